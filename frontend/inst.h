@@ -1,0 +1,83 @@
+// A decoded instruction: what the disassembler prints, the interpreter runs and the lifter reads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "frontend/opcode.h"
+
+namespace wj {
+
+struct Operand {
+    enum class Kind : uint8_t {
+        None,
+        Sgpr,      // reg = 0..127, the operand encoding, which is the index into Wave::sgpr:
+                   // s0-s101, flat_scratch 102, xnack_mask 104, vcc 106, ttmp 108-123, m0 124, exec 126
+        Vgpr,      // reg = 0..255
+        Agpr,      // reg = 0..255 (gfx908: a file of its own; gfx90a: the upper half of the unified file)
+        Const,     // inline constant: value holds the bits, expanded to the operand's type
+        Literal,   // 32-bit literal: value holds the bits, expanded to the operand's type
+        Special,   // reg = encoding: 235 shared_base, 236 shared_limit, 237 private_base, 238 private_limit,
+                   // 239 pops_exiting_wave_id, 251 vccz, 252 execz, 253 scc, 254 lds_direct
+        Imm,       // value holds an immediate (simm16, offsets), sign-extended to 64 bits
+        Off,       // "off": no register
+    };
+    Kind kind = Kind::None;
+    uint8_t dwords = 0;
+    uint16_t reg = 0;
+    Type type = Type::none;
+    uint64_t value = 0;
+
+    bool is(Kind k) const { return kind == k; }
+    bool present() const { return kind != Kind::None; }
+};
+
+enum class Variant : uint8_t { Base, E64, Sdwa, Dpp };
+
+enum class SdwaSel : uint8_t { Byte0, Byte1, Byte2, Byte3, Word0, Word1, Dword };
+
+// Operand order by format:
+//   SOP*, VOP*: dst[0] = sdst/vdst, dst[1] = carry-out/VCC; src[] in assembly order. Implicit VCC of the
+//               32-bit encodings is present as an explicit operand (v_cndmask_b32_e32: src[2] = vcc;
+//               v_cmp_*_e32: dst[0] = vcc), so that one meaning serves both encodings.
+//               v_fmac/v_mac/v_pk_fmac read dst[0] as the addend; v_fmamk/v_madmk: src = {src0, K, vsrc1}, v_fmaak/madak: {src0, vsrc1, K}.
+//   memory:     use the named accessors below.
+struct Inst {
+    Opcode op = Opcode::invalid;
+    Format format = Format::SOPP;
+    Variant variant = Variant::Base;
+    uint8_t size = 0;                  // bytes: 4, 8, 12
+    std::array<uint32_t, 3> words{};   // raw encoding
+
+    std::array<Operand, 2> dst;
+    std::array<Operand, 5> src;
+
+    // VOP3 / VOP3P / SDWA source modifiers, bit i = source i.
+    uint8_t neg = 0, abs = 0, neg_hi = 0, op_sel = 0 /* bit 3 = destination */, op_sel_hi = 0, sext = 0;
+    bool clamp = false;
+    uint8_t omod = 0;                  // 0 none, 1 *2, 2 *4, 3 /2
+    SdwaSel dst_sel = SdwaSel::Dword;
+    std::array<SdwaSel, 2> src_sel{SdwaSel::Dword, SdwaSel::Dword};
+    uint8_t dst_unused = 0;            // SDWA: 0 pad, 1 sign-extend, 2 preserve
+    uint16_t dpp_ctrl = 0;
+    uint8_t row_mask = 0xf, bank_mask = 0xf;
+    bool bound_ctrl = false;           // bit as encoded: 1 = out-of-range lanes read 0
+    uint8_t cbsz = 0, abid = 0, blgp = 0;   // MFMA
+
+    // Memory.
+    int32_t offset = 0;                // bytes, sign-extended where the format has signed offsets; DS: offset0 or offset16
+    uint8_t offset1 = 0;               // DS two-address forms
+    bool glc = false, slc = false, scc = false /* gfx90a scc, gfx940 sc1 */, nv = false, lds = false, gds = false;
+    bool offen = false, idxen = false, tfe = false, soffset_en = false, imm_offset = false;
+    uint8_t dfmt = 0, nfmt = 0;        // MTBUF
+    uint8_t dmask = 0;                 // MIMG
+    uint16_t mimg_flags = 0;
+
+    const Operand& vaddr() const { return src[0]; }    // FLAT/GLOBAL/SCRATCH/DS/MUBUF/MTBUF address VGPR(s), or Off
+    const Operand& vdata() const { return src[1]; }    // stored or atomic data
+    const Operand& vdata2() const { return src[2]; }   // DS second data
+    const Operand& sbase() const { return src[3]; }    // GLOBAL/SCRATCH saddr (or Off), MUBUF srsrc, SMEM sbase
+    const Operand& soffset() const { return src[4]; }  // MUBUF soffset, SMEM soffset
+};
+
+}  // namespace wj
