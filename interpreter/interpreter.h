@@ -1,0 +1,24 @@
+// The reference interpreter: plain scalar C++ over decoded instructions, with a loop over lanes. It is the
+// oracle that the translators are compared with, the baseline for speed figures, and the fallback for
+// instructions that the translators do not lower.
+#pragma once
+
+#include <memory>
+
+#include "frontend/inst.h"
+#include "frontend/target.h"
+#include "machine/engine.h"
+
+namespace wj::interp {
+
+// Executes one instruction on the wave. wave.pc has already been advanced behind the instruction (so
+// s_getpc, branches and calls use it as the hardware does); wave.exit.pc is set by the caller when the
+// handler leaves wave.exit.kind != None. A handler that faults leaves destination registers unchanged.
+using Handler = void (*)(machine::Wave& wave, const Inst& inst);
+
+// nullptr: valid but refused (ExitKind::Unimplemented).
+Handler handler(Opcode op);
+
+std::unique_ptr<machine::Engine> make_interpreter(const Target& target);
+
+}  // namespace wj::interp

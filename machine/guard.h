@@ -1,0 +1,51 @@
+// Turns host signals raised by guest memory accesses (identity mode) into ExitKind::MemoryFault.
+//
+// The process-wide handler for SIGSEGV/SIGBUS/SIGFPE is installed once, on request of the embedder
+// (install_fault_handler), runs on an alternate stack of each worker, and passes every signal that is
+// not ours on to the handler that was there before.
+#pragma once
+
+#include <csetjmp>
+#include <cstdint>
+
+#include "machine/wave.h"
+
+namespace wj::machine {
+
+// Maps a host code address inside translated code to the guest PC; returns false when the address is not
+// in translated code. Must be async-signal-safe. `context` is the ucontext_t of the signal. Registered by translators.
+using PcLookup = bool (*)(void* engine, uintptr_t host_pc, void* context, Wave& wave, ExitInfo& out);
+
+struct GuardFrame {
+    sigjmp_buf env;
+    Wave* wave;
+    void* engine;          // for lookup
+    PcLookup lookup;       // null: the interpreter keeps wave.pc current
+    GuardFrame* previous;
+};
+
+// Idempotent. Also gives the calling thread its alternate signal stack (prepare_thread_for_faults).
+bool install_fault_handler();
+void prepare_thread_for_faults();
+GuardFrame*& current_guard();   // thread-local
+
+// Runs body(wave) with guest faults caught. On a fault wave.exit is filled (kind, access, address, pc)
+// and MemoryFault returned. `body` must hold no objects with destructors while it touches guest memory.
+template <class Body>
+ExitKind run_guarded(Wave& wave, void* engine, PcLookup lookup, Body&& body) {
+    GuardFrame frame;
+    frame.wave = &wave;
+    frame.engine = engine;
+    frame.lookup = lookup;
+    frame.previous = current_guard();
+    if (sigsetjmp(frame.env, 0) == 0) {
+        current_guard() = &frame;
+        ExitKind kind = body(wave);
+        current_guard() = frame.previous;
+        return kind;
+    }
+    current_guard() = frame.previous;
+    return wave.exit.kind;
+}
+
+}  // namespace wj::machine

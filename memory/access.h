@@ -1,0 +1,60 @@
+// Guest memory accesses of the interpreter and of helpers called by translated code.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "machine/wave.h"
+
+namespace wj::memory {
+
+// Slow path of checked mode: walks the page table and fills the TLB. nullptr = fault.
+// An access that crosses a page boundary is handled by the callers below byte-wise.
+void* lookup(machine::ExecContext& ctx, uint64_t address, bool write);
+
+inline void* host_pointer(machine::ExecContext& ctx, uint64_t address, bool write) {
+    auto& entry = (write ? ctx.write_tlb : ctx.read_tlb)[(address >> 12) % machine::tlb_entries];
+    if (entry.page == (address & ~uint64_t{0xfff})) return reinterpret_cast<void*>(address + entry.delta);
+    return lookup(ctx, address, write);
+}
+
+bool read_bytes(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t size);    // checked, page-crossing
+bool write_bytes(machine::ExecContext& ctx, uint64_t address, const void* in, uint32_t size);
+
+// false = fault (checked mode only; in identity mode the host MMU raises a signal, see machine/guard.h).
+template <class T>
+inline bool read(machine::ExecContext& ctx, uint64_t address, T& out) {
+    address &= ctx.address_mask;
+    if (ctx.memory_mode == machine::MemoryMode::Identity) {
+        std::memcpy(&out, reinterpret_cast<const void*>(address), sizeof(T));
+        return true;
+    }
+    if ((address & 0xfff) + sizeof(T) > 4096) return read_bytes(ctx, address, &out, sizeof(T));
+    void* p = host_pointer(ctx, address, false);
+    if (!p) return false;
+    std::memcpy(&out, p, sizeof(T));
+    return true;
+}
+
+template <class T>
+inline bool write(machine::ExecContext& ctx, uint64_t address, const T& value) {
+    address &= ctx.address_mask;
+    if (ctx.memory_mode == machine::MemoryMode::Identity) {
+        std::memcpy(reinterpret_cast<void*>(address), &value, sizeof(T));
+        return true;
+    }
+    if ((address & 0xfff) + sizeof(T) > 4096) return write_bytes(ctx, address, &value, sizeof(T));
+    void* p = host_pointer(ctx, address, true);
+    if (!p) return false;
+    std::memcpy(p, &value, sizeof(T));
+    return true;
+}
+
+// Host pointer for an atomic of `size` bytes at an aligned address, or nullptr = fault.
+inline void* atomic_pointer(machine::ExecContext& ctx, uint64_t address) {
+    address &= ctx.address_mask;
+    if (ctx.memory_mode == machine::MemoryMode::Identity) return reinterpret_cast<void*>(address);
+    return host_pointer(ctx, address, true);
+}
+
+}  // namespace wj::memory
