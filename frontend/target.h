@@ -11,6 +11,10 @@ namespace wj {
 // 6>7>8>9>904>906>908>90a>940>950 and 9>10>10.3>11>12>12.5.
 enum class Family : uint8_t { g6, g7, g8, g9, g904, g906, g908, g90a, g940, g950, g10, g10_3, g11, g12, g12_5, count_ };
 
+// A column of the opcode tables. The generic processors lack instructions of their family, so they
+// have columns of their own ("9g", "94g" in the tables).
+enum class Column : uint8_t { c9, c9_generic, c904, c906, c908, c90a, c940, c94_generic, c950, count_ };
+
 // Behaviour that differs between generations, as named fields. `family >= x` is written nowhere else.
 struct Traits {
     uint32_t wave_size;               // 64 on all of gfx9
@@ -31,6 +35,7 @@ struct Target {
     Family family;
     uint32_t elf_mach;                // EF_AMDGPU_MACH value
     Traits traits;
+    Column column;
 };
 
 // nullptr when the processor is not emulated. Accepts a bare name ("gfx90a"), a target id

@@ -1,0 +1,57 @@
+// What a table row says about its encodings: opcode numbers by column and the use of modifier bits.
+// Internal to frontend/.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "frontend/opcode.h"
+#include "frontend/target.h"
+
+namespace wj {
+
+// The 13 modifier bits of a VOP3 word in the order in which "v3:" patterns of the tables name them.
+namespace v3 {
+inline constexpr unsigned abs = 0, op_sel = 3, clamp = 7, omod = 8, neg = 10, count = 13;
+}
+
+enum class InlineK : uint8_t { None, Mk, Ak };  // v_madmk: K is the second source; v_madak: the third
+
+struct EncodingInfo {
+    uint16_t v3_used = 0;   // bits with a meaning
+    uint16_t v3_zero = 0;   // bits that must be zero; the remaining ones are ignored
+    bool e64 = false, sdwa = false, dpp = false;
+    InlineK k = InlineK::None;
+};
+
+const EncodingInfo& encoding_info(Opcode op);
+
+// Opcode numbers are looked up in one dense table per column.
+inline constexpr std::array<uint16_t, 20> format_slots{
+    256, 128, 32, 128, 128, 256,   // SOP1 SOP2 SOPK SOPC SOPP SMEM
+    256, 64,  256, 1024, 128, 4,   // VOP1 VOP2 VOPC VOP3 VOP3P VINTRP
+    256, 128, 16, 256, 128, 128, 128, 1,  // DS MUBUF MTBUF MIMG FLAT GLOBAL SCRATCH EXP
+};
+
+constexpr unsigned format_base(Format format) {
+    unsigned base = 0;
+    for (unsigned f = 0; f < static_cast<unsigned>(format); ++f) base += format_slots[f];
+    return base;
+}
+
+inline constexpr unsigned slot_count = format_base(Format::EXP) + 1;
+inline constexpr unsigned column_count = static_cast<unsigned>(Column::count_);
+
+using SlotTable = std::array<std::array<Opcode, slot_count>, column_count>;
+extern const SlotTable opcode_slots;
+
+template <Format F>
+Opcode lookup_opcode(Column column, unsigned code) {
+    constexpr unsigned base = format_base(F);
+    return code < format_slots[static_cast<unsigned>(F)]
+               ? opcode_slots[static_cast<unsigned>(column)][base + code]
+               : Opcode::invalid;
+}
+
+}  // namespace wj

@@ -1,0 +1,329 @@
+#include "frontend/opcode.h"
+
+#include <algorithm>
+
+#include "frontend/encoding.h"
+
+// Everything here is computed at compile time from the rows of frontend/tables/*.inc. A malformed
+// row (unknown type, unknown column, a code used twice) fails to compile.
+
+namespace wj {
+namespace {
+
+struct RowText {
+    std::string_view name;
+    Format format;
+    std::string_view codes, signature;
+};
+
+constexpr RowText row_texts[] = {
+    {"", Format::SOPP, "", "="},  // Opcode::invalid
+#define INST(name, format, codes, signature) {#name, Format::format, codes, signature},
+#include "frontend/tables/all.inc"
+#undef INST
+};
+static_assert(std::size(row_texts) == opcode_count);
+
+struct TypeName {
+    std::string_view name;
+    Type type;
+    uint8_t dwords;
+};
+
+constexpr TypeName type_names[] = {
+    {"b32", Type::b32, 1},       {"u32", Type::u32, 1},       {"i32", Type::i32, 1},
+    {"f32", Type::f32, 1},       {"b64", Type::b64, 2},       {"u64", Type::u64, 2},
+    {"i64", Type::i64, 2},       {"f64", Type::f64, 2},       {"f16", Type::f16, 1},
+    {"u16", Type::u16, 1},       {"i16", Type::i16, 1},       {"b16", Type::b16, 1},
+    {"bf16", Type::bf16, 1},     {"pk_f16", Type::pk_f16, 1}, {"pk_i16", Type::pk_i16, 1},
+    {"pk_u16", Type::pk_u16, 1}, {"pk_b16", Type::pk_b16, 1}, {"pk_f32", Type::pk_f32, 2},
+    {"pk_b32", Type::pk_b32, 2}, {"b96", Type::b96, 3},       {"b128", Type::b128, 4},
+    {"b160", Type::b160, 5},     {"b192", Type::b192, 6},     {"b256", Type::b256, 8},
+    {"b512", Type::b512, 16},    {"b1024", Type::b1024, 32},  {"mask", Type::mask, 2},
+    {"sb32", Type::sb32, 1},     {"addr", Type::addr, 1},     {"simm16", Type::simm16, 0},
+    {"imm32", Type::imm32, 0},
+};
+
+constexpr auto dwords_by_type = [] {
+    std::array<uint8_t, static_cast<size_t>(Type::count_)> dwords{};
+    for (const TypeName& t : type_names) dwords[static_cast<size_t>(t.type)] = t.dwords;
+    return dwords;
+}();
+
+[[noreturn]] void malformed_row() {}  // not constexpr: reaching it stops the compilation
+
+constexpr Type parse_type(std::string_view word) {
+    for (const TypeName& t : type_names) {
+        if (t.name == word) return t.type;
+    }
+    malformed_row();
+}
+
+// Splits off the first blank-separated word.
+constexpr std::string_view next_word(std::string_view& text) {
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    size_t n = 0;
+    while (n < text.size() && text[n] != ' ') ++n;
+    const std::string_view word = text.substr(0, n);
+    text.remove_prefix(n);
+    return word;
+}
+
+constexpr OpInfo parse_info(const RowText& row) {
+    OpInfo info{};
+    info.name = row.name;
+    info.format = row.format;
+    std::string_view text = row.signature.substr(0, row.signature.find(';'));
+    bool after_equals = false;
+    for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) {
+        if (word == "=") {
+            after_equals = true;
+        } else if (after_equals) {
+            info.src[info.src_count++] = parse_type(word);
+        } else {
+            if (word.back() == '?') {
+                info.returns_if_glc = true;
+                word.remove_suffix(1);
+            }
+            info.dst[info.dst_count++] = parse_type(word);
+        }
+    }
+    if (!after_equals) malformed_row();
+    return info;
+}
+
+constexpr std::array<OpInfo, opcode_count> infos = [] {
+    std::array<OpInfo, opcode_count> out{};
+    for (size_t i = 0; i < opcode_count; ++i) out[i] = parse_info(row_texts[i]);
+    return out;
+}();
+
+constexpr bool is_float(Type t) {
+    return t == Type::f16 || t == Type::f32 || t == Type::f64 || t == Type::bf16;
+}
+
+constexpr bool is_wide(Type t) {
+    return t != Type::mask && dwords_by_type[static_cast<size_t>(t)] == 2;
+}
+
+constexpr bool is_vop(Format f) {
+    return f == Format::VOP1 || f == Format::VOP2 || f == Format::VOPC || f == Format::VOP3;
+}
+
+// Modifier bits that follow from the types: neg and abs on float sources, clamp and omod when any
+// operand is a float (compares have no omod). Rows that differ say so after ';'.
+constexpr EncodingInfo default_encoding(const OpInfo& info) {
+    EncodingInfo e;
+    if (!is_vop(info.format)) return e;
+    bool any_float = info.dst_count > 0 && (is_float(info.dst[0]) || info.dst[0] == Type::pk_f32);
+    unsigned used = 0;
+    unsigned i = 0;
+    bool wide = false;
+    for (unsigned s = 0; s < info.src_count; ++s) {
+        wide = wide || is_wide(info.src[s]);
+        if (info.src[s] == Type::mask) continue;
+        if (is_float(info.src[s])) {
+            used |= 1u << (v3::abs + i) | 1u << (v3::neg + i);
+            any_float = true;
+        }
+        ++i;
+    }
+    wide = wide || (info.dst_count > 0 && is_wide(info.dst[0]));
+    if (any_float) used |= 1u << v3::clamp;
+    if (any_float && info.format != Format::VOPC) used |= 3u << v3::omod;
+    constexpr unsigned op_sel_bits = 15u << v3::op_sel;
+    e.v3_used = static_cast<uint16_t>(used);
+    e.v3_zero = static_cast<uint16_t>(~(used | op_sel_bits) & ((1u << v3::count) - 1));
+    if (info.dst_count == 2) {  // VOP3B: the scalar destination lies where abs and op_sel would be
+        constexpr unsigned sdst_bits = 7u << v3::abs | op_sel_bits;
+        e.v3_used = static_cast<uint16_t>((used & ~sdst_bits) | 1u << v3::clamp);
+        e.v3_zero = static_cast<uint16_t>(e.v3_zero & ~sdst_bits & ~(1u << v3::clamp));
+    }
+    e.e64 = true;
+    const bool short_form = info.format != Format::VOP3;
+    e.sdwa = short_form && !wide;
+    e.dpp = short_form && info.format != Format::VOPC;
+    return e;
+}
+
+constexpr void set_bits(EncodingInfo& e, unsigned mask, char use) {
+    e.v3_used = static_cast<uint16_t>(use == 't' ? e.v3_used | mask : e.v3_used & ~mask);
+    e.v3_zero = static_cast<uint16_t>(use == 'X' ? e.v3_zero | mask : e.v3_zero & ~mask);
+}
+
+constexpr EncodingInfo parse_encoding(const RowText& row, const OpInfo& info) {
+    EncodingInfo e = default_encoding(info);
+    const size_t semicolon = row.signature.find(';');
+    if (semicolon == std::string_view::npos) return e;
+    std::string_view text = row.signature.substr(semicolon + 1);
+    for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) {
+        if (word == "clamp") {
+            set_bits(e, 1u << v3::clamp, 't');
+        } else if (word == "noclamp") {
+            set_bits(e, 1u << v3::clamp, 'X');
+        } else if (word == "omod") {
+            set_bits(e, 3u << v3::omod, 't');
+        } else if (word == "noomod") {
+            set_bits(e, 3u << v3::omod, 'X');
+        } else if (word == "noe64") {
+            e.e64 = false;
+        } else if (word == "nosdwa") {
+            e.sdwa = false;
+        } else if (word == "sdwa") {
+            e.sdwa = true;
+        } else if (word == "nodpp") {
+            e.dpp = false;
+        } else if (word == "mk" || word == "ak") {
+            e.k = word == "mk" ? InlineK::Mk : InlineK::Ak;
+            e.e64 = e.sdwa = e.dpp = false;
+        } else if (word.substr(0, 3) == "v3:" && word.size() == 3 + v3::count) {
+            for (unsigned i = 0; i < v3::count; ++i) set_bits(e, 1u << i, word[3 + i]);
+        } else {
+            malformed_row();
+        }
+    }
+    return e;
+}
+
+constexpr std::array<EncodingInfo, opcode_count> encodings = [] {
+    std::array<EncodingInfo, opcode_count> out{};
+    for (size_t i = 0; i < opcode_count; ++i) out[i] = parse_encoding(row_texts[i], infos[i]);
+    return out;
+}();
+
+struct ColumnName {
+    std::string_view name;
+    Column column, parent;
+};
+
+// In table order; a column takes the code of its parent unless the row names it.
+constexpr ColumnName column_names[] = {
+    {"9", Column::c9, Column::c9},           {"9g", Column::c9_generic, Column::c9},
+    {"904", Column::c904, Column::c9},       {"906", Column::c906, Column::c904},
+    {"908", Column::c908, Column::c906},     {"90a", Column::c90a, Column::c908},
+    {"940", Column::c940, Column::c90a},     {"94g", Column::c94_generic, Column::c940},
+    {"950", Column::c950, Column::c940},
+};
+static_assert(std::size(column_names) == column_count);
+
+constexpr int absent = -1;
+using Codes = std::array<int, column_count>;
+
+constexpr Codes parse_codes(std::string_view text) {
+    Codes codes{};
+    std::array<bool, column_count> named{};
+    for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) {
+        const size_t colon = word.find(':');
+        size_t column = 0;
+        while (column < column_count && column_names[column].name != word.substr(0, colon)) ++column;
+        if (column == column_count || colon == std::string_view::npos) malformed_row();
+        int code = absent;
+        if (word.substr(colon + 1) != "x") {
+            code = 0;
+            for (const char c : word.substr(colon + 1)) {
+                if (c < '0' || c > '9') malformed_row();
+                code = code * 10 + (c - '0');
+            }
+        }
+        codes[column] = code;
+        named[column] = true;
+    }
+    for (size_t column = 0; column < column_count; ++column) {
+        if (named[column]) continue;
+        const size_t parent = static_cast<size_t>(column_names[column].parent);
+        codes[column] = parent == column ? absent : codes[parent];
+    }
+    return codes;
+}
+
+constexpr void fill_slot(SlotTable& table, size_t column, Format format, unsigned code, Opcode op) {
+    if (code >= format_slots[static_cast<size_t>(format)]) malformed_row();
+    Opcode& slot = table[column][format_base(format) + code];
+    if (slot != Opcode::invalid) malformed_row();  // two rows share a code
+    slot = op;
+}
+
+// VOPC, VOP2 and VOP1 rows also have a VOP3 encoding, at fixed distances (Vega ISA, VOP3 opcodes).
+constexpr int vop3_offset(Format format) {
+    switch (format) {
+    case Format::VOPC: return 0;
+    case Format::VOP2: return 0x100;
+    case Format::VOP1: return 0x140;
+    default: return absent;
+    }
+}
+
+constexpr SlotTable build_slots() {
+    SlotTable table{};
+    for (size_t i = 1; i < opcode_count; ++i) {
+        const Codes codes = parse_codes(row_texts[i].codes);
+        const Opcode op = static_cast<Opcode>(i);
+        const Format format = row_texts[i].format;
+        const int promoted = vop3_offset(format);
+        for (size_t column = 0; column < column_count; ++column) {
+            if (codes[column] == absent) continue;
+            const unsigned code = static_cast<unsigned>(codes[column]);
+            fill_slot(table, column, format, code, op);
+            if (promoted != absent && encodings[i].e64) {
+                fill_slot(table, column, Format::VOP3, code + static_cast<unsigned>(promoted), op);
+            }
+        }
+    }
+    return table;
+}
+
+constexpr auto by_name = [] {
+    std::array<uint16_t, opcode_count> order{};
+    for (size_t i = 0; i < opcode_count; ++i) order[i] = static_cast<uint16_t>(i);
+    std::sort(order.begin(), order.end(),
+              [](uint16_t a, uint16_t b) { return infos[a].name < infos[b].name; });
+    return order;
+}();
+
+constexpr bool names_unique() {
+    for (size_t i = 1; i < opcode_count; ++i) {
+        if (infos[by_name[i - 1]].name == infos[by_name[i]].name) return false;
+    }
+    return true;
+}
+static_assert(names_unique(), "two rows have the same name");
+
+Opcode find_exact(std::string_view name) {
+    const auto at = std::lower_bound(
+        by_name.begin(), by_name.end(), name,
+        [](uint16_t i, std::string_view wanted) { return infos[i].name < wanted; });
+    if (name.empty() || at == by_name.end() || infos[*at].name != name) return Opcode::invalid;
+    return static_cast<Opcode>(*at);
+}
+
+}  // namespace
+
+constinit const SlotTable opcode_slots = build_slots();
+
+uint32_t type_dwords(Type type) {
+    const size_t i = static_cast<size_t>(type);
+    return i < dwords_by_type.size() ? dwords_by_type[i] : 0;
+}
+
+const OpInfo& op_info(Opcode op) {
+    const size_t i = static_cast<size_t>(op);
+    return infos[i < opcode_count ? i : 0];
+}
+
+const EncodingInfo& encoding_info(Opcode op) {
+    const size_t i = static_cast<size_t>(op);
+    return encodings[i < opcode_count ? i : 0];
+}
+
+Opcode find_opcode(std::string_view mnemonic) {
+    if (const Opcode op = find_exact(mnemonic); op != Opcode::invalid) return op;
+    for (const std::string_view suffix : {"_e32", "_e64", "_sdwa", "_dpp"}) {
+        if (mnemonic.size() > suffix.size() &&
+            mnemonic.substr(mnemonic.size() - suffix.size()) == suffix) {
+            return find_exact(mnemonic.substr(0, mnemonic.size() - suffix.size()));
+        }
+    }
+    return Opcode::invalid;
+}
+
+}  // namespace wj

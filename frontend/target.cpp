@@ -1,0 +1,104 @@
+#include "frontend/target.h"
+
+#include <array>
+
+// Processor numbers: LLVM "User Guide for AMDGPU Backend", ELF header e_flags EF_AMDGPU_MACH values.
+// Traits: the "Processors" table of the same page and the CDNA/Vega ISA manuals.
+
+namespace wj {
+namespace {
+
+constexpr Traits vega{.wave_size = 64, .lds_bytes = 65536, .lds_granule = 512, .vgpr_granule = 4,
+                      .unified_vgprs = false, .has_agprs = false, .packed_workitem_id = false,
+                      .architected_flat_scratch = false, .aligned_vgpr_tuples = false,
+                      .mad_flushes_denorms = true, .xnack_selectable = true,
+                      .sramecc_selectable = false};
+
+constexpr Traits vega20() {
+    Traits t = vega;
+    t.sramecc_selectable = true;
+    return t;
+}
+
+constexpr Traits cdna1() {
+    Traits t = vega20();
+    t.has_agprs = true;
+    return t;
+}
+
+constexpr Traits cdna2() {
+    Traits t = cdna1();
+    t.vgpr_granule = 8;
+    t.unified_vgprs = true;
+    t.packed_workitem_id = true;
+    t.aligned_vgpr_tuples = true;
+    return t;
+}
+
+constexpr Traits cdna3() {
+    Traits t = cdna2();
+    t.architected_flat_scratch = true;
+    t.mad_flushes_denorms = false;
+    return t;
+}
+
+constexpr Traits cdna4() {
+    Traits t = cdna3();
+    t.lds_bytes = 163840;
+    t.lds_granule = 1280;
+    return t;
+}
+
+constexpr std::array targets{
+    Target{"gfx900", Family::g9, 0x2c, vega, Column::c9},
+    Target{"gfx902", Family::g9, 0x2d, vega, Column::c9},
+    Target{"gfx904", Family::g904, 0x2e, vega, Column::c904},
+    Target{"gfx906", Family::g906, 0x2f, vega20(), Column::c906},
+    Target{"gfx908", Family::g908, 0x30, cdna1(), Column::c908},
+    Target{"gfx909", Family::g9, 0x31, vega, Column::c9},
+    Target{"gfx90a", Family::g90a, 0x3f, cdna2(), Column::c90a},
+    Target{"gfx90c", Family::g9, 0x32, vega, Column::c9},
+    Target{"gfx942", Family::g940, 0x4c, cdna3(), Column::c940},
+    Target{"gfx950", Family::g950, 0x4f, cdna4(), Column::c950},
+    Target{"gfx9-generic", Family::g9, 0x51, vega, Column::c9_generic},
+    Target{"gfx9-4-generic", Family::g940, 0x5f, cdna3(), Column::c94_generic},
+};
+
+// "amdgcn-amd-amdhsa--gfx90a:xnack-" -> "gfx90a"
+std::string_view processor_part(std::string_view name) {
+    constexpr std::string_view arch = "amdgcn";
+    if (name.substr(0, arch.size()) == arch) {
+        const size_t dashes = name.find("--");
+        if (dashes == std::string_view::npos) return {};
+        name.remove_prefix(dashes + 2);
+    }
+    return name.substr(0, name.find(':'));
+}
+
+}  // namespace
+
+const Target* find_target(std::string_view name) {
+    const std::string_view processor = processor_part(name);
+    for (const Target& target : targets) {
+        if (target.name == processor) return &target;
+    }
+    return nullptr;
+}
+
+const Target* find_target_by_mach(uint32_t elf_mach) {
+    for (const Target& target : targets) {
+        if (target.elf_mach == elf_mach) return &target;
+    }
+    return nullptr;
+}
+
+std::string supported_target_names() {
+    std::string names;
+    for (const Target& target : targets) {
+        if (!names.empty()) names += ", ";
+        names += target.name;
+    }
+    return names;
+}
+
+}  // namespace wj
