@@ -1,0 +1,136 @@
+#include "ir/ir.h"
+
+#include <fmt/format.h>
+
+namespace wj::ir {
+namespace {
+
+constexpr uint8_t count_args(std::array<Type, 4> args) {
+    uint8_t n = 0;
+    while (n < 4 && args[n] != Type::N) ++n;
+    return n;
+}
+
+constexpr Type N = Type::N, U32 = Type::U32, U64 = Type::U64, V32 = Type::V32, V64 = Type::V64,
+               M = Type::M, T = Type::T;
+
+constexpr OpInfo infos[] = {
+#define OP(name, result, a0, a1, a2, a3, cls, doc) \
+    {#name, result, {a0, a1, a2, a3}, count_args({a0, a1, a2, a3}), Class::cls, doc},
+#include "ir/opcodes.inc"
+#undef OP
+};
+static_assert(std::size(infos) == static_cast<size_t>(Op::count_));
+
+constexpr std::string_view type_names[] = {"", "u32", "u64", "v32", "v64", "mask", "tuple"};
+constexpr std::string_view access_names[] = {"u8", "s8", "u16", "s16", "dwords", "u8_d16_hi", "u16_d16_hi"};
+
+bool has_effect(Class cls) {
+    return cls == Class::SetS || cls == Class::SetV || cls == Class::LaneStore || cls == Class::Call;
+}
+
+bool is_memory(Class cls) { return cls == Class::LaneLoad || cls == Class::LaneStore; }
+
+std::string print_inst(const Block& block, Value v) {
+    const Inst& inst = block.insts[v];
+    const OpInfo& info = op_info(inst.op);
+    std::string line = "    ";
+    if (info.result != Type::N)
+        line += fmt::format("%{}:{} = ", v, type_names[static_cast<size_t>(info.result)]);
+    line += info.name;
+    for (Value arg : inst.args)
+        if (arg != no_value) line += fmt::format(" %{}", arg);
+    if (is_memory(info.cls))
+        line += fmt::format(" {}x{}", access_names[static_cast<size_t>(aux_access(inst.aux))],
+                            aux_dwords(inst.aux));
+    if (inst.imm || inst.op == Op::Const32 || inst.op == Op::Const64 || info.cls == Class::GetS ||
+        info.cls == Class::SetS || info.cls == Class::GetV || info.cls == Class::SetV)
+        line += fmt::format(" #{:#x}", inst.imm);
+    return line + "\n";
+}
+
+}  // namespace
+
+const OpInfo& op_info(Op op) { return infos[static_cast<size_t>(op)]; }
+
+std::string print(const Block& block) {
+    std::string out = fmt::format("block {:#x}..{:#x} exec_{} ({} guest instructions)\n", block.pc,
+                                  block.end_pc, block.exec_full ? "full" : "any", block.guest_count);
+    for (Value v = 0; v < block.insts.size(); ++v) out += print_inst(block, v);
+    const Terminator& t = block.term;
+    switch (t.kind) {
+        case Terminator::Kind::Jump: out += fmt::format("    jump {:#x}\n", t.target); break;
+        case Terminator::Kind::Branch:
+            out += fmt::format("    branch %{} ? {:#x} : {:#x}\n", t.cond, t.target, t.next);
+            break;
+        case Terminator::Kind::Indirect: out += fmt::format("    indirect %{}\n", t.cond); break;
+        case Terminator::Kind::Exit:
+            out += fmt::format("    exit {} next {:#x} {}\n", static_cast<int>(t.exit), t.next,
+                               t.reason ? t.reason : "");
+            break;
+    }
+    return out;
+}
+
+std::string verify(const Block& block) {
+    for (Value v = 0; v < block.insts.size(); ++v) {
+        const Inst& inst = block.insts[v];
+        const OpInfo& info = op_info(inst.op);
+        for (size_t i = 0; i < inst.args.size(); ++i) {
+            const Value arg = inst.args[i];
+            const bool data = i >= 4 && info.cls == Class::LaneStore && i - 4 < aux_dwords(inst.aux);
+            const Type want = i < 4 ? info.args[i] : data ? Type::V32 : Type::N;
+            if ((want == Type::N) != (arg == no_value))
+                return fmt::format("%{} {}: argument {} is {}", v, info.name, i,
+                                   want == Type::N ? "superfluous" : "missing");
+            if (want == Type::N) continue;
+            if (arg >= v) return fmt::format("%{} {}: argument {} is not defined before", v, info.name, i);
+            if (block.type(arg) != want)
+                return fmt::format("%{} {}: argument {} has type {}, not {}", v, info.name, i,
+                                   type_names[static_cast<size_t>(block.type(arg))],
+                                   type_names[static_cast<size_t>(want)]);
+        }
+        if (inst.guest >= block.guest_pcs.size())
+            return fmt::format("%{} {}: guest index out of range", v, info.name);
+        if (inst.op == Op::Call && inst.imm >= block.calls.size())
+            return fmt::format("%{} Call: no such call", v);
+        if (inst.op == Op::Swizzle && inst.imm >= block.lane_tables.size())
+            return fmt::format("%{} Swizzle: no such table", v);
+        if (inst.op == Op::Elem && inst.imm >= aux_dwords(block.insts[inst.args[0]].aux))
+            return fmt::format("%{} Elem: index beyond the tuple", v);
+    }
+    const Terminator& t = block.term;
+    const bool needs_cond = t.kind == Terminator::Kind::Branch || t.kind == Terminator::Kind::Indirect;
+    if (needs_cond) {
+        if (t.cond >= block.insts.size()) return "terminator without condition";
+        const Type want = t.kind == Terminator::Kind::Branch ? Type::U32 : Type::U64;
+        if (block.type(t.cond) != want) return "terminator condition has the wrong type";
+    }
+    return {};
+}
+
+void eliminate_dead(Block& block) {
+    std::vector<bool> live(block.insts.size());
+    if (block.term.cond != no_value) live[block.term.cond] = true;
+    for (size_t v = block.insts.size(); v-- > 0;) {
+        const Inst& inst = block.insts[v];
+        if (has_effect(op_info(inst.op).cls)) live[v] = true;
+        if (!live[v]) continue;
+        for (Value arg : inst.args)
+            if (arg != no_value) live[arg] = true;
+    }
+    std::vector<Value> renamed(block.insts.size(), no_value);
+    Value next = 0;
+    for (Value v = 0; v < block.insts.size(); ++v) {
+        if (!live[v]) continue;
+        Inst inst = block.insts[v];
+        for (Value& arg : inst.args)
+            if (arg != no_value) arg = renamed[arg];
+        renamed[v] = next;
+        block.insts[next++] = inst;
+    }
+    block.insts.resize(next);
+    if (block.term.cond != no_value) block.term.cond = renamed[block.term.cond];
+}
+
+}  // namespace wj::ir
