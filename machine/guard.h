@@ -1,9 +1,13 @@
 // Turns host signals raised by guest memory accesses (identity mode) into ExitKind::MemoryFault.
 //
-// The process-wide handler for SIGSEGV/SIGBUS/SIGFPE is installed once, on request of the embedder
+// The process-wide handler for SIGSEGV and SIGBUS is installed on request of the embedder
 // (install_fault_handler), runs on an alternate stack of each worker, and passes every signal that is
-// not ours on to the handler that was there before.
+// not ours on to the handler that was there before. A fault is ours when the thread has an active guard
+// frame, except what no guest access can cause: signals from kill(), instruction fetches, and addresses
+// near the host stack pointer.
 #pragma once
+
+#include <immintrin.h>
 
 #include <csetjmp>
 #include <cstdint>
@@ -20,11 +24,14 @@ struct GuardFrame {
     sigjmp_buf env;
     Wave* wave;
     void* engine;          // for lookup
-    PcLookup lookup;       // null: the interpreter keeps wave.pc current
+    PcLookup lookup;       // null, or false returned: wave.exit.pc, which the engine stores before every
+                           // instruction that may fault outside translated code, names the instruction
     GuardFrame* previous;
+    uint32_t mxcsr;        // rounding and denormal modes at entry
 };
 
-// Idempotent. Also gives the calling thread its alternate signal stack (prepare_thread_for_faults).
+// Idempotent: when another handler has been installed over ours since, ours goes on top again and chains to
+// it. Also gives the calling thread its alternate signal stack (prepare_thread_for_faults).
 bool install_fault_handler();
 void prepare_thread_for_faults();
 GuardFrame*& current_guard();   // thread-local
@@ -38,6 +45,7 @@ ExitKind run_guarded(Wave& wave, void* engine, PcLookup lookup, Body&& body) {
     frame.engine = engine;
     frame.lookup = lookup;
     frame.previous = current_guard();
+    frame.mxcsr = _mm_getcsr();
     if (sigsetjmp(frame.env, 0) == 0) {
         current_guard() = &frame;
         ExitKind kind = body(wave);
@@ -45,6 +53,7 @@ ExitKind run_guarded(Wave& wave, void* engine, PcLookup lookup, Body&& body) {
         return kind;
     }
     current_guard() = frame.previous;
+    _mm_setcsr(frame.mxcsr);
     return wave.exit.kind;
 }
 

@@ -12,6 +12,10 @@ namespace wj::memory {
 // An access that crosses a page boundary is handled by the callers below byte-wise.
 void* lookup(machine::ExecContext& ctx, uint64_t address, bool write);
 
+// Empties the TLB when mappings went away since it was filled. Engines call it when they start a slice of a
+// wave; a mapping that is removed while a kernel uses it is the guest's race.
+void refresh_tlb(machine::ExecContext& ctx);
+
 inline void* host_pointer(machine::ExecContext& ctx, uint64_t address, bool write) {
     auto& entry = (write ? ctx.write_tlb : ctx.read_tlb)[(address >> 12) % machine::tlb_entries];
     if (entry.page == (address & ~uint64_t{0xfff})) return reinterpret_cast<void*>(address + entry.delta);

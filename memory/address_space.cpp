@@ -1,0 +1,337 @@
+#include "memory/address_space.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <memory>
+
+#include "memory/host_pages.h"
+
+namespace wj::memory {
+namespace {
+
+constexpr uint64_t page_mask = page_size - 1;
+constexpr uint64_t guest_limit = 1ull << 48;
+constexpr size_t remembered_frees = 64;
+
+uint64_t page_floor(uint64_t a) {
+    return a & ~page_mask;
+}
+uint64_t page_ceil(uint64_t a) {
+    return (a + page_mask) & ~page_mask;
+}
+
+std::string hex(uint64_t v) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
+    return text;
+}
+
+std::string name_of(const Allocation& a) {
+    return "allocation " + std::to_string(a.id) + " (" + (a.label.empty() ? "unnamed" : a.label) +
+           ", " + std::to_string(a.size) + " bytes at " + hex(a.guest) + ")";
+}
+
+uint64_t distance(const Allocation& a, uint64_t guest) {
+    if (guest < a.guest) return a.guest - guest;
+    if (guest < a.guest + a.size) return 0;
+    return guest - (a.guest + a.size) + 1;
+}
+
+}  // namespace
+
+struct AddressSpace::Impl {
+    struct Owned {
+        Allocation allocation;
+        HostPages pages;
+    };
+    using Views = std::multimap<uint64_t, Allocation>;
+
+    PageTable table{};
+    mutable std::shared_mutex mutex;  // guards everything below and all writes to the table
+    std::map<uint64_t, Owned> owned;  // by first guest address; disjoint
+    Views views;                      // mapped host memory; may overlap each other
+    uint64_t largest_view = 0;        // bound for the search of overlapping views
+    std::deque<Allocation> freed;     // for reports of use after free
+    uint64_t next_id = 1;
+    uint64_t bytes = 0;
+    std::atomic<uint64_t> epoch{1};
+
+    ~Impl() {
+        for (auto& [guest, o] : owned) release_host_pages(o.pages);
+        for (auto& m : table.middle) {
+            PageTable::Middle* middle = m.load();
+            if (!middle) continue;
+            for (auto& l : middle->leaf) delete l.load();
+            delete middle;
+        }
+    }
+
+    std::atomic<uint64_t>& entry(uint64_t guest) {
+        auto& m = table.middle[guest >> 36];
+        PageTable::Middle* middle = m.load(std::memory_order_relaxed);
+        if (!middle) m.store(middle = new PageTable::Middle{}, std::memory_order_release);
+        auto& l = middle->leaf[guest >> 24 & 0xfff];
+        PageTable::Leaf* leaf = l.load(std::memory_order_relaxed);
+        if (!leaf) l.store(leaf = new PageTable::Leaf{}, std::memory_order_release);
+        return leaf->entry[guest >> page_bits & 0xfff];
+    }
+
+    uint64_t peek(uint64_t guest) const {
+        if (guest >= guest_limit) return 0;
+        const auto* middle = table.middle[guest >> 36].load(std::memory_order_acquire);
+        if (!middle) return 0;
+        const auto* leaf = middle->leaf[guest >> 24 & 0xfff].load(std::memory_order_acquire);
+        return leaf ? leaf->entry[guest >> page_bits & 0xfff].load(std::memory_order_acquire) : 0;
+    }
+
+    void set_pages(uint64_t guest, uint64_t size, void* host, uint32_t rights) {
+        uint64_t from = reinterpret_cast<uint64_t>(host) & ~page_mask;
+        for (uint64_t a = page_floor(guest); a < page_ceil(guest + size);
+             a += page_size, from += page_size)
+            entry(a).store(rights ? from | rights : 0, std::memory_order_release);
+    }
+
+    // First view that could reach `guest`.
+    Views::const_iterator first_view(uint64_t guest) const {
+        return views.lower_bound(guest > largest_view + page_size ? guest - largest_view - page_size
+                                                                  : 0);
+    }
+
+    // Rewrites the entries of the pages that [guest, guest + size) touches from the views that
+    // remain.
+    void restore_views(uint64_t guest, uint64_t size) {
+        const uint64_t begin = page_floor(guest), end = page_ceil(guest + size);
+        for (auto it = first_view(begin); it != views.end() && page_floor(it->first) < end; ++it) {
+            const Allocation& v = it->second;
+            const uint64_t lo = std::max(begin, page_floor(v.guest)),
+                           hi = std::min(end, page_ceil(v.guest + v.size));
+            const uint64_t delta = reinterpret_cast<uint64_t>(v.host) - v.guest;
+            for (uint64_t a = lo; a < hi; a += page_size) {
+                auto& e = entry(a);
+                e.store((a + delta) | v.rights | (e.load() & page_mask), std::memory_order_release);
+            }
+        }
+    }
+
+    const Allocation* containing(uint64_t guest) const {
+        auto it = owned.upper_bound(guest);
+        if (it != owned.begin()) {
+            const Allocation& a = std::prev(it)->second.allocation;
+            if (guest - a.guest < a.size) return &a;
+        }
+        // The latest of overlapping views answers.
+        const Allocation* best = nullptr;
+        for (auto v = first_view(guest); v != views.end() && v->first <= guest; ++v)
+            if (guest - v->first < v->second.size && (!best || best->id < v->second.id))
+                best = &v->second;
+        return best;
+    }
+
+    const Allocation* closest(uint64_t guest) const {
+        if (const Allocation* a = containing(guest)) return a;
+        const Allocation* best = nullptr;
+        auto consider = [&](const Allocation& a) {
+            if (!best || distance(a, guest) < distance(*best, guest)) best = &a;
+        };
+        auto it = owned.upper_bound(guest);
+        if (it != owned.end()) consider(it->second.allocation);
+        if (it != owned.begin()) consider(std::prev(it)->second.allocation);
+        auto v = views.upper_bound(guest);
+        if (v != views.end()) consider(v->second);
+        for (v = first_view(guest); v != views.end() && v->first <= guest; ++v) consider(v->second);
+        if (!best && !views.empty()) consider(views.rbegin()->second);
+        return best;
+    }
+
+    void remember(const Allocation& a) {
+        freed.push_front(a);
+        if (freed.size() > remembered_frees) freed.pop_back();
+    }
+};
+
+AddressSpace::AddressSpace() : impl_(new Impl) {}
+AddressSpace::~AddressSpace() {
+    delete impl_;
+}
+
+Result<uint64_t> AddressSpace::allocate(uint64_t size, uint32_t rights, std::string label) {
+    if (size == 0) return Status(Code::InvalidArgument, "an allocation of 0 bytes was asked for");
+    HostPages pages;
+    if (!reserve_host_pages(size, rights, pages))
+        return Status(Code::OutOfMemory, "the host has no memory for " + std::to_string(size) +
+                                             " bytes of device memory (" + label + ")");
+    const uint64_t guest = reinterpret_cast<uint64_t>(pages.base);
+    std::unique_lock lock(impl_->mutex);
+    Impl::Owned o;
+    o.allocation = {impl_->next_id++, guest, size, pages.base, rights, std::move(label)};
+    o.pages = pages;
+    impl_->set_pages(guest, pages.bytes, pages.base, rights);
+    impl_->owned.emplace(guest, std::move(o));
+    impl_->bytes += pages.bytes;
+    return guest;
+}
+
+Status AddressSpace::free(uint64_t guest) {
+    HostPages pages;
+    {
+        std::unique_lock lock(impl_->mutex);
+        auto it = impl_->owned.find(guest);
+        if (it == impl_->owned.end())
+            return Status(Code::InvalidArgument,
+                          "free of " + hex(guest) + ", which no allocation starts at");
+        pages = it->second.pages;
+        impl_->set_pages(guest, pages.bytes, nullptr, no_access);
+        impl_->restore_views(guest, pages.bytes);
+        impl_->bytes -= pages.bytes;
+        impl_->remember(it->second.allocation);
+        impl_->owned.erase(it);
+        impl_->epoch.fetch_add(1, std::memory_order_release);
+    }
+    release_host_pages(pages);
+    return {};
+}
+
+Status AddressSpace::map(uint64_t guest, void* host, uint64_t size, uint32_t rights,
+                         std::string label) {
+    if (size == 0 || guest >= guest_limit || size > guest_limit - guest || !host)
+        return Status(Code::InvalidArgument, "cannot map " + std::to_string(size) + " bytes at " +
+                                                 hex(guest) + ": empty or beyond 48 bits");
+    const uint64_t h = reinterpret_cast<uint64_t>(host);
+    if ((guest ^ h) & page_mask)
+        return Status(Code::InvalidArgument, "cannot map host memory " + hex(h) + " at " +
+                                                 hex(guest) + ": different offsets in their pages");
+    std::unique_lock lock(impl_->mutex);
+    const uint64_t delta = h - guest;
+    for (uint64_t a = page_floor(guest); a < page_ceil(guest + size); a += page_size) {
+        const uint64_t present = impl_->peek(a);
+        if (present && (present & ~page_mask) != a + delta)
+            return Status(Code::InvalidArgument, "cannot map " + std::to_string(size) +
+                                                     " bytes at " + hex(guest) + ": " + hex(a) +
+                                                     " is mapped already");
+    }
+    // Rights of pages that several views share add up.
+    for (uint64_t a = page_floor(guest); a < page_ceil(guest + size); a += page_size) {
+        auto& e = impl_->entry(a);
+        e.store((a + delta) | rights | (e.load() & page_mask), std::memory_order_release);
+    }
+    impl_->views.emplace(guest,
+                         Allocation{impl_->next_id++, guest, size, host, rights, std::move(label)});
+    impl_->largest_view = std::max(impl_->largest_view, size);
+    return {};
+}
+
+Status AddressSpace::unmap(uint64_t guest) {
+    std::unique_lock lock(impl_->mutex);
+    auto [first, last] = impl_->views.equal_range(guest);
+    if (first == last)
+        return Status(Code::InvalidArgument,
+                      "unmap of " + hex(guest) + ", which no mapping starts at");
+    auto it = std::prev(last);  // the latest mapping of this address
+    const Allocation view = it->second;
+    impl_->views.erase(it);
+    impl_->set_pages(view.guest, view.size, nullptr, no_access);
+    // A view may lie over device memory or share pages with other views.
+    for (uint64_t a = page_floor(view.guest); a < page_ceil(view.guest + view.size);
+         a += page_size) {
+        auto o = impl_->owned.upper_bound(a);
+        if (o == impl_->owned.begin()) continue;
+        const Impl::Owned& owner = std::prev(o)->second;
+        if (a - owner.allocation.guest < owner.pages.bytes)
+            impl_->entry(a).store(a | owner.allocation.rights, std::memory_order_release);
+    }
+    impl_->restore_views(view.guest, view.size);
+    impl_->remember(view);
+    impl_->epoch.fetch_add(1, std::memory_order_release);
+    return {};
+}
+
+Status AddressSpace::protect(uint64_t guest, uint64_t size, uint32_t rights) {
+    if (size == 0 || guest >= guest_limit || size > guest_limit - guest)
+        return Status(Code::InvalidArgument,
+                      "protect of an empty range or beyond 48 bits at " + hex(guest));
+    std::unique_lock lock(impl_->mutex);
+    const uint64_t begin = page_floor(guest), end = page_ceil(guest + size);
+    for (uint64_t a = begin; a < end; a += page_size)
+        if (!(impl_->peek(a) & ~page_mask))
+            return Status(Code::InvalidArgument,
+                          "protect of " + hex(guest) + ": " + hex(a) + " is not mapped");
+    // Only pages of our own are protected on the host too: registered memory belongs to the
+    // program.
+    auto o = impl_->owned.upper_bound(guest);
+    if (o != impl_->owned.begin()) {
+        const Impl::Owned& owner = std::prev(o)->second;
+        if (guest - owner.allocation.guest < owner.pages.bytes) {
+            const uint64_t own_end = std::min(end, owner.allocation.guest + owner.pages.bytes);
+            if (!protect_host_pages(reinterpret_cast<void*>(begin), own_end - begin, rights))
+                return Status(Code::HostError, "mprotect of " + hex(guest) + " failed");
+        }
+    }
+    for (uint64_t a = begin; a < end; a += page_size) {
+        auto& e = impl_->entry(a);
+        e.store((e.load() & ~page_mask) | rights, std::memory_order_release);
+    }
+    impl_->epoch.fetch_add(1, std::memory_order_release);
+    return {};
+}
+
+void* AddressSpace::translate(uint64_t guest, uint64_t size, uint32_t rights) const {
+    if (guest >= guest_limit || size > guest_limit - guest) return nullptr;
+    const uint64_t first = impl_->peek(guest);
+    if ((first & rights) != rights || !(first & ~page_mask)) return nullptr;
+    const uint64_t delta = (first & ~page_mask) - page_floor(guest);
+    for (uint64_t a = page_floor(guest) + page_size; a < guest + size; a += page_size) {
+        const uint64_t e = impl_->peek(a);
+        if ((e & rights) != rights || (e & ~page_mask) != a + delta) return nullptr;
+    }
+    return reinterpret_cast<void*>(guest + delta);
+}
+
+bool AddressSpace::find(uint64_t guest, Allocation& out) const {
+    std::shared_lock lock(impl_->mutex);
+    const Allocation* a = impl_->containing(guest);
+    if (a) out = *a;
+    return a != nullptr;
+}
+
+bool AddressSpace::nearest(uint64_t guest, Allocation& out) const {
+    std::shared_lock lock(impl_->mutex);
+    const Allocation* a = impl_->closest(guest);
+    if (a) out = *a;
+    return a != nullptr;
+}
+
+std::string AddressSpace::describe(uint64_t guest) const {
+    std::shared_lock lock(impl_->mutex);
+    if (const Allocation* a = impl_->containing(guest)) {
+        std::string text = std::to_string(guest - a->guest) + " bytes into " + name_of(*a);
+        if (!(impl_->peek(guest) & writable)) text += ", which is read-only";
+        return text;
+    }
+    if (guest < page_size)
+        return guest ? "a null pointer plus " + std::to_string(guest) : "a null pointer";
+    for (const Allocation& a : impl_->freed)
+        if (guest - a.guest < a.size)
+            return std::to_string(guest - a.guest) + " bytes into freed " + name_of(a);
+    const bool canonical = guest < (1ull << 47) || guest >= ~((1ull << 47) - 1);
+    const std::string prefix = canonical ? "" : "not a canonical address; ";
+    const Allocation* a = impl_->closest(guest);
+    if (!a) return prefix + "nothing is allocated";
+    if (guest < a->guest)
+        return prefix + std::to_string(a->guest - guest) + " bytes before " + name_of(*a);
+    return prefix + std::to_string(guest - (a->guest + a->size)) + " bytes after " + name_of(*a);
+}
+
+const PageTable* AddressSpace::page_table() const {
+    return &impl_->table;
+}
+uint64_t AddressSpace::epoch() const {
+    return impl_->epoch.load(std::memory_order_acquire);
+}
+
+uint64_t AddressSpace::bytes_allocated() const {
+    std::shared_lock lock(impl_->mutex);
+    return impl_->bytes;
+}
+
+}  // namespace wj::memory

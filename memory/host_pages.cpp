@@ -1,0 +1,57 @@
+#include "memory/host_pages.h"
+
+#include <sys/mman.h>
+
+#include "memory/address_space.h"
+
+namespace wj::memory {
+namespace {
+
+int host_protection(uint32_t rights) {
+    // Guest code is translated, never executed in place: executable means readable to the host.
+    int protection = PROT_NONE;
+    if (rights & (readable | executable)) protection |= PROT_READ;
+    if (rights & writable) protection |= PROT_READ | PROT_WRITE;
+    return protection;
+}
+
+uint64_t align_up(uint64_t value, uint64_t to) {
+    return (value + to - 1) & ~(to - 1);
+}
+
+}  // namespace
+
+bool reserve_host_pages(uint64_t bytes, uint32_t rights, HostPages& out) {
+    if (bytes == 0 || bytes > 1ull << 47) return false;
+    const bool huge = bytes >= huge_page_bytes;
+    const uint64_t alignment = huge ? huge_page_bytes : page_size;
+    const uint64_t usable = align_up(bytes, page_size);
+    const uint64_t needed = align_up(usable, alignment) + guard_bytes;
+    const uint64_t reserved = needed + (huge ? alignment : 0);
+    void* raw =
+        mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (raw == MAP_FAILED) return false;
+    const uint64_t start = reinterpret_cast<uint64_t>(raw);
+    const uint64_t base = align_up(start, alignment);
+    if (base > start) munmap(raw, base - start);
+    const uint64_t end = start + reserved, wanted_end = base + needed;
+    if (end > wanted_end) munmap(reinterpret_cast<void*>(wanted_end), end - wanted_end);
+    void* host = reinterpret_cast<void*>(base);
+    if (mprotect(host, usable, host_protection(rights)) != 0) {
+        munmap(host, needed);
+        return false;
+    }
+    if (huge) madvise(host, usable, MADV_HUGEPAGE);  // only advice: failing is no loss
+    out = {host, usable, host, needed};
+    return true;
+}
+
+void release_host_pages(const HostPages& pages) {
+    if (pages.reserved) munmap(pages.reserved, pages.reserved_bytes);
+}
+
+bool protect_host_pages(void* base, uint64_t bytes, uint32_t rights) {
+    return mprotect(base, bytes, host_protection(rights)) == 0;
+}
+
+}  // namespace wj::memory

@@ -1,0 +1,24 @@
+// Host pages behind device allocations: an anonymous mapping with an inaccessible hole behind it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace wj::memory {
+
+inline constexpr uint64_t guard_bytes = 64 * 1024;       // least hole after an allocation
+inline constexpr uint64_t huge_page_bytes = 2ull << 20;  // from this size on: aligned and advised
+
+struct HostPages {
+    void* base = nullptr;      // first accessible byte
+    uint64_t bytes = 0;        // accessible, whole pages
+    void* reserved = nullptr;  // the whole mapping, hole included
+    uint64_t reserved_bytes = 0;
+};
+
+// False when the host has no address space for it. `rights` as in memory::Rights; pages are zero.
+bool reserve_host_pages(uint64_t bytes, uint32_t rights, HostPages& out);
+void release_host_pages(const HostPages& pages);
+bool protect_host_pages(void* base, uint64_t bytes, uint32_t rights);
+
+}  // namespace wj::memory
