@@ -15,6 +15,10 @@
 #include "machine/engine.h"
 #include "memory/address_space.h"
 
+namespace wj {
+struct CodeObject;
+}
+
 namespace wj::runtime {
 
 enum class EngineKind : uint8_t { Auto, Interpreter, Avx2, Avx512 };
@@ -46,6 +50,8 @@ struct FaultRecord {
     std::array<uint32_t, 3> work_group{};
     uint32_t wave = 0;
     std::string memory;               // AddressSpace::describe of the address
+    std::string message;              // what happened, one line; text() builds one when empty
+    std::vector<std::string> notes;   // further lines: lanes and addresses, where other waves were
     std::string text() const;         // the whole report, several lines
 };
 
@@ -60,6 +66,7 @@ struct DispatchRequest {
     uint64_t queue_address = 0;       // guest address of the amd_queue_t (queue_ptr)
     uint64_t dispatch_id = 0;
     bool cooperative = false;         // all work-groups resident at once
+    bool caller_runs = false;         // the caller calls wait() at once: no worker is woken for a small grid
     uint64_t timeout_ns = 0;          // 0 = none
     uint64_t instruction_limit = 0;   // wave instructions of the whole dispatch, 0 = none
 };
@@ -92,6 +99,7 @@ public:
     virtual uint64_t load_address() const = 0;
     virtual uint64_t load_size() const = 0;
     virtual std::span<const std::byte> file_bytes() const = 0;
+    virtual const CodeObject& object() const = 0;   // symbols, metadata (frontend/code_object.h)
 };
 
 // An asynchronous dispatch in flight.

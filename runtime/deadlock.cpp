@@ -1,0 +1,105 @@
+#include "runtime/deadlock.h"
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "frontend/decode.h"
+#include "interpreter/interpreter.h"
+#include "memory/access.h"
+
+namespace wj::runtime {
+namespace {
+
+constexpr uint32_t max_steps = 4096;   // instructions of a loop
+
+bool touches_only_wave_and_lds(const Inst& inst) {
+    switch (inst.format) {
+        case Format::SOP1:
+        case Format::SOP2:
+        case Format::SOPC:
+        case Format::SOPK:
+        case Format::VOP1:
+        case Format::VOP2:
+        case Format::VOPC:
+        case Format::VOP3:
+        case Format::VOP3P: return true;
+        case Format::DS: return !inst.gds;
+        case Format::SOPP:
+            return inst.op != Opcode::s_sendmsg && inst.op != Opcode::s_sendmsghalt &&
+                   inst.op != Opcode::s_trap;
+        default: return false;
+    }
+}
+
+bool fetch(const Target& target, memory::AddressSpace& memory, uint64_t pc, Inst& inst) {
+    uint32_t words[3] = {};
+    size_t count = 3;
+    const void* code = nullptr;
+    while (count && !(code = memory.translate(pc, count * 4, memory::readable))) count--;
+    if (!code) return false;
+    std::memcpy(words, code, count * 4);
+    return decode(target, std::span<const uint32_t>(words, count), inst);
+}
+
+// A wave's registers and its view of LDS, apart from the original.
+struct Replica {
+    machine::Wave wave;
+    std::vector<uint32_t> registers;
+    std::vector<uint8_t> lds;
+
+    Replica(const machine::Wave& from) : wave(from) {
+        size_t rows = size_t{from.vgpr_count} + from.agpr_count;
+        registers.resize(rows * machine::lanes + 16);
+        auto aligned = (reinterpret_cast<uintptr_t>(registers.data()) + 63) & ~uintptr_t{63};
+        wave.vgpr = reinterpret_cast<uint32_t*>(aligned);
+        std::memcpy(wave.vgpr, from.vgpr, rows * machine::lanes * 4);
+        if (from.agpr) wave.agpr = wave.vgpr + (from.agpr - from.vgpr);
+        lds.assign(from.lds, from.lds + from.lds_size);
+        lds.resize(lds.size() + 64);
+        wave.lds = lds.data();
+    }
+    bool same_state(const machine::Wave& other) const {
+        size_t rows = size_t{other.vgpr_count} + other.agpr_count;
+        return wave.pc == other.pc && wave.scc == other.scc && wave.mode == other.mode &&
+               !std::memcmp(wave.sgpr, other.sgpr, sizeof(wave.sgpr)) &&
+               !std::memcmp(wave.vgpr, other.vgpr, rows * machine::lanes * 4);
+    }
+};
+
+bool runs_for_ever(const Target& target, machine::Engine& engine, machine::Wave& original) {
+    Replica replica(original);
+    auto context = std::make_unique<machine::ExecContext>();
+    context->target = original.ctx->target;
+    context->memory = original.ctx->memory;
+    context->memory_mode = original.ctx->memory_mode;
+    context->address_mask = original.ctx->address_mask;
+    context->tlb_epoch = context->memory->epoch();
+    replica.wave.ctx = context.get();
+    for (uint32_t step = 0; step < max_steps; step++) {
+        Inst inst;
+        if (!fetch(target, *context->memory, replica.wave.pc, inst) || !touches_only_wave_and_lds(inst))
+            return false;
+        replica.wave.budget = 1;
+        replica.wave.exit = {};
+        if (engine.run(replica.wave) != machine::ExitKind::Yield) return false;
+        if (inst.format == Format::DS && std::memcmp(replica.wave.lds, original.lds, original.lds_size))
+            return false;
+        if (replica.same_state(original)) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+bool proves_deadlock(const Target& target, GroupContext& group) {
+    if (!group.waiting) return false;
+    auto engine = interp::make_interpreter(target);
+    if (!engine) return false;
+    for (uint32_t i = 0; i < group.group.wave_count; i++)
+        if (group.states[i] == WaveState::Runnable && !runs_for_ever(target, *engine, group.waves[i]))
+            return false;
+    return true;
+}
+
+}  // namespace wj::runtime

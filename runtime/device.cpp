@@ -1,0 +1,191 @@
+#include "runtime/device.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "frontend/code_object_bytes.h"
+#include "machine/guard.h"
+#include "runtime/engine_factory.h"
+#include "runtime/module.h"
+#include "runtime/scheduler.h"
+#include "runtime/service_memory.h"
+
+namespace wj::runtime {
+namespace {
+
+uint32_t processors() {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+    return static_cast<uint32_t>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+// Layouts: hsa_kernel_dispatch_packet_t (64 bytes) and amd_queue_t (256 bytes, SEED-DISP-18..31).
+struct KernelDispatchPacket {
+    uint16_t header, setup;
+    uint16_t workgroup_size[3], reserved0;
+    uint32_t grid_size[3];
+    uint32_t private_segment_size, group_segment_size;
+    uint64_t kernel_object, kernarg_address, reserved2, completion_signal;
+};
+static_assert(sizeof(KernelDispatchPacket) == 64);
+constexpr uint64_t amd_queue_bytes = 256;
+
+class DeviceImpl final : public Device {
+public:
+    DeviceImpl(DeviceOptions options, const Target& target)
+        : options_(std::move(options)), target_(target), service_(memory_, "dispatch packets") {}
+
+    Status start() {
+        auto engine = make_engine(options_.engine, target_);
+        if (!engine) return engine.status();
+        engine_ = std::move(*engine);
+        options_.engine = choose_engine(options_.engine);
+        if (options_.memory_mode == machine::MemoryMode::Identity && !machine::install_fault_handler())
+            return {Code::HostError,
+                    "the handler for guest memory faults could not be installed; use WAVEJIT_MEMORY=checked"};
+        auto queue = service_.allocate(amd_queue_bytes);
+        if (!queue) return queue.status();
+        queue_ = *queue;
+        auto put = [&](uint32_t offset, uint32_t value) {
+            std::memcpy(reinterpret_cast<void*>(queue_ + offset), &value, 4);
+        };
+        put(64, static_cast<uint32_t>(machine::shared_aperture >> 32));
+        put(68, static_cast<uint32_t>(machine::private_aperture >> 32));
+        put(72, options_.compute_units - 1);
+        put(76, 39);
+        put(136, 128);
+        if (!options_.threads) options_.threads = processors();
+        scheduler_ = std::make_unique<Scheduler>(options_, target_, memory_, *engine_, options_.threads);
+        return Status::ok();
+    }
+
+    const DeviceOptions& options() const override { return options_; }
+    const Target& target() const override { return target_; }
+    machine::Engine& engine() override { return *engine_; }
+    memory::AddressSpace& memory() override { return memory_; }
+    bool help(uint64_t max_ns) override { return scheduler_->help(max_ns); }
+    void set_alias_bit47(bool on) override {
+        scheduler_->set_address_mask(on ? ~(uint64_t{1} << 47) : ~uint64_t{0});
+    }
+    Statistics statistics() const override {
+        Statistics s = scheduler_->statistics();
+        s.engine = engine_->counters();
+        s.engine.wave_instructions = s.wave_instructions;
+        return s;
+    }
+
+    Result<std::shared_ptr<Module>> load(std::span<const std::byte> code_object,
+                                         const Resolver& resolver) override {
+        auto loaded = ModuleImpl::load(code_object, options_.target, memory_, resolver);
+        if (!loaded) return loaded.status();
+        std::shared_ptr<ModuleImpl> module = *loaded;
+        module->on_unload = [this](ModuleImpl& m) { unload(m); };
+        std::lock_guard lock(modules_mutex_);
+        modules_.push_back({module.get(), module});
+        return std::shared_ptr<Module>(module);
+    }
+
+    Result<std::shared_ptr<Dispatch>> dispatch(
+        const DispatchRequest& request, std::function<void(const DispatchResult&)> on_done) override {
+        std::shared_ptr<ModuleImpl> module;
+        const KernelInfo* kernel = find_kernel(request.kernel_object, module);
+        if (!kernel)  // SEED-DISP-07
+            return Status(Code::NotFound, "no loaded code object has a kernel object at " +
+                                              hex(request.kernel_object) + ": " +
+                                              memory_.describe(request.kernel_object));
+        DispatchRequest complete = request;
+        if (!complete.queue_address) complete.queue_address = queue_;
+        uint64_t packet = 0;
+        if (!complete.packet_address) {
+            auto made = make_packet(request);
+            if (!made) return made.status();
+            packet = complete.packet_address = *made;
+        }
+        auto plan = make_launch_plan(target_, options_, kernel->descriptor, complete, kernel->name, memory_);
+        if (!plan) {
+            if (packet) service_.free(packet);
+            return plan.status();
+        }
+        auto state = std::make_shared<DispatchState>(*scheduler_, std::move(*plan), kernel->name);
+        state->module = std::move(module);
+        state->on_done = std::move(on_done);
+        if (packet) state->cleanup = [this, packet] { service_.free(packet); };
+        scheduler_->submit(state);
+        return std::shared_ptr<Dispatch>(state);
+    }
+
+private:
+    struct Entry {
+        ModuleImpl* module;
+        std::weak_ptr<ModuleImpl> weak;
+    };
+
+    const KernelInfo* find_kernel(uint64_t kernel_object, std::shared_ptr<ModuleImpl>& module) {
+        std::lock_guard lock(modules_mutex_);
+        for (Entry& entry : modules_) {
+            module = entry.weak.lock();
+            if (module && module->contains(kernel_object)) return module->kernel_at(kernel_object);
+        }
+        module.reset();
+        return nullptr;
+    }
+
+    void unload(ModuleImpl& module) {
+        {
+            std::lock_guard lock(modules_mutex_);
+            std::erase_if(modules_, [&](const Entry& e) { return e.module == &module; });
+        }
+        engine_->invalidate(module.load_address(), module.load_address() + module.load_size());
+    }
+
+    Result<uint64_t> make_packet(const DispatchRequest& r) {
+        auto address = service_.allocate(sizeof(KernelDispatchPacket));
+        if (!address) return address;
+        KernelDispatchPacket p{};
+        p.header = 2 | 2 << 9 | 2 << 11;   // kernel dispatch, acquire and release at system scope
+        p.setup = 3;
+        for (int i = 0; i < 3; i++) {
+            p.workgroup_size[i] = static_cast<uint16_t>(r.work_group[i]);
+            p.grid_size[i] = r.grid[i];
+        }
+        p.private_segment_size = r.private_segment_size;
+        p.group_segment_size = r.group_segment_size;
+        p.kernel_object = r.kernel_object;
+        p.kernarg_address = r.kernarg_address;
+        std::memcpy(reinterpret_cast<void*>(*address), &p, sizeof(p));
+        return address;
+    }
+
+    DeviceOptions options_;
+    const Target& target_;
+    memory::AddressSpace memory_;
+    ServiceMemory service_;
+    uint64_t queue_ = 0;
+    std::mutex modules_mutex_;
+    std::vector<Entry> modules_;
+    std::unique_ptr<machine::Engine> engine_;
+    std::unique_ptr<Scheduler> scheduler_;   // goes first: its threads use the rest
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> Device::create(const DeviceOptions& options) {
+    const Target* target = find_target(options.target);
+    if (!target)
+        return Status(Code::UnsupportedTarget, "'" + options.target +
+                                                   "' is not an emulated processor; expected one of " +
+                                                   supported_target_names());
+    DeviceOptions checked = options;
+    if (!checked.compute_units) checked.compute_units = 1;
+    if (!checked.slice_instructions) checked.slice_instructions = 1;
+    auto device = std::make_unique<DeviceImpl>(std::move(checked), *target);
+    Status status = device->start();
+    if (!status) return status;
+    return std::unique_ptr<Device>(std::move(device));
+}
+
+}  // namespace wj::runtime

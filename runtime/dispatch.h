@@ -1,0 +1,70 @@
+// A dispatch in flight: which work-groups have started, which are suspended, what went wrong.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "runtime/device.h"
+#include "runtime/group_context.h"
+#include "runtime/launch_plan.h"
+#include "runtime/module.h"
+
+namespace wj::runtime {
+
+class Scheduler;
+
+class DispatchState final : public Dispatch, public std::enable_shared_from_this<DispatchState> {
+public:
+    DispatchState(Scheduler& scheduler, LaunchPlan plan, std::string kernel_name)
+        : plan(std::move(plan)), kernel_name(std::move(kernel_name)), scheduler_(scheduler) {}
+    ~DispatchState() override;
+
+    bool done() const override { return done_.load(std::memory_order_acquire); }
+    void wait() override;
+    const DispatchResult& result() const override { return result_; }
+    void cancel() override;
+
+    // The next work-group to run: a suspended one or a new one; null = nothing to do now.
+    std::unique_ptr<GroupContext> claim(GroupContextPool& pool, uint64_t resident_limit);
+    void suspend(std::unique_ptr<GroupContext> context, bool blocked);
+    void finish_group();
+    bool has_work(uint64_t resident_limit);
+    // Keeps the first failure and stops the dispatch. `make` runs at most once per dispatch.
+    void fail(const std::function<FaultRecord()>& make);
+    void fail(FaultRecord record);
+    bool stopped() const { return stop_.load(std::memory_order_acquire); }
+    bool complete() const {
+        return stopped() || finished_.load(std::memory_order_acquire) == plan.total_groups;
+    }
+    uint64_t resident();
+
+    const LaunchPlan plan;
+    const std::string kernel_name;
+    std::shared_ptr<ModuleImpl> module;            // keeps the code loaded
+    std::function<void(const DispatchResult&)> on_done;
+    std::function<void()> cleanup;                 // frees what the device made for it
+    std::atomic<uint64_t> wave_instructions{0}, waves{0}, start_ns{0};
+
+private:
+    friend class Scheduler;
+    Scheduler& scheduler_;
+    std::mutex mutex_;
+    std::deque<std::unique_ptr<GroupContext>> suspended_;
+    uint64_t next_group_ = 0, resident_ = 0;
+    bool prefer_new_ = true;
+    FaultRecord fault_;                            // valid once stop_ is set
+    std::atomic<bool> stop_{false}, done_{false};
+    std::atomic<uint64_t> finished_{0};
+    DispatchResult result_;
+    std::mutex done_mutex_;
+    std::condition_variable done_signal_;
+    // Guarded by the scheduler's mutex.
+    uint32_t runners_ = 0;
+    bool finalized_ = false;
+};
+
+}  // namespace wj::runtime

@@ -1,0 +1,206 @@
+#include "runtime/fault_report.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "frontend/code_object_bytes.h"
+#include "frontend/decode.h"
+
+namespace wj::runtime {
+namespace {
+
+using machine::ExitKind;
+
+std::string format(const char* text, ...) __attribute__((format(printf, 1, 2)));
+std::string format(const char* text, ...) {
+    char buffer[512];
+    va_list args;
+    va_start(args, text);
+    std::vsnprintf(buffer, sizeof(buffer), text, args);
+    va_end(args);
+    return buffer;
+}
+
+const char* access_name(machine::Access access) {
+    switch (access) {
+        case machine::Access::Read: return "read";
+        case machine::Access::Write: return "write";
+        case machine::Access::Atomic: return "atomic access";
+        case machine::Access::Execute: return "instruction fetch";
+        case machine::Access::None: break;
+    }
+    return "access";
+}
+
+Code code_of(ExitKind kind) {
+    switch (kind) {
+        case ExitKind::MemoryFault: return Code::GuestFault;
+        case ExitKind::IllegalInstruction: return Code::IllegalInstruction;
+        case ExitKind::Unimplemented: return Code::Unimplemented;
+        case ExitKind::Trap:
+        case ExitKind::Halt: return Code::GuestTrap;
+        default: return Code::HostError;
+    }
+}
+
+std::string describe_exit(const machine::ExitInfo& exit) {
+    switch (exit.kind) {
+        case ExitKind::MemoryFault:
+            return format("memory fault: %s of %u bytes at 0x%llx", access_name(exit.access), exit.access_bytes,
+                          static_cast<unsigned long long>(exit.address));
+        case ExitKind::IllegalInstruction: return "illegal instruction";
+        case ExitKind::Unimplemented: return "instruction or feature that wavejit does not implement";
+        case ExitKind::Trap:
+            return format("trap %u%s", exit.detail,
+                          exit.detail == 2 ? " (assertion or __builtin_trap in the kernel)" : "");
+        case ExitKind::Halt: return "the wave halted itself";
+        default: return format("the engine stopped for no known reason (%u)", static_cast<unsigned>(exit.kind));
+    }
+}
+
+// Disassembly of the instruction at `pc`; `words` gets its bytes.
+std::string instruction_at(const Target& target, const memory::AddressSpace& memory, uint64_t pc,
+                           std::vector<uint32_t>& words) {
+    uint32_t buffer[4] = {};
+    size_t count = 4;
+    const void* code = nullptr;
+    while (count && !(code = memory.translate(pc, count * 4, memory::readable))) count--;
+    words.clear();
+    if (!code) return "(no readable memory)";
+    std::memcpy(buffer, code, count * 4);
+    Inst inst;
+    bool valid = decode(target, std::span<const uint32_t>(buffer, count), inst);
+    size_t used = valid ? inst.size / 4 : 1;
+    words.assign(buffer, buffer + std::min(used, count));
+    return valid ? disassemble(target, inst) : "(not an instruction of " + std::string(target.name) + ")";
+}
+
+std::string words_text(const std::vector<uint32_t>& words) {
+    std::string text;
+    for (uint32_t w : words) text += format("%s%08X", text.empty() ? "" : " ", w);
+    return text;
+}
+
+// "63-60, 3, 1-0" style lists are hard to read: ascending ranges.
+std::string lane_list(uint64_t mask) {
+    std::string text;
+    for (int i = 0; i < 64;) {
+        if (!(mask >> i & 1)) {
+            i++;
+            continue;
+        }
+        int end = i;
+        while (end < 63 && mask >> (end + 1) & 1) end++;
+        text += format("%s%d", text.empty() ? "" : ",", i);
+        if (end > i) text += format("-%d", end);
+        i = end + 1;
+    }
+    return text;
+}
+
+void locate(const Target& target, const memory::AddressSpace& memory, const DispatchState& dispatch,
+            const GroupContext& group, uint32_t wave, FaultRecord& record) {
+    record.kernel = dispatch.kernel_name;
+    record.instruction = instruction_at(target, memory, record.exit.pc, record.words);
+    record.kernel_offset = record.exit.pc - dispatch.plan.entry;
+    for (int i = 0; i < 3; i++) record.work_group[i] = group.group.id[i];
+    record.wave = wave;
+    if (!dispatch.module) return;
+    std::string where = dispatch.module->where(record.exit.pc);
+    if (!where.empty()) record.notes.push_back("in " + where);
+}
+
+// Where the waves of a work-group are, at most 16 lines.
+void list_waves(const Target& target, const memory::AddressSpace& memory, const DispatchState& dispatch,
+                const GroupContext& group, FaultRecord& record) {
+    static const char* const states[] = {"running", "waits at a barrier", "has ended"};
+    for (uint32_t i = 0; i < group.group.wave_count && i < 16; i++) {
+        const machine::Wave& wave = group.waves[i];
+        WaveState state = group.states[i];
+        std::string line = format("wave %u %s", i, states[static_cast<int>(state)]);
+        if (state != WaveState::Ended) {
+            std::vector<uint32_t> words;
+            // A waiting wave's pc is behind its s_barrier.
+            uint64_t pc = wave.pc - (state == WaveState::AtBarrier ? 4 : 0);
+            std::string text = instruction_at(target, memory, pc, words);
+            line += format(" at 0x%llx", static_cast<unsigned long long>(pc));
+            if (dispatch.module) line += " (" + dispatch.module->where(pc) + ")";
+            line += ": " + text;
+        }
+        record.notes.push_back(std::move(line));
+    }
+    if (group.group.wave_count > 16)
+        record.notes.push_back(format("and %u more waves", group.group.wave_count - 16));
+}
+
+uint32_t first_running(const GroupContext& group) {
+    for (uint32_t i = 0; i < group.group.wave_count; i++)
+        if (group.states[i] == WaveState::Runnable) return i;
+    return 0;
+}
+
+}  // namespace
+
+FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory,
+                        const DispatchState& dispatch, GroupContext& group, uint32_t wave) {
+    FaultRecord record;
+    record.exit = group.waves[wave].exit;
+    record.code = code_of(record.exit.kind);
+    record.message = describe_exit(record.exit);
+    locate(target, memory, dispatch, group, wave, record);
+    if (record.exit.kind == ExitKind::MemoryFault) record.memory = memory.describe(record.exit.address);
+    return record;
+}
+
+FaultRecord timeout_report(const Target& target, const memory::AddressSpace& memory,
+                           const DispatchState& dispatch, GroupContext& group, bool time,
+                           uint64_t elapsed_ns, uint64_t instructions) {
+    FaultRecord record;
+    record.code = Code::Timeout;
+    record.message =
+        time ? format("the dispatch did not end within its time limit of %.3f s (%.3f s, %llu wave "
+                      "instructions so far)",
+                      static_cast<double>(dispatch.plan.request.timeout_ns) * 1e-9,
+                      static_cast<double>(elapsed_ns) * 1e-9, static_cast<unsigned long long>(instructions))
+             : format("the dispatch used up its limit of %llu wave instructions",
+                      static_cast<unsigned long long>(dispatch.plan.request.instruction_limit));
+    uint32_t wave = first_running(group);
+    record.exit.pc = group.waves[wave].pc;
+    locate(target, memory, dispatch, group, wave, record);
+    list_waves(target, memory, dispatch, group, record);
+    return record;
+}
+
+FaultRecord deadlock_report(const Target& target, const memory::AddressSpace& memory,
+                            const DispatchState& dispatch, GroupContext& group) {
+    FaultRecord record;
+    record.code = Code::Deadlock;
+    record.message = format("barrier deadlock: %u of %u waves of the work-group wait at a barrier that the "
+                            "others, in endless loops, never reach",
+                            group.waiting, group.group.wave_count);
+    uint32_t wave = first_running(group);
+    record.exit.pc = group.waves[wave].pc;
+    locate(target, memory, dispatch, group, wave, record);
+    list_waves(target, memory, dispatch, group, record);
+    return record;
+}
+
+std::string FaultRecord::text() const {
+    std::string out = message.empty() ? std::string(code_name(code)) : message;
+    if (exit.reason) out += std::string(" (") + exit.reason + ")";
+    out += "\n  kernel      " + (kernel.empty() ? std::string("?") : kernel);
+    if (!instruction.empty()) {
+        out += format("\n  at          0x%llx, kernel + 0x%llx: ", static_cast<unsigned long long>(exit.pc),
+                      static_cast<unsigned long long>(kernel_offset));
+        out += instruction + "   // " + words_text(words);
+        if (!source.empty()) out += "\n  source      " + source;
+        out += format("\n  work-group  (%u, %u, %u), wave %u", work_group[0], work_group[1], work_group[2], wave);
+    }
+    if (exit.lane_mask) out += "\n  lanes       " + lane_list(exit.lane_mask);
+    if (!memory.empty()) out += "\n  memory      " + memory;
+    for (const std::string& note : notes) out += "\n  " + note;
+    return out;
+}
+
+}  // namespace wj::runtime

@@ -1,0 +1,18 @@
+// Fault records: what stopped a dispatch, in terms of the kernel's source, code and memory.
+#pragma once
+
+#include "frontend/target.h"
+#include "runtime/dispatch.h"
+
+namespace wj::runtime {
+
+// Wave `wave` of `group` stopped with wave.exit.
+FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory,
+                        const DispatchState& dispatch, GroupContext& group, uint32_t wave);
+FaultRecord timeout_report(const Target& target, const memory::AddressSpace& memory,
+                           const DispatchState& dispatch, GroupContext& group, bool time,
+                           uint64_t elapsed_ns, uint64_t instructions);
+FaultRecord deadlock_report(const Target& target, const memory::AddressSpace& memory,
+                            const DispatchState& dispatch, GroupContext& group);
+
+}  // namespace wj::runtime

@@ -1,0 +1,60 @@
+// The memory of a resident work-group: waves, vector registers, LDS, scratch. Contexts are recycled, so
+// that starting a work-group allocates nothing once a worker is warm.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "machine/work_group.h"
+#include "memory/address_space.h"
+#include "runtime/launch_plan.h"
+
+namespace wj::runtime {
+
+enum class WaveState : uint8_t { Runnable, AtBarrier, Ended };
+
+class GroupContext {
+public:
+    explicit GroupContext(memory::AddressSpace& memory) : memory_(memory) {}
+    ~GroupContext();
+    GroupContext(const GroupContext&) = delete;
+    GroupContext& operator=(const GroupContext&) = delete;
+
+    // Makes room for the plan's work-groups and starts work-group `linear_id`.
+    Status start(const LaunchPlan& plan, uint64_t linear_id);
+
+    machine::WorkGroup group;
+    std::vector<machine::Wave> waves;
+    std::vector<WaveState> states;
+    uint32_t ended = 0, waiting = 0;
+    uint32_t stuck_visits = 0;   // consecutive visits in which waves waited at a barrier and none arrived
+
+private:
+    struct AlignedBuffer {
+        std::unique_ptr<uint8_t[]> memory;
+        uint8_t* data = nullptr;
+        size_t size = 0;
+        void reserve(size_t bytes);
+    };
+    Status reserve(const LaunchPlan& plan);
+
+    memory::AddressSpace& memory_;
+    AlignedBuffer registers_, lds_;
+    uint64_t scratch_ = 0, scratch_size_ = 0;  // guest memory: buffer instructions address it
+};
+
+class GroupContextPool {
+public:
+    explicit GroupContextPool(memory::AddressSpace& memory) : memory_(memory) {}
+    std::unique_ptr<GroupContext> take();
+    void give(std::unique_ptr<GroupContext> context);
+
+private:
+    memory::AddressSpace& memory_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<GroupContext>> free_;
+};
+
+}  // namespace wj::runtime

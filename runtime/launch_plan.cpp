@@ -1,0 +1,249 @@
+#include "runtime/launch_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace wj::runtime {
+namespace {
+
+constexpr uint32_t round_up(uint32_t value, uint32_t granule) {
+    return (value + granule - 1) / granule * granule;
+}
+
+std::string dims(const std::array<uint32_t, 3>& d) {
+    return std::to_string(d[0]) + " x " + std::to_string(d[1]) + " x " + std::to_string(d[2]);
+}
+
+// COMPUTE_TMPRING_SIZE.WAVESIZE of gfx9: 13 bits in units of 256 dwords.
+constexpr uint32_t max_scratch_wave_bytes = 8191 * 1024;
+
+Status check_sizes(const Target& target, const KernelDescriptor& kernel, const DispatchRequest& r,
+                   const std::string& name) {
+    uint64_t items = 1;
+    for (int i = 0; i < 3; i++) {
+        if (!r.grid[i] || !r.work_group[i])
+            return {Code::InvalidArgument, "kernel '" + name + "': grid " + dims(r.grid) + ", work-group " +
+                                               dims(r.work_group) + ": no size may be 0"};
+        items *= r.work_group[i];
+        if (items > max_work_group_items)
+            return {Code::OutOfRange, "kernel '" + name + "': a work-group of " + dims(r.work_group) +
+                                          " work-items is larger than the device's limit of " +
+                                          std::to_string(max_work_group_items) + "; use a smaller block"};
+    }
+    const Traits& t = target.traits;
+    if (kernel.group_segment_fixed_size > r.group_segment_size)
+        return {Code::InvalidArgument,
+                "kernel '" + name + "': the dispatch reserves " + std::to_string(r.group_segment_size) +
+                    " bytes of LDS, but the kernel's static LDS alone takes " +
+                    std::to_string(kernel.group_segment_fixed_size)};
+    if (r.group_segment_size > t.lds_bytes)
+        return {Code::OutOfRange, "kernel '" + name + "': " + std::to_string(r.group_segment_size) +
+                                      " bytes of LDS for a work-group, but " + std::string(target.name) +
+                                      " has " + std::to_string(t.lds_bytes) +
+                                      "; reduce static or dynamic shared memory"};
+    if (uint64_t{r.private_segment_size} * t.wave_size > max_scratch_wave_bytes)
+        return {Code::OutOfRange, "kernel '" + name + "': " + std::to_string(r.private_segment_size) +
+                                      " bytes of private memory for a work-item, the limit is " +
+                                      std::to_string(max_scratch_wave_bytes / t.wave_size)};
+    // All waves of a work-group are resident at once, spread over four SIMDs with a register file each.
+    uint32_t waves = (static_cast<uint32_t>(items) + t.wave_size - 1) / t.wave_size;
+    uint32_t file = t.unified_vgprs ? 512 : 256;
+    if ((waves + 3) / 4 * kernel.vgpr_count > file)
+        return {Code::OutOfRange, "kernel '" + name + "' uses " + std::to_string(kernel.vgpr_count) +
+                                      " VGPRs: a work-group of " + std::to_string(items) +
+                                      " work-items does not fit into a compute unit of " +
+                                      std::string(target.name) +
+                                      "; use a smaller block or __launch_bounds__"};
+    return Status::ok();
+}
+
+void put64(uint32_t* sgpr, uint64_t value) {
+    sgpr[0] = static_cast<uint32_t>(value);
+    sgpr[1] = static_cast<uint32_t>(value >> 32);
+}
+
+}  // namespace
+
+Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& options,
+                                    const KernelDescriptor& kernel, const DispatchRequest& request,
+                                    const std::string& name, const memory::AddressSpace& memory) {
+    Status status = check_sizes(target, kernel, request, name);
+    if (!status) return status;
+    LaunchPlan plan;
+    plan.target = &target;
+    plan.request = request;
+    plan.kernel = kernel;
+    plan.entry = request.kernel_object + static_cast<uint64_t>(kernel.entry_offset);
+    plan.compute_units = std::max(1u, options.compute_units);
+    plan.total_groups = 1;
+    for (int i = 0; i < 3; i++) {
+        plan.group_count[i] = static_cast<uint32_t>((uint64_t{request.grid[i]} + request.work_group[i] - 1) /
+                                                    request.work_group[i]);
+        plan.total_groups *= plan.group_count[i];
+        if (plan.total_groups > uint64_t{1} << 40)
+            return Status(Code::OutOfRange, "kernel '" + name + "': grid " + dims(request.grid) +
+                                                " has more than 2^40 work-groups");
+    }
+    const Traits& t = target.traits;
+    plan.lds_bytes = std::min(round_up(request.group_segment_size, t.lds_granule), t.lds_bytes);
+    // The object's own need is a lower bound: some runtimes leave the packet's field 0.
+    plan.scratch_lane_bytes =
+        round_up(std::max(request.private_segment_size, kernel.private_segment_fixed_size), 4);
+    uint32_t items = request.work_group[0] * request.work_group[1] * request.work_group[2];
+    plan.max_waves = (items + t.wave_size - 1) / t.wave_size;
+    plan.vgpr_count = kernel.arch_vgpr_count;
+    plan.agpr_count = kernel.agpr_count;
+    plan.sgpr_count = kernel.sgpr_count;
+    if (!options.strict_registers) {
+        plan.vgpr_count = 256;
+        plan.agpr_count = t.has_agprs ? 256 : 0;
+        plan.sgpr_count = 102;
+    }
+    plan.agpr_row = plan.vgpr_count;
+    plan.vgpr_rows = plan.vgpr_count + plan.agpr_count;
+
+    // SEED-INIT-16. MODE[18:12] are the exception enables.
+    plan.mode = kernel.float_mode() | uint32_t{kernel.exceptions} << 12;
+    if (kernel.dx10_clamp) plan.mode |= machine::mode::dx10_clamp;
+    if (kernel.ieee_mode) plan.mode |= machine::mode::ieee;
+    if (kernel.fp16_ovfl) plan.mode |= machine::mode::fp16_ovfl;
+
+    for (const auto& range : kernel.user_sgprs()) {
+        uint32_t* at = plan.user_sgprs + range.first;
+        switch (range.kind) {
+            case UserSgpr::PrivateSegmentBuffer: plan.scratch_buffer_sgpr = range.first; break;
+            case UserSgpr::DispatchPtr: put64(at, request.packet_address); break;
+            case UserSgpr::QueuePtr: put64(at, request.queue_address); break;
+            case UserSgpr::KernargSegmentPtr: put64(at, request.kernarg_address); break;
+            case UserSgpr::DispatchId: put64(at, request.dispatch_id); break;
+            case UserSgpr::FlatScratchInit: plan.flat_scratch_sgpr = range.first; break;
+            case UserSgpr::PrivateSegmentSize: *at = plan.scratch_lane_bytes; break;
+            case UserSgpr::GridWorkgroupCountX: *at = plan.group_count[0]; break;
+            case UserSgpr::GridWorkgroupCountY: *at = plan.group_count[1]; break;
+            case UserSgpr::GridWorkgroupCountZ: *at = plan.group_count[2]; break;
+            case UserSgpr::KernargPreload: {
+                // Hardware that preloads skips the 256 bytes of loads with which a kernel begins for
+                // the sake of firmware that does not (AMDGPU usage guide, "Preloaded Kernel Arguments").
+                plan.entry += 256;
+                uint32_t count = std::min<uint32_t>(range.count, 16u - std::min<uint32_t>(range.first, 16));
+                uint64_t from = request.kernarg_address + uint64_t{kernel.kernarg_preload_offset} * 4;
+                const void* bytes = memory.translate(from, uint64_t{count} * 4, memory::readable);
+                if (count && !bytes)
+                    return Status(Code::InvalidArgument,
+                                  "kernel '" + name + "': its arguments are preloaded, but the kernarg segment "
+                                  "is not readable: " + memory.describe(from));
+                std::memcpy(at, bytes, size_t{count} * 4);
+                break;
+            }
+            case UserSgpr::count_: break;
+        }
+    }
+    return plan;
+}
+
+void locate_group(const LaunchPlan& plan, uint64_t linear_id, machine::WorkGroup& group) {
+    uint64_t rest = linear_id;
+    uint32_t items = 1;
+    for (int i = 0; i < 3; i++) {
+        group.id[i] = static_cast<uint32_t>(rest % plan.group_count[i]);
+        rest /= plan.group_count[i];
+        uint64_t first = uint64_t{group.id[i]} * plan.request.work_group[i];
+        group.size[i] =
+            static_cast<uint32_t>(std::min<uint64_t>(plan.request.work_group[i], plan.request.grid[i] - first));
+        items *= group.size[i];
+    }
+    group.linear_id = linear_id;
+    group.wave_count = (items + plan.target->traits.wave_size - 1) / plan.target->traits.wave_size;
+}
+
+namespace {
+
+// Lanes hold consecutive work-items, x fastest (SEED-INIT-15); gfx90a+ packs the three ids into v0.
+void init_work_item_ids(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t first,
+                        uint32_t count, machine::Wave& wave) {
+    bool packed = plan.target->traits.packed_workitem_id;
+    uint32_t ids = packed ? 1 : plan.kernel.workitem_id + 1;
+    ids = std::min(ids, wave.vgpr_count);
+    uint32_t sx = group.size[0], sy = group.size[1];
+    uint32_t x = first % sx, y = first / sx % sy, z = first / sx / sy;
+    uint32_t *v0 = wave.vgpr, *v1 = wave.vgpr + machine::lanes, *v2 = v1 + machine::lanes;
+    for (uint32_t lane = 0; lane < count; lane++) {
+        if (packed) {
+            v0[lane] = x | y << 10 | z << 20;
+        } else {
+            v0[lane] = x;
+            if (ids > 1) v1[lane] = y;
+            if (ids > 2) v2[lane] = z;
+        }
+        if (++x == sx) {
+            x = 0;
+            if (++y == sy) y = 0, z++;
+        }
+    }
+}
+
+// Private segment buffer as the Linux runtime programs it for gfx9: swizzled, dword elements,
+// 64 lanes, thread id added (SEED-PROL-15). Its base is the wave's own memory, so the wave offset is 0.
+void put_scratch_buffer(const LaunchPlan& plan, const machine::Wave& wave, uint32_t* sgpr) {
+    sgpr[0] = static_cast<uint32_t>(wave.scratch_base);
+    sgpr[1] = static_cast<uint32_t>(wave.scratch_base >> 32 & 0xffff) | 1u << 31;  // SWIZZLE_ENABLE
+    sgpr[2] = plan.scratch_lane_bytes * machine::lanes;                              // NUM_RECORDS
+    // DST_SEL xyzw = 4..7, NUM_FORMAT uint, INDEX_STRIDE 64, ADD_TID_ENABLE; DATA_FORMAT stays 0 because
+    // with ADD_TID_ENABLE it means STRIDE[17:14].
+    sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9 | 4u << 12 | 3u << 21 | 1u << 23;
+}
+
+}  // namespace
+
+void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t index,
+               machine::Wave& wave) {
+    const KernelDescriptor& kernel = plan.kernel;
+    uint32_t wave_size = plan.target->traits.wave_size;
+    std::memcpy(wave.sgpr, plan.user_sgprs, sizeof(wave.sgpr));
+    wave.pc = plan.entry;
+    wave.scc = 0;
+    wave.mode = plan.mode;
+    wave.lds_size = plan.lds_bytes;
+    wave.scratch_bytes = plan.scratch_lane_bytes;
+    wave.vgpr_count = plan.vgpr_count;
+    wave.agpr_count = plan.agpr_count;
+    wave.sgpr_count = plan.sgpr_count;
+    wave.agpr = plan.agpr_count ? wave.vgpr + size_t{plan.agpr_row} * machine::lanes : nullptr;
+    wave.wave_in_group = index;
+    wave.status = 1u << 16 | (group.wave_count > 1 ? 1u << 11 : 0);  // VALID, IN_TG
+    wave.trapsts = 0;
+    wave.trap_enabled = true;
+    wave.exit = {};
+    // HW_ID: WAVE_ID[3:0] SIMD_ID[5:4] CU_ID[11:8] SE_ID[14:13] TG_ID[19:16]
+    uint32_t cu = static_cast<uint32_t>(group.linear_id % plan.compute_units);
+    wave.hw_id = (index / 4 & 15) | (index & 3) << 4 | (cu & 15) << 8 | (cu >> 4 & 3) << 13 |
+                 static_cast<uint32_t>(group.linear_id / plan.compute_units & 15) << 16;
+    wave.lds_alloc = plan.lds_bytes / 512 << 12;  // LDS_SIZE, units of 128 dwords
+
+    uint32_t items = group.size[0] * group.size[1] * group.size[2];
+    uint32_t first = index * wave_size;
+    uint32_t count = std::min(wave_size, items - first);
+    wave.set_s64(machine::exec_lo, count >= 64 ? ~0ull : (1ull << count) - 1);
+
+    if (plan.scratch_buffer_sgpr >= 0)
+        put_scratch_buffer(plan, wave, wave.sgpr + plan.scratch_buffer_sgpr);
+    if (plan.flat_scratch_sgpr >= 0) put64(wave.sgpr + plan.flat_scratch_sgpr, wave.scratch_base);
+    if (plan.target->traits.architected_flat_scratch)
+        wave.set_s64(machine::flat_scratch_lo, wave.scratch_base);
+
+    // System SGPRs, dense behind the user SGPRs (SEED-INIT-11..13).
+    uint32_t next = std::min(kernel.user_sgpr_count, 96u);
+    const bool id[3] = {kernel.workgroup_id_x, kernel.workgroup_id_y, kernel.workgroup_id_z};
+    for (int i = 0; i < 3; i++)
+        if (id[i]) wave.sgpr[next++] = group.id[i];
+    if (kernel.workgroup_info)
+        wave.sgpr[next++] = (index == 0 ? 1u << 31 : 0) | (group.wave_count & 63);
+    if (kernel.private_segment && !plan.target->traits.architected_flat_scratch)
+        wave.sgpr[next++] = 0;  // the buffer's base and FLAT_SCRATCH_INIT are already the wave's own
+
+    std::memset(wave.vgpr, 0, size_t{plan.vgpr_rows} * machine::lanes * 4);
+    init_work_item_ids(plan, group, first, count, wave);
+}
+
+}  // namespace wj::runtime

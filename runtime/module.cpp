@@ -1,0 +1,120 @@
+#include "runtime/module.h"
+
+#include <algorithm>
+
+#include "frontend/code_object_bytes.h"
+
+namespace wj::runtime {
+namespace {
+
+// Instructions are fetched from here up to three words at a time: keep the decoder's look-ahead mapped.
+constexpr uint64_t fetch_slack = 64;
+
+}  // namespace
+
+Result<std::shared_ptr<ModuleImpl>> ModuleImpl::load(std::span<const std::byte> code_object,
+                                                     std::string_view target, memory::AddressSpace& memory,
+                                                     const Device::Resolver& resolver) {
+    std::shared_ptr<ModuleImpl> module(new ModuleImpl(memory));
+    module->file_.assign(code_object.begin(), code_object.end());  // the caller's bytes may go away
+    auto object = parse_code_object(module->file_);
+    if (!object) return object.status();
+    module->object_ = std::move(*object);
+    auto agent = parse_target_id(target);
+    if (!agent || !can_run_on(module->object_.target, *agent))
+        return Status(Code::UnsupportedTarget,
+                      "the code object is for " + module->object_.target.str() + ", but the device is a " +
+                          std::string(target) + "; choose another target (emulated: " +
+                          supported_target_names() + ")");
+    Status status = module->place(resolver);
+    if (!status) return status;
+    return module;
+}
+
+Status ModuleImpl::place(const Device::Resolver& resolver) {
+    if (!object_.loadable)
+        return {Code::InvalidCodeObject,
+                "the code object is a relocatable file (ET_REL): link it with ld.lld -shared first"};
+    auto layout = layout_code_object(object_);
+    if (!layout) return layout.status();
+    layout_ = *layout;
+    if (layout_.align > 2 * 1024 * 1024)
+        return {Code::Unimplemented, "the code object wants an alignment of " + hex(layout_.align) +
+                                         " bytes, at most 2 MiB are supported"};
+    // allocate() aligns to 4 KiB, from 2 MiB on to 2 MiB.
+    uint64_t size = layout_.size + fetch_slack;
+    if (layout_.align > memory::page_size) size = std::max<uint64_t>(size, 2 * 1024 * 1024);
+    auto base = memory_.allocate(size, memory::read_write | memory::executable, "code object");
+    if (!base) return base.status();
+    base_ = *base;
+    void* image = memory_.translate(base_, layout_.size, memory::read_write);
+    if (!image) return {Code::HostError, "the memory of the code object is not accessible"};
+    SymbolResolver symbols;
+    if (resolver)
+        symbols = [&](std::string_view name) -> std::optional<uint64_t> {
+            uint64_t address = 0;
+            if (!resolver(std::string(name), address)) return std::nullopt;
+            return address;
+        };
+    Status status = load_code_object(object_, layout_, {static_cast<std::byte*>(image), layout_.size}, base_,
+                                     symbols);
+    if (!status) return status;
+
+    for (const KernelInfo& k : object_.kernels) {
+        LoadedKernel kernel;
+        kernel.name = k.name;
+        kernel.kernel_object = base_ + (k.descriptor_address - layout_.base);
+        kernel.entry = base_ + (k.entry_address - layout_.base);
+        kernel.group_segment_fixed_size = k.descriptor.group_segment_fixed_size;
+        kernel.private_segment_fixed_size = k.descriptor.private_segment_fixed_size;
+        kernel.kernarg_size = static_cast<uint32_t>(std::min<uint64_t>(k.kernarg_segment_size(), UINT32_MAX));
+        kernel.kernarg_align = k.kernarg_segment_align();
+        kernel.dynamic_call_stack = k.dynamic_call_stack();
+        kernels_.push_back(std::move(kernel));
+    }
+    for (const Symbol& s : object_.symbols)
+        if (s.kind == Symbol::Kind::Variable)
+            variables_.push_back({s.name, base_ + (s.address - layout_.base), s.size, !s.writable});
+
+    // Pages that hold only read-only segments lose the right to be written.
+    for (const Segment& s : object_.segments) {
+        if (s.writable || !s.memory_size) continue;
+        uint64_t begin = base_ + (s.address - layout_.base), end = begin + s.memory_size;
+        begin = (begin + memory::page_size - 1) & ~(memory::page_size - 1);
+        end &= ~(memory::page_size - 1);
+        if (begin >= end) continue;
+        status = memory_.protect(begin, end - begin,
+                                 memory::readable | (s.executable ? memory::executable : 0u));
+        if (!status) return status;
+    }
+    return Status::ok();
+}
+
+ModuleImpl::~ModuleImpl() {
+    if (!base_) return;
+    if (on_unload) on_unload(*this);
+    (void)memory_.free(base_);
+}
+
+const LoadedKernel* ModuleImpl::find_kernel(std::string_view name) const {
+    if (name.ends_with(".kd")) name.remove_suffix(3);
+    for (const LoadedKernel& kernel : kernels_)
+        if (kernel.name == name) return &kernel;
+    return nullptr;
+}
+
+const KernelInfo* ModuleImpl::kernel_at(uint64_t kernel_object) const {
+    for (size_t i = 0; i < kernels_.size(); i++)
+        if (kernels_[i].kernel_object == kernel_object) return &object_.kernels[i];
+    return nullptr;
+}
+
+std::string ModuleImpl::where(uint64_t pc) const {
+    if (!contains(pc)) return {};
+    uint64_t address = elf_address(pc);
+    const Symbol* symbol = object_.symbol_at(address);
+    if (!symbol || symbol->kind != Symbol::Kind::Function) return {};
+    return symbol->name + "+" + hex(address - symbol->address);
+}
+
+}  // namespace wj::runtime

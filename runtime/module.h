@@ -1,0 +1,51 @@
+// A code object in guest memory.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontend/code_object.h"
+#include "runtime/device.h"
+
+namespace wj::runtime {
+
+class ModuleImpl final : public Module {
+public:
+    static Result<std::shared_ptr<ModuleImpl>> load(std::span<const std::byte> code_object,
+                                                    std::string_view target, memory::AddressSpace& memory,
+                                                    const Device::Resolver& resolver);
+    ~ModuleImpl() override;
+
+    const std::vector<LoadedKernel>& kernels() const override { return kernels_; }
+    const LoadedKernel* find_kernel(std::string_view name) const override;
+    const std::vector<Variable>& variables() const override { return variables_; }
+    uint64_t load_address() const override { return base_; }
+    uint64_t load_size() const override { return layout_.size; }
+    std::span<const std::byte> file_bytes() const override { return file_; }
+    const CodeObject& object() const override { return object_; }
+
+    // The kernel whose kernel object is at this guest address; null = none.
+    const KernelInfo* kernel_at(uint64_t kernel_object) const;
+    bool contains(uint64_t address) const { return address - base_ < layout_.size; }
+    uint64_t elf_address(uint64_t guest) const { return guest - base_ + layout_.base; }
+    std::string where(uint64_t pc) const;   // "function+0x10", or empty
+
+    // Called before the memory goes away.
+    std::function<void(ModuleImpl&)> on_unload;
+
+private:
+    explicit ModuleImpl(memory::AddressSpace& memory) : memory_(memory) {}
+    Status place(const Device::Resolver& resolver);
+
+    memory::AddressSpace& memory_;
+    std::vector<std::byte> file_;
+    CodeObject object_;
+    ImageLayout layout_;
+    uint64_t base_ = 0;
+    std::vector<LoadedKernel> kernels_;    // same order as object_.kernels
+    std::vector<Variable> variables_;
+};
+
+}  // namespace wj::runtime

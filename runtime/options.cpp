@@ -1,0 +1,69 @@
+#include <cstdlib>
+
+#include "runtime/device.h"
+
+namespace wj::runtime {
+namespace {
+
+Result<uint32_t> number(const char* name, const char* text, uint32_t low, uint32_t high) {
+    char* end = nullptr;
+    unsigned long value = std::strtoul(text, &end, 10);
+    if (end == text || *end || *text == '-' || value < low || value > high)
+        return Status(Code::InvalidArgument, std::string(name) + "=" + text + ": expected a number from " +
+                                                 std::to_string(low) + " to " + std::to_string(high));
+    return static_cast<uint32_t>(value);
+}
+
+template <class T, size_t N>
+Status choice(const char* name, const char* text, const std::pair<const char*, T> (&table)[N], T& out) {
+    std::string names;
+    for (const auto& [key, value] : table) {
+        if (std::string_view(key) == text) {
+            out = value;
+            return Status::ok();
+        }
+        names += (names.empty() ? "" : ", ") + std::string(key);
+    }
+    return {Code::InvalidArgument, std::string(name) + "=" + text + ": expected one of " + names};
+}
+
+constexpr std::pair<const char*, EngineKind> engines[] = {{"interp", EngineKind::Interpreter},
+                                                          {"avx2", EngineKind::Avx2},
+                                                          {"avx512", EngineKind::Avx512},
+                                                          {"auto", EngineKind::Auto}};
+constexpr std::pair<const char*, machine::MemoryMode> memory_modes[] = {
+    {"identity", machine::MemoryMode::Identity}, {"checked", machine::MemoryMode::Checked}};
+
+const char* variable(const char* name) {
+    const char* text = std::getenv(name);
+    return text && *text ? text : nullptr;
+}
+
+}  // namespace
+
+Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
+    if (const char* text = variable("WAVEJIT_TARGET")) {
+        if (!find_target(text))
+            return Status(Code::UnsupportedTarget, std::string("WAVEJIT_TARGET=") + text +
+                                                       ": not an emulated processor; expected one of " +
+                                                       supported_target_names());
+        base.target = text;
+    }
+    if (const char* text = variable("WAVEJIT_ENGINE"))
+        if (Status s = choice("WAVEJIT_ENGINE", text, engines, base.engine); !s) return s;
+    if (const char* text = variable("WAVEJIT_MEMORY"))
+        if (Status s = choice("WAVEJIT_MEMORY", text, memory_modes, base.memory_mode); !s) return s;
+    if (const char* text = variable("WAVEJIT_THREADS")) {
+        auto n = number("WAVEJIT_THREADS", text, 0, 1024);
+        if (!n) return n.status();
+        base.threads = *n;
+    }
+    if (const char* text = variable("WAVEJIT_CUS")) {
+        auto n = number("WAVEJIT_CUS", text, 1, 1024);
+        if (!n) return n.status();
+        base.compute_units = *n;
+    }
+    return base;
+}
+
+}  // namespace wj::runtime

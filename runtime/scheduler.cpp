@@ -1,0 +1,364 @@
+#include "runtime/scheduler.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "machine/guard.h"
+#include "runtime/deadlock.h"
+#include "runtime/fault_report.h"
+
+namespace wj::runtime {
+namespace {
+
+constexpr uint64_t batch_quantum_ns = 2'000'000;
+// A caller that runs its dispatch itself calls for help when it is still at it after this time.
+constexpr uint64_t lone_caller_ns = 20'000;
+// Slices of dispatches with a time or instruction limit: the limits are looked at between slices.
+constexpr uint64_t limited_slice = 1u << 16;
+
+}  // namespace
+
+void Backoff::pause() {
+    count_++;
+    if (count_ < 64) {
+        sched_yield();
+        return;
+    }
+    uint64_t us = std::min<uint64_t>(20 + (count_ - 64) * 5, 200);
+    std::this_thread::sleep_for(std::chrono::microseconds(us));
+}
+
+uint64_t now_ns() {
+    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                     std::chrono::steady_clock::now().time_since_epoch())
+                                     .count());
+}
+
+Scheduler::Scheduler(const DeviceOptions& options, const Target& target, memory::AddressSpace& memory,
+                     machine::Engine& engine, uint32_t threads)
+    : options_(options),
+      target_(target),
+      memory_(memory),
+      engine_(engine),
+      threads_(threads),
+      // Work-groups that the modelled device holds at once: up to 40 one-wave groups on each CU.
+      resident_limit_(std::max<uint64_t>(uint64_t{options.compute_units} * 40, threads)),
+      pool_(memory) {
+    for (uint32_t i = 0; i < threads_; i++) {
+        auto slot = std::make_unique<Slot>();
+        slot->context.target = &target_;
+        slot->context.memory = &memory_;
+        slot->context.memory_mode = options_.memory_mode;
+        free_slots_.push_back(std::move(slot));
+    }
+    for (uint32_t i = 0; i < threads_; i++) workers_.emplace_back([this] { worker_main(); });
+}
+
+Scheduler::~Scheduler() {
+    std::vector<std::shared_ptr<DispatchState>> left;
+    {
+        std::lock_guard lock(mutex_);
+        left = active_;
+    }
+    for (auto& dispatch : left) {
+        dispatch->cancel();
+        wait(*dispatch);
+    }
+    {
+        std::lock_guard lock(mutex_);
+        shutdown_ = true;
+    }
+    work_signal_.notify_all();
+    for (auto& worker : workers_) worker.join();
+}
+
+void Scheduler::wake(uint64_t useful) {
+    // With mutex_ held.
+    if (!idle_workers_) return;
+    if (useful >= idle_workers_)
+        work_signal_.notify_all();
+    else
+        for (uint64_t i = 0; i < useful; i++) work_signal_.notify_one();
+}
+
+void Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
+    std::lock_guard lock(mutex_);
+    uint64_t groups = dispatch->plan.total_groups;
+    bool caller_runs = dispatch->plan.request.caller_runs;
+    active_.push_back(std::move(dispatch));
+    if (!caller_runs) wake(groups);
+}
+
+std::shared_ptr<DispatchState> Scheduler::pick(DispatchState* wanted) {
+    size_t n = active_.size();
+    for (size_t i = 0; i < n; i++) {
+        size_t at = (cursor_ + i) % n;
+        if (wanted && active_[at].get() != wanted) continue;
+        if (active_[at]->has_work(resident_limit_)) {
+            cursor_ = (at + 1) % n;
+            return active_[at];
+        }
+    }
+    return nullptr;
+}
+
+bool Scheduler::run_some(std::unique_lock<std::mutex>& lock, DispatchState* wanted, uint64_t quantum_ns) {
+    if (free_slots_.empty()) return false;
+    auto dispatch = pick(wanted);
+    if (!dispatch) return false;
+    auto slot = std::move(free_slots_.back());
+    free_slots_.pop_back();
+    dispatch->runners_++;
+    lock.unlock();
+    run_batch(*dispatch, *slot, quantum_ns);
+    lock.lock();
+    free_slots_.push_back(std::move(slot));
+    leave(lock, dispatch);
+    return true;
+}
+
+void Scheduler::leave(std::unique_lock<std::mutex>& lock, const std::shared_ptr<DispatchState>& dispatch) {
+    dispatch->runners_--;
+    if (!dispatch->runners_ && !dispatch->finalized_ && dispatch->complete()) {
+        dispatch->finalized_ = true;
+        std::erase(active_, dispatch);
+        lock.unlock();
+        finalize(dispatch);
+        lock.lock();
+    }
+}
+
+void Scheduler::poke(DispatchState& dispatch) {
+    std::unique_lock lock(mutex_);
+    if (dispatch.finalized_) return;
+    dispatch.runners_++;
+    leave(lock, dispatch.shared_from_this());
+}
+
+void Scheduler::worker_main() {
+    machine::prepare_thread_for_faults();
+    std::unique_lock lock(mutex_);
+    while (!shutdown_) {
+        if (run_some(lock, nullptr, batch_quantum_ns)) continue;
+        idle_workers_++;
+        work_signal_.wait(lock);
+        idle_workers_--;
+    }
+}
+
+void Scheduler::wait(DispatchState& dispatch) {
+    if (dispatch.done()) return;
+    machine::prepare_thread_for_faults();
+    {
+        std::unique_lock lock(mutex_);
+        // Other dispatches get their turn too: this one may wait for them.
+        while (!dispatch.done() && run_some(lock, &dispatch, batch_quantum_ns))
+            if (!dispatch.done() && active_.size() > 1) run_some(lock, nullptr, batch_quantum_ns);
+        // This thread's slot is free again: others may have work for it.
+        if (!dispatch.done() && idle_workers_ && pick(nullptr)) wake(threads_);
+    }
+    std::unique_lock lock(dispatch.done_mutex_);
+    dispatch.done_signal_.wait(lock, [&] { return dispatch.done(); });
+}
+
+bool Scheduler::help(uint64_t max_ns) {
+    machine::prepare_thread_for_faults();
+    uint64_t end = now_ns() + max_ns;
+    std::unique_lock lock(mutex_);
+    bool any = false;
+    while (run_some(lock, nullptr, std::min(max_ns, batch_quantum_ns))) {
+        any = true;
+        if (now_ns() >= end) break;
+    }
+    if (idle_workers_ && pick(nullptr)) wake(threads_);
+    return any;
+}
+
+void Scheduler::prepare_slot(Slot& slot) {
+    machine::ExecContext& context = slot.context;
+    context.address_mask = address_mask_.load(std::memory_order_relaxed);
+    uint64_t epoch = memory_.epoch();
+    if (context.tlb_epoch == epoch) return;
+    std::fill(std::begin(context.read_tlb), std::end(context.read_tlb), machine::TlbEntry{});
+    std::fill(std::begin(context.write_tlb), std::end(context.write_tlb), machine::TlbEntry{});
+    context.tlb_epoch = epoch;
+}
+
+void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns) {
+    uint64_t begin = now_ns(), none = 0;
+    dispatch.start_ns.compare_exchange_strong(none, begin);
+    uint64_t slept = 0;
+    Backoff& backoff = slot.backoff;
+    bool called = !dispatch.plan.request.caller_runs;
+    for (;;) {
+        auto group = dispatch.claim(pool_, resident_limit_);
+        if (!group) return;
+        prepare_slot(slot);
+        Outcome outcome = run_group(dispatch, *group, slot);
+        if (outcome == Outcome::Finished || outcome == Outcome::Stopped) {
+            pool_.give(std::move(group));
+            if (outcome == Outcome::Stopped) return;
+            dispatch.finish_group();
+            slept = 0;
+            backoff.reset();
+        } else {
+            bool blocked = outcome == Outcome::Blocked;
+            dispatch.suspend(std::move(group), blocked);
+            slept = blocked ? slept + 1 : 0;
+            // Every resident work-group has had its turn and all of them only wait.
+            if (blocked && slept > dispatch.resident()) {
+                backoff.pause();
+                slept = 0;
+                std::lock_guard lock(mutex_);
+                if (active_.size() > 1 || shutdown_) return;
+            } else if (!blocked) {
+                backoff.reset();
+            }
+        }
+        uint64_t elapsed = now_ns() - begin;
+        if (!called && elapsed > lone_caller_ns) {
+            called = true;
+            std::lock_guard lock(mutex_);
+            wake(threads_);
+        }
+        if (elapsed > quantum_ns) {
+            std::lock_guard lock(mutex_);
+            if (active_.size() > 1 || shutdown_) return;
+            begin = now_ns();
+            // Suspended work-groups may have given idle workers something to do.
+            if (idle_workers_ && dispatch.has_work(resident_limit_)) wake(threads_);
+        }
+    }
+}
+
+Scheduler::Outcome Scheduler::run_group(DispatchState& dispatch, GroupContext& g, Slot& slot) {
+    const DispatchRequest& request = dispatch.plan.request;
+    bool limited = request.timeout_ns || request.instruction_limit;
+    const int64_t slice =
+        static_cast<int64_t>(limited ? std::min(options_.slice_instructions, limited_slice)
+                                     : options_.slice_instructions);
+    const uint32_t count = g.group.wave_count;
+    uint64_t instructions = 0;
+    Outcome outcome = Outcome::Stopped;
+    for (uint32_t i = 0; i < count; i++) g.waves[i].ctx = &slot.context;
+    for (;;) {
+        bool advanced = false, used_slice = false, failed = false;
+        for (uint32_t i = 0; i < count && !failed; i++) {
+            if (g.states[i] != WaveState::Runnable) continue;
+            machine::Wave& wave = g.waves[i];
+            wave.budget = slice;
+            wave.exit.kind = machine::ExitKind::None;
+            machine::ExitKind kind = engine_.run(wave);
+            uint64_t used = static_cast<uint64_t>(slice - wave.budget);
+            instructions += used;
+            switch (kind) {
+                case machine::ExitKind::EndProgram:
+                    g.states[i] = WaveState::Ended;
+                    g.ended++;
+                    advanced = true;
+                    break;
+                case machine::ExitKind::Barrier:
+                    g.states[i] = WaveState::AtBarrier;
+                    g.waiting++;
+                    advanced = true;
+                    break;
+                case machine::ExitKind::Yield:
+                    used_slice |= wave.budget <= 0;
+                    break;
+                default:
+                    report_stop(dispatch, g, i);
+                    failed = true;
+            }
+        }
+        if (limited && instructions) {
+            dispatch.wave_instructions.fetch_add(instructions, std::memory_order_relaxed);
+            instructions = 0;
+            if (!failed && g.ended != count && check_limits(dispatch, g)) failed = true;
+        }
+        if (failed || dispatch.stopped()) break;
+        if (g.ended == count) {
+            outcome = Outcome::Finished;
+            break;
+        }
+        // Waves that have ended count as arrived.
+        if (g.waiting && g.waiting + g.ended == count) {
+            for (uint32_t i = 0; i < count; i++)
+                if (g.states[i] == WaveState::AtBarrier) g.states[i] = WaveState::Runnable;
+            g.waiting = 0;
+            g.stuck_visits = 0;
+            continue;
+        }
+        if (!advanced) {
+            outcome = used_slice ? Outcome::Suspended : Outcome::Blocked;
+            // Worth a proof only now and then: the numbers of the visits double.
+            if (g.waiting && ++g.stuck_visits >= 8 && !(g.stuck_visits & (g.stuck_visits - 1)) &&
+                proves_deadlock(target_, g)) {
+                dispatch.fail([&] { return deadlock_report(target_, memory_, dispatch, g); });
+                outcome = Outcome::Stopped;
+            }
+            break;
+        }
+        g.stuck_visits = 0;
+    }
+    dispatch.wave_instructions.fetch_add(instructions, std::memory_order_relaxed);
+    return outcome;
+}
+
+void Scheduler::report_stop(DispatchState& dispatch, GroupContext& group, uint32_t wave) {
+    dispatch.fail([&] { return stop_report(target_, memory_, dispatch, group, wave); });
+}
+
+bool Scheduler::check_limits(DispatchState& dispatch, GroupContext& group) {
+    const DispatchRequest& r = dispatch.plan.request;
+    uint64_t used = dispatch.wave_instructions.load(std::memory_order_relaxed);
+    uint64_t elapsed = now_ns() - dispatch.start_ns.load(std::memory_order_relaxed);
+    bool time = r.timeout_ns && elapsed > r.timeout_ns;
+    bool instructions = r.instruction_limit && used > r.instruction_limit;
+    if (!time && !instructions) return false;
+    dispatch.fail([&] {
+        if (group.waiting && proves_deadlock(target_, group))
+            return deadlock_report(target_, memory_, dispatch, group);
+        return timeout_report(target_, memory_, dispatch, group, time, elapsed, used);
+    });
+    return true;
+}
+
+void Scheduler::finalize(const std::shared_ptr<DispatchState>& dispatch) {
+    DispatchState& d = *dispatch;
+    {
+        std::lock_guard lock(d.mutex_);
+        for (auto& group : d.suspended_) pool_.give(std::move(group));
+        d.suspended_.clear();
+        d.result_.code = d.stopped() ? d.fault_.code : Code::Ok;
+        d.result_.fault = std::move(d.fault_);
+    }
+    d.result_.waves = d.waves.load();
+    d.result_.work_groups = d.finished_.load();
+    d.result_.wave_instructions = d.wave_instructions.load();
+    d.result_.end_ns = now_ns();
+    d.result_.start_ns = d.start_ns.load() ? d.start_ns.load() : d.result_.end_ns;
+    {
+        std::lock_guard lock(mutex_);
+        totals_.dispatches++;
+        totals_.work_groups += d.result_.work_groups;
+        totals_.waves += d.result_.waves;
+        totals_.wave_instructions += d.result_.wave_instructions;
+        totals_.execution_ns += d.result_.end_ns - d.result_.start_ns;
+    }
+    if (d.cleanup) d.cleanup();
+    if (d.on_done) d.on_done(d.result_);
+    d.on_done = nullptr;
+    d.module.reset();
+    std::lock_guard lock(d.done_mutex_);
+    d.done_.store(true, std::memory_order_release);
+    d.done_signal_.notify_all();
+}
+
+Statistics Scheduler::statistics() const {
+    std::lock_guard lock(mutex_);
+    return totals_;
+}
+
+}  // namespace wj::runtime

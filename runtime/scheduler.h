@@ -1,0 +1,92 @@
+// The worker pool. A work-group runs on one thread at a time; waves go on where they stopped, so a
+// work-group that waits for something else is put aside and taken up again later, by any thread.
+//
+// Progress: every wave runs for at most a slice of instructions; a work-group whose waves only yield is
+// suspended, suspended work-groups take turns with new ones, and dispatches take turns with each other.
+// So spin-waits between waves, work-groups, dispatches and the host go on as long as the modelled
+// device could hold the work-groups at once.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "machine/engine.h"
+#include "runtime/dispatch.h"
+#include "runtime/group_context.h"
+
+namespace wj::runtime {
+
+// Waits of threads whose work-groups all sleep or spin: first give the processor away, then sleep
+// for longer and longer, at most as long as latency allows.
+class Backoff {
+public:
+    void reset() { count_ = 0; }
+    void pause();
+
+private:
+    uint64_t count_ = 0;
+};
+
+class Scheduler {
+public:
+    Scheduler(const DeviceOptions& options, const Target& target, memory::AddressSpace& memory,
+              machine::Engine& engine, uint32_t threads);
+    ~Scheduler();   // stops what runs and joins the workers
+
+    void submit(std::shared_ptr<DispatchState> dispatch);
+    void wait(DispatchState& dispatch);
+    bool help(uint64_t max_ns);
+    void poke(DispatchState& dispatch);   // after cancel: finish it even if nothing runs it
+    void set_address_mask(uint64_t mask) { address_mask_.store(mask, std::memory_order_relaxed); }
+    uint32_t threads() const { return threads_; }
+    Statistics statistics() const;
+
+private:
+    struct Slot {   // what an executing thread holds
+        machine::ExecContext context;
+        Backoff backoff;
+    };
+    enum class Outcome : uint8_t { Finished, Suspended, Blocked, Stopped };
+
+    void worker_main();
+    // With mutex_ held: runs one batch of some dispatch if there is work and a free slot.
+    bool run_some(std::unique_lock<std::mutex>& lock, DispatchState* wanted, uint64_t quantum_ns);
+    std::shared_ptr<DispatchState> pick(DispatchState* wanted);
+    void run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns);
+    Outcome run_group(DispatchState& dispatch, GroupContext& group, Slot& slot);
+    void prepare_slot(Slot& slot);
+    bool check_limits(DispatchState& dispatch, GroupContext& group);
+    void report_stop(DispatchState& dispatch, GroupContext& group, uint32_t wave);
+    // With mutex_ held; unlocks while it finishes the dispatch.
+    void leave(std::unique_lock<std::mutex>& lock, const std::shared_ptr<DispatchState>& dispatch);
+    void finalize(const std::shared_ptr<DispatchState>& dispatch);
+    void wake(uint64_t useful);
+
+    const DeviceOptions& options_;
+    const Target& target_;
+    memory::AddressSpace& memory_;
+    machine::Engine& engine_;
+    const uint32_t threads_;
+    const uint64_t resident_limit_;
+    std::atomic<uint64_t> address_mask_{~0ull};
+    GroupContextPool pool_;
+
+    mutable std::mutex mutex_;
+    std::condition_variable work_signal_;
+    std::vector<std::shared_ptr<DispatchState>> active_;
+    size_t cursor_ = 0;
+    uint32_t executing_ = 0;
+    uint32_t idle_workers_ = 0;
+    bool shutdown_ = false;
+    std::vector<std::unique_ptr<Slot>> slots_, free_slots_;
+    std::vector<std::thread> workers_;
+    Statistics totals_;
+};
+
+uint64_t now_ns();
+
+}  // namespace wj::runtime
