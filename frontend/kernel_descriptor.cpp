@@ -1,0 +1,212 @@
+#include "frontend/kernel_descriptor.h"
+
+#include <algorithm>
+#include <string>
+
+#include "frontend/code_object_bytes.h"
+
+namespace wj {
+namespace {
+
+constexpr uint32_t bits(uint32_t value, uint32_t shift, uint32_t width) {
+    return (value >> shift) & ((1u << width) - 1);
+}
+
+Status invalid(std::string text) {
+    return {Code::InvalidCodeObject, std::move(text)};
+}
+
+// SEED-ELF-52, SEED-ELF-93: bit in the properties word, SGPRs.
+struct UserSgprRow {
+    const char* name;
+    uint8_t count;
+};
+constexpr UserSgprRow user_sgpr_rows[] = {
+    {"private_segment_buffer", 4},
+    {"dispatch_ptr", 2},
+    {"queue_ptr", 2},
+    {"kernarg_segment_ptr", 2},
+    {"dispatch_id", 2},
+    {"flat_scratch_init", 2},
+    {"private_segment_size", 1},
+    {"grid_workgroup_count_x", 1},
+    {"grid_workgroup_count_y", 1},
+    {"grid_workgroup_count_z", 1},
+    {"kernarg_preload", 0},
+};
+static_assert(std::size(user_sgpr_rows) == static_cast<size_t>(UserSgpr::count_));
+
+Status place_user_sgprs(KernelDescriptor& d, const RegisterRules& rules) {
+    uint32_t next = 0;
+    auto add = [&](UserSgpr kind, uint32_t count) {
+        if (next < rules.max_user_sgprs)
+            d.user_sgpr_ranges[d.user_sgpr_range_count++] = {kind, static_cast<uint8_t>(next),
+                                                             static_cast<uint8_t>(count)};
+        next += count;
+    };
+    for (uint32_t bit = 0; bit < static_cast<uint32_t>(UserSgpr::KernargPreload); bit++)
+        if (d.properties >> bit & 1) add(static_cast<UserSgpr>(bit), user_sgpr_rows[bit].count);
+    if (d.kernarg_preload_length) add(UserSgpr::KernargPreload, d.kernarg_preload_length);
+    // An assembler may ask for more than the enabled ones (.amdhsa_user_sgpr_count), never for
+    // fewer.
+    if (std::min(next, rules.max_user_sgprs) > d.user_sgpr_count)
+        return invalid("its enabled user SGPRs take " + std::to_string(next) +
+                       ", but compute_pgm_rsrc2.USER_SGPR_COUNT is " +
+                       std::to_string(d.user_sgpr_count));
+    return Status::ok();
+}
+
+// The parts that both forms share: rsrc1, rsrc2, register counts.
+Status decode_registers(KernelDescriptor& d, const Processor& processor) {
+    const RegisterRules& rules = *processor.rules;
+    uint32_t granule = d.wave_size == 64 ? rules.vgpr_granule64 : rules.vgpr_granule32;
+    if (!granule)
+        return invalid("wave size " + std::to_string(d.wave_size) + " does not exist on " +
+                       std::string(processor.name));
+    d.vgpr_count = (bits(d.rsrc1, 0, 6) + 1) * granule;
+    d.arch_vgpr_count = d.vgpr_count;
+    if (rules.accum_offset) {
+        d.accum_offset = (bits(d.rsrc3, 0, 6) + 1) * 4;
+        d.tg_split = bits(d.rsrc3, 16, 1);
+        d.arch_vgpr_count = std::min(d.vgpr_count, d.accum_offset);
+        d.agpr_count = d.vgpr_count - d.arch_vgpr_count;
+    } else if (rules.agprs) {
+        d.agpr_count = d.vgpr_count;  // gfx908: both files get the same allocation
+    }
+    uint32_t sgpr_blocks = bits(d.rsrc1, 6, 4);
+    if (!rules.sgpr_granule)
+        d.sgpr_count = 128;
+    else if (rules.sgpr_pairs)
+        d.sgpr_count = (sgpr_blocks / 2 + 1) * 16;
+    else
+        d.sgpr_count = (sgpr_blocks + 1) * rules.sgpr_granule;
+
+    d.round_32 = bits(d.rsrc1, 12, 2);
+    d.round_16_64 = bits(d.rsrc1, 14, 2);
+    d.denorm_32 = bits(d.rsrc1, 16, 2);
+    d.denorm_16_64 = bits(d.rsrc1, 18, 2);
+    // gfx12 has neither bit: it always clamps NaN to 0 and always follows IEEE 754.
+    d.dx10_clamp = !rules.float_controls || bits(d.rsrc1, 21, 1);
+    d.ieee_mode = !rules.float_controls || bits(d.rsrc1, 23, 1);
+    d.fp16_ovfl = rules.fp16_ovfl && bits(d.rsrc1, 26, 1);
+    if (rules.vgpr_granule32) {
+        d.wgp_mode = bits(d.rsrc1, 29, 1);
+        d.mem_ordered = bits(d.rsrc1, 30, 1);
+        d.forward_progress = bits(d.rsrc1, 31, 1);
+    }
+
+    d.private_segment = bits(d.rsrc2, 0, 1);
+    d.user_sgpr_count = bits(d.rsrc2, 1, rules.wide_user_sgprs ? 6 : 5);
+    d.trap_handler = !rules.wide_user_sgprs && bits(d.rsrc2, 6, 1);
+    d.workgroup_id_x = bits(d.rsrc2, 7, 1);
+    d.workgroup_id_y = bits(d.rsrc2, 8, 1);
+    d.workgroup_id_z = bits(d.rsrc2, 9, 1);
+    d.workgroup_info = bits(d.rsrc2, 10, 1);
+    d.workitem_id = bits(d.rsrc2, 11, 2);
+    d.exceptions = bits(d.rsrc2, 24, 7);
+    if (d.workitem_id == 3)
+        return invalid("compute_pgm_rsrc2.ENABLE_VGPR_WORKITEM_ID is 3, which is undefined");
+    return place_user_sgprs(d, rules);
+}
+
+}  // namespace
+
+const char* user_sgpr_name(UserSgpr kind) {
+    return user_sgpr_rows[static_cast<size_t>(kind)].name;
+}
+
+int KernelDescriptor::user_sgpr(UserSgpr kind) const {
+    for (const UserSgprRange& range : user_sgprs())
+        if (range.kind == kind) return range.first;
+    return -1;
+}
+
+// Layout: llvm/Support/AMDHSAKernelDescriptor.h; SEED-ELF-43..54.
+Result<KernelDescriptor> decode_kernel_descriptor(std::span<const std::byte> data,
+                                                  const Processor& processor) {
+    if (data.size() < kernel_descriptor_size)
+        return invalid("the kernel descriptor is truncated: " + std::to_string(data.size()) +
+                       " of 64 bytes");
+    Bytes bytes(data);
+    KernelDescriptor d;
+    d.group_segment_fixed_size = bytes.at<uint32_t>(0);
+    d.private_segment_fixed_size = bytes.at<uint32_t>(4);
+    d.kernarg_size = bytes.at<uint32_t>(8);
+    d.entry_offset = bytes.at<int64_t>(16);
+    d.rsrc3 = bytes.at<uint32_t>(44);
+    d.rsrc1 = bytes.at<uint32_t>(48);
+    d.rsrc2 = bytes.at<uint32_t>(52);
+    d.properties = bytes.at<uint16_t>(56);
+    // A reserved field that is set is a feature of a later compiler: running without it would be
+    // wrong.
+    struct {
+        uint32_t offset, size;
+    } constexpr reserved[] = {{12, 4}, {24, 20}, {60, 4}};
+    for (auto [offset, size] : reserved)
+        for (uint32_t i = offset; i < offset + size; i++)
+            if (bytes.at<uint8_t>(i))
+                return Status(Code::Unimplemented, "the kernel descriptor's reserved byte " +
+                                                       std::to_string(i) + " is not 0");
+    if (d.properties & 0xf380)
+        return Status(Code::Unimplemented, "the kernel descriptor's properties " +
+                                               hex(d.properties) +
+                                               " have reserved bits set (mask 0xf380)");
+    const RegisterRules& rules = *processor.rules;
+    if (rules.rsrc3_zero && d.rsrc3)
+        return Status(Code::Unimplemented, "compute_pgm_rsrc3 is " + hex(d.rsrc3) +
+                                               ", but must be 0 on " + std::string(processor.name));
+    uint32_t preload = bytes.at<uint16_t>(58);
+    if (preload && !rules.kernarg_preload)
+        return Status(Code::Unimplemented, "kernel arguments are preloaded (" + hex(preload) +
+                                               "), which " + std::string(processor.name) +
+                                               " cannot do");
+    d.kernarg_preload_length = bits(preload, 0, 7);
+    d.kernarg_preload_offset = bits(preload, 7, 9);
+    d.wave_size = bits(d.properties, 10, 1) ? 32 : 64;
+    d.dynamic_stack = bits(d.properties, 11, 1);
+    Status status = decode_registers(d, processor);
+    if (!status) return status;
+    return d;
+}
+
+// SEED-ELF-84..113.
+Result<KernelDescriptor> decode_kernel_code(std::span<const std::byte> data,
+                                            const Processor& processor) {
+    if (data.size() < kernel_code_size)
+        return invalid("the amd_kernel_code_t is truncated: " + std::to_string(data.size()) +
+                       " of 256 bytes");
+    Bytes bytes(data);
+    uint32_t major = bytes.at<uint32_t>(0);
+    if (major != 1)
+        return invalid("amd_code_version_major is " + std::to_string(major) + ", only 1 is known");
+    if (uint16_t kind = bytes.at<uint16_t>(8); kind != 1)
+        return invalid("amd_machine_kind is " + std::to_string(kind) + ", not 1 (AMDGPU)");
+    KernelDescriptor d;
+    d.v2 = true;
+    d.entry_offset = bytes.at<int64_t>(16);
+    d.rsrc1 = bytes.at<uint32_t>(48);
+    d.rsrc2 = bytes.at<uint32_t>(52);
+    d.properties = bytes.at<uint32_t>(56);
+    d.private_segment_fixed_size = bytes.at<uint32_t>(60);
+    d.group_segment_fixed_size = bytes.at<uint32_t>(64);
+    d.kernarg_size = bytes.at<uint64_t>(72);
+    uint8_t align = bytes.at<uint8_t>(100);
+    uint8_t wave = bytes.at<uint8_t>(103);
+    if (align > 31) return invalid("kernarg_segment_alignment is 2^" + std::to_string(align));
+    if (wave != 5 && wave != 6)
+        return invalid("wavefront_size is 2^" + std::to_string(wave) + ", not 2^5 or 2^6");
+    if (!bits(d.properties, 19, 1))
+        return Status(Code::Unimplemented,
+                      "the kernel is for 32-bit addresses (is_ptr64 = 0), only 64-bit code is run");
+    if (uint32_t gds = bytes.at<uint32_t>(68); gds)
+        return Status(Code::Unimplemented,
+                      "the kernel uses " + std::to_string(gds) + " bytes of GDS");
+    d.kernarg_align = 1u << align;
+    d.wave_size = 1u << wave;
+    d.dynamic_stack = bits(d.properties, 20, 1);
+    Status status = decode_registers(d, processor);
+    if (!status) return status;
+    return d;
+}
+
+}  // namespace wj
