@@ -15,9 +15,9 @@ struct Operand {
                    // s0-s101, flat_scratch 102, xnack_mask 104, vcc 106, ttmp 108-123, m0 124, exec 126
         Vgpr,      // reg = 0..255
         Agpr,      // reg = 0..255 (gfx908: a file of its own; gfx90a: the upper half of the unified file)
-        Const,     // inline constant: value holds the bits, expanded to the operand's type
-        Literal,   // 32-bit literal: value holds the bits, expanded to the operand's type
-        Special,   // reg = encoding: 235 shared_base, 236 shared_limit, 237 private_base, 238 private_limit,
+        Const,     // inline constant: value holds the bits, expanded to the operand's type; reg = encoding 128..248
+        Literal,   // 32-bit literal: value holds the bits, expanded to the operand's type; reg = 255
+        Special,   // reg = encoding: 125 null, 230-231 flat_scratch_base (both illegal on gfx9), 235 shared_base, 236 shared_limit, 237 private_base, 238 private_limit,
                    // 239 pops_exiting_wave_id, 251 vccz, 252 execz, 253 scc, 254 lds_direct
         Imm,       // value holds an immediate (simm16, offsets), sign-extended to 64 bits
         Off,       // "off": no register
@@ -41,13 +41,19 @@ enum class SdwaSel : uint8_t { Byte0, Byte1, Byte2, Byte3, Word0, Word1, Dword }
 //               32-bit encodings is present as an explicit operand (v_cndmask_b32_e32: src[2] = vcc;
 //               v_cmp_*_e32: dst[0] = vcc), so that one meaning serves both encodings.
 //               v_fmac/v_mac/v_pk_fmac read dst[0] as the addend; v_fmamk/v_madmk: src = {src0, K, vsrc1}, v_fmaak/madak: {src0, vsrc1, K}.
-//   memory:     use the named accessors below.
+//   memory:     dst[0] is the loaded or returned value; otherwise use the named accessors below.
+// format is the format of the row; variant tells the encoding used (E64: VOP1, VOP2 and VOPC rows in VOP3
+// encoding; instructions that only exist in VOP3 have variant Base).
+// Immediates of SOPP and SOPK are src operands of kind Imm (s_getreg: src[0]; s_setreg: src[1]).
 struct Inst {
     Opcode op = Opcode::invalid;
     Format format = Format::SOPP;
     Variant variant = Variant::Base;
-    uint8_t size = 0;                  // bytes: 4, 8, 12
-    std::array<uint32_t, 3> words{};   // raw encoding
+    uint8_t size = 0;                  // bytes: 4, 8, 16 (v_mfma_scale)
+    std::array<uint32_t, 4> words{};   // raw encoding
+    // LLVM prints the instruction, but an operand is one that the hardware does not take there (an SGPR
+    // where only a VGPR may stand, an odd VGPR pair on gfx90a, a reserved source). Engines refuse it.
+    bool illegal_operand = false;
 
     std::array<Operand, 2> dst;
     std::array<Operand, 5> src;
@@ -63,6 +69,10 @@ struct Inst {
     uint8_t row_mask = 0xf, bank_mask = 0xf;
     bool bound_ctrl = false;           // bit as encoded: 1 = out-of-range lanes read 0
     uint8_t cbsz = 0, abid = 0, blgp = 0;   // MFMA
+    uint8_t attr = 0, attr_chan = 0;        // v_interp: attribute and channel
+    bool attr_high = false;                 // v_interp_*_f16: high half
+    uint8_t exp_target = 0, exp_enable = 0; // EXP
+    bool exp_done = false, exp_compressed = false, exp_vm = false;
 
     // Memory.
     int32_t offset = 0;                // bytes, sign-extended where the format has signed offsets; DS: offset0 or offset16
@@ -71,7 +81,7 @@ struct Inst {
     bool offen = false, idxen = false, tfe = false, soffset_en = false, imm_offset = false;
     uint8_t dfmt = 0, nfmt = 0;        // MTBUF
     uint8_t dmask = 0;                 // MIMG
-    uint16_t mimg_flags = 0;
+    uint16_t mimg_flags = 0;           // bit 0 unorm, 1 da, 2 a16/r128, 3 lwe, 4 d16
 
     const Operand& vaddr() const { return src[0]; }    // FLAT/GLOBAL/SCRATCH/DS/MUBUF/MTBUF address VGPR(s), or Off
     const Operand& vdata() const { return src[1]; }    // stored or atomic data

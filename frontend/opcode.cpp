@@ -1,6 +1,7 @@
 #include "frontend/opcode.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "frontend/encoding.h"
 
@@ -50,7 +51,7 @@ constexpr auto dwords_by_type = [] {
     return dwords;
 }();
 
-[[noreturn]] void malformed_row() {}  // not constexpr: reaching it stops the compilation
+[[noreturn]] void malformed_row() { std::abort(); }  // not constexpr: reaching it stops compilation
 
 constexpr Type parse_type(std::string_view word) {
     for (const TypeName& t : type_names) {
@@ -151,8 +152,37 @@ constexpr void set_bits(EncodingInfo& e, unsigned mask, char use) {
     e.v3_zero = static_cast<uint16_t>(use == 'X' ? e.v3_zero | mask : e.v3_zero & ~mask);
 }
 
+struct PackedPrefix {
+    std::string_view prefix;
+    PackedClass packed;
+};
+
+// First match counts. Dot products of 16-bit pairs have op_sel, those of bytes and nibbles have not.
+constexpr PackedPrefix packed_prefixes[] = {
+    {"v_mfma_f32_16x16x128_f8f6f4", PackedClass::MfmaScaled},
+    {"v_mfma_f32_32x32x64_f8f6f4", PackedClass::MfmaScaled},
+    {"v_mfma_", PackedClass::Mfma},
+    {"v_smfmac_", PackedClass::Smfmac},
+    {"v_mad_mix", PackedClass::Mix},
+    {"v_fma_mix", PackedClass::Mix},
+    {"v_dot2_", PackedClass::DotPacked},
+    {"v_dot", PackedClass::Dot},
+    {"v_accvgpr_read", PackedClass::AccRead},
+    {"v_accvgpr_write", PackedClass::AccWrite},
+    {"v_pk_", PackedClass::Packed},
+};
+
+constexpr PackedClass packed_class(const RowText& row) {
+    if (row.format != Format::VOP3P) return PackedClass::None;
+    for (const PackedPrefix& p : packed_prefixes) {
+        if (row.name.substr(0, p.prefix.size()) == p.prefix) return p.packed;
+    }
+    malformed_row();
+}
+
 constexpr EncodingInfo parse_encoding(const RowText& row, const OpInfo& info) {
     EncodingInfo e = default_encoding(info);
+    e.packed = packed_class(row);
     const size_t semicolon = row.signature.find(';');
     if (semicolon == std::string_view::npos) return e;
     std::string_view text = row.signature.substr(semicolon + 1);

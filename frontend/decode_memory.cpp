@@ -1,0 +1,273 @@
+#include "frontend/decode_formats.h"
+#include "frontend/encoding.h"
+
+// DS, FLAT/GLOBAL/SCRATCH, MUBUF, MTBUF and MIMG: Vega ISA and CDNA ISA, "Microcode formats".
+// From gfx90a on a bit of these formats (called ACC) selects AccVGPRs for data.
+
+namespace wj {
+namespace {
+
+constexpr uint32_t saddr_off = 0x7f;
+
+void set_off(Operand& out) { out.kind = Operand::Kind::Off; }
+
+// A data register, AccVGPR when the ACC bit is set.
+bool decode_data(DecodeState& s, bool acc, uint32_t code, Type type, Operand& out) {
+    const uint32_t dwords = type_dwords(type);
+    if (!acc) return decode_vgpr(s, code, type, dwords, out);
+    if (s.before_gfx90a()) s.out.illegal_operand = true;
+    return decode_agpr(s, code, type, dwords, out);
+}
+
+bool is_gws(std::string_view name) { return name.substr(0, 6) == "ds_gws"; }
+
+bool has_two_offsets(std::string_view name) {
+    return name.find("read2") != std::string_view::npos ||
+           name.find("write2") != std::string_view::npos ||
+           name.find("wrxchg2") != std::string_view::npos;
+}
+
+}  // namespace
+
+bool decode_ds(DecodeState& s, uint32_t w) {
+    const Opcode op = lookup_opcode<Format::DS>(s.target.column, field(w, 17, 8));
+    uint32_t w1 = 0;
+    if (!begin(s, op) || !second_word(s, w1)) return false;
+    Inst& out = s.out;
+    const OpInfo& info = op_info(op);
+    const bool gws = is_gws(info.name);
+    const bool acc = bit(w, 25);
+    out.gds = bit(w, 16);
+    if (gws && !out.gds) return false;
+    if (!s.before_gfx90a() && !gws) out.gds = false;  // gfx90a has no GDS and ignores the bit
+    if (op == Opcode::ds_nop) return field(w, 0, 17) == 0 && !acc && w1 == 0;
+    if (has_two_offsets(info.name)) {
+        out.offset = static_cast<int32_t>(field(w, 0, 8));
+        out.offset1 = static_cast<uint8_t>(field(w, 8, 8));
+    } else {
+        out.offset = static_cast<int32_t>(field(w, 0, 16));
+    }
+    // ds_gws_init and its kind take their data from the address field.
+    const bool has_addr = info.src_count > 0 && info.src[0] == Type::addr;
+    const uint32_t codes[4] = {field(w1, 0, 8), field(w1, 8, 8), field(w1, 16, 8), field(w1, 24, 8)};
+    unsigned data_operands = info.dst_count;
+    bool in_use[4] = {has_addr || (gws && info.src_count > 0), false, false, info.dst_count != 0};
+    if (gws) {
+        if (info.src_count > 0 && !decode_data(s, acc, codes[0], info.src[0], out.src[1])) return false;
+        data_operands += info.src_count;
+    } else {
+        if (has_addr && !decode_vgpr(s, codes[0], Type::addr, 1, out.src[0])) return false;
+        const unsigned first = has_addr ? 1 : 0;
+        for (unsigned i = first; i < info.src_count; ++i) {
+            const unsigned at = i - first + 1;
+            in_use[at] = true;
+            ++data_operands;
+            if (!decode_data(s, acc, codes[at], info.src[i], out.src[at])) return false;
+        }
+    }
+    for (unsigned i = 0; i < 4; ++i) {
+        if (!in_use[i] && codes[i] != 0) return false;
+    }
+    if (acc && (data_operands == 0 || (s.before_gfx90a() && data_operands > 1))) return false;
+    return info.dst_count == 0 || decode_data(s, acc, codes[3], info.dst[0], out.dst[0]);
+}
+
+namespace {
+
+enum Segment : uint32_t { flat_segment = 0, scratch_segment = 1, global_segment = 2 };
+
+Opcode flat_opcode(Column column, uint32_t segment, uint32_t code) {
+    switch (segment) {
+    case flat_segment: return lookup_opcode<Format::FLAT>(column, code);
+    case scratch_segment: return lookup_opcode<Format::SCRATCH>(column, code);
+    case global_segment: return lookup_opcode<Format::GLOBAL>(column, code);
+    default: return Opcode::invalid;
+    }
+}
+
+bool decode_flat_address(DecodeState& s, uint32_t w, uint32_t w1, uint32_t segment) {
+    Inst& out = s.out;
+    const uint32_t addr = field(w1, 0, 8), saddr = field(w1, 16, 7);
+    if (segment == flat_segment) {
+        out.offset = static_cast<int32_t>(field(w, 0, 13));
+        return saddr == 0 && decode_vgpr(s, addr, Type::b64, 2, out.src[0]);
+    }
+    out.offset = static_cast<int32_t>(field(w, 0, 13) << 19) >> 19;
+    if (segment == global_segment) {
+        if (saddr == saddr_off) {
+            set_off(out.src[3]);
+            return decode_vgpr(s, addr, Type::b64, 2, out.src[0]);
+        }
+        return decode_sgpr(s, saddr, Type::b64, 2, out.src[3]) &&
+               decode_vgpr(s, addr, Type::b32, 1, out.src[0]);
+    }
+    // Scratch: before gfx940 either the VGPR or the SGPR; gfx940 has a bit of its own for the VGPR.
+    const bool has_sve = s.target.traits.architected_flat_scratch;
+    const bool use_vgpr = has_sve ? bit(w, 13) : saddr == saddr_off;
+    if (use_vgpr) {
+        if (!decode_vgpr(s, addr, Type::b32, 1, out.src[0])) return false;
+    } else {
+        set_off(out.src[0]);
+    }
+    if (saddr == saddr_off) {
+        set_off(out.src[3]);
+        return true;
+    }
+    return decode_sgpr(s, saddr, Type::b32, 1, out.src[3]);
+}
+
+bool lds_load_exists(std::string_view name) {
+    for (const std::string_view suffix : {"_load_ubyte", "_load_sbyte", "_load_ushort",
+                                          "_load_sshort", "_load_dword"}) {
+        if (name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+bool decode_flat(DecodeState& s, uint32_t w) {
+    const uint32_t segment = field(w, 14, 2);
+    const Opcode op = flat_opcode(s.target.column, segment, field(w, 18, 7));
+    uint32_t w1 = 0;
+    if (!begin(s, op) || !second_word(s, w1)) return false;
+    Inst& out = s.out;
+    const OpInfo& info = op_info(op);
+    const bool gfx940 = s.target.traits.architected_flat_scratch;
+    const bool acc = bit(w1, 23);
+    out.glc = bit(w, 16);
+    out.slc = bit(w, 17);
+    out.scc = !s.before_gfx90a() && bit(w, 25);
+    out.lds = bit(w, 13) && !(gfx940 && segment == scratch_segment);
+    if (out.lds && (segment == flat_segment || gfx940 || !lds_load_exists(info.name))) return false;
+    if (info.dst_count == 0 && info.src_count == 0) out.lds = true;  // global_load_lds_*
+    if (!decode_flat_address(s, w, w1, segment)) return false;
+    if (out.lds) return true;
+    const bool returns = info.returns_if_glc ? out.glc : info.dst_count != 0;
+    if (acc && s.before_gfx90a() && returns && info.src_count != 0) return false;
+    if (info.src_count != 0 && !decode_data(s, acc, field(w1, 8, 8), info.src[0], out.src[1])) {
+        return false;
+    }
+    return !returns || decode_data(s, acc, field(w1, 24, 8), info.dst[0], out.dst[0]);
+}
+
+namespace {
+
+// Address, resource and scalar offset, which MUBUF and MTBUF share.
+bool decode_buffer_address(DecodeState& s, uint32_t w, uint32_t w1) {
+    Inst& out = s.out;
+    out.offset = static_cast<int32_t>(field(w, 0, 12));
+    out.offen = bit(w, 12);
+    out.idxen = bit(w, 13);
+    if (out.offen || out.idxen) {
+        const Type type = out.offen && out.idxen ? Type::b64 : Type::b32;
+        if (!decode_vgpr(s, field(w1, 0, 8), type, type_dwords(type), out.src[0])) return false;
+    } else {
+        set_off(out.src[0]);
+    }
+    return decode_sgpr(s, field(w1, 16, 5) * 4, Type::b128, 4, out.src[3]) &&
+           decode_source(s, field(w1, 24, 8), Type::b32, out.src[4], false, Slot::Scalar);
+}
+
+// TFE adds a status dword to a loaded value; it does not exist from gfx90a on, where the bit is ACC.
+bool decode_buffer_data(DecodeState& s, const OpInfo& info, uint32_t code, bool tfe_or_acc) {
+    Inst& out = s.out;
+    const bool acc = tfe_or_acc && !s.before_gfx90a();
+    out.tfe = tfe_or_acc && s.before_gfx90a();
+    const uint32_t extra = out.tfe ? 1 : 0;
+    const auto data = [&](Type type, Operand& operand) {
+        if (acc) return decode_data(s, true, code, type, operand);
+        return decode_vgpr(s, code, type, type_dwords(type) + extra, operand);
+    };
+    if (info.src_count != 0 && !data(info.src[0], out.src[1])) return false;
+    if (info.returns_if_glc ? !out.glc : info.dst_count == 0) return true;
+    return data(info.dst[0], out.dst[0]);
+}
+
+bool is_cache_operation(Opcode op) {
+    return op == Opcode::buffer_wbl2 || op == Opcode::buffer_invl2 || op == Opcode::buffer_inv ||
+           op == Opcode::buffer_wbinvl1 || op == Opcode::buffer_wbinvl1_vol;
+}
+
+}  // namespace
+
+bool decode_mubuf(DecodeState& s, uint32_t w) {
+    const Opcode op = lookup_opcode<Format::MUBUF>(s.target.column, field(w, 18, 7));
+    uint32_t w1 = 0;
+    if (!begin(s, op) || !second_word(s, w1)) return false;
+    Inst& out = s.out;
+    const OpInfo& info = op_info(op);
+    out.glc = bit(w, 14);
+    out.scc = bit(w, 15) && !s.before_gfx90a();
+    out.lds = bit(w, 16);
+    out.slc = bit(w, 17);
+    const bool tfe_or_acc = bit(w1, 23);
+    if (is_cache_operation(op)) {
+        return !bit(w, 12) && !bit(w, 13) && !out.lds && !tfe_or_acc;
+    }
+    if (!decode_buffer_address(s, w, w1)) return false;
+    if (out.lds) return !tfe_or_acc && info.dst_count != 0 && !info.returns_if_glc;
+    return decode_buffer_data(s, info, field(w1, 8, 8), tfe_or_acc);
+}
+
+bool decode_mtbuf(DecodeState& s, uint32_t w) {
+    const Opcode op = lookup_opcode<Format::MTBUF>(s.target.column, field(w, 15, 4));
+    uint32_t w1 = 0;
+    if (!begin(s, op) || !second_word(s, w1)) return false;
+    Inst& out = s.out;
+    out.glc = bit(w, 14);
+    out.dfmt = static_cast<uint8_t>(field(w, 19, 4));
+    out.nfmt = static_cast<uint8_t>(field(w, 23, 3));
+    out.scc = bit(w1, 21) && !s.before_gfx90a();
+    out.slc = bit(w1, 22);
+    const bool tfe_or_acc = bit(w1, 23);
+    if (tfe_or_acc && s.before_gfx90a()) return false;
+    return decode_buffer_address(s, w, w1) &&
+           decode_buffer_data(s, op_info(op), field(w1, 8, 8), tfe_or_acc);
+}
+
+bool decode_mimg(DecodeState& s, uint32_t w) {
+    const uint32_t code = field(w, 18, 7) | field(w, 0, 1) << 7;
+    const Opcode op = lookup_opcode<Format::MIMG>(s.target.column, code);
+    uint32_t w1 = 0;
+    if (!begin(s, op) || !second_word(s, w1)) return false;
+    Inst& out = s.out;
+    const std::string_view name = op_info(op).name;
+    const bool gather = name.find("gather4") != std::string_view::npos;
+    const bool sampler = gather || name.find("sample") != std::string_view::npos ||
+                         op == Opcode::image_get_lod;
+    const bool atomic = name.find("atomic") != std::string_view::npos;
+    const bool store = name.find("store") != std::string_view::npos;
+    const bool d16 = bit(w1, 31);
+    out.dmask = static_cast<uint8_t>(field(w, 8, 4));
+    out.glc = bit(w, 13);
+    out.slc = bit(w, 25);
+    out.scc = bit(w, 7) && !s.before_gfx90a();
+    const bool acc = bit(w, 16) && !s.before_gfx90a();
+    out.tfe = bit(w, 16) && s.before_gfx90a();
+    out.mimg_flags = static_cast<uint16_t>(bit(w, 12) | bit(w, 14) << 1 | bit(w, 15) << 2 |
+                                           bit(w, 17) << 3 | d16 << 4);
+    if (atomic && d16) return false;
+    if (!sampler && field(w1, 21, 5) != 0) return false;
+
+    uint32_t dwords = gather ? 4 : static_cast<uint32_t>(__builtin_popcount(out.dmask));
+    if (dwords == 0) dwords = 1;
+    if (d16) dwords = (dwords + 1) / 2;
+    if (out.tfe) ++dwords;
+    const uint32_t vdata = field(w1, 8, 8);
+    Operand& data = store || atomic ? out.src[1] : out.dst[0];
+    if (!(acc ? decode_agpr(s, vdata, Type::b32, dwords, data)
+              : decode_vgpr(s, vdata, Type::b32, dwords, data))) {
+        return false;
+    }
+    if (atomic) out.dst[0] = data;
+    if (!decode_vgpr(s, field(w1, 0, 8), Type::b32, 1, out.src[0]) ||
+        !decode_sgpr(s, field(w1, 16, 5) * 4, Type::b256, 8, out.src[3])) {
+        return false;
+    }
+    return !sampler || decode_sgpr(s, field(w1, 21, 5) * 4, Type::b128, 4, out.src[4]);
+}
+
+}  // namespace wj

@@ -1,0 +1,125 @@
+#include "frontend/decode_formats.h"
+#include "frontend/encoding.h"
+
+// SOP1, SOP2, SOPK, SOPC, SOPP and SMEM: Vega ISA, "Microcode formats", scalar chapters.
+
+namespace wj {
+namespace {
+
+bool decode_scalar_dst(DecodeState& s, uint32_t code, Type type) {
+    return decode_sgpr(s, code, type, type_dwords(type), s.out.dst[0]);
+}
+
+bool decode_scalar_source(DecodeState& s, uint32_t code, Type type, Operand& out) {
+    return decode_source(s, code, type, out, true, Slot::Scalar);
+}
+
+}  // namespace
+
+bool decode_sop2(DecodeState& s, uint32_t w) {
+    if (!begin(s, lookup_opcode<Format::SOP2>(s.target.column, field(w, 23, 7)))) return false;
+    const OpInfo& info = op_info(s.out.op);
+    return (info.dst_count == 0 || decode_scalar_dst(s, field(w, 16, 7), info.dst[0])) &&
+           decode_scalar_source(s, field(w, 0, 8), info.src[0], s.out.src[0]) &&
+           decode_scalar_source(s, field(w, 8, 8), info.src[1], s.out.src[1]);
+}
+
+bool decode_sop1(DecodeState& s, uint32_t w) {
+    if (!begin(s, lookup_opcode<Format::SOP1>(s.target.column, field(w, 8, 8)))) return false;
+    const OpInfo& info = op_info(s.out.op);
+    return (info.dst_count == 0 || decode_scalar_dst(s, field(w, 16, 7), info.dst[0])) &&
+           (info.src_count == 0 ||
+            decode_scalar_source(s, field(w, 0, 8), info.src[0], s.out.src[0]));
+}
+
+bool decode_sopc(DecodeState& s, uint32_t w) {
+    if (!begin(s, lookup_opcode<Format::SOPC>(s.target.column, field(w, 16, 7)))) return false;
+    const OpInfo& info = op_info(s.out.op);
+    if (!decode_scalar_source(s, field(w, 0, 8), info.src[0], s.out.src[0])) return false;
+    const uint32_t code1 = field(w, 8, 8);
+    if (info.src[1] == Type::simm16) {  // s_set_gpr_idx_on: the field is the mode itself
+        s.out.src[1] = immediate_operand(code1, Type::simm16);
+        return true;
+    }
+    return decode_scalar_source(s, code1, info.src[1], s.out.src[1]);
+}
+
+bool decode_sopk(DecodeState& s, uint32_t w) {
+    if (!begin(s, lookup_opcode<Format::SOPK>(s.target.column, field(w, 23, 5)))) return false;
+    const OpInfo& info = op_info(s.out.op);
+    const int64_t simm = static_cast<int16_t>(field(w, 0, 16));
+    const uint32_t sdst = field(w, 16, 7);
+    uint32_t next = 0;
+    if (info.dst_count != 0) {
+        if (!decode_scalar_dst(s, sdst, info.dst[0])) return false;
+    } else if (info.src[0] != Type::simm16) {
+        if (!decode_sgpr(s, sdst, info.src[0], type_dwords(info.src[0]), s.out.src[next++])) {
+            return false;
+        }
+    }
+    s.out.src[next++] = immediate_operand(simm, Type::simm16);
+    if (next < info.src_count && info.src[next] == Type::imm32) {
+        uint32_t word = 0;
+        if (!second_word(s, word)) return false;
+        s.out.src[next] = immediate_operand(word, Type::imm32);
+    }
+    return true;
+}
+
+bool decode_sopp(DecodeState& s, uint32_t w) {
+    if (!begin(s, lookup_opcode<Format::SOPP>(s.target.column, field(w, 16, 7)))) return false;
+    const uint32_t simm = field(w, 0, 16);
+    if (op_info(s.out.op).src_count == 0) return simm == 0;
+    s.out.src[0] = immediate_operand(static_cast<int16_t>(simm), Type::simm16);
+    return true;
+}
+
+bool decode_smem(DecodeState& s, uint32_t w) {
+    if (!begin(s, lookup_opcode<Format::SMEM>(s.target.column, field(w, 18, 8)))) return false;
+    uint32_t w1 = 0;
+    if (!second_word(s, w1)) return false;
+    Inst& out = s.out;
+    const OpInfo& info = op_info(out.op);
+    const uint32_t sdata = field(w, 6, 7);
+    out.glc = bit(w, 16);
+    out.nv = bit(w, 15);
+    out.imm_offset = bit(w, 17);
+    out.soffset_en = bit(w, 14);
+    const bool buffer = info.name.substr(0, 9) == "s_buffer_" || info.name == "s_atc_probe_buffer";
+    const bool cache_or_time = info.src_count == 0 && info.name.substr(0, 5) != "s_atc" &&
+                               info.name.find("discard") == std::string_view::npos &&
+                               info.name.find("load") == std::string_view::npos;
+    if (cache_or_time) {
+        if (out.imm_offset) return false;
+        out.soffset_en = out.glc = false;
+        return info.dst_count == 0 || decode_scalar_dst(s, sdata, info.dst[0]);
+    }
+    if (info.returns_if_glc) {
+        if (!decode_sgpr(s, sdata, info.src[0], type_dwords(info.src[0]), out.src[1])) return false;
+        if (out.glc) {
+            out.dst[0] = out.src[1];
+            out.dst[0].type = info.dst[0];
+            out.dst[0].dwords = static_cast<uint8_t>(type_dwords(info.dst[0]));
+        }
+    } else if (info.dst_count != 0) {
+        if (!decode_scalar_dst(s, sdata, info.dst[0])) return false;
+    } else if (info.src_count != 0) {
+        if (!decode_sgpr(s, sdata, info.src[0], type_dwords(info.src[0]), out.src[1])) return false;
+    } else if (info.name.substr(0, 5) == "s_atc") {
+        out.src[1] = immediate_operand(sdata, Type::simm16);
+    }
+    const Type base_type = buffer ? Type::b128 : Type::b64;
+    if (!decode_sgpr(s, field(w, 0, 6) * 2, base_type, type_dwords(base_type), out.src[3])) {
+        return false;
+    }
+    // gfx9: IMM selects the 21-bit signed offset, SOFFSET_EN an SGPR in the second word; with neither,
+    // the SGPR number stands in the low bits of the offset.
+    if (out.imm_offset) {
+        out.offset = static_cast<int32_t>(field(w1, 0, 21) << 11) >> 11;
+        if (!out.soffset_en) return true;
+    }
+    const uint32_t soffset = out.soffset_en ? field(w1, 25, 7) : field(w1, 0, 7);
+    return decode_sgpr(s, soffset, Type::b32, 1, out.src[4]);
+}
+
+}  // namespace wj

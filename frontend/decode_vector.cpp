@@ -1,0 +1,260 @@
+#include "frontend/decode_formats.h"
+#include "frontend/encoding.h"
+
+// VOP1, VOP2, VOPC with their SDWA and DPP forms, and VOP3.
+
+namespace wj {
+namespace {
+
+constexpr uint32_t sdwa_code = 249, dpp_code = 250;
+
+// Sources that must be registers of one kind; everything else admits all encodings.
+Slot source_slot(Opcode op, uint32_t index) {
+    switch (op) {
+    case Opcode::v_swap_b32:
+    case Opcode::v_permlane16_swap_b32:
+    case Opcode::v_permlane32_swap_b32: return Slot::VgprOnly;
+    case Opcode::v_readfirstlane_b32: return Slot::Vector;
+    case Opcode::v_readlane_b32: return index == 0 ? Slot::Vector : Slot::Scalar;
+    case Opcode::v_writelane_b32: return Slot::Scalar;
+    default: return Slot::Any;
+    }
+}
+
+void set_vcc(Operand& out) {
+    out.kind = Operand::Kind::Sgpr;
+    out.reg = vcc_code;
+    out.type = Type::mask;
+    out.dwords = 2;
+}
+
+bool decode_vdst(DecodeState& s, uint32_t code, Type type) {
+    if (type == Type::sb32) return decode_sgpr(s, code, type, 1, s.out.dst[0]);
+    return decode_vgpr(s, code, type, type_dwords(type), s.out.dst[0]);
+}
+
+// Destinations of the 32-bit encodings: the VGPR, then VCC for carry-out; VCC alone for compares.
+bool decode_short_dst(DecodeState& s, const OpInfo& info, uint32_t vdst) {
+    if (info.dst_count == 0) return vdst == 0;
+    if (info.format == Format::VOPC) {
+        set_vcc(s.out.dst[0]);
+        return true;
+    }
+    if (info.dst_count == 2) set_vcc(s.out.dst[1]);
+    return decode_vdst(s, vdst, info.dst[0]);
+}
+
+bool used(const EncodingInfo& e, unsigned index) { return bit(e.v3_used, index); }
+
+bool decode_sdwa_source(DecodeState& s, uint32_t code, bool scalar, Type type, Operand& out) {
+    if (!scalar) return decode_vgpr(s, code, type, 1, out);
+    return decode_source(s, code, type, out, false);
+}
+
+// Selector and modifiers of one SDWA source, the high or the low half of the second word. Floats have
+// neg and abs, integers sext; the others must be zero. Bit 6 of the byte is ignored.
+bool decode_sdwa_modifiers(DecodeState& s, const EncodingInfo& e, uint32_t byte, unsigned index,
+                           Type type) {
+    Inst& out = s.out;
+    const uint32_t sel = field(byte, 0, 3);
+    if (sel > 6) return false;
+    out.src_sel[index] = static_cast<SdwaSel>(sel);
+    const bool sext = bit(byte, 3), neg = bit(byte, 4), abs = bit(byte, 5);
+    if (type == Type::pk_f16) return !sext;
+    const bool is_float = used(e, v3::abs + index);
+    if (is_float ? sext : (neg || abs)) return false;
+    out.sext |= static_cast<uint8_t>(sext << index);
+    out.neg |= static_cast<uint8_t>(neg << index);
+    out.abs |= static_cast<uint8_t>(abs << index);
+    return true;
+}
+
+bool is_float_type(Type t) {
+    return t == Type::f16 || t == Type::f32 || t == Type::f64 || t == Type::bf16 ||
+           t == Type::pk_f16 || t == Type::pk_f32;
+}
+
+bool decode_sdwa(DecodeState& s, uint32_t w) {
+    Inst& out = s.out;
+    const OpInfo& info = op_info(out.op);
+    const EncodingInfo& e = encoding_info(out.op);
+    uint32_t w1 = 0;
+    if (!e.sdwa || !second_word(s, w1)) return false;
+    out.variant = Variant::Sdwa;
+    if (info.format == Format::VOPC) {
+        if (bit(w1, 15)) {
+            if (!decode_sgpr(s, field(w1, 8, 7), Type::mask, 2, out.dst[0])) return false;
+        } else {
+            set_vcc(out.dst[0]);
+        }
+    } else {
+        const uint32_t dst_sel = field(w1, 8, 3);
+        out.dst_unused = static_cast<uint8_t>(field(w1, 11, 2));
+        if (dst_sel > 6 || out.dst_unused == 3) return false;
+        out.dst_sel = static_cast<SdwaSel>(dst_sel);
+        out.clamp = bit(w1, 13);
+        out.omod = static_cast<uint8_t>(field(w1, 14, 2));
+        if (out.omod != 0 && !is_float_type(info.dst[0])) return false;
+        if (!decode_short_dst(s, info, field(w, 17, 8))) return false;
+    }
+    const bool two = info.format != Format::VOP1;
+    const uint32_t high = w1 >> 24;
+    if (!decode_sdwa_source(s, field(w1, 0, 8), bit(w1, 23), info.src[0], out.src[0]) ||
+        !decode_sdwa_modifiers(s, e, field(w1, 16, 7), 0, info.src[0])) {
+        return false;
+    }
+    if (!two) return (high & ~0x40u) == 0;
+    if (info.src_count > 2) set_vcc(out.src[2]);
+    return decode_sdwa_source(s, field(w, 9, 8), bit(w1, 31), info.src[1], out.src[1]) &&
+           decode_sdwa_modifiers(s, e, high & 0x7f, 1, info.src[1]);
+}
+
+bool legal_dpp_control(const Target& target, uint32_t ctrl, bool wide) {
+    const bool newbcast = ctrl >= 0x150 && ctrl <= 0x15f && target.column >= Column::c90a;
+    if (wide || newbcast) return newbcast;
+    return ctrl <= 0xff || (ctrl >= 0x101 && ctrl <= 0x12f && (ctrl & 0xf) != 0) || ctrl == 0x130 ||
+           ctrl == 0x134 || ctrl == 0x138 || ctrl == 0x13c || (ctrl >= 0x140 && ctrl <= 0x143);
+}
+
+bool decode_dpp(DecodeState& s, uint32_t w) {
+    Inst& out = s.out;
+    const OpInfo& info = op_info(out.op);
+    const EncodingInfo& e = encoding_info(out.op);
+    uint32_t w1 = 0;
+    if (!e.dpp || !second_word(s, w1)) return false;
+    out.variant = Variant::Dpp;
+    out.dpp_ctrl = static_cast<uint16_t>(field(w1, 8, 9));
+    out.bound_ctrl = bit(w1, 19);
+    out.bank_mask = static_cast<uint8_t>(field(w1, 24, 4));
+    out.row_mask = static_cast<uint8_t>(field(w1, 28, 4));
+    for (unsigned i = 0; i < 2; ++i) {
+        const bool neg = bit(w1, 20 + 2 * i), abs = bit(w1, 21 + 2 * i);
+        if (used(e, v3::abs + i)) {
+            out.neg |= static_cast<uint8_t>(neg << i);
+            out.abs |= static_cast<uint8_t>(abs << i);
+        } else if ((neg && bit(e.v3_zero, v3::neg + i)) || (abs && bit(e.v3_zero, v3::abs + i))) {
+            return false;
+        }
+    }
+    if (!decode_short_dst(s, info, field(w, 17, 8))) return false;
+    const uint32_t dwords = type_dwords(info.src[0]);
+    if (!decode_vgpr(s, field(w1, 0, 8), info.src[0], dwords, out.src[0])) return false;
+    if (!legal_dpp_control(s.target, out.dpp_ctrl, dwords == 2)) out.illegal_operand = true;
+    if (info.format == Format::VOP1) return true;
+    if (info.src_count > 2) set_vcc(out.src[2]);
+    return decode_vgpr(s, field(w, 9, 8), info.src[1], type_dwords(info.src[1]), out.src[1]);
+}
+
+// v_madmk and v_madak: the constant is the dword after the instruction and may also be source 0.
+bool decode_inline_k(DecodeState& s, uint32_t w, const OpInfo& info, InlineK k) {
+    Inst& out = s.out;
+    uint32_t literal = 0;
+    if (!second_word(s, literal)) return false;
+    s.has_literal = true;
+    Operand constant;
+    constant.kind = Operand::Kind::Literal;
+    constant.reg = 255;
+    constant.type = info.src[1];
+    constant.dwords = 1;
+    constant.value = expand_literal(literal, info.src[1]);
+    const unsigned k_at = k == InlineK::Mk ? 1 : 2;
+    out.src[k_at] = constant;
+    return decode_short_dst(s, info, field(w, 17, 8)) &&
+           decode_source(s, field(w, 0, 9), info.src[0], out.src[0], true) &&
+           decode_vgpr(s, field(w, 9, 8), info.src[1], 1, out.src[3 - k_at]);
+}
+
+}  // namespace
+
+bool decode_vop1(DecodeState& s, uint32_t w) {
+    const Opcode op = lookup_opcode<Format::VOP1>(s.target.column, field(w, 9, 8));
+    if (!begin(s, op)) return false;
+    const uint32_t code = field(w, 0, 9);
+    if (code == sdwa_code) return decode_sdwa(s, w);
+    if (code == dpp_code) return decode_dpp(s, w);
+    const OpInfo& info = op_info(op);
+    if (op == Opcode::v_accvgpr_mov_b32) {
+        if (code < 256) s.out.illegal_operand = true;
+        return decode_agpr(s, field(w, 17, 8), Type::b32, 1, s.out.dst[0]) &&
+               (code < 256 ? decode_source(s, code, Type::b32, s.out.src[0], false, Slot::Vector)
+                           : decode_agpr(s, code - 256, Type::b32, 1, s.out.src[0]));
+    }
+    if (!decode_short_dst(s, info, field(w, 17, 8))) return false;
+    if (info.src_count == 0) return code == 0;
+    const Slot slot = source_slot(op, 0);
+    return decode_source(s, code, info.src[0], s.out.src[0], slot == Slot::Any, slot);
+}
+
+bool decode_vop2(DecodeState& s, uint32_t w) {
+    const Opcode op = lookup_opcode<Format::VOP2>(s.target.column, field(w, 25, 6));
+    if (!begin(s, op)) return false;
+    const uint32_t code = field(w, 0, 9);
+    if (code == sdwa_code) return decode_sdwa(s, w);
+    if (code == dpp_code) return decode_dpp(s, w);
+    const OpInfo& info = op_info(op);
+    const InlineK k = encoding_info(op).k;
+    if (k != InlineK::None) return decode_inline_k(s, w, info, k);
+    if (info.src_count > 2) set_vcc(s.out.src[2]);
+    return decode_short_dst(s, info, field(w, 17, 8)) &&
+           decode_source(s, code, info.src[0], s.out.src[0], true) &&
+           decode_vgpr(s, field(w, 9, 8), info.src[1], type_dwords(info.src[1]), s.out.src[1]);
+}
+
+bool decode_vopc(DecodeState& s, uint32_t w) {
+    const Opcode op = lookup_opcode<Format::VOPC>(s.target.column, field(w, 17, 8));
+    if (!begin(s, op)) return false;
+    const uint32_t code = field(w, 0, 9);
+    if (code == sdwa_code) return decode_sdwa(s, w);
+    const OpInfo& info = op_info(op);
+    return decode_short_dst(s, info, 0) &&
+           decode_source(s, code, info.src[0], s.out.src[0], true) &&
+           decode_vgpr(s, field(w, 9, 8), info.src[1], type_dwords(info.src[1]), s.out.src[1]);
+}
+
+bool decode_vop3(DecodeState& s, uint32_t w) {
+    const Opcode op = lookup_opcode<Format::VOP3>(s.target.column, field(w, 16, 10));
+    uint32_t w1 = 0;
+    if (!begin(s, op) || !second_word(s, w1)) return false;
+    Inst& out = s.out;
+    const OpInfo& info = op_info(op);
+    const EncodingInfo& e = encoding_info(op);
+    if (info.format != Format::VOP3) out.variant = Variant::E64;
+
+    const uint32_t modifiers = field(w, 8, 8) | field(w1, 27, 5) << 8;
+    if ((modifiers & e.v3_zero) != 0) return false;
+    const uint32_t present = modifiers & e.v3_used;
+    out.abs = static_cast<uint8_t>(field(present, v3::abs, 3));
+    out.op_sel = static_cast<uint8_t>(field(present, v3::op_sel, 4));
+    out.clamp = bit(present, v3::clamp);
+    out.omod = static_cast<uint8_t>(field(present, v3::omod, 2));
+    out.neg = static_cast<uint8_t>(field(present, v3::neg, 3));
+    if (info.name.substr(0, 9) == "v_interp_") return decode_vop3_interp(s, w, w1);
+
+    const uint32_t vdst = field(w, 0, 8);
+    if (info.dst_count == 0) {
+        if (vdst != 0) return false;
+    } else if (info.dst[0] == Type::mask) {
+        if (!decode_sgpr(s, vdst, Type::mask, 2, out.dst[0])) return false;
+    } else if (!decode_vdst(s, vdst, info.dst[0])) {
+        return false;
+    }
+    if (info.dst_count == 2 && !decode_sgpr(s, field(w, 8, 7), Type::mask, 2, out.dst[1])) {
+        return false;
+    }
+    for (unsigned i = 0; i < 3; ++i) {
+        const uint32_t code = field(w1, 9 * i, 9);
+        if (i >= info.src_count) {
+            if (code != 0) return false;
+            continue;
+        }
+        Slot slot = source_slot(op, i);
+        if (info.src[i] == Type::mask) {
+            slot = Slot::Scalar;
+            if (code >= 128) out.illegal_operand = true;
+        }
+        if (!decode_source(s, code, info.src[i], out.src[i], false, slot)) return false;
+    }
+    return true;
+}
+
+}  // namespace wj

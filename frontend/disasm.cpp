@@ -1,0 +1,143 @@
+#include "frontend/decode.h"
+#include "frontend/disasm_formats.h"
+
+namespace wj {
+namespace {
+
+bool is_branch(Opcode op) {
+    switch (op) {
+    case Opcode::s_branch:
+    case Opcode::s_cbranch_scc0:
+    case Opcode::s_cbranch_scc1:
+    case Opcode::s_cbranch_vccz:
+    case Opcode::s_cbranch_vccnz:
+    case Opcode::s_cbranch_execz:
+    case Opcode::s_cbranch_execnz:
+    case Opcode::s_cbranch_cdbgsys:
+    case Opcode::s_cbranch_cdbguser:
+    case Opcode::s_cbranch_cdbgsys_or_user:
+    case Opcode::s_cbranch_cdbgsys_and_user:
+    case Opcode::s_cbranch_i_fork:
+    case Opcode::s_call_b64: return true;
+    default: return false;
+    }
+}
+
+// Integers that fit an inline constant print in decimal, others in hexadecimal.
+void append_simm16(Text& t, uint32_t simm) {
+    const int32_t value = static_cast<int16_t>(simm);
+    if (value >= -16 && value <= 64) {
+        append_decimal(t.out, value);
+    } else {
+        append_hex(t.out, simm);
+    }
+}
+
+void append_immediate(Text& t, const Operand& operand) {
+    const uint32_t simm = static_cast<uint32_t>(operand.value) & 0xffff;
+    switch (t.inst.op) {
+    case Opcode::s_waitcnt: append_waitcnt(t.out, simm); return;
+    case Opcode::s_sendmsg:
+    case Opcode::s_sendmsghalt: append_sendmsg(t.out, simm); return;
+    case Opcode::s_getreg_b32:
+    case Opcode::s_setreg_b32:
+    case Opcode::s_setreg_imm32_b32: append_hwreg(t.out, simm, t.target); return;
+    case Opcode::s_set_gpr_idx_mode:
+    case Opcode::s_set_gpr_idx_on: append_gpr_idx_mode(t.out, simm); return;
+    default: break;
+    }
+    if (is_branch(t.inst.op)) {
+        append_decimal(t.out, simm);
+    } else {
+        append_simm16(t, simm);
+    }
+}
+
+}  // namespace
+
+void print_scalar(Text& t) {
+    const Inst& i = t.inst;
+    const OpInfo& info = op_info(i.op);
+    t.out += info.name;
+    if (i.op == Opcode::s_endpgm) {
+        const int64_t simm = static_cast<int64_t>(i.src[0].value) & 0xffff;
+        if (simm != 0) t.number(" ", simm);
+        return;
+    }
+    const char* separator = " ";
+    if (i.dst[0].present()) {
+        t.out += separator;
+        t.operand(i.dst[0]);
+        separator = ", ";
+    }
+    for (unsigned n = 0; n < info.src_count; ++n) {
+        t.out += separator;
+        separator = ", ";
+        if (i.src[n].type == Type::imm32) {
+            append_hex(t.out, i.src[n].value);
+        } else if (i.src[n].is(Operand::Kind::Imm)) {
+            append_immediate(t, i.src[n]);
+        } else {
+            t.operand(i.src[n]);
+        }
+    }
+}
+
+void print_smem(Text& t) {
+    const Inst& i = t.inst;
+    t.out += op_info(i.op).name;
+    const char* separator = " ";
+    const auto add = [&](const Operand& operand) {
+        if (!operand.present()) return;
+        t.out += separator;
+        separator = ", ";
+        t.operand(operand);
+    };
+    add(i.src[1].present() ? i.src[1] : i.dst[0]);
+    if (!i.src[3].present()) return;  // cache and time instructions
+    add(i.src[3]);
+    add(i.src[4]);
+    if (i.imm_offset) {
+        t.out += i.src[4].present() ? " offset:" : separator;
+        if (i.offset < 0) t.out += '-';
+        append_hex(t.out, static_cast<uint64_t>(i.offset < 0 ? -static_cast<int64_t>(i.offset)
+                                                             : static_cast<int64_t>(i.offset)));
+    }
+    t.flag(" glc", i.glc);
+}
+
+std::string disassemble(const Target& target, const Inst& inst) {
+    if (inst.op == Opcode::invalid || inst.size < 4) return "<invalid>";
+    Text t{target, inst};
+    switch (inst.format) {
+    case Format::SOP1:
+    case Format::SOP2:
+    case Format::SOPK:
+    case Format::SOPC:
+    case Format::SOPP: print_scalar(t); break;
+    case Format::SMEM: print_smem(t); break;
+    case Format::VOP3P: print_vop3p(t); break;
+    case Format::VINTRP: print_interp(t); break;
+    case Format::VOP1:
+    case Format::VOP2:
+    case Format::VOPC:
+    case Format::VOP3:
+        if (op_info(inst.op).name.substr(0, 9) == "v_interp_") {
+            print_interp(t);
+        } else {
+            print_vector(t);
+        }
+        break;
+    case Format::EXP: print_export(t); break;
+    case Format::DS: print_ds(t); break;
+    case Format::FLAT:
+    case Format::GLOBAL:
+    case Format::SCRATCH: print_flat(t); break;
+    case Format::MUBUF:
+    case Format::MTBUF: print_buffer(t); break;
+    case Format::MIMG: print_image(t); break;
+    }
+    return std::move(t.out);
+}
+
+}  // namespace wj

@@ -1,0 +1,38 @@
+// One printer per format group; frontend/disasm.cpp selects. Internal to frontend/.
+#pragma once
+
+#include <string>
+
+#include "frontend/disasm_text.h"
+
+namespace wj {
+
+struct Text {
+    const Target& target;
+    const Inst& inst;
+    std::string out{};
+
+    void operand(const Operand& o) { append_operand(out, o, inst.words[inst.size / 4u - 1u]); }
+    // " name:value" unless the value is zero.
+    void number(const char* name, int64_t value) {
+        if (value == 0) return;
+        out += name;
+        append_decimal(out, value);
+    }
+    void flag(const char* name, bool present) {
+        if (present) out += name;
+    }
+};
+
+void print_scalar(Text& t);
+void print_smem(Text& t);
+void print_vector(Text& t);
+void print_vop3p(Text& t);
+void print_interp(Text& t);
+void print_export(Text& t);
+void print_ds(Text& t);
+void print_flat(Text& t);
+void print_buffer(Text& t);
+void print_image(Text& t);
+
+}  // namespace wj

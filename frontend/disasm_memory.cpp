@@ -1,0 +1,118 @@
+#include "frontend/disasm_formats.h"
+
+namespace wj {
+namespace {
+
+// Appends operands separated by commas; the first one after a blank.
+class OperandList {
+public:
+    explicit OperandList(Text& t) : t_(t) {}
+    void add(const Operand& operand) {
+        if (!operand.present()) return;
+        next();
+        t_.operand(operand);
+    }
+    void next() {
+        t_.out += separator_;
+        separator_ = ", ";
+    }
+
+private:
+    Text& t_;
+    const char* separator_ = " ";
+};
+
+void append_cache_policy(Text& t) {
+    const Inst& i = t.inst;
+    const bool gfx940 = t.target.traits.architected_flat_scratch;
+    t.flag(gfx940 ? " sc0" : " glc", i.glc);
+    t.flag(gfx940 ? " nt" : " slc", i.slc);
+    t.flag(gfx940 ? " sc1" : " scc", i.scc);
+}
+
+}  // namespace
+
+void print_ds(Text& t) {
+    const Inst& i = t.inst;
+    const std::string_view name = op_info(i.op).name;
+    t.out += name;
+    OperandList list(t);
+    list.add(i.dst[0]);
+    list.add(i.src[0]);
+    list.add(i.src[1]);
+    list.add(i.src[2]);
+    const bool two_offsets = name.find("read2") != std::string_view::npos ||
+                             name.find("write2") != std::string_view::npos ||
+                             name.find("wrxchg2") != std::string_view::npos;
+    if (two_offsets) {
+        t.number(" offset0:", i.offset);
+        t.number(" offset1:", i.offset1);
+    } else if (i.op == Opcode::ds_swizzle_b32) {
+        append_swizzle(t.out, static_cast<uint32_t>(i.offset));
+    } else {
+        t.number(" offset:", i.offset);
+    }
+    t.flag(" gds", i.gds);
+}
+
+void print_flat(Text& t) {
+    const Inst& i = t.inst;
+    const OpInfo& info = op_info(i.op);
+    t.out += info.name;
+    OperandList list(t);
+    list.add(i.dst[0]);
+    list.add(i.src[0]);
+    list.add(i.src[1]);
+    list.add(i.src[3]);
+    t.number(" offset:", i.offset);
+    append_cache_policy(t);
+    const bool lds_by_name = info.dst_count == 0 && info.src_count == 0;
+    t.flag(" lds", i.lds && !lds_by_name);
+}
+
+void print_buffer(Text& t) {
+    const Inst& i = t.inst;
+    const OpInfo& info = op_info(i.op);
+    t.out += info.name;
+    const bool has_operands = i.src[3].present();
+    if (has_operands) {
+        OperandList list(t);
+        const Operand& data = i.src[1].present() ? i.src[1] : i.dst[0];
+        list.add(data);
+        list.add(i.src[0]);
+        list.add(i.src[3]);
+        list.add(i.src[4]);
+        if (info.format == Format::MTBUF) append_buffer_format(t.out, i.dfmt, i.nfmt);
+        t.flag(" idxen", i.idxen);
+        t.flag(" offen", i.offen);
+        t.number(" offset:", i.offset);
+    }
+    const bool plain = i.op == Opcode::buffer_wbinvl1 || i.op == Opcode::buffer_wbinvl1_vol ||
+                       i.op == Opcode::buffer_invl2;
+    if (!plain) append_cache_policy(t);
+    t.flag(" tfe", i.tfe);
+    t.flag(" lds", i.lds);
+}
+
+void print_image(Text& t) {
+    const Inst& i = t.inst;
+    t.out += op_info(i.op).name;
+    OperandList list(t);
+    list.add(i.src[1].present() ? i.src[1] : i.dst[0]);
+    list.add(i.src[0]);
+    list.add(i.src[3]);
+    list.add(i.src[4]);
+    if (i.dmask != 0) {
+        t.out += " dmask:";
+        append_hex(t.out, i.dmask);
+    }
+    t.flag(" unorm", (i.mimg_flags & 1) != 0);
+    append_cache_policy(t);
+    t.flag(" a16", (i.mimg_flags & 4) != 0);
+    t.flag(" tfe", i.tfe);
+    t.flag(" lwe", (i.mimg_flags & 8) != 0);
+    t.flag(" da", (i.mimg_flags & 2) != 0);
+    t.flag(" d16", (i.mimg_flags & 16) != 0);
+}
+
+}  // namespace wj

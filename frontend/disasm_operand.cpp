@@ -1,0 +1,205 @@
+#include <array>
+#include <charconv>
+
+#include "frontend/disasm_text.h"
+
+namespace wj {
+namespace {
+
+constexpr uint32_t int_64 = 192, int_minus_16 = 208, float_first = 240, inv_2pi = 248;
+
+constexpr std::array<std::string_view, 8> float_names{"0.5", "-0.5", "1.0", "-1.0",
+                                                      "2.0", "-2.0", "4.0", "-4.0"};
+
+bool is_half_int(Type t) { return t == Type::i16 || t == Type::u16 || t == Type::b16; }
+bool is_half(Type t) { return is_half_int(t) || t == Type::f16 || t == Type::bf16; }
+
+bool is_packed_half(Type t) {
+    return t == Type::pk_f16 || t == Type::pk_i16 || t == Type::pk_u16 || t == Type::pk_b16;
+}
+
+bool is_packed_half_int(Type t) { return is_packed_half(t) && t != Type::pk_f16; }
+
+bool is_wide_scalar(Type t) {
+    return t == Type::b64 || t == Type::i64 || t == Type::u64 || t == Type::f64 || t == Type::mask;
+}
+
+// Registers with names of their own: single dwords, and pairs by their even register.
+std::string_view named_sgpr(uint32_t reg, uint32_t dwords) {
+    if (dwords == 1) {
+        switch (reg) {
+        case 102: return "flat_scratch_lo";
+        case 103: return "flat_scratch_hi";
+        case 104: return "xnack_mask_lo";
+        case 105: return "xnack_mask_hi";
+        case 106: return "vcc_lo";
+        case 107: return "vcc_hi";
+        case 124: return "m0";
+        case 126: return "exec_lo";
+        case 127: return "exec_hi";
+        default: return {};
+        }
+    }
+    if (dwords != 2) return {};
+    switch (reg) {
+    case 102: return "flat_scratch";
+    case 104: return "xnack_mask";
+    case 106: return "vcc";
+    case 126: return "exec";
+    default: return {};
+    }
+}
+
+std::string_view special_name(uint32_t code) {
+    switch (code) {
+    case 125: return "null";
+    case 230: return "src_flat_scratch_base_lo";
+    case 231: return "src_flat_scratch_base_hi";
+    case 235: return "src_shared_base";
+    case 236: return "src_shared_limit";
+    case 237: return "src_private_base";
+    case 238: return "src_private_limit";
+    case 239: return "src_pops_exiting_wave_id";
+    case 251: return "src_vccz";
+    case 252: return "src_execz";
+    case 253: return "src_scc";
+    case 254: return "src_lds_direct";
+    default: return "src_unknown";
+    }
+}
+
+void append_tuple(std::string& out, std::string_view prefix, uint32_t first, uint32_t dwords) {
+    out += prefix;
+    if (dwords <= 1) {
+        append_decimal(out, first);
+        return;
+    }
+    out += '[';
+    append_decimal(out, first);
+    out += ':';
+    append_decimal(out, first + dwords - 1);
+    out += ']';
+}
+
+void append_constant(std::string& out, const Operand& operand) {
+    const uint32_t code = operand.reg;
+    if (code <= int_64) {
+        append_decimal(out, static_cast<int64_t>(code) - 128);
+    } else if (code <= int_minus_16) {
+        append_decimal(out, static_cast<int64_t>(int_64) - static_cast<int64_t>(code));
+    } else if (is_half_int(operand.type) || is_packed_half_int(operand.type)) {
+        append_hex(out, operand.value & 0xffff);
+    } else if (code < inv_2pi) {
+        out += float_names[(code - float_first) & 7];
+    } else {
+        out += is_wide_scalar(operand.type) ? "0.15915494309189532" : "0.15915494";
+    }
+}
+
+bool inlinable_int(int64_t value) { return value >= -16 && value <= 64; }
+
+constexpr std::array<uint32_t, 9> f32_bits{0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000,
+                                           0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983};
+constexpr std::array<uint16_t, 9> f16_bits{0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
+                                           0xc000, 0x4400, 0xc400, 0x3118};
+
+bool inlinable_f32(uint32_t bits) {
+    for (const uint32_t b : f32_bits) {
+        if (b == bits) return true;
+    }
+    return false;
+}
+
+bool inlinable_f16(uint16_t bits) {
+    for (const uint16_t b : f16_bits) {
+        if (b == bits) return true;
+    }
+    return false;
+}
+
+void append_lit(std::string& out, uint64_t value) {
+    out += "lit(";
+    append_hex(out, value);
+    out += ')';
+}
+
+// A literal that an inline constant could express prints as lit(0x...), since the assembler would
+// choose the inline constant.
+void append_literal(std::string& out, const Operand& operand, uint32_t raw) {
+    if (is_half(operand.type)) {
+        const uint16_t low = static_cast<uint16_t>(raw);
+        const bool inlinable = inlinable_int(static_cast<int16_t>(low)) ||
+                               (!is_half_int(operand.type) && inlinable_f16(low));
+        if (inlinable) {
+            append_lit(out, raw);
+        } else {
+            append_hex(out, low);
+        }
+        return;
+    }
+    if (operand.type == Type::f64) {
+        // The literal is the high half: doubles that are inline constants have a zero low half but
+        // for 1/(2 pi).
+        const uint32_t f64_high[8] = {0x3fe00000, 0xbfe00000, 0x3ff00000, 0xbff00000,
+                                      0x40000000, 0xc0000000, 0x40100000, 0xc0100000};
+        for (uint32_t i = 0; i < 8; ++i) {
+            if (f64_high[i] == raw) {
+                out += float_names[i];
+                return;
+            }
+        }
+        if (raw == 0) {
+            out += "0";
+            return;
+        }
+        append_hex(out, raw);
+        return;
+    }
+    const bool inlinable = is_wide_scalar(operand.type)
+                               ? raw <= 64
+                               : inlinable_int(static_cast<int32_t>(raw)) || inlinable_f32(raw);
+    if (inlinable) {
+        append_lit(out, raw);
+    } else {
+        append_hex(out, raw);
+    }
+}
+
+}  // namespace
+
+void append_decimal(std::string& out, int64_t value) {
+    std::array<char, 24> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
+    out.append(text.data(), end.ptr);
+}
+
+void append_hex(std::string& out, uint64_t value) {
+    std::array<char, 24> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value, 16);
+    out += "0x";
+    out.append(text.data(), end.ptr);
+}
+
+void append_operand(std::string& out, const Operand& operand, uint32_t raw_literal) {
+    switch (operand.kind) {
+    case Operand::Kind::None: break;
+    case Operand::Kind::Sgpr:
+        if (const std::string_view name = named_sgpr(operand.reg, operand.dwords); !name.empty()) {
+            out += name;
+        } else if (operand.reg >= 108 && operand.reg <= 123) {
+            append_tuple(out, "ttmp", operand.reg - 108u, operand.dwords);
+        } else {
+            append_tuple(out, "s", operand.reg, operand.dwords);
+        }
+        break;
+    case Operand::Kind::Vgpr: append_tuple(out, "v", operand.reg, operand.dwords); break;
+    case Operand::Kind::Agpr: append_tuple(out, "a", operand.reg, operand.dwords); break;
+    case Operand::Kind::Const: append_constant(out, operand); break;
+    case Operand::Kind::Literal: append_literal(out, operand, raw_literal); break;
+    case Operand::Kind::Special: out += special_name(operand.reg); break;
+    case Operand::Kind::Imm: append_decimal(out, static_cast<int64_t>(operand.value)); break;
+    case Operand::Kind::Off: out += "off"; break;
+    }
+}
+
+}  // namespace wj

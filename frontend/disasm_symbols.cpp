@@ -1,0 +1,276 @@
+#include <array>
+
+#include "frontend/disasm_text.h"
+
+// Symbolic immediates. Names: LLVM's assembler syntax ("Syntax of AMDGPU Instruction Operands"), which
+// takes them from the ISA manuals.
+
+namespace wj {
+namespace {
+
+constexpr std::array<std::string_view, 26> hwreg_names{
+    "", "HW_REG_MODE", "HW_REG_STATUS", "HW_REG_TRAPSTS", "HW_REG_HW_ID", "HW_REG_GPR_ALLOC",
+    "HW_REG_LDS_ALLOC", "HW_REG_IB_STS", "", "", "", "", "", "", "", "HW_REG_SH_MEM_BASES",
+    "HW_REG_TBA_LO", "HW_REG_TBA_HI", "HW_REG_TMA_LO", "HW_REG_TMA_HI", "HW_REG_XCC_ID",
+    "HW_REG_SQ_PERF_SNAPSHOT_DATA", "HW_REG_SQ_PERF_SNAPSHOT_DATA1",
+    "HW_REG_SQ_PERF_SNAPSHOT_PC_LO", "HW_REG_SQ_PERF_SNAPSHOT_PC_HI", ""};
+
+constexpr std::array<std::string_view, 16> dfmt_names{
+    "BUF_DATA_FORMAT_INVALID", "BUF_DATA_FORMAT_8", "BUF_DATA_FORMAT_16", "BUF_DATA_FORMAT_8_8",
+    "BUF_DATA_FORMAT_32", "BUF_DATA_FORMAT_16_16", "BUF_DATA_FORMAT_10_11_11",
+    "BUF_DATA_FORMAT_11_11_10", "BUF_DATA_FORMAT_10_10_10_2", "BUF_DATA_FORMAT_2_10_10_10",
+    "BUF_DATA_FORMAT_8_8_8_8", "BUF_DATA_FORMAT_32_32", "BUF_DATA_FORMAT_16_16_16_16",
+    "BUF_DATA_FORMAT_32_32_32", "BUF_DATA_FORMAT_32_32_32_32", "BUF_DATA_FORMAT_RESERVED_15"};
+
+constexpr std::array<std::string_view, 8> nfmt_names{
+    "BUF_NUM_FORMAT_UNORM", "BUF_NUM_FORMAT_SNORM", "BUF_NUM_FORMAT_USCALED",
+    "BUF_NUM_FORMAT_SSCALED", "BUF_NUM_FORMAT_UINT", "BUF_NUM_FORMAT_SINT",
+    "BUF_NUM_FORMAT_RESERVED_6", "BUF_NUM_FORMAT_FLOAT"};
+
+constexpr std::array<std::string_view, 4> gs_op_names{"GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT",
+                                                      "GS_OP_EMIT_CUT"};
+constexpr std::array<std::string_view, 5> sysmsg_op_names{
+    "", "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD", "SYSMSG_OP_HOST_TRAP_ACK",
+    "SYSMSG_OP_TTRACE_PC"};
+
+struct Message {
+    uint32_t id;
+    std::string_view name;
+};
+
+constexpr Message plain_messages[] = {
+    {1, "MSG_INTERRUPT"},      {4, "MSG_SAVEWAVE"},      {5, "MSG_STALL_WAVE_GEN"},
+    {6, "MSG_HALT_WAVES"},     {7, "MSG_ORDERED_PS_DONE"}, {8, "MSG_EARLY_PRIM_DEALLOC"},
+    {9, "MSG_GS_ALLOC_REQ"},   {10, "MSG_GET_DOORBELL"},
+};
+
+constexpr uint32_t msg_gs = 2, msg_gs_done = 3, msg_sysmsg = 15;
+
+}  // namespace
+
+void append_hwreg(std::string& out, uint32_t simm16, const Target& target) {
+    const uint32_t id = simm16 & 0x3f, offset = (simm16 >> 6) & 0x1f, width = (simm16 >> 11) + 1;
+    out += "hwreg(";
+    // XCC_ID and the snapshot registers exist from gfx940 on.
+    const bool gfx940 = target.traits.architected_flat_scratch;
+    const bool named = id < hwreg_names.size() && !hwreg_names[id].empty() && (id < 20 || gfx940);
+    if (named) {
+        out += hwreg_names[id];
+    } else {
+        append_decimal(out, id);
+    }
+    if (offset != 0 || width != 32) {
+        out += ", ";
+        append_decimal(out, offset);
+        out += ", ";
+        append_decimal(out, width);
+    }
+    out += ')';
+}
+
+void append_sendmsg(std::string& out, uint32_t simm16) {
+    const uint32_t id = simm16 & 0xf, op = (simm16 >> 4) & 7, stream = (simm16 >> 8) & 3;
+    const bool clean = (simm16 & ~0x37fu) == 0;
+    if (id == msg_gs || id == msg_gs_done) {
+        const bool op_valid = op < 4 && (op != 0 || id == msg_gs_done);
+        const bool stream_valid = op != 0 || stream == 0;
+        if (op_valid && stream_valid) {
+            out += id == msg_gs ? "sendmsg(MSG_GS, " : "sendmsg(MSG_GS_DONE, ";
+            out += gs_op_names[op];
+            if (op != 0) {
+                out += ", ";
+                append_decimal(out, stream);
+            }
+            out += ')';
+            return;
+        }
+    } else if (id == msg_sysmsg) {
+        if (op >= 1 && op <= 4 && stream == 0) {
+            out += "sendmsg(MSG_SYSMSG, ";
+            out += sysmsg_op_names[op];
+            out += ')';
+            return;
+        }
+    } else if (op == 0 && stream == 0) {
+        for (const Message& message : plain_messages) {
+            if (message.id != id) continue;
+            out += "sendmsg(";
+            out += message.name;
+            out += ')';
+            return;
+        }
+    }
+    if (!clean) {
+        append_decimal(out, simm16);
+        return;
+    }
+    out += "sendmsg(";
+    append_decimal(out, id);
+    out += ", ";
+    append_decimal(out, op);
+    out += ", ";
+    append_decimal(out, stream);
+    out += ')';
+}
+
+void append_waitcnt(std::string& out, uint32_t simm16) {
+    // Vega ISA, s_waitcnt: vmcnt has its two high bits at 14.
+    const uint32_t vmcnt = (simm16 & 0xf) | (simm16 >> 14 & 3) << 4;
+    const uint32_t expcnt = simm16 >> 4 & 7, lgkmcnt = simm16 >> 8 & 0xf;
+    const bool all = vmcnt == 63 && expcnt == 7 && lgkmcnt == 15;
+    const char* separator = "";
+    const auto append = [&](const char* name, uint32_t value, bool print) {
+        if (!print && !all) return;
+        out += separator;
+        out += name;
+        out += '(';
+        append_decimal(out, value);
+        out += ')';
+        separator = " ";
+    };
+    append("vmcnt", vmcnt, vmcnt != 63);
+    append("expcnt", expcnt, expcnt != 7);
+    append("lgkmcnt", lgkmcnt, lgkmcnt != 15);
+}
+
+void append_gpr_idx_mode(std::string& out, uint32_t mode) {
+    if ((mode & ~0xfu) != 0) {
+        append_hex(out, mode);
+        return;
+    }
+    constexpr std::array<std::string_view, 4> names{"SRC0", "SRC1", "SRC2", "DST"};
+    out += "gpr_idx(";
+    const char* separator = "";
+    for (unsigned i = 0; i < names.size(); ++i) {
+        if ((mode >> i & 1) == 0) continue;
+        out += separator;
+        out += names[i];
+        separator = ",";
+    }
+    out += ')';
+}
+
+namespace {
+
+void append_swizzle_mask(std::string& out, uint32_t and_mask, uint32_t or_mask, uint32_t xor_mask) {
+    const uint32_t of_zero = or_mask ^ xor_mask;
+    const uint32_t of_ones = (and_mask | or_mask) ^ xor_mask;
+    out += "swizzle(BITMASK_PERM,\"";
+    for (uint32_t mask = 16; mask != 0; mask >>= 1) {
+        const bool zero = (of_zero & mask) != 0, one = (of_ones & mask) != 0;
+        out += zero == one ? (zero ? '1' : '0') : (zero ? 'i' : 'p');
+    }
+    out += "\")";
+}
+
+bool is_power_of_two(uint32_t value) { return value != 0 && (value & (value - 1)) == 0; }
+
+}  // namespace
+
+void append_swizzle(std::string& out, uint32_t offset) {
+    if (offset == 0) return;
+    out += " offset:";
+    if ((offset & 0xff00) == 0x8000) {
+        out += "swizzle(QUAD_PERM";
+        for (unsigned i = 0; i < 4; ++i) {
+            out += ',';
+            append_decimal(out, offset >> (2 * i) & 3);
+        }
+        out += ')';
+        return;
+    }
+    if ((offset & 0x8000) != 0) {
+        append_decimal(out, offset);
+        return;
+    }
+    const uint32_t and_mask = offset & 31, or_mask = offset >> 5 & 31, xor_mask = offset >> 10 & 31;
+    const uint32_t group = 32 - and_mask;
+    if (and_mask == 31 && or_mask == 0 && is_power_of_two(xor_mask)) {
+        out += "swizzle(SWAP,";
+        append_decimal(out, xor_mask);
+        out += ')';
+    } else if (and_mask == 31 && or_mask == 0 && xor_mask > 0 && is_power_of_two(xor_mask + 1)) {
+        out += "swizzle(REVERSE,";
+        append_decimal(out, xor_mask + 1);
+        out += ')';
+    } else if (group > 1 && is_power_of_two(group) && or_mask < group && xor_mask == 0) {
+        out += "swizzle(BROADCAST,";
+        append_decimal(out, group);
+        out += ',';
+        append_decimal(out, or_mask);
+        out += ')';
+    } else {
+        append_swizzle_mask(out, and_mask, or_mask, xor_mask);
+    }
+}
+
+void append_buffer_format(std::string& out, uint32_t dfmt, uint32_t nfmt) {
+    constexpr uint32_t default_dfmt = 1, default_nfmt = 0;
+    if (dfmt == default_dfmt && nfmt == default_nfmt) return;
+    out += " format:[";
+    if (dfmt != default_dfmt) {
+        out += dfmt_names[dfmt & 15];
+        if (nfmt != default_nfmt) out += ',';
+    }
+    if (nfmt != default_nfmt) out += nfmt_names[nfmt & 7];
+    out += ']';
+}
+
+void append_dpp_control(std::string& out, uint32_t ctrl, bool wide, bool has_newbcast) {
+    const bool newbcast = ctrl >= 0x150 && ctrl <= 0x15f;
+    if (wide && !newbcast) return;
+    const auto numbered = [&](const char* name) {
+        out += name;
+        append_decimal(out, ctrl & 0xf);
+    };
+    if (ctrl <= 0xff) {
+        out += "quad_perm:[";
+        for (unsigned i = 0; i < 4; ++i) {
+            if (i != 0) out += ',';
+            append_decimal(out, ctrl >> (2 * i) & 3);
+        }
+        out += ']';
+    } else if (ctrl >= 0x101 && ctrl <= 0x10f) {
+        numbered("row_shl:");
+    } else if (ctrl >= 0x111 && ctrl <= 0x11f) {
+        numbered("row_shr:");
+    } else if (ctrl >= 0x121 && ctrl <= 0x12f) {
+        numbered("row_ror:");
+    } else if (newbcast) {
+        if (has_newbcast) numbered("row_newbcast:");
+    } else {
+        switch (ctrl) {
+        case 0x130: out += "wave_shl:1"; break;
+        case 0x134: out += "wave_rol:1"; break;
+        case 0x138: out += "wave_shr:1"; break;
+        case 0x13c: out += "wave_ror:1"; break;
+        case 0x140: out += "row_mirror"; break;
+        case 0x141: out += "row_half_mirror"; break;
+        case 0x142: out += "row_bcast:15"; break;
+        case 0x143: out += "row_bcast:31"; break;
+        default: break;
+        }
+    }
+}
+
+void append_export_target(std::string& out, uint32_t target) {
+    if (target <= 7) {
+        out += "mrt";
+        append_decimal(out, target);
+    } else if (target == 8) {
+        out += "mrtz";
+    } else if (target == 9) {
+        out += "null";
+    } else if (target >= 12 && target <= 15) {
+        out += "pos";
+        append_decimal(out, target - 12);
+    } else if (target >= 32) {
+        out += "param";
+        append_decimal(out, target - 32);
+    } else {
+        out += "invalid_target_";
+        append_decimal(out, target);
+    }
+}
+
+}  // namespace wj

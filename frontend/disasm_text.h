@@ -1,0 +1,27 @@
+// Text of operands and symbolic immediates, in LLVM's spelling. Internal to frontend/.
+#pragma once
+
+#include <string>
+
+#include "frontend/inst.h"
+#include "frontend/target.h"
+
+namespace wj {
+
+void append_decimal(std::string& out, int64_t value);
+void append_hex(std::string& out, uint64_t value);
+
+// `raw_literal` is the literal dword of the instruction.
+void append_operand(std::string& out, const Operand& operand, uint32_t raw_literal);
+
+// SOPP, SOPK and SOPC immediates: hwreg(...), sendmsg(...), vmcnt(...), gpr_idx(...).
+void append_hwreg(std::string& out, uint32_t simm16, const Target& target);
+void append_sendmsg(std::string& out, uint32_t simm16);
+void append_waitcnt(std::string& out, uint32_t simm16);
+void append_gpr_idx_mode(std::string& out, uint32_t mode);
+void append_swizzle(std::string& out, uint32_t offset);
+void append_buffer_format(std::string& out, uint32_t dfmt, uint32_t nfmt);
+void append_dpp_control(std::string& out, uint32_t ctrl, bool wide, bool has_newbcast);
+void append_export_target(std::string& out, uint32_t target);
+
+}  // namespace wj

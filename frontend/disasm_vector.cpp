@@ -1,0 +1,255 @@
+#include <array>
+
+#include "frontend/disasm_formats.h"
+#include "frontend/encoding.h"
+
+namespace wj {
+namespace {
+
+constexpr std::array<std::string_view, 8> sel_names{"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3",
+                                                    "WORD_0", "WORD_1", "DWORD", ""};
+constexpr std::array<std::string_view, 4> unused_names{"UNUSED_PAD", "UNUSED_SEXT",
+                                                       "UNUSED_PRESERVE", ""};
+
+bool set(uint32_t bits, unsigned i) { return (bits >> i & 1) != 0; }
+
+bool is_constant(const Operand& operand) {
+    return operand.is(Operand::Kind::Const) || operand.is(Operand::Kind::Literal);
+}
+
+// neg(1.0) but -v0 and -|1.0|: a minus before a constant would be part of it.
+void append_modified(Text& t, const Operand& operand, bool neg, bool abs, bool sext) {
+    const bool neg_call = neg && !abs && is_constant(operand);
+    if (sext) t.out += "sext(";
+    if (neg) t.out += neg_call ? "neg(" : "-";
+    if (abs) t.out += '|';
+    t.operand(operand);
+    if (abs) t.out += '|';
+    if (neg_call) t.out += ')';
+    if (sext) t.out += ')';
+}
+
+void append_list(Text& t, const char* name, uint32_t bits, unsigned count) {
+    t.out += name;
+    for (unsigned i = 0; i < count; ++i) {
+        if (i != 0) t.out += ',';
+        t.out += set(bits, i) ? '1' : '0';
+    }
+    t.out += ']';
+}
+
+void append_output_modifiers(Text& t) {
+    if (t.inst.clamp) t.out += " clamp";
+    constexpr std::array<const char*, 4> omods{"", " mul:2", " mul:4", " div:2"};
+    t.out += omods[t.inst.omod & 3];
+}
+
+void append_sdwa(Text& t, const OpInfo& info) {
+    const Inst& i = t.inst;
+    if (info.format != Format::VOPC) {
+        t.out += " dst_sel:";
+        t.out += sel_names[static_cast<unsigned>(i.dst_sel) & 7];
+        t.out += " dst_unused:";
+        t.out += unused_names[i.dst_unused & 3];
+    }
+    t.out += " src0_sel:";
+    t.out += sel_names[static_cast<unsigned>(i.src_sel[0]) & 7];
+    if (info.format == Format::VOP1) return;
+    t.out += " src1_sel:";
+    t.out += sel_names[static_cast<unsigned>(i.src_sel[1]) & 7];
+}
+
+void append_dpp(Text& t) {
+    const Inst& i = t.inst;
+    t.out += ' ';
+    append_dpp_control(t.out, i.dpp_ctrl, i.src[0].dwords == 2,
+                       t.target.column >= Column::c90a);
+    t.out += " row_mask:";
+    append_hex(t.out, i.row_mask);
+    t.out += " bank_mask:";
+    append_hex(t.out, i.bank_mask);
+    if (i.bound_ctrl) t.out += " bound_ctrl:1";
+}
+
+// op_sel of the VOP3 rows that have it prints all sources and the destination.
+bool has_op_sel(const EncodingInfo& e) { return (e.v3_used >> v3::op_sel & 15) != 0; }
+
+void append_mnemonic(Text& t, const OpInfo& info) {
+    constexpr std::string_view vop3_suffix = "_vop3";
+    std::string_view name = info.name;
+    if (name.size() > vop3_suffix.size() &&
+        name.substr(name.size() - vop3_suffix.size()) == vop3_suffix) {
+        name.remove_suffix(vop3_suffix.size());  // v_mul_legacy_f32, which lost its VOP2 form
+    }
+    t.out += name;
+    switch (t.inst.variant) {
+    case Variant::E64: t.out += "_e64"; break;
+    case Variant::Sdwa: t.out += "_sdwa"; break;
+    case Variant::Dpp: t.out += "_dpp"; break;
+    case Variant::Base:
+        if (info.format == Format::VOPC ||
+            ((info.format == Format::VOP1 || info.format == Format::VOP2) &&
+             encoding_info(t.inst.op).e64 && info.dst_count + info.src_count > 0 &&
+             info.dst[0] != Type::sb32)) {
+            t.out += "_e32";
+        }
+        break;
+    }
+}
+
+}  // namespace
+
+void print_vector(Text& t) {
+    const Inst& i = t.inst;
+    const OpInfo& info = op_info(i.op);
+    const EncodingInfo& e = encoding_info(i.op);
+    append_mnemonic(t, info);
+    const char* separator = " ";
+    for (const Operand& dst : i.dst) {
+        if (!dst.present()) continue;
+        t.out += separator;
+        t.operand(dst);
+        separator = ", ";
+    }
+    for (unsigned n = 0; n < info.src_count; ++n) {
+        t.out += separator;
+        append_modified(t, i.src[n], set(i.neg, n), set(i.abs, n), set(i.sext, n));
+        separator = ", ";
+    }
+    const bool vop3_word = i.variant == Variant::E64 || info.format == Format::VOP3;
+    if (vop3_word && has_op_sel(e) && i.op_sel != 0) {
+        const uint32_t bits = (i.op_sel & ((1u << info.src_count) - 1)) |
+                              static_cast<uint32_t>(i.op_sel >> 3 & 1) << info.src_count;
+        append_list(t, " op_sel:[", bits, info.src_count + 1u);
+    }
+    append_output_modifiers(t);
+    if (i.variant == Variant::Sdwa) append_sdwa(t, info);
+    if (i.variant == Variant::Dpp) append_dpp(t);
+}
+
+namespace {
+
+void print_matrix(Text& t, const OpInfo& info) {
+    const Inst& i = t.inst;
+    t.out += info.name;
+    t.out += ' ';
+    t.operand(i.dst[0]);
+    for (unsigned n = 0; n < 3; ++n) {
+        t.out += ", ";
+        t.operand(i.src[n]);
+    }
+    t.number(" cbsz:", i.cbsz);
+    t.number(" abid:", i.abid);
+    // From gfx940 on BLGP of the f64 products negates operands.
+    const bool f64_neg = info.src[0] == Type::f64 && t.target.traits.architected_flat_scratch;
+    if (f64_neg && i.blgp != 0) {
+        append_list(t, " neg:[", i.blgp, 3);
+    } else {
+        t.number(" blgp:", i.blgp);
+    }
+}
+
+}  // namespace
+
+void print_vop3p(Text& t) {
+    const Inst& i = t.inst;
+    const OpInfo& info = op_info(i.op);
+    const PackedClass packed = encoding_info(i.op).packed;
+    if (packed == PackedClass::Mfma || packed == PackedClass::MfmaScaled ||
+        packed == PackedClass::Smfmac) {
+        print_matrix(t, info);
+        return;
+    }
+    t.out += info.name;
+    t.out += ' ';
+    t.operand(i.dst[0]);
+    const bool mix = packed == PackedClass::Mix;
+    const unsigned count = info.src_count;
+    for (unsigned n = 0; n < count; ++n) {
+        t.out += ", ";
+        if (mix) {
+            append_modified(t, i.src[n], set(i.neg, n), set(i.abs, n), false);
+        } else {
+            t.operand(i.src[n]);
+        }
+    }
+    if (packed == PackedClass::AccRead || packed == PackedClass::AccWrite) return;
+    const bool has_selectors = packed != PackedClass::Dot;
+    if (has_selectors) {
+        const uint32_t mask = (1u << count) - 1;
+        const uint32_t default_hi = mix ? 0 : mask;
+        if ((i.op_sel & mask) != 0) append_list(t, " op_sel:[", i.op_sel, count);
+        if ((i.op_sel_hi & mask) != default_hi) append_list(t, " op_sel_hi:[", i.op_sel_hi, count);
+    }
+    if (!mix) {
+        if (i.neg != 0) append_list(t, " neg_lo:[", i.neg, count);
+        if (i.neg_hi != 0) append_list(t, " neg_hi:[", i.neg_hi, count);
+    }
+    if (i.clamp) t.out += " clamp";
+}
+
+namespace {
+
+void append_attribute(Text& t) {
+    t.out += "attr";
+    append_decimal(t.out, t.inst.attr);
+    t.out += '.';
+    t.out += "xyzw"[t.inst.attr_chan & 3];
+}
+
+void append_slot(Text& t, uint64_t slot) {
+    constexpr std::array<const char*, 3> names{"p10", "p20", "p0"};
+    if (slot < names.size()) {
+        t.out += names[slot];
+    } else {
+        t.out += "invalid_param_";
+        append_decimal(t.out, static_cast<int64_t>(slot));
+    }
+}
+
+}  // namespace
+
+void print_interp(Text& t) {
+    const Inst& i = t.inst;
+    const OpInfo& info = op_info(i.op);
+    t.out += info.name;
+    if (info.format == Format::VOP3 && info.name.find("f32") != std::string_view::npos) {
+        t.out += "_e64";
+    }
+    t.out += ' ';
+    t.operand(i.dst[0]);
+    t.out += ", ";
+    if (i.src[0].is(Operand::Kind::Imm)) {
+        append_slot(t, i.src[0].value);
+    } else {
+        append_modified(t, i.src[0], set(i.neg, 1), set(i.abs, 1), false);
+    }
+    t.out += ", ";
+    append_attribute(t);
+    if (i.src[1].present()) {
+        t.out += ", ";
+        append_modified(t, i.src[1], set(i.neg, 2), set(i.abs, 2), false);
+    }
+    if (i.attr_high) t.out += " high";
+    if (i.op == Opcode::v_interp_p2_f16 && i.op_sel != 0) append_list(t, " op_sel:[", i.op_sel, 4);
+    append_output_modifiers(t);
+}
+
+void print_export(Text& t) {
+    const Inst& i = t.inst;
+    t.out += "exp ";
+    append_export_target(t.out, i.exp_target);
+    for (unsigned n = 0; n < 4; ++n) {
+        t.out += n == 0 ? " " : ", ";
+        if (set(i.exp_enable, n)) {
+            t.operand(i.src[i.exp_compressed ? n / 2 : n]);
+        } else {
+            t.out += "off";
+        }
+    }
+    if (i.exp_done) t.out += " done";
+    if (i.exp_compressed) t.out += " compr";
+    if (i.exp_vm) t.out += " vm";
+}
+
+}  // namespace wj

@@ -1,0 +1,184 @@
+#include "frontend/operands.h"
+
+#include <array>
+
+namespace wj {
+namespace {
+
+// Source encodings: Vega ISA, "Scalar source operands" and "Vector operands".
+constexpr uint32_t last_sgpr = 101, flat_scratch = 102, vcc = 106, ttmp_first = 108;
+constexpr uint32_t ttmp_last = 123, m0 = 124, null_register = 125, exec = 126;
+constexpr uint32_t int_zero = 128, int_64 = 192, int_minus_16 = 208;
+constexpr uint32_t flat_scratch_base = 230, shared_base = 235, pops_exiting = 239;
+constexpr uint32_t float_first = 240, float_last = 248;
+constexpr uint32_t vccz = 251, scc = 253, lds_direct = 254, literal_code = 255;
+
+struct FloatConstant {
+    uint16_t f16, bf16;
+    uint32_t f32;
+    uint64_t f64;
+};
+
+// 0.5 -0.5 1 -1 2 -2 4 -4 1/(2 pi)
+constexpr std::array<FloatConstant, 9> float_constants{{
+    {0x3800, 0x3f00, 0x3f000000, 0x3fe0000000000000},
+    {0xb800, 0xbf00, 0xbf000000, 0xbfe0000000000000},
+    {0x3c00, 0x3f80, 0x3f800000, 0x3ff0000000000000},
+    {0xbc00, 0xbf80, 0xbf800000, 0xbff0000000000000},
+    {0x4000, 0x4000, 0x40000000, 0x4000000000000000},
+    {0xc000, 0xc000, 0xc0000000, 0xc000000000000000},
+    {0x4400, 0x4080, 0x40800000, 0x4010000000000000},
+    {0xc400, 0xc080, 0xc0800000, 0xc010000000000000},
+    {0x3118, 0x3e22, 0x3e22f983, 0x3fc45f306dc9c882},
+}};
+
+bool is_16_bit(Type type) {
+    return type == Type::f16 || type == Type::i16 || type == Type::u16 || type == Type::b16 ||
+           type == Type::bf16;
+}
+
+bool is_packed_16(Type type) {
+    return type == Type::pk_f16 || type == Type::pk_i16 || type == Type::pk_u16 ||
+           type == Type::pk_b16;
+}
+
+bool is_64_bit_scalar(Type type) {
+    return type == Type::b64 || type == Type::i64 || type == Type::u64 || type == Type::f64 ||
+           type == Type::mask;
+}
+
+void set_register(Operand& out, Operand::Kind kind, uint32_t reg, Type type, uint32_t dwords) {
+    out.kind = kind;
+    out.reg = static_cast<uint16_t>(reg);
+    out.type = type;
+    out.dwords = static_cast<uint8_t>(dwords);
+}
+
+// Tuples of vector registers must start at an even register from gfx90a on.
+bool decode_vector(DecodeState& s, Operand::Kind kind, uint32_t code, Type type, uint32_t dwords,
+                   Operand& out) {
+    if (code + dwords > 256) return false;
+    set_register(out, kind, code, type, dwords);
+    if (dwords > 1 && (code & 1) != 0 && s.target.traits.aligned_vgpr_tuples) {
+        s.out.illegal_operand = true;
+    }
+    return true;
+}
+
+bool decode_special(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out) {
+    if (dwords > 2) return false;
+    const bool in_range = (code >= shared_base && code <= pops_exiting) ||
+                          (code >= vccz && code <= scc) ||
+                          (code == lds_direct && dwords == 1) || code == flat_scratch_base ||
+                          (code == flat_scratch_base + 1 && dwords == 1);
+    if (!in_range) return false;
+    if (code < shared_base) s.out.illegal_operand = true;
+    set_register(out, Operand::Kind::Special, code, type, dwords);
+    return true;
+}
+
+}  // namespace
+
+uint64_t inline_constant(uint32_t code, Type type) {
+    if (code >= float_first && code <= float_last) {
+        const FloatConstant& c = float_constants[code - float_first];
+        if (type == Type::bf16) return c.bf16;
+        if (is_16_bit(type) || is_packed_16(type)) return c.f16;
+        return is_64_bit_scalar(type) ? c.f64 : c.f32;
+    }
+    const int64_t value = code <= int_64 ? static_cast<int64_t>(code - int_zero)
+                                         : static_cast<int64_t>(int_64) - static_cast<int64_t>(code);
+    if (is_16_bit(type)) return static_cast<uint16_t>(value);
+    return is_64_bit_scalar(type) ? static_cast<uint64_t>(value) : static_cast<uint32_t>(value);
+}
+
+uint64_t expand_literal(uint32_t literal, Type type) {
+    switch (type) {
+    case Type::f64: return static_cast<uint64_t>(literal) << 32;
+    case Type::i64: return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(literal)));
+    case Type::f16:
+    case Type::i16:
+    case Type::u16:
+    case Type::b16:
+    case Type::bf16: return literal & 0xffff;
+    default: return literal;
+    }
+}
+
+Operand immediate_operand(int64_t value, Type type) {
+    Operand out;
+    out.kind = Operand::Kind::Imm;
+    out.type = type;
+    out.value = static_cast<uint64_t>(value);
+    return out;
+}
+
+bool decode_sgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out) {
+    if (code > 127) return false;
+    if (code == null_register) {
+        if (dwords > 2) return false;
+        s.out.illegal_operand = true;
+        set_register(out, Operand::Kind::Special, code, type, dwords);
+        return true;
+    }
+    // Misaligned tuples lose the low bits, of pairs one and of longer ones two. 102-103 end s[100:103].
+    const uint32_t align_mask = dwords == 1 ? 0 : dwords == 2 ? 1 : 3;
+    if (code <= last_sgpr) {
+        const uint32_t first = code & ~align_mask;
+        const uint32_t limit = dwords <= 2 ? last_sgpr + 1 : 104;
+        if (first + dwords > limit) return false;
+        set_register(out, Operand::Kind::Sgpr, first, type, dwords);
+        return true;
+    }
+    if (code >= ttmp_first && code <= ttmp_last) {
+        const uint32_t first = (code - ttmp_first) & ~align_mask;
+        if (first + dwords > 16) return false;
+        set_register(out, Operand::Kind::Sgpr, ttmp_first + first, type, dwords);
+        return true;
+    }
+    if (dwords > 2 || (dwords == 2 && ((code & 1) != 0 || code == m0))) return false;
+    set_register(out, Operand::Kind::Sgpr, code, type, dwords);
+    return true;
+}
+
+bool decode_vgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out) {
+    return decode_vector(s, Operand::Kind::Vgpr, code, type, dwords, out);
+}
+
+bool decode_agpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out) {
+    if (!s.target.traits.has_agprs) s.out.illegal_operand = true;
+    return decode_vector(s, Operand::Kind::Agpr, code, type, dwords, out);
+}
+
+bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool literal_allowed,
+                   Slot slot) {
+    const uint32_t dwords = type_dwords(type);
+    if (code >= 256) {
+        if (slot == Slot::Scalar) s.out.illegal_operand = true;
+        return decode_vgpr(s, code - 256, type, dwords, out);
+    }
+    if (slot == Slot::Vector || slot == Slot::VgprOnly) s.out.illegal_operand = true;
+    if (code < int_zero) return decode_sgpr(s, code, type, dwords, out);
+    const bool is_int = code <= int_minus_16;
+    if (is_int || (code >= float_first && code <= float_last)) {
+        set_register(out, Operand::Kind::Const, code, type, dwords);
+        out.value = inline_constant(code, type);
+        return true;
+    }
+    if (code != literal_code) {
+        if (code == lds_direct && slot == Slot::Scalar) s.out.illegal_operand = true;
+        return decode_special(s, code, type, dwords, out);
+    }
+    if (!literal_allowed) return false;
+    if (!s.has_literal) {
+        if (s.length >= s.words.size()) return false;
+        s.has_literal = true;
+        s.out.words[s.length] = s.words[s.length];
+        ++s.length;
+    }
+    set_register(out, Operand::Kind::Literal, code, type, dwords);
+    out.value = expand_literal(s.out.words[s.length - 1], type);
+    return true;
+}
+
+}  // namespace wj

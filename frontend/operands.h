@@ -1,0 +1,40 @@
+// Register and constant operands out of their encodings. Internal to frontend/.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "frontend/inst.h"
+#include "frontend/target.h"
+
+namespace wj {
+
+// State of one decode() call.
+struct DecodeState {
+    const Target& target;
+    std::span<const uint32_t> words;
+    Inst& out;
+    uint32_t length = 1;        // dwords used so far; a literal is taken from words[length]
+    bool has_literal = false;
+
+    bool before_gfx90a() const { return target.column < Column::c90a; }
+};
+
+// Kinds of registers an operand slot admits. Others decode (as LLVM does) but are illegal.
+enum class Slot : uint8_t { Any, Vector, VgprOnly, Scalar };
+
+bool decode_sgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out);
+bool decode_vgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out);
+bool decode_agpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out);
+
+// A scalar source (8 bits) or vector source (9 bits, 256 + n is VGPR n).
+bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool literal_allowed,
+                   Slot slot = Slot::Any);
+
+Operand immediate_operand(int64_t value, Type type);
+
+// The bits that inline constant `code` (128..208, 240..248) and a literal stand for in an operand.
+uint64_t inline_constant(uint32_t code, Type type);
+uint64_t expand_literal(uint32_t literal, Type type);
+
+}  // namespace wj
