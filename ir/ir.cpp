@@ -23,13 +23,17 @@ constexpr OpInfo infos[] = {
 static_assert(std::size(infos) == static_cast<size_t>(Op::count_));
 
 constexpr std::string_view type_names[] = {"", "u32", "u64", "v32", "v64", "mask", "tuple"};
-constexpr std::string_view access_names[] = {"u8", "s8", "u16", "s16", "dwords", "u8_d16_hi", "u16_d16_hi"};
+constexpr std::string_view access_names[] = {"u8",     "s8",        "u16",       "s16",
+                                             "dwords", "u8_d16_hi", "u16_d16_hi"};
 
 bool has_effect(Class cls) {
-    return cls == Class::SetS || cls == Class::SetV || cls == Class::LaneStore || cls == Class::Call;
+    return cls == Class::SetS || cls == Class::SetV || cls == Class::LaneStore ||
+           cls == Class::Call;
 }
 
-bool is_memory(Class cls) { return cls == Class::LaneLoad || cls == Class::LaneStore; }
+bool is_memory(Class cls) {
+    return cls == Class::LaneLoad || cls == Class::LaneStore;
+}
 
 std::string print_inst(const Block& block, Value v) {
     const Inst& inst = block.insts[v];
@@ -51,19 +55,26 @@ std::string print_inst(const Block& block, Value v) {
 
 }  // namespace
 
-const OpInfo& op_info(Op op) { return infos[static_cast<size_t>(op)]; }
+const OpInfo& op_info(Op op) {
+    return infos[static_cast<size_t>(op)];
+}
 
 std::string print(const Block& block) {
-    std::string out = fmt::format("block {:#x}..{:#x} exec_{} ({} guest instructions)\n", block.pc,
-                                  block.end_pc, block.exec_full ? "full" : "any", block.guest_count);
+    std::string out =
+        fmt::format("block {:#x}..{:#x} exec_{} ({} guest instructions)\n", block.pc, block.end_pc,
+                    block.exec_full ? "full" : "any", block.guest_count);
     for (Value v = 0; v < block.insts.size(); ++v) out += print_inst(block, v);
     const Terminator& t = block.term;
     switch (t.kind) {
-        case Terminator::Kind::Jump: out += fmt::format("    jump {:#x}\n", t.target); break;
+        case Terminator::Kind::Jump:
+            out += fmt::format("    jump {:#x}\n", t.target);
+            break;
         case Terminator::Kind::Branch:
             out += fmt::format("    branch %{} ? {:#x} : {:#x}\n", t.cond, t.target, t.next);
             break;
-        case Terminator::Kind::Indirect: out += fmt::format("    indirect %{}\n", t.cond); break;
+        case Terminator::Kind::Indirect:
+            out += fmt::format("    indirect %{}\n", t.cond);
+            break;
         case Terminator::Kind::Exit:
             out += fmt::format("    exit {} next {:#x} {}\n", static_cast<int>(t.exit), t.next,
                                t.reason ? t.reason : "");
@@ -78,13 +89,15 @@ std::string verify(const Block& block) {
         const OpInfo& info = op_info(inst.op);
         for (size_t i = 0; i < inst.args.size(); ++i) {
             const Value arg = inst.args[i];
-            const bool data = i >= 4 && info.cls == Class::LaneStore && i - 4 < aux_dwords(inst.aux);
+            const bool data =
+                i >= 4 && info.cls == Class::LaneStore && i - 4 < aux_dwords(inst.aux);
             const Type want = i < 4 ? info.args[i] : data ? Type::V32 : Type::N;
             if ((want == Type::N) != (arg == no_value))
                 return fmt::format("%{} {}: argument {} is {}", v, info.name, i,
                                    want == Type::N ? "superfluous" : "missing");
             if (want == Type::N) continue;
-            if (arg >= v) return fmt::format("%{} {}: argument {} is not defined before", v, info.name, i);
+            if (arg >= v)
+                return fmt::format("%{} {}: argument {} is not defined before", v, info.name, i);
             if (block.type(arg) != want)
                 return fmt::format("%{} {}: argument {} has type {}, not {}", v, info.name, i,
                                    type_names[static_cast<size_t>(block.type(arg))],
@@ -100,7 +113,8 @@ std::string verify(const Block& block) {
             return fmt::format("%{} Elem: index beyond the tuple", v);
     }
     const Terminator& t = block.term;
-    const bool needs_cond = t.kind == Terminator::Kind::Branch || t.kind == Terminator::Kind::Indirect;
+    const bool needs_cond =
+        t.kind == Terminator::Kind::Branch || t.kind == Terminator::Kind::Indirect;
     if (needs_cond) {
         if (t.cond >= block.insts.size()) return "terminator without condition";
         const Type want = t.kind == Terminator::Kind::Branch ? Type::U32 : Type::U64;

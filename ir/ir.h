@@ -1,5 +1,5 @@
-// SSA IR of one guest basic block. Uniform values, lane values and lane masks are different types; EXEC is
-// a value like any other (memory operations and state writes take a mask).
+// SSA IR of one guest basic block. Uniform values, lane values and lane masks are different types;
+// EXEC is a value like any other (memory operations and state writes take a mask).
 #pragma once
 
 #include <array>
@@ -13,7 +13,19 @@
 namespace wj::ir {
 
 enum class Type : uint8_t { N, U32, U64, V32, V64, M, T };
-enum class Class : uint8_t { Uniform, Lane, GetS, SetS, GetV, SetV, ULoad, LaneLoad, LaneStore, Cross, Call };
+enum class Class : uint8_t {
+    Uniform,
+    Lane,
+    GetS,
+    SetS,
+    GetV,
+    SetV,
+    ULoad,
+    LaneLoad,
+    LaneStore,
+    Cross,
+    Call
+};
 
 enum class Op : uint8_t {
 #define OP(name, ...) name,
@@ -33,38 +45,53 @@ struct OpInfo {
 const OpInfo& op_info(Op op);
 
 // Kind of a lane memory access, in Inst::aux bits 8..15; bits 0..7 = tuple length in dwords.
-enum class Access : uint8_t { U8, S8, U16, S16, Dwords /* length dwords */, U8D16Hi, U16D16Hi /* store the high half's low byte / high half */ };
-inline constexpr uint32_t make_aux(Access access, uint32_t dwords) { return uint32_t(access) << 8 | dwords; }
-inline Access aux_access(uint32_t aux) { return static_cast<Access>(aux >> 8 & 0xff); }
-inline uint32_t aux_dwords(uint32_t aux) { return aux & 0xff; }
+enum class Access : uint8_t {
+    U8,
+    S8,
+    U16,
+    S16,
+    Dwords /* length dwords */,
+    U8D16Hi,
+    U16D16Hi /* store the high half's low byte / high half */
+};
+inline constexpr uint32_t make_aux(Access access, uint32_t dwords) {
+    return uint32_t(access) << 8 | dwords;
+}
+inline Access aux_access(uint32_t aux) {
+    return static_cast<Access>(aux >> 8 & 0xff);
+}
+inline uint32_t aux_dwords(uint32_t aux) {
+    return aux & 0xff;
+}
 
-using Value = uint32_t;               // index into Block::insts
+using Value = uint32_t;  // index into Block::insts
 inline constexpr Value no_value = ~0u;
 
 struct Inst {
     Op op;
-    uint16_t guest = 0;               // index into Block::guest_pcs
+    uint16_t guest = 0;  // index into Block::guest_pcs
     uint32_t aux = 0;
-    std::array<Value, 8> args{no_value, no_value, no_value, no_value, no_value, no_value, no_value, no_value};
+    std::array<Value, 8> args{no_value, no_value, no_value, no_value,
+                              no_value, no_value, no_value, no_value};
     uint64_t imm = 0;
 };
 
 struct Terminator {
     enum class Kind : uint8_t {
-        Jump,        // to target
-        Branch,      // cond (U32) != 0 ? target : next
-        Indirect,    // to the U64 value cond
-        Exit,        // leave the engine with `exit`, wave.pc = next
+        Jump,      // to target
+        Branch,    // cond (U32) != 0 ? target : next
+        Indirect,  // to the U64 value cond
+        Exit,      // leave the engine with `exit`, wave.pc = next
     } kind = Kind::Exit;
     Value cond = no_value;
     uint64_t target = 0, next = 0;
     machine::ExitKind exit = machine::ExitKind::None;
-    const char* reason = nullptr;     // for Exit with a fault
-    uint32_t detail = 0;              // trap id
+    const char* reason = nullptr;  // for Exit with a fault
+    uint32_t detail = 0;           // trap id
 };
 
-// A helper call: fn(wave, arg) with wave.pc = next_pc. When it leaves wave.exit.kind != None the block
-// stores pc in wave.exit.pc and returns.
+// A helper call: fn(wave, arg) with wave.pc = next_pc. When it leaves wave.exit.kind != None the
+// block stores pc in wave.exit.pc and returns.
 struct Call {
     void (*fn)(machine::Wave& wave, const void* arg) = nullptr;
     const void* arg = nullptr;
@@ -75,11 +102,12 @@ struct Block {
     uint64_t pc = 0, end_pc = 0;
     // Compiled for EXEC == all ones at entry: the lifter then uses a constant mask.
     bool exec_full = false;
-    // EXEC may differ from its value at entry when the block ends: links must test which variant to enter.
+    // EXEC may differ from its value at entry when the block ends: links must test which variant to
+    // enter.
     bool exec_changed = false;
     // MODE may have changed: leave through the dispatcher.
     bool mode_changed = false;
-    uint32_t guest_count = 0;         // guest instructions, for budgets and counters
+    uint32_t guest_count = 0;  // guest instructions, for budgets and counters
     std::vector<Inst> insts;
     std::vector<uint64_t> guest_pcs;
     std::vector<Call> calls;

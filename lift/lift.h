@@ -15,17 +15,22 @@ namespace wj::lift {
 
 struct Options {
     const Target* target = nullptr;
-    uint32_t mode = 0;            // MODE at entry; part of the code cache key
-    bool exec_full = false;       // EXEC is known to be all ones at entry
-    uint32_t vgpr_count = 256, agpr_count = 0;   // registers beyond them end the wave with IllegalInstruction
+    uint32_t mode = 0;       // MODE at entry; part of the code cache key
+    bool exec_full = false;  // EXEC is known to be all ones at entry
+    uint32_t vgpr_count = 256,
+             agpr_count = 0;  // registers beyond them end the wave with IllegalInstruction
     uint32_t max_instructions = 160;
+    // The interpreter's handler of an opcode, for instructions that are not lowered; null =
+    // refused.
+    void (*(*handler)(Opcode))(machine::Wave&, const Inst&) = nullptr;
 };
 
 // Guest instructions that calls refer to; must outlive the translated code. Addresses are stable.
 using InstStore = std::deque<Inst>;
 
-// `code` holds the words from `pc` on (at most 4 KiB are looked at). Never fails: undecodable bytes become
-// an Exit terminator (IllegalInstruction), an empty span a MemoryFault with Access::Execute.
-ir::Block lift_block(const Options& options, uint64_t pc, std::span<const uint32_t> code, InstStore& store);
+// `code` holds the words from `pc` on (at most 4 KiB are looked at). Never fails: undecodable bytes
+// become an Exit terminator (IllegalInstruction), an empty span a MemoryFault with Access::Execute.
+ir::Block lift_block(const Options& options, uint64_t pc, std::span<const uint32_t> code,
+                     InstStore& store);
 
 }  // namespace wj::lift

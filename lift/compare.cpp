@@ -1,0 +1,338 @@
+// VOPC: compares and class tests into a lane mask; v_cmpx also writes EXEC.
+#include "lift/lifter.h"
+
+namespace wj::lift {
+namespace {
+
+// The lanes' result restricted to EXEC; v_cmpx writes it to EXEC as well.
+template <bool to_exec>
+bool put(Lifter& l, const Inst& i, Value m) {
+    m = l.active(m);
+    l.set_mask(i.dst[0], m);
+    if (to_exec) l.s.set64(machine::exec_lo, l.s.bits_of(m));
+    return true;
+}
+
+// x86 predicates, quiet: the guest's compares raise no host exception (all are masked).
+template <uint32_t predicate, bool to_exec>
+bool f32(Lifter& l, const Inst& i) {
+    return put<to_exec>(l, i, l.emit(Op::FCmp32, {l.f32(i, 0), l.f32(i, 1)}, predicate));
+}
+
+template <uint32_t predicate, bool to_exec>
+bool f64(Lifter& l, const Inst& i) {
+    if (!l.denorm64()) return false;
+    return put<to_exec>(l, i, l.emit(Op::FCmp64, {l.f64(i, 0), l.f64(i, 1)}, predicate));
+}
+
+template <uint32_t predicate, bool to_exec>
+bool f16(Lifter& l, const Inst& i) {
+    if (!l.denorm64() || i.op_sel || i.variant == Variant::Sdwa) return false;
+    return put<to_exec>(l, i,
+                        l.emit(Op::FCmp32, {l.f16(i, 0, false), l.f16(i, 1, false)}, predicate));
+}
+
+template <Op op, bool swap, bool to_exec>
+bool int32(Lifter& l, const Inst& i) {
+    const Value a = l.v32(i, 0), b = l.v32(i, 1);
+    return put<to_exec>(l, i, swap ? l.emit(op, {b, a}) : l.emit(op, {a, b}));
+}
+
+template <Op op, bool swap, bool to_exec>
+bool int64(Lifter& l, const Inst& i) {
+    const Value a = l.v64(i.src[0]), b = l.v64(i.src[1]);
+    return put<to_exec>(l, i, swap ? l.emit(op, {b, a}) : l.emit(op, {a, b}));
+}
+
+template <Op op, bool swap, bool to_exec>
+bool int16(Lifter& l, const Inst& i) {
+    if (i.op_sel) return false;
+    Value v[2];
+    for (uint32_t n : {0u, 1u})
+        v[n] = l.emit(Op::Shl32, {l.v32(i, n), l.c32(16)});  // order is kept
+    return put<to_exec>(l, i, swap ? l.emit(op, {v[1], v[0]}) : l.emit(op, {v[0], v[1]}));
+}
+
+template <bool value, bool to_exec>
+bool constant(Lifter& l, const Inst& i) {
+    return put<to_exec>(l, i, l.s.mask_of(l.s.const64(value ? ~0ull : 0)));
+}
+
+// v_cmp_class with a constant mask: an OR of ranges of the bit pattern.
+template <bool to_exec>
+bool class_f32(Lifter& l, const Inst& i) {
+    uint64_t tests;
+    if (i.variant == Variant::Sdwa || !l.s.is_const(l.raw(i.src[1]), tests)) return false;
+    Value x = l.raw(i.src[0]);
+    if (i.abs & 1) x = l.emit(Op::And32, {x, l.c32(0x7fffffff)});
+    if (i.neg & 1) x = l.emit(Op::Xor32, {x, l.c32(0x80000000)});
+    // {first pattern, number of patterns} of: sNaN, qNaN, -inf, -normal, -denormal, -0, +0,
+    // +denormal, +normal, +inf
+    struct Range {
+        uint32_t first, count;
+        bool magnitude;
+    };
+    static constexpr Range ranges[10] = {
+        {0x7f800001, 0x3fffff, true},    {0x7fc00000, 0x400000, true},
+        {0xff800000, 1, false},          {0x80800000, 0x7f000000, false},
+        {0x80000001, 0x7fffff, false},   {0x80000000, 1, false},
+        {0x00000000, 1, false},          {0x00000001, 0x7fffff, false},
+        {0x00800000, 0x7f000000, false}, {0x7f800000, 1, false}};
+    Value m = l.s.mask_of(l.s.const64(0));
+    const Value magnitude = l.emit(Op::And32, {x, l.c32(0x7fffffff)});
+    for (uint32_t bit = 0; bit < 10; ++bit) {
+        if (!(tests >> bit & 1)) continue;
+        const Range& r = ranges[bit];
+        const Value v = r.magnitude ? magnitude : x;
+        const Value hit =
+            r.count == 1
+                ? l.emit(Op::CmpEq32, {v, l.c32(r.first)})
+                : l.emit(Op::CmpLtU32, {l.emit(Op::Sub32, {v, l.c32(r.first)}), l.c32(r.count)});
+        m = l.emit(Op::MaskOr, {m, hit});
+    }
+    return put<to_exec>(l, i, m);
+}
+
+template <bool to_exec>
+bool class_f64(Lifter& l, const Inst& i) {
+    uint64_t tests;
+    if (!l.s.is_const(l.raw(i.src[1]), tests)) return false;
+    Value lo = l.emit(Op::Lo, {l.v64(i.src[0])}), hi = l.emit(Op::Hi, {l.v64(i.src[0])});
+    if (i.abs & 1) hi = l.emit(Op::And32, {hi, l.c32(0x7fffffff)});
+    if (i.neg & 1) hi = l.emit(Op::Xor32, {hi, l.c32(0x80000000)});
+    const Value x = l.s.pack(lo, hi),
+                magnitude = l.s.pack(lo, l.emit(Op::And32, {hi, l.c32(0x7fffffff)}));
+    struct Range {
+        uint64_t first, count;
+        bool magnitude;
+    };
+    static constexpr Range ranges[10] = {{0x7ff0000000000001, 0x7ffffffffffff, true},
+                                         {0x7ff8000000000000, 0x8000000000000, true},
+                                         {0xfff0000000000000, 1, false},
+                                         {0x8010000000000000, 0x7fe0000000000000, false},
+                                         {0x8000000000000001, 0xfffffffffffff, false},
+                                         {0x8000000000000000, 1, false},
+                                         {0, 1, false},
+                                         {1, 0xfffffffffffff, false},
+                                         {0x0010000000000000, 0x7fe0000000000000, false},
+                                         {0x7ff0000000000000, 1, false}};
+    Value m = l.s.mask_of(l.s.const64(0));
+    for (uint32_t bit = 0; bit < 10; ++bit) {
+        if (!(tests >> bit & 1)) continue;
+        const Range& r = ranges[bit];
+        const Value v = r.magnitude ? magnitude : x;
+        const Value hit =
+            r.count == 1
+                ? l.emit(Op::CmpEq64, {v, l.c64(r.first)})
+                : l.emit(Op::CmpLtU64, {l.emit(Op::Sub64, {v, l.c64(r.first)}), l.c64(r.count)});
+        m = l.emit(Op::MaskOr, {m, hit});
+    }
+    return put<to_exec>(l, i, m);
+}
+
+constexpr Entry entries[] = {
+    {Opcode::v_cmp_f_f32, f32<11, false>},
+    {Opcode::v_cmpx_f_f32, f32<11, true>},
+    {Opcode::v_cmp_lt_f32, f32<17, false>},
+    {Opcode::v_cmpx_lt_f32, f32<17, true>},
+    {Opcode::v_cmp_eq_f32, f32<0, false>},
+    {Opcode::v_cmpx_eq_f32, f32<0, true>},
+    {Opcode::v_cmp_le_f32, f32<18, false>},
+    {Opcode::v_cmpx_le_f32, f32<18, true>},
+    {Opcode::v_cmp_gt_f32, f32<30, false>},
+    {Opcode::v_cmpx_gt_f32, f32<30, true>},
+    {Opcode::v_cmp_lg_f32, f32<12, false>},
+    {Opcode::v_cmpx_lg_f32, f32<12, true>},
+    {Opcode::v_cmp_ge_f32, f32<29, false>},
+    {Opcode::v_cmpx_ge_f32, f32<29, true>},
+    {Opcode::v_cmp_o_f32, f32<7, false>},
+    {Opcode::v_cmpx_o_f32, f32<7, true>},
+    {Opcode::v_cmp_u_f32, f32<3, false>},
+    {Opcode::v_cmpx_u_f32, f32<3, true>},
+    {Opcode::v_cmp_nge_f32, f32<25, false>},
+    {Opcode::v_cmpx_nge_f32, f32<25, true>},
+    {Opcode::v_cmp_nlg_f32, f32<8, false>},
+    {Opcode::v_cmpx_nlg_f32, f32<8, true>},
+    {Opcode::v_cmp_ngt_f32, f32<26, false>},
+    {Opcode::v_cmpx_ngt_f32, f32<26, true>},
+    {Opcode::v_cmp_nle_f32, f32<22, false>},
+    {Opcode::v_cmpx_nle_f32, f32<22, true>},
+    {Opcode::v_cmp_neq_f32, f32<4, false>},
+    {Opcode::v_cmpx_neq_f32, f32<4, true>},
+    {Opcode::v_cmp_nlt_f32, f32<21, false>},
+    {Opcode::v_cmpx_nlt_f32, f32<21, true>},
+    {Opcode::v_cmp_tru_f32, f32<15, false>},
+    {Opcode::v_cmpx_tru_f32, f32<15, true>},
+    {Opcode::v_cmp_f_f64, f64<11, false>},
+    {Opcode::v_cmpx_f_f64, f64<11, true>},
+    {Opcode::v_cmp_lt_f64, f64<17, false>},
+    {Opcode::v_cmpx_lt_f64, f64<17, true>},
+    {Opcode::v_cmp_eq_f64, f64<0, false>},
+    {Opcode::v_cmpx_eq_f64, f64<0, true>},
+    {Opcode::v_cmp_le_f64, f64<18, false>},
+    {Opcode::v_cmpx_le_f64, f64<18, true>},
+    {Opcode::v_cmp_gt_f64, f64<30, false>},
+    {Opcode::v_cmpx_gt_f64, f64<30, true>},
+    {Opcode::v_cmp_lg_f64, f64<12, false>},
+    {Opcode::v_cmpx_lg_f64, f64<12, true>},
+    {Opcode::v_cmp_ge_f64, f64<29, false>},
+    {Opcode::v_cmpx_ge_f64, f64<29, true>},
+    {Opcode::v_cmp_o_f64, f64<7, false>},
+    {Opcode::v_cmpx_o_f64, f64<7, true>},
+    {Opcode::v_cmp_u_f64, f64<3, false>},
+    {Opcode::v_cmpx_u_f64, f64<3, true>},
+    {Opcode::v_cmp_nge_f64, f64<25, false>},
+    {Opcode::v_cmpx_nge_f64, f64<25, true>},
+    {Opcode::v_cmp_nlg_f64, f64<8, false>},
+    {Opcode::v_cmpx_nlg_f64, f64<8, true>},
+    {Opcode::v_cmp_ngt_f64, f64<26, false>},
+    {Opcode::v_cmpx_ngt_f64, f64<26, true>},
+    {Opcode::v_cmp_nle_f64, f64<22, false>},
+    {Opcode::v_cmpx_nle_f64, f64<22, true>},
+    {Opcode::v_cmp_neq_f64, f64<4, false>},
+    {Opcode::v_cmpx_neq_f64, f64<4, true>},
+    {Opcode::v_cmp_nlt_f64, f64<21, false>},
+    {Opcode::v_cmpx_nlt_f64, f64<21, true>},
+    {Opcode::v_cmp_tru_f64, f64<15, false>},
+    {Opcode::v_cmpx_tru_f64, f64<15, true>},
+    {Opcode::v_cmp_f_f16, f16<11, false>},
+    {Opcode::v_cmpx_f_f16, f16<11, true>},
+    {Opcode::v_cmp_lt_f16, f16<17, false>},
+    {Opcode::v_cmpx_lt_f16, f16<17, true>},
+    {Opcode::v_cmp_eq_f16, f16<0, false>},
+    {Opcode::v_cmpx_eq_f16, f16<0, true>},
+    {Opcode::v_cmp_le_f16, f16<18, false>},
+    {Opcode::v_cmpx_le_f16, f16<18, true>},
+    {Opcode::v_cmp_gt_f16, f16<30, false>},
+    {Opcode::v_cmpx_gt_f16, f16<30, true>},
+    {Opcode::v_cmp_lg_f16, f16<12, false>},
+    {Opcode::v_cmpx_lg_f16, f16<12, true>},
+    {Opcode::v_cmp_ge_f16, f16<29, false>},
+    {Opcode::v_cmpx_ge_f16, f16<29, true>},
+    {Opcode::v_cmp_o_f16, f16<7, false>},
+    {Opcode::v_cmpx_o_f16, f16<7, true>},
+    {Opcode::v_cmp_u_f16, f16<3, false>},
+    {Opcode::v_cmpx_u_f16, f16<3, true>},
+    {Opcode::v_cmp_nge_f16, f16<25, false>},
+    {Opcode::v_cmpx_nge_f16, f16<25, true>},
+    {Opcode::v_cmp_nlg_f16, f16<8, false>},
+    {Opcode::v_cmpx_nlg_f16, f16<8, true>},
+    {Opcode::v_cmp_ngt_f16, f16<26, false>},
+    {Opcode::v_cmpx_ngt_f16, f16<26, true>},
+    {Opcode::v_cmp_nle_f16, f16<22, false>},
+    {Opcode::v_cmpx_nle_f16, f16<22, true>},
+    {Opcode::v_cmp_neq_f16, f16<4, false>},
+    {Opcode::v_cmpx_neq_f16, f16<4, true>},
+    {Opcode::v_cmp_nlt_f16, f16<21, false>},
+    {Opcode::v_cmpx_nlt_f16, f16<21, true>},
+    {Opcode::v_cmp_tru_f16, f16<15, false>},
+    {Opcode::v_cmpx_tru_f16, f16<15, true>},
+    {Opcode::v_cmp_lt_i32, int32<Op::CmpLtS32, false, false>},
+    {Opcode::v_cmpx_lt_i32, int32<Op::CmpLtS32, false, true>},
+    {Opcode::v_cmp_eq_i32, int32<Op::CmpEq32, false, false>},
+    {Opcode::v_cmpx_eq_i32, int32<Op::CmpEq32, false, true>},
+    {Opcode::v_cmp_le_i32, int32<Op::CmpLeS32, false, false>},
+    {Opcode::v_cmpx_le_i32, int32<Op::CmpLeS32, false, true>},
+    {Opcode::v_cmp_gt_i32, int32<Op::CmpLtS32, true, false>},
+    {Opcode::v_cmpx_gt_i32, int32<Op::CmpLtS32, true, true>},
+    {Opcode::v_cmp_ne_i32, int32<Op::CmpNe32, false, false>},
+    {Opcode::v_cmpx_ne_i32, int32<Op::CmpNe32, false, true>},
+    {Opcode::v_cmp_ge_i32, int32<Op::CmpLeS32, true, false>},
+    {Opcode::v_cmpx_ge_i32, int32<Op::CmpLeS32, true, true>},
+    {Opcode::v_cmp_f_i32, constant<false, false>},
+    {Opcode::v_cmpx_f_i32, constant<false, true>},
+    {Opcode::v_cmp_t_i32, constant<true, false>},
+    {Opcode::v_cmpx_t_i32, constant<true, true>},
+    {Opcode::v_cmp_lt_u32, int32<Op::CmpLtU32, false, false>},
+    {Opcode::v_cmpx_lt_u32, int32<Op::CmpLtU32, false, true>},
+    {Opcode::v_cmp_eq_u32, int32<Op::CmpEq32, false, false>},
+    {Opcode::v_cmpx_eq_u32, int32<Op::CmpEq32, false, true>},
+    {Opcode::v_cmp_le_u32, int32<Op::CmpLeU32, false, false>},
+    {Opcode::v_cmpx_le_u32, int32<Op::CmpLeU32, false, true>},
+    {Opcode::v_cmp_gt_u32, int32<Op::CmpLtU32, true, false>},
+    {Opcode::v_cmpx_gt_u32, int32<Op::CmpLtU32, true, true>},
+    {Opcode::v_cmp_ne_u32, int32<Op::CmpNe32, false, false>},
+    {Opcode::v_cmpx_ne_u32, int32<Op::CmpNe32, false, true>},
+    {Opcode::v_cmp_ge_u32, int32<Op::CmpLeU32, true, false>},
+    {Opcode::v_cmpx_ge_u32, int32<Op::CmpLeU32, true, true>},
+    {Opcode::v_cmp_f_u32, constant<false, false>},
+    {Opcode::v_cmpx_f_u32, constant<false, true>},
+    {Opcode::v_cmp_t_u32, constant<true, false>},
+    {Opcode::v_cmpx_t_u32, constant<true, true>},
+    {Opcode::v_cmp_lt_i64, int64<Op::CmpLtS64, false, false>},
+    {Opcode::v_cmpx_lt_i64, int64<Op::CmpLtS64, false, true>},
+    {Opcode::v_cmp_eq_i64, int64<Op::CmpEq64, false, false>},
+    {Opcode::v_cmpx_eq_i64, int64<Op::CmpEq64, false, true>},
+    {Opcode::v_cmp_le_i64, int64<Op::CmpLeS64, false, false>},
+    {Opcode::v_cmpx_le_i64, int64<Op::CmpLeS64, false, true>},
+    {Opcode::v_cmp_gt_i64, int64<Op::CmpLtS64, true, false>},
+    {Opcode::v_cmpx_gt_i64, int64<Op::CmpLtS64, true, true>},
+    {Opcode::v_cmp_ne_i64, int64<Op::CmpNe64, false, false>},
+    {Opcode::v_cmpx_ne_i64, int64<Op::CmpNe64, false, true>},
+    {Opcode::v_cmp_ge_i64, int64<Op::CmpLeS64, true, false>},
+    {Opcode::v_cmpx_ge_i64, int64<Op::CmpLeS64, true, true>},
+    {Opcode::v_cmp_f_i64, constant<false, false>},
+    {Opcode::v_cmpx_f_i64, constant<false, true>},
+    {Opcode::v_cmp_t_i64, constant<true, false>},
+    {Opcode::v_cmpx_t_i64, constant<true, true>},
+    {Opcode::v_cmp_lt_u64, int64<Op::CmpLtU64, false, false>},
+    {Opcode::v_cmpx_lt_u64, int64<Op::CmpLtU64, false, true>},
+    {Opcode::v_cmp_eq_u64, int64<Op::CmpEq64, false, false>},
+    {Opcode::v_cmpx_eq_u64, int64<Op::CmpEq64, false, true>},
+    {Opcode::v_cmp_le_u64, int64<Op::CmpLeU64, false, false>},
+    {Opcode::v_cmpx_le_u64, int64<Op::CmpLeU64, false, true>},
+    {Opcode::v_cmp_gt_u64, int64<Op::CmpLtU64, true, false>},
+    {Opcode::v_cmpx_gt_u64, int64<Op::CmpLtU64, true, true>},
+    {Opcode::v_cmp_ne_u64, int64<Op::CmpNe64, false, false>},
+    {Opcode::v_cmpx_ne_u64, int64<Op::CmpNe64, false, true>},
+    {Opcode::v_cmp_ge_u64, int64<Op::CmpLeU64, true, false>},
+    {Opcode::v_cmpx_ge_u64, int64<Op::CmpLeU64, true, true>},
+    {Opcode::v_cmp_f_u64, constant<false, false>},
+    {Opcode::v_cmpx_f_u64, constant<false, true>},
+    {Opcode::v_cmp_t_u64, constant<true, false>},
+    {Opcode::v_cmpx_t_u64, constant<true, true>},
+    {Opcode::v_cmp_lt_i16, int16<Op::CmpLtS32, false, false>},
+    {Opcode::v_cmpx_lt_i16, int16<Op::CmpLtS32, false, true>},
+    {Opcode::v_cmp_eq_i16, int16<Op::CmpEq32, false, false>},
+    {Opcode::v_cmpx_eq_i16, int16<Op::CmpEq32, false, true>},
+    {Opcode::v_cmp_le_i16, int16<Op::CmpLeS32, false, false>},
+    {Opcode::v_cmpx_le_i16, int16<Op::CmpLeS32, false, true>},
+    {Opcode::v_cmp_gt_i16, int16<Op::CmpLtS32, true, false>},
+    {Opcode::v_cmpx_gt_i16, int16<Op::CmpLtS32, true, true>},
+    {Opcode::v_cmp_ne_i16, int16<Op::CmpNe32, false, false>},
+    {Opcode::v_cmpx_ne_i16, int16<Op::CmpNe32, false, true>},
+    {Opcode::v_cmp_ge_i16, int16<Op::CmpLeS32, true, false>},
+    {Opcode::v_cmpx_ge_i16, int16<Op::CmpLeS32, true, true>},
+    {Opcode::v_cmp_f_i16, constant<false, false>},
+    {Opcode::v_cmpx_f_i16, constant<false, true>},
+    {Opcode::v_cmp_t_i16, constant<true, false>},
+    {Opcode::v_cmpx_t_i16, constant<true, true>},
+    {Opcode::v_cmp_lt_u16, int16<Op::CmpLtU32, false, false>},
+    {Opcode::v_cmpx_lt_u16, int16<Op::CmpLtU32, false, true>},
+    {Opcode::v_cmp_eq_u16, int16<Op::CmpEq32, false, false>},
+    {Opcode::v_cmpx_eq_u16, int16<Op::CmpEq32, false, true>},
+    {Opcode::v_cmp_le_u16, int16<Op::CmpLeU32, false, false>},
+    {Opcode::v_cmpx_le_u16, int16<Op::CmpLeU32, false, true>},
+    {Opcode::v_cmp_gt_u16, int16<Op::CmpLtU32, true, false>},
+    {Opcode::v_cmpx_gt_u16, int16<Op::CmpLtU32, true, true>},
+    {Opcode::v_cmp_ne_u16, int16<Op::CmpNe32, false, false>},
+    {Opcode::v_cmpx_ne_u16, int16<Op::CmpNe32, false, true>},
+    {Opcode::v_cmp_ge_u16, int16<Op::CmpLeU32, true, false>},
+    {Opcode::v_cmpx_ge_u16, int16<Op::CmpLeU32, true, true>},
+    {Opcode::v_cmp_f_u16, constant<false, false>},
+    {Opcode::v_cmpx_f_u16, constant<false, true>},
+    {Opcode::v_cmp_t_u16, constant<true, false>},
+    {Opcode::v_cmpx_t_u16, constant<true, true>},
+    {Opcode::v_cmp_class_f32, class_f32<false>},
+    {Opcode::v_cmpx_class_f32, class_f32<true>},
+    {Opcode::v_cmp_class_f64, class_f64<false>},
+    {Opcode::v_cmpx_class_f64, class_f64<true>},
+};
+
+}  // namespace
+
+std::span<const Entry> compare_entries() {
+    return entries;
+}
+
+}  // namespace wj::lift

@@ -1,0 +1,136 @@
+// SOPP and the other instructions that move the PC or stop the wave.
+#include "lift/lifter.h"
+
+namespace wj::lift {
+namespace {
+
+using Kind = ir::Terminator::Kind;
+
+uint64_t branch_target(const Lifter& l, const Inst& i) {
+    return l.next_pc +
+           static_cast<uint64_t>(int64_t{static_cast<int16_t>(i.words[0] & 0xffff)} * 4);
+}
+
+bool nothing(Lifter&, const Inst&) {
+    return true;
+}
+
+bool branch(Lifter& l, const Inst& i) {
+    l.end({.kind = Kind::Jump, .target = branch_target(l, i)});
+    return true;
+}
+
+void branch_if(Lifter& l, const Inst& i, Value cond) {
+    uint64_t c;
+    if (l.s.is_const(cond, c))
+        l.end({.kind = Kind::Jump, .target = c ? branch_target(l, i) : l.next_pc});
+    else
+        l.end(
+            {.kind = Kind::Branch, .cond = cond, .target = branch_target(l, i), .next = l.next_pc});
+}
+
+template <bool want>
+bool branch_scc(Lifter& l, const Inst& i) {
+    const Value scc = l.s.scc();
+    branch_if(l, i, want ? scc : l.emit(Op::UXor32, {scc, l.s.const32(1)}));
+    return true;
+}
+
+template <uint32_t reg, bool zero>
+bool branch_pair(Lifter& l, const Inst& i) {
+    branch_if(l, i, l.emit(zero ? Op::UCmpEq64 : Op::UCmpNe64, {l.s.get64(reg), l.s.const64(0)}));
+    return true;
+}
+
+bool endpgm(Lifter& l, const Inst&) {
+    l.exit(machine::ExitKind::EndProgram, l.pc);
+    return true;
+}
+
+bool barrier(Lifter& l, const Inst&) {
+    l.exit(machine::ExitKind::Barrier, l.next_pc);
+    return true;
+}
+
+bool sleep(Lifter& l, const Inst&) {
+    l.exit(machine::ExitKind::Yield, l.next_pc);
+    return true;
+}
+
+bool getpc(Lifter& l, const Inst& i) {
+    l.set_s64(i.dst[0], l.s.const64(l.next_pc));
+    return true;
+}
+
+bool setpc(Lifter& l, const Inst& i) {
+    l.end({.kind = Kind::Indirect, .cond = l.s64(i.src[0])});
+    return true;
+}
+
+bool swappc(Lifter& l, const Inst& i) {
+    const Value target = l.s64(i.src[0]);
+    l.set_s64(i.dst[0], l.s.const64(l.next_pc));
+    l.end({.kind = Kind::Indirect, .cond = target});
+    return true;
+}
+
+bool call_b64(Lifter& l, const Inst& i) {
+    l.set_s64(i.dst[0], l.s.const64(l.next_pc));
+    l.end({.kind = Kind::Jump, .target = branch_target(l, i)});
+    return true;
+}
+
+// The interpreter's handler changes MODE: the rest belongs to another code space.
+bool mode_change(Lifter& l, const Inst& i) {
+    l.call(i, true);
+    l.block.mode_changed = true;
+    l.end({.kind = Kind::Jump, .target = l.next_pc});
+    return true;
+}
+
+constexpr Entry entries[] = {
+    {Opcode::s_nop, nothing},
+    {Opcode::s_waitcnt, nothing},
+    {Opcode::s_setprio, nothing},
+    {Opcode::s_icache_inv, nothing},
+    {Opcode::s_incperflevel, nothing},
+    {Opcode::s_decperflevel, nothing},
+    {Opcode::s_ttracedata, nothing},
+    {Opcode::s_dcache_inv, nothing},
+    {Opcode::s_dcache_wb, nothing},
+    {Opcode::s_dcache_inv_vol, nothing},
+    {Opcode::s_dcache_wb_vol, nothing},
+    {Opcode::buffer_wbinvl1, nothing},
+    {Opcode::buffer_wbinvl1_vol, nothing},
+    {Opcode::buffer_wbl2, nothing},
+    {Opcode::buffer_invl2, nothing},
+    {Opcode::buffer_inv, nothing},
+    {Opcode::s_branch, branch},
+    {Opcode::s_cbranch_scc0, branch_scc<false>},
+    {Opcode::s_cbranch_scc1, branch_scc<true>},
+    {Opcode::s_cbranch_vccz, branch_pair<machine::vcc_lo, true>},
+    {Opcode::s_cbranch_vccnz, branch_pair<machine::vcc_lo, false>},
+    {Opcode::s_cbranch_execz, branch_pair<machine::exec_lo, true>},
+    {Opcode::s_cbranch_execnz, branch_pair<machine::exec_lo, false>},
+    {Opcode::s_endpgm, endpgm},
+    {Opcode::s_barrier, barrier},
+    {Opcode::s_sleep, sleep},
+    {Opcode::s_getpc_b64, getpc},
+    {Opcode::s_setpc_b64, setpc},
+    {Opcode::s_swappc_b64, swappc},
+    {Opcode::s_call_b64, call_b64},
+    {Opcode::s_setreg_b32, mode_change},
+    {Opcode::s_setreg_imm32_b32, mode_change},
+    {Opcode::s_set_gpr_idx_on, mode_change},
+    {Opcode::s_set_gpr_idx_off, mode_change},
+    {Opcode::s_set_gpr_idx_mode, mode_change},
+    {Opcode::s_setvskip, mode_change},
+};
+
+}  // namespace
+
+std::span<const Entry> control_entries() {
+    return entries;
+}
+
+}  // namespace wj::lift

@@ -1,0 +1,144 @@
+// Instructions that move data between lanes, and DPP source selection.
+#include "lift/lifter.h"
+
+namespace wj::lift {
+namespace {
+
+bool readfirstlane(Lifter& l, const Inst& i) {
+    if (!l.is_vector(i.src[0])) {
+        l.set_s32(i.dst[0], l.s32(i.src[0]));
+        return true;
+    }
+    // With EXEC empty lane 0 is read, whatever it holds.
+    const Value v = l.s.is_full(l.s.exec()) ? l.raw(i.src[0]) : l.s.read_all(l.row(i.src[0]));
+    l.set_s32(i.dst[0], l.emit(Op::ReadFirst, {v, l.s.exec()}));
+    return true;
+}
+
+bool readlane(Lifter& l, const Inst& i) {
+    if (!l.is_vector(i.src[0])) return false;
+    l.set_s32(i.dst[0], l.emit(Op::ReadLane, {l.s.read_all(l.row(i.src[0])), l.s32(i.src[1])}));
+    return true;
+}
+
+bool writelane(Lifter& l, const Inst& i) {
+    const uint32_t row = l.row(i.dst[0]);
+    l.s.write_all(row,
+                  l.emit(Op::WriteLane, {l.s.read_all(row), l.s32(i.src[0]), l.s32(i.src[1])}));
+    return true;
+}
+
+bool bpermute(Lifter& l, const Inst& i) {
+    if (i.gds) return false;
+    const auto offset = static_cast<uint64_t>(int64_t{i.offset});
+    l.write(i.dst[0],
+            l.emit(Op::BPermute, {l.raw(i.vaddr()), l.raw(i.vdata()), l.s.exec()}, offset));
+    return true;
+}
+
+bool swizzle(Lifter& l, const Inst& i) {
+    const auto pattern = static_cast<uint32_t>(i.offset) & 0xffff;
+    if (i.gds || pattern >= 0xc000) return false;  // rotate and FFT modes
+    std::array<uint8_t, 64> table;
+    for (uint32_t lane = 0; lane < 64; ++lane) {
+        const uint32_t from =
+            pattern & 0x8000
+                ? (lane & ~3u) | (pattern >> (lane & 3) * 2 & 3)
+                : (lane & 32) | ((((lane & 31) & (pattern & 31)) | (pattern >> 5 & 31)) ^
+                                 (pattern >> 10 & 31));
+        table[lane] = static_cast<uint8_t>(from);
+    }
+    l.block.lane_tables.push_back(table);
+    l.write(i.dst[0],
+            l.emit(Op::Swizzle, {l.raw(i.vaddr()), l.s.exec()}, l.block.lane_tables.size() - 1));
+    return true;
+}
+
+constexpr Entry entries[] = {
+    {Opcode::v_readfirstlane_b32, readfirstlane},
+    {Opcode::v_readlane_b32, readlane},
+    {Opcode::v_writelane_b32, writelane},
+    {Opcode::ds_bpermute_b32, bpermute},
+    {Opcode::ds_swizzle_b32, swizzle},
+};
+
+}  // namespace
+
+std::span<const Entry> cross_entries() {
+    return entries;
+}
+
+// Source lane of `lane` under a DPP control, or no_lane when it is out of range.
+static constexpr uint8_t no_lane = 255;
+
+static uint8_t dpp_source(uint32_t ctrl, uint32_t lane) {
+    const uint32_t row = lane & ~15u, in_row = lane & 15, n = ctrl & 15;
+    auto in_range = [](bool ok, uint32_t from) {
+        return ok ? static_cast<uint8_t>(from) : no_lane;
+    };
+    if (ctrl <= 0xff)
+        return static_cast<uint8_t>((lane & ~3u) | (ctrl >> (lane & 3) * 2 & 3));  // quad_perm
+    switch (ctrl >> 4) {
+        case 0x10:
+            return in_range(in_row + n < 16, lane + n);  // row_shl
+        case 0x11:
+            return in_range(in_row >= n, lane - n);  // row_shr
+        case 0x12:
+            return static_cast<uint8_t>(row | ((in_row - n) & 15));  // row_ror
+        case 0x15:
+            return static_cast<uint8_t>(row | n);  // row_newbcast
+        default:
+            break;
+    }
+    switch (ctrl) {
+        case 0x130:
+            return in_range(lane < 63, lane + 1);  // wave_shl
+        case 0x134:
+            return static_cast<uint8_t>((lane + 1) & 63);  // wave_rol
+        case 0x138:
+            return in_range(lane > 0, lane - 1);  // wave_shr
+        case 0x13c:
+            return static_cast<uint8_t>((lane - 1) & 63);  // wave_ror
+        case 0x140:
+            return static_cast<uint8_t>(row | (15 - in_row));  // row_mirror
+        case 0x141:
+            return static_cast<uint8_t>((lane & ~7u) | (7 - (lane & 7)));  // row_half_mirror
+        case 0x142:
+            return in_range(lane >= 16, row - 1);  // row_bcast:15
+        case 0x143:
+            return in_range(lane >= 32, 31);  // row_bcast:31
+        default:
+            return no_lane;
+    }
+}
+
+bool Lifter::begin_dpp(const Inst& inst) {
+    const bool known = inst.dpp_ctrl <= 0xff || inst.dpp_ctrl >> 4 == 0x10 ||
+                       inst.dpp_ctrl >> 4 == 0x11 || inst.dpp_ctrl >> 4 == 0x12 ||
+                       inst.dpp_ctrl >> 4 == 0x15 || inst.dpp_ctrl == 0x130 ||
+                       inst.dpp_ctrl == 0x134 || inst.dpp_ctrl == 0x138 || inst.dpp_ctrl == 0x13c ||
+                       (inst.dpp_ctrl >= 0x140 && inst.dpp_ctrl <= 0x143);
+    if (!known || !is_vector(inst.src[0]) || !is_vector(inst.dst[0]) || inst.dst[0].dwords != 1 ||
+        inst.dst[1].present() || inst.src[0].dwords != 1)
+        return false;
+    std::array<uint8_t, 64> table;
+    uint64_t enabled = 0;
+    for (uint32_t lane = 0; lane < 64; ++lane) {
+        table[lane] = dpp_source(inst.dpp_ctrl, lane);
+        if ((inst.row_mask >> lane / 16 & 1) && (inst.bank_mask >> lane % 16 / 4 & 1))
+            enabled |= uint64_t{1} << lane;
+    }
+    block.lane_tables.push_back(table);
+    const uint64_t index = block.lane_tables.size() - 1;
+    dpp_source_ = emit(Op::Swizzle, {s.read(row(inst.src[0])), s.exec()}, index);
+    dpp_valid_ = s.mask_of(s.const64(enabled));
+    if (!inst.bound_ctrl) {
+        // Lanes whose source is out of range or disabled are not written.
+        const Value hit = emit(Op::Swizzle, {c32(~0u), s.exec()}, index);
+        dpp_valid_ = emit(Op::MaskAnd, {dpp_valid_, emit(Op::CmpNe32, {hit, c32(0)})});
+    }
+    current_dpp_ = &inst.src[0];
+    return true;
+}
+
+}  // namespace wj::lift

@@ -1,0 +1,284 @@
+#include "lift/lift.h"
+
+#include "frontend/decode.h"
+#include "lift/lifter.h"
+
+namespace wj::lift {
+
+// ---- operands
+// --------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr uint32_t shared_base = 235, private_base = 237, vccz = 251, execz = 252,
+                   scc_operand = 253;
+
+Value special32(Lifter& l, uint32_t encoding) {
+    switch (encoding) {
+        case vccz:
+            return l.emit(Op::UCmpEq64, {l.s.get64(machine::vcc_lo), l.s.const64(0)});
+        case execz:
+            return l.emit(Op::UCmpEq64, {l.s.get64(machine::exec_lo), l.s.const64(0)});
+        case scc_operand:
+            return l.s.scc();
+        default:
+            return no_value;
+    }
+}
+
+// Operands that only the interpreter reads.
+bool operand_supported(const Operand& o) {
+    if (!o.is(Operand::Kind::Special)) return true;
+    return (o.reg >= vccz && o.reg <= scc_operand && o.dwords <= 1) ||
+           ((o.reg == shared_base || o.reg == private_base) && o.dwords == 2);
+}
+
+}  // namespace
+
+Value Lifter::s32(const Operand& o) {
+    if (o.is(Operand::Kind::Sgpr)) return s.get32(o.reg);
+    if (o.is(Operand::Kind::Special)) return special32(*this, o.reg);
+    return s.const32(static_cast<uint32_t>(o.value));
+}
+
+Value Lifter::s64(const Operand& o) {
+    if (o.is(Operand::Kind::Sgpr)) return s.get64(o.reg);
+    if (o.is(Operand::Kind::Special))
+        return s.const64(o.reg == shared_base ? machine::shared_aperture
+                                              : machine::private_aperture);
+    return s.const64(o.value);
+}
+
+Value Lifter::raw(const Operand& o, uint32_t dword) {
+    if (&o == current_dpp_) return dpp_source_;
+    if (is_vector(o)) return s.read(row(o, dword));
+    if (o.is(Operand::Kind::Sgpr)) return s.splat(s.get32(o.reg + dword));
+    if (o.is(Operand::Kind::Special)) {
+        if (o.dwords == 2) return s.splat(emit(dword ? Op::UHi : Op::ULo, {s64(o)}));
+        return s.splat(s32(o));
+    }
+    return c32(static_cast<uint32_t>(o.value >> dword * 32));
+}
+
+Value Lifter::v32(const Inst& inst, uint32_t i) {
+    Value v = raw(inst.src[i]);
+    if (inst.variant != Variant::Sdwa || i > 1) return v;
+    const SdwaSel sel = inst.src_sel[i];
+    if (sel == SdwaSel::Dword) return v;
+    const bool word = sel >= SdwaSel::Word0;
+    const uint32_t bits = word ? 16 : 8;
+    const uint32_t shift =
+        word ? (static_cast<uint32_t>(sel) - static_cast<uint32_t>(SdwaSel::Word0)) * 16
+             : static_cast<uint32_t>(sel) * 8;
+    if (inst.sext >> i & 1)
+        return emit(Op::Sar32, {emit(Op::Shl32, {v, c32(32 - bits - shift)}), c32(32 - bits)});
+    if (shift) v = emit(Op::Shr32, {v, c32(shift)});
+    return shift + bits == 32 ? v : emit(Op::And32, {v, c32((1u << bits) - 1)});
+}
+
+Value Lifter::v64(const Operand& o) {
+    if (is_vector(o)) return s.pack(raw(o, 0), raw(o, 1));
+    if (o.is(Operand::Kind::Sgpr) || o.is(Operand::Kind::Special))
+        return emit(Op::Splat64, {s64(o)});
+    return c64(o.value);
+}
+
+Value Lifter::f32(const Inst& inst, uint32_t i) {
+    Value v = v32(inst, i);
+    if (inst.abs >> i & 1) v = emit(Op::And32, {v, c32(0x7fffffff)});
+    if (inst.neg >> i & 1) v = emit(Op::Xor32, {v, c32(0x80000000)});
+    return flush_in32() ? emit(Op::FFlush32, {v}) : v;
+}
+
+Value Lifter::f64(const Inst& inst, uint32_t i) {
+    const Value v = v64(inst.src[i]);
+    if (!((inst.abs | inst.neg) >> i & 1)) return v;
+    Value hi = emit(Op::Hi, {v});
+    if (inst.abs >> i & 1) hi = emit(Op::And32, {hi, c32(0x7fffffff)});
+    if (inst.neg >> i & 1) hi = emit(Op::Xor32, {hi, c32(0x80000000)});
+    return s.pack(emit(Op::Lo, {v}), hi);
+}
+
+Value Lifter::f16(const Inst& inst, uint32_t i, bool high) {
+    Value v = raw(inst.src[i]);
+    if (high) v = emit(Op::Shr32, {v, c32(16)});
+    v = emit(Op::CvtF16ToF32, {v});
+    if (inst.abs >> i & 1) v = emit(Op::And32, {v, c32(0x7fffffff)});
+    if (inst.neg >> i & 1) v = emit(Op::Xor32, {v, c32(0x80000000)});
+    return v;
+}
+
+void Lifter::set_v32(const Inst& inst, Value v) {
+    const Operand& d = inst.dst[0];
+    if (inst.variant == Variant::Sdwa && inst.dst_sel != SdwaSel::Dword) {
+        const bool word = inst.dst_sel >= SdwaSel::Word0;
+        const uint32_t bits = word ? 16 : 8;
+        const uint32_t shift =
+            word
+                ? (static_cast<uint32_t>(inst.dst_sel) - static_cast<uint32_t>(SdwaSel::Word0)) * 16
+                : static_cast<uint32_t>(inst.dst_sel) * 8;
+        const uint32_t field = ((1u << bits) - 1) << shift;
+        if (inst.dst_unused == 1) {  // the bits above are the field's sign, those below are 0
+            v = emit(Op::Sar32, {emit(Op::Shl32, {v, c32(32 - bits)}), c32(32 - bits)});
+            v = emit(Op::Shl32, {v, c32(shift)});
+        } else {
+            if (shift) v = emit(Op::Shl32, {v, c32(shift)});
+            v = inst.dst_unused == 2 ? emit(Op::Bitop3, {c32(field), v, s.read(row(d))}, 0xca)
+                                     : emit(Op::And32, {v, c32(field)});
+        }
+    }
+    write(d, v);
+}
+
+void Lifter::set_v64(const Operand& o, Value v) {
+    write(o, emit(Op::Lo, {v}), 0);
+    write(o, emit(Op::Hi, {v}), 1);
+}
+
+bool Lifter::set_f32(const Inst& inst, Value v) {
+    if (inst.omod) return false;
+    if (flush_out32()) v = emit(Op::FFlush32, {v});
+    if (inst.clamp) {
+        if (!(options.mode & machine::mode::dx10_clamp)) return false;
+        // NaN and everything not above 0 give +0.
+        v = s.select(emit(Op::FCmp32, {v, c32(0)}, 30 /* GT_OQ */), v, c32(0));
+        v = s.select(emit(Op::FCmp32, {v, c32(0x3f800000)}, 17 /* LT_OQ */), v, c32(0x3f800000));
+    }
+    set_v32(inst, v);
+    return true;
+}
+
+void Lifter::write(const Operand& o, Value v, uint32_t dword) {
+    const uint32_t r = row(o, dword);
+    if (dpp_valid_ != no_value && !s.is_full(dpp_valid_)) v = s.select(dpp_valid_, v, s.read(r));
+    s.write(r, v);
+}
+
+// ---- one instruction
+// ---------------------------------------------------------------------------------
+
+void Lifter::end(ir::Terminator term) {
+    block.term = term;
+    ended = true;
+}
+
+void Lifter::exit(machine::ExitKind kind, uint64_t at, const char* reason, uint32_t detail) {
+    end({.kind = ir::Terminator::Kind::Exit,
+         .next = at,
+         .exit = kind,
+         .reason = reason,
+         .detail = detail});
+}
+
+void Lifter::call(const Inst& inst, bool keep_exec) {
+    const auto handler = options.handler(inst.op);
+    if (!handler) {
+        exit(machine::ExitKind::Unimplemented, pc, "instruction is not implemented");
+        return;
+    }
+    s.flush();
+    store.push_back(inst);
+    // A handler is void(Wave&, const Inst&): a reference is passed like a pointer.
+    const auto generic = reinterpret_cast<void (*)()>(handler);
+    block.calls.push_back({reinterpret_cast<void (*)(machine::Wave&, const void*)>(generic),
+                           &store.back(), pc, next_pc});
+    emit(Op::Call, {}, block.calls.size() - 1);
+    s.forget(keep_exec);
+}
+
+// EXEC may be written by v_cmpx, by scalar instructions that name it, and by the fork/join family.
+static bool may_write_exec(const Inst& inst) {
+    for (const Operand& d : inst.dst)
+        if (d.is(Operand::Kind::Sgpr) && d.reg + d.dwords > machine::exec_lo) return true;
+    const std::string_view name = op_info(inst.op).name;
+    return name.starts_with("v_cmpx") || name.find("exec") != name.npos ||
+           name.find("fork") != name.npos || name.find("join") != name.npos ||
+           name.find("wqm") != name.npos || name.find("movrel") != name.npos;
+}
+
+bool Lifter::registers_ok(const Inst& inst) const {
+    auto ok = [&](const Operand& o) {
+        if (o.is(Operand::Kind::Vgpr)) return uint32_t{o.reg} + o.dwords <= options.vgpr_count;
+        if (o.is(Operand::Kind::Agpr)) return uint32_t{o.reg} + o.dwords <= options.agpr_count;
+        return true;
+    };
+    for (const Operand& o : inst.dst)
+        if (!ok(o)) return false;
+    for (const Operand& o : inst.src)
+        if (!ok(o)) return false;
+    return true;
+}
+
+static const std::array<Method, opcode_count>& methods() {
+    static const auto table = [] {
+        std::array<Method, opcode_count> t{};
+        for (auto entries :
+             {scalar_entries(), control_entries(), vector_int_entries(), vector_float_entries(),
+              vector_half_entries(), compare_entries(), cross_entries(), memory_entries()})
+            for (const Entry& e : entries) t[static_cast<size_t>(e.op)] = e.lift;
+        return t;
+    }();
+    return table;
+}
+
+void Lifter::lift(const Inst& inst) {
+    if (!registers_ok(inst))
+        return exit(machine::ExitKind::IllegalInstruction, pc,
+                    "register beyond the wave's allocation");
+    Method method = methods()[static_cast<size_t>(inst.op)];
+    const bool vector = inst.format == Format::VOP1 || inst.format == Format::VOP2 ||
+                        inst.format == Format::VOPC || inst.format == Format::VOP3 ||
+                        inst.format == Format::VOP3P;
+    if (vector && (options.mode & machine::mode::gpr_idx_en))
+        method = nullptr;  // relative register indexing
+    if (options.mode & machine::mode::vskip) method = nullptr;
+    for (const Operand& o : inst.src)
+        if (!operand_supported(o)) method = nullptr;
+    if (method && inst.variant == Variant::Dpp && !begin_dpp(inst)) method = nullptr;
+    const bool done = method && method(*this, inst);
+    current_dpp_ = nullptr;
+    dpp_source_ = dpp_valid_ = no_value;
+    if (!done) call(inst, !may_write_exec(inst));
+}
+
+// ---- blocks
+// ----------------------------------------------------------------------------------------------
+
+ir::Block lift_block(const Options& options, uint64_t pc, std::span<const uint32_t> code,
+                     InstStore& store) {
+    ir::Block block;
+    block.pc = block.end_pc = pc;
+    block.exec_full = options.exec_full;
+    block.guest_pcs.push_back(pc);
+    Lifter l(options, block, store);
+    if (code.empty()) l.exit(machine::ExitKind::MemoryFault, pc, "no executable memory");
+    Inst inst;
+    for (size_t at = 0; !l.ended;) {
+        l.pc = pc + at * 4;
+        if (block.guest_count) block.guest_pcs.push_back(l.pc);
+        if (block.guest_count >= options.max_instructions || at + 3 > code.size()) {
+            // Too long, or the end of the readable code: go on in a block of its own, unless
+            // nothing was lifted.
+            if (block.guest_count) {
+                l.end({.kind = ir::Terminator::Kind::Jump, .target = l.pc});
+                break;
+            }
+        }
+        if (!decode(*options.target, code.subspan(at), inst)) {
+            l.exit(machine::ExitKind::IllegalInstruction, l.pc,
+                   "the target has no such instruction");
+            break;
+        }
+        l.next_pc = l.pc + inst.size;
+        at += inst.size / 4;
+        ++block.guest_count;
+        block.end_pc = l.next_pc;
+        l.lift(inst);
+    }
+    l.s.flush();
+    block.exec_changed = l.s.exec_written();
+    ir::eliminate_dead(block);
+    return block;
+}
+
+}  // namespace wj::lift

@@ -1,0 +1,103 @@
+// What the lifter's source files share: one Lifter per block, one method per family of
+// instructions, tables from opcode to method. A method returns false to decline (the instruction
+// then becomes a call of the interpreter's handler).
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "frontend/inst.h"
+#include "lift/lift.h"
+#include "lift/state.h"
+
+namespace wj::lift {
+
+class Lifter;
+using Method = bool (*)(Lifter& l, const Inst& inst);
+struct Entry {
+    Opcode op;
+    Method lift;
+};
+
+std::span<const Entry> scalar_entries();
+std::span<const Entry> control_entries();
+std::span<const Entry> vector_int_entries();
+std::span<const Entry> vector_float_entries();
+std::span<const Entry> vector_half_entries();
+std::span<const Entry> compare_entries();
+std::span<const Entry> cross_entries();
+std::span<const Entry> memory_entries();
+
+class Lifter {
+public:
+    Lifter(const Options& options, ir::Block& block, InstStore& store)
+        : options(options), block(block), store(store), s(block, options.exec_full) {}
+
+    const Options& options;
+    ir::Block& block;
+    InstStore& store;
+    State s;
+    uint64_t pc = 0, next_pc = 0;  // of the instruction being lifted
+    bool ended = false;            // the terminator is set
+
+    Value emit(Op op, std::initializer_list<Value> args, uint64_t imm = 0, uint32_t aux = 0) {
+        return s.emit(op, args, imm, aux);
+    }
+
+    // ---- scalar operands ----
+    Value s32(const Operand& o);
+    Value s64(const Operand& o);
+    void set_s32(const Operand& o, Value v) { s.set32(o.reg, v); }
+    void set_s64(const Operand& o, Value v) { s.set64(o.reg, v); }
+    Value mask(const Operand& o) { return s.mask_of(s64(o)); }
+    void set_mask(const Operand& o, Value m) { s.set64(o.reg, s.bits_of(m)); }
+
+    // ---- vector operands ----
+    static bool is_vector(const Operand& o) {
+        return o.is(Operand::Kind::Vgpr) || o.is(Operand::Kind::Agpr);
+    }
+    static uint32_t row(const Operand& o, uint32_t dword = 0) {
+        return o.reg + dword + (o.is(Operand::Kind::Agpr) ? 256 : 0);
+    }
+    Value raw(const Operand& o, uint32_t dword = 0);  // bits of one dword, no modifiers
+    Value v32(const Inst& inst, uint32_t i);          // integer source i with SDWA selection
+    Value v64(const Operand& o);
+    Value f32(const Inst& inst, uint32_t i);  // with neg, abs and input flush
+    Value f64(const Inst& inst, uint32_t i);
+    Value f16(const Inst& inst, uint32_t i, bool high);  // half `high` as f32
+    void set_v32(const Inst& inst, Value v);             // dst[0] with SDWA selection
+    void set_v64(const Operand& o, Value v);
+    bool set_f32(const Inst& inst, Value v);  // with output flush, omod and clamp
+    void write(const Operand& o, Value v,
+               uint32_t dword = 0);  // lanes that DPP leaves out keep theirs
+
+    Value c32(uint32_t v) { return s.lane_const(v); }
+    Value c64(uint64_t v) { return s.lane_const64(v); }
+    // The mask restricted to active lanes: what v_cmp writes.
+    Value active(Value m) { return emit(Op::MaskAnd, {m, s.exec()}); }
+
+    // ---- MODE ----
+    bool round32() const { return (options.mode & 3) == 0; }
+    bool round64() const { return (options.mode >> 2 & 3) == 0; }
+    bool flush_in32() const { return !(options.mode >> 4 & 1); }
+    bool flush_out32() const { return !(options.mode >> 5 & 1); }
+    bool denorm64() const { return (options.mode >> 6 & 3) == 3; }
+    bool ieee() const { return options.mode & machine::mode::ieee; }
+
+    // ---- control ----
+    void end(ir::Terminator term);
+    void exit(machine::ExitKind kind, uint64_t at, const char* reason = nullptr,
+              uint32_t detail = 0);
+    void call(const Inst& inst, bool keep_exec);
+    void lift(const Inst& inst);
+
+    // Makes raw(inst.src[0]) the lane-shuffled source; false = not expressible.
+    bool begin_dpp(const Inst& inst);
+
+private:
+    const Operand* current_dpp_ = nullptr;
+    Value dpp_source_ = no_value, dpp_valid_ = no_value;  // shuffled source; lanes that are written
+    bool registers_ok(const Inst& inst) const;
+};
+
+}  // namespace wj::lift

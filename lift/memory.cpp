@@ -1,0 +1,198 @@
+// FLAT, GLOBAL, SCRATCH and DS loads and stores. Atomics, buffer and typed accesses are calls.
+#include "lift/lifter.h"
+
+namespace wj::lift {
+namespace {
+
+using ir::Access;
+using ir::make_aux;
+
+// How a loaded value reaches its register: whole, or one half with the other half kept (d16).
+enum class D16 { None, Low, High };
+
+void write_loaded(Lifter& l, const Inst& i, Value tuple, uint32_t dwords, D16 d16) {
+    for (uint32_t d = 0; d < dwords; ++d) {
+        Value v = l.emit(Op::Elem, {tuple}, d);
+        if (d16 == D16::Low)
+            v = l.emit(Op::Bitop3, {l.c32(0xffff), v, l.raw(i.dst[0])}, 0xca);
+        else if (d16 == D16::High)
+            v = l.emit(Op::Bitop3,
+                       {l.c32(0xffff), l.raw(i.dst[0]), l.emit(Op::Shl32, {v, l.c32(16)})}, 0xca);
+        l.write(i.dst[0], v, d);
+    }
+}
+
+// Stores take their data in args[4..7].
+void emit_store(Lifter& l, Op op, std::initializer_list<Value> head, const Operand& data,
+                uint32_t first, uint32_t dwords, uint64_t imm, Access access) {
+    std::array<Value, 8> args;
+    args.fill(no_value);
+    std::copy(head.begin(), head.end(), args.begin());
+    for (uint32_t d = 0; d < dwords; ++d) args[4 + d] = l.raw(data, first + d);
+    l.emit(op, {args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7]}, imm,
+           make_aux(access, dwords));
+}
+
+uint64_t offset_of(const Inst& i) {
+    return static_cast<uint64_t>(int64_t{i.offset});
+}
+
+Value address64(Lifter& l, const Inst& i) {
+    return l.s.pack(l.raw(i.vaddr(), 0), l.raw(i.vaddr(), 1));
+}
+
+// SCRATCH: one of saddr and vaddr, or neither.
+Value scratch_address(Lifter& l, const Inst& i) {
+    Value v = no_value;
+    if (i.vaddr().is(Operand::Kind::Vgpr)) v = l.raw(i.vaddr());
+    if (i.sbase().is(Operand::Kind::Sgpr)) {
+        const Value base = l.s.splat(l.s32(i.sbase()));
+        v = v == no_value ? base : l.emit(Op::Add32, {v, base});
+    }
+    return v == no_value ? l.c32(0) : v;
+}
+
+template <uint32_t dwords, Access access = Access::Dwords, D16 d16 = D16::None>
+bool load(Lifter& l, const Inst& i) {
+    if (i.lds || i.tfe) return false;
+    const Value exec = l.s.exec();
+    const uint32_t aux = make_aux(access, dwords);
+    Value tuple;
+    if (i.format == Format::SCRATCH)
+        tuple = l.emit(Op::LoadScratch, {scratch_address(l, i), exec}, offset_of(i), aux);
+    else if (i.format == Format::FLAT)
+        tuple = l.emit(Op::LoadFlat, {address64(l, i), exec}, offset_of(i), aux);
+    else if (i.sbase().is(Operand::Kind::Sgpr))
+        tuple =
+            l.emit(Op::LoadGlobalS, {l.s64(i.sbase()), l.raw(i.vaddr()), exec}, offset_of(i), aux);
+    else
+        tuple = l.emit(Op::LoadGlobal, {address64(l, i), exec}, offset_of(i), aux);
+    write_loaded(l, i, tuple, dwords, d16);
+    return true;
+}
+
+template <uint32_t dwords, Access access = Access::Dwords>
+bool store(Lifter& l, const Inst& i) {
+    if (i.lds) return false;
+    const Value exec = l.s.exec();
+    if (i.format == Format::SCRATCH)
+        emit_store(l, Op::StoreScratch, {scratch_address(l, i), exec}, i.vdata(), 0, dwords,
+                   offset_of(i), access);
+    else if (i.format == Format::FLAT)
+        emit_store(l, Op::StoreFlat, {address64(l, i), exec}, i.vdata(), 0, dwords, offset_of(i),
+                   access);
+    else if (i.sbase().is(Operand::Kind::Sgpr))
+        emit_store(l, Op::StoreGlobalS, {l.s64(i.sbase()), l.raw(i.vaddr()), exec}, i.vdata(), 0,
+                   dwords, offset_of(i), access);
+    else
+        emit_store(l, Op::StoreGlobal, {address64(l, i), exec}, i.vdata(), 0, dwords, offset_of(i),
+                   access);
+    return true;
+}
+
+template <uint32_t dwords, Access access = Access::Dwords, D16 d16 = D16::None>
+bool ds_read(Lifter& l, const Inst& i) {
+    if (i.gds) return false;
+    const Value t =
+        l.emit(Op::LoadLds, {l.raw(i.vaddr()), l.s.exec()}, offset_of(i), make_aux(access, dwords));
+    write_loaded(l, i, t, dwords, d16);
+    return true;
+}
+
+template <uint32_t dwords, Access access = Access::Dwords>
+bool ds_write(Lifter& l, const Inst& i) {
+    if (i.gds) return false;
+    emit_store(l, Op::StoreLds, {l.raw(i.vaddr()), l.s.exec()}, i.vdata(), 0, dwords, offset_of(i),
+               access);
+    return true;
+}
+
+// Two elements of `dwords` dwords at offset0 and offset1 elements (x64 for the st64 forms).
+template <uint32_t dwords, uint32_t scale>
+bool ds_read2(Lifter& l, const Inst& i) {
+    if (i.gds) return false;
+    const Value addr = l.raw(i.vaddr()), exec = l.s.exec();
+    const uint32_t unit = dwords * 4 * scale, aux = make_aux(Access::Dwords, dwords);
+    const Value first =
+        l.emit(Op::LoadLds, {addr, exec}, uint64_t{static_cast<uint8_t>(i.offset)} * unit, aux);
+    const Value second = l.emit(Op::LoadLds, {addr, exec}, uint64_t{i.offset1} * unit, aux);
+    for (uint32_t d = 0; d < dwords; ++d) {
+        l.write(i.dst[0], l.emit(Op::Elem, {first}, d), d);
+        l.write(i.dst[0], l.emit(Op::Elem, {second}, d), dwords + d);
+    }
+    return true;
+}
+
+template <uint32_t dwords, uint32_t scale>
+bool ds_write2(Lifter& l, const Inst& i) {
+    if (i.gds) return false;
+    const Value addr = l.raw(i.vaddr()), exec = l.s.exec();
+    const uint32_t unit = dwords * 4 * scale;
+    emit_store(l, Op::StoreLds, {addr, exec}, i.vdata(), 0, dwords,
+               uint64_t{static_cast<uint8_t>(i.offset)} * unit, Access::Dwords);
+    emit_store(l, Op::StoreLds, {addr, exec}, i.vdata2(), 0, dwords, uint64_t{i.offset1} * unit,
+               Access::Dwords);
+    return true;
+}
+
+#define WJ_SPACES(row) row(flat) row(global) row(scratch)
+#define WJ_MEMORY(space)                                                                      \
+    {Opcode::space##_load_dword, load<1>}, {Opcode::space##_load_dwordx2, load<2>},           \
+        {Opcode::space##_load_dwordx3, load<3>}, {Opcode::space##_load_dwordx4, load<4>},     \
+        {Opcode::space##_load_ubyte, load<1, Access::U8>},                                    \
+        {Opcode::space##_load_sbyte, load<1, Access::S8>},                                    \
+        {Opcode::space##_load_ushort, load<1, Access::U16>},                                  \
+        {Opcode::space##_load_sshort, load<1, Access::S16>},                                  \
+        {Opcode::space##_load_ubyte_d16, load<1, Access::U8, D16::Low>},                      \
+        {Opcode::space##_load_ubyte_d16_hi, load<1, Access::U8, D16::High>},                  \
+        {Opcode::space##_load_sbyte_d16, load<1, Access::S8, D16::Low>},                      \
+        {Opcode::space##_load_sbyte_d16_hi, load<1, Access::S8, D16::High>},                  \
+        {Opcode::space##_load_short_d16, load<1, Access::U16, D16::Low>},                     \
+        {Opcode::space##_load_short_d16_hi, load<1, Access::U16, D16::High>},                 \
+        {Opcode::space##_store_dword, store<1>}, {Opcode::space##_store_dwordx2, store<2>},   \
+        {Opcode::space##_store_dwordx3, store<3>}, {Opcode::space##_store_dwordx4, store<4>}, \
+        {Opcode::space##_store_byte, store<1, Access::U8>},                                   \
+        {Opcode::space##_store_short, store<1, Access::U16>},                                 \
+        {Opcode::space##_store_byte_d16_hi, store<1, Access::U8D16Hi>},                       \
+        {Opcode::space##_store_short_d16_hi, store<1, Access::U16D16Hi>},
+
+constexpr Entry entries[] = {
+    WJ_SPACES(WJ_MEMORY){Opcode::ds_read_b32, ds_read<1>},
+    {Opcode::ds_read_b64, ds_read<2>},
+    {Opcode::ds_read_b96, ds_read<3>},
+    {Opcode::ds_read_b128, ds_read<4>},
+    {Opcode::ds_read_u8, ds_read<1, Access::U8>},
+    {Opcode::ds_read_i8, ds_read<1, Access::S8>},
+    {Opcode::ds_read_u16, ds_read<1, Access::U16>},
+    {Opcode::ds_read_i16, ds_read<1, Access::S16>},
+    {Opcode::ds_read_u8_d16, ds_read<1, Access::U8, D16::Low>},
+    {Opcode::ds_read_u8_d16_hi, ds_read<1, Access::U8, D16::High>},
+    {Opcode::ds_read_i8_d16, ds_read<1, Access::S8, D16::Low>},
+    {Opcode::ds_read_i8_d16_hi, ds_read<1, Access::S8, D16::High>},
+    {Opcode::ds_read_u16_d16, ds_read<1, Access::U16, D16::Low>},
+    {Opcode::ds_read_u16_d16_hi, ds_read<1, Access::U16, D16::High>},
+    {Opcode::ds_write_b32, ds_write<1>},
+    {Opcode::ds_write_b64, ds_write<2>},
+    {Opcode::ds_write_b96, ds_write<3>},
+    {Opcode::ds_write_b128, ds_write<4>},
+    {Opcode::ds_write_b8, ds_write<1, Access::U8>},
+    {Opcode::ds_write_b16, ds_write<1, Access::U16>},
+    {Opcode::ds_write_b8_d16_hi, ds_write<1, Access::U8D16Hi>},
+    {Opcode::ds_write_b16_d16_hi, ds_write<1, Access::U16D16Hi>},
+    {Opcode::ds_read2_b32, ds_read2<1, 1>},
+    {Opcode::ds_read2st64_b32, ds_read2<1, 64>},
+    {Opcode::ds_read2_b64, ds_read2<2, 1>},
+    {Opcode::ds_read2st64_b64, ds_read2<2, 64>},
+    {Opcode::ds_write2_b32, ds_write2<1, 1>},
+    {Opcode::ds_write2st64_b32, ds_write2<1, 64>},
+    {Opcode::ds_write2_b64, ds_write2<2, 1>},
+    {Opcode::ds_write2st64_b64, ds_write2<2, 64>},
+};
+
+}  // namespace
+
+std::span<const Entry> memory_entries() {
+    return entries;
+}
+
+}  // namespace wj::lift

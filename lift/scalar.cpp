@@ -1,0 +1,521 @@
+// SOP1, SOP2, SOPK, SOPC and SMEM loads.
+#include "lift/lifter.h"
+
+namespace wj::lift {
+namespace {
+
+Value nonzero32(Lifter& l, Value v) {
+    return l.emit(Op::UCmpNe32, {v, l.s.const32(0)});
+}
+Value nonzero64(Lifter& l, Value v) {
+    return l.emit(Op::UCmpNe64, {v, l.s.const64(0)});
+}
+Value not32(Lifter& l, Value v) {
+    return l.emit(Op::UXor32, {v, l.s.const32(~0u)});
+}
+
+template <Op op>
+bool bin32(Lifter& l, const Inst& i) {
+    l.set_s32(i.dst[0], l.emit(op, {l.s32(i.src[0]), l.s32(i.src[1])}));
+    return true;
+}
+
+// Results whose SCC says "not zero". second: what is done to operand b first; last: to the result.
+enum class Invert { None, B, Result };
+template <Op op, Invert invert = Invert::None>
+bool logic32(Lifter& l, const Inst& i) {
+    Value b = l.s32(i.src[1]);
+    if (invert == Invert::B) b = not32(l, b);
+    Value r = l.emit(op, {l.s32(i.src[0]), b});
+    if (invert == Invert::Result) r = not32(l, r);
+    l.set_s32(i.dst[0], r);
+    l.s.set_scc(nonzero32(l, r));
+    return true;
+}
+
+// A lane mask that a region has computed stays a mask: bitwise operations do not leave the region.
+bool is_mask(Lifter& l, Value v) {
+    return l.s.inst(v).op == Op::BitsOf;
+}
+
+Value not64(Lifter& l, Value a) {
+    if (is_mask(l, a)) return l.s.bits_of(l.s.mask_not(l.s.mask_of(a)));
+    return l.emit(Op::UXor64, {a, l.s.const64(~0ull)});
+}
+
+template <Op uniform, Op lane>
+Value op64(Lifter& l, Value a, Value b) {
+    if (is_mask(l, a) || is_mask(l, b)) {
+        uint64_t c;
+        if (uniform == Op::UAnd64 &&
+            ((l.s.is_const(a, c) && c == 0) || (l.s.is_const(b, c) && c == 0)))
+            return l.s.const64(0);
+        return l.s.bits_of(l.emit(lane, {l.s.mask_of(a), l.s.mask_of(b)}));
+    }
+    return l.emit(uniform, {a, b});
+}
+
+using Logic64 = Value (*)(Lifter&, Value, Value);
+Value and64(Lifter& l, Value a, Value b) {
+    return op64<Op::UAnd64, Op::MaskAnd>(l, a, b);
+}
+Value or64(Lifter& l, Value a, Value b) {
+    return op64<Op::UOr64, Op::MaskOr>(l, a, b);
+}
+Value xor64(Lifter& l, Value a, Value b) {
+    return op64<Op::UXor64, Op::MaskXor>(l, a, b);
+}
+Value andn2_64(Lifter& l, Value a, Value b) {
+    if (is_mask(l, a) || is_mask(l, b))
+        return l.s.bits_of(l.emit(Op::MaskAndNot, {l.s.mask_of(a), l.s.mask_of(b)}));
+    return l.emit(Op::UAnd64, {a, not64(l, b)});
+}
+Value orn2_64(Lifter& l, Value a, Value b) {
+    return or64(l, a, not64(l, b));
+}
+Value nand64(Lifter& l, Value a, Value b) {
+    return not64(l, and64(l, a, b));
+}
+Value nor64(Lifter& l, Value a, Value b) {
+    return not64(l, or64(l, a, b));
+}
+Value xnor64(Lifter& l, Value a, Value b) {
+    return not64(l, xor64(l, a, b));
+}
+Value andn1_64(Lifter& l, Value a, Value b) {
+    return andn2_64(l, b, a);
+}
+Value orn1_64(Lifter& l, Value a, Value b) {
+    return orn2_64(l, b, a);
+}
+
+template <Logic64 f>
+bool logic64(Lifter& l, const Inst& i) {
+    const Value r = f(l, l.s64(i.src[0]), l.s64(i.src[1]));
+    l.set_s64(i.dst[0], r);
+    l.s.set_scc(nonzero64(l, r));
+    return true;
+}
+
+// D = EXEC; EXEC = f(S0, EXEC); SCC = EXEC != 0.
+template <Logic64 f>
+bool saveexec(Lifter& l, const Inst& i) {
+    const Value old = l.s.get64(machine::exec_lo);
+    const Value r = f(l, l.s64(i.src[0]), old);
+    l.set_s64(i.dst[0], old);
+    l.s.set64(machine::exec_lo, r);
+    l.s.set_scc(nonzero64(l, r));
+    return true;
+}
+
+// EXEC = f(S0, EXEC); D = EXEC.
+template <Logic64 f>
+bool wrexec(Lifter& l, const Inst& i) {
+    const Value r = f(l, l.s64(i.src[0]), l.s.get64(machine::exec_lo));
+    l.s.set64(machine::exec_lo, r);
+    l.set_s64(i.dst[0], r);
+    l.s.set_scc(nonzero64(l, r));
+    return true;
+}
+
+bool add_u32(Lifter& l, const Inst& i) {
+    const Value a = l.s32(i.src[0]), r = l.emit(Op::UAdd32, {a, l.s32(i.src[1])});
+    l.set_s32(i.dst[0], r);
+    l.s.set_scc(l.emit(Op::UCmpLtU32, {r, a}));
+    return true;
+}
+
+bool sub_u32(Lifter& l, const Inst& i) {
+    const Value a = l.s32(i.src[0]), b = l.s32(i.src[1]);
+    l.set_s32(i.dst[0], l.emit(Op::USub32, {a, b}));
+    l.s.set_scc(l.emit(Op::UCmpLtU32, {a, b}));
+    return true;
+}
+
+bool addc_u32(Lifter& l, const Inst& i) {
+    const Value a = l.s32(i.src[0]), t = l.emit(Op::UAdd32, {a, l.s32(i.src[1])});
+    const Value r = l.emit(Op::UAdd32, {t, l.s.scc()});
+    l.set_s32(i.dst[0], r);
+    l.s.set_scc(l.emit(Op::UOr32, {l.emit(Op::UCmpLtU32, {t, a}), l.emit(Op::UCmpLtU32, {r, t})}));
+    return true;
+}
+
+bool subb_u32(Lifter& l, const Inst& i) {
+    const Value a = l.s32(i.src[0]), b = l.s32(i.src[1]), c = l.s.scc();
+    const Value t = l.emit(Op::USub32, {a, b});
+    l.set_s32(i.dst[0], l.emit(Op::USub32, {t, c}));
+    l.s.set_scc(l.emit(Op::UOr32, {l.emit(Op::UCmpLtU32, {a, b}), l.emit(Op::UCmpLtU32, {t, c})}));
+    return true;
+}
+
+// Signed overflow of r = a + b (or a - b with subtract): the sign bit of the expression.
+Value overflow(Lifter& l, Value a, Value b, Value r, bool subtract) {
+    const Value x = l.emit(Op::UXor32, {a, subtract ? b : r});
+    const Value y = l.emit(Op::UXor32, {subtract ? a : b, r});
+    return l.emit(Op::UShr32, {l.emit(Op::UAnd32, {x, y}), l.s.const32(31)});
+}
+
+template <Op op, bool subtract>
+bool add_i32(Lifter& l, const Inst& i) {
+    const Value a = l.s32(i.src[0]), b = l.s32(i.src[1]), r = l.emit(op, {a, b});
+    l.set_s32(i.dst[0], r);
+    l.s.set_scc(overflow(l, a, b, r, subtract));
+    return true;
+}
+
+bool addk_i32(Lifter& l, const Inst& i) {
+    const Value a = l.s.get32(i.dst[0].reg), b = l.s32(i.src[0]);
+    const Value r = l.emit(Op::UAdd32, {a, b});
+    l.set_s32(i.dst[0], r);
+    l.s.set_scc(overflow(l, a, b, r, false));
+    return true;
+}
+
+bool mulk_i32(Lifter& l, const Inst& i) {
+    l.set_s32(i.dst[0], l.emit(Op::UMul32, {l.s.get32(i.dst[0].reg), l.s32(i.src[0])}));
+    return true;
+}
+
+template <Op op>
+bool shift32(Lifter& l, const Inst& i) {
+    const Value r = l.emit(op, {l.s32(i.src[0]), l.s32(i.src[1])});
+    l.set_s32(i.dst[0], r);
+    l.s.set_scc(nonzero32(l, r));
+    return true;
+}
+
+template <Op op>
+bool shift64(Lifter& l, const Inst& i) {
+    const Value r = l.emit(op, {l.s64(i.src[0]), l.s32(i.src[1])});
+    l.set_s64(i.dst[0], r);
+    l.s.set_scc(nonzero64(l, r));
+    return true;
+}
+
+bool bfe_u32(Lifter& l, const Inst& i) {
+    uint64_t c;
+    if (!l.s.is_const(l.s32(i.src[1]), c)) return false;
+    const uint32_t offset = c & 31, width = c >> 16 & 127;
+    Value r = l.emit(Op::UShr32, {l.s32(i.src[0]), l.s.const32(offset)});
+    if (width < 32) r = l.emit(Op::UAnd32, {r, l.s.const32((1u << width) - 1)});
+    l.set_s32(i.dst[0], r);
+    l.s.set_scc(nonzero32(l, r));
+    return true;
+}
+
+bool bfe_i32(Lifter& l, const Inst& i) {
+    uint64_t c;
+    if (!l.s.is_const(l.s32(i.src[1]), c)) return false;
+    const uint32_t offset = c & 31, width = c >> 16 & 127;
+    if (width == 0 || offset + width > 32) return false;
+    const Value up = l.emit(Op::UShl32, {l.s32(i.src[0]), l.s.const32(32 - width - offset)});
+    const Value r = l.emit(Op::USar32, {up, l.s.const32(32 - width)});
+    l.set_s32(i.dst[0], r);
+    l.s.set_scc(nonzero32(l, r));
+    return true;
+}
+
+bool bfm_b32(Lifter& l, const Inst& i) {
+    const Value ones =
+        l.emit(Op::USub32, {l.emit(Op::UShl32, {l.s.const32(1), l.s32(i.src[0])}), l.s.const32(1)});
+    l.set_s32(i.dst[0], l.emit(Op::UShl32, {ones, l.s32(i.src[1])}));
+    return true;
+}
+
+template <Op op, bool scc>
+bool un32(Lifter& l, const Inst& i) {
+    const Value r = l.emit(op, {l.s32(i.src[0])});
+    l.set_s32(i.dst[0], r);
+    if (scc) l.s.set_scc(nonzero32(l, r));
+    return true;
+}
+
+// Find-first and leading-zero counts give -1 when there is none.
+template <Op op>
+bool find32(Lifter& l, const Inst& i) {
+    const Value a = l.s32(i.src[0]);
+    l.set_s32(i.dst[0],
+              l.emit(Op::USelect32, {nonzero32(l, a), l.emit(op, {a}), l.s.const32(~0u)}));
+    return true;
+}
+
+template <Op op>
+bool find64(Lifter& l, const Inst& i) {
+    const Value a = l.s64(i.src[0]);
+    l.set_s32(i.dst[0],
+              l.emit(Op::USelect32, {nonzero64(l, a), l.emit(op, {a}), l.s.const32(~0u)}));
+    return true;
+}
+
+bool bcnt1_b64(Lifter& l, const Inst& i) {
+    const Value r = l.emit(Op::UPopcnt64, {l.s64(i.src[0])});
+    l.set_s32(i.dst[0], r);
+    l.s.set_scc(nonzero32(l, r));
+    return true;
+}
+
+bool mov32(Lifter& l, const Inst& i) {
+    l.set_s32(i.dst[0], l.s32(i.src[0]));
+    return true;
+}
+
+bool mov64(Lifter& l, const Inst& i) {
+    l.set_s64(i.dst[0], l.s64(i.src[0]));
+    return true;
+}
+
+bool cmov32(Lifter& l, const Inst& i) {
+    l.set_s32(i.dst[0],
+              l.emit(Op::USelect32, {l.s.scc(), l.s32(i.src[0]), l.s.get32(i.dst[0].reg)}));
+    return true;
+}
+
+bool not_b32(Lifter& l, const Inst& i) {
+    const Value r = not32(l, l.s32(i.src[0]));
+    l.set_s32(i.dst[0], r);
+    l.s.set_scc(nonzero32(l, r));
+    return true;
+}
+
+bool not_b64(Lifter& l, const Inst& i) {
+    const Value r = not64(l, l.s64(i.src[0]));
+    l.set_s64(i.dst[0], r);
+    l.s.set_scc(nonzero64(l, r));
+    return true;
+}
+
+bool cselect32(Lifter& l, const Inst& i) {
+    l.set_s32(i.dst[0], l.emit(Op::USelect32, {l.s.scc(), l.s32(i.src[0]), l.s32(i.src[1])}));
+    return true;
+}
+
+bool cselect64(Lifter& l, const Inst& i) {
+    l.set_s64(i.dst[0], l.emit(Op::USelect64, {l.s.scc(), l.s64(i.src[0]), l.s64(i.src[1])}));
+    return true;
+}
+
+// SCC tells whether operand 0 was chosen by a strict comparison.
+template <Op op, Op compare, bool swap>
+bool minmax(Lifter& l, const Inst& i) {
+    const Value a = l.s32(i.src[0]), b = l.s32(i.src[1]);
+    l.set_s32(i.dst[0], l.emit(op, {a, b}));
+    l.s.set_scc(swap ? l.emit(compare, {b, a}) : l.emit(compare, {a, b}));
+    return true;
+}
+
+template <Op compare, bool swap = false>
+bool cmp(Lifter& l, const Inst& i) {
+    const Value a = l.s32(i.src[0]), b = l.s32(i.src[1]);
+    l.s.set_scc(swap ? l.emit(compare, {b, a}) : l.emit(compare, {a, b}));
+    return true;
+}
+
+// The 16-bit constant is zero-extended for the unsigned compares (SOPK).
+template <Op compare, bool swap, bool is_unsigned>
+bool cmpk(Lifter& l, const Inst& i) {
+    const Value a = l.s32(i.src[0]);
+    const auto k = static_cast<uint32_t>(i.src[1].value);
+    const Value b = l.s.const32(is_unsigned ? k & 0xffff : k);
+    l.s.set_scc(swap ? l.emit(compare, {b, a}) : l.emit(compare, {a, b}));
+    return true;
+}
+
+template <Op compare>
+bool cmp64(Lifter& l, const Inst& i) {
+    l.s.set_scc(l.emit(compare, {l.s64(i.src[0]), l.s64(i.src[1])}));
+    return true;
+}
+
+template <bool want>
+bool bitcmp(Lifter& l, const Inst& i) {
+    Value bit = l.emit(Op::UAnd32,
+                       {l.emit(Op::UShr32, {l.s32(i.src[0]), l.s32(i.src[1])}), l.s.const32(1)});
+    if (!want) bit = l.emit(Op::UXor32, {bit, l.s.const32(1)});
+    l.s.set_scc(bit);
+    return true;
+}
+
+template <bool set>
+bool bitset(Lifter& l, const Inst& i) {
+    const Value bit = l.emit(Op::UShl32, {l.s.const32(1), l.s32(i.src[0])});
+    const Value old = l.s.get32(i.dst[0].reg);
+    l.set_s32(i.dst[0],
+              set ? l.emit(Op::UOr32, {old, bit}) : l.emit(Op::UAnd32, {old, not32(l, bit)}));
+    return true;
+}
+
+bool abs_i32(Lifter& l, const Inst& i) {
+    const Value a = l.s32(i.src[0]), sign = l.emit(Op::USar32, {a, l.s.const32(31)});
+    const Value r = l.emit(Op::USub32, {l.emit(Op::UXor32, {a, sign}), sign});
+    l.set_s32(i.dst[0], r);
+    l.s.set_scc(nonzero32(l, r));
+    return true;
+}
+
+template <bool high_a, bool high_b>
+bool pack(Lifter& l, const Inst& i) {
+    Value a = l.s32(i.src[0]), b = l.s32(i.src[1]);
+    a = high_a ? l.emit(Op::UShr32, {a, l.s.const32(16)})
+               : l.emit(Op::UAnd32, {a, l.s.const32(0xffff)});
+    b = high_b ? l.emit(Op::UAnd32, {b, l.s.const32(0xffff0000)})
+               : l.emit(Op::UShl32, {b, l.s.const32(16)});
+    l.set_s32(i.dst[0], l.emit(Op::UOr32, {a, b}));
+    return true;
+}
+
+template <uint32_t count>
+bool lshl_add(Lifter& l, const Inst& i) {
+    const Value wide =
+        l.emit(Op::UAdd64,
+               {l.emit(Op::UShl64, {l.emit(Op::UZext32, {l.s32(i.src[0])}), l.s.const32(count)}),
+                l.emit(Op::UZext32, {l.s32(i.src[1])})});
+    l.set_s32(i.dst[0], l.emit(Op::ULo, {wide}));
+    l.s.set_scc(nonzero32(l, l.emit(Op::UHi, {wide})));
+    return true;
+}
+
+// Scalar loads: the low two address bits are ignored (SEED-SMEM).
+template <uint32_t dwords>
+bool load(Lifter& l, const Inst& i) {
+    if (i.dst[0].reg + dwords > 128 || i.dst[0].reg >= 104) return false;
+    Value base = l.s64(i.sbase());
+    uint64_t imm = static_cast<uint64_t>(int64_t{i.offset});
+    if (i.soffset().is(Operand::Kind::Sgpr))
+        base = l.emit(Op::UAdd64, {base, l.emit(Op::UZext32, {l.s32(i.soffset())})});
+    else if (i.soffset().present() && !i.soffset().is(Operand::Kind::Off))
+        return false;
+    if (imm & 3) return false;
+    base = l.emit(Op::UAnd64, {base, l.s.const64(~3ull)});
+    if (dwords == 1) {
+        l.s.set32(i.dst[0].reg, l.emit(Op::ULoad32, {base}, imm));
+        return true;
+    }
+    std::array<Value, 8> pairs{};
+    for (uint32_t d = 0; d < dwords / 2; ++d) pairs[d] = l.emit(Op::ULoad64, {base}, imm + d * 8);
+    for (uint32_t d = 0; d < dwords / 2; ++d) l.s.set64(i.dst[0].reg + d * 2, pairs[d]);
+    return true;
+}
+
+constexpr Entry entries[] = {
+    {Opcode::s_mov_b32, mov32},
+    {Opcode::s_mov_b64, mov64},
+    {Opcode::s_movk_i32, mov32},
+    {Opcode::s_cmov_b32, cmov32},
+    {Opcode::s_cmovk_i32, cmov32},
+    {Opcode::s_add_u32, add_u32},
+    {Opcode::s_sub_u32, sub_u32},
+    {Opcode::s_addc_u32, addc_u32},
+    {Opcode::s_subb_u32, subb_u32},
+    {Opcode::s_add_i32, add_i32<Op::UAdd32, false>},
+    {Opcode::s_sub_i32, add_i32<Op::USub32, true>},
+    {Opcode::s_addk_i32, addk_i32},
+    {Opcode::s_mulk_i32, mulk_i32},
+    {Opcode::s_mul_i32, bin32<Op::UMul32>},
+    {Opcode::s_mul_hi_u32, bin32<Op::UMulHiU32>},
+    {Opcode::s_mul_hi_i32, bin32<Op::UMulHiS32>},
+    {Opcode::s_and_b32, logic32<Op::UAnd32>},
+    {Opcode::s_or_b32, logic32<Op::UOr32>},
+    {Opcode::s_xor_b32, logic32<Op::UXor32>},
+    {Opcode::s_andn2_b32, logic32<Op::UAnd32, Invert::B>},
+    {Opcode::s_orn2_b32, logic32<Op::UOr32, Invert::B>},
+    {Opcode::s_nand_b32, logic32<Op::UAnd32, Invert::Result>},
+    {Opcode::s_nor_b32, logic32<Op::UOr32, Invert::Result>},
+    {Opcode::s_xnor_b32, logic32<Op::UXor32, Invert::Result>},
+    {Opcode::s_and_b64, logic64<and64>},
+    {Opcode::s_or_b64, logic64<or64>},
+    {Opcode::s_xor_b64, logic64<xor64>},
+    {Opcode::s_andn2_b64, logic64<andn2_64>},
+    {Opcode::s_orn2_b64, logic64<orn2_64>},
+    {Opcode::s_nand_b64, logic64<nand64>},
+    {Opcode::s_nor_b64, logic64<nor64>},
+    {Opcode::s_xnor_b64, logic64<xnor64>},
+    {Opcode::s_and_saveexec_b64, saveexec<and64>},
+    {Opcode::s_or_saveexec_b64, saveexec<or64>},
+    {Opcode::s_xor_saveexec_b64, saveexec<xor64>},
+    {Opcode::s_andn2_saveexec_b64, saveexec<andn2_64>},
+    {Opcode::s_orn2_saveexec_b64, saveexec<orn2_64>},
+    {Opcode::s_nand_saveexec_b64, saveexec<nand64>},
+    {Opcode::s_nor_saveexec_b64, saveexec<nor64>},
+    {Opcode::s_xnor_saveexec_b64, saveexec<xnor64>},
+    {Opcode::s_andn1_saveexec_b64, saveexec<andn1_64>},
+    {Opcode::s_orn1_saveexec_b64, saveexec<orn1_64>},
+    {Opcode::s_andn1_wrexec_b64, wrexec<andn1_64>},
+    {Opcode::s_andn2_wrexec_b64, wrexec<andn2_64>},
+    {Opcode::s_not_b32, not_b32},
+    {Opcode::s_not_b64, not_b64},
+    {Opcode::s_lshl_b32, shift32<Op::UShl32>},
+    {Opcode::s_lshr_b32, shift32<Op::UShr32>},
+    {Opcode::s_ashr_i32, shift32<Op::USar32>},
+    {Opcode::s_lshl_b64, shift64<Op::UShl64>},
+    {Opcode::s_lshr_b64, shift64<Op::UShr64>},
+    {Opcode::s_ashr_i64, shift64<Op::USar64>},
+    {Opcode::s_bfe_u32, bfe_u32},
+    {Opcode::s_bfe_i32, bfe_i32},
+    {Opcode::s_bfm_b32, bfm_b32},
+    {Opcode::s_brev_b32, un32<Op::UBrev32, false>},
+    {Opcode::s_sext_i32_i8, un32<Op::USext8, false>},
+    {Opcode::s_sext_i32_i16, un32<Op::USext16, false>},
+    {Opcode::s_bcnt1_i32_b32, un32<Op::UPopcnt32, true>},
+    {Opcode::s_bcnt1_i32_b64, bcnt1_b64},
+    {Opcode::s_ff1_i32_b32, find32<Op::UCtz32>},
+    {Opcode::s_ff1_i32_b64, find64<Op::UCtz64>},
+    {Opcode::s_flbit_i32_b32, find32<Op::UClz32>},
+    {Opcode::s_flbit_i32_b64, find64<Op::UClz64>},
+    {Opcode::s_cselect_b32, cselect32},
+    {Opcode::s_cselect_b64, cselect64},
+    {Opcode::s_min_i32, minmax<Op::UMinS32, Op::UCmpLtS32, false>},
+    {Opcode::s_min_u32, minmax<Op::UMinU32, Op::UCmpLtU32, false>},
+    {Opcode::s_max_i32, minmax<Op::UMaxS32, Op::UCmpLtS32, true>},
+    {Opcode::s_max_u32, minmax<Op::UMaxU32, Op::UCmpLtU32, true>},
+    {Opcode::s_cmp_eq_i32, cmp<Op::UCmpEq32>},
+    {Opcode::s_cmp_lg_i32, cmp<Op::UCmpNe32>},
+    {Opcode::s_cmp_gt_i32, cmp<Op::UCmpLtS32, true>},
+    {Opcode::s_cmp_ge_i32, cmp<Op::UCmpLeS32, true>},
+    {Opcode::s_cmp_lt_i32, cmp<Op::UCmpLtS32>},
+    {Opcode::s_cmp_le_i32, cmp<Op::UCmpLeS32>},
+    {Opcode::s_cmp_eq_u32, cmp<Op::UCmpEq32>},
+    {Opcode::s_cmp_lg_u32, cmp<Op::UCmpNe32>},
+    {Opcode::s_cmp_gt_u32, cmp<Op::UCmpLtU32, true>},
+    {Opcode::s_cmp_ge_u32, cmp<Op::UCmpLeU32, true>},
+    {Opcode::s_cmp_lt_u32, cmp<Op::UCmpLtU32>},
+    {Opcode::s_cmp_le_u32, cmp<Op::UCmpLeU32>},
+    {Opcode::s_cmp_eq_u64, cmp64<Op::UCmpEq64>},
+    {Opcode::s_cmp_lg_u64, cmp64<Op::UCmpNe64>},
+    {Opcode::s_cmpk_eq_i32, cmpk<Op::UCmpEq32, false, false>},
+    {Opcode::s_cmpk_lg_i32, cmpk<Op::UCmpNe32, false, false>},
+    {Opcode::s_cmpk_gt_i32, cmpk<Op::UCmpLtS32, true, false>},
+    {Opcode::s_cmpk_ge_i32, cmpk<Op::UCmpLeS32, true, false>},
+    {Opcode::s_cmpk_lt_i32, cmpk<Op::UCmpLtS32, false, false>},
+    {Opcode::s_cmpk_le_i32, cmpk<Op::UCmpLeS32, false, false>},
+    {Opcode::s_cmpk_eq_u32, cmpk<Op::UCmpEq32, false, true>},
+    {Opcode::s_cmpk_lg_u32, cmpk<Op::UCmpNe32, false, true>},
+    {Opcode::s_cmpk_gt_u32, cmpk<Op::UCmpLtU32, true, true>},
+    {Opcode::s_cmpk_ge_u32, cmpk<Op::UCmpLeU32, true, true>},
+    {Opcode::s_cmpk_lt_u32, cmpk<Op::UCmpLtU32, false, true>},
+    {Opcode::s_cmpk_le_u32, cmpk<Op::UCmpLeU32, false, true>},
+    {Opcode::s_bitcmp0_b32, bitcmp<false>},
+    {Opcode::s_bitcmp1_b32, bitcmp<true>},
+    {Opcode::s_bitset0_b32, bitset<false>},
+    {Opcode::s_bitset1_b32, bitset<true>},
+    {Opcode::s_abs_i32, abs_i32},
+    {Opcode::s_pack_ll_b32_b16, pack<false, false>},
+    {Opcode::s_pack_lh_b32_b16, pack<false, true>},
+    {Opcode::s_pack_hh_b32_b16, pack<true, true>},
+    {Opcode::s_lshl1_add_u32, lshl_add<1>},
+    {Opcode::s_lshl2_add_u32, lshl_add<2>},
+    {Opcode::s_lshl3_add_u32, lshl_add<3>},
+    {Opcode::s_lshl4_add_u32, lshl_add<4>},
+    {Opcode::s_load_dword, load<1>},
+    {Opcode::s_load_dwordx2, load<2>},
+    {Opcode::s_load_dwordx4, load<4>},
+    {Opcode::s_load_dwordx8, load<8>},
+    {Opcode::s_load_dwordx16, load<16>},
+};
+
+}  // namespace
+
+std::span<const Entry> scalar_entries() {
+    return entries;
+}
+
+}  // namespace wj::lift

@@ -1,0 +1,311 @@
+#include "lift/state.h"
+
+#include <algorithm>
+
+namespace wj::lift {
+
+size_t State::KeyHash::operator()(const Key& k) const {
+    uint64_t h =
+        static_cast<uint64_t>(k.op) * 0x9e3779b97f4a7c15ull ^ k.imm ^ uint64_t { k.aux } << 40;
+    for (Value a : k.args) h = (h ^ a) * 0xff51afd7ed558ccdull, h ^= h >> 32;
+    return h;
+}
+
+bool State::is_const(Value v, uint64_t& out) const {
+    const ir::Inst& i = block_.insts[v];
+    if (i.op == Op::Splat32 || i.op == Op::Splat64) return is_const(i.args[0], out);
+    if (i.op != Op::Const32 && i.op != Op::Const64) return false;
+    out = i.imm;
+    return true;
+}
+
+bool State::is_full(Value mask) const {
+    uint64_t bits;
+    const ir::Inst& i = block_.insts[mask];
+    return i.op == Op::MaskOf && is_const(i.args[0], bits) && bits == ~0ull;
+}
+
+Value State::append(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux) {
+    ir::Inst inst{.op = op,
+                  .guest = static_cast<uint16_t>(block_.guest_pcs.size() - 1),
+                  .aux = aux,
+                  .imm = imm};
+    std::copy(args.begin(), args.end(), inst.args.begin());
+    block_.insts.push_back(inst);
+    return static_cast<Value>(block_.insts.size() - 1);
+}
+
+Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
+    auto op_of = [&](Value v) { return block_.insts[v].op; };
+    auto arg_of = [&](Value v, int i) { return block_.insts[v].args[i]; };
+    uint64_t x = 0, y = 0;
+    const bool cx = a[0] != no_value && is_const(a[0], x);
+    const bool cy = a[1] != no_value && is_const(a[1], y);
+    switch (op) {
+        case Op::ULo:
+            if (cx) return const32(static_cast<uint32_t>(x));
+            if (op_of(a[0]) == Op::UPack64) return arg_of(a[0], 0);
+            break;
+        case Op::UHi:
+            if (cx) return const32(static_cast<uint32_t>(x >> 32));
+            if (op_of(a[0]) == Op::UPack64) return arg_of(a[0], 1);
+            break;
+        case Op::UPack64:
+            if (cx && cy) return const64(x | y << 32);
+            if (op_of(a[0]) == Op::ULo && op_of(a[1]) == Op::UHi &&
+                arg_of(a[0], 0) == arg_of(a[1], 0))
+                return arg_of(a[0], 0);
+            break;
+        case Op::Lo:
+            if (op_of(a[0]) == Op::Pack64) return arg_of(a[0], 0);
+            if (op_of(a[0]) == Op::Splat64) return splat(emit(Op::ULo, {arg_of(a[0], 0)}));
+            break;
+        case Op::Hi:
+            if (op_of(a[0]) == Op::Pack64) return arg_of(a[0], 1);
+            if (op_of(a[0]) == Op::Splat64) return splat(emit(Op::UHi, {arg_of(a[0], 0)}));
+            break;
+        case Op::Pack64:
+            if (op_of(a[0]) == Op::Lo && op_of(a[1]) == Op::Hi &&
+                arg_of(a[0], 0) == arg_of(a[1], 0))
+                return arg_of(a[0], 0);
+            if (op_of(a[0]) == Op::Splat32 && op_of(a[1]) == Op::Splat32)
+                return emit(Op::Splat64, {emit(Op::UPack64, {arg_of(a[0], 0), arg_of(a[1], 0)})});
+            break;
+        case Op::MaskOf:
+            if (op_of(a[0]) == Op::BitsOf) return arg_of(a[0], 0);
+            break;
+        case Op::BitsOf:
+            if (op_of(a[0]) == Op::MaskOf) return arg_of(a[0], 0);
+            break;
+        case Op::MaskAnd:
+            if (is_full(a[0]) || a[0] == a[1]) return a[1];
+            if (is_full(a[1])) return a[0];
+            break;
+        case Op::MaskNot:
+            if (op_of(a[0]) == Op::MaskNot) return arg_of(a[0], 0);
+            break;
+        case Op::Select32:
+            if (is_full(a[0]) || a[1] == a[2]) return a[1];
+            break;
+        case Op::UAnd64:
+            if (cx && cy) return const64(x & y);
+            if (cx && x == ~0ull) return a[1];
+            if (cy && y == ~0ull) return a[0];
+            break;
+        case Op::UXor64:
+            if (cx && cy) return const64(x ^ y);
+            break;
+        case Op::UOr64:
+            if (cx && cy) return const64(x | y);
+            if ((cx && x == 0) || a[0] == a[1]) return a[1];
+            if (cy && y == 0) return a[0];
+            break;
+        case Op::UAdd64:
+            if (cx && cy) return const64(x + y);
+            if (cy && y == 0) return a[0];
+            break;
+        case Op::UCmpEq64:
+            if (cx && cy) return const32(x == y);
+            break;
+        case Op::UCmpNe64:
+            if (cx && cy) return const32(x != y);
+            break;
+        case Op::UAdd32:
+            if (cx && cy) return const32(static_cast<uint32_t>(x + y));
+            if (cy && y == 0) return a[0];
+            break;
+        case Op::UCmpLtU32:
+            if (cx && cy) return const32(x < y);
+            if (cy && y == 0) return const32(0);
+            break;
+        case Op::UXor32:
+            if (cx && cy) return const32(static_cast<uint32_t>(x ^ y));
+            break;
+        case Op::UOr32:
+            if (cx && cy) return const32(static_cast<uint32_t>(x | y));
+            if (cx && x == 0) return a[1];
+            if (cy && y == 0) return a[0];
+            break;
+        case Op::UAnd32:
+            if (cx && cy) return const32(static_cast<uint32_t>(x & y));
+            break;
+        case Op::UShl32:
+            if (cx && cy) return const32(static_cast<uint32_t>(x) << (y & 31));
+            break;
+        case Op::UShr32:
+            if (cx && cy) return const32(static_cast<uint32_t>(x) >> (y & 31));
+            break;
+        case Op::Add32:
+        case Op::Or32:
+        case Op::Xor32:
+            if (cy && y == 0) return a[0];
+            if (cx && x == 0) return a[1];
+            break;
+        case Op::And32:
+            if (cy && static_cast<uint32_t>(y) == ~0u) return a[0];
+            if (cx && static_cast<uint32_t>(x) == ~0u) return a[1];
+            break;
+        default:
+            break;
+    }
+    (void)imm;
+    return no_value;
+}
+
+Value State::emit(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux) {
+    const ir::Class cls = ir::op_info(op).cls;
+    if (cls != ir::Class::Uniform && cls != ir::Class::Lane) return append(op, args, imm, aux);
+    Key key{op, aux, imm, {no_value, no_value, no_value, no_value}};
+    std::copy(args.begin(), args.end(), key.args.begin());
+    if (auto it = known_.find(key); it != known_.end()) return it->second;
+    Value v = fold(op, key.args, imm);
+    if (v == no_value) v = append(op, args, imm, aux);
+    known_.emplace(key, v);
+    return v;
+}
+
+// ---- scalars
+// -------------------------------------------------------------------------------------
+
+Value State::get32(uint32_t reg) {
+    Scalar& s = scalars_[reg];
+    if (s.v32 == no_value) {
+        if (s.pair != no_value)
+            s.v32 = emit(s.half ? Op::UHi : Op::ULo, {s.pair});
+        else
+            s.v32 = emit(Op::GetS32, {}, reg);
+    }
+    return s.v32;
+}
+
+Value State::get64(uint32_t reg) {
+    Scalar& lo = scalars_[reg];
+    Scalar& hi = scalars_[reg + 1];
+    if (lo.pair != no_value && lo.pair == hi.pair && lo.half == 0 && hi.half == 1) return lo.pair;
+    const bool unknown =
+        lo.v32 == no_value && lo.pair == no_value && hi.v32 == no_value && hi.pair == no_value;
+    const Value v =
+        unknown ? emit(Op::GetS64, {}, reg) : emit(Op::UPack64, {get32(reg), get32(reg + 1)});
+    lo.pair = hi.pair = v;
+    lo.half = 0;
+    hi.half = 1;
+    return v;
+}
+
+void State::set32(uint32_t reg, Value v) {
+    scalars_[reg] = {.v32 = v, .pair = no_value, .half = 0, .dirty = true};
+    if (reg == machine::exec_lo || reg == machine::exec_lo + 1) exec_written_ = true;
+}
+
+void State::set64(uint32_t reg, Value v, bool dirty) {
+    scalars_[reg] = {.v32 = no_value, .pair = v, .half = 0, .dirty = dirty};
+    scalars_[reg + 1] = {.v32 = no_value, .pair = v, .half = 1, .dirty = dirty};
+    if (reg == machine::exec_lo && dirty) exec_written_ = true;
+}
+
+Value State::scc() {
+    if (scc_ == no_value) scc_ = emit(Op::GetScc, {});
+    return scc_;
+}
+
+// ---- rows
+// ----------------------------------------------------------------------------------------
+
+bool State::covers(Value mask, Value subset) const {
+    if (mask == no_value || mask == subset) return true;
+    const ir::Inst& i = block_.insts[subset];
+    if (i.op == Op::MaskAnd) return covers(mask, i.args[0]) || covers(mask, i.args[1]);
+    if (i.op == Op::MaskAndNot) return covers(mask, i.args[0]);
+    return false;
+}
+
+// The row's value in every lane.
+Value State::whole(uint32_t row, Row& r) {
+    if (r.value == no_value) return emit(Op::GetV, {}, row);
+    if (r.mask == no_value) return r.value;
+    const Value base = r.base != no_value ? r.base : emit(Op::GetV, {}, row);
+    return select(r.mask, r.value, base);
+}
+
+Value State::read(uint32_t row) {
+    Row& r = rows_[row];
+    if (r.value != no_value && covers(r.mask, exec())) return r.value;
+    return read_all(row);
+}
+
+Value State::read_all(uint32_t row) {
+    Row& r = rows_[row];
+    const Value v = whole(row, r);
+    if (r.value == no_value) touched_.push_back(static_cast<uint16_t>(row));
+    r = {.value = v, .mask = no_value, .base = no_value, .dirty = r.dirty};
+    return v;
+}
+
+void State::write(uint32_t row, Value v) {
+    const Value e = exec();
+    if (is_full(e)) return write_all(row, v);
+    Row& r = rows_[row];
+    if (r.value == no_value) {
+        touched_.push_back(static_cast<uint16_t>(row));
+        r = {.value = v, .mask = e, .base = no_value, .dirty = true};
+    } else if (r.mask != no_value && covers(e, r.mask)) {
+        r = {.value = v, .mask = e, .base = r.base, .dirty = true};
+    } else {
+        // An unchanged row may stay in memory for the other lanes.
+        const Value base = r.dirty ? whole(row, r) : no_value;
+        r = {.value = v, .mask = e, .base = base, .dirty = true};
+    }
+}
+
+void State::write_all(uint32_t row, Value v) {
+    Row& r = rows_[row];
+    if (r.value == no_value) touched_.push_back(static_cast<uint16_t>(row));
+    r = {.value = v, .mask = no_value, .base = no_value, .dirty = true};
+}
+
+// ---- block ends
+// ----------------------------------------------------------------------------------
+
+void State::flush() {
+    for (uint16_t row : touched_) {
+        Row& r = rows_[row];
+        if (!r.dirty) continue;
+        if (r.mask == no_value)
+            append(Op::SetV, {r.value, mask_of(const64(~0ull))}, row, 0);
+        else if (r.base == no_value)
+            append(Op::SetV, {r.value, r.mask}, row, 0);
+        else
+            append(Op::SetV, {select(r.mask, r.value, r.base), mask_of(const64(~0ull))}, row, 0);
+        r.dirty = false;
+    }
+    for (uint32_t reg = 0; reg < 128; ++reg) {
+        Scalar& s = scalars_[reg];
+        if (!s.dirty) continue;
+        s.dirty = false;
+        if (reg < 127 && s.pair != no_value && s.half == 0 && scalars_[reg + 1].dirty &&
+            scalars_[reg + 1].pair == s.pair && scalars_[reg + 1].half == 1) {
+            scalars_[reg + 1].dirty = false;
+            append(Op::SetS64, {s.pair}, reg, 0);
+        } else {
+            append(Op::SetS32, {get32(reg)}, reg, 0);
+        }
+    }
+    if (scc_dirty_) append(Op::SetScc, {scc_}, 0, 0);
+    scc_dirty_ = false;
+}
+
+void State::forget(bool keep_exec) {
+    const Scalar lo = scalars_[machine::exec_lo], hi = scalars_[machine::exec_lo + 1];
+    scalars_ = {};
+    if (keep_exec) {
+        scalars_[machine::exec_lo] = lo;
+        scalars_[machine::exec_lo + 1] = hi;
+    } else {
+        exec_written_ = true;
+    }
+    for (uint16_t row : touched_) rows_[row] = {};
+    touched_.clear();
+    scc_ = no_value;
+}
+
+}  // namespace wj::lift

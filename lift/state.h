@@ -1,0 +1,100 @@
+// Builds the IR of one block: emission with folding and common subexpressions, and the guest
+// registers' current values, so that state is read once and written once per block.
+#pragma once
+
+#include <array>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/ir.h"
+
+namespace wj::lift {
+
+using ir::no_value;
+using ir::Op;
+using ir::Value;
+
+class State {
+public:
+    State(ir::Block& block, bool exec_full) : block_(block) {
+        set64(machine::exec_lo, exec_full ? const64(~0ull) : emit(Op::GetS64, {}, machine::exec_lo),
+              false);
+    }
+
+    // ---- values ----
+    // Pure operations are folded and shared; arguments must have the types of the row.
+    Value emit(Op op, std::initializer_list<Value> args, uint64_t imm = 0, uint32_t aux = 0);
+    Value const32(uint32_t v) { return emit(Op::Const32, {}, v); }
+    Value const64(uint64_t v) { return emit(Op::Const64, {}, v); }
+    Value splat(Value u32) { return emit(Op::Splat32, {u32}); }
+    Value lane_const(uint32_t v) { return splat(const32(v)); }
+    Value lane_const64(uint64_t v) { return emit(Op::Splat64, {const64(v)}); }
+    Value mask_not(Value m) { return emit(Op::MaskNot, {m}); }
+    Value select(Value mask, Value yes, Value no) { return emit(Op::Select32, {mask, yes, no}); }
+    bool is_const(Value v, uint64_t& out) const;
+    bool is_full(Value mask) const;
+    const ir::Inst& inst(Value v) const { return block_.insts[v]; }
+
+    // ---- scalar registers, by operand encoding ----
+    Value get32(uint32_t reg);
+    Value get64(uint32_t reg);
+    void set32(uint32_t reg, Value v);
+    void set64(uint32_t reg, Value v, bool dirty = true);
+    Value get_mask(uint32_t reg) { return mask_of(get64(reg)); }
+    Value mask_of(Value u64) { return emit(Op::MaskOf, {u64}); }
+    Value bits_of(Value mask) { return emit(Op::BitsOf, {mask}); }
+    Value scc();
+    void set_scc(Value v) { scc_ = v, scc_dirty_ = true; }
+    Value exec() { return get_mask(machine::exec_lo); }
+    bool exec_written() const { return exec_written_; }
+
+    // ---- vector registers; rows 256.. are AccVGPRs ----
+    Value read(uint32_t row);               // as the lanes of EXEC see it
+    Value read_all(uint32_t row);           // every lane
+    void write(uint32_t row, Value v);      // under EXEC
+    void write_all(uint32_t row, Value v);  // every lane
+    Value pack(Value lo, Value hi) { return emit(Op::Pack64, {lo, hi}); }
+
+    // Writes every changed register to the wave (block end, before a call).
+    void flush();
+    // After a call that may have changed anything. keep_exec: it cannot have changed EXEC.
+    void forget(bool keep_exec);
+
+private:
+    struct Scalar {
+        Value v32 = no_value, pair = no_value;  // pair: this register is half `half` of a U64 value
+        uint8_t half = 0;
+        bool dirty = false;
+    };
+    struct Row {
+        Value value = no_value;
+        Value mask = no_value;  // lanes for which value holds; no_value = all
+        Value base = no_value;  // value of the other lanes; no_value = what the row holds in memory
+        bool dirty = false;
+    };
+    struct Key {
+        Op op;
+        uint32_t aux;
+        uint64_t imm;
+        std::array<Value, 4> args;
+        bool operator==(const Key&) const = default;
+    };
+    struct KeyHash {
+        size_t operator()(const Key& k) const;
+    };
+    Value append(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux);
+    Value fold(Op op, const std::array<Value, 4>& a, uint64_t imm);
+    bool covers(Value mask,
+                Value subset) const;  // mask (no_value = all) holds every lane of subset
+    Value whole(uint32_t row, Row& r);
+
+    ir::Block& block_;
+    std::unordered_map<Key, Value, KeyHash> known_;
+    std::array<Scalar, 128> scalars_{};
+    std::array<Row, 512> rows_{};
+    std::vector<uint16_t> touched_;  // rows with an entry
+    Value scc_ = no_value;
+    bool scc_dirty_ = false, exec_written_ = false;
+};
+
+}  // namespace wj::lift

@@ -1,0 +1,255 @@
+// Vector f32, f64 and conversions, for round-to-nearest MODEs. Other rounding modes, and flushed
+// f64 or f16 denormals, go to the interpreter's handlers.
+#include "lift/lifter.h"
+
+namespace wj::lift {
+namespace {
+
+template <Op op, bool swap = false>
+bool bin32(Lifter& l, const Inst& i) {
+    if (!l.round32()) return false;
+    const Value x = l.f32(i, swap), y = l.f32(i, !swap);
+    return l.set_f32(i, l.emit(op, {x, y}));
+}
+
+template <Op op>
+bool minmax32(Lifter& l, const Inst& i) {
+    return l.set_f32(i, l.emit(op, {l.f32(i, 0), l.f32(i, 1)}, l.ieee()));
+}
+
+template <Op op>
+bool minmax3_32(Lifter& l, const Inst& i) {
+    return l.set_f32(
+        i, l.emit(op, {l.emit(op, {l.f32(i, 0), l.f32(i, 1)}, l.ieee()), l.f32(i, 2)}, l.ieee()));
+}
+
+bool fma32(Lifter& l, const Inst& i) {
+    if (!l.round32()) return false;
+    return l.set_f32(i, l.emit(Op::FFma32, {l.f32(i, 0), l.f32(i, 1), l.f32(i, 2)}));
+}
+
+// The destination is the addend.
+Value addend32(Lifter& l, const Inst& i) {
+    const Value v = l.raw(i.dst[0]);
+    return l.flush_in32() ? l.emit(Op::FFlush32, {v}) : v;
+}
+
+bool fmac32(Lifter& l, const Inst& i) {
+    if (!l.round32() || i.variant == Variant::Sdwa) return false;
+    return l.set_f32(i, l.emit(Op::FFma32, {l.f32(i, 0), l.f32(i, 1), addend32(l, i)}));
+}
+
+bool fmamk32(Lifter& l, const Inst& i) {
+    if (!l.round32()) return false;
+    return l.set_f32(i, l.emit(Op::FFma32, {l.f32(i, 0), l.f32(i, 1), l.f32(i, 2)}));
+}
+
+// v_mad, v_mac: two roundings; inputs, product and result are flushed whatever MODE says.
+Value mad(Lifter& l, Value x, Value y, Value z) {
+    auto flush = [&](Value v) { return l.emit(Op::FFlush32, {v}); };
+    const Value product = flush(l.emit(Op::FMul32, {flush(x), flush(y)}));
+    return flush(l.emit(Op::FAdd32, {product, flush(z)}));
+}
+
+bool mad32(Lifter& l, const Inst& i) {
+    if (!l.round32()) return false;
+    return l.set_f32(i, mad(l, l.f32(i, 0), l.f32(i, 1), l.f32(i, 2)));
+}
+
+bool mac32(Lifter& l, const Inst& i) {
+    if (!l.round32() || i.variant == Variant::Sdwa) return false;
+    return l.set_f32(i, mad(l, l.f32(i, 0), l.f32(i, 1), l.raw(i.dst[0])));
+}
+
+bool madmk32(Lifter& l, const Inst& i) {
+    if (!l.round32()) return false;
+    return l.set_f32(i, mad(l, l.f32(i, 0), l.f32(i, 1), l.f32(i, 2)));
+}
+
+template <uint32_t mode>
+bool round32(Lifter& l, const Inst& i) {
+    return l.set_f32(i, l.emit(Op::FRound32, {l.f32(i, 0)}, mode));
+}
+
+bool ldexp32(Lifter& l, const Inst& i) {
+    if (!l.round32()) return false;
+    return l.set_f32(i, l.emit(Op::FLdexp32, {l.f32(i, 0), l.raw(i.src[1])}));
+}
+
+// ---- conversions
+// -----------------------------------------------------------------------------------
+
+template <Op op>
+bool int_to_f32(Lifter& l, const Inst& i) {
+    if (!l.round32()) return false;
+    return l.set_f32(i, l.emit(op, {l.v32(i, 0)}));
+}
+
+template <uint32_t byte>
+bool ubyte_to_f32(Lifter& l, const Inst& i) {
+    Value v = l.v32(i, 0);
+    if (byte) v = l.emit(Op::Shr32, {v, l.c32(byte * 8)});
+    return l.set_f32(i, l.emit(Op::CvtU32ToF32, {l.emit(Op::And32, {v, l.c32(0xff)})}));
+}
+
+template <Op op>
+bool f32_to_int(Lifter& l, const Inst& i) {
+    if (i.clamp || i.omod) return false;
+    l.set_v32(i, l.emit(op, {l.f32(i, 0)}));
+    return true;
+}
+
+bool f32_to_f64(Lifter& l, const Inst& i) {
+    if (i.clamp || i.omod || !l.denorm64()) return false;
+    l.set_v64(i.dst[0], l.emit(Op::CvtF32ToF64, {l.f32(i, 0)}));
+    return true;
+}
+
+bool f64_to_f32(Lifter& l, const Inst& i) {
+    if (!l.round32() || !l.denorm64()) return false;
+    return l.set_f32(i, l.emit(Op::CvtF64ToF32, {l.f64(i, 0)}));
+}
+
+template <Op op>
+bool int_to_f64(Lifter& l, const Inst& i) {
+    if (i.clamp || i.omod) return false;
+    l.set_v64(i.dst[0], l.emit(op, {l.v32(i, 0)}));
+    return true;
+}
+
+template <Op op>
+bool f64_to_int(Lifter& l, const Inst& i) {
+    if (i.clamp || i.omod || !l.denorm64()) return false;
+    l.set_v32(i, l.emit(op, {l.f64(i, 0)}));
+    return true;
+}
+
+// ---- f64
+// -----------------------------------------------------------------------------------------------
+
+bool plain64(const Lifter& l, const Inst& i) {
+    return l.round64() && l.denorm64() && !i.clamp && !i.omod;
+}
+
+template <Op op>
+bool bin64(Lifter& l, const Inst& i) {
+    if (!plain64(l, i)) return false;
+    l.set_v64(i.dst[0], l.emit(op, {l.f64(i, 0), l.f64(i, 1)}));
+    return true;
+}
+
+template <Op op>
+bool minmax64(Lifter& l, const Inst& i) {
+    if (!plain64(l, i)) return false;
+    l.set_v64(i.dst[0], l.emit(op, {l.f64(i, 0), l.f64(i, 1)}, l.ieee()));
+    return true;
+}
+
+bool fma64(Lifter& l, const Inst& i) {
+    if (!plain64(l, i)) return false;
+    l.set_v64(i.dst[0], l.emit(Op::FFma64, {l.f64(i, 0), l.f64(i, 1), l.f64(i, 2)}));
+    return true;
+}
+
+bool fmac64(Lifter& l, const Inst& i) {
+    if (!plain64(l, i)) return false;
+    l.set_v64(i.dst[0], l.emit(Op::FFma64, {l.f64(i, 0), l.f64(i, 1), l.v64(i.dst[0])}));
+    return true;
+}
+
+template <uint32_t mode>
+bool round64(Lifter& l, const Inst& i) {
+    if (!plain64(l, i)) return false;
+    l.set_v64(i.dst[0], l.emit(Op::FRound64, {l.f64(i, 0)}, mode));
+    return true;
+}
+
+bool ldexp64(Lifter& l, const Inst& i) {
+    if (!plain64(l, i)) return false;
+    l.set_v64(i.dst[0], l.emit(Op::FLdexp64, {l.f64(i, 0), l.raw(i.src[1])}));
+    return true;
+}
+
+// ---- packed f32 (gfx90a)
+// -------------------------------------------------------------------------------
+
+Value pk32(Lifter& l, const Inst& i, uint32_t n, bool high) {
+    Value v = l.raw(i.src[n], (high ? i.op_sel_hi : i.op_sel) >> n & 1);
+    if ((high ? i.neg_hi : i.neg) >> n & 1) v = l.emit(Op::Xor32, {v, l.c32(0x80000000)});
+    return l.flush_in32() ? l.emit(Op::FFlush32, {v}) : v;
+}
+
+template <Op op, uint32_t count>
+bool packed32(Lifter& l, const Inst& i) {
+    if (!l.round32() || i.clamp) return false;
+    Value r[2];
+    for (bool high : {false, true}) {
+        r[high] = count == 2
+                      ? l.emit(op, {pk32(l, i, 0, high), pk32(l, i, 1, high)})
+                      : l.emit(op, {pk32(l, i, 0, high), pk32(l, i, 1, high), pk32(l, i, 2, high)});
+        if (l.flush_out32()) r[high] = l.emit(Op::FFlush32, {r[high]});
+    }
+    l.write(i.dst[0], r[0], 0);
+    l.write(i.dst[0], r[1], 1);
+    return true;
+}
+
+constexpr Entry entries[] = {
+    {Opcode::v_add_f32, bin32<Op::FAdd32>},
+    {Opcode::v_sub_f32, bin32<Op::FSub32>},
+    {Opcode::v_subrev_f32, bin32<Op::FSub32, true>},
+    {Opcode::v_mul_f32, bin32<Op::FMul32>},
+    {Opcode::v_min_f32, minmax32<Op::FMin32>},
+    {Opcode::v_max_f32, minmax32<Op::FMax32>},
+    {Opcode::v_min3_f32, minmax3_32<Op::FMin32>},
+    {Opcode::v_max3_f32, minmax3_32<Op::FMax32>},
+    {Opcode::v_fma_f32, fma32},
+    {Opcode::v_fmac_f32, fmac32},
+    {Opcode::v_fmamk_f32, fmamk32},
+    {Opcode::v_fmaak_f32, fmamk32},
+    {Opcode::v_mad_f32, mad32},
+    {Opcode::v_mac_f32, mac32},
+    {Opcode::v_madmk_f32, madmk32},
+    {Opcode::v_madak_f32, madmk32},
+    {Opcode::v_rndne_f32, round32<0>},
+    {Opcode::v_floor_f32, round32<1>},
+    {Opcode::v_ceil_f32, round32<2>},
+    {Opcode::v_trunc_f32, round32<3>},
+    {Opcode::v_ldexp_f32, ldexp32},
+    {Opcode::v_cvt_f32_i32, int_to_f32<Op::CvtI32ToF32>},
+    {Opcode::v_cvt_f32_u32, int_to_f32<Op::CvtU32ToF32>},
+    {Opcode::v_cvt_f32_ubyte0, ubyte_to_f32<0>},
+    {Opcode::v_cvt_f32_ubyte1, ubyte_to_f32<1>},
+    {Opcode::v_cvt_f32_ubyte2, ubyte_to_f32<2>},
+    {Opcode::v_cvt_f32_ubyte3, ubyte_to_f32<3>},
+    {Opcode::v_cvt_i32_f32, f32_to_int<Op::CvtF32ToI32>},
+    {Opcode::v_cvt_u32_f32, f32_to_int<Op::CvtF32ToU32>},
+    {Opcode::v_cvt_f64_f32, f32_to_f64},
+    {Opcode::v_cvt_f32_f64, f64_to_f32},
+    {Opcode::v_cvt_f64_i32, int_to_f64<Op::CvtI32ToF64>},
+    {Opcode::v_cvt_f64_u32, int_to_f64<Op::CvtU32ToF64>},
+    {Opcode::v_cvt_i32_f64, f64_to_int<Op::CvtF64ToI32>},
+    {Opcode::v_cvt_u32_f64, f64_to_int<Op::CvtF64ToU32>},
+    {Opcode::v_add_f64, bin64<Op::FAdd64>},
+    {Opcode::v_mul_f64, bin64<Op::FMul64>},
+    {Opcode::v_min_f64, minmax64<Op::FMin64>},
+    {Opcode::v_max_f64, minmax64<Op::FMax64>},
+    {Opcode::v_fma_f64, fma64},
+    {Opcode::v_fmac_f64, fmac64},
+    {Opcode::v_rndne_f64, round64<0>},
+    {Opcode::v_floor_f64, round64<1>},
+    {Opcode::v_ceil_f64, round64<2>},
+    {Opcode::v_trunc_f64, round64<3>},
+    {Opcode::v_ldexp_f64, ldexp64},
+    {Opcode::v_pk_add_f32, packed32<Op::FAdd32, 2>},
+    {Opcode::v_pk_mul_f32, packed32<Op::FMul32, 2>},
+    {Opcode::v_pk_fma_f32, packed32<Op::FFma32, 3>},
+};
+
+}  // namespace
+
+std::span<const Entry> vector_float_entries() {
+    return entries;
+}
+
+}  // namespace wj::lift

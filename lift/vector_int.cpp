@@ -1,0 +1,372 @@
+// Vector integer, bit and move instructions.
+#include "lift/lifter.h"
+
+namespace wj::lift {
+namespace {
+
+Value a(Lifter& l, const Inst& i, uint32_t n) {
+    return l.v32(i, n);
+}
+Value u24(Lifter& l, Value v) {
+    return l.emit(Op::And32, {v, l.c32(0xffffff)});
+}
+Value i24(Lifter& l, Value v) {
+    return l.emit(Op::Sar32, {l.emit(Op::Shl32, {v, l.c32(8)}), l.c32(8)});
+}
+
+bool put(Lifter& l, const Inst& i, Value v) {
+    if (i.clamp) return false;  // integer saturation
+    l.set_v32(i, v);
+    return true;
+}
+
+template <Op op, bool swap = false>
+bool bin(Lifter& l, const Inst& i) {
+    const Value x = a(l, i, 0), y = a(l, i, 1);
+    return put(l, i, swap ? l.emit(op, {y, x}) : l.emit(op, {x, y}));
+}
+
+template <Op op>
+bool un(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(op, {a(l, i, 0)}));
+}
+
+// a op1 b op2 c
+template <Op op1, Op op2>
+bool tri(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(op2, {l.emit(op1, {a(l, i, 0), a(l, i, 1)}), a(l, i, 2)}));
+}
+
+bool mov(Lifter& l, const Inst& i) {
+    return put(l, i, a(l, i, 0));
+}
+bool not_b32(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::Xor32, {a(l, i, 0), l.c32(~0u)}));
+}
+bool xnor(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::Xor32, {l.emit(Op::Xor32, {a(l, i, 0), a(l, i, 1)}), l.c32(~0u)}));
+}
+
+bool swap_b32(Lifter& l, const Inst& i) {
+    if (!l.is_vector(i.src[0])) return false;
+    const Value x = l.raw(i.src[0]), y = l.raw(i.dst[0]);
+    l.write(i.dst[0], x);
+    l.write(i.src[0], y);
+    return true;
+}
+
+// With carry-out; the carry of inactive lanes is 0.
+bool add_co(Lifter& l, const Inst& i) {
+    const Value x = a(l, i, 0), r = l.emit(Op::Add32, {x, a(l, i, 1)});
+    if (!put(l, i, r)) return false;
+    l.set_mask(i.dst[1], l.active(l.emit(Op::CmpLtU32, {r, x})));
+    return true;
+}
+
+template <bool reverse>
+bool sub_co(Lifter& l, const Inst& i) {
+    const Value x = a(l, i, reverse), y = a(l, i, !reverse);
+    if (!put(l, i, l.emit(Op::Sub32, {x, y}))) return false;
+    l.set_mask(i.dst[1], l.active(l.emit(Op::CmpLtU32, {x, y})));
+    return true;
+}
+
+template <Op sum, Op carry, bool reverse = false>
+bool carry_in(Lifter& l, const Inst& i) {
+    const Value x = a(l, i, reverse), y = a(l, i, !reverse), c = l.mask(i.src[2]);
+    if (!put(l, i, l.emit(sum, {x, y, c}))) return false;
+    l.set_mask(i.dst[1], l.active(l.emit(carry, {x, y, c})));
+    return true;
+}
+
+template <bool is_signed>
+bool mad_64_32(Lifter& l, const Inst& i) {
+    if (i.clamp || is_signed) return false;
+    const Value product = l.emit(Op::MulWideU32, {a(l, i, 0), a(l, i, 1)}), c = l.v64(i.src[2]);
+    const Value r = l.emit(Op::Add64, {product, c});
+    l.set_v64(i.dst[0], r);
+    l.set_mask(i.dst[1], l.active(l.emit(Op::CmpLtU64, {r, c})));
+    return true;
+}
+
+bool mul_u24(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::Mul32, {u24(l, a(l, i, 0)), u24(l, a(l, i, 1))}));
+}
+bool mul_i24(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::Mul32, {i24(l, a(l, i, 0)), i24(l, a(l, i, 1))}));
+}
+bool mul_hi_u24(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::MulHiU32, {u24(l, a(l, i, 0)), u24(l, a(l, i, 1))}));
+}
+bool mul_hi_i24(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::MulHiS32, {i24(l, a(l, i, 0)), i24(l, a(l, i, 1))}));
+}
+bool mad_u24(Lifter& l, const Inst& i) {
+    return put(l, i,
+               l.emit(Op::Add32,
+                      {l.emit(Op::Mul32, {u24(l, a(l, i, 0)), u24(l, a(l, i, 1))}), a(l, i, 2)}));
+}
+bool mad_i24(Lifter& l, const Inst& i) {
+    return put(l, i,
+               l.emit(Op::Add32,
+                      {l.emit(Op::Mul32, {i24(l, a(l, i, 0)), i24(l, a(l, i, 1))}), a(l, i, 2)}));
+}
+
+template <Op op>
+bool shift64(Lifter& l, const Inst& i) {
+    l.set_v64(i.dst[0], l.emit(op, {l.v64(i.src[1]), a(l, i, 0)}));
+    return true;
+}
+
+template <Op lo, Op hi>
+bool med3(Lifter& l, const Inst& i) {
+    const Value x = a(l, i, 0), y = a(l, i, 1), z = a(l, i, 2);
+    return put(l, i, l.emit(hi, {l.emit(lo, {x, y}), l.emit(lo, {l.emit(hi, {x, y}), z})}));
+}
+
+Value low_ones(Lifter& l, Value width) {
+    return l.emit(Op::Sub32, {l.emit(Op::Shl32, {l.c32(1), width}), l.c32(1)});
+}
+
+bool bfe_u32(Lifter& l, const Inst& i) {
+    return put(
+        l, i,
+        l.emit(Op::And32, {l.emit(Op::Shr32, {a(l, i, 0), a(l, i, 1)}), low_ones(l, a(l, i, 2))}));
+}
+
+bool bfe_i32(Lifter& l, const Inst& i) {
+    const Value x = a(l, i, 0), offset = a(l, i, 1), width = a(l, i, 2);
+    uint64_t o, w;
+    if (l.s.is_const(offset, o) && l.s.is_const(width, w) && (w & 31) != 0 &&
+        (o & 31) + (w & 31) <= 32) {
+        const uint32_t up = 32 - (w & 31) - (o & 31);
+        return put(l, i,
+                   l.emit(Op::Sar32, {l.emit(Op::Shl32, {x, l.c32(up)}), l.c32(32 - (w & 31))}));
+    }
+    const Value field = l.emit(Op::And32, {l.emit(Op::Sar32, {x, offset}), low_ones(l, width)});
+    const Value sign = l.emit(Op::Shr32, {l.emit(Op::Shl32, {l.c32(1), width}), l.c32(1)});
+    // width 0: sign = 0 (1 >> 1) and the field is 0.
+    return put(l, i, l.emit(Op::Sub32, {l.emit(Op::Xor32, {field, sign}), sign}));
+}
+
+bool bfi(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::Bitop3, {a(l, i, 0), a(l, i, 1), a(l, i, 2)}, 0xca));
+}
+bool bfm(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::Shl32, {low_ones(l, a(l, i, 0)), a(l, i, 1)}));
+}
+bool alignbit(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::Fshr32, {a(l, i, 0), a(l, i, 1), a(l, i, 2)}));
+}
+bool alignbyte(Lifter& l, const Inst& i) {
+    const Value bits = l.emit(Op::Shl32, {l.emit(Op::And32, {a(l, i, 2), l.c32(3)}), l.c32(3)});
+    return put(l, i, l.emit(Op::Fshr32, {a(l, i, 0), a(l, i, 1), bits}));
+}
+
+bool and_or(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::Bitop3, {a(l, i, 0), a(l, i, 1), a(l, i, 2)}, 0xea));
+}
+bool or3(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::Bitop3, {a(l, i, 0), a(l, i, 1), a(l, i, 2)}, 0xfe));
+}
+
+bool lshl_add(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::Add32, {l.emit(Op::Shl32, {a(l, i, 0), a(l, i, 1)}), a(l, i, 2)}));
+}
+bool lshl_or(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::Or32, {l.emit(Op::Shl32, {a(l, i, 0), a(l, i, 1)}), a(l, i, 2)}));
+}
+bool add_lshl(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::Shl32, {l.emit(Op::Add32, {a(l, i, 0), a(l, i, 1)}), a(l, i, 2)}));
+}
+
+template <Op count>
+bool find(Lifter& l, const Inst& i) {
+    const Value x = a(l, i, 0);
+    return put(l, i,
+               l.s.select(l.emit(Op::CmpEq32, {x, l.c32(0)}), l.c32(~0u), l.emit(count, {x})));
+}
+
+bool bcnt(Lifter& l, const Inst& i) {
+    return put(l, i, l.emit(Op::Add32, {l.emit(Op::Popcnt32, {a(l, i, 0)}), a(l, i, 1)}));
+}
+
+// Counts the bits of src0 that belong to lanes below this one.
+template <bool high>
+bool mbcnt(Lifter& l, const Inst& i) {
+    const Value lane = l.emit(Op::LaneId, {});
+    const Value upper = l.emit(Op::CmpLtU32, {l.c32(31), lane});
+    const Value below =
+        l.emit(Op::Sub32, {l.emit(Op::Shl32, {l.c32(1), lane}), l.c32(1)});  // count & 31
+    const Value mask =
+        high ? l.s.select(upper, below, l.c32(0)) : l.s.select(upper, l.c32(~0u), below);
+    const Value bits = l.emit(Op::Popcnt32, {l.emit(Op::And32, {a(l, i, 0), mask})});
+    return put(l, i, l.emit(Op::Add32, {bits, a(l, i, 1)}));
+}
+
+bool cndmask(Lifter& l, const Inst& i) {
+    if (i.neg || i.abs) return false;
+    return put(l, i, l.s.select(l.mask(i.src[2]), a(l, i, 1), a(l, i, 0)));
+}
+
+// 16-bit results on gfx9 clear the upper half of the destination (op_sel and SDWA excepted).
+Value low16(Lifter& l, Value v) {
+    return l.emit(Op::And32, {v, l.c32(0xffff)});
+}
+Value sext16(Lifter& l, Value v) {
+    return l.emit(Op::Sar32, {l.emit(Op::Shl32, {v, l.c32(16)}), l.c32(16)});
+}
+
+template <Op op, bool is_signed = false, bool swap = false>
+bool bin16(Lifter& l, const Inst& i) {
+    if (i.op_sel) return false;
+    Value x = a(l, i, swap), y = a(l, i, !swap);
+    if (is_signed) x = sext16(l, x), y = sext16(l, y);
+    if (op == Op::MinU32 || op == Op::MaxU32) x = low16(l, x), y = low16(l, y);
+    return put(l, i, low16(l, l.emit(op, {x, y})));
+}
+
+// v_lshlrev_b16 and friends: the count is src0[3:0].
+template <Op op, bool is_signed = false>
+bool shift16(Lifter& l, const Inst& i) {
+    if (i.op_sel) return false;
+    const Value count = l.emit(Op::And32, {a(l, i, 0), l.c32(15)});
+    const Value x = is_signed ? sext16(l, a(l, i, 1)) : low16(l, a(l, i, 1));
+    return put(l, i, low16(l, l.emit(op, {x, count})));
+}
+
+// Packed 16-bit integers: each half of each source is chosen by op_sel / op_sel_hi.
+Value half(Lifter& l, const Inst& i, uint32_t n, bool high, bool is_signed) {
+    const Value v = l.raw(i.src[n]);
+    const bool upper = (high ? i.op_sel_hi : i.op_sel) >> n & 1;
+    if (is_signed) return upper ? l.emit(Op::Sar32, {v, l.c32(16)}) : sext16(l, v);
+    return upper ? l.emit(Op::Shr32, {v, l.c32(16)}) : low16(l, v);
+}
+
+template <Op op, bool is_signed, bool swap = false, bool shift = false>
+bool packed(Lifter& l, const Inst& i) {
+    if (i.neg || i.neg_hi) return false;
+    Value r[2];
+    for (bool high : {false, true}) {
+        Value x = half(l, i, swap, high, is_signed),
+              y = half(l, i, !swap, high, is_signed && !shift);
+        if (shift) y = l.emit(Op::And32, {y, l.c32(15)});
+        r[high] = l.emit(op, {x, y});
+    }
+    return put(l, i, l.emit(Op::Or32, {low16(l, r[0]), l.emit(Op::Shl32, {r[1], l.c32(16)})}));
+}
+
+bool pk_mov(Lifter& l, const Inst& i) {
+    const Value lo = l.raw(i.src[0], i.op_sel & 1), hi = l.raw(i.src[1], i.op_sel >> 1 & 1);
+    l.write(i.dst[0], lo, 0);
+    l.write(i.dst[0], hi, 1);
+    return true;
+}
+
+bool accvgpr(Lifter& l, const Inst& i) {
+    l.write(i.dst[0], l.raw(i.src[0]));
+    return true;
+}
+
+constexpr Entry entries[] = {
+    {Opcode::v_mov_b32, mov},
+    {Opcode::v_not_b32, not_b32},
+    {Opcode::v_xnor_b32, xnor},
+    {Opcode::v_swap_b32, swap_b32},
+    {Opcode::v_add_u32, bin<Op::Add32>},
+    {Opcode::v_sub_u32, bin<Op::Sub32>},
+    {Opcode::v_subrev_u32, bin<Op::Sub32, true>},
+    {Opcode::v_add_i32, bin<Op::Add32>},
+    {Opcode::v_sub_i32, bin<Op::Sub32>},
+    {Opcode::v_add_co_u32, add_co},
+    {Opcode::v_sub_co_u32, sub_co<false>},
+    {Opcode::v_subrev_co_u32, sub_co<true>},
+    {Opcode::v_addc_co_u32, carry_in<Op::AddCarry32, Op::CarryOut32>},
+    {Opcode::v_subb_co_u32, carry_in<Op::SubBorrow32, Op::BorrowOut32>},
+    {Opcode::v_subbrev_co_u32, carry_in<Op::SubBorrow32, Op::BorrowOut32, true>},
+    {Opcode::v_and_b32, bin<Op::And32>},
+    {Opcode::v_or_b32, bin<Op::Or32>},
+    {Opcode::v_xor_b32, bin<Op::Xor32>},
+    {Opcode::v_lshlrev_b32, bin<Op::Shl32, true>},
+    {Opcode::v_lshrrev_b32, bin<Op::Shr32, true>},
+    {Opcode::v_ashrrev_i32, bin<Op::Sar32, true>},
+    {Opcode::v_lshlrev_b64, shift64<Op::Shl64>},
+    {Opcode::v_lshrrev_b64, shift64<Op::Shr64>},
+    {Opcode::v_ashrrev_i64, shift64<Op::Sar64>},
+    {Opcode::v_mul_lo_u32, bin<Op::Mul32>},
+    {Opcode::v_mul_hi_u32, bin<Op::MulHiU32>},
+    {Opcode::v_mul_hi_i32, bin<Op::MulHiS32>},
+    {Opcode::v_mul_u32_u24, mul_u24},
+    {Opcode::v_mul_i32_i24, mul_i24},
+    {Opcode::v_mul_hi_u32_u24, mul_hi_u24},
+    {Opcode::v_mul_hi_i32_i24, mul_hi_i24},
+    {Opcode::v_mad_u32_u24, mad_u24},
+    {Opcode::v_mad_i32_i24, mad_i24},
+    {Opcode::v_mad_u64_u32, mad_64_32<false>},
+    {Opcode::v_mad_i64_i32, mad_64_32<true>},
+    {Opcode::v_min_u32, bin<Op::MinU32>},
+    {Opcode::v_max_u32, bin<Op::MaxU32>},
+    {Opcode::v_min_i32, bin<Op::MinS32>},
+    {Opcode::v_max_i32, bin<Op::MaxS32>},
+    {Opcode::v_min3_u32, tri<Op::MinU32, Op::MinU32>},
+    {Opcode::v_max3_u32, tri<Op::MaxU32, Op::MaxU32>},
+    {Opcode::v_min3_i32, tri<Op::MinS32, Op::MinS32>},
+    {Opcode::v_max3_i32, tri<Op::MaxS32, Op::MaxS32>},
+    {Opcode::v_med3_u32, med3<Op::MinU32, Op::MaxU32>},
+    {Opcode::v_med3_i32, med3<Op::MinS32, Op::MaxS32>},
+    {Opcode::v_add3_u32, tri<Op::Add32, Op::Add32>},
+    {Opcode::v_xad_u32, tri<Op::Xor32, Op::Add32>},
+    {Opcode::v_lshl_add_u32, lshl_add},
+    {Opcode::v_lshl_or_b32, lshl_or},
+    {Opcode::v_add_lshl_u32, add_lshl},
+    {Opcode::v_and_or_b32, and_or},
+    {Opcode::v_or3_b32, or3},
+    {Opcode::v_bfe_u32, bfe_u32},
+    {Opcode::v_bfe_i32, bfe_i32},
+    {Opcode::v_bfi_b32, bfi},
+    {Opcode::v_bfm_b32, bfm},
+    {Opcode::v_alignbit_b32, alignbit},
+    {Opcode::v_alignbyte_b32, alignbyte},
+    {Opcode::v_bfrev_b32, un<Op::Brev32>},
+    {Opcode::v_ffbh_u32, find<Op::Clz32>},
+    {Opcode::v_ffbl_b32, find<Op::Ctz32>},
+    {Opcode::v_bcnt_u32_b32, bcnt},
+    {Opcode::v_mbcnt_lo_u32_b32, mbcnt<false>},
+    {Opcode::v_mbcnt_hi_u32_b32, mbcnt<true>},
+    {Opcode::v_cndmask_b32, cndmask},
+    {Opcode::v_add_u16, bin16<Op::Add32>},
+    {Opcode::v_sub_u16, bin16<Op::Sub32>},
+    {Opcode::v_subrev_u16, bin16<Op::Sub32, false, true>},
+    {Opcode::v_mul_lo_u16, bin16<Op::Mul32>},
+    {Opcode::v_min_u16, bin16<Op::MinU32>},
+    {Opcode::v_max_u16, bin16<Op::MaxU32>},
+    {Opcode::v_min_i16, bin16<Op::MinS32, true>},
+    {Opcode::v_max_i16, bin16<Op::MaxS32, true>},
+    {Opcode::v_lshlrev_b16, shift16<Op::Shl32>},
+    {Opcode::v_lshrrev_b16, shift16<Op::Shr32>},
+    {Opcode::v_ashrrev_i16, shift16<Op::Sar32, true>},
+    {Opcode::v_pk_add_u16, packed<Op::Add32, false>},
+    {Opcode::v_pk_add_i16, packed<Op::Add32, false>},
+    {Opcode::v_pk_sub_u16, packed<Op::Sub32, false>},
+    {Opcode::v_pk_sub_i16, packed<Op::Sub32, false>},
+    {Opcode::v_pk_mul_lo_u16, packed<Op::Mul32, false>},
+    {Opcode::v_pk_min_u16, packed<Op::MinU32, false>},
+    {Opcode::v_pk_max_u16, packed<Op::MaxU32, false>},
+    {Opcode::v_pk_min_i16, packed<Op::MinS32, true>},
+    {Opcode::v_pk_max_i16, packed<Op::MaxS32, true>},
+    {Opcode::v_pk_lshlrev_b16, packed<Op::Shl32, false, true, true>},
+    {Opcode::v_pk_lshrrev_b16, packed<Op::Shr32, false, true, true>},
+    {Opcode::v_pk_ashrrev_i16, packed<Op::Sar32, true, true, true>},
+    {Opcode::v_pk_mov_b32, pk_mov},
+    {Opcode::v_accvgpr_read_b32, accvgpr},
+    {Opcode::v_accvgpr_write_b32, accvgpr},
+    {Opcode::v_accvgpr_mov_b32, accvgpr},
+};
+
+}  // namespace
+
+std::span<const Entry> vector_int_entries() {
+    return entries;
+}
+
+}  // namespace wj::lift
