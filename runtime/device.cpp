@@ -67,6 +67,7 @@ public:
     const Target& target() const override { return target_; }
     machine::Engine& engine() override { return *engine_; }
     memory::AddressSpace& memory() override { return memory_; }
+    uint64_t default_queue() const override { return queue_; }
     bool help(uint64_t max_ns) override { return scheduler_->help(max_ns); }
     void set_alias_bit47(bool on) override {
         scheduler_->set_address_mask(on ? ~(uint64_t{1} << 47) : ~uint64_t{0});

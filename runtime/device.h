@@ -136,6 +136,10 @@ public:
     virtual Result<std::shared_ptr<Dispatch>> dispatch(const DispatchRequest& request,
                                                        std::function<void(const DispatchResult&)> on_done = {}) = 0;
 
+    // Guest address of an amd_queue_t with the device's apertures: queue_ptr of dispatches that come
+    // without a queue.
+    virtual uint64_t default_queue() const = 0;
+
     // Runs queued work-groups on the calling thread for about `max_ns`; false = there was nothing to do.
     virtual bool help(uint64_t max_ns) = 0;
 

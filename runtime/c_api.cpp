@@ -1,0 +1,250 @@
+// C interface: context and memory. Modules and dispatches: c_api_launch.cpp.
+#include "runtime/c_api_internal.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "frontend/code_object_bytes.h"
+#include "runtime/engine_factory.h"
+#include "runtime/launch_plan.h"
+
+using namespace wj;
+using namespace wj::c_api;
+
+namespace wj::c_api {
+
+wj_status to_c(Code code) {
+    static_assert(static_cast<int>(Code::InvalidArgument) == WJ_INVALID_ARGUMENT);
+    static_assert(static_cast<int>(Code::GuestFault) == WJ_GUEST_FAULT);
+    static_assert(static_cast<int>(Code::HostError) == WJ_HOST_ERROR);
+    return static_cast<wj_status>(code);
+}
+
+namespace {
+
+Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
+    runtime::DeviceOptions d;
+    if (o.target) d.target = o.target;
+    if (o.engine > WJ_ENGINE_AVX512)
+        return Status(Code::InvalidArgument, "engine " + std::to_string(o.engine) + " does not exist");
+    d.engine = static_cast<runtime::EngineKind>(o.engine);
+    if (o.memory_mode > WJ_MEMORY_CHECKED)
+        return Status(Code::InvalidArgument, "memory mode " + std::to_string(o.memory_mode) + " does not exist");
+    d.memory_mode = static_cast<machine::MemoryMode>(o.memory_mode);
+    d.threads = o.threads;
+    if (o.threads > 1024) return Status(Code::InvalidArgument, "more than 1024 threads");
+    if (o.compute_units) d.compute_units = o.compute_units;
+    if (o.slice_instructions) d.slice_instructions = o.slice_instructions;
+    d.strict_registers = !o.allow_unallocated_registers;
+    if (o.use_environment) return runtime::DeviceOptions::from_environment(d);
+    return d;
+}
+
+wj_status create(const wj_context_options* options, wj_context** context, std::string& error) {
+    wj_context_options o;
+    if (!context || !read_options(options, o)) {
+        error = context ? bad_size : "context is NULL";
+        return WJ_INVALID_ARGUMENT;
+    }
+    *context = nullptr;
+    auto device_opts = device_options(o);
+    if (!device_opts) {
+        error = device_opts.status().message();
+        return to_c(device_opts.status().code());
+    }
+    auto device = runtime::Device::create(*device_opts);
+    if (!device) {
+        error = device.status().message();
+        return to_c(device.status().code());
+    }
+    auto c = std::make_unique<wj_context>();
+    c->device = std::move(*device);
+    c->kernargs = std::make_unique<runtime::ServiceMemory>(c->device->memory(), "kernel arguments");
+    c->target = c->device->options().target;
+    c->engine = c->device->engine().name();
+    *context = c.release();
+    return WJ_OK;
+}
+
+// Host bytes of a device range, or an error that says what is there.
+wj_status device_bytes(wj_context* context, uint64_t address, uint64_t size, uint32_t rights, void*& host) {
+    memory::AddressSpace& memory = context->device->memory();
+    host = memory.translate(address, size, rights);
+    if (host || !size) return WJ_OK;
+    return context->fail(WJ_INVALID_ARGUMENT,
+                         std::to_string(size) + " bytes at " + hex(address) + " are not " +
+                             (rights & memory::writable ? "writable" : "readable") +
+                             " device memory: " + memory.describe(address));
+}
+
+}  // namespace
+}  // namespace wj::c_api
+
+extern "C" {
+
+const char* wj_status_name(wj_status status) {
+    if (status == WJ_NOT_READY) return "not ready";
+    if (status < WJ_OK || status > WJ_NOT_READY) return "unknown status";
+    return code_name(static_cast<Code>(status));
+}
+
+void wj_version(int* major, int* minor) {
+    if (major) *major = WJ_VERSION_MAJOR;
+    if (minor) *minor = WJ_VERSION_MINOR;
+}
+
+wj_status wj_context_create(const wj_context_options* options, wj_context** context, char* error,
+                            size_t error_size) {
+    wj_status status = WJ_HOST_ERROR;
+    try {
+        std::string text;
+        status = create(options, context, text);
+        if (error && error_size) std::snprintf(error, error_size, "%s", text.c_str());
+    } catch (const std::exception& e) {
+        if (error && error_size) std::snprintf(error, error_size, "%s", e.what());
+    }
+    return status;
+}
+
+void wj_context_destroy(wj_context* context) {
+    if (!context) return;
+    context->kernargs.reset();
+    delete context;
+}
+
+wj_status wj_context_get_info(wj_context* context, wj_context_info* info) {
+    return guarded(context, [&] {
+        const runtime::Device& device = *context->device;
+        wj_context_info i{};
+        i.target = context->target.c_str();
+        i.engine = context->engine.c_str();
+        i.memory_mode = static_cast<wj_memory_mode>(device.options().memory_mode);
+        i.threads = device.options().threads;
+        i.compute_units = device.options().compute_units;
+        i.wave_size = device.target().traits.wave_size;
+        i.lds_bytes = device.target().traits.lds_bytes;
+        i.max_work_group_size = runtime::max_work_group_items;
+        return write_struct(info, i) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
+    });
+}
+
+const char* wj_last_error(wj_context* context) {
+    if (!context) return "";
+    std::lock_guard lock(context->error_mutex);
+    auto it = context->errors.find(std::this_thread::get_id());
+    return it == context->errors.end() ? "" : it->second.c_str();
+}
+
+wj_status wj_context_get_counters(wj_context* context, wj_counters* counters) {
+    return guarded(context, [&] {
+        runtime::Statistics s = context->device->statistics();
+        wj_counters c{};
+        c.dispatches = s.dispatches;
+        c.work_groups = s.work_groups;
+        c.waves = s.waves;
+        c.wave_instructions = s.wave_instructions;
+        c.execution_ns = s.execution_ns;
+        c.blocks_translated = s.engine.blocks_translated;
+        c.instructions_translated = s.engine.instructions_translated;
+        c.host_code_bytes = s.engine.host_code_bytes;
+        c.translation_ns = s.engine.translation_ns;
+        c.interpreter_fallbacks = s.engine.interpreter_fallbacks;
+        return write_struct(counters, c) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
+    });
+}
+
+wj_status wj_memory_allocate(wj_context* context, uint64_t size, uint64_t* address) {
+    return guarded(context, [&] {
+        if (!address) return context->fail(WJ_INVALID_ARGUMENT, "address is NULL");
+        auto made = context->device->memory().allocate(size, memory::read_write, "wj_memory_allocate");
+        if (!made) return context->fail(made.status());
+        *address = *made;
+        return WJ_OK;
+    });
+}
+
+wj_status wj_memory_free(wj_context* context, uint64_t address) {
+    return guarded(context, [&] {
+        Status status = context->device->memory().free(address);
+        return status ? WJ_OK : context->fail(status);
+    });
+}
+
+wj_status wj_memory_register(wj_context* context, void* host, uint64_t size, uint32_t rights,
+                             uint64_t* address) {
+    return guarded(context, [&] {
+        if (!host || !size || !address || !rights || rights & ~(WJ_READ | WJ_WRITE))
+            return context->fail(WJ_INVALID_ARGUMENT,
+                                 "wj_memory_register needs memory, a size, an address to fill and WJ_READ or WJ_WRITE");
+        uint64_t guest = reinterpret_cast<uint64_t>(host);
+        Status status = context->device->memory().map(guest, host, size, rights, "registered host memory");
+        if (!status) return context->fail(status);
+        *address = guest;
+        return WJ_OK;
+    });
+}
+
+wj_status wj_memory_unregister(wj_context* context, uint64_t address) {
+    return guarded(context, [&] {
+        Status status = context->device->memory().unmap(address);
+        return status ? WJ_OK : context->fail(status);
+    });
+}
+
+wj_status wj_memory_write(wj_context* context, uint64_t to, const void* from, uint64_t size) {
+    return guarded(context, [&] {
+        void* host;
+        wj_status status = device_bytes(context, to, size, memory::writable, host);
+        if (status == WJ_OK && size) std::memcpy(host, from, size);
+        return status;
+    });
+}
+
+wj_status wj_memory_read(wj_context* context, void* to, uint64_t from, uint64_t size) {
+    return guarded(context, [&] {
+        void* host;
+        wj_status status = device_bytes(context, from, size, memory::readable, host);
+        if (status == WJ_OK && size) std::memcpy(to, host, size);
+        return status;
+    });
+}
+
+wj_status wj_memory_copy(wj_context* context, uint64_t to, uint64_t from, uint64_t size) {
+    return guarded(context, [&] {
+        void *target, *source;
+        wj_status status = device_bytes(context, to, size, memory::writable, target);
+        if (status == WJ_OK) status = device_bytes(context, from, size, memory::readable, source);
+        if (status == WJ_OK && size) std::memmove(target, source, size);
+        return status;
+    });
+}
+
+wj_status wj_memory_fill(wj_context* context, uint64_t to, const void* pattern, size_t pattern_size,
+                         uint64_t size) {
+    return guarded(context, [&] {
+        if (!pattern || !pattern_size || pattern_size > 16 || size % pattern_size)
+            return context->fail(WJ_INVALID_ARGUMENT,
+                                 "a fill pattern has 1 to 16 bytes and the size is a multiple of it");
+        void* host;
+        wj_status status = device_bytes(context, to, size, memory::writable, host);
+        if (status != WJ_OK || !size) return status;
+        auto* at = static_cast<uint8_t*>(host);
+        std::memcpy(at, pattern, pattern_size);
+        for (uint64_t done = pattern_size; done < size;) {
+            uint64_t part = std::min(done, size - done);
+            std::memcpy(at + done, at, part);
+            done += part;
+        }
+        return WJ_OK;
+    });
+}
+
+wj_status wj_memory_host_pointer(wj_context* context, uint64_t address, uint64_t size, uint32_t rights,
+                                 void** host) {
+    return guarded(context, [&] {
+        if (!host) return context->fail(WJ_INVALID_ARGUMENT, "host is NULL");
+        return device_bytes(context, address, size, rights, *host);
+    });
+}
+
+}  // extern "C"

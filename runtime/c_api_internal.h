@@ -1,0 +1,99 @@
+// What the sources of the C interface share.
+#pragma once
+
+#include <cstring>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "frontend/code_object.h"
+#include "runtime/device.h"
+#include "runtime/service_memory.h"
+#include "wavejit/wavejit.h"
+
+namespace wj::c_api {
+
+wj_status to_c(Code code);
+
+}  // namespace wj::c_api
+
+struct wj_context {
+    std::unique_ptr<wj::runtime::Device> device;
+    std::unique_ptr<wj::runtime::ServiceMemory> kernargs;
+    std::string target, engine;
+
+    // Keeps the text for wj_last_error and returns the status.
+    wj_status fail(const wj::Status& status) { return fail(wj::c_api::to_c(status.code()), status.message()); }
+    wj_status fail(wj_status status, std::string text) {
+        std::lock_guard lock(error_mutex);
+        errors[std::this_thread::get_id()] = std::move(text);
+        return status;
+    }
+    std::mutex error_mutex;
+    std::map<std::thread::id, std::string> errors;   // one entry per thread that failed
+};
+
+struct wj_kernel {
+    wj_module* module = nullptr;
+    const wj::runtime::LoadedKernel* loaded = nullptr;
+    const wj::KernelInfo* info = nullptr;
+};
+
+struct wj_module {
+    wj_context* context = nullptr;
+    std::shared_ptr<wj::runtime::Module> module;
+    std::vector<wj_kernel> kernels;
+};
+
+struct wj_dispatch {
+    wj_context* context = nullptr;
+    std::shared_ptr<wj::runtime::Dispatch> dispatch;
+    uint64_t kernargs = 0;
+    std::string report;   // built on demand
+    ~wj_dispatch();
+};
+
+namespace wj::c_api {
+
+// No exception leaves the C interface.
+template <class Body>
+wj_status guarded(wj_context* context, Body&& body) {
+    if (!context) return WJ_INVALID_ARGUMENT;
+    try {
+        return body();
+    } catch (const std::bad_alloc&) {
+        return context->fail(WJ_OUT_OF_MEMORY, "the host is out of memory");
+    } catch (const std::exception& e) {
+        return context->fail(WJ_HOST_ERROR, std::string("unexpected failure: ") + e.what());
+    }
+}
+
+// A caller's option struct in the size that this library knows; missing fields are 0.
+template <class T>
+bool read_options(const T* from, T& to) {
+    std::memset(&to, 0, sizeof(T));
+    if (!from) return true;
+    if (from->size < sizeof(size_t)) return false;
+    std::memcpy(&to, from, std::min(from->size, sizeof(T)));
+    return true;
+}
+
+// Fills as much of a caller's struct as its `size` says.
+template <class T>
+bool write_struct(T* to, T from) {
+    if (!to || to->size < sizeof(size_t)) return false;
+    size_t size = to->size;
+    std::memcpy(to, &from, std::min(size, sizeof(T)));
+    to->size = size;
+    return true;
+}
+
+inline constexpr const char* bad_size =
+    "the struct's `size` field is not set: initialize it with WJ_INIT(type)";
+
+}  // namespace wj::c_api

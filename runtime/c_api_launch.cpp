@@ -1,0 +1,334 @@
+// C interface: modules, kernels, dispatches.
+#include <algorithm>
+
+#include "frontend/bundle.h"
+#include "runtime/c_api_internal.h"
+#include "runtime/kernel_args.h"
+
+using namespace wj;
+using namespace wj::c_api;
+
+wj_dispatch::~wj_dispatch() {
+    if (dispatch) dispatch->wait();
+    if (kernargs) context->kernargs->free(kernargs);
+}
+
+namespace {
+
+// Stack of kernels that recurse or call through pointers; what HIP reserves by default.
+constexpr uint32_t default_dynamic_stack = 16 * 1024;
+
+wj_status load(wj_context* context, std::span<const std::byte> bytes, const char* name, wj_module** module) {
+    auto found = find_code_objects(bytes, name);
+    if (!found) return context->fail(found.status());
+    auto agent = parse_target_id(context->target);
+    const FoundCodeObject* best = agent ? select_code_object(*found, *agent) : nullptr;
+    if (!best) {
+        std::string have;
+        for (const FoundCodeObject& f : *found) have += (have.empty() ? "" : ", ") + f.target.str();
+        return context->fail(WJ_UNSUPPORTED_TARGET, std::string(name) + ": holds code for " +
+                                                        (have.empty() ? "nothing" : have) +
+                                                        ", none of which runs on " + context->target +
+                                                        "; choose another target or recompile for it");
+    }
+    auto loaded = context->device->load(best->bytes);
+    if (!loaded) return context->fail(loaded.status());
+    auto m = std::make_unique<wj_module>();
+    m->context = context;
+    m->module = *loaded;
+    const auto& kernels = m->module->kernels();
+    m->kernels.resize(kernels.size());
+    for (size_t i = 0; i < kernels.size(); i++)
+        m->kernels[i] = {m.get(), &kernels[i], &m->module->object().kernels[i]};
+    *module = m.release();
+    return WJ_OK;
+}
+
+Result<runtime::ArgumentBlock> arguments(const KernelInfo& kernel, const wj_launch_options& o) {
+    if (o.packed_arguments || o.packed_size) {
+        if (o.argument_count)
+            return Status(Code::InvalidArgument, "give either arguments or packed_arguments, not both");
+        return runtime::place_arguments(
+            kernel, {static_cast<const std::byte*>(o.packed_arguments), o.packed_arguments ? o.packed_size : 0});
+    }
+    std::vector<runtime::ArgumentValue> values;
+    for (uint32_t i = 0; i < o.argument_count; i++) values.push_back({o.arguments[i].data, o.arguments[i].size});
+    return runtime::pack_arguments(kernel, values, o.dynamic_lds);
+}
+
+wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool caller_runs, wj_dispatch** out) {
+    wj_context* context = kernel->module->context;
+    wj_launch_options o;
+    if (!options || !read_options(options, o)) return context->fail(WJ_INVALID_ARGUMENT, bad_size);
+    const KernelInfo& info = *kernel->info;
+    auto block = arguments(info, o);
+    if (!block) return context->fail(block.status());
+
+    runtime::DispatchRequest r;
+    r.kernel_object = kernel->loaded->kernel_object;
+    for (int i = 0; i < 3; i++) {
+        r.grid[i] = std::max(1u, o.grid[i]);
+        r.work_group[i] = std::max(1u, o.block[i]);
+    }
+    const KernelMetadata& meta = info.metadata;
+    if (meta.reqd_workgroup_size[0] && meta.reqd_workgroup_size != r.work_group)
+        return context->fail(WJ_INVALID_ARGUMENT,
+                             "kernel '" + info.name + "' was compiled for work-groups of exactly " +
+                                 std::to_string(meta.reqd_workgroup_size[0]) + " x " +
+                                 std::to_string(meta.reqd_workgroup_size[1]) + " x " +
+                                 std::to_string(meta.reqd_workgroup_size[2]) + " work-items");
+    uint64_t items = uint64_t{r.work_group[0]} * r.work_group[1] * r.work_group[2];
+    if (meta.max_flat_workgroup_size && items > meta.max_flat_workgroup_size)
+        return context->fail(WJ_OUT_OF_RANGE, "kernel '" + info.name + "' was compiled for work-groups of at most " +
+                                                  std::to_string(meta.max_flat_workgroup_size) + " work-items, " +
+                                                  std::to_string(items) +
+                                                  " requested; use a smaller block or __launch_bounds__");
+    uint64_t dynamic_lds = uint64_t{o.dynamic_lds} + block->dynamic_lds;
+    uint64_t lds = dynamic_lds + info.descriptor.group_segment_fixed_size;
+    r.group_segment_size = static_cast<uint32_t>(std::min<uint64_t>(lds, UINT32_MAX));
+    r.private_segment_size = info.descriptor.private_segment_fixed_size;
+    if (kernel->loaded->dynamic_call_stack)
+        r.private_segment_size += o.dynamic_stack_bytes ? o.dynamic_stack_bytes : default_dynamic_stack;
+    r.timeout_ns = o.timeout_ns;
+    r.instruction_limit = o.instruction_limit;
+    r.cooperative = o.cooperative;
+    r.caller_runs = caller_runs;
+
+    runtime::HiddenValues hidden;
+    hidden.grid = r.grid;
+    hidden.work_group = r.work_group;
+    std::copy_n(o.global_offset, 3, hidden.global_offset.begin());
+    hidden.dynamic_lds = static_cast<uint32_t>(std::min<uint64_t>(dynamic_lds, UINT32_MAX));
+    hidden.queue_ptr = context->device->default_queue();
+    runtime::fill_hidden_arguments(info, hidden, block->bytes);
+
+    auto d = std::make_unique<wj_dispatch>();
+    d->context = context;
+    if (!block->bytes.empty()) {
+        // Scalar loads may fetch up to 64 bytes beyond the last argument.
+        auto memory = context->kernargs->allocate(block->bytes.size() + 64);
+        if (!memory) return context->fail(memory.status());
+        d->kernargs = r.kernarg_address = *memory;
+        std::memcpy(reinterpret_cast<void*>(*memory), block->bytes.data(), block->bytes.size());
+    }
+    auto started = context->device->dispatch(r);
+    if (!started) return context->fail(started.status());
+    d->dispatch = *started;
+    *out = d.release();
+    return WJ_OK;
+}
+
+wj_status outcome(wj_dispatch* d) {
+    const runtime::DispatchResult& result = d->dispatch->result();
+    if (result.code == Code::Ok) return WJ_OK;
+    return d->context->fail(to_c(result.code), result.fault.text());
+}
+
+wj_result to_c_result(const runtime::DispatchResult& r) {
+    wj_result c{};
+    c.status = to_c(r.code);
+    c.work_groups = r.work_groups;
+    c.waves = r.waves;
+    c.wave_instructions = r.wave_instructions;
+    c.start_ns = r.start_ns;
+    c.end_ns = r.end_ns;
+    return c;
+}
+
+}  // namespace
+
+extern "C" {
+
+wj_status wj_module_load(wj_context* context, const void* data, size_t size, wj_module** module) {
+    return guarded(context, [&] {
+        if (!module || (!data && size)) return context->fail(WJ_INVALID_ARGUMENT, "data or module is NULL");
+        *module = nullptr;
+        return load(context, {static_cast<const std::byte*>(data), size}, "the code object", module);
+    });
+}
+
+wj_status wj_module_load_file(wj_context* context, const char* path, wj_module** module) {
+    return guarded(context, [&] {
+        if (!module || !path) return context->fail(WJ_INVALID_ARGUMENT, "path or module is NULL");
+        *module = nullptr;
+        auto file = map_file(path);
+        if (!file) return context->fail(file.status());
+        return load(context, file->bytes, path, module);
+    });
+}
+
+void wj_module_unload(wj_module* module) { delete module; }
+
+size_t wj_module_kernel_count(wj_module* module) { return module ? module->kernels.size() : 0; }
+
+wj_kernel* wj_module_kernel_at(wj_module* module, size_t index) {
+    return module && index < module->kernels.size() ? &module->kernels[index] : nullptr;
+}
+
+wj_status wj_module_get_kernel(wj_module* module, const char* name, wj_kernel** kernel) {
+    if (!module) return WJ_INVALID_ARGUMENT;
+    return guarded(module->context, [&] {
+        if (!kernel || !name) return module->context->fail(WJ_INVALID_ARGUMENT, "name or kernel is NULL");
+        *kernel = nullptr;
+        const runtime::LoadedKernel* found = module->module->find_kernel(name);
+        if (!found) {
+            std::string have;
+            size_t count = 0;
+            for (const wj_kernel& k : module->kernels) {
+                if (++count > 20) {
+                    have += ", ...";
+                    break;
+                }
+                have += (have.empty() ? "" : ", ") + k.loaded->name;
+            }
+            return module->context->fail(WJ_NOT_FOUND, std::string("no kernel '") + name +
+                                                           "' in the code object; it has: " +
+                                                           (have.empty() ? "none" : have));
+        }
+        *kernel = &module->kernels[static_cast<size_t>(found - module->module->kernels().data())];
+        return WJ_OK;
+    });
+}
+
+wj_status wj_module_get_variable(wj_module* module, const char* name, uint64_t* address, uint64_t* size) {
+    if (!module) return WJ_INVALID_ARGUMENT;
+    return guarded(module->context, [&] {
+        if (!name) return module->context->fail(WJ_INVALID_ARGUMENT, "name is NULL");
+        for (const auto& v : module->module->variables()) {
+            if (v.name != name) continue;
+            if (address) *address = v.address;
+            if (size) *size = v.size;
+            return WJ_OK;
+        }
+        return module->context->fail(WJ_NOT_FOUND, std::string("no variable '") + name + "' in the code object");
+    });
+}
+
+wj_status wj_kernel_get_info(wj_kernel* kernel, wj_kernel_info* info) {
+    if (!kernel) return WJ_INVALID_ARGUMENT;
+    wj_context* context = kernel->module->context;
+    return guarded(context, [&] {
+        const KernelInfo& k = *kernel->info;
+        wj_kernel_info i{};
+        i.name = kernel->loaded->name.c_str();
+        i.kernel_object = kernel->loaded->kernel_object;
+        i.entry = kernel->loaded->entry;
+        i.code_size = k.code_size;
+        i.argument_count = static_cast<uint32_t>(k.metadata.args.size());
+        i.explicit_argument_count = runtime::explicit_argument_count(k);
+        i.kernarg_size = kernel->loaded->kernarg_size;
+        i.kernarg_align = kernel->loaded->kernarg_align;
+        i.static_lds = k.descriptor.group_segment_fixed_size;
+        i.private_bytes = k.descriptor.private_segment_fixed_size;
+        i.vgprs = k.descriptor.arch_vgpr_count;
+        i.agprs = k.descriptor.agpr_count;
+        i.sgprs = k.descriptor.sgpr_count;
+        i.max_work_group_size = k.metadata.max_flat_workgroup_size;
+        std::copy_n(k.metadata.reqd_workgroup_size.begin(), 3, i.required_work_group_size);
+        i.has_metadata = k.has_metadata;
+        i.dynamic_call_stack = kernel->loaded->dynamic_call_stack;
+        return write_struct(info, i) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
+    });
+}
+
+wj_status wj_kernel_get_argument(wj_kernel* kernel, uint32_t index, wj_argument_info* info) {
+    if (!kernel) return WJ_INVALID_ARGUMENT;
+    wj_context* context = kernel->module->context;
+    return guarded(context, [&] {
+        const auto& args = kernel->info->metadata.args;
+        if (index >= args.size())
+            return context->fail(WJ_INVALID_ARGUMENT, "kernel '" + kernel->info->name + "' has " +
+                                                          std::to_string(args.size()) + " arguments");
+        const KernelArg& a = args[index];
+        wj_argument_info i{};
+        i.name = a.name.c_str();
+        i.type_name = a.type_name.c_str();
+        i.kind = value_kind_name(a.kind);
+        i.offset = a.offset;
+        i.bytes = a.size;
+        i.hidden = is_hidden(a.kind);
+        i.local = a.kind == ValueKind::DynamicSharedPointer;
+        return write_struct(info, i) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
+    });
+}
+
+wj_status wj_dispatch_submit(wj_kernel* kernel, const wj_launch_options* options, wj_dispatch** dispatch) {
+    if (!kernel) return WJ_INVALID_ARGUMENT;
+    return guarded(kernel->module->context, [&] {
+        if (!dispatch) return kernel->module->context->fail(WJ_INVALID_ARGUMENT, "dispatch is NULL");
+        *dispatch = nullptr;
+        return submit(kernel, options, false, dispatch);
+    });
+}
+
+wj_status wj_dispatch_wait(wj_dispatch* dispatch) {
+    if (!dispatch) return WJ_INVALID_ARGUMENT;
+    return guarded(dispatch->context, [&] {
+        dispatch->dispatch->wait();
+        return outcome(dispatch);
+    });
+}
+
+int wj_dispatch_done(wj_dispatch* dispatch) { return dispatch && dispatch->dispatch->done(); }
+
+void wj_dispatch_cancel(wj_dispatch* dispatch) {
+    if (dispatch) dispatch->dispatch->cancel();
+}
+
+wj_status wj_dispatch_get_result(wj_dispatch* dispatch, wj_result* result) {
+    if (!dispatch) return WJ_INVALID_ARGUMENT;
+    return guarded(dispatch->context, [&] {
+        if (!dispatch->dispatch->done()) return WJ_NOT_READY;
+        bool good = write_struct(result, to_c_result(dispatch->dispatch->result()));
+        return good ? WJ_OK : dispatch->context->fail(WJ_INVALID_ARGUMENT, bad_size);
+    });
+}
+
+wj_status wj_dispatch_get_fault(wj_dispatch* dispatch, wj_fault* fault) {
+    if (!dispatch) return WJ_INVALID_ARGUMENT;
+    wj_context* context = dispatch->context;
+    return guarded(context, [&] {
+        if (!dispatch->dispatch->done()) return WJ_NOT_READY;
+        const runtime::DispatchResult& result = dispatch->dispatch->result();
+        if (result.code == Code::Ok) return WJ_NOT_FOUND;
+        const runtime::FaultRecord& r = result.fault;
+        if (dispatch->report.empty()) dispatch->report = r.text();
+        wj_fault f{};
+        f.status = to_c(result.code);
+        f.message = r.message.c_str();
+        f.report = dispatch->report.c_str();
+        f.kernel = r.kernel.c_str();
+        f.instruction = r.instruction.c_str();
+        f.source = r.source.c_str();
+        f.memory = r.memory.c_str();
+        f.pc = r.exit.pc;
+        f.kernel_offset = r.kernel_offset;
+        f.word_count = static_cast<uint32_t>(std::min<size_t>(r.words.size(), 4));
+        std::copy_n(r.words.begin(), f.word_count, f.words);
+        f.access = static_cast<wj_access>(r.exit.access);
+        f.access_bytes = r.exit.access_bytes;
+        f.address = r.exit.address;
+        f.lane_mask = r.exit.lane_mask;
+        std::copy_n(r.work_group.begin(), 3, f.work_group);
+        f.wave = r.wave;
+        return write_struct(fault, f) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
+    });
+}
+
+void wj_dispatch_release(wj_dispatch* dispatch) { delete dispatch; }
+
+wj_status wj_launch(wj_kernel* kernel, const wj_launch_options* options, wj_result* result) {
+    if (!kernel) return WJ_INVALID_ARGUMENT;
+    return guarded(kernel->module->context, [&] {
+        wj_dispatch* raw = nullptr;
+        wj_status status = submit(kernel, options, true, &raw);
+        if (status != WJ_OK) return status;
+        std::unique_ptr<wj_dispatch> dispatch(raw);
+        dispatch->dispatch->wait();
+        if (result && !write_struct(result, to_c_result(dispatch->dispatch->result())))
+            return dispatch->context->fail(WJ_INVALID_ARGUMENT, bad_size);
+        return outcome(raw);
+    });
+}
+
+}  // extern "C"
