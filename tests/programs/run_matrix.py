@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Runs one HIP program for every target, engine and thread count; all must end with status 0.
+
+run_matrix.py --library-dir DIR [--targets A,B] [--engines A,B] [--threads 1,4] [--wrapper "mpirun -n 2"]
+              [--expect TEXT] [--timeout SECONDS] -- PROGRAM [ARG ...]
+An engine whose instructions this processor lacks is skipped, and said so.
+"""
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+import time
+
+NEEDS = {"interp": set(), "avx2": {"avx2", "fma", "f16c"}, "avx512": {"avx512f", "avx512bw", "avx512dq", "avx512vl"}}
+
+
+def host_flags():
+    for line in open("/proc/cpuinfo"):
+        if line.startswith("flags"):
+            return set(line.split(":")[1].split())
+    return set()
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--library-dir", required=True)
+    p.add_argument("--targets", default="gfx900,gfx906,gfx90a")
+    p.add_argument("--engines", default=os.environ.get("WJ_TEST_ENGINES", "interp,avx2,avx512"))
+    p.add_argument("--threads", default="1,4")
+    p.add_argument("--wrapper", default="")
+    p.add_argument("--expect", help="text that the output must hold")
+    p.add_argument("--timeout", type=float, default=120)
+    p.add_argument("command", nargs="+")
+    a = p.parse_args()
+    flags, failed, ran = host_flags(), 0, 0
+    for engine in a.engines.split(","):
+        if not NEEDS[engine] <= flags:
+            print(f"SKIP engine {engine}: this processor lacks {', '.join(sorted(NEEDS[engine] - flags))}")
+            continue
+        for target in a.targets.split(","):
+            for threads in a.threads.split(","):
+                env = dict(os.environ, WAVEJIT_TARGET=target, WAVEJIT_ENGINE=engine, WAVEJIT_THREADS=threads)
+                env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [a.library_dir, os.environ.get("LD_LIBRARY_PATH")]))
+                begin = time.monotonic()
+                try:
+                    r = subprocess.run(shlex.split(a.wrapper) + a.command, env=env, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=a.timeout)
+                    status, output = r.returncode, r.stdout.decode(errors="replace")
+                except subprocess.TimeoutExpired as e:
+                    status, output = f"timeout after {a.timeout:g} s", (e.stdout or b"").decode(errors="replace")
+                good = status == 0 and (not a.expect or a.expect in output)
+                ran += 1
+                failed += not good
+                print(f"{'ok  ' if good else 'FAIL'} {target} {engine} threads={threads} {time.monotonic() - begin:.2f} s"
+                      + ("" if good else f" status {status}\n{output.rstrip()}"), flush=True)
+    print(f"{ran - failed} of {ran} runs passed")
+    return 1 if failed or not ran else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
