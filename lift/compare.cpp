@@ -58,76 +58,77 @@ bool constant(Lifter& l, const Inst& i) {
     return put<to_exec>(l, i, l.s.mask_of(l.s.const64(value ? ~0ull : 0)));
 }
 
-// v_cmp_class with a constant mask: an OR of ranges of the bit pattern.
-template <bool to_exec>
-bool class_f32(Lifter& l, const Inst& i) {
-    uint64_t tests;
-    if (i.variant == Variant::Sdwa || !l.s.is_const(l.raw(i.src[1]), tests)) return false;
-    Value x = l.raw(i.src[0]);
-    if (i.abs & 1) x = l.emit(Op::And32, {x, l.c32(0x7fffffff)});
-    if (i.neg & 1) x = l.emit(Op::Xor32, {x, l.c32(0x80000000)});
-    // {first pattern, number of patterns} of: sNaN, qNaN, -inf, -normal, -denormal, -0, +0,
-    // +denormal, +normal, +inf
-    struct Range {
-        uint32_t first, count;
-        bool magnitude;
-    };
-    static constexpr Range ranges[10] = {
-        {0x7f800001, 0x3fffff, true},    {0x7fc00000, 0x400000, true},
-        {0xff800000, 1, false},          {0x80800000, 0x7f000000, false},
-        {0x80000001, 0x7fffff, false},   {0x80000000, 1, false},
-        {0x00000000, 1, false},          {0x00000001, 0x7fffff, false},
-        {0x00800000, 0x7f000000, false}, {0x7f800000, 1, false}};
+// {first pattern, number of patterns} of: sNaN, qNaN, -inf, -normal, -denormal, -0, +0, +denormal,
+// +normal, +inf
+template <class Bits>
+struct ClassRange {
+    Bits first, count;
+    bool magnitude;  // the sign does not matter
+};
+constexpr ClassRange<uint32_t> classes32[10] = {
+    {0x7f800001, 0x3fffff, true},    {0x7fc00000, 0x400000, true},  {0xff800000, 1, false},
+    {0x80800000, 0x7f000000, false}, {0x80000001, 0x7fffff, false}, {0x80000000, 1, false},
+    {0x00000000, 1, false},          {0x00000001, 0x7fffff, false}, {0x00800000, 0x7f000000, false},
+    {0x7f800000, 1, false}};
+constexpr ClassRange<uint64_t> classes64[10] = {{0x7ff0000000000001, 0x7ffffffffffff, true},
+                                                {0x7ff8000000000000, 0x8000000000000, true},
+                                                {0xfff0000000000000, 1, false},
+                                                {0x8010000000000000, 0x7fe0000000000000, false},
+                                                {0x8000000000000001, 0xfffffffffffff, false},
+                                                {0x8000000000000000, 1, false},
+                                                {0, 1, false},
+                                                {1, 0xfffffffffffff, false},
+                                                {0x0010000000000000, 0x7fe0000000000000, false},
+                                                {0x7ff0000000000000, 1, false}};
+
+// The OR of the ranges that the mask operand (bit per class) selects. in_range(k) tests class k.
+template <bool to_exec, class InRange>
+bool put_class(Lifter& l, const Inst& i, InRange in_range) {
+    const Value tests = l.raw(i.src[1]);
+    uint64_t known = 0;
+    const bool constant = l.s.is_const(tests, known);
     Value m = l.s.mask_of(l.s.const64(0));
-    const Value magnitude = l.emit(Op::And32, {x, l.c32(0x7fffffff)});
-    for (uint32_t bit = 0; bit < 10; ++bit) {
-        if (!(tests >> bit & 1)) continue;
-        const Range& r = ranges[bit];
-        const Value v = r.magnitude ? magnitude : x;
-        const Value hit =
-            r.count == 1
-                ? l.emit(Op::CmpEq32, {v, l.c32(r.first)})
-                : l.emit(Op::CmpLtU32, {l.emit(Op::Sub32, {v, l.c32(r.first)}), l.c32(r.count)});
+    for (uint32_t k = 0; k < 10; ++k) {
+        if (constant && !(known >> k & 1)) continue;
+        Value hit = in_range(k);
+        if (!constant)
+            hit = l.emit(
+                Op::MaskAnd,
+                {hit, l.emit(Op::CmpNe32, {l.emit(Op::And32, {tests, l.c32(1u << k)}), l.c32(0)})});
         m = l.emit(Op::MaskOr, {m, hit});
     }
     return put<to_exec>(l, i, m);
 }
 
 template <bool to_exec>
+bool class_f32(Lifter& l, const Inst& i) {
+    if (i.variant == Variant::Sdwa) return false;
+    Value x = l.raw(i.src[0]);
+    if (i.abs & 1) x = l.emit(Op::And32, {x, l.c32(0x7fffffff)});
+    if (i.neg & 1) x = l.emit(Op::Xor32, {x, l.c32(0x80000000)});
+    const Value magnitude = l.emit(Op::And32, {x, l.c32(0x7fffffff)});
+    return put_class<to_exec>(l, i, [&](uint32_t k) {
+        const auto& r = classes32[k];
+        const Value v = r.magnitude ? magnitude : x;
+        if (r.count == 1) return l.emit(Op::CmpEq32, {v, l.c32(r.first)});
+        return l.emit(Op::CmpLtU32, {l.emit(Op::Sub32, {v, l.c32(r.first)}), l.c32(r.count)});
+    });
+}
+
+template <bool to_exec>
 bool class_f64(Lifter& l, const Inst& i) {
-    uint64_t tests;
-    if (!l.s.is_const(l.raw(i.src[1]), tests)) return false;
-    Value lo = l.emit(Op::Lo, {l.v64(i.src[0])}), hi = l.emit(Op::Hi, {l.v64(i.src[0])});
+    const Value source = l.v64(i.src[0]), lo = l.emit(Op::Lo, {source});
+    Value hi = l.emit(Op::Hi, {source});
     if (i.abs & 1) hi = l.emit(Op::And32, {hi, l.c32(0x7fffffff)});
     if (i.neg & 1) hi = l.emit(Op::Xor32, {hi, l.c32(0x80000000)});
     const Value x = l.s.pack(lo, hi),
                 magnitude = l.s.pack(lo, l.emit(Op::And32, {hi, l.c32(0x7fffffff)}));
-    struct Range {
-        uint64_t first, count;
-        bool magnitude;
-    };
-    static constexpr Range ranges[10] = {{0x7ff0000000000001, 0x7ffffffffffff, true},
-                                         {0x7ff8000000000000, 0x8000000000000, true},
-                                         {0xfff0000000000000, 1, false},
-                                         {0x8010000000000000, 0x7fe0000000000000, false},
-                                         {0x8000000000000001, 0xfffffffffffff, false},
-                                         {0x8000000000000000, 1, false},
-                                         {0, 1, false},
-                                         {1, 0xfffffffffffff, false},
-                                         {0x0010000000000000, 0x7fe0000000000000, false},
-                                         {0x7ff0000000000000, 1, false}};
-    Value m = l.s.mask_of(l.s.const64(0));
-    for (uint32_t bit = 0; bit < 10; ++bit) {
-        if (!(tests >> bit & 1)) continue;
-        const Range& r = ranges[bit];
+    return put_class<to_exec>(l, i, [&](uint32_t k) {
+        const auto& r = classes64[k];
         const Value v = r.magnitude ? magnitude : x;
-        const Value hit =
-            r.count == 1
-                ? l.emit(Op::CmpEq64, {v, l.c64(r.first)})
-                : l.emit(Op::CmpLtU64, {l.emit(Op::Sub64, {v, l.c64(r.first)}), l.c64(r.count)});
-        m = l.emit(Op::MaskOr, {m, hit});
-    }
-    return put<to_exec>(l, i, m);
+        if (r.count == 1) return l.emit(Op::CmpEq64, {v, l.c64(r.first)});
+        return l.emit(Op::CmpLtU64, {l.emit(Op::Sub64, {v, l.c64(r.first)}), l.c64(r.count)});
+    });
 }
 
 constexpr Entry entries[] = {

@@ -81,7 +81,7 @@ bool carry_in(Lifter& l, const Inst& i) {
 
 template <bool is_signed>
 bool mad_64_32(Lifter& l, const Inst& i) {
-    if (i.clamp || is_signed) return false;
+    if (i.clamp || is_signed) return false;  // the signed form's carry-out is an overflow
     const Value product = l.emit(Op::MulWideU32, {a(l, i, 0), a(l, i, 1)}), c = l.v64(i.src[2]);
     const Value r = l.emit(Op::Add64, {product, c});
     l.set_v64(i.dst[0], r);
@@ -204,9 +204,29 @@ bool mbcnt(Lifter& l, const Inst& i) {
     return put(l, i, l.emit(Op::Add32, {bits, a(l, i, 1)}));
 }
 
+// The float modifiers only touch the sign bit here: nothing is flushed or quieted.
 bool cndmask(Lifter& l, const Inst& i) {
-    if (i.neg || i.abs) return false;
-    return put(l, i, l.s.select(l.mask(i.src[2]), a(l, i, 1), a(l, i, 0)));
+    Value v[2];
+    for (uint32_t n : {0u, 1u}) {
+        v[n] = a(l, i, n);
+        if (i.abs >> n & 1) v[n] = l.emit(Op::And32, {v[n], l.c32(0x7fffffff)});
+        if (i.neg >> n & 1) v[n] = l.emit(Op::Xor32, {v[n], l.c32(0x80000000)});
+    }
+    return put(l, i, l.s.select(l.mask(i.src[2]), v[1], v[0]));
+}
+
+// Unsigned saturation (clamp) of the carry-less adds and subtracts.
+bool add_u32(Lifter& l, const Inst& i) {
+    const Value x = a(l, i, 0), r = l.emit(Op::Add32, {x, a(l, i, 1)});
+    l.set_v32(i, i.clamp ? l.s.select(l.emit(Op::CmpLtU32, {r, x}), l.c32(~0u), r) : r);
+    return true;
+}
+
+template <bool reverse>
+bool sub_u32(Lifter& l, const Inst& i) {
+    const Value x = a(l, i, reverse), y = a(l, i, !reverse), r = l.emit(Op::Sub32, {x, y});
+    l.set_v32(i, i.clamp ? l.s.select(l.emit(Op::CmpLtU32, {x, y}), l.c32(0), r) : r);
+    return true;
 }
 
 // 16-bit results on gfx9 clear the upper half of the destination (op_sel and SDWA excepted).
@@ -273,9 +293,9 @@ constexpr Entry entries[] = {
     {Opcode::v_not_b32, not_b32},
     {Opcode::v_xnor_b32, xnor},
     {Opcode::v_swap_b32, swap_b32},
-    {Opcode::v_add_u32, bin<Op::Add32>},
-    {Opcode::v_sub_u32, bin<Op::Sub32>},
-    {Opcode::v_subrev_u32, bin<Op::Sub32, true>},
+    {Opcode::v_add_u32, add_u32},
+    {Opcode::v_sub_u32, sub_u32<false>},
+    {Opcode::v_subrev_u32, sub_u32<true>},
     {Opcode::v_add_i32, bin<Op::Add32>},
     {Opcode::v_sub_i32, bin<Op::Sub32>},
     {Opcode::v_add_co_u32, add_co},
