@@ -39,6 +39,7 @@ constexpr Traits cdna3() {
     Traits t = cdna2();
     t.architected_flat_scratch = true;
     t.mad_flushes_denorms = false;
+    t.memory_fadd_f32_keeps_denorms = true;
     return t;
 }
 

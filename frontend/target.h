@@ -28,6 +28,7 @@ struct Traits {
     bool aligned_vgpr_tuples;         // gfx90a+: even alignment of multi-dword VGPR operands
     bool mad_flushes_denorms;         // v_mad/v_mac f32 always flush
     bool xnack_selectable, sramecc_selectable;
+    bool memory_fadd_f32_keeps_denorms = false;   // gfx940+: LLVM FeatureMemoryAtomicFAddF32DenormalSupport
 };
 
 struct Target {

@@ -19,6 +19,11 @@ using Handler = void (*)(machine::Wave& wave, const Inst& inst);
 // nullptr: valid but refused (ExitKind::Unimplemented).
 Handler handler(Opcode op);
 
+// Recomputes the addresses of a memory instruction from the wave's registers (which a fault leaves as they
+// were) and fills access, access_bytes, lane_mask and, when the signal named none, the address. For any
+// other instruction it does nothing.
+void explain_fault(machine::Wave& wave, const Inst& inst, machine::ExitInfo& info);
+
 std::unique_ptr<machine::Engine> make_interpreter(const Target& target);
 
 }  // namespace wj::interp

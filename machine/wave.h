@@ -2,6 +2,7 @@
 // code addresses these fields directly; keep them standard layout.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -56,6 +57,16 @@ struct TlbEntry {
 };
 inline constexpr uint32_t tlb_entries = 256;   // direct mapped by page number
 
+// A global wave sync resource (ds_gws_*): a barrier over all waves of a cooperative dispatch. The runtime owns
+// gws_resources of them per dispatch; ds_gws_init sets the number of waves.
+struct GwsResource {
+    std::atomic<uint32_t> members{0};   // waves that take part in a barrier
+    std::atomic<uint32_t> arrived{0};
+    std::atomic<uint32_t> phase{0};     // grows when a barrier completes
+    std::atomic<int64_t> semaphore{0};
+};
+inline constexpr uint32_t gws_resources = 64;
+
 // One per worker thread; constant during a dispatch apart from TLB and counters.
 struct ExecContext {
     const Target* target = nullptr;
@@ -68,6 +79,7 @@ struct ExecContext {
     TlbEntry write_tlb[tlb_entries];
     uint64_t interpreted = 0;       // instructions run by the interpreter's handlers
     void* engine_data = nullptr;    // owned by the engine
+    GwsResource* gws = nullptr;     // gws_resources of them, or null: ds_gws_* is refused
 };
 
 struct WorkGroup;
@@ -94,6 +106,8 @@ struct alignas(64) Wave {
                                    // private segment buffer descriptor's base name
     uint32_t lds_alloc = 0;        // LDS_ALLOC hardware register
     bool trap_enabled = false;
+    bool gws_waiting = false;      // arrived at a GWS barrier of phase gws_phase; the instruction runs again
+    uint32_t gws_phase = 0;
     ExitInfo exit;
 
     uint32_t* row(uint32_t r) { return vgpr + size_t{r} * lanes; }

@@ -1,0 +1,117 @@
+// MUBUF and MTBUF addressing on gfx9: the V# and the address calculation (Vega ISA manual 8.1.5,
+// CDNA ISA manual "Buffer addressing").
+#pragma once
+
+#include "interpreter/mem.h"
+
+namespace wj::interp {
+
+// Fields of a gfx9 buffer resource descriptor.
+struct BufferDescriptor {
+    uint64_t base;
+    uint32_t stride, records, index_stride;
+    bool swizzle, add_tid;
+    uint8_t select[4];  // dst_sel: 0 zero, 1 one, 4..7 x..w
+    uint8_t data_format, number_format;
+
+    BufferDescriptor(const Wave& w, uint32_t first_sgpr) {
+        const uint32_t* d = &w.sgpr[first_sgpr & 124];
+        base = d[0] | uint64_t{d[1] & 0xffff} << 32;
+        stride = d[1] >> 16 & 0x3fff;
+        swizzle = d[1] >> 31;
+        records = d[2];
+        for (uint32_t i = 0; i < 4; ++i) select[i] = d[3] >> 3 * i & 7;
+        number_format = d[3] >> 12 & 7;
+        data_format = d[3] >> 15 & 15;
+        index_stride = 8u << (d[3] >> 21 & 3);
+        add_tid = d[3] >> 23 & 1;
+        // With ADD_TID the data format field holds stride bits 17:14 (LLVM: getScratchRsrcWords23).
+        if (add_tid) stride |= uint32_t{data_format} << 14;
+    }
+};
+
+struct BufferAddress {
+    BufferDescriptor v;
+    const uint32_t* index = nullptr;
+    const uint32_t* offset = nullptr;
+    uint32_t inst_offset, soffset;
+    bool structured;  // NUM_RECORDS counts records, not bytes
+    bool private_segment = false;
+    uint32_t private_offset = 0;
+
+    BufferAddress(Wave& w, const Inst& inst)
+        : v(w, inst.sbase().reg),
+          inst_offset(static_cast<uint32_t>(inst.offset)),
+          soffset(read_s32(w, inst.soffset())) {
+        if (inst.idxen) index = vrow(w, inst.vaddr());
+        if (inst.offen) offset = vrow(w, inst.vaddr(), inst.idxen ? 1 : 0);
+        // gfx9: for vector memory NUM_RECORDS is in units of STRIDE with IDXEN, else in bytes.
+        structured = inst.idxen && v.stride != 0;
+        find_private_segment(w);
+    }
+
+    // The private segment descriptor (SEED-PROL-14, 15): swizzled, dword elements, 64 lanes.
+    // Resolved to the lane's private memory, whose bounds are then checked. soffset counts bytes of
+    // all 64 lanes.
+    void find_private_segment(const Wave& w) {
+        if (!v.swizzle || !v.add_tid || v.index_stride != lanes || index) return;
+        const uint64_t delta = v.base + soffset - w.scratch_base;
+        const uint64_t bytes = uint64_t{w.scratch_bytes} * lanes;
+        if (!w.scratch || delta >= bytes || delta % (4 * lanes) || v.records < bytes) return;
+        private_segment = true;
+        private_offset = static_cast<uint32_t>(delta / lanes) + inst_offset;
+    }
+
+    Spot spot(uint32_t lane, uint32_t byte, uint32_t bytes) const {
+        const uint32_t vector_offset = offset ? offset[lane] : 0;
+        if (private_segment) return {Place::Scratch, private_offset + vector_offset + byte};
+        const uint32_t o = inst_offset + vector_offset + byte;
+        const uint32_t i = (index ? index[lane] : 0) + (v.add_tid ? lane : 0);
+        uint64_t at;
+        if (v.swizzle) {
+            const uint64_t high = uint64_t{i / v.index_stride} * v.stride + (o & ~3u);
+            at = high * v.index_stride + i % v.index_stride * 4 + (o & 3);
+        } else {
+            at = o + uint64_t{v.stride} * i;
+        }
+        const bool outside = structured ? i >= v.records || (v.swizzle && o >= v.stride)
+                                        : (v.swizzle ? o : at) + bytes + soffset > v.records;
+        if (outside) return {Place::Nowhere, 0};
+        return {Place::Global, v.base + soffset + at};
+    }
+
+    // Dwords of a wide access are checked, and swizzled, one by one.
+    bool split() const { return v.swizzle; }
+
+    template <class T>
+    bool read(Wave& w, uint32_t lane, T& value) const {
+        const Spot whole = spot(lane, 0, sizeof(T));
+        if constexpr (sizeof(T) > 4) {
+            if (split() || whole.place == Place::Nowhere) {
+                uint32_t words[sizeof(T) / 4];
+                for (uint32_t d = 0; d < sizeof(T) / 4; ++d)
+                    if (!read_spot(w, spot(lane, 4 * d, 4), lane, words[d])) return false;
+                std::memcpy(&value, words, sizeof(T));
+                return true;
+            }
+        }
+        return read_spot(w, whole, lane, value);
+    }
+
+    template <class T>
+    bool write(Wave& w, uint32_t lane, const T& value) const {
+        const Spot whole = spot(lane, 0, sizeof(T));
+        if constexpr (sizeof(T) > 4) {
+            if (split() || whole.place == Place::Nowhere) {
+                uint32_t words[sizeof(T) / 4];
+                std::memcpy(words, &value, sizeof(T));
+                for (uint32_t d = 0; d < sizeof(T) / 4; ++d)
+                    if (!write_spot(w, spot(lane, 4 * d, 4), lane, words[d])) return false;
+                return true;
+            }
+        }
+        return write_spot(w, whole, lane, value);
+    }
+};
+
+}  // namespace wj::interp

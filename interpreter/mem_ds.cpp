@@ -1,0 +1,422 @@
+// LDS instructions, lane permutations included. LDS addresses are 32 bits and wrap; unaligned
+// accesses work (ROCm sets SH_MEM_CONFIG.alignment_mode = unaligned), except for atomics; M0 is no
+// limit on gfx9 (SEED-PROL-02). The GDS forms are refused.
+
+#include "interpreter/atomics.h"
+#include "interpreter/mem.h"
+
+namespace wj::interp {
+namespace {
+
+using Address = uint32_t;
+
+bool refuse_gds(Wave& w, const Inst& inst) {
+    if (!inst.gds) return false;
+    stop(w, ExitKind::Unimplemented, "global data share (gds)");
+    return true;
+}
+
+Address at(const uint32_t* base, uint32_t lane, uint32_t offset) {
+    return base[lane] + offset;
+}
+
+// ---- reads and writes
+// -------------------------------------------------------------------------------
+
+template <Load K>
+void read(Wave& w, const Inst& inst) {
+    if (refuse_gds(w, inst)) return;
+    using T = typename LoadType<K>::type;
+    const uint32_t* base = vrow(w, inst.vaddr());
+    alignas(64) uint32_t values[sizeof(T) > 4 ? sizeof(T) / 4 : 1][lanes];
+    for_each_lane(w.exec(), [&](uint32_t lane) {
+        const T raw = lds_read<T>(w, at(base, lane, static_cast<uint32_t>(inst.offset)));
+        if constexpr (sizeof(T) <= 4) {
+            values[0][lane] = extend<K>(raw);
+        } else {
+            uint32_t words[sizeof(T) / 4];
+            std::memcpy(words, &raw, sizeof(T));
+            for (size_t d = 0; d < sizeof(T) / 4; ++d) values[d][lane] = words[d];
+        }
+    });
+    commit_load<K>(w, inst, values, w.exec());
+}
+
+template <Store K>
+void write(Wave& w, const Inst& inst) {
+    if (refuse_gds(w, inst)) return;
+    const uint32_t* base = vrow(w, inst.vaddr());
+    for_each_lane(w.exec(), [&](uint32_t lane) {
+        lds_write(w, at(base, lane, static_cast<uint32_t>(inst.offset)),
+                  store_value<K>(w, inst.vdata(), lane));
+    });
+}
+
+// Two addresses: each 8-bit offset counts elements, or 64 elements in the st64 forms.
+template <class T, uint32_t Scale>
+void read2(Wave& w, const Inst& inst) {
+    if (refuse_gds(w, inst)) return;
+    constexpr uint32_t unit = sizeof(T) * Scale, dwords = sizeof(T) / 4;
+    const uint32_t* base = vrow(w, inst.vaddr());
+    const uint32_t offsets[2] = {static_cast<uint32_t>(inst.offset) * unit, inst.offset1 * unit};
+    alignas(64) uint32_t values[2 * dwords][lanes];
+    for_each_lane(w.exec(), [&](uint32_t lane) {
+        for (uint32_t i = 0; i < 2; ++i) {
+            const T v = lds_read<T>(w, at(base, lane, offsets[i]));
+            values[i * dwords][lane] = static_cast<uint32_t>(v);
+            if constexpr (dwords == 2) values[i * 2 + 1][lane] = static_cast<uint32_t>(v >> 32);
+        }
+    });
+    for (uint32_t d = 0; d < 2 * dwords; ++d)
+        write_row(vrow(w, inst.dst[0], d), values[d], w.exec());
+}
+
+template <class T, uint32_t Scale>
+void write2(Wave& w, const Inst& inst) {
+    if (refuse_gds(w, inst)) return;
+    constexpr uint32_t unit = sizeof(T) * Scale;
+    const uint32_t* base = vrow(w, inst.vaddr());
+    const uint32_t offsets[2] = {static_cast<uint32_t>(inst.offset) * unit, inst.offset1 * unit};
+    for_each_lane(w.exec(), [&](uint32_t lane) {
+        lds_write<T>(w, at(base, lane, offsets[0]), vector_value<T>(w, inst.vdata(), lane));
+        lds_write<T>(w, at(base, lane, offsets[1]), vector_value<T>(w, inst.vdata2(), lane));
+    });
+}
+
+template <class T, uint32_t Scale>
+void exchange2(Wave& w, const Inst& inst) {
+    if (refuse_gds(w, inst)) return;
+    constexpr uint32_t unit = sizeof(T) * Scale, dwords = sizeof(T) / 4;
+    const uint32_t* base = vrow(w, inst.vaddr());
+    const uint32_t offsets[2] = {static_cast<uint32_t>(inst.offset) * unit, inst.offset1 * unit};
+    alignas(64) uint32_t values[2 * dwords][lanes];
+    for_each_lane(w.exec(), [&](uint32_t lane) {
+        // Both are read before either is written.
+        T old[2];
+        for (uint32_t i = 0; i < 2; ++i) {
+            old[i] = lds_read<T>(w, at(base, lane, offsets[i]));
+            values[i * dwords][lane] = static_cast<uint32_t>(old[i]);
+            if constexpr (dwords == 2)
+                values[i * 2 + 1][lane] = static_cast<uint32_t>(old[i] >> 32);
+        }
+        lds_write<T>(w, at(base, lane, offsets[0]), vector_value<T>(w, inst.vdata(), lane));
+        lds_write<T>(w, at(base, lane, offsets[1]), vector_value<T>(w, inst.vdata2(), lane));
+    });
+    for (uint32_t d = 0; d < 2 * dwords; ++d)
+        write_row(vrow(w, inst.dst[0], d), values[d], w.exec());
+}
+
+// ---- atomics
+// ----------------------------------------------------------------------------------------
+
+// Two-operand forms take DATA and DATA2 as they stand, except that ds_cmpst compares with DATA and
+// stores DATA2: rmw::CmpSwap wants them the other way round.
+template <class Op>
+constexpr bool compares = std::is_same_v<Op, rmw::CmpSwap<typename Op::Type>> ||
+                          std::is_same_v<Op, rmw::FCmpSwap<typename Op::Type>>;
+
+template <class Op, bool Return>
+void atomic_ds(Wave& w, const Inst& inst) {
+    if (refuse_gds(w, inst)) return;
+    using T = typename Op::Type;
+    const uint32_t* base = vrow(w, inst.vaddr());
+    const AtomicMode mode = lds_atomic_mode(w);
+    const bool two = is_vector(inst.vdata2());
+    alignas(64) uint32_t olds[sizeof(T) / 4][lanes];
+    for (uint64_t left = w.exec(); left; left &= left - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctzll(left));
+        const Address a = at(base, lane, static_cast<uint32_t>(inst.offset));
+        if (a % sizeof(T)) return stop_with_fault(w, inst);
+        T data = vector_value<T>(w, inst.vdata(), lane);
+        T data2 = two ? vector_value<T>(w, inst.vdata2(), lane) : 0;
+        if constexpr (compares<Op>) std::swap(data, data2);
+        const T old = lds_atomic<Op>(w, a, data, data2, mode);
+        olds[0][lane] = static_cast<uint32_t>(old);
+        if constexpr (sizeof(T) == 8) olds[1][lane] = static_cast<uint32_t>(old >> 32);
+    }
+    if constexpr (Return) commit_old<T>(w, inst.dst[0], olds, w.exec());
+}
+
+// ds_condxchg32_rtn_b64: each dword is exchanged when its new value has bit 31 set, which is not
+// stored.
+void conditional_exchange(Wave& w, const Inst& inst) {
+    if (refuse_gds(w, inst)) return;
+    const uint32_t* base = vrow(w, inst.vaddr());
+    alignas(64) uint32_t olds[2][lanes];
+    for_each_lane(w.exec(), [&](uint32_t lane) {
+        const Address a = at(base, lane, static_cast<uint32_t>(inst.offset)) & 0xfff8;
+        for (uint32_t d = 0; d < 2; ++d) {
+            olds[d][lane] = lds_read<uint32_t>(w, a + 4 * d);
+            const uint32_t data = vrow(w, inst.vdata(), d)[lane];
+            if (data >> 31) lds_write<uint32_t>(w, a + 4 * d, data & 0x7fffffff);
+        }
+    });
+    commit_old<uint64_t>(w, inst.dst[0], olds, w.exec());
+}
+
+// ds_*_src2_*: both operands are in LDS. The second one's distance is in dwords: a signed 15-bit
+// immediate, or, with offset1[7], the address's upper 15 bits (Vega ISA manual, DS_ADD_SRC2_U32).
+template <class Op>
+void src2(Wave& w, const Inst& inst) {
+    if (refuse_gds(w, inst)) return;
+    using T = typename Op::Type;
+    const uint32_t* base = vrow(w, inst.vaddr());
+    const AtomicMode mode = lds_atomic_mode(w);
+    const auto offset = static_cast<uint32_t>(inst.offset) | uint32_t{inst.offset1} << 8;
+    const bool from_address = offset >> 15 & 1;
+    const auto immediate = static_cast<int32_t>(offset << 17) >> 17;
+    for (uint64_t left = w.exec(); left; left &= left - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctzll(left));
+        const int32_t distance = from_address ? static_cast<int32_t>(base[lane]) >> 17 : immediate;
+        const Address a = from_address ? base[lane] & 0x1ffff : base[lane];
+        if (a % sizeof(T)) return stop_with_fault(w, inst);
+        const T data =
+            lds_read<T>(w, static_cast<Address>(a + static_cast<uint32_t>(distance) * 4));
+        lds_atomic<Op>(w, a, data, 0, mode);
+    }
+}
+
+// ---- append, consume, addtid
+// ------------------------------------------------------------------------
+
+// One counter per instruction: it moves by the number of active lanes, all of which get the old
+// value.
+template <bool Append>
+void append_consume(Wave& w, const Inst& inst) {
+    if (refuse_gds(w, inst)) return;
+    const uint64_t exec = w.exec();
+    if (!exec) return;
+    const uint32_t a = (w.sgpr[machine::m0] & 0xffff) + static_cast<uint32_t>(inst.offset);
+    const uint32_t old = lds_read<uint32_t>(w, a);
+    const auto count = static_cast<uint32_t>(__builtin_popcountll(exec));
+    lds_write<uint32_t>(w, a, Append ? old + count : old - count);
+    uint32_t* d = vrow(w, inst.dst[0]);
+    for_each_lane(exec, [&](uint32_t lane) { d[lane] = old; });
+}
+
+template <bool Write>
+void addtid(Wave& w, const Inst& inst) {
+    if (refuse_gds(w, inst)) return;
+    const uint32_t base = static_cast<uint32_t>(inst.offset) + (w.sgpr[machine::m0] & 0xffff);
+    for_each_lane(w.exec(), [&](uint32_t lane) {
+        if constexpr (Write)
+            lds_write<uint32_t>(w, base + lane * 4, vrow(w, inst.vdata())[lane]);
+        else
+            vrow(w, inst.dst[0])[lane] = lds_read<uint32_t>(w, base + lane * 4);
+    });
+}
+
+// ---- lane permutations (no LDS)
+// -----------------------------------------------------------------------
+
+uint32_t reverse5(uint32_t v) {
+    uint32_t r = 0;
+    for (uint32_t b = 0; b < 5; ++b) r |= (v >> b & 1) << (4 - b);
+    return r;
+}
+
+uint32_t swizzle_source(uint32_t offset, uint32_t i) {
+    if (offset >= 0xe000) {  // FFT
+        const uint32_t mask = offset & 0x1f;
+        return (reverse5(i & 0x1f) >> __builtin_popcount(mask)) | (i & mask) | (i & 0x20);
+    }
+    if (offset >= 0xc000) {  // rotate
+        const uint32_t mask = offset & 0x1f;
+        uint32_t amount = offset >> 5 & 0x1f;
+        if (offset >> 10 & 1) amount = 0u - amount;
+        return (i & mask) | ((i + amount) & ~mask & 0x1f) | (i & 0x20);
+    }
+    if (offset & 0x8000) return (i & ~3u) | (offset >> 2 * (i & 3) & 3);  // quads
+    const uint32_t j = (((i & 0x1f) & offset) | (offset >> 5 & 0x1f)) ^ (offset >> 10 & 0x1f);
+    return (j & 0x1f) | (i & 0x20);
+}
+
+void swizzle(Wave& w, const Inst& inst) {
+    if (refuse_gds(w, inst)) return;
+    const uint64_t exec = w.exec();
+    const uint32_t* in = vrow(w, inst.vaddr());
+    alignas(64) uint32_t out[lanes];
+    for (uint32_t i = 0; i < lanes; ++i) {
+        const uint32_t from = swizzle_source(static_cast<uint32_t>(inst.offset) & 0xffff, i);
+        out[i] = exec >> from & 1 ? in[from] : 0;
+    }
+    write_row(vrow(w, inst.dst[0]), out, exec);
+}
+
+void permute(Wave& w, const Inst& inst) {
+    const uint64_t exec = w.exec();
+    const uint32_t* address = vrow(w, inst.vaddr());
+    const uint32_t* data = vrow(w, inst.vdata());
+    alignas(64) uint32_t out[lanes] = {};
+    for_each_lane(exec, [&](uint32_t lane) {
+        out[(address[lane] + static_cast<uint32_t>(inst.offset)) / 4 % lanes] = data[lane];
+    });
+    write_row(vrow(w, inst.dst[0]), out, exec);
+}
+
+void bpermute(Wave& w, const Inst& inst) {
+    const uint64_t exec = w.exec();
+    const uint32_t* address = vrow(w, inst.vaddr());
+    const uint32_t* data = vrow(w, inst.vdata());
+    alignas(64) uint32_t out[lanes] = {};
+    for_each_lane(exec, [&](uint32_t lane) {
+        const uint32_t from = (address[lane] + static_cast<uint32_t>(inst.offset)) / 4 % lanes;
+        if (exec >> from & 1) out[lane] = data[from];
+    });
+    write_row(vrow(w, inst.dst[0]), out, exec);
+}
+
+// ---- global wave sync -------------------------------------------------------------------------------
+// The resource is M0[21:16] + offset[5:0]; the value comes from the first active lane (CDNA ISA manual,
+// DS_GWS_*). ds_gws_init(n) prepares for n + 1 waves. A wave that has to wait yields and runs the
+// instruction again.
+
+machine::GwsResource* gws_resource(Wave& w, const Inst& inst) {
+    if (!w.ctx->gws) {
+        stop(w, ExitKind::Unimplemented, "global wave sync outside a cooperative dispatch");
+        return nullptr;
+    }
+    const uint32_t id = (w.sgpr[machine::m0] >> 16 & 0x3f) + static_cast<uint32_t>(inst.offset);
+    return &w.ctx->gws[id % machine::gws_resources];
+}
+
+uint32_t first_lane_value(Wave& w, const Inst& inst) {
+    const uint64_t exec = w.exec();
+    return vrow(w, inst.vdata())[exec ? __builtin_ctzll(exec) : 0];
+}
+
+void wait_again(Wave& w, const Inst& inst) {
+    w.pc -= inst.size;
+    stop(w, ExitKind::Yield);
+}
+
+void gws_init(Wave& w, const Inst& inst) {
+    machine::GwsResource* r = gws_resource(w, inst);
+    if (!r) return;
+    const uint32_t value = first_lane_value(w, inst);
+    r->members = value + 1;
+    r->arrived = 0;
+    r->semaphore = value;
+}
+
+void gws_barrier(Wave& w, const Inst& inst) {
+    machine::GwsResource* r = gws_resource(w, inst);
+    if (!r) return;
+    if (!w.gws_waiting) {
+        w.gws_phase = r->phase;
+        if (r->arrived.fetch_add(1) + 1 >= r->members) {
+            // Last one: the counter starts again for as many waves as the instruction says.
+            r->members = first_lane_value(w, inst) + 1;
+            r->arrived = 0;
+            r->phase.fetch_add(1);
+            return;
+        }
+        w.gws_waiting = true;
+    }
+    if (r->phase == w.gws_phase) return wait_again(w, inst);
+    w.gws_waiting = false;
+}
+
+void gws_release(Wave& w, const Inst& inst, int64_t count) {
+    if (machine::GwsResource* r = gws_resource(w, inst)) r->semaphore.fetch_add(count);
+}
+void gws_sema_v(Wave& w, const Inst& inst) { gws_release(w, inst, 1); }
+void gws_sema_br(Wave& w, const Inst& inst) { gws_release(w, inst, first_lane_value(w, inst)); }
+
+void gws_sema_p(Wave& w, const Inst& inst) {
+    machine::GwsResource* r = gws_resource(w, inst);
+    if (!r) return;
+    int64_t have = r->semaphore;
+    while (have > 0)
+        if (r->semaphore.compare_exchange_weak(have, have - 1)) return;
+    wait_again(w, inst);
+}
+
+void no_operation(Wave&, const Inst&) {}
+
+// clang-format off
+#define WJ_DS_ATOMIC(stem, suffix, Op)                                             \
+    {Opcode::ds_##stem##_##suffix, atomic_ds<Op, false>},                          \
+    {Opcode::ds_##stem##_rtn_##suffix, atomic_ds<Op, true>}
+#define WJ_DS_INTEGERS(bits, T)                                                    \
+    WJ_DS_ATOMIC(add, u##bits, rmw::Add<T>), WJ_DS_ATOMIC(sub, u##bits, rmw::Sub<T>),      \
+    WJ_DS_ATOMIC(rsub, u##bits, rmw::RSub<T>), WJ_DS_ATOMIC(inc, u##bits, rmw::Inc<T>),    \
+    WJ_DS_ATOMIC(dec, u##bits, rmw::Dec<T>), WJ_DS_ATOMIC(min, i##bits, rmw::SMin<T>),     \
+    WJ_DS_ATOMIC(max, i##bits, rmw::SMax<T>), WJ_DS_ATOMIC(min, u##bits, rmw::UMin<T>),    \
+    WJ_DS_ATOMIC(max, u##bits, rmw::UMax<T>), WJ_DS_ATOMIC(and, b##bits, rmw::And<T>),     \
+    WJ_DS_ATOMIC(or, b##bits, rmw::Or<T>), WJ_DS_ATOMIC(xor, b##bits, rmw::Xor<T>),        \
+    WJ_DS_ATOMIC(mskor, b##bits, rmw::MskOr<T>), WJ_DS_ATOMIC(cmpst, b##bits, rmw::CmpSwap<T>), \
+    WJ_DS_ATOMIC(cmpst, f##bits, rmw::FCmpSwap<T>), WJ_DS_ATOMIC(min, f##bits, rmw::FMin<T>),   \
+    WJ_DS_ATOMIC(max, f##bits, rmw::FMax<T>), WJ_DS_ATOMIC(add, f##bits, rmw::FAdd<T>),         \
+    {Opcode::ds_wrxchg_rtn_b##bits, atomic_ds<rmw::Swap<T>, true>},                        \
+    {Opcode::ds_wrxchg2_rtn_b##bits, exchange2<T, 1>},                                     \
+    {Opcode::ds_wrxchg2st64_rtn_b##bits, exchange2<T, 64>},                                \
+    {Opcode::ds_read2_b##bits, read2<T, 1>}, {Opcode::ds_read2st64_b##bits, read2<T, 64>}, \
+    {Opcode::ds_write2_b##bits, write2<T, 1>}, {Opcode::ds_write2st64_b##bits, write2<T, 64>}
+#define WJ_DS_SRC2(bits, T)                                                                \
+    {Opcode::ds_add_src2_u##bits, src2<rmw::Add<T>>}, {Opcode::ds_sub_src2_u##bits, src2<rmw::Sub<T>>},   \
+    {Opcode::ds_rsub_src2_u##bits, src2<rmw::RSub<T>>}, {Opcode::ds_inc_src2_u##bits, src2<rmw::Inc<T>>}, \
+    {Opcode::ds_dec_src2_u##bits, src2<rmw::Dec<T>>}, {Opcode::ds_min_src2_i##bits, src2<rmw::SMin<T>>},  \
+    {Opcode::ds_max_src2_i##bits, src2<rmw::SMax<T>>}, {Opcode::ds_min_src2_u##bits, src2<rmw::UMin<T>>}, \
+    {Opcode::ds_max_src2_u##bits, src2<rmw::UMax<T>>}, {Opcode::ds_and_src2_b##bits, src2<rmw::And<T>>},  \
+    {Opcode::ds_or_src2_b##bits, src2<rmw::Or<T>>}, {Opcode::ds_xor_src2_b##bits, src2<rmw::Xor<T>>},     \
+    {Opcode::ds_write_src2_b##bits, src2<rmw::Swap<T>>}, {Opcode::ds_min_src2_f##bits, src2<rmw::FMin<T>>}, \
+    {Opcode::ds_max_src2_f##bits, src2<rmw::FMax<T>>}
+
+constexpr HandlerEntry table[] = {
+    WJ_DS_INTEGERS(32, uint32_t),
+    WJ_DS_INTEGERS(64, uint64_t),
+    WJ_DS_SRC2(32, uint32_t),
+    WJ_DS_SRC2(64, uint64_t),
+    {Opcode::ds_add_src2_f32, src2<rmw::FAdd<uint32_t>>},
+    {Opcode::ds_wrap_rtn_b32, atomic_ds<rmw::Wrap<uint32_t>, true>},
+    {Opcode::ds_pk_add_f16, atomic_ds<rmw::PkAddF16, false>},
+    {Opcode::ds_pk_add_rtn_f16, atomic_ds<rmw::PkAddF16, true>},
+    {Opcode::ds_pk_add_bf16, atomic_ds<rmw::PkAddBf16, false>},
+    {Opcode::ds_pk_add_rtn_bf16, atomic_ds<rmw::PkAddBf16, true>},
+    {Opcode::ds_condxchg32_rtn_b64, conditional_exchange},
+    {Opcode::ds_read_b32, read<Load::B32>},
+    {Opcode::ds_read_b64, read<Load::B64>},
+    {Opcode::ds_read_b96, read<Load::B96>},
+    {Opcode::ds_read_b128, read<Load::B128>},
+    {Opcode::ds_read_i8, read<Load::I8>},
+    {Opcode::ds_read_u8, read<Load::U8>},
+    {Opcode::ds_read_i16, read<Load::I16>},
+    {Opcode::ds_read_u16, read<Load::U16>},
+    {Opcode::ds_read_u8_d16, read<Load::D16U8>},
+    {Opcode::ds_read_u8_d16_hi, read<Load::D16HiU8>},
+    {Opcode::ds_read_i8_d16, read<Load::D16I8>},
+    {Opcode::ds_read_i8_d16_hi, read<Load::D16HiI8>},
+    {Opcode::ds_read_u16_d16, read<Load::D16B16>},
+    {Opcode::ds_read_u16_d16_hi, read<Load::D16HiB16>},
+    {Opcode::ds_write_b8, write<Store::B8>},
+    {Opcode::ds_write_b16, write<Store::B16>},
+    {Opcode::ds_write_b8_d16_hi, write<Store::HiB8>},
+    {Opcode::ds_write_b16_d16_hi, write<Store::HiB16>},
+    {Opcode::ds_write_b32, write<Store::B32>},
+    {Opcode::ds_write_b64, write<Store::B64>},
+    {Opcode::ds_write_b96, write<Store::B96>},
+    {Opcode::ds_write_b128, write<Store::B128>},
+    {Opcode::ds_append, append_consume<true>},
+    {Opcode::ds_consume, append_consume<false>},
+    {Opcode::ds_read_addtid_b32, addtid<false>},
+    {Opcode::ds_write_addtid_b32, addtid<true>},
+    {Opcode::ds_swizzle_b32, swizzle},
+    {Opcode::ds_permute_b32, permute},
+    {Opcode::ds_bpermute_b32, bpermute},
+    {Opcode::ds_nop, no_operation},
+    {Opcode::ds_gws_init, gws_init},
+    {Opcode::ds_gws_barrier, gws_barrier},
+    {Opcode::ds_gws_sema_v, gws_sema_v},
+    {Opcode::ds_gws_sema_br, gws_sema_br},
+    {Opcode::ds_gws_sema_p, gws_sema_p},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const HandlerEntry> mem_ds_handlers() {
+    return table;
+}
+
+}  // namespace wj::interp

@@ -1,0 +1,211 @@
+// Which lanes of a memory instruction fault, and where: works the addresses out again.
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "interpreter/buffer_address.h"
+#include "interpreter/buffer_format.h"
+#include "interpreter/mem_address.h"
+#include "interpreter/mem_smem.h"
+#include "memory/address_space.h"
+
+namespace wj::interp {
+namespace {
+
+constexpr const char* misaligned = "misaligned atomic";
+constexpr const char* beyond_scratch = "beyond the private segment";
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+struct Kind {
+    Access access = Access::Read;
+    uint32_t bytes = 4;
+};
+
+uint32_t sub_dword(std::string_view name) {
+    if (contains(name, "byte") || contains(name, "_u8") || contains(name, "_i8") ||
+        contains(name, "_b8"))
+        return 1;
+    if (contains(name, "short") || contains(name, "16")) return 2;
+    return 0;
+}
+
+Kind kind_of(const Inst& inst) {
+    const OpInfo& info = op_info(inst.op);
+    Kind k;
+    if (inst.format == Format::DS && info.src_count == 1) {
+        return {Access::Atomic, contains(info.name, "64") ? 8u : 4u};  // ds_*_src2_*
+    }
+    if (inst.format == Format::DS || contains(info.name, "atomic")) {
+        k.access = Access::Atomic;
+        const bool compares = contains(info.name, "cmpswap");
+        k.bytes =
+            compares
+                ? type_dwords(info.src[0]) * 2
+                : type_dwords(info.src[inst.format == Format::DS && info.src_count > 1 ? 1 : 0]) *
+                      4;
+        return k;
+    }
+    if (contains(info.name, "store")) k.access = Access::Write;
+    if (contains(info.name, "format")) {
+        k.bytes = inst.format == Format::MTBUF ? element_bytes(inst.dfmt) : 4;
+        return k;
+    }
+    const Type type = k.access == Access::Write ? info.src[0] : info.dst[0];
+    if (info.dst_count == 0 && info.src_count == 0) {  // loads to LDS have no register operand
+        k.bytes = contains(info.name, "dwordx4") ? 16 : contains(info.name, "dwordx3") ? 12 : 4;
+    } else {
+        k.bytes = type_dwords(type) * 4;
+    }
+    if (inst.format != Format::SMEM)
+        if (const uint32_t small = sub_dword(info.name)) k.bytes = small;
+    return k;
+}
+
+// Whether the host can read the byte, without touching it. True when the host does not let us ask.
+bool host_readable(uint64_t address) {
+    uint8_t byte;
+    iovec to{&byte, 1}, from{reinterpret_cast<void*>(address), 1};
+    if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1) return true;
+    return errno != EFAULT;
+}
+
+// First faulting byte of a global access, or false when it is fine. `known` is the address that the
+// signal named, 0 if none.
+bool global_fault(const Wave& w, uint64_t address, const Kind& k, uint64_t known, uint64_t& at) {
+    address &= w.ctx->address_mask;
+    const uint32_t rights = k.access == Access::Read    ? memory::readable
+                            : k.access == Access::Write ? memory::writable
+                                                        : memory::read_write;
+    const bool identity = w.ctx->memory_mode == machine::MemoryMode::Identity;
+    if (identity && known && known - address < k.bytes) {
+        at = known;
+        return true;
+    }
+    for (uint32_t b = 0; b < k.bytes; ++b) {
+        if (w.ctx->memory && w.ctx->memory->translate(address + b, 1, rights)) continue;
+        // In identity mode memory that was never registered works as long as the host has it.
+        const bool canonical = (address + b) >> 47 == 0;
+        if (identity && canonical && host_readable(address + b) &&
+            !(known && (known ^ (address + b)) >> 12 == 0))
+            continue;
+        at = address + b;
+        return true;
+    }
+    return false;
+}
+
+struct Finding {
+    uint64_t mask = 0, address = 0;
+    const char* reason = nullptr;
+};
+
+void check_spot(const Wave& w, uint32_t lane, Spot spot, const Kind& k, uint64_t known,
+                Finding& f) {
+    uint64_t at = 0;
+    const char* reason = nullptr;
+    bool bad = false;
+    if (spot.place != Place::Nowhere && k.access == Access::Atomic && spot.address % k.bytes) {
+        bad = true, reason = misaligned, at = spot.address;
+        if (spot.place == Place::Lds) at += machine::shared_aperture;
+        if (spot.place == Place::Scratch) at += machine::private_aperture;
+    } else if (spot.place == Place::Scratch) {
+        bad = !scratch_in_range(w, spot.address, k.bytes);
+        reason = beyond_scratch;
+        at = machine::private_aperture + spot.address;
+    } else if (spot.place == Place::Global) {
+        bad = global_fault(w, spot.address, k, known, at);
+    }
+    if (!bad) return;
+    if (!f.mask) f.address = at, f.reason = reason;
+    f.mask |= uint64_t{1} << lane;
+}
+
+template <class A>
+Finding check_lanes(Wave& w, const Inst& inst, const Kind& k, uint64_t known) {
+    Finding f;
+    const A address(w, inst);
+    for_each_lane(w.exec(), [&](uint32_t lane) {
+        if constexpr (std::is_same_v<A, BufferAddress>) {
+            if (address.split() && k.bytes > 4) {
+                for (uint32_t b = 0; b < k.bytes; b += 4)
+                    check_spot(w, lane, address.spot(lane, b, 4), {k.access, 4}, known, f);
+                return;
+            }
+        }
+        check_spot(w, lane, address.spot(lane, 0, k.bytes), k, known, f);
+    });
+    return f;
+}
+
+Finding check_ds(Wave& w, const Inst& inst, const Kind& k) {
+    Finding f;
+    if (!is_vector(inst.vaddr())) return f;
+    for_each_lane(w.exec(), [&](uint32_t lane) {
+        const uint32_t a = vrow(w, inst.vaddr())[lane] + static_cast<uint32_t>(inst.offset);
+        check_spot(w, lane, {Place::Lds, a}, k, 0, f);
+    });
+    return f;
+}
+
+}  // namespace
+
+void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info) {
+    Kind k;
+    Finding f;
+    const uint64_t known = info.address;
+    switch (inst.format) {
+        case Format::GLOBAL:
+            k = kind_of(inst);
+            f = check_lanes<GlobalAddress>(w, inst, k, known);
+            break;
+        case Format::FLAT:
+            k = kind_of(inst);
+            f = check_lanes<FlatAddress>(w, inst, k, known);
+            break;
+        case Format::SCRATCH:
+            k = kind_of(inst);
+            f = check_lanes<ScratchAddress>(w, inst, k, known);
+            break;
+        case Format::MUBUF:
+        case Format::MTBUF:
+            if (!inst.sbase().present()) return;
+            k = kind_of(inst);
+            f = check_lanes<BufferAddress>(w, inst, k, known);
+            break;
+        case Format::DS:
+            k = kind_of(inst);
+            f = check_ds(w, inst, k);
+            break;
+        case Format::SMEM: {
+            if (!inst.sbase().present()) return;
+            k = kind_of(inst);
+            const uint64_t address = scalar_address(w, inst);
+            uint64_t at = address;
+            if (k.access == Access::Atomic && address % k.bytes)
+                f.reason = misaligned;
+            else
+                global_fault(w, address, k, known, at);
+            f.address = at;
+            break;
+        }
+        default:
+            return;
+    }
+    info.access = k.access;
+    info.access_bytes = k.bytes;
+    info.lane_mask = f.mask;
+    if (!info.address) info.address = f.address;
+    if (f.reason && !info.reason) info.reason = f.reason;
+}
+
+void stop_with_fault(Wave& w, const Inst& inst) {
+    w.exit.kind = ExitKind::MemoryFault;
+    w.exit.address = 0;
+    w.exit.reason = nullptr;
+    explain_fault(w, inst, w.exit);
+}
+
+}  // namespace wj::interp

@@ -1,0 +1,63 @@
+// FLAT, GLOBAL and SCRATCH instructions.
+
+#include "interpreter/atomics.h"
+#include "interpreter/mem_address.h"
+
+namespace wj::interp {
+namespace {
+
+// clang-format off
+#define WJ_LOADS_STORES(prefix, Address)                                                   \
+    {Opcode::prefix##_load_ubyte, load<Address, Load::U8>},                                \
+    {Opcode::prefix##_load_sbyte, load<Address, Load::I8>},                                \
+    {Opcode::prefix##_load_ushort, load<Address, Load::U16>},                              \
+    {Opcode::prefix##_load_sshort, load<Address, Load::I16>},                              \
+    {Opcode::prefix##_load_dword, load<Address, Load::B32>},                               \
+    {Opcode::prefix##_load_dwordx2, load<Address, Load::B64>},                             \
+    {Opcode::prefix##_load_dwordx3, load<Address, Load::B96>},                             \
+    {Opcode::prefix##_load_dwordx4, load<Address, Load::B128>},                            \
+    {Opcode::prefix##_load_ubyte_d16, load<Address, Load::D16U8>},                         \
+    {Opcode::prefix##_load_ubyte_d16_hi, load<Address, Load::D16HiU8>},                    \
+    {Opcode::prefix##_load_sbyte_d16, load<Address, Load::D16I8>},                         \
+    {Opcode::prefix##_load_sbyte_d16_hi, load<Address, Load::D16HiI8>},                    \
+    {Opcode::prefix##_load_short_d16, load<Address, Load::D16B16>},                        \
+    {Opcode::prefix##_load_short_d16_hi, load<Address, Load::D16HiB16>},                   \
+    {Opcode::prefix##_store_byte, store<Address, Store::B8>},                              \
+    {Opcode::prefix##_store_byte_d16_hi, store<Address, Store::HiB8>},                     \
+    {Opcode::prefix##_store_short, store<Address, Store::B16>},                            \
+    {Opcode::prefix##_store_short_d16_hi, store<Address, Store::HiB16>},                   \
+    {Opcode::prefix##_store_dword, store<Address, Store::B32>},                            \
+    {Opcode::prefix##_store_dwordx2, store<Address, Store::B64>},                          \
+    {Opcode::prefix##_store_dwordx3, store<Address, Store::B96>},                          \
+    {Opcode::prefix##_store_dwordx4, store<Address, Store::B128>}
+
+constexpr HandlerEntry table[] = {
+    WJ_LOADS_STORES(global, GlobalAddress),
+    WJ_LOADS_STORES(flat, FlatAddress),
+    WJ_LOADS_STORES(scratch, ScratchAddress),
+    WJ_INTEGER_ATOMICS(global_atomic, GlobalAddress),
+    WJ_INTEGER_ATOMICS(flat_atomic, FlatAddress),
+    WJ_FLOAT_ATOMICS(global_atomic, GlobalAddress),
+    WJ_FLOAT_ATOMICS(flat_atomic, FlatAddress),
+    {Opcode::global_load_lds_ubyte, load_lds<GlobalAddress, Load::U8>},
+    {Opcode::global_load_lds_sbyte, load_lds<GlobalAddress, Load::I8>},
+    {Opcode::global_load_lds_ushort, load_lds<GlobalAddress, Load::U16>},
+    {Opcode::global_load_lds_sshort, load_lds<GlobalAddress, Load::I16>},
+    {Opcode::global_load_lds_dword, load_lds<GlobalAddress, Load::B32>},
+    {Opcode::global_load_lds_dwordx3, load_lds<GlobalAddress, Load::B96>},
+    {Opcode::global_load_lds_dwordx4, load_lds<GlobalAddress, Load::B128>},
+    {Opcode::scratch_load_lds_ubyte, load_lds<ScratchAddress, Load::U8>},
+    {Opcode::scratch_load_lds_sbyte, load_lds<ScratchAddress, Load::I8>},
+    {Opcode::scratch_load_lds_ushort, load_lds<ScratchAddress, Load::U16>},
+    {Opcode::scratch_load_lds_sshort, load_lds<ScratchAddress, Load::I16>},
+    {Opcode::scratch_load_lds_dword, load_lds<ScratchAddress, Load::B32>},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const HandlerEntry> mem_flat_handlers() {
+    return table;
+}
+
+}  // namespace wj::interp

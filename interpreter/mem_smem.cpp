@@ -1,0 +1,201 @@
+// Scalar memory (SEED-SMEM-01..33).
+#include "interpreter/mem_smem.h"
+
+#include <ctime>
+
+#include "interpreter/atomics.h"
+#include "interpreter/mem.h"
+
+namespace wj::interp {
+namespace {
+
+// All parts of an address are bytes whose low two bits count as 0 (SEED-SMEM-07).
+constexpr uint64_t dword_mask = ~uint64_t{3};
+
+uint32_t sbase(const Inst& inst) {
+    return inst.sbase().reg & 126;
+}
+
+uint64_t register_offset(const Wave& w, const Inst& inst) {
+    const Operand& o = inst.soffset();
+    return o.present() && !o.is(Operand::Kind::Off) ? read_s32(w, o) & dword_mask : 0;
+}
+
+uint64_t immediate_offset(const Inst& inst) {
+    return static_cast<uint64_t>(int64_t{inst.offset}) & dword_mask;
+}
+
+// s_load, s_store, s_atomic; s_scratch_* scale the register by 64 (SEED-SMEM-04).
+template <uint32_t Scale>
+struct Plain {
+    uint64_t address;
+    Plain(const Wave& w, const Inst& inst)
+        : address((w.s64(sbase(inst)) & dword_mask) + immediate_offset(inst) +
+                  register_offset(w, inst) * Scale) {}
+    bool in_range(uint32_t, uint32_t) const { return true; }
+};
+
+// Only base, stride and num_records of the V# count; each dword is checked on its own
+// (SEED-SMEM-17..20).
+struct Buffer {
+    uint64_t address, offset, size;
+    Buffer(const Wave& w, const Inst& inst) {
+        const uint32_t r = sbase(inst) & 124;
+        const uint64_t base = w.sgpr[r] | uint64_t{w.sgpr[r + 1] & 0xffff} << 32;
+        const uint32_t stride = w.sgpr[r + 1] >> 16 & 0x3fff;
+        size = uint64_t{w.sgpr[r + 2]} * (stride ? stride : 1);
+        offset = (immediate_offset(inst) + register_offset(w, inst)) & 0xffffffff;
+        address = (base & dword_mask) + offset;
+    }
+    bool in_range(uint32_t byte, uint32_t bytes) const { return offset + byte + bytes <= size; }
+};
+
+template <class A, uint32_t Dwords>
+void s_load(Wave& w, const Inst& inst) {
+    const A a(w, inst);
+    uint32_t values[Dwords];
+    bool loaded[Dwords] = {};
+    if (a.in_range(0, Dwords * 4)) {
+        std::array<uint32_t, Dwords> all;
+        if (!memory::read(*w.ctx, a.address, all)) return stop_with_fault(w, inst);
+        std::memcpy(values, all.data(), sizeof values);
+        for (bool& l : loaded) l = true;
+    } else {
+        for (uint32_t d = 0; d < Dwords; ++d) {
+            if (!a.in_range(d * 4, 4)) continue;
+            if (!memory::read(*w.ctx, a.address + d * 4, values[d]))
+                return stop_with_fault(w, inst);
+            loaded[d] = true;
+        }
+    }
+    const uint32_t first = inst.dst[0].reg;
+    for (uint32_t d = 0; d < Dwords; ++d)
+        if (loaded[d] && first + d < 128) w.sgpr[first + d] = values[d];
+}
+
+template <class A, uint32_t Dwords>
+void s_store(Wave& w, const Inst& inst) {
+    const A a(w, inst);
+    for (uint32_t d = 0; d < Dwords; ++d) {
+        if (!a.in_range(d * 4, 4)) continue;
+        const uint32_t value = w.sgpr[(inst.vdata().reg + d) & 127];
+        if (!memory::write(*w.ctx, a.address + d * 4, value)) return stop_with_fault(w, inst);
+    }
+}
+
+template <class T>
+T scalar_value(const Wave& w, uint32_t r) {
+    if constexpr (sizeof(T) == 4)
+        return w.sgpr[r & 127];
+    else
+        return w.sgpr[r & 127] | uint64_t{w.sgpr[(r + 1) & 127]} << 32;
+}
+
+template <class A, class Op>
+void s_atomic(Wave& w, const Inst& inst) {
+    using T = typename Op::Type;
+    const A a(w, inst);
+    if (!a.in_range(0, sizeof(T))) return;
+    if (a.address % sizeof(T)) return stop_with_fault(w, inst);
+    void* where = memory::atomic_pointer(*w.ctx, a.address);
+    if (!where) return stop_with_fault(w, inst);
+    const T data = scalar_value<T>(w, inst.vdata().reg);
+    T data2 = 0;
+    if constexpr (std::is_same_v<Op, rmw::CmpSwap<T>>)
+        data2 = scalar_value<T>(w, inst.vdata().reg + sizeof(T) / 4);
+    const T old = atomic_apply<Op>(where, data, data2, memory_atomic_mode(w));
+    if (!inst.glc) return;
+    const uint32_t r = inst.vdata().reg;  // SDATA is source and destination
+    w.sgpr[r & 127] = static_cast<uint32_t>(old);
+    if constexpr (sizeof(T) == 8) w.sgpr[(r + 1) & 127] = static_cast<uint32_t>(old >> 32);
+}
+
+// Core clock counter.
+void s_memtime(Wave& w, const Inst& inst) {
+    w.set_s64(inst.dst[0].reg & 126, __rdtsc());
+}
+
+// Constant 100 MHz counter, the frequency that the agent reports (SEED-SMEM-29).
+void s_memrealtime(Wave& w, const Inst& inst) {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const uint64_t ns =
+        static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+    w.set_s64(inst.dst[0].reg & 126, ns / 10);
+}
+
+// There is no scalar cache to write back, invalidate or probe: every access is coherent.
+void no_operation(Wave&, const Inst&) {}
+
+using Raw = Plain<1>;
+using Scratch = Plain<64>;
+
+// clang-format off
+#define WJ_S_ATOMICS(prefix, A)                                                                             \
+    {Opcode::prefix##_swap, s_atomic<A, rmw::Swap<uint32_t>>}, {Opcode::prefix##_cmpswap, s_atomic<A, rmw::CmpSwap<uint32_t>>}, \
+    {Opcode::prefix##_add, s_atomic<A, rmw::Add<uint32_t>>}, {Opcode::prefix##_sub, s_atomic<A, rmw::Sub<uint32_t>>},     \
+    {Opcode::prefix##_smin, s_atomic<A, rmw::SMin<uint32_t>>}, {Opcode::prefix##_umin, s_atomic<A, rmw::UMin<uint32_t>>}, \
+    {Opcode::prefix##_smax, s_atomic<A, rmw::SMax<uint32_t>>}, {Opcode::prefix##_umax, s_atomic<A, rmw::UMax<uint32_t>>}, \
+    {Opcode::prefix##_and, s_atomic<A, rmw::And<uint32_t>>}, {Opcode::prefix##_or, s_atomic<A, rmw::Or<uint32_t>>},       \
+    {Opcode::prefix##_xor, s_atomic<A, rmw::Xor<uint32_t>>}, {Opcode::prefix##_inc, s_atomic<A, rmw::Inc<uint32_t>>},     \
+    {Opcode::prefix##_dec, s_atomic<A, rmw::Dec<uint32_t>>},                                                              \
+    {Opcode::prefix##_swap_x2, s_atomic<A, rmw::Swap<uint64_t>>}, {Opcode::prefix##_cmpswap_x2, s_atomic<A, rmw::CmpSwap<uint64_t>>}, \
+    {Opcode::prefix##_add_x2, s_atomic<A, rmw::Add<uint64_t>>}, {Opcode::prefix##_sub_x2, s_atomic<A, rmw::Sub<uint64_t>>},     \
+    {Opcode::prefix##_smin_x2, s_atomic<A, rmw::SMin<uint64_t>>}, {Opcode::prefix##_umin_x2, s_atomic<A, rmw::UMin<uint64_t>>}, \
+    {Opcode::prefix##_smax_x2, s_atomic<A, rmw::SMax<uint64_t>>}, {Opcode::prefix##_umax_x2, s_atomic<A, rmw::UMax<uint64_t>>}, \
+    {Opcode::prefix##_and_x2, s_atomic<A, rmw::And<uint64_t>>}, {Opcode::prefix##_or_x2, s_atomic<A, rmw::Or<uint64_t>>},       \
+    {Opcode::prefix##_xor_x2, s_atomic<A, rmw::Xor<uint64_t>>}, {Opcode::prefix##_inc_x2, s_atomic<A, rmw::Inc<uint64_t>>},     \
+    {Opcode::prefix##_dec_x2, s_atomic<A, rmw::Dec<uint64_t>>}
+
+constexpr HandlerEntry table[] = {
+    {Opcode::s_load_dword, s_load<Raw, 1>},
+    {Opcode::s_load_dwordx2, s_load<Raw, 2>},
+    {Opcode::s_load_dwordx4, s_load<Raw, 4>},
+    {Opcode::s_load_dwordx8, s_load<Raw, 8>},
+    {Opcode::s_load_dwordx16, s_load<Raw, 16>},
+    {Opcode::s_scratch_load_dword, s_load<Scratch, 1>},
+    {Opcode::s_scratch_load_dwordx2, s_load<Scratch, 2>},
+    {Opcode::s_scratch_load_dwordx4, s_load<Scratch, 4>},
+    {Opcode::s_buffer_load_dword, s_load<Buffer, 1>},
+    {Opcode::s_buffer_load_dwordx2, s_load<Buffer, 2>},
+    {Opcode::s_buffer_load_dwordx4, s_load<Buffer, 4>},
+    {Opcode::s_buffer_load_dwordx8, s_load<Buffer, 8>},
+    {Opcode::s_buffer_load_dwordx16, s_load<Buffer, 16>},
+    {Opcode::s_store_dword, s_store<Raw, 1>},
+    {Opcode::s_store_dwordx2, s_store<Raw, 2>},
+    {Opcode::s_store_dwordx4, s_store<Raw, 4>},
+    {Opcode::s_scratch_store_dword, s_store<Scratch, 1>},
+    {Opcode::s_scratch_store_dwordx2, s_store<Scratch, 2>},
+    {Opcode::s_scratch_store_dwordx4, s_store<Scratch, 4>},
+    {Opcode::s_buffer_store_dword, s_store<Buffer, 1>},
+    {Opcode::s_buffer_store_dwordx2, s_store<Buffer, 2>},
+    {Opcode::s_buffer_store_dwordx4, s_store<Buffer, 4>},
+    WJ_S_ATOMICS(s_atomic, Raw),
+    WJ_S_ATOMICS(s_buffer_atomic, Buffer),
+    {Opcode::s_dcache_inv, no_operation},
+    {Opcode::s_dcache_wb, no_operation},
+    {Opcode::s_dcache_inv_vol, no_operation},
+    {Opcode::s_dcache_wb_vol, no_operation},
+    {Opcode::s_dcache_discard, no_operation},
+    {Opcode::s_dcache_discard_x2, no_operation},
+    {Opcode::s_atc_probe, no_operation},
+    {Opcode::s_atc_probe_buffer, no_operation},
+    {Opcode::s_memtime, s_memtime},
+    {Opcode::s_memrealtime, s_memrealtime},
+};
+// clang-format on
+
+}  // namespace
+
+uint64_t scalar_address(const Wave& w, const Inst& inst) {
+    const std::string_view name = op_info(inst.op).name;
+    if (name.find("buffer") != std::string_view::npos) return Buffer(w, inst).address;
+    if (name.find("scratch") != std::string_view::npos) return Scratch(w, inst).address;
+    return Raw(w, inst).address;
+}
+
+std::span<const HandlerEntry> mem_smem_handlers() {
+    return table;
+}
+
+}  // namespace wj::interp
