@@ -19,6 +19,16 @@ bool decode_data(DecodeState& s, bool acc, uint32_t code, Type type, Operand& ou
     return decode_agpr(s, code, type, dwords, out);
 }
 
+// Atomics on floats: gfx908 has them without return value only, gfx90a without the SCC bit.
+bool float_atomic_allowed(const DecodeState& s, const OpInfo& info, bool glc, bool scc) {
+    const bool float_atomic = info.returns_if_glc && (info.name.find("_f32") != std::string_view::npos ||
+                                                      info.name.find("_f64") != std::string_view::npos ||
+                                                      info.name.find("_f16") != std::string_view::npos);
+    if (!float_atomic) return true;
+    if (s.target.column == Column::c908) return !glc;
+    return s.target.column != Column::c90a || !scc;
+}
+
 bool is_gws(std::string_view name) { return name.substr(0, 6) == "ds_gws"; }
 
 bool has_two_offsets(std::string_view name) {
@@ -38,8 +48,11 @@ bool decode_ds(DecodeState& s, uint32_t w) {
     const bool gws = is_gws(info.name);
     const bool acc = bit(w, 25);
     out.gds = bit(w, 16);
-    if (gws && !out.gds) return false;
-    if (!s.before_gfx90a() && !gws) out.gds = false;  // gfx90a has no GDS and ignores the bit
+    const bool needs_gds = gws || op == Opcode::ds_ordered_count;
+    if (needs_gds && !out.gds) return false;
+    const bool no_gds = op == Opcode::ds_permute_b32 || op == Opcode::ds_bpermute_b32;
+    if (no_gds && out.gds) return false;
+    if (!s.before_gfx90a() && !needs_gds) out.gds = false;  // gfx90a has no GDS and ignores the bit
     if (op == Opcode::ds_nop) return field(w, 0, 17) == 0 && !acc && w1 == 0;
     if (has_two_offsets(info.name)) {
         out.offset = static_cast<int32_t>(field(w, 0, 8));
@@ -118,7 +131,7 @@ bool decode_flat_address(DecodeState& s, uint32_t w, uint32_t w1, uint32_t segme
 
 bool lds_load_exists(std::string_view name) {
     for (const std::string_view suffix : {"_load_ubyte", "_load_sbyte", "_load_ushort",
-                                          "_load_sshort", "_load_dword"}) {
+                                          "_load_sshort", "_load_dword", "_load_format_x"}) {
         if (name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix) {
             return true;
         }
@@ -140,11 +153,12 @@ bool decode_flat(DecodeState& s, uint32_t w) {
     out.glc = bit(w, 16);
     out.slc = bit(w, 17);
     out.scc = !s.before_gfx90a() && bit(w, 25);
+    if (!float_atomic_allowed(s, info, out.glc, out.scc)) return false;
     out.lds = bit(w, 13) && !(gfx940 && segment == scratch_segment);
     if (out.lds && (segment == flat_segment || gfx940 || !lds_load_exists(info.name))) return false;
     if (info.dst_count == 0 && info.src_count == 0) out.lds = true;  // global_load_lds_*
     if (!decode_flat_address(s, w, w1, segment)) return false;
-    if (out.lds) return true;
+    if (out.lds) return !acc;
     const bool returns = info.returns_if_glc ? out.glc : info.dst_count != 0;
     if (acc && s.before_gfx90a() && returns && info.src_count != 0) return false;
     if (info.src_count != 0 && !decode_data(s, acc, field(w1, 8, 8), info.src[0], out.src[1])) {
@@ -176,6 +190,7 @@ bool decode_buffer_data(DecodeState& s, const OpInfo& info, uint32_t code, bool 
     Inst& out = s.out;
     const bool acc = tfe_or_acc && !s.before_gfx90a();
     out.tfe = tfe_or_acc && s.before_gfx90a();
+    if (out.tfe && info.returns_if_glc) return false;
     const uint32_t extra = out.tfe ? 1 : 0;
     const auto data = [&](Type type, Operand& operand) {
         if (acc) return decode_data(s, true, code, type, operand);
@@ -203,12 +218,17 @@ bool decode_mubuf(DecodeState& s, uint32_t w) {
     out.scc = bit(w, 15) && !s.before_gfx90a();
     out.lds = bit(w, 16);
     out.slc = bit(w, 17);
+    if (!float_atomic_allowed(s, info, out.glc, out.scc)) return false;
     const bool tfe_or_acc = bit(w1, 23);
     if (is_cache_operation(op)) {
-        return !bit(w, 12) && !bit(w, 13) && !out.lds && !tfe_or_acc;
+        const bool has_scope = op == Opcode::buffer_wbl2 || op == Opcode::buffer_inv;
+        const bool scope_bits = bit(w, 14) || bit(w, 15);
+        out.slc = false;
+        if (!s.target.traits.architected_flat_scratch) out.glc = out.scc = false;
+        return !bit(w, 12) && !bit(w, 13) && !out.lds && !tfe_or_acc && (has_scope || !scope_bits);
     }
     if (!decode_buffer_address(s, w, w1)) return false;
-    if (out.lds) return !tfe_or_acc && info.dst_count != 0 && !info.returns_if_glc;
+    if (out.lds) return !tfe_or_acc && lds_load_exists(info.name);
     return decode_buffer_data(s, info, field(w1, 8, 8), tfe_or_acc);
 }
 
@@ -249,21 +269,31 @@ bool decode_mimg(DecodeState& s, uint32_t w) {
     out.tfe = bit(w, 16) && s.before_gfx90a();
     out.mimg_flags = static_cast<uint16_t>(bit(w, 12) | bit(w, 14) << 1 | bit(w, 15) << 2 |
                                            bit(w, 17) << 3 | d16 << 4);
-    if (atomic && d16) return false;
+    const bool no_d16 = atomic || op == Opcode::image_get_resinfo || op == Opcode::image_get_lod ||
+                        name.find("_pck") != std::string_view::npos;
+    if (no_d16 && d16) return false;
     if (!sampler && field(w1, 21, 5) != 0) return false;
 
+    // Sizes that LLVM has no variant for, and tuples past v255, print with the smallest size.
+    const uint32_t smallest = gather || op == Opcode::image_atomic_cmpswap ? 2 : 1;
+    const uint32_t largest = atomic && op != Opcode::image_atomic_cmpswap ? 3 : 5;
+    const uint32_t vdata = field(w1, 8, 8);
     uint32_t dwords = gather ? 4 : static_cast<uint32_t>(__builtin_popcount(out.dmask));
     if (dwords == 0) dwords = 1;
     if (d16) dwords = (dwords + 1) / 2;
     if (out.tfe) ++dwords;
-    const uint32_t vdata = field(w1, 8, 8);
+    const bool misaligned = dwords > 1 && (vdata & 1) != 0 && s.target.traits.aligned_vgpr_tuples;
+    if (misaligned || dwords < smallest || dwords > largest || (gather && dwords == 3) || vdata + dwords > 256) {
+        dwords = smallest;
+    }
     Operand& data = store || atomic ? out.src[1] : out.dst[0];
     if (!(acc ? decode_agpr(s, vdata, Type::b32, dwords, data)
               : decode_vgpr(s, vdata, Type::b32, dwords, data))) {
         return false;
     }
     if (atomic) out.dst[0] = data;
-    if (!decode_vgpr(s, field(w1, 0, 8), Type::b32, 1, out.src[0]) ||
+    const Type address = op_info(op).src[0];
+    if (!decode_vgpr(s, field(w1, 0, 8), address, type_dwords(address), out.src[0]) ||
         !decode_sgpr(s, field(w1, 16, 5) * 4, Type::b256, 8, out.src[3])) {
         return false;
     }

@@ -111,7 +111,6 @@ bool decode_mfma(DecodeState& s, uint32_t w, uint32_t w1, PackedClass packed) {
 bool decode_acc_move(DecodeState& s, uint32_t w, uint32_t w1, PackedClass packed) {
     Inst& out = s.out;
     const uint32_t vdst = field(w, 0, 8), code = field(w1, 0, 9);
-    if (field(w1, 9, 18) != 0) return false;
     if (packed == PackedClass::AccWrite) {
         return decode_agpr(s, vdst, Type::b32, 1, out.dst[0]) &&
                decode_source(s, code, Type::b32, out.src[0], false);
@@ -142,10 +141,7 @@ bool decode_vop3p(DecodeState& s, uint32_t w) {
     }
     for (unsigned i = 0; i < 3; ++i) {
         const uint32_t code = field(w1, 9 * i, 9);
-        if (i >= info.src_count) {
-            if (code != 0) return false;
-            continue;
-        }
+        if (i >= info.src_count) break;
         Type type = info.src[i];
         // Mixed precision: op_sel_hi selects a half as source, else the source is a full float.
         if (packed == PackedClass::Mix && bit(out.op_sel_hi, i)) type = Type::f16;
@@ -165,12 +161,12 @@ bool decode_vop3_interp(DecodeState& s, uint32_t w, uint32_t w1) {
     const uint32_t code1 = field(w1, 9, 9), code2 = field(w1, 18, 9);
     if (out.op == Opcode::v_interp_mov_f32) {
         out.src[0] = immediate_operand(code1, Type::imm32);
-        return code2 == 0;
+        return true;
     }
     if (!decode_source(s, code1, Type::f32, out.src[0], false, Slot::VgprOnly)) return false;
     const bool third = out.op == Opcode::v_interp_p1lv_f16 || out.op == Opcode::v_interp_p2_f16 ||
                        out.op == Opcode::v_interp_p2_legacy_f16;
-    if (!third) return code2 == 0;
+    if (!third) return true;
     return decode_source(s, code2, Type::f32, out.src[1], false, Slot::VgprOnly);
 }
 

@@ -29,7 +29,10 @@ void set_vcc(Operand& out) {
 }
 
 bool decode_vdst(DecodeState& s, uint32_t code, Type type) {
-    if (type == Type::sb32) return decode_sgpr(s, code, type, 1, s.out.dst[0]);
+    if (type == Type::sb32) {  // LLVM reads VOP3's eight bits as a source, constants included
+        if (code >= 128) s.out.illegal_operand = true;
+        return decode_source(s, code, type, s.out.dst[0], false);
+    }
     return decode_vgpr(s, code, type, type_dwords(type), s.out.dst[0]);
 }
 
@@ -127,19 +130,23 @@ bool decode_dpp(DecodeState& s, uint32_t w) {
     out.bound_ctrl = bit(w1, 19);
     out.bank_mask = static_cast<uint8_t>(field(w1, 24, 4));
     out.row_mask = static_cast<uint8_t>(field(w1, 28, 4));
+    const bool carry = info.dst_count == 2;
     for (unsigned i = 0; i < 2; ++i) {
         const bool neg = bit(w1, 20 + 2 * i), abs = bit(w1, 21 + 2 * i);
         if (used(e, v3::abs + i)) {
             out.neg |= static_cast<uint8_t>(neg << i);
             out.abs |= static_cast<uint8_t>(abs << i);
-        } else if ((neg && bit(e.v3_zero, v3::neg + i)) || (abs && bit(e.v3_zero, v3::abs + i))) {
+        } else if ((neg && (carry || bit(e.v3_zero, v3::neg + i))) ||
+                   (abs && (carry || bit(e.v3_zero, v3::abs + i)))) {
             return false;
         }
     }
     if (!decode_short_dst(s, info, field(w, 17, 8))) return false;
+    if (info.src_count == 0) return true;  // v_nop
     const uint32_t dwords = type_dwords(info.src[0]);
     if (!decode_vgpr(s, field(w1, 0, 8), info.src[0], dwords, out.src[0])) return false;
-    if (!legal_dpp_control(s.target, out.dpp_ctrl, dwords == 2)) out.illegal_operand = true;
+    const bool wide = dwords == 2 && !s.before_gfx90a();
+    if (!legal_dpp_control(s.target, out.dpp_ctrl, wide)) out.illegal_operand = true;
     if (info.format == Format::VOP1) return true;
     if (info.src_count > 2) set_vcc(out.src[2]);
     return decode_vgpr(s, field(w, 9, 8), info.src[1], type_dwords(info.src[1]), out.src[1]);
@@ -156,7 +163,7 @@ bool decode_inline_k(DecodeState& s, uint32_t w, const OpInfo& info, InlineK k) 
     constant.reg = 255;
     constant.type = info.src[1];
     constant.dwords = 1;
-    constant.value = expand_literal(literal, info.src[1]);
+    constant.value = expand_literal(literal, info.src[1]);  // K of f16: the low half
     const unsigned k_at = k == InlineK::Mk ? 1 : 2;
     out.src[k_at] = constant;
     return decode_short_dst(s, info, field(w, 17, 8)) &&
@@ -170,8 +177,16 @@ bool decode_vop1(DecodeState& s, uint32_t w) {
     const Opcode op = lookup_opcode<Format::VOP1>(s.target.column, field(w, 9, 8));
     if (!begin(s, op)) return false;
     const uint32_t code = field(w, 0, 9);
-    if (code == sdwa_code) return decode_sdwa(s, w);
-    if (code == dpp_code) return decode_dpp(s, w);
+    const EncodingInfo& e = encoding_info(op);
+    if (code == sdwa_code && e.sdwa) return decode_sdwa(s, w);
+    if (code == dpp_code && e.dpp) {
+        if (decode_dpp(s, w)) return true;
+        if (op != Opcode::v_nop) return false;
+        s.out = Inst{};  // v_nop ignores its source field, so the first word is one by itself
+        s.out.words[0] = w;
+        s.length = 1;
+        return begin(s, op) && decode_short_dst(s, op_info(op), field(w, 17, 8));
+    }
     const OpInfo& info = op_info(op);
     if (op == Opcode::v_accvgpr_mov_b32) {
         if (code < 256) s.out.illegal_operand = true;
@@ -180,9 +195,8 @@ bool decode_vop1(DecodeState& s, uint32_t w) {
                            : decode_agpr(s, code - 256, Type::b32, 1, s.out.src[0]));
     }
     if (!decode_short_dst(s, info, field(w, 17, 8))) return false;
-    if (info.src_count == 0) return code == 0;
-    const Slot slot = source_slot(op, 0);
-    return decode_source(s, code, info.src[0], s.out.src[0], slot == Slot::Any, slot);
+    if (info.src_count == 0) return true;
+    return decode_source(s, code, info.src[0], s.out.src[0], true, source_slot(op, 0));
 }
 
 bool decode_vop2(DecodeState& s, uint32_t w) {
@@ -228,13 +242,15 @@ bool decode_vop3(DecodeState& s, uint32_t w) {
     out.clamp = bit(present, v3::clamp);
     out.omod = static_cast<uint8_t>(field(present, v3::omod, 2));
     out.neg = static_cast<uint8_t>(field(present, v3::neg, 3));
-    if (info.name.substr(0, 9) == "v_interp_") return decode_vop3_interp(s, w, w1);
+    if (info.format == Format::VOP3 && info.name.substr(0, 9) == "v_interp_") return decode_vop3_interp(s, w, w1);
 
     const uint32_t vdst = field(w, 0, 8);
     if (info.dst_count == 0) {
         if (vdst != 0) return false;
     } else if (info.dst[0] == Type::mask) {
-        if (!decode_sgpr(s, vdst, Type::mask, 2, out.dst[0])) return false;
+        // LLVM reads the eight bits as a source, so it also prints constants as destination.
+        if (vdst >= 128) out.illegal_operand = true;
+        if (!decode_source(s, vdst, Type::mask, out.dst[0], false)) return false;
     } else if (!decode_vdst(s, vdst, info.dst[0])) {
         return false;
     }
@@ -243,10 +259,7 @@ bool decode_vop3(DecodeState& s, uint32_t w) {
     }
     for (unsigned i = 0; i < 3; ++i) {
         const uint32_t code = field(w1, 9 * i, 9);
-        if (i >= info.src_count) {
-            if (code != 0) return false;
-            continue;
-        }
+        if (i >= info.src_count) break;  // the fields of missing sources are ignored
         Slot slot = source_slot(op, i);
         if (info.src[i] == Type::mask) {
             slot = Slot::Scalar;

@@ -23,11 +23,10 @@ bool is_branch(Opcode op) {
     }
 }
 
-// Integers that fit an inline constant print in decimal, others in hexadecimal.
+// Numbers that fit an inline constant print in decimal, others in hexadecimal.
 void append_simm16(Text& t, uint32_t simm) {
-    const int32_t value = static_cast<int16_t>(simm);
-    if (value >= -16 && value <= 64) {
-        append_decimal(t.out, value);
+    if (simm <= 64) {
+        append_decimal(t.out, simm);
     } else {
         append_hex(t.out, simm);
     }
@@ -48,6 +47,8 @@ void append_immediate(Text& t, const Operand& operand) {
     }
     if (is_branch(t.inst.op)) {
         append_decimal(t.out, simm);
+    } else if (t.inst.format == Format::SOPK) {
+        append_hex(t.out, simm);
     } else {
         append_simm16(t, simm);
     }
@@ -64,6 +65,13 @@ void print_scalar(Text& t) {
         if (simm != 0) t.number(" ", simm);
         return;
     }
+    if (i.op == Opcode::s_setreg_b32) {  // the register comes first, though it is the destination
+        t.out += ' ';
+        append_immediate(t, i.src[1]);
+        t.out += ", ";
+        t.operand(i.src[0]);
+        return;
+    }
     const char* separator = " ";
     if (i.dst[0].present()) {
         t.out += separator;
@@ -74,7 +82,7 @@ void print_scalar(Text& t) {
         t.out += separator;
         separator = ", ";
         if (i.src[n].type == Type::imm32) {
-            append_hex(t.out, i.src[n].value);
+            append_immediate_32(t.out, static_cast<uint32_t>(i.src[n].value));
         } else if (i.src[n].is(Operand::Kind::Imm)) {
             append_immediate(t, i.src[n]);
         } else {
@@ -93,7 +101,13 @@ void print_smem(Text& t) {
         separator = ", ";
         t.operand(operand);
     };
-    add(i.src[1].present() ? i.src[1] : i.dst[0]);
+    if (i.src[1].is(Operand::Kind::Imm)) {  // s_atc_probe
+        t.out += separator;
+        separator = ", ";
+        append_simm16(t, static_cast<uint32_t>(i.src[1].value));
+    } else {
+        add(i.src[1].present() ? i.src[1] : i.dst[0]);
+    }
     if (!i.src[3].present()) return;  // cache and time instructions
     add(i.src[3]);
     add(i.src[4]);
@@ -103,7 +117,9 @@ void print_smem(Text& t) {
         append_hex(t.out, static_cast<uint64_t>(i.offset < 0 ? -static_cast<int64_t>(i.offset)
                                                              : static_cast<int64_t>(i.offset)));
     }
-    t.flag(" glc", i.glc);
+    const bool has_glc = i.dst[0].present() || i.src[1].type != Type::simm16;
+    t.flag(" glc", i.glc && has_glc && i.op != Opcode::s_dcache_discard &&
+                       i.op != Opcode::s_dcache_discard_x2);
 }
 
 std::string disassemble(const Target& target, const Inst& inst) {

@@ -14,12 +14,6 @@ constexpr std::array<std::string_view, 8> float_names{"0.5", "-0.5", "1.0", "-1.
 bool is_half_int(Type t) { return t == Type::i16 || t == Type::u16 || t == Type::b16; }
 bool is_half(Type t) { return is_half_int(t) || t == Type::f16 || t == Type::bf16; }
 
-bool is_packed_half(Type t) {
-    return t == Type::pk_f16 || t == Type::pk_i16 || t == Type::pk_u16 || t == Type::pk_b16;
-}
-
-bool is_packed_half_int(Type t) { return is_packed_half(t) && t != Type::pk_f16; }
-
 bool is_wide_scalar(Type t) {
     return t == Type::b64 || t == Type::i64 || t == Type::u64 || t == Type::f64 || t == Type::mask;
 }
@@ -87,12 +81,12 @@ void append_constant(std::string& out, const Operand& operand) {
         append_decimal(out, static_cast<int64_t>(code) - 128);
     } else if (code <= int_minus_16) {
         append_decimal(out, static_cast<int64_t>(int_64) - static_cast<int64_t>(code));
-    } else if (is_half_int(operand.type) || is_packed_half_int(operand.type)) {
+    } else if (is_half_int(operand.type)) {
         append_hex(out, operand.value & 0xffff);
     } else if (code < inv_2pi) {
         out += float_names[(code - float_first) & 7];
     } else {
-        out += is_wide_scalar(operand.type) ? "0.15915494309189532" : "0.15915494";
+        out += is_wide_scalar(operand.type) && operand.type != Type::mask ? "0.15915494309189532" : "0.15915494";
     }
 }
 
@@ -126,10 +120,15 @@ void append_lit(std::string& out, uint64_t value) {
 // A literal that an inline constant could express prints as lit(0x...), since the assembler would
 // choose the inline constant.
 void append_literal(std::string& out, const Operand& operand, uint32_t raw) {
+    if (operand.type == Type::imm32) {
+        append_immediate_32(out, raw);
+        return;
+    }
     if (is_half(operand.type)) {
         const uint16_t low = static_cast<uint16_t>(raw);
-        const bool inlinable = inlinable_int(static_cast<int16_t>(low)) ||
-                               (!is_half_int(operand.type) && inlinable_f16(low));
+        const bool inlinable = is_half_int(operand.type)
+                                   ? inlinable_int(static_cast<int32_t>(raw)) || inlinable_f32(raw)
+                                   : inlinable_int(static_cast<int16_t>(low)) || inlinable_f16(low);
         if (inlinable) {
             append_lit(out, raw);
         } else {
@@ -178,6 +177,19 @@ void append_hex(std::string& out, uint64_t value) {
     const auto end = std::to_chars(text.data(), text.data() + text.size(), value, 16);
     out += "0x";
     out.append(text.data(), end.ptr);
+}
+
+void append_immediate_32(std::string& out, uint32_t bits) {
+    if (inlinable_int(static_cast<int32_t>(bits))) {
+        append_decimal(out, static_cast<int32_t>(bits));
+        return;
+    }
+    for (size_t i = 0; i < f32_bits.size(); ++i) {
+        if (f32_bits[i] != bits) continue;
+        out += i < float_names.size() ? float_names[i] : "0.15915494";
+        return;
+    }
+    append_hex(out, bits);
 }
 
 void append_operand(std::string& out, const Operand& operand, uint32_t raw_literal) {

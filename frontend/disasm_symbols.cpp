@@ -179,6 +179,20 @@ void append_swizzle(std::string& out, uint32_t offset) {
         out += ')';
         return;
     }
+    if (offset >= 0xe000) {
+        out += "swizzle(FFT,";
+        append_decimal(out, offset & 31);
+        out += ')';
+        return;
+    }
+    if (offset >= 0xc000) {
+        out += "swizzle(ROTATE,";
+        append_decimal(out, offset >> 10 & 1);
+        out += ',';
+        append_decimal(out, offset >> 5 & 31);
+        out += ')';
+        return;
+    }
     if ((offset & 0x8000) != 0) {
         append_decimal(out, offset);
         return;

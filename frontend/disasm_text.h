@@ -10,6 +10,8 @@ namespace wj {
 
 void append_decimal(std::string& out, int64_t value);
 void append_hex(std::string& out, uint64_t value);
+// 32 bits in decimal or as a float when an inline constant has that value, else in hexadecimal.
+void append_immediate_32(std::string& out, uint32_t bits);
 
 // `raw_literal` is the literal dword of the instruction.
 void append_operand(std::string& out, const Operand& operand, uint32_t raw_literal);

@@ -18,7 +18,9 @@ bool is_constant(const Operand& operand) {
 }
 
 // neg(1.0) but -v0 and -|1.0|: a minus before a constant would be part of it.
-void append_modified(Text& t, const Operand& operand, bool neg, bool abs, bool sext) {
+void append_modified(Text& t, Operand operand, bool neg, bool abs, bool sext) {
+    // LLVM takes the exponent for a float here, which shows in the constants only.
+    if (t.inst.op == Opcode::v_ldexp_f16) operand.type = Type::f16;
     const bool neg_call = neg && !abs && is_constant(operand);
     if (sext) t.out += "sext(";
     if (neg) t.out += neg_call ? "neg(" : "-";
@@ -62,8 +64,8 @@ void append_sdwa(Text& t, const OpInfo& info) {
 void append_dpp(Text& t) {
     const Inst& i = t.inst;
     t.out += ' ';
-    append_dpp_control(t.out, i.dpp_ctrl, i.src[0].dwords == 2,
-                       t.target.column >= Column::c90a);
+    const bool gfx90a = t.target.column >= Column::c90a;
+    append_dpp_control(t.out, i.dpp_ctrl, i.src[0].dwords == 2 && gfx90a, gfx90a);
     t.out += " row_mask:";
     append_hex(t.out, i.row_mask);
     t.out += " bank_mask:";
@@ -82,6 +84,7 @@ void append_mnemonic(Text& t, const OpInfo& info) {
         name.remove_suffix(vop3_suffix.size());  // v_mul_legacy_f32, which lost its VOP2 form
     }
     t.out += name;
+    if (info.dst_count + info.src_count == 0) return;  // v_nop
     switch (t.inst.variant) {
     case Variant::E64: t.out += "_e64"; break;
     case Variant::Sdwa: t.out += "_sdwa"; break;
@@ -89,8 +92,7 @@ void append_mnemonic(Text& t, const OpInfo& info) {
     case Variant::Base:
         if (info.format == Format::VOPC ||
             ((info.format == Format::VOP1 || info.format == Format::VOP2) &&
-             encoding_info(t.inst.op).e64 && info.dst_count + info.src_count > 0 &&
-             info.dst[0] != Type::sb32)) {
+             encoding_info(t.inst.op).e64 && info.dst[0] != Type::sb32)) {
             t.out += "_e32";
         }
         break;
@@ -113,6 +115,11 @@ void print_vector(Text& t) {
     }
     for (unsigned n = 0; n < info.src_count; ++n) {
         t.out += separator;
+        if (e.k != InlineK::None && n == (e.k == InlineK::Mk ? 1u : 2u)) {
+            append_hex(t.out, i.words[1]);
+            separator = ", ";
+            continue;
+        }
         append_modified(t, i.src[n], set(i.neg, n), set(i.abs, n), set(i.sext, n));
         separator = ", ";
     }
@@ -231,8 +238,8 @@ void print_interp(Text& t) {
         append_modified(t, i.src[1], set(i.neg, 2), set(i.abs, 2), false);
     }
     if (i.attr_high) t.out += " high";
-    if (i.op == Opcode::v_interp_p2_f16 && i.op_sel != 0) append_list(t, " op_sel:[", i.op_sel, 4);
     append_output_modifiers(t);
+    if (i.op == Opcode::v_interp_p2_f16 && i.op_sel != 0) append_list(t, " op_sel:[", i.op_sel, 4);
 }
 
 void print_export(Text& t) {

@@ -37,11 +37,6 @@ bool is_16_bit(Type type) {
            type == Type::bf16;
 }
 
-bool is_packed_16(Type type) {
-    return type == Type::pk_f16 || type == Type::pk_i16 || type == Type::pk_u16 ||
-           type == Type::pk_b16;
-}
-
 bool is_64_bit_scalar(Type type) {
     return type == Type::b64 || type == Type::i64 || type == Type::u64 || type == Type::f64 ||
            type == Type::mask;
@@ -57,8 +52,11 @@ void set_register(Operand& out, Operand::Kind kind, uint32_t reg, Type type, uin
 // Tuples of vector registers must start at an even register from gfx90a on.
 bool decode_vector(DecodeState& s, Operand::Kind kind, uint32_t code, Type type, uint32_t dwords,
                    Operand& out) {
-    if (code + dwords > 256) return false;
     set_register(out, kind, code, type, dwords);
+    if (code + dwords > 256) {  // LLVM prints VGPR tuples that run past v255
+        if (kind == Operand::Kind::Agpr) return false;
+        s.out.illegal_operand = true;
+    }
     if (dwords > 1 && (code & 1) != 0 && s.target.traits.aligned_vgpr_tuples) {
         s.out.illegal_operand = true;
     }
@@ -83,7 +81,8 @@ uint64_t inline_constant(uint32_t code, Type type) {
     if (code >= float_first && code <= float_last) {
         const FloatConstant& c = float_constants[code - float_first];
         if (type == Type::bf16) return c.bf16;
-        if (is_16_bit(type) || is_packed_16(type)) return c.f16;
+        // Packed halves take the f16 constant, packed integers the bits of the f32 one.
+        if (is_16_bit(type) || type == Type::pk_f16) return c.f16;
         return is_64_bit_scalar(type) ? c.f64 : c.f32;
     }
     const int64_t value = code <= int_64 ? static_cast<int64_t>(code - int_zero)
@@ -121,6 +120,7 @@ bool decode_sgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Oper
         set_register(out, Operand::Kind::Special, code, type, dwords);
         return true;
     }
+    if (dwords > 16) dwords = 16;  // there is no longer SGPR tuple; illegal where this happens
     // Misaligned tuples lose the low bits, of pairs one and of longer ones two. 102-103 end s[100:103].
     const uint32_t align_mask = dwords == 1 ? 0 : dwords == 2 ? 1 : 3;
     if (code <= last_sgpr) {
@@ -163,6 +163,7 @@ bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool 
     if (is_int || (code >= float_first && code <= float_last)) {
         set_register(out, Operand::Kind::Const, code, type, dwords);
         out.value = inline_constant(code, type);
+        if (slot == Slot::Vector || slot == Slot::VgprOnly) out.type = Type::imm32;
         return true;
     }
     if (code != literal_code) {
@@ -178,6 +179,7 @@ bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool 
     }
     set_register(out, Operand::Kind::Literal, code, type, dwords);
     out.value = expand_literal(s.out.words[s.length - 1], type);
+    if (slot == Slot::Vector || slot == Slot::VgprOnly) out.type = Type::imm32;
     return true;
 }
 

@@ -1,0 +1,176 @@
+// The decoder and the disassembler against LLVM's, for every row and for random words: validity, length
+// and text must agree. Differences with a reason stand in docs/decode-differences.md and here, in
+// listed_difference(); any other fails.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string>
+
+#include "frontend/decode.h"
+#include "frontend/encoding.h"
+#include "tests/frontend/decode_words.h"
+
+namespace wj_test {
+namespace {
+
+size_t environment(const char* name, size_t fallback) {
+    const char* text = std::getenv(name);
+    return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
+}
+
+struct Ours {
+    bool valid;
+    wj::Inst inst;
+    std::string text;
+};
+
+Ours ours(const wj::Target& target, const Words& words) {
+    Ours o{};
+    o.valid = wj::decode(target, words, o.inst);
+    if (o.valid) o.text = normalise(wj::disassemble(target, o.inst));
+    return o;
+}
+
+// Names the reason for a known difference, or is empty. Numbers refer to docs/decode-differences.md.
+std::string listed_difference(const Words& words, const Ours& mine, const LlvmResult& llvm) {
+    if (llvm.kind == LlvmResult::Kind::Crashed && !mine.valid) return "1 LLVM crashes";
+    const bool vop_short = words[0] >> 31 == 0;
+    if (!mine.valid && vop_short && (words[0] & 0x1ff) == 249 && (words[1] >> 11 & 3) == 3) {
+        return "2 SDWA dst_unused 3";
+    }
+    if (mine.valid && wj::encoding_info(mine.inst.op).k != wj::InlineK::None && words[1] >= 128 &&
+        words[1] <= 255) {
+        return "3 K read as a source encoding";
+    }
+    return {};
+}
+
+struct Tally {
+    size_t compared = 0, valid = 0, listed = 0, different = 0, marks = 0;
+    std::map<std::string, std::pair<size_t, std::string>> groups, mark_groups;
+    std::set<wj::Opcode> decoded;
+};
+
+std::string mnemonic(const std::string& text) { return text.substr(0, text.find(' ')); }
+
+std::string describe(const Words& words, const Ours& mine, const LlvmResult& llvm) {
+    char hex[64];
+    std::snprintf(hex, sizeof hex, "%08x %08x %08x", words[0], words[1], words[2]);
+    std::string out = std::string(hex) + "\n    ours: ";
+    out += mine.valid ? std::to_string(mine.inst.size) + " " + mine.text : "invalid";
+    out += "\n    llvm: ";
+    switch (llvm.kind) {
+    case LlvmResult::Kind::Invalid: out += "invalid"; break;
+    case LlvmResult::Kind::Crashed: out += "crashed"; break;
+    case LlvmResult::Kind::Valid: out += std::to_string(llvm.size) + " " + llvm.text; break;
+    }
+    return out;
+}
+
+void compare(const wj::Target& target, const std::vector<Words>& inputs, Tally& tally) {
+    LlvmDisassembler disassembler{std::string(target.name)};
+    const std::vector<LlvmResult> results = disassembler.disassemble(inputs);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const Ours mine = ours(target, inputs[i]);
+        const LlvmResult& llvm = results[i];
+        ++tally.compared;
+        const bool llvm_valid = llvm.kind == LlvmResult::Kind::Valid;
+        if (mine.valid && llvm_valid) {
+            ++tally.valid;
+            tally.decoded.insert(mine.inst.op);
+        }
+        const bool same = llvm.kind != LlvmResult::Kind::Crashed && mine.valid == llvm_valid &&
+                          (!mine.valid || (mine.inst.size == llvm.size && mine.text == llvm.text));
+        if (same) {
+            if (mine.valid && mine.inst.illegal_operand != llvm.marked) {
+                ++tally.marks;
+                auto& group = tally.mark_groups[mnemonic(mine.text) + (llvm.marked ? " LLVM marks" : " we mark")];
+                if (group.first++ == 0) group.second = describe(inputs[i], mine, llvm);
+            }
+            continue;
+        }
+        if (!listed_difference(inputs[i], mine, llvm).empty()) {
+            ++tally.listed;
+            continue;
+        }
+        ++tally.different;
+        const std::string key = (mine.valid ? mnemonic(mine.text) : "invalid") + " / " +
+                                (llvm_valid ? mnemonic(llvm.text)
+                                 : llvm.kind == LlvmResult::Kind::Crashed ? "crashed" : "invalid");
+        auto& group = tally.groups[key];
+        if (group.first++ == 0) group.second = describe(inputs[i], mine, llvm);
+    }
+}
+
+std::string report(const Tally& tally) {
+    std::string out = std::to_string(tally.compared) + " compared, " + std::to_string(tally.valid) +
+                      " valid, " + std::to_string(tally.listed) + " listed, " +
+                      std::to_string(tally.different) + " different\n";
+    size_t shown = 0;
+    const size_t limit = environment("WAVEJIT_DECODE_SHOW", 40);
+    for (const auto& [key, group] : tally.groups) {
+        if (shown++ == limit) break;
+        out += "  " + std::to_string(group.first) + "x " + key + ": " + group.second + "\n";
+    }
+    if (std::getenv("WAVEJIT_DECODE_MARKS") != nullptr) {
+        out += std::to_string(tally.marks) + " marks\n";
+        for (const auto& [key, group] : tally.mark_groups) {
+            out += "  " + std::to_string(group.first) + "x " + key + ": " + group.second + "\n";
+        }
+    }
+    return out;
+}
+
+class DecodeLlvm : public testing::TestWithParam<const char*> {
+protected:
+    const wj::Target& target() const { return *wj::find_target(GetParam()); }
+    static void finish(const Tally& tally) {
+        std::printf("%zu compared, %zu valid, %zu listed differences\n", tally.compared, tally.valid,
+                    tally.listed);
+        EXPECT_EQ(tally.different, 0u) << report(tally);
+        if (std::getenv("WAVEJIT_DECODE_MARKS") != nullptr) std::printf("%s", report(tally).c_str());
+    }
+};
+
+TEST_P(DecodeLlvm, EveryRow) {
+    Random random(environment("WAVEJIT_DECODE_SEED", 1));
+    Tally tally;
+    compare(target(), row_words(target(), environment("WAVEJIT_DECODE_FILLINGS", 100), random), tally);
+    finish(tally);
+    // Each row was valid at least once, so that no row hides behind rejections.
+    const auto& slots = wj::opcode_slots[static_cast<size_t>(target().column)];
+    for (const wj::Opcode op : slots) {
+        if (op == wj::Opcode::invalid) continue;
+        EXPECT_TRUE(tally.decoded.count(op)) << wj::op_info(op).name << " never decoded";
+    }
+}
+
+TEST_P(DecodeLlvm, BiasedWords) {
+    Random random(environment("WAVEJIT_DECODE_SEED", 1) + 1000);
+    Tally tally;
+    compare(target(), biased_words(target(), environment("WAVEJIT_DECODE_WORDS", 100000), random), tally);
+    finish(tally);
+}
+
+TEST_P(DecodeLlvm, UniformWords) {
+    Random random(environment("WAVEJIT_DECODE_SEED", 1) + 2000);
+    Tally tally;
+    compare(target(), uniform_words(environment("WAVEJIT_DECODE_WORDS", 100000), random), tally);
+    finish(tally);
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, DecodeLlvm,
+                         testing::Values("gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx909",
+                                         "gfx90a", "gfx90c", "gfx942", "gfx950", "gfx9-generic",
+                                         "gfx9-4-generic"),
+                         [](const auto& info) {
+                             std::string name = info.param;
+                             for (char& c : name) c = c == '-' ? '_' : c;
+                             return name;
+                         });
+
+}  // namespace
+}  // namespace wj_test
