@@ -66,7 +66,12 @@ bool is_hip_program(std::span<const std::byte> bytes);
 const FoundCodeObject* select_code_object(const std::vector<FoundCodeObject>& objects,
                                           const TargetId& agent);
 
-// Whole file as bytes. Errors: NotFound, HostError.
-Result<std::shared_ptr<const std::vector<std::byte>>> read_file(const std::string& path);
+// A file mapped read-only. Errors: NotFound, HostError. Changing the file while it is mapped
+// changes the bytes, truncating it makes reads fail as they do for any mapped program.
+struct MappedFile {
+    std::span<const std::byte> bytes;
+    std::shared_ptr<const void> owner;
+};
+Result<MappedFile> map_file(const std::string& path);
 
 }  // namespace wj

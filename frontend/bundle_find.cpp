@@ -1,9 +1,12 @@
 // Code objects wherever they are: bare, bundled, in host programs, in LLVM offload binaries.
 #include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "frontend/bundle.h"
@@ -239,12 +242,12 @@ Result<std::vector<FoundCodeObject>> find_code_objects(std::span<const std::byte
 }
 
 Result<std::vector<FoundCodeObject>> find_code_objects_in_file(const std::string& path) {
-    auto file = read_file(path);
+    auto file = map_file(path);
     if (!file) return file.status();
-    auto found = find_code_objects(**file, path);
+    auto found = find_code_objects(file->bytes, path);
     if (found)
         for (FoundCodeObject& object : *found)
-            if (!object.owner) object.owner = *file;
+            if (!object.owner) object.owner = file->owner;
     return found;
 }
 
@@ -267,23 +270,29 @@ const FoundCodeObject* select_code_object(const std::vector<FoundCodeObject>& ob
     return best;
 }
 
-Result<std::shared_ptr<const std::vector<std::byte>>> read_file(const std::string& path) {
-    std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-    if (!file)
+Result<MappedFile> map_file(const std::string& path) {
+    auto fail = [&](const char* what) {
         return Status(errno == ENOENT ? Code::NotFound : Code::HostError,
-                      path + ": " + std::strerror(errno));
-    auto bytes = std::make_shared<std::vector<std::byte>>();
-    if (std::fseek(file.get(), 0, SEEK_END) == 0) {
-        if (long size = std::ftell(file.get()); size > 0 && size < (1L << 40))
-            bytes->reserve(static_cast<size_t>(size));
-        std::rewind(file.get());
-    }
-    std::vector<std::byte> buffer(1u << 20);
-    while (size_t n = std::fread(buffer.data(), 1, buffer.size(), file.get()))
-        bytes->insert(bytes->end(), buffer.begin(),
-                      buffer.begin() + static_cast<std::ptrdiff_t>(n));
-    if (std::ferror(file.get())) return Status(Code::HostError, path + ": " + std::strerror(errno));
-    return std::shared_ptr<const std::vector<std::byte>>(std::move(bytes));
+                      path + ": " + what + ": " + std::strerror(errno));
+    };
+    int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return fail("cannot open");
+    struct Closer {
+        int fd;
+        ~Closer() { ::close(fd); }
+    } closer{fd};
+    struct stat info {};
+    if (::fstat(fd, &info) != 0) return fail("cannot read its size");
+    if (!S_ISREG(info.st_mode)) return Status(Code::HostError, path + ": not a regular file");
+    MappedFile file;
+    size_t size = static_cast<size_t>(info.st_size);
+    if (size == 0) return file;
+    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED) return fail("cannot map");
+    file.bytes = {static_cast<const std::byte*>(data), size};
+    file.owner = std::shared_ptr<const void>(
+        data, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
+    return file;
 }
 
 }  // namespace wj

@@ -101,7 +101,7 @@ Status CodeObjectParser::read_header() {
                 return invalid(std::string("not an ELF file but ") + magic.what);
         std::string start;
         for (uint64_t i = 0; i < std::min<uint64_t>(4, file_.size()); i++)
-            start += (i ? " " : "") + hex(file_.at<uint8_t>(i));
+            start.append(i ? " " : "").append(hex(file_.at<uint8_t>(i)));
         return invalid("not an ELF file (starts with " + start +
                        "): give a linked AMDGPU code object");
     }
@@ -158,14 +158,20 @@ Status CodeObjectParser::read_target() {
     // V2 objects written before the processor was put into e_flags name it in a note.
     bool by_note = out_.version == 2 && mach < 0x20;
     if (by_note) {
+        // The first naming gave GFX9 with XNACK an odd stepping of its own: 9:0:1 is gfx900 with
+        // XNACK.
         auto id = parse_target_id(old_isa_);
+        char stepping = old_isa_.empty() ? '0' : old_isa_.back();
+        bool odd = !id && old_isa_.starts_with("AMD:AMDGPU:9:0:") && old_isa_.size() == 16 &&
+                   stepping % 2 == 1;
+        if (odd) id = parse_target_id(old_isa_.substr(0, 15) + static_cast<char>(stepping - 1));
         if (!id)
             return Status(Code::UnsupportedTarget,
                           "code object: V2 object whose ISA note names the unknown processor '" +
                               printable(old_isa_) + "'");
         out_.target = *id;
         if (out_.target.xnack != Feature::Unsupported)
-            out_.target.xnack = out_.flags & 1 ? Feature::On : Feature::Off;
+            out_.target.xnack = odd || (out_.flags & 1) ? Feature::On : Feature::Off;
         return Status::ok();
     }
     const Processor* processor = find_processor(mach);
@@ -321,9 +327,8 @@ Status CodeObjectParser::read_note(std::string_view name, uint32_t type,
         out_.metadata = std::move(*metadata);
         out_.has_metadata = true;
     } else if (name == "AMD" && type == note_isa_name) {
-        old_isa_ = text.substr(0, text.find('\0'));
-    } else if (name == "AMD" && type == note_isa_version && old_isa_.empty() &&
-               bytes.contains(0, 16)) {
+        if (old_isa_.empty()) old_isa_ = text.substr(0, text.find('\0'));
+    } else if (name == "AMD" && type == note_isa_version && bytes.contains(0, 16)) {
         // u16 vendor and architecture name sizes, u32 major, minor, stepping, names.
         old_isa_ = "AMD:AMDGPU:" + std::to_string(bytes.at<uint32_t>(4)) + ":" +
                    std::to_string(bytes.at<uint32_t>(8)) + ":" +

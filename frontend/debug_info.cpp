@@ -88,8 +88,12 @@ std::optional<SourceLocation> DebugInfo::find(uint64_t address) const {
     auto it = std::ranges::upper_bound(rows_, address, {}, &Row::address);
     if (it == rows_.begin()) return std::nullopt;
     --it;
-    if (it->end || it->line == 0) return std::nullopt;
-    return SourceLocation{files_[it->file], it->line, it->column};
+    if (it->end) return std::nullopt;
+    // Line 0 marks what the compiler cannot attribute; go back inside the sequence.
+    bool approximate = it->line == 0;
+    while (it->line == 0 && it != rows_.begin() && !(it - 1)->end) --it;
+    if (it->line == 0) return std::nullopt;
+    return SourceLocation{files_[it->file], it->line, it->column, approximate};
 }
 
 std::optional<SymbolLocation> find_symbol_location(const CodeObject& object, uint64_t address) {

@@ -13,6 +13,7 @@ namespace wj {
 struct SourceLocation {
     std::string file;  // as the compiler wrote it
     uint32_t line = 0, column = 0;
+    bool approximate = false;  // code without a line of its own: the nearest line before it
     std::string text() const;  // "file:line"
 };
 
