@@ -1,0 +1,69 @@
+#include "bench/report.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace bench {
+
+void Report::ReportRuns(const std::vector<Run>& runs) {
+    ConsoleReporter::ReportRuns(runs);
+    for (const Run& run : runs) {
+        if (run.error_occurred ||
+            (run.run_type == Run::RT_Aggregate && run.aggregate_name != "median"))
+            continue;
+        Result& result = results_[run.run_name.function_name +
+                                  (run.run_name.args.empty() ? "" : "/" + run.run_name.args)];
+        result.seconds =
+            run.GetAdjustedRealTime() / benchmark::GetTimeUnitMultiplier(run.time_unit);
+        for (const auto& [name, counter] : run.counters) result.counters[name] = counter.value;
+    }
+}
+
+void Report::Finalize() {
+    ConsoleReporter::Finalize();
+    std::printf(
+        "\nJIT against interpreter, one thread; M/s = million wave instructions a second\n");
+    std::printf("%-18s %10s %10s %10s %12s %12s %12s\n", "kernel", "interp M/s", "avx2 M/s",
+                "avx512 M/s", "avx512/interp", "avx2/interp", "avx2/avx512");
+    const std::string prefix = "kernel/";
+    double product[3] = {};
+    int count[3] = {};
+    auto cell = [&](double a, double b, int column) {
+        if (a <= 0 || b <= 0) {
+            std::printf(" %12s", "-");
+            return;
+        }
+        product[column] += std::log(b / a);
+        count[column]++;
+        std::printf(" %11.2fx", b / a);
+    };
+    for (const auto& [name, interp] : results_) {
+        if (name.rfind(prefix, 0) != 0 || name.find("/interp") == std::string::npos) continue;
+        std::string kernel = name.substr(prefix.size(), name.find("/interp") - prefix.size());
+        const Result& avx2 = results_[prefix + kernel + "/avx2"];
+        const Result& avx512 = results_[prefix + kernel + "/avx512"];
+        std::printf("%-18s", kernel.c_str());
+        for (const Result* r : {&interp, &avx2, &avx512}) {
+            auto rate = r->counters.find("wave_instructions");
+            std::printf(" %10.1f", rate == r->counters.end() ? 0.0 : rate->second * 1e-6);
+        }
+        cell(avx512.seconds, interp.seconds, 0);
+        cell(avx2.seconds, interp.seconds, 1);
+        cell(avx2.seconds, avx512.seconds, 2);
+        std::printf("\n");
+    }
+    std::printf("%-51s", "geometric mean");
+    for (int c = 0; c < 3; c++)
+        std::printf(" %11.2fx", count[c] ? std::exp(product[c] / count[c]) : 0.0);
+    std::printf("\n");
+    auto ratio = [&](const char* what, const std::string& over, const std::string& under) {
+        auto a = results_.find(over), b = results_.find(under);
+        if (a != results_.end() && b != results_.end() && b->second.seconds > 0)
+            std::printf("%-51s %11.2fx\n", what, a->second.seconds / b->second.seconds);
+    };
+    ratio("nbody, 2 threads against 1", "threads/nbody/1", "threads/nbody/2");
+    ratio("sgemm_tiled, 2 threads against 1", "threads/sgemm_tiled/1", "threads/sgemm_tiled/2");
+    ratio("v_fma_f32 block, share of the host's FMA peak", "fma/host", "fma/avx512");
+}
+
+}  // namespace bench

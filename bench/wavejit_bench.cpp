@@ -1,0 +1,190 @@
+// Google Benchmark over the yardstick: JIT against interpreter, launch latency, translation speed,
+// FMA peak, threads.
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "bench/report.h"
+#include "bench/yardstick/backend_wavejit.h"
+#include "bench/yardstick/bench.h"
+
+namespace {
+
+using namespace yardstick;
+
+const char* const bench_target = "gfx90a";
+
+std::unique_ptr<WavejitBackend> backend(const std::string& engine, unsigned threads,
+                                        std::string& error) {
+    WavejitOptions o;
+    o.code_objects = WJ_CODE_OBJECTS;
+    o.target = bench_target;
+    o.engine = engine;
+    o.threads = threads;
+    return WavejitBackend::create(o, error);
+}
+
+const Entry& entry(const std::string& name) {
+    for (const Entry& e : all_benches())
+        if (e.name == name) return e;
+    fail("no benchmark is called " + name);
+}
+
+// Times all launches of a benchmark; the first run (translation) is not counted. Results are
+// checked.
+void run_kernel(benchmark::State& state, const Entry& e, Scale scale, const std::string& engine,
+                unsigned threads) {
+    std::string error;
+    auto wavejit = backend(engine, threads, error);
+    if (!wavejit) {
+        state.SkipWithError(error.c_str());
+        return;
+    }
+    Bench bench = e.make(scale);
+    wavejit->load(bench);
+    wavejit->to_device(bench);
+    wavejit->run(bench);
+    uint64_t before = wavejit->counters().wave_instructions;
+    for (auto _ : state) {
+        wavejit->to_device(bench);
+        state.SetIterationTime(wavejit->run(bench));
+    }
+    double executed = double(wavejit->counters().wave_instructions - before);
+    error = bench.check(bench);
+    wavejit->unload(bench);
+    if (!error.empty()) {
+        state.SkipWithError(("wrong result: " + error).c_str());
+        return;
+    }
+    state.counters["wave_instructions"] = benchmark::Counter(executed, benchmark::Counter::kIsRate);
+    state.counters[bench.unit] = benchmark::Counter(bench.work * 1e-9 * double(state.iterations()),
+                                                    benchmark::Counter::kIsRate);
+    state.SetLabel(bench.size);
+}
+
+void run_native_fma(benchmark::State& state) {
+    Bench bench = entry("fma_peak").make(Scale::Medium);
+    for (auto _ : state) {
+        double begin = now();
+        bench.native(bench);
+        state.SetIterationTime(now() - begin);
+    }
+    state.counters["GFLOP/s"] = benchmark::Counter(bench.work * 1e-9 * double(state.iterations()),
+                                                   benchmark::Counter::kIsRate);
+}
+
+// Every kernel of the yardstick, each translated by a fresh context.
+void run_translation(benchmark::State& state, const std::string& engine) {
+    double instructions = 0, host_bytes = 0;
+    for (auto _ : state) {
+        double seconds = 0;
+        for (const Entry& e : all_benches()) {
+            std::string error;
+            auto wavejit = backend(engine, 1, error);
+            if (!wavejit) {
+                state.SkipWithError(error.c_str());
+                return;
+            }
+            Bench bench = e.make(Scale::Small);
+            wavejit->load(bench);
+            wavejit->to_device(bench);
+            wavejit->run(bench);
+            wj_counters c = wavejit->counters();
+            instructions += double(c.instructions_translated);
+            host_bytes += double(c.host_code_bytes);
+            seconds += double(c.translation_ns) * 1e-9;
+            wavejit->unload(bench);
+        }
+        state.SetIterationTime(seconds);
+    }
+    state.counters["guest_instructions"] =
+        benchmark::Counter(instructions, benchmark::Counter::kIsRate);
+    if (instructions > 0) state.counters["host_bytes_per_instruction"] = host_bytes / instructions;
+}
+
+// One launch and its wait, through the C interface.
+void run_empty(benchmark::State& state, const std::string& engine) {
+    std::string error;
+    auto wavejit = backend(engine, 1, error);
+    if (!wavejit) {
+        state.SkipWithError(error.c_str());
+        return;
+    }
+    Bench bench = entry("empty_launch").make(Scale::Small);
+    bench.launches.resize(1);
+    wavejit->load(bench);
+    for (auto _ : state) wavejit->run(bench);
+    wavejit->unload(bench);
+}
+
+// The same through HIP, in a program of its own.
+void run_hip_empty(benchmark::State& state) {
+    std::string command = std::string("LD_LIBRARY_PATH='") + WJ_HSA_LIBRARY_DIR +
+                          "' WAVEJIT_TARGET=" + bench_target + " '" + WJ_HIP_LAUNCH + "' 2>&1";
+    for (auto _ : state) {
+        std::FILE* pipe = popen(command.c_str(), "r");
+        char text[256] = "";
+        if (!pipe || !std::fgets(text, sizeof text, pipe)) text[0] = 0;
+        int status = pipe ? pclose(pipe) : 1;
+        double micros = std::atof(text);
+        if (status != 0 || micros <= 0) {
+            state.SkipWithError((std::string("hip_launch failed: ") + text).c_str());
+            return;
+        }
+        state.SetIterationTime(micros * 1e-6);
+    }
+}
+
+void register_all() {
+    auto timed = [](benchmark::internal::Benchmark* b) {
+        return b->UseManualTime()->Unit(benchmark::kMillisecond);
+    };
+    for (const Entry& e : all_benches()) {
+        if (std::strcmp(e.name, "empty_launch") == 0) continue;
+        for (const char* engine : {"interp", "avx2", "avx512"})
+            timed(benchmark::RegisterBenchmark(
+                (std::string("kernel/") + e.name + "/" + engine).c_str(),
+                [&e, engine](benchmark::State& s) { run_kernel(s, e, Scale::Medium, engine, 1); }));
+    }
+    for (const char* name : {"nbody", "sgemm_tiled"})
+        for (unsigned threads : {1u, 2u})
+            timed(benchmark::RegisterBenchmark(
+                (std::string("threads/") + name + "/" + std::to_string(threads)).c_str(),
+                [name, threads](benchmark::State& s) {
+                    run_kernel(s, entry(name), Scale::Full, "auto", threads);
+                }));
+    timed(benchmark::RegisterBenchmark("fma/host", run_native_fma));
+    for (const char* engine : {"avx2", "avx512"}) {
+        timed(benchmark::RegisterBenchmark(
+            (std::string("fma/") + engine).c_str(), [engine](benchmark::State& s) {
+                run_kernel(s, entry("fma_peak"), Scale::Medium, engine, 1);
+            }));
+        timed(benchmark::RegisterBenchmark(
+            (std::string("translate/") + engine).c_str(),
+            [engine](benchmark::State& s) { run_translation(s, engine); }));
+    }
+    for (const char* engine : {"interp", "avx512"})
+        benchmark::RegisterBenchmark((std::string("launch/c_api/") + engine).c_str(),
+                                     [engine](benchmark::State& s) { run_empty(s, engine); })
+            ->Unit(benchmark::kMicrosecond)
+            ->UseRealTime();
+    benchmark::RegisterBenchmark("launch/hip", run_hip_empty)
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond)
+        ->Iterations(1)
+        ->Repetitions(5)
+        ->ReportAggregatesOnly();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    register_all();
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+    bench::Report report;
+    benchmark::RunSpecifiedBenchmarks(&report);
+    return 0;
+}

@@ -1,0 +1,53 @@
+// Runs the benchmarks' code objects through wavejit's C interface.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "bench/yardstick/bench.h"
+#include "wavejit/wavejit.h"
+
+namespace yardstick {
+
+struct WavejitOptions {
+    std::string code_objects;  // folder that holds TARGET/NAME.hsaco
+    std::string target = "gfx90a";
+    std::string engine = "auto";  // auto, interp, avx2, avx512
+    std::string memory = "identity";
+    unsigned threads = 1;
+};
+
+class WavejitBackend : public Backend {
+public:
+    // Returns nothing, and says why in `error`, when the host cannot run the engine.
+    static std::unique_ptr<WavejitBackend> create(const WavejitOptions& options,
+                                                  std::string& error);
+    ~WavejitBackend() override;
+    std::string describe() override;
+    void load(Bench& bench) override;
+    double run(Bench& bench) override;
+    void to_device(Bench& bench) override { bench.restore(); }
+    void to_host(Bench&) override {}
+    void unload(Bench& bench) override;
+    wj_counters counters();
+
+private:
+    WavejitBackend(const WavejitOptions& options, wj_context* context)
+        : options_(options), context_(context) {}
+    void require(wj_status status, const std::string& what);
+
+    // A launch with the values that its arguments point to.
+    struct Prepared {
+        wj_kernel* kernel;
+        std::vector<uint64_t> values;
+        std::vector<wj_argument> arguments;
+        wj_launch_options options;
+    };
+    WavejitOptions options_;
+    wj_context* context_;
+    wj_module* module_ = nullptr;
+    std::vector<uint64_t> addresses_;
+    std::vector<Prepared> launches_;
+};
+
+}  // namespace yardstick

@@ -1,0 +1,108 @@
+// Buffers of a benchmark, and the list of all benchmarks.
+#include "bench/yardstick/bench.h"
+
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace yardstick {
+
+bool huge_pages = true;
+
+static size_t mapped(size_t bytes) {
+    const size_t unit = size_t(2) << 20;
+    return (bytes + unit - 1) / unit * unit;
+}
+
+int Bench::add(size_t bytes) {
+    const size_t unit = size_t(2) << 20, len = mapped(bytes);
+    // Aligned to 2 MB so that huge pages can back it.
+    char* raw = static_cast<char*>(
+        mmap(nullptr, len + unit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (raw == MAP_FAILED) {
+        fail("out of memory for a buffer");
+    }
+    char* at = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(raw) + unit - 1) &
+                                       ~(uintptr_t(unit) - 1));
+    if (at > raw) munmap(raw, at - raw);
+    if (raw + unit > at) munmap(at + len, raw + unit - at);
+    if (huge_pages) madvise(at, len, MADV_HUGEPAGE);
+    memset(at, 0, len);
+    Buffer b;
+    b.bytes = bytes;
+    b.host = at;
+    bufs.push_back(std::move(b));
+    return int(bufs.size()) - 1;
+}
+
+Bench::~Bench() {
+    for (auto& b : bufs) munmap(b.host, mapped(b.bytes));
+}
+
+void Bench::keep(int i) {
+    auto* p = static_cast<uint8_t*>(bufs[i].host);
+    bufs[i].init.assign(p, p + bufs[i].bytes);
+}
+
+void Bench::restore() {
+    for (auto& b : bufs)
+        if (!b.init.empty()) memcpy(b.host, b.init.data(), b.bytes);
+}
+
+void fail(const std::string& message) {
+    std::fprintf(stderr, "%s\n", message.c_str());
+    std::exit(1);
+}
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+Bench vecadd(Scale scale);
+Bench saxpy(Scale scale);
+Bench transpose_naive(Scale scale);
+Bench transpose_lds(Scale scale);
+Bench reduce(Scale scale);
+Bench scan(Scale scale);
+Bench hist_lds(Scale scale);
+Bench hist_global(Scale scale);
+Bench sgemm_naive(Scale scale);
+Bench sgemm_tiled(Scale scale);
+Bench nbody(Scale scale);
+Bench mandelbrot(Scale scale);
+Bench blackscholes(Scale scale);
+Bench bitonic(Scale scale);
+Bench spmv(Scale scale);
+Bench sha256(Scale scale);
+Bench fma_peak(Scale scale);
+Bench empty(Scale scale);
+
+const std::vector<Entry>& all_benches() {
+    static const std::vector<Entry> list = {
+        {"vecadd", vecadd},
+        {"saxpy", saxpy},
+        {"transpose_naive", transpose_naive},
+        {"transpose_lds", transpose_lds},
+        {"reduce", reduce},
+        {"scan", scan},
+        {"hist_lds", hist_lds},
+        {"hist_global", hist_global},
+        {"sgemm_naive", sgemm_naive},
+        {"sgemm_tiled", sgemm_tiled},
+        {"nbody", nbody},
+        {"mandelbrot", mandelbrot},
+        {"blackscholes", blackscholes},
+        {"bitonic_sort", bitonic},
+        {"spmv_csr", spmv},
+        {"sha256", sha256},
+        {"fma_peak", fma_peak},
+        {"empty_launch", empty},
+    };
+    return list;
+}
+
+}  // namespace yardstick

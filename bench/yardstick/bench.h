@@ -1,0 +1,108 @@
+// A benchmark: buffers in host memory, a list of kernel launches, a check, a native version.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace yardstick {
+
+struct Buffer {
+    size_t bytes = 0;
+    void* host = nullptr;       // what kernels see
+    std::vector<uint8_t> init;  // the starting contents, when a run changes them
+};
+
+struct Arg {
+    enum Kind { Buf, U32, I32, F32 } kind;
+    union {
+        int buf;
+        uint32_t u;
+        int32_t i;
+        float f;
+    };
+};
+inline Arg buffer(int index) {
+    Arg a;
+    a.kind = Arg::Buf;
+    a.buf = index;
+    return a;
+}
+inline Arg u32(uint32_t v) {
+    Arg a;
+    a.kind = Arg::U32;
+    a.u = v;
+    return a;
+}
+inline Arg i32(int32_t v) {
+    Arg a;
+    a.kind = Arg::I32;
+    a.i = v;
+    return a;
+}
+inline Arg f32(float v) {
+    Arg a;
+    a.kind = Arg::F32;
+    a.f = v;
+    return a;
+}
+
+struct Launch {
+    std::string kernel;
+    size_t global[3], local[3];  // in work-items
+    std::vector<Arg> args;
+};
+
+struct Bench {
+    std::string name, size, file;
+    double work = 0;   // what one run does, in units of `unit` per 1e-9
+    std::string unit;  // GFLOP/s, GB/s, ...
+    std::vector<Buffer> bufs;
+    std::vector<Launch> launches;
+    std::function<std::string(Bench&)> check;  // an empty string when right
+    std::function<void(Bench&)> native;        // may be empty
+    std::string native_note;
+
+    Bench() = default;
+    Bench(Bench&&) = default;
+    ~Bench();
+    int add(size_t bytes);  // a zeroed buffer; returns its index
+    void keep(int b);       // remember its contents: restored before every run
+    void restore();         // buffers with kept contents
+    template <class T>
+    T* p(int b) {
+        return static_cast<T*>(bufs[b].host);
+    }
+};
+
+// What runs kernels: OpenCL, wavejit. Errors print a message and end the program.
+struct Backend {
+    virtual ~Backend() = default;
+    virtual std::string describe() = 0;
+    virtual void load(Bench&) = 0;   // program, kernels, buffers
+    virtual double run(Bench&) = 0;  // every launch, then wait; seconds
+    virtual void to_device(Bench&) = 0;
+    virtual void to_host(Bench&) = 0;
+    virtual void unload(Bench&) = 0;
+};
+std::unique_ptr<Backend> make_opencl_backend(const std::string& kernel_dir,
+                                             const std::string& options);
+
+[[noreturn]] void fail(const std::string& message);
+double now();  // seconds, steady clock
+
+extern bool huge_pages;
+// Small: correctness on an interpreter. Medium: JIT against interpreter. Full: against PoCL and
+// native loops.
+enum class Scale { Small, Medium, Full };
+using Factory = Bench (*)(Scale scale);
+struct Entry {
+    const char* name;
+    Factory make;
+};
+const std::vector<Entry>& all_benches();
+
+}  // namespace yardstick

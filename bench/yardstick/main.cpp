@@ -1,0 +1,155 @@
+// Times every benchmark through a backend, or its native version; prints CSV. Exit status 1 if a
+// result is wrong.
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "bench/yardstick/backend_wavejit.h"
+#include "bench/yardstick/bench.h"
+
+namespace {
+
+using namespace yardstick;
+
+struct Options {
+    std::string backend = "wavejit", kernels, cl_options = "-cl-std=CL1.2", label, scale = "full";
+    WavejitOptions wavejit;
+    int runs = 11;
+    double max_seconds = 6, cpus = 0;
+    bool list = false, header = false;
+    std::vector<std::string> only;
+};
+
+struct Run {
+    double wall, cpu;
+};
+
+double cpu_seconds() {
+    rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return double(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           1e-6 * double(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+// Two warm-ups (the first one compiles), then at least three runs, more while time is left. A run
+// of over 3 ms that had less than 95 % of the processors it wants does not count, if any other run
+// does.
+std::vector<Run> measure(Bench& bench, Backend* backend, const Options& o, double& first) {
+    std::vector<Run> all, good;
+    double start = now();
+    for (int r = -2; r < 10 * o.runs && int(good.size()) < o.runs; r++) {
+        if (r >= 3 && now() - start > o.max_seconds) break;
+        double seconds, cpu;
+        if (backend) {
+            backend->to_device(bench);
+            cpu = cpu_seconds();
+            seconds = backend->run(bench);
+        } else {
+            bench.restore();
+            cpu = cpu_seconds();
+            double begin = now();
+            bench.native(bench);
+            seconds = now() - begin;
+        }
+        if (r == -2) first = seconds;
+        if (r < 0) continue;
+        all.push_back({seconds, cpu_seconds() - cpu});
+        if (seconds < 0.003 || all.back().cpu >= 0.95 * o.cpus * seconds)
+            good.push_back(all.back());
+    }
+    if (backend) backend->to_host(bench);
+    return good.empty() ? all : good;
+}
+
+bool run_one(const Entry& entry, Backend* backend, const Options& o) {
+    Scale scale = o.scale == "small"    ? Scale::Small
+                  : o.scale == "medium" ? Scale::Medium
+                                        : Scale::Full;
+    Bench bench = entry.make(scale);
+    if (!backend && !bench.native) return true;
+    double start = now(), first = 0;
+    if (backend) backend->load(bench);
+    double build = now() - start;
+    std::vector<Run> runs = measure(bench, backend, o, first);
+    std::string error = bench.check(bench);
+    std::vector<double> t;
+    double cpu = 0, wall = 0;
+    for (const Run& r : runs) {
+        t.push_back(r.wall);
+        cpu += r.cpu;
+        wall += r.wall;
+    }
+    std::sort(t.begin(), t.end());
+    double median = t.size() % 2 ? t[t.size() / 2] : 0.5 * (t[t.size() / 2 - 1] + t[t.size() / 2]);
+    std::printf("%s,%s,\"%s\",%.4f,%.4f,%.4g,%s,%zu,%.2f,%.1f,%.1f,%s,\"%s\"\n", o.label.c_str(),
+                bench.name.c_str(), bench.size.c_str(), t[0] * 1e3, median * 1e3,
+                bench.work / median * 1e-9, bench.unit.c_str(), t.size(), cpu / wall, build * 1e3,
+                first * 1e3, error.empty() ? "ok" : ("WRONG " + error).c_str(),
+                backend ? "" : bench.native_note.c_str());
+    std::fflush(stdout);
+    if (backend) backend->unload(bench);
+    return error.empty();
+}
+
+int run(Options& o) {
+    if (o.list) {
+        for (const Entry& e : all_benches()) std::puts(e.name);
+        return 0;
+    }
+    std::unique_ptr<Backend> backend;
+    if (o.backend == "wavejit") {
+        std::string error;
+        backend = WavejitBackend::create(o.wavejit, error);
+        if (!backend) fail(error);
+    } else if (o.backend == "opencl") {
+#ifdef WJ_HAVE_OPENCL
+        backend = make_opencl_backend(o.kernels, o.cl_options);
+#else
+        fail("built without OpenCL (packages of the group [pocl])");
+#endif
+    }
+    if (backend) std::fprintf(stderr, "# %s\n", backend->describe().c_str());
+    if (o.label.empty()) o.label = o.backend;
+    if (o.header)
+        std::puts(
+            "label,name,size,min_ms,median_ms,rate,unit,runs,cpus,build_ms,first_ms,check,note");
+    bool ok = true;
+    for (const Entry& e : all_benches())
+        if (o.only.empty() || std::find(o.only.begin(), o.only.end(), e.name) != o.only.end())
+            ok &= run_one(e, backend.get(), o);
+    return ok ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Options o;
+    o.wavejit.code_objects = WJ_CODE_OBJECTS;
+    o.kernels = WJ_KERNEL_SOURCES;
+    CLI::App app("Times the yardstick benchmarks and checks their results");
+    app.add_option("--backend", o.backend, "what runs them")
+        ->check(CLI::IsMember({"wavejit", "opencl", "native"}))
+        ->capture_default_str();
+    app.add_option("--scale", o.scale)
+        ->check(CLI::IsMember({"small", "medium", "full"}))
+        ->capture_default_str();
+    app.add_option("--target", o.wavejit.target, "wavejit: gfx900, gfx90a")->capture_default_str();
+    app.add_option("--engine", o.wavejit.engine)
+        ->check(CLI::IsMember({"auto", "interp", "avx2", "avx512"}));
+    app.add_option("--memory", o.wavejit.memory)->check(CLI::IsMember({"identity", "checked"}));
+    app.add_option("--threads", o.wavejit.threads)->capture_default_str();
+    app.add_option("--code-objects", o.wavejit.code_objects, "folder of TARGET/NAME.hsaco");
+    app.add_option("--kernels", o.kernels, "opencl: folder of the sources");
+    app.add_option("--cl-options", o.cl_options)->capture_default_str();
+    app.add_option("--runs", o.runs)->capture_default_str();
+    app.add_option("--max-seconds", o.max_seconds)->capture_default_str();
+    app.add_option("--cpus", o.cpus, "processors that a counted run must have had");
+    app.add_option("--label", o.label);
+    app.add_flag("--list", o.list);
+    app.add_flag("--header", o.header);
+    app.add_option("names", o.only, "benchmarks; all if none");
+    CLI11_PARSE(app, argc, argv);
+    return run(o);
+}
