@@ -200,6 +200,8 @@ bool Lifter::registers_ok(const Inst& inst) const {
     auto ok = [&](const Operand& o) {
         if (o.is(Operand::Kind::Vgpr)) return uint32_t{o.reg} + o.dwords <= options.vgpr_count;
         if (o.is(Operand::Kind::Agpr)) return uint32_t{o.reg} + o.dwords <= options.agpr_count;
+        if (o.is(Operand::Kind::Sgpr) && o.reg < machine::flat_scratch_lo && options.sgpr_count)
+            return uint32_t{o.reg} + o.dwords <= options.sgpr_count;
         return true;
     };
     for (const Operand& o : inst.dst)
@@ -212,9 +214,9 @@ bool Lifter::registers_ok(const Inst& inst) const {
 static const std::array<Method, opcode_count>& methods() {
     static const auto table = [] {
         std::array<Method, opcode_count> t{};
-        for (auto entries :
-             {scalar_entries(), control_entries(), vector_int_entries(), vector_float_entries(),
-              vector_half_entries(), compare_entries(), cross_entries(), memory_entries()})
+        for (auto entries : {scalar_entries(), control_entries(), vector_int_entries(),
+                             vector_float_entries(), vector_half_entries(), vector_math_entries(),
+                             compare_entries(), cross_entries(), memory_entries()})
             for (const Entry& e : entries) t[static_cast<size_t>(e.op)] = e.lift;
         return t;
     }();
@@ -222,6 +224,9 @@ static const std::array<Method, opcode_count>& methods() {
 }
 
 void Lifter::lift(const Inst& inst) {
+    if (inst.illegal_operand)
+        return exit(machine::ExitKind::IllegalInstruction, pc,
+                    "an operand that the instruction cannot take");
     if (!registers_ok(inst))
         return exit(machine::ExitKind::IllegalInstruction, pc,
                     "register beyond the wave's allocation");

@@ -23,6 +23,7 @@ std::span<const Entry> scalar_entries();
 std::span<const Entry> control_entries();
 std::span<const Entry> vector_int_entries();
 std::span<const Entry> vector_float_entries();
+std::span<const Entry> vector_math_entries();
 std::span<const Entry> vector_half_entries();
 std::span<const Entry> compare_entries();
 std::span<const Entry> cross_entries();
