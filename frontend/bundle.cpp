@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <new>
 
 #include "frontend/code_object_bytes.h"
 
@@ -119,10 +120,6 @@ Result<CompressedHeader> read_compressed_header(Bytes bytes) {
         return invalid("the compressed bundle says it has " + std::to_string(h.file_size) +
                        " bytes, but " + std::to_string(bytes.size()) +
                        " are there: it is truncated or damaged");
-    if (h.uncompressed_size > max_uncompressed)
-        return Status(Code::OutOfRange, "offload bundle: uncompressed size " +
-                                            std::to_string(h.uncompressed_size) +
-                                            " is above the limit of 4 GiB");
     if (h.method > 1)
         return Status(Code::Unimplemented, "offload bundle: compression method " +
                                                std::to_string(h.method) +
@@ -130,9 +127,16 @@ Result<CompressedHeader> read_compressed_header(Bytes bytes) {
     return h;
 }
 
-Result<Bundle> read_compressed(std::span<const std::byte> bytes) {
+Result<Bundle> read_plain(std::span<const std::byte> data);
+
+Result<Bundle> read_compressed(std::span<const std::byte> bytes, uint64_t limit) {
     auto header = read_compressed_header(Bytes(bytes));
     if (!header) return header.status();
+    if (header->uncompressed_size > limit)
+        return Status(Code::OutOfRange,
+                      "offload bundle: uncompressed size " +
+                          std::to_string(header->uncompressed_size) +
+                          " is above the limit of 4 GiB for all bundles together");
     auto buffer = std::make_shared<Buffer>();
     Output out(*buffer, header->uncompressed_size);
     uint64_t end = header->file_size ? header->file_size : bytes.size();
@@ -144,11 +148,12 @@ Result<Bundle> read_compressed(std::span<const std::byte> bytes) {
                        " bytes, the header says " + std::to_string(header->uncompressed_size));
     if (Bytes(*buffer).text(0, plain_magic.size()) != plain_magic)
         return invalid("the uncompressed data is not an offload bundle");
-    auto inner = read_bundle(*buffer);
+    auto inner = read_plain(*buffer);
     if (!inner) return inner.status();
     for (BundleEntry& entry : inner->entries) entry.owner = buffer;
     inner->size = header->file_size ? header->file_size : header->header_size + *taken;
     inner->compressed = true;
+    inner->uncompressed_size = buffer->size();
     return inner;
 }
 
@@ -160,14 +165,11 @@ void split_id(BundleEntry& entry) {
     if (entry.triple.starts_with("amdgcn-")) entry.target = parse_target_id(entry.triple);
 }
 
-}  // namespace
-
 // Layout: clang's ClangOffloadBundler page: magic, u64 count, then per entry u64 offset, u64 size,
 // u64 id length, id.
-Result<Bundle> read_bundle(std::span<const std::byte> data) {
+Result<Bundle> read_plain(std::span<const std::byte> data) {
     Bytes bytes(data);
     if (bytes.size() == 0) return invalid("empty (0 bytes)");
-    if (bytes.text(0, 4) == compressed_magic) return read_compressed(data);
     if (bytes.text(0, plain_magic.size()) != plain_magic)
         return invalid("it begins with neither __CLANG_OFFLOAD_BUNDLE__ nor CCOB");
     uint64_t at = plain_magic.size();
@@ -204,18 +206,34 @@ Result<Bundle> read_bundle(std::span<const std::byte> data) {
     return bundle;
 }
 
+Result<Bundle> read_limited(std::span<const std::byte> data, uint64_t limit) {
+    try {
+        bool compressed = Bytes(data).text(0, 4) == compressed_magic;
+        return compressed ? read_compressed(data, limit) : read_plain(data);
+    } catch (const std::bad_alloc&) {
+        return Status(Code::OutOfMemory, "offload bundle: not enough memory to read it");
+    }
+}
+
+}  // namespace
+
+Result<Bundle> read_bundle(std::span<const std::byte> data) {
+    return read_limited(data, max_uncompressed);
+}
+
 Result<std::vector<BundleEntry>> read_bundles(std::span<const std::byte> data) {
     std::vector<BundleEntry> out;
     std::string_view text = Bytes(data).text(0, data.size());
-    uint64_t at = 0;
+    uint64_t at = 0, limit = max_uncompressed;
     while (at < data.size()) {
         // Bundles are aligned to 4096 (older: 8) and the gaps are zero.
         at = text.find_first_not_of('\0', at);
         if (at == std::string_view::npos) break;
-        auto bundle = read_bundle(data.subspan(at));
+        auto bundle = read_limited(data.subspan(at), limit);
         if (!bundle)
             return Status(bundle.status().code(),
                           bundle.status().message() + " (bundle at offset " + hex(at) + ")");
+        limit -= std::min(limit, bundle->uncompressed_size);
         for (BundleEntry& entry : bundle->entries) {
             if (!bundle->compressed) entry.offset += at;
             out.push_back(std::move(entry));

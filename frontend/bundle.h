@@ -35,6 +35,7 @@ struct Bundle {
     std::vector<BundleEntry> entries;
     uint64_t size = 0;  // bytes of the input that the bundle takes
     bool compressed = false;
+    uint64_t uncompressed_size = 0;  // of a compressed one
 };
 
 // Reads the bundle at the front of `bytes`: "__CLANG_OFFLOAD_BUNDLE__", or "CCOB" of version 1, 2,
@@ -42,6 +43,7 @@ struct Bundle {
 Result<Bundle> read_bundle(std::span<const std::byte> bytes);
 
 // All bundles of a section such as .hip_fatbin: several may follow each other with padding between.
+// Decompressed they may take 4 GiB together.
 Result<std::vector<BundleEntry>> read_bundles(std::span<const std::byte> bytes);
 
 struct FoundCodeObject {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "frontend/bundle.h"
 #include "frontend/code_object_bytes.h"
@@ -28,6 +29,8 @@ constexpr SectionRow section_rows[] = {
     {".llvm.offloading", Content::OffloadBinaries},
     {".omp_offloading.device_image", Content::Image},
 };
+
+constexpr size_t max_device_sections = 256;
 
 Status not_found(std::string_view name, std::string text) {
     return {Code::NotFound, std::string(name) + ": " + std::move(text)};
@@ -220,7 +223,7 @@ public:
         auto names = names_header ? bytes.slice(names_header->sh_offset, names_header->sh_size)
                                   : std::nullopt;
         if (!names) return out;
-        for (uint64_t i = 0; i < count; i++) {
+        for (uint64_t i = 0; i < count && out.size() < max_device_sections; i++) {
             auto sh = section(i);
             auto name = sh ? Bytes(*names).c_string(sh->sh_name) : std::nullopt;
             if (!name || sh->sh_type == SHT_NOBITS) continue;
@@ -238,7 +241,11 @@ public:
 
 Result<std::vector<FoundCodeObject>> find_code_objects(std::span<const std::byte> bytes,
                                                        std::string_view name) {
-    return Finder(name).run(bytes);
+    try {
+        return Finder(name).run(bytes);
+    } catch (const std::bad_alloc&) {
+        return Status(Code::OutOfMemory, std::string(name) + ": not enough memory to search it");
+    }
 }
 
 Result<std::vector<FoundCodeObject>> find_code_objects_in_file(const std::string& path) {

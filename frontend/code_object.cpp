@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
+#include <new>
 
 #include "frontend/code_object_parser.h"
 
@@ -73,7 +75,11 @@ std::string printable(std::string_view untrusted) {
 }
 
 Result<CodeObject> parse_code_object(std::span<const std::byte> file) {
-    return CodeObjectParser(file).run();
+    try {
+        return CodeObjectParser(file).run();
+    } catch (const std::bad_alloc&) {
+        return Status(Code::OutOfMemory, "code object: not enough memory to parse it");
+    }
 }
 
 Result<CodeObject> CodeObjectParser::run() {
@@ -227,6 +233,9 @@ Status CodeObjectParser::read_segments() {
                                  std::max<uint64_t>(1, ph.p_align), (ph.p_flags & PF_R) != 0,
                                  (ph.p_flags & PF_W) != 0, (ph.p_flags & PF_X) != 0});
     }
+    if (out_.segments.size() > max_load_segments)
+        return invalid(std::to_string(out_.segments.size()) + " LOAD segments, at most " +
+                       std::to_string(max_load_segments) + " are loaded");
     std::ranges::sort(out_.segments, {}, &Segment::address);
     for (size_t i = 1; i < out_.segments.size(); i++) {
         const Segment &a = out_.segments[i - 1], &b = out_.segments[i];
@@ -259,6 +268,8 @@ Status CodeObjectParser::read_sections() {
     for (uint64_t i = 0; i < count; i++) {
         const Elf64_Shdr& sh = section_headers_[i];
         std::string name(names.c_string(sh.sh_name).value_or(std::string_view{}));
+        if (!spend_name(name))
+            return invalid("section names overlap too often; the file is damaged");
         if (sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL &&
             !file_.contains(sh.sh_offset, sh.sh_size))
             return truncated("section " + std::to_string(i) + " '" + printable(name) + "'",
@@ -271,16 +282,21 @@ Status CodeObjectParser::read_sections() {
 
 // SEED-ERR-31: notes may be outside every LOAD segment; read them from the file.
 Status CodeObjectParser::read_notes() {
-    bool by_segment = false;
-    for (const Elf64_Phdr& ph : program_headers_) {
-        if (ph.p_type != PT_NOTE) continue;
-        by_segment = true;
-        Status status = read_note_range(ph.p_offset, ph.p_filesz, ph.p_align);
-        if (!status) return status;
-    }
-    for (const Elf64_Shdr& sh : section_headers_) {
-        if (by_segment || sh.sh_type != SHT_NOTE) continue;
-        Status status = read_note_range(sh.sh_offset, sh.sh_size, sh.sh_addralign);
+    struct Range {
+        uint64_t offset, size, align;
+    };
+    std::vector<Range> ranges;
+    for (const Elf64_Phdr& ph : program_headers_)
+        if (ph.p_type == PT_NOTE) ranges.push_back({ph.p_offset, ph.p_filesz, ph.p_align});
+    if (ranges.empty())
+        for (const Elf64_Shdr& sh : section_headers_)
+            if (sh.sh_type == SHT_NOTE)
+                ranges.push_back({sh.sh_offset, sh.sh_size, sh.sh_addralign});
+    if (ranges.size() > max_note_ranges)
+        return invalid(std::to_string(ranges.size()) + " note segments or sections, at most " +
+                       std::to_string(max_note_ranges) + " are read");
+    for (const Range& range : ranges) {
+        Status status = read_note_range(range.offset, range.size, range.align);
         if (!status) return status;
     }
     // SEED-ELF-13. Kernels can still be run through their descriptors.

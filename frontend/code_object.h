@@ -119,7 +119,7 @@ struct ImageLayout {
     uint64_t got = 0;    // offset of the loader's GOT in the image
 };
 
-inline constexpr uint64_t max_image_size = uint64_t{1} << 36;
+inline constexpr uint64_t max_image_size = uint64_t{1} << 34;
 
 Result<ImageLayout> layout_code_object(const CodeObject& object);
 

@@ -8,6 +8,10 @@
 
 namespace wj {
 
+// Far more than any linker writes; keeps the work on hostile input linear.
+inline constexpr size_t max_load_segments = 256;
+inline constexpr size_t max_note_ranges = 64;
+
 class CodeObjectParser {
 public:
     explicit CodeObjectParser(std::span<const std::byte> file) : file_(file) { out_.file = file; }
@@ -37,6 +41,11 @@ private:
                                                            uint64_t size) const;
 
     std::optional<uint64_t> file_offset(uint64_t address, uint64_t size) const;
+    // Many names may point into one long string: what they take together is limited.
+    bool spend_name(std::string_view name) {
+        name_bytes_ += name.size();
+        return name_bytes_ <= file_.size() * 4 + (1u << 20);
+    }
 
     Bytes file_;
     CodeObject out_;
@@ -45,6 +54,7 @@ private:
     std::vector<Elf64_Shdr> section_headers_;
     std::string old_isa_;  // V2: from the ISA note
     uint32_t dynamic_symbol_count_ = 0;
+    uint64_t name_bytes_ = 0;
 };
 
 }  // namespace wj

@@ -118,6 +118,8 @@ Status CodeObjectParser::add_symbols(uint64_t offset, uint64_t count, Bytes stri
         if (!name)
             return invalid("the name of symbol " + std::to_string(i) + " at file offset " +
                            hex(at) + " is outside its string table");
+        if (!spend_name(*name))
+            return invalid("symbol names overlap too often; the file is damaged");
         if (sym->st_value + sym->st_size < sym->st_value)
             return invalid("symbol '" + printable(*name) + "' at file offset " + hex(at) +
                            ": address " + hex(sym->st_value) + " plus size " + hex(sym->st_size) +
@@ -152,9 +154,8 @@ Status CodeObjectParser::read_symbols() {
         auto bytes =
             file_.slice(strings.sh_offset, strings.sh_type == SHT_NOBITS ? 0 : strings.sh_size);
         if (!bytes) return invalid("the string table of .symtab is outside the file");
-        Status status =
-            add_symbols(sh.sh_offset, sh.sh_size / sizeof(Elf64_Sym), Bytes(*bytes), false);
-        if (!status) return status;
+        // ELF allows one .symtab.
+        return add_symbols(sh.sh_offset, sh.sh_size / sizeof(Elf64_Sym), Bytes(*bytes), false);
     }
     return Status::ok();
 }

@@ -84,15 +84,19 @@ private:
     std::vector<MetadataNode*> stack_;
 };
 
-// yaml-cpp parses recursively: refuse deep nesting before it sees the text.
+// yaml-cpp parses recursively: refuse deep nesting before it sees the text. Inside a line nesting
+// comes from brackets and from "- - - x"; by indentation yaml-cpp itself stops at 500 levels.
 bool yaml_nests_deeply(std::string_view text) {
-    size_t depth = 0, dashes = 0;
-    for (char c : text) {
+    size_t depth = 0, marks = 0;
+    for (size_t i = 0; i < text.size(); i++) {
+        char c = text[i], before = i ? text[i - 1] : '\n',
+             after = i + 1 < text.size() ? text[i + 1] : '\n';
         if (c == '[' || c == '{') depth++;
         if ((c == ']' || c == '}') && depth) depth--;
-        if (c == '-' || c == '?' || c == ':') dashes++;
-        if (c == '\n') dashes = 0;
-        if (depth > max_depth || dashes > 400) return true;
+        bool alone = (before == ' ' || before == '\n') && (after == ' ' || after == '\n');
+        if ((c == '-' || c == '?' || c == ':') && alone) marks++;
+        if (c == '\n') marks = 0;
+        if (depth > max_depth || marks > max_depth) return true;
     }
     return false;
 }

@@ -248,6 +248,16 @@ TEST(Metadata, YamlErrors) {
     std::string dashes;
     for (int i = 0; i < 50000; i++) dashes += "- ";
     EXPECT_FALSE(parse_metadata_yaml(dashes).is_ok());
+    // Deep by indentation; and many colons in a name, which nest nothing.
+    std::string steps;
+    for (size_t i = 0; i < 1500; i++) steps.append(i, ' ').append("a:\n");
+    EXPECT_FALSE(parse_metadata_yaml(steps).is_ok());
+    std::string names = yaml, long_name = "a";
+    for (int i = 0; i < 1000; i++) long_name += "::b";
+    names.replace(names.find("TypeName: char"), 14, "TypeName: '" + long_name + "'");
+    auto colons = parse_metadata_yaml(names);
+    ASSERT_TRUE(colons.is_ok()) << colons.status().message();
+    EXPECT_EQ(colons->kernels[0].args[0].type_name, long_name);
     // Each level repeats the one before it ten times.
     std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
     for (int i = 1; i < 12; i++) {

@@ -2,6 +2,8 @@
 // the sanitizer build too). What comes out does not matter, that it comes out does.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "frontend/bundle.h"
 #include "frontend/code_object.h"
 #include "frontend/debug_info.h"
@@ -103,6 +105,9 @@ void run(const Buffer& good, int count, uint64_t seed, bool bundle) {
     Random random;
     random.state ^= seed * 0x2545f4914f6cdd1d;
     int accepted = 0;
+    // WJ_MUTATIONS multiplies the number of inputs.
+    const char* factor = std::getenv("WJ_MUTATIONS");
+    count *= std::max(1, factor ? std::atoi(factor) : 1);
     for (int i = 0; i < count; i++) {
         Buffer bytes = mutate(good, random);
         // An allocation of its own size lets the sanitizer see reads behind its end.
@@ -150,6 +155,41 @@ TEST(Mutation, VersionTwo) {
     shop.write("in.cl", source);
     ASSERT_TRUE(shop.run(compile(WJ_CLANG14, 2))) << shop.log();
     run(shop.read("in.co"), 1500, 3, false);
+}
+
+// Metadata documents on their own: in an object most damage falls elsewhere.
+TEST(Mutation, Metadata) {
+    Workshop shop;
+    shop.write("in.cl", source);
+    ASSERT_TRUE(shop.run(compile(WJ_CLANG, 5))) << shop.log();
+    Buffer object = shop.read("in.co");
+    // The MessagePack document follows the note's name.
+    std::string_view text(reinterpret_cast<const char*>(object.data()), object.size());
+    size_t name = text.find(std::string_view("AMDGPU\0\0", 8));
+    ASSERT_NE(name, std::string_view::npos);
+    Buffer note(
+        object.begin() + static_cast<std::ptrdiff_t>(name + 8),
+        object.begin() + static_cast<std::ptrdiff_t>(name + 8 + load<uint32_t>(object, name - 8)));
+    ASSERT_TRUE(parse_metadata_msgpack(note).is_ok());
+    std::string_view yaml =
+        "Version: [ 1, 0 ]\nKernels:\n  - Name: k\n    SymbolName: 'k@kd'\n    Attrs:\n"
+        "      ReqdWorkGroupSize: [ 64, 1, 1 ]\n    Args:\n      - Name: &x a\n        Size: 8\n"
+        "        Align: 8\n        ValueKind: ByValue\n      - { Size: 4, Align: 4, ValueKind: *x "
+        "}\n"
+        "    CodeProps: { KernargSegmentSize: 16, \"WavefrontSize\": 64 }\n";
+    Buffer yaml_bytes(reinterpret_cast<const std::byte*>(yaml.data()),
+                      reinterpret_cast<const std::byte*>(yaml.data()) + yaml.size());
+    const char* factor = std::getenv("WJ_MUTATIONS");
+    int count = 1500 * std::max(1, factor ? std::atoi(factor) : 1);
+    Random random;
+    int accepted = 0;
+    for (int i = 0; i < count; i++) {
+        accepted += parse_metadata_msgpack(mutate(note, random)).is_ok();
+        Buffer damaged = mutate(yaml_bytes, random);
+        auto* data = reinterpret_cast<const char*>(damaged.data());
+        accepted += parse_metadata_yaml({data, damaged.size()}).is_ok();
+    }
+    EXPECT_GT(accepted, 0);
 }
 
 TEST(Mutation, Bundles) {
