@@ -271,6 +271,19 @@ wj_status wj_dispatch_wait(wj_dispatch* dispatch) {
 
 int wj_dispatch_done(wj_dispatch* dispatch) { return dispatch && dispatch->dispatch->done(); }
 
+wj_status wj_dispatch_wait_for(wj_dispatch* dispatch, uint64_t timeout_ns) {
+    if (!dispatch) return WJ_INVALID_ARGUMENT;
+    return guarded(dispatch->context, [&] {
+        return dispatch->dispatch->wait_for(timeout_ns) ? outcome(dispatch) : WJ_NOT_READY;
+    });
+}
+
+wj_status wj_dispatch_get_progress(wj_dispatch* dispatch, uint64_t* groups_done, uint64_t* groups_total) {
+    if (!dispatch || !groups_done || !groups_total) return WJ_INVALID_ARGUMENT;
+    dispatch->dispatch->progress(*groups_done, *groups_total);
+    return WJ_OK;
+}
+
 void wj_dispatch_cancel(wj_dispatch* dispatch) {
     if (dispatch) dispatch->dispatch->cancel();
 }

@@ -108,8 +108,10 @@ public:
     virtual ~Dispatch() = default;
     virtual bool done() const = 0;
     virtual void wait() = 0;                    // lets the calling thread run work-groups meanwhile
+    virtual bool wait_for(uint64_t timeout_ns) = 0;   // only waits; true = done
     virtual const DispatchResult& result() const = 0;   // valid once done
     virtual void cancel() = 0;
+    virtual void progress(uint64_t& groups_done, uint64_t& groups_total) const = 0;   // at any time
 };
 
 struct Statistics {

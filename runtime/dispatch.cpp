@@ -1,5 +1,7 @@
 #include "runtime/dispatch.h"
 
+#include <chrono>
+
 #include "runtime/scheduler.h"
 
 namespace wj::runtime {
@@ -8,6 +10,11 @@ DispatchState::~DispatchState() = default;
 
 void DispatchState::wait() {
     scheduler_.wait(*this);
+}
+
+bool DispatchState::wait_for(uint64_t timeout_ns) {
+    std::unique_lock lock(done_mutex_);
+    return done_signal_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [&] { return done(); });
 }
 
 void DispatchState::cancel() {

@@ -25,8 +25,13 @@ public:
 
     bool done() const override { return done_.load(std::memory_order_acquire); }
     void wait() override;
+    bool wait_for(uint64_t timeout_ns) override;
     const DispatchResult& result() const override { return result_; }
     void cancel() override;
+    void progress(uint64_t& groups_done, uint64_t& groups_total) const override {
+        groups_done = finished_.load(std::memory_order_relaxed);
+        groups_total = plan.total_groups;
+    }
 
     // The next work-group to run: a suspended one or a new one; null = nothing to do now.
     std::unique_ptr<GroupContext> claim(GroupContextPool& pool, uint64_t resident_limit);

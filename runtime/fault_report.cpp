@@ -5,7 +5,9 @@
 #include <cstring>
 
 #include "frontend/code_object_bytes.h"
+#include "frontend/debug_info.h"
 #include "frontend/decode.h"
+#include "interpreter/interpreter.h"
 
 namespace wj::runtime {
 namespace {
@@ -61,7 +63,7 @@ std::string describe_exit(const machine::ExitInfo& exit) {
 
 // Disassembly of the instruction at `pc`; `words` gets its bytes.
 std::string instruction_at(const Target& target, const memory::AddressSpace& memory, uint64_t pc,
-                           std::vector<uint32_t>& words) {
+                           std::vector<uint32_t>& words, Inst* decoded = nullptr) {
     uint32_t buffer[4] = {};
     size_t count = 4;
     const void* code = nullptr;
@@ -73,6 +75,7 @@ std::string instruction_at(const Target& target, const memory::AddressSpace& mem
     bool valid = decode(target, std::span<const uint32_t>(buffer, count), inst);
     size_t used = valid ? inst.size / 4 : 1;
     words.assign(buffer, buffer + std::min(used, count));
+    if (decoded && valid) *decoded = inst;
     return valid ? disassemble(target, inst) : "(not an instruction of " + std::string(target.name) + ")";
 }
 
@@ -107,6 +110,9 @@ void locate(const Target& target, const memory::AddressSpace& memory, const Disp
     for (int i = 0; i < 3; i++) record.work_group[i] = group.group.id[i];
     record.wave = wave;
     if (!dispatch.module) return;
+    const CodeObject& object = dispatch.module->object();
+    uint64_t address = dispatch.module->elf_address(record.exit.pc);
+    if (auto line = DebugInfo::read(object).find(address)) record.source = line->text();
     std::string where = dispatch.module->where(record.exit.pc);
     if (!where.empty()) record.notes.push_back("in " + where);
 }
@@ -145,7 +151,14 @@ uint32_t first_running(const GroupContext& group) {
 FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory,
                         const DispatchState& dispatch, GroupContext& group, uint32_t wave) {
     FaultRecord record;
-    record.exit = group.waves[wave].exit;
+    machine::Wave& stopped = group.waves[wave];
+    record.exit = stopped.exit;
+    if (record.exit.kind == ExitKind::MemoryFault) {
+        Inst inst;
+        std::vector<uint32_t> words;
+        instruction_at(target, memory, record.exit.pc, words, &inst);
+        interp::explain_fault(stopped, inst, record.exit);
+    }
     record.code = code_of(record.exit.kind);
     record.message = describe_exit(record.exit);
     locate(target, memory, dispatch, group, wave, record);

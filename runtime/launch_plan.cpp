@@ -215,6 +215,8 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     wave.trapsts = 0;
     wave.trap_enabled = true;
     wave.exit = {};
+    wave.gws_waiting = false;
+    wave.gws_phase = 0;
     // HW_ID: WAVE_ID[3:0] SIMD_ID[5:4] CU_ID[11:8] SE_ID[14:13] TG_ID[19:16]
     uint32_t cu = static_cast<uint32_t>(group.linear_id % plan.compute_units);
     wave.hw_id = (index / 4 & 15) | (index & 3) << 4 | (cu & 15) << 8 | (cu >> 4 & 3) << 13 |

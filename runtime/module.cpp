@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/code_object_bytes.h"
+#include "frontend/debug_info.h"
 
 namespace wj::runtime {
 namespace {
@@ -111,10 +112,8 @@ const KernelInfo* ModuleImpl::kernel_at(uint64_t kernel_object) const {
 
 std::string ModuleImpl::where(uint64_t pc) const {
     if (!contains(pc)) return {};
-    uint64_t address = elf_address(pc);
-    const Symbol* symbol = object_.symbol_at(address);
-    if (!symbol || symbol->kind != Symbol::Kind::Function) return {};
-    return symbol->name + "+" + hex(address - symbol->address);
+    auto location = find_symbol_location(object_, elf_address(pc));
+    return location ? location->text() : std::string();
 }
 
 }  // namespace wj::runtime

@@ -45,12 +45,14 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target, memory:
       threads_(threads),
       // Work-groups that the modelled device holds at once: up to 40 one-wave groups on each CU.
       resident_limit_(std::max<uint64_t>(uint64_t{options.compute_units} * 40, threads)),
-      pool_(memory) {
+      pool_(memory),
+      gws_(new machine::GwsResource[machine::gws_resources]) {
     for (uint32_t i = 0; i < threads_; i++) {
         auto slot = std::make_unique<Slot>();
         slot->context.target = &target_;
         slot->context.memory = &memory_;
         slot->context.memory_mode = options_.memory_mode;
+        slot->context.gws = gws_.get();
         free_slots_.push_back(std::move(slot));
     }
     for (uint32_t i = 0; i < threads_; i++) workers_.emplace_back([this] { worker_main(); });

@@ -74,6 +74,8 @@ private:
     const uint64_t resident_limit_;
     std::atomic<uint64_t> address_mask_{~0ull};
     GroupContextPool pool_;
+    // A kernel of its own sets the counts of the one that follows it, so they outlive a dispatch.
+    std::unique_ptr<machine::GwsResource[]> gws_;
 
     mutable std::mutex mutex_;
     std::condition_variable work_signal_;

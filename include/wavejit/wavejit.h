@@ -64,7 +64,12 @@ typedef struct wj_module wj_module;
 typedef struct wj_kernel wj_kernel;
 typedef struct wj_dispatch wj_dispatch;
 
-#define WJ_INIT(type) {sizeof(type)}
+/* wj_launch_options options = WJ_INIT(wj_launch_options); */
+#ifdef __cplusplus
+#define WJ_INIT(type) ([] { type value{}; value.size = sizeof(type); return value; }())
+#else
+#define WJ_INIT(type) {.size = sizeof(type)}
+#endif
 
 WJ_API const char* wj_status_name(wj_status status);   /* "invalid argument" */
 WJ_API void wj_version(int* major, int* minor);
@@ -234,6 +239,9 @@ WJ_API wj_status wj_dispatch_submit(wj_kernel* kernel, const wj_launch_options* 
 /* Waits until it has ended (the caller runs work-groups meanwhile) and returns how it ended. */
 WJ_API wj_status wj_dispatch_wait(wj_dispatch* dispatch);
 WJ_API int wj_dispatch_done(wj_dispatch* dispatch);
+/* Waits for at most this time; WJ_NOT_READY when it has not ended by then. Runs nothing on this thread. */
+WJ_API wj_status wj_dispatch_wait_for(wj_dispatch* dispatch, uint64_t timeout_ns);
+WJ_API wj_status wj_dispatch_get_progress(wj_dispatch* dispatch, uint64_t* groups_done, uint64_t* groups_total);
 WJ_API void wj_dispatch_cancel(wj_dispatch* dispatch);
 WJ_API wj_status wj_dispatch_get_result(wj_dispatch* dispatch, wj_result* result);   /* WJ_NOT_READY */
 WJ_API wj_status wj_dispatch_get_fault(wj_dispatch* dispatch, wj_fault* fault);      /* WJ_NOT_FOUND if it ended well */

@@ -1,0 +1,52 @@
+// What the subcommands of the command-line tool share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "wavejit/wavejit.h"
+
+namespace wj::tools {
+
+// Exit codes.
+enum : int { exit_ok = 0, exit_failed = 1, exit_usage = 2, exit_mismatch = 3 };
+
+// Thrown by subcommands, caught in main: prints "wavejit: <text>" and exits.
+struct Failure {
+    int code;
+    std::string text;
+};
+[[noreturn]] inline void fail(std::string text, int code = exit_failed) {
+    throw Failure{code, std::move(text)};
+}
+inline void check(const Status& status) {
+    if (!status) fail(status.message());
+}
+
+// Options of everything that makes a device.
+struct DeviceFlags {
+    std::string target, engine, memory;
+    int threads = -1, compute_units = 0;
+    void add(CLI::App& app);
+    void to_environment() const;   // for programs that are started
+};
+
+// Numbers as people write them: 1024, 0x400, 4k, 16M.
+uint64_t parse_size(const std::string& text, const std::string& what);
+void parse_dims(const std::string& text, const std::string& what, uint32_t out[3]);
+
+// Each adds its subcommand; the callback sets `result` to the exit code.
+void add_run(CLI::App& app, int& result);
+void add_launch(CLI::App& app, int& result);
+void add_info(CLI::App& app, int& result);
+void add_disasm(CLI::App& app, int& result);
+void add_doctor(CLI::App& app, int& result);
+
+std::string own_directory();   // of the running executable
+
+}  // namespace wj::tools

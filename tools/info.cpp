@@ -1,0 +1,74 @@
+// wavejit info: what a code object or a HIP program holds.
+#include "frontend/bundle.h"
+#include "frontend/code_object.h"
+#include "frontend/target.h"
+#include "tools/cli.h"
+
+namespace wj::tools {
+namespace {
+
+void print_arguments(const KernelMetadata& meta) {
+    for (const KernelArg& a : meta.args)
+        fmt::print("      {:>5} {:>4}  {:<26}{}{}{}\n", a.offset, a.size, value_kind_name(a.kind),
+                   a.name.empty() ? "" : a.name, a.type_name.empty() ? "" : ": ", a.type_name);
+}
+
+void print_kernel(const KernelInfo& k, bool arguments) {
+    const KernelDescriptor& d = k.descriptor;
+    std::string vgprs = fmt::format("{} VGPRs", d.arch_vgpr_count);
+    if (d.agpr_count) vgprs += fmt::format(" + {} AccVGPRs", d.agpr_count);
+    fmt::print("  {}\n    {}, {} SGPRs, {} bytes of LDS, {} bytes of private memory{}, {} bytes of arguments", k.name,
+               vgprs, d.sgpr_count, d.group_segment_fixed_size, d.private_segment_fixed_size,
+               k.dynamic_call_stack() ? " + dynamic call stack" : "", k.kernarg_segment_size());
+    if (k.code_size) fmt::print(", {} bytes of code", k.code_size);
+    const auto& w = k.metadata.reqd_workgroup_size;
+    if (w[0]) fmt::print(", work-group exactly {} x {} x {}", w[0], w[1], w[2]);
+    else if (k.metadata.max_flat_workgroup_size)
+        fmt::print(", work-groups to {} work-items", k.metadata.max_flat_workgroup_size);
+    fmt::print("\n");
+    if (!k.has_metadata) fmt::print("    (no metadata: arguments are not known)\n");
+    if (arguments) print_arguments(k.metadata);
+}
+
+bool print_object(const FoundCodeObject& found, const std::string& only, bool arguments) {
+    auto object = parse_code_object(found.bytes);
+    if (!object) {
+        fmt::print("{}: {}\n", found.origin, object.status().message());
+        return false;
+    }
+    bool emulated = find_target(found.target.str()) != nullptr;
+    fmt::print("{}\n  {}, code object version {}, {} bytes, {} kernels{}\n", found.origin, found.target.isa_name(),
+               object->version, found.bytes.size(), object->kernels.size(),
+               emulated ? "" : ", NOT emulated by wavejit");
+    for (const KernelInfo& k : object->kernels)
+        if (only.empty() || k.name == only) print_kernel(k, arguments);
+    bool heading = false;
+    for (const Symbol& s : object->symbols) {
+        if (s.kind != Symbol::Kind::Variable || !only.empty()) continue;
+        if (!heading) fmt::print("  variables\n");
+        heading = true;
+        fmt::print("      {:>8}  {}{}\n", s.size, s.name, s.writable ? "" : " (read only)");
+    }
+    for (const std::string& text : object->diagnostics) fmt::print("  note: {}\n", text);
+    return true;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, int& result) {
+    auto* sub = app.add_subcommand("info", "list targets, kernels, arguments, registers and LDS");
+    auto path = std::make_shared<std::string>(), kernel = std::make_shared<std::string>();
+    auto brief = std::make_shared<bool>(false);
+    sub->add_option("file", *path, "code object, offload bundle or HIP program")->required();
+    sub->add_option("--kernel", *kernel, "only this kernel");
+    sub->add_flag("--brief", *brief, "leave the arguments out");
+    sub->callback([=, &result] {
+        auto found = find_code_objects_in_file(*path);
+        if (!found) fail(found.status().message());
+        if (found->empty()) fail(*path + " holds no AMD GPU code");
+        for (const FoundCodeObject& object : *found)
+            if (!print_object(object, *kernel, !*brief)) result = exit_failed;
+    });
+}
+
+}  // namespace wj::tools

@@ -1,0 +1,93 @@
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+
+#include "frontend/target.h"
+#include "tools/cli.h"
+
+namespace wj::tools {
+
+void DeviceFlags::add(CLI::App& app) {
+    app.add_option("--target", target, "emulated processor: " + supported_target_names());
+    app.add_option("--engine", engine, "interp, avx2 or avx512 (default: the best the host has)");
+    app.add_option("--memory", memory, "identity or checked");
+    app.add_option("--threads", threads, "worker threads (default: all processors)");
+    app.add_option("--cus", compute_units, "compute units that programs are told about");
+}
+
+void DeviceFlags::to_environment() const {
+    auto put = [](const char* name, const std::string& value) {
+        if (!value.empty()) setenv(name, value.c_str(), 1);
+    };
+    put("WAVEJIT_TARGET", target);
+    put("WAVEJIT_ENGINE", engine);
+    put("WAVEJIT_MEMORY", memory);
+    if (threads >= 0) put("WAVEJIT_THREADS", std::to_string(threads));
+    if (compute_units > 0) put("WAVEJIT_CUS", std::to_string(compute_units));
+}
+
+uint64_t parse_size(const std::string& text, const std::string& what) {
+    char* end = nullptr;
+    errno = 0;
+    uint64_t value = std::strtoull(text.c_str(), &end, 0);
+    uint64_t factor = 1;
+    std::string unit = end;
+    if (unit == "k" || unit == "K" || unit == "KiB") factor = 1 << 10;
+    else if (unit == "m" || unit == "M" || unit == "MiB") factor = 1 << 20;
+    else if (unit == "g" || unit == "G" || unit == "GiB") factor = 1 << 30;
+    else if (!unit.empty()) end = nullptr;
+    if (text.empty() || text[0] == '-' || !end || end == text.c_str() || errno || value > UINT64_MAX / factor)
+        fail(what + ": '" + text + "' is not a number (examples: 4096, 0x1000, 4k, 16M)", exit_usage);
+    return value * factor;
+}
+
+void parse_dims(const std::string& text, const std::string& what, uint32_t out[3]) {
+    out[0] = out[1] = out[2] = 1;
+    size_t at = 0;
+    for (int i = 0; i < 3; i++) {
+        size_t comma = text.find(',', at);
+        uint64_t value = parse_size(text.substr(at, comma - at), what);
+        if (!value || value > UINT32_MAX) fail(what + ": sizes go from 1 to 4294967295", exit_usage);
+        out[i] = static_cast<uint32_t>(value);
+        if (comma == std::string::npos) return;
+        at = comma + 1;
+    }
+    fail(what + ": '" + text + "' has more than three sizes", exit_usage);
+}
+
+std::string own_directory() {
+    std::error_code error;
+    auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+    return error ? "." : path.parent_path().string();
+}
+
+}  // namespace wj::tools
+
+int main(int argc, char** argv) {
+    using namespace wj::tools;
+    CLI::App app{"wavejit: runs AMD GPU code on the CPU"};
+    app.require_subcommand(1);
+    app.set_version_flag("--version", fmt::format("wavejit {}.{}", WJ_VERSION_MAJOR, WJ_VERSION_MINOR));
+    int result = exit_ok;
+    add_run(app, result);
+    add_launch(app, result);
+    add_info(app, result);
+    add_disasm(app, result);
+    add_doctor(app, result);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e) == 0 ? exit_ok : exit_usage;
+    } catch (const Failure& f) {
+        fmt::print(stderr, "wavejit: {}\n", f.text);
+        return f.code;
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "wavejit: unexpected failure: {}\n", e.what());
+        return exit_failed;
+    }
+    return result;
+}
