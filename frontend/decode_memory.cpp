@@ -19,13 +19,15 @@ bool decode_data(DecodeState& s, bool acc, uint32_t code, Type type, Operand& ou
     return decode_agpr(s, code, type, dwords, out);
 }
 
-// Atomics on floats: gfx908 has them without return value only, gfx90a without the SCC bit.
-bool float_atomic_allowed(const DecodeState& s, const OpInfo& info, bool glc, bool scc) {
+// Atomics on floats: gfx908 has them without return value only, gfx90a without the SCC bit, which is
+// reserved before.
+bool float_atomic_allowed(const DecodeState& s, const OpInfo& info, bool glc, bool scc,
+                          bool reserved) {
     const bool float_atomic = info.returns_if_glc && (info.name.find("_f32") != std::string_view::npos ||
                                                       info.name.find("_f64") != std::string_view::npos ||
                                                       info.name.find("_f16") != std::string_view::npos);
     if (!float_atomic) return true;
-    if (s.target.column == Column::c908) return !glc;
+    if (s.target.column == Column::c908) return !glc && !reserved;
     return s.target.column != Column::c90a || !scc;
 }
 
@@ -153,14 +155,24 @@ bool decode_flat(DecodeState& s, uint32_t w) {
     out.glc = bit(w, 16);
     out.slc = bit(w, 17);
     out.scc = !s.before_gfx90a() && bit(w, 25);
-    if (!float_atomic_allowed(s, info, out.glc, out.scc)) return false;
+    if (!float_atomic_allowed(s, info, out.glc, out.scc, bit(w, 25))) return false;
+    // A global atomic with result has no AccVGPR form before gfx90a (LLVM prints flat ones).
+    if (acc && s.before_gfx90a() && segment == global_segment && info.returns_if_glc && out.glc) {
+        return false;
+    }
+    // LLVM's gfx940 tables lack these AccVGPR forms.
+    if (acc && gfx940 && segment == global_segment && info.returns_if_glc) {
+        const bool f64 = info.name.find("_f64") != std::string_view::npos;
+        const bool no_return_only =
+            op == Opcode::global_atomic_add_f32 || op == Opcode::global_atomic_pk_add_f16;
+        if (out.glc && (no_return_only || (f64 && out.scc))) return false;
+    }
     out.lds = bit(w, 13) && !(gfx940 && segment == scratch_segment);
     if (out.lds && (segment == flat_segment || gfx940 || !lds_load_exists(info.name))) return false;
     if (info.dst_count == 0 && info.src_count == 0) out.lds = true;  // global_load_lds_*
     if (!decode_flat_address(s, w, w1, segment)) return false;
     if (out.lds) return !acc;
     const bool returns = info.returns_if_glc ? out.glc : info.dst_count != 0;
-    if (acc && s.before_gfx90a() && returns && info.src_count != 0) return false;
     if (info.src_count != 0 && !decode_data(s, acc, field(w1, 8, 8), info.src[0], out.src[1])) {
         return false;
     }
@@ -218,7 +230,7 @@ bool decode_mubuf(DecodeState& s, uint32_t w) {
     out.scc = bit(w, 15) && !s.before_gfx90a();
     out.lds = bit(w, 16);
     out.slc = bit(w, 17);
-    if (!float_atomic_allowed(s, info, out.glc, out.scc)) return false;
+    if (!float_atomic_allowed(s, info, out.glc, out.scc, false)) return false;
     const bool tfe_or_acc = bit(w1, 23);
     if (is_cache_operation(op)) {
         const bool has_scope = op == Opcode::buffer_wbl2 || op == Opcode::buffer_inv;
@@ -228,7 +240,9 @@ bool decode_mubuf(DecodeState& s, uint32_t w) {
         return !bit(w, 12) && !bit(w, 13) && !out.lds && !tfe_or_acc && (has_scope || !scope_bits);
     }
     if (!decode_buffer_address(s, w, w1)) return false;
-    if (out.lds) return !tfe_or_acc && lds_load_exists(info.name);
+    const bool wide_lds = s.target.column == Column::c950 && (op == Opcode::buffer_load_dwordx3 ||
+                                                              op == Opcode::buffer_load_dwordx4);
+    if (out.lds) return !tfe_or_acc && (wide_lds || lds_load_exists(info.name));
     return decode_buffer_data(s, info, field(w1, 8, 8), tfe_or_acc);
 }
 

@@ -54,7 +54,9 @@ bool decode_packed_modifiers(DecodeState& s, uint32_t w, uint32_t w1, PackedClas
 
 // Dwords of an A or B operand of the f8f6f4 instructions, by its format (CBSZ, BLGP): fp8 and bf8 take
 // eight, fp6 and bf6 six, fp4 four.
-uint32_t f8f6f4_dwords(uint32_t format) { return format < 2 ? 8 : format < 4 ? 6 : 4; }
+uint32_t f8f6f4_dwords(uint32_t format) {
+    return format == 4 ? 4 : format == 2 || format == 3 ? 6 : 8;
+}
 
 // A matrix operand: accumulation register or VGPR, by an extra bit.
 bool decode_matrix_source(DecodeState& s, uint32_t code, bool acc, Type type, uint32_t dwords,
@@ -63,7 +65,9 @@ bool decode_matrix_source(DecodeState& s, uint32_t code, bool acc, Type type, ui
         return acc ? decode_agpr(s, code - 256, type, dwords, out)
                    : decode_vgpr(s, code - 256, type, dwords, out);
     }
-    return decode_source(s, code, type, out, false, Slot::Vector);
+    if (!decode_source(s, code, type, out, false, Slot::Vector)) return false;
+    if (out.is(Operand::Kind::Sgpr)) out.dwords = static_cast<uint8_t>(dwords);
+    return true;
 }
 
 bool decode_accumulator(DecodeState& s, uint32_t code, bool acc, Type type, bool is_f64,
@@ -72,7 +76,10 @@ bool decode_accumulator(DecodeState& s, uint32_t code, bool acc, Type type, bool
     if (code >= 256) return decode_matrix_source(s, code, acc, type, dwords, out);
     if (!decode_source(s, code, type, out, false)) return false;
     if (out.kind == Operand::Kind::Const) {
-        if (is_f64) out.value = inline_constant(code, Type::f64);
+        if (is_f64) {
+            out.type = Type::f64;
+            out.value = inline_constant(code, Type::f64);
+        }
     } else {
         s.out.illegal_operand = true;
     }
@@ -88,7 +95,8 @@ bool decode_mfma(DecodeState& s, uint32_t w, uint32_t w1, PackedClass packed) {
     out.blgp = static_cast<uint8_t>(field(w1, 29, 3));
     uint32_t a_dwords = type_dwords(info.src[0]), b_dwords = type_dwords(info.src[1]);
     if (packed == PackedClass::MfmaScaled) {
-        if (out.abid != 0 || out.cbsz > 4 || out.blgp > 4) return false;
+        if (out.abid != 0) return false;
+        if (out.cbsz > 4 || out.blgp > 4) out.illegal_operand = true;
         a_dwords = f8f6f4_dwords(out.cbsz);
         b_dwords = f8f6f4_dwords(out.blgp);
     }

@@ -84,6 +84,9 @@ bool decode_sdwa(DecodeState& s, uint32_t w) {
     uint32_t w1 = 0;
     if (!e.sdwa || !second_word(s, w1)) return false;
     out.variant = Variant::Sdwa;
+    if (info.src_count == 0) {  // v_nop: modifiers must be zero
+        return (w1 & 0xbf3fe000) == 0 && decode_short_dst(s, info, field(w, 17, 8));
+    }
     if (info.format == Format::VOPC) {
         if (bit(w1, 15)) {
             if (!decode_sgpr(s, field(w1, 8, 7), Type::mask, 2, out.dst[0])) return false;
@@ -93,6 +96,10 @@ bool decode_sdwa(DecodeState& s, uint32_t w) {
     } else {
         const uint32_t dst_sel = field(w1, 8, 3);
         out.dst_unused = static_cast<uint8_t>(field(w1, 11, 2));
+        if (!e.sdwa_dst_sel) {
+            if (dst_sel != 6) return false;
+            out.dst_unused = 0;
+        }
         if (dst_sel > 6 || out.dst_unused == 3) return false;
         out.dst_sel = static_cast<SdwaSel>(dst_sel);
         out.clamp = bit(w1, 13);
@@ -145,7 +152,7 @@ bool decode_dpp(DecodeState& s, uint32_t w) {
     if (info.src_count == 0) return true;  // v_nop
     const uint32_t dwords = type_dwords(info.src[0]);
     if (!decode_vgpr(s, field(w1, 0, 8), info.src[0], dwords, out.src[0])) return false;
-    const bool wide = dwords == 2 && !s.before_gfx90a();
+    const bool wide = (dwords == 2 || type_dwords(info.dst[0]) == 2) && !s.before_gfx90a();
     if (!legal_dpp_control(s.target, out.dpp_ctrl, wide)) out.illegal_operand = true;
     if (info.format == Format::VOP1) return true;
     if (info.src_count > 2) set_vcc(out.src[2]);
@@ -178,9 +185,9 @@ bool decode_vop1(DecodeState& s, uint32_t w) {
     if (!begin(s, op)) return false;
     const uint32_t code = field(w, 0, 9);
     const EncodingInfo& e = encoding_info(op);
-    if (code == sdwa_code && e.sdwa) return decode_sdwa(s, w);
-    if (code == dpp_code && e.dpp) {
-        if (decode_dpp(s, w)) return true;
+    const bool sdwa = code == sdwa_code && e.sdwa;
+    if (sdwa || (code == dpp_code && e.dpp)) {
+        if (sdwa ? decode_sdwa(s, w) : decode_dpp(s, w)) return true;
         if (op != Opcode::v_nop) return false;
         s.out = Inst{};  // v_nop ignores its source field, so the first word is one by itself
         s.out.words[0] = w;
@@ -191,7 +198,7 @@ bool decode_vop1(DecodeState& s, uint32_t w) {
     if (op == Opcode::v_accvgpr_mov_b32) {
         if (code < 256) s.out.illegal_operand = true;
         return decode_agpr(s, field(w, 17, 8), Type::b32, 1, s.out.dst[0]) &&
-               (code < 256 ? decode_source(s, code, Type::b32, s.out.src[0], false, Slot::Vector)
+               (code < 256 ? decode_source(s, code, Type::b32, s.out.src[0], true, Slot::Vector)
                            : decode_agpr(s, code - 256, Type::b32, 1, s.out.src[0]));
     }
     if (!decode_short_dst(s, info, field(w, 17, 8))) return false;
@@ -242,6 +249,14 @@ bool decode_vop3(DecodeState& s, uint32_t w) {
     out.clamp = bit(present, v3::clamp);
     out.omod = static_cast<uint8_t>(field(present, v3::omod, 2));
     out.neg = static_cast<uint8_t>(field(present, v3::neg, 3));
+    if (op == Opcode::v_bitop3_b16 || op == Opcode::v_bitop3_b32) {
+        out.bitop3 = static_cast<uint8_t>(out.neg | out.abs << 3 | out.omod << 6);
+        out.neg = out.abs = out.omod = 0;
+    } else if (op == Opcode::v_permlane16_swap_b32 || op == Opcode::v_permlane32_swap_b32) {
+        out.fetch_invalid = bit(out.op_sel, 0);
+        out.bound_ctrl = bit(out.op_sel, 1);
+        out.op_sel = 0;
+    }
     if (info.format == Format::VOP3 && info.name.substr(0, 9) == "v_interp_") return decode_vop3_interp(s, w, w1);
 
     const uint32_t vdst = field(w, 0, 8);
@@ -261,6 +276,7 @@ bool decode_vop3(DecodeState& s, uint32_t w) {
         const uint32_t code = field(w1, 9 * i, 9);
         if (i >= info.src_count) break;  // the fields of missing sources are ignored
         Slot slot = source_slot(op, i);
+        if (type_dwords(info.src[i]) > 2) slot = Slot::Vector;
         if (info.src[i] == Type::mask) {
             slot = Slot::Scalar;
             if (code >= 128) out.illegal_operand = true;

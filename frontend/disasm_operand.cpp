@@ -124,7 +124,7 @@ void append_literal(std::string& out, const Operand& operand, uint32_t raw) {
         append_immediate_32(out, raw);
         return;
     }
-    if (is_half(operand.type)) {
+    if (is_half(operand.type) && operand.type != Type::bf16) {
         const uint16_t low = static_cast<uint16_t>(raw);
         const bool inlinable = is_half_int(operand.type)
                                    ? inlinable_int(static_cast<int32_t>(raw)) || inlinable_f32(raw)

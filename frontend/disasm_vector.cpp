@@ -48,7 +48,7 @@ void append_output_modifiers(Text& t) {
 
 void append_sdwa(Text& t, const OpInfo& info) {
     const Inst& i = t.inst;
-    if (info.format != Format::VOPC) {
+    if (info.format != Format::VOPC && encoding_info(i.op).sdwa_dst_sel) {
         t.out += " dst_sel:";
         t.out += sel_names[static_cast<unsigned>(i.dst_sel) & 7];
         t.out += " dst_unused:";
@@ -65,7 +65,8 @@ void append_dpp(Text& t) {
     const Inst& i = t.inst;
     t.out += ' ';
     const bool gfx90a = t.target.column >= Column::c90a;
-    append_dpp_control(t.out, i.dpp_ctrl, i.src[0].dwords == 2 && gfx90a, gfx90a);
+    const bool wide = i.src[0].dwords == 2 || i.dst[0].dwords == 2;
+    append_dpp_control(t.out, i.dpp_ctrl, wide && gfx90a, gfx90a);
     t.out += " row_mask:";
     append_hex(t.out, i.row_mask);
     t.out += " bank_mask:";
@@ -123,14 +124,28 @@ void print_vector(Text& t) {
         append_modified(t, i.src[n], set(i.neg, n), set(i.abs, n), set(i.sext, n));
         separator = ", ";
     }
+    if (i.bitop3 != 0) {
+        t.out += " bitop3:";
+        if (i.bitop3 <= 10) {
+            append_decimal(t.out, i.bitop3);
+        } else {
+            append_hex(t.out, i.bitop3);
+        }
+    }
+    if (i.variant == Variant::E64) {  // v_permlane16_swap
+        t.flag(" bound_ctrl:1", i.bound_ctrl);
+        t.flag(" fi:1", i.fetch_invalid);
+    }
     const bool vop3_word = i.variant == Variant::E64 || info.format == Format::VOP3;
     if (vop3_word && has_op_sel(e) && i.op_sel != 0) {
-        const uint32_t bits = (i.op_sel & ((1u << info.src_count) - 1)) |
-                              static_cast<uint32_t>(i.op_sel >> 3 & 1) << info.src_count;
-        append_list(t, " op_sel:[", bits, info.src_count + 1u);
+        // Some rows have a hidden third source (the old destination), which the list counts.
+        const unsigned count = set(e.v3_used, v3::op_sel + 2) ? 3 : info.src_count;
+        const uint32_t bits = (i.op_sel & ((1u << count) - 1)) |
+                              static_cast<uint32_t>(i.op_sel >> 3 & 1) << count;
+        append_list(t, " op_sel:[", bits, count + 1);
     }
     append_output_modifiers(t);
-    if (i.variant == Variant::Sdwa) append_sdwa(t, info);
+    if (i.variant == Variant::Sdwa && info.src_count > 0) append_sdwa(t, info);
     if (i.variant == Variant::Dpp) append_dpp(t);
 }
 

@@ -69,6 +69,8 @@ struct Inst {
     uint8_t row_mask = 0xf, bank_mask = 0xf;
     bool bound_ctrl = false;           // bit as encoded: 1 = out-of-range lanes read 0
     uint8_t cbsz = 0, abid = 0, blgp = 0;   // MFMA
+    uint8_t bitop3 = 0;                     // v_bitop3: truth table, bit = src0 * 4 + src1 * 2 + src2
+    bool fetch_invalid = false;             // v_permlane*_swap FI; its BOUND_CTRL is bound_ctrl
     uint8_t attr = 0, attr_chan = 0;        // v_interp: attribute and channel
     bool attr_high = false;                 // v_interp_*_f16: high half
     uint8_t exp_target = 0, exp_enable = 0; // EXP

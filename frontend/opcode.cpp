@@ -201,6 +201,8 @@ constexpr EncodingInfo parse_encoding(const RowText& row, const OpInfo& info) {
             e.sdwa = false;
         } else if (word == "sdwa") {
             e.sdwa = true;
+        } else if (word == "nodstsel") {
+            e.sdwa_dst_sel = false;
         } else if (word == "nodpp") {
             e.dpp = false;
         } else if (word == "mk" || word == "ak") {

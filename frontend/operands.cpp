@@ -115,12 +115,13 @@ Operand immediate_operand(int64_t value, Type type) {
 bool decode_sgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out) {
     if (code > 127) return false;
     if (code == null_register) {
-        if (dwords > 2) return false;
         s.out.illegal_operand = true;
         set_register(out, Operand::Kind::Special, code, type, dwords);
         return true;
     }
-    if (dwords > 16) dwords = 16;  // there is no longer SGPR tuple; illegal where this happens
+    // LLVM has no SGPR tuples of these sizes and prints shorter ones; illegal where this happens.
+    if (dwords > 16) dwords = 16;
+    if (dwords == 6) dwords = code >= ttmp_first ? 8 : 5;
     // Misaligned tuples lose the low bits, of pairs one and of longer ones two. 102-103 end s[100:103].
     const uint32_t align_mask = dwords == 1 ? 0 : dwords == 2 ? 1 : 3;
     if (code <= last_sgpr) {
@@ -170,7 +171,12 @@ bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool 
         if (code == lds_direct && slot == Slot::Scalar) s.out.illegal_operand = true;
         return decode_special(s, code, type, dwords, out);
     }
-    if (!literal_allowed) return false;
+    if (!literal_allowed) {
+        // gfx9 has no literals here. LLVM fails to read one (and on some versions crashes) except where
+        // its instruction size limit, 16 bytes on gfx950, leaves room.
+        if (s.target.column != Column::c950) return false;
+        s.out.illegal_operand = true;
+    }
     if (!s.has_literal) {
         if (s.length >= s.words.size()) return false;
         s.has_literal = true;
@@ -179,7 +185,9 @@ bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool 
     }
     set_register(out, Operand::Kind::Literal, code, type, dwords);
     out.value = expand_literal(s.out.words[s.length - 1], type);
-    if (slot == Slot::Vector || slot == Slot::VgprOnly) out.type = Type::imm32;
+    if (slot == Slot::Vector || slot == Slot::VgprOnly || type == Type::mask || type == Type::sb32) {
+        out.type = Type::imm32;
+    }
     return true;
 }
 

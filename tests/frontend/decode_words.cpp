@@ -92,7 +92,8 @@ uint32_t second(Random& random, Format format) {
         for (uint32_t i = 0; i < 4; ++i) {
             if ((present >> i & 1) != 0) word |= random.below(256) << (8 * i);
         }
-        if (random.below(4) == 0) word = (word & 0xff80ffff) | 0x007f0000;
+        if (format == Format::DS && random.below(4) == 0) word &= 0xff;
+        if (format != Format::DS && random.below(4) == 0) word = (word & 0xff80ffff) | 0x007f0000;
     }
     return word;
 }
@@ -114,7 +115,7 @@ Words encode(const FormatBits& bits, uint32_t code, Random& random) {
     if ((bits.format == Format::VOP3 || bits.format == Format::VOP3P) && random.below(2) == 0) {
         fill &= bits.format == Format::VOP3P ? 0x40ff : 0xff;
     }
-    if (bits.format == Format::DS && random.below(3) == 0) fill &= 0x10000;
+    if (bits.format == Format::DS && random.below(2) == 0) fill = random.below(2) << 16;
     first |= fill & free_bits(bits.format);
     return {first, second(random, bits.format), sparse(random), random.word()};
 }
