@@ -1,0 +1,303 @@
+#include "interpreter/interpreter.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/decode.h"
+#include "interpreter/internal.h"
+#include "machine/guard.h"
+#include "memory/address_space.h"
+
+namespace wj::interp {
+
+namespace {
+
+using machine::MemoryMode;
+
+std::array<Handler, opcode_count> collect_handlers() {
+    std::array<Handler, opcode_count> table{};
+    for (const auto& entries :
+         {sop_handlers(), sopp_handlers(), vop_int_handlers(), vop_wide_handlers(), vop_f32_handlers(),
+          vop_f64_handlers(), vop_f16_handlers(), vop_cvt_handlers(), vop_special_handlers(), vopc_handlers(),
+          vop3p_handlers(), mfma_handlers(), cdna3_handlers(), mem_smem_handlers(), mem_ds_handlers(),
+          mem_flat_handlers(), mem_buffer_handlers()})
+        for (const HandlerEntry& e : entries) table[static_cast<size_t>(e.op)] = e.run;
+    return table;
+}
+
+// ---- decoded blocks ----------------------------------------------------------------------------------
+
+struct Step {
+    Inst inst;
+    Handler run = nullptr;
+};
+
+// Straight-line code up to a branch, or to the first bytes that cannot be run.
+struct Block {
+    std::vector<Step> steps;
+    uint64_t begin = 0, end = 0;
+    // Registers that any of the steps names; below or equal to the wave's allocation in every sane program.
+    uint32_t vgprs = 0, agprs = 0, sgprs = 0;
+    // When steps is empty: why.
+    machine::ExitInfo failure;
+};
+
+constexpr size_t max_block_steps = 128;
+
+struct RegisterNeeds {
+    uint32_t vgprs = 0, agprs = 0, sgprs = 0;
+};
+
+RegisterNeeds needs_of(const Inst& in) {
+    RegisterNeeds n;
+    const auto look = [&](const Operand& o) {
+        const uint32_t end = o.reg + (o.dwords ? o.dwords : 1u);
+        if (o.kind == Operand::Kind::Vgpr) n.vgprs = std::max(n.vgprs, end);
+        else if (o.kind == Operand::Kind::Agpr) n.agprs = std::max(n.agprs, end);
+        else if (o.kind == Operand::Kind::Sgpr && o.reg < machine::flat_scratch_lo) n.sgprs = std::max(n.sgprs, end);
+    };
+    for (const Operand& o : in.dst) look(o);
+    for (const Operand& o : in.src) look(o);
+    return n;
+}
+
+bool fits(const Wave& w, const RegisterNeeds& n) {
+    return n.vgprs <= w.vgpr_count && n.agprs <= w.agpr_count && (w.sgpr_count == 0 || n.sgprs <= w.sgpr_count);
+}
+
+bool ends_block(const Inst& in) {
+    switch (in.op) {
+        case Opcode::s_branch: case Opcode::s_cbranch_scc0: case Opcode::s_cbranch_scc1:
+        case Opcode::s_cbranch_vccz: case Opcode::s_cbranch_vccnz: case Opcode::s_cbranch_execz:
+        case Opcode::s_cbranch_execnz: case Opcode::s_cbranch_cdbgsys: case Opcode::s_cbranch_cdbguser:
+        case Opcode::s_cbranch_cdbgsys_or_user: case Opcode::s_cbranch_cdbgsys_and_user:
+        case Opcode::s_cbranch_g_fork: case Opcode::s_cbranch_i_fork: case Opcode::s_cbranch_join:
+        case Opcode::s_setpc_b64: case Opcode::s_swappc_b64: case Opcode::s_call_b64: case Opcode::s_endpgm:
+        case Opcode::s_endpgm_saved: case Opcode::s_endpgm_ordered_ps_done: case Opcode::s_barrier:
+        case Opcode::s_sleep: case Opcode::s_trap: case Opcode::s_sethalt: case Opcode::s_sendmsghalt:
+            return true;
+        default: return false;
+    }
+}
+
+// Words of guest code; every page is checked for execute rights once.
+class CodeReader {
+public:
+    explicit CodeReader(const machine::ExecContext& ctx) : ctx_(ctx) {}
+    bool word(uint64_t pc, uint32_t& out) {
+        const uint64_t page = pc & ~(memory::page_size - 1);
+        if (page != page_) {
+            const uint8_t* host = nullptr;
+            if (ctx_.memory) {
+                host = static_cast<const uint8_t*>(ctx_.memory->translate(pc & ctx_.address_mask, 4, memory::executable));
+                if (!host) return false;
+                host -= pc - page;
+            } else if (ctx_.memory_mode == MemoryMode::Identity) {
+                host = reinterpret_cast<const uint8_t*>(page);
+            } else {
+                return false;
+            }
+            page_ = page;
+            host_ = host;
+        }
+        std::memcpy(&out, host_ + (pc - page), 4);
+        return true;
+    }
+
+private:
+    const machine::ExecContext& ctx_;
+    uint64_t page_ = ~uint64_t{0};
+    const uint8_t* host_ = nullptr;
+};
+
+std::unique_ptr<Block> decode_block(const Target& target, const machine::ExecContext& ctx, uint64_t pc) {
+    auto block = std::make_unique<Block>();
+    block->begin = pc;
+    CodeReader reader(ctx);
+    const auto fail = [&](ExitKind kind, const char* reason) {
+        block->failure.kind = kind;
+        block->failure.reason = reason;
+        block->failure.pc = pc;
+    };
+    while (block->steps.size() < max_block_steps) {
+        uint32_t words[4];
+        size_t count = 0;
+        while (count < 4 && !(pc & 3) && reader.word(pc + 4 * count, words[count])) ++count;
+        if (count == 0) {
+            if (pc & 3) {
+                fail(ExitKind::IllegalInstruction, "program counter is not a multiple of 4");
+            } else {
+                fail(ExitKind::MemoryFault, "instruction fetch");
+                block->failure.access = Access::Execute;
+                block->failure.access_bytes = 4;
+                block->failure.address = pc;
+            }
+            break;
+        }
+        Step step;
+        const bool known = decode(target, std::span<const uint32_t>(words, count), step.inst);
+        if (!known || step.inst.illegal_operand) {
+            fail(ExitKind::IllegalInstruction, known ? "an operand that the instruction cannot take" : "undefined encoding");
+            break;
+        }
+        step.run = handler(step.inst.op);
+        if (!step.run) {
+            fail(ExitKind::Unimplemented, op_info(step.inst.op).name.data());
+            break;
+        }
+        const RegisterNeeds n = needs_of(step.inst);
+        block->vgprs = std::max(block->vgprs, n.vgprs);
+        block->agprs = std::max(block->agprs, n.agprs);
+        block->sgprs = std::max(block->sgprs, n.sgprs);
+        pc += step.inst.size;
+        block->steps.push_back(step);
+        if (ends_block(block->steps.back().inst)) break;
+    }
+    block->end = pc;
+    return block;
+}
+
+// ---- the engine ------------------------------------------------------------------------------------------
+
+constexpr size_t shard_count = 16;
+
+struct Shard {
+    std::shared_mutex mutex;
+    std::unordered_map<uint64_t, std::unique_ptr<Block>> blocks;
+};
+
+std::atomic<uint64_t> next_engine_id{1};
+
+// Each thread remembers where blocks are; entries are void when the engine's generation has moved on.
+struct CacheEntry {
+    uint64_t pc = ~uint64_t{0};
+    uint64_t stamp = 0;   // engine id and generation
+    const Block* block = nullptr;
+};
+thread_local std::array<CacheEntry, 1024> thread_cache;
+
+class Interpreter final : public machine::Engine {
+public:
+    explicit Interpreter(const Target& target) : target_(target), stamp_(next_engine_id.fetch_add(1) << 32) {}
+
+    const char* name() const override { return "interp"; }
+
+    ExitKind run(Wave& wave) override {
+        wave.exit = {};
+        const ExitKind kind = machine::run_guarded(wave, nullptr, nullptr, [this](Wave& w) { return loop(w); });
+        // A faulting instruction has not happened: the wave stands at it.
+        if (kind == ExitKind::MemoryFault) wave.pc = wave.exit.pc;
+        return kind;
+    }
+
+    void invalidate(uint64_t begin, uint64_t end) override {
+        stamp_.fetch_add(1);
+        for (Shard& s : shards_) {
+            std::unique_lock lock(s.mutex);
+            std::erase_if(s.blocks, [&](const auto& item) {
+                const Block& b = *item.second;
+                return b.begin < end && std::max(b.end, b.begin + 16) > begin;
+            });
+        }
+    }
+
+    machine::EngineCounters counters() const override {
+        machine::EngineCounters c;
+        c.blocks_translated = blocks_.load();
+        c.instructions_translated = instructions_.load();
+        return c;
+    }
+
+private:
+    ExitKind loop(Wave& w) {
+        for (;;) {
+            if (w.budget <= 0) {
+                w.exit.kind = ExitKind::Yield;
+                w.exit.pc = w.pc;
+                return ExitKind::Yield;
+            }
+            const Block& block = find(w);
+            if (block.steps.empty()) {
+                w.exit = block.failure;
+                return w.exit.kind;
+            }
+            const bool roomy = fits(w, {block.vgprs, block.agprs, block.sgprs});
+            uint64_t pc = block.begin;
+            for (const Step& step : block.steps) {
+                w.exit.pc = pc;
+                if (!roomy && !fits(w, needs_of(step.inst))) [[unlikely]] {
+                    stop(w, ExitKind::IllegalInstruction, "a register beyond the wave's allocation");
+                } else {
+                    pc += step.inst.size;
+                    w.pc = pc;
+                    step.run(w, step.inst);
+                }
+                if (w.exit.kind != ExitKind::None) [[unlikely]] {
+                    return leave(w, static_cast<int64_t>(&step - block.steps.data()) + 1);
+                }
+            }
+            count(w, static_cast<int64_t>(block.steps.size()));
+        }
+    }
+
+    static void count(Wave& w, int64_t n) {
+        w.budget -= n;
+        w.ctx->interpreted += static_cast<uint64_t>(n);
+    }
+
+    static ExitKind leave(Wave& w, int64_t executed) {
+        count(w, executed);
+        const ExitKind kind = w.exit.kind;
+        if (kind == ExitKind::MemoryFault || kind == ExitKind::IllegalInstruction || kind == ExitKind::Unimplemented)
+            w.pc = w.exit.pc;
+        return kind;
+    }
+
+    const Block& find(Wave& w) {
+        const uint64_t stamp = stamp_.load(std::memory_order_acquire);
+        CacheEntry& entry = thread_cache[(w.pc >> 2) % thread_cache.size()];
+        if (entry.pc == w.pc && entry.stamp == stamp) [[likely]] return *entry.block;
+        const Block& block = find_shared(w);
+        // A fault of the fetch is not remembered: the page may be mapped later.
+        if (!block.steps.empty()) entry = {w.pc, stamp, &block};
+        return block;
+    }
+
+    const Block& find_shared(Wave& w) {
+        Shard& shard = shards_[(w.pc >> 2) % shard_count];
+        {
+            std::shared_lock lock(shard.mutex);
+            if (const auto it = shard.blocks.find(w.pc); it != shard.blocks.end()) return *it->second;
+        }
+        auto block = decode_block(target_, *w.ctx, w.pc);
+        if (block->steps.empty()) {
+            thread_local Block failed;
+            failed = *block;
+            return failed;
+        }
+        blocks_.fetch_add(1, std::memory_order_relaxed);
+        instructions_.fetch_add(block->steps.size(), std::memory_order_relaxed);
+        std::unique_lock lock(shard.mutex);
+        return *shard.blocks.try_emplace(w.pc, std::move(block)).first->second;
+    }
+
+    const Target& target_;
+    std::atomic<uint64_t> stamp_;
+    std::array<Shard, shard_count> shards_;
+    std::atomic<uint64_t> blocks_{0}, instructions_{0};
+};
+
+}  // namespace
+
+Handler handler(Opcode op) {
+    static const std::array<Handler, opcode_count> table = collect_handlers();
+    return static_cast<size_t>(op) < opcode_count ? table[static_cast<size_t>(op)] : nullptr;
+}
+
+std::unique_ptr<machine::Engine> make_interpreter(const Target& target) { return std::make_unique<Interpreter>(target); }
+
+}  // namespace wj::interp

@@ -1,0 +1,212 @@
+// Control flow, hardware registers and program control: SOPP and the parts of SOP1, SOP2, SOPC, SOPK that touch PC or MODE.
+#include "interpreter/internal.h"
+
+namespace wj::interp {
+
+namespace {
+
+using machine::exec_lo;
+using machine::m0;
+
+uint64_t branch_target(const Wave& w, const Operand& simm) {
+    return w.pc + static_cast<uint64_t>(static_cast<int64_t>(static_cast<int16_t>(simm.value)) * 4);
+}
+
+template <auto Taken>
+void branch(Wave& w, const Inst& in) {
+    if (Taken(w)) w.pc = branch_target(w, in.src[0]);
+}
+
+void nothing(Wave&, const Inst&) {}
+
+// STATUS bits 20 and 21: COND_DBG_USER and COND_DBG_SYS.
+bool debug_user(const Wave& w) { return w.status >> 20 & 1; }
+bool debug_system(const Wave& w) { return w.status >> 21 & 1; }
+
+// ---- hardware registers (s_getreg, s_setreg) ------------------------------------------------------
+
+enum HwReg : uint32_t { mode = 1, status = 2, trapsts = 3, hw_id = 4, gpr_alloc = 5, lds_alloc = 6, ib_sts = 7, sh_mem_bases = 15, xcc_id = 20 };
+
+bool read_hwreg(const Wave& w, uint32_t id, uint32_t& value) {
+    switch (id) {
+        case mode: value = w.mode; return true;
+        case status:
+            // SCC, EXECZ and VCCZ are kept elsewhere.
+            value = (w.status & ~0x601u) | w.scc | (w.exec() == 0) << 9 | (w.vcc() == 0) << 10;
+            return true;
+        case trapsts: value = w.trapsts; return true;
+        case hw_id: value = w.hw_id; return true;
+        case gpr_alloc: {
+            const uint32_t granule = w.ctx && w.ctx->target ? w.ctx->target->traits.vgpr_granule : 4;
+            const auto blocks = [](uint32_t n, uint32_t g) { return n ? (n - 1) / g : 0; };
+            value = (blocks(w.vgpr_count, granule) & 63) << 8 | (blocks(w.sgpr_count, 16) & 15) << 24;
+            return true;
+        }
+        case lds_alloc: value = w.lds_alloc; return true;
+        case ib_sts: value = 0; return true;   // no counter is ever outstanding
+        case sh_mem_bases:
+            value = static_cast<uint32_t>(machine::shared_aperture >> 48) << 16 |
+                    static_cast<uint32_t>(machine::private_aperture >> 48);
+            return true;
+        case xcc_id: value = 0; return true;
+        default: return false;
+    }
+}
+
+struct RegField {
+    uint32_t id, offset, mask;
+    explicit RegField(const Operand& simm)
+        : id(simm.value & 63), offset(simm.value >> 6 & 31),
+          mask(static_cast<uint32_t>((uint64_t{2} << (simm.value >> 11 & 31)) - 1)) {}
+};
+
+void getreg(Wave& w, const Inst& in) {
+    const RegField f(in.src[0]);
+    uint32_t value;
+    if (!read_hwreg(w, f.id, value)) return stop(w, ExitKind::Unimplemented, "s_getreg_b32: hardware register", f.id);
+    write_s32(w, in.dst[0], value >> f.offset & f.mask);
+}
+
+void setreg(Wave& w, const Operand& simm, uint32_t source) {
+    const RegField f(simm);
+    uint32_t value;
+    if (!read_hwreg(w, f.id, value)) return stop(w, ExitKind::Unimplemented, "s_setreg: hardware register", f.id);
+    const uint32_t mask = f.mask << f.offset;
+    value = (value & ~mask) | (source << f.offset & mask);
+    if (f.id == mode) {
+        if (value & machine::mode::vskip) return stop(w, ExitKind::Unimplemented, "s_setreg: MODE.VSKIP");
+        w.mode = value;
+    } else if (f.id == trapsts) {
+        w.trapsts = value;
+    }
+    // Every other register is read-only for a user wave.
+}
+
+// ---- s_cbranch_*_fork and s_cbranch_join --------------------------------------------------------------
+// MODE[31:29] is the stack pointer CSP; an entry is four SGPRs: EXEC mask, then the address to go on at.
+
+constexpr uint32_t csp_shift = 29;
+
+void push(Wave& w, uint64_t mask, uint64_t pc) {
+    const uint32_t csp = w.mode >> csp_shift;
+    w.set_s64(csp * 4, mask);
+    w.set_s64(csp * 4 + 2, pc);
+    w.mode = (w.mode & ~(7u << csp_shift)) | ((csp + 1) & 7) << csp_shift;
+}
+void fork(Wave& w, uint64_t condition, uint64_t target) {
+    const uint64_t exec = w.exec(), pass = condition & exec, fail = ~condition & exec;
+    if (pass == exec) {
+        w.pc = target;
+    } else if (fail == exec) {
+        return;
+    } else if (__builtin_popcountll(fail) < __builtin_popcountll(pass)) {
+        w.set_s64(exec_lo, fail);
+        push(w, pass, target);
+    } else {
+        w.set_s64(exec_lo, pass);
+        push(w, fail, w.pc);
+        w.pc = target;
+    }
+}
+void join(Wave& w, const Inst& in) {
+    const uint32_t csp = w.mode >> csp_shift;
+    if (csp == (read_s32(w, in.src[0]) & 7)) return;   // second time: both paths are done
+    const uint32_t top = (csp - 1) & 7;
+    w.mode = (w.mode & ~(7u << csp_shift)) | top << csp_shift;
+    const uint64_t mask = w.s64(top * 4);
+    w.pc = w.s64(top * 4 + 2);
+    w.set_s64(exec_lo, mask);
+}
+
+// ---- register index mode -------------------------------------------------------------------------------
+
+void set_m0(Wave& w, uint32_t mask, uint32_t value) { w.sgpr[m0] = (w.sgpr[m0] & ~mask) | (value & mask); }
+
+void idx_on(Wave& w, const Inst& in) {
+    set_m0(w, 0xf0ff, (read_s32(w, in.src[0]) & 0xff) | static_cast<uint32_t>(in.src[1].value & 15) << 12);
+    w.mode |= machine::mode::gpr_idx_en;
+}
+
+constexpr HandlerEntry table[] = {
+    {Opcode::s_nop, nothing},
+    {Opcode::s_endpgm, [](Wave& w, const Inst&) { stop(w, ExitKind::EndProgram); }},
+    {Opcode::s_endpgm_ordered_ps_done, [](Wave& w, const Inst&) { stop(w, ExitKind::EndProgram); }},
+    {Opcode::s_endpgm_saved, [](Wave& w, const Inst&) { stop(w, ExitKind::Halt, "s_endpgm_saved"); }},
+    {Opcode::s_branch, branch<[](const Wave&) { return true; }>},
+    {Opcode::s_cbranch_scc0, branch<[](const Wave& w) { return w.scc == 0; }>},
+    {Opcode::s_cbranch_scc1, branch<[](const Wave& w) { return w.scc != 0; }>},
+    {Opcode::s_cbranch_vccz, branch<[](const Wave& w) { return w.vcc() == 0; }>},
+    {Opcode::s_cbranch_vccnz, branch<[](const Wave& w) { return w.vcc() != 0; }>},
+    {Opcode::s_cbranch_execz, branch<[](const Wave& w) { return w.exec() == 0; }>},
+    {Opcode::s_cbranch_execnz, branch<[](const Wave& w) { return w.exec() != 0; }>},
+    {Opcode::s_cbranch_cdbgsys, branch<[](const Wave& w) { return debug_system(w); }>},
+    {Opcode::s_cbranch_cdbguser, branch<[](const Wave& w) { return debug_user(w); }>},
+    {Opcode::s_cbranch_cdbgsys_or_user, branch<[](const Wave& w) { return debug_system(w) || debug_user(w); }>},
+    {Opcode::s_cbranch_cdbgsys_and_user, branch<[](const Wave& w) { return debug_system(w) && debug_user(w); }>},
+    {Opcode::s_barrier, [](Wave& w, const Inst&) { stop(w, ExitKind::Barrier); }},
+    {Opcode::s_sleep, [](Wave& w, const Inst&) { stop(w, ExitKind::Yield); }},
+    {Opcode::s_sethalt, [](Wave& w, const Inst& in) { if (in.src[0].value & 1) stop(w, ExitKind::Halt, "s_sethalt"); }},
+    {Opcode::s_sendmsghalt, [](Wave& w, const Inst&) { stop(w, ExitKind::Halt, "s_sendmsghalt"); }},
+    {Opcode::s_trap, [](Wave& w, const Inst& in) { stop(w, ExitKind::Trap, nullptr, in.src[0].value & 0xff); }},
+    // Memory is coherent and in order here, nothing is pipelined, no message has a receiver.
+    {Opcode::s_waitcnt, nothing},
+    {Opcode::s_wakeup, nothing},
+    {Opcode::s_setprio, nothing},
+    {Opcode::s_sendmsg, nothing},
+    {Opcode::s_icache_inv, nothing},
+    {Opcode::s_incperflevel, nothing},
+    {Opcode::s_decperflevel, nothing},
+    {Opcode::s_ttracedata, nothing},
+
+    {Opcode::s_getpc_b64, [](Wave& w, const Inst& in) { write_s64(w, in.dst[0], w.pc); }},
+    {Opcode::s_setpc_b64, [](Wave& w, const Inst& in) { w.pc = read_s64(w, in.src[0]); }},
+    {Opcode::s_swappc_b64, [](Wave& w, const Inst& in) {
+         const uint64_t target = read_s64(w, in.src[0]);
+         write_s64(w, in.dst[0], w.pc);
+         w.pc = target;
+     }},
+    {Opcode::s_call_b64, [](Wave& w, const Inst& in) {
+         const uint64_t target = branch_target(w, in.src[0]);
+         write_s64(w, in.dst[0], w.pc);
+         w.pc = target;
+     }},
+    {Opcode::s_cbranch_g_fork, [](Wave& w, const Inst& in) { fork(w, read_s64(w, in.src[0]), read_s64(w, in.src[1])); }},
+    // The mask register stands in the SDST field.
+    {Opcode::s_cbranch_i_fork, [](Wave& w, const Inst& in) {
+         fork(w, read_s64(w, in.src[0]), branch_target(w, in.src[1]));
+     }},
+    {Opcode::s_cbranch_join, join},
+
+    {Opcode::s_getreg_b32, getreg},
+    {Opcode::s_setreg_b32, [](Wave& w, const Inst& in) { setreg(w, in.src[1], read_s32(w, in.src[0])); }},
+    {Opcode::s_setreg_imm32_b32, [](Wave& w, const Inst& in) { setreg(w, in.src[0], static_cast<uint32_t>(in.src[1].value)); }},
+
+    {Opcode::s_set_gpr_idx_on, idx_on},
+    {Opcode::s_set_gpr_idx_off, [](Wave& w, const Inst&) { w.mode &= ~machine::mode::gpr_idx_en; }},
+    {Opcode::s_set_gpr_idx_mode, [](Wave& w, const Inst& in) { set_m0(w, 0xf000, static_cast<uint32_t>(in.src[0].value) << 12); }},
+    {Opcode::s_set_gpr_idx_idx, [](Wave& w, const Inst& in) { set_m0(w, 0xff, read_s32(w, in.src[0])); }},
+    {Opcode::s_setvskip, [](Wave& w, const Inst& in) {
+         if (read_s32(w, in.src[0]) >> (read_s32(w, in.src[1]) & 31) & 1)
+             stop(w, ExitKind::Unimplemented, "s_setvskip: MODE.VSKIP");
+     }},
+};
+
+}  // namespace
+
+uint64_t read_special(const Wave& w, uint32_t encoding) {
+    switch (encoding) {
+        // Limits: the apertures are 4 GiB; only the high half of these 64-bit values is ever not constant.
+        case 235: return machine::shared_aperture;
+        case 236: return machine::shared_aperture + 0xffffffffu;
+        case 237: return machine::private_aperture;
+        case 238: return machine::private_aperture + 0xffffffffu;
+        case 251: return w.vcc() == 0;
+        case 252: return w.exec() == 0;
+        case 253: return w.scc;
+        default: return 0;   // pops_exiting_wave_id and what only graphics waves have
+    }
+}
+
+std::span<const HandlerEntry> sopp_handlers() { return table; }
+
+}  // namespace wj::interp

@@ -1,0 +1,175 @@
+#include "interpreter/valu.h"
+
+namespace wj::interp {
+
+namespace {
+
+bool uses_index_mode(const Inst& in) {
+    return in.variant == Variant::Base || in.variant == Variant::E64;
+}
+
+uint32_t select(uint32_t x, SdwaSel sel) {
+    switch (sel) {
+        case SdwaSel::Byte0: return x & 0xff;
+        case SdwaSel::Byte1: return x >> 8 & 0xff;
+        case SdwaSel::Byte2: return x >> 16 & 0xff;
+        case SdwaSel::Byte3: return x >> 24;
+        case SdwaSel::Word0: return x & 0xffff;
+        case SdwaSel::Word1: return x >> 16;
+        case SdwaSel::Dword: return x;
+    }
+    return x;
+}
+
+struct Field {
+    uint32_t shift, width;
+};
+Field field_of(SdwaSel sel) {
+    switch (sel) {
+        case SdwaSel::Byte0: return {0, 8};
+        case SdwaSel::Byte1: return {8, 8};
+        case SdwaSel::Byte2: return {16, 8};
+        case SdwaSel::Byte3: return {24, 8};
+        case SdwaSel::Word0: return {0, 16};
+        case SdwaSel::Word1: return {16, 16};
+        case SdwaSel::Dword: return {0, 32};
+    }
+    return {0, 32};
+}
+
+uint32_t sign_extend(uint32_t x, uint32_t width) {
+    return width >= 32 ? x : static_cast<uint32_t>(static_cast<int32_t>(x << (32 - width)) >> (32 - width));
+}
+
+// The lane that DPP lane l reads, or -1 when there is none (Vega ISA, DPP_CTRL table).
+int dpp_source(uint32_t ctrl, int l) {
+    const int row = l & ~15, in_row = l & 15;
+    if (ctrl <= 0xff) return (l & ~3) | (ctrl >> (2 * (l & 3)) & 3);                        // quad_perm
+    const int n = ctrl & 15;
+    switch (ctrl >> 4) {
+        case 0x10: return in_row + n > 15 ? -1 : l + n;                                     // row_shl
+        case 0x11: return in_row - n < 0 ? -1 : l - n;                                      // row_shr
+        case 0x12: return row | ((in_row - n) & 15);                                        // row_ror
+        case 0x15: return row | n;                                                          // row_newbcast (gfx90a)
+        default: break;
+    }
+    switch (ctrl) {
+        case 0x130: return l == 63 ? -1 : l + 1;           // wave_shl
+        case 0x134: return (l + 1) & 63;                   // wave_rol
+        case 0x138: return l == 0 ? -1 : l - 1;            // wave_shr
+        case 0x13c: return (l - 1) & 63;                   // wave_ror
+        case 0x140: return row | (15 - in_row);            // row_mirror
+        case 0x141: return (l & ~7) | (7 - (l & 7));       // row_half_mirror
+        case 0x142: return row == 0 ? -1 : row - 1;        // row_bcast:15, from the row before
+        case 0x143: return l < 32 ? -1 : 31;               // row_bcast:31
+        default: return -1;
+    }
+}
+
+}  // namespace
+
+Valu::Valu(Wave& wave, const Inst& inst) : w(wave), in(inst), active(wave.exec()) {
+    plain = in.variant != Variant::Sdwa && in.variant != Variant::Dpp;
+    if (w.mode & machine::mode::gpr_idx_en) [[unlikely]] set_index_mode();
+    if (in.variant == Variant::Dpp) [[unlikely]] apply_dpp_mask();
+}
+
+// s_set_gpr_idx_on: M0[7:0] is added to the VGPR numbers that M0[15:12] names (src0, src1, src2, dst).
+void Valu::set_index_mode() {
+    if (!uses_index_mode(in)) return;
+    const uint32_t index = w.sgpr[machine::m0] & 0xff, enable = w.sgpr[machine::m0] >> 12 & 15;
+    for (uint32_t i = 0; i < 4; ++i) {
+        const Operand& o = i < 3 ? in.src[i] : in.dst[0];
+        if (!(enable >> i & 1) || o.kind != Operand::Kind::Vgpr) continue;
+        if (o.reg + index + (o.dwords ? o.dwords : 1) > w.vgpr_count) {
+            stop(w, ExitKind::IllegalInstruction, "VGPR index (s_set_gpr_idx) beyond the allocation", o.reg + index);
+            active = 0;
+            continue;   // harmless: reads and writes nothing beyond
+        }
+        relative[i] = index;
+    }
+}
+
+// Lanes of masked-off rows and banks, and lanes without a source unless BOUND_CTRL makes it 0, are not written.
+void Valu::apply_dpp_mask() {
+    for (uint32_t l = 0; l < lanes; ++l) {
+        const bool row_on = in.row_mask >> (l / 16) & 1, bank_on = in.bank_mask >> (l / 4 % 4) & 1;
+        const int from = dpp_source(in.dpp_ctrl, static_cast<int>(l));
+        const bool valid = from >= 0 && w.exec() >> from & 1;
+        if (!row_on || !bank_on || (!valid && !in.bound_ctrl)) active &= ~(uint64_t{1} << l);
+    }
+}
+
+void Valu::permute_dpp(const uint32_t* from, uint32_t* to) const {
+    for (uint32_t l = 0; l < lanes; ++l) {
+        const int source = dpp_source(in.dpp_ctrl, static_cast<int>(l));
+        to[l] = source >= 0 && w.exec() >> source & 1 ? from[source] : 0;
+    }
+}
+
+const uint32_t* Valu::fetch_slow(uint32_t i, uint32_t dword, Row& buf) {
+    const Operand& o = in.src[i];
+    const uint32_t* r = buf.v;
+    if (is_vector(o)) {
+        r = source_row(i, dword);
+    } else {
+        const uint32_t x = read_lane(w, o, 0, dword);
+        for (uint32_t l = 0; l < lanes; ++l) buf.v[l] = x;
+    }
+    if (in.variant == Variant::Dpp && i == 0 && is_vector(o)) {
+        permute_dpp(r, buf.v);
+        return buf.v;
+    }
+    if (in.variant == Variant::Sdwa && i < 2 && dword == 0) {
+        const SdwaSel sel = in.src_sel[i];
+        const uint32_t width = field_of(sel).width;
+        const bool sext = in.sext >> i & 1;
+        for (uint32_t l = 0; l < lanes; ++l) {
+            const uint32_t x = select(r[l], sel);
+            buf.v[l] = sext ? sign_extend(x, width) : x;
+        }
+        return buf.v;
+    }
+    return r;
+}
+
+void Valu::store_sdwa(const uint32_t* r, uint32_t width) {
+    const Field f = field_of(in.dst_sel);
+    uint32_t* d = dest_row();
+    for_each_lane(active, [&](uint32_t l) {
+        if (f.width == 32) {
+            d[l] = width == 16 ? r[l] & 0xffff : r[l];
+            return;
+        }
+        const uint32_t mask = ((1u << f.width) - 1) << f.shift;
+        const uint32_t x = r[l] << f.shift & mask;
+        switch (in.dst_unused) {
+            case 1: d[l] = sign_extend(r[l], f.width) << f.shift; break;   // SEXT: ones above, zeros below
+            case 2: d[l] = (d[l] & ~mask) | x; break;                     // PRESERVE
+            default: d[l] = x; break;                                     // PAD
+        }
+    });
+}
+
+void Valu::store16(const uint32_t* r, bool keep_other_half) {
+    if (in.variant == Variant::Sdwa) return store_sdwa(r, 16);
+    const bool high = in.op_sel >> 3 & 1;
+    if (!high && !keep_other_half) return write_row(dest_row(), r, active);
+    uint32_t* d = dest_row();
+    Row merged;
+    for (uint32_t l = 0; l < lanes; ++l)
+        merged.v[l] = high ? (d[l] & 0xffff) | r[l] << 16 : (d[l] & 0xffff0000u) | (r[l] & 0xffff);
+    write_row(d, merged.v, active);
+}
+
+void Valu::store64(const uint64_t* r) {
+    Row lo, hi;
+    for (uint32_t l = 0; l < lanes; ++l) {
+        lo.v[l] = static_cast<uint32_t>(r[l]);
+        hi.v[l] = static_cast<uint32_t>(r[l] >> 32);
+    }
+    write_row(dest_row(0), lo.v, active);
+    write_row(dest_row(1), hi.v, active);
+}
+
+}  // namespace wj::interp

@@ -1,0 +1,84 @@
+// f32 arithmetic. NaN, denormal and rounding rules: common/guest_float.h, docs/float.md.
+#include "common/transcendental.h"
+#include "interpreter/valu.h"
+
+namespace wj::interp {
+
+namespace {
+
+using u32 = uint32_t;
+using i32 = int32_t;
+
+constexpr auto add_op = [](auto a, auto b) { return gf::add(a, b); };
+constexpr auto sub_op = [](auto a, auto b) { return gf::sub(a, b); };
+constexpr auto subrev_op = [](auto a, auto b) { return gf::sub(b, a); };
+constexpr auto mul_op = [](auto a, auto b) { return gf::mul(a, b); };
+constexpr auto fma_op = [](auto a, auto b, auto c) { return gf::fma(a, b, c); };
+constexpr auto mad_op = [](float a, float b, float c) { return gf::mad(a, b, c); };
+
+// DX9 rule: 0 * anything = +0.
+float mul_legacy(float a, float b) { return gf::is_zero(a) || gf::is_zero(b) ? 0.0f : gf::mul(a, b); }
+
+template <int Which>
+constexpr auto cube_op = [](float x, float y, float z) { return gf::cube(Which, x, y, z); };
+
+// v_mad flushes whatever MODE says, also its result.
+constexpr u32 mad_flags = raw_floats;
+
+constexpr HandlerEntry table[] = {
+    {Opcode::v_add_f32, alu_vec<float, 2, add_op>},
+    {Opcode::v_sub_f32, alu_vec<float, 2, sub_op>},
+    {Opcode::v_subrev_f32, alu_vec<float, 2, subrev_op>},
+    {Opcode::v_mul_f32, alu_vec<float, 2, mul_op>},
+    {Opcode::v_fma_f32, alu_vec<float, 3, fma_op>},
+    {Opcode::v_fmac_f32, alu_vec<float, 3, fma_op, addend>},
+    {Opcode::v_fmamk_f32, alu_vec<float, 3, fma_op>},
+    {Opcode::v_fmaak_f32, alu_vec<float, 3, fma_op>},
+    {Opcode::v_mad_f32, alu<mad_op, mad_flags>},
+    {Opcode::v_mac_f32, alu<mad_op, mad_flags | addend>},
+    {Opcode::v_madmk_f32, alu<mad_op, mad_flags>},
+    {Opcode::v_madak_f32, alu<mad_op, mad_flags>},
+    {Opcode::v_mul_legacy_f32, alu<[](float a, float b) { return mul_legacy(a, b); }>},
+    {Opcode::v_mul_legacy_f32_vop3, alu<[](float a, float b) { return mul_legacy(a, b); }>},
+    {Opcode::v_mad_legacy_f32, alu<[](float a, float b, float c) {
+         return gf::flush(gf::add(gf::flush(mul_legacy(gf::flush(a), gf::flush(b))), gf::flush(c)));
+     }, mad_flags>},
+
+    {Opcode::v_min_f32, alu<[](const FloatMode& m, float a, float b) { return gf::min(m, a, b); }>},
+    {Opcode::v_max_f32, alu<[](const FloatMode& m, float a, float b) { return gf::max(m, a, b); }>},
+    {Opcode::v_min3_f32, alu<[](const FloatMode& m, float a, float b, float c) { return gf::min(m, gf::min(m, a, b), c); }>},
+    {Opcode::v_max3_f32, alu<[](const FloatMode& m, float a, float b, float c) { return gf::max(m, gf::max(m, a, b), c); }>},
+    {Opcode::v_med3_f32, alu<[](const FloatMode& m, float a, float b, float c) { return gf::med3(m, a, b, c); }>},
+
+    {Opcode::v_fract_f32, alu<[](float a) { return gf::fract(a); }>},
+    {Opcode::v_trunc_f32, alu<[](float a) { return gf::trunc(a); }>},
+    {Opcode::v_ceil_f32, alu<[](float a) { return gf::ceil(a); }>},
+    {Opcode::v_rndne_f32, alu<[](float a) { return gf::rndne(a); }>},
+    {Opcode::v_floor_f32, alu<[](float a) { return gf::floor(a); }>},
+    {Opcode::v_ldexp_f32, alu<[](float a, i32 b) { return gf::ldexp(a, b); }>},
+    {Opcode::v_frexp_exp_i32_f32, alu<[](float a) { return gf::frexp_exponent(a); }>},
+    {Opcode::v_frexp_mant_f32, alu<[](float a) { return gf::frexp_mantissa(a); }>},
+
+    {Opcode::v_exp_f32, alu<[](float a) { return trans::exp2(a); }, nearest>},
+    {Opcode::v_log_f32, alu<[](float a) { return trans::log2(a); }, nearest>},
+    {Opcode::v_exp_legacy_f32, alu<[](float a) { return trans::exp2(a); }, nearest>},
+    {Opcode::v_log_legacy_f32, alu<[](float a) { return trans::log2(a); }, nearest>},
+    {Opcode::v_rcp_f32, alu<[](float a) { return trans::rcp(a); }, nearest>},
+    {Opcode::v_rcp_iflag_f32, alu<[](float a) { return trans::rcp(a); }, nearest>},
+    {Opcode::v_rsq_f32, alu<[](float a) { return trans::rsq(a); }, nearest>},
+    {Opcode::v_sqrt_f32, alu<[](float a) { return gf::sqrt(a); }, nearest>},
+    {Opcode::v_sin_f32, alu<[](float a) { return trans::sin(a); }, nearest>},
+    {Opcode::v_cos_f32, alu<[](float a) { return trans::cos(a); }, nearest>},
+
+    {Opcode::v_cubeid_f32, alu<cube_op<0>>},
+    {Opcode::v_cubesc_f32, alu<cube_op<1>>},
+    {Opcode::v_cubetc_f32, alu<cube_op<2>>},
+    {Opcode::v_cubema_f32, alu<cube_op<3>>},
+    {Opcode::v_div_fixup_f32, alu<[](float a, float b, float c) { return gf::div_fixup(a, b, c); }>},
+};
+
+}  // namespace
+
+std::span<const HandlerEntry> vop_f32_handlers() { return table; }
+
+}  // namespace wj::interp

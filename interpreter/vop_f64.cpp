@@ -1,0 +1,39 @@
+// f64 arithmetic.
+#include "interpreter/valu.h"
+
+namespace wj::interp {
+
+namespace {
+
+constexpr auto add_op = [](auto a, auto b) { return gf::add(a, b); };
+constexpr auto mul_op = [](auto a, auto b) { return gf::mul(a, b); };
+constexpr auto fma_op = [](auto a, auto b, auto c) { return gf::fma(a, b, c); };
+
+constexpr HandlerEntry table[] = {
+    {Opcode::v_add_f64, alu_vec<double, 2, add_op>},
+    {Opcode::v_mul_f64, alu_vec<double, 2, mul_op>},
+    {Opcode::v_fma_f64, alu_vec<double, 3, fma_op>},
+    {Opcode::v_fmac_f64, alu_vec<double, 3, fma_op, addend>},
+    {Opcode::v_min_f64, alu<[](const FloatMode& m, double a, double b) { return gf::min(m, a, b); }>},
+    {Opcode::v_max_f64, alu<[](const FloatMode& m, double a, double b) { return gf::max(m, a, b); }>},
+    {Opcode::v_fract_f64, alu<[](double a) { return gf::fract(a); }>},
+    {Opcode::v_trunc_f64, alu<[](double a) { return gf::trunc(a); }>},
+    {Opcode::v_ceil_f64, alu<[](double a) { return gf::ceil(a); }>},
+    {Opcode::v_rndne_f64, alu<[](double a) { return gf::rndne(a); }>},
+    {Opcode::v_floor_f64, alu<[](double a) { return gf::floor(a); }>},
+    {Opcode::v_ldexp_f64, alu<[](double a, int32_t b) { return gf::ldexp(a, b); }>},
+    {Opcode::v_frexp_exp_i32_f64, alu<[](double a) { return gf::frexp_exponent(a); }>},
+    {Opcode::v_frexp_mant_f64, alu<[](double a) { return gf::frexp_mantissa(a); }>},
+    // The hardware approximates; these are correctly rounded (rsq: two roundings).
+    {Opcode::v_rcp_f64, alu<[](double a) { return gf::div(1.0, a); }, nearest>},
+    {Opcode::v_rsq_f64, alu<[](double a) { return gf::div(1.0, gf::sqrt(a)); }, nearest>},
+    {Opcode::v_sqrt_f64, alu<[](double a) { return gf::sqrt(a); }, nearest>},
+    {Opcode::v_trig_preop_f64, alu<[](double a, uint32_t b) { return gf::trig_preop(a, b); }>},
+    {Opcode::v_div_fixup_f64, alu<[](double a, double b, double c) { return gf::div_fixup(a, b, c); }>},
+};
+
+}  // namespace
+
+std::span<const HandlerEntry> vop_f64_handlers() { return table; }
+
+}  // namespace wj::interp

@@ -1,0 +1,199 @@
+// Vector instructions that read or write lane masks, scalars or whole registers across lanes.
+#include "interpreter/valu.h"
+
+namespace wj::interp {
+
+namespace {
+
+using u32 = uint32_t;
+using u64 = uint64_t;
+
+void nothing(Wave&, const Inst&) {}
+
+// D = mask ? S1 : S0, with the float modifiers of the VOP3 encoding.
+void cndmask(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    const FloatMode m{w.mode};
+    alignas(64) float a_buf[lanes], b_buf[lanes];
+    const float* a = load<float>(v, 0, a_buf, m, true, false);
+    const float* b = load<float>(v, 1, b_buf, m, true, false);
+    Row out;
+    u64 mask = read_s64(w, in.src[2]);
+    for (u32 l = 0; l < lanes; l += 8, mask >>= 8) {
+        const __m256 r = _mm256_blendv_ps(_mm256_loadu_ps(a + l), _mm256_loadu_ps(b + l),
+                                          _mm256_castsi256_ps(expand_mask8(mask & 0xff)));
+        _mm256_store_ps(reinterpret_cast<float*>(out.v + l), r);
+    }
+    v.store32(out.v);
+}
+
+enum class Carry { Add, Sub, SubRev };
+
+// v_add_co & co: the carry or borrow of each lane goes to dst[1]; v_addc & co also read one from src[2].
+template <Carry Op, bool CarryIn>
+void carry(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    const FloatMode m{w.mode};
+    alignas(64) u32 a_buf[lanes], b_buf[lanes];
+    const u32* a = load<u32>(v, Op == Carry::SubRev ? 1 : 0, a_buf, m, true, false);
+    const u32* b = load<u32>(v, Op == Carry::SubRev ? 0 : 1, b_buf, m, true, false);
+    alignas(64) u32 out[lanes], over[lanes], c[lanes];
+    if constexpr (CarryIn) {
+        u64 mask = read_s64(w, in.src[2]);
+        for (u32 l = 0; l < lanes; l += 8, mask >>= 8)
+            _mm256_store_si256(reinterpret_cast<__m256i*>(c + l), _mm256_srli_epi32(expand_mask8(mask & 0xff), 31));
+    } else {
+        std::memset(c, 0, sizeof c);
+    }
+    for (u32 l = 0; l < lanes; ++l) {
+        if constexpr (Op == Carry::Add) {
+            const u32 sum = a[l] + b[l];
+            out[l] = sum + c[l];
+            over[l] = sum < b[l] || out[l] < sum ? ~0u : 0u;
+        } else {
+            out[l] = a[l] - b[l] - c[l];
+            over[l] = a[l] < b[l] || (a[l] == b[l] && c[l]) ? ~0u : 0u;
+        }
+    }
+    const u64 carries = row_signs(over);
+    if (in.clamp) [[unlikely]] {
+        for (u32 l = 0; l < lanes; ++l)
+            if (over[l]) out[l] = Op == Carry::Add ? ~0u : 0;
+    }
+    v.store32(out);
+    if (w.exit.kind == ExitKind::None) write_s64(w, in.dst[1], carries & v.active);
+}
+
+void readlane(Wave& w, const Inst& in) {
+    const u32 lane = read_s32(w, in.src[1]) & 63;
+    write_s32(w, in.dst[0], read_lane(w, in.src[0], lane));
+}
+// With EXEC = 0 it reads lane 0.
+void readfirstlane(Wave& w, const Inst& in) {
+    const u64 exec = w.exec();
+    write_s32(w, in.dst[0], read_lane(w, in.src[0], exec ? static_cast<u32>(__builtin_ctzll(exec)) : 0));
+}
+// Ignores EXEC.
+void writelane(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    if (w.exit.kind != ExitKind::None) return;
+    v.dest_row()[read_s32(w, in.src[1]) & 63] = read_s32(w, in.src[0]);
+}
+
+template <bool High>
+void mbcnt(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    const FloatMode m{w.mode};
+    alignas(64) u32 a_buf[lanes], b_buf[lanes];
+    const u32* a = load<u32>(v, 0, a_buf, m, true, false);
+    const u32* b = load<u32>(v, 1, b_buf, m, true, false);
+    Row out;
+    for (u32 l = 0; l < lanes; ++l) {
+        const u64 below = (u64{1} << l) - 1;
+        out.v[l] = b[l] + static_cast<u32>(__builtin_popcount(a[l] & static_cast<u32>(High ? below >> 32 : below)));
+    }
+    v.store32(out.v);
+}
+
+void swap(Wave& w, const Inst& in) {
+    uint32_t* a = vrow(w, in.dst[0]);
+    uint32_t* b = vrow(w, in.src[0]);
+    Row old;
+    std::memcpy(old.v, a, sizeof old);
+    write_row(a, b, w.exec());
+    write_row(b, old.v, w.exec());
+}
+
+// Clears the exception flags of TRAPSTS.
+void clrexcp(Wave& w, const Inst&) { w.trapsts &= ~0x1ffu; }
+
+// v_permlane16_swap, v_permlane32_swap: the upper rows of vdst change places with the lower rows of src0. EXEC is
+// ignored, as the pseudo-code does.
+template <u32 Distance>
+void permlane_swap(Wave& w, const Inst& in) {
+    uint32_t* d = vrow(w, in.dst[0]);
+    uint32_t* s = vrow(w, in.src[0]);
+    for (u32 l = 0; l < lanes; ++l)
+        if (!(l & Distance)) std::swap(s[l], d[l + Distance]);
+}
+
+// ---- division -----------------------------------------------------------------------------------------
+
+template <class T>
+[[gnu::noinline]] void div_scale_run(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    const FloatMode m{w.mode};
+    alignas(64) T a_buf[lanes], b_buf[lanes], c_buf[lanes], out[lanes];
+    const T* a = load<T>(v, 0, a_buf, m, true, false);
+    const T* b = load<T>(v, 1, b_buf, m, true, false);
+    const T* c = load<T>(v, 2, c_buf, m, true, false);
+    u64 mask = 0;
+    for_each_lane(v.active, [&](u32 l) {
+        bool vcc = false;
+        out[l] = gf::div_scale(m, a[l], b[l], c[l], vcc);
+        mask |= u64{vcc} << l;
+    });
+    for_each_lane(~v.active, [&](u32 l) { out[l] = 0; });
+    store<0>(v, m, out);
+    if (w.exit.kind == ExitKind::None) write_s64(w, in.dst[1], mask & v.active);
+}
+template <class T>
+void div_scale(Wave& w, const Inst& in) { with_rounding<T, 0>(w, in, &div_scale_run<T>); }
+
+template <class T>
+[[gnu::noinline]] void div_fmas_run(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    const FloatMode m{w.mode};
+    alignas(64) T a_buf[lanes], b_buf[lanes], c_buf[lanes], out[lanes];
+    const T* a = load<T>(v, 0, a_buf, m, false, false);
+    const T* b = load<T>(v, 1, b_buf, m, false, false);
+    const T* c = load<T>(v, 2, c_buf, m, false, false);
+    const u64 vcc = w.vcc();
+    for (u32 l = 0; l < lanes; ++l) out[l] = gf::div_fmas(a[l], b[l], c[l], vcc >> l & 1);
+    store<0>(v, m, out);
+}
+template <class T>
+void div_fmas(Wave& w, const Inst& in) { with_rounding<T, 0>(w, in, &div_fmas_run<T>); }
+
+// gfx908 and later: AccVGPR copies.
+void accvgpr_copy(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    Row buf;
+    const u32* r = buf.v;
+    if (is_vector(in.src[0])) r = vrow(w, in.src[0]);
+    else for (u32 l = 0; l < lanes; ++l) buf.v[l] = read_lane(w, in.src[0], 0);
+    write_row(v.dest_row(), r, w.exec());
+}
+
+constexpr HandlerEntry table[] = {
+    {Opcode::v_nop, nothing},
+    {Opcode::v_clrexcp, clrexcp},
+    {Opcode::v_cndmask_b32, cndmask},
+    {Opcode::v_add_co_u32, carry<Carry::Add, false>},
+    {Opcode::v_sub_co_u32, carry<Carry::Sub, false>},
+    {Opcode::v_subrev_co_u32, carry<Carry::SubRev, false>},
+    {Opcode::v_addc_co_u32, carry<Carry::Add, true>},
+    {Opcode::v_subb_co_u32, carry<Carry::Sub, true>},
+    {Opcode::v_subbrev_co_u32, carry<Carry::SubRev, true>},
+    {Opcode::v_readlane_b32, readlane},
+    {Opcode::v_readfirstlane_b32, readfirstlane},
+    {Opcode::v_writelane_b32, writelane},
+    {Opcode::v_mbcnt_lo_u32_b32, mbcnt<false>},
+    {Opcode::v_mbcnt_hi_u32_b32, mbcnt<true>},
+    {Opcode::v_swap_b32, swap},
+    {Opcode::v_permlane16_swap_b32, permlane_swap<16>},
+    {Opcode::v_permlane32_swap_b32, permlane_swap<32>},
+    {Opcode::v_div_scale_f32, div_scale<float>},
+    {Opcode::v_div_scale_f64, div_scale<double>},
+    {Opcode::v_div_fmas_f32, div_fmas<float>},
+    {Opcode::v_div_fmas_f64, div_fmas<double>},
+    {Opcode::v_accvgpr_read_b32, accvgpr_copy},
+    {Opcode::v_accvgpr_write_b32, accvgpr_copy},
+    {Opcode::v_accvgpr_mov_b32, accvgpr_copy},
+};
+
+}  // namespace
+
+std::span<const HandlerEntry> vop_special_handlers() { return table; }
+
+}  // namespace wj::interp

@@ -1,0 +1,112 @@
+// 64-bit integer vector instructions and the quad-byte differences.
+#include "interpreter/valu.h"
+
+namespace wj::interp {
+
+namespace {
+
+using u32 = uint32_t;
+using u64 = uint64_t;
+using i64 = int64_t;
+
+template <class T>
+constexpr T shr(T x, u32 n) { return static_cast<T>(x >> n); }
+
+u32 sad(u32 a, u32 b, bool masked) {
+    u32 sum = 0;
+    for (u32 i = 0; i < 4; ++i) {
+        const u32 x = a >> (8 * i) & 0xff, y = b >> (8 * i) & 0xff;
+        if (!masked || y) sum += x > y ? x - y : y - x;
+    }
+    return sum;
+}
+
+template <bool Masked>
+constexpr auto qsad_pk = [](u64 a, u32 b, u64 c) {
+    u64 r = 0;
+    for (u32 i = 0; i < 4; ++i) {
+        const u64 sum = sad(static_cast<u32>(shr(a, 8 * i)), b, Masked) + (shr(c, 16 * i) & 0xffff);
+        r |= (sum & 0xffff) << (16 * i);
+    }
+    return r;
+};
+// CLAMP saturates each 16-bit sum.
+template <bool Masked>
+constexpr auto qsad_pk_sat = [](u64 a, u32 b, u64 c) {
+    u64 r = 0;
+    for (u32 i = 0; i < 4; ++i) {
+        const u64 sum = sad(static_cast<u32>(shr(a, 8 * i)), b, Masked) + (shr(c, 16 * i) & 0xffff);
+        r |= (sum > 0xffff ? 0xffff : sum) << (16 * i);
+    }
+    return r;
+};
+template <bool Masked>
+void qsad(Wave& w, const Inst& in) {
+    if (in.clamp) alu<qsad_pk_sat<Masked>>(w, in);
+    else alu<qsad_pk<Masked>>(w, in);
+}
+
+// 128-bit accumulator and result.
+void mqsad_u32(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    const FloatMode m{w.mode};
+    alignas(64) u64 a_buf[lanes];
+    alignas(64) u32 b_buf[lanes];
+    const u64* a = load<u64>(v, 0, a_buf, m, true, false);
+    const u32* b = load<u32>(v, 1, b_buf, m, true, false);
+    Row out[4];
+    for (u32 i = 0; i < 4; ++i) {
+        Row c_buf;
+        const u32* c = v.fetch(2, i, c_buf);
+        for (u32 l = 0; l < lanes; ++l) {
+            const u64 sum = u64{sad(static_cast<u32>(a[l] >> (8 * i)), b[l], true)} + c[l];
+            out[i].v[l] = in.clamp && sum > 0xffffffffu ? 0xffffffffu : static_cast<u32>(sum);
+        }
+    }
+    for (u32 i = 0; i < 4; ++i) write_row(v.dest_row(i), out[i].v, v.active);
+}
+
+// v_mad_u64_u32, v_mad_i64_i32: bit 64 of the sum goes to the lane mask.
+template <class T, class W>
+void mad_wide(Wave& w, const Inst& in) {
+    using A64 = std::conditional_t<std::is_signed_v<T>, i64, u64>;
+    Valu v(w, in);
+    const FloatMode m{w.mode};
+    alignas(64) T a_buf[lanes], b_buf[lanes];
+    alignas(64) A64 c_buf[lanes], out[lanes];
+    const T* a = load<T>(v, 0, a_buf, m, true, false);
+    const T* b = load<T>(v, 1, b_buf, m, true, false);
+    const A64* c = load<A64>(v, 2, c_buf, m, true, false);
+    u64 carry = 0;
+    for (u32 l = 0; l < lanes; ++l) {
+        const W sum = W{a[l]} * W{b[l]} + c[l];
+        A64 r = static_cast<A64>(sum);
+        carry |= static_cast<u64>(sum >> 64 & 1) << l;
+        if (in.clamp && sum != static_cast<W>(r)) {
+            if constexpr (std::is_signed_v<T>) r = sum < 0 ? INT64_MIN : INT64_MAX;
+            else r = UINT64_MAX;
+        }
+        out[l] = r;
+    }
+    v.store64(reinterpret_cast<const u64*>(out));
+    write_s64(w, in.dst[1], carry & v.active);
+}
+
+constexpr HandlerEntry table[] = {
+    {Opcode::v_mov_b64, alu<[](u64 a) { return a; }>},
+    {Opcode::v_lshlrev_b64, alu<[](u32 a, u64 b) { return b << (a & 63); }>},
+    {Opcode::v_lshrrev_b64, alu<[](u32 a, u64 b) { return shr(b, a & 63); }>},
+    {Opcode::v_ashrrev_i64, alu<[](u32 a, i64 b) { return shr(b, a & 63); }>},
+    {Opcode::v_lshl_add_u64, alu<[](u64 a, u32 b, u64 c) { return (a << (b & 7)) + c; }>},
+    {Opcode::v_mad_u64_u32, mad_wide<u32, unsigned __int128>},
+    {Opcode::v_mad_i64_i32, mad_wide<int32_t, __int128>},
+    {Opcode::v_qsad_pk_u16_u8, qsad<false>},
+    {Opcode::v_mqsad_pk_u16_u8, qsad<true>},
+    {Opcode::v_mqsad_u32_u8, mqsad_u32},
+};
+
+}  // namespace
+
+std::span<const HandlerEntry> vop_wide_handlers() { return table; }
+
+}  // namespace wj::interp
