@@ -17,8 +17,8 @@ struct Options {
     const Target* target = nullptr;
     uint32_t mode = 0;       // MODE at entry; part of the code cache key
     bool exec_full = false;  // EXEC is known to be all ones at entry
-    uint32_t vgpr_count = 256,
-             agpr_count = 0;  // registers beyond them end the wave with IllegalInstruction
+    // Registers beyond these end the wave with IllegalInstruction; sgpr_count 0: not checked.
+    uint32_t vgpr_count = 256, agpr_count = 0, sgpr_count = 0;
     uint32_t max_instructions = 160;
     // The interpreter's handler of an opcode, for instructions that are not lowered; null =
     // refused.
