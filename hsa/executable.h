@@ -1,0 +1,72 @@
+// Executables: code objects loaded for agents, and their symbols.
+#pragma once
+
+#include <hsa/hsa.h>
+#include <hsa/hsa_ven_amd_loader.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hsa/state.h"
+
+namespace wj::hsa {
+
+struct Reader {
+    std::vector<std::byte> file;             // read from a file
+    std::span<const std::byte> bytes;        // of `file`, or the program's memory
+    std::string uri;
+    int descriptor = -1;
+};
+
+struct Executable;
+
+struct Symbol {
+    std::string name;                        // kernels with ".kd"
+    Agent* agent = nullptr;
+    const runtime::LoadedKernel* kernel = nullptr;       // one of these two
+    const runtime::Module::Variable* variable = nullptr;
+};
+
+struct LoadedObject {
+    Executable* executable = nullptr;
+    Agent* agent = nullptr;
+    std::shared_ptr<runtime::Module> module;
+    std::string uri;
+    const std::byte* storage = nullptr;      // what the reader named
+    uint64_t storage_size = 0;
+    int descriptor = -1;
+};
+
+struct Executable {
+    bool frozen = false;
+    hsa_profile_t profile = HSA_PROFILE_FULL;
+    hsa_default_float_rounding_mode_t rounding = HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT;
+    std::mutex mutex;
+    std::vector<std::unique_ptr<LoadedObject>> objects;
+    std::map<std::pair<Agent*, std::string>, std::unique_ptr<Symbol>> symbols;
+    struct External {
+        Agent* agent;   // null = any
+        std::string name;
+        uint64_t address;
+    };
+    std::vector<External> externals;
+    hsa_executable_t handle() { return {reinterpret_cast<uint64_t>(this)}; }
+};
+
+// All executables, for look-ups by address and iteration.
+struct ExecutableList {
+    std::mutex mutex;
+    std::vector<Executable*> all;
+};
+ExecutableList& executables();
+
+Executable* executable_of(hsa_executable_t handle);   // null = no such executable
+hsa_status_t make_reader(int file, size_t offset, size_t size, hsa_code_object_reader_t* out);
+hsa_status_t fill_loader_table(void* table, size_t size);   // AMD loader extension 1.x
+hsa_status_t fill_image_table(void* table, size_t size);
+
+}  // namespace wj::hsa

@@ -1,0 +1,181 @@
+#include "hsa/signal.h"
+
+#include <immintrin.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <ctime>
+#include <mutex>
+#include <vector>
+
+#include "hsa/copy.h"
+#include "hsa/monitor.h"
+#include "hsa/queue.h"
+#include "hsa/state.h"
+
+namespace wj::hsa {
+namespace {
+
+constexpr uint64_t forever = UINT64_MAX;
+constexpr uint64_t spin_ns = 5'000;
+constexpr uint64_t help_ns = 100'000;
+// While kernels run their stores to the signal are noticed by looking: how often.
+constexpr uint64_t shortest_nap_ns = 30'000, longest_nap_ns = 400'000;
+// With nothing running only the host writes signals, and says so, unless a program stores through
+// hsa_amd_signal_value_pointer.
+constexpr uint64_t idle_nap_ns = 5'000'000;
+constexpr uint64_t slab_bytes = 64 << 10;
+
+struct FreeList {
+    std::mutex mutex;
+    std::vector<Signal*> free;
+};
+FreeList& pool() {
+    static FreeList* p = new FreeList;
+    return *p;
+}
+
+bool help_somebody() {
+    if (copies().help()) return true;
+    State* s = state();
+    if (!s) return false;
+    bool helped = false;
+    for (Agent* a : s->gpus) helped |= a->device->help(help_ns);
+    return helped;
+}
+
+// Low half of the value: what changes, and the kernel compares 32 bits.
+const void* futex_word(Signal& s) {
+    return s.word();
+}
+
+}  // namespace
+
+void futex_wake_all(const void* word) {
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void futex_wait(const void* word, uint32_t expected, uint64_t timeout_ns) {
+    timespec t{static_cast<time_t>(timeout_ns / 1'000'000'000),
+               static_cast<long>(timeout_ns % 1'000'000'000)};
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, timeout_ns == forever ? nullptr : &t,
+            nullptr, 0);
+}
+
+Signal* create_signal(int64_t value) {
+    FreeList& p = pool();
+    Signal* s;
+    {
+        std::lock_guard lock(p.mutex);
+        if (p.free.empty()) {
+            const uint64_t slab = allocate_shared(slab_bytes, "signals");
+            if (!slab) return nullptr;
+            for (uint64_t at = slab_bytes; at; at -= sizeof(Signal))
+                p.free.push_back(reinterpret_cast<Signal*>(slab + at - sizeof(Signal)));
+        }
+        s = p.free.back();
+        p.free.pop_back();
+    }
+    new (s) Signal{};
+    s->abi.value = value;
+    __atomic_store_n(&s->abi.kind, AMD_SIGNAL_KIND_USER, __ATOMIC_RELEASE);
+    return s;
+}
+
+void destroy_signal(Signal* signal) {
+    monitor().forget(*signal);
+    __atomic_store_n(&signal->abi.kind, AMD_SIGNAL_KIND_INVALID, __ATOMIC_RELEASE);
+    FreeList& p = pool();
+    std::lock_guard lock(p.mutex);
+    // Reused last: a late write by the guest to a dead signal does the least harm then.
+    p.free.insert(p.free.begin(), signal);
+}
+
+void notify(Signal& signal) {
+    if (signal.sleepers.load()) futex_wake_all(futex_word(signal));
+    if (signal.watched.load()) monitor().changed();
+    if (signal.is_doorbell()) signal.queue->ring();
+}
+
+void complete_signal(hsa_signal_t handle, uint64_t start_ns, uint64_t end_ns) {
+    Signal* s = signal_of(handle);
+    if (!s) return;
+    s->abi.start_ts = start_ns;
+    s->abi.end_ts = end_ns;
+    __atomic_fetch_sub(s->word(), 1, __ATOMIC_SEQ_CST);
+    notify(*s);
+}
+
+int64_t wait_signal(Signal& signal, hsa_signal_condition_t condition, int64_t compare,
+                    uint64_t timeout_ns) {
+    int64_t value = signal.load();
+    if (holds(condition, value, compare) || timeout_ns == 0) return value;
+    if (in_forked_child()) return compare + (condition == HSA_SIGNAL_CONDITION_LT ? -1 : 0);
+    const uint64_t begin = now_ns();
+    const bool unlimited = timeout_ns >= forever / 2;
+    const auto remaining = [&](uint64_t now) {
+        return unlimited ? forever : now - begin >= timeout_ns ? 0 : timeout_ns - (now - begin);
+    };
+    for (uint64_t now = begin; now - begin < std::min(spin_ns, timeout_ns); now = now_ns()) {
+        for (int i = 0; i < 16; i++) {
+            _mm_pause();
+            value = signal.load();
+            if (holds(condition, value, compare)) return value;
+        }
+    }
+    uint64_t nap = shortest_nap_ns;
+    for (;;) {
+        // A thread with a deadline is needed elsewhere soon: HIP's hostcall listener serves kernels.
+        const bool helped = unlimited && help_somebody();
+        value = signal.load();
+        if (holds(condition, value, compare)) return value;
+        const uint64_t left = remaining(now_ns());
+        if (!left) return value;
+        if (helped) {
+            nap = shortest_nap_ns;
+            continue;
+        }
+        const State* s = state();
+        const bool busy = s && s->busy.load(std::memory_order_relaxed) > 0;
+        signal.sleepers.fetch_add(1);
+        futex_wait(futex_word(signal), static_cast<uint32_t>(value),
+                   std::min(left, busy ? nap : idle_nap_ns));
+        signal.sleepers.fetch_sub(1);
+        nap = std::min(nap + nap / 4, longest_nap_ns);
+        value = signal.load();
+        if (holds(condition, value, compare)) return value;
+    }
+}
+
+uint32_t wait_any(uint32_t count, Signal* const* signals, const hsa_signal_condition_t* conditions,
+                  const int64_t* compare, uint64_t timeout_ns, int64_t& value) {
+    const uint64_t begin = now_ns();
+    const bool unlimited = timeout_ns >= forever / 2;
+    const auto find = [&]() -> uint32_t {
+        for (uint32_t i = 0; i < count; i++)
+            if (signals[i] && holds(conditions[i], value = signals[i]->load(), compare[i])) return i;
+        return count;
+    };
+    if (uint32_t i = find(); i < count) return i;
+    for (uint32_t i = 0; i < count; i++)
+        if (signals[i]) signals[i]->watched.fetch_add(1);
+    uint32_t found;
+    for (;;) {
+        const uint32_t event = monitor().event();
+        if ((found = find()) < count) break;
+        const uint64_t elapsed = now_ns() - begin;
+        if (!unlimited && elapsed >= timeout_ns) break;
+        if (unlimited && help_somebody()) continue;
+        const bool busy = state() && state()->busy.load(std::memory_order_relaxed) > 0;
+        const uint64_t nap = busy ? shortest_nap_ns : idle_nap_ns;
+        monitor().wait_event(event, unlimited ? nap : std::min(nap, timeout_ns - elapsed));
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (signals[i]) signals[i]->watched.fetch_sub(1);
+    return found;
+}
+
+}  // namespace wj::hsa

@@ -1,0 +1,271 @@
+#include "hsa/state.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <set>
+
+#include "machine/guard.h"
+
+namespace wj::hsa {
+namespace {
+
+std::mutex init_mutex;
+State* instance = nullptr;   // never deleted
+std::atomic<bool> forked{false};
+
+uint64_t host_memory_bytes() {
+    return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+           static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::string host_processor_name() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.rfind("model name", 0) == 0) {
+            const size_t at = line.find(": ");
+            if (at != std::string::npos) return line.substr(at + 2, 63);
+        }
+    return "CPU";
+}
+
+const char* variable(const char* name) {
+    const char* text = std::getenv(name);
+    return text && *text ? text : nullptr;
+}
+
+Status read_number(const char* name, double low, double high, double& out) {
+    const char* text = variable(name);
+    if (!text) return {};
+    char* end = nullptr;
+    const double value = std::strtod(text, &end);
+    if (*end || !(value >= low && value <= high))
+        return {Code::InvalidArgument, std::string(name) + "=" + text + ": expected a number from " +
+                                           std::to_string(static_cast<int>(low)) + " to " +
+                                           std::to_string(static_cast<int64_t>(high))};
+    out = value;
+    return {};
+}
+
+void add_pool(Agent& agent, hsa_region_segment_t segment, uint32_t flags, uint64_t size,
+              const char* label) {
+    auto pool = std::make_unique<Pool>();
+    pool->agent = &agent;
+    pool->segment = segment;
+    pool->flags = flags;
+    pool->size = size;
+    pool->label = label;
+    pool->used = &agent.memory_used;
+    agent.pools.push_back(std::move(pool));
+}
+
+void add_cache(Agent& agent, const char* name, uint8_t level, uint32_t size) {
+    agent.caches.push_back(std::make_unique<Cache>(Cache{name, level, size}));
+}
+
+std::unique_ptr<Agent> make_cpu_agent() {
+    auto agent = std::make_unique<Agent>();
+    agent->name = agent->product = host_processor_name();
+    agent->vendor = "CPU";
+    agent->uuid = "CPU-XX";
+    agent->compute_units = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
+    agent->memory_bytes = host_memory_bytes();
+    constexpr auto global = HSA_REGION_SEGMENT_GLOBAL;
+    // Order and flags: contract 4.1.
+    add_pool(*agent, global, HSA_REGION_GLOBAL_FLAG_FINE_GRAINED, agent->memory_bytes,
+             "fine-grained host memory");
+    add_pool(*agent, global,
+             HSA_REGION_GLOBAL_FLAG_FINE_GRAINED | HSA_REGION_GLOBAL_FLAG_KERNARG,
+             agent->memory_bytes, "kernel argument memory");
+    add_pool(*agent, global, HSA_REGION_GLOBAL_FLAG_COARSE_GRAINED, agent->memory_bytes,
+             "coarse-grained host memory");
+    add_cache(*agent, "L1", 1, 32 << 10);
+    return agent;
+}
+
+Result<std::unique_ptr<Agent>> make_gpu_agent(const runtime::DeviceOptions& options, uint32_t index) {
+    auto device = runtime::Device::create(options);
+    if (!device) return device.status();
+    auto agent = std::make_unique<Agent>();
+    agent->gpu = true;
+    agent->node = index + 1;
+    agent->device = std::move(*device);
+    const Target& target = agent->device->target();
+    agent->name = target.name;
+    agent->vendor = "AMD";
+    agent->product = "wavejit emulated " + agent->name;
+    char uuid[32];
+    std::snprintf(uuid, sizeof uuid, "GPU-%016x", 0x776a0000 + index);
+    agent->uuid = uuid;
+    agent->facts = &agent_facts(target.name);
+    const char* xnack = variable("HSA_XNACK");
+    agent->isa.agent = agent.get();
+    agent->isa.name = isa_name(target, *agent->facts, options.target, xnack && *xnack == '1');
+    agent->compute_units = agent->device->options().compute_units;
+    agent->memory_bytes = options.memory_bytes ? options.memory_bytes : host_memory_bytes() / 4 * 3;
+    constexpr auto global = HSA_REGION_SEGMENT_GLOBAL;
+    add_pool(*agent, global, HSA_REGION_GLOBAL_FLAG_COARSE_GRAINED, agent->memory_bytes,
+             "device memory");
+    add_pool(*agent, global, HSA_REGION_GLOBAL_FLAG_FINE_GRAINED, agent->memory_bytes,
+             "fine-grained device memory");
+    add_pool(*agent, HSA_REGION_SEGMENT_GROUP, 0, target.traits.lds_bytes, "LDS");
+    add_cache(*agent, "L1", 1, 16 << 10);
+    add_cache(*agent, "L2", 2, agent->facts->l2_bytes);
+    return agent;
+}
+
+Status build(State& s) {
+    double agents = 1, timeout = 0, megabytes = 0;
+    if (Status r = read_number("WAVEJIT_AGENTS", 1, 16, agents); !r) return r;
+    if (Status r = read_number("WAVEJIT_TIMEOUT", 0, 1e9, timeout); !r) return r;
+    if (Status r = read_number("WAVEJIT_MEMORY_MB", 1, 1e9, megabytes); !r) return r;
+    s.timeout_ns = static_cast<uint64_t>(timeout * 1e9);
+    runtime::DeviceOptions base;
+    base.memory_bytes = static_cast<uint64_t>(megabytes) << 20;
+    auto options = runtime::DeviceOptions::from_environment(base);
+    if (!options) return options.status();
+    s.checked_memory = options->memory_mode == machine::MemoryMode::Checked;
+    s.agents.push_back(make_cpu_agent());
+    for (uint32_t i = 0; i < static_cast<uint32_t>(agents); i++) {
+        auto agent = make_gpu_agent(*options, i);
+        if (!agent) return agent.status();
+        s.gpus.push_back(agent->get());
+        s.agents.push_back(std::move(*agent));
+    }
+    return {};
+}
+
+int log_level() {
+    static const int level = [] {
+        const char* text = variable("WAVEJIT_LOG");
+        return text ? std::atoi(text) : 1;
+    }();
+    return level;
+}
+
+}  // namespace
+
+hsa_status_t initialize() {
+    if (in_forked_child()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    std::lock_guard lock(init_mutex);
+    if (!instance) {
+        auto fresh = std::make_unique<State>();
+        if (Status r = build(*fresh); !r) {
+            log_error(r.message());
+            return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+        }
+        pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
+        instance = fresh.release();
+    }
+    if (instance->references.fetch_add(1) == UINT32_MAX - 1)
+        return HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
+    return HSA_STATUS_SUCCESS;
+}
+
+State* state() {
+    return instance && instance->references.load(std::memory_order_relaxed) ? instance : nullptr;
+}
+
+Agent* agent_of(hsa_agent_t agent) {
+    if (!instance) return nullptr;
+    for (auto& a : instance->agents)
+        if (a->handle().handle == agent.handle) return a.get();
+    return nullptr;
+}
+
+Pool* pool_of(uint64_t handle) {
+    if (!instance) return nullptr;
+    for (auto& a : instance->agents)
+        for (auto& p : a->pools)
+            if (reinterpret_cast<uint64_t>(p.get()) == handle) return p.get();
+    return nullptr;
+}
+
+Isa* isa_of(hsa_isa_t isa) {
+    if (!instance) return nullptr;
+    for (Agent* a : instance->gpus)
+        if (reinterpret_cast<uint64_t>(&a->isa) == isa.handle) return &a->isa;
+    return nullptr;
+}
+
+uint64_t allocate_shared(uint64_t size, const char* label, memory::AddressSpace* home) {
+    if (!home) home = &instance->home();
+    auto address = home->allocate(size, memory::read_write, label);
+    if (!address) {
+        log_debug(address.status().message());
+        return 0;
+    }
+    for (Agent* a : instance->gpus) {
+        memory::AddressSpace& other = a->device->memory();
+        if (&other == home) continue;
+        Status s = other.map(*address, reinterpret_cast<void*>(*address), size, memory::read_write,
+                             label);
+        if (!s) log_error(s.message());
+    }
+    return *address;
+}
+
+void free_shared(uint64_t address, memory::AddressSpace* home) {
+    if (!home) home = &instance->home();
+    for (Agent* a : instance->gpus)
+        if (&a->device->memory() != home)
+            if (Status s = a->device->memory().unmap(address); !s) log_error(s.message());
+    if (Status s = home->free(address); !s) log_error(s.message());
+}
+
+void log_error(const std::string& message) {
+    if (log_level() < 1) return;
+    const std::string line = "wavejit: " + message + "\n";
+    std::fputs(line.c_str(), stderr);
+}
+
+void log_debug(const std::string& message) {
+    if (log_level() >= 2) log_error(message);
+}
+
+hsa_status_t not_supported(const char* function) {
+    static auto* mutex = new std::mutex;
+    static auto* said = new std::set<std::string>;
+    std::lock_guard lock(*mutex);
+    if (said->insert(function).second)
+        log_error(std::string(function) + " is not supported by the emulated HSA runtime");
+    return HSA_STATUS_ERROR;
+}
+
+hsa_status_t status_of(Code code) {
+    switch (code) {
+        case Code::Ok: return HSA_STATUS_SUCCESS;
+        case Code::InvalidCodeObject: return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
+        case Code::UnsupportedTarget: return HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS;
+        case Code::NotFound: return HSA_STATUS_ERROR_VARIABLE_UNDEFINED;
+        case Code::OutOfMemory: return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+        case Code::InvalidArgument:
+        case Code::OutOfRange: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+        default: return HSA_STATUS_ERROR;
+    }
+}
+
+uint64_t now_ns() {
+    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                     std::chrono::steady_clock::now().time_since_epoch())
+                                     .count());
+}
+
+bool in_forked_child() {
+    if (!forked.load(std::memory_order_relaxed)) [[likely]]
+        return false;
+    static std::atomic<bool> said{false};
+    if (!said.exchange(true))
+        log_error(
+            "this process was forked from one that uses the emulated GPU, whose worker threads do not "
+            "exist here; start GPU work after fork, or use exec");
+    return true;
+}
+
+}  // namespace wj::hsa
