@@ -174,8 +174,8 @@ private:
         for (const auto& [name, section] : device_sections(bytes)) {
             any_section = true;
             std::string origin = name_ + ", " + name;
-            const SectionRow* row =
-                std::ranges::find_if(section_rows, [&](auto& r) { return name == r.name; });
+            const SectionRow* row = std::ranges::find_if(
+                section_rows, [&name = name](auto& r) { return name == r.name; });
             Status status;
             if (row->content == Content::Bundles)
                 status = bundles(section, origin);
