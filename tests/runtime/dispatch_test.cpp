@@ -1,0 +1,163 @@
+// Initial state, work-items, LDS, scratch and arguments, seen by kernels (SEED-INIT, SEED-DISP, SEED-META).
+#include "tests/runtime/gpu.h"
+
+namespace wj::test {
+namespace {
+
+class DispatchTest : public Gpu {};
+
+TEST_P(DispatchTest, InitialSgprs) {
+    wj_kernel* k = kernel("asm", "dump_state");
+    ASSERT_TRUE(k);
+    uint64_t out = buffer(4096);
+    wj_launch_options o = packed(out, 0, 40, 40);   // one partial wave
+    ASSERT_EQ(run(k, o), WJ_OK) << error();
+    const uint32_t* s = host<uint32_t>(out);
+    wj_kernel_info info = WJ_INIT(wj_kernel_info);
+    ASSERT_EQ(wj_kernel_get_info(k, &info), WJ_OK);
+    // s[0:3]: a swizzled buffer with the thread id added, over 64 lanes of 36 bytes (SEED-PROL-15).
+    EXPECT_EQ(s[1] >> 31, 1u);
+    EXPECT_EQ(s[2], 36u * 64);
+    EXPECT_EQ(s[3] >> 23 & 1, 1u);
+    EXPECT_EQ(s[3] >> 21 & 3, 3u);
+    // s[4:5]: the packet; work-group size at byte 4, grid at 12, private and group size at 24, kernel object at 32.
+    const uint8_t* packet = host<uint8_t>(s[4] | uint64_t{s[5]} << 32);
+    ASSERT_NE(packet, nullptr);
+    // s[6:7]: the queue, with the apertures' high halves at 64 and 68 (SEED-DISP-21, -22).
+    const uint8_t* queue = host<uint8_t>(s[6] | uint64_t{s[7]} << 32);
+    ASSERT_NE(queue, nullptr);
+    EXPECT_EQ(*reinterpret_cast<const uint32_t*>(queue + 64), 0x00010000u);
+    EXPECT_EQ(*reinterpret_cast<const uint32_t*>(queue + 68), 0x00020000u);
+    EXPECT_NE(s[8] | s[9], 0u);
+    EXPECT_EQ(s[10] | s[11], 0u);   // dispatch id
+    // FLAT_SCRATCH_INIT + wave offset is where the scratch buffer lies too (SEED-INIT-21).
+    EXPECT_EQ(s[12] + s[19], s[0] + s[19]);
+    EXPECT_EQ(s[13], s[1] & 0xffff);
+    EXPECT_EQ(s[14], 36u);
+    EXPECT_EQ(s[15], 0u);
+    EXPECT_EQ(s[16], 0u);
+    EXPECT_EQ(s[17], 0u);
+    EXPECT_EQ(s[18], 1u << 31 | 1u);   // first wave, one wave in the work-group (SEED-INIT-12)
+    EXPECT_EQ(s[20] & 0x3ff, 0x3c0u);  // MODE: defaults of .amdhsa_kernel: denormals for f16/f64, dx10_clamp, ieee
+    EXPECT_EQ(s[21], 0xffffffffu);
+    EXPECT_EQ(s[22], 0xffu);           // 40 lanes
+}
+
+// SEED-DISP-10: the grid need not be a multiple of the work-group.
+TEST_P(DispatchTest, WorkItemIdsAndPartialGroups) {
+    wj_kernel* k = kernel("ids", "ids");
+    ASSERT_TRUE(k);
+    const uint32_t grid[3] = {37, 11, 5}, block[3] = {16, 4, 2};
+    uint64_t out = buffer(37 * 11 * 5 * 64, 0xff);
+    wj_argument args[] = {WJ_POINTER(out)};
+    wj_launch_options o = WJ_INIT(wj_launch_options);
+    std::copy_n(grid, 3, o.grid);
+    std::copy_n(block, 3, o.block);
+    const uint64_t offset[3] = {1000, 20, 3};
+    std::copy_n(offset, 3, o.global_offset);
+    o.arguments = args;
+    o.argument_count = 1;
+    ASSERT_EQ(run(k, o), WJ_OK) << error();
+    const uint32_t* v = host<uint32_t>(out);
+    uint64_t wrong = 0;
+    for (uint32_t z = 0; z < grid[2]; z++)
+        for (uint32_t y = 0; y < grid[1]; y++)
+            for (uint32_t x = 0; x < grid[0]; x++, v += 16) {
+                const uint32_t id[3] = {x, y, z};
+                for (int d = 0; d < 3; d++) {
+                    wrong += v[d] != id[d] + offset[d];
+                    wrong += v[3 + d] != id[d] % block[d];
+                    wrong += v[6 + d] != id[d] / block[d];
+                    wrong += v[12 + d] != (grid[d] + block[d] - 1) / block[d];
+                }
+            }
+    EXPECT_EQ(wrong, 0u);
+    wj_result r = WJ_INIT(wj_result);
+    ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
+    EXPECT_EQ(r.work_groups, 3u * 3 * 3);
+    EXPECT_GT(r.wave_instructions, 27u * 10);
+    EXPECT_GE(r.end_ns, r.start_ns);
+}
+
+TEST_P(DispatchTest, Saxpy) {
+    wj_kernel* k = kernel("ids", "saxpy");
+    ASSERT_TRUE(k);
+    const uint32_t n = 10001;
+    uint64_t x = buffer(n * 4), y = buffer(n * 4);
+    for (uint32_t i = 0; i < n; i++) host<float>(x)[i] = float(i), host<float>(y)[i] = float(2 * i);
+    float a = 0.5f;
+    wj_argument args[] = {WJ_POINTER(a), WJ_POINTER(x), WJ_POINTER(y), WJ_POINTER(n)};
+    wj_launch_options o = WJ_INIT(wj_launch_options);
+    o.grid[0] = 10240;
+    o.block[0] = 256;
+    o.arguments = args;
+    o.argument_count = 4;
+    ASSERT_EQ(run(k, o), WJ_OK) << error();
+    for (uint32_t i = 0; i < n; i++) ASSERT_EQ(host<float>(y)[i], 2.5f * float(i)) << i;
+}
+
+TEST_P(DispatchTest, ArgumentKinds) {
+    wj_kernel* k = kernel("ids", "arguments");
+    ASSERT_TRUE(k);
+    uint64_t out = buffer(64);
+    int8_t a = -5;
+    int16_t b = -300;
+    float c[4] = {1, 2, 3, 4};
+    double d = 1e300;
+    struct { int32_t a; int64_t b; int8_t c; } m = {7, -1ll << 40, 9};
+    wj_argument args[] = {WJ_POINTER(a), WJ_POINTER(b), WJ_POINTER(c), WJ_POINTER(d), WJ_POINTER(m), WJ_POINTER(out)};
+    wj_launch_options o = WJ_INIT(wj_launch_options);
+    o.arguments = args;
+    o.argument_count = 6;
+    ASSERT_EQ(run(k, o), WJ_OK) << error();
+    const double* v = host<double>(out);
+    EXPECT_EQ(v[0], -5);
+    EXPECT_EQ(v[1], -300);
+    EXPECT_EQ(v[2], 4321);
+    EXPECT_EQ(v[3], 1e300);
+    EXPECT_EQ(v[4], 7);
+    EXPECT_EQ(v[5], -0x1p40);
+    EXPECT_EQ(v[6], 9);
+}
+
+TEST_P(DispatchTest, LocalMemoryAndBarriers) {
+    wj_kernel* k = kernel("ids", "sum");
+    ASSERT_TRUE(k);
+    uint64_t in = buffer(8 * 256 * 4), out = buffer(8 * 4);
+    for (uint32_t i = 0; i < 8 * 256; i++) host<uint32_t>(in)[i] = i;
+    wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(out), {nullptr, 256 * 4}};
+    wj_launch_options o = WJ_INIT(wj_launch_options);
+    o.grid[0] = 8 * 256;
+    o.block[0] = 256;
+    o.arguments = args;
+    o.argument_count = 3;
+    ASSERT_EQ(run(k, o), WJ_OK) << error();
+    for (uint32_t g = 0; g < 8; g++)
+        EXPECT_EQ(host<uint32_t>(out)[g], 256 * (g * 256) + 255 * 256 / 2 + 1000) << g;
+}
+
+TEST_P(DispatchTest, PrivateMemory) {
+    wj_kernel* k = kernel("ids", "private_array");
+    ASSERT_TRUE(k);
+    const uint32_t n = 700;
+    uint64_t index = buffer(32 * 4), out = buffer(n * 4);
+    for (uint32_t i = 0; i < 32; i++) host<uint32_t>(index)[i] = i * 7 + 3;
+    wj_argument args[] = {WJ_POINTER(index), WJ_POINTER(out)};
+    wj_launch_options o = WJ_INIT(wj_launch_options);
+    o.grid[0] = n;
+    o.block[0] = 128;
+    o.arguments = args;
+    o.argument_count = 2;
+    ASSERT_EQ(run(k, o), WJ_OK) << error();
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t a[32];
+        for (uint32_t j = 0; j < 32; j++) a[j] = i * 100 + j;
+        for (uint32_t j = 0; j < 8; j++) a[host<uint32_t>(index)[(i + j) % 32] % 32] ^= j << 16;
+        ASSERT_EQ(host<uint32_t>(out)[i], a[host<uint32_t>(index)[i % 32] % 32]) << i;
+    }
+}
+
+WJ_SETUPS(DispatchTest);
+
+}  // namespace
+}  // namespace wj::test

@@ -1,0 +1,208 @@
+// Bad kernels and bad requests: each ends with a status and a text that says what and where.
+#include <fstream>
+
+#include "tests/runtime/gpu.h"
+
+namespace wj::test {
+namespace {
+
+class FaultTest : public Gpu {
+protected:
+    void has(const char* part) {
+        EXPECT_NE(std::string(fault.report).find(part), std::string::npos) << part << " is not in:\n" << fault.report;
+    }
+    void error_has(const char* part) {
+        EXPECT_NE(error().find(part), std::string::npos) << part << " is not in: " << error();
+    }
+};
+
+TEST_P(FaultTest, LoadOutOfBounds) {
+    wj_kernel* k = kernel("asm", "load_at");
+    ASSERT_TRUE(k);
+    uint64_t base = buffer(8192);
+    // 4096 bytes a lane: lanes 0 and 1 are inside.
+    ASSERT_EQ(run(k, packed(base, 4096)), WJ_GUEST_FAULT) << error();
+    EXPECT_STREQ(fault.kernel, "load_at");
+    EXPECT_EQ(fault.access, WJ_ACCESS_READ);
+    EXPECT_EQ(fault.address, base + 8192);
+    EXPECT_EQ(fault.lane_mask, ~uint64_t{3});
+    EXPECT_NE(std::string(fault.instruction).find("global_load_dword"), std::string::npos) << fault.instruction;
+    EXPECT_EQ(fault.word_count, 2u);
+    has("lanes       2-63");
+    has("load_at+0x");
+    EXPECT_NE(std::string(fault.memory).find("8192 bytes at"), std::string::npos) << fault.memory;
+}
+
+TEST_P(FaultTest, StoreOutOfBounds) {
+    wj_kernel* k = kernel("asm", "store_at");
+    ASSERT_TRUE(k);
+    uint64_t base = buffer(4096);
+    ASSERT_EQ(run(k, packed(base, 4096, 10)), WJ_GUEST_FAULT) << error();
+    EXPECT_EQ(fault.access, WJ_ACCESS_WRITE);
+    EXPECT_EQ(fault.address, base + 4096);
+    EXPECT_EQ(fault.lane_mask, uint64_t{0x3fe});
+    EXPECT_NE(std::string(fault.instruction).find("global_store_dword"), std::string::npos) << fault.instruction;
+    has("write of 4 bytes");
+}
+
+TEST_P(FaultTest, StoreToCode) {
+    wj_kernel* k = kernel("asm", "store_at");
+    ASSERT_TRUE(k);
+    wj_kernel_info info = WJ_INIT(wj_kernel_info);
+    ASSERT_EQ(wj_kernel_get_info(k, &info), WJ_OK);
+    // The object is small: only whole pages of read-only segments can be protected, so this store
+    // may go through; it must do neither harm to the host nor hang.
+    wj_status status = run(k, packed(info.entry & ~uint64_t{4095}, 0, 1));
+    EXPECT_TRUE(status == WJ_GUEST_FAULT || status == WJ_OK) << error();
+}
+
+TEST_P(FaultTest, NullPointers) {
+    wj_kernel* k = kernel("asm", "load_at");
+    ASSERT_TRUE(k);
+    EXPECT_EQ(run(k, packed(0, 4)), WJ_GUEST_FAULT) << error();
+    // Not canonical on the host.
+    EXPECT_EQ(run(k, packed(0x4000'0000'0000'0000, 4)), WJ_GUEST_FAULT) << error();
+    EXPECT_EQ(run(kernel("asm", "scalar_load"), packed(16, 0)), WJ_GUEST_FAULT) << error();
+    EXPECT_EQ(fault.access, WJ_ACCESS_READ);
+    has("s_load_dword");
+}
+
+TEST_P(FaultTest, Trap) {
+    ASSERT_EQ(run(kernel("asm", "trap"), packed(0, 0)), WJ_GUEST_TRAP) << error();
+    has("trap 2");
+    has("s_trap");
+}
+
+TEST_P(FaultTest, IllegalInstruction) {
+    ASSERT_EQ(run(kernel("asm", "illegal"), packed(0, 0)), WJ_ILLEGAL_INSTRUCTION) << error();
+    EXPECT_EQ(fault.kernel_offset, 4u);
+    EXPECT_EQ(fault.words[0], 0xbfffffffu);
+}
+
+TEST_P(FaultTest, RefusedInstruction) {
+    ASSERT_EQ(run(kernel("asm", "refused"), packed(0, 0)), WJ_UNIMPLEMENTED) << error();
+    EXPECT_EQ(fault.kernel_offset, 4u);
+    has("image_load");
+}
+
+TEST_P(FaultTest, RegisterBeyondAllocation) {
+    ASSERT_EQ(run(kernel("asm", "beyond_allocation"), packed(0, 0)), WJ_ILLEGAL_INSTRUCTION) << error();
+    has("v100");
+}
+
+TEST_P(FaultTest, JumpIntoNowhere) {
+    wj_kernel* k = kernel("asm", "jump_to");
+    ASSERT_TRUE(k);
+    for (uint64_t address : {uint64_t{0}, uint64_t{0x1000}, uint64_t{0x7fff'ffff'f000}, ~uint64_t{3}, uint64_t{0x123456789abcdef0}}) {
+        wj_status status = run(k, packed(address, 0));
+        EXPECT_TRUE(status == WJ_GUEST_FAULT || status == WJ_ILLEGAL_INSTRUCTION) << std::hex << address << " " << error();
+    }
+}
+
+TEST_P(FaultTest, WorkGroupTooLarge) {
+    wj_kernel* k = kernel("asm", "endless");
+    ASSERT_TRUE(k);
+    EXPECT_EQ(run(k, packed(0, 0, 2048, 2048)), WJ_OUT_OF_RANGE);
+    error_has("limit of 1024");
+    // OpenCL kernels state their own limit.
+    EXPECT_EQ(run(kernel("ids", "ids"), packed(0, 0, 512, 512)), WJ_OUT_OF_RANGE);
+    error_has("at most 256");
+}
+
+TEST_P(FaultTest, TooMuchLds) {
+    wj_launch_options o = packed(0, 0);
+    o.dynamic_lds = 70000;
+    EXPECT_EQ(run(kernel("asm", "endless"), o), WJ_OUT_OF_RANGE);
+    error_has("70000 bytes of LDS");
+}
+
+TEST_P(FaultTest, WrongArguments) {
+    wj_kernel* k = kernel("ids", "saxpy");
+    ASSERT_TRUE(k);
+    uint64_t p = buffer(64);
+    float a = 1;
+    wj_argument args[] = {WJ_POINTER(a), WJ_POINTER(p), WJ_POINTER(p), WJ_POINTER(p), WJ_POINTER(p)};
+    wj_launch_options o = WJ_INIT(wj_launch_options);
+    o.arguments = args;
+    o.argument_count = 3;
+    EXPECT_EQ(run(k, o), WJ_INVALID_ARGUMENT);
+    error_has("takes 4 arguments, 3 given");
+    o.argument_count = 5;
+    EXPECT_EQ(run(k, o), WJ_INVALID_ARGUMENT);
+    o.argument_count = 4;
+    EXPECT_EQ(run(k, o), WJ_INVALID_ARGUMENT);
+    error_has("takes 4 bytes, 8 given");
+    uint8_t bytes[8] = {};
+    o.argument_count = 0;
+    o.packed_arguments = bytes;
+    o.packed_size = sizeof(bytes);
+    EXPECT_EQ(run(k, o), WJ_INVALID_ARGUMENT);
+    error_has("packed arguments are 8 bytes");
+}
+
+TEST_P(FaultTest, NoSuchKernelOrVariable) {
+    wj_kernel* k = kernel("asm", "trap");
+    ASSERT_TRUE(k);
+    wj_kernel* none = nullptr;
+    EXPECT_EQ(wj_module_get_kernel(modules[0].get(), "no_such", &none), WJ_NOT_FOUND);
+    error_has("no_such");
+    error_has("endless");
+    EXPECT_EQ(wj_module_get_variable(modules[0].get(), "nothing", nullptr, nullptr), WJ_NOT_FOUND);
+}
+
+TEST_P(FaultTest, BadCodeObjects) {
+    wj_module* m = nullptr;
+    EXPECT_EQ(wj_module_load_file(context.get(), "/nonexistent/file.hsaco", &m), WJ_NOT_FOUND);
+    error_has("/nonexistent/file.hsaco");
+    EXPECT_EQ(wj_module_load(context.get(), "hello world, not an ELF", 23, &m), WJ_INVALID_CODE_OBJECT);
+    EXPECT_EQ(wj_module_load(context.get(), nullptr, 0, &m), WJ_INVALID_CODE_OBJECT);
+    // This test program is an ELF file of another machine.
+    EXPECT_NE(wj_module_load_file(context.get(), "/proc/self/exe", &m), WJ_OK);
+    EXPECT_NE(error(), "");
+
+    std::ifstream file(kernel_file("ids", GetParam().target), std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    ASSERT_GT(bytes.size(), 1000u);
+    for (size_t size : {size_t{10}, size_t{64}, size_t{300}, bytes.size() / 2})
+        EXPECT_NE(wj_module_load(context.get(), bytes.data(), size, &m), WJ_OK) << size;
+
+    const char* other = std::string(GetParam().target) == "gfx900" ? "gfx906" : "gfx900";
+    EXPECT_EQ(wj_module_load_file(context.get(), kernel_file("ids", other).c_str(), &m), WJ_UNSUPPORTED_TARGET);
+    error_has(other);
+}
+
+WJ_SETUPS(FaultTest);
+
+TEST(ContextTest, BadOptions) {
+    char error[512];
+    wj_context* c = nullptr;
+    wj_context_options o = WJ_INIT(wj_context_options);
+    o.target = "gfx1234";
+    EXPECT_EQ(wj_context_create(&o, &c, error, sizeof(error)), WJ_UNSUPPORTED_TARGET);
+    EXPECT_NE(std::string(error).find("gfx90a"), std::string::npos) << error;
+    o = WJ_INIT(wj_context_options);
+    o.size = 0;
+    EXPECT_EQ(wj_context_create(&o, &c, error, sizeof(error)), WJ_INVALID_ARGUMENT);
+    EXPECT_EQ(wj_context_create(nullptr, nullptr, error, sizeof(error)), WJ_INVALID_ARGUMENT);
+    EXPECT_EQ(c, nullptr);
+}
+
+TEST(ContextTest, MemoryErrors) {
+    Context context = make_context("gfx90a", WJ_ENGINE_INTERPRETER);
+    ASSERT_TRUE(context);
+    uint64_t p = 0;
+    ASSERT_EQ(wj_memory_allocate(context.get(), 100, &p), WJ_OK);
+    uint32_t word = 5, got[3] = {};
+    EXPECT_EQ(wj_memory_fill(context.get(), p, &word, 4, 12), WJ_OK);
+    EXPECT_EQ(wj_memory_read(context.get(), got, p, 12), WJ_OK);
+    EXPECT_EQ(got[2], 5u);
+    EXPECT_EQ(wj_memory_fill(context.get(), p, &word, 4, 13), WJ_INVALID_ARGUMENT);
+    EXPECT_EQ(wj_memory_write(context.get(), p + (1 << 20), got, 12), WJ_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(wj_last_error(context.get())), "");
+    EXPECT_EQ(wj_memory_free(context.get(), p + 4096), WJ_INVALID_ARGUMENT);
+    EXPECT_EQ(wj_memory_free(context.get(), p), WJ_OK);
+    EXPECT_NE(wj_memory_allocate(context.get(), ~uint64_t{0} / 2, &p), WJ_OK);
+}
+
+}  // namespace
+}  // namespace wj::test

@@ -1,0 +1,219 @@
+// Small kernels for the runtime's tests. No metadata: arguments are passed packed.
+.macro DESCRIPTOR name, kernarg=16, lds=0, scratch=0, vgprs=16, sgprs=40, extra=0
+.section .rodata, "a"
+.p2align 6
+.amdhsa_kernel \name
+  .amdhsa_kernarg_size \kernarg
+  .amdhsa_group_segment_fixed_size \lds
+  .amdhsa_private_segment_fixed_size \scratch
+  .amdhsa_next_free_vgpr \vgprs
+  .amdhsa_next_free_sgpr \sgprs
+#ifdef __gfx90a__
+  .amdhsa_accum_offset \vgprs
+#endif
+  .amdhsa_user_sgpr_private_segment_buffer \extra
+  .amdhsa_user_sgpr_dispatch_ptr \extra
+  .amdhsa_user_sgpr_queue_ptr \extra
+  .amdhsa_user_sgpr_dispatch_id \extra
+  .amdhsa_user_sgpr_flat_scratch_init \extra
+  .amdhsa_user_sgpr_private_segment_size \extra
+  .amdhsa_system_sgpr_workgroup_id_y \extra
+  .amdhsa_system_sgpr_workgroup_id_z \extra
+  .amdhsa_system_sgpr_workgroup_info \extra
+  .amdhsa_system_sgpr_private_segment_wavefront_offset \extra
+  .amdhsa_system_vgpr_workitem_id 2*\extra
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+.end_amdhsa_kernel
+.text
+.endm
+
+.macro BEGIN name
+.text
+.globl \name
+.p2align 8
+.type \name,@function
+\name:
+.endm
+
+.macro END name
+  s_endpgm
+.size \name, .-\name
+.endm
+
+// s[0:1] = kernarg, s2 = work-group id x, v0 = work-item id x (masked for packed ids).
+
+// void endless()
+BEGIN endless
+.Lendless:
+  s_nop 0
+  s_branch .Lendless
+END endless
+DESCRIPTOR endless
+
+// void store_after_barrier(u32* out, u32 early): wave `early` ends before the barrier; every lane of the others
+// stores work-group id + 1 to out[work-group id * 256 + work-item id].
+BEGIN store_after_barrier
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_load_dword s6, s[0:1], 0x8
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_readfirstlane_b32 s7, v0
+  s_lshr_b32 s7, s7, 6
+  s_waitcnt lgkmcnt(0)
+  s_cmp_eq_u32 s7, s6
+  s_cbranch_scc1 .Lsab_end
+  s_barrier
+  s_lshl_b32 s8, s2, 8
+  v_or_b32_e32 v1, s8, v0
+  v_lshlrev_b32_e32 v1, 2, v1
+  s_add_u32 s8, s2, 1
+  v_mov_b32_e32 v2, s8
+  global_store_dword v1, v2, s[4:5]
+.Lsab_end:
+END store_after_barrier
+DESCRIPTOR store_after_barrier
+
+// void barrier_deadlock(): wave 0 polls an LDS flag that nobody sets, the others wait at a barrier.
+BEGIN barrier_deadlock
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_readfirstlane_b32 s7, v0
+  s_cmp_eq_u32 s7, 0
+  s_cbranch_scc1 .Lbd_poll
+  s_barrier
+  s_endpgm
+.Lbd_poll:
+  v_mov_b32_e32 v1, 0
+  ds_read_b32 v2, v1
+  s_waitcnt lgkmcnt(0)
+  v_readfirstlane_b32 s8, v2
+  s_cmp_eq_u32 s8, 0
+  s_cbranch_scc1 .Lbd_poll
+END barrier_deadlock
+DESCRIPTOR barrier_deadlock, lds=256
+
+// void wait_for_flag(u32* flag, u32* out): sleeps until *flag is not 0, then stores it.
+BEGIN wait_for_flag
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_mov_b32_e32 v1, 0
+  s_waitcnt lgkmcnt(0)
+.Lwff:
+  s_sleep 1
+  global_load_dword v2, v1, s[4:5] glc
+  s_waitcnt vmcnt(0)
+  v_readfirstlane_b32 s8, v2
+  s_cmp_eq_u32 s8, 0
+  s_cbranch_scc1 .Lwff
+  global_store_dword v1, v2, s[6:7]
+END wait_for_flag
+DESCRIPTOR wait_for_flag
+
+// void set_flag(u32* flag, u32* unused)
+BEGIN set_flag
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_mov_b32_e32 v1, 0
+  v_mov_b32_e32 v2, 7
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v2, s[4:5]
+END set_flag
+DESCRIPTOR set_flag
+
+// void grid_barrier(u32* counter, u32 groups): every work-group adds 1 and spins until all have.
+BEGIN grid_barrier
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_load_dword s6, s[0:1], 0x8
+  v_mov_b32_e32 v1, 0
+  v_mov_b32_e32 v2, 1
+  s_mov_b64 exec, 1
+  s_waitcnt lgkmcnt(0)
+  global_atomic_add v1, v2, s[4:5]
+.Lgb:
+  global_load_dword v3, v1, s[4:5] glc
+  s_waitcnt vmcnt(0)
+  v_readfirstlane_b32 s8, v3
+  s_cmp_lt_u32 s8, s6
+  s_cbranch_scc1 .Lgb
+END grid_barrier
+DESCRIPTOR grid_barrier
+
+// void load_at(u8* base, u64 stride): lane l loads from base + l * stride.
+BEGIN load_at
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_and_b32_e32 v0, 0x3ff, v0
+  s_waitcnt lgkmcnt(0)
+  v_mul_lo_u32 v1, v0, s6
+  global_load_dword v2, v1, s[4:5]
+  s_waitcnt vmcnt(0)
+END load_at
+DESCRIPTOR load_at
+
+// void store_at(u8* base, u64 stride)
+BEGIN store_at
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_and_b32_e32 v0, 0x3ff, v0
+  s_waitcnt lgkmcnt(0)
+  v_mul_lo_u32 v1, v0, s6
+  global_store_dword v1, v0, s[4:5]
+  s_waitcnt vmcnt(0)
+END store_at
+DESCRIPTOR store_at
+
+// void scalar_load(u64 address)
+BEGIN scalar_load
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_waitcnt lgkmcnt(0)
+  s_load_dword s6, s[4:5], 0x0
+  s_waitcnt lgkmcnt(0)
+END scalar_load
+DESCRIPTOR scalar_load
+
+BEGIN trap
+  s_trap 2
+END trap
+DESCRIPTOR trap
+
+BEGIN illegal
+  s_nop 0
+  .long 0xbfffffff
+END illegal
+DESCRIPTOR illegal
+
+// A valid instruction that wavejit refuses: there are no images.
+BEGIN refused
+  s_nop 0
+  image_load v0, v0, s[8:15] dmask:0x1 unorm
+END refused
+DESCRIPTOR refused
+
+// Reads a VGPR beyond the allocation of 4.
+BEGIN beyond_allocation
+  v_mov_b32_e32 v1, v100
+END beyond_allocation
+DESCRIPTOR beyond_allocation, vgprs=4
+
+// void jump_to(u64 address)
+BEGIN jump_to
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_waitcnt lgkmcnt(0)
+  s_setpc_b64 s[4:5]
+END jump_to
+DESCRIPTOR jump_to
+
+// void dump_state(u32* out): s0-s19 and the work-item ids of one wave, for the initial register state.
+// s[0:3] scratch buffer, s[4:5] dispatch ptr, s[6:7] queue ptr, s[8:9] kernarg, s[10:11] dispatch id,
+// s[12:13] flat scratch init, s14 private size, s15-s17 work-group id, s18 info, s19 scratch wave offset.
+BEGIN dump_state
+  s_load_dwordx2 s[20:21], s[8:9], 0x0
+  v_mov_b32_e32 v4, 0
+  s_waitcnt lgkmcnt(0)
+  .irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19
+  v_mov_b32_e32 v5, s\n
+  global_store_dword v4, v5, s[20:21] offset:4*\n
+  .endr
+  s_getreg_b32 s22, hwreg(HW_REG_MODE)
+  v_mov_b32_e32 v5, s22
+  global_store_dword v4, v5, s[20:21] offset:80
+  v_mov_b32_e32 v5, exec_lo
+  global_store_dword v4, v5, s[20:21] offset:84
+  v_mov_b32_e32 v5, exec_hi
+  global_store_dword v4, v5, s[20:21] offset:88
+END dump_state
+DESCRIPTOR dump_state, extra=1, scratch=36

@@ -1,0 +1,55 @@
+// What the OpenCL library reads from the initial registers, the dispatch packet and hidden arguments.
+kernel void ids(global uint* out) {
+    size_t sx = get_global_size(0), sy = get_global_size(1);
+    size_t i = get_global_id(0) - get_global_offset(0) +
+               sx * (get_global_id(1) - get_global_offset(1) + sy * (get_global_id(2) - get_global_offset(2)));
+    global uint* o = out + i * 16;
+    for (int d = 0; d < 3; d++) {
+        o[d] = get_global_id(d);
+        o[3 + d] = get_local_id(d);
+        o[6 + d] = get_group_id(d);
+        o[9 + d] = get_local_size(d);
+        o[12 + d] = get_num_groups(d);
+    }
+    o[15] = get_work_dim();
+}
+
+kernel void saxpy(float a, global const float* x, global float* y, uint n) {
+    uint i = get_global_id(0);
+    if (i < n) y[i] = a * x[i] + y[i];
+}
+
+// Small and wide by-value arguments, and a pointer behind them.
+typedef struct { int a; long b; char c; } mixed;
+kernel void arguments(char a, short b, float4 c, double d, mixed m, global double* out) {
+    out[0] = a;
+    out[1] = b;
+    out[2] = c.x + c.y * 10 + c.z * 100 + c.w * 1000;
+    out[3] = d;
+    out[4] = m.a;
+    out[5] = m.b;
+    out[6] = m.c;
+}
+
+// Static LDS, dynamic LDS, barriers over several waves: sums 256 numbers per work-group.
+kernel void sum(global const uint* in, global uint* out, local uint* scratch) {
+    local uint bias[1];
+    uint l = get_local_id(0);
+    if (l == 0) bias[0] = 1000;
+    scratch[l] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint s = get_local_size(0) / 2; s; s >>= 1) {
+        if (l < s) scratch[l] += scratch[l + s];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0) out[get_group_id(0)] = scratch[0] + bias[0];
+}
+
+// Private memory: an array that is indexed at run time stays in scratch.
+kernel void private_array(global const uint* index, global uint* out) {
+    uint i = get_global_id(0);
+    uint a[32];
+    for (uint k = 0; k < 32; k++) a[k] = i * 100 + k;
+    for (uint k = 0; k < 8; k++) a[index[(i + k) % 32] % 32] ^= k << 16;
+    out[i] = a[index[i % 32] % 32];
+}

@@ -1,0 +1,162 @@
+// Barriers, spin-waits, limits, several dispatches at once.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "tests/runtime/gpu.h"
+
+namespace wj::test {
+namespace {
+
+class ScheduleTest : public Gpu {};
+
+// Waves that have ended count as arrived.
+TEST_P(ScheduleTest, BarrierWithEndedWave) {
+    wj_kernel* k = kernel("asm", "store_after_barrier");
+    ASSERT_TRUE(k);
+    uint64_t out = buffer(8 * 256 * 4);
+    ASSERT_EQ(run(k, packed(out, 2, 8 * 256, 256)), WJ_OK) << error();
+    for (uint32_t i = 0; i < 8 * 256; i++)
+        EXPECT_EQ(host<uint32_t>(out)[i], i % 256 / 64 == 2 ? 0 : i / 256 + 1) << i;
+}
+
+// More work-groups than threads, each waiting for all the others.
+TEST_P(ScheduleTest, WorkGroupsWaitForEachOther) {
+    wj_kernel* k = kernel("asm", "grid_barrier");
+    ASSERT_TRUE(k);
+    for (int cooperative = 0; cooperative < 2; cooperative++) {
+        uint64_t counter = buffer(64);
+        wj_launch_options o = packed(counter, 24, 24 * 64);
+        o.cooperative = cooperative;
+        ASSERT_EQ(run(k, o), WJ_OK) << error();
+        EXPECT_EQ(*host<uint32_t>(counter), 24u);
+    }
+}
+
+TEST_P(ScheduleTest, KernelWaitsForTheHost) {
+    wj_kernel* k = kernel("asm", "wait_for_flag");
+    ASSERT_TRUE(k);
+    uint64_t flag = buffer(64), out = buffer(64);
+    wj_launch_options o = packed(flag, out);
+    wj_dispatch* d = nullptr;
+    ASSERT_EQ(wj_dispatch_submit(k, &o, &d), WJ_OK) << error();
+    dispatch.reset(d);
+    EXPECT_EQ(wj_dispatch_wait_for(d, 20'000'000), WJ_NOT_READY);
+    EXPECT_FALSE(wj_dispatch_done(d));
+    reinterpret_cast<std::atomic<uint32_t>*>(flag)->store(42);
+    EXPECT_EQ(wj_dispatch_wait(d), WJ_OK) << error();
+    EXPECT_EQ(*host<uint32_t>(out), 42u);
+}
+
+// With as many waiting dispatches as threads, and one more that ends the wait; also on one thread.
+TEST_P(ScheduleTest, DispatchesWaitForEachOther) {
+    for (uint32_t threads : {1u, 2u}) {
+        modules.clear();
+        dispatch.reset();
+        context = make_context(GetParam().target, GetParam().engine, threads, GetParam().memory);
+        wj_kernel *waits = kernel("asm", "wait_for_flag"), *sets = kernel("asm", "set_flag");
+        ASSERT_TRUE(waits && sets);
+        uint64_t flag = buffer(64), out = buffer(4096);
+        std::vector<Dispatch> all;
+        for (uint32_t i = 0; i < 4; i++) {
+            wj_launch_options o = packed(flag, out + i * 64);
+            wj_dispatch* d = nullptr;
+            ASSERT_EQ(wj_dispatch_submit(waits, &o, &d), WJ_OK) << error();
+            all.emplace_back(d);
+        }
+        wj_launch_options o = packed(flag, 0);
+        wj_dispatch* d = nullptr;
+        ASSERT_EQ(wj_dispatch_submit(sets, &o, &d), WJ_OK) << error();
+        all.emplace_back(d);
+        for (auto& one : all) EXPECT_EQ(wj_dispatch_wait(one.get()), WJ_OK) << error();
+        for (uint32_t i = 0; i < 4; i++) EXPECT_EQ(host<uint32_t>(out)[i * 16], 7u);
+    }
+}
+
+TEST_P(ScheduleTest, ManyThreadsLaunchAtOnce) {
+    wj_kernel* k = kernel("ids", "saxpy");
+    ASSERT_TRUE(k);
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; t++)
+        threads.emplace_back([&] {
+            const uint32_t n = 1000;
+            uint64_t x = 0, y = 0;
+            if (wj_memory_allocate(context.get(), n * 4, &x) || wj_memory_allocate(context.get(), n * 4, &y)) wrong++;
+            for (uint32_t i = 0; i < n; i++) host<float>(x)[i] = float(i);
+            float a = 1;
+            wj_argument args[] = {WJ_POINTER(a), WJ_POINTER(x), WJ_POINTER(y), WJ_POINTER(n)};
+            wj_launch_options o = WJ_INIT(wj_launch_options);
+            o.grid[0] = 1024;
+            o.block[0] = 128;
+            o.arguments = args;
+            o.argument_count = 4;
+            for (int i = 0; i < 20; i++) wrong += wj_launch(k, &o, nullptr) != WJ_OK;
+            for (uint32_t i = 0; i < n; i++) wrong += host<float>(y)[i] != 20.0f * float(i);
+            wrong += wj_memory_free(context.get(), x) != WJ_OK;
+            wrong += wj_memory_free(context.get(), y) != WJ_OK;
+        });
+    for (auto& t : threads) t.join();
+    EXPECT_EQ(wrong, 0);
+    wj_counters c = WJ_INIT(wj_counters);
+    ASSERT_EQ(wj_context_get_counters(context.get(), &c), WJ_OK);
+    EXPECT_EQ(c.dispatches, 80u);
+    EXPECT_EQ(c.work_groups, 80u * 8);
+    EXPECT_EQ(c.waves, 80u * 16);
+}
+
+TEST_P(ScheduleTest, Timeout) {
+    wj_kernel* k = kernel("asm", "endless");
+    ASSERT_TRUE(k);
+    wj_launch_options o = packed(0, 0, 640);
+    o.timeout_ns = 50'000'000;
+    ASSERT_EQ(run(k, o), WJ_TIMEOUT);
+    EXPECT_STREQ(fault.kernel, "endless");
+    EXPECT_NE(std::string(fault.report).find("time limit"), std::string::npos) << fault.report;
+    EXPECT_LT(fault.kernel_offset, 12u);
+    // The context goes on.
+    uint64_t out = buffer(256 * 4);
+    EXPECT_EQ(run(kernel("asm", "store_after_barrier"), packed(out, 9, 256, 256)), WJ_OK) << error();
+}
+
+TEST_P(ScheduleTest, InstructionLimit) {
+    wj_kernel* k = kernel("asm", "endless");
+    ASSERT_TRUE(k);
+    wj_launch_options o = packed(0, 0);
+    o.instruction_limit = 1'000'000;
+    ASSERT_EQ(run(k, o), WJ_TIMEOUT);
+    wj_result r = WJ_INIT(wj_result);
+    ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
+    EXPECT_GT(r.wave_instructions, 1'000'000u);
+    EXPECT_LT(r.wave_instructions, 1'500'000u);
+}
+
+TEST_P(ScheduleTest, Cancel) {
+    wj_kernel* k = kernel("asm", "endless");
+    ASSERT_TRUE(k);
+    wj_launch_options o = packed(0, 0);
+    o.timeout_ns = 0;
+    wj_dispatch* d = nullptr;
+    ASSERT_EQ(wj_dispatch_submit(k, &o, &d), WJ_OK) << error();
+    dispatch.reset(d);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    wj_dispatch_cancel(d);
+    EXPECT_EQ(wj_dispatch_wait(d), WJ_TIMEOUT);
+    EXPECT_NE(error().find("cancelled"), std::string::npos) << error();
+}
+
+TEST_P(ScheduleTest, BarrierDeadlockIsProved) {
+    wj_kernel* k = kernel("asm", "barrier_deadlock");
+    ASSERT_TRUE(k);
+    wj_launch_options o = packed(0, 0, 256, 256);
+    ASSERT_EQ(run(k, o), WJ_DEADLOCK) << error();
+    std::string report = fault.report;
+    EXPECT_NE(report.find("3 of 4 waves"), std::string::npos) << report;
+    EXPECT_NE(report.find("s_barrier"), std::string::npos) << report;
+    EXPECT_NE(report.find("waits at a barrier"), std::string::npos) << report;
+}
+
+WJ_SETUPS(ScheduleTest);
+
+}  // namespace
+}  // namespace wj::test
