@@ -10,6 +10,7 @@
 #include "frontend/decode.h"
 #include "interpreter/internal.h"
 #include "machine/guard.h"
+#include "memory/access.h"
 #include "memory/address_space.h"
 
 namespace wj::interp {
@@ -188,6 +189,7 @@ public:
 
     ExitKind run(Wave& wave) override {
         wave.exit = {};
+        if (wave.ctx->memory_mode == MemoryMode::Checked) memory::refresh_tlb(*wave.ctx);
         const ExitKind kind = machine::run_guarded(wave, nullptr, nullptr, [this](Wave& w) { return loop(w); });
         // A faulting instruction has not happened: the wave stands at it.
         if (kind == ExitKind::MemoryFault) wave.pc = wave.exit.pc;

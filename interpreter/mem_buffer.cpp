@@ -35,13 +35,13 @@ bool element_read(Wave& w, const BufferAddress& a, uint32_t lane, uint32_t bytes
     if (outside) return true;
     if (bytes == 1) return read_spot(w, a.spot(lane, 0, 1), lane, *element);
     if (bytes == 2) {
-        uint16_t v;
+        uint16_t v = 0;
         const bool good = read_spot(w, a.spot(lane, 0, 2), lane, v);
         std::memcpy(element, &v, 2);
         return good;
     }
     for (uint32_t b = 0; b < bytes; b += 4) {
-        uint32_t v;
+        uint32_t v = 0;
         if (!read_spot(w, a.spot(lane, b, 4), lane, v)) return false;
         std::memcpy(element + b, &v, 4);
     }
@@ -53,12 +53,12 @@ bool element_write(Wave& w, const BufferAddress& a, uint32_t lane, uint32_t byte
     if (bytes == 0 || a.spot(lane, 0, bytes).place == Place::Nowhere) return true;
     if (bytes == 1) return write_spot(w, a.spot(lane, 0, 1), lane, *element);
     if (bytes == 2) {
-        uint16_t v;
+        uint16_t v = 0;
         std::memcpy(&v, element, 2);
         return write_spot(w, a.spot(lane, 0, 2), lane, v);
     }
     for (uint32_t b = 0; b < bytes; b += 4) {
-        uint32_t v;
+        uint32_t v = 0;
         std::memcpy(&v, element + b, 4);
         if (!write_spot(w, a.spot(lane, b, 4), lane, v)) return false;
     }
