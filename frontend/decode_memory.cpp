@@ -239,6 +239,10 @@ bool decode_mubuf(DecodeState& s, uint32_t w) {
         if (!s.target.traits.architected_flat_scratch) out.glc = out.scc = false;
         return !bit(w, 12) && !bit(w, 13) && !out.lds && !tfe_or_acc && (has_scope || !scope_bits);
     }
+    if (op == Opcode::buffer_store_lds_dword) {
+        if (!out.lds || bit(w, 12) || bit(w, 13) || tfe_or_acc) return false;
+        return decode_buffer_address(s, w, w1);
+    }
     if (!decode_buffer_address(s, w, w1)) return false;
     const bool wide_lds = s.target.column == Column::c950 && (op == Opcode::buffer_load_dwordx3 ||
                                                               op == Opcode::buffer_load_dwordx4);

@@ -23,6 +23,9 @@ PackedBits packed_bits(PackedClass packed, unsigned sources) {
                 static_cast<uint16_t>(7u << v3::op_sel)};
     case PackedClass::AccRead:
     case PackedClass::AccWrite: return {0, 0x1c3f};
+    case PackedClass::LdScale:
+        return {static_cast<uint16_t>(3u << v3::op_sel | 3u << v3::omod),
+                static_cast<uint16_t>(4u << v3::abs | 4u << v3::op_sel | 4u << v3::neg)};
     default:
         return {static_cast<uint16_t>(lists | per_source << v3::op_sel |
                                       (sources == 3 ? 8u << v3::op_sel : 0) | 1u << v3::clamp |
@@ -86,16 +89,18 @@ bool decode_accumulator(DecodeState& s, uint32_t code, bool acc, Type type, bool
     return true;
 }
 
-bool decode_mfma(DecodeState& s, uint32_t w, uint32_t w1, PackedClass packed) {
+bool decode_mfma(DecodeState& s, uint32_t w, uint32_t w1, PackedClass packed, bool with_scale) {
     Inst& out = s.out;
     const OpInfo& info = op_info(out.op);
     const bool smfmac = packed == PackedClass::Smfmac;
     out.cbsz = static_cast<uint8_t>(field(w, 8, 3));
     out.abid = static_cast<uint8_t>(field(w, 11, 4));
     out.blgp = static_cast<uint8_t>(field(w1, 29, 3));
-    uint32_t a_dwords = type_dwords(info.src[0]), b_dwords = type_dwords(info.src[1]);
+    const uint32_t a_full = type_dwords(info.src[0]), b_full = type_dwords(info.src[1]);
+    uint32_t a_dwords = a_full, b_dwords = b_full;
     if (packed == PackedClass::MfmaScaled) {
-        if (out.abid != 0) return false;
+        if (out.abid != (with_scale ? 1 : 0)) return false;
+        out.abid = 0;
         if (out.cbsz > 4 || out.blgp > 4) out.illegal_operand = true;
         a_dwords = f8f6f4_dwords(out.cbsz);
         b_dwords = f8f6f4_dwords(out.blgp);
@@ -107,13 +112,34 @@ bool decode_mfma(DecodeState& s, uint32_t w, uint32_t w1, PackedClass packed) {
     const uint32_t vdst = field(w, 0, 8);
     if (!(acc_cd ? decode_agpr(s, vdst, info.dst[0], dst_dwords, out.dst[0])
                  : decode_vgpr(s, vdst, info.dst[0], dst_dwords, out.dst[0])) ||
-        !decode_matrix_source(s, field(w1, 0, 9), bit(w1, 27), info.src[0], a_dwords, out.src[0]) ||
-        !decode_matrix_source(s, field(w1, 9, 9), bit(w1, 28), info.src[1], b_dwords, out.src[1])) {
+        !decode_matrix_source(s, field(w1, 0, 9), bit(w1, 27), info.src[0], a_full, out.src[0]) ||
+        !decode_matrix_source(s, field(w1, 9, 9), bit(w1, 28), info.src[1], b_full, out.src[1])) {
         return false;
     }
+    out.src[0].dwords = static_cast<uint8_t>(a_dwords);  // LLVM checks the range of the full size
+    out.src[1].dwords = static_cast<uint8_t>(b_dwords);
     const uint32_t c = field(w1, 18, 9);
     if (smfmac) return decode_matrix_source(s, c, false, info.src[2], 1, out.src[2]);
     return decode_accumulator(s, c, acc_cd, info.src[2], info.src[0] == Type::f64, out.src[2]);
+}
+
+// The 16-byte encoding: the scales in the first two words, the product in the others.
+bool decode_mfma_scale(DecodeState& s, uint32_t w, uint32_t w1) {
+    if (s.words.size() < 4) return false;
+    const uint32_t w2 = s.words[2], w3 = s.words[3];
+    const uint32_t top = w2 >> 16;
+    Opcode op = Opcode::invalid;
+    if (top == 0xd3ad) op = Opcode::v_mfma_scale_f32_16x16x128_f8f6f4;
+    if (top == 0xd3ae) op = Opcode::v_mfma_scale_f32_32x32x64_f8f6f4;
+    if (!begin(s, op) || !decode_mfma(s, w2, w3, PackedClass::MfmaScaled, true)) return false;
+    Inst& out = s.out;
+    out.words[2] = w2;
+    out.words[3] = w3;
+    s.length = 4;
+    out.op_sel = static_cast<uint8_t>(field(w, 11, 2));
+    out.op_sel_hi = static_cast<uint8_t>(field(w1, 27, 2));
+    return decode_source(s, field(w1, 0, 9), Type::b32, out.src[3], false, Slot::VgprOnly) &&
+           decode_source(s, field(w1, 9, 9), Type::b32, out.src[4], false, Slot::VgprOnly);
 }
 
 bool decode_acc_move(DecodeState& s, uint32_t w, uint32_t w1, PackedClass packed) {
@@ -137,14 +163,23 @@ bool decode_vop3p(DecodeState& s, uint32_t w) {
     const PackedClass packed = encoding_info(op).packed;
     if (packed == PackedClass::Mfma || packed == PackedClass::MfmaScaled ||
         packed == PackedClass::Smfmac) {
-        return decode_mfma(s, w, w1, packed);
+        return decode_mfma(s, w, w1, packed, false);
+    }
+    if (packed == PackedClass::LdScale) {
+        if (decode_mfma_scale(s, w, w1)) return true;
+        s.out = Inst{};
+        s.out.words = {w, w1, 0, 0};
+        s.length = 2;
+        begin(s, op);
+        if (field(w, 0, 8) != 0 || bit(w, 15)) return false;
     }
     if (!decode_packed_modifiers(s, w, w1, packed, info.src_count)) return false;
     if (packed == PackedClass::AccRead || packed == PackedClass::AccWrite) {
         return decode_acc_move(s, w, w1, packed);
     }
     Inst& out = s.out;
-    if (!decode_vgpr(s, field(w, 0, 8), info.dst[0], type_dwords(info.dst[0]), out.dst[0])) {
+    if (info.dst_count != 0 &&
+        !decode_vgpr(s, field(w, 0, 8), info.dst[0], type_dwords(info.dst[0]), out.dst[0])) {
         return false;
     }
     for (unsigned i = 0; i < 3; ++i) {

@@ -14,6 +14,17 @@ bool decode_scalar_source(DecodeState& s, uint32_t code, Type type, Operand& out
     return decode_source(s, code, type, out, true, Slot::Scalar);
 }
 
+bool takes_register(Opcode op) {
+    switch (op) {
+    case Opcode::s_setpc_b64:
+    case Opcode::s_rfe_b64:
+    case Opcode::s_movrels_b32:
+    case Opcode::s_movrels_b64:
+    case Opcode::s_cbranch_join: return true;
+    default: return false;
+    }
+}
+
 }  // namespace
 
 bool decode_sop2(DecodeState& s, uint32_t w) {
@@ -29,7 +40,8 @@ bool decode_sop1(DecodeState& s, uint32_t w) {
     const OpInfo& info = op_info(s.out.op);
     return (info.dst_count == 0 || decode_scalar_dst(s, field(w, 16, 7), info.dst[0])) &&
            (info.src_count == 0 ||
-            decode_scalar_source(s, field(w, 0, 8), info.src[0], s.out.src[0]));
+            decode_source(s, field(w, 0, 8), info.src[0], s.out.src[0], true,
+                          takes_register(s.out.op) ? Slot::ScalarRegister : Slot::Scalar));
 }
 
 bool decode_sopc(DecodeState& s, uint32_t w) {

@@ -31,7 +31,7 @@ void set_vcc(Operand& out) {
 bool decode_vdst(DecodeState& s, uint32_t code, Type type) {
     if (type == Type::sb32) {  // LLVM reads VOP3's eight bits as a source, constants included
         if (code >= 128) s.out.illegal_operand = true;
-        return decode_source(s, code, type, s.out.dst[0], false);
+        return decode_source(s, code, type, s.out.dst[0], s.out.format == Format::VOP1);
     }
     return decode_vgpr(s, code, type, type_dwords(type), s.out.dst[0]);
 }
@@ -51,6 +51,7 @@ bool used(const EncodingInfo& e, unsigned index) { return bit(e.v3_used, index);
 
 bool decode_sdwa_source(DecodeState& s, uint32_t code, bool scalar, Type type, Operand& out) {
     if (!scalar) return decode_vgpr(s, code, type, 1, out);
+    if (code == 255) return false;
     return decode_source(s, code, type, out, false);
 }
 

@@ -81,7 +81,7 @@ void print_scalar(Text& t) {
     for (unsigned n = 0; n < info.src_count; ++n) {
         t.out += separator;
         separator = ", ";
-        if (i.src[n].type == Type::imm32) {
+        if (i.src[n].is(Operand::Kind::Imm) && i.src[n].type == Type::imm32) {
             append_immediate_32(t.out, static_cast<uint32_t>(i.src[n].value));
         } else if (i.src[n].is(Operand::Kind::Imm)) {
             append_immediate(t, i.src[n]);

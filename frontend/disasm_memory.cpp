@@ -75,11 +75,12 @@ void print_buffer(Text& t) {
     const OpInfo& info = op_info(i.op);
     t.out += info.name;
     const bool has_operands = i.src[3].present();
+    const bool store_lds = i.op == Opcode::buffer_store_lds_dword;
     if (has_operands) {
         OperandList list(t);
         const Operand& data = i.src[1].present() ? i.src[1] : i.dst[0];
         list.add(data);
-        list.add(i.src[0]);
+        if (!store_lds) list.add(i.src[0]);
         list.add(i.src[3]);
         list.add(i.src[4]);
         if (info.format == Format::MTBUF) append_buffer_format(t.out, i.dfmt, i.nfmt);
@@ -89,9 +90,10 @@ void print_buffer(Text& t) {
     }
     const bool plain = i.op == Opcode::buffer_wbinvl1 || i.op == Opcode::buffer_wbinvl1_vol ||
                        i.op == Opcode::buffer_invl2;
+    t.flag(" lds", i.lds && store_lds);
     if (!plain) append_cache_policy(t);
     t.flag(" tfe", i.tfe);
-    t.flag(" lds", i.lds);
+    t.flag(" lds", i.lds && !store_lds);
 }
 
 void print_image(Text& t) {

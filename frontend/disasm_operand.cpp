@@ -111,6 +111,14 @@ bool inlinable_f16(uint16_t bits) {
     return false;
 }
 
+// The high halves of the f32 constants.
+bool inlinable_bf16(uint16_t bits) {
+    for (const uint32_t b : f32_bits) {
+        if (b >> 16 == bits) return true;
+    }
+    return false;
+}
+
 void append_lit(std::string& out, uint64_t value) {
     out += "lit(";
     append_hex(out, value);
@@ -124,7 +132,16 @@ void append_literal(std::string& out, const Operand& operand, uint32_t raw) {
         append_immediate_32(out, raw);
         return;
     }
-    if (is_half(operand.type) && operand.type != Type::bf16) {
+    if (operand.type == Type::bf16) {
+        const uint16_t low = static_cast<uint16_t>(raw);
+        if (inlinable_int(static_cast<int16_t>(low)) || inlinable_bf16(low)) {
+            append_lit(out, raw);
+        } else {
+            append_hex(out, raw);
+        }
+        return;
+    }
+    if (is_half(operand.type)) {
         const uint16_t low = static_cast<uint16_t>(raw);
         const bool inlinable = is_half_int(operand.type)
                                    ? inlinable_int(static_cast<int32_t>(raw)) || inlinable_f32(raw)

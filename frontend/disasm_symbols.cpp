@@ -30,8 +30,7 @@ constexpr std::array<std::string_view, 8> nfmt_names{
 constexpr std::array<std::string_view, 4> gs_op_names{"GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT",
                                                       "GS_OP_EMIT_CUT"};
 constexpr std::array<std::string_view, 5> sysmsg_op_names{
-    "", "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD", "SYSMSG_OP_HOST_TRAP_ACK",
-    "SYSMSG_OP_TTRACE_PC"};
+    "", "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD", "", "SYSMSG_OP_TTRACE_PC"};
 
 struct Message {
     uint32_t id;
@@ -85,7 +84,7 @@ void append_sendmsg(std::string& out, uint32_t simm16) {
             return;
         }
     } else if (id == msg_sysmsg) {
-        if (op >= 1 && op <= 4 && stream == 0) {
+        if (op < sysmsg_op_names.size() && !sysmsg_op_names[op].empty() && stream == 0) {
             out += "sendmsg(MSG_SYSMSG, ";
             out += sysmsg_op_names[op];
             out += ')';

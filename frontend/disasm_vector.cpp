@@ -160,6 +160,14 @@ void print_matrix(Text& t, const OpInfo& info) {
         t.out += ", ";
         t.operand(i.src[n]);
     }
+    if (i.src[3].present()) {
+        t.out += ", ";
+        t.operand(i.src[3]);
+        t.out += ", ";
+        t.operand(i.src[4]);
+        if (i.op_sel != 0) append_list(t, " op_sel:[", i.op_sel, 3);
+        append_list(t, " op_sel_hi:[", i.op_sel_hi, 3);
+    }
     t.number(" cbsz:", i.cbsz);
     t.number(" abid:", i.abid);
     // From gfx940 on BLGP of the f64 products negates operands.
@@ -183,14 +191,21 @@ void print_vop3p(Text& t) {
         return;
     }
     t.out += info.name;
-    t.out += ' ';
-    t.operand(i.dst[0]);
+    const char* separator = " ";
+    if (i.dst[0].present()) {
+        t.out += separator;
+        t.operand(i.dst[0]);
+        separator = ", ";
+    }
     const bool mix = packed == PackedClass::Mix;
     const unsigned count = info.src_count;
     for (unsigned n = 0; n < count; ++n) {
-        t.out += ", ";
+        t.out += separator;
+        separator = ", ";
         if (mix) {
-            append_modified(t, i.src[n], set(i.neg, n), set(i.abs, n), false);
+            Operand source = i.src[n];
+            if (info.dst[0] == Type::f16) source.type = Type::f16;  // as LLVM's rows have it
+            append_modified(t, source, set(i.neg, n), set(i.abs, n), false);
         } else {
             t.operand(i.src[n]);
         }

@@ -19,7 +19,8 @@ inline constexpr unsigned abs = 0, op_sel = 3, clamp = 7, omod = 8, neg = 10, co
 enum class InlineK : uint8_t { None, Mk, Ak };  // v_madmk: K is the second source; v_madak: the third
 
 // The VOP3P rows fall into classes that use the modifier bits differently.
-enum class PackedClass : uint8_t { None, Packed, Dot, DotPacked, Mix, Mfma, MfmaScaled, Smfmac, AccRead, AccWrite };
+enum class PackedClass : uint8_t { None, Packed, Dot, DotPacked, Mix, Mfma, MfmaScaled, LdScale, Smfmac, AccRead,
+                                    AccWrite };
 
 struct EncodingInfo {
     uint16_t v3_used = 0;   // bits with a meaning

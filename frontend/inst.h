@@ -41,6 +41,7 @@ enum class SdwaSel : uint8_t { Byte0, Byte1, Byte2, Byte3, Word0, Word1, Dword }
 //               32-bit encodings is present as an explicit operand (v_cndmask_b32_e32: src[2] = vcc;
 //               v_cmp_*_e32: dst[0] = vcc), so that one meaning serves both encodings.
 //               v_fmac/v_mac/v_pk_fmac read dst[0] as the addend; v_fmamk/v_madmk: src = {src0, K, vsrc1}, v_fmaak/madak: {src0, vsrc1, K}.
+//               v_mfma_scale_*: src = {A, B, C, scale of A, scale of B}, op_sel and op_sel_hi select the scale byte.
 //   memory:     dst[0] is the loaded or returned value; otherwise use the named accessors below.
 // format is the format of the row; variant tells the encoding used (E64: VOP1, VOP2 and VOPC rows in VOP3
 // encoding; instructions that only exist in VOP3 have variant Base).

@@ -161,6 +161,8 @@ struct PackedPrefix {
 constexpr PackedPrefix packed_prefixes[] = {
     {"v_mfma_f32_16x16x128_f8f6f4", PackedClass::MfmaScaled},
     {"v_mfma_f32_32x32x64_f8f6f4", PackedClass::MfmaScaled},
+    {"v_mfma_scale_", PackedClass::MfmaScaled},
+    {"v_mfma_ld_scale_", PackedClass::LdScale},
     {"v_mfma_", PackedClass::Mfma},
     {"v_smfmac_", PackedClass::Smfmac},
     {"v_mad_mix", PackedClass::Mix},

@@ -63,6 +63,11 @@ bool decode_vector(DecodeState& s, Operand::Kind kind, uint32_t code, Type type,
     return true;
 }
 
+// Slots that take registers only print constants as plain numbers.
+bool registers_only(Slot slot) {
+    return slot == Slot::Vector || slot == Slot::VgprOnly || slot == Slot::ScalarRegister;
+}
+
 bool decode_special(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out) {
     if (dwords > 2) return false;
     const bool in_range = (code >= shared_base && code <= pops_exiting) ||
@@ -126,7 +131,7 @@ bool decode_sgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Oper
     const uint32_t align_mask = dwords == 1 ? 0 : dwords == 2 ? 1 : 3;
     if (code <= last_sgpr) {
         const uint32_t first = code & ~align_mask;
-        const uint32_t limit = dwords <= 2 ? last_sgpr + 1 : 104;
+        const uint32_t limit = dwords <= 2 ? last_sgpr + 1 : dwords == 5 ? 105 : 104;
         if (first + dwords > limit) return false;
         set_register(out, Operand::Kind::Sgpr, first, type, dwords);
         return true;
@@ -164,11 +169,14 @@ bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool 
     if (is_int || (code >= float_first && code <= float_last)) {
         set_register(out, Operand::Kind::Const, code, type, dwords);
         out.value = inline_constant(code, type);
-        if (slot == Slot::Vector || slot == Slot::VgprOnly) out.type = Type::imm32;
+        if (registers_only(slot)) {
+            s.out.illegal_operand = true;
+            out.type = Type::imm32;
+        }
         return true;
     }
     if (code != literal_code) {
-        if (code == lds_direct && slot == Slot::Scalar) s.out.illegal_operand = true;
+        if (code == lds_direct && (slot == Slot::Scalar || slot == Slot::ScalarRegister)) s.out.illegal_operand = true;
         return decode_special(s, code, type, dwords, out);
     }
     if (!literal_allowed) {
@@ -185,7 +193,8 @@ bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool 
     }
     set_register(out, Operand::Kind::Literal, code, type, dwords);
     out.value = expand_literal(s.out.words[s.length - 1], type);
-    if (slot == Slot::Vector || slot == Slot::VgprOnly || type == Type::mask || type == Type::sb32) {
+    if (registers_only(slot) || type == Type::mask || type == Type::sb32) {
+        s.out.illegal_operand = true;
         out.type = Type::imm32;
     }
     return true;

@@ -21,7 +21,7 @@ struct DecodeState {
 };
 
 // Kinds of registers an operand slot admits. Others decode (as LLVM does) but are illegal.
-enum class Slot : uint8_t { Any, Vector, VgprOnly, Scalar };
+enum class Slot : uint8_t { Any, Vector, VgprOnly, Scalar, ScalarRegister };
 
 bool decode_sgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out);
 bool decode_vgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out);

@@ -117,7 +117,13 @@ Words encode(const FormatBits& bits, uint32_t code, Random& random) {
     }
     if (bits.format == Format::DS && random.below(2) == 0) fill = random.below(2) << 16;
     first |= fill & free_bits(bits.format);
-    return {first, second(random, bits.format), sparse(random), random.word()};
+    Words words{first, second(random, bits.format), sparse(random), random.word()};
+    // gfx950's 16-byte encoding joins v_mfma_ld_scale_b32 and a product.
+    if (first >> 16 == 0xd3ac && random.below(4) != 0) {
+        words[2] = (0xd3ad0800 + random.below(2) * 0x10000) | (random.word() & 0x87ff);
+        words[3] = random.word() | (random.below(2) == 0 ? 0 : 0x04020100);
+    }
+    return words;
 }
 
 }  // namespace
