@@ -1,0 +1,321 @@
+#include "backend_x64/asm/block_compiler.h"
+
+#include <cstring>
+
+namespace wj::x64 {
+
+using ir::Class;
+using ir::Op;
+using ir::Terminator;
+using machine::Wave;
+namespace x86 = asmjit::x86;
+
+BlockCompiler::BlockCompiler() = default;
+
+// ---- constants behind the code --------------------------------------------------------------------
+
+uint32_t BlockCompiler::pool_bytes(const void* data, uint32_t size, uint32_t align) {
+    const size_t at = (pool_.size() + align - 1) & ~size_t{align - 1};
+    pool_.resize(at + size);
+    std::memcpy(pool_.data() + at, data, size);
+    return static_cast<uint32_t>(at);
+}
+
+Mem BlockCompiler::pool32(uint32_t value) {
+    auto [it, added] = pool32_.try_emplace(value, 0);
+    if (added) it->second = pool_bytes(&value, 4, 4);
+    return x86::ptr(pool_label_, static_cast<int32_t>(it->second));
+}
+
+Mem BlockCompiler::pool64(uint64_t value) {
+    auto [it, added] = pool64_.try_emplace(value, 0);
+    if (added) it->second = pool_bytes(&value, 8, 8);
+    return x86::ptr(pool_label_, static_cast<int32_t>(it->second));
+}
+
+// ---- guest PCs ------------------------------------------------------------------------------------
+
+void BlockCompiler::mark_guest(uint32_t guest) {
+    if (guest == guest_) return;
+    guest_ = guest;
+    const auto offset = static_cast<uint32_t>(a_.offset());
+    if (!out_->pcs.empty() && out_->pcs.back().offset == offset) out_->pcs.back().guest = guest;
+    else out_->pcs.push_back({offset, guest});
+}
+
+void BlockCompiler::mark(Value v) { mark_guest(inst(v).guest); }
+
+// ---- entry and exits ------------------------------------------------------------------------------
+
+void BlockCompiler::prologue() {
+    a_.bind(entry_label_);
+    a_.sub(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
+    const Label over = a_.newLabel();
+    a_.js(over);
+    a_.bind(body_label_);
+    cold(over, [this] {
+        a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, budget_stub)));
+        out_->budget_return_offset = static_cast<uint32_t>(a_.offset());
+    });
+}
+
+void BlockCompiler::leave(uint32_t reason) {
+    a_.mov(x86::eax, reason);
+    a_.jmp(x86::qword_ptr(reg::frame, offsetof(Frame, leave_stub)));
+}
+
+void BlockCompiler::jump_variant(uint64_t target, bool full) {
+    // The block itself is the most common target of all: loops.
+    if (target == block_->pc && full == block_->exec_full) {
+        a_.jmp(entry_label_);
+        return;
+    }
+    const uint64_t empty = 0;
+    const uint32_t slot = pool_bytes(&empty, 8, 8);
+    a_.jmp(x86::qword_ptr(pool_label_, static_cast<int32_t>(slot)));
+    const Label unlinked = a_.newLabel();
+    cold(unlinked, [this, slot, target, full] {
+        LinkSite site;
+        site.cold_offset = static_cast<uint32_t>(a_.offset());
+        a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, link_stub)));
+        site.return_offset = static_cast<uint32_t>(a_.offset());
+        site.slot_offset = slot;
+        site.target = target;
+        site.full = full;
+        out_->links.push_back(site);
+    });
+}
+
+void BlockCompiler::jump_to(uint64_t target) {
+    if (block_->mode_changed) {
+        a_.mov(x86::rax, target);
+        a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, pc)), x86::rax);
+        leave(static_cast<uint32_t>(Leave::Lookup));
+        return;
+    }
+    if (block_->exec_full && !block_->exec_changed) {
+        jump_variant(target, true);
+        return;
+    }
+    if (!block_->exec_changed) {   // entered with some lanes off, and still so
+        jump_variant(target, false);
+        return;
+    }
+    a_.cmp(x86::qword_ptr(reg::wave, offsetof(Wave, sgpr) + machine::exec_lo * 4), -1);
+    const Label partial = a_.newLabel();
+    a_.jne(partial);
+    jump_variant(target, true);
+    a_.bind(partial);
+    jump_variant(target, false);
+}
+
+void BlockCompiler::terminator() {
+    const Terminator& t = block_->term;
+    if (!block_->guest_pcs.empty()) mark_guest(static_cast<uint32_t>(block_->guest_pcs.size() - 1));
+    switch (t.kind) {
+        case Terminator::Kind::Jump:
+            ufree_all(false);
+            jump_to(t.target);
+            break;
+        case Terminator::Kind::Branch: {
+            const ir::Inst& c = inst(t.cond);
+            x86::CondCode not_taken = x86::CondCode::kZ;
+            bool compared = false;
+            // The flags of the compare are gone when its result was stored as SCC: compare again if its
+            // operands are at hand.
+            if (c.op >= Op::UCmpEq32 && c.op <= Op::UCmpNe64 && schedule_.position(t.cond) == position_) {
+                static constexpr x86::CondCode inverse[] = {x86::CondCode::kNE, x86::CondCode::kE, x86::CondCode::kAE, x86::CondCode::kA,
+                                                            x86::CondCode::kGE, x86::CondCode::kG, x86::CondCode::kNE, x86::CondCode::kE};
+                Mem m;
+                auto at_hand = [&](Value v) { return is_const(v) || uniforms_[v].reg >= 0 || umem(v, m); };
+                if (at_hand(c.args[0]) && at_hand(c.args[1])) {
+                    const Gp left = ureg(c.args[0]);
+                    if (is_const(c.args[1]) && inst(c.args[1]).imm == 0) a_.test(left, left);
+                    else a_.emit(X::kIdCmp, left, uop(c.args[1]));
+                    not_taken = inverse[static_cast<int>(c.op) - static_cast<int>(Op::UCmpEq32)];
+                    compared = true;
+                }
+            }
+            if (!compared) {
+                const Gp r = ureg(t.cond);
+                a_.test(r, r);
+            }
+            ufree_all(false);
+            const Label next = a_.newLabel();
+            a_.j(not_taken, next);
+            jump_to(t.target);
+            a_.bind(next);
+            jump_to(t.next);
+            break;
+        }
+        case Terminator::Kind::Indirect: {
+            const Gp r = ureg(t.cond);
+            a_.mov(x86::rax, r);
+            ufree_all(false);
+            if (block_->mode_changed) {
+                a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, pc)), x86::rax);
+                leave(static_cast<uint32_t>(Leave::Lookup));
+            } else {
+                a_.jmp(x86::qword_ptr(reg::frame, offsetof(Frame, indirect_stub)));
+            }
+            break;
+        }
+        case Terminator::Kind::Exit: {
+            ufree_all(false);
+            a_.mov(x86::rax, t.next);
+            a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, pc)), x86::rax);
+            const bool stopped = t.exit != machine::ExitKind::EndProgram && t.exit != machine::ExitKind::Barrier &&
+                                 t.exit != machine::ExitKind::Yield;
+            if (stopped) {
+                const uint64_t at = block_->guest_pcs.empty() ? block_->pc : block_->guest_pcs.back();
+                a_.mov(x86::rax, at);
+                a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, pc)), x86::rax);
+                a_.mov(x86::rax, reinterpret_cast<uint64_t>(t.reason));
+                a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, reason)), x86::rax);
+                a_.mov(x86::dword_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, detail)), t.detail);
+                if (t.exit == machine::ExitKind::MemoryFault) {   // code that cannot be fetched
+                    a_.mov(x86::byte_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, access)),
+                           static_cast<uint32_t>(machine::Access::Execute));
+                    a_.mov(x86::rax, at);
+                    a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, address)), x86::rax);
+                }
+            }
+            a_.mov(x86::byte_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, kind)), static_cast<uint32_t>(t.exit));
+            leave(static_cast<uint32_t>(t.exit));
+            break;
+        }
+    }
+}
+
+// ---- segments -------------------------------------------------------------------------------------
+
+void BlockCompiler::segment(uint32_t position) {
+    position_ = position;
+    if (position & 1) {
+        if (schedule_.begin(position) != schedule_.end(position)) region(position);
+        return;
+    }
+    uniform_begin(position);
+    for (const Value* v = schedule_.begin(position); v != schedule_.end(position); ++v) {
+        mark(*v);
+        const Class cls = ir::op_info(inst(*v).op).cls;
+        if (cls == Class::Call) uniform_call(*v);
+        else if (cls == Class::Cross) cross_op(*v);
+        else uniform_op(*v);
+        gp_locked_ = gp_temps_ = 0;
+    }
+    if (position != schedule_.terminator_position()) ufree_all(true);
+}
+
+void BlockCompiler::region(uint32_t position) {
+    const Value* const begin = schedule_.begin(position);
+    const auto count = static_cast<uint32_t>(schedule_.end(position) - begin);
+    // Next uses, by a walk backwards.
+    use_records_.clear();
+    use_start_.assign(count + 1, 0);
+    for (uint32_t i = 0; i < count; ++i) {
+        scratch_units_.clear();
+        schedule_.units_read(begin[i], scratch_units_);
+        for (Unit u : scratch_units_) use_records_.push_back({u, no_use});
+        use_start_[i + 1] = static_cast<uint32_t>(use_records_.size());
+    }
+    bool uses_arows = false;
+    for (uint32_t i = count; i-- > 0;) {
+        for (uint32_t k = use_start_[i + 1]; k-- > use_start_[i];) {
+            UseRecord& record = use_records_[k];
+            record.next = state(record.unit).next;
+            // The same unit twice in one instruction: both records name the use after it.
+            if (record.next == i) {
+                for (uint32_t j = k + 1; j < use_start_[i + 1]; ++j)
+                    if (use_records_[j].unit == record.unit) record.next = use_records_[j].next;
+            }
+            state(record.unit).next = i;
+            const ir::Inst& p = inst(schedule_.producer(record.unit));
+            uses_arows |= p.op == Op::GetV && p.imm >= 256;
+            const Home& home = schedule_.unit_home(record.unit);
+            uses_arows |= home.kind == Home::Row && home.index >= 256;
+        }
+        const ir::Inst& x = inst(begin[i]);
+        uses_arows |= (x.op == Op::SetV || x.op == Op::GetV) && x.imm >= 256;
+    }
+    std::fill(std::begin(vec_owner_), std::end(vec_owner_), no_unit);
+    std::fill(std::begin(k_owner_), std::end(k_owner_), no_unit);
+    vec_locked_ = vec_temps_ = k_locked_ = k_temps_ = 0;
+    spills_used_ = 0;
+
+    mark(begin[0]);
+    const bool masks = schedule_.uses_mask_slots(position);
+    if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, offsetof(Wave, agpr)));
+    a_.mov(reg::chunk, -256);
+    if (masks) a_.mov(reg::bits, -8);
+    const Label loop = a_.newLabel();
+    a_.bind(loop);
+    for (uint32_t i = 0; i < count; ++i) {
+        at_ = i;
+        mark(begin[i]);
+        for (uint32_t k = use_start_[i]; k < use_start_[i + 1]; ++k) {
+            UnitState& s = state(use_records_[k].unit);
+            s.next = use_records_[k].next;
+            if (s.reg < 0) continue;
+            if (avx512_ && is_mask_unit(use_records_[k].unit)) k_locked_ |= 1u << s.reg;
+            else vec_locked_ |= 1u << s.reg;
+        }
+        lane_op(begin[i]);
+        end_instruction();
+    }
+    if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
+    a_.add(reg::chunk, width());
+    a_.jnz(loop);
+}
+
+bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& options, CompiledBlock& out) {
+    block_ = &block;
+    options_ = options;
+    avx512_ = options.avx512;
+    failed_ = false;
+    out_ = &out;
+    out = {};
+    colds_.clear();
+    pool_.clear();
+    pool32_.clear();
+    pool64_.clear();
+    guest_ = ~0u;
+    extra_slots_ = 0;
+    if (!schedule_.build(block, avx512_)) return false;
+    extra_slots_ = schedule_.slots_used();
+
+    code_.reset();
+    if (code_.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
+    errors_.seen = false;
+    code_.setErrorHandler(&errors_);
+    code_.attach(&a_);
+    pool_label_ = a_.newLabel();
+    entry_label_ = a_.newLabel();
+    body_label_ = a_.newLabel();
+    units_.assign(schedule_.unit_count(), {});
+    uniforms_.assign(block.insts.size(), {});
+
+    prologue();
+    out.body_offset = static_cast<uint32_t>(a_.offset());
+    for (uint32_t p = 0; p < schedule_.segments(); ++p) segment(p);
+    position_ = schedule_.terminator_position();
+    terminator();
+    for (size_t i = 0; i < colds_.size(); ++i) {
+        a_.bind(colds_[i].label);
+        mark_guest(colds_[i].guest);
+        colds_[i].emit();
+    }
+    out.code_size = static_cast<uint32_t>(a_.offset());
+    a_.align(asmjit::AlignMode::kZero, 16);
+    const auto pool_offset = static_cast<uint32_t>(a_.offset());
+    a_.bind(pool_label_);
+    if (!pool_.empty()) a_.embed(pool_.data(), pool_.size());
+    for (LinkSite& link : out.links) link.slot_offset += pool_offset;
+    const size_t size = a_.offset();
+    out.code = code_.textSection()->buffer().data();
+    out.size = static_cast<uint32_t>(size);
+    code_.detach(&a_);
+    return !failed_ && extra_slots_ <= slot_count && !errors_.seen;
+}
+
+}  // namespace wj::x64

@@ -1,0 +1,216 @@
+// Emits the host code of one scheduled block. One class, one source file per concern:
+//   block_compiler.cpp  prologue, segments, terminator, constant pool
+//   lane_registers.cpp  vector and mask registers of a region
+//   uniform.cpp         general registers, uniform operations
+//   lane_common.cpp     operations whose lowering is a row of a table
+//   lane_avx512.cpp, lane_avx2.cpp   the others
+//   lane_memory.cpp     loads and stores      cross.cpp   cross-lane operations
+#pragma once
+
+#include <asmjit/x86.h>
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backend_x64/compiled_block.h"
+#include "backend_x64/frame.h"
+#include "backend_x64/schedule.h"
+
+namespace wj::x64 {
+
+using asmjit::Label;
+using asmjit::Operand;
+using asmjit::x86::Gp;
+using asmjit::x86::KReg;
+using asmjit::x86::Mem;
+using asmjit::x86::Vec;
+using InstId = asmjit::InstId;
+namespace X = asmjit::x86::Inst;
+
+// Registers with a fixed meaning in translated code. The others are free inside a segment.
+namespace reg {
+inline const Gp wave = asmjit::x86::rbx;
+inline const Gp rows = asmjit::x86::r12;     // wave.vgpr + row_bias
+inline const Gp frame = asmjit::x86::r13;
+inline const Gp chunk = asmjit::x86::rbp;    // byte offset of the chunk in a row, minus 256
+inline const Gp bits = asmjit::x86::r14;     // byte offset of the chunk in a lane mask, minus 8
+inline const Gp arows = asmjit::x86::r15;    // wave.agpr in regions that use it
+}  // namespace reg
+// Rows 0..62 are then within a scaled 8-bit displacement.
+inline constexpr int32_t row_bias = 8192;
+
+class BlockCompiler {
+public:
+    BlockCompiler();
+    // False when the block does not fit a frame; the caller translates fewer instructions then.
+    bool compile(const ir::Block& block, const CompileOptions& options, CompiledBlock& out);
+    const std::string& error() const { return errors_.message; }
+
+private:
+    static constexpr uint32_t no_use = ~0u;
+    struct UnitState {
+        int8_t reg = -1;
+        bool stored = false;      // the home (or spill slot) holds the value for this chunk
+        bool detached = false;    // GetV whose row has been overwritten in this region
+        int16_t spill = -1;
+        uint32_t next = no_use;   // next use in this region (index into the region's instructions)
+        uint32_t region = 0;      // 1 + position these fields belong to
+    };
+
+    // ---- block_compiler.cpp ----
+    void prologue();
+    void segment(uint32_t position);
+    void region(uint32_t position);
+    void terminator();
+    void jump_to(uint64_t target);
+    void jump_variant(uint64_t target, bool full);
+    void leave(uint32_t reason);
+    void mark(Value v);                 // host code from here on belongs to v's guest instruction
+    void mark_guest(uint32_t guest);
+    Mem pool32(uint32_t value);
+    Mem pool64(uint64_t value);
+    uint32_t pool_bytes(const void* data, uint32_t size, uint32_t align);
+    const ir::Inst& inst(Value v) const { return block_->insts[v]; }
+    // Code that is emitted behind the block's hot code.
+    struct Cold {
+        Label label;
+        uint32_t guest;
+        std::function<void()> emit;
+    };
+    template <class F>
+    void cold(Label label, F f) { colds_.push_back({label, guest_, std::move(f)}); }
+
+    // ---- lane_registers.cpp ----
+    Vec vec(int i) const { return avx512_ ? Vec(asmjit::x86::zmm(static_cast<uint32_t>(i))) : Vec(asmjit::x86::ymm(static_cast<uint32_t>(i))); }
+    static Vec half(const Vec& v) { return v.isZmm() ? Vec(v.ymm()) : Vec(v.xmm()); }   // lower half
+    uint32_t width() const { return avx512_ ? 64 : 32; }
+    uint32_t chunk_lanes() const { return avx512_ ? 16 : 8; }
+    Mem row(uint32_t r, uint32_t size = 0) const;
+    Mem temp(uint32_t r) const;
+    Mem home_mem(const Home& home, int32_t offset = 0) const;    // uniform value or mask slot, no chunk index
+    Mem mask_mem(const Home& home) const;                        // the chunk's bits
+    Mem constant(Constant c, int32_t offset = 0) const;
+    Mem bcast32(Mem m) const { return avx512_ ? m._1to16() : m; }
+    Mem bcast64(Mem m) const { return avx512_ ? m._1to8() : m; }
+    UnitState& state(Unit u);
+    bool is_mask_unit(Unit u) const { return block_->type(schedule_.producer(u)) == ir::Type::M; }
+    struct Source {
+        enum Kind : uint8_t { None, Full, Bcast32, Bcast64 } kind = None;
+        Mem mem;
+    };
+    Source source(Unit u);                 // memory that holds the unit now
+    bool mask_source(Unit u, Mem& mem);
+    int take_vec(uint32_t except = 0);
+    int take_k();
+    void evict_vec(int r);
+    void evict_k(int r);
+    void load_vec(Unit u, int r);
+    void load_mask(Unit u, int r);
+    Vec use(Unit u);
+    Vec use(Value v, uint32_t part = 0) { return use(schedule_.unit(v, part)); }
+    Operand use_or_mem(Unit u, bool allow64 = false);
+    Operand use_or_mem(Value v) { return use_or_mem(schedule_.unit(v)); }
+    KReg use_k(Unit u);
+    KReg use_k(Value v) { return use_k(schedule_.unit(v)); }
+    Vec def(Unit u);
+    Vec def(Value v, uint32_t part = 0) { return def(schedule_.unit(v, part)); }
+    KReg def_k(Unit u);
+    KReg def_k(Value v) { return def_k(schedule_.unit(v)); }
+    Vec tmp();
+    KReg tmp_k();
+    void release_operands();               // registers whose last use this instruction is may be redefined
+    void define_done(Unit u);              // after the value is computed: writes it to its home
+    void end_instruction();
+    bool dead(Unit u) { return schedule_.unit_home(u).kind == Home::None && state(u).next == no_use; }
+    bool last_use(Unit u) { return state(u).next == no_use; }
+    void load_bcast32(const Vec& d, const Mem& m) { a_.emit(X::kIdVpbroadcastd, d, m); }
+    void mov(const Vec& d, const Operand& s) { a_.emit(avx512_ ? X::kIdVmovdqa32 : X::kIdVmovdqa, d, s); }
+    void movu(const Operand& d, const Operand& s) { a_.emit(X::kIdVmovups, d, s); }
+
+    // ---- uniform.cpp ----
+    void uniform_begin(uint32_t position);
+    void uniform_op(Value v);
+    void uniform_end();
+    void uniform_call(Value v);
+    bool wide(Value v) const { return block_->type(v) == ir::Type::U64; }
+    Gp gp(int r, bool w) const { return w ? Gp(asmjit::x86::gpq(static_cast<uint32_t>(r))) : Gp(asmjit::x86::gpd(static_cast<uint32_t>(r))); }
+    bool is_const(Value v) const { const ir::Op op = inst(v).op; return op == ir::Op::Const32 || op == ir::Op::Const64; }
+    int take_gp();
+    void evict_gp(int r);
+    Gp ureg(Value v);                      // in a register, locked
+    Operand uop(Value v);                  // register, memory or 32-bit immediate
+    Gp udef(Value v);                      // new register
+    Gp udef_from(Value v, Value a);        // register of v, holding a's value
+    Gp utmp();
+    void take_fixed(int r);                // evicts whoever is in r and locks it
+    void udone(Value v);
+    void ufree_all(bool spill);
+    bool umem(Value v, Mem& m);
+
+    // ---- lane operations ----
+    Operand c32(uint32_t value);           // a constant in every lane, as a last source operand
+    Operand c64(uint64_t value);
+    Vec zero();
+    Vec def_at(Unit u, const Vec& r);      // r has just been released
+    void k(const KReg& mask, bool zeroing = false) {
+        a_.setExtraReg(mask);
+        if (zeroing) a_.addInstOptions(asmjit::InstOptions::kX86_ZMask);
+    }
+    void lane_op(Value v);
+    bool lane_table_op(Value v);
+    void lane_set(Value v);
+    void lane_avx512(Value v);
+    void lane_avx2(Value v);
+    void lane_fma(Value v);
+    void compare_avx512(Value v, const KReg& d, const KReg* with);
+    bool compare_predicate(ir::Op op, InstId& id, uint32_t& predicate) const;
+    void join64(const Vec& d, const Vec& a, const Vec& b, bool high);   // dwords of interleaved halves
+    void store_mask(Unit u);
+
+    // ---- lane_memory.cpp ----
+    void lane_memory(Value v);
+    void memory_out_of_line(Value v);
+    // ---- cross.cpp ----
+    void cross_op(Value v);
+
+    asmjit::CodeHolder code_;
+    asmjit::x86::Assembler a_;
+    const ir::Block* block_ = nullptr;
+    CompileOptions options_;
+    CompiledBlock* out_ = nullptr;
+    Schedule schedule_;
+    bool avx512_ = false, failed_ = false;
+    struct Errors : asmjit::ErrorHandler {
+        bool seen = false;
+        std::string message;
+        void handleError(asmjit::Error, const char* text, asmjit::BaseEmitter*) override { seen = true, message = text; }
+    } errors_;
+    Label pool_label_, entry_label_, body_label_;
+    std::vector<uint8_t> pool_;
+    std::unordered_map<uint64_t, uint32_t> pool32_, pool64_;
+    std::vector<Cold> colds_;
+    uint32_t guest_ = ~0u;
+
+    // region state
+    uint32_t position_ = 0, at_ = 0;
+    std::vector<UnitState> units_;
+    struct UseRecord { Unit unit; uint32_t next; };
+    std::vector<UseRecord> use_records_;
+    std::vector<uint32_t> use_start_;
+    std::vector<uint32_t> def_next_;
+    std::vector<Unit> scratch_units_, defs_;
+    Unit vec_owner_[32], k_owner_[8];
+    uint32_t vec_locked_ = 0, vec_temps_ = 0, k_locked_ = 0, k_temps_ = 0;
+    int16_t spills_used_ = 0;
+
+    // uniform state
+    Value gp_owner_[16];
+    uint32_t gp_locked_ = 0, gp_temps_ = 0;
+    struct UniformState { int8_t reg = -1; bool stored = false; int32_t slot = -1; uint32_t uses = 0; };
+    std::vector<UniformState> uniforms_;
+    uint32_t extra_slots_ = 0;
+};
+
+}  // namespace wj::x64

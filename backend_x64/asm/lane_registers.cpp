@@ -1,0 +1,356 @@
+// Registers of a lane region: handed out while the code is emitted, evicting the value whose next use is
+// farthest away. What can be read again from memory (rows, broadcasts, constants) is never spilled.
+#include "backend_x64/asm/block_compiler.h"
+
+namespace wj::x64 {
+
+using ir::Op;
+using ir::Type;
+namespace x86 = asmjit::x86;
+
+namespace {
+constexpr uint32_t frame_offset(size_t field, size_t index = 0, size_t stride = 0) {
+    return static_cast<uint32_t>(field + index * stride);
+}
+}  // namespace
+
+Mem BlockCompiler::row(uint32_t r, uint32_t size) const {
+    if (r >= 256) return x86::ptr(reg::arows, reg::chunk, 0, static_cast<int32_t>((r - 256) * 256 + 256), size);
+    return x86::ptr(reg::rows, reg::chunk, 0, static_cast<int32_t>(r * 256 + 256) - row_bias, size);
+}
+
+Mem BlockCompiler::temp(uint32_t r) const {
+    return x86::ptr(reg::frame, reg::chunk, 0, static_cast<int32_t>(frame_offset(offsetof(Frame, temps), r, 256) + 256));
+}
+
+Mem BlockCompiler::home_mem(const Home& home, int32_t offset) const {
+    if (home.kind == Home::Wave) return x86::ptr(reg::wave, static_cast<int32_t>(home.index) + offset);
+    return x86::ptr(reg::frame, static_cast<int32_t>(frame_offset(offsetof(Frame, slots), home.index, 8)) + offset);
+}
+
+Mem BlockCompiler::mask_mem(const Home& home) const {
+    const bool in_wave = home.kind == Home::Wave;
+    const uint32_t offset = in_wave ? home.index : frame_offset(offsetof(Frame, slots), home.index, 8);
+    return x86::ptr(in_wave ? reg::wave : reg::frame, reg::bits, 0, static_cast<int32_t>(offset + 8));
+}
+
+Mem BlockCompiler::constant(Constant c, int32_t offset) const {
+    return x86::ptr(reg::frame, static_cast<int32_t>(frame_offset(offsetof(Frame, constants), c, 64)) + offset);
+}
+
+BlockCompiler::UnitState& BlockCompiler::state(Unit u) {
+    UnitState& s = units_[u];
+    if (s.region != position_ + 1) {
+        s = {};
+        s.region = position_ + 1;
+    }
+    return s;
+}
+
+BlockCompiler::Source BlockCompiler::source(Unit u) {
+    const UnitState& s = state(u);
+    if (s.spill >= 0)
+        return {Source::Full, x86::ptr(reg::frame, static_cast<int32_t>(frame_offset(offsetof(Frame, spills), static_cast<size_t>(s.spill), 64)))};
+    const Value p = schedule_.producer(u);
+    const ir::Inst& i = inst(p);
+    const Home& home = schedule_.unit_home(u);
+    const bool valid = s.stored || schedule_.position(p) < position_;
+    if (home.kind == Home::Temp && valid) return {Source::Full, temp(home.index)};
+    switch (i.op) {
+        case Op::GetV:
+            if (!s.detached) return {Source::Full, row(static_cast<uint32_t>(i.imm))};
+            return {};
+        case Op::LaneId:
+            return {Source::Full, x86::ptr(reg::frame, reg::chunk, 0, static_cast<int32_t>(offsetof(Frame, lane_id) + 256))};
+        case Op::Splat32:
+            if (is_const(i.args[0])) return {Source::Bcast32, pool32(static_cast<uint32_t>(inst(i.args[0]).imm))};
+            return {Source::Bcast32, home_mem(schedule_.uniform_home(i.args[0]))};
+        case Op::Splat64:
+            if (is_const(i.args[0])) return {Source::Bcast64, pool64(inst(i.args[0]).imm)};
+            return {Source::Bcast64, home_mem(schedule_.uniform_home(i.args[0]))};
+        default: break;
+    }
+    if (home.kind == Home::Row && valid) return {Source::Full, row(home.index)};
+    return {};
+}
+
+bool BlockCompiler::mask_source(Unit u, Mem& mem) {
+    const Value p = schedule_.producer(u);
+    const ir::Inst& i = inst(p);
+    if (i.op == Op::MaskOf) {
+        mem = mask_mem(schedule_.uniform_home(i.args[0]));
+        return true;
+    }
+    const Home& home = schedule_.unit_home(u);
+    if (home.kind == Home::Slot && (state(u).stored || schedule_.position(p) < position_)) {
+        mem = mask_mem(home);
+        return true;
+    }
+    return false;
+}
+
+void BlockCompiler::evict_vec(int r) {
+    const Unit u = vec_owner_[r];
+    if (u == no_unit) return;
+    UnitState& s = state(u);
+    Mem mem;
+    const bool readable = is_mask_unit(u) ? s.spill >= 0 || mask_source(u, mem) : source(u).kind != Source::None;
+    if (!readable && s.next != no_use) {
+        if (spills_used_ >= static_cast<int16_t>(spill_count)) {
+            failed_ = true;
+        } else {
+            s.spill = spills_used_++;
+            movu(x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, spills) + static_cast<size_t>(s.spill) * 64)), vec(r));
+        }
+    }
+    s.reg = -1;
+    vec_owner_[r] = no_unit;
+}
+
+void BlockCompiler::evict_k(int r) {
+    const Unit u = k_owner_[r];
+    if (u == no_unit) return;
+    UnitState& s = state(u);
+    Mem mem;
+    if (s.spill < 0 && !mask_source(u, mem) && s.next != no_use) {
+        if (spills_used_ >= static_cast<int16_t>(spill_count)) {
+            failed_ = true;
+        } else {
+            s.spill = spills_used_++;
+            a_.kmovw(x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, spills) + static_cast<size_t>(s.spill) * 64)),
+                     x86::k(static_cast<uint32_t>(r)));
+        }
+    }
+    s.reg = -1;
+    k_owner_[r] = no_unit;
+}
+
+int BlockCompiler::take_vec(uint32_t except) {
+    const int count = avx512_ ? 32 : 16;
+    const uint32_t busy = vec_locked_ | vec_temps_ | except;
+    int best = -1;
+    uint32_t farthest = 0;
+    for (int r = 0; r < count; ++r) {
+        if (busy >> r & 1) continue;
+        if (vec_owner_[r] == no_unit) return r;
+        const uint32_t next = state(vec_owner_[r]).next;
+        if (best < 0 || next > farthest) best = r, farthest = next;
+    }
+    if (best < 0) {   // more operands than registers: cannot happen with the lowerings we have
+        failed_ = true;
+        return 0;
+    }
+    evict_vec(best);
+    return best;
+}
+
+int BlockCompiler::take_k() {
+    const uint32_t busy = k_locked_ | k_temps_;
+    int best = -1;
+    uint32_t farthest = 0;
+    for (int r = 1; r < 8; ++r) {
+        if (busy >> r & 1) continue;
+        if (k_owner_[r] == no_unit) return r;
+        const uint32_t next = state(k_owner_[r]).next;
+        if (best < 0 || next > farthest) best = r, farthest = next;
+    }
+    if (best < 0) {
+        failed_ = true;
+        return 1;
+    }
+    evict_k(best);
+    return best;
+}
+
+void BlockCompiler::load_vec(Unit u, int r) {
+    const Source s = source(u);
+    switch (s.kind) {
+        case Source::Full: movu(vec(r), s.mem); break;
+        case Source::Bcast32: a_.emit(X::kIdVbroadcastss, vec(r), s.mem); break;
+        case Source::Bcast64: a_.emit(X::kIdVbroadcastsd, vec(r), s.mem); break;
+        case Source::None: failed_ = true; break;
+    }
+}
+
+// AVX2 keeps a mask as all-ones dwords; memory always holds bits.
+void BlockCompiler::load_mask(Unit u, int r) {
+    const UnitState& s = state(u);
+    Mem mem;
+    if (s.spill >= 0) {
+        const Mem spill = x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, spills) + static_cast<size_t>(s.spill) * 64));
+        if (avx512_) a_.kmovw(x86::k(static_cast<uint32_t>(r)), spill);
+        else movu(vec(r), spill);
+        return;
+    }
+    if (!mask_source(u, mem)) {
+        failed_ = true;
+        return;
+    }
+    if (avx512_) {
+        a_.kmovw(x86::k(static_cast<uint32_t>(r)), mem);
+        return;
+    }
+    a_.emit(X::kIdVpbroadcastb, vec(r), mem);
+    a_.emit(X::kIdVpand, vec(r), vec(r), constant(const_lane_bits));
+    a_.emit(X::kIdVpcmpeqd, vec(r), vec(r), constant(const_lane_bits));
+}
+
+Vec BlockCompiler::use(Unit u) {
+    UnitState& s = state(u);
+    if (s.reg < 0) {
+        const int r = take_vec();
+        if (is_mask_unit(u)) load_mask(u, r);
+        else load_vec(u, r);
+        s.reg = static_cast<int8_t>(r);
+        vec_owner_[r] = u;
+    }
+    vec_locked_ |= 1u << s.reg;
+    return vec(s.reg);
+}
+
+Operand BlockCompiler::use_or_mem(Unit u, bool allow64) {
+    UnitState& s = state(u);
+    if (s.reg >= 0) return use(u);
+    const Source src = source(u);
+    const bool usable = src.kind == Source::Full || (avx512_ && src.kind == Source::Bcast32 && !allow64) ||
+                        (avx512_ && src.kind == Source::Bcast64 && allow64);
+    if (!usable || s.next != no_use) return use(u);
+    if (src.kind == Source::Bcast32) return src.mem._1to16();
+    if (src.kind == Source::Bcast64) return src.mem._1to8();
+    return src.mem;
+}
+
+KReg BlockCompiler::use_k(Unit u) {
+    UnitState& s = state(u);
+    if (s.reg < 0) {
+        const int r = take_k();
+        load_mask(u, r);
+        s.reg = static_cast<int8_t>(r);
+        k_owner_[r] = u;
+    }
+    k_locked_ |= 1u << s.reg;
+    return x86::k(static_cast<uint32_t>(s.reg));
+}
+
+Vec BlockCompiler::def(Unit u) {
+    const int r = take_vec();
+    return def_at(u, vec(r));
+}
+
+Vec BlockCompiler::def_at(Unit u, const Vec& v) {
+    const int r = static_cast<int>(v.id());
+    UnitState& s = state(u);
+    s.reg = static_cast<int8_t>(r);
+    s.spill = -1;
+    s.stored = false;
+    vec_owner_[r] = u;
+    vec_locked_ |= 1u << r;
+    return v;
+}
+
+KReg BlockCompiler::def_k(Unit u) {
+    const int r = take_k();
+    UnitState& s = state(u);
+    s.reg = static_cast<int8_t>(r);
+    s.spill = -1;
+    s.stored = false;
+    k_owner_[r] = u;
+    k_locked_ |= 1u << r;
+    return x86::k(static_cast<uint32_t>(r));
+}
+
+Vec BlockCompiler::tmp() {
+    const int r = take_vec();
+    vec_temps_ |= 1u << r;
+    return vec(r);
+}
+
+KReg BlockCompiler::tmp_k() {
+    const int r = take_k();
+    k_temps_ |= 1u << r;
+    return x86::k(static_cast<uint32_t>(r));
+}
+
+void BlockCompiler::release_operands() {
+    for (uint32_t m = vec_locked_; m; m &= m - 1) {
+        const int r = __builtin_ctz(m);
+        const Unit u = vec_owner_[r];
+        if (u == no_unit || state(u).next != no_use) continue;
+        state(u).reg = -1;
+        vec_owner_[r] = no_unit;
+        vec_locked_ &= ~(1u << r);
+    }
+    for (uint32_t m = k_locked_; m; m &= m - 1) {
+        const int r = __builtin_ctz(m);
+        const Unit u = k_owner_[r];
+        if (u == no_unit || state(u).next != no_use) continue;
+        state(u).reg = -1;
+        k_owner_[r] = no_unit;
+        k_locked_ &= ~(1u << r);
+    }
+}
+
+void BlockCompiler::store_mask(Unit u) {
+    const Mem mem = mask_mem(schedule_.unit_home(u));
+    if (avx512_) {
+        a_.kmovw(mem, x86::k(static_cast<uint32_t>(state(u).reg)));
+    } else {
+        a_.vmovmskps(x86::eax, x86::ymm(static_cast<uint32_t>(state(u).reg)));
+        a_.mov(mem, x86::al);
+    }
+}
+
+void BlockCompiler::define_done(Unit u) {
+    UnitState& s = state(u);
+    const Home& home = schedule_.unit_home(u);
+    if (is_mask_unit(u)) {
+        if (home.kind != Home::Slot) return;
+        store_mask(u);
+        s.stored = true;
+    } else if (home.kind == Home::Temp) {
+        movu(temp(home.index), vec(s.reg));
+        s.stored = true;
+    }
+}
+
+void BlockCompiler::end_instruction() {
+    vec_locked_ = vec_temps_ = k_locked_ = k_temps_ = 0;
+    const int count = avx512_ ? 32 : 16;
+    for (int r = 0; r < count; ++r) {
+        const Unit u = vec_owner_[r];
+        if (u == no_unit || state(u).next != no_use) continue;
+        state(u).reg = -1;
+        vec_owner_[r] = no_unit;
+    }
+    if (!avx512_) return;
+    for (int r = 1; r < 8; ++r) {
+        const Unit u = k_owner_[r];
+        if (u == no_unit || state(u).next != no_use) continue;
+        state(u).reg = -1;
+        k_owner_[r] = no_unit;
+    }
+}
+
+Operand BlockCompiler::c32(uint32_t value) {
+    if (avx512_) return pool32(value)._1to16();
+    const Vec t = tmp();
+    a_.emit(X::kIdVpbroadcastd, t, pool32(value));
+    return t;
+}
+
+Operand BlockCompiler::c64(uint64_t value) {
+    if (avx512_) return pool64(value)._1to8();
+    const Vec t = tmp();
+    a_.emit(X::kIdVpbroadcastq, t, pool64(value));
+    return t;
+}
+
+Vec BlockCompiler::zero() {
+    const Vec t = tmp();
+    const Vec x = t.xmm();
+    if (t.id() < 16) a_.emit(X::kIdVpxor, x, x, x);
+    else a_.emit(X::kIdVpxord, x, x, x);
+    return t;
+}
+
+}  // namespace wj::x64

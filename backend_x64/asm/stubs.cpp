@@ -1,0 +1,190 @@
+#include "backend_x64/asm/stubs.h"
+
+#include <cstring>
+
+#include "backend_x64/asm/block_compiler.h"
+
+namespace wj::x64 {
+
+using machine::Wave;
+namespace x86 = asmjit::x86;
+
+namespace {
+
+Mem field(size_t offset, uint32_t size = 8) { return x86::ptr(reg::frame, static_cast<int32_t>(offset), size); }
+Mem wave_field(size_t offset, uint32_t size = 8) { return x86::ptr(reg::wave, static_cast<int32_t>(offset), size); }
+
+}  // namespace
+
+bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
+    asmjit::CodeHolder code;
+    if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
+    x86::Assembler a(&code);
+    size_t enter, link, budget, call, leave, indirect, memory, uload[2];
+    auto begin = [&](size_t& at) {
+        a.align(asmjit::AlignMode::kCode, 16);
+        at = a.offset();
+    };
+    const Label leave_label = a.newLabel();
+    auto leave_with = [&](Leave reason) {
+        a.mov(x86::eax, static_cast<uint32_t>(reason));
+        a.jmp(leave_label);
+    };
+
+    begin(enter);
+    for (const Gp& r : {x86::rbx, x86::rbp, x86::r12, x86::r13, x86::r14, x86::r15}) a.push(r);
+    a.sub(x86::rsp, 8);
+    a.mov(reg::wave, x86::rdi);
+    a.mov(reg::frame, x86::rsi);
+    a.mov(reg::rows, wave_field(offsetof(Wave, vgpr)));
+    a.add(reg::rows, row_bias);
+    a.mov(field(offsetof(Frame, saved_sp)), x86::rsp);
+    a.jmp(x86::rdx);
+
+    begin(leave);
+    a.bind(leave_label);
+    a.vzeroupper();
+    a.mov(x86::rsp, field(offsetof(Frame, saved_sp)));
+    a.add(x86::rsp, 8);
+    for (const Gp& r : {x86::r15, x86::r14, x86::r13, x86::r12, x86::rbp, x86::rbx}) a.pop(r);
+    a.ret();
+
+    begin(link);
+    a.pop(field(offsetof(Frame, leave_address)));
+    leave_with(Leave::Link);
+
+    begin(budget);
+    a.pop(field(offsetof(Frame, leave_address)));
+    leave_with(Leave::Budget);
+
+    // rsi = CallRecord
+    begin(call);
+    {
+        const Label stopped = a.newLabel();
+        a.mov(x86::rax, x86::ptr(x86::rsi, offsetof(CallRecord, next_pc)));
+        a.mov(wave_field(offsetof(Wave, pc)), x86::rax);
+        a.mov(x86::rax, x86::ptr(x86::rsi, offsetof(CallRecord, pc)));
+        a.mov(wave_field(offsetof(Wave, exit) + offsetof(machine::ExitInfo, pc)), x86::rax);
+        a.mov(x86::rax, x86::ptr(x86::rsi, offsetof(CallRecord, fn)));
+        a.push(x86::rsi);
+        a.mov(x86::rsi, x86::ptr(x86::rsi, offsetof(CallRecord, arg)));
+        a.mov(x86::rdi, reg::wave);
+        a.vzeroupper();
+        a.call(x86::rax);
+        a.pop(x86::rsi);
+        a.cmp(wave_field(offsetof(Wave, exit) + offsetof(machine::ExitInfo, kind), 1), 0);
+        a.jne(stopped);
+        a.ret();
+        a.bind(stopped);
+        a.mov(x86::rax, x86::ptr(x86::rsi, offsetof(CallRecord, pc)));
+        a.mov(wave_field(offsetof(Wave, exit) + offsetof(machine::ExitInfo, pc)), x86::rax);
+        leave_with(Leave::CallStopped);
+    }
+
+    // rax = guest address
+    begin(indirect);
+    {
+        const Label miss = a.newLabel();
+        a.mov(x86::rcx, x86::rax);
+        a.shr(x86::rcx, 2);
+        a.and_(x86::ecx, jump_entries - 1);
+        a.shl(x86::ecx, 5);
+        a.add(x86::rcx, field(offsetof(Frame, jump_table)));
+        a.cmp(x86::rax, x86::qword_ptr(x86::rcx, offsetof(JumpEntry, pc)));
+        a.jne(miss);
+        a.xor_(x86::edx, x86::edx);
+        a.cmp(wave_field(offsetof(Wave, sgpr) + machine::exec_lo * 4), -1);
+        a.sete(x86::dl);
+        a.mov(x86::rdx, x86::qword_ptr(x86::rcx, x86::rdx, 3, offsetof(JumpEntry, entry)));
+        a.test(x86::rdx, x86::rdx);
+        a.jz(miss);
+        a.jmp(x86::rdx);
+        a.bind(miss);
+        a.mov(wave_field(offsetof(Wave, pc)), x86::rax);
+        leave_with(Leave::Lookup);
+    }
+    static_assert(sizeof(JumpEntry) == 32);
+
+    // rax = MemoryOp; keeps every vector and mask register
+    begin(memory);
+    {
+        const Label fault = a.newLabel();
+        auto vectors = [&](bool save) {
+            const uint32_t count = avx512 ? 32 : 16;
+            for (uint32_t r = 0; r < count; ++r) {
+                const Mem m = field(offsetof(Frame, saved_vectors) + r * 64, 0);
+                const Vec v = avx512 ? Vec(x86::zmm(r)) : Vec(x86::ymm(r));
+                if (save) a.emit(X::kIdVmovups, m, v);
+                else a.emit(X::kIdVmovups, v, m);
+            }
+            if (!avx512) return;
+            for (uint32_t r = 1; r < 8; ++r) {
+                const Mem m = field(offsetof(Frame, saved_vectors) + 32 * 64 + r * 8, 0);
+                if (save) a.kmovw(m, x86::k(r));
+                else a.kmovw(x86::k(r), m);
+            }
+        };
+        vectors(true);
+        a.sub(x86::rsp, 8);
+        a.mov(x86::rdi, reg::wave);
+        a.mov(x86::rsi, reg::frame);
+        a.mov(x86::rdx, x86::rax);
+        a.lea(x86::ecx, x86::ptr(reg::chunk, 256));
+        a.shr(x86::ecx, 2);
+        a.mov(x86::rax, reinterpret_cast<uint64_t>(&run_memory_op));
+        a.vzeroupper();
+        a.call(x86::rax);
+        a.add(x86::rsp, 8);
+        a.test(x86::al, x86::al);
+        a.jz(fault);
+        vectors(false);
+        a.ret();
+        a.bind(fault);
+        a.mov(field(offsetof(Frame, leave_address)), 0);
+        leave_with(Leave::Fault);
+    }
+
+    // rax = address -> value; keeps every other register
+    const Gp saved[] = {x86::rcx, x86::rdx, x86::rsi, x86::rdi, x86::r8, x86::r9, x86::r10, x86::r11};
+    for (int w = 0; w < 2; ++w) {
+        begin(uload[w]);
+        const Label fault = a.newLabel();
+        for (const Gp& r : saved) a.push(r);
+        a.sub(x86::rsp, 24);
+        a.mov(x86::rdi, reg::wave);
+        a.mov(x86::rsi, x86::rax);
+        a.mov(x86::edx, w ? 8 : 4);
+        a.mov(x86::rcx, x86::rsp);
+        a.mov(x86::rax, reinterpret_cast<uint64_t>(&checked_uload));
+        a.vzeroupper();
+        a.call(x86::rax);
+        a.test(x86::al, x86::al);
+        a.mov(x86::rax, x86::qword_ptr(x86::rsp));
+        a.jz(fault);
+        a.add(x86::rsp, 24);
+        for (size_t r = std::size(saved); r-- > 0;) a.pop(saved[r]);
+        a.ret();
+        a.bind(fault);
+        a.mov(x86::rax, x86::qword_ptr(x86::rsp, 24 + 64));
+        a.mov(field(offsetof(Frame, leave_address)), x86::rax);
+        leave_with(Leave::Fault);
+    }
+
+    const size_t size = a.offset();
+    uint8_t* to = buffer.allocate(size);
+    if (!to) return false;
+    std::memcpy(to, code.textSection()->buffer().data(), size);
+    const uint8_t* base = buffer.executable(to);
+    out.enter = reinterpret_cast<decltype(out.enter)>(reinterpret_cast<uintptr_t>(base + enter));
+    out.link = base + link;
+    out.budget = base + budget;
+    out.call = base + call;
+    out.leave = base + leave;
+    out.indirect = base + indirect;
+    out.memory = base + memory;
+    out.uload32 = base + uload[0];
+    out.uload64 = base + uload[1];
+    return true;
+}
+
+}  // namespace wj::x64

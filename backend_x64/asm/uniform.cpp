@@ -1,0 +1,460 @@
+// Uniform segments: general registers, handed out within the segment; values needed later live in their homes.
+#include "backend_x64/asm/block_compiler.h"
+
+namespace wj::x64 {
+
+using ir::Class;
+using ir::Op;
+using machine::Wave;
+namespace x86 = asmjit::x86;
+
+namespace {
+
+// rax rcx rdx rsi rdi r8-r11, and those that only regions need: rbp r14 r15.
+constexpr uint32_t allocatable = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 6 | 1u << 7 | 0xfu << 8 | 1u << 5 | 1u << 14 | 1u << 15;
+
+struct Binary { Op op; InstId id; bool wide; };
+constexpr Binary binaries[] = {
+    {Op::UAdd32, X::kIdAdd, false}, {Op::USub32, X::kIdSub, false}, {Op::UAnd32, X::kIdAnd, false},
+    {Op::UOr32, X::kIdOr, false},   {Op::UXor32, X::kIdXor, false}, {Op::UAdd64, X::kIdAdd, true},
+    {Op::USub64, X::kIdSub, true},  {Op::UAnd64, X::kIdAnd, true},  {Op::UOr64, X::kIdOr, true},
+    {Op::UXor64, X::kIdXor, true},
+};
+
+bool fits_imm32(uint64_t v) { return static_cast<int64_t>(v) == static_cast<int32_t>(v); }
+
+}  // namespace
+
+// ---- registers ------------------------------------------------------------------------------------
+
+void BlockCompiler::uniform_begin(uint32_t position) {
+    std::fill(std::begin(gp_owner_), std::end(gp_owner_), no_value);
+    gp_locked_ = gp_temps_ = 0;
+    auto count = [&](Value v) {
+        for (Value a : inst(v).args)
+            if (a != no_value) ++uniforms_[a].uses;
+    };
+    // BitsOf of a broadcast mask and the lane operands of cross operations are not uniform values; counting
+    // them does no harm.
+    for (const Value* v = schedule_.begin(position); v != schedule_.end(position); ++v) count(*v);
+    if (position == schedule_.terminator_position() && block_->term.cond != no_value) {
+        uniforms_[block_->term.cond].uses += 2;
+        for (Value a : inst(block_->term.cond).args)
+            if (a != no_value) uniforms_[a].uses += 2;   // the compare may be repeated
+    }
+}
+
+bool BlockCompiler::umem(Value v, Mem& m) {
+    const UniformState& s = uniforms_[v];
+    const Home& home = schedule_.uniform_home(v);
+    if (s.slot >= 0) {
+        m = home_mem({Home::Slot, static_cast<uint32_t>(s.slot)});
+        return true;
+    }
+    if (home.kind == Home::None || is_const(v)) return false;
+    const bool state_read = ir::op_info(inst(v).op).cls == Class::GetS && home.kind == Home::Wave;
+    if (!state_read && !s.stored && schedule_.position(v) >= position_) return false;
+    m = home_mem(home);
+    return true;
+}
+
+void BlockCompiler::evict_gp(int r) {
+    const Value v = gp_owner_[r];
+    if (v == no_value) return;
+    UniformState& s = uniforms_[v];
+    Mem m;
+    if (s.uses && !is_const(v) && !umem(v, m)) {
+        if (extra_slots_ >= slot_count) {
+            failed_ = true;
+        } else {
+            s.slot = static_cast<int32_t>(extra_slots_++);
+            a_.mov(home_mem({Home::Slot, static_cast<uint32_t>(s.slot)}), gp(r, true));
+        }
+    }
+    s.reg = -1;
+    gp_owner_[r] = no_value;
+}
+
+int BlockCompiler::take_gp() {
+    const uint32_t busy = gp_locked_ | gp_temps_ | ~allocatable;
+    int best = -1;
+    for (int r = 0; r < 16; ++r) {
+        if (busy >> r & 1) continue;
+        if (gp_owner_[r] == no_value) return r;
+        Mem m;
+        if (best < 0 || is_const(gp_owner_[r]) || umem(gp_owner_[r], m)) best = r;
+    }
+    if (best < 0) {
+        failed_ = true;
+        return 0;
+    }
+    evict_gp(best);
+    return best;
+}
+
+void BlockCompiler::take_fixed(int r) {
+    evict_gp(r);
+    gp_temps_ |= 1u << r;
+}
+
+Gp BlockCompiler::utmp() {
+    const int r = take_gp();
+    gp_temps_ |= 1u << r;
+    return gp(r, true);
+}
+
+Gp BlockCompiler::ureg(Value v) {
+    UniformState& s = uniforms_[v];
+    const bool w = wide(v);
+    if (s.reg < 0) {
+        const int r = take_gp();
+        Mem m;
+        if (is_const(v)) {
+            const uint64_t imm = w ? inst(v).imm : static_cast<uint32_t>(inst(v).imm);
+            if (w && imm > 0xffffffffull && fits_imm32(imm)) a_.mov(gp(r, true), static_cast<int64_t>(imm));
+            else if (imm <= 0xffffffffull) a_.mov(gp(r, false), imm);
+            else a_.mov(gp(r, true), imm);
+        } else if (umem(v, m)) {
+            a_.mov(gp(r, w), m);
+        } else {
+            failed_ = true;
+        }
+        s.reg = static_cast<int8_t>(r);
+        gp_owner_[r] = v;
+    }
+    gp_locked_ |= 1u << s.reg;
+    return gp(s.reg, w);
+}
+
+Operand BlockCompiler::uop(Value v) {
+    const UniformState& s = uniforms_[v];
+    if (s.reg < 0) {
+        if (is_const(v)) {
+            const uint64_t imm = inst(v).imm;
+            if (!wide(v)) return asmjit::Imm(static_cast<int32_t>(imm));
+            if (fits_imm32(imm)) return asmjit::Imm(static_cast<int64_t>(imm));
+        } else if (Mem m; s.uses <= 1 && umem(v, m)) {
+            m.setSize(wide(v) ? 8 : 4);
+            return m;
+        }
+    }
+    return ureg(v);
+}
+
+Gp BlockCompiler::udef(Value v) {
+    const int r = take_gp();
+    uniforms_[v].reg = static_cast<int8_t>(r);
+    gp_owner_[r] = v;
+    gp_locked_ |= 1u << r;
+    return gp(r, wide(v));
+}
+
+Gp BlockCompiler::udef_from(Value v, Value a) {
+    UniformState& s = uniforms_[a];
+    const bool w = wide(a);
+    if (s.reg >= 0 && s.uses == 1) {
+        const int r = s.reg;
+        s.reg = -1;
+        gp_owner_[r] = v;
+        uniforms_[v].reg = static_cast<int8_t>(r);
+        gp_locked_ |= 1u << r;
+        return gp(r, wide(v));
+    }
+    if (s.reg >= 0) gp_locked_ |= 1u << s.reg;
+    const Gp d = udef(v);
+    const int r = static_cast<int>(d.id());
+    Mem m;
+    if (s.reg >= 0) a_.mov(gp(r, w), gp(s.reg, w));
+    else if (is_const(a)) {
+        if (!w) a_.mov(gp(r, false), static_cast<uint32_t>(inst(a).imm));
+        else a_.mov(gp(r, true), inst(a).imm);
+    } else if (umem(a, m)) {
+        a_.mov(gp(r, w), m);
+    } else {
+        failed_ = true;
+    }
+    return d;
+}
+
+void BlockCompiler::udone(Value v) {
+    UniformState& s = uniforms_[v];
+    const Home& home = schedule_.uniform_home(v);
+    if (home.kind == Home::Slot && s.reg >= 0) {
+        a_.mov(home_mem(home), gp(s.reg, true));
+        s.stored = true;
+    }
+}
+
+void BlockCompiler::ufree_all(bool) {
+    for (int r = 0; r < 16; ++r) {
+        if (gp_owner_[r] == no_value) continue;
+        uniforms_[gp_owner_[r]].reg = -1;
+        gp_owner_[r] = no_value;
+    }
+    gp_locked_ = gp_temps_ = 0;
+}
+
+// ---- operations -----------------------------------------------------------------------------------
+
+void BlockCompiler::uniform_op(Value v) {
+    const ir::Inst& i = inst(v);
+    const auto& a = i.args;
+    auto finish = [&] {
+        for (Value arg : a) {
+            if (arg == no_value) continue;
+            UniformState& s = uniforms_[arg];
+            if (s.uses) --s.uses;
+            if (s.uses == 0 && s.reg >= 0) {
+                gp_owner_[s.reg] = no_value;
+                s.reg = -1;
+            }
+        }
+        if (ir::op_info(i.op).result != ir::Type::N) {
+            udone(v);
+            UniformState& s = uniforms_[v];
+            if (s.uses == 0 && s.reg >= 0) {
+                gp_owner_[s.reg] = no_value;
+                s.reg = -1;
+            }
+        }
+    };
+    auto unary = [&](InstId id) {
+        const Operand x = uop(a[0]);
+        const Gp s = x.isImm() ? ureg(a[0]) : Gp();
+        const Operand source = x.isImm() ? Operand(s) : x;
+        const Gp d = udef(v);
+        // popcnt, tzcnt and lzcnt write the width of their source.
+        a_.emit(id, gp(static_cast<int>(d.id()), wide(a[0])), source);
+    };
+    for (const Binary& b : binaries) {
+        if (b.op != i.op) continue;
+        const Operand y = uop(a[1]);
+        const Gp d = udef_from(v, a[0]);
+        a_.emit(b.id, d, y);
+        return finish();
+    }
+    switch (i.op) {
+        case Op::Const32: case Op::Const64: {
+            const Mem m = home_mem(schedule_.uniform_home(v));
+            const uint64_t imm = i.op == Op::Const32 ? static_cast<uint32_t>(i.imm) : i.imm;
+            const Gp t = utmp();
+            a_.mov(t, imm);
+            a_.mov(m, t);
+            uniforms_[v].stored = true;
+            return;
+        }
+        case Op::GetS32: case Op::GetS64: case Op::GetScc: {   // copied because the register changes later
+            const Gp d = udef(v);
+            const auto offset = i.op == Op::GetScc ? offsetof(Wave, scc) : offsetof(Wave, sgpr) + i.imm * 4;
+            a_.mov(d, x86::ptr(reg::wave, static_cast<int32_t>(offset)));
+            return finish();
+        }
+        case Op::SetS32: case Op::SetS64: case Op::SetScc: {
+            const auto offset = static_cast<uint32_t>(i.op == Op::SetScc ? offsetof(Wave, scc) : offsetof(Wave, sgpr) + i.imm * 4);
+            Mem m = x86::ptr(reg::wave, static_cast<int32_t>(offset));
+            const Operand x = uop(a[0]);
+            m.setSize(wide(a[0]) ? 8 : 4);
+            a_.emit(X::kIdMov, m, x.isMem() ? Operand(ureg(a[0])) : x);
+            const Home& home = schedule_.uniform_home(a[0]);
+            if (home.kind == Home::Wave && home.index == offset) uniforms_[a[0]].stored = true;
+            return finish();
+        }
+        case Op::BitsOf: {
+            if (schedule_.is_full(a[0])) {
+                a_.mov(udef(v), -1);
+            } else if (const ir::Inst& m = inst(a[0]); m.op == Op::MaskOf) {
+                if (Mem at; umem(m.args[0], at)) a_.mov(udef(v), at);
+                else {
+                    const Gp s = ureg(m.args[0]);
+                    a_.mov(udef(v), s);
+                }
+            } else {
+                a_.mov(udef(v), home_mem(schedule_.unit_home(schedule_.unit(a[0]))));
+            }
+            return finish();
+        }
+        case Op::UMul32: {
+            if (is_const(a[1])) {
+                const Operand x = uop(a[0]);
+                const Operand s = x.isImm() ? Operand(ureg(a[0])) : x;
+                a_.emit(X::kIdImul, udef(v), s, asmjit::Imm(static_cast<int32_t>(inst(a[1]).imm)));
+            } else {
+                const Operand y = uop(a[1]);
+                a_.emit(X::kIdImul, udef_from(v, a[0]), y);
+            }
+            return finish();
+        }
+        case Op::UMulHiU32: case Op::UMulHiS32: case Op::UMulWideU32: {
+            const bool is_signed = i.op == Op::UMulHiS32;
+            const Gp x = ureg(a[0]), y = ureg(a[1]);
+            const Gp t = utmp();
+            const Gp d = gp(static_cast<int>(udef(v).id()), true);
+            if (is_signed) {
+                a_.movsxd(d, x);
+                a_.movsxd(t, y);
+            } else {
+                a_.mov(d.r32(), x);
+                a_.mov(t.r32(), y);
+            }
+            a_.imul(d, t);
+            if (i.op != Op::UMulWideU32) a_.shr(d, 32);
+            return finish();
+        }
+        case Op::UShl32: case Op::UShr32: case Op::USar32: case Op::UShl64: case Op::UShr64: case Op::USar64: {
+            const bool w = i.op >= Op::UShl64;
+            const int kind = i.op == Op::UShl32 || i.op == Op::UShl64 ? 0 : i.op == Op::UShr32 || i.op == Op::UShr64 ? 1 : 2;
+            static constexpr InstId by_imm[] = {X::kIdShl, X::kIdShr, X::kIdSar}, by_reg[] = {X::kIdShlx, X::kIdShrx, X::kIdSarx};
+            if (is_const(a[1])) {
+                const Gp d = udef_from(v, a[0]);
+                const auto n = static_cast<uint32_t>(inst(a[1]).imm & (w ? 63 : 31));
+                if (n) a_.emit(by_imm[kind], d, asmjit::Imm(n));
+            } else {
+                const Gp n = ureg(a[1]), x = ureg(a[0]);
+                a_.emit(by_reg[kind], udef(v), x, gp(static_cast<int>(n.id()), w));
+            }
+            return finish();
+        }
+        case Op::UMinU32: case Op::UMaxU32: case Op::UMinS32: case Op::UMaxS32: {
+            const Gp y = ureg(a[1]);
+            const Gp d = udef_from(v, a[0]);
+            a_.cmp(y, d);
+            static constexpr InstId moves[] = {X::kIdCmovb, X::kIdCmova, X::kIdCmovl, X::kIdCmovg};
+            a_.emit(moves[static_cast<int>(i.op) - static_cast<int>(Op::UMinU32)], d, y);
+            return finish();
+        }
+        case Op::UPopcnt32: case Op::UPopcnt64: unary(X::kIdPopcnt); return finish();
+        case Op::UCtz32: case Op::UCtz64: unary(X::kIdTzcnt); return finish();
+        case Op::UClz32: case Op::UClz64: unary(X::kIdLzcnt); return finish();
+        case Op::UBswap32: a_.bswap(udef_from(v, a[0])); return finish();
+        case Op::UBrev32: {
+            const Gp t = utmp().r32();
+            const Gp d = udef_from(v, a[0]);
+            a_.bswap(d);
+            static constexpr struct { uint32_t mask; uint8_t shift; } steps[] = {{0x0f0f0f0f, 4}, {0x33333333, 2}, {0x55555555, 1}};
+            for (auto [mask, shift] : steps) {
+                a_.mov(t, d);
+                a_.shr(t, shift);
+                a_.and_(t, mask);
+                a_.and_(d, mask);
+                a_.shl(d, shift);
+                a_.or_(d, t);
+            }
+            return finish();
+        }
+        case Op::USext8: case Op::USext16: {
+            const Gp x = ureg(a[0]);
+            const Gp d = udef(v);
+            if (i.op == Op::USext8) a_.movsx(d, x.r8());
+            else a_.movsx(d, x.r16());
+            return finish();
+        }
+        case Op::USext32: {
+            const Gp x = ureg(a[0]);
+            a_.movsxd(udef(v), x);
+            return finish();
+        }
+        case Op::UZext32: {
+            const Gp x = ureg(a[0]);
+            a_.mov(udef(v).r32(), x);
+            return finish();
+        }
+        case Op::UCmpEq32: case Op::UCmpNe32: case Op::UCmpLtU32: case Op::UCmpLeU32: case Op::UCmpLtS32: case Op::UCmpLeS32:
+        case Op::UCmpEq64: case Op::UCmpNe64: {
+            static constexpr InstId sets[] = {X::kIdSete, X::kIdSetne, X::kIdSetb, X::kIdSetbe, X::kIdSetl, X::kIdSetle, X::kIdSete, X::kIdSetne};
+            const bool condition_only = block_->term.cond == v && uniforms_[v].uses == 2 && position_ == schedule_.terminator_position() &&
+                                        schedule_.uniform_home(v).kind == Home::None;
+            if (condition_only) return;   // terminator() compares by itself; operands keep their registers
+            const Gp x = ureg(a[0]);
+            const Operand y = uop(a[1]);
+            const Gp d = udef(v);
+            if (y.isImm() && inst(a[1]).imm == 0) a_.test(x, x);
+            else a_.emit(X::kIdCmp, x, y);
+            a_.emit(sets[static_cast<int>(i.op) - static_cast<int>(Op::UCmpEq32)], d.r8());
+            a_.movzx(d, d.r8());
+            return finish();
+        }
+        case Op::USelect32: case Op::USelect64: {
+            const Gp c = ureg(a[0]), yes = ureg(a[1]);
+            const Gp d = udef_from(v, a[2]);
+            a_.test(c, c);
+            a_.emit(X::kIdCmovne, d, yes);
+            return finish();
+        }
+        case Op::UPack64: {
+            const Gp lo = ureg(a[0]);
+            const Gp d = gp(static_cast<int>(udef_from(v, a[1]).id()), true);
+            a_.shl(d, 32);
+            a_.or_(d, gp(static_cast<int>(lo.id()), true));
+            return finish();
+        }
+        case Op::ULo: case Op::UHi: {
+            const bool high = i.op == Op::UHi;
+            Mem m;
+            if (uniforms_[a[0]].reg < 0 && umem(a[0], m)) {
+                const Gp d = udef(v);
+                a_.mov(d, m.cloneAdjusted(high ? 4 : 0));
+            } else if (is_const(a[0])) {
+                a_.mov(udef(v), static_cast<uint32_t>(inst(a[0]).imm >> (high ? 32 : 0)));
+            } else {
+                const Gp x = ureg(a[0]);
+                const Gp d = udef(v);
+                if (high) {
+                    a_.mov(gp(static_cast<int>(d.id()), true), x);
+                    a_.shr(gp(static_cast<int>(d.id()), true), 32);
+                } else {
+                    a_.mov(d, x.r32());
+                }
+            }
+            return finish();
+        }
+        case Op::ULoad32: case Op::ULoad64: {
+            const bool w = i.op == Op::ULoad64;
+            Gp base = ureg(a[0]);
+            auto offset = static_cast<int64_t>(i.imm);
+            if (options_.checked) {
+                if (uniforms_[a[0]].reg == 0) {   // the stub takes rax
+                    const Gp t = utmp();
+                    a_.mov(t, base);
+                    base = t;
+                }
+                take_fixed(0);
+                if (fits_imm32(static_cast<uint64_t>(offset))) {
+                    a_.lea(x86::rax, x86::ptr(base, static_cast<int32_t>(offset)));
+                } else {
+                    a_.mov(x86::rax, offset);
+                    a_.add(x86::rax, base);
+                }
+                a_.call(x86::qword_ptr(reg::frame, w ? offsetof(Frame, uload64_stub) : offsetof(Frame, uload32_stub)));
+                const Gp d = udef(v);
+                a_.mov(gp(static_cast<int>(d.id()), w), gp(0, w));
+                return finish();
+            }
+            if (options_.mask_addresses || !fits_imm32(static_cast<uint64_t>(offset))) {
+                const Gp t = utmp(), c = utmp();
+                a_.mov(t, offset);
+                a_.add(t, base);
+                if (options_.mask_addresses) {
+                    a_.mov(c, x86::qword_ptr(reg::wave, offsetof(Wave, ctx)));
+                    a_.and_(t, x86::qword_ptr(c, offsetof(machine::ExecContext, address_mask)));
+                }
+                base = t;
+                offset = 0;
+            }
+            const Gp d = udef(v);
+            a_.mov(d, x86::ptr(base, static_cast<int32_t>(offset)));
+            return finish();
+        }
+        default: failed_ = true; return;
+    }
+}
+
+void BlockCompiler::uniform_call(Value v) {
+    ufree_all(true);
+    const ir::Call& call = block_->calls[inst(v).imm];
+    const CallRecord record{call.fn, call.arg, call.next_pc, call.pc};
+    const uint32_t at = pool_bytes(&record, sizeof record, 8);
+    a_.lea(x86::rsi, x86::ptr(pool_label_, static_cast<int32_t>(at)));
+    a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, call_stub)));
+}
+
+}  // namespace wj::x64

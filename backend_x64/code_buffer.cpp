@@ -1,0 +1,44 @@
+#include "backend_x64/code_buffer.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace wj::x64 {
+
+CodeBuffer::~CodeBuffer() {
+    if (write_) munmap(write_, size_);
+    if (run_) munmap(run_, size_);
+}
+
+Status CodeBuffer::open(size_t bytes) {
+    const int fd = memfd_create("wavejit-code", MFD_CLOEXEC);
+    if (fd < 0) return Status(Code::HostError, std::string("memfd_create: ") + std::strerror(errno));
+    Status status;
+    if (ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
+        status = Status(Code::HostError, std::string("ftruncate of code memory: ") + std::strerror(errno));
+    } else {
+        void* w = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        void* x = mmap(nullptr, bytes, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+        const int error = errno;
+        if (w != MAP_FAILED) write_ = static_cast<uint8_t*>(w);
+        if (x != MAP_FAILED) run_ = static_cast<uint8_t*>(x);
+        size_ = bytes;
+        if (!write_ || !run_)
+            status = Status(Code::HostError, std::string("the host forbids executable mappings: ") + std::strerror(error));
+    }
+    ::close(fd);
+    return status;
+}
+
+uint8_t* CodeBuffer::allocate(size_t bytes) {
+    const size_t at = used_.load(std::memory_order_relaxed);
+    const size_t end = (at + bytes + 63) & ~size_t{63};
+    if (end > size_) return nullptr;
+    used_.store(end, std::memory_order_release);
+    return write_ + at;
+}
+
+}  // namespace wj::x64

@@ -1,0 +1,75 @@
+// Translated blocks of one engine: records, look-up by guest PC and by host address, links between blocks.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "backend_x64/code_buffer.h"
+#include "backend_x64/compiled_block.h"
+#include "backend_x64/frame.h"
+#include "machine/wave.h"
+
+namespace wj::x64 {
+
+// Everything that changes the code of a block apart from its address.
+struct SpaceKey {
+    uint32_t mode = 0, vgpr_count = 0, agpr_count = 0;
+    bool checked = false, mask_addresses = false;
+    bool operator==(const SpaceKey&) const = default;
+};
+
+struct BlockRecord {
+    uint64_t pc = 0, end_pc = 0;
+    bool full = false;
+    uint32_t guest_count = 0;
+    const uint8_t* host = nullptr;     // executable view
+    uint32_t size = 0, code_size = 0, body_offset = 0, budget_return_offset = 0;
+    std::vector<PcEntry> pcs;
+    std::vector<uint64_t> guest_pcs;
+    std::vector<LinkSite> links;
+    struct Incoming { uint64_t* slot; const uint8_t* unlinked; };
+    std::vector<Incoming> incoming;    // slots of other blocks that lead here
+    struct CodeSpace* space = nullptr;
+};
+
+struct CodeSpace {
+    SpaceKey key;
+    std::unique_ptr<JumpEntry[]> jumps{new JumpEntry[jump_entries]};
+    std::unordered_map<uint64_t, std::array<BlockRecord*, 2>> blocks;   // by PC; [full]
+};
+
+class CodeCache {
+public:
+    explicit CodeCache(CodeBuffer& buffer) : buffer_(buffer) {}
+
+    // All but find() and find_guest() need the engine's translation lock.
+    CodeSpace& space(const SpaceKey& key);
+    BlockRecord* lookup(CodeSpace& space, uint64_t pc, bool full);
+    // Copies the code, registers the block, links it with what exists. nullptr: the buffer is full.
+    BlockRecord* install(CodeSpace& space, const CompiledBlock& code, BlockRecord record);
+    void link(BlockRecord& from, const LinkSite& site, BlockRecord& to);
+    void invalidate(uint64_t begin, uint64_t end);
+
+    // The block that holds a host address. Lock-free and safe in a signal handler.
+    const BlockRecord* find(uintptr_t host) const;
+    static const PcEntry* find_guest(const BlockRecord& block, uintptr_t host);
+
+private:
+    static constexpr uint32_t chunk_size = 1024, chunk_count = 4096;
+    struct Chunk { std::array<BlockRecord*, chunk_size> records{}; };
+    void publish_jump(BlockRecord& block);
+
+    CodeBuffer& buffer_;
+    std::vector<std::unique_ptr<CodeSpace>> spaces_;
+    std::vector<std::unique_ptr<BlockRecord>> records_;   // owners, in order of host address
+    std::array<std::atomic<Chunk*>, chunk_count> chunks_{};
+    std::vector<std::unique_ptr<Chunk>> chunk_owners_;
+    std::atomic<uint32_t> count_{0};
+};
+
+}  // namespace wj::x64

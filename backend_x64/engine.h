@@ -1,0 +1,32 @@
+// The translating engine over any source of IR blocks: the lifter in production, hand-built blocks in tests.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "backend_x64/translator.h"
+#include "ir/ir.h"
+#include "machine/engine.h"
+
+namespace wj::x64 {
+
+struct BlockRequest {
+    machine::Wave& wave;     // MODE and register counts
+    uint64_t pc;
+    bool exec_full;
+    uint32_t max_instructions;
+};
+
+class BlockSource {
+public:
+    virtual ~BlockSource() = default;
+    // Called under the engine's translation lock. What the block refers to must live as long as the source.
+    virtual ir::Block block(const BlockRequest& request) = 0;
+};
+
+Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource> source, Isa isa);
+
+// Host code of one block as text, one instruction a line (Zydis); for `wavejit host-asm` and tests.
+std::string disassemble_block(const ir::Block& block, Isa isa, bool checked = false);
+
+}  // namespace wj::x64

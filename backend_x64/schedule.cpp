@@ -1,0 +1,476 @@
+#include "backend_x64/schedule.h"
+
+#include <algorithm>
+
+#include "backend_x64/frame.h"
+
+namespace wj::x64 {
+namespace {
+
+using ir::Class;
+using ir::Inst;
+using ir::Op;
+using ir::Type;
+
+bool is_uniform(Type t) { return t == Type::U32 || t == Type::U64; }
+uint32_t to_region(uint32_t p) { return p | 1; }
+uint32_t to_uniform(uint32_t p) { return (p + 1) & ~1u; }
+
+bool takes_split_address(Op op) {
+    return op == Op::LoadGlobal || op == Op::StoreGlobal || op == Op::LoadFlat || op == Op::StoreFlat;
+}
+
+bool is_compare(Op op) {
+    switch (op) {
+        case Op::CmpEq32: case Op::CmpNe32: case Op::CmpLtU32: case Op::CmpLeU32:
+        case Op::CmpLtS32: case Op::CmpLeS32: case Op::FCmp32: return true;
+        default: return false;
+    }
+}
+
+enum SpaceBits : uint32_t { in_global = 1, in_lds = 2, in_scratch = 4 };
+uint32_t spaces(Op op) {
+    switch (op) {
+        case Op::LoadLds: case Op::StoreLds: return in_lds;
+        case Op::LoadScratch: case Op::StoreScratch: return in_scratch;
+        case Op::LoadFlat: case Op::StoreFlat: return in_global | in_lds | in_scratch;
+        default: return in_global;
+    }
+}
+
+}  // namespace
+
+bool Schedule::is_full(Value mask) const {
+    const Inst& i = inst(mask);
+    return i.op == Op::MaskOf && inst(i.args[0]).op == Op::Const64 && inst(i.args[0]).imm == ~0ull;
+}
+
+bool Schedule::split(Value v) const { return inst(v).op == Op::Pack64 && !interleaved_[v]; }
+
+Unit Schedule::unit(Value v, uint32_t part) const {
+    if (alias_[v] != no_unit) return alias_[v];
+    return Unit(unit_base_[v] + (inst(v).op == Op::Splat64 ? 0 : part));
+}
+
+void Schedule::assign_units() {
+    const size_t n = block_->insts.size();
+    interleaved_.assign(n, 0);
+    use_count_.assign(n, 0);
+    for (Value v = 0; v < n; ++v) {
+        const Inst& i = inst(v);
+        for (size_t a = 0; a < 8; ++a) {
+            if (i.args[a] == no_value) continue;
+            uint8_t& uses = use_count_[i.args[a]];
+            if (uses < 255) ++uses;
+            if (block_->type(i.args[a]) != Type::V64) continue;
+            const bool by_halves = (a == 0 && takes_split_address(i.op)) || i.op == Op::Lo || i.op == Op::Hi;
+            if (!by_halves) interleaved_[i.args[a]] = 1;
+        }
+    }
+    unit_base_.resize(n);
+    alias_.assign(n, no_unit);
+    fused_.assign(n, 0);
+    producer_.clear();
+    for (Value v = 0; v < n; ++v) {
+        const Inst& i = inst(v);
+        unit_base_[v] = static_cast<uint32_t>(producer_.size());
+        uint32_t count = 0;
+        switch (ir::op_info(i.op).result) {
+            case Type::V32: case Type::M: count = 1; break;
+            case Type::V64: count = i.op == Op::Splat64 ? 1 : 2; break;
+            case Type::T: count = std::max(1u, ir::aux_dwords(i.aux)); break;
+            default: break;
+        }
+        if (i.op == Op::Elem) alias_[v] = unit(i.args[0], static_cast<uint32_t>(i.imm));
+        if ((i.op == Op::Lo || i.op == Op::Hi) && inst(i.args[0]).op == Op::Pack64)
+            alias_[v] = unit(inst(i.args[0]).args[i.op == Op::Hi], 0);
+        if (alias_[v] != no_unit) count = 0;
+        producer_.insert(producer_.end(), count, v);
+        if (fuse_compares_ && i.op == Op::MaskAnd)
+            for (int a = 0; a < 2; ++a)
+                if (is_compare(inst(i.args[a]).op) && use_count_[i.args[a]] == 1) {
+                    fused_[i.args[a]] = 1;
+                    break;
+                }
+    }
+    unit_count_ = static_cast<uint32_t>(producer_.size());
+}
+
+uint32_t Schedule::region_of(const Inst& i) const {
+    uint32_t p = 1;
+    for (Value a : i.args)
+        if (a != no_value) p = std::max(p, to_region(position_[a]));
+    return p;
+}
+
+uint32_t Schedule::uniform_of(const Inst& i) const {
+    uint32_t p = 0;
+    for (Value a : i.args) {
+        if (a == no_value) continue;
+        uint32_t at = position_[a];
+        // A constant or broadcast has to be written to a row before a cross-lane operation reads it.
+        const Op op = inst(a).op;
+        if (op == Op::Splat32 || op == Op::LaneId) at = to_region(at);
+        p = std::max(p, to_uniform(at));
+    }
+    return p;
+}
+
+void Schedule::assign_positions() {
+    const size_t n = block_->insts.size();
+    position_.assign(n, 0);
+    uint32_t barrier = 0;      // even; everything later stays at or behind it
+    uint32_t highest = 0;
+    uint32_t last_load[3] = {}, last_store[3] = {}, last_uload = 0;
+    std::vector<uint32_t> row_set(512, 0), sgpr_set(132, 0);
+    for (Value v = 0; v < n; ++v) {
+        const Inst& i = inst(v);
+        uint32_t p = 0;
+        switch (ir::op_info(i.op).cls) {
+            case Class::Uniform:
+                p = i.op == Op::Const32 || i.op == Op::Const64 ? 0 : std::max(uniform_of(i), barrier);
+                break;
+            case Class::GetS:
+                p = std::max(barrier, sgpr_set[i.op == Op::GetScc ? 130 : i.imm]);
+                if (i.op == Op::GetS64) p = std::max(p, sgpr_set[i.imm + 1]);
+                break;
+            case Class::SetS: {
+                const uint32_t reg = i.op == Op::SetScc ? 130 : static_cast<uint32_t>(i.imm);
+                p = std::max({uniform_of(i), barrier, sgpr_set[reg]});
+                if (i.op == Op::SetS64) p = std::max(p, sgpr_set[reg + 1]), sgpr_set[reg + 1] = p;
+                sgpr_set[reg] = p;
+                break;
+            }
+            case Class::GetV: p = std::max(barrier, row_set[i.imm]); break;
+            case Class::SetV: p = row_set[i.imm] = std::max({region_of(i), barrier | 1, row_set[i.imm]}); break;
+            case Class::Lane:
+                switch (i.op) {
+                    case Op::Splat32: case Op::Splat64: case Op::MaskOf: p = std::max(position_[i.args[0]], barrier); break;
+                    case Op::LaneId: p = barrier; break;
+                    case Op::Elem: p = position_[i.args[0]]; break;
+                    default: p = std::max(region_of(i), barrier | 1); break;
+                }
+                break;
+            case Class::ULoad:
+                p = std::max({uniform_of(i), barrier, to_uniform(last_store[0])});
+                last_uload = std::max(last_uload, p);
+                break;
+            case Class::LaneLoad:
+            case Class::LaneStore: {
+                const bool store = ir::op_info(i.op).cls == Class::LaneStore;
+                const uint32_t in = spaces(i.op);
+                p = std::max(region_of(i), barrier | 1);
+                for (int s = 0; s < 3; ++s) {
+                    if (!(in >> s & 1)) continue;
+                    // Scratch belongs to the lane: program order inside the chunk is enough.
+                    const uint32_t apart = s == 2 && in == in_scratch ? 0 : 2;
+                    if (last_store[s]) p = std::max(p, last_store[s] + apart);
+                    if (store && last_load[s]) p = std::max(p, last_load[s] + apart);
+                }
+                if (store && (in & in_global)) p = std::max(p, last_uload | 1);
+                for (int s = 0; s < 3; ++s)
+                    if (in >> s & 1) (store ? last_store : last_load)[s] = std::max((store ? last_store : last_load)[s], p);
+                break;
+            }
+            case Class::Cross: p = std::max(uniform_of(i), barrier); break;
+            case Class::Call:
+                p = barrier = to_uniform(highest);
+                break;
+        }
+        position_[v] = p;
+        // Virtual values do not occupy a segment by themselves.
+        highest = std::max(highest, p);
+    }
+    uint32_t last = to_uniform(highest);
+    if (block_->term.cond != no_value) last = std::max(last, to_uniform(position_[block_->term.cond]));
+    start_.assign(last + 2, 0);
+    mask_positions_.assign(last + 2, false);
+}
+
+void Schedule::find_clobbers() {
+    const size_t n = block_->insts.size();
+    clobber_.assign(n, no_value);
+    next_read_.assign(n, no_value);
+    std::fill(row_reads_.begin(), row_reads_.end(), no_value);
+    std::vector<Value> next_row(512, no_value), next_sgpr(132, no_value);
+    Value next_call = no_value;
+    for (Value v = static_cast<Value>(n); v-- > 0;) {
+        const Inst& i = inst(v);
+        const auto reg = static_cast<uint32_t>(i.imm);
+        switch (i.op) {
+            case Op::GetV: case Op::SetV:
+                clobber_[v] = std::min(next_row[reg], next_call);
+                if (i.op == Op::SetV) {
+                    next_row[reg] = v;
+                } else {
+                    next_read_[v] = row_reads_[reg];
+                    row_reads_[reg] = v;
+                }
+                break;
+            case Op::GetS32: clobber_[v] = std::min(next_sgpr[reg], next_call); break;
+            case Op::GetS64: clobber_[v] = std::min({next_sgpr[reg], next_sgpr[reg + 1], next_call}); break;
+            case Op::GetScc: clobber_[v] = std::min(next_sgpr[130], next_call); break;
+            case Op::SetS32: clobber_[v] = std::min(next_sgpr[reg], next_call); next_sgpr[reg] = v; break;
+            case Op::SetS64:
+                clobber_[v] = std::min({next_sgpr[reg], next_sgpr[reg + 1], next_call});
+                next_sgpr[reg] = next_sgpr[reg + 1] = v;
+                break;
+            case Op::SetScc: next_sgpr[130] = v; break;
+            case Op::Call: next_call = v; break;
+            default: break;
+        }
+    }
+}
+
+bool Schedule::emitted(Value v) const {
+    const Inst& i = inst(v);
+    switch (i.op) {
+        case Op::Const32: case Op::Const64: return uniform_home_[v].kind == Home::Slot;
+        case Op::GetS32: case Op::GetS64: case Op::GetScc: return uniform_home_[v].kind == Home::Slot;
+        case Op::GetV: case Op::Splat32: case Op::LaneId: return copy_[v];
+        case Op::Splat64: case Op::MaskOf: case Op::Elem: return false;
+        case Op::Pack64: return interleaved_[v];
+        case Op::Lo: case Op::Hi: return alias_[v] == no_unit;
+        default: return !fused_[v];
+    }
+}
+
+void Schedule::units_read(Value v, std::vector<Unit>& out) const {
+    const Inst& i = inst(v);
+    for (size_t a = 0; a < 8; ++a) {
+        const Value arg = i.args[a];
+        if (arg == no_value) continue;
+        switch (block_->type(arg)) {
+            case Type::V32: out.push_back(unit(arg)); break;
+            case Type::V64:
+                if (split(arg)) {
+                    units_read(arg, out);
+                } else {
+                    out.push_back(unit(arg, 0));
+                    if (inst(arg).op != Op::Splat64) out.push_back(unit(arg, 1));
+                }
+                break;
+            case Type::M:
+                if (fused_[arg]) units_read(arg, out);
+                else if (!is_full(arg)) out.push_back(unit(arg));
+                break;
+            default: break;
+        }
+    }
+}
+
+void Schedule::note_uniform_use(Value v, Use use, bool from_memory) {
+    if (last_uniform_use_[v] < use) last_uniform_use_[v] = use;
+    if (from_memory) uniform_from_memory_[v] |= 2;
+    if (use.position > position_[v]) uniform_from_memory_[v] |= 1;
+}
+
+void Schedule::note_unit_use(Unit u, Use use, bool from_memory) {
+    if (last_unit_use_[u] < use) last_unit_use_[u] = use;
+    first_unit_use_[u] = std::min(first_unit_use_[u], use.position);
+    const Value p = producer_[u];
+    const Inst& i = inst(p);
+    if (from_memory || use.position > position_[p]) unit_from_memory_[u] = 1;
+    if (i.op == Op::Splat32 || i.op == Op::Splat64 || i.op == Op::MaskOf) {
+        // Rematerialised at the use: it is the uniform value that is read there. 32-bit constants come from the pool.
+        const bool pooled = inst(i.args[0]).op == Op::Const32 || (inst(i.args[0]).op == Op::Const64 && i.op == Op::Splat64);
+        if (!pooled) note_uniform_use(i.args[0], use, true);
+        if (i.op == Op::MaskOf) mask_positions_[use.position] = true;
+    } else if (block_->type(p) == Type::M && unit_from_memory_[u]) {
+        mask_positions_[use.position] = true;
+    }
+}
+
+void Schedule::record_uses() {
+    const size_t n = block_->insts.size();
+    last_unit_use_.assign(unit_count_, {});
+    first_unit_use_.assign(unit_count_, ~0u);
+    last_uniform_use_.assign(n, {});
+    unit_from_memory_.assign(unit_count_, 0);
+    uniform_from_memory_.assign(n, 0);
+    copy_.assign(n, 0);
+    unit_home_.assign(unit_count_, {});
+    uniform_home_.assign(n, {});
+    std::vector<Unit> units;
+    for (Value v = 0; v < n; ++v) {
+        const Inst& i = inst(v);
+        const ir::OpInfo& info = ir::op_info(i.op);
+        const bool never = fused_[v] || i.op == Op::Splat32 || i.op == Op::Splat64 || i.op == Op::MaskOf || i.op == Op::Elem ||
+                           (i.op == Op::Pack64 && !interleaved_[v]) || ((i.op == Op::Lo || i.op == Op::Hi) && alias_[v] != no_unit);
+        if (never) continue;
+        const Use use{position_[v], v};
+        const bool between = info.cls == Class::Cross || i.op == Op::BitsOf;
+        units.clear();
+        units_read(v, units);
+        for (Unit u : units) note_unit_use(u, use, between);
+        for (Value a : i.args)
+            if (a != no_value && is_uniform(block_->type(a))) note_uniform_use(a, use, info.cls == Class::LaneLoad || info.cls == Class::LaneStore);
+    }
+    if (const Value cond = block_->term.cond; cond != no_value) {
+        const Use use{static_cast<uint32_t>(start_.size()) - 2, static_cast<Value>(n)};
+        note_uniform_use(cond, use, false);
+        // The terminator may repeat the compare.
+        if (position_[cond] == use.position && inst(cond).op >= Op::UCmpEq32 && inst(cond).op <= Op::UCmpNe64)
+            for (Value a : {inst(cond).args[0], inst(cond).args[1]}) note_uniform_use(a, use, false);
+    }
+}
+
+bool Schedule::assign_homes() {
+    const size_t n = block_->insts.size();
+    slots_used_ = 0;
+    // A register written in the same segment with the value serves as its home while it lasts.
+    for (Value v = 0; v < n; ++v) {
+        const Inst& i = inst(v);
+        if (i.op == Op::SetS32 || i.op == Op::SetS64) {
+            const Value source = i.args[0];
+            Home& home = uniform_home_[source];
+            const Op op = inst(source).op;
+            if (home.kind != Home::None || op == Op::Const32 || op == Op::Const64) continue;
+            if (ir::op_info(op).cls == Class::GetS || position_[v] != position_[source]) continue;
+            const Value c = clobber_[v];
+            if (c != no_value && position_[c] <= last_uniform_use_[source].position) continue;
+            home = {Home::Wave, static_cast<uint32_t>(offsetof(machine::Wave, sgpr) + i.imm * 4)};
+        } else if (i.op == Op::SetV && is_full(i.args[1])) {
+            const Unit u = unit(i.args[0]);
+            const Value source = producer_[u];
+            if (unit_home_[u].kind != Home::None || position_[v] != position_[source]) continue;
+            const Op op = inst(source).op;
+            if (op == Op::GetV || op == Op::Splat32 || op == Op::LaneId) continue;
+            const Value c = clobber_[v];
+            if (c != no_value && position_[c] <= last_unit_use_[u].position) continue;
+            unit_home_[u] = {Home::Row, static_cast<uint32_t>(i.imm)};
+        }
+    }
+    std::vector<std::pair<uint32_t, Unit>> temps;   // (first position, unit)
+    for (Value v = 0; v < n; ++v) {
+        const Inst& i = inst(v);
+        const ir::OpInfo& info = ir::op_info(i.op);
+        if (is_uniform(info.result)) {
+            Home& home = uniform_home_[v];
+            if (info.cls == Class::GetS) {
+                const Value c = clobber_[v];
+                const bool lost = c != no_value && Use{position_[c], c} < last_uniform_use_[v];
+                if (lost) {
+                    home = {Home::Slot, slots_used_++};
+                } else if (i.op == Op::GetScc) {
+                    home = {Home::Wave, static_cast<uint32_t>(offsetof(machine::Wave, scc))};
+                } else {
+                    home = {Home::Wave, static_cast<uint32_t>(offsetof(machine::Wave, sgpr) + i.imm * 4)};
+                }
+            } else if (i.op == Op::Const32 || i.op == Op::Const64) {
+                // Uniform code uses immediates; only lane code reads a constant from memory.
+                if (uniform_from_memory_[v] & 2) home = {Home::Slot, slots_used_++};
+                else home = {};
+            } else if (uniform_from_memory_[v] && home.kind == Home::None) {
+                home = {Home::Slot, slots_used_++};
+            }
+            continue;
+        }
+        if (alias_[v] != no_unit || info.result == Type::N) continue;
+        const uint32_t end = v + 1 < n ? unit_base_[v + 1] : unit_count_;
+        for (uint32_t index = unit_base_[v]; index < end; ++index) {
+            const Unit u(index);
+            if (first_unit_use_[u] == ~0u) continue;
+            Home& home = unit_home_[u];
+            if (info.result == Type::M) {
+                if (i.op != Op::MaskOf && unit_from_memory_[u]) home = {Home::Slot, slots_used_++}, mask_positions_[position_[v]] = true;
+                continue;
+            }
+            if (i.op == Op::GetV) {
+                const Value c = clobber_[v];
+                if (c == no_value || last_unit_use_[u].position <= position_[c]) {
+                    home = {Home::Row, static_cast<uint32_t>(i.imm)};
+                    continue;
+                }
+                copy_[v] = 1;
+                const uint32_t before = position_[c] & 1 ? position_[c] : position_[c] - 1;
+                position_[v] = std::max(to_region(position_[v]), std::min(first_unit_use_[u] | 1, before));
+                temps.push_back({position_[v], u});
+            } else if (i.op == Op::Splat32 || i.op == Op::LaneId) {
+                // Only cross-lane operations, at even positions, need them in memory; see uniform_of().
+                continue;
+            } else if (i.op == Op::Splat64) {
+                continue;
+            } else if (unit_from_memory_[u] && home.kind == Home::None) {
+                temps.push_back({position_[v], u});
+            }
+        }
+    }
+    for (Value v = 0; v < n; ++v) {
+        const Inst& i = inst(v);
+        if (ir::op_info(i.op).cls != Class::Cross) continue;
+        // Results of cross-lane operations are made in a row.
+        if (const Type t = ir::op_info(i.op).result; t == Type::V32) {
+            const Unit u(unit_base_[v]);
+            if (unit_home_[u].kind != Home::Temp) {
+                unit_home_[u] = {};
+                if (std::none_of(temps.begin(), temps.end(), [&](auto& t) { return t.second == u; })) temps.push_back({position_[v], u});
+            }
+        }
+        for (Value a : i.args) {
+            if (a == no_value) continue;
+            const Op op = inst(a).op;
+            if ((op != Op::Splat32 && op != Op::LaneId) || copy_[a]) continue;
+            copy_[a] = 1;
+            position_[a] = to_region(position_[a]);
+            if (op == Op::Splat32) {
+                const Value s = inst(a).args[0];
+                if (inst(s).op != Op::Const32) note_uniform_use(s, {position_[a], a}, true);
+                if (inst(s).op != Op::Const32 && uniform_home_[s].kind == Home::None) uniform_home_[s] = {Home::Slot, slots_used_++};
+            }
+            temps.push_back({position_[a], Unit(unit_base_[a])});
+        }
+    }
+    // Temp rows are reused once the last reader's segment is over.
+    std::sort(temps.begin(), temps.end());
+    std::vector<std::pair<uint32_t, uint32_t>> busy;   // (last position, row)
+    std::vector<uint32_t> free_rows;
+    temps_used_ = 0;
+    for (auto [position, u] : temps) {
+        for (size_t k = 0; k < busy.size();) {
+            if (busy[k].first < position) {
+                free_rows.push_back(busy[k].second);
+                busy[k] = busy.back();
+                busy.pop_back();
+            } else {
+                ++k;
+            }
+        }
+        uint32_t row;
+        if (free_rows.empty()) {
+            row = temps_used_++;
+        } else {
+            row = free_rows.back();
+            free_rows.pop_back();
+        }
+        unit_home_[u] = {Home::Temp, row};
+        busy.push_back({std::max(position, last_unit_use_[u].position), row});
+    }
+    return slots_used_ <= slot_count && temps_used_ <= temp_rows;
+}
+
+void Schedule::sort() {
+    const size_t n = block_->insts.size();
+    std::fill(start_.begin(), start_.end(), 0);
+    for (Value v = 0; v < n; ++v)
+        if (emitted(v)) ++start_[position_[v] + 1];
+    for (size_t p = 1; p < start_.size(); ++p) start_[p] += start_[p - 1];
+    order_.resize(start_.back());
+    std::vector<uint32_t> at(start_.begin(), start_.end());
+    for (Value v = 0; v < n; ++v)
+        if (emitted(v)) order_[at[position_[v]]++] = v;
+}
+
+bool Schedule::build(const ir::Block& block, bool fuse_compares) {
+    block_ = &block;
+    fuse_compares_ = fuse_compares;
+    assign_units();
+    assign_positions();
+    find_clobbers();
+    record_uses();
+    if (!assign_homes()) return false;
+    sort();
+    return true;
+}
+
+}  // namespace wj::x64

@@ -1,0 +1,101 @@
+// Cuts the IR of a block into alternating segments U0 R0 U1 R1 ...: uniform code and lane regions, and gives
+// every value that crosses a segment border a home in memory. Positions: 2k = uniform segment k, 2k + 1 =
+// region k. docs/backend.md has the rules.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/ir.h"
+
+namespace wj::x64 {
+
+using ir::no_value;
+using ir::Value;
+
+// A unit is one register of a lane value: V32 and M have one, V64 two (interleaved halves), T one per dword.
+struct Unit {
+    uint32_t index = ~0u;
+    constexpr Unit() = default;
+    constexpr explicit Unit(uint32_t i) : index(i) {}
+    constexpr operator uint32_t() const { return index; }
+};
+inline constexpr Unit no_unit;
+
+struct Home {
+    enum Kind : uint8_t {
+        None,
+        Row,     // units: register row `index` of the wave holds the value (index >= 256: AccVGPR)
+        Temp,    // units: temp row of the frame
+        Slot,    // masks and uniform values: 8-byte slot of the frame
+        Wave,    // uniform values: byte offset in machine::Wave
+    } kind = None;
+    uint32_t index = 0;
+};
+
+class Schedule {
+public:
+    // False when the block needs more homes than a frame has.
+    bool build(const ir::Block& block, bool fuse_compares);
+
+    uint32_t segments() const { return static_cast<uint32_t>(start_.size()) - 1; }
+    const Value* begin(uint32_t position) const { return order_.data() + start_[position]; }
+    const Value* end(uint32_t position) const { return order_.data() + start_[position + 1]; }
+    uint32_t position(Value v) const { return position_[v]; }
+    uint32_t terminator_position() const { return segments() - 1; }
+
+    uint32_t unit_count() const { return unit_count_; }
+    // The unit that holds part `part` of v after looking through Elem and Lo/Hi of Pack64.
+    Unit unit(Value v, uint32_t part = 0) const;
+    Value producer(Unit u) const { return producer_[u]; }
+    const Home& unit_home(Unit u) const { return unit_home_[u]; }
+    const Home& uniform_home(Value v) const { return uniform_home_[v]; }
+    bool is_full(Value mask) const;
+    // A compare that is emitted as part of the MaskAnd that uses it.
+    bool fused(Value v) const { return fused_[v]; }
+    bool split(Value v64) const;   // Pack64 that exists only as its two arguments
+    void units_read(Value v, std::vector<Unit>& out) const;
+    // GetV values of the row that SetV `v` overwrites, and that were read before it.
+    template <class F>
+    void for_each_read_of_row(uint32_t row, F f) const {
+        for (Value v = row_reads_[row]; v != no_value; v = next_read_[v]) f(v);
+    }
+    bool uses_mask_slots(uint32_t position) const { return mask_positions_[position]; }
+    uint32_t slots_used() const { return slots_used_; }
+    uint32_t temp_row_count() const { return temps_used_; }
+
+private:
+    struct Use {
+        uint32_t position = 0;
+        Value index = 0;
+        bool operator<(const Use& o) const { return position != o.position ? position < o.position : index < o.index; }
+    };
+    void assign_units();
+    void assign_positions();
+    void find_clobbers();
+    void record_uses();
+    bool assign_homes();
+    void sort();
+    bool emitted(Value v) const;
+    void note_unit_use(Unit u, Use use, bool from_memory);
+    void note_uniform_use(Value v, Use use, bool from_memory);
+    uint32_t region_of(const ir::Inst& inst) const;
+    uint32_t uniform_of(const ir::Inst& inst) const;
+    const ir::Inst& inst(Value v) const { return block_->insts[v]; }
+
+    const ir::Block* block_ = nullptr;
+    bool fuse_compares_ = false;
+    std::vector<uint32_t> unit_base_, position_, start_;
+    std::vector<Unit> alias_;
+    std::vector<Value> producer_, order_, clobber_;
+    std::vector<Home> unit_home_, uniform_home_;
+    std::vector<uint8_t> fused_, interleaved_, copy_, use_count_;
+    std::vector<bool> mask_positions_;
+    std::vector<Use> last_unit_use_, last_uniform_use_;
+    std::vector<uint32_t> first_unit_use_;
+    std::vector<uint8_t> unit_from_memory_, uniform_from_memory_;
+    std::vector<Value> row_reads_ = std::vector<Value>(512, no_value), next_read_;
+    uint32_t unit_count_ = 0, temps_used_ = 0, slots_used_ = 0;
+};
+
+}  // namespace wj::x64
