@@ -106,6 +106,33 @@ void exchange2(Wave& w, const Inst& inst) {
         write_row(vrow(w, inst.dst[0], d), values[d], w.exec());
 }
 
+// ds_read_b64_tr_b16/b8 (gfx950): every 16 lanes read a block of K rows of 16 elements, lane
+// k * n + i holding elements of row k, and get it transposed: lane m receives column m. (Layout as
+// in Triton's lowering, triton-lang/triton#8525.) What inactive lanes contribute is not documented:
+// refused.
+template <class Element>
+void read_transposed(Wave& w, const Inst& inst) {
+    if (refuse_gds(w, inst)) return;
+    if (~w.exec())
+        return stop(w, ExitKind::Unimplemented, "transposing LDS read with inactive lanes");
+    constexpr uint32_t count = 8 / sizeof(Element), lanes_per_row = 16 / count;
+    const uint32_t* base = vrow(w, inst.vaddr());
+    Element in[lanes][count], out[lanes][count];
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+        const Address a = at(base, lane, static_cast<uint32_t>(inst.offset));
+        const auto raw = lds_read<uint64_t>(w, a);
+        std::memcpy(in[lane], &raw, sizeof raw);
+    }
+    for (uint32_t lane = 0; lane < lanes; ++lane)
+        for (uint32_t k = 0; k < count; ++k)
+            out[lane][k] = in[(lane & ~15u) + k * lanes_per_row + lane % 16 / count][lane % count];
+    alignas(64) uint32_t values[2][lanes];
+    for (uint32_t lane = 0; lane < lanes; ++lane)
+        for (uint32_t d = 0; d < 2; ++d)
+            std::memcpy(&values[d][lane], &out[lane][d * count / 2], 4);
+    commit_old<uint64_t>(w, inst.dst[0], values, w.exec());
+}
+
 // ---- atomics
 // ----------------------------------------------------------------------------------------
 
@@ -266,10 +293,11 @@ void bpermute(Wave& w, const Inst& inst) {
     write_row(vrow(w, inst.dst[0]), out, exec);
 }
 
-// ---- global wave sync -------------------------------------------------------------------------------
-// The resource is M0[21:16] + offset[5:0]; the value comes from the first active lane (CDNA ISA manual,
-// DS_GWS_*). ds_gws_init(n) prepares for n + 1 waves. A wave that has to wait yields and runs the
-// instruction again.
+// ---- global wave sync
+// ------------------------------------------------------------------------------- The resource is
+// M0[21:16] + offset[5:0]; the value comes from the first active lane (CDNA ISA manual, DS_GWS_*).
+// ds_gws_init(n) prepares for n + 1 waves. A wave that has to wait yields and runs the instruction
+// again.
 
 machine::GwsResource* gws_resource(Wave& w, const Inst& inst) {
     if (!w.ctx->gws) {
@@ -320,8 +348,12 @@ void gws_barrier(Wave& w, const Inst& inst) {
 void gws_release(Wave& w, const Inst& inst, int64_t count) {
     if (machine::GwsResource* r = gws_resource(w, inst)) r->semaphore.fetch_add(count);
 }
-void gws_sema_v(Wave& w, const Inst& inst) { gws_release(w, inst, 1); }
-void gws_sema_br(Wave& w, const Inst& inst) { gws_release(w, inst, first_lane_value(w, inst)); }
+void gws_sema_v(Wave& w, const Inst& inst) {
+    gws_release(w, inst, 1);
+}
+void gws_sema_br(Wave& w, const Inst& inst) {
+    gws_release(w, inst, first_lane_value(w, inst));
+}
 
 void gws_sema_p(Wave& w, const Inst& inst) {
     machine::GwsResource* r = gws_resource(w, inst);
@@ -397,6 +429,8 @@ constexpr HandlerEntry table[] = {
     {Opcode::ds_write_b64, write<Store::B64>},
     {Opcode::ds_write_b96, write<Store::B96>},
     {Opcode::ds_write_b128, write<Store::B128>},
+    {Opcode::ds_read_b64_tr_b16, read_transposed<uint16_t>},
+    {Opcode::ds_read_b64_tr_b8, read_transposed<uint8_t>},
     {Opcode::ds_append, append_consume<true>},
     {Opcode::ds_consume, append_consume<false>},
     {Opcode::ds_read_addtid_b32, addtid<false>},

@@ -217,6 +217,27 @@ TEST_F(LdsMemory, Src2FormsOfVega) {
     EXPECT_EQ(dwords()[4], 25u);
 }
 
+// A 4 x 16 block of 16-bit elements: element (k, m) at k * 16 + m; lane m gets (0..3, m).
+TEST_F(LdsMemory, TransposingReadsOfGfx950) {
+    ctx->target = find_target("gfx950");
+    auto* halves = reinterpret_cast<uint16_t*>(lds.data());
+    for (uint32_t i = 0; i < 256; ++i) halves[i] = static_cast<uint16_t>(i);
+    for (uint32_t l = 0; l < 64; ++l) v(2)[l] = l * 8;
+    EXPECT_EQ(run({0xd9c60000, 0x04000002 /* ds_read_b64_tr_b16 v[4:5], v2 */}), none);
+    for (uint32_t l = 0; l < 64; ++l) {
+        const uint32_t block = l / 16 * 64, m = l % 16;
+        EXPECT_EQ(v(4)[l], (block + m) | (block + 16 + m) << 16);
+        EXPECT_EQ(v(5)[l], (block + 32 + m) | (block + 48 + m) << 16);
+    }
+    for (uint32_t i = 0; i < 512; ++i) lds[i] = static_cast<uint8_t>(i);
+    EXPECT_EQ(run({0xd9c40000, 0x04000002 /* ds_read_b64_tr_b8 v[4:5], v2 */}), none);
+    EXPECT_EQ(v(4)[3], 0x33231303u);
+    EXPECT_EQ(v(5)[3], 0x73635343u);
+    exec(1);
+    EXPECT_EQ(run({0xd9c60000, 0x04000002 /* ds_read_b64_tr_b16 v[4:5], v2 */}),
+              machine::ExitKind::Unimplemented);
+}
+
 TEST_F(LdsMemory, GdsIsRefusedByName) {
     ctx->target = find_target("gfx900");
     EXPECT_EQ(run({0xd8010000, 0x00000402 /* ds_add_u32 v2, v4 gds */}),
