@@ -13,6 +13,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace wj::gf {
@@ -225,10 +226,10 @@ inline I to_int_sat(T x) {
         else return static_cast<double>(x);
     }();
     if (is_nan(x)) return 0;
-    constexpr double low = static_cast<double>(static_cast<I>(std::is_signed_v<I> ? I(1) << (sizeof(I) * 8 - 1) : 0));
-    constexpr double high = static_cast<double>(std::is_signed_v<I> ? ~(I(1) << (sizeof(I) * 8 - 1)) : static_cast<I>(~I(0)));
-    if (d <= low) return static_cast<I>(low);
-    if (d >= high) return static_cast<I>(high);
+    constexpr auto low = static_cast<double>(std::numeric_limits<I>::min());
+    constexpr auto high = static_cast<double>(std::numeric_limits<I>::max());
+    if (d <= low) return std::numeric_limits<I>::min();
+    if (d >= high) return std::numeric_limits<I>::max();
     return static_cast<I>(d);
 }
 
