@@ -43,7 +43,7 @@ bool branch_pair(Lifter& l, const Inst& i) {
 }
 
 bool endpgm(Lifter& l, const Inst&) {
-    l.exit(machine::ExitKind::EndProgram, l.pc);
+    l.exit(machine::ExitKind::EndProgram, l.next_pc);
     return true;
 }
 
