@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 
 namespace wj::hsa {
 
@@ -72,6 +74,17 @@ void add_symbols(Executable& e, LoadedObject& object) {
     for (const auto& v : object.module->variables()) add(v.name).variable = &v;
 }
 
+// WAVEJIT_DUMP=folder keeps every code object that is loaded.
+void dump(std::span<const std::byte> bytes) {
+    static const char* folder = std::getenv("WAVEJIT_DUMP");
+    static std::atomic<uint32_t> number{0};
+    if (!folder || !*folder) return;
+    const std::string path = std::string(folder) + "/code_object_" + std::to_string(number++) + ".hsaco";
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!file) log_error("cannot write " + path);
+}
+
 hsa_status_t load(Executable& e, Agent& agent, const Reader& reader, hsa_loaded_code_object_t* out) {
     const auto resolve = [&](const std::string& name, uint64_t& address) {
         for (const auto& x : e.externals)
@@ -81,6 +94,7 @@ hsa_status_t load(Executable& e, Agent& agent, const Reader& reader, hsa_loaded_
             }
         return false;
     };
+    dump(reader.bytes);
     auto module = agent.device->load(reader.bytes, resolve);
     if (!module) {
         log_error("a code object cannot be loaded for " + agent.name + ": " + module.status().message());
