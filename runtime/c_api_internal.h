@@ -13,6 +13,7 @@
 
 #include "frontend/code_object.h"
 #include "runtime/device.h"
+#include "runtime/hidden_layout.h"
 #include "runtime/service_memory.h"
 #include "wavejit/wavejit.h"
 
@@ -42,6 +43,7 @@ struct wj_kernel {
     wj_module* module = nullptr;
     const wj::runtime::LoadedKernel* loaded = nullptr;
     const wj::KernelInfo* info = nullptr;
+    wj::runtime::HiddenLayout layout = wj::runtime::HiddenLayout::Standard;
 };
 
 struct wj_module {

@@ -18,6 +18,11 @@ namespace {
 // Stack of kernels that recurse or call through pointers; what HIP reserves by default.
 constexpr uint32_t default_dynamic_stack = 16 * 1024;
 
+runtime::HiddenLayout detect(const wj_module& m, size_t kernel) {
+    const CodeObject& object = m.module->object();
+    return runtime::detect_hidden_layout(object, object.kernels[kernel], m.context->device->target());
+}
+
 wj_status load(wj_context* context, std::span<const std::byte> bytes, const char* name, wj_module** module) {
     auto found = find_code_objects(bytes, name);
     if (!found) return context->fail(found.status());
@@ -39,7 +44,7 @@ wj_status load(wj_context* context, std::span<const std::byte> bytes, const char
     const auto& kernels = m->module->kernels();
     m->kernels.resize(kernels.size());
     for (size_t i = 0; i < kernels.size(); i++)
-        m->kernels[i] = {m.get(), &kernels[i], &m->module->object().kernels[i]};
+        m->kernels[i] = {m.get(), &kernels[i], &m->module->object().kernels[i], detect(*m, i)};
     *module = m.release();
     return WJ_OK;
 }
@@ -99,6 +104,9 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
     hidden.work_group = r.work_group;
     std::copy_n(o.global_offset, 3, hidden.global_offset.begin());
     hidden.dynamic_lds = static_cast<uint32_t>(std::min<uint64_t>(dynamic_lds, UINT32_MAX));
+    hidden.layout = o.hidden_layout == WJ_HIDDEN_AUTO ? kernel->layout
+                    : o.hidden_layout == WJ_HIDDEN_LIBCLC ? runtime::HiddenLayout::Libclc
+                                                          : runtime::HiddenLayout::Standard;
     hidden.queue_ptr = context->device->default_queue();
     runtime::fill_hidden_arguments(info, hidden, block->bytes);
 

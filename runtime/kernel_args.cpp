@@ -105,6 +105,7 @@ Result<ArgumentBlock> place_arguments(const KernelInfo& kernel, std::span<const 
 }
 
 void fill_hidden_arguments(const KernelInfo& kernel, const HiddenValues& v, std::span<std::byte> segment) {
+    uint32_t hidden = UINT32_MAX;
     uint16_t dims = v.grid[2] > 1 ? 3 : v.grid[1] > 1 ? 2 : 1;
     auto axis = [](ValueKind kind, ValueKind x) { return static_cast<int>(kind) - static_cast<int>(x); };
     for (const KernelArg& arg : kernel.metadata.args) {
@@ -148,7 +149,12 @@ void fill_hidden_arguments(const KernelInfo& kernel, const HiddenValues& v, std:
         }
         if (uint64_t{arg.offset} + arg.size > segment.size()) continue;
         std::memcpy(segment.data() + arg.offset, &value, std::min<size_t>(arg.size, 8));
+        hidden = std::min(hidden, arg.offset);
     }
+    uint32_t libclc[4] = {dims, static_cast<uint32_t>(v.global_offset[0]), static_cast<uint32_t>(v.global_offset[1]),
+                          static_cast<uint32_t>(v.global_offset[2])};
+    if (v.layout == HiddenLayout::Libclc && uint64_t{hidden} + sizeof(libclc) <= segment.size())
+        std::memcpy(segment.data() + hidden, libclc, sizeof(libclc));
 }
 
 }  // namespace wj::runtime

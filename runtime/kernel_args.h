@@ -8,6 +8,7 @@
 #include "common/status.h"
 #include "frontend/code_object.h"
 #include "runtime/device.h"
+#include "runtime/hidden_layout.h"
 
 namespace wj::runtime {
 
@@ -33,6 +34,7 @@ struct HiddenValues {
     std::array<uint32_t, 3> grid{1, 1, 1}, work_group{1, 1, 1};
     std::array<uint64_t, 3> global_offset{};
     uint32_t dynamic_lds = 0;
+    HiddenLayout layout = HiddenLayout::Standard;
     uint64_t queue_ptr = 0, printf_buffer = 0, hostcall_buffer = 0, heap = 0, multigrid_sync = 0;
 };
 

@@ -188,6 +188,10 @@ typedef struct wj_argument {
 
 #define WJ_POINTER(variable) {&(variable), sizeof(variable)}   /* an initializer of wj_argument */
 
+/* OpenCL C kernels of code objects V5 and V6 that were linked with libclc read other implicit arguments than the
+ * metadata says. wavejit tells them apart by their code; set it where that is not certain (-O0). */
+typedef enum wj_hidden_layout { WJ_HIDDEN_AUTO = 0, WJ_HIDDEN_STANDARD = 1, WJ_HIDDEN_LIBCLC = 2 } wj_hidden_layout;
+
 typedef struct wj_launch_options {
     size_t size;
     uint32_t grid[3];                /* work-items; 0 counts as 1 */
@@ -201,6 +205,7 @@ typedef struct wj_launch_options {
     uint64_t instruction_limit;      /* wave instructions of the whole dispatch; 0 = none */
     uint64_t global_offset[3];       /* OpenCL global offset */
     uint32_t dynamic_stack_bytes;    /* per work-item, for kernels with a dynamic call stack; 0 = 16 KiB */
+    wj_hidden_layout hidden_layout;
     int cooperative;                 /* all work-groups resident at once, for grid barriers */
 } wj_launch_options;
 
