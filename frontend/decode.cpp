@@ -9,7 +9,9 @@ namespace {
 
 using Decoder = bool (*)(DecodeState&, uint32_t);
 
-bool decode_none(DecodeState&, uint32_t) { return false; }
+bool decode_none(DecodeState&, uint32_t) {
+    return false;
+}
 
 bool decode_vop3_or_vop3p(DecodeState& s, uint32_t w) {
     return field(w, 23, 3) == 7 ? decode_vop3p(s, w) : decode_vop3(s, w);

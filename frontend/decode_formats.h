@@ -9,7 +9,9 @@ constexpr uint32_t field(uint32_t word, unsigned low, unsigned width) {
     return (word >> low) & ((1u << width) - 1);
 }
 
-constexpr bool bit(uint32_t word, unsigned index) { return ((word >> index) & 1) != 0; }
+constexpr bool bit(uint32_t word, unsigned index) {
+    return ((word >> index) & 1) != 0;
+}
 
 // Reads the second dword of a 64-bit encoding.
 inline bool second_word(DecodeState& s, uint32_t& word) {

@@ -7,9 +7,11 @@
 namespace wj {
 namespace {
 
-constexpr uint32_t saddr_off = 0x7f;
+constexpr uint32_t saddr_off = 0x7f, exec_lo = 126;
 
-void set_off(Operand& out) { out.kind = Operand::Kind::Off; }
+void set_off(Operand& out) {
+    out.kind = Operand::Kind::Off;
+}
 
 // A data register, AccVGPR when the ACC bit is set.
 bool decode_data(DecodeState& s, bool acc, uint32_t code, Type type, Operand& out) {
@@ -19,19 +21,22 @@ bool decode_data(DecodeState& s, bool acc, uint32_t code, Type type, Operand& ou
     return decode_agpr(s, code, type, dwords, out);
 }
 
-// Atomics on floats: gfx908 has them without return value only, gfx90a without the SCC bit, which is
-// reserved before.
+// Atomics on floats: gfx908 has them without return value only, gfx90a without the SCC bit, which
+// is reserved before.
 bool float_atomic_allowed(const DecodeState& s, const OpInfo& info, bool glc, bool scc,
                           bool reserved) {
-    const bool float_atomic = info.returns_if_glc && (info.name.find("_f32") != std::string_view::npos ||
-                                                      info.name.find("_f64") != std::string_view::npos ||
-                                                      info.name.find("_f16") != std::string_view::npos);
+    const bool float_atomic =
+        info.returns_if_glc && (info.name.find("_f32") != std::string_view::npos ||
+                                info.name.find("_f64") != std::string_view::npos ||
+                                info.name.find("_f16") != std::string_view::npos);
     if (!float_atomic) return true;
     if (s.target.column == Column::c908) return !glc && !reserved;
     return s.target.column != Column::c90a || !scc;
 }
 
-bool is_gws(std::string_view name) { return name.substr(0, 6) == "ds_gws"; }
+bool is_gws(std::string_view name) {
+    return name.substr(0, 6) == "ds_gws";
+}
 
 bool has_two_offsets(std::string_view name) {
     return name.find("read2") != std::string_view::npos ||
@@ -64,11 +69,13 @@ bool decode_ds(DecodeState& s, uint32_t w) {
     }
     // ds_gws_init and its kind take their data from the address field.
     const bool has_addr = info.src_count > 0 && info.src[0] == Type::addr;
-    const uint32_t codes[4] = {field(w1, 0, 8), field(w1, 8, 8), field(w1, 16, 8), field(w1, 24, 8)};
+    const uint32_t codes[4] = {field(w1, 0, 8), field(w1, 8, 8), field(w1, 16, 8),
+                               field(w1, 24, 8)};
     unsigned data_operands = info.dst_count;
     bool in_use[4] = {has_addr || (gws && info.src_count > 0), false, false, info.dst_count != 0};
     if (gws) {
-        if (info.src_count > 0 && !decode_data(s, acc, codes[0], info.src[0], out.src[1])) return false;
+        if (info.src_count > 0 && !decode_data(s, acc, codes[0], info.src[0], out.src[1]))
+            return false;
         data_operands += info.src_count;
     } else {
         if (has_addr && !decode_vgpr(s, codes[0], Type::addr, 1, out.src[0])) return false;
@@ -84,7 +91,14 @@ bool decode_ds(DecodeState& s, uint32_t w) {
         if (!in_use[i] && codes[i] != 0) return false;
     }
     if (acc && (data_operands == 0 || (s.before_gfx90a() && data_operands > 1))) return false;
-    return info.dst_count == 0 || decode_data(s, acc, codes[3], info.dst[0], out.dst[0]);
+    if (info.dst_count == 0) return true;
+    const bool illegal = out.illegal_operand;
+    if (!decode_data(s, acc, codes[3], info.dst[0], out.dst[0])) return false;
+    if (op ==
+        Opcode::ds_read_b96_tr_b6) {  // alone among the 96-bit loads takes an odd first register
+        out.illegal_operand = illegal || out.dst[0].reg + out.dst[0].dwords > 256u;
+    }
+    return true;
 }
 
 namespace {
@@ -93,10 +107,14 @@ enum Segment : uint32_t { flat_segment = 0, scratch_segment = 1, global_segment 
 
 Opcode flat_opcode(Column column, uint32_t segment, uint32_t code) {
     switch (segment) {
-    case flat_segment: return lookup_opcode<Format::FLAT>(column, code);
-    case scratch_segment: return lookup_opcode<Format::SCRATCH>(column, code);
-    case global_segment: return lookup_opcode<Format::GLOBAL>(column, code);
-    default: return Opcode::invalid;
+        case flat_segment:
+            return lookup_opcode<Format::FLAT>(column, code);
+        case scratch_segment:
+            return lookup_opcode<Format::SCRATCH>(column, code);
+        case global_segment:
+            return lookup_opcode<Format::GLOBAL>(column, code);
+        default:
+            return Opcode::invalid;
     }
 }
 
@@ -113,6 +131,7 @@ bool decode_flat_address(DecodeState& s, uint32_t w, uint32_t w1, uint32_t segme
             set_off(out.src[3]);
             return decode_vgpr(s, addr, Type::b64, 2, out.src[0]);
         }
+        if (saddr >= exec_lo) out.illegal_operand = true;
         return decode_sgpr(s, saddr, Type::b64, 2, out.src[3]) &&
                decode_vgpr(s, addr, Type::b32, 1, out.src[0]);
     }
@@ -161,11 +180,11 @@ bool decode_flat(DecodeState& s, uint32_t w) {
         return false;
     }
     // LLVM's gfx940 tables lack these AccVGPR forms.
-    if (acc && gfx940 && segment == global_segment && info.returns_if_glc) {
+    if (acc && gfx940 && info.returns_if_glc && out.glc) {
         const bool f64 = info.name.find("_f64") != std::string_view::npos;
         const bool no_return_only =
             op == Opcode::global_atomic_add_f32 || op == Opcode::global_atomic_pk_add_f16;
-        if (out.glc && (no_return_only || (f64 && out.scc))) return false;
+        if (no_return_only || (f64 && out.scc)) return false;
     }
     out.lds = bit(w, 13) && !(gfx940 && segment == scratch_segment);
     if (out.lds && (segment == flat_segment || gfx940 || !lds_load_exists(info.name))) return false;
@@ -197,7 +216,8 @@ bool decode_buffer_address(DecodeState& s, uint32_t w, uint32_t w1) {
            decode_source(s, field(w1, 24, 8), Type::b32, out.src[4], false, Slot::Scalar);
 }
 
-// TFE adds a status dword to a loaded value; it does not exist from gfx90a on, where the bit is ACC.
+// TFE adds a status dword to a loaded value; it does not exist from gfx90a on, where the bit is
+// ACC.
 bool decode_buffer_data(DecodeState& s, const OpInfo& info, uint32_t code, bool tfe_or_acc) {
     Inst& out = s.out;
     const bool acc = tfe_or_acc && !s.before_gfx90a();
@@ -244,8 +264,8 @@ bool decode_mubuf(DecodeState& s, uint32_t w) {
         return decode_buffer_address(s, w, w1);
     }
     if (!decode_buffer_address(s, w, w1)) return false;
-    const bool wide_lds = s.target.column == Column::c950 && (op == Opcode::buffer_load_dwordx3 ||
-                                                              op == Opcode::buffer_load_dwordx4);
+    const bool wide_lds = s.target.column == Column::c950 &&
+                          (op == Opcode::buffer_load_dwordx3 || op == Opcode::buffer_load_dwordx4);
     if (out.lds) return !tfe_or_acc && (wide_lds || lds_load_exists(info.name));
     return decode_buffer_data(s, info, field(w1, 8, 8), tfe_or_acc);
 }
@@ -274,8 +294,8 @@ bool decode_mimg(DecodeState& s, uint32_t w) {
     Inst& out = s.out;
     const std::string_view name = op_info(op).name;
     const bool gather = name.find("gather4") != std::string_view::npos;
-    const bool sampler = gather || name.find("sample") != std::string_view::npos ||
-                         op == Opcode::image_get_lod;
+    const bool sampler =
+        gather || name.find("sample") != std::string_view::npos || op == Opcode::image_get_lod;
     const bool atomic = name.find("atomic") != std::string_view::npos;
     const bool store = name.find("store") != std::string_view::npos;
     const bool d16 = bit(w1, 31);
@@ -301,7 +321,8 @@ bool decode_mimg(DecodeState& s, uint32_t w) {
     if (d16) dwords = (dwords + 1) / 2;
     if (out.tfe) ++dwords;
     const bool misaligned = dwords > 1 && (vdata & 1) != 0 && s.target.traits.aligned_vgpr_tuples;
-    if (misaligned || dwords < smallest || dwords > largest || (gather && dwords == 3) || vdata + dwords > 256) {
+    if (misaligned || dwords < smallest || dwords > largest || (gather && dwords == 3) ||
+        vdata + dwords > 256) {
         dwords = smallest;
     }
     Operand& data = store || atomic ? out.src[1] : out.dst[0];

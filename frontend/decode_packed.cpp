@@ -6,8 +6,8 @@
 namespace wj {
 namespace {
 
-// Which of the 13 modifier bits (numbered as v3:: does, op_sel_hi in place of omod) are used and which
-// must be zero, per class and number of sources.
+// Which of the 13 modifier bits (numbered as v3:: does, op_sel_hi in place of omod) are used and
+// which must be zero, per class and number of sources.
 struct PackedBits {
     uint16_t used, zero;
 };
@@ -18,19 +18,20 @@ PackedBits packed_bits(PackedClass packed, unsigned sources) {
     const uint32_t lists = per_source << v3::abs | per_source << v3::neg;
     const uint32_t lists_zero = missing << v3::abs | missing << v3::neg;
     switch (packed) {
-    case PackedClass::Dot:
-        return {static_cast<uint16_t>(lists | 1u << v3::clamp),
-                static_cast<uint16_t>(7u << v3::op_sel)};
-    case PackedClass::AccRead:
-    case PackedClass::AccWrite: return {0, 0x1c3f};
-    case PackedClass::LdScale:
-        return {static_cast<uint16_t>(3u << v3::op_sel | 3u << v3::omod),
-                static_cast<uint16_t>(4u << v3::abs | 4u << v3::op_sel | 4u << v3::neg)};
-    default:
-        return {static_cast<uint16_t>(lists | per_source << v3::op_sel |
-                                      (sources == 3 ? 8u << v3::op_sel : 0) | 1u << v3::clamp |
-                                      3u << v3::omod),
-                static_cast<uint16_t>(lists_zero | missing << v3::op_sel)};
+        case PackedClass::Dot:
+            return {static_cast<uint16_t>(lists | 1u << v3::clamp),
+                    static_cast<uint16_t>(7u << v3::op_sel)};
+        case PackedClass::AccRead:
+        case PackedClass::AccWrite:
+            return {0, 0x1c3f};
+        case PackedClass::LdScale:
+            return {static_cast<uint16_t>(3u << v3::op_sel | 3u << v3::omod),
+                    static_cast<uint16_t>(4u << v3::abs | 4u << v3::op_sel | 4u << v3::neg)};
+        default:
+            return {static_cast<uint16_t>(lists | per_source << v3::op_sel |
+                                          (sources == 3 ? 8u << v3::op_sel : 0) | 1u << v3::clamp |
+                                          3u << v3::omod),
+                    static_cast<uint16_t>(lists_zero | missing << v3::op_sel)};
     }
 }
 
@@ -49,14 +50,14 @@ bool decode_packed_modifiers(DecodeState& s, uint32_t w, uint32_t w1, PackedClas
     }
     out.neg = static_cast<uint8_t>(field(present, v3::neg, 3));
     out.op_sel = static_cast<uint8_t>(field(present, v3::op_sel, 3));
-    out.op_sel_hi = static_cast<uint8_t>(field(present, v3::omod, 2) |
-                                         field(present, v3::op_sel + 3, 1) << 2);
+    out.op_sel_hi =
+        static_cast<uint8_t>(field(present, v3::omod, 2) | field(present, v3::op_sel + 3, 1) << 2);
     out.clamp = bit(present, v3::clamp);
     return true;
 }
 
-// Dwords of an A or B operand of the f8f6f4 instructions, by its format (CBSZ, BLGP): fp8 and bf8 take
-// eight, fp6 and bf6 six, fp4 four.
+// Dwords of an A or B operand of the f8f6f4 instructions, by its format (CBSZ, BLGP): fp8 and bf8
+// take eight, fp6 and bf6 six, fp4 four.
 uint32_t f8f6f4_dwords(uint32_t format) {
     return format == 4 ? 4 : format == 2 || format == 3 ? 6 : 8;
 }

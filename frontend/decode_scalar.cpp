@@ -14,14 +14,23 @@ bool decode_scalar_source(DecodeState& s, uint32_t code, Type type, Operand& out
     return decode_source(s, code, type, out, true, Slot::Scalar);
 }
 
+// Scalar memory data may not be M0 or EXEC.
+bool decode_sdata(DecodeState& s, uint32_t code, Type type, Operand& out) {
+    constexpr uint32_t m0 = 124, exec_lo = 126;
+    if (code == m0 || code >= exec_lo) s.out.illegal_operand = true;
+    return decode_sgpr(s, code, type, type_dwords(type), out);
+}
+
 bool takes_register(Opcode op) {
     switch (op) {
-    case Opcode::s_setpc_b64:
-    case Opcode::s_rfe_b64:
-    case Opcode::s_movrels_b32:
-    case Opcode::s_movrels_b64:
-    case Opcode::s_cbranch_join: return true;
-    default: return false;
+        case Opcode::s_setpc_b64:
+        case Opcode::s_rfe_b64:
+        case Opcode::s_movrels_b32:
+        case Opcode::s_movrels_b64:
+        case Opcode::s_cbranch_join:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -104,19 +113,19 @@ bool decode_smem(DecodeState& s, uint32_t w) {
     if (cache_or_time) {
         if (out.imm_offset) return false;
         out.soffset_en = out.glc = false;
-        return info.dst_count == 0 || decode_scalar_dst(s, sdata, info.dst[0]);
+        return info.dst_count == 0 || decode_sdata(s, sdata, info.dst[0], out.dst[0]);
     }
     if (info.returns_if_glc) {
-        if (!decode_sgpr(s, sdata, info.src[0], type_dwords(info.src[0]), out.src[1])) return false;
+        if (!decode_sdata(s, sdata, info.src[0], out.src[1])) return false;
         if (out.glc) {
             out.dst[0] = out.src[1];
             out.dst[0].type = info.dst[0];
             out.dst[0].dwords = static_cast<uint8_t>(type_dwords(info.dst[0]));
         }
     } else if (info.dst_count != 0) {
-        if (!decode_scalar_dst(s, sdata, info.dst[0])) return false;
+        if (!decode_sdata(s, sdata, info.dst[0], out.dst[0])) return false;
     } else if (info.src_count != 0) {
-        if (!decode_sgpr(s, sdata, info.src[0], type_dwords(info.src[0]), out.src[1])) return false;
+        if (!decode_sdata(s, sdata, info.src[0], out.src[1])) return false;
     } else if (info.name.substr(0, 5) == "s_atc") {
         out.src[1] = immediate_operand(sdata, Type::simm16);
     }
@@ -124,8 +133,8 @@ bool decode_smem(DecodeState& s, uint32_t w) {
     if (!decode_sgpr(s, field(w, 0, 6) * 2, base_type, type_dwords(base_type), out.src[3])) {
         return false;
     }
-    // gfx9: IMM selects the 21-bit signed offset, SOFFSET_EN an SGPR in the second word; with neither,
-    // the SGPR number stands in the low bits of the offset.
+    // gfx9: IMM selects the 21-bit signed offset, SOFFSET_EN an SGPR in the second word; with
+    // neither, the SGPR number stands in the low bits of the offset.
     if (out.imm_offset) {
         out.offset = static_cast<int32_t>(field(w1, 0, 21) << 11) >> 11;
         if (!out.soffset_en) return true;

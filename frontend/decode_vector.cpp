@@ -11,13 +11,20 @@ constexpr uint32_t sdwa_code = 249, dpp_code = 250;
 // Sources that must be registers of one kind; everything else admits all encodings.
 Slot source_slot(Opcode op, uint32_t index) {
     switch (op) {
-    case Opcode::v_swap_b32:
-    case Opcode::v_permlane16_swap_b32:
-    case Opcode::v_permlane32_swap_b32: return Slot::VgprOnly;
-    case Opcode::v_readfirstlane_b32: return Slot::Vector;
-    case Opcode::v_readlane_b32: return index == 0 ? Slot::Vector : Slot::Scalar;
-    case Opcode::v_writelane_b32: return Slot::Scalar;
-    default: return Slot::Any;
+        case Opcode::v_swap_b32:
+        case Opcode::v_permlane16_swap_b32:
+        case Opcode::v_permlane32_swap_b32:
+            return Slot::VgprOnly;
+        case Opcode::v_readfirstlane_b32:
+            return Slot::Vector;
+        case Opcode::v_cvt_scalef32_sr_pk_fp4_f32:
+            return index == 0 ? Slot::VgprOnly : Slot::Any;
+        case Opcode::v_readlane_b32:
+            return index == 0 ? Slot::Vector : Slot::Scalar;
+        case Opcode::v_writelane_b32:
+            return Slot::Scalar;
+        default:
+            return Slot::Any;
     }
 }
 
@@ -47,7 +54,9 @@ bool decode_short_dst(DecodeState& s, const OpInfo& info, uint32_t vdst) {
     return decode_vdst(s, vdst, info.dst[0]);
 }
 
-bool used(const EncodingInfo& e, unsigned index) { return bit(e.v3_used, index); }
+bool used(const EncodingInfo& e, unsigned index) {
+    return bit(e.v3_used, index);
+}
 
 bool decode_sdwa_source(DecodeState& s, uint32_t code, bool scalar, Type type, Operand& out) {
     if (!scalar) return decode_vgpr(s, code, type, 1, out);
@@ -55,8 +64,8 @@ bool decode_sdwa_source(DecodeState& s, uint32_t code, bool scalar, Type type, O
     return decode_source(s, code, type, out, false);
 }
 
-// Selector and modifiers of one SDWA source, the high or the low half of the second word. Floats have
-// neg and abs, integers sext; the others must be zero. Bit 6 of the byte is ignored.
+// Selector and modifiers of one SDWA source, the high or the low half of the second word. Floats
+// have neg and abs, integers sext; the others must be zero. Bit 6 of the byte is ignored.
 bool decode_sdwa_modifiers(DecodeState& s, const EncodingInfo& e, uint32_t byte, unsigned index,
                            Type type) {
     Inst& out = s.out;
@@ -150,7 +159,10 @@ bool decode_dpp(DecodeState& s, uint32_t w) {
         }
     }
     if (!decode_short_dst(s, info, field(w, 17, 8))) return false;
-    if (info.src_count == 0) return true;  // v_nop
+    if (info.src_count == 0) {  // v_nop
+        if (!legal_dpp_control(s.target, out.dpp_ctrl, false)) out.illegal_operand = true;
+        return true;
+    }
     const uint32_t dwords = type_dwords(info.src[0]);
     if (!decode_vgpr(s, field(w1, 0, 8), info.src[0], dwords, out.src[0])) return false;
     const bool wide = (dwords == 2 || type_dwords(info.dst[0]) == 2) && !s.before_gfx90a();
@@ -258,7 +270,8 @@ bool decode_vop3(DecodeState& s, uint32_t w) {
         out.bound_ctrl = bit(out.op_sel, 1);
         out.op_sel = 0;
     }
-    if (info.format == Format::VOP3 && info.name.substr(0, 9) == "v_interp_") return decode_vop3_interp(s, w, w1);
+    if (info.format == Format::VOP3 && info.name.substr(0, 9) == "v_interp_")
+        return decode_vop3_interp(s, w, w1);
 
     const uint32_t vdst = field(w, 0, 8);
     if (info.dst_count == 0) {

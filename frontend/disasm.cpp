@@ -6,20 +6,22 @@ namespace {
 
 bool is_branch(Opcode op) {
     switch (op) {
-    case Opcode::s_branch:
-    case Opcode::s_cbranch_scc0:
-    case Opcode::s_cbranch_scc1:
-    case Opcode::s_cbranch_vccz:
-    case Opcode::s_cbranch_vccnz:
-    case Opcode::s_cbranch_execz:
-    case Opcode::s_cbranch_execnz:
-    case Opcode::s_cbranch_cdbgsys:
-    case Opcode::s_cbranch_cdbguser:
-    case Opcode::s_cbranch_cdbgsys_or_user:
-    case Opcode::s_cbranch_cdbgsys_and_user:
-    case Opcode::s_cbranch_i_fork:
-    case Opcode::s_call_b64: return true;
-    default: return false;
+        case Opcode::s_branch:
+        case Opcode::s_cbranch_scc0:
+        case Opcode::s_cbranch_scc1:
+        case Opcode::s_cbranch_vccz:
+        case Opcode::s_cbranch_vccnz:
+        case Opcode::s_cbranch_execz:
+        case Opcode::s_cbranch_execnz:
+        case Opcode::s_cbranch_cdbgsys:
+        case Opcode::s_cbranch_cdbguser:
+        case Opcode::s_cbranch_cdbgsys_or_user:
+        case Opcode::s_cbranch_cdbgsys_and_user:
+        case Opcode::s_cbranch_i_fork:
+        case Opcode::s_call_b64:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -35,15 +37,24 @@ void append_simm16(Text& t, uint32_t simm) {
 void append_immediate(Text& t, const Operand& operand) {
     const uint32_t simm = static_cast<uint32_t>(operand.value) & 0xffff;
     switch (t.inst.op) {
-    case Opcode::s_waitcnt: append_waitcnt(t.out, simm); return;
-    case Opcode::s_sendmsg:
-    case Opcode::s_sendmsghalt: append_sendmsg(t.out, simm); return;
-    case Opcode::s_getreg_b32:
-    case Opcode::s_setreg_b32:
-    case Opcode::s_setreg_imm32_b32: append_hwreg(t.out, simm, t.target); return;
-    case Opcode::s_set_gpr_idx_mode:
-    case Opcode::s_set_gpr_idx_on: append_gpr_idx_mode(t.out, simm); return;
-    default: break;
+        case Opcode::s_waitcnt:
+            append_waitcnt(t.out, simm);
+            return;
+        case Opcode::s_sendmsg:
+        case Opcode::s_sendmsghalt:
+            append_sendmsg(t.out, simm);
+            return;
+        case Opcode::s_getreg_b32:
+        case Opcode::s_setreg_b32:
+        case Opcode::s_setreg_imm32_b32:
+            append_hwreg(t.out, simm, t.target);
+            return;
+        case Opcode::s_set_gpr_idx_mode:
+        case Opcode::s_set_gpr_idx_on:
+            append_gpr_idx_mode(t.out, simm);
+            return;
+        default:
+            break;
     }
     if (is_branch(t.inst.op)) {
         append_decimal(t.out, simm);
@@ -126,32 +137,50 @@ std::string disassemble(const Target& target, const Inst& inst) {
     if (inst.op == Opcode::invalid || inst.size < 4) return "<invalid>";
     Text t{target, inst};
     switch (inst.format) {
-    case Format::SOP1:
-    case Format::SOP2:
-    case Format::SOPK:
-    case Format::SOPC:
-    case Format::SOPP: print_scalar(t); break;
-    case Format::SMEM: print_smem(t); break;
-    case Format::VOP3P: print_vop3p(t); break;
-    case Format::VINTRP: print_interp(t); break;
-    case Format::VOP1:
-    case Format::VOP2:
-    case Format::VOPC:
-    case Format::VOP3:
-        if (op_info(inst.op).name.substr(0, 9) == "v_interp_") {
+        case Format::SOP1:
+        case Format::SOP2:
+        case Format::SOPK:
+        case Format::SOPC:
+        case Format::SOPP:
+            print_scalar(t);
+            break;
+        case Format::SMEM:
+            print_smem(t);
+            break;
+        case Format::VOP3P:
+            print_vop3p(t);
+            break;
+        case Format::VINTRP:
             print_interp(t);
-        } else {
-            print_vector(t);
-        }
-        break;
-    case Format::EXP: print_export(t); break;
-    case Format::DS: print_ds(t); break;
-    case Format::FLAT:
-    case Format::GLOBAL:
-    case Format::SCRATCH: print_flat(t); break;
-    case Format::MUBUF:
-    case Format::MTBUF: print_buffer(t); break;
-    case Format::MIMG: print_image(t); break;
+            break;
+        case Format::VOP1:
+        case Format::VOP2:
+        case Format::VOPC:
+        case Format::VOP3:
+            if (op_info(inst.op).name.substr(0, 9) == "v_interp_") {
+                print_interp(t);
+            } else {
+                print_vector(t);
+            }
+            break;
+        case Format::EXP:
+            print_export(t);
+            break;
+        case Format::DS:
+            print_ds(t);
+            break;
+        case Format::FLAT:
+        case Format::GLOBAL:
+        case Format::SCRATCH:
+            print_flat(t);
+            break;
+        case Format::MUBUF:
+        case Format::MTBUF:
+            print_buffer(t);
+            break;
+        case Format::MIMG:
+            print_image(t);
+            break;
     }
     return std::move(t.out);
 }

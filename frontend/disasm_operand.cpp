@@ -11,8 +11,12 @@ constexpr uint32_t int_64 = 192, int_minus_16 = 208, float_first = 240, inv_2pi 
 constexpr std::array<std::string_view, 8> float_names{"0.5", "-0.5", "1.0", "-1.0",
                                                       "2.0", "-2.0", "4.0", "-4.0"};
 
-bool is_half_int(Type t) { return t == Type::i16 || t == Type::u16 || t == Type::b16; }
-bool is_half(Type t) { return is_half_int(t) || t == Type::f16 || t == Type::bf16; }
+bool is_half_int(Type t) {
+    return t == Type::i16 || t == Type::u16 || t == Type::b16;
+}
+bool is_half(Type t) {
+    return is_half_int(t) || t == Type::f16 || t == Type::bf16;
+}
 
 bool is_wide_scalar(Type t) {
     return t == Type::b64 || t == Type::i64 || t == Type::u64 || t == Type::f64 || t == Type::mask;
@@ -22,43 +26,71 @@ bool is_wide_scalar(Type t) {
 std::string_view named_sgpr(uint32_t reg, uint32_t dwords) {
     if (dwords == 1) {
         switch (reg) {
-        case 102: return "flat_scratch_lo";
-        case 103: return "flat_scratch_hi";
-        case 104: return "xnack_mask_lo";
-        case 105: return "xnack_mask_hi";
-        case 106: return "vcc_lo";
-        case 107: return "vcc_hi";
-        case 124: return "m0";
-        case 126: return "exec_lo";
-        case 127: return "exec_hi";
-        default: return {};
+            case 102:
+                return "flat_scratch_lo";
+            case 103:
+                return "flat_scratch_hi";
+            case 104:
+                return "xnack_mask_lo";
+            case 105:
+                return "xnack_mask_hi";
+            case 106:
+                return "vcc_lo";
+            case 107:
+                return "vcc_hi";
+            case 124:
+                return "m0";
+            case 126:
+                return "exec_lo";
+            case 127:
+                return "exec_hi";
+            default:
+                return {};
         }
     }
     if (dwords != 2) return {};
     switch (reg) {
-    case 102: return "flat_scratch";
-    case 104: return "xnack_mask";
-    case 106: return "vcc";
-    case 126: return "exec";
-    default: return {};
+        case 102:
+            return "flat_scratch";
+        case 104:
+            return "xnack_mask";
+        case 106:
+            return "vcc";
+        case 126:
+            return "exec";
+        default:
+            return {};
     }
 }
 
 std::string_view special_name(uint32_t code) {
     switch (code) {
-    case 125: return "null";
-    case 230: return "src_flat_scratch_base_lo";
-    case 231: return "src_flat_scratch_base_hi";
-    case 235: return "src_shared_base";
-    case 236: return "src_shared_limit";
-    case 237: return "src_private_base";
-    case 238: return "src_private_limit";
-    case 239: return "src_pops_exiting_wave_id";
-    case 251: return "src_vccz";
-    case 252: return "src_execz";
-    case 253: return "src_scc";
-    case 254: return "src_lds_direct";
-    default: return "src_unknown";
+        case 125:
+            return "null";
+        case 230:
+            return "src_flat_scratch_base_lo";
+        case 231:
+            return "src_flat_scratch_base_hi";
+        case 235:
+            return "src_shared_base";
+        case 236:
+            return "src_shared_limit";
+        case 237:
+            return "src_private_base";
+        case 238:
+            return "src_private_limit";
+        case 239:
+            return "src_pops_exiting_wave_id";
+        case 251:
+            return "src_vccz";
+        case 252:
+            return "src_execz";
+        case 253:
+            return "src_scc";
+        case 254:
+            return "src_lds_direct";
+        default:
+            return "src_unknown";
     }
 }
 
@@ -86,14 +118,18 @@ void append_constant(std::string& out, const Operand& operand) {
     } else if (code < inv_2pi) {
         out += float_names[(code - float_first) & 7];
     } else {
-        out += is_wide_scalar(operand.type) && operand.type != Type::mask ? "0.15915494309189532" : "0.15915494";
+        out += is_wide_scalar(operand.type) && operand.type != Type::mask ? "0.15915494309189532"
+                                                                          : "0.15915494";
     }
 }
 
-bool inlinable_int(int64_t value) { return value >= -16 && value <= 64; }
+bool inlinable_int(int64_t value) {
+    return value >= -16 && value <= 64;
+}
 
-constexpr std::array<uint32_t, 9> f32_bits{0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000,
-                                           0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983};
+constexpr std::array<uint32_t, 9> f32_bits{0x3f000000, 0xbf000000, 0x3f800000,
+                                           0xbf800000, 0x40000000, 0xc0000000,
+                                           0x40800000, 0xc0800000, 0x3e22f983};
 constexpr std::array<uint16_t, 9> f16_bits{0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
                                            0xc000, 0x4400, 0xc400, 0x3118};
 
@@ -171,9 +207,15 @@ void append_literal(std::string& out, const Operand& operand, uint32_t raw) {
         append_hex(out, raw);
         return;
     }
-    const bool inlinable = is_wide_scalar(operand.type)
-                               ? raw <= 64
-                               : inlinable_int(static_cast<int32_t>(raw)) || inlinable_f32(raw);
+    bool inlinable = false;
+    if (is_wide_scalar(operand.type)) {
+        inlinable = raw <= 64;
+    } else if (operand.type == Type::pk_f16) {
+        inlinable = inlinable_int(static_cast<int32_t>(raw)) ||
+                    (raw <= 0xffff && inlinable_f16(static_cast<uint16_t>(raw)));
+    } else {
+        inlinable = inlinable_int(static_cast<int32_t>(raw)) || inlinable_f32(raw);
+    }
     if (inlinable) {
         append_lit(out, raw);
     } else {
@@ -211,23 +253,39 @@ void append_immediate_32(std::string& out, uint32_t bits) {
 
 void append_operand(std::string& out, const Operand& operand, uint32_t raw_literal) {
     switch (operand.kind) {
-    case Operand::Kind::None: break;
-    case Operand::Kind::Sgpr:
-        if (const std::string_view name = named_sgpr(operand.reg, operand.dwords); !name.empty()) {
-            out += name;
-        } else if (operand.reg >= 108 && operand.reg <= 123) {
-            append_tuple(out, "ttmp", operand.reg - 108u, operand.dwords);
-        } else {
-            append_tuple(out, "s", operand.reg, operand.dwords);
-        }
-        break;
-    case Operand::Kind::Vgpr: append_tuple(out, "v", operand.reg, operand.dwords); break;
-    case Operand::Kind::Agpr: append_tuple(out, "a", operand.reg, operand.dwords); break;
-    case Operand::Kind::Const: append_constant(out, operand); break;
-    case Operand::Kind::Literal: append_literal(out, operand, raw_literal); break;
-    case Operand::Kind::Special: out += special_name(operand.reg); break;
-    case Operand::Kind::Imm: append_decimal(out, static_cast<int64_t>(operand.value)); break;
-    case Operand::Kind::Off: out += "off"; break;
+        case Operand::Kind::None:
+            break;
+        case Operand::Kind::Sgpr:
+            if (const std::string_view name = named_sgpr(operand.reg, operand.dwords);
+                !name.empty()) {
+                out += name;
+            } else if (operand.reg >= 108 && operand.reg <= 123) {
+                append_tuple(out, "ttmp", operand.reg - 108u, operand.dwords);
+            } else {
+                append_tuple(out, "s", operand.reg, operand.dwords);
+            }
+            break;
+        case Operand::Kind::Vgpr:
+            append_tuple(out, "v", operand.reg, operand.dwords);
+            break;
+        case Operand::Kind::Agpr:
+            append_tuple(out, "a", operand.reg, operand.dwords);
+            break;
+        case Operand::Kind::Const:
+            append_constant(out, operand);
+            break;
+        case Operand::Kind::Literal:
+            append_literal(out, operand, raw_literal);
+            break;
+        case Operand::Kind::Special:
+            out += special_name(operand.reg);
+            break;
+        case Operand::Kind::Imm:
+            append_decimal(out, static_cast<int64_t>(operand.value));
+            break;
+        case Operand::Kind::Off:
+            out += "off";
+            break;
     }
 }
 

@@ -2,29 +2,50 @@
 
 #include "frontend/disasm_text.h"
 
-// Symbolic immediates. Names: LLVM's assembler syntax ("Syntax of AMDGPU Instruction Operands"), which
-// takes them from the ISA manuals.
+// Symbolic immediates. Names: LLVM's assembler syntax ("Syntax of AMDGPU Instruction Operands"),
+// which takes them from the ISA manuals.
 
 namespace wj {
 namespace {
 
-constexpr std::array<std::string_view, 26> hwreg_names{
-    "", "HW_REG_MODE", "HW_REG_STATUS", "HW_REG_TRAPSTS", "HW_REG_HW_ID", "HW_REG_GPR_ALLOC",
-    "HW_REG_LDS_ALLOC", "HW_REG_IB_STS", "", "", "", "", "", "", "", "HW_REG_SH_MEM_BASES",
-    "HW_REG_TBA_LO", "HW_REG_TBA_HI", "HW_REG_TMA_LO", "HW_REG_TMA_HI", "HW_REG_XCC_ID",
-    "HW_REG_SQ_PERF_SNAPSHOT_DATA", "HW_REG_SQ_PERF_SNAPSHOT_DATA1",
-    "HW_REG_SQ_PERF_SNAPSHOT_PC_LO", "HW_REG_SQ_PERF_SNAPSHOT_PC_HI", ""};
+constexpr std::array<std::string_view, 26> hwreg_names{"",
+                                                       "HW_REG_MODE",
+                                                       "HW_REG_STATUS",
+                                                       "HW_REG_TRAPSTS",
+                                                       "HW_REG_HW_ID",
+                                                       "HW_REG_GPR_ALLOC",
+                                                       "HW_REG_LDS_ALLOC",
+                                                       "HW_REG_IB_STS",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "HW_REG_SH_MEM_BASES",
+                                                       "HW_REG_TBA_LO",
+                                                       "HW_REG_TBA_HI",
+                                                       "HW_REG_TMA_LO",
+                                                       "HW_REG_TMA_HI",
+                                                       "HW_REG_XCC_ID",
+                                                       "HW_REG_SQ_PERF_SNAPSHOT_DATA",
+                                                       "HW_REG_SQ_PERF_SNAPSHOT_DATA1",
+                                                       "HW_REG_SQ_PERF_SNAPSHOT_PC_LO",
+                                                       "HW_REG_SQ_PERF_SNAPSHOT_PC_HI",
+                                                       ""};
 
 constexpr std::array<std::string_view, 16> dfmt_names{
-    "BUF_DATA_FORMAT_INVALID", "BUF_DATA_FORMAT_8", "BUF_DATA_FORMAT_16", "BUF_DATA_FORMAT_8_8",
-    "BUF_DATA_FORMAT_32", "BUF_DATA_FORMAT_16_16", "BUF_DATA_FORMAT_10_11_11",
-    "BUF_DATA_FORMAT_11_11_10", "BUF_DATA_FORMAT_10_10_10_2", "BUF_DATA_FORMAT_2_10_10_10",
-    "BUF_DATA_FORMAT_8_8_8_8", "BUF_DATA_FORMAT_32_32", "BUF_DATA_FORMAT_16_16_16_16",
-    "BUF_DATA_FORMAT_32_32_32", "BUF_DATA_FORMAT_32_32_32_32", "BUF_DATA_FORMAT_RESERVED_15"};
+    "BUF_DATA_FORMAT_INVALID",     "BUF_DATA_FORMAT_8",        "BUF_DATA_FORMAT_16",
+    "BUF_DATA_FORMAT_8_8",         "BUF_DATA_FORMAT_32",       "BUF_DATA_FORMAT_16_16",
+    "BUF_DATA_FORMAT_10_11_11",    "BUF_DATA_FORMAT_11_11_10", "BUF_DATA_FORMAT_10_10_10_2",
+    "BUF_DATA_FORMAT_2_10_10_10",  "BUF_DATA_FORMAT_8_8_8_8",  "BUF_DATA_FORMAT_32_32",
+    "BUF_DATA_FORMAT_16_16_16_16", "BUF_DATA_FORMAT_32_32_32", "BUF_DATA_FORMAT_32_32_32_32",
+    "BUF_DATA_FORMAT_RESERVED_15"};
 
 constexpr std::array<std::string_view, 8> nfmt_names{
-    "BUF_NUM_FORMAT_UNORM", "BUF_NUM_FORMAT_SNORM", "BUF_NUM_FORMAT_USCALED",
-    "BUF_NUM_FORMAT_SSCALED", "BUF_NUM_FORMAT_UINT", "BUF_NUM_FORMAT_SINT",
+    "BUF_NUM_FORMAT_UNORM",      "BUF_NUM_FORMAT_SNORM", "BUF_NUM_FORMAT_USCALED",
+    "BUF_NUM_FORMAT_SSCALED",    "BUF_NUM_FORMAT_UINT",  "BUF_NUM_FORMAT_SINT",
     "BUF_NUM_FORMAT_RESERVED_6", "BUF_NUM_FORMAT_FLOAT"};
 
 constexpr std::array<std::string_view, 4> gs_op_names{"GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT",
@@ -38,9 +59,9 @@ struct Message {
 };
 
 constexpr Message plain_messages[] = {
-    {1, "MSG_INTERRUPT"},      {4, "MSG_SAVEWAVE"},      {5, "MSG_STALL_WAVE_GEN"},
-    {6, "MSG_HALT_WAVES"},     {7, "MSG_ORDERED_PS_DONE"}, {8, "MSG_EARLY_PRIM_DEALLOC"},
-    {9, "MSG_GS_ALLOC_REQ"},   {10, "MSG_GET_DOORBELL"},
+    {1, "MSG_INTERRUPT"},    {4, "MSG_SAVEWAVE"},        {5, "MSG_STALL_WAVE_GEN"},
+    {6, "MSG_HALT_WAVES"},   {7, "MSG_ORDERED_PS_DONE"}, {8, "MSG_EARLY_PRIM_DEALLOC"},
+    {9, "MSG_GS_ALLOC_REQ"}, {10, "MSG_GET_DOORBELL"},
 };
 
 constexpr uint32_t msg_gs = 2, msg_gs_done = 3, msg_sysmsg = 15;
@@ -162,7 +183,9 @@ void append_swizzle_mask(std::string& out, uint32_t and_mask, uint32_t or_mask, 
     out += "\")";
 }
 
-bool is_power_of_two(uint32_t value) { return value != 0 && (value & (value - 1)) == 0; }
+bool is_power_of_two(uint32_t value) {
+    return value != 0 && (value & (value - 1)) == 0;
+}
 
 }  // namespace
 
@@ -253,15 +276,32 @@ void append_dpp_control(std::string& out, uint32_t ctrl, bool wide, bool has_new
         if (has_newbcast) numbered("row_newbcast:");
     } else {
         switch (ctrl) {
-        case 0x130: out += "wave_shl:1"; break;
-        case 0x134: out += "wave_rol:1"; break;
-        case 0x138: out += "wave_shr:1"; break;
-        case 0x13c: out += "wave_ror:1"; break;
-        case 0x140: out += "row_mirror"; break;
-        case 0x141: out += "row_half_mirror"; break;
-        case 0x142: out += "row_bcast:15"; break;
-        case 0x143: out += "row_bcast:31"; break;
-        default: break;
+            case 0x130:
+                out += "wave_shl:1";
+                break;
+            case 0x134:
+                out += "wave_rol:1";
+                break;
+            case 0x138:
+                out += "wave_shr:1";
+                break;
+            case 0x13c:
+                out += "wave_ror:1";
+                break;
+            case 0x140:
+                out += "row_mirror";
+                break;
+            case 0x141:
+                out += "row_half_mirror";
+                break;
+            case 0x142:
+                out += "row_bcast:15";
+                break;
+            case 0x143:
+                out += "row_bcast:31";
+                break;
+            default:
+                break;
         }
     }
 }

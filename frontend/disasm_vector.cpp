@@ -7,11 +7,13 @@ namespace wj {
 namespace {
 
 constexpr std::array<std::string_view, 8> sel_names{"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3",
-                                                    "WORD_0", "WORD_1", "DWORD", ""};
+                                                    "WORD_0", "WORD_1", "DWORD",  ""};
 constexpr std::array<std::string_view, 4> unused_names{"UNUSED_PAD", "UNUSED_SEXT",
                                                        "UNUSED_PRESERVE", ""};
 
-bool set(uint32_t bits, unsigned i) { return (bits >> i & 1) != 0; }
+bool set(uint32_t bits, unsigned i) {
+    return (bits >> i & 1) != 0;
+}
 
 bool is_constant(const Operand& operand) {
     return operand.is(Operand::Kind::Const) || operand.is(Operand::Kind::Literal);
@@ -75,7 +77,9 @@ void append_dpp(Text& t) {
 }
 
 // op_sel of the VOP3 rows that have it prints all sources and the destination.
-bool has_op_sel(const EncodingInfo& e) { return (e.v3_used >> v3::op_sel & 15) != 0; }
+bool has_op_sel(const EncodingInfo& e) {
+    return (e.v3_used >> v3::op_sel & 15) != 0;
+}
 
 void append_mnemonic(Text& t, const OpInfo& info) {
     constexpr std::string_view vop3_suffix = "_vop3";
@@ -87,16 +91,22 @@ void append_mnemonic(Text& t, const OpInfo& info) {
     t.out += name;
     if (info.dst_count + info.src_count == 0) return;  // v_nop
     switch (t.inst.variant) {
-    case Variant::E64: t.out += "_e64"; break;
-    case Variant::Sdwa: t.out += "_sdwa"; break;
-    case Variant::Dpp: t.out += "_dpp"; break;
-    case Variant::Base:
-        if (info.format == Format::VOPC ||
-            ((info.format == Format::VOP1 || info.format == Format::VOP2) &&
-             encoding_info(t.inst.op).e64 && info.dst[0] != Type::sb32)) {
-            t.out += "_e32";
-        }
-        break;
+        case Variant::E64:
+            t.out += "_e64";
+            break;
+        case Variant::Sdwa:
+            t.out += "_sdwa";
+            break;
+        case Variant::Dpp:
+            t.out += "_dpp";
+            break;
+        case Variant::Base:
+            if (info.format == Format::VOPC ||
+                ((info.format == Format::VOP1 || info.format == Format::VOP2) &&
+                 encoding_info(t.inst.op).e64 && info.dst[0] != Type::sb32)) {
+                t.out += "_e32";
+            }
+            break;
     }
 }
 
@@ -140,8 +150,8 @@ void print_vector(Text& t) {
     if (vop3_word && has_op_sel(e) && i.op_sel != 0) {
         // Some rows have a hidden third source (the old destination), which the list counts.
         const unsigned count = set(e.v3_used, v3::op_sel + 2) ? 3 : info.src_count;
-        const uint32_t bits = (i.op_sel & ((1u << count) - 1)) |
-                              static_cast<uint32_t>(i.op_sel >> 3 & 1) << count;
+        const uint32_t bits =
+            (i.op_sel & ((1u << count) - 1)) | static_cast<uint32_t>(i.op_sel >> 3 & 1) << count;
         append_list(t, " op_sel:[", bits, count + 1);
     }
     append_output_modifiers(t);

@@ -16,15 +16,30 @@ namespace v3 {
 inline constexpr unsigned abs = 0, op_sel = 3, clamp = 7, omod = 8, neg = 10, count = 13;
 }
 
-enum class InlineK : uint8_t { None, Mk, Ak };  // v_madmk: K is the second source; v_madak: the third
+enum class InlineK : uint8_t {
+    None,
+    Mk,
+    Ak
+};  // v_madmk: K is the second source; v_madak: the third
 
 // The VOP3P rows fall into classes that use the modifier bits differently.
-enum class PackedClass : uint8_t { None, Packed, Dot, DotPacked, Mix, Mfma, MfmaScaled, LdScale, Smfmac, AccRead,
-                                    AccWrite };
+enum class PackedClass : uint8_t {
+    None,
+    Packed,
+    Dot,
+    DotPacked,
+    Mix,
+    Mfma,
+    MfmaScaled,
+    LdScale,
+    Smfmac,
+    AccRead,
+    AccWrite
+};
 
 struct EncodingInfo {
-    uint16_t v3_used = 0;   // bits with a meaning
-    uint16_t v3_zero = 0;   // bits that must be zero; the remaining ones are ignored
+    uint16_t v3_used = 0;  // bits with a meaning
+    uint16_t v3_zero = 0;  // bits that must be zero; the remaining ones are ignored
     bool e64 = false, sdwa = false, dpp = false;
     bool sdwa_dst_sel = true;  // false: the destination selector must be DWORD and does not print
     InlineK k = InlineK::None;
@@ -35,9 +50,9 @@ const EncodingInfo& encoding_info(Opcode op);
 
 // Opcode numbers are looked up in one dense table per column.
 inline constexpr std::array<uint16_t, 20> format_slots{
-    256, 128, 32, 128, 128, 256,   // SOP1 SOP2 SOPK SOPC SOPP SMEM
-    256, 64,  256, 1024, 128, 4,   // VOP1 VOP2 VOPC VOP3 VOP3P VINTRP
-    256, 128, 16, 256, 128, 128, 128, 1,  // DS MUBUF MTBUF MIMG FLAT GLOBAL SCRATCH EXP
+    256, 128, 32,  128,  128, 256,          // SOP1 SOP2 SOPK SOPC SOPP SMEM
+    256, 64,  256, 1024, 128, 4,            // VOP1 VOP2 VOPC VOP3 VOP3P VINTRP
+    256, 128, 16,  256,  128, 128, 128, 1,  // DS MUBUF MTBUF MIMG FLAT GLOBAL SCRATCH EXP
 };
 
 constexpr unsigned format_base(Format format) {

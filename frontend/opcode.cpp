@@ -51,7 +51,9 @@ constexpr auto dwords_by_type = [] {
     return dwords;
 }();
 
-[[noreturn]] void malformed_row() { std::abort(); }  // not constexpr: reaching it stops compilation
+[[noreturn]] void malformed_row() {
+    std::abort();
+}  // not constexpr: reaching it stops compilation
 
 constexpr Type parse_type(std::string_view word) {
     for (const TypeName& t : type_names) {
@@ -157,7 +159,8 @@ struct PackedPrefix {
     PackedClass packed;
 };
 
-// First match counts. Dot products of 16-bit pairs have op_sel, those of bytes and nibbles have not.
+// First match counts. Dot products of 16-bit pairs have op_sel, those of bytes and nibbles have
+// not.
 constexpr PackedPrefix packed_prefixes[] = {
     {"v_mfma_f32_16x16x128_f8f6f4", PackedClass::MfmaScaled},
     {"v_mfma_f32_32x32x64_f8f6f4", PackedClass::MfmaScaled},
@@ -232,10 +235,10 @@ struct ColumnName {
 
 // In table order; a column takes the code of its parent unless the row names it.
 constexpr ColumnName column_names[] = {
-    {"9", Column::c9, Column::c9},           {"9g", Column::c9_generic, Column::c9},
-    {"904", Column::c904, Column::c9},       {"906", Column::c906, Column::c904},
-    {"908", Column::c908, Column::c906},     {"90a", Column::c90a, Column::c908},
-    {"940", Column::c940, Column::c90a},     {"94g", Column::c94_generic, Column::c940},
+    {"9", Column::c9, Column::c9},       {"9g", Column::c9_generic, Column::c9},
+    {"904", Column::c904, Column::c9},   {"906", Column::c906, Column::c904},
+    {"908", Column::c908, Column::c906}, {"90a", Column::c90a, Column::c908},
+    {"940", Column::c940, Column::c90a}, {"94g", Column::c94_generic, Column::c940},
     {"950", Column::c950, Column::c940},
 };
 static_assert(std::size(column_names) == column_count);
@@ -249,7 +252,8 @@ constexpr Codes parse_codes(std::string_view text) {
     for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) {
         const size_t colon = word.find(':');
         size_t column = 0;
-        while (column < column_count && column_names[column].name != word.substr(0, colon)) ++column;
+        while (column < column_count && column_names[column].name != word.substr(0, colon))
+            ++column;
         if (column == column_count || colon == std::string_view::npos) malformed_row();
         int code = absent;
         if (word.substr(colon + 1) != "x") {
@@ -280,10 +284,14 @@ constexpr void fill_slot(SlotTable& table, size_t column, Format format, unsigne
 // VOPC, VOP2 and VOP1 rows also have a VOP3 encoding, at fixed distances (Vega ISA, VOP3 opcodes).
 constexpr int vop3_offset(Format format) {
     switch (format) {
-    case Format::VOPC: return 0;
-    case Format::VOP2: return 0x100;
-    case Format::VOP1: return 0x140;
-    default: return absent;
+        case Format::VOPC:
+            return 0;
+        case Format::VOP2:
+            return 0x100;
+        case Format::VOP1:
+            return 0x140;
+        default:
+            return absent;
     }
 }
 

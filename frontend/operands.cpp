@@ -71,8 +71,8 @@ bool registers_only(Slot slot) {
 bool decode_special(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out) {
     if (dwords > 2) return false;
     const bool in_range = (code >= shared_base && code <= pops_exiting) ||
-                          (code >= vccz && code <= scc) ||
-                          (code == lds_direct && dwords == 1) || code == flat_scratch_base ||
+                          (code >= vccz && code <= scc) || (code == lds_direct && dwords == 1) ||
+                          code == flat_scratch_base ||
                           (code == flat_scratch_base + 1 && dwords == 1);
     if (!in_range) return false;
     if (code < shared_base) s.out.illegal_operand = true;
@@ -90,22 +90,27 @@ uint64_t inline_constant(uint32_t code, Type type) {
         if (is_16_bit(type) || type == Type::pk_f16) return c.f16;
         return is_64_bit_scalar(type) ? c.f64 : c.f32;
     }
-    const int64_t value = code <= int_64 ? static_cast<int64_t>(code - int_zero)
-                                         : static_cast<int64_t>(int_64) - static_cast<int64_t>(code);
+    const int64_t value = code <= int_64
+                              ? static_cast<int64_t>(code - int_zero)
+                              : static_cast<int64_t>(int_64) - static_cast<int64_t>(code);
     if (is_16_bit(type)) return static_cast<uint16_t>(value);
     return is_64_bit_scalar(type) ? static_cast<uint64_t>(value) : static_cast<uint32_t>(value);
 }
 
 uint64_t expand_literal(uint32_t literal, Type type) {
     switch (type) {
-    case Type::f64: return static_cast<uint64_t>(literal) << 32;
-    case Type::i64: return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(literal)));
-    case Type::f16:
-    case Type::i16:
-    case Type::u16:
-    case Type::b16:
-    case Type::bf16: return literal & 0xffff;
-    default: return literal;
+        case Type::f64:
+            return static_cast<uint64_t>(literal) << 32;
+        case Type::i64:
+            return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(literal)));
+        case Type::f16:
+        case Type::i16:
+        case Type::u16:
+        case Type::b16:
+        case Type::bf16:
+            return literal & 0xffff;
+        default:
+            return literal;
     }
 }
 
@@ -127,7 +132,8 @@ bool decode_sgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Oper
     // LLVM has no SGPR tuples of these sizes and prints shorter ones; illegal where this happens.
     if (dwords > 16) dwords = 16;
     if (dwords == 6) dwords = code >= ttmp_first ? 8 : 5;
-    // Misaligned tuples lose the low bits, of pairs one and of longer ones two. 102-103 end s[100:103].
+    // Misaligned tuples lose the low bits, of pairs one and of longer ones two. 102-103 end
+    // s[100:103].
     const uint32_t align_mask = dwords == 1 ? 0 : dwords == 2 ? 1 : 3;
     if (code <= last_sgpr) {
         const uint32_t first = code & ~align_mask;
@@ -176,12 +182,13 @@ bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool 
         return true;
     }
     if (code != literal_code) {
-        if (code == lds_direct && (slot == Slot::Scalar || slot == Slot::ScalarRegister)) s.out.illegal_operand = true;
+        if (code == lds_direct && (slot == Slot::Scalar || slot == Slot::ScalarRegister))
+            s.out.illegal_operand = true;
         return decode_special(s, code, type, dwords, out);
     }
     if (!literal_allowed) {
-        // gfx9 has no literals here. LLVM fails to read one (and on some versions crashes) except where
-        // its instruction size limit, 16 bytes on gfx950, leaves room.
+        // gfx9 has no literals here. LLVM fails to read one (and on some versions crashes) except
+        // where its instruction size limit, 16 bytes on gfx950, leaves room.
         if (s.target.column != Column::c950) return false;
         s.out.illegal_operand = true;
     }

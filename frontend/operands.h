@@ -14,7 +14,7 @@ struct DecodeState {
     const Target& target;
     std::span<const uint32_t> words;
     Inst& out;
-    uint32_t length = 1;        // dwords used so far; a literal is taken from words[length]
+    uint32_t length = 1;  // dwords used so far; a literal is taken from words[length]
     bool has_literal = false;
 
     bool before_gfx90a() const { return target.column < Column::c90a; }

@@ -14,38 +14,57 @@ struct FormatBits {
 };
 
 constexpr FormatBits format_bits[] = {
-    {Format::SOP1, 0xBE800000, 8},    {Format::SOP2, 0x80000000, 23},   {Format::SOPK, 0xB0000000, 23},
-    {Format::SOPC, 0xBF000000, 16},   {Format::SOPP, 0xBF800000, 16},   {Format::SMEM, 0xC0000000, 18},
-    {Format::VOP1, 0x7E000000, 9},    {Format::VOP2, 0x00000000, 25},   {Format::VOPC, 0x7C000000, 17},
-    {Format::VOP3, 0xD0000000, 16},   {Format::VOP3P, 0xD3800000, 16},  {Format::VINTRP, 0xD4000000, 16},
-    {Format::DS, 0xD8000000, 17},     {Format::MUBUF, 0xE0000000, 18},  {Format::MTBUF, 0xE8000000, 15},
-    {Format::MIMG, 0xF0000000, 18},   {Format::FLAT, 0xDC000000, 18},   {Format::GLOBAL, 0xDC008000, 18},
+    {Format::SOP1, 0xBE800000, 8},     {Format::SOP2, 0x80000000, 23},
+    {Format::SOPK, 0xB0000000, 23},    {Format::SOPC, 0xBF000000, 16},
+    {Format::SOPP, 0xBF800000, 16},    {Format::SMEM, 0xC0000000, 18},
+    {Format::VOP1, 0x7E000000, 9},     {Format::VOP2, 0x00000000, 25},
+    {Format::VOPC, 0x7C000000, 17},    {Format::VOP3, 0xD0000000, 16},
+    {Format::VOP3P, 0xD3800000, 16},   {Format::VINTRP, 0xD4000000, 16},
+    {Format::DS, 0xD8000000, 17},      {Format::MUBUF, 0xE0000000, 18},
+    {Format::MTBUF, 0xE8000000, 15},   {Format::MIMG, 0xF0000000, 18},
+    {Format::FLAT, 0xDC000000, 18},    {Format::GLOBAL, 0xDC008000, 18},
     {Format::SCRATCH, 0xDC004000, 18}, {Format::EXP, 0xC4000000, 0},
 };
 
 // Bits that an encoding format leaves to operands and modifiers.
 uint32_t free_bits(Format format) {
     switch (format) {
-    case Format::SOP1: return 0x007f00ff;
-    case Format::SOP2: return 0x007fffff;
-    case Format::SOPK: return 0x007fffff;
-    case Format::SOPC:
-    case Format::SOPP: return 0x0000ffff;
-    case Format::SMEM: return 0x0003ffff;
-    case Format::VOP1: return 0x01fe01ff;
-    case Format::VOP2: return 0x01ffffff;
-    case Format::VOPC: return 0x0001ffff;
-    case Format::VOP3:
-    case Format::VOP3P: return 0x0000ffff;
-    case Format::VINTRP: return 0x03fcffff;
-    case Format::DS: return 0x0201ffff;
-    case Format::MUBUF: return 0x0203ffff;
-    case Format::MTBUF: return 0x03f87fff;
-    case Format::MIMG: return 0x0203fffe;
-    case Format::FLAT:
-    case Format::GLOBAL:
-    case Format::SCRATCH: return 0x02033fff;
-    case Format::EXP: return 0x03ffffff;
+        case Format::SOP1:
+            return 0x007f00ff;
+        case Format::SOP2:
+            return 0x007fffff;
+        case Format::SOPK:
+            return 0x007fffff;
+        case Format::SOPC:
+        case Format::SOPP:
+            return 0x0000ffff;
+        case Format::SMEM:
+            return 0x0003ffff;
+        case Format::VOP1:
+            return 0x01fe01ff;
+        case Format::VOP2:
+            return 0x01ffffff;
+        case Format::VOPC:
+            return 0x0001ffff;
+        case Format::VOP3:
+        case Format::VOP3P:
+            return 0x0000ffff;
+        case Format::VINTRP:
+            return 0x03fcffff;
+        case Format::DS:
+            return 0x0201ffff;
+        case Format::MUBUF:
+            return 0x0203ffff;
+        case Format::MTBUF:
+            return 0x03f87fff;
+        case Format::MIMG:
+            return 0x0203fffe;
+        case Format::FLAT:
+        case Format::GLOBAL:
+        case Format::SCRATCH:
+            return 0x02033fff;
+        case Format::EXP:
+            return 0x03ffffff;
     }
     return 0;
 }
@@ -54,21 +73,31 @@ uint32_t free_bits(Format format) {
 uint32_t sparse(Random& random) {
     uint32_t word = random.word();
     switch (random.below(6)) {
-    case 0: return 0;
-    case 1: return word;
-    case 2: return word & random.word();
-    case 3: return word & random.word() & random.word();
-    case 4: return word & random.word() & random.word() & random.word();
-    default: return word & 0xff;
+        case 0:
+            return 0;
+        case 1:
+            return word;
+        case 2:
+            return word & random.word();
+        case 3:
+            return word & random.word() & random.word();
+        case 4:
+            return word & random.word() & random.word() & random.word();
+        default:
+            return word & 0xff;
     }
 }
 
 uint32_t source_code(Random& random) {
     switch (random.below(8)) {
-    case 0: return random.below(512);
-    case 1: return random.below(128);
-    case 2: return 128 + random.below(128);
-    default: return 256 + random.below(256);
+        case 0:
+            return random.below(512);
+        case 1:
+            return random.below(128);
+        case 2:
+            return 128 + random.below(128);
+        default:
+            return 256 + random.below(256);
     }
 }
 
@@ -106,10 +135,18 @@ Words encode(const FormatBits& bits, uint32_t code, Random& random) {
     if (bits.format == Format::VOP1 || bits.format == Format::VOP2 || bits.format == Format::VOPC) {
         fill &= ~0x1ffu;
         switch (random.below(6)) {
-        case 0: fill |= 249; break;
-        case 1: fill |= 250; break;
-        case 2: fill |= 255; break;
-        default: fill |= source_code(random); break;
+            case 0:
+                fill |= 249;
+                break;
+            case 1:
+                fill |= 250;
+                break;
+            case 2:
+                fill |= 255;
+                break;
+            default:
+                fill |= source_code(random);
+                break;
         }
     }
     if ((bits.format == Format::VOP3 || bits.format == Format::VOP3P) && random.below(2) == 0) {

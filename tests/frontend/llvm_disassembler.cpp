@@ -38,8 +38,10 @@ void initialise_llvm() {
 }
 
 bool has_invalid_comment(const char* text) {
-    return std::strstr(text, "/*Invalid") != nullptr || std::strstr(text, "Invalid dpp_ctrl") != nullptr ||
-           std::strstr(text, "64 bit dpp") != nullptr || std::strstr(text, "not supported on") != nullptr;
+    return std::strstr(text, "/*Invalid") != nullptr ||
+           std::strstr(text, "Invalid dpp_ctrl") != nullptr ||
+           std::strstr(text, "64 bit dpp") != nullptr ||
+           std::strstr(text, "not supported on") != nullptr;
 }
 
 void run_child(void* context, const std::vector<Words>& inputs, size_t first, size_t count,
@@ -91,14 +93,18 @@ std::string normalise(const std::string& text) {
 
 LlvmDisassembler::LlvmDisassembler(const std::string& processor) {
     initialise_llvm();
-    context_ = LLVMCreateDisasmCPU("amdgcn-amd-amdhsa", processor.c_str(), nullptr, 0, nullptr, nullptr);
+    context_ =
+        LLVMCreateDisasmCPU("amdgcn-amd-amdhsa", processor.c_str(), nullptr, 0, nullptr, nullptr);
     if (context_ == nullptr) throw std::runtime_error("LLVM has no disassembler for " + processor);
 }
 
-LlvmDisassembler::~LlvmDisassembler() { LLVMDisasmDispose(context_); }
+LlvmDisassembler::~LlvmDisassembler() {
+    LLVMDisasmDispose(context_);
+}
 
 std::vector<LlvmResult> LlvmDisassembler::disassemble(const std::vector<Words>& inputs) {
-    void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::runtime_error("mmap failed");
     Shared& shared = *static_cast<Shared*>(memory);
     std::vector<LlvmResult> results(inputs.size());

@@ -14,9 +14,9 @@ using Words = std::array<uint32_t, 4>;
 
 struct LlvmResult {
     enum class Kind : uint8_t { Invalid, Valid, Crashed } kind = Kind::Invalid;
-    uint32_t size = 0;      // bytes
-    bool marked = false;    // LLVM printed it, with a comment that an operand is invalid
-    std::string text;       // without comments, blanks collapsed
+    uint32_t size = 0;    // bytes
+    bool marked = false;  // LLVM printed it, with a comment that an operand is invalid
+    std::string text;     // without comments, blanks collapsed
 };
 
 class LlvmDisassembler {

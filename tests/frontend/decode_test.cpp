@@ -1,0 +1,223 @@
+// Fields of decoded instructions, against encodings worked out from the ISA manuals (Vega ISA and
+// CDNA2 ISA, "Microcode formats"); agreement of the text with LLVM is decode_llvm_test's subject.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "frontend/decode.h"
+#include "tests/frontend/decode_words.h"
+
+namespace {
+
+using wj::Inst;
+using wj::Opcode;
+using wj::Operand;
+using wj::Type;
+
+Inst decode_on(const char* processor, std::vector<uint32_t> words) {
+    Inst inst;
+    EXPECT_TRUE(wj::decode(*wj::find_target(processor), words, inst)) << processor;
+    return inst;
+}
+
+bool decodes(const char* processor, std::vector<uint32_t> words) {
+    Inst inst;
+    return wj::decode(*wj::find_target(processor), words, inst);
+}
+
+std::string text(const char* processor, std::vector<uint32_t> words) {
+    return wj::disassemble(*wj::find_target(processor), decode_on(processor, std::move(words)));
+}
+
+TEST(Decode, ScalarLiteral) {
+    // s_mov_b32 s5, 0x12345678: SOP1 0xBE800000 | sdst 5 << 16 | op 0 << 8 | 255
+    const Inst i = decode_on("gfx900", {0xBE8500FF, 0x12345678});
+    EXPECT_EQ(i.op, Opcode::s_mov_b32);
+    EXPECT_EQ(i.size, 8);
+    EXPECT_TRUE(i.src[0].is(Operand::Kind::Literal));
+    EXPECT_EQ(i.src[0].value, 0x12345678u);
+    EXPECT_EQ(i.dst[0].reg, 5);
+    EXPECT_FALSE(decodes("gfx900", {0xBE8500FF})) << "the literal is missing";
+}
+
+TEST(Decode, ConstantsTakeTheOperandType) {
+    // v_add_f64 v[0:1], 1.0, v[2:3]; v_add_f32 v0, 1.0, v2; v_add_f16 v0, 1.0, v2; v_add_u32 v0,
+    // -1, v2
+    EXPECT_EQ(decode_on("gfx900", {0xD2800000, 242 | 258 << 9}).src[0].value, 0x3FF0000000000000u);
+    EXPECT_EQ(decode_on("gfx900", {0x02000000 | 2 << 9 | 242}).src[0].value, 0x3F800000u);
+    EXPECT_EQ(decode_on("gfx900", {0x3E000000 | 2 << 9 | 242}).src[0].value, 0x3C00u);
+    EXPECT_EQ(decode_on("gfx900", {0x68000000 | 2 << 9 | 193}).src[0].value, 0xFFFFFFFFu);
+    // s_mov_b64 s[0:1], -1 extends the sign
+    EXPECT_EQ(decode_on("gfx900", {0xBE8001C1}).src[0].value, ~uint64_t{0});
+    // v_ceil_f64 of a literal: the literal is the high half
+    EXPECT_EQ(decode_on("gfx900", {0x7E0030FF, 0x40000000}).src[0].value,
+              uint64_t{0x40000000} << 32);
+}
+
+TEST(Decode, ImplicitVccIsAnOperand) {
+    const Inst cndmask = decode_on("gfx906", {0x00000000 | 3 << 17 | 2 << 9 | 257});
+    EXPECT_EQ(cndmask.op, Opcode::v_cndmask_b32);
+    EXPECT_EQ(cndmask.src[2].reg, 106);
+    EXPECT_EQ(cndmask.src[2].type, Type::mask);
+    const Inst compare = decode_on("gfx906", {0x7C000000 | 0x41u << 17 | 2 << 9 | 257});
+    EXPECT_EQ(compare.op, Opcode::v_cmp_lt_f32);
+    EXPECT_EQ(compare.dst[0].reg, 106);
+    const Inst add = decode_on("gfx906", {0x32000000 | 3 << 17 | 2 << 9 | 257});
+    EXPECT_EQ(add.op, Opcode::v_add_co_u32);
+    EXPECT_EQ(add.dst[0].reg, 3);
+    EXPECT_EQ(add.dst[1].reg, 106);
+}
+
+TEST(Decode, MadmkOrder) {
+    // v_madmk_f32 v1, v2, K, v3
+    const Inst i = decode_on("gfx900", {0x2E000000 | 1 << 17 | 3 << 9 | 258, 0x42280000});
+    EXPECT_EQ(i.src[0].reg, 2);
+    EXPECT_EQ(i.src[1].value, 0x42280000u);
+    EXPECT_EQ(i.src[2].reg, 3);
+}
+
+TEST(Decode, SdwaAndDpp) {
+    // v_add_f32_sdwa v4, |v1|, -s2 clamp dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_2
+    // src1_sel:DWORD
+    const uint32_t sdwa =
+        1 | 5 << 8 | 2 << 11 | 1 << 13 | 2 << 16 | 1 << 21 | 6 << 24 | 1 << 28 | 1u << 31;
+    const Inst i = decode_on("gfx900", {0x02000000 | 4 << 17 | 2 << 9 | 249, sdwa});
+    EXPECT_EQ(i.variant, wj::Variant::Sdwa);
+    EXPECT_TRUE(i.src[0].is(Operand::Kind::Vgpr));
+    EXPECT_TRUE(i.src[1].is(Operand::Kind::Sgpr));
+    EXPECT_EQ(i.abs, 1);
+    EXPECT_EQ(i.neg, 2);
+    EXPECT_TRUE(i.clamp);
+    EXPECT_EQ(i.dst_sel, wj::SdwaSel::Word1);
+    EXPECT_EQ(i.dst_unused, 2);
+    EXPECT_EQ(i.src_sel[0], wj::SdwaSel::Byte2);
+    // v_mov_b32_dpp v0, v1 row_shr:3 row_mask:0xa bank_mask:0x5 bound_ctrl:1
+    const Inst d = decode_on("gfx900", {0x7E0002FA, 0xA5000001 | 1 << 19 | 0x113 << 8});
+    EXPECT_EQ(d.variant, wj::Variant::Dpp);
+    EXPECT_EQ(d.dpp_ctrl, 0x113);
+    EXPECT_EQ(d.row_mask, 0xA);
+    EXPECT_EQ(d.bank_mask, 5);
+    EXPECT_TRUE(d.bound_ctrl);
+}
+
+TEST(Decode, ScalarMemoryOffsets) {
+    // s_load_dwordx2 s[4:5], s[0:1], -8: IMM, 21-bit signed offset
+    const Inst i = decode_on("gfx900", {0xC0000000 | 1 << 18 | 1 << 17 | 4 << 6, 0x1FFFF8});
+    EXPECT_EQ(i.offset, -8);
+    EXPECT_EQ(i.dst[0].dwords, 2);
+    EXPECT_FALSE(i.soffset().present());
+    // the same by SGPR: no IMM, register number in the offset
+    const Inst r = decode_on("gfx900", {0xC0000000 | 1 << 18 | 4 << 6, 9});
+    EXPECT_EQ(r.soffset().reg, 9);
+    // s_buffer_load takes four SGPRs
+    EXPECT_EQ(decode_on("gfx900", {0xC0000000 | 8 << 18 | 1 << 17 | 2, 0}).sbase().dwords, 4);
+}
+
+TEST(Decode, VectorMemory) {
+    // global_load_dwordx4 v[4:7], v2, s[8:9] offset:-16
+    const Inst g =
+        decode_on("gfx90a", {0xDC000000 | 23 << 18 | 2 << 14 | 0x1FF0, 4 << 24 | 8 << 16 | 2});
+    EXPECT_EQ(g.offset, -16);
+    EXPECT_EQ(g.vaddr().dwords, 1);
+    EXPECT_EQ(g.sbase().reg, 8);
+    EXPECT_EQ(g.dst[0].dwords, 4);
+    // off: a 64-bit address in VGPRs
+    const Inst o = decode_on("gfx90a", {0xDC000000 | 28 << 18 | 2 << 14, 0x7Fu << 16 | 6 << 8 | 2});
+    EXPECT_TRUE(o.sbase().is(Operand::Kind::Off));
+    EXPECT_EQ(o.vaddr().dwords, 2);
+    EXPECT_EQ(o.vdata().reg, 6);
+    // an atomic returns with GLC only
+    EXPECT_FALSE(decode_on("gfx906", {0xDC000000 | 66 << 18, 6 << 8 | 2}).dst[0].present());
+    EXPECT_TRUE(decode_on("gfx906", {0xDC000000 | 66 << 18 | 1 << 16, 5u << 24 | 6 << 8 | 2})
+                    .dst[0]
+                    .present());
+    // ds_write2_b64 v1, v[2:3], v[4:5] offset0:1 offset1:2
+    const Inst d = decode_on("gfx906", {0xD8000000 | 78 << 17 | 2 << 8 | 1, 4 << 16 | 2 << 8 | 1});
+    EXPECT_EQ(d.offset, 1);
+    EXPECT_EQ(d.offset1, 2);
+    EXPECT_EQ(d.vdata2().reg, 4);
+    // buffer_load_dword v1, v2, s[4:7], s3 idxen offset:4095 glc
+    const Inst b = decode_on("gfx906", {0xE0000000 | 20 << 18 | 1 << 13 | 1 << 14 | 0xFFF,
+                                        3 << 24 | 1 << 16 | 1 << 8 | 2});
+    EXPECT_TRUE(b.idxen);
+    EXPECT_TRUE(b.glc);
+    EXPECT_EQ(b.sbase().reg, 4);
+    EXPECT_EQ(b.soffset().reg, 3);
+    EXPECT_EQ(b.offset, 4095);
+}
+
+TEST(Decode, MatrixAccumulators) {
+    // v_mfma_f32_32x32x1f32: gfx908 accumulates in AccVGPRs, gfx90a in VGPRs unless bit 15 is set
+    const std::vector<uint32_t> words{0xD3C00000, 258 | 260 << 9 | 256u << 18};
+    EXPECT_TRUE(decode_on("gfx908", words).dst[0].is(Operand::Kind::Agpr));
+    EXPECT_TRUE(decode_on("gfx90a", words).dst[0].is(Operand::Kind::Vgpr));
+    EXPECT_EQ(decode_on("gfx90a", words).dst[0].dwords, 32);
+    EXPECT_FALSE(decodes("gfx906", words));
+}
+
+TEST(Decode, IllegalOperandsAreMarked) {
+    // an odd pair is legal before gfx90a only: v_add_f64 v[1:2], v[2:3], v[4:5]
+    const std::vector<uint32_t> odd{0xD2800001, 258 | 260 << 9};
+    EXPECT_FALSE(decode_on("gfx908", odd).illegal_operand);
+    EXPECT_TRUE(decode_on("gfx90a", odd).illegal_operand);
+    // a tuple past v255
+    EXPECT_TRUE(decode_on("gfx900", {0xD28000FF, 258 | 260 << 9}).illegal_operand);
+}
+
+TEST(Decode, ColumnsDiffer) {
+    EXPECT_EQ(text("gfx900", {0xD3A00000, 0}).substr(0, 9), "v_mad_mix");
+    EXPECT_EQ(text("gfx906", {0xD3A00000, 0}).substr(0, 9), "v_fma_mix");
+    EXPECT_FALSE(decodes("gfx9-generic", {0xD3A00000, 0}));
+}
+
+// No input may be read past its end or crash the decoder.
+TEST(Decode, ShortInputs) {
+    wj_test::Random random(3);
+    for (const char* processor : {"gfx900", "gfx908", "gfx90a", "gfx950"}) {
+        const wj::Target& target = *wj::find_target(processor);
+        for (const wj_test::Words& words : wj_test::biased_words(target, 20000, random)) {
+            for (size_t n = 0; n <= 4; ++n) {
+                const std::vector<uint32_t> exact(words.begin(),
+                                                  words.begin() + static_cast<long>(n));
+                Inst inst;
+                const bool valid = wj::decode(target, exact, inst);
+                if (valid) {
+                    EXPECT_LE(inst.size, n * 4);
+                    EXPECT_FALSE(wj::disassemble(target, inst).empty());
+                } else {
+                    EXPECT_EQ(inst.size, 4);
+                    EXPECT_EQ(inst.op, Opcode::invalid);
+                }
+            }
+        }
+    }
+}
+
+TEST(Target, Names) {
+    EXPECT_EQ(wj::find_target("gfx90a:sramecc+:xnack-")->elf_mach, 0x3Fu);
+    EXPECT_EQ(wj::find_target("amdgcn-amd-amdhsa--gfx906:xnack-")->name, "gfx906");
+    EXPECT_EQ(wj::find_target_by_mach(0x51)->name, "gfx9-generic");
+    EXPECT_EQ(wj::find_target("gfx1030"), nullptr);
+    EXPECT_EQ(wj::find_target("amdgcn-amd-amdhsa"), nullptr);
+    EXPECT_EQ(wj::find_target(""), nullptr);
+    EXPECT_TRUE(wj::find_target("gfx908")->traits.has_agprs);
+    EXPECT_FALSE(wj::find_target("gfx908")->traits.unified_vgprs);
+}
+
+TEST(OpcodeNames, Find) {
+    EXPECT_EQ(wj::find_opcode("v_add_f32"), Opcode::v_add_f32);
+    EXPECT_EQ(wj::find_opcode("v_add_f32_e64"), Opcode::v_add_f32);
+    EXPECT_EQ(wj::find_opcode("v_interp_p1_f32_e32"), Opcode::v_interp_p1_f32_e32);
+    EXPECT_EQ(wj::find_opcode("v_nonsense"), Opcode::invalid);
+    EXPECT_EQ(wj::find_opcode(""), Opcode::invalid);
+    for (size_t i = 1; i < wj::opcode_count; ++i) {
+        const Opcode op = static_cast<Opcode>(i);
+        EXPECT_EQ(wj::find_opcode(wj::op_info(op).name), op);
+    }
+    EXPECT_EQ(wj::type_dwords(Type::b1024), 32u);
+    EXPECT_EQ(wj::type_dwords(Type::mask), 2u);
+}
+
+}  // namespace
