@@ -45,7 +45,7 @@ private:
     uint64_t seed_, position_ = 0;
 };
 
-// Many engines, engine e at subsequence e of 2^67 numbers; every engine is a small object with next().
+// Many engines, engine e at subsequence e; every engine is a small object with next().
 template <class Engine>
 class Engines : public Source {
 public:
@@ -118,6 +118,8 @@ struct Xorwow {
 
 struct Mrg32k3a {
     static constexpr uint64_t m1 = 4294967087u, m2 = 4294944443u;
+    // rocRAND's comments say 2^67, but its matrix is the 2^76th power, as in L'Ecuyer's streams.
+    static constexpr int subsequence_log2 = 76;
     std::array<uint64_t, 3> a, b;
 
     uint32_t next() {
@@ -150,8 +152,8 @@ struct Mrg32k3a {
         auto times = [](uint64_t p, uint64_t q, uint64_t m) { return uint64_t((unsigned __int128)p * q % m); };
         Mrg32k3a e{{times(x, seed, m1), times(y, seed, m1), times(x, seed, m1)},
                    {times(y, seed, m2), times(x, seed, m2), times(y, seed, m2)}};
-        Matrix p = power({{{0, 1, 0}, {0, 0, 1}, {m1 - 810728, 1403580, 0}}}, 67, m1);
-        Matrix q = power({{{0, 1, 0}, {0, 0, 1}, {m2 - 1370589, 0, 527612}}}, 67, m2);
+        Matrix p = power({{{0, 1, 0}, {0, 0, 1}, {m1 - 810728, 1403580, 0}}}, subsequence_log2, m1);
+        Matrix q = power({{{0, 1, 0}, {0, 0, 1}, {m2 - 1370589, 0, 527612}}}, subsequence_log2, m2);
         std::vector<Mrg32k3a> engines;
         for (size_t i = 0; i < count; i++) {
             engines.push_back(e);
