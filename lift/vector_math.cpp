@@ -213,7 +213,8 @@ bool div_fixup32(Lifter& l, const Inst& i) {
     const Value inf_d = l.emit(Op::CmpEq32, {magnitude(l, d), l.c32(0x7f800000)}),
                 inf_n = l.emit(Op::CmpEq32, {magnitude(l, n), l.c32(0x7f800000)});
     const Value zero_d = is_zero(l, d), zero_n = is_zero(l, n);
-    Value m = magnitude(l, q);
+    // A quotient that overflowed is infinity minus infinity by now.
+    Value m = l.s.select(is_nan(l, q), l.c32(0x7f800000), magnitude(l, q));
     m = l.s.select(l.emit(Op::CmpLtS32, {l.emit(Op::Sub32, {exponent(l, n), exponent(l, d)}),
                                          l.c32(static_cast<uint32_t>(-150))}),
                    l.c32(0), m);
