@@ -106,7 +106,8 @@ std::shared_ptr<DispatchState> Scheduler::pick(DispatchState* wanted) {
     return nullptr;
 }
 
-bool Scheduler::run_some(std::unique_lock<std::mutex>& lock, DispatchState* wanted, uint64_t quantum_ns) {
+bool Scheduler::run_some(std::unique_lock<std::mutex>& lock, DispatchState* wanted, uint64_t quantum_ns,
+                         bool bounded) {
     if (free_slots_.empty()) return false;
     auto dispatch = pick(wanted);
     if (!dispatch) return false;
@@ -114,7 +115,7 @@ bool Scheduler::run_some(std::unique_lock<std::mutex>& lock, DispatchState* want
     free_slots_.pop_back();
     dispatch->runners_++;
     lock.unlock();
-    run_batch(*dispatch, *slot, quantum_ns);
+    run_batch(*dispatch, *slot, quantum_ns, bounded);
     lock.lock();
     free_slots_.push_back(std::move(slot));
     leave(lock, dispatch);
@@ -170,7 +171,7 @@ bool Scheduler::help(uint64_t max_ns) {
     uint64_t end = now_ns() + max_ns;
     std::unique_lock lock(mutex_);
     bool any = false;
-    while (run_some(lock, nullptr, std::min(max_ns, batch_quantum_ns))) {
+    while (run_some(lock, nullptr, std::min(max_ns, batch_quantum_ns), true)) {
         any = true;
         if (now_ns() >= end) break;
     }
@@ -188,7 +189,7 @@ void Scheduler::prepare_slot(Slot& slot) {
     context.tlb_epoch = epoch;
 }
 
-void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns) {
+void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns, bool bounded) {
     uint64_t begin = now_ns(), none = 0;
     dispatch.start_ns.compare_exchange_strong(none, begin);
     uint64_t slept = 0;
@@ -214,7 +215,7 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
                 backoff.pause();
                 slept = 0;
                 std::lock_guard lock(mutex_);
-                if (active_.size() > 1 || shutdown_) return;
+                if (bounded || active_.size() > 1 || shutdown_) return;
             } else if (!blocked) {
                 backoff.reset();
             }
@@ -227,7 +228,7 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
         }
         if (elapsed > quantum_ns) {
             std::lock_guard lock(mutex_);
-            if (active_.size() > 1 || shutdown_) return;
+            if (bounded || active_.size() > 1 || shutdown_) return;
             begin = now_ns();
             // Suspended work-groups may have given idle workers something to do.
             if (idle_workers_ && dispatch.has_work(resident_limit_)) wake(threads_);

@@ -53,10 +53,12 @@ private:
     enum class Outcome : uint8_t { Finished, Suspended, Blocked, Stopped };
 
     void worker_main();
-    // With mutex_ held: runs one batch of some dispatch if there is work and a free slot.
-    bool run_some(std::unique_lock<std::mutex>& lock, DispatchState* wanted, uint64_t quantum_ns);
+    // With mutex_ held: runs one batch of some dispatch if there is work and a free slot. `bounded`: comes back
+    // after the quantum even when only this dispatch has work.
+    bool run_some(std::unique_lock<std::mutex>& lock, DispatchState* wanted, uint64_t quantum_ns,
+                  bool bounded = false);
     std::shared_ptr<DispatchState> pick(DispatchState* wanted);
-    void run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns);
+    void run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns, bool bounded);
     Outcome run_group(DispatchState& dispatch, GroupContext& group, Slot& slot);
     void prepare_slot(Slot& slot);
     bool check_limits(DispatchState& dispatch, GroupContext& group);
