@@ -122,20 +122,27 @@ bool Lifter::begin_dpp(const Inst& inst) {
         inst.dst[1].present() || inst.src[0].dwords != 1)
         return false;
     std::array<uint8_t, 64> table;
-    uint64_t enabled = 0;
+    uint64_t enabled = 0, in_range = 0;
     for (uint32_t lane = 0; lane < 64; ++lane) {
-        table[lane] = dpp_source(inst.dpp_ctrl, lane);
+        const uint8_t from = dpp_source(inst.dpp_ctrl, lane);
+        const uint64_t bit = uint64_t{1} << lane;
+        table[lane] = from == no_lane ? static_cast<uint8_t>(lane) : from;
+        if (from != no_lane) in_range |= bit;
         if ((inst.row_mask >> lane / 16 & 1) && (inst.bank_mask >> lane % 16 / 4 & 1))
-            enabled |= uint64_t{1} << lane;
+            enabled |= bit;
     }
     block.lane_tables.push_back(table);
     const uint64_t index = block.lane_tables.size() - 1;
-    dpp_source_ = emit(Op::Swizzle, {s.read(row(inst.src[0])), s.exec()}, index);
+    const Value reachable = s.mask_of(s.const64(in_range));
+    // Lanes without a source read 0; with bound_ctrl off they are not written instead.
+    dpp_source_ =
+        s.select(reachable, emit(Op::Swizzle, {s.read(row(inst.src[0])), s.exec()}, index), c32(0));
     dpp_valid_ = s.mask_of(s.const64(enabled));
     if (!inst.bound_ctrl) {
-        // Lanes whose source is out of range or disabled are not written.
         const Value hit = emit(Op::Swizzle, {c32(~0u), s.exec()}, index);
-        dpp_valid_ = emit(Op::MaskAnd, {dpp_valid_, emit(Op::CmpNe32, {hit, c32(0)})});
+        dpp_valid_ =
+            emit(Op::MaskAnd,
+                 {dpp_valid_, emit(Op::MaskAnd, {reachable, emit(Op::CmpNe32, {hit, c32(0)})})});
     }
     current_dpp_ = &inst.src[0];
     return true;

@@ -102,8 +102,8 @@ template <Logic64 f>
 bool saveexec(Lifter& l, const Inst& i) {
     const Value old = l.s.get64(machine::exec_lo);
     const Value r = f(l, l.s64(i.src[0]), old);
-    l.set_s64(i.dst[0], old);
     l.s.set64(machine::exec_lo, r);
+    l.set_s64(i.dst[0], old);  // last: with EXEC as destination nothing changes
     l.s.set_scc(nonzero64(l, r));
     return true;
 }
@@ -294,7 +294,7 @@ bool cselect64(Lifter& l, const Inst& i) {
     return true;
 }
 
-// SCC tells whether operand 0 was chosen by a strict comparison.
+// SCC tells whether operand 0 was chosen: s0 < s1 for min, s0 >= s1 for max.
 template <Op op, Op compare, bool swap>
 bool minmax(Lifter& l, const Inst& i) {
     const Value a = l.s32(i.src[0]), b = l.s32(i.src[1]);
@@ -465,8 +465,8 @@ constexpr Entry entries[] = {
     {Opcode::s_cselect_b64, cselect64},
     {Opcode::s_min_i32, minmax<Op::UMinS32, Op::UCmpLtS32, false>},
     {Opcode::s_min_u32, minmax<Op::UMinU32, Op::UCmpLtU32, false>},
-    {Opcode::s_max_i32, minmax<Op::UMaxS32, Op::UCmpLtS32, true>},
-    {Opcode::s_max_u32, minmax<Op::UMaxU32, Op::UCmpLtU32, true>},
+    {Opcode::s_max_i32, minmax<Op::UMaxS32, Op::UCmpLeS32, true>},
+    {Opcode::s_max_u32, minmax<Op::UMaxU32, Op::UCmpLeU32, true>},
     {Opcode::s_cmp_eq_i32, cmp<Op::UCmpEq32>},
     {Opcode::s_cmp_lg_i32, cmp<Op::UCmpNe32>},
     {Opcode::s_cmp_gt_i32, cmp<Op::UCmpLtS32, true>},
