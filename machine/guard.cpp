@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <mutex>
@@ -25,18 +26,21 @@ thread_local constinit GuardFrame* guard_top WJ_HANDLER_TLS = nullptr;
 // there is no counter to keep: a nested call has the same context and a deeper frame.
 thread_local constinit const void* chained_context WJ_HANDLER_TLS = nullptr;
 thread_local constinit uintptr_t chained_frame WJ_HANDLER_TLS = 0;
+thread_local constinit uint32_t chained_level WJ_HANDLER_TLS = 0;
 
 constexpr size_t alternate_stack_bytes = 128 * 1024;  // chained handlers print stack traces on it
 constexpr size_t host_page = 4096;
-constexpr size_t stack_vicinity = 1 << 20;
+constexpr size_t stack_vicinity = 64 * 1024;
 constexpr uint64_t page_fault_write = 1u << 1, page_fault_fetch = 1u << 4;  // Intel SDM vol. 3, 4.7
 constexpr int general_protection = 13;
 
 std::mutex install_mutex;
-// The handlers that were there before ours; [1] is the one found first and the end of every chain.
+// The handlers that were found where ours went, oldest first. More than one when another library
+// installed its own over ours and ours was put on top again.
 struct Previous {
-    struct sigaction latest, first;
-    bool valid = false;
+    static constexpr uint32_t most = 16;
+    struct sigaction actions[most];
+    std::atomic<uint32_t> count{0};
 };
 Previous previous_segv, previous_bus;
 
@@ -45,12 +49,15 @@ Previous& previous_of(int signal) {
 }
 
 void pass_on(int signal, siginfo_t* info, void* context) {
+    // A handler that was installed over ours may hand the signal back to us: each time the next
+    // older one gets it.
     const Previous& previous = previous_of(signal);
-    // A handler installed over ours may hand the signal back to us: the second round goes to the
-    // end.
+    const uint32_t count = previous.count.load(std::memory_order_acquire);
     const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
     const bool nested = chained_context == context && frame < chained_frame;
-    const struct sigaction& action = nested ? previous.first : previous.latest;
+    const uint32_t level = nested ? chained_level + 1 : 0;
+    struct sigaction action {};  // SIG_DFL
+    if (level < count) action = previous.actions[count - 1 - level];
     if (!(action.sa_flags & SA_SIGINFO) &&
         (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
         // The kernel does not let a thread ignore its own fault. With the default action in place
@@ -69,6 +76,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
     pthread_sigmask(SIG_BLOCK, &blocked, &before);
     chained_context = context;
     chained_frame = frame;
+    chained_level = level;
     if (action.sa_flags & SA_SIGINFO)
         action.sa_sigaction(signal, info, context);
     else
@@ -125,9 +133,10 @@ bool install_for(int signal) {
     if (sigaction(signal, nullptr, &current) != 0) return false;
     if ((current.sa_flags & SA_SIGINFO) && current.sa_sigaction == on_fault) return true;
     Previous& previous = previous_of(signal);
-    if (!previous.valid) previous.first = current;
-    previous.latest = current;
-    previous.valid = true;
+    const uint32_t count = previous.count.load(std::memory_order_relaxed);
+    if (count == Previous::most) return false;
+    previous.actions[count] = current;
+    previous.count.store(count + 1, std::memory_order_release);
     struct sigaction ours {};
     ours.sa_sigaction = on_fault;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
