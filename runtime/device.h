@@ -46,6 +46,7 @@ struct FaultRecord {
     std::string instruction;          // disassembly
     std::vector<uint32_t> words;      // its bytes
     std::string source;               // "file:line" or empty
+    bool lanes_are_exact = true;      // false: exit.lane_mask are the lanes that may have faulted
     uint64_t kernel_offset = 0;       // pc relative to the kernel's entry
     std::array<uint32_t, 3> work_group{};
     uint32_t wave = 0;

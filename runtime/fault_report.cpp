@@ -102,6 +102,26 @@ std::string lane_list(uint64_t mask) {
     return text;
 }
 
+// Lanes and addresses from the wave's registers. A translator may not have written them back at a fault:
+// then they do not explain the address that faulted, and what the translator knows stands.
+void explain(machine::Wave& wave, const Inst& inst, FaultRecord& record) {
+    machine::ExitInfo found = record.exit;
+    found.lane_mask = 0;
+    interp::explain_fault(wave, inst, found);
+    bool fits = found.address == record.exit.address || !record.exit.address;
+    bool same_lanes = !record.exit.lane_mask || found.lane_mask & record.exit.lane_mask;
+    if (fits && same_lanes && (found.lane_mask || inst.format == Format::SMEM)) {
+        record.exit = found;
+        return;
+    }
+    record.lanes_are_exact = false;
+    bool vector = inst.format == Format::GLOBAL || inst.format == Format::FLAT || inst.format == Format::SCRATCH ||
+                  inst.format == Format::MUBUF || inst.format == Format::MTBUF;
+    if (vector && !record.exit.lane_mask) record.exit.lane_mask = wave.exec();
+    if (record.exit.access == machine::Access::None) record.exit.access = found.access;
+    if (!record.exit.access_bytes) record.exit.access_bytes = found.access_bytes;
+}
+
 void locate(const Target& target, const memory::AddressSpace& memory, const DispatchState& dispatch,
             const GroupContext& group, uint32_t wave, FaultRecord& record) {
     record.kernel = dispatch.kernel_name;
@@ -157,7 +177,7 @@ FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory
         Inst inst;
         std::vector<uint32_t> words;
         instruction_at(target, memory, record.exit.pc, words, &inst);
-        interp::explain_fault(stopped, inst, record.exit);
+        explain(stopped, inst, record);
     }
     record.code = code_of(record.exit.kind);
     record.message = describe_exit(record.exit);
@@ -210,7 +230,8 @@ std::string FaultRecord::text() const {
         if (!source.empty()) out += "\n  source      " + source;
         out += format("\n  work-group  (%u, %u, %u), wave %u", work_group[0], work_group[1], work_group[2], wave);
     }
-    if (exit.lane_mask) out += "\n  lanes       " + lane_list(exit.lane_mask);
+    if (exit.lane_mask)
+        out += std::string("\n  lanes       ") + (lanes_are_exact ? "" : "among ") + lane_list(exit.lane_mask);
     if (!memory.empty()) out += "\n  memory      " + memory;
     for (const std::string& note : notes) out += "\n  " + note;
     return out;

@@ -14,6 +14,7 @@ struct Options {
     DeviceFlags device;
     std::string file, kernel, grid = "1", groups, block = "64", dynamic_lds = "0";
     std::vector<std::string> args;
+    std::string packed;
     double timeout = 0;
     uint64_t limit = 0;
     uint32_t repeat = 1;
@@ -99,6 +100,9 @@ int launch(const Options& o) {
     }
     launch.arguments = values.data();
     launch.argument_count = static_cast<uint32_t>(values.size());
+    std::vector<uint8_t> packed = parse_hex(o.packed, "--packed");
+    launch.packed_arguments = packed.empty() ? nullptr : packed.data();
+    launch.packed_size = packed.size();
     launch.dynamic_lds = static_cast<uint32_t>(std::min<uint64_t>(parse_size(o.dynamic_lds, "--dynamic-lds"), UINT32_MAX));
     launch.timeout_ns = static_cast<uint64_t>(o.timeout * 1e9);
     launch.instruction_limit = o.limit;
@@ -132,6 +136,7 @@ void add_launch(CLI::App& app, int& result) {
                     "f64:VALUE, hex:BYTES, local:SIZE")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    sub->add_option("--packed", o->packed, "instead of --arg: the explicit arguments' bytes by offset, in hex");
     sub->add_option("--dynamic-lds", o->dynamic_lds, "bytes of dynamic LDS");
     sub->add_option("--timeout", o->timeout, "seconds");
     sub->add_option("--limit", o->limit, "wave instructions");

@@ -68,15 +68,6 @@ std::vector<uint8_t> parse_scalar(const Scalar& type, const std::string& value, 
     return bytes;
 }
 
-std::vector<uint8_t> parse_hex(const std::string& digits, const std::string& text) {
-    std::vector<uint8_t> bytes;
-    if (digits.size() % 2 || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
-        fail("--arg " + text + ": hex: takes an even number of hexadecimal digits", exit_usage);
-    for (size_t i = 0; i < digits.size(); i += 2)
-        bytes.push_back(static_cast<uint8_t>(std::stoul(digits.substr(i, 2), nullptr, 16)));
-    return bytes;
-}
-
 std::vector<uint8_t> read_whole(const std::string& path, const std::string& text) {
     std::ifstream file(path, std::ios::binary);
     if (!file) fail("--arg " + text + ": cannot read " + path + ": " + std::strerror(errno));
@@ -140,6 +131,15 @@ void print_values(const LaunchArg& arg, const uint8_t* host) {
 
 }  // namespace
 
+std::vector<uint8_t> parse_hex(const std::string& digits, const std::string& what) {
+    std::vector<uint8_t> bytes;
+    if (digits.size() % 2 || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+        fail(what + ": takes an even number of hexadecimal digits", exit_usage);
+    for (size_t i = 0; i < digits.size(); i += 2)
+        bytes.push_back(static_cast<uint8_t>(std::stoul(digits.substr(i, 2), nullptr, 16)));
+    return bytes;
+}
+
 LaunchArg LaunchArg::make(wj_context* context, const std::string& text) {
     LaunchArg arg;
     arg.text = text;
@@ -151,7 +151,7 @@ LaunchArg LaunchArg::make(wj_context* context, const std::string& text) {
         return arg;
     }
     if (type == "hex") {
-        arg.value = parse_hex(rest, text);
+        arg.value = parse_hex(rest, "--arg " + text);
         return arg;
     }
     auto parts = split(rest, ':');

@@ -26,4 +26,6 @@ struct LaunchArg {
     bool finish(wj_context* context) const;
 };
 
+std::vector<uint8_t> parse_hex(const std::string& digits, const std::string& what);
+
 }  // namespace wj::tools

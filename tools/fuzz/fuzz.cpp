@@ -19,7 +19,7 @@ using namespace wj;
 
 namespace {
 
-constexpr uint32_t global_bytes = 1 << 16, lds_bytes = 8192, scratch_bytes = 1024,
+constexpr uint32_t global_bytes = 1 << 15, lds_bytes = 8192, scratch_bytes = 1024,
                    code_bytes = 1 << 20;
 
 uint32_t random_dword(fuzz::Rng& rng) {
@@ -109,7 +109,10 @@ private:
         fuzz::Rng rng(seed);
         uint32_t* rows = aligned(s.rows);
         for (uint32_t i = 0; i < (fuzz::vgprs + fuzz::agprs) * 64; ++i) rows[i] = random_dword(rng);
-        for (uint32_t i = 0; i < lds_bytes; ++i) aligned(s.lds)[i] = static_cast<uint8_t>(rng());
+        for (uint32_t i = 0; i < lds_bytes; i += 8) {
+            const uint64_t v = rng();
+            std::memcpy(aligned(s.lds) + i, &v, 8);
+        }
         for (uint32_t i = 0; i < scratch_bytes * 64; i += 8) {
             const uint64_t v = rng();
             std::memcpy(aligned(s.scratch) + i, &v, 8);
@@ -158,6 +161,19 @@ private:
         w.ctx = &context_;
     }
 
+    static void copy(State& from, State& to) {
+        to.wave = from.wave;
+        to.wave.vgpr = aligned(to.rows);
+        to.wave.agpr = to.wave.vgpr + fuzz::vgprs * 64;
+        to.wave.lds = aligned(to.lds);
+        to.wave.scratch = aligned(to.scratch);
+        to.wave.scratch_base = reinterpret_cast<uint64_t>(to.wave.scratch);
+        std::memcpy(to.wave.vgpr, from.wave.vgpr, (fuzz::vgprs + fuzz::agprs) * 256);
+        std::memcpy(to.wave.lds, from.wave.lds, lds_bytes);
+        std::memcpy(to.wave.scratch, from.wave.scratch, scratch_bytes * 64);
+        to.global = from.global;
+    }
+
     void execute(machine::Engine& engine, State& s) {
         std::memcpy(reinterpret_cast<void*>(global_), s.global.data(), global_bytes);
         machine::ExitKind kind;
@@ -182,10 +198,11 @@ private:
         *out = 0xbf810000;  // s_endpgm
         used_ += (bytes + 63) & ~uint64_t{63};
 
-        prepare(reference_, seed, pc);
+        prepare(initial_, seed, pc);
+        copy(initial_, reference_);
         execute(*engines_[0], reference_);
         for (size_t e = 1; e < engines_.size(); ++e) {
-            prepare(other_, seed, pc);
+            copy(initial_, other_);
             execute(*engines_[e], other_);
             if (auto what = compare()) return fmt::format("{}: {}", engines_[e]->name(), *what);
         }
@@ -225,7 +242,7 @@ private:
     memory::AddressSpace space_;
     machine::ExecContext context_;
     std::vector<std::unique_ptr<machine::Engine>> engines_;
-    State reference_, other_;
+    State initial_, reference_, other_;
     uint64_t code_ = 0, global_ = 0, used_ = 0;
 };
 
