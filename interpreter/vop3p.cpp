@@ -13,9 +13,10 @@ using u64 = uint64_t;
 using i64 = int64_t;
 
 // One 16-bit half of source i: op_sel picks it for the low result, op_sel_hi for the high one; neg and neg_hi likewise.
+// (v_pk_fmac_f16 is a VOP2 and has none of these: the high result is of the high halves.)
 template <class T>
 T half_of(const Inst& in, u32 i, bool high, u32 dword, const FloatMode& m) {
-    const bool upper = (high ? in.op_sel_hi : in.op_sel) >> i & 1;
+    const bool upper = in.format == Format::VOP2 ? high : (high ? in.op_sel_hi : in.op_sel) >> i & 1;
     auto b = static_cast<u16>(upper ? dword >> 16 : dword);
     if constexpr (gf::is_float<T>) {
         if ((high ? in.neg_hi : in.neg) >> i & 1) b ^= 0x8000;
