@@ -197,6 +197,40 @@ TEST_F(BufferMemory, LoadsToLds) {
         EXPECT_EQ(reinterpret_cast<uint32_t*>(lds.data())[(64 + 4) / 4 + l], 1001 + 2 * l);
 }
 
+TEST_F(BufferMemory, D16Formats) {
+    exec(1);
+    memory_at()[0] = 0x80ff7f01;
+    descriptor(data, 0, 64, xyzw | format(10, 4));  // 8_8_8_8 uint
+    v(4)[0] = 0x11112222, v(5)[0] = 0x33334444;
+    EXPECT_EQ(run({0xe0200000, 0x80020400 /* buffer_load_format_d16_x v4, off, s[8:11], 0 */}),
+              none);
+    EXPECT_EQ(v(4)[0], 0x11110001u);
+    EXPECT_EQ(run({0xe0980000, 0x80020400 /* buffer_load_format_d16_hi_x v4, off, s[8:11], 0 */}),
+              none);
+    EXPECT_EQ(v(4)[0], 0x00010001u);
+    EXPECT_EQ(
+        run({0xe0280000, 0x80020400 /* buffer_load_format_d16_xyz v[4:5], off, s[8:11], 0 */}),
+        none);
+    EXPECT_EQ(v(4)[0], 0x007f0001u);
+    EXPECT_EQ(v(5)[0], 0x333300ffu);
+    v(4)[0] = 0x00aa00bb, v(5)[0] = 0x00cc0dd0;  // 0xdd0 saturates
+    EXPECT_EQ(
+        run({0xe03c0000, 0x80020400 /* buffer_store_format_d16_xyzw v[4:5], off, s[8:11], 0 */}),
+        none);
+    EXPECT_EQ(memory_at()[0], 0xccffaabbu);
+}
+
+TEST_F(BufferMemory, TfeClearsTheStatusDword) {
+    ctx->target = find_target("gfx908");
+    descriptor(data, 0, 64, xyzw);
+    v(5)[7] = 99;
+    EXPECT_EQ(
+        run({0xe0500004, 0x80820400 /* buffer_load_dword v[4:5], off, s[8:11], 0 offset:4 tfe */}),
+        none);
+    EXPECT_EQ(v(4)[7], 1001u);
+    EXPECT_EQ(v(5)[7], 0u);
+}
+
 TEST_F(BufferMemory, CacheInstructionsDoNothing) {
     EXPECT_EQ(run({0xe0fc0000, 0x00000000 /* buffer_wbinvl1_vol */}), none);
     EXPECT_EQ(run({0xe0a00000, 0x00000000 /* buffer_wbl2 */}), none);
