@@ -174,7 +174,9 @@ void Schedule::assign_positions() {
             }
             case Class::Cross: p = std::max(uniform_of(i), barrier); break;
             case Class::Call:
-                p = barrier = to_uniform(highest);
+                // A segment of its own: no register survives it.
+                p = to_uniform(highest + 1);
+                barrier = p + 2;
                 break;
         }
         position_[v] = p;
@@ -194,6 +196,11 @@ void Schedule::find_clobbers() {
     std::fill(row_reads_.begin(), row_reads_.end(), no_value);
     std::vector<Value> next_row(512, no_value), next_sgpr(132, no_value);
     Value next_call = no_value;
+    // The halves of a pair may be written in another order than the program's.
+    auto first = [&](Value x, Value y) {
+        if (x == no_value || y == no_value) return std::min(x, y);
+        return Use{position_[x], x} < Use{position_[y], y} ? x : y;
+    };
     for (Value v = static_cast<Value>(n); v-- > 0;) {
         const Inst& i = inst(v);
         const auto reg = static_cast<uint32_t>(i.imm);
@@ -208,11 +215,11 @@ void Schedule::find_clobbers() {
                 }
                 break;
             case Op::GetS32: clobber_[v] = std::min(next_sgpr[reg], next_call); break;
-            case Op::GetS64: clobber_[v] = std::min({next_sgpr[reg], next_sgpr[reg + 1], next_call}); break;
+            case Op::GetS64: clobber_[v] = first(first(next_sgpr[reg], next_sgpr[reg + 1]), next_call); break;
             case Op::GetScc: clobber_[v] = std::min(next_sgpr[130], next_call); break;
             case Op::SetS32: clobber_[v] = std::min(next_sgpr[reg], next_call); next_sgpr[reg] = v; break;
             case Op::SetS64:
-                clobber_[v] = std::min({next_sgpr[reg], next_sgpr[reg + 1], next_call});
+                clobber_[v] = first(first(next_sgpr[reg], next_sgpr[reg + 1]), next_call);
                 next_sgpr[reg] = next_sgpr[reg + 1] = v;
                 break;
             case Op::SetScc: next_sgpr[130] = v; break;
@@ -261,7 +268,7 @@ void Schedule::units_read(Value v, std::vector<Unit>& out) const {
 
 void Schedule::note_uniform_use(Value v, Use use, bool from_memory) {
     if (last_uniform_use_[v] < use) last_uniform_use_[v] = use;
-    if (from_memory) uniform_from_memory_[v] |= 2;
+    if (from_memory) uniform_from_memory_[v] |= use.position == position_[v] ? 6 : 2;   // 4: before any SetS of its segment
     if (use.position > position_[v]) uniform_from_memory_[v] |= 1;
 }
 
@@ -325,7 +332,7 @@ bool Schedule::assign_homes() {
             const Value source = i.args[0];
             Home& home = uniform_home_[source];
             const Op op = inst(source).op;
-            if (home.kind != Home::None || op == Op::Const32 || op == Op::Const64) continue;
+            if (home.kind != Home::None || op == Op::Const32 || op == Op::Const64 || (uniform_from_memory_[source] & 4)) continue;
             if (ir::op_info(op).cls == Class::GetS || position_[v] != position_[source]) continue;
             const Value c = clobber_[v];
             if (c != no_value && position_[c] <= last_uniform_use_[source].position) continue;

@@ -1,8 +1,12 @@
 #include "backend_x64/asm/stubs.h"
 
+#include <cstdio>
 #include <cstring>
 
 #include "backend_x64/asm/block_compiler.h"
+
+// cmake/asmjit_pic.cmake: a reference from here makes linkers take the definition out of a static archive.
+extern "C" __attribute__((visibility("hidden"))) FILE* wj_asmjit_stderr;
 
 namespace wj::x64 {
 
@@ -17,6 +21,7 @@ Mem wave_field(size_t offset, uint32_t size = 8) { return x86::ptr(reg::wave, st
 }  // namespace
 
 bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
+    wj_asmjit_stderr = stderr;
     asmjit::CodeHolder code;
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
