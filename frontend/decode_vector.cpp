@@ -37,7 +37,8 @@ void set_vcc(Operand& out) {
 
 bool decode_vdst(DecodeState& s, uint32_t code, Type type) {
     if (type == Type::sb32) {  // LLVM reads VOP3's eight bits as a source, constants included
-        if (code >= 128) s.out.illegal_operand = true;
+        constexpr uint32_t m0 = 124;
+        if (code >= 128 || code == m0) s.out.illegal_operand = true;
         return decode_source(s, code, type, s.out.dst[0], s.out.format == Format::VOP1);
     }
     return decode_vgpr(s, code, type, type_dwords(type), s.out.dst[0]);

@@ -213,6 +213,9 @@ void append_literal(std::string& out, const Operand& operand, uint32_t raw) {
     } else if (operand.type == Type::pk_f16) {
         inlinable = inlinable_int(static_cast<int32_t>(raw)) ||
                     (raw <= 0xffff && inlinable_f16(static_cast<uint16_t>(raw)));
+    } else if (operand.type == Type::pk_bf16) {
+        inlinable = inlinable_int(static_cast<int32_t>(raw)) ||
+                    (raw <= 0xffff && inlinable_bf16(static_cast<uint16_t>(raw)));
     } else {
         inlinable = inlinable_int(static_cast<int32_t>(raw)) || inlinable_f32(raw);
     }

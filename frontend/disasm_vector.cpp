@@ -23,11 +23,13 @@ bool is_constant(const Operand& operand) {
 void append_modified(Text& t, Operand operand, bool neg, bool abs, bool sext) {
     // LLVM takes the exponent for a float here, which shows in the constants only.
     if (t.inst.op == Opcode::v_ldexp_f16) operand.type = Type::f16;
-    const bool neg_call = neg && !abs && is_constant(operand);
+    std::string body;
+    append_operand(body, operand, t.inst.words[t.inst.size / 4u - 1u]);
+    const bool neg_call = neg && !abs && is_constant(operand) && body.substr(0, 4) != "lit(";
     if (sext) t.out += "sext(";
     if (neg) t.out += neg_call ? "neg(" : "-";
     if (abs) t.out += '|';
-    t.operand(operand);
+    t.out += body;
     if (abs) t.out += '|';
     if (neg_call) t.out += ')';
     if (sext) t.out += ')';
@@ -214,7 +216,7 @@ void print_vop3p(Text& t) {
         separator = ", ";
         if (mix) {
             Operand source = i.src[n];
-            if (info.dst[0] == Type::f16) source.type = Type::f16;  // as LLVM's rows have it
+            source.type = Type::f16;  // as LLVM has it: shows in the literals it prints on gfx950
             append_modified(t, source, set(i.neg, n), set(i.abs, n), false);
         } else {
             t.operand(i.src[n]);

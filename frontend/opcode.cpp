@@ -37,12 +37,12 @@ constexpr TypeName type_names[] = {
     {"i64", Type::i64, 2},       {"f64", Type::f64, 2},       {"f16", Type::f16, 1},
     {"u16", Type::u16, 1},       {"i16", Type::i16, 1},       {"b16", Type::b16, 1},
     {"bf16", Type::bf16, 1},     {"pk_f16", Type::pk_f16, 1}, {"pk_i16", Type::pk_i16, 1},
-    {"pk_u16", Type::pk_u16, 1}, {"pk_b16", Type::pk_b16, 1}, {"pk_f32", Type::pk_f32, 2},
-    {"pk_b32", Type::pk_b32, 2}, {"b96", Type::b96, 3},       {"b128", Type::b128, 4},
-    {"b160", Type::b160, 5},     {"b192", Type::b192, 6},     {"b256", Type::b256, 8},
-    {"b512", Type::b512, 16},    {"b1024", Type::b1024, 32},  {"mask", Type::mask, 2},
-    {"sb32", Type::sb32, 1},     {"addr", Type::addr, 1},     {"simm16", Type::simm16, 0},
-    {"imm32", Type::imm32, 0},
+    {"pk_u16", Type::pk_u16, 1}, {"pk_b16", Type::pk_b16, 1}, {"pk_bf16", Type::pk_bf16, 1},
+    {"pk_f32", Type::pk_f32, 2}, {"pk_b32", Type::pk_b32, 2}, {"b96", Type::b96, 3},
+    {"b128", Type::b128, 4},     {"b160", Type::b160, 5},     {"b192", Type::b192, 6},
+    {"b256", Type::b256, 8},     {"b512", Type::b512, 16},    {"b1024", Type::b1024, 32},
+    {"mask", Type::mask, 2},     {"sb32", Type::sb32, 1},     {"addr", Type::addr, 1},
+    {"simm16", Type::simm16, 0}, {"imm32", Type::imm32, 0},
 };
 
 constexpr auto dwords_by_type = [] {

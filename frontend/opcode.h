@@ -32,7 +32,7 @@ enum class Type : uint8_t {
     none,
     b16, i16, u16, f16, bf16,
     b32, i32, u32, f32,
-    pk_f16, pk_i16, pk_u16, pk_b16,
+    pk_f16, pk_i16, pk_u16, pk_b16, pk_bf16,
     b64, i64, u64, f64, pk_f32, pk_b32,
     b96, b128, b160, b192, b256, b512, b1024,
     mask,     // a lane mask: VCC or an SGPR pair (one SGPR for wave32)

@@ -6,8 +6,8 @@ namespace wj {
 namespace {
 
 // Source encodings: Vega ISA, "Scalar source operands" and "Vector operands".
-constexpr uint32_t last_sgpr = 101, flat_scratch = 102, vcc = 106, ttmp_first = 108;
-constexpr uint32_t ttmp_last = 123, m0 = 124, null_register = 125, exec = 126;
+constexpr uint32_t last_sgpr = 101, ttmp_first = 108;
+constexpr uint32_t ttmp_last = 123, m0 = 124, null_register = 125;
 constexpr uint32_t int_zero = 128, int_64 = 192, int_minus_16 = 208;
 constexpr uint32_t flat_scratch_base = 230, shared_base = 235, pops_exiting = 239;
 constexpr uint32_t float_first = 240, float_last = 248;
@@ -85,7 +85,7 @@ bool decode_special(DecodeState& s, uint32_t code, Type type, uint32_t dwords, O
 uint64_t inline_constant(uint32_t code, Type type) {
     if (code >= float_first && code <= float_last) {
         const FloatConstant& c = float_constants[code - float_first];
-        if (type == Type::bf16) return c.bf16;
+        if (type == Type::bf16 || type == Type::pk_bf16) return c.bf16;
         // Packed halves take the f16 constant, packed integers the bits of the f32 one.
         if (is_16_bit(type) || type == Type::pk_f16) return c.f16;
         return is_64_bit_scalar(type) ? c.f64 : c.f32;
