@@ -1,4 +1,5 @@
-// Instructions that gfx940 and gfx950 added: eight-bit floats and their conversions.
+// Vector instructions that gfx940 and gfx950 added: small floats without a scale, bfloat16, minimum and maximum.
+#include "common/small_float.h"
 #include "interpreter/matrix.h"
 #include "interpreter/valu.h"
 
@@ -7,33 +8,155 @@ namespace wj::interp {
 // gfx950 reads the eight-bit formats as OCP defines them, gfx940-942 as FNUZ.
 bool uses_ocp_fp8(const Wave& w) { return w.ctx && w.ctx->target && w.ctx->target->family >= Family::g950; }
 
-namespace {
-
-// Sign, exponent, mantissa with the given widths and bias; no infinities here.
-float small_float(uint32_t bits, uint32_t exponent_bits, uint32_t mantissa_bits, int bias) {
-    const uint32_t m = bits & ((1u << mantissa_bits) - 1), e = bits >> mantissa_bits & ((1u << exponent_bits) - 1);
-    const bool negative = bits >> (exponent_bits + mantissa_bits) & 1;
-    const float x = e ? gf::ldexp(static_cast<float>(m | 1u << mantissa_bits), static_cast<int>(e) - bias - static_cast<int>(mantissa_bits))
-                      : gf::ldexp(static_cast<float>(m), 1 - bias - static_cast<int>(mantissa_bits));
-    return negative ? gf::negate(x) : x;
-}
-
-}  // namespace
-
-float fp8_to_float(uint32_t b, bool ocp) {
-    const float nan = gf::from_bits<float>(0x7fc00000);
-    if (ocp) return (b & 0x7f) == 0x7f ? nan : small_float(b, 4, 3, 7);
-    return b == 0x80 ? nan : small_float(b, 4, 3, 8);
-}
-
-float bf8_to_float(uint32_t b, bool ocp) {
-    const float nan = gf::from_bits<float>(0x7fc00000);
-    if (!ocp) return b == 0x80 ? nan : small_float(b, 5, 2, 16);
-    // OCP E5M2 is the upper byte of f16, with infinities.
-    return gf::to_float(Half{static_cast<uint16_t>(b << 8)});
-}
+const gf::SmallFormat& fp8_format(bool ocp) { return ocp ? gf::fp8_ocp : gf::fp8_fnuz; }
+const gf::SmallFormat& bf8_format(bool ocp) { return ocp ? gf::bf8_ocp : gf::bf8_fnuz; }
+float fp8_to_float(uint32_t b, bool ocp) { return static_cast<float>(gf::decode_small(fp8_format(ocp), b)); }
+float bf8_to_float(uint32_t b, bool ocp) { return static_cast<float>(gf::decode_small(bf8_format(ocp), b)); }
 
 namespace {
+
+using u16 = uint16_t;
+
+const gf::SmallFormat& eight_bit(const Wave& w, bool bf8) { return bf8 ? bf8_format(uses_ocp_fp8(w)) : fp8_format(uses_ocp_fp8(w)); }
+
+template <bool Bf8>
+void cvt_f32_small(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    Row buf, out;
+    const u32* s = v.fetch(0, 0, buf);   // SDWA has selected the byte
+    for (u32 l = 0; l < lanes; ++l)
+        out.v[l] = gf::to_bits(static_cast<float>(gf::decode_small(eight_bit(w, Bf8), s[l] & 0xff)));
+    v.store32(out.v);
+}
+template <bool Bf8>
+void cvt_pk_f32_small(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    Row buf;
+    alignas(64) uint64_t out[lanes];
+    const u32* s = v.fetch(0, 0, buf);
+    for (u32 l = 0; l < lanes; ++l) {
+        const u32 x = s[l] >> (in.variant != Variant::Sdwa && in.op_sel & 1 ? 16 : 0);
+        const auto at = [&](u32 b) { return gf::to_bits(static_cast<float>(gf::decode_small(eight_bit(w, Bf8), b & 0xff))); };
+        out[l] = at(x) | uint64_t{at(x >> 8)} << 32;
+    }
+    v.store64(out);
+}
+
+// Puts `width` bits at op_sel's place in the old destination: words by op_sel[3], bytes by op_sel[3:2].
+u32 insert(const Inst& in, u32 old, u32 value, u32 width) {
+    const u32 shift = width == 16 ? (in.op_sel >> 3 & 1) * 16 : (in.op_sel >> 2 & 3) * 8;
+    const u32 mask = ((1u << width) - 1) << shift;
+    return (old & ~mask) | (value << shift & mask);
+}
+
+template <bool Bf8>
+void cvt_pk_small_f32(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    const FloatMode m{w.mode};
+    alignas(64) float a_buf[lanes], b_buf[lanes];
+    const float* a = load<float>(v, 0, a_buf, m, true, false);
+    const float* b = load<float>(v, 1, b_buf, m, true, false);
+    const u32* old = v.dest_row();
+    const gf::SmallFormat& f = eight_bit(w, Bf8);
+    Row out;
+    for (u32 l = 0; l < lanes; ++l)
+        out.v[l] = insert(in, old[l], gf::encode_small(f, a[l], m.fp16_ovfl()) | gf::encode_small(f, b[l], m.fp16_ovfl()) << 8, 16);
+    v.store32(out.v);
+}
+
+enum class Sr { Fp8, Bf8, F16, Bf16 };
+// Stochastic rounding: the upper bits of src1 are added below the last kept bit (docs/errata.md).
+template <Sr To>
+void cvt_sr(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    const FloatMode m{w.mode};
+    alignas(64) float a_buf[lanes];
+    Row buf, out;
+    const float* a = load<float>(v, 0, a_buf, m, true, false);
+    const u32* random = v.fetch(1, 0, buf);
+    const u32* old = v.dest_row();
+    const gf::SmallFormat& f = To == Sr::F16 ? gf::half_format : To == Sr::Bf16 ? gf::bfloat_format : eight_bit(w, To == Sr::Bf8);
+    for (u32 l = 0; l < lanes; ++l)
+        out.v[l] = insert(in, old[l], gf::encode_small(f, a[l], m.fp16_ovfl(), true, random[l]), static_cast<u32>(f.width()));
+    v.store32(out.v);
+}
+
+u32 to_bfloat(float x) {
+    const u32 b = gf::to_bits(x);
+    if (gf::is_nan(x)) return b >> 16 | 0x40;
+    return (b + 0x7fff + (b >> 16 & 1)) >> 16;
+}
+
+// IEEE 754-2019 minimum and maximum: a NaN wins, -0 is below +0.
+template <bool Max, class T>
+T minimum(T a, T b) {
+    if (gf::is_nan(a)) return gf::quiet(a);
+    if (gf::is_nan(b)) return gf::quiet(b);
+    return (gf::order_key(a) < gf::order_key(b)) != Max ? a : b;
+}
+template <bool Max, class T>
+constexpr auto minimum3 = [](T a, T b, T c) { return minimum<Max>(minimum<Max>(a, b), c); };
+
+template <bool Max>
+void pk_minimum3(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    const FloatMode m{w.mode};
+    Row buf[3], out;
+    const u32* s[3];
+    for (u32 i = 0; i < 3; ++i) s[i] = v.fetch(i, 0, buf[i]);
+    for (u32 l = 0; l < lanes; ++l) {
+        out.v[l] = 0;
+        for (u32 h = 0; h < 2; ++h) {
+            Half x[3];
+            for (u32 i = 0; i < 3; ++i) {
+                const bool upper = (h ? in.op_sel_hi : in.op_sel) >> i & 1;
+                x[i].bits = static_cast<u16>((upper ? s[i][l] >> 16 : s[i][l]) ^ ((h ? in.neg_hi : in.neg) >> i & 1 ? 0x8000 : 0));
+                x[i] = gf::flush_in(m, x[i]);
+            }
+            Half r = minimum<Max>(minimum<Max>(x[0], x[1]), x[2]);
+            if (in.clamp) r = gf::apply_clamp(m, r);
+            out.v[l] |= u32{r.bits} << (16 * h);
+        }
+    }
+    write_row(v.dest_row(), out.v, v.active);
+}
+
+// The truth table stands in the fields of OMOD, ABS and NEG.
+template <class T>
+void bitop3(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    const FloatMode m{w.mode};
+    const u32 table = (in.words[1] >> 27 & 3) << 6 | (in.words[0] >> 8 & 7) << 3 | in.words[1] >> 29;
+    alignas(64) T buf[3][lanes], out[lanes];
+    const T* s[3];
+    for (u32 i = 0; i < 3; ++i) s[i] = load<T>(v, i, buf[i], m, true, false);
+    for (u32 l = 0; l < lanes; ++l) {
+        u32 r = 0;
+        for (u32 k = 0; k < 8; ++k) {
+            if (!(table >> k & 1)) continue;
+            const u32 a = s[0][l], b = s[1][l], c = s[2][l];
+            r |= (k & 4 ? a : ~a) & (k & 2 ? b : ~b) & (k & 1 ? c : ~c);
+        }
+        out[l] = static_cast<T>(r);
+    }
+    store<preserve_high>(v, m, out);
+}
+
+template <int Low, int High>
+void ashr_pk(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    Row buf[3], out;
+    const u32* s[3];
+    for (u32 i = 0; i < 3; ++i) s[i] = v.fetch(i, 0, buf[i]);
+    for (u32 l = 0; l < lanes; ++l) {
+        const auto sat = [&](u32 x) {
+            const int32_t y = static_cast<int32_t>(x) >> (s[2][l] & 31);
+            return static_cast<u32>(y < Low ? Low : y > High ? High : y) & 0xff;
+        };
+        out.v[l] = sat(s[0][l]) | sat(s[1][l]) << 8;
+    }
+    v.store16(out.v, true);
+}
 
 template <u32 M, u32 N, u32 K, MatrixElement A, MatrixElement B>
 void mfma8(Wave& w, const Inst& in) {
@@ -43,6 +166,27 @@ constexpr auto fp8 = MatrixElement::Fp8;
 constexpr auto bf8 = MatrixElement::Bf8;
 
 constexpr HandlerEntry table[] = {
+    {Opcode::v_cvt_f32_fp8, cvt_f32_small<false>},
+    {Opcode::v_cvt_f32_bf8, cvt_f32_small<true>},
+    {Opcode::v_cvt_pk_f32_fp8, cvt_pk_f32_small<false>},
+    {Opcode::v_cvt_pk_f32_bf8, cvt_pk_f32_small<true>},
+    {Opcode::v_cvt_pk_fp8_f32, cvt_pk_small_f32<false>},
+    {Opcode::v_cvt_pk_bf8_f32, cvt_pk_small_f32<true>},
+    {Opcode::v_cvt_sr_fp8_f32, cvt_sr<Sr::Fp8>},
+    {Opcode::v_cvt_sr_bf8_f32, cvt_sr<Sr::Bf8>},
+    {Opcode::v_cvt_sr_f16_f32, cvt_sr<Sr::F16>},
+    {Opcode::v_cvt_sr_bf16_f32, cvt_sr<Sr::Bf16>},
+    {Opcode::v_cvt_f32_bf16, alu<[](u16 a) { return u32{a} << 16; }>},
+    {Opcode::v_cvt_pk_bf16_f32, alu<[](float a, float b) { return to_bfloat(a) | to_bfloat(b) << 16; }, raw_floats>},
+    {Opcode::v_minimum3_f32, alu<minimum3<false, float>>},
+    {Opcode::v_maximum3_f32, alu<minimum3<true, float>>},
+    {Opcode::v_pk_minimum3_f16, pk_minimum3<false>},
+    {Opcode::v_pk_maximum3_f16, pk_minimum3<true>},
+    {Opcode::v_bitop3_b16, bitop3<u16>},
+    {Opcode::v_bitop3_b32, bitop3<u32>},
+    {Opcode::v_ashr_pk_i8_i32, ashr_pk<-128, 127>},
+    {Opcode::v_ashr_pk_u8_i32, ashr_pk<0, 255>},
+
     {Opcode::v_mfma_f32_16x16x8_xf32, mfma8<16, 16, 8, MatrixElement::Xf32, MatrixElement::Xf32>},
     {Opcode::v_mfma_f32_32x32x4_xf32, mfma8<32, 32, 4, MatrixElement::Xf32, MatrixElement::Xf32>},
     {Opcode::v_mfma_f32_16x16x32_bf8_bf8, mfma8<16, 16, 32, bf8, bf8>},

@@ -146,6 +146,8 @@ WJ_HANDLER_TABLE(vopc_handlers);         // vopc.cpp
 WJ_HANDLER_TABLE(vop3p_handlers);        // vop3p.cpp
 WJ_HANDLER_TABLE(mfma_handlers);         // mfma.cpp
 WJ_HANDLER_TABLE(cdna3_handlers);        // cdna3.cpp
+WJ_HANDLER_TABLE(scaled_handlers);       // scaled.cpp
+WJ_HANDLER_TABLE(sparse_handlers);       // sparse.cpp
 WJ_HANDLER_TABLE(mem_smem_handlers);     // mem_smem.cpp
 WJ_HANDLER_TABLE(mem_ds_handlers);       // mem_ds.cpp
 WJ_HANDLER_TABLE(mem_flat_handlers);     // mem_flat.cpp (FLAT, GLOBAL, SCRATCH)
