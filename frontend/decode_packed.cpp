@@ -86,6 +86,7 @@ bool decode_accumulator(DecodeState& s, uint32_t code, bool acc, Type type, bool
         }
     } else {
         s.out.illegal_operand = true;
+        if (is_f64 && out.kind == Operand::Kind::Literal) out.type = Type::f64;
     }
     return true;
 }
