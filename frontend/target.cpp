@@ -47,6 +47,7 @@ constexpr Traits cdna4() {
     Traits t = cdna3();
     t.lds_bytes = 163840;
     t.lds_granule = 1280;
+    t.ocp_small_floats = true;
     return t;
 }
 

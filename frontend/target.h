@@ -27,6 +27,7 @@ struct Traits {
     bool architected_flat_scratch;    // gfx940+
     bool aligned_vgpr_tuples;         // gfx90a+: even alignment of multi-dword VGPR operands
     bool mad_flushes_denorms;         // v_mad/v_mac f32 always flush
+    bool ocp_small_floats = false;    // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
     bool xnack_selectable, sramecc_selectable;
     bool memory_fadd_f32_keeps_denorms = false;   // gfx940+: LLVM FeatureMemoryAtomicFAddF32DenormalSupport
 };

@@ -6,7 +6,7 @@
 namespace wj::interp {
 
 // gfx950 reads the eight-bit formats as OCP defines them, gfx940-942 as FNUZ.
-bool uses_ocp_fp8(const Wave& w) { return w.ctx && w.ctx->target && w.ctx->target->family >= Family::g950; }
+bool uses_ocp_fp8(const Wave& w) { return w.ctx && w.ctx->target && w.ctx->target->traits.ocp_small_floats; }
 
 const gf::SmallFormat& fp8_format(bool ocp) { return ocp ? gf::fp8_ocp : gf::fp8_fnuz; }
 const gf::SmallFormat& bf8_format(bool ocp) { return ocp ? gf::bf8_ocp : gf::bf8_fnuz; }
