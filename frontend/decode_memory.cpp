@@ -170,15 +170,14 @@ bool decode_flat(DecodeState& s, uint32_t w) {
     Inst& out = s.out;
     const OpInfo& info = op_info(op);
     const bool gfx940 = s.target.traits.architected_flat_scratch;
-    const bool acc = bit(w1, 23);
+    // Bit 55 is NV on Vega and CDNA1 (SEED-MEM-03) and ACC from gfx90a on. LLVM takes it for ACC
+    // always.
+    const bool acc = bit(w1, 23) && !s.before_gfx90a();
+    out.nv = bit(w1, 23) && s.before_gfx90a();
     out.glc = bit(w, 16);
     out.slc = bit(w, 17);
     out.scc = !s.before_gfx90a() && bit(w, 25);
     if (!float_atomic_allowed(s, info, out.glc, out.scc, bit(w, 25))) return false;
-    // A global atomic with result has no AccVGPR form before gfx90a (LLVM prints flat ones).
-    if (acc && s.before_gfx90a() && segment == global_segment && info.returns_if_glc && out.glc) {
-        return false;
-    }
     // LLVM's gfx940 tables lack these AccVGPR forms.
     if (acc && gfx940 && info.returns_if_glc && out.glc) {
         const bool f64 = info.name.find("_f64") != std::string_view::npos;

@@ -66,6 +66,7 @@ void print_flat(Text& t) {
     list.add(i.src[3]);
     t.number(" offset:", i.offset);
     append_cache_policy(t);
+    t.flag(" nv", i.nv);
     const bool lds_by_name = info.dst_count == 0 && info.src_count == 0;
     t.flag(" lds", i.lds && !lds_by_name);
 }

@@ -46,6 +46,7 @@ std::string listed_difference(const Words& words, const Ours& mine, const LlvmRe
         words[1] <= 255) {
         return "3 K read as a source encoding";
     }
+    if (mine.valid && mine.inst.nv && words[0] >> 26 == 0x37) return "5 NV of flat instructions";
     const wj::PackedClass packed = wj::encoding_info(mine.inst.op).packed;
     const bool illegal_scaled =
         mine.valid && packed == wj::PackedClass::MfmaScaled && mine.inst.illegal_operand;

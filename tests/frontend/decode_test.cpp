@@ -148,6 +148,22 @@ TEST(Decode, VectorMemory) {
     EXPECT_EQ(b.offset, 4095);
 }
 
+// SEED-MEM-03: cache policy bits decode on every memory instruction.
+TEST(Decode, CachePolicy) {
+    // flat_load_dword v4, v[2:3] glc slc, with NV (bit 55), which is the AccVGPR bit from gfx90a on
+    const std::vector<uint32_t> flat{0xDC000000 | 20 << 18 | 3 << 16, 4 << 24 | 1 << 23 | 2};
+    const Inst vega = decode_on("gfx900", flat);
+    EXPECT_TRUE(vega.glc && vega.slc && vega.nv);
+    EXPECT_TRUE(vega.dst[0].is(Operand::Kind::Vgpr));
+    EXPECT_FALSE(vega.illegal_operand);
+    const Inst cdna2 = decode_on("gfx90a", flat);
+    EXPECT_FALSE(cdna2.nv);
+    EXPECT_TRUE(cdna2.dst[0].is(Operand::Kind::Agpr));
+    // s_load_dword s4, s[0:1], 0 glc nv
+    const Inst scalar = decode_on("gfx900", {0xC0000000 | 1 << 17 | 1 << 16 | 1 << 15 | 4 << 6, 0});
+    EXPECT_TRUE(scalar.glc && scalar.nv);
+}
+
 TEST(Decode, MatrixAccumulators) {
     // v_mfma_f32_32x32x1f32: gfx908 accumulates in AccVGPRs, gfx90a in VGPRs unless bit 15 is set
     const std::vector<uint32_t> words{0xD3C00000, 258 | 260 << 9 | 256u << 18};
