@@ -170,8 +170,21 @@ private:
     void store_mask(Unit u);
 
     // ---- lane_memory.cpp ----
+    struct LaneAccess;
     void lane_memory(Value v);
-    void memory_out_of_line(Value v);
+    void memory_patterns(const LaneAccess& m);
+    void memory_scratch_row(const LaneAccess& m, const Home& home, Value uniform);
+    void memory_consecutive(const LaneAccess& m);
+    void memory_gather(const LaneAccess& m);
+    void memory_slow(const LaneAccess& m);
+    void branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y, uint32_t predicate, Label label);
+    void masked_load(const LaneAccess& m, const Vec& data, const Mem& from);
+    void masked_store(const LaneAccess& m, const Mem& to, const Vec& data);
+    Mem index_table(std::initializer_list<uint32_t> start, uint32_t run, uint32_t step);
+    void deinterleave_avx512(const LaneAccess& m);
+    void interleave_avx512(const LaneAccess& m);
+    void deinterleave_avx2(const LaneAccess& m);
+    void interleave_avx2(const LaneAccess& m);
     // ---- cross.cpp ----
     void cross_op(Value v);
 
