@@ -691,6 +691,131 @@ mat('v_mfma_f32_32x32x4bf16', 'gfx90a', 32, 32, 4, 1, 16, bfenc, f32fma, lambda 
 mat('v_mfma_i32_16x16x16i8', 'gfx90a', 16, 16, 16, 1, 8, lambda x: x & 255, lambda a, b, c: (s8(a) * s8(b) + c) & M32, lambda b, i, k: (k % 4, i + 16 * (k // 4)), lambda b, k, j: (k % 4, j + 16 * (k // 4)), p16, lambda: rng.getrandbits(8), lambda: rng.getrandbits(32))
 mat('v_mfma_f64_16x16x4f64', 'gfx90a', 16, 16, 4, 1, 64, lambda x: x, lambda a, b, c: F64.fma(a, b, c), lambda b, i, k: (0, i + 16 * k), lambda b, k, j: (0, j + 16 * k), lambda b, i, j: (i // 4, j + 16 * (i % 4)), f64_random, f64_random, wide=True)
 
+
+# sparse and small-float matrices (gfx942, gfx950)
+class Small:
+    def __init__(self, e, m, bias, top, fnuz=False, inf=False, nan=True):
+        self.e, self.m, self.bias, self.top, self.fnuz, self.inf, self.has_nan = e, m, bias, top, fnuz, inf, nan
+        self.width = 1 + e + m
+    def value(self, b):   # Fraction, or None for NaN and infinity
+        s, mag = b >> (self.width - 1) & 1, b & ((1 << (self.width - 1)) - 1)
+        if self.fnuz and s and mag == 0 or mag > self.top: return None
+        e, f = mag >> self.m, mag & ((1 << self.m) - 1)
+        v = Fr(f, 1 << self.m) * Fr(2) ** (1 - self.bias) if e == 0 else (1 + Fr(f, 1 << self.m)) * Fr(2) ** (e - self.bias)
+        return -v if s else v
+    def encode(self, v, over):
+        """v: Fraction; over: what a value beyond the largest becomes ('sat' or a code)"""
+        s, v = (1 << (self.width - 1) if v < 0 else 0), abs(v)
+        best = min(range(self.top + 1), key=lambda b: (abs(self.value(b) - v), b & 1))
+        step = self.value(self.top) - self.value(self.top - 1)
+        if v >= self.value(self.top) + step / 2: return s | self.top if over == 'sat' else over if self.fnuz else s | over
+        return 0 if best == 0 and self.fnuz else s | best
+FP8F, BF8F = Small(4, 3, 8, 0x7f, fnuz=True), Small(5, 2, 16, 0x7f, fnuz=True)
+FP8, BF8, FP6, BF6, FP4 = Small(4, 3, 7, 0x7e), Small(5, 2, 15, 0x7b, inf=True), Small(2, 3, 1, 0x1f, nan=False), Small(3, 2, 3, 0x1f, nan=False), Small(2, 1, 1, 7, nan=False)
+K3 = 'small_floats'
+def dec_bits(S, b):
+    v = S.value(b)
+    if v is not None: return F32.encode(v, 0, bool(b >> (S.width - 1)))
+    if S.inf and (b & 0x7f) == 0x7c: return 0xff800000 if b & 0x80 else 0x7f800000
+    return None
+for target, f8, b8 in (('gfx942', FP8F, BF8F), ('gfx950', FP8, BF8)):
+    for n, S in (('fp8', f8), ('bf8', b8)):
+        codes = [b for b in range(256) if dec_bits(S, b) is not None]
+        for part in range(0, len(codes), 64):
+            xs = codes[part:part + 64]
+            case(K3, 'v_cvt_f32_' + n, 'v_cvt_f32_%s v10, v0' % n, [('v0', xs)], [('v10', [dec_bits(S, b) for b in xs])], target)
+        xs = [b | rng.choice(codes) << 8 for b in rng.choices(codes, k=64)]
+        case(K3, 'v_cvt_f32_%s_sdwa' % n, 'v_cvt_f32_%s_sdwa v10, v0 src0_sel:BYTE_1' % n, [('v0', xs)], [('v10', [dec_bits(S, b >> 8) for b in xs])], target)
+        case(K3, 'v_cvt_pk_f32_' + n, 'v_cvt_pk_f32_%s v[10:11], v0' % n, [('v0', xs)], [('v10', [dec_bits(S, b & 255) for b in xs]), ('v11', [dec_bits(S, b >> 8) for b in xs])], target)
+        near = lambda: [F32.encode(Fr(rng.randint(-70000 if n == 'bf8' else -480, 70000 if n == 'bf8' else 480)) * Fr(2) ** -rng.randint(0, 20)) for _ in range(64)]
+        a, b = near(), near()
+        for mode, over in ((0xf0, 0x80 if S.fnuz else 0x7c if S.inf else 0x7f), (0x8000f0, 'sat')):
+            r = [S.encode(F32.value(x), over) | S.encode(F32.value(y), over) << 8 for x, y in zip(a, b)]
+            case(K3, 'v_cvt_pk_%s_f32' % n, 'v_cvt_pk_%s_f32 v10, v0, v2' % n, [('v0', a), ('v2', b), ('v10', [0xaaaa5555])], [('v10', [0xaaaa0000 | x for x in r])], target, mode)
+            case(K3, 'v_cvt_pk_%s_f32 high' % n, 'v_cvt_pk_%s_f32 v10, v0, v2 op_sel:[0,0,1]' % n, [('v0', a), ('v2', b), ('v10', [0xaaaa5555])], [('v10', [0x5555 | x << 16 for x in r])], target, mode)
+        e8 = lambda S=S: rng.choice([x for x in range(256) if S.value(x) is not None])
+        m8 = lambda x, y, z, S=S: F32.fma(dec_bits(S, x), dec_bits(S, y), z)
+        mat('v_mfma_f32_16x16x32_%s_%s' % (n, n), target, 16, 16, 32, 1, 8, lambda x: x, m8, lambda b, i, k: (k % 8, i + 16 * (k // 8)), lambda b, k, j: (k % 8, j + 16 * (k // 8)), p16, e8, small)
+for t in ('f16', 'bf16'):
+    enc = f16enc if t == 'f16' else bfenc
+    vals = [[F32.encode(Fr(rng.randint(-64, 64))) for _ in range(16)] for _ in range(16)]   # compressed A
+    pos = [[sorted(rng.sample(range(4), 2)) for _ in range(8)] for _ in range(16)]
+    Bd = [[F32.encode(Fr(rng.randint(-64, 64))) for _ in range(16)] for _ in range(32)]
+    Cd = [[small() for _ in range(16)] for _ in range(16)]
+    va, vb, vi, vc, vd = [[0] * 64 for _ in range(2)], [[0] * 64 for _ in range(4)], [0] * 64, [[0] * 64 for _ in range(4)], [[0] * 64 for _ in range(4)]
+    for abid in (0, 2):
+        for i in range(16):
+            for g in range(4):
+                l = i + 16 * g
+                vi[l] = rng.getrandbits(32) & ~(255 << (8 * abid))
+                for t_ in range(4):
+                    x = enc(vals[i][4 * g + t_]); va[t_ // 2][l] = (va[t_ // 2][l] & ~(0xffff << (16 * (t_ % 2)))) | x << (16 * (t_ % 2))
+                    vi[l] |= pos[i][2 * g + t_ // 2][t_ % 2] << (2 * t_ + 8 * abid)
+                for t_ in range(8): vb[t_ // 2][l] = (vb[t_ // 2][l] & ~(0xffff << (16 * (t_ % 2)))) | enc(Bd[8 * g + t_][i]) << (16 * (t_ % 2))
+        for i in range(16):
+            for j in range(16):
+                item, lane = p16(0, i, j); acc = Cd[i][j]; vc[item][lane] = acc
+                for q in range(16):
+                    k = 4 * (q // 2) + pos[i][q // 2][q % 2]
+                    acc = F32.fma(vals[i][q], Bd[k][j], acc)
+                vd[item][lane] = acc
+        case(X, 'v_smfmac_f32_16x16x32_%s abid %d' % (t, abid), 'v_smfmac_f32_16x16x32_%s v[10:13], v[0:1], v[4:7], v8%s' % (t, ' abid:%d' % abid if abid else ''),
+             [('v%d' % i, va[i]) for i in range(2)] + [('v%d' % (4 + i), vb[i]) for i in range(4)] + [('v8', list(vi))] + [('v%d' % (10 + i), vc[i]) for i in range(4)], [('v%d' % (10 + i), vd[i]) for i in range(4)], 'gfx942')
+# gfx950
+for i in range(4):
+    tbl = rng.getrandbits(8)
+    vector(K3, 'v_bitop3_b32', ['u32'] * 3, 32, lambda a, b, c: sum((tbl >> ((a >> n & 1) << 2 | (b >> n & 1) << 1 | c >> n & 1) & 1) << n for n in range(32)), target='gfx950', extra='bitop3:0x%x' % tbl)
+vector(K3, 'v_ashr_pk_i8_i32', ['u32'] * 3, 32, lambda a, b, c, d: (sat(s32(a) >> (c & 31), -128, 127) & 255) | (sat(s32(b) >> (c & 31), -128, 127) & 255) << 8 | d & 0xffff0000, target='gfx950', dst_init=u32s)
+vector(K3, 'v_ashr_pk_u8_i32', ['u32'] * 3, 32, lambda a, b, c, d: sat(s32(a) >> (c & 31), 0, 255) | sat(s32(b) >> (c & 31), 0, 255) << 8 | d & 0xffff0000, target='gfx950', dst_init=u32s)
+def m19(F, a, b, mx):
+    n_ = F.first_nan(a, b)
+    if n_ is not None: return n_
+    return F.minmax(a, b, mx, False)
+for mx, n in ((False, 'minimum3'), (True, 'maximum3')):
+    vector(K3, 'v_%s_f32' % n, ['f32'] * 3, 32, lambda a, b, c: m19(F32, m19(F32, a, b, mx), c, mx), target='gfx950')
+    vector(K3, 'v_pk_%s_f16' % n, ['pk'] * 3, 32, pk(lambda a, b, c: m19(F16, m19(F16, a, b, mx), c, mx)), target='gfx950')
+def bf(x):
+    if F32.nan(x): return x >> 16 | 0x40
+    if F32.isinf(x): return x >> 16
+    lo_, hi_ = x & 0xffff, x >> 16
+    return hi_ + (lo_ > 0x8000 or (lo_ == 0x8000 and hi_ & 1))
+vector(K3, 'v_cvt_pk_bf16_f32', ['f32'] * 2, 32, lambda a, b: bf(a) | bf(b) << 16, target='gfx950')
+vector(K3, 'v_cvt_pk_f16_f32', ['f32'] * 2, 32, lambda a, b: F16.convert(F32, a) | F16.convert(F32, b) << 16, target='gfx950')
+vector(K3, 'v_prng_b32', ['u32'], 32, lambda a: a << 1 ^ (197 if a >> 31 else 0), target='gfx950')
+pw = lambda lo_, hi_: [F32.encode(Fr(2) ** rng.randint(lo_, hi_)) for _ in range(N)]
+mod = lambda: [F32.encode(Fr(rng.randint(-4000, 4000), rng.choice([1, 4, 64, 1024]))) for _ in range(N)]
+ex = lambda s: (s >> 23 & 255) - 127
+vector(K3, 'v_cvt_scalef32_pk_fp8_f32', ['f32'] * 3, 32, lambda a, b, c, d: d & 0xffff0000 | FP8.encode(F32.value(a) / Fr(2) ** ex(c), 0x7f) | FP8.encode(F32.value(b) / Fr(2) ** ex(c), 0x7f) << 8, target='gfx950', dst_init=u32s, fixed=[mod(), mod(), pw(-6, 12)])
+vector(K3, 'v_cvt_scalef32_pk_fp4_f32', ['f32'] * 3, 32, lambda a, b, c, d: d & 0xffffff00 | FP4.encode(F32.value(a) / Fr(2) ** ex(c), 'sat') | FP4.encode(F32.value(b) / Fr(2) ** ex(c), 'sat') << 4, target='gfx950', dst_init=u32s, fixed=[mod(), mod(), pw(-6, 12)])
+vector(K3, 'v_cvt_scalef32_pk_f32_fp4', ['u32', 'f32'], 64, lambda a, c: F32.encode(FP4.value(a & 15) * Fr(2) ** ex(c), 0, bool(a & 8)) | F32.encode(FP4.value(a >> 4 & 15) * Fr(2) ** ex(c), 0, bool(a & 128)) << 32, target='gfx950', fixed=[None, pw(-20, 20)])
+vector(K3, 'v_cvt_scalef32_pk_f16_fp8', ['u32', 'f32'], 32, lambda a, c: F16.encode(FP8.value(a & 255) * Fr(2) ** ex(c), 0, bool(a & 128)) | F16.encode(FP8.value(a >> 8 & 255) * Fr(2) ** ex(c), 0, bool(a & 32768)) << 16, target='gfx950', fixed=[[rng.randint(0, 0x7e) | rng.randint(0, 0x7e) << 8 for _ in range(N)], pw(-4, 4)])
+src = [[rng.getrandbits(6) for _ in range(32)] for _ in range(64)]; sc = [F32.encode(Fr(2) ** rng.randint(-3, 3)) for _ in range(64)]
+packed6 = [sum(x << (6 * i) for i, x in enumerate(r)) for r in src]
+case(K3, 'v_cvt_scalef32_pk32_f32_bf6', 'v_cvt_scalef32_pk32_f32_bf6 v[32:63], v[0:5], v8', [('v%d' % i, [p >> (32 * i) & M32 for p in packed6]) for i in range(6)] + [('v8', sc)],
+     [('v%d' % (32 + e), [F32.encode(BF6.value(r[e]) * Fr(2) ** ex(s), 0, bool(r[e] & 32)) for r, s in zip(src, sc)]) for e in range(32)], 'gfx950')
+wide = [[F32.encode(Fr(rng.randint(-100, 100), 8)) for _ in range(32)] for _ in range(64)]
+enc6 = [sum(FP6.encode(F32.value(x) / Fr(2) ** ex(s), 'sat') << (6 * e) for e, x in enumerate(r)) for r, s in zip(wide, sc)]
+case(K3, 'v_cvt_scalef32_2xpk16_fp6_f32', 'v_cvt_scalef32_2xpk16_fp6_f32 v[40:45], v[0:15], v[16:31], v36', [('v%d' % (e // 2 + 16 * (e & 1)), [r[e] for r in wide]) for e in range(32)] + [('v36', sc)], [('v%d' % (40 + i), [p >> (32 * i) & M32 for p in enc6]) for i in range(6)], 'gfx950')
+# v_mfma_f32_16x16x128_f8f6f4 with fp4 operands, and with scales
+A4, B4, C4 = [[rng.getrandbits(4) for _ in range(128)] for _ in range(16)], [[rng.getrandbits(4) for _ in range(16)] for _ in range(128)], [[small() for _ in range(16)] for _ in range(16)]
+for scaled in (False, True):
+    sa, sb = [rng.randint(120, 134) for _ in range(64)], [rng.randint(120, 134) for _ in range(64)]
+    va, vb, vc, vd = [[0] * 64 for _ in range(4)], [[0] * 64 for _ in range(4)], [[0] * 64 for _ in range(4)], [[0] * 64 for _ in range(4)]
+    for i in range(16):
+        for k in range(128):
+            l, t_ = i + 16 * (k // 32), k % 32
+            va[t_ // 8][l] |= A4[i][k] << (4 * (t_ % 8)); vb[t_ // 8][l] |= B4[k][i] << (4 * (t_ % 8))
+    for i in range(16):
+        for j in range(16):
+            item, lane = p16(0, i, j); acc = C4[i][j]; vc[item][lane] = acc
+            for k in range(128):
+                s_ = Fr(2) ** (sa[i + 16 * (k // 32)] - 127), Fr(2) ** (sb[j + 16 * (k // 32)] - 127)
+                x, y = FP4.value(A4[i][k]) * (s_[0] if scaled else 1), FP4.value(B4[k][j]) * (s_[1] if scaled else 1)
+                acc = F32.fma(F32.encode(x, 0, bool(A4[i][k] & 8)), F32.encode(y, 0, bool(B4[k][j] & 8)), acc)
+            vd[item][lane] = acc
+    asm = 'v_mfma%s_f32_16x16x128_f8f6f4 v[20:23], v[0:3], v[4:7], v[8:11]%s cbsz:4 blgp:4' % ('_scale' if scaled else '', ', v12, v13 op_sel_hi:[0,0,0]' if scaled else '')
+    case(X, asm.split()[0], asm, [('v%d' % i, va[i]) for i in range(4)] + [('v%d' % (4 + i), vb[i]) for i in range(4)] + [('v%d' % (8 + i), vc[i]) for i in range(4)] + [('v12', [x | 0x55000000 for x in sa]), ('v13', [x | 0x66000000 for x in sb])], [('v%d' % (20 + i), vd[i]) for i in range(4)], 'gfx950')
+
 here = os.path.dirname(os.path.abspath(__file__))
 for name, cases in out.items():
     with open(os.path.join(here, 'cases', name + '.txt'), 'w') as f:
