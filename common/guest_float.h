@@ -188,6 +188,16 @@ inline float mad(float a, float b, float c) {
     return flush(add(flush(mul(flush(a), flush(b))), flush(c)));
 }
 
+inline __m256 flush(__m256 x) {
+    const __m256i b = _mm256_castps_si256(x), inf = _mm256_set1_epi32(0x7f800000);
+    const __m256i small = _mm256_cmpeq_epi32(_mm256_and_si256(b, inf), _mm256_setzero_si256());
+    const __m256i sign = _mm256_and_si256(b, _mm256_set1_epi32(static_cast<int>(0x80000000u)));
+    return _mm256_castsi256_ps(_mm256_blendv_epi8(b, sign, small));
+}
+inline __m256 mad(__m256 a, __m256 b, __m256 c) {
+    return flush(add(flush(mul(flush(a), flush(b))), flush(c)));
+}
+
 // ---- conversions ----------------------------------------------------------------------------------
 
 // Exact; a signalling NaN is quieted.

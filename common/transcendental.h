@@ -115,10 +115,10 @@ typename B::V log2_f32(B& b, typename B::V x) {
     const V ki = b.iadd(b.isub(b.shr(shifted, 23), b.constant(127)), base);
     const V m = b.iadd(b.and_(shifted, b.constant(0x007fffff)), b.constant(0x3f3504f3));
     const V f = b.fsub(m, b.constant(0x3f800000));
-    const V q = b.fmul(b.fmul(f, f), polynomial(b, f, c));
     const V high = b.constant(0x3fb8aa3b), low = b.constant(0x32a57060);    // 1/ln 2
     const V r = b.fmul(f, high);
-    const V tail = b.fadd(b.ffma(f, low, b.ffma(f, high, b.xor_(r, b.constant(0x80000000)))), q);
+    const V first = b.ffma(f, low, b.ffma(f, high, b.xor_(r, b.constant(0x80000000))));
+    const V tail = b.ffma(b.fmul(f, f), polynomial(b, f, c), first);
     const V k = b.cvt_f32_i32(ki);
     const V sum = b.fadd(k, r);
     const V lost = b.fsub(r, b.fsub(sum, k));

@@ -90,21 +90,51 @@ void Valu::set_index_mode() {
     }
 }
 
+namespace {
+
+// The source lanes of one DPP_CTRL value.
+struct DppMap {
+    uint8_t from[lanes];
+    uint64_t present = 0;   // lanes that have a source
+    uint16_t ctrl = 0xffff;
+};
+const DppMap& dpp_map(uint16_t ctrl) {
+    thread_local DppMap cache[16];
+    DppMap& m = cache[(ctrl ^ ctrl >> 4) & 15];
+    if (m.ctrl == ctrl) return m;
+    m.ctrl = ctrl;
+    m.present = 0;
+    for (uint32_t l = 0; l < lanes; ++l) {
+        const int from = dpp_source(ctrl, static_cast<int>(l));
+        m.from[l] = static_cast<uint8_t>(from < 0 ? 0 : from);
+        if (from >= 0) m.present |= uint64_t{1} << l;
+    }
+    return m;
+}
+// Lanes whose source exists and is active.
+uint64_t dpp_valid(const DppMap& m, uint64_t exec) {
+    if (exec == ~uint64_t{0}) return m.present;
+    uint64_t valid = 0;
+    for (uint32_t l = 0; l < lanes; ++l) valid |= (exec >> m.from[l] & 1) << l;
+    return valid & m.present;
+}
+
+}  // namespace
+
 // Lanes of masked-off rows and banks, and lanes without a source unless BOUND_CTRL makes it 0, are not written.
 void Valu::apply_dpp_mask() {
-    for (uint32_t l = 0; l < lanes; ++l) {
-        const bool row_on = in.row_mask >> (l / 16) & 1, bank_on = in.bank_mask >> (l / 4 % 4) & 1;
-        const int from = dpp_source(in.dpp_ctrl, static_cast<int>(l));
-        const bool valid = from >= 0 && w.exec() >> from & 1;
-        if (!row_on || !bank_on || (!valid && !in.bound_ctrl)) active &= ~(uint64_t{1} << l);
-    }
+    uint64_t enabled = 0;
+    for (uint32_t row = 0; row < 4; ++row)
+        for (uint32_t bank = 0; bank < 4; ++bank)
+            if (in.row_mask >> row & 1 && in.bank_mask >> bank & 1) enabled |= uint64_t{15} << (16 * row + 4 * bank);
+    active &= enabled;
+    if (!in.bound_ctrl) active &= dpp_valid(dpp_map(in.dpp_ctrl), w.exec());
 }
 
 void Valu::permute_dpp(const uint32_t* from, uint32_t* to) const {
-    for (uint32_t l = 0; l < lanes; ++l) {
-        const int source = dpp_source(in.dpp_ctrl, static_cast<int>(l));
-        to[l] = source >= 0 && w.exec() >> source & 1 ? from[source] : 0;
-    }
+    const DppMap& m = dpp_map(in.dpp_ctrl);
+    const uint64_t valid = dpp_valid(m, w.exec());
+    for (uint32_t l = 0; l < lanes; ++l) to[l] = valid >> l & 1 ? from[m.from[l]] : 0;
 }
 
 const uint32_t* Valu::fetch_slow(uint32_t i, uint32_t dword, Row& buf) {

@@ -14,7 +14,7 @@ constexpr auto sub_op = [](auto a, auto b) { return gf::sub(a, b); };
 constexpr auto subrev_op = [](auto a, auto b) { return gf::sub(b, a); };
 constexpr auto mul_op = [](auto a, auto b) { return gf::mul(a, b); };
 constexpr auto fma_op = [](auto a, auto b, auto c) { return gf::fma(a, b, c); };
-constexpr auto mad_op = [](float a, float b, float c) { return gf::mad(a, b, c); };
+constexpr auto mad_op = [](auto a, auto b, auto c) { return gf::mad(a, b, c); };
 
 // DX9 rule: 0 * anything = +0.
 float mul_legacy(float a, float b) { return gf::is_zero(a) || gf::is_zero(b) ? 0.0f : gf::mul(a, b); }
@@ -34,10 +34,10 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_fmac_f32, alu_vec<float, 3, fma_op, addend>},
     {Opcode::v_fmamk_f32, alu_vec<float, 3, fma_op>},
     {Opcode::v_fmaak_f32, alu_vec<float, 3, fma_op>},
-    {Opcode::v_mad_f32, alu<mad_op, mad_flags>},
-    {Opcode::v_mac_f32, alu<mad_op, mad_flags | addend>},
-    {Opcode::v_madmk_f32, alu<mad_op, mad_flags>},
-    {Opcode::v_madak_f32, alu<mad_op, mad_flags>},
+    {Opcode::v_mad_f32, alu_vec<float, 3, mad_op, mad_flags>},
+    {Opcode::v_mac_f32, alu_vec<float, 3, mad_op, mad_flags | addend>},
+    {Opcode::v_madmk_f32, alu_vec<float, 3, mad_op, mad_flags>},
+    {Opcode::v_madak_f32, alu_vec<float, 3, mad_op, mad_flags>},
     {Opcode::v_mul_legacy_f32, alu<[](float a, float b) { return mul_legacy(a, b); }>},
     {Opcode::v_mul_legacy_f32_vop3, alu<[](float a, float b) { return mul_legacy(a, b); }>},
     {Opcode::v_mad_legacy_f32, alu<[](float a, float b, float c) {
