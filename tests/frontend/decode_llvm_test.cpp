@@ -37,7 +37,8 @@ Ours ours(const wj::Target& target, const Words& words) {
 // Names the reason for a known difference, or is empty. Numbers refer to
 // docs/decode-differences.md.
 std::string listed_difference(const Words& words, const Ours& mine, const LlvmResult& llvm) {
-    if (llvm.kind == LlvmResult::Kind::Crashed && !mine.valid) return "1 LLVM crashes";
+    const bool refused = !mine.valid || mine.inst.illegal_operand;
+    if (llvm.kind == LlvmResult::Kind::Crashed && refused) return "1 LLVM crashes";
     const bool vop_short = words[0] >> 31 == 0;
     if (!mine.valid && vop_short && (words[0] & 0x1ff) == 249 && (words[1] >> 11 & 3) == 3) {
         return "2 SDWA dst_unused 3";
@@ -50,7 +51,6 @@ std::string listed_difference(const Words& words, const Ours& mine, const LlvmRe
     const wj::PackedClass packed = wj::encoding_info(mine.inst.op).packed;
     const bool illegal_scaled =
         mine.valid && packed == wj::PackedClass::MfmaScaled && mine.inst.illegal_operand;
-    if (illegal_scaled && llvm.kind == LlvmResult::Kind::Crashed) return "1 LLVM crashes";
     if (illegal_scaled && (mine.inst.src[0].is(wj::Operand::Kind::Const) ||
                            mine.inst.src[1].is(wj::Operand::Kind::Const))) {
         return "4 f8f6f4 of a constant";
