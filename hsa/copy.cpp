@@ -10,7 +10,7 @@
 namespace wj::hsa {
 namespace {
 
-constexpr uint64_t copy_here_bytes = 256 << 10, piece_bytes = 2 << 20;
+constexpr uint64_t copy_here_bytes = 1 << 20, piece_bytes = 2 << 20;
 constexpr uint32_t largest_crew = 4;
 
 }  // namespace

@@ -122,7 +122,7 @@ Result<std::unique_ptr<Agent>> make_gpu_agent(const runtime::DeviceOptions& opti
 
 Status build(State& s) {
     double agents = 1, timeout = 0, megabytes = 0;
-    if (Status r = read_number("WAVEJIT_AGENTS", 1, 16, agents); !r) return r;
+    if (Status r = read_number("WAVEJIT_AGENTS", 1, 64, agents); !r) return r;
     if (Status r = read_number("WAVEJIT_TIMEOUT", 0, 1e9, timeout); !r) return r;
     if (Status r = read_number("WAVEJIT_MEMORY_MB", 1, 1e9, megabytes); !r) return r;
     s.timeout_ns = static_cast<uint64_t>(timeout * 1e9);
