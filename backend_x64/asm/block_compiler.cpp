@@ -279,6 +279,9 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     pool_.clear();
     pool32_.clear();
     pool64_.clear();
+    tables_.clear();
+    facts_.clear();
+    facts_position_ = ~0u;
     guest_ = ~0u;
     extra_slots_ = 0;
     if (!schedule_.build(block, avx512_)) return false;

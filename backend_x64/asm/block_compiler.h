@@ -172,7 +172,18 @@ private:
     // ---- lane_memory.cpp ----
     struct LaneAccess;
     void lane_memory(Value v);
-    void memory_patterns(const LaneAccess& m);
+    // An address that several accesses of a region share.
+    struct AddressFacts {
+        Value v;              // the first access
+        int64_t max_imm;
+        Gp address, pattern;
+    };
+    AddressFacts* shared_facts(LaneAccess& m);
+    void find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven, Label unknown);
+    void branch_if_lanes_differ(const LaneAccess& m, Label differ);
+    void offsets_base(const LaneAccess& m);
+    void gather_dwords(const LaneAccess& m, const Vec& index);
+    void memory_patterns(LaneAccess& m);
     void memory_scratch_row(const LaneAccess& m, const Home& home, Value uniform);
     void memory_consecutive(const LaneAccess& m);
     void memory_gather(const LaneAccess& m);
@@ -180,6 +191,7 @@ private:
     void branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y, uint32_t predicate, Label label);
     void masked_load(const LaneAccess& m, const Vec& data, const Mem& from);
     void masked_store(const LaneAccess& m, const Mem& to, const Vec& data);
+    Mem pool_table(const void* bytes);
     Mem index_table(std::initializer_list<uint32_t> start, uint32_t run, uint32_t step);
     void deinterleave_avx512(const LaneAccess& m);
     void interleave_avx512(const LaneAccess& m);
@@ -203,6 +215,9 @@ private:
     Label pool_label_, entry_label_, body_label_;
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_;
+    std::unordered_map<std::string, uint32_t> tables_;
+    std::vector<AddressFacts> facts_;
+    uint32_t facts_position_ = ~0u;
     std::vector<Cold> colds_;
     uint32_t guest_ = ~0u;
 

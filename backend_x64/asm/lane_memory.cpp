@@ -35,7 +35,6 @@ uint32_t element_bytes(Access access, uint32_t dwords) {
 
 constexpr uint32_t sign_bit = 0x80000000;
 constexpr uint32_t cmp_ne = 4, cmp_nle = 6;   // vpcmpd predicates
-const Gp address = x86::rcx;                  // host address of lane 0, without the immediate
 
 }  // namespace
 
@@ -53,6 +52,8 @@ struct BlockCompiler::LaneAccess {
     Vec mask_v;                   // AVX2 and not full
     Vec data[4];                  // stored, or loaded
     Vec t, t2, z[4];              // temporaries
+    Gp address = x86::rcx;        // host address of lane 0, without the immediate
+    Gp pattern;                   // AddressFacts::pattern, when the address is shared
     KReg tk;
     Label slow, gather, done;
 };
@@ -109,6 +110,12 @@ void BlockCompiler::lane_memory(Value v) {
         }
     }
 
+    // A chunk without active lanes touches nothing; the tests below would take lane 0's leftovers for an address.
+    if (!m.full) {
+        if (avx512_) a_.kortestw(m.mask_k, m.mask_k);
+        else a_.emit(X::kIdVptest, m.mask_v, m.mask_v);
+        a_.jz(m.done);
+    }
     if (uniform_scratch) {
         memory_scratch_row(m, schedule_.uniform_home(inst(addr).args[0]), inst(addr).args[0]);
     } else if (m.space == scratch_space || (options_.checked && m.space != lds_space)) {
@@ -154,22 +161,75 @@ void BlockCompiler::branch_if_any(const LaneAccess& m, const Vec& x, const Opera
     }
 }
 
-void BlockCompiler::memory_patterns(const LaneAccess& m) {
-    const auto imm = static_cast<int32_t>(m.imm);
+// What the accesses of a region that share an address know about it: found once, kept in two registers.
+enum Pattern : uint32_t { consecutive = 0, same = 1, offsets = 2, arbitrary = 3 };
+
+BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
+    if (facts_position_ != position_) facts_.clear();
+    facts_position_ = position_;
+    auto matches = [&](Value v) {
+        const ir::Inst &x = inst(v), &y = inst(m.v);
+        const ir::Class cls = ir::op_info(x.op).cls;
+        if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) return false;
+        const bool scalar_base = x.op == Op::LoadGlobalS || x.op == Op::StoreGlobalS;
+        if (scalar_base != m.scalar_base || space_of(x.op) != m.space || x.args[0] != y.args[0] || x.args[1] != y.args[1]) return false;
+        if (scalar_base && x.args[2] != y.args[2]) return false;
+        return element_bytes(ir::aux_access(x.aux), std::max(1u, ir::aux_dwords(x.aux))) == m.bytes;
+    };
+    for (AddressFacts& f : facts_)
+        if (matches(f.v) && m.imm <= f.max_imm) return &f;
+    const Value* const end = schedule_.end(position_);
+    uint32_t users = 0;
+    int64_t max_imm = m.imm;
+    for (const Value* v = schedule_.begin(position_) + at_; v != end; ++v) {
+        if (!matches(*v)) continue;
+        const auto imm = static_cast<int64_t>(inst(*v).imm);
+        if (m.space == lds_space && (imm < 0 || imm > 0x10000)) continue;
+        ++users;
+        max_imm = std::max(max_imm, imm);
+    }
+    static const Gp registers[][2] = {{x86::rsi, x86::rdi}, {x86::r8, x86::r9}, {x86::r10, x86::r11}};
+    if (users < 2) return nullptr;
+    if (facts_.size() == std::size(registers)) facts_.erase(facts_.begin());   // the oldest
+    const Gp(*pair)[2] = registers;
+    while (std::any_of(facts_.begin(), facts_.end(), [&](const AddressFacts& f) { return f.address == (*pair)[0]; })) ++pair;
+    facts_.push_back({m.v, max_imm, (*pair)[0], (*pair)[1].r32()});
+    AddressFacts& f = facts_.back();
+
+    const Label found = a_.newLabel(), uneven = a_.newLabel(), unknown = a_.newLabel();
+    m.address = f.address;
+    find_pattern(m, max_imm, uneven, unknown);
+    a_.xor_(f.pattern, f.pattern);
+    a_.bind(found);
+    cold(uneven, [this, m, f, found] {
+        const Label differ = a_.newLabel();
+        branch_if_lanes_differ(m, differ);
+        a_.mov(f.pattern, same);
+        a_.jmp(found);
+        a_.bind(differ);
+        offsets_base(m);
+        a_.mov(f.pattern, offsets);
+        a_.jmp(found);
+    });
+    cold(unknown, [this, f, found] {
+        a_.mov(f.pattern, arbitrary);
+        a_.jmp(found);
+    });
+    return &f;
+}
+
+// Falls through with m.address = address of lane 0 when the active lanes are consecutive; otherwise jumps to
+// `uneven` with m.t = distance of each lane from lane 0, or to `unknown`.
+void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven, Label unknown) {
+    const Gp& address = m.address;
     if (m.space == lds_space) {
         // Every active lane must lie below lds_size - bytes - imm.
-        if (m.imm < 0 || m.imm > 0x10000) {
-            memory_slow(m);
-            a_.bind(m.slow);
-            a_.bind(m.gather);
-            return;
-        }
         a_.mov(x86::eax, wave_field(offsetof(Wave, lds_size), 4));
-        a_.sub(x86::eax, imm + static_cast<int32_t>(m.bytes));
-        a_.jb(m.slow);
+        a_.sub(x86::eax, static_cast<int32_t>(max_imm) + static_cast<int32_t>(m.bytes));
+        a_.jb(unknown);
         a_.vmovd(m.t.xmm(), x86::eax);
         a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
-        branch_if_any(m, m.lo, m.t, cmp_nle, m.slow);
+        branch_if_any(m, m.lo, m.t, cmp_nle, unknown);
         a_.vmovd(x86::eax, m.lo.xmm());
         a_.movsxd(x86::rax, x86::eax);   // lane 0 may be inactive and lie just below 0
         a_.mov(address, wave_field(offsetof(Wave, lds), 8));
@@ -177,12 +237,12 @@ void BlockCompiler::memory_patterns(const LaneAccess& m) {
     } else {
         if (m.wide) {
             a_.emit(X::kIdVpbroadcastd, m.t, m.hi.xmm());
-            branch_if_any(m, m.hi, m.t, cmp_ne, m.slow);
+            branch_if_any(m, m.hi, m.t, cmp_ne, unknown);
             a_.vmovd(address.r32(), m.hi.xmm());
             if (m.space == flat_space)
                 for (uint64_t aperture : {machine::shared_aperture, machine::private_aperture}) {
                     a_.cmp(address.r32(), static_cast<uint32_t>(aperture >> 32));
-                    a_.je(m.slow);
+                    a_.je(unknown);
                 }
             a_.shl(address, 32);
         } else {
@@ -191,20 +251,58 @@ void BlockCompiler::memory_patterns(const LaneAccess& m) {
         a_.vmovd(x86::eax, m.lo.xmm());
         // No lane may wrap around 4 GiB.
         a_.cmp(x86::eax, -static_cast<int32_t>(chunk_lanes() * m.bytes));
-        a_.ja(m.slow);
+        a_.ja(unknown);
         a_.add(address, x86::rax);
         if (options_.mask_addresses) {
             a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
             a_.and_(address, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
         }
     }
-    // Distance of each lane from lane 0.
     a_.emit(X::kIdVpbroadcastd, m.t, m.lo.xmm());
     a_.emit(X::kIdVpsubd, m.t, m.lo, m.t);
-    uint32_t steps[16];
-    for (uint32_t l = 0; l < 16; ++l) steps[l] = l * m.bytes;
-    const uint32_t at = pool_bytes(steps, width(), 4);
-    branch_if_any(m, m.t, x86::ptr(pool_label_, static_cast<int32_t>(at)), cmp_ne, m.gather);
+    branch_if_any(m, m.t, index_table({0}, 16, m.bytes), cmp_ne, uneven);
+}
+
+// AVX2 tests whole registers: lanes that are off must not count. m.t holds the distances from lane 0.
+void BlockCompiler::branch_if_lanes_differ(const LaneAccess& m, Label differ) {
+    if (avx512_) {
+        if (!m.full) k(m.mask_k);
+        a_.emit(X::kIdVptestmd, m.tk, m.t, m.t);
+        a_.kortestw(m.tk, m.tk);
+    } else {
+        a_.emit(X::kIdVptest, m.full ? m.t : m.mask_v, m.t);
+    }
+    a_.jnz(differ);
+}
+
+// m.address: from lane 0 to the base of the offsets that gathers use.
+void BlockCompiler::offsets_base(const LaneAccess& m) {
+    if (m.space == lds_space) {
+        a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));   // offsets are in range, so below 2 GiB
+        return;
+    }
+    // The start of the 4 GiB that all lanes share; offsets are biased to be signed.
+    a_.vmovd(x86::eax, m.lo.xmm());
+    a_.sub(m.address, x86::rax);
+    a_.mov(x86::eax, sign_bit);
+    a_.add(m.address, x86::rax);
+}
+
+void BlockCompiler::memory_patterns(LaneAccess& m) {
+    if (m.space == lds_space && (m.imm < 0 || m.imm > 0x10000)) {
+        memory_slow(m);
+        a_.bind(m.slow);
+        a_.bind(m.gather);
+        return;
+    }
+    if (const AddressFacts* f = shared_facts(m)) {
+        m.address = f->address;
+        m.pattern = f->pattern;
+        a_.test(m.pattern, m.pattern);
+        a_.jnz(m.gather);
+    } else {
+        find_pattern(m, m.imm, m.gather, m.slow);
+    }
     memory_consecutive(m);
     cold(m.gather, [this, m] { memory_gather(m); });
     cold(m.slow, [this, m] {
@@ -269,7 +367,7 @@ void BlockCompiler::masked_load(const LaneAccess& m, const Vec& data, const Mem&
 
 void BlockCompiler::memory_consecutive(const LaneAccess& m) {
     const auto imm = static_cast<int32_t>(m.imm);
-    auto at = [&](uint32_t part) { return x86::ptr(address, imm + static_cast<int32_t>(part * width())); };
+    auto at = [&](uint32_t part) { return x86::ptr(m.address, imm + static_cast<int32_t>(part * width())); };
     if (m.access != Access::Dwords) {
         if (!avx512_ && (m.store || !m.full)) {
             a_.jmp(m.slow);
@@ -313,10 +411,18 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
 
 // ---- elements of several dwords: array of structures <-> one register per dword ---------------------
 
+// A 64-byte constant, once per block.
+Mem BlockCompiler::pool_table(const void* bytes) {
+    const std::string key(static_cast<const char*>(bytes), 64);
+    auto [it, added] = tables_.try_emplace(key, 0);
+    if (added) it->second = pool_bytes(bytes, 64, 8);
+    return x86::ptr(pool_label_, static_cast<int32_t>(it->second));
+}
+
 Mem BlockCompiler::index_table(std::initializer_list<uint32_t> start, uint32_t run, uint32_t step) {
     uint32_t table[16];
     for (uint32_t i = 0; i < 16; ++i) table[i] = start.begin()[i / run] + i % run * step;
-    return x86::ptr(pool_label_, static_cast<int32_t>(pool_bytes(table, 64, 4)));
+    return pool_table(table);
 }
 
 // z[] holds memory order. data[d] = dword d of each lane.
@@ -344,7 +450,7 @@ void BlockCompiler::interleave_avx512(const LaneAccess& m) {
     auto pairs = [&](const Vec& to, const Vec& x, const Vec& y, uint32_t first) {   // x[first], y[first], x[first+1], ...
         uint32_t table[16];
         for (uint32_t i = 0; i < 16; ++i) table[i] = first + i / 2 + (i & 1 ? 16 : 0);
-        movu(to, x86::ptr(pool_label_, static_cast<int32_t>(pool_bytes(table, 64, 4))));
+        movu(to, pool_table(table));
         a_.emit(X::kIdVpermi2d, to, x, y);
     };
     if (m.dwords == 2) {
@@ -359,7 +465,7 @@ void BlockCompiler::interleave_avx512(const LaneAccess& m) {
     auto join = [&](const Vec& to, const Vec& xy, const Vec& zw, uint64_t first) {
         uint64_t table[8];
         for (uint64_t i = 0; i < 8; ++i) table[i] = first + i / 2 + (i & 1 ? 8 : 0);
-        movu(to, x86::ptr(pool_label_, static_cast<int32_t>(pool_bytes(table, 64, 8))));
+        movu(to, pool_table(table));
         a_.emit(X::kIdVpermi2q, to, xy, zw);
     };
     for (uint32_t half = 0; half < 4; half += 2) {
@@ -422,56 +528,67 @@ void BlockCompiler::interleave_avx2(const LaneAccess& m) {
 
 void BlockCompiler::memory_gather(const LaneAccess& m) {
     const auto imm = static_cast<int32_t>(m.imm);
+    const bool shared = m.pattern.isValid();
     if (m.access != Access::Dwords || (m.store && (!avx512_ || m.dwords > 1))) {
         a_.jmp(m.slow);
         return;
     }
-    if (!m.store) {
-        // All lanes at one address? m.t still holds the distances from lane 0.
-        const Label differ = a_.newLabel();
-        if (avx512_) {
-            if (!m.full) k(m.mask_k);
-            a_.emit(X::kIdVptestmd, m.tk, m.t, m.t);
-            a_.kortestw(m.tk, m.tk);
-            a_.jnz(differ);
-        } else {
-            if (m.full) a_.emit(X::kIdVptest, m.t, m.t);
-            else a_.emit(X::kIdVptest, m.mask_v, m.t);
-            a_.jnz(differ);
-        }
-        for (uint32_t d = 0; d < m.dwords; ++d) a_.emit(X::kIdVbroadcastss, m.data[d], x86::dword_ptr(address, imm + static_cast<int32_t>(d * 4)));
+    auto broadcast = [&] {
+        for (uint32_t d = 0; d < m.dwords; ++d)
+            a_.emit(X::kIdVbroadcastss, m.data[d], x86::dword_ptr(m.address, imm + static_cast<int32_t>(d * 4)));
         a_.jmp(m.done);
+    };
+    auto distances = [&] {   // from lane 0, whose address m.address is
+        a_.emit(X::kIdVpbroadcastd, m.t, m.lo.xmm());
+        a_.emit(X::kIdVpsubd, m.t, m.lo, m.t);
+    };
+    const Label differ = a_.newLabel();
+    if (shared) {
+        a_.cmp(m.pattern, same);
+        a_.ja(differ);
+        if (!m.store) {
+            const Label steps = a_.newLabel();
+            a_.jb(steps);
+            broadcast();
+            a_.bind(steps);
+        }
+        distances();
+        gather_dwords(m, m.t);
         a_.bind(differ);
-    }
-    Vec index = m.lo;
-    if (m.space == lds_space) {
-        a_.mov(address, wave_field(offsetof(Wave, lds), 8));   // in range, so below 2 GiB
+        a_.cmp(m.pattern, offsets);
+        a_.jne(m.slow);
     } else {
-        // Offsets from the start of the 4 GiB that all lanes share, biased to be signed.
-        index = m.t;
-        a_.vmovd(x86::eax, m.lo.xmm());
-        a_.sub(address, x86::rax);
-        a_.mov(x86::eax, sign_bit);
-        a_.add(address, x86::rax);
-        a_.vmovd(m.t.xmm(), x86::eax);
-        a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
-        a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.t, m.t, m.lo);
+        if (!m.store) {
+            branch_if_lanes_differ(m, differ);
+            broadcast();
+        }
+        a_.bind(differ);
+        offsets_base(m);
     }
+    if (m.space == lds_space) {
+        gather_dwords(m, m.lo);
+        return;
+    }
+    a_.mov(x86::eax, sign_bit);
+    a_.vmovd(m.t.xmm(), x86::eax);
+    a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
+    a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.t, m.t, m.lo);
+    gather_dwords(m, m.t);
+}
+
+void BlockCompiler::gather_dwords(const LaneAccess& m, const Vec& index) {
     for (uint32_t d = 0; d < m.dwords; ++d) {
-        Mem from = x86::ptr(address, index, 0, imm + static_cast<int32_t>(d * 4));
+        const Mem at = x86::ptr(m.address, index, 0, static_cast<int32_t>(m.imm) + static_cast<int32_t>(d * 4));
         if (avx512_) {
             if (m.full) a_.kxnorw(m.tk, m.tk, m.tk);
             else a_.kmovw(m.tk, m.mask_k);
             k(m.tk);
-            if (m.store) {
-                a_.emit(X::kIdVpscatterdd, from, m.data[d]);
-            } else {
-                a_.emit(X::kIdVpgatherdd, m.data[d], from);
-            }
+            if (m.store) a_.emit(X::kIdVpscatterdd, at, m.data[d]);
+            else a_.emit(X::kIdVpgatherdd, m.data[d], at);
         } else {
             if (m.full) a_.emit(X::kIdVpcmpeqd, m.z[0], m.z[0], m.z[0]);
             else movu(m.z[0], m.mask_v);
-            a_.emit(X::kIdVpgatherdd, m.data[d], from, m.z[0]);
+            a_.emit(X::kIdVpgatherdd, m.data[d], at, m.z[0]);
         }
     }
     a_.jmp(m.done);
@@ -510,7 +627,11 @@ void BlockCompiler::memory_slow(const LaneAccess& m) {
         for (uint32_t d = 0; d < m.dwords; ++d) movu(frame_field(offsetof(Frame, data) + d * 64), m.data[d]);
     const uint32_t at = pool_bytes(&op, sizeof op, 8);
     a_.lea(x86::rax, x86::ptr(pool_label_, static_cast<int32_t>(at)));
+    // The registers of shared addresses; an even number keeps the stack aligned.
+    static const Gp kept[] = {x86::rsi, x86::rdi, x86::r8, x86::r9, x86::r10, x86::r11};
+    for (const Gp& r : kept) a_.push(r);
     a_.call(frame_field(offsetof(Frame, memory_stub), 8));
+    for (size_t r = std::size(kept); r-- > 0;) a_.pop(kept[r]);
     if (m.store) return;
     for (uint32_t d = 0; d < m.dwords; ++d) movu(m.data[d], frame_field(offsetof(Frame, data) + d * 64));
 }
