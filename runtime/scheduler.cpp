@@ -99,7 +99,7 @@ std::shared_ptr<DispatchState> Scheduler::pick(DispatchState* wanted) {
         size_t at = (cursor_ + i) % n;
         if (wanted && active_[at].get() != wanted) continue;
         if (active_[at]->has_work(resident_limit_)) {
-            cursor_ = (at + 1) % n;
+            if (!wanted) cursor_ = (at + 1) % n;   // only turns of all dispatches move the cursor
             return active_[at];
         }
     }
