@@ -32,11 +32,11 @@ namespace X = asmjit::x86::Inst;
 // Registers with a fixed meaning in translated code. The others are free inside a segment.
 namespace reg {
 inline const Gp wave = asmjit::x86::rbx;
-inline const Gp rows = asmjit::x86::r12;     // wave.vgpr + row_bias
+inline const Gp rows = asmjit::x86::r12;  // wave.vgpr + row_bias
 inline const Gp frame = asmjit::x86::r13;
-inline const Gp chunk = asmjit::x86::rbp;    // byte offset of the chunk in a row, minus 256
-inline const Gp bits = asmjit::x86::r14;     // byte offset of the chunk in a lane mask, minus 8
-inline const Gp arows = asmjit::x86::r15;    // wave.agpr in regions that use it
+inline const Gp chunk = asmjit::x86::rbp;  // byte offset of the chunk in a row, minus 256
+inline const Gp bits = asmjit::x86::r14;   // byte offset of the chunk in a lane mask, minus 8
+inline const Gp arows = asmjit::x86::r15;  // wave.agpr in regions that use it
 }  // namespace reg
 // Rows 0..62 are then within a scaled 8-bit displacement.
 inline constexpr int32_t row_bias = 8192;
@@ -52,11 +52,11 @@ private:
     static constexpr uint32_t no_use = ~0u;
     struct UnitState {
         int8_t reg = -1;
-        bool stored = false;      // the home (or spill slot) holds the value for this chunk
-        bool detached = false;    // GetV whose row has been overwritten in this region
+        bool stored = false;    // the home (or spill slot) holds the value for this chunk
+        bool detached = false;  // GetV whose row has been overwritten in this region
         int16_t spill = -1;
-        uint32_t next = no_use;   // next use in this region (index into the region's instructions)
-        uint32_t region = 0;      // 1 + position these fields belong to
+        uint32_t next = no_use;  // next use in this region (index into the region's instructions)
+        uint32_t region = 0;     // 1 + position these fields belong to
     };
 
     // ---- block_compiler.cpp ----
@@ -67,7 +67,7 @@ private:
     void jump_to(uint64_t target);
     void jump_variant(uint64_t target, bool full);
     void leave(uint32_t reason);
-    void mark(Value v);                 // host code from here on belongs to v's guest instruction
+    void mark(Value v);  // host code from here on belongs to v's guest instruction
     void mark_guest(uint32_t guest);
     Mem pool32(uint32_t value);
     Mem pool64(uint64_t value);
@@ -80,17 +80,23 @@ private:
         std::function<void()> emit;
     };
     template <class F>
-    void cold(Label label, F f) { colds_.push_back({label, guest_, std::move(f)}); }
+    void cold(Label label, F f) {
+        colds_.push_back({label, guest_, std::move(f)});
+    }
 
     // ---- lane_registers.cpp ----
-    Vec vec(int i) const { return avx512_ ? Vec(asmjit::x86::zmm(static_cast<uint32_t>(i))) : Vec(asmjit::x86::ymm(static_cast<uint32_t>(i))); }
-    static Vec half(const Vec& v) { return v.isZmm() ? Vec(v.ymm()) : Vec(v.xmm()); }   // lower half
+    Vec vec(int i) const {
+        return avx512_ ? Vec(asmjit::x86::zmm(static_cast<uint32_t>(i)))
+                       : Vec(asmjit::x86::ymm(static_cast<uint32_t>(i)));
+    }
+    static Vec half(const Vec& v) { return v.isZmm() ? Vec(v.ymm()) : Vec(v.xmm()); }  // lower half
     uint32_t width() const { return avx512_ ? 64 : 32; }
     uint32_t chunk_lanes() const { return avx512_ ? 16 : 8; }
     Mem row(uint32_t r, uint32_t size = 0) const;
     Mem temp(uint32_t r) const;
-    Mem home_mem(const Home& home, int32_t offset = 0) const;    // uniform value or mask slot, no chunk index
-    Mem mask_mem(const Home& home) const;                        // the chunk's bits
+    Mem home_mem(const Home& home,
+                 int32_t offset = 0) const;  // uniform value or mask slot, no chunk index
+    Mem mask_mem(const Home& home) const;    // the chunk's bits
     Mem constant(Constant c, int32_t offset = 0) const;
     Mem bcast32(Mem m) const { return avx512_ ? m._1to16() : m; }
     Mem bcast64(Mem m) const { return avx512_ ? m._1to8() : m; }
@@ -100,7 +106,7 @@ private:
         enum Kind : uint8_t { None, Full, Bcast32, Bcast64 } kind = None;
         Mem mem;
     };
-    Source source(Unit u);                 // memory that holds the unit now
+    Source source(Unit u);  // memory that holds the unit now
     bool mask_source(Unit u, Mem& mem);
     int take_vec(uint32_t except = 0);
     int take_k();
@@ -120,13 +126,17 @@ private:
     KReg def_k(Value v) { return def_k(schedule_.unit(v)); }
     Vec tmp();
     KReg tmp_k();
-    void release_operands();               // registers whose last use this instruction is may be redefined
-    void define_done(Unit u);              // after the value is computed: writes it to its home
+    void release_operands();   // registers whose last use this instruction is may be redefined
+    void define_done(Unit u);  // after the value is computed: writes it to its home
     void end_instruction();
-    bool dead(Unit u) { return schedule_.unit_home(u).kind == Home::None && state(u).next == no_use; }
+    bool dead(Unit u) {
+        return schedule_.unit_home(u).kind == Home::None && state(u).next == no_use;
+    }
     bool last_use(Unit u) { return state(u).next == no_use; }
     void load_bcast32(const Vec& d, const Mem& m) { a_.emit(X::kIdVpbroadcastd, d, m); }
-    void mov(const Vec& d, const Operand& s) { a_.emit(avx512_ ? X::kIdVmovdqa32 : X::kIdVmovdqa, d, s); }
+    void mov(const Vec& d, const Operand& s) {
+        a_.emit(avx512_ ? X::kIdVmovdqa32 : X::kIdVmovdqa, d, s);
+    }
     void movu(const Operand& d, const Operand& s) { a_.emit(X::kIdVmovups, d, s); }
 
     // ---- uniform.cpp ----
@@ -135,25 +145,31 @@ private:
     void uniform_end();
     void uniform_call(Value v);
     bool wide(Value v) const { return block_->type(v) == ir::Type::U64; }
-    Gp gp(int r, bool w) const { return w ? Gp(asmjit::x86::gpq(static_cast<uint32_t>(r))) : Gp(asmjit::x86::gpd(static_cast<uint32_t>(r))); }
-    bool is_const(Value v) const { const ir::Op op = inst(v).op; return op == ir::Op::Const32 || op == ir::Op::Const64; }
+    Gp gp(int r, bool w) const {
+        return w ? Gp(asmjit::x86::gpq(static_cast<uint32_t>(r)))
+                 : Gp(asmjit::x86::gpd(static_cast<uint32_t>(r)));
+    }
+    bool is_const(Value v) const {
+        const ir::Op op = inst(v).op;
+        return op == ir::Op::Const32 || op == ir::Op::Const64;
+    }
     int take_gp();
     void evict_gp(int r);
-    Gp ureg(Value v);                      // in a register, locked
-    Operand uop(Value v);                  // register, memory or 32-bit immediate
-    Gp udef(Value v);                      // new register
-    Gp udef_from(Value v, Value a);        // register of v, holding a's value
+    Gp ureg(Value v);                // in a register, locked
+    Operand uop(Value v);            // register, memory or 32-bit immediate
+    Gp udef(Value v);                // new register
+    Gp udef_from(Value v, Value a);  // register of v, holding a's value
     Gp utmp();
-    void take_fixed(int r);                // evicts whoever is in r and locks it
+    void take_fixed(int r);  // evicts whoever is in r and locks it
     void udone(Value v);
     void ufree_all(bool spill);
     bool umem(Value v, Mem& m);
 
     // ---- lane operations ----
-    Operand c32(uint32_t value);           // a constant in every lane, as a last source operand
+    Operand c32(uint32_t value);  // a constant in every lane, as a last source operand
     Operand c64(uint64_t value);
     Vec zero();
-    Vec def_at(Unit u, const Vec& r);      // r has just been released
+    Vec def_at(Unit u, const Vec& r);  // r has just been released
     void k(const KReg& mask, bool zeroing = false) {
         a_.setExtraReg(mask);
         if (zeroing) a_.addInstOptions(asmjit::InstOptions::kX86_ZMask);
@@ -166,7 +182,8 @@ private:
     void lane_fma(Value v);
     void compare_avx512(Value v, const KReg& d, const KReg* with);
     bool compare_predicate(ir::Op op, InstId& id, uint32_t& predicate) const;
-    void join64(const Vec& d, const Vec& a, const Vec& b, bool high);   // dwords of interleaved halves
+    void join64(const Vec& d, const Vec& a, const Vec& b,
+                bool high);  // dwords of interleaved halves
     void store_mask(Unit u);
 
     // ---- lane_memory.cpp ----
@@ -174,7 +191,7 @@ private:
     void lane_memory(Value v);
     // An address that several accesses of a region share.
     struct AddressFacts {
-        Value v;              // the first access
+        Value v;  // the first access
         int64_t max_imm;
         Gp address, pattern;
     };
@@ -188,7 +205,8 @@ private:
     void memory_consecutive(const LaneAccess& m);
     void memory_gather(const LaneAccess& m);
     void memory_slow(const LaneAccess& m);
-    void branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y, uint32_t predicate, Label label);
+    void branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y, uint32_t predicate,
+                       Label label);
     void masked_load(const LaneAccess& m, const Vec& data, const Mem& from);
     void masked_store(const LaneAccess& m, const Mem& to, const Vec& data);
     Mem pool_table(const void* bytes);
@@ -210,7 +228,9 @@ private:
     struct Errors : asmjit::ErrorHandler {
         bool seen = false;
         std::string message;
-        void handleError(asmjit::Error, const char* text, asmjit::BaseEmitter*) override { seen = true, message = text; }
+        void handleError(asmjit::Error, const char* text, asmjit::BaseEmitter*) override {
+            seen = true, message = text;
+        }
     } errors_;
     Label pool_label_, entry_label_, body_label_;
     std::vector<uint8_t> pool_;
@@ -224,7 +244,10 @@ private:
     // region state
     uint32_t position_ = 0, at_ = 0;
     std::vector<UnitState> units_;
-    struct UseRecord { Unit unit; uint32_t next; };
+    struct UseRecord {
+        Unit unit;
+        uint32_t next;
+    };
     std::vector<UseRecord> use_records_;
     std::vector<uint32_t> use_start_;
     std::vector<uint32_t> def_next_;
@@ -236,7 +259,12 @@ private:
     // uniform state
     Value gp_owner_[16];
     uint32_t gp_locked_ = 0, gp_temps_ = 0;
-    struct UniformState { int8_t reg = -1; bool stored = false; int32_t slot = -1; uint32_t uses = 0; };
+    struct UniformState {
+        int8_t reg = -1;
+        bool stored = false;
+        int32_t slot = -1;
+        uint32_t uses = 0;
+    };
     std::vector<UniformState> uniforms_;
     uint32_t extra_slots_ = 0;
 };

@@ -1,6 +1,7 @@
-// Loads and stores of lanes. The common patterns are tested at run time and done inline: consecutive lanes
-// (vector load or store, transposed for multi-dword elements), one address for all lanes (broadcast), and
-// 32-bit offsets from one base (gather, scatter). Whatever is left goes out of line, lane by lane.
+// Loads and stores of lanes. The common patterns are tested at run time and done inline:
+// consecutive lanes (vector load or store, transposed for multi-dword elements), one address for
+// all lanes (broadcast), and 32-bit offsets from one base (gather, scatter). Whatever is left goes
+// out of line, lane by lane.
 #include "backend_x64/asm/block_compiler.h"
 
 namespace wj::x64 {
@@ -13,28 +14,46 @@ namespace x86 = asmjit::x86;
 
 namespace {
 
-Mem frame_field(size_t offset, uint32_t size = 0) { return x86::ptr(reg::frame, static_cast<int32_t>(offset), size); }
-Mem wave_field(size_t offset, uint32_t size) { return x86::ptr(reg::wave, static_cast<int32_t>(offset), size); }
+Mem frame_field(size_t offset, uint32_t size = 0) {
+    return x86::ptr(reg::frame, static_cast<int32_t>(offset), size);
+}
+Mem wave_field(size_t offset, uint32_t size) {
+    return x86::ptr(reg::wave, static_cast<int32_t>(offset), size);
+}
 
 uint8_t space_of(Op op) {
     switch (op) {
-        case Op::LoadFlat: case Op::StoreFlat: return flat_space;
-        case Op::LoadLds: case Op::StoreLds: return lds_space;
-        case Op::LoadScratch: case Op::StoreScratch: return scratch_space;
-        default: return global_space;
+        case Op::LoadFlat:
+        case Op::StoreFlat:
+            return flat_space;
+        case Op::LoadLds:
+        case Op::StoreLds:
+            return lds_space;
+        case Op::LoadScratch:
+        case Op::StoreScratch:
+            return scratch_space;
+        default:
+            return global_space;
     }
 }
 
 uint32_t element_bytes(Access access, uint32_t dwords) {
     switch (access) {
-        case Access::U8: case Access::S8: case Access::U8D16Hi: return 1;
-        case Access::U16: case Access::S16: case Access::U16D16Hi: return 2;
-        default: return dwords * 4;
+        case Access::U8:
+        case Access::S8:
+        case Access::U8D16Hi:
+            return 1;
+        case Access::U16:
+        case Access::S16:
+        case Access::U16D16Hi:
+            return 2;
+        default:
+            return dwords * 4;
     }
 }
 
 constexpr uint32_t sign_bit = 0x80000000;
-constexpr uint32_t cmp_ne = 4, cmp_nle = 6;   // vpcmpd predicates
+constexpr uint32_t cmp_ne = 4, cmp_nle = 6;  // vpcmpd predicates
 
 }  // namespace
 
@@ -46,14 +65,14 @@ struct BlockCompiler::LaneAccess {
     Access access = Access::Dwords;
     uint32_t dwords = 1, bytes = 4;
     int64_t imm = 0;
-    Vec lo, hi;                   // addresses; hi only when wide
-    Mem base;                     // scalar_base
-    KReg mask_k;                  // AVX-512 and not full
-    Vec mask_v;                   // AVX2 and not full
-    Vec data[4];                  // stored, or loaded
-    Vec t, t2, z[4];              // temporaries
-    Gp address = x86::rcx;        // host address of lane 0, without the immediate
-    Gp pattern;                   // AddressFacts::pattern, when the address is shared
+    Vec lo, hi;             // addresses; hi only when wide
+    Mem base;               // scalar_base
+    KReg mask_k;            // AVX-512 and not full
+    Vec mask_v;             // AVX2 and not full
+    Vec data[4];            // stored, or loaded
+    Vec t, t2, z[4];        // temporaries
+    Gp address = x86::rcx;  // host address of lane 0, without the immediate
+    Gp pattern;             // AddressFacts::pattern, when the address is shared
     KReg tk;
     Label slow, gather, done;
 };
@@ -93,13 +112,16 @@ void BlockCompiler::lane_memory(Value v) {
     }
     if (m.scalar_base) m.base = home_mem(schedule_.uniform_home(a[0]));
     if (!m.full) {
-        if (avx512_) m.mask_k = use_k(mask);
-        else m.mask_v = use(mask);
+        if (avx512_)
+            m.mask_k = use_k(mask);
+        else
+            m.mask_v = use(mask);
     }
     if (m.store)
         for (uint32_t d = 0; d < m.dwords; ++d) m.data[d] = use(a[4 + d]);
     m.t = tmp();
-    const bool transposed = m.full && m.access == Access::Dwords && (m.dwords == 2 || m.dwords == 4);
+    const bool transposed =
+        m.full && m.access == Access::Dwords && (m.dwords == 2 || m.dwords == 4);
     for (uint32_t d = 0; d < (transposed ? m.dwords : 1); ++d) m.z[d] = tmp();
     if (avx512_) m.tk = tmp_k();
     if (avx512_ && m.store && transposed) m.t2 = tmp();
@@ -110,10 +132,13 @@ void BlockCompiler::lane_memory(Value v) {
         }
     }
 
-    // A chunk without active lanes touches nothing; the tests below would take lane 0's leftovers for an address.
+    // A chunk without active lanes touches nothing; the tests below would take lane 0's leftovers
+    // for an address.
     if (!m.full) {
-        if (avx512_) a_.kortestw(m.mask_k, m.mask_k);
-        else a_.emit(X::kIdVptest, m.mask_v, m.mask_v);
+        if (avx512_)
+            a_.kortestw(m.mask_k, m.mask_k);
+        else
+            a_.emit(X::kIdVptest, m.mask_v, m.mask_v);
         a_.jz(m.done);
     }
     if (uniform_scratch) {
@@ -133,9 +158,10 @@ void BlockCompiler::lane_memory(Value v) {
     }
 }
 
-// Jumps to `label` when the compare of x with y (a vpcmpd predicate, or its unsigned form) holds in any
-// active lane. AVX2 knows equality and unsigned "greater" (through the minimum).
-void BlockCompiler::branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y, uint32_t predicate, Label label) {
+// Jumps to `label` when the compare of x with y (a vpcmpd predicate, or its unsigned form) holds in
+// any active lane. AVX2 knows equality and unsigned "greater" (through the minimum).
+void BlockCompiler::branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y,
+                                  uint32_t predicate, Label label) {
     if (avx512_) {
         if (!m.full) k(m.mask_k);
         a_.emit(predicate == cmp_ne ? X::kIdVpcmpd : X::kIdVpcmpud, m.tk, x, y, Imm(predicate));
@@ -143,7 +169,7 @@ void BlockCompiler::branch_if_any(const LaneAccess& m, const Vec& x, const Opera
         a_.jnz(label);
         return;
     }
-    const Vec& r = m.z[0];   // equal, or not greater
+    const Vec& r = m.z[0];  // equal, or not greater
     if (predicate == cmp_nle) {
         a_.emit(X::kIdVpminud, r, x, y);
         a_.emit(X::kIdVpcmpeqd, r, r, x);
@@ -161,7 +187,8 @@ void BlockCompiler::branch_if_any(const LaneAccess& m, const Vec& x, const Opera
     }
 }
 
-// What the accesses of a region that share an address know about it: found once, kept in two registers.
+// What the accesses of a region that share an address know about it: found once, kept in two
+// registers.
 enum Pattern : uint32_t { consecutive = 0, same = 1, offsets = 2, arbitrary = 3 };
 
 BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
@@ -172,7 +199,9 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         const ir::Class cls = ir::op_info(x.op).cls;
         if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) return false;
         const bool scalar_base = x.op == Op::LoadGlobalS || x.op == Op::StoreGlobalS;
-        if (scalar_base != m.scalar_base || space_of(x.op) != m.space || x.args[0] != y.args[0] || x.args[1] != y.args[1]) return false;
+        if (scalar_base != m.scalar_base || space_of(x.op) != m.space || x.args[0] != y.args[0] ||
+            x.args[1] != y.args[1])
+            return false;
         if (scalar_base && x.args[2] != y.args[2]) return false;
         return element_bytes(ir::aux_access(x.aux), std::max(1u, ir::aux_dwords(x.aux))) == m.bytes;
     };
@@ -188,11 +217,14 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         ++users;
         max_imm = std::max(max_imm, imm);
     }
-    static const Gp registers[][2] = {{x86::rsi, x86::rdi}, {x86::r8, x86::r9}, {x86::r10, x86::r11}};
+    static const Gp registers[][2] = {
+        {x86::rsi, x86::rdi}, {x86::r8, x86::r9}, {x86::r10, x86::r11}};
     if (users < 2) return nullptr;
-    if (facts_.size() == std::size(registers)) facts_.erase(facts_.begin());   // the oldest
+    if (facts_.size() == std::size(registers)) facts_.erase(facts_.begin());  // the oldest
     const Gp(*pair)[2] = registers;
-    while (std::any_of(facts_.begin(), facts_.end(), [&](const AddressFacts& f) { return f.address == (*pair)[0]; })) ++pair;
+    while (std::any_of(facts_.begin(), facts_.end(),
+                       [&](const AddressFacts& f) { return f.address == (*pair)[0]; }))
+        ++pair;
     facts_.push_back({m.v, max_imm, (*pair)[0], (*pair)[1].r32()});
     AddressFacts& f = facts_.back();
 
@@ -218,9 +250,10 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     return &f;
 }
 
-// Falls through with m.address = address of lane 0 when the active lanes are consecutive; otherwise jumps to
-// `uneven` with m.t = distance of each lane from lane 0, or to `unknown`.
-void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven, Label unknown) {
+// Falls through with m.address = address of lane 0 when the active lanes are consecutive; otherwise
+// jumps to `uneven` with m.t = distance of each lane from lane 0, or to `unknown`.
+void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven,
+                                 Label unknown) {
     const Gp& address = m.address;
     if (m.space == lds_space) {
         // Every active lane must lie below lds_size - bytes - imm.
@@ -231,7 +264,7 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
         a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
         branch_if_any(m, m.lo, m.t, cmp_nle, unknown);
         a_.vmovd(x86::eax, m.lo.xmm());
-        a_.movsxd(x86::rax, x86::eax);   // lane 0 may be inactive and lie just below 0
+        a_.movsxd(x86::rax, x86::eax);  // lane 0 may be inactive and lie just below 0
         a_.mov(address, wave_field(offsetof(Wave, lds), 8));
         a_.add(address, x86::rax);
     } else {
@@ -255,7 +288,8 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
         a_.add(address, x86::rax);
         if (options_.mask_addresses) {
             a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
-            a_.and_(address, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
+            a_.and_(address,
+                    x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
         }
     }
     a_.emit(X::kIdVpbroadcastd, m.t, m.lo.xmm());
@@ -263,7 +297,8 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
     branch_if_any(m, m.t, index_table({0}, 16, m.bytes), cmp_ne, uneven);
 }
 
-// AVX2 tests whole registers: lanes that are off must not count. m.t holds the distances from lane 0.
+// AVX2 tests whole registers: lanes that are off must not count. m.t holds the distances from lane
+// 0.
 void BlockCompiler::branch_if_lanes_differ(const LaneAccess& m, Label differ) {
     if (avx512_) {
         if (!m.full) k(m.mask_k);
@@ -278,7 +313,8 @@ void BlockCompiler::branch_if_lanes_differ(const LaneAccess& m, Label differ) {
 // m.address: from lane 0 to the base of the offsets that gathers use.
 void BlockCompiler::offsets_base(const LaneAccess& m) {
     if (m.space == lds_space) {
-        a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));   // offsets are in range, so below 2 GiB
+        a_.mov(m.address,
+               wave_field(offsetof(Wave, lds), 8));  // offsets are in range, so below 2 GiB
         return;
     }
     // The start of the 4 GiB that all lanes share; offsets are biased to be signed.
@@ -319,8 +355,10 @@ void BlockCompiler::memory_scratch_row(const LaneAccess& m, const Home& home, Va
         a_.bind(m.gather);
         return;
     }
-    if (is_const(uniform)) a_.mov(x86::eax, static_cast<uint32_t>(inst(uniform).imm));
-    else a_.mov(x86::eax, home_mem(home));
+    if (is_const(uniform))
+        a_.mov(x86::eax, static_cast<uint32_t>(inst(uniform).imm));
+    else
+        a_.mov(x86::eax, home_mem(home));
     a_.add(x86::rax, static_cast<int32_t>(m.imm));
     a_.mov(x86::edx, wave_field(offsetof(Wave, scratch_bytes), 4));
     a_.sub(x86::rdx, static_cast<int32_t>(m.bytes));
@@ -333,8 +371,10 @@ void BlockCompiler::memory_scratch_row(const LaneAccess& m, const Home& home, Va
     a_.add(x86::rax, wave_field(offsetof(Wave, scratch), 8));
     for (uint32_t d = 0; d < m.dwords; ++d) {
         const Mem row = x86::ptr(x86::rax, reg::chunk, 0, static_cast<int32_t>(256 + d * 256));
-        if (m.store) masked_store(m, row, m.data[d]);
-        else movu(m.data[d], row);   // inactive lanes exist as well
+        if (m.store)
+            masked_store(m, row, m.data[d]);
+        else
+            movu(m.data[d], row);  // inactive lanes exist as well
     }
     a_.bind(m.gather);
     cold(m.slow, [this, m] {
@@ -367,14 +407,17 @@ void BlockCompiler::masked_load(const LaneAccess& m, const Vec& data, const Mem&
 
 void BlockCompiler::memory_consecutive(const LaneAccess& m) {
     const auto imm = static_cast<int32_t>(m.imm);
-    auto at = [&](uint32_t part) { return x86::ptr(m.address, imm + static_cast<int32_t>(part * width())); };
+    auto at = [&](uint32_t part) {
+        return x86::ptr(m.address, imm + static_cast<int32_t>(part * width()));
+    };
     if (m.access != Access::Dwords) {
         if (!avx512_ && (m.store || !m.full)) {
             a_.jmp(m.slow);
             return;
         }
         if (!m.store) {
-            static constexpr InstId loads[] = {X::kIdVpmovzxbd, X::kIdVpmovsxbd, X::kIdVpmovzxwd, X::kIdVpmovsxwd};
+            static constexpr InstId loads[] = {X::kIdVpmovzxbd, X::kIdVpmovsxbd, X::kIdVpmovzxwd,
+                                               X::kIdVpmovsxwd};
             if (!m.full) k(m.mask_k, true);
             a_.emit(loads[static_cast<int>(m.access)], m.data[0], at(0));
             return;
@@ -389,27 +432,36 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
         return;
     }
     if (m.dwords == 1) {
-        if (m.store) masked_store(m, at(0), m.data[0]);
-        else masked_load(m, m.data[0], at(0));
+        if (m.store)
+            masked_store(m, at(0), m.data[0]);
+        else
+            masked_load(m, m.data[0], at(0));
         return;
     }
     if (!m.full || m.dwords == 3) {
-        if (m.store) a_.jmp(m.slow);
-        else a_.jmp(m.gather);
+        if (m.store)
+            a_.jmp(m.slow);
+        else
+            a_.jmp(m.gather);
         return;
     }
     if (m.store) {
-        if (avx512_) interleave_avx512(m);
-        else interleave_avx2(m);
+        if (avx512_)
+            interleave_avx512(m);
+        else
+            interleave_avx2(m);
         for (uint32_t d = 0; d < m.dwords; ++d) movu(at(d), m.z[d]);
         return;
     }
     for (uint32_t d = 0; d < m.dwords; ++d) movu(m.z[d], at(d));
-    if (avx512_) deinterleave_avx512(m);
-    else deinterleave_avx2(m);
+    if (avx512_)
+        deinterleave_avx512(m);
+    else
+        deinterleave_avx2(m);
 }
 
-// ---- elements of several dwords: array of structures <-> one register per dword ---------------------
+// ---- elements of several dwords: array of structures <-> one register per dword
+// ---------------------
 
 // A 64-byte constant, once per block.
 Mem BlockCompiler::pool_table(const void* bytes) {
@@ -447,7 +499,8 @@ void BlockCompiler::deinterleave_avx512(const LaneAccess& m) {
 }
 
 void BlockCompiler::interleave_avx512(const LaneAccess& m) {
-    auto pairs = [&](const Vec& to, const Vec& x, const Vec& y, uint32_t first) {   // x[first], y[first], x[first+1], ...
+    auto pairs = [&](const Vec& to, const Vec& x, const Vec& y,
+                     uint32_t first) {  // x[first], y[first], x[first+1], ...
         uint32_t table[16];
         for (uint32_t i = 0; i < 16; ++i) table[i] = first + i / 2 + (i & 1 ? 16 : 0);
         movu(to, pool_table(table));
@@ -458,8 +511,8 @@ void BlockCompiler::interleave_avx512(const LaneAccess& m) {
         pairs(m.z[1], m.data[0], m.data[1], 8);
         return;
     }
-    pairs(m.z[0], m.data[0], m.data[1], 0);   // xy of lanes 0..7
-    pairs(m.z[1], m.data[2], m.data[3], 0);   // zw
+    pairs(m.z[0], m.data[0], m.data[1], 0);  // xy of lanes 0..7
+    pairs(m.z[1], m.data[2], m.data[3], 0);  // zw
     pairs(m.z[2], m.data[0], m.data[1], 8);
     pairs(m.z[3], m.data[2], m.data[3], 8);
     auto join = [&](const Vec& to, const Vec& xy, const Vec& zw, uint64_t first) {
@@ -485,12 +538,12 @@ void BlockCompiler::deinterleave_avx2(const LaneAccess& m) {
         return;
     }
     const Vec *z = m.z, *d = m.data;
-    a_.emit(X::kIdVperm2f128, d[0], z[0], z[2], Imm(0x20));   // lanes 0 | 4
-    a_.emit(X::kIdVperm2f128, d[1], z[0], z[2], Imm(0x31));   // 1 | 5
-    a_.emit(X::kIdVperm2f128, d[2], z[1], z[3], Imm(0x20));   // 2 | 6
-    a_.emit(X::kIdVperm2f128, d[3], z[1], z[3], Imm(0x31));   // 3 | 7
-    a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);               // x0 x1 y0 y1
-    a_.emit(X::kIdVunpckhps, z[1], d[0], d[1]);               // z0 z1 w0 w1
+    a_.emit(X::kIdVperm2f128, d[0], z[0], z[2], Imm(0x20));  // lanes 0 | 4
+    a_.emit(X::kIdVperm2f128, d[1], z[0], z[2], Imm(0x31));  // 1 | 5
+    a_.emit(X::kIdVperm2f128, d[2], z[1], z[3], Imm(0x20));  // 2 | 6
+    a_.emit(X::kIdVperm2f128, d[3], z[1], z[3], Imm(0x31));  // 3 | 7
+    a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);              // x0 x1 y0 y1
+    a_.emit(X::kIdVunpckhps, z[1], d[0], d[1]);              // z0 z1 w0 w1
     a_.emit(X::kIdVunpcklps, z[2], d[2], d[3]);
     a_.emit(X::kIdVunpckhps, z[3], d[2], d[3]);
     a_.emit(X::kIdVunpcklpd, d[0], z[0], z[2]);
@@ -502,19 +555,19 @@ void BlockCompiler::deinterleave_avx2(const LaneAccess& m) {
 void BlockCompiler::interleave_avx2(const LaneAccess& m) {
     const Vec *z = m.z, *d = m.data;
     if (m.dwords == 2) {
-        a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);           // lanes 0 1 | 4 5
-        a_.emit(X::kIdVunpckhps, m.t, d[0], d[1]);            // 2 3 | 6 7
+        a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);  // lanes 0 1 | 4 5
+        a_.emit(X::kIdVunpckhps, m.t, d[0], d[1]);   // 2 3 | 6 7
         a_.emit(X::kIdVperm2f128, z[1], z[0], m.t, Imm(0x31));
         a_.emit(X::kIdVperm2f128, z[0], z[0], m.t, Imm(0x20));
         return;
     }
-    a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);               // x0 y0 x1 y1 | lanes 4, 5
-    a_.emit(X::kIdVunpcklps, z[1], d[2], d[3]);               // z0 w0 z1 w1
-    a_.emit(X::kIdVunpckhps, z[2], d[0], d[1]);               // x2 y2 x3 y3
+    a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);  // x0 y0 x1 y1 | lanes 4, 5
+    a_.emit(X::kIdVunpcklps, z[1], d[2], d[3]);  // z0 w0 z1 w1
+    a_.emit(X::kIdVunpckhps, z[2], d[0], d[1]);  // x2 y2 x3 y3
     a_.emit(X::kIdVunpckhps, z[3], d[2], d[3]);
     for (uint32_t half = 0; half < 4; half += 2) {
-        a_.emit(X::kIdVunpckhpd, m.t, z[half], z[half + 1]);        // lane 1 | 5 (or 3 | 7)
-        a_.emit(X::kIdVunpcklpd, z[half], z[half], z[half + 1]);    // lane 0 | 4 (or 2 | 6)
+        a_.emit(X::kIdVunpckhpd, m.t, z[half], z[half + 1]);      // lane 1 | 5 (or 3 | 7)
+        a_.emit(X::kIdVunpcklpd, z[half], z[half], z[half + 1]);  // lane 0 | 4 (or 2 | 6)
         a_.emit(X::kIdVperm2f128, z[half + 1], z[half], m.t, Imm(0x31));
         a_.emit(X::kIdVperm2f128, z[half], z[half], m.t, Imm(0x20));
     }
@@ -524,7 +577,8 @@ void BlockCompiler::interleave_avx2(const LaneAccess& m) {
     movu(z[2], m.t);
 }
 
-// ---- one base and 32-bit offsets -----------------------------------------------------------------------
+// ---- one base and 32-bit offsets
+// -----------------------------------------------------------------------
 
 void BlockCompiler::memory_gather(const LaneAccess& m) {
     const auto imm = static_cast<int32_t>(m.imm);
@@ -535,10 +589,11 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
     }
     auto broadcast = [&] {
         for (uint32_t d = 0; d < m.dwords; ++d)
-            a_.emit(X::kIdVbroadcastss, m.data[d], x86::dword_ptr(m.address, imm + static_cast<int32_t>(d * 4)));
+            a_.emit(X::kIdVbroadcastss, m.data[d],
+                    x86::dword_ptr(m.address, imm + static_cast<int32_t>(d * 4)));
         a_.jmp(m.done);
     };
-    auto distances = [&] {   // from lane 0, whose address m.address is
+    auto distances = [&] {  // from lane 0, whose address m.address is
         a_.emit(X::kIdVpbroadcastd, m.t, m.lo.xmm());
         a_.emit(X::kIdVpsubd, m.t, m.lo, m.t);
     };
@@ -578,23 +633,31 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
 
 void BlockCompiler::gather_dwords(const LaneAccess& m, const Vec& index) {
     for (uint32_t d = 0; d < m.dwords; ++d) {
-        const Mem at = x86::ptr(m.address, index, 0, static_cast<int32_t>(m.imm) + static_cast<int32_t>(d * 4));
+        const Mem at = x86::ptr(m.address, index, 0,
+                                static_cast<int32_t>(m.imm) + static_cast<int32_t>(d * 4));
         if (avx512_) {
-            if (m.full) a_.kxnorw(m.tk, m.tk, m.tk);
-            else a_.kmovw(m.tk, m.mask_k);
+            if (m.full)
+                a_.kxnorw(m.tk, m.tk, m.tk);
+            else
+                a_.kmovw(m.tk, m.mask_k);
             k(m.tk);
-            if (m.store) a_.emit(X::kIdVpscatterdd, at, m.data[d]);
-            else a_.emit(X::kIdVpgatherdd, m.data[d], at);
+            if (m.store)
+                a_.emit(X::kIdVpscatterdd, at, m.data[d]);
+            else
+                a_.emit(X::kIdVpgatherdd, m.data[d], at);
         } else {
-            if (m.full) a_.emit(X::kIdVpcmpeqd, m.z[0], m.z[0], m.z[0]);
-            else movu(m.z[0], m.mask_v);
+            if (m.full)
+                a_.emit(X::kIdVpcmpeqd, m.z[0], m.z[0], m.z[0]);
+            else
+                movu(m.z[0], m.mask_v);
             a_.emit(X::kIdVpgatherdd, m.data[d], at, m.z[0]);
         }
     }
     a_.jmp(m.done);
 }
 
-// ---- lane by lane ----------------------------------------------------------------------------------------
+// ---- lane by lane
+// ----------------------------------------------------------------------------------------
 
 void BlockCompiler::memory_slow(const LaneAccess& m) {
     MemoryOp op;
@@ -624,7 +687,8 @@ void BlockCompiler::memory_slow(const LaneAccess& m) {
         a_.mov(frame_field(offsetof(Frame, mask)), x86::eax);
     }
     if (m.store)
-        for (uint32_t d = 0; d < m.dwords; ++d) movu(frame_field(offsetof(Frame, data) + d * 64), m.data[d]);
+        for (uint32_t d = 0; d < m.dwords; ++d)
+            movu(frame_field(offsetof(Frame, data) + d * 64), m.data[d]);
     const uint32_t at = pool_bytes(&op, sizeof op, 8);
     a_.lea(x86::rax, x86::ptr(pool_label_, static_cast<int32_t>(at)));
     // The registers of shared addresses; an even number keeps the stack aligned.
@@ -633,7 +697,8 @@ void BlockCompiler::memory_slow(const LaneAccess& m) {
     a_.call(frame_field(offsetof(Frame, memory_stub), 8));
     for (size_t r = std::size(kept); r-- > 0;) a_.pop(kept[r]);
     if (m.store) return;
-    for (uint32_t d = 0; d < m.dwords; ++d) movu(m.data[d], frame_field(offsetof(Frame, data) + d * 64));
+    for (uint32_t d = 0; d < m.dwords; ++d)
+        movu(m.data[d], frame_field(offsetof(Frame, data) + d * 64));
 }
 
 }  // namespace wj::x64
