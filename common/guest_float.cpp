@@ -10,16 +10,21 @@ float to_float_odd(double x) {
     const double back = to_double(f);
     if (back == x || is_nan(x)) return f;
     uint32_t b = to_bits(f);
-    const bool too_big = std::bit_cast<uint64_t>(absolute(back)) > std::bit_cast<uint64_t>(absolute(x));
-    if (too_big) b -= 1;   // towards zero; from infinity to the largest finite value
+    const bool too_big =
+        std::bit_cast<uint64_t>(absolute(back)) > std::bit_cast<uint64_t>(absolute(x));
+    if (too_big) b -= 1;  // towards zero; from infinity to the largest finite value
     return from_bits<float>(b | 1);
 }
 
-double pow2(int e) { return from_bits<double>(static_cast<uint64_t>(e + 1023) << 52); }
+double pow2(int e) {
+    return from_bits<double>(static_cast<uint64_t>(e + 1023) << 52);
+}
 
 }  // namespace
 
-Half to_half(double x) { return to_half(to_float_odd(x)); }
+Half to_half(double x) {
+    return to_half(to_float_odd(x));
+}
 
 float from_int(int32_t x) {
     float r;
@@ -70,7 +75,7 @@ T frexp_mantissa(T x) {
     if (is_nan(x)) return quiet(x);
     if (is_inf(x) || is_zero(x)) return x;
     constexpr int width = FloatTraits<T>::mantissa;
-    const int shift = 1 - normalised_exponent(x);   // > 0 for denormals
+    const int shift = 1 - normalised_exponent(x);  // > 0 for denormals
     Bits<T> m = magnitude(x);
     if (shift > 0) m = static_cast<Bits<T>>(m << shift);
     m &= static_cast<Bits<T>>((Bits<T>{1} << width) - 1);
@@ -88,16 +93,24 @@ namespace {
 template <class T>
 T fract_of(T x) {
     const T r = sub(x, floor(x));
-    constexpr auto below_one = static_cast<Bits<T>>((Bits<T>{FloatTraits<T>::bias} << FloatTraits<T>::mantissa) - 1);
+    constexpr auto below_one =
+        static_cast<Bits<T>>((Bits<T>{FloatTraits<T>::bias} << FloatTraits<T>::mantissa) - 1);
     if (!is_nan(r) && to_bits(r) > below_one && !is_negative(r)) return from_bits<T>(below_one);
     return r;
 }
 }  // namespace
-float fract(float x) { return fract_of(x); }
-double fract(double x) { return fract_of(x); }
-Half fract(Half x) { return fract_of(x); }
+float fract(float x) {
+    return fract_of(x);
+}
+double fract(double x) {
+    return fract_of(x);
+}
+Half fract(Half x) {
+    return fract_of(x);
+}
 
-// The manual's cases. Where it is ambiguous the scale is the one that makes the quotient right (docs/errata.md).
+// The manual's cases. Where it is ambiguous the scale is the one that makes the quotient right
+// (docs/errata.md).
 template <class T>
 T div_scale(const FloatMode& m, T s0, T s1, T s2, bool& vcc) {
     constexpr bool f32 = std::is_same_v<T, float>;
@@ -116,7 +129,8 @@ T div_scale(const FloatMode& m, T s0, T s1, T s2, bool& vcc) {
         const T q = div(a, b);
         return is_denormal(q) || is_zero(q);
     };
-    const T one = from_bits<T>(static_cast<Bits<T>>(Bits<T>{FloatTraits<T>::bias} << FloatTraits<T>::mantissa));
+    const T one = from_bits<T>(
+        static_cast<Bits<T>>(Bits<T>{FloatTraits<T>::bias} << FloatTraits<T>::mantissa));
     const bool small_reciprocal = is_denormal(div(one, d));
     if (exponent_field(n) - exponent_field(d) >= huge) {
         vcc = true;
@@ -147,13 +161,15 @@ T div_fmas(T a, T b, T c, bool vcc) {
     if (exponent_field(c) > FloatTraits<T>::bias) return ldexp(r, scale);
     const T small = ldexp(r, -scale);
     if (exponent_field(small) > 1 || is_nan(r) || is_inf(r) || is_zero(r)) return small;
-    // A denormal result would be rounded twice: when the first rounding made a tie, let its error decide.
+    // A denormal result would be rounded twice: when the first rounding made a tie, let its error
+    // decide.
     const T error = fma(a, b, sub(c, r));
     if (is_zero(error) || to_bits(ldexp(small, scale)) == to_bits(r)) return small;
     const int drop = 1 - (normalised_exponent(r) - scale);
     if (drop < 1 || drop > FloatTraits<T>::mantissa + 1) return small;
-    const uint64_t significand = (uint64_t{magnitude(r)} & ((uint64_t{1} << FloatTraits<T>::mantissa) - 1)) |
-                                 uint64_t{1} << FloatTraits<T>::mantissa;
+    const uint64_t significand =
+        (uint64_t{magnitude(r)} & ((uint64_t{1} << FloatTraits<T>::mantissa) - 1)) |
+        uint64_t{1} << FloatTraits<T>::mantissa;
     const uint64_t rest = significand & ((uint64_t{1} << drop) - 1);
     if (rest != uint64_t{1} << (drop - 1)) return small;
     const bool away = is_negative(error) == is_negative(r);
@@ -186,13 +202,15 @@ template double div_fixup(double, double, double);
 template Half div_fixup(Half, Half, Half);
 
 namespace {
-// The first 1216 bits of the fraction of 2/pi, most significant first (any table of digits of pi gives them).
+// The first 1216 bits of the fraction of 2/pi, most significant first (any table of digits of pi
+// gives them).
 constexpr uint32_t two_over_pi[38] = {
-    0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu, 0xdebbc561u,
-    0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu, 0xe88235f5u, 0x2ebb4484u,
-    0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu, 0xbdf9283bu, 0x1ff897ffu, 0xde05980fu,
-    0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u, 0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu,
-    0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u, 0x1f8d5d08u, 0x56033046u, 0xfc7b6babu,
+    0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu,
+    0xdebbc561u, 0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu,
+    0xe88235f5u, 0x2ebb4484u, 0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu,
+    0xbdf9283bu, 0x1ff897ffu, 0xde05980fu, 0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u,
+    0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu, 0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u,
+    0x1f8d5d08u, 0x56033046u, 0xfc7b6babu,
 };
 }  // namespace
 
@@ -234,7 +252,7 @@ T apply_omod(T x, uint32_t omod) {
     if (omod == 0) return x;
     static constexpr int exponents[4] = {0, 1, 2, -1};
     const T r = flush(ldexp(x, exponents[omod & 3]));
-    return is_zero(r) ? from_bits<T>(0) : r;   // -0 becomes +0
+    return is_zero(r) ? from_bits<T>(0) : r;  // -0 becomes +0
 }
 template float apply_omod(float, uint32_t);
 template double apply_omod(double, uint32_t);

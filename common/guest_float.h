@@ -1,9 +1,11 @@
-// Guest floating point: the one definition of every rounding, NaN and denormal rule (docs/float.md).
+// Guest floating point: the one definition of every rounding, NaN and denormal rule
+// (docs/float.md).
 //
-// Arithmetic is done by x86 instructions named one by one, so that translated code that uses the vector
-// forms of the same instructions gives the same bits:
-//   add/sub/mul/div   vaddss & co with src0 as the first operand: the first NaN operand wins, quieted
-//   fma               vfmadd231 (or 213) with src0 as the instruction's second operand: src0, src1, src2
+// Arithmetic is done by x86 instructions named one by one, so that translated code that uses the
+// vector forms of the same instructions gives the same bits:
+//   add/sub/mul/div   vaddss & co with src0 as the first operand: the first NaN operand wins,
+//   quieted fma               vfmadd231 (or 213) with src0 as the instruction's second operand:
+//   src0, src1, src2
 // An invalid operation gives 0xffc00000 (as v_div_fixup documents for 0/0).
 // The host runs with MXCSR = 0x1f80; HostRounding sets another rounding mode around an operation.
 // Denormals are never flushed by the host: flush_in and flush_out do it by the guest's MODE.
@@ -47,47 +49,75 @@ inline constexpr bool is_float =
 template <class T>
 using Bits = typename FloatTraits<T>::Bits;
 template <class T>
-inline Bits<T> to_bits(T x) { return std::bit_cast<Bits<T>>(x); }
+inline Bits<T> to_bits(T x) {
+    return std::bit_cast<Bits<T>>(x);
+}
 template <class T>
-inline T from_bits(Bits<T> b) { return std::bit_cast<T>(b); }
+inline T from_bits(Bits<T> b) {
+    return std::bit_cast<T>(b);
+}
 
 template <class T>
 inline constexpr Bits<T> sign_bit = static_cast<Bits<T>>(Bits<T>{1} << (sizeof(T) * 8 - 1));
 template <class T>
-inline constexpr Bits<T> inf_bits =
-    static_cast<Bits<T>>(Bits<T>{FloatTraits<T>::exponent_max} << FloatTraits<T>::mantissa);
+inline constexpr Bits<T> inf_bits = static_cast<Bits<T>>(Bits<T>{FloatTraits<T>::exponent_max}
+                                                         << FloatTraits<T>::mantissa);
 template <class T>
-inline constexpr Bits<T> quiet_bit =
-    static_cast<Bits<T>>(Bits<T>{1} << (FloatTraits<T>::mantissa - 1));
+inline constexpr Bits<T> quiet_bit = static_cast<Bits<T>>(Bits<T>{1}
+                                                          << (FloatTraits<T>::mantissa - 1));
 // What the host makes of an invalid operation.
 template <class T>
-inline constexpr Bits<T> default_nan =
-    static_cast<Bits<T>>(sign_bit<T> | inf_bits<T> | quiet_bit<T>);
+inline constexpr Bits<T> default_nan = static_cast<Bits<T>>(sign_bit<T> | inf_bits<T> |
+                                                            quiet_bit<T>);
 
 template <class T>
-inline Bits<T> magnitude(T x) { return static_cast<Bits<T>>(to_bits(x) & ~sign_bit<T>); }
+inline Bits<T> magnitude(T x) {
+    return static_cast<Bits<T>>(to_bits(x) & ~sign_bit<T>);
+}
 template <class T>
-inline bool is_negative(T x) { return (to_bits(x) & sign_bit<T>) != 0; }
+inline bool is_negative(T x) {
+    return (to_bits(x) & sign_bit<T>) != 0;
+}
 template <class T>
-inline bool is_nan(T x) { return magnitude(x) > inf_bits<T>; }
+inline bool is_nan(T x) {
+    return magnitude(x) > inf_bits<T>;
+}
 template <class T>
-inline bool is_snan(T x) { return is_nan(x) && !(to_bits(x) & quiet_bit<T>); }
+inline bool is_snan(T x) {
+    return is_nan(x) && !(to_bits(x) & quiet_bit<T>);
+}
 template <class T>
-inline bool is_inf(T x) { return magnitude(x) == inf_bits<T>; }
+inline bool is_inf(T x) {
+    return magnitude(x) == inf_bits<T>;
+}
 template <class T>
-inline bool is_zero(T x) { return magnitude(x) == 0; }
+inline bool is_zero(T x) {
+    return magnitude(x) == 0;
+}
 template <class T>
-inline int exponent_field(T x) { return static_cast<int>(magnitude(x) >> FloatTraits<T>::mantissa); }
+inline int exponent_field(T x) {
+    return static_cast<int>(magnitude(x) >> FloatTraits<T>::mantissa);
+}
 template <class T>
-inline bool is_denormal(T x) { return exponent_field(x) == 0 && magnitude(x) != 0; }
+inline bool is_denormal(T x) {
+    return exponent_field(x) == 0 && magnitude(x) != 0;
+}
 template <class T>
-inline T quiet(T x) { return from_bits<T>(static_cast<Bits<T>>(to_bits(x) | quiet_bit<T>)); }
+inline T quiet(T x) {
+    return from_bits<T>(static_cast<Bits<T>>(to_bits(x) | quiet_bit<T>));
+}
 template <class T>
-inline T negate(T x) { return from_bits<T>(static_cast<Bits<T>>(to_bits(x) ^ sign_bit<T>)); }
+inline T negate(T x) {
+    return from_bits<T>(static_cast<Bits<T>>(to_bits(x) ^ sign_bit<T>));
+}
 template <class T>
-inline T absolute(T x) { return from_bits<T>(magnitude(x)); }
+inline T absolute(T x) {
+    return from_bits<T>(magnitude(x));
+}
 template <class T>
-inline T signed_zero(T x) { return from_bits<T>(static_cast<Bits<T>>(to_bits(x) & sign_bit<T>)); }
+inline T signed_zero(T x) {
+    return from_bits<T>(static_cast<Bits<T>>(to_bits(x) & sign_bit<T>));
+}
 template <class T>
 inline T flush(T x) {
     return from_bits<T>(exponent_field(x) == 0 ? static_cast<Bits<T>>(to_bits(x) & sign_bit<T>)
@@ -98,25 +128,35 @@ inline T flush(T x) {
 struct FloatMode {
     uint32_t bits = 0xf0;
     uint32_t round32() const { return bits & 3; }
-    uint32_t round64() const { return bits >> 2 & 3; }   // f16 and f64
+    uint32_t round64() const { return bits >> 2 & 3; }  // f16 and f64
     bool ieee() const { return bits >> 9 & 1; }
     bool dx10_clamp() const { return bits >> 8 & 1; }
     bool fp16_ovfl() const { return bits >> 23 & 1; }
     template <class T>
-    bool keeps_inputs() const { return bits >> (std::is_same_v<T, float> ? 4 : 6) & 1; }
+    bool keeps_inputs() const {
+        return bits >> (std::is_same_v<T, float> ? 4 : 6) & 1;
+    }
     template <class T>
-    bool keeps_outputs() const { return bits >> (std::is_same_v<T, float> ? 5 : 7) & 1; }
+    bool keeps_outputs() const {
+        return bits >> (std::is_same_v<T, float> ? 5 : 7) & 1;
+    }
     template <class T>
-    uint32_t round() const { return std::is_same_v<T, float> ? round32() : round64(); }
+    uint32_t round() const {
+        return std::is_same_v<T, float> ? round32() : round64();
+    }
 };
 
 template <class T>
-inline T flush_in(const FloatMode& m, T x) { return m.keeps_inputs<T>() ? x : flush(x); }
+inline T flush_in(const FloatMode& m, T x) {
+    return m.keeps_inputs<T>() ? x : flush(x);
+}
 template <class T>
-inline T flush_out(const FloatMode& m, T x) { return m.keeps_outputs<T>() ? x : flush(x); }
+inline T flush_out(const FloatMode& m, T x) {
+    return m.keeps_outputs<T>() ? x : flush(x);
+}
 
-// Sets the host's rounding for its lifetime. guest: 0 nearest even, 1 +inf, 2 -inf, 3 zero. Code that
-// depends on it must be behind a call that is not inlined: compilers do not model MXCSR.
+// Sets the host's rounding for its lifetime. guest: 0 nearest even, 1 +inf, 2 -inf, 3 zero. Code
+// that depends on it must be behind a call that is not inlined: compilers do not model MXCSR.
 class HostRounding {
 public:
     explicit HostRounding(uint32_t guest) : saved_(_mm_getcsr()) {
@@ -134,26 +174,26 @@ private:
 // ---- arithmetic by name -------------------------------------------------------------------------
 // One overload per register width; the order of operands is the rule for NaN.
 
-#define WJ_GF_BINARY(name, stem)                                     \
-    inline float name(float a, float b) {                            \
-        float r;                                                     \
-        asm("v" stem "ss %2, %1, %0" : "=x"(r) : "x"(a), "x"(b));    \
-        return r;                                                    \
-    }                                                                \
-    inline double name(double a, double b) {                         \
-        double r;                                                    \
-        asm("v" stem "sd %2, %1, %0" : "=x"(r) : "x"(a), "x"(b));    \
-        return r;                                                    \
-    }                                                                \
-    inline __m256 name(__m256 a, __m256 b) {                         \
-        __m256 r;                                                    \
-        asm("v" stem "ps %2, %1, %0" : "=x"(r) : "x"(a), "x"(b));    \
-        return r;                                                    \
-    }                                                                \
-    inline __m256d name(__m256d a, __m256d b) {                      \
-        __m256d r;                                                   \
-        asm("v" stem "pd %2, %1, %0" : "=x"(r) : "x"(a), "x"(b));    \
-        return r;                                                    \
+#define WJ_GF_BINARY(name, stem)                                  \
+    inline float name(float a, float b) {                         \
+        float r;                                                  \
+        asm("v" stem "ss %2, %1, %0" : "=x"(r) : "x"(a), "x"(b)); \
+        return r;                                                 \
+    }                                                             \
+    inline double name(double a, double b) {                      \
+        double r;                                                 \
+        asm("v" stem "sd %2, %1, %0" : "=x"(r) : "x"(a), "x"(b)); \
+        return r;                                                 \
+    }                                                             \
+    inline __m256 name(__m256 a, __m256 b) {                      \
+        __m256 r;                                                 \
+        asm("v" stem "ps %2, %1, %0" : "=x"(r) : "x"(a), "x"(b)); \
+        return r;                                                 \
+    }                                                             \
+    inline __m256d name(__m256d a, __m256d b) {                   \
+        __m256d r;                                                \
+        asm("v" stem "pd %2, %1, %0" : "=x"(r) : "x"(a), "x"(b)); \
+        return r;                                                 \
     }
 WJ_GF_BINARY(add, "add")
 WJ_GF_BINARY(sub, "sub")
@@ -161,10 +201,10 @@ WJ_GF_BINARY(mul, "mul")
 WJ_GF_BINARY(div, "div")
 #undef WJ_GF_BINARY
 
-#define WJ_GF_FMA(type, suffix)                                                       \
-    inline type fma(type a, type b, type c) {                                         \
-        asm("vfmadd231" suffix " %2, %1, %0" : "+x"(c) : "x"(a), "x"(b));             \
-        return c;                                                                     \
+#define WJ_GF_FMA(type, suffix)                                           \
+    inline type fma(type a, type b, type c) {                             \
+        asm("vfmadd231" suffix " %2, %1, %0" : "+x"(c) : "x"(a), "x"(b)); \
+        return c;                                                         \
     }
 WJ_GF_FMA(float, "ss")
 WJ_GF_FMA(double, "sd")
@@ -198,10 +238,13 @@ inline __m256 mad(__m256 a, __m256 b, __m256 c) {
     return flush(add(flush(mul(flush(a), flush(b))), flush(c)));
 }
 
-// ---- conversions ----------------------------------------------------------------------------------
+// ---- conversions
+// ----------------------------------------------------------------------------------
 
 // Exact; a signalling NaN is quieted.
-inline float to_float(Half h) { return _cvtsh_ss(h.bits); }
+inline float to_float(Half h) {
+    return _cvtsh_ss(h.bits);
+}
 // By the host's rounding mode; denormal results are kept; overflow by rounding mode.
 inline Half to_half(float x) {
     Half h;
@@ -225,15 +268,17 @@ inline double to_double(float x) {
 }
 // One rounding from f64: through an f32 rounded to odd, which keeps every f16 rounding correct.
 Half to_half(double x);
-float from_int(int32_t x);    // by the host's rounding mode
+float from_int(int32_t x);  // by the host's rounding mode
 float from_uint(uint32_t x);
 
 // Truncate, saturate, NaN -> 0.
 template <class I, class T>
 inline I to_int_sat(T x) {
     const double d = [&] {
-        if constexpr (std::is_same_v<T, Half>) return static_cast<double>(to_float(x));
-        else return static_cast<double>(x);
+        if constexpr (std::is_same_v<T, Half>)
+            return static_cast<double>(to_float(x));
+        else
+            return static_cast<double>(x);
     }();
     if (is_nan(x)) return 0;
     constexpr auto low = static_cast<double>(std::numeric_limits<I>::min());
@@ -243,13 +288,24 @@ inline I to_int_sat(T x) {
     return static_cast<I>(d);
 }
 
-// ---- f16: in f32, rounded once to f16 (24 >= 2 * 11 + 2 bits makes that exact for + - * / sqrt) ----
+// ---- f16: in f32, rounded once to f16 (24 >= 2 * 11 + 2 bits makes that exact for + - * / sqrt)
+// ----
 
-inline Half add(Half a, Half b) { return to_half(add(to_float(a), to_float(b))); }
-inline Half sub(Half a, Half b) { return to_half(sub(to_float(a), to_float(b))); }
-inline Half mul(Half a, Half b) { return to_half(mul(to_float(a), to_float(b))); }
-inline Half div(Half a, Half b) { return to_half(div(to_float(a), to_float(b))); }
-inline Half sqrt(Half a) { return to_half(sqrt(to_float(a))); }
+inline Half add(Half a, Half b) {
+    return to_half(add(to_float(a), to_float(b)));
+}
+inline Half sub(Half a, Half b) {
+    return to_half(sub(to_float(a), to_float(b)));
+}
+inline Half mul(Half a, Half b) {
+    return to_half(mul(to_float(a), to_float(b)));
+}
+inline Half div(Half a, Half b) {
+    return to_half(div(to_float(a), to_float(b)));
+}
+inline Half sqrt(Half a) {
+    return to_half(sqrt(to_float(a)));
+}
 // Exact enough in f64: product exact, sum inexact only where it cannot be near a rounding boundary.
 inline Half fma(Half a, Half b, Half c) {
     return to_half(fma(to_double(to_float(a)), to_double(to_float(b)), to_double(to_float(c))));
@@ -258,7 +314,8 @@ inline Half mad(const FloatMode& m, Half a, Half b, Half c) {
     return add(flush_out(m, mul(a, b)), c);
 }
 
-// ---- rounding to integral values (quiet the NaN) --------------------------------------------------
+// ---- rounding to integral values (quiet the NaN)
+// --------------------------------------------------
 
 template <int Mode>
 inline float round_to(float x) {
@@ -269,24 +326,36 @@ inline double round_to(double x) {
     return _mm_cvtsd_f64(_mm_round_sd(_mm_set_sd(x), _mm_set_sd(x), Mode | _MM_FROUND_NO_EXC));
 }
 template <int Mode>
-inline Half round_to(Half x) { return to_half_rtz(round_to<Mode>(to_float(x))); }
+inline Half round_to(Half x) {
+    return to_half_rtz(round_to<Mode>(to_float(x)));
+}
 template <class T>
-inline T rndne(T x) { return round_to<_MM_FROUND_TO_NEAREST_INT>(x); }
+inline T rndne(T x) {
+    return round_to<_MM_FROUND_TO_NEAREST_INT>(x);
+}
 template <class T>
-inline T floor(T x) { return round_to<_MM_FROUND_TO_NEG_INF>(x); }
+inline T floor(T x) {
+    return round_to<_MM_FROUND_TO_NEG_INF>(x);
+}
 template <class T>
-inline T ceil(T x) { return round_to<_MM_FROUND_TO_POS_INF>(x); }
+inline T ceil(T x) {
+    return round_to<_MM_FROUND_TO_POS_INF>(x);
+}
 template <class T>
-inline T trunc(T x) { return round_to<_MM_FROUND_TO_ZERO>(x); }
+inline T trunc(T x) {
+    return round_to<_MM_FROUND_TO_ZERO>(x);
+}
 
-// ---- comparisons ----------------------------------------------------------------------------------
+// ---- comparisons
+// ----------------------------------------------------------------------------------
 
 // Total preorder of non-NaN values as integers, -0 below +0.
 template <class T>
 inline auto order_key(T x) {
     using S = std::make_signed_t<Bits<T>>;
     const S b = static_cast<S>(to_bits(x));
-    return static_cast<S>(b ^ static_cast<S>(static_cast<Bits<T>>(b >> (sizeof(T) * 8 - 1)) & ~sign_bit<T>));
+    return static_cast<S>(
+        b ^ static_cast<S>(static_cast<Bits<T>>(b >> (sizeof(T) * 8 - 1)) & ~sign_bit<T>));
 }
 
 template <bool Max, class T>
@@ -300,14 +369,20 @@ inline T min_max(const FloatMode& m, T a, T b) {
     return (order_key(a) < order_key(b)) != Max ? a : b;
 }
 template <class T>
-inline T min(const FloatMode& m, T a, T b) { return min_max<false>(m, a, b); }
+inline T min(const FloatMode& m, T a, T b) {
+    return min_max<false>(m, a, b);
+}
 template <class T>
-inline T max(const FloatMode& m, T a, T b) { return min_max<true>(m, a, b); }
+inline T max(const FloatMode& m, T a, T b) {
+    return min_max<true>(m, a, b);
+}
 template <class T>
 inline T med3(const FloatMode& m, T a, T b, T c) {
     if (is_nan(a) || is_nan(b) || is_nan(c)) return min(m, min(m, a, b), c);
     const T top = max(m, max(m, a, b), c);
-    const auto same = [](T x, T y) { return to_bits(x) == to_bits(y) || (is_zero(x) && is_zero(y)); };
+    const auto same = [](T x, T y) {
+        return to_bits(x) == to_bits(y) || (is_zero(x) && is_zero(y));
+    };
     if (same(top, a)) return max(m, b, c);
     if (same(top, b)) return max(m, a, c);
     return max(m, a, b);
@@ -317,17 +392,23 @@ template <class T>
 inline bool compare_class(T x, uint32_t mask) {
     const bool neg = is_negative(x);
     int bit;
-    if (is_nan(x)) bit = is_snan(x) ? 0 : 1;
-    else if (is_inf(x)) bit = neg ? 2 : 9;
-    else if (exponent_field(x) > 0) bit = neg ? 3 : 8;
-    else if (magnitude(x) != 0) bit = neg ? 4 : 7;
-    else bit = neg ? 5 : 6;
+    if (is_nan(x))
+        bit = is_snan(x) ? 0 : 1;
+    else if (is_inf(x))
+        bit = neg ? 2 : 9;
+    else if (exponent_field(x) > 0)
+        bit = neg ? 3 : 8;
+    else if (magnitude(x) != 0)
+        bit = neg ? 4 : 7;
+    else
+        bit = neg ? 5 : 6;
     return mask >> bit & 1;
 }
 
-// ---- scaling --------------------------------------------------------------------------------------
+// ---- scaling
+// --------------------------------------------------------------------------------------
 
-float ldexp(float x, int32_t exponent);     // one rounding (host mode)
+float ldexp(float x, int32_t exponent);  // one rounding (host mode)
 double ldexp(double x, int32_t exponent);
 Half ldexp(Half x, int32_t exponent);
 template <class T>
@@ -339,7 +420,8 @@ float fract(float x);
 double fract(double x);
 Half fract(Half x);
 
-// ---- division helpers -----------------------------------------------------------------------------
+// ---- division helpers
+// -----------------------------------------------------------------------------
 
 template <class T>
 T div_scale(const FloatMode& m, T s0, T s1, T s2, bool& vcc);
@@ -357,7 +439,8 @@ template <class T>
 T apply_omod(T x, uint32_t omod);
 template <class T>
 inline T apply_clamp(const FloatMode& m, T x) {
-    constexpr auto one = static_cast<Bits<T>>(Bits<T>{FloatTraits<T>::bias} << FloatTraits<T>::mantissa);
+    constexpr auto one =
+        static_cast<Bits<T>>(Bits<T>{FloatTraits<T>::bias} << FloatTraits<T>::mantissa);
     if (is_nan(x)) return m.dx10_clamp() ? from_bits<T>(0) : x;
     if (is_negative(x)) return from_bits<T>(0);
     return to_bits(x) > one ? from_bits<T>(one) : x;

@@ -7,10 +7,10 @@ namespace wj::gf {
 
 struct SmallFormat {
     int exponent_bits, mantissa_bits, bias;
-    uint32_t max_code;     // largest finite magnitude
-    uint32_t inf_code;     // 0: the format has none
-    uint32_t nan_code;     // 0: the format has none
-    bool unsigned_zero;    // FNUZ: the code of -0 is NaN
+    uint32_t max_code;   // largest finite magnitude
+    uint32_t inf_code;   // 0: the format has none
+    uint32_t nan_code;   // 0: the format has none
+    bool unsigned_zero;  // FNUZ: the code of -0 is NaN
     int width() const { return 1 + exponent_bits + mantissa_bits; }
 };
 
@@ -27,9 +27,10 @@ inline constexpr SmallFormat bfloat_format{8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, fa
 // Exact. NaN is 0x7fc00000 of an f32.
 double decode_small(const SmallFormat& f, uint32_t code);
 
-// Rounds to nearest even, or adds `random` / 2^32 of a unit and truncates when `stochastic`. Beyond the largest value: that
-// value when `saturate` or when the format has neither infinity nor NaN, else infinity, else NaN. NaN without a code for it
-// becomes the largest value.
-uint32_t encode_small(const SmallFormat& f, double x, bool saturate, bool stochastic = false, uint32_t random = 0);
+// Rounds to nearest even, or adds `random` / 2^32 of a unit and truncates when `stochastic`. Beyond
+// the largest value: that value when `saturate` or when the format has neither infinity nor NaN,
+// else infinity, else NaN. NaN without a code for it becomes the largest value.
+uint32_t encode_small(const SmallFormat& f, double x, bool saturate, bool stochastic = false,
+                      uint32_t random = 0);
 
 }  // namespace wj::gf

@@ -1,11 +1,11 @@
-// v_exp_f32, v_log_f32, v_rcp_f32, v_rsq_f32, v_sin_f32, v_cos_f32 as sequences of IEEE operations, written once
-// over a builder: ScalarBuilder computes them, the lifter's builder emits IR. The bits are the same by
-// construction. Errors are measured over all of f32 in docs/float.md.
+// v_exp_f32, v_log_f32, v_rcp_f32, v_rsq_f32, v_sin_f32, v_cos_f32 as sequences of IEEE operations,
+// written once over a builder: ScalarBuilder computes them, the lifter's builder emits IR. The bits
+// are the same by construction. Errors are measured over all of f32 in docs/float.md.
 //
 // A builder has a value type V (32 bits, f32 or integer by use), a mask type M and
-//   constant(bits) fadd fsub fmul ffma(a,b,c) fdiv fsqrt rndne cvt_f32_i32(i32 -> f32) cvt_i32_f32(f32 -> i32, exact values only)
-//   iadd isub and_ or_ xor_ shl(v,n) shr(v,n) sar(v,n)   n: plain number
-//   fcmp_lt(a,b) fcmp_unord(a,b) ucmp_lt(a,b) -> M, select(M, if_true, if_false)
+//   constant(bits) fadd fsub fmul ffma(a,b,c) fdiv fsqrt rndne cvt_f32_i32(i32 -> f32)
+//   cvt_i32_f32(f32 -> i32, exact values only) iadd isub and_ or_ xor_ shl(v,n) shr(v,n) sar(v,n)
+//   n: plain number fcmp_lt(a,b) fcmp_unord(a,b) ucmp_lt(a,b) -> M, select(M, if_true, if_false)
 // Rounding is to nearest whatever MODE says; denormals are kept: callers flush by MODE around it.
 #pragma once
 
@@ -69,28 +69,31 @@ template <class B>
 typename B::V rsq_f32(B& b, typename B::V x) {
     using V = typename B::V;
     // Small arguments are scaled by 2^96, so that the residual of the square root is not denormal.
-    const auto small = b.ucmp_lt(b.and_(x, b.constant(0x7fffffff)), b.constant(0x1f800000));   // 2^-64
+    const auto small =
+        b.ucmp_lt(b.and_(x, b.constant(0x7fffffff)), b.constant(0x1f800000));  // 2^-64
     const V z = b.select(small, b.fmul(x, b.constant(0x6f800000)), x);
     const V s = b.fsqrt(z);
     const V y = b.fdiv(b.constant(0x3f800000), s);
     const V minus_s = b.xor_(s, b.constant(0x80000000));
-    const V rest = b.ffma(minus_s, s, z);                        // z - s*s, exact
-    const V e = b.ffma(minus_s, y, b.constant(0x3f800000));      // 1 - s*y
+    const V rest = b.ffma(minus_s, s, z);                    // z - s*s, exact
+    const V e = b.ffma(minus_s, y, b.constant(0x3f800000));  // 1 - s*y
     const V half_y = b.fmul(y, b.constant(0xbf000000));
     const V c = b.ffma(b.fmul(rest, y), half_y, e);
     const V fixed = b.ffma(y, c, y);
     // 0, infinity and NaN (also of negative numbers) have no correction.
     const auto ordinary = b.ucmp_lt(b.isub(z, b.constant(1)), b.constant(0x7f7fffff));
     const V r = b.select(ordinary, fixed, y);
-    return b.select(small, b.fmul(r, b.constant(0x57800000)), r);   // * 2^48
+    return b.select(small, b.fmul(r, b.constant(0x57800000)), r);  // * 2^48
 }
 
-// 2^x = 2^n * 2^f, n to nearest, |f| <= 1/2. The scale is applied in two factors, which covers denormals.
+// 2^x = 2^n * 2^f, n to nearest, |f| <= 1/2. The scale is applied in two factors, which covers
+// denormals.
 template <class B>
 typename B::V exp2_f32(B& b, typename B::V x) {
     using V = typename B::V;
-    static constexpr uint32_t c[] = {0x3f800000, 0x3f317218, 0x3e75fdee, 0x3d6357bd, 0x3c1d96ea, 0x3aaf84a5, 0x3920bc43};
-    const V top = b.constant(0x43200000), bottom = b.constant(0xc3200000);   // +-160
+    static constexpr uint32_t c[] = {0x3f800000, 0x3f317218, 0x3e75fdee, 0x3d6357bd,
+                                     0x3c1d96ea, 0x3aaf84a5, 0x3920bc43};
+    const V top = b.constant(0x43200000), bottom = b.constant(0xc3200000);  // +-160
     V z = b.select(b.fcmp_lt(x, top), x, top);
     z = b.select(b.fcmp_lt(bottom, z), z, bottom);
     const V n = b.rndne(z);
@@ -107,15 +110,16 @@ typename B::V exp2_f32(B& b, typename B::V x) {
 template <class B>
 typename B::V log2_f32(B& b, typename B::V x) {
     using V = typename B::V;
-    static constexpr uint32_t c[] = {0xbf38aa3b, 0x3ef63845, 0xbeb8aa59, 0x3e93bf69, 0xbe763806, 0x3e520d75, 0xbe378185, 0x3e2feab0, 0xbe2b8538, 0x3dc43123};
+    static constexpr uint32_t c[] = {0xbf38aa3b, 0x3ef63845, 0xbeb8aa59, 0x3e93bf69, 0xbe763806,
+                                     0x3e520d75, 0xbe378185, 0x3e2feab0, 0xbe2b8538, 0x3dc43123};
     const auto denormal = b.ucmp_lt(x, b.constant(0x00800000));
-    const V z = b.select(denormal, b.fmul(x, b.constant(0x4b000000)), x);   // * 2^23
+    const V z = b.select(denormal, b.fmul(x, b.constant(0x4b000000)), x);  // * 2^23
     const V base = b.select(denormal, b.constant(static_cast<uint32_t>(-23)), b.constant(0));
     const V shifted = b.iadd(z, b.constant(0x3f800000 - 0x3f3504f3));
     const V ki = b.iadd(b.isub(b.shr(shifted, 23), b.constant(127)), base);
     const V m = b.iadd(b.and_(shifted, b.constant(0x007fffff)), b.constant(0x3f3504f3));
     const V f = b.fsub(m, b.constant(0x3f800000));
-    const V high = b.constant(0x3fb8aa3b), low = b.constant(0x32a57060);    // 1/ln 2
+    const V high = b.constant(0x3fb8aa3b), low = b.constant(0x32a57060);  // 1/ln 2
     const V r = b.fmul(f, high);
     const V first = b.ffma(f, low, b.ffma(f, high, b.xor_(r, b.constant(0x80000000))));
     const V tail = b.ffma(b.fmul(f, f), polynomial(b, f, c), first);
@@ -140,11 +144,11 @@ typename B::V sin_turns(B& b, typename B::V x, uint32_t turns) {
     static constexpr uint32_t s[] = {0x40c90fdb, 0xc2255e0d, 0x42a3469c, 0xc29eebeb, 0x42ef102d};
     static constexpr uint32_t c[] = {0x3f800000, 0xc19de9e6, 0x4281e0d7, 0xc2aad88b, 0x426a2f17};
     const V magnitude = b.and_(x, b.constant(0x7fffffff));
-    const auto out = b.ucmp_lt(b.constant(0x43800000), magnitude);   // > 256, infinity, NaN
+    const auto out = b.ucmp_lt(b.constant(0x43800000), magnitude);  // > 256, infinity, NaN
     const V z = b.select(out, b.constant(0), x);
-    const V t = b.fsub(z, b.rndne(z));                               // exact, |t| <= 1/2
+    const V t = b.fsub(z, b.rndne(z));  // exact, |t| <= 1/2
     const V quarter = b.rndne(b.fmul(t, b.constant(0x40800000)));
-    const V r = b.ffma(quarter, b.constant(0xbe800000), t);          // exact, |r| <= 1/8
+    const V r = b.ffma(quarter, b.constant(0xbe800000), t);  // exact, |r| <= 1/8
     const V rr = b.fmul(r, r);
     const V sine = b.fmul(r, polynomial(b, rr, s));
     const V cosine = polynomial(b, rr, c);
@@ -170,11 +174,29 @@ typename B::V cos_f32(B& b, typename B::V x) {
     return detail::sin_turns(b, x, 1);
 }
 
-inline float rcp(float x) { ScalarBuilder b; return b.f(rcp_f32(b, b.u(x))); }
-inline float rsq(float x) { ScalarBuilder b; return b.f(rsq_f32(b, b.u(x))); }
-inline float exp2(float x) { ScalarBuilder b; return b.f(exp2_f32(b, b.u(x))); }
-inline float log2(float x) { ScalarBuilder b; return b.f(log2_f32(b, b.u(x))); }
-inline float sin(float x) { ScalarBuilder b; return b.f(sin_f32(b, b.u(x))); }
-inline float cos(float x) { ScalarBuilder b; return b.f(cos_f32(b, b.u(x))); }
+inline float rcp(float x) {
+    ScalarBuilder b;
+    return b.f(rcp_f32(b, b.u(x)));
+}
+inline float rsq(float x) {
+    ScalarBuilder b;
+    return b.f(rsq_f32(b, b.u(x)));
+}
+inline float exp2(float x) {
+    ScalarBuilder b;
+    return b.f(exp2_f32(b, b.u(x)));
+}
+inline float log2(float x) {
+    ScalarBuilder b;
+    return b.f(log2_f32(b, b.u(x)));
+}
+inline float sin(float x) {
+    ScalarBuilder b;
+    return b.f(sin_f32(b, b.u(x)));
+}
+inline float cos(float x) {
+    ScalarBuilder b;
+    return b.f(cos_f32(b, b.u(x)));
+}
 
 }  // namespace wj::trans

@@ -1,4 +1,5 @@
-// Vector instructions that gfx940 and gfx950 added: small floats without a scale, bfloat16, minimum and maximum.
+// Vector instructions that gfx940 and gfx950 added: small floats without a scale, bfloat16, minimum
+// and maximum.
 #include "common/small_float.h"
 #include "interpreter/matrix.h"
 #include "interpreter/valu.h"
@@ -6,26 +7,39 @@
 namespace wj::interp {
 
 // gfx950 reads the eight-bit formats as OCP defines them, gfx940-942 as FNUZ.
-bool uses_ocp_fp8(const Wave& w) { return w.ctx && w.ctx->target && w.ctx->target->traits.ocp_small_floats; }
+bool uses_ocp_fp8(const Wave& w) {
+    return w.ctx && w.ctx->target && w.ctx->target->traits.ocp_small_floats;
+}
 
-const gf::SmallFormat& fp8_format(bool ocp) { return ocp ? gf::fp8_ocp : gf::fp8_fnuz; }
-const gf::SmallFormat& bf8_format(bool ocp) { return ocp ? gf::bf8_ocp : gf::bf8_fnuz; }
-float fp8_to_float(uint32_t b, bool ocp) { return static_cast<float>(gf::decode_small(fp8_format(ocp), b)); }
-float bf8_to_float(uint32_t b, bool ocp) { return static_cast<float>(gf::decode_small(bf8_format(ocp), b)); }
+const gf::SmallFormat& fp8_format(bool ocp) {
+    return ocp ? gf::fp8_ocp : gf::fp8_fnuz;
+}
+const gf::SmallFormat& bf8_format(bool ocp) {
+    return ocp ? gf::bf8_ocp : gf::bf8_fnuz;
+}
+float fp8_to_float(uint32_t b, bool ocp) {
+    return static_cast<float>(gf::decode_small(fp8_format(ocp), b));
+}
+float bf8_to_float(uint32_t b, bool ocp) {
+    return static_cast<float>(gf::decode_small(bf8_format(ocp), b));
+}
 
 namespace {
 
 using u16 = uint16_t;
 
-const gf::SmallFormat& eight_bit(const Wave& w, bool bf8) { return bf8 ? bf8_format(uses_ocp_fp8(w)) : fp8_format(uses_ocp_fp8(w)); }
+const gf::SmallFormat& eight_bit(const Wave& w, bool bf8) {
+    return bf8 ? bf8_format(uses_ocp_fp8(w)) : fp8_format(uses_ocp_fp8(w));
+}
 
 template <bool Bf8>
 void cvt_f32_small(Wave& w, const Inst& in) {
     Valu v(w, in);
     Row buf, out;
-    const u32* s = v.fetch(0, 0, buf);   // SDWA has selected the byte
+    const u32* s = v.fetch(0, 0, buf);  // SDWA has selected the byte
     for (u32 l = 0; l < lanes; ++l)
-        out.v[l] = gf::to_bits(static_cast<float>(gf::decode_small(eight_bit(w, Bf8), s[l] & 0xff)));
+        out.v[l] =
+            gf::to_bits(static_cast<float>(gf::decode_small(eight_bit(w, Bf8), s[l] & 0xff)));
     v.store32(out.v);
 }
 template <bool Bf8>
@@ -36,13 +50,16 @@ void cvt_pk_f32_small(Wave& w, const Inst& in) {
     const u32* s = v.fetch(0, 0, buf);
     for (u32 l = 0; l < lanes; ++l) {
         const u32 x = s[l] >> (in.variant != Variant::Sdwa && in.op_sel & 1 ? 16 : 0);
-        const auto at = [&](u32 b) { return gf::to_bits(static_cast<float>(gf::decode_small(eight_bit(w, Bf8), b & 0xff))); };
+        const auto at = [&](u32 b) {
+            return gf::to_bits(static_cast<float>(gf::decode_small(eight_bit(w, Bf8), b & 0xff)));
+        };
         out[l] = at(x) | uint64_t{at(x >> 8)} << 32;
     }
     v.store64(out);
 }
 
-// Puts `width` bits at op_sel's place in the old destination: words by op_sel[3], bytes by op_sel[3:2].
+// Puts `width` bits at op_sel's place in the old destination: words by op_sel[3], bytes by
+// op_sel[3:2].
 u32 insert(const Inst& in, u32 old, u32 value, u32 width) {
     const u32 shift = width == 16 ? (in.op_sel >> 3 & 1) * 16 : (in.op_sel >> 2 & 3) * 8;
     const u32 mask = ((1u << width) - 1) << shift;
@@ -60,7 +77,10 @@ void cvt_pk_small_f32(Wave& w, const Inst& in) {
     const gf::SmallFormat& f = eight_bit(w, Bf8);
     Row out;
     for (u32 l = 0; l < lanes; ++l)
-        out.v[l] = insert(in, old[l], gf::encode_small(f, a[l], m.fp16_ovfl()) | gf::encode_small(f, b[l], m.fp16_ovfl()) << 8, 16);
+        out.v[l] = insert(in, old[l],
+                          gf::encode_small(f, a[l], m.fp16_ovfl()) |
+                              gf::encode_small(f, b[l], m.fp16_ovfl()) << 8,
+                          16);
     v.store32(out.v);
 }
 
@@ -75,9 +95,12 @@ void cvt_sr(Wave& w, const Inst& in) {
     const float* a = load<float>(v, 0, a_buf, m, true, false);
     const u32* random = v.fetch(1, 0, buf);
     const u32* old = v.dest_row();
-    const gf::SmallFormat& f = To == Sr::F16 ? gf::half_format : To == Sr::Bf16 ? gf::bfloat_format : eight_bit(w, To == Sr::Bf8);
+    const gf::SmallFormat& f = To == Sr::F16    ? gf::half_format
+                               : To == Sr::Bf16 ? gf::bfloat_format
+                                                : eight_bit(w, To == Sr::Bf8);
     for (u32 l = 0; l < lanes; ++l)
-        out.v[l] = insert(in, old[l], gf::encode_small(f, a[l], m.fp16_ovfl(), true, random[l]), static_cast<u32>(f.width()));
+        out.v[l] = insert(in, old[l], gf::encode_small(f, a[l], m.fp16_ovfl(), true, random[l]),
+                          static_cast<u32>(f.width()));
     v.store32(out.v);
 }
 
@@ -110,7 +133,8 @@ void pk_minimum3(Wave& w, const Inst& in) {
             Half x[3];
             for (u32 i = 0; i < 3; ++i) {
                 const bool upper = (h ? in.op_sel_hi : in.op_sel) >> i & 1;
-                x[i].bits = static_cast<u16>((upper ? s[i][l] >> 16 : s[i][l]) ^ ((h ? in.neg_hi : in.neg) >> i & 1 ? 0x8000 : 0));
+                x[i].bits = static_cast<u16>((upper ? s[i][l] >> 16 : s[i][l]) ^
+                                             ((h ? in.neg_hi : in.neg) >> i & 1 ? 0x8000 : 0));
                 x[i] = gf::flush_in(m, x[i]);
             }
             Half r = minimum<Max>(minimum<Max>(x[0], x[1]), x[2]);
@@ -126,7 +150,8 @@ template <class T>
 void bitop3(Wave& w, const Inst& in) {
     Valu v(w, in);
     const FloatMode m{w.mode};
-    const u32 table = (in.words[1] >> 27 & 3) << 6 | (in.words[0] >> 8 & 7) << 3 | in.words[1] >> 29;
+    const u32 table =
+        (in.words[1] >> 27 & 3) << 6 | (in.words[0] >> 8 & 7) << 3 | in.words[1] >> 29;
     alignas(64) T buf[3][lanes], out[lanes];
     const T* s[3];
     for (u32 i = 0; i < 3; ++i) s[i] = load<T>(v, i, buf[i], m, true, false);
@@ -165,6 +190,7 @@ void mfma8(Wave& w, const Inst& in) {
 constexpr auto fp8 = MatrixElement::Fp8;
 constexpr auto bf8 = MatrixElement::Bf8;
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_cvt_f32_fp8, cvt_f32_small<false>},
     {Opcode::v_cvt_f32_bf8, cvt_f32_small<true>},
@@ -198,9 +224,12 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_mfma_f32_32x32x16_fp8_bf8, mfma8<32, 32, 16, fp8, bf8>},
     {Opcode::v_mfma_f32_32x32x16_fp8_fp8, mfma8<32, 32, 16, fp8, fp8>},
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> cdna3_handlers() { return table; }
+std::span<const HandlerEntry> cdna3_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

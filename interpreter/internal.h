@@ -1,4 +1,5 @@
-// What the interpreter's sources share: the shape of handler tables, operand access and lane helpers.
+// What the interpreter's sources share: the shape of handler tables, operand access and lane
+// helpers.
 #pragma once
 
 #include <immintrin.h>
@@ -51,18 +52,25 @@ uint64_t read_special(const Wave& w, uint32_t encoding);  // 235..254
 
 inline uint32_t read_s32(const Wave& w, const Operand& o) {
     switch (o.kind) {
-        case Operand::Kind::Sgpr: return w.sgpr[o.reg & 127];
-        case Operand::Kind::Special: return static_cast<uint32_t>(read_special(w, o.reg));
-        default: return static_cast<uint32_t>(o.value);
+        case Operand::Kind::Sgpr:
+            return w.sgpr[o.reg & 127];
+        case Operand::Kind::Special:
+            return static_cast<uint32_t>(read_special(w, o.reg));
+        default:
+            return static_cast<uint32_t>(o.value);
     }
 }
 
 inline uint64_t read_s64(const Wave& w, const Operand& o) {
     switch (o.kind) {
-        // A pair never reaches beyond index 127 because the decoder wants even pairs; mask all the same.
-        case Operand::Kind::Sgpr: return w.s64(o.reg & 126);
-        case Operand::Kind::Special: return read_special(w, o.reg);
-        default: return o.value;
+        // A pair never reaches beyond index 127 because the decoder wants even pairs; mask all the
+        // same.
+        case Operand::Kind::Sgpr:
+            return w.s64(o.reg & 126);
+        case Operand::Kind::Special:
+            return read_special(w, o.reg);
+        default:
+            return o.value;
     }
 }
 
@@ -102,8 +110,8 @@ inline void for_each_lane(uint64_t mask, F&& f) {
 
 inline __m256i expand_mask8(uint32_t bits) {
     const __m256i select = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    return _mm256_cmpeq_epi32(
-        _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(bits)), select), select);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(static_cast<int>(bits)), select),
+                              select);
 }
 
 // dst[l] = src[l] where bit l of mask is set. Rows of 64 dwords.
@@ -115,8 +123,8 @@ inline void write_row(uint32_t* dst, const uint32_t* src, uint64_t mask) {
     for (uint32_t l = 0; l < lanes; l += 8, mask >>= 8) {
         auto* d = reinterpret_cast<__m256i*>(dst + l);
         __m256i s = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src + l));
-        _mm256_storeu_si256(d, _mm256_blendv_epi8(_mm256_loadu_si256(d), s,
-                                                  expand_mask8(mask & 0xff)));
+        _mm256_storeu_si256(
+            d, _mm256_blendv_epi8(_mm256_loadu_si256(d), s, expand_mask8(mask & 0xff)));
     }
 }
 
@@ -124,13 +132,14 @@ inline void write_row(uint32_t* dst, const uint32_t* src, uint64_t mask) {
 inline uint64_t row_signs(const uint32_t* r) {
     uint64_t mask = 0;
     for (uint32_t l = 0; l < lanes; l += 8)
-        mask |= uint64_t{static_cast<uint32_t>(_mm256_movemask_ps(
-                    _mm256_loadu_ps(reinterpret_cast<const float*>(r + l))))}
+        mask |= uint64_t{static_cast<uint32_t>(
+                    _mm256_movemask_ps(_mm256_loadu_ps(reinterpret_cast<const float*>(r + l))))}
                 << l;
     return mask;
 }
 
-// ---- tables, one or more per source file ---------------------------------------------------------
+// ---- tables, one or more per source file
+// ---------------------------------------------------------
 
 #define WJ_HANDLER_TABLE(name) std::span<const HandlerEntry> name()
 WJ_HANDLER_TABLE(sop_handlers);          // sop.cpp

@@ -22,15 +22,17 @@ using machine::MemoryMode;
 std::array<Handler, opcode_count> collect_handlers() {
     std::array<Handler, opcode_count> table{};
     for (const auto& entries :
-         {sop_handlers(), sopp_handlers(), vop_int_handlers(), vop_wide_handlers(), vop_f32_handlers(),
-          vop_f64_handlers(), vop_f16_handlers(), vop_cvt_handlers(), vop_special_handlers(), vopc_handlers(),
-          vop3p_handlers(), mfma_handlers(), cdna3_handlers(), scaled_handlers(), sparse_handlers(), mem_smem_handlers(), mem_ds_handlers(),
-          mem_flat_handlers(), mem_buffer_handlers()})
+         {sop_handlers(), sopp_handlers(), vop_int_handlers(), vop_wide_handlers(),
+          vop_f32_handlers(), vop_f64_handlers(), vop_f16_handlers(), vop_cvt_handlers(),
+          vop_special_handlers(), vopc_handlers(), vop3p_handlers(), mfma_handlers(),
+          cdna3_handlers(), scaled_handlers(), sparse_handlers(), mem_smem_handlers(),
+          mem_ds_handlers(), mem_flat_handlers(), mem_buffer_handlers()})
         for (const HandlerEntry& e : entries) table[static_cast<size_t>(e.op)] = e.run;
     return table;
 }
 
-// ---- decoded blocks ----------------------------------------------------------------------------------
+// ---- decoded blocks
+// ----------------------------------------------------------------------------------
 
 struct Step {
     Inst inst;
@@ -41,7 +43,8 @@ struct Step {
 struct Block {
     std::vector<Step> steps;
     uint64_t begin = 0, end = 0;
-    // Registers that any of the steps names; below or equal to the wave's allocation in every sane program.
+    // Registers that any of the steps names; below or equal to the wave's allocation in every sane
+    // program.
     uint32_t vgprs = 0, agprs = 0, sgprs = 0;
     // When steps is empty: why.
     machine::ExitInfo failure;
@@ -57,9 +60,12 @@ RegisterNeeds needs_of(const Inst& in) {
     RegisterNeeds n;
     const auto look = [&](const Operand& o) {
         const uint32_t end = o.reg + (o.dwords ? o.dwords : 1u);
-        if (o.kind == Operand::Kind::Vgpr) n.vgprs = std::max(n.vgprs, end);
-        else if (o.kind == Operand::Kind::Agpr) n.agprs = std::max(n.agprs, end);
-        else if (o.kind == Operand::Kind::Sgpr && o.reg < machine::flat_scratch_lo) n.sgprs = std::max(n.sgprs, end);
+        if (o.kind == Operand::Kind::Vgpr)
+            n.vgprs = std::max(n.vgprs, end);
+        else if (o.kind == Operand::Kind::Agpr)
+            n.agprs = std::max(n.agprs, end);
+        else if (o.kind == Operand::Kind::Sgpr && o.reg < machine::flat_scratch_lo)
+            n.sgprs = std::max(n.sgprs, end);
     };
     for (const Operand& o : in.dst) look(o);
     for (const Operand& o : in.src) look(o);
@@ -67,21 +73,40 @@ RegisterNeeds needs_of(const Inst& in) {
 }
 
 bool fits(const Wave& w, const RegisterNeeds& n) {
-    return n.vgprs <= w.vgpr_count && n.agprs <= w.agpr_count && (w.sgpr_count == 0 || n.sgprs <= w.sgpr_count);
+    return n.vgprs <= w.vgpr_count && n.agprs <= w.agpr_count &&
+           (w.sgpr_count == 0 || n.sgprs <= w.sgpr_count);
 }
 
 bool ends_block(const Inst& in) {
     switch (in.op) {
-        case Opcode::s_branch: case Opcode::s_cbranch_scc0: case Opcode::s_cbranch_scc1:
-        case Opcode::s_cbranch_vccz: case Opcode::s_cbranch_vccnz: case Opcode::s_cbranch_execz:
-        case Opcode::s_cbranch_execnz: case Opcode::s_cbranch_cdbgsys: case Opcode::s_cbranch_cdbguser:
-        case Opcode::s_cbranch_cdbgsys_or_user: case Opcode::s_cbranch_cdbgsys_and_user:
-        case Opcode::s_cbranch_g_fork: case Opcode::s_cbranch_i_fork: case Opcode::s_cbranch_join:
-        case Opcode::s_setpc_b64: case Opcode::s_swappc_b64: case Opcode::s_call_b64: case Opcode::s_endpgm:
-        case Opcode::s_endpgm_saved: case Opcode::s_endpgm_ordered_ps_done: case Opcode::s_barrier:
-        case Opcode::s_sleep: case Opcode::s_trap: case Opcode::s_sethalt: case Opcode::s_sendmsghalt:
+        case Opcode::s_branch:
+        case Opcode::s_cbranch_scc0:
+        case Opcode::s_cbranch_scc1:
+        case Opcode::s_cbranch_vccz:
+        case Opcode::s_cbranch_vccnz:
+        case Opcode::s_cbranch_execz:
+        case Opcode::s_cbranch_execnz:
+        case Opcode::s_cbranch_cdbgsys:
+        case Opcode::s_cbranch_cdbguser:
+        case Opcode::s_cbranch_cdbgsys_or_user:
+        case Opcode::s_cbranch_cdbgsys_and_user:
+        case Opcode::s_cbranch_g_fork:
+        case Opcode::s_cbranch_i_fork:
+        case Opcode::s_cbranch_join:
+        case Opcode::s_setpc_b64:
+        case Opcode::s_swappc_b64:
+        case Opcode::s_call_b64:
+        case Opcode::s_endpgm:
+        case Opcode::s_endpgm_saved:
+        case Opcode::s_endpgm_ordered_ps_done:
+        case Opcode::s_barrier:
+        case Opcode::s_sleep:
+        case Opcode::s_trap:
+        case Opcode::s_sethalt:
+        case Opcode::s_sendmsghalt:
             return true;
-        default: return false;
+        default:
+            return false;
     }
 }
 
@@ -94,7 +119,8 @@ public:
         if (page != page_) {
             const uint8_t* host = nullptr;
             if (ctx_.memory) {
-                host = static_cast<const uint8_t*>(ctx_.memory->translate(pc & ctx_.address_mask, 4, memory::executable));
+                host = static_cast<const uint8_t*>(
+                    ctx_.memory->translate(pc & ctx_.address_mask, 4, memory::executable));
                 if (!host) return false;
                 host -= pc - page;
             } else if (ctx_.memory_mode == MemoryMode::Identity) {
@@ -115,7 +141,8 @@ private:
     const uint8_t* host_ = nullptr;
 };
 
-std::unique_ptr<Block> decode_block(const Target& target, const machine::ExecContext& ctx, uint64_t pc) {
+std::unique_ptr<Block> decode_block(const Target& target, const machine::ExecContext& ctx,
+                                    uint64_t pc) {
     auto block = std::make_unique<Block>();
     block->begin = pc;
     CodeReader reader(ctx);
@@ -142,7 +169,8 @@ std::unique_ptr<Block> decode_block(const Target& target, const machine::ExecCon
         Step step;
         const bool known = decode(target, std::span<const uint32_t>(words, count), step.inst);
         if (!known || step.inst.illegal_operand) {
-            fail(ExitKind::IllegalInstruction, known ? "an operand that the instruction cannot take" : "undefined encoding");
+            fail(ExitKind::IllegalInstruction,
+                 known ? "an operand that the instruction cannot take" : "undefined encoding");
             break;
         }
         step.run = handler(step.inst.op);
@@ -162,7 +190,8 @@ std::unique_ptr<Block> decode_block(const Target& target, const machine::ExecCon
     return block;
 }
 
-// ---- the engine ------------------------------------------------------------------------------------------
+// ---- the engine
+// ------------------------------------------------------------------------------------------
 
 constexpr size_t shard_count = 16;
 
@@ -173,24 +202,27 @@ struct Shard {
 
 std::atomic<uint64_t> next_engine_id{1};
 
-// Each thread remembers where blocks are; entries are void when the engine's generation has moved on.
+// Each thread remembers where blocks are; entries are void when the engine's generation has moved
+// on.
 struct CacheEntry {
     uint64_t pc = ~uint64_t{0};
-    uint64_t stamp = 0;   // engine id and generation
+    uint64_t stamp = 0;  // engine id and generation
     const Block* block = nullptr;
 };
 thread_local std::array<CacheEntry, 1024> thread_cache;
 
 class Interpreter final : public machine::Engine {
 public:
-    explicit Interpreter(const Target& target) : target_(target), stamp_(next_engine_id.fetch_add(1) << 32) {}
+    explicit Interpreter(const Target& target)
+        : target_(target), stamp_(next_engine_id.fetch_add(1) << 32) {}
 
     const char* name() const override { return "interp"; }
 
     ExitKind run(Wave& wave) override {
         wave.exit = {};
         if (wave.ctx->memory_mode == MemoryMode::Checked) memory::refresh_tlb(*wave.ctx);
-        const ExitKind kind = machine::run_guarded(wave, nullptr, nullptr, [this](Wave& w) { return loop(w); });
+        const ExitKind kind =
+            machine::run_guarded(wave, nullptr, nullptr, [this](Wave& w) { return loop(w); });
         // A faulting instruction has not happened: the wave stands at it.
         if (kind == ExitKind::MemoryFault) wave.pc = wave.exit.pc;
         return kind;
@@ -232,7 +264,8 @@ private:
             for (const Step& step : block.steps) {
                 w.exit.pc = pc;
                 if (!roomy && !fits(w, needs_of(step.inst))) [[unlikely]] {
-                    stop(w, ExitKind::IllegalInstruction, "a register beyond the wave's allocation");
+                    stop(w, ExitKind::IllegalInstruction,
+                         "a register beyond the wave's allocation");
                 } else {
                     pc += step.inst.size;
                     w.pc = pc;
@@ -254,7 +287,8 @@ private:
     static ExitKind leave(Wave& w, int64_t executed) {
         count(w, executed);
         const ExitKind kind = w.exit.kind;
-        if (kind == ExitKind::MemoryFault || kind == ExitKind::IllegalInstruction || kind == ExitKind::Unimplemented)
+        if (kind == ExitKind::MemoryFault || kind == ExitKind::IllegalInstruction ||
+            kind == ExitKind::Unimplemented)
             w.pc = w.exit.pc;
         return kind;
     }
@@ -262,7 +296,8 @@ private:
     const Block& find(Wave& w) {
         const uint64_t stamp = stamp_.load(std::memory_order_acquire);
         CacheEntry& entry = thread_cache[(w.pc >> 2) % thread_cache.size()];
-        if (entry.pc == w.pc && entry.stamp == stamp) [[likely]] return *entry.block;
+        if (entry.pc == w.pc && entry.stamp == stamp) [[likely]]
+            return *entry.block;
         const Block& block = find_shared(w);
         // A fault of the fetch is not remembered: the page may be mapped later.
         if (!block.steps.empty()) entry = {w.pc, stamp, &block};
@@ -273,7 +308,8 @@ private:
         Shard& shard = shards_[(w.pc >> 2) % shard_count];
         {
             std::shared_lock lock(shard.mutex);
-            if (const auto it = shard.blocks.find(w.pc); it != shard.blocks.end()) return *it->second;
+            if (const auto it = shard.blocks.find(w.pc); it != shard.blocks.end())
+                return *it->second;
         }
         auto block = decode_block(target_, *w.ctx, w.pc);
         if (block->steps.empty()) {
@@ -300,6 +336,8 @@ Handler handler(Opcode op) {
     return static_cast<size_t>(op) < opcode_count ? table[static_cast<size_t>(op)] : nullptr;
 }
 
-std::unique_ptr<machine::Engine> make_interpreter(const Target& target) { return std::make_unique<Interpreter>(target); }
+std::unique_ptr<machine::Engine> make_interpreter(const Target& target) {
+    return std::make_unique<Interpreter>(target);
+}
 
 }  // namespace wj::interp

@@ -1,4 +1,5 @@
-// The multiplication that all matrix instructions share: gather, multiply, scatter. Layout: mfma.cpp.
+// The multiplication that all matrix instructions share: gather, multiply, scatter. Layout:
+// mfma.cpp.
 #pragma once
 
 #include "common/guest_float.h"
@@ -12,10 +13,16 @@ enum class MatrixElement { F32, F16, Bf16, I8, F64, Xf32, Fp8, Bf8 };
 
 constexpr u32 element_bits(MatrixElement e) {
     switch (e) {
-        case MatrixElement::F64: return 64;
-        case MatrixElement::F32: case MatrixElement::Xf32: return 32;
-        case MatrixElement::F16: case MatrixElement::Bf16: return 16;
-        default: return 8;
+        case MatrixElement::F64:
+            return 64;
+        case MatrixElement::F32:
+        case MatrixElement::Xf32:
+            return 32;
+        case MatrixElement::F16:
+        case MatrixElement::Bf16:
+            return 16;
+        default:
+            return 8;
     }
 }
 
@@ -31,15 +38,23 @@ bool uses_ocp_fp8(const Wave& w);
 template <MatrixElement E>
 Accumulator<E> decode_element(uint64_t raw, [[maybe_unused]] bool ocp) {
     const auto low = static_cast<u32>(raw);
-    if constexpr (E == MatrixElement::F64) return std::bit_cast<double>(raw);
-    else if constexpr (E == MatrixElement::F32) return std::bit_cast<float>(low);
+    if constexpr (E == MatrixElement::F64)
+        return std::bit_cast<double>(raw);
+    else if constexpr (E == MatrixElement::F32)
+        return std::bit_cast<float>(low);
     // Ten explicit bits of mantissa: the rest is dropped.
-    else if constexpr (E == MatrixElement::Xf32) return std::bit_cast<float>(low & 0xffffe000u);
-    else if constexpr (E == MatrixElement::F16) return gf::to_float(gf::Half{static_cast<uint16_t>(low)});
-    else if constexpr (E == MatrixElement::Bf16) return std::bit_cast<float>(low << 16);
-    else if constexpr (E == MatrixElement::Fp8) return fp8_to_float(low & 0xff, ocp);
-    else if constexpr (E == MatrixElement::Bf8) return bf8_to_float(low & 0xff, ocp);
-    else return static_cast<int8_t>(low);
+    else if constexpr (E == MatrixElement::Xf32)
+        return std::bit_cast<float>(low & 0xffffe000u);
+    else if constexpr (E == MatrixElement::F16)
+        return gf::to_float(gf::Half{static_cast<uint16_t>(low)});
+    else if constexpr (E == MatrixElement::Bf16)
+        return std::bit_cast<float>(low << 16);
+    else if constexpr (E == MatrixElement::Fp8)
+        return fp8_to_float(low & 0xff, ocp);
+    else if constexpr (E == MatrixElement::Bf8)
+        return bf8_to_float(low & 0xff, ocp);
+    else
+        return static_cast<int8_t>(low);
 }
 
 // Element `item` of an operand in one lane.
@@ -47,7 +62,9 @@ template <MatrixElement E>
 Accumulator<E> matrix_element(Wave& w, const Operand& o, u32 lane, u32 item, bool ocp) {
     constexpr u32 bits = element_bits(E);
     if constexpr (bits == 64) {
-        return decode_element<E>(read_lane(w, o, lane, 2 * item) | uint64_t{read_lane(w, o, lane, 2 * item + 1)} << 32, ocp);
+        return decode_element<E>(
+            read_lane(w, o, lane, 2 * item) | uint64_t{read_lane(w, o, lane, 2 * item + 1)} << 32,
+            ocp);
     } else {
         constexpr u32 per = 32 / bits;
         return decode_element<E>(read_lane(w, o, lane, item / per) >> (bits * (item % per)), ocp);
@@ -57,11 +74,19 @@ Accumulator<E> matrix_element(Wave& w, const Operand& o, u32 lane, u32 item, boo
 // BLGP: where lane l of the B matrix is read.
 inline u32 blgp_lane(u32 blgp, u32 l) {
     switch (blgp) {
-        case 1: return l & 31;
-        case 2: return 32 | (l & 31);
-        case 3: return (l + 16) & 63;
-        case 4: case 5: case 6: case 7: return 16 * (blgp - 4) + (l & 15);
-        default: return l;
+        case 1:
+            return l & 31;
+        case 2:
+            return 32 | (l & 31);
+        case 3:
+            return (l + 16) & 63;
+        case 4:
+        case 5:
+        case 6:
+        case 7:
+            return 16 * (blgp - 4) + (l & 15);
+        default:
+            return l;
     }
 }
 
@@ -69,7 +94,8 @@ template <class T>
 void multiply_row(T* acc, T a, const T* b, u32 n) {
     for (u32 j = 0; j < n; ++j) {
         if constexpr (std::is_same_v<T, int32_t>)
-            acc[j] = static_cast<int32_t>(static_cast<u32>(acc[j]) + static_cast<u32>(a) * static_cast<u32>(b[j]));
+            acc[j] = static_cast<int32_t>(static_cast<u32>(acc[j]) +
+                                          static_cast<u32>(a) * static_cast<u32>(b[j]));
         else
             acc[j] = gf::fma(a, b[j], acc[j]);
     }
@@ -85,7 +111,8 @@ constexpr MatrixPlace result_place(u32 b, u32 i, u32 j) {
     constexpr u32 b_i = (64 + per_block - 1) / per_block;
     constexpr u32 m_i = 64 / b_i / N;
     constexpr u32 g = M / (H * m_i);
-    return {i % H + H * (i / (H * m_i) % g + g * (b / b_i)), j + N * (i / H % m_i + m_i * (b % b_i))};
+    return {i % H + H * (i / (H * m_i) % g + g * (b / b_i)),
+            j + N * (i / H % m_i + m_i * (b % b_i))};
 }
 
 template <u32 M, u32 N, u32 K, u32 Blocks, MatrixElement EA, MatrixElement EB>
@@ -101,7 +128,8 @@ void matrix_multiply(Wave& w, const Inst& in) {
         const Operand& o = in.src[2];
         if constexpr (f64) {
             if (!is_vector(o)) return std::bit_cast<double>(o.value);
-            return std::bit_cast<double>(vrow(w, o, 2 * p.item)[p.lane] | uint64_t{vrow(w, o, 2 * p.item + 1)[p.lane]} << 32);
+            return std::bit_cast<double>(vrow(w, o, 2 * p.item)[p.lane] |
+                                         uint64_t{vrow(w, o, 2 * p.item + 1)[p.lane]} << 32);
         } else {
             if (!is_vector(o)) return std::bit_cast<T>(static_cast<u32>(o.value));
             return std::bit_cast<T>(vrow(w, o, p.item)[p.lane]);
@@ -110,10 +138,12 @@ void matrix_multiply(Wave& w, const Inst& in) {
     for (u32 block = 0; block < Blocks; ++block) {
         // CBSZ: groups of 2^cbsz blocks share the A of block ABID of the group.
         const u32 group = u32{1} << in.cbsz;
-        const u32 a_block = f64 || group > Blocks ? block : (block & ~(group - 1)) | (in.abid & (group - 1));
+        const u32 a_block =
+            f64 || group > Blocks ? block : (block & ~(group - 1)) | (in.abid & (group - 1));
         for (u32 i = 0; i < M; ++i)
             for (u32 k = 0; k < K; ++k) {
-                a[i][k] = matrix_element<EA>(w, in.src[0], i + M * (a_block + Blocks * (k / k_l)), k % k_l, ocp);
+                a[i][k] = matrix_element<EA>(w, in.src[0], i + M * (a_block + Blocks * (k / k_l)),
+                                             k % k_l, ocp);
                 if constexpr (f64)
                     if (in.blgp & 1) a[i][k] = gf::negate(a[i][k]);
             }
@@ -125,7 +155,8 @@ void matrix_multiply(Wave& w, const Inst& in) {
                     b[k][j] = static_cast<T>(matrix_element<EB>(w, in.src[1], lane, k % k_l, ocp));
                     if (in.blgp & 2) b[k][j] = gf::negate(b[k][j]);
                 } else {
-                    b[k][j] = static_cast<T>(matrix_element<EB>(w, in.src[1], blgp_lane(in.blgp, lane), k % k_l, ocp));
+                    b[k][j] = static_cast<T>(
+                        matrix_element<EB>(w, in.src[1], blgp_lane(in.blgp, lane), k % k_l, ocp));
                 }
             }
         for (u32 i = 0; i < M; ++i) {

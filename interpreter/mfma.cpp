@@ -1,10 +1,12 @@
-// Matrix instructions: D = A * B + C for one or more blocks. EXEC and MODE are ignored (round to nearest, denormals
-// kept). The products of one element are added in the order of k, one fused operation each (docs/float.md).
+// Matrix instructions: D = A * B + C for one or more blocks. EXEC and MODE are ignored (round to
+// nearest, denormals kept). The products of one element are added in the order of k, one fused
+// operation each (docs/float.md).
 //
 // Layout (AMD CDNA3 ISA, 7.1.4): with K_L = K*M*blocks/64 elements of A and B per lane,
-//   A[b][i][k]: item k % K_L of lane i + M * (b + blocks * (k / K_L)); B[b][k][j] likewise with N and j
-//   D[b][i][j]: groups of H rows (4; 1 for f64), B_I = ceil(64 / (N*M/H)) blocks side by side, M_I = 64/B_I/N row groups
-//   side by side, G = M/(H*M_I): item i%H + H*((i/(H*M_I))%G + G*(b/B_I)) of lane j + N*((i/H)%M_I + M_I*(b%B_I)).
+//   A[b][i][k]: item k % K_L of lane i + M * (b + blocks * (k / K_L)); B[b][k][j] likewise with N
+//   and j D[b][i][j]: groups of H rows (4; 1 for f64), B_I = ceil(64 / (N*M/H)) blocks side by
+//   side, M_I = 64/B_I/N row groups side by side, G = M/(H*M_I): item i%H + H*((i/(H*M_I))%G +
+//   G*(b/B_I)) of lane j + N*((i/H)%M_I + M_I*(b%B_I)).
 #include "interpreter/matrix.h"
 
 namespace wj::interp {
@@ -18,6 +20,7 @@ void mfma(Wave& w, const Inst& in) {
     matrix_multiply<M, N, K, Blocks, E, E>(w, in);
 }
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_mfma_f32_32x32x1f32, mfma<32, 32, 1, 2, Element::F32>},
     {Opcode::v_mfma_f32_32x32x1_2b_f32, mfma<32, 32, 1, 2, Element::F32>},
@@ -79,9 +82,12 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_mfma_f64_4x4x4f64, mfma<4, 4, 4, 4, Element::F64>},
     {Opcode::v_mfma_f64_4x4x4_4b_f64, mfma<4, 4, 4, 4, Element::F64>},
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> mfma_handlers() { return table; }
+std::span<const HandlerEntry> mfma_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

@@ -1,5 +1,6 @@
-// gfx950: v_cvt_scalef32_*: conversions between f32, f16, bf16 and 4 to 8-bit floats with a power-of-two scale (the
-// exponent field of an f32 operand). Small = wide / scale, wide = small * scale; one rounding.
+// gfx950: v_cvt_scalef32_*: conversions between f32, f16, bf16 and 4 to 8-bit floats with a
+// power-of-two scale (the exponent field of an f32 operand). Small = wide / scale, wide = small *
+// scale; one rounding.
 #include "common/small_float.h"
 #include "interpreter/valu.h"
 
@@ -14,26 +15,37 @@ enum class Wide { F32, F16, Bf16 };
 
 constexpr const gf::SmallFormat& format(Small s) {
     switch (s) {
-        case Small::Fp8: return gf::fp8_ocp;
-        case Small::Bf8: return gf::bf8_ocp;
-        case Small::Fp6: return gf::fp6;
-        case Small::Bf6: return gf::bf6;
-        default: return gf::fp4;
+        case Small::Fp8:
+            return gf::fp8_ocp;
+        case Small::Bf8:
+            return gf::bf8_ocp;
+        case Small::Fp6:
+            return gf::fp6;
+        case Small::Bf6:
+            return gf::bf6;
+        default:
+            return gf::fp4;
     }
 }
-constexpr u32 width(Small s) { return s == Small::Fp4 ? 4 : s == Small::Fp6 || s == Small::Bf6 ? 6 : 8; }
+constexpr u32 width(Small s) {
+    return s == Small::Fp4 ? 4 : s == Small::Fp6 || s == Small::Bf6 ? 6 : 8;
+}
 
 // Element e of a wide operand in one lane.
 double wide_element(Wave& w, const Inst& in, u32 source, u32 lane, u32 e, Wide type) {
     const Operand& o = in.src[source];
-    u32 b = type == Wide::F32 ? read_lane(w, o, lane, e) : read_lane(w, o, lane, e / 2) >> (16 * (e % 2)) & 0xffff;
+    u32 b = type == Wide::F32 ? read_lane(w, o, lane, e)
+                              : read_lane(w, o, lane, e / 2) >> (16 * (e % 2)) & 0xffff;
     const u32 sign = type == Wide::F32 ? 0x80000000u : 0x8000u;
     if (in.abs >> source & 1) b &= ~sign;
     if (in.neg >> source & 1) b ^= sign;
     switch (type) {
-        case Wide::F32: return std::bit_cast<float>(b);
-        case Wide::F16: return gf::to_float(Half{static_cast<uint16_t>(b)});
-        default: return std::bit_cast<float>(b << 16);
+        case Wide::F32:
+            return std::bit_cast<float>(b);
+        case Wide::F16:
+            return gf::to_float(Half{static_cast<uint16_t>(b)});
+        default:
+            return std::bit_cast<float>(b << 16);
     }
 }
 // Scale as an exponent; 255 stands for NaN.
@@ -42,14 +54,17 @@ int scale_of(Wave& w, const Inst& in, u32 source, u32 lane, bool& nan) {
     nan = field == 255;
     return static_cast<int>(field) - 127;
 }
-u32 prng(u32 x) { return x << 1 ^ (x >> 31 ? 197u : 0); }
+u32 prng(u32 x) {
+    return x << 1 ^ (x >> 31 ? 197u : 0);
+}
 
-// N elements of a small format, packed. Layouts: one element or two in a byte or word chosen by op_sel; 32 in 192 bits.
-// Two sources of sixteen f32 (2xpk16) are interleaved.
+// N elements of a small format, packed. Layouts: one element or two in a byte or word chosen by
+// op_sel; 32 in 192 bits. Two sources of sixteen f32 (2xpk16) are interleaved.
 template <Small To, Wide From, u32 N, bool Stochastic, bool TwoSources = false>
 void to_small(Wave& w, const Inst& in) {
     constexpr u32 bits = width(To), total = bits * N;
-    constexpr bool pair = N == 2 && From == Wide::F32 && !Stochastic;   // the elements are src0 and src1
+    constexpr bool pair =
+        N == 2 && From == Wide::F32 && !Stochastic;  // the elements are src0 and src1
     constexpr u32 scale_source = Stochastic || pair || TwoSources ? 2 : 1;
     const bool saturate = FloatMode{w.mode}.fp16_ovfl();
     for_each_lane(w.exec(), [&](u32 l) {
@@ -59,9 +74,13 @@ void to_small(Wave& w, const Inst& in) {
         u32 packed[7] = {};
         for (u32 e = 0; e < N; ++e) {
             double x;
-            if constexpr (pair) x = wide_element(w, in, e, l, 0, From);
-            else if constexpr (TwoSources) x = wide_element(w, in, e & 1, l, e / 2, From);
-            else x = wide_element(w, in, 0, l, N == 1 && From != Wide::F32 ? in.op_sel & 1 : e, From);
+            if constexpr (pair)
+                x = wide_element(w, in, e, l, 0, From);
+            else if constexpr (TwoSources)
+                x = wide_element(w, in, e & 1, l, e / 2, From);
+            else
+                x = wide_element(w, in, 0, l, N == 1 && From != Wide::F32 ? in.op_sel & 1 : e,
+                                 From);
             x = nan ? std::bit_cast<double>(uint64_t{0x7ff8} << 48) : gf::ldexp(x, -scale);
             const uint64_t code = gf::encode_small(format(To), x, saturate, Stochastic, random);
             const uint64_t placed = code << (bits * e % 32);
@@ -94,16 +113,20 @@ void from_small(Wave& w, const Inst& in) {
         const int scale = scale_of(w, in, 1, l, nan);
         u32 source[7] = {};
         for (u32 i = 0; i < (total + 31) / 32; ++i) source[i] = read_lane(w, in.src[0], l, i);
-        if constexpr (total == 16) source[0] >>= (in.op_sel & 1) * 16;
-        else if constexpr (total == 8) source[0] >>= (in.op_sel & 3) * 8;
+        if constexpr (total == 16)
+            source[0] >>= (in.op_sel & 1) * 16;
+        else if constexpr (total == 8)
+            source[0] >>= (in.op_sel & 3) * 8;
         u32 out[32] = {};
         for (u32 e = 0; e < N; ++e) {
             const uint64_t raw = source[bits * e / 32] | uint64_t{source[bits * e / 32 + 1]} << 32;
             const auto code = static_cast<u32>(raw >> (bits * e % 32)) & ((1u << bits) - 1);
             double x = gf::decode_small(format(From), code);
             x = nan ? std::bit_cast<double>(uint64_t{0x7ff8} << 48) : gf::ldexp(x, scale);
-            if constexpr (To == Wide::F32) out[e] = wide_bits(x, To);
-            else out[e / 2] |= wide_bits(x, To) << (16 * (e % 2));
+            if constexpr (To == Wide::F32)
+                out[e] = wide_bits(x, To);
+            else
+                out[e / 2] |= wide_bits(x, To) << (16 * (e % 2));
         }
         if constexpr (N == 1 && To != Wide::F32) {
             u32& d = vrow(w, in.dst[0])[l];
@@ -116,9 +139,12 @@ void from_small(Wave& w, const Inst& in) {
     });
 }
 
-#define TO(name, small, wide, n, sr) {Opcode::v_cvt_scalef32_##name, to_small<Small::small, Wide::wide, n, sr>}
-#define FROM(name, small, wide, n) {Opcode::v_cvt_scalef32_##name, from_small<Small::small, Wide::wide, n>}
+#define TO(name, small, wide, n, sr) \
+    { Opcode::v_cvt_scalef32_##name, to_small<Small::small, Wide::wide, n, sr> }
+#define FROM(name, small, wide, n) \
+    { Opcode::v_cvt_scalef32_##name, from_small<Small::small, Wide::wide, n> }
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     TO(pk_fp8_f32, Fp8, F32, 2, false), TO(pk_bf8_f32, Bf8, F32, 2, false),
     TO(sr_fp8_f32, Fp8, F32, 1, true), TO(sr_bf8_f32, Bf8, F32, 1, true),
@@ -144,9 +170,12 @@ constexpr HandlerEntry table[] = {
     FROM(pk32_f16_fp6, Fp6, F16, 32), FROM(pk32_bf16_fp6, Fp6, Bf16, 32),
     FROM(pk32_f16_bf6, Bf6, F16, 32), FROM(pk32_bf16_bf6, Bf6, Bf16, 32),
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> scaled_handlers() { return table; }
+std::span<const HandlerEntry> scaled_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

@@ -14,13 +14,17 @@ using i64 = int64_t;
 
 template <class T>
 T read(const Wave& w, const Operand& o) {
-    if constexpr (sizeof(T) == 8) return static_cast<T>(read_s64(w, o));
-    else return static_cast<T>(read_s32(w, o));
+    if constexpr (sizeof(T) == 8)
+        return static_cast<T>(read_s64(w, o));
+    else
+        return static_cast<T>(read_s32(w, o));
 }
 template <class T>
 void write(Wave& w, const Operand& o, T v) {
-    if constexpr (sizeof(T) == 8) write_s64(w, o, static_cast<u64>(v));
-    else write_s32(w, o, static_cast<u32>(v));
+    if constexpr (sizeof(T) == 8)
+        write_s64(w, o, static_cast<u64>(v));
+    else
+        write_s32(w, o, static_cast<u32>(v));
 }
 
 template <class F>
@@ -33,7 +37,9 @@ struct Call<R (C::*)(A) const> {
 template <class C, class R, class A, class B>
 struct Call<R (C::*)(A, B) const> {
     using Result = R;
-    static R run(auto f, const Wave& w, const Inst& in) { return f(read<A>(w, in.src[0]), read<B>(w, in.src[1])); }
+    static R run(auto f, const Wave& w, const Inst& in) {
+        return f(read<A>(w, in.src[0]), read<B>(w, in.src[1]));
+    }
 };
 
 // D = F(S...), SCC as it was.
@@ -55,7 +61,9 @@ void compare(Wave& w, const Inst& in) {
 }
 
 template <class T>
-constexpr T shr(T x, u32 n) { return static_cast<T>(x >> n); }
+constexpr T shr(T x, u32 n) {
+    return static_cast<T>(x >> n);
+}
 
 // Additions and subtractions set SCC to the carry (unsigned) or the overflow (signed).
 template <class T, bool Sub, bool CarryIn>
@@ -95,7 +103,8 @@ T bfe(T x, u32 control) {
     const T shifted = static_cast<T>(x >> offset);
     if (width == 0) return 0;
     if (width >= bits) return shifted;
-    return static_cast<T>(static_cast<T>(static_cast<U>(shifted) << (bits - width)) >> (bits - width));
+    return static_cast<T>(static_cast<T>(static_cast<U>(shifted) << (bits - width)) >>
+                          (bits - width));
 }
 template <class T>
 T brev(T x) {
@@ -122,11 +131,17 @@ u64 bitreplicate(u32 x) {
     return r;
 }
 template <class T>
-i32 first_one(T x) { return x ? __builtin_ctzll(x) : -1; }
+i32 first_one(T x) {
+    return x ? __builtin_ctzll(x) : -1;
+}
 template <class T>
-i32 leading(T x) { return x ? __builtin_clzll(x) - (sizeof(T) == 4 ? 32 : 0) : -1; }
+i32 leading(T x) {
+    return x ? __builtin_clzll(x) - (sizeof(T) == 4 ? 32 : 0) : -1;
+}
 template <class T>
-i32 leading_sign(std::make_signed_t<T> x) { return leading<T>(static_cast<T>(x ^ (x >> (sizeof(T) * 8 - 1)))); }
+i32 leading_sign(std::make_signed_t<T> x) {
+    return leading<T>(static_cast<T>(x ^ (x >> (sizeof(T) * 8 - 1))));
+}
 
 template <class T, bool Set>
 void bitset(Wave& w, const Inst& in) {
@@ -149,17 +164,22 @@ template <class T, bool Source>
 void movrel(Wave& w, const Inst& in) {
     const Operand& base = Source ? in.src[0] : in.dst[0];
     const u64 index = u64{base.reg} + w.sgpr[machine::m0];
-    if (base.kind != Operand::Kind::Sgpr || index + sizeof(T) / 4 > (w.sgpr_count ? w.sgpr_count : 102)) {
+    if (base.kind != Operand::Kind::Sgpr ||
+        index + sizeof(T) / 4 > (w.sgpr_count ? w.sgpr_count : 102)) {
         return stop(w, ExitKind::IllegalInstruction, "s_movrel: SGPR beyond the allocation");
     }
     Operand moved = base;
     moved.reg = static_cast<uint16_t>(index);
-    if (Source) write(w, in.dst[0], read<T>(w, moved));
-    else write(w, moved, read<T>(w, in.src[0]));
+    if (Source)
+        write(w, in.dst[0], read<T>(w, moved));
+    else
+        write(w, moved, read<T>(w, in.src[0]));
 }
 
 // SOPK: the immediate is sign-extended for the signed forms, zero-extended for the unsigned.
-u32 simm(const Operand& o) { return static_cast<u32>(static_cast<i32>(static_cast<int16_t>(o.value))); }
+u32 simm(const Operand& o) {
+    return static_cast<u32>(static_cast<i32>(static_cast<int16_t>(o.value)));
+}
 template <auto F>
 void cmpk_i(Wave& w, const Inst& in) {
     w.scc = F(static_cast<i32>(read_s32(w, in.src[0])), static_cast<i32>(simm(in.src[1])));
@@ -176,6 +196,7 @@ constexpr auto ge = [](auto a, auto b) { return !(a < b); };
 constexpr auto lt = [](auto a, auto b) { return a < b; };
 constexpr auto le = [](auto a, auto b) { return !(b < a); };
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::s_mov_b32, op<[](u32 a) { return a; }>},
     {Opcode::s_mov_b64, op<[](u64 a) { return a; }>},
@@ -323,9 +344,12 @@ constexpr HandlerEntry table[] = {
          write_s32(w, in.dst[0], read_s32(w, in.dst[0]) * simm(in.src[0]));
      }},
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> sop_handlers() { return table; }
+std::span<const HandlerEntry> sop_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

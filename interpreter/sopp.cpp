@@ -1,4 +1,5 @@
-// Control flow, hardware registers and program control: SOPP and the parts of SOP1, SOP2, SOPC, SOPK that touch PC or MODE.
+// Control flow, hardware registers and program control: SOPP and the parts of SOP1, SOP2, SOPC,
+// SOPK that touch PC or MODE.
 #include "interpreter/internal.h"
 
 namespace wj::interp {
@@ -20,61 +21,95 @@ void branch(Wave& w, const Inst& in) {
 void nothing(Wave&, const Inst&) {}
 
 // STATUS bits 20 and 21: COND_DBG_USER and COND_DBG_SYS.
-bool debug_user(const Wave& w) { return w.status >> 20 & 1; }
-bool debug_system(const Wave& w) { return w.status >> 21 & 1; }
+bool debug_user(const Wave& w) {
+    return w.status >> 20 & 1;
+}
+bool debug_system(const Wave& w) {
+    return w.status >> 21 & 1;
+}
 
-// ---- hardware registers (s_getreg, s_setreg) ------------------------------------------------------
+// ---- hardware registers (s_getreg, s_setreg)
+// ------------------------------------------------------
 
-enum HwReg : uint32_t { mode = 1, status = 2, trapsts = 3, hw_id = 4, gpr_alloc = 5, lds_alloc = 6, ib_sts = 7, sh_mem_bases = 15, xcc_id = 20 };
+enum HwReg : uint32_t {
+    mode = 1,
+    status = 2,
+    trapsts = 3,
+    hw_id = 4,
+    gpr_alloc = 5,
+    lds_alloc = 6,
+    ib_sts = 7,
+    sh_mem_bases = 15,
+    xcc_id = 20
+};
 
 bool read_hwreg(const Wave& w, uint32_t id, uint32_t& value) {
     switch (id) {
-        case mode: value = w.mode; return true;
+        case mode:
+            value = w.mode;
+            return true;
         case status:
             // SCC, EXECZ and VCCZ are kept elsewhere.
             value = (w.status & ~0x601u) | w.scc | (w.exec() == 0) << 9 | (w.vcc() == 0) << 10;
             return true;
-        case trapsts: value = w.trapsts; return true;
-        case hw_id: value = w.hw_id; return true;
+        case trapsts:
+            value = w.trapsts;
+            return true;
+        case hw_id:
+            value = w.hw_id;
+            return true;
         case gpr_alloc: {
-            const uint32_t granule = w.ctx && w.ctx->target ? w.ctx->target->traits.vgpr_granule : 4;
+            const uint32_t granule =
+                w.ctx && w.ctx->target ? w.ctx->target->traits.vgpr_granule : 4;
             const auto blocks = [](uint32_t n, uint32_t g) { return n ? (n - 1) / g : 0; };
-            value = (blocks(w.vgpr_count, granule) & 63) << 8 | (blocks(w.sgpr_count, 16) & 15) << 24;
+            value = (blocks(w.vgpr_count, granule) & 63) << 8 | (blocks(w.sgpr_count, 16) & 15)
+                                                                    << 24;
             return true;
         }
-        case lds_alloc: value = w.lds_alloc; return true;
-        case ib_sts: value = 0; return true;   // no counter is ever outstanding
+        case lds_alloc:
+            value = w.lds_alloc;
+            return true;
+        case ib_sts:
+            value = 0;
+            return true;  // no counter is ever outstanding
         case sh_mem_bases:
             value = static_cast<uint32_t>(machine::shared_aperture >> 48) << 16 |
                     static_cast<uint32_t>(machine::private_aperture >> 48);
             return true;
-        case xcc_id: value = 0; return true;
-        default: return false;
+        case xcc_id:
+            value = 0;
+            return true;
+        default:
+            return false;
     }
 }
 
 struct RegField {
     uint32_t id, offset, mask;
     explicit RegField(const Operand& simm)
-        : id(simm.value & 63), offset(simm.value >> 6 & 31),
+        : id(simm.value & 63),
+          offset(simm.value >> 6 & 31),
           mask(static_cast<uint32_t>((uint64_t{2} << (simm.value >> 11 & 31)) - 1)) {}
 };
 
 void getreg(Wave& w, const Inst& in) {
     const RegField f(in.src[0]);
     uint32_t value;
-    if (!read_hwreg(w, f.id, value)) return stop(w, ExitKind::Unimplemented, "s_getreg_b32: hardware register", f.id);
+    if (!read_hwreg(w, f.id, value))
+        return stop(w, ExitKind::Unimplemented, "s_getreg_b32: hardware register", f.id);
     write_s32(w, in.dst[0], value >> f.offset & f.mask);
 }
 
 void setreg(Wave& w, const Operand& simm, uint32_t source) {
     const RegField f(simm);
     uint32_t value;
-    if (!read_hwreg(w, f.id, value)) return stop(w, ExitKind::Unimplemented, "s_setreg: hardware register", f.id);
+    if (!read_hwreg(w, f.id, value))
+        return stop(w, ExitKind::Unimplemented, "s_setreg: hardware register", f.id);
     const uint32_t mask = f.mask << f.offset;
     value = (value & ~mask) | (source << f.offset & mask);
     if (f.id == mode) {
-        if (value & machine::mode::vskip) return stop(w, ExitKind::Unimplemented, "s_setreg: MODE.VSKIP");
+        if (value & machine::mode::vskip)
+            return stop(w, ExitKind::Unimplemented, "s_setreg: MODE.VSKIP");
         w.mode = value;
     } else if (f.id == trapsts) {
         w.trapsts = value;
@@ -82,8 +117,9 @@ void setreg(Wave& w, const Operand& simm, uint32_t source) {
     // Every other register is read-only for a user wave.
 }
 
-// ---- s_cbranch_*_fork and s_cbranch_join --------------------------------------------------------------
-// MODE[31:29] is the stack pointer CSP; an entry is four SGPRs: EXEC mask, then the address to go on at.
+// ---- s_cbranch_*_fork and s_cbranch_join
+// -------------------------------------------------------------- MODE[31:29] is the stack pointer
+// CSP; an entry is four SGPRs: EXEC mask, then the address to go on at.
 
 constexpr uint32_t csp_shift = 29;
 
@@ -110,7 +146,7 @@ void fork(Wave& w, uint64_t condition, uint64_t target) {
 }
 void join(Wave& w, const Inst& in) {
     const uint32_t csp = w.mode >> csp_shift;
-    if (csp == (read_s32(w, in.src[0]) & 7)) return;   // second time: both paths are done
+    if (csp == (read_s32(w, in.src[0]) & 7)) return;  // second time: both paths are done
     const uint32_t top = (csp - 1) & 7;
     w.mode = (w.mode & ~(7u << csp_shift)) | top << csp_shift;
     const uint64_t mask = w.s64(top * 4);
@@ -118,15 +154,20 @@ void join(Wave& w, const Inst& in) {
     w.set_s64(exec_lo, mask);
 }
 
-// ---- register index mode -------------------------------------------------------------------------------
+// ---- register index mode
+// -------------------------------------------------------------------------------
 
-void set_m0(Wave& w, uint32_t mask, uint32_t value) { w.sgpr[m0] = (w.sgpr[m0] & ~mask) | (value & mask); }
+void set_m0(Wave& w, uint32_t mask, uint32_t value) {
+    w.sgpr[m0] = (w.sgpr[m0] & ~mask) | (value & mask);
+}
 
 void idx_on(Wave& w, const Inst& in) {
-    set_m0(w, 0xf0ff, (read_s32(w, in.src[0]) & 0xff) | static_cast<uint32_t>(in.src[1].value & 15) << 12);
+    set_m0(w, 0xf0ff,
+           (read_s32(w, in.src[0]) & 0xff) | static_cast<uint32_t>(in.src[1].value & 15) << 12);
     w.mode |= machine::mode::gpr_idx_en;
 }
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::s_nop, nothing},
     {Opcode::s_endpgm, [](Wave& w, const Inst&) { stop(w, ExitKind::EndProgram); }},
@@ -190,23 +231,35 @@ constexpr HandlerEntry table[] = {
              stop(w, ExitKind::Unimplemented, "s_setvskip: MODE.VSKIP");
      }},
 };
+// clang-format on
 
 }  // namespace
 
 uint64_t read_special(const Wave& w, uint32_t encoding) {
     switch (encoding) {
-        // Limits: the apertures are 4 GiB; only the high half of these 64-bit values is ever not constant.
-        case 235: return machine::shared_aperture;
-        case 236: return machine::shared_aperture + 0xffffffffu;
-        case 237: return machine::private_aperture;
-        case 238: return machine::private_aperture + 0xffffffffu;
-        case 251: return w.vcc() == 0;
-        case 252: return w.exec() == 0;
-        case 253: return w.scc;
-        default: return 0;   // pops_exiting_wave_id and what only graphics waves have
+        // Limits: the apertures are 4 GiB; only the high half of these 64-bit values is ever not
+        // constant.
+        case 235:
+            return machine::shared_aperture;
+        case 236:
+            return machine::shared_aperture + 0xffffffffu;
+        case 237:
+            return machine::private_aperture;
+        case 238:
+            return machine::private_aperture + 0xffffffffu;
+        case 251:
+            return w.vcc() == 0;
+        case 252:
+            return w.exec() == 0;
+        case 253:
+            return w.scc;
+        default:
+            return 0;  // pops_exiting_wave_id and what only graphics waves have
     }
 }
 
-std::span<const HandlerEntry> sopp_handlers() { return table; }
+std::span<const HandlerEntry> sopp_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

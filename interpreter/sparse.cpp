@@ -1,5 +1,6 @@
-// v_smfmac_*: the A matrix holds two of every four elements, with their positions in a VGPR. v_mfma_*_f8f6f4: operands of 4 to 8
-// bits in formats named by CBSZ (A) and BLGP (B), optionally with a scale for every 32 elements of k.
+// v_smfmac_*: the A matrix holds two of every four elements, with their positions in a VGPR.
+// v_mfma_*_f8f6f4: operands of 4 to 8 bits in formats named by CBSZ (A) and BLGP (B), optionally
+// with a scale for every 32 elements of k.
 #include "common/small_float.h"
 #include "interpreter/matrix.h"
 
@@ -7,8 +8,9 @@ namespace wj::interp {
 
 namespace {
 
-// D += A * B. A: per = elements per lane; dense k of a lane's element t is 2*per*group + 4*(t/2) + position[t], two bits each.
-// CBSZ = 0: ABID chooses which set of positions of the VGPR is used; otherwise the first one.
+// D += A * B. A: per = elements per lane; dense k of a lane's element t is 2*per*group + 4*(t/2) +
+// position[t], two bits each. CBSZ = 0: ABID chooses which set of positions of the VGPR is used;
+// otherwise the first one.
 template <u32 M, u32 N, u32 K, MatrixElement EA, MatrixElement EB>
 void smfmac(Wave& w, const Inst& in) {
     using T = Accumulator<EA>;
@@ -19,7 +21,8 @@ void smfmac(Wave& w, const Inst& in) {
     alignas(64) static thread_local T b[K][N], d[M][N];
     for (u32 k = 0; k < K; ++k)
         for (u32 j = 0; j < N; ++j)
-            b[k][j] = static_cast<T>(matrix_element<EB>(w, in.src[1], j + N * (k / (2 * per)), k % (2 * per), ocp));
+            b[k][j] = static_cast<T>(
+                matrix_element<EB>(w, in.src[1], j + N * (k / (2 * per)), k % (2 * per), ocp));
     for (u32 i = 0; i < M; ++i) {
         for (u32 j = 0; j < N; ++j) {
             const MatrixPlace p = result_place<M, N, 4>(0, i, j);
@@ -42,28 +45,33 @@ void smfmac(Wave& w, const Inst& in) {
 }
 
 const gf::SmallFormat& mx_format(u32 code) {
-    static constexpr const gf::SmallFormat* formats[] = {&gf::fp8_ocp, &gf::bf8_ocp, &gf::fp6, &gf::bf6, &gf::fp4};
+    static constexpr const gf::SmallFormat* formats[] = {&gf::fp8_ocp, &gf::bf8_ocp, &gf::fp6,
+                                                         &gf::bf6, &gf::fp4};
     return *formats[code < 5 ? code : 0];
 }
 float mx_element(Wave& w, const Operand& o, u32 lane, u32 item, const gf::SmallFormat& f) {
     const u32 width = static_cast<u32>(f.width()), at = width * item;
     uint64_t raw = read_lane(w, o, lane, at / 32);
     if (at % 32 + width > 32) raw |= uint64_t{read_lane(w, o, lane, at / 32 + 1)} << 32;
-    return static_cast<float>(gf::decode_small(f, static_cast<u32>(raw >> (at % 32)) & ((1u << width) - 1)));
+    return static_cast<float>(
+        gf::decode_small(f, static_cast<u32>(raw >> (at % 32)) & ((1u << width) - 1)));
 }
 // E8M0 scale; 255 is NaN.
 float mx_scale(Wave& w, const Operand& o, u32 lane, u32 byte) {
     const u32 e = read_lane(w, o, lane) >> (8 * byte) & 0xff;
-    return e == 255 ? gf::from_bits<float>(0x7fc00000) : gf::ldexp(1.0f, static_cast<int32_t>(e) - 127);
+    return e == 255 ? gf::from_bits<float>(0x7fc00000)
+                    : gf::ldexp(1.0f, static_cast<int32_t>(e) - 127);
 }
 
 template <u32 M, u32 N, u32 K, bool Scaled>
 void f8f6f4(Wave& w, const Inst& in) {
-    constexpr u32 per = K * M / 64;   // 32: one scale covers a lane's elements
+    constexpr u32 per = K * M / 64;  // 32: one scale covers a lane's elements
     const gf::SmallFormat &fa = mx_format(in.cbsz), &fb = mx_format(in.blgp);
     alignas(64) static thread_local float a[M][K], b[K][N], d[M][N];
     const auto scale = [&](u32 operand, u32 lane) {
-        return Scaled ? mx_scale(w, in.src[3 + operand], lane, (in.op_sel >> operand & 1) | (in.op_sel_hi >> operand & 1) << 1) : 1.0f;
+        return Scaled ? mx_scale(w, in.src[3 + operand], lane,
+                                 (in.op_sel >> operand & 1) | (in.op_sel_hi >> operand & 1) << 1)
+                      : 1.0f;
     };
     for (u32 g = 0; g < 64 / M; ++g)
         for (u32 i = 0; i < M; ++i) {
@@ -77,7 +85,8 @@ void f8f6f4(Wave& w, const Inst& in) {
     for (u32 i = 0; i < M; ++i) {
         for (u32 j = 0; j < N; ++j) {
             const MatrixPlace p = result_place<M, N, 4>(0, i, j);
-            d[i][j] = std::bit_cast<float>(read_lane(w, in.src[2], p.lane, is_vector(in.src[2]) ? p.item : 0));
+            d[i][j] = std::bit_cast<float>(
+                read_lane(w, in.src[2], p.lane, is_vector(in.src[2]) ? p.item : 0));
         }
         for (u32 k = 0; k < K; ++k) multiply_row(d[i], a[i][k], b[k], N);
     }
@@ -94,16 +103,19 @@ constexpr auto i8 = MatrixElement::I8;
 constexpr auto fp8 = MatrixElement::Fp8;
 constexpr auto bf8 = MatrixElement::Bf8;
 
-#define EIGHT_BIT_ROWS(shape, m, n, k)                                            \
-    {Opcode::v_smfmac_f32_##shape##_bf8_bf8, smfmac<m, n, k, bf8, bf8>},          \
-        {Opcode::v_smfmac_f32_##shape##_bf8_fp8, smfmac<m, n, k, bf8, fp8>},      \
-        {Opcode::v_smfmac_f32_##shape##_fp8_bf8, smfmac<m, n, k, fp8, bf8>},      \
-        {Opcode::v_smfmac_f32_##shape##_fp8_fp8, smfmac<m, n, k, fp8, fp8>},      \
-        {Opcode::v_smfmac_i32_##shape##_i8, smfmac<m, n, k, i8, i8>}
-#define SIXTEEN_BIT_ROWS(shape, m, n, k)                                          \
-    {Opcode::v_smfmac_f32_##shape##_f16, smfmac<m, n, k, f16, f16>},              \
-        {Opcode::v_smfmac_f32_##shape##_bf16, smfmac<m, n, k, bf16, bf16>}
+#define EIGHT_BIT_ROWS(shape, m, n, k)                                         \
+    {Opcode::v_smfmac_f32_##shape##_bf8_bf8, smfmac<m, n, k, bf8, bf8>},       \
+        {Opcode::v_smfmac_f32_##shape##_bf8_fp8, smfmac<m, n, k, bf8, fp8>},   \
+        {Opcode::v_smfmac_f32_##shape##_fp8_bf8, smfmac<m, n, k, fp8, bf8>},   \
+        {Opcode::v_smfmac_f32_##shape##_fp8_fp8, smfmac<m, n, k, fp8, fp8>}, { \
+        Opcode::v_smfmac_i32_##shape##_i8, smfmac<m, n, k, i8, i8>             \
+    }
+#define SIXTEEN_BIT_ROWS(shape, m, n, k)                                 \
+    {Opcode::v_smfmac_f32_##shape##_f16, smfmac<m, n, k, f16, f16>}, {   \
+        Opcode::v_smfmac_f32_##shape##_bf16, smfmac<m, n, k, bf16, bf16> \
+    }
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     SIXTEEN_BIT_ROWS(16x16x32, 16, 16, 32),
     SIXTEEN_BIT_ROWS(32x32x16, 32, 32, 16),
@@ -118,9 +130,12 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_mfma_scale_f32_16x16x128_f8f6f4, f8f6f4<16, 16, 128, true>},
     {Opcode::v_mfma_scale_f32_32x32x64_f8f6f4, f8f6f4<32, 32, 64, true>},
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> sparse_handlers() { return table; }
+std::span<const HandlerEntry> sparse_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

@@ -10,13 +10,20 @@ bool uses_index_mode(const Inst& in) {
 
 uint32_t select(uint32_t x, SdwaSel sel) {
     switch (sel) {
-        case SdwaSel::Byte0: return x & 0xff;
-        case SdwaSel::Byte1: return x >> 8 & 0xff;
-        case SdwaSel::Byte2: return x >> 16 & 0xff;
-        case SdwaSel::Byte3: return x >> 24;
-        case SdwaSel::Word0: return x & 0xffff;
-        case SdwaSel::Word1: return x >> 16;
-        case SdwaSel::Dword: return x;
+        case SdwaSel::Byte0:
+            return x & 0xff;
+        case SdwaSel::Byte1:
+            return x >> 8 & 0xff;
+        case SdwaSel::Byte2:
+            return x >> 16 & 0xff;
+        case SdwaSel::Byte3:
+            return x >> 24;
+        case SdwaSel::Word0:
+            return x & 0xffff;
+        case SdwaSel::Word1:
+            return x >> 16;
+        case SdwaSel::Dword:
+            return x;
     }
     return x;
 }
@@ -26,43 +33,66 @@ struct Field {
 };
 Field field_of(SdwaSel sel) {
     switch (sel) {
-        case SdwaSel::Byte0: return {0, 8};
-        case SdwaSel::Byte1: return {8, 8};
-        case SdwaSel::Byte2: return {16, 8};
-        case SdwaSel::Byte3: return {24, 8};
-        case SdwaSel::Word0: return {0, 16};
-        case SdwaSel::Word1: return {16, 16};
-        case SdwaSel::Dword: return {0, 32};
+        case SdwaSel::Byte0:
+            return {0, 8};
+        case SdwaSel::Byte1:
+            return {8, 8};
+        case SdwaSel::Byte2:
+            return {16, 8};
+        case SdwaSel::Byte3:
+            return {24, 8};
+        case SdwaSel::Word0:
+            return {0, 16};
+        case SdwaSel::Word1:
+            return {16, 16};
+        case SdwaSel::Dword:
+            return {0, 32};
     }
     return {0, 32};
 }
 
 uint32_t sign_extend(uint32_t x, uint32_t width) {
-    return width >= 32 ? x : static_cast<uint32_t>(static_cast<int32_t>(x << (32 - width)) >> (32 - width));
+    return width >= 32
+               ? x
+               : static_cast<uint32_t>(static_cast<int32_t>(x << (32 - width)) >> (32 - width));
 }
 
 // The lane that DPP lane l reads, or -1 when there is none (Vega ISA, DPP_CTRL table).
 int dpp_source(uint32_t ctrl, int l) {
     const int row = l & ~15, in_row = l & 15;
-    if (ctrl <= 0xff) return (l & ~3) | (ctrl >> (2 * (l & 3)) & 3);                        // quad_perm
+    if (ctrl <= 0xff) return (l & ~3) | (ctrl >> (2 * (l & 3)) & 3);  // quad_perm
     const int n = ctrl & 15;
     switch (ctrl >> 4) {
-        case 0x10: return in_row + n > 15 ? -1 : l + n;                                     // row_shl
-        case 0x11: return in_row - n < 0 ? -1 : l - n;                                      // row_shr
-        case 0x12: return row | ((in_row - n) & 15);                                        // row_ror
-        case 0x15: return row | n;                                                          // row_newbcast (gfx90a)
-        default: break;
+        case 0x10:
+            return in_row + n > 15 ? -1 : l + n;  // row_shl
+        case 0x11:
+            return in_row - n < 0 ? -1 : l - n;  // row_shr
+        case 0x12:
+            return row | ((in_row - n) & 15);  // row_ror
+        case 0x15:
+            return row | n;  // row_newbcast (gfx90a)
+        default:
+            break;
     }
     switch (ctrl) {
-        case 0x130: return l == 63 ? -1 : l + 1;           // wave_shl
-        case 0x134: return (l + 1) & 63;                   // wave_rol
-        case 0x138: return l == 0 ? -1 : l - 1;            // wave_shr
-        case 0x13c: return (l - 1) & 63;                   // wave_ror
-        case 0x140: return row | (15 - in_row);            // row_mirror
-        case 0x141: return (l & ~7) | (7 - (l & 7));       // row_half_mirror
-        case 0x142: return row == 0 ? -1 : row - 1;        // row_bcast:15, from the row before
-        case 0x143: return l < 32 ? -1 : 31;               // row_bcast:31
-        default: return -1;
+        case 0x130:
+            return l == 63 ? -1 : l + 1;  // wave_shl
+        case 0x134:
+            return (l + 1) & 63;  // wave_rol
+        case 0x138:
+            return l == 0 ? -1 : l - 1;  // wave_shr
+        case 0x13c:
+            return (l - 1) & 63;  // wave_ror
+        case 0x140:
+            return row | (15 - in_row);  // row_mirror
+        case 0x141:
+            return (l & ~7) | (7 - (l & 7));  // row_half_mirror
+        case 0x142:
+            return row == 0 ? -1 : row - 1;  // row_bcast:15, from the row before
+        case 0x143:
+            return l < 32 ? -1 : 31;  // row_bcast:31
+        default:
+            return -1;
     }
 }
 
@@ -70,11 +100,14 @@ int dpp_source(uint32_t ctrl, int l) {
 
 Valu::Valu(Wave& wave, const Inst& inst) : w(wave), in(inst), active(wave.exec()) {
     plain = in.variant != Variant::Sdwa && in.variant != Variant::Dpp;
-    if (w.mode & machine::mode::gpr_idx_en) [[unlikely]] set_index_mode();
-    if (in.variant == Variant::Dpp) [[unlikely]] apply_dpp_mask();
+    if (w.mode & machine::mode::gpr_idx_en) [[unlikely]]
+        set_index_mode();
+    if (in.variant == Variant::Dpp) [[unlikely]]
+        apply_dpp_mask();
 }
 
-// s_set_gpr_idx_on: M0[7:0] is added to the VGPR numbers that M0[15:12] names (src0, src1, src2, dst).
+// s_set_gpr_idx_on: M0[7:0] is added to the VGPR numbers that M0[15:12] names (src0, src1, src2,
+// dst).
 void Valu::set_index_mode() {
     if (!uses_index_mode(in)) return;
     const uint32_t index = w.sgpr[machine::m0] & 0xff, enable = w.sgpr[machine::m0] >> 12 & 15;
@@ -82,9 +115,10 @@ void Valu::set_index_mode() {
         const Operand& o = i < 3 ? in.src[i] : in.dst[0];
         if (!(enable >> i & 1) || o.kind != Operand::Kind::Vgpr) continue;
         if (o.reg + index + (o.dwords ? o.dwords : 1) > w.vgpr_count) {
-            stop(w, ExitKind::IllegalInstruction, "VGPR index (s_set_gpr_idx) beyond the allocation", o.reg + index);
+            stop(w, ExitKind::IllegalInstruction,
+                 "VGPR index (s_set_gpr_idx) beyond the allocation", o.reg + index);
             active = 0;
-            continue;   // harmless: reads and writes nothing beyond
+            continue;  // harmless: reads and writes nothing beyond
         }
         relative[i] = index;
     }
@@ -95,7 +129,7 @@ namespace {
 // The source lanes of one DPP_CTRL value.
 struct DppMap {
     uint8_t from[lanes];
-    uint64_t present = 0;   // lanes that have a source
+    uint64_t present = 0;  // lanes that have a source
     uint16_t ctrl = 0xffff;
 };
 const DppMap& dpp_map(uint16_t ctrl) {
@@ -121,12 +155,14 @@ uint64_t dpp_valid(const DppMap& m, uint64_t exec) {
 
 }  // namespace
 
-// Lanes of masked-off rows and banks, and lanes without a source unless BOUND_CTRL makes it 0, are not written.
+// Lanes of masked-off rows and banks, and lanes without a source unless BOUND_CTRL makes it 0, are
+// not written.
 void Valu::apply_dpp_mask() {
     uint64_t enabled = 0;
     for (uint32_t row = 0; row < 4; ++row)
         for (uint32_t bank = 0; bank < 4; ++bank)
-            if (in.row_mask >> row & 1 && in.bank_mask >> bank & 1) enabled |= uint64_t{15} << (16 * row + 4 * bank);
+            if (in.row_mask >> row & 1 && in.bank_mask >> bank & 1)
+                enabled |= uint64_t{15} << (16 * row + 4 * bank);
     active &= enabled;
     if (!in.bound_ctrl) active &= dpp_valid(dpp_map(in.dpp_ctrl), w.exec());
 }
@@ -174,9 +210,15 @@ void Valu::store_sdwa(const uint32_t* r, uint32_t width) {
         const uint32_t mask = ((1u << f.width) - 1) << f.shift;
         const uint32_t x = r[l] << f.shift & mask;
         switch (in.dst_unused) {
-            case 1: d[l] = sign_extend(r[l], f.width) << f.shift; break;   // SEXT: ones above, zeros below
-            case 2: d[l] = (d[l] & ~mask) | x; break;                     // PRESERVE
-            default: d[l] = x; break;                                     // PAD
+            case 1:
+                d[l] = sign_extend(r[l], f.width) << f.shift;
+                break;  // SEXT: ones above, zeros below
+            case 2:
+                d[l] = (d[l] & ~mask) | x;
+                break;  // PRESERVE
+            default:
+                d[l] = x;
+                break;  // PAD
         }
     });
 }

@@ -1,9 +1,9 @@
-// The frame of a vector ALU instruction: fetch sources (SDWA, DPP, op_sel, modifiers, index mode), run one
-// function over 64 lanes, finish (omod, clamp, denormals) and write under EXEC.
+// The frame of a vector ALU instruction: fetch sources (SDWA, DPP, op_sel, modifiers, index mode),
+// run one function over 64 lanes, finish (omod, clamp, denormals) and write under EXEC.
 //
-// An instruction is one line of a table: alu<[](uint32_t a, uint32_t b) { return a & b; }>. Argument types say how
-// the sources are read, the result type how it is written. All lanes are computed, EXEC is applied at
-// the write; so functions must be total.
+// An instruction is one line of a table: alu<[](uint32_t a, uint32_t b) { return a & b; }>.
+// Argument types say how the sources are read, the result type how it is written. All lanes are
+// computed, EXEC is applied at the write; so functions must be total.
 #pragma once
 
 #include <tuple>
@@ -34,9 +34,9 @@ struct alignas(64) Row {
 struct Valu {
     Wave& w;
     const Inst& in;
-    uint64_t active;      // lanes that are written
-    bool plain;           // no SDWA, no DPP, no modifier on any source
-    uint32_t relative[4] = {0, 0, 0, 0};   // s_set_gpr_idx: added to VGPR numbers of src0..2, dst
+    uint64_t active;                      // lanes that are written
+    bool plain;                           // no SDWA, no DPP, no modifier on any source
+    uint32_t relative[4] = {0, 0, 0, 0};  // s_set_gpr_idx: added to VGPR numbers of src0..2, dst
 
     Valu(Wave& wave, const Inst& inst);
 
@@ -44,7 +44,8 @@ struct Valu {
     // 64 dwords of source i after DPP and SDWA selection: a register row, or buf.
     const uint32_t* fetch(uint32_t i, uint32_t dword, Row& buf) {
         const Operand& o = in.src[i];
-        if (plain && is_vector(o)) [[likely]] return source_row(i, dword);
+        if (plain && is_vector(o)) [[likely]]
+            return source_row(i, dword);
         return fetch_slow(i, dword, buf);
     }
     const uint32_t* source_row(uint32_t i, uint32_t dword) {
@@ -58,7 +59,8 @@ struct Valu {
         return w.row(o.reg + dword + relative[3]);
     }
     void store32(const uint32_t* r) {
-        if (in.variant == Variant::Sdwa) [[unlikely]] return store_sdwa(r, 32);
+        if (in.variant == Variant::Sdwa) [[unlikely]]
+            return store_sdwa(r, 32);
         write_row(dest_row(), r, active);
     }
     void store16(const uint32_t* r, bool keep_other_half);
@@ -72,7 +74,8 @@ private:
     void store_sdwa(const uint32_t* r, uint32_t width);
 };
 
-// ---- typed sources -------------------------------------------------------------------------------
+// ---- typed sources
+// -------------------------------------------------------------------------------
 
 // One buffer per argument, not initialised.
 template <size_t I, class T>
@@ -85,7 +88,9 @@ template <size_t... I, class... A>
 struct Buffers<std::index_sequence<I...>, std::tuple<A...>> : BufferAt<I, A>... {};
 
 // op_sel of an ordinary 16-bit VOP3 source: takes the high half.
-inline bool high_half(const Inst& in, uint32_t i) { return in.op_sel >> i & 1; }
+inline bool high_half(const Inst& in, uint32_t i) {
+    return in.op_sel >> i & 1;
+}
 
 template <class T>
 const T* load(Valu& v, uint32_t i, T* out, const FloatMode& m, bool raw, bool is_addend) {
@@ -114,7 +119,8 @@ const T* load(Valu& v, uint32_t i, T* out, const FloatMode& m, bool raw, bool is
     } else if constexpr (sizeof(T) == 2) {
         Row buf;
         const uint32_t* r = is_addend ? v.dest_row() : v.fetch(i, 0, buf);
-        const uint32_t shift = high_half(in, is_addend ? 3 : i) && in.variant != Variant::Sdwa ? 16 : 0;
+        const uint32_t shift =
+            high_half(in, is_addend ? 3 : i) && in.variant != Variant::Sdwa ? 16 : 0;
         const bool flush = gf::is_float<T> && !raw && !m.keeps_inputs<Half>();
         for (uint32_t l = 0; l < lanes; ++l) {
             auto b = static_cast<uint16_t>(r[l] >> shift);
@@ -132,7 +138,8 @@ const T* load(Valu& v, uint32_t i, T* out, const FloatMode& m, bool raw, bool is
         const uint32_t* lo = is_addend ? v.dest_row(0) : v.fetch(i, 0, lo_buf);
         const uint32_t* hi = is_addend ? v.dest_row(1) : v.fetch(i, 1, hi_buf);
         const bool flush = gf::is_float<T> && !raw && !m.keeps_inputs<double>();
-        for (uint32_t l = 0; l < lanes; ++l) out[l] = std::bit_cast<T>(lo[l] | uint64_t{hi[l]} << 32);
+        for (uint32_t l = 0; l < lanes; ++l)
+            out[l] = std::bit_cast<T>(lo[l] | uint64_t{hi[l]} << 32);
         if constexpr (gf::is_float<T>) {
             if (neg || abs || flush)
                 for (uint32_t l = 0; l < lanes; ++l) {
@@ -146,7 +153,8 @@ const T* load(Valu& v, uint32_t i, T* out, const FloatMode& m, bool raw, bool is
     }
 }
 
-// ---- results ---------------------------------------------------------------------------------------
+// ---- results
+// ---------------------------------------------------------------------------------------
 
 template <class T>
 void finish_floats(const Valu& v, const FloatMode& m, T* r) {
@@ -166,7 +174,8 @@ void finish_floats(const Valu& v, const FloatMode& m, T* r) {
 template <uint32_t Flags, class R>
 void store(Valu& v, const FloatMode& m, R* r) {
     if constexpr (gf::is_float<R> && !(Flags & raw_result)) {
-        if (!m.keeps_outputs<R>() || v.in.clamp) [[unlikely]] finish_floats(v, m, r);
+        if (!m.keeps_outputs<R>() || v.in.clamp) [[unlikely]]
+            finish_floats(v, m, r);
     }
     if constexpr (sizeof(R) == 4) {
         v.store32(reinterpret_cast<const uint32_t*>(r));
@@ -180,7 +189,8 @@ void store(Valu& v, const FloatMode& m, R* r) {
     }
 }
 
-// ---- the frame ---------------------------------------------------------------------------------------
+// ---- the frame
+// ---------------------------------------------------------------------------------------
 
 template <class F>
 struct CallTraits : CallTraits<decltype(&F::operator())> {};
@@ -197,8 +207,8 @@ struct CallTraits<R (C::*)(const FloatMode&, A...) const> {
     static constexpr bool with_mode = true;
 };
 
-// Only a type that has its own size of arguments can be vectorised by explicit code: f32 and f64 operations that
-// also exist for __m256 and __m256d (gf::add & co). See alu_vec.
+// Only a type that has its own size of arguments can be vectorised by explicit code: f32 and f64
+// operations that also exist for __m256 and __m256d (gf::add & co). See alu_vec.
 template <auto F, uint32_t Flags, class Args, size_t... I>
 void alu_body(Wave& w, const Inst& in, std::index_sequence<I...>) {
     using Traits = CallTraits<decltype(F)>;
@@ -208,12 +218,15 @@ void alu_body(Wave& w, const Inst& in, std::index_sequence<I...>) {
     const FloatMode m{w.mode};
     Buffers<std::index_sequence<I...>, Args> buffers;
     const auto args = std::make_tuple(load<std::tuple_element_t<I, Args>>(
-        v, I, static_cast<BufferAt<I, std::tuple_element_t<I, Args>>&>(buffers).v, m, Flags & raw_floats, (Flags & addend) && I + 1 == count)...);
+        v, I, static_cast<BufferAt<I, std::tuple_element_t<I, Args>>&>(buffers).v, m,
+        Flags & raw_floats, (Flags & addend) && I + 1 == count)...);
     alignas(64) R out[lanes];
     R* __restrict r = out;
     for (uint32_t l = 0; l < lanes; ++l) {
-        if constexpr (Traits::with_mode) r[l] = F(m, std::get<I>(args)[l]...);
-        else r[l] = F(std::get<I>(args)[l]...);
+        if constexpr (Traits::with_mode)
+            r[l] = F(m, std::get<I>(args)[l]...);
+        else
+            r[l] = F(std::get<I>(args)[l]...);
     }
     if constexpr (std::is_same_v<R, Half> && !(Flags & no_ovfl)) {
         if (m.fp16_ovfl()) [[unlikely]] {
@@ -238,8 +251,10 @@ template <class R, uint32_t Flags>
 inline void with_rounding(Wave& w, const Inst& in, Handler run) {
     const FloatMode m{w.mode};
     uint32_t mode;
-    if constexpr (std::is_same_v<R, float> || (Flags & round_from_f32)) mode = m.round32();
-    else mode = m.round64();
+    if constexpr (std::is_same_v<R, float> || (Flags & round_from_f32))
+        mode = m.round32();
+    else
+        mode = m.round64();
     if (mode == 0) return run(w, in);
     gf::HostRounding scope(mode);
     run(w, in);
@@ -254,11 +269,14 @@ template <auto F, uint32_t Flags>
 template <auto F, uint32_t Flags = 0>
 void alu(Wave& w, const Inst& in) {
     using R = typename CallTraits<decltype(F)>::Result;
-    if constexpr (uses_rounding<R, Flags>) with_rounding<R, Flags>(w, in, &alu_run<F, Flags>);
-    else alu_run<F, Flags>(w, in);
+    if constexpr (uses_rounding<R, Flags>)
+        with_rounding<R, Flags>(w, in, &alu_run<F, Flags>);
+    else
+        alu_run<F, Flags>(w, in);
 }
 
-// F is generic and has an overload for __m256 (f32) or __m256d (f64): eight or four lanes at a time.
+// F is generic and has an overload for __m256 (f32) or __m256d (f64): eight or four lanes at a
+// time.
 template <class T, size_t N, auto F, uint32_t Flags>
 [[gnu::noinline]] void alu_vec_run(Wave& w, const Inst& in) {
     constexpr uint32_t step = sizeof(T) == 4 ? 8 : 4;
@@ -270,13 +288,17 @@ template <class T, size_t N, auto F, uint32_t Flags>
         a[i] = load<T>(v, i, buf[i], m, Flags & raw_floats, (Flags & addend) && i + 1 == N);
     alignas(64) T out[lanes];
     const auto at = [&](uint32_t i, uint32_t l) {
-        if constexpr (sizeof(T) == 4) return _mm256_loadu_ps(a[i] + l);
-        else return _mm256_loadu_pd(a[i] + l);
+        if constexpr (sizeof(T) == 4)
+            return _mm256_loadu_ps(a[i] + l);
+        else
+            return _mm256_loadu_pd(a[i] + l);
     };
     for (uint32_t l = 0; l < lanes; l += step) {
         auto r = [&] {
-            if constexpr (N == 2) return F(at(0, l), at(1, l));
-            else return F(at(0, l), at(1, l), at(2, l));
+            if constexpr (N == 2)
+                return F(at(0, l), at(1, l));
+            else
+                return F(at(0, l), at(1, l), at(2, l));
         }();
         std::memcpy(out + l, &r, sizeof r);
     }
@@ -288,14 +310,20 @@ void alu_vec(Wave& w, const Inst& in) {
     with_rounding<T, Flags>(w, in, &alu_vec_run<T, N, F, Flags>);
 }
 
-// Integer operation with saturation under CLAMP: F is generic; it runs on T, and with clamp on a type that holds the
-// exact result.
+// Integer operation with saturation under CLAMP: F is generic; it runs on T, and with clamp on a
+// type that holds the exact result.
 template <class T>
-struct Wide { using type = int64_t; };
+struct Wide {
+    using type = int64_t;
+};
 template <>
-struct Wide<uint64_t> { using type = __int128; };
+struct Wide<uint64_t> {
+    using type = __int128;
+};
 template <>
-struct Wide<int64_t> { using type = __int128; };
+struct Wide<int64_t> {
+    using type = __int128;
+};
 
 template <class T, size_t N, auto F, uint32_t Flags = 0>
 void alu_sat(Wave& w, const Inst& in) {
@@ -310,8 +338,10 @@ void alu_sat(Wave& w, const Inst& in) {
     using U = std::make_unsigned_t<T>;
     const auto run = [&](auto convert, auto narrow) {
         for (uint32_t l = 0; l < lanes; ++l) {
-            if constexpr (N == 2) out[l] = narrow(F(convert(a[0][l]), convert(a[1][l])));
-            else out[l] = narrow(F(convert(a[0][l]), convert(a[1][l]), convert(a[2][l])));
+            if constexpr (N == 2)
+                out[l] = narrow(F(convert(a[0][l]), convert(a[1][l])));
+            else
+                out[l] = narrow(F(convert(a[0][l]), convert(a[1][l]), convert(a[2][l])));
         }
     };
     if (!in.clamp) {
@@ -320,9 +350,12 @@ void alu_sat(Wave& w, const Inst& in) {
         run([](T x) { return static_cast<C>(x); }, [](auto x) { return static_cast<T>(x); });
     } else {
         constexpr W low = std::is_signed_v<T> ? -(W{1} << (sizeof(T) * 8 - 1)) : 0;
-        constexpr W high = std::is_signed_v<T> ? (W{1} << (sizeof(T) * 8 - 1)) - 1 : (W{1} << (sizeof(T) * 8)) - 1;
+        constexpr W high =
+            std::is_signed_v<T> ? (W{1} << (sizeof(T) * 8 - 1)) - 1 : (W{1} << (sizeof(T) * 8)) - 1;
         run([](T x) { return static_cast<W>(x); },
-            [](W x) { return static_cast<T>(x < low ? low : x > high ? high : x); });
+            [](W x) {
+                return static_cast<T>(x < low ? low : x > high ? high : x);
+            });
     }
     store<Flags | raw_result>(v, m, out);
 }

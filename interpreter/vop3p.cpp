@@ -1,4 +1,5 @@
-// Packed instructions: two 16-bit or two 32-bit operations per lane, mixed-precision FMA, dot products.
+// Packed instructions: two 16-bit or two 32-bit operations per lane, mixed-precision FMA, dot
+// products.
 #include "interpreter/valu.h"
 
 namespace wj::interp {
@@ -12,11 +13,13 @@ using i32 = int32_t;
 using u64 = uint64_t;
 using i64 = int64_t;
 
-// One 16-bit half of source i: op_sel picks it for the low result, op_sel_hi for the high one; neg and neg_hi likewise.
-// (v_pk_fmac_f16 is a VOP2 and has none of these: the high result is of the high halves.)
+// One 16-bit half of source i: op_sel picks it for the low result, op_sel_hi for the high one; neg
+// and neg_hi likewise. (v_pk_fmac_f16 is a VOP2 and has none of these: the high result is of the
+// high halves.)
 template <class T>
 T half_of(const Inst& in, u32 i, bool high, u32 dword, const FloatMode& m) {
-    const bool upper = in.format == Format::VOP2 ? high : (high ? in.op_sel_hi : in.op_sel) >> i & 1;
+    const bool upper =
+        in.format == Format::VOP2 ? high : (high ? in.op_sel_hi : in.op_sel) >> i & 1;
     auto b = static_cast<u16>(upper ? dword >> 16 : dword);
     if constexpr (gf::is_float<T>) {
         if ((high ? in.neg_hi : in.neg) >> i & 1) b ^= 0x8000;
@@ -33,7 +36,8 @@ template <class T, size_t N, auto F, uint32_t Flags>
     const FloatMode m{w.mode};
     Row buf[N], out;
     const u32* s[N];
-    for (u32 i = 0; i < N; ++i) s[i] = (Flags & addend) && i + 1 == N ? v.dest_row() : v.fetch(i, 0, buf[i]);
+    for (u32 i = 0; i < N; ++i)
+        s[i] = (Flags & addend) && i + 1 == N ? v.dest_row() : v.fetch(i, 0, buf[i]);
     for (u32 l = 0; l < lanes; ++l) {
         u32 r = 0;
         for (u32 h = 0; h < 2; ++h) {
@@ -47,8 +51,10 @@ template <class T, size_t N, auto F, uint32_t Flags>
                 }
             }
             T x;
-            if constexpr (N == 2) x = F(m, in, a[0], a[1]);
-            else x = F(m, in, a[0], a[1], a[2]);
+            if constexpr (N == 2)
+                x = F(m, in, a[0], a[1]);
+            else
+                x = F(m, in, a[0], a[1], a[2]);
             if constexpr (gf::is_float<T>) {
                 if (m.fp16_ovfl() && gf::is_inf(x)) {
                     bool inf_in = false;
@@ -65,23 +71,34 @@ template <class T, size_t N, auto F, uint32_t Flags>
     write_row(v.dest_row(), out.v, v.active);
 }
 template <class T, size_t N, auto F, uint32_t Flags = 0>
-void packed16(Wave& w, const Inst& in) { with_rounding<T, Flags>(w, in, &packed16_run<T, N, F, Flags>); }
+void packed16(Wave& w, const Inst& in) {
+    with_rounding<T, Flags>(w, in, &packed16_run<T, N, F, Flags>);
+}
 template <class T, size_t N, auto F>
-void packed_int(Wave& w, const Inst& in) { packed16_run<T, N, F, 0>(w, in); }
+void packed_int(Wave& w, const Inst& in) {
+    packed16_run<T, N, F, 0>(w, in);
+}
 
 // Integers saturate with CLAMP.
 template <class T>
 T narrow(const Inst& in, i64 x) {
-    constexpr i64 low = std::is_signed_v<T> ? -32768 : 0, high = std::is_signed_v<T> ? 32767 : 65535;
+    constexpr i64 low = std::is_signed_v<T> ? -32768 : 0,
+                  high = std::is_signed_v<T> ? 32767 : 65535;
     if (in.clamp) x = x < low ? low : x > high ? high : x;
     return static_cast<T>(x);
 }
-#define INT_OP(T, expr) [](const FloatMode&, const Inst& in, T a, T b) { return narrow<T>(in, expr); }
-#define F16_OP(expr) []([[maybe_unused]] const FloatMode& m, const Inst&, Half a, Half b) { return expr; }
-#define F16_OP3(expr) []([[maybe_unused]] const FloatMode& m, const Inst&, Half a, Half b, Half c) { return expr; }
-constexpr i64 shift_right(i64 x, u32 n) { return x >> n; }
+#define INT_OP(T, expr) \
+    [](const FloatMode&, const Inst& in, T a, T b) { return narrow<T>(in, expr); }
+#define F16_OP(expr) \
+    []([[maybe_unused]] const FloatMode& m, const Inst&, Half a, Half b) { return expr; }
+#define F16_OP3(expr) \
+    []([[maybe_unused]] const FloatMode& m, const Inst&, Half a, Half b, Half c) { return expr; }
+constexpr i64 shift_right(i64 x, u32 n) {
+    return x >> n;
+}
 
-// ---- packed f32 (gfx90a) -------------------------------------------------------------------------------
+// ---- packed f32 (gfx90a)
+// -------------------------------------------------------------------------------
 
 // Half h of source i as f32: a register of the pair, or the same half of a 64-bit constant.
 template <size_t N, auto F>
@@ -105,15 +122,20 @@ template <size_t N, auto F>
         }
         for (u32 l = 0; l < lanes; l += 8) {
             const auto at = [&](u32 i) { return _mm256_load_ps(s[i] + l); };
-            if constexpr (N == 2) _mm256_store_ps(out[h] + l, F(at(0), at(1)));
-            else _mm256_store_ps(out[h] + l, F(at(0), at(1), at(2)));
+            if constexpr (N == 2)
+                _mm256_store_ps(out[h] + l, F(at(0), at(1)));
+            else
+                _mm256_store_ps(out[h] + l, F(at(0), at(1), at(2)));
         }
         if (!m.keeps_outputs<float>() || in.clamp) finish_floats(v, m, out[h]);
     }
-    for (u32 h = 0; h < 2; ++h) write_row(v.dest_row(h), reinterpret_cast<const u32*>(out[h]), v.active);
+    for (u32 h = 0; h < 2; ++h)
+        write_row(v.dest_row(h), reinterpret_cast<const u32*>(out[h]), v.active);
 }
 template <size_t N, auto F>
-void packed_f32(Wave& w, const Inst& in) { with_rounding<float, 0>(w, in, &packed_f32_run<N, F>); }
+void packed_f32(Wave& w, const Inst& in) {
+    with_rounding<float, 0>(w, in, &packed_f32_run<N, F>);
+}
 
 void pk_mov_b32(Wave& w, const Inst& in) {
     Valu v(w, in);
@@ -121,20 +143,23 @@ void pk_mov_b32(Wave& w, const Inst& in) {
     const u32* low = v.fetch(0, in.op_sel & 1, buf[0]);
     const u32* high = v.fetch(1, in.op_sel >> 1 & 1, buf[1]);
     Row out = {};
-    std::memcpy(out.v, high, sizeof out);   // the low write may overlap the source of the high one
+    std::memcpy(out.v, high, sizeof out);  // the low write may overlap the source of the high one
     write_row(v.dest_row(0), low, v.active);
     write_row(v.dest_row(1), out.v, v.active);
 }
 
-// ---- v_mad_mix, v_fma_mix ---------------------------------------------------------------------------------
+// ---- v_mad_mix, v_fma_mix
+// ---------------------------------------------------------------------------------
 
 // op_sel_hi says that source i is f16, op_sel which half of it; neg_hi means absolute value here.
 float mix_source(const Inst& in, u32 i, u32 dword, const FloatMode& m) {
     u32 b = dword;
     const bool is_half = in.op_sel_hi >> i & 1;
     float x;
-    if (is_half) x = gf::to_float(gf::flush_in(m, Half{static_cast<u16>(in.op_sel >> i & 1 ? b >> 16 : b)}));
-    else x = std::bit_cast<float>(b);
+    if (is_half)
+        x = gf::to_float(gf::flush_in(m, Half{static_cast<u16>(in.op_sel >> i & 1 ? b >> 16 : b)}));
+    else
+        x = std::bit_cast<float>(b);
     b = std::bit_cast<u32>(x);
     if ((in.neg_hi | in.abs) >> i & 1) b &= 0x7fffffffu;
     if (in.neg >> i & 1) b ^= 0x80000000u;
@@ -154,17 +179,20 @@ template <bool Fused, MixTo To>
     const u32* old = v.dest_row();
     Row out;
     for (u32 l = 0; l < lanes; ++l) {
-        const float a = mix_source(in, 0, s[0][l], m), b = mix_source(in, 1, s[1][l], m), c = mix_source(in, 2, s[2][l], m);
+        const float a = mix_source(in, 0, s[0][l], m), b = mix_source(in, 1, s[1][l], m),
+                    c = mix_source(in, 2, s[2][l], m);
         float x = Fused ? gf::flush_out(m, gf::fma(a, b, c)) : gf::mad(a, b, c);
         if constexpr (To == MixTo::F32) {
             if (in.clamp) x = gf::apply_clamp(m, x);
             out.v[l] = std::bit_cast<u32>(x);
         } else {
             Half h = gf::to_half(x);
-            if (m.fp16_ovfl() && gf::is_inf(h) && !gf::is_inf(x)) h.bits = (h.bits & 0x8000) | 0x7bff;
+            if (m.fp16_ovfl() && gf::is_inf(h) && !gf::is_inf(x))
+                h.bits = (h.bits & 0x8000) | 0x7bff;
             h = gf::flush_out(m, h);
             if (in.clamp) h = gf::apply_clamp(m, h);
-            out.v[l] = To == MixTo::Low ? (old[l] & 0xffff0000u) | h.bits : (old[l] & 0xffff) | u32{h.bits} << 16;
+            out.v[l] = To == MixTo::Low ? (old[l] & 0xffff0000u) | h.bits
+                                        : (old[l] & 0xffff) | u32{h.bits} << 16;
         }
     }
     write_row(v.dest_row(), out.v, v.active);
@@ -174,9 +202,11 @@ void mix(Wave& w, const Inst& in) {
     with_rounding<std::conditional_t<To == MixTo::F32, float, Half>, 0>(w, in, &mix_run<Fused, To>);
 }
 
-// ---- dot products -------------------------------------------------------------------------------------------
+// ---- dot products
+// -------------------------------------------------------------------------------------------
 
-// Sum over 32/Width-bit fields plus the addend; CLAMP saturates the 32-bit result. op_sel matters for 16-bit fields only.
+// Sum over 32/Width-bit fields plus the addend; CLAMP saturates the 32-bit result. op_sel matters
+// for 16-bit fields only.
 template <class T, u32 Width, bool Accumulate>
 void dot_int(Wave& w, const Inst& in) {
     Valu v(w, in);
@@ -188,14 +218,17 @@ void dot_int(Wave& w, const Inst& in) {
     const auto field = [&](u32 i, u32 x, u32 n) -> i64 {
         if (packed) n = (n ? in.op_sel_hi : in.op_sel) >> i & 1;
         const u32 bits = x >> (Width * n) << (32 - Width);
-        if constexpr (std::is_signed_v<T>) return static_cast<i32>(bits) >> (32 - Width);
-        else return bits >> (32 - Width);
+        if constexpr (std::is_signed_v<T>)
+            return static_cast<i32>(bits) >> (32 - Width);
+        else
+            return bits >> (32 - Width);
     };
     for (u32 l = 0; l < lanes; ++l) {
         i64 sum = static_cast<T>(c[l]);
         for (u32 n = 0; n < 32 / Width; ++n) sum += field(0, a[l], n) * field(1, b[l], n);
         if (in.clamp) {
-            constexpr i64 low = std::is_signed_v<T> ? INT32_MIN : 0, high = std::is_signed_v<T> ? INT32_MAX : i64{UINT32_MAX};
+            constexpr i64 low = std::is_signed_v<T> ? INT32_MIN : 0,
+                          high = std::is_signed_v<T> ? INT32_MAX : i64{UINT32_MAX};
             sum = sum < low ? low : sum > high ? high : sum;
         }
         out.v[l] = static_cast<u32>(sum);
@@ -203,10 +236,13 @@ void dot_int(Wave& w, const Inst& in) {
     write_row(v.dest_row(), out.v, v.active);
 }
 
-float bf16_to_float(u16 b) { return std::bit_cast<float>(u32{b} << 16); }
+float bf16_to_float(u16 b) {
+    return std::bit_cast<float>(u32{b} << 16);
+}
 
-// v_dot2_f32_f16 and relatives. Products of f16 or bf16 are exact in f32, so that order is the only choice: the
-// addend first, then element 0, then element 1 (AMD pseudo-code); v_dot2_f32_bf16 adds its addend last.
+// v_dot2_f32_f16 and relatives. Products of f16 or bf16 are exact in f32, so that order is the only
+// choice: the addend first, then element 0, then element 1 (AMD pseudo-code); v_dot2_f32_bf16 adds
+// its addend last.
 enum class Dot { F16, Bf16, Bf16AddendLast };
 
 template <Dot Kind, bool Accumulate>
@@ -222,8 +258,10 @@ template <Dot Kind, bool Accumulate>
         const bool upper = packed ? (n ? in.op_sel_hi : in.op_sel) >> i & 1 : n;
         auto bits = static_cast<u16>(upper ? x >> 16 : x);
         if ((packed && n ? in.neg_hi : in.neg) >> i & 1) bits ^= 0x8000;
-        if constexpr (Kind == Dot::F16) return gf::to_float(gf::flush_in(m, Half{bits}));
-        else return bf16_to_float(bits);
+        if constexpr (Kind == Dot::F16)
+            return gf::to_float(gf::flush_in(m, Half{bits}));
+        else
+            return bf16_to_float(bits);
     };
     for (u32 l = 0; l < lanes; ++l) {
         float addend_value = std::bit_cast<float>(c[l]);
@@ -245,14 +283,18 @@ template <Dot Kind, bool Accumulate>
     write_row(v.dest_row(), out.v, v.active);
 }
 template <Dot Kind, bool Accumulate>
-void dot2(Wave& w, const Inst& in) { with_rounding<float, 0>(w, in, &dot2_run<Kind, Accumulate>); }
+void dot2(Wave& w, const Inst& in) {
+    with_rounding<float, 0>(w, in, &dot2_run<Kind, Accumulate>);
+}
 
 constexpr auto fma32 = [](__m256 a, __m256 b, __m256 c) { return gf::fma(a, b, c); };
 constexpr auto mul32 = [](__m256 a, __m256 b) { return gf::mul(a, b); };
 constexpr auto add32 = [](__m256 a, __m256 b) { return gf::add(a, b); };
 template <class T>
-constexpr auto mad16 = [](const FloatMode&, const Inst& in, T a, T b, T c) { return narrow<T>(in, i64{a} * b + c); };
+constexpr auto mad16 =
+    [](const FloatMode&, const Inst& in, T a, T b, T c) { return narrow<T>(in, i64{a} * b + c); };
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_pk_mad_i16, packed_int<i16, 3, mad16<i16>>},
     {Opcode::v_pk_mad_u16, packed_int<u16, 3, mad16<u16>>},
@@ -301,9 +343,12 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_dot2_f32_bf16, dot2<Dot::Bf16AddendLast, false>},
     {Opcode::v_dot2c_f32_bf16, dot2<Dot::Bf16, true>},
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> vop3p_handlers() { return table; }
+std::span<const HandlerEntry> vop3p_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

@@ -15,25 +15,32 @@ using i32 = int32_t;
 
 // Byte n as f32.
 template <u32 N>
-constexpr auto ubyte = [](u32 a) { return static_cast<float>(static_cast<i32>((a / (1u << (8 * N))) & 0xff)); };
+constexpr auto ubyte =
+    [](u32 a) { return static_cast<float>(static_cast<i32>((a / (1u << (8 * N))) & 0xff)); };
 
 // [-1, 1] or [0, 1] to the integer range, rounded to nearest even; NaN is 0.
 template <class I, class T>
 I normalise(T x) {
     if (gf::is_nan(x)) return 0;
     double d;
-    if constexpr (std::is_same_v<T, Half>) d = gf::to_float(x);
-    else d = x;
-    constexpr double low = std::is_signed_v<I> ? -1.0 : 0.0, scale = std::is_signed_v<I> ? 32767.0 : 65535.0;
+    if constexpr (std::is_same_v<T, Half>)
+        d = gf::to_float(x);
+    else
+        d = x;
+    constexpr double low = std::is_signed_v<I> ? -1.0 : 0.0,
+                     scale = std::is_signed_v<I> ? 32767.0 : 65535.0;
     d = d < low ? low : d > 1.0 ? 1.0 : d;
     return static_cast<I>(gf::rndne(d * scale));
 }
-u32 pack(u16 low, u16 high) { return low | u32{high} << 16; }
+u32 pack(u16 low, u16 high) {
+    return low | u32{high} << 16;
+}
 
 // f32 to u8 by the host's rounding mode, saturated; NaN is 0.
 u32 to_u8(float x) {
     if (gf::is_nan(x)) return 0;
-    const float r = _mm_cvtss_f32(_mm_round_ss(_mm_set_ss(x), _mm_set_ss(x), _MM_FROUND_CUR_DIRECTION | _MM_FROUND_NO_EXC));
+    const float r = _mm_cvtss_f32(
+        _mm_round_ss(_mm_set_ss(x), _mm_set_ss(x), _MM_FROUND_CUR_DIRECTION | _MM_FROUND_NO_EXC));
     return r <= 0 ? 0 : r >= 255 ? 255 : static_cast<u32>(r);
 }
 constexpr auto pk_u8 = [](float a, u32 b, u32 c) {
@@ -41,16 +48,26 @@ constexpr auto pk_u8 = [](float a, u32 b, u32 c) {
     return (c & ~(0xffu << shift)) | to_u8(a) << shift;
 };
 // Rounds by MODE although its result is an integer.
-void cvt_pk_u8(Wave& w, const Inst& in) { with_rounding<float, 0>(w, in, &alu_run<pk_u8, 0>); }
-void cvt_pkaccum_u8(Wave& w, const Inst& in) { with_rounding<float, 0>(w, in, &alu_run<pk_u8, addend>); }
+void cvt_pk_u8(Wave& w, const Inst& in) {
+    with_rounding<float, 0>(w, in, &alu_run<pk_u8, 0>);
+}
+void cvt_pkaccum_u8(Wave& w, const Inst& in) {
+    with_rounding<float, 0>(w, in, &alu_run<pk_u8, addend>);
+}
 
-u16 half_bits(const FloatMode& m, Half h) { return gf::to_bits(gf::flush_out(m, h)); }
+u16 half_bits(const FloatMode& m, Half h) {
+    return gf::to_bits(gf::flush_out(m, h));
+}
 
-i32 floor_to_int(double x) { return gf::to_int_sat<i32>(gf::floor(x)); }
+i32 floor_to_int(double x) {
+    return gf::to_int_sat<i32>(gf::floor(x));
+}
 
 template <class T>
-constexpr auto int_to_half = [](T a) { return gf::to_half(static_cast<float>(static_cast<i32>(a))); };
+constexpr auto int_to_half =
+    [](T a) { return gf::to_half(static_cast<float>(static_cast<i32>(a))); };
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_cvt_i32_f64, alu<[](double a) { return gf::to_int_sat<i32>(a); }>},
     {Opcode::v_cvt_u32_f64, alu<[](double a) { return gf::to_int_sat<u32>(a); }>},
@@ -93,9 +110,12 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_cvt_pk_u8_f32, cvt_pk_u8},
     {Opcode::v_cvt_pkaccum_u8_f32, cvt_pkaccum_u8},
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> vop_cvt_handlers() { return table; }
+std::span<const HandlerEntry> vop_cvt_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

@@ -1,5 +1,6 @@
-// f16 arithmetic. Results of instructions that are new in gfx9 leave the other half of the register alone; the older ones
-// clear it (AMD pseudo-code, "D0 = { 16'0, tmp }"; LLVM GCNSubtarget::zeroesHigh16BitsOfDest).
+// f16 arithmetic. Results of instructions that are new in gfx9 leave the other half of the register
+// alone; the older ones clear it (AMD pseudo-code, "D0 = { 16'0, tmp }"; LLVM
+// GCNSubtarget::zeroesHigh16BitsOfDest).
 #include "common/transcendental.h"
 #include "interpreter/valu.h"
 
@@ -7,7 +8,9 @@ namespace wj::interp {
 
 namespace {
 
-constexpr auto mad_op = [](const FloatMode& m, Half a, Half b, Half c) { return gf::mad(m, a, b, c); };
+constexpr auto mad_op = [](const FloatMode& m, Half a, Half b, Half c) {
+    return gf::mad(m, a, b, c);
+};
 constexpr auto fma_op = [](Half a, Half b, Half c) { return gf::fma(a, b, c); };
 constexpr auto fixup_op = [](Half a, Half b, Half c) { return gf::div_fixup(a, b, c); };
 
@@ -17,6 +20,7 @@ constexpr auto through_f32 = [](Half a) { return gf::to_half(F(gf::to_float(a)))
 
 constexpr uint32_t special = nearest | no_ovfl;
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_add_f16, alu<[](Half a, Half b) { return gf::add(a, b); }>},
     {Opcode::v_sub_f16, alu<[](Half a, Half b) { return gf::sub(a, b); }>},
@@ -52,9 +56,12 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_sin_f16, alu<through_f32<trans::sin>, special>},
     {Opcode::v_cos_f16, alu<through_f32<trans::cos>, special>},
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> vop_f16_handlers() { return table; }
+std::span<const HandlerEntry> vop_f16_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

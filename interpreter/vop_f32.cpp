@@ -17,7 +17,9 @@ constexpr auto fma_op = [](auto a, auto b, auto c) { return gf::fma(a, b, c); };
 constexpr auto mad_op = [](auto a, auto b, auto c) { return gf::mad(a, b, c); };
 
 // DX9 rule: 0 * anything = +0.
-float mul_legacy(float a, float b) { return gf::is_zero(a) || gf::is_zero(b) ? 0.0f : gf::mul(a, b); }
+float mul_legacy(float a, float b) {
+    return gf::is_zero(a) || gf::is_zero(b) ? 0.0f : gf::mul(a, b);
+}
 
 template <int Which>
 constexpr auto cube_op = [](float x, float y, float z) { return gf::cube(Which, x, y, z); };
@@ -25,6 +27,7 @@ constexpr auto cube_op = [](float x, float y, float z) { return gf::cube(Which, 
 // v_mad flushes whatever MODE says, also its result.
 constexpr u32 mad_flags = raw_floats;
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_add_f32, alu_vec<float, 2, add_op>},
     {Opcode::v_sub_f32, alu_vec<float, 2, sub_op>},
@@ -76,9 +79,12 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_cubema_f32, alu<cube_op<3>>},
     {Opcode::v_div_fixup_f32, alu<[](float a, float b, float c) { return gf::div_fixup(a, b, c); }>},
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> vop_f32_handlers() { return table; }
+std::span<const HandlerEntry> vop_f32_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

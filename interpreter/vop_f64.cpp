@@ -9,6 +9,7 @@ constexpr auto add_op = [](auto a, auto b) { return gf::add(a, b); };
 constexpr auto mul_op = [](auto a, auto b) { return gf::mul(a, b); };
 constexpr auto fma_op = [](auto a, auto b, auto c) { return gf::fma(a, b, c); };
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_add_f64, alu_vec<double, 2, add_op>},
     {Opcode::v_mul_f64, alu_vec<double, 2, mul_op>},
@@ -31,9 +32,12 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_trig_preop_f64, alu<[](double a, uint32_t b) { return gf::trig_preop(a, b); }>},
     {Opcode::v_div_fixup_f64, alu<[](double a, double b, double c) { return gf::div_fixup(a, b, c); }>},
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> vop_f64_handlers() { return table; }
+std::span<const HandlerEntry> vop_f64_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

@@ -15,11 +15,21 @@ using i64 = int64_t;
 
 // Named, because ">>" inside a template argument list ends it for some compilers.
 template <class T>
-constexpr T shr(T x, u32 n) { return static_cast<T>(x >> n); }
-constexpr u32 u24(u32 x) { return x & 0xffffff; }
-constexpr i32 i24(u32 x) { return static_cast<i32>(x << 8) >> 8; }
-constexpr u32 byte(u32 x, u32 i) { return x >> (8 * i) & 0xff; }
-constexpr u32 absdiff(u32 a, u32 b) { return a > b ? a - b : b - a; }
+constexpr T shr(T x, u32 n) {
+    return static_cast<T>(x >> n);
+}
+constexpr u32 u24(u32 x) {
+    return x & 0xffffff;
+}
+constexpr i32 i24(u32 x) {
+    return static_cast<i32>(x << 8) >> 8;
+}
+constexpr u32 byte(u32 x, u32 i) {
+    return x >> (8 * i) & 0xff;
+}
+constexpr u32 absdiff(u32 a, u32 b) {
+    return a > b ? a - b : b - a;
+}
 
 constexpr u32 sad_u8(u32 a, u32 b) {
     u32 sum = 0;
@@ -56,9 +66,13 @@ constexpr T med3(T a, T b, T c) {
     return c < lo ? lo : c > hi ? hi : c;
 }
 template <class T>
-constexpr T min2(T a, T b) { return a < b ? a : b; }
+constexpr T min2(T a, T b) {
+    return a < b ? a : b;
+}
 template <class T>
-constexpr T max2(T a, T b) { return a < b ? b : a; }
+constexpr T max2(T a, T b) {
+    return a < b ? b : a;
+}
 
 template <class T>
 inline constexpr auto min3_op = [](T a, T b, T c) { return min2(min2(a, b), c); };
@@ -79,8 +93,10 @@ constexpr auto mul_add = [](auto a, auto b, auto c) { return a * b + c; };
 constexpr auto mad_u24 = [](auto a, auto b, auto c) { return (a & 0xffffff) * (b & 0xffffff) + c; };
 template <class T>
 constexpr T sext24(T x) {
-    if constexpr (sizeof(T) == 4) return static_cast<T>(i24(static_cast<u32>(x)));
-    else return static_cast<T>(i24(static_cast<u32>(static_cast<u64>(x))));
+    if constexpr (sizeof(T) == 4)
+        return static_cast<T>(i24(static_cast<u32>(x)));
+    else
+        return static_cast<T>(i24(static_cast<u32>(static_cast<u64>(x))));
 }
 constexpr auto mad_i24 = [](auto a, auto b, auto c) { return sext24(a) * sext24(b) + c; };
 constexpr auto mul_u24 = [](auto a, auto b) { return (a & 0xffffff) * (b & 0xffffff); };
@@ -89,13 +105,15 @@ constexpr auto mul_i24 = [](auto a, auto b) { return sext24(a) * sext24(b); };
 // v_mad_u32_u16, v_mad_i32_i16: 16-bit factors, 32-bit addend.
 template <class N, class W>
 void mad_16(Wave& w, const Inst& in) {
-    if (!in.clamp) return alu<[](N a, N b, u32 c) { return static_cast<u32>(W{a} * W{b}) + c; }>(w, in);
+    if (!in.clamp)
+        return alu<[](N a, N b, u32 c) { return static_cast<u32>(W{a} * W{b}) + c; }>(w, in);
     alu<[](N a, N b, W c) {
         const i64 x = i64{a} * b + c, top = std::is_signed_v<W> ? 0x7fffffff : 0xffffffff;
         return static_cast<W>(x > top ? top : x < -top - 1 ? -top - 1 : x);
     }>(w, in);
 }
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_mov_b32, alu<[](u32 a) { return a; }>},
     {Opcode::v_not_b32, alu<[](u32 a) { return ~a; }>},
@@ -209,9 +227,12 @@ constexpr HandlerEntry table[] = {
      }>},
     {Opcode::v_prng_b32, alu<[](u32 a) { return a << 1 ^ (shr(a, 31) ? 197u : 0u); }>},
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> vop_int_handlers() { return table; }
+std::span<const HandlerEntry> vop_int_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

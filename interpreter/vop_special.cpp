@@ -29,7 +29,8 @@ void cndmask(Wave& w, const Inst& in) {
 
 enum class Carry { Add, Sub, SubRev };
 
-// v_add_co & co: the carry or borrow of each lane goes to dst[1]; v_addc & co also read one from src[2].
+// v_add_co & co: the carry or borrow of each lane goes to dst[1]; v_addc & co also read one from
+// src[2].
 template <Carry Op, bool CarryIn>
 void carry(Wave& w, const Inst& in) {
     Valu v(w, in);
@@ -41,7 +42,8 @@ void carry(Wave& w, const Inst& in) {
     if constexpr (CarryIn) {
         u64 mask = read_s64(w, in.src[2]);
         for (u32 l = 0; l < lanes; l += 8, mask >>= 8)
-            _mm256_store_si256(reinterpret_cast<__m256i*>(c + l), _mm256_srli_epi32(expand_mask8(mask & 0xff), 31));
+            _mm256_store_si256(reinterpret_cast<__m256i*>(c + l),
+                               _mm256_srli_epi32(expand_mask8(mask & 0xff), 31));
     } else {
         std::memset(c, 0, sizeof c);
     }
@@ -71,7 +73,8 @@ void readlane(Wave& w, const Inst& in) {
 // With EXEC = 0 it reads lane 0.
 void readfirstlane(Wave& w, const Inst& in) {
     const u64 exec = w.exec();
-    write_s32(w, in.dst[0], read_lane(w, in.src[0], exec ? static_cast<u32>(__builtin_ctzll(exec)) : 0));
+    write_s32(w, in.dst[0],
+              read_lane(w, in.src[0], exec ? static_cast<u32>(__builtin_ctzll(exec)) : 0));
 }
 // Ignores EXEC.
 void writelane(Wave& w, const Inst& in) {
@@ -90,7 +93,8 @@ void mbcnt(Wave& w, const Inst& in) {
     Row out;
     for (u32 l = 0; l < lanes; ++l) {
         const u64 below = (u64{1} << l) - 1;
-        out.v[l] = b[l] + static_cast<u32>(__builtin_popcount(a[l] & static_cast<u32>(High ? below >> 32 : below)));
+        out.v[l] = b[l] + static_cast<u32>(__builtin_popcount(
+                              a[l] & static_cast<u32>(High ? below >> 32 : below)));
     }
     v.store32(out.v);
 }
@@ -105,10 +109,12 @@ void swap(Wave& w, const Inst& in) {
 }
 
 // Clears the exception flags of TRAPSTS.
-void clrexcp(Wave& w, const Inst&) { w.trapsts &= ~0x1ffu; }
+void clrexcp(Wave& w, const Inst&) {
+    w.trapsts &= ~0x1ffu;
+}
 
-// v_permlane16_swap, v_permlane32_swap: the upper rows of vdst change places with the lower rows of src0. EXEC is
-// ignored, as the pseudo-code does.
+// v_permlane16_swap, v_permlane32_swap: the upper rows of vdst change places with the lower rows of
+// src0. EXEC is ignored, as the pseudo-code does.
 template <u32 Distance>
 void permlane_swap(Wave& w, const Inst& in) {
     uint32_t* d = vrow(w, in.dst[0]);
@@ -117,7 +123,8 @@ void permlane_swap(Wave& w, const Inst& in) {
         if (!(l & Distance)) std::swap(s[l], d[l + Distance]);
 }
 
-// ---- division -----------------------------------------------------------------------------------------
+// ---- division
+// -----------------------------------------------------------------------------------------
 
 template <class T>
 [[gnu::noinline]] void div_scale_run(Wave& w, const Inst& in) {
@@ -138,7 +145,9 @@ template <class T>
     if (w.exit.kind == ExitKind::None) write_s64(w, in.dst[1], mask & v.active);
 }
 template <class T>
-void div_scale(Wave& w, const Inst& in) { with_rounding<T, 0>(w, in, &div_scale_run<T>); }
+void div_scale(Wave& w, const Inst& in) {
+    with_rounding<T, 0>(w, in, &div_scale_run<T>);
+}
 
 template <class T>
 [[gnu::noinline]] void div_fmas_run(Wave& w, const Inst& in) {
@@ -153,18 +162,23 @@ template <class T>
     store<0>(v, m, out);
 }
 template <class T>
-void div_fmas(Wave& w, const Inst& in) { with_rounding<T, 0>(w, in, &div_fmas_run<T>); }
+void div_fmas(Wave& w, const Inst& in) {
+    with_rounding<T, 0>(w, in, &div_fmas_run<T>);
+}
 
 // gfx908 and later: AccVGPR copies.
 void accvgpr_copy(Wave& w, const Inst& in) {
     Valu v(w, in);
     Row buf;
     const u32* r = buf.v;
-    if (is_vector(in.src[0])) r = vrow(w, in.src[0]);
-    else for (u32 l = 0; l < lanes; ++l) buf.v[l] = read_lane(w, in.src[0], 0);
+    if (is_vector(in.src[0]))
+        r = vrow(w, in.src[0]);
+    else
+        for (u32 l = 0; l < lanes; ++l) buf.v[l] = read_lane(w, in.src[0], 0);
     write_row(v.dest_row(), r, w.exec());
 }
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_nop, nothing},
     {Opcode::v_clrexcp, clrexcp},
@@ -191,9 +205,12 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_accvgpr_write_b32, accvgpr_copy},
     {Opcode::v_accvgpr_mov_b32, accvgpr_copy},
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> vop_special_handlers() { return table; }
+std::span<const HandlerEntry> vop_special_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

@@ -10,7 +10,9 @@ using u64 = uint64_t;
 using i64 = int64_t;
 
 template <class T>
-constexpr T shr(T x, u32 n) { return static_cast<T>(x >> n); }
+constexpr T shr(T x, u32 n) {
+    return static_cast<T>(x >> n);
+}
 
 u32 sad(u32 a, u32 b, bool masked) {
     u32 sum = 0;
@@ -42,8 +44,10 @@ constexpr auto qsad_pk_sat = [](u64 a, u32 b, u64 c) {
 };
 template <bool Masked>
 void qsad(Wave& w, const Inst& in) {
-    if (in.clamp) alu<qsad_pk_sat<Masked>>(w, in);
-    else alu<qsad_pk<Masked>>(w, in);
+    if (in.clamp)
+        alu<qsad_pk_sat<Masked>>(w, in);
+    else
+        alu<qsad_pk<Masked>>(w, in);
 }
 
 // 128-bit accumulator and result.
@@ -83,8 +87,10 @@ void mad_wide(Wave& w, const Inst& in) {
         A64 r = static_cast<A64>(sum);
         carry |= static_cast<u64>(sum >> 64 & 1) << l;
         if (in.clamp && sum != static_cast<W>(r)) {
-            if constexpr (std::is_signed_v<T>) r = sum < 0 ? INT64_MIN : INT64_MAX;
-            else r = UINT64_MAX;
+            if constexpr (std::is_signed_v<T>)
+                r = sum < 0 ? INT64_MIN : INT64_MAX;
+            else
+                r = UINT64_MAX;
         }
         out[l] = r;
     }
@@ -92,6 +98,7 @@ void mad_wide(Wave& w, const Inst& in) {
     write_s64(w, in.dst[1], carry & v.active);
 }
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_mov_b64, alu<[](u64 a) { return a; }>},
     {Opcode::v_lshlrev_b64, alu<[](u32 a, u64 b) { return b << (a & 63); }>},
@@ -104,9 +111,12 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_mqsad_pk_u16_u8, qsad<true>},
     {Opcode::v_mqsad_u32_u8, mqsad_u32},
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> vop_wide_handlers() { return table; }
+std::span<const HandlerEntry> vop_wide_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

@@ -12,12 +12,14 @@ void compare_body(Wave& w, const Inst& in, std::index_sequence<I...>) {
     const FloatMode m{w.mode};
     Buffers<std::index_sequence<I...>, Args> buffers;
     const auto args = std::make_tuple(load<std::tuple_element_t<I, Args>>(
-        v, I, static_cast<BufferAt<I, std::tuple_element_t<I, Args>>&>(buffers).v, m, Flags & raw_floats, false)...);
+        v, I, static_cast<BufferAt<I, std::tuple_element_t<I, Args>>&>(buffers).v, m,
+        Flags & raw_floats, false)...);
     alignas(64) uint32_t out[lanes];
     uint32_t* __restrict r = out;
     for (uint32_t l = 0; l < lanes; ++l) r[l] = F(std::get<I>(args)[l]...) ? ~0u : 0u;
     const uint64_t mask = row_signs(out) & v.active;
-    if (w.exit.kind != ExitKind::None) [[unlikely]] return;
+    if (w.exit.kind != ExitKind::None) [[unlikely]]
+        return;
     write_s64(w, in.dst[0], mask);
     if constexpr (WritesExec) w.set_s64(machine::exec_lo, mask);
 }
@@ -29,42 +31,68 @@ void compare(Wave& w, const Inst& in) {
 }
 
 // Half compares as f32, exactly.
-inline float value(Half x) { return gf::to_float(x); }
+inline float value(Half x) {
+    return gf::to_float(x);
+}
 template <class T>
-inline T value(T x) { return x; }
+inline T value(T x) {
+    return x;
+}
 
-template <class T> constexpr auto never = [](T, T) { return false; };
-template <class T> constexpr auto always = [](T, T) { return true; };
-template <class T> constexpr auto lt = [](T a, T b) { return value(a) < value(b); };
-template <class T> constexpr auto eq = [](T a, T b) { return value(a) == value(b); };
-template <class T> constexpr auto le = [](T a, T b) { return value(a) <= value(b); };
-template <class T> constexpr auto gt = [](T a, T b) { return value(b) < value(a); };
-template <class T> constexpr auto ge = [](T a, T b) { return value(b) <= value(a); };
-template <class T> constexpr auto ne = [](T a, T b) { return value(a) != value(b); };
+template <class T>
+constexpr auto never = [](T, T) { return false; };
+template <class T>
+constexpr auto always = [](T, T) { return true; };
+template <class T>
+constexpr auto lt = [](T a, T b) { return value(a) < value(b); };
+template <class T>
+constexpr auto eq = [](T a, T b) { return value(a) == value(b); };
+template <class T>
+constexpr auto le = [](T a, T b) { return value(a) <= value(b); };
+template <class T>
+constexpr auto gt = [](T a, T b) { return value(b) < value(a); };
+template <class T>
+constexpr auto ge = [](T a, T b) { return value(b) <= value(a); };
+template <class T>
+constexpr auto ne = [](T a, T b) { return value(a) != value(b); };
 // "less or greater": false with a NaN; != is true.
-template <class T> constexpr auto lg = [](T a, T b) { return value(a) < value(b) || value(b) < value(a); };
-template <class T> constexpr auto o = [](T a, T b) { return value(a) == value(a) && value(b) == value(b); };
-template <class T> constexpr auto u = [](T a, T b) { return value(a) != value(a) || value(b) != value(b); };
-template <class T> constexpr auto nge = [](T a, T b) { return !(value(b) <= value(a)); };
-template <class T> constexpr auto nlg = [](T a, T b) { return !(value(a) < value(b) || value(b) < value(a)); };
-template <class T> constexpr auto ngt = [](T a, T b) { return !(value(b) < value(a)); };
-template <class T> constexpr auto nle = [](T a, T b) { return !(value(a) <= value(b)); };
-template <class T> constexpr auto nlt = [](T a, T b) { return !(value(a) < value(b)); };
-template <class T> constexpr auto in_class = [](T a, uint32_t b) { return gf::compare_class(a, b); };
+template <class T>
+constexpr auto lg = [](T a, T b) { return value(a) < value(b) || value(b) < value(a); };
+template <class T>
+constexpr auto o = [](T a, T b) { return value(a) == value(a) && value(b) == value(b); };
+template <class T>
+constexpr auto u = [](T a, T b) { return value(a) != value(a) || value(b) != value(b); };
+template <class T>
+constexpr auto nge = [](T a, T b) { return !(value(b) <= value(a)); };
+template <class T>
+constexpr auto nlg = [](T a, T b) { return !(value(a) < value(b) || value(b) < value(a)); };
+template <class T>
+constexpr auto ngt = [](T a, T b) { return !(value(b) < value(a)); };
+template <class T>
+constexpr auto nle = [](T a, T b) { return !(value(a) <= value(b)); };
+template <class T>
+constexpr auto nlt = [](T a, T b) { return !(value(a) < value(b)); };
+template <class T>
+constexpr auto in_class = [](T a, uint32_t b) { return gf::compare_class(a, b); };
 
-#define ROW(name, type, T, op) \
-    {Opcode::v_cmp_##name##_##type, compare<op<T>, false>}, {Opcode::v_cmpx_##name##_##type, compare<op<T>, true>}
-#define INT_ROWS(type, T)                                                                    \
+#define ROW(name, type, T, op)                                \
+    {Opcode::v_cmp_##name##_##type, compare<op<T>, false>}, { \
+        Opcode::v_cmpx_##name##_##type, compare<op<T>, true>  \
+    }
+#define INT_ROWS(type, T)                                                                     \
     ROW(f, type, T, never), ROW(lt, type, T, lt), ROW(eq, type, T, eq), ROW(le, type, T, le), \
         ROW(gt, type, T, gt), ROW(ne, type, T, ne), ROW(ge, type, T, ge), ROW(t, type, T, always)
-#define FLOAT_ROWS(type, T)                                                                      \
-    ROW(f, type, T, never), ROW(lt, type, T, lt), ROW(eq, type, T, eq), ROW(le, type, T, le),     \
-        ROW(gt, type, T, gt), ROW(lg, type, T, lg), ROW(ge, type, T, ge), ROW(o, type, T, o),     \
-        ROW(u, type, T, u), ROW(nge, type, T, nge), ROW(nlg, type, T, nlg), ROW(ngt, type, T, ngt), \
-        ROW(nle, type, T, nle), ROW(neq, type, T, ne), ROW(nlt, type, T, nlt), ROW(tru, type, T, always), \
-        {Opcode::v_cmp_class_##type, compare<in_class<T>, false, raw_floats>},                    \
-        {Opcode::v_cmpx_class_##type, compare<in_class<T>, true, raw_floats>}
+#define FLOAT_ROWS(type, T)                                                                   \
+    ROW(f, type, T, never), ROW(lt, type, T, lt), ROW(eq, type, T, eq), ROW(le, type, T, le), \
+        ROW(gt, type, T, gt), ROW(lg, type, T, lg), ROW(ge, type, T, ge), ROW(o, type, T, o), \
+        ROW(u, type, T, u), ROW(nge, type, T, nge), ROW(nlg, type, T, nlg),                   \
+        ROW(ngt, type, T, ngt), ROW(nle, type, T, nle), ROW(neq, type, T, ne),                \
+        ROW(nlt, type, T, nlt), ROW(tru, type, T, always),                                    \
+        {Opcode::v_cmp_class_##type, compare<in_class<T>, false, raw_floats>}, {              \
+        Opcode::v_cmpx_class_##type, compare<in_class<T>, true, raw_floats>                   \
+    }
 
+// clang-format off
 constexpr HandlerEntry table[] = {
     FLOAT_ROWS(f16, Half),
     FLOAT_ROWS(f32, float),
@@ -76,9 +104,12 @@ constexpr HandlerEntry table[] = {
     INT_ROWS(i64, int64_t),
     INT_ROWS(u64, uint64_t),
 };
+// clang-format on
 
 }  // namespace
 
-std::span<const HandlerEntry> vopc_handlers() { return table; }
+std::span<const HandlerEntry> vopc_handlers() {
+    return table;
+}
 
 }  // namespace wj::interp

@@ -18,10 +18,11 @@ using machine::Access;
 using machine::ExitKind;
 
 // Encodings by llvm-mc 22, gfx90a.
-constexpr uint32_t s_endpgm = 0xbf810000, s_barrier = 0xbf8a0000, s_sleep_1 = 0xbf8e0001, s_trap_2 = 0xbf920002,
-                   s_nop = 0xbf800000, loop_to_self = 0xbf82ffff, s_add_u32_s0_s0_1 = 0x80008100,
-                   v_mov_b32_v70_v0 = 0x7e8c0300, s_mov_b32_s90_1 = 0xbeda0081, undefined = 0xffffffff,
-                   s_movk_s0_7 = 0xb0000007, s_movk_s0_9 = 0xb0000009, s_sethalt_1 = 0xbf8d0001;
+constexpr uint32_t s_endpgm = 0xbf810000, s_barrier = 0xbf8a0000, s_sleep_1 = 0xbf8e0001,
+                   s_trap_2 = 0xbf920002, s_nop = 0xbf800000, loop_to_self = 0xbf82ffff,
+                   s_add_u32_s0_s0_1 = 0x80008100, v_mov_b32_v70_v0 = 0x7e8c0300,
+                   s_mov_b32_s90_1 = 0xbeda0081, undefined = 0xffffffff, s_movk_s0_7 = 0xb0000007,
+                   s_movk_s0_9 = 0xb0000009, s_sethalt_1 = 0xbf8d0001;
 
 struct EngineTest : ::testing::Test {
     memory::AddressSpace space;
@@ -160,7 +161,7 @@ TEST_F(EngineTest, DataIsNotCode) {
 }
 
 TEST_F(EngineTest, RefusesByName) {
-    write_code({0xbf8b0000, s_endpgm});   // s_setkill
+    write_code({0xbf8b0000, s_endpgm});  // s_setkill
     EXPECT_EQ(engine->run(w), ExitKind::Unimplemented);
     ASSERT_NE(w.exit.reason, nullptr);
     EXPECT_STREQ(w.exit.reason, "s_setkill");
@@ -203,19 +204,22 @@ TEST_F(EngineTest, ThreadsShareOneEngine) {
         waves.back()->ctx = contexts.back().get();
         waves.back()->budget = 100000;
     }
-    for (auto& wave : waves) threads.emplace_back([&] { EXPECT_EQ(engine->run(*wave), ExitKind::Yield); });
+    for (auto& wave : waves)
+        threads.emplace_back([&] { EXPECT_EQ(engine->run(*wave), ExitKind::Yield); });
     for (auto& t : threads) t.join();
     for (auto& wave : waves) EXPECT_EQ(wave->sgpr[0], 50000u);
 }
 
 TEST(Handlers, EveryComputeInstructionHasOne) {
-    // Rows that compute waves on no emulated processor may use, or that only graphics hardware backs.
+    // Rows that compute waves on no emulated processor may use, or that only graphics hardware
+    // backs.
     for (size_t i = 1; i < opcode_count; ++i) {
         const auto op = static_cast<Opcode>(i);
         const OpInfo& info = op_info(op);
         const std::string_view n = info.name;
-        const bool graphics = info.format == Format::EXP || info.format == Format::VINTRP || info.format == Format::MIMG ||
-                              n.starts_with("v_interp") || n.starts_with("ds_") || n.starts_with("buffer_");
+        const bool graphics = info.format == Format::EXP || info.format == Format::VINTRP ||
+                              info.format == Format::MIMG || n.starts_with("v_interp") ||
+                              n.starts_with("ds_") || n.starts_with("buffer_");
         const bool refused = n == "s_rfe_b64" || n == "s_rfe_restore_b64" || n == "s_setkill" ||
                              n == "v_screen_partition_4se_b32" || n == "v_mfma_ld_scale_b32";
         if (!graphics && !refused) {

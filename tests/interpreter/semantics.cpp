@@ -82,17 +82,22 @@ Result<std::vector<SemanticCase>> read_cases(const std::string& path) {
             cases.emplace_back().name = rest;
             continue;
         }
-        if (cases.empty()) return {Code::InvalidArgument, path + ":" + std::to_string(number) + ": no case yet"};
+        if (cases.empty())
+            return {Code::InvalidArgument, path + ":" + std::to_string(number) + ": no case yet"};
         SemanticCase& c = cases.back();
-        if (word == "target") c.target = rest;
-        else if (word == "asm") c.assembly.push_back(rest);
-        else if (word == "mode") c.mode = static_cast<uint32_t>(std::strtoul(rest.c_str(), nullptr, 16));
+        if (word == "target")
+            c.target = rest;
+        else if (word == "asm")
+            c.assembly.push_back(rest);
+        else if (word == "mode")
+            c.mode = static_cast<uint32_t>(std::strtoul(rest.c_str(), nullptr, 16));
         else if (word == "set" || word == "expect") {
             std::string reg;
             in >> reg;
             (word == "set" ? c.set : c.expect)[reg] = numbers(in);
         } else {
-            return {Code::InvalidArgument, path + ":" + std::to_string(number) + ": unknown word " + word};
+            return {Code::InvalidArgument,
+                    path + ":" + std::to_string(number) + ": unknown word " + word};
         }
     }
     return cases;
@@ -108,11 +113,13 @@ Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) 
         FILE* source = fdopen(fd, "w");
         for (const size_t i : list) {
             std::fprintf(source, "case_%zu:\n", i);
-            for (const std::string& text : cases[i].assembly) std::fprintf(source, "%s\n", text.c_str());
+            for (const std::string& text : cases[i].assembly)
+                std::fprintf(source, "%s\n", text.c_str());
             std::fprintf(source, "s_endpgm\n");
         }
         std::fclose(source);
-        const std::string command = assembler + " -triple=amdgcn-amd-amdhsa -mcpu=" + target + " -show-encoding " + path + " 2>&1";
+        const std::string command = assembler + " -triple=amdgcn-amd-amdhsa -mcpu=" + target +
+                                    " -show-encoding " + path + " 2>&1";
         FILE* pipe = popen(command.c_str(), "r");
         if (!pipe) return {Code::HostError, "cannot run " + assembler};
         SemanticCase* current = nullptr;
@@ -121,7 +128,8 @@ Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) 
         while (std::fgets(buffer, sizeof buffer, pipe)) {
             const std::string line = buffer;
             if (line.find("error:") != std::string::npos && error.empty()) error = line;
-            if (line.rfind("case_", 0) == 0) current = &cases[std::strtoul(line.c_str() + 5, nullptr, 10)];
+            if (line.rfind("case_", 0) == 0)
+                current = &cases[std::strtoul(line.c_str() + 5, nullptr, 10)];
             const size_t at = line.find("encoding: [");
             if (at == std::string::npos || !current) continue;
             uint32_t word = 0, count = 0;
@@ -141,9 +149,11 @@ Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) 
         unlink(path);
         if (!error.empty()) return {Code::InvalidArgument, target + ": " + error};
         // The decoder looks at up to four words, also behind the end.
-        for (const size_t i : list) cases[i].code.insert(cases[i].code.end(), cases[i].code.empty() ? 0 : 4, 0xbf810000);
         for (const size_t i : list)
-            if (cases[i].code.empty()) return {Code::InvalidArgument, cases[i].name + ": not assembled"};
+            cases[i].code.insert(cases[i].code.end(), cases[i].code.empty() ? 0 : 4, 0xbf810000);
+        for (const size_t i : list)
+            if (cases[i].code.empty())
+                return {Code::InvalidArgument, cases[i].name + ": not assembled"};
     }
     return {};
 }
@@ -157,7 +167,8 @@ std::string run_case(machine::Engine& engine, const SemanticCase& c) {
     for (const auto& [name, values] : c.set) {
         if (values.empty()) return "nothing to set in " + name;
         if (uint32_t* row = vector_row(w, name)) {
-            for (uint32_t l = 0; l < 64; ++l) row[l] = static_cast<uint32_t>(values[l % values.size()]);
+            for (uint32_t l = 0; l < 64; ++l)
+                row[l] = static_cast<uint32_t>(values[l % values.size()]);
             continue;
         }
         bool wide;
@@ -173,13 +184,16 @@ std::string run_case(machine::Engine& engine, const SemanticCase& c) {
     const machine::ExitKind kind = engine.run(w);
     engine.invalidate(begin, begin + 4 * c.code.size());
     if (kind != machine::ExitKind::EndProgram)
-        return "stopped with kind " + std::to_string(static_cast<int>(kind)) + (w.exit.reason ? std::string(": ") + w.exit.reason : "");
+        return "stopped with kind " + std::to_string(static_cast<int>(kind)) +
+               (w.exit.reason ? std::string(": ") + w.exit.reason : "");
     std::string report;
     for (const auto& [name, values] : c.expect) {
         if (const uint32_t* row = vector_row(w, name)) {
             for (uint32_t l = 0; l < 64 && report.size() < 400; ++l) {
                 const auto want = static_cast<uint32_t>(values[l % values.size()]);
-                if (row[l] != want) report += name + "[" + std::to_string(l) + "] is " + hex(row[l]) + ", expected " + hex(want) + "; ";
+                if (row[l] != want)
+                    report += name + "[" + std::to_string(l) + "] is " + hex(row[l]) +
+                              ", expected " + hex(want) + "; ";
             }
             continue;
         }

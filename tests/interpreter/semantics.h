@@ -8,8 +8,9 @@
 //   set exec ffff
 //   expect v10 4 5 6
 //
-// Registers: vN, aN, sN (one or more consecutive dwords), vcc, exec (64 bits), m0, scc, mode. Numbers are hexadecimal.
-// VGPRs that no case line sets hold 0xc0c0c0c0 + number, so that an untouched register is recognised.
+// Registers: vN, aN, sN (one or more consecutive dwords), vcc, exec (64 bits), m0, scc, mode.
+// Numbers are hexadecimal. VGPRs that no case line sets hold 0xc0c0c0c0 + number, so that an
+// untouched register is recognised.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +28,13 @@ struct SemanticCase {
     std::vector<std::string> assembly;
     uint32_t mode = 0xf0;
     std::map<std::string, std::vector<uint64_t>> set, expect;
-    std::vector<uint32_t> code;   // filled by assemble()
+    std::vector<uint32_t> code;  // filled by assemble()
 };
 
 Result<std::vector<SemanticCase>> read_cases(const std::string& path);
 
-// Assembles with the llvm-mc at `assembler`; s_endpgm is appended. Fails naming the first line that has no encoding.
+// Assembles with the llvm-mc at `assembler`; s_endpgm is appended. Fails naming the first line that
+// has no encoding.
 Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler);
 
 // Empty when the engine gives what the case expects, else what differs.

@@ -19,8 +19,12 @@ struct Mpfr {
     ~Mpfr() { mpfr_clear(v); }
 };
 
-int rsq_reference(mpfr_t r, const mpfr_t x, mpfr_rnd_t m) { return mpfr_rec_sqrt(r, x, m); }
-int rcp_reference(mpfr_t r, const mpfr_t x, mpfr_rnd_t m) { return mpfr_ui_div(r, 1, x, m); }
+int rsq_reference(mpfr_t r, const mpfr_t x, mpfr_rnd_t m) {
+    return mpfr_rec_sqrt(r, x, m);
+}
+int rcp_reference(mpfr_t r, const mpfr_t x, mpfr_rnd_t m) {
+    return mpfr_ui_div(r, 1, x, m);
+}
 template <int (*F)(mpfr_t, const mpfr_t, mpfr_rnd_t)>
 int of_turns(mpfr_t r, const mpfr_t x, mpfr_rnd_t m) {
     Mpfr pi;
@@ -30,7 +34,8 @@ int of_turns(mpfr_t r, const mpfr_t x, mpfr_rnd_t m) {
     return F(r, r, m);
 }
 
-// Largest error over [low, high] (bit patterns), in units of the last place of the exact result, or absolute.
+// Largest error over [low, high] (bit patterns), in units of the last place of the exact result, or
+// absolute.
 double worst(Guest f, Reference g, uint32_t low, uint32_t high, bool absolute = false) {
     Mpfr x, y, d;
     double result = 0;
@@ -50,13 +55,19 @@ double worst(Guest f, Reference g, uint32_t low, uint32_t high, bool absolute = 
     return result;
 }
 
-TEST(Transcendental, Rcp) { EXPECT_LE(worst(rcp, rcp_reference, 0x00400001, 0x7f7fffff), 0.5); }
-TEST(Transcendental, Rsq) { EXPECT_LE(worst(rsq, rsq_reference, 1, 0x7f7fffff), 0.51); }
+TEST(Transcendental, Rcp) {
+    EXPECT_LE(worst(rcp, rcp_reference, 0x00400001, 0x7f7fffff), 0.5);
+}
+TEST(Transcendental, Rsq) {
+    EXPECT_LE(worst(rsq, rsq_reference, 1, 0x7f7fffff), 0.51);
+}
 TEST(Transcendental, Exp2) {
     EXPECT_LE(worst(exp2, mpfr_exp2, 0, 0x42ffffff), 1.0);
     EXPECT_LE(worst(exp2, mpfr_exp2, 0x80000001, 0xc3150000), 1.0);
 }
-TEST(Transcendental, Log2) { EXPECT_LE(worst(log2, mpfr_log2, 1, 0x7f7fffff), 1.0); }
+TEST(Transcendental, Log2) {
+    EXPECT_LE(worst(log2, mpfr_log2, 1, 0x7f7fffff), 1.0);
+}
 TEST(Transcendental, SinCos) {
     EXPECT_LE(worst(sin, of_turns<mpfr_sin>, 0, 0x43800000, true), 0x1p-23);
     EXPECT_LE(worst(cos, of_turns<mpfr_cos>, 0, 0x43800000, true), 0x1p-23);
@@ -87,10 +98,11 @@ TEST(Transcendental, SpecialValues) {
     EXPECT_EQ(bits(sin(-0.0f)), 0x80000000u);
     EXPECT_EQ(sin(0.25f), 1.0f);
     EXPECT_EQ(cos(0.5f), -1.0f);
-    EXPECT_EQ(sin(300.0f), 0.0f);   // outside of the documented domain
+    EXPECT_EQ(sin(300.0f), 0.0f);  // outside of the documented domain
     EXPECT_EQ(cos(300.0f), 1.0f);
     EXPECT_TRUE(std::isnan(sin(inf)));
-    for (Guest f : {rcp, rsq, exp2, log2, sin, cos}) EXPECT_EQ(bits(f(std::bit_cast<float>(0xff812345u))), 0xffc12345u);
+    for (Guest f : {rcp, rsq, exp2, log2, sin, cos})
+        EXPECT_EQ(bits(f(std::bit_cast<float>(0xff812345u))), 0xffc12345u);
 }
 
 }  // namespace
