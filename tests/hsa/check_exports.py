@@ -5,7 +5,7 @@ import sys
 
 library, wanted = sys.argv[1], open(sys.argv[2]).read().split()
 symbols = subprocess.run(["nm", "-D", "--with-symbol-versions", library], check=True, capture_output=True, text=True)
-have = {line.split()[-1] for line in symbols.stdout.splitlines() if " U " not in line}
+have = {line.split()[-1] for line in symbols.stdout.splitlines() if len(line.split()) == 3}  # not undefined
 missing = [name for name in wanted if f"{name}@@ROCR_1" not in have]
 dynamic = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True).stdout
 print(f"{len(wanted) - len(missing)} of {len(wanted)} names exported; missing: {' '.join(missing) or 'none'}")

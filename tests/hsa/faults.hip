@@ -30,8 +30,8 @@ int main(int argc, char** argv) {
     if (is("write_null")) {
         write_null<<<1, 64>>>(nullptr);
     } else if (is("read_freed")) {
-        int* gone;
-        HIP_CHECK(hipMalloc(&gone, 4096));
+        int* gone;   // so large that the host does not use the addresses again at once
+        HIP_CHECK(hipMalloc(&gone, 256 << 20));
         HIP_CHECK(hipFree(gone));
         read<<<1, 64>>>(data, gone);
     } else if (is("out_of_bounds")) {

@@ -165,13 +165,13 @@ static int test_events() {
     wait_for<<<1, 64>>>(flag, 1, answer);
     HIP_CHECK(hipEventRecord(end, 0));
     if (hipEventQuery(end) != hipErrorNotReady) return fail("event is done already", 0);
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
     *flag = 1;
     HIP_CHECK(hipEventSynchronize(end));
     HIP_CHECK(hipEventQuery(end));
     float ms = 0;
     HIP_CHECK(hipEventElapsedTime(&ms, begin, end));
-    return ms >= 29.f && ms < 20000.f ? 0 : fail("elapsed microseconds", int(ms * 1000));
+    return ms >= 30.f && ms < 20000.f ? 0 : fail("elapsed microseconds", int(ms * 1000));
 }
 
 // The process ends while a kernel spins.
