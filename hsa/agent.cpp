@@ -1,5 +1,5 @@
-// What agents, instruction sets, caches and wavefronts report. Attribute numbers that Debian's headers do not
-// know yet are from later releases of the same headers.
+// What agents, instruction sets, caches and wavefronts report. Attribute numbers that Debian's
+// headers do not know yet are from later releases of the same headers.
 #include <cstring>
 #include <string_view>
 
@@ -51,13 +51,15 @@ enum : uint32_t {
     info_clock_counters = 0xA118,
 };
 
-// Attributes in the image range, from hsa_ext_image.h: largest elements and numbers of handles. HIP needs the
-// limits to exist before it allocates pitched memory (contract 9.3).
+// Attributes in the image range, from hsa_ext_image.h: largest elements and numbers of handles. HIP
+// needs the limits to exist before it allocates pitched memory (contract 9.3).
 hsa_status_t image_info(uint32_t attribute, void* value) {
     switch (attribute) {
         case HSA_EXT_AGENT_INFO_IMAGE_1D_MAX_ELEMENTS:
-        case HSA_EXT_AGENT_INFO_IMAGE_1DA_MAX_ELEMENTS: return put(value, uint64_t{16384});
-        case HSA_EXT_AGENT_INFO_IMAGE_1DB_MAX_ELEMENTS: return put(value, uint64_t{4294967295});
+        case HSA_EXT_AGENT_INFO_IMAGE_1DA_MAX_ELEMENTS:
+            return put(value, uint64_t{16384});
+        case HSA_EXT_AGENT_INFO_IMAGE_1DB_MAX_ELEMENTS:
+            return put(value, uint64_t{4294967295});
         case HSA_EXT_AGENT_INFO_IMAGE_2D_MAX_ELEMENTS:
         case HSA_EXT_AGENT_INFO_IMAGE_2DA_MAX_ELEMENTS:
         case HSA_EXT_AGENT_INFO_IMAGE_2DDEPTH_MAX_ELEMENTS:
@@ -69,80 +71,125 @@ hsa_status_t image_info(uint32_t attribute, void* value) {
             const size_t size[3] = {16384, 16384, 8192};
             return put(value, size);
         }
-        case HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS: return put(value, size_t{8192});
-        // 32 bits, as AMD's runtime writes them, whatever the header says: HIP passes 32-bit variables.
-        case HSA_EXT_AGENT_INFO_MAX_IMAGE_RD_HANDLES: return put(value, uint32_t{128});
-        case HSA_EXT_AGENT_INFO_MAX_IMAGE_RORW_HANDLES: return put(value, uint32_t{64});
-        case HSA_EXT_AGENT_INFO_MAX_SAMPLER_HANDLERS: return put(value, uint32_t{16});
-        case HSA_EXT_AGENT_INFO_IMAGE_LINEAR_ROW_PITCH_ALIGNMENT: return put(value, size_t{256});
-        default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+        case HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS:
+            return put(value, size_t{8192});
+        // 32 bits, as AMD's runtime writes them, whatever the header says: HIP passes 32-bit
+        // variables.
+        case HSA_EXT_AGENT_INFO_MAX_IMAGE_RD_HANDLES:
+            return put(value, uint32_t{128});
+        case HSA_EXT_AGENT_INFO_MAX_IMAGE_RORW_HANDLES:
+            return put(value, uint32_t{64});
+        case HSA_EXT_AGENT_INFO_MAX_SAMPLER_HANDLERS:
+            return put(value, uint32_t{16});
+        case HSA_EXT_AGENT_INFO_IMAGE_LINEAR_ROW_PITCH_ALIGNMENT:
+            return put(value, size_t{256});
+        default:
+            return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
 }
 
 uint32_t bus_id(const Agent& a) {
-    return a.node << 8;   // bus in bits 8 to 15
+    return a.node << 8;  // bus in bits 8 to 15
 }
 
 hsa_status_t amd_info(const Agent& a, uint32_t attribute, void* value) {
     const AgentFacts* f = a.facts;
     switch (attribute) {
-        case HSA_AMD_AGENT_INFO_CHIP_ID: return put(value, f ? f->pci_id : 0u);
-        case HSA_AMD_AGENT_INFO_CACHELINE_SIZE: return put(value, uint32_t{64});
+        case HSA_AMD_AGENT_INFO_CHIP_ID:
+            return put(value, f ? f->pci_id : 0u);
+        case HSA_AMD_AGENT_INFO_CACHELINE_SIZE:
+            return put(value, uint32_t{64});
         case HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT:
-        case HSA_AMD_AGENT_INFO_COOPERATIVE_COMPUTE_UNIT_COUNT: return put(value, a.compute_units);
-        case HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY: return put(value, f ? f->clock_mhz : 0u);
-        case HSA_AMD_AGENT_INFO_DRIVER_NODE_ID: return put(value, a.node);
-        case HSA_AMD_AGENT_INFO_MAX_ADDRESS_WATCH_POINTS: return put(value, a.gpu ? 4u : 1u);
-        case HSA_AMD_AGENT_INFO_BDFID: return put(value, a.gpu ? bus_id(a) : 0u);
-        case HSA_AMD_AGENT_INFO_MEMORY_WIDTH: return put(value, f ? f->memory_width_bits : 0u);
-        case HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY: return put(value, f ? f->memory_clock_mhz : 0u);
-        case HSA_AMD_AGENT_INFO_PRODUCT_NAME: return put_text(value, a.product, 64);
-        case HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU: return put(value, f ? f->waves_per_cu : 0u);
-        case HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU: return put(value, a.gpu ? 4u : 0u);
-        case HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES: return put(value, a.gpu ? 1u : 0u);
-        case HSA_AMD_AGENT_INFO_NUM_SHADER_ARRAYS_PER_SE: return put(value, a.gpu ? 1u : 0u);
-        case HSA_AMD_AGENT_INFO_HDP_FLUSH: return put(value, hsa_amd_hdp_flush_t{});
-        case HSA_AMD_AGENT_INFO_DOMAIN: return put(value, uint32_t{0});
-        case HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES: return put(value, a.gpu);
-        case HSA_AMD_AGENT_INFO_UUID: return put_text(value, a.uuid, 21);
-        case HSA_AMD_AGENT_INFO_ASIC_REVISION: return put(value, a.gpu ? 1u : 0u);
-        case HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS: return put(value, !a.gpu);
-        case info_memory_avail: return put(value, a.memory_bytes - a.memory_used.load());
-        case info_timestamp_frequency: return put(value, uint64_t{1'000'000'000});
-        case info_asic_family: return put(value, a.gpu ? 0x8du : 0u);   // AMDGPU_FAMILY_AI
+        case HSA_AMD_AGENT_INFO_COOPERATIVE_COMPUTE_UNIT_COUNT:
+            return put(value, a.compute_units);
+        case HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY:
+            return put(value, f ? f->clock_mhz : 0u);
+        case HSA_AMD_AGENT_INFO_DRIVER_NODE_ID:
+            return put(value, a.node);
+        case HSA_AMD_AGENT_INFO_MAX_ADDRESS_WATCH_POINTS:
+            return put(value, a.gpu ? 4u : 1u);
+        case HSA_AMD_AGENT_INFO_BDFID:
+            return put(value, a.gpu ? bus_id(a) : 0u);
+        case HSA_AMD_AGENT_INFO_MEMORY_WIDTH:
+            return put(value, f ? f->memory_width_bits : 0u);
+        case HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY:
+            return put(value, f ? f->memory_clock_mhz : 0u);
+        case HSA_AMD_AGENT_INFO_PRODUCT_NAME:
+            return put_text(value, a.product, 64);
+        case HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU:
+            return put(value, f ? f->waves_per_cu : 0u);
+        case HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU:
+            return put(value, a.gpu ? 4u : 0u);
+        case HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES:
+            return put(value, a.gpu ? 1u : 0u);
+        case HSA_AMD_AGENT_INFO_NUM_SHADER_ARRAYS_PER_SE:
+            return put(value, a.gpu ? 1u : 0u);
+        case HSA_AMD_AGENT_INFO_HDP_FLUSH:
+            return put(value, hsa_amd_hdp_flush_t{});
+        case HSA_AMD_AGENT_INFO_DOMAIN:
+            return put(value, uint32_t{0});
+        case HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES:
+            return put(value, a.gpu);
+        case HSA_AMD_AGENT_INFO_UUID:
+            return put_text(value, a.uuid, 21);
+        case HSA_AMD_AGENT_INFO_ASIC_REVISION:
+            return put(value, a.gpu ? 1u : 0u);
+        case HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS:
+            return put(value, !a.gpu);
+        case info_memory_avail:
+            return put(value, a.memory_bytes - a.memory_used.load());
+        case info_timestamp_frequency:
+            return put(value, uint64_t{1'000'000'000});
+        case info_asic_family:
+            return put(value, a.gpu ? 0x8du : 0u);  // AMDGPU_FAMILY_AI
         case info_ucode_version:
-        case info_sdma_ucode_version: return put(value, uint32_t{0});
-        case info_num_sdma_engines: return put(value, a.gpu ? 1u : 0u);
-        case info_num_sdma_xgmi_engines: return put(value, uint32_t{0});
-        case info_iommu_support: return put(value, uint32_t{0});
-        case info_num_xcc: return put(value, a.gpu ? 1u : 0u);
-        case info_driver_uid: return put(value, a.node);
-        case info_nearest_cpu: return put(value, state()->agents.front()->handle());
+        case info_sdma_ucode_version:
+            return put(value, uint32_t{0});
+        case info_num_sdma_engines:
+            return put(value, a.gpu ? 1u : 0u);
+        case info_num_sdma_xgmi_engines:
+            return put(value, uint32_t{0});
+        case info_iommu_support:
+            return put(value, uint32_t{0});
+        case info_num_xcc:
+            return put(value, a.gpu ? 1u : 0u);
+        case info_driver_uid:
+            return put(value, a.node);
+        case info_nearest_cpu:
+            return put(value, state()->agents.front()->handle());
         case info_memory_properties:
-        case info_aql_extensions: return put(value, uint64_t{0});
+        case info_aql_extensions:
+            return put(value, uint64_t{0});
         case info_scratch_limit_max:
-        case info_scratch_limit_current: return put(value, a.memory_bytes);
+        case info_scratch_limit_current:
+            return put(value, a.memory_bytes);
         case info_clock_counters: {
             const uint64_t counters[4] = {now_ns(), now_ns(), now_ns(), 1'000'000'000};
             return put(value, counters);
         }
-        default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+        default:
+            return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
 }
 
 hsa_status_t agent_info(const Agent& a, uint32_t attribute, void* value) {
     switch (attribute) {
-        case HSA_AGENT_INFO_NAME: return put_text(value, a.name, 64);
-        case HSA_AGENT_INFO_VENDOR_NAME: return put_text(value, a.vendor, 64);
+        case HSA_AGENT_INFO_NAME:
+            return put_text(value, a.name, 64);
+        case HSA_AGENT_INFO_VENDOR_NAME:
+            return put_text(value, a.vendor, 64);
         case HSA_AGENT_INFO_FEATURE:
             return put(value, a.gpu ? uint32_t{HSA_AGENT_FEATURE_KERNEL_DISPATCH} : 0u);
-        case HSA_AGENT_INFO_MACHINE_MODEL: return put(value, HSA_MACHINE_MODEL_LARGE);
-        case HSA_AGENT_INFO_PROFILE: return put(value, a.gpu ? HSA_PROFILE_BASE : HSA_PROFILE_FULL);
+        case HSA_AGENT_INFO_MACHINE_MODEL:
+            return put(value, HSA_MACHINE_MODEL_LARGE);
+        case HSA_AGENT_INFO_PROFILE:
+            return put(value, a.gpu ? HSA_PROFILE_BASE : HSA_PROFILE_FULL);
         case HSA_AGENT_INFO_DEFAULT_FLOAT_ROUNDING_MODE:
             return put(value, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR);
         case HSA_AGENT_INFO_BASE_PROFILE_DEFAULT_FLOAT_ROUNDING_MODES:
             return put(value, a.gpu ? uint32_t{1} << HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR : 0u);
-        case HSA_AGENT_INFO_FAST_F16_OPERATION: return put(value, a.gpu);
+        case HSA_AGENT_INFO_FAST_F16_OPERATION:
+            return put(value, a.gpu);
         case HSA_AGENT_INFO_WAVEFRONT_SIZE:
             return put(value, a.gpu ? a.device->target().traits.wave_size : 0u);
         case HSA_AGENT_INFO_WORKGROUP_MAX_DIM: {
@@ -150,19 +197,28 @@ hsa_status_t agent_info(const Agent& a, uint32_t attribute, void* value) {
             const uint16_t size[3] = {n, n, n};
             return put(value, size);
         }
-        case HSA_AGENT_INFO_WORKGROUP_MAX_SIZE: return put(value, a.gpu ? largest_work_group : 0u);
+        case HSA_AGENT_INFO_WORKGROUP_MAX_SIZE:
+            return put(value, a.gpu ? largest_work_group : 0u);
         case HSA_AGENT_INFO_GRID_MAX_DIM: {
             const uint32_t n = a.gpu ? UINT32_MAX : 0;
             return put(value, hsa_dim3_t{n, n, n});
         }
-        case HSA_AGENT_INFO_GRID_MAX_SIZE: return put(value, a.gpu ? UINT32_MAX : 0u);
-        case HSA_AGENT_INFO_FBARRIER_MAX_SIZE: return put(value, a.gpu ? 32u : 0u);
-        case HSA_AGENT_INFO_QUEUES_MAX: return put(value, a.gpu ? 128u : 0u);
-        case HSA_AGENT_INFO_QUEUE_MIN_SIZE: return put(value, a.gpu ? smallest_queue : 0u);
-        case HSA_AGENT_INFO_QUEUE_MAX_SIZE: return put(value, a.gpu ? largest_queue : 0u);
-        case HSA_AGENT_INFO_QUEUE_TYPE: return put(value, HSA_QUEUE_TYPE_MULTI);
-        case HSA_AGENT_INFO_NODE: return put(value, a.node);
-        case HSA_AGENT_INFO_DEVICE: return put(value, a.gpu ? HSA_DEVICE_TYPE_GPU : HSA_DEVICE_TYPE_CPU);
+        case HSA_AGENT_INFO_GRID_MAX_SIZE:
+            return put(value, a.gpu ? UINT32_MAX : 0u);
+        case HSA_AGENT_INFO_FBARRIER_MAX_SIZE:
+            return put(value, a.gpu ? 32u : 0u);
+        case HSA_AGENT_INFO_QUEUES_MAX:
+            return put(value, a.gpu ? 128u : 0u);
+        case HSA_AGENT_INFO_QUEUE_MIN_SIZE:
+            return put(value, a.gpu ? smallest_queue : 0u);
+        case HSA_AGENT_INFO_QUEUE_MAX_SIZE:
+            return put(value, a.gpu ? largest_queue : 0u);
+        case HSA_AGENT_INFO_QUEUE_TYPE:
+            return put(value, HSA_QUEUE_TYPE_MULTI);
+        case HSA_AGENT_INFO_NODE:
+            return put(value, a.node);
+        case HSA_AGENT_INFO_DEVICE:
+            return put(value, a.gpu ? HSA_DEVICE_TYPE_GPU : HSA_DEVICE_TYPE_CPU);
         case HSA_AGENT_INFO_CACHE_SIZE: {
             uint32_t size[4] = {};
             for (const auto& c : a.caches)
@@ -171,10 +227,13 @@ hsa_status_t agent_info(const Agent& a, uint32_t attribute, void* value) {
         }
         case HSA_AGENT_INFO_ISA:
             return put(value, hsa_isa_t{a.gpu ? reinterpret_cast<uint64_t>(&a.isa) : 0});
-        case HSA_AGENT_INFO_EXTENSIONS: return put_extensions(value, a.gpu);
+        case HSA_AGENT_INFO_EXTENSIONS:
+            return put_extensions(value, a.gpu);
         case HSA_AGENT_INFO_VERSION_MAJOR:
-        case HSA_AGENT_INFO_VERSION_MINOR: return put(value, uint16_t{1});
-        default: break;
+        case HSA_AGENT_INFO_VERSION_MINOR:
+            return put(value, uint16_t{1});
+        default:
+            break;
     }
     if (attribute >= 0xA000) return amd_info(a, attribute, value);
     return a.gpu ? image_info(attribute, value) : HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -182,11 +241,13 @@ hsa_status_t agent_info(const Agent& a, uint32_t attribute, void* value) {
 
 hsa_status_t isa_info(const Isa& isa, uint32_t attribute, void* value) {
     switch (attribute) {
-        case HSA_ISA_INFO_NAME_LENGTH: return put(value, static_cast<uint32_t>(isa.name.size()));
-        case HSA_ISA_INFO_NAME:   // without a terminator: as long as NAME_LENGTH says
+        case HSA_ISA_INFO_NAME_LENGTH:
+            return put(value, static_cast<uint32_t>(isa.name.size()));
+        case HSA_ISA_INFO_NAME:  // without a terminator: as long as NAME_LENGTH says
             std::memcpy(value, isa.name.data(), isa.name.size());
             return HSA_STATUS_SUCCESS;
-        case HSA_ISA_INFO_CALL_CONVENTION_COUNT: return put(value, uint32_t{1});
+        case HSA_ISA_INFO_CALL_CONVENTION_COUNT:
+            return put(value, uint32_t{1});
         case HSA_ISA_INFO_CALL_CONVENTION_INFO_WAVEFRONT_SIZE:
             return put(value, isa.agent->device->target().traits.wave_size);
         case HSA_ISA_INFO_CALL_CONVENTION_INFO_WAVEFRONTS_PER_COMPUTE_UNIT:
@@ -204,16 +265,22 @@ hsa_status_t isa_info(const Isa& isa, uint32_t attribute, void* value) {
             const bool modes[3] = {false, false, true};
             return put(value, modes);
         }
-        case HSA_ISA_INFO_FAST_F16_OPERATION: return put(value, true);
+        case HSA_ISA_INFO_FAST_F16_OPERATION:
+            return put(value, true);
         case HSA_ISA_INFO_WORKGROUP_MAX_DIM: {
             const uint16_t size[3] = {largest_work_group, largest_work_group, largest_work_group};
             return put(value, size);
         }
-        case HSA_ISA_INFO_WORKGROUP_MAX_SIZE: return put(value, largest_work_group);
-        case HSA_ISA_INFO_GRID_MAX_DIM: return put(value, hsa_dim3_t{UINT32_MAX, UINT32_MAX, UINT32_MAX});
-        case HSA_ISA_INFO_GRID_MAX_SIZE: return put(value, uint64_t{UINT32_MAX});
-        case HSA_ISA_INFO_FBARRIER_MAX_SIZE: return put(value, uint32_t{32});
-        default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+        case HSA_ISA_INFO_WORKGROUP_MAX_SIZE:
+            return put(value, largest_work_group);
+        case HSA_ISA_INFO_GRID_MAX_DIM:
+            return put(value, hsa_dim3_t{UINT32_MAX, UINT32_MAX, UINT32_MAX});
+        case HSA_ISA_INFO_GRID_MAX_SIZE:
+            return put(value, uint64_t{UINT32_MAX});
+        case HSA_ISA_INFO_FBARRIER_MAX_SIZE:
+            return put(value, uint32_t{32});
+        default:
+            return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
 }
 
@@ -221,7 +288,8 @@ hsa_status_t isa_info(const Isa& isa, uint32_t attribute, void* value) {
 
 extern "C" {
 
-hsa_status_t hsa_iterate_agents(hsa_status_t (*callback)(hsa_agent_t agent, void* data), void* data) {
+hsa_status_t hsa_iterate_agents(hsa_status_t (*callback)(hsa_agent_t agent, void* data),
+                                void* data) {
     State* s = state();
     if (!s) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!callback) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -238,7 +306,8 @@ hsa_status_t hsa_agent_get_info(hsa_agent_t agent, hsa_agent_info_t attribute, v
     return agent_info(*a, static_cast<uint32_t>(attribute), value);
 }
 
-hsa_status_t hsa_agent_iterate_isas(hsa_agent_t agent, hsa_status_t (*callback)(hsa_isa_t isa, void* data),
+hsa_status_t hsa_agent_iterate_isas(hsa_agent_t agent,
+                                    hsa_status_t (*callback)(hsa_isa_t isa, void* data),
                                     void* data) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!callback) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -248,13 +317,15 @@ hsa_status_t hsa_agent_iterate_isas(hsa_agent_t agent, hsa_status_t (*callback)(
 }
 
 hsa_status_t hsa_agent_iterate_caches(hsa_agent_t agent,
-                                      hsa_status_t (*callback)(hsa_cache_t cache, void* data), void* data) {
+                                      hsa_status_t (*callback)(hsa_cache_t cache, void* data),
+                                      void* data) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!callback) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     Agent* a = agent_of(agent);
     if (!a) return HSA_STATUS_ERROR_INVALID_AGENT;
     for (auto& c : a->caches)
-        if (hsa_status_t r = callback({reinterpret_cast<uint64_t>(c.get())}, data); r != HSA_STATUS_SUCCESS)
+        if (hsa_status_t r = callback({reinterpret_cast<uint64_t>(c.get())}, data);
+            r != HSA_STATUS_SUCCESS)
             return r;
     return HSA_STATUS_SUCCESS;
 }
@@ -267,13 +338,17 @@ hsa_status_t hsa_cache_get_info(hsa_cache_t cache, hsa_cache_info_t attribute, v
         for (auto& c : a->caches) {
             if (reinterpret_cast<uint64_t>(c.get()) != cache.handle) continue;
             switch (attribute) {
-                case HSA_CACHE_INFO_NAME_LENGTH: return put(value, static_cast<uint32_t>(c->name.size()));
+                case HSA_CACHE_INFO_NAME_LENGTH:
+                    return put(value, static_cast<uint32_t>(c->name.size()));
                 case HSA_CACHE_INFO_NAME:
                     std::memcpy(value, c->name.c_str(), c->name.size() + 1);
                     return HSA_STATUS_SUCCESS;
-                case HSA_CACHE_INFO_LEVEL: return put(value, c->level);
-                case HSA_CACHE_INFO_SIZE: return put(value, c->size);
-                default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+                case HSA_CACHE_INFO_LEVEL:
+                    return put(value, c->level);
+                case HSA_CACHE_INFO_SIZE:
+                    return put(value, c->size);
+                default:
+                    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
             }
         }
     return HSA_STATUS_ERROR_INVALID_CACHE;
@@ -304,7 +379,8 @@ hsa_status_t hsa_isa_get_info_alt(hsa_isa_t isa, hsa_isa_info_t attribute, void*
     return isa_info(*i, static_cast<uint32_t>(attribute), value);
 }
 
-hsa_status_t hsa_isa_get_info(hsa_isa_t isa, hsa_isa_info_t attribute, uint32_t index, void* value) {
+hsa_status_t hsa_isa_get_info(hsa_isa_t isa, hsa_isa_info_t attribute, uint32_t index,
+                              void* value) {
     return index ? HSA_STATUS_ERROR_INVALID_INDEX : hsa_isa_get_info_alt(isa, attribute, value);
 }
 
@@ -326,15 +402,15 @@ hsa_status_t hsa_isa_get_round_method(hsa_isa_t isa, hsa_fp_type_t, hsa_flush_mo
 }
 
 // The wavefront of an instruction set has the handle of the instruction set.
-hsa_status_t hsa_isa_iterate_wavefronts(hsa_isa_t isa,
-                                        hsa_status_t (*callback)(hsa_wavefront_t wavefront, void* data),
-                                        void* data) {
+hsa_status_t hsa_isa_iterate_wavefronts(
+    hsa_isa_t isa, hsa_status_t (*callback)(hsa_wavefront_t wavefront, void* data), void* data) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!isa_of(isa)) return HSA_STATUS_ERROR_INVALID_ISA;
     return callback ? callback({isa.handle}, data) : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
-hsa_status_t hsa_wavefront_get_info(hsa_wavefront_t wavefront, hsa_wavefront_info_t attribute, void* value) {
+hsa_status_t hsa_wavefront_get_info(hsa_wavefront_t wavefront, hsa_wavefront_info_t attribute,
+                                    void* value) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     Isa* i = isa_of({wavefront.handle});
     if (!i) return HSA_STATUS_ERROR_INVALID_WAVEFRONT;
@@ -359,8 +435,8 @@ hsa_status_t hsa_agent_extension_supported(uint16_t extension, hsa_agent_t agent
     return hsa_system_extension_supported(extension, major, minor, result);
 }
 
-hsa_status_t hsa_agent_major_extension_supported(uint16_t extension, hsa_agent_t agent, uint16_t major,
-                                                 uint16_t* minor, bool* result) {
+hsa_status_t hsa_agent_major_extension_supported(uint16_t extension, hsa_agent_t agent,
+                                                 uint16_t major, uint16_t* minor, bool* result) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!agent_of(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
     if (!result || !minor) return HSA_STATUS_ERROR_INVALID_ARGUMENT;

@@ -5,8 +5,9 @@
 namespace wj::hsa {
 namespace {
 
-// PCI ids: the Linux driver amdgpu_drv.c. Waves: 10 per SIMD, 8 from gfx90a on (LLVM "User Guide for
-// AMDGPU Backend", occupancy). Clocks and widths: data sheets of MI25, MI50, MI100, MI250X, MI300X, MI355X.
+// PCI ids: the Linux driver amdgpu_drv.c. Waves: 10 per SIMD, 8 from gfx90a on (LLVM "User Guide
+// for AMDGPU Backend", occupancy). Clocks and widths: data sheets of MI25, MI50, MI100, MI250X,
+// MI300X, MI355X.
 // clang-format off
 constexpr std::array facts{
     AgentFacts{"gfx900",         0x6860, 40, 1500,  945,  2048,  4u << 20, 0,   true},
@@ -37,7 +38,8 @@ std::string isa_name(const Target& target, const AgentFacts& f, std::string_view
     const auto asked = [&](std::string_view feature, char otherwise) {
         const size_t at = requested.find(feature);
         const size_t sign = at + feature.size();
-        return at != std::string_view::npos && sign < requested.size() ? requested[sign] : otherwise;
+        return at != std::string_view::npos && sign < requested.size() ? requested[sign]
+                                                                       : otherwise;
     };
     std::string name = "amdgcn-amd-amdhsa--" + std::string(target.name);
     if (f.sramecc) name += std::string(":sramecc") + asked(":sramecc", f.sramecc);

@@ -1,4 +1,5 @@
-// What an agent reports about the modelled part beyond what the emulator needs: one row per processor.
+// What an agent reports about the modelled part beyond what the emulator needs: one row per
+// processor.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ struct AgentFacts {
     uint32_t waves_per_cu;
     uint32_t clock_mhz, memory_clock_mhz, memory_width_bits;
     uint32_t l2_bytes;
-    char sramecc;   // '+', '-' or 0: the processor has no such feature
-    bool xnack;     // the target id names xnack
+    char sramecc;  // '+', '-' or 0: the processor has no such feature
+    bool xnack;    // the target id names xnack
 };
 
 const AgentFacts& agent_facts(std::string_view processor);

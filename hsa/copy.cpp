@@ -39,7 +39,7 @@ void CopyJob::start() {
         for (hsa_signal_t s : dependencies_)
             if (Signal* signal = signal_of(s)) signal->watched.fetch_add(1);
         monitor().park(shared_from_this());
-        poll();   // the signals were not watched before
+        poll();  // the signals were not watched before
         return;
     }
     launched_.store(true);
@@ -170,25 +170,25 @@ hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t dst_agent, hsa_agent_
     return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* dst, const hsa_dim3_t* dst_offset,
-                                            const hsa_pitched_ptr_t* src, const hsa_dim3_t* src_offset,
-                                            const hsa_dim3_t* range, hsa_agent_t copy_agent,
-                                            hsa_amd_copy_direction_t, uint32_t num_dep_signals,
-                                            const hsa_signal_t* dep_signals,
-                                            hsa_signal_t completion_signal) {
+hsa_status_t hsa_amd_memory_async_copy_rect(
+    const hsa_pitched_ptr_t* dst, const hsa_dim3_t* dst_offset, const hsa_pitched_ptr_t* src,
+    const hsa_dim3_t* src_offset, const hsa_dim3_t* range, hsa_agent_t copy_agent,
+    hsa_amd_copy_direction_t, uint32_t num_dep_signals, const hsa_signal_t* dep_signals,
+    hsa_signal_t completion_signal) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!agent_of(copy_agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
     if (!dst || !src || !dst_offset || !src_offset || !range ||
         bad_dependencies(num_dep_signals, dep_signals))
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     const hsa_pitched_ptr_t to = *dst, from = *src;
-    const hsa_dim3_t size = *range;   // x in bytes
+    const hsa_dim3_t size = *range;  // x in bytes
     char* dst_base = static_cast<char*>(without_alias(to.base)) + dst_offset->x +
                      dst_offset->y * to.pitch + dst_offset->z * to.slice;
     const char* src_base = static_cast<const char*>(without_alias(from.base)) + src_offset->x +
                            src_offset->y * from.pitch + src_offset->z * from.slice;
     // One piece: some rows of a plane.
-    const uint64_t rows = std::clamp<uint64_t>(piece_bytes / std::max(size.x, 1u), 1, size.y ? size.y : 1);
+    const uint64_t rows =
+        std::clamp<uint64_t>(piece_bytes / std::max(size.x, 1u), 1, size.y ? size.y : 1);
     const uint64_t pieces_per_plane = (size.y + rows - 1) / rows;
     auto piece = [=](uint64_t i) {
         const uint64_t z = i / pieces_per_plane, first = i % pieces_per_plane * rows;

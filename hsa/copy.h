@@ -1,5 +1,5 @@
-// Asynchronous copies: small ones on the thread that asks, large ones in pieces by a few threads and by
-// whoever waits meanwhile.
+// Asynchronous copies: small ones on the thread that asks, large ones in pieces by a few threads
+// and by whoever waits meanwhile.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -22,14 +22,14 @@ public:
     // piece(i) for i in [0, pieces) in any order, on any thread.
     CopyJob(uint64_t bytes, uint64_t pieces, std::function<void(uint64_t)> piece,
             uint32_t dependencies, const hsa_signal_t* signals, hsa_signal_t completion);
-    void start();   // now or when the dependencies are met
+    void start();  // now or when the dependencies are met
     void poll() override;
 
 private:
     friend class CopyEngine;
     bool ready() const;
     void launch();
-    bool run_piece();   // false = none left
+    bool run_piece();  // false = none left
 
     const uint64_t bytes_, pieces_;
     const std::function<void(uint64_t)> piece_;
@@ -42,7 +42,7 @@ private:
 class CopyEngine {
 public:
     void submit(std::shared_ptr<CopyJob> job);
-    bool help();   // does one piece on the calling thread; false = nothing to do
+    bool help();  // does one piece on the calling thread; false = nothing to do
 
 private:
     void main();

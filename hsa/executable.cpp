@@ -31,8 +31,8 @@ hsa_status_t make_reader(int file, size_t offset, size_t size, hsa_code_object_r
     auto reader = std::make_unique<Reader>();
     reader->file.resize(size);
     for (size_t done = 0; done < size;) {
-        const ssize_t n = pread(file, reader->file.data() + done, size - done,
-                                static_cast<off_t>(offset + done));
+        const ssize_t n =
+            pread(file, reader->file.data() + done, size - done, static_cast<off_t>(offset + done));
         if (n <= 0) return HSA_STATUS_ERROR_INVALID_FILE;
         done += static_cast<size_t>(n);
     }
@@ -49,7 +49,8 @@ hsa_status_t make_reader(int file, size_t offset, size_t size, hsa_code_object_r
 
 namespace {
 
-hsa_status_t create(hsa_profile_t profile, hsa_default_float_rounding_mode_t rounding, hsa_executable_t* out) {
+hsa_status_t create(hsa_profile_t profile, hsa_default_float_rounding_mode_t rounding,
+                    hsa_executable_t* out) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!out) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     auto* e = new Executable;
@@ -79,13 +80,16 @@ void dump(std::span<const std::byte> bytes) {
     static const char* folder = std::getenv("WAVEJIT_DUMP");
     static std::atomic<uint32_t> number{0};
     if (!folder || !*folder) return;
-    const std::string path = std::string(folder) + "/code_object_" + std::to_string(number++) + ".hsaco";
+    const std::string path =
+        std::string(folder) + "/code_object_" + std::to_string(number++) + ".hsaco";
     std::ofstream file(path, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    file.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
     if (!file) log_error("cannot write " + path);
 }
 
-hsa_status_t load(Executable& e, Agent& agent, const Reader& reader, hsa_loaded_code_object_t* out) {
+hsa_status_t load(Executable& e, Agent& agent, const Reader& reader,
+                  hsa_loaded_code_object_t* out) {
     const auto resolve = [&](const std::string& name, uint64_t& address) {
         for (const auto& x : e.externals)
             if (x.name == name && (!x.agent || x.agent == &agent)) {
@@ -97,7 +101,8 @@ hsa_status_t load(Executable& e, Agent& agent, const Reader& reader, hsa_loaded_
     dump(reader.bytes);
     auto module = agent.device->load(reader.bytes, resolve);
     if (!module) {
-        log_error("a code object cannot be loaded for " + agent.name + ": " + module.status().message());
+        log_error("a code object cannot be loaded for " + agent.name + ": " +
+                  module.status().message());
         return status_of(module.status().code());
     }
     auto object = std::make_unique<LoadedObject>();
@@ -135,8 +140,8 @@ using namespace wj::hsa;
 
 extern "C" {
 
-hsa_status_t hsa_code_object_reader_create_from_memory(const void* code_object, size_t size,
-                                                       hsa_code_object_reader_t* code_object_reader) {
+hsa_status_t hsa_code_object_reader_create_from_memory(
+    const void* code_object, size_t size, hsa_code_object_reader_t* code_object_reader) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!code_object || !size || !code_object_reader) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     auto* reader = new Reader;
@@ -170,8 +175,9 @@ hsa_status_t hsa_executable_create(hsa_profile_t profile, hsa_executable_state_t
     return r;
 }
 
-hsa_status_t hsa_executable_create_alt(hsa_profile_t profile, hsa_default_float_rounding_mode_t rounding,
-                                       const char*, hsa_executable_t* executable) {
+hsa_status_t hsa_executable_create_alt(hsa_profile_t profile,
+                                       hsa_default_float_rounding_mode_t rounding, const char*,
+                                       hsa_executable_t* executable) {
     return create(profile, rounding, executable);
 }
 
@@ -184,12 +190,13 @@ hsa_status_t hsa_executable_destroy(hsa_executable_t executable) {
         std::lock_guard lock(list.mutex);
         std::erase(list.all, e);
     }
-    if (!in_forked_child()) delete e;   // running dispatches keep their module alive
+    if (!in_forked_child()) delete e;  // running dispatches keep their module alive
     return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t executable, hsa_agent_t agent,
-                                                   hsa_code_object_reader_t code_object_reader, const char*,
+                                                   hsa_code_object_reader_t code_object_reader,
+                                                   const char*,
                                                    hsa_loaded_code_object_t* loaded_code_object) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     Executable* e = executable_of(executable);
@@ -203,8 +210,8 @@ hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t executable, 
     return load(*e, *a, *reader, loaded_code_object);
 }
 
-hsa_status_t hsa_executable_load_program_code_object(hsa_executable_t, hsa_code_object_reader_t, const char*,
-                                                     hsa_loaded_code_object_t*) {
+hsa_status_t hsa_executable_load_program_code_object(hsa_executable_t, hsa_code_object_reader_t,
+                                                     const char*, hsa_loaded_code_object_t*) {
     return not_supported("hsa_executable_load_program_code_object");
 }
 
@@ -218,13 +225,16 @@ hsa_status_t hsa_executable_freeze(hsa_executable_t executable, const char*) {
     return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_executable_get_info(hsa_executable_t executable, hsa_executable_info_t attribute, void* value) {
+hsa_status_t hsa_executable_get_info(hsa_executable_t executable, hsa_executable_info_t attribute,
+                                     void* value) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     Executable* e = executable_of(executable);
     if (!e) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
     if (!value) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     switch (attribute) {
-        case HSA_EXECUTABLE_INFO_PROFILE: *static_cast<hsa_profile_t*>(value) = e->profile; break;
+        case HSA_EXECUTABLE_INFO_PROFILE:
+            *static_cast<hsa_profile_t*>(value) = e->profile;
+            break;
         case HSA_EXECUTABLE_INFO_STATE:
             *static_cast<hsa_executable_state_t*>(value) =
                 e->frozen ? HSA_EXECUTABLE_STATE_FROZEN : HSA_EXECUTABLE_STATE_UNFROZEN;
@@ -232,17 +242,19 @@ hsa_status_t hsa_executable_get_info(hsa_executable_t executable, hsa_executable
         case HSA_EXECUTABLE_INFO_DEFAULT_FLOAT_ROUNDING_MODE:
             *static_cast<hsa_default_float_rounding_mode_t*>(value) = e->rounding;
             break;
-        default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+        default:
+            return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
     return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_executable_global_variable_define(hsa_executable_t executable, const char* variable_name,
-                                                   void* address) {
+hsa_status_t hsa_executable_global_variable_define(hsa_executable_t executable,
+                                                   const char* variable_name, void* address) {
     return define(executable, nullptr, variable_name, address);
 }
 
-hsa_status_t hsa_executable_agent_global_variable_define(hsa_executable_t executable, hsa_agent_t agent,
+hsa_status_t hsa_executable_agent_global_variable_define(hsa_executable_t executable,
+                                                         hsa_agent_t agent,
                                                          const char* variable_name, void* address) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     Agent* a = agent_of(agent);
@@ -258,11 +270,12 @@ hsa_status_t hsa_executable_validate(hsa_executable_t executable, uint32_t* resu
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!executable_of(executable)) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
     if (!result) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    *result = 0;   // everything was checked when it was loaded
+    *result = 0;  // everything was checked when it was loaded
     return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_executable_validate_alt(hsa_executable_t executable, const char*, uint32_t* result) {
+hsa_status_t hsa_executable_validate_alt(hsa_executable_t executable, const char*,
+                                         uint32_t* result) {
     return hsa_executable_validate(executable, result);
 }
 

@@ -16,8 +16,8 @@
 namespace wj::hsa {
 
 struct Reader {
-    std::vector<std::byte> file;             // read from a file
-    std::span<const std::byte> bytes;        // of `file`, or the program's memory
+    std::vector<std::byte> file;       // read from a file
+    std::span<const std::byte> bytes;  // of `file`, or the program's memory
     std::string uri;
     int descriptor = -1;
 };
@@ -25,9 +25,9 @@ struct Reader {
 struct Executable;
 
 struct Symbol {
-    std::string name;                        // kernels with ".kd"
+    std::string name;  // kernels with ".kd"
     Agent* agent = nullptr;
-    const runtime::LoadedKernel* kernel = nullptr;       // one of these two
+    const runtime::LoadedKernel* kernel = nullptr;  // one of these two
     const runtime::Module::Variable* variable = nullptr;
 };
 
@@ -36,7 +36,7 @@ struct LoadedObject {
     Agent* agent = nullptr;
     std::shared_ptr<runtime::Module> module;
     std::string uri;
-    const std::byte* storage = nullptr;      // what the reader named
+    const std::byte* storage = nullptr;  // what the reader named
     uint64_t storage_size = 0;
     int descriptor = -1;
 };
@@ -49,7 +49,7 @@ struct Executable {
     std::vector<std::unique_ptr<LoadedObject>> objects;
     std::map<std::pair<Agent*, std::string>, std::unique_ptr<Symbol>> symbols;
     struct External {
-        Agent* agent;   // null = any
+        Agent* agent;  // null = any
         std::string name;
         uint64_t address;
     };
@@ -64,9 +64,9 @@ struct ExecutableList {
 };
 ExecutableList& executables();
 
-Executable* executable_of(hsa_executable_t handle);   // null = no such executable
+Executable* executable_of(hsa_executable_t handle);  // null = no such executable
 hsa_status_t make_reader(int file, size_t offset, size_t size, hsa_code_object_reader_t* out);
-hsa_status_t fill_loader_table(void* table, size_t size);   // AMD loader extension 1.x
+hsa_status_t fill_loader_table(void* table, size_t size);  // AMD loader extension 1.x
 hsa_status_t fill_image_table(void* table, size_t size);
 
 }  // namespace wj::hsa

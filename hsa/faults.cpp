@@ -17,24 +17,31 @@ void* event_data = nullptr;
 void print_fault(const std::string& report) {
     std::string text = "wavejit: " + report;
     if (text.back() != '\n') text += '\n';
-    std::fflush(stdout);   // what the kernel printed comes first
+    std::fflush(stdout);  // what the kernel printed comes first
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);
 }
 
 hsa_status_t fault_status(Code code) {
     switch (code) {
-        case Code::GuestFault: return static_cast<hsa_status_t>(HSA_STATUS_ERROR_MEMORY_FAULT);
+        case Code::GuestFault:
+            return static_cast<hsa_status_t>(HSA_STATUS_ERROR_MEMORY_FAULT);
         case Code::IllegalInstruction:
         case Code::Unimplemented:
             return static_cast<hsa_status_t>(HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION);
-        case Code::GuestTrap: return HSA_STATUS_ERROR_EXCEPTION;
-        case Code::InvalidArgument: return HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS;
-        case Code::OutOfRange: return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-        case Code::OutOfMemory: return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+        case Code::GuestTrap:
+            return HSA_STATUS_ERROR_EXCEPTION;
+        case Code::InvalidArgument:
+            return HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS;
+        case Code::OutOfRange:
+            return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+        case Code::OutOfMemory:
+            return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
         case Code::NotFound:
-        case Code::InvalidCodeObject: return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
-        default: return HSA_STATUS_ERROR;
+        case Code::InvalidCodeObject:
+            return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
+        default:
+            return HSA_STATUS_ERROR;
     }
 }
 

@@ -1,4 +1,5 @@
-// The image extension: limits exist, images do not. HIP needs the limits for pitched memory (contract 9.3).
+// The image extension: limits exist, images do not. HIP needs the limits for pitched memory
+// (contract 9.3).
 #include <hsa/hsa_ext_image.h>
 
 #include <algorithm>
@@ -22,7 +23,8 @@ hsa_status_t refuse(const char* function) {
 extern "C" {
 
 hsa_status_t hsa_ext_image_get_capability(hsa_agent_t agent, hsa_ext_image_geometry_t,
-                                          const hsa_ext_image_format_t* image_format, uint32_t* capability_mask) {
+                                          const hsa_ext_image_format_t* image_format,
+                                          uint32_t* capability_mask) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!agent_of(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
     if (!image_format || !capability_mask) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -30,37 +32,42 @@ hsa_status_t hsa_ext_image_get_capability(hsa_agent_t agent, hsa_ext_image_geome
     return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_ext_image_get_capability_with_layout(hsa_agent_t agent, hsa_ext_image_geometry_t geometry,
+hsa_status_t hsa_ext_image_get_capability_with_layout(hsa_agent_t agent,
+                                                      hsa_ext_image_geometry_t geometry,
                                                       const hsa_ext_image_format_t* image_format,
-                                                      hsa_ext_image_data_layout_t, uint32_t* capability_mask) {
+                                                      hsa_ext_image_data_layout_t,
+                                                      uint32_t* capability_mask) {
     return hsa_ext_image_get_capability(agent, geometry, image_format, capability_mask);
 }
 
-hsa_status_t hsa_amd_image_get_info_max_dim(hsa_agent_t agent, hsa_agent_info_t attribute, void* value) {
+hsa_status_t hsa_amd_image_get_info_max_dim(hsa_agent_t agent, hsa_agent_info_t attribute,
+                                            void* value) {
     return hsa_agent_get_info(agent, attribute, value);
 }
 
-hsa_status_t hsa_ext_image_data_get_info(hsa_agent_t, const hsa_ext_image_descriptor_t*, hsa_access_permission_t,
-                                         hsa_ext_image_data_info_t*) {
+hsa_status_t hsa_ext_image_data_get_info(hsa_agent_t, const hsa_ext_image_descriptor_t*,
+                                         hsa_access_permission_t, hsa_ext_image_data_info_t*) {
     return refuse("hsa_ext_image_data_get_info");
 }
 hsa_status_t hsa_ext_image_data_get_info_with_layout(hsa_agent_t, const hsa_ext_image_descriptor_t*,
-                                                     hsa_access_permission_t, hsa_ext_image_data_layout_t, size_t,
-                                                     size_t, hsa_ext_image_data_info_t*) {
+                                                     hsa_access_permission_t,
+                                                     hsa_ext_image_data_layout_t, size_t, size_t,
+                                                     hsa_ext_image_data_info_t*) {
     return refuse("hsa_ext_image_data_get_info_with_layout");
 }
 hsa_status_t hsa_ext_image_create(hsa_agent_t, const hsa_ext_image_descriptor_t*, const void*,
                                   hsa_access_permission_t, hsa_ext_image_t*) {
     return refuse("hsa_ext_image_create");
 }
-hsa_status_t hsa_ext_image_create_with_layout(hsa_agent_t, const hsa_ext_image_descriptor_t*, const void*,
-                                              hsa_access_permission_t, hsa_ext_image_data_layout_t, size_t, size_t,
+hsa_status_t hsa_ext_image_create_with_layout(hsa_agent_t, const hsa_ext_image_descriptor_t*,
+                                              const void*, hsa_access_permission_t,
+                                              hsa_ext_image_data_layout_t, size_t, size_t,
                                               hsa_ext_image_t*) {
     return refuse("hsa_ext_image_create_with_layout");
 }
 hsa_status_t hsa_amd_image_create(hsa_agent_t, const hsa_ext_image_descriptor_t*,
-                                  const hsa_amd_image_descriptor_t*, const void*, hsa_access_permission_t,
-                                  hsa_ext_image_t*) {
+                                  const hsa_amd_image_descriptor_t*, const void*,
+                                  hsa_access_permission_t, hsa_ext_image_t*) {
     return refuse("hsa_amd_image_create");
 }
 hsa_status_t hsa_ext_image_destroy(hsa_agent_t, hsa_ext_image_t) {
@@ -78,10 +85,12 @@ hsa_status_t hsa_ext_image_export(hsa_agent_t, hsa_ext_image_t, void*, size_t, s
                                   const hsa_ext_image_region_t*) {
     return refuse("hsa_ext_image_export");
 }
-hsa_status_t hsa_ext_image_clear(hsa_agent_t, hsa_ext_image_t, const void*, const hsa_ext_image_region_t*) {
+hsa_status_t hsa_ext_image_clear(hsa_agent_t, hsa_ext_image_t, const void*,
+                                 const hsa_ext_image_region_t*) {
     return refuse("hsa_ext_image_clear");
 }
-hsa_status_t hsa_ext_sampler_create(hsa_agent_t, const hsa_ext_sampler_descriptor_t*, hsa_ext_sampler_t*) {
+hsa_status_t hsa_ext_sampler_create(hsa_agent_t, const hsa_ext_sampler_descriptor_t*,
+                                    hsa_ext_sampler_t*) {
     return refuse("hsa_ext_sampler_create");
 }
 hsa_status_t hsa_ext_sampler_destroy(hsa_agent_t, hsa_ext_sampler_t) {

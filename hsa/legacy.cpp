@@ -1,5 +1,5 @@
-// Entry points that exist because the real library has them: the finalizer, code objects of HSA 1.0. No client
-// of ROCm 5 or later calls them; each says so once and fails.
+// Entry points that exist because the real library has them: the finalizer, code objects of
+// HSA 1.0. No client of ROCm 5 or later calls them; each says so once and fails.
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_finalize.h>
 
@@ -9,7 +9,8 @@ using namespace wj::hsa;
 
 extern "C" {
 
-hsa_status_t hsa_code_object_serialize(hsa_code_object_t, hsa_status_t (*)(size_t, hsa_callback_data_t, void**),
+hsa_status_t hsa_code_object_serialize(hsa_code_object_t,
+                                       hsa_status_t (*)(size_t, hsa_callback_data_t, void**),
                                        hsa_callback_data_t, const char*, void**, size_t*) {
     return not_supported("hsa_code_object_serialize");
 }
@@ -22,7 +23,8 @@ hsa_status_t hsa_code_object_destroy(hsa_code_object_t) {
 hsa_status_t hsa_code_object_get_info(hsa_code_object_t, hsa_code_object_info_t, void*) {
     return not_supported("hsa_code_object_get_info");
 }
-hsa_status_t hsa_executable_load_code_object(hsa_executable_t, hsa_agent_t, hsa_code_object_t, const char*) {
+hsa_status_t hsa_executable_load_code_object(hsa_executable_t, hsa_agent_t, hsa_code_object_t,
+                                             const char*) {
     return not_supported("hsa_executable_load_code_object");
 }
 hsa_status_t hsa_code_object_get_symbol(hsa_code_object_t, const char*, hsa_code_symbol_t*) {
@@ -35,14 +37,14 @@ hsa_status_t hsa_code_object_get_symbol_from_name(hsa_code_object_t, const char*
 hsa_status_t hsa_code_symbol_get_info(hsa_code_symbol_t, hsa_code_symbol_info_t, void*) {
     return not_supported("hsa_code_symbol_get_info");
 }
-hsa_status_t hsa_code_object_iterate_symbols(hsa_code_object_t,
-                                             hsa_status_t (*)(hsa_code_object_t, hsa_code_symbol_t, void*),
-                                             void*) {
+hsa_status_t hsa_code_object_iterate_symbols(
+    hsa_code_object_t, hsa_status_t (*)(hsa_code_object_t, hsa_code_symbol_t, void*), void*) {
     return not_supported("hsa_code_object_iterate_symbols");
 }
 
-hsa_status_t hsa_ext_program_create(hsa_machine_model_t, hsa_profile_t, hsa_default_float_rounding_mode_t,
-                                    const char*, hsa_ext_program_t*) {
+hsa_status_t hsa_ext_program_create(hsa_machine_model_t, hsa_profile_t,
+                                    hsa_default_float_rounding_mode_t, const char*,
+                                    hsa_ext_program_t*) {
     return not_supported("hsa_ext_program_create");
 }
 hsa_status_t hsa_ext_program_destroy(hsa_ext_program_t) {
@@ -51,16 +53,16 @@ hsa_status_t hsa_ext_program_destroy(hsa_ext_program_t) {
 hsa_status_t hsa_ext_program_add_module(hsa_ext_program_t, hsa_ext_module_t) {
     return not_supported("hsa_ext_program_add_module");
 }
-hsa_status_t hsa_ext_program_iterate_modules(hsa_ext_program_t,
-                                             hsa_status_t (*)(hsa_ext_program_t, hsa_ext_module_t, void*),
-                                             void*) {
+hsa_status_t hsa_ext_program_iterate_modules(
+    hsa_ext_program_t, hsa_status_t (*)(hsa_ext_program_t, hsa_ext_module_t, void*), void*) {
     return not_supported("hsa_ext_program_iterate_modules");
 }
 hsa_status_t hsa_ext_program_get_info(hsa_ext_program_t, hsa_ext_program_info_t, void*) {
     return not_supported("hsa_ext_program_get_info");
 }
-hsa_status_t hsa_ext_program_finalize(hsa_ext_program_t, hsa_isa_t, int32_t, hsa_ext_control_directives_t,
-                                      const char*, hsa_code_object_type_t, hsa_code_object_t*) {
+hsa_status_t hsa_ext_program_finalize(hsa_ext_program_t, hsa_isa_t, int32_t,
+                                      hsa_ext_control_directives_t, const char*,
+                                      hsa_code_object_type_t, hsa_code_object_t*) {
     return not_supported("hsa_ext_program_finalize");
 }
 
@@ -77,8 +79,8 @@ hsa_status_t hsa_amd_coherency_set_type(hsa_agent_t agent, hsa_amd_coherency_typ
     return agent_of(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 
-hsa_status_t hsa_amd_interop_map_buffer(uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*,
-                                        const void**) {
+hsa_status_t hsa_amd_interop_map_buffer(uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**,
+                                        size_t*, const void**) {
     return not_supported("hsa_amd_interop_map_buffer");
 }
 hsa_status_t hsa_amd_interop_unmap_buffer(void*) {

@@ -32,9 +32,11 @@ void for_each_object(F f) {
     }
 }
 
-hsa_status_t query_segment_descriptors(hsa_ven_amd_loader_segment_descriptor_t* descriptors, size_t* count) {
+hsa_status_t query_segment_descriptors(hsa_ven_amd_loader_segment_descriptor_t* descriptors,
+                                       size_t* count) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-    if (!count || (!descriptors && *count) || (descriptors && !*count)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    if (!count || (!descriptors && *count) || (descriptors && !*count))
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     size_t n = 0;
     for_each_object([&](LoadedObject& o) {
         if (descriptors && n < *count) {
@@ -61,14 +63,15 @@ hsa_status_t query_executable(const void* device_address, hsa_executable_t* exec
     executable->handle = 0;
     const auto address = reinterpret_cast<uint64_t>(device_address);
     for_each_object([&](LoadedObject& o) {
-        if (address - o.module->load_address() < o.module->load_size()) *executable = o.executable->handle();
+        if (address - o.module->load_address() < o.module->load_size())
+            *executable = o.executable->handle();
     });
     return executable->handle ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
 hsa_status_t iterate_loaded_code_objects(hsa_executable_t executable,
-                                         hsa_status_t (*callback)(hsa_executable_t, hsa_loaded_code_object_t,
-                                                                  void*),
+                                         hsa_status_t (*callback)(hsa_executable_t,
+                                                                  hsa_loaded_code_object_t, void*),
                                          void* data) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!callback) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -80,23 +83,27 @@ hsa_status_t iterate_loaded_code_objects(hsa_executable_t executable,
         for (auto& o : e->objects) list.push_back(o.get());
     }
     for (LoadedObject* o : list)
-        if (hsa_status_t r = callback(executable, {reinterpret_cast<uint64_t>(o)}, data); r != HSA_STATUS_SUCCESS)
+        if (hsa_status_t r = callback(executable, {reinterpret_cast<uint64_t>(o)}, data);
+            r != HSA_STATUS_SUCCESS)
             return r;
     return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t loaded_code_object_get_info(hsa_loaded_code_object_t object,
-                                         hsa_ven_amd_loader_loaded_code_object_info_t attribute, void* value) {
+                                         hsa_ven_amd_loader_loaded_code_object_info_t attribute,
+                                         void* value) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     auto* o = reinterpret_cast<LoadedObject*>(object.handle);
     if (!o) return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
     if (!value) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     const bool file = o->descriptor >= 0;
     switch (attribute) {
-        case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_EXECUTABLE: return put(value, o->executable->handle());
+        case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_EXECUTABLE:
+            return put(value, o->executable->handle());
         case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_KIND:
             return put(value, uint32_t{HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_KIND_AGENT});
-        case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_AGENT: return put(value, o->agent->handle());
+        case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_AGENT:
+            return put(value, o->agent->handle());
         case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_TYPE:
             return put(value, uint32_t{file ? HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_FILE
                                             : HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_MEMORY});
@@ -112,14 +119,17 @@ hsa_status_t loaded_code_object_get_info(hsa_loaded_code_object_t object,
         case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_DELTA:
             // Code objects are linked at address 0.
             return put(value, static_cast<int64_t>(o->module->load_address()));
-        case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_BASE: return put(value, o->module->load_address());
-        case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_SIZE: return put(value, o->module->load_size());
+        case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_BASE:
+            return put(value, o->module->load_address());
+        case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_SIZE:
+            return put(value, o->module->load_size());
         case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI_LENGTH:
             return put(value, static_cast<uint32_t>(o->uri.size()));
         case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI:
             std::memcpy(value, o->uri.data(), o->uri.size());
             return HSA_STATUS_SUCCESS;
-        default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+        default:
+            return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
 }
 
@@ -154,7 +164,8 @@ hsa_status_t fill_loader_table(void* table, size_t size) {
     all.hsa_ven_amd_loader_query_executable = query_executable;
     all.hsa_ven_amd_loader_executable_iterate_loaded_code_objects = iterate_loaded_code_objects;
     all.hsa_ven_amd_loader_loaded_code_object_get_info = loaded_code_object_get_info;
-    all.hsa_ven_amd_loader_code_object_reader_create_from_file_with_offset_size = reader_from_part_of_file;
+    all.hsa_ven_amd_loader_code_object_reader_create_from_file_with_offset_size =
+        reader_from_part_of_file;
     all.hsa_ven_amd_loader_iterate_executables = iterate_executables;
     std::memcpy(table, &all, std::min(size, sizeof all));
     return HSA_STATUS_SUCCESS;

@@ -6,7 +6,7 @@
 namespace wj::hsa {
 namespace {
 
-constexpr uint64_t granule = 4096;   // of every global pool
+constexpr uint64_t granule = 4096;  // of every global pool
 
 }  // namespace
 
@@ -130,7 +130,7 @@ hsa_status_t MemoryMap::unlock(void* host) {
     {
         std::unique_lock lock(mutex_);
         auto it = locked_.find(address);
-        if (it == locked_.end()) return HSA_STATUS_SUCCESS;   // pool memory, or never locked
+        if (it == locked_.end()) return HSA_STATUS_SUCCESS;  // pool memory, or never locked
         locked_.erase(it);
     }
     unshare_host_range(address);
@@ -152,18 +152,26 @@ hsa_status_t put(void* out, const T& value) {
 hsa_status_t pool_info(const Pool& p, uint32_t attribute, void* value) {
     const bool global = p.segment == HSA_REGION_SEGMENT_GLOBAL;
     switch (attribute) {
-        case HSA_AMD_MEMORY_POOL_INFO_SEGMENT: return put(value, p.segment);
-        case HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS: return put(value, p.flags);
-        case HSA_AMD_MEMORY_POOL_INFO_SIZE: return put(value, size_t{p.size});
-        case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED: return put(value, global);
+        case HSA_AMD_MEMORY_POOL_INFO_SEGMENT:
+            return put(value, p.segment);
+        case HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS:
+            return put(value, p.flags);
+        case HSA_AMD_MEMORY_POOL_INFO_SIZE:
+            return put(value, size_t{p.size});
+        case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED:
+            return put(value, global);
         case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE:
         case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT:
-        case 18:   // recommended granule, from ROCm 6 on
+        case 18:  // recommended granule, from ROCm 6 on
             return put(value, size_t{global ? granule : 0});
-        case HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL: return put(value, global && !p.agent->gpu);
-        case HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE: return put(value, size_t{global ? p.size : 0});
-        case 17: return put(value, uint32_t{p.agent->gpu});   // location, from ROCm 6 on
-        default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+        case HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL:
+            return put(value, global && !p.agent->gpu);
+        case HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE:
+            return put(value, size_t{global ? p.size : 0});
+        case 17:
+            return put(value, uint32_t{p.agent->gpu});  // location, from ROCm 6 on
+        default:
+            return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
 }
 
@@ -182,16 +190,16 @@ bool same_node(const Agent& a, const Pool& p) {
 
 extern "C" {
 
-hsa_status_t hsa_amd_agent_iterate_memory_pools(hsa_agent_t agent,
-                                                hsa_status_t (*callback)(hsa_amd_memory_pool_t memory_pool,
-                                                                         void* data),
-                                                void* data) {
+hsa_status_t hsa_amd_agent_iterate_memory_pools(
+    hsa_agent_t agent, hsa_status_t (*callback)(hsa_amd_memory_pool_t memory_pool, void* data),
+    void* data) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!callback) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     Agent* a = agent_of(agent);
     if (!a) return HSA_STATUS_ERROR_INVALID_AGENT;
     for (auto& p : a->pools)
-        if (hsa_status_t r = callback({reinterpret_cast<uint64_t>(p.get())}, data); r != HSA_STATUS_SUCCESS)
+        if (hsa_status_t r = callback({reinterpret_cast<uint64_t>(p.get())}, data);
+            r != HSA_STATUS_SUCCESS)
             return r;
     return HSA_STATUS_SUCCESS;
 }
@@ -206,8 +214,10 @@ hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t memory_pool,
 }
 
 // The host may use device memory: HIP then copies small pieces by itself (contract 9).
-hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent, hsa_amd_memory_pool_t memory_pool,
-                                                hsa_amd_agent_memory_pool_info_t attribute, void* value) {
+hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent,
+                                                hsa_amd_memory_pool_t memory_pool,
+                                                hsa_amd_agent_memory_pool_info_t attribute,
+                                                void* value) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     Agent* a = agent_of(agent);
     if (!a) return HSA_STATUS_ERROR_INVALID_AGENT;
@@ -221,7 +231,8 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent, hsa_amd_memor
                 return put(value, HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED);
             return put(value, own ? HSA_AMD_MEMORY_POOL_ACCESS_ALLOWED_BY_DEFAULT
                                   : HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT);
-        case HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS: return put(value, uint32_t{!own});
+        case HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS:
+            return put(value, uint32_t{!own});
         case HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO: {
             if (own) return HSA_STATUS_SUCCESS;
             hsa_amd_memory_pool_link_info_t link{};
@@ -232,7 +243,8 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent, hsa_amd_memor
             link.numa_distance = 20;
             return put(value, link);
         }
-        default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+        default:
+            return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
 }
 
@@ -250,21 +262,23 @@ hsa_status_t hsa_amd_memory_pool_free(void* ptr) {
     return ptr ? memory_map().free(ptr) : HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_amd_agents_allow_access(uint32_t num_agents, const hsa_agent_t* agents, const uint32_t* flags,
-                                         const void* ptr) {
+hsa_status_t hsa_amd_agents_allow_access(uint32_t num_agents, const hsa_agent_t* agents,
+                                         const uint32_t* flags, const void* ptr) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!num_agents || !agents || flags || !ptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     std::vector<Agent*> list = agents_from(num_agents, agents);
     if (list.size() != num_agents) return HSA_STATUS_ERROR_INVALID_AGENT;
     const bool found = memory_map().with_block(ptr, [&](Block& b) {
         b.accessible = std::move(list);
-        if (b.pool && std::find(b.accessible.begin(), b.accessible.end(), b.pool->agent) == b.accessible.end())
+        if (b.pool && std::find(b.accessible.begin(), b.accessible.end(), b.pool->agent) ==
+                          b.accessible.end())
             b.accessible.push_back(b.pool->agent);
     });
     return found ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
 }
 
-hsa_status_t hsa_amd_memory_pool_can_migrate(hsa_amd_memory_pool_t, hsa_amd_memory_pool_t, bool* result) {
+hsa_status_t hsa_amd_memory_pool_can_migrate(hsa_amd_memory_pool_t, hsa_amd_memory_pool_t,
+                                             bool* result) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!result) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     *result = false;
@@ -285,14 +299,16 @@ hsa_status_t hsa_amd_memory_lock(void* host_ptr, size_t size, hsa_agent_t* agent
                              agents_from(static_cast<uint32_t>(num_agent), agents), agent_ptr);
 }
 
-hsa_status_t hsa_amd_memory_lock_to_pool(void* host_ptr, size_t size, hsa_agent_t* agents, int num_agent,
-                                         hsa_amd_memory_pool_t pool, uint32_t flags, void** agent_ptr) {
+hsa_status_t hsa_amd_memory_lock_to_pool(void* host_ptr, size_t size, hsa_agent_t* agents,
+                                         int num_agent, hsa_amd_memory_pool_t pool, uint32_t flags,
+                                         void** agent_ptr) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!host_ptr || !size || !agent_ptr || flags || (agents != nullptr) != (num_agent > 0))
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     Pool* p = pool_of(pool.handle);
     if (!p || p->agent->gpu) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
-    // Fine-grained: this is hipHostRegister, whose two addresses HIP 5 wants to differ (contract 4.3).
+    // Fine-grained: this is hipHostRegister, whose two addresses HIP 5 wants to differ
+    // (contract 4.3).
     const bool alias = p->flags & HSA_REGION_GLOBAL_FLAG_FINE_GRAINED;
     return memory_map().lock(host_ptr, size, alias, p,
                              agents_from(static_cast<uint32_t>(num_agent), agents), agent_ptr);
@@ -303,8 +319,9 @@ hsa_status_t hsa_amd_memory_unlock(void* host_ptr) {
     return memory_map().unlock(host_ptr);
 }
 
-hsa_status_t hsa_amd_pointer_info(const void* ptr, hsa_amd_pointer_info_t* info, void* (*alloc)(size_t),
-                                  uint32_t* num_agents_accessible, hsa_agent_t** accessible) {
+hsa_status_t hsa_amd_pointer_info(const void* ptr, hsa_amd_pointer_info_t* info,
+                                  void* (*alloc)(size_t), uint32_t* num_agents_accessible,
+                                  hsa_agent_t** accessible) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!ptr || !info || !info->size) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     hsa_amd_pointer_info_t full{};
@@ -341,16 +358,21 @@ hsa_status_t hsa_amd_pointer_info_set_userdata(const void* ptr, void* userdata) 
                : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
-hsa_status_t hsa_amd_register_deallocation_callback(void* ptr, hsa_amd_deallocation_callback_t callback,
+hsa_status_t hsa_amd_register_deallocation_callback(void* ptr,
+                                                    hsa_amd_deallocation_callback_t callback,
                                                     void* user_data) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!ptr || !callback) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    return memory_map().with_block(ptr, [&](Block& b) { b.callbacks.push_back({callback, user_data}); })
+    return memory_map().with_block(ptr,
+                                   [&](Block& b) {
+                                       b.callbacks.push_back({callback, user_data});
+                                   })
                ? HSA_STATUS_SUCCESS
                : HSA_STATUS_ERROR_INVALID_ALLOCATION;
 }
 
-hsa_status_t hsa_amd_deregister_deallocation_callback(void* ptr, hsa_amd_deallocation_callback_t callback) {
+hsa_status_t hsa_amd_deregister_deallocation_callback(void* ptr,
+                                                      hsa_amd_deallocation_callback_t callback) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     size_t removed = 0;
     memory_map().with_block(ptr, [&](Block& b) {
@@ -360,7 +382,8 @@ hsa_status_t hsa_amd_deregister_deallocation_callback(void* ptr, hsa_amd_dealloc
 }
 
 // Regions: the older view of the same pools.
-hsa_status_t hsa_agent_iterate_regions(hsa_agent_t agent, hsa_status_t (*callback)(hsa_region_t region, void* data),
+hsa_status_t hsa_agent_iterate_regions(hsa_agent_t agent,
+                                       hsa_status_t (*callback)(hsa_region_t region, void* data),
                                        void* data) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!callback) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -372,7 +395,9 @@ hsa_status_t hsa_agent_iterate_regions(hsa_agent_t agent, hsa_status_t (*callbac
     if (a->gpu)
         for (auto& p : state()->agents.front()->pools) pools.push_back(p.get());
     for (Pool* p : pools)
-        if (hsa_status_t r = callback({reinterpret_cast<uint64_t>(p)}, data); r != HSA_STATUS_SUCCESS) return r;
+        if (hsa_status_t r = callback({reinterpret_cast<uint64_t>(p)}, data);
+            r != HSA_STATUS_SUCCESS)
+            return r;
     return HSA_STATUS_SUCCESS;
 }
 
@@ -383,11 +408,16 @@ hsa_status_t hsa_region_get_info(hsa_region_t region, hsa_region_info_t attribut
     if (!value) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     const bool global = p->segment == HSA_REGION_SEGMENT_GLOBAL;
     switch (static_cast<uint32_t>(attribute)) {
-        case HSA_REGION_INFO_ALLOC_MAX_SIZE: return put(value, size_t{global ? p->size : 0});
-        case HSA_REGION_INFO_ALLOC_MAX_PRIVATE_WORKGROUP_SIZE: return put(value, uint32_t{0});
-        case HSA_AMD_REGION_INFO_HOST_ACCESSIBLE: return put(value, global);
-        case HSA_AMD_REGION_INFO_BASE: return put(value, static_cast<void*>(nullptr));
-        default: return pool_info(*p, static_cast<uint32_t>(attribute), value);
+        case HSA_REGION_INFO_ALLOC_MAX_SIZE:
+            return put(value, size_t{global ? p->size : 0});
+        case HSA_REGION_INFO_ALLOC_MAX_PRIVATE_WORKGROUP_SIZE:
+            return put(value, uint32_t{0});
+        case HSA_AMD_REGION_INFO_HOST_ACCESSIBLE:
+            return put(value, global);
+        case HSA_AMD_REGION_INFO_BASE:
+            return put(value, static_cast<void*>(nullptr));
+        default:
+            return pool_info(*p, static_cast<uint32_t>(attribute), value);
     }
 }
 

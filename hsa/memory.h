@@ -12,8 +12,8 @@
 namespace wj::hsa {
 
 struct Block {
-    uint64_t host = 0;          // first byte as the host sees it
-    uint64_t agent = 0;         // as agents see it; differs for registered memory (bit 47)
+    uint64_t host = 0;   // first byte as the host sees it
+    uint64_t agent = 0;  // as agents see it; differs for registered memory (bit 47)
     uint64_t size = 0;
     hsa_amd_pointer_type_t type = HSA_EXT_POINTER_TYPE_HSA;
     Pool* pool = nullptr;
@@ -46,13 +46,13 @@ private:
     Block* containing(uint64_t address);
 
     std::shared_mutex mutex_;
-    std::map<uint64_t, Block> allocated_;      // by host address
-    std::multimap<uint64_t, Block> locked_;    // ranges may repeat and overlap
+    std::map<uint64_t, Block> allocated_;    // by host address
+    std::multimap<uint64_t, Block> locked_;  // ranges may repeat and overlap
     uint64_t largest_locked_ = 0;
     bool alias_used_ = false;
 };
 
-MemoryMap& memory_map();   // leaked
+MemoryMap& memory_map();  // leaked
 
 // Makes host memory visible to all agents (checked mode has to know it), and hides it again.
 Status share_host_range(uint64_t host, uint64_t size, const char* label);

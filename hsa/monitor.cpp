@@ -24,8 +24,9 @@ void Monitor::start() {
     std::thread([this] { main(); }).detach();
 }
 
-void Monitor::add_handler(Signal& signal, hsa_signal_condition_t condition, hsa_signal_value_t value,
-                          hsa_amd_signal_handler handler, void* argument) {
+void Monitor::add_handler(Signal& signal, hsa_signal_condition_t condition,
+                          hsa_signal_value_t value, hsa_amd_signal_handler handler,
+                          void* argument) {
     signal.watched.fetch_add(1);
     {
         std::lock_guard lock(mutex_);
@@ -61,7 +62,7 @@ void Monitor::park(std::shared_ptr<Parked> item) {
     parked_.push_back(std::move(item));
     parked_count_.store(static_cast<uint32_t>(parked_.size()));
     start();
-    event_.fetch_add(1);   // an idle monitor sleeps without a limit: it has something to look at now
+    event_.fetch_add(1);  // an idle monitor sleeps without a limit: it has something to look at now
     if (event_sleepers_.load()) futex_wake_all(&event_);
 }
 

@@ -1,5 +1,5 @@
-// The runtime's own thread: calls signal handlers and error callbacks, and looks after queues and copies
-// that wait for signals which guest code may write.
+// The runtime's own thread: calls signal handlers and error callbacks, and looks after queues and
+// copies that wait for signals which guest code may write.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -17,8 +17,8 @@ namespace wj::hsa {
 
 struct Signal;
 
-// Something that waits for signals. poll() looks again and goes on if it can; it may be called from any
-// thread at any time, with no lock held.
+// Something that waits for signals. poll() looks again and goes on if it can; it may be called from
+// any thread at any time, with no lock held.
 class Parked {
 public:
     virtual ~Parked() = default;
@@ -27,17 +27,17 @@ public:
 
 class Monitor {
 public:
-    // `handler` is called on the monitor's thread each time the condition is seen to hold, until it returns
-    // false.
+    // `handler` is called on the monitor's thread each time the condition is seen to hold, until it
+    // returns false.
     void add_handler(Signal& signal, hsa_signal_condition_t condition, hsa_signal_value_t value,
                      hsa_amd_signal_handler handler, void* argument);
-    void forget(Signal& signal);               // the signal dies: its handlers go
-    void post(std::function<void()> function);   // calls it on the monitor's thread
+    void forget(Signal& signal);                // the signal dies: its handlers go
+    void post(std::function<void()> function);  // calls it on the monitor's thread
 
     void park(std::shared_ptr<Parked> item);
     void unpark(const Parked* item);
 
-    void changed();   // a watched signal has changed
+    void changed();  // a watched signal has changed
     uint32_t event() const { return event_.load(); }
     void wait_event(uint32_t seen, uint64_t timeout_ns);
 
@@ -51,7 +51,7 @@ private:
         bool removed = false;
     };
 
-    void start();   // with mutex_ held
+    void start();  // with mutex_ held
     void main();
     bool run_handlers();
     bool run_posted();
@@ -66,6 +66,6 @@ private:
     std::atomic<uint32_t> event_{0}, event_sleepers_{0};
 };
 
-Monitor& monitor();   // leaked, like the rest of the state
+Monitor& monitor();  // leaked, like the rest of the state
 
 }  // namespace wj::hsa

@@ -1,5 +1,5 @@
-// Functions of ROCm 5.3 to 6.2 that Debian's headers do not declare (contract section 13). Parameters are the
-// public ones where something is done with them.
+// Functions of ROCm 5.3 to 6.2 that Debian's headers do not declare (contract section 13).
+// Parameters are the public ones where something is done with them.
 #include <hsa/hsa_ext_amd.h>
 
 #include <cstring>
@@ -9,8 +9,10 @@
 
 using namespace wj::hsa;
 
-#define WJ_NOT_SUPPORTED(name) \
-    hsa_status_t name() { return not_supported(#name); }
+#define WJ_NOT_SUPPORTED(name)       \
+    hsa_status_t name() {            \
+        return not_supported(#name); \
+    }
 
 extern "C" {
 

@@ -9,15 +9,16 @@
 namespace wj::hsa {
 namespace {
 
-// Layout of a queue's memory: amd_queue_t, the owner, packet copies, then the ring on a page of its own.
+// Layout of a queue's memory: amd_queue_t, the owner, packet copies, then the ring on a page of its
+// own.
 constexpr uint64_t owner_offset = 256, magic_offset = 264, copies_offset = 512;
 constexpr uint64_t packet_bytes = 64, ring_offset = 4096;
 constexpr uint32_t copy_count = (ring_offset - copies_offset) / packet_bytes;
 constexpr uint64_t queue_magic = 0x77617665'71756575;
 static_assert(sizeof(amd_queue_t) == 256);
 
-// Kernels that are expected to be shorter than this run on the thread that rings the doorbell: waking a
-// worker up takes longer.
+// Kernels that are expected to be shorter than this run on the thread that rings the doorbell:
+// waking a worker up takes longer.
 constexpr uint64_t run_here_ns = 25'000;
 
 std::atomic<uint64_t> next_queue_id{0};
@@ -28,7 +29,8 @@ std::atomic<uint64_t> history[1024];
 
 uint64_t history_key(const runtime::DispatchRequest& r) {
     uint64_t h = r.kernel_object;
-    for (int i = 0; i < 3; i++) h = (h ^ (uint64_t{r.grid[i]} << 20 | r.work_group[i])) * 0x9e3779b97f4a7c15;
+    for (int i = 0; i < 3; i++)
+        h = (h ^ (uint64_t{r.grid[i]} << 20 | r.work_group[i])) * 0x9e3779b97f4a7c15;
     return h ^ h >> 29;
 }
 
@@ -94,7 +96,7 @@ hsa_status_t Queue::create(Agent& agent, uint32_t size, hsa_queue_type32_t type,
     abi.queue_properties = AMD_QUEUE_PROPERTIES_IS_PTR64;
     abi.queue_inactive_signal = inactive->handle();
 
-    auto* owner = new std::shared_ptr<Queue>(q);   // the program's reference
+    auto* owner = new std::shared_ptr<Queue>(q);  // the program's reference
     std::memcpy(reinterpret_cast<void*>(q->memory_ + owner_offset), &owner, 8);
     std::memcpy(reinterpret_cast<void*>(q->memory_ + magic_offset), &queue_magic, 8);
     *out = &abi.hsa_queue;
@@ -134,7 +136,7 @@ void Queue::destroy() {
     std::shared_ptr<Queue>* owner;
     std::memcpy(&owner, reinterpret_cast<void*>(memory_ + owner_offset), 8);
     std::memset(reinterpret_cast<void*>(memory_ + magic_offset), 0, 8);
-    delete owner;   // may be the last reference
+    delete owner;  // may be the last reference
 }
 
 void Queue::inactivate() {
@@ -146,7 +148,7 @@ void Queue::inactivate() {
 }
 
 void Queue::process(bool may_run) {
-    if (notes_.fetch_add(1) != 0) return;   // the thread at work will look again
+    if (notes_.fetch_add(1) != 0) return;  // the thread at work will look again
     for (uint32_t seen = 1;;) {
         while (!stopped_.load(std::memory_order_relaxed) && step(may_run)) {
         }
@@ -172,7 +174,7 @@ bool Queue::step(bool may_run) {
         }
         case HSA_PACKET_TYPE_BARRIER_AND:
         case HSA_PACKET_TYPE_BARRIER_OR: {
-            hsa_barrier_and_packet_t packet;   // the same layout
+            hsa_barrier_and_packet_t packet;  // the same layout
             std::memcpy(&packet, slot, sizeof packet);
             const bool all = packet_type(first) == HSA_PACKET_TYPE_BARRIER_AND;
             if (!park_unless(packet.dep_signal, 5, dependencies_met(packet.dep_signal, 5, all)) &&
@@ -185,11 +187,13 @@ bool Queue::step(bool may_run) {
             hsa_amd_barrier_value_packet_t packet;
             std::memcpy(&packet, slot, sizeof packet);
             if (packet.header.AmdFormat != HSA_AMD_PACKET_TYPE_BARRIER_VALUE) break;
-            if (!park_unless(&packet.signal, 1, value_met(packet)) && !value_met(packet)) return false;
+            if (!park_unless(&packet.signal, 1, value_met(packet)) && !value_met(packet))
+                return false;
             complete_barrier(packet.completion_signal, slot);
             return true;
         }
-        default: break;
+        default:
+            break;
     }
     retire(slot);
     fail(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,
@@ -224,8 +228,8 @@ bool Queue::value_met(const hsa_amd_barrier_value_packet_t& p) {
     return !s || holds(static_cast<hsa_signal_condition_t>(p.cond), s->load() & p.mask, p.value);
 }
 
-// Remembers or forgets that the head of the queue waits for signals. Returns `met`; when that is false the
-// caller looks once more, since the signals were not watched before.
+// Remembers or forgets that the head of the queue waits for signals. Returns `met`; when that is
+// false the caller looks once more, since the signals were not watched before.
 bool Queue::park_unless(const hsa_signal_t* signals, uint32_t count, bool met) {
     if (met) {
         unpark();
@@ -262,7 +266,7 @@ void Queue::complete_barrier(hsa_signal_t completion, void* slot) {
 
 uint64_t Queue::take_packet_copy() {
     std::lock_guard lock(mutex_);
-    const uint64_t at = packet_copies_.back();   // in_flight_ bounds them
+    const uint64_t at = packet_copies_.back();  // in_flight_ bounds them
     packet_copies_.pop_back();
     return at;
 }
@@ -290,9 +294,10 @@ bool Queue::start_kernel(const hsa_kernel_dispatch_packet_t& packet, bool may_ru
     const uint64_t key = history_key(r);
     r.caller_runs = expected_short(key);
 
-    // The ring slot may be overwritten while the kernel still reads its packet through dispatch_ptr.
-    auto flight = std::make_shared<Flight>(Flight{shared_from_this(), packet.completion_signal,
-                                                  take_packet_copy(), key});
+    // The ring slot may be overwritten while the kernel still reads its packet through
+    // dispatch_ptr.
+    auto flight = std::make_shared<Flight>(
+        Flight{shared_from_this(), packet.completion_signal, take_packet_copy(), key});
     std::memcpy(reinterpret_cast<void*>(flight->packet_copy), &packet, sizeof packet);
     r.packet_address = flight->packet_copy;
 
@@ -300,7 +305,8 @@ bool Queue::start_kernel(const hsa_kernel_dispatch_packet_t& packet, bool may_ru
     in_flight_.fetch_add(1);
     if (s) s->busy.fetch_add(1);
     auto dispatch = agent_.device->dispatch(
-        r, [this, flight](const runtime::DispatchResult& result) { finish_kernel(*flight, result); });
+        r,
+        [this, flight](const runtime::DispatchResult& result) { finish_kernel(*flight, result); });
     if (!dispatch) {
         if (s) s->busy.fetch_sub(1);
         in_flight_.fetch_sub(1);

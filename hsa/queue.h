@@ -1,8 +1,9 @@
 // A user-mode queue: the ring, amd_queue_t and the packet processor.
 //
-// There is no thread per queue. Whoever may have made progress possible (the thread that rings the doorbell, the
-// one that finishes a dispatch, the one that completes a signal) calls ring(); one caller at a time then
-// processes packets until nothing can go on, the others leave a note for it and return.
+// There is no thread per queue. Whoever may have made progress possible (the thread that rings the
+// doorbell, the one that finishes a dispatch, the one that completes a signal) calls ring(); one
+// caller at a time then processes packets until nothing can go on, the others leave a note for it
+// and return.
 #pragma once
 
 #include <hsa/amd_hsa_queue.h>
@@ -26,20 +27,20 @@ class Queue final : public Parked, public std::enable_shared_from_this<Queue> {
 public:
     static hsa_status_t create(Agent& agent, uint32_t size, hsa_queue_type32_t type,
                                QueueErrorCallback callback, void* data, hsa_queue_t** out);
-    static Queue* of(const hsa_queue_t* queue);   // null = not one of ours
+    static Queue* of(const hsa_queue_t* queue);  // null = not one of ours
     ~Queue() override;
 
-    void ring() { process(true); }    // on a program's thread: may run short kernels at once
+    void ring() { process(true); }  // on a program's thread: may run short kernels at once
     void poll() override { process(false); }
-    void destroy();      // stops what runs; the memory goes with the last dispatch
-    void inactivate();   // processes no further packet
+    void destroy();     // stops what runs; the memory goes with the last dispatch
+    void inactivate();  // processes no further packet
 
     amd_queue_t& abi() { return *abi_; }
     Agent& agent() { return agent_; }
     std::vector<uint32_t> cu_mask;
 
 private:
-    struct Flight;   // a kernel dispatch that has started
+    struct Flight;  // a kernel dispatch that has started
 
     Queue(Agent& agent) : agent_(agent) {}
     void process(bool may_run);
@@ -63,9 +64,9 @@ private:
     QueueErrorCallback callback_ = nullptr;
     void* callback_data_ = nullptr;
 
-    std::atomic<uint32_t> notes_{0};       // != 0: a thread is processing
-    uint64_t next_ = 0;                    // index of the packet to look at
-    uint64_t blocked_since_ = 0;           // when the packet at the head was first found waiting
+    std::atomic<uint32_t> notes_{0};  // != 0: a thread is processing
+    uint64_t next_ = 0;               // index of the packet to look at
+    uint64_t blocked_since_ = 0;      // when the packet at the head was first found waiting
     std::vector<Signal*> parked_on_;
     bool parked_ = false;
     std::atomic<bool> stopped_{false};
@@ -79,8 +80,8 @@ private:
 // What a failed dispatch is called in HSA terms (contract section 11).
 hsa_status_t fault_status(Code code);
 
-// Tells the handler registered with hsa_amd_register_system_event_handler about a memory fault; true = it
-// has dealt with it.
+// Tells the handler registered with hsa_amd_register_system_event_handler about a memory fault;
+// true = it has dealt with it.
 bool report_memory_fault(Agent& agent, const runtime::FaultRecord& fault);
 
 }  // namespace wj::hsa

@@ -28,7 +28,8 @@ uint64_t compare_exchange(uint64_t* word, uint64_t expected, uint64_t value) {
 extern "C" {
 
 hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
-                              void (*callback)(hsa_status_t status, hsa_queue_t* source, void* data),
+                              void (*callback)(hsa_status_t status, hsa_queue_t* source,
+                                               void* data),
                               void* data, uint32_t, uint32_t, hsa_queue_t** queue) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (in_forked_child()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -58,8 +59,8 @@ hsa_status_t hsa_queue_inactivate(hsa_queue_t* queue) {
     return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_soft_queue_create(hsa_region_t, uint32_t, hsa_queue_type32_t, uint32_t, hsa_signal_t,
-                                   hsa_queue_t**) {
+hsa_status_t hsa_soft_queue_create(hsa_region_t, uint32_t, hsa_queue_type32_t, uint32_t,
+                                   hsa_signal_t, hsa_queue_t**) {
     return not_supported("hsa_soft_queue_create");
 }
 
@@ -91,7 +92,9 @@ hsa_status_t hsa_amd_queue_cu_get_mask(const hsa_queue_t* queue, uint32_t num_cu
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     for (uint32_t i = 0; i < num_cu_mask_count / 32; i++) {
         const uint32_t units = q->agent().compute_units, first = i * 32;
-        const uint32_t all = units >= first + 32 ? ~0u : units > first ? (1u << (units - first)) - 1 : 0;
+        const uint32_t all = units >= first + 32 ? ~0u
+                             : units > first     ? (1u << (units - first)) - 1
+                                                 : 0;
         cu_mask[i] = q->cu_mask.empty() ? all : i < q->cu_mask.size() ? q->cu_mask[i] : 0;
     }
     return HSA_STATUS_SUCCESS;
@@ -138,13 +141,13 @@ hsa_status_t hsa_amd_profiling_convert_tick_to_system_domain(hsa_agent_t agent, 
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!agent_of(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
     if (!system_tick) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    *system_tick = agent_tick;   // one clock
+    *system_tick = agent_tick;  // one clock
     return HSA_STATUS_SUCCESS;
 }
 
-#define WJ_LOAD(index, order)                                                   \
-    uint64_t hsa_queue_load_##index##_##order(const hsa_queue_t* queue) {       \
-        return __atomic_load_n(index(queue), __ATOMIC_ACQUIRE);                 \
+#define WJ_LOAD(index, order)                                             \
+    uint64_t hsa_queue_load_##index##_##order(const hsa_queue_t* queue) { \
+        return __atomic_load_n(index(queue), __ATOMIC_ACQUIRE);           \
     }
 WJ_LOAD(read_index, acquire)
 WJ_LOAD(read_index, scacquire)
@@ -153,9 +156,9 @@ WJ_LOAD(write_index, acquire)
 WJ_LOAD(write_index, scacquire)
 WJ_LOAD(write_index, relaxed)
 
-#define WJ_STORE(index, order)                                                          \
-    void hsa_queue_store_##index##_##order(const hsa_queue_t* queue, uint64_t value) {  \
-        __atomic_store_n(index(queue), value, __ATOMIC_RELEASE);                        \
+#define WJ_STORE(index, order)                                                         \
+    void hsa_queue_store_##index##_##order(const hsa_queue_t* queue, uint64_t value) { \
+        __atomic_store_n(index(queue), value, __ATOMIC_RELEASE);                       \
     }
 WJ_STORE(read_index, relaxed)
 WJ_STORE(read_index, release)
@@ -164,13 +167,13 @@ WJ_STORE(write_index, relaxed)
 WJ_STORE(write_index, release)
 WJ_STORE(write_index, screlease)
 
-#define WJ_CHANGE(order)                                                                      \
-    uint64_t hsa_queue_add_write_index_##order(const hsa_queue_t* queue, uint64_t value) {    \
-        return __atomic_fetch_add(write_index(queue), value, __ATOMIC_SEQ_CST);               \
-    }                                                                                         \
-    uint64_t hsa_queue_cas_write_index_##order(const hsa_queue_t* queue, uint64_t expected,   \
-                                               uint64_t value) {                              \
-        return compare_exchange(write_index(queue), expected, value);                         \
+#define WJ_CHANGE(order)                                                                    \
+    uint64_t hsa_queue_add_write_index_##order(const hsa_queue_t* queue, uint64_t value) {  \
+        return __atomic_fetch_add(write_index(queue), value, __ATOMIC_SEQ_CST);             \
+    }                                                                                       \
+    uint64_t hsa_queue_cas_write_index_##order(const hsa_queue_t* queue, uint64_t expected, \
+                                               uint64_t value) {                            \
+        return compare_exchange(write_index(queue), expected, value);                       \
     }
 WJ_CHANGE(acq_rel)
 WJ_CHANGE(acquire)

@@ -128,7 +128,8 @@ int64_t wait_signal(Signal& signal, hsa_signal_condition_t condition, int64_t co
     }
     uint64_t nap = shortest_nap_ns;
     for (;;) {
-        // A thread with a deadline is needed elsewhere soon: HIP's hostcall listener serves kernels.
+        // A thread with a deadline is needed elsewhere soon: HIP's hostcall listener serves
+        // kernels.
         const bool helped = unlimited && help_somebody();
         value = signal.load();
         if (holds(condition, value, compare)) return value;
@@ -156,7 +157,8 @@ uint32_t wait_any(uint32_t count, Signal* const* signals, const hsa_signal_condi
     const bool unlimited = timeout_ns >= forever / 2;
     const auto find = [&]() -> uint32_t {
         for (uint32_t i = 0; i < count; i++)
-            if (signals[i] && holds(conditions[i], value = signals[i]->load(), compare[i])) return i;
+            if (signals[i] && holds(conditions[i], value = signals[i]->load(), compare[i]))
+                return i;
         return count;
     };
     if (uint32_t i = find(); i < count) return i;

@@ -1,8 +1,9 @@
 // Signals: amd_signal_t in memory that the guest can reach, followed by what only the host uses.
 //
-// Whoever changes a value calls notify(), which enters the kernel only when somebody sleeps on the signal
-// or a handler, queue or copy waits for it. Guest code writes values without telling anybody: sleepers
-// wake up by themselves in short intervals while a dispatch runs (contract 6.4, 10).
+// Whoever changes a value calls notify(), which enters the kernel only when somebody sleeps on the
+// signal or a handler, queue or copy waits for it. Guest code writes values without telling
+// anybody: sleepers wake up by themselves in short intervals while a dispatch runs (contract 6.4,
+// 10).
 #pragma once
 
 #include <hsa/amd_hsa_signal.h>
@@ -16,11 +17,12 @@ namespace wj::hsa {
 class Queue;
 
 struct alignas(64) Signal {
-    amd_signal_t abi;                       // the handle points here
-    std::atomic<uint32_t> sleepers;         // threads in a futex wait on the value
-    std::atomic<uint32_t> watched;          // handlers, parked queues, parked copies, waits on several signals
-    Queue* queue;                           // doorbells
-    int64_t doorbell;                       // the value of a doorbell: abi.value is its address then
+    amd_signal_t abi;                // the handle points here
+    std::atomic<uint32_t> sleepers;  // threads in a futex wait on the value
+    std::atomic<uint32_t>
+        watched;       // handlers, parked queues, parked copies, waits on several signals
+    Queue* queue;      // doorbells
+    int64_t doorbell;  // the value of a doorbell: abi.value is its address then
     uint64_t reserved[5];
 
     bool is_doorbell() const { return abi.kind == AMD_SIGNAL_KIND_DOORBELL; }
@@ -36,7 +38,7 @@ inline Signal* signal_of(hsa_signal_t handle) {
     return s && s->abi.kind != AMD_SIGNAL_KIND_INVALID ? s : nullptr;
 }
 
-Signal* create_signal(int64_t value);   // null = out of memory
+Signal* create_signal(int64_t value);  // null = out of memory
 void destroy_signal(Signal* signal);
 
 // After the value has changed (with sequentially consistent order).
@@ -47,15 +49,19 @@ void complete_signal(hsa_signal_t signal, uint64_t start_ns, uint64_t end_ns);
 
 inline bool holds(hsa_signal_condition_t condition, int64_t value, int64_t compare) {
     switch (condition) {
-        case HSA_SIGNAL_CONDITION_EQ: return value == compare;
-        case HSA_SIGNAL_CONDITION_NE: return value != compare;
-        case HSA_SIGNAL_CONDITION_LT: return value < compare;
-        default: return value >= compare;
+        case HSA_SIGNAL_CONDITION_EQ:
+            return value == compare;
+        case HSA_SIGNAL_CONDITION_NE:
+            return value != compare;
+        case HSA_SIGNAL_CONDITION_LT:
+            return value < compare;
+        default:
+            return value >= compare;
     }
 }
 
-// Waits until the condition holds or about `timeout` nanoseconds have passed; returns the last value seen.
-// Threads without a deadline help to run work-groups and copies meanwhile.
+// Waits until the condition holds or about `timeout` nanoseconds have passed; returns the last
+// value seen. Threads without a deadline help to run work-groups and copies meanwhile.
 int64_t wait_signal(Signal& signal, hsa_signal_condition_t condition, int64_t compare,
                     uint64_t timeout_ns);
 

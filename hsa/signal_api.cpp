@@ -1,5 +1,5 @@
-// The hsa_signal_* functions. All memory orders are served by the strongest one: on x86 the only difference
-// would be a plain store instead of an exchange, and notify() needs the order anyway.
+// The hsa_signal_* functions. All memory orders are served by the strongest one: on x86 the only
+// difference would be a plain store instead of an exchange, and notify() needs the order anyway.
 #include <vector>
 
 #include "hsa/monitor.h"
@@ -40,7 +40,8 @@ hsa_status_t make(int64_t value, uint32_t count, const hsa_agent_t* consumers, h
     return HSA_STATUS_SUCCESS;
 }
 
-int64_t wait(hsa_signal_t handle, hsa_signal_condition_t condition, int64_t compare, uint64_t timeout) {
+int64_t wait(hsa_signal_t handle, hsa_signal_condition_t condition, int64_t compare,
+             uint64_t timeout) {
     Signal* s = signal_of(handle);
     return s ? wait_signal(*s, condition, compare, timeout) : 0;
 }
@@ -76,7 +77,8 @@ hsa_status_t hsa_signal_create(hsa_signal_value_t initial_value, uint32_t num_co
 hsa_status_t hsa_amd_signal_create(hsa_signal_value_t initial_value, uint32_t num_consumers,
                                    const hsa_agent_t* consumers, uint64_t attributes,
                                    hsa_signal_t* signal) {
-    if (attributes & HSA_AMD_SIGNAL_IPC) return not_supported("hsa_amd_signal_create with HSA_AMD_SIGNAL_IPC");
+    if (attributes & HSA_AMD_SIGNAL_IPC)
+        return not_supported("hsa_amd_signal_create with HSA_AMD_SIGNAL_IPC");
     return make(initial_value, num_consumers, consumers, signal);
 }
 
@@ -89,7 +91,8 @@ hsa_status_t hsa_signal_destroy(hsa_signal_t signal) {
     return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t signal, volatile hsa_signal_value_t** value_ptr) {
+hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t signal,
+                                          volatile hsa_signal_value_t** value_ptr) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!value_ptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     Signal* s = signal_of(signal);
@@ -118,7 +121,8 @@ hsa_status_t hsa_amd_async_function(void (*callback)(void* arg), void* arg) {
 
 uint32_t hsa_amd_signal_wait_any(uint32_t signal_count, hsa_signal_t* signals,
                                  hsa_signal_condition_t* conds, hsa_signal_value_t* values,
-                                 uint64_t timeout_hint, hsa_wait_state_t, hsa_signal_value_t* satisfying_value) {
+                                 uint64_t timeout_hint, hsa_wait_state_t,
+                                 hsa_signal_value_t* satisfying_value) {
     std::vector<Signal*> list;
     for (uint32_t i = 0; i < signal_count; i++) list.push_back(signal_of(signals[i]));
     int64_t seen = 0;
@@ -162,49 +166,50 @@ hsa_status_t hsa_signal_group_wait_any_relaxed(hsa_signal_group_t signal_group,
     return group_wait(signal_group, conditions, compare_values, signal, value);
 }
 
-#define WJ_WAIT(order)                                                                         \
-    hsa_signal_value_t hsa_signal_wait_##order(hsa_signal_t signal, hsa_signal_condition_t c,  \
-                                               hsa_signal_value_t compare, uint64_t timeout,   \
-                                               hsa_wait_state_t) {                             \
-        return wait(signal, c, compare, timeout);                                              \
+#define WJ_WAIT(order)                                                                        \
+    hsa_signal_value_t hsa_signal_wait_##order(hsa_signal_t signal, hsa_signal_condition_t c, \
+                                               hsa_signal_value_t compare, uint64_t timeout,  \
+                                               hsa_wait_state_t) {                            \
+        return wait(signal, c, compare, timeout);                                             \
     }
 WJ_WAIT(scacquire)
 WJ_WAIT(relaxed)
 WJ_WAIT(acquire)
 
-#define WJ_LOAD(order) \
-    hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t signal) { return load(signal); }
+#define WJ_LOAD(order)                                                \
+    hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t signal) { \
+        return load(signal);                                          \
+    }
 WJ_LOAD(scacquire)
 WJ_LOAD(relaxed)
 WJ_LOAD(acquire)
 
-#define WJ_STORE(order)                                                              \
-    void hsa_signal_store_##order(hsa_signal_t signal, hsa_signal_value_t value) {   \
-        store(signal, value);                                                        \
+#define WJ_STORE(order)                                                            \
+    void hsa_signal_store_##order(hsa_signal_t signal, hsa_signal_value_t value) { \
+        store(signal, value);                                                      \
     }
 WJ_STORE(relaxed)
 WJ_STORE(screlease)
 WJ_STORE(release)
 
-#define WJ_SILENT_STORE(order)                                                            \
-    void hsa_signal_silent_store_##order(hsa_signal_t signal, hsa_signal_value_t value) { \
-        if (Signal* s = signal_of(signal))                                                \
-            __atomic_store_n(s->word(), value, __ATOMIC_SEQ_CST);                         \
+#define WJ_SILENT_STORE(order)                                                                   \
+    void hsa_signal_silent_store_##order(hsa_signal_t signal, hsa_signal_value_t value) {        \
+        if (Signal* s = signal_of(signal)) __atomic_store_n(s->word(), value, __ATOMIC_SEQ_CST); \
     }
 WJ_SILENT_STORE(relaxed)
 WJ_SILENT_STORE(screlease)
 
-#define WJ_CHANGE(name, builtin, order)                                                 \
-    void hsa_signal_##name##_##order(hsa_signal_t signal, hsa_signal_value_t value) {   \
+#define WJ_CHANGE(name, builtin, order)                                                  \
+    void hsa_signal_##name##_##order(hsa_signal_t signal, hsa_signal_value_t value) {    \
         change(signal, [&](int64_t* w) { return builtin(w, value, __ATOMIC_SEQ_CST); }); \
     }
-#define WJ_CHANGE_ALL(name, builtin)        \
-    WJ_CHANGE(name, builtin, scacq_screl)   \
-    WJ_CHANGE(name, builtin, acq_rel)       \
-    WJ_CHANGE(name, builtin, scacquire)     \
-    WJ_CHANGE(name, builtin, acquire)       \
-    WJ_CHANGE(name, builtin, relaxed)       \
-    WJ_CHANGE(name, builtin, screlease)     \
+#define WJ_CHANGE_ALL(name, builtin)      \
+    WJ_CHANGE(name, builtin, scacq_screl) \
+    WJ_CHANGE(name, builtin, acq_rel)     \
+    WJ_CHANGE(name, builtin, scacquire)   \
+    WJ_CHANGE(name, builtin, acquire)     \
+    WJ_CHANGE(name, builtin, relaxed)     \
+    WJ_CHANGE(name, builtin, screlease)   \
     WJ_CHANGE(name, builtin, release)
 WJ_CHANGE_ALL(add, __atomic_fetch_add)
 WJ_CHANGE_ALL(subtract, __atomic_fetch_sub)
@@ -212,20 +217,20 @@ WJ_CHANGE_ALL(and, __atomic_fetch_and)
 WJ_CHANGE_ALL(or, __atomic_fetch_or)
 WJ_CHANGE_ALL(xor, __atomic_fetch_xor)
 
-#define WJ_EXCHANGE(order)                                                                   \
-    hsa_signal_value_t hsa_signal_exchange_##order(hsa_signal_t signal,                      \
-                                                   hsa_signal_value_t value) {               \
-        return change(signal,                                                                \
-                      [&](int64_t* w) { return __atomic_exchange_n(w, value, __ATOMIC_SEQ_CST); }); \
-    }                                                                                        \
-    hsa_signal_value_t hsa_signal_cas_##order(hsa_signal_t signal, hsa_signal_value_t expected, \
-                                              hsa_signal_value_t value) {                    \
-        return change(signal, [&](int64_t* w) {                                              \
-            int64_t seen = expected;                                                         \
-            __atomic_compare_exchange_n(w, &seen, value, false, __ATOMIC_SEQ_CST,            \
-                                        __ATOMIC_SEQ_CST);                                   \
-            return seen;                                                                     \
-        });                                                                                  \
+#define WJ_EXCHANGE(order)                                                                        \
+    hsa_signal_value_t hsa_signal_exchange_##order(hsa_signal_t signal,                           \
+                                                   hsa_signal_value_t value) {                    \
+        return change(                                                                            \
+            signal, [&](int64_t* w) { return __atomic_exchange_n(w, value, __ATOMIC_SEQ_CST); }); \
+    }                                                                                             \
+    hsa_signal_value_t hsa_signal_cas_##order(hsa_signal_t signal, hsa_signal_value_t expected,   \
+                                              hsa_signal_value_t value) {                         \
+        return change(signal, [&](int64_t* w) {                                                   \
+            int64_t seen = expected;                                                              \
+            __atomic_compare_exchange_n(w, &seen, value, false, __ATOMIC_SEQ_CST,                 \
+                                        __ATOMIC_SEQ_CST);                                        \
+            return seen;                                                                          \
+        });                                                                                       \
     }
 WJ_EXCHANGE(scacq_screl)
 WJ_EXCHANGE(acq_rel)

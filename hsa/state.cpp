@@ -17,7 +17,7 @@ namespace wj::hsa {
 namespace {
 
 std::mutex init_mutex;
-State* instance = nullptr;   // never deleted
+State* instance = nullptr;  // never deleted
 std::atomic<bool> forked{false};
 
 uint64_t host_memory_bytes() {
@@ -46,7 +46,8 @@ Status read_number(const char* name, double low, double high, double& out) {
     char* end = nullptr;
     const double value = std::strtod(text, &end);
     if (*end || !(value >= low && value <= high))
-        return {Code::InvalidArgument, std::string(name) + "=" + text + ": expected a number from " +
+        return {Code::InvalidArgument, std::string(name) + "=" + text +
+                                           ": expected a number from " +
                                            std::to_string(static_cast<int>(low)) + " to " +
                                            std::to_string(static_cast<int64_t>(high))};
     out = value;
@@ -80,8 +81,7 @@ std::unique_ptr<Agent> make_cpu_agent() {
     // Order and flags: contract 4.1.
     add_pool(*agent, global, HSA_REGION_GLOBAL_FLAG_FINE_GRAINED, agent->memory_bytes,
              "fine-grained host memory");
-    add_pool(*agent, global,
-             HSA_REGION_GLOBAL_FLAG_FINE_GRAINED | HSA_REGION_GLOBAL_FLAG_KERNARG,
+    add_pool(*agent, global, HSA_REGION_GLOBAL_FLAG_FINE_GRAINED | HSA_REGION_GLOBAL_FLAG_KERNARG,
              agent->memory_bytes, "kernel argument memory");
     add_pool(*agent, global, HSA_REGION_GLOBAL_FLAG_COARSE_GRAINED, agent->memory_bytes,
              "coarse-grained host memory");
@@ -89,7 +89,8 @@ std::unique_ptr<Agent> make_cpu_agent() {
     return agent;
 }
 
-Result<std::unique_ptr<Agent>> make_gpu_agent(const runtime::DeviceOptions& options, uint32_t index) {
+Result<std::unique_ptr<Agent>> make_gpu_agent(const runtime::DeviceOptions& options,
+                                              uint32_t index) {
     auto device = runtime::Device::create(options);
     if (!device) return device.status();
     auto agent = std::make_unique<Agent>();
@@ -204,8 +205,8 @@ uint64_t allocate_shared(uint64_t size, const char* label, memory::AddressSpace*
     for (Agent* a : instance->gpus) {
         memory::AddressSpace& other = a->device->memory();
         if (&other == home) continue;
-        Status s = other.map(*address, reinterpret_cast<void*>(*address), size, memory::read_write,
-                             label);
+        Status s =
+            other.map(*address, reinterpret_cast<void*>(*address), size, memory::read_write, label);
         if (!s) log_error(s.message());
     }
     return *address;
@@ -240,14 +241,21 @@ hsa_status_t not_supported(const char* function) {
 
 hsa_status_t status_of(Code code) {
     switch (code) {
-        case Code::Ok: return HSA_STATUS_SUCCESS;
-        case Code::InvalidCodeObject: return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
-        case Code::UnsupportedTarget: return HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS;
-        case Code::NotFound: return HSA_STATUS_ERROR_VARIABLE_UNDEFINED;
-        case Code::OutOfMemory: return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+        case Code::Ok:
+            return HSA_STATUS_SUCCESS;
+        case Code::InvalidCodeObject:
+            return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
+        case Code::UnsupportedTarget:
+            return HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS;
+        case Code::NotFound:
+            return HSA_STATUS_ERROR_VARIABLE_UNDEFINED;
+        case Code::OutOfMemory:
+            return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
         case Code::InvalidArgument:
-        case Code::OutOfRange: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-        default: return HSA_STATUS_ERROR;
+        case Code::OutOfRange:
+            return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+        default:
+            return HSA_STATUS_ERROR;
     }
 }
 
@@ -263,7 +271,8 @@ bool in_forked_child() {
     static std::atomic<bool> said{false};
     if (!said.exchange(true))
         log_error(
-            "this process was forked from one that uses the emulated GPU, whose worker threads do not "
+            "this process was forked from one that uses the emulated GPU, whose worker threads do "
+            "not "
             "exist here; start GPU work after fork, or use exec");
     return true;
 }

@@ -1,6 +1,6 @@
-// The drop-in's process-wide state: agents with their pools and instruction sets. Created by the first
-// hsa_init and leaked on purpose: HIP calls into the library from static destructors and worker threads
-// outlive main (contract section 14).
+// The drop-in's process-wide state: agents with their pools and instruction sets. Created by the
+// first hsa_init and leaked on purpose: HIP calls into the library from static destructors and
+// worker threads outlive main (contract section 14).
 #pragma once
 
 #include <hsa/hsa.h>
@@ -21,15 +21,16 @@ struct Agent;
 struct Pool {
     Agent* agent = nullptr;
     hsa_region_segment_t segment = HSA_REGION_SEGMENT_GLOBAL;
-    uint32_t flags = 0;   // hsa_region_global_flag_t
+    uint32_t flags = 0;  // hsa_region_global_flag_t
     uint64_t size = 0;
     const char* label = "";
-    std::atomic<uint64_t>* used = nullptr;   // bytes in use of the memory that the agent's pools share
+    std::atomic<uint64_t>* used =
+        nullptr;  // bytes in use of the memory that the agent's pools share
 };
 
 struct Isa {
     Agent* agent = nullptr;
-    std::string name;   // "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"
+    std::string name;  // "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"
 };
 
 struct Cache {
@@ -42,8 +43,8 @@ struct Agent {
     bool gpu = false;
     uint32_t node = 0;
     std::string name, vendor, product, uuid;
-    const AgentFacts* facts = nullptr;          // GPU agents
-    std::unique_ptr<runtime::Device> device;    // GPU agents
+    const AgentFacts* facts = nullptr;        // GPU agents
+    std::unique_ptr<runtime::Device> device;  // GPU agents
     std::vector<std::unique_ptr<Pool>> pools;
     std::vector<std::unique_ptr<Cache>> caches;
     Isa isa;
@@ -55,20 +56,20 @@ struct Agent {
 };
 
 struct State {
-    std::vector<std::unique_ptr<Agent>> agents;   // the CPU first
+    std::vector<std::unique_ptr<Agent>> agents;  // the CPU first
     std::vector<Agent*> gpus;
     std::atomic<uint32_t> references{0};
-    std::atomic<int32_t> busy{0};                 // dispatches in flight: guest code may write signals
+    std::atomic<int32_t> busy{0};  // dispatches in flight: guest code may write signals
     bool checked_memory = false;
-    uint64_t timeout_ns = 0;                      // WAVEJIT_TIMEOUT
+    uint64_t timeout_ns = 0;  // WAVEJIT_TIMEOUT
 
     memory::AddressSpace& home() { return gpus.front()->device->memory(); }
 };
 
-hsa_status_t initialize();   // hsa_init
-State* state();              // null before hsa_init and after the last hsa_shut_down
+hsa_status_t initialize();  // hsa_init
+State* state();             // null before hsa_init and after the last hsa_shut_down
 
-Agent* agent_of(hsa_agent_t agent);   // null = no such agent
+Agent* agent_of(hsa_agent_t agent);  // null = no such agent
 Pool* pool_of(uint64_t handle);
 Isa* isa_of(hsa_isa_t isa);
 
@@ -89,11 +90,11 @@ T* without_alias(T* pointer) {
 // Messages on stderr. WAVEJIT_LOG=0 none, 1 errors (default), 2 also what the runtime does.
 void log_error(const std::string& message);
 void log_debug(const std::string& message);
-hsa_status_t not_supported(const char* function);   // says so once per function
+hsa_status_t not_supported(const char* function);  // says so once per function
 
-hsa_status_t status_of(Code code);   // for results of the runtime's own functions
+hsa_status_t status_of(Code code);  // for results of the runtime's own functions
 
 uint64_t now_ns();
-bool in_forked_child();              // true also prints the explanation once
+bool in_forked_child();  // true also prints the explanation once
 
 }  // namespace wj::hsa

@@ -1,5 +1,5 @@
-// Shared virtual memory attributes. Host and device addresses are the same, so attributes are only kept for
-// queries, and migrations complete at once.
+// Shared virtual memory attributes. Host and device addresses are the same, so attributes are only
+// kept for queries, and migrations complete at once.
 #include <map>
 #include <mutex>
 
@@ -17,8 +17,8 @@ constexpr uint64_t page = 4096;
 struct Range {
     uint64_t end = 0;
     bool shared = false;
-    std::map<uint64_t, uint64_t> values;    // attribute -> value
-    std::map<uint64_t, uint64_t> access;    // agent -> HSA_AMD_SVM_ATTRIB_AGENT_*
+    std::map<uint64_t, uint64_t> values;  // attribute -> value
+    std::map<uint64_t, uint64_t> access;  // agent -> HSA_AMD_SVM_ATTRIB_AGENT_*
     uint64_t prefetched_to = 0;
 };
 
@@ -35,8 +35,8 @@ Range* containing(uint64_t address) {
     return address < it->second.end ? &it->second : nullptr;
 }
 
-// The range that starts exactly here; a range of another size at the same place replaces it: HIP frees SVM
-// memory without telling.
+// The range that starts exactly here; a range of another size at the same place replaces it: HIP
+// frees SVM memory without telling.
 Range& range_at(uint64_t begin, uint64_t end) {
     auto it = ranges().find(begin);
     if (it != ranges().end() && it->second.end != end) {
@@ -55,10 +55,12 @@ Range& range_at(uint64_t begin, uint64_t end) {
 
 extern "C" {
 
-hsa_status_t hsa_amd_svm_attributes_set(void* ptr, size_t size, hsa_amd_svm_attribute_pair_t* attribute_list,
+hsa_status_t hsa_amd_svm_attributes_set(void* ptr, size_t size,
+                                        hsa_amd_svm_attribute_pair_t* attribute_list,
                                         size_t attribute_count) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-    if (!ptr || !size || (attribute_count && !attribute_list)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    if (!ptr || !size || (attribute_count && !attribute_list))
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     const uint64_t begin = reinterpret_cast<uint64_t>(ptr) / page * page;
     const uint64_t end = (reinterpret_cast<uint64_t>(ptr) + size + page - 1) / page * page;
     std::lock_guard lock(mutex);
@@ -85,17 +87,21 @@ hsa_status_t hsa_amd_svm_attributes_set(void* ptr, size_t size, hsa_amd_svm_attr
                 r.access[a.value] = a.attribute;
                 break;
             case HSA_AMD_SVM_ATTRIB_ACCESS_QUERY:
-            case HSA_AMD_SVM_ATTRIB_PREFETCH_LOCATION: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-            default: r.values[a.attribute] = a.value;
+            case HSA_AMD_SVM_ATTRIB_PREFETCH_LOCATION:
+                return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+            default:
+                r.values[a.attribute] = a.value;
         }
     }
     return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_amd_svm_attributes_get(void* ptr, size_t size, hsa_amd_svm_attribute_pair_t* attribute_list,
+hsa_status_t hsa_amd_svm_attributes_get(void* ptr, size_t size,
+                                        hsa_amd_svm_attribute_pair_t* attribute_list,
                                         size_t attribute_count) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-    if (!ptr || !size || (attribute_count && !attribute_list)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    if (!ptr || !size || (attribute_count && !attribute_list))
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     std::lock_guard lock(mutex);
     const Range* r = containing(reinterpret_cast<uint64_t>(ptr));
     for (size_t i = 0; i < attribute_count; i++) {
@@ -104,8 +110,10 @@ hsa_status_t hsa_amd_svm_attributes_get(void* ptr, size_t size, hsa_amd_svm_attr
             const Agent* agent = agent_of({a.value});
             if (!agent) return HSA_STATUS_ERROR_INVALID_AGENT;
             a.attribute = HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS;
-            if (!agent->gpu) a.attribute = HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE_IN_PLACE;
-            else if (r && r->access.count(a.value)) a.attribute = r->access.at(a.value);
+            if (!agent->gpu)
+                a.attribute = HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE_IN_PLACE;
+            else if (r && r->access.count(a.value))
+                a.attribute = r->access.at(a.value);
         } else if (a.attribute == HSA_AMD_SVM_ATTRIB_PREFETCH_LOCATION) {
             a.value = r ? r->prefetched_to : 0;
         } else {
@@ -115,16 +123,19 @@ hsa_status_t hsa_amd_svm_attributes_get(void* ptr, size_t size, hsa_amd_svm_attr
     return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_amd_svm_prefetch_async(void* ptr, size_t size, hsa_agent_t agent, uint32_t num_dep_signals,
-                                        const hsa_signal_t* dep_signals, hsa_signal_t completion_signal) {
+hsa_status_t hsa_amd_svm_prefetch_async(void* ptr, size_t size, hsa_agent_t agent,
+                                        uint32_t num_dep_signals, const hsa_signal_t* dep_signals,
+                                        hsa_signal_t completion_signal) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-    if (!ptr || !size || (num_dep_signals && !dep_signals)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    if (!ptr || !size || (num_dep_signals && !dep_signals))
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     if (!agent_of(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
     {
         std::lock_guard lock(mutex);
         if (Range* r = containing(reinterpret_cast<uint64_t>(ptr))) r->prefetched_to = agent.handle;
     }
-    std::make_shared<CopyJob>(0, 0, nullptr, num_dep_signals, dep_signals, completion_signal)->start();
+    std::make_shared<CopyJob>(0, 0, nullptr, num_dep_signals, dep_signals, completion_signal)
+        ->start();
     return HSA_STATUS_SUCCESS;
 }
 

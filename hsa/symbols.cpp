@@ -14,33 +14,46 @@ hsa_status_t put(void* out, const T& value) {
 
 hsa_status_t kernel_info(const wj::runtime::LoadedKernel& k, uint32_t attribute, void* value) {
     switch (attribute) {
-        case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT: return put(value, k.kernel_object);
-        case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE: return put(value, k.kernarg_size);
-        case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_ALIGNMENT: return put(value, k.kernarg_align);
+        case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT:
+            return put(value, k.kernel_object);
+        case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE:
+            return put(value, k.kernarg_size);
+        case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_ALIGNMENT:
+            return put(value, k.kernarg_align);
         case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE:
             return put(value, k.group_segment_fixed_size);
         case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE:
             return put(value, k.private_segment_fixed_size);
-        case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_DYNAMIC_CALLSTACK: return put(value, k.dynamic_call_stack);
-        case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_CALL_CONVENTION: return put(value, uint32_t{0});
-        default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+        case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_DYNAMIC_CALLSTACK:
+            return put(value, k.dynamic_call_stack);
+        case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_CALL_CONVENTION:
+            return put(value, uint32_t{0});
+        default:
+            return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
 }
 
-hsa_status_t variable_info(const wj::runtime::Module::Variable& v, uint32_t attribute, void* value) {
+hsa_status_t variable_info(const wj::runtime::Module::Variable& v, uint32_t attribute,
+                           void* value) {
     switch (attribute) {
-        case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS: return put(value, v.address);
-        case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE: return put(value, static_cast<uint32_t>(v.size));
-        case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALLOCATION: return put(value, HSA_VARIABLE_ALLOCATION_AGENT);
+        case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS:
+            return put(value, v.address);
+        case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE:
+            return put(value, static_cast<uint32_t>(v.size));
+        case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALLOCATION:
+            return put(value, HSA_VARIABLE_ALLOCATION_AGENT);
         case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SEGMENT:
-            return put(value, v.read_only ? HSA_VARIABLE_SEGMENT_READONLY : HSA_VARIABLE_SEGMENT_GLOBAL);
+            return put(value,
+                       v.read_only ? HSA_VARIABLE_SEGMENT_READONLY : HSA_VARIABLE_SEGMENT_GLOBAL);
         case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALIGNMENT: {
             // What the address shows, at most a page.
             const uint64_t lowest = v.address & (~v.address + 1);
             return put(value, static_cast<uint32_t>(lowest && lowest < 4096 ? lowest : 4096));
         }
-        case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_IS_CONST: return put(value, v.read_only);
-        default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+        case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_IS_CONST:
+            return put(value, v.read_only);
+        default:
+            return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
 }
 
@@ -64,7 +77,8 @@ hsa_status_t for_each(Executable& e, Agent* agent, Call call) {
             if (!agent || key.first == agent) list.push_back(symbol.get());
     }
     for (Symbol* s : list)
-        if (hsa_status_t r = call({reinterpret_cast<uint64_t>(s)}); r != HSA_STATUS_SUCCESS) return r;
+        if (hsa_status_t r = call({reinterpret_cast<uint64_t>(s)}); r != HSA_STATUS_SUCCESS)
+            return r;
     return HSA_STATUS_SUCCESS;
 }
 
@@ -73,7 +87,8 @@ hsa_status_t for_each(Executable& e, Agent* agent, Call call) {
 extern "C" {
 
 hsa_status_t hsa_executable_get_symbol_by_name(hsa_executable_t executable, const char* symbol_name,
-                                               const hsa_agent_t* agent, hsa_executable_symbol_t* symbol) {
+                                               const hsa_agent_t* agent,
+                                               hsa_executable_symbol_t* symbol) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!symbol_name || !symbol) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     Executable* e = executable_of(executable);
@@ -87,8 +102,8 @@ hsa_status_t hsa_executable_get_symbol_by_name(hsa_executable_t executable, cons
 }
 
 hsa_status_t hsa_executable_get_symbol(hsa_executable_t executable, const char* module_name,
-                                       const char* symbol_name, hsa_agent_t agent, int32_t call_convention,
-                                       hsa_executable_symbol_t* symbol) {
+                                       const char* symbol_name, hsa_agent_t agent,
+                                       int32_t call_convention, hsa_executable_symbol_t* symbol) {
     if (module_name && *module_name) return HSA_STATUS_ERROR_INVALID_SYMBOL_NAME;
     if (call_convention != 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     return hsa_executable_get_symbol_by_name(executable, symbol_name, &agent, symbol);
@@ -103,34 +118,45 @@ hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t executable_s
     switch (attribute) {
         case HSA_EXECUTABLE_SYMBOL_INFO_TYPE:
             return put(value, s->kernel ? HSA_SYMBOL_KIND_KERNEL : HSA_SYMBOL_KIND_VARIABLE);
-        case HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH: return put(value, static_cast<uint32_t>(s->name.size()));
-        case HSA_EXECUTABLE_SYMBOL_INFO_NAME:   // no terminator: as long as NAME_LENGTH says
+        case HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH:
+            return put(value, static_cast<uint32_t>(s->name.size()));
+        case HSA_EXECUTABLE_SYMBOL_INFO_NAME:  // no terminator: as long as NAME_LENGTH says
             std::memcpy(value, s->name.data(), s->name.size());
             return HSA_STATUS_SUCCESS;
-        case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME_LENGTH: return put(value, uint32_t{0});
-        case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME: return HSA_STATUS_SUCCESS;
-        case HSA_EXECUTABLE_SYMBOL_INFO_AGENT: return put(value, s->agent->handle());
-        case HSA_EXECUTABLE_SYMBOL_INFO_LINKAGE: return put(value, HSA_SYMBOL_LINKAGE_PROGRAM);
-        case HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION: return put(value, true);
-        default: break;
+        case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME_LENGTH:
+            return put(value, uint32_t{0});
+        case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME:
+            return HSA_STATUS_SUCCESS;
+        case HSA_EXECUTABLE_SYMBOL_INFO_AGENT:
+            return put(value, s->agent->handle());
+        case HSA_EXECUTABLE_SYMBOL_INFO_LINKAGE:
+            return put(value, HSA_SYMBOL_LINKAGE_PROGRAM);
+        case HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION:
+            return put(value, true);
+        default:
+            break;
     }
-    return s->kernel ? kernel_info(*s->kernel, attribute, value) : variable_info(*s->variable, attribute, value);
+    return s->kernel ? kernel_info(*s->kernel, attribute, value)
+                     : variable_info(*s->variable, attribute, value);
 }
 
 hsa_status_t hsa_executable_iterate_symbols(hsa_executable_t executable,
                                             hsa_status_t (*callback)(hsa_executable_t exec,
-                                                                     hsa_executable_symbol_t symbol, void* data),
+                                                                     hsa_executable_symbol_t symbol,
+                                                                     void* data),
                                             void* data) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!callback) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     Executable* e = executable_of(executable);
     if (!e) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
-    return for_each(*e, nullptr, [&](hsa_executable_symbol_t s) { return callback(executable, s, data); });
+    return for_each(*e, nullptr,
+                    [&](hsa_executable_symbol_t s) { return callback(executable, s, data); });
 }
 
 hsa_status_t hsa_executable_iterate_agent_symbols(
     hsa_executable_t executable, hsa_agent_t agent,
-    hsa_status_t (*callback)(hsa_executable_t exec, hsa_agent_t agent, hsa_executable_symbol_t symbol, void* data),
+    hsa_status_t (*callback)(hsa_executable_t exec, hsa_agent_t agent,
+                             hsa_executable_symbol_t symbol, void* data),
     void* data) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!callback) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -138,13 +164,15 @@ hsa_status_t hsa_executable_iterate_agent_symbols(
     if (!e) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
     Agent* a = agent_of(agent);
     if (!a) return HSA_STATUS_ERROR_INVALID_AGENT;
-    return for_each(*e, a, [&](hsa_executable_symbol_t s) { return callback(executable, agent, s, data); });
+    return for_each(
+        *e, a, [&](hsa_executable_symbol_t s) { return callback(executable, agent, s, data); });
 }
 
 // Every symbol belongs to an agent: program allocation is not supported.
 hsa_status_t hsa_executable_iterate_program_symbols(
     hsa_executable_t executable,
-    hsa_status_t (*callback)(hsa_executable_t exec, hsa_executable_symbol_t symbol, void* data), void*) {
+    hsa_status_t (*callback)(hsa_executable_t exec, hsa_executable_symbol_t symbol, void* data),
+    void*) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!callback) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     return executable_of(executable) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_EXECUTABLE;

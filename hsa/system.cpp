@@ -86,12 +86,18 @@ enum : uint32_t {
 hsa_status_t system_info(const State& s, uint32_t attribute, void* value) {
     switch (attribute) {
         case HSA_SYSTEM_INFO_VERSION_MAJOR:
-        case HSA_SYSTEM_INFO_VERSION_MINOR: return put(value, uint16_t{1});
-        case HSA_SYSTEM_INFO_TIMESTAMP: return put(value, now_ns());
-        case HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY: return put(value, uint64_t{1'000'000'000});
-        case HSA_SYSTEM_INFO_SIGNAL_MAX_WAIT: return put(value, UINT64_MAX);
-        case HSA_SYSTEM_INFO_ENDIANNESS: return put(value, HSA_ENDIANNESS_LITTLE);
-        case HSA_SYSTEM_INFO_MACHINE_MODEL: return put(value, HSA_MACHINE_MODEL_LARGE);
+        case HSA_SYSTEM_INFO_VERSION_MINOR:
+            return put(value, uint16_t{1});
+        case HSA_SYSTEM_INFO_TIMESTAMP:
+            return put(value, now_ns());
+        case HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY:
+            return put(value, uint64_t{1'000'000'000});
+        case HSA_SYSTEM_INFO_SIGNAL_MAX_WAIT:
+            return put(value, UINT64_MAX);
+        case HSA_SYSTEM_INFO_ENDIANNESS:
+            return put(value, HSA_ENDIANNESS_LITTLE);
+        case HSA_SYSTEM_INFO_MACHINE_MODEL:
+            return put(value, HSA_MACHINE_MODEL_LARGE);
         case HSA_SYSTEM_INFO_EXTENSIONS: {
             uint8_t mask[128] = {};
             mask[0] |= 1 << HSA_EXTENSION_IMAGES;
@@ -100,29 +106,35 @@ hsa_status_t system_info(const State& s, uint32_t attribute, void* value) {
         }
         case HSA_AMD_SYSTEM_INFO_BUILD_VERSION:
             return put(value, static_cast<const char*>("wavejit emulated HSA runtime"));
-        // With SVM HIP maps managed memory itself and never says that it is gone, which page tables that are
-        // really consulted would not notice (contract 4.4).
-        case HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED: return put(value, !s.checked_memory);
+        // With SVM HIP maps managed memory itself and never says that it is gone, which page tables
+        // that are really consulted would not notice (contract 4.4).
+        case HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED:
+            return put(value, !s.checked_memory);
         case HSA_AMD_SYSTEM_INFO_SVM_ACCESSIBLE_BY_DEFAULT:
         case info_mwaitx:
         case info_dmabuf:
         case info_virtual_memory:
-        case info_xnack: return put(value, false);
-        case info_ext_version_major: return put(value, uint16_t{HSA_AMD_INTERFACE_VERSION_MAJOR});
-        case info_ext_version_minor: return put(value, uint16_t{HSA_AMD_INTERFACE_VERSION_MINOR});
-        default: return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+        case info_xnack:
+            return put(value, false);
+        case info_ext_version_major:
+            return put(value, uint16_t{HSA_AMD_INTERFACE_VERSION_MAJOR});
+        case info_ext_version_minor:
+            return put(value, uint16_t{HSA_AMD_INTERFACE_VERSION_MINOR});
+        default:
+            return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
 }
 
 struct Extension {
     uint16_t id;
     const char* name;
-    uint16_t minor;   // newest version 1.x
+    uint16_t minor;  // newest version 1.x
     hsa_status_t (*fill)(void* table, size_t size);
     size_t size;
 };
 constexpr Extension extensions[] = {
-    {HSA_EXTENSION_IMAGES, "HSA_EXTENSION_IMAGES", 0, fill_image_table, sizeof(hsa_ext_images_1_pfn_t)},
+    {HSA_EXTENSION_IMAGES, "HSA_EXTENSION_IMAGES", 0, fill_image_table,
+     sizeof(hsa_ext_images_1_pfn_t)},
     {HSA_EXTENSION_AMD_LOADER, "HSA_EXTENSION_AMD_LOADER", 3, fill_loader_table,
      sizeof(hsa_ven_amd_loader_1_03_pfn_t)},
 };
@@ -138,16 +150,20 @@ void print_statistics() {
     if (!s || in_forked_child()) return;
     for (wj::hsa::Agent* a : s->gpus) {
         const auto t = a->device->statistics();
-        std::fprintf(stderr,
-                     "wavejit: %s (%s): %llu dispatches, %llu work-groups, %llu waves, %llu wave instructions, "
-                     "%llu blocks translated in %.1f ms, %llu instructions interpreted, %.1f ms executing\n",
-                     a->name.c_str(), a->device->engine().name(), static_cast<unsigned long long>(t.dispatches),
-                     static_cast<unsigned long long>(t.work_groups), static_cast<unsigned long long>(t.waves),
-                     static_cast<unsigned long long>(t.wave_instructions),
-                     static_cast<unsigned long long>(t.engine.blocks_translated),
-                     static_cast<double>(t.engine.translation_ns) * 1e-6,
-                     static_cast<unsigned long long>(t.engine.interpreter_fallbacks),
-                     static_cast<double>(t.execution_ns) * 1e-6);
+        std::fprintf(
+            stderr,
+            "wavejit: %s (%s): %llu dispatches, %llu work-groups, %llu waves, %llu wave "
+            "instructions, "
+            "%llu blocks translated in %.1f ms, %llu instructions interpreted, %.1f ms executing\n",
+            a->name.c_str(), a->device->engine().name(),
+            static_cast<unsigned long long>(t.dispatches),
+            static_cast<unsigned long long>(t.work_groups),
+            static_cast<unsigned long long>(t.waves),
+            static_cast<unsigned long long>(t.wave_instructions),
+            static_cast<unsigned long long>(t.engine.blocks_translated),
+            static_cast<double>(t.engine.translation_ns) * 1e-6,
+            static_cast<unsigned long long>(t.engine.interpreter_fallbacks),
+            static_cast<double>(t.execution_ns) * 1e-6);
     }
 }
 
@@ -201,8 +217,8 @@ hsa_status_t hsa_extension_get_name(uint16_t extension, const char** name) {
     return e ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
-hsa_status_t hsa_system_extension_supported(uint16_t extension, uint16_t version_major, uint16_t version_minor,
-                                            bool* result) {
+hsa_status_t hsa_system_extension_supported(uint16_t extension, uint16_t version_major,
+                                            uint16_t version_minor, bool* result) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!result) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     const Extension* e = find_extension(extension);
@@ -220,8 +236,8 @@ hsa_status_t hsa_system_major_extension_supported(uint16_t extension, uint16_t v
     return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_system_get_major_extension_table(uint16_t extension, uint16_t version_major, size_t table_length,
-                                                  void* table) {
+hsa_status_t hsa_system_get_major_extension_table(uint16_t extension, uint16_t version_major,
+                                                  size_t table_length, void* table) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!table || !table_length) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     const Extension* e = find_extension(extension);
@@ -229,8 +245,8 @@ hsa_status_t hsa_system_get_major_extension_table(uint16_t extension, uint16_t v
     return e->fill(table, table_length);
 }
 
-hsa_status_t hsa_system_get_extension_table(uint16_t extension, uint16_t version_major, uint16_t version_minor,
-                                            void* table) {
+hsa_status_t hsa_system_get_extension_table(uint16_t extension, uint16_t version_major,
+                                            uint16_t version_minor, void* table) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!table) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     const Extension* e = find_extension(extension);

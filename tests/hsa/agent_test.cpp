@@ -1,4 +1,5 @@
-// What agents report: contract sections 2.1 and 3; every exported name; extension tables; honest refusals.
+// What agents report: contract sections 2.1 and 3; every exported name; extension tables; honest
+// refusals.
 #include <dlfcn.h>
 #include <hsa/hsa_ext_image.h>
 #include <hsa/hsa_ven_amd_loader.h>
@@ -29,10 +30,11 @@ std::string isa_name(hsa_agent_t agent) {
 
 TEST_F(Hsa, IsaNamesHaveExplicitFeatures) {
     // Contract section 3.
-    const std::pair<const char*, const char*> expected[] = {{"gfx900", "amdgcn-amd-amdhsa--gfx900:xnack-"},
-                                                            {"gfx906", "amdgcn-amd-amdhsa--gfx906:sramecc-:xnack-"},
-                                                            {"gfx908", "amdgcn-amd-amdhsa--gfx908:sramecc+:xnack-"},
-                                                            {"gfx90a", "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"}};
+    const std::pair<const char*, const char*> expected[] = {
+        {"gfx900", "amdgcn-amd-amdhsa--gfx900:xnack-"},
+        {"gfx906", "amdgcn-amd-amdhsa--gfx906:sramecc-:xnack-"},
+        {"gfx908", "amdgcn-amd-amdhsa--gfx908:sramecc+:xnack-"},
+        {"gfx90a", "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"}};
     const char* target = std::getenv("WAVEJIT_TARGET");
     for (auto [name, isa] : expected) {
         if (std::string(target ? target : "gfx90a") == name) {
@@ -41,22 +43,27 @@ TEST_F(Hsa, IsaNamesHaveExplicitFeatures) {
     }
     hsa_isa_t isa;
     HSA_OK(hsa_isa_from_name(isa_name(gpus[0]).c_str(), &isa));
-    EXPECT_EQ(hsa_isa_from_name("amdgcn-amd-amdhsa--gfx1234", &isa), HSA_STATUS_ERROR_INVALID_ISA_NAME);
+    EXPECT_EQ(hsa_isa_from_name("amdgcn-amd-amdhsa--gfx1234", &isa),
+              HSA_STATUS_ERROR_INVALID_ISA_NAME);
     hsa_isa_t cpu_isa;
-    EXPECT_EQ(hsa_agent_iterate_isas(cpu, [](hsa_isa_t, void*) { return HSA_STATUS_SUCCESS; }, &cpu_isa),
+    EXPECT_EQ(hsa_agent_iterate_isas(
+                  cpu, [](hsa_isa_t, void*) { return HSA_STATUS_SUCCESS; }, &cpu_isa),
               HSA_STATUS_ERROR_INVALID_AGENT);
 }
 
 TEST_F(Hsa, AttributesThatHipNeeds) {
-    constexpr uint32_t attributes[] = {0x11, 0x0, 0xA000, 0x4, 0xA010, 0xA006, 0xA00F, 0xA00E, 0xA009, 0xA011, 0xA014,
-                                       0xA002, 0xA001, 0x12, 0xA003, 0xA008, 0xA007, 0x8, 0x7, 0x15, 0x16, 0x14, 0x6,
-                                       0xA00B, 0xA00A, 0xA012, 0xA013, 0xE, 0x300B, 0x3009, 0x300A, 0x3003, 0x3007,
-                                       0x3008, 0x3000, 0x3002, 1, 2, 3, 5, 9, 10, 11, 12, 13, 15, 16, 18, 19, 0xA004,
-                                       0xA005, 0xA00C, 0xA00D, 0xA015, 0xA016, 0xA10A, 0xA114};
+    constexpr uint32_t attributes[] = {
+        0x11,   0x0,    0xA000, 0x4,    0xA010, 0xA006, 0xA00F, 0xA00E, 0xA009, 0xA011,
+        0xA014, 0xA002, 0xA001, 0x12,   0xA003, 0xA008, 0xA007, 0x8,    0x7,    0x15,
+        0x16,   0x14,   0x6,    0xA00B, 0xA00A, 0xA012, 0xA013, 0xE,    0x300B, 0x3009,
+        0x300A, 0x3003, 0x3007, 0x3008, 0x3000, 0x3002, 1,      2,      3,      5,
+        9,      10,     11,     12,     13,     15,     16,     18,     19,     0xA004,
+        0xA005, 0xA00C, 0xA00D, 0xA015, 0xA016, 0xA10A, 0xA114};
     for (hsa_agent_t agent : gpus)
         for (uint32_t a : attributes) {
             char value[256];
-            EXPECT_EQ(hsa_agent_get_info(agent, static_cast<hsa_agent_info_t>(a), value), HSA_STATUS_SUCCESS)
+            EXPECT_EQ(hsa_agent_get_info(agent, static_cast<hsa_agent_info_t>(a), value),
+                      HSA_STATUS_SUCCESS)
                 << std::hex << a;
         }
     char value[256];
@@ -92,13 +99,15 @@ TEST_F(Hsa, LoaderTableOfEveryVersion) {
     size_t segments = 1;
     HSA_OK(full.hsa_ven_amd_loader_query_segment_descriptors(nullptr, &(segments = 0)));
     EXPECT_EQ(segments, 0u);
-    EXPECT_NE(hsa_system_get_major_extension_table(HSA_EXTENSION_FINALIZER, 1, 8, table), HSA_STATUS_SUCCESS);
+    EXPECT_NE(hsa_system_get_major_extension_table(HSA_EXTENSION_FINALIZER, 1, 8, table),
+              HSA_STATUS_SUCCESS);
 }
 
 TEST_F(Hsa, ImagesAreRefused) {
     hsa_ext_image_descriptor_t image{};
     hsa_ext_image_t handle;
-    EXPECT_NE(hsa_ext_image_create(gpus[0], &image, nullptr, HSA_ACCESS_PERMISSION_RO, &handle), HSA_STATUS_SUCCESS);
+    EXPECT_NE(hsa_ext_image_create(gpus[0], &image, nullptr, HSA_ACCESS_PERMISSION_RO, &handle),
+              HSA_STATUS_SUCCESS);
     uint32_t mask = 1;
     hsa_ext_image_format_t format{};
     HSA_OK(hsa_ext_image_get_capability(gpus[0], HSA_EXT_IMAGE_GEOMETRY_2D, &format, &mask));
@@ -107,11 +116,15 @@ TEST_F(Hsa, ImagesAreRefused) {
 
 TEST_F(Hsa, CodeObjectsThatAreNone) {
     hsa_executable_t executable;
-    HSA_OK(hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, nullptr, &executable));
-    const char junk[200] = "\x7f" "ELF and nothing else";
+    HSA_OK(hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT,
+                                     nullptr, &executable));
+    const char junk[200] =
+        "\x7f"
+        "ELF and nothing else";
     hsa_code_object_reader_t reader;
     HSA_OK(hsa_code_object_reader_create_from_memory(junk, sizeof junk, &reader));
-    EXPECT_NE(hsa_executable_load_agent_code_object(executable, gpus[0], reader, nullptr, nullptr), HSA_STATUS_SUCCESS);
+    EXPECT_NE(hsa_executable_load_agent_code_object(executable, gpus[0], reader, nullptr, nullptr),
+              HSA_STATUS_SUCCESS);
     EXPECT_EQ(hsa_executable_load_agent_code_object(executable, cpu, reader, nullptr, nullptr),
               HSA_STATUS_ERROR_INVALID_AGENT);
     HSA_OK(hsa_executable_freeze(executable, nullptr));
@@ -127,12 +140,14 @@ TEST(HsaLibrary, StatusTexts) {
     const char* text = nullptr;
     HSA_OK(hsa_status_string(static_cast<hsa_status_t>(HSA_STATUS_ERROR_MEMORY_FAULT), &text));
     EXPECT_EQ(std::string(text).substr(0, 29), "HSA_STATUS_ERROR_MEMORY_FAULT");
-    EXPECT_EQ(hsa_status_string(static_cast<hsa_status_t>(0x7777), &text), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(hsa_status_string(static_cast<hsa_status_t>(0x7777), &text),
+              HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
 
 TEST(HsaLibrary, NothingWorksBeforeInit) {
     uint64_t value;
-    EXPECT_EQ(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &value), HSA_STATUS_ERROR_NOT_INITIALIZED);
+    EXPECT_EQ(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &value),
+              HSA_STATUS_ERROR_NOT_INITIALIZED);
     EXPECT_EQ(hsa_shut_down(), HSA_STATUS_ERROR_NOT_INITIALIZED);
     hsa_signal_t s;
     EXPECT_EQ(hsa_signal_create(0, 0, nullptr, &s), HSA_STATUS_ERROR_NOT_INITIALIZED);

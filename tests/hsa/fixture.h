@@ -55,8 +55,9 @@ protected:
     template <class T>
     T* allocate(size_t count) {
         void* p = nullptr;
-        EXPECT_EQ(hsa_amd_memory_pool_allocate(pool(gpus[0], HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED),
-                                               count * sizeof(T), 0, &p),
+        EXPECT_EQ(hsa_amd_memory_pool_allocate(
+                      pool(gpus[0], HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED),
+                      count * sizeof(T), 0, &p),
                   HSA_STATUS_SUCCESS);
         return static_cast<T*>(p);
     }
@@ -68,7 +69,8 @@ protected:
     }
 
     hsa_signal_value_t wait_zero(hsa_signal_t s) {
-        return hsa_signal_wait_scacquire(s, HSA_SIGNAL_CONDITION_LT, 1, 10'000'000'000, HSA_WAIT_STATE_BLOCKED);
+        return hsa_signal_wait_scacquire(s, HSA_SIGNAL_CONDITION_LT, 1, 10'000'000'000,
+                                         HSA_WAIT_STATE_BLOCKED);
     }
 
     hsa_agent_t cpu{0};
@@ -78,9 +80,10 @@ protected:
 // A queue that is filled with packets of 64 bytes.
 class TestQueue {
 public:
-    TestQueue(hsa_agent_t agent, uint32_t size, void (*callback)(hsa_status_t, hsa_queue_t*, void*) = nullptr,
-              void* data = nullptr) {
-        EXPECT_EQ(hsa_queue_create(agent, size, HSA_QUEUE_TYPE_MULTI, callback, data, UINT32_MAX, UINT32_MAX, &queue),
+    TestQueue(hsa_agent_t agent, uint32_t size,
+              void (*callback)(hsa_status_t, hsa_queue_t*, void*) = nullptr, void* data = nullptr) {
+        EXPECT_EQ(hsa_queue_create(agent, size, HSA_QUEUE_TYPE_MULTI, callback, data, UINT32_MAX,
+                                   UINT32_MAX, &queue),
                   HSA_STATUS_SUCCESS);
     }
     ~TestQueue() { EXPECT_EQ(hsa_queue_destroy(queue), HSA_STATUS_SUCCESS); }
@@ -98,7 +101,8 @@ public:
         std::memcpy(&first, &copy, 4);
         reinterpret_cast<uint16_t*>(&copy)[0] = HSA_PACKET_TYPE_INVALID;
         std::memcpy(slot, &copy, 64);
-        __atomic_store_n(reinterpret_cast<uint32_t*>(slot), (first & 0xffff0000u) | header, __ATOMIC_RELEASE);
+        __atomic_store_n(reinterpret_cast<uint32_t*>(slot), (first & 0xffff0000u) | header,
+                         __ATOMIC_RELEASE);
         hsa_signal_store_screlease(queue->doorbell_signal, static_cast<hsa_signal_value_t>(index));
     }
 

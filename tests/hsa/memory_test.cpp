@@ -16,10 +16,12 @@ TEST_F(Hsa, PoolsOfTheContract) {
     for (uint32_t flags : {2u, 3u, 4u}) EXPECT_NE(pool(cpu, flags).handle, 0u) << flags;
     EXPECT_NE(pool(gpus[0], 4).handle, 0u);
     hsa_amd_memory_pool_access_t access;
-    HSA_OK(hsa_amd_agent_memory_pool_get_info(cpu, pool(gpus[0], 4), HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS, &access));
-    EXPECT_EQ(access, HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT);   // the host may be let in
+    HSA_OK(hsa_amd_agent_memory_pool_get_info(cpu, pool(gpus[0], 4),
+                                              HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS, &access));
+    EXPECT_EQ(access, HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT);  // the host may be let in
     hsa_amd_memory_pool_link_info_t link{};
-    HSA_OK(hsa_amd_agent_memory_pool_get_info(gpus[0], pool(cpu, 2), HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO, &link));
+    HSA_OK(hsa_amd_agent_memory_pool_get_info(gpus[0], pool(cpu, 2),
+                                              HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO, &link));
     EXPECT_TRUE(link.atomic_support_32bit && link.atomic_support_64bit);
 }
 
@@ -39,7 +41,7 @@ TEST_F(Hsa, AllocationsAreZeroedSeparateAndFreed) {
     EXPECT_EQ(info.agentOwner.handle, gpus[0].handle);
     HSA_OK(hsa_amd_memory_pool_free(a));
     HSA_OK(hsa_amd_memory_pool_free(b));
-    HSA_OK(hsa_amd_memory_pool_free(nullptr));   // contract 4.2
+    HSA_OK(hsa_amd_memory_pool_free(nullptr));  // contract 4.2
     EXPECT_EQ(hsa_amd_memory_pool_free(b), HSA_STATUS_ERROR_INVALID_ALLOCATION);
     HSA_OK(hsa_amd_pointer_info(a, &info, nullptr, nullptr, nullptr));
     EXPECT_EQ(info.type, HSA_EXT_POINTER_TYPE_UNKNOWN);
@@ -57,7 +59,8 @@ TEST_F(Hsa, AccessListsAndUserData) {
     EXPECT_EQ(info.userData, &cpu);
     EXPECT_EQ(count, 2u);
     free(list);
-    EXPECT_EQ(hsa_amd_agents_allow_access(1, &cpu, nullptr, &info), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+    EXPECT_EQ(hsa_amd_agents_allow_access(1, &cpu, nullptr, &info),
+              HSA_STATUS_ERROR_INVALID_ALLOCATION);
     HSA_OK(hsa_amd_memory_pool_free(p));
 }
 
@@ -75,7 +78,8 @@ TEST_F(Hsa, TooMuchMemory) {
     const auto p = pool(gpus[0], 4);
     HSA_OK(hsa_amd_memory_pool_get_info(p, HSA_AMD_MEMORY_POOL_INFO_SIZE, &size));
     void* ptr = nullptr;
-    EXPECT_EQ(hsa_amd_memory_pool_allocate(p, size + 4096, 0, &ptr), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+    EXPECT_EQ(hsa_amd_memory_pool_allocate(p, size + 4096, 0, &ptr),
+              HSA_STATUS_ERROR_INVALID_ALLOCATION);
     EXPECT_EQ(hsa_amd_memory_pool_allocate(p, 0, 0, &ptr), HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
 
@@ -86,8 +90,10 @@ TEST_F(Hsa, RegisteredMemoryHasAnAlias) {
     const size_t bytes = host.size() * 4;
     HSA_OK(hsa_amd_memory_lock_to_pool(host.data(), bytes, nullptr, 0, pool(cpu, 4), 0, &staging));
     EXPECT_EQ(staging, host.data());
-    HSA_OK(hsa_amd_memory_lock_to_pool(host.data(), bytes, nullptr, 0, pool(cpu, 2), 0, &registered));
-    EXPECT_EQ(reinterpret_cast<uint64_t>(registered), reinterpret_cast<uint64_t>(host.data()) | 1ull << 47);
+    HSA_OK(
+        hsa_amd_memory_lock_to_pool(host.data(), bytes, nullptr, 0, pool(cpu, 2), 0, &registered));
+    EXPECT_EQ(reinterpret_cast<uint64_t>(registered),
+              reinterpret_cast<uint64_t>(host.data()) | 1ull << 47);
     hsa_amd_pointer_info_t info{};
     info.size = sizeof info;
     HSA_OK(hsa_amd_pointer_info(registered, &info, nullptr, nullptr, nullptr));
@@ -105,7 +111,8 @@ TEST_F(Hsa, RegisteredMemoryHasAnAlias) {
 }
 
 TEST_F(Hsa, CopiesOfAllSizesCompleteTheirSignals) {
-    for (size_t bytes : {size_t{0}, size_t{1}, size_t{4097}, size_t{1} << 20, (size_t{5} << 20) + 3}) {
+    for (size_t bytes :
+         {size_t{0}, size_t{1}, size_t{4097}, size_t{1} << 20, (size_t{5} << 20) + 3}) {
         std::vector<char> in(bytes + 1), out(bytes + 1);
         for (size_t i = 0; i < bytes; i++) in[i] = static_cast<char>(i * 7 + i / 256);
         auto* device = allocate<char>(bytes + 1);
@@ -146,13 +153,15 @@ TEST_F(Hsa, CopyOfABox) {
     const hsa_pitched_ptr_t src{from.data(), 8, 8 * 6}, dst{to.data(), 16, 16 * 5};
     const hsa_dim3_t src_at{2, 1, 1}, dst_at{1, 0, 1}, size{5, 3, 2};
     const hsa_signal_t done = signal(1);
-    HSA_OK(hsa_amd_memory_async_copy_rect(&dst, &dst_at, &src, &src_at, &size, gpus[0], hsaHostToHost, 0, nullptr, done));
+    HSA_OK(hsa_amd_memory_async_copy_rect(&dst, &dst_at, &src, &src_at, &size, gpus[0],
+                                          hsaHostToHost, 0, nullptr, done));
     EXPECT_EQ(wait_zero(done), 0);
     for (uint32_t z = 0; z < 3; z++)
         for (uint32_t y = 0; y < 5; y++)
             for (uint32_t x = 0; x < 16; x++) {
                 const bool inside = x >= 1 && x < 6 && y < 3 && z >= 1;
-                const unsigned expected = inside ? (x - 1 + 2) + (y + 1) * 8 + (z - 1 + 1) * 48 : 0xee;
+                const unsigned expected =
+                    inside ? (x - 1 + 2) + (y + 1) * 8 + (z - 1 + 1) * 48 : 0xee;
                 ASSERT_EQ(to[x + y * 16 + z * 80], expected) << x << ' ' << y << ' ' << z;
             }
     HSA_OK(hsa_signal_destroy(done));

@@ -10,7 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr uint16_t barrier_and = HSA_PACKET_TYPE_BARRIER_AND, barrier_or = HSA_PACKET_TYPE_BARRIER_OR;
+constexpr uint16_t barrier_and = HSA_PACKET_TYPE_BARRIER_AND,
+                   barrier_or = HSA_PACKET_TYPE_BARRIER_OR;
 
 TEST_F(Hsa, QueueLayoutIsWhatDeviceCodeReads) {
     TestQueue q(gpus[0], 64);
@@ -19,7 +20,7 @@ TEST_F(Hsa, QueueLayoutIsWhatDeviceCodeReads) {
     const auto* abi = reinterpret_cast<const amd_queue_t*>(q.queue);
     EXPECT_EQ(abi->hsa_queue.size, 64u);
     EXPECT_EQ(abi->read_dispatch_id_field_base_byte_offset, 128u);
-    EXPECT_EQ(abi->group_segment_aperture_base_hi, 0x10000u);    // gfx9: SH_MEM_BASES
+    EXPECT_EQ(abi->group_segment_aperture_base_hi, 0x10000u);  // gfx9: SH_MEM_BASES
     EXPECT_EQ(abi->private_segment_aperture_base_hi, 0x20000u);
     EXPECT_TRUE(abi->queue_properties & AMD_QUEUE_PROPERTIES_IS_PTR64);
     EXPECT_EQ(hsa_signal_load_relaxed(q.queue->doorbell_signal), -1);
@@ -147,12 +148,13 @@ TEST_F(Hsa, MalformedPacketsAreReported) {
     for (uint16_t type : {uint16_t{HSA_PACKET_TYPE_AGENT_DISPATCH}, uint16_t{77}, uint16_t{0}}) {
         Error e;
         TestQueue q(gpus[0], 64, on_error, &e);
-        hsa_barrier_and_packet_t p{};   // as a vendor packet: format 0
+        hsa_barrier_and_packet_t p{};  // as a vendor packet: format 0
         q.submit(p, type);
         EXPECT_EQ(error_of(e), HSA_STATUS_ERROR_INVALID_PACKET_FORMAT) << type;
         EXPECT_EQ(e.queue, q.queue);
         const auto* abi = reinterpret_cast<const amd_queue_t*>(q.queue);
-        EXPECT_EQ(hsa_signal_load_relaxed(abi->queue_inactive_signal), HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
+        EXPECT_EQ(hsa_signal_load_relaxed(abi->queue_inactive_signal),
+                  HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
     }
 }
 
@@ -181,7 +183,8 @@ TEST_F(Hsa, DestroyAQueueThatWaits) {
 TEST_F(Hsa, CuMasks) {
     TestQueue q(gpus[0], 64);
     uint32_t mask = 0, units = 0;
-    HSA_OK(hsa_agent_get_info(gpus[0], static_cast<hsa_agent_info_t>(HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT), &units));
+    HSA_OK(hsa_agent_get_info(
+        gpus[0], static_cast<hsa_agent_info_t>(HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT), &units));
     HSA_OK(hsa_amd_queue_cu_get_mask(q.queue, 32, &mask));
     EXPECT_EQ(mask, units >= 32 ? ~0u : (1u << units) - 1);
     mask = 5;

@@ -45,7 +45,8 @@ TEST_F(Hsa, WaitReturnsAtTheTimeout) {
     const hsa_signal_t s = signal(1);
     for (uint64_t ns : {0ull, 10'000ull, 3'000'000ull}) {
         const auto begin = std::chrono::steady_clock::now();
-        EXPECT_EQ(hsa_signal_wait_scacquire(s, HSA_SIGNAL_CONDITION_EQ, 0, ns, HSA_WAIT_STATE_ACTIVE), 1);
+        EXPECT_EQ(
+            hsa_signal_wait_scacquire(s, HSA_SIGNAL_CONDITION_EQ, 0, ns, HSA_WAIT_STATE_ACTIVE), 1);
         EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::nanoseconds(ns));
     }
     HSA_OK(hsa_signal_destroy(s));
@@ -59,15 +60,17 @@ TEST_F(Hsa, SleepersWakeUpForEveryWayToWrite) {
         hsa_signal_silent_store_relaxed(s, 1);
         std::atomic<bool> woken{false};
         std::thread sleeper([&] {
-            EXPECT_EQ(hsa_signal_wait_scacquire(s, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED), 0);
+            EXPECT_EQ(hsa_signal_wait_scacquire(s, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+                                                HSA_WAIT_STATE_BLOCKED),
+                      0);
             woken = true;
         });
         std::this_thread::sleep_for(2ms);
         EXPECT_FALSE(woken);
         if (way == 0) hsa_signal_store_screlease(s, 0);
         if (way == 1) hsa_signal_subtract_relaxed(s, 1);
-        if (way == 2) hsa_signal_silent_store_relaxed(s, 0);   // nobody is told
-        if (way == 3) *word = 0;                               // as guest code does
+        if (way == 2) hsa_signal_silent_store_relaxed(s, 0);  // nobody is told
+        if (way == 3) *word = 0;                              // as guest code does
         sleeper.join();
     }
     HSA_OK(hsa_signal_destroy(s));
@@ -78,12 +81,16 @@ TEST_F(Hsa, WaitAnyFindsTheOne) {
     hsa_signal_condition_t conditions[3] = {HSA_SIGNAL_CONDITION_EQ, HSA_SIGNAL_CONDITION_EQ,
                                             HSA_SIGNAL_CONDITION_GTE};
     hsa_signal_value_t values[3] = {0, 0, 5}, seen = 0;
-    EXPECT_EQ(hsa_amd_signal_wait_any(3, s, conditions, values, 1'000'000, HSA_WAIT_STATE_BLOCKED, &seen), UINT32_MAX);
+    EXPECT_EQ(
+        hsa_amd_signal_wait_any(3, s, conditions, values, 1'000'000, HSA_WAIT_STATE_BLOCKED, &seen),
+        UINT32_MAX);
     std::thread writer([&] {
         std::this_thread::sleep_for(2ms);
         hsa_signal_store_relaxed(s[2], 8);
     });
-    EXPECT_EQ(hsa_amd_signal_wait_any(3, s, conditions, values, UINT64_MAX, HSA_WAIT_STATE_BLOCKED, &seen), 2u);
+    EXPECT_EQ(hsa_amd_signal_wait_any(3, s, conditions, values, UINT64_MAX, HSA_WAIT_STATE_BLOCKED,
+                                      &seen),
+              2u);
     EXPECT_EQ(seen, 8);
     writer.join();
     for (hsa_signal_t one : s) HSA_OK(hsa_signal_destroy(one));
@@ -103,7 +110,7 @@ TEST_F(Hsa, HandlerRunsUntilItReturnsFalse) {
             auto* c = static_cast<Count*>(data);
             EXPECT_EQ(value, 0);
             if (++c->calls == 2) return false;
-            hsa_signal_store_relaxed(c->signal, 1);   // calls back into the runtime
+            hsa_signal_store_relaxed(c->signal, 1);  // calls back into the runtime
             return true;
         },
         &count));
@@ -128,7 +135,9 @@ TEST_F(Hsa, ManyThreadsDecrementOneSignal) {
         list.emplace_back([&] {
             for (int i = 0; i < each; i++) hsa_signal_subtract_screlease(s, 1);
         });
-    EXPECT_EQ(hsa_signal_wait_scacquire(s, HSA_SIGNAL_CONDITION_EQ, 0, UINT64_MAX, HSA_WAIT_STATE_BLOCKED), 0);
+    EXPECT_EQ(hsa_signal_wait_scacquire(s, HSA_SIGNAL_CONDITION_EQ, 0, UINT64_MAX,
+                                        HSA_WAIT_STATE_BLOCKED),
+              0);
     for (auto& t : list) t.join();
     HSA_OK(hsa_signal_destroy(s));
 }
