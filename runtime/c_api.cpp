@@ -26,10 +26,12 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     runtime::DeviceOptions d;
     if (o.target) d.target = o.target;
     if (o.engine > WJ_ENGINE_AVX512)
-        return Status(Code::InvalidArgument, "engine " + std::to_string(o.engine) + " does not exist");
+        return Status(Code::InvalidArgument,
+                      "engine " + std::to_string(o.engine) + " does not exist");
     d.engine = static_cast<runtime::EngineKind>(o.engine);
     if (o.memory_mode > WJ_MEMORY_CHECKED)
-        return Status(Code::InvalidArgument, "memory mode " + std::to_string(o.memory_mode) + " does not exist");
+        return Status(Code::InvalidArgument,
+                      "memory mode " + std::to_string(o.memory_mode) + " does not exist");
     d.memory_mode = static_cast<machine::MemoryMode>(o.memory_mode);
     d.threads = o.threads;
     if (o.threads > 1024) return Status(Code::InvalidArgument, "more than 1024 threads");
@@ -67,7 +69,8 @@ wj_status create(const wj_context_options* options, wj_context** context, std::s
 }
 
 // Host bytes of a device range, or an error that says what is there.
-wj_status device_bytes(wj_context* context, uint64_t address, uint64_t size, uint32_t rights, void*& host) {
+wj_status device_bytes(wj_context* context, uint64_t address, uint64_t size, uint32_t rights,
+                       void*& host) {
     memory::AddressSpace& memory = context->device->memory();
     host = memory.translate(address, size, rights);
     if (host || !size) return WJ_OK;
@@ -156,7 +159,8 @@ wj_status wj_context_get_counters(wj_context* context, wj_counters* counters) {
 wj_status wj_memory_allocate(wj_context* context, uint64_t size, uint64_t* address) {
     return guarded(context, [&] {
         if (!address) return context->fail(WJ_INVALID_ARGUMENT, "address is NULL");
-        auto made = context->device->memory().allocate(size, memory::read_write, "wj_memory_allocate");
+        auto made =
+            context->device->memory().allocate(size, memory::read_write, "wj_memory_allocate");
         if (!made) return context->fail(made.status());
         *address = *made;
         return WJ_OK;
@@ -175,9 +179,11 @@ wj_status wj_memory_register(wj_context* context, void* host, uint64_t size, uin
     return guarded(context, [&] {
         if (!host || !size || !address || !rights || rights & ~(WJ_READ | WJ_WRITE))
             return context->fail(WJ_INVALID_ARGUMENT,
-                                 "wj_memory_register needs memory, a size, an address to fill and WJ_READ or WJ_WRITE");
+                                 "wj_memory_register needs memory, a size, an address to fill and "
+                                 "WJ_READ or WJ_WRITE");
         uint64_t guest = reinterpret_cast<uint64_t>(host);
-        Status status = context->device->memory().map(guest, host, size, rights, "registered host memory");
+        Status status =
+            context->device->memory().map(guest, host, size, rights, "registered host memory");
         if (!status) return context->fail(status);
         *address = guest;
         return WJ_OK;
@@ -223,8 +229,9 @@ wj_status wj_memory_fill(wj_context* context, uint64_t to, const void* pattern, 
                          uint64_t size) {
     return guarded(context, [&] {
         if (!pattern || !pattern_size || pattern_size > 16 || size % pattern_size)
-            return context->fail(WJ_INVALID_ARGUMENT,
-                                 "a fill pattern has 1 to 16 bytes and the size is a multiple of it");
+            return context->fail(
+                WJ_INVALID_ARGUMENT,
+                "a fill pattern has 1 to 16 bytes and the size is a multiple of it");
         void* host;
         wj_status status = device_bytes(context, to, size, memory::writable, host);
         if (status != WJ_OK || !size) return status;
@@ -239,8 +246,8 @@ wj_status wj_memory_fill(wj_context* context, uint64_t to, const void* pattern, 
     });
 }
 
-wj_status wj_memory_host_pointer(wj_context* context, uint64_t address, uint64_t size, uint32_t rights,
-                                 void** host) {
+wj_status wj_memory_host_pointer(wj_context* context, uint64_t address, uint64_t size,
+                                 uint32_t rights, void** host) {
     return guarded(context, [&] {
         if (!host) return context->fail(WJ_INVALID_ARGUMENT, "host is NULL");
         return device_bytes(context, address, size, rights, *host);

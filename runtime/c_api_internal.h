@@ -29,14 +29,16 @@ struct wj_context {
     std::string target, engine;
 
     // Keeps the text for wj_last_error and returns the status.
-    wj_status fail(const wj::Status& status) { return fail(wj::c_api::to_c(status.code()), status.message()); }
+    wj_status fail(const wj::Status& status) {
+        return fail(wj::c_api::to_c(status.code()), status.message());
+    }
     wj_status fail(wj_status status, std::string text) {
         std::lock_guard lock(error_mutex);
         errors[std::this_thread::get_id()] = std::move(text);
         return status;
     }
     std::mutex error_mutex;
-    std::map<std::thread::id, std::string> errors;   // one entry per thread that failed
+    std::map<std::thread::id, std::string> errors;  // one entry per thread that failed
 };
 
 struct wj_kernel {
@@ -56,7 +58,7 @@ struct wj_dispatch {
     wj_context* context = nullptr;
     std::shared_ptr<wj::runtime::Dispatch> dispatch;
     uint64_t kernargs = 0;
-    std::string report;   // built on demand
+    std::string report;  // built on demand
     ~wj_dispatch();
 };
 

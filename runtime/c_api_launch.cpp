@@ -20,10 +20,12 @@ constexpr uint32_t default_dynamic_stack = 16 * 1024;
 
 runtime::HiddenLayout detect(const wj_module& m, size_t kernel) {
     const CodeObject& object = m.module->object();
-    return runtime::detect_hidden_layout(object, object.kernels[kernel], m.context->device->target());
+    return runtime::detect_hidden_layout(object, object.kernels[kernel],
+                                         m.context->device->target());
 }
 
-wj_status load(wj_context* context, std::span<const std::byte> bytes, const char* name, wj_module** module) {
+wj_status load(wj_context* context, std::span<const std::byte> bytes, const char* name,
+               wj_module** module) {
     auto found = find_code_objects(bytes, name);
     if (!found) return context->fail(found.status());
     auto agent = parse_target_id(context->target);
@@ -31,10 +33,10 @@ wj_status load(wj_context* context, std::span<const std::byte> bytes, const char
     if (!best) {
         std::string have;
         for (const FoundCodeObject& f : *found) have += (have.empty() ? "" : ", ") + f.target.str();
-        return context->fail(WJ_UNSUPPORTED_TARGET, std::string(name) + ": holds code for " +
-                                                        (have.empty() ? "nothing" : have) +
-                                                        ", none of which runs on " + context->target +
-                                                        "; choose another target or recompile for it");
+        return context->fail(WJ_UNSUPPORTED_TARGET,
+                             std::string(name) + ": holds code for " +
+                                 (have.empty() ? "nothing" : have) + ", none of which runs on " +
+                                 context->target + "; choose another target or recompile for it");
     }
     auto loaded = context->device->load(best->bytes);
     if (!loaded) return context->fail(loaded.status());
@@ -52,16 +54,19 @@ wj_status load(wj_context* context, std::span<const std::byte> bytes, const char
 Result<runtime::ArgumentBlock> arguments(const KernelInfo& kernel, const wj_launch_options& o) {
     if (o.packed_arguments || o.packed_size) {
         if (o.argument_count)
-            return Status(Code::InvalidArgument, "give either arguments or packed_arguments, not both");
-        return runtime::place_arguments(
-            kernel, {static_cast<const std::byte*>(o.packed_arguments), o.packed_arguments ? o.packed_size : 0});
+            return Status(Code::InvalidArgument,
+                          "give either arguments or packed_arguments, not both");
+        return runtime::place_arguments(kernel, {static_cast<const std::byte*>(o.packed_arguments),
+                                                 o.packed_arguments ? o.packed_size : 0});
     }
     std::vector<runtime::ArgumentValue> values;
-    for (uint32_t i = 0; i < o.argument_count; i++) values.push_back({o.arguments[i].data, o.arguments[i].size});
+    for (uint32_t i = 0; i < o.argument_count; i++)
+        values.push_back({o.arguments[i].data, o.arguments[i].size});
     return runtime::pack_arguments(kernel, values, o.dynamic_lds);
 }
 
-wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool caller_runs, wj_dispatch** out) {
+wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool caller_runs,
+                 wj_dispatch** out) {
     wj_context* context = kernel->module->context;
     wj_launch_options o;
     if (!options || !read_options(options, o)) return context->fail(WJ_INVALID_ARGUMENT, bad_size);
@@ -84,16 +89,18 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
                                  std::to_string(meta.reqd_workgroup_size[2]) + " work-items");
     uint64_t items = uint64_t{r.work_group[0]} * r.work_group[1] * r.work_group[2];
     if (meta.max_flat_workgroup_size && items > meta.max_flat_workgroup_size)
-        return context->fail(WJ_OUT_OF_RANGE, "kernel '" + info.name + "' was compiled for work-groups of at most " +
-                                                  std::to_string(meta.max_flat_workgroup_size) + " work-items, " +
-                                                  std::to_string(items) +
-                                                  " requested; use a smaller block or __launch_bounds__");
+        return context->fail(WJ_OUT_OF_RANGE,
+                             "kernel '" + info.name + "' was compiled for work-groups of at most " +
+                                 std::to_string(meta.max_flat_workgroup_size) + " work-items, " +
+                                 std::to_string(items) +
+                                 " requested; use a smaller block or __launch_bounds__");
     uint64_t dynamic_lds = uint64_t{o.dynamic_lds} + block->dynamic_lds;
     uint64_t lds = dynamic_lds + info.descriptor.group_segment_fixed_size;
     r.group_segment_size = static_cast<uint32_t>(std::min<uint64_t>(lds, UINT32_MAX));
     r.private_segment_size = info.descriptor.private_segment_fixed_size;
     if (kernel->loaded->dynamic_call_stack)
-        r.private_segment_size += o.dynamic_stack_bytes ? o.dynamic_stack_bytes : default_dynamic_stack;
+        r.private_segment_size +=
+            o.dynamic_stack_bytes ? o.dynamic_stack_bytes : default_dynamic_stack;
     r.timeout_ns = o.timeout_ns;
     r.instruction_limit = o.instruction_limit;
     r.cooperative = o.cooperative;
@@ -104,7 +111,7 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
     hidden.work_group = r.work_group;
     std::copy_n(o.global_offset, 3, hidden.global_offset.begin());
     hidden.dynamic_lds = static_cast<uint32_t>(std::min<uint64_t>(dynamic_lds, UINT32_MAX));
-    hidden.layout = o.hidden_layout == WJ_HIDDEN_AUTO ? kernel->layout
+    hidden.layout = o.hidden_layout == WJ_HIDDEN_AUTO     ? kernel->layout
                     : o.hidden_layout == WJ_HIDDEN_LIBCLC ? runtime::HiddenLayout::Libclc
                                                           : runtime::HiddenLayout::Standard;
     hidden.queue_ptr = context->device->default_queue();
@@ -149,9 +156,11 @@ extern "C" {
 
 wj_status wj_module_load(wj_context* context, const void* data, size_t size, wj_module** module) {
     return guarded(context, [&] {
-        if (!module || (!data && size)) return context->fail(WJ_INVALID_ARGUMENT, "data or module is NULL");
+        if (!module || (!data && size))
+            return context->fail(WJ_INVALID_ARGUMENT, "data or module is NULL");
         *module = nullptr;
-        return load(context, {static_cast<const std::byte*>(data), size}, "the code object", module);
+        return load(context, {static_cast<const std::byte*>(data), size}, "the code object",
+                    module);
     });
 }
 
@@ -165,9 +174,13 @@ wj_status wj_module_load_file(wj_context* context, const char* path, wj_module**
     });
 }
 
-void wj_module_unload(wj_module* module) { delete module; }
+void wj_module_unload(wj_module* module) {
+    delete module;
+}
 
-size_t wj_module_kernel_count(wj_module* module) { return module ? module->kernels.size() : 0; }
+size_t wj_module_kernel_count(wj_module* module) {
+    return module ? module->kernels.size() : 0;
+}
 
 wj_kernel* wj_module_kernel_at(wj_module* module, size_t index) {
     return module && index < module->kernels.size() ? &module->kernels[index] : nullptr;
@@ -176,7 +189,8 @@ wj_kernel* wj_module_kernel_at(wj_module* module, size_t index) {
 wj_status wj_module_get_kernel(wj_module* module, const char* name, wj_kernel** kernel) {
     if (!module) return WJ_INVALID_ARGUMENT;
     return guarded(module->context, [&] {
-        if (!kernel || !name) return module->context->fail(WJ_INVALID_ARGUMENT, "name or kernel is NULL");
+        if (!kernel || !name)
+            return module->context->fail(WJ_INVALID_ARGUMENT, "name or kernel is NULL");
         *kernel = nullptr;
         const runtime::LoadedKernel* found = module->module->find_kernel(name);
         if (!found) {
@@ -198,7 +212,8 @@ wj_status wj_module_get_kernel(wj_module* module, const char* name, wj_kernel** 
     });
 }
 
-wj_status wj_module_get_variable(wj_module* module, const char* name, uint64_t* address, uint64_t* size) {
+wj_status wj_module_get_variable(wj_module* module, const char* name, uint64_t* address,
+                                 uint64_t* size) {
     if (!module) return WJ_INVALID_ARGUMENT;
     return guarded(module->context, [&] {
         if (!name) return module->context->fail(WJ_INVALID_ARGUMENT, "name is NULL");
@@ -208,7 +223,8 @@ wj_status wj_module_get_variable(wj_module* module, const char* name, uint64_t* 
             if (size) *size = v.size;
             return WJ_OK;
         }
-        return module->context->fail(WJ_NOT_FOUND, std::string("no variable '") + name + "' in the code object");
+        return module->context->fail(WJ_NOT_FOUND,
+                                     std::string("no variable '") + name + "' in the code object");
     });
 }
 
@@ -246,7 +262,8 @@ wj_status wj_kernel_get_argument(wj_kernel* kernel, uint32_t index, wj_argument_
         const auto& args = kernel->info->metadata.args;
         if (index >= args.size())
             return context->fail(WJ_INVALID_ARGUMENT, "kernel '" + kernel->info->name + "' has " +
-                                                          std::to_string(args.size()) + " arguments");
+                                                          std::to_string(args.size()) +
+                                                          " arguments");
         const KernelArg& a = args[index];
         wj_argument_info i{};
         i.name = a.name.c_str();
@@ -260,10 +277,12 @@ wj_status wj_kernel_get_argument(wj_kernel* kernel, uint32_t index, wj_argument_
     });
 }
 
-wj_status wj_dispatch_submit(wj_kernel* kernel, const wj_launch_options* options, wj_dispatch** dispatch) {
+wj_status wj_dispatch_submit(wj_kernel* kernel, const wj_launch_options* options,
+                             wj_dispatch** dispatch) {
     if (!kernel) return WJ_INVALID_ARGUMENT;
     return guarded(kernel->module->context, [&] {
-        if (!dispatch) return kernel->module->context->fail(WJ_INVALID_ARGUMENT, "dispatch is NULL");
+        if (!dispatch)
+            return kernel->module->context->fail(WJ_INVALID_ARGUMENT, "dispatch is NULL");
         *dispatch = nullptr;
         return submit(kernel, options, false, dispatch);
     });
@@ -277,7 +296,9 @@ wj_status wj_dispatch_wait(wj_dispatch* dispatch) {
     });
 }
 
-int wj_dispatch_done(wj_dispatch* dispatch) { return dispatch && dispatch->dispatch->done(); }
+int wj_dispatch_done(wj_dispatch* dispatch) {
+    return dispatch && dispatch->dispatch->done();
+}
 
 wj_status wj_dispatch_wait_for(wj_dispatch* dispatch, uint64_t timeout_ns) {
     if (!dispatch) return WJ_INVALID_ARGUMENT;
@@ -286,7 +307,8 @@ wj_status wj_dispatch_wait_for(wj_dispatch* dispatch, uint64_t timeout_ns) {
     });
 }
 
-wj_status wj_dispatch_get_progress(wj_dispatch* dispatch, uint64_t* groups_done, uint64_t* groups_total) {
+wj_status wj_dispatch_get_progress(wj_dispatch* dispatch, uint64_t* groups_done,
+                                   uint64_t* groups_total) {
     if (!dispatch || !groups_done || !groups_total) return WJ_INVALID_ARGUMENT;
     dispatch->dispatch->progress(*groups_done, *groups_total);
     return WJ_OK;
@@ -336,7 +358,9 @@ wj_status wj_dispatch_get_fault(wj_dispatch* dispatch, wj_fault* fault) {
     });
 }
 
-void wj_dispatch_release(wj_dispatch* dispatch) { delete dispatch; }
+void wj_dispatch_release(wj_dispatch* dispatch) {
+    delete dispatch;
+}
 
 wj_status wj_launch(wj_kernel* kernel, const wj_launch_options* options, wj_result* result) {
     if (!kernel) return WJ_INVALID_ARGUMENT;

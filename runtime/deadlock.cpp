@@ -11,7 +11,7 @@
 namespace wj::runtime {
 namespace {
 
-constexpr uint32_t max_steps = 4096;   // instructions of a loop
+constexpr uint32_t max_steps = 4096;  // instructions of a loop
 
 bool touches_only_wave_and_lds(const Inst& inst) {
     switch (inst.format) {
@@ -23,12 +23,15 @@ bool touches_only_wave_and_lds(const Inst& inst) {
         case Format::VOP2:
         case Format::VOPC:
         case Format::VOP3:
-        case Format::VOP3P: return true;
-        case Format::DS: return !inst.gds;
+        case Format::VOP3P:
+            return true;
+        case Format::DS:
+            return !inst.gds;
         case Format::SOPP:
             return inst.op != Opcode::s_sendmsg && inst.op != Opcode::s_sendmsghalt &&
                    inst.op != Opcode::s_trap;
-        default: return false;
+        default:
+            return false;
     }
 }
 
@@ -78,12 +81,14 @@ bool runs_for_ever(const Target& target, machine::Engine& engine, machine::Wave&
     replica.wave.ctx = context.get();
     for (uint32_t step = 0; step < max_steps; step++) {
         Inst inst;
-        if (!fetch(target, *context->memory, replica.wave.pc, inst) || !touches_only_wave_and_lds(inst))
+        if (!fetch(target, *context->memory, replica.wave.pc, inst) ||
+            !touches_only_wave_and_lds(inst))
             return false;
         replica.wave.budget = 1;
         replica.wave.exit = {};
         if (engine.run(replica.wave) != machine::ExitKind::Yield) return false;
-        if (inst.format == Format::DS && std::memcmp(replica.wave.lds, original.lds, original.lds_size))
+        if (inst.format == Format::DS &&
+            std::memcmp(replica.wave.lds, original.lds, original.lds_size))
             return false;
         if (replica.same_state(original)) return true;
     }
@@ -97,7 +102,8 @@ bool proves_deadlock(const Target& target, GroupContext& group) {
     auto engine = interp::make_interpreter(target);
     if (!engine) return false;
     for (uint32_t i = 0; i < group.group.wave_count; i++)
-        if (group.states[i] == WaveState::Runnable && !runs_for_ever(target, *engine, group.waves[i]))
+        if (group.states[i] == WaveState::Runnable &&
+            !runs_for_ever(target, *engine, group.waves[i]))
             return false;
     return true;
 }

@@ -44,9 +44,11 @@ public:
         if (!engine) return engine.status();
         engine_ = std::move(*engine);
         options_.engine = choose_engine(options_.engine);
-        if (options_.memory_mode == machine::MemoryMode::Identity && !machine::install_fault_handler())
+        if (options_.memory_mode == machine::MemoryMode::Identity &&
+            !machine::install_fault_handler())
             return {Code::HostError,
-                    "the handler for guest memory faults could not be installed; use WAVEJIT_MEMORY=checked"};
+                    "the handler for guest memory faults could not be installed; use "
+                    "WAVEJIT_MEMORY=checked"};
         auto queue = service_.allocate(amd_queue_bytes);
         if (!queue) return queue.status();
         queue_ = *queue;
@@ -59,7 +61,8 @@ public:
         put(76, 39);
         put(136, 128);
         if (!options_.threads) options_.threads = processors();
-        scheduler_ = std::make_unique<Scheduler>(options_, target_, memory_, *engine_, options_.threads);
+        scheduler_ =
+            std::make_unique<Scheduler>(options_, target_, memory_, *engine_, options_.threads);
         return Status::ok();
     }
 
@@ -91,7 +94,8 @@ public:
     }
 
     Result<std::shared_ptr<Dispatch>> dispatch(
-        const DispatchRequest& request, std::function<void(const DispatchResult&)> on_done) override {
+        const DispatchRequest& request,
+        std::function<void(const DispatchResult&)> on_done) override {
         std::shared_ptr<ModuleImpl> module;
         const KernelInfo* kernel = find_kernel(request.kernel_object, module);
         if (!kernel)  // SEED-DISP-07
@@ -106,7 +110,8 @@ public:
             if (!made) return made.status();
             packet = complete.packet_address = *made;
         }
-        auto plan = make_launch_plan(target_, options_, kernel->descriptor, complete, kernel->name, memory_);
+        auto plan = make_launch_plan(target_, options_, kernel->descriptor, complete, kernel->name,
+                                     memory_);
         if (!plan) {
             if (packet) service_.free(packet);
             return plan.status();
@@ -147,7 +152,7 @@ private:
         auto address = service_.allocate(sizeof(KernelDispatchPacket));
         if (!address) return address;
         KernelDispatchPacket p{};
-        p.header = 2 | 2 << 9 | 2 << 11;   // kernel dispatch, acquire and release at system scope
+        p.header = 2 | 2 << 9 | 2 << 11;  // kernel dispatch, acquire and release at system scope
         p.setup = 3;
         for (int i = 0; i < 3; i++) {
             p.workgroup_size[i] = static_cast<uint16_t>(r.work_group[i]);
@@ -169,7 +174,7 @@ private:
     std::mutex modules_mutex_;
     std::vector<Entry> modules_;
     std::unique_ptr<machine::Engine> engine_;
-    std::unique_ptr<Scheduler> scheduler_;   // goes first: its threads use the rest
+    std::unique_ptr<Scheduler> scheduler_;  // goes first: its threads use the rest
 };
 
 }  // namespace
@@ -177,9 +182,9 @@ private:
 Result<std::unique_ptr<Device>> Device::create(const DeviceOptions& options) {
     const Target* target = find_target(options.target);
     if (!target)
-        return Status(Code::UnsupportedTarget, "'" + options.target +
-                                                   "' is not an emulated processor; expected one of " +
-                                                   supported_target_names());
+        return Status(Code::UnsupportedTarget,
+                      "'" + options.target + "' is not an emulated processor; expected one of " +
+                          supported_target_names());
     DeviceOptions checked = options;
     if (!checked.compute_units) checked.compute_units = 1;
     if (!checked.slice_instructions) checked.slice_instructions = 1;

@@ -1,5 +1,6 @@
-// One emulated GPU: memory, loaded code objects, and a pool of worker threads that runs work-groups.
-// The HSA drop-in (hsa/), the C API (runtime/c_api.cpp) and the tools are thin layers over this.
+// One emulated GPU: memory, loaded code objects, and a pool of worker threads that runs
+// work-groups. The HSA drop-in (hsa/), the C API (runtime/c_api.cpp) and the tools are thin layers
+// over this.
 #pragma once
 
 #include <array>
@@ -25,13 +26,13 @@ enum class EngineKind : uint8_t { Auto, Interpreter, Avx2, Avx512 };
 
 struct DeviceOptions {
     std::string target = "gfx90a";
-    EngineKind engine = EngineKind::Auto;     // Auto: avx512 where the host has it, else avx2
-    uint32_t threads = 0;                     // worker threads; 0 = all processors
+    EngineKind engine = EngineKind::Auto;  // Auto: avx512 where the host has it, else avx2
+    uint32_t threads = 0;                  // worker threads; 0 = all processors
     machine::MemoryMode memory_mode = machine::MemoryMode::Identity;
     uint32_t compute_units = 8;
-    uint64_t memory_bytes = 0;                // modelled device memory; 0 = three quarters of the host's
-    uint64_t slice_instructions = 1u << 20;   // budget of a wave between scheduler visits
-    bool strict_registers = true;             // report registers beyond the allocation
+    uint64_t memory_bytes = 0;  // modelled device memory; 0 = three quarters of the host's
+    uint64_t slice_instructions = 1u << 20;  // budget of a wave between scheduler visits
+    bool strict_registers = true;            // report registers beyond the allocation
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512, WAVEJIT_THREADS,
     // WAVEJIT_MEMORY=identity|checked, WAVEJIT_CUS. An unknown value is an error that names it.
@@ -42,48 +43,51 @@ struct DeviceOptions {
 struct FaultRecord {
     Code code = Code::Ok;
     machine::ExitInfo exit;
-    std::string kernel;               // symbol, "?" if unknown
-    std::string instruction;          // disassembly
-    std::vector<uint32_t> words;      // its bytes
-    std::string source;               // "file:line" or empty
-    bool lanes_are_exact = true;      // false: exit.lane_mask are the lanes that may have faulted
-    uint64_t kernel_offset = 0;       // pc relative to the kernel's entry
+    std::string kernel;           // symbol, "?" if unknown
+    std::string instruction;      // disassembly
+    std::vector<uint32_t> words;  // its bytes
+    std::string source;           // "file:line" or empty
+    bool lanes_are_exact = true;  // false: exit.lane_mask are the lanes that may have faulted
+    uint64_t kernel_offset = 0;   // pc relative to the kernel's entry
     std::array<uint32_t, 3> work_group{};
     uint32_t wave = 0;
-    std::string memory;               // AddressSpace::describe of the address
-    std::string message;              // what happened, one line; text() builds one when empty
-    std::vector<std::string> notes;   // further lines: lanes and addresses, where other waves were
-    std::string text() const;         // the whole report, several lines
+    std::string memory;              // AddressSpace::describe of the address
+    std::string message;             // what happened, one line; text() builds one when empty
+    std::vector<std::string> notes;  // further lines: lanes and addresses, where other waves were
+    std::string text() const;        // the whole report, several lines
 };
 
 struct DispatchRequest {
-    uint64_t kernel_object = 0;       // guest address of the kernel descriptor (or amd_kernel_code_t)
+    uint64_t kernel_object = 0;  // guest address of the kernel descriptor (or amd_kernel_code_t)
     std::array<uint32_t, 3> grid{1, 1, 1};        // work-items
     std::array<uint32_t, 3> work_group{1, 1, 1};  // work-items
-    uint32_t group_segment_size = 0;  // static + dynamic LDS bytes
-    uint32_t private_segment_size = 0;  // bytes per work-item
+    uint32_t group_segment_size = 0;              // static + dynamic LDS bytes
+    uint32_t private_segment_size = 0;            // bytes per work-item
     uint64_t kernarg_address = 0;
-    uint64_t packet_address = 0;      // guest address of the AQL packet (dispatch_ptr), 0 = the device makes one
-    uint64_t queue_address = 0;       // guest address of the amd_queue_t (queue_ptr)
+    uint64_t packet_address =
+        0;  // guest address of the AQL packet (dispatch_ptr), 0 = the device makes one
+    uint64_t queue_address = 0;  // guest address of the amd_queue_t (queue_ptr)
     uint64_t dispatch_id = 0;
-    bool cooperative = false;         // all work-groups resident at once
-    bool caller_runs = false;         // the caller calls wait() at once: no worker is woken for a small grid
-    uint64_t timeout_ns = 0;          // 0 = none
-    uint64_t instruction_limit = 0;   // wave instructions of the whole dispatch, 0 = none
+    bool cooperative = false;  // all work-groups resident at once
+    bool caller_runs =
+        false;  // the caller calls wait() at once: no worker is woken for a small grid
+    uint64_t timeout_ns = 0;         // 0 = none
+    uint64_t instruction_limit = 0;  // wave instructions of the whole dispatch, 0 = none
 };
 
 struct DispatchResult {
     Code code = Code::Ok;
-    FaultRecord fault;                // filled when code != Ok
+    FaultRecord fault;  // filled when code != Ok
     uint64_t waves = 0, work_groups = 0, wave_instructions = 0;
-    uint64_t start_ns = 0, end_ns = 0;   // steady clock
+    uint64_t start_ns = 0, end_ns = 0;  // steady clock
 };
 
 struct LoadedKernel {
-    std::string name;                 // without ".kd"
+    std::string name;  // without ".kd"
     uint64_t kernel_object = 0;
     uint64_t entry = 0;
-    uint32_t group_segment_fixed_size = 0, private_segment_fixed_size = 0, kernarg_size = 0, kernarg_align = 16;
+    uint32_t group_segment_fixed_size = 0, private_segment_fixed_size = 0, kernarg_size = 0,
+             kernarg_align = 16;
     bool dynamic_call_stack = false;
 };
 
@@ -94,13 +98,18 @@ class Module {
 public:
     virtual ~Module() = default;
     virtual const std::vector<LoadedKernel>& kernels() const = 0;
-    virtual const LoadedKernel* find_kernel(std::string_view name) const = 0;   // with or without ".kd"
-    struct Variable { std::string name; uint64_t address, size; bool read_only; };
+    virtual const LoadedKernel* find_kernel(
+        std::string_view name) const = 0;  // with or without ".kd"
+    struct Variable {
+        std::string name;
+        uint64_t address, size;
+        bool read_only;
+    };
     virtual const std::vector<Variable>& variables() const = 0;
     virtual uint64_t load_address() const = 0;
     virtual uint64_t load_size() const = 0;
     virtual std::span<const std::byte> file_bytes() const = 0;
-    virtual const CodeObject& object() const = 0;   // symbols, metadata (frontend/code_object.h)
+    virtual const CodeObject& object() const = 0;  // symbols, metadata (frontend/code_object.h)
 };
 
 // An asynchronous dispatch in flight.
@@ -108,11 +117,11 @@ class Dispatch {
 public:
     virtual ~Dispatch() = default;
     virtual bool done() const = 0;
-    virtual void wait() = 0;                    // lets the calling thread run work-groups meanwhile
-    virtual bool wait_for(uint64_t timeout_ns) = 0;   // only waits; true = done
-    virtual const DispatchResult& result() const = 0;   // valid once done
+    virtual void wait() = 0;  // lets the calling thread run work-groups meanwhile
+    virtual bool wait_for(uint64_t timeout_ns) = 0;    // only waits; true = done
+    virtual const DispatchResult& result() const = 0;  // valid once done
     virtual void cancel() = 0;
-    virtual void progress(uint64_t& groups_done, uint64_t& groups_total) const = 0;   // at any time
+    virtual void progress(uint64_t& groups_done, uint64_t& groups_total) const = 0;  // at any time
 };
 
 struct Statistics {
@@ -132,22 +141,26 @@ public:
 
     // Symbol -> guest address for undefined symbols of the object; may be empty.
     using Resolver = std::function<bool(const std::string& name, uint64_t& address)>;
-    virtual Result<std::shared_ptr<Module>> load(std::span<const std::byte> code_object, const Resolver& resolver = {}) = 0;
+    virtual Result<std::shared_ptr<Module>> load(std::span<const std::byte> code_object,
+                                                 const Resolver& resolver = {}) = 0;
 
-    // Validates the request (sizes against the device's limits, descriptor, LDS, registers) and queues the
-    // work-groups. `on_done` runs once on a worker (or the waiting) thread with no lock held.
-    virtual Result<std::shared_ptr<Dispatch>> dispatch(const DispatchRequest& request,
-                                                       std::function<void(const DispatchResult&)> on_done = {}) = 0;
+    // Validates the request (sizes against the device's limits, descriptor, LDS, registers) and
+    // queues the work-groups. `on_done` runs once on a worker (or the waiting) thread with no lock
+    // held.
+    virtual Result<std::shared_ptr<Dispatch>> dispatch(
+        const DispatchRequest& request,
+        std::function<void(const DispatchResult&)> on_done = {}) = 0;
 
-    // Guest address of an amd_queue_t with the device's apertures: queue_ptr of dispatches that come
-    // without a queue.
+    // Guest address of an amd_queue_t with the device's apertures: queue_ptr of dispatches that
+    // come without a queue.
     virtual uint64_t default_queue() const = 0;
 
-    // Runs queued work-groups on the calling thread for about `max_ns`; false = there was nothing to do.
+    // Runs queued work-groups on the calling thread for about `max_ns`; false = there was nothing
+    // to do.
     virtual bool help(uint64_t max_ns) = 0;
 
-    // While true every global address has bit 47 cleared before use (registered host memory has an alias
-    // with bit 47 set; see docs/hsa.md).
+    // While true every global address has bit 47 cleared before use (registered host memory has an
+    // alias with bit 47 set; see docs/hsa.md).
     virtual void set_alias_bit47(bool on) = 0;
 
     virtual Statistics statistics() const = 0;

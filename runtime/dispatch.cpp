@@ -14,7 +14,8 @@ void DispatchState::wait() {
 
 bool DispatchState::wait_for(uint64_t timeout_ns) {
     std::unique_lock lock(done_mutex_);
-    return done_signal_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [&] { return done(); });
+    return done_signal_.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
+                                 [&] { return done(); });
 }
 
 void DispatchState::cancel() {
@@ -28,7 +29,8 @@ void DispatchState::cancel() {
     scheduler_.poke(*this);
 }
 
-std::unique_ptr<GroupContext> DispatchState::claim(GroupContextPool& pool, uint64_t resident_limit) {
+std::unique_ptr<GroupContext> DispatchState::claim(GroupContextPool& pool,
+                                                   uint64_t resident_limit) {
     uint64_t index;
     {
         std::lock_guard lock(mutex_);
@@ -42,7 +44,7 @@ std::unique_ptr<GroupContext> DispatchState::claim(GroupContextPool& pool, uint6
             return context;
         }
         if (!can_start) return nullptr;
-        prefer_new_ = false;   // suspended work-groups take turns with new ones
+        prefer_new_ = false;  // suspended work-groups take turns with new ones
         index = next_group_++;
         resident_++;
     }

@@ -49,9 +49,9 @@ public:
 
     const LaunchPlan plan;
     const std::string kernel_name;
-    std::shared_ptr<ModuleImpl> module;            // keeps the code loaded
+    std::shared_ptr<ModuleImpl> module;  // keeps the code loaded
     std::function<void(const DispatchResult&)> on_done;
-    std::function<void()> cleanup;                 // frees what the device made for it
+    std::function<void()> cleanup;  // frees what the device made for it
     std::atomic<uint64_t> wave_instructions{0}, waves{0}, start_ns{0};
 
 private:
@@ -61,7 +61,7 @@ private:
     std::deque<std::unique_ptr<GroupContext>> suspended_;
     uint64_t next_group_ = 0, resident_ = 0;
     bool prefer_new_ = true;
-    FaultRecord fault_;                            // valid once stop_ is set
+    FaultRecord fault_;  // valid once stop_ is set
     std::atomic<bool> stop_{false}, done_{false};
     std::atomic<uint64_t> finished_{0};
     DispatchResult result_;

@@ -41,10 +41,14 @@ EngineKind choose_engine(EngineKind wanted) {
 
 const char* engine_name(EngineKind kind) {
     switch (kind) {
-        case EngineKind::Auto: return "auto";
-        case EngineKind::Interpreter: return "interp";
-        case EngineKind::Avx2: return "avx2";
-        case EngineKind::Avx512: return "avx512";
+        case EngineKind::Auto:
+            return "auto";
+        case EngineKind::Interpreter:
+            return "interp";
+        case EngineKind::Avx2:
+            return "avx2";
+        case EngineKind::Avx512:
+            return "avx512";
     }
     return "?";
 }
@@ -59,20 +63,23 @@ Result<std::unique_ptr<machine::Engine>> make_engine(EngineKind wanted, const Ta
         const std::string& missing = kind == EngineKind::Avx512 ? f.missing_avx512 : f.missing_avx2;
         if (!missing.empty())
             return Status(Code::UnsupportedTarget,
-                          std::string("the host processor cannot run the engine ") + engine_name(kind) +
-                              " (missing: " + missing + "); choose another one with WAVEJIT_ENGINE");
+                          std::string("the host processor cannot run the engine ") +
+                              engine_name(kind) + " (missing: " + missing +
+                              "); choose another one with WAVEJIT_ENGINE");
 #if WAVEJIT_HAVE_TRANSLATOR
-        auto made = x64::make_translator(target, kind == EngineKind::Avx512 ? x64::Isa::Avx512 : x64::Isa::Avx2);
+        auto made = x64::make_translator(
+            target, kind == EngineKind::Avx512 ? x64::Isa::Avx512 : x64::Isa::Avx2);
         if (!made) return made.status();
         engine = std::move(*made);
 #else
-        return Status(Code::Unimplemented, std::string("the engine ") + engine_name(kind) +
-                                               " is not built into this wavejit; use WAVEJIT_ENGINE=interp");
+        return Status(Code::Unimplemented,
+                      std::string("the engine ") + engine_name(kind) +
+                          " is not built into this wavejit; use WAVEJIT_ENGINE=interp");
 #endif
     }
     if (!engine)
-        return Status(Code::HostError, std::string("the engine ") + engine_name(kind) + " could not start for " +
-                                           std::string(target.name));
+        return Status(Code::HostError, std::string("the engine ") + engine_name(kind) +
+                                           " could not start for " + std::string(target.name));
     return engine;
 }
 

@@ -26,38 +26,53 @@ std::string format(const char* text, ...) {
 
 const char* access_name(machine::Access access) {
     switch (access) {
-        case machine::Access::Read: return "read";
-        case machine::Access::Write: return "write";
-        case machine::Access::Atomic: return "atomic access";
-        case machine::Access::Execute: return "instruction fetch";
-        case machine::Access::None: break;
+        case machine::Access::Read:
+            return "read";
+        case machine::Access::Write:
+            return "write";
+        case machine::Access::Atomic:
+            return "atomic access";
+        case machine::Access::Execute:
+            return "instruction fetch";
+        case machine::Access::None:
+            break;
     }
     return "access";
 }
 
 Code code_of(ExitKind kind) {
     switch (kind) {
-        case ExitKind::MemoryFault: return Code::GuestFault;
-        case ExitKind::IllegalInstruction: return Code::IllegalInstruction;
-        case ExitKind::Unimplemented: return Code::Unimplemented;
+        case ExitKind::MemoryFault:
+            return Code::GuestFault;
+        case ExitKind::IllegalInstruction:
+            return Code::IllegalInstruction;
+        case ExitKind::Unimplemented:
+            return Code::Unimplemented;
         case ExitKind::Trap:
-        case ExitKind::Halt: return Code::GuestTrap;
-        default: return Code::HostError;
+        case ExitKind::Halt:
+            return Code::GuestTrap;
+        default:
+            return Code::HostError;
     }
 }
 
 std::string describe_exit(const machine::ExitInfo& exit) {
     switch (exit.kind) {
         case ExitKind::MemoryFault:
-            return format("memory fault: %s of %u bytes at 0x%llx", access_name(exit.access), exit.access_bytes,
-                          static_cast<unsigned long long>(exit.address));
-        case ExitKind::IllegalInstruction: return "illegal instruction";
-        case ExitKind::Unimplemented: return "instruction or feature that wavejit does not implement";
+            return format("memory fault: %s of %u bytes at 0x%llx", access_name(exit.access),
+                          exit.access_bytes, static_cast<unsigned long long>(exit.address));
+        case ExitKind::IllegalInstruction:
+            return "illegal instruction";
+        case ExitKind::Unimplemented:
+            return "instruction or feature that wavejit does not implement";
         case ExitKind::Trap:
             return format("trap %u%s", exit.detail,
                           exit.detail == 2 ? " (assertion or __builtin_trap in the kernel)" : "");
-        case ExitKind::Halt: return "the wave halted itself";
-        default: return format("the engine stopped for no known reason (%u)", static_cast<unsigned>(exit.kind));
+        case ExitKind::Halt:
+            return "the wave halted itself";
+        default:
+            return format("the engine stopped for no known reason (%u)",
+                          static_cast<unsigned>(exit.kind));
     }
 }
 
@@ -76,7 +91,8 @@ std::string instruction_at(const Target& target, const memory::AddressSpace& mem
     size_t used = valid ? inst.size / 4 : 1;
     words.assign(buffer, buffer + std::min(used, count));
     if (decoded && valid) *decoded = inst;
-    return valid ? disassemble(target, inst) : "(not an instruction of " + std::string(target.name) + ")";
+    return valid ? disassemble(target, inst)
+                 : "(not an instruction of " + std::string(target.name) + ")";
 }
 
 std::string words_text(const std::vector<uint32_t>& words) {
@@ -102,8 +118,8 @@ std::string lane_list(uint64_t mask) {
     return text;
 }
 
-// Lanes and addresses from the wave's registers. A translator may not have written them back at a fault:
-// then they do not explain the address that faulted, and what the translator knows stands.
+// Lanes and addresses from the wave's registers. A translator may not have written them back at a
+// fault: then they do not explain the address that faulted, and what the translator knows stands.
 void explain(machine::Wave& wave, const Inst& inst, FaultRecord& record) {
     machine::ExitInfo found = record.exit;
     found.lane_mask = 0;
@@ -115,8 +131,9 @@ void explain(machine::Wave& wave, const Inst& inst, FaultRecord& record) {
         return;
     }
     record.lanes_are_exact = false;
-    bool vector = inst.format == Format::GLOBAL || inst.format == Format::FLAT || inst.format == Format::SCRATCH ||
-                  inst.format == Format::MUBUF || inst.format == Format::MTBUF;
+    bool vector = inst.format == Format::GLOBAL || inst.format == Format::FLAT ||
+                  inst.format == Format::SCRATCH || inst.format == Format::MUBUF ||
+                  inst.format == Format::MTBUF;
     if (vector && !record.exit.lane_mask) record.exit.lane_mask = wave.exec();
     if (record.exit.access == machine::Access::None) record.exit.access = found.access;
     if (!record.exit.access_bytes) record.exit.access_bytes = found.access_bytes;
@@ -138,8 +155,8 @@ void locate(const Target& target, const memory::AddressSpace& memory, const Disp
 }
 
 // Where the waves of a work-group are, at most 16 lines.
-void list_waves(const Target& target, const memory::AddressSpace& memory, const DispatchState& dispatch,
-                const GroupContext& group, FaultRecord& record) {
+void list_waves(const Target& target, const memory::AddressSpace& memory,
+                const DispatchState& dispatch, const GroupContext& group, FaultRecord& record) {
     static const char* const states[] = {"running", "waits at a barrier", "has ended"};
     for (uint32_t i = 0; i < group.group.wave_count && i < 16; i++) {
         const machine::Wave& wave = group.waves[i];
@@ -182,7 +199,8 @@ FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory
     record.code = code_of(record.exit.kind);
     record.message = describe_exit(record.exit);
     locate(target, memory, dispatch, group, wave, record);
-    if (record.exit.kind == ExitKind::MemoryFault) record.memory = memory.describe(record.exit.address);
+    if (record.exit.kind == ExitKind::MemoryFault)
+        record.memory = memory.describe(record.exit.address);
     return record;
 }
 
@@ -192,10 +210,12 @@ FaultRecord timeout_report(const Target& target, const memory::AddressSpace& mem
     FaultRecord record;
     record.code = Code::Timeout;
     record.message =
-        time ? format("the dispatch did not end within its time limit of %.3f s (%.3f s, %llu wave "
-                      "instructions so far)",
-                      static_cast<double>(dispatch.plan.request.timeout_ns) * 1e-9,
-                      static_cast<double>(elapsed_ns) * 1e-9, static_cast<unsigned long long>(instructions))
+        time ? format(
+                   "the dispatch did not end within its time limit of %.3f s (%.3f s, %llu wave "
+                   "instructions so far)",
+                   static_cast<double>(dispatch.plan.request.timeout_ns) * 1e-9,
+                   static_cast<double>(elapsed_ns) * 1e-9,
+                   static_cast<unsigned long long>(instructions))
              : format("the dispatch used up its limit of %llu wave instructions",
                       static_cast<unsigned long long>(dispatch.plan.request.instruction_limit));
     uint32_t wave = first_running(group);
@@ -209,9 +229,10 @@ FaultRecord deadlock_report(const Target& target, const memory::AddressSpace& me
                             const DispatchState& dispatch, GroupContext& group) {
     FaultRecord record;
     record.code = Code::Deadlock;
-    record.message = format("barrier deadlock: %u of %u waves of the work-group wait at a barrier that the "
-                            "others, in endless loops, never reach",
-                            group.waiting, group.group.wave_count);
+    record.message = format(
+        "barrier deadlock: %u of %u waves of the work-group wait at a barrier that the "
+        "others, in endless loops, never reach",
+        group.waiting, group.group.wave_count);
     uint32_t wave = first_running(group);
     record.exit.pc = group.waves[wave].pc;
     locate(target, memory, dispatch, group, wave, record);
@@ -224,14 +245,17 @@ std::string FaultRecord::text() const {
     if (exit.reason) out += std::string(" (") + exit.reason + ")";
     out += "\n  kernel      " + (kernel.empty() ? std::string("?") : kernel);
     if (!instruction.empty()) {
-        out += format("\n  at          0x%llx, kernel + 0x%llx: ", static_cast<unsigned long long>(exit.pc),
-                      static_cast<unsigned long long>(kernel_offset));
+        out += format(
+            "\n  at          0x%llx, kernel + 0x%llx: ", static_cast<unsigned long long>(exit.pc),
+            static_cast<unsigned long long>(kernel_offset));
         out += instruction + "   // " + words_text(words);
         if (!source.empty()) out += "\n  source      " + source;
-        out += format("\n  work-group  (%u, %u, %u), wave %u", work_group[0], work_group[1], work_group[2], wave);
+        out += format("\n  work-group  (%u, %u, %u), wave %u", work_group[0], work_group[1],
+                      work_group[2], wave);
     }
     if (exit.lane_mask)
-        out += std::string("\n  lanes       ") + (lanes_are_exact ? "" : "among ") + lane_list(exit.lane_mask);
+        out += std::string("\n  lanes       ") + (lanes_are_exact ? "" : "among ") +
+               lane_list(exit.lane_mask);
     if (!memory.empty()) out += "\n  memory      " + memory;
     for (const std::string& note : notes) out += "\n  " + note;
     return out;

@@ -7,7 +7,8 @@ namespace wj::runtime {
 void GroupContext::AlignedBuffer::reserve(size_t bytes) {
     if (bytes <= size) return;
     memory.reset(new uint8_t[bytes + 64]);
-    data = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.get()) + 63) & ~uintptr_t{63});
+    data = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.get()) + 63) &
+                                      ~uintptr_t{63});
     size = bytes;
 }
 
@@ -26,7 +27,8 @@ Status GroupContext::reserve(const LaunchPlan& plan) {
     if (scratch > scratch_size_) {
         if (scratch_) (void)memory_.free(scratch_);
         scratch_ = scratch_size_ = 0;
-        auto allocated = memory_.allocate(scratch, memory::read_write, "scratch memory of a work-group");
+        auto allocated =
+            memory_.allocate(scratch, memory::read_write, "scratch memory of a work-group");
         if (!allocated) return allocated.status();
         scratch_ = *allocated;
         scratch_size_ = scratch;
@@ -49,7 +51,8 @@ Status GroupContext::start(const LaunchPlan& plan, uint64_t linear_id) {
         wave.lds = lds_.data;
         wave.group = &group;
         wave.scratch_base = wave_scratch ? scratch_ + i * wave_scratch : 0;
-        wave.scratch = reinterpret_cast<uint8_t*>(wave.scratch_base);  // allocate(): guest = host address
+        wave.scratch =
+            reinterpret_cast<uint8_t*>(wave.scratch_base);  // allocate(): guest = host address
         init_wave(plan, group, i, wave);
         states[i] = WaveState::Runnable;
     }

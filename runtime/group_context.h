@@ -1,5 +1,5 @@
-// The memory of a resident work-group: waves, vector registers, LDS, scratch. Contexts are recycled, so
-// that starting a work-group allocates nothing once a worker is warm.
+// The memory of a resident work-group: waves, vector registers, LDS, scratch. Contexts are
+// recycled, so that starting a work-group allocates nothing once a worker is warm.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ public:
     std::vector<machine::Wave> waves;
     std::vector<WaveState> states;
     uint32_t ended = 0, waiting = 0;
-    uint32_t stuck_visits = 0;   // consecutive visits in which waves waited at a barrier and none arrived
+    uint32_t stuck_visits =
+        0;  // consecutive visits in which waves waited at a barrier and none arrived
 
 private:
     struct AlignedBuffer {

@@ -12,7 +12,8 @@ constexpr int64_t libclc_bytes = 16;
 
 }  // namespace
 
-HiddenLayout detect_hidden_layout(const CodeObject& object, const KernelInfo& kernel, const Target& target) {
+HiddenLayout detect_hidden_layout(const CodeObject& object, const KernelInfo& kernel,
+                                  const Target& target) {
     if (object.version < 5 || kernel.metadata.language != "OpenCL C") return HiddenLayout::Standard;
     if (kernel.descriptor.user_sgpr(UserSgpr::DispatchPtr) < 0) return HiddenLayout::Standard;
     int kernarg = kernel.descriptor.user_sgpr(UserSgpr::KernargSegmentPtr);

@@ -1,7 +1,8 @@
-// Two layouts of OpenCL's implicit arguments exist in code objects V5 and V6 that are otherwise alike.
-// The metadata always describes LLVM's: block counts, group sizes, remainders, global offsets. libclc
-// (get_global_offset.cl, get_work_dim.cl for amdgcn) however reads an older one at the same address: four dwords
-// work_dim, global offset x, y, z. Only the code tells which library a kernel was linked with.
+// Two layouts of OpenCL's implicit arguments exist in code objects V5 and V6 that are otherwise
+// alike. The metadata always describes LLVM's: block counts, group sizes, remainders, global
+// offsets. libclc (get_global_offset.cl, get_work_dim.cl for amdgcn) however reads an older one at
+// the same address: four dwords work_dim, global offset x, y, z. Only the code tells which library
+// a kernel was linked with.
 #pragma once
 
 #include "frontend/code_object.h"
@@ -11,8 +12,9 @@ namespace wj::runtime {
 
 enum class HiddenLayout : uint8_t { Standard, Libclc };
 
-// Looks at the scalar loads from the kernarg segment: libclc never reads behind the four dwords and takes
-// sizes from the dispatch packet.
-HiddenLayout detect_hidden_layout(const CodeObject& object, const KernelInfo& kernel, const Target& target);
+// Looks at the scalar loads from the kernarg segment: libclc never reads behind the four dwords and
+// takes sizes from the dispatch packet.
+HiddenLayout detect_hidden_layout(const CodeObject& object, const KernelInfo& kernel,
+                                  const Target& target);
 
 }  // namespace wj::runtime

@@ -13,20 +13,21 @@
 namespace wj::runtime {
 
 struct ArgumentValue {
-    const void* data = nullptr;   // null for a dynamic_shared_pointer: `size` bytes of LDS are set aside
+    const void* data =
+        nullptr;  // null for a dynamic_shared_pointer: `size` bytes of LDS are set aside
     size_t size = 0;
 };
 
 struct ArgumentBlock {
-    std::vector<std::byte> bytes;   // the whole kernarg segment
-    uint32_t dynamic_lds = 0;       // for dynamic_shared_pointer arguments, on top of the caller's
+    std::vector<std::byte> bytes;  // the whole kernarg segment
+    uint32_t dynamic_lds = 0;      // for dynamic_shared_pointer arguments, on top of the caller's
 };
 
 uint32_t explicit_argument_count(const KernelInfo& kernel);
 
 // Explicit arguments in the kernel's order; number and sizes must be the kernel's (needs metadata).
-Result<ArgumentBlock> pack_arguments(const KernelInfo& kernel, std::span<const ArgumentValue> values,
-                                     uint32_t dynamic_lds);
+Result<ArgumentBlock> pack_arguments(const KernelInfo& kernel,
+                                     std::span<const ArgumentValue> values, uint32_t dynamic_lds);
 // The caller laid the explicit arguments out by offset. Kernels without metadata take any bytes.
 Result<ArgumentBlock> place_arguments(const KernelInfo& kernel, std::span<const std::byte> bytes);
 
@@ -39,6 +40,7 @@ struct HiddenValues {
 };
 
 // Writes the hidden arguments that the metadata names (SEED-META-35..43, code object V5 additions).
-void fill_hidden_arguments(const KernelInfo& kernel, const HiddenValues& values, std::span<std::byte> segment);
+void fill_hidden_arguments(const KernelInfo& kernel, const HiddenValues& values,
+                           std::span<std::byte> segment);
 
 }  // namespace wj::runtime

@@ -23,38 +23,43 @@ Status check_sizes(const Target& target, const KernelDescriptor& kernel, const D
     uint64_t items = 1;
     for (int i = 0; i < 3; i++) {
         if (!r.grid[i] || !r.work_group[i])
-            return {Code::InvalidArgument, "kernel '" + name + "': grid " + dims(r.grid) + ", work-group " +
-                                               dims(r.work_group) + ": no size may be 0"};
+            return {Code::InvalidArgument, "kernel '" + name + "': grid " + dims(r.grid) +
+                                               ", work-group " + dims(r.work_group) +
+                                               ": no size may be 0"};
         items *= r.work_group[i];
         if (items > max_work_group_items)
-            return {Code::OutOfRange, "kernel '" + name + "': a work-group of " + dims(r.work_group) +
-                                          " work-items is larger than the device's limit of " +
-                                          std::to_string(max_work_group_items) + "; use a smaller block"};
+            return {Code::OutOfRange,
+                    "kernel '" + name + "': a work-group of " + dims(r.work_group) +
+                        " work-items is larger than the device's limit of " +
+                        std::to_string(max_work_group_items) + "; use a smaller block"};
     }
     const Traits& t = target.traits;
     if (kernel.group_segment_fixed_size > r.group_segment_size)
         return {Code::InvalidArgument,
-                "kernel '" + name + "': the dispatch reserves " + std::to_string(r.group_segment_size) +
+                "kernel '" + name + "': the dispatch reserves " +
+                    std::to_string(r.group_segment_size) +
                     " bytes of LDS, but the kernel's static LDS alone takes " +
                     std::to_string(kernel.group_segment_fixed_size)};
     if (r.group_segment_size > t.lds_bytes)
-        return {Code::OutOfRange, "kernel '" + name + "': " + std::to_string(r.group_segment_size) +
-                                      " bytes of LDS for a work-group, but " + std::string(target.name) +
-                                      " has " + std::to_string(t.lds_bytes) +
-                                      "; reduce static or dynamic shared memory"};
+        return {Code::OutOfRange,
+                "kernel '" + name + "': " + std::to_string(r.group_segment_size) +
+                    " bytes of LDS for a work-group, but " + std::string(target.name) + " has " +
+                    std::to_string(t.lds_bytes) + "; reduce static or dynamic shared memory"};
     if (uint64_t{r.private_segment_size} * t.wave_size > max_scratch_wave_bytes)
-        return {Code::OutOfRange, "kernel '" + name + "': " + std::to_string(r.private_segment_size) +
+        return {Code::OutOfRange, "kernel '" + name +
+                                      "': " + std::to_string(r.private_segment_size) +
                                       " bytes of private memory for a work-item, the limit is " +
                                       std::to_string(max_scratch_wave_bytes / t.wave_size)};
-    // All waves of a work-group are resident at once, spread over four SIMDs with a register file each.
+    // All waves of a work-group are resident at once, spread over four SIMDs with a register file
+    // each.
     uint32_t waves = (static_cast<uint32_t>(items) + t.wave_size - 1) / t.wave_size;
     uint32_t file = t.unified_vgprs ? 512 : 256;
     if ((waves + 3) / 4 * kernel.vgpr_count > file)
-        return {Code::OutOfRange, "kernel '" + name + "' uses " + std::to_string(kernel.vgpr_count) +
-                                      " VGPRs: a work-group of " + std::to_string(items) +
-                                      " work-items does not fit into a compute unit of " +
-                                      std::string(target.name) +
-                                      "; use a smaller block or __launch_bounds__"};
+        return {Code::OutOfRange,
+                "kernel '" + name + "' uses " + std::to_string(kernel.vgpr_count) +
+                    " VGPRs: a work-group of " + std::to_string(items) +
+                    " work-items does not fit into a compute unit of " + std::string(target.name) +
+                    "; use a smaller block or __launch_bounds__"};
     return Status::ok();
 }
 
@@ -78,8 +83,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.compute_units = std::max(1u, options.compute_units);
     plan.total_groups = 1;
     for (int i = 0; i < 3; i++) {
-        plan.group_count[i] = static_cast<uint32_t>((uint64_t{request.grid[i]} + request.work_group[i] - 1) /
-                                                    request.work_group[i]);
+        plan.group_count[i] = static_cast<uint32_t>(
+            (uint64_t{request.grid[i]} + request.work_group[i] - 1) / request.work_group[i]);
         plan.total_groups *= plan.group_count[i];
         if (plan.total_groups > uint64_t{1} << 40)
             return Status(Code::OutOfRange, "kernel '" + name + "': grid " + dims(request.grid) +
@@ -112,31 +117,57 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     for (const auto& range : kernel.user_sgprs()) {
         uint32_t* at = plan.user_sgprs + range.first;
         switch (range.kind) {
-            case UserSgpr::PrivateSegmentBuffer: plan.scratch_buffer_sgpr = range.first; break;
-            case UserSgpr::DispatchPtr: put64(at, request.packet_address); break;
-            case UserSgpr::QueuePtr: put64(at, request.queue_address); break;
-            case UserSgpr::KernargSegmentPtr: put64(at, request.kernarg_address); break;
-            case UserSgpr::DispatchId: put64(at, request.dispatch_id); break;
-            case UserSgpr::FlatScratchInit: plan.flat_scratch_sgpr = range.first; break;
-            case UserSgpr::PrivateSegmentSize: *at = plan.scratch_lane_bytes; break;
-            case UserSgpr::GridWorkgroupCountX: *at = plan.group_count[0]; break;
-            case UserSgpr::GridWorkgroupCountY: *at = plan.group_count[1]; break;
-            case UserSgpr::GridWorkgroupCountZ: *at = plan.group_count[2]; break;
+            case UserSgpr::PrivateSegmentBuffer:
+                plan.scratch_buffer_sgpr = range.first;
+                break;
+            case UserSgpr::DispatchPtr:
+                put64(at, request.packet_address);
+                break;
+            case UserSgpr::QueuePtr:
+                put64(at, request.queue_address);
+                break;
+            case UserSgpr::KernargSegmentPtr:
+                put64(at, request.kernarg_address);
+                break;
+            case UserSgpr::DispatchId:
+                put64(at, request.dispatch_id);
+                break;
+            case UserSgpr::FlatScratchInit:
+                plan.flat_scratch_sgpr = range.first;
+                break;
+            case UserSgpr::PrivateSegmentSize:
+                *at = plan.scratch_lane_bytes;
+                break;
+            case UserSgpr::GridWorkgroupCountX:
+                *at = plan.group_count[0];
+                break;
+            case UserSgpr::GridWorkgroupCountY:
+                *at = plan.group_count[1];
+                break;
+            case UserSgpr::GridWorkgroupCountZ:
+                *at = plan.group_count[2];
+                break;
             case UserSgpr::KernargPreload: {
-                // Hardware that preloads skips the 256 bytes of loads with which a kernel begins for
-                // the sake of firmware that does not (AMDGPU usage guide, "Preloaded Kernel Arguments").
+                // Hardware that preloads skips the 256 bytes of loads with which a kernel begins
+                // for the sake of firmware that does not (AMDGPU usage guide, "Preloaded Kernel
+                // Arguments").
                 plan.entry += 256;
-                uint32_t count = std::min<uint32_t>(range.count, 16u - std::min<uint32_t>(range.first, 16));
-                uint64_t from = request.kernarg_address + uint64_t{kernel.kernarg_preload_offset} * 4;
+                uint32_t count =
+                    std::min<uint32_t>(range.count, 16u - std::min<uint32_t>(range.first, 16));
+                uint64_t from =
+                    request.kernarg_address + uint64_t{kernel.kernarg_preload_offset} * 4;
                 const void* bytes = memory.translate(from, uint64_t{count} * 4, memory::readable);
                 if (count && !bytes)
                     return Status(Code::InvalidArgument,
-                                  "kernel '" + name + "': its arguments are preloaded, but the kernarg segment "
-                                  "is not readable: " + memory.describe(from));
+                                  "kernel '" + name +
+                                      "': its arguments are preloaded, but the kernarg segment "
+                                      "is not readable: " +
+                                      memory.describe(from));
                 std::memcpy(at, bytes, size_t{count} * 4);
                 break;
             }
-            case UserSgpr::count_: break;
+            case UserSgpr::count_:
+                break;
         }
     }
     return plan;
@@ -149,8 +180,8 @@ void locate_group(const LaunchPlan& plan, uint64_t linear_id, machine::WorkGroup
         group.id[i] = static_cast<uint32_t>(rest % plan.group_count[i]);
         rest /= plan.group_count[i];
         uint64_t first = uint64_t{group.id[i]} * plan.request.work_group[i];
-        group.size[i] =
-            static_cast<uint32_t>(std::min<uint64_t>(plan.request.work_group[i], plan.request.grid[i] - first));
+        group.size[i] = static_cast<uint32_t>(
+            std::min<uint64_t>(plan.request.work_group[i], plan.request.grid[i] - first));
         items *= group.size[i];
     }
     group.linear_id = linear_id;
@@ -184,13 +215,14 @@ void init_work_item_ids(const LaunchPlan& plan, const machine::WorkGroup& group,
 }
 
 // Private segment buffer as the Linux runtime programs it for gfx9: swizzled, dword elements,
-// 64 lanes, thread id added (SEED-PROL-15). Its base is the wave's own memory, so the wave offset is 0.
+// 64 lanes, thread id added (SEED-PROL-15). Its base is the wave's own memory, so the wave offset
+// is 0.
 void put_scratch_buffer(const LaunchPlan& plan, const machine::Wave& wave, uint32_t* sgpr) {
     sgpr[0] = static_cast<uint32_t>(wave.scratch_base);
     sgpr[1] = static_cast<uint32_t>(wave.scratch_base >> 32 & 0xffff) | 1u << 31;  // SWIZZLE_ENABLE
-    sgpr[2] = plan.scratch_lane_bytes * machine::lanes;                              // NUM_RECORDS
-    // DST_SEL xyzw = 4..7, NUM_FORMAT uint, INDEX_STRIDE 64, ADD_TID_ENABLE; DATA_FORMAT stays 0 because
-    // with ADD_TID_ENABLE it means STRIDE[17:14].
+    sgpr[2] = plan.scratch_lane_bytes * machine::lanes;                            // NUM_RECORDS
+    // DST_SEL xyzw = 4..7, NUM_FORMAT uint, INDEX_STRIDE 64, ADD_TID_ENABLE; DATA_FORMAT stays 0
+    // because with ADD_TID_ENABLE it means STRIDE[17:14].
     sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9 | 4u << 12 | 3u << 21 | 1u << 23;
 }
 
@@ -242,7 +274,8 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     if (kernel.workgroup_info)
         wave.sgpr[next++] = (index == 0 ? 1u << 31 : 0) | (group.wave_count & 63);
     if (kernel.private_segment && !plan.target->traits.architected_flat_scratch)
-        wave.sgpr[next++] = 0;  // the buffer's base and FLAT_SCRATCH_INIT are already the wave's own
+        wave.sgpr[next++] =
+            0;  // the buffer's base and FLAT_SCRATCH_INIT are already the wave's own
 
     std::memset(wave.vgpr, 0, size_t{plan.vgpr_rows} * machine::lanes * 4);
     init_work_item_ids(plan, group, first, count, wave);

@@ -8,13 +8,15 @@
 namespace wj::runtime {
 namespace {
 
-// Instructions are fetched from here up to three words at a time: keep the decoder's look-ahead mapped.
+// Instructions are fetched from here up to three words at a time: keep the decoder's look-ahead
+// mapped.
 constexpr uint64_t fetch_slack = 64;
 
 }  // namespace
 
 Result<std::shared_ptr<ModuleImpl>> ModuleImpl::load(std::span<const std::byte> code_object,
-                                                     std::string_view target, memory::AddressSpace& memory,
+                                                     std::string_view target,
+                                                     memory::AddressSpace& memory,
                                                      const Device::Resolver& resolver) {
     std::shared_ptr<ModuleImpl> module(new ModuleImpl(memory));
     module->file_.assign(code_object.begin(), code_object.end());  // the caller's bytes may go away
@@ -24,9 +26,9 @@ Result<std::shared_ptr<ModuleImpl>> ModuleImpl::load(std::span<const std::byte> 
     auto agent = parse_target_id(target);
     if (!agent || !can_run_on(module->object_.target, *agent))
         return Status(Code::UnsupportedTarget,
-                      "the code object is for " + module->object_.target.str() + ", but the device is a " +
-                          std::string(target) + "; choose another target (emulated: " +
-                          supported_target_names() + ")");
+                      "the code object is for " + module->object_.target.str() +
+                          ", but the device is a " + std::string(target) +
+                          "; choose another target (emulated: " + supported_target_names() + ")");
     Status status = module->place(resolver);
     if (!status) return status;
     return module;
@@ -34,8 +36,9 @@ Result<std::shared_ptr<ModuleImpl>> ModuleImpl::load(std::span<const std::byte> 
 
 Status ModuleImpl::place(const Device::Resolver& resolver) {
     if (!object_.loadable)
-        return {Code::InvalidCodeObject,
-                "the code object is a relocatable file (ET_REL): link it with ld.lld -shared first"};
+        return {
+            Code::InvalidCodeObject,
+            "the code object is a relocatable file (ET_REL): link it with ld.lld -shared first"};
     auto layout = layout_code_object(object_);
     if (!layout) return layout.status();
     layout_ = *layout;
@@ -57,8 +60,8 @@ Status ModuleImpl::place(const Device::Resolver& resolver) {
             if (!resolver(std::string(name), address)) return std::nullopt;
             return address;
         };
-    Status status = load_code_object(object_, layout_, {static_cast<std::byte*>(image), layout_.size}, base_,
-                                     symbols);
+    Status status = load_code_object(
+        object_, layout_, {static_cast<std::byte*>(image), layout_.size}, base_, symbols);
     if (!status) return status;
 
     for (const KernelInfo& k : object_.kernels) {
@@ -68,7 +71,8 @@ Status ModuleImpl::place(const Device::Resolver& resolver) {
         kernel.entry = base_ + (k.entry_address - layout_.base);
         kernel.group_segment_fixed_size = k.descriptor.group_segment_fixed_size;
         kernel.private_segment_fixed_size = k.descriptor.private_segment_fixed_size;
-        kernel.kernarg_size = static_cast<uint32_t>(std::min<uint64_t>(k.kernarg_segment_size(), UINT32_MAX));
+        kernel.kernarg_size =
+            static_cast<uint32_t>(std::min<uint64_t>(k.kernarg_segment_size(), UINT32_MAX));
         kernel.kernarg_align = k.kernarg_segment_align();
         kernel.dynamic_call_stack = k.dynamic_call_stack();
         kernels_.push_back(std::move(kernel));

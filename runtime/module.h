@@ -14,7 +14,8 @@ namespace wj::runtime {
 class ModuleImpl final : public Module {
 public:
     static Result<std::shared_ptr<ModuleImpl>> load(std::span<const std::byte> code_object,
-                                                    std::string_view target, memory::AddressSpace& memory,
+                                                    std::string_view target,
+                                                    memory::AddressSpace& memory,
                                                     const Device::Resolver& resolver);
     ~ModuleImpl() override;
 
@@ -30,7 +31,7 @@ public:
     const KernelInfo* kernel_at(uint64_t kernel_object) const;
     bool contains(uint64_t address) const { return address - base_ < layout_.size; }
     uint64_t elf_address(uint64_t guest) const { return guest - base_ + layout_.base; }
-    std::string where(uint64_t pc) const;   // "function+0x10", or empty
+    std::string where(uint64_t pc) const;  // "function+0x10", or empty
 
     // Called before the memory goes away.
     std::function<void(ModuleImpl&)> on_unload;
@@ -44,7 +45,7 @@ private:
     CodeObject object_;
     ImageLayout layout_;
     uint64_t base_ = 0;
-    std::vector<LoadedKernel> kernels_;    // same order as object_.kernels
+    std::vector<LoadedKernel> kernels_;  // same order as object_.kernels
     std::vector<Variable> variables_;
 };
 

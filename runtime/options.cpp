@@ -9,13 +9,15 @@ Result<uint32_t> number(const char* name, const char* text, uint32_t low, uint32
     char* end = nullptr;
     unsigned long value = std::strtoul(text, &end, 10);
     if (end == text || *end || *text == '-' || value < low || value > high)
-        return Status(Code::InvalidArgument, std::string(name) + "=" + text + ": expected a number from " +
-                                                 std::to_string(low) + " to " + std::to_string(high));
+        return Status(Code::InvalidArgument, std::string(name) + "=" + text +
+                                                 ": expected a number from " + std::to_string(low) +
+                                                 " to " + std::to_string(high));
     return static_cast<uint32_t>(value);
 }
 
 template <class T, size_t N>
-Status choice(const char* name, const char* text, const std::pair<const char*, T> (&table)[N], T& out) {
+Status choice(const char* name, const char* text, const std::pair<const char*, T> (&table)[N],
+              T& out) {
     std::string names;
     for (const auto& [key, value] : table) {
         if (std::string_view(key) == text) {
@@ -44,9 +46,10 @@ const char* variable(const char* name) {
 Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
     if (const char* text = variable("WAVEJIT_TARGET")) {
         if (!find_target(text))
-            return Status(Code::UnsupportedTarget, std::string("WAVEJIT_TARGET=") + text +
-                                                       ": not an emulated processor; expected one of " +
-                                                       supported_target_names());
+            return Status(Code::UnsupportedTarget,
+                          std::string("WAVEJIT_TARGET=") + text +
+                              ": not an emulated processor; expected one of " +
+                              supported_target_names());
         base.target = text;
     }
     if (const char* text = variable("WAVEJIT_ENGINE"))

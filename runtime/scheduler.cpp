@@ -36,8 +36,8 @@ uint64_t now_ns() {
                                      .count());
 }
 
-Scheduler::Scheduler(const DeviceOptions& options, const Target& target, memory::AddressSpace& memory,
-                     machine::Engine& engine, uint32_t threads)
+Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
+                     memory::AddressSpace& memory, machine::Engine& engine, uint32_t threads)
     : options_(options),
       target_(target),
       memory_(memory),
@@ -99,15 +99,15 @@ std::shared_ptr<DispatchState> Scheduler::pick(DispatchState* wanted) {
         size_t at = (cursor_ + i) % n;
         if (wanted && active_[at].get() != wanted) continue;
         if (active_[at]->has_work(resident_limit_)) {
-            if (!wanted) cursor_ = (at + 1) % n;   // only turns of all dispatches move the cursor
+            if (!wanted) cursor_ = (at + 1) % n;  // only turns of all dispatches move the cursor
             return active_[at];
         }
     }
     return nullptr;
 }
 
-bool Scheduler::run_some(std::unique_lock<std::mutex>& lock, DispatchState* wanted, uint64_t quantum_ns,
-                         bool bounded) {
+bool Scheduler::run_some(std::unique_lock<std::mutex>& lock, DispatchState* wanted,
+                         uint64_t quantum_ns, bool bounded) {
     if (free_slots_.empty()) return false;
     auto dispatch = pick(wanted);
     if (!dispatch) return false;
@@ -122,7 +122,8 @@ bool Scheduler::run_some(std::unique_lock<std::mutex>& lock, DispatchState* want
     return true;
 }
 
-void Scheduler::leave(std::unique_lock<std::mutex>& lock, const std::shared_ptr<DispatchState>& dispatch) {
+void Scheduler::leave(std::unique_lock<std::mutex>& lock,
+                      const std::shared_ptr<DispatchState>& dispatch) {
     dispatch->runners_--;
     if (!dispatch->runners_ && !dispatch->finalized_ && dispatch->complete()) {
         dispatch->finalized_ = true;

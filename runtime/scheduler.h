@@ -1,10 +1,10 @@
 // The worker pool. A work-group runs on one thread at a time; waves go on where they stopped, so a
 // work-group that waits for something else is put aside and taken up again later, by any thread.
 //
-// Progress: every wave runs for at most a slice of instructions; a work-group whose waves only yield is
-// suspended, suspended work-groups take turns with new ones, and dispatches take turns with each other.
-// So spin-waits between waves, work-groups, dispatches and the host go on as long as the modelled
-// device could hold the work-groups at once.
+// Progress: every wave runs for at most a slice of instructions; a work-group whose waves only
+// yield is suspended, suspended work-groups take turns with new ones, and dispatches take turns
+// with each other. So spin-waits between waves, work-groups, dispatches and the host go on as long
+// as the modelled device could hold the work-groups at once.
 #pragma once
 
 #include <atomic>
@@ -35,26 +35,26 @@ class Scheduler {
 public:
     Scheduler(const DeviceOptions& options, const Target& target, memory::AddressSpace& memory,
               machine::Engine& engine, uint32_t threads);
-    ~Scheduler();   // stops what runs and joins the workers
+    ~Scheduler();  // stops what runs and joins the workers
 
     void submit(std::shared_ptr<DispatchState> dispatch);
     void wait(DispatchState& dispatch);
     bool help(uint64_t max_ns);
-    void poke(DispatchState& dispatch);   // after cancel: finish it even if nothing runs it
+    void poke(DispatchState& dispatch);  // after cancel: finish it even if nothing runs it
     void set_address_mask(uint64_t mask) { address_mask_.store(mask, std::memory_order_relaxed); }
     uint32_t threads() const { return threads_; }
     Statistics statistics() const;
 
 private:
-    struct Slot {   // what an executing thread holds
+    struct Slot {  // what an executing thread holds
         machine::ExecContext context;
         Backoff backoff;
     };
     enum class Outcome : uint8_t { Finished, Suspended, Blocked, Stopped };
 
     void worker_main();
-    // With mutex_ held: runs one batch of some dispatch if there is work and a free slot. `bounded`: comes back
-    // after the quantum even when only this dispatch has work.
+    // With mutex_ held: runs one batch of some dispatch if there is work and a free slot.
+    // `bounded`: comes back after the quantum even when only this dispatch has work.
     bool run_some(std::unique_lock<std::mutex>& lock, DispatchState* wanted, uint64_t quantum_ns,
                   bool bounded = false);
     std::shared_ptr<DispatchState> pick(DispatchState* wanted);

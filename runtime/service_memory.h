@@ -1,4 +1,5 @@
-// Small pieces of guest memory that the runtime itself needs per dispatch: packets, kernel arguments.
+// Small pieces of guest memory that the runtime itself needs per dispatch: packets, kernel
+// arguments.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@ private:
     std::string label_;
     std::mutex mutex_;
     std::vector<uint64_t> chunks_;
-    std::map<uint64_t, std::vector<uint64_t>> free_;   // piece size -> addresses
-    std::map<uint64_t, uint64_t> used_;                // address -> piece size; 0 = an allocation of its own
+    std::map<uint64_t, std::vector<uint64_t>> free_;  // piece size -> addresses
+    std::map<uint64_t, uint64_t> used_;  // address -> piece size; 0 = an allocation of its own
 };
 
 }  // namespace wj::runtime

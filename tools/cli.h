@@ -1,8 +1,8 @@
 // What the subcommands of the command-line tool share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <string>
@@ -33,7 +33,7 @@ struct DeviceFlags {
     std::string target, engine, memory;
     int threads = -1, compute_units = 0;
     void add(CLI::App& app);
-    void to_environment() const;   // for programs that are started
+    void to_environment() const;  // for programs that are started
 };
 
 // Numbers as people write them: 1024, 0x400, 4k, 16M.
@@ -45,8 +45,9 @@ void add_run(CLI::App& app, int& result);
 void add_launch(CLI::App& app, int& result);
 void add_info(CLI::App& app, int& result);
 void add_disasm(CLI::App& app, int& result);
+void add_translate(CLI::App& app, int& result);  // ir, host-asm, compile
 void add_doctor(CLI::App& app, int& result);
 
-std::string own_directory();   // of the running executable
+std::string own_directory();  // of the running executable
 
 }  // namespace wj::tools

@@ -12,7 +12,7 @@
 namespace wj::tools {
 namespace {
 
-constexpr uint64_t sh_executable = 4;   // SHF_EXECINSTR
+constexpr uint64_t sh_executable = 4;  // SHF_EXECINSTR
 constexpr uint32_t sht_nobits = 8;
 
 struct Range {
@@ -27,18 +27,22 @@ struct Listing {
     std::vector<const Symbol*> functions() const {
         std::vector<const Symbol*> list;
         for (const Symbol& s : object.symbols)
-            if (s.kind == Symbol::Kind::Function || (object.version == 2 && s.kind == Symbol::Kind::Kernel))
+            if (s.kind == Symbol::Kind::Function ||
+                (object.version == 2 && s.kind == Symbol::Kind::Kernel))
                 list.push_back(&s);
-        std::stable_sort(list.begin(), list.end(), [](auto* a, auto* b) { return a->address < b->address; });
+        std::stable_sort(list.begin(), list.end(),
+                         [](auto* a, auto* b) { return a->address < b->address; });
         return list;
     }
 
     std::string branch_target(const Inst& inst, uint64_t address) const {
         if (inst.format != Format::SOPP && inst.format != Format::SOPK) return {};
         std::string_view name = op_info(inst.op).name;
-        if (name.rfind("s_cbranch_", 0) != 0 && name != "s_branch" && name != "s_call_b64") return {};
+        if (name.rfind("s_cbranch_", 0) != 0 && name != "s_branch" && name != "s_call_b64")
+            return {};
         if (name == "s_cbranch_g_fork" || name == "s_cbranch_join") return {};
-        uint64_t to = address + 4 + static_cast<int64_t>(static_cast<int16_t>(inst.words[0] & 0xffff)) * 4;
+        uint64_t to =
+            address + 4 + static_cast<int64_t>(static_cast<int16_t>(inst.words[0] & 0xffff)) * 4;
         const Symbol* best = nullptr;
         for (const Symbol* s : functions())
             if (s->address <= to) best = s;
@@ -58,10 +62,12 @@ struct Listing {
             Inst inst;
             bool valid = decode(target, std::span<const uint32_t>(words, count), inst);
             size_t used = valid ? inst.size / 4 : 1;
-            std::string text = valid ? disassemble(target, inst) : fmt::format(".long 0x{:08x}", words[0]);
+            std::string text =
+                valid ? disassemble(target, inst) : fmt::format(".long 0x{:08x}", words[0]);
             std::string encoding;
             for (size_t i = 0; i < used; i++) encoding += fmt::format(" {:08X}", words[i]);
-            fmt::print("\t{:<59}// {:012X}:{}{}\n", text, at, encoding, valid ? branch_target(inst, at) : "");
+            fmt::print("\t{:<59}// {:012X}:{}{}\n", text, at, encoding,
+                       valid ? branch_target(inst, at) : "");
             at += used * 4;
         }
     }
@@ -72,14 +78,17 @@ bool print_object(const FoundCodeObject& found, const std::string& kernel) {
     if (!object) fail(found.origin + ": " + object.status().message());
     const Target* target = find_target(found.target.str());
     if (!target)
-        fail(found.origin + ": " + found.target.str() + " is not emulated, so there is no disassembler for it; "
-             "emulated are " + supported_target_names());
+        fail(found.origin + ": " + found.target.str() +
+             " is not emulated, so there is no disassembler for it; "
+             "emulated are " +
+             supported_target_names());
     Listing listing{*target, *object};
     auto functions = listing.functions();
     bool any = false;
     fmt::print("\n{}:\tfile format elf64-amdgpu\n", found.origin);
     for (const Section& section : object->sections) {
-        if (!(section.flags & sh_executable) || section.type == sht_nobits || !section.size) continue;
+        if (!(section.flags & sh_executable) || section.type == sht_nobits || !section.size)
+            continue;
         uint64_t end = section.address + section.size;
         bool heading = false;
         for (size_t i = 0; i < functions.size(); i++) {
@@ -87,7 +96,8 @@ bool print_object(const FoundCodeObject& found, const std::string& kernel) {
             if (s.address < section.address || s.address >= end) continue;
             if (i && functions[i - 1]->address == s.address) continue;
             if (!kernel.empty() && s.name != kernel) continue;
-            uint64_t stop = i + 1 < functions.size() ? std::min(functions[i + 1]->address, end) : end;
+            uint64_t stop =
+                i + 1 < functions.size() ? std::min(functions[i + 1]->address, end) : end;
             if (!kernel.empty() && s.size) stop = std::min(stop, s.address + s.size);
             if (!heading) fmt::print("\nDisassembly of section {}:\n", section.name);
             heading = any = true;
@@ -112,12 +122,17 @@ void add_disasm(CLI::App& app, int& result) {
         if (!found) fail(found.status().message());
         bool any = false, matching = false;
         for (const FoundCodeObject& object : *found) {
-            if (!target->empty() && object.target.str() != *target && object.target.processor->name != *target) continue;
+            if (!target->empty() && object.target.str() != *target &&
+                object.target.processor->name != *target)
+                continue;
             matching = true;
             any |= print_object(object, *kernel);
         }
-        if (!matching) fail(*path + " holds no code for " + (target->empty() ? "any AMD GPU" : *target));
-        if (!any) fail(kernel->empty() ? *path + " holds no functions" : *path + ": no kernel or function '" + *kernel + "'");
+        if (!matching)
+            fail(*path + " holds no code for " + (target->empty() ? "any AMD GPU" : *target));
+        if (!any)
+            fail(kernel->empty() ? *path + " holds no functions"
+                                 : *path + ": no kernel or function '" + *kernel + "'");
         result = exit_ok;
     });
 }

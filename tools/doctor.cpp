@@ -17,8 +17,12 @@ namespace {
 
 class Report {
 public:
-    void good(const std::string& what, const std::string& text) { fmt::print("  ok      {:<18}{}\n", what, text); }
-    void note(const std::string& what, const std::string& text) { fmt::print("  note    {:<18}{}\n", what, text); }
+    void good(const std::string& what, const std::string& text) {
+        fmt::print("  ok      {:<18}{}\n", what, text);
+    }
+    void note(const std::string& what, const std::string& text) {
+        fmt::print("  note    {:<18}{}\n", what, text);
+    }
     void bad(const std::string& what, const std::string& text, const std::string& cure) {
         fmt::print("  MISSING {:<18}{}\n          {:<18}-> {}\n", what, text, "", cure);
         failed = true;
@@ -36,19 +40,28 @@ std::string cpu_model() {
 void check_host(Report& report) {
     report.note("processor", cpu_model());
     runtime::HostFeatures f = runtime::host_features();
-    if (f.avx2) report.good("AVX2 engine", "the host has what it needs");
-    else report.bad("AVX2 engine", "the host lacks " + f.missing_avx2, "use WAVEJIT_ENGINE=interp, or another machine");
-    if (f.avx512) report.good("AVX-512 engine", "the host has what it needs");
-    else report.note("AVX-512 engine", "not on this host (lacks " + f.missing_avx512 + ")");
+    if (f.avx2)
+        report.good("AVX2 engine", "the host has what it needs");
+    else
+        report.bad("AVX2 engine", "the host lacks " + f.missing_avx2,
+                   "use WAVEJIT_ENGINE=interp, or another machine");
+    if (f.avx512)
+        report.good("AVX-512 engine", "the host has what it needs");
+    else
+        report.note("AVX-512 engine", "not on this host (lacks " + f.missing_avx512 + ")");
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    report.note("memory", fmt::format("{:.1f} GiB, {} processors", double(pages) * double(page) / (1 << 30),
-                                      sysconf(_SC_NPROCESSORS_ONLN)));
+    report.note("memory",
+                fmt::format("{:.1f} GiB, {} processors", double(pages) * double(page) / (1 << 30),
+                            sysconf(_SC_NPROCESSORS_ONLN)));
     // What the code cache does: the same pages once writable, once executable.
     void* p = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     bool executable = p != MAP_FAILED && mprotect(p, 4096, PROT_READ | PROT_EXEC) == 0;
     if (p != MAP_FAILED) munmap(p, 4096);
-    if (executable) report.good("code memory", "executable mappings are allowed");
-    else report.bad("code memory", "the system forbids executable mappings", "use WAVEJIT_ENGINE=interp");
+    if (executable)
+        report.good("code memory", "executable mappings are allowed");
+    else
+        report.bad("code memory", "the system forbids executable mappings",
+                   "use WAVEJIT_ENGINE=interp");
 }
 
 void check_engine(Report& report) {
@@ -62,10 +75,11 @@ void check_engine(Report& report) {
     }
     wj_context_info info = WJ_INIT(wj_context_info);
     if (wj_context_get_info(context, &info) == WJ_OK)
-        report.good("device", fmt::format("{}, engine {}, {} threads, {} memory, {} compute units", info.target,
-                                          info.engine, info.threads,
-                                          info.memory_mode == WJ_MEMORY_CHECKED ? "checked" : "identity",
-                                          info.compute_units));
+        report.good("device",
+                    fmt::format("{}, engine {}, {} threads, {} memory, {} compute units",
+                                info.target, info.engine, info.threads,
+                                info.memory_mode == WJ_MEMORY_CHECKED ? "checked" : "identity",
+                                info.compute_units));
     wj_context_destroy(context);
     report.note("targets", supported_target_names());
 }
@@ -79,14 +93,20 @@ void check_hip(Report& report) {
         report.good("HSA runtime", std::filesystem::weakly_canonical(path).string());
         break;
     }
-    if (!found) report.bad("HSA runtime", "libhsa-runtime64.so.1 is not beside this tool", "build the target hsa-runtime64");
+    if (!found)
+        report.bad("HSA runtime", "libhsa-runtime64.so.1 is not beside this tool",
+                   "build the target hsa-runtime64");
     bool hip = false;
-    for (const char* directory : {"/usr/lib/x86_64-linux-gnu", "/opt/rocm/lib", "/usr/lib", "/usr/local/lib"})
+    for (const char* directory :
+         {"/usr/lib/x86_64-linux-gnu", "/opt/rocm/lib", "/usr/lib", "/usr/local/lib"})
         for (const char* name : {"libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so"})
             hip |= std::filesystem::exists(std::filesystem::path(directory) / name);
-    if (hip) report.good("HIP runtime", "libamdhip64 is installed");
-    else report.note("HIP runtime", "libamdhip64 is not installed: HIP programs need it (Debian: libamdhip64-5); "
-                                    "'launch' and the C interface do not");
+    if (hip)
+        report.good("HIP runtime", "libamdhip64 is installed");
+    else
+        report.note("HIP runtime",
+                    "libamdhip64 is not installed: HIP programs need it (Debian: libamdhip64-5); "
+                    "'launch' and the C interface do not");
 }
 
 }  // namespace

@@ -17,12 +17,15 @@ void print_kernel(const KernelInfo& k, bool arguments) {
     const KernelDescriptor& d = k.descriptor;
     std::string vgprs = fmt::format("{} VGPRs", d.arch_vgpr_count);
     if (d.agpr_count) vgprs += fmt::format(" + {} AccVGPRs", d.agpr_count);
-    fmt::print("  {}\n    {}, {} SGPRs, {} bytes of LDS, {} bytes of private memory{}, {} bytes of arguments", k.name,
-               vgprs, d.sgpr_count, d.group_segment_fixed_size, d.private_segment_fixed_size,
-               k.dynamic_call_stack() ? " + dynamic call stack" : "", k.kernarg_segment_size());
+    fmt::print(
+        "  {}\n    {}, {} SGPRs, {} bytes of LDS, {} bytes of private memory{}, {} bytes of "
+        "arguments",
+        k.name, vgprs, d.sgpr_count, d.group_segment_fixed_size, d.private_segment_fixed_size,
+        k.dynamic_call_stack() ? " + dynamic call stack" : "", k.kernarg_segment_size());
     if (k.code_size) fmt::print(", {} bytes of code", k.code_size);
     const auto& w = k.metadata.reqd_workgroup_size;
-    if (w[0]) fmt::print(", work-group exactly {} x {} x {}", w[0], w[1], w[2]);
+    if (w[0])
+        fmt::print(", work-group exactly {} x {} x {}", w[0], w[1], w[2]);
     else if (k.metadata.max_flat_workgroup_size)
         fmt::print(", work-groups to {} work-items", k.metadata.max_flat_workgroup_size);
     fmt::print("\n");
@@ -37,8 +40,8 @@ bool print_object(const FoundCodeObject& found, const std::string& only, bool ar
         return false;
     }
     bool emulated = find_target(found.target.str()) != nullptr;
-    fmt::print("{}\n  {}, code object version {}, {} bytes, {} kernels{}\n", found.origin, found.target.isa_name(),
-               object->version, found.bytes.size(), object->kernels.size(),
+    fmt::print("{}\n  {}, code object version {}, {} bytes, {} kernels{}\n", found.origin,
+               found.target.isa_name(), object->version, found.bytes.size(), object->kernels.size(),
                emulated ? "" : ", NOT emulated by wavejit");
     for (const KernelInfo& k : object->kernels)
         if (only.empty() || k.name == only) print_kernel(k, arguments);

@@ -44,14 +44,16 @@ void print_stats(wj_context* context) {
     wj_counters c = WJ_INIT(wj_counters);
     if (wj_context_get_counters(context, &c) != WJ_OK) return;
     double seconds = static_cast<double>(c.execution_ns) * 1e-9;
-    fmt::print("dispatches            {}\nwork-groups           {}\nwaves                 {}\nwave instructions     {}\n"
-               "execution             {:.6f} s ({:.1f} million wave instructions per second)\n"
-               "translated            {} blocks, {} instructions, {} bytes of host code\n"
-               "translation           {:.6f} s\ninterpreter fallbacks {}\n",
-               c.dispatches, c.work_groups, c.waves, c.wave_instructions, seconds,
-               seconds > 0 ? static_cast<double>(c.wave_instructions) / seconds * 1e-6 : 0.0, c.blocks_translated,
-               c.instructions_translated, c.host_code_bytes, static_cast<double>(c.translation_ns) * 1e-9,
-               c.interpreter_fallbacks);
+    fmt::print(
+        "dispatches            {}\nwork-groups           {}\nwaves                 {}\nwave "
+        "instructions     {}\n"
+        "execution             {:.6f} s ({:.1f} million wave instructions per second)\n"
+        "translated            {} blocks, {} instructions, {} bytes of host code\n"
+        "translation           {:.6f} s\ninterpreter fallbacks {}\n",
+        c.dispatches, c.work_groups, c.waves, c.wave_instructions, seconds,
+        seconds > 0 ? static_cast<double>(c.wave_instructions) / seconds * 1e-6 : 0.0,
+        c.blocks_translated, c.instructions_translated, c.host_code_bytes,
+        static_cast<double>(c.translation_ns) * 1e-9, c.interpreter_fallbacks);
 }
 
 struct Free {
@@ -79,8 +81,10 @@ int launch(const Options& o) {
     wj_kernel* kernel = nullptr;
     if (o.kernel.empty()) {
         if (wj_module_kernel_count(module.get()) != 1)
-            fail(fmt::format("{} has {} kernels: choose one with --kernel (`wavejit info` lists them)", o.file,
-                             wj_module_kernel_count(module.get())), exit_usage);
+            fail(fmt::format(
+                     "{} has {} kernels: choose one with --kernel (`wavejit info` lists them)",
+                     o.file, wj_module_kernel_count(module.get())),
+                 exit_usage);
         kernel = wj_module_kernel_at(module.get(), 0);
     } else {
         check(wj_module_get_kernel(module.get(), o.kernel.c_str(), &kernel));
@@ -92,10 +96,12 @@ int launch(const Options& o) {
 
     wj_launch_options launch = WJ_INIT(wj_launch_options);
     parse_dims(o.block, "--block", launch.block);
-    parse_dims(o.groups.empty() ? o.grid : o.groups, o.groups.empty() ? "--grid" : "--groups", launch.grid);
+    parse_dims(o.groups.empty() ? o.grid : o.groups, o.groups.empty() ? "--grid" : "--groups",
+               launch.grid);
     for (int i = 0; i < 3 && !o.groups.empty(); i++) {
         uint64_t items = uint64_t{launch.grid[i]} * launch.block[i];
-        if (items > UINT32_MAX) fail("--groups: more than 2^32 - 1 work-items in a dimension", exit_usage);
+        if (items > UINT32_MAX)
+            fail("--groups: more than 2^32 - 1 work-items in a dimension", exit_usage);
         launch.grid[i] = static_cast<uint32_t>(items);
     }
     launch.arguments = values.data();
@@ -103,7 +109,8 @@ int launch(const Options& o) {
     std::vector<uint8_t> packed = parse_hex(o.packed, "--packed");
     launch.packed_arguments = packed.empty() ? nullptr : packed.data();
     launch.packed_size = packed.size();
-    launch.dynamic_lds = static_cast<uint32_t>(std::min<uint64_t>(parse_size(o.dynamic_lds, "--dynamic-lds"), UINT32_MAX));
+    launch.dynamic_lds = static_cast<uint32_t>(
+        std::min<uint64_t>(parse_size(o.dynamic_lds, "--dynamic-lds"), UINT32_MAX));
     launch.timeout_ns = static_cast<uint64_t>(o.timeout * 1e9);
     launch.instruction_limit = o.limit;
 
@@ -130,13 +137,16 @@ void add_launch(CLI::App& app, int& result) {
     sub->add_option("--grid", o->grid, "work-items, x[,y[,z]]");
     sub->add_option("--groups", o->groups, "work-groups, x[,y[,z]], instead of --grid");
     sub->add_option("--block", o->block, "work-items of a work-group, x[,y[,z]]");
-    sub->add_option("--arg", o->args,
-                    "one per argument, in order: buf:SIZE[:fill=BYTE|word=U32|iota=u32|iota=f32|file=PATH]"
-                    "[:dump=PATH][:compare=PATH][:print=COUNTxTYPE], i8: u8: i16: u16: i32: u32: i64: u64: f32: "
-                    "f64:VALUE, hex:BYTES, local:SIZE")
+    sub->add_option(
+           "--arg", o->args,
+           "one per argument, in order: buf:SIZE[:fill=BYTE|word=U32|iota=u32|iota=f32|file=PATH]"
+           "[:dump=PATH][:compare=PATH][:print=COUNTxTYPE], i8: u8: i16: u16: i32: u32: i64: u64: "
+           "f32: "
+           "f64:VALUE, hex:BYTES, local:SIZE")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    sub->add_option("--packed", o->packed, "instead of --arg: the explicit arguments' bytes by offset, in hex");
+    sub->add_option("--packed", o->packed,
+                    "instead of --arg: the explicit arguments' bytes by offset, in hex");
     sub->add_option("--dynamic-lds", o->dynamic_lds, "bytes of dynamic LDS");
     sub->add_option("--timeout", o->timeout, "seconds");
     sub->add_option("--limit", o->limit, "wave instructions");

@@ -26,10 +26,11 @@ std::vector<std::string> split(const std::string& text, char by) {
 struct Scalar {
     const char* name;
     uint32_t bytes;
-    char kind;   // i, u, f
+    char kind;  // i, u, f
 };
-constexpr Scalar scalars[] = {{"i8", 1, 'i'},  {"u8", 1, 'u'},  {"i16", 2, 'i'}, {"u16", 2, 'u'}, {"i32", 4, 'i'},
-                              {"u32", 4, 'u'}, {"i64", 8, 'i'}, {"u64", 8, 'u'}, {"f32", 4, 'f'}, {"f64", 8, 'f'}};
+constexpr Scalar scalars[] = {{"i8", 1, 'i'},  {"u8", 1, 'u'},  {"i16", 2, 'i'}, {"u16", 2, 'u'},
+                              {"i32", 4, 'i'}, {"u32", 4, 'u'}, {"i64", 8, 'i'}, {"u64", 8, 'u'},
+                              {"f32", 4, 'f'}, {"f64", 8, 'f'}};
 
 const Scalar* find_scalar(const std::string& name) {
     for (const Scalar& s : scalars)
@@ -37,7 +38,8 @@ const Scalar* find_scalar(const std::string& name) {
     return nullptr;
 }
 
-std::vector<uint8_t> parse_scalar(const Scalar& type, const std::string& value, const std::string& text) {
+std::vector<uint8_t> parse_scalar(const Scalar& type, const std::string& value,
+                                  const std::string& text) {
     uint64_t bits = 0;
     char* end = nullptr;
     errno = 0;
@@ -50,7 +52,7 @@ std::vector<uint8_t> parse_scalar(const Scalar& type, const std::string& value, 
         } else {
             std::memcpy(&bits, &d, 8);
         }
-        errno = 0;   // subnormal results are fine
+        errno = 0;  // subnormal results are fine
     } else if (type.kind == 'i') {
         int64_t i = std::strtoll(value.c_str(), &end, 0);
         int shift = 64 - static_cast<int>(type.bytes) * 8;
@@ -83,16 +85,20 @@ bool initialise(wj_context* context, const LaunchArg& arg, uint8_t* host, const 
                 const std::string& value) {
     if (key == "fill") {
         uint64_t byte = parse_size(value, "--arg " + arg.text);
-        if (byte > 255) fail("--arg " + arg.text + ": fill= takes a byte; for four bytes use word=", exit_usage);
+        if (byte > 255)
+            fail("--arg " + arg.text + ": fill= takes a byte; for four bytes use word=",
+                 exit_usage);
         std::memset(host, static_cast<int>(byte), arg.size);
     } else if (key == "word") {
         uint64_t word = parse_size(value, "--arg " + arg.text);
         if (word > UINT32_MAX || arg.size % 4)
-            fail("--arg " + arg.text + ": word= takes 32 bits, the size must be a multiple of 4", exit_usage);
+            fail("--arg " + arg.text + ": word= takes 32 bits, the size must be a multiple of 4",
+                 exit_usage);
         uint32_t w = static_cast<uint32_t>(word);
         check_api(context, wj_memory_fill(context, arg.address, &w, 4, arg.size), arg.text);
     } else if (key == "iota") {
-        if (value != "u32" && value != "f32") fail("--arg " + arg.text + ": iota= takes u32 or f32", exit_usage);
+        if (value != "u32" && value != "f32")
+            fail("--arg " + arg.text + ": iota= takes u32 or f32", exit_usage);
         for (uint64_t i = 0; i + 4 <= arg.size; i += 4) {
             uint32_t n = static_cast<uint32_t>(i / 4);
             float f = static_cast<float>(n);
@@ -101,7 +107,8 @@ bool initialise(wj_context* context, const LaunchArg& arg, uint8_t* host, const 
     } else if (key == "file") {
         auto bytes = read_whole(value, arg.text);
         if (bytes.size() > arg.size)
-            fail(fmt::format("--arg {}: {} has {} bytes, the buffer {}", arg.text, value, bytes.size(), arg.size));
+            fail(fmt::format("--arg {}: {} has {} bytes, the buffer {}", arg.text, value,
+                             bytes.size(), arg.size));
         std::copy(bytes.begin(), bytes.end(), host);
     } else {
         return false;
@@ -113,7 +120,8 @@ void print_values(const LaunchArg& arg, const uint8_t* host) {
     size_t x = arg.print.find('x');
     const Scalar* type = x == std::string::npos ? nullptr : find_scalar(arg.print.substr(x + 1));
     if (!type) fail("--arg " + arg.text + ": print= takes COUNTxTYPE, such as 8xf32", exit_usage);
-    uint64_t count = std::min<uint64_t>(parse_size(arg.print.substr(0, x), "--arg " + arg.text), arg.size / type->bytes);
+    uint64_t count = std::min<uint64_t>(parse_size(arg.print.substr(0, x), "--arg " + arg.text),
+                                        arg.size / type->bytes);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t bits = 0;
         std::memcpy(&bits, host + i * type->bytes, type->bytes);
@@ -122,9 +130,13 @@ void print_values(const LaunchArg& arg, const uint8_t* host) {
         std::memcpy(&d, &bits, 8);
         std::memcpy(&f, &bits, 4);
         int shift = 64 - static_cast<int>(type->bytes) * 8;
-        if (type->kind == 'f') fmt::print("{}{}", i ? " " : "", type->bytes == 4 ? fmt::format("{}", f) : fmt::format("{}", d));
-        else if (type->kind == 'u') fmt::print("{}{}", i ? " " : "", bits);
-        else fmt::print("{}{}", i ? " " : "", static_cast<int64_t>(bits << shift) >> shift);
+        if (type->kind == 'f')
+            fmt::print("{}{}", i ? " " : "",
+                       type->bytes == 4 ? fmt::format("{}", f) : fmt::format("{}", d));
+        else if (type->kind == 'u')
+            fmt::print("{}{}", i ? " " : "", bits);
+        else
+            fmt::print("{}{}", i ? " " : "", static_cast<int64_t>(bits << shift) >> shift);
     }
     fmt::print("\n");
 }
@@ -133,7 +145,8 @@ void print_values(const LaunchArg& arg, const uint8_t* host) {
 
 std::vector<uint8_t> parse_hex(const std::string& digits, const std::string& what) {
     std::vector<uint8_t> bytes;
-    if (digits.size() % 2 || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+    if (digits.size() % 2 ||
+        digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
         fail(what + ": takes an even number of hexadecimal digits", exit_usage);
     for (size_t i = 0; i < digits.size(); i += 2)
         bytes.push_back(static_cast<uint8_t>(std::stoul(digits.substr(i, 2), nullptr, 16)));
@@ -161,21 +174,31 @@ LaunchArg LaunchArg::make(wj_context* context, const std::string& text) {
         return arg;
     }
     if (type != "buf")
-        fail("--arg " + text + ": '" + type + "' is not a kind of argument (buf, local, hex, i8 ... f64)", exit_usage);
+        fail("--arg " + text + ": '" + type +
+                 "' is not a kind of argument (buf, local, hex, i8 ... f64)",
+             exit_usage);
     arg.is_buffer = true;
     arg.size = parse_size(parts[0], "--arg " + text);
     if (!arg.size) fail("--arg " + text + ": a buffer needs a size", exit_usage);
     check_api(context, wj_memory_allocate(context, arg.size, &arg.address), text);
     void* host = nullptr;
-    check_api(context, wj_memory_host_pointer(context, arg.address, arg.size, WJ_READ | WJ_WRITE, &host), text);
+    check_api(context,
+              wj_memory_host_pointer(context, arg.address, arg.size, WJ_READ | WJ_WRITE, &host),
+              text);
     for (size_t i = 1; i < parts.size(); i++) {
         size_t equal = parts[i].find('=');
-        std::string key = parts[i].substr(0, equal), value = equal == std::string::npos ? "" : parts[i].substr(equal + 1);
-        if (key == "dump") arg.dump = value;
-        else if (key == "compare") arg.compare = value;
-        else if (key == "print") arg.print = value;
+        std::string key = parts[i].substr(0, equal),
+                    value = equal == std::string::npos ? "" : parts[i].substr(equal + 1);
+        if (key == "dump")
+            arg.dump = value;
+        else if (key == "compare")
+            arg.compare = value;
+        else if (key == "print")
+            arg.print = value;
         else if (!initialise(context, arg, static_cast<uint8_t*>(host), key, value))
-            fail("--arg " + text + ": '" + key + "' is not known (fill, word, iota, file, dump, compare, print)", exit_usage);
+            fail("--arg " + text + ": '" + key +
+                     "' is not known (fill, word, iota, file, dump, compare, print)",
+                 exit_usage);
     }
     arg.value.resize(8);
     std::memcpy(arg.value.data(), &arg.address, 8);
@@ -201,14 +224,17 @@ bool LaunchArg::finish(wj_context* context) const {
     if (compare.empty()) return true;
     auto expected = read_whole(compare, text);
     if (expected.size() != size) {
-        fmt::print(stderr, "wavejit: --arg {}: {} has {} bytes, the buffer {}\n", text, compare, expected.size(), size);
+        fmt::print(stderr, "wavejit: --arg {}: {} has {} bytes, the buffer {}\n", text, compare,
+                   expected.size(), size);
         return false;
     }
     auto [got, want] = std::mismatch(host, host + size, expected.begin());
     if (got == host + size) return true;
     uint64_t differing = 0;
     for (uint64_t i = 0; i < size; i++) differing += host[i] != expected[i];
-    fmt::print(stderr, "wavejit: --arg {}: differs from {} in {} of {} bytes, first at offset {} (0x{:02x}, expected 0x{:02x})\n",
+    fmt::print(stderr,
+               "wavejit: --arg {}: differs from {} in {} of {} bytes, first at offset {} "
+               "(0x{:02x}, expected 0x{:02x})\n",
                text, compare, differing, size, got - host, *got, *want);
     return false;
 }

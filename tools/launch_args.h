@@ -12,10 +12,10 @@
 namespace wj::tools {
 
 struct LaunchArg {
-    std::string text;                // as given
-    std::vector<uint8_t> value;      // by-value bytes; buffers: the device address
+    std::string text;            // as given
+    std::vector<uint8_t> value;  // by-value bytes; buffers: the device address
     bool is_buffer = false, is_local = false;
-    uint64_t size = 0;               // of a buffer or of local memory
+    uint64_t size = 0;  // of a buffer or of local memory
     uint64_t address = 0;
     std::string dump, compare, print;
 

@@ -36,12 +36,18 @@ uint64_t parse_size(const std::string& text, const std::string& what) {
     uint64_t value = std::strtoull(text.c_str(), &end, 0);
     uint64_t factor = 1;
     std::string unit = end;
-    if (unit == "k" || unit == "K" || unit == "KiB") factor = 1 << 10;
-    else if (unit == "m" || unit == "M" || unit == "MiB") factor = 1 << 20;
-    else if (unit == "g" || unit == "G" || unit == "GiB") factor = 1 << 30;
-    else if (!unit.empty()) end = nullptr;
-    if (text.empty() || text[0] == '-' || !end || end == text.c_str() || errno || value > UINT64_MAX / factor)
-        fail(what + ": '" + text + "' is not a number (examples: 4096, 0x1000, 4k, 16M)", exit_usage);
+    if (unit == "k" || unit == "K" || unit == "KiB")
+        factor = 1 << 10;
+    else if (unit == "m" || unit == "M" || unit == "MiB")
+        factor = 1 << 20;
+    else if (unit == "g" || unit == "G" || unit == "GiB")
+        factor = 1 << 30;
+    else if (!unit.empty())
+        end = nullptr;
+    if (text.empty() || text[0] == '-' || !end || end == text.c_str() || errno ||
+        value > UINT64_MAX / factor)
+        fail(what + ": '" + text + "' is not a number (examples: 4096, 0x1000, 4k, 16M)",
+             exit_usage);
     return value * factor;
 }
 
@@ -51,7 +57,8 @@ void parse_dims(const std::string& text, const std::string& what, uint32_t out[3
     for (int i = 0; i < 3; i++) {
         size_t comma = text.find(',', at);
         uint64_t value = parse_size(text.substr(at, comma - at), what);
-        if (!value || value > UINT32_MAX) fail(what + ": sizes go from 1 to 4294967295", exit_usage);
+        if (!value || value > UINT32_MAX)
+            fail(what + ": sizes go from 1 to 4294967295", exit_usage);
         out[i] = static_cast<uint32_t>(value);
         if (comma == std::string::npos) return;
         at = comma + 1;
@@ -71,12 +78,14 @@ int main(int argc, char** argv) {
     using namespace wj::tools;
     CLI::App app{"wavejit: runs AMD GPU code on the CPU"};
     app.require_subcommand(1);
-    app.set_version_flag("--version", fmt::format("wavejit {}.{}", WJ_VERSION_MAJOR, WJ_VERSION_MINOR));
+    app.set_version_flag("--version",
+                         fmt::format("wavejit {}.{}", WJ_VERSION_MAJOR, WJ_VERSION_MINOR));
     int result = exit_ok;
     add_run(app, result);
     add_launch(app, result);
     add_info(app, result);
     add_disasm(app, result);
+    add_translate(app, result);
     add_doctor(app, result);
     try {
         app.parse(argc, argv);

@@ -26,7 +26,8 @@ std::string find_program(const std::string& name) {
         size_t end = list.find(':', at);
         if (end == std::string::npos) end = list.size();
         fs::path candidate = fs::path(list.substr(at, end - at)) / name;
-        if (access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) return candidate.string();
+        if (access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate))
+            return candidate.string();
         at = end + 1;
     }
     fail("there is no program '" + name + "' in PATH; for one in this folder write ./" + name);
@@ -35,7 +36,8 @@ std::string find_program(const std::string& name) {
 void check_program(const std::string& path) {
     struct stat info;
     if (stat(path.c_str(), &info) != 0)
-        fail(path + ": " + std::strerror(errno) + "; give the path of a HIP program that hipcc has built");
+        fail(path + ": " + std::strerror(errno) +
+             "; give the path of a HIP program that hipcc has built");
     if (S_ISDIR(info.st_mode)) fail(path + " is a directory, not a program");
     if (access(path.c_str(), X_OK) != 0)
         fail(path + " is not executable; for a .hip source use ./wj run, which compiles it first");
@@ -46,16 +48,17 @@ std::string library_directory() {
     for (const char* place : places) {
         fs::path directory = fs::path(own_directory()) / place;
         std::error_code error;
-        if (fs::exists(directory / "libhsa-runtime64.so.1", error)) return fs::weakly_canonical(directory, error).string();
+        if (fs::exists(directory / "libhsa-runtime64.so.1", error))
+            return fs::weakly_canonical(directory, error).string();
     }
-    fail("libhsa-runtime64.so.1 is not beside this tool (looked in ../hsa, ../lib and " + own_directory() +
-         "); build the target hsa-runtime64");
+    fail("libhsa-runtime64.so.1 is not beside this tool (looked in ../hsa, ../lib and " +
+         own_directory() + "); build the target hsa-runtime64");
 }
 
 // The best target that the program holds code for: the newest that HIP and wavejit both know.
 std::string choose_target(const std::string& program) {
     auto found = find_code_objects_in_file(program);
-    if (!found || found->empty()) return {};   // code may be in libraries: the default target
+    if (!found || found->empty()) return {};  // code may be in libraries: the default target
     static const char* const preference[] = {"gfx90a", "gfx908", "gfx906", "gfx900", "gfx904",
                                              "gfx909", "gfx90c", "gfx902", "gfx942", "gfx950"};
     for (const char* name : preference) {
@@ -63,7 +66,8 @@ std::string choose_target(const std::string& program) {
         const FoundCodeObject* best = nullptr;
         for (const FoundCodeObject& object : *found)
             if (object.target.processor && object.target.processor->name == name &&
-                (!best || object.target.xnack == Feature::Any || object.target.xnack == Feature::Off))
+                (!best || object.target.xnack == Feature::Any ||
+                 object.target.xnack == Feature::Off))
                 best = &object;
         if (best) return best->target.str();
     }
@@ -119,7 +123,8 @@ void add_run(CLI::App& app, int& result) {
             std::string chosen = choose_target(program);
             if (!chosen.empty()) setenv("WAVEJIT_TARGET", chosen.c_str(), 1);
         } else if (!find_target(target)) {
-            fail(std::string("target '") + target + "' is not emulated; choose one of " + supported_target_names(),
+            fail(std::string("target '") + target + "' is not emulated; choose one of " +
+                     supported_target_names(),
                  exit_usage);
         }
         std::string libraries = library_directory();

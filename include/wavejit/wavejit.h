@@ -1,24 +1,24 @@
 /* wavejit: runs AMD GPU machine code on the CPU. C interface, C99.
  *
- * Handles are opaque and made by the functions below; there is no global state. Every function that can
- * fail returns a wj_status; the text for the last failure of the calling thread is kept in the context
- * (wj_last_error).
+ * Handles are opaque and made by the functions below; there is no global state. Every function that
+ * can fail returns a wj_status; the text for the last failure of the calling thread is kept in the
+ * context (wj_last_error).
  *
- * Threads: all functions may be called from any thread, and on the same context from several threads at
- * once. A handle must not be used while or after another thread destroys it. Dispatches of one context
- * run concurrently with each other; order them with wj_dispatch_wait.
+ * Threads: all functions may be called from any thread, and on the same context from several
+ * threads at once. A handle must not be used while or after another thread destroys it. Dispatches
+ * of one context run concurrently with each other; order them with wj_dispatch_wait.
  *
- * Lifetimes: destroy dispatches, then modules, then memory, then the context. wj_kernel handles belong to
- * their module. A module stays loaded until its last dispatch has ended.
+ * Lifetimes: destroy dispatches, then modules, then memory, then the context. wj_kernel handles
+ * belong to their module. A module stays loaded until its last dispatch has ended.
  *
- * Option structs begin with `size`, which the caller sets to sizeof the struct (WJ_INIT does it), so that
- * fields may be added at the end. Fields that are left 0 take their defaults.
+ * Option structs begin with `size`, which the caller sets to sizeof the struct (WJ_INIT does it),
+ * so that fields may be added at the end. Fields that are left 0 take their defaults.
  *
- * Addresses: device memory is ordinary memory of this process, device address = host address. In identity
- * mode kernels can also reach memory that was not registered; in checked mode they cannot.
+ * Addresses: device memory is ordinary memory of this process, device address = host address. In
+ * identity mode kernels can also reach memory that was not registered; in checked mode they cannot.
  *
- * Signals: a context in identity mode installs handlers for SIGSEGV and SIGBUS (once per process). Faults
- * that no kernel caused are passed on to the handlers that were there before. */
+ * Signals: a context in identity mode installs handlers for SIGSEGV and SIGBUS (once per process).
+ * Faults that no kernel caused are passed on to the handlers that were there before. */
 #ifndef WAVEJIT_H
 #define WAVEJIT_H
 
@@ -40,23 +40,28 @@ extern "C" {
 
 typedef enum wj_status {
     WJ_OK = 0,
-    WJ_INVALID_ARGUMENT = 1,     /* the caller broke a stated precondition */
-    WJ_NOT_FOUND = 2,            /* no such file, kernel, symbol */
-    WJ_INVALID_CODE_OBJECT = 3,  /* malformed or truncated ELF, bundle, metadata */
-    WJ_UNSUPPORTED_TARGET = 4,   /* well formed, but for a processor or system that is not emulated */
+    WJ_INVALID_ARGUMENT = 1,    /* the caller broke a stated precondition */
+    WJ_NOT_FOUND = 2,           /* no such file, kernel, symbol */
+    WJ_INVALID_CODE_OBJECT = 3, /* malformed or truncated ELF, bundle, metadata */
+    WJ_UNSUPPORTED_TARGET = 4, /* well formed, but for a processor or system that is not emulated */
     WJ_OUT_OF_MEMORY = 5,
-    WJ_OUT_OF_RANGE = 6,         /* a size or limit of the modelled device is exceeded */
-    WJ_GUEST_FAULT = 7,          /* a kernel touched memory it must not touch */
+    WJ_OUT_OF_RANGE = 6, /* a size or limit of the modelled device is exceeded */
+    WJ_GUEST_FAULT = 7,  /* a kernel touched memory it must not touch */
     WJ_ILLEGAL_INSTRUCTION = 8,
-    WJ_UNIMPLEMENTED = 9,        /* a valid instruction or feature that wavejit refuses by name */
-    WJ_TIMEOUT = 10,             /* time or instruction limit used up, or cancelled */
-    WJ_DEADLOCK = 11,            /* every wave of a work-group waits and none can go on */
-    WJ_GUEST_TRAP = 12,          /* s_trap: assert, __builtin_trap */
-    WJ_HOST_ERROR = 13,          /* an operating system call failed */
-    WJ_NOT_READY = 14            /* the dispatch is still running */
+    WJ_UNIMPLEMENTED = 9, /* a valid instruction or feature that wavejit refuses by name */
+    WJ_TIMEOUT = 10,      /* time or instruction limit used up, or cancelled */
+    WJ_DEADLOCK = 11,     /* every wave of a work-group waits and none can go on */
+    WJ_GUEST_TRAP = 12,   /* s_trap: assert, __builtin_trap */
+    WJ_HOST_ERROR = 13,   /* an operating system call failed */
+    WJ_NOT_READY = 14     /* the dispatch is still running */
 } wj_status;
 
-typedef enum wj_engine { WJ_ENGINE_AUTO = 0, WJ_ENGINE_INTERPRETER = 1, WJ_ENGINE_AVX2 = 2, WJ_ENGINE_AVX512 = 3 } wj_engine;
+typedef enum wj_engine {
+    WJ_ENGINE_AUTO = 0,
+    WJ_ENGINE_INTERPRETER = 1,
+    WJ_ENGINE_AVX2 = 2,
+    WJ_ENGINE_AVX512 = 3
+} wj_engine;
 typedef enum wj_memory_mode { WJ_MEMORY_IDENTITY = 0, WJ_MEMORY_CHECKED = 1 } wj_memory_mode;
 
 typedef struct wj_context wj_context;
@@ -66,58 +71,68 @@ typedef struct wj_dispatch wj_dispatch;
 
 /* wj_launch_options options = WJ_INIT(wj_launch_options); */
 #ifdef __cplusplus
-#define WJ_INIT(type) ([] { type value{}; value.size = sizeof(type); return value; }())
+#define WJ_INIT(type)              \
+    ([] {                          \
+        type value{};              \
+        value.size = sizeof(type); \
+        return value;              \
+    }())
 #else
-#define WJ_INIT(type) {.size = sizeof(type)}
+#define WJ_INIT(type) \
+    { .size = sizeof(type) }
 #endif
 
-WJ_API const char* wj_status_name(wj_status status);   /* "invalid argument" */
+WJ_API const char* wj_status_name(wj_status status); /* "invalid argument" */
 WJ_API void wj_version(int* major, int* minor);
 
-/* ---- context: one emulated GPU ------------------------------------------------------------------ */
+/* ---- context: one emulated GPU ------------------------------------------------------------------
+ */
 
 typedef struct wj_context_options {
     size_t size;
-    const char* target;              /* "gfx90a", "gfx906:xnack-"; NULL = gfx90a */
+    const char* target; /* "gfx90a", "gfx906:xnack-"; NULL = gfx90a */
     wj_engine engine;
     wj_memory_mode memory_mode;
-    uint32_t threads;                /* worker threads; 0 = all processors */
-    uint32_t compute_units;          /* that kernels are told about; 0 = 8 */
-    uint64_t slice_instructions;     /* of a wave between scheduler visits; 0 = 2^20 */
-    int use_environment;             /* non-zero: WAVEJIT_TARGET, _ENGINE, _THREADS, _MEMORY, _CUS override */
-    int allow_unallocated_registers; /* non-zero: registers beyond a kernel's allocation are not reported */
+    uint32_t threads;            /* worker threads; 0 = all processors */
+    uint32_t compute_units;      /* that kernels are told about; 0 = 8 */
+    uint64_t slice_instructions; /* of a wave between scheduler visits; 0 = 2^20 */
+    int use_environment; /* non-zero: WAVEJIT_TARGET, _ENGINE, _THREADS, _MEMORY, _CUS override */
+    int allow_unallocated_registers; /* non-zero: registers beyond a kernel's allocation are not
+                                        reported */
 } wj_context_options;
 
 typedef struct wj_context_info {
     size_t size;
-    const char* target;              /* valid as long as the context */
-    const char* engine;              /* "interp", "avx2", "avx512" */
+    const char* target; /* valid as long as the context */
+    const char* engine; /* "interp", "avx2", "avx512" */
     wj_memory_mode memory_mode;
     uint32_t threads, compute_units, wave_size;
-    uint32_t lds_bytes;              /* per work-group */
-    uint32_t max_work_group_size;    /* work-items */
+    uint32_t lds_bytes;           /* per work-group */
+    uint32_t max_work_group_size; /* work-items */
 } wj_context_info;
 
-/* options may be NULL. On failure `error` (may be NULL) gets the reason, cut to error_size bytes. */
-WJ_API wj_status wj_context_create(const wj_context_options* options, wj_context** context, char* error,
-                                   size_t error_size);
-WJ_API void wj_context_destroy(wj_context* context);   /* NULL is allowed */
+/* options may be NULL. On failure `error` (may be NULL) gets the reason, cut to error_size bytes.
+ */
+WJ_API wj_status wj_context_create(const wj_context_options* options, wj_context** context,
+                                   char* error, size_t error_size);
+WJ_API void wj_context_destroy(wj_context* context); /* NULL is allowed */
 WJ_API wj_status wj_context_get_info(wj_context* context, wj_context_info* info);
 
-/* The message of the last failed call by this thread on the context; "" if there was none. Valid until
- * the next failing call by this thread, or the end of the context. */
+/* The message of the last failed call by this thread on the context; "" if there was none. Valid
+ * until the next failing call by this thread, or the end of the context. */
 WJ_API const char* wj_last_error(wj_context* context);
 
 typedef struct wj_counters {
     size_t size;
     uint64_t dispatches, work_groups, waves, wave_instructions;
-    uint64_t execution_ns;           /* sum over dispatches */
+    uint64_t execution_ns; /* sum over dispatches */
     uint64_t blocks_translated, instructions_translated, host_code_bytes, translation_ns;
     uint64_t interpreter_fallbacks;
 } wj_counters;
 WJ_API wj_status wj_context_get_counters(wj_context* context, wj_counters* counters);
 
-/* ---- memory ------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------------
+ */
 
 enum { WJ_READ = 1, WJ_WRITE = 2 };
 
@@ -133,101 +148,119 @@ WJ_API wj_status wj_memory_write(wj_context* context, uint64_t to, const void* f
 WJ_API wj_status wj_memory_read(wj_context* context, void* to, uint64_t from, uint64_t size);
 WJ_API wj_status wj_memory_copy(wj_context* context, uint64_t to, uint64_t from, uint64_t size);
 /* Repeats a pattern of 1 to 16 bytes; size must be a multiple of it. */
-WJ_API wj_status wj_memory_fill(wj_context* context, uint64_t to, const void* pattern, size_t pattern_size,
-                                uint64_t size);
+WJ_API wj_status wj_memory_fill(wj_context* context, uint64_t to, const void* pattern,
+                                size_t pattern_size, uint64_t size);
 /* Where the host reaches device bytes; they must be mapped with `rights`. */
-WJ_API wj_status wj_memory_host_pointer(wj_context* context, uint64_t address, uint64_t size, uint32_t rights,
-                                        void** host);
+WJ_API wj_status wj_memory_host_pointer(wj_context* context, uint64_t address, uint64_t size,
+                                        uint32_t rights, void** host);
 
-/* ---- code objects ------------------------------------------------------------------------------- */
+/* ---- code objects -------------------------------------------------------------------------------
+ */
 
 /* `data`: a code object, an offload bundle or a host program that holds some (the best one for the
  * context's target is taken). The bytes are copied. */
-WJ_API wj_status wj_module_load(wj_context* context, const void* data, size_t size, wj_module** module);
+WJ_API wj_status wj_module_load(wj_context* context, const void* data, size_t size,
+                                wj_module** module);
 WJ_API wj_status wj_module_load_file(wj_context* context, const char* path, wj_module** module);
-WJ_API void wj_module_unload(wj_module* module);   /* NULL is allowed */
+WJ_API void wj_module_unload(wj_module* module); /* NULL is allowed */
 WJ_API size_t wj_module_kernel_count(wj_module* module);
-WJ_API wj_kernel* wj_module_kernel_at(wj_module* module, size_t index);   /* NULL when out of range */
+WJ_API wj_kernel* wj_module_kernel_at(wj_module* module, size_t index); /* NULL when out of range */
 WJ_API wj_status wj_module_get_kernel(wj_module* module, const char* name, wj_kernel** kernel);
-WJ_API wj_status wj_module_get_variable(wj_module* module, const char* name, uint64_t* address, uint64_t* size);
+WJ_API wj_status wj_module_get_variable(wj_module* module, const char* name, uint64_t* address,
+                                        uint64_t* size);
 
 typedef struct wj_kernel_info {
     size_t size;
-    const char* name;                /* valid as long as the module */
-    uint64_t kernel_object;          /* device address of the kernel descriptor */
-    uint64_t entry;                  /* device address of the first instruction */
-    uint64_t code_size;              /* bytes; 0 = not known */
-    uint32_t argument_count;         /* explicit and hidden */
+    const char* name;        /* valid as long as the module */
+    uint64_t kernel_object;  /* device address of the kernel descriptor */
+    uint64_t entry;          /* device address of the first instruction */
+    uint64_t code_size;      /* bytes; 0 = not known */
+    uint32_t argument_count; /* explicit and hidden */
     uint32_t explicit_argument_count;
     uint32_t kernarg_size, kernarg_align;
-    uint32_t static_lds, private_bytes;   /* per work-group, per work-item */
-    uint32_t vgprs, agprs, sgprs;    /* allocated */
-    uint32_t max_work_group_size;    /* work-items that the kernel was compiled for; 0 = not stated */
-    uint32_t required_work_group_size[3];  /* 0 = not required */
+    uint32_t static_lds, private_bytes; /* per work-group, per work-item */
+    uint32_t vgprs, agprs, sgprs;       /* allocated */
+    uint32_t max_work_group_size; /* work-items that the kernel was compiled for; 0 = not stated */
+    uint32_t required_work_group_size[3]; /* 0 = not required */
     int has_metadata, dynamic_call_stack;
 } wj_kernel_info;
 WJ_API wj_status wj_kernel_get_info(wj_kernel* kernel, wj_kernel_info* info);
 
 typedef struct wj_argument_info {
     size_t size;
-    const char* name;                /* "" if not recorded; valid as long as the module */
+    const char* name; /* "" if not recorded; valid as long as the module */
     const char* type_name;
-    const char* kind;                /* "global_buffer", "by_value", "hidden_block_count_x", ... */
+    const char* kind; /* "global_buffer", "by_value", "hidden_block_count_x", ... */
     uint32_t offset, bytes;
-    int hidden;                      /* filled by wavejit */
-    int local;                       /* dynamic_shared_pointer: pass a number of LDS bytes */
+    int hidden; /* filled by wavejit */
+    int local;  /* dynamic_shared_pointer: pass a number of LDS bytes */
 } wj_argument_info;
 WJ_API wj_status wj_kernel_get_argument(wj_kernel* kernel, uint32_t index, wj_argument_info* info);
 
-/* ---- dispatch ----------------------------------------------------------------------------------- */
+/* ---- dispatch -----------------------------------------------------------------------------------
+ */
 
 typedef struct wj_argument {
-    const void* data;                /* the value's bytes; NULL for a local pointer */
-    size_t size;                     /* must be the argument's size; local pointer: LDS bytes */
+    const void* data; /* the value's bytes; NULL for a local pointer */
+    size_t size;      /* must be the argument's size; local pointer: LDS bytes */
 } wj_argument;
 
-#define WJ_POINTER(variable) {&(variable), sizeof(variable)}   /* an initializer of wj_argument */
+#define WJ_POINTER(variable) \
+    { &(variable), sizeof(variable) } /* an initializer of wj_argument */
 
-/* OpenCL C kernels of code objects V5 and V6 that were linked with libclc read other implicit arguments than the
- * metadata says. wavejit tells them apart by their code; set it where that is not certain (-O0). */
-typedef enum wj_hidden_layout { WJ_HIDDEN_AUTO = 0, WJ_HIDDEN_STANDARD = 1, WJ_HIDDEN_LIBCLC = 2 } wj_hidden_layout;
+/* OpenCL C kernels of code objects V5 and V6 that were linked with libclc read other implicit
+ * arguments than the metadata says. wavejit tells them apart by their code; set it where that is
+ * not certain (-O0). */
+typedef enum wj_hidden_layout {
+    WJ_HIDDEN_AUTO = 0,
+    WJ_HIDDEN_STANDARD = 1,
+    WJ_HIDDEN_LIBCLC = 2
+} wj_hidden_layout;
 
 typedef struct wj_launch_options {
     size_t size;
-    uint32_t grid[3];                /* work-items; 0 counts as 1 */
-    uint32_t block[3];               /* work-items; 0 counts as 1 */
-    const wj_argument* arguments;    /* the explicit arguments in order ... */
+    uint32_t grid[3];             /* work-items; 0 counts as 1 */
+    uint32_t block[3];            /* work-items; 0 counts as 1 */
+    const wj_argument* arguments; /* the explicit arguments in order ... */
     uint32_t argument_count;
-    uint32_t dynamic_lds;            /* bytes on top of the kernel's static LDS */
-    const void* packed_arguments;    /* ... or all of them laid out by offset (then argument_count = 0) */
+    uint32_t dynamic_lds; /* bytes on top of the kernel's static LDS */
+    const void*
+        packed_arguments; /* ... or all of them laid out by offset (then argument_count = 0) */
     size_t packed_size;
-    uint64_t timeout_ns;             /* 0 = none */
-    uint64_t instruction_limit;      /* wave instructions of the whole dispatch; 0 = none */
-    uint64_t global_offset[3];       /* OpenCL global offset */
-    uint32_t dynamic_stack_bytes;    /* per work-item, for kernels with a dynamic call stack; 0 = 16 KiB */
+    uint64_t timeout_ns;        /* 0 = none */
+    uint64_t instruction_limit; /* wave instructions of the whole dispatch; 0 = none */
+    uint64_t global_offset[3];  /* OpenCL global offset */
+    uint32_t
+        dynamic_stack_bytes; /* per work-item, for kernels with a dynamic call stack; 0 = 16 KiB */
     wj_hidden_layout hidden_layout;
-    int cooperative;                 /* all work-groups resident at once, for grid barriers */
+    int cooperative; /* all work-groups resident at once, for grid barriers */
 } wj_launch_options;
 
-typedef enum wj_access { WJ_ACCESS_NONE = 0, WJ_ACCESS_READ = 1, WJ_ACCESS_WRITE = 2, WJ_ACCESS_ATOMIC = 3, WJ_ACCESS_EXECUTE = 4 } wj_access;
+typedef enum wj_access {
+    WJ_ACCESS_NONE = 0,
+    WJ_ACCESS_READ = 1,
+    WJ_ACCESS_WRITE = 2,
+    WJ_ACCESS_ATOMIC = 3,
+    WJ_ACCESS_EXECUTE = 4
+} wj_access;
 
 /* Why a dispatch stopped. Strings are valid until the dispatch is released; never NULL. */
 typedef struct wj_fault {
     size_t size;
     wj_status status;
-    const char* message;             /* one line */
-    const char* report;              /* everything, several lines */
+    const char* message; /* one line */
+    const char* report;  /* everything, several lines */
     const char* kernel;
-    const char* instruction;         /* disassembly */
-    const char* source;              /* "file:line" or "" */
-    const char* memory;              /* where the address lies: nearest allocation */
+    const char* instruction; /* disassembly */
+    const char* source;      /* "file:line" or "" */
+    const char* memory;      /* where the address lies: nearest allocation */
     uint64_t pc, kernel_offset;
-    uint32_t words[4];               /* the instruction's encoding */
+    uint32_t words[4]; /* the instruction's encoding */
     uint32_t word_count;
     wj_access access;
     uint32_t access_bytes;
-    uint64_t address;                /* first faulting address */
-    uint64_t lane_mask;              /* faulting lanes; 0 for scalar accesses */
+    uint64_t address;   /* first faulting address */
+    uint64_t lane_mask; /* faulting lanes; 0 for scalar accesses */
     uint32_t work_group[3];
     uint32_t wave;
 } wj_fault;
@@ -236,23 +269,29 @@ typedef struct wj_result {
     size_t size;
     wj_status status;
     uint64_t work_groups, waves, wave_instructions;
-    uint64_t start_ns, end_ns;       /* CLOCK_MONOTONIC */
+    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
 } wj_result;
 
 /* Checks the request and starts it. Arguments are copied. *dispatch must be released. */
-WJ_API wj_status wj_dispatch_submit(wj_kernel* kernel, const wj_launch_options* options, wj_dispatch** dispatch);
+WJ_API wj_status wj_dispatch_submit(wj_kernel* kernel, const wj_launch_options* options,
+                                    wj_dispatch** dispatch);
 /* Waits until it has ended (the caller runs work-groups meanwhile) and returns how it ended. */
 WJ_API wj_status wj_dispatch_wait(wj_dispatch* dispatch);
 WJ_API int wj_dispatch_done(wj_dispatch* dispatch);
-/* Waits for at most this time; WJ_NOT_READY when it has not ended by then. Runs nothing on this thread. */
+/* Waits for at most this time; WJ_NOT_READY when it has not ended by then. Runs nothing on this
+ * thread. */
 WJ_API wj_status wj_dispatch_wait_for(wj_dispatch* dispatch, uint64_t timeout_ns);
-WJ_API wj_status wj_dispatch_get_progress(wj_dispatch* dispatch, uint64_t* groups_done, uint64_t* groups_total);
+WJ_API wj_status wj_dispatch_get_progress(wj_dispatch* dispatch, uint64_t* groups_done,
+                                          uint64_t* groups_total);
 WJ_API void wj_dispatch_cancel(wj_dispatch* dispatch);
-WJ_API wj_status wj_dispatch_get_result(wj_dispatch* dispatch, wj_result* result);   /* WJ_NOT_READY */
-WJ_API wj_status wj_dispatch_get_fault(wj_dispatch* dispatch, wj_fault* fault);      /* WJ_NOT_FOUND if it ended well */
-WJ_API void wj_dispatch_release(wj_dispatch* dispatch);   /* waits for its end; NULL is allowed */
+WJ_API wj_status wj_dispatch_get_result(wj_dispatch* dispatch,
+                                        wj_result* result); /* WJ_NOT_READY */
+WJ_API wj_status wj_dispatch_get_fault(wj_dispatch* dispatch,
+                                       wj_fault* fault); /* WJ_NOT_FOUND if it ended well */
+WJ_API void wj_dispatch_release(wj_dispatch* dispatch);  /* waits for its end; NULL is allowed */
 
-/* Submit, wait and release in one call. `result` may be NULL; wj_last_error has the report on failure. */
+/* Submit, wait and release in one call. `result` may be NULL; wj_last_error has the report on
+ * failure. */
 WJ_API wj_status wj_launch(wj_kernel* kernel, const wj_launch_options* options, wj_result* result);
 
 #ifdef __cplusplus

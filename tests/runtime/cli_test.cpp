@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Outcome {
-    int code;         // exit code, or 128 + signal
+    int code;          // exit code, or 128 + signal
     std::string text;  // stdout and stderr
 };
 
@@ -28,7 +28,9 @@ Outcome run(const std::string& arguments, const std::string& environment = "") {
     return o;
 }
 
-std::string kernels(const std::string& name) { return std::string(WJ_TEST_KERNELS "/") + name; }
+std::string kernels(const std::string& name) {
+    return std::string(WJ_TEST_KERNELS "/") + name;
+}
 
 void expect(const Outcome& o, int code, const std::vector<std::string>& parts) {
     EXPECT_EQ(o.code, code) << o.text;
@@ -59,18 +61,22 @@ protected:
 
 TEST_F(Cli, LaunchPrintsDumpsAndCompares) {
     std::string dump = (directory / "y.bin").string();
-    std::string base = "launch " + kernels("ids.gfx90a.hsaco") + " --kernel saxpy --grid 64 --arg f32:0.5 --arg buf:64:iota=f32 ";
-    expect(run(base + "--arg buf:64:iota=f32:print=4xf32:dump=" + dump + " --arg u32:16 --stats", on90a), 0,
-           {"0 1.5 3 4.5", "waves                 1", "wave instructions"});
+    std::string base = "launch " + kernels("ids.gfx90a.hsaco") +
+                       " --kernel saxpy --grid 64 --arg f32:0.5 --arg buf:64:iota=f32 ";
+    expect(run(base + "--arg buf:64:iota=f32:print=4xf32:dump=" + dump + " --arg u32:16 --stats",
+               on90a),
+           0, {"0 1.5 3 4.5", "waves                 1", "wave instructions"});
     EXPECT_EQ(fs::file_size(dump), 64u);
     expect(run(base + "--arg buf:64:iota=f32:compare=" + dump + " --arg u32:16", on90a), 0, {});
-    expect(run(base + "--arg buf:64:compare=" + dump + " --arg u32:16", on90a), 3, {"differs from", "first at offset"});
+    expect(run(base + "--arg buf:64:compare=" + dump + " --arg u32:16", on90a), 3,
+           {"differs from", "first at offset"});
 }
 
 TEST_F(Cli, WrongArguments) {
     std::string base = "launch " + kernels("ids.gfx90a.hsaco") + " --kernel saxpy ";
     expect(run(base + "--arg f32:1", on90a), 1, {"takes 4 arguments, 1 given"});
-    expect(run(base + "--arg f64:1 --arg buf:64 --arg buf:64 --arg u32:1", on90a), 1, {"takes 4 bytes, 8 given"});
+    expect(run(base + "--arg f64:1 --arg buf:64 --arg buf:64 --arg u32:1", on90a), 1,
+           {"takes 4 bytes, 8 given"});
     expect(run(base + "--arg f32:abc", on90a), 2, {"'abc' is not a value of type f32"});
     expect(run(base + "--arg i8:200", on90a), 2, {"not a value of type i8"});
     expect(run(base + "--arg nonsense:1", on90a), 2, {"nonsense"});
@@ -96,39 +102,52 @@ TEST_F(Cli, BadFiles) {
     expect(run("launch " + good + " --kernel nothing", on90a), 1, {"no kernel 'nothing'", "saxpy"});
     expect(run("launch " + good, on90a), 2, {"--kernel"});
     expect(run("disasm " + good + " --kernel nothing"), 1, {"nothing"});
-    expect(run("launch " + good + " --kernel saxpy", "WAVEJIT_TARGET=gfx900"), 1, {"gfx90a", "gfx900"});
-    expect(run("launch " + good + " --kernel saxpy", "WAVEJIT_TARGET=gfx123"), 2, {"gfx123", "gfx906"});
-    expect(run("launch " + good + " --kernel saxpy", "WAVEJIT_ENGINE=quantum"), 2, {"quantum", "interp"});
+    expect(run("launch " + good + " --kernel saxpy", "WAVEJIT_TARGET=gfx900"), 1,
+           {"gfx90a", "gfx900"});
+    expect(run("launch " + good + " --kernel saxpy", "WAVEJIT_TARGET=gfx123"), 2,
+           {"gfx123", "gfx906"});
+    expect(run("launch " + good + " --kernel saxpy", "WAVEJIT_ENGINE=quantum"), 2,
+           {"quantum", "interp"});
     expect(run("launch " + good + " --kernel saxpy", "WAVEJIT_THREADS=-3"), 2, {"WAVEJIT_THREADS"});
 }
 
 TEST_F(Cli, BadKernels) {
     std::string with = "launch " + kernels("asm.gfx90a.hsaco") + " --timeout 20 --packed ";
-    expect(run("launch " + kernels("asm.gfx90a.hsaco") + " --kernel endless --timeout 0.1", on90a), 1,
-           {"time limit", "endless", "running at"});
-    expect(run("launch " + kernels("asm.gfx90a.hsaco") + " --kernel barrier_deadlock --grid 256 --block 256", on90a), 1,
-           {"barrier deadlock", "s_barrier"});
-    expect(run("launch " + kernels("asm.gfx90a.hsaco") + " --kernel illegal", on90a), 1, {"illegal", "BFFFFFFF"});
-    expect(run("launch " + kernels("asm.gfx90a.hsaco") + " --kernel refused", on90a), 1, {"image_load", "not implement"});
+    expect(run("launch " + kernels("asm.gfx90a.hsaco") + " --kernel endless --timeout 0.1", on90a),
+           1, {"time limit", "endless", "running at"});
+    expect(run("launch " + kernels("asm.gfx90a.hsaco") +
+                   " --kernel barrier_deadlock --grid 256 --block 256",
+               on90a),
+           1, {"barrier deadlock", "s_barrier"});
+    expect(run("launch " + kernels("asm.gfx90a.hsaco") + " --kernel illegal", on90a), 1,
+           {"illegal", "BFFFFFFF"});
+    expect(run("launch " + kernels("asm.gfx90a.hsaco") + " --kernel refused", on90a), 1,
+           {"image_load", "not implement"});
     expect(run("launch " + kernels("asm.gfx90a.hsaco") + " --kernel trap", on90a), 1, {"trap 2"});
     expect(run(with + "0000000000000000000000000000000000 --kernel load_at", on90a), 1, {"packed"});
     expect(run(with + "00000000000000000400000000000000 --kernel load_at --grid 64", on90a), 1,
-           {"memory fault: read of 4 bytes", "kernel      load_at", "global_load_dword", "lanes", "memory"});
+           {"memory fault: read of 4 bytes", "kernel      load_at", "global_load_dword", "lanes",
+            "memory"});
     expect(run(with + "00000000000000000400000000000000 --kernel store_at --grid 64", on90a), 1,
            {"memory fault: write of 4 bytes", "global_store_dword"});
-    expect(run("launch " + kernels("asm.gfx90a.hsaco") + " --kernel endless --block 2048", on90a), 1, {"limit of 1024"});
-    expect(run("launch " + kernels("asm.gfx90a.hsaco") + " --kernel endless --dynamic-lds 100k", on90a), 1, {"102400 bytes of LDS"});
+    expect(run("launch " + kernels("asm.gfx90a.hsaco") + " --kernel endless --block 2048", on90a),
+           1, {"limit of 1024"});
+    expect(run("launch " + kernels("asm.gfx90a.hsaco") + " --kernel endless --dynamic-lds 100k",
+               on90a),
+           1, {"102400 bytes of LDS"});
 }
 
 TEST_F(Cli, InfoAndDisasm) {
-    expect(run("info " + kernels("ids.gfx900.hsaco")), 0,
-           {"amdgcn-amd-amdhsa--gfx900", "saxpy", "VGPRs", "global_buffer", "hidden_global_offset_x"});
+    expect(
+        run("info " + kernels("ids.gfx900.hsaco")), 0,
+        {"amdgcn-amd-amdhsa--gfx900", "saxpy", "VGPRs", "global_buffer", "hidden_global_offset_x"});
     // llvm-objdump is the reference for layout and text.
     for (const char* name : {"asm.gfx900.hsaco", "ids.gfx906.hsaco", "ids.gfx90a.hsaco"}) {
         std::string mine = (directory / "mine").string(), theirs = (directory / "theirs").string();
         std::string path = kernels(name);
         ASSERT_EQ(std::system((WJ_TOOL " disasm " + path + " > " + mine).c_str()), 0);
-        if (std::system(("llvm-objdump-22 -d " + path + " > " + theirs + " 2>/dev/null").c_str()) != 0)
+        if (std::system(("llvm-objdump-22 -d " + path + " > " + theirs + " 2>/dev/null").c_str()) !=
+            0)
             GTEST_SKIP() << "no llvm-objdump-22";
         EXPECT_EQ(read(mine), read(theirs)) << name;
     }

@@ -1,4 +1,5 @@
-// Initial state, work-items, LDS, scratch and arguments, seen by kernels (SEED-INIT, SEED-DISP, SEED-META).
+// Initial state, work-items, LDS, scratch and arguments, seen by kernels (SEED-INIT, SEED-DISP,
+// SEED-META).
 #include "tests/runtime/gpu.h"
 
 namespace wj::test {
@@ -10,7 +11,7 @@ TEST_P(DispatchTest, InitialSgprs) {
     wj_kernel* k = kernel("asm", "dump_state");
     ASSERT_TRUE(k);
     uint64_t out = buffer(4096);
-    wj_launch_options o = packed(out, 0, 40, 40);   // one partial wave
+    wj_launch_options o = packed(out, 0, 40, 40);  // one partial wave
     ASSERT_EQ(run(k, o), WJ_OK) << error();
     const uint32_t* s = host<uint32_t>(out);
     wj_kernel_info info = WJ_INIT(wj_kernel_info);
@@ -20,7 +21,8 @@ TEST_P(DispatchTest, InitialSgprs) {
     EXPECT_EQ(s[2], 36u * 64);
     EXPECT_EQ(s[3] >> 23 & 1, 1u);
     EXPECT_EQ(s[3] >> 21 & 3, 3u);
-    // s[4:5]: the packet; work-group size at byte 4, grid at 12, private and group size at 24, kernel object at 32.
+    // s[4:5]: the packet; work-group size at byte 4, grid at 12, private and group size at 24,
+    // kernel object at 32.
     const uint8_t* packet = host<uint8_t>(s[4] | uint64_t{s[5]} << 32);
     ASSERT_NE(packet, nullptr);
     // s[6:7]: the queue, with the apertures' high halves at 64 and 68 (SEED-DISP-21, -22).
@@ -29,7 +31,7 @@ TEST_P(DispatchTest, InitialSgprs) {
     EXPECT_EQ(*reinterpret_cast<const uint32_t*>(queue + 64), 0x00010000u);
     EXPECT_EQ(*reinterpret_cast<const uint32_t*>(queue + 68), 0x00020000u);
     EXPECT_NE(s[8] | s[9], 0u);
-    EXPECT_EQ(s[10] | s[11], 0u);   // dispatch id
+    EXPECT_EQ(s[10] | s[11], 0u);  // dispatch id
     // FLAT_SCRATCH_INIT + wave offset is where the scratch buffer lies too (SEED-INIT-21).
     EXPECT_EQ(s[12] + s[19], s[0] + s[19]);
     EXPECT_EQ(s[13], s[1] & 0xffff);
@@ -37,10 +39,11 @@ TEST_P(DispatchTest, InitialSgprs) {
     EXPECT_EQ(s[15], 0u);
     EXPECT_EQ(s[16], 0u);
     EXPECT_EQ(s[17], 0u);
-    EXPECT_EQ(s[18], 1u << 31 | 1u);   // first wave, one wave in the work-group (SEED-INIT-12)
-    EXPECT_EQ(s[20] & 0x3ff, 0x3c0u);  // MODE: defaults of .amdhsa_kernel: denormals for f16/f64, dx10_clamp, ieee
+    EXPECT_EQ(s[18], 1u << 31 | 1u);  // first wave, one wave in the work-group (SEED-INIT-12)
+    EXPECT_EQ(s[20] & 0x3ff,
+              0x3c0u);  // MODE: defaults of .amdhsa_kernel: denormals for f16/f64, dx10_clamp, ieee
     EXPECT_EQ(s[21], 0xffffffffu);
-    EXPECT_EQ(s[22], 0xffu);           // 40 lanes
+    EXPECT_EQ(s[22], 0xffu);  // 40 lanes
 }
 
 // SEED-DISP-10: the grid need not be a multiple of the work-group.
@@ -104,8 +107,13 @@ TEST_P(DispatchTest, ArgumentKinds) {
     int16_t b = -300;
     float c[4] = {1, 2, 3, 4};
     double d = 1e300;
-    struct { int32_t a; int64_t b; int8_t c; } m = {7, -1ll << 40, 9};
-    wj_argument args[] = {WJ_POINTER(a), WJ_POINTER(b), WJ_POINTER(c), WJ_POINTER(d), WJ_POINTER(m), WJ_POINTER(out)};
+    struct {
+        int32_t a;
+        int64_t b;
+        int8_t c;
+    } m = {7, -1ll << 40, 9};
+    wj_argument args[] = {WJ_POINTER(a), WJ_POINTER(b), WJ_POINTER(c),
+                          WJ_POINTER(d), WJ_POINTER(m), WJ_POINTER(out)};
     wj_launch_options o = WJ_INIT(wj_launch_options);
     o.arguments = args;
     o.argument_count = 6;

@@ -9,7 +9,9 @@ namespace {
 class FaultTest : public Gpu {
 protected:
     void has(const char* part) {
-        EXPECT_NE(std::string(fault.report).find(part), std::string::npos) << part << " is not in:\n" << fault.report;
+        EXPECT_NE(std::string(fault.report).find(part), std::string::npos)
+            << part << " is not in:\n"
+            << fault.report;
     }
     // Translated code knows the lanes of one vector register.
     void expect_lanes(uint64_t lanes) {
@@ -35,7 +37,8 @@ TEST_P(FaultTest, LoadOutOfBounds) {
     EXPECT_EQ(fault.access, WJ_ACCESS_READ);
     EXPECT_EQ(fault.address, base + 8192);
     expect_lanes(0x3fc);
-    EXPECT_NE(std::string(fault.instruction).find("global_load_dword"), std::string::npos) << fault.instruction;
+    EXPECT_NE(std::string(fault.instruction).find("global_load_dword"), std::string::npos)
+        << fault.instruction;
     EXPECT_EQ(fault.word_count, 2u);
     if (GetParam().engine == WJ_ENGINE_INTERPRETER) {
         has("lanes       2-9");
@@ -52,7 +55,8 @@ TEST_P(FaultTest, StoreOutOfBounds) {
     EXPECT_EQ(fault.access, WJ_ACCESS_WRITE);
     EXPECT_EQ(fault.address, base + 4096);
     expect_lanes(0x3fe);
-    EXPECT_NE(std::string(fault.instruction).find("global_store_dword"), std::string::npos) << fault.instruction;
+    EXPECT_NE(std::string(fault.instruction).find("global_store_dword"), std::string::npos)
+        << fault.instruction;
     has("write of 4 bytes");
 }
 
@@ -97,16 +101,19 @@ TEST_P(FaultTest, RefusedInstruction) {
 }
 
 TEST_P(FaultTest, RegisterBeyondAllocation) {
-    ASSERT_EQ(run(kernel("asm", "beyond_allocation"), packed(0, 0)), WJ_ILLEGAL_INSTRUCTION) << error();
+    ASSERT_EQ(run(kernel("asm", "beyond_allocation"), packed(0, 0)), WJ_ILLEGAL_INSTRUCTION)
+        << error();
     has("v100");
 }
 
 TEST_P(FaultTest, JumpIntoNowhere) {
     wj_kernel* k = kernel("asm", "jump_to");
     ASSERT_TRUE(k);
-    for (uint64_t address : {uint64_t{0}, uint64_t{0x1000}, uint64_t{0x7fff'ffff'f000}, ~uint64_t{3}, uint64_t{0x123456789abcdef0}}) {
+    for (uint64_t address : {uint64_t{0}, uint64_t{0x1000}, uint64_t{0x7fff'ffff'f000},
+                             ~uint64_t{3}, uint64_t{0x123456789abcdef0}}) {
         wj_status status = run(k, packed(address, 0));
-        EXPECT_TRUE(status == WJ_GUEST_FAULT || status == WJ_ILLEGAL_INSTRUCTION) << std::hex << address << " " << error();
+        EXPECT_TRUE(status == WJ_GUEST_FAULT || status == WJ_ILLEGAL_INSTRUCTION)
+            << std::hex << address << " " << error();
     }
 }
 
@@ -132,7 +139,8 @@ TEST_P(FaultTest, WrongArguments) {
     ASSERT_TRUE(k);
     uint64_t p = buffer(64);
     float a = 1;
-    wj_argument args[] = {WJ_POINTER(a), WJ_POINTER(p), WJ_POINTER(p), WJ_POINTER(p), WJ_POINTER(p)};
+    wj_argument args[] = {WJ_POINTER(a), WJ_POINTER(p), WJ_POINTER(p), WJ_POINTER(p),
+                          WJ_POINTER(p)};
     wj_launch_options o = WJ_INIT(wj_launch_options);
     o.arguments = args;
     o.argument_count = 3;
@@ -165,7 +173,8 @@ TEST_P(FaultTest, BadCodeObjects) {
     wj_module* m = nullptr;
     EXPECT_EQ(wj_module_load_file(context.get(), "/nonexistent/file.hsaco", &m), WJ_NOT_FOUND);
     error_has("/nonexistent/file.hsaco");
-    EXPECT_EQ(wj_module_load(context.get(), "hello world, not an ELF", 23, &m), WJ_INVALID_CODE_OBJECT);
+    EXPECT_EQ(wj_module_load(context.get(), "hello world, not an ELF", 23, &m),
+              WJ_INVALID_CODE_OBJECT);
     EXPECT_EQ(wj_module_load(context.get(), nullptr, 0, &m), WJ_INVALID_CODE_OBJECT);
     // This test program is an ELF file of another machine.
     EXPECT_NE(wj_module_load_file(context.get(), "/proc/self/exe", &m), WJ_OK);
@@ -178,7 +187,8 @@ TEST_P(FaultTest, BadCodeObjects) {
         EXPECT_NE(wj_module_load(context.get(), bytes.data(), size, &m), WJ_OK) << size;
 
     const char* other = std::string(GetParam().target) == "gfx900" ? "gfx906" : "gfx900";
-    EXPECT_EQ(wj_module_load_file(context.get(), kernel_file("ids", other).c_str(), &m), WJ_UNSUPPORTED_TARGET);
+    EXPECT_EQ(wj_module_load_file(context.get(), kernel_file("ids", other).c_str(), &m),
+              WJ_UNSUPPORTED_TARGET);
     error_has(other);
 }
 

@@ -61,7 +61,9 @@ protected:
     }
     wj_kernel* kernel(const std::string& file, const char* name) {
         wj_module* m = nullptr;
-        EXPECT_EQ(wj_module_load_file(context.get(), kernel_file(file, GetParam().target).c_str(), &m), WJ_OK)
+        EXPECT_EQ(
+            wj_module_load_file(context.get(), kernel_file(file, GetParam().target).c_str(), &m),
+            WJ_OK)
             << wj_last_error(context.get());
         if (!m) return nullptr;
         modules.emplace_back(m);
@@ -71,7 +73,8 @@ protected:
     }
     uint64_t buffer(uint64_t bytes, int fill = 0) {
         uint64_t address = 0;
-        EXPECT_EQ(wj_memory_allocate(context.get(), bytes, &address), WJ_OK) << wj_last_error(context.get());
+        EXPECT_EQ(wj_memory_allocate(context.get(), bytes, &address), WJ_OK)
+            << wj_last_error(context.get());
         if (fill) std::memset(reinterpret_cast<void*>(address), fill, bytes);
         return address;
     }
@@ -111,17 +114,17 @@ protected:
     uint64_t words[2];
 };
 
-#define WJ_SETUPS(suite)                                                                              \
-    INSTANTIATE_TEST_SUITE_P(                                                                         \
-        All, suite,                                                                                   \
-        testing::Values(Setup{"gfx900", WJ_ENGINE_INTERPRETER, WJ_MEMORY_IDENTITY},                   \
-                        Setup{"gfx906", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},                    \
-                        Setup{"gfx90a", WJ_ENGINE_INTERPRETER, WJ_MEMORY_IDENTITY},                   \
-                        Setup{"gfx90a", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},                    \
-                        Setup{"gfx900", WJ_ENGINE_AVX2, WJ_MEMORY_IDENTITY},                          \
-                        Setup{"gfx90a", WJ_ENGINE_AVX2, WJ_MEMORY_CHECKED},                           \
-                        Setup{"gfx900", WJ_ENGINE_AVX512, WJ_MEMORY_CHECKED},                         \
-                        Setup{"gfx90a", WJ_ENGINE_AVX512, WJ_MEMORY_IDENTITY}),                       \
+#define WJ_SETUPS(suite)                                                            \
+    INSTANTIATE_TEST_SUITE_P(                                                       \
+        All, suite,                                                                 \
+        testing::Values(Setup{"gfx900", WJ_ENGINE_INTERPRETER, WJ_MEMORY_IDENTITY}, \
+                        Setup{"gfx906", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},  \
+                        Setup{"gfx90a", WJ_ENGINE_INTERPRETER, WJ_MEMORY_IDENTITY}, \
+                        Setup{"gfx90a", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},  \
+                        Setup{"gfx900", WJ_ENGINE_AVX2, WJ_MEMORY_IDENTITY},        \
+                        Setup{"gfx90a", WJ_ENGINE_AVX2, WJ_MEMORY_CHECKED},         \
+                        Setup{"gfx900", WJ_ENGINE_AVX512, WJ_MEMORY_CHECKED},       \
+                        Setup{"gfx90a", WJ_ENGINE_AVX512, WJ_MEMORY_IDENTITY}),     \
         setup_name)
 
 }  // namespace wj::test

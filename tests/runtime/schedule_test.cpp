@@ -82,7 +82,9 @@ TEST_P(ScheduleTest, ManyThreadsLaunchAtOnce) {
         threads.emplace_back([&] {
             const uint32_t n = 1000;
             uint64_t x = 0, y = 0;
-            if (wj_memory_allocate(context.get(), n * 4, &x) || wj_memory_allocate(context.get(), n * 4, &y)) wrong++;
+            if (wj_memory_allocate(context.get(), n * 4, &x) ||
+                wj_memory_allocate(context.get(), n * 4, &y))
+                wrong++;
             for (uint32_t i = 0; i < n; i++) host<float>(x)[i] = float(i);
             float a = 1;
             wj_argument args[] = {WJ_POINTER(a), WJ_POINTER(x), WJ_POINTER(y), WJ_POINTER(n)};
@@ -116,7 +118,8 @@ TEST_P(ScheduleTest, Timeout) {
     EXPECT_LT(fault.kernel_offset, 12u);
     // The context goes on.
     uint64_t out = buffer(256 * 4);
-    EXPECT_EQ(run(kernel("asm", "store_after_barrier"), packed(out, 9, 256, 256)), WJ_OK) << error();
+    EXPECT_EQ(run(kernel("asm", "store_after_barrier"), packed(out, 9, 256, 256)), WJ_OK)
+        << error();
 }
 
 TEST_P(ScheduleTest, InstructionLimit) {
