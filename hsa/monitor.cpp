@@ -134,7 +134,8 @@ void Monitor::main() {
     uint64_t nap = busy_nap_ns;
     for (;;) {
         const uint32_t seen = event();
-        const bool worked = run_posted() | run_handlers();
+        bool worked = run_posted();
+        worked |= run_handlers();
         poll_parked();
         if (worked) {
             nap = busy_nap_ns;

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "fixture.h"
+#include "tests/hsa/fixture.h"
 
 namespace {
 

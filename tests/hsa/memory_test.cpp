@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "fixture.h"
+#include "tests/hsa/fixture.h"
 
 namespace {
 

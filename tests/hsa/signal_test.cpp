@@ -4,7 +4,7 @@
 #include <cstring>
 #include <thread>
 
-#include "fixture.h"
+#include "tests/hsa/fixture.h"
 
 namespace {
 
