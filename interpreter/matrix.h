@@ -90,9 +90,20 @@ inline u32 blgp_lane(u32 blgp, u32 l) {
     }
 }
 
+// acc[j] += a * b[j], eight f32 or four f64 at a time where the row is long enough.
 template <class T>
 void multiply_row(T* acc, T a, const T* b, u32 n) {
-    for (u32 j = 0; j < n; ++j) {
+    u32 j = 0;
+    if constexpr (std::is_same_v<T, float>) {
+        for (; j + 8 <= n; j += 8)
+            _mm256_storeu_ps(acc + j, gf::fma(_mm256_set1_ps(a), _mm256_loadu_ps(b + j),
+                                              _mm256_loadu_ps(acc + j)));
+    } else if constexpr (std::is_same_v<T, double>) {
+        for (; j + 4 <= n; j += 4)
+            _mm256_storeu_pd(acc + j, gf::fma(_mm256_set1_pd(a), _mm256_loadu_pd(b + j),
+                                              _mm256_loadu_pd(acc + j)));
+    }
+    for (; j < n; ++j) {
         if constexpr (std::is_same_v<T, int32_t>)
             acc[j] = static_cast<int32_t>(static_cast<u32>(acc[j]) +
                                           static_cast<u32>(a) * static_cast<u32>(b[j]));

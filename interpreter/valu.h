@@ -295,7 +295,9 @@ template <class T, size_t N, auto F, uint32_t Flags>
     };
     for (uint32_t l = 0; l < lanes; l += step) {
         auto r = [&] {
-            if constexpr (N == 2)
+            if constexpr (N == 1)
+                return F(at(0, l));
+            else if constexpr (N == 2)
                 return F(at(0, l), at(1, l));
             else
                 return F(at(0, l), at(1, l), at(2, l));
@@ -307,7 +309,10 @@ template <class T, size_t N, auto F, uint32_t Flags>
 
 template <class T, size_t N, auto F, uint32_t Flags = 0>
 void alu_vec(Wave& w, const Inst& in) {
-    with_rounding<T, Flags>(w, in, &alu_vec_run<T, N, F, Flags>);
+    if constexpr (Flags & nearest)
+        alu_vec_run<T, N, F, Flags>(w, in);
+    else
+        with_rounding<T, Flags>(w, in, &alu_vec_run<T, N, F, Flags>);
 }
 
 // Integer operation with saturation under CLAMP: F is generic; it runs on T, and with clamp on a

@@ -1,6 +1,6 @@
 // f32 arithmetic. NaN, denormal and rounding rules: common/guest_float.h, docs/float.md.
-#include "common/transcendental.h"
 #include "interpreter/valu.h"
+#include "interpreter/vector_builder.h"
 
 namespace wj::interp {
 
@@ -62,16 +62,16 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_frexp_exp_i32_f32, alu<[](float a) { return gf::frexp_exponent(a); }>},
     {Opcode::v_frexp_mant_f32, alu<[](float a) { return gf::frexp_mantissa(a); }>},
 
-    {Opcode::v_exp_f32, alu<[](float a) { return trans::exp2(a); }, nearest>},
-    {Opcode::v_log_f32, alu<[](float a) { return trans::log2(a); }, nearest>},
-    {Opcode::v_exp_legacy_f32, alu<[](float a) { return trans::exp2(a); }, nearest>},
-    {Opcode::v_log_legacy_f32, alu<[](float a) { return trans::log2(a); }, nearest>},
-    {Opcode::v_rcp_f32, alu<[](float a) { return trans::rcp(a); }, nearest>},
-    {Opcode::v_rcp_iflag_f32, alu<[](float a) { return trans::rcp(a); }, nearest>},
-    {Opcode::v_rsq_f32, alu<[](float a) { return trans::rsq(a); }, nearest>},
-    {Opcode::v_sqrt_f32, alu<[](float a) { return gf::sqrt(a); }, nearest>},
-    {Opcode::v_sin_f32, alu<[](float a) { return trans::sin(a); }, nearest>},
-    {Opcode::v_cos_f32, alu<[](float a) { return trans::cos(a); }, nearest>},
+    {Opcode::v_exp_f32, alu_vec<float, 1, eight_lanes<trans::exp2_f32<VectorBuilder>>, nearest>},
+    {Opcode::v_log_f32, alu_vec<float, 1, eight_lanes<trans::log2_f32<VectorBuilder>>, nearest>},
+    {Opcode::v_exp_legacy_f32, alu_vec<float, 1, eight_lanes<trans::exp2_f32<VectorBuilder>>, nearest>},
+    {Opcode::v_log_legacy_f32, alu_vec<float, 1, eight_lanes<trans::log2_f32<VectorBuilder>>, nearest>},
+    {Opcode::v_rcp_f32, alu_vec<float, 1, eight_lanes<trans::rcp_f32<VectorBuilder>>, nearest>},
+    {Opcode::v_rcp_iflag_f32, alu_vec<float, 1, eight_lanes<trans::rcp_f32<VectorBuilder>>, nearest>},
+    {Opcode::v_rsq_f32, alu_vec<float, 1, eight_lanes<trans::rsq_f32<VectorBuilder>>, nearest>},
+    {Opcode::v_sqrt_f32, alu_vec<float, 1, [](__m256 a) { return _mm256_sqrt_ps(a); }, nearest>},
+    {Opcode::v_sin_f32, alu_vec<float, 1, eight_lanes<trans::sin_f32<VectorBuilder>>, nearest>},
+    {Opcode::v_cos_f32, alu_vec<float, 1, eight_lanes<trans::cos_f32<VectorBuilder>>, nearest>},
 
     {Opcode::v_cubeid_f32, alu<cube_op<0>>},
     {Opcode::v_cubesc_f32, alu<cube_op<1>>},

@@ -71,31 +71,37 @@ void mqsad_u32(Wave& w, const Inst& in) {
 }
 
 // v_mad_u64_u32, v_mad_i64_i32: bit 64 of the sum goes to the lane mask.
-template <class T, class W>
+template <class T>
 void mad_wide(Wave& w, const Inst& in) {
-    using A64 = std::conditional_t<std::is_signed_v<T>, i64, u64>;
+    using Wide64 = std::conditional_t<std::is_signed_v<T>, i64, u64>;
     Valu v(w, in);
     const FloatMode m{w.mode};
     alignas(64) T a_buf[lanes], b_buf[lanes];
-    alignas(64) A64 c_buf[lanes], out[lanes];
+    alignas(64) u64 c_buf[lanes], out[lanes];
+    alignas(64) u32 over[lanes];
     const T* a = load<T>(v, 0, a_buf, m, true, false);
     const T* b = load<T>(v, 1, b_buf, m, true, false);
-    const A64* c = load<A64>(v, 2, c_buf, m, true, false);
-    u64 carry = 0;
+    const u64* c = load<u64>(v, 2, c_buf, m, true, false);
     for (u32 l = 0; l < lanes; ++l) {
-        const W sum = W{a[l]} * W{b[l]} + c[l];
-        A64 r = static_cast<A64>(sum);
-        carry |= static_cast<u64>(sum >> 64 & 1) << l;
-        if (in.clamp && sum != static_cast<W>(r)) {
-            if constexpr (std::is_signed_v<T>)
-                r = sum < 0 ? INT64_MIN : INT64_MAX;
-            else
-                r = UINT64_MAX;
-        }
-        out[l] = r;
+        const u64 product = static_cast<u64>(Wide64{a[l]} * Wide64{b[l]});
+        out[l] = product + c[l];
+        u64 carry = out[l] < product ? 1 : 0;
+        // Sign extension adds the two signs at bit 64.
+        if (std::is_signed_v<T>) carry ^= (product ^ c[l]) >> 63;
+        over[l] = 0u - static_cast<u32>(carry);
     }
-    v.store64(reinterpret_cast<const u64*>(out));
-    write_s64(w, in.dst[1], carry & v.active);
+    if (in.clamp) [[unlikely]] {
+        for (u32 l = 0; l < lanes; ++l) {
+            if constexpr (std::is_signed_v<T>) {
+                if ((over[l] & 1) != out[l] >> 63) out[l] = over[l] ? u64{1} << 63 : ~u64{0} >> 1;
+            } else if (over[l]) {
+                out[l] = ~u64{0};
+            }
+        }
+    }
+    const u64 mask = row_signs(over) & v.active;
+    v.store64(out);
+    if (w.exit.kind == ExitKind::None) write_s64(w, in.dst[1], mask);
 }
 
 // clang-format off
@@ -105,8 +111,8 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_lshrrev_b64, alu<[](u32 a, u64 b) { return shr(b, a & 63); }>},
     {Opcode::v_ashrrev_i64, alu<[](u32 a, i64 b) { return shr(b, a & 63); }>},
     {Opcode::v_lshl_add_u64, alu<[](u64 a, u32 b, u64 c) { return (a << (b & 7)) + c; }>},
-    {Opcode::v_mad_u64_u32, mad_wide<u32, unsigned __int128>},
-    {Opcode::v_mad_i64_i32, mad_wide<int32_t, __int128>},
+    {Opcode::v_mad_u64_u32, mad_wide<u32>},
+    {Opcode::v_mad_i64_i32, mad_wide<int32_t>},
     {Opcode::v_qsad_pk_u16_u8, qsad<false>},
     {Opcode::v_mqsad_pk_u16_u8, qsad<true>},
     {Opcode::v_mqsad_u32_u8, mqsad_u32},

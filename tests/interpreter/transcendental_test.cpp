@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "common/transcendental.h"
+#include "interpreter/vector_builder.h"
 
 namespace wj::trans {
 namespace {
@@ -72,6 +72,27 @@ TEST(Transcendental, SinCos) {
     EXPECT_LE(worst(sin, of_turns<mpfr_sin>, 0, 0x43800000, true), 0x1p-23);
     EXPECT_LE(worst(cos, of_turns<mpfr_cos>, 0, 0x43800000, true), 0x1p-23);
     EXPECT_LE(worst(sin, of_turns<mpfr_sin>, 0x80000001, 0xc3800000, true), 0x1p-23);
+}
+
+template <class F, class G>
+void same_bits(F scalar, G vector) {
+    for (uint64_t u = 0; u <= 0xffffffff; u += 131071) {
+        const float x = std::bit_cast<float>(static_cast<uint32_t>(u));
+        const float y = scalar(x);
+        const __m256 z = vector(_mm256_set1_ps(x));
+        ASSERT_EQ(std::bit_cast<uint32_t>(y),
+                  static_cast<uint32_t>(_mm256_extract_epi32(_mm256_castps_si256(z), 5)))
+            << std::hex << u;
+    }
+}
+TEST(Transcendental, EightLanesGiveTheSameBits) {
+    using B = interp::VectorBuilder;
+    same_bits(rcp, interp::eight_lanes<rcp_f32<B>>);
+    same_bits(rsq, interp::eight_lanes<rsq_f32<B>>);
+    same_bits(exp2, interp::eight_lanes<exp2_f32<B>>);
+    same_bits(log2, interp::eight_lanes<log2_f32<B>>);
+    same_bits(sin, interp::eight_lanes<sin_f32<B>>);
+    same_bits(cos, interp::eight_lanes<cos_f32<B>>);
 }
 
 TEST(Transcendental, SpecialValues) {
