@@ -11,6 +11,8 @@ __global__ void work(uint32_t* data, size_t n, uint32_t rank) {
 }
 
 int main(int argc, char** argv) {
+    // Open MPI's topology library would load every OpenCL driver, and with PoCL's a second LLVM beside HIP's.
+    setenv("HWLOC_COMPONENTS", "-opencl", 0);
     MPI_Init(&argc, &argv);
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
