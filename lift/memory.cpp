@@ -90,11 +90,37 @@ bool store(Lifter& l, const Inst& i) {
     return true;
 }
 
+// LDS address and the immediate that goes with it: a small constant that is added to the address
+// register moves into the upper half of the immediate, so that accesses through several registers
+// share an address.
+struct LdsAddress {
+    Value value;
+    uint64_t imm;
+};
+
+LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset) {
+    Value v = l.raw(i.vaddr());
+    uint64_t added = 0;
+    for (;;) {
+        const ir::Inst& x = l.s.inst(v);
+        uint64_t c;
+        if (x.op != Op::Add32 || !l.s.is_const(x.args[1], c)) {
+            if (x.op != Op::Add32 || !l.s.is_const(x.args[0], c) || added + c > 0x8000) break;
+            v = x.args[1];
+        } else {
+            if (added + c > 0x8000) break;
+            v = x.args[0];
+        }
+        added += c;
+    }
+    return {v, added << 32 | offset};
+}
+
 template <uint32_t dwords, Access access = Access::Dwords, D16 d16 = D16::None>
 bool ds_read(Lifter& l, const Inst& i) {
     if (i.gds) return false;
-    const Value t =
-        l.emit(Op::LoadLds, {l.raw(i.vaddr()), l.s.exec()}, offset_of(i), make_aux(access, dwords));
+    const LdsAddress a = lds_address(l, i, static_cast<uint32_t>(i.offset));
+    const Value t = l.emit(Op::LoadLds, {a.value, l.s.exec()}, a.imm, make_aux(access, dwords));
     write_loaded(l, i, t, dwords, d16);
     return true;
 }
@@ -102,8 +128,8 @@ bool ds_read(Lifter& l, const Inst& i) {
 template <uint32_t dwords, Access access = Access::Dwords>
 bool ds_write(Lifter& l, const Inst& i) {
     if (i.gds) return false;
-    emit_store(l, Op::StoreLds, {l.raw(i.vaddr()), l.s.exec()}, i.vdata(), 0, dwords, offset_of(i),
-               access);
+    const LdsAddress a = lds_address(l, i, static_cast<uint32_t>(i.offset));
+    emit_store(l, Op::StoreLds, {a.value, l.s.exec()}, i.vdata(), 0, dwords, a.imm, access);
     return true;
 }
 
@@ -111,11 +137,11 @@ bool ds_write(Lifter& l, const Inst& i) {
 template <uint32_t dwords, uint32_t scale>
 bool ds_read2(Lifter& l, const Inst& i) {
     if (i.gds) return false;
-    const Value addr = l.raw(i.vaddr()), exec = l.s.exec();
     const uint32_t unit = dwords * 4 * scale, aux = make_aux(Access::Dwords, dwords);
-    const Value first =
-        l.emit(Op::LoadLds, {addr, exec}, uint64_t{static_cast<uint8_t>(i.offset)} * unit, aux);
-    const Value second = l.emit(Op::LoadLds, {addr, exec}, uint64_t{i.offset1} * unit, aux);
+    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
+    const LdsAddress b = lds_address(l, i, i.offset1 * unit);
+    const Value first = l.emit(Op::LoadLds, {a.value, l.s.exec()}, a.imm, aux);
+    const Value second = l.emit(Op::LoadLds, {b.value, l.s.exec()}, b.imm, aux);
     for (uint32_t d = 0; d < dwords; ++d) {
         l.write(i.dst[0], l.emit(Op::Elem, {first}, d), d);
         l.write(i.dst[0], l.emit(Op::Elem, {second}, d), dwords + d);
@@ -126,12 +152,12 @@ bool ds_read2(Lifter& l, const Inst& i) {
 template <uint32_t dwords, uint32_t scale>
 bool ds_write2(Lifter& l, const Inst& i) {
     if (i.gds) return false;
-    const Value addr = l.raw(i.vaddr()), exec = l.s.exec();
+    const Value exec = l.s.exec();
     const uint32_t unit = dwords * 4 * scale;
-    emit_store(l, Op::StoreLds, {addr, exec}, i.vdata(), 0, dwords,
-               uint64_t{static_cast<uint8_t>(i.offset)} * unit, Access::Dwords);
-    emit_store(l, Op::StoreLds, {addr, exec}, i.vdata2(), 0, dwords, uint64_t{i.offset1} * unit,
-               Access::Dwords);
+    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
+    const LdsAddress b = lds_address(l, i, i.offset1 * unit);
+    emit_store(l, Op::StoreLds, {a.value, exec}, i.vdata(), 0, dwords, a.imm, Access::Dwords);
+    emit_store(l, Op::StoreLds, {b.value, exec}, i.vdata2(), 0, dwords, b.imm, Access::Dwords);
     return true;
 }
 

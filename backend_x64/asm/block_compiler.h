@@ -198,6 +198,8 @@ private:
     AddressFacts* shared_facts(LaneAccess& m);
     void find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven, Label unknown);
     void branch_if_lanes_differ(const LaneAccess& m, Label differ);
+    void distances(const LaneAccess& m);
+    void check_uneven(const LaneAccess& m, int64_t max_imm, Label unknown);
     void offsets_base(const LaneAccess& m);
     void gather_dwords(const LaneAccess& m, const Vec& index);
     void memory_patterns(LaneAccess& m);

@@ -52,6 +52,12 @@ uint32_t element_bytes(Access access, uint32_t dwords) {
     }
 }
 
+// LDS: the constant that is added modulo 2^32 (upper half) and the offset (lower half).
+int64_t immediate(const ir::Inst& i) {
+    if (space_of(i.op) != lds_space) return static_cast<int64_t>(i.imm);
+    return static_cast<int64_t>((i.imm & 0xffffffff) + (i.imm >> 32));
+}
+
 constexpr uint32_t sign_bit = 0x80000000;
 constexpr uint32_t cmp_ne = 4, cmp_nle = 6;  // vpcmpd predicates
 
@@ -64,7 +70,8 @@ struct BlockCompiler::LaneAccess {
     uint8_t space = 0;
     Access access = Access::Dwords;
     uint32_t dwords = 1, bytes = 4;
-    int64_t imm = 0;
+    int64_t imm = 0;        // all of it
+    uint32_t added = 0;     // LDS: the part that wraps
     Vec lo, hi;             // addresses; hi only when wide
     Mem base;               // scalar_base
     KReg mask_k;            // AVX-512 and not full
@@ -88,7 +95,8 @@ void BlockCompiler::lane_memory(Value v) {
     m.access = ir::aux_access(i.aux);
     m.dwords = std::max(1u, ir::aux_dwords(i.aux));
     m.bytes = element_bytes(m.access, m.dwords);
-    m.imm = static_cast<int64_t>(i.imm);
+    m.added = m.space == lds_space ? static_cast<uint32_t>(i.imm >> 32) : 0;
+    m.imm = immediate(i);
     const Value addr = m.scalar_base ? a[1] : a[0], mask = m.scalar_base ? a[2] : a[1];
     m.full = schedule_.is_full(mask);
     m.wide = block_->type(addr) == ir::Type::V64;
@@ -212,7 +220,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     int64_t max_imm = m.imm;
     for (const Value* v = schedule_.begin(position_) + at_; v != end; ++v) {
         if (!matches(*v)) continue;
-        const auto imm = static_cast<int64_t>(inst(*v).imm);
+        const int64_t imm = immediate(inst(*v));
         if (m.space == lds_space && (imm < 0 || imm > 0x10000)) continue;
         ++users;
         max_imm = std::max(max_imm, imm);
@@ -233,8 +241,9 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     find_pattern(m, max_imm, uneven, unknown);
     a_.xor_(f.pattern, f.pattern);
     a_.bind(found);
-    cold(uneven, [this, m, f, found] {
+    cold(uneven, [this, m, f, found, unknown] {
         const Label differ = a_.newLabel();
+        check_uneven(m, f.max_imm, unknown);
         branch_if_lanes_differ(m, differ);
         a_.mov(f.pattern, same);
         a_.jmp(found);
@@ -255,46 +264,68 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
 void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven,
                                  Label unknown) {
     const Gp& address = m.address;
+    const Mem steps = index_table({0}, 16, m.bytes);
     if (m.space == lds_space) {
-        // Every active lane must lie below lds_size - bytes - imm.
-        a_.mov(x86::eax, wave_field(offsetof(Wave, lds_size), 4));
-        a_.sub(x86::eax, static_cast<int32_t>(max_imm) + static_cast<int32_t>(m.bytes));
+        distances(m);
+        branch_if_any(m, m.t, steps, cmp_ne, uneven);
+        // Consecutive lanes: the first one decides about the range.
+        a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
+        a_.sub(x86::edx,
+               static_cast<int32_t>(max_imm) + static_cast<int32_t>(chunk_lanes() * m.bytes));
         a_.jb(unknown);
-        a_.vmovd(m.t.xmm(), x86::eax);
-        a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
-        branch_if_any(m, m.lo, m.t, cmp_nle, unknown);
         a_.vmovd(x86::eax, m.lo.xmm());
-        a_.movsxd(x86::rax, x86::eax);  // lane 0 may be inactive and lie just below 0
+        a_.cmp(x86::eax, x86::edx);
+        a_.ja(unknown);
         a_.mov(address, wave_field(offsetof(Wave, lds), 8));
         a_.add(address, x86::rax);
-    } else {
-        if (m.wide) {
-            a_.emit(X::kIdVpbroadcastd, m.t, m.hi.xmm());
-            branch_if_any(m, m.hi, m.t, cmp_ne, unknown);
-            a_.vmovd(address.r32(), m.hi.xmm());
-            if (m.space == flat_space)
-                for (uint64_t aperture : {machine::shared_aperture, machine::private_aperture}) {
-                    a_.cmp(address.r32(), static_cast<uint32_t>(aperture >> 32));
-                    a_.je(unknown);
-                }
-            a_.shl(address, 32);
-        } else {
-            a_.mov(address, m.base);
-        }
-        a_.vmovd(x86::eax, m.lo.xmm());
-        // No lane may wrap around 4 GiB.
-        a_.cmp(x86::eax, -static_cast<int32_t>(chunk_lanes() * m.bytes));
-        a_.ja(unknown);
-        a_.add(address, x86::rax);
-        if (options_.mask_addresses) {
-            a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
-            a_.and_(address,
-                    x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
-        }
+        return;
     }
+    if (m.wide) {
+        a_.emit(X::kIdVpbroadcastd, m.t, m.hi.xmm());
+        branch_if_any(m, m.hi, m.t, cmp_ne, unknown);
+        a_.vmovd(address.r32(), m.hi.xmm());
+        if (m.space == flat_space)
+            for (uint64_t aperture : {machine::shared_aperture, machine::private_aperture}) {
+                a_.cmp(address.r32(), static_cast<uint32_t>(aperture >> 32));
+                a_.je(unknown);
+            }
+        a_.shl(address, 32);
+    } else {
+        a_.mov(address, m.base);
+    }
+    a_.vmovd(x86::eax, m.lo.xmm());
+    // No lane may wrap around 4 GiB.
+    a_.cmp(x86::eax, -static_cast<int32_t>(chunk_lanes() * m.bytes));
+    a_.ja(unknown);
+    a_.add(address, x86::rax);
+    if (options_.mask_addresses) {
+        a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
+        a_.and_(address, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
+    }
+    distances(m);
+    branch_if_any(m, m.t, steps, cmp_ne, uneven);
+}
+
+// m.t = distance of each lane's address from lane 0's.
+void BlockCompiler::distances(const LaneAccess& m) {
     a_.emit(X::kIdVpbroadcastd, m.t, m.lo.xmm());
     a_.emit(X::kIdVpsubd, m.t, m.lo, m.t);
-    branch_if_any(m, m.t, index_table({0}, 16, m.bytes), cmp_ne, uneven);
+}
+
+// Lanes without a pattern: jumps away unless every active lane lies below lds_size - bytes - imm.
+// Then m.address and m.t are as find_pattern leaves them.
+void BlockCompiler::check_uneven(const LaneAccess& m, int64_t max_imm, Label unknown) {
+    if (m.space != lds_space) return;
+    a_.mov(x86::eax, wave_field(offsetof(Wave, lds_size), 4));
+    a_.sub(x86::eax, static_cast<int32_t>(max_imm) + static_cast<int32_t>(m.bytes));
+    a_.jb(unknown);
+    a_.vmovd(m.t.xmm(), x86::eax);
+    a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
+    branch_if_any(m, m.lo, m.t, cmp_nle, unknown);
+    a_.vmovd(x86::eax, m.lo.xmm());
+    a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
+    a_.add(m.address, x86::rax);
+    distances(m);
 }
 
 // AVX2 tests whole registers: lanes that are off must not count. m.t holds the distances from lane
@@ -593,10 +624,6 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
                     x86::dword_ptr(m.address, imm + static_cast<int32_t>(d * 4)));
         a_.jmp(m.done);
     };
-    auto distances = [&] {  // from lane 0, whose address m.address is
-        a_.emit(X::kIdVpbroadcastd, m.t, m.lo.xmm());
-        a_.emit(X::kIdVpsubd, m.t, m.lo, m.t);
-    };
     const Label differ = a_.newLabel();
     if (shared) {
         a_.cmp(m.pattern, same);
@@ -607,12 +634,13 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
             broadcast();
             a_.bind(steps);
         }
-        distances();
+        distances(m);
         gather_dwords(m, m.t);
         a_.bind(differ);
         a_.cmp(m.pattern, offsets);
         a_.jne(m.slow);
     } else {
+        check_uneven(m, m.imm, m.slow);
         if (!m.store) {
             branch_if_lanes_differ(m, differ);
             broadcast();
@@ -662,13 +690,21 @@ void BlockCompiler::gather_dwords(const LaneAccess& m, const Vec& index) {
 void BlockCompiler::memory_slow(const LaneAccess& m) {
     MemoryOp op;
     op.pc = block_->guest_pcs[inst(m.v).guest];
-    op.offset = m.imm;
+    op.offset = m.imm - m.added;
     op.space = m.space;
     op.access = static_cast<uint8_t>(m.access);
     op.dwords = static_cast<uint8_t>(m.dwords);
     op.store = m.store;
     op.lanes = static_cast<uint8_t>(chunk_lanes());
-    movu(frame_field(offsetof(Frame, address_lo)), m.lo);
+    if (m.added) {
+        a_.mov(x86::eax, m.added);
+        a_.vmovd(m.t.xmm(), x86::eax);
+        a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
+        a_.emit(X::kIdVpaddd, m.t, m.t, m.lo);
+        movu(frame_field(offsetof(Frame, address_lo)), m.t);
+    } else {
+        movu(frame_field(offsetof(Frame, address_lo)), m.lo);
+    }
     if (m.wide) {
         movu(frame_field(offsetof(Frame, address_hi)), m.hi);
         a_.mov(frame_field(offsetof(Frame, address_base), 8), 0);
