@@ -1,0 +1,192 @@
+// Blocks and what connects them: links, budget, indirect jumps, helper calls, EXEC variants, invalidation, threads.
+#include <thread>
+
+#include "tests/jit/ir_harness.h"
+
+namespace wj::jit_test {
+namespace {
+
+using Kind = ir::Terminator::Kind;
+
+class EngineTest : public JitTest {};
+
+// s0 counts down to 0 in a loop, s1 sums.
+ir::Block loop_block(uint64_t pc, uint64_t next) {
+    Builder b(pc);
+    const Value n = b.op(Op::USub32, {b.op(Op::GetS32, {}, 0), b.c32(1)});
+    b.op(Op::SetS32, {n}, 0);
+    b.op(Op::SetS32, {b.op(Op::UAdd32, {b.op(Op::GetS32, {}, 1), n})}, 1);
+    b.set(3, b.op(Op::Add32, {b.v(3), b.op(Op::Splat32, {n})}));
+    b.block.exec_changed = false;
+    b.block.term = {.kind = Kind::Branch, .cond = b.op(Op::UCmpNe32, {n, b.c32(0)}), .target = pc, .next = next};
+    return b.block;
+}
+
+ir::Block end_block(uint64_t pc) { return Builder(pc).block; }
+
+TEST_P(EngineTest, LoopResult) {
+    Rig rig(GetParam());
+    rig.source->blocks[0x1000] = loop_block(0x1000, 0x3000);
+    rig.source->blocks[0x3000] = end_block(0x3000);
+    for (uint64_t exec : {~0ull, 5ull}) {
+        State s;
+        s.wave.set_s64(machine::exec_lo, exec);
+        s.wave.sgpr[0] = 100;
+        EXPECT_EQ(rig.engine->run(s.wave), machine::ExitKind::EndProgram);
+        EXPECT_EQ(s.wave.sgpr[0], 0u);
+        EXPECT_EQ(s.wave.sgpr[1], 99u * 100 / 2);
+        for (uint32_t l = 0; l < 64; ++l) EXPECT_EQ(s.wave.row(3)[l], 99u * 100 / 2);
+        EXPECT_EQ(s.wave.budget, (1 << 30) - 101);
+    }
+    const uint32_t asked = rig.source->asked;
+    State s;
+    s.wave.sgpr[0] = 7;
+    rig.engine->run(s.wave);
+    EXPECT_EQ(rig.source->asked, asked) << "nothing is translated twice";
+}
+
+TEST_P(EngineTest, BudgetYieldsAndResumes) {
+    Rig rig(GetParam());
+    rig.source->blocks[0x1000] = loop_block(0x1000, 0x3000);
+    rig.source->blocks[0x3000] = end_block(0x3000);
+    State s;
+    s.wave.sgpr[0] = 1000;
+    uint32_t slices = 0;
+    for (;; ++slices) {
+        ASSERT_LT(slices, 200u);
+        s.wave.budget = 10;
+        const machine::ExitKind kind = rig.engine->run(s.wave);
+        if (kind == machine::ExitKind::EndProgram) break;
+        ASSERT_EQ(kind, machine::ExitKind::Yield);
+        ASSERT_LE(s.wave.budget, 0);
+    }
+    EXPECT_GE(slices, 90u);
+    EXPECT_EQ(s.wave.sgpr[1], 999u * 1000 / 2);
+}
+
+TEST_P(EngineTest, IndirectJumps) {
+    Rig rig(GetParam());
+    // 0x1000: s[4:5] = s[2:3]; jump s[2:3]. The targets count and come back until s0 is 0.
+    Builder head(0x1000);
+    head.block.term = {.kind = Kind::Indirect, .cond = head.op(Op::GetS64, {}, 2)};
+    rig.source->blocks[0x1000] = head.block;
+    for (uint32_t i = 0; i < 3; ++i) {
+        Builder t(0x5000 + i * 0x1000);   // the same entry of the jump table
+        const Value n = t.op(Op::USub32, {t.op(Op::GetS32, {}, 0), t.c32(1)});
+        t.op(Op::SetS32, {n}, 0);
+        t.op(Op::SetS32, {t.op(Op::UAdd32, {t.op(Op::GetS32, {}, 10 + i), t.c32(1)})}, 10 + i);
+        t.op(Op::SetS64, {t.c64(0x5000 + (i + 1) % 3 * 0x1000)}, 2);
+        t.block.term = {.kind = Kind::Branch, .cond = t.op(Op::UCmpEq32, {n, t.c32(0)}), .target = 0x3000, .next = 0x1000};
+        rig.source->blocks[t.block.pc] = t.block;
+    }
+    rig.source->blocks[0x3000] = end_block(0x3000);
+    State s;
+    s.wave.sgpr[0] = 30;
+    s.wave.sgpr[10] = s.wave.sgpr[11] = s.wave.sgpr[12] = 0;
+    s.wave.set_s64(2, 0x5000);
+    EXPECT_EQ(rig.engine->run(s.wave), machine::ExitKind::EndProgram);
+    for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(s.wave.sgpr[10 + i], 10u);
+}
+
+void helper(machine::Wave& w, const void* arg) {
+    const auto add = *static_cast<const uint32_t*>(arg);
+    for (uint32_t l = 0; l < 64; ++l) w.row(2)[l] += add;
+    w.sgpr[6] += add;
+    w.set_s64(machine::exec_lo, w.exec() ^ 1);
+    if (add == 77) {
+        w.exit.kind = machine::ExitKind::Trap;
+        w.exit.detail = 3;
+    }
+}
+
+// All state is in memory at a call, and is read again behind it.
+TEST_P(EngineTest, Calls) {
+    Rng rng(21);
+    static const uint32_t five = 5, stop = 77;
+    for (const uint32_t* arg : {&five, &stop}) {
+        Builder b;
+        const Value before = b.op(Op::Add32, {b.v(2), b.v(3)});
+        const Value old = b.v(2);
+        const Value mask = b.exec();
+        b.set(2, before);
+        b.op(Op::SetS32, {b.op(Op::UAdd32, {b.op(Op::GetS32, {}, 6), b.c32(1)})}, 6);
+        b.block.calls.push_back({&helper, arg, 0x1000, 0x1004});
+        b.op(Op::Call, {}, 0);
+        b.set(4, b.op(Op::Add32, {b.v(2), old}));             // the row again, and the value of before
+        b.op(Op::SetV, {b.op(Op::Xor32, {before, b.v(4)}), mask}, 5);
+        b.op(Op::SetV, {b.v(3), b.exec()}, 7);
+        b.op(Op::SetS32, {b.op(Op::GetS32, {}, 6)}, 8);
+        if (arg == &five) {
+            compare(b.block, rng, 5);
+            continue;
+        }
+        Rig rig(GetParam());
+        rig.source->blocks[0x1000] = b.block;
+        State s;
+        EXPECT_EQ(rig.engine->run(s.wave), machine::ExitKind::Trap);
+        EXPECT_EQ(s.wave.exit.pc, 0x1000u);
+        EXPECT_EQ(s.wave.exit.detail, 3u);
+        EXPECT_EQ(s.wave.pc, 0x1004u);
+    }
+}
+
+TEST_P(EngineTest, ExitWithReason) {
+    Builder b;
+    b.block.term = {.kind = Kind::Exit, .next = 0x1000, .exit = machine::ExitKind::Unimplemented, .reason = "s_something", .detail = 9};
+    Rig rig(GetParam());
+    rig.source->blocks[0x1000] = b.block;
+    State s;
+    EXPECT_EQ(rig.engine->run(s.wave), machine::ExitKind::Unimplemented);
+    EXPECT_STREQ(s.wave.exit.reason, "s_something");
+    EXPECT_EQ(s.wave.exit.detail, 9u);
+    EXPECT_EQ(s.wave.exit.pc, 0x1000u);
+}
+
+TEST_P(EngineTest, Invalidation) {
+    Rig rig(GetParam());
+    rig.source->blocks[0x1000] = loop_block(0x1000, 0x3000);
+    rig.source->blocks[0x3000] = end_block(0x3000);
+    State s;
+    s.wave.sgpr[0] = 3;
+    rig.engine->run(s.wave);
+    // New code behind the loop: the link must not lead to the old one.
+    Builder b(0x3000);
+    b.op(Op::SetS32, {b.c32(42)}, 20);
+    rig.source->blocks[0x3000] = b.block;
+    rig.engine->invalidate(0x3000, 0x3004);
+    s.wave.pc = 0x1000;
+    s.wave.sgpr[0] = 3;
+    s.wave.sgpr[20] = 0;
+    rig.engine->run(s.wave);
+    EXPECT_EQ(s.wave.sgpr[20], 42u);
+}
+
+TEST_P(EngineTest, ManyThreads) {
+    Rig rig(GetParam());
+    for (uint64_t pc = 0x1000; pc < 0x9000; pc += 0x100) {
+        Builder b(pc);
+        b.op(Op::SetS32, {b.op(Op::UAdd32, {b.op(Op::GetS32, {}, 0), b.c32(1)})}, 0);
+        b.set(3, b.op(Op::Add32, {b.v(3), b.op(Op::LaneId)}));
+        b.block.exec_changed = false;
+        b.block.term = {.kind = Kind::Jump, .target = pc + 0x100};
+        rig.source->blocks[pc] = b.block;
+    }
+    rig.source->blocks[0x9000] = end_block(0x9000);
+    std::vector<std::thread> threads;
+    std::atomic<int> bad{0};
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([&] {
+            for (int round = 0; round < 20; ++round) {
+                State s;
+                s.wave.sgpr[0] = 0;
+                if (rig.engine->run(s.wave) != machine::ExitKind::EndProgram || s.wave.sgpr[0] != 128 || s.wave.row(3)[9] != 9 * 128) ++bad;
+            }
+        });
+    for (auto& t : threads) t.join();
+    EXPECT_EQ(bad, 0);
+}
+
+WJ_JIT_TESTS(EngineTest);
+
+}  // namespace
+}  // namespace wj::jit_test
