@@ -126,6 +126,50 @@ constexpr MatrixPlace result_place(u32 b, u32 i, u32 j) {
             j + N * (i / H % m_i + m_i * (b % b_i))};
 }
 
+// Elements `item` of N lanes from `lane` on, as one row.
+template <MatrixElement E, class T>
+void load_row(Wave& w, const Operand& o, u32 lane, u32 item, u32 n, bool ocp, T* out) {
+    constexpr u32 bits = element_bits(E);
+    if constexpr (bits <= 32) {
+        constexpr u32 per = 32 / bits;
+        if (is_vector(o)) {
+            const u32* row = vrow(w, o, item / per) + lane;
+            for (u32 j = 0; j < n; ++j)
+                out[j] = static_cast<T>(decode_element<E>(row[j] >> (bits * (item % per)), ocp));
+            return;
+        }
+    }
+    for (u32 j = 0; j < n; ++j)
+        out[j] = static_cast<T>(matrix_element<E>(w, o, lane + j, item, ocp));
+}
+
+// Row D[b][i][0..N-1] is N consecutive lanes of one register (pair).
+template <class T>
+void load_result_row(Wave& w, const Operand& o, MatrixPlace p, u32 n, T* out) {
+    for (u32 j = 0; j < n; ++j) {
+        if constexpr (sizeof(T) == 8)
+            out[j] = std::bit_cast<T>(
+                is_vector(o) ? vrow(w, o, 2 * p.item)[p.lane + j] |
+                                   uint64_t{vrow(w, o, 2 * p.item + 1)[p.lane + j]} << 32
+                             : o.value);
+        else
+            out[j] = std::bit_cast<T>(is_vector(o) ? vrow(w, o, p.item)[p.lane + j]
+                                                   : static_cast<u32>(o.value));
+    }
+}
+template <class T>
+void store_result_row(Wave& w, const Operand& o, MatrixPlace p, u32 n, const T* in) {
+    for (u32 j = 0; j < n; ++j) {
+        if constexpr (sizeof(T) == 8) {
+            const auto bits = std::bit_cast<uint64_t>(in[j]);
+            vrow(w, o, 2 * p.item)[p.lane + j] = static_cast<u32>(bits);
+            vrow(w, o, 2 * p.item + 1)[p.lane + j] = static_cast<u32>(bits >> 32);
+        } else {
+            vrow(w, o, p.item)[p.lane + j] = std::bit_cast<u32>(in[j]);
+        }
+    }
+}
+
 template <u32 M, u32 N, u32 K, u32 Blocks, MatrixElement EA, MatrixElement EB>
 void matrix_multiply(Wave& w, const Inst& in) {
     using T = Accumulator<EA>;
@@ -133,66 +177,43 @@ void matrix_multiply(Wave& w, const Inst& in) {
     constexpr bool f64 = EA == MatrixElement::F64;
     constexpr u32 rows = f64 ? 1 : 4;
     const bool ocp = uses_ocp_fp8(w);
-    alignas(64) static thread_local T a[M][K], b[K][N], c[Blocks][M][N];
-    const auto c_at = [&](u32 block, u32 i, u32 j) -> T {
-        const MatrixPlace p = result_place<M, N, rows>(block, i, j);
-        const Operand& o = in.src[2];
-        if constexpr (f64) {
-            if (!is_vector(o)) return std::bit_cast<double>(o.value);
-            return std::bit_cast<double>(vrow(w, o, 2 * p.item)[p.lane] |
-                                         uint64_t{vrow(w, o, 2 * p.item + 1)[p.lane]} << 32);
-        } else {
-            if (!is_vector(o)) return std::bit_cast<T>(static_cast<u32>(o.value));
-            return std::bit_cast<T>(vrow(w, o, p.item)[p.lane]);
-        }
+    alignas(64) static thread_local T a[K][M], b[K][N], c[Blocks][M][N];
+    // On f64 the BLGP field negates A, B and C.
+    const auto negate_if = [&]([[maybe_unused]] u32 bit, [[maybe_unused]] T* row,
+                               [[maybe_unused]] u32 n) {
+        if constexpr (f64)
+            if (in.blgp & bit)
+                for (u32 j = 0; j < n; ++j) row[j] = gf::negate(row[j]);
     };
     for (u32 block = 0; block < Blocks; ++block) {
         // CBSZ: groups of 2^cbsz blocks share the A of block ABID of the group.
         const u32 group = u32{1} << in.cbsz;
         const u32 a_block =
             f64 || group > Blocks ? block : (block & ~(group - 1)) | (in.abid & (group - 1));
-        for (u32 i = 0; i < M; ++i)
-            for (u32 k = 0; k < K; ++k) {
-                a[i][k] = matrix_element<EA>(w, in.src[0], i + M * (a_block + Blocks * (k / k_l)),
-                                             k % k_l, ocp);
-                if constexpr (f64)
-                    if (in.blgp & 1) a[i][k] = gf::negate(a[i][k]);
+        for (u32 k = 0; k < K; ++k) {
+            load_row<EA>(w, in.src[0], M * (a_block + Blocks * (k / k_l)), k % k_l, M, ocp, a[k]);
+            negate_if(1, a[k], M);
+            const u32 lane = N * (block + Blocks * (k / k_l));
+            if (f64 || in.blgp == 0) {
+                load_row<EB>(w, in.src[1], lane, k % k_l, N, ocp, b[k]);
+                negate_if(2, b[k], N);
+            } else {
+                for (u32 j = 0; j < N; ++j)
+                    b[k][j] = static_cast<T>(matrix_element<EB>(
+                        w, in.src[1], blgp_lane(in.blgp, lane + j), k % k_l, ocp));
             }
-        for (u32 k = 0; k < K; ++k)
-            for (u32 j = 0; j < N; ++j) {
-                const u32 lane = j + N * (block + Blocks * (k / k_l));
-                if constexpr (f64) {
-                    // On f64 the BLGP field negates A, B and C.
-                    b[k][j] = static_cast<T>(matrix_element<EB>(w, in.src[1], lane, k % k_l, ocp));
-                    if (in.blgp & 2) b[k][j] = gf::negate(b[k][j]);
-                } else {
-                    b[k][j] = static_cast<T>(
-                        matrix_element<EB>(w, in.src[1], blgp_lane(in.blgp, lane), k % k_l, ocp));
-                }
-            }
+        }
         for (u32 i = 0; i < M; ++i) {
-            for (u32 j = 0; j < N; ++j) {
-                c[block][i][j] = c_at(block, i, j);
-                if constexpr (f64)
-                    if (in.blgp & 4) c[block][i][j] = gf::negate(c[block][i][j]);
-            }
-            for (u32 k = 0; k < K; ++k) multiply_row(c[block][i], a[i][k], b[k], N);
+            T* row = c[block][i];
+            load_result_row(w, in.src[2], result_place<M, N, rows>(block, i, 0), N, row);
+            negate_if(4, row, N);
+            for (u32 k = 0; k < K; ++k) multiply_row(row, a[k][i], b[k], N);
         }
     }
     // D may overlap A, B or C: it is written last.
     for (u32 block = 0; block < Blocks; ++block)
         for (u32 i = 0; i < M; ++i)
-            for (u32 j = 0; j < N; ++j) {
-                const MatrixPlace p = result_place<M, N, rows>(block, i, j);
-                const Operand& o = in.dst[0];
-                if constexpr (f64) {
-                    const auto bits = std::bit_cast<uint64_t>(c[block][i][j]);
-                    vrow(w, o, 2 * p.item)[p.lane] = static_cast<u32>(bits);
-                    vrow(w, o, 2 * p.item + 1)[p.lane] = static_cast<u32>(bits >> 32);
-                } else {
-                    vrow(w, o, p.item)[p.lane] = std::bit_cast<u32>(c[block][i][j]);
-                }
-            }
+            store_result_row(w, in.dst[0], result_place<M, N, rows>(block, i, 0), N, c[block][i]);
 }
 
 }  // namespace wj::interp

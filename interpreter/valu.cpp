@@ -8,26 +8,6 @@ bool uses_index_mode(const Inst& in) {
     return in.variant == Variant::Base || in.variant == Variant::E64;
 }
 
-uint32_t select(uint32_t x, SdwaSel sel) {
-    switch (sel) {
-        case SdwaSel::Byte0:
-            return x & 0xff;
-        case SdwaSel::Byte1:
-            return x >> 8 & 0xff;
-        case SdwaSel::Byte2:
-            return x >> 16 & 0xff;
-        case SdwaSel::Byte3:
-            return x >> 24;
-        case SdwaSel::Word0:
-            return x & 0xffff;
-        case SdwaSel::Word1:
-            return x >> 16;
-        case SdwaSel::Dword:
-            return x;
-    }
-    return x;
-}
-
 struct Field {
     uint32_t shift, width;
 };
@@ -49,12 +29,6 @@ Field field_of(SdwaSel sel) {
             return {0, 32};
     }
     return {0, 32};
-}
-
-uint32_t sign_extend(uint32_t x, uint32_t width) {
-    return width >= 32
-               ? x
-               : static_cast<uint32_t>(static_cast<int32_t>(x << (32 - width)) >> (32 - width));
 }
 
 // The lane that DPP lane l reads, or -1 when there is none (Vega ISA, DPP_CTRL table).
@@ -187,12 +161,13 @@ const uint32_t* Valu::fetch_slow(uint32_t i, uint32_t dword, Row& buf) {
         return buf.v;
     }
     if (in.variant == Variant::Sdwa && i < 2 && dword == 0) {
-        const SdwaSel sel = in.src_sel[i];
-        const uint32_t width = field_of(sel).width;
-        const bool sext = in.sext >> i & 1;
-        for (uint32_t l = 0; l < lanes; ++l) {
-            const uint32_t x = select(r[l], sel);
-            buf.v[l] = sext ? sign_extend(x, width) : x;
+        const Field f = field_of(in.src_sel[i]);
+        const uint32_t left = 32 - f.width - f.shift, right = 32 - f.width;
+        if (in.sext >> i & 1) {
+            for (uint32_t l = 0; l < lanes; ++l)
+                buf.v[l] = static_cast<uint32_t>(static_cast<int32_t>(r[l] << left) >> right);
+        } else {
+            for (uint32_t l = 0; l < lanes; ++l) buf.v[l] = r[l] << left >> right;
         }
         return buf.v;
     }
@@ -202,25 +177,19 @@ const uint32_t* Valu::fetch_slow(uint32_t i, uint32_t dword, Row& buf) {
 void Valu::store_sdwa(const uint32_t* r, uint32_t width) {
     const Field f = field_of(in.dst_sel);
     uint32_t* d = dest_row();
-    for_each_lane(active, [&](uint32_t l) {
-        if (f.width == 32) {
-            d[l] = width == 16 ? r[l] & 0xffff : r[l];
-            return;
-        }
-        const uint32_t mask = ((1u << f.width) - 1) << f.shift;
-        const uint32_t x = r[l] << f.shift & mask;
-        switch (in.dst_unused) {
-            case 1:
-                d[l] = sign_extend(r[l], f.width) << f.shift;
-                break;  // SEXT: ones above, zeros below
-            case 2:
-                d[l] = (d[l] & ~mask) | x;
-                break;  // PRESERVE
-            default:
-                d[l] = x;
-                break;  // PAD
-        }
-    });
+    const uint32_t right = 32 - f.width, mask = ~0u >> right << f.shift;
+    Row out;
+    if (f.width == 32) {
+        for (uint32_t l = 0; l < lanes; ++l) out.v[l] = width == 16 ? r[l] & 0xffff : r[l];
+    } else if (in.dst_unused == 1) {  // SEXT: copies of the sign above, zeros below
+        for (uint32_t l = 0; l < lanes; ++l)
+            out.v[l] = static_cast<uint32_t>(static_cast<int32_t>(r[l] << right) >> right)
+                       << f.shift;
+    } else {
+        const uint32_t keep = in.dst_unused == 2 ? ~mask : 0;  // PRESERVE or PAD
+        for (uint32_t l = 0; l < lanes; ++l) out.v[l] = (d[l] & keep) | (r[l] << f.shift & mask);
+    }
+    write_row(d, out.v, active);
 }
 
 void Valu::store16(const uint32_t* r, bool keep_other_half) {

@@ -162,6 +162,12 @@ for m, sg in (('v_mad_u64_u32', False), ('v_mad_i64_i32', True)):
     case(I, m, m + ' v[10:11], s[20:21], v0, v2, v[4:5]', [('v0', a), ('v2', b), ('v4', lo(c)), ('v5', hi(c))],
          [('v10', [x & M32 for x in r]), ('v11', [x >> 32 & M32 for x in r]), ('s20', [sum((x >> 64 & 1) << l for l, x in enumerate(r)) & M32, sum((x >> 64 & 1) << l for l, x in enumerate(r)) >> 32])])
 
+for m, sg in (('v_mad_u64_u32', False), ('v_mad_i64_i32', True)):
+    cv, c64 = (s32, s64) if sg else (lambda x: x, lambda x: x)
+    a, b, c = u32s(64), u32s(64), [rng.choice([M64, 1 << 63, (1 << 63) - 1, 5, rng.getrandbits(64)]) for _ in range(64)]
+    r = [sat(cv(x) * cv(y) + c64(z), -2**63 if sg else 0, 2**63 - 1 if sg else M64) & M64 for x, y, z in zip(a, b, c)]
+    case(I, m + ' clamp', m + ' v[10:11], s[20:21], v0, v2, v[4:5] clamp', [('v0', a), ('v2', b), ('v4', lo(c)), ('v5', hi(c))], [('v10', lo(r)), ('v11', hi(r))])
+
 # carries, masks, lanes
 C = 'masks'
 EX = 0xf0f0_1234_5678_9abf
@@ -691,6 +697,13 @@ mat('v_mfma_f32_32x32x4bf16', 'gfx90a', 32, 32, 4, 1, 16, bfenc, f32fma, lambda 
 mat('v_mfma_i32_16x16x16i8', 'gfx90a', 16, 16, 16, 1, 8, lambda x: x & 255, lambda a, b, c: (s8(a) * s8(b) + c) & M32, lambda b, i, k: (k % 4, i + 16 * (k // 4)), lambda b, k, j: (k % 4, j + 16 * (k // 4)), p16, lambda: rng.getrandbits(8), lambda: rng.getrandbits(32))
 mat('v_mfma_f64_16x16x4f64', 'gfx90a', 16, 16, 4, 1, 64, lambda x: x, lambda a, b, c: F64.fma(a, b, c), lambda b, i, k: (0, i + 16 * k), lambda b, k, j: (0, j + 16 * k), lambda b, i, j: (i // 4, j + 16 * (i % 4)), f64_random, f64_random, wide=True)
 
+
+mat('v_mfma_f64_4x4x4f64', 'gfx90a', 4, 4, 4, 4, 64, lambda x: x, lambda a, b, c: F64.fma(a, b, c), lambda b, i, k: (0, i + 4 * b + 16 * k), lambda b, k, j: (0, j + 4 * b + 16 * k), lambda b, i, j: (0, j + 4 * i + 16 * b), f64_random, f64_random, wide=True)
+# CBSZ, ABID: blocks share an A; BLGP: lanes of B
+xs, ys, zs = [small() for _ in range(64)], [small() for _ in range(64)], [[small() for _ in range(64)] for _ in range(4)]
+for mods, ab, bl in (('cbsz:2 abid:1', lambda b: (b & ~3) | 1, lambda l: l), ('blgp:3', lambda b: b, lambda l: (l + 16) & 63), ('blgp:2', lambda b: b, lambda l: 32 | l & 31), ('blgp:5', lambda b: b, lambda l: 16 | l & 15)):
+    r = [[F32.fma(xs[i + 4 * ab(l // 4)], ys[bl(l)], zs[i][l]) for l in range(64)] for i in range(4)]
+    case(X, 'v_mfma_f32_4x4x1f32 ' + mods, 'v_mfma_f32_4x4x1f32 v[20:23], v0, v1, v[4:7] ' + mods, [('v0', xs), ('v1', ys)] + [('v%d' % (4 + i), zs[i]) for i in range(4)], [('v%d' % (20 + i), r[i]) for i in range(4)])
 
 # sparse and small-float matrices (gfx942, gfx950)
 class Small:
