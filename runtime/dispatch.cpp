@@ -29,8 +29,8 @@ void DispatchState::cancel() {
     scheduler_.poke(*this);
 }
 
-std::unique_ptr<GroupContext> DispatchState::claim(GroupContextPool& pool,
-                                                   uint64_t resident_limit) {
+std::unique_ptr<GroupContext> DispatchState::claim(GroupContextPool& pool, uint64_t resident_limit,
+                                                   std::unique_ptr<GroupContext>& spare) {
     uint64_t index;
     {
         std::lock_guard lock(mutex_);
@@ -48,7 +48,7 @@ std::unique_ptr<GroupContext> DispatchState::claim(GroupContextPool& pool,
         index = next_group_++;
         resident_++;
     }
-    auto context = pool.take();
+    auto context = spare ? std::move(spare) : pool.take();
     if (Status status = context->start(plan, index); !status) {
         FaultRecord record;
         record.code = status.code();

@@ -34,7 +34,9 @@ public:
     }
 
     // The next work-group to run: a suspended one or a new one; null = nothing to do now.
-    std::unique_ptr<GroupContext> claim(GroupContextPool& pool, uint64_t resident_limit);
+    // A new one is put into `spare` if there is one.
+    std::unique_ptr<GroupContext> claim(GroupContextPool& pool, uint64_t resident_limit,
+                                        std::unique_ptr<GroupContext>& spare);
     void suspend(std::unique_ptr<GroupContext> context, bool blocked);
     void finish_group();
     bool has_work(uint64_t resident_limit);

@@ -197,12 +197,15 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
     Backoff& backoff = slot.backoff;
     bool called = !dispatch.plan.request.caller_runs;
     for (;;) {
-        auto group = dispatch.claim(pool_, resident_limit_);
+        auto group = dispatch.claim(pool_, resident_limit_, slot.spare);
         if (!group) return;
         prepare_slot(slot);
         Outcome outcome = run_group(dispatch, *group, slot);
         if (outcome == Outcome::Finished || outcome == Outcome::Stopped) {
-            pool_.give(std::move(group));
+            if (slot.spare)
+                pool_.give(std::move(group));
+            else
+                slot.spare = std::move(group);
             if (outcome == Outcome::Stopped) return;
             dispatch.finish_group();
             slept = 0;

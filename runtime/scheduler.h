@@ -49,6 +49,7 @@ private:
     struct Slot {  // what an executing thread holds
         machine::ExecContext context;
         Backoff backoff;
+        std::unique_ptr<GroupContext> spare;  // of the last work-group that ended here
     };
     enum class Outcome : uint8_t { Finished, Suspended, Blocked, Stopped };
 
