@@ -292,7 +292,9 @@ bool Queue::start_kernel(const hsa_kernel_dispatch_packet_t& packet, bool may_ru
     r.cooperative = abi_->hsa_queue.type == HSA_QUEUE_TYPE_COOPERATIVE;
     r.timeout_ns = state() ? state()->timeout_ns : 0;
     const uint64_t key = history_key(r);
-    r.caller_runs = expected_short(key);
+    // Alone on the devices only: helping might take up a long kernel of another queue instead.
+    State* s = state();
+    r.caller_runs = expected_short(key) && s && s->busy.load(std::memory_order_relaxed) == 0;
 
     // The ring slot may be overwritten while the kernel still reads its packet through
     // dispatch_ptr.
@@ -301,7 +303,6 @@ bool Queue::start_kernel(const hsa_kernel_dispatch_packet_t& packet, bool may_ru
     std::memcpy(reinterpret_cast<void*>(flight->packet_copy), &packet, sizeof packet);
     r.packet_address = flight->packet_copy;
 
-    State* s = state();
     in_flight_.fetch_add(1);
     if (s) s->busy.fetch_add(1);
     auto dispatch = agent_.device->dispatch(
