@@ -197,13 +197,14 @@ ExitKind Translator::dispatch(Wave& wave) {
             if (leave == Leave::CallStopped) return wave.exit.kind;
             if (leave == Leave::Fault) {
                 if (frame.leave_address) {
-                    const BlockRecord* at = cache_.find(frame.leave_address);
+                    const BlockRecord* at = cache_.find(frame.leave_address - 1);
                     if (const PcEntry* e = at ? CodeCache::find_guest(*at, frame.leave_address - 1) : nullptr)
                         if (e->guest < at->guest_pcs.size()) wave.exit.pc = at->guest_pcs[e->guest];
                 }
                 return wave.exit.kind;
             }
-            const BlockRecord* from = cache_.find(frame.leave_address);
+            // A return address: it may lie behind the block's last byte.
+            const BlockRecord* from = cache_.find(frame.leave_address - 1);
             if (!from) return fail(ExitKind::Unimplemented, "lost track of translated code");
             const auto offset = static_cast<uint32_t>(frame.leave_address - reinterpret_cast<uintptr_t>(from->host));
             if (leave == Leave::Budget) {

@@ -97,6 +97,7 @@ uint32_t to_half(float x) {
     const uint32_t sign = b >> 16 & 0x8000;
     if (std::isnan(x)) return sign | 0x7e00 | (b >> 13 & 0x3ff);
     const double magnitude = std::fabs(static_cast<double>(x));
+    if (magnitude == 0) return sign;
     if (magnitude >= 65520.0) return sign | 0x7c00;
     // In units of the last place of the result's binade.
     int exponent = 0;

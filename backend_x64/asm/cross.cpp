@@ -12,7 +12,10 @@ void BlockCompiler::cross_op(Value v) {
     const auto& a = i.args;
     // Address of a row: base register and displacement.
     auto row_base = [&](Unit u) {
-        const Home& home = schedule_.unit_home(u);
+        Home home = schedule_.unit_home(u);
+        // A register that will be copied because it changes later: read in place until then.
+        const Value p = schedule_.producer(u);
+        if (inst(p).op == Op::GetV && schedule_.position(p) >= position_) home = {Home::Row, static_cast<uint32_t>(inst(p).imm)};
         if (home.kind == Home::Temp)
             return x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, temps) + home.index * 256));
         if (home.kind != Home::Row) failed_ = true;

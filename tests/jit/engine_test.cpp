@@ -57,7 +57,7 @@ TEST_P(EngineTest, BudgetYieldsAndResumes) {
         s.wave.budget = 10;
         const machine::ExitKind kind = rig.engine->run(s.wave);
         if (kind == machine::ExitKind::EndProgram) break;
-        ASSERT_EQ(kind, machine::ExitKind::Yield);
+        ASSERT_EQ(kind, machine::ExitKind::Yield) << (s.wave.exit.reason ? s.wave.exit.reason : "");
         ASSERT_LE(s.wave.budget, 0);
     }
     EXPECT_GE(slices, 90u);

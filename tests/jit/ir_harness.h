@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -143,14 +144,20 @@ inline void randomise(State& s, Rng& rng) {
     s.wave.set_s64(machine::exec_lo, random_mask(rng));
 }
 
+inline std::string hex(uint64_t x) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(x));
+    return text;
+}
+
 // Both states after the same block: everything must be equal.
 inline testing::AssertionResult same(const State& got, const State& want) {
     for (uint32_t i = 0; i < (vgprs + agprs) * 64; ++i)
         if (got.wave.vgpr[i] != want.wave.vgpr[i])
-            return testing::AssertionFailure() << "v" << i / 64 << " lane " << i % 64 << std::hex << ": 0x" << got.wave.vgpr[i] << ", not 0x" << want.wave.vgpr[i];
+            return testing::AssertionFailure() << "v" << i / 64 << " lane " << i % 64 << ": " << hex(got.wave.vgpr[i]) << ", not " << hex(want.wave.vgpr[i]);
     for (uint32_t i = 0; i < 128; ++i)
         if (got.wave.sgpr[i] != want.wave.sgpr[i])
-            return testing::AssertionFailure() << "s" << i << std::hex << ": 0x" << got.wave.sgpr[i] << ", not 0x" << want.wave.sgpr[i];
+            return testing::AssertionFailure() << "s" << i << ": " << hex(got.wave.sgpr[i]) << ", not " << hex(want.wave.sgpr[i]);
     if (got.wave.scc != want.wave.scc) return testing::AssertionFailure() << "scc " << got.wave.scc;
     for (size_t i = 0; i < got.lds.size(); ++i)
         if (got.lds[i] != want.lds[i]) return testing::AssertionFailure() << "LDS byte " << i;

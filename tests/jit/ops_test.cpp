@@ -1,5 +1,6 @@
 // Every pure operation of opcodes.inc on both instruction sets against ir::evaluate, with registers, broadcasts
 // and constants as operands; then random graphs of them, which exercise scheduling and register allocation.
+#include <cstdlib>
 #include <functional>
 
 #include "tests/jit/ir_harness.h"
@@ -129,7 +130,10 @@ TEST_P(OpsTest, RandomGraphs) {
     std::vector<Op> ops;
     for (size_t n = 0; n < static_cast<size_t>(Op::count_); ++n)
         if (pure(static_cast<Op>(n))) ops.push_back(static_cast<Op>(n));
-    for (int round = 0; round < 400; ++round) {
+    // WJ_JIT_ROUNDS=100000 for a longer run.
+    const char* wanted = std::getenv("WJ_JIT_ROUNDS");
+    const int rounds = wanted ? std::atoi(wanted) : 400;
+    for (int round = 0; round < rounds; ++round) {
         Graph g(rng);
         const size_t size = 1 + rng() % 120;
         for (size_t i = 0; i < size; ++i) {
