@@ -165,6 +165,15 @@ TEST_P(DispatchTest, PrivateMemory) {
     }
 }
 
+TEST_P(DispatchTest, PreloadedArguments) {
+    if (GetParam().target != std::string("gfx90a")) GTEST_SKIP() << "only gfx90a can preload";
+    wj_kernel* k = kernel("asm", "preloaded");
+    ASSERT_TRUE(k);
+    uint64_t out = buffer(64);
+    ASSERT_EQ(run(k, packed(out, 1234)), WJ_OK) << error();
+    EXPECT_EQ(*host<uint32_t>(out), 1234u);
+}
+
 WJ_SETUPS(DispatchTest);
 
 }  // namespace

@@ -197,6 +197,33 @@ BEGIN jump_to
 END jump_to
 DESCRIPTOR jump_to
 
+#ifdef __gfx90a__
+// void preloaded(u32* out, u32 value): both are in s[2:4] when the code behind the first 256 bytes runs;
+// those are for firmware that does not preload, and store something else.
+BEGIN preloaded
+  s_load_dwordx2 s[2:3], s[0:1], 0x0
+  s_mov_b32 s4, 99
+  s_waitcnt lgkmcnt(0)
+  s_branch .Lpreloaded
+  .fill 60 - 2, 4, 0xbf800000
+.Lpreloaded:
+  v_mov_b32_e32 v1, 0
+  v_mov_b32_e32 v2, s4
+  global_store_dword v1, v2, s[2:3]
+END preloaded
+.section .rodata, "a"
+.p2align 6
+.amdhsa_kernel preloaded
+  .amdhsa_kernarg_size 16
+  .amdhsa_next_free_vgpr 8
+  .amdhsa_next_free_sgpr 16
+  .amdhsa_accum_offset 8
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_user_sgpr_kernarg_preload_length 3
+.end_amdhsa_kernel
+.text
+#endif
+
 // void dump_state(u32* out): s0-s19 and the work-item ids of one wave, for the initial register state.
 // s[0:3] scratch buffer, s[4:5] dispatch ptr, s[6:7] queue ptr, s[8:9] kernarg, s[10:11] dispatch id,
 // s[12:13] flat scratch init, s14 private size, s15-s17 work-group id, s18 info, s19 scratch wave offset.
