@@ -246,6 +246,7 @@ void BlockCompiler::region(uint32_t position) {
     mark(begin[0]);
     const bool masks = schedule_.uses_mask_slots(position);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, offsetof(Wave, agpr)));
+    choose_collectors(begin, count);
     a_.mov(reg::chunk, -256);
     if (masks) a_.mov(reg::bits, -8);
     const Label loop = a_.newLabel();
@@ -266,6 +267,7 @@ void BlockCompiler::region(uint32_t position) {
     if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
     a_.add(reg::chunk, width());
     a_.jnz(loop);
+    store_collectors();
 }
 
 bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& options, CompiledBlock& out) {

@@ -228,7 +228,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     static const Gp registers[][2] = {
         {x86::rsi, x86::rdi}, {x86::r8, x86::r9}, {x86::r10, x86::r11}};
     if (users < 2) return nullptr;
-    if (facts_.size() == std::size(registers)) facts_.erase(facts_.begin());  // the oldest
+    if (facts_.size() == facts_limit_) facts_.erase(facts_.begin());  // the oldest
     const Gp(*pair)[2] = registers;
     while (std::any_of(facts_.begin(), facts_.end(),
                        [&](const AddressFacts& f) { return f.address == (*pair)[0]; }))

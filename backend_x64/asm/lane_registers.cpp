@@ -290,7 +290,45 @@ void BlockCompiler::release_operands() {
     }
 }
 
+void BlockCompiler::choose_collectors(const Value* begin, uint32_t count) {
+    collectors_.clear();
+    bool memory = false;
+    for (uint32_t i = 0; i < count; ++i) {
+        const ir::Class cls = ir::op_info(inst(begin[i]).op).cls;
+        memory |= cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore;
+    }
+    static const Gp free[] = {x86::r11, x86::r10, x86::r9, x86::r8, x86::rdi, x86::rsi};
+    const size_t limit = memory ? 2 : std::size(free);
+    for (uint32_t i = 0; i < count && collectors_.size() < limit; ++i) {
+        if (block_->type(begin[i]) != Type::M) continue;
+        const Unit u = schedule_.unit(begin[i]);
+        if (schedule_.unit_home(u).kind == Home::Slot && schedule_.producer(u) == begin[i])
+            collectors_.push_back({u, free[collectors_.size()]});
+    }
+    facts_limit_ = collectors_.empty() ? 3 : 2;
+}
+
+void BlockCompiler::store_collectors() {
+    for (const Collector& c : collectors_) a_.mov(home_mem(schedule_.unit_home(c.unit)), c.reg);
+}
+
 void BlockCompiler::store_mask(Unit u) {
+    for (const Collector& c : collectors_) {
+        if (c.unit != u) continue;
+        // In at the bottom, then rotate: the first chunk's bits come round to the bottom again.
+        const auto r = static_cast<uint32_t>(state(u).reg);
+        if (avx512_) {
+            a_.kmovw(x86::eax, x86::k(r));
+            a_.mov(c.reg.r16(), x86::ax);
+            a_.ror(c.reg, 16);
+        } else {
+            a_.vmovmskps(x86::eax, x86::ymm(r));
+            a_.mov(c.reg.r8(), x86::al);
+            a_.ror(c.reg, 8);
+        }
+        return;
+    }
+    state(u).stored = true;
     const Mem mem = mask_mem(schedule_.unit_home(u));
     if (avx512_) {
         a_.kmovw(mem, x86::k(static_cast<uint32_t>(state(u).reg)));
@@ -306,7 +344,6 @@ void BlockCompiler::define_done(Unit u) {
     if (is_mask_unit(u)) {
         if (home.kind != Home::Slot) return;
         store_mask(u);
-        s.stored = true;
     } else if (home.kind == Home::Temp) {
         movu(temp(home.index), vec(s.reg));
         s.stored = true;
