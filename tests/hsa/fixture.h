@@ -8,6 +8,7 @@
 #include <hsa/hsa_ext_amd.h>
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #define HSA_OK(call) ASSERT_EQ(call, HSA_STATUS_SUCCESS)
@@ -88,7 +89,7 @@ public:
     }
     ~TestQueue() { EXPECT_EQ(hsa_queue_destroy(queue), HSA_STATUS_SUCCESS); }
 
-    // As HIP does it: index, body with an invalid header, header, doorbell.
+    // As HIP does it: index, body, header, doorbell.
     template <class Packet>
     void submit(const Packet& packet, uint16_t header) {
         static_assert(sizeof packet == 64);
@@ -96,11 +97,10 @@ public:
         while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size) {
         }
         auto* slot = static_cast<Packet*>(queue->base_address) + index % queue->size;
-        Packet copy = packet;
         uint32_t first;
-        std::memcpy(&first, &copy, 4);
-        reinterpret_cast<uint16_t*>(&copy)[0] = HSA_PACKET_TYPE_INVALID;
-        std::memcpy(slot, &copy, 64);
+        std::memcpy(&first, &packet, 4);
+        std::memcpy(reinterpret_cast<char*>(slot) + 4, reinterpret_cast<const char*>(&packet) + 4,
+                    60);
         __atomic_store_n(reinterpret_cast<uint32_t*>(slot), (first & 0xffff0000u) | header,
                          __ATOMIC_RELEASE);
         hsa_signal_store_screlease(queue->doorbell_signal, static_cast<hsa_signal_value_t>(index));

@@ -85,7 +85,7 @@ TEST_F(Hsa, DependenciesWrittenBehindTheRuntimesBack) {
     q.barrier(barrier_and, {a}, done);
     volatile hsa_signal_value_t* word = nullptr;
     HSA_OK(hsa_amd_signal_value_pointer(a, &word));
-    *word = 0;
+    __atomic_store_n(word, 0, __ATOMIC_RELEASE);
     EXPECT_EQ(wait_zero(done), 0);
     for (hsa_signal_t s : {a, done}) HSA_OK(hsa_signal_destroy(s));
 }

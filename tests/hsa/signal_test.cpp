@@ -69,8 +69,8 @@ TEST_F(Hsa, SleepersWakeUpForEveryWayToWrite) {
         EXPECT_FALSE(woken);
         if (way == 0) hsa_signal_store_screlease(s, 0);
         if (way == 1) hsa_signal_subtract_relaxed(s, 1);
-        if (way == 2) hsa_signal_silent_store_relaxed(s, 0);  // nobody is told
-        if (way == 3) *word = 0;                              // as guest code does
+        if (way == 2) hsa_signal_silent_store_relaxed(s, 0);        // nobody is told
+        if (way == 3) __atomic_store_n(word, 0, __ATOMIC_RELEASE);  // as guest code does
         sleeper.join();
     }
     HSA_OK(hsa_signal_destroy(s));
