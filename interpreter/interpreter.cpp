@@ -110,6 +110,16 @@ bool ends_block(const Inst& in) {
     }
 }
 
+// Sources that only graphics waves or LDS-direct loads have: refused, not read as 0.
+const char* refused_operand(const Inst& in) {
+    for (const Operand& o : in.src) {
+        if (o.kind != Operand::Kind::Special) continue;
+        if (o.reg == 254) return "lds_direct";
+        if (o.reg == 239) return "src_pops_exiting_wave_id";
+    }
+    return nullptr;
+}
+
 // Words of guest code; every page is checked for execute rights once.
 class CodeReader {
 public:
@@ -176,6 +186,10 @@ std::unique_ptr<Block> decode_block(const Target& target, const machine::ExecCon
         step.run = handler(step.inst.op);
         if (!step.run) {
             fail(ExitKind::Unimplemented, op_info(step.inst.op).name.data());
+            break;
+        }
+        if (const char* refused = refused_operand(step.inst)) {
+            fail(ExitKind::Unimplemented, refused);
             break;
         }
         const RegisterNeeds n = needs_of(step.inst);

@@ -175,7 +175,7 @@ void accvgpr_copy(Wave& w, const Inst& in) {
         r = vrow(w, in.src[0]);
     else
         for (u32 l = 0; l < lanes; ++l) buf.v[l] = read_lane(w, in.src[0], 0);
-    write_row(v.dest_row(), r, w.exec());
+    write_row(v.dest_row(), r, v.active);
 }
 
 // clang-format off

@@ -167,6 +167,12 @@ TEST_F(EngineTest, RefusesByName) {
     EXPECT_STREQ(w.exit.reason, "s_setkill");
 }
 
+TEST_F(EngineTest, RefusesLdsDirect) {
+    write_code({0x7e0202fe, s_endpgm});  // v_mov_b32 v1, src_lds_direct
+    EXPECT_EQ(engine->run(w), ExitKind::Unimplemented);
+    EXPECT_STREQ(w.exit.reason, "lds_direct");
+}
+
 TEST_F(EngineTest, ChangedCode) {
     write_code({s_movk_s0_7, s_endpgm});
     EXPECT_EQ(engine->run(w), ExitKind::EndProgram);

@@ -4,11 +4,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <sstream>
 
 #include "frontend/target.h"
+#include "memory/address_space.h"
 
 namespace wj::test {
 
@@ -30,6 +32,7 @@ constexpr uint32_t vgprs = 256, agprs = 256;
 
 struct State {
     std::vector<uint32_t> vector = std::vector<uint32_t>((vgprs + agprs) * 64 + 16);
+    memory::AddressSpace space;
     std::unique_ptr<machine::ExecContext> ctx = std::make_unique<machine::ExecContext>();
     machine::Wave wave;
 
@@ -40,6 +43,7 @@ struct State {
         wave.vgpr_count = vgprs;
         wave.agpr_count = agprs;
         wave.sgpr_count = 102;
+        ctx->memory = &space;
         wave.ctx = ctx.get();
         wave.budget = 1 << 20;
         wave.set_s64(machine::exec_lo, ~uint64_t{0});
@@ -148,9 +152,6 @@ Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) 
         pclose(pipe);
         unlink(path);
         if (!error.empty()) return {Code::InvalidArgument, target + ": " + error};
-        // The decoder looks at up to four words, also behind the end.
-        for (const size_t i : list)
-            cases[i].code.insert(cases[i].code.end(), cases[i].code.empty() ? 0 : 4, 0xbf810000);
         for (const size_t i : list)
             if (cases[i].code.empty())
                 return {Code::InvalidArgument, cases[i].name + ": not assembled"};
@@ -179,10 +180,14 @@ std::string run_case(machine::Engine& engine, const SemanticCase& c) {
             if (wide) *cell++ = static_cast<uint32_t>(x >> 32);
         }
     }
-    const auto begin = reinterpret_cast<uint64_t>(c.code.data());
+    const uint64_t bytes = 4 * c.code.size();
+    auto code = state.space.allocate(bytes, memory::read_write | memory::executable, "code");
+    if (!code) return code.status().message();
+    const uint64_t begin = *code;
+    std::memcpy(reinterpret_cast<void*>(begin), c.code.data(), bytes);
     w.pc = begin;
     const machine::ExitKind kind = engine.run(w);
-    engine.invalidate(begin, begin + 4 * c.code.size());
+    engine.invalidate(begin, begin + bytes);
     if (kind != machine::ExitKind::EndProgram)
         return "stopped with kind " + std::to_string(static_cast<int>(kind)) +
                (w.exit.reason ? std::string(": ") + w.exit.reason : "");

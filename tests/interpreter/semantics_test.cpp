@@ -1,16 +1,42 @@
-// All cases of tests/interpreter/cases on the interpreter.
+// All cases of tests/interpreter/cases on every engine that this host can run.
 #include "tests/interpreter/semantics.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "frontend/target.h"
 #include "interpreter/interpreter.h"
+#ifdef WJ_TRANSLATOR
+#include "backend_x64/translator.h"
+#endif
 
 namespace wj::test {
 namespace {
+
+enum class EngineKind { Interpreter, Avx2, Avx512 };
+
+constexpr const char* engine_name(EngineKind kind) {
+    return kind == EngineKind::Interpreter ? "Interpreter"
+           : kind == EngineKind::Avx2      ? "Avx2"
+                                           : "Avx512";
+}
+
+// Null when the host lacks what the engine needs.
+std::unique_ptr<machine::Engine> make(EngineKind kind, const Target& target) {
+    if (kind == EngineKind::Interpreter) return interp::make_interpreter(target);
+#ifdef WJ_TRANSLATOR
+    const x64::Isa isa = kind == EngineKind::Avx2 ? x64::Isa::Avx2 : x64::Isa::Avx512;
+    if (x64::host_supports(isa)) {
+        auto engine = x64::make_translator(target, isa);
+        EXPECT_TRUE(engine) << engine.status().message();
+        if (engine) return std::move(*engine);
+    }
+#endif
+    return nullptr;
+}
 
 std::vector<std::string> case_files() {
     std::vector<std::string> files;
@@ -20,25 +46,36 @@ std::vector<std::string> case_files() {
     return files;
 }
 
-class Semantics : public ::testing::TestWithParam<std::string> {};
+class Semantics : public ::testing::TestWithParam<std::tuple<EngineKind, std::string>> {};
 
-TEST_P(Semantics, Interpreter) {
-    auto cases = read_cases(std::string(WJ_CASES) + "/" + GetParam());
+TEST_P(Semantics, Cases) {
+    const auto& [kind, file] = GetParam();
+    auto cases = read_cases(std::string(WJ_CASES) + "/" + file);
     ASSERT_TRUE(cases) << cases.status().message();
     const Status status = assemble(*cases, WJ_LLVM_MC);
     ASSERT_TRUE(status) << status.message();
     ASSERT_FALSE(cases->empty());
+    std::map<std::string, std::unique_ptr<machine::Engine>> engines;
     for (const SemanticCase& c : *cases) {
         const Target* target = find_target(c.target);
         ASSERT_NE(target, nullptr) << c.target;
-        const auto engine = interp::make_interpreter(*target);
+        auto& engine = engines[c.target];
+        if (!engine) engine = make(kind, *target);
+        if (!engine) GTEST_SKIP() << "not supported by this host or build";
         EXPECT_EQ(run_case(*engine, c), "") << c.name << " (" << c.target << ")";
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Semantics, ::testing::ValuesIn(case_files()), [](const auto& info) {
-    return info.param.substr(0, info.param.find('.'));
-});
+INSTANTIATE_TEST_SUITE_P(Files, Semantics,
+                         ::testing::Combine(::testing::Values(EngineKind::Interpreter,
+                                                              EngineKind::Avx2, EngineKind::Avx512),
+                                            ::testing::ValuesIn(case_files())),
+                         [](const auto& info) {
+                             std::string name = engine_name(std::get<0>(info.param));
+                             const std::string& file = std::get<1>(info.param);
+                             name += '_';
+                             return name.append(file, 0, file.find('.'));
+                         });
 
 }  // namespace
 }  // namespace wj::test
