@@ -122,7 +122,7 @@ void Schedule::assign_positions() {
     uint32_t barrier = 0;      // even; everything later stays at or behind it
     uint32_t highest = 0;
     uint32_t last_load[3] = {}, last_store[3] = {}, last_uload = 0;
-    std::vector<uint32_t> row_set(512, 0), sgpr_set(132, 0);
+    std::vector<uint32_t> row_set(512, 0), sgpr_set(132, 0), sgpr_get(132, 0);
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
         uint32_t p = 0;
@@ -132,12 +132,16 @@ void Schedule::assign_positions() {
                 break;
             case Class::GetS:
                 p = std::max(barrier, sgpr_set[i.op == Op::GetScc ? 130 : i.imm]);
-                if (i.op == Op::GetS64) p = std::max(p, sgpr_set[i.imm + 1]);
+                if (i.op == Op::GetS64) {
+                    p = std::max(p, sgpr_set[i.imm + 1]);
+                    // Either half may have to wait: writes of the other come behind this read.
+                    for (uint64_t r : {i.imm, i.imm + 1}) sgpr_get[r] = std::max(sgpr_get[r], p);
+                }
                 break;
             case Class::SetS: {
                 const uint32_t reg = i.op == Op::SetScc ? 130 : static_cast<uint32_t>(i.imm);
-                p = std::max({uniform_of(i), barrier, sgpr_set[reg]});
-                if (i.op == Op::SetS64) p = std::max(p, sgpr_set[reg + 1]), sgpr_set[reg + 1] = p;
+                p = std::max({uniform_of(i), barrier, sgpr_set[reg], sgpr_get[reg]});
+                if (i.op == Op::SetS64) p = std::max({p, sgpr_set[reg + 1], sgpr_get[reg + 1]}), sgpr_set[reg + 1] = p;
                 sgpr_set[reg] = p;
                 break;
             }
@@ -414,8 +418,9 @@ bool Schedule::assign_homes() {
                 if (std::none_of(temps.begin(), temps.end(), [&](auto& t) { return t.second == u; })) temps.push_back({position_[v], u});
             }
         }
-        for (Value a : i.args) {
-            if (a == no_value) continue;
+        for (Value arg : i.args) {
+            if (arg == no_value || block_->type(arg) != Type::V32) continue;
+            const Value a = producer_[unit(arg)];
             const Op op = inst(a).op;
             if ((op != Op::Splat32 && op != Op::LaneId) || copy_[a]) continue;
             copy_[a] = 1;

@@ -200,7 +200,7 @@ protected:
             model.wave.pc = run.wave.pc = block.pc;
             ir::evaluate(block, model.wave);
             rig.engine->run(run.wave);
-            ASSERT_EQ(run.wave.exit.kind, block.term.exit);
+            ASSERT_EQ(run.wave.exit.kind, block.term.exit) << ir::print(block) << x64::disassemble_block(block, GetParam());
             ASSERT_TRUE(same(run, model)) << ir::print(block) << x64::disassemble_block(block, GetParam());
         }
     }
