@@ -148,6 +148,7 @@ void Queue::inactivate() {
 }
 
 void Queue::process(bool may_run) {
+    if (in_forked_child()) return;
     if (notes_.fetch_add(1) != 0) return;  // the thread at work will look again
     for (uint32_t seen = 1;;) {
         while (!stopped_.load(std::memory_order_relaxed) && step(may_run)) {

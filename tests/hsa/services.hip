@@ -203,7 +203,8 @@ static int test_fork() {
     HIP_CHECK(hipMemset(data.get(), 0, 256));
     HIP_CHECK(hipDeviceSynchronize());
     std::fflush(stdout);
-    const pid_t child = fork();
+    bool plain_exit = false;
+    pid_t child = fork();
     if (child == 0) {
         hipStream_t s;
         _exit(hipStreamCreate(&s) == hipSuccess && hipStreamSynchronize(s) == hipSuccess ? 0 : 5);
@@ -211,6 +212,14 @@ static int test_fork() {
     for (int i = 0; i < 3000; i++) {
         int status = 0;
         if (waitpid(child, &status, WNOHANG) == child) {
+            if (!plain_exit) {   // now a child that only ends, with all destructors
+                plain_exit = true;
+                std::fflush(stdout);
+                child = fork();
+                if (child == 0) std::exit(0);
+                continue;
+            }
+            if (status != 0) return fail("status of the child that ends", status);
             add_one<<<1, 64>>>(data.get(), 64);   // the parent goes on
             HIP_CHECK(hipDeviceSynchronize());
             return 0;
