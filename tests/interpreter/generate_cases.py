@@ -829,6 +829,38 @@ for scaled in (False, True):
     asm = 'v_mfma%s_f32_16x16x128_f8f6f4 v[20:23], v[0:3], v[4:7], v[8:11]%s cbsz:4 blgp:4' % ('_scale' if scaled else '', ', v12, v13 op_sel_hi:[0,0,0]' if scaled else '')
     case(X, asm.split()[0], asm, [('v%d' % i, va[i]) for i in range(4)] + [('v%d' % (4 + i), vb[i]) for i in range(4)] + [('v%d' % (8 + i), vc[i]) for i in range(4)] + [('v12', [x | 0x55000000 for x in sa]), ('v13', [x | 0x66000000 for x in sb])], [('v%d' % (20 + i), vd[i]) for i in range(4)], 'gfx950')
 
+# ---------------------------------------------------------------- what is left of the frequent instructions
+T_ = 'float_f32'
+vector(T_, 'v_rcp_iflag_f32', ['f32'], 32, lambda a: F32.div(F32.one, a))
+vector('float_f64', 'v_rsq_f64', ['f64'], 64, lambda a: F64.div(F64.one, sqrt(F64)(a)))
+for mode in (0xf0, 0xc0):
+    a, b = f32s(), f32s()
+    case(T_, 'v_madmk_f32', 'v_madmk_f32 v10, v0, 0x40490fdb, v2', [('v0', a), ('v2', b)], [('v10', [mad(x, 0x40490fdb, y) for x, y in zip(a, b)])], mode=mode)
+    case(T_, 'v_madak_f32', 'v_madak_f32 v10, v0, v2, 0x40490fdb', [('v0', a), ('v2', b)], [('v10', [mad(x, y, 0x40490fdb) for x, y in zip(a, b)])], mode=mode)
+for t, m in (('gfx942', 'v_fmamk_f32'), ('gfx942', 'v_fmaak_f32')):
+    a, b = f32s(), f32s()
+    if m == 'v_fmamk_f32': case(T_, m, 'v_fmamk_f32 v10, v0, 0x40490fdb, v2', [('v0', a), ('v2', b)], [('v10', [F32.fma(x, 0x40490fdb, y) for x, y in zip(a, b)])], t)
+    else: case(T_, m, 'v_fmaak_f32 v10, v0, v2, 0x40490fdb', [('v0', a), ('v2', b)], [('v10', [F32.fma(x, y, 0x40490fdb) for x, y in zip(a, b)])], t)
+# Arguments whose results are exact, and the special ones (error bounds: transcendental_test.cpp)
+p2 = lambda n: F32.encode(Fr(2) ** n)
+ints = [-149, -126, -127, -1, 0, 1, 10, 127]
+case(T_, 'v_exp_f32', 'v_exp_f32 v10, v0', [('v0', [F32.encode(Fr(n)) for n in ints] + [F32.encode(Fr(128)), 0xff800000, 0x7f800000, 0x7f812345])], [('v10', [p2(n) for n in ints] + [0x7f800000, 0, 0x7f800000, 0x7fc12345])])
+case(T_, 'v_exp_f32 flush', 'v_exp_f32 v10, v0', [('v0', [F32.encode(Fr(n)) for n in ints])], [('v10', [F32.flush(p2(n)) for n in ints])], mode=0xc0)
+case(T_, 'v_log_f32', 'v_log_f32 v10, v0', [('v0', [p2(n) for n in ints] + [0, 0x80000000, 0xbf800000, 0x7f800000, 0x7f812345])], [('v10', [F32.encode(Fr(n)) for n in ints] + [0xff800000, 0xff800000, 0xffc00000, 0x7f800000, 0x7fc12345])])
+case(T_, 'v_rsq_f32', 'v_rsq_f32 v10, v0', [('v0', [p2(2 * n) for n in (-74, -63, -3, 0, 5, 63)] + [0, 0x80000000, 0xbf800000, 0x7f800000, 0x7f812345])], [('v10', [p2(-n) for n in (-74, -63, -3, 0, 5, 63)] + [0x7f800000, 0xff800000, 0xffc00000, 0, 0x7fc12345])])
+quarters = [F32.encode(Fr(n, 4), 0, n < 0) for n in range(-5, 6)] + [0x80000000]
+case(T_, 'v_sin_f32', 'v_sin_f32 v10, v0', [('v0', [q for q, n in zip(quarters, range(-5, 6)) if n & 1] + [0, 0x80000000])], [('v10', [F32.encode(Fr(1 if n % 4 == 1 else -1)) for n in range(-5, 6) if n & 1] + [0, 0x80000000])])
+case(T_, 'v_cos_f32', 'v_cos_f32 v10, v0', [('v0', [q for q, n in zip(quarters, range(-5, 6)) if not n & 1])], [('v10', [F32.encode(Fr(1 if n % 4 == 0 else -1)) for n in range(-5, 6) if not n & 1])])
+for n, f in (('v_exp_f16', lambda n: (F16.encode(Fr(n)), F16.encode(Fr(2) ** n))), ('v_log_f16', lambda n: (F16.encode(Fr(2) ** n), F16.encode(Fr(n))))):
+    case('float_f16', n, n + ' v10, v0', [('v0', [f(k)[0] for k in range(-14, 16)])], [('v10', [f(k)[1] for k in range(-14, 16)])])
+vector('float_f16', 'v_rcp_f16', ['f16'], 32, lambda a: F16.div(F16.one, lo16(a)))
+a, b = u32s(64), u32s(64)
+for t in ('gfx908', 'gfx90a'):
+    case(C, 'v_accvgpr_write_b32', 'v_accvgpr_write_b32 a3, v0', [('v0', a), ('a3', b), ('exec', [EX])], [('a3', [x if EX >> l & 1 else y for l, (x, y) in enumerate(zip(a, b))])], t)
+    case(C, 'v_accvgpr_read_b32', 'v_accvgpr_read_b32 v10, a3', [('a3', a), ('v10', b), ('exec', [EX])], [('v10', [x if EX >> l & 1 else y for l, (x, y) in enumerate(zip(a, b))])], t)
+case(C, 'v_accvgpr_mov_b32', 'v_accvgpr_mov_b32 a4, a3', [('a3', a)], [('a4', a)])
+case('scalar', 'nothing', ['s_nop 3', 's_waitcnt 0', 's_sendmsg sendmsg(MSG_INTERRUPT)', 's_setprio 1', 'v_nop', 's_mov_b32 s20, 1'], [], [('s20', [1])])
+
 here = os.path.dirname(os.path.abspath(__file__))
 for name, cases in out.items():
     with open(os.path.join(here, 'cases', name + '.txt'), 'w') as f:
