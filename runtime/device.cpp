@@ -39,6 +39,13 @@ public:
     DeviceImpl(DeviceOptions options, const Target& target)
         : options_(std::move(options)), target_(target), service_(memory_, "dispatch packets") {}
 
+    ~DeviceImpl() override {
+        scheduler_.reset();   // no dispatch runs from here on
+        std::lock_guard lock(modules_mutex_);
+        for (Entry& entry : modules_)
+            if (auto module = entry.weak.lock()) module->detach();
+    }
+
     Status start() {
         auto engine = make_engine(options_.engine, target_);
         if (!engine) return engine.status();

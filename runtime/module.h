@@ -33,6 +33,12 @@ public:
     uint64_t elf_address(uint64_t guest) const { return guest - base_ + layout_.base; }
     std::string where(uint64_t pc) const;  // "function+0x10", or empty
 
+    // The device goes away before the module: its memory is freed with the address space.
+    void detach() {
+        base_ = 0;
+        on_unload = nullptr;
+    }
+
     // Called before the memory goes away.
     std::function<void(ModuleImpl&)> on_unload;
 
