@@ -1,4 +1,5 @@
-// What a launch of an empty kernel and hipDeviceSynchronize cost through HIP. Prints the median in microseconds.
+// What a launch of an empty kernel and hipDeviceSynchronize cost through HIP. Prints the median in
+// microseconds.
 #include <algorithm>
 #include <chrono>
 
@@ -17,7 +18,9 @@ int main(int argc, char** argv) {
         auto begin = std::chrono::steady_clock::now();
         empty<<<1, 64>>>();
         HIP_CHECK(hipDeviceSynchronize());
-        micros.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+        micros.push_back(
+            std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin)
+                .count());
     }
     std::nth_element(micros.begin(), micros.begin() + launches / 2, micros.end());
     std::printf("%.2f\n", micros[launches / 2]);

@@ -10,14 +10,16 @@ __host__ __device__ T normal_cdf(T x) {
 template <class T>
 __host__ __device__ void price(T spot, T strike, T years, T rate, T volatility, T& call, T& put) {
     T deviation = volatility * sqrt(years);
-    T d1 = (log(spot / strike) + (rate + volatility * volatility / 2) * years) / deviation, d2 = d1 - deviation;
+    T d1 = (log(spot / strike) + (rate + volatility * volatility / 2) * years) / deviation,
+      d2 = d1 - deviation;
     T discounted = strike * exp(-rate * years);
     call = spot * normal_cdf(d1) - discounted * normal_cdf(d2);
     put = discounted * normal_cdf(-d2) - spot * normal_cdf(-d1);
 }
 
 template <class T>
-__global__ void black_scholes(const T* spot, const T* strike, const T* years, T* call, T* put, T rate, T volatility, int n) {
+__global__ void black_scholes(const T* spot, const T* strike, const T* years, T* call, T* put,
+                              T rate, T volatility, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) price(spot[i], strike[i], years[i], rate, volatility, call[i], put[i]);
 }
@@ -34,7 +36,8 @@ bool run(const char* type, int n, double relative, double absolute) {
         price<double>(spot[i], strike[i], years[i], T(0.02), T(0.3), calls[i], puts[i]);
     }
     check::Device<T> dspot(spot), dstrike(strike), dyears(years), call(n), put(n);
-    black_scholes<T><<<check::blocks(n, 128), 128>>>(dspot, dstrike, dyears, call, put, T(0.02), T(0.3), n);
+    black_scholes<T>
+        <<<check::blocks(n, 128), 128>>>(dspot, dstrike, dyears, call, put, T(0.02), T(0.3), n);
     check::launched();
     std::printf("%s, %d options\n", type, n);
     bool ok = check::near("call", call.to_host(), calls, relative, absolute);

@@ -11,14 +11,14 @@
 #include <vector>
 
 // Ends the program with the place and the name of the error.
-#define HIP_CHECK(call)                                                                                \
-    do {                                                                                               \
-        hipError_t error_ = (call);                                                                    \
-        if (error_ != hipSuccess) {                                                                    \
-            std::fprintf(stderr, "FAIL %s:%d: %s: %s\n", __FILE__, __LINE__, #call,                    \
-                         hipGetErrorString(error_));                                                   \
-            std::exit(1);                                                                              \
-        }                                                                                              \
+#define HIP_CHECK(call)                                                             \
+    do {                                                                            \
+        hipError_t error_ = (call);                                                 \
+        if (error_ != hipSuccess) {                                                 \
+            std::fprintf(stderr, "FAIL %s:%d: %s: %s\n", __FILE__, __LINE__, #call, \
+                         hipGetErrorString(error_));                                \
+            std::exit(1);                                                           \
+        }                                                                           \
     } while (0)
 
 namespace check {
@@ -45,7 +45,9 @@ public:
         state_ ^= state_ >> 27;
         return uint32_t((state_ * 0x2545f4914f6cdd1dull) >> 32);
     }
-    double range(double low, double high) { return low + (high - low) * (next() * (1.0 / 4294967296.0)); }
+    double range(double low, double high) {
+        return low + (high - low) * (next() * (1.0 / 4294967296.0));
+    }
 
 private:
     uint64_t state_;
@@ -55,7 +57,9 @@ private:
 template <class T>
 class Device {
 public:
-    explicit Device(size_t count) : count_(count) { HIP_CHECK(hipMalloc(&data_, count * sizeof(T))); }
+    explicit Device(size_t count) : count_(count) {
+        HIP_CHECK(hipMalloc(&data_, count * sizeof(T)));
+    }
     explicit Device(const std::vector<T>& host) : Device(host.size()) { copy_from(host); }
     ~Device() { (void)hipFree(data_); }
     Device(const Device&) = delete;
@@ -86,12 +90,14 @@ bool equal(const char* what, const std::vector<T>& got, const std::vector<T>& wa
         }
     if (differing == 0 && got.size() == want.size()) return true;
     std::fprintf(stderr, "FAIL %s[%zu] = %.17g, want %.17g (%zu of %zu differ)\n", what, first,
-                 first < got.size() ? double(got[first]) : 0.0, double(want[first]), differing, want.size());
+                 first < got.size() ? double(got[first]) : 0.0, double(want[first]), differing,
+                 want.size());
     return false;
 }
 
 template <class T, class U>
-bool near(const char* what, const std::vector<T>& got, const std::vector<U>& want, double relative, double absolute) {
+bool near(const char* what, const std::vector<T>& got, const std::vector<U>& want, double relative,
+          double absolute) {
     size_t differing = 0, first = 0;
     for (size_t i = 0; i < want.size(); i++) {
         double difference = std::fabs(double(got[i]) - double(want[i]));
@@ -116,6 +122,8 @@ inline int result(const char* name, bool ok) {
     return ok ? 0 : 1;
 }
 
-inline unsigned blocks(size_t items, unsigned block) { return unsigned((items + block - 1) / block); }
+inline unsigned blocks(size_t items, unsigned block) {
+    return unsigned((items + block - 1) / block);
+}
 
 }  // namespace check

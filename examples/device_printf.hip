@@ -34,8 +34,8 @@ int main(int argc, char** argv) {
     char line[256];
     while (std::fgets(line, sizeof line, file)) got.push_back(line);
     for (int i = 0; i < lanes; i += 3) {
-        std::snprintf(line, sizeof line, "lane %d of %s: %.3f 0x%llx %c%%\n", i, "wave", i * 0.125, 1ull << (i % 40 + 20),
-                      'a' + i % 26);
+        std::snprintf(line, sizeof line, "lane %d of %s: %.3f 0x%llx %c%%\n", i, "wave", i * 0.125,
+                      1ull << (i % 40 + 20), 'a' + i % 26);
         want.push_back(line);
     }
     // The order of waves is free.

@@ -1,4 +1,5 @@
-// y = a * x + y in half precision: scalar halves, and pairs (packed instructions). Usage: half_axpy [elements]
+// y = a * x + y in half precision: scalar halves, and pairs (packed instructions). Usage: half_axpy
+// [elements]
 #include <hip/hip_fp16.h>
 
 #include "check.h"

@@ -1,12 +1,13 @@
-// Histogram of bytes: atomics in LDS, then in global memory; and one with 16-bit bins by global atomics only.
-// Usage: histogram [bytes]
+// Histogram of bytes: atomics in LDS, then in global memory; and one with 16-bit bins by global
+// atomics only. Usage: histogram [bytes]
 #include "check.h"
 
 __global__ void histogram_lds(const uint8_t* in, size_t n, unsigned* bins) {
     __shared__ unsigned local[256];
     for (unsigned b = threadIdx.x; b < 256; b += blockDim.x) local[b] = 0;
     __syncthreads();
-    for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += size_t(gridDim.x) * blockDim.x)
+    for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
+         i += size_t(gridDim.x) * blockDim.x)
         atomicAdd(&local[in[i]], 1u);
     __syncthreads();
     for (unsigned b = threadIdx.x; b < 256; b += blockDim.x)
@@ -14,7 +15,8 @@ __global__ void histogram_lds(const uint8_t* in, size_t n, unsigned* bins) {
 }
 
 __global__ void histogram_global(const uint8_t* in, size_t n, unsigned* bins) {
-    for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i + 1 < n; i += size_t(gridDim.x) * blockDim.x)
+    for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i + 1 < n;
+         i += size_t(gridDim.x) * blockDim.x)
         atomicAdd(&bins[in[i] | in[i + 1] << 8], 1u);
 }
 

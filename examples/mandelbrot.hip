@@ -8,7 +8,8 @@ struct View {
     double x, y, pixel;
 };
 
-// Iterations until |z| > 2 for c. f64, every operation rounded once, so that the CPU can agree exactly.
+// Iterations until |z| > 2 for c. f64, every operation rounded once, so that the CPU can agree
+// exactly.
 __host__ __device__ inline unsigned escape_time(double cx, double cy, unsigned limit) {
 #pragma clang fp contract(off)
     double x = 0, y = 0;
@@ -26,23 +27,28 @@ __host__ __device__ inline unsigned escape_time(double cx, double cy, unsigned l
 __global__ void mandelbrot(unsigned* out, int width, int height, View view, unsigned limit) {
     int px = blockIdx.x * blockDim.x + threadIdx.x, py = blockIdx.y * blockDim.y + threadIdx.y;
     if (px < width && py < height)
-        out[py * width + px] = escape_time(view.x + px * view.pixel, view.y + py * view.pixel, limit);
+        out[py * width + px] =
+            escape_time(view.x + px * view.pixel, view.y + py * view.pixel, limit);
 }
 
 int main(int argc, char** argv) {
-    int width = int(check::argument(argc, argv, 1, 640)), height = int(check::argument(argc, argv, 2, 400));
+    int width = int(check::argument(argc, argv, 1, 640)),
+        height = int(check::argument(argc, argv, 2, 400));
     unsigned limit = unsigned(check::argument(argc, argv, 3, 300));
     const char* path = argc > 4 ? argv[4] : "mandelbrot.png";
     View view{-2.3, 0, 3.4 / width};
     view.y = -view.pixel * height / 2;
     check::Device<unsigned> out(size_t(width) * height);
-    mandelbrot<<<dim3(check::blocks(width, 16), check::blocks(height, 16)), dim3(16, 16)>>>(out, width, height, view, limit);
+    mandelbrot<<<dim3(check::blocks(width, 16), check::blocks(height, 16)), dim3(16, 16)>>>(
+        out, width, height, view, limit);
     check::launched();
     std::vector<unsigned> got = out.to_host(), want(got.size());
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
-            want[size_t(y) * width + x] = escape_time(view.x + x * view.pixel, view.y + y * view.pixel, limit);
-    // The position of a pixel may be fused on the device: allow a thousandth of the pixels to differ.
+            want[size_t(y) * width + x] =
+                escape_time(view.x + x * view.pixel, view.y + y * view.pixel, limit);
+    // The position of a pixel may be fused on the device: allow a thousandth of the pixels to
+    // differ.
     size_t differing = 0;
     for (size_t i = 0; i < got.size(); i++) differing += got[i] != want[i];
     if (differing * 1000 > got.size()) {

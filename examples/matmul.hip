@@ -40,7 +40,8 @@ bool run(const char* type, int n, double tolerance) {
     }
     for (int i = 0; i < n; i++)
         for (int k = 0; k < n; k++)
-            for (int j = 0; j < n; j++) want[i * n + j] += double(a[i * n + k]) * double(b[k * n + j]);
+            for (int j = 0; j < n; j++)
+                want[i * n + j] += double(a[i * n + k]) * double(b[k * n + j]);
     check::Device<T> da(a), db(b), naive(elements), tiled(elements);
     dim3 block(tile, tile), grid(check::blocks(n, tile), check::blocks(n, tile));
     multiply_naive<T><<<grid, block>>>(da, db, naive, n);

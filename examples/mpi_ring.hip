@@ -1,5 +1,5 @@
-// HIP and MPI: every rank hands a device buffer to the next one, by its device pointer, and works on what it gets.
-// Usage: mpirun -n 2 mpi_ring [elements] [rounds]
+// HIP and MPI: every rank hands a device buffer to the next one, by its device pointer, and works
+// on what it gets. Usage: mpirun -n 2 mpi_ring [elements] [rounds]
 // hipcc-flags: -I/usr/lib/x86_64-linux-gnu/openmpi/include -DOMPI_SKIP_MPICXX -lmpi
 #include <mpi.h>
 
@@ -11,7 +11,8 @@ __global__ void work(uint32_t* data, size_t n, uint32_t rank) {
 }
 
 int main(int argc, char** argv) {
-    // Open MPI's topology library would load every OpenCL driver, and with PoCL's a second LLVM beside HIP's.
+    // Open MPI's topology library would load every OpenCL driver, and with PoCL's a second LLVM
+    // beside HIP's.
     setenv("HWLOC_COMPONENTS", "-opencl", 0);
     MPI_Init(&argc, &argv);
     int rank, ranks;
@@ -27,8 +28,8 @@ int main(int argc, char** argv) {
         work<<<check::blocks(n, 256), 256>>>(mine, n, uint32_t(rank));
         check::launched();
         // Device pointers: the emulated GPU's memory is host memory, so MPI needs no GPU support.
-        MPI_Sendrecv(mine.get(), int(n), MPI_UINT32_T, next, round, theirs.get(), int(n), MPI_UINT32_T, previous, round,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(mine.get(), int(n), MPI_UINT32_T, next, round, theirs.get(), int(n),
+                     MPI_UINT32_T, previous, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         HIP_CHECK(hipMemcpy(mine, theirs, n * sizeof(uint32_t), hipMemcpyDeviceToDevice));
         HIP_CHECK(hipDeviceSynchronize());
     }
@@ -36,7 +37,8 @@ int main(int argc, char** argv) {
     int origin = ((rank - rounds) % ranks + ranks) % ranks;
     for (size_t i = 0; i < n; i++) {
         want[i] = uint32_t(i) ^ uint32_t(origin) << 24;
-        for (int round = 0; round < rounds; round++) want[i] = want[i] * 1664525u + uint32_t((origin + round) % ranks) + 1;
+        for (int round = 0; round < rounds; round++)
+            want[i] = want[i] * 1664525u + uint32_t((origin + round) % ranks) + 1;
     }
     int ok = check::equal("data", mine.to_host(), want), all = 0;
     MPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -34,7 +34,8 @@ __global__ void step(const float4* in, float4* out, float4* velocity, int n) {
 }
 
 int main(int argc, char** argv) {
-    int n = int(check::argument(argc, argv, 1, 500)), steps = int(check::argument(argc, argv, 2, 2));
+    int n = int(check::argument(argc, argv, 1, 500)),
+        steps = int(check::argument(argc, argv, 2, 2));
     check::Random random(8);
     std::vector<float4> position(n), velocity(n);
     struct Body {
@@ -42,10 +43,12 @@ int main(int argc, char** argv) {
     };
     std::vector<Body> want(n);
     for (int i = 0; i < n; i++) {
-        position[i] = make_float4(float(random.range(-1, 1)), float(random.range(-1, 1)), float(random.range(-1, 1)),
-                                  float(random.range(0, 1)));
-        velocity[i] = make_float4(float(random.range(-1, 1)), float(random.range(-1, 1)), float(random.range(-1, 1)), 0);
-        want[i] = {{position[i].x, position[i].y, position[i].z}, {velocity[i].x, velocity[i].y, velocity[i].z},
+        position[i] = make_float4(float(random.range(-1, 1)), float(random.range(-1, 1)),
+                                  float(random.range(-1, 1)), float(random.range(0, 1)));
+        velocity[i] = make_float4(float(random.range(-1, 1)), float(random.range(-1, 1)),
+                                  float(random.range(-1, 1)), 0);
+        want[i] = {{position[i].x, position[i].y, position[i].z},
+                   {velocity[i].x, velocity[i].y, velocity[i].z},
                    position[i].w};
     }
     check::Device<float4> a(position), b(position), v(velocity);

@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
-inline bool write_png(const char* path, const std::vector<uint8_t>& rgb, uint32_t width, uint32_t height) {
+inline bool write_png(const char* path, const std::vector<uint8_t>& rgb, uint32_t width,
+                      uint32_t height) {
     std::vector<uint8_t> rows;
     rows.reserve(size_t(height) * (1 + 3 * width));
     for (uint32_t y = 0; y < height; y++) {
         rows.push_back(0);  // no filter
-        rows.insert(rows.end(), rgb.begin() + size_t(y) * width * 3, rgb.begin() + size_t(y + 1) * width * 3);
+        rows.insert(rows.end(), rgb.begin() + size_t(y) * width * 3,
+                    rgb.begin() + size_t(y + 1) * width * 3);
     }
     uLongf size = compressBound(rows.size());
     std::vector<uint8_t> packed(size);
@@ -30,13 +32,15 @@ inline bool write_png(const char* path, const std::vector<uint8_t>& rgb, uint32_
         word(length, uint32_t(body.size()));
         rest.insert(rest.end(), body.begin(), body.end());
         word(crc, uint32_t(crc32(0, rest.data(), uInt(rest.size()))));
-        for (const auto* part : {&length, &rest, &crc}) std::fwrite(part->data(), 1, part->size(), file);
+        for (const auto* part : {&length, &rest, &crc})
+            std::fwrite(part->data(), 1, part->size(), file);
     };
     std::fwrite("\x89PNG\r\n\x1a\n", 1, 8, file);
     std::vector<uint8_t> header;
     word(header, width);
     word(header, height);
-    header.insert(header.end(), {8, 2, 0, 0, 0});  // 8 bits, RGB, deflate, adaptive filters, not interlaced
+    header.insert(header.end(),
+                  {8, 2, 0, 0, 0});  // 8 bits, RGB, deflate, adaptive filters, not interlaced
     chunk("IHDR", header);
     chunk("IDAT", packed);
     chunk("IEND", {});

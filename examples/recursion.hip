@@ -1,6 +1,5 @@
-// Recursion on a device call stack: Ackermann, quicksort of one array a lane, and mutual recursion. The compiler
-// cannot bound the depth; it assumes 16 KiB of stack a lane.
-// Usage: recursion [lanes]
+// Recursion on a device call stack: Ackermann, quicksort of one array a lane, and mutual recursion.
+// The compiler cannot bound the depth; it assumes 16 KiB of stack a lane. Usage: recursion [lanes]
 #include <algorithm>
 
 #include "check.h"
@@ -28,8 +27,12 @@ __device__ __attribute__((noinline)) void quicksort(int* v, int low, int high) {
 }
 
 __host__ __device__ bool is_odd(unsigned n);
-__host__ __device__ __attribute__((noinline)) bool is_even(unsigned n) { return n == 0 ? true : is_odd(n - 1); }
-__host__ __device__ __attribute__((noinline)) bool is_odd(unsigned n) { return n == 0 ? false : is_even(n - 1); }
+__host__ __device__ __attribute__((noinline)) bool is_even(unsigned n) {
+    return n == 0 ? true : is_odd(n - 1);
+}
+__host__ __device__ __attribute__((noinline)) bool is_odd(unsigned n) {
+    return n == 0 ? false : is_even(n - 1);
+}
 
 constexpr int length = 24;
 

@@ -9,14 +9,16 @@ constexpr int block_size = 256;
 template <class T, class Op>
 __device__ T reduce_block(T value, Op op) {
     __shared__ T partial[block_size];
-    for (int offset = warpSize / 2; offset > 0; offset /= 2) value = op(value, __shfl_down(value, offset));
+    for (int offset = warpSize / 2; offset > 0; offset /= 2)
+        value = op(value, __shfl_down(value, offset));
     int lane = threadIdx.x % warpSize, wave = threadIdx.x / warpSize, waves = blockDim.x / warpSize;
     __syncthreads();
     if (lane == 0) partial[wave] = value;
     __syncthreads();
     if (wave == 0) {
         value = partial[lane < waves ? lane : 0];
-        for (int offset = waves / 2; offset > 0; offset /= 2) value = op(value, __shfl_down(value, offset));
+        for (int offset = waves / 2; offset > 0; offset /= 2)
+            value = op(value, __shfl_down(value, offset));
     }
     return value;
 }
@@ -34,11 +36,13 @@ struct Min {
     }
 };
 
-__global__ void reduce(const int* in, size_t n, unsigned long long* sum, int* least, int* greatest, double* squares) {
+__global__ void reduce(const int* in, size_t n, unsigned long long* sum, int* least, int* greatest,
+                       double* squares) {
     long long total = 0;
     int low = INT32_MAX, high = INT32_MIN;
     double square = 0;
-    for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += size_t(gridDim.x) * blockDim.x) {
+    for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
+         i += size_t(gridDim.x) * blockDim.x) {
         int v = in[i];
         total += v;
         low = v < low ? v : low;
@@ -68,7 +72,8 @@ int main(int argc, char** argv) {
         sum += v;
         squares += double(v) * v;
     }
-    check::Device<int> din(in), least(std::vector<int>{INT32_MAX}), greatest(std::vector<int>{INT32_MIN});
+    check::Device<int> din(in), least(std::vector<int>{INT32_MAX}),
+        greatest(std::vector<int>{INT32_MIN});
     check::Device<unsigned long long> total(std::vector<unsigned long long>{0});
     check::Device<double> dsquares(std::vector<double>{0});
     reduce<<<16, block_size>>>(din, n, total, least, greatest, dsquares);

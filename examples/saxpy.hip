@@ -1,8 +1,10 @@
-// y = alpha * x + y by a grid-stride loop, on two streams of half the data each. Usage: saxpy [elements]
+// y = alpha * x + y by a grid-stride loop, on two streams of half the data each. Usage: saxpy
+// [elements]
 #include "check.h"
 
 __global__ void saxpy(float alpha, const float* x, float* y, size_t n) {
-    for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += size_t(gridDim.x) * blockDim.x)
+    for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
+         i += size_t(gridDim.x) * blockDim.x)
         y[i] = fmaf(alpha, x[i], y[i]);
 }
 

@@ -1,18 +1,23 @@
-// SHA-256 (FIPS 180-4) of one short message a lane; constants in __constant__ memory. Usage: sha256 [messages]
+// SHA-256 (FIPS 180-4) of one short message a lane; constants in __constant__ memory. Usage: sha256
+// [messages]
 #include <cstring>
 #include <string>
 
 #include "check.h"
 
-// The first 32 bits of the fractional parts of the square and cube roots of primes: computed, not typed.
+// The first 32 bits of the fractional parts of the square and cube roots of primes: computed, not
+// typed.
 struct Tables {
     uint32_t k[64], h[8];
 };
 __constant__ Tables tables;
 
-__host__ __device__ inline uint32_t rotate(uint32_t x, int n) { return x >> n | x << (32 - n); }
+__host__ __device__ inline uint32_t rotate(uint32_t x, int n) {
+    return x >> n | x << (32 - n);
+}
 
-__host__ __device__ inline void compress(const Tables& t, const uint32_t block[16], uint32_t digest[8]) {
+__host__ __device__ inline void compress(const Tables& t, const uint32_t block[16],
+                                         uint32_t digest[8]) {
     uint32_t w[64], v[8];
     for (int i = 0; i < 16; i++) w[i] = block[i];
     for (int i = 16; i < 64; i++) {
@@ -34,10 +39,12 @@ __host__ __device__ inline void compress(const Tables& t, const uint32_t block[1
 }
 
 // Pads a message of at most 55 bytes to one block and hashes it.
-__host__ __device__ inline void sha256(const Tables& t, const uint8_t* message, unsigned length, uint32_t digest[8]) {
+__host__ __device__ inline void sha256(const Tables& t, const uint8_t* message, unsigned length,
+                                       uint32_t digest[8]) {
     uint32_t block[16];
     for (int i = 0; i < 16; i++) block[i] = 0;
-    for (unsigned i = 0; i < length; i++) block[i / 4] |= uint32_t(message[i]) << (24 - 8 * (i % 4));
+    for (unsigned i = 0; i < length; i++)
+        block[i / 4] |= uint32_t(message[i]) << (24 - 8 * (i % 4));
     block[length / 4] |= 0x80u << (24 - 8 * (length % 4));
     block[15] = length * 8;
     for (int i = 0; i < 8; i++) digest[i] = t.h[i];
@@ -73,7 +80,8 @@ int main(int argc, char** argv) {
     for (auto& length : lengths) length = random.next() % 56;
     std::memcpy(messages.data(), "abc", 3);
     lengths[0] = 3;
-    for (int i = 0; i < n; i++) sha256(host, &messages[64 * size_t(i)], lengths[i], &want[8 * size_t(i)]);
+    for (int i = 0; i < n; i++)
+        sha256(host, &messages[64 * size_t(i)], lengths[i], &want[8 * size_t(i)]);
     // FIPS 180-4's own example anchors the reference.
     const std::vector<uint32_t> abc = {0xba7816bf, 0x8f01cfea, 0x414140de, 0x5dae2223,
                                        0xb00361a3, 0x96177a9c, 0xb410ff61, 0xf20015ad};

@@ -1,7 +1,8 @@
 // Sparse matrix times vector, CSR: one row a lane, and one row a wave. Usage: spmv [rows]
 #include "check.h"
 
-__global__ void spmv_lane(const int* start, const int* column, const float* value, const float* x, float* y, int rows) {
+__global__ void spmv_lane(const int* start, const int* column, const float* value, const float* x,
+                          float* y, int rows) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     float sum = 0;
@@ -9,11 +10,13 @@ __global__ void spmv_lane(const int* start, const int* column, const float* valu
     y[row] = sum;
 }
 
-__global__ void spmv_wave(const int* start, const int* column, const float* value, const float* x, float* y, int rows) {
+__global__ void spmv_wave(const int* start, const int* column, const float* value, const float* x,
+                          float* y, int rows) {
     int row = (blockIdx.x * blockDim.x + threadIdx.x) / warpSize, lane = threadIdx.x % warpSize;
     if (row >= rows) return;
     float sum = 0;
-    for (int k = start[row] + lane; k < start[row + 1]; k += warpSize) sum += value[k] * x[column[k]];
+    for (int k = start[row] + lane; k < start[row + 1]; k += warpSize)
+        sum += value[k] * x[column[k]];
     for (int offset = warpSize / 2; offset > 0; offset /= 2) sum += __shfl_xor(sum, offset);
     if (lane == 0) y[row] = sum;
 }

@@ -18,7 +18,8 @@ __global__ void heat(const double* in, double* out, int nx, int ny, int nz, doub
 }
 
 int main(int argc, char** argv) {
-    int edge = int(check::argument(argc, argv, 1, 24)), steps = int(check::argument(argc, argv, 2, 3));
+    int edge = int(check::argument(argc, argv, 1, 24)),
+        steps = int(check::argument(argc, argv, 2, 3));
     int nx = edge, ny = edge + 3, nz = edge + 5;
     const double k = 0.11;
     check::Random random(12);
@@ -43,6 +44,7 @@ int main(int argc, char** argv) {
                 }
         grid = next;
     }
-    // The order of the operations is fixed and the multiply-adds are explicit: equal to the last bit.
+    // The order of the operations is fixed and the multiply-adds are explicit: equal to the last
+    // bit.
     return check::result("stencil3d", check::equal("grid", (steps % 2 ? b : a).to_host(), grid));
 }

@@ -1,4 +1,5 @@
-// Virtual functions and function pointers that differ from lane to lane. Usage: virtual_call [lanes]
+// Virtual functions and function pointers that differ from lane to lane. Usage: virtual_call
+// [lanes]
 #include "check.h"
 
 struct Shape {
@@ -23,8 +24,12 @@ struct Octagon : Shape {
 };
 
 using Function = int (*)(int, int);
-__device__ __attribute__((noinline)) int add(int a, int b) { return a + b; }
-__device__ __attribute__((noinline)) int multiply(int a, int b) { return a * b; }
+__device__ __attribute__((noinline)) int add(int a, int b) {
+    return a + b;
+}
+__device__ __attribute__((noinline)) int multiply(int a, int b) {
+    return a * b;
+}
 __device__ __attribute__((noinline)) int power(int a, int b) {
     int r = 1;
     for (int i = 0; i < b % 5; i++) r *= a;

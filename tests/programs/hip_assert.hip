@@ -1,4 +1,5 @@
-// A device assert must stop the program with its message. Usage: hip_assert; the test expects the failure.
+// A device assert must stop the program with its message. Usage: hip_assert; the test expects the
+// failure.
 #include <cassert>
 
 #include "check.h"

@@ -1,4 +1,5 @@
-// What a kernel can do: argument kinds, dynamic LDS, cross-lane operations, atomics, math. Usage: hip_kernels
+// What a kernel can do: argument kinds, dynamic LDS, cross-lane operations, atomics, math. Usage:
+// hip_kernels
 #include <algorithm>
 #include <cstring>
 
@@ -11,10 +12,24 @@ struct Mixed {
     float4 d;
 };
 
-__global__ void arguments(char c, short s, int i, long long l, float f, double d, Mixed m, int3 v, const int* p, double* out) {
+__global__ void arguments(char c, short s, int i, long long l, float f, double d, Mixed m, int3 v,
+                          const int* p, double* out) {
     if (threadIdx.x == 0) {
-        double values[] = {double(c), double(s), double(i), double(l), f, d, double(m.a), m.b, double(m.c[2]), m.d.w,
-                           double(v.z), double(p[1]), double(gridDim.x), double(blockDim.y), double(blockIdx.x)};
+        double values[] = {double(c),
+                           double(s),
+                           double(i),
+                           double(l),
+                           f,
+                           d,
+                           double(m.a),
+                           m.b,
+                           double(m.c[2]),
+                           m.d.w,
+                           double(v.z),
+                           double(p[1]),
+                           double(gridDim.x),
+                           double(blockDim.y),
+                           double(blockIdx.x)};
         for (int k = 0; k < 15; k++) out[k] = values[k];
     }
 }
@@ -23,9 +38,11 @@ bool test_arguments() {
     check::Device<int> p(std::vector<int>{3, 77});
     check::Device<double> out(15);
     Mixed m{-5, 2.5, {1, 2, -3}, make_float4(1, 2, 3, 4.5f)};
-    arguments<<<1, dim3(64, 2)>>>(-1, -300, 70000, -5000000000ll, 1.5f, 0.125, m, make_int3(1, 2, 9), p, out);
+    arguments<<<1, dim3(64, 2)>>>(-1, -300, 70000, -5000000000ll, 1.5f, 0.125, m,
+                                  make_int3(1, 2, 9), p, out);
     check::launched();
-    return check::equal("arguments", out.to_host(), {-1, -300, 70000, -5e9, 1.5, 0.125, -5, 2.5, -3, 4.5, 9, 77, 1, 2, 0});
+    return check::equal("arguments", out.to_host(),
+                        {-1, -300, 70000, -5e9, 1.5, 0.125, -5, 2.5, -3, 4.5, 9, 77, 1, 2, 0});
 }
 
 extern __shared__ int dynamic[];
@@ -148,14 +165,25 @@ bool test_atomics() {
     bool ok = true;
     for (const Sums& s : got) {
         // 256 steps of inc with limit 99 end at 256 mod 100; dec from 0 goes 50, 49 ... 0, 50 ...
-        std::vector<double> values = {double(s.add), double(s.sub), double(s.least), double(s.greatest), double(s.bits_or),
-                                      double(s.bits_xor), double(s.exchange), double(s.swapped), double(s.inc),
-                                      double(s.dec), double(s.wide), double(s.wide_max), s.real, s.precise};
+        std::vector<double> values = {double(s.add),
+                                      double(s.sub),
+                                      double(s.least),
+                                      double(s.greatest),
+                                      double(s.bits_or),
+                                      double(s.bits_xor),
+                                      double(s.exchange),
+                                      double(s.swapped),
+                                      double(s.inc),
+                                      double(s.dec),
+                                      double(s.wide),
+                                      double(s.wide_max),
+                                      s.real,
+                                      s.precise};
         unsigned dec = 0;
         for (int i = 0; i < 256; i++) dec = dec == 0 || dec > 50 ? 50 : dec - 1;
         ok &= check::equal(&s == &got[0] ? "global atomics" : "LDS atomics", values,
-                           {255 * 128.0, -512, -255, 255, 1048575, 0, 1234, 768, 56, double(dec), 256 * 4294967297.0,
-                            255 * 8589934592.0, 128, 64});
+                           {255 * 128.0, -512, -255, 255, 1048575, 0, 1234, 768, 56, double(dec),
+                            256 * 4294967297.0, 255 * 8589934592.0, 128, 64});
     }
     return ok;
 }
@@ -164,9 +192,22 @@ __global__ void math(const double* in, double* out, int n) {
     int i = threadIdx.x + blockIdx.x * blockDim.x;
     if (i >= n) return;
     double x = in[i];
-    double r[] = {sin(x),         cos(x),           tan(x),        exp(x / 10),     log(fabs(x) + 1e-3), sqrt(fabs(x)),
-                  atan2(x, 3.0),  pow(fabs(x), 0.3), floor(x),     fmod(x, 1.7),    double(sinf(float(x))), double(expf(float(x) / 10)),
-                  double(logf(fabsf(float(x)) + 1e-3f)),           erf(x / 5),      x / 3.0,              double(float(x) / 3.0f)};
+    double r[] = {sin(x),
+                  cos(x),
+                  tan(x),
+                  exp(x / 10),
+                  log(fabs(x) + 1e-3),
+                  sqrt(fabs(x)),
+                  atan2(x, 3.0),
+                  pow(fabs(x), 0.3),
+                  floor(x),
+                  fmod(x, 1.7),
+                  double(sinf(float(x))),
+                  double(expf(float(x) / 10)),
+                  double(logf(fabsf(float(x)) + 1e-3f)),
+                  erf(x / 5),
+                  x / 3.0,
+                  double(float(x) / 3.0f)};
     for (int k = 0; k < 16; k++) out[i * 16 + k] = r[k];
 }
 
@@ -176,17 +217,20 @@ bool test_math() {
     std::vector<double> in(n), want;
     for (auto& x : in) x = random.range(-20, 20);
     for (double x : in) {
-        for (double r : {std::sin(x), std::cos(x), std::tan(x), std::exp(x / 10), std::log(std::fabs(x) + 1e-3),
-                         std::sqrt(std::fabs(x)), std::atan2(x, 3.0), std::pow(std::fabs(x), 0.3), std::floor(x),
-                         std::fmod(x, 1.7), double(std::sin(float(x))), double(std::exp(float(x) / 10)),
-                         double(std::log(std::fabs(float(x)) + 1e-3f)), std::erf(x / 5), x / 3.0, double(float(x) / 3.0f)})
+        for (double r : {std::sin(x), std::cos(x), std::tan(x), std::exp(x / 10),
+                         std::log(std::fabs(x) + 1e-3), std::sqrt(std::fabs(x)), std::atan2(x, 3.0),
+                         std::pow(std::fabs(x), 0.3), std::floor(x), std::fmod(x, 1.7),
+                         double(std::sin(float(x))), double(std::exp(float(x) / 10)),
+                         double(std::log(std::fabs(float(x)) + 1e-3f)), std::erf(x / 5), x / 3.0,
+                         double(float(x) / 3.0f)})
             want.push_back(r);
     }
     check::Device<double> din(in), out(n * 16);
     math<<<4, 64>>>(din, out, n);
     check::launched();
     std::vector<double> got = out.to_host();
-    // Doubles within a few units in the last place, floats (columns 10 to 12) likewise; divisions exactly.
+    // Doubles within a few units in the last place, floats (columns 10 to 12) likewise; divisions
+    // exactly.
     bool ok = true;
     for (int k = 0; k < 16; k++) {
         std::vector<double> a, b;
@@ -196,7 +240,8 @@ bool test_math() {
         }
         std::string name = "math column " + std::to_string(k);
         bool single = k >= 10 && k <= 12, exact = k == 5 || k == 8 || k == 9 || k >= 14;
-        ok &= exact ? check::equal(name.c_str(), a, b) : check::near(name.c_str(), a, b, single ? 1e-6 : 4e-15, single ? 1e-6 : 1e-15);
+        ok &= exact ? check::equal(name.c_str(), a, b)
+                    : check::near(name.c_str(), a, b, single ? 1e-6 : 4e-15, single ? 1e-6 : 1e-15);
     }
     return ok;
 }

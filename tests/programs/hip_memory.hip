@@ -7,7 +7,9 @@
 __constant__ int constants[64];
 __device__ int variable[64];
 
-__global__ void add_constants(int* out) { out[threadIdx.x] = constants[threadIdx.x] + variable[threadIdx.x]; }
+__global__ void add_constants(int* out) {
+    out[threadIdx.x] = constants[threadIdx.x] + variable[threadIdx.x];
+}
 __global__ void increment(int* data, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) data[i]++;
@@ -30,13 +32,16 @@ bool queries() {
     HIP_CHECK(hipDeviceGetAttribute(&value, hipDeviceAttributeWarpSize, 0));
     size_t free = 0, total = 0;
     HIP_CHECK(hipMemGetInfo(&free, &total));
-    std::printf("%s %s, %d compute units, %zu MiB\n", p.name, p.gcnArchName, p.multiProcessorCount, total >> 20);
+    std::printf("%s %s, %d compute units, %zu MiB\n", p.name, p.gcnArchName, p.multiProcessorCount,
+                total >> 20);
     const char* target = std::getenv("WAVEJIT_TARGET");
     if (target && std::strncmp(p.gcnArchName, target, std::strlen(target)) != 0) {
         std::fprintf(stderr, "FAIL the device is a %s, wanted %s\n", p.gcnArchName, target);
         return false;
     }
-    return check::equal("queries", std::vector<int>{count >= 1, device, p.warpSize, value, p.maxThreadsPerBlock, int(p.sharedMemPerBlock)},
+    return check::equal("queries",
+                        std::vector<int>{count >= 1, device, p.warpSize, value,
+                                         p.maxThreadsPerBlock, int(p.sharedMemPerBlock)},
                         {1, 0, 64, 64, 1024, 65536});
 }
 
@@ -87,9 +92,10 @@ bool rectangles() {
     size_t pitch;
     HIP_CHECK(hipMallocPitch(reinterpret_cast<void**>(&data), &pitch, width * sizeof(int), height));
     HIP_CHECK(hipMemset2D(data, pitch, 0xff, width * sizeof(int), height));
-    HIP_CHECK(hipMemcpy2D(data, pitch, in.data(), width * sizeof(int), (width - 5) * sizeof(int), height, hipMemcpyHostToDevice));
-    HIP_CHECK(hipMemcpy2DAsync(out.data(), width * sizeof(int), data, pitch, width * sizeof(int), height,
-                               hipMemcpyDeviceToHost, 0));
+    HIP_CHECK(hipMemcpy2D(data, pitch, in.data(), width * sizeof(int), (width - 5) * sizeof(int),
+                          height, hipMemcpyHostToDevice));
+    HIP_CHECK(hipMemcpy2DAsync(out.data(), width * sizeof(int), data, pitch, width * sizeof(int),
+                               height, hipMemcpyDeviceToHost, 0));
     HIP_CHECK(hipDeviceSynchronize());
     for (size_t i = 0; i < in.size(); i++)
         if (i % width >= width - 5) in[i] = -1;

@@ -14,21 +14,24 @@ extern "C" __global__ void scale(float* data, float by, int n) {
 
 int main() {
     // Part of the source is made here: nothing of it existed when the program was compiled.
-    std::string text = std::string("__device__ float offset_of(int i) { return i % 3; }\n") + source;
+    std::string text =
+        std::string("__device__ float offset_of(int i) { return i % 3; }\n") + source;
     hiprtcProgram program;
     auto rtc = [](hiprtcResult r, const char* what) {
         if (r == HIPRTC_SUCCESS) return;
         std::fprintf(stderr, "FAIL %s: %s\n", what, hiprtcGetErrorString(r));
         std::exit(1);
     };
-    rtc(hiprtcCreateProgram(&program, text.c_str(), "scale.hip", 0, nullptr, nullptr), "hiprtcCreateProgram");
+    rtc(hiprtcCreateProgram(&program, text.c_str(), "scale.hip", 0, nullptr, nullptr),
+        "hiprtcCreateProgram");
     hiprtcResult compiled = hiprtcCompileProgram(program, 0, nullptr);
     if (compiled != HIPRTC_SUCCESS) {
         size_t size = 0;
         hiprtcGetProgramLogSize(program, &size);
         std::string log(size + 1, 0);
         hiprtcGetProgramLog(program, &log[0]);
-        std::fprintf(stderr, "FAIL hiprtcCompileProgram: %s\n%s\n", hiprtcGetErrorString(compiled), log.c_str());
+        std::fprintf(stderr, "FAIL hiprtcCompileProgram: %s\n%s\n", hiprtcGetErrorString(compiled),
+                     log.c_str());
         return 1;
     }
     size_t size = 0;
@@ -51,7 +54,8 @@ int main() {
     float by = 1.5f;
     int count = n;
     void* arguments[] = {&pointer, &by, &count};
-    HIP_CHECK(hipModuleLaunchKernel(function, check::blocks(n, 128), 1, 1, 128, 1, 1, 0, nullptr, arguments, nullptr));
+    HIP_CHECK(hipModuleLaunchKernel(function, check::blocks(n, 128), 1, 1, 128, 1, 1, 0, nullptr,
+                                    arguments, nullptr));
     HIP_CHECK(hipDeviceSynchronize());
     bool ok = check::equal("scale", data.to_host(), want);
     HIP_CHECK(hipModuleUnload(module));

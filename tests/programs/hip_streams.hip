@@ -15,13 +15,15 @@ __global__ void add(int* data, int n, int value) {
 // Waits until the other stream's kernel answers: ends only if both run at the same time.
 __global__ void rendezvous(int* mine, int* other) {
     __hip_atomic_store(mine, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
-    while (__hip_atomic_load(other, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) == 0) __builtin_amdgcn_s_sleep(1);
+    while (__hip_atomic_load(other, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) == 0)
+        __builtin_amdgcn_s_sleep(1);
 }
 
 __global__ void grid_sum(const int* in, int* partial, int* out, int n) {
     cooperative_groups::grid_group grid = cooperative_groups::this_grid();
     int sum = 0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += in[i];
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        sum += in[i];
     atomicAdd(&partial[blockIdx.x], sum);
     grid.sync();
     if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0)
@@ -81,7 +83,10 @@ bool callbacks() {
     check::Device<int> data(std::vector<int>(n, 0));
     add<<<n / 256, 256, 0, s>>>(data, n, 1);
     HIP_CHECK(hipStreamAddCallback(
-        s, [](hipStream_t, hipError_t status, void* by) { calls += status == hipSuccess ? int(size_t(by)) : 1000; },
+        s,
+        [](hipStream_t, hipError_t status, void* by) {
+            calls += status == hipSuccess ? int(size_t(by)) : 1000;
+        },
         reinterpret_cast<void*>(size_t(7)), 0));
     add<<<n / 256, 256, 0, s>>>(data, n, 1);
     HIP_CHECK(hipStreamSynchronize(s));
@@ -135,7 +140,8 @@ bool cooperative() {
     const int* pin = din;
     int *ppartial = partial, *pout = out, count = n;
     void* arguments[] = {&pin, &ppartial, &pout, &count};
-    HIP_CHECK(hipLaunchCooperativeKernel(reinterpret_cast<void*>(grid_sum), dim3(4), dim3(128), arguments, 0, 0));
+    HIP_CHECK(hipLaunchCooperativeKernel(reinterpret_cast<void*>(grid_sum), dim3(4), dim3(128),
+                                         arguments, 0, 0));
     HIP_CHECK(hipDeviceSynchronize());
     return check::equal("grid.sync", out.to_host(), {want});
 }

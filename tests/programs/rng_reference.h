@@ -1,7 +1,8 @@
-// Independent CPU models of rocRAND's generators: the published recurrences (Salmon et al. 2011 for Philox, Marsaglia
-// 2003 for XORWOW, L'Ecuyer 1999 for MRG32k3a, Saito and Matsumoto 2013 for MTGP32, Joe and Kuo 2008 for Sobol), with
-// rocRAND's seeding and with its order of outputs: slot i of a call is made by engine (start + i) mod engines.
-// Skip-ahead is done by matrix powers computed here, not by rocRAND's tables.
+// Independent CPU models of rocRAND's generators: the published recurrences (Salmon et al. 2011 for
+// Philox, Marsaglia 2003 for XORWOW, L'Ecuyer 1999 for MRG32k3a, Saito and Matsumoto 2013 for
+// MTGP32, Joe and Kuo 2008 for Sobol), with rocRAND's seeding and with its order of outputs: slot i
+// of a call is made by engine (start + i) mod engines. Skip-ahead is done by matrix powers computed
+// here, not by rocRAND's tables.
 #pragma once
 
 #include <array>
@@ -10,7 +11,8 @@
 
 namespace rng {
 
-// Hands out the words that the outputs of one call are made of: a slot (one vector of outputs) takes `width` of them.
+// Hands out the words that the outputs of one call are made of: a slot (one vector of outputs)
+// takes `width` of them.
 struct Source {
     virtual ~Source() = default;
     virtual void begin(size_t slots, unsigned width) = 0;
@@ -30,10 +32,12 @@ public:
     void end() override { position_ += slots_ * width_; }
 
     uint32_t at(uint64_t i) const {
-        uint32_t c[4] = {uint32_t(i / 4), uint32_t(i / 4 >> 32), 0, 0}, key[2] = {uint32_t(seed_), uint32_t(seed_ >> 32)};
+        uint32_t c[4] = {uint32_t(i / 4), uint32_t(i / 4 >> 32), 0, 0},
+                 key[2] = {uint32_t(seed_), uint32_t(seed_ >> 32)};
         for (int round = 0; round < 10; round++) {
             uint64_t a = uint64_t(0xD2511F53u) * c[0], b = uint64_t(0xCD9E8D57u) * c[2];
-            uint32_t next[4] = {uint32_t(b >> 32) ^ c[1] ^ key[0], uint32_t(b), uint32_t(a >> 32) ^ c[3] ^ key[1], uint32_t(a)};
+            uint32_t next[4] = {uint32_t(b >> 32) ^ c[1] ^ key[0], uint32_t(b),
+                                uint32_t(a >> 32) ^ c[3] ^ key[1], uint32_t(a)};
             for (int k = 0; k < 4; k++) c[k] = next[k];
             key[0] += 0x9E3779B9u;
             key[1] += 0xBB67AE85u;
@@ -55,7 +59,8 @@ public:
         slots_ = slots, width_ = width;
         words_.resize(slots * width);
         for (size_t slot = 0; slot < slots; slot++)
-            for (unsigned k = 0; k < width; k++) words_[slot * width + k] = engines_[(start_ + slot) % count].next();
+            for (unsigned k = 0; k < width; k++)
+                words_[slot * width + k] = engines_[(start_ + slot) % count].next();
     }
     uint32_t word(size_t slot, unsigned k) override { return words_[slot * width_ + k]; }
     void end() override { start_ = (start_ + slots_) % count; }
@@ -91,7 +96,8 @@ struct Xorwow {
     }
     static std::vector<Xorwow> sequence(uint64_t seed, size_t count) {
         Xorwow e{{123456789u, 362436069u, 521288629u, 88675123u, 5783321u}, 6615241u};
-        uint32_t t0 = 1228688033u * (uint32_t(seed) ^ 0x2c7f967fu), t1 = 2073658381u * (uint32_t(seed >> 32) ^ 0xa03697cbu);
+        uint32_t t0 = 1228688033u * (uint32_t(seed) ^ 0x2c7f967fu),
+                 t1 = 2073658381u * (uint32_t(seed >> 32) ^ 0xa03697cbu);
         e.x = {e.x[0] + t0, e.x[1] ^ t0, e.x[2] + t1, e.x[3] ^ t1, e.x[4] + t0};
         e.d += t1 + t0;
         Matrix m(160);
@@ -123,14 +129,16 @@ struct Mrg32k3a {
     std::array<uint64_t, 3> a, b;
 
     uint32_t next() {
-        uint64_t p = (1403580 * a[1] + 810728 * (m1 - a[0])) % m1, q = (527612 * b[2] + 1370589 * (m2 - b[0])) % m2;
+        uint64_t p = (1403580 * a[1] + 810728 * (m1 - a[0])) % m1,
+                 q = (527612 * b[2] + 1370589 * (m2 - b[0])) % m2;
         a = {a[1], a[2], p};
         b = {b[1], b[2], q};
         return uint32_t(p > q ? p - q : p + m1 - q);
     }
 
     using Matrix = std::array<std::array<uint64_t, 3>, 3>;
-    static std::array<uint64_t, 3> apply(const Matrix& m, const std::array<uint64_t, 3>& v, uint64_t modulus) {
+    static std::array<uint64_t, 3> apply(const Matrix& m, const std::array<uint64_t, 3>& v,
+                                         uint64_t modulus) {
         std::array<uint64_t, 3> r{};
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) r[i] = (r[i] + m[i][j] * v[j] % modulus) % modulus;
@@ -141,7 +149,8 @@ struct Mrg32k3a {
             Matrix r{};
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++)
-                    for (int k = 0; k < 3; k++) r[i][j] = (r[i][j] + m[i][k] * m[k][j] % modulus) % modulus;
+                    for (int k = 0; k < 3; k++)
+                        r[i][j] = (r[i][j] + m[i][k] * m[k][j] % modulus) % modulus;
             m = r;
         }
         return m;
@@ -149,7 +158,9 @@ struct Mrg32k3a {
     static std::vector<Mrg32k3a> sequence(uint64_t seed, size_t count) {
         if (seed == 0) seed = 12345;
         uint64_t x = uint32_t(seed) ^ 0x55555555u, y = uint32_t(seed >> 32) ^ 0xAAAAAAAAu;
-        auto times = [](uint64_t p, uint64_t q, uint64_t m) { return uint64_t((unsigned __int128)p * q % m); };
+        auto times = [](uint64_t p, uint64_t q, uint64_t m) {
+            return uint64_t((unsigned __int128)p * q % m);
+        };
         Mrg32k3a e{{times(x, seed, m1), times(y, seed, m1), times(x, seed, m1)},
                    {times(y, seed, m2), times(x, seed, m2), times(y, seed, m2)}};
         Matrix p = power({{{0, 1, 0}, {0, 0, 1}, {m1 - 810728, 1403580, 0}}}, subsequence_log2, m1);
@@ -164,12 +175,14 @@ struct Mrg32k3a {
     }
 };
 
-// 512 Mersenne twisters with parameters of their own; work-group b's 256 threads take 256 successive words at once.
+// 512 Mersenne twisters with parameters of their own; work-group b's 256 threads take 256
+// successive words at once.
 template <class Parameters>
 class Mtgp32 : public Source {
 public:
     static constexpr size_t groups = 512, threads = 256;
-    Mtgp32(const Parameters* table, uint64_t seed) : table_(table), states_(groups), positions_(groups, 0) {
+    Mtgp32(const Parameters* table, uint64_t seed)
+        : table_(table), states_(groups), positions_(groups, 0) {
         for (size_t g = 0; g < groups; g++) {
             const Parameters& p = table[g];
             uint32_t hidden = p.tbl[4] ^ p.tbl[8] << 16, fill = hidden;
@@ -179,7 +192,8 @@ public:
             s.assign(351, (fill & 0xff) * 0x01010101u);
             s[0] = uint32_t(seed ^ seed >> 32) + uint32_t(g) + 1;
             s[1] = hidden;
-            for (uint32_t i = 1; i < 351; i++) s[i] ^= 1812433253u * (s[i - 1] ^ s[i - 1] >> 30) + i;
+            for (uint32_t i = 1; i < 351; i++)
+                s[i] ^= 1812433253u * (s[i - 1] ^ s[i - 1] >> 30) + i;
         }
     }
     void begin(size_t slots, unsigned width) override { slots_ = slots, width_ = width; }
@@ -189,7 +203,8 @@ public:
     }
     void end() override {
         for (size_t g = 0; g < groups; g++)
-            for (size_t first = g * threads; first < slots_; first += groups * threads) positions_[g] += width_ * threads;
+            for (size_t first = g * threads; first < slots_; first += groups * threads)
+                positions_[g] += width_ * threads;
     }
 
 private:

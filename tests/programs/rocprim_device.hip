@@ -20,7 +20,9 @@ void with_storage(Call call) {
 template <class Key>
 bool sort_keys(const char* what, const std::vector<Key>& keys) {
     check::Device<Key> in(keys), out(keys.size());
-    with_storage([&](void* p, size_t& b) { return rocprim::radix_sort_keys(p, b, in.get(), out.get(), keys.size()); });
+    with_storage([&](void* p, size_t& b) {
+        return rocprim::radix_sort_keys(p, b, in.get(), out.get(), keys.size());
+    });
     std::vector<Key> want = keys;
     std::sort(want.begin(), want.end());
     return check::equal(what, out.to_host(), want);
@@ -31,9 +33,11 @@ bool sort_pairs(const std::vector<unsigned>& keys) {
     std::iota(values.begin(), values.end(), 0u);
     check::Device<unsigned> in(keys), out(keys.size()), vin(values), vout(keys.size());
     with_storage([&](void* p, size_t& b) {
-        return rocprim::radix_sort_pairs_desc(p, b, in.get(), out.get(), vin.get(), vout.get(), keys.size());
+        return rocprim::radix_sort_pairs_desc(p, b, in.get(), out.get(), vin.get(), vout.get(),
+                                              keys.size());
     });
-    std::stable_sort(values.begin(), values.end(), [&](unsigned a, unsigned b) { return keys[a] > keys[b]; });
+    std::stable_sort(values.begin(), values.end(),
+                     [&](unsigned a, unsigned b) { return keys[a] > keys[b]; });
     return check::equal("sort_pairs", vout.to_host(), values);
 }
 
@@ -56,7 +60,8 @@ bool scans(const std::vector<int>& in) {
     std::partial_sum(in.begin(), in.end(), want.begin());
     bool ok = check::equal("inclusive_scan", out.to_host(), want);
     with_storage([&](void* p, size_t& b) {
-        return rocprim::exclusive_scan(p, b, din.get(), out.get(), -7, in.size(), rocprim::maximum<int>());
+        return rocprim::exclusive_scan(p, b, din.get(), out.get(), -7, in.size(),
+                                       rocprim::maximum<int>());
     });
     int run = -7;
     for (size_t i = 0; i < in.size(); i++) {
@@ -75,9 +80,11 @@ bool reduces(const std::vector<int>& in) {
     std::vector<double> reals(in.begin(), in.end());
     check::Device<double> dreals(reals), least(1);
     with_storage([&](void* p, size_t& b) {
-        return rocprim::reduce(p, b, dreals.get(), least.get(), 1e300, reals.size(), rocprim::minimum<double>());
+        return rocprim::reduce(p, b, dreals.get(), least.get(), 1e300, reals.size(),
+                               rocprim::minimum<double>());
     });
-    return ok & check::equal("reduce minimum", least.to_host(), {*std::min_element(reals.begin(), reals.end())});
+    return ok & check::equal("reduce minimum", least.to_host(),
+                             {*std::min_element(reals.begin(), reals.end())});
 }
 
 bool selects(const std::vector<int>& in) {
@@ -99,7 +106,8 @@ bool run_lengths(const std::vector<int>& in) {
     check::Device<int> din(in), unique(in.size());
     check::Device<unsigned> counts(in.size()), runs(1);
     with_storage([&](void* p, size_t& b) {
-        return rocprim::run_length_encode(p, b, din.get(), in.size(), unique.get(), counts.get(), runs.get());
+        return rocprim::run_length_encode(p, b, din.get(), in.size(), unique.get(), counts.get(),
+                                          runs.get());
     });
     std::vector<int> values;
     std::vector<unsigned> lengths;
