@@ -10,6 +10,7 @@ namespace wj::lift {
 
 namespace {
 
+constexpr uint32_t pops_exiting_wave_id = 239, lds_direct = 254;
 constexpr uint32_t shared_base = 235, private_base = 237, vccz = 251, execz = 252,
                    scc_operand = 253;
 
@@ -236,7 +237,13 @@ void Lifter::lift(const Inst& inst) {
                         inst.format == Format::VOP3P;
     if (vector && (options.mode & machine::mode::gpr_idx_en))
         method = nullptr;  // relative register indexing
-    if (options.mode & machine::mode::vskip) method = nullptr;
+    // As the interpreter's block decoder refuses them.
+    if (options.mode & machine::mode::vskip)
+        return exit(machine::ExitKind::Unimplemented, pc, "VSKIP mode");
+    for (const Operand& o : inst.src)
+        if (o.is(Operand::Kind::Special) && (o.reg == lds_direct || o.reg == pops_exiting_wave_id))
+            return exit(machine::ExitKind::Unimplemented, pc,
+                        "operand lds_direct or pops_exiting_wave_id");
     for (const Operand& o : inst.src)
         if (!operand_supported(o)) method = nullptr;
     if (method && inst.variant == Variant::Dpp && !begin_dpp(inst)) method = nullptr;
