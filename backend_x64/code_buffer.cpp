@@ -15,10 +15,12 @@ CodeBuffer::~CodeBuffer() {
 
 Status CodeBuffer::open(size_t bytes) {
     const int fd = memfd_create("wavejit-code", MFD_CLOEXEC);
-    if (fd < 0) return Status(Code::HostError, std::string("memfd_create: ") + std::strerror(errno));
+    if (fd < 0)
+        return Status(Code::HostError, std::string("memfd_create: ") + std::strerror(errno));
     Status status;
     if (ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
-        status = Status(Code::HostError, std::string("ftruncate of code memory: ") + std::strerror(errno));
+        status = Status(Code::HostError,
+                        std::string("ftruncate of code memory: ") + std::strerror(errno));
     } else {
         void* w = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         void* x = mmap(nullptr, bytes, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
@@ -27,7 +29,8 @@ Status CodeBuffer::open(size_t bytes) {
         if (x != MAP_FAILED) run_ = static_cast<uint8_t*>(x);
         size_ = bytes;
         if (!write_ || !run_)
-            status = Status(Code::HostError, std::string("the host forbids executable mappings: ") + std::strerror(error));
+            status = Status(Code::HostError, std::string("the host forbids executable mappings: ") +
+                                                 std::strerror(error));
     }
     ::close(fd);
     return status;

@@ -1,5 +1,5 @@
-// Memory for translated code: one memfd mapped twice, once writable and once executable, so that no page is
-// ever both (W^X). Bump allocated; addresses only grow, which keeps block records sorted.
+// Memory for translated code: one memfd mapped twice, once writable and once executable, so that no
+// page is ever both (W^X). Bump allocated; addresses only grow, which keeps block records sorted.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,8 @@ public:
         return const_cast<uint8_t*>(static_cast<const uint8_t*>(executable)) - run_ + write_;
     }
     bool contains(uintptr_t executable) const {
-        return executable - reinterpret_cast<uintptr_t>(run_) < used_.load(std::memory_order_relaxed);
+        return executable - reinterpret_cast<uintptr_t>(run_) <
+               used_.load(std::memory_order_relaxed);
     }
     size_t used() const { return used_.load(std::memory_order_relaxed); }
 

@@ -18,7 +18,8 @@ BlockRecord* CodeCache::lookup(CodeSpace& space, uint64_t pc, bool full) {
     return it == space.blocks.end() ? nullptr : it->second[full];
 }
 
-// A filled entry is never given to another PC: a reader that has compared the PC may still read the entry.
+// A filled entry is never given to another PC: a reader that has compared the PC may still read the
+// entry.
 void CodeCache::publish_jump(BlockRecord& block) {
     JumpEntry& e = block.space->jumps[block.pc >> 2 & (jump_entries - 1)];
     auto pc = std::atomic_ref(e.pc);
@@ -79,7 +80,8 @@ void CodeCache::invalidate(uint64_t begin, uint64_t end) {
                     continue;
                 }
                 for (const auto& in : block->incoming)
-                    std::atomic_ref(*in.slot).store(reinterpret_cast<uint64_t>(in.unlinked), std::memory_order_release);
+                    std::atomic_ref(*in.slot).store(reinterpret_cast<uint64_t>(in.unlinked),
+                                                    std::memory_order_release);
                 block->incoming.clear();
                 JumpEntry& e = s->jumps[block->pc >> 2 & (jump_entries - 1)];
                 if (e.pc == block->pc) {
@@ -95,11 +97,15 @@ void CodeCache::invalidate(uint64_t begin, uint64_t end) {
 
 const BlockRecord* CodeCache::find(uintptr_t host) const {
     uint32_t lo = 0, hi = count_.load(std::memory_order_acquire);
-    auto at = [&](uint32_t i) { return chunks_[i / chunk_size].load(std::memory_order_acquire)->records[i % chunk_size]; };
-    while (lo < hi) {   // first block that begins above `host`
+    auto at = [&](uint32_t i) {
+        return chunks_[i / chunk_size].load(std::memory_order_acquire)->records[i % chunk_size];
+    };
+    while (lo < hi) {  // first block that begins above `host`
         const uint32_t middle = lo + (hi - lo) / 2;
-        if (reinterpret_cast<uintptr_t>(at(middle)->host) <= host) lo = middle + 1;
-        else hi = middle;
+        if (reinterpret_cast<uintptr_t>(at(middle)->host) <= host)
+            lo = middle + 1;
+        else
+            hi = middle;
     }
     if (lo == 0) return nullptr;
     const BlockRecord* block = at(lo - 1);
@@ -108,7 +114,8 @@ const BlockRecord* CodeCache::find(uintptr_t host) const {
 
 const PcEntry* CodeCache::find_guest(const BlockRecord& block, uintptr_t host) {
     const auto offset = static_cast<uint32_t>(host - reinterpret_cast<uintptr_t>(block.host));
-    auto it = std::upper_bound(block.pcs.begin(), block.pcs.end(), offset, [](uint32_t o, const PcEntry& e) { return o < e.offset; });
+    auto it = std::upper_bound(block.pcs.begin(), block.pcs.end(), offset,
+                               [](uint32_t o, const PcEntry& e) { return o < e.offset; });
     return it == block.pcs.begin() ? nullptr : &*std::prev(it);
 }
 

@@ -1,4 +1,5 @@
-// Translated blocks of one engine: records, look-up by guest PC and by host address, links between blocks.
+// Translated blocks of one engine: records, look-up by guest PC and by host address, links between
+// blocks.
 #pragma once
 
 #include <array>
@@ -27,20 +28,23 @@ struct BlockRecord {
     uint64_t pc = 0, end_pc = 0;
     bool full = false;
     uint32_t guest_count = 0;
-    const uint8_t* host = nullptr;     // executable view
+    const uint8_t* host = nullptr;  // executable view
     uint32_t size = 0, code_size = 0, body_offset = 0, budget_return_offset = 0;
     std::vector<PcEntry> pcs;
     std::vector<uint64_t> guest_pcs;
     std::vector<LinkSite> links;
-    struct Incoming { uint64_t* slot; const uint8_t* unlinked; };
-    std::vector<Incoming> incoming;    // slots of other blocks that lead here
+    struct Incoming {
+        uint64_t* slot;
+        const uint8_t* unlinked;
+    };
+    std::vector<Incoming> incoming;  // slots of other blocks that lead here
     struct CodeSpace* space = nullptr;
 };
 
 struct CodeSpace {
     SpaceKey key;
     std::unique_ptr<JumpEntry[]> jumps{new JumpEntry[jump_entries]};
-    std::unordered_map<uint64_t, std::array<BlockRecord*, 2>> blocks;   // by PC; [full]
+    std::unordered_map<uint64_t, std::array<BlockRecord*, 2>> blocks;  // by PC; [full]
 };
 
 class CodeCache {
@@ -61,12 +65,14 @@ public:
 
 private:
     static constexpr uint32_t chunk_size = 1024, chunk_count = 4096;
-    struct Chunk { std::array<BlockRecord*, chunk_size> records{}; };
+    struct Chunk {
+        std::array<BlockRecord*, chunk_size> records{};
+    };
     void publish_jump(BlockRecord& block);
 
     CodeBuffer& buffer_;
     std::vector<std::unique_ptr<CodeSpace>> spaces_;
-    std::vector<std::unique_ptr<BlockRecord>> records_;   // owners, in order of host address
+    std::vector<std::unique_ptr<BlockRecord>> records_;  // owners, in order of host address
     std::array<std::atomic<Chunk*>, chunk_count> chunks_{};
     std::vector<std::unique_ptr<Chunk>> chunk_owners_;
     std::atomic<uint32_t> count_{0};

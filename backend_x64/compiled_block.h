@@ -13,25 +13,25 @@ struct CompileOptions {
 };
 
 struct PcEntry {
-    uint32_t offset;   // first host byte of the instruction's code
-    uint32_t guest;    // index into the block's guest PCs
+    uint32_t offset;  // first host byte of the instruction's code
+    uint32_t guest;   // index into the block's guest PCs
 };
 
 // A direct jump through a data slot behind the code.
 struct LinkSite {
-    uint32_t return_offset;   // behind the call of the link stub that an unlinked slot leads to
-    uint32_t cold_offset;     // that call
+    uint32_t return_offset;  // behind the call of the link stub that an unlinked slot leads to
+    uint32_t cold_offset;    // that call
     uint32_t slot_offset;
     uint64_t target;
-    int8_t full;              // variant: 1 full, 0 partial
+    int8_t full;  // variant: 1 full, 0 partial
 };
 
 struct CompiledBlock {
-    const uint8_t* code = nullptr;   // in the emitter's buffer until the next compilation
-    uint32_t size = 0, code_size = 0;   // code_size: without constants and slots
-    uint32_t body_offset = 0;        // behind the budget check
+    const uint8_t* code = nullptr;     // in the emitter's buffer until the next compilation
+    uint32_t size = 0, code_size = 0;  // code_size: without constants and slots
+    uint32_t body_offset = 0;          // behind the budget check
     uint32_t budget_return_offset = 0;
-    std::vector<PcEntry> pcs;        // by offset
+    std::vector<PcEntry> pcs;  // by offset
     std::vector<LinkSite> links;
 };
 

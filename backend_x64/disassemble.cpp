@@ -12,7 +12,8 @@ std::string disassemble_block(const ir::Block& block, Isa isa, bool checked) {
     CompileOptions options;
     options.avx512 = isa == Isa::Avx512;
     options.checked = checked;
-    if (!compiler.compile(block, options, code)) return "cannot compile: " + compiler.error() + "\n";
+    if (!compiler.compile(block, options, code))
+        return "cannot compile: " + compiler.error() + "\n";
     ZydisDecoder decoder;
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     ZydisFormatter formatter;
@@ -25,12 +26,15 @@ std::string disassemble_block(const ir::Block& block, Isa isa, bool checked) {
                 out += fmt::format("; {:#x}\n", block.guest_pcs[code.pcs[next_pc].guest]);
         ZydisDecodedInstruction instruction;
         ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-        if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.code + offset, code.code_size - offset, &instruction, operands))) {
+        if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(
+                &decoder, code.code + offset, code.code_size - offset, &instruction, operands))) {
             out += fmt::format("{:6x}  (bad)\n", offset++);
             continue;
         }
         char text[192];
-        ZydisFormatterFormatInstruction(&formatter, &instruction, operands, instruction.operand_count_visible, text, sizeof text, offset, nullptr);
+        ZydisFormatterFormatInstruction(&formatter, &instruction, operands,
+                                        instruction.operand_count_visible, text, sizeof text,
+                                        offset, nullptr);
         out += fmt::format("{:6x}  {}\n", offset, text);
         offset += instruction.length;
     }

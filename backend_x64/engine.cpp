@@ -33,11 +33,13 @@ Frame& thread_frame() {
 
 class Translator final : public machine::Engine {
 public:
-    Translator(std::unique_ptr<BlockSource> source, Isa isa) : source_(std::move(source)), isa_(isa), cache_(buffer_) {}
+    Translator(std::unique_ptr<BlockSource> source, Isa isa)
+        : source_(std::move(source)), isa_(isa), cache_(buffer_) {}
 
     Status open() {
         if (Status s = buffer_.open(code_bytes); !s) return s;
-        if (!make_stubs(buffer_, isa_ == Isa::Avx512, stubs_)) return Status(Code::HostError, "cannot assemble the entry stubs");
+        if (!make_stubs(buffer_, isa_ == Isa::Avx512, stubs_))
+            return Status(Code::HostError, "cannot assemble the entry stubs");
         return {};
     }
 
@@ -66,9 +68,11 @@ public:
 private:
     ExitKind dispatch(Wave& wave);
     SpaceKey key_of(const Wave& wave) const;
-    const BlockRecord* block_at(CodeSpace& space, Wave& wave, uint64_t pc, bool full);   // takes the lock
+    const BlockRecord* block_at(CodeSpace& space, Wave& wave, uint64_t pc,
+                                bool full);  // takes the lock
     BlockRecord* translate(CodeSpace& space, Wave& wave, uint64_t pc, bool full);
-    static bool host_pc(void* engine, uintptr_t pc, void* context, Wave& wave, machine::ExitInfo& out);
+    static bool host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
+                        machine::ExitInfo& out);
     void connect(Frame& frame, CodeSpace& space) const;
 
     std::unique_ptr<BlockSource> source_;
@@ -129,8 +133,10 @@ BlockRecord* Translator::translate(CodeSpace& space, Wave& wave, uint64_t pc, bo
     ++counters_.blocks_translated;
     counters_.instructions_translated += installed->guest_count;
     counters_.host_code_bytes += installed->size;
-    counters_.translation_ns += static_cast<uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
+    counters_.translation_ns +=
+        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                  std::chrono::steady_clock::now() - start)
+                                  .count());
     perf_map_.add(*installed);
     return installed;
 }
@@ -139,14 +145,17 @@ const BlockRecord* Translator::block_at(CodeSpace& space, Wave& wave, uint64_t p
     // The jump table answers without a lock.
     const JumpEntry& e = space.jumps[pc >> 2 & (jump_entries - 1)];
     if (std::atomic_ref(const_cast<uint64_t&>(e.pc)).load(std::memory_order_acquire) == pc)
-        if (const void* entry = std::atomic_ref(const_cast<const void*&>(e.entry[full])).load(std::memory_order_acquire))
-            if (const BlockRecord* block = cache_.find(reinterpret_cast<uintptr_t>(entry))) return block;
+        if (const void* entry = std::atomic_ref(const_cast<const void*&>(e.entry[full]))
+                                    .load(std::memory_order_acquire))
+            if (const BlockRecord* block = cache_.find(reinterpret_cast<uintptr_t>(entry)))
+                return block;
     const std::lock_guard lock(mutex_);
     if (const BlockRecord* block = cache_.lookup(space, pc, full)) return block;
     return translate(space, wave, pc, full);
 }
 
-bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave, machine::ExitInfo& out) {
+bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
+                         machine::ExitInfo& out) {
     const auto& self = *static_cast<const Translator*>(engine);
     if (!self.buffer_.contains(pc)) return false;
     const BlockRecord* block = self.cache_.find(pc);
@@ -183,12 +192,14 @@ ExitKind Translator::dispatch(Wave& wave) {
         }
         connect(frame, *space);
         const BlockRecord* block = block_at(*space, wave, wave.pc, wave.exec() == ~0ull);
-        if (!block) return fail(ExitKind::Unimplemented, "the translator cannot compile this block");
+        if (!block)
+            return fail(ExitKind::Unimplemented, "the translator cannot compile this block");
         const uint8_t* entry = block->host;
         for (;;) {
-            const auto reason = static_cast<uint32_t>(machine::run_guarded(wave, this, &host_pc, [&](Wave& w) {
-                return static_cast<ExitKind>(stubs_.enter(&w, &frame, entry));
-            }));
+            const auto reason =
+                static_cast<uint32_t>(machine::run_guarded(wave, this, &host_pc, [&](Wave& w) {
+                    return static_cast<ExitKind>(stubs_.enter(&w, &frame, entry));
+                }));
             if (reason < static_cast<uint32_t>(Leave::Link)) {
                 return wave.exit.kind;
             }
@@ -198,7 +209,8 @@ ExitKind Translator::dispatch(Wave& wave) {
             if (leave == Leave::Fault) {
                 if (frame.leave_address) {
                     const BlockRecord* at = cache_.find(frame.leave_address - 1);
-                    if (const PcEntry* e = at ? CodeCache::find_guest(*at, frame.leave_address - 1) : nullptr)
+                    if (const PcEntry* e =
+                            at ? CodeCache::find_guest(*at, frame.leave_address - 1) : nullptr)
                         if (e->guest < at->guest_pcs.size()) wave.exit.pc = at->guest_pcs[e->guest];
                 }
                 return wave.exit.kind;
@@ -206,7 +218,8 @@ ExitKind Translator::dispatch(Wave& wave) {
             // A return address: it may lie behind the block's last byte.
             const BlockRecord* from = cache_.find(frame.leave_address - 1);
             if (!from) return fail(ExitKind::Unimplemented, "lost track of translated code");
-            const auto offset = static_cast<uint32_t>(frame.leave_address - reinterpret_cast<uintptr_t>(from->host));
+            const auto offset = static_cast<uint32_t>(frame.leave_address -
+                                                      reinterpret_cast<uintptr_t>(from->host));
             if (leave == Leave::Budget) {
                 // The block was charged but has not run. It runs while anything is left.
                 if (wave.budget + from->guest_count > 0) {
@@ -226,7 +239,8 @@ ExitKind Translator::dispatch(Wave& wave) {
             const std::lock_guard lock(mutex_);
             BlockRecord* target = cache_.lookup(*space, site->target, site->full);
             if (!target) target = translate(*space, wave, site->target, site->full);
-            if (!target) return fail(ExitKind::Unimplemented, "the translator cannot compile this block");
+            if (!target)
+                return fail(ExitKind::Unimplemented, "the translator cannot compile this block");
             cache_.link(const_cast<BlockRecord&>(*from), *site, *target);
             entry = target->host;
         }
@@ -237,17 +251,22 @@ ExitKind Translator::dispatch(Wave& wave) {
 
 bool host_supports(Isa isa) {
     if (!cpuinfo_initialize()) return false;
-    if (!cpuinfo_has_x86_avx2() || !cpuinfo_has_x86_fma3() || !cpuinfo_has_x86_f16c() || !cpuinfo_has_x86_bmi2()) return false;
+    if (!cpuinfo_has_x86_avx2() || !cpuinfo_has_x86_fma3() || !cpuinfo_has_x86_f16c() ||
+        !cpuinfo_has_x86_bmi2())
+        return false;
     if (isa == Isa::Avx2) return true;
-    return cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() && cpuinfo_has_x86_avx512dq() && cpuinfo_has_x86_avx512vl() &&
-           cpuinfo_has_x86_avx512cd() && cpuinfo_has_x86_avx512vbmi() && cpuinfo_has_x86_avx512vbmi2() &&
+    return cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() && cpuinfo_has_x86_avx512dq() &&
+           cpuinfo_has_x86_avx512vl() && cpuinfo_has_x86_avx512cd() &&
+           cpuinfo_has_x86_avx512vbmi() && cpuinfo_has_x86_avx512vbmi2() &&
            cpuinfo_has_x86_avx512vpopcntdq();
 }
 
 Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource> source, Isa isa) {
     if (!host_supports(isa))
-        return {Code::HostError, isa == Isa::Avx512 ? "this processor lacks AVX-512 (F, BW, DQ, VL, CD, VBMI, VBMI2, VPOPCNTDQ)"
-                                                    : "this processor lacks AVX2, FMA, F16C or BMI2"};
+        return {Code::HostError,
+                isa == Isa::Avx512
+                    ? "this processor lacks AVX-512 (F, BW, DQ, VL, CD, VBMI, VBMI2, VPOPCNTDQ)"
+                    : "this processor lacks AVX2, FMA, F16C or BMI2"};
     auto engine = std::make_unique<Translator>(std::move(source), isa);
     if (Status s = engine->open(); !s) return s;
     return std::unique_ptr<machine::Engine>(std::move(engine));

@@ -1,4 +1,5 @@
-// The translating engine over any source of IR blocks: the lifter in production, hand-built blocks in tests.
+// The translating engine over any source of IR blocks: the lifter in production, hand-built blocks
+// in tests.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,7 @@
 namespace wj::x64 {
 
 struct BlockRequest {
-    machine::Wave& wave;     // MODE and register counts
+    machine::Wave& wave;  // MODE and register counts
     uint64_t pc;
     bool exec_full;
     uint32_t max_instructions;
@@ -20,7 +21,8 @@ struct BlockRequest {
 class BlockSource {
 public:
     virtual ~BlockSource() = default;
-    // Called under the engine's translation lock. What the block refers to must live as long as the source.
+    // Called under the engine's translation lock. What the block refers to must live as long as the
+    // source.
     virtual ir::Block block(const BlockRequest& request) = 0;
 };
 

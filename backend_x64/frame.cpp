@@ -27,8 +27,10 @@ void fill_constants(Frame& f) {
     }
     set_bytes(f.constants[const_nibble_popcount], {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4});
     set_bytes(f.constants[const_nibble_reverse_low],
-              {0x00, 0x80, 0x40, 0xc0, 0x20, 0xa0, 0x60, 0xe0, 0x10, 0x90, 0x50, 0xd0, 0x30, 0xb0, 0x70, 0xf0});
-    set_bytes(f.constants[const_nibble_reverse_high], {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15});
+              {0x00, 0x80, 0x40, 0xc0, 0x20, 0xa0, 0x60, 0xe0, 0x10, 0x90, 0x50, 0xd0, 0x30, 0xb0,
+               0x70, 0xf0});
+    set_bytes(f.constants[const_nibble_reverse_high],
+              {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15});
     set_bytes(f.constants[const_bswap], {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12});
     set_bytes(f.constants[const_low_words],
               {0, 1, 4, 5, 8, 9, 12, 13, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80});

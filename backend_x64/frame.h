@@ -1,5 +1,5 @@
-// What translated code keeps besides the wave: one Frame per thread. Translated code addresses it through one
-// register; the layout is shared by the emitters and by the C++ helpers.
+// What translated code keeps besides the wave: one Frame per thread. Translated code addresses it
+// through one register; the layout is shared by the emitters and by the C++ helpers.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@ namespace wj::x64 {
 
 // Why translated code came back to the dispatcher. Values below 64 are machine::ExitKind.
 enum class Leave : uint32_t {
-    Link = 64,     // a jump that is not linked yet; Frame::leave_address names it
-    Budget,        // the block's budget check failed; Frame::leave_address names the block
-    Lookup,        // indirect jump that missed the table: wave.pc is the target
-    CallStopped,   // a helper call left wave.exit.kind != None
-    Fault,         // a checked access failed, wave.exit is filled
+    Link = 64,    // a jump that is not linked yet; Frame::leave_address names it
+    Budget,       // the block's budget check failed; Frame::leave_address names the block
+    Lookup,       // indirect jump that missed the table: wave.pc is the target
+    CallStopped,  // a helper call left wave.exit.kind != None
+    Fault,        // a checked access failed, wave.exit is filled
 };
 
 // Describes one lane memory operation to the out-of-line path; lives behind the block's code.
 struct MemoryOp {
     uint64_t pc = 0;
     int64_t offset = 0;
-    uint8_t space = 0;       // Space
-    uint8_t access = 0;      // ir::Access
-    uint8_t dwords = 0;      // tuple length
+    uint8_t space = 0;   // Space
+    uint8_t access = 0;  // ir::Access
+    uint8_t dwords = 0;  // tuple length
     uint8_t store = 0;
-    uint8_t lanes = 0;       // lanes of a chunk
+    uint8_t lanes = 0;  // lanes of a chunk
     uint8_t pad[3] = {};
 };
 enum Space : uint8_t { global_space, flat_space, lds_space, scratch_space };
@@ -41,27 +41,28 @@ struct CallRecord {
 // Direct-mapped by guest PC; read by translated code, entry before pc is published.
 struct JumpEntry {
     uint64_t pc = ~0ull;
-    const void* entry[2] = {nullptr, nullptr};   // [exec_full]
+    const void* entry[2] = {nullptr, nullptr};  // [exec_full]
     uint64_t pad = 0;
 };
 inline constexpr uint32_t jump_entries = 1024;
 
-inline constexpr uint32_t slot_count = 1536;     // 8 bytes each: uniform values, lane masks
-inline constexpr uint32_t spill_count = 192;     // 64 bytes each: registers of a chunk
-inline constexpr uint32_t temp_rows = 320;       // 256 bytes each: lane values between regions
+inline constexpr uint32_t slot_count = 1536;  // 8 bytes each: uniform values, lane masks
+inline constexpr uint32_t spill_count = 192;  // 64 bytes each: registers of a chunk
+inline constexpr uint32_t temp_rows = 320;    // 256 bytes each: lane values between regions
 
 // 64-byte constants, laid out for full vectors (AVX2 uses the first or the named half).
 enum Constant : uint32_t {
-    const_pair_split,     // qword permutation: pairs of lanes -> even pairs, odd pairs
-    const_pair_join,      // its inverse
-    const_odd_dwords,     // vpermt2d: odd dwords of two registers, interleaved
-    const_lane_bits,      // 1, 2, 4, ... 128 (dwords)
-    const_lane_numbers,   // 0..15
+    const_pair_split,    // qword permutation: pairs of lanes -> even pairs, odd pairs
+    const_pair_join,     // its inverse
+    const_odd_dwords,    // vpermt2d: odd dwords of two registers, interleaved
+    const_lane_bits,     // 1, 2, 4, ... 128 (dwords)
+    const_lane_numbers,  // 0..15
     const_nibble_popcount,
-    const_nibble_reverse_low,    // reversed low nibble, shifted to the high half of a byte
+    const_nibble_reverse_low,  // reversed low nibble, shifted to the high half of a byte
     const_nibble_reverse_high,
     const_bswap,
-    const_low_words,      // AVX2: gathers the low word of each dword of a 128-bit half into its low 8 bytes
+    const_low_words,  // AVX2: gathers the low word of each dword of a 128-bit half into its low 8
+                      // bytes
     const_count_,
 };
 
@@ -70,10 +71,10 @@ struct alignas(64) Frame {
     const void* link_stub = nullptr;
     const void* budget_stub = nullptr;
     const void* call_stub = nullptr;
-    const void* leave_stub = nullptr;        // eax = reason
-    const void* indirect_stub = nullptr;     // rax = target
-    const void* memory_stub = nullptr;       // rax = MemoryOp*
-    const void* uload32_stub = nullptr;      // rax = address -> value (checked mode)
+    const void* leave_stub = nullptr;     // eax = reason
+    const void* indirect_stub = nullptr;  // rax = target
+    const void* memory_stub = nullptr;    // rax = MemoryOp*
+    const void* uload32_stub = nullptr;   // rax = address -> value (checked mode)
     const void* uload64_stub = nullptr;
     uint64_t saved_sp = 0;
     uint64_t leave_address = 0;
@@ -98,8 +99,8 @@ struct alignas(64) Frame {
 
 void fill_constants(Frame& frame);
 
-// Out-of-line execution of a memory operation for the chunk whose first lane is `first_lane`. Returns
-// false on a guest fault, wave.exit is filled then.
+// Out-of-line execution of a memory operation for the chunk whose first lane is `first_lane`.
+// Returns false on a guest fault, wave.exit is filled then.
 bool run_memory_op(machine::Wave& wave, Frame& frame, const MemoryOp& op, uint32_t first_lane);
 bool checked_uload(machine::Wave& wave, uint64_t address, uint32_t bytes, uint64_t* value);
 

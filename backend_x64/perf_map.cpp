@@ -23,8 +23,10 @@ PerfMap::~PerfMap() {
 void PerfMap::add(const BlockRecord& block) {
     if (!file_) return;
     auto* f = static_cast<std::FILE*>(file_);
-    std::fprintf(f, "%lx %x gpu_%lx_%s\n", static_cast<unsigned long>(reinterpret_cast<uintptr_t>(block.host)), block.code_size,
-                 static_cast<unsigned long>(block.pc), block.full ? "full" : "partial");
+    std::fprintf(f, "%lx %x gpu_%lx_%s\n",
+                 static_cast<unsigned long>(reinterpret_cast<uintptr_t>(block.host)),
+                 block.code_size, static_cast<unsigned long>(block.pc),
+                 block.full ? "full" : "partial");
     std::fflush(f);
 }
 

@@ -12,29 +12,50 @@ using ir::Inst;
 using ir::Op;
 using ir::Type;
 
-bool is_uniform(Type t) { return t == Type::U32 || t == Type::U64; }
-uint32_t to_region(uint32_t p) { return p | 1; }
-uint32_t to_uniform(uint32_t p) { return (p + 1) & ~1u; }
+bool is_uniform(Type t) {
+    return t == Type::U32 || t == Type::U64;
+}
+uint32_t to_region(uint32_t p) {
+    return p | 1;
+}
+uint32_t to_uniform(uint32_t p) {
+    return (p + 1) & ~1u;
+}
 
 bool takes_split_address(Op op) {
-    return op == Op::LoadGlobal || op == Op::StoreGlobal || op == Op::LoadFlat || op == Op::StoreFlat;
+    return op == Op::LoadGlobal || op == Op::StoreGlobal || op == Op::LoadFlat ||
+           op == Op::StoreFlat;
 }
 
 bool is_compare(Op op) {
     switch (op) {
-        case Op::CmpEq32: case Op::CmpNe32: case Op::CmpLtU32: case Op::CmpLeU32:
-        case Op::CmpLtS32: case Op::CmpLeS32: case Op::FCmp32: return true;
-        default: return false;
+        case Op::CmpEq32:
+        case Op::CmpNe32:
+        case Op::CmpLtU32:
+        case Op::CmpLeU32:
+        case Op::CmpLtS32:
+        case Op::CmpLeS32:
+        case Op::FCmp32:
+            return true;
+        default:
+            return false;
     }
 }
 
 enum SpaceBits : uint32_t { in_global = 1, in_lds = 2, in_scratch = 4 };
 uint32_t spaces(Op op) {
     switch (op) {
-        case Op::LoadLds: case Op::StoreLds: return in_lds;
-        case Op::LoadScratch: case Op::StoreScratch: return in_scratch;
-        case Op::LoadFlat: case Op::StoreFlat: return in_global | in_lds | in_scratch;
-        default: return in_global;
+        case Op::LoadLds:
+        case Op::StoreLds:
+            return in_lds;
+        case Op::LoadScratch:
+        case Op::StoreScratch:
+            return in_scratch;
+        case Op::LoadFlat:
+        case Op::StoreFlat:
+            return in_global | in_lds | in_scratch;
+        default:
+            return in_global;
     }
 }
 
@@ -45,7 +66,9 @@ bool Schedule::is_full(Value mask) const {
     return i.op == Op::MaskOf && inst(i.args[0]).op == Op::Const64 && inst(i.args[0]).imm == ~0ull;
 }
 
-bool Schedule::split(Value v) const { return inst(v).op == Op::Pack64 && !interleaved_[v]; }
+bool Schedule::split(Value v) const {
+    return inst(v).op == Op::Pack64 && !interleaved_[v];
+}
 
 Unit Schedule::unit(Value v, uint32_t part) const {
     if (alias_[v] != no_unit) return alias_[v];
@@ -63,7 +86,8 @@ void Schedule::assign_units() {
             uint8_t& uses = use_count_[i.args[a]];
             if (uses < 255) ++uses;
             if (block_->type(i.args[a]) != Type::V64) continue;
-            const bool by_halves = (a == 0 && takes_split_address(i.op)) || i.op == Op::Lo || i.op == Op::Hi;
+            const bool by_halves =
+                (a == 0 && takes_split_address(i.op)) || i.op == Op::Lo || i.op == Op::Hi;
             if (!by_halves) interleaved_[i.args[a]] = 1;
         }
     }
@@ -76,10 +100,18 @@ void Schedule::assign_units() {
         unit_base_[v] = static_cast<uint32_t>(producer_.size());
         uint32_t count = 0;
         switch (ir::op_info(i.op).result) {
-            case Type::V32: case Type::M: count = 1; break;
-            case Type::V64: count = i.op == Op::Splat64 ? 1 : 2; break;
-            case Type::T: count = std::max(1u, ir::aux_dwords(i.aux)); break;
-            default: break;
+            case Type::V32:
+            case Type::M:
+                count = 1;
+                break;
+            case Type::V64:
+                count = i.op == Op::Splat64 ? 1 : 2;
+                break;
+            case Type::T:
+                count = std::max(1u, ir::aux_dwords(i.aux));
+                break;
+            default:
+                break;
         }
         if (i.op == Op::Elem) alias_[v] = unit(i.args[0], static_cast<uint32_t>(i.imm));
         if ((i.op == Op::Lo || i.op == Op::Hi) && inst(i.args[0]).op == Op::Pack64)
@@ -108,7 +140,8 @@ uint32_t Schedule::uniform_of(const Inst& i) const {
     for (Value a : i.args) {
         if (a == no_value) continue;
         uint32_t at = position_[a];
-        // A constant or broadcast has to be written to a row before a cross-lane operation reads it.
+        // A constant or broadcast has to be written to a row before a cross-lane operation reads
+        // it.
         const Op op = inst(a).op;
         if (op == Op::Splat32 || op == Op::LaneId) at = to_region(at);
         p = std::max(p, to_uniform(at));
@@ -119,7 +152,7 @@ uint32_t Schedule::uniform_of(const Inst& i) const {
 void Schedule::assign_positions() {
     const size_t n = block_->insts.size();
     position_.assign(n, 0);
-    uint32_t barrier = 0;      // even; everything later stays at or behind it
+    uint32_t barrier = 0;  // even; everything later stays at or behind it
     uint32_t highest = 0;
     uint32_t last_load[3] = {}, last_store[3] = {}, last_uload = 0;
     std::vector<uint32_t> row_set(512, 0), sgpr_set(132, 0), sgpr_get(132, 0);
@@ -128,7 +161,8 @@ void Schedule::assign_positions() {
         uint32_t p = 0;
         switch (ir::op_info(i.op).cls) {
             case Class::Uniform:
-                p = i.op == Op::Const32 || i.op == Op::Const64 ? 0 : std::max(uniform_of(i), barrier);
+                p = i.op == Op::Const32 || i.op == Op::Const64 ? 0
+                                                               : std::max(uniform_of(i), barrier);
                 break;
             case Class::GetS:
                 p = std::max(barrier, sgpr_set[i.op == Op::GetScc ? 130 : i.imm]);
@@ -141,18 +175,33 @@ void Schedule::assign_positions() {
             case Class::SetS: {
                 const uint32_t reg = i.op == Op::SetScc ? 130 : static_cast<uint32_t>(i.imm);
                 p = std::max({uniform_of(i), barrier, sgpr_set[reg], sgpr_get[reg]});
-                if (i.op == Op::SetS64) p = std::max({p, sgpr_set[reg + 1], sgpr_get[reg + 1]}), sgpr_set[reg + 1] = p;
+                if (i.op == Op::SetS64)
+                    p = std::max({p, sgpr_set[reg + 1], sgpr_get[reg + 1]}), sgpr_set[reg + 1] = p;
                 sgpr_set[reg] = p;
                 break;
             }
-            case Class::GetV: p = std::max(barrier, row_set[i.imm]); break;
-            case Class::SetV: p = row_set[i.imm] = std::max({region_of(i), barrier | 1, row_set[i.imm]}); break;
+            case Class::GetV:
+                p = std::max(barrier, row_set[i.imm]);
+                break;
+            case Class::SetV:
+                p = row_set[i.imm] = std::max({region_of(i), barrier | 1, row_set[i.imm]});
+                break;
             case Class::Lane:
                 switch (i.op) {
-                    case Op::Splat32: case Op::Splat64: case Op::MaskOf: p = std::max(position_[i.args[0]], barrier); break;
-                    case Op::LaneId: p = barrier; break;
-                    case Op::Elem: p = position_[i.args[0]]; break;
-                    default: p = std::max(region_of(i), barrier | 1); break;
+                    case Op::Splat32:
+                    case Op::Splat64:
+                    case Op::MaskOf:
+                        p = std::max(position_[i.args[0]], barrier);
+                        break;
+                    case Op::LaneId:
+                        p = barrier;
+                        break;
+                    case Op::Elem:
+                        p = position_[i.args[0]];
+                        break;
+                    default:
+                        p = std::max(region_of(i), barrier | 1);
+                        break;
                 }
                 break;
             case Class::ULoad:
@@ -173,10 +222,14 @@ void Schedule::assign_positions() {
                 }
                 if (store && (in & in_global)) p = std::max(p, last_uload | 1);
                 for (int s = 0; s < 3; ++s)
-                    if (in >> s & 1) (store ? last_store : last_load)[s] = std::max((store ? last_store : last_load)[s], p);
+                    if (in >> s & 1)
+                        (store ? last_store : last_load)[s] =
+                            std::max((store ? last_store : last_load)[s], p);
                 break;
             }
-            case Class::Cross: p = std::max(uniform_of(i), barrier); break;
+            case Class::Cross:
+                p = std::max(uniform_of(i), barrier);
+                break;
             case Class::Call:
                 // A segment of its own: no register survives it.
                 p = to_uniform(highest + 1);
@@ -188,7 +241,8 @@ void Schedule::assign_positions() {
         highest = std::max(highest, p);
     }
     uint32_t last = to_uniform(highest);
-    if (block_->term.cond != no_value) last = std::max(last, to_uniform(position_[block_->term.cond]));
+    if (block_->term.cond != no_value)
+        last = std::max(last, to_uniform(position_[block_->term.cond]));
     start_.assign(last + 2, 0);
     mask_positions_.assign(last + 2, false);
 }
@@ -209,7 +263,8 @@ void Schedule::find_clobbers() {
         const Inst& i = inst(v);
         const auto reg = static_cast<uint32_t>(i.imm);
         switch (i.op) {
-            case Op::GetV: case Op::SetV:
+            case Op::GetV:
+            case Op::SetV:
                 clobber_[v] = std::min(next_row[reg], next_call);
                 if (i.op == Op::SetV) {
                     next_row[reg] = v;
@@ -218,17 +273,31 @@ void Schedule::find_clobbers() {
                     row_reads_[reg] = v;
                 }
                 break;
-            case Op::GetS32: clobber_[v] = std::min(next_sgpr[reg], next_call); break;
-            case Op::GetS64: clobber_[v] = first(first(next_sgpr[reg], next_sgpr[reg + 1]), next_call); break;
-            case Op::GetScc: clobber_[v] = std::min(next_sgpr[130], next_call); break;
-            case Op::SetS32: clobber_[v] = std::min(next_sgpr[reg], next_call); next_sgpr[reg] = v; break;
+            case Op::GetS32:
+                clobber_[v] = std::min(next_sgpr[reg], next_call);
+                break;
+            case Op::GetS64:
+                clobber_[v] = first(first(next_sgpr[reg], next_sgpr[reg + 1]), next_call);
+                break;
+            case Op::GetScc:
+                clobber_[v] = std::min(next_sgpr[130], next_call);
+                break;
+            case Op::SetS32:
+                clobber_[v] = std::min(next_sgpr[reg], next_call);
+                next_sgpr[reg] = v;
+                break;
             case Op::SetS64:
                 clobber_[v] = first(first(next_sgpr[reg], next_sgpr[reg + 1]), next_call);
                 next_sgpr[reg] = next_sgpr[reg + 1] = v;
                 break;
-            case Op::SetScc: next_sgpr[130] = v; break;
-            case Op::Call: next_call = v; break;
-            default: break;
+            case Op::SetScc:
+                next_sgpr[130] = v;
+                break;
+            case Op::Call:
+                next_call = v;
+                break;
+            default:
+                break;
         }
     }
 }
@@ -236,13 +305,28 @@ void Schedule::find_clobbers() {
 bool Schedule::emitted(Value v) const {
     const Inst& i = inst(v);
     switch (i.op) {
-        case Op::Const32: case Op::Const64: return uniform_home_[v].kind == Home::Slot;
-        case Op::GetS32: case Op::GetS64: case Op::GetScc: return uniform_home_[v].kind == Home::Slot;
-        case Op::GetV: case Op::Splat32: case Op::LaneId: return copy_[v];
-        case Op::Splat64: case Op::MaskOf: case Op::Elem: return false;
-        case Op::Pack64: return interleaved_[v];
-        case Op::Lo: case Op::Hi: return alias_[v] == no_unit;
-        default: return !fused_[v];
+        case Op::Const32:
+        case Op::Const64:
+            return uniform_home_[v].kind == Home::Slot;
+        case Op::GetS32:
+        case Op::GetS64:
+        case Op::GetScc:
+            return uniform_home_[v].kind == Home::Slot;
+        case Op::GetV:
+        case Op::Splat32:
+        case Op::LaneId:
+            return copy_[v];
+        case Op::Splat64:
+        case Op::MaskOf:
+        case Op::Elem:
+            return false;
+        case Op::Pack64:
+            return interleaved_[v];
+        case Op::Lo:
+        case Op::Hi:
+            return alias_[v] == no_unit;
+        default:
+            return !fused_[v];
     }
 }
 
@@ -252,7 +336,9 @@ void Schedule::units_read(Value v, std::vector<Unit>& out) const {
         const Value arg = i.args[a];
         if (arg == no_value) continue;
         switch (block_->type(arg)) {
-            case Type::V32: out.push_back(unit(arg)); break;
+            case Type::V32:
+                out.push_back(unit(arg));
+                break;
             case Type::V64:
                 if (split(arg)) {
                     units_read(arg, out);
@@ -262,17 +348,22 @@ void Schedule::units_read(Value v, std::vector<Unit>& out) const {
                 }
                 break;
             case Type::M:
-                if (fused_[arg]) units_read(arg, out);
-                else if (!is_full(arg)) out.push_back(unit(arg));
+                if (fused_[arg])
+                    units_read(arg, out);
+                else if (!is_full(arg))
+                    out.push_back(unit(arg));
                 break;
-            default: break;
+            default:
+                break;
         }
     }
 }
 
 void Schedule::note_uniform_use(Value v, Use use, bool from_memory) {
     if (last_uniform_use_[v] < use) last_uniform_use_[v] = use;
-    if (from_memory) uniform_from_memory_[v] |= use.position == position_[v] ? 6 : 2;   // 4: before any SetS of its segment
+    if (from_memory)
+        uniform_from_memory_[v] |=
+            use.position == position_[v] ? 6 : 2;  // 4: before any SetS of its segment
     if (use.position > position_[v]) uniform_from_memory_[v] |= 1;
 }
 
@@ -283,8 +374,10 @@ void Schedule::note_unit_use(Unit u, Use use, bool from_memory) {
     const Inst& i = inst(p);
     if (from_memory || use.position > position_[p]) unit_from_memory_[u] = 1;
     if (i.op == Op::Splat32 || i.op == Op::Splat64 || i.op == Op::MaskOf) {
-        // Rematerialised at the use: it is the uniform value that is read there. 32-bit constants come from the pool.
-        const bool pooled = inst(i.args[0]).op == Op::Const32 || (inst(i.args[0]).op == Op::Const64 && i.op == Op::Splat64);
+        // Rematerialised at the use: it is the uniform value that is read there. 32-bit constants
+        // come from the pool.
+        const bool pooled = inst(i.args[0]).op == Op::Const32 ||
+                            (inst(i.args[0]).op == Op::Const64 && i.op == Op::Splat64);
         if (!pooled) note_uniform_use(i.args[0], use, true);
         if (i.op == Op::MaskOf) mask_positions_[use.position] = true;
     } else if (block_->type(p) == Type::M && unit_from_memory_[u]) {
@@ -306,8 +399,10 @@ void Schedule::record_uses() {
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
         const ir::OpInfo& info = ir::op_info(i.op);
-        const bool never = fused_[v] || i.op == Op::Splat32 || i.op == Op::Splat64 || i.op == Op::MaskOf || i.op == Op::Elem ||
-                           (i.op == Op::Pack64 && !interleaved_[v]) || ((i.op == Op::Lo || i.op == Op::Hi) && alias_[v] != no_unit);
+        const bool never = fused_[v] || i.op == Op::Splat32 || i.op == Op::Splat64 ||
+                           i.op == Op::MaskOf || i.op == Op::Elem ||
+                           (i.op == Op::Pack64 && !interleaved_[v]) ||
+                           ((i.op == Op::Lo || i.op == Op::Hi) && alias_[v] != no_unit);
         if (never) continue;
         const Use use{position_[v], v};
         const bool between = info.cls == Class::Cross || i.op == Op::BitsOf;
@@ -315,14 +410,18 @@ void Schedule::record_uses() {
         units_read(v, units);
         for (Unit u : units) note_unit_use(u, use, between);
         for (Value a : i.args)
-            if (a != no_value && is_uniform(block_->type(a))) note_uniform_use(a, use, info.cls == Class::LaneLoad || info.cls == Class::LaneStore);
+            if (a != no_value && is_uniform(block_->type(a)))
+                note_uniform_use(a, use,
+                                 info.cls == Class::LaneLoad || info.cls == Class::LaneStore);
     }
     if (const Value cond = block_->term.cond; cond != no_value) {
         const Use use{static_cast<uint32_t>(start_.size()) - 2, static_cast<Value>(n)};
         note_uniform_use(cond, use, false);
         // The terminator may repeat the compare.
-        if (position_[cond] == use.position && inst(cond).op >= Op::UCmpEq32 && inst(cond).op <= Op::UCmpNe64)
-            for (Value a : {inst(cond).args[0], inst(cond).args[1]}) note_uniform_use(a, use, false);
+        if (position_[cond] == use.position && inst(cond).op >= Op::UCmpEq32 &&
+            inst(cond).op <= Op::UCmpNe64)
+            for (Value a : {inst(cond).args[0], inst(cond).args[1]})
+                note_uniform_use(a, use, false);
     }
 }
 
@@ -336,7 +435,9 @@ bool Schedule::assign_homes() {
             const Value source = i.args[0];
             Home& home = uniform_home_[source];
             const Op op = inst(source).op;
-            if (home.kind != Home::None || op == Op::Const32 || op == Op::Const64 || (uniform_from_memory_[source] & 4)) continue;
+            if (home.kind != Home::None || op == Op::Const32 || op == Op::Const64 ||
+                (uniform_from_memory_[source] & 4))
+                continue;
             if (ir::op_info(op).cls == Class::GetS || position_[v] != position_[source]) continue;
             const Value c = clobber_[v];
             if (c != no_value && position_[c] <= last_uniform_use_[source].position) continue;
@@ -352,7 +453,7 @@ bool Schedule::assign_homes() {
             unit_home_[u] = {Home::Row, static_cast<uint32_t>(i.imm)};
         }
     }
-    std::vector<std::pair<uint32_t, Unit>> temps;   // (first position, unit)
+    std::vector<std::pair<uint32_t, Unit>> temps;  // (first position, unit)
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
         const ir::OpInfo& info = ir::op_info(i.op);
@@ -366,12 +467,15 @@ bool Schedule::assign_homes() {
                 } else if (i.op == Op::GetScc) {
                     home = {Home::Wave, static_cast<uint32_t>(offsetof(machine::Wave, scc))};
                 } else {
-                    home = {Home::Wave, static_cast<uint32_t>(offsetof(machine::Wave, sgpr) + i.imm * 4)};
+                    home = {Home::Wave,
+                            static_cast<uint32_t>(offsetof(machine::Wave, sgpr) + i.imm * 4)};
                 }
             } else if (i.op == Op::Const32 || i.op == Op::Const64) {
                 // Uniform code uses immediates; only lane code reads a constant from memory.
-                if (uniform_from_memory_[v] & 2) home = {Home::Slot, slots_used_++};
-                else home = {};
+                if (uniform_from_memory_[v] & 2)
+                    home = {Home::Slot, slots_used_++};
+                else
+                    home = {};
             } else if (uniform_from_memory_[v] && home.kind == Home::None) {
                 home = {Home::Slot, slots_used_++};
             }
@@ -384,7 +488,8 @@ bool Schedule::assign_homes() {
             if (first_unit_use_[u] == ~0u) continue;
             Home& home = unit_home_[u];
             if (info.result == Type::M) {
-                if (i.op != Op::MaskOf && unit_from_memory_[u]) home = {Home::Slot, slots_used_++}, mask_positions_[position_[v]] = true;
+                if (i.op != Op::MaskOf && unit_from_memory_[u])
+                    home = {Home::Slot, slots_used_++}, mask_positions_[position_[v]] = true;
                 continue;
             }
             if (i.op == Op::GetV) {
@@ -395,10 +500,12 @@ bool Schedule::assign_homes() {
                 }
                 copy_[v] = 1;
                 const uint32_t before = position_[c] & 1 ? position_[c] : position_[c] - 1;
-                position_[v] = std::max(to_region(position_[v]), std::min(first_unit_use_[u] | 1, before));
+                position_[v] =
+                    std::max(to_region(position_[v]), std::min(first_unit_use_[u] | 1, before));
                 temps.push_back({position_[v], u});
             } else if (i.op == Op::Splat32 || i.op == Op::LaneId) {
-                // Only cross-lane operations, at even positions, need them in memory; see uniform_of().
+                // Only cross-lane operations, at even positions, need them in memory; see
+                // uniform_of().
                 continue;
             } else if (i.op == Op::Splat64) {
                 continue;
@@ -415,7 +522,9 @@ bool Schedule::assign_homes() {
             const Unit u(unit_base_[v]);
             if (unit_home_[u].kind != Home::Temp) {
                 unit_home_[u] = {};
-                if (std::none_of(temps.begin(), temps.end(), [&](auto& t) { return t.second == u; })) temps.push_back({position_[v], u});
+                if (std::none_of(temps.begin(), temps.end(),
+                                 [&](auto& t) { return t.second == u; }))
+                    temps.push_back({position_[v], u});
             }
         }
         for (Value arg : i.args) {
@@ -428,14 +537,15 @@ bool Schedule::assign_homes() {
             if (op == Op::Splat32) {
                 const Value s = inst(a).args[0];
                 if (inst(s).op != Op::Const32) note_uniform_use(s, {position_[a], a}, true);
-                if (inst(s).op != Op::Const32 && uniform_home_[s].kind == Home::None) uniform_home_[s] = {Home::Slot, slots_used_++};
+                if (inst(s).op != Op::Const32 && uniform_home_[s].kind == Home::None)
+                    uniform_home_[s] = {Home::Slot, slots_used_++};
             }
             temps.push_back({position_[a], Unit(unit_base_[a])});
         }
     }
     // Temp rows are reused once the last reader's segment is over.
     std::sort(temps.begin(), temps.end());
-    std::vector<std::pair<uint32_t, uint32_t>> busy;   // (last position, row)
+    std::vector<std::pair<uint32_t, uint32_t>> busy;  // (last position, row)
     std::vector<uint32_t> free_rows;
     temps_used_ = 0;
     for (auto [position, u] : temps) {

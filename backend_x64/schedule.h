@@ -1,6 +1,6 @@
-// Cuts the IR of a block into alternating segments U0 R0 U1 R1 ...: uniform code and lane regions, and gives
-// every value that crosses a segment border a home in memory. Positions: 2k = uniform segment k, 2k + 1 =
-// region k. docs/backend.md has the rules.
+// Cuts the IR of a block into alternating segments U0 R0 U1 R1 ...: uniform code and lane regions,
+// and gives every value that crosses a segment border a home in memory. Positions: 2k = uniform
+// segment k, 2k + 1 = region k. docs/backend.md has the rules.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace wj::x64 {
 using ir::no_value;
 using ir::Value;
 
-// A unit is one register of a lane value: V32 and M have one, V64 two (interleaved halves), T one per dword.
+// A unit is one register of a lane value: V32 and M have one, V64 two (interleaved halves), T one
+// per dword.
 struct Unit {
     uint32_t index = ~0u;
     constexpr Unit() = default;
@@ -25,10 +26,10 @@ inline constexpr Unit no_unit;
 struct Home {
     enum Kind : uint8_t {
         None,
-        Row,     // units: register row `index` of the wave holds the value (index >= 256: AccVGPR)
-        Temp,    // units: temp row of the frame
-        Slot,    // masks and uniform values: 8-byte slot of the frame
-        Wave,    // uniform values: byte offset in machine::Wave
+        Row,   // units: register row `index` of the wave holds the value (index >= 256: AccVGPR)
+        Temp,  // units: temp row of the frame
+        Slot,  // masks and uniform values: 8-byte slot of the frame
+        Wave,  // uniform values: byte offset in machine::Wave
     } kind = None;
     uint32_t index = 0;
 };
@@ -53,7 +54,7 @@ public:
     bool is_full(Value mask) const;
     // A compare that is emitted as part of the MaskAnd that uses it.
     bool fused(Value v) const { return fused_[v]; }
-    bool split(Value v64) const;   // Pack64 that exists only as its two arguments
+    bool split(Value v64) const;  // Pack64 that exists only as its two arguments
     void units_read(Value v, std::vector<Unit>& out) const;
     // GetV values of the row that SetV `v` overwrites, and that were read before it.
     template <class F>
@@ -68,7 +69,9 @@ private:
     struct Use {
         uint32_t position = 0;
         Value index = 0;
-        bool operator<(const Use& o) const { return position != o.position ? position < o.position : index < o.index; }
+        bool operator<(const Use& o) const {
+            return position != o.position ? position < o.position : index < o.index;
+        }
     };
     void assign_units();
     void assign_positions();

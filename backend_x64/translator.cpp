@@ -43,8 +43,10 @@ private:
         while (at < end) {
             const uint64_t stop = std::min(end, (at | (memory::page_size - 1)) + 1);
             const void* host = nullptr;
-            if (ctx.memory) host = ctx.memory->translate(at, stop - at, memory::executable);
-            else if (ctx.memory_mode == machine::MemoryMode::Identity && words_.empty()) host = reinterpret_cast<const void*>(at);
+            if (ctx.memory)
+                host = ctx.memory->translate(at, stop - at, memory::executable);
+            else if (ctx.memory_mode == machine::MemoryMode::Identity && words_.empty())
+                host = reinterpret_cast<const void*>(at);
             if (!host) return;
             const auto* from = static_cast<const uint32_t*>(host);
             words_.insert(words_.end(), from, from + (stop - at) / 4);

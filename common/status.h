@@ -11,19 +11,19 @@ namespace wj {
 
 enum class Code : uint8_t {
     Ok,
-    InvalidArgument,      // the caller broke a stated precondition
-    NotFound,             // no such file, kernel, symbol, target
-    InvalidCodeObject,    // malformed or truncated ELF, bundle, metadata
-    UnsupportedTarget,    // well formed, but for a processor or OS ABI that is not emulated
+    InvalidArgument,    // the caller broke a stated precondition
+    NotFound,           // no such file, kernel, symbol, target
+    InvalidCodeObject,  // malformed or truncated ELF, bundle, metadata
+    UnsupportedTarget,  // well formed, but for a processor or OS ABI that is not emulated
     OutOfMemory,
-    OutOfRange,           // a size or limit of the modelled device is exceeded
-    GuestFault,           // the guest touched memory it must not touch
-    IllegalInstruction,   // bytes that the target's decoder rejects
-    Unimplemented,        // a valid instruction or feature that wavejit refuses by name
-    Timeout,              // budget exhausted
-    Deadlock,             // every wave of a work-group waits and none can go on
-    GuestTrap,            // s_trap, assert
-    HostError,            // an operating system call failed
+    OutOfRange,          // a size or limit of the modelled device is exceeded
+    GuestFault,          // the guest touched memory it must not touch
+    IllegalInstruction,  // bytes that the target's decoder rejects
+    Unimplemented,       // a valid instruction or feature that wavejit refuses by name
+    Timeout,             // budget exhausted
+    Deadlock,            // every wave of a work-group waits and none can go on
+    GuestTrap,           // s_trap, assert
+    HostError,           // an operating system call failed
 };
 
 const char* code_name(Code code);

@@ -11,16 +11,19 @@ namespace wj {
 struct Operand {
     enum class Kind : uint8_t {
         None,
-        Sgpr,      // reg = 0..127, the operand encoding, which is the index into Wave::sgpr:
-                   // s0-s101, flat_scratch 102, xnack_mask 104, vcc 106, ttmp 108-123, m0 124, exec 126
-        Vgpr,      // reg = 0..255
-        Agpr,      // reg = 0..255 (gfx908: a file of its own; gfx90a: the upper half of the unified file)
-        Const,     // inline constant: value holds the bits, expanded to the operand's type; reg = encoding 128..248
-        Literal,   // 32-bit literal: value holds the bits, expanded to the operand's type; reg = 255
-        Special,   // reg = encoding: 125 null, 230-231 flat_scratch_base (both illegal on gfx9), 235 shared_base, 236 shared_limit, 237 private_base, 238 private_limit,
-                   // 239 pops_exiting_wave_id, 251 vccz, 252 execz, 253 scc, 254 lds_direct
-        Imm,       // value holds an immediate (simm16, offsets), sign-extended to 64 bits
-        Off,       // "off": no register
+        Sgpr,  // reg = 0..127, the operand encoding, which is the index into Wave::sgpr:
+               // s0-s101, flat_scratch 102, xnack_mask 104, vcc 106, ttmp 108-123, m0 124, exec 126
+        Vgpr,  // reg = 0..255
+        Agpr,  // reg = 0..255 (gfx908: a file of its own; gfx90a: the upper half of the unified
+               // file)
+        Const,    // inline constant: value holds the bits, expanded to the operand's type; reg =
+                  // encoding 128..248
+        Literal,  // 32-bit literal: value holds the bits, expanded to the operand's type; reg = 255
+        Special,  // reg = encoding: 125 null, 230-231 flat_scratch_base (both illegal on gfx9), 235
+                  // shared_base, 236 shared_limit, 237 private_base, 238 private_limit, 239
+                  // pops_exiting_wave_id, 251 vccz, 252 execz, 253 scc, 254 lds_direct
+        Imm,      // value holds an immediate (simm16, offsets), sign-extended to 64 bits
+        Off,      // "off": no register
     };
     Kind kind = Kind::None;
     uint8_t dwords = 0;
@@ -37,59 +40,69 @@ enum class Variant : uint8_t { Base, E64, Sdwa, Dpp };
 enum class SdwaSel : uint8_t { Byte0, Byte1, Byte2, Byte3, Word0, Word1, Dword };
 
 // Operand order by format:
-//   SOP*, VOP*: dst[0] = sdst/vdst, dst[1] = carry-out/VCC; src[] in assembly order. Implicit VCC of the
-//               32-bit encodings is present as an explicit operand (v_cndmask_b32_e32: src[2] = vcc;
-//               v_cmp_*_e32: dst[0] = vcc), so that one meaning serves both encodings.
-//               v_fmac/v_mac/v_pk_fmac read dst[0] as the addend; v_fmamk/v_madmk: src = {src0, K, vsrc1}, v_fmaak/madak: {src0, vsrc1, K}.
-//               v_mfma_scale_*: src = {A, B, C, scale of A, scale of B}, op_sel and op_sel_hi select the scale byte.
+//   SOP*, VOP*: dst[0] = sdst/vdst, dst[1] = carry-out/VCC; src[] in assembly order. Implicit VCC
+//   of the
+//               32-bit encodings is present as an explicit operand (v_cndmask_b32_e32: src[2] =
+//               vcc; v_cmp_*_e32: dst[0] = vcc), so that one meaning serves both encodings.
+//               v_fmac/v_mac/v_pk_fmac read dst[0] as the addend; v_fmamk/v_madmk: src = {src0, K,
+//               vsrc1}, v_fmaak/madak: {src0, vsrc1, K}. v_mfma_scale_*: src = {A, B, C, scale of
+//               A, scale of B}, op_sel and op_sel_hi select the scale byte.
 //   memory:     dst[0] is the loaded or returned value; otherwise use the named accessors below.
-// format is the format of the row; variant tells the encoding used (E64: VOP1, VOP2 and VOPC rows in VOP3
-// encoding; instructions that only exist in VOP3 have variant Base).
-// Immediates of SOPP and SOPK are src operands of kind Imm (s_getreg: src[0]; s_setreg: src[1]).
+// format is the format of the row; variant tells the encoding used (E64: VOP1, VOP2 and VOPC rows
+// in VOP3 encoding; instructions that only exist in VOP3 have variant Base). Immediates of SOPP and
+// SOPK are src operands of kind Imm (s_getreg: src[0]; s_setreg: src[1]).
 struct Inst {
     Opcode op = Opcode::invalid;
     Format format = Format::SOPP;
     Variant variant = Variant::Base;
-    uint8_t size = 0;                  // bytes: 4, 8, 16 (v_mfma_scale)
-    std::array<uint32_t, 4> words{};   // raw encoding
-    // LLVM prints the instruction, but an operand is one that the hardware does not take there (an SGPR
-    // where only a VGPR may stand, an odd VGPR pair on gfx90a, a reserved source). Engines refuse it.
+    uint8_t size = 0;                 // bytes: 4, 8, 16 (v_mfma_scale)
+    std::array<uint32_t, 4> words{};  // raw encoding
+    // LLVM prints the instruction, but an operand is one that the hardware does not take there (an
+    // SGPR where only a VGPR may stand, an odd VGPR pair on gfx90a, a reserved source). Engines
+    // refuse it.
     bool illegal_operand = false;
 
     std::array<Operand, 2> dst;
     std::array<Operand, 5> src;
 
     // VOP3 / VOP3P / SDWA source modifiers, bit i = source i.
-    uint8_t neg = 0, abs = 0, neg_hi = 0, op_sel = 0 /* bit 3 = destination */, op_sel_hi = 0, sext = 0;
+    uint8_t neg = 0, abs = 0, neg_hi = 0, op_sel = 0 /* bit 3 = destination */, op_sel_hi = 0,
+            sext = 0;
     bool clamp = false;
-    uint8_t omod = 0;                  // 0 none, 1 *2, 2 *4, 3 /2
+    uint8_t omod = 0;  // 0 none, 1 *2, 2 *4, 3 /2
     SdwaSel dst_sel = SdwaSel::Dword;
     std::array<SdwaSel, 2> src_sel{SdwaSel::Dword, SdwaSel::Dword};
-    uint8_t dst_unused = 0;            // SDWA: 0 pad, 1 sign-extend, 2 preserve
+    uint8_t dst_unused = 0;  // SDWA: 0 pad, 1 sign-extend, 2 preserve
     uint16_t dpp_ctrl = 0;
     uint8_t row_mask = 0xf, bank_mask = 0xf;
-    bool bound_ctrl = false;           // bit as encoded: 1 = out-of-range lanes read 0
-    uint8_t cbsz = 0, abid = 0, blgp = 0;   // MFMA
-    uint8_t bitop3 = 0;                     // v_bitop3: truth table, bit = src0 * 4 + src1 * 2 + src2
-    bool fetch_invalid = false;             // v_permlane*_swap FI; its BOUND_CTRL is bound_ctrl
-    uint8_t attr = 0, attr_chan = 0;        // v_interp: attribute and channel
-    bool attr_high = false;                 // v_interp_*_f16: high half
-    uint8_t exp_target = 0, exp_enable = 0; // EXP
+    bool bound_ctrl = false;               // bit as encoded: 1 = out-of-range lanes read 0
+    uint8_t cbsz = 0, abid = 0, blgp = 0;  // MFMA
+    uint8_t bitop3 = 0;               // v_bitop3: truth table, bit = src0 * 4 + src1 * 2 + src2
+    bool fetch_invalid = false;       // v_permlane*_swap FI; its BOUND_CTRL is bound_ctrl
+    uint8_t attr = 0, attr_chan = 0;  // v_interp: attribute and channel
+    bool attr_high = false;           // v_interp_*_f16: high half
+    uint8_t exp_target = 0, exp_enable = 0;  // EXP
     bool exp_done = false, exp_compressed = false, exp_vm = false;
 
     // Memory.
-    int32_t offset = 0;                // bytes, sign-extended where the format has signed offsets; DS: offset0 or offset16
-    uint8_t offset1 = 0;               // DS two-address forms
-    bool glc = false, slc = false, scc = false /* gfx90a scc, gfx940 sc1 */, nv = false, lds = false, gds = false;
+    int32_t offset =
+        0;  // bytes, sign-extended where the format has signed offsets; DS: offset0 or offset16
+    uint8_t offset1 = 0;  // DS two-address forms
+    bool glc = false, slc = false, scc = false /* gfx90a scc, gfx940 sc1 */, nv = false,
+         lds = false, gds = false;
     bool offen = false, idxen = false, tfe = false, soffset_en = false, imm_offset = false;
-    uint8_t dfmt = 0, nfmt = 0;        // MTBUF
-    uint8_t dmask = 0;                 // MIMG
-    uint16_t mimg_flags = 0;           // bit 0 unorm, 1 da, 2 a16/r128, 3 lwe, 4 d16
+    uint8_t dfmt = 0, nfmt = 0;  // MTBUF
+    uint8_t dmask = 0;           // MIMG
+    uint16_t mimg_flags = 0;     // bit 0 unorm, 1 da, 2 a16/r128, 3 lwe, 4 d16
 
-    const Operand& vaddr() const { return src[0]; }    // FLAT/GLOBAL/SCRATCH/DS/MUBUF/MTBUF address VGPR(s), or Off
-    const Operand& vdata() const { return src[1]; }    // stored or atomic data
-    const Operand& vdata2() const { return src[2]; }   // DS second data
-    const Operand& sbase() const { return src[3]; }    // GLOBAL/SCRATCH saddr (or Off), MUBUF srsrc, SMEM sbase
+    const Operand& vaddr() const {
+        return src[0];
+    }  // FLAT/GLOBAL/SCRATCH/DS/MUBUF/MTBUF address VGPR(s), or Off
+    const Operand& vdata() const { return src[1]; }   // stored or atomic data
+    const Operand& vdata2() const { return src[2]; }  // DS second data
+    const Operand& sbase() const {
+        return src[3];
+    }  // GLOBAL/SCRATCH saddr (or Off), MUBUF srsrc, SMEM sbase
     const Operand& soffset() const { return src[4]; }  // MUBUF soffset, SMEM soffset
 };
 

@@ -10,9 +10,26 @@
 namespace wj {
 
 enum class Format : uint8_t {
-    SOP1, SOP2, SOPK, SOPC, SOPP, SMEM,
-    VOP1, VOP2, VOPC, VOP3, VOP3P, VINTRP,
-    DS, MUBUF, MTBUF, MIMG, FLAT, GLOBAL, SCRATCH, EXP,
+    SOP1,
+    SOP2,
+    SOPK,
+    SOPC,
+    SOPP,
+    SMEM,
+    VOP1,
+    VOP2,
+    VOPC,
+    VOP3,
+    VOP3P,
+    VINTRP,
+    DS,
+    MUBUF,
+    MTBUF,
+    MIMG,
+    FLAT,
+    GLOBAL,
+    SCRATCH,
+    EXP,
 };
 
 enum class Opcode : uint16_t {
@@ -26,31 +43,54 @@ enum class Opcode : uint16_t {
 inline constexpr size_t opcode_count = static_cast<size_t>(Opcode::count_);
 
 // How an operand's bits are read: decides the register width, the expansion of inline constants and
-// literals (gfx9: a 32-bit literal of a f64 operand is its high half; of i64/u64/b64 it is extended)
-// and which source modifiers apply.
+// literals (gfx9: a 32-bit literal of a f64 operand is its high half; of i64/u64/b64 it is
+// extended) and which source modifiers apply.
 enum class Type : uint8_t {
     none,
-    b16, i16, u16, f16, bf16,
-    b32, i32, u32, f32,
-    pk_f16, pk_i16, pk_u16, pk_b16, pk_bf16,
-    b64, i64, u64, f64, pk_f32, pk_b32,
-    b96, b128, b160, b192, b256, b512, b1024,
-    mask,     // a lane mask: VCC or an SGPR pair (one SGPR for wave32)
-    sb32,     // a scalar destination of a vector instruction (v_readlane)
-    addr,     // DS address VGPR
-    simm16, imm32,
+    b16,
+    i16,
+    u16,
+    f16,
+    bf16,
+    b32,
+    i32,
+    u32,
+    f32,
+    pk_f16,
+    pk_i16,
+    pk_u16,
+    pk_b16,
+    pk_bf16,
+    b64,
+    i64,
+    u64,
+    f64,
+    pk_f32,
+    pk_b32,
+    b96,
+    b128,
+    b160,
+    b192,
+    b256,
+    b512,
+    b1024,
+    mask,  // a lane mask: VCC or an SGPR pair (one SGPR for wave32)
+    sb32,  // a scalar destination of a vector instruction (v_readlane)
+    addr,  // DS address VGPR
+    simm16,
+    imm32,
     count_
 };
 
 uint32_t type_dwords(Type type);
 
 struct OpInfo {
-    std::string_view name;          // mnemonic without _e32/_e64/_sdwa/_dpp
+    std::string_view name;  // mnemonic without _e32/_e64/_sdwa/_dpp
     Format format;
-    std::array<Type, 2> dst;        // vdst/sdst and the second (carry-out, VCC of v_div_scale)
+    std::array<Type, 2> dst;  // vdst/sdst and the second (carry-out, VCC of v_div_scale)
     std::array<Type, 4> src;
     uint8_t dst_count, src_count;
-    bool returns_if_glc;            // "b32?": an atomic that returns the old value only with GLC
+    bool returns_if_glc;  // "b32?": an atomic that returns the old value only with GLC
 };
 
 const OpInfo& op_info(Opcode op);

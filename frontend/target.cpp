@@ -2,16 +2,23 @@
 
 #include <array>
 
-// Processor numbers: LLVM "User Guide for AMDGPU Backend", ELF header e_flags EF_AMDGPU_MACH values.
-// Traits: the "Processors" table of the same page and the CDNA/Vega ISA manuals.
+// Processor numbers: LLVM "User Guide for AMDGPU Backend", ELF header e_flags EF_AMDGPU_MACH
+// values. Traits: the "Processors" table of the same page and the CDNA/Vega ISA manuals.
 
 namespace wj {
 namespace {
 
-constexpr Traits vega{.wave_size = 64, .lds_bytes = 65536, .lds_granule = 512, .vgpr_granule = 4,
-                      .unified_vgprs = false, .has_agprs = false, .packed_workitem_id = false,
-                      .architected_flat_scratch = false, .aligned_vgpr_tuples = false,
-                      .mad_flushes_denorms = true, .xnack_selectable = true,
+constexpr Traits vega{.wave_size = 64,
+                      .lds_bytes = 65536,
+                      .lds_granule = 512,
+                      .vgpr_granule = 4,
+                      .unified_vgprs = false,
+                      .has_agprs = false,
+                      .packed_workitem_id = false,
+                      .architected_flat_scratch = false,
+                      .aligned_vgpr_tuples = false,
+                      .mad_flushes_denorms = true,
+                      .xnack_selectable = true,
                       .sramecc_selectable = false};
 
 constexpr Traits vega20() {

@@ -9,33 +9,63 @@ namespace wj {
 
 // Encoding families in table order; a row's codes are filled forward along the parent tree
 // 6>7>8>9>904>906>908>90a>940>950 and 9>10>10.3>11>12>12.5.
-enum class Family : uint8_t { g6, g7, g8, g9, g904, g906, g908, g90a, g940, g950, g10, g10_3, g11, g12, g12_5, count_ };
+enum class Family : uint8_t {
+    g6,
+    g7,
+    g8,
+    g9,
+    g904,
+    g906,
+    g908,
+    g90a,
+    g940,
+    g950,
+    g10,
+    g10_3,
+    g11,
+    g12,
+    g12_5,
+    count_
+};
 
 // A column of the opcode tables. The generic processors lack instructions of their family, so they
 // have columns of their own ("9g", "94g" in the tables).
-enum class Column : uint8_t { c9, c9_generic, c904, c906, c908, c90a, c940, c94_generic, c950, count_ };
+enum class Column : uint8_t {
+    c9,
+    c9_generic,
+    c904,
+    c906,
+    c908,
+    c90a,
+    c940,
+    c94_generic,
+    c950,
+    count_
+};
 
-// Behaviour that differs between generations, as named fields. `family >= x` is written nowhere else.
+// Behaviour that differs between generations, as named fields. `family >= x` is written nowhere
+// else.
 struct Traits {
-    uint32_t wave_size;               // 64 on all of gfx9
-    uint32_t lds_bytes;               // per work-group limit
-    uint32_t lds_granule;             // allocation granule in bytes: out-of-range bound is the rounded size
-    uint32_t vgpr_granule;            // gfx90a: 8, else 4
-    bool unified_vgprs;               // gfx90a+: AccVGPRs are the upper part of one file (rsrc3 ACCUM_OFFSET)
-    bool has_agprs;                   // gfx908+
-    bool packed_workitem_id;          // gfx90a+: v0 = x | y << 10 | z << 20
-    bool architected_flat_scratch;    // gfx940+
-    bool aligned_vgpr_tuples;         // gfx90a+: even alignment of multi-dword VGPR operands
-    bool mad_flushes_denorms;         // v_mad/v_mac f32 always flush
-    bool ocp_small_floats = false;    // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
+    uint32_t wave_size;     // 64 on all of gfx9
+    uint32_t lds_bytes;     // per work-group limit
+    uint32_t lds_granule;   // allocation granule in bytes: out-of-range bound is the rounded size
+    uint32_t vgpr_granule;  // gfx90a: 8, else 4
+    bool unified_vgprs;     // gfx90a+: AccVGPRs are the upper part of one file (rsrc3 ACCUM_OFFSET)
+    bool has_agprs;         // gfx908+
+    bool packed_workitem_id;        // gfx90a+: v0 = x | y << 10 | z << 20
+    bool architected_flat_scratch;  // gfx940+
+    bool aligned_vgpr_tuples;       // gfx90a+: even alignment of multi-dword VGPR operands
+    bool mad_flushes_denorms;       // v_mad/v_mac f32 always flush
+    bool ocp_small_floats = false;  // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
     bool xnack_selectable, sramecc_selectable;
-    bool memory_fadd_f32_keeps_denorms = false;   // gfx940+: LLVM FeatureMemoryAtomicFAddF32DenormalSupport
+    bool memory_fadd_f32_keeps_denorms =
+        false;  // gfx940+: LLVM FeatureMemoryAtomicFAddF32DenormalSupport
 };
 
 struct Target {
-    std::string_view name;            // "gfx90a"
+    std::string_view name;  // "gfx90a"
     Family family;
-    uint32_t elf_mach;                // EF_AMDGPU_MACH value
+    uint32_t elf_mach;  // EF_AMDGPU_MACH value
     Traits traits;
     Column column;
 };
@@ -44,6 +74,6 @@ struct Target {
 // ("gfx90a:sramecc+:xnack-") or a full triple ("amdgcn-amd-amdhsa--gfx90a:xnack-").
 const Target* find_target(std::string_view name);
 const Target* find_target_by_mach(uint32_t elf_mach);
-std::string supported_target_names();   // "gfx900, gfx906, ..." for messages
+std::string supported_target_names();  // "gfx900, gfx906, ..." for messages
 
 }  // namespace wj

@@ -51,7 +51,7 @@ WJ_RMW(SMin, static_cast<S>(data) < static_cast<S>(old) ? data : old);
 WJ_RMW(SMax, static_cast<S>(data) >= static_cast<S>(old) ? data : old);
 WJ_RMW(UMin, data < old ? data : old);
 WJ_RMW(UMax, data >= old ? data : old);
-WJ_RMW(And, (old) & data);
+WJ_RMW(And, (old)&data);
 WJ_RMW(Or, old | data);
 WJ_RMW(Xor, old ^ data);
 WJ_RMW(Inc, old >= data ? 0 : old + 1);

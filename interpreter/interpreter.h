@@ -1,6 +1,6 @@
-// The reference interpreter: plain scalar C++ over decoded instructions, with a loop over lanes. It is the
-// oracle that the translators are compared with, the baseline for speed figures, and the fallback for
-// instructions that the translators do not lower.
+// The reference interpreter: plain scalar C++ over decoded instructions, with a loop over lanes. It
+// is the oracle that the translators are compared with, the baseline for speed figures, and the
+// fallback for instructions that the translators do not lower.
 #pragma once
 
 #include <memory>
@@ -11,17 +11,18 @@
 
 namespace wj::interp {
 
-// Executes one instruction on the wave. wave.pc has already been advanced behind the instruction (so
-// s_getpc, branches and calls use it as the hardware does); wave.exit.pc is set by the caller when the
-// handler leaves wave.exit.kind != None. A handler that faults leaves destination registers unchanged.
+// Executes one instruction on the wave. wave.pc has already been advanced behind the instruction
+// (so s_getpc, branches and calls use it as the hardware does); wave.exit.pc is set by the caller
+// when the handler leaves wave.exit.kind != None. A handler that faults leaves destination
+// registers unchanged.
 using Handler = void (*)(machine::Wave& wave, const Inst& inst);
 
 // nullptr: valid but refused (ExitKind::Unimplemented).
 Handler handler(Opcode op);
 
-// Recomputes the addresses of a memory instruction from the wave's registers (which a fault leaves as they
-// were) and fills access, access_bytes, lane_mask and, when the signal named none, the address. For any
-// other instruction it does nothing.
+// Recomputes the addresses of a memory instruction from the wave's registers (which a fault leaves
+// as they were) and fills access, access_bytes, lane_mask and, when the signal named none, the
+// address. For any other instruction it does nothing.
 void explain_fault(machine::Wave& wave, const Inst& inst, machine::ExitInfo& info);
 
 std::unique_ptr<machine::Engine> make_interpreter(const Target& target);

@@ -10,16 +10,25 @@ namespace {
 using machine::lanes;
 using machine::Wave;
 
-// A value: uniform values and masks use element [0][0]; lane values one 64-bit element a lane, tuples four.
+// A value: uniform values and masks use element [0][0]; lane values one 64-bit element a lane,
+// tuples four.
 struct Cell {
     std::array<std::array<uint64_t, lanes>, 4> e{};
     uint64_t& u() { return e[0][0]; }
 };
 
-float f32(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
-double f64(uint64_t bits) { return std::bit_cast<double>(bits); }
-uint64_t bits(float x) { return std::bit_cast<uint32_t>(x); }
-uint64_t bits(double x) { return std::bit_cast<uint64_t>(x); }
+float f32(uint64_t bits) {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits));
+}
+double f64(uint64_t bits) {
+    return std::bit_cast<double>(bits);
+}
+uint64_t bits(float x) {
+    return std::bit_cast<uint32_t>(x);
+}
+uint64_t bits(double x) {
+    return std::bit_cast<uint64_t>(x);
+}
 
 template <class F>
 struct Format;
@@ -30,7 +39,8 @@ struct Format<float> {
 };
 template <>
 struct Format<double> {
-    static constexpr uint64_t quiet = 1ull << 51, sign = 1ull << 63, default_nan = 0xfff8000000000000;
+    static constexpr uint64_t quiet = 1ull << 51, sign = 1ull << 63,
+                              default_nan = 0xfff8000000000000;
     static double from(uint64_t b) { return f64(b); }
 };
 
@@ -51,34 +61,63 @@ uint64_t min_max(uint64_t a, uint64_t b, bool max, bool ieee) {
     if (ieee && signalling(b, y)) return b | Format<F>::quiet;
     if (std::isnan(x)) return b;
     if (std::isnan(y)) return a;
-    if (x == y) return (std::signbit(x) != 0) != max ? a : b;   // zeros: -0 below +0
+    if (x == y) return (std::signbit(x) != 0) != max ? a : b;  // zeros: -0 below +0
     return (x < y) != max ? a : b;
 }
 
-// x86 predicates: bits 0..2 relation, bit 3 the unordered outcome where it differs, bit 4 signalling only.
+// x86 predicates: bits 0..2 relation, bit 3 the unordered outcome where it differs, bit 4
+// signalling only.
 template <class F>
 bool compare(uint64_t a, uint64_t b, uint32_t predicate) {
     const F x = Format<F>::from(a), y = Format<F>::from(b);
     const bool unordered = std::isnan(x) || std::isnan(y);
     switch (predicate & 15) {
-        case 0: return !unordered && x == y;     case 1: return !unordered && x < y;
-        case 2: return !unordered && x <= y;     case 3: return unordered;
-        case 4: return unordered || x != y;      case 5: return unordered || !(x < y);
-        case 6: return unordered || !(x <= y);   case 7: return !unordered;
-        case 8: return unordered || x == y;      case 9: return unordered || x < y;
-        case 10: return unordered || x <= y;     case 11: return false;
-        case 12: return !unordered && x != y;    case 13: return !unordered && x >= y;
-        case 14: return !unordered && x > y;     default: return true;
+        case 0:
+            return !unordered && x == y;
+        case 1:
+            return !unordered && x < y;
+        case 2:
+            return !unordered && x <= y;
+        case 3:
+            return unordered;
+        case 4:
+            return unordered || x != y;
+        case 5:
+            return unordered || !(x < y);
+        case 6:
+            return unordered || !(x <= y);
+        case 7:
+            return !unordered;
+        case 8:
+            return unordered || x == y;
+        case 9:
+            return unordered || x < y;
+        case 10:
+            return unordered || x <= y;
+        case 11:
+            return false;
+        case 12:
+            return !unordered && x != y;
+        case 13:
+            return !unordered && x >= y;
+        case 14:
+            return !unordered && x > y;
+        default:
+            return true;
     }
 }
 
 template <class F>
 F round_to(F x, uint64_t mode) {
     switch (mode) {
-        case 0: return std::nearbyint(x);
-        case 1: return std::floor(x);
-        case 2: return std::ceil(x);
-        default: return std::trunc(x);
+        case 0:
+            return std::nearbyint(x);
+        case 1:
+            return std::floor(x);
+        case 2:
+            return std::ceil(x);
+        default:
+            return std::trunc(x);
     }
 }
 
@@ -86,7 +125,8 @@ template <class I, class F>
 uint32_t saturate(F x) {
     if (std::isnan(x)) return 0;
     const double d = std::trunc(static_cast<double>(x));
-    const double low = std::is_signed_v<I> ? -2147483648.0 : 0.0, high = std::is_signed_v<I> ? 2147483647.0 : 4294967295.0;
+    const double low = std::is_signed_v<I> ? -2147483648.0 : 0.0,
+                 high = std::is_signed_v<I> ? 2147483647.0 : 4294967295.0;
     if (d <= low) return std::is_signed_v<I> ? 0x80000000u : 0u;
     if (d >= high) return std::is_signed_v<I> ? 0x7fffffffu : 0xffffffffu;
     return static_cast<uint32_t>(static_cast<int64_t>(d));
@@ -111,7 +151,8 @@ float from_half(uint32_t h) {
     const uint32_t exponent = h >> 10 & 31, mantissa = h & 0x3ff;
     const uint32_t sign = (h & 0x8000) << 16;
     if (exponent == 31) return f32(sign | 0x7f800000 | mantissa << 13 | (mantissa ? 1u << 22 : 0));
-    const double m = exponent ? std::ldexp(1024.0 + mantissa, static_cast<int>(exponent) - 25) : std::ldexp(static_cast<double>(mantissa), -24);
+    const double m = exponent ? std::ldexp(1024.0 + mantissa, static_cast<int>(exponent) - 25)
+                              : std::ldexp(static_cast<double>(mantissa), -24);
     return static_cast<float>(h & 0x8000 ? -m : m);
 }
 
@@ -128,67 +169,166 @@ uint64_t ldexp64(uint64_t a, int32_t n) {
 
 // Pure operations on one lane (or on uniform values): x, y, z = arguments.
 uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
-    const auto a = static_cast<uint32_t>(x), b = static_cast<uint32_t>(y), c = static_cast<uint32_t>(z);
+    const auto a = static_cast<uint32_t>(x), b = static_cast<uint32_t>(y),
+               c = static_cast<uint32_t>(z);
     const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
     const auto sx = static_cast<int64_t>(x), sy = static_cast<int64_t>(y);
     auto w32 = [](uint32_t r) -> uint64_t { return r; };
-    auto f = [&](auto op) { return arithmetic<float>({x, y}, [&] { return static_cast<float>(op(f32(x), f32(y))); }); };
-    auto d = [&](auto op) { return arithmetic<double>({x, y}, [&] { return op(f64(x), f64(y)); }); };
+    auto f = [&](auto op) {
+        return arithmetic<float>({x, y}, [&] { return static_cast<float>(op(f32(x), f32(y))); });
+    };
+    auto d = [&](auto op) {
+        return arithmetic<double>({x, y}, [&] { return op(f64(x), f64(y)); });
+    };
     switch (i.op) {
-        case Op::Splat32: case Op::Splat64: return x;
-        case Op::Pack64: case Op::UPack64: return x | y << 32;
-        case Op::Lo: case Op::ULo: return w32(a);
-        case Op::Hi: case Op::UHi: return x >> 32;
-        case Op::UAdd32: case Op::Add32: return w32(a + b);
-        case Op::USub32: case Op::Sub32: return w32(a - b);
-        case Op::UMul32: case Op::Mul32: return w32(a * b);
-        case Op::UMulHiU32: case Op::MulHiU32: return uint64_t{a} * b >> 32;
-        case Op::UMulHiS32: case Op::MulHiS32: return w32(static_cast<uint32_t>(int64_t{sa} * sb >> 32));
-        case Op::UAnd32: case Op::And32: return a & b;
-        case Op::UOr32: case Op::Or32: return a | b;
-        case Op::UXor32: case Op::Xor32: return a ^ b;
-        case Op::UShl32: case Op::Shl32: return w32(a << (b & 31));
-        case Op::UShr32: case Op::Shr32: return a >> (b & 31);
-        case Op::USar32: case Op::Sar32: return w32(static_cast<uint32_t>(sa >> (b & 31)));
-        case Op::UMinU32: case Op::MinU32: return std::min(a, b);
-        case Op::UMaxU32: case Op::MaxU32: return std::max(a, b);
-        case Op::UMinS32: case Op::MinS32: return w32(static_cast<uint32_t>(std::min(sa, sb)));
-        case Op::UMaxS32: case Op::MaxS32: return w32(static_cast<uint32_t>(std::max(sa, sb)));
-        case Op::UPopcnt32: case Op::Popcnt32: return static_cast<uint64_t>(std::popcount(a));
-        case Op::UCtz32: case Op::Ctz32: return static_cast<uint64_t>(std::countr_zero(a));
-        case Op::UClz32: case Op::Clz32: return static_cast<uint64_t>(std::countl_zero(a));
-        case Op::UBrev32: case Op::Brev32: return reverse_bits(a);
-        case Op::UBswap32: case Op::Bswap32: return w32(a >> 24 | (a >> 8 & 0xff00) | (a << 8 & 0xff0000) | a << 24);
-        case Op::USext8: return w32(static_cast<uint32_t>(static_cast<int8_t>(a)));
-        case Op::USext16: return w32(static_cast<uint32_t>(static_cast<int16_t>(a)));
-        case Op::UCmpEq32: case Op::CmpEq32: return a == b;
-        case Op::UCmpNe32: case Op::CmpNe32: return a != b;
-        case Op::UCmpLtU32: case Op::CmpLtU32: return a < b;
-        case Op::UCmpLeU32: case Op::CmpLeU32: return a <= b;
-        case Op::UCmpLtS32: case Op::CmpLtS32: return sa < sb;
-        case Op::UCmpLeS32: case Op::CmpLeS32: return sa <= sb;
-        case Op::UCmpEq64: case Op::CmpEq64: return x == y;
-        case Op::UCmpNe64: case Op::CmpNe64: return x != y;
-        case Op::CmpLtU64: return x < y;
-        case Op::CmpLeU64: return x <= y;
-        case Op::CmpLtS64: return sx < sy;
-        case Op::CmpLeS64: return sx <= sy;
-        case Op::USelect32: case Op::USelect64: case Op::Select32: return x ? y : z;
-        case Op::UAdd64: case Op::Add64: return x + y;
-        case Op::USub64: case Op::Sub64: return x - y;
-        case Op::UMulWideU32: case Op::MulWideU32: return uint64_t{a} * b;
-        case Op::MulWideS32: return static_cast<uint64_t>(int64_t{sa} * sb);
-        case Op::UAnd64: return x & y;
-        case Op::UOr64: return x | y;
-        case Op::UXor64: return x ^ y;
-        case Op::UShl64: case Op::Shl64: return x << (y & 63);
-        case Op::UShr64: case Op::Shr64: return x >> (y & 63);
-        case Op::USar64: case Op::Sar64: return static_cast<uint64_t>(sx >> (y & 63));
-        case Op::UPopcnt64: return static_cast<uint64_t>(std::popcount(x));
-        case Op::UCtz64: return static_cast<uint64_t>(std::countr_zero(x));
-        case Op::UClz64: return static_cast<uint64_t>(std::countl_zero(x));
-        case Op::USext32: return static_cast<uint64_t>(int64_t{sa});
-        case Op::UZext32: return a;
+        case Op::Splat32:
+        case Op::Splat64:
+            return x;
+        case Op::Pack64:
+        case Op::UPack64:
+            return x | y << 32;
+        case Op::Lo:
+        case Op::ULo:
+            return w32(a);
+        case Op::Hi:
+        case Op::UHi:
+            return x >> 32;
+        case Op::UAdd32:
+        case Op::Add32:
+            return w32(a + b);
+        case Op::USub32:
+        case Op::Sub32:
+            return w32(a - b);
+        case Op::UMul32:
+        case Op::Mul32:
+            return w32(a * b);
+        case Op::UMulHiU32:
+        case Op::MulHiU32:
+            return uint64_t{a} * b >> 32;
+        case Op::UMulHiS32:
+        case Op::MulHiS32:
+            return w32(static_cast<uint32_t>(int64_t{sa} * sb >> 32));
+        case Op::UAnd32:
+        case Op::And32:
+            return a & b;
+        case Op::UOr32:
+        case Op::Or32:
+            return a | b;
+        case Op::UXor32:
+        case Op::Xor32:
+            return a ^ b;
+        case Op::UShl32:
+        case Op::Shl32:
+            return w32(a << (b & 31));
+        case Op::UShr32:
+        case Op::Shr32:
+            return a >> (b & 31);
+        case Op::USar32:
+        case Op::Sar32:
+            return w32(static_cast<uint32_t>(sa >> (b & 31)));
+        case Op::UMinU32:
+        case Op::MinU32:
+            return std::min(a, b);
+        case Op::UMaxU32:
+        case Op::MaxU32:
+            return std::max(a, b);
+        case Op::UMinS32:
+        case Op::MinS32:
+            return w32(static_cast<uint32_t>(std::min(sa, sb)));
+        case Op::UMaxS32:
+        case Op::MaxS32:
+            return w32(static_cast<uint32_t>(std::max(sa, sb)));
+        case Op::UPopcnt32:
+        case Op::Popcnt32:
+            return static_cast<uint64_t>(std::popcount(a));
+        case Op::UCtz32:
+        case Op::Ctz32:
+            return static_cast<uint64_t>(std::countr_zero(a));
+        case Op::UClz32:
+        case Op::Clz32:
+            return static_cast<uint64_t>(std::countl_zero(a));
+        case Op::UBrev32:
+        case Op::Brev32:
+            return reverse_bits(a);
+        case Op::UBswap32:
+        case Op::Bswap32:
+            return w32(a >> 24 | (a >> 8 & 0xff00) | (a << 8 & 0xff0000) | a << 24);
+        case Op::USext8:
+            return w32(static_cast<uint32_t>(static_cast<int8_t>(a)));
+        case Op::USext16:
+            return w32(static_cast<uint32_t>(static_cast<int16_t>(a)));
+        case Op::UCmpEq32:
+        case Op::CmpEq32:
+            return a == b;
+        case Op::UCmpNe32:
+        case Op::CmpNe32:
+            return a != b;
+        case Op::UCmpLtU32:
+        case Op::CmpLtU32:
+            return a < b;
+        case Op::UCmpLeU32:
+        case Op::CmpLeU32:
+            return a <= b;
+        case Op::UCmpLtS32:
+        case Op::CmpLtS32:
+            return sa < sb;
+        case Op::UCmpLeS32:
+        case Op::CmpLeS32:
+            return sa <= sb;
+        case Op::UCmpEq64:
+        case Op::CmpEq64:
+            return x == y;
+        case Op::UCmpNe64:
+        case Op::CmpNe64:
+            return x != y;
+        case Op::CmpLtU64:
+            return x < y;
+        case Op::CmpLeU64:
+            return x <= y;
+        case Op::CmpLtS64:
+            return sx < sy;
+        case Op::CmpLeS64:
+            return sx <= sy;
+        case Op::USelect32:
+        case Op::USelect64:
+        case Op::Select32:
+            return x ? y : z;
+        case Op::UAdd64:
+        case Op::Add64:
+            return x + y;
+        case Op::USub64:
+        case Op::Sub64:
+            return x - y;
+        case Op::UMulWideU32:
+        case Op::MulWideU32:
+            return uint64_t{a} * b;
+        case Op::MulWideS32:
+            return static_cast<uint64_t>(int64_t{sa} * sb);
+        case Op::UAnd64:
+            return x & y;
+        case Op::UOr64:
+            return x | y;
+        case Op::UXor64:
+            return x ^ y;
+        case Op::UShl64:
+        case Op::Shl64:
+            return x << (y & 63);
+        case Op::UShr64:
+        case Op::Shr64:
+            return x >> (y & 63);
+        case Op::USar64:
+        case Op::Sar64:
+            return static_cast<uint64_t>(sx >> (y & 63));
+        case Op::UPopcnt64:
+            return static_cast<uint64_t>(std::popcount(x));
+        case Op::UCtz64:
+            return static_cast<uint64_t>(std::countr_zero(x));
+        case Op::UClz64:
+            return static_cast<uint64_t>(std::countl_zero(x));
+        case Op::USext32:
+            return static_cast<uint64_t>(int64_t{sa});
+        case Op::UZext32:
+            return a;
         case Op::Bitop3: {
             uint32_t r = 0;
             for (int bit = 0; bit < 32; ++bit) {
@@ -197,77 +337,133 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
             }
             return r;
         }
-        case Op::Fshr32: return w32(static_cast<uint32_t>((x << 32 | b) >> (c & 31)));
-        case Op::MaskAnd: return x & y;
-        case Op::MaskOr: return x | y;
-        case Op::MaskXor: return x ^ y;
-        case Op::MaskAndNot: return x & ~y & 1;
-        case Op::MaskNot: return ~x & 1;
-        case Op::AddCarry32: return w32(a + b + c);
-        case Op::CarryOut32: return (uint64_t{a} + b + c) >> 32 & 1;
-        case Op::SubBorrow32: return w32(a - b - c);
-        case Op::BorrowOut32: return uint64_t{a} < uint64_t{b} + c;
-        case Op::FAdd32: return f([](float p, float q) { return p + q; });
-        case Op::FSub32: return f([](float p, float q) { return p - q; });
-        case Op::FMul32: return f([](float p, float q) { return p * q; });
-        case Op::FDiv32: return f([](float p, float q) { return p / q; });
-        case Op::FFma32: return arithmetic<float>({x, y, z}, [&] { return std::fma(f32(x), f32(y), f32(z)); });
-        case Op::FSqrt32: return arithmetic<float>({x}, [&] { return std::sqrt(f32(x)); });
-        case Op::FMin32: return min_max<float>(x, y, false, i.imm == 1);
-        case Op::FMax32: return min_max<float>(x, y, true, i.imm == 1);
-        case Op::FRound32: return arithmetic<float>({x}, [&] { return round_to(f32(x), i.imm); });
-        case Op::FFlush32: return (a & 0x7f800000) == 0 ? a & 0x80000000 : a;
-        case Op::FCmp32: return compare<float>(x, y, static_cast<uint32_t>(i.imm));
-        case Op::FLdexp32: return arithmetic<float>({x}, [&] { return std::scalbln(f32(x), sb); });
-        case Op::CvtI32ToF32: return bits(static_cast<float>(sa));
-        case Op::CvtU32ToF32: return bits(static_cast<float>(a));
-        case Op::CvtF32ToI32: return saturate<int32_t>(f32(x));
-        case Op::CvtF32ToU32: return saturate<uint32_t>(f32(x));
-        case Op::CvtF32ToF16: return to_half(f32(x));
-        case Op::CvtF16ToF32: return bits(from_half(a & 0xffff));
+        case Op::Fshr32:
+            return w32(static_cast<uint32_t>((x << 32 | b) >> (c & 31)));
+        case Op::MaskAnd:
+            return x & y;
+        case Op::MaskOr:
+            return x | y;
+        case Op::MaskXor:
+            return x ^ y;
+        case Op::MaskAndNot:
+            return x & ~y & 1;
+        case Op::MaskNot:
+            return ~x & 1;
+        case Op::AddCarry32:
+            return w32(a + b + c);
+        case Op::CarryOut32:
+            return (uint64_t{a} + b + c) >> 32 & 1;
+        case Op::SubBorrow32:
+            return w32(a - b - c);
+        case Op::BorrowOut32:
+            return uint64_t{a} < uint64_t{b} + c;
+        case Op::FAdd32:
+            return f([](float p, float q) { return p + q; });
+        case Op::FSub32:
+            return f([](float p, float q) { return p - q; });
+        case Op::FMul32:
+            return f([](float p, float q) { return p * q; });
+        case Op::FDiv32:
+            return f([](float p, float q) { return p / q; });
+        case Op::FFma32:
+            return arithmetic<float>({x, y, z}, [&] { return std::fma(f32(x), f32(y), f32(z)); });
+        case Op::FSqrt32:
+            return arithmetic<float>({x}, [&] { return std::sqrt(f32(x)); });
+        case Op::FMin32:
+            return min_max<float>(x, y, false, i.imm == 1);
+        case Op::FMax32:
+            return min_max<float>(x, y, true, i.imm == 1);
+        case Op::FRound32:
+            return arithmetic<float>({x}, [&] { return round_to(f32(x), i.imm); });
+        case Op::FFlush32:
+            return (a & 0x7f800000) == 0 ? a & 0x80000000 : a;
+        case Op::FCmp32:
+            return compare<float>(x, y, static_cast<uint32_t>(i.imm));
+        case Op::FLdexp32:
+            return arithmetic<float>({x}, [&] { return std::scalbln(f32(x), sb); });
+        case Op::CvtI32ToF32:
+            return bits(static_cast<float>(sa));
+        case Op::CvtU32ToF32:
+            return bits(static_cast<float>(a));
+        case Op::CvtF32ToI32:
+            return saturate<int32_t>(f32(x));
+        case Op::CvtF32ToU32:
+            return saturate<uint32_t>(f32(x));
+        case Op::CvtF32ToF16:
+            return to_half(f32(x));
+        case Op::CvtF16ToF32:
+            return bits(from_half(a & 0xffff));
         case Op::CvtF32ToF64:
             if (std::isnan(f32(x)))
-                return uint64_t{a & 0x80000000} << 32 | 0x7ff8000000000000 | uint64_t{a & 0x3fffff} << 29;
+                return uint64_t{a & 0x80000000} << 32 | 0x7ff8000000000000 |
+                       uint64_t{a & 0x3fffff} << 29;
             return bits(static_cast<double>(f32(x)));
         case Op::CvtF64ToF32:
-            if (std::isnan(f64(x))) return (x >> 32 & 0x80000000) | 0x7fc00000 | (x >> 29 & 0x3fffff);
+            if (std::isnan(f64(x)))
+                return (x >> 32 & 0x80000000) | 0x7fc00000 | (x >> 29 & 0x3fffff);
             return bits(static_cast<float>(f64(x)));
-        case Op::CvtI32ToF64: return bits(static_cast<double>(sa));
-        case Op::CvtU32ToF64: return bits(static_cast<double>(a));
-        case Op::CvtF64ToI32: return saturate<int32_t>(f64(x));
-        case Op::CvtF64ToU32: return saturate<uint32_t>(f64(x));
-        case Op::FAdd64: return d([](double p, double q) { return p + q; });
-        case Op::FMul64: return d([](double p, double q) { return p * q; });
-        case Op::FDiv64: return d([](double p, double q) { return p / q; });
-        case Op::FFma64: return arithmetic<double>({x, y, z}, [&] { return std::fma(f64(x), f64(y), f64(z)); });
-        case Op::FSqrt64: return arithmetic<double>({x}, [&] { return std::sqrt(f64(x)); });
-        case Op::FMin64: return min_max<double>(x, y, false, i.imm == 1);
-        case Op::FMax64: return min_max<double>(x, y, true, i.imm == 1);
-        case Op::FRound64: return arithmetic<double>({x}, [&] { return round_to(f64(x), i.imm); });
-        case Op::FCmp64: return compare<double>(x, y, static_cast<uint32_t>(i.imm));
-        case Op::FLdexp64: return ldexp64(x, sb);
-        default: return 0;
+        case Op::CvtI32ToF64:
+            return bits(static_cast<double>(sa));
+        case Op::CvtU32ToF64:
+            return bits(static_cast<double>(a));
+        case Op::CvtF64ToI32:
+            return saturate<int32_t>(f64(x));
+        case Op::CvtF64ToU32:
+            return saturate<uint32_t>(f64(x));
+        case Op::FAdd64:
+            return d([](double p, double q) { return p + q; });
+        case Op::FMul64:
+            return d([](double p, double q) { return p * q; });
+        case Op::FDiv64:
+            return d([](double p, double q) { return p / q; });
+        case Op::FFma64:
+            return arithmetic<double>({x, y, z}, [&] { return std::fma(f64(x), f64(y), f64(z)); });
+        case Op::FSqrt64:
+            return arithmetic<double>({x}, [&] { return std::sqrt(f64(x)); });
+        case Op::FMin64:
+            return min_max<double>(x, y, false, i.imm == 1);
+        case Op::FMax64:
+            return min_max<double>(x, y, true, i.imm == 1);
+        case Op::FRound64:
+            return arithmetic<double>({x}, [&] { return round_to(f64(x), i.imm); });
+        case Op::FCmp64:
+            return compare<double>(x, y, static_cast<uint32_t>(i.imm));
+        case Op::FLdexp64:
+            return ldexp64(x, sb);
+        default:
+            return 0;
     }
 }
 
 uint32_t access_bytes(Access access, uint32_t dwords) {
     switch (access) {
-        case Access::U8: case Access::S8: case Access::U8D16Hi: return 1;
-        case Access::U16: case Access::S16: case Access::U16D16Hi: return 2;
-        default: return dwords * 4;
+        case Access::U8:
+        case Access::S8:
+        case Access::U8D16Hi:
+            return 1;
+        case Access::U16:
+        case Access::S16:
+        case Access::U16D16Hi:
+            return 2;
+        default:
+            return dwords * 4;
     }
 }
 
 enum class Space : uint8_t { Global, Flat, Lds, Scratch };
 
 // One byte of memory as lane `lane` sees it; nullptr when the access is dropped or reads 0.
-uint8_t* byte_at(Wave& w, Space space, uint64_t address, uint64_t size, uint64_t offset, uint32_t lane) {
+uint8_t* byte_at(Wave& w, Space space, uint64_t address, uint64_t size, uint64_t offset,
+                 uint32_t lane) {
     if (space == Space::Flat) {
         const uint64_t high = address >> 32 << 32;
-        space = high == machine::shared_aperture ? Space::Lds : high == machine::private_aperture ? Space::Scratch : Space::Global;
+        space = high == machine::shared_aperture    ? Space::Lds
+                : high == machine::private_aperture ? Space::Scratch
+                                                    : Space::Global;
         if (space != Space::Global) address &= 0xffffffff;
     }
-    if (space == Space::Lds) return address + size <= w.lds_size ? w.lds + address + offset : nullptr;
+    if (space == Space::Lds)
+        return address + size <= w.lds_size ? w.lds + address + offset : nullptr;
     if (space == Space::Scratch) {
         const uint64_t o = address + offset;
         return w.scratch + o / 4 * 256 + lane * 4 + o % 4;
@@ -287,22 +483,27 @@ void memory_op(const Inst& i, Wave& w, std::vector<Cell>& v, Cell& result) {
     const Cell& mask = v[i.args[scalar ? 2 : 1]];
     for (uint32_t l = 0; l < lanes; ++l) {
         if (!mask.e[0][l]) continue;
-        uint64_t address = (scalar ? v[i.args[0]].u() + v[i.args[1]].e[0][l] : v[i.args[0]].e[0][l]) + i.imm;
+        uint64_t address =
+            (scalar ? v[i.args[0]].u() + v[i.args[1]].e[0][l] : v[i.args[0]].e[0][l]) + i.imm;
         if (space == Space::Lds)
-            address = uint64_t{static_cast<uint32_t>(v[i.args[0]].e[0][l] + (i.imm >> 32))} + static_cast<uint32_t>(i.imm);
+            address = uint64_t{static_cast<uint32_t>(v[i.args[0]].e[0][l] + (i.imm >> 32))} +
+                      static_cast<uint32_t>(i.imm);
         uint32_t element[4] = {};
         if (store) {
-            for (uint32_t d = 0; d < aux_dwords(i.aux); ++d) element[d] = static_cast<uint32_t>(v[i.args[4 + d]].e[0][l]);
+            for (uint32_t d = 0; d < aux_dwords(i.aux); ++d)
+                element[d] = static_cast<uint32_t>(v[i.args[4 + d]].e[0][l]);
             if (access == Access::U8D16Hi || access == Access::U16D16Hi) element[0] >>= 16;
         }
         for (uint32_t b = 0; b < size; ++b) {
             uint8_t* at = byte_at(w, space, address, size, b, l);
             auto* byte = reinterpret_cast<uint8_t*>(element) + b;
-            if (at) store ? *at = *byte : *byte = *at;
+            if (at) store ? * at = *byte : * byte = *at;
         }
         if (store) continue;
-        if (access == Access::S8) element[0] = static_cast<uint32_t>(static_cast<int8_t>(element[0]));
-        if (access == Access::S16) element[0] = static_cast<uint32_t>(static_cast<int16_t>(element[0]));
+        if (access == Access::S8)
+            element[0] = static_cast<uint32_t>(static_cast<int8_t>(element[0]));
+        if (access == Access::S16)
+            element[0] = static_cast<uint32_t>(static_cast<int16_t>(element[0]));
         for (uint32_t d = 0; d < 4; ++d) result.e[d][l] = element[d];
     }
 }
@@ -311,7 +512,9 @@ void memory_op(const Inst& i, Wave& w, std::vector<Cell>& v, Cell& result) {
 
 uint64_t evaluate(const Block& block, Wave& w) {
     std::vector<Cell> v(block.insts.size());
-    auto row = [&](uint64_t r) { return r < 256 ? w.row(static_cast<uint32_t>(r)) : w.arow(static_cast<uint32_t>(r - 256)); };
+    auto row = [&](uint64_t r) {
+        return r < 256 ? w.row(static_cast<uint32_t>(r)) : w.arow(static_cast<uint32_t>(r - 256));
+    };
     for (Value n = 0; n < block.insts.size(); ++n) {
         const Inst& i = block.insts[n];
         Cell& r = v[n];
@@ -323,22 +526,42 @@ uint64_t evaluate(const Block& block, Wave& w) {
             continue;
         }
         switch (i.op) {
-            case Op::Const32: r.u() = static_cast<uint32_t>(i.imm); break;
-            case Op::Const64: r.u() = i.imm; break;
-            case Op::GetS32: r.u() = w.sgpr[reg]; break;
-            case Op::GetS64: r.u() = w.s64(reg); break;
-            case Op::SetS32: w.sgpr[reg] = static_cast<uint32_t>(arg(0).u()); break;
-            case Op::SetS64: w.set_s64(reg, arg(0).u()); break;
-            case Op::GetScc: r.u() = w.scc; break;
-            case Op::SetScc: w.scc = static_cast<uint32_t>(arg(0).u()); break;
+            case Op::Const32:
+                r.u() = static_cast<uint32_t>(i.imm);
+                break;
+            case Op::Const64:
+                r.u() = i.imm;
+                break;
+            case Op::GetS32:
+                r.u() = w.sgpr[reg];
+                break;
+            case Op::GetS64:
+                r.u() = w.s64(reg);
+                break;
+            case Op::SetS32:
+                w.sgpr[reg] = static_cast<uint32_t>(arg(0).u());
+                break;
+            case Op::SetS64:
+                w.set_s64(reg, arg(0).u());
+                break;
+            case Op::GetScc:
+                r.u() = w.scc;
+                break;
+            case Op::SetScc:
+                w.scc = static_cast<uint32_t>(arg(0).u());
+                break;
             case Op::ULoad32: {
                 uint32_t x;
-                std::memcpy(&x, reinterpret_cast<const void*>((arg(0).u() + i.imm) & w.ctx->address_mask), 4);
+                std::memcpy(
+                    &x, reinterpret_cast<const void*>((arg(0).u() + i.imm) & w.ctx->address_mask),
+                    4);
                 r.u() = x;
                 break;
             }
             case Op::ULoad64:
-                std::memcpy(&r.u(), reinterpret_cast<const void*>((arg(0).u() + i.imm) & w.ctx->address_mask), 8);
+                std::memcpy(
+                    &r.u(),
+                    reinterpret_cast<const void*>((arg(0).u() + i.imm) & w.ctx->address_mask), 8);
                 break;
             case Op::MaskOf:
                 for (uint32_t l = 0; l < lanes; ++l) r.e[0][l] = 0;
@@ -356,7 +579,9 @@ uint64_t evaluate(const Block& block, Wave& w) {
             case Op::LaneId:
                 for (uint32_t l = 0; l < lanes; ++l) r.e[0][l] = l;
                 break;
-            case Op::Elem: r.e[0] = arg(0).e[reg]; break;
+            case Op::Elem:
+                r.e[0] = arg(0).e[reg];
+                break;
             case Op::GetV:
                 for (uint32_t l = 0; l < lanes; ++l) r.e[0][l] = row(i.imm)[l];
                 break;
@@ -364,7 +589,9 @@ uint64_t evaluate(const Block& block, Wave& w) {
                 for (uint32_t l = 0; l < lanes; ++l)
                     if (arg(1).e[0][l]) row(i.imm)[l] = static_cast<uint32_t>(arg(0).e[0][l]);
                 break;
-            case Op::ReadLane: r.u() = arg(0).e[0][arg(1).u() & 63]; break;
+            case Op::ReadLane:
+                r.u() = arg(0).e[0][arg(1).u() & 63];
+                break;
             case Op::ReadFirst: {
                 uint32_t first = 0;
                 for (uint32_t l = lanes; l-- > 0;)
@@ -376,12 +603,16 @@ uint64_t evaluate(const Block& block, Wave& w) {
                 r.e[0] = arg(0).e[0];
                 r.e[0][arg(2).u() & 63] = arg(1).u();
                 break;
-            case Op::BPermute: case Op::Swizzle: {
+            case Op::BPermute:
+            case Op::Swizzle: {
                 const bool permute = i.op == Op::BPermute;
                 Cell& source = arg(permute ? 1 : 0);
                 Cell& mask = arg(permute ? 2 : 1);
                 for (uint32_t l = 0; l < lanes; ++l) {
-                    const uint32_t from = permute ? (static_cast<uint32_t>(arg(0).e[0][l]) + static_cast<uint32_t>(i.imm)) / 4 & 63
+                    const uint32_t from = permute ? (static_cast<uint32_t>(arg(0).e[0][l]) +
+                                                     static_cast<uint32_t>(i.imm)) /
+                                                            4 &
+                                                        63
                                                   : block.lane_tables[i.imm][l];
                     r.e[0][l] = mask.e[0][from] ? source.e[0][from] : 0;
                 }
@@ -414,10 +645,15 @@ uint64_t evaluate(const Block& block, Wave& w) {
     }
     const Terminator& t = block.term;
     switch (t.kind) {
-        case Terminator::Kind::Jump: return t.target;
-        case Terminator::Kind::Branch: return v[t.cond].u() ? t.target : t.next;
-        case Terminator::Kind::Indirect: return v[t.cond].u();
-        default: w.exit.kind = t.exit; return t.next;
+        case Terminator::Kind::Jump:
+            return t.target;
+        case Terminator::Kind::Branch:
+            return v[t.cond].u() ? t.target : t.next;
+        case Terminator::Kind::Indirect:
+            return v[t.cond].u();
+        default:
+            w.exit.kind = t.exit;
+            return t.next;
     }
 }
 

@@ -1,10 +1,10 @@
 // Turns host signals raised by guest memory accesses (identity mode) into ExitKind::MemoryFault.
 //
 // The process-wide handler for SIGSEGV and SIGBUS is installed on request of the embedder
-// (install_fault_handler), runs on an alternate stack of each worker, and passes every signal that is
-// not ours on to the handler that was there before. A fault is ours when the thread has an active guard
-// frame, except what no guest access can cause: signals from kill(), instruction fetches, and addresses
-// near the host stack pointer.
+// (install_fault_handler), runs on an alternate stack of each worker, and passes every signal that
+// is not ours on to the handler that was there before. A fault is ours when the thread has an
+// active guard frame, except what no guest access can cause: signals from kill(), instruction
+// fetches, and addresses near the host stack pointer.
 #pragma once
 
 #include <immintrin.h>
@@ -16,28 +16,32 @@
 
 namespace wj::machine {
 
-// Maps a host code address inside translated code to the guest PC; returns false when the address is not
-// in translated code. Must be async-signal-safe. `context` is the ucontext_t of the signal. Registered by translators.
-using PcLookup = bool (*)(void* engine, uintptr_t host_pc, void* context, Wave& wave, ExitInfo& out);
+// Maps a host code address inside translated code to the guest PC; returns false when the address
+// is not in translated code. Must be async-signal-safe. `context` is the ucontext_t of the signal.
+// Registered by translators.
+using PcLookup = bool (*)(void* engine, uintptr_t host_pc, void* context, Wave& wave,
+                          ExitInfo& out);
 
 struct GuardFrame {
     sigjmp_buf env;
     Wave* wave;
-    void* engine;          // for lookup
-    PcLookup lookup;       // null, or false returned: wave.exit.pc, which the engine stores before every
-                           // instruction that may fault outside translated code, names the instruction
+    void* engine;     // for lookup
+    PcLookup lookup;  // null, or false returned: wave.exit.pc, which the engine stores before every
+                      // instruction that may fault outside translated code, names the instruction
     GuardFrame* previous;
-    uint32_t mxcsr;        // rounding and denormal modes at entry
+    uint32_t mxcsr;  // rounding and denormal modes at entry
 };
 
-// Idempotent: when another handler has been installed over ours since, ours goes on top again and chains to
-// it. Also gives the calling thread its alternate signal stack (prepare_thread_for_faults).
+// Idempotent: when another handler has been installed over ours since, ours goes on top again and
+// chains to it. Also gives the calling thread its alternate signal stack
+// (prepare_thread_for_faults).
 bool install_fault_handler();
 void prepare_thread_for_faults();
-GuardFrame*& current_guard();   // thread-local
+GuardFrame*& current_guard();  // thread-local
 
-// Runs body(wave) with guest faults caught. On a fault wave.exit is filled (kind, access, address, pc)
-// and MemoryFault returned. `body` must hold no objects with destructors while it touches guest memory.
+// Runs body(wave) with guest faults caught. On a fault wave.exit is filled (kind, access, address,
+// pc) and MemoryFault returned. `body` must hold no objects with destructors while it touches guest
+// memory.
 template <class Body>
 ExitKind run_guarded(Wave& wave, void* engine, PcLookup lookup, Body&& body) {
     GuardFrame frame;

@@ -1,5 +1,5 @@
-// The state of one wavefront and of its work-group: plain structs that every engine shares. Translated
-// code addresses these fields directly; keep them standard layout.
+// The state of one wavefront and of its work-group: plain structs that every engine shares.
+// Translated code addresses these fields directly; keep them standard layout.
 #pragma once
 
 #include <atomic>
@@ -15,20 +15,27 @@ class AddressSpace;
 
 namespace wj::machine {
 
-inline constexpr uint32_t lanes = 64;   // row length; wave32 uses the lower half
+inline constexpr uint32_t lanes = 64;  // row length; wave32 uses the lower half
 
 // Indices into Wave::sgpr are operand encodings.
-enum Sgpr : uint32_t { flat_scratch_lo = 102, xnack_mask_lo = 104, vcc_lo = 106, ttmp0 = 108, m0 = 124, exec_lo = 126 };
+enum Sgpr : uint32_t {
+    flat_scratch_lo = 102,
+    xnack_mask_lo = 104,
+    vcc_lo = 106,
+    ttmp0 = 108,
+    m0 = 124,
+    exec_lo = 126
+};
 
 // Aperture bases of gfx9 (as the Linux driver programs SH_MEM_BASES). Not canonical host addresses.
 inline constexpr uint64_t shared_aperture = 0x0001'0000'0000'0000;
 inline constexpr uint64_t private_aperture = 0x0002'0000'0000'0000;
 
 enum class ExitKind : uint8_t {
-    None,                // still running
-    EndProgram,          // s_endpgm
-    Barrier,             // pc points behind the s_barrier
-    Yield,               // budget used up or s_sleep: may be resumed at pc
+    None,        // still running
+    EndProgram,  // s_endpgm
+    Barrier,     // pc points behind the s_barrier
+    Yield,       // budget used up or s_sleep: may be resumed at pc
     MemoryFault,
     IllegalInstruction,  // the decoder rejects the bytes, or a register beyond the allocation
     Unimplemented,       // valid, but refused by name
@@ -43,26 +50,26 @@ struct ExitInfo {
     Access access = Access::None;
     uint32_t access_bytes = 0;
     uint32_t detail = 0;
-    uint64_t pc = 0;        // guest address of the instruction that stopped the wave
-    uint64_t address = 0;   // first faulting guest address
-    uint64_t lane_mask = 0; // lanes that fault; 0 for scalar accesses
+    uint64_t pc = 0;               // guest address of the instruction that stopped the wave
+    uint64_t address = 0;          // first faulting guest address
+    uint64_t lane_mask = 0;        // lanes that fault; 0 for scalar accesses
     const char* reason = nullptr;  // static text or null
 };
 
 enum class MemoryMode : uint8_t { Identity, Checked };
 
 struct TlbEntry {
-    uint64_t page = ~0ull;   // guest page address (4 KiB aligned); ~0 = empty
-    uint64_t delta = 0;      // host address = guest address + delta
+    uint64_t page = ~0ull;  // guest page address (4 KiB aligned); ~0 = empty
+    uint64_t delta = 0;     // host address = guest address + delta
 };
-inline constexpr uint32_t tlb_entries = 256;   // direct mapped by page number
+inline constexpr uint32_t tlb_entries = 256;  // direct mapped by page number
 
-// A global wave sync resource (ds_gws_*): a barrier over all waves of a cooperative dispatch. The runtime owns
-// gws_resources of them per dispatch; ds_gws_init sets the number of waves.
+// A global wave sync resource (ds_gws_*): a barrier over all waves of a cooperative dispatch. The
+// runtime owns gws_resources of them per dispatch; ds_gws_init sets the number of waves.
 struct GwsResource {
-    std::atomic<uint32_t> members{0};   // waves that take part in a barrier
+    std::atomic<uint32_t> members{0};  // waves that take part in a barrier
     std::atomic<uint32_t> arrived{0};
-    std::atomic<uint32_t> phase{0};     // grows when a barrier completes
+    std::atomic<uint32_t> phase{0};  // grows when a barrier completes
     std::atomic<int64_t> semaphore{0};
 };
 inline constexpr uint32_t gws_resources = 64;
@@ -77,36 +84,39 @@ struct ExecContext {
     uint64_t tlb_epoch = 0;
     TlbEntry read_tlb[tlb_entries];
     TlbEntry write_tlb[tlb_entries];
-    uint64_t interpreted = 0;       // instructions run by the interpreter's handlers
-    void* engine_data = nullptr;    // owned by the engine
-    GwsResource* gws = nullptr;     // gws_resources of them, or null: ds_gws_* is refused
+    uint64_t interpreted = 0;     // instructions run by the interpreter's handlers
+    void* engine_data = nullptr;  // owned by the engine
+    GwsResource* gws = nullptr;   // gws_resources of them, or null: ds_gws_* is refused
 };
 
 struct WorkGroup;
 
 struct alignas(64) Wave {
     uint32_t sgpr[128] = {};
-    uint32_t* vgpr = nullptr;      // vgpr_count rows of 64 dwords; 64-byte aligned
-    uint32_t* agpr = nullptr;      // AccVGPR rows (gfx908: own file; gfx90a: vgpr + accum_offset rows) or null
-    uint64_t pc = 0;               // guest address of the next instruction
-    uint32_t scc = 0;              // 0 or 1
-    uint32_t mode = 0;             // MODE hardware register
-    int64_t budget = 0;            // instructions left before Yield; engines subtract per block
-    uint8_t* lds = nullptr;        // the work-group's LDS
-    uint32_t lds_size = 0;         // bytes, rounded to the granule: beyond reads 0, writes are dropped
-    uint32_t scratch_bytes = 0;    // per lane
-    uint8_t* scratch = nullptr;    // dword-interleaved by lane (docs/architecture.md)
+    uint32_t* vgpr = nullptr;  // vgpr_count rows of 64 dwords; 64-byte aligned
+    uint32_t* agpr =
+        nullptr;        // AccVGPR rows (gfx908: own file; gfx90a: vgpr + accum_offset rows) or null
+    uint64_t pc = 0;    // guest address of the next instruction
+    uint32_t scc = 0;   // 0 or 1
+    uint32_t mode = 0;  // MODE hardware register
+    int64_t budget = 0;      // instructions left before Yield; engines subtract per block
+    uint8_t* lds = nullptr;  // the work-group's LDS
+    uint32_t lds_size = 0;   // bytes, rounded to the granule: beyond reads 0, writes are dropped
+    uint32_t scratch_bytes = 0;  // per lane
+    uint8_t* scratch = nullptr;  // dword-interleaved by lane (docs/architecture.md)
     ExecContext* ctx = nullptr;
     WorkGroup* group = nullptr;
     uint32_t vgpr_count = 0, agpr_count = 0, sgpr_count = 0;
     uint32_t wave_in_group = 0;
     uint32_t status = 0, trapsts = 0;
     uint32_t hw_id = 0;
-    uint64_t scratch_base = 0;     // guest flat address of this wave's private memory: what FLAT_SCRATCH and the
-                                   // private segment buffer descriptor's base name
-    uint32_t lds_alloc = 0;        // LDS_ALLOC hardware register
+    uint64_t scratch_base =
+        0;  // guest flat address of this wave's private memory: what FLAT_SCRATCH and the
+            // private segment buffer descriptor's base name
+    uint32_t lds_alloc = 0;  // LDS_ALLOC hardware register
     bool trap_enabled = false;
-    bool gws_waiting = false;      // arrived at a GWS barrier of phase gws_phase; the instruction runs again
+    bool gws_waiting =
+        false;  // arrived at a GWS barrier of phase gws_phase; the instruction runs again
     uint32_t gws_phase = 0;
     ExitInfo exit;
 
@@ -123,9 +133,11 @@ struct alignas(64) Wave {
 
 // MODE register fields (SEED-ELF-60..69).
 namespace mode {
-inline constexpr uint32_t round32_shift = 0, round64_shift = 2, denorm32_shift = 4, denorm64_shift = 6;
-inline constexpr uint32_t dx10_clamp = 1u << 8, ieee = 1u << 9, lod_clamped = 1u << 10, debug = 1u << 11,
-                          fp16_ovfl = 1u << 23, pops_packer0 = 1u << 24, gpr_idx_en = 1u << 27, vskip = 1u << 28;
+inline constexpr uint32_t round32_shift = 0, round64_shift = 2, denorm32_shift = 4,
+                          denorm64_shift = 6;
+inline constexpr uint32_t dx10_clamp = 1u << 8, ieee = 1u << 9, lod_clamped = 1u << 10,
+                          debug = 1u << 11, fp16_ovfl = 1u << 23, pops_packer0 = 1u << 24,
+                          gpr_idx_en = 1u << 27, vskip = 1u << 28;
 }  // namespace mode
 
 }  // namespace wj::machine

@@ -11,8 +11,8 @@ namespace wj::machine {
 struct WorkGroup {
     Wave* waves = nullptr;
     uint32_t wave_count = 0;
-    std::array<uint32_t, 3> id{};     // work-group id
-    std::array<uint32_t, 3> size{};   // work-items in each dimension; smaller at the grid's end
+    std::array<uint32_t, 3> id{};    // work-group id
+    std::array<uint32_t, 3> size{};  // work-items in each dimension; smaller at the grid's end
     uint64_t linear_id = 0;
 };
 

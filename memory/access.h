@@ -12,20 +12,23 @@ namespace wj::memory {
 // An access that crosses a page boundary is handled by the callers below byte-wise.
 void* lookup(machine::ExecContext& ctx, uint64_t address, bool write);
 
-// Empties the TLB when mappings went away since it was filled. Engines call it when they start a slice of a
-// wave; a mapping that is removed while a kernel uses it is the guest's race.
+// Empties the TLB when mappings went away since it was filled. Engines call it when they start a
+// slice of a wave; a mapping that is removed while a kernel uses it is the guest's race.
 void refresh_tlb(machine::ExecContext& ctx);
 
 inline void* host_pointer(machine::ExecContext& ctx, uint64_t address, bool write) {
     auto& entry = (write ? ctx.write_tlb : ctx.read_tlb)[(address >> 12) % machine::tlb_entries];
-    if (entry.page == (address & ~uint64_t{0xfff})) return reinterpret_cast<void*>(address + entry.delta);
+    if (entry.page == (address & ~uint64_t{0xfff}))
+        return reinterpret_cast<void*>(address + entry.delta);
     return lookup(ctx, address, write);
 }
 
-bool read_bytes(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t size);    // checked, page-crossing
+bool read_bytes(machine::ExecContext& ctx, uint64_t address, void* out,
+                uint32_t size);  // checked, page-crossing
 bool write_bytes(machine::ExecContext& ctx, uint64_t address, const void* in, uint32_t size);
 
-// false = fault (checked mode only; in identity mode the host MMU raises a signal, see machine/guard.h).
+// false = fault (checked mode only; in identity mode the host MMU raises a signal, see
+// machine/guard.h).
 template <class T>
 inline bool read(machine::ExecContext& ctx, uint64_t address, T& out) {
     address &= ctx.address_mask;

@@ -1,5 +1,5 @@
-// The guest's memory map: which guest pages exist, with which rights, backed by which host memory and
-// owned by which allocation. The truth is a page table; two ways lead to it:
+// The guest's memory map: which guest pages exist, with which rights, backed by which host memory
+// and owned by which allocation. The truth is a page table; two ways lead to it:
 //   identity  guest address = host address, nothing is looked up, the host MMU faults;
 //   checked   every access goes through the table (with a small TLB in machine::ExecContext).
 #pragma once
@@ -19,23 +19,34 @@ namespace wj::memory {
 
 inline constexpr uint64_t page_bits = 12, page_size = 1ull << page_bits;
 
-enum Rights : uint32_t { no_access = 0, readable = 1, writable = 2, executable = 4, read_write = 3 };
+enum Rights : uint32_t {
+    no_access = 0,
+    readable = 1,
+    writable = 2,
+    executable = 4,
+    read_write = 3
+};
 
-// Three levels of 4096 entries over 48-bit guest addresses. A leaf entry is host page address | Rights.
+// Three levels of 4096 entries over 48-bit guest addresses. A leaf entry is host page address |
+// Rights.
 struct PageTable {
     static constexpr uint32_t level_bits = 12, level_size = 1u << level_bits;
-    struct Leaf { std::atomic<uint64_t> entry[level_size]; };
-    struct Middle { std::atomic<Leaf*> leaf[level_size]; };
+    struct Leaf {
+        std::atomic<uint64_t> entry[level_size];
+    };
+    struct Middle {
+        std::atomic<Leaf*> leaf[level_size];
+    };
     std::atomic<Middle*> middle[level_size];
 };
 
 struct Allocation {
     uint64_t id = 0;
-    uint64_t guest = 0;       // first guest address
-    uint64_t size = 0;        // bytes as requested
+    uint64_t guest = 0;  // first guest address
+    uint64_t size = 0;   // bytes as requested
     void* host = nullptr;
     uint32_t rights = 0;
-    std::string label;        // "hipMalloc", "code object", "registered host memory", ...
+    std::string label;  // "hipMalloc", "code object", "registered host memory", ...
 };
 
 class AddressSpace {
@@ -61,12 +72,15 @@ public:
     void* translate(uint64_t guest, uint64_t size, uint32_t rights) const;
 
     // The allocation that contains or is nearest to `guest`; for fault reports and pointer queries.
-    bool find(uint64_t guest, Allocation& out) const;       // contains
-    bool nearest(uint64_t guest, Allocation& out) const;    // contains, else the closest below or above
-    std::string describe(uint64_t guest) const;             // "16 bytes after allocation 7 (hipMalloc, 4096 bytes at 0x...)"
+    bool find(uint64_t guest, Allocation& out) const;  // contains
+    bool nearest(uint64_t guest,
+                 Allocation& out) const;  // contains, else the closest below or above
+    std::string describe(
+        uint64_t guest) const;  // "16 bytes after allocation 7 (hipMalloc, 4096 bytes at 0x...)"
 
     const PageTable* page_table() const;
-    uint64_t epoch() const;    // grows with every unmap or loss of rights: TLBs older than it are stale
+    uint64_t epoch()
+        const;  // grows with every unmap or loss of rights: TLBs older than it are stale
     uint64_t bytes_allocated() const;
 
 private:

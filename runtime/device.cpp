@@ -40,7 +40,7 @@ public:
         : options_(std::move(options)), target_(target), service_(memory_, "dispatch packets") {}
 
     ~DeviceImpl() override {
-        scheduler_.reset();   // no dispatch runs from here on
+        scheduler_.reset();  // no dispatch runs from here on
         std::lock_guard lock(modules_mutex_);
         for (Entry& entry : modules_)
             if (auto module = entry.weak.lock()) module->detach();

@@ -12,7 +12,8 @@ namespace x86 = asmjit::x86;
 
 BlockCompiler::BlockCompiler() = default;
 
-// ---- constants behind the code --------------------------------------------------------------------
+// ---- constants behind the code
+// --------------------------------------------------------------------
 
 uint32_t BlockCompiler::pool_bytes(const void* data, uint32_t size, uint32_t align) {
     const size_t at = (pool_.size() + align - 1) & ~size_t{align - 1};
@@ -33,19 +34,25 @@ Mem BlockCompiler::pool64(uint64_t value) {
     return x86::ptr(pool_label_, static_cast<int32_t>(it->second));
 }
 
-// ---- guest PCs ------------------------------------------------------------------------------------
+// ---- guest PCs
+// ------------------------------------------------------------------------------------
 
 void BlockCompiler::mark_guest(uint32_t guest) {
     if (guest == guest_) return;
     guest_ = guest;
     const auto offset = static_cast<uint32_t>(a_.offset());
-    if (!out_->pcs.empty() && out_->pcs.back().offset == offset) out_->pcs.back().guest = guest;
-    else out_->pcs.push_back({offset, guest});
+    if (!out_->pcs.empty() && out_->pcs.back().offset == offset)
+        out_->pcs.back().guest = guest;
+    else
+        out_->pcs.push_back({offset, guest});
 }
 
-void BlockCompiler::mark(Value v) { mark_guest(inst(v).guest); }
+void BlockCompiler::mark(Value v) {
+    mark_guest(inst(v).guest);
+}
 
-// ---- entry and exits ------------------------------------------------------------------------------
+// ---- entry and exits
+// ------------------------------------------------------------------------------
 
 void BlockCompiler::prologue() {
     a_.bind(entry_label_);
@@ -97,7 +104,7 @@ void BlockCompiler::jump_to(uint64_t target) {
         jump_variant(target, true);
         return;
     }
-    if (!block_->exec_changed) {   // entered with some lanes off, and still so
+    if (!block_->exec_changed) {  // entered with some lanes off, and still so
         jump_variant(target, false);
         return;
     }
@@ -121,17 +128,23 @@ void BlockCompiler::terminator() {
             const ir::Inst& c = inst(t.cond);
             x86::CondCode not_taken = x86::CondCode::kZ;
             bool compared = false;
-            // The flags of the compare are gone when its result was stored as SCC: compare again if its
-            // operands are at hand.
-            if (c.op >= Op::UCmpEq32 && c.op <= Op::UCmpNe64 && schedule_.position(t.cond) == position_) {
-                static constexpr x86::CondCode inverse[] = {x86::CondCode::kNE, x86::CondCode::kE, x86::CondCode::kAE, x86::CondCode::kA,
-                                                            x86::CondCode::kGE, x86::CondCode::kG, x86::CondCode::kNE, x86::CondCode::kE};
+            // The flags of the compare are gone when its result was stored as SCC: compare again if
+            // its operands are at hand.
+            if (c.op >= Op::UCmpEq32 && c.op <= Op::UCmpNe64 &&
+                schedule_.position(t.cond) == position_) {
+                static constexpr x86::CondCode inverse[] = {
+                    x86::CondCode::kNE, x86::CondCode::kE, x86::CondCode::kAE, x86::CondCode::kA,
+                    x86::CondCode::kGE, x86::CondCode::kG, x86::CondCode::kNE, x86::CondCode::kE};
                 Mem m;
-                auto at_hand = [&](Value v) { return is_const(v) || uniforms_[v].reg >= 0 || umem(v, m); };
+                auto at_hand = [&](Value v) {
+                    return is_const(v) || uniforms_[v].reg >= 0 || umem(v, m);
+                };
                 if (at_hand(c.args[0]) && at_hand(c.args[1])) {
                     const Gp left = ureg(c.args[0]);
-                    if (is_const(c.args[1]) && inst(c.args[1]).imm == 0) a_.test(left, left);
-                    else a_.emit(X::kIdCmp, left, uop(c.args[1]));
+                    if (is_const(c.args[1]) && inst(c.args[1]).imm == 0)
+                        a_.test(left, left);
+                    else
+                        a_.emit(X::kIdCmp, left, uop(c.args[1]));
                     not_taken = inverse[static_cast<int>(c.op) - static_cast<int>(Op::UCmpEq32)];
                     compared = true;
                 }
@@ -164,30 +177,44 @@ void BlockCompiler::terminator() {
             ufree_all(false);
             a_.mov(x86::rax, t.next);
             a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, pc)), x86::rax);
-            const bool stopped = t.exit != machine::ExitKind::EndProgram && t.exit != machine::ExitKind::Barrier &&
+            const bool stopped = t.exit != machine::ExitKind::EndProgram &&
+                                 t.exit != machine::ExitKind::Barrier &&
                                  t.exit != machine::ExitKind::Yield;
             if (stopped) {
-                const uint64_t at = block_->guest_pcs.empty() ? block_->pc : block_->guest_pcs.back();
+                const uint64_t at =
+                    block_->guest_pcs.empty() ? block_->pc : block_->guest_pcs.back();
                 a_.mov(x86::rax, at);
-                a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, pc)), x86::rax);
+                a_.mov(x86::qword_ptr(reg::wave,
+                                      offsetof(Wave, exit) + offsetof(machine::ExitInfo, pc)),
+                       x86::rax);
                 a_.mov(x86::rax, reinterpret_cast<uint64_t>(t.reason));
-                a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, reason)), x86::rax);
-                a_.mov(x86::dword_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, detail)), t.detail);
-                if (t.exit == machine::ExitKind::MemoryFault) {   // code that cannot be fetched
-                    a_.mov(x86::byte_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, access)),
+                a_.mov(x86::qword_ptr(reg::wave,
+                                      offsetof(Wave, exit) + offsetof(machine::ExitInfo, reason)),
+                       x86::rax);
+                a_.mov(x86::dword_ptr(reg::wave,
+                                      offsetof(Wave, exit) + offsetof(machine::ExitInfo, detail)),
+                       t.detail);
+                if (t.exit == machine::ExitKind::MemoryFault) {  // code that cannot be fetched
+                    a_.mov(x86::byte_ptr(reg::wave, offsetof(Wave, exit) +
+                                                        offsetof(machine::ExitInfo, access)),
                            static_cast<uint32_t>(machine::Access::Execute));
                     a_.mov(x86::rax, at);
-                    a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, address)), x86::rax);
+                    a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, exit) +
+                                                         offsetof(machine::ExitInfo, address)),
+                           x86::rax);
                 }
             }
-            a_.mov(x86::byte_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, kind)), static_cast<uint32_t>(t.exit));
+            a_.mov(
+                x86::byte_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, kind)),
+                static_cast<uint32_t>(t.exit));
             leave(static_cast<uint32_t>(t.exit));
             break;
         }
     }
 }
 
-// ---- segments -------------------------------------------------------------------------------------
+// ---- segments
+// -------------------------------------------------------------------------------------
 
 void BlockCompiler::segment(uint32_t position) {
     position_ = position;
@@ -199,9 +226,12 @@ void BlockCompiler::segment(uint32_t position) {
     for (const Value* v = schedule_.begin(position); v != schedule_.end(position); ++v) {
         mark(*v);
         const Class cls = ir::op_info(inst(*v).op).cls;
-        if (cls == Class::Call) uniform_call(*v);
-        else if (cls == Class::Cross) cross_op(*v);
-        else uniform_op(*v);
+        if (cls == Class::Call)
+            uniform_call(*v);
+        else if (cls == Class::Cross)
+            cross_op(*v);
+        else
+            uniform_op(*v);
         gp_locked_ = gp_temps_ = 0;
     }
     if (position != schedule_.terminator_position()) ufree_all(true);
@@ -258,8 +288,10 @@ void BlockCompiler::region(uint32_t position) {
             UnitState& s = state(use_records_[k].unit);
             s.next = use_records_[k].next;
             if (s.reg < 0) continue;
-            if (avx512_ && is_mask_unit(use_records_[k].unit)) k_locked_ |= 1u << s.reg;
-            else vec_locked_ |= 1u << s.reg;
+            if (avx512_ && is_mask_unit(use_records_[k].unit))
+                k_locked_ |= 1u << s.reg;
+            else
+                vec_locked_ |= 1u << s.reg;
         }
         lane_op(begin[i]);
         end_instruction();
@@ -270,7 +302,8 @@ void BlockCompiler::region(uint32_t position) {
     store_collectors();
 }
 
-bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& options, CompiledBlock& out) {
+bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& options,
+                            CompiledBlock& out) {
     block_ = &block;
     options_ = options;
     avx512_ = options.avx512;

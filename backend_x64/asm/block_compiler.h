@@ -185,8 +185,8 @@ private:
     void join64(const Vec& d, const Vec& a, const Vec& b,
                 bool high);  // dwords of interleaved halves
     void store_mask(Unit u);
-    // Lane masks that a region makes are collected in general registers, a chunk at a time: memory written
-    // in 16-bit pieces could not be forwarded to the 64-bit load that follows the region.
+    // Lane masks that a region makes are collected in general registers, a chunk at a time: memory
+    // written in 16-bit pieces could not be forwarded to the 64-bit load that follows the region.
     void choose_collectors(const Value* begin, uint32_t count);
     void store_collectors();
     struct Collector {
@@ -194,7 +194,7 @@ private:
         Gp reg;
     };
     std::vector<Collector> collectors_;
-    size_t facts_limit_ = 0;              // register pairs left for AddressFacts
+    size_t facts_limit_ = 0;  // register pairs left for AddressFacts
 
     // ---- lane_memory.cpp ----
     struct LaneAccess;

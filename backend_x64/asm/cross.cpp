@@ -15,9 +15,11 @@ void BlockCompiler::cross_op(Value v) {
         Home home = schedule_.unit_home(u);
         // A register that will be copied because it changes later: read in place until then.
         const Value p = schedule_.producer(u);
-        if (inst(p).op == Op::GetV && schedule_.position(p) >= position_) home = {Home::Row, static_cast<uint32_t>(inst(p).imm)};
+        if (inst(p).op == Op::GetV && schedule_.position(p) >= position_)
+            home = {Home::Row, static_cast<uint32_t>(inst(p).imm)};
         if (home.kind == Home::Temp)
-            return x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, temps) + home.index * 256));
+            return x86::ptr(reg::frame,
+                            static_cast<int32_t>(offsetof(Frame, temps) + home.index * 256));
         if (home.kind != Home::Row) failed_ = true;
         if (home.index >= 256) {
             const Gp t = utmp();
@@ -35,7 +37,8 @@ void BlockCompiler::cross_op(Value v) {
     auto mask_home = [&](Value m, Mem& out) {
         if (schedule_.is_full(m)) return false;
         const ir::Inst& p = inst(m);
-        out = home_mem(p.op == Op::MaskOf ? schedule_.uniform_home(p.args[0]) : schedule_.unit_home(schedule_.unit(m)));
+        out = home_mem(p.op == Op::MaskOf ? schedule_.uniform_home(p.args[0])
+                                          : schedule_.unit_home(schedule_.unit(m)));
         return true;
     };
     auto lane_of = [&](const Mem& base, Value lane, uint32_t size) {
@@ -65,7 +68,8 @@ void BlockCompiler::cross_op(Value v) {
             }
         }
     };
-    // Source rows in zmm16..19 (AVX-512) or, with the masked lanes cleared, in a row of the frame (AVX2).
+    // Source rows in zmm16..19 (AVX-512) or, with the masked lanes cleared, in a row of the frame
+    // (AVX2).
     const Mem scratch = x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, saved_vectors)));
     auto load_masked = [&](Value source, Value mask) {
         const Mem from = row_base(schedule_.unit(source));
@@ -153,7 +157,9 @@ void BlockCompiler::cross_op(Value v) {
         case Op::BPermute: {
             load_masked(a[1], a[2]);
             const Mem index = row_base(schedule_.unit(a[0])), to = row_base(schedule_.unit(v));
-            auto constant32 = [&](int r, uint32_t c) { a_.emit(X::kIdVpbroadcastd, vec(r), pool32(c)); };
+            auto constant32 = [&](int r, uint32_t c) {
+                a_.emit(X::kIdVpbroadcastd, vec(r), pool32(c));
+            };
             for (int c = 0; c < chunks; ++c) {
                 movu(vec(0), index.cloneAdjusted(c * bytes));
                 if (const auto offset = static_cast<uint32_t>(i.imm)) {
@@ -177,14 +183,18 @@ void BlockCompiler::cross_op(Value v) {
             const int lanes = bytes / 4;
             for (int c = 0; c < chunks; ++c) {
                 uint32_t sources = 0;
-                for (int l = 0; l < lanes; ++l) sources |= 1u << (table[static_cast<size_t>(c * lanes + l)] / 16 & 3);
-                a_.emit(X::kIdVpmovzxbd, vec(0), x86::ptr(pool_label_, static_cast<int32_t>(at) + c * lanes));
+                for (int l = 0; l < lanes; ++l)
+                    sources |= 1u << (table[static_cast<size_t>(c * lanes + l)] / 16 & 3);
+                a_.emit(X::kIdVpmovzxbd, vec(0),
+                        x86::ptr(pool_label_, static_cast<int32_t>(at) + c * lanes));
                 permute(sources);
                 movu(to.cloneAdjusted(c * bytes), vec(1));
             }
             break;
         }
-        default: failed_ = true; return;
+        default:
+            failed_ = true;
+            return;
     }
     finish();
 }

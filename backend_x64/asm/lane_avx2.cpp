@@ -12,7 +12,9 @@ void BlockCompiler::lane_avx2(Value v) {
     const auto& a = i.args;
     const Unit u = schedule_.unit(v);
     auto done = [&] { define_done(u); };
-    auto e3 = [&](InstId id, const Vec& d, const Vec& x, const Operand& y) { a_.emit(id, d, x, y); };
+    auto e3 = [&](InstId id, const Vec& d, const Vec& x, const Operand& y) {
+        a_.emit(id, d, x, y);
+    };
     auto ones = [&] {
         const Vec t = tmp();
         e3(X::kIdVpcmpeqd, t, t, t);
@@ -34,17 +36,39 @@ void BlockCompiler::lane_avx2(Value v) {
     // d = a == b, a < b or a <= b with signedness; d is a temporary.
     auto compare32 = [&](const Vec& d, const Vec& x, const Vec& y, Op op) {
         switch (op) {
-            case Op::CmpEq32: e3(X::kIdVpcmpeqd, d, x, y); break;
-            case Op::CmpNe32: e3(X::kIdVpcmpeqd, d, x, y); invert(d); break;
-            case Op::CmpLtS32: e3(X::kIdVpcmpgtd, d, y, x); break;
-            case Op::CmpLeS32: e3(X::kIdVpcmpgtd, d, x, y); invert(d); break;
-            case Op::CmpLeU32: e3(X::kIdVpminud, d, x, y); e3(X::kIdVpcmpeqd, d, d, x); break;
-            default: e3(X::kIdVpmaxud, d, x, y); e3(X::kIdVpcmpeqd, d, d, x); invert(d); break;   // not x >= y
+            case Op::CmpEq32:
+                e3(X::kIdVpcmpeqd, d, x, y);
+                break;
+            case Op::CmpNe32:
+                e3(X::kIdVpcmpeqd, d, x, y);
+                invert(d);
+                break;
+            case Op::CmpLtS32:
+                e3(X::kIdVpcmpgtd, d, y, x);
+                break;
+            case Op::CmpLeS32:
+                e3(X::kIdVpcmpgtd, d, x, y);
+                invert(d);
+                break;
+            case Op::CmpLeU32:
+                e3(X::kIdVpminud, d, x, y);
+                e3(X::kIdVpcmpeqd, d, d, x);
+                break;
+            default:
+                e3(X::kIdVpmaxud, d, x, y);
+                e3(X::kIdVpcmpeqd, d, d, x);
+                invert(d);
+                break;  // not x >= y
         }
     };
     switch (i.op) {
         // ---- masks ----
-        case Op::CmpEq32: case Op::CmpNe32: case Op::CmpLtU32: case Op::CmpLeU32: case Op::CmpLtS32: case Op::CmpLeS32: {
+        case Op::CmpEq32:
+        case Op::CmpNe32:
+        case Op::CmpLtU32:
+        case Op::CmpLeU32:
+        case Op::CmpLtS32:
+        case Op::CmpLeS32: {
             const Vec x = use(a[0]), y = use(a[1]);
             const Vec d = tmp();
             compare32(d, x, y, i.op);
@@ -57,7 +81,12 @@ void BlockCompiler::lane_avx2(Value v) {
             a_.emit(X::kIdVcmpps, def(u), x, y, Imm(i.imm & 31));
             return done();
         }
-        case Op::CmpEq64: case Op::CmpNe64: case Op::CmpLtU64: case Op::CmpLeU64: case Op::CmpLtS64: case Op::CmpLeS64:
+        case Op::CmpEq64:
+        case Op::CmpNe64:
+        case Op::CmpLtU64:
+        case Op::CmpLeU64:
+        case Op::CmpLtS64:
+        case Op::CmpLeS64:
         case Op::FCmp64: {
             const Vec t[2] = {tmp(), tmp()};
             const bool is_unsigned = i.op == Op::CmpLtU64 || i.op == Op::CmpLeU64;
@@ -77,8 +106,10 @@ void BlockCompiler::lane_avx2(Value v) {
                     const Vec xs = tmp(), ys = tmp();
                     e3(X::kIdVpxor, xs, x, sign);
                     e3(X::kIdVpxor, ys, y, sign);
-                    if (swapped) e3(X::kIdVpcmpgtq, t[part], ys, xs);
-                    else e3(X::kIdVpcmpgtq, t[part], xs, ys);
+                    if (swapped)
+                        e3(X::kIdVpcmpgtq, t[part], ys, xs);
+                    else
+                        e3(X::kIdVpcmpgtq, t[part], xs, ys);
                     vec_temps_ &= ~(1u << xs.id() | 1u << ys.id() | 1u << sign.as<Vec>().id());
                 } else if (swapped) {
                     e3(X::kIdVpcmpgtq, t[part], y, x);
@@ -90,15 +121,26 @@ void BlockCompiler::lane_avx2(Value v) {
             if (i.op == Op::CmpNe64 || i.op == Op::CmpLeU64 || i.op == Op::CmpLeS64) invert(t[0]);
             return result(t[0]);
         }
-        case Op::MaskAnd: case Op::MaskOr: case Op::MaskXor: case Op::MaskAndNot: {
+        case Op::MaskAnd:
+        case Op::MaskOr:
+        case Op::MaskXor:
+        case Op::MaskAndNot: {
             const Vec x = mask(a[0]), y = mask(a[1]);
             release_operands();
             const Vec d = def(u);
             switch (i.op) {
-                case Op::MaskAnd: e3(X::kIdVpand, d, x, y); break;
-                case Op::MaskOr: e3(X::kIdVpor, d, x, y); break;
-                case Op::MaskXor: e3(X::kIdVpxor, d, x, y); break;
-                default: e3(X::kIdVpandn, d, y, x); break;   // ~y & x
+                case Op::MaskAnd:
+                    e3(X::kIdVpand, d, x, y);
+                    break;
+                case Op::MaskOr:
+                    e3(X::kIdVpor, d, x, y);
+                    break;
+                case Op::MaskXor:
+                    e3(X::kIdVpxor, d, x, y);
+                    break;
+                default:
+                    e3(X::kIdVpandn, d, y, x);
+                    break;  // ~y & x
             }
             return done();
         }
@@ -108,7 +150,8 @@ void BlockCompiler::lane_avx2(Value v) {
             e3(X::kIdVpxor, def(u), x, o);
             return done();
         }
-        case Op::CarryOut32: case Op::BorrowOut32: {
+        case Op::CarryOut32:
+        case Op::BorrowOut32: {
             const Vec x = use(a[0]), y = use(a[1]), c = mask(a[2]);
             const Vec d = tmp(), t = tmp(), e = tmp();
             if (i.op == Op::BorrowOut32) {
@@ -123,9 +166,10 @@ void BlockCompiler::lane_avx2(Value v) {
             e3(X::kIdVpor, d, d, e);
             return result(d);
         }
-        case Op::AddCarry32: case Op::SubBorrow32: {
+        case Op::AddCarry32:
+        case Op::SubBorrow32: {
             const bool sub = i.op == Op::SubBorrow32;
-            const Vec x = use(a[0]), y = use(a[1]), c = mask(a[2]);   // c: -1 where set
+            const Vec x = use(a[0]), y = use(a[1]), c = mask(a[2]);  // c: -1 where set
             const Vec d = tmp();
             e3(sub ? X::kIdVpsubd : X::kIdVpaddd, d, x, y);
             e3(sub ? X::kIdVpaddd : X::kIdVpsubd, d, d, c);
@@ -146,22 +190,61 @@ void BlockCompiler::lane_avx2(Value v) {
             auto two = [&](uint32_t table) {
                 const Vec t = tmp();
                 switch (table) {
-                    case 0x0: e3(X::kIdVpxor, t, t, t); break;
-                    case 0xf: e3(X::kIdVpcmpeqd, t, t, t); break;
-                    case 0xc: mov(t, y); break;
-                    case 0x3: mov(t, y); invert(t); break;
-                    case 0xa: mov(t, z); break;
-                    case 0x5: mov(t, z); invert(t); break;
-                    case 0x8: e3(X::kIdVpand, t, y, z); break;
-                    case 0x7: e3(X::kIdVpand, t, y, z); invert(t); break;
-                    case 0xe: e3(X::kIdVpor, t, y, z); break;
-                    case 0x1: e3(X::kIdVpor, t, y, z); invert(t); break;
-                    case 0x6: e3(X::kIdVpxor, t, y, z); break;
-                    case 0x9: e3(X::kIdVpxor, t, y, z); invert(t); break;
-                    case 0x4: e3(X::kIdVpandn, t, z, y); break;                  // y & ~z
-                    case 0xb: e3(X::kIdVpandn, t, z, y); invert(t); break;
-                    case 0x2: e3(X::kIdVpandn, t, y, z); break;                  // ~y & z
-                    default: e3(X::kIdVpandn, t, y, z); invert(t); break;        // 0xd
+                    case 0x0:
+                        e3(X::kIdVpxor, t, t, t);
+                        break;
+                    case 0xf:
+                        e3(X::kIdVpcmpeqd, t, t, t);
+                        break;
+                    case 0xc:
+                        mov(t, y);
+                        break;
+                    case 0x3:
+                        mov(t, y);
+                        invert(t);
+                        break;
+                    case 0xa:
+                        mov(t, z);
+                        break;
+                    case 0x5:
+                        mov(t, z);
+                        invert(t);
+                        break;
+                    case 0x8:
+                        e3(X::kIdVpand, t, y, z);
+                        break;
+                    case 0x7:
+                        e3(X::kIdVpand, t, y, z);
+                        invert(t);
+                        break;
+                    case 0xe:
+                        e3(X::kIdVpor, t, y, z);
+                        break;
+                    case 0x1:
+                        e3(X::kIdVpor, t, y, z);
+                        invert(t);
+                        break;
+                    case 0x6:
+                        e3(X::kIdVpxor, t, y, z);
+                        break;
+                    case 0x9:
+                        e3(X::kIdVpxor, t, y, z);
+                        invert(t);
+                        break;
+                    case 0x4:
+                        e3(X::kIdVpandn, t, z, y);
+                        break;  // y & ~z
+                    case 0xb:
+                        e3(X::kIdVpandn, t, z, y);
+                        invert(t);
+                        break;
+                    case 0x2:
+                        e3(X::kIdVpandn, t, y, z);
+                        break;  // ~y & z
+                    default:
+                        e3(X::kIdVpandn, t, y, z);
+                        invert(t);
+                        break;  // 0xd
                 }
                 return t;
             };
@@ -172,7 +255,7 @@ void BlockCompiler::lane_avx2(Value v) {
             e3(X::kIdVpor, yes, yes, no);
             return result(yes);
         }
-        case Op::Fshr32: {   // lo >> n | hi << 1 << (31 - n)
+        case Op::Fshr32: {  // lo >> n | hi << 1 << (31 - n)
             const Vec hi = use(a[0]), lo = use(a[1]), n = use(a[2]);
             const Vec t = tmp(), s = tmp(), d = tmp();
             const Operand c = c32(31);
@@ -184,11 +267,12 @@ void BlockCompiler::lane_avx2(Value v) {
             e3(X::kIdVpor, d, d, s);
             return result(d);
         }
-        case Op::Popcnt32: case Op::Ctz32: {
+        case Op::Popcnt32:
+        case Op::Ctz32: {
             const Vec x = use(a[0]);
             const Vec lo = tmp(), hi = tmp(), table = tmp();
             const Operand nibbles = c32(0x0f0f0f0f);
-            if (i.op == Op::Ctz32) {   // ones below the lowest set bit
+            if (i.op == Op::Ctz32) {  // ones below the lowest set bit
                 e3(X::kIdVpaddd, hi, x, ones());
                 e3(X::kIdVpandn, hi, x, hi);
             } else {
@@ -206,8 +290,9 @@ void BlockCompiler::lane_avx2(Value v) {
             return result(lo);
         }
         case Op::Clz32: {
-            // The exponent of the value as a float; x & ~(x >> 1) keeps the top bit and cannot round up.
-            // Negative inputs give a sign bit that the final clamp turns into 0, zero gives 158 -> 32.
+            // The exponent of the value as a float; x & ~(x >> 1) keeps the top bit and cannot
+            // round up. Negative inputs give a sign bit that the final clamp turns into 0, zero
+            // gives 158 -> 32.
             const Vec x = use(a[0]);
             const Vec t = tmp(), d = tmp();
             a_.emit(X::kIdVpsrld, t, x, Imm(1));
@@ -220,7 +305,9 @@ void BlockCompiler::lane_avx2(Value v) {
             e3(X::kIdVpmaxsd, d, d, t);
             return result(d);
         }
-        case Op::Shl64: case Op::Shr64: case Op::Sar64: {
+        case Op::Shl64:
+        case Op::Shr64:
+        case Op::Sar64: {
             const ir::Inst& n = inst(a[1]);
             const bool fixed = n.op == Op::Splat32 && is_const(n.args[0]);
             const bool arithmetic = i.op == Op::Sar64;
@@ -230,13 +317,14 @@ void BlockCompiler::lane_avx2(Value v) {
             const Vec s = tmp(), d[2] = {tmp(), tmp()}, sign = arithmetic ? tmp() : Vec();
             for (uint32_t part = 0; part < 2; ++part) {
                 Vec y = x[part];
-                if (arithmetic) {   // ((x ^ sign) >> n) ^ sign
+                if (arithmetic) {  // ((x ^ sign) >> n) ^ sign
                     e3(X::kIdVpcmpgtq, sign, z, y);
                     e3(X::kIdVpxor, d[part], y, sign);
                     y = d[part];
                 }
                 if (fixed) {
-                    a_.emit(i.op == Op::Shl64 ? X::kIdVpsllq : X::kIdVpsrlq, d[part], y, Imm(inst(n.args[0]).imm & 63));
+                    a_.emit(i.op == Op::Shl64 ? X::kIdVpsllq : X::kIdVpsrlq, d[part], y,
+                            Imm(inst(n.args[0]).imm & 63));
                 } else {
                     e3(part ? X::kIdVpunpckhdq : X::kIdVpunpckldq, s, t, z);
                     e3(i.op == Op::Shl64 ? X::kIdVpsllvq : X::kIdVpsrlvq, d[part], y, s);
@@ -249,7 +337,8 @@ void BlockCompiler::lane_avx2(Value v) {
 
         // ---- floats ----
         case Op::CvtU32ToF32: {
-            // hi * 65536 + lo with one rounding: the product is exact, the sum rounds (as v_cvt_f32_u32).
+            // hi * 65536 + lo with one rounding: the product is exact, the sum rounds (as
+            // v_cvt_f32_u32).
             const Vec x = use(a[0]);
             const Vec lo = tmp(), hi = tmp();
             e3(X::kIdVpand, lo, x, c32(0xffff));
@@ -259,15 +348,21 @@ void BlockCompiler::lane_avx2(Value v) {
             e3(X::kIdVfmadd132ps, hi, lo, c32(0x47800000));
             return result(hi);
         }
-        case Op::FMin32: case Op::FMax32: case Op::FMin64: case Op::FMax64: {
+        case Op::FMin32:
+        case Op::FMax32:
+        case Op::FMin64:
+        case Op::FMax64: {
             const bool w = i.op >= Op::FMin64, max = i.op == Op::FMax32 || i.op == Op::FMax64;
-            const InstId blend = w ? X::kIdVblendvpd : X::kIdVblendvps, cmp = w ? X::kIdVcmppd : X::kIdVcmpps;
+            const InstId blend = w ? X::kIdVblendvpd : X::kIdVblendvps,
+                         cmp = w ? X::kIdVcmppd : X::kIdVcmpps;
             const Vec m = tmp(), t = tmp(), d[2] = {tmp(), w ? tmp() : Vec()};
             const Vec q = i.imm ? (w ? c64(1ull << 51) : c32(1u << 22)).as<Vec>() : Vec();
             for (uint32_t part = 0; part < (w ? 2u : 1u); ++part) {
                 const Vec x = use(a[0], part), y = use(a[1], part), r = d[part];
-                // b when either is NaN; for equal values (zeros) the signs decide; a when only b is NaN.
-                e3(w ? (max ? X::kIdVmaxpd : X::kIdVminpd) : (max ? X::kIdVmaxps : X::kIdVminps), r, x, y);
+                // b when either is NaN; for equal values (zeros) the signs decide; a when only b is
+                // NaN.
+                e3(w ? (max ? X::kIdVmaxpd : X::kIdVminpd) : (max ? X::kIdVmaxps : X::kIdVminps), r,
+                   x, y);
                 a_.emit(cmp, m, x, y, Imm(0));
                 e3(max ? X::kIdVpand : X::kIdVpor, t, x, y);
                 a_.emit(blend, r, r, t, m);
@@ -302,7 +397,8 @@ void BlockCompiler::lane_avx2(Value v) {
             return done();
         }
         case Op::FLdexp32: {
-            // In f64, where the product is exact for every f32 and |n| <= 500; one rounding back to f32.
+            // In f64, where the product is exact for every f32 and |n| <= 500; one rounding back to
+            // f32.
             const Vec x = use(a[0]), n = use(a[1]);
             const Vec c = tmp(), d = tmp(), e = tmp();
             e3(X::kIdVpminsd, c, n, c32(500));
@@ -326,8 +422,8 @@ void BlockCompiler::lane_avx2(Value v) {
             return result(lo);
         }
         case Op::FLdexp64: {
-            // Three exact factors 2^k. A step towards the denormals leaves 53 bits of room for the last one to
-            // round (musl's scalbn).
+            // Three exact factors 2^k. A step towards the denormals leaves 53 bits of room for the
+            // last one to round (musl's scalbn).
             const Vec n = use(a[1]);
             const Vec c = tmp(), q = tmp(), e = tmp(), m = tmp(), d[2] = {tmp(), tmp()};
             a_.emit(X::kIdVpermq, c, n, Imm(0xd8));
@@ -337,7 +433,9 @@ void BlockCompiler::lane_avx2(Value v) {
                 mov(d[part], use(a[0], part));
                 if (part) a_.emit(X::kIdVextracti128, c.xmm(), c, Imm(1));
                 const Vec cx = c.xmm(), qx = q.xmm(), mx = m.xmm();
-                auto broadcast = [&](const Vec& to, uint32_t value) { a_.emit(X::kIdVpbroadcastd, to, pool32(value)); };
+                auto broadcast = [&](const Vec& to, uint32_t value) {
+                    a_.emit(X::kIdVpbroadcastd, to, pool32(value));
+                };
                 for (int step = 0; step < 3; ++step) {
                     // q = this step's exponent; the others remain in c.
                     if (step < 2) {
@@ -350,7 +448,7 @@ void BlockCompiler::lane_avx2(Value v) {
                     } else {
                         mov(qx, cx);
                     }
-                    if (part == 0) {   // the other half of c is needed later
+                    if (part == 0) {  // the other half of c is needed later
                         a_.emit(X::kIdVpsubd, mx, cx, qx);
                         a_.emit(X::kIdVpblendd, c, c, m, Imm(0x0f));
                     } else {
@@ -369,9 +467,9 @@ void BlockCompiler::lane_avx2(Value v) {
         case Op::CvtF32ToI32: {
             const Vec x = use(a[0]);
             const Vec t = tmp(), m = tmp();
-            a_.emit(X::kIdVcmpps, m, x, c32(0x4f000000), Imm(13));   // >= 2^31
+            a_.emit(X::kIdVcmpps, m, x, c32(0x4f000000), Imm(13));  // >= 2^31
             a_.emit(X::kIdVcvttps2dq, t, x);
-            e3(X::kIdVpxor, t, t, m);                                // 0x80000000 -> 0x7fffffff
+            e3(X::kIdVpxor, t, t, m);  // 0x80000000 -> 0x7fffffff
             a_.emit(X::kIdVcmpps, m, x, x, Imm(7));
             e3(X::kIdVpand, t, t, m);
             return result(t);
@@ -382,7 +480,7 @@ void BlockCompiler::lane_avx2(Value v) {
             const Vec p = tmp(), big = tmp(), t = tmp(), r = tmp();
             const Vec z = zero();
             const Operand two31 = c32(0x4f000000);
-            e3(X::kIdVmaxps, p, x, z);                               // NaN and negatives: 0
+            e3(X::kIdVmaxps, p, x, z);  // NaN and negatives: 0
             a_.emit(X::kIdVcvttps2dq, r, p);
             e3(X::kIdVsubps, t, p, two31);
             a_.emit(X::kIdVcvttps2dq, t, t);
@@ -401,7 +499,9 @@ void BlockCompiler::lane_avx2(Value v) {
             a_.emit(X::kIdVcvtph2ps, d, d.xmm());
             return result(d);
         }
-        case Op::CvtF32ToF64: case Op::CvtI32ToF64: case Op::CvtU32ToF64: {
+        case Op::CvtF32ToF64:
+        case Op::CvtI32ToF64:
+        case Op::CvtU32ToF64: {
             const Vec x = use(a[0]);
             const Vec t = tmp(), d[2] = {tmp(), tmp()};
             a_.emit(X::kIdVpermq, t, x, Imm(0xd8));
@@ -411,7 +511,7 @@ void BlockCompiler::lane_avx2(Value v) {
                     a_.emit(X::kIdVcvtps2pd, d[part], t.xmm());
                 } else if (i.op == Op::CvtI32ToF64) {
                     a_.emit(X::kIdVcvtdq2pd, d[part], t.xmm());
-                } else {   // 2^52 + x, minus 2^52
+                } else {  // 2^52 + x, minus 2^52
                     const Operand magic = c64(0x4330000000000000);
                     a_.emit(X::kIdVpmovzxdq, d[part], t.xmm());
                     e3(X::kIdVpor, d[part], d[part], magic);
@@ -421,7 +521,9 @@ void BlockCompiler::lane_avx2(Value v) {
             result_part(d[0], 0);
             return result_part(d[1], 1);
         }
-        case Op::CvtF64ToF32: case Op::CvtF64ToI32: case Op::CvtF64ToU32: {
+        case Op::CvtF64ToF32:
+        case Op::CvtF64ToI32:
+        case Op::CvtF64ToU32: {
             const Vec t[2] = {tmp(), tmp()}, m = tmp(), s = tmp();
             for (uint32_t part = 0; part < 2; ++part) {
                 const Vec x = use(a[0], part);
@@ -431,16 +533,17 @@ void BlockCompiler::lane_avx2(Value v) {
                     continue;
                 }
                 const bool is_signed = i.op == Op::CvtF64ToI32;
-                // Clamp to the integer's range, which f64 holds exactly; vminpd and vmaxpd take the second
-                // operand for NaN, which is cleared.
-                const Operand low = c64(is_signed ? 0xc1e0000000000000 : 0), high = c64(is_signed ? 0x41dfffffffc00000 : 0x41efffffffe00000);
+                // Clamp to the integer's range, which f64 holds exactly; vminpd and vmaxpd take the
+                // second operand for NaN, which is cleared.
+                const Operand low = c64(is_signed ? 0xc1e0000000000000 : 0),
+                              high = c64(is_signed ? 0x41dfffffffc00000 : 0x41efffffffe00000);
                 e3(X::kIdVmaxpd, d, x, low);
                 e3(X::kIdVminpd, d, d, high);
                 a_.emit(X::kIdVcmppd, m, x, x, Imm(7));
                 e3(X::kIdVpand, d, d, m);
                 if (is_signed) {
                     a_.emit(X::kIdVcvttpd2dq, d.xmm(), d);
-                } else {   // trunc(x) + 2^52 holds the integer in its low dword
+                } else {  // trunc(x) + 2^52 holds the integer in its low dword
                     a_.emit(X::kIdVroundpd, d, d, Imm(3 | 8));
                     const Operand magic = c64(0x4330000000000000);
                     e3(X::kIdVaddpd, d, d, magic);
@@ -455,7 +558,9 @@ void BlockCompiler::lane_avx2(Value v) {
             a_.emit(X::kIdVpermq, t[0], t[0], Imm(0xd8));
             return result(t[0]);
         }
-        default: failed_ = true; return;
+        default:
+            failed_ = true;
+            return;
     }
 }
 

@@ -34,7 +34,12 @@ void BlockCompiler::lane_avx512(Value v) {
     };
     switch (i.op) {
         // ---- masks ----
-        case Op::CmpEq32: case Op::CmpNe32: case Op::CmpLtU32: case Op::CmpLeU32: case Op::CmpLtS32: case Op::CmpLeS32:
+        case Op::CmpEq32:
+        case Op::CmpNe32:
+        case Op::CmpLtU32:
+        case Op::CmpLeU32:
+        case Op::CmpLtS32:
+        case Op::CmpLeS32:
         case Op::FCmp32:
             compare_avx512(v, def_k(u), nullptr);
             return done();
@@ -52,7 +57,9 @@ void BlockCompiler::lane_avx512(Value v) {
             }
             [[fallthrough]];
         }
-        case Op::MaskOr: case Op::MaskXor: case Op::MaskAndNot: {
+        case Op::MaskOr:
+        case Op::MaskXor:
+        case Op::MaskAndNot: {
             // A full mask has no register.
             auto operand = [&](Value m) {
                 if (!schedule_.is_full(m)) return use_k(m);
@@ -63,10 +70,18 @@ void BlockCompiler::lane_avx512(Value v) {
             const KReg x = operand(a[0]), y = operand(a[1]);
             const KReg d = def_k(u);
             switch (i.op) {
-                case Op::MaskAnd: a_.kandw(d, x, y); break;
-                case Op::MaskOr: a_.korw(d, x, y); break;
-                case Op::MaskXor: a_.kxorw(d, x, y); break;
-                default: a_.kandnw(d, y, x); break;   // ~y & x
+                case Op::MaskAnd:
+                    a_.kandw(d, x, y);
+                    break;
+                case Op::MaskOr:
+                    a_.korw(d, x, y);
+                    break;
+                case Op::MaskXor:
+                    a_.kxorw(d, x, y);
+                    break;
+                default:
+                    a_.kandnw(d, y, x);
+                    break;  // ~y & x
             }
             return done();
         }
@@ -80,7 +95,12 @@ void BlockCompiler::lane_avx512(Value v) {
             }
             return done();
         }
-        case Op::CmpEq64: case Op::CmpNe64: case Op::CmpLtU64: case Op::CmpLeU64: case Op::CmpLtS64: case Op::CmpLeS64:
+        case Op::CmpEq64:
+        case Op::CmpNe64:
+        case Op::CmpLtU64:
+        case Op::CmpLeU64:
+        case Op::CmpLtS64:
+        case Op::CmpLeS64:
         case Op::FCmp64: {
             InstId id = X::kIdVcmppd;
             auto predicate = static_cast<uint32_t>(i.imm & 31);
@@ -88,12 +108,14 @@ void BlockCompiler::lane_avx512(Value v) {
             const KReg t[2] = {tmp_k(), tmp_k()};
             for (uint32_t part = 0; part < 2; ++part) {
                 const Vec x = use(a[0], part);
-                a_.emit(id, t[part], x, use_or_mem(schedule_.unit(a[1], part), true), Imm(predicate));
+                a_.emit(id, t[part], x, use_or_mem(schedule_.unit(a[1], part), true),
+                        Imm(predicate));
             }
             join_masks(def_k(u), t[0], t[1]);
             return done();
         }
-        case Op::CarryOut32: case Op::BorrowOut32: {
+        case Op::CarryOut32:
+        case Op::BorrowOut32: {
             const bool borrow = i.op == Op::BorrowOut32;
             const Vec x = use(a[0]), y = use(a[1]);
             const Vec t = tmp();
@@ -116,7 +138,8 @@ void BlockCompiler::lane_avx512(Value v) {
             a_.korw(d, d, e);
             return done();
         }
-        case Op::AddCarry32: case Op::SubBorrow32: {
+        case Op::AddCarry32:
+        case Op::SubBorrow32: {
             const bool sub = i.op == Op::SubBorrow32;
             const Vec x = use(a[0]);
             const Operand y = use_or_mem(a[1]);
@@ -168,7 +191,7 @@ void BlockCompiler::lane_avx512(Value v) {
             def_at(u, t);
             return done();
         }
-        case Op::Ctz32: {   // ones below the lowest set bit
+        case Op::Ctz32: {  // ones below the lowest set bit
             const Vec x = use(a[0]);
             const Vec t = tmp();
             a_.emit(X::kIdVpaddd, t, x, c32(~0u));
@@ -177,14 +200,18 @@ void BlockCompiler::lane_avx512(Value v) {
             a_.emit(X::kIdVpopcntd, def(u), t);
             return done();
         }
-        case Op::Shl64: case Op::Shr64: case Op::Sar64: {
-            static constexpr InstId by_imm[] = {X::kIdVpsllq, X::kIdVpsrlq, X::kIdVpsraq}, by_lane[] = {X::kIdVpsllvq, X::kIdVpsrlvq, X::kIdVpsravq};
+        case Op::Shl64:
+        case Op::Shr64:
+        case Op::Sar64: {
+            static constexpr InstId by_imm[] = {X::kIdVpsllq, X::kIdVpsrlq, X::kIdVpsraq},
+                                    by_lane[] = {X::kIdVpsllvq, X::kIdVpsrlvq, X::kIdVpsravq};
             const int kind = static_cast<int>(i.op) - static_cast<int>(Op::Shl64);
             const ir::Inst& n = inst(a[1]);
             const bool fixed = n.op == Op::Splat32 && is_const(n.args[0]);
             const Vec x[2] = {use(a[0], 0), use(a[0], 1)};
             const Vec count = fixed ? Vec() : use(a[1]);
-            const Vec t = fixed ? Vec() : tmp(), s = fixed ? Vec() : tmp(), z = fixed ? Vec() : zero();
+            const Vec t = fixed ? Vec() : tmp(), s = fixed ? Vec() : tmp(),
+                      z = fixed ? Vec() : zero();
             if (!fixed) a_.emit(X::kIdVpandd, t, count, c32(63));
             for (uint32_t part = 0; part < 2; ++part) {
                 const Vec d = def(schedule_.unit(v, part));
@@ -200,23 +227,30 @@ void BlockCompiler::lane_avx512(Value v) {
         }
 
         // ---- floats ----
-        case Op::FMin32: case Op::FMax32: case Op::FMin64: case Op::FMax64: {
+        case Op::FMin32:
+        case Op::FMax32:
+        case Op::FMin64:
+        case Op::FMax64: {
             const bool w = i.op >= Op::FMin64, max = i.op == Op::FMax32 || i.op == Op::FMax64;
-            const InstId land = w ? X::kIdVandpd : X::kIdVandps, lor = w ? X::kIdVorpd : X::kIdVorps;
+            const InstId land = w ? X::kIdVandpd : X::kIdVandps,
+                         lor = w ? X::kIdVorpd : X::kIdVorps;
             for (uint32_t part = 0; part < (w ? 2u : 1u); ++part) {
                 const Vec x = use(a[0], part), y = use(a[1], part);
                 const KReg m = tmp_k();
                 const Vec d = tmp();
                 if (i.imm) {
-                    // IEEE mode: vrange implements the rules (quiet NaN loses, -0 below +0) with the operands
-                    // exchanged, but takes the wrong one of two signalling NaNs.
+                    // IEEE mode: vrange implements the rules (quiet NaN loses, -0 below +0) with
+                    // the operands exchanged, but takes the wrong one of two signalling NaNs.
                     a_.emit(w ? X::kIdVrangepd : X::kIdVrangeps, d, y, x, Imm(max ? 5 : 4));
                     a_.emit(w ? X::kIdVfpclasspd : X::kIdVfpclassps, m, x, Imm(0x80));
                     k(m);
                     a_.emit(lor, d, x, w ? c64(1ull << 51) : c32(1u << 22));
                 } else {
-                    // b when either is NaN; a when only b is; for equal values (zeros) the signs decide.
-                    a_.emit(w ? (max ? X::kIdVmaxpd : X::kIdVminpd) : (max ? X::kIdVmaxps : X::kIdVminps), d, x, y);
+                    // b when either is NaN; a when only b is; for equal values (zeros) the signs
+                    // decide.
+                    a_.emit(w ? (max ? X::kIdVmaxpd : X::kIdVminpd)
+                              : (max ? X::kIdVmaxps : X::kIdVminps),
+                            d, x, y);
                     const InstId cmp = w ? X::kIdVcmppd : X::kIdVcmpps;
                     a_.emit(cmp, m, x, y, Imm(0));
                     k(m);
@@ -273,16 +307,16 @@ void BlockCompiler::lane_avx512(Value v) {
             const KReg m = tmp_k(), o = tmp_k();
             const Vec t = tmp();
             a_.emit(X::kIdVcmpps, o, x, x, Imm(7));
-            a_.emit(X::kIdVcmpps, m, x, c32(0x4f000000), Imm(13));   // >= 2^31
+            a_.emit(X::kIdVcmpps, m, x, c32(0x4f000000), Imm(13));  // >= 2^31
             k(o, true);
             a_.emit(X::kIdVcvttps2dq, t, x);
             k(m);
-            a_.emit(X::kIdVpternlogd, t, t, t, Imm(0x55));   // 0x80000000 -> 0x7fffffff
+            a_.emit(X::kIdVpternlogd, t, t, t, Imm(0x55));  // 0x80000000 -> 0x7fffffff
             vec_temps_ &= ~(1u << t.id());
             def_at(u, t);
             return done();
         }
-        case Op::CvtF32ToU32: {   // vmaxps gives its second operand for NaN
+        case Op::CvtF32ToU32: {  // vmaxps gives its second operand for NaN
             const Vec x = use(a[0]);
             const Vec z = zero();
             a_.emit(X::kIdVmaxps, z, x, z);
@@ -298,8 +332,12 @@ void BlockCompiler::lane_avx512(Value v) {
             a_.emit(X::kIdVcvtph2ps, d, half(d));
             return done();
         }
-        case Op::CvtF32ToF64: case Op::CvtI32ToF64: case Op::CvtU32ToF64: {
-            const InstId id = i.op == Op::CvtF32ToF64 ? X::kIdVcvtps2pd : i.op == Op::CvtI32ToF64 ? X::kIdVcvtdq2pd : X::kIdVcvtudq2pd;
+        case Op::CvtF32ToF64:
+        case Op::CvtI32ToF64:
+        case Op::CvtU32ToF64: {
+            const InstId id = i.op == Op::CvtF32ToF64   ? X::kIdVcvtps2pd
+                              : i.op == Op::CvtI32ToF64 ? X::kIdVcvtdq2pd
+                                                        : X::kIdVcvtudq2pd;
             const Vec x = use(a[0]);
             const Vec t = tmp();
             movu(t, constant(const_pair_split));
@@ -311,7 +349,9 @@ void BlockCompiler::lane_avx512(Value v) {
             }
             return;
         }
-        case Op::CvtF64ToF32: case Op::CvtF64ToI32: case Op::CvtF64ToU32: {
+        case Op::CvtF64ToF32:
+        case Op::CvtF64ToI32:
+        case Op::CvtF64ToU32: {
             const Vec x[2] = {use(a[0], 0), use(a[0], 1)};
             const Vec t[2] = {tmp(), tmp()};
             const Vec p = tmp(), z = i.op == Op::CvtF64ToU32 ? zero() : Vec();
@@ -338,7 +378,9 @@ void BlockCompiler::lane_avx512(Value v) {
             a_.emit(X::kIdVpermq, def(u), p, t[0]);
             return done();
         }
-        default: failed_ = true; return;
+        default:
+            failed_ = true;
+            return;
     }
 }
 

@@ -1,5 +1,5 @@
-// Lane operations whose lowering is one instruction, the same for both instruction sets apart from its name;
-// FMA; writes of vector registers.
+// Lane operations whose lowering is one instruction, the same for both instruction sets apart from
+// its name; FMA; writes of vector registers.
 #include "backend_x64/asm/block_compiler.h"
 
 namespace wj::x64 {
@@ -13,9 +13,9 @@ namespace {
 
 struct Row {
     Op op;
-    InstId avx2, avx512;      // 0: not in this table for that instruction set
-    bool commutes;            // may swap operands (never for floats: NaN order)
-    bool wide;                // on 64-bit elements
+    InstId avx2, avx512;  // 0: not in this table for that instruction set
+    bool commutes;        // may swap operands (never for floats: NaN order)
+    bool wide;            // on 64-bit elements
 };
 constexpr Row binaries[] = {
     {Op::Add32, X::kIdVpaddd, X::kIdVpaddd, true, false},
@@ -38,7 +38,11 @@ constexpr Row binaries[] = {
     {Op::FMul64, X::kIdVmulpd, X::kIdVmulpd, false, true},
     {Op::FDiv64, X::kIdVdivpd, X::kIdVdivpd, false, true},
 };
-struct Unary { Op op; InstId avx2, avx512; bool wide; };
+struct Unary {
+    Op op;
+    InstId avx2, avx512;
+    bool wide;
+};
 constexpr Unary unaries[] = {
     {Op::FSqrt32, X::kIdVsqrtps, X::kIdVsqrtps, false},
     {Op::FSqrt64, X::kIdVsqrtpd, X::kIdVsqrtpd, true},
@@ -87,19 +91,22 @@ bool BlockCompiler::lane_table_op(Value v) {
     return false;
 }
 
-// The NaN order of opcodes.inc and common/guest_float.h is a0, a1, a2. x86 looks at the operands of the three
-// forms in these orders (checked on hardware and in the Intel SDM, volume 1, 14.5.2):
+// The NaN order of opcodes.inc and common/guest_float.h is a0, a1, a2. x86 looks at the operands of
+// the three forms in these orders (checked on hardware and in the Intel SDM, volume 1, 14.5.2):
 //   132  dst, src3, src2      213  src2, dst, src3      231  src2, src3, dst
 // which leaves one assignment of a0, a1, a2 to each form.
 void BlockCompiler::lane_fma(Value v) {
     const ir::Inst& i = inst(v);
     const bool w = i.op == Op::FFma64;
     for (uint32_t part = 0; part < (w ? 2u : 1u); ++part) {
-        const Unit a = schedule_.unit(i.args[0], part), b = schedule_.unit(i.args[1], part), c = schedule_.unit(i.args[2], part);
+        const Unit a = schedule_.unit(i.args[0], part), b = schedule_.unit(i.args[1], part),
+                   c = schedule_.unit(i.args[2], part);
         const Unit d = schedule_.unit(v, part);
         // A wide operand with one unit for both halves must survive the first.
         auto dies = [&](Unit u, Value arg) {
-            return last_use(u) && state(u).reg >= 0 && !(w && part == 0 && inst(arg).op == Op::Splat64) && (vec_temps_ >> state(u).reg & 1) == 0;
+            return last_use(u) && state(u).reg >= 0 &&
+                   !(w && part == 0 && inst(arg).op == Op::Splat64) &&
+                   (vec_temps_ >> state(u).reg & 1) == 0;
         };
         // Not a candidate when the other half of a wide operation still reads it.
         auto only_here = [&](Unit u) {
@@ -131,9 +138,13 @@ void BlockCompiler::lane_fma(Value v) {
             const bool fresh = s.kind != Source::None && last_use(c);
             const Vec rc = fresh ? Vec() : use(c);
             const Vec rd = def(d);
-            if (!fresh) mov(rd, rc);
-            else if (s.kind == Source::Full) movu(rd, s.mem);
-            else a_.emit(s.kind == Source::Bcast64 ? X::kIdVbroadcastsd : X::kIdVbroadcastss, rd, s.mem);
+            if (!fresh)
+                mov(rd, rc);
+            else if (s.kind == Source::Full)
+                movu(rd, s.mem);
+            else
+                a_.emit(s.kind == Source::Bcast64 ? X::kIdVbroadcastsd : X::kIdVbroadcastss, rd,
+                        s.mem);
             a_.emit(w ? X::kIdVfmadd231pd : X::kIdVfmadd231ps, rd, ra, rb);
         }
         define_done(d);
@@ -189,15 +200,23 @@ void BlockCompiler::lane_op(Value v) {
     if (cls == Class::SetV) return lane_set(v);
     if (cls == Class::LaneLoad || cls == Class::LaneStore) return lane_memory(v);
     switch (i.op) {
-        case Op::GetV: case Op::Splat32: case Op::LaneId: {   // copies into a temp row
+        case Op::GetV:
+        case Op::Splat32:
+        case Op::LaneId: {  // copies into a temp row
             const Unit u = schedule_.unit(v);
             const int r = take_vec();
             load_vec(u, r);
-            define_done([&] { def_at(u, vec(r)); return u; }());
+            define_done([&] {
+                def_at(u, vec(r));
+                return u;
+            }());
             return;
         }
-        case Op::FFma32: case Op::FFma64: return lane_fma(v);
-        case Op::Lo: case Op::Hi: {
+        case Op::FFma32:
+        case Op::FFma64:
+            return lane_fma(v);
+        case Op::Lo:
+        case Op::Hi: {
             const Vec x = use(a[0], 0), y = use(a[0], 1);
             release_operands();
             join64(def(v), x, y, i.op == Op::Hi);
@@ -213,7 +232,8 @@ void BlockCompiler::lane_op(Value v) {
             a_.emit(X::kIdVpunpckhdq, hi, x, y);
             return define_done(schedule_.unit(v, 1));
         }
-        case Op::MulWideU32: case Op::MulWideS32: {
+        case Op::MulWideU32:
+        case Op::MulWideS32: {
             const Vec x = use(a[0]), y = use(a[1]);
             const Vec t = tmp();
             const InstId mul = i.op == Op::MulWideU32 ? X::kIdVpmuludq : X::kIdVpmuldq;
@@ -228,14 +248,15 @@ void BlockCompiler::lane_op(Value v) {
             }
             return;
         }
-        case Op::MulHiU32: case Op::MulHiS32: {
+        case Op::MulHiU32:
+        case Op::MulHiS32: {
             const Vec x = use(a[0]), y = use(a[1]);
             const Vec t = tmp(), o = tmp();
             const InstId mul = i.op == Op::MulHiU32 ? X::kIdVpmuludq : X::kIdVpmuldq;
             a_.emit(X::kIdVpsrlq, t, x, asmjit::Imm(32));
             a_.emit(X::kIdVpsrlq, o, y, asmjit::Imm(32));
-            a_.emit(mul, o, o, t);     // odd lanes
-            a_.emit(mul, t, x, y);     // even lanes
+            a_.emit(mul, o, o, t);  // odd lanes
+            a_.emit(mul, t, x, y);  // even lanes
             release_operands();
             const Vec d = def(v);
             if (avx512_) {
@@ -247,8 +268,11 @@ void BlockCompiler::lane_op(Value v) {
             }
             return define_done(schedule_.unit(v));
         }
-        case Op::Shl32: case Op::Shr32: case Op::Sar32: {
-            static constexpr InstId by_imm[] = {X::kIdVpslld, X::kIdVpsrld, X::kIdVpsrad}, by_lane[] = {X::kIdVpsllvd, X::kIdVpsrlvd, X::kIdVpsravd};
+        case Op::Shl32:
+        case Op::Shr32:
+        case Op::Sar32: {
+            static constexpr InstId by_imm[] = {X::kIdVpslld, X::kIdVpsrld, X::kIdVpsrad},
+                                    by_lane[] = {X::kIdVpsllvd, X::kIdVpsrlvd, X::kIdVpsravd};
             const int kind = static_cast<int>(i.op) - static_cast<int>(Op::Shl32);
             const ir::Inst& n = inst(a[1]);
             if (n.op == Op::Splat32 && is_const(n.args[0])) {
@@ -265,9 +289,11 @@ void BlockCompiler::lane_op(Value v) {
             }
             return define_done(schedule_.unit(v));
         }
-        case Op::FRound32: case Op::FRound64: {
+        case Op::FRound32:
+        case Op::FRound64: {
             const bool w = i.op == Op::FRound64;
-            const InstId id = avx512_ ? (w ? X::kIdVrndscalepd : X::kIdVrndscaleps) : (w ? X::kIdVroundpd : X::kIdVroundps);
+            const InstId id = avx512_ ? (w ? X::kIdVrndscalepd : X::kIdVrndscaleps)
+                                      : (w ? X::kIdVroundpd : X::kIdVroundps);
             for (uint32_t part = 0; part < (w ? 2u : 1u); ++part) {
                 const Operand x = use_or_mem(schedule_.unit(a[0], part), w);
                 if (part || !w) release_operands();
@@ -291,7 +317,7 @@ void BlockCompiler::lane_op(Value v) {
             a_.emit(X::kIdVpshufb, def(v), x, constant(const_bswap));
             return define_done(schedule_.unit(v));
         }
-        case Op::Brev32: {   // nibbles by table, then bytes
+        case Op::Brev32: {  // nibbles by table, then bytes
             const Vec x = use(a[0]);
             const Vec lo = tmp(), hi = tmp(), table = tmp();
             const InstId land = avx512_ ? X::kIdVpandd : X::kIdVpand;
@@ -308,29 +334,57 @@ void BlockCompiler::lane_op(Value v) {
             a_.emit(X::kIdVpshufb, def(v), lo, constant(const_bswap));
             return define_done(schedule_.unit(v));
         }
-        default: break;
+        default:
+            break;
     }
     if (lane_table_op(v)) return;
-    if (avx512_) lane_avx512(v);
-    else lane_avx2(v);
+    if (avx512_)
+        lane_avx512(v);
+    else
+        lane_avx2(v);
 }
 
 bool BlockCompiler::compare_predicate(Op op, InstId& id, uint32_t& predicate) const {
     // vpcmp: 0 equal, 1 less, 2 less or equal, 4 not equal
     switch (op) {
-        case Op::CmpEq32: id = X::kIdVpcmpd, predicate = 0; return true;
-        case Op::CmpNe32: id = X::kIdVpcmpd, predicate = 4; return true;
-        case Op::CmpLtS32: id = X::kIdVpcmpd, predicate = 1; return true;
-        case Op::CmpLeS32: id = X::kIdVpcmpd, predicate = 2; return true;
-        case Op::CmpLtU32: id = X::kIdVpcmpud, predicate = 1; return true;
-        case Op::CmpLeU32: id = X::kIdVpcmpud, predicate = 2; return true;
-        case Op::CmpEq64: id = X::kIdVpcmpq, predicate = 0; return true;
-        case Op::CmpNe64: id = X::kIdVpcmpq, predicate = 4; return true;
-        case Op::CmpLtS64: id = X::kIdVpcmpq, predicate = 1; return true;
-        case Op::CmpLeS64: id = X::kIdVpcmpq, predicate = 2; return true;
-        case Op::CmpLtU64: id = X::kIdVpcmpuq, predicate = 1; return true;
-        case Op::CmpLeU64: id = X::kIdVpcmpuq, predicate = 2; return true;
-        default: return false;
+        case Op::CmpEq32:
+            id = X::kIdVpcmpd, predicate = 0;
+            return true;
+        case Op::CmpNe32:
+            id = X::kIdVpcmpd, predicate = 4;
+            return true;
+        case Op::CmpLtS32:
+            id = X::kIdVpcmpd, predicate = 1;
+            return true;
+        case Op::CmpLeS32:
+            id = X::kIdVpcmpd, predicate = 2;
+            return true;
+        case Op::CmpLtU32:
+            id = X::kIdVpcmpud, predicate = 1;
+            return true;
+        case Op::CmpLeU32:
+            id = X::kIdVpcmpud, predicate = 2;
+            return true;
+        case Op::CmpEq64:
+            id = X::kIdVpcmpq, predicate = 0;
+            return true;
+        case Op::CmpNe64:
+            id = X::kIdVpcmpq, predicate = 4;
+            return true;
+        case Op::CmpLtS64:
+            id = X::kIdVpcmpq, predicate = 1;
+            return true;
+        case Op::CmpLeS64:
+            id = X::kIdVpcmpq, predicate = 2;
+            return true;
+        case Op::CmpLtU64:
+            id = X::kIdVpcmpuq, predicate = 1;
+            return true;
+        case Op::CmpLeU64:
+            id = X::kIdVpcmpuq, predicate = 2;
+            return true;
+        default:
+            return false;
     }
 }
 

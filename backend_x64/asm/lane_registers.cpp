@@ -1,5 +1,6 @@
-// Registers of a lane region: handed out while the code is emitted, evicting the value whose next use is
-// farthest away. What can be read again from memory (rows, broadcasts, constants) is never spilled.
+// Registers of a lane region: handed out while the code is emitted, evicting the value whose next
+// use is farthest away. What can be read again from memory (rows, broadcasts, constants) is never
+// spilled.
 #include "backend_x64/asm/block_compiler.h"
 
 namespace wj::x64 {
@@ -15,27 +16,36 @@ constexpr uint32_t frame_offset(size_t field, size_t index = 0, size_t stride = 
 }  // namespace
 
 Mem BlockCompiler::row(uint32_t r, uint32_t size) const {
-    if (r >= 256) return x86::ptr(reg::arows, reg::chunk, 0, static_cast<int32_t>((r - 256) * 256 + 256), size);
+    if (r >= 256)
+        return x86::ptr(reg::arows, reg::chunk, 0, static_cast<int32_t>((r - 256) * 256 + 256),
+                        size);
     return x86::ptr(reg::rows, reg::chunk, 0, static_cast<int32_t>(r * 256 + 256) - row_bias, size);
 }
 
 Mem BlockCompiler::temp(uint32_t r) const {
-    return x86::ptr(reg::frame, reg::chunk, 0, static_cast<int32_t>(frame_offset(offsetof(Frame, temps), r, 256) + 256));
+    return x86::ptr(reg::frame, reg::chunk, 0,
+                    static_cast<int32_t>(frame_offset(offsetof(Frame, temps), r, 256) + 256));
 }
 
 Mem BlockCompiler::home_mem(const Home& home, int32_t offset) const {
-    if (home.kind == Home::Wave) return x86::ptr(reg::wave, static_cast<int32_t>(home.index) + offset);
-    return x86::ptr(reg::frame, static_cast<int32_t>(frame_offset(offsetof(Frame, slots), home.index, 8)) + offset);
+    if (home.kind == Home::Wave)
+        return x86::ptr(reg::wave, static_cast<int32_t>(home.index) + offset);
+    return x86::ptr(
+        reg::frame,
+        static_cast<int32_t>(frame_offset(offsetof(Frame, slots), home.index, 8)) + offset);
 }
 
 Mem BlockCompiler::mask_mem(const Home& home) const {
     const bool in_wave = home.kind == Home::Wave;
-    const uint32_t offset = in_wave ? home.index : frame_offset(offsetof(Frame, slots), home.index, 8);
-    return x86::ptr(in_wave ? reg::wave : reg::frame, reg::bits, 0, static_cast<int32_t>(offset + 8));
+    const uint32_t offset =
+        in_wave ? home.index : frame_offset(offsetof(Frame, slots), home.index, 8);
+    return x86::ptr(in_wave ? reg::wave : reg::frame, reg::bits, 0,
+                    static_cast<int32_t>(offset + 8));
 }
 
 Mem BlockCompiler::constant(Constant c, int32_t offset) const {
-    return x86::ptr(reg::frame, static_cast<int32_t>(frame_offset(offsetof(Frame, constants), c, 64)) + offset);
+    return x86::ptr(reg::frame,
+                    static_cast<int32_t>(frame_offset(offsetof(Frame, constants), c, 64)) + offset);
 }
 
 BlockCompiler::UnitState& BlockCompiler::state(Unit u) {
@@ -50,7 +60,10 @@ BlockCompiler::UnitState& BlockCompiler::state(Unit u) {
 BlockCompiler::Source BlockCompiler::source(Unit u) {
     const UnitState& s = state(u);
     if (s.spill >= 0)
-        return {Source::Full, x86::ptr(reg::frame, static_cast<int32_t>(frame_offset(offsetof(Frame, spills), static_cast<size_t>(s.spill), 64)))};
+        return {
+            Source::Full,
+            x86::ptr(reg::frame, static_cast<int32_t>(frame_offset(
+                                     offsetof(Frame, spills), static_cast<size_t>(s.spill), 64)))};
     const Value p = schedule_.producer(u);
     const ir::Inst& i = inst(p);
     const Home& home = schedule_.unit_home(u);
@@ -61,14 +74,17 @@ BlockCompiler::Source BlockCompiler::source(Unit u) {
             if (!s.detached) return {Source::Full, row(static_cast<uint32_t>(i.imm))};
             return {};
         case Op::LaneId:
-            return {Source::Full, x86::ptr(reg::frame, reg::chunk, 0, static_cast<int32_t>(offsetof(Frame, lane_id) + 256))};
+            return {Source::Full, x86::ptr(reg::frame, reg::chunk, 0,
+                                           static_cast<int32_t>(offsetof(Frame, lane_id) + 256))};
         case Op::Splat32:
-            if (is_const(i.args[0])) return {Source::Bcast32, pool32(static_cast<uint32_t>(inst(i.args[0]).imm))};
+            if (is_const(i.args[0]))
+                return {Source::Bcast32, pool32(static_cast<uint32_t>(inst(i.args[0]).imm))};
             return {Source::Bcast32, home_mem(schedule_.uniform_home(i.args[0]))};
         case Op::Splat64:
             if (is_const(i.args[0])) return {Source::Bcast64, pool64(inst(i.args[0]).imm)};
             return {Source::Bcast64, home_mem(schedule_.uniform_home(i.args[0]))};
-        default: break;
+        default:
+            break;
     }
     if (home.kind == Home::Row && valid) return {Source::Full, row(home.index)};
     return {};
@@ -94,13 +110,16 @@ void BlockCompiler::evict_vec(int r) {
     if (u == no_unit) return;
     UnitState& s = state(u);
     Mem mem;
-    const bool readable = is_mask_unit(u) ? s.spill >= 0 || mask_source(u, mem) : source(u).kind != Source::None;
+    const bool readable =
+        is_mask_unit(u) ? s.spill >= 0 || mask_source(u, mem) : source(u).kind != Source::None;
     if (!readable && s.next != no_use) {
         if (spills_used_ >= static_cast<int16_t>(spill_count)) {
             failed_ = true;
         } else {
             s.spill = spills_used_++;
-            movu(x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, spills) + static_cast<size_t>(s.spill) * 64)), vec(r));
+            movu(x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, spills) +
+                                                           static_cast<size_t>(s.spill) * 64)),
+                 vec(r));
         }
     }
     s.reg = -1;
@@ -117,7 +136,8 @@ void BlockCompiler::evict_k(int r) {
             failed_ = true;
         } else {
             s.spill = spills_used_++;
-            a_.kmovw(x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, spills) + static_cast<size_t>(s.spill) * 64)),
+            a_.kmovw(x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, spills) +
+                                                               static_cast<size_t>(s.spill) * 64)),
                      x86::k(static_cast<uint32_t>(r)));
         }
     }
@@ -136,7 +156,7 @@ int BlockCompiler::take_vec(uint32_t except) {
         const uint32_t next = state(vec_owner_[r]).next;
         if (best < 0 || next > farthest) best = r, farthest = next;
     }
-    if (best < 0) {   // more operands than registers: cannot happen with the lowerings we have
+    if (best < 0) {  // more operands than registers: cannot happen with the lowerings we have
         failed_ = true;
         return 0;
     }
@@ -165,10 +185,18 @@ int BlockCompiler::take_k() {
 void BlockCompiler::load_vec(Unit u, int r) {
     const Source s = source(u);
     switch (s.kind) {
-        case Source::Full: movu(vec(r), s.mem); break;
-        case Source::Bcast32: a_.emit(X::kIdVbroadcastss, vec(r), s.mem); break;
-        case Source::Bcast64: a_.emit(X::kIdVbroadcastsd, vec(r), s.mem); break;
-        case Source::None: failed_ = true; break;
+        case Source::Full:
+            movu(vec(r), s.mem);
+            break;
+        case Source::Bcast32:
+            a_.emit(X::kIdVbroadcastss, vec(r), s.mem);
+            break;
+        case Source::Bcast64:
+            a_.emit(X::kIdVbroadcastsd, vec(r), s.mem);
+            break;
+        case Source::None:
+            failed_ = true;
+            break;
     }
 }
 
@@ -177,9 +205,13 @@ void BlockCompiler::load_mask(Unit u, int r) {
     const UnitState& s = state(u);
     Mem mem;
     if (s.spill >= 0) {
-        const Mem spill = x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, spills) + static_cast<size_t>(s.spill) * 64));
-        if (avx512_) a_.kmovw(x86::k(static_cast<uint32_t>(r)), spill);
-        else movu(vec(r), spill);
+        const Mem spill = x86::ptr(
+            reg::frame,
+            static_cast<int32_t>(offsetof(Frame, spills) + static_cast<size_t>(s.spill) * 64));
+        if (avx512_)
+            a_.kmovw(x86::k(static_cast<uint32_t>(r)), spill);
+        else
+            movu(vec(r), spill);
         return;
     }
     if (!mask_source(u, mem)) {
@@ -199,8 +231,10 @@ Vec BlockCompiler::use(Unit u) {
     UnitState& s = state(u);
     if (s.reg < 0) {
         const int r = take_vec();
-        if (is_mask_unit(u)) load_mask(u, r);
-        else load_vec(u, r);
+        if (is_mask_unit(u))
+            load_mask(u, r);
+        else
+            load_vec(u, r);
         s.reg = static_cast<int8_t>(r);
         vec_owner_[r] = u;
     }
@@ -212,7 +246,8 @@ Operand BlockCompiler::use_or_mem(Unit u, bool allow64) {
     UnitState& s = state(u);
     if (s.reg >= 0) return use(u);
     const Source src = source(u);
-    const bool usable = src.kind == Source::Full || (avx512_ && src.kind == Source::Bcast32 && !allow64) ||
+    const bool usable = src.kind == Source::Full ||
+                        (avx512_ && src.kind == Source::Bcast32 && !allow64) ||
                         (avx512_ && src.kind == Source::Bcast64 && allow64);
     if (!usable || s.next != no_use) return use(u);
     if (src.kind == Source::Bcast32) return src.mem._1to16();
@@ -385,8 +420,10 @@ Operand BlockCompiler::c64(uint64_t value) {
 Vec BlockCompiler::zero() {
     const Vec t = tmp();
     const Vec x = t.xmm();
-    if (t.id() < 16) a_.emit(X::kIdVpxor, x, x, x);
-    else a_.emit(X::kIdVpxord, x, x, x);
+    if (t.id() < 16)
+        a_.emit(X::kIdVpxor, x, x, x);
+    else
+        a_.emit(X::kIdVpxord, x, x, x);
     return t;
 }
 

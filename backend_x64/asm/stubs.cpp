@@ -5,7 +5,8 @@
 
 #include "backend_x64/asm/block_compiler.h"
 
-// cmake/asmjit_pic.cmake: a reference from here makes linkers take the definition out of a static archive.
+// cmake/asmjit_pic.cmake: a reference from here makes linkers take the definition out of a static
+// archive.
 extern "C" __attribute__((visibility("hidden"))) FILE* wj_asmjit_stderr;
 
 namespace wj::x64 {
@@ -15,8 +16,12 @@ namespace x86 = asmjit::x86;
 
 namespace {
 
-Mem field(size_t offset, uint32_t size = 8) { return x86::ptr(reg::frame, static_cast<int32_t>(offset), size); }
-Mem wave_field(size_t offset, uint32_t size = 8) { return x86::ptr(reg::wave, static_cast<int32_t>(offset), size); }
+Mem field(size_t offset, uint32_t size = 8) {
+    return x86::ptr(reg::frame, static_cast<int32_t>(offset), size);
+}
+Mem wave_field(size_t offset, uint32_t size = 8) {
+    return x86::ptr(reg::wave, static_cast<int32_t>(offset), size);
+}
 
 }  // namespace
 
@@ -119,14 +124,18 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             for (uint32_t r = 0; r < count; ++r) {
                 const Mem m = field(offsetof(Frame, saved_vectors) + r * 64, 0);
                 const Vec v = avx512 ? Vec(x86::zmm(r)) : Vec(x86::ymm(r));
-                if (save) a.emit(X::kIdVmovups, m, v);
-                else a.emit(X::kIdVmovups, v, m);
+                if (save)
+                    a.emit(X::kIdVmovups, m, v);
+                else
+                    a.emit(X::kIdVmovups, v, m);
             }
             if (!avx512) return;
             for (uint32_t r = 1; r < 8; ++r) {
                 const Mem m = field(offsetof(Frame, saved_vectors) + 32 * 64 + r * 8, 0);
-                if (save) a.kmovw(m, x86::k(r));
-                else a.kmovw(x86::k(r), m);
+                if (save)
+                    a.kmovw(m, x86::k(r));
+                else
+                    a.kmovw(x86::k(r), m);
             }
         };
         vectors(true);
@@ -150,7 +159,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     }
 
     // rax = address -> value; keeps every other register
-    const Gp saved[] = {x86::rcx, x86::rdx, x86::rsi, x86::rdi, x86::r8, x86::r9, x86::r10, x86::r11};
+    const Gp saved[] = {x86::rcx, x86::rdx, x86::rsi, x86::rdi,
+                        x86::r8,  x86::r9,  x86::r10, x86::r11};
     for (int w = 0; w < 2; ++w) {
         begin(uload[w]);
         const Label fault = a.newLabel();

@@ -1,4 +1,5 @@
-// The fixed pieces of host code: entering and leaving translated code, calls of C++ helpers, indirect jumps.
+// The fixed pieces of host code: entering and leaving translated code, calls of C++ helpers,
+// indirect jumps.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@ namespace wj::x64 {
 struct Stubs {
     // Runs translated code at `entry`; returns a Leave or ExitKind.
     uint32_t (*enter)(machine::Wave* wave, Frame* frame, const void* entry) = nullptr;
-    const void *link = nullptr, *budget = nullptr, *call = nullptr, *leave = nullptr, *indirect = nullptr, *memory = nullptr,
-               *uload32 = nullptr, *uload64 = nullptr;
+    const void *link = nullptr, *budget = nullptr, *call = nullptr, *leave = nullptr,
+               *indirect = nullptr, *memory = nullptr, *uload32 = nullptr, *uload64 = nullptr;
 };
 
 // False when the buffer is full or the assembler failed.

@@ -1,4 +1,5 @@
-// Uniform segments: general registers, handed out within the segment; values needed later live in their homes.
+// Uniform segments: general registers, handed out within the segment; values needed later live in
+// their homes.
 #include "backend_x64/asm/block_compiler.h"
 
 namespace wj::x64 {
@@ -11,9 +12,14 @@ namespace x86 = asmjit::x86;
 namespace {
 
 // rax rcx rdx rsi rdi r8-r11, and those that only regions need: rbp r14 r15.
-constexpr uint32_t allocatable = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 6 | 1u << 7 | 0xfu << 8 | 1u << 5 | 1u << 14 | 1u << 15;
+constexpr uint32_t allocatable =
+    1u << 0 | 1u << 1 | 1u << 2 | 1u << 6 | 1u << 7 | 0xfu << 8 | 1u << 5 | 1u << 14 | 1u << 15;
 
-struct Binary { Op op; InstId id; bool wide; };
+struct Binary {
+    Op op;
+    InstId id;
+    bool wide;
+};
 constexpr Binary binaries[] = {
     {Op::UAdd32, X::kIdAdd, false}, {Op::USub32, X::kIdSub, false}, {Op::UAnd32, X::kIdAnd, false},
     {Op::UOr32, X::kIdOr, false},   {Op::UXor32, X::kIdXor, false}, {Op::UAdd64, X::kIdAdd, true},
@@ -21,11 +27,14 @@ constexpr Binary binaries[] = {
     {Op::UXor64, X::kIdXor, true},
 };
 
-bool fits_imm32(uint64_t v) { return static_cast<int64_t>(v) == static_cast<int32_t>(v); }
+bool fits_imm32(uint64_t v) {
+    return static_cast<int64_t>(v) == static_cast<int32_t>(v);
+}
 
 }  // namespace
 
-// ---- registers ------------------------------------------------------------------------------------
+// ---- registers
+// ------------------------------------------------------------------------------------
 
 void BlockCompiler::uniform_begin(uint32_t position) {
     std::fill(std::begin(gp_owner_), std::end(gp_owner_), no_value);
@@ -34,13 +43,13 @@ void BlockCompiler::uniform_begin(uint32_t position) {
         for (Value a : inst(v).args)
             if (a != no_value) ++uniforms_[a].uses;
     };
-    // BitsOf of a broadcast mask and the lane operands of cross operations are not uniform values; counting
-    // them does no harm.
+    // BitsOf of a broadcast mask and the lane operands of cross operations are not uniform values;
+    // counting them does no harm.
     for (const Value* v = schedule_.begin(position); v != schedule_.end(position); ++v) count(*v);
     if (position == schedule_.terminator_position() && block_->term.cond != no_value) {
         uniforms_[block_->term.cond].uses += 2;
         for (Value a : inst(block_->term.cond).args)
-            if (a != no_value) uniforms_[a].uses += 2;   // the compare may be repeated
+            if (a != no_value) uniforms_[a].uses += 2;  // the compare may be repeated
     }
 }
 
@@ -111,9 +120,12 @@ Gp BlockCompiler::ureg(Value v) {
         Mem m;
         if (is_const(v)) {
             const uint64_t imm = w ? inst(v).imm : static_cast<uint32_t>(inst(v).imm);
-            if (w && imm > 0xffffffffull && fits_imm32(imm)) a_.mov(gp(r, true), static_cast<int64_t>(imm));
-            else if (imm <= 0xffffffffull) a_.mov(gp(r, false), imm);
-            else a_.mov(gp(r, true), imm);
+            if (w && imm > 0xffffffffull && fits_imm32(imm))
+                a_.mov(gp(r, true), static_cast<int64_t>(imm));
+            else if (imm <= 0xffffffffull)
+                a_.mov(gp(r, false), imm);
+            else
+                a_.mov(gp(r, true), imm);
         } else if (umem(v, m)) {
             a_.mov(gp(r, w), m);
         } else {
@@ -164,10 +176,13 @@ Gp BlockCompiler::udef_from(Value v, Value a) {
     const Gp d = udef(v);
     const int r = static_cast<int>(d.id());
     Mem m;
-    if (s.reg >= 0) a_.mov(gp(r, w), gp(s.reg, w));
+    if (s.reg >= 0)
+        a_.mov(gp(r, w), gp(s.reg, w));
     else if (is_const(a)) {
-        if (!w) a_.mov(gp(r, false), static_cast<uint32_t>(inst(a).imm));
-        else a_.mov(gp(r, true), inst(a).imm);
+        if (!w)
+            a_.mov(gp(r, false), static_cast<uint32_t>(inst(a).imm));
+        else
+            a_.mov(gp(r, true), inst(a).imm);
     } else if (umem(a, m)) {
         a_.mov(gp(r, w), m);
     } else {
@@ -194,7 +209,8 @@ void BlockCompiler::ufree_all(bool) {
     gp_locked_ = gp_temps_ = 0;
 }
 
-// ---- operations -----------------------------------------------------------------------------------
+// ---- operations
+// -----------------------------------------------------------------------------------
 
 void BlockCompiler::uniform_op(Value v) {
     const ir::Inst& i = inst(v);
@@ -234,7 +250,8 @@ void BlockCompiler::uniform_op(Value v) {
         return finish();
     }
     switch (i.op) {
-        case Op::Const32: case Op::Const64: {
+        case Op::Const32:
+        case Op::Const64: {
             const Mem m = home_mem(schedule_.uniform_home(v));
             const uint64_t imm = i.op == Op::Const32 ? static_cast<uint32_t>(i.imm) : i.imm;
             const Gp t = utmp();
@@ -243,14 +260,20 @@ void BlockCompiler::uniform_op(Value v) {
             uniforms_[v].stored = true;
             return;
         }
-        case Op::GetS32: case Op::GetS64: case Op::GetScc: {   // copied because the register changes later
+        case Op::GetS32:
+        case Op::GetS64:
+        case Op::GetScc: {  // copied because the register changes later
             const Gp d = udef(v);
-            const auto offset = i.op == Op::GetScc ? offsetof(Wave, scc) : offsetof(Wave, sgpr) + i.imm * 4;
+            const auto offset =
+                i.op == Op::GetScc ? offsetof(Wave, scc) : offsetof(Wave, sgpr) + i.imm * 4;
             a_.mov(d, x86::ptr(reg::wave, static_cast<int32_t>(offset)));
             return finish();
         }
-        case Op::SetS32: case Op::SetS64: case Op::SetScc: {
-            const auto offset = static_cast<uint32_t>(i.op == Op::SetScc ? offsetof(Wave, scc) : offsetof(Wave, sgpr) + i.imm * 4);
+        case Op::SetS32:
+        case Op::SetS64:
+        case Op::SetScc: {
+            const auto offset = static_cast<uint32_t>(
+                i.op == Op::SetScc ? offsetof(Wave, scc) : offsetof(Wave, sgpr) + i.imm * 4);
             Mem m = x86::ptr(reg::wave, static_cast<int32_t>(offset));
             const Operand x = uop(a[0]);
             m.setSize(wide(a[0]) ? 8 : 4);
@@ -263,7 +286,8 @@ void BlockCompiler::uniform_op(Value v) {
             if (schedule_.is_full(a[0])) {
                 a_.mov(udef(v), -1);
             } else if (const ir::Inst& m = inst(a[0]); m.op == Op::MaskOf) {
-                if (Mem at; umem(m.args[0], at)) a_.mov(udef(v), at);
+                if (Mem at; umem(m.args[0], at))
+                    a_.mov(udef(v), at);
                 else {
                     const Gp s = ureg(m.args[0]);
                     a_.mov(udef(v), s);
@@ -284,7 +308,9 @@ void BlockCompiler::uniform_op(Value v) {
             }
             return finish();
         }
-        case Op::UMulHiU32: case Op::UMulHiS32: case Op::UMulWideU32: {
+        case Op::UMulHiU32:
+        case Op::UMulHiS32:
+        case Op::UMulWideU32: {
             const bool is_signed = i.op == Op::UMulHiS32;
             const Gp x = ureg(a[0]), y = ureg(a[1]);
             const Gp t = utmp();
@@ -300,10 +326,18 @@ void BlockCompiler::uniform_op(Value v) {
             if (i.op != Op::UMulWideU32) a_.shr(d, 32);
             return finish();
         }
-        case Op::UShl32: case Op::UShr32: case Op::USar32: case Op::UShl64: case Op::UShr64: case Op::USar64: {
+        case Op::UShl32:
+        case Op::UShr32:
+        case Op::USar32:
+        case Op::UShl64:
+        case Op::UShr64:
+        case Op::USar64: {
             const bool w = i.op >= Op::UShl64;
-            const int kind = i.op == Op::UShl32 || i.op == Op::UShl64 ? 0 : i.op == Op::UShr32 || i.op == Op::UShr64 ? 1 : 2;
-            static constexpr InstId by_imm[] = {X::kIdShl, X::kIdShr, X::kIdSar}, by_reg[] = {X::kIdShlx, X::kIdShrx, X::kIdSarx};
+            const int kind = i.op == Op::UShl32 || i.op == Op::UShl64   ? 0
+                             : i.op == Op::UShr32 || i.op == Op::UShr64 ? 1
+                                                                        : 2;
+            static constexpr InstId by_imm[] = {X::kIdShl, X::kIdShr, X::kIdSar},
+                                    by_reg[] = {X::kIdShlx, X::kIdShrx, X::kIdSarx};
             if (is_const(a[1])) {
                 const Gp d = udef_from(v, a[0]);
                 const auto n = static_cast<uint32_t>(inst(a[1]).imm & (w ? 63 : 31));
@@ -314,7 +348,10 @@ void BlockCompiler::uniform_op(Value v) {
             }
             return finish();
         }
-        case Op::UMinU32: case Op::UMaxU32: case Op::UMinS32: case Op::UMaxS32: {
+        case Op::UMinU32:
+        case Op::UMaxU32:
+        case Op::UMinS32:
+        case Op::UMaxS32: {
             const Gp y = ureg(a[1]);
             const Gp d = udef_from(v, a[0]);
             a_.cmp(y, d);
@@ -322,15 +359,29 @@ void BlockCompiler::uniform_op(Value v) {
             a_.emit(moves[static_cast<int>(i.op) - static_cast<int>(Op::UMinU32)], d, y);
             return finish();
         }
-        case Op::UPopcnt32: case Op::UPopcnt64: unary(X::kIdPopcnt); return finish();
-        case Op::UCtz32: case Op::UCtz64: unary(X::kIdTzcnt); return finish();
-        case Op::UClz32: case Op::UClz64: unary(X::kIdLzcnt); return finish();
-        case Op::UBswap32: a_.bswap(udef_from(v, a[0])); return finish();
+        case Op::UPopcnt32:
+        case Op::UPopcnt64:
+            unary(X::kIdPopcnt);
+            return finish();
+        case Op::UCtz32:
+        case Op::UCtz64:
+            unary(X::kIdTzcnt);
+            return finish();
+        case Op::UClz32:
+        case Op::UClz64:
+            unary(X::kIdLzcnt);
+            return finish();
+        case Op::UBswap32:
+            a_.bswap(udef_from(v, a[0]));
+            return finish();
         case Op::UBrev32: {
             const Gp t = utmp().r32();
             const Gp d = udef_from(v, a[0]);
             a_.bswap(d);
-            static constexpr struct { uint32_t mask; uint8_t shift; } steps[] = {{0x0f0f0f0f, 4}, {0x33333333, 2}, {0x55555555, 1}};
+            static constexpr struct {
+                uint32_t mask;
+                uint8_t shift;
+            } steps[] = {{0x0f0f0f0f, 4}, {0x33333333, 2}, {0x55555555, 1}};
             for (auto [mask, shift] : steps) {
                 a_.mov(t, d);
                 a_.shr(t, shift);
@@ -341,11 +392,14 @@ void BlockCompiler::uniform_op(Value v) {
             }
             return finish();
         }
-        case Op::USext8: case Op::USext16: {
+        case Op::USext8:
+        case Op::USext16: {
             const Gp x = ureg(a[0]);
             const Gp d = udef(v);
-            if (i.op == Op::USext8) a_.movsx(d, x.r8());
-            else a_.movsx(d, x.r16());
+            if (i.op == Op::USext8)
+                a_.movsx(d, x.r8());
+            else
+                a_.movsx(d, x.r16());
             return finish();
         }
         case Op::USext32: {
@@ -358,22 +412,34 @@ void BlockCompiler::uniform_op(Value v) {
             a_.mov(udef(v).r32(), x);
             return finish();
         }
-        case Op::UCmpEq32: case Op::UCmpNe32: case Op::UCmpLtU32: case Op::UCmpLeU32: case Op::UCmpLtS32: case Op::UCmpLeS32:
-        case Op::UCmpEq64: case Op::UCmpNe64: {
-            static constexpr InstId sets[] = {X::kIdSete, X::kIdSetne, X::kIdSetb, X::kIdSetbe, X::kIdSetl, X::kIdSetle, X::kIdSete, X::kIdSetne};
-            const bool condition_only = block_->term.cond == v && uniforms_[v].uses == 2 && position_ == schedule_.terminator_position() &&
+        case Op::UCmpEq32:
+        case Op::UCmpNe32:
+        case Op::UCmpLtU32:
+        case Op::UCmpLeU32:
+        case Op::UCmpLtS32:
+        case Op::UCmpLeS32:
+        case Op::UCmpEq64:
+        case Op::UCmpNe64: {
+            static constexpr InstId sets[] = {X::kIdSete, X::kIdSetne, X::kIdSetb, X::kIdSetbe,
+                                              X::kIdSetl, X::kIdSetle, X::kIdSete, X::kIdSetne};
+            const bool condition_only = block_->term.cond == v && uniforms_[v].uses == 2 &&
+                                        position_ == schedule_.terminator_position() &&
                                         schedule_.uniform_home(v).kind == Home::None;
-            if (condition_only) return;   // terminator() compares by itself; operands keep their registers
+            if (condition_only)
+                return;  // terminator() compares by itself; operands keep their registers
             const Gp x = ureg(a[0]);
             const Operand y = uop(a[1]);
             const Gp d = udef(v);
-            if (y.isImm() && inst(a[1]).imm == 0) a_.test(x, x);
-            else a_.emit(X::kIdCmp, x, y);
+            if (y.isImm() && inst(a[1]).imm == 0)
+                a_.test(x, x);
+            else
+                a_.emit(X::kIdCmp, x, y);
             a_.emit(sets[static_cast<int>(i.op) - static_cast<int>(Op::UCmpEq32)], d.r8());
             a_.movzx(d, d.r8());
             return finish();
         }
-        case Op::USelect32: case Op::USelect64: {
+        case Op::USelect32:
+        case Op::USelect64: {
             const Gp c = ureg(a[0]), yes = ureg(a[1]);
             const Gp d = udef_from(v, a[2]);
             a_.test(c, c);
@@ -387,7 +453,8 @@ void BlockCompiler::uniform_op(Value v) {
             a_.or_(d, gp(static_cast<int>(lo.id()), true));
             return finish();
         }
-        case Op::ULo: case Op::UHi: {
+        case Op::ULo:
+        case Op::UHi: {
             const bool high = i.op == Op::UHi;
             Mem m;
             if (uniforms_[a[0]].reg < 0 && umem(a[0], m)) {
@@ -407,12 +474,13 @@ void BlockCompiler::uniform_op(Value v) {
             }
             return finish();
         }
-        case Op::ULoad32: case Op::ULoad64: {
+        case Op::ULoad32:
+        case Op::ULoad64: {
             const bool w = i.op == Op::ULoad64;
             Gp base = ureg(a[0]);
             auto offset = static_cast<int64_t>(i.imm);
             if (options_.checked) {
-                if (uniforms_[a[0]].reg == 0) {   // the stub takes rax
+                if (uniforms_[a[0]].reg == 0) {  // the stub takes rax
                     const Gp t = utmp();
                     a_.mov(t, base);
                     base = t;
@@ -424,7 +492,8 @@ void BlockCompiler::uniform_op(Value v) {
                     a_.mov(x86::rax, offset);
                     a_.add(x86::rax, base);
                 }
-                a_.call(x86::qword_ptr(reg::frame, w ? offsetof(Frame, uload64_stub) : offsetof(Frame, uload32_stub)));
+                a_.call(x86::qword_ptr(
+                    reg::frame, w ? offsetof(Frame, uload64_stub) : offsetof(Frame, uload32_stub)));
                 const Gp d = udef(v);
                 a_.mov(gp(static_cast<int>(d.id()), w), gp(0, w));
                 return finish();
@@ -444,7 +513,9 @@ void BlockCompiler::uniform_op(Value v) {
             a_.mov(d, x86::ptr(base, static_cast<int32_t>(offset)));
             return finish();
         }
-        default: failed_ = true; return;
+        default:
+            failed_ = true;
+            return;
     }
 }
 

@@ -37,7 +37,8 @@ int main() {
         HIP_CHECK(hipStreamSynchronize(stream[d]));
         int value = 0;
         HIP_CHECK(hipMemcpyFromSymbol(&value, HIP_SYMBOL(where), sizeof value));
-        if (value != 1000 * (d + 1)) return std::printf("FAIL device %d has the variable %d\n", d, value), 1;
+        if (value != 1000 * (d + 1))
+            return std::printf("FAIL device %d has the variable %d\n", d, value), 1;
     }
     // Peers: a copy, then a kernel of device 0 that reads the memory of device 1.
     int can = 0;

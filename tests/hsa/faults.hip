@@ -3,9 +3,15 @@
 
 #include "check.h"
 
-__global__ void write_null(int* p) { p[threadIdx.x] = 1; }
-__global__ void read(int* out, const int* in) { out[threadIdx.x] = in[threadIdx.x]; }
-__global__ void out_of_bounds(int* p) { p[blockIdx.x * 1024 + threadIdx.x] = 1; }
+__global__ void write_null(int* p) {
+    p[threadIdx.x] = 1;
+}
+__global__ void read(int* out, const int* in) {
+    out[threadIdx.x] = in[threadIdx.x];
+}
+__global__ void out_of_bounds(int* p) {
+    p[blockIdx.x * 1024 + threadIdx.x] = 1;
+}
 __global__ void trap(int* p) {
     if (*p == 0) __builtin_trap();
 }
@@ -30,7 +36,7 @@ int main(int argc, char** argv) {
     if (is("write_null")) {
         write_null<<<1, 64>>>(nullptr);
     } else if (is("read_freed")) {
-        int* gone;   // so large that the host does not use the addresses again at once
+        int* gone;  // so large that the host does not use the addresses again at once
         HIP_CHECK(hipMalloc(&gone, 256 << 20));
         HIP_CHECK(hipFree(gone));
         read<<<1, 64>>>(data, gone);

@@ -10,7 +10,9 @@
 #include "check.h"
 
 __global__ void say(int n) {
-    if (int(threadIdx.x) < n) printf("lane %d of block %d: %.3f %s\n", int(threadIdx.x), int(blockIdx.x), threadIdx.x * 0.5, "text");
+    if (int(threadIdx.x) < n)
+        printf("lane %d of block %d: %.3f %s\n", int(threadIdx.x), int(blockIdx.x),
+               threadIdx.x * 0.5, "text");
 }
 
 __global__ void list(int** heads, int length) {
@@ -40,10 +42,13 @@ __global__ void wait_for(volatile int* flag, int value, int* answer) {
     *answer = value + 1;
 }
 
-static int fail(const char* text, int value) { return std::printf("FAIL %s: %d\n", text, value), 1; }
+static int fail(const char* text, int value) {
+    return std::printf("FAIL %s: %d\n", text, value), 1;
+}
 
 static int test_printf() {
-    // The texts of a wave come in some order; the number of lines is certain. stdout goes through a pipe.
+    // The texts of a wave come in some order; the number of lines is certain. stdout goes through a
+    // pipe.
     int ends[2];
     if (pipe(ends)) return fail("pipe", 0);
     std::fflush(stdout);
@@ -60,7 +65,8 @@ static int test_printf() {
     float value;
     char text[16];
     while (std::fscanf(in, "lane %d of block %d: %f %15s\n", &lane, &block, &value, text) == 4) {
-        if (lane < 0 || lane >= 70 || block < 0 || block > 1 || value != lane * 0.5f || std::strcmp(text, "text"))
+        if (lane < 0 || lane >= 70 || block < 0 || block > 1 || value != lane * 0.5f ||
+            std::strcmp(text, "text"))
             return fail("line", lines);
         seen[block * 70 + lane]++;
         lines++;
@@ -92,7 +98,7 @@ static int test_registered() {
     int* device;
     HIP_CHECK(hipHostRegister(host.data(), n * sizeof(int), hipHostRegisterDefault));
     HIP_CHECK(hipHostGetDevicePointer(reinterpret_cast<void**>(&device), host.data(), 0));
-    add_one<<<(n + 255) / 256, 256>>>(device, n);         // both pointers name the same memory
+    add_one<<<(n + 255) / 256, 256>>>(device, n);  // both pointers name the same memory
     add_one<<<(n + 255) / 256, 256>>>(host.data(), n);
     HIP_CHECK(hipDeviceSynchronize());
     for (int i = 0; i < n; i++)
@@ -128,7 +134,8 @@ static int test_textures() {
 }
 
 static int test_overlap() {
-    // The first stream's kernel ends only after the second stream's kernel and the host have answered.
+    // The first stream's kernel ends only after the second stream's kernel and the host have
+    // answered.
     volatile int* flag;
     int* answers;
     HIP_CHECK(hipHostMalloc(const_cast<int**>(&flag), sizeof(int)));
@@ -179,7 +186,8 @@ static int test_exit_busy() {
     int* flag;
     HIP_CHECK(hipHostMalloc(&flag, sizeof(int)));
     *flag = 0;
-    const pid_t child = fork();   // before this process uses the GPU: hipHostMalloc has only initialised it
+    const pid_t child =
+        fork();  // before this process uses the GPU: hipHostMalloc has only initialised it
     if (child == 0) {
         execl("/proc/self/exe", "services", "exit_busy_child", nullptr);
         _exit(127);
@@ -212,7 +220,7 @@ static int test_fork() {
     for (int i = 0; i < 3000; i++) {
         int status = 0;
         if (waitpid(child, &status, WNOHANG) == child) {
-            if (!plain_exit) {   // now a child that only ends, with all destructors
+            if (!plain_exit) {  // now a child that only ends, with all destructors
                 plain_exit = true;
                 std::fflush(stdout);
                 child = fork();
@@ -220,7 +228,7 @@ static int test_fork() {
                 continue;
             }
             if (status != 0) return fail("status of the child that ends", status);
-            add_one<<<1, 64>>>(data.get(), 64);   // the parent goes on
+            add_one<<<1, 64>>>(data.get(), 64);  // the parent goes on
             HIP_CHECK(hipDeviceSynchronize());
             return 0;
         }
@@ -254,7 +262,8 @@ static int test_graph_many() {
     return 0;
 }
 
-// Eight streams share four hardware queues; kernels, copies, events and callbacks from several threads.
+// Eight streams share four hardware queues; kernels, copies, events and callbacks from several
+// threads.
 static int test_many_streams() {
     constexpr int streams = 8, n = 4096, rounds = 25;
     std::atomic<int> callbacks{0}, errors{0};
@@ -275,7 +284,11 @@ static int test_many_streams() {
                 if (r % 5 == 0) HIP_CHECK(hipEventRecord(e, s));
                 if (r % 10 == 3)
                     HIP_CHECK(hipStreamAddCallback(
-                        s, [](hipStream_t, hipError_t, void* p) { ++*static_cast<std::atomic<int>*>(p); }, &callbacks, 0));
+                        s,
+                        [](hipStream_t, hipError_t, void* p) {
+                            ++*static_cast<std::atomic<int>*>(p);
+                        },
+                        &callbacks, 0));
                 if (r % 7 == 6) HIP_CHECK(hipStreamWaitEvent(s, e, 0));
             }
             HIP_CHECK(hipMemcpyAsync(host, device, n * sizeof(int), hipMemcpyDeviceToHost, s));
@@ -296,10 +309,17 @@ int main(int argc, char** argv) {
         const char* name;
         int (*run)();
     };
-    const Case cases[] = {{"printf", test_printf}, {"device_malloc", test_device_malloc}, {"registered", test_registered},
-                          {"textures", test_textures}, {"overlap", test_overlap}, {"events", test_events},
-                          {"exit_busy", test_exit_busy}, {"exit_busy_child", test_exit_busy_child}, {"fork", test_fork},
-                          {"graph_many", test_graph_many}, {"many_streams", test_many_streams}};
+    const Case cases[] = {{"printf", test_printf},
+                          {"device_malloc", test_device_malloc},
+                          {"registered", test_registered},
+                          {"textures", test_textures},
+                          {"overlap", test_overlap},
+                          {"events", test_events},
+                          {"exit_busy", test_exit_busy},
+                          {"exit_busy_child", test_exit_busy_child},
+                          {"fork", test_fork},
+                          {"graph_many", test_graph_many},
+                          {"many_streams", test_many_streams}};
     for (const Case& c : cases)
         if (argc > 1 && std::strcmp(c.name, argv[1]) == 0) {
             const int status = c.run();

@@ -1,4 +1,5 @@
-// Blocks and what connects them: links, budget, indirect jumps, helper calls, EXEC variants, invalidation, threads.
+// Blocks and what connects them: links, budget, indirect jumps, helper calls, EXEC variants,
+// invalidation, threads.
 #include <thread>
 
 #include "tests/jit/ir_harness.h"
@@ -18,11 +19,16 @@ ir::Block loop_block(uint64_t pc, uint64_t next) {
     b.op(Op::SetS32, {b.op(Op::UAdd32, {b.op(Op::GetS32, {}, 1), n})}, 1);
     b.set(3, b.op(Op::Add32, {b.v(3), b.op(Op::Splat32, {n})}));
     b.block.exec_changed = false;
-    b.block.term = {.kind = Kind::Branch, .cond = b.op(Op::UCmpNe32, {n, b.c32(0)}), .target = pc, .next = next};
+    b.block.term = {.kind = Kind::Branch,
+                    .cond = b.op(Op::UCmpNe32, {n, b.c32(0)}),
+                    .target = pc,
+                    .next = next};
     return b.block;
 }
 
-ir::Block end_block(uint64_t pc) { return Builder(pc).block; }
+ir::Block end_block(uint64_t pc) {
+    return Builder(pc).block;
+}
 
 TEST_P(EngineTest, LoopResult) {
     Rig rig(GetParam());
@@ -71,12 +77,15 @@ TEST_P(EngineTest, IndirectJumps) {
     head.block.term = {.kind = Kind::Indirect, .cond = head.op(Op::GetS64, {}, 2)};
     rig.source->blocks[0x1000] = head.block;
     for (uint32_t i = 0; i < 3; ++i) {
-        Builder t(0x5000 + i * 0x1000);   // the same entry of the jump table
+        Builder t(0x5000 + i * 0x1000);  // the same entry of the jump table
         const Value n = t.op(Op::USub32, {t.op(Op::GetS32, {}, 0), t.c32(1)});
         t.op(Op::SetS32, {n}, 0);
         t.op(Op::SetS32, {t.op(Op::UAdd32, {t.op(Op::GetS32, {}, 10 + i), t.c32(1)})}, 10 + i);
         t.op(Op::SetS64, {t.c64(0x5000 + (i + 1) % 3 * 0x1000)}, 2);
-        t.block.term = {.kind = Kind::Branch, .cond = t.op(Op::UCmpEq32, {n, t.c32(0)}), .target = 0x3000, .next = 0x1000};
+        t.block.term = {.kind = Kind::Branch,
+                        .cond = t.op(Op::UCmpEq32, {n, t.c32(0)}),
+                        .target = 0x3000,
+                        .next = 0x1000};
         rig.source->blocks[t.block.pc] = t.block;
     }
     rig.source->blocks[0x3000] = end_block(0x3000);
@@ -112,7 +121,7 @@ TEST_P(EngineTest, Calls) {
         b.op(Op::SetS32, {b.op(Op::UAdd32, {b.op(Op::GetS32, {}, 6), b.c32(1)})}, 6);
         b.block.calls.push_back({&helper, arg, 0x1000, 0x1004});
         b.op(Op::Call, {}, 0);
-        b.set(4, b.op(Op::Add32, {b.v(2), old}));             // the row again, and the value of before
+        b.set(4, b.op(Op::Add32, {b.v(2), old}));  // the row again, and the value of before
         b.op(Op::SetV, {b.op(Op::Xor32, {before, b.v(4)}), mask}, 5);
         b.op(Op::SetV, {b.v(3), b.exec()}, 7);
         b.op(Op::SetS32, {b.op(Op::GetS32, {}, 6)}, 8);
@@ -132,7 +141,11 @@ TEST_P(EngineTest, Calls) {
 
 TEST_P(EngineTest, ExitWithReason) {
     Builder b;
-    b.block.term = {.kind = Kind::Exit, .next = 0x1000, .exit = machine::ExitKind::Unimplemented, .reason = "s_something", .detail = 9};
+    b.block.term = {.kind = Kind::Exit,
+                    .next = 0x1000,
+                    .exit = machine::ExitKind::Unimplemented,
+                    .reason = "s_something",
+                    .detail = 9};
     Rig rig(GetParam());
     rig.source->blocks[0x1000] = b.block;
     State s;
@@ -179,7 +192,9 @@ TEST_P(EngineTest, ManyThreads) {
             for (int round = 0; round < 20; ++round) {
                 State s;
                 s.wave.sgpr[0] = 0;
-                if (rig.engine->run(s.wave) != machine::ExitKind::EndProgram || s.wave.sgpr[0] != 128 || s.wave.row(3)[9] != 9 * 128) ++bad;
+                if (rig.engine->run(s.wave) != machine::ExitKind::EndProgram ||
+                    s.wave.sgpr[0] != 128 || s.wave.row(3)[9] != 9 * 128)
+                    ++bad;
             }
         });
     for (auto& t : threads) t.join();

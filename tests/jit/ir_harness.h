@@ -1,4 +1,5 @@
-// Builds IR blocks by hand or at random and runs them through a translator and through ir::evaluate from equal states.
+// Builds IR blocks by hand or at random and runs them through a translator and through ir::evaluate
+// from equal states.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +23,8 @@ using ir::Op;
 using ir::Value;
 using Rng = std::mt19937_64;
 
-inline constexpr uint32_t vgprs = 40, agprs = 8, lds_bytes = 4096, scratch_bytes = 256, buffer_bytes = 1 << 16;
+inline constexpr uint32_t vgprs = 40, agprs = 8, lds_bytes = 4096, scratch_bytes = 256,
+                          buffer_bytes = 1 << 16;
 
 class Builder {
 public:
@@ -36,8 +38,12 @@ public:
         block.term.exit = machine::ExitKind::EndProgram;
         block.term.next = pc + 4;
     }
-    Value op(Op o, std::initializer_list<Value> args = {}, uint64_t imm = 0, uint32_t aux = 0, std::initializer_list<Value> data = {}) {
-        ir::Inst i{.op = o, .guest = static_cast<uint16_t>(block.guest_pcs.size() - 1), .aux = aux, .imm = imm};
+    Value op(Op o, std::initializer_list<Value> args = {}, uint64_t imm = 0, uint32_t aux = 0,
+             std::initializer_list<Value> data = {}) {
+        ir::Inst i{.op = o,
+                   .guest = static_cast<uint16_t>(block.guest_pcs.size() - 1),
+                   .aux = aux,
+                   .imm = imm};
         std::copy(args.begin(), args.end(), i.args.begin());
         std::copy(data.begin(), data.end(), i.args.begin() + 4);
         block.insts.push_back(i);
@@ -67,7 +73,7 @@ struct MapSource final : x64::BlockSource {
         const auto it = blocks.find(request.pc);
         if (it != blocks.end()) {
             ir::Block b = it->second;
-            b.exec_full = false;   // hand-built blocks test EXEC at their ends
+            b.exec_full = false;  // hand-built blocks test EXEC at their ends
             return b;
         }
         Builder missing(request.pc);
@@ -81,10 +87,12 @@ struct State {
     machine::Wave wave;
     machine::ExecContext context;
     std::vector<uint32_t> rows = std::vector<uint32_t>((vgprs + agprs) * 64 + 16);
-    std::vector<uint8_t> lds = std::vector<uint8_t>(lds_bytes), scratch = std::vector<uint8_t>(scratch_bytes * 64 + 64);
+    std::vector<uint8_t> lds = std::vector<uint8_t>(lds_bytes),
+                         scratch = std::vector<uint8_t>(scratch_bytes * 64 + 64);
 
     State() {
-        auto* r = reinterpret_cast<uint32_t*>((reinterpret_cast<uintptr_t>(rows.data()) + 63) & ~uintptr_t{63});
+        auto* r = reinterpret_cast<uint32_t*>((reinterpret_cast<uintptr_t>(rows.data()) + 63) &
+                                              ~uintptr_t{63});
         wave.vgpr = r;
         wave.agpr = r + vgprs * 64;
         wave.vgpr_count = vgprs;
@@ -112,26 +120,39 @@ struct State {
 };
 
 inline uint32_t random_dword(Rng& rng) {
-    static constexpr uint32_t special[] = {0, 1, 2, 31, 32, 33, 63, 64, 0x7fffffff, 0x80000000, 0xffffffff, 0x3f800000, 0xbf800000, 0x7f800000,
-                                           0xff800000, 0x7fc00000, 0x7f800001, 0xffc12345, 0xff812345, 0x807fffff, 0x00800000, 0x7f7fffff,
-                                           0x3c003c00, 0x7c007e01, 0x00018000, 0x4b000000, 0x4f000000, 0x4effffff, 0x4f800000, 0xcf000000,
-                                           0x3ff00000, 0x7ff00000, 0x7ff80000, 0x7ff00001, 0xfff40000, 0x000fffff, 0x41dfffff, 0x41e00000, 0x41f00000,
-                                           0xc1e00000, 0x33800000, 0x477fefff, 0x47800000};
+    static constexpr uint32_t special[] = {
+        0,          1,          2,          31,         32,         33,         63,
+        64,         0x7fffffff, 0x80000000, 0xffffffff, 0x3f800000, 0xbf800000, 0x7f800000,
+        0xff800000, 0x7fc00000, 0x7f800001, 0xffc12345, 0xff812345, 0x807fffff, 0x00800000,
+        0x7f7fffff, 0x3c003c00, 0x7c007e01, 0x00018000, 0x4b000000, 0x4f000000, 0x4effffff,
+        0x4f800000, 0xcf000000, 0x3ff00000, 0x7ff00000, 0x7ff80000, 0x7ff00001, 0xfff40000,
+        0x000fffff, 0x41dfffff, 0x41e00000, 0x41f00000, 0xc1e00000, 0x33800000, 0x477fefff,
+        0x47800000};
     switch (rng() % 4) {
-        case 0: return special[rng() % std::size(special)];
-        case 1: return static_cast<uint32_t>(rng() % 300) - 140;
-        case 2: return (static_cast<uint32_t>(rng()) & 0x807fffff) | (112u + static_cast<uint32_t>(rng() % 50)) << 23;
-        default: return static_cast<uint32_t>(rng());
+        case 0:
+            return special[rng() % std::size(special)];
+        case 1:
+            return static_cast<uint32_t>(rng() % 300) - 140;
+        case 2:
+            return (static_cast<uint32_t>(rng()) & 0x807fffff) |
+                   (112u + static_cast<uint32_t>(rng() % 50)) << 23;
+        default:
+            return static_cast<uint32_t>(rng());
     }
 }
 
 inline uint64_t random_mask(Rng& rng) {
     switch (rng() % 5) {
-        case 0: return ~0ull;
-        case 1: return 0;
-        case 2: return rng() & rng() & rng();
-        case 3: return 0xffffull << rng() % 4 * 16;
-        default: return rng();
+        case 0:
+            return ~0ull;
+        case 1:
+            return 0;
+        case 2:
+            return rng() & rng() & rng();
+        case 3:
+            return 0xffffull << rng() % 4 * 16;
+        default:
+            return rng();
     }
 }
 
@@ -154,15 +175,19 @@ inline std::string hex(uint64_t x) {
 inline testing::AssertionResult same(const State& got, const State& want) {
     for (uint32_t i = 0; i < (vgprs + agprs) * 64; ++i)
         if (got.wave.vgpr[i] != want.wave.vgpr[i])
-            return testing::AssertionFailure() << "v" << i / 64 << " lane " << i % 64 << ": " << hex(got.wave.vgpr[i]) << ", not " << hex(want.wave.vgpr[i]);
+            return testing::AssertionFailure()
+                   << "v" << i / 64 << " lane " << i % 64 << ": " << hex(got.wave.vgpr[i])
+                   << ", not " << hex(want.wave.vgpr[i]);
     for (uint32_t i = 0; i < 128; ++i)
         if (got.wave.sgpr[i] != want.wave.sgpr[i])
-            return testing::AssertionFailure() << "s" << i << ": " << hex(got.wave.sgpr[i]) << ", not " << hex(want.wave.sgpr[i]);
+            return testing::AssertionFailure() << "s" << i << ": " << hex(got.wave.sgpr[i])
+                                               << ", not " << hex(want.wave.sgpr[i]);
     if (got.wave.scc != want.wave.scc) return testing::AssertionFailure() << "scc " << got.wave.scc;
     for (size_t i = 0; i < got.lds.size(); ++i)
         if (got.lds[i] != want.lds[i]) return testing::AssertionFailure() << "LDS byte " << i;
     for (size_t i = 0; i < got.scratch.size(); ++i)
-        if (got.scratch[i] != want.scratch[i]) return testing::AssertionFailure() << "scratch byte " << i;
+        if (got.scratch[i] != want.scratch[i])
+            return testing::AssertionFailure() << "scratch byte " << i;
     return testing::AssertionSuccess();
 }
 
@@ -200,15 +225,20 @@ protected:
             model.wave.pc = run.wave.pc = block.pc;
             ir::evaluate(block, model.wave);
             rig.engine->run(run.wave);
-            ASSERT_EQ(run.wave.exit.kind, block.term.exit) << ir::print(block) << x64::disassemble_block(block, GetParam());
-            ASSERT_TRUE(same(run, model)) << ir::print(block) << x64::disassemble_block(block, GetParam());
+            ASSERT_EQ(run.wave.exit.kind, block.term.exit)
+                << ir::print(block) << x64::disassemble_block(block, GetParam());
+            ASSERT_TRUE(same(run, model))
+                << ir::print(block) << x64::disassemble_block(block, GetParam());
         }
     }
     std::function<void(State&)> prepare;
 };
 
-inline std::string isa_name(const testing::TestParamInfo<x64::Isa>& info) { return info.param == x64::Isa::Avx512 ? "avx512" : "avx2"; }
-#define WJ_JIT_TESTS(fixture) \
-    INSTANTIATE_TEST_SUITE_P(Isa, fixture, testing::Values(x64::Isa::Avx2, x64::Isa::Avx512), isa_name)
+inline std::string isa_name(const testing::TestParamInfo<x64::Isa>& info) {
+    return info.param == x64::Isa::Avx512 ? "avx512" : "avx2";
+}
+#define WJ_JIT_TESTS(fixture)                                                                 \
+    INSTANTIATE_TEST_SUITE_P(Isa, fixture, testing::Values(x64::Isa::Avx2, x64::Isa::Avx512), \
+                             isa_name)
 
 }  // namespace wj::jit_test

@@ -1,4 +1,5 @@
-// Lane loads and stores in every space: address patterns, element kinds, partial masks, ordering, faults.
+// Lane loads and stores in every space: address patterns, element kinds, partial masks, ordering,
+// faults.
 #include <sys/mman.h>
 
 #include <functional>
@@ -20,34 +21,55 @@ protected:
     // Lane addresses relative to a base, by pattern.
     static uint32_t offset(uint32_t pattern, uint32_t lane, uint32_t bytes, Rng& rng) {
         switch (pattern) {
-            case 0: return lane * bytes;                               // consecutive
-            case 1: return 64;                                         // equal
-            case 2: return lane * 4 * bytes;                           // strided
-            case 3: return (63 - lane) * bytes;                        // reversed
-            case 4: return (lane ^ 5) * bytes + 4;                     // permuted
-            case 5: return static_cast<uint32_t>(rng() % 1024);        // anything, also unaligned
-            default: return lane / 16 * 256 + lane % 16 * bytes;       // consecutive in chunks
+            case 0:
+                return lane * bytes;  // consecutive
+            case 1:
+                return 64;  // equal
+            case 2:
+                return lane * 4 * bytes;  // strided
+            case 3:
+                return (63 - lane) * bytes;  // reversed
+            case 4:
+                return (lane ^ 5) * bytes + 4;  // permuted
+            case 5:
+                return static_cast<uint32_t>(rng() % 1024);  // anything, also unaligned
+            default:
+                return lane / 16 * 256 + lane % 16 * bytes;  // consecutive in chunks
         }
     }
     static constexpr uint32_t patterns = 7;
 
-    struct Kind { Access access; uint32_t dwords; bool load, store; };
-    static constexpr Kind kinds[] = {{Access::U8, 1, true, true}, {Access::S8, 1, true, false}, {Access::U16, 1, true, true},
-                                     {Access::S16, 1, true, false}, {Access::Dwords, 1, true, true}, {Access::Dwords, 2, true, true},
-                                     {Access::Dwords, 3, true, true}, {Access::Dwords, 4, true, true}, {Access::U8D16Hi, 1, false, true},
-                                     {Access::U16D16Hi, 1, false, true}};
+    struct Kind {
+        Access access;
+        uint32_t dwords;
+        bool load, store;
+    };
+    static constexpr Kind kinds[] = {
+        {Access::U8, 1, true, true},       {Access::S8, 1, true, false},
+        {Access::U16, 1, true, true},      {Access::S16, 1, true, false},
+        {Access::Dwords, 1, true, true},   {Access::Dwords, 2, true, true},
+        {Access::Dwords, 3, true, true},   {Access::Dwords, 4, true, true},
+        {Access::U8D16Hi, 1, false, true}, {Access::U16D16Hi, 1, false, true}};
     static uint32_t bytes(const Kind& k) {
         switch (k.access) {
-            case Access::U8: case Access::S8: case Access::U8D16Hi: return 1;
-            case Access::U16: case Access::S16: case Access::U16D16Hi: return 2;
-            default: return k.dwords * 4;
+            case Access::U8:
+            case Access::S8:
+            case Access::U8D16Hi:
+                return 1;
+            case Access::U16:
+            case Access::S16:
+            case Access::U16D16Hi:
+                return 2;
+            default:
+                return k.dwords * 4;
         }
     }
 
     // One load or store; the model and the translator use buffers of their own with equal contents.
     void access(Op op, const Kind& kind, uint32_t pattern, bool full, int32_t imm, Rng& rng) {
         const bool store = ir::op_info(op).cls == ir::Class::LaneStore;
-        const bool global = op == Op::LoadGlobal || op == Op::StoreGlobal || op == Op::LoadFlat || op == Op::StoreFlat;
+        const bool global = op == Op::LoadGlobal || op == Op::StoreGlobal || op == Op::LoadFlat ||
+                            op == Op::StoreFlat;
         const bool scalar = op == Op::LoadGlobalS || op == Op::StoreGlobalS;
         Builder b;
         const Value mask = full ? b.full() : b.exec();
@@ -57,10 +79,13 @@ protected:
         if (store)
             for (uint32_t d = 0; d < kind.dwords; ++d) data[d] = b.v(8 + d);
         const Value address = global ? b.pair(0) : b.v(0);
-        const Value v = scalar ? b.op(op, {b.op(Op::GetS64, {}, 4), address, mask}, offset_bits, aux, {data[0], data[1], data[2], data[3]})
-                               : b.op(op, {address, mask}, offset_bits, aux, {data[0], data[1], data[2], data[3]});
+        const Value v = scalar ? b.op(op, {b.op(Op::GetS64, {}, 4), address, mask}, offset_bits,
+                                      aux, {data[0], data[1], data[2], data[3]})
+                               : b.op(op, {address, mask}, offset_bits, aux,
+                                      {data[0], data[1], data[2], data[3]});
         if (!store)
-            for (uint32_t d = 0; d < kind.dwords; ++d) b.op(Op::SetV, {b.op(Op::Elem, {v}, d), mask}, 16 + d);
+            for (uint32_t d = 0; d < kind.dwords; ++d)
+                b.op(Op::SetV, {b.op(Op::Elem, {v}, d), mask}, 16 + d);
         ASSERT_EQ(ir::verify(b.block), "");
         Rig rig(GetParam());
         rig.source->blocks[b.block.pc] = b.block;
@@ -78,10 +103,13 @@ protected:
             for (uint32_t l = 0; l < 64; ++l) {
                 const bool active = full || (w.exec() >> l & 1);
                 uint64_t at = offsets[l];
-                if (global) at += buffers[s].middle();
-                else if (scalar) at += 512;
-                else if (op == Op::LoadScratch || op == Op::StoreScratch) at = at % (scratch_bytes - 96) + 64 - static_cast<uint32_t>(imm < 0 ? imm : 0);
-                if (!active && l % 3) at = 0x1234567890 * l;   // leftovers
+                if (global)
+                    at += buffers[s].middle();
+                else if (scalar)
+                    at += 512;
+                else if (op == Op::LoadScratch || op == Op::StoreScratch)
+                    at = at % (scratch_bytes - 96) + 64 - static_cast<uint32_t>(imm < 0 ? imm : 0);
+                if (!active && l % 3) at = 0x1234567890 * l;  // leftovers
                 w.row(0)[l] = static_cast<uint32_t>(at);
                 if (global) w.row(1)[l] = static_cast<uint32_t>(at >> 32);
             }
@@ -95,23 +123,28 @@ protected:
             s.wave.set_s64(4, 0);
         }
         ASSERT_TRUE(same(states[1], states[0])) << x64::disassemble_block(b.block, GetParam());
-        ASSERT_EQ(buffers[1].bytes, buffers[0].bytes) << x64::disassemble_block(b.block, GetParam());
+        ASSERT_EQ(buffers[1].bytes, buffers[0].bytes)
+            << x64::disassemble_block(b.block, GetParam());
     }
 };
 
 TEST_P(MemoryTest, PatternsAndKinds) {
     Rng rng(11);
-    for (Op op : {Op::LoadGlobal, Op::StoreGlobal, Op::LoadGlobalS, Op::StoreGlobalS, Op::LoadFlat, Op::StoreFlat, Op::LoadLds, Op::StoreLds,
-                  Op::LoadScratch, Op::StoreScratch})
+    for (Op op : {Op::LoadGlobal, Op::StoreGlobal, Op::LoadGlobalS, Op::StoreGlobalS, Op::LoadFlat,
+                  Op::StoreFlat, Op::LoadLds, Op::StoreLds, Op::LoadScratch, Op::StoreScratch})
         for (const Kind& kind : kinds) {
             const bool store = ir::op_info(op).cls == ir::Class::LaneStore;
             if (store ? !kind.store : !kind.load) continue;
             for (uint32_t pattern = 0; pattern < patterns; ++pattern)
                 for (int variant = 0; variant < 6; ++variant) {
                     static constexpr int32_t imms[] = {0, 16, 4, 0, 20, 12};
-                    const int32_t imm = op == Op::LoadGlobal || op == Op::StoreGlobal ? imms[variant] - 8 : imms[variant];
-                    SCOPED_TRACE(testing::Message() << ir::op_info(op).name << " kind " << static_cast<int>(kind.access) << "x" << kind.dwords
-                                                    << " pattern " << pattern << " imm " << imm);
+                    const int32_t imm = op == Op::LoadGlobal || op == Op::StoreGlobal
+                                            ? imms[variant] - 8
+                                            : imms[variant];
+                    SCOPED_TRACE(testing::Message()
+                                 << ir::op_info(op).name << " kind "
+                                 << static_cast<int>(kind.access) << "x" << kind.dwords
+                                 << " pattern " << pattern << " imm " << imm);
                     access(op, kind, pattern, variant < 2, imm, rng);
                     if (HasFatalFailure()) return;
                 }
@@ -128,12 +161,15 @@ TEST_P(MemoryTest, LdsBounds) {
                 const uint32_t aux = ir::make_aux(kind.access, kind.dwords);
                 const Value address = b.v(0), mask = b.exec();
                 if (store) {
-                    std::array<Value, 4> data{ir::no_value, ir::no_value, ir::no_value, ir::no_value};
+                    std::array<Value, 4> data{ir::no_value, ir::no_value, ir::no_value,
+                                              ir::no_value};
                     for (uint32_t d = 0; d < kind.dwords; ++d) data[d] = b.v(8 + d);
-                    b.op(Op::StoreLds, {address, mask}, 8, aux, {data[0], data[1], data[2], data[3]});
+                    b.op(Op::StoreLds, {address, mask}, 8, aux,
+                         {data[0], data[1], data[2], data[3]});
                 } else {
                     const Value v = b.op(Op::LoadLds, {address, mask}, 8, aux);
-                    for (uint32_t d = 0; d < kind.dwords; ++d) b.op(Op::SetV, {b.op(Op::Elem, {v}, d), mask}, 16 + d);
+                    for (uint32_t d = 0; d < kind.dwords; ++d)
+                        b.op(Op::SetV, {b.op(Op::Elem, {v}, d), mask}, 16 + d);
                 }
                 prepare = [&](State& s) {
                     for (uint32_t l = 0; l < 64; ++l) {
@@ -179,7 +215,8 @@ TEST_P(MemoryTest, StoreThenLoadByOtherLanes) {
     const Value mask = b.full();
     const Value id = b.op(Op::LaneId), four = b.op(Op::Splat32, {b.c32(4)});
     const Value mine = b.op(Op::Mul32, {id, four});
-    const Value other = b.op(Op::Mul32, {b.op(Op::Sub32, {b.op(Op::Splat32, {b.c32(63)}), id}), four});
+    const Value other =
+        b.op(Op::Mul32, {b.op(Op::Sub32, {b.op(Op::Splat32, {b.c32(63)}), id}), four});
     Value x = b.v(5);
     for (int step = 0; step < 3; ++step) {
         b.op(Op::StoreLds, {mine, mask}, 0, dword, {x});
@@ -195,7 +232,8 @@ TEST_P(MemoryTest, StoreThenLoadByOtherLanes) {
 
 TEST_P(MemoryTest, FaultNamesPcAndAddress) {
     const size_t page = 4096;
-    auto* map = static_cast<uint8_t*>(mmap(nullptr, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* map = static_cast<uint8_t*>(
+        mmap(nullptr, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(map, MAP_FAILED);
     mprotect(map + page, page, PROT_READ | PROT_WRITE);
     for (int what = 0; what < 4; ++what) {
@@ -208,7 +246,8 @@ TEST_P(MemoryTest, FaultNamesPcAndAddress) {
         if (store) {
             b.op(Op::StoreGlobal, {address, mask}, 0, ir::make_aux(Access::Dwords, 1), {b.v(4)});
         } else {
-            const Value v = b.op(Op::LoadGlobal, {address, mask}, 0, ir::make_aux(Access::Dwords, 1));
+            const Value v =
+                b.op(Op::LoadGlobal, {address, mask}, 0, ir::make_aux(Access::Dwords, 1));
             b.set(5, b.op(Op::Elem, {v}, 0));
         }
         b.next_guest(0x100c);
@@ -217,7 +256,8 @@ TEST_P(MemoryTest, FaultNamesPcAndAddress) {
         rig.source->blocks[b.block.pc] = b.block;
         State s;
         for (uint32_t l = 0; l < 64; ++l) {
-            const uint64_t at = reinterpret_cast<uint64_t>(map) + 2 * page - (scattered ? 500 : 128) + l * (scattered ? 12 : 4);
+            const uint64_t at = reinterpret_cast<uint64_t>(map) + 2 * page -
+                                (scattered ? 500 : 128) + l * (scattered ? 12 : 4);
             s.wave.row(0)[l] = static_cast<uint32_t>(at);
             s.wave.row(1)[l] = static_cast<uint32_t>(at >> 32);
         }

@@ -1,5 +1,6 @@
-// Every pure operation of opcodes.inc on both instruction sets against ir::evaluate, with registers, broadcasts
-// and constants as operands; then random graphs of them, which exercise scheduling and register allocation.
+// Every pure operation of opcodes.inc on both instruction sets against ir::evaluate, with
+// registers, broadcasts and constants as operands; then random graphs of them, which exercise
+// scheduling and register allocation.
 #include <cstdlib>
 #include <functional>
 
@@ -20,14 +21,28 @@ bool pure(Op op) {
 
 uint64_t random_imm(Op op, Rng& rng) {
     switch (op) {
-        case Op::Const32: return random_dword(rng);
-        case Op::Const64: return rng() % 2 ? random_mask(rng) : random_dword(rng) | uint64_t{random_dword(rng)} << 32;
-        case Op::Bitop3: return rng() & 0xff;
-        case Op::FMin32: case Op::FMax32: case Op::FMin64: case Op::FMax64: return rng() & 1;
-        case Op::FRound32: case Op::FRound64: return rng() & 3;
-        case Op::FCmp32: case Op::FCmp64: return rng() & 31;
-        case Op::BPermute: return rng() % 3 ? 0 : rng() % 256;
-        default: return 0;
+        case Op::Const32:
+            return random_dword(rng);
+        case Op::Const64:
+            return rng() % 2 ? random_mask(rng)
+                             : random_dword(rng) | uint64_t{random_dword(rng)} << 32;
+        case Op::Bitop3:
+            return rng() & 0xff;
+        case Op::FMin32:
+        case Op::FMax32:
+        case Op::FMin64:
+        case Op::FMax64:
+            return rng() & 1;
+        case Op::FRound32:
+        case Op::FRound64:
+            return rng() & 3;
+        case Op::FCmp32:
+        case Op::FCmp64:
+            return rng() & 31;
+        case Op::BPermute:
+            return rng() % 3 ? 0 : rng() % 256;
+        default:
+            return 0;
     }
 }
 
@@ -39,7 +54,8 @@ public:
     Value pick(Type t) {
         auto& pool = values_[static_cast<size_t>(t)];
         // Prefer young values: long chains.
-        if (!pool.empty() && rng_() % 4) return pool[pool.size() - 1 - rng_() % std::min<size_t>(pool.size(), 24)];
+        if (!pool.empty() && rng_() % 4)
+            return pool[pool.size() - 1 - rng_() % std::min<size_t>(pool.size(), 24)];
         const Value v = source(t);
         pool.push_back(v);
         return v;
@@ -49,19 +65,31 @@ public:
         switch (t) {
             case Type::U32:
                 switch (rng_() % 3) {
-                    case 0: return b.c32(random_dword(rng_));
-                    case 1: return b.op(Op::GetScc);
-                    default: return b.op(Op::GetS32, {}, rng_() % 100);
+                    case 0:
+                        return b.c32(random_dword(rng_));
+                    case 1:
+                        return b.op(Op::GetScc);
+                    default:
+                        return b.op(Op::GetS32, {}, rng_() % 100);
                 }
-            case Type::U64: return rng_() % 3 ? b.op(Op::GetS64, {}, rng_() % 50 * 2) : b.c64(random_imm(Op::Const64, rng_));
+            case Type::U64:
+                return rng_() % 3 ? b.op(Op::GetS64, {}, rng_() % 50 * 2)
+                                  : b.c64(random_imm(Op::Const64, rng_));
             case Type::V32:
                 switch (rng_() % 4) {
-                    case 0: return b.op(Op::Splat32, {pick(Type::U32)});
-                    case 1: return rng_() % 8 ? b.v(256 + static_cast<uint32_t>(rng_() % agprs)) : b.op(Op::LaneId);
-                    default: return b.v(static_cast<uint32_t>(rng_() % vgprs));
+                    case 0:
+                        return b.op(Op::Splat32, {pick(Type::U32)});
+                    case 1:
+                        return rng_() % 8 ? b.v(256 + static_cast<uint32_t>(rng_() % agprs))
+                                          : b.op(Op::LaneId);
+                    default:
+                        return b.v(static_cast<uint32_t>(rng_() % vgprs));
                 }
-            case Type::V64: return rng_() % 3 ? b.op(Op::Pack64, {pick(Type::V32), pick(Type::V32)}) : b.op(Op::Splat64, {pick(Type::U64)});
-            default: return rng_() % 4 ? b.op(Op::MaskOf, {pick(Type::U64)}) : b.full();
+            case Type::V64:
+                return rng_() % 3 ? b.op(Op::Pack64, {pick(Type::V32), pick(Type::V32)})
+                                  : b.op(Op::Splat64, {pick(Type::U64)});
+            default:
+                return rng_() % 4 ? b.op(Op::MaskOf, {pick(Type::U64)}) : b.full();
         }
     }
 
@@ -74,7 +102,10 @@ public:
             imm = b.block.lane_tables.size();
             std::array<uint8_t, 64> table;
             const uint64_t pattern = rng_() % 3;
-            for (size_t l = 0; l < 64; ++l) table[l] = static_cast<uint8_t>(pattern == 0 ? l ^ 1 : pattern == 1 ? (l + 16) & 63 : rng_() & 63);
+            for (size_t l = 0; l < 64; ++l)
+                table[l] = static_cast<uint8_t>(pattern == 0   ? l ^ 1
+                                                : pattern == 1 ? (l + 16) & 63
+                                                               : rng_() & 63);
             b.block.lane_tables.push_back(table);
         }
         Value v = info.arg_count == 0   ? b.op(op, {}, imm)
@@ -88,17 +119,27 @@ public:
     void keep(Value v, uint32_t at) {
         switch (b.block.type(v)) {
             case Type::U32:
-                if (at % 7 == 0) b.op(Op::SetScc, {b.op(Op::UCmpNe32, {v, b.c32(0)})});
-                else b.op(Op::SetS32, {v}, at % 100);
+                if (at % 7 == 0)
+                    b.op(Op::SetScc, {b.op(Op::UCmpNe32, {v, b.c32(0)})});
+                else
+                    b.op(Op::SetS32, {v}, at % 100);
                 break;
-            case Type::U64: b.op(Op::SetS64, {v}, at % 50 * 2); break;
-            case Type::V32: b.op(Op::SetV, {v, rng_() % 2 ? b.full() : pick(Type::M)}, at % 8 == 7 ? 256 + at % agprs : at % vgprs); break;
+            case Type::U64:
+                b.op(Op::SetS64, {v}, at % 50 * 2);
+                break;
+            case Type::V32:
+                b.op(Op::SetV, {v, rng_() % 2 ? b.full() : pick(Type::M)},
+                     at % 8 == 7 ? 256 + at % agprs : at % vgprs);
+                break;
             case Type::V64:
                 keep(b.op(Op::Lo, {v}), at);
                 keep(b.op(Op::Hi, {v}), at + 1);
                 break;
-            case Type::M: keep(b.op(Op::BitsOf, {v}), at); break;
-            default: break;
+            case Type::M:
+                keep(b.op(Op::BitsOf, {v}), at);
+                break;
+            default:
+                break;
         }
     }
 
@@ -152,7 +193,9 @@ TEST_P(OpsTest, Pressure) {
     std::vector<Value> x, m;
     for (uint32_t i = 0; i < 36; ++i) x.push_back(b.op(Op::Add32, {b.v(i), b.v(i + 1)}));
     for (uint32_t i = 0; i < 20; ++i) m.push_back(b.op(Op::CmpLtU32, {x[i], x[i + 7]}));
-    for (uint32_t i = 0; i < 36; ++i) b.set(i, b.op(Op::Select32, {m[i % 20], x[35 - i], b.op(Op::Mul32, {x[i], x[(i * 7) % 36]})}));
+    for (uint32_t i = 0; i < 36; ++i)
+        b.set(i,
+              b.op(Op::Select32, {m[i % 20], x[35 - i], b.op(Op::Mul32, {x[i], x[(i * 7) % 36]})}));
     compare(b.block, rng, 10);
 }
 
@@ -163,7 +206,10 @@ TEST_P(OpsTest, FmaNanOrder) {
         for (Op op : {Op::FFma32, Op::FFma64}) {
             Builder b;
             std::array<Value, 3> x;
-            for (uint32_t i = 0; i < 3; ++i) x[i] = op == Op::FFma32 ? b.op(Op::Add32, {b.v(i), b.op(Op::Splat32, {b.c32(0)})}) : b.op(Op::Add64, {b.pair(2 * i), b.op(Op::Splat64, {b.c64(0)})});
+            for (uint32_t i = 0; i < 3; ++i)
+                x[i] = op == Op::FFma32
+                           ? b.op(Op::Add32, {b.v(i), b.op(Op::Splat32, {b.c32(0)})})
+                           : b.op(Op::Add64, {b.pair(2 * i), b.op(Op::Splat64, {b.c64(0)})});
             const Value r = b.op(op, {x[0], x[1], x[2]});
             auto keep = [&](Value v, uint32_t row) {
                 if (op == Op::FFma32) return b.set(row, v);
@@ -176,7 +222,8 @@ TEST_P(OpsTest, FmaNanOrder) {
             prepare = [&](State& s) {
                 for (uint32_t i = 0; i < 6 * 64; ++i) {
                     const uint32_t lane = i % 64, operand = op == Op::FFma32 ? i / 64 : i / 128;
-                    static constexpr uint32_t kinds[] = {0x3f812345, 0x7fc00100, 0x7f800100, 0x7ff80100, 0xfff00200};
+                    static constexpr uint32_t kinds[] = {0x3f812345, 0x7fc00100, 0x7f800100,
+                                                         0x7ff80100, 0xfff00200};
                     uint32_t digit = lane;
                     for (uint32_t k = 0; k < operand; ++k) digit /= 4;
                     s.wave.vgpr[i] = kinds[digit % 5] + operand + 1;
