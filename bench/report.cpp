@@ -15,14 +15,19 @@ void Report::ReportRuns(const std::vector<Run>& runs) {
                                   (run.run_name.args.empty() ? "" : "/" + run.run_name.args)];
         result.seconds =
             run.GetAdjustedRealTime() / benchmark::GetTimeUnitMultiplier(run.time_unit);
-        for (const auto& [name, counter] : run.counters) result.counters[name] = counter.value;
+        for (const auto& [name, counter] : run.counters) {
+            // The fastest iteration: what other work on the machine disturbs least.
+            if (name == "best_ms") result.seconds = counter.value * 1e-3;
+            result.counters[name] = counter.value;
+        }
     }
 }
 
 void Report::Finalize() {
     ConsoleReporter::Finalize();
     std::printf(
-        "\nJIT against interpreter, one thread; M/s = million wave instructions a second\n");
+        "\nJIT against interpreter, one thread, fastest iteration; M/s = million wave instructions "
+        "a second\n");
     std::printf("%-18s %10s %10s %10s %12s %12s %12s\n", "kernel", "interp M/s", "avx2 M/s",
                 "avx512 M/s", "avx512/interp", "avx2/interp", "avx2/avx512");
     const std::string prefix = "kernel/";
@@ -45,7 +50,8 @@ void Report::Finalize() {
         std::printf("%-18s", kernel.c_str());
         for (const Result* r : {&interp, &avx2, &avx512}) {
             auto rate = r->counters.find("wave_instructions");
-            std::printf(" %10.1f", rate == r->counters.end() ? 0.0 : rate->second * 1e-6);
+            std::printf(" %10.1f",
+                        rate == r->counters.end() ? 0.0 : rate->second / r->seconds * 1e-6);
         }
         cell(avx512.seconds, interp.seconds, 0);
         cell(avx2.seconds, interp.seconds, 1);
