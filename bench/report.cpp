@@ -16,7 +16,8 @@ void Report::ReportRuns(const std::vector<Run>& runs) {
         result.seconds =
             run.GetAdjustedRealTime() / benchmark::GetTimeUnitMultiplier(run.time_unit);
         for (const auto& [name, counter] : run.counters) {
-            // The fastest iteration: what other work on the machine disturbs least.
+            // The fastest iteration, in processor time when it had one thread: what other work on
+            // the machine disturbs least.
             if (name == "best_ms") result.seconds = counter.value * 1e-3;
             result.counters[name] = counter.value;
         }
@@ -26,7 +27,8 @@ void Report::ReportRuns(const std::vector<Run>& runs) {
 void Report::Finalize() {
     ConsoleReporter::Finalize();
     std::printf(
-        "\nJIT against interpreter, one thread, fastest iteration; M/s = million wave instructions "
+        "\nJIT against interpreter, one thread, processor time of the fastest iteration; M/s = "
+        "million wave instructions "
         "a second\n");
     std::printf("%-18s %10s %10s %10s %12s %12s %12s\n", "kernel", "interp M/s", "avx2 M/s",
                 "avx512 M/s", "avx512/interp", "avx2/interp", "avx2/avx512");
