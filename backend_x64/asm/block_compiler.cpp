@@ -57,10 +57,10 @@ void BlockCompiler::mark(Value v) {
 void BlockCompiler::prologue() {
     a_.bind(entry_label_);
     a_.sub(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
-    const Label over = a_.newLabel();
-    a_.js(over);
+    over_label_ = a_.newLabel();
+    a_.js(over_label_);
     a_.bind(body_label_);
-    cold(over, [this] {
+    cold(over_label_, [this] {
         a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, budget_stub)));
         out_->budget_return_offset = static_cast<uint32_t>(a_.offset());
     });
@@ -240,33 +240,18 @@ void BlockCompiler::segment(uint32_t position) {
 void BlockCompiler::region(uint32_t position) {
     const Value* const begin = schedule_.begin(position);
     const auto count = static_cast<uint32_t>(schedule_.end(position) - begin);
-    // Next uses, by a walk backwards.
-    use_records_.clear();
-    use_start_.assign(count + 1, 0);
-    for (uint32_t i = 0; i < count; ++i) {
-        scratch_units_.clear();
-        schedule_.units_read(begin[i], scratch_units_);
-        for (Unit u : scratch_units_) use_records_.push_back({u, no_use});
-        use_start_[i + 1] = static_cast<uint32_t>(use_records_.size());
-    }
     bool uses_arows = false;
-    for (uint32_t i = count; i-- > 0;) {
-        for (uint32_t k = use_start_[i + 1]; k-- > use_start_[i];) {
-            UseRecord& record = use_records_[k];
-            record.next = state(record.unit).next;
-            // The same unit twice in one instruction: both records name the use after it.
-            if (record.next == i) {
-                for (uint32_t j = k + 1; j < use_start_[i + 1]; ++j)
-                    if (use_records_[j].unit == record.unit) record.next = use_records_[j].next;
-            }
-            state(record.unit).next = i;
-            const ir::Inst& p = inst(schedule_.producer(record.unit));
-            uses_arows |= p.op == Op::GetV && p.imm >= 256;
-            const Home& home = schedule_.unit_home(record.unit);
-            uses_arows |= home.kind == Home::Row && home.index >= 256;
-        }
+    for (uint32_t i = 0; i < count; ++i) {
         const ir::Inst& x = inst(begin[i]);
         uses_arows |= (x.op == Op::SetV || x.op == Op::GetV) && x.imm >= 256;
+        scratch_units_.clear();
+        schedule_.units_read(begin[i], scratch_units_);
+        for (Unit u : scratch_units_) {
+            const ir::Inst& p = inst(schedule_.producer(u));
+            uses_arows |= p.op == Op::GetV && p.imm >= 256;
+            const Home& home = schedule_.unit_home(u);
+            uses_arows |= home.kind == Home::Row && home.index >= 256;
+        }
     }
     std::fill(std::begin(vec_owner_), std::end(vec_owner_), no_unit);
     std::fill(std::begin(k_owner_), std::end(k_owner_), no_unit);
@@ -281,7 +266,44 @@ void BlockCompiler::region(uint32_t position) {
     if (masks) a_.mov(reg::bits, -8);
     const Label loop = a_.newLabel();
     a_.bind(loop);
+    region_body();
+    if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
+    a_.add(reg::chunk, width());
+    a_.jnz(loop);
+    store_collectors();
+}
+
+void BlockCompiler::region_body() {
+    const Value* const begin = schedule_.begin(position_);
+    const auto count = static_cast<uint32_t>(schedule_.end(position_) - begin);
+    use_records_.clear();
+    use_start_.assign(count + 1, 0);
+    skip_.assign(count, 0);
     for (uint32_t i = 0; i < count; ++i) {
+        scratch_units_.clear();
+        schedule_.units_read(begin[i], scratch_units_);
+        for (Unit u : scratch_units_) use_records_.push_back({u, no_use});
+        use_start_[i + 1] = static_cast<uint32_t>(use_records_.size());
+    }
+    // Next uses, by a walk backwards.
+    for (uint32_t i = count; i-- > 0;) {
+        if (loop_lean_ && loop_leaves_out(begin[i])) {
+            skip_[i] = 1;
+            continue;
+        }
+        for (uint32_t k = use_start_[i + 1]; k-- > use_start_[i];) {
+            UseRecord& record = use_records_[k];
+            record.next = state(record.unit).next;
+            // The same unit twice in one instruction: both records name the use after it.
+            if (record.next == i) {
+                for (uint32_t j = k + 1; j < use_start_[i + 1]; ++j)
+                    if (use_records_[j].unit == record.unit) record.next = use_records_[j].next;
+            }
+            state(record.unit).next = i;
+        }
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        if (skip_[i]) continue;
         at_ = i;
         mark(begin[i]);
         for (uint32_t k = use_start_[i]; k < use_start_[i + 1]; ++k) {
@@ -296,10 +318,6 @@ void BlockCompiler::region(uint32_t position) {
         lane_op(begin[i]);
         end_instruction();
     }
-    if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
-    a_.add(reg::chunk, width());
-    a_.jnz(loop);
-    store_collectors();
 }
 
 bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& options,
@@ -308,6 +326,9 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     options_ = options;
     avx512_ = options.avx512;
     failed_ = false;
+    loop_lean_ = false;
+    pinned_ = gp_reserved_ = 0;
+    loop_prefer_.clear();
     out_ = &out;
     out = {};
     colds_.clear();
@@ -335,9 +356,14 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
 
     prologue();
     out.body_offset = static_cast<uint32_t>(a_.offset());
-    for (uint32_t p = 0; p < schedule_.segments(); ++p) segment(p);
-    position_ = schedule_.terminator_position();
-    terminator();
+    const bool loop = loops_ && loop_suits();
+    if (loop) {
+        loop_block();
+    } else {
+        for (uint32_t p = 0; p < schedule_.segments(); ++p) segment(p);
+        position_ = schedule_.terminator_position();
+        terminator();
+    }
     for (size_t i = 0; i < colds_.size(); ++i) {
         a_.bind(colds_[i].label);
         mark_guest(colds_[i].guest);
@@ -353,7 +379,14 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     out.code = code_.textSection()->buffer().data();
     out.size = static_cast<uint32_t>(size);
     code_.detach(&a_);
-    return !failed_ && extra_slots_ <= slot_count && !errors_.seen;
+    const bool ok = !failed_ && extra_slots_ <= slot_count && !errors_.seen;
+    if (!ok && loop) {   // too many values for the registers that the loop leaves
+        loops_ = false;
+        const bool plain = compile(block, options, out);
+        loops_ = true;
+        return plain;
+    }
+    return ok;
 }
 
 }  // namespace wj::x64

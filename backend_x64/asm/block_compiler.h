@@ -63,6 +63,7 @@ private:
     void prologue();
     void segment(uint32_t position);
     void region(uint32_t position);
+    void region_body();                 // the region at position_, once
     void terminator();
     void jump_to(uint64_t target);
     void jump_variant(uint64_t target, bool full);
@@ -196,6 +197,24 @@ private:
     std::vector<Collector> collectors_;
     size_t facts_limit_ = 0;  // register pairs left for AddressFacts
 
+    // ---- loop.cpp ----
+    struct Pin {
+        Unit unit;
+        Value set;      // the SetV that hands the value to the next iteration
+        int reg;
+        bool full;      // in all lanes
+    };
+    struct Loop {
+        std::vector<Pin> carried, steady;
+        std::vector<Value> unread;   // writes that only the last iteration has to do
+    };
+    bool loop_suits() const;
+    void loop_pin();
+    void loop_enter_body(bool lean);
+    bool loop_set(Value v);
+    bool loop_leaves_out(Value v);
+    void loop_block();
+
     // ---- lane_memory.cpp ----
     struct LaneAccess;
     void lane_memory(Value v);
@@ -244,7 +263,7 @@ private:
             seen = true, message = text;
         }
     } errors_;
-    Label pool_label_, entry_label_, body_label_;
+    Label pool_label_, entry_label_, body_label_, over_label_;
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_;
     std::unordered_map<std::string, uint32_t> tables_;
@@ -252,6 +271,14 @@ private:
     uint32_t facts_position_ = ~0u;
     std::vector<Cold> colds_;
     uint32_t guest_ = ~0u;
+
+    // loop state
+    Loop loop_;
+    bool loops_ = true, loop_lean_ = false;
+    uint32_t pinned_ = 0;                   // vector registers that no value may be given
+    std::vector<int8_t> loop_prefer_;       // by unit
+    uint32_t gp_reserved_ = 0;
+    std::vector<uint8_t> skip_;             // instructions of the region that are left out
 
     // region state
     uint32_t position_ = 0, at_ = 0;

@@ -152,6 +152,7 @@ void BlockCompiler::lane_fma(Value v) {
 }
 
 void BlockCompiler::lane_set(Value v) {
+    if (loop_set(v)) return;
     const ir::Inst& i = inst(v);
     const auto r = static_cast<uint32_t>(i.imm);
     const Unit u = schedule_.unit(i.args[0]);

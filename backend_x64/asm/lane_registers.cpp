@@ -147,7 +147,7 @@ void BlockCompiler::evict_k(int r) {
 
 int BlockCompiler::take_vec(uint32_t except) {
     const int count = avx512_ ? 32 : 16;
-    const uint32_t busy = vec_locked_ | vec_temps_ | except;
+    const uint32_t busy = vec_locked_ | vec_temps_ | pinned_ | except;
     int best = -1;
     uint32_t farthest = 0;
     for (int r = 0; r < count; ++r) {
@@ -268,6 +268,11 @@ KReg BlockCompiler::use_k(Unit u) {
 }
 
 Vec BlockCompiler::def(Unit u) {
+    // The register in which the loop's next iteration expects it, if it is free by now.
+    if (!loop_prefer_.empty() && loop_prefer_[u] >= 0) {
+        const int r = loop_prefer_[u];
+        if (vec_owner_[r] == no_unit && !((vec_locked_ | vec_temps_) >> r & 1)) return def_at(u, vec(r));
+    }
     const int r = take_vec();
     return def_at(u, vec(r));
 }

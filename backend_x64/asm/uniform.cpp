@@ -85,7 +85,7 @@ void BlockCompiler::evict_gp(int r) {
 }
 
 int BlockCompiler::take_gp() {
-    const uint32_t busy = gp_locked_ | gp_temps_ | ~allocatable;
+    const uint32_t busy = gp_locked_ | gp_temps_ | gp_reserved_ | ~allocatable;
     int best = -1;
     for (int r = 0; r < 16; ++r) {
         if (busy >> r & 1) continue;

@@ -1,0 +1,289 @@
+// A block that branches to itself on a uniform condition runs chunk by chunk: all iterations for one chunk, then
+// the next chunk, so that what iterations hand to each other stays in vector registers. The uniform code runs
+// once per chunk and iteration from the same start, hence does the same each time.
+//
+// Per chunk: an iteration's uniform code decides first whether another iteration follows. If so a lean body runs,
+// which leaves out writes of registers that the loop itself does not read; the last iteration runs the full body.
+#include <algorithm>
+
+#include "backend_x64/asm/block_compiler.h"
+
+namespace wj::x64 {
+
+using ir::Class;
+using ir::Op;
+using ir::Terminator;
+using machine::Wave;
+namespace x86 = asmjit::x86;
+
+bool BlockCompiler::loop_suits() const {
+    const Terminator& t = block_->term;
+    if (t.kind != Terminator::Kind::Branch || block_->exec_changed || block_->mode_changed) return false;
+    if ((t.target == block_->pc) == (t.next == block_->pc)) return false;
+    if (schedule_.segments() != 3 || schedule_.begin(2) != schedule_.end(2) || schedule_.begin(1) == schedule_.end(1)) return false;
+    if (is_const(t.cond)) return false;
+    // Memory that another wave changes must not make the chunks disagree about the number of iterations.
+    std::vector<bool> from_memory(block_->insts.size()), changing(132);
+    for (bool again = true; again;) {
+        again = false;
+        for (Value v = 0; v < block_->insts.size(); ++v) {
+            const ir::Inst& i = inst(v);
+            const Class cls = ir::op_info(i.op).cls;
+            if (cls == Class::LaneStore || cls == Class::Cross || cls == Class::Call || i.op == Op::BitsOf) return false;
+            if (cls == Class::ULoad) {
+                if (options_.checked) return false;   // its helper does not keep vector registers
+                from_memory[v] = true;
+            } else if (cls == Class::GetS) {
+                const size_t r = i.op == Op::GetScc ? 130 : i.imm;
+                from_memory[v] = changing[r] || (i.op == Op::GetS64 && changing[r + 1]);
+            } else if (cls == Class::Uniform || cls == Class::SetS) {
+                bool any = false;
+                for (Value a : i.args) any |= a != no_value && from_memory[a];
+                from_memory[v] = any;
+                if (cls == Class::SetS && any) {
+                    const size_t r = i.op == Op::SetScc ? 130 : i.imm;
+                    again |= !changing[r] || (i.op == Op::SetS64 && !changing[r + 1]);
+                    changing[r] = true;
+                    if (i.op == Op::SetS64) changing[r + 1] = true;
+                }
+            }
+        }
+    }
+    return !from_memory[t.cond];
+}
+
+// Which registers stay in vector registers: first those that iterations hand on, then what they only read.
+void BlockCompiler::loop_pin() {
+    loop_ = {};
+    std::vector<bool> set_scalar(132);
+    std::vector<uint8_t> sets(512);
+    std::vector<Value> set_of(512, no_value), read_of(512, no_value);
+    std::vector<uint8_t> reads(512);
+    for (Value v = 0; v < block_->insts.size(); ++v) {
+        const ir::Inst& i = inst(v);
+        if (i.op == Op::SetS32 || i.op == Op::SetS64) set_scalar[i.imm] = true;
+        if (i.op == Op::SetS64) set_scalar[i.imm + 1] = true;
+        if (i.op == Op::SetV) ++sets[i.imm], set_of[i.imm] = v;
+    }
+    auto constant_uniform = [&](Value u) {
+        const ir::Inst& i = inst(u);
+        if (is_const(u)) return true;
+        return (i.op == Op::GetS32 && !set_scalar[i.imm]) || (i.op == Op::GetS64 && !set_scalar[i.imm] && !set_scalar[i.imm + 1]);
+    };
+    std::vector<uint32_t> uses(schedule_.unit_count());
+    std::vector<Unit> order;
+    for (const Value* v = schedule_.begin(1); v != schedule_.end(1); ++v) {
+        scratch_units_.clear();
+        schedule_.units_read(*v, scratch_units_);
+        for (Unit u : scratch_units_)
+            if (!uses[u]++) order.push_back(u);
+    }
+    for (Unit u : order) {
+        const ir::Inst& i = inst(schedule_.producer(u));
+        if (i.op == Op::GetV) ++reads[i.imm], read_of[i.imm] = schedule_.producer(u);
+    }
+    int next = avx512_ ? 31 : 15;
+    const int lowest_carried = avx512_ ? 10 : 7, lowest = avx512_ ? 5 : 7;
+    for (uint32_t r = 0; r < 512; ++r) {
+        if (sets[r] != 1) continue;
+        const Value set = set_of[r];
+        const Value mask = inst(set).args[1];
+        const bool steady = schedule_.is_full(mask) || (inst(mask).op == Op::MaskOf && constant_uniform(inst(mask).args[0]));
+        if (!reads[r]) {
+            if (steady) loop_.unread.push_back(set);
+            continue;
+        }
+        if (reads[r] != 1 || read_of[r] > set || next < lowest_carried) continue;
+        const Unit u = schedule_.unit(read_of[r]);
+        if (schedule_.unit_home(u).kind == Home::Temp) continue;
+        loop_.carried.push_back({u, set, next--, schedule_.is_full(mask)});
+    }
+    // Read-only values by number of uses.
+    std::stable_sort(order.begin(), order.end(), [&](Unit a, Unit b) { return uses[a] > uses[b]; });
+    for (Unit u : order) {
+        if (next < lowest) break;
+        const ir::Inst& i = inst(schedule_.producer(u));
+        const bool row = i.op == Op::GetV && !sets[i.imm] && schedule_.unit_home(u).kind == Home::Row;
+        const bool broadcast = (i.op == Op::Splat32 || i.op == Op::Splat64) && constant_uniform(i.args[0]);
+        if (row || broadcast) loop_.steady.push_back({u, no_value, next--, true});
+    }
+}
+
+// The registers as the body finds them.
+void BlockCompiler::loop_enter_body(bool lean) {
+    position_ = 1;
+    units_.assign(schedule_.unit_count(), {});
+    std::fill(std::begin(vec_owner_), std::end(vec_owner_), no_unit);
+    std::fill(std::begin(k_owner_), std::end(k_owner_), no_unit);
+    vec_locked_ = vec_temps_ = k_locked_ = k_temps_ = 0;
+    spills_used_ = 0;
+    facts_.clear();
+    pinned_ = 0;
+    loop_prefer_.clear();
+    if (lean) loop_prefer_.assign(schedule_.unit_count(), -1);
+    const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
+    for (const Pin& p : loop_.carried) {
+        UnitState& s = state(p.unit);
+        s.reg = static_cast<int8_t>(p.reg);
+        s.detached = true;   // memory holds what the chunk started with
+        vec_owner_[p.reg] = p.unit;
+        if (!lean) continue;
+        pinned_ |= 1u << p.reg;
+        if (p.full) loop_prefer_[schedule_.unit(inst(p.set).args[0])] = static_cast<int8_t>(p.reg);
+        else s.next = count;   // the lanes that are off need the old value to the end
+    }
+    for (const Pin& p : loop_.steady) {
+        UnitState& s = state(p.unit);
+        s.reg = static_cast<int8_t>(p.reg);
+        vec_owner_[p.reg] = p.unit;
+        if (!lean) continue;
+        pinned_ |= 1u << p.reg;
+        s.next = count;
+    }
+}
+
+// In the lean body: writes that only the last iteration has to do, and what only they need. Called backwards.
+bool BlockCompiler::loop_leaves_out(Value v) {
+    const ir::Inst& i = inst(v);
+    const Class cls = ir::op_info(i.op).cls;
+    if (cls == Class::SetV) return std::find(loop_.unread.begin(), loop_.unread.end(), v) != loop_.unread.end();
+    if (cls != Class::Lane && cls != Class::LaneLoad) return false;
+    const uint32_t parts = ir::op_info(i.op).result == ir::Type::V64 ? 2 : ir::op_info(i.op).result == ir::Type::T ? ir::aux_dwords(i.aux) : 1;
+    for (uint32_t part = 0; part < parts; ++part) {
+        const Unit u = schedule_.unit(v, part);
+        const Home::Kind home = schedule_.unit_home(u).kind;
+        if (state(u).next != no_use || home == Home::Temp || home == Home::Slot) return false;
+    }
+    return cls == Class::Lane;   // loads may fault: they stay
+}
+
+// A write of a row whose value stays in a register.
+bool BlockCompiler::loop_set(Value v) {
+    if (!loop_lean_) return false;
+    for (const Pin& p : loop_.carried) {
+        if (p.set != v) continue;
+        const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
+        const Unit u = schedule_.unit(inst(v).args[0]);
+        const Vec x = use(u), home = vec(p.reg);
+        const KReg m = p.full || !avx512_ ? KReg() : use_k(inst(v).args[1]);
+        const Vec mv = p.full || avx512_ ? Vec() : use(inst(v).args[1]);
+        const Unit owner = vec_owner_[p.reg];
+        if (owner != no_unit && owner != u) {
+            const uint32_t next = state(owner).next;
+            if (next != no_use && next != count) {   // moves out of the way
+                const int r = take_vec();
+                mov(vec(r), home);
+                state(owner).reg = static_cast<int8_t>(r);
+                vec_owner_[r] = owner;
+                vec_locked_ |= 1u << r;
+            } else {
+                state(owner).reg = -1;
+            }
+            vec_owner_[p.reg] = no_unit;
+        }
+        if (x.id() == home.id()) return true;
+        if (p.full) {
+            mov(home, x);
+        } else if (avx512_) {
+            k(m);
+            a_.emit(X::kIdVmovdqa32, home, x);
+        } else {
+            a_.emit(X::kIdVblendvps, home, home, x, mv);
+        }
+        return true;
+    }
+    return false;
+}
+
+void BlockCompiler::loop_block() {
+    loop_pin();
+    collectors_.clear();   // no mask leaves the region
+    facts_limit_ = 3;
+    const Terminator& t = block_->term;
+    const bool while_set = t.target == block_->pc;
+    mark(schedule_.begin(1)[0]);
+
+    // What the uniform code changes, as it was before the first iteration.
+    std::vector<int32_t> changed{static_cast<int32_t>(offsetof(Wave, budget)), static_cast<int32_t>(offsetof(Wave, budget)) + 4};
+    for (const ir::Inst& i : block_->insts) {
+        if (i.op == Op::SetScc) changed.push_back(static_cast<int32_t>(offsetof(Wave, scc)));
+        if (i.op != Op::SetS32 && i.op != Op::SetS64) continue;
+        for (uint64_t r = i.imm; r < i.imm + (i.op == Op::SetS64 ? 2 : 1); ++r)
+            changed.push_back(static_cast<int32_t>(offsetof(Wave, sgpr) + r * 4));
+    }
+    std::sort(changed.begin(), changed.end());
+    changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+    const uint32_t backup = extra_slots_;
+    extra_slots_ += static_cast<uint32_t>(changed.size());
+    if (extra_slots_ > slot_count) {
+        failed_ = true;
+        return;
+    }
+    auto transfer = [&](bool save) {
+        for (size_t i = 0; i < changed.size();) {
+            const bool pair = i + 1 < changed.size() && changed[i + 1] == changed[i] + 4;
+            const Gp r = gp(0, pair);
+            const Mem wave = x86::ptr(reg::wave, changed[i]), slot = home_mem({Home::Slot, backup + static_cast<uint32_t>(i)});
+            a_.mov(r, save ? wave : slot);
+            a_.mov(save ? slot : wave, r);
+            i += pair ? 2 : 1;
+        }
+    };
+
+    bool uses_arows = false;
+    const bool masks = schedule_.uses_mask_slots(1);
+    for (const ir::Inst& i : block_->insts) uses_arows |= (i.op == Op::GetV || i.op == Op::SetV) && i.imm >= 256;
+    transfer(true);
+    if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, offsetof(Wave, agpr)));
+    a_.mov(reg::chunk, -256);
+    if (masks) a_.mov(reg::bits, -8);
+    const Label chunk = a_.newLabel(), iteration = a_.newLabel(), last = a_.newLabel(), done = a_.newLabel();
+    a_.bind(chunk);
+    // Broadcasts are read from homes that the uniform code may fill: constants and registers only are steady.
+    position_ = 1;
+    units_.assign(schedule_.unit_count(), {});
+    for (const auto* pins : {&loop_.carried, &loop_.steady})
+        for (const Pin& p : *pins) load_vec(p.unit, p.reg);
+
+    a_.bind(iteration);
+    gp_reserved_ = 1u << 5 | 1u << 14 | 1u << 15;
+    segment(0);
+    gp_reserved_ = 0;
+    Mem cond;
+    position_ = 2;
+    if (!umem(t.cond, cond)) failed_ = true;
+    cond.setSize(4);
+    auto branch_if_last = [&](Label label) {
+        a_.cmp(cond, 0);
+        if (while_set) a_.je(label);
+        else a_.jne(label);
+    };
+    branch_if_last(last);
+    a_.sub(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
+    a_.js(last);
+    loop_lean_ = true;
+    loop_enter_body(true);
+    region_body();
+    loop_lean_ = false;
+    a_.jmp(iteration);
+
+    a_.bind(last);
+    guest_ = ~0u;
+    loop_enter_body(false);
+    region_body();
+    if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
+    a_.add(reg::chunk, width());
+    a_.jz(done);
+    transfer(false);
+    a_.jmp(chunk);
+
+    a_.bind(done);
+    position_ = 2;
+    const Label leave_loop = a_.newLabel();
+    branch_if_last(leave_loop);
+    a_.jmp(over_label_);   // the next iteration is charged and has not run
+    a_.bind(leave_loop);
+    jump_to(while_set ? t.next : t.target);
+}
+
+}  // namespace wj::x64
