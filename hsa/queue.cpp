@@ -75,7 +75,7 @@ hsa_status_t Queue::create(Agent& agent, uint32_t size, hsa_queue_type32_t type,
     q->doorbell_->doorbell = -1;
     q->doorbell_->abi.hardware_doorbell_ptr =
         reinterpret_cast<volatile uint64_t*>(&q->doorbell_->doorbell);
-    q->doorbell_->abi.kind = AMD_SIGNAL_KIND_DOORBELL;
+    __atomic_store_n(&q->doorbell_->abi.kind, AMD_SIGNAL_KIND_DOORBELL, __ATOMIC_RELEASE);
 
     auto* ring = reinterpret_cast<unsigned char*>(q->memory_ + ring_offset);
     for (uint64_t i = 0; i < size; i++) ring[i * packet_bytes] = HSA_PACKET_TYPE_INVALID;
@@ -354,7 +354,7 @@ void Queue::fail(hsa_status_t status, std::string report) {
         print_fault(report);
         if (Signal* s = signal_of(self->abi_->queue_inactive_signal)) {
             __atomic_store_n(s->word(), static_cast<int64_t>(status), __ATOMIC_SEQ_CST);
-            notify(*s);
+            notify(*s, s->word());
         }
         if (self->callback_) self->callback_(status, &self->abi_->hsa_queue, self->callback_data_);
     });

@@ -74,13 +74,18 @@ Signal* create_signal(int64_t value) {
             const uint64_t slab = allocate_shared(slab_bytes, "signals");
             if (!slab) return nullptr;
             for (uint64_t at = slab_bytes; at; at -= sizeof(Signal))
-                p.free.push_back(reinterpret_cast<Signal*>(slab + at - sizeof(Signal)));
+                p.free.push_back(new (reinterpret_cast<void*>(slab + at - sizeof(Signal)))
+                                     Signal{});
         }
         s = p.free.back();
         p.free.pop_back();
     }
-    new (s) Signal{};
-    s->abi.value = value;
+    // The counters of waiters stay: threads that saw the signal's former life may still read them.
+    s->queue = nullptr;
+    s->abi.event_mailbox_ptr = s->abi.start_ts = s->abi.end_ts = 0;
+    s->abi.event_id = 0;
+    s->abi.queue_ptr = nullptr;
+    __atomic_store_n(const_cast<int64_t*>(&s->abi.value), value, __ATOMIC_RELAXED);
     __atomic_store_n(&s->abi.kind, AMD_SIGNAL_KIND_USER, __ATOMIC_RELEASE);
     return s;
 }
@@ -94,10 +99,10 @@ void destroy_signal(Signal* signal) {
     p.free.insert(p.free.begin(), signal);
 }
 
-void notify(Signal& signal) {
-    if (signal.sleepers.load()) futex_wake_all(futex_word(signal));
+void notify(Signal& signal, const int64_t* word, Queue* rung) {
+    if (signal.sleepers.load()) futex_wake_all(word);
     if (signal.watched.load()) monitor().changed();
-    if (signal.is_doorbell()) signal.queue->ring();
+    if (rung) rung->ring();
 }
 
 void complete_signal(hsa_signal_t handle, uint64_t start_ns, uint64_t end_ns) {
@@ -105,8 +110,9 @@ void complete_signal(hsa_signal_t handle, uint64_t start_ns, uint64_t end_ns) {
     if (!s) return;
     s->abi.start_ts = start_ns;
     s->abi.end_ts = end_ns;
-    __atomic_fetch_sub(s->word(), 1, __ATOMIC_SEQ_CST);
-    notify(*s);
+    int64_t* word = s->word();
+    __atomic_fetch_sub(word, 1, __ATOMIC_SEQ_CST);
+    notify(*s, word);
 }
 
 int64_t wait_signal(Signal& signal, hsa_signal_condition_t condition, int64_t compare,

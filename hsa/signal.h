@@ -25,7 +25,9 @@ struct alignas(64) Signal {
     int64_t doorbell;  // the value of a doorbell: abi.value is its address then
     uint64_t reserved[5];
 
-    bool is_doorbell() const { return abi.kind == AMD_SIGNAL_KIND_DOORBELL; }
+    int64_t kind() const { return __atomic_load_n(&abi.kind, __ATOMIC_RELAXED); }
+    bool is_doorbell() const { return kind() == AMD_SIGNAL_KIND_DOORBELL; }
+    Queue* rung_queue() const { return is_doorbell() ? queue : nullptr; }
     int64_t* word() { return is_doorbell() ? &doorbell : const_cast<int64_t*>(&abi.value); }
     int64_t load() { return __atomic_load_n(word(), __ATOMIC_ACQUIRE); }
     hsa_signal_t handle() { return {reinterpret_cast<uint64_t>(this)}; }
@@ -35,14 +37,17 @@ static_assert(sizeof(Signal) == 128 && sizeof(amd_signal_t) == 64);
 // null for the null handle and for destroyed signals.
 inline Signal* signal_of(hsa_signal_t handle) {
     auto* s = reinterpret_cast<Signal*>(handle.handle);
-    return s && s->abi.kind != AMD_SIGNAL_KIND_INVALID ? s : nullptr;
+    return s && s->kind() != AMD_SIGNAL_KIND_INVALID ? s : nullptr;
 }
 
 Signal* create_signal(int64_t value);  // null = out of memory
 void destroy_signal(Signal* signal);
 
-// After the value has changed (with sequentially consistent order).
-void notify(Signal& signal);
+// After *word, the value of the signal, has changed (with sequentially consistent order). `rung` is
+// the queue whose doorbell the signal is. Both are looked up before the change: whoever saw the new
+// value may have destroyed the signal, and it may be in use again; all that happens then is a
+// needless wake-up.
+void notify(Signal& signal, const int64_t* word, Queue* rung = nullptr);
 
 // value -= 1 and notify, with the timestamps that profiling reads.
 void complete_signal(hsa_signal_t signal, uint64_t start_ns, uint64_t end_ns);

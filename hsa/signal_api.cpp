@@ -13,8 +13,10 @@ namespace {
 void store(hsa_signal_t handle, int64_t value) {
     Signal* s = signal_of(handle);
     if (!s) return;
-    __atomic_store_n(s->word(), value, __ATOMIC_SEQ_CST);
-    notify(*s);
+    int64_t* word = s->word();
+    Queue* rung = s->rung_queue();
+    __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+    notify(*s, word, rung);
 }
 
 int64_t load(hsa_signal_t handle) {
@@ -26,8 +28,10 @@ template <class Operation>
 int64_t change(hsa_signal_t handle, Operation operation) {
     Signal* s = signal_of(handle);
     if (!s) return 0;
-    const int64_t before = operation(s->word());
-    notify(*s);
+    int64_t* word = s->word();
+    Queue* rung = s->rung_queue();
+    const int64_t before = operation(word);
+    notify(*s, word, rung);
     return before;
 }
 
