@@ -68,12 +68,7 @@ public:
         context_.target = &target_;
         context_.memory = &space_;
         context_.memory_mode = mode;
-        engines_.push_back(interp::make_interpreter(target));
-        for (x64::Isa isa : {x64::Isa::Avx512, x64::Isa::Avx2}) {
-            if (!x64::host_supports(isa)) continue;
-            if (auto engine = x64::make_translator(target, isa))
-                engines_.push_back(std::move(*engine));
-        }
+        make_engines();
     }
 
     size_t engines() const { return engines_.size(); }
@@ -105,6 +100,16 @@ public:
     }
 
 private:
+    void make_engines() {
+        engines_.clear();
+        engines_.push_back(interp::make_interpreter(target_));
+        for (x64::Isa isa : {x64::Isa::Avx512, x64::Isa::Avx2}) {
+            if (!x64::host_supports(isa)) continue;
+            if (auto engine = x64::make_translator(target_, isa))
+                engines_.push_back(std::move(*engine));
+        }
+    }
+
     void prepare(State& s, uint64_t seed, uint64_t pc) {
         fuzz::Rng rng(seed);
         uint32_t* rows = aligned(s.rows);
@@ -189,6 +194,8 @@ private:
         uint64_t bytes = 4;
         for (const Inst& inst : block) bytes += inst.size;
         if (used_ + bytes + 64 > code_bytes) {
+            // Translators do not reuse the memory of code that was invalidated.
+            if (++rounds_ % 4 == 0) make_engines();
             for (auto& engine : engines_) engine->invalidate(code_, code_ + code_bytes);
             used_ = 0;
         }
@@ -243,7 +250,7 @@ private:
     machine::ExecContext context_;
     std::vector<std::unique_ptr<machine::Engine>> engines_;
     State initial_, reference_, other_;
-    uint64_t code_ = 0, global_ = 0, used_ = 0;
+    uint64_t code_ = 0, global_ = 0, used_ = 0, rounds_ = 0;
 };
 
 }  // namespace
