@@ -232,6 +232,7 @@ private:
     void offsets_base(const LaneAccess& m);
     void gather_dwords(const LaneAccess& m, const Vec& index);
     void memory_patterns(LaneAccess& m);
+    void memory_broadcast(LaneAccess m, Value uniform);
     void memory_scratch_row(const LaneAccess& m, const Home& home, Value uniform);
     void memory_consecutive(const LaneAccess& m);
     void memory_gather(const LaneAccess& m);

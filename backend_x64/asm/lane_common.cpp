@@ -133,7 +133,8 @@ void BlockCompiler::lane_fma(Value v) {
             const Operand oc = use_or_mem(c, w);
             a_.emit(w ? X::kIdVfmadd213pd : X::kIdVfmadd213ps, take_over(rb, b), ra, oc);
         } else {
-            const Vec ra = use(a), rb = use(b);
+            const Vec ra = use(a);
+            const Operand ob = use_or_mem(b, w);
             const Source s = state(c).reg < 0 ? source(c) : Source{};
             const bool fresh = s.kind != Source::None && last_use(c);
             const Vec rc = fresh ? Vec() : use(c);
@@ -145,7 +146,7 @@ void BlockCompiler::lane_fma(Value v) {
             else
                 a_.emit(s.kind == Source::Bcast64 ? X::kIdVbroadcastsd : X::kIdVbroadcastss, rd,
                         s.mem);
-            a_.emit(w ? X::kIdVfmadd231pd : X::kIdVfmadd231ps, rd, ra, rb);
+            a_.emit(w ? X::kIdVfmadd231pd : X::kIdVfmadd231ps, rd, ra, ob);
         }
         define_done(d);
     }

@@ -106,7 +106,13 @@ void BlockCompiler::lane_memory(Value v) {
 
     // Registers are taken before the first branch: taking one may spill another.
     const bool uniform_scratch = m.space == scratch_space && inst(addr).op == Op::Splat32;
-    if (!m.wide) {
+    const bool broadcast = !m.store && m.access == Access::Dwords &&
+                           (inst(addr).op == Op::Splat32 || inst(addr).op == Op::Splat64) &&
+                           (m.space == lds_space ? m.imm >= 0 && m.imm <= 0x10000
+                                                 : m.space == global_space && !options_.checked && m.imm == static_cast<int32_t>(m.imm));
+    if (broadcast) {
+        // No vector of addresses.
+    } else if (!m.wide) {
         m.lo = use(addr);
     } else if (schedule_.split(addr)) {
         m.lo = use(inst(addr).args[0]);
@@ -149,7 +155,9 @@ void BlockCompiler::lane_memory(Value v) {
             a_.emit(X::kIdVptest, m.mask_v, m.mask_v);
         a_.jz(m.done);
     }
-    if (uniform_scratch) {
+    if (broadcast) {
+        memory_broadcast(m, inst(addr).args[0]);
+    } else if (uniform_scratch) {
         memory_scratch_row(m, schedule_.uniform_home(inst(addr).args[0]), inst(addr).args[0]);
     } else if (m.space == scratch_space || (options_.checked && m.space != lds_space)) {
         memory_slow(m);
@@ -376,6 +384,44 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
         memory_slow(m);
         a_.jmp(m.done);
     });
+}
+
+// A load from an address that is known to be the same in all lanes.
+void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
+    const Home& home = schedule_.uniform_home(uniform);
+    const Gp address = gp(0, wide(uniform));
+    if (is_const(uniform))
+        a_.mov(address, wide(uniform) ? inst(uniform).imm : static_cast<uint32_t>(inst(uniform).imm));
+    else
+        a_.mov(address, home_mem(home));
+    if (m.space == lds_space) {
+        a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
+        a_.sub(x86::edx, static_cast<int32_t>(m.imm) + static_cast<int32_t>(m.bytes));
+        a_.jb(m.slow);
+        a_.cmp(x86::eax, x86::edx);   // in range without wrapping
+
+        a_.ja(m.slow);
+        a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
+        m.lo = m.z[0];
+        cold(m.slow, [this, m, uniform, home] {
+            // Out of range for all lanes; the general path knows what that means.
+            a_.emit(X::kIdVbroadcastss, m.lo, is_const(uniform) ? pool32(static_cast<uint32_t>(inst(uniform).imm)) : home_mem(home));
+            memory_slow(m);
+            a_.jmp(m.done);
+        });
+    } else {
+        a_.bind(m.slow);
+        if (m.scalar_base) a_.add(x86::rax, m.base);
+        if (options_.mask_addresses) {
+            if (m.imm) a_.add(x86::rax, static_cast<int32_t>(m.imm));
+            a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
+            a_.and_(x86::rax, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
+            m.imm = 0;
+        }
+    }
+    a_.bind(m.gather);
+    for (uint32_t d = 0; d < m.dwords; ++d)
+        a_.emit(X::kIdVbroadcastss, m.data[d], x86::dword_ptr(x86::rax, static_cast<int32_t>(m.imm) + static_cast<int32_t>(d * 4)));
 }
 
 // A private byte address that is the same in all lanes is a row of the scratch arena.

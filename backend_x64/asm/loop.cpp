@@ -82,8 +82,38 @@ void BlockCompiler::loop_pin() {
         const ir::Inst& i = inst(schedule_.producer(u));
         if (i.op == Op::GetV) ++reads[i.imm], read_of[i.imm] = schedule_.producer(u);
     }
-    int next = avx512_ ? 31 : 15;
-    const int lowest_carried = avx512_ ? 10 : 7, lowest = avx512_ ? 5 : 7;
+    // Registers that the body needs for its own: values alive at once, and a few while they are computed.
+    // A value that becomes a row's next one is assumed to take the old one's place.
+    const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
+    std::vector<int> change(count + 1);
+    std::vector<uint32_t> last(schedule_.unit_count());
+    std::vector<bool> handed_on(schedule_.unit_count());
+    for (uint32_t i = 0; i < count; ++i) {
+        const Value v = schedule_.begin(1)[i];
+        const bool set = inst(v).op == Op::SetV;
+        if (set && reads[inst(v).imm]) handed_on[schedule_.unit(inst(v).args[0])] = true;
+        scratch_units_.clear();
+        schedule_.units_read(v, scratch_units_);
+        if (set && !reads[inst(v).imm]) continue;   // not in the lean body
+        for (Unit u : scratch_units_) last[u] = i;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const Value v = schedule_.begin(1)[i];
+        const ir::Type type = ir::op_info(inst(v).op).result;
+        if (type == ir::Type::N || (type == ir::Type::M && avx512_)) continue;
+        const uint32_t parts = type == ir::Type::V64 ? 2 : type == ir::Type::T ? ir::aux_dwords(inst(v).aux) : 1;
+        for (uint32_t part = 0; part < parts; ++part) {
+            const Unit u = schedule_.unit(v, part);
+            if (handed_on[u] || last[u] <= i) continue;
+            ++change[i];
+            --change[last[u]];
+        }
+    }
+    int alive = 0, most = 0;
+    for (int c : change) most = std::max(most, alive += c);
+    const int registers = avx512_ ? 32 : 16;
+    const int lowest = std::min(most + (avx512_ ? 3 : 5), registers - 4), lowest_carried = std::min(lowest, registers * 2 / 3);
+    int next = registers - 1;
     for (uint32_t r = 0; r < 512; ++r) {
         if (sets[r] != 1) continue;
         const Value set = set_of[r];
