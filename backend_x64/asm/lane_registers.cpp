@@ -382,7 +382,8 @@ void BlockCompiler::define_done(Unit u) {
     UnitState& s = state(u);
     const Home& home = schedule_.unit_home(u);
     if (is_mask_unit(u)) {
-        if (home.kind != Home::Slot) return;
+        // What leaves a loop does so in its last iteration.
+        if (home.kind != Home::Slot || loop_lean_) return;
         store_mask(u);
     } else if (home.kind == Home::Temp) {
         movu(temp(home.index), vec(s.reg));

@@ -20,8 +20,22 @@ bool BlockCompiler::loop_suits() const {
     const Terminator& t = block_->term;
     if (t.kind != Terminator::Kind::Branch || block_->exec_changed || block_->mode_changed) return false;
     if ((t.target == block_->pc) == (t.next == block_->pc)) return false;
-    if (schedule_.segments() != 3 || schedule_.begin(2) != schedule_.end(2) || schedule_.begin(1) == schedule_.end(1)) return false;
-    if (is_const(t.cond)) return false;
+    if (schedule_.segments() != 3 || schedule_.begin(1) == schedule_.end(1)) return false;
+    if (is_const(t.cond) || schedule_.position(t.cond) != 0) return false;
+    // Uniform code behind the region may only write registers that the loop does not read: it runs once, at the end.
+    std::vector<bool> late(132);
+    for (const Value* v = schedule_.begin(2); v != schedule_.end(2); ++v) {
+        const ir::Inst& i = inst(*v);
+        const Class cls = ir::op_info(i.op).cls;
+        if (cls == Class::ULoad) return false;
+        if (cls != Class::SetS) continue;
+        late[i.op == Op::SetScc ? 130 : i.imm] = true;
+        if (i.op == Op::SetS64) late[i.imm + 1] = true;
+    }
+    for (const ir::Inst& i : block_->insts) {
+        if (ir::op_info(i.op).cls != Class::GetS) continue;
+        if (late[i.op == Op::GetScc ? 130 : i.imm] || (i.op == Op::GetS64 && late[i.imm + 1])) return false;
+    }
     // Memory that another wave changes must not make the chunks disagree about the number of iterations.
     std::vector<bool> from_memory(block_->insts.size()), changing(132);
     for (bool again = true; again;) {
@@ -29,7 +43,7 @@ bool BlockCompiler::loop_suits() const {
         for (Value v = 0; v < block_->insts.size(); ++v) {
             const ir::Inst& i = inst(v);
             const Class cls = ir::op_info(i.op).cls;
-            if (cls == Class::LaneStore || cls == Class::Cross || cls == Class::Call || i.op == Op::BitsOf) return false;
+            if (cls == Class::LaneStore || cls == Class::Cross || cls == Class::Call) return false;
             if (cls == Class::ULoad) {
                 if (options_.checked) return false;   // its helper does not keep vector registers
                 from_memory[v] = true;
@@ -182,7 +196,7 @@ bool BlockCompiler::loop_leaves_out(Value v) {
     for (uint32_t part = 0; part < parts; ++part) {
         const Unit u = schedule_.unit(v, part);
         const Home::Kind home = schedule_.unit_home(u).kind;
-        if (state(u).next != no_use || home == Home::Temp || home == Home::Slot) return false;
+        if (state(u).next != no_use || home == Home::Temp) return false;
     }
     return cls == Class::Lane;   // loads may fault: they stay
 }
@@ -235,7 +249,9 @@ void BlockCompiler::loop_block() {
 
     // What the uniform code changes, as it was before the first iteration.
     std::vector<int32_t> changed{static_cast<int32_t>(offsetof(Wave, budget)), static_cast<int32_t>(offsetof(Wave, budget)) + 4};
-    for (const ir::Inst& i : block_->insts) {
+    for (Value v = 0; v < block_->insts.size(); ++v) {
+        const ir::Inst& i = inst(v);
+        if (ir::op_info(i.op).cls != Class::SetS || schedule_.position(v) != 0) continue;
         if (i.op == Op::SetScc) changed.push_back(static_cast<int32_t>(offsetof(Wave, scc)));
         if (i.op != Op::SetS32 && i.op != Op::SetS64) continue;
         for (uint64_t r = i.imm; r < i.imm + (i.op == Op::SetS64 ? 2 : 1); ++r)
@@ -308,7 +324,8 @@ void BlockCompiler::loop_block() {
     a_.jmp(chunk);
 
     a_.bind(done);
-    position_ = 2;
+    segment(2);
+    ufree_all(false);
     const Label leave_loop = a_.newLabel();
     branch_if_last(leave_loop);
     a_.jmp(over_label_);   // the next iteration is charged and has not run

@@ -231,6 +231,8 @@ TEST_P(EngineTest, UniformLoopsKeepRegisters) {
             if (rng() % 3) b.op(Op::SetV, {any(), mask}, r);
         b.op(Op::SetS32, {n}, 0);
         b.op(Op::SetS32, {b.op(Op::UXor32, {b.op(Op::GetS32, {}, 1), n})}, 1);
+        for (uint32_t k = 0; k < rng() % 3; ++k)   // masks that nobody in the loop reads
+            b.op(Op::SetS64, {b.op(Op::BitsOf, {b.op(Op::MaskAnd, {b.op(Op::CmpLtU32, {any(), any()}), mask})})}, 40 + 2 * k);
         const Value more = b.op(Op::UCmpNe32, {n, b.c32(0)});
         if (round % 2) b.op(Op::SetScc, {more});
         b.block.exec_changed = false;
