@@ -486,7 +486,8 @@ void memory_op(const Inst& i, Wave& w, std::vector<Cell>& v, Cell& result) {
         uint64_t address =
             (scalar ? v[i.args[0]].u() + v[i.args[1]].e[0][l] : v[i.args[0]].e[0][l]) + i.imm;
         if (space == Space::Lds)
-            address = static_cast<uint32_t>(v[i.args[0]].e[0][l] + (i.imm >> 32)) + (i.imm & 0xffffffff);
+            address =
+                static_cast<uint32_t>(v[i.args[0]].e[0][l] + (i.imm >> 32)) + (i.imm & 0xffffffff);
         if (space == Space::Lds)
             address = uint64_t{static_cast<uint32_t>(v[i.args[0]].e[0][l] + (i.imm >> 32))} +
                       static_cast<uint32_t>(i.imm);

@@ -380,7 +380,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     out.size = static_cast<uint32_t>(size);
     code_.detach(&a_);
     const bool ok = !failed_ && extra_slots_ <= slot_count && !errors_.seen;
-    if (!ok && loop) {   // too many values for the registers that the loop leaves
+    if (!ok && loop) {  // too many values for the registers that the loop leaves
         loops_ = false;
         const bool plain = compile(block, options, out);
         loops_ = true;

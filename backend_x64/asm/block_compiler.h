@@ -63,7 +63,7 @@ private:
     void prologue();
     void segment(uint32_t position);
     void region(uint32_t position);
-    void region_body();                 // the region at position_, once
+    void region_body();  // the region at position_, once
     void terminator();
     void jump_to(uint64_t target);
     void jump_variant(uint64_t target, bool full);
@@ -200,13 +200,13 @@ private:
     // ---- loop.cpp ----
     struct Pin {
         Unit unit;
-        Value set;      // the SetV that hands the value to the next iteration
+        Value set;  // the SetV that hands the value to the next iteration
         int reg;
-        bool full;      // in all lanes
+        bool full;  // in all lanes
     };
     struct Loop {
         std::vector<Pin> carried, steady;
-        std::vector<Value> unread;   // writes that only the last iteration has to do
+        std::vector<Value> unread;  // writes that only the last iteration has to do
     };
     bool loop_suits() const;
     void loop_pin();
@@ -276,10 +276,10 @@ private:
     // loop state
     Loop loop_;
     bool loops_ = true, loop_lean_ = false;
-    uint32_t pinned_ = 0;                   // vector registers that no value may be given
-    std::vector<int8_t> loop_prefer_;       // by unit
+    uint32_t pinned_ = 0;              // vector registers that no value may be given
+    std::vector<int8_t> loop_prefer_;  // by unit
     uint32_t gp_reserved_ = 0;
-    std::vector<uint8_t> skip_;             // instructions of the region that are left out
+    std::vector<uint8_t> skip_;  // instructions of the region that are left out
 
     // region state
     uint32_t position_ = 0, at_ = 0;

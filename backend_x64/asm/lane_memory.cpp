@@ -109,7 +109,8 @@ void BlockCompiler::lane_memory(Value v) {
     const bool broadcast = !m.store && m.access == Access::Dwords &&
                            (inst(addr).op == Op::Splat32 || inst(addr).op == Op::Splat64) &&
                            (m.space == lds_space ? m.imm >= 0 && m.imm <= 0x10000
-                                                 : m.space == global_space && !options_.checked && m.imm == static_cast<int32_t>(m.imm));
+                                                 : m.space == global_space && !options_.checked &&
+                                                       m.imm == static_cast<int32_t>(m.imm));
     if (broadcast) {
         // No vector of addresses.
     } else if (!m.wide) {
@@ -391,21 +392,24 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
     const Home& home = schedule_.uniform_home(uniform);
     const Gp address = gp(0, wide(uniform));
     if (is_const(uniform))
-        a_.mov(address, wide(uniform) ? inst(uniform).imm : static_cast<uint32_t>(inst(uniform).imm));
+        a_.mov(address,
+               wide(uniform) ? inst(uniform).imm : static_cast<uint32_t>(inst(uniform).imm));
     else
         a_.mov(address, home_mem(home));
     if (m.space == lds_space) {
         a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
         a_.sub(x86::edx, static_cast<int32_t>(m.imm) + static_cast<int32_t>(m.bytes));
         a_.jb(m.slow);
-        a_.cmp(x86::eax, x86::edx);   // in range without wrapping
+        a_.cmp(x86::eax, x86::edx);  // in range without wrapping
 
         a_.ja(m.slow);
         a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
         m.lo = m.z[0];
         cold(m.slow, [this, m, uniform, home] {
             // Out of range for all lanes; the general path knows what that means.
-            a_.emit(X::kIdVbroadcastss, m.lo, is_const(uniform) ? pool32(static_cast<uint32_t>(inst(uniform).imm)) : home_mem(home));
+            a_.emit(X::kIdVbroadcastss, m.lo,
+                    is_const(uniform) ? pool32(static_cast<uint32_t>(inst(uniform).imm))
+                                      : home_mem(home));
             memory_slow(m);
             a_.jmp(m.done);
         });
@@ -415,13 +419,16 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
         if (options_.mask_addresses) {
             if (m.imm) a_.add(x86::rax, static_cast<int32_t>(m.imm));
             a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
-            a_.and_(x86::rax, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
+            a_.and_(x86::rax,
+                    x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
             m.imm = 0;
         }
     }
     a_.bind(m.gather);
     for (uint32_t d = 0; d < m.dwords; ++d)
-        a_.emit(X::kIdVbroadcastss, m.data[d], x86::dword_ptr(x86::rax, static_cast<int32_t>(m.imm) + static_cast<int32_t>(d * 4)));
+        a_.emit(
+            X::kIdVbroadcastss, m.data[d],
+            x86::dword_ptr(x86::rax, static_cast<int32_t>(m.imm) + static_cast<int32_t>(d * 4)));
 }
 
 // A private byte address that is the same in all lanes is a row of the scratch arena.

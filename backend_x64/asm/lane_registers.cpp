@@ -271,7 +271,8 @@ Vec BlockCompiler::def(Unit u) {
     // The register in which the loop's next iteration expects it, if it is free by now.
     if (!loop_prefer_.empty() && loop_prefer_[u] >= 0) {
         const int r = loop_prefer_[u];
-        if (vec_owner_[r] == no_unit && !((vec_locked_ | vec_temps_) >> r & 1)) return def_at(u, vec(r));
+        if (vec_owner_[r] == no_unit && !((vec_locked_ | vec_temps_) >> r & 1))
+            return def_at(u, vec(r));
     }
     const int r = take_vec();
     return def_at(u, vec(r));

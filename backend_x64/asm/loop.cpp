@@ -1,9 +1,11 @@
-// A block that branches to itself on a uniform condition runs chunk by chunk: all iterations for one chunk, then
-// the next chunk, so that what iterations hand to each other stays in vector registers. The uniform code runs
-// once per chunk and iteration from the same start, hence does the same each time.
+// A block that branches to itself on a uniform condition runs chunk by chunk: all iterations for
+// one chunk, then the next chunk, so that what iterations hand to each other stays in vector
+// registers. The uniform code runs once per chunk and iteration from the same start, hence does the
+// same each time.
 //
-// Per chunk: an iteration's uniform code decides first whether another iteration follows. If so a lean body runs,
-// which leaves out writes of registers that the loop itself does not read; the last iteration runs the full body.
+// Per chunk: an iteration's uniform code decides first whether another iteration follows. If so a
+// lean body runs, which leaves out writes of registers that the loop itself does not read; the last
+// iteration runs the full body.
 #include <algorithm>
 
 #include "backend_x64/asm/block_compiler.h"
@@ -18,11 +20,13 @@ namespace x86 = asmjit::x86;
 
 bool BlockCompiler::loop_suits() const {
     const Terminator& t = block_->term;
-    if (t.kind != Terminator::Kind::Branch || block_->exec_changed || block_->mode_changed) return false;
+    if (t.kind != Terminator::Kind::Branch || block_->exec_changed || block_->mode_changed)
+        return false;
     if ((t.target == block_->pc) == (t.next == block_->pc)) return false;
     if (schedule_.segments() != 3 || schedule_.begin(1) == schedule_.end(1)) return false;
     if (is_const(t.cond) || schedule_.position(t.cond) != 0) return false;
-    // Uniform code behind the region may only write registers that the loop does not read: it runs once, at the end.
+    // Uniform code behind the region may only write registers that the loop does not read: it runs
+    // once, at the end.
     std::vector<bool> late(132);
     for (const Value* v = schedule_.begin(2); v != schedule_.end(2); ++v) {
         const ir::Inst& i = inst(*v);
@@ -34,9 +38,11 @@ bool BlockCompiler::loop_suits() const {
     }
     for (const ir::Inst& i : block_->insts) {
         if (ir::op_info(i.op).cls != Class::GetS) continue;
-        if (late[i.op == Op::GetScc ? 130 : i.imm] || (i.op == Op::GetS64 && late[i.imm + 1])) return false;
+        if (late[i.op == Op::GetScc ? 130 : i.imm] || (i.op == Op::GetS64 && late[i.imm + 1]))
+            return false;
     }
-    // Memory that another wave changes must not make the chunks disagree about the number of iterations.
+    // Memory that another wave changes must not make the chunks disagree about the number of
+    // iterations.
     std::vector<bool> from_memory(block_->insts.size()), changing(132);
     for (bool again = true; again;) {
         again = false;
@@ -45,7 +51,7 @@ bool BlockCompiler::loop_suits() const {
             const Class cls = ir::op_info(i.op).cls;
             if (cls == Class::LaneStore || cls == Class::Cross || cls == Class::Call) return false;
             if (cls == Class::ULoad) {
-                if (options_.checked) return false;   // its helper does not keep vector registers
+                if (options_.checked) return false;  // its helper does not keep vector registers
                 from_memory[v] = true;
             } else if (cls == Class::GetS) {
                 const size_t r = i.op == Op::GetScc ? 130 : i.imm;
@@ -66,7 +72,8 @@ bool BlockCompiler::loop_suits() const {
     return !from_memory[t.cond];
 }
 
-// Which registers stay in vector registers: first those that iterations hand on, then what they only read.
+// Which registers stay in vector registers: first those that iterations hand on, then what they
+// only read.
 void BlockCompiler::loop_pin() {
     loop_ = {};
     std::vector<bool> set_scalar(132);
@@ -82,7 +89,8 @@ void BlockCompiler::loop_pin() {
     auto constant_uniform = [&](Value u) {
         const ir::Inst& i = inst(u);
         if (is_const(u)) return true;
-        return (i.op == Op::GetS32 && !set_scalar[i.imm]) || (i.op == Op::GetS64 && !set_scalar[i.imm] && !set_scalar[i.imm + 1]);
+        return (i.op == Op::GetS32 && !set_scalar[i.imm]) ||
+               (i.op == Op::GetS64 && !set_scalar[i.imm] && !set_scalar[i.imm + 1]);
     };
     std::vector<uint32_t> uses(schedule_.unit_count());
     std::vector<Unit> order;
@@ -96,8 +104,8 @@ void BlockCompiler::loop_pin() {
         const ir::Inst& i = inst(schedule_.producer(u));
         if (i.op == Op::GetV) ++reads[i.imm], read_of[i.imm] = schedule_.producer(u);
     }
-    // Registers that the body needs for its own: values alive at once, and a few while they are computed.
-    // A value that becomes a row's next one is assumed to take the old one's place.
+    // Registers that the body needs for its own: values alive at once, and a few while they are
+    // computed. A value that becomes a row's next one is assumed to take the old one's place.
     const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
     std::vector<int> change(count + 1);
     std::vector<uint32_t> last(schedule_.unit_count());
@@ -108,14 +116,16 @@ void BlockCompiler::loop_pin() {
         if (set && reads[inst(v).imm]) handed_on[schedule_.unit(inst(v).args[0])] = true;
         scratch_units_.clear();
         schedule_.units_read(v, scratch_units_);
-        if (set && !reads[inst(v).imm]) continue;   // not in the lean body
+        if (set && !reads[inst(v).imm]) continue;  // not in the lean body
         for (Unit u : scratch_units_) last[u] = i;
     }
     for (uint32_t i = 0; i < count; ++i) {
         const Value v = schedule_.begin(1)[i];
         const ir::Type type = ir::op_info(inst(v).op).result;
         if (type == ir::Type::N || (type == ir::Type::M && avx512_)) continue;
-        const uint32_t parts = type == ir::Type::V64 ? 2 : type == ir::Type::T ? ir::aux_dwords(inst(v).aux) : 1;
+        const uint32_t parts = type == ir::Type::V64 ? 2
+                               : type == ir::Type::T ? ir::aux_dwords(inst(v).aux)
+                                                     : 1;
         for (uint32_t part = 0; part < parts; ++part) {
             const Unit u = schedule_.unit(v, part);
             if (handed_on[u] || last[u] <= i) continue;
@@ -126,13 +136,15 @@ void BlockCompiler::loop_pin() {
     int alive = 0, most = 0;
     for (int c : change) most = std::max(most, alive += c);
     const int registers = avx512_ ? 32 : 16;
-    const int lowest = std::min(most + (avx512_ ? 3 : 5), registers - 4), lowest_carried = std::min(lowest, registers * 2 / 3);
+    const int lowest = std::min(most + (avx512_ ? 3 : 5), registers - 4),
+              lowest_carried = std::min(lowest, registers * 2 / 3);
     int next = registers - 1;
     for (uint32_t r = 0; r < 512; ++r) {
         if (sets[r] != 1) continue;
         const Value set = set_of[r];
         const Value mask = inst(set).args[1];
-        const bool steady = schedule_.is_full(mask) || (inst(mask).op == Op::MaskOf && constant_uniform(inst(mask).args[0]));
+        const bool steady = schedule_.is_full(mask) ||
+                            (inst(mask).op == Op::MaskOf && constant_uniform(inst(mask).args[0]));
         if (!reads[r]) {
             if (steady) loop_.unread.push_back(set);
             continue;
@@ -147,8 +159,10 @@ void BlockCompiler::loop_pin() {
     for (Unit u : order) {
         if (next < lowest) break;
         const ir::Inst& i = inst(schedule_.producer(u));
-        const bool row = i.op == Op::GetV && !sets[i.imm] && schedule_.unit_home(u).kind == Home::Row;
-        const bool broadcast = (i.op == Op::Splat32 || i.op == Op::Splat64) && constant_uniform(i.args[0]);
+        const bool row =
+            i.op == Op::GetV && !sets[i.imm] && schedule_.unit_home(u).kind == Home::Row;
+        const bool broadcast =
+            (i.op == Op::Splat32 || i.op == Op::Splat64) && constant_uniform(i.args[0]);
         if (row || broadcast) loop_.steady.push_back({u, no_value, next--, true});
     }
 }
@@ -169,12 +183,14 @@ void BlockCompiler::loop_enter_body(bool lean) {
     for (const Pin& p : loop_.carried) {
         UnitState& s = state(p.unit);
         s.reg = static_cast<int8_t>(p.reg);
-        s.detached = true;   // memory holds what the chunk started with
+        s.detached = true;  // memory holds what the chunk started with
         vec_owner_[p.reg] = p.unit;
         if (!lean) continue;
         pinned_ |= 1u << p.reg;
-        if (p.full) loop_prefer_[schedule_.unit(inst(p.set).args[0])] = static_cast<int8_t>(p.reg);
-        else s.next = count;   // the lanes that are off need the old value to the end
+        if (p.full)
+            loop_prefer_[schedule_.unit(inst(p.set).args[0])] = static_cast<int8_t>(p.reg);
+        else
+            s.next = count;  // the lanes that are off need the old value to the end
     }
     for (const Pin& p : loop_.steady) {
         UnitState& s = state(p.unit);
@@ -186,19 +202,23 @@ void BlockCompiler::loop_enter_body(bool lean) {
     }
 }
 
-// In the lean body: writes that only the last iteration has to do, and what only they need. Called backwards.
+// In the lean body: writes that only the last iteration has to do, and what only they need. Called
+// backwards.
 bool BlockCompiler::loop_leaves_out(Value v) {
     const ir::Inst& i = inst(v);
     const Class cls = ir::op_info(i.op).cls;
-    if (cls == Class::SetV) return std::find(loop_.unread.begin(), loop_.unread.end(), v) != loop_.unread.end();
+    if (cls == Class::SetV)
+        return std::find(loop_.unread.begin(), loop_.unread.end(), v) != loop_.unread.end();
     if (cls != Class::Lane && cls != Class::LaneLoad) return false;
-    const uint32_t parts = ir::op_info(i.op).result == ir::Type::V64 ? 2 : ir::op_info(i.op).result == ir::Type::T ? ir::aux_dwords(i.aux) : 1;
+    const uint32_t parts = ir::op_info(i.op).result == ir::Type::V64 ? 2
+                           : ir::op_info(i.op).result == ir::Type::T ? ir::aux_dwords(i.aux)
+                                                                     : 1;
     for (uint32_t part = 0; part < parts; ++part) {
         const Unit u = schedule_.unit(v, part);
         const Home::Kind home = schedule_.unit_home(u).kind;
         if (state(u).next != no_use || home == Home::Temp) return false;
     }
-    return cls == Class::Lane;   // loads may fault: they stay
+    return cls == Class::Lane;  // loads may fault: they stay
 }
 
 // A write of a row whose value stays in a register.
@@ -214,7 +234,7 @@ bool BlockCompiler::loop_set(Value v) {
         const Unit owner = vec_owner_[p.reg];
         if (owner != no_unit && owner != u) {
             const uint32_t next = state(owner).next;
-            if (next != no_use && next != count) {   // moves out of the way
+            if (next != no_use && next != count) {  // moves out of the way
                 const int r = take_vec();
                 mov(vec(r), home);
                 state(owner).reg = static_cast<int8_t>(r);
@@ -241,14 +261,15 @@ bool BlockCompiler::loop_set(Value v) {
 
 void BlockCompiler::loop_block() {
     loop_pin();
-    collectors_.clear();   // no mask leaves the region
+    collectors_.clear();  // no mask leaves the region
     facts_limit_ = 3;
     const Terminator& t = block_->term;
     const bool while_set = t.target == block_->pc;
     mark(schedule_.begin(1)[0]);
 
     // What the uniform code changes, as it was before the first iteration.
-    std::vector<int32_t> changed{static_cast<int32_t>(offsetof(Wave, budget)), static_cast<int32_t>(offsetof(Wave, budget)) + 4};
+    std::vector<int32_t> changed{static_cast<int32_t>(offsetof(Wave, budget)),
+                                 static_cast<int32_t>(offsetof(Wave, budget)) + 4};
     for (Value v = 0; v < block_->insts.size(); ++v) {
         const ir::Inst& i = inst(v);
         if (ir::op_info(i.op).cls != Class::SetS || schedule_.position(v) != 0) continue;
@@ -269,7 +290,8 @@ void BlockCompiler::loop_block() {
         for (size_t i = 0; i < changed.size();) {
             const bool pair = i + 1 < changed.size() && changed[i + 1] == changed[i] + 4;
             const Gp r = gp(0, pair);
-            const Mem wave = x86::ptr(reg::wave, changed[i]), slot = home_mem({Home::Slot, backup + static_cast<uint32_t>(i)});
+            const Mem wave = x86::ptr(reg::wave, changed[i]),
+                      slot = home_mem({Home::Slot, backup + static_cast<uint32_t>(i)});
             a_.mov(r, save ? wave : slot);
             a_.mov(save ? slot : wave, r);
             i += pair ? 2 : 1;
@@ -278,14 +300,17 @@ void BlockCompiler::loop_block() {
 
     bool uses_arows = false;
     const bool masks = schedule_.uses_mask_slots(1);
-    for (const ir::Inst& i : block_->insts) uses_arows |= (i.op == Op::GetV || i.op == Op::SetV) && i.imm >= 256;
+    for (const ir::Inst& i : block_->insts)
+        uses_arows |= (i.op == Op::GetV || i.op == Op::SetV) && i.imm >= 256;
     transfer(true);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, offsetof(Wave, agpr)));
     a_.mov(reg::chunk, -256);
     if (masks) a_.mov(reg::bits, -8);
-    const Label chunk = a_.newLabel(), iteration = a_.newLabel(), last = a_.newLabel(), done = a_.newLabel();
+    const Label chunk = a_.newLabel(), iteration = a_.newLabel(), last = a_.newLabel(),
+                done = a_.newLabel();
     a_.bind(chunk);
-    // Broadcasts are read from homes that the uniform code may fill: constants and registers only are steady.
+    // Broadcasts are read from homes that the uniform code may fill: constants and registers only
+    // are steady.
     position_ = 1;
     units_.assign(schedule_.unit_count(), {});
     for (const auto* pins : {&loop_.carried, &loop_.steady})
@@ -301,8 +326,10 @@ void BlockCompiler::loop_block() {
     cond.setSize(4);
     auto branch_if_last = [&](Label label) {
         a_.cmp(cond, 0);
-        if (while_set) a_.je(label);
-        else a_.jne(label);
+        if (while_set)
+            a_.je(label);
+        else
+            a_.jne(label);
     };
     branch_if_last(last);
     a_.sub(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
@@ -328,7 +355,7 @@ void BlockCompiler::loop_block() {
     ufree_all(false);
     const Label leave_loop = a_.newLabel();
     branch_if_last(leave_loop);
-    a_.jmp(over_label_);   // the next iteration is charged and has not run
+    a_.jmp(over_label_);  // the next iteration is charged and has not run
     a_.bind(leave_loop);
     jump_to(while_set ? t.next : t.target);
 }

@@ -201,11 +201,13 @@ TEST_P(EngineTest, ManyThreads) {
     EXPECT_EQ(bad, 0);
 }
 
-// Loops with uniform control: registers handed on, exchanged, merged under EXEC, only written, only read; loads.
+// Loops with uniform control: registers handed on, exchanged, merged under EXEC, only written, only
+// read; loads.
 TEST_P(EngineTest, UniformLoopsKeepRegisters) {
     Rng rng(31);
     const uint32_t dword = ir::make_aux(ir::Access::Dwords, 1);
-    static constexpr Op ops[] = {Op::Add32, Op::Sub32, Op::Xor32, Op::Mul32, Op::MinS32, Op::FAdd32, Op::FMul32, Op::FMax32, Op::FFma32, Op::Select32};
+    static constexpr Op ops[] = {Op::Add32,  Op::Sub32,  Op::Xor32,  Op::Mul32,  Op::MinS32,
+                                 Op::FAdd32, Op::FMul32, Op::FMax32, Op::FFma32, Op::Select32};
     for (int round = 0; round < 150; ++round) {
         Builder b;
         const uint32_t rows = 2 + static_cast<uint32_t>(rng() % (round % 3 == 0 ? 36 : 12));
@@ -218,26 +220,42 @@ TEST_P(EngineTest, UniformLoopsKeepRegisters) {
         values.push_back(b.op(Op::Splat32, {n}));
         values.push_back(b.op(Op::Splat32, {b.op(Op::GetS32, {}, 20)}));
         values.push_back(b.op(Op::Splat32, {b.c32(random_dword(rng))}));
-        values.push_back(b.op(Op::Elem, {b.op(Op::LoadLds, {b.op(Op::And32, {values[0], b.op(Op::Splat32, {b.c32(0xffc)})}), mask}, 0, dword)}, 0));
+        values.push_back(
+            b.op(Op::Elem,
+                 {b.op(Op::LoadLds,
+                       {b.op(Op::And32, {values[0], b.op(Op::Splat32, {b.c32(0xffc)})}), mask}, 0,
+                       dword)},
+                 0));
         const size_t count = 1 + rng() % 30;
         auto any = [&] { return values[rng() % values.size()]; };
         for (size_t k = 0; k < count; ++k) {
             const Op op = ops[rng() % std::size(ops)];
-            if (op == Op::FFma32) values.push_back(b.op(op, {any(), any(), any()}));
-            else if (op == Op::Select32) values.push_back(b.op(op, {b.op(Op::CmpLtS32, {any(), any()}), any(), any()}));
-            else values.push_back(b.op(op, {any(), any()}, op == Op::FMax32 ? 1 : 0));
+            if (op == Op::FFma32)
+                values.push_back(b.op(op, {any(), any(), any()}));
+            else if (op == Op::Select32)
+                values.push_back(b.op(op, {b.op(Op::CmpLtS32, {any(), any()}), any(), any()}));
+            else
+                values.push_back(b.op(op, {any(), any()}, op == Op::FMax32 ? 1 : 0));
         }
         for (uint32_t r = 0; r < rows; ++r)
             if (rng() % 3) b.op(Op::SetV, {any(), mask}, r);
         b.op(Op::SetS32, {n}, 0);
         b.op(Op::SetS32, {b.op(Op::UXor32, {b.op(Op::GetS32, {}, 1), n})}, 1);
-        for (uint32_t k = 0; k < rng() % 3; ++k)   // masks that nobody in the loop reads
-            b.op(Op::SetS64, {b.op(Op::BitsOf, {b.op(Op::MaskAnd, {b.op(Op::CmpLtU32, {any(), any()}), mask})})}, 40 + 2 * k);
+        for (uint32_t k = 0; k < rng() % 3; ++k)  // masks that nobody in the loop reads
+            b.op(
+                Op::SetS64,
+                {b.op(Op::BitsOf, {b.op(Op::MaskAnd, {b.op(Op::CmpLtU32, {any(), any()}), mask})})},
+                40 + 2 * k);
         const Value more = b.op(Op::UCmpNe32, {n, b.c32(0)});
         if (round % 2) b.op(Op::SetScc, {more});
         b.block.exec_changed = false;
-        if (rng() % 2) b.block.term = {.kind = Kind::Branch, .cond = more, .target = 0x1000, .next = 0x3000};
-        else b.block.term = {.kind = Kind::Branch, .cond = b.op(Op::UCmpEq32, {n, b.c32(0)}), .target = 0x3000, .next = 0x1000};
+        if (rng() % 2)
+            b.block.term = {.kind = Kind::Branch, .cond = more, .target = 0x1000, .next = 0x3000};
+        else
+            b.block.term = {.kind = Kind::Branch,
+                            .cond = b.op(Op::UCmpEq32, {n, b.c32(0)}),
+                            .target = 0x3000,
+                            .next = 0x1000};
         ASSERT_EQ(ir::verify(b.block), "");
 
         Rig rig(GetParam());
@@ -250,15 +268,17 @@ TEST_P(EngineTest, UniformLoopsKeepRegisters) {
         model.copy_from(start);
         run.copy_from(start);
         model.wave.pc = run.wave.pc = 0x1000;
-        while (ir::evaluate(b.block, model.wave) == 0x1000) {}
+        while (ir::evaluate(b.block, model.wave) == 0x1000) {
+        }
         uint32_t slices = 0;
         for (;; ++slices) {
             ASSERT_LT(slices, 20u);
-            run.wave.budget = round % 5 ? 1000 : 2;   // also loops that are left in the middle
+            run.wave.budget = round % 5 ? 1000 : 2;  // also loops that are left in the middle
             if (rig.engine->run(run.wave) == machine::ExitKind::EndProgram) break;
             ASSERT_EQ(run.wave.exit.kind, machine::ExitKind::Yield);
         }
-        ASSERT_TRUE(same(run, model)) << ir::print(b.block) << x64::disassemble_block(b.block, GetParam());
+        ASSERT_TRUE(same(run, model))
+            << ir::print(b.block) << x64::disassemble_block(b.block, GetParam());
     }
 }
 

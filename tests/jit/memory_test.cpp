@@ -189,18 +189,25 @@ TEST_P(MemoryTest, UniformAddresses) {
     for (uint32_t& x : buffer) x = static_cast<uint32_t>(rng());
     for (uint32_t dwords = 1; dwords <= 4; ++dwords)
         for (int partial = 0; partial < 2; ++partial)
-            for (uint32_t where : {0u, 100u, lds_bytes - 24u, lds_bytes - 20u, lds_bytes - 4u, 0xffffffe0u, 0xfffffff8u}) {
+            for (uint32_t where : {0u, 100u, lds_bytes - 24u, lds_bytes - 20u, lds_bytes - 4u,
+                                   0xffffffe0u, 0xfffffff8u}) {
                 Builder b;
                 const Value mask = partial ? b.exec() : b.full();
                 const uint32_t aux = ir::make_aux(Access::Dwords, dwords);
                 const Value loads[] = {
-                    b.op(Op::LoadLds, {b.op(Op::Splat32, {b.op(Op::GetS32, {}, 4)}), mask}, 8 | uint64_t{16} << 32, aux),
+                    b.op(Op::LoadLds, {b.op(Op::Splat32, {b.op(Op::GetS32, {}, 4)}), mask},
+                         8 | uint64_t{16} << 32, aux),
                     b.op(Op::LoadLds, {b.op(Op::Splat32, {b.c32(where)}), mask}, 4, aux),
-                    b.op(Op::LoadGlobalS, {b.op(Op::GetS64, {}, 6), b.op(Op::Splat32, {b.op(Op::GetS32, {}, 5)}), mask}, 4, aux),
-                    b.op(Op::LoadGlobal, {b.op(Op::Splat64, {b.op(Op::GetS64, {}, 6)}), mask}, 12, aux),
+                    b.op(Op::LoadGlobalS,
+                         {b.op(Op::GetS64, {}, 6), b.op(Op::Splat32, {b.op(Op::GetS32, {}, 5)}),
+                          mask},
+                         4, aux),
+                    b.op(Op::LoadGlobal, {b.op(Op::Splat64, {b.op(Op::GetS64, {}, 6)}), mask}, 12,
+                         aux),
                 };
                 for (uint32_t n = 0; n < 4; ++n)
-                    for (uint32_t d = 0; d < dwords; ++d) b.op(Op::SetV, {b.op(Op::Elem, {loads[n]}, d), mask}, 16 + n * 4 + d);
+                    for (uint32_t d = 0; d < dwords; ++d)
+                        b.op(Op::SetV, {b.op(Op::Elem, {loads[n]}, d), mask}, 16 + n * 4 + d);
                 prepare = [&](State& s) {
                     s.wave.sgpr[4] = where;
                     s.wave.sgpr[5] = 64;
