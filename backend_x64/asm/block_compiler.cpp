@@ -327,6 +327,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     avx512_ = options.avx512;
     failed_ = false;
     loop_lean_ = false;
+    loop_ = {};
     pinned_ = gp_reserved_ = 0;
     loop_prefer_.clear();
     out_ = &out;

@@ -206,6 +206,7 @@ private:
     };
     struct Loop {
         std::vector<Pin> carried, steady;
+        Value scalar_get = no_value, scalar_set = no_value;  // kept in r14
         std::vector<Value> unread;  // writes that only the last iteration has to do
     };
     bool loop_suits() const;
@@ -213,6 +214,7 @@ private:
     void loop_enter_body(bool lean);
     bool loop_set(Value v);
     bool loop_leaves_out(Value v);
+    void loop_keep_scalar();
     void loop_block();
 
     // ---- lane_memory.cpp ----
@@ -275,7 +277,7 @@ private:
 
     // loop state
     Loop loop_;
-    bool loops_ = true, loop_lean_ = false;
+    bool loops_ = true, loop_lean_ = false, loop_scalar_done_ = false;
     uint32_t pinned_ = 0;              // vector registers that no value may be given
     std::vector<int8_t> loop_prefer_;  // by unit
     uint32_t gp_reserved_ = 0;

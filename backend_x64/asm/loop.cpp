@@ -133,11 +133,20 @@ void BlockCompiler::loop_pin() {
             --change[last[u]];
         }
     }
+    // Lowerings of more than one instruction take temporaries besides.
+    bool simple = true;
+    for (uint32_t i = 0; i < count; ++i) {
+        const Op op = inst(schedule_.begin(1)[i]).op;
+        simple &= op == Op::SetV || op == Op::FFma32 || op == Op::FAdd32 || op == Op::FSub32 ||
+                  op == Op::FMul32 || op == Op::Add32 || op == Op::Sub32 || op == Op::And32 ||
+                  op == Op::Or32 || op == Op::Xor32;
+    }
     int alive = 0, most = 0;
     for (int c : change) most = std::max(most, alive += c);
     const int registers = avx512_ ? 32 : 16;
-    const int lowest = std::min(most + (avx512_ ? 3 : 5), registers - 4),
-              lowest_carried = std::min(lowest, registers * 2 / 3);
+    const int temporaries = simple ? 2 : avx512_ ? 3 : 5;
+    const int lowest = std::min(most + temporaries, registers - 4);
+    const int lowest_carried = std::min(lowest, registers * 2 / 3);
     int next = registers - 1;
     for (uint32_t r = 0; r < 512; ++r) {
         if (sets[r] != 1) continue;
@@ -164,6 +173,38 @@ void BlockCompiler::loop_pin() {
         const bool broadcast =
             (i.op == Op::Splat32 || i.op == Op::Splat64) && constant_uniform(i.args[0]);
         if (row || broadcast) loop_.steady.push_back({u, no_value, next--, true});
+    }
+}
+
+// The scalar register whose next value depends on the last, best the one that the condition looks
+// at: r14 holds it from iteration to iteration, so that its way does not lead through memory.
+void BlockCompiler::loop_keep_scalar() {
+    const ir::Inst& cond = inst(block_->term.cond);
+    for (Value set = 0; set < block_->insts.size(); ++set) {
+        const ir::Inst& i = inst(set);
+        if (i.op != Op::SetS32 || schedule_.position(set) != 0 || is_const(i.args[0])) continue;
+        Value get = no_value;
+        bool good = true;
+        for (Value v = 0; v < block_->insts.size(); ++v) {
+            const ir::Inst& x = inst(v);
+            const Class cls = ir::op_info(x.op).cls;
+            if ((cls != Class::GetS && cls != Class::SetS) || x.op == Op::GetScc ||
+                x.op == Op::SetScc || v == set)
+                continue;
+            const bool is_wide = x.op == Op::GetS64 || x.op == Op::SetS64;
+            if (x.imm != i.imm && !(is_wide && x.imm + 1 == i.imm)) continue;
+            good &= x.op == Op::GetS32 && get == no_value && v < set &&
+                    schedule_.uniform_home(v).kind == Home::Wave;
+            get = v;
+        }
+        if (!good || get == no_value) continue;
+        const bool decides = i.args[0] == cond.args[0] || i.args[0] == cond.args[1] ||
+                             get == cond.args[0] || get == cond.args[1];
+        if (loop_.scalar_get == no_value || decides) {
+            loop_.scalar_get = get;
+            loop_.scalar_set = set;
+        }
+        if (decides) return;
     }
 }
 
@@ -267,6 +308,16 @@ void BlockCompiler::loop_block() {
     const bool while_set = t.target == block_->pc;
     mark(schedule_.begin(1)[0]);
 
+    bool uses_arows = false;
+    const bool masks = schedule_.uses_mask_slots(1);
+    for (const ir::Inst& i : block_->insts)
+        uses_arows |= (i.op == Op::GetV || i.op == Op::SetV) && i.imm >= 256;
+    // Read, modified and written in every iteration: in registers if they are free.
+    const Gp budget_register = x86::r15;
+    const Mem budget = x86::qword_ptr(reg::wave, offsetof(Wave, budget));
+    const bool keep_budget = !uses_arows;
+    if (!masks) loop_keep_scalar();
+
     // What the uniform code changes, as it was before the first iteration.
     std::vector<int32_t> changed{static_cast<int32_t>(offsetof(Wave, budget)),
                                  static_cast<int32_t>(offsetof(Wave, budget)) + 4};
@@ -298,10 +349,6 @@ void BlockCompiler::loop_block() {
         }
     };
 
-    bool uses_arows = false;
-    const bool masks = schedule_.uses_mask_slots(1);
-    for (const ir::Inst& i : block_->insts)
-        uses_arows |= (i.op == Op::GetV || i.op == Op::SetV) && i.imm >= 256;
     transfer(true);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, offsetof(Wave, agpr)));
     a_.mov(reg::chunk, -256);
@@ -309,6 +356,11 @@ void BlockCompiler::loop_block() {
     const Label chunk = a_.newLabel(), iteration = a_.newLabel(), last = a_.newLabel(),
                 done = a_.newLabel();
     a_.bind(chunk);
+    if (keep_budget) a_.mov(budget_register, budget);
+    if (loop_.scalar_get != no_value)
+        a_.mov(x86::r14d,
+               x86::ptr(reg::wave, static_cast<int32_t>(offsetof(Wave, sgpr) +
+                                                        inst(loop_.scalar_get).imm * 4)));
     // Broadcasts are read from homes that the uniform code may fill: constants and registers only
     // are steady.
     position_ = 1;
@@ -318,21 +370,29 @@ void BlockCompiler::loop_block() {
 
     a_.bind(iteration);
     gp_reserved_ = 1u << 5 | 1u << 14 | 1u << 15;
-    segment(0);
-    gp_reserved_ = 0;
-    Mem cond;
-    position_ = 2;
-    if (!umem(t.cond, cond)) failed_ = true;
-    cond.setSize(4);
-    auto branch_if_last = [&](Label label) {
-        a_.cmp(cond, 0);
+    position_ = 0;
+    uniform_begin(0);
+    ++uniforms_[t.cond].uses;
+    for (const Value* v = schedule_.begin(0); v != schedule_.end(0); ++v) {
+        mark(*v);
+        uniform_op(*v);
+        gp_locked_ = gp_temps_ = 0;
+    }
+    auto branch_on_flags = [&](Label label) {
         if (while_set)
             a_.je(label);
         else
             a_.jne(label);
     };
-    branch_if_last(last);
-    a_.sub(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
+    const Gp cond_register = ureg(t.cond);
+    a_.test(cond_register, cond_register);
+    branch_on_flags(last);
+    ufree_all(false);
+    gp_reserved_ = 0;
+    if (keep_budget)
+        a_.sub(budget_register, block_->guest_count);
+    else
+        a_.sub(budget, block_->guest_count);
     a_.js(last);
     loop_lean_ = true;
     loop_enter_body(true);
@@ -351,10 +411,17 @@ void BlockCompiler::loop_block() {
     a_.jmp(chunk);
 
     a_.bind(done);
+    if (keep_budget) a_.mov(budget, budget_register);
+    loop_.scalar_get = loop_.scalar_set = no_value;
     segment(2);
     ufree_all(false);
     const Label leave_loop = a_.newLabel();
-    branch_if_last(leave_loop);
+    Mem cond;
+    position_ = 2;
+    if (!umem(t.cond, cond)) failed_ = true;
+    cond.setSize(4);
+    a_.cmp(cond, 0);
+    branch_on_flags(leave_loop);
     a_.jmp(over_label_);  // the next iteration is charged and has not run
     a_.bind(leave_loop);
     jump_to(while_set ? t.next : t.target);

@@ -51,6 +51,11 @@ void BlockCompiler::uniform_begin(uint32_t position) {
         for (Value a : inst(block_->term.cond).args)
             if (a != no_value) uniforms_[a].uses += 2;  // the compare may be repeated
     }
+    loop_scalar_done_ = false;
+    if (position == 0 && loop_.scalar_get != no_value) {
+        uniforms_[loop_.scalar_get].reg = 14;
+        gp_owner_[14] = loop_.scalar_get;
+    }
 }
 
 bool BlockCompiler::umem(Value v, Mem& m) {
@@ -164,7 +169,7 @@ Gp BlockCompiler::udef(Value v) {
 Gp BlockCompiler::udef_from(Value v, Value a) {
     UniformState& s = uniforms_[a];
     const bool w = wide(a);
-    if (s.reg >= 0 && s.uses == 1) {
+    if (s.reg >= 0 && s.uses == 1 && !(s.reg == 14 && loop_scalar_done_)) {
         const int r = s.reg;
         s.reg = -1;
         gp_owner_[r] = v;
@@ -280,6 +285,12 @@ void BlockCompiler::uniform_op(Value v) {
             a_.emit(X::kIdMov, m, x.isMem() ? Operand(ureg(a[0])) : x);
             const Home& home = schedule_.uniform_home(a[0]);
             if (home.kind == Home::Wave && home.index == offset) uniforms_[a[0]].stored = true;
+            if (v == loop_.scalar_set) {
+                if (gp_owner_[14] != no_value && gp_owner_[14] != a[0]) evict_gp(14);
+                const Gp r = ureg(a[0]);
+                if (r.id() != 14) a_.mov(x86::r14d, r);
+                loop_scalar_done_ = true;
+            }
             return finish();
         }
         case Op::BitsOf: {
