@@ -187,9 +187,13 @@ void BlockCompiler::lane_avx2(Value v) {
         case Op::Bitop3: {
             const Vec x = use(a[0]), y = use(a[1]), z = use(a[2]);
             // A function of y and z from four bits of the table, bit = 2 * y + z.
-            auto two = [&](uint32_t table) {
+            auto two = [&](uint32_t table) -> Vec {
+                if (table == 0xc) return y;
+                if (table == 0xa) return z;
                 const Vec t = tmp();
-                switch (table) {
+                const bool inverted = table == 0x3 || table == 0x5 || table == 0x7 ||
+                                      table == 0x1 || table == 0x9 || table == 0xb || table == 0xd;
+                switch (inverted ? table ^ 0xf : table) {
                     case 0x0:
                         e3(X::kIdVpxor, t, t, t);
                         break;
@@ -199,63 +203,69 @@ void BlockCompiler::lane_avx2(Value v) {
                     case 0xc:
                         mov(t, y);
                         break;
-                    case 0x3:
-                        mov(t, y);
-                        invert(t);
-                        break;
                     case 0xa:
                         mov(t, z);
-                        break;
-                    case 0x5:
-                        mov(t, z);
-                        invert(t);
                         break;
                     case 0x8:
                         e3(X::kIdVpand, t, y, z);
                         break;
-                    case 0x7:
-                        e3(X::kIdVpand, t, y, z);
-                        invert(t);
-                        break;
                     case 0xe:
                         e3(X::kIdVpor, t, y, z);
-                        break;
-                    case 0x1:
-                        e3(X::kIdVpor, t, y, z);
-                        invert(t);
                         break;
                     case 0x6:
                         e3(X::kIdVpxor, t, y, z);
                         break;
-                    case 0x9:
-                        e3(X::kIdVpxor, t, y, z);
-                        invert(t);
-                        break;
                     case 0x4:
                         e3(X::kIdVpandn, t, z, y);
                         break;  // y & ~z
-                    case 0xb:
-                        e3(X::kIdVpandn, t, z, y);
-                        invert(t);
-                        break;
-                    case 0x2:
-                        e3(X::kIdVpandn, t, y, z);
-                        break;  // ~y & z
                     default:
                         e3(X::kIdVpandn, t, y, z);
-                        invert(t);
-                        break;  // 0xd
+                        break;  // ~y & z
                 }
+                if (inverted) invert(t);
                 return t;
             };
-            const auto table = static_cast<uint32_t>(i.imm & 0xff);
-            const Vec yes = two(table >> 4), no = two(table & 15);
-            e3(X::kIdVpand, yes, yes, x);
-            e3(X::kIdVpandn, no, x, no);
-            e3(X::kIdVpor, yes, yes, no);
-            return result(yes);
+            const auto yes = static_cast<uint32_t>(i.imm >> 4 & 15),
+                       no = static_cast<uint32_t>(i.imm & 15);
+            const Vec d = tmp();
+            if (yes == no) {
+                mov(d, two(no));
+            } else if (yes == (no ^ 15)) {
+                e3(X::kIdVpxor, d, x, two(no));
+            } else if (no == 0) {
+                e3(X::kIdVpand, d, x, two(yes));
+            } else if (yes == 0) {
+                e3(X::kIdVpandn, d, x, two(no));
+            } else if (yes == 15) {
+                e3(X::kIdVpor, d, x, two(no));
+            } else {
+                const Vec t = tmp();
+                e3(X::kIdVpand, d, x, two(yes));
+                if ((no & ~yes) == 0) {  // then it does not hurt in the other lanes' bits
+                    e3(X::kIdVpor, d, d, two(no));
+                } else {
+                    e3(X::kIdVpandn, t, x, two(no));
+                    e3(X::kIdVpor, d, d, t);
+                }
+            }
+            return result(d);
         }
         case Op::Fshr32: {  // lo >> n | hi << 1 << (31 - n)
+            if (const ir::Inst& count = inst(a[2]);
+                count.op == Op::Splat32 && is_const(count.args[0])) {
+                const auto n = static_cast<uint32_t>(inst(count.args[0]).imm & 31);
+                const Vec hi = use(a[0]), lo = use(a[1]);
+                const Vec d = tmp();
+                if (n == 0) {
+                    mov(d, lo);
+                } else {
+                    const Vec t = tmp();
+                    a_.emit(X::kIdVpsrld, d, lo, Imm(n));
+                    a_.emit(X::kIdVpslld, t, hi, Imm(32 - n));
+                    e3(X::kIdVpor, d, d, t);
+                }
+                return result(d);
+            }
             const Vec hi = use(a[0]), lo = use(a[1]), n = use(a[2]);
             const Vec t = tmp(), s = tmp(), d = tmp();
             const Operand c = c32(31);
@@ -397,28 +407,48 @@ void BlockCompiler::lane_avx2(Value v) {
             return done();
         }
         case Op::FLdexp32: {
-            // In f64, where the product is exact for every f32 and |n| <= 500; one rounding back to
-            // f32.
             const Vec x = use(a[0]), n = use(a[1]);
-            const Vec c = tmp(), d = tmp(), e = tmp();
-            e3(X::kIdVpminsd, c, n, c32(500));
-            e3(X::kIdVpmaxsd, c, c, c32(static_cast<uint32_t>(-500)));
-            e3(X::kIdVpaddd, c, c, c32(1023));
-            const Vec lo = tmp();
-            for (int part = 0; part < 2; ++part) {
-                if (part) a_.emit(X::kIdVextracti128, e.xmm(), c, Imm(1));
-                a_.emit(X::kIdVpmovsxdq, e, part ? e.xmm() : c.xmm());
-                a_.emit(X::kIdVpsllq, e, e, Imm(52));
-                if (part) {
-                    a_.emit(X::kIdVextractf128, d.xmm(), x, Imm(1));
-                    a_.emit(X::kIdVcvtps2pd, d, d.xmm());
-                } else {
-                    a_.emit(X::kIdVcvtps2pd, d, x.xmm());
+            const Vec c = tmp(), d = tmp(), e = tmp(), lo = tmp();
+            const Label far = a_.newLabel(), done_label = a_.newLabel();
+            // 2^n is a normal number in all lanes: one multiplication, one rounding.
+            const Vec bias = c32(126).as<Vec>(), most = c32(253).as<Vec>();
+            e3(X::kIdVpaddd, c, n, bias);
+            e3(X::kIdVpminud, d, c, most);
+            e3(X::kIdVpcmpeqd, d, d, c);
+            a_.vmovmskps(x86::eax, d.ymm());
+            a_.cmp(x86::al, 0xff);
+            a_.jne(far);
+            e3(X::kIdVpcmpeqd, d, d, d);
+            e3(X::kIdVpsubd, c, c, d);
+            a_.emit(X::kIdVpslld, c, c, Imm(23));
+            e3(X::kIdVmulps, lo, x, c);
+            a_.bind(done_label);
+            cold(far, [this, x, n, c, d, e, lo, bias, done_label] {
+                // In f64, where the product is exact for every f32 and |n| <= 500; one rounding
+                // back to f32.
+                auto each = [&](InstId id, const Vec& to, const Vec& from, uint32_t value) {
+                    a_.emit(X::kIdVpbroadcastd, bias, pool32(value));
+                    a_.emit(id, to, from, bias);
+                };
+                each(X::kIdVpminsd, c, n, 500);
+                each(X::kIdVpmaxsd, c, c, static_cast<uint32_t>(-500));
+                each(X::kIdVpaddd, c, c, 1023);
+                for (int part = 0; part < 2; ++part) {
+                    if (part) a_.emit(X::kIdVextracti128, e.xmm(), c, Imm(1));
+                    a_.emit(X::kIdVpmovsxdq, e, part ? e.xmm() : c.xmm());
+                    a_.emit(X::kIdVpsllq, e, e, Imm(52));
+                    if (part) {
+                        a_.emit(X::kIdVextractf128, d.xmm(), x, Imm(1));
+                        a_.emit(X::kIdVcvtps2pd, d, d.xmm());
+                    } else {
+                        a_.emit(X::kIdVcvtps2pd, d, x.xmm());
+                    }
+                    a_.emit(X::kIdVmulpd, d, d, e);
+                    a_.emit(X::kIdVcvtpd2ps, part ? d.xmm() : lo.xmm(), d);
                 }
-                e3(X::kIdVmulpd, d, d, e);
-                a_.emit(X::kIdVcvtpd2ps, part ? d.xmm() : lo.xmm(), d);
-            }
-            a_.emit(X::kIdVinsertf128, lo, lo, d.xmm(), Imm(1));
+                a_.emit(X::kIdVinsertf128, lo, lo, d.xmm(), Imm(1));
+                a_.jmp(done_label);
+            });
             return result(lo);
         }
         case Op::FLdexp64: {

@@ -181,6 +181,21 @@ void BlockCompiler::lane_avx512(Value v) {
             return done();
         }
         case Op::Fshr32: {
+            if (const ir::Inst& count = inst(a[2]);
+                count.op == Op::Splat32 && is_const(count.args[0])) {
+                const Imm n(inst(count.args[0]).imm & 31);
+                if (schedule_.unit(a[0]) == schedule_.unit(a[1])) {
+                    const Operand x = use_or_mem(a[0]);
+                    release_operands();
+                    a_.emit(X::kIdVprord, def(u), x, n);
+                } else {
+                    const Vec lo = use(a[1]);
+                    const Operand hi = use_or_mem(a[0]);
+                    release_operands();
+                    a_.emit(X::kIdVpshrdd, def(u), lo, hi, n);
+                }
+                return done();
+            }
             const Vec hi = use(a[0]), lo = use(a[1]);
             const Operand n = use_or_mem(a[2]);
             const Vec t = tmp();
