@@ -336,6 +336,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     pool_.clear();
     pool32_.clear();
     pool64_.clear();
+    pool_vectors_.clear();
     tables_.clear();
     facts_.clear();
     facts_position_ = ~0u;
@@ -371,7 +372,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         colds_[i].emit();
     }
     out.code_size = static_cast<uint32_t>(a_.offset());
-    a_.align(asmjit::AlignMode::kZero, 16);
+    a_.align(asmjit::AlignMode::kZero, pool_vectors_.empty() ? 16 : 32);
     const auto pool_offset = static_cast<uint32_t>(a_.offset());
     a_.bind(pool_label_);
     if (!pool_.empty()) a_.embed(pool_.data(), pool_.size());

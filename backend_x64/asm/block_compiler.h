@@ -72,6 +72,7 @@ private:
     void mark_guest(uint32_t guest);
     Mem pool32(uint32_t value);
     Mem pool64(uint64_t value);
+    Mem pool_vector(uint64_t value);
     uint32_t pool_bytes(const void* data, uint32_t size, uint32_t align);
     const ir::Inst& inst(Value v) const { return block_->insts[v]; }
     // Code that is emitted behind the block's hot code.
@@ -169,6 +170,7 @@ private:
     // ---- lane operations ----
     Operand c32(uint32_t value);  // a constant in every lane, as a last source operand
     Operand c64(uint64_t value);
+    Vec c32v(uint32_t value);  // in a temporary
     Vec zero();
     Vec def_at(Unit u, const Vec& r);  // r has just been released
     void k(const KReg& mask, bool zeroing = false) {
@@ -268,7 +270,7 @@ private:
     } errors_;
     Label pool_label_, entry_label_, body_label_, over_label_;
     std::vector<uint8_t> pool_;
-    std::unordered_map<uint64_t, uint32_t> pool32_, pool64_;
+    std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_;
     std::unordered_map<std::string, uint32_t> tables_;
     std::vector<AddressFacts> facts_;
     uint32_t facts_position_ = ~0u;

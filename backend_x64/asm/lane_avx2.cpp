@@ -110,7 +110,7 @@ void BlockCompiler::lane_avx2(Value v) {
                         e3(X::kIdVpcmpgtq, t[part], ys, xs);
                     else
                         e3(X::kIdVpcmpgtq, t[part], xs, ys);
-                    vec_temps_ &= ~(1u << xs.id() | 1u << ys.id() | 1u << sign.as<Vec>().id());
+                    vec_temps_ &= ~(1u << xs.id() | 1u << ys.id());
                 } else if (swapped) {
                     e3(X::kIdVpcmpgtq, t[part], y, x);
                 } else {
@@ -309,7 +309,7 @@ void BlockCompiler::lane_avx2(Value v) {
             e3(X::kIdVpandn, t, t, x);
             a_.emit(X::kIdVcvtdq2ps, t, t);
             a_.emit(X::kIdVpsrld, t, t, Imm(23));
-            e3(X::kIdVpsubd, d, c32(158).as<Vec>(), t);
+            e3(X::kIdVpsubd, d, c32v(158), t);
             e3(X::kIdVpminsd, d, d, c32(32));
             e3(X::kIdVpxor, t, t, t);
             e3(X::kIdVpmaxsd, d, d, t);
@@ -366,7 +366,7 @@ void BlockCompiler::lane_avx2(Value v) {
             const InstId blend = w ? X::kIdVblendvpd : X::kIdVblendvps,
                          cmp = w ? X::kIdVcmppd : X::kIdVcmpps;
             const Vec m = tmp(), t = tmp(), d[2] = {tmp(), w ? tmp() : Vec()};
-            const Vec q = i.imm ? (w ? c64(1ull << 51) : c32(1u << 22)).as<Vec>() : Vec();
+            const Operand q = i.imm ? (w ? c64(1ull << 51) : c32(1u << 22)) : Operand();
             for (uint32_t part = 0; part < (w ? 2u : 1u); ++part) {
                 const Vec x = use(a[0], part), y = use(a[1], part), r = d[part];
                 // b when either is NaN; for equal values (zeros) the signs decide; a when only b is
@@ -411,7 +411,8 @@ void BlockCompiler::lane_avx2(Value v) {
             const Vec c = tmp(), d = tmp(), e = tmp(), lo = tmp();
             const Label far = a_.newLabel(), done_label = a_.newLabel();
             // 2^n is a normal number in all lanes: one multiplication, one rounding.
-            const Vec bias = c32(126).as<Vec>(), most = c32(253).as<Vec>();
+            const Vec bias = c32v(126);
+            const Operand most = c32(253);
             e3(X::kIdVpaddd, c, n, bias);
             e3(X::kIdVpminud, d, c, most);
             e3(X::kIdVpcmpeqd, d, d, c);
@@ -577,11 +578,9 @@ void BlockCompiler::lane_avx2(Value v) {
                     a_.emit(X::kIdVroundpd, d, d, Imm(3 | 8));
                     const Operand magic = c64(0x4330000000000000);
                     e3(X::kIdVaddpd, d, d, magic);
-                    vec_temps_ &= ~(1u << magic.as<Vec>().id());
                     a_.emit(X::kIdVextractf128, s.xmm(), d, Imm(1));
                     a_.emit(X::kIdVshufps, d.xmm(), d.xmm(), s.xmm(), Imm(0x88));
                 }
-                vec_temps_ &= ~(1u << low.as<Vec>().id() | 1u << high.as<Vec>().id());
             }
             // Lanes 0 1 4 5 and 2 3 6 7 -> 0..7.
             a_.emit(X::kIdVinserti128, t[0], t[0], t[1].xmm(), Imm(1));

@@ -77,10 +77,16 @@ BlockCompiler::Source BlockCompiler::source(Unit u) {
             return {Source::Full, x86::ptr(reg::frame, reg::chunk, 0,
                                            static_cast<int32_t>(offsetof(Frame, lane_id) + 256))};
         case Op::Splat32:
+            if (is_const(i.args[0]) && !avx512_) {
+                const auto c = static_cast<uint32_t>(inst(i.args[0]).imm);
+                return {Source::Full, pool_vector(c | uint64_t{c} << 32)};
+            }
             if (is_const(i.args[0]))
                 return {Source::Bcast32, pool32(static_cast<uint32_t>(inst(i.args[0]).imm))};
             return {Source::Bcast32, home_mem(schedule_.uniform_home(i.args[0]))};
         case Op::Splat64:
+            if (is_const(i.args[0]) && !avx512_)
+                return {Source::Full, pool_vector(inst(i.args[0]).imm)};
             if (is_const(i.args[0])) return {Source::Bcast64, pool64(inst(i.args[0]).imm)};
             return {Source::Bcast64, home_mem(schedule_.uniform_home(i.args[0]))};
         default:
@@ -410,17 +416,29 @@ void BlockCompiler::end_instruction() {
     }
 }
 
+// AVX2 has no broadcasts in operands: there the pool holds whole vectors.
+Mem BlockCompiler::pool_vector(uint64_t value) {
+    auto [it, added] = pool_vectors_.try_emplace(value, 0);
+    if (added) {
+        const uint64_t vector[4] = {value, value, value, value};
+        it->second = pool_bytes(vector, 32, 32);
+    }
+    return x86::ptr(pool_label_, static_cast<int32_t>(it->second));
+}
+
 Operand BlockCompiler::c32(uint32_t value) {
     if (avx512_) return pool32(value)._1to16();
-    const Vec t = tmp();
-    a_.emit(X::kIdVpbroadcastd, t, pool32(value));
-    return t;
+    return pool_vector(value | uint64_t{value} << 32);
 }
 
 Operand BlockCompiler::c64(uint64_t value) {
     if (avx512_) return pool64(value)._1to8();
+    return pool_vector(value);
+}
+
+Vec BlockCompiler::c32v(uint32_t value) {
     const Vec t = tmp();
-    a_.emit(X::kIdVpbroadcastq, t, pool64(value));
+    a_.emit(X::kIdVpbroadcastd, t, pool32(value));
     return t;
 }
 
