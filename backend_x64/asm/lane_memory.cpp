@@ -206,7 +206,9 @@ void BlockCompiler::branch_if_any(const LaneAccess& m, const Vec& x, const Opera
 
 // What the accesses of a region that share an address know about it: found once, kept in two
 // registers.
-enum Pattern : uint32_t { consecutive = 0, same = 1, offsets = 2, arbitrary = 3 };
+// strided: dwords 16 bytes apart in LDS, as a work-item's row of a tile of four-dword elements.
+enum Pattern : uint32_t { consecutive = 0, same = 1, strided = 2, offsets = 3, arbitrary = 4 };
+constexpr uint32_t stride_bytes = 16;
 
 BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     if (facts_position_ != position_) facts_.clear();
@@ -257,6 +259,21 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         a_.mov(f.pattern, same);
         a_.jmp(found);
         a_.bind(differ);
+        if (m.space == lds_space && m.bytes == 4 && m.access == Access::Dwords && m.full) {
+            const Label irregular = a_.newLabel();
+            branch_if_any(m, m.t, index_table({0}, 16, stride_bytes), cmp_ne, irregular);
+            // The loads read to the end of the last stride.
+            a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
+            a_.sub(x86::edx, static_cast<int32_t>(f.max_imm) +
+                                 static_cast<int32_t>(chunk_lanes() * stride_bytes));
+            a_.jb(irregular);
+            a_.vmovd(x86::eax, m.lo.xmm());
+            a_.cmp(x86::eax, x86::edx);
+            a_.ja(irregular);
+            a_.mov(f.pattern, strided);
+            a_.jmp(found);
+            a_.bind(irregular);
+        }
         offsets_base(m);
         a_.mov(f.pattern, offsets);
         a_.jmp(found);
@@ -690,6 +707,18 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         distances(m);
         gather_dwords(m, m.t);
         a_.bind(differ);
+        if (m.space == lds_space && m.bytes == 4 && m.full) {
+            const Label irregular = a_.newLabel();
+            a_.cmp(m.pattern, strided);
+            a_.jne(irregular);
+            if (m.store) {
+                distances(m);
+                gather_dwords(m, m.t);
+            } else {
+                load_strided(m);
+            }
+            a_.bind(irregular);
+        }
         a_.cmp(m.pattern, offsets);
         a_.jne(m.slow);
     } else {
@@ -710,6 +739,34 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
     a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
     a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.t, m.t, m.lo);
     gather_dwords(m, m.t);
+}
+
+// Whole vectors, then one dword out of four.
+void BlockCompiler::load_strided(const LaneAccess& m) {
+    auto at = [&](uint32_t part) {
+        return x86::ptr(m.address, static_cast<int32_t>(m.imm + part * width()));
+    };
+    const Vec &d = m.data[0], &z = m.z[0];
+    if (avx512_) {
+        const Mem every_fourth = index_table({0, 0}, 8, 4);
+        movu(z, at(0));
+        movu(d, every_fourth);
+        a_.emit(X::kIdVpermi2d, d, z, at(1));
+        movu(z, at(2));
+        movu(m.t, every_fourth);
+        a_.emit(X::kIdVpermi2d, m.t, z, at(3));
+        a_.emit(X::kIdVinserti64x4, d, d, half(m.t), Imm(1));
+    } else {
+        static constexpr uint32_t order[16] = {0, 4, 1, 5, 2, 6, 3, 7};
+        movu(z, at(0));
+        a_.emit(X::kIdVunpcklps, z, z, at(1));  // lanes 0 2 | 1 3
+        movu(m.t, at(2));
+        a_.emit(X::kIdVunpcklps, m.t, m.t, at(3));  // 4 6 | 5 7
+        a_.emit(X::kIdVunpcklpd, z, z, m.t);
+        movu(d, pool_table(order));
+        a_.emit(X::kIdVpermd, d, d, z);
+    }
+    a_.jmp(m.done);
 }
 
 void BlockCompiler::gather_dwords(const LaneAccess& m, const Vec& index) {

@@ -182,6 +182,43 @@ TEST_P(MemoryTest, LdsBounds) {
             }
 }
 
+// Accesses that share an address share its test; patterns may differ from chunk to chunk.
+TEST_P(MemoryTest, SharedAddresses) {
+    Rng rng(16);
+    std::vector<uint32_t> buffer(4096);
+    for (uint32_t& x : buffer) x = static_cast<uint32_t>(rng());
+    for (uint32_t pattern = 0; pattern < patterns + 1; ++pattern)
+        for (int variant = 0; variant < 8; ++variant) {
+            const bool lds = variant & 1, partial = variant & 2;
+            Builder b;
+            const Value mask = partial ? b.exec() : b.full();
+            const Value address = b.v(0);
+            const uint32_t aux = ir::make_aux(Access::Dwords, 1);
+            uint32_t row = 16;
+            for (uint64_t imm : {0, 4, 8, 12, 256}) {
+                const Value v =
+                    lds ? b.op(Op::LoadLds, {address, mask}, imm, aux)
+                        : b.op(Op::LoadGlobalS, {b.op(Op::GetS64, {}, 6), address, mask}, imm, aux);
+                b.op(Op::SetV, {b.op(Op::Elem, {v}, 0), mask}, row++);
+            }
+            if (lds)
+                for (uint64_t imm : {0, 16})
+                    b.op(Op::StoreLds, {address, mask}, imm, aux,
+                         {b.v(9), ir::no_value, ir::no_value, ir::no_value});
+            prepare = [&](State& s) {
+                s.wave.set_s64(6, reinterpret_cast<uint64_t>(buffer.data()));
+                const uint32_t first =
+                    variant & 4 ? lds_bytes - 1024 - 260 + static_cast<uint32_t>(rng() % 16) * 4
+                                : static_cast<uint32_t>(rng() % 16) * 4;
+                for (uint32_t l = 0; l < 64; ++l)
+                    s.wave.row(0)[l] =
+                        first + offset(pattern < patterns ? pattern : l / 16 % 4, l, 4, rng);
+            };
+            compare(b.block, rng, 2);
+            if (HasFatalFailure()) return;
+        }
+}
+
 // One address for all lanes, known when the block is translated.
 TEST_P(MemoryTest, UniformAddresses) {
     Rng rng(15);
