@@ -234,6 +234,8 @@ private:
     void distances(const LaneAccess& m);
     void check_uneven(const LaneAccess& m, int64_t max_imm, Label unknown);
     void offsets_base(const LaneAccess& m);
+    static bool may_be_strided(const LaneAccess& m);
+    void branch_unless_strided(const LaneAccess& m, Label irregular);
     void load_strided(const LaneAccess& m);
     void gather_dwords(const LaneAccess& m, const Vec& index);
     void memory_patterns(LaneAccess& m);

@@ -259,17 +259,9 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         a_.mov(f.pattern, same);
         a_.jmp(found);
         a_.bind(differ);
-        if (m.space == lds_space && m.bytes == 4 && m.access == Access::Dwords && m.full) {
+        if (may_be_strided(m)) {
             const Label irregular = a_.newLabel();
-            branch_if_any(m, m.t, index_table({0}, 16, stride_bytes), cmp_ne, irregular);
-            // The loads read to the end of the last stride.
-            a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
-            a_.sub(x86::edx, static_cast<int32_t>(f.max_imm) +
-                                 static_cast<int32_t>(chunk_lanes() * stride_bytes));
-            a_.jb(irregular);
-            a_.vmovd(x86::eax, m.lo.xmm());
-            a_.cmp(x86::eax, x86::edx);
-            a_.ja(irregular);
+            branch_unless_strided(m, irregular);
             a_.mov(f.pattern, strided);
             a_.jmp(found);
             a_.bind(irregular);
@@ -365,6 +357,15 @@ void BlockCompiler::branch_if_lanes_differ(const LaneAccess& m, Label differ) {
         a_.emit(X::kIdVptest, m.full ? m.t : m.mask_v, m.t);
     }
     a_.jnz(differ);
+}
+
+bool BlockCompiler::may_be_strided(const LaneAccess& m) {
+    return m.space == lds_space && m.bytes == 4 && m.access == Access::Dwords && m.full;
+}
+
+// m.t holds the distances from lane 0.
+void BlockCompiler::branch_unless_strided(const LaneAccess& m, Label irregular) {
+    branch_if_any(m, m.t, index_table({0}, 16, stride_bytes), cmp_ne, irregular);
 }
 
 // m.address: from lane 0 to the base of the offsets that gathers use.
@@ -707,7 +708,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         distances(m);
         gather_dwords(m, m.t);
         a_.bind(differ);
-        if (m.space == lds_space && m.bytes == 4 && m.full) {
+        if (may_be_strided(m)) {
             const Label irregular = a_.newLabel();
             a_.cmp(m.pattern, strided);
             a_.jne(irregular);
@@ -728,6 +729,12 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
             broadcast();
         }
         a_.bind(differ);
+        if (may_be_strided(m) && !m.store) {
+            const Label irregular = a_.newLabel();
+            branch_unless_strided(m, irregular);
+            load_strided(m);
+            a_.bind(irregular);
+        }
         offsets_base(m);
     }
     if (m.space == lds_space) {
@@ -748,20 +755,23 @@ void BlockCompiler::load_strided(const LaneAccess& m) {
     };
     const Vec &d = m.data[0], &z = m.z[0];
     if (avx512_) {
-        const Mem every_fourth = index_table({0, 0}, 8, 4);
+        // The last vector ends with the last lane's dword.
         movu(z, at(0));
-        movu(d, every_fourth);
+        movu(d, index_table({0, 16, 0, 16}, 4, 4));
         a_.emit(X::kIdVpermi2d, d, z, at(1));
         movu(z, at(2));
-        movu(m.t, every_fourth);
-        a_.emit(X::kIdVpermi2d, m.t, z, at(3));
+        movu(m.t, index_table({0, 19, 0, 19}, 4, 4));
+        a_.emit(X::kIdVpermi2d, m.t, z, at(3).cloneAdjusted(-12));
         a_.emit(X::kIdVinserti64x4, d, d, half(m.t), Imm(1));
     } else {
         static constexpr uint32_t order[16] = {0, 4, 1, 5, 2, 6, 3, 7};
         movu(z, at(0));
         a_.emit(X::kIdVunpcklps, z, z, at(1));  // lanes 0 2 | 1 3
         movu(m.t, at(2));
-        a_.emit(X::kIdVunpcklps, m.t, m.t, at(3));  // 4 6 | 5 7
+        static constexpr uint32_t five[16] = {~0u, ~0u, ~0u, ~0u, ~0u};
+        movu(d, pool_table(five));
+        a_.emit(X::kIdVmaskmovps, d, d, at(3));
+        a_.emit(X::kIdVunpcklps, m.t, m.t, d);  // 4 6 | 5 7
         a_.emit(X::kIdVunpcklpd, z, z, m.t);
         movu(d, pool_table(order));
         a_.emit(X::kIdVpermd, d, d, z);
