@@ -287,7 +287,7 @@ void BlockCompiler::region_body() {
     }
     // Next uses, by a walk backwards.
     for (uint32_t i = count; i-- > 0;) {
-        if (loop_lean_ && loop_leaves_out(begin[i])) {
+        if (loop_other_part(i) || (loop_lean_ && loop_leaves_out(begin[i]))) {
             skip_[i] = 1;
             continue;
         }
@@ -330,6 +330,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     loop_ = {};
     pinned_ = gp_reserved_ = 0;
     loop_prefer_.clear();
+    loop_part_of_.clear();
     out_ = &out;
     out = {};
     colds_.clear();

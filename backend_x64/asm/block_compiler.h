@@ -212,6 +212,10 @@ private:
         std::vector<Value> unread;  // writes that only the last iteration has to do
     };
     bool loop_suits() const;
+    void loop_split();
+    bool loop_other_part(uint32_t i) const {  // i: index into the region
+        return !loop_part_of_.empty() && loop_part_of_[i] != loop_part_;
+    }
     void loop_pin();
     void loop_enter_body(bool lean);
     bool loop_set(Value v);
@@ -283,6 +287,8 @@ private:
     // loop state
     Loop loop_;
     bool loops_ = true, loop_lean_ = false, loop_scalar_done_ = false;
+    std::vector<uint8_t> loop_part_of_;  // by index into the region; empty: one part
+    uint32_t loop_part_ = 0, loop_parts_ = 1;
     uint32_t pinned_ = 0;              // vector registers that no value may be given
     std::vector<int8_t> loop_prefer_;  // by unit
     uint32_t gp_reserved_ = 0;

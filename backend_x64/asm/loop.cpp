@@ -72,6 +72,64 @@ bool BlockCompiler::loop_suits() const {
     return !from_memory[t.cond];
 }
 
+// Parts of the body that share no value and no row may run one after the other, each with all its
+// iterations: what one part hands on then fits the registers, where all of it would not. (A row
+// that goes through memory costs a store and a load in every iteration's critical path.)
+void BlockCompiler::loop_split() {
+    loop_part_of_.clear();
+    loop_parts_ = 1;
+    const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
+    const Value* const body = schedule_.begin(1);
+    constexpr uint32_t rows = 512;
+    std::vector<uint32_t> parent(count + rows), node(block_->insts.size(), no_use);
+    for (uint32_t i = 0; i < parent.size(); ++i) parent[i] = i;
+    auto find = [&](uint32_t i) {
+        while (parent[i] != i) i = parent[i] = parent[parent[i]];
+        return i;
+    };
+    std::vector<bool> set(rows), carried(rows);
+    for (uint32_t i = 0; i < count; ++i) {
+        node[body[i]] = i;
+        if (inst(body[i]).op == Op::SetV) set[inst(body[i]).imm] = true;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const ir::Inst& x = inst(body[i]);
+        if (x.op == Op::SetV || (x.op == Op::GetV && set[x.imm]))
+            parent[find(i)] = find(count + static_cast<uint32_t>(x.imm));
+        scratch_units_.clear();
+        schedule_.units_read(body[i], scratch_units_);
+        for (Unit u : scratch_units_) {
+            const Value p = schedule_.producer(u);
+            if (node[p] != no_use) parent[find(i)] = find(node[p]);
+            if (inst(p).op != Op::GetV || !set[inst(p).imm]) continue;
+            parent[find(i)] = find(count + static_cast<uint32_t>(inst(p).imm));
+            carried[inst(p).imm] = true;
+        }
+    }
+    std::vector<uint32_t> rows_of(parent.size());
+    uint32_t total = 0, largest = 0;
+    for (uint32_t r = 0; r < rows; ++r) {
+        if (!carried[r]) continue;
+        ++total;
+        largest = std::max(largest, ++rows_of[find(count + r)]);
+    }
+    const uint32_t room = avx512_ ? 24 : 12;
+    if (total <= room || largest > room / 2) return;
+    const uint32_t parts = (total + room - 1) / room, share = (total + parts - 1) / parts;
+    std::vector<uint32_t> part_of(parent.size(), no_use);
+    loop_part_of_.resize(count);
+    uint32_t filled = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t root = find(i);
+        if (part_of[root] == no_use) {
+            if (filled && filled + rows_of[root] > share) ++loop_parts_, filled = 0;
+            part_of[root] = loop_parts_ - 1;
+            filled += rows_of[root];
+        }
+        loop_part_of_[i] = static_cast<uint8_t>(part_of[root]);
+    }
+}
+
 // Which registers stay in vector registers: first those that iterations hand on, then what they
 // only read.
 void BlockCompiler::loop_pin() {
@@ -94,9 +152,11 @@ void BlockCompiler::loop_pin() {
     };
     std::vector<uint32_t> uses(schedule_.unit_count());
     std::vector<Unit> order;
-    for (const Value* v = schedule_.begin(1); v != schedule_.end(1); ++v) {
+    const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
+    for (uint32_t i = 0; i < count; ++i) {
+        if (loop_other_part(i)) continue;
         scratch_units_.clear();
-        schedule_.units_read(*v, scratch_units_);
+        schedule_.units_read(schedule_.begin(1)[i], scratch_units_);
         for (Unit u : scratch_units_)
             if (!uses[u]++) order.push_back(u);
     }
@@ -106,11 +166,11 @@ void BlockCompiler::loop_pin() {
     }
     // Registers that the body needs for its own: values alive at once, and a few while they are
     // computed. A value that becomes a row's next one is assumed to take the old one's place.
-    const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
     std::vector<int> change(count + 1);
     std::vector<uint32_t> last(schedule_.unit_count());
     std::vector<bool> handed_on(schedule_.unit_count());
     for (uint32_t i = 0; i < count; ++i) {
+        if (loop_other_part(i)) continue;
         const Value v = schedule_.begin(1)[i];
         const bool set = inst(v).op == Op::SetV;
         if (set && reads[inst(v).imm]) handed_on[schedule_.unit(inst(v).args[0])] = true;
@@ -120,6 +180,7 @@ void BlockCompiler::loop_pin() {
         for (Unit u : scratch_units_) last[u] = i;
     }
     for (uint32_t i = 0; i < count; ++i) {
+        if (loop_other_part(i)) continue;
         const Value v = schedule_.begin(1)[i];
         const ir::Type type = ir::op_info(inst(v).op).result;
         if (type == ir::Type::N || (type == ir::Type::M && avx512_)) continue;
@@ -301,7 +362,7 @@ bool BlockCompiler::loop_set(Value v) {
 }
 
 void BlockCompiler::loop_block() {
-    loop_pin();
+    loop_split();
     collectors_.clear();  // no mask leaves the region
     facts_limit_ = 3;
     const Terminator& t = block_->term;
@@ -316,7 +377,6 @@ void BlockCompiler::loop_block() {
     const Gp budget_register = x86::r15;
     const Mem budget = x86::qword_ptr(reg::wave, offsetof(Wave, budget));
     const bool keep_budget = !uses_arows;
-    if (!masks) loop_keep_scalar();
 
     // What the uniform code changes, as it was before the first iteration.
     std::vector<int32_t> changed{static_cast<int32_t>(offsetof(Wave, budget)),
@@ -351,66 +411,75 @@ void BlockCompiler::loop_block() {
 
     transfer(true);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, offsetof(Wave, agpr)));
-    a_.mov(reg::chunk, -256);
-    if (masks) a_.mov(reg::bits, -8);
-    const Label chunk = a_.newLabel(), iteration = a_.newLabel(), last = a_.newLabel(),
-                done = a_.newLabel();
-    a_.bind(chunk);
-    if (keep_budget) a_.mov(budget_register, budget);
-    if (loop_.scalar_get != no_value)
-        a_.mov(x86::r14d,
-               x86::ptr(reg::wave, static_cast<int32_t>(offsetof(Wave, sgpr) +
-                                                        inst(loop_.scalar_get).imm * 4)));
-    // Broadcasts are read from homes that the uniform code may fill: constants and registers only
-    // are steady.
-    position_ = 1;
-    units_.assign(schedule_.unit_count(), {});
-    for (const auto* pins : {&loop_.carried, &loop_.steady})
-        for (const Pin& p : *pins) load_vec(p.unit, p.reg);
-
-    a_.bind(iteration);
-    gp_reserved_ = 1u << 5 | 1u << 14 | 1u << 15;
-    position_ = 0;
-    uniform_begin(0);
-    ++uniforms_[t.cond].uses;
-    for (const Value* v = schedule_.begin(0); v != schedule_.end(0); ++v) {
-        mark(*v);
-        uniform_op(*v);
-        gp_locked_ = gp_temps_ = 0;
-    }
     auto branch_on_flags = [&](Label label) {
         if (while_set)
             a_.je(label);
         else
             a_.jne(label);
     };
-    const Gp cond_register = ureg(t.cond);
-    a_.test(cond_register, cond_register);
-    branch_on_flags(last);
-    ufree_all(false);
-    gp_reserved_ = 0;
-    if (keep_budget)
-        a_.sub(budget_register, block_->guest_count);
-    else
-        a_.sub(budget, block_->guest_count);
-    a_.js(last);
-    loop_lean_ = true;
-    loop_enter_body(true);
-    region_body();
-    loop_lean_ = false;
-    a_.jmp(iteration);
+    for (loop_part_ = 0; loop_part_ < loop_parts_; ++loop_part_) {
+        if (loop_part_) {
+            transfer(false);
+            uniforms_.assign(block_->insts.size(), {});
+        }
+        loop_pin();
+        if (!masks) loop_keep_scalar();
+        a_.mov(reg::chunk, -256);
+        if (masks) a_.mov(reg::bits, -8);
+        const Label chunk = a_.newLabel(), iteration = a_.newLabel(), last = a_.newLabel(),
+                    done = a_.newLabel();
+        a_.bind(chunk);
+        if (keep_budget) a_.mov(budget_register, budget);
+        if (loop_.scalar_get != no_value)
+            a_.mov(x86::r14d,
+                   x86::ptr(reg::wave, static_cast<int32_t>(offsetof(Wave, sgpr) +
+                                                            inst(loop_.scalar_get).imm * 4)));
+        // Broadcasts are read from homes that the uniform code may fill: constants and registers
+        // only are steady.
+        position_ = 1;
+        units_.assign(schedule_.unit_count(), {});
+        for (const auto* pins : {&loop_.carried, &loop_.steady})
+            for (const Pin& p : *pins) load_vec(p.unit, p.reg);
 
-    a_.bind(last);
-    guest_ = ~0u;
-    loop_enter_body(false);
-    region_body();
-    if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
-    a_.add(reg::chunk, width());
-    a_.jz(done);
-    transfer(false);
-    a_.jmp(chunk);
+        a_.bind(iteration);
+        gp_reserved_ = 1u << 5 | 1u << 14 | 1u << 15;
+        position_ = 0;
+        uniform_begin(0);
+        ++uniforms_[t.cond].uses;
+        for (const Value* v = schedule_.begin(0); v != schedule_.end(0); ++v) {
+            mark(*v);
+            uniform_op(*v);
+            gp_locked_ = gp_temps_ = 0;
+        }
+        const Gp cond_register = ureg(t.cond);
+        a_.test(cond_register, cond_register);
+        branch_on_flags(last);
+        ufree_all(false);
+        gp_reserved_ = 0;
+        if (keep_budget)
+            a_.sub(budget_register, block_->guest_count);
+        else
+            a_.sub(budget, block_->guest_count);
+        a_.js(last);
+        loop_lean_ = true;
+        loop_enter_body(true);
+        region_body();
+        loop_lean_ = false;
+        a_.jmp(iteration);
 
-    a_.bind(done);
+        a_.bind(last);
+        guest_ = ~0u;
+        loop_enter_body(false);
+        region_body();
+        if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
+        a_.add(reg::chunk, width());
+        a_.jz(done);
+        transfer(false);
+        a_.jmp(chunk);
+
+        a_.bind(done);
+    }
+    loop_part_of_.clear();
     if (keep_budget) a_.mov(budget, budget_register);
     loop_.scalar_get = loop_.scalar_set = no_value;
     segment(2);

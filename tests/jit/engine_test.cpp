@@ -208,37 +208,44 @@ TEST_P(EngineTest, UniformLoopsKeepRegisters) {
     const uint32_t dword = ir::make_aux(ir::Access::Dwords, 1);
     static constexpr Op ops[] = {Op::Add32,  Op::Sub32,  Op::Xor32,  Op::Mul32,  Op::MinS32,
                                  Op::FAdd32, Op::FMul32, Op::FMax32, Op::FFma32, Op::Select32};
-    for (int round = 0; round < 150; ++round) {
+    for (int round = 0; round < 240; ++round) {
         Builder b;
         const uint32_t rows = 2 + static_cast<uint32_t>(rng() % (round % 3 == 0 ? 36 : 12));
+        // Rows of different families have nothing to do with each other.
+        const uint32_t families = round % 6 == 0 ? 6 + static_cast<uint32_t>(rng() % 30) : 1;
         const bool partial = rng() % 2;
         const Value mask = partial ? b.exec() : b.full();
         const Value n = b.op(Op::USub32, {b.op(Op::GetS32, {}, 0), b.c32(1)});
-        std::vector<Value> values;
+        std::vector<std::vector<Value>> values(families);
         for (uint32_t r = 0; r < rows; ++r)
-            if (rng() % 4) values.push_back(b.v(r));
-        values.push_back(b.op(Op::Splat32, {n}));
-        values.push_back(b.op(Op::Splat32, {b.op(Op::GetS32, {}, 20)}));
-        values.push_back(b.op(Op::Splat32, {b.c32(random_dword(rng))}));
-        values.push_back(
+            if (rng() % 4) values[r % families].push_back(b.v(r));
+        for (auto& family : values) {
+            family.push_back(b.op(Op::Splat32, {n}));
+            family.push_back(b.op(Op::Splat32, {b.op(Op::GetS32, {}, 20)}));
+            family.push_back(b.op(Op::Splat32, {b.c32(random_dword(rng))}));
+        }
+        values[0].push_back(
             b.op(Op::Elem,
                  {b.op(Op::LoadLds,
-                       {b.op(Op::And32, {values[0], b.op(Op::Splat32, {b.c32(0xffc)})}), mask}, 0,
-                       dword)},
+                       {b.op(Op::And32, {values[0][0], b.op(Op::Splat32, {b.c32(0xffc)})}), mask},
+                       0, dword)},
                  0));
-        const size_t count = 1 + rng() % 30;
-        auto any = [&] { return values[rng() % values.size()]; };
+        const size_t count = 1 + rng() % (30 + 2 * families);
+        size_t family = 0;
+        auto any = [&] { return values[family][rng() % values[family].size()]; };
         for (size_t k = 0; k < count; ++k) {
+            family = rng() % families;
             const Op op = ops[rng() % std::size(ops)];
-            if (op == Op::FFma32)
-                values.push_back(b.op(op, {any(), any(), any()}));
-            else if (op == Op::Select32)
-                values.push_back(b.op(op, {b.op(Op::CmpLtS32, {any(), any()}), any(), any()}));
-            else
-                values.push_back(b.op(op, {any(), any()}, op == Op::FMax32 ? 1 : 0));
+            values[family].push_back(
+                op == Op::FFma32     ? b.op(op, {any(), any(), any()})
+                : op == Op::Select32 ? b.op(op, {b.op(Op::CmpLtS32, {any(), any()}), any(), any()})
+                                     : b.op(op, {any(), any()}, op == Op::FMax32 ? 1 : 0));
         }
-        for (uint32_t r = 0; r < rows; ++r)
+        for (uint32_t r = 0; r < rows; ++r) {
+            family = r % families;
             if (rng() % 3) b.op(Op::SetV, {any(), mask}, r);
+        }
+        family = 0;
         b.op(Op::SetS32, {n}, 0);
         b.op(Op::SetS32, {b.op(Op::UXor32, {b.op(Op::GetS32, {}, 1), n})}, 1);
         for (uint32_t k = 0; k < rng() % 3; ++k)  // masks that nobody in the loop reads
