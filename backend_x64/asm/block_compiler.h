@@ -4,7 +4,8 @@
 //   uniform.cpp         general registers, uniform operations
 //   lane_common.cpp     operations whose lowering is a row of a table
 //   lane_avx512.cpp, lane_avx2.cpp   the others
-//   lane_memory.cpp     loads and stores      cross.cpp   cross-lane operations
+//   lane_memory.cpp, lane_patterns.cpp, lane_consecutive.cpp, lane_gather.cpp   loads and stores
+//   cross.cpp           cross-lane operations
 #pragma once
 
 #include <asmjit/x86.h>
@@ -223,7 +224,7 @@ private:
     void loop_keep_scalar();
     void loop_block();
 
-    // ---- lane_memory.cpp ----
+    // ---- lane_memory.cpp, lane_patterns.cpp ----
     struct LaneAccess;
     void lane_memory(Value v);
     // An address that several accesses of a region share.
@@ -234,30 +235,45 @@ private:
     };
     AddressFacts* shared_facts(LaneAccess& m);
     void find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven, Label unknown);
-    void branch_if_lanes_differ(const LaneAccess& m, Label differ);
-    void distances(const LaneAccess& m);
     void check_uneven(const LaneAccess& m, int64_t max_imm, Label unknown);
-    void offsets_base(const LaneAccess& m);
+    void branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y, uint32_t predicate,
+                       Label label);
+    void find_first_lane(const LaneAccess& m);
+    void lead(const LaneAccess& m, const Vec& to, const Vec& from);
+    void find_same(const LaneAccess& m, Label differ);
     static bool may_be_strided(const LaneAccess& m);
-    void branch_unless_strided(const LaneAccess& m, Label irregular);
-    void load_strided(const LaneAccess& m);
-    void gather_dwords(const LaneAccess& m, const Vec& index);
+    void find_strided(const LaneAccess& m, Label irregular);
+    void offsets_base(const LaneAccess& m);
+    Vec offsets_index(const LaneAccess& m);
     void memory_patterns(LaneAccess& m);
     void memory_broadcast(LaneAccess m, Value uniform);
     void memory_scratch_row(const LaneAccess& m, const Home& home, Value uniform);
-    void memory_consecutive(const LaneAccess& m);
-    void memory_gather(const LaneAccess& m);
     void memory_slow(const LaneAccess& m);
-    void branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y, uint32_t predicate,
-                       Label label);
-    void masked_load(const LaneAccess& m, const Vec& data, const Mem& from);
-    void masked_store(const LaneAccess& m, const Mem& to, const Vec& data);
+    // ---- lane_consecutive.cpp ----
+    void memory_consecutive(const LaneAccess& m);
+    void memory_consecutive_narrow(const LaneAccess& m);
+    void masked_load(const LaneAccess& m, uint32_t part, const Vec& data, const Mem& from);
+    void masked_store(const LaneAccess& m, uint32_t part, const Mem& to, const Vec& data);
+    Vec part_mask(const LaneAccess& m, uint32_t part);
     Mem pool_table(const void* bytes);
     Mem index_table(std::initializer_list<uint32_t> start, uint32_t run, uint32_t step);
+    void deinterleave(const LaneAccess& m);
+    void interleave(const LaneAccess& m);
+    void deinterleave3(const LaneAccess& m);
+    void interleave3(const LaneAccess& m);
     void deinterleave_avx512(const LaneAccess& m);
     void interleave_avx512(const LaneAccess& m);
     void deinterleave_avx2(const LaneAccess& m);
     void interleave_avx2(const LaneAccess& m);
+    // ---- lane_gather.cpp ----
+    void memory_gather(const LaneAccess& m);
+    void load_same(const LaneAccess& m);
+    void load_strided(const LaneAccess& m);
+    void copy_lanes(const LaneAccess& m, const Vec& index);
+    void scatter(const LaneAccess& m, const Vec& index);
+    void load_lanes(const LaneAccess& m, const Vec& index);
+    void load_element(const LaneAccess& m, const Vec& x, uint32_t at, const Mem& from);
+    void store_lanes(const LaneAccess& m, const Vec& index);
     // ---- cross.cpp ----
     void cross_op(Value v);
 

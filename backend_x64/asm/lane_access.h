@@ -1,0 +1,91 @@
+// What the source files of lane loads and stores share.
+#pragma once
+
+#include "backend_x64/asm/block_compiler.h"
+
+namespace wj::x64 {
+
+inline Mem frame_field(size_t offset, uint32_t size = 0) {
+    return asmjit::x86::ptr(reg::frame, static_cast<int32_t>(offset), size);
+}
+inline Mem wave_field(size_t offset, uint32_t size) {
+    return asmjit::x86::ptr(reg::wave, static_cast<int32_t>(offset), size);
+}
+
+inline uint8_t space_of(ir::Op op) {
+    switch (op) {
+        case ir::Op::LoadFlat:
+        case ir::Op::StoreFlat:
+            return flat_space;
+        case ir::Op::LoadLds:
+        case ir::Op::StoreLds:
+            return lds_space;
+        case ir::Op::LoadScratch:
+        case ir::Op::StoreScratch:
+            return scratch_space;
+        default:
+            return global_space;
+    }
+}
+
+inline uint32_t element_bytes(ir::Access access, uint32_t dwords) {
+    switch (access) {
+        case ir::Access::U8:
+        case ir::Access::S8:
+        case ir::Access::U8D16Hi:
+            return 1;
+        case ir::Access::U16:
+        case ir::Access::S16:
+        case ir::Access::U16D16Hi:
+            return 2;
+        default:
+            return dwords * 4;
+    }
+}
+
+// LDS: the constant that is added modulo 2^32 (upper half) and the offset (lower half).
+inline int64_t immediate(const ir::Inst& i) {
+    if (space_of(i.op) != lds_space) return static_cast<int64_t>(i.imm);
+    return static_cast<int64_t>((i.imm & 0xffffffff) + (i.imm >> 32));
+}
+
+inline constexpr uint32_t sign_bit = 0x80000000;
+inline constexpr uint32_t cmp_ne = 4, cmp_nle = 6;  // vpcmpd predicates
+
+// Everything that both the inline paths and the cold ones need; registers stay put until the end.
+struct BlockCompiler::LaneAccess {
+    Value v = 0;
+    bool store = false, full = false, wide = false, scalar_base = false;
+    uint8_t space = 0;
+    ir::Access access = ir::Access::Dwords;
+    uint32_t dwords = 1, bytes = 4;
+    int64_t imm = 0;     // all of it
+    uint32_t added = 0;  // LDS: the part that wraps
+    Vec lo, hi;          // addresses; hi only when wide
+    Mem base;            // scalar_base
+    KReg mask_k;         // AVX-512 and not full
+    Vec mask_v;          // AVX2 and not full
+    Vec data[4];         // stored, or loaded
+    Vec t, t2, z[4];     // temporaries; z[]: elements in the order of memory
+    Vec first;           // AVX2 and not full: number of the first active lane, in every lane
+    Gp address = asmjit::x86::rcx;  // see Pattern, without the immediate
+    Gp pattern;                     // AddressFacts::pattern, when the address is shared
+    KReg tk;
+    Label slow, gather, done;
+
+    bool dwords_only() const { return access == ir::Access::Dwords; }
+};
+
+// What the accesses of a region that share an address know about it: found once, kept in two
+// registers. What the address register holds then:
+enum Pattern : uint32_t {
+    consecutive = 0,  // host address of lane 0, active or not
+    same = 1,         // host address of all lanes
+    strided = 2,      // dwords 16 bytes apart in LDS, as a work-item's row of a tile of four-dword
+                      // elements: host address of lane 0
+    offsets = 3,      // base of the signed offsets that offsets_index makes
+    arbitrary = 4
+};
+inline constexpr uint32_t stride_bytes = 16;
+
+}  // namespace wj::x64

@@ -1,0 +1,321 @@
+// Consecutive lanes: vector loads and stores, transposed for elements of several dwords.
+#include "backend_x64/asm/lane_access.h"
+
+namespace wj::x64 {
+
+using asmjit::Imm;
+using ir::Access;
+namespace x86 = asmjit::x86;
+
+void BlockCompiler::memory_consecutive(const LaneAccess& m) {
+    const auto imm = static_cast<int32_t>(m.imm);
+    if (!m.dwords_only()) {
+        memory_consecutive_narrow(m);
+        return;
+    }
+    auto part = [&](uint32_t p, const Vec& v) {
+        const Mem at = x86::ptr(m.address, imm + static_cast<int32_t>(p * width()));
+        if (m.store)
+            masked_store(m, p, at, v);
+        else
+            masked_load(m, p, v, at);
+    };
+    if (m.dwords == 1) {
+        part(0, m.data[0]);
+        return;
+    }
+    if (m.store) interleave(m);
+    if (!m.full && avx512_) {
+        // A bit per dword of memory.
+        static constexpr uint64_t first[] = {0, 0, 0x55555555, 0x249249249249, 0x1111111111111111};
+        a_.kmovw(x86::eax, m.mask_k);
+        a_.mov(x86::rdx, first[m.dwords]);
+        a_.pdep(x86::rax, x86::rax, x86::rdx);
+        a_.imul(x86::rax, x86::rax, (1 << m.dwords) - 1);
+        a_.kmovq(m.tk, x86::rax);
+    }
+    for (uint32_t p = 0; p < m.dwords; ++p) {
+        part(p, m.z[p]);
+        if (!m.full && avx512_ && p + 1 < m.dwords) a_.kshiftrq(m.tk, m.tk, 16);
+    }
+    if (!m.store) deinterleave(m);
+}
+
+// Part p of the elements in the order of memory, in the active lanes.
+void BlockCompiler::masked_store(const LaneAccess& m, uint32_t p, const Mem& to, const Vec& data) {
+    if (m.full) {
+        movu(to, data);
+    } else if (avx512_) {
+        k(m.dwords > 1 ? m.tk : m.mask_k);
+        movu(to, data);
+    } else {
+        a_.emit(X::kIdVmaskmovps, to, part_mask(m, p), data);
+    }
+}
+
+void BlockCompiler::masked_load(const LaneAccess& m, uint32_t p, const Vec& data, const Mem& from) {
+    if (m.full) {
+        movu(data, from);
+    } else if (avx512_) {
+        k(m.dwords > 1 ? m.tk : m.mask_k, true);
+        movu(data, from);
+    } else {
+        a_.emit(X::kIdVmaskmovps, data, part_mask(m, p), from);
+    }
+}
+
+// AVX2: the mask of a part's dwords.
+Vec BlockCompiler::part_mask(const LaneAccess& m, uint32_t p) {
+    if (m.dwords == 1) return m.mask_v;
+    uint32_t table[16] = {};
+    for (uint32_t i = 0; i < 8; ++i) table[i] = (8 * p + i) / m.dwords;
+    movu(m.t, pool_table(table));
+    a_.emit(X::kIdVpermd, m.t, m.t, m.mask_v);
+    return m.t;
+}
+
+void BlockCompiler::memory_consecutive_narrow(const LaneAccess& m) {
+    const Mem at = x86::ptr(m.address, static_cast<int32_t>(m.imm));
+    if (!avx512_ && !m.full) {
+        const Label lanes = a_.newLabel();
+        a_.jmp(lanes);
+        cold(lanes, [this, m] {
+            find_first_lane(m);
+            movu(m.t, index_table({0}, 16, m.bytes));
+            copy_lanes(m, m.t);
+            a_.jmp(m.done);
+        });
+        return;
+    }
+    if (!m.store) {
+        static constexpr InstId loads[] = {X::kIdVpmovzxbd, X::kIdVpmovsxbd, X::kIdVpmovzxwd,
+                                           X::kIdVpmovsxwd};
+        if (!m.full) k(m.mask_k, true);
+        a_.emit(loads[static_cast<int>(m.access)], m.data[0], at);
+        return;
+    }
+    Vec data = m.data[0];
+    if (avx512_) {
+        if (m.access == Access::U8D16Hi || m.access == Access::U16D16Hi) {
+            a_.emit(X::kIdVpsrld, m.t, data, Imm(16));
+            data = m.t;
+        }
+        if (!m.full) k(m.mask_k);
+        a_.emit(m.bytes == 1 ? X::kIdVpmovdb : X::kIdVpmovdw, at, data);
+        return;
+    }
+    // The wanted bytes of each 128-bit half in its low dword or qword, then the halves together.
+    const uint32_t shift = m.access == Access::U8D16Hi || m.access == Access::U16D16Hi ? 2 : 0;
+    uint8_t bytes[64] = {};
+    for (uint32_t i = 0; i < 32; ++i)
+        bytes[i] = static_cast<uint8_t>(
+            i % 16 < 4 * m.bytes ? i % 16 / m.bytes * 4 + i % m.bytes + shift : 0x80);
+    a_.emit(X::kIdVpshufb, m.t, data, pool_table(bytes));
+    if (m.bytes == 2) {
+        a_.emit(X::kIdVpermq, m.t, m.t, Imm(0x08));
+        movu(at, m.t.xmm());
+    } else {
+        a_.emit(X::kIdVextracti128, m.z[0].xmm(), m.t, Imm(1));
+        a_.emit(X::kIdVpunpckldq, m.t.xmm(), m.t.xmm(), m.z[0].xmm());
+        a_.vmovq(at, m.t.xmm());
+    }
+}
+
+// ---- elements of several dwords: array of structures <-> one register per dword
+// ---------------------
+
+void BlockCompiler::deinterleave(const LaneAccess& m) {
+    if (m.dwords == 3)
+        deinterleave3(m);
+    else if (avx512_)
+        deinterleave_avx512(m);
+    else
+        deinterleave_avx2(m);
+}
+
+void BlockCompiler::interleave(const LaneAccess& m) {
+    if (m.dwords == 3)
+        interleave3(m);
+    else if (avx512_)
+        interleave_avx512(m);
+    else
+        interleave_avx2(m);
+}
+
+// Dword 3 * lane + d of memory is dword d of a lane.
+void BlockCompiler::deinterleave3(const LaneAccess& m) {
+    uint32_t table[16] = {}, second[16] = {};
+    for (uint32_t d = 0; d < 3; ++d) {
+        if (avx512_) {
+            for (uint32_t l = 0; l < 16; ++l) {
+                const uint32_t e = 3 * l + d;
+                table[l] = e & 31;
+                second[l] = e < 32 ? l : 16 + (e & 15);
+            }
+            movu(m.data[d], pool_table(table));
+            a_.emit(X::kIdVpermi2d, m.data[d], m.z[0], m.z[1]);
+            movu(m.t, pool_table(second));
+            a_.emit(X::kIdVpermt2d, m.data[d], m.t, m.z[2]);
+            continue;
+        }
+        // No two lanes want the same place of different parts.
+        uint32_t part[3] = {};
+        for (uint32_t l = 0; l < 16; ++l) {
+            const uint32_t e = 3 * (l & 7) + d;
+            table[l] = e & 7;
+            part[e / 8] |= 1u << (e & 7);
+        }
+        a_.emit(X::kIdVpblendd, m.t, m.z[0], m.z[1], Imm(part[1]));
+        a_.emit(X::kIdVpblendd, m.t, m.t, m.z[2], Imm(part[2]));
+        movu(m.data[d], pool_table(table));
+        a_.emit(X::kIdVpermd, m.data[d], m.data[d], m.t);
+    }
+}
+
+void BlockCompiler::interleave3(const LaneAccess& m) {
+    uint32_t table[16] = {}, second[16] = {};
+    if (avx512_) {
+        for (uint32_t p = 0; p < 3; ++p) {
+            for (uint32_t i = 0; i < 16; ++i) {
+                const uint32_t l = (16 * p + i) / 3, d = (16 * p + i) % 3;
+                table[i] = l + (d == 1 ? 16 : 0);
+                second[i] = d == 2 ? 16 + l : i;
+            }
+            movu(m.z[p], pool_table(table));
+            a_.emit(X::kIdVpermi2d, m.z[p], m.data[0], m.data[1]);
+            movu(m.t, pool_table(second));
+            a_.emit(X::kIdVpermt2d, m.z[p], m.t, m.data[2]);
+        }
+        return;
+    }
+    // Each dword's lanes to their places, then the three together.
+    const Vec place[3] = {m.t, m.t2, m.z[2]};
+    for (uint32_t d = 0; d < 3; ++d) {
+        for (uint32_t l = 0; l < 16; ++l) table[(3 * l + d) & 7] = l & 7;
+        movu(place[d], pool_table(table));
+        a_.emit(X::kIdVpermd, place[d], place[d], m.data[d]);
+    }
+    for (uint32_t p = 0; p < 3; ++p) {
+        uint32_t from[3] = {};
+        for (uint32_t i = 0; i < 8; ++i) from[(8 * p + i) % 3] |= 1u << i;
+        a_.emit(X::kIdVpblendd, m.z[p], p == 2 ? place[2] : place[0], p == 2 ? place[0] : place[2],
+                Imm(p == 2 ? from[0] : from[2]));
+        a_.emit(X::kIdVpblendd, m.z[p], m.z[p], place[1], Imm(from[1]));
+    }
+}
+
+// A 64-byte constant, once per block.
+Mem BlockCompiler::pool_table(const void* bytes) {
+    const std::string key(static_cast<const char*>(bytes), 64);
+    auto [it, added] = tables_.try_emplace(key, 0);
+    if (added) it->second = pool_bytes(bytes, 64, 8);
+    return x86::ptr(pool_label_, static_cast<int32_t>(it->second));
+}
+
+Mem BlockCompiler::index_table(std::initializer_list<uint32_t> start, uint32_t run, uint32_t step) {
+    uint32_t table[16];
+    for (uint32_t i = 0; i < 16; ++i) table[i] = start.begin()[i / run] + i % run * step;
+    return pool_table(table);
+}
+
+// z[] holds memory order. data[d] = dword d of each lane.
+void BlockCompiler::deinterleave_avx512(const LaneAccess& m) {
+    if (m.dwords == 2) {
+        for (uint32_t d = 0; d < 2; ++d) {
+            movu(m.data[d], index_table({d}, 16, 2));
+            a_.emit(X::kIdVpermi2d, m.data[d], m.z[0], m.z[1]);
+        }
+        return;
+    }
+    // data[0] = x and y of lanes 0..7, data[1] = z and w; data[2], data[3] the same of lanes 8..15.
+    for (uint32_t d = 0; d < 4; ++d) {
+        movu(m.data[d], index_table({d % 2 * 2, d % 2 * 2 + 1}, 8, 4));
+        a_.emit(X::kIdVpermi2d, m.data[d], m.z[d / 2 * 2], m.z[d / 2 * 2 + 1]);
+    }
+    a_.emit(X::kIdVshuff64x2, m.z[0], m.data[0], m.data[2], Imm(0x44));
+    a_.emit(X::kIdVshuff64x2, m.z[1], m.data[0], m.data[2], Imm(0xee));
+    a_.emit(X::kIdVshuff64x2, m.z[2], m.data[1], m.data[3], Imm(0x44));
+    a_.emit(X::kIdVshuff64x2, m.data[3], m.data[1], m.data[3], Imm(0xee));
+    for (uint32_t d = 0; d < 3; ++d) movu(m.data[d], m.z[d]);
+}
+
+void BlockCompiler::interleave_avx512(const LaneAccess& m) {
+    auto pairs = [&](const Vec& to, const Vec& x, const Vec& y,
+                     uint32_t first) {  // x[first], y[first], x[first+1], ...
+        uint32_t table[16];
+        for (uint32_t i = 0; i < 16; ++i) table[i] = first + i / 2 + (i & 1 ? 16 : 0);
+        movu(to, pool_table(table));
+        a_.emit(X::kIdVpermi2d, to, x, y);
+    };
+    if (m.dwords == 2) {
+        pairs(m.z[0], m.data[0], m.data[1], 0);
+        pairs(m.z[1], m.data[0], m.data[1], 8);
+        return;
+    }
+    pairs(m.z[0], m.data[0], m.data[1], 0);  // xy of lanes 0..7
+    pairs(m.z[1], m.data[2], m.data[3], 0);  // zw
+    pairs(m.z[2], m.data[0], m.data[1], 8);
+    pairs(m.z[3], m.data[2], m.data[3], 8);
+    auto join = [&](const Vec& to, const Vec& xy, const Vec& zw, uint64_t first) {
+        uint64_t table[8];
+        for (uint64_t i = 0; i < 8; ++i) table[i] = first + i / 2 + (i & 1 ? 8 : 0);
+        movu(to, pool_table(table));
+        a_.emit(X::kIdVpermi2q, to, xy, zw);
+    };
+    for (uint32_t half = 0; half < 4; half += 2) {
+        join(m.t, m.z[half], m.z[half + 1], 0);
+        join(m.t2, m.z[half], m.z[half + 1], 4);
+        movu(m.z[half], m.t);
+        movu(m.z[half + 1], m.t2);
+    }
+}
+
+void BlockCompiler::deinterleave_avx2(const LaneAccess& m) {
+    if (m.dwords == 2) {
+        for (uint32_t d = 0; d < 2; ++d) {
+            a_.emit(X::kIdVshufps, m.data[d], m.z[0], m.z[1], Imm(d ? 0xdd : 0x88));
+            a_.emit(X::kIdVpermq, m.data[d], m.data[d], Imm(0xd8));
+        }
+        return;
+    }
+    const Vec *z = m.z, *d = m.data;
+    a_.emit(X::kIdVperm2f128, d[0], z[0], z[2], Imm(0x20));  // lanes 0 | 4
+    a_.emit(X::kIdVperm2f128, d[1], z[0], z[2], Imm(0x31));  // 1 | 5
+    a_.emit(X::kIdVperm2f128, d[2], z[1], z[3], Imm(0x20));  // 2 | 6
+    a_.emit(X::kIdVperm2f128, d[3], z[1], z[3], Imm(0x31));  // 3 | 7
+    a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);              // x0 x1 y0 y1
+    a_.emit(X::kIdVunpckhps, z[1], d[0], d[1]);              // z0 z1 w0 w1
+    a_.emit(X::kIdVunpcklps, z[2], d[2], d[3]);
+    a_.emit(X::kIdVunpckhps, z[3], d[2], d[3]);
+    a_.emit(X::kIdVunpcklpd, d[0], z[0], z[2]);
+    a_.emit(X::kIdVunpckhpd, d[1], z[0], z[2]);
+    a_.emit(X::kIdVunpcklpd, d[2], z[1], z[3]);
+    a_.emit(X::kIdVunpckhpd, d[3], z[1], z[3]);
+}
+
+void BlockCompiler::interleave_avx2(const LaneAccess& m) {
+    const Vec *z = m.z, *d = m.data;
+    if (m.dwords == 2) {
+        a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);  // lanes 0 1 | 4 5
+        a_.emit(X::kIdVunpckhps, m.t, d[0], d[1]);   // 2 3 | 6 7
+        a_.emit(X::kIdVperm2f128, z[1], z[0], m.t, Imm(0x31));
+        a_.emit(X::kIdVperm2f128, z[0], z[0], m.t, Imm(0x20));
+        return;
+    }
+    a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);  // x0 y0 x1 y1 | lanes 4, 5
+    a_.emit(X::kIdVunpcklps, z[1], d[2], d[3]);  // z0 w0 z1 w1
+    a_.emit(X::kIdVunpckhps, z[2], d[0], d[1]);  // x2 y2 x3 y3
+    a_.emit(X::kIdVunpckhps, z[3], d[2], d[3]);
+    for (uint32_t half = 0; half < 4; half += 2) {
+        a_.emit(X::kIdVunpckhpd, m.t, z[half], z[half + 1]);      // lane 1 | 5 (or 3 | 7)
+        a_.emit(X::kIdVunpcklpd, z[half], z[half], z[half + 1]);  // lane 0 | 4 (or 2 | 6)
+        a_.emit(X::kIdVperm2f128, z[half + 1], z[half], m.t, Imm(0x31));
+        a_.emit(X::kIdVperm2f128, z[half], z[half], m.t, Imm(0x20));
+    }
+    // Now z[0] = lanes 0 1, z[1] = 4 5, z[2] = 2 3, z[3] = 6 7.
+    movu(m.t, z[1]);
+    movu(z[1], z[2]);
+    movu(z[2], m.t);
+}
+
+}  // namespace wj::x64

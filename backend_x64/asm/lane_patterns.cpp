@@ -1,0 +1,251 @@
+// Which pattern do the addresses of a chunk have? Found at run time, once for all accesses of a
+// region that share an address.
+#include <algorithm>
+
+#include "backend_x64/asm/lane_access.h"
+
+namespace wj::x64 {
+
+using asmjit::Imm;
+using ir::Access;
+using ir::Op;
+using machine::Wave;
+namespace x86 = asmjit::x86;
+
+// Jumps to `label` when the compare of x with y (a vpcmpd predicate, or its unsigned form) holds in
+// any active lane. AVX2 knows equality and unsigned "greater" (through the minimum).
+void BlockCompiler::branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y,
+                                  uint32_t predicate, Label label) {
+    if (avx512_) {
+        if (!m.full) k(m.mask_k);
+        a_.emit(predicate == cmp_ne ? X::kIdVpcmpd : X::kIdVpcmpud, m.tk, x, y, Imm(predicate));
+        a_.kortestw(m.tk, m.tk);
+        a_.jnz(label);
+        return;
+    }
+    const Vec& r = m.z[0];  // equal, or not greater
+    if (predicate == cmp_nle) {
+        a_.emit(X::kIdVpminud, r, x, y);
+        a_.emit(X::kIdVpcmpeqd, r, r, x);
+    } else {
+        a_.emit(X::kIdVpcmpeqd, r, x, y);
+    }
+    if (!m.full) {
+        a_.emit(X::kIdVpandn, r, r, m.mask_v);
+        a_.emit(X::kIdVptest, r, r);
+        a_.jnz(label);
+    } else {
+        a_.vmovmskps(x86::eax, r.ymm());
+        a_.cmp(x86::al, 0xff);
+        a_.jne(label);
+    }
+}
+
+// AVX2: m.first, which lead() needs.
+void BlockCompiler::find_first_lane(const LaneAccess& m) {
+    if (m.full || avx512_) return;
+    a_.vmovmskps(x86::eax, m.mask_v.ymm());
+    a_.tzcnt(x86::eax, x86::eax);
+    a_.vmovd(m.first.xmm(), x86::eax);
+    a_.emit(X::kIdVpbroadcastd, m.first, m.first.xmm());
+}
+
+// The first active lane's value in every lane: what lanes that are off hold means nothing.
+void BlockCompiler::lead(const LaneAccess& m, const Vec& to, const Vec& from) {
+    if (m.full) {
+        a_.emit(X::kIdVpbroadcastd, to, from.xmm());
+    } else if (avx512_) {
+        k(m.mask_k, true);
+        a_.emit(X::kIdVpcompressd, to, from);
+        a_.emit(X::kIdVpbroadcastd, to, to.xmm());
+    } else {
+        a_.emit(X::kIdVpermd, to, m.first, from);
+    }
+}
+
+BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
+    if (facts_position_ != position_) facts_.clear();
+    facts_position_ = position_;
+    auto matches = [&](Value v) {
+        const ir::Inst &x = inst(v), &y = inst(m.v);
+        const ir::Class cls = ir::op_info(x.op).cls;
+        if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) return false;
+        const bool scalar_base = x.op == Op::LoadGlobalS || x.op == Op::StoreGlobalS;
+        if (scalar_base != m.scalar_base || space_of(x.op) != m.space || x.args[0] != y.args[0] ||
+            x.args[1] != y.args[1])
+            return false;
+        if (scalar_base && x.args[2] != y.args[2]) return false;
+        return element_bytes(ir::aux_access(x.aux), std::max(1u, ir::aux_dwords(x.aux))) == m.bytes;
+    };
+    for (AddressFacts& f : facts_)
+        if (matches(f.v) && m.imm <= f.max_imm) return &f;
+    const Value* const end = schedule_.end(position_);
+    uint32_t users = 0;
+    int64_t max_imm = m.imm;
+    for (const Value* v = schedule_.begin(position_) + at_; v != end; ++v) {
+        if (!matches(*v)) continue;
+        const int64_t imm = immediate(inst(*v));
+        if (m.space == lds_space && (imm < 0 || imm > 0x10000)) continue;
+        ++users;
+        max_imm = std::max(max_imm, imm);
+    }
+    static const Gp registers[][2] = {
+        {x86::rsi, x86::rdi}, {x86::r8, x86::r9}, {x86::r10, x86::r11}};
+    if (users < 2) return nullptr;
+    if (facts_.size() == facts_limit_) facts_.erase(facts_.begin());  // the oldest
+    const Gp(*pair)[2] = registers;
+    while (std::any_of(facts_.begin(), facts_.end(),
+                       [&](const AddressFacts& f) { return f.address == (*pair)[0]; }))
+        ++pair;
+    facts_.push_back({m.v, max_imm, (*pair)[0], (*pair)[1].r32()});
+    AddressFacts& f = facts_.back();
+
+    const Label found = a_.newLabel(), uneven = a_.newLabel(), unknown = a_.newLabel();
+    m.address = f.address;
+    find_pattern(m, max_imm, uneven, unknown);
+    a_.xor_(f.pattern, f.pattern);
+    a_.bind(found);
+    cold(uneven, [this, m, f, found, unknown] {
+        const Label differ = a_.newLabel();
+        check_uneven(m, f.max_imm, unknown);
+        find_same(m, differ);
+        a_.mov(f.pattern, same);
+        a_.jmp(found);
+        a_.bind(differ);
+        if (may_be_strided(m)) {
+            const Label irregular = a_.newLabel();
+            find_strided(m, irregular);
+            a_.mov(f.pattern, strided);
+            a_.jmp(found);
+            a_.bind(irregular);
+        }
+        offsets_base(m);
+        a_.mov(f.pattern, offsets);
+        a_.jmp(found);
+    });
+    cold(unknown, [this, f, found] {
+        a_.mov(f.pattern, arbitrary);
+        a_.jmp(found);
+    });
+    return &f;
+}
+
+// Falls through with m.address = address of lane 0 when the active lanes are consecutive; otherwise
+// jumps to `uneven` with m.address = host address that the lanes' offsets m.lo are added to, or to
+// `unknown`.
+void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven,
+                                 Label unknown) {
+    const Gp& address = m.address;
+    find_first_lane(m);
+    if (m.wide) {
+        lead(m, m.t, m.hi);
+        branch_if_any(m, m.hi, m.t, cmp_ne, unknown);
+        a_.vmovd(address.r32(), m.t.xmm());
+        if (m.space == flat_space)
+            for (uint64_t aperture : {machine::shared_aperture, machine::private_aperture}) {
+                a_.cmp(address.r32(), static_cast<uint32_t>(aperture >> 32));
+                a_.je(unknown);
+            }
+        a_.shl(address, 32);
+    } else if (m.space != lds_space) {
+        a_.mov(address, m.base);
+    }
+    if (options_.mask_addresses && m.space != lds_space) {
+        a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
+        a_.and_(address, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
+    }
+    // Where would lane 0 be? All lanes must agree.
+    a_.emit(X::kIdVpsubd, m.t, m.lo, index_table({0}, 16, m.bytes));
+    lead(m, m.t2, m.t);
+    branch_if_any(m, m.t, m.t2, cmp_ne, uneven);
+    a_.vmovd(x86::eax, m.t2.xmm());
+    if (m.space == lds_space) {
+        a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
+        a_.sub(x86::edx,
+               static_cast<int32_t>(max_imm) + static_cast<int32_t>(chunk_lanes() * m.bytes));
+        a_.jb(uneven);
+        a_.cmp(x86::eax, x86::edx);
+        a_.ja(uneven);
+        a_.mov(address, wave_field(offsetof(Wave, lds), 8));
+    } else {
+        // No lane may wrap around 4 GiB.
+        a_.cmp(x86::eax, -static_cast<int32_t>(chunk_lanes() * m.bytes));
+        a_.ja(uneven);
+    }
+    a_.add(address, x86::rax);
+}
+
+// Lanes without a pattern: jumps away unless every active lane lies below lds_size - bytes - imm.
+// Then m.address is as find_pattern leaves it.
+void BlockCompiler::check_uneven(const LaneAccess& m, int64_t max_imm, Label unknown) {
+    if (m.space != lds_space) return;
+    a_.mov(x86::eax, wave_field(offsetof(Wave, lds_size), 4));
+    a_.sub(x86::eax, static_cast<int32_t>(max_imm) + static_cast<int32_t>(m.bytes));
+    a_.jb(unknown);
+    a_.vmovd(m.t.xmm(), x86::eax);
+    a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
+    branch_if_any(m, m.lo, m.t, cmp_nle, unknown);
+    a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
+}
+
+// Falls through with m.address = address of all active lanes, if there is one.
+void BlockCompiler::find_same(const LaneAccess& m, Label differ) {
+    lead(m, m.t, m.lo);
+    branch_if_any(m, m.lo, m.t, cmp_ne, differ);
+    a_.vmovd(x86::eax, m.t.xmm());
+    a_.add(m.address, x86::rax);
+}
+
+bool BlockCompiler::may_be_strided(const LaneAccess& m) {
+    return m.space == lds_space && m.bytes == 4 && m.dwords_only() && m.full;
+}
+
+void BlockCompiler::find_strided(const LaneAccess& m, Label irregular) {
+    a_.emit(X::kIdVpsubd, m.t, m.lo, index_table({0}, 16, stride_bytes));
+    lead(m, m.t2, m.t);
+    branch_if_any(m, m.t, m.t2, cmp_ne, irregular);
+    a_.vmovd(x86::eax, m.lo.xmm());
+    a_.add(m.address, x86::rax);
+}
+
+// The base that goes with offsets_index.
+void BlockCompiler::offsets_base(const LaneAccess& m) {
+    if (m.space == lds_space) return;  // offsets are in range, so below 2 GiB
+    a_.mov(x86::eax, sign_bit);
+    a_.add(m.address, x86::rax);
+}
+
+// The lanes' signed 32-bit offsets from the base, in the register that is returned.
+Vec BlockCompiler::offsets_index(const LaneAccess& m) {
+    if (m.space == lds_space) return m.lo;
+    a_.mov(x86::eax, sign_bit);
+    a_.vmovd(m.t.xmm(), x86::eax);
+    a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
+    a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.t, m.t, m.lo);
+    return m.t;
+}
+
+void BlockCompiler::memory_patterns(LaneAccess& m) {
+    if (m.space == lds_space && (m.imm < 0 || m.imm > 0x10000)) {
+        memory_slow(m);
+        a_.bind(m.slow);
+        a_.bind(m.gather);
+        return;
+    }
+    if (const AddressFacts* f = shared_facts(m)) {
+        m.address = f->address;
+        m.pattern = f->pattern;
+        a_.test(m.pattern, m.pattern);
+        a_.jnz(m.gather);
+    } else {
+        find_pattern(m, m.imm, m.gather, m.slow);
+    }
+    memory_consecutive(m);
+    cold(m.gather, [this, m] { memory_gather(m); });
+    cold(m.slow, [this, m] {
+        memory_slow(m);
+        a_.jmp(m.done);
+    });
+}
+
+}  // namespace wj::x64
