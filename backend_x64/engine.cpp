@@ -58,6 +58,7 @@ public:
     void invalidate(uint64_t begin, uint64_t end) override {
         const std::lock_guard lock(mutex_);
         cache_.invalidate(begin, end);
+        source_->forget();
     }
 
     machine::EngineCounters counters() const override {

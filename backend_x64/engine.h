@@ -24,6 +24,8 @@ public:
     // Called under the engine's translation lock. What the block refers to must live as long as the
     // source.
     virtual ir::Block block(const BlockRequest& request) = 0;
+    // Guest code has changed somewhere.
+    virtual void forget() {}
 };
 
 Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource> source, Isa isa);

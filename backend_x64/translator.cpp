@@ -16,7 +16,10 @@ constexpr uint64_t fetch_bytes = 4096;
 // Guest code of the wave's address space, through the lifter.
 class LiftedBlocks final : public BlockSource {
 public:
-    explicit LiftedBlocks(const Target& target) : target_(target) {}
+    LiftedBlocks(const Target& target, bool keep_registers)
+        : target_(target),
+          liveness_(
+              target, [this](uint64_t pc) { return fetch(*ctx_, pc, ahead_); }, keep_registers) {}
 
     ir::Block block(const BlockRequest& request) override {
         const machine::Wave& wave = request.wave;
@@ -29,15 +32,19 @@ public:
         options.sgpr_count = wave.sgpr_count;
         options.max_instructions = request.max_instructions;
         options.handler = &interp::handler;
-        fetch(*wave.ctx, request.pc);
-        return lift::lift_block(options, request.pc, words_, insts_);
+        options.liveness = &liveness_;
+        ctx_ = wave.ctx;
+        return lift::lift_block(options, request.pc, fetch(*ctx_, request.pc, words_), insts_);
     }
+
+    void forget() override { liveness_.forget(); }
 
 private:
     // Copies the words from pc on, as far as they are mapped executable.
-    void fetch(const machine::ExecContext& ctx, uint64_t pc) {
-        words_.clear();
-        if (pc & 3) return;
+    static std::span<const uint32_t> fetch(const machine::ExecContext& ctx, uint64_t pc,
+                                           std::vector<uint32_t>& words) {
+        words.clear();
+        if (pc & 3) return words;
         uint64_t at = pc & ctx.address_mask;
         const uint64_t end = at + fetch_bytes;
         while (at < end) {
@@ -45,24 +52,28 @@ private:
             const void* host = nullptr;
             if (ctx.memory)
                 host = ctx.memory->translate(at, stop - at, memory::executable);
-            else if (ctx.memory_mode == machine::MemoryMode::Identity && words_.empty())
+            else if (ctx.memory_mode == machine::MemoryMode::Identity && words.empty())
                 host = reinterpret_cast<const void*>(at);
-            if (!host) return;
+            if (!host) return words;
             const auto* from = static_cast<const uint32_t*>(host);
-            words_.insert(words_.end(), from, from + (stop - at) / 4);
+            words.insert(words.end(), from, from + (stop - at) / 4);
             at = stop;
         }
+        return words;
     }
 
     const Target& target_;
     lift::InstStore insts_;
-    std::vector<uint32_t> words_;
+    std::vector<uint32_t> words_, ahead_;
+    const machine::ExecContext* ctx_ = nullptr;  // of the block being lifted
+    lift::Liveness liveness_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<machine::Engine>> make_translator(const Target& target, Isa isa) {
-    return make_engine(std::make_unique<LiftedBlocks>(target), isa);
+Result<std::unique_ptr<machine::Engine>> make_translator(const Target& target, Isa isa,
+                                                         bool keep_registers) {
+    return make_engine(std::make_unique<LiftedBlocks>(target, keep_registers), isa);
 }
 
 }  // namespace wj::x64

@@ -15,6 +15,9 @@ enum class Isa : uint8_t { Avx2, Avx512 };
 bool host_supports(Isa isa);
 
 // Fails with HostError when the host lacks the ISA or forbids executable mappings.
-Result<std::unique_ptr<machine::Engine>> make_translator(const Target& target, Isa isa);
+// keep_registers: the registers of a wave that has ended hold what the program left in them;
+// without it writes that nobody reads are left out.
+Result<std::unique_ptr<machine::Engine>> make_translator(const Target& target, Isa isa,
+                                                         bool keep_registers);
 
 }  // namespace wj::x64

@@ -287,7 +287,12 @@ ir::Block lift_block(const Options& options, uint64_t pc, std::span<const uint32
         block.end_pc = l.next_pc;
         l.lift(inst);
     }
-    l.s.flush();
+    if (options.liveness && !(options.mode & machine::mode::gpr_idx_en) && !block.mode_changed) {
+        const LiveSet after = options.liveness->after(block.term);
+        l.s.flush(&after);
+    } else {
+        l.s.flush();
+    }
     block.exec_changed = l.s.exec_written();
     ir::eliminate_dead(block);
     return block;

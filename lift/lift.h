@@ -10,6 +10,7 @@
 #include "frontend/inst.h"
 #include "frontend/target.h"
 #include "ir/ir.h"
+#include "lift/liveness.h"
 
 namespace wj::lift {
 
@@ -23,6 +24,8 @@ struct Options {
     // The interpreter's handler of an opcode, for instructions that are not lowered; null =
     // refused.
     void (*(*handler)(Opcode))(machine::Wave&, const Inst&) = nullptr;
+    // Leaves out writes that nobody reads; null = every register is written.
+    Liveness* liveness = nullptr;
 };
 
 // Guest instructions that calls refer to; must outlive the translated code. Addresses are stable.

@@ -266,10 +266,22 @@ void State::write_all(uint32_t row, Value v) {
 // ---- block ends
 // ----------------------------------------------------------------------------------
 
-void State::flush() {
+// Lanes outside EXEC may be read when EXEC is wider again.
+bool State::dead(uint32_t row, const Row& r, const LiveSet& after) {
+    if (!after.any[row]) return true;
+    if (after.lanes[row]) return false;
+    return r.mask == no_value || r.base != no_value ? is_full(exec()) : covers(exec(), r.mask);
+}
+
+void State::flush(const LiveSet* after) {
+    auto live = [&](uint32_t reg) {
+        const bool dies =
+            reg < machine::flat_scratch_lo || reg == machine::vcc_lo || reg == machine::vcc_lo + 1;
+        return !after || !dies || after->scalars[reg];
+    };
     for (uint16_t row : touched_) {
         Row& r = rows_[row];
-        if (!r.dirty) continue;
+        if (!r.dirty || (after && dead(row, r, *after))) continue;
         if (r.mask == no_value)
             append(Op::SetV, {r.value, mask_of(const64(~0ull))}, row, 0);
         else if (r.base == no_value)
@@ -285,12 +297,13 @@ void State::flush() {
         if (reg < 127 && s.pair != no_value && s.half == 0 && scalars_[reg + 1].dirty &&
             scalars_[reg + 1].pair == s.pair && scalars_[reg + 1].half == 1) {
             scalars_[reg + 1].dirty = false;
+            if (!live(reg) && !live(reg + 1)) continue;
             append(Op::SetS64, {s.pair}, reg, 0);
-        } else {
+        } else if (live(reg)) {
             append(Op::SetS32, {get32(reg)}, reg, 0);
         }
     }
-    if (scc_dirty_) append(Op::SetScc, {scc_}, 0, 0);
+    if (scc_dirty_ && (!after || after->scc)) append(Op::SetScc, {scc_}, 0, 0);
     scc_dirty_ = false;
 }
 

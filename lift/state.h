@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/ir.h"
+#include "lift/liveness.h"
 
 namespace wj::lift {
 
@@ -56,7 +57,8 @@ public:
     Value pack(Value lo, Value hi) { return emit(Op::Pack64, {lo, hi}); }
 
     // Writes every changed register to the wave (block end, before a call).
-    void flush();
+    // after: what is read later; null = everything.
+    void flush(const LiveSet* after = nullptr);
     // After a call that may have changed anything. keep_exec: it cannot have changed EXEC.
     void forget(bool keep_exec);
 
@@ -87,6 +89,7 @@ private:
     bool covers(Value mask,
                 Value subset) const;  // mask (no_value = all) holds every lane of subset
     Value whole(uint32_t row, Row& r);
+    bool dead(uint32_t row, const Row& r, const LiveSet& after);
 
     ir::Block& block_;
     std::unordered_map<Key, Value, KeyHash> known_;

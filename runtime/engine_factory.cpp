@@ -68,7 +68,7 @@ Result<std::unique_ptr<machine::Engine>> make_engine(EngineKind wanted, const Ta
                               "); choose another one with WAVEJIT_ENGINE");
 #if WAVEJIT_HAVE_TRANSLATOR
         auto made = x64::make_translator(
-            target, kind == EngineKind::Avx512 ? x64::Isa::Avx512 : x64::Isa::Avx2);
+            target, kind == EngineKind::Avx512 ? x64::Isa::Avx512 : x64::Isa::Avx2, false);
         if (!made) return made.status();
         engine = std::move(*made);
 #else

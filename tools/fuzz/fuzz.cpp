@@ -105,7 +105,7 @@ private:
         engines_.push_back(interp::make_interpreter(target_));
         for (x64::Isa isa : {x64::Isa::Avx512, x64::Isa::Avx2}) {
             if (!x64::host_supports(isa)) continue;
-            if (auto engine = x64::make_translator(target_, isa))
+            if (auto engine = x64::make_translator(target_, isa, true))
                 engines_.push_back(std::move(*engine));
         }
     }
