@@ -3,10 +3,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 namespace wj::x64 {
+namespace {
+
+constexpr size_t release_bytes = size_t{4} << 20;
+
+}  // namespace
 
 CodeBuffer::~CodeBuffer() {
     if (write_) munmap(write_, size_);
@@ -42,6 +48,16 @@ uint8_t* CodeBuffer::allocate(size_t bytes) {
     if (end > size_) return nullptr;
     used_.store(end, std::memory_order_release);
     return write_ + at;
+}
+
+void CodeBuffer::reset(size_t keep) {
+    constexpr size_t page = 4096;
+    const size_t first = (keep + page - 1) & ~(page - 1);
+    const size_t end = std::min((used() + page - 1) & ~(page - 1), size_);
+    // Small buffers are filled again at once.
+    if (end > first && end - first > release_bytes)
+        madvise(write_ + first, end - first, MADV_REMOVE);
+    used_.store(keep, std::memory_order_release);
 }
 
 }  // namespace wj::x64

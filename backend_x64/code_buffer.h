@@ -1,5 +1,6 @@
 // Memory for translated code: one memfd mapped twice, once writable and once executable, so that no
-// page is ever both (W^X). Bump allocated; addresses only grow, which keeps block records sorted.
+// page is ever both (W^X). Bump allocated: between two resets addresses only grow, which keeps
+// block records sorted.
 #pragma once
 
 #include <atomic>
@@ -20,6 +21,8 @@ public:
     Status open(size_t bytes);
     // 64-byte aligned room in the writable view, or nullptr when the buffer is full.
     uint8_t* allocate(size_t bytes);
+    // Everything behind the first `keep` bytes is free again; its pages go back to the host.
+    void reset(size_t keep);
     uint8_t* executable(uint8_t* writable) const { return writable - write_ + run_; }
     uint8_t* writable(const void* executable) const {
         return const_cast<uint8_t*>(static_cast<const uint8_t*>(executable)) - run_ + write_;
@@ -29,6 +32,7 @@ public:
                used_.load(std::memory_order_relaxed);
     }
     size_t used() const { return used_.load(std::memory_order_relaxed); }
+    size_t size() const { return size_; }
 
 private:
     uint8_t* write_ = nullptr;

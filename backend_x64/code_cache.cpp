@@ -13,6 +13,13 @@ CodeSpace& CodeCache::space(const SpaceKey& key) {
     return *spaces_.back();
 }
 
+void CodeCache::reset() {
+    count_.store(0, std::memory_order_release);
+    records_.clear();
+    spaces_.clear();
+    dead_bytes_ = 0;
+}
+
 BlockRecord* CodeCache::lookup(CodeSpace& space, uint64_t pc, bool full) {
     const auto it = space.blocks.find(pc);
     return it == space.blocks.end() ? nullptr : it->second[full];
@@ -83,6 +90,7 @@ void CodeCache::invalidate(uint64_t begin, uint64_t end) {
                     std::atomic_ref(*in.slot).store(reinterpret_cast<uint64_t>(in.unlinked),
                                                     std::memory_order_release);
                 block->incoming.clear();
+                dead_bytes_ += block->size;
                 JumpEntry& e = s->jumps[block->pc >> 2 & (jump_entries - 1)];
                 if (e.pc == block->pc) {
                     std::atomic_ref(e.pc).store(~0ull, std::memory_order_release);

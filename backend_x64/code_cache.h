@@ -52,6 +52,12 @@ public:
     explicit CodeCache(CodeBuffer& buffer) : buffer_(buffer) {}
 
     // All but find() and find_guest() need the engine's translation lock.
+    // Forgets every block and space; nobody may be in translated code. The buffer is the caller's.
+    void reset();
+    // Bytes of code that invalidate() has dropped: room that a reset would give back.
+    size_t dead_bytes() const { return dead_bytes_; }
+    bool empty() const { return records_.empty(); }
+    size_t space_count() const { return spaces_.size(); }
     CodeSpace& space(const SpaceKey& key);
     BlockRecord* lookup(CodeSpace& space, uint64_t pc, bool full);
     // Copies the code, registers the block, links it with what exists. nullptr: the buffer is full.
@@ -76,6 +82,7 @@ private:
     std::array<std::atomic<Chunk*>, chunk_count> chunks_{};
     std::vector<std::unique_ptr<Chunk>> chunk_owners_;
     std::atomic<uint32_t> count_{0};
+    size_t dead_bytes_ = 0;
 };
 
 }  // namespace wj::x64

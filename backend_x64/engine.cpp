@@ -3,13 +3,18 @@
 #include <cpuinfo.h>
 #include <ucontext.h>
 
+#include <atomic>
 #include <chrono>
-#include <cstdlib>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <thread>
 
 #include "backend_x64/asm/block_compiler.h"
 #include "backend_x64/asm/stubs.h"
 #include "backend_x64/code_cache.h"
 #include "backend_x64/perf_map.h"
+#include "backend_x64/thread_state.h"
 #include "machine/guard.h"
 #include "memory/access.h"
 
@@ -19,44 +24,38 @@ namespace {
 using machine::ExitKind;
 using machine::Wave;
 
-constexpr size_t code_bytes = size_t{256} << 20;
 constexpr uint32_t block_instructions = 160;
-
-Frame& thread_frame() {
-    thread_local std::unique_ptr<Frame> frame;
-    if (!frame) {
-        frame = std::make_unique<Frame>();
-        fill_constants(*frame);
-    }
-    return *frame;
-}
+// Each space has a jump table; a guest that writes many different MODE values makes many.
+constexpr size_t most_spaces = 1024;
+// Invalidated code is collected when it is most of what there is and worth the translations.
+constexpr size_t worth_collecting = size_t{16} << 20;
 
 class Translator final : public machine::Engine {
 public:
     Translator(std::unique_ptr<BlockSource> source, Isa isa)
-        : source_(std::move(source)), isa_(isa), cache_(buffer_) {}
+        : source_(std::move(source)), isa_(isa), cache_(buffer_) {
+        renew_stamp();
+    }
 
-    Status open() {
+    Status open(size_t code_bytes) {
         if (Status s = buffer_.open(code_bytes); !s) return s;
         if (!make_stubs(buffer_, isa_ == Isa::Avx512, stubs_))
             return Status(Code::HostError, "cannot assemble the entry stubs");
+        stub_bytes_ = buffer_.used();
         return {};
     }
 
     const char* name() const override { return isa_ == Isa::Avx512 ? "avx512" : "avx2"; }
 
     ExitKind run(Wave& wave) override {
-        const uint32_t mxcsr = _mm_getcsr();
-        if (mxcsr != 0x1f80) _mm_setcsr(0x1f80);
-        const ExitKind kind = dispatch(wave);
-        // The faulting instruction has not happened: the wave stands at it.
-        if (kind == ExitKind::MemoryFault) wave.pc = wave.exit.pc;
-        if (mxcsr != 0x1f80) _mm_setcsr(mxcsr);
-        return kind;
+        run_waves(&wave, 1);
+        return wave.exit.kind;
     }
+    uint32_t run_waves(Wave* waves, uint32_t count) override;
 
     void invalidate(uint64_t begin, uint64_t end) override {
         const std::lock_guard lock(mutex_);
+        renew_stamp();
         cache_.invalidate(begin, end);
         source_->forget();
     }
@@ -67,11 +66,23 @@ public:
     }
 
 private:
-    ExitKind dispatch(Wave& wave);
-    SpaceKey key_of(const Wave& wave) const;
-    const BlockRecord* block_at(CodeSpace& space, Wave& wave, uint64_t pc,
-                                bool full);  // takes the lock
-    BlockRecord* translate(CodeSpace& space, Wave& wave, uint64_t pc, bool full);
+    // What became of a block that was asked for: there, or why not.
+    struct Found {
+        BlockRecord* block = nullptr;
+        const char* why = nullptr;  // neither: there is no room, make_room() helps
+    };
+    enum class Next : uint8_t { Stop, MakeRoom };
+
+    Next run_inside(ThreadState& thread, Wave* waves, uint32_t count);
+    void enter(ThreadState& thread);
+    Found make_room(ThreadState& thread, Wave& wave, uint64_t flushes);
+    const KnownEntry* entry_at(ThreadState& thread, const Wave& wave) const;
+    Found find_entry(ThreadState& thread, Wave& wave);  // takes the lock
+    // With the lock held.
+    Found block_at(CodeSpace& space, Wave& wave, uint64_t pc, bool full);
+    Found translate(CodeSpace& space, Wave& wave, uint64_t pc, bool full);
+    void renew_stamp();
+    static SpaceKey key_of(const Wave& wave);
     static bool host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
                         machine::ExitInfo& out);
     void connect(Frame& frame, CodeSpace& space) const;
@@ -81,13 +92,30 @@ private:
     CodeBuffer buffer_;
     CodeCache cache_;
     Stubs stubs_;
+    size_t stub_bytes_ = 0;
     BlockCompiler compiler_;
     mutable std::mutex mutex_;
+    // A flush drops all translated code; it waits until no thread is inside, and new ones wait for
+    // it. Waves hold only guest state, so those that are suspended do not matter.
+    std::atomic<bool> flush_wanted_{false};
+    std::condition_variable flushed_;
+    std::atomic<uint64_t> stamp_{0};  // new whenever known entries become void; unique to an engine
     machine::EngineCounters counters_;
     PerfMap perf_map_;
 };
 
-SpaceKey Translator::key_of(const Wave& wave) const {
+void refuse(Wave& wave, const char* reason) {
+    wave.exit.kind = ExitKind::Unimplemented;
+    wave.exit.pc = wave.pc;
+    wave.exit.reason = reason;
+}
+
+void Translator::renew_stamp() {
+    static std::atomic<uint64_t> last{0};
+    stamp_.store(++last, std::memory_order_release);
+}
+
+SpaceKey Translator::key_of(const Wave& wave) {
     SpaceKey key;
     key.mode = wave.mode;
     key.vgpr_count = wave.vgpr_count;
@@ -109,28 +137,36 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.jump_table = space.jumps.get();
 }
 
-BlockRecord* Translator::translate(CodeSpace& space, Wave& wave, uint64_t pc, bool full) {
+Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t pc, bool full) {
+    const size_t dead = cache_.dead_bytes();
+    if (cache_.space_count() > most_spaces ||
+        (dead > worth_collecting && dead > buffer_.used() / 2))
+        return {};
     const auto start = std::chrono::steady_clock::now();
     CompileOptions options;
     options.avx512 = isa_ == Isa::Avx512;
     options.checked = space.key.checked;
     options.mask_addresses = space.key.mask_addresses;
-    CompiledBlock code;
-    BlockRecord record;
-    for (uint32_t limit = block_instructions;; limit /= 2) {
+    BlockRecord* installed = nullptr;
+    for (uint32_t limit = block_instructions; !installed; limit /= 2) {
+        const bool last = limit <= 1;
+        CompiledBlock code;
         const ir::Block block = source_->block({wave, pc, full, limit});
-        if (compiler_.compile(block, options, code)) {
-            record.pc = pc;
-            record.end_pc = block.end_pc;
-            record.full = full;
-            record.guest_count = block.guest_count;
-            record.guest_pcs = block.guest_pcs;
-            break;
+        if (!compiler_.compile(block, options, code)) {
+            if (last) return {.why = "the translator cannot compile this instruction"};
+            continue;
         }
-        if (limit <= 1) return nullptr;
+        BlockRecord record;
+        record.pc = pc;
+        record.end_pc = block.end_pc;
+        record.full = full;
+        record.guest_count = block.guest_count;
+        record.guest_pcs = block.guest_pcs;
+        installed = cache_.install(space, code, std::move(record));
+        if (installed) break;
+        if (!cache_.empty()) return {};
+        if (last) return {.why = "the code memory is too small for one instruction"};
     }
-    BlockRecord* installed = cache_.install(space, code, std::move(record));
-    if (!installed) return nullptr;
     ++counters_.blocks_translated;
     counters_.instructions_translated += installed->guest_count;
     counters_.host_code_bytes += installed->size;
@@ -139,20 +175,40 @@ BlockRecord* Translator::translate(CodeSpace& space, Wave& wave, uint64_t pc, bo
                                   std::chrono::steady_clock::now() - start)
                                   .count());
     perf_map_.add(*installed);
-    return installed;
+    return {.block = installed};
 }
 
-const BlockRecord* Translator::block_at(CodeSpace& space, Wave& wave, uint64_t pc, bool full) {
-    // The jump table answers without a lock.
-    const JumpEntry& e = space.jumps[pc >> 2 & (jump_entries - 1)];
-    if (std::atomic_ref(const_cast<uint64_t&>(e.pc)).load(std::memory_order_acquire) == pc)
-        if (const void* entry = std::atomic_ref(const_cast<const void*&>(e.entry[full]))
-                                    .load(std::memory_order_acquire))
-            if (const BlockRecord* block = cache_.find(reinterpret_cast<uintptr_t>(entry)))
-                return block;
+Translator::Found Translator::block_at(CodeSpace& space, Wave& wave, uint64_t pc, bool full) {
+    if (BlockRecord* block = cache_.lookup(space, pc, full)) return {.block = block};
+    if (flush_wanted_.load(std::memory_order_relaxed)) return {};
+    try {
+        return translate(space, wave, pc, full);
+    } catch (const std::bad_alloc&) {
+        return {.why = "the host is out of memory for translated code"};
+    }
+}
+
+const KnownEntry* Translator::entry_at(ThreadState& thread, const Wave& wave) const {
+    const KnownEntry& e = thread.entry_of(wave.pc);
+    return e.pc == wave.pc && e.stamp == stamp_.load(std::memory_order_acquire) &&
+                   e.full == (wave.exec() == ~0ull) && e.key == key_of(wave)
+               ? &e
+               : nullptr;
+}
+
+Translator::Found Translator::find_entry(ThreadState& thread, Wave& wave) {
+    const bool full = wave.exec() == ~0ull;
     const std::lock_guard lock(mutex_);
-    if (const BlockRecord* block = cache_.lookup(space, pc, full)) return block;
-    return translate(space, wave, pc, full);
+    CodeSpace& space = cache_.space(key_of(wave));
+    const Found found = block_at(space, wave, wave.pc, full);
+    if (found.block)
+        thread.entry_of(wave.pc) = {stamp_.load(std::memory_order_relaxed),
+                                    wave.pc,
+                                    space.key,
+                                    full,
+                                    &space,
+                                    found.block->host};
+    return found;
 }
 
 bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
@@ -175,38 +231,115 @@ bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
     return true;
 }
 
-ExitKind Translator::dispatch(Wave& wave) {
-    Frame& frame = thread_frame();
-    wave.exit = {};
-    auto fail = [&](ExitKind kind, const char* reason) {
-        wave.exit.kind = kind;
-        wave.exit.pc = wave.pc;
-        wave.exit.reason = reason;
-        return kind;
-    };
-    if (wave.ctx->memory_mode == machine::MemoryMode::Checked) memory::refresh_tlb(*wave.ctx);
+void Translator::enter(ThreadState& thread) {
     for (;;) {
-        CodeSpace* space;
-        {
-            const std::lock_guard lock(mutex_);
-            space = &cache_.space(key_of(wave));
+        thread.inside.store(this);  // in front of the look at flush_wanted_, for all threads
+        if (!flush_wanted_.load()) return;
+        thread.inside.store(nullptr);
+        std::unique_lock lock(mutex_);
+        flushed_.wait(lock, [&] { return !flush_wanted_.load(); });
+    }
+}
+
+// Called outside; returns inside. `flushes`: their number when the room was missed.
+Translator::Found Translator::make_room(ThreadState& thread, Wave& wave, uint64_t flushes) {
+    std::unique_lock lock(mutex_);
+    if (flush_wanted_.load() || counters_.code_flushes != flushes) {
+        lock.unlock();
+        enter(thread);
+        return {};
+    }
+    flush_wanted_.store(true);
+    // Threads inside leave at the latest when their wave has used its budget.
+    while (any_thread_inside(this)) {
+        lock.unlock();
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+        lock.lock();
+    }
+    renew_stamp();
+    cache_.reset();
+    source_->reset();
+    buffer_.reset(stub_bytes_);
+    ++counters_.code_flushes;
+    thread.inside.store(this);
+    flush_wanted_.store(false);
+    // This thread's block comes first, so that every flush helps at least the one that made it.
+    const Found found = block_at(cache_.space(key_of(wave)), wave, wave.pc, wave.exec() == ~0ull);
+    lock.unlock();
+    flushed_.notify_all();
+    return found;
+}
+
+uint32_t Translator::run_waves(Wave* waves, uint32_t count) {
+    if (!count) return 0;
+    const uint32_t mxcsr = _mm_getcsr();
+    if (mxcsr != 0x1f80) _mm_setcsr(0x1f80);
+    ThreadState& thread = this_thread_state();
+    thread.wave = 0;
+    waves[0].exit = {};
+    if (waves[0].ctx->memory_mode == machine::MemoryMode::Checked)
+        memory::refresh_tlb(*waves[0].ctx);
+    enter(thread);
+    while (run_inside(thread, waves, count) == Next::MakeRoom) {
+        const uint64_t flushes = counters().code_flushes;
+        thread.inside.store(nullptr);
+        Wave& wave = waves[thread.wave];
+        if (const char* why = make_room(thread, wave, flushes).why) {
+            refuse(wave, why);
+            break;
         }
-        connect(frame, *space);
-        const BlockRecord* block = block_at(*space, wave, wave.pc, wave.exec() == ~0ull);
-        if (!block)
-            return fail(ExitKind::Unimplemented, "the translator cannot compile this block");
-        const uint8_t* entry = block->host;
+    }
+    thread.inside.store(nullptr, std::memory_order_release);
+    Wave& last = waves[thread.wave];
+    // The faulting instruction has not happened: the wave stands at it.
+    if (last.exit.kind == ExitKind::MemoryFault) last.pc = last.exit.pc;
+    if (mxcsr != 0x1f80) _mm_setcsr(mxcsr);
+    return thread.wave + 1;
+}
+
+// Runs waves from thread.wave on. MakeRoom: that wave stands at a block for which there is no room.
+Translator::Next Translator::run_inside(ThreadState& thread, Wave* waves, uint32_t count) {
+    Frame& frame = thread.frame;
+    auto fail = [&](const char* reason) {
+        refuse(waves[thread.wave], reason);
+        return Next::Stop;
+    };
+    for (;;) {
+        const KnownEntry* known = entry_at(thread, waves[thread.wave]);
+        if (!known) {
+            const Found found = find_entry(thread, waves[thread.wave]);
+            if (found.why) return fail(found.why);
+            if (!found.block) return Next::MakeRoom;
+            continue;
+        }
+        CodeSpace& space = *known->space;
+        connect(frame, space);
+        const uint8_t* entry = known->host;
         for (;;) {
-            const auto reason =
-                static_cast<uint32_t>(machine::run_guarded(wave, this, &host_pc, [&](Wave& w) {
-                    return static_cast<ExitKind>(stubs_.enter(&w, &frame, entry));
+            // Nothing in here has a destructor: a guest fault jumps out of it.
+            const auto reason = static_cast<uint32_t>(
+                machine::run_guarded(waves[thread.wave], this, &host_pc, [&](Wave& first) {
+                    Wave* wave = &first;
+                    for (;;) {
+                        const uint32_t left = stubs_.enter(wave, &frame, entry);
+                        if ((left != static_cast<uint32_t>(ExitKind::EndProgram) &&
+                             left != static_cast<uint32_t>(ExitKind::Barrier)) ||
+                            thread.wave + 1 == count)
+                            return static_cast<ExitKind>(left);
+                        wave = &waves[++thread.wave];
+                        wave->exit = {};
+                        const KnownEntry* next = entry_at(thread, *wave);
+                        if (!next || next->space != &space)
+                            return static_cast<ExitKind>(Leave::Lookup);
+                        machine::current_guard()->wave = wave;
+                        entry = next->host;
+                    }
                 }));
-            if (reason < static_cast<uint32_t>(Leave::Link)) {
-                return wave.exit.kind;
-            }
+            Wave& wave = waves[thread.wave];
+            if (reason < static_cast<uint32_t>(Leave::Link)) return Next::Stop;
             const auto leave = static_cast<Leave>(reason);
             if (leave == Leave::Lookup) break;
-            if (leave == Leave::CallStopped) return wave.exit.kind;
+            if (leave == Leave::CallStopped) return Next::Stop;
             if (leave == Leave::Fault) {
                 if (frame.leave_address) {
                     const BlockRecord* at = cache_.find(frame.leave_address - 1);
@@ -214,11 +347,11 @@ ExitKind Translator::dispatch(Wave& wave) {
                             at ? CodeCache::find_guest(*at, frame.leave_address - 1) : nullptr)
                         if (e->guest < at->guest_pcs.size()) wave.exit.pc = at->guest_pcs[e->guest];
                 }
-                return wave.exit.kind;
+                return Next::Stop;
             }
             // A return address: it may lie behind the block's last byte.
             const BlockRecord* from = cache_.find(frame.leave_address - 1);
-            if (!from) return fail(ExitKind::Unimplemented, "lost track of translated code");
+            if (!from) return fail("lost track of translated code");
             const auto offset = static_cast<uint32_t>(frame.leave_address -
                                                       reinterpret_cast<uintptr_t>(from->host));
             if (leave == Leave::Budget) {
@@ -230,20 +363,19 @@ ExitKind Translator::dispatch(Wave& wave) {
                 wave.budget += from->guest_count;
                 wave.pc = from->pc;
                 wave.exit.kind = ExitKind::Yield;
-                return ExitKind::Yield;
+                return Next::Stop;
             }
             const LinkSite* site = nullptr;
             for (const LinkSite& s : from->links)
                 if (s.return_offset == offset) site = &s;
-            if (!site) return fail(ExitKind::Unimplemented, "lost track of a block link");
+            if (!site) return fail("lost track of a block link");
             wave.pc = site->target;
             const std::lock_guard lock(mutex_);
-            BlockRecord* target = cache_.lookup(*space, site->target, site->full);
-            if (!target) target = translate(*space, wave, site->target, site->full);
-            if (!target)
-                return fail(ExitKind::Unimplemented, "the translator cannot compile this block");
-            cache_.link(const_cast<BlockRecord&>(*from), *site, *target);
-            entry = target->host;
+            const Found target = block_at(space, wave, site->target, site->full);
+            if (target.why) return fail(target.why);
+            if (!target.block) return Next::MakeRoom;
+            cache_.link(const_cast<BlockRecord&>(*from), *site, *target.block);
+            entry = target.block->host;
         }
     }
 }
@@ -262,14 +394,15 @@ bool host_supports(Isa isa) {
            cpuinfo_has_x86_avx512vpopcntdq();
 }
 
-Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource> source, Isa isa) {
+Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource> source, Isa isa,
+                                                     const TranslatorOptions& options) {
     if (!host_supports(isa))
         return {Code::HostError,
                 isa == Isa::Avx512
                     ? "this processor lacks AVX-512 (F, BW, DQ, VL, CD, VBMI, VBMI2, VPOPCNTDQ)"
                     : "this processor lacks AVX2, FMA, F16C or BMI2"};
     auto engine = std::make_unique<Translator>(std::move(source), isa);
-    if (Status s = engine->open(); !s) return s;
+    if (Status s = engine->open(options.code_bytes); !s) return s;
     return std::unique_ptr<machine::Engine>(std::move(engine));
 }
 

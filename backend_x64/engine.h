@@ -22,13 +22,16 @@ class BlockSource {
 public:
     virtual ~BlockSource() = default;
     // Called under the engine's translation lock. What the block refers to must live as long as the
-    // source.
+    // source, or until reset().
     virtual ir::Block block(const BlockRequest& request) = 0;
     // Guest code has changed somewhere.
     virtual void forget() {}
+    // All translated code has been dropped.
+    virtual void reset() {}
 };
 
-Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource> source, Isa isa);
+Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource> source, Isa isa,
+                                                     const TranslatorOptions& options = {});
 
 // Host code of one block as text, one instruction a line (Zydis); for `wavejit host-asm` and tests.
 std::string disassemble_block(const ir::Block& block, Isa isa, bool checked = false);

@@ -38,6 +38,10 @@ public:
     }
 
     void forget() override { liveness_.forget(); }
+    void reset() override {
+        insts_.clear();
+        liveness_.forget();
+    }
 
 private:
     // Copies the words from pc on, as far as they are mapped executable.
@@ -72,8 +76,9 @@ private:
 }  // namespace
 
 Result<std::unique_ptr<machine::Engine>> make_translator(const Target& target, Isa isa,
-                                                         bool keep_registers) {
-    return make_engine(std::make_unique<LiftedBlocks>(target, keep_registers), isa);
+                                                         const TranslatorOptions& options) {
+    return make_engine(std::make_unique<LiftedBlocks>(target, options.keep_registers), isa,
+                       options);
 }
 
 }  // namespace wj::x64

@@ -1,6 +1,7 @@
 // Translating engine: IR of guest blocks -> AVX-512 or AVX2 host code, in a linked code cache.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "common/status.h"
@@ -14,10 +15,16 @@ enum class Isa : uint8_t { Avx2, Avx512 };
 // What this processor can run (cpuinfo). AVX-512 means F, BW, DQ, VL, CD and VBMI.
 bool host_supports(Isa isa);
 
+struct TranslatorOptions {
+    // Code memory. When it is full, everything is dropped and translated anew as needed.
+    size_t code_bytes = size_t{256} << 20;
+    // The registers of a wave that has ended hold what the program left in them; without it writes
+    // that nobody reads are left out.
+    bool keep_registers = false;
+};
+
 // Fails with HostError when the host lacks the ISA or forbids executable mappings.
-// keep_registers: the registers of a wave that has ended hold what the program left in them;
-// without it writes that nobody reads are left out.
 Result<std::unique_ptr<machine::Engine>> make_translator(const Target& target, Isa isa,
-                                                         bool keep_registers);
+                                                         const TranslatorOptions& options = {});
 
 }  // namespace wj::x64

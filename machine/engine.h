@@ -15,6 +15,7 @@ struct EngineCounters {
     uint64_t host_code_bytes = 0;
     uint64_t translation_ns = 0;
     uint64_t interpreter_fallbacks = 0;
+    uint64_t code_flushes = 0;  // times that all translated code was dropped to make room
 };
 
 class Engine {
@@ -27,6 +28,16 @@ public:
     // identity mode arrive as signals and are turned into ExitKind::MemoryFault by machine/guard.h,
     // which the engine itself uses around guest code.
     virtual ExitKind run(Wave& wave) = 0;
+
+    // Runs waves[0], waves[1], ... each like run(), as long as they end or reach a barrier. Returns
+    // how many ran; the last of them may have stopped for another reason.
+    virtual uint32_t run_waves(Wave* waves, uint32_t count) {
+        for (uint32_t i = 0; i < count; ++i) {
+            const ExitKind kind = run(waves[i]);
+            if (kind != ExitKind::EndProgram && kind != ExitKind::Barrier) return i + 1;
+        }
+        return count;
+    }
 
     // Code in [begin, end) was written, unmapped or replaced: forget what was decoded or
     // translated. No wave may be running code of that range.

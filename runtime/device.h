@@ -32,10 +32,12 @@ struct DeviceOptions {
     uint32_t compute_units = 8;
     uint64_t memory_bytes = 0;  // modelled device memory; 0 = three quarters of the host's
     uint64_t slice_instructions = 1u << 20;  // budget of a wave between scheduler visits
+    uint64_t code_bytes = 0;                 // memory for translated code; 0 = the engine's default
     bool strict_registers = true;            // report registers beyond the allocation
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512, WAVEJIT_THREADS,
-    // WAVEJIT_MEMORY=identity|checked, WAVEJIT_CUS. An unknown value is an error that names it.
+    // WAVEJIT_MEMORY=identity|checked, WAVEJIT_CODE_KIB, WAVEJIT_CUS. An unknown value is an error
+    // that names it.
     static Result<DeviceOptions> from_environment(DeviceOptions base);
 };
 

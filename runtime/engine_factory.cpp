@@ -53,7 +53,8 @@ const char* engine_name(EngineKind kind) {
     return "?";
 }
 
-Result<std::unique_ptr<machine::Engine>> make_engine(EngineKind wanted, const Target& target) {
+Result<std::unique_ptr<machine::Engine>> make_engine(EngineKind wanted, const Target& target,
+                                                     uint64_t code_bytes) {
     EngineKind kind = choose_engine(wanted);
     std::unique_ptr<machine::Engine> engine;
     if (kind == EngineKind::Interpreter) {
@@ -67,8 +68,10 @@ Result<std::unique_ptr<machine::Engine>> make_engine(EngineKind wanted, const Ta
                               engine_name(kind) + " (missing: " + missing +
                               "); choose another one with WAVEJIT_ENGINE");
 #if WAVEJIT_HAVE_TRANSLATOR
+        x64::TranslatorOptions options;
+        if (code_bytes) options.code_bytes = code_bytes;
         auto made = x64::make_translator(
-            target, kind == EngineKind::Avx512 ? x64::Isa::Avx512 : x64::Isa::Avx2, false);
+            target, kind == EngineKind::Avx512 ? x64::Isa::Avx512 : x64::Isa::Avx2, options);
         if (!made) return made.status();
         engine = std::move(*made);
 #else

@@ -20,6 +20,8 @@ HostFeatures host_features();
 EngineKind choose_engine(EngineKind wanted);
 const char* engine_name(EngineKind kind);  // "interp", "avx2", "avx512", "auto"
 
-Result<std::unique_ptr<machine::Engine>> make_engine(EngineKind kind, const Target& target);
+// `code_bytes`: memory for translated code, 0 = the engine's default.
+Result<std::unique_ptr<machine::Engine>> make_engine(EngineKind kind, const Target& target,
+                                                     uint64_t code_bytes = 0);
 
 }  // namespace wj::runtime

@@ -61,6 +61,11 @@ Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
         if (!n) return n.status();
         base.threads = *n;
     }
+    if (const char* text = variable("WAVEJIT_CODE_KIB")) {
+        auto n = number("WAVEJIT_CODE_KIB", text, 64, 4u << 20);
+        if (!n) return n.status();
+        base.code_bytes = uint64_t{*n} << 10;
+    }
     if (const char* text = variable("WAVEJIT_CUS")) {
         auto n = number("WAVEJIT_CUS", text, 1, 1024);
         if (!n) return n.status();

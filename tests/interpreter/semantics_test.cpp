@@ -30,7 +30,7 @@ std::unique_ptr<machine::Engine> make(EngineKind kind, const Target& target) {
 #ifdef WJ_TRANSLATOR
     const x64::Isa isa = kind == EngineKind::Avx2 ? x64::Isa::Avx2 : x64::Isa::Avx512;
     if (x64::host_supports(isa)) {
-        auto engine = x64::make_translator(target, isa, true);
+        auto engine = x64::make_translator(target, isa, {.keep_registers = true});
         EXPECT_TRUE(engine) << engine.status().message();
         if (engine) return std::move(*engine);
     }

@@ -61,14 +61,21 @@ uint8_t* aligned(std::vector<uint8_t>& v) {
 
 class Bench {
 public:
-    Bench(const Target& target, machine::MemoryMode mode) : target_(target), generator_(target) {
+    Bench(const Target& target, machine::MemoryMode mode, size_t engine_code)
+        : target_(target), generator_(target) {
         code_ =
             space_.allocate(code_bytes, memory::read_write | memory::executable, "code").value();
         global_ = space_.allocate(global_bytes, memory::read_write, "buffer").value();
         context_.target = &target_;
         context_.memory = &space_;
         context_.memory_mode = mode;
-        make_engines();
+        engines_.push_back(interp::make_interpreter(target_));
+        for (x64::Isa isa : {x64::Isa::Avx512, x64::Isa::Avx2}) {
+            if (!x64::host_supports(isa)) continue;
+            if (auto engine = x64::make_translator(
+                    target_, isa, {.code_bytes = engine_code, .keep_registers = true}))
+                engines_.push_back(std::move(*engine));
+        }
     }
 
     size_t engines() const { return engines_.size(); }
@@ -100,16 +107,6 @@ public:
     }
 
 private:
-    void make_engines() {
-        engines_.clear();
-        engines_.push_back(interp::make_interpreter(target_));
-        for (x64::Isa isa : {x64::Isa::Avx512, x64::Isa::Avx2}) {
-            if (!x64::host_supports(isa)) continue;
-            if (auto engine = x64::make_translator(target_, isa, true))
-                engines_.push_back(std::move(*engine));
-        }
-    }
-
     void prepare(State& s, uint64_t seed, uint64_t pc) {
         fuzz::Rng rng(seed);
         uint32_t* rows = aligned(s.rows);
@@ -194,8 +191,6 @@ private:
         uint64_t bytes = 4;
         for (const Inst& inst : block) bytes += inst.size;
         if (used_ + bytes + 64 > code_bytes) {
-            // Translators do not reuse the memory of code that was invalidated.
-            if (++rounds_ % 4 == 0) make_engines();
             for (auto& engine : engines_) engine->invalidate(code_, code_ + code_bytes);
             used_ = 0;
         }
@@ -250,7 +245,7 @@ private:
     machine::ExecContext context_;
     std::vector<std::unique_ptr<machine::Engine>> engines_;
     State initial_, reference_, other_;
-    uint64_t code_ = 0, global_ = 0, used_ = 0, rounds_ = 0;
+    uint64_t code_ = 0, global_ = 0, used_ = 0;
 };
 
 }  // namespace
@@ -261,12 +256,14 @@ int main(int argc, char** argv) {
     double seconds = 0;
     size_t stop_after = 5;
     bool checked = false;
+    uint64_t code_kib = 4096;
     std::vector<std::string> targets{"gfx900", "gfx906", "gfx908", "gfx90a"};
     app.add_option("--blocks", blocks, "blocks in all, spread over the targets");
     app.add_option("--seconds", seconds, "stop after this time; 0 = no limit");
     app.add_option("--seed", seed, "first seed; block i uses seed + i");
     app.add_option("--targets", targets, "processors")->delimiter(',');
     app.add_option("--stop-after", stop_after, "differences to report before stopping");
+    app.add_option("--code-kib", code_kib, "memory for translated code of each translator");
     app.add_flag("--checked", checked, "memory through the page table instead of the host's");
     CLI11_PARSE(app, argc, argv);
 
@@ -279,8 +276,8 @@ int main(int argc, char** argv) {
             fmt::print(stderr, "unknown target '{}'; known: {}\n", name, supported_target_names());
             return 2;
         }
-        Bench bench(*target,
-                    checked ? machine::MemoryMode::Checked : machine::MemoryMode::Identity);
+        Bench bench(*target, checked ? machine::MemoryMode::Checked : machine::MemoryMode::Identity,
+                    code_kib << 10);
         if (bench.engines() < 2)
             fmt::print(stderr, "{}: this host has no translator, nothing to compare\n", name);
         for (uint64_t i = 0; i < blocks / targets.size() && differences < stop_after; ++i, ++done) {

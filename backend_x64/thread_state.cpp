@@ -1,0 +1,50 @@
+#include "backend_x64/thread_state.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace wj::x64 {
+namespace {
+
+struct Registry {
+    std::mutex mutex;
+    std::vector<ThreadState*> threads;
+};
+
+// Never destroyed: threads of the embedder may end after static destructors.
+Registry& registry() {
+    static Registry& r = *new Registry;
+    return r;
+}
+
+}  // namespace
+
+ThreadState::ThreadState() {
+    fill_constants(frame);
+    Registry& r = registry();
+    const std::lock_guard lock(r.mutex);
+    r.threads.push_back(this);
+}
+
+ThreadState::~ThreadState() {
+    Registry& r = registry();
+    const std::lock_guard lock(r.mutex);
+    std::erase(r.threads, this);
+}
+
+ThreadState& this_thread_state() {
+    thread_local std::unique_ptr<ThreadState> state;
+    if (!state) state = std::make_unique<ThreadState>();
+    return *state;
+}
+
+bool any_thread_inside(const void* engine) {
+    Registry& r = registry();
+    const std::lock_guard lock(r.mutex);
+    return std::any_of(r.threads.begin(), r.threads.end(),
+                       [&](const ThreadState* t) { return t->inside.load() == engine; });
+}
+
+}  // namespace wj::x64
