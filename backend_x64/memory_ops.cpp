@@ -72,14 +72,19 @@ bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
             }
         } else {
             address = f.address_lo[l] + static_cast<uint64_t>(op.offset);
+            address = static_cast<uint32_t>(address);  // wraps around
         }
         bool ok = true;
         if (space == lds_space) {
-            if (address + bytes <= w.lds_size && address + bytes >= address) {
+            // Out of range is decided dword by dword.
+            const uint32_t unit = bytes < 4 ? bytes : 4;
+            for (uint32_t o = 0; o < bytes; o += unit) {
+                if (address + o + unit > w.lds_size || address + o < address) continue;
+                auto* part = reinterpret_cast<uint8_t*>(element) + o;
                 if (op.store)
-                    std::memcpy(w.lds + address, element, bytes);
+                    std::memcpy(w.lds + address + o, part, unit);
                 else
-                    std::memcpy(element, w.lds + address, bytes);
+                    std::memcpy(part, w.lds + address + o, unit);
             }
         } else if (space == scratch_space) {
             ok = address + bytes <= w.scratch_bytes && address + bytes >= address;

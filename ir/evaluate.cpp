@@ -462,8 +462,10 @@ uint8_t* byte_at(Wave& w, Space space, uint64_t address, uint64_t size, uint64_t
                                                     : Space::Global;
         if (space != Space::Global) address &= 0xffffffff;
     }
-    if (space == Space::Lds)
-        return address + size <= w.lds_size ? w.lds + address + offset : nullptr;
+    if (space == Space::Lds) {  // out of range is decided dword by dword
+        const uint64_t unit = size < 4 ? size : 4, first = address + offset / unit * unit;
+        return first + unit <= w.lds_size ? w.lds + address + offset : nullptr;
+    }
     if (space == Space::Scratch) {
         const uint64_t o = address + offset;
         return w.scratch + o / 4 * 256 + lane * 4 + o % 4;
@@ -485,12 +487,9 @@ void memory_op(const Inst& i, Wave& w, std::vector<Cell>& v, Cell& result) {
         if (!mask.e[0][l]) continue;
         uint64_t address =
             (scalar ? v[i.args[0]].u() + v[i.args[1]].e[0][l] : v[i.args[0]].e[0][l]) + i.imm;
-        if (space == Space::Lds)
-            address =
-                static_cast<uint32_t>(v[i.args[0]].e[0][l] + (i.imm >> 32)) + (i.imm & 0xffffffff);
-        if (space == Space::Lds)
-            address = uint64_t{static_cast<uint32_t>(v[i.args[0]].e[0][l] + (i.imm >> 32))} +
-                      static_cast<uint32_t>(i.imm);
+        if (space == Space::Lds) address += i.imm >> 32;
+        if (space == Space::Lds || space == Space::Scratch)
+            address = static_cast<uint32_t>(address);  // wraps around
         uint32_t element[4] = {};
         if (store) {
             for (uint32_t d = 0; d < aux_dwords(i.aux); ++d)

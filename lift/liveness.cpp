@@ -54,12 +54,12 @@ Traits traits_of(Opcode op) {
     if (scalar)
         t.partial = any_of(n, {"cmov", "bitset", "addk", "mulk", "setreg"});
     else if (info.format == Format::SMEM)
-        t.partial = !n.starts_with("s_load") && !n.starts_with("s_buffer_load");
+        t.partial = !n.starts_with("s_load");  // s_buffer_load: dwords out of range stay
     else if (memory)
         t.partial = n.find("load") == n.npos && n.find("ds_read") == n.npos;
     else
         t.partial = any_of(n, {"mac", "writelane", "swap", "mix", "mfma", "cvt_sr", "scalef32",
-                               "permlane", "interp"}) ||
+                               "permlane", "interp", "pkaccum"}) ||
                     (n.find("dot") != n.npos && n.find("c_") != n.npos);
     // 16-bit and narrower results may leave the other half of the register.
     if (!scalar && info.format != Format::SMEM && any_of(n, {"16", "fp8", "bf8"})) t.partial = true;

@@ -5,25 +5,12 @@
 
 #include "frontend/decode.h"
 #include "frontend/encoding.h"
+#include "interpreter/interpreter.h"
+#include "lift/lift.h"
 #include "machine/wave.h"
+#include "tools/fuzz/registers.h"
 
 namespace wj::fuzz {
-namespace {
-
-// Instructions whose effect is control flow, time, other waves or the machine outside the block.
-bool excluded(Opcode op, Format format) {
-    if (format == Format::SOPP || format == Format::EXP || format == Format::VINTRP ||
-        format == Format::MIMG || format == Format::MTBUF || format == Format::MUBUF)
-        return op != Opcode::s_nop;
-    const std::string_view name = op_info(op).name;
-    for (const char* part :
-         {"branch",      "setpc",  "swappc",    "s_call",    "s_rfe",    "getpc",  "memtime",
-          "memrealtime", "getreg", "setreg",    "gpr_idx",   "setvskip", "movrel", "gws",
-          "ordered",     "dcache", "atc_probe", "s_scratch", "s_buffer", "src2",   "append",
-          "consume",     "addtid", "s_store",   "s_atomic",  "cbranch",  "_lds_"})
-        if (name.find(part) != name.npos) return true;
-    return false;
-}
 
 uint32_t pick(Rng& rng, std::initializer_list<uint32_t> values) {
     return values.begin()[rng() % values.size()];
@@ -32,19 +19,70 @@ bool chance(Rng& rng, uint32_t percent) {
     return rng() % 100 < percent;
 }
 
+namespace {
+
+// Instructions whose effect is time, other waves or the machine outside the program; control flow
+// comes from program.cpp.
+bool excluded(Opcode op, Format format) {
+    if (format == Format::SOPP || format == Format::EXP || format == Format::VINTRP ||
+        format == Format::MIMG)
+        return op != Opcode::s_nop;
+    const std::string_view name = op_info(op).name;
+    for (const char* part :
+         {"branch",     "setpc",       "swappc",  "s_call",   "s_rfe",     "getpc",
+          "memtime",    "memrealtime", "getreg",  "setreg",   "gpr_idx",   "setvskip",
+          "movrel",     "gws",         "ordered", "dcache",   "atc_probe", "s_scratch",
+          "src2",       "append",      "consume", "addtid",   "cbranch",   "_lds_",
+          "buffer_inv", "buffer_wb",   "tr_b",    "v_screen", "v_interp"})
+        if (name.find(part) != name.npos) return true;
+    return false;
+}
+
+bool contains(std::string_view name, std::string_view part) {
+    return name.find(part) != name.npos;
+}
+
+Pool pool_of(Opcode op, Format format) {
+    const OpInfo& info = op_info(op);
+    switch (format) {
+        case Format::SMEM:
+            if (contains(info.name, "load")) return Pool::Load;
+            [[fallthrough]];
+        case Format::MUBUF:
+        case Format::MTBUF:
+            return Pool::Buffer;
+        case Format::FLAT:
+        case Format::GLOBAL:
+        case Format::SCRATCH:
+            return contains(info.name, "load")    ? Pool::Load
+                   : contains(info.name, "store") ? Pool::Store
+                                                  : Pool::Atomic;
+        case Format::DS:
+            return contains(info.name, "read")       ? Pool::Load
+                   : contains(info.name, "ds_write") ? Pool::Store
+                   : contains(info.name, "perm") || contains(info.name, "swizzle") ||
+                           info.name == "ds_nop"
+                       ? Pool::Alu
+                       : Pool::Atomic;
+        default:
+            return Pool::Alu;
+    }
+}
+
 uint32_t any_vgpr(Rng& rng) {
     return static_cast<uint32_t>(rng() % vgprs);
 }
 uint32_t free_vgpr(Rng& rng) {
-    return reserved_vgprs + static_cast<uint32_t>(rng() % (vgprs - reserved_vgprs));
+    return first_free_vgpr + static_cast<uint32_t>(rng() % (end_free_vgpr - first_free_vgpr));
 }
 uint32_t free_sgpr(Rng& rng) {
-    return reserved_sgprs + static_cast<uint32_t>(rng() % (sgprs - reserved_sgprs));
+    return first_free_sgpr + static_cast<uint32_t>(rng() % (end_free_sgpr - first_free_sgpr));
 }
 
 uint32_t scalar_source(Rng& rng, bool literal) {
     const uint32_t r = rng() % 100;
-    if (r < 55) return static_cast<uint32_t>(rng() % sgprs);
+    if (r < 55) return static_cast<uint32_t>(rng() % end_free_sgpr);
+    if (r < 60) return static_cast<uint32_t>(rng() % sgprs);
     if (r < 65) return pick(rng, {106, 107, 124, 126, 127});
     if (r < 75) return pick(rng, {251, 252, 253});
     if (literal && r < 80) return 255;
@@ -91,19 +129,66 @@ void add_src0(std::vector<uint32_t>& words, Rng& rng) {
     words.push_back(extra | any_vgpr(rng));
 }
 
+// FLAT, GLOBAL, SCRATCH: fields without a meaning must be zero.
+void drop_unused_data(std::vector<uint32_t>& w, Opcode op, bool glc) {
+    const OpInfo& info = op_info(op);
+    if (info.dst_count == 0 || (info.returns_if_glc && !glc)) w[1] &= 0x00ffffff;
+    if (contains(info.name, "load")) w[1] &= 0xffff00ff;
+}
+
+bool writes_exec(const Inst& inst) {
+    const std::string_view name = op_info(inst.op).name;
+    if (contains(name, "saveexec") || contains(name, "wrexec") || contains(name, "cmpx"))
+        return true;
+    for (const Operand& o : inst.dst)
+        if (o.is(Operand::Kind::Sgpr) && o.reg >= machine::exec_lo) return true;
+    return false;
+}
+
 }  // namespace
 
-Generator::Generator(const Target& target) : target_(target) {
+Generator::Generator(const Target& target) : target_(target), codes_(opcode_count, absent) {
     // The slots of the target's column say which rows it has, and under which code.
     const auto& slots = opcode_slots[static_cast<size_t>(target.column)];
     for (size_t f = 0; f < format_slots.size(); ++f) {
         const auto format = static_cast<Format>(f);
         for (uint32_t code = 0; code < format_slots[f]; ++code) {
             const Opcode op = slots[format_base(format) + code];
-            if (op != Opcode::invalid && !excluded(op, op_info(op).format))
-                rows_.push_back({op, format, code});
+            if (op == Opcode::invalid) continue;
+            const Format own = op_info(op).format;
+            if (own == format) codes_[static_cast<size_t>(op)] = code;
+            if (excluded(op, own)) continue;
+            const Row row{op, format, code};
+            rows_[static_cast<size_t>(pool_of(op, format))].push_back(row);
+            // A few tries tell whether the lifter knows the row at all.
+            Rng rng(code);
+            for (uint32_t i = 0; i < 20; ++i) {
+                const auto inst = try_row(row, rng);
+                if (!inst || !simple(*inst)) continue;
+                rows_[static_cast<size_t>(Pool::Simple)].push_back(row);
+                break;
+            }
         }
     }
+}
+
+bool Generator::simple(const Inst& inst) const {
+    if (inst.format != Format::VOP1 && inst.format != Format::VOP2 && inst.format != Format::VOP3 &&
+        inst.format != Format::VOP3P)
+        return false;
+    for (const Operand& o : inst.dst)
+        if (o.present() && !o.is(Operand::Kind::Vgpr)) return false;
+    lift::Options options;
+    options.target = &target_;
+    options.mode = 0x3f0;
+    options.vgpr_count = vgprs;
+    options.agpr_count = target_.traits.has_agprs ? agprs : 0;
+    options.handler = &interp::handler;
+    lift::InstStore store;
+    std::array<uint32_t, 5> code;
+    code.fill(s_endpgm);
+    std::copy_n(inst.words.begin(), inst.size / 4, code.begin());
+    return lift::lift_block(options, 0x1000, code, store).calls.empty();
 }
 
 std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {
@@ -131,10 +216,16 @@ std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {
         case Format::SOPP:
             w[0] = 0xbf800000 | row.code << 16;
             break;
-        case Format::SMEM:  // s[0:1] + immediate inside the buffer
-            w[0] = 0xc0000000 | row.code << 18 | 1u << 17 | free_sgpr(rng) << 6;
-            w.push_back((bits() & 0xffc));
+        case Format::SMEM: {  // loads: the buffer's address or a V#; immediate or SGPR offset
+            const bool buffer = contains(op_info(row.op).name, "buffer");
+            const uint32_t base =
+                buffer ? s_buffer + 4 * (bits() & 1) : pick(rng, {s_global, s_global_b});
+            const bool imm = chance(rng, 70);
+            w[0] =
+                0xc0000000 | row.code << 18 | (imm ? 1u << 17 : 0) | free_sgpr(rng) << 6 | base / 2;
+            w.push_back(imm ? bits() & (chance(rng, 90) ? 0xffc : 0xfff) : s_offset);
             break;
+        }
         case Format::VOP2:
             w[0] = row.code << 25 | free_vgpr(rng) << 17 | any_vgpr(rng) << 9;
             add_src0(w, rng);
@@ -172,8 +263,11 @@ std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {
             if (op_info(row.op).src_count < 3) w[1] &= 0xf803ffff;
             break;
         case Format::DS:
-            w[0] = 0xd8000000 | row.code << 17 | (bits() & (chance(rng, 50) ? 0x0f0f : 0x00ff));
-            w.push_back(2u | any_vgpr(rng) << 8 | any_vgpr(rng) << 16 | free_vgpr(rng) << 24);
+            w[0] = 0xd8000000 | row.code << 17 | (bits() & pick(rng, {0, 0x0f0f, 0xff, 0xf8}));
+            if (chance(rng, 4)) w[0] |= bits() & 0xffff;
+            if (pool_of(row.op, row.format) == Pool::Atomic && chance(rng, 97)) w[0] &= ~7u;
+            w.push_back(pick(rng, {v_lds_a, v_lds_a, v_lds_b}) | any_vgpr(rng) << 8 |
+                        any_vgpr(rng) << 16 | free_vgpr(rng) << 24);
             if (chance(rng, 50)) w[1] &= 0xff00ffff;
             break;
         case Format::FLAT:
@@ -182,24 +276,39 @@ std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {
             const uint32_t segment = row.format == Format::FLAT      ? 0
                                      : row.format == Format::SCRATCH ? 1
                                                                      : 2;
-            const bool saddr = segment == 2 && chance(rng, 40);
-            uint32_t offset = bits() & 0xff;
+            const bool scalar = segment != 0 && chance(rng, 40);
+            uint32_t offset = chance(rng, 40) ? 0 : bits() & 0xff;
             if (chance(rng, 70)) offset &= ~3u;
+            if (pool_of(row.op, row.format) == Pool::Atomic && chance(rng, 97)) offset &= ~7u;
+            if (segment == 2 && chance(rng, 20)) offset = (0u - offset) & 0x1fff;
             w[0] = 0xdc000000 | row.code << 18 | segment << 14 | offset |
                    (chance(rng, 40) ? 1u << 16 : 0);
-            w.push_back((segment == 1 ? 3u
-                         : saddr      ? 2u
-                                      : 0u) |
-                        any_vgpr(rng) << 8 |
-                        (segment == 0 ? 0u
-                         : saddr      ? 0u
-                                      : 0x7fu)
-                            << 16 |
-                        free_vgpr(rng) << 24);
-            if (op_info(row.op).dst_count == 0 ||
-                (op_info(row.op).returns_if_glc && !(w[0] >> 16 & 1)))
-                w[1] &= 0x00ffffff;
-            if (op_info(row.op).name.find("load") != std::string_view::npos) w[1] &= 0xffff00ff;
+            uint32_t vaddr = pick(rng, {v_global_a, v_global_a, v_global_b});
+            if (segment == 0 && chance(rng, 70)) vaddr = v_flat;
+            if (segment == 1) vaddr = pick(rng, {v_scratch_a, v_scratch_b});
+            if (segment == 2 && scalar) vaddr = v_offset;
+            const uint32_t saddr = segment == 0   ? 0
+                                   : !scalar      ? 0x7f
+                                   : segment == 1 ? s_offset
+                                                  : s_global;
+            w.push_back(vaddr | any_vgpr(rng) << 8 | saddr << 16 | free_vgpr(rng) << 24);
+            drop_unused_data(w, row.op, w[0] >> 16 & 1);
+            break;
+        }
+        case Format::MUBUF:
+        case Format::MTBUF: {
+            const uint32_t mode = static_cast<uint32_t>(rng() % 4);  // offen | idxen << 1
+            w[0] = (row.format == Format::MUBUF
+                        ? 0xe0000000 | row.code << 18
+                        : 0xe8000000 | row.code << 15 | (bits() & 0x03f80000)) |
+                   mode << 12 | (bits() & (chance(rng, 70) ? 0xfc : 0xff)) |
+                   (chance(rng, 40) ? 1u << 14 : 0);
+            w.push_back(
+                (mode & 2 ? v_index : v_offset) |
+                (op_info(row.op).dst_count || op_info(row.op).returns_if_glc ? free_vgpr(rng)
+                                                                             : any_vgpr(rng))
+                    << 8 |
+                (s_buffer / 4 + (bits() & 1)) << 16 | pick(rng, {128, 128, s_offset, 132}) << 24);
             break;
         }
         default:
@@ -214,13 +323,16 @@ bool Generator::acceptable(const Inst& inst) const {
         const uint32_t end = o.reg + std::max<uint32_t>(o.dwords, 1);
         switch (o.kind) {
             case Operand::Kind::Vgpr:
-                return end <= vgprs && !(destination && o.reg < reserved_vgprs);
+                return destination ? o.reg >= first_free_vgpr && end <= end_free_vgpr
+                                   : end <= vgprs;
             case Operand::Kind::Agpr:
                 return end <= agprs;
             case Operand::Kind::Sgpr:
-                if (destination && o.reg < reserved_sgprs) return false;
-                return end <= sgprs || (o.reg >= machine::vcc_lo && end <= 108) ||
-                       o.reg == machine::m0 || (o.reg >= machine::exec_lo && end <= 128);
+                if (o.reg >= machine::vcc_lo)
+                    return end <= 108 || o.reg == machine::m0 ||
+                           (o.reg >= machine::exec_lo && end <= 128);
+                return destination ? o.reg >= first_free_sgpr && end <= end_free_sgpr
+                                   : end <= sgprs;
             case Operand::Kind::Special:
                 return o.reg >= 251 && o.reg <= 253;
             default:
@@ -231,21 +343,29 @@ bool Generator::acceptable(const Inst& inst) const {
         if (!fits(o, true)) return false;
     for (const Operand& o : inst.src)
         if (!fits(o, false)) return false;
-    // v_swap writes its source.
-    if (inst.op == Opcode::v_swap_b32 && inst.src[0].reg < reserved_vgprs) return false;
+    // These write their sources.
+    if (contains(op_info(inst.op).name, "swap") && inst.format == Format::VOP1)
+        return fits(inst.src[0], true);
     return true;
 }
 
-Inst Generator::instruction(Rng& rng) const {
+std::optional<Inst> Generator::try_row(const Row& row, Rng& rng) const {
+    const std::vector<uint32_t> words = encode(row, rng);
+    std::array<uint32_t, 4> padded{};
+    std::copy(words.begin(), words.end(), padded.begin());
+    Inst inst;
+    if (!decode(target_, padded, inst) || excluded(inst.op, inst.format) || !acceptable(inst))
+        return std::nullopt;
+    return inst;
+}
+
+Inst Generator::instruction(Rng& rng, Pool pool, bool keep_exec) const {
+    const std::vector<Row>& rows = rows_[static_cast<size_t>(pool)];
     for (;;) {
-        // Formats with few rows deserve as much attention as VOP3.
-        const Row& row = rows_[rng() % rows_.size()];
-        const std::vector<uint32_t> words = encode(row, rng);
-        std::array<uint32_t, 4> padded{};
-        std::copy(words.begin(), words.end(), padded.begin());
-        Inst inst;
-        if (decode(target_, padded, inst) && !excluded(inst.op, inst.format) && acceptable(inst))
-            return inst;
+        const auto inst = try_row(rows[rng() % rows.size()], rng);
+        if (!inst || (keep_exec && writes_exec(*inst))) continue;
+        if (pool == Pool::Simple && !simple(*inst)) continue;
+        return *inst;
     }
 }
 

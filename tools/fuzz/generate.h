@@ -1,9 +1,10 @@
-// Random guest blocks, drawn from the instruction tables: any row of a family's column with random
-// operands and modifiers that the decoder accepts, restricted so that a block ends and touches only
-// its own memory.
+// Random instructions, drawn from the opcode tables: any row of a target's column with random
+// operands and modifiers that the decoder accepts.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -14,31 +15,43 @@ namespace wj::fuzz {
 
 using Rng = std::mt19937_64;
 
-// Register conventions of generated blocks; nothing writes these.
-//   v[0:1] address into the global buffer, v2 LDS address, v3 scratch offset, s[0:1] base of the
-//   global buffer
-inline constexpr uint32_t reserved_vgprs = 4, reserved_sgprs = 4, vgprs = 32, agprs = 32,
-                          sgprs = 48;
+inline constexpr uint32_t s_endpgm = 0xbf810000;
+
+uint32_t pick(Rng& rng, std::initializer_list<uint32_t> values);
+bool chance(Rng& rng, uint32_t percent);
+
+// Sets of rows. Simple: arithmetic that the lifter lowers without a call of the interpreter and
+// that writes nothing but VGPRs, as the bodies of loops of compiled code.
+enum class Pool : uint8_t { Alu, Simple, Load, Store, Atomic, Buffer, count_ };
 
 class Generator {
 public:
     explicit Generator(const Target& target);
 
-    // One random instruction; its words are those of inst.words.
-    Inst instruction(Rng& rng) const;
-    size_t rows() const { return rows_.size(); }
+    // One random instruction; its words are those of inst.words. With keep_exec it does not write
+    // EXEC.
+    Inst instruction(Rng& rng, Pool pool, bool keep_exec) const;
+    // The code of an instruction in its own format, as the encoders of control flow need it.
+    uint32_t code(Opcode op) const { return codes_[static_cast<size_t>(op)]; }
+    bool has(Opcode op) const { return code(op) != absent; }
+    const Target& target() const { return target_; }
 
 private:
+    static constexpr uint32_t absent = ~0u;
     struct Row {
         Opcode op;
         Format format;
         uint32_t code;
     };
+    // Random operands for the row; nothing when they make no instruction.
+    std::optional<Inst> try_row(const Row& row, Rng& rng) const;
     bool acceptable(const Inst& inst) const;
+    bool simple(const Inst& inst) const;
     std::vector<uint32_t> encode(const Row& row, Rng& rng) const;
 
     const Target& target_;
-    std::vector<Row> rows_;
+    std::array<std::vector<Row>, static_cast<size_t>(Pool::count_)> rows_;
+    std::vector<uint32_t> codes_;
 };
 
 }  // namespace wj::fuzz

@@ -1,0 +1,74 @@
+// Writes the lines of a program: encoders for the instructions of control flow and addresses.
+#pragma once
+
+#include "tools/fuzz/program.h"
+#include "tools/fuzz/registers.h"
+
+namespace wj::fuzz {
+
+// Operand encodings.
+namespace code {
+inline constexpr uint32_t vcc = 106, m0 = 124, exec = 126, minus_one = 193, literal = 255,
+                          vgpr = 256;
+constexpr uint32_t inline_constant(uint32_t n) {  // 0..64
+    return 128 + n;
+}
+}  // namespace code
+
+struct Builder {
+    const Generator& generator;
+    Rng& rng;
+    Program program;
+    uint32_t depth = 0;     // of nested loops and EXEC regions
+    bool keep_exec = true;  // random instructions leave EXEC alone
+    bool simple = false;    // random arithmetic is of Pool::Simple
+    int labels = 0;
+
+    uint32_t random(uint32_t n) { return static_cast<uint32_t>(rng() % n); }
+    int new_label() { return labels++; }
+    void bind(int label) { program.push_back({.inst = {}, .label = label}); }
+
+    void random_instruction(Pool pool) {
+        program.push_back({generator.instruction(rng, pool, keep_exec)});
+    }
+    void raw(std::initializer_list<uint32_t> words, int branch_to = -1);
+
+    void sopp(Opcode op, uint32_t simm) { raw({0xbf800000 | of(op) << 16 | simm}); }
+    void branch(Opcode op, int label) { raw({0xbf800000 | of(op) << 16}, label); }
+    void sop1(Opcode op, uint32_t dst, uint32_t src) {
+        raw({0xbe800000 | dst << 16 | of(op) << 8 | src});
+    }
+    void sop2(Opcode op, uint32_t dst, uint32_t a, uint32_t b, uint32_t literal = 0) {
+        const uint32_t w = 0x80000000 | of(op) << 23 | dst << 16 | b << 8 | a;
+        if (a == code::literal || b == code::literal)
+            raw({w, literal});
+        else
+            raw({w});
+    }
+    void sopc(Opcode op, uint32_t a, uint32_t b) { raw({0xbf000000 | of(op) << 16 | b << 8 | a}); }
+    void sopk(Opcode op, uint32_t dst, uint32_t simm) {
+        raw({0xb0000000 | of(op) << 23 | dst << 16 | (simm & 0xffff)});
+    }
+    void vop1(Opcode op, uint32_t dst, uint32_t src) {
+        raw({0x7e000000 | dst << 17 | of(op) << 9 | src});
+    }
+    void vop2(Opcode op, uint32_t dst, uint32_t src, uint32_t vsrc, uint32_t literal = 0) {
+        const uint32_t w = of(op) << 25 | dst << 17 | vsrc << 9 | src;
+        if (src == code::literal)
+            raw({w, literal});
+        else
+            raw({w});
+    }
+    void vopc(Opcode op, uint32_t src, uint32_t vsrc) {
+        raw({0x7c000000 | of(op) << 17 | vsrc << 9 | src});
+    }
+    // VOPC row in VOP3 encoding, into an SGPR pair.
+    void vopc_e64(Opcode op, uint32_t dst, uint32_t a, uint32_t b) {
+        raw({0xd0000000 | of(op) << 16 | dst, a | b << 9});
+    }
+
+private:
+    uint32_t of(Opcode op) const { return generator.code(op); }
+};
+
+}  // namespace wj::fuzz

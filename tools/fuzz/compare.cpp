@@ -1,0 +1,383 @@
+#include "tools/fuzz/compare.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "backend_x64/translator.h"
+#include "interpreter/interpreter.h"
+#include "machine/guard.h"
+#include "tools/fuzz/registers.h"
+
+namespace wj::fuzz {
+namespace {
+
+using machine::ExitKind;
+
+constexpr uint32_t code_bytes = 1 << 20, margin = 4096, empty_bytes = 1 << 22;
+// Where the parts of State::memory lie.
+constexpr size_t row_bytes = size_t{vgprs + agprs} * 256, lds_at = row_bytes + margin,
+                 scratch_at = lds_at + lds_bytes + margin,
+                 state_bytes = scratch_at + scratch_bytes * 64 + margin;
+// Programs that the interpreter does not finish in so many instructions are given up.
+constexpr int64_t most_instructions = 20000;
+
+uint32_t random_dword(Rng& rng) {
+    static constexpr uint32_t special[] = {
+        0,          1,          2,          31,         32,         0x7fffffff,
+        0x80000000, 0xffffffff, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000,
+        0x7fc00000, 0x7f800001, 0xffc12345, 0x00000001, 0x807fffff, 0x00800000,
+        0x7f7fffff, 0x3c003c00, 0x7c007e01, 0x00018000, 0x4b000000, 0x4f000000,
+        0xcf000000, 0x3ff00000, 0x7ff00000, 0x7ff80000, 0x000fffff, 0x43e00000};
+    switch (rng() % 4) {
+        case 0:
+            return special[rng() % std::size(special)];
+        case 1:
+            return static_cast<uint32_t>(rng() % 300) - 40;
+        case 2:
+            return (static_cast<uint32_t>(rng()) & 0x807fffff) |
+                   (120u + static_cast<uint32_t>(rng() % 16)) << 23;
+        default:
+            return static_cast<uint32_t>(rng());
+    }
+}
+
+uint64_t random_exec(Rng& rng) {
+    static constexpr uint64_t masks[] = {~0ull,
+                                         ~0ull,
+                                         ~0ull - 1,
+                                         0xffff,
+                                         0xfffe,
+                                         0x5555555555555555,
+                                         0xaaaaaaaaaaaaaaaa,
+                                         1,
+                                         0,
+                                         0x8000000000000000,
+                                         0xffffffff00000000,
+                                         0x0000ffff00ff0100};
+    return rng() % 4 ? masks[rng() % std::size(masks)] : rng();
+}
+
+// Offsets of 64 lanes. Every pattern that the translators test for, and near misses.
+void random_pattern(Rng& rng, uint32_t (&offset)[64], uint32_t limit) {
+    static constexpr uint32_t element[] = {4, 4, 8, 8, 16, 1};
+    const uint32_t smallest = element[rng() % 6], alignment = std::max(smallest, 1u << rng() % 5),
+                   stride = std::max(smallest, 1u << rng() % 8),
+                   first = static_cast<uint32_t>(rng() % limit) & ~(alignment - 1);
+    const uint32_t kind = static_cast<uint32_t>(rng() % 10);
+    for (uint32_t lane = 0; lane < 64; ++lane) {
+        switch (kind) {
+            case 0:
+            case 1:
+                offset[lane] = first + lane * std::max(smallest, 4u);
+                break;
+            case 2:
+                offset[lane] = first + lane * stride;
+                break;
+            case 3:
+                offset[lane] = first;
+                break;
+            case 4:
+                offset[lane] = first + (63 - lane) * std::max(smallest, 4u);
+                break;
+            case 5:  // anywhere
+                offset[lane] = static_cast<uint32_t>(rng() % limit) & ~(alignment - 1);
+                break;
+            case 6:  // a few addresses: lanes collide
+                offset[lane] = first + static_cast<uint32_t>(rng() % (1 + stride / 4)) * smallest;
+                break;
+            case 7:  // the same in every group of lanes
+                offset[lane] = first + lane % (stride / 4 + 1) * std::max(smallest, 4u);
+                break;
+            case 8:  // rows of a matrix
+                offset[lane] = first + lane / 16 * 256 + lane % 16 * std::max(smallest, 4u);
+                break;
+            default:  // overlapping neighbours
+                offset[lane] = first + lane * std::max(smallest, stride % 3 + 1);
+        }
+    }
+    if (rng() % 6 == 0)  // one astray
+        offset[rng() % 64] = static_cast<uint32_t>(rng() % limit) & ~(smallest - 1);
+}
+
+}  // namespace
+
+Comparison::State::State() : memory(state_bytes + 64), global(global_bytes) {}
+
+uint8_t* Comparison::State::at(size_t offset) {
+    return reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) &
+                                      ~uintptr_t{63}) +
+           offset;
+}
+
+void Comparison::State::attach() {
+    wave.vgpr = reinterpret_cast<uint32_t*>(at(0));
+    wave.agpr = wave.vgpr + vgprs * 64;
+    wave.lds = at(lds_at);
+    wave.scratch = at(scratch_at);
+    wave.scratch_base = reinterpret_cast<uint64_t>(wave.scratch);
+}
+
+void Comparison::State::copy_from(const State& other) {
+    wave = other.wave;
+    std::memcpy(at(0), const_cast<State&>(other).at(0), state_bytes);
+    global = other.global;
+    attach();
+}
+
+Comparison::Comparison(const Target& target, MemoryModes modes, size_t code_kib)
+    : target_(target), modes_(modes), noise_((1 << 17) + state_bytes / 4) {
+    machine::install_fault_handler();
+    code_ = space_.allocate(code_bytes, memory::read_write | memory::executable, "code").value();
+    // Around the buffer nothing is mapped: accesses beyond it fault on every engine.
+    auto* host = static_cast<uint8_t*>(mmap(nullptr, empty_bytes * 2, PROT_NONE,
+                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    mprotect(host + empty_bytes, global_bytes, PROT_READ | PROT_WRITE);
+    empty_ = host;
+    global_ = reinterpret_cast<uint64_t>(host) + empty_bytes;
+    if (!space_.map(global_, host + empty_bytes, global_bytes, memory::read_write, "buffer"))
+        std::abort();
+    context_.target = &target_;
+    context_.memory = &space_;
+    Rng rng(0);
+    for (uint32_t& x : noise_) x = random_dword(rng);
+    engines_.push_back(interp::make_interpreter(target_));
+    for (x64::Isa isa : {x64::Isa::Avx512, x64::Isa::Avx2}) {
+        if (!x64::host_supports(isa)) continue;
+        for (bool keep_registers : {true, false})
+            if (auto engine = x64::make_translator(
+                    target_, isa, {.code_bytes = code_kib << 10, .keep_registers = keep_registers}))
+                engines_.push_back(std::move(*engine));
+    }
+}
+
+Comparison::~Comparison() {
+    munmap(empty_, empty_bytes * 2);
+}
+
+Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t pc) {
+    Rng rng(seed);
+    s.attach();
+    std::memcpy(s.at(0), &noise_[rng() % (1 << 17)], state_bytes);
+    std::memcpy(s.global.data(), &noise_[rng() % (1 << 17)], global_bytes);
+    machine::Wave& w = s.wave;
+    for (uint32_t& x : w.sgpr) x = random_dword(rng);
+    w.set_s64(machine::exec_lo, random_exec(rng));
+    w.vgpr_count = vgprs;
+    w.agpr_count = target_.traits.has_agprs ? agprs : 0;
+    w.sgpr_count = 0;
+    w.pc = pc;
+    w.scc = rng() & 1;
+    w.mode = rng() % 4 ? 0x3f0 : static_cast<uint32_t>(rng()) & 0x8003ff;
+    static constexpr uint32_t lds_sizes[] = {lds_bytes, lds_bytes, lds_bytes, 4096, 512, 0};
+    w.lds_size = lds_sizes[rng() % std::size(lds_sizes)];
+    w.scratch_bytes = scratch_bytes;
+    w.ctx = &context_;
+    addresses(s, rng);
+
+    Setup setup;
+    setup.slice = rng() % 4 ? most_instructions : 1 + static_cast<int64_t>(rng() % 60);
+    const bool checked =
+        modes_ == MemoryModes::Checked || (modes_ == MemoryModes::Both && rng() % 4 == 0);
+    setup.mode = checked ? machine::MemoryMode::Checked : machine::MemoryMode::Identity;
+    context_.memory_mode = setup.mode;
+    setup.keep_registers = rng() % 4 != 0;
+    return setup;
+}
+
+void Comparison::addresses(State& s, Rng& rng) {
+    machine::Wave& w = s.wave;
+    uint32_t offset[64];
+    auto set = [&](uint32_t reg, auto value) {
+        for (uint32_t lane = 0; lane < 64; ++lane)
+            w.row(reg)[lane] = static_cast<uint32_t>(value(lane));
+    };
+    auto set64 = [&](uint32_t reg, auto value) {
+        set(reg, [&](uint32_t lane) { return value(lane); });
+        set(reg + 1, [&](uint32_t lane) { return value(lane) >> 32; });
+    };
+    const uint64_t origin = global_ + global_origin;
+    const uint32_t scratch_room = scratch_bytes - (rng() % 16 ? 288 : 0);  // or beyond the end
+    for (uint32_t reg : {v_global_a, v_global_b, v_flat}) {
+        random_pattern(rng, offset, rng() % 3 ? 4096 : 64);
+        // Flat: in some programs some or all lanes in the apertures.
+        const uint64_t where = reg == v_flat ? rng() : 0;
+        set64(reg, [&](uint32_t lane) -> uint64_t {
+            const uint64_t kind = where % 4 == 0 ? where >> (2 + lane % 16) & 3 : where % 4;
+            if (reg == v_flat && kind == 2) return machine::shared_aperture + offset[lane];
+            if (reg == v_flat && kind == 3)
+                return machine::private_aperture + offset[lane] % scratch_room;
+            return origin + offset[lane];
+        });
+    }
+    for (uint32_t reg : {v_lds_a, v_lds_b}) {
+        random_pattern(rng, offset, rng() % 3 ? 4096 : rng() % 4 ? 64 : lds_bytes + 64);
+        const uint32_t bias = rng() % 16 == 0 ? 0xffffff80 : 0;  // wraps around
+        set(reg, [&](uint32_t lane) { return offset[lane] + bias; });
+    }
+    for (uint32_t reg : {v_scratch_a, v_scratch_b, v_offset}) {
+        random_pattern(rng, offset, reg == v_offset ? 4096 : scratch_room);
+        const uint32_t limit = reg == v_offset ? 8192 : scratch_room;
+        set(reg, [&](uint32_t lane) { return offset[lane] % limit; });
+    }
+    set(v_index, [&](uint32_t lane) { return rng() % 8 ? lane : rng() % 80; });
+    set(v_lane, [](uint32_t lane) { return lane; });
+    const uint32_t trips = 1 + static_cast<uint32_t>(rng() % 9);
+    set(v_trips, [&](uint32_t lane) { return rng() % 4 ? rng() % trips : lane % trips; });
+
+    // What inactive lanes hold is no address: never a host address that means something.
+    if (rng() % 4 == 0)
+        for (uint32_t lane = 0; lane < 64; ++lane) {
+            if (w.exec() >> lane & 1) continue;
+            for (uint32_t reg = 0; reg < first_free_vgpr; ++reg) {
+                const bool high =
+                    reg == v_global_a + 1 || reg == v_global_b + 1 || reg == v_flat + 1;
+                w.row(reg)[lane] = high ? 0xdead0000 : random_dword(rng);
+            }
+        }
+
+    w.set_s64(s_global, origin);
+    w.set_s64(s_global_b, origin + rng() % 64 * 4);
+    for (uint32_t v = 0; v < 2; ++v) {  // the second one strided, swizzled and in random formats
+        const uint32_t r = s_buffer + 4 * v;
+        static constexpr uint32_t strides[] = {0, 4, 16, 12, 64};
+        const uint32_t stride = v ? strides[rng() % std::size(strides)] : 0;
+        w.sgpr[r] = static_cast<uint32_t>(origin);
+        w.sgpr[r + 1] = static_cast<uint32_t>(origin >> 32) | stride << 16 |
+                        (v && rng() % 4 == 0 ? 0x80000000 : 0);
+        const uint32_t most = stride ? 8192 / stride : 4096;  // records, or bytes
+        w.sgpr[r + 2] = rng() % 3 ? most : static_cast<uint32_t>(rng() % most);
+        w.sgpr[r + 3] = v && rng() % 2 ? static_cast<uint32_t>(rng()) & 0x007fffff
+                                       : 0x00027fac & ~0u;  // x y z w, 32 bits, float
+    }
+    for (uint32_t d = 0; d <= max_depth; ++d) w.sgpr[s_counter + d] = rng() % 12;
+    w.sgpr[s_offset] = static_cast<uint32_t>(rng() % 64) * (rng() % 4 ? 4 : 1);
+    w.sgpr[s_step] = 4u << rng() % 6;
+}
+
+// False when the program did not end within the limit.
+bool Comparison::execute(machine::Engine& engine, State& s, int64_t slice, int64_t limit) {
+    std::memcpy(reinterpret_cast<void*>(global_), s.global.data(), global_bytes);
+    ExitKind kind;
+    int64_t visits = limit / slice + 200;
+    do {
+        s.wave.exit = {};
+        s.wave.budget = slice;
+        kind = engine.run(s.wave);
+    } while ((kind == ExitKind::Yield || kind == ExitKind::Barrier) && --visits > 0);
+    std::memcpy(s.global.data(), reinterpret_cast<void*>(global_), global_bytes);
+    return visits > 0;
+}
+
+std::optional<std::string> Comparison::differs(const Program& program, uint64_t seed) {
+    const std::vector<uint32_t> words = assemble(program);
+    const uint64_t bytes = words.size() * 4;
+    if (bytes + 64 > code_bytes) return std::nullopt;
+    if (used_ + bytes + 64 > code_bytes) {
+        for (auto& engine : engines_) engine->invalidate(code_, code_ + code_bytes);
+        used_ = 0;
+    }
+    const uint64_t pc = code_ + used_;
+    std::memcpy(reinterpret_cast<void*>(pc), words.data(), bytes);
+    used_ += (bytes + 63) & ~uint64_t{63};
+
+    const Setup setup = prepare(initial_, seed, pc);
+    reference_.copy_from(initial_);
+    if (!execute(*engines_[0], reference_, setup.slice, most_instructions)) {
+        ++counters_.endless;
+        return std::nullopt;
+    }
+    const ExitKind kind = reference_.wave.exit.kind;
+    counters_.faults += kind == ExitKind::MemoryFault;
+    counters_.refused += kind == ExitKind::Unimplemented || kind == ExitKind::IllegalInstruction;
+    for (size_t e = setup.keep_registers ? 1 : 2; e < engines_.size(); e += 2) {
+        other_.copy_from(initial_);
+        if (!execute(*engines_[e], other_, setup.slice, 2 * most_instructions))
+            return fmt::format("{}: does not end\n", engines_[e]->name());
+        const std::string what = compare(setup.keep_registers);
+        if (!what.empty()) return fmt::format("{}:\n{}", engines_[e]->name(), what);
+    }
+    return std::nullopt;
+}
+
+std::string Comparison::compare(bool registers) const {
+    const machine::Wave &a = reference_.wave, &b = other_.wave;
+    // Translators may leave out a load that nobody uses, and its fault. (No access: a signal
+    // without an address.)
+    if (a.exit.kind == ExitKind::MemoryFault &&
+        (a.exit.access == machine::Access::Read || a.exit.access == machine::Access::None))
+        return "";
+    if (a.exit.kind != b.exit.kind)
+        return fmt::format(
+            "  exit {} instead of {} access {} ({}) at {:#x}\n", static_cast<int>(b.exit.kind),
+            static_cast<int>(a.exit.kind), static_cast<int>(a.exit.access),
+            b.exit.reason ? b.exit.reason : (a.exit.reason ? a.exit.reason : "no reason"),
+            b.exit.pc ? b.exit.pc : a.exit.pc);
+    // Lanes run chunk by chunk: of several instructions that fault, another one may come first.
+    if (a.exit.kind == ExitKind::MemoryFault) return "";
+    // Of a wave that was refused, the place and memory are defined.
+    const bool ended = a.exit.kind == ExitKind::EndProgram;
+    std::string out;
+    uint32_t shown = 0;
+    auto differ = [&](const std::string& name, uint64_t x, uint64_t y) {
+        if (x != y && ++shown <= 12)
+            out += fmt::format("  {} = {:#x} instead of {:#x}\n", name, y, x);
+    };
+    ended ? differ("pc", a.pc, b.pc) : differ("exit pc", a.exit.pc, b.exit.pc);
+    if (registers && ended) {
+        differ("scc", a.scc, b.scc);
+        differ("mode", a.mode, b.mode);
+        for (uint32_t r = 0; r < 128; ++r)
+            if (a.sgpr[r] != b.sgpr[r]) differ(fmt::format("s{}", r), a.sgpr[r], b.sgpr[r]);
+        for (uint32_t i = 0; i < (vgprs + agprs) * 64; ++i)
+            if (a.vgpr[i] != b.vgpr[i])
+                differ(
+                    fmt::format("{}{} lane {}", i / 64 < vgprs ? 'v' : 'a', i / 64 % vgprs, i % 64),
+                    a.vgpr[i], b.vgpr[i]);
+    }
+    auto bytes = [&](const char* name, const uint8_t* x, const uint8_t* y, size_t size) {
+        if (std::memcmp(x, y, size) == 0) return;
+        for (size_t i = 0; i < size; ++i)
+            if (x[i] != y[i]) differ(fmt::format("{} byte {:#x}", name, i), x[i], y[i]);
+    };
+    bytes("LDS (from 4096 before)", a.lds - margin, b.lds - margin, lds_bytes + 2 * margin);
+    bytes("scratch (from 4096 before)", a.scratch - margin, b.scratch - margin,
+          scratch_bytes * 64 + 2 * margin);
+    bytes("global", reference_.global.data(), other_.global.data(), global_bytes);
+    if (shown > 12) out += fmt::format("  and {} more\n", shown - 12);
+    return out;
+}
+
+std::string Comparison::describe(uint64_t seed) {
+    const Setup setup = prepare(initial_, seed, code_);
+    const machine::Wave& w = initial_.wave;
+    return fmt::format(
+        "  exec {:#x}, mode {:#x}, scc {}, LDS {} bytes, {} memory, slices of {}, {}\n", w.exec(),
+        w.mode, w.scc, w.lds_size,
+        setup.mode == machine::MemoryMode::Checked ? "checked" : "identity", setup.slice,
+        setup.keep_registers ? "all registers" : "only memory is compared");
+}
+
+Program minimise(Comparison& comparison, Program program, uint64_t seed) {
+    for (size_t chunk = std::max<size_t>(program.size() / 2, 1);;) {
+        bool dropped = false;
+        for (size_t i = 0; i < program.size();) {
+            Program shorter(program.begin(), program.begin() + static_cast<std::ptrdiff_t>(i));
+            for (size_t j = i; j < program.size(); ++j)  // labels stay
+                if (j >= i + chunk || program[j].label >= 0) shorter.push_back(program[j]);
+            if (shorter.size() < program.size() && comparison.differs(shorter, seed)) {
+                program = std::move(shorter);
+                dropped = true;
+            } else {
+                i += chunk;
+            }
+        }
+        if (chunk == 1 && !dropped) return program;
+        chunk = std::max<size_t>(chunk / 2, 1);
+    }
+}
+
+}  // namespace wj::fuzz

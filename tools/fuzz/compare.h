@@ -1,0 +1,70 @@
+// Runs a program on every engine from one state and compares what is left.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/engine.h"
+#include "memory/address_space.h"
+#include "tools/fuzz/program.h"
+
+namespace wj::fuzz {
+
+enum class MemoryModes : uint8_t { Identity, Checked, Both };
+
+class Comparison {
+public:
+    // code_kib: memory for translated code of each translator.
+    Comparison(const Target& target, MemoryModes modes, size_t code_kib);
+    ~Comparison();
+
+    size_t engines() const { return engines_.size(); }
+    // What differs, or nothing. The seed determines registers, memory, MODE, memory mode and the
+    // slices in which the wave runs.
+    std::optional<std::string> differs(const Program& program, uint64_t state_seed);
+    std::string describe(uint64_t state_seed);
+
+    struct Counters {
+        uint64_t endless = 0, faults = 0, refused = 0, instructions = 0;
+    };
+    const Counters& counters() const { return counters_; }
+
+private:
+    struct State {
+        State();
+        void copy_from(const State& other);
+        void attach();
+        machine::Wave wave;
+        // Everything that a program may change, with room around LDS and scratch that it must not.
+        std::vector<uint8_t> memory, global;
+        uint8_t* at(size_t offset);
+    };
+    struct Setup {
+        machine::MemoryMode mode;
+        int64_t slice;
+        bool keep_registers;  // false: engines that leave out register writes nobody reads
+    };
+
+    Setup prepare(State& s, uint64_t seed, uint64_t pc);
+    void addresses(State& s, Rng& rng);
+    bool execute(machine::Engine& engine, State& s, int64_t slice, int64_t limit);
+    std::string compare(bool registers) const;
+
+    const Target& target_;
+    const MemoryModes modes_;
+    memory::AddressSpace space_;
+    machine::ExecContext context_;
+    std::vector<std::unique_ptr<machine::Engine>> engines_;
+    void* empty_ = nullptr;  // address space around the buffer
+    std::vector<uint32_t> noise_;
+    State initial_, reference_, other_;
+    Counters counters_;
+    uint64_t code_ = 0, global_ = 0, used_ = 0;
+};
+
+// Drops lines as long as the difference stays.
+Program minimise(Comparison& comparison, Program program, uint64_t state_seed);
+
+}  // namespace wj::fuzz
