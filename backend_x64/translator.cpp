@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend_x64/divergent_loop.h"
 #include "backend_x64/engine.h"
 #include "interpreter/interpreter.h"
 #include "lift/lift.h"
@@ -34,7 +35,17 @@ public:
         options.handler = &interp::handler;
         options.liveness = &liveness_;
         ctx_ = wave.ctx;
-        return lift::lift_block(options, request.pc, fetch(*ctx_, request.pc, words_), insts_);
+        const std::span<const uint32_t> code = fetch(*ctx_, request.pc, words_);
+        ir::Block block = lift::lift_block(options, request.pc, code, insts_);
+        if (!request.exec_full || !block.exec_changed ||
+            block.term.kind != ir::Terminator::Kind::Branch ||
+            (block.term.target != request.pc && block.term.next != request.pc))
+            return block;
+        // A loop that runs while lanes are left: better chunk by chunk for any EXEC than as a whole
+        // while all lanes are on.
+        options.exec_full = false;
+        ir::Block any = lift::lift_block(options, request.pc, code, insts_);
+        return find_divergent_loop(any) ? any : block;
     }
 
     void forget() override { liveness_.forget(); }

@@ -59,7 +59,10 @@ void open(const Request& r, Opened& out) {
 
 class Kernel {
 public:
-    Kernel(const Opened& opened, const KernelInfo& info) : info_(info) {
+    Kernel(const Opened& opened, const KernelInfo& info)
+        : info_(info),
+          liveness_(
+              *opened.target, [this](uint64_t pc) { return code_at(pc); }, false) {
         uint64_t size = info.code_size;
         auto bytes = opened.object.bytes_at(info.entry_address, size);
         if (!bytes || !size)
@@ -75,6 +78,7 @@ public:
         options_.agpr_count = d.agpr_count;
         options_.sgpr_count = d.sgpr_count;
         options_.handler = &interp::handler;
+        options_.liveness = &liveness_;
     }
 
     // body(block) for every block, ascending.
@@ -110,10 +114,16 @@ public:
     }
 
 private:
+    std::span<const uint32_t> code_at(uint64_t pc) const {
+        const uint64_t at = (pc - info_.entry_address) / 4;
+        return at < words_.size() ? std::span(words_).subspan(at) : std::span<const uint32_t>();
+    }
+
     const KernelInfo& info_;
     std::vector<uint32_t> words_;
     lift::Options options_;
     lift::InstStore insts_;
+    lift::Liveness liveness_;
 };
 
 template <class Body>

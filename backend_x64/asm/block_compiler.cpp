@@ -359,8 +359,12 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
 
     prologue();
     out.body_offset = static_cast<uint32_t>(a_.offset());
-    const bool loop = loops_ && loop_suits();
-    if (loop) {
+    divergent_ = loops_ ? find_divergent_loop(block) : std::nullopt;
+    if (divergent_ && !divergent_suits()) divergent_.reset();
+    const bool loop = divergent_ || (loops_ && loop_suits());
+    if (divergent_) {
+        divergent_block();
+    } else if (loop) {
         loop_block();
     } else {
         for (uint32_t p = 0; p < schedule_.segments(); ++p) segment(p);

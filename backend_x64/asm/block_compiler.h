@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "backend_x64/compiled_block.h"
+#include "backend_x64/divergent_loop.h"
 #include "backend_x64/frame.h"
 #include "backend_x64/schedule.h"
 
@@ -202,7 +203,7 @@ private:
 
     // ---- loop.cpp ----
     struct Pin {
-        Unit unit;
+        Unit unit;  // no_unit: written and not read
         Value set;  // the SetV that hands the value to the next iteration
         int reg;
         bool full;  // in all lanes
@@ -223,6 +224,12 @@ private:
     bool loop_leaves_out(Value v);
     void loop_keep_scalar();
     void loop_block();
+
+    // ---- divergent.cpp ----
+    bool divergent_suits() const;
+    bool late(Value v) const;
+    void divergent_block();
+    void divergent_store_masks();
 
     // ---- lane_memory.cpp, lane_patterns.cpp ----
     struct LaneAccess;
@@ -302,6 +309,8 @@ private:
 
     // loop state
     Loop loop_;
+    std::optional<DivergentLoop> divergent_;  // when the block is compiled as one
+    std::vector<Unit> divergent_masks_;       // those that leave the region
     bool loops_ = true, loop_lean_ = false, loop_scalar_done_ = false;
     std::vector<uint8_t> loop_part_of_;  // by index into the region; empty: one part
     uint32_t loop_part_ = 0, loop_parts_ = 1;

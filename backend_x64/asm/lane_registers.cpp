@@ -101,6 +101,9 @@ bool BlockCompiler::mask_source(Unit u, Mem& mem) {
     const ir::Inst& i = inst(p);
     if (i.op == Op::MaskOf) {
         mem = mask_mem(schedule_.uniform_home(i.args[0]));
+        if (divergent_)
+            for (const DivergentLoop::Mask& m : divergent_->carried)
+                if (m.get == i.args[0]) mem = mask_mem(schedule_.unit_home(schedule_.unit(m.mask)));
         return true;
     }
     const Home& home = schedule_.unit_home(u);

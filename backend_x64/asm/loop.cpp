@@ -216,13 +216,18 @@ void BlockCompiler::loop_pin() {
         const bool steady = schedule_.is_full(mask) ||
                             (inst(mask).op == Op::MaskOf && constant_uniform(inst(mask).args[0]));
         if (!reads[r]) {
-            if (steady) loop_.unread.push_back(set);
+            if (steady && !divergent_) loop_.unread.push_back(set);
             continue;
         }
         if (reads[r] != 1 || read_of[r] > set || next < lowest_carried) continue;
         const Unit u = schedule_.unit(read_of[r]);
         if (schedule_.unit_home(u).kind == Home::Temp) continue;
         loop_.carried.push_back({u, set, next--, schedule_.is_full(mask)});
+    }
+    // A chunk's last iteration is not known beforehand when its lanes decide.
+    for (uint32_t r = 0; divergent_ && r < 512; ++r) {
+        if (sets[r] != 1 || reads[r] || next < lowest) continue;
+        loop_.carried.push_back({no_unit, set_of[r], next--, false});
     }
     // Read-only values by number of uses.
     std::stable_sort(order.begin(), order.end(), [&](Unit a, Unit b) { return uses[a] > uses[b]; });
@@ -283,12 +288,13 @@ void BlockCompiler::loop_enter_body(bool lean) {
     if (lean) loop_prefer_.assign(schedule_.unit_count(), -1);
     const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
     for (const Pin& p : loop_.carried) {
+        if (lean) pinned_ |= 1u << p.reg;
+        if (p.unit == no_unit) continue;
         UnitState& s = state(p.unit);
         s.reg = static_cast<int8_t>(p.reg);
         s.detached = true;  // memory holds what the chunk started with
         vec_owner_[p.reg] = p.unit;
         if (!lean) continue;
-        pinned_ |= 1u << p.reg;
         if (p.full)
             loop_prefer_[schedule_.unit(inst(p.set).args[0])] = static_cast<int8_t>(p.reg);
         else

@@ -1,0 +1,207 @@
+#include "backend_x64/divergent_loop.h"
+
+#include <algorithm>
+
+namespace wj::x64 {
+namespace {
+
+using ir::Class;
+using ir::Inst;
+using ir::no_value;
+using ir::Op;
+using ir::Terminator;
+using ir::Type;
+using ir::Value;
+
+constexpr size_t scc_index = 130;
+
+// A mask in an iteration without lanes.
+struct Dead {
+    enum Kind : uint8_t { Unknown, Zero, Same } kind = Unknown;
+    Value get = no_value;  // Same: the value of this GetS64
+    bool operator==(const Dead&) const = default;
+};
+
+class Finder {
+public:
+    explicit Finder(const ir::Block& block) : block_(block), dead_(block.insts.size()) {}
+
+    std::optional<DivergentLoop> find() {
+        if (!shape()) return {};
+        for (Value v = 0; v < block_.insts.size(); ++v) dead_[v] = dead(v);
+        if (!effects() || !masks() || !scalars()) return {};
+        return loop_;
+    }
+
+private:
+    const Inst& inst(Value v) const { return block_.insts[v]; }
+
+    bool shape() {
+        const Terminator& t = block_.term;
+        if (t.kind != Terminator::Kind::Branch || block_.exec_full || block_.mode_changed)
+            return false;
+        const Inst& cond = inst(t.cond);
+        const bool on_lanes = cond.op == Op::UCmpNe64 && t.target == block_.pc;
+        const bool on_none = cond.op == Op::UCmpEq64 && t.next == block_.pc;
+        if (!on_lanes && !on_none) return false;
+        loop_.exit = on_lanes ? t.next : t.target;
+        if (loop_.exit == block_.pc) return false;
+        const Inst &left = inst(cond.args[0]), &right = inst(cond.args[1]);
+        if (left.op != Op::BitsOf || right.op != Op::Const64 || right.imm) return false;
+        loop_.live = left.args[0];
+        return std::any_of(block_.insts.begin(), block_.insts.end(), [&](const Inst& i) {
+            return i.op == Op::SetS64 && i.imm == machine::exec_lo && i.args[0] == cond.args[0];
+        });
+    }
+
+    Dead dead(Value v) const {
+        const Inst& i = inst(v);
+        auto arg = [&](int k) -> const Dead& { return dead_[i.args[static_cast<size_t>(k)]]; };
+        const Dead zero{Dead::Zero, no_value};
+        switch (i.op) {
+            case Op::MaskOf:
+                if (inst(i.args[0]).op != Op::GetS64) return {};
+                if (inst(i.args[0]).imm == machine::exec_lo) return zero;
+                return {Dead::Same, i.args[0]};
+            case Op::MaskAnd:
+                if (arg(0) == zero || arg(1) == zero) return zero;
+                return arg(0) == arg(1) ? arg(0) : Dead{};
+            case Op::MaskOr:
+            case Op::MaskXor:
+                if (arg(0) == zero) return arg(1);
+                if (arg(1) == zero) return arg(0);
+                return i.op == Op::MaskOr && arg(0) == arg(1) ? arg(0) : Dead{};
+            case Op::MaskAndNot:
+                if (arg(0) == zero) return zero;
+                return arg(1) == zero ? arg(0) : Dead{};
+            default:
+                return {};
+        }
+    }
+
+    bool without_lanes(Value mask) const { return dead_[mask].kind == Dead::Zero; }
+
+    // No order between chunks may matter, and lanes that are off must stay as they are.
+    bool effects() const {
+        for (const Inst& i : block_.insts) {
+            switch (ir::op_info(i.op).cls) {
+                case Class::Cross:
+                case Class::Call:
+                    return false;
+                case Class::LaneStore:
+                    if (i.op != Op::StoreScratch) return false;
+                    [[fallthrough]];
+                case Class::LaneLoad:
+                    for (Value a : i.args)
+                        if (a != no_value && block_.type(a) == Type::M && !without_lanes(a))
+                            return false;
+                    break;
+                case Class::SetV:
+                    if (i.imm >= 256 || !without_lanes(i.args[1])) return false;
+                    break;
+                case Class::GetV:
+                    if (i.imm >= 256) return false;
+                    break;
+                default:
+                    break;
+            }
+        }
+        return true;
+    }
+
+    bool masks() {
+        for (Value v = 0; v < block_.insts.size(); ++v) {
+            const Inst& bits = inst(v);
+            if (bits.op != Op::BitsOf) continue;
+            const Value mask = bits.args[0];
+            if (without_lanes(mask)) {
+                if (mask != loop_.live) loop_.fading.push_back(mask);
+                continue;
+            }
+            // Anything else must be the next value of the register that it is then equal to.
+            if (dead_[mask].kind != Dead::Same) return false;
+            const uint64_t reg = inst(dead_[mask].get).imm;
+            for (const Inst& i : block_.insts)
+                if (ir::op_info(i.op).cls == Class::SetS && i.args[0] == v &&
+                    (i.op != Op::SetS64 || i.imm != reg))
+                    return false;
+            if (std::none_of(block_.insts.begin(), block_.insts.end(), [&](const Inst& i) {
+                    return i.op == Op::SetS64 && i.imm == reg && i.args[0] == v;
+                }))
+                return false;
+        }
+        return true;
+    }
+
+    // Registers that depend on lanes are known when all chunks are done: iterations may read them
+    // as lane masks only.
+    bool scalars() {
+        const size_t n = block_.insts.size();
+        std::vector<bool> late(n), late_register(132);
+        for (Value v = 0; v < n; ++v) {
+            const Inst& i = inst(v);
+            const Class cls = ir::op_info(i.op).cls;
+            if (i.op == Op::BitsOf) {
+                late[v] = true;
+            } else if (cls == Class::Uniform || cls == Class::SetS || cls == Class::ULoad) {
+                for (Value a : i.args) late[v] = late[v] || (a != no_value && late[a]);
+                if (cls == Class::ULoad) {
+                    if (late[v]) return false;
+                    loop_.uniform_varies = true;
+                }
+                if (cls == Class::SetS && !late[v]) loop_.uniform_varies = true;
+                if (cls == Class::SetS && late[v]) {
+                    late_register[i.op == Op::SetScc ? scc_index : i.imm] = true;
+                    if (i.op == Op::SetS64) late_register[i.imm + 1] = true;
+                }
+            }
+        }
+        for (Value v = 0; v < n; ++v) {
+            const Inst& i = inst(v);
+            if (ir::op_info(i.op).cls != Class::GetS) continue;
+            const size_t reg = i.op == Op::GetScc ? scc_index : i.imm;
+            if (!late_register[reg] && !(i.op == Op::GetS64 && late_register[reg + 1])) continue;
+            if (!carry(v)) return false;
+        }
+        // One place in memory for each.
+        for (size_t a = 0; a < loop_.carried.size(); ++a)
+            for (size_t b = 0; b < a; ++b)
+                if (loop_.carried[a].mask == loop_.carried[b].mask) return false;
+        return true;
+    }
+
+    bool carry(Value get) {
+        const Inst& g = inst(get);
+        if (g.op != Op::GetS64) return false;
+        Value mask = no_value;
+        for (const Inst& i : block_.insts) {
+            const Class cls = ir::op_info(i.op).cls;
+            if (cls == Class::SetS && i.op != Op::SetScc && i.imm + 1 >= g.imm &&
+                i.imm <= g.imm + 1) {
+                if (i.op != Op::SetS64) {
+                    if (i.imm + 1 != g.imm) return false;
+                    continue;
+                }
+                if (i.imm != g.imm || inst(i.args[0]).op != Op::BitsOf) return false;
+                mask = inst(i.args[0]).args[0];
+            }
+            for (Value a : i.args)
+                if (a == get && i.op != Op::MaskOf) return false;
+        }
+        if (mask == no_value || inst(mask).op == Op::MaskOf) return false;
+        loop_.carried.push_back({static_cast<uint32_t>(g.imm), get, mask});
+        return true;
+    }
+
+    const ir::Block& block_;
+    std::vector<Dead> dead_;
+    DivergentLoop loop_;
+};
+
+}  // namespace
+
+std::optional<DivergentLoop> find_divergent_loop(const ir::Block& block) {
+    return Finder(block).find();
+}
+
+}  // namespace wj::x64

@@ -1,0 +1,33 @@
+// Blocks that branch to themselves while lanes are left in EXEC, and whose chunks of lanes may run
+// one after the other, each as long as it has lanes.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/ir.h"
+
+namespace wj::x64 {
+
+struct DivergentLoop {
+    // A register pair that holds a lane mask and is handed from iteration to iteration.
+    struct Mask {
+        uint32_t reg;
+        ir::Value get;   // the GetS64, read as a lane mask only
+        ir::Value mask;  // its next value
+    };
+    ir::Value live = ir::no_value;  // lanes that go on: EXEC of the next iteration
+    uint64_t exit = 0;
+    std::vector<Mask> carried;
+    // Masks that are looked at behind the loop and are zero after an iteration without lanes; the
+    // other ones are then as the last iteration with lanes left them.
+    std::vector<ir::Value> fading;
+    bool uniform_varies = false;  // iterations change scalar registers, or load scalars
+};
+
+// The loop that a block lifted for any EXEC forms. In an iteration without lanes nothing but the
+// scalar registers (alike for all chunks) and the fading masks may change: so a chunk that has run
+// out of lanes has no part in the iterations that others still need.
+std::optional<DivergentLoop> find_divergent_loop(const ir::Block& block);
+
+}  // namespace wj::x64
