@@ -29,7 +29,7 @@ struct MemoryOp {
     uint8_t lanes = 0;  // lanes of a chunk
     uint8_t pad[3] = {};
 };
-enum Space : uint8_t { global_space, flat_space, lds_space, scratch_space };
+enum Space : uint8_t { global_space, flat_space, lds_space, scratch_space, buffer_space };
 
 // A helper call; lives behind the block's code.
 struct CallRecord {
@@ -89,7 +89,8 @@ struct alignas(64) Frame {
     uint32_t data[4][16] = {};
     uint64_t address_base = 0;
     uint64_t mask = 0;
-    uint64_t pad2[6] = {};
+    uint64_t buffer_limit = 0;
+    uint64_t pad2[5] = {};
     uint8_t saved_vectors[32 * 64 + 64] = {};
 
     uint64_t slots[slot_count] = {};

@@ -1,8 +1,10 @@
 // The out-of-line path of lane memory operations: any space, any pattern, both memory modes, lane
 // by lane.
+#include <algorithm>
 #include <cstring>
 
 #include "backend_x64/frame.h"
+#include "ir/buffer.h"
 #include "ir/ir.h"
 #include "memory/access.h"
 
@@ -43,6 +45,69 @@ uint8_t* scratch_byte(Wave& w, uint64_t offset, uint32_t lane) {
     return w.scratch + (offset / 4) * 256 + lane * 4 + offset % 4;
 }
 
+// Constant sizes: single moves.
+void copy(uint8_t* memory, void* element, uint32_t bytes, bool store) {
+    switch (bytes) {
+        case 1:
+            store ? std::memcpy(memory, element, 1) : std::memcpy(element, memory, 1);
+            break;
+        case 2:
+            store ? std::memcpy(memory, element, 2) : std::memcpy(element, memory, 2);
+            break;
+        case 4:
+            store ? std::memcpy(memory, element, 4) : std::memcpy(element, memory, 4);
+            break;
+        case 8:
+            store ? std::memcpy(memory, element, 8) : std::memcpy(element, memory, 8);
+            break;
+        case 12:
+            store ? std::memcpy(memory, element, 12) : std::memcpy(element, memory, 12);
+            break;
+        default:
+            store ? std::memcpy(memory, element, 16) : std::memcpy(element, memory, 16);
+            break;
+    }
+}
+
+bool access_global(machine::ExecContext& ctx, uint64_t address, void* element, uint32_t bytes,
+                   bool store) {
+    const uint64_t masked = address & ctx.address_mask;
+    if (ctx.memory_mode == machine::MemoryMode::Identity) {
+        copy(reinterpret_cast<uint8_t*>(masked), element, bytes, store);
+        return true;
+    }
+    if ((masked & 0xfff) + bytes > 4096)
+        return store ? memory::write_bytes(ctx, masked, element, bytes)
+                     : memory::read_bytes(ctx, masked, element, bytes);
+    void* at = memory::host_pointer(ctx, masked, store);
+    if (at) copy(static_cast<uint8_t*>(at), element, bytes, store);
+    return at != nullptr;
+}
+
+struct Place {
+    uint8_t space;  // not flat_space
+    uint64_t address;
+};
+
+Place place_of(const MemoryOp& op, const Frame& f, uint32_t l) {
+    if (op.space == buffer_space) {
+        if (f.address_base & ir::buffer_private)
+            return {scratch_space, static_cast<uint32_t>(f.address_base + f.address_lo[l])};
+        return {buffer_space, 0};
+    }
+    if (op.space != global_space && op.space != flat_space)
+        return {op.space, static_cast<uint32_t>(f.address_lo[l] + op.offset)};  // wraps around
+    const uint64_t address =
+        (f.address_base + (f.address_lo[l] | uint64_t{f.address_hi[l]} << 32)) +
+        static_cast<uint64_t>(op.offset);
+    if (op.space == flat_space) {
+        const uint64_t aperture = address >> 32 << 32;
+        if (aperture == machine::shared_aperture) return {lds_space, address & 0xffffffff};
+        if (aperture == machine::private_aperture) return {scratch_space, address & 0xffffffff};
+    }
+    return {global_space, address};
+}
+
 }  // namespace
 
 bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
@@ -50,7 +115,7 @@ bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
     const auto access = static_cast<Access>(op.access);
     machine::ExecContext& ctx = *w.ctx;
     w.exit.pc = op.pc;  // for a signal in identity mode
-    uint64_t failed = 0, first_address = 0;
+    uint64_t failed = 0, first_address = 0, failed_address = 0;
     for (uint64_t m = f.mask & ((1u << op.lanes) - 1); m; m &= m - 1) {
         const auto l = static_cast<uint32_t>(__builtin_ctzll(m));
         uint32_t element[4] = {};
@@ -58,85 +123,36 @@ bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
             for (uint32_t d = 0; d < op.dwords; ++d) element[d] = f.data[d][l];
             if (access == Access::U8D16Hi || access == Access::U16D16Hi) element[0] >>= 16;
         }
-        uint8_t space = op.space;
-        uint64_t address = 0;
-        if (space == global_space || space == flat_space) {
-            address = (f.address_base + (f.address_lo[l] | uint64_t{f.address_hi[l]} << 32)) +
-                      static_cast<uint64_t>(op.offset);
-            if (space == flat_space) {
-                const uint64_t aperture = address & 0xffffffff00000000;
-                space = aperture == machine::shared_aperture    ? lds_space
-                        : aperture == machine::private_aperture ? scratch_space
-                                                                : global_space;
-                if (space != global_space) address &= 0xffffffff;
-            }
-        } else {
-            address = f.address_lo[l] + static_cast<uint64_t>(op.offset);
-            address = static_cast<uint32_t>(address);  // wraps around
-        }
+        const Place place = place_of(op, f, l);
         bool ok = true;
-        if (space == lds_space) {
-            // Out of range is decided dword by dword.
-            const uint32_t unit = bytes < 4 ? bytes : 4;
-            for (uint32_t o = 0; o < bytes; o += unit) {
-                if (address + o + unit > w.lds_size || address + o < address) continue;
-                auto* part = reinterpret_cast<uint8_t*>(element) + o;
-                if (op.store)
-                    std::memcpy(w.lds + address + o, part, unit);
-                else
-                    std::memcpy(part, w.lds + address + o, unit);
-            }
-        } else if (space == scratch_space) {
-            ok = address + bytes <= w.scratch_bytes && address + bytes >= address;
-            for (uint32_t b = 0; ok && b < bytes; ++b) {
-                uint8_t* at = scratch_byte(w, address + b, first_lane + l);
-                auto* byte = reinterpret_cast<uint8_t*>(element) + b;
-                if (op.store)
-                    *at = *byte;
-                else
-                    *byte = *at;
-            }
-        } else if (ctx.memory_mode == machine::MemoryMode::Identity) {
-            auto* at = reinterpret_cast<uint8_t*>(address & ctx.address_mask);
-            switch (bytes) {  // constant sizes: single moves
-                case 1:
-                    op.store ? std::memcpy(at, element, 1) : std::memcpy(element, at, 1);
-                    break;
-                case 2:
-                    op.store ? std::memcpy(at, element, 2) : std::memcpy(element, at, 2);
-                    break;
-                case 4:
-                    op.store ? std::memcpy(at, element, 4) : std::memcpy(element, at, 4);
-                    break;
-                case 8:
-                    op.store ? std::memcpy(at, element, 8) : std::memcpy(element, at, 8);
-                    break;
-                case 12:
-                    op.store ? std::memcpy(at, element, 12) : std::memcpy(element, at, 12);
-                    break;
-                default:
-                    op.store ? std::memcpy(at, element, 16) : std::memcpy(element, at, 16);
-                    break;
-            }
-        } else {
-            const uint64_t masked = address & ctx.address_mask;
-            if ((masked & 0xfff) + bytes <= 4096) {
-                void* at = memory::host_pointer(ctx, masked, op.store);
-                ok = at != nullptr;
-                if (ok && op.store)
-                    std::memcpy(at, element, bytes);
-                else if (ok)
-                    std::memcpy(element, at, bytes);
-            } else {
-                ok = op.store ? memory::write_bytes(ctx, masked, element, bytes)
-                              : memory::read_bytes(ctx, masked, element, bytes);
+        if (place.space == scratch_space) {
+            ok = place.address + bytes <= w.scratch_bytes && place.address + bytes >= place.address;
+            for (uint32_t b = 0; ok && b < bytes; ++b)
+                copy(scratch_byte(w, place.address + b, first_lane + l),
+                     reinterpret_cast<uint8_t*>(element) + b, 1, op.store);
+        } else if (place.space == global_space) {
+            ok = access_global(ctx, place.address, element, bytes, op.store);
+        } else {  // what can be out of range, dword by dword
+            for (uint32_t b = 0; ok && b < bytes; b += 4) {
+                const uint32_t part = std::min(bytes, 4u);
+                uint64_t address = 0;
+                if (place.space == lds_space) {
+                    address = place.address + b;
+                    if (address + part <= w.lds_size)
+                        copy(w.lds + address, element + b / 4, part, op.store);
+                } else if (ir::buffer_address(f.address_base, f.buffer_limit, first_lane + l,
+                                              f.address_lo[l] + b, part, address)) {
+                    ok = access_global(ctx, address, element + b / 4, part, op.store);
+                    if (!ok) failed_address = address;
+                }
             }
         }
         if (!ok) {
             if (!failed)
-                first_address = space == scratch_space && op.space == flat_space
-                                    ? address | machine::private_aperture
-                                    : address;
+                first_address = place.space == buffer_space ? failed_address
+                                : place.space == scratch_space && op.space == flat_space
+                                    ? place.address | machine::private_aperture
+                                    : place.address;
             failed |= 1ull << (first_lane + l);
             continue;
         }

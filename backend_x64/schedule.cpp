@@ -51,6 +51,9 @@ uint32_t spaces(Op op) {
         case Op::LoadScratch:
         case Op::StoreScratch:
             return in_scratch;
+        case Op::LoadBuffer:
+        case Op::StoreBuffer:
+            return in_global | in_scratch;
         case Op::LoadFlat:
         case Op::StoreFlat:
             return in_global | in_lds | in_scratch;

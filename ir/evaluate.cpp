@@ -1,8 +1,11 @@
 #include "ir/evaluate.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+
+#include "ir/buffer.h"
 
 namespace wj::ir {
 namespace {
@@ -473,6 +476,17 @@ uint8_t* byte_at(Wave& w, Space space, uint64_t address, uint64_t size, uint64_t
     return reinterpret_cast<uint8_t*>((address & w.ctx->address_mask) + offset);
 }
 
+// Dwords are in range, or not, one by one.
+uint8_t* buffer_byte(Wave& w, uint64_t base, uint64_t limit, uint32_t o, uint32_t size, uint32_t b,
+                     uint32_t lane) {
+    if (base & buffer_private)
+        return byte_at(w, Space::Scratch, static_cast<uint32_t>(base + o), size, b, lane);
+    uint64_t address = 0;
+    if (!buffer_address(base, limit, lane, o + (b & ~3u), std::min(size, 4u), address))
+        return nullptr;
+    return byte_at(w, Space::Global, address, 4, b & 3, lane);
+}
+
 void memory_op(const Inst& i, Wave& w, std::vector<Cell>& v, Cell& result) {
     const bool store = op_info(i.op).cls == Class::LaneStore;
     const bool scalar = i.op == Op::LoadGlobalS || i.op == Op::StoreGlobalS;
@@ -483,6 +497,7 @@ void memory_op(const Inst& i, Wave& w, std::vector<Cell>& v, Cell& result) {
     const Access access = aux_access(i.aux);
     const uint32_t size = access_bytes(access, aux_dwords(i.aux));
     const Cell& mask = v[i.args[scalar ? 2 : 1]];
+    const bool buffer = i.op == Op::LoadBuffer || i.op == Op::StoreBuffer;
     for (uint32_t l = 0; l < lanes; ++l) {
         if (!mask.e[0][l]) continue;
         uint64_t address =
@@ -497,7 +512,9 @@ void memory_op(const Inst& i, Wave& w, std::vector<Cell>& v, Cell& result) {
             if (access == Access::U8D16Hi || access == Access::U16D16Hi) element[0] >>= 16;
         }
         for (uint32_t b = 0; b < size; ++b) {
-            uint8_t* at = byte_at(w, space, address, size, b, l);
+            uint8_t* at = buffer ? buffer_byte(w, v[i.args[2]].u(), v[i.args[3]].u(),
+                                               static_cast<uint32_t>(address), size, b, l)
+                                 : byte_at(w, space, address, size, b, l);
             auto* byte = reinterpret_cast<uint8_t*>(element) + b;
             if (at) store ? * at = *byte : * byte = *at;
         }
@@ -539,6 +556,12 @@ uint64_t evaluate(const Block& block, Wave& w) {
                 break;
             case Op::GetS64:
                 r.u() = w.s64(reg);
+                break;
+            case Op::BufferBase:
+                r.u() = buffer_base(w, arg(0).u(), arg(1).u(), static_cast<uint32_t>(arg(2).u()));
+                break;
+            case Op::BufferLimit:
+                r.u() = buffer_limit(arg(0).u(), arg(1).u(), static_cast<uint32_t>(arg(2).u()));
                 break;
             case Op::SetS32:
                 w.sgpr[reg] = static_cast<uint32_t>(arg(0).u());

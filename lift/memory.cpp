@@ -1,4 +1,5 @@
-// FLAT, GLOBAL, SCRATCH and DS loads and stores. Atomics, buffer and typed accesses are calls.
+// FLAT, GLOBAL, SCRATCH, MUBUF and DS loads and stores. Atomics, typed and indexed buffer accesses
+// are calls.
 #include "lift/lifter.h"
 
 namespace wj::lift {
@@ -52,13 +53,30 @@ Value scratch_address(Lifter& l, const Inst& i) {
     return v == no_value ? l.c32(0) : v;
 }
 
+// MUBUF without IDXEN: the offset in the buffer, and what LoadBuffer wants to know of the V#.
+struct BufferOperands {
+    Value offset, base, limit;
+    BufferOperands(Lifter& l, const Inst& i) {
+        const uint32_t descriptor = i.sbase().reg & 124;
+        const Value low = l.s.get64(descriptor), high = l.s.get64(descriptor + 2);
+        const Value soffset = l.s32(i.soffset());
+        base = l.emit(Op::BufferBase, {low, high, soffset});
+        limit = l.emit(Op::BufferLimit, {low, high, soffset});
+        offset = l.c32(static_cast<uint32_t>(i.offset));
+        if (i.offen) offset = l.emit(Op::Add32, {l.raw(i.vaddr()), offset});
+    }
+};
+
 template <uint32_t dwords, Access access = Access::Dwords, D16 d16 = D16::None>
 bool load(Lifter& l, const Inst& i) {
-    if (i.lds || i.tfe) return false;
+    if (i.lds || i.tfe || i.idxen) return false;
     const Value exec = l.s.exec();
     const uint32_t aux = make_aux(access, dwords);
     Value tuple;
-    if (i.format == Format::SCRATCH)
+    if (i.format == Format::MUBUF) {
+        const BufferOperands b(l, i);
+        tuple = l.emit(Op::LoadBuffer, {b.offset, exec, b.base, b.limit}, 0, aux);
+    } else if (i.format == Format::SCRATCH)
         tuple = l.emit(Op::LoadScratch, {scratch_address(l, i), exec}, offset_of(i), aux);
     else if (i.format == Format::FLAT)
         tuple = l.emit(Op::LoadFlat, {address64(l, i), exec}, offset_of(i), aux);
@@ -73,9 +91,13 @@ bool load(Lifter& l, const Inst& i) {
 
 template <uint32_t dwords, Access access = Access::Dwords>
 bool store(Lifter& l, const Inst& i) {
-    if (i.lds) return false;
+    if (i.lds || i.tfe || i.idxen) return false;
     const Value exec = l.s.exec();
-    if (i.format == Format::SCRATCH)
+    if (i.format == Format::MUBUF) {
+        const BufferOperands b(l, i);
+        emit_store(l, Op::StoreBuffer, {b.offset, exec, b.base, b.limit}, i.vdata(), 0, dwords, 0,
+                   access);
+    } else if (i.format == Format::SCRATCH)
         emit_store(l, Op::StoreScratch, {scratch_address(l, i), exec}, i.vdata(), 0, dwords,
                    offset_of(i), access);
     else if (i.format == Format::FLAT)
@@ -161,7 +183,7 @@ bool ds_write2(Lifter& l, const Inst& i) {
     return true;
 }
 
-#define WJ_SPACES(row) row(flat) row(global) row(scratch)
+#define WJ_SPACES(row) row(flat) row(global) row(scratch) row(buffer)
 #define WJ_MEMORY(space)                                                                      \
     {Opcode::space##_load_dword, load<1>}, {Opcode::space##_load_dwordx2, load<2>},           \
         {Opcode::space##_load_dwordx3, load<3>}, {Opcode::space##_load_dwordx4, load<4>},     \

@@ -374,7 +374,8 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     for (size_t i = 0; i < colds_.size(); ++i) {
         a_.bind(colds_[i].label);
         mark_guest(colds_[i].guest);
-        colds_[i].emit();
+        const auto emit = std::move(colds_[i].emit);  // it may add others
+        emit();
     }
     out.code_size = static_cast<uint32_t>(a_.offset());
     a_.align(asmjit::AlignMode::kZero, pool_vectors_.empty() ? 16 : 32);

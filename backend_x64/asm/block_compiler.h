@@ -4,8 +4,8 @@
 //   uniform.cpp         general registers, uniform operations
 //   lane_common.cpp     operations whose lowering is a row of a table
 //   lane_avx512.cpp, lane_avx2.cpp   the others
-//   lane_memory.cpp, lane_patterns.cpp, lane_consecutive.cpp, lane_gather.cpp   loads and stores
-//   cross.cpp           cross-lane operations
+//   lane_memory.cpp, lane_patterns.cpp, lane_consecutive.cpp, lane_gather.cpp, lane_scratch.cpp
+//   loads and stores cross.cpp           cross-lane operations
 #pragma once
 
 #include <asmjit/x86.h>
@@ -254,7 +254,6 @@ private:
     Vec offsets_index(const LaneAccess& m);
     void memory_patterns(LaneAccess& m);
     void memory_broadcast(LaneAccess m, Value uniform);
-    void memory_scratch_row(const LaneAccess& m, const Home& home, Value uniform);
     void memory_slow(const LaneAccess& m);
     // ---- lane_consecutive.cpp ----
     void memory_consecutive(const LaneAccess& m);
@@ -278,9 +277,21 @@ private:
     void load_strided(const LaneAccess& m);
     void copy_lanes(const LaneAccess& m, const Vec& index);
     void scatter(const LaneAccess& m, const Vec& index);
-    void load_lanes(const LaneAccess& m, const Vec& index);
+    void index_to_frame(const LaneAccess& m, const Vec& index);
+    void load_lanes(const LaneAccess& m);
     void load_element(const LaneAccess& m, const Vec& x, uint32_t at, const Mem& from);
-    void store_lanes(const LaneAccess& m, const Vec& index);
+    void store_lanes(const LaneAccess& m);
+    // ---- lane_scratch.cpp ----
+    void memory_scratch_row(const LaneAccess& m, Value uniform);
+    Vec offset_in_range(const LaneAccess& m, Label otherwise);
+    void memory_scratch(const LaneAccess& m, Label otherwise);
+    void memory_aperture(const LaneAccess& m, Label otherwise);
+    void memory_buffer(LaneAccess m, Value uniform);
+    void scratch_rows(const LaneAccess& m);
+    void scratch_uniform(const LaneAccess& m, Label otherwise);
+    void scratch_lanes(const LaneAccess& m, const Vec& offset, Label otherwise);
+    void scratch_elements(const LaneAccess& m, const Vec& offset, Label otherwise);
+    void splat_offset(const LaneAccess& m, Value uniform);
     // ---- cross.cpp ----
     void cross_op(Value v);
 

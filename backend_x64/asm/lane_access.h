@@ -23,6 +23,9 @@ inline uint8_t space_of(ir::Op op) {
         case ir::Op::LoadScratch:
         case ir::Op::StoreScratch:
             return scratch_space;
+        case ir::Op::LoadBuffer:
+        case ir::Op::StoreBuffer:
+            return buffer_space;
         default:
             return global_space;
     }
@@ -62,7 +65,8 @@ struct BlockCompiler::LaneAccess {
     int64_t imm = 0;     // all of it
     uint32_t added = 0;  // LDS: the part that wraps
     Vec lo, hi;          // addresses; hi only when wide
-    Mem base;            // scalar_base
+    Mem base;            // scalar_base, buffer
+    Mem limit;           // buffer
     KReg mask_k;         // AVX-512 and not full
     Vec mask_v;          // AVX2 and not full
     Vec data[4];         // stored, or loaded

@@ -110,12 +110,15 @@ void BlockCompiler::load_strided(const LaneAccess& m) {
 
 // Loads or stores the active lanes' elements at m.address + index + imm. `index` may be m.t.
 void BlockCompiler::copy_lanes(const LaneAccess& m, const Vec& index) {
-    if (!m.store)
-        load_lanes(m, index);
-    else if (avx512_ && m.dwords_only() && m.dwords == 1)
+    if (m.store && avx512_ && m.dwords_only() && m.dwords == 1) {
         scatter(m, index);
+        return;
+    }
+    index_to_frame(m, index);
+    if (m.store)
+        store_lanes(m);
     else
-        store_lanes(m, index);
+        load_lanes(m);
 }
 
 void BlockCompiler::scatter(const LaneAccess& m, const Vec& index) {
@@ -128,10 +131,9 @@ void BlockCompiler::scatter(const LaneAccess& m, const Vec& index) {
             m.data[0]);
 }
 
-// Lanes that are off load what the first active one does. Registers are filled in the order of
-// memory, 16 bytes at a time.
-void BlockCompiler::load_lanes(const LaneAccess& m, const Vec& index) {
-    if (m.full) {
+// For load_lanes and store_lanes. Lanes that are off will load what the first active one does.
+void BlockCompiler::index_to_frame(const LaneAccess& m, const Vec& index) {
+    if (m.full || m.store) {
         movu(frame_field(offsetof(Frame, address_lo)), index);
     } else {
         lead(m, m.t2, index);
@@ -143,6 +145,10 @@ void BlockCompiler::load_lanes(const LaneAccess& m, const Vec& index) {
         }
         movu(frame_field(offsetof(Frame, address_lo)), m.t2);
     }
+}
+
+// Registers are filled in the order of memory, 16 bytes at a time.
+void BlockCompiler::load_lanes(const LaneAccess& m) {
     const uint32_t per_sixteen = m.bytes > 8 ? 1 : m.bytes == 8 ? 2 : 4;
     const uint32_t per_vector = width() / 16 * per_sixteen;
     const bool direct = m.bytes <= 4;  // one register is all there is
@@ -209,9 +215,8 @@ void BlockCompiler::load_element(const LaneAccess& m, const Vec& x, uint32_t at,
 }
 
 // Through the frame: elements in the order of memory. All lanes, or a loop over the active ones.
-void BlockCompiler::store_lanes(const LaneAccess& m, const Vec& index) {
+void BlockCompiler::store_lanes(const LaneAccess& m) {
     constexpr size_t data = offsetof(Frame, data);
-    movu(frame_field(offsetof(Frame, address_lo)), index);
     if (m.dwords > 1) interleave(m);
     for (uint32_t p = 0; p < m.dwords; ++p)
         movu(frame_field(data + p * width()), m.dwords > 1 ? m.z[p] : m.data[0]);

@@ -33,7 +33,8 @@ void BlockCompiler::lane_memory(Value v) {
     m.done = a_.newLabel();
 
     // Registers are taken before the first branch: taking one may spill another.
-    const bool uniform_scratch = m.space == scratch_space && inst(addr).op == Op::Splat32;
+    const Value uniform = inst(addr).op == Op::Splat32 ? inst(addr).args[0] : no_value;
+    const bool buffer = m.space == buffer_space;
     const bool broadcast = !m.store && m.access == Access::Dwords &&
                            (inst(addr).op == Op::Splat32 || inst(addr).op == Op::Splat64) &&
                            (m.space == lds_space ? m.imm >= 0 && m.imm <= 0x10000
@@ -41,6 +42,8 @@ void BlockCompiler::lane_memory(Value v) {
                                                        m.imm == static_cast<int32_t>(m.imm));
     if (broadcast) {
         // No vector of addresses.
+    } else if (buffer && uniform != no_value) {
+        m.lo = tmp();  // not often needed
     } else if (!m.wide) {
         m.lo = use(addr);
     } else if (schedule_.split(addr)) {
@@ -54,6 +57,10 @@ void BlockCompiler::lane_memory(Value v) {
         join64(m.hi, x, y, true);
     }
     if (m.scalar_base) m.base = home_mem(schedule_.uniform_home(a[0]));
+    if (buffer) {
+        m.base = home_mem(schedule_.uniform_home(a[2]));
+        m.limit = home_mem(schedule_.uniform_home(a[3]));
+    }
     if (!m.full) {
         if (avx512_)
             m.mask_k = use_k(mask);
@@ -86,12 +93,18 @@ void BlockCompiler::lane_memory(Value v) {
     }
     if (broadcast) {
         memory_broadcast(m, inst(addr).args[0]);
-    } else if (uniform_scratch) {
-        memory_scratch_row(m, schedule_.uniform_home(inst(addr).args[0]), inst(addr).args[0]);
-    } else if (m.space == scratch_space || (options_.checked && m.space != lds_space)) {
+    } else if (buffer) {
+        memory_buffer(m, uniform);
+    } else if (m.space == scratch_space && uniform != no_value) {
+        memory_scratch_row(m, uniform);
+    } else if (m.space == scratch_space) {
+        memory_scratch(m, m.slow);
+        cold(m.slow, [this, m] {
+            memory_slow(m);
+            a_.jmp(m.done);
+        });
+    } else if (options_.checked && m.space != lds_space) {
         memory_slow(m);
-        a_.bind(m.slow);
-        a_.bind(m.gather);
     } else {
         memory_patterns(m);
     }
@@ -147,45 +160,8 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
             x86::dword_ptr(x86::rax, static_cast<int32_t>(m.imm) + static_cast<int32_t>(d * 4)));
 }
 
-// A private byte address that is the same in all lanes is a row of the scratch arena.
-void BlockCompiler::memory_scratch_row(const LaneAccess& m, const Home& home, Value uniform) {
-    if (m.access != Access::Dwords) {
-        memory_slow(m);
-        a_.bind(m.slow);
-        a_.bind(m.gather);
-        return;
-    }
-    if (is_const(uniform))
-        a_.mov(x86::eax, static_cast<uint32_t>(inst(uniform).imm));
-    else
-        a_.mov(x86::eax, home_mem(home));
-    a_.add(x86::rax, static_cast<int32_t>(m.imm));
-    a_.mov(x86::edx, wave_field(offsetof(Wave, scratch_bytes), 4));
-    a_.sub(x86::rdx, static_cast<int32_t>(m.bytes));
-    a_.js(m.slow);
-    a_.cmp(x86::rax, x86::rdx);
-    a_.ja(m.slow);
-    a_.test(x86::al, 3);
-    a_.jnz(m.slow);
-    a_.shl(x86::rax, 6);
-    a_.add(x86::rax, wave_field(offsetof(Wave, scratch), 8));
-    for (uint32_t d = 0; d < m.dwords; ++d) {
-        const Mem row = x86::ptr(x86::rax, reg::chunk, 0, static_cast<int32_t>(256 + d * 256));
-        if (!m.store) {
-            movu(m.data[d], row);  // inactive lanes exist as well
-        } else if (m.full || avx512_) {
-            if (!m.full) k(m.mask_k);
-            movu(row, m.data[d]);
-        } else {
-            a_.emit(X::kIdVmaskmovps, row, m.mask_v, m.data[d]);
-        }
-    }
-    a_.bind(m.gather);
-    cold(m.slow, [this, m] {
-        memory_slow(m);
-        a_.jmp(m.done);
-    });
-}
+// ---- lane by lane
+// ----------------------------------------------------------------------------------------
 
 void BlockCompiler::memory_slow(const LaneAccess& m) {
     MemoryOp op;
@@ -208,6 +184,11 @@ void BlockCompiler::memory_slow(const LaneAccess& m) {
     if (m.wide) {
         movu(frame_field(offsetof(Frame, address_hi)), m.hi);
         a_.mov(frame_field(offsetof(Frame, address_base), 8), 0);
+    } else if (m.space == buffer_space) {
+        a_.mov(x86::rax, m.base);
+        a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
+        a_.mov(x86::rax, m.limit);
+        a_.mov(frame_field(offsetof(Frame, buffer_limit)), x86::rax);
     } else if (m.scalar_base) {
         a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.t, m.t, m.t);
         movu(frame_field(offsetof(Frame, address_hi)), m.t);

@@ -243,6 +243,11 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
     memory_consecutive(m);
     cold(m.gather, [this, m] { memory_gather(m); });
     cold(m.slow, [this, m] {
+        if (m.space == flat_space) {
+            const Label mixed = a_.newLabel();
+            memory_aperture(m, mixed);
+            a_.bind(mixed);
+        }
         memory_slow(m);
         a_.jmp(m.done);
     });

@@ -1,6 +1,7 @@
 // Uniform segments: general registers, handed out within the segment; values needed later live in
 // their homes.
 #include "backend_x64/asm/block_compiler.h"
+#include "ir/buffer.h"
 
 namespace wj::x64 {
 
@@ -483,6 +484,63 @@ void BlockCompiler::uniform_op(Value v) {
                     a_.mov(d, x.r32());
                 }
             }
+            return finish();
+        }
+        case Op::BufferBase: {
+            const Gp low = ureg(a[0]), high = ureg(a[1]), soffset = ureg(a[2]);
+            const Gp d = udef(v), t = utmp(), bytes = utmp(), records = utmp();
+            auto field = [](size_t offset, uint32_t size) {
+                return x86::ptr(reg::wave, static_cast<int32_t>(offset), size);
+            };
+            const Label done = a_.newLabel();
+            a_.mov(d, low);
+            a_.shl(d, 16);
+            a_.shr(d, 16);
+            a_.mov(t.r32(), soffset);
+            a_.add(d, t);
+            a_.bt(low, 63);  // swizzled
+            a_.jnc(done);
+            a_.mov(t, high);
+            a_.shr(t, 53);
+            a_.and_(t.r32(), 7);
+            a_.cmp(t.r32(), 7);  // by lanes
+            a_.jne(done);
+            a_.mov(t, d);
+            a_.sub(t, field(offsetof(Wave, scratch_base), 8));
+            a_.test(t.r8(), t.r8());
+            a_.jnz(done);
+            a_.mov(bytes.r32(), field(offsetof(Wave, scratch_bytes), 4));
+            a_.shl(bytes, 6);
+            a_.cmp(t, bytes);
+            a_.jae(done);
+            a_.cmp(field(offsetof(Wave, scratch), 8), 0);
+            a_.je(done);
+            a_.shr(t, 6);
+            a_.bts(t, 63);
+            a_.mov(records.r32(), high.r32());
+            a_.cmp(records, bytes);
+            a_.cmovae(d, t);
+            a_.bind(done);
+            return finish();
+        }
+        case Op::BufferLimit: {
+            const Gp low = ureg(a[0]), high = ureg(a[1]), soffset = ureg(a[2]);
+            const Gp d = udef(v), t = utmp();
+            constexpr uint32_t above = 64 - ir::buffer_limit_bits;
+            a_.mov(d.r32(), high.r32());
+            a_.mov(t.r32(), soffset);
+            a_.sub(d, t);
+            a_.shl(d, above);
+            a_.shr(d, above);
+            a_.mov(t, high);
+            a_.shr(t, 47);
+            a_.and_(t.r32(), 0x1ff);
+            a_.shl(t, ir::buffer_limit_bits);
+            a_.or_(d, t);
+            a_.mov(t, low);
+            a_.shr(t, 48);
+            a_.shl(t, 47);
+            a_.or_(d, t);
             return finish();
         }
         case Op::ULoad32:

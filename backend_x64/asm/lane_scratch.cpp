@@ -1,0 +1,241 @@
+// Private memory (dword-interleaved by lane) and buffers, which usually are private memory.
+#include <algorithm>
+
+#include "backend_x64/asm/lane_access.h"
+#include "ir/buffer.h"
+
+namespace wj::x64 {
+
+using asmjit::Imm;
+using ir::Access;
+using machine::Wave;
+namespace x86 = asmjit::x86;
+
+namespace {
+// Offsets times 64 must stay signed 32-bit numbers.
+constexpr uint32_t max_scratch_bytes = 1u << 24;
+}  // namespace
+
+// Loads or stores one row of the arena per dword, at rax.
+void BlockCompiler::scratch_rows(const LaneAccess& m) {
+    for (uint32_t d = 0; d < m.dwords; ++d) {
+        const Mem row = x86::ptr(x86::rax, reg::chunk, 0, static_cast<int32_t>(256 + d * 256));
+        if (!m.store) {
+            movu(m.data[d], row);  // inactive lanes exist as well
+        } else if (m.full || avx512_) {
+            if (!m.full) k(m.mask_k);
+            movu(row, m.data[d]);
+        } else {
+            a_.emit(X::kIdVmaskmovps, row, m.mask_v, m.data[d]);
+        }
+    }
+}
+
+// The dwords at private byte offset rax, the same in all lanes.
+void BlockCompiler::scratch_uniform(const LaneAccess& m, Label otherwise) {
+    a_.mov(x86::edx, wave_field(offsetof(Wave, scratch_bytes), 4));
+    a_.sub(x86::rdx, static_cast<int32_t>(m.bytes));
+    a_.js(otherwise);
+    a_.cmp(x86::rax, x86::rdx);
+    a_.ja(otherwise);
+    a_.test(x86::al, 3);
+    a_.jnz(otherwise);
+    a_.shl(x86::rax, 6);
+    a_.add(x86::rax, wave_field(offsetof(Wave, scratch), 8));
+    scratch_rows(m);
+}
+
+// Private memory at a constant or broadcast offset.
+void BlockCompiler::memory_scratch_row(const LaneAccess& m, Value uniform) {
+    if (!m.dwords_only()) {
+        memory_scratch(m, m.slow);
+    } else {
+        if (is_const(uniform))
+            a_.mov(x86::eax, static_cast<uint32_t>(inst(uniform).imm));
+        else
+            a_.mov(x86::eax, home_mem(schedule_.uniform_home(uniform)));
+        a_.add(x86::rax, static_cast<int32_t>(m.imm));
+        scratch_uniform(m, m.slow);
+    }
+    cold(m.slow, [this, m] {
+        memory_slow(m);
+        a_.jmp(m.done);
+    });
+}
+
+// m.lo + imm without wrapping; jumps to `otherwise` unless the active lanes' elements lie below the
+// size in eax. Returns m.lo or m.t2.
+Vec BlockCompiler::offset_in_range(const LaneAccess& m, Label otherwise) {
+    const auto imm = static_cast<int32_t>(m.imm);
+    a_.sub(x86::eax, static_cast<int32_t>(m.bytes) + std::max(imm, 0));
+    a_.jl(otherwise);
+    Vec offset = m.lo;
+    if (imm) {
+        a_.emit(X::kIdVpaddd, m.t2, m.lo, c32(static_cast<uint32_t>(imm)));
+        offset = m.t2;
+    }
+    a_.vmovd(m.t.xmm(), x86::eax);
+    a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
+    branch_if_any(m, imm < 0 ? offset : m.lo, m.t, cmp_nle, otherwise);
+    return offset;
+}
+
+// Private memory at m.lo + imm.
+void BlockCompiler::memory_scratch(const LaneAccess& m, Label otherwise) {
+    a_.mov(x86::eax, wave_field(offsetof(Wave, scratch_bytes), 4));
+    a_.cmp(x86::eax, max_scratch_bytes);
+    a_.ja(otherwise);
+    scratch_lanes(m, offset_in_range(m, otherwise), otherwise);
+}
+
+// Flat addresses that all lie in one of the apertures.
+void BlockCompiler::memory_aperture(const LaneAccess& m, Label otherwise) {
+    const Label shared = a_.newLabel();
+    find_first_lane(m);
+    lead(m, m.t, m.hi);
+    branch_if_any(m, m.hi, m.t, cmp_ne, otherwise);
+    a_.vmovd(x86::eax, m.t.xmm());
+    a_.cmp(x86::eax, static_cast<uint32_t>(machine::private_aperture >> 32));
+    a_.jne(shared);
+    memory_scratch(m, otherwise);
+    a_.jmp(m.done);
+    a_.bind(shared);
+    a_.cmp(x86::eax, static_cast<uint32_t>(machine::shared_aperture >> 32));
+    a_.jne(otherwise);
+    a_.mov(x86::eax, wave_field(offsetof(Wave, lds_size), 4));
+    const Vec offset = offset_in_range(m, otherwise);
+    movu(m.t, offset);
+    LaneAccess lds = m;
+    lds.address = x86::rcx;
+    lds.imm = 0;
+    a_.mov(x86::rcx, wave_field(offsetof(Wave, lds), 8));
+    copy_lanes(lds, m.t);
+    a_.jmp(m.done);
+}
+
+// Private memory at `offset`, which is in range: m.lo or m.t2.
+void BlockCompiler::scratch_lanes(const LaneAccess& m, const Vec& offset, Label otherwise) {
+    const Label differ = a_.newLabel();
+    find_first_lane(m);
+    lead(m, m.t, offset);
+    if (m.dwords_only()) {
+        branch_if_any(m, offset, m.t, cmp_ne, differ);
+        a_.vmovd(x86::eax, m.t.xmm());
+        scratch_uniform(m, otherwise);
+        const Label done = a_.newLabel();
+        a_.jmp(done);
+        a_.bind(differ);
+        scratch_elements(m, offset, otherwise);
+        a_.bind(done);
+        return;
+    }
+    scratch_elements(m, offset, otherwise);
+}
+
+// Each lane's dwords lie 256 bytes apart; a byte or short is a part of one dword.
+void BlockCompiler::scratch_elements(const LaneAccess& m, const Vec& offset, Label otherwise) {
+    const uint32_t align = m.dwords_only() ? 3 : m.bytes - 1;
+    const InstId and_id = avx512_ ? X::kIdVpandd : X::kIdVpand;
+    if (align) {
+        a_.emit(and_id, m.t, offset, c32(align));
+        if (avx512_) {
+            if (!m.full) k(m.mask_k);
+            a_.emit(X::kIdVptestmd, m.tk, m.t, m.t);
+            a_.kortestw(m.tk, m.tk);
+        } else {
+            a_.emit(X::kIdVptest, m.full ? m.t : m.mask_v, m.t);
+        }
+        a_.jnz(otherwise);
+    }
+    // 64 * (offset - low bits) + low bits + 4 * lane
+    a_.emit(and_id, m.t, offset, c32(~3u));
+    a_.emit(X::kIdVpslld, m.t, m.t, Imm(6));
+    if (!m.dwords_only()) {
+        a_.emit(and_id, m.t2, offset, c32(3));
+        a_.emit(X::kIdVpaddd, m.t, m.t, m.t2);
+    }
+    a_.emit(X::kIdVpaddd, m.t, m.t, index_table({0}, 16, 4));
+    index_to_frame(m, m.t);
+    LaneAccess element = m;
+    element.address = x86::rcx;
+    a_.mov(x86::rcx, wave_field(offsetof(Wave, scratch), 8));
+    a_.add(x86::rcx, reg::chunk);
+    element.dwords = 1;
+    element.bytes = m.dwords_only() ? 4 : m.bytes;
+    for (uint32_t d = 0; d < m.dwords; ++d) {
+        element.imm = 256 + d * 256;
+        element.data[0] = m.data[d];
+        if (m.store)
+            store_lanes(element);
+        else
+            load_lanes(element);
+    }
+}
+
+// MUBUF. `uniform`: the broadcast value that the offset is, or no_value.
+void BlockCompiler::memory_buffer(LaneAccess m, Value uniform) {
+    const Label global = a_.newLabel();
+    a_.mov(x86::rax, m.base);
+    a_.btr(x86::rax, 63);
+    a_.jnc(global);
+    // In private memory sums wrap around, and then are out of range or not.
+    if (uniform != no_value && m.dwords_only()) {
+        if (is_const(uniform))
+            a_.add(x86::eax, static_cast<int32_t>(inst(uniform).imm));
+        else
+            a_.add(x86::eax, home_mem(schedule_.uniform_home(uniform)));
+        scratch_uniform(m, m.slow);
+    } else {
+        if (uniform != no_value) splat_offset(m, uniform);
+        a_.vmovd(m.t2.xmm(), x86::eax);
+        a_.emit(X::kIdVpbroadcastd, m.t2, m.t2.xmm());
+        a_.emit(X::kIdVpaddd, m.t2, m.t2, m.lo);
+        a_.mov(x86::eax, wave_field(offsetof(Wave, scratch_bytes), 4));
+        a_.cmp(x86::eax, max_scratch_bytes);
+        a_.ja(m.slow);
+        LaneAccess sum = m;
+        sum.lo = m.t2;
+        scratch_lanes(m, offset_in_range(sum, m.slow), m.slow);
+    }
+    const Label wide_slow = a_.newLabel();
+    cold(global, [this, m, uniform, wide_slow] {
+        if (uniform != no_value) splat_offset(m, uniform);
+        if (options_.checked) {
+            a_.jmp(wide_slow);
+            return;
+        }
+        // In range and not swizzled, in all lanes: else the slow path.
+        a_.mov(x86::rax, m.limit);
+        a_.mov(x86::rdx, ir::buffer_swizzle | ir::buffer_add_tid);
+        a_.test(x86::rax, x86::rdx);
+        a_.jnz(wide_slow);
+        a_.shl(x86::rax, 64 - ir::buffer_limit_bits);
+        a_.sar(x86::rax, 64 - ir::buffer_limit_bits);
+        a_.sub(x86::rax, m.bytes);
+        a_.js(wide_slow);
+        a_.vmovd(m.t.xmm(), x86::eax);
+        a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
+        branch_if_any(m, m.lo, m.t, cmp_nle, wide_slow);
+        LaneAccess flat = m;
+        flat.space = global_space;
+        find_pattern(flat, 0, m.gather, wide_slow);
+        memory_consecutive(flat);
+        a_.jmp(m.done);
+        a_.bind(m.gather);
+        memory_gather(flat);
+    });
+    cold(m.slow, [this, m, uniform, wide_slow] {
+        if (uniform != no_value) splat_offset(m, uniform);
+        a_.bind(wide_slow);
+        memory_slow(m);
+        a_.jmp(m.done);
+    });
+}
+
+void BlockCompiler::splat_offset(const LaneAccess& m, Value uniform) {
+    a_.emit(X::kIdVbroadcastss, m.lo,
+            is_const(uniform) ? pool32(static_cast<uint32_t>(inst(uniform).imm))
+                              : home_mem(schedule_.uniform_home(uniform)));
+}
+
+}  // namespace wj::x64

@@ -1,0 +1,55 @@
+// A V# and its SOFFSET in the two values that LoadBuffer and StoreBuffer take, for accesses without
+// IDXEN (Vega ISA manual 8.1.5; docs/memory.md).
+//   base:  V# base + SOFFSET; or, when both name the wave's private segment
+//          (SEED-PROL-14, 15), bit 63 and the private byte offset
+//   limit: bits 0..37 NUM_RECORDS - SOFFSET, signed; 38..46 bits 15..23 of the V#'s last dword
+//          (stride's upper bits, index stride, ADD_TID); 47..62 upper half of its second dword
+//          (stride, swizzle)
+#pragma once
+
+#include <cstdint>
+
+#include "machine/wave.h"
+
+namespace wj::ir {
+
+inline constexpr uint64_t buffer_private = 1ull << 63;
+inline constexpr uint32_t buffer_limit_bits = 38;
+inline constexpr uint64_t buffer_swizzle = 1ull << 62, buffer_add_tid = 1ull << 46;
+
+inline uint64_t buffer_base(const machine::Wave& w, uint64_t words01, uint64_t words23,
+                            uint32_t soffset) {
+    const uint64_t base = (words01 & 0xffffffffffff) + soffset;
+    const bool lane_interleaved = words01 >> 63 && (words23 >> 53 & 7) == 7;
+    const uint64_t delta = base - w.scratch_base, bytes = uint64_t{w.scratch_bytes} * 64;
+    if (!lane_interleaved || !w.scratch || delta >= bytes || delta % 256 ||
+        static_cast<uint32_t>(words23) < bytes)
+        return base;
+    return buffer_private | delta / 64;
+}
+
+inline uint64_t buffer_limit(uint64_t words01, uint64_t words23, uint32_t soffset) {
+    const uint64_t limit = (words23 & 0xffffffff) - soffset;
+    return (limit & ((1ull << buffer_limit_bits) - 1)) |
+           (words23 >> 47 & 0x1ff) << buffer_limit_bits | words01 >> 48 << 47;
+}
+
+// Address of `bytes` bytes (at most 4 that stay in a dword) at byte offset `o`; false: outside.
+inline bool buffer_address(uint64_t base, uint64_t limit, uint32_t lane, uint32_t o, uint32_t bytes,
+                           uint64_t& address) {
+    const bool add_tid = limit & buffer_add_tid;
+    const uint32_t i = add_tid ? lane : 0;
+    const uint64_t stride = (limit >> 47 & 0x3fff) | (add_tid ? (limit >> 38 & 15) << 14 : 0);
+    uint64_t at = o + stride * i, checked = at;
+    if (limit & buffer_swizzle) {
+        const uint64_t index_stride = 8u << (limit >> 44 & 3);
+        at =
+            (i / index_stride * stride + (o & ~3u)) * index_stride + i % index_stride * 4 + (o & 3);
+        checked = o;
+    }
+    address = base + at;
+    const int64_t end = static_cast<int64_t>(limit << 26) >> 26;
+    return static_cast<int64_t>(checked + bytes) <= end;
+}
+
+}  // namespace wj::ir
