@@ -59,7 +59,7 @@ Traits traits_of(Opcode op) {
         t.partial = n.find("load") == n.npos && n.find("ds_read") == n.npos;
     else
         t.partial = any_of(n, {"mac", "writelane", "swap", "mix", "mfma", "cvt_sr", "scalef32",
-                               "permlane", "interp", "pkaccum"}) ||
+                               "permlane", "interp", "pkaccum", "ashr_pk"}) ||
                     (n.find("dot") != n.npos && n.find("c_") != n.npos);
     // 16-bit and narrower results may leave the other half of the register.
     if (!scalar && info.format != Format::SMEM && any_of(n, {"16", "fp8", "bf8"})) t.partial = true;

@@ -9,6 +9,7 @@
 
 #include "backend_x64/translator.h"
 #include "interpreter/interpreter.h"
+#include "lift/liveness.h"
 #include "machine/guard.h"
 #include "tools/fuzz/registers.h"
 
@@ -185,6 +186,7 @@ Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t pc) {
     setup.mode = checked ? machine::MemoryMode::Checked : machine::MemoryMode::Identity;
     context_.memory_mode = setup.mode;
     setup.keep_registers = rng() % 4 != 0;
+    setup.change_dead_registers = rng() % 4 == 0;
     return setup;
 }
 
@@ -293,6 +295,13 @@ std::optional<std::string> Comparison::differs(const Program& program, uint64_t 
     const ExitKind kind = reference_.wave.exit.kind;
     counters_.faults += kind == ExitKind::MemoryFault;
     counters_.refused += kind == ExitKind::Unimplemented || kind == ExitKind::IllegalInstruction;
+    if (setup.change_dead_registers) {
+        other_.copy_from(initial_);
+        change_dead_registers(other_.wave, words);
+        execute(*engines_[0], other_, setup.slice, most_instructions);
+        const std::string what = compare(true);
+        if (!what.empty()) return fmt::format("with other values in dead registers:\n{}", what);
+    }
     for (size_t e = setup.keep_registers ? 1 : 2; e < engines_.size(); e += 2) {
         other_.copy_from(initial_);
         if (!execute(*engines_[e], other_, setup.slice, 2 * most_instructions))
@@ -301,6 +310,29 @@ std::optional<std::string> Comparison::differs(const Program& program, uint64_t 
         if (!what.empty()) return fmt::format("{}:\n{}", engines_[e]->name(), what);
     }
     return std::nullopt;
+}
+
+// Registers that the lifter takes for dead must not matter.
+void Comparison::change_dead_registers(machine::Wave& w, const std::vector<uint32_t>& words) {
+    const uint64_t begin = w.pc;
+    lift::Liveness liveness(
+        target_,
+        [&](uint64_t pc) {
+            return std::span(words).subspan(std::min(words.size(), (pc - begin) / 4));
+        },
+        true);
+    const lift::LiveSet live =
+        liveness.after({.kind = ir::Terminator::Kind::Jump, .target = begin});
+    constexpr uint32_t change = 0x5ac31e97;
+    for (uint32_t r = 0; r < 108; ++r)  // s0-s101 and VCC: the others never count as dead
+        if (!live.scalars[r] && (r < 102 || r >= machine::vcc_lo)) w.sgpr[r] ^= change;
+    if (!live.scc) w.scc ^= 1;
+    for (uint32_t r = 0; r < vgprs + w.agpr_count; ++r) {
+        const uint32_t at = r < vgprs ? r : 256 + r - vgprs;
+        for (uint32_t lane = 0; lane < 64; ++lane)
+            if (!(w.exec() >> lane & 1 ? live.lanes[at] : live.any[at]))
+                w.vgpr[r * 64 + lane] ^= change;
+    }
 }
 
 std::string Comparison::compare(bool registers) const {

@@ -45,11 +45,13 @@ private:
         machine::MemoryMode mode;
         int64_t slice;
         bool keep_registers;  // false: engines that leave out register writes nobody reads
+        bool change_dead_registers;
     };
 
     Setup prepare(State& s, uint64_t seed, uint64_t pc);
     void addresses(State& s, Rng& rng);
     bool execute(machine::Engine& engine, State& s, int64_t slice, int64_t limit);
+    void change_dead_registers(machine::Wave& w, const std::vector<uint32_t>& words);
     std::string compare(bool registers) const;
 
     const Target& target_;
