@@ -41,4 +41,23 @@ std::string disassemble_block(const ir::Block& block, Isa isa, bool checked) {
     return out;
 }
 
+struct DryTranslator::State {
+    BlockCompiler compiler;
+    CompileOptions options;
+    CompiledBlock code;
+};
+
+DryTranslator::DryTranslator(Isa isa, bool checked) : state_(std::make_unique<State>()) {
+    state_->options.avx512 = isa == Isa::Avx512;
+    state_->options.checked = checked;
+}
+
+DryTranslator::~DryTranslator() = default;
+
+Result<uint32_t> DryTranslator::translate(const ir::Block& block) {
+    if (!state_->compiler.compile(block, state_->options, state_->code))
+        return Status(Code::Unimplemented, state_->compiler.error());
+    return state_->code.code_size;
+}
+
 }  // namespace wj::x64

@@ -36,4 +36,17 @@ Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource
 // Host code of one block as text, one instruction a line (Zydis); for `wavejit host-asm` and tests.
 std::string disassemble_block(const ir::Block& block, Isa isa, bool checked = false);
 
+// Translates blocks without a place to run them; for `wavejit compile`.
+class DryTranslator {
+public:
+    DryTranslator(Isa isa, bool checked);
+    ~DryTranslator();
+    // Bytes of host code, or why the block cannot be compiled: the engine then cuts it in half.
+    Result<uint32_t> translate(const ir::Block& block);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
 }  // namespace wj::x64

@@ -26,9 +26,12 @@ constexpr std::string_view type_names[] = {"", "u32", "u64", "v32", "v64", "mask
 constexpr std::string_view access_names[] = {"u8",     "s8",        "u16",       "s16",
                                              "dwords", "u8_d16_hi", "u16_d16_hi"};
 
-bool has_effect(Class cls) {
+// Loads may fault, which is an effect even when nobody reads the value; LDS reads cannot.
+bool has_effect(const Inst& inst) {
+    const Class cls = op_info(inst.op).cls;
     return cls == Class::SetS || cls == Class::SetV || cls == Class::LaneStore ||
-           cls == Class::Call;
+           cls == Class::Call || cls == Class::ULoad ||
+           (cls == Class::LaneLoad && inst.op != Op::LoadLds);
 }
 
 bool is_memory(Class cls) {
@@ -128,7 +131,7 @@ void eliminate_dead(Block& block) {
     if (block.term.cond != no_value) live[block.term.cond] = true;
     for (size_t v = block.insts.size(); v-- > 0;) {
         const Inst& inst = block.insts[v];
-        if (has_effect(op_info(inst.op).cls)) live[v] = true;
+        if (has_effect(inst)) live[v] = true;
         if (!live[v]) continue;
         for (Value arg : inst.args)
             if (arg != no_value) live[arg] = true;

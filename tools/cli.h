@@ -45,7 +45,8 @@ void add_run(CLI::App& app, int& result);
 void add_launch(CLI::App& app, int& result);
 void add_info(CLI::App& app, int& result);
 void add_disasm(CLI::App& app, int& result);
-void add_translate(CLI::App& app, int& result);  // ir, host-asm, compile
+void add_translate(CLI::App& app);  // ir, host-asm
+void add_compile(CLI::App& app, int& result);
 void add_doctor(CLI::App& app, int& result);
 
 std::string own_directory();  // of the running executable

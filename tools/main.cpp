@@ -85,7 +85,8 @@ int main(int argc, char** argv) {
     add_launch(app, result);
     add_info(app, result);
     add_disasm(app, result);
-    add_translate(app, result);
+    add_translate(app);
+    add_compile(app, result);
     add_doctor(app, result);
     try {
         app.parse(argc, argv);

@@ -103,9 +103,12 @@ void add_run(CLI::App& app, int& result) {
     auto flags = std::make_shared<DeviceFlags>();
     auto command = std::make_shared<std::vector<std::string>>();
     auto agents = std::make_shared<int>(0);
+    auto timeout = std::make_shared<double>(0);
     auto stats = std::make_shared<bool>(false);
     flags->add(*sub);
     sub->add_option("--agents", *agents, "number of emulated GPUs")->check(CLI::Range(1, 64));
+    sub->add_option("--timeout", *timeout, "seconds after which a kernel is stopped with a report")
+        ->check(CLI::Range(0.001, 1e9));
     sub->add_flag("--stats", *stats, "print waves, instructions and times at the end");
     sub->add_option("program", *command, "program and its arguments")->required();
     sub->prefix_command();
@@ -117,6 +120,7 @@ void add_run(CLI::App& app, int& result) {
         check_program(program);
         flags->to_environment();
         if (*agents) setenv("WAVEJIT_AGENTS", std::to_string(*agents).c_str(), 1);
+        if (*timeout > 0) setenv("WAVEJIT_TIMEOUT", std::to_string(*timeout).c_str(), 1);
         if (*stats) setenv("WAVEJIT_STATS", "1", 1);
         const char* target = std::getenv("WAVEJIT_TARGET");
         if (!target || !*target) {

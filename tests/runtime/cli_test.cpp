@@ -89,7 +89,7 @@ TEST_F(Cli, WrongArguments) {
 
 TEST_F(Cli, BadFiles) {
     std::string good = kernels("ids.gfx90a.hsaco");
-    for (const char* command : {"info", "disasm", "launch"}) {
+    for (const char* command : {"info", "disasm", "launch", "compile"}) {
         std::string c = std::string(command) + " ";
         expect(run(c + "/no/such/file"), 1, {"/no/such/file"});
         expect(run(c + file("text", "this is no ELF file at all")), 1, {"text"});
@@ -151,6 +151,21 @@ TEST_F(Cli, InfoAndDisasm) {
             GTEST_SKIP() << "no llvm-objdump-22";
         EXPECT_EQ(read(mine), read(theirs)) << name;
     }
+}
+
+TEST_F(Cli, CompileSaysWhatIsRefused) {
+    for (const char* isa : {"avx2", "avx512"}) {
+        std::string base = std::string("compile --isa ") + isa + " ";
+        expect(run(base + "--all " + kernels("ids.gfx906.hsaco")), 0, {isa, "0 of"});
+        expect(run(base + kernels("asm.gfx90a.hsaco") + " --kernel refused"), 1,
+               {"not implemented image_load", "refused image_load", "1 of 1 kernels"});
+        expect(run(base + kernels("asm.gfx90a.hsaco") + " --kernel illegal"), 1,
+               {"unknown word 0xbfffffff", "1 of 1 kernels"});
+    }
+    std::string file = kernels("asm.gfx90a.hsaco");
+    expect(run("compile " + file + " --kernel nothing"), 1, {"no kernel 'nothing'"});
+    expect(run("compile " + file + " --target gfx900"), 1, {"gfx90a", "not for gfx900"});
+    expect(run("compile " + file + " --isa sse"), 2, {"'sse'"});
 }
 
 TEST_F(Cli, RunChecksItsProgram) {
