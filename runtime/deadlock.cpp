@@ -11,7 +11,7 @@
 namespace wj::runtime {
 namespace {
 
-constexpr uint32_t max_steps = 4096;  // instructions of a loop
+constexpr uint32_t max_steps = 8192;  // finds loops of up to half as many instructions
 
 bool touches_only_wave_and_lds(const Inst& inst) {
     switch (inst.format) {
@@ -50,6 +50,8 @@ struct Replica {
     machine::Wave wave;
     std::vector<uint32_t> registers;
     std::vector<uint8_t> lds;
+    Replica(const Replica&) = delete;
+    Replica& operator=(const Replica&) = delete;
 
     Replica(const machine::Wave& from) : wave(from) {
         size_t rows = size_t{from.vgpr_count} + from.agpr_count;
@@ -79,7 +81,10 @@ bool runs_for_ever(const Target& target, machine::Engine& engine, machine::Wave&
     context->address_mask = original.ctx->address_mask;
     context->tlb_epoch = context->memory->epoch();
     replica.wave.ctx = context.get();
-    for (uint32_t step = 0; step < max_steps; step++) {
+    // Brent's search for a state that comes back. The states compared are the interpreter's:
+    // translated code leaves registers that nobody reads any more as they were.
+    auto anchor = std::make_unique<Replica>(replica.wave);
+    for (uint32_t step = 1; step <= max_steps; step++) {
         Inst inst;
         if (!fetch(target, *context->memory, replica.wave.pc, inst) ||
             !touches_only_wave_and_lds(inst))
@@ -90,7 +95,8 @@ bool runs_for_ever(const Target& target, machine::Engine& engine, machine::Wave&
         if (inst.format == Format::DS &&
             std::memcmp(replica.wave.lds, original.lds, original.lds_size))
             return false;
-        if (replica.same_state(original)) return true;
+        if (replica.same_state(anchor->wave)) return true;
+        if ((step & (step - 1)) == 0) anchor = std::make_unique<Replica>(replica.wave);
     }
     return false;
 }
