@@ -1,5 +1,6 @@
 #include "runtime/dispatch.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "runtime/scheduler.h"
@@ -29,36 +30,41 @@ void DispatchState::cancel() {
     scheduler_.poke(*this);
 }
 
-std::unique_ptr<GroupContext> DispatchState::claim(GroupContextPool& pool, uint64_t resident_limit,
-                                                   std::unique_ptr<GroupContext>& spare) {
-    uint64_t index;
-    {
-        std::lock_guard lock(mutex_);
-        if (stopped()) return nullptr;
-        bool can_start = next_group_ < plan.total_groups &&
-                         (resident_ < resident_limit || plan.request.cooperative);
-        if (!suspended_.empty() && !(can_start && (prefer_new_ || plan.request.cooperative))) {
-            auto context = std::move(suspended_.front());
-            suspended_.pop_front();
-            prefer_new_ = true;
-            return context;
-        }
-        if (!can_start) return nullptr;
-        prefer_new_ = false;  // suspended work-groups take turns with new ones
-        index = next_group_++;
-        resident_++;
+bool DispatchState::claim(uint64_t resident_limit, uint64_t most, uint32_t threads, Claim& out) {
+    std::lock_guard lock(mutex_);
+    if (stopped()) return false;
+    const bool can_start =
+        next_group_ < plan.total_groups && (resident_ < resident_limit || plan.request.cooperative);
+    if (!suspended_.empty() && !(can_start && (prefer_new_ || plan.request.cooperative))) {
+        out.resumed = std::move(suspended_.front());
+        suspended_.pop_front();
+        prefer_new_ = true;
+        return true;
     }
-    auto context = spare ? std::move(spare) : pool.take();
-    if (Status status = context->start(plan, index); !status) {
-        FaultRecord record;
-        record.code = status.code();
-        record.kernel = kernel_name;
-        record.memory = status.message();
-        fail(std::move(record));
-        return nullptr;
+    if (!can_start) return false;
+    prefer_new_ = false;  // suspended work-groups take turns with new ones
+    uint64_t count = 1;
+    if (!plan.request.cooperative) {
+        const uint64_t left = plan.total_groups - next_group_;
+        // The last ones are spread over the threads.
+        const uint64_t fair = threads > 1 ? left / (2 * threads) : left;
+        count = std::max<uint64_t>(1, std::min({most, fair, resident_limit - resident_}));
     }
-    waves.fetch_add(context->group.wave_count, std::memory_order_relaxed);
-    return context;
+    out.begin = next_group_;
+    out.end = next_group_ += count;
+    resident_ += count;
+    return true;
+}
+
+bool DispatchState::start_group(GroupContext& context, uint64_t index) {
+    Status status = context.start(plan, index);
+    if (status) return true;
+    FaultRecord record;
+    record.code = status.code();
+    record.kernel = kernel_name;
+    record.memory = status.message();
+    fail(std::move(record));
+    return false;
 }
 
 void DispatchState::suspend(std::unique_ptr<GroupContext> context, bool blocked) {
@@ -68,12 +74,12 @@ void DispatchState::suspend(std::unique_ptr<GroupContext> context, bool blocked)
     suspended_.push_back(std::move(context));
 }
 
-void DispatchState::finish_group() {
+void DispatchState::finish_groups(uint64_t count) {
     {
         std::lock_guard lock(mutex_);
-        resident_--;
+        resident_ -= count;
     }
-    finished_.fetch_add(1, std::memory_order_acq_rel);
+    finished_.fetch_add(count, std::memory_order_acq_rel);
 }
 
 bool DispatchState::has_work(uint64_t resident_limit) {

@@ -33,12 +33,17 @@ public:
         groups_total = plan.total_groups;
     }
 
-    // The next work-group to run: a suspended one or a new one; null = nothing to do now.
-    // A new one is put into `spare` if there is one.
-    std::unique_ptr<GroupContext> claim(GroupContextPool& pool, uint64_t resident_limit,
-                                        std::unique_ptr<GroupContext>& spare);
+    // What a thread has taken: a suspended work-group, or the new ones [begin, end).
+    struct Claim {
+        std::unique_ptr<GroupContext> resumed;
+        uint64_t begin = 0, end = 0;
+    };
+    // The next work-groups to run, `most` new ones or a suspended one; false = nothing to do now.
+    // Whoever claims new work-groups starts all of them before it does anything else.
+    bool claim(uint64_t resident_limit, uint64_t most, uint32_t threads, Claim& out);
+    bool start_group(GroupContext& context, uint64_t index);  // false: the dispatch has failed
     void suspend(std::unique_ptr<GroupContext> context, bool blocked);
-    void finish_group();
+    void finish_groups(uint64_t count);
     bool has_work(uint64_t resident_limit);
     // Keeps the first failure and stops the dispatch. `make` runs at most once per dispatch.
     void fail(const std::function<FaultRecord()>& make);

@@ -1,5 +1,6 @@
 #include "runtime/group_context.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace wj::runtime {
@@ -36,17 +37,15 @@ Status GroupContext::reserve(const LaunchPlan& plan) {
     return Status::ok();
 }
 
-Status GroupContext::start(const LaunchPlan& plan, uint64_t linear_id) {
-    Status status = reserve(plan);
-    if (!status) return status;
-    locate_group(plan, linear_id, group);
-    group.waves = waves.data();
-    ended = waiting = stuck_visits = 0;
-    std::memset(lds_.data, 0, plan.lds_bytes);
-    size_t wave_registers = size_t{plan.vgpr_rows} * machine::lanes * 4;
-    uint64_t wave_scratch = uint64_t{plan.scratch_lane_bytes} * machine::lanes;
+// Waves of work-groups of one size differ in little: they are made once and copied.
+void GroupContext::make_templates(const LaunchPlan& plan) {
+    const size_t wave_registers = size_t{plan.vgpr_rows} * machine::lanes * 4;
+    const uint64_t wave_scratch = uint64_t{plan.scratch_lane_bytes} * machine::lanes;
+    const size_t id_bytes = size_t{plan.id_rows} * machine::lanes * 4;
+    templates_.resize(plan.max_waves);
+    ids_.resize(plan.max_waves * id_bytes);
     for (uint32_t i = 0; i < group.wave_count; i++) {
-        machine::Wave& wave = waves[i];
+        machine::Wave& wave = templates_[i];
         wave.vgpr = reinterpret_cast<uint32_t*>(registers_.data + i * wave_registers);
         wave.lds = lds_.data;
         wave.group = &group;
@@ -54,8 +53,39 @@ Status GroupContext::start(const LaunchPlan& plan, uint64_t linear_id) {
         wave.scratch =
             reinterpret_cast<uint8_t*>(wave.scratch_base);  // allocate(): guest = host address
         init_wave(plan, group, i, wave);
-        states[i] = WaveState::Runnable;
+        init_work_item_ids(plan, group, i, reinterpret_cast<uint32_t*>(&ids_[i * id_bytes]));
     }
+    plan_ = plan.id;
+    size_ = group.size;
+}
+
+Status GroupContext::start(const LaunchPlan& plan, uint64_t linear_id) {
+    if (plan_ != plan.id) {
+        plan_ = 0;
+        if (Status status = reserve(plan); !status) return status;
+    }
+    locate_group(plan, linear_id, group);
+    if (plan_ != plan.id || size_[0] != group.size[0] || size_[1] != group.size[1] ||
+        size_[2] != group.size[2])
+        make_templates(plan);
+    group.waves = waves.data();
+    ended = waiting = stuck_visits = 0;
+    if (plan.lds_bytes) std::memset(lds_.data, 0, plan.lds_bytes);
+    const size_t id_bytes = size_t{plan.id_rows} * machine::lanes * 4,
+                 bytes = size_t{plan.vgpr_rows} * machine::lanes * 4;
+    const uint32_t hw_id = group_hw_id(plan, group), count = group.wave_count;
+    const machine::Wave* from = templates_.data();
+    machine::Wave* wave = waves.data();
+    const uint8_t* ids = ids_.data();
+    for (uint32_t i = 0; i < count; i++, wave++, from++, ids += id_bytes) {
+        std::memcpy(static_cast<void*>(wave), from, wave_bytes_);
+        place_wave(plan, group, hw_id, *wave);
+        // Hardware leaves the other VGPRs as they are; zeros make runs repeatable.
+        auto* rows = reinterpret_cast<uint8_t*>(wave->vgpr);
+        std::memcpy(rows, ids, id_bytes);
+        std::memset(rows + id_bytes, 0, bytes - id_bytes);
+    }
+    std::fill_n(states.data(), count, WaveState::Runnable);
     return Status::ok();
 }
 

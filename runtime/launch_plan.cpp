@@ -1,6 +1,7 @@
 #include "runtime/launch_plan.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 
@@ -90,6 +91,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
             return Status(Code::OutOfRange, "kernel '" + name + "': grid " + dims(request.grid) +
                                                 " has more than 2^40 work-groups");
     }
+    static std::atomic<uint64_t> last_id{0};
+    plan.id = ++last_id;
     const Traits& t = target.traits;
     plan.lds_bytes = std::min(round_up(request.group_segment_size, t.lds_granule), t.lds_bytes);
     // The object's own need is a lower bound: some runtimes leave the packet's field 0.
@@ -170,6 +173,12 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
                 break;
         }
     }
+    // System SGPRs, dense behind the user SGPRs (SEED-INIT-11..13).
+    int next = static_cast<int>(std::min(kernel.user_sgpr_count, 96u));
+    const bool id[3] = {kernel.workgroup_id_x, kernel.workgroup_id_y, kernel.workgroup_id_z};
+    for (int i = 0; i < 3; i++)
+        if (id[i]) plan.group_id_sgpr[i] = next++;
+    plan.id_rows = std::min(t.packed_workitem_id ? 1 : kernel.workitem_id + 1u, plan.vgpr_count);
     return plan;
 }
 
@@ -177,42 +186,44 @@ void locate_group(const LaunchPlan& plan, uint64_t linear_id, machine::WorkGroup
     uint64_t rest = linear_id;
     uint32_t items = 1;
     for (int i = 0; i < 3; i++) {
-        group.id[i] = static_cast<uint32_t>(rest % plan.group_count[i]);
-        rest /= plan.group_count[i];
-        uint64_t first = uint64_t{group.id[i]} * plan.request.work_group[i];
+        const uint32_t count = plan.group_count[i], full = plan.request.work_group[i];
+        if (count == 1) {
+            group.id[i] = 0;
+        } else if (rest < count) {
+            group.id[i] = static_cast<uint32_t>(rest);
+            rest = 0;
+        } else {
+            group.id[i] = static_cast<uint32_t>(rest % count);
+            rest /= count;
+        }
         group.size[i] = static_cast<uint32_t>(
-            std::min<uint64_t>(plan.request.work_group[i], plan.request.grid[i] - first));
+            std::min<uint64_t>(full, plan.request.grid[i] - uint64_t{group.id[i]} * full));
         items *= group.size[i];
     }
     group.linear_id = linear_id;
     group.wave_count = (items + plan.target->traits.wave_size - 1) / plan.target->traits.wave_size;
 }
 
-namespace {
-
 // Lanes hold consecutive work-items, x fastest (SEED-INIT-15); gfx90a+ packs the three ids into v0.
-void init_work_item_ids(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t first,
-                        uint32_t count, machine::Wave& wave) {
-    bool packed = plan.target->traits.packed_workitem_id;
-    uint32_t ids = packed ? 1 : plan.kernel.workitem_id + 1;
-    ids = std::min(ids, wave.vgpr_count);
-    uint32_t sx = group.size[0], sy = group.size[1];
+void init_work_item_ids(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t index,
+                        uint32_t* rows) {
+    const bool packed = plan.target->traits.packed_workitem_id;
+    const uint32_t sx = group.size[0], sy = group.size[1],
+                   wave_size = plan.target->traits.wave_size, first = index * wave_size,
+                   count = std::min(wave_size, sx * sy * group.size[2] - first);
     uint32_t x = first % sx, y = first / sx % sy, z = first / sx / sy;
-    uint32_t *v0 = wave.vgpr, *v1 = wave.vgpr + machine::lanes, *v2 = v1 + machine::lanes;
+    std::memset(rows, 0, size_t{plan.id_rows} * machine::lanes * 4);
     for (uint32_t lane = 0; lane < count; lane++) {
-        if (packed) {
-            v0[lane] = x | y << 10 | z << 20;
-        } else {
-            v0[lane] = x;
-            if (ids > 1) v1[lane] = y;
-            if (ids > 2) v2[lane] = z;
-        }
+        const uint32_t ids[3] = {packed ? x | y << 10 | z << 20 : x, y, z};
+        for (uint32_t i = 0; i < plan.id_rows; i++) rows[i * machine::lanes + lane] = ids[i];
         if (++x == sx) {
             x = 0;
             if (++y == sy) y = 0, z++;
         }
     }
 }
+
+namespace {
 
 // Private segment buffer as the Linux runtime programs it for gfx9: swizzled, dword elements,
 // 64 lanes, thread id added (SEED-PROL-15). Its base is the wave's own memory, so the wave offset
@@ -249,10 +260,7 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     wave.exit = {};
     wave.gws_waiting = false;
     wave.gws_phase = 0;
-    // HW_ID: WAVE_ID[3:0] SIMD_ID[5:4] CU_ID[11:8] SE_ID[14:13] TG_ID[19:16]
-    uint32_t cu = static_cast<uint32_t>(group.linear_id % plan.compute_units);
-    wave.hw_id = (index / 4 & 15) | (index & 3) << 4 | (cu & 15) << 8 | (cu >> 4 & 3) << 13 |
-                 static_cast<uint32_t>(group.linear_id / plan.compute_units & 15) << 16;
+    wave.hw_id = (index / 4 & 15) | (index & 3) << 4;
     wave.lds_alloc = plan.lds_bytes / 512 << 12;  // LDS_SIZE, units of 128 dwords
 
     uint32_t items = group.size[0] * group.size[1] * group.size[2];
@@ -266,19 +274,13 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     if (plan.target->traits.architected_flat_scratch)
         wave.set_s64(machine::flat_scratch_lo, wave.scratch_base);
 
-    // System SGPRs, dense behind the user SGPRs (SEED-INIT-11..13).
-    uint32_t next = std::min(kernel.user_sgpr_count, 96u);
-    const bool id[3] = {kernel.workgroup_id_x, kernel.workgroup_id_y, kernel.workgroup_id_z};
-    for (int i = 0; i < 3; i++)
-        if (id[i]) wave.sgpr[next++] = group.id[i];
-    if (kernel.workgroup_info)
-        wave.sgpr[next++] = (index == 0 ? 1u << 31 : 0) | (group.wave_count & 63);
-    if (kernel.private_segment && !plan.target->traits.architected_flat_scratch)
-        wave.sgpr[next++] =
-            0;  // the buffer's base and FLAT_SCRATCH_INIT are already the wave's own
-
-    std::memset(wave.vgpr, 0, size_t{plan.vgpr_rows} * machine::lanes * 4);
-    init_work_item_ids(plan, group, first, count, wave);
+    if (kernel.workgroup_info) {
+        uint32_t at = std::min(kernel.user_sgpr_count, 96u);
+        for (int sgpr : plan.group_id_sgpr) at += sgpr >= 0;
+        wave.sgpr[at] = (index == 0 ? 1u << 31 : 0) | (group.wave_count & 63);
+    }
+    // The private segment's wave offset follows: 0, as the buffer's base and FLAT_SCRATCH_INIT are
+    // already the wave's own.
 }
 
 }  // namespace wj::runtime

@@ -16,6 +16,7 @@ namespace wj::runtime {
 inline constexpr uint32_t max_work_group_items = 1024;
 
 struct LaunchPlan {
+    uint64_t id = 0;  // no two plans of a process share one
     const Target* target = nullptr;
     DispatchRequest request;
     KernelDescriptor kernel;
@@ -31,9 +32,11 @@ struct LaunchPlan {
     uint32_t compute_units = 1;
     uint32_t mode = 0;
 
-    // SGPRs that every wave starts with; the rest is put in by setup_group.
+    // SGPRs that every wave starts with; the rest is put in by init_wave and place_wave.
     uint32_t user_sgprs[128] = {};
     int scratch_buffer_sgpr = -1, flat_scratch_sgpr = -1;  // first SGPR, or -1
+    std::array<int, 3> group_id_sgpr{-1, -1, -1};          // or -1
+    uint32_t id_rows = 1;                                  // VGPRs with work-item ids
 };
 
 // Checks sizes, registers and LDS against the modelled device (SEED-DISP-10, -11, -12) and fills
@@ -48,10 +51,28 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
 // SEED-DISP-10).
 void locate_group(const LaunchPlan& plan, uint64_t linear_id, machine::WorkGroup& group);
 
-// Initial state of wave `index` of `group`: SGPRs, work-item ids, EXEC, MODE (SEED-INIT). Memory
-// pointers (vgpr, lds, scratch) must be set before. VGPRs are zeroed: hardware leaves them as they
-// are, which no program may rely on, and zeros make runs repeatable.
+// Initial state of wave `index` of every work-group with `group`'s size, but for what place_wave()
+// puts in: SGPRs, EXEC, MODE (SEED-INIT). Memory pointers (vgpr, lds, scratch) must be set before.
 void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t index,
                machine::Wave& wave);
+
+// The plan's first id_rows VGPRs of wave `index`: work-item ids.
+void init_work_item_ids(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t index,
+                        uint32_t* rows);
+
+// What differs between work-groups: the ids, and the place where they run, which is the same for
+// all waves of a group but for what init_wave() has put in.
+// HW_ID: WAVE_ID[3:0] SIMD_ID[5:4] CU_ID[11:8] SE_ID[14:13] TG_ID[19:16]
+inline uint32_t group_hw_id(const LaunchPlan& plan, const machine::WorkGroup& group) {
+    const auto linear = static_cast<uint32_t>(group.linear_id);
+    const uint32_t cu = linear % plan.compute_units, turn = linear / plan.compute_units;
+    return (cu & 15) << 8 | (cu >> 4 & 3) << 13 | (turn & 15) << 16;
+}
+inline void place_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t hw_id,
+                       machine::Wave& wave) {
+    for (int i = 0; i < 3; i++)
+        if (plan.group_id_sgpr[i] >= 0) wave.sgpr[plan.group_id_sgpr[i]] = group.id[i];
+    wave.hw_id |= hw_id;
+}
 
 }  // namespace wj::runtime

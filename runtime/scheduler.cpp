@@ -17,6 +17,8 @@ constexpr uint64_t batch_quantum_ns = 2'000'000;
 constexpr uint64_t lone_caller_ns = 20'000;
 // Slices of dispatches with a time or instruction limit: the limits are looked at between slices.
 constexpr uint64_t limited_slice = 1u << 16;
+// A thread takes more new work-groups at once while they are quickly done.
+constexpr uint64_t short_batch_ns = 20'000, long_batch_ns = 100'000, most_groups_at_once = 64;
 
 }  // namespace
 
@@ -45,6 +47,7 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
       threads_(threads),
       // Work-groups that the modelled device holds at once: up to 40 one-wave groups on each CU.
       resident_limit_(std::max<uint64_t>(uint64_t{options.compute_units} * 40, threads)),
+      largest_share_(std::clamp<uint64_t>(resident_limit_ / (2 * threads), 1, most_groups_at_once)),
       pool_(memory),
       gws_(new machine::GwsResource[machine::gws_resources]) {
     for (uint32_t i = 0; i < threads_; i++) {
@@ -77,8 +80,9 @@ Scheduler::~Scheduler() {
 }
 
 void Scheduler::wake(uint64_t useful) {
-    // With mutex_ held.
-    if (!idle_workers_) return;
+    // With mutex_ held. Who wakes up finds nothing to do when every slot is taken.
+    useful = std::min<uint64_t>(useful, free_slots_.size());
+    if (!idle_workers_ || !useful) return;
     if (useful >= idle_workers_)
         work_signal_.notify_all();
     else
@@ -191,40 +195,38 @@ void Scheduler::prepare_slot(Slot& slot) {
 }
 
 void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns, bool bounded) {
-    uint64_t begin = now_ns(), none = 0;
+    uint64_t begin = now_ns(), last = begin, none = 0;
     dispatch.start_ns.compare_exchange_strong(none, begin);
     uint64_t slept = 0;
+    uint64_t share = 1;  // new work-groups to take at once
     Backoff& backoff = slot.backoff;
     bool called = !dispatch.plan.request.caller_runs;
     for (;;) {
-        auto group = dispatch.claim(pool_, resident_limit_, slot.spare);
-        if (!group) return;
+        DispatchState::Claim claim;
+        if (!dispatch.claim(resident_limit_, share, threads_, claim)) return;
         prepare_slot(slot);
-        Outcome outcome = run_group(dispatch, *group, slot);
-        if (outcome == Outcome::Finished || outcome == Outcome::Stopped) {
-            if (slot.spare)
-                pool_.give(std::move(group));
-            else
-                slot.spare = std::move(group);
-            if (outcome == Outcome::Stopped) return;
-            dispatch.finish_group();
+        const Visit visit = run_claim(dispatch, claim, slot);
+        if (visit.finished) dispatch.finish_groups(visit.finished);
+        if (visit.stopped) return;
+        if (visit.finished || !visit.blocked) {
             slept = 0;
             backoff.reset();
         } else {
-            bool blocked = outcome == Outcome::Blocked;
-            dispatch.suspend(std::move(group), blocked);
-            slept = blocked ? slept + 1 : 0;
+            slept += visit.blocked;
             // Every resident work-group has had its turn and all of them only wait.
-            if (blocked && slept > dispatch.resident()) {
+            if (slept > dispatch.resident()) {
                 backoff.pause();
                 slept = 0;
                 std::lock_guard lock(mutex_);
                 if (bounded || active_.size() > 1 || shutdown_) return;
-            } else if (!blocked) {
-                backoff.reset();
             }
         }
-        uint64_t elapsed = now_ns() - begin;
+        const uint64_t now = now_ns(), elapsed = now - begin;
+        if (now - last < short_batch_ns)
+            share = std::min(share * 2, largest_share_);
+        else if (now - last > long_batch_ns && share > 1)
+            share /= 2;
+        last = now;
         if (!called && elapsed > lone_caller_ns) {
             called = true;
             std::lock_guard lock(mutex_);
@@ -233,62 +235,104 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
         if (elapsed > quantum_ns) {
             std::lock_guard lock(mutex_);
             if (bounded || active_.size() > 1 || shutdown_) return;
-            begin = now_ns();
+            begin = last = now_ns();
             // Suspended work-groups may have given idle workers something to do.
             if (idle_workers_ && dispatch.has_work(resident_limit_)) wake(threads_);
         }
     }
 }
 
-Scheduler::Outcome Scheduler::run_group(DispatchState& dispatch, GroupContext& g, Slot& slot) {
+Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Claim& claim,
+                                      Slot& slot) {
+    Visit visit;
     const DispatchRequest& request = dispatch.plan.request;
-    bool limited = request.timeout_ns || request.instruction_limit;
+    const bool limited = request.timeout_ns || request.instruction_limit;
+    uint64_t waves = 0, instructions = 0;
+    auto run = [&](std::unique_ptr<GroupContext> group) {
+        const Outcome outcome = run_group(dispatch, *group, slot, instructions);
+        if (outcome == Outcome::Suspended || outcome == Outcome::Blocked) {
+            visit.blocked += outcome == Outcome::Blocked;
+            dispatch.suspend(std::move(group), outcome == Outcome::Blocked);
+            return;
+        }
+        if (outcome == Outcome::Stopped)
+            visit.stopped = true;
+        else
+            visit.finished++;
+        if (slot.spare)
+            pool_.give(std::move(group));
+        else
+            slot.spare = std::move(group);
+    };
+    if (claim.resumed) run(std::move(claim.resumed));
+    for (uint64_t index = claim.begin; index < claim.end && !visit.stopped; index++) {
+        auto group = slot.spare ? std::move(slot.spare) : pool_.take();
+        if (!dispatch.start_group(*group, index) || (limited && check_limits(dispatch, *group))) {
+            visit.stopped = true;
+            pool_.give(std::move(group));
+            break;
+        }
+        waves += group->group.wave_count;
+        run(std::move(group));
+    }
+    if (waves) dispatch.waves.fetch_add(waves, std::memory_order_relaxed);
+    if (instructions) dispatch.wave_instructions.fetch_add(instructions, std::memory_order_relaxed);
+    return visit;
+}
+
+// Adds the instructions that the waves executed to `instructions`, unless the dispatch has limits:
+// then to the dispatch, at once.
+Scheduler::Outcome Scheduler::run_group(DispatchState& dispatch, GroupContext& g, Slot& slot,
+                                        uint64_t& instructions) {
+    const DispatchRequest& request = dispatch.plan.request;
+    const bool limited = request.timeout_ns || request.instruction_limit;
     const int64_t slice =
         static_cast<int64_t>(limited ? std::min(options_.slice_instructions, limited_slice)
                                      : options_.slice_instructions);
     const uint32_t count = g.group.wave_count;
-    uint64_t instructions = 0;
-    Outcome outcome = Outcome::Stopped;
     for (uint32_t i = 0; i < count; i++) g.waves[i].ctx = &slot.context;
     for (;;) {
         bool advanced = false, used_slice = false, failed = false;
-        for (uint32_t i = 0; i < count && !failed; i++) {
-            if (g.states[i] != WaveState::Runnable) continue;
-            machine::Wave& wave = g.waves[i];
-            wave.budget = slice;
-            wave.exit.kind = machine::ExitKind::None;
-            machine::ExitKind kind = engine_.run(wave);
-            uint64_t used = static_cast<uint64_t>(slice - wave.budget);
-            instructions += used;
-            switch (kind) {
-                case machine::ExitKind::EndProgram:
-                    g.states[i] = WaveState::Ended;
-                    g.ended++;
-                    advanced = true;
-                    break;
-                case machine::ExitKind::Barrier:
-                    g.states[i] = WaveState::AtBarrier;
-                    g.waiting++;
-                    advanced = true;
-                    break;
-                case machine::ExitKind::Yield:
-                    used_slice |= wave.budget <= 0;
-                    break;
-                default:
-                    report_stop(dispatch, g, i);
-                    failed = true;
+        uint64_t used = 0;
+        for (uint32_t i = 0; i < count && !failed;) {
+            if (g.states[i] != WaveState::Runnable) {
+                i++;
+                continue;
+            }
+            uint32_t end = i;
+            for (; end < count && g.states[end] == WaveState::Runnable; end++)
+                g.waves[end].budget = slice;
+            for (end = i + engine_.run_waves(&g.waves[i], end - i); i < end; i++) {
+                const machine::Wave& wave = g.waves[i];
+                used += static_cast<uint64_t>(slice - wave.budget);
+                switch (wave.exit.kind) {
+                    case machine::ExitKind::EndProgram:
+                        g.states[i] = WaveState::Ended;
+                        g.ended++;
+                        advanced = true;
+                        break;
+                    case machine::ExitKind::Barrier:
+                        g.states[i] = WaveState::AtBarrier;
+                        g.waiting++;
+                        advanced = true;
+                        break;
+                    case machine::ExitKind::Yield:
+                        used_slice |= wave.budget <= 0;
+                        break;
+                    default:
+                        report_stop(dispatch, g, i);
+                        failed = true;
+                }
             }
         }
-        if (limited && instructions) {
-            dispatch.wave_instructions.fetch_add(instructions, std::memory_order_relaxed);
-            instructions = 0;
+        if (limited) {
+            dispatch.wave_instructions.fetch_add(used, std::memory_order_relaxed);
             if (!failed && g.ended != count && check_limits(dispatch, g)) failed = true;
+        } else {
+            instructions += used;
         }
-        if (failed || dispatch.stopped()) break;
-        if (g.ended == count) {
-            outcome = Outcome::Finished;
-            break;
-        }
+        if (failed || dispatch.stopped()) return Outcome::Stopped;
+        if (g.ended == count) return Outcome::Finished;
         // Waves that have ended count as arrived.
         if (g.waiting && g.waiting + g.ended == count) {
             for (uint32_t i = 0; i < count; i++)
@@ -298,19 +342,16 @@ Scheduler::Outcome Scheduler::run_group(DispatchState& dispatch, GroupContext& g
             continue;
         }
         if (!advanced) {
-            outcome = used_slice ? Outcome::Suspended : Outcome::Blocked;
             // Worth a proof only now and then: the numbers of the visits double.
             if (g.waiting && ++g.stuck_visits >= 8 && !(g.stuck_visits & (g.stuck_visits - 1)) &&
                 proves_deadlock(target_, g)) {
                 dispatch.fail([&] { return deadlock_report(target_, memory_, dispatch, g); });
-                outcome = Outcome::Stopped;
+                return Outcome::Stopped;
             }
-            break;
+            return used_slice ? Outcome::Suspended : Outcome::Blocked;
         }
         g.stuck_visits = 0;
     }
-    dispatch.wave_instructions.fetch_add(instructions, std::memory_order_relaxed);
-    return outcome;
 }
 
 void Scheduler::report_stop(DispatchState& dispatch, GroupContext& group, uint32_t wave) {

@@ -51,6 +51,10 @@ private:
         Backoff backoff;
         std::unique_ptr<GroupContext> spare;  // of the last work-group that ended here
     };
+    struct Visit {  // what became of a claim
+        uint64_t finished = 0, blocked = 0;
+        bool stopped = false;
+    };
     enum class Outcome : uint8_t { Finished, Suspended, Blocked, Stopped };
 
     void worker_main();
@@ -60,7 +64,9 @@ private:
                   bool bounded = false);
     std::shared_ptr<DispatchState> pick(DispatchState* wanted);
     void run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns, bool bounded);
-    Outcome run_group(DispatchState& dispatch, GroupContext& group, Slot& slot);
+    Visit run_claim(DispatchState& dispatch, DispatchState::Claim& claim, Slot& slot);
+    Outcome run_group(DispatchState& dispatch, GroupContext& group, Slot& slot,
+                      uint64_t& instructions);
     void prepare_slot(Slot& slot);
     bool check_limits(DispatchState& dispatch, GroupContext& group);
     void report_stop(DispatchState& dispatch, GroupContext& group, uint32_t wave);
@@ -74,7 +80,7 @@ private:
     memory::AddressSpace& memory_;
     machine::Engine& engine_;
     const uint32_t threads_;
-    const uint64_t resident_limit_;
+    const uint64_t resident_limit_, largest_share_;
     std::atomic<uint64_t> address_mask_{~0ull};
     GroupContextPool pool_;
     // A kernel of its own sets the counts of the one that follows it, so they outlive a dispatch.
