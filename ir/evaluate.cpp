@@ -135,18 +135,20 @@ uint32_t saturate(F x) {
     return static_cast<uint32_t>(static_cast<int64_t>(d));
 }
 
-uint32_t to_half(float x) {
+uint32_t to_half(float x, bool truncate) {
     const auto b = static_cast<uint32_t>(bits(x));
     const uint32_t sign = b >> 16 & 0x8000;
     if (std::isnan(x)) return sign | 0x7e00 | (b >> 13 & 0x3ff);
     const double magnitude = std::fabs(static_cast<double>(x));
     if (magnitude == 0) return sign;
-    if (magnitude >= 65520.0) return sign | 0x7c00;
+    if (std::isinf(x) || (magnitude >= 65520.0 && !truncate)) return sign | 0x7c00;
+    if (magnitude >= 65504.0 && truncate) return sign | 0x7bff;
     // In units of the last place of the result's binade.
     int exponent = 0;
     std::frexp(magnitude, &exponent);
     const int scale = std::max(exponent - 11, -24);
-    const auto units = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, -scale)));
+    const double exact = std::ldexp(magnitude, -scale);
+    const auto units = static_cast<uint32_t>(truncate ? exact : std::nearbyint(exact));
     return sign | (units + (static_cast<uint32_t>(scale + 24) << 10));
 }
 
@@ -393,7 +395,7 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
         case Op::CvtF32ToU32:
             return saturate<uint32_t>(f32(x));
         case Op::CvtF32ToF16:
-            return to_half(f32(x));
+            return to_half(f32(x), i.imm == 3);
         case Op::CvtF16ToF32:
             return bits(from_half(a & 0xffff));
         case Op::CvtF32ToF64:

@@ -27,9 +27,8 @@ bool f64(Lifter& l, const Inst& i) {
 
 template <uint32_t predicate, bool to_exec>
 bool f16(Lifter& l, const Inst& i) {
-    if (!l.denorm64() || i.op_sel || i.variant == Variant::Sdwa) return false;
-    return put<to_exec>(l, i,
-                        l.emit(Op::FCmp32, {l.f16(i, 0, false), l.f16(i, 1, false)}, predicate));
+    auto source = [&](uint32_t n) { return l.emit(Op::CvtF16ToF32, {l.f16_bits(i, n)}); };
+    return put<to_exec>(l, i, l.emit(Op::FCmp32, {source(0), source(1)}, predicate));
 }
 
 template <Op op, bool swap, bool to_exec>
@@ -70,6 +69,10 @@ constexpr ClassRange<uint32_t> classes32[10] = {
     {0x80800000, 0x7f000000, false}, {0x80000001, 0x7fffff, false}, {0x80000000, 1, false},
     {0x00000000, 1, false},          {0x00000001, 0x7fffff, false}, {0x00800000, 0x7f000000, false},
     {0x7f800000, 1, false}};
+constexpr ClassRange<uint32_t> classes16[10] = {
+    {0x7c01, 0x1ff, true},   {0x7e00, 0x200, true}, {0xfc00, 1, false}, {0x8400, 0x7800, false},
+    {0x8001, 0x3ff, false},  {0x8000, 1, false},    {0, 1, false},      {1, 0x3ff, false},
+    {0x0400, 0x7800, false}, {0x7c00, 1, false}};
 constexpr ClassRange<uint64_t> classes64[10] = {{0x7ff0000000000001, 0x7ffffffffffff, true},
                                                 {0x7ff8000000000000, 0x8000000000000, true},
                                                 {0xfff0000000000000, 1, false},
@@ -101,18 +104,31 @@ bool put_class(Lifter& l, const Inst& i, InRange in_range) {
 }
 
 template <bool to_exec>
+bool put_class32(Lifter& l, const Inst& i, Value x, Value magnitude,
+                 const ClassRange<uint32_t> (&classes)[10]) {
+    return put_class<to_exec>(l, i, [&](uint32_t k) {
+        const auto& r = classes[k];
+        const Value v = r.magnitude ? magnitude : x;
+        if (r.count == 1) return l.emit(Op::CmpEq32, {v, l.c32(r.first)});
+        return l.emit(Op::CmpLtU32, {l.emit(Op::Sub32, {v, l.c32(r.first)}), l.c32(r.count)});
+    });
+}
+
+template <bool to_exec>
 bool class_f32(Lifter& l, const Inst& i) {
     if (i.variant == Variant::Sdwa) return false;
     Value x = l.raw(i.src[0]);
     if (i.abs & 1) x = l.emit(Op::And32, {x, l.c32(0x7fffffff)});
     if (i.neg & 1) x = l.emit(Op::Xor32, {x, l.c32(0x80000000)});
     const Value magnitude = l.emit(Op::And32, {x, l.c32(0x7fffffff)});
-    return put_class<to_exec>(l, i, [&](uint32_t k) {
-        const auto& r = classes32[k];
-        const Value v = r.magnitude ? magnitude : x;
-        if (r.count == 1) return l.emit(Op::CmpEq32, {v, l.c32(r.first)});
-        return l.emit(Op::CmpLtU32, {l.emit(Op::Sub32, {v, l.c32(r.first)}), l.c32(r.count)});
-    });
+    return put_class32<to_exec>(l, i, x, magnitude, classes32);
+}
+
+template <bool to_exec>
+bool class_f16(Lifter& l, const Inst& i) {
+    if (i.variant == Variant::Sdwa) return false;
+    const Value x = l.emit(Op::And32, {l.f16_bits(i, 0, true), l.c32(0xffff)});
+    return put_class32<to_exec>(l, i, x, l.emit(Op::And32, {x, l.c32(0x7fff)}), classes16);
 }
 
 template <bool to_exec>
@@ -324,6 +340,8 @@ constexpr Entry entries[] = {
     {Opcode::v_cmpx_f_u16, constant<false, true>},
     {Opcode::v_cmp_t_u16, constant<true, false>},
     {Opcode::v_cmpx_t_u16, constant<true, true>},
+    {Opcode::v_cmp_class_f16, class_f16<false>},
+    {Opcode::v_cmpx_class_f16, class_f16<true>},
     {Opcode::v_cmp_class_f32, class_f32<false>},
     {Opcode::v_cmpx_class_f32, class_f32<true>},
     {Opcode::v_cmp_class_f64, class_f64<false>},

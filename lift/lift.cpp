@@ -100,13 +100,23 @@ Value Lifter::f64(const Inst& inst, uint32_t i) {
     return s.pack(emit(Op::Lo, {v}), hi);
 }
 
-Value Lifter::f16(const Inst& inst, uint32_t i, bool high) {
-    Value v = raw(inst.src[i]);
-    if (high) v = emit(Op::Shr32, {v, c32(16)});
-    v = emit(Op::CvtF16ToF32, {v});
-    if (inst.abs >> i & 1) v = emit(Op::And32, {v, c32(0x7fffffff)});
-    if (inst.neg >> i & 1) v = emit(Op::Xor32, {v, c32(0x80000000)});
-    return v;
+Value Lifter::f16_bits(const Inst& inst, uint32_t i, bool keep) {
+    const bool is_addend = i == addend;
+    Value v = is_addend ? raw(inst.dst[0]) : v32(inst, i);
+    if ((inst.op_sel >> i & 1) && inst.variant != Variant::Sdwa) v = emit(Op::Shr32, {v, c32(16)});
+    const bool neg = !is_addend && (inst.neg >> i & 1), abs = !is_addend && (inst.abs >> i & 1);
+    return f16_modified(v, neg, abs, keep);
+}
+
+Value Lifter::f16_modified(Value v, bool neg, bool abs, bool keep) {
+    if (abs) v = emit(Op::And32, {v, c32(0x7fff)});
+    if (neg) v = emit(Op::Xor32, {v, c32(0x8000)});
+    return keep || (options.mode >> 6 & 1) ? v : f16_flush(v);
+}
+
+Value Lifter::f16_flush(Value v) {
+    return s.select(emit(Op::CmpEq32, {emit(Op::And32, {v, c32(0x7c00)}), c32(0)}),
+                    emit(Op::And32, {v, c32(0x8000)}), v);
 }
 
 void Lifter::set_v32(const Inst& inst, Value v) {
@@ -215,9 +225,10 @@ bool Lifter::registers_ok(const Inst& inst) const {
 static const std::array<Method, opcode_count>& methods() {
     static const auto table = [] {
         std::array<Method, opcode_count> t{};
-        for (auto entries : {scalar_entries(), control_entries(), vector_int_entries(),
-                             vector_float_entries(), vector_half_entries(), vector_math_entries(),
-                             compare_entries(), cross_entries(), memory_entries()})
+        for (auto entries :
+             {scalar_entries(), control_entries(), vector_int_entries(), vector_float_entries(),
+              vector_half_entries(), vector_math_entries(), vector_math64_entries(),
+              compare_entries(), cross_entries(), memory_entries()})
             for (const Entry& e : entries) t[static_cast<size_t>(e.op)] = e.lift;
         return t;
     }();

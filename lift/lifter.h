@@ -24,6 +24,7 @@ std::span<const Entry> control_entries();
 std::span<const Entry> vector_int_entries();
 std::span<const Entry> vector_float_entries();
 std::span<const Entry> vector_math_entries();
+std::span<const Entry> vector_math64_entries();
 std::span<const Entry> vector_half_entries();
 std::span<const Entry> compare_entries();
 std::span<const Entry> cross_entries();
@@ -65,8 +66,13 @@ public:
     Value v64(const Operand& o);
     Value f32(const Inst& inst, uint32_t i);  // with neg, abs and input flush
     Value f64(const Inst& inst, uint32_t i);
-    Value f16(const Inst& inst, uint32_t i, bool high);  // half `high` as f32
-    void set_v32(const Inst& inst, Value v);             // dst[0] with SDWA selection
+    // A half in the low 16 bits (above them anything): source i, or the old destination, with
+    // op_sel or SDWA selection, neg, abs and, unless `keep`, input flush.
+    static constexpr uint32_t addend = 3;
+    Value f16_bits(const Inst& inst, uint32_t i, bool keep = false);
+    Value f16_modified(Value half, bool neg, bool abs, bool keep = false);
+    Value f16_flush(Value half);
+    void set_v32(const Inst& inst, Value v);  // dst[0] with SDWA selection
     void set_v64(const Operand& o, Value v);
     bool set_f32(const Inst& inst, Value v);  // with output flush, omod and clamp
     void write(const Operand& o, Value v,

@@ -215,6 +215,37 @@ bool bfe_i32(Lifter& l, const Inst& i) {
     return true;
 }
 
+// The fields of 64 bits.
+template <bool is_signed>
+bool bfe_64(Lifter& l, const Inst& i) {
+    uint64_t c;
+    if (!l.s.is_const(l.s32(i.src[1]), c)) return false;
+    const uint32_t offset = c & 63, width = c >> 16 & 127;
+    Value r = l.s.const64(0);
+    if (width) {
+        r = l.emit(is_signed ? Op::USar64 : Op::UShr64, {l.s64(i.src[0]), l.s.const32(offset)});
+        if (width < 64) {
+            const Value up = l.s.const32(64 - width);
+            r = l.emit(is_signed ? Op::USar64 : Op::UShr64, {l.emit(Op::UShl64, {r, up}), up});
+        }
+    }
+    l.set_s64(i.dst[0], r);
+    l.s.set_scc(nonzero64(l, r));
+    return true;
+}
+
+// s_getreg_b32: the registers whose value is known when the code is translated.
+bool getreg(Lifter& l, const Inst& i) {
+    constexpr uint32_t sh_mem_bases = 15;
+    const auto field = static_cast<uint32_t>(i.src[0].value);
+    if ((field & 63) != sh_mem_bases) return false;
+    const auto value = static_cast<uint32_t>(machine::shared_aperture >> 48) << 16 |
+                       static_cast<uint32_t>(machine::private_aperture >> 48);
+    const uint32_t offset = field >> 6 & 31, width = (field >> 11 & 31) + 1;
+    l.set_s32(i.dst[0], l.s.const32(value >> offset & (~0u >> (32 - width))));
+    return true;
+}
+
 bool bfm_b32(Lifter& l, const Inst& i) {
     const Value ones =
         l.emit(Op::USub32, {l.emit(Op::UShl32, {l.s.const32(1), l.s32(i.src[0])}), l.s.const32(1)});
@@ -451,6 +482,9 @@ constexpr Entry entries[] = {
     {Opcode::s_ashr_i64, shift64<Op::USar64>},
     {Opcode::s_bfe_u32, bfe_u32},
     {Opcode::s_bfe_i32, bfe_i32},
+    {Opcode::s_bfe_u64, bfe_64<false>},
+    {Opcode::s_bfe_i64, bfe_64<true>},
+    {Opcode::s_getreg_b32, getreg},
     {Opcode::s_bfm_b32, bfm_b32},
     {Opcode::s_brev_b32, un32<Op::UBrev32, false>},
     {Opcode::s_sext_i32_i8, un32<Op::USext8, false>},

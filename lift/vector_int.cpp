@@ -79,13 +79,21 @@ bool carry_in(Lifter& l, const Inst& i) {
     return true;
 }
 
+// Bit 64 of the sum goes to the lane mask; in the signed form both addends are sign-extended there.
 template <bool is_signed>
 bool mad_64_32(Lifter& l, const Inst& i) {
-    if (i.clamp || is_signed) return false;  // the signed form's carry-out is an overflow
-    const Value product = l.emit(Op::MulWideU32, {a(l, i, 0), a(l, i, 1)}), c = l.v64(i.src[2]);
+    if (i.clamp) return false;
+    const Value product =
+                    l.emit(is_signed ? Op::MulWideS32 : Op::MulWideU32, {a(l, i, 0), a(l, i, 1)}),
+                c = l.v64(i.src[2]);
     const Value r = l.emit(Op::Add64, {product, c});
+    Value bit = l.emit(Op::CmpLtU64, {r, c});
+    if (is_signed) {
+        const Value signs = l.emit(Op::Xor32, {l.emit(Op::Hi, {product}), l.emit(Op::Hi, {c})});
+        bit = l.emit(Op::MaskXor, {bit, l.emit(Op::CmpLtS32, {signs, l.c32(0)})});
+    }
     l.set_v64(i.dst[0], r);
-    l.set_mask(i.dst[1], l.active(l.emit(Op::CmpLtU64, {r, c})));
+    l.set_mask(i.dst[1], l.active(bit));
     return true;
 }
 

@@ -2,41 +2,10 @@
 // which the interpreter evaluates with the same IEEE operations; the division steps follow
 // common/guest_float.cpp.
 #include "common/transcendental.h"
-#include "lift/lifter.h"
+#include "lift/lane_builder.h"
 
 namespace wj::lift {
 namespace {
-
-enum Predicate : uint32_t { eq_oq = 0, unord_q = 3, lt_oq = 17 };  // vcmpps
-
-// Emits the operations of common/transcendental.h.
-struct LaneBuilder {
-    using V = Value;
-    using M = Value;
-    Lifter& l;
-    V constant(uint32_t bits) { return l.c32(bits); }
-    V fadd(V a, V b) { return l.emit(Op::FAdd32, {a, b}); }
-    V fsub(V a, V b) { return l.emit(Op::FSub32, {a, b}); }
-    V fmul(V a, V b) { return l.emit(Op::FMul32, {a, b}); }
-    V ffma(V a, V b, V c) { return l.emit(Op::FFma32, {a, b, c}); }
-    V fdiv(V a, V b) { return l.emit(Op::FDiv32, {a, b}); }
-    V fsqrt(V a) { return l.emit(Op::FSqrt32, {a}); }
-    V rndne(V a) { return l.emit(Op::FRound32, {a}, 0); }
-    V cvt_f32_i32(V a) { return l.emit(Op::CvtI32ToF32, {a}); }
-    V cvt_i32_f32(V a) { return l.emit(Op::CvtF32ToI32, {a}); }
-    V iadd(V a, V b) { return l.emit(Op::Add32, {a, b}); }
-    V isub(V a, V b) { return l.emit(Op::Sub32, {a, b}); }
-    V and_(V a, V b) { return l.emit(Op::And32, {a, b}); }
-    V or_(V a, V b) { return l.emit(Op::Or32, {a, b}); }
-    V xor_(V a, V b) { return l.emit(Op::Xor32, {a, b}); }
-    V shl(V a, uint32_t n) { return l.emit(Op::Shl32, {a, l.c32(n)}); }
-    V shr(V a, uint32_t n) { return l.emit(Op::Shr32, {a, l.c32(n)}); }
-    V sar(V a, uint32_t n) { return l.emit(Op::Sar32, {a, l.c32(n)}); }
-    M fcmp_lt(V a, V b) { return l.emit(Op::FCmp32, {a, b}, lt_oq); }
-    M fcmp_unord(V a, V b) { return l.emit(Op::FCmp32, {a, b}, unord_q); }
-    M ucmp_lt(V a, V b) { return l.emit(Op::CmpLtU32, {a, b}); }
-    V select(M m, V a, V b) { return l.s.select(m, a, b); }
-};
 
 using Function = Value (*)(LaneBuilder&, Value);
 
@@ -106,14 +75,7 @@ bool fract32(Lifter& l, const Inst& i) {
 }
 
 bool med3_32(Lifter& l, const Inst& i) {
-    const Value a = l.f32(i, 0), b = l.f32(i, 1), c = l.f32(i, 2);
-    auto max = [&](Value x, Value y) { return l.emit(Op::FMax32, {x, y}, l.ieee()); };
-    auto min = [&](Value x, Value y) { return l.emit(Op::FMin32, {x, y}, l.ieee()); };
-    const Value top = max(max(a, b), c);
-    const Value other = l.s.select(l.emit(Op::FCmp32, {top, b}, eq_oq), max(a, c), max(a, b));
-    const Value median = l.s.select(l.emit(Op::FCmp32, {top, a}, eq_oq), max(b, c), other);
-    const Value nan = either(l, l.emit(Op::FCmp32, {a, b}, unord_q), is_nan(l, c));
-    return l.set_f32(i, l.s.select(nan, min(min(a, b), c), median));
+    return l.set_f32(i, median_f32(l, l.f32(i, 0), l.f32(i, 1), l.f32(i, 2)));
 }
 
 bool frexp_exp32(Lifter& l, const Inst& i) {

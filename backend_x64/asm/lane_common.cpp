@@ -305,11 +305,11 @@ void BlockCompiler::lane_op(Value v) {
             return;
         }
         case Op::CvtF32ToF16: {
-            // imm 0: nearest even whatever MXCSR says.
+            // The rounding is in the instruction, whatever MXCSR says.
             const Vec x = use(a[0]);
             release_operands();
             const Vec d = def(v);
-            a_.emit(X::kIdVcvtps2ph, half(d), x, asmjit::Imm(0));
+            a_.emit(X::kIdVcvtps2ph, half(d), x, asmjit::Imm(i.imm & 3));
             a_.emit(X::kIdVpmovzxwd, d, half(d));
             return define_done(schedule_.unit(v));
         }

@@ -36,6 +36,8 @@ uint64_t random_imm(Op op, Rng& rng) {
         case Op::FRound32:
         case Op::FRound64:
             return rng() & 3;
+        case Op::CvtF32ToF16:
+            return rng() % 2 ? 3 : 0;
         case Op::FCmp32:
         case Op::FCmp64:
             return rng() & 31;

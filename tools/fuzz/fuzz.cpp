@@ -47,13 +47,15 @@ int main(int argc, char** argv) {
     size_t stop_after = 5, code_kib = 4096;
     bool show = false;
     std::string memory = "both";
-    std::vector<std::string> kinds = fuzz::kind_names();
+    std::vector<std::string> kinds = fuzz::kind_names(), rows;
     std::vector<std::string> targets{"gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950"};
     app.add_option("--blocks", blocks, "programs in all, spread over the targets");
     app.add_option("--seconds", seconds, "stop after this time; 0 = no limit");
     app.add_option("--seed", seed, "first seed; program i of a target uses seed + i");
     app.add_option("--targets", targets, "processors")->delimiter(',');
     app.add_option("--kinds", kinds, "what programs consist of; default: all")->delimiter(',');
+    app.add_option("--rows", rows, "arithmetic only from instructions whose name contains these")
+        ->delimiter(',');
     app.add_option("--memory", memory, "identity, checked or both")
         ->check(CLI::IsMember({"identity", "checked", "both"}));
     app.add_option("--stop-after", stop_after, "differences to report before stopping");
@@ -80,7 +82,8 @@ int main(int argc, char** argv) {
                        supported_target_names());
             return 2;
         }
-        const fuzz::Generator generator(*target);
+        const fuzz::Generator generator(*target, rows);
+        if (generator.empty()) continue;
         fuzz::Comparison comparison(*target, modes, code_kib);
         if (comparison.engines() < 2)
             fmt::print(stderr, "{}: this host has no translator, nothing to compare\n",

@@ -147,7 +147,13 @@ bool writes_exec(const Inst& inst) {
 
 }  // namespace
 
-Generator::Generator(const Target& target) : target_(target), codes_(opcode_count, absent) {
+Generator::Generator(const Target& target, const std::vector<std::string>& names)
+    : target_(target), codes_(opcode_count, absent) {
+    auto wanted = [&](Opcode op) {
+        return names.empty() || std::any_of(names.begin(), names.end(), [&](const auto& n) {
+                   return op_info(op).name.find(n) != std::string_view::npos;
+               });
+    };
     // The slots of the target's column say which rows it has, and under which code.
     const auto& slots = opcode_slots[static_cast<size_t>(target.column)];
     for (size_t f = 0; f < format_slots.size(); ++f) {
@@ -159,7 +165,9 @@ Generator::Generator(const Target& target) : target_(target), codes_(opcode_coun
             if (own == format) codes_[static_cast<size_t>(op)] = code;
             if (excluded(op, own)) continue;
             const Row row{op, format, code};
-            rows_[static_cast<size_t>(pool_of(op, format))].push_back(row);
+            const Pool pool = pool_of(op, format);
+            if (pool == Pool::Alu && !wanted(op)) continue;
+            rows_[static_cast<size_t>(pool)].push_back(row);
             // A few tries tell whether the lifter knows the row at all.
             Rng rng(code);
             for (uint32_t i = 0; i < 20; ++i) {
@@ -170,6 +178,8 @@ Generator::Generator(const Target& target) : target_(target), codes_(opcode_coun
             }
         }
     }
+    auto& simple = rows_[static_cast<size_t>(Pool::Simple)];
+    if (simple.empty()) simple = rows_[static_cast<size_t>(Pool::Alu)];
 }
 
 bool Generator::simple(const Inst& inst) const {

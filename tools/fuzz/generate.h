@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "frontend/inst.h"
@@ -26,7 +27,8 @@ enum class Pool : uint8_t { Alu, Simple, Load, Store, Atomic, Buffer, count_ };
 
 class Generator {
 public:
-    explicit Generator(const Target& target);
+    // names: only arithmetic whose name contains one of these; none: all.
+    explicit Generator(const Target& target, const std::vector<std::string>& names = {});
 
     // One random instruction; its words are those of inst.words. With keep_exec it does not write
     // EXEC.
@@ -34,6 +36,7 @@ public:
     // The code of an instruction in its own format, as the encoders of control flow need it.
     uint32_t code(Opcode op) const { return codes_[static_cast<size_t>(op)]; }
     bool has(Opcode op) const { return code(op) != absent; }
+    bool empty() const { return rows_[static_cast<size_t>(Pool::Alu)].empty(); }
     const Target& target() const { return target_; }
 
 private:
