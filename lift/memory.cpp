@@ -160,6 +160,13 @@ template <uint32_t dwords, uint32_t scale>
 bool ds_read2(Lifter& l, const Inst& i) {
     if (i.gds) return false;
     const uint32_t unit = dwords * 4 * scale, aux = make_aux(Access::Dwords, dwords);
+    if (scale == 1 && static_cast<uint8_t>(i.offset) + 1 == i.offset1) {  // neighbours
+        const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
+        const Value t =
+            l.emit(Op::LoadLds, {a.value, l.s.exec()}, a.imm, make_aux(Access::Dwords, 2 * dwords));
+        write_loaded(l, i, t, 2 * dwords, D16::None);
+        return true;
+    }
     const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
     const LdsAddress b = lds_address(l, i, i.offset1 * unit);
     const Value first = l.emit(Op::LoadLds, {a.value, l.s.exec()}, a.imm, aux);

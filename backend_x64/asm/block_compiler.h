@@ -242,14 +242,15 @@ private:
     };
     AddressFacts* shared_facts(LaneAccess& m);
     void find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven, Label unknown);
-    void check_uneven(const LaneAccess& m, int64_t max_imm, Label unknown);
+    enum Pattern : uint32_t;
+    void find_uneven(const LaneAccess& m, int64_t max_imm, Label unknown,
+                     const std::function<void(Pattern)>& found);
     void branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y, uint32_t predicate,
                        Label label);
     void find_first_lane(const LaneAccess& m);
     void lead(const LaneAccess& m, const Vec& to, const Vec& from);
-    void find_same(const LaneAccess& m, Label differ);
     static bool may_be_strided(const LaneAccess& m);
-    void find_strided(const LaneAccess& m, Label irregular);
+    static bool may_be_sliding(const LaneAccess& m);
     void offsets_base(const LaneAccess& m);
     Vec offsets_index(const LaneAccess& m);
     void memory_patterns(LaneAccess& m);
@@ -274,9 +275,11 @@ private:
     // ---- lane_gather.cpp ----
     void memory_gather(const LaneAccess& m);
     void load_same(const LaneAccess& m);
+    void copy_pattern(const LaneAccess& m, Pattern pattern);
     void load_strided(const LaneAccess& m);
+    void load_strided_pairs(const LaneAccess& m);
     void copy_lanes(const LaneAccess& m, const Vec& index);
-    void scatter(const LaneAccess& m, const Vec& index);
+    void gather_scatter(const LaneAccess& m, const Vec& index);
     void index_to_frame(const LaneAccess& m, const Vec& index);
     void load_lanes(const LaneAccess& m);
     void load_element(const LaneAccess& m, const Vec& x, uint32_t at, const Mem& from);

@@ -82,13 +82,14 @@ struct BlockCompiler::LaneAccess {
 
 // What the accesses of a region that share an address know about it: found once, kept in two
 // registers. What the address register holds then:
-enum Pattern : uint32_t {
+enum BlockCompiler::Pattern : uint32_t {
     consecutive = 0,  // host address of lane 0, active or not
     same = 1,         // host address of all lanes
-    strided = 2,      // dwords 16 bytes apart in LDS, as a work-item's row of a tile of four-dword
-                      // elements: host address of lane 0
-    offsets = 3,      // base of the signed offsets that offsets_index makes
-    arbitrary = 4
+    strided = 2,  // elements 16 bytes apart in LDS, as a work-item's row of a tile of four-dword
+                  // elements: host address of lane 0
+    sliding = 3,  // elements of several dwords, 4 bytes apart in LDS: host address of lane 0
+    offsets = 4,  // base of the signed offsets that offsets_index makes
+    arbitrary = 5
 };
 inline constexpr uint32_t stride_bytes = 16;
 

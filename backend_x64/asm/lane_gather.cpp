@@ -11,54 +11,48 @@ using machine::Wave;
 namespace x86 = asmjit::x86;
 
 void BlockCompiler::memory_gather(const LaneAccess& m) {
-    if (m.pattern.isValid()) {
-        const Label differ = a_.newLabel();
-        find_first_lane(m);
-        a_.cmp(m.pattern, same);
-        a_.jne(differ);
-        if (m.store) {
-            a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.t, m.t, m.t);
-            copy_lanes(m, m.t);
-        } else {
-            load_same(m);
-        }
-        a_.jmp(m.done);
-        a_.bind(differ);
-        if (may_be_strided(m)) {
-            const Label irregular = a_.newLabel();
-            a_.cmp(m.pattern, strided);
-            a_.jne(irregular);
-            if (m.store) {
-                movu(m.t, index_table({0}, 16, stride_bytes));
-                copy_lanes(m, m.t);
-            } else {
-                load_strided(m);
-            }
+    if (!m.pattern.isValid()) {
+        find_uneven(m, m.imm, m.slow, [&](Pattern pattern) {
+            copy_pattern(m, pattern);
             a_.jmp(m.done);
-            a_.bind(irregular);
-        }
-        a_.cmp(m.pattern, offsets);
-        a_.jne(m.slow);
-    } else {
-        check_uneven(m, m.imm, m.slow);
-        if (!m.store) {
-            const Label differ = a_.newLabel();
-            find_same(m, differ);
-            load_same(m);
-            a_.jmp(m.done);
-            a_.bind(differ);
-            if (may_be_strided(m)) {
-                const Label irregular = a_.newLabel();
-                find_strided(m, irregular);
-                load_strided(m);
-                a_.jmp(m.done);
-                a_.bind(irregular);
-            }
-        }
-        offsets_base(m);
+        });
+        return;
     }
-    copy_lanes(m, offsets_index(m));
+    find_first_lane(m);
+    auto test = [&](Pattern pattern) {
+        const Label other = a_.newLabel();
+        a_.cmp(m.pattern, pattern);
+        a_.jne(other);
+        copy_pattern(m, pattern);
+        a_.jmp(m.done);
+        a_.bind(other);
+    };
+    test(same);
+    if (may_be_strided(m)) test(strided);
+    if (may_be_sliding(m)) test(sliding);
+    a_.cmp(m.pattern, offsets);
+    a_.jne(m.slow);
+    copy_pattern(m, offsets);
     a_.jmp(m.done);
+}
+
+void BlockCompiler::copy_pattern(const LaneAccess& m, Pattern pattern) {
+    if (pattern == offsets) {
+        copy_lanes(m, offsets_index(m));
+    } else if (m.store) {
+        movu(m.t, index_table({0}, 16, pattern == strided ? stride_bytes : 0));
+        copy_lanes(m, m.t);
+    } else if (pattern == same) {
+        load_same(m);
+    } else if (pattern == strided) {
+        m.bytes == 8 ? load_strided_pairs(m) : load_strided(m);
+    } else {
+        LaneAccess part = m;
+        part.dwords = 1;
+        for (uint32_t d = 0; d < m.dwords; ++d)
+            masked_load(part, 0, m.data[d],
+                        x86::ptr(m.address, static_cast<int32_t>(m.imm + d * 4)));
+    }
 }
 
 void BlockCompiler::load_same(const LaneAccess& m) {
@@ -105,13 +99,39 @@ void BlockCompiler::load_strided(const LaneAccess& m) {
     }
 }
 
+// The same for elements of two dwords.
+void BlockCompiler::load_strided_pairs(const LaneAccess& m) {
+    auto at = [&](uint32_t part) {
+        return x86::ptr(m.address, static_cast<int32_t>(m.imm + part * width()));
+    };
+    // The last vector ends with the last lane's element.
+    movu(m.z[0], at(0));
+    a_.emit(X::kIdVunpcklpd, m.z[0], m.z[0], at(1));
+    movu(m.z[1], at(2));
+    a_.emit(X::kIdVshufpd, m.z[1], m.z[1], at(3).cloneAdjusted(-8), Imm(0xaa));
+    for (uint32_t d = 0; d < 2; ++d) {
+        if (avx512_) {  // lanes 0 4 1 5 2 6 3 7, and 8 12 ...
+            uint32_t table[16];
+            for (uint32_t l = 0; l < 16; ++l) table[l] = l / 8 * 16 + l % 4 * 4 + l / 4 % 2 * 2 + d;
+            movu(m.data[d], pool_table(table));
+            a_.emit(X::kIdVpermi2d, m.data[d], m.z[0], m.z[1]);
+        } else {  // lanes 0 2 | 1 3 and 4 6 | 5 7
+            static constexpr uint32_t order[16] = {0, 4, 1, 5, 2, 6, 3, 7};
+            a_.emit(X::kIdVshufps, m.t, m.z[0], m.z[1], Imm(d ? 0xdd : 0x88));
+            movu(m.data[d], pool_table(order));
+            a_.emit(X::kIdVpermd, m.data[d], m.data[d], m.t);
+        }
+    }
+}
+
 // ---- one element at a time
 // ----------------------------------------------------------------------------------------
 
 // Loads or stores the active lanes' elements at m.address + index + imm. `index` may be m.t.
 void BlockCompiler::copy_lanes(const LaneAccess& m, const Vec& index) {
-    if (m.store && avx512_ && m.dwords_only() && m.dwords == 1) {
-        scatter(m, index);
+    // Smaller code where there may be much of it.
+    if (avx512_ && m.dwords_only() && m.dwords == 1 && (m.store || m.pattern.isValid())) {
+        gather_scatter(m, index);
         return;
     }
     index_to_frame(m, index);
@@ -121,14 +141,17 @@ void BlockCompiler::copy_lanes(const LaneAccess& m, const Vec& index) {
         load_lanes(m);
 }
 
-void BlockCompiler::scatter(const LaneAccess& m, const Vec& index) {
+void BlockCompiler::gather_scatter(const LaneAccess& m, const Vec& index) {
     if (m.full)
         a_.kxnorw(m.tk, m.tk, m.tk);
     else
         a_.kmovw(m.tk, m.mask_k);
     k(m.tk);
-    a_.emit(X::kIdVpscatterdd, x86::ptr(m.address, index, 0, static_cast<int32_t>(m.imm)),
-            m.data[0]);
+    const Mem at = x86::ptr(m.address, index, 0, static_cast<int32_t>(m.imm));
+    if (m.store)
+        a_.emit(X::kIdVpscatterdd, at, m.data[0]);
+    else
+        a_.emit(X::kIdVpgatherdd, m.data[0], at);
 }
 
 // For load_lanes and store_lanes. Lanes that are off will load what the first active one does.

@@ -106,22 +106,10 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     a_.xor_(f.pattern, f.pattern);
     a_.bind(found);
     cold(uneven, [this, m, f, found, unknown] {
-        const Label differ = a_.newLabel();
-        check_uneven(m, f.max_imm, unknown);
-        find_same(m, differ);
-        a_.mov(f.pattern, same);
-        a_.jmp(found);
-        a_.bind(differ);
-        if (may_be_strided(m)) {
-            const Label irregular = a_.newLabel();
-            find_strided(m, irregular);
-            a_.mov(f.pattern, strided);
+        find_uneven(m, f.max_imm, unknown, [&](Pattern pattern) {
+            a_.mov(f.pattern, pattern);
             a_.jmp(found);
-            a_.bind(irregular);
-        }
-        offsets_base(m);
-        a_.mov(f.pattern, offsets);
-        a_.jmp(found);
+        });
     });
     cold(unknown, [this, f, found] {
         a_.mov(f.pattern, arbitrary);
@@ -175,37 +163,55 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
     a_.add(address, x86::rax);
 }
 
-// Lanes without a pattern: jumps away unless every active lane lies below lds_size - bytes - imm.
-// Then m.address is as find_pattern leaves it.
-void BlockCompiler::check_uneven(const LaneAccess& m, int64_t max_imm, Label unknown) {
-    if (m.space != lds_space) return;
-    a_.mov(x86::eax, wave_field(offsetof(Wave, lds_size), 4));
-    a_.sub(x86::eax, static_cast<int32_t>(max_imm) + static_cast<int32_t>(m.bytes));
-    a_.jb(unknown);
-    a_.vmovd(m.t.xmm(), x86::eax);
-    a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
-    branch_if_any(m, m.lo, m.t, cmp_nle, unknown);
-    a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
-}
-
-// Falls through with m.address = address of all active lanes, if there is one.
-void BlockCompiler::find_same(const LaneAccess& m, Label differ) {
-    lead(m, m.t, m.lo);
-    branch_if_any(m, m.lo, m.t, cmp_ne, differ);
-    a_.vmovd(x86::eax, m.t.xmm());
-    a_.add(m.address, x86::rax);
+// The patterns other than consecutive. `found` emits what follows one of them and jumps.
+void BlockCompiler::find_uneven(const LaneAccess& m, int64_t max_imm, Label unknown,
+                                const std::function<void(Pattern)>& found) {
+    auto steps = [&](uint32_t step, Pattern pattern) {
+        const Label other = a_.newLabel();
+        if (step) {
+            a_.emit(X::kIdVpsubd, m.t, m.lo, index_table({0}, 16, step));
+            lead(m, m.t2, m.t);
+            branch_if_any(m, m.t, m.t2, cmp_ne, other);
+        } else {
+            lead(m, m.t2, m.lo);
+            branch_if_any(m, m.lo, m.t2, cmp_ne, other);
+        }
+        a_.vmovd(x86::eax, m.t2.xmm());
+        if (m.space == lds_space) {
+            a_.lea(x86::rdx,
+                   x86::ptr(x86::rax, static_cast<int32_t>(max_imm + m.bytes) +
+                                          static_cast<int32_t>(step * (chunk_lanes() - 1))));
+            a_.mov(m.address.r32(), wave_field(offsetof(Wave, lds_size), 4));
+            a_.cmp(x86::rdx, m.address);
+            a_.ja(other);
+            a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
+        }
+        a_.add(m.address, x86::rax);
+        found(pattern);
+        a_.bind(other);
+    };
+    steps(0, same);
+    if (may_be_strided(m)) steps(stride_bytes, strided);
+    if (may_be_sliding(m)) steps(4, sliding);
+    if (m.space == lds_space) {
+        a_.mov(x86::eax, wave_field(offsetof(Wave, lds_size), 4));
+        a_.sub(x86::eax, static_cast<int32_t>(max_imm) + static_cast<int32_t>(m.bytes));
+        a_.jb(unknown);
+        a_.vmovd(m.t.xmm(), x86::eax);
+        a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
+        branch_if_any(m, m.lo, m.t, cmp_nle, unknown);
+        a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
+    }
+    offsets_base(m);
+    found(offsets);
 }
 
 bool BlockCompiler::may_be_strided(const LaneAccess& m) {
-    return m.space == lds_space && m.bytes == 4 && m.dwords_only() && m.full;
+    return m.space == lds_space && m.dwords_only() && m.full && m.bytes <= (m.store ? 4 : 8);
 }
 
-void BlockCompiler::find_strided(const LaneAccess& m, Label irregular) {
-    a_.emit(X::kIdVpsubd, m.t, m.lo, index_table({0}, 16, stride_bytes));
-    lead(m, m.t2, m.t);
-    branch_if_any(m, m.t, m.t2, cmp_ne, irregular);
-    a_.vmovd(x86::eax, m.lo.xmm());
-    a_.add(m.address, x86::rax);
+bool BlockCompiler::may_be_sliding(const LaneAccess& m) {
+    return m.space == lds_space && m.dwords > 1 && !m.store;
 }
 
 // The base that goes with offsets_index.
