@@ -370,8 +370,10 @@ std::optional<Inst> Generator::try_row(const Row& row, Rng& rng) const {
 }
 
 Inst Generator::instruction(Rng& rng, Pool pool, bool keep_exec) const {
-    const std::vector<Row>& rows = rows_[static_cast<size_t>(pool)];
-    for (;;) {
+    if (rows_[static_cast<size_t>(pool)].empty()) pool = Pool::Alu;
+    for (uint32_t tries = 0;; ++tries) {
+        if (tries == 1000) pool = Pool::Load;  // the rows that were asked for do not fit
+        const std::vector<Row>& rows = rows_[static_cast<size_t>(pool)];
         const auto inst = try_row(rows[rng() % rows.size()], rng);
         if (!inst || (keep_exec && writes_exec(*inst))) continue;
         if (pool == Pool::Simple && !simple(*inst)) continue;
