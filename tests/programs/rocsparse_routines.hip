@@ -33,9 +33,10 @@ struct Routine;
     struct Routine<type> {                                                                       \
         ONE(letter, axpyi)                                                                       \
         ONE(letter, doti)                                                                        \
-        ONE(letter, gthr) ONE(letter, gthrz) ONE(letter, sctr) ONE(letter, csrmv)                \
-            ONE(letter, csrmv_analysis) ONE(letter, ellmv) ONE(letter, hybmv) ONE(letter, bsrmv) \
-                ONE(letter, coomv) ONE(letter, csrsv_solve) ONE(letter, csrsv_analysis)          \
+        ONE(letter, gthr)                                                                        \
+        ONE(letter, gthrz) ONE(letter, sctr) ONE(letter, csrmv) ONE(letter, csrmv_analysis)      \
+            ONE(letter, ellmv) ONE(letter, hybmv) ONE(letter, bsrmv) ONE(letter, coomv)          \
+                ONE(letter, csrsv_solve) ONE(letter, csrsv_analysis)                             \
                     ONE(letter, csrsv_buffer_size) ONE(letter, csrmm) ONE(letter, gemmi)         \
                         ONE(letter, csrsm_solve) ONE(letter, csrsm_analysis)                     \
                             ONE(letter, csrsm_buffer_size) ONE(letter, csr2csc)                  \
