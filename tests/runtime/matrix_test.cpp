@@ -79,8 +79,8 @@ protected:
         std::memcpy(host<void>(da), bytes_a.data(), bytes_a.size());
         std::memcpy(host<void>(db), bytes_b.data(), bytes_b.size());
         const uint32_t columns = n, length = depth;
-        wj_argument args[] = {
-            WJ_POINTER(da), WJ_POINTER(db), WJ_POINTER(dc), WJ_POINTER(columns), WJ_POINTER(length)};
+        wj_argument args[] = {WJ_POINTER(da), WJ_POINTER(db), WJ_POINTER(dc), WJ_POINTER(columns),
+                              WJ_POINTER(length)};
         wj_launch_options o = WJ_INIT(wj_launch_options);
         o.grid[0] = dot ? n : 64 * n / tile;
         o.grid[1] = dot ? m : m / tile;
