@@ -91,6 +91,7 @@ struct alignas(64) Frame {
     uint64_t mask = 0;
     uint64_t buffer_limit = 0;
     uint64_t pad2[5] = {};
+    uint64_t lane_hosts[16] = {};  // checked mode: host addresses of a chunk's elements
     uint8_t saved_vectors[32 * 64 + 64] = {};
 
     uint64_t slots[slot_count] = {};

@@ -280,10 +280,17 @@ private:
     void load_strided_pairs(const LaneAccess& m);
     void copy_lanes(const LaneAccess& m, const Vec& index);
     void gather_scatter(const LaneAccess& m, const Vec& index);
+    Mem lane_address(const LaneAccess& m, uint32_t lane);
+    Mem lane_address(const LaneAccess& m, const Gp& lane);
     void index_to_frame(const LaneAccess& m, const Vec& index);
     void load_lanes(const LaneAccess& m);
     void load_element(const LaneAccess& m, const Vec& x, uint32_t at, const Mem& from);
     void store_lanes(const LaneAccess& m);
+    // ---- lane_checked.cpp ----
+    void translate_address(const Gp& address, uint32_t bytes, bool store, const Gp& entry,
+                           const Gp& t, Label miss);
+    void translate_whole(LaneAccess& m, uint32_t bytes);
+    void translate_lanes(const LaneAccess& m);
     // ---- lane_scratch.cpp ----
     void memory_scratch_row(const LaneAccess& m, Value uniform);
     Vec offset_in_range(const LaneAccess& m, Label otherwise);

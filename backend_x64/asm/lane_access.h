@@ -77,6 +77,11 @@ struct BlockCompiler::LaneAccess {
     KReg tk;
     Label slow, gather, done;
 
+    // Checked mode: the address has become the host's; Frame::lane_hosts replaces it.
+    bool translated = false, absolute = false;
+    bool guest_address() const {
+        return !translated && (space == global_space || space == flat_space);
+    }
     bool dwords_only() const { return access == ir::Access::Dwords; }
 };
 

@@ -43,7 +43,9 @@ void BlockCompiler::copy_pattern(const LaneAccess& m, Pattern pattern) {
         movu(m.t, index_table({0}, 16, pattern == strided ? stride_bytes : 0));
         copy_lanes(m, m.t);
     } else if (pattern == same) {
-        load_same(m);
+        LaneAccess whole = m;
+        translate_whole(whole, m.bytes);
+        load_same(whole);
     } else if (pattern == strided) {
         m.bytes == 8 ? load_strided_pairs(m) : load_strided(m);
     } else {
@@ -129,16 +131,42 @@ void BlockCompiler::load_strided_pairs(const LaneAccess& m) {
 
 // Loads or stores the active lanes' elements at m.address + index + imm. `index` may be m.t.
 void BlockCompiler::copy_lanes(const LaneAccess& m, const Vec& index) {
+    const bool translated = options_.checked && m.guest_address();
     // Smaller code where there may be much of it.
-    if (avx512_ && m.dwords_only() && m.dwords == 1 && (m.store || m.pattern.isValid())) {
+    if (!translated && avx512_ && m.dwords_only() && m.dwords == 1 &&
+        (m.store || m.pattern.isValid())) {
         gather_scatter(m, index);
         return;
     }
     index_to_frame(m, index);
+    LaneAccess lanes = m;
+    if (translated) {
+        translate_lanes(m);
+        lanes.absolute = true;
+    }
     if (m.store)
-        store_lanes(m);
+        store_lanes(lanes);
     else
-        load_lanes(m);
+        load_lanes(lanes);
+}
+
+// The address of a lane's element, given its number or the register that holds it.
+Mem BlockCompiler::lane_address(const LaneAccess& m, uint32_t lane) {
+    if (m.absolute) {
+        a_.mov(x86::rax, frame_field(offsetof(Frame, lane_hosts) + lane * 8, 8));
+        return x86::ptr(x86::rax);
+    }
+    a_.movsxd(x86::rax, frame_field(offsetof(Frame, address_lo) + lane * 4, 4));
+    return x86::ptr(m.address, x86::rax, 0, static_cast<int32_t>(m.imm));
+}
+
+Mem BlockCompiler::lane_address(const LaneAccess& m, const Gp& lane) {
+    if (m.absolute) {
+        a_.mov(x86::rax, x86::qword_ptr(reg::frame, lane, 3, offsetof(Frame, lane_hosts)));
+        return x86::ptr(x86::rax);
+    }
+    a_.movsxd(x86::rax, x86::dword_ptr(reg::frame, lane, 2, offsetof(Frame, address_lo)));
+    return x86::ptr(m.address, x86::rax, 0, static_cast<int32_t>(m.imm));
 }
 
 void BlockCompiler::gather_scatter(const LaneAccess& m, const Vec& index) {
@@ -156,7 +184,7 @@ void BlockCompiler::gather_scatter(const LaneAccess& m, const Vec& index) {
 
 // For load_lanes and store_lanes. Lanes that are off will load what the first active one does.
 void BlockCompiler::index_to_frame(const LaneAccess& m, const Vec& index) {
-    if (m.full || m.store) {
+    if (m.full || (m.store && !(options_.checked && m.guest_address()))) {
         movu(frame_field(offsetof(Frame, address_lo)), index);
     } else {
         lead(m, m.t2, index);
@@ -179,8 +207,7 @@ void BlockCompiler::load_lanes(const LaneAccess& m) {
         const uint32_t part = lane % per_vector / per_sixteen, at = lane % per_sixteen;
         const Vec& whole = direct ? m.data[0] : m.z[lane / per_vector];
         const Vec x = (part ? m.t : whole).xmm();
-        a_.movsxd(x86::rax, frame_field(offsetof(Frame, address_lo) + lane * 4, 4));
-        load_element(m, x, at, x86::ptr(m.address, x86::rax, 0, static_cast<int32_t>(m.imm)));
+        load_element(m, x, at, lane_address(m, lane));
         if (part && at + 1 == per_sixteen) {
             if (avx512_)
                 a_.emit(X::kIdVinserti32x4, whole, whole, x, Imm(part));
@@ -244,9 +271,8 @@ void BlockCompiler::store_lanes(const LaneAccess& m) {
     for (uint32_t p = 0; p < m.dwords; ++p)
         movu(frame_field(data + p * width()), m.dwords > 1 ? m.z[p] : m.data[0]);
     const uint32_t high = m.access == Access::U8D16Hi || m.access == Access::U16D16Hi ? 2 : 0;
-    const Mem to = x86::ptr(m.address, x86::rax, 0, static_cast<int32_t>(m.imm));
     const x86::Xmm x = m.z[0].xmm();
-    auto copy = [&](const Mem& from) {
+    auto copy = [&](const Mem& to, const Mem& from) {
         switch (m.bytes) {
             case 1:
             case 2:
@@ -274,8 +300,8 @@ void BlockCompiler::store_lanes(const LaneAccess& m) {
     const uint32_t stride = m.dwords * 4;
     if (m.full) {
         for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
-            a_.movsxd(x86::rax, frame_field(offsetof(Frame, address_lo) + lane * 4, 4));
-            copy(frame_field(data + high + lane * stride));
+            const Mem to = lane_address(m, lane);
+            copy(to, frame_field(data + high + lane * stride));
         }
         return;
     }
@@ -288,10 +314,11 @@ void BlockCompiler::store_lanes(const LaneAccess& m) {
     const Label next = a_.newLabel();
     a_.bind(next);
     a_.tzcnt(x86::edx, left);
-    a_.movsxd(x86::rax, x86::dword_ptr(reg::frame, x86::rdx, 2, offsetof(Frame, address_lo)));
+    const Mem to = lane_address(m, x86::rdx);
     if (m.dwords == 3) a_.lea(x86::edx, x86::ptr(x86::rdx, x86::rdx, 1));
     if (m.dwords == 4) a_.shl(x86::edx, 2);
-    copy(x86::ptr(reg::frame, x86::rdx, m.dwords == 2 ? 3 : 2, static_cast<int32_t>(data + high)));
+    copy(to,
+         x86::ptr(reg::frame, x86::rdx, m.dwords == 2 ? 3 : 2, static_cast<int32_t>(data + high)));
     a_.blsr(left, left);
     a_.jnz(next);
     a_.pop(left.r64());

@@ -103,8 +103,6 @@ void BlockCompiler::lane_memory(Value v) {
             memory_slow(m);
             a_.jmp(m.done);
         });
-    } else if (options_.checked && m.space != lds_space) {
-        memory_slow(m);
     } else {
         memory_patterns(m);
     }

@@ -238,7 +238,8 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
         a_.bind(m.gather);
         return;
     }
-    if (const AddressFacts* f = shared_facts(m)) {
+    const bool translated = options_.checked && m.guest_address();
+    if (const AddressFacts* f = translated ? nullptr : shared_facts(m)) {
         m.address = f->address;
         m.pattern = f->pattern;
         a_.test(m.pattern, m.pattern);
@@ -246,7 +247,9 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
     } else {
         find_pattern(m, m.imm, m.gather, m.slow);
     }
-    memory_consecutive(m);
+    LaneAccess whole = m;
+    translate_whole(whole, chunk_lanes() * m.bytes);
+    memory_consecutive(whole);
     cold(m.gather, [this, m] { memory_gather(m); });
     cold(m.slow, [this, m] {
         if (m.space == flat_space) {

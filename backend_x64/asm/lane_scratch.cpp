@@ -107,6 +107,7 @@ void BlockCompiler::memory_aperture(const LaneAccess& m, Label otherwise) {
     movu(m.t, offset);
     LaneAccess lds = m;
     lds.address = x86::rcx;
+    lds.space = lds_space;
     lds.imm = 0;
     a_.mov(x86::rcx, wave_field(offsetof(Wave, lds), 8));
     copy_lanes(lds, m.t);
@@ -200,10 +201,6 @@ void BlockCompiler::memory_buffer(LaneAccess m, Value uniform) {
     const Label wide_slow = a_.newLabel();
     cold(global, [this, m, uniform, wide_slow] {
         if (uniform != no_value) splat_offset(m, uniform);
-        if (options_.checked) {
-            a_.jmp(wide_slow);
-            return;
-        }
         // In range and not swizzled, in all lanes: else the slow path.
         a_.mov(x86::rax, m.limit);
         a_.mov(x86::rdx, ir::buffer_swizzle | ir::buffer_add_tid);
@@ -218,8 +215,11 @@ void BlockCompiler::memory_buffer(LaneAccess m, Value uniform) {
         branch_if_any(m, m.lo, m.t, cmp_nle, wide_slow);
         LaneAccess flat = m;
         flat.space = global_space;
+        flat.slow = wide_slow;
         find_pattern(flat, 0, m.gather, wide_slow);
-        memory_consecutive(flat);
+        LaneAccess whole = flat;
+        translate_whole(whole, chunk_lanes() * m.bytes);
+        memory_consecutive(whole);
         a_.jmp(m.done);
         a_.bind(m.gather);
         memory_gather(flat);
