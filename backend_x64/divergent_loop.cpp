@@ -87,6 +87,7 @@ private:
             switch (ir::op_info(i.op).cls) {
                 case Class::Cross:
                 case Class::Call:
+                case Class::LaneAtomic:
                     return false;
                 case Class::LaneStore:
                     if (i.op != Op::StoreScratch) return false;

@@ -26,8 +26,10 @@ struct MemoryOp {
     uint8_t access = 0;  // ir::Access
     uint8_t dwords = 0;  // tuple length
     uint8_t store = 0;
-    uint8_t lanes = 0;  // lanes of a chunk
-    uint8_t pad[3] = {};
+    uint8_t lanes = 0;   // lanes of a chunk
+    uint8_t atomic = 0;  // 0, or 1 + ir::AtomicOp: data and data2 in Frame::data, old values back
+    uint8_t atomic_flags = 0;  // ir::AtomicFlags
+    uint8_t pad = 0;
 };
 enum Space : uint8_t { global_space, flat_space, lds_space, scratch_space, buffer_space };
 

@@ -1,6 +1,7 @@
 // The out-of-line path of lane memory operations: any space, any pattern, both memory modes, lane
 // by lane.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "backend_x64/frame.h"
@@ -108,9 +109,86 @@ Place place_of(const MemoryOp& op, const Frame& f, uint32_t l) {
     return {global_space, address};
 }
 
+// False = fault.
+bool lane_atomic(Wave& w, const MemoryOp& op, Place place, uint32_t lane, uint64_t data,
+                 uint64_t data2, uint64_t& old) {
+    const uint32_t bytes = op.dwords * 4u;
+    auto apply = [&](uint64_t x) {
+        return ir::atomic_apply(static_cast<ir::AtomicOp>(op.atomic - 1), op.dwords,
+                                op.atomic_flags, place.space == lds_space, x, data, data2);
+    };
+    if (place.address % bytes) return false;
+    if (place.space == global_space) {
+        void* at = memory::atomic_pointer(*w.ctx, place.address);
+        if (!at) return false;
+        auto exchange = [&]<class T>(T*) {
+            const std::atomic_ref<T> memory(*static_cast<T*>(at));
+            T now = memory.load();
+            while (!memory.compare_exchange_weak(now, static_cast<T>(apply(now)))) {
+            }
+            old = now;
+        };
+        if (bytes == 8)
+            exchange(static_cast<uint64_t*>(nullptr));
+        else
+            exchange(static_cast<uint32_t*>(nullptr));
+        return true;
+    }
+    uint8_t* half[2] = {};
+    if (place.space == lds_space) {
+        if (place.address + bytes > w.lds_size) return true;
+        half[0] = w.lds + place.address;
+        half[1] = half[0] + 4;
+    } else {
+        if (place.address + bytes > w.scratch_bytes || !w.scratch) return false;
+        half[0] = scratch_byte(w, place.address, lane);
+        half[1] = half[0] + 256;
+    }
+    uint32_t words[2] = {};
+    for (uint32_t d = 0; d < op.dwords; ++d) std::memcpy(&words[d], half[d], 4);
+    old = words[0] | uint64_t{words[1]} << 32;
+    const uint64_t now = apply(old);
+    for (uint32_t d = 0; d < op.dwords; ++d) {
+        words[d] = static_cast<uint32_t>(now >> 32 * d);
+        std::memcpy(half[d], &words[d], 4);
+    }
+    return true;
+}
+
+// The first lane that faults ends the operation; lower lanes have happened (docs/memory.md).
+bool run_atomic_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
+    w.exit.pc = op.pc;  // for a signal in identity mode
+    auto element = [&](uint32_t row, uint32_t l) {
+        return f.data[row][l] | (op.dwords == 2 ? uint64_t{f.data[row + 1][l]} << 32 : 0);
+    };
+    for (uint64_t m = f.mask & ((1u << op.lanes) - 1); m; m &= m - 1) {
+        const auto l = static_cast<uint32_t>(__builtin_ctzll(m));
+        const Place place = place_of(op, f, l);
+        uint64_t old = 0;
+        if (lane_atomic(w, op, place, first_lane + l, element(0, l), element(op.dwords, l), old)) {
+            for (uint32_t d = 0; d < op.dwords; ++d)
+                f.data[d][l] = static_cast<uint32_t>(old >> 32 * d);
+            continue;
+        }
+        w.exit = {};
+        w.exit.kind = machine::ExitKind::MemoryFault;
+        w.exit.access = machine::Access::Atomic;
+        w.exit.access_bytes = op.dwords * 4u;
+        w.exit.pc = op.pc;
+        w.exit.address = place.address + (place.space == lds_space       ? machine::shared_aperture
+                                          : place.space == scratch_space ? machine::private_aperture
+                                                                         : 0);
+        w.exit.lane_mask = 1ull << (first_lane + l);
+        if (place.address % w.exit.access_bytes) w.exit.reason = "misaligned atomic";
+        return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
+    if (op.atomic) return run_atomic_op(w, f, op, first_lane);
     const uint32_t bytes = element_bytes(op);
     const auto access = static_cast<Access>(op.access);
     machine::ExecContext& ctx = *w.ctx;

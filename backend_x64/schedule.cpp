@@ -24,7 +24,7 @@ uint32_t to_uniform(uint32_t p) {
 
 bool takes_split_address(Op op) {
     return op == Op::LoadGlobal || op == Op::StoreGlobal || op == Op::LoadFlat ||
-           op == Op::StoreFlat;
+           op == Op::StoreFlat || op == Op::AtomicGlobal || op == Op::AtomicFlat;
 }
 
 bool is_compare(Op op) {
@@ -42,11 +42,18 @@ bool is_compare(Op op) {
     }
 }
 
+// Atomics of one kind without results may be done in any order: their kind, else 0.
+uint32_t merging_atomic(const Inst& i, uint32_t uses) {
+    if (ir::op_info(i.op).cls != Class::LaneAtomic || uses) return 0;
+    return ir::atomic_commutes(ir::aux_atomic(i.aux)) ? i.aux + 1 : 0;
+}
+
 enum SpaceBits : uint32_t { in_global = 1, in_lds = 2, in_scratch = 4 };
 uint32_t spaces(Op op) {
     switch (op) {
         case Op::LoadLds:
         case Op::StoreLds:
+        case Op::AtomicLds:
             return in_lds;
         case Op::LoadScratch:
         case Op::StoreScratch:
@@ -56,6 +63,7 @@ uint32_t spaces(Op op) {
             return in_global | in_scratch;
         case Op::LoadFlat:
         case Op::StoreFlat:
+        case Op::AtomicFlat:
             return in_global | in_lds | in_scratch;
         default:
             return in_global;
@@ -158,6 +166,7 @@ void Schedule::assign_positions() {
     uint32_t barrier = 0;  // even; everything later stays at or behind it
     uint32_t highest = 0;
     uint32_t last_load[3] = {}, last_store[3] = {}, last_uload = 0;
+    uint32_t last_merging[3] = {};  // merging_atomic() of the last store or atomic
     std::vector<uint32_t> row_set(512, 0), sgpr_set(132, 0), sgpr_get(132, 0);
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
@@ -212,22 +221,27 @@ void Schedule::assign_positions() {
                 last_uload = std::max(last_uload, p);
                 break;
             case Class::LaneLoad:
-            case Class::LaneStore: {
-                const bool store = ir::op_info(i.op).cls == Class::LaneStore;
+            case Class::LaneStore:
+            case Class::LaneAtomic: {
+                const bool store = ir::op_info(i.op).cls != Class::LaneLoad;
+                const uint32_t merges = merging_atomic(i, use_count_[v]);
                 const uint32_t in = spaces(i.op);
                 p = std::max(region_of(i), barrier | 1);
                 for (int s = 0; s < 3; ++s) {
                     if (!(in >> s & 1)) continue;
                     // Scratch belongs to the lane: program order inside the chunk is enough.
                     const uint32_t apart = s == 2 && in == in_scratch ? 0 : 2;
-                    if (last_store[s]) p = std::max(p, last_store[s] + apart);
+                    const bool shares = merges && merges == last_merging[s];
+                    if (last_store[s]) p = std::max(p, last_store[s] + (shares ? 0 : apart));
                     if (store && last_load[s]) p = std::max(p, last_load[s] + apart);
                 }
                 if (store && (in & in_global)) p = std::max(p, last_uload | 1);
-                for (int s = 0; s < 3; ++s)
-                    if (in >> s & 1)
-                        (store ? last_store : last_load)[s] =
-                            std::max((store ? last_store : last_load)[s], p);
+                for (int s = 0; s < 3; ++s) {
+                    if (!(in >> s & 1)) continue;
+                    (store ? last_store : last_load)[s] =
+                        std::max((store ? last_store : last_load)[s], p);
+                    if (store) last_merging[s] = merges;
+                }
                 break;
             }
             case Class::Cross:
@@ -415,7 +429,8 @@ void Schedule::record_uses() {
         for (Value a : i.args)
             if (a != no_value && is_uniform(block_->type(a)))
                 note_uniform_use(a, use,
-                                 info.cls == Class::LaneLoad || info.cls == Class::LaneStore);
+                                 info.cls == Class::LaneLoad || info.cls == Class::LaneStore ||
+                                     info.cls == Class::LaneAtomic);
     }
     if (const Value cond = block_->term.cond; cond != no_value) {
         const Use use{static_cast<uint32_t>(start_.size()) - 2, static_cast<Value>(n)};

@@ -529,6 +529,44 @@ void memory_op(const Inst& i, Wave& w, std::vector<Cell>& v, Cell& result) {
     }
 }
 
+void atomic_op(const Inst& i, Wave& w, std::vector<Cell>& v, Cell& result) {
+    const bool scalar = i.op == Op::AtomicGlobalS;
+    const uint32_t dwords = aux_dwords(i.aux), bytes = dwords * 4;
+    const Cell& mask = v[i.args[scalar ? 2 : 1]];
+    const Space space = i.op == Op::AtomicLds    ? Space::Lds
+                        : i.op == Op::AtomicFlat ? Space::Flat
+                                                 : Space::Global;
+    auto data = [&](uint32_t operand, uint32_t l) {
+        uint64_t x = 0;
+        for (uint32_t d = 0; d < dwords; ++d)
+            x |= v[i.args[4 + operand * dwords + d]].e[0][l] << 32 * d;
+        return x;
+    };
+    for (uint32_t l = 0; l < lanes; ++l) {
+        if (!mask.e[0][l]) continue;
+        uint64_t address =
+            (scalar ? v[i.args[0]].u() + v[i.args[1]].e[0][l] : v[i.args[0]].e[0][l]) + i.imm;
+        if (space == Space::Lds) address &= 0xffffffff;
+        uint8_t* at = byte_at(w, space, address, bytes, 0, l);
+        uint64_t old = 0;
+        if (at && byte_at(w, space, address, bytes, bytes - 4, l)) {
+            const bool two = atomic_operands(aux_atomic(i.aux)) == 2;
+            const bool in_lds =
+                space == Space::Lds || address >> 32 << 32 == machine::shared_aperture;
+            const bool apart =
+                space == Space::Flat && address >> 32 << 32 == machine::private_aperture;
+            auto* high = apart ? at + 256 : at + 4;  // scratch is interleaved by dwords
+            std::memcpy(&old, at, 4);
+            if (dwords == 2) std::memcpy(reinterpret_cast<uint8_t*>(&old) + 4, high, 4);
+            const uint64_t now = atomic_apply(aux_atomic(i.aux), dwords, aux_atomic_flags(i.aux),
+                                              in_lds, old, data(0, l), two ? data(1, l) : 0);
+            std::memcpy(at, &now, 4);
+            if (dwords == 2) std::memcpy(high, reinterpret_cast<const uint8_t*>(&now) + 4, 4);
+        }
+        for (uint32_t d = 0; d < dwords; ++d) result.e[d][l] = static_cast<uint32_t>(old >> 32 * d);
+    }
+}
+
 }  // namespace
 
 uint64_t evaluate(const Block& block, Wave& w) {
@@ -544,6 +582,10 @@ uint64_t evaluate(const Block& block, Wave& w) {
         const Class cls = op_info(i.op).cls;
         if (cls == Class::LaneLoad || cls == Class::LaneStore) {
             memory_op(i, w, v, r);
+            continue;
+        }
+        if (cls == Class::LaneAtomic) {
+            atomic_op(i, w, v, r);
             continue;
         }
         switch (i.op) {

@@ -30,7 +30,7 @@ constexpr std::string_view access_names[] = {"u8",     "s8",        "u16",      
 bool has_effect(const Inst& inst) {
     const Class cls = op_info(inst.op).cls;
     return cls == Class::SetS || cls == Class::SetV || cls == Class::LaneStore ||
-           cls == Class::Call || cls == Class::ULoad ||
+           cls == Class::LaneAtomic || cls == Class::Call || cls == Class::ULoad ||
            (cls == Class::LaneLoad && inst.op != Op::LoadLds);
 }
 
@@ -50,6 +50,9 @@ std::string print_inst(const Block& block, Value v) {
     if (is_memory(info.cls))
         line += fmt::format(" {}x{}", access_names[static_cast<size_t>(aux_access(inst.aux))],
                             aux_dwords(inst.aux));
+    if (info.cls == Class::LaneAtomic)
+        line += fmt::format(" {}x{} flags {}", atomic_name(aux_atomic(inst.aux)),
+                            aux_dwords(inst.aux), aux_atomic_flags(inst.aux));
     if (inst.imm || inst.op == Op::Const32 || inst.op == Op::Const64 || info.cls == Class::GetS ||
         info.cls == Class::SetS || info.cls == Class::GetV || info.cls == Class::SetV)
         line += fmt::format(" #{:#x}", inst.imm);
@@ -60,6 +63,17 @@ std::string print_inst(const Block& block, Value v) {
 
 const OpInfo& op_info(Op op) {
     return infos[static_cast<size_t>(op)];
+}
+
+uint32_t data_args(Op op, uint32_t aux) {
+    switch (op_info(op).cls) {
+        case Class::LaneStore:
+            return aux_dwords(aux);
+        case Class::LaneAtomic:
+            return aux_dwords(aux) * atomic_operands(aux_atomic(aux));
+        default:
+            return 0;
+    }
 }
 
 std::string print(const Block& block) {
@@ -92,8 +106,7 @@ std::string verify(const Block& block) {
         const OpInfo& info = op_info(inst.op);
         for (size_t i = 0; i < inst.args.size(); ++i) {
             const Value arg = inst.args[i];
-            const bool data =
-                i >= 4 && info.cls == Class::LaneStore && i - 4 < aux_dwords(inst.aux);
+            const bool data = i >= 4 && i - 4 < data_args(inst.op, inst.aux);
             const Type want = i < 4 ? info.args[i] : data ? Type::V32 : Type::N;
             if ((want == Type::N) != (arg == no_value))
                 return fmt::format("%{} {}: argument {} is {}", v, info.name, i,

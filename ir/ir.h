@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/atomic.h"
 #include "machine/wave.h"
 
 namespace wj::ir {
@@ -23,6 +24,7 @@ enum class Class : uint8_t {
     ULoad,
     LaneLoad,
     LaneStore,
+    LaneAtomic,
     Cross,
     Call
 };
@@ -63,6 +65,9 @@ inline Access aux_access(uint32_t aux) {
 inline uint32_t aux_dwords(uint32_t aux) {
     return aux & 0xff;
 }
+
+// Values in args[4..] of a store or atomic.
+uint32_t data_args(Op op, uint32_t aux);
 
 using Value = uint32_t;  // index into Block::insts
 inline constexpr Value no_value = ~0u;

@@ -228,7 +228,7 @@ static const std::array<Method, opcode_count>& methods() {
         for (auto entries :
              {scalar_entries(), control_entries(), vector_int_entries(), vector_float_entries(),
               vector_half_entries(), vector_math_entries(), vector_math64_entries(),
-              compare_entries(), cross_entries(), memory_entries()})
+              compare_entries(), cross_entries(), memory_entries(), atomic_entries()})
             for (const Entry& e : entries) t[static_cast<size_t>(e.op)] = e.lift;
         return t;
     }();

@@ -29,6 +29,7 @@ std::span<const Entry> vector_half_entries();
 std::span<const Entry> compare_entries();
 std::span<const Entry> cross_entries();
 std::span<const Entry> memory_entries();
+std::span<const Entry> atomic_entries();
 
 class Lifter {
 public:

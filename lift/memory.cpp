@@ -1,6 +1,6 @@
-// FLAT, GLOBAL, SCRATCH, MUBUF and DS loads and stores. Atomics, typed and indexed buffer accesses
-// are calls.
-#include "lift/lifter.h"
+// FLAT, GLOBAL, SCRATCH, MUBUF and DS loads and stores. Typed and indexed buffer accesses are
+// calls.
+#include "lift/address.h"
 
 namespace wj::lift {
 namespace {
@@ -32,14 +32,6 @@ void emit_store(Lifter& l, Op op, std::initializer_list<Value> head, const Opera
     for (uint32_t d = 0; d < dwords; ++d) args[4 + d] = l.raw(data, first + d);
     l.emit(op, {args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7]}, imm,
            make_aux(access, dwords));
-}
-
-uint64_t offset_of(const Inst& i) {
-    return static_cast<uint64_t>(int64_t{i.offset});
-}
-
-Value address64(Lifter& l, const Inst& i) {
-    return l.s.pack(l.raw(i.vaddr(), 0), l.raw(i.vaddr(), 1));
 }
 
 // SCRATCH: one of saddr and vaddr, or neither.
@@ -110,32 +102,6 @@ bool store(Lifter& l, const Inst& i) {
         emit_store(l, Op::StoreGlobal, {address64(l, i), exec}, i.vdata(), 0, dwords, offset_of(i),
                    access);
     return true;
-}
-
-// LDS address and the immediate that goes with it: a small constant that is added to the address
-// register moves into the upper half of the immediate, so that accesses through several registers
-// share an address.
-struct LdsAddress {
-    Value value;
-    uint64_t imm;
-};
-
-LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset) {
-    Value v = l.raw(i.vaddr());
-    uint64_t added = 0;
-    for (;;) {
-        const ir::Inst& x = l.s.inst(v);
-        uint64_t c;
-        if (x.op != Op::Add32 || !l.s.is_const(x.args[1], c)) {
-            if (x.op != Op::Add32 || !l.s.is_const(x.args[0], c) || added + c > 0x8000) break;
-            v = x.args[1];
-        } else {
-            if (added + c > 0x8000) break;
-            v = x.args[0];
-        }
-        added += c;
-    }
-    return {v, added << 32 | offset};
 }
 
 template <uint32_t dwords, Access access = Access::Dwords, D16 d16 = D16::None>
@@ -245,6 +211,24 @@ constexpr Entry entries[] = {
 };
 
 }  // namespace
+
+LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset) {
+    Value v = l.raw(i.vaddr());
+    uint64_t added = 0;
+    for (;;) {
+        const ir::Inst& x = l.s.inst(v);
+        uint64_t c;
+        if (x.op != Op::Add32 || !l.s.is_const(x.args[1], c)) {
+            if (x.op != Op::Add32 || !l.s.is_const(x.args[0], c) || added + c > 0x8000) break;
+            v = x.args[1];
+        } else {
+            if (added + c > 0x8000) break;
+            v = x.args[0];
+        }
+        added += c;
+    }
+    return {v, added << 32 | offset};
+}
 
 std::span<const Entry> memory_entries() {
     return entries;

@@ -135,7 +135,9 @@ void explain(machine::Wave& wave, const Inst& inst, FaultRecord& record) {
                   inst.format == Format::SCRATCH || inst.format == Format::MUBUF ||
                   inst.format == Format::MTBUF;
     if (vector && !record.exit.lane_mask) record.exit.lane_mask = wave.exec();
-    if (record.exit.access == machine::Access::None) record.exit.access = found.access;
+    // A signal knows reads and writes only; the instruction knows better.
+    if (record.exit.access == machine::Access::None || found.access == machine::Access::Atomic)
+        record.exit.access = found.access;
     if (!record.exit.access_bytes) record.exit.access_bytes = found.access_bytes;
 }
 

@@ -5,7 +5,8 @@
 //   lane_common.cpp     operations whose lowering is a row of a table
 //   lane_avx512.cpp, lane_avx2.cpp   the others
 //   lane_memory.cpp, lane_patterns.cpp, lane_consecutive.cpp, lane_gather.cpp, lane_scratch.cpp
-//   loads and stores cross.cpp           cross-lane operations
+//                       loads and stores
+//   lane_atomic.cpp     atomics               cross.cpp   cross-lane operations
 #pragma once
 
 #include <asmjit/x86.h>
@@ -234,6 +235,9 @@ private:
     // ---- lane_memory.cpp, lane_patterns.cpp ----
     struct LaneAccess;
     void lane_memory(Value v);
+    void use_address(LaneAccess& m, Value addr);
+    void use_mask(LaneAccess& m, Value mask);
+    void skip_inactive_chunk(const LaneAccess& m);
     // An address that several accesses of a region share.
     struct AddressFacts {
         Value v;  // the first access
@@ -256,6 +260,7 @@ private:
     void memory_patterns(LaneAccess& m);
     void memory_broadcast(LaneAccess m, Value uniform);
     void memory_slow(const LaneAccess& m);
+    void call_memory_op(const MemoryOp& op);
     // ---- lane_consecutive.cpp ----
     void memory_consecutive(const LaneAccess& m);
     void memory_consecutive_narrow(const LaneAccess& m);
@@ -302,6 +307,20 @@ private:
     void scratch_lanes(const LaneAccess& m, const Vec& offset, Label otherwise);
     void scratch_elements(const LaneAccess& m, const Vec& offset, Label otherwise);
     void splat_offset(const LaneAccess& m, Value uniform);
+    // ---- lane_atomic.cpp ----
+    struct LaneAtomic;
+    void lane_atomic(Value v);
+    void atomic_exchange_area(LaneAtomic& m);
+    void atomic_checks(const LaneAtomic& m);
+    void atomic_slow(const LaneAtomic& m);
+    void atomic_inline(const LaneAtomic& m);
+    void atomic_merge(const LaneAtomic& m, Label differ, Label once);
+    void atomic_lanes(const LaneAtomic& m, Label once);
+    void atomic_load(const LaneAtomic& m, const Gp& to, uint32_t operand);
+    void atomic_update(const LaneAtomic& m, const Mem& at);
+    void atomic_new_value(const LaneAtomic& m);
+    void atomic_flush(const LaneAtomic& m, const Gp& x);
+
     // ---- cross.cpp ----
     void cross_op(Value v);
 

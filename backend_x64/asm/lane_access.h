@@ -1,4 +1,4 @@
-// What the source files of lane loads and stores share.
+// What the source files of lane loads, stores and atomics share.
 #pragma once
 
 #include "backend_x64/asm/block_compiler.h"
@@ -16,9 +16,11 @@ inline uint8_t space_of(ir::Op op) {
     switch (op) {
         case ir::Op::LoadFlat:
         case ir::Op::StoreFlat:
+        case ir::Op::AtomicFlat:
             return flat_space;
         case ir::Op::LoadLds:
         case ir::Op::StoreLds:
+        case ir::Op::AtomicLds:
             return lds_space;
         case ir::Op::LoadScratch:
         case ir::Op::StoreScratch:
@@ -53,7 +55,7 @@ inline int64_t immediate(const ir::Inst& i) {
 }
 
 inline constexpr uint32_t sign_bit = 0x80000000;
-inline constexpr uint32_t cmp_ne = 4, cmp_nle = 6;  // vpcmpd predicates
+inline constexpr uint32_t cmp_ne = 4, cmp_nlt = 5, cmp_nle = 6;  // vpcmpd predicates
 
 // Everything that both the inline paths and the cold ones need; registers stay put until the end.
 struct BlockCompiler::LaneAccess {
@@ -69,7 +71,7 @@ struct BlockCompiler::LaneAccess {
     Mem limit;           // buffer
     KReg mask_k;         // AVX-512 and not full
     Vec mask_v;          // AVX2 and not full
-    Vec data[4];         // stored, or loaded
+    Vec data[4];         // stored, or loaded; of atomics data and data2
     Vec t, t2, z[4];     // temporaries; z[]: elements in the order of memory
     Vec first;           // AVX2 and not full: number of the first active lane, in every lane
     Gp address = asmjit::x86::rcx;  // see Pattern, without the immediate

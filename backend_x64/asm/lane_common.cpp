@@ -201,6 +201,7 @@ void BlockCompiler::lane_op(Value v) {
     const Class cls = ir::op_info(i.op).cls;
     if (cls == Class::SetV) return lane_set(v);
     if (cls == Class::LaneLoad || cls == Class::LaneStore) return lane_memory(v);
+    if (cls == Class::LaneAtomic) return lane_atomic(v);
     switch (i.op) {
         case Op::GetV:
         case Op::Splat32:

@@ -40,33 +40,16 @@ void BlockCompiler::lane_memory(Value v) {
                            (m.space == lds_space ? m.imm >= 0 && m.imm <= 0x10000
                                                  : m.space == global_space && !options_.checked &&
                                                        m.imm == static_cast<int32_t>(m.imm));
-    if (broadcast) {
-        // No vector of addresses.
-    } else if (buffer && uniform != no_value) {
+    if (buffer && uniform != no_value)
         m.lo = tmp();  // not often needed
-    } else if (!m.wide) {
-        m.lo = use(addr);
-    } else if (schedule_.split(addr)) {
-        m.lo = use(inst(addr).args[0]);
-        m.hi = use(inst(addr).args[1]);
-    } else {
-        const Vec x = use(addr, 0), y = use(addr, 1);
-        m.lo = tmp();
-        m.hi = tmp();
-        join64(m.lo, x, y, false);
-        join64(m.hi, x, y, true);
-    }
+    else if (!broadcast)
+        use_address(m, addr);  // else there is no vector of addresses
     if (m.scalar_base) m.base = home_mem(schedule_.uniform_home(a[0]));
     if (buffer) {
         m.base = home_mem(schedule_.uniform_home(a[2]));
         m.limit = home_mem(schedule_.uniform_home(a[3]));
     }
-    if (!m.full) {
-        if (avx512_)
-            m.mask_k = use_k(mask);
-        else
-            m.mask_v = use(mask);
-    }
+    use_mask(m, mask);
     if (m.store)
         for (uint32_t d = 0; d < m.dwords; ++d) m.data[d] = use(a[4 + d]);
     m.t = tmp();
@@ -82,15 +65,7 @@ void BlockCompiler::lane_memory(Value v) {
         }
     }
 
-    // A chunk without active lanes touches nothing; the tests below would take lane 0's leftovers
-    // for an address.
-    if (!m.full) {
-        if (avx512_)
-            a_.kortestw(m.mask_k, m.mask_k);
-        else
-            a_.emit(X::kIdVptest, m.mask_v, m.mask_v);
-        a_.jz(m.done);
-    }
+    skip_inactive_chunk(m);
     if (broadcast) {
         memory_broadcast(m, inst(addr).args[0]);
     } else if (buffer) {
@@ -112,6 +87,40 @@ void BlockCompiler::lane_memory(Value v) {
         const Unit u = schedule_.unit(v, d);
         if (!dead(u)) define_done(u);
     }
+}
+
+void BlockCompiler::use_address(LaneAccess& m, Value addr) {
+    if (!m.wide) {
+        m.lo = use(addr);
+    } else if (schedule_.split(addr)) {
+        m.lo = use(inst(addr).args[0]);
+        m.hi = use(inst(addr).args[1]);
+    } else {
+        const Vec x = use(addr, 0), y = use(addr, 1);
+        m.lo = tmp();
+        m.hi = tmp();
+        join64(m.lo, x, y, false);
+        join64(m.hi, x, y, true);
+    }
+}
+
+void BlockCompiler::use_mask(LaneAccess& m, Value mask) {
+    if (m.full) return;
+    if (avx512_)
+        m.mask_k = use_k(mask);
+    else
+        m.mask_v = use(mask);
+}
+
+// A chunk without active lanes touches nothing; the tests of its addresses would take leftovers for
+// an address.
+void BlockCompiler::skip_inactive_chunk(const LaneAccess& m) {
+    if (m.full) return;
+    if (avx512_)
+        a_.kortestw(m.mask_k, m.mask_k);
+    else
+        a_.emit(X::kIdVptest, m.mask_v, m.mask_v);
+    a_.jz(m.done);
 }
 
 // A load from an address that is known to be the same in all lanes.
@@ -204,6 +213,13 @@ void BlockCompiler::memory_slow(const LaneAccess& m) {
     if (m.store)
         for (uint32_t d = 0; d < m.dwords; ++d)
             movu(frame_field(offsetof(Frame, data) + d * 64), m.data[d]);
+    call_memory_op(op);
+    if (m.store) return;
+    for (uint32_t d = 0; d < m.dwords; ++d)
+        movu(m.data[d], frame_field(offsetof(Frame, data) + d * 64));
+}
+
+void BlockCompiler::call_memory_op(const MemoryOp& op) {
     const uint32_t at = pool_bytes(&op, sizeof op, 8);
     a_.lea(x86::rax, x86::ptr(pool_label_, static_cast<int32_t>(at)));
     // The registers of shared addresses; an even number keeps the stack aligned.
@@ -211,9 +227,6 @@ void BlockCompiler::memory_slow(const LaneAccess& m) {
     for (const Gp& r : kept) a_.push(r);
     a_.call(frame_field(offsetof(Frame, memory_stub), 8));
     for (size_t r = std::size(kept); r-- > 0;) a_.pop(kept[r]);
-    if (m.store) return;
-    for (uint32_t d = 0; d < m.dwords; ++d)
-        movu(m.data[d], frame_field(offsetof(Frame, data) + d * 64));
 }
 
 }  // namespace wj::x64

@@ -345,7 +345,8 @@ void BlockCompiler::choose_collectors(const Value* begin, uint32_t count) {
     bool memory = false;
     for (uint32_t i = 0; i < count; ++i) {
         const ir::Class cls = ir::op_info(inst(begin[i]).op).cls;
-        memory |= cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore;
+        memory |= cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore ||
+                  cls == ir::Class::LaneAtomic;
     }
     static const Gp free[] = {x86::r11, x86::r10, x86::r9, x86::r8, x86::rdi, x86::rsi};
     const size_t limit = memory ? 2 : std::size(free);

@@ -49,7 +49,9 @@ bool BlockCompiler::loop_suits() const {
         for (Value v = 0; v < block_->insts.size(); ++v) {
             const ir::Inst& i = inst(v);
             const Class cls = ir::op_info(i.op).cls;
-            if (cls == Class::LaneStore || cls == Class::Cross || cls == Class::Call) return false;
+            if (cls == Class::LaneStore || cls == Class::LaneAtomic || cls == Class::Cross ||
+                cls == Class::Call)
+                return false;
             if (cls == Class::ULoad) {
                 if (options_.checked) return false;  // its helper does not keep vector registers
                 from_memory[v] = true;

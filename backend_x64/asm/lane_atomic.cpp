@@ -1,0 +1,606 @@
+// Atomics of lanes: addresses and data go to the frame's exchange area, then a loop takes the
+// active lanes one after the other, lowest first. LDS belongs to one work-group, which one thread
+// runs: plain updates are atomic there. Memory is shared with host threads: one locked instruction,
+// or a compare-exchange loop. When all lanes hit one address and nobody asks for old values,
+// integer operations are reduced in registers first. Misaligned lanes, lanes beyond the LDS,
+// apertures and checked memory go out of line before any lane has been done.
+#include "backend_x64/asm/lane_access.h"
+
+namespace wj::x64 {
+
+using asmjit::Imm;
+using ir::AtomicOp;
+using ir::Op;
+using machine::Wave;
+namespace x86 = asmjit::x86;
+
+namespace {
+// Registers of the loop.
+const Gp lanes_left = x86::rcx, lane = x86::rdx, old_value = x86::rax;
+const Gp offset = x86::rsi, data = x86::rdi, new_value = x86::r8, base = x86::r9,
+         scratch = x86::r10;
+
+Mem lane_dword(size_t field, uint32_t row = 0) {
+    return x86::dword_ptr(reg::frame, lane, 2, static_cast<int32_t>(field + row * 64));
+}
+
+constexpr uint32_t highest_pointer = 0x7fff;  // upper dword of what user space may hold
+}  // namespace
+
+struct BlockCompiler::LaneAtomic : LaneAccess {
+    AtomicOp op{};
+    bool lds = false, returns = false;
+    bool native = false;    // there is an inline path
+    bool uniform = false;   // the data register is loaded once for all lanes
+    bool constant = false;  // uniform, and data is `value`
+    int64_t value = 0;
+    bool flush_in = false, flush_out = false;
+    uint32_t inputs = 1;  // registers in data[]
+    Vec address;          // low dwords as they are in the exchange area
+    Vec result[2];
+    bool live[2] = {};
+    std::vector<Gp> busy;  // registers of the loop that the region keeps something in
+    Label finish;
+
+    Gp sized(const Gp& r) const { return bytes == 8 ? Gp(r.r64()) : Gp(r.r32()); }
+    bool direct() const {  // x86 has the operation with a memory destination
+        return !returns && (op == AtomicOp::Add || op == AtomicOp::Sub || op == AtomicOp::And ||
+                            op == AtomicOp::Or || op == AtomicOp::Xor);
+    }
+    bool unrolled() const { return full && lds && uniform && dwords == 1 && direct(); }
+};
+
+void BlockCompiler::lane_atomic(Value v) {
+    const ir::Inst& i = inst(v);
+    const auto& a = i.args;
+    LaneAtomic m;
+    m.v = v;
+    m.op = ir::aux_atomic(i.aux);
+    m.scalar_base = i.op == Op::AtomicGlobalS;
+    m.space = space_of(i.op);
+    m.lds = m.space == lds_space;
+    m.dwords = ir::aux_dwords(i.aux);
+    m.bytes = m.dwords * 4;
+    m.imm = static_cast<int64_t>(i.imm);
+    m.native = (m.lds || !options_.checked) && m.op != AtomicOp::FCmpSwap &&
+               m.op != AtomicOp::PkAddBf16 && m.imm == static_cast<int32_t>(m.imm);
+    const uint8_t flags = ir::aux_atomic_flags(i.aux);
+    m.flush_in = flags & (m.lds ? ir::flush_in_lds : ir::flush_in_memory);
+    m.flush_out = flags & (m.lds ? ir::flush_out_lds : ir::flush_out_memory);
+    const Value addr = m.scalar_base ? a[1] : a[0], mask = m.scalar_base ? a[2] : a[1];
+    m.full = schedule_.is_full(mask);
+    m.wide = block_->type(addr) == ir::Type::V64;
+    m.slow = a_.newLabel();
+    m.finish = a_.newLabel();
+    m.done = a_.newLabel();
+    for (uint32_t d = 0; d < m.dwords; ++d) {
+        m.live[d] = !dead(schedule_.unit(v, d));
+        m.returns |= m.live[d];
+    }
+    m.inputs = ir::data_args(i.op, i.aux);
+    if (m.direct()) {
+        uint64_t value = 0;
+        m.constant = true;
+        for (uint32_t d = 0; d < m.dwords; ++d) {
+            const ir::Inst& x = inst(a[4 + d]);
+            m.constant &= x.op == Op::Splat32 && inst(x.args[0]).op == Op::Const32;
+            if (m.constant) value |= inst(x.args[0]).imm << 32 * d;
+        }
+        m.value = static_cast<int64_t>(value);
+        m.uniform = m.constant;
+    }
+
+    // Registers are taken before the first branch: taking one may spill another.
+    use_address(m, addr);
+    if (m.scalar_base) m.base = home_mem(schedule_.uniform_home(a[0]));
+    use_mask(m, mask);
+    for (uint32_t d = 0; d < m.inputs && !m.constant; ++d) m.data[d] = use(a[4 + d]);
+    m.t = tmp();
+    m.t2 = tmp();
+    m.z[0] = tmp();
+    m.z[1] = tmp();
+    if (avx512_) m.tk = tmp_k();
+    for (uint32_t d = 0; d < m.dwords; ++d)
+        if (m.live[d]) m.result[d] = def(schedule_.unit(v, d));
+
+    for (const Gp& r : {offset, data, base, new_value, scratch}) {
+        bool used = std::any_of(collectors_.begin(), collectors_.end(),
+                                [&](const Collector& c) { return c.reg.id() == r.id(); });
+        if (facts_position_ == position_)
+            for (const AddressFacts& f : facts_)
+                used |= f.address.id() == r.id() || f.pattern.id() == r.id();
+        if (used) m.busy.push_back(r);
+    }
+
+    skip_inactive_chunk(m);
+    atomic_exchange_area(m);
+    if (!m.native) {
+        atomic_slow(m);
+    } else {
+        atomic_checks(m);
+        // Two special cases: counting, that is inc and dec whose limit is the largest number, and
+        // one operand for all lanes.
+        LaneAtomic special = m;
+        const Label general = a_.newLabel();
+        const bool counts = (m.op == AtomicOp::Inc || m.op == AtomicOp::Dec) && m.dwords == 1;
+        if (counts) {
+            special.op = m.op == AtomicOp::Inc ? AtomicOp::Add : AtomicOp::Sub;
+            special.uniform = special.constant = true;
+            special.value = 1;
+            branch_if_any(m, m.data[0], c32(~0u), cmp_ne, general);
+        } else if (!m.uniform) {
+            special.uniform = true;
+            if (special.unrolled()) {
+                a_.emit(X::kIdVpbroadcastd, m.t2, m.data[0].xmm());
+                branch_if_any(m, m.data[0], m.t2, cmp_ne, general);
+            } else {
+                special.uniform = false;
+            }
+        }
+        atomic_inline(special);
+        if (special.uniform != m.uniform)
+            cold(general, [this, m] {
+                atomic_inline(m);
+                a_.jmp(m.finish);
+            });
+        cold(m.slow, [this, m] {
+            atomic_slow(m);
+            a_.jmp(m.finish);
+        });
+    }
+    a_.bind(m.finish);
+    for (uint32_t d = 0; d < m.dwords; ++d)
+        if (m.live[d]) movu(m.result[d], frame_field(offsetof(Frame, data) + d * 64));
+    a_.bind(m.done);
+    for (uint32_t d = 0; d < m.dwords; ++d)
+        if (m.live[d]) define_done(schedule_.unit(v, d));
+}
+
+void BlockCompiler::atomic_inline(const LaneAtomic& m) {
+    std::vector<Gp> busy = m.busy;
+    if (m.direct() && m.dwords == 1 && !options_.mask_addresses)
+        std::erase_if(busy, [](const Gp& r) { return r == new_value || r == scratch; });
+    for (const Gp& r : busy) a_.push(r);
+    if (m.lds)
+        a_.mov(base, wave_field(offsetof(Wave, lds), 8));
+    else if (m.scalar_base)
+        a_.mov(base, m.base);
+    if (m.constant)
+        a_.mov(m.sized(data), m.value);
+    else if (m.uniform)
+        a_.vmovd(data.r32(), m.data[0].xmm());
+    else
+        for (uint32_t d = 0; d < m.inputs; ++d)
+            movu(frame_field(offsetof(Frame, data) + d * 64), m.data[d]);
+    const Label lanes = a_.newLabel(), once = a_.newLabel();
+    atomic_merge(m, lanes, once);
+    a_.bind(lanes);
+    atomic_lanes(m, once);
+    for (size_t r = busy.size(); r-- > 0;) a_.pop(busy[r]);
+}
+
+// Addresses and, in ecx, the active lanes.
+void BlockCompiler::atomic_exchange_area(LaneAtomic& m) {
+    m.address = m.lo;
+    if (m.lds && m.imm) {
+        a_.emit(X::kIdVpaddd, m.t, m.lo, c32(static_cast<uint32_t>(m.imm)));
+        m.address = m.t;
+    }
+    movu(frame_field(offsetof(Frame, address_lo)), m.address);
+    if (m.wide) movu(frame_field(offsetof(Frame, address_hi)), m.hi);
+    if (m.full)
+        a_.mov(lanes_left.r32(), avx512_ ? 0xffff : 0xff);
+    else if (avx512_)
+        a_.kmovw(lanes_left.r32(), m.mask_k);
+    else
+        a_.vmovmskps(lanes_left.r32(), m.mask_v.ymm());
+}
+
+// Goes out of line unless all lanes are aligned and, in LDS, in range.
+void BlockCompiler::atomic_checks(const LaneAtomic& m) {
+    const Vec &bad = m.z[1], &t = m.z[0];
+    const Operand low_bits = c32(m.bytes - 1);
+    if (m.lds) {
+        // lds_size is a multiple of the granule: an aligned element that begins below it fits.
+        const Mem size = wave_field(offsetof(Wave, lds_size), avx512_ ? 0 : 4);
+        if (avx512_) {
+            const KReg other = tmp_k();
+            if (!m.full) k(m.mask_k);
+            a_.emit(X::kIdVpcmpud, m.tk, m.address, bcast32(size), Imm(cmp_nlt));
+            if (!m.full) k(m.mask_k);
+            a_.emit(X::kIdVptestmd, other, m.address, low_bits);
+            a_.kortestw(m.tk, other);
+        } else {
+            a_.emit(X::kIdVpbroadcastd, t, size);
+            a_.emit(X::kIdVpmaxud, t, t, m.address);
+            a_.emit(X::kIdVpcmpeqd, t, t, m.address);
+            a_.emit(X::kIdVpand, bad, m.address, low_bits);
+            a_.emit(X::kIdVpor, bad, bad, t);
+            a_.emit(X::kIdVptest, bad, m.full ? bad : m.mask_v);
+        }
+        a_.jnz(m.slow);
+        return;
+    }
+    if (m.space == flat_space) branch_if_any(m, m.hi, c32(highest_pointer), cmp_nle, m.slow);
+    Vec tested = m.lo;
+    if (m.scalar_base) {
+        a_.mov(x86::eax, m.base.cloneResized(4));
+        if (m.imm) a_.add(x86::eax, static_cast<int32_t>(m.imm));
+        a_.vmovd(bad.xmm(), x86::eax);
+        a_.emit(X::kIdVpbroadcastd, bad, bad.xmm());
+        a_.emit(X::kIdVpaddd, bad, bad, m.lo);
+        tested = bad;
+    } else if (m.imm % m.bytes) {
+        a_.emit(X::kIdVpaddd, bad, m.lo, c32(static_cast<uint32_t>(m.imm)));
+        tested = bad;
+    }
+    if (avx512_) {
+        if (!m.full) k(m.mask_k);
+        a_.emit(X::kIdVptestmd, m.tk, tested, low_bits);
+        a_.kortestw(m.tk, m.tk);
+    } else if (m.full) {
+        a_.emit(X::kIdVptest, tested, low_bits);
+    } else {
+        a_.emit(X::kIdVpand, t, tested, low_bits);
+        a_.emit(X::kIdVptest, t, m.mask_v);
+    }
+    a_.jnz(m.slow);
+}
+
+void BlockCompiler::atomic_slow(const LaneAtomic& m) {
+    const ir::Inst& i = inst(m.v);
+    MemoryOp op;
+    op.pc = block_->guest_pcs[i.guest];
+    op.offset = m.lds ? 0 : m.imm;
+    op.space = m.space;
+    op.dwords = static_cast<uint8_t>(m.dwords);
+    op.lanes = static_cast<uint8_t>(chunk_lanes());
+    op.atomic = static_cast<uint8_t>(1 + static_cast<uint8_t>(m.op));
+    op.atomic_flags = ir::aux_atomic_flags(i.aux);
+    a_.mov(frame_field(offsetof(Frame, mask), 4), lanes_left.r32());
+    for (uint32_t d = 0; d < m.inputs; ++d) {
+        if (m.constant)
+            a_.emit(X::kIdVpbroadcastd, m.z[0], pool32(static_cast<uint32_t>(m.value >> 32 * d)));
+        movu(frame_field(offsetof(Frame, data) + d * 64), m.constant ? m.z[0] : m.data[d]);
+    }
+    if (m.wide) {
+        a_.mov(frame_field(offsetof(Frame, address_base), 8), 0);
+    } else if (m.scalar_base) {
+        a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.z[0], m.z[0], m.z[0]);
+        movu(frame_field(offsetof(Frame, address_hi)), m.z[0]);
+        a_.mov(x86::rax, m.base);
+        a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
+    }
+    call_memory_op(op);
+}
+
+// One address for all lanes: the data is reduced, and `once` does the operation for the first lane.
+// Goes to `differ` otherwise.
+void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) {
+    if (m.returns || !ir::atomic_commutes(m.op) || m.dwords != 1) return;
+    const Vec &first = m.t2, &sum = m.z[0], &part = m.z[1];
+    const Gp first_lane = lane, d = data.r32(), left = lanes_left.r32();
+    auto compare = [&](const Vec& x, size_t field) {
+        if (m.full)
+            a_.emit(X::kIdVpbroadcastd, first, x.xmm());
+        else
+            a_.emit(X::kIdVpbroadcastd, first, lane_dword(field));
+        branch_if_any(m, x, first, cmp_ne, differ);
+    };
+    if (!m.full) a_.tzcnt(first_lane.r32(), left);
+    compare(m.address, offsetof(Frame, address_lo));
+    if (m.wide) compare(m.hi, offsetof(Frame, address_hi));
+
+    const Label same = a_.newLabel();
+    a_.jmp(same);
+    cold(same, [=, this] {
+        const bool counts = m.op == AtomicOp::Add || m.op == AtomicOp::Sub;
+        if (m.constant && (counts || m.op == AtomicOp::Xor)) {
+            a_.popcnt(d, left);
+            if (!counts) a_.and_(d, 1);
+            a_.imul(d, d, static_cast<int32_t>(m.value));
+        } else if (!m.constant) {
+            struct Row {
+                AtomicOp op;
+                InstId avx512, avx2;
+                uint32_t neutral;
+            };
+            static constexpr Row rows[] = {
+                {AtomicOp::Add, X::kIdVpaddd, X::kIdVpaddd, 0},
+                {AtomicOp::Sub, X::kIdVpaddd, X::kIdVpaddd, 0},
+                {AtomicOp::SMin, X::kIdVpminsd, X::kIdVpminsd, 0x7fffffff},
+                {AtomicOp::SMax, X::kIdVpmaxsd, X::kIdVpmaxsd, 0x80000000},
+                {AtomicOp::UMin, X::kIdVpminud, X::kIdVpminud, 0xffffffff},
+                {AtomicOp::UMax, X::kIdVpmaxud, X::kIdVpmaxud, 0},
+                {AtomicOp::And, X::kIdVpandd, X::kIdVpand, 0xffffffff},
+                {AtomicOp::Or, X::kIdVpord, X::kIdVpor, 0},
+                {AtomicOp::Xor, X::kIdVpxord, X::kIdVpxor, 0},
+            };
+            const Row& row = *std::find_if(std::begin(rows), std::end(rows),
+                                           [&](const Row& r) { return r.op == m.op; });
+            const InstId id = avx512_ ? row.avx512 : row.avx2;
+            Vec from = m.data[0];
+            if (!m.full) {
+                a_.emit(X::kIdVpbroadcastd, sum, pool32(row.neutral));
+                if (avx512_) {
+                    k(m.mask_k);
+                    mov(sum, from);
+                } else {
+                    a_.emit(X::kIdVpblendvb, sum, sum, from, m.mask_v);
+                }
+                from = sum;
+            }
+            if (avx512_) {
+                a_.emit(X::kIdVextracti64x4, part.ymm(), from, Imm(1));
+                a_.emit(id, sum.ymm(), part.ymm(), from.ymm());
+                a_.emit(X::kIdVextracti32x4, part.xmm(), sum.ymm(), Imm(1));
+            } else {
+                a_.emit(X::kIdVextracti128, part.xmm(), from, Imm(1));
+                movu(sum.xmm(), from.xmm());
+            }
+            a_.emit(id, sum.xmm(), sum.xmm(), part.xmm());
+            for (uint32_t order : {0x4e, 0xb1}) {
+                a_.emit(X::kIdVpshufd, part.xmm(), sum.xmm(), Imm(order));
+                a_.emit(id, sum.xmm(), sum.xmm(), part.xmm());
+            }
+            a_.vmovd(d, sum.xmm());
+        }
+        a_.tzcnt(first_lane.r32(), left);
+        a_.blsi(left, left);
+        a_.jmp(once);
+    });
+}
+
+// The lanes of ecx, lowest first. `once`: for one lane whose data is in its register.
+void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
+    if (m.unrolled()) {
+        const Label over = a_.newLabel();
+        for (uint32_t l = 0; l < chunk_lanes(); l += 2) {
+            a_.mov(offset, frame_field(offsetof(Frame, address_lo) + l * 4, 8));
+            a_.mov(lane.r32(), offset.r32());
+            a_.shr(offset, 32);
+            atomic_update(m, x86::ptr(base, lane));
+            atomic_update(m, x86::ptr(base, offset));
+        }
+        a_.bind(over);
+        cold(once, [this, m, over] {
+            a_.mov(offset.r32(), lane_dword(offsetof(Frame, address_lo)));
+            atomic_update(m, x86::ptr(base, offset));
+            a_.jmp(over);
+        });
+        return;
+    }
+    const Label loop = a_.newLabel();
+    a_.bind(loop);
+    a_.tzcnt(lane.r32(), lanes_left.r32());
+    if (!m.uniform) atomic_load(m, data, 0);
+    a_.bind(once);
+    a_.mov(offset.r32(), lane_dword(offsetof(Frame, address_lo)));
+    if (m.wide) {
+        a_.mov(base.r32(), lane_dword(offsetof(Frame, address_hi)));
+        a_.shl(base, 32);
+    }
+    Mem at = x86::ptr(base, offset, 0, m.lds ? 0 : static_cast<int32_t>(m.imm));
+    if (!m.lds && options_.mask_addresses) {
+        a_.lea(offset, at);
+        a_.mov(scratch, wave_field(offsetof(Wave, ctx), 8));
+        a_.and_(offset, x86::qword_ptr(scratch, offsetof(machine::ExecContext, address_mask)));
+        at = x86::ptr(offset);
+    }
+    atomic_update(m, at);
+    if (m.returns) {
+        a_.mov(lane_dword(offsetof(Frame, data)), old_value.r32());
+        if (m.dwords == 2) {
+            a_.shr(old_value, 32);
+            a_.mov(lane_dword(offsetof(Frame, data), 1), old_value.r32());
+        }
+    }
+    a_.blsr(lanes_left.r32(), lanes_left.r32());
+    a_.jnz(loop);
+}
+
+// Operand `operand` (0 data, 1 data2) of the lane; new_value is overwritten.
+void BlockCompiler::atomic_load(const LaneAtomic& m, const Gp& to, uint32_t operand) {
+    const uint32_t row = operand * m.dwords;
+    if (m.dwords == 1) {
+        a_.mov(to.r32(), lane_dword(offsetof(Frame, data), row));
+        return;
+    }
+    a_.mov(to.r32(), lane_dword(offsetof(Frame, data), row + 1));
+    a_.shl(to, 32);
+    a_.mov(new_value.r32(), lane_dword(offsetof(Frame, data), row));
+    a_.or_(to, new_value);
+}
+
+// Element `at` takes its new value; old_value gets the old one unless the operation is direct.
+void BlockCompiler::atomic_update(const LaneAtomic& m, const Mem& at) {
+    const Gp old = m.sized(old_value), d = m.sized(data), next = m.sized(new_value);
+    if (m.direct()) {
+        const InstId id = m.op == AtomicOp::Add   ? X::kIdAdd
+                          : m.op == AtomicOp::Sub ? X::kIdSub
+                          : m.op == AtomicOp::And ? X::kIdAnd
+                          : m.op == AtomicOp::Or  ? X::kIdOr
+                                                  : X::kIdXor;
+        if (!m.lds) a_.lock();
+        a_.emit(id, at, d);
+        return;
+    }
+    if (m.lds) {
+        a_.mov(old, at);
+        atomic_new_value(m);
+        a_.mov(at, next);
+        return;
+    }
+    switch (m.op) {
+        case AtomicOp::Add:
+        case AtomicOp::Sub:
+            a_.mov(old, d);
+            if (m.op == AtomicOp::Sub) a_.neg(old);
+            a_.lock().xadd(at, old);
+            return;
+        case AtomicOp::Swap:
+            a_.xchg(at, d);
+            a_.mov(old, d);
+            return;
+        case AtomicOp::CmpSwap:
+            atomic_load(m, old_value, 1);
+            a_.lock().cmpxchg(at, d);
+            return;
+        default: {
+            const Label again = a_.newLabel();
+            a_.mov(old, at);
+            a_.bind(again);
+            atomic_new_value(m);
+            a_.lock().cmpxchg(at, next);
+            a_.jnz(again);
+            return;
+        }
+    }
+}
+
+// new_value from old_value and data, which stay.
+void BlockCompiler::atomic_new_value(const LaneAtomic& m) {
+    const Gp old = m.sized(old_value), d = m.sized(data), next = m.sized(new_value),
+             t = m.sized(scratch);
+    const Vec x = m.t.xmm(), y = m.z[0].xmm();
+    const bool wide = m.dwords == 2;
+    auto choose = [&](InstId cmov) {  // data, when it compares so with the old value
+        a_.mov(next, old);
+        a_.cmp(d, old);
+        a_.emit(cmov, next, d);
+    };
+    auto combine = [&](InstId id) {
+        a_.mov(next, old);
+        a_.emit(id, next, d);
+    };
+    auto to_vector = [&](const Vec& v, const Gp& r) {
+        a_.emit(wide ? X::kIdVmovq : X::kIdVmovd, v, r);
+    };
+    switch (m.op) {
+        case AtomicOp::Swap:
+            a_.mov(next, d);
+            break;
+        case AtomicOp::CmpSwap:
+            atomic_load(m, scratch, 1);
+            a_.mov(next, old);
+            a_.cmp(old, t);
+            a_.cmove(next, d);
+            break;
+        case AtomicOp::Add:
+            combine(X::kIdAdd);
+            break;
+        case AtomicOp::Sub:
+            combine(X::kIdSub);
+            break;
+        case AtomicOp::RSub:
+            a_.mov(next, d);
+            a_.sub(next, old);
+            break;
+        case AtomicOp::SMin:
+            choose(X::kIdCmovl);
+            break;
+        case AtomicOp::SMax:
+            choose(X::kIdCmovg);
+            break;
+        case AtomicOp::UMin:
+            choose(X::kIdCmovb);
+            break;
+        case AtomicOp::UMax:
+            choose(X::kIdCmova);
+            break;
+        case AtomicOp::And:
+            combine(X::kIdAnd);
+            break;
+        case AtomicOp::Or:
+            combine(X::kIdOr);
+            break;
+        case AtomicOp::Xor:
+            combine(X::kIdXor);
+            break;
+        case AtomicOp::Inc:
+            a_.lea(next, x86::ptr(old_value, 1));
+            a_.xor_(t, t);
+            a_.cmp(old, d);
+            a_.cmovae(next, t);
+            break;
+        case AtomicOp::Dec:
+            a_.mov(next, old);
+            a_.sub(next, 1);
+            a_.cmovb(next, d);
+            a_.cmp(old, d);
+            a_.cmova(next, d);
+            break;
+        case AtomicOp::MskOr:
+            atomic_load(m, scratch, 1);
+            a_.mov(next, d);
+            a_.not_(next);
+            a_.and_(next, old);
+            a_.or_(next, t);
+            break;
+        case AtomicOp::Wrap:
+            atomic_load(m, scratch, 1);
+            a_.add(t, old);
+            a_.mov(next, old);
+            a_.sub(next, d);
+            a_.cmovb(next, t);
+            break;
+        case AtomicOp::FAdd:
+            a_.mov(next, old);
+            if (m.flush_in) {
+                atomic_flush(m, next);
+                atomic_flush(m, d);
+            }
+            to_vector(x, next);
+            to_vector(y, d);
+            a_.emit(wide ? X::kIdVaddsd : X::kIdVaddss, x, x, y);
+            a_.emit(wide ? X::kIdVmovq : X::kIdVmovd, next, x);
+            if (m.flush_out) atomic_flush(m, next);
+            break;
+        case AtomicOp::FMin:
+        case AtomicOp::FMax: {
+            a_.mov(next, old);
+            if (m.flush_in) {
+                atomic_flush(m, next);
+                atomic_flush(m, d);
+            }
+            to_vector(x, next);
+            to_vector(y, d);
+            // "Above" is false for NaN.
+            const bool least = m.op == AtomicOp::FMin;
+            a_.emit(wide ? X::kIdVucomisd : X::kIdVucomiss, least ? x : y, least ? y : x);
+            a_.cmova(next, d);
+            break;
+        }
+        case AtomicOp::PkAddF16:
+            to_vector(x, old);
+            to_vector(y, d);
+            a_.emit(X::kIdVcvtph2ps, x, x);
+            a_.emit(X::kIdVcvtph2ps, y, y);
+            a_.emit(X::kIdVaddps, x, x, y);
+            a_.emit(X::kIdVcvtps2ph, x, x, Imm(4));  // rounded as MXCSR says: to nearest even
+            a_.emit(X::kIdVmovd, next, x);
+            break;
+        default:  // not native
+            break;
+    }
+}
+
+// A denormal becomes a zero of its sign.
+void BlockCompiler::atomic_flush(const LaneAtomic& m, const Gp& x) {
+    const Label normal = a_.newLabel();
+    if (m.dwords == 1) {
+        a_.test(x, 0x7f800000);
+        a_.jnz(normal);
+        a_.and_(x, 0x80000000);
+    } else {
+        a_.mov(scratch, x);
+        a_.shl(scratch, 1);
+        a_.shr(scratch, 53);
+        a_.jnz(normal);
+        a_.shr(x, 63);
+        a_.shl(x, 63);
+    }
+    a_.bind(normal);
+}
+
+}  // namespace wj::x64
