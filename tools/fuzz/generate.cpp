@@ -29,11 +29,10 @@ bool excluded(Opcode op, Format format) {
         return op != Opcode::s_nop;
     const std::string_view name = op_info(op).name;
     for (const char* part :
-         {"branch",     "setpc",       "swappc",  "s_call",   "s_rfe",     "getpc",
-          "memtime",    "memrealtime", "getreg",  "setreg",   "gpr_idx",   "setvskip",
-          "movrel",     "gws",         "ordered", "dcache",   "atc_probe", "s_scratch",
-          "src2",       "append",      "consume", "addtid",   "cbranch",   "_lds_",
-          "buffer_inv", "buffer_wb",   "tr_b",    "v_screen", "v_interp"})
+         {"branch",     "setpc",       "swappc",   "s_call",  "s_rfe",     "getpc",
+          "memtime",    "memrealtime", "getreg",   "setreg",  "gpr_idx",   "setvskip",
+          "movrel",     "gws",         "ordered",  "dcache",  "atc_probe", "s_scratch",
+          "buffer_inv", "buffer_wb",   "v_screen", "v_interp"})
         if (name.find(part) != name.npos) return true;
     return false;
 }
@@ -328,7 +327,7 @@ std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {
 }
 
 bool Generator::acceptable(const Inst& inst) const {
-    if (inst.illegal_operand || inst.gds || inst.lds) return false;
+    if (inst.illegal_operand || inst.gds) return false;
     auto fits = [](const Operand& o, bool destination) {
         const uint32_t end = o.reg + std::max<uint32_t>(o.dwords, 1);
         switch (o.kind) {
