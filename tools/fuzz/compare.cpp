@@ -337,11 +337,6 @@ void Comparison::change_dead_registers(machine::Wave& w, const std::vector<uint3
 
 std::string Comparison::compare(bool registers) const {
     const machine::Wave &a = reference_.wave, &b = other_.wave;
-    // Translators may leave out a load that nobody uses, and its fault. (No access: a signal
-    // without an address.)
-    if (a.exit.kind == ExitKind::MemoryFault &&
-        (a.exit.access == machine::Access::Read || a.exit.access == machine::Access::None))
-        return "";
     if (a.exit.kind != b.exit.kind)
         return fmt::format(
             "  exit {} instead of {} access {} ({}) at {:#x}\n", static_cast<int>(b.exit.kind),
