@@ -5,6 +5,7 @@
 
 #include "backend_x64/divergent_loop.h"
 #include "backend_x64/engine.h"
+#include "backend_x64/matrix_avx512.h"
 #include "interpreter/interpreter.h"
 #include "lift/lift.h"
 #include "memory/address_space.h"
@@ -17,8 +18,9 @@ constexpr uint64_t fetch_bytes = 4096;
 // Guest code of the wave's address space, through the lifter.
 class LiftedBlocks final : public BlockSource {
 public:
-    LiftedBlocks(const Target& target, bool keep_registers)
+    LiftedBlocks(const Target& target, Isa isa, bool keep_registers)
         : target_(target),
+          handler_(isa == Isa::Avx512 ? &handler_avx512 : &interp::handler),
           liveness_(
               target, [this](uint64_t pc) { return fetch(*ctx_, pc, ahead_); }, keep_registers) {}
 
@@ -32,7 +34,7 @@ public:
         options.agpr_count = wave.agpr_count;
         options.sgpr_count = wave.sgpr_count;
         options.max_instructions = request.max_instructions;
-        options.handler = &interp::handler;
+        options.handler = handler_;
         options.liveness = &liveness_;
         ctx_ = wave.ctx;
         const std::span<const uint32_t> code = fetch(*ctx_, request.pc, words_);
@@ -78,6 +80,7 @@ private:
     }
 
     const Target& target_;
+    interp::Handler (*handler_)(Opcode);
     lift::InstStore insts_;
     std::vector<uint32_t> words_, ahead_;
     const machine::ExecContext* ctx_ = nullptr;  // of the block being lifted
@@ -88,7 +91,7 @@ private:
 
 Result<std::unique_ptr<machine::Engine>> make_translator(const Target& target, Isa isa,
                                                          const TranslatorOptions& options) {
-    return make_engine(std::make_unique<LiftedBlocks>(target, options.keep_registers), isa,
+    return make_engine(std::make_unique<LiftedBlocks>(target, isa, options.keep_registers), isa,
                        options);
 }
 

@@ -2,6 +2,8 @@
 // mfma.cpp.
 #pragma once
 
+#include <array>
+
 #include "common/guest_float.h"
 #include "interpreter/internal.h"
 
@@ -126,21 +128,32 @@ constexpr MatrixPlace result_place(u32 b, u32 i, u32 j) {
             j + N * (i / H % m_i + m_i * (b % b_i))};
 }
 
-// Elements `item` of N lanes from `lane` on, as one row.
+// Element `item` of all lanes.
 template <MatrixElement E, class T>
-void load_row(Wave& w, const Operand& o, u32 lane, u32 item, u32 n, bool ocp, T* out) {
+void load_items(Wave& w, const Operand& o, u32 item, bool ocp, T* out) {
     constexpr u32 bits = element_bits(E);
     if constexpr (bits <= 32) {
-        constexpr u32 per = 32 / bits;
         if (is_vector(o)) {
-            const u32* row = vrow(w, o, item / per) + lane;
-            for (u32 j = 0; j < n; ++j)
-                out[j] = static_cast<T>(decode_element<E>(row[j] >> (bits * (item % per)), ocp));
+            constexpr u32 per = 32 / bits;
+            const u32* row = vrow(w, o, item / per);
+            const u32 shift = bits * (item % per);
+            if constexpr (E == MatrixElement::F16) {
+                for (u32 j = 0; j < lanes; j += 8) {
+                    __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + j));
+                    x = shift ? _mm256_srli_epi32(x, 16)
+                              : _mm256_and_si256(x, _mm256_set1_epi32(0xffff));
+                    _mm256_storeu_ps(
+                        out + j, _mm256_cvtph_ps(_mm_packus_epi32(_mm256_castsi256_si128(x),
+                                                                  _mm256_extracti128_si256(x, 1))));
+                }
+            } else {
+                for (u32 j = 0; j < lanes; ++j)
+                    out[j] = static_cast<T>(decode_element<E>(row[j] >> shift, ocp));
+            }
             return;
         }
     }
-    for (u32 j = 0; j < n; ++j)
-        out[j] = static_cast<T>(matrix_element<E>(w, o, lane + j, item, ocp));
+    for (u32 j = 0; j < lanes; ++j) out[j] = static_cast<T>(matrix_element<E>(w, o, j, item, ocp));
 }
 
 // Row D[b][i][0..N-1] is N consecutive lanes of one register (pair).
@@ -170,14 +183,110 @@ void store_result_row(Wave& w, const Operand& o, MatrixPlace p, u32 n, const T* 
     }
 }
 
-template <u32 M, u32 N, u32 K, u32 Blocks, MatrixElement EA, MatrixElement EB>
+// Where the elements of k start in rows of 64 lanes, one row per item (mfma.cpp has the layout); n
+// is M or N.
+constexpr u32 matrix_offset(u32 n, u32 K, u32 blocks, u32 k) {
+    const u32 items = K * n * blocks / 64;
+    return k % items * 64 + n * blocks * (k / items);
+}
+
+// Eight or four elements of a row.
+template <class T, u32 Lanes>
+struct RowPart {
+    typedef T V __attribute__((vector_size(Lanes * sizeof(T))));
+    V v;
+    static RowPart load(const T* p) {
+        RowPart r;
+        std::memcpy(&r.v, p, sizeof r.v);
+        return r;
+    }
+    void store(T* p) const { std::memcpy(p, &v, sizeof v); }
+    // this += a * b in each element; the order of operands is the rule for NaN, as gf::fma.
+    void add(const T* a, const RowPart& b) {
+        if constexpr (std::is_same_v<T, float>) {
+            V x;
+            asm("vbroadcastss %1, %0" : "=x"(x) : "m"(*a));
+            asm("vfmadd231ps %2, %1, %0" : "+x"(v) : "x"(x), "x"(b.v));
+        } else if constexpr (std::is_same_v<T, double>) {
+            __m256d x = _mm256_broadcast_sd(a);
+            asm("vfmadd231pd %2, %1, %0" : "+x"(v) : "x"(x), "x"(b.v));
+        } else if constexpr (Lanes == 8) {
+            // Bytes in dwords; the upper half of a is 0, so that one of the two products is.
+            v += V(_mm256_madd_epi16(_mm256_set1_epi32(static_cast<int>(*a)), __m256i(b.v)));
+        } else {
+            v += V(_mm_madd_epi16(_mm_set1_epi32(static_cast<int>(*a)), __m128i(b.v)));
+        }
+    }
+};
+
+// D = A * B + C of one block, in tiles of four rows whose sums stay in registers.
+//   A[i][k] is a[i + at], B[k][j] b[j + at] with `at` from matrix_offset; row i of C is at
+//   c + c_row[i], of D at d + d_row[i]. C and D may be the same rows, else they do not overlap.
+struct MatrixKernel {
+    template <class T, u32 M, u32 N, u32 K, u32 Blocks>
+    static void run(const T* a, const T* b, const T* c, const uint16_t* c_row, T* d,
+                    const uint16_t* d_row) {
+        constexpr u32 lanes = N * sizeof(T) < 32 ? N : 32 / sizeof(T);
+        constexpr bool wide = N % (2 * lanes) == 0;
+        using Part = RowPart<T, lanes>;
+        for (u32 j = 0; j < N; j += wide ? 2 * lanes : lanes) {
+            for (u32 i = 0; i < M; i += 4) {
+                const auto at = [&](u32 r, u32 n) {
+                    return Part::load(c + c_row[i + r] + j + n * lanes);
+                };
+                Part s00 = at(0, 0), s10 = at(1, 0), s20 = at(2, 0), s30 = at(3, 0);
+                Part s01, s11, s21, s31;
+                if constexpr (wide) s01 = at(0, 1), s11 = at(1, 1), s21 = at(2, 1), s31 = at(3, 1);
+                for (u32 k = 0; k < K; ++k) {
+                    const T* const factor = a + matrix_offset(M, K, Blocks, k) + i;
+                    const T* const row = b + matrix_offset(N, K, Blocks, k) + j;
+                    const Part low = Part::load(row);
+                    s00.add(factor, low);
+                    s10.add(factor + 1, low);
+                    s20.add(factor + 2, low);
+                    s30.add(factor + 3, low);
+                    if constexpr (wide) {
+                        const Part high = Part::load(row + lanes);
+                        s01.add(factor, high);
+                        s11.add(factor + 1, high);
+                        s21.add(factor + 2, high);
+                        s31.add(factor + 3, high);
+                    }
+                }
+                const auto put = [&](u32 r, u32 n, const Part& sum) {
+                    sum.store(d + d_row[i + r] + j + n * lanes);
+                };
+                put(0, 0, s00), put(1, 0, s10), put(2, 0, s20), put(3, 0, s30);
+                if constexpr (wide) put(0, 1, s01), put(1, 1, s11), put(2, 1, s21), put(3, 1, s31);
+            }
+        }
+    }
+};
+
+// Where the rows of D[b] start, in dwords from the first register.
+template <u32 M, u32 N, u32 Blocks, u32 H>
+constexpr auto result_rows = [] {
+    std::array<std::array<uint16_t, M>, Blocks> rows{};
+    for (u32 b = 0; b < Blocks; ++b)
+        for (u32 i = 0; i < M; ++i) {
+            const MatrixPlace p = result_place<M, N, H>(b, i, 0);
+            rows[b][i] = static_cast<uint16_t>(p.item * 64 + p.lane);
+        }
+    return rows;
+}();
+
+// Kernel: MatrixKernel, or one that gives the same bits.
+template <u32 M, u32 N, u32 K, u32 Blocks, MatrixElement EA, MatrixElement EB,
+          class Kernel = MatrixKernel>
 void matrix_multiply(Wave& w, const Inst& in) {
-    using T = Accumulator<EA>;
-    constexpr u32 k_l = K * M * Blocks / 64;
+    using Sum = Accumulator<EA>;
+    constexpr bool is_int = EA == MatrixElement::I8;
+    using T = std::conditional_t<is_int, u32, Sum>;  // sums wrap
+    constexpr u32 a_items = K * M * Blocks / 64, b_items = K * N * Blocks / 64;
     constexpr bool f64 = EA == MatrixElement::F64;
-    constexpr u32 rows = f64 ? 1 : 4;
     const bool ocp = uses_ocp_fp8(w);
-    alignas(64) static thread_local T a[K][M], b[K][N], c[Blocks][M][N];
+    // D may overlap A and B: these are read first.
+    alignas(64) T a[a_items][lanes], b[b_items][lanes];
     // On f64 the BLGP field negates A, B and C.
     const auto negate_if = [&]([[maybe_unused]] u32 bit, [[maybe_unused]] T* row,
                                [[maybe_unused]] u32 n) {
@@ -185,35 +294,67 @@ void matrix_multiply(Wave& w, const Inst& in) {
             if (in.blgp & bit)
                 for (u32 j = 0; j < n; ++j) row[j] = gf::negate(row[j]);
     };
-    for (u32 block = 0; block < Blocks; ++block) {
-        // CBSZ: groups of 2^cbsz blocks share the A of block ABID of the group.
-        const u32 group = u32{1} << in.cbsz;
-        const u32 a_block =
-            f64 || group > Blocks ? block : (block & ~(group - 1)) | (in.abid & (group - 1));
-        for (u32 k = 0; k < K; ++k) {
-            load_row<EA>(w, in.src[0], M * (a_block + Blocks * (k / k_l)), k % k_l, M, ocp, a[k]);
-            negate_if(1, a[k], M);
-            const u32 lane = N * (block + Blocks * (k / k_l));
-            if (f64 || in.blgp == 0) {
-                load_row<EB>(w, in.src[1], lane, k % k_l, N, ocp, b[k]);
-                negate_if(2, b[k], N);
-            } else {
-                for (u32 j = 0; j < N; ++j)
-                    b[k][j] = static_cast<T>(matrix_element<EB>(
-                        w, in.src[1], blgp_lane(in.blgp, lane + j), k % k_l, ocp));
-            }
-        }
-        for (u32 i = 0; i < M; ++i) {
-            T* row = c[block][i];
-            load_result_row(w, in.src[2], result_place<M, N, rows>(block, i, 0), N, row);
-            negate_if(4, row, N);
-            for (u32 k = 0; k < K; ++k) multiply_row(row, a[k][i], b[k], N);
-        }
+    for (u32 item = 0; item < a_items; ++item) {
+        load_items<EA>(w, in.src[0], item, ocp, a[item]);
+        negate_if(1, a[item], lanes);
+        if constexpr (is_int)
+            for (T& x : a[item]) x &= 0xffff;  // see RowPart
     }
-    // D may overlap A, B or C: it is written last.
-    for (u32 block = 0; block < Blocks; ++block)
-        for (u32 i = 0; i < M; ++i)
-            store_result_row(w, in.dst[0], result_place<M, N, rows>(block, i, 0), N, c[block][i]);
+    for (u32 item = 0; item < b_items; ++item) {
+        load_items<EB>(w, in.src[1], item, ocp, b[item]);
+        negate_if(2, b[item], lanes);
+        if (f64 || in.blgp == 0) continue;
+        T moved[lanes];
+        for (u32 l = 0; l < lanes; ++l) moved[l] = b[item][blgp_lane(in.blgp, l)];
+        std::memcpy(b[item], moved, sizeof moved);
+    }
+    // CBSZ: groups of 2^cbsz blocks share the A of block ABID of the group.
+    const u32 group = u32{1} << in.cbsz;
+    const auto a_of = [&](u32 block) {
+        if (!f64 && group <= Blocks) block = (block & ~(group - 1)) | (in.abid & (group - 1));
+        return a[0] + M * block;
+    };
+    if constexpr (f64) {  // a row of C and D is split over two registers
+        alignas(64) T c[Blocks][M][N];
+        static constexpr auto local = [] {
+            std::array<uint16_t, M> rows{};
+            for (u32 i = 0; i < M; ++i) rows[i] = static_cast<uint16_t>(i * N);
+            return rows;
+        }();
+        for (u32 block = 0; block < Blocks; ++block)
+            for (u32 i = 0; i < M; ++i) {
+                load_result_row(w, in.src[2], result_place<M, N, 1>(block, i, 0), N, c[block][i]);
+                negate_if(4, c[block][i], N);
+            }
+        for (u32 block = 0; block < Blocks; ++block) {
+            T* const d = c[block][0];
+            Kernel::template run<T, M, N, K, Blocks>(a_of(block), b[0] + N * block, d, local.data(),
+                                                     d, local.data());
+            for (u32 i = 0; i < M; ++i)
+                store_result_row(w, in.dst[0], result_place<M, N, 1>(block, i, 0), N, c[block][i]);
+        }
+    } else {
+        static constexpr auto& rows = result_rows<M, N, Blocks, 4>;
+        constexpr u32 registers = M * N * Blocks / 64;
+        u32* const d = vrow(w, in.dst[0]);
+        alignas(64) T copy[registers * 64];
+        const T* c = copy;
+        static constexpr std::array<uint16_t, M> one_row{};
+        if (!is_vector(in.src[2])) {
+            for (u32 j = 0; j < N; ++j)
+                copy[j] = std::bit_cast<T>(static_cast<u32>(in.src[2].value));
+        } else if (const u32* from = vrow(w, in.src[2]);
+                   from != d && from < d + registers * 64 && d < from + registers * 64) {
+            std::memcpy(copy, from, sizeof copy);
+        } else {
+            c = reinterpret_cast<const T*>(from);
+        }
+        for (u32 block = 0; block < Blocks; ++block)
+            Kernel::template run<T, M, N, K, Blocks>(
+                a_of(block), b[0] + N * block, c,
+                is_vector(in.src[2]) ? rows[block].data() : one_row.data(), reinterpret_cast<T*>(d),
+                rows[block].data());
+    }
 }
 
 }  // namespace wj::interp

@@ -1,0 +1,104 @@
+// Only the functions marked so are compiled for AVX-512: the engine asks for them on hosts that
+// have it.
+#include "backend_x64/matrix_avx512.h"
+
+#include "interpreter/matrix.h"
+
+#define WJ_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+
+namespace wj::x64 {
+namespace {
+
+using interp::u32;
+
+// sum += a * b; the order of operands is the rule for NaN, as gf::fma.
+[[gnu::always_inline]] WJ_AVX512 inline void multiply(__m512& sum, __m512 a, __m512 b) {
+    asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+}
+
+// Tiles of eight rows and 32 columns, or of 16 columns when the matrix has no more: the FMA units'
+// latency wants at least eight sums.
+struct MatrixKernel512 {
+    template <class T, u32 M, u32 N, u32 K, u32 Blocks>
+    WJ_AVX512 static void run(const T* a, const T* b, const T* c, const uint16_t* c_row, T* d,
+                              const uint16_t* d_row) {
+        constexpr bool wide = N == 32;
+        for (u32 i = 0; i < M; i += 8) {
+            __m512 s00 = _mm512_loadu_ps(c + c_row[i]), s10 = _mm512_loadu_ps(c + c_row[i + 1]),
+                   s20 = _mm512_loadu_ps(c + c_row[i + 2]), s30 = _mm512_loadu_ps(c + c_row[i + 3]),
+                   s40 = _mm512_loadu_ps(c + c_row[i + 4]), s50 = _mm512_loadu_ps(c + c_row[i + 5]),
+                   s60 = _mm512_loadu_ps(c + c_row[i + 6]), s70 = _mm512_loadu_ps(c + c_row[i + 7]);
+            __m512 s01, s11, s21, s31, s41, s51, s61, s71;
+            if constexpr (wide) {
+                s01 = _mm512_loadu_ps(c + c_row[i] + 16);
+                s11 = _mm512_loadu_ps(c + c_row[i + 1] + 16);
+                s21 = _mm512_loadu_ps(c + c_row[i + 2] + 16);
+                s31 = _mm512_loadu_ps(c + c_row[i + 3] + 16);
+                s41 = _mm512_loadu_ps(c + c_row[i + 4] + 16);
+                s51 = _mm512_loadu_ps(c + c_row[i + 5] + 16);
+                s61 = _mm512_loadu_ps(c + c_row[i + 6] + 16);
+                s71 = _mm512_loadu_ps(c + c_row[i + 7] + 16);
+            }
+            for (u32 k = 0; k < K; ++k) {
+                const T* const f = a + interp::matrix_offset(M, K, Blocks, k) + i;
+                const T* const row = b + interp::matrix_offset(N, K, Blocks, k);
+                const __m512 low = _mm512_loadu_ps(row);
+                const __m512 high = wide ? _mm512_loadu_ps(row + 16) : low;
+#define WJ_ROW(r)                                            \
+    {                                                        \
+        const __m512 factor = _mm512_set1_ps(f[r]);          \
+        multiply(s##r##0, factor, low);                      \
+        if constexpr (wide) multiply(s##r##1, factor, high); \
+    }
+                WJ_ROW(0) WJ_ROW(1) WJ_ROW(2) WJ_ROW(3) WJ_ROW(4) WJ_ROW(5) WJ_ROW(6) WJ_ROW(7)
+#undef WJ_ROW
+            }
+#define WJ_ROW(r)                                \
+    _mm512_storeu_ps(d + d_row[i + r], s##r##0); \
+    if constexpr (wide) _mm512_storeu_ps(d + d_row[i + r] + 16, s##r##1);
+            WJ_ROW(0) WJ_ROW(1) WJ_ROW(2) WJ_ROW(3) WJ_ROW(4) WJ_ROW(5) WJ_ROW(6) WJ_ROW(7)
+#undef WJ_ROW
+        }
+    }
+};
+
+struct Entry {
+    Opcode op;
+    interp::Handler handler;
+};
+using Element = interp::MatrixElement;
+template <u32 M, u32 N, u32 K, u32 Blocks, Element E>
+void mfma(machine::Wave& w, const Inst& in) {
+    interp::matrix_multiply<M, N, K, Blocks, E, E, MatrixKernel512>(w, in);
+}
+
+// clang-format off
+constexpr Entry entries[] = {
+    {Opcode::v_mfma_f32_32x32x1f32, mfma<32, 32, 1, 2, Element::F32>},
+    {Opcode::v_mfma_f32_16x16x1f32, mfma<16, 16, 1, 4, Element::F32>},
+    {Opcode::v_mfma_f32_32x32x2f32, mfma<32, 32, 2, 1, Element::F32>},
+    {Opcode::v_mfma_f32_16x16x4f32, mfma<16, 16, 4, 1, Element::F32>},
+    {Opcode::v_mfma_f32_32x32x4f16, mfma<32, 32, 4, 2, Element::F16>},
+    {Opcode::v_mfma_f32_16x16x4f16, mfma<16, 16, 4, 4, Element::F16>},
+    {Opcode::v_mfma_f32_32x32x8f16, mfma<32, 32, 8, 1, Element::F16>},
+    {Opcode::v_mfma_f32_16x16x16f16, mfma<16, 16, 16, 1, Element::F16>},
+    {Opcode::v_mfma_f32_32x32x2bf16, mfma<32, 32, 2, 2, Element::Bf16>},
+    {Opcode::v_mfma_f32_16x16x2bf16, mfma<16, 16, 2, 4, Element::Bf16>},
+    {Opcode::v_mfma_f32_32x32x4bf16, mfma<32, 32, 4, 1, Element::Bf16>},
+    {Opcode::v_mfma_f32_16x16x8bf16, mfma<16, 16, 8, 1, Element::Bf16>},
+    {Opcode::v_mfma_f32_32x32x4bf16_1k, mfma<32, 32, 4, 2, Element::Bf16>},
+    {Opcode::v_mfma_f32_16x16x4bf16_1k, mfma<16, 16, 4, 4, Element::Bf16>},
+    {Opcode::v_mfma_f32_32x32x8bf16_1k, mfma<32, 32, 8, 1, Element::Bf16>},
+    {Opcode::v_mfma_f32_16x16x16bf16_1k, mfma<16, 16, 16, 1, Element::Bf16>},
+};
+// clang-format on
+
+}  // namespace
+
+interp::Handler handler_avx512(Opcode op) {
+    for (const Entry& e : entries)
+        if (e.op == op) return e.handler;
+    return interp::handler(op);
+}
+
+}  // namespace wj::x64
