@@ -63,9 +63,18 @@ float mx_scale(Wave& w, const Operand& o, u32 lane, u32 byte) {
                     : gf::ldexp(1.0f, static_cast<int32_t>(e) - 127);
 }
 
+// Element t of lane group g: 32 in a row for the formats of 4 and 6 bits; 8-bit ones hold 16 of the
+// first half of k, then 16 of the second (test/mx_mfma_op of ROCm/composable_kernel, which runs on
+// hardware). The scale of k = 32 q ... 32 q + 31 always lies in lane group q.
+template <u32 Groups>
+u32 mx_k(const gf::SmallFormat& f, u32 g, u32 t) {
+    return f.width() == 8 ? 16 * g + t % 16 + 16 * Groups * (t / 16) : 32 * g + t;
+}
+
 template <u32 M, u32 N, u32 K, bool Scaled>
 void f8f6f4(Wave& w, const Inst& in) {
-    constexpr u32 per = K * M / 64;  // 32: one scale covers a lane's elements
+    constexpr u32 groups = 64 / M, per = K / groups;
+    static_assert(per == 32);
     const gf::SmallFormat &fa = mx_format(in.cbsz), &fb = mx_format(in.blgp);
     alignas(64) static thread_local float a[M][K], b[K][N], d[M][N];
     const auto scale = [&](u32 operand, u32 lane) {
@@ -73,15 +82,20 @@ void f8f6f4(Wave& w, const Inst& in) {
                                  (in.op_sel >> operand & 1) | (in.op_sel_hi >> operand & 1) << 1)
                       : 1.0f;
     };
-    for (u32 g = 0; g < 64 / M; ++g)
-        for (u32 i = 0; i < M; ++i) {
-            const u32 lane = i + M * g;
-            const float sa = scale(0, lane), sb = scale(1, lane);
+    for (u32 i = 0; i < M; ++i) {
+        for (u32 g = 0; g < groups; ++g)
             for (u32 t = 0; t < per; ++t) {
-                a[i][g * per + t] = gf::mul(mx_element(w, in.src[0], lane, t, fa), sa);
-                b[g * per + t][i] = gf::mul(mx_element(w, in.src[1], lane, t, fb), sb);
+                a[i][mx_k<groups>(fa, g, t)] = mx_element(w, in.src[0], i + M * g, t, fa);
+                b[mx_k<groups>(fb, g, t)][i] = mx_element(w, in.src[1], i + M * g, t, fb);
+            }
+        for (u32 q = 0; q < groups; ++q) {
+            const float sa = scale(0, i + M * q), sb = scale(1, i + M * q);
+            for (u32 k = 32 * q; k < 32 * (q + 1); ++k) {
+                a[i][k] = gf::mul(a[i][k], sa);
+                b[k][i] = gf::mul(b[k][i], sb);
             }
         }
+    }
     for (u32 i = 0; i < M; ++i) {
         for (u32 j = 0; j < N; ++j) {
             const MatrixPlace p = result_place<M, N, 4>(0, i, j);

@@ -720,6 +720,8 @@ uint64_t evaluate(const Block& block, Wave& w) {
             return v[t.cond].u() ? t.target : t.next;
         case Terminator::Kind::Indirect:
             return v[t.cond].u();
+        case Terminator::Kind::Called:
+            return w.pc;
         default:
             w.exit.kind = t.exit;
             return t.next;

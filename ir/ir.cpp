@@ -92,6 +92,9 @@ std::string print(const Block& block) {
         case Terminator::Kind::Indirect:
             out += fmt::format("    indirect %{}\n", t.cond);
             break;
+        case Terminator::Kind::Called:
+            out += "    as called\n";
+            break;
         case Terminator::Kind::Exit:
             out += fmt::format("    exit {} next {:#x} {}\n", static_cast<int>(t.exit), t.next,
                                t.reason ? t.reason : "");

@@ -86,6 +86,7 @@ struct Terminator {
         Jump,      // to target
         Branch,    // cond (U32) != 0 ? target : next
         Indirect,  // to the U64 value cond
+        Called,    // to wave.pc, which the last helper call has set
         Exit,      // leave the engine with `exit`, wave.pc = next
     } kind = Kind::Exit;
     Value cond = no_value;

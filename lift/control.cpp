@@ -88,6 +88,14 @@ bool mode_change(Lifter& l, const Inst& i) {
     return true;
 }
 
+// The interpreter's handler chooses the PC; forks also count in MODE and write EXEC and SGPRs.
+bool jump_by_handler(Lifter& l, const Inst& i) {
+    l.call(i, false);
+    l.block.mode_changed = true;
+    if (!l.ended) l.end({.kind = Kind::Called});
+    return true;
+}
+
 constexpr Entry entries[] = {
     {Opcode::s_nop, nothing},
     {Opcode::s_waitcnt, nothing},
@@ -112,6 +120,13 @@ constexpr Entry entries[] = {
     {Opcode::s_cbranch_vccnz, branch_pair<machine::vcc_lo, false>},
     {Opcode::s_cbranch_execz, branch_pair<machine::exec_lo, true>},
     {Opcode::s_cbranch_execnz, branch_pair<machine::exec_lo, false>},
+    {Opcode::s_cbranch_i_fork, jump_by_handler},
+    {Opcode::s_cbranch_g_fork, jump_by_handler},
+    {Opcode::s_cbranch_join, jump_by_handler},
+    {Opcode::s_cbranch_cdbgsys, jump_by_handler},
+    {Opcode::s_cbranch_cdbguser, jump_by_handler},
+    {Opcode::s_cbranch_cdbgsys_or_user, jump_by_handler},
+    {Opcode::s_cbranch_cdbgsys_and_user, jump_by_handler},
     {Opcode::s_endpgm, endpgm},
     {Opcode::s_barrier, barrier},
     {Opcode::s_sleep, sleep},

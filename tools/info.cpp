@@ -3,6 +3,7 @@
 #include "frontend/code_object.h"
 #include "frontend/target.h"
 #include "tools/cli.h"
+#include "tools/info_coverage.h"
 
 namespace wj::tools {
 namespace {
@@ -33,21 +34,27 @@ void print_kernel(const KernelInfo& k, bool arguments) {
     if (arguments) print_arguments(k.metadata);
 }
 
-bool print_object(const FoundCodeObject& found, const std::string& only, bool arguments) {
+struct Wanted {
+    std::string file, kernel;
+    bool brief = false, coverage = false;
+};
+
+bool print_object(const FoundCodeObject& found, const Wanted& wanted) {
     auto object = parse_code_object(found.bytes);
     if (!object) {
         fmt::print("{}: {}\n", found.origin, object.status().message());
         return false;
     }
-    bool emulated = find_target(found.target.str()) != nullptr;
+    const Target* target = find_target(found.target.str());
     fmt::print("{}\n  {}, code object version {}, {} bytes, {} kernels{}\n", found.origin,
                found.target.isa_name(), object->version, found.bytes.size(), object->kernels.size(),
-               emulated ? "" : ", NOT emulated by wavejit");
+               target ? "" : ", NOT emulated by wavejit");
+    if (wanted.coverage) return !target || print_coverage(*target, *object, wanted.kernel);
     for (const KernelInfo& k : object->kernels)
-        if (only.empty() || k.name == only) print_kernel(k, arguments);
+        if (wanted.kernel.empty() || k.name == wanted.kernel) print_kernel(k, !wanted.brief);
     bool heading = false;
     for (const Symbol& s : object->symbols) {
-        if (s.kind != Symbol::Kind::Variable || !only.empty()) continue;
+        if (s.kind != Symbol::Kind::Variable || !wanted.kernel.empty()) continue;
         if (!heading) fmt::print("  variables\n");
         heading = true;
         fmt::print("      {:>8}  {}{}\n", s.size, s.name, s.writable ? "" : " (read only)");
@@ -60,17 +67,18 @@ bool print_object(const FoundCodeObject& found, const std::string& only, bool ar
 
 void add_info(CLI::App& app, int& result) {
     auto* sub = app.add_subcommand("info", "list targets, kernels, arguments, registers and LDS");
-    auto path = std::make_shared<std::string>(), kernel = std::make_shared<std::string>();
-    auto brief = std::make_shared<bool>(false);
-    sub->add_option("file", *path, "code object, offload bundle or HIP program")->required();
-    sub->add_option("--kernel", *kernel, "only this kernel");
-    sub->add_flag("--brief", *brief, "leave the arguments out");
+    auto w = std::make_shared<Wanted>();
+    sub->add_option("file", w->file, "code object, offload bundle or HIP program")->required();
+    sub->add_option("--kernel", w->kernel, "only this kernel");
+    sub->add_flag("--brief", w->brief, "leave the arguments out");
+    sub->add_flag("--coverage", w->coverage,
+                  "which instructions are refused or not exact (fails when any is refused)");
     sub->callback([=, &result] {
-        auto found = find_code_objects_in_file(*path);
+        auto found = find_code_objects_in_file(w->file);
         if (!found) fail(found.status().message());
-        if (found->empty()) fail(*path + " holds no AMD GPU code");
+        if (found->empty()) fail(w->file + " holds no AMD GPU code");
         for (const FoundCodeObject& object : *found)
-            if (!print_object(object, *kernel, !*brief)) result = exit_failed;
+            if (!print_object(object, *w)) result = exit_failed;
     });
 }
 

@@ -173,6 +173,10 @@ void BlockCompiler::terminator() {
             }
             break;
         }
+        case Terminator::Kind::Called:
+            ufree_all(false);
+            leave(static_cast<uint32_t>(Leave::Lookup));
+            break;
         case Terminator::Kind::Exit: {
             ufree_all(false);
             a_.mov(x86::rax, t.next);

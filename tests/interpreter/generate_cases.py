@@ -5,6 +5,8 @@
 import os, random
 from fractions import Fraction as Fr
 from exact_float import F16, F32, F64
+import case_files
+from case_files import ALL, case, exists, out, words
 
 M32, M64 = 0xffffffff, 0xffffffffffffffff
 N = 32   # lanes given; they repeat
@@ -32,22 +34,12 @@ def f64s(n=N): return [rng.choice(EDGEF64) if rng.random() < .4 else f64_random(
 def f16s(n=N): return [(rng.choice(EDGEF16) if rng.random() < .4 else rng.getrandbits(16)) | rng.getrandbits(16) << 16 for _ in range(n)]
 def u64s(n=N): return [rng.getrandbits(64) if rng.random() < .6 else (rng.choice(EDGE32) << 32 | rng.choice(EDGE32)) for _ in range(n)]
 
-out = {}
-def words(xs): return ' '.join('%x' % (x & M64) for x in xs)
-def case(file, name, asm, sets, expects, target='gfx90a', mode=0xf0):
-    t = ['case ' + name]
-    if target != 'gfx90a': t.append('target ' + target)
-    t += ['asm ' + a for a in ([asm] if isinstance(asm, str) else asm)]
-    if mode != 0xf0: t.append('mode %x' % mode)
-    t += ['set %s %s' % (r, words(v)) for r, v in sets]
-    t += ['expect %s %s' % (r, words(v)) for r, v in expects]
-    out.setdefault(file, []).append('\n'.join(t))
 def lo(xs): return [x & M32 for x in xs]
 def hi(xs): return [x >> 32 & M32 for x in xs]
 
 # Operand kinds: how sources are generated and put into registers.
 KINDS = {'u32': (u32s, 1), 'f32': (f32s, 1), 'f64': (f64s, 2), 'u64': (u64s, 2), 'f16': (f16s, 1), 'u16': (u32s, 1)}
-def vector(file, mnemonic, kinds, result, f, target='gfx90a', mode=0xf0, extra='', name='', dst_init=None, fixed=None):
+def vector(file, mnemonic, kinds, result, f, target=None, mode=0xf0, extra='', name='', dst_init=None, fixed=None):
     """f takes the sources of one lane and returns the result bits. Sources in v0, v2, v4; destination v10 (v11)."""
     srcs = [fixed[i] if fixed and fixed[i] else KINDS[k][0]() for i, k in enumerate(kinds)]
     regs, sets = [], []
@@ -67,7 +59,7 @@ def vector(file, mnemonic, kinds, result, f, target='gfx90a', mode=0xf0, extra='
         lanes = [l + (d,) for l, d in zip(lanes, di)]
     r = [f(*l) for l in lanes]
     exp = [('v10', lo(r)), ('v11', hi(r))] if result == 64 else [('v10', lo(r)), ('v11', [0xc0c0c0c0 + 11])]
-    case(file, (mnemonic + ' ' + name + ' ' + extra).strip(), '%s %s, %s %s' % (mnemonic, dst, ', '.join(regs), extra), sets, exp, target, mode)
+    case(file, (mnemonic + ' ' + name + ' ' + extra).strip(), '%s %s, %s %s' % (mnemonic, dst, ', '.join(regs), extra), sets, exp, target, mode, vary=True)
 
 # ---------------------------------------------------------------- integers
 def bfe_i(x, w): return 0 if w == 0 else (x & ((1 << w) - 1)) - ((x >> (w - 1) & 1) << w)
@@ -143,7 +135,7 @@ for m, f in {'v_add_i16': lambda a, b: s16(a) + s16(b), 'v_sub_i16': lambda a, b
 vector(I, 'v_lshlrev_b64', ['u32', 'u64'], 64, lambda a, b: b << (a & 63))
 vector(I, 'v_lshrrev_b64', ['u32', 'u64'], 64, lambda a, b: b >> (a & 63))
 vector(I, 'v_ashrrev_i64', ['u32', 'u64'], 64, lambda a, b: s64(b) >> (a & 63))
-vector(I, 'v_lshl_add_u64', ['u64', 'u32', 'u64'], 64, lambda a, b, c: (a << (b & 7)) + c, target='gfx942')
+vector(I, 'v_lshl_add_u64', ['u64', 'u32', 'u64'], 64, lambda a, b, c: (a << (b & 7)) + c)
 def qsad(masked):
     def f(a, b, c):
         r = 0
@@ -703,7 +695,7 @@ mat('v_mfma_f64_4x4x4f64', 'gfx90a', 4, 4, 4, 4, 64, lambda x: x, lambda a, b, c
 xs, ys, zs = [small() for _ in range(64)], [small() for _ in range(64)], [[small() for _ in range(64)] for _ in range(4)]
 for mods, ab, bl in (('cbsz:2 abid:1', lambda b: (b & ~3) | 1, lambda l: l), ('blgp:3', lambda b: b, lambda l: (l + 16) & 63), ('blgp:2', lambda b: b, lambda l: 32 | l & 31), ('blgp:5', lambda b: b, lambda l: 16 | l & 15)):
     r = [[F32.fma(xs[i + 4 * ab(l // 4)], ys[bl(l)], zs[i][l]) for l in range(64)] for i in range(4)]
-    case(X, 'v_mfma_f32_4x4x1f32 ' + mods, 'v_mfma_f32_4x4x1f32 v[20:23], v0, v1, v[4:7] ' + mods, [('v0', xs), ('v1', ys)] + [('v%d' % (4 + i), zs[i]) for i in range(4)], [('v%d' % (20 + i), r[i]) for i in range(4)])
+    case(X, 'v_mfma_f32_4x4x1f32 ' + mods, 'v_mfma_f32_4x4x1f32 v[20:23], v0, v1, v[4:7] ' + mods, [('v0', xs), ('v1', ys)] + [('v%d' % (4 + i), zs[i]) for i in range(4)], [('v%d' % (20 + i), r[i]) for i in range(4)], 'gfx90a')
 
 # sparse and small-float matrices (gfx942, gfx950)
 class Small:
@@ -837,7 +829,7 @@ for mode in (0xf0, 0xc0):
     a, b = f32s(), f32s()
     case(T_, 'v_madmk_f32', 'v_madmk_f32 v10, v0, 0x40490fdb, v2', [('v0', a), ('v2', b)], [('v10', [mad(x, 0x40490fdb, y) for x, y in zip(a, b)])], mode=mode)
     case(T_, 'v_madak_f32', 'v_madak_f32 v10, v0, v2, 0x40490fdb', [('v0', a), ('v2', b)], [('v10', [mad(x, y, 0x40490fdb) for x, y in zip(a, b)])], mode=mode)
-for t, m in (('gfx942', 'v_fmamk_f32'), ('gfx942', 'v_fmaak_f32')):
+for t, m in ((None, 'v_fmamk_f32'), (None, 'v_fmaak_f32')):
     a, b = f32s(), f32s()
     if m == 'v_fmamk_f32': case(T_, m, 'v_fmamk_f32 v10, v0, 0x40490fdb, v2', [('v0', a), ('v2', b)], [('v10', [F32.fma(x, 0x40490fdb, y) for x, y in zip(a, b)])], t)
     else: case(T_, m, 'v_fmaak_f32 v10, v0, v2, 0x40490fdb', [('v0', a), ('v2', b)], [('v10', [F32.fma(x, y, 0x40490fdb) for x, y in zip(a, b)])], t)
@@ -861,8 +853,10 @@ for t in ('gfx908', 'gfx90a'):
 case(C, 'v_accvgpr_mov_b32', 'v_accvgpr_mov_b32 a4, a3', [('a3', a)], [('a4', a)])
 case('scalar', 'nothing', ['s_nop 3', 's_waitcnt 0', 's_sendmsg sendmsg(MSG_INTERRUPT)', 's_setprio 1', 'v_nop', 's_mov_b32 s20, 1'], [], [('s20', [1])])
 
-here = os.path.dirname(os.path.abspath(__file__))
-for name, cases in out.items():
-    with open(os.path.join(here, 'cases', name + '.txt'), 'w') as f:
-        f.write('# Written by generate_cases.py.\n\n' + '\n\n'.join(cases) + '\n')
-    print(name, len(cases))
+if __name__ == '__main__':
+    import sys
+    sys.modules['generate_cases'] = sys.modules['__main__']
+    # Arguments: only the files of these parts are written.
+    parts = ['more', 'control', 'conversions'] + (sys.argv[1:] or ['matrix', 'memory', 'buffer', 'lds', 'smem'])
+    for part in parts: __import__('generate_' + part)
+    case_files.write()

@@ -5,9 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "frontend/target.h"
 #include "memory/address_space.h"
@@ -16,12 +14,6 @@ namespace wj::test {
 
 namespace {
 
-std::vector<uint64_t> numbers(std::istringstream& in) {
-    std::vector<uint64_t> v;
-    for (std::string word; in >> word;) v.push_back(std::strtoull(word.c_str(), nullptr, 16));
-    return v;
-}
-
 std::string hex(uint64_t x) {
     char text[32];
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(x));
@@ -29,28 +21,61 @@ std::string hex(uint64_t x) {
 }
 
 constexpr uint32_t vgprs = 256, agprs = 256;
+constexpr uint32_t global_bytes = 16384, lds_bytes = 4096, scratch_bytes = 64;
 
 struct State {
     std::vector<uint32_t> vector = std::vector<uint32_t>((vgprs + agprs) * 64 + 16);
+    std::vector<uint32_t> lds = std::vector<uint32_t>(lds_bytes / 4);
     memory::AddressSpace space;
+    std::unique_ptr<machine::GwsResource[]> gws =
+        std::make_unique<machine::GwsResource[]>(machine::gws_resources);
     std::unique_ptr<machine::ExecContext> ctx = std::make_unique<machine::ExecContext>();
     machine::Wave wave;
+    uint64_t global = 0;
 
-    State() {
+    explicit State(const SemanticCase& c) {
         const auto p = (reinterpret_cast<uintptr_t>(vector.data()) + 63) & ~uintptr_t{63};
         wave.vgpr = reinterpret_cast<uint32_t*>(p);
         wave.agpr = wave.vgpr + vgprs * 64;
-        wave.vgpr_count = vgprs;
-        wave.agpr_count = agprs;
-        wave.sgpr_count = 102;
+        wave.vgpr_count = c.vgprs;
+        wave.agpr_count = c.agprs;
+        wave.sgpr_count = c.sgprs;
         ctx->memory = &space;
+        ctx->gws = gws.get();
         wave.ctx = ctx.get();
         wave.budget = 1 << 20;
         wave.set_s64(machine::exec_lo, ~uint64_t{0});
         for (uint32_t r = 0; r < vgprs + agprs; ++r)
             for (uint32_t l = 0; l < 64; ++l) wave.row(r)[l] = 0xc0c0c0c0u + r;
+        wave.lds = reinterpret_cast<uint8_t*>(lds.data());
+        wave.lds_size = lds_bytes;
+    }
+
+    Status allocate() {
+        auto data = space.allocate(global_bytes, memory::read_write, "data");
+        auto own = space.allocate(scratch_bytes * 64, memory::read_write, "scratch");
+        if (!data) return data.status();
+        if (!own) return own.status();
+        global = *data;
+        wave.scratch = reinterpret_cast<uint8_t*>(*own);
+        wave.scratch_base = *own;
+        wave.scratch_bytes = scratch_bytes;
+        return {};
     }
 };
+
+// Dwords that a name stands for in memory; nothing for registers.
+struct Cells {
+    uint32_t* first = nullptr;
+    size_t count = 0;
+};
+Cells memory_cells(State& s, const std::string& name) {
+    if (name == "global") return {reinterpret_cast<uint32_t*>(s.global), global_bytes / 4};
+    if (name == "lds") return {s.lds.data(), s.lds.size()};
+    if (name == "scratch")
+        return {reinterpret_cast<uint32_t*>(s.wave.scratch), scratch_bytes / 4 * 64};
+    return {};
+}
 
 // The 32-bit cells of a register name; `wide` when the name stands for 64 bits.
 uint32_t* scalar_cell(machine::Wave& w, const std::string& name, bool& wide) {
@@ -70,42 +95,71 @@ uint32_t* vector_row(machine::Wave& w, const std::string& name) {
     return nullptr;
 }
 
-}  // namespace
-
-Result<std::vector<SemanticCase>> read_cases(const std::string& path) {
-    std::ifstream file(path);
-    if (!file) return {Code::NotFound, path + ": cannot be read"};
-    std::vector<SemanticCase> cases;
-    std::string line;
-    for (uint32_t number = 1; std::getline(file, line); ++number) {
-        std::istringstream in(line);
-        std::string word;
-        if (!(in >> word) || word[0] == '#') continue;
-        std::string rest = line.substr(std::min(line.size(), line.find(word) + word.size() + 1));
-        if (word == "case") {
-            cases.emplace_back().name = rest;
-            continue;
-        }
-        if (cases.empty())
-            return {Code::InvalidArgument, path + ":" + std::to_string(number) + ": no case yet"};
-        SemanticCase& c = cases.back();
-        if (word == "target")
-            c.target = rest;
-        else if (word == "asm")
-            c.assembly.push_back(rest);
-        else if (word == "mode")
-            c.mode = static_cast<uint32_t>(std::strtoul(rest.c_str(), nullptr, 16));
-        else if (word == "set" || word == "expect") {
-            std::string reg;
-            in >> reg;
-            (word == "set" ? c.set : c.expect)[reg] = numbers(in);
-        } else {
-            return {Code::InvalidArgument,
-                    path + ":" + std::to_string(number) + ": unknown word " + word};
-        }
+std::string set(State& state, const std::string& name, const std::vector<uint64_t>& values) {
+    machine::Wave& w = state.wave;
+    if (values.empty()) return "nothing to set in " + name;
+    if (const Cells cells = memory_cells(state, name); cells.first) {
+        if (values.size() > cells.count) return "too much to set in " + name;
+        for (size_t i = 0; i < values.size(); ++i)
+            cells.first[i] = static_cast<uint32_t>(values[i]);
+        return {};
     }
-    return cases;
+    if (uint32_t* row = vector_row(w, name)) {
+        for (uint32_t l = 0; l < 64; ++l) row[l] = static_cast<uint32_t>(values[l % values.size()]);
+        return {};
+    }
+    bool wide;
+    uint32_t* cell = scalar_cell(w, name, wide);
+    if (!cell) return "unknown register " + name;
+    for (const uint64_t x : values) {
+        *cell++ = static_cast<uint32_t>(x);
+        if (wide) *cell++ = static_cast<uint32_t>(x >> 32);
+    }
+    return {};
 }
+
+void add_base(State& state, const std::string& name) {
+    machine::Wave& w = state.wave;
+    const auto number = static_cast<uint32_t>(std::strtoul(name.c_str() + 1, nullptr, 10));
+    if (name[0] == 's') return w.set_s64(number & 126, w.s64(number & 126) + state.global);
+    for (uint32_t l = 0; l < 64; ++l) {
+        uint32_t &low = w.row(number & 254)[l], &high = w.row((number & 254) + 1)[l];
+        const uint64_t sum = (low | uint64_t{high} << 32) + state.global;
+        low = static_cast<uint32_t>(sum);
+        high = static_cast<uint32_t>(sum >> 32);
+    }
+}
+
+std::string compare(State& state, const std::string& name, const std::vector<uint64_t>& values) {
+    machine::Wave& w = state.wave;
+    std::string report;
+    const auto differs = [&](size_t i, uint64_t is, uint64_t want) {
+        if (is != want && report.size() < 400)
+            report += name + "[" + std::to_string(i) + "] is " + hex(is) + ", expected " +
+                      hex(want) + "; ";
+    };
+    if (const Cells cells = memory_cells(state, name); cells.first) {
+        for (size_t i = 0; i < std::min(cells.count, values.size()); ++i)
+            differs(i, cells.first[i], values[i]);
+        return report;
+    }
+    if (const uint32_t* row = vector_row(w, name)) {
+        for (size_t l = 0; l < 64; ++l)
+            differs(l, row[l], static_cast<uint32_t>(values[l % values.size()]));
+        return report;
+    }
+    bool wide;
+    const uint32_t* cell = scalar_cell(w, name, wide);
+    if (!cell) return "unknown register " + name;
+    for (size_t i = 0; i < values.size(); ++i) {
+        uint64_t is = *cell++;
+        if (wide) is |= uint64_t{*cell++} << 32;
+        differs(i, is, values[i]);
+    }
+    return report;
+}
+
+}  // namespace
 
 Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) {
     std::map<std::string, std::vector<size_t>> by_target;
@@ -152,34 +206,26 @@ Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) 
         pclose(pipe);
         unlink(path);
         if (!error.empty()) return {Code::InvalidArgument, target + ": " + error};
-        for (const size_t i : list)
-            if (cases[i].code.empty())
-                return {Code::InvalidArgument, cases[i].name + ": not assembled"};
+        for (const size_t i : list) {
+            std::vector<uint32_t>& code = cases[i].code;
+            if (code.empty()) return {Code::InvalidArgument, cases[i].name + ": not assembled"};
+            // The raw words go before the s_endpgm.
+            code.insert(code.end() - 1, cases[i].raw.begin(), cases[i].raw.end());
+        }
     }
     return {};
 }
 
 std::string run_case(machine::Engine& engine, const SemanticCase& c) {
-    State state;
+    State state(c);
     machine::Wave& w = state.wave;
     state.ctx->target = find_target(c.target);
     if (!state.ctx->target) return "unknown target " + c.target;
+    if (const Status status = state.allocate(); !status) return status.message();
     w.mode = c.mode;
-    for (const auto& [name, values] : c.set) {
-        if (values.empty()) return "nothing to set in " + name;
-        if (uint32_t* row = vector_row(w, name)) {
-            for (uint32_t l = 0; l < 64; ++l)
-                row[l] = static_cast<uint32_t>(values[l % values.size()]);
-            continue;
-        }
-        bool wide;
-        uint32_t* cell = scalar_cell(w, name, wide);
-        if (!cell) return "unknown register " + name;
-        for (const uint64_t x : values) {
-            *cell++ = static_cast<uint32_t>(x);
-            if (wide) *cell++ = static_cast<uint32_t>(x >> 32);
-        }
-    }
+    for (const auto& [name, values] : c.set)
+        if (std::string error = set(state, name, values); !error.empty()) return error;
+    for (const std::string& name : c.bases) add_base(state, name);
     const uint64_t bytes = 4 * c.code.size();
     auto code = state.space.allocate(bytes, memory::read_write | memory::executable, "code");
     if (!code) return code.status().message();
@@ -188,29 +234,11 @@ std::string run_case(machine::Engine& engine, const SemanticCase& c) {
     w.pc = begin;
     const machine::ExitKind kind = engine.run(w);
     engine.invalidate(begin, begin + bytes);
-    if (kind != machine::ExitKind::EndProgram)
+    if (kind != c.exit)
         return "stopped with kind " + std::to_string(static_cast<int>(kind)) +
                (w.exit.reason ? std::string(": ") + w.exit.reason : "");
     std::string report;
-    for (const auto& [name, values] : c.expect) {
-        if (const uint32_t* row = vector_row(w, name)) {
-            for (uint32_t l = 0; l < 64 && report.size() < 400; ++l) {
-                const auto want = static_cast<uint32_t>(values[l % values.size()]);
-                if (row[l] != want)
-                    report += name + "[" + std::to_string(l) + "] is " + hex(row[l]) +
-                              ", expected " + hex(want) + "; ";
-            }
-            continue;
-        }
-        bool wide;
-        const uint32_t* cell = scalar_cell(w, name, wide);
-        if (!cell) return "unknown register " + name;
-        for (const uint64_t want : values) {
-            uint64_t is = *cell++;
-            if (wide) is |= uint64_t{*cell++} << 32;
-            if (is != want) report += name + " is " + hex(is) + ", expected " + hex(want) + "; ";
-        }
-    }
+    for (const auto& [name, values] : c.expect) report += compare(state, name, values);
     return report;
 }
 

@@ -168,6 +168,24 @@ TEST_F(Cli, CompileSaysWhatIsRefused) {
     expect(run("compile " + file + " --isa sse"), 2, {"'sse'"});
 }
 
+TEST_F(Cli, InfoCoverage) {
+    const std::string file = kernels("coverage.gfx900.hsaco");
+    const auto of = [&](const std::string& kernel) {
+        return run("info --coverage --kernel " + kernel + " " + file);
+    };
+    expect(of("plain"), 0, {"4 instructions: all exact"});  // bytes that no branch reaches
+    expect(of("rounded"), 0,
+           {"4 instructions: all run, 2 not exact", "bounded v_rcp_f32 at +0x4",
+            "bounded v_exp_f32 at +0x8", "1 ULP"});
+    expect(of("textured"), 1,
+           {"2 refused, 1 not exact", "refused image_load at +0x0", "refused ds_read_b32 at +0x8",
+            "gds", "bounded v_sqrt_f32"});
+    expect(of("broken"), 1, {"undefined bytes"});
+    expect(of("calling"), 0, {"every function was looked at", "bounded v_log_f32"});
+    expect(run("info --coverage " + file), 1, {"plain", "rounded", "textured", "broken"});
+    expect(run("info --coverage " + kernels("ids.gfx90a.hsaco")), 0, {"saxpy", "all exact"});
+}
+
 TEST_F(Cli, RunChecksItsProgram) {
     expect(run("run /no/such/program"), 1, {"/no/such/program"});
     expect(run("run no-such-program-anywhere"), 1, {"PATH"});

@@ -1,0 +1,86 @@
+#include "interpreter/coverage.h"
+
+#include <string_view>
+
+#include "interpreter/interpreter.h"
+
+namespace wj::interp {
+
+namespace {
+
+struct Rule {
+    std::string_view prefix;
+    const char* note;
+};
+
+// The first rule whose prefix fits counts.
+constexpr Rule refused_rules[] = {
+    {"image_", "textures and images are not emulated"},
+    {"exp", "exports go to render targets"},
+    {"v_interp", "interpolation of pixel shader inputs"},
+    {"s_rfe", "only a trap handler returns from an exception"},
+    {"s_setkill", "kills a pixel shader wave"},
+    {"ds_ordered_count", "needs the order of a graphics pipeline's waves"},
+    {"ds_gws_sema_release_all", "not documented enough"},
+    {"ds_read_b64_tr_b4", "the layout is not documented"},
+    {"ds_read_b96_tr_b6", "the layout is not documented"},
+    {"v_screen_partition", "not documented"},
+    {"v_mfma_ld_scale_b32", "exists only in front of a scaled product"},
+};
+
+constexpr const char* approximation = "AMD documents 1 ULP; here: docs/float.md, approximations";
+constexpr const char* order =
+    "the hardware's order of additions is not documented; here ascending k, each step rounded once";
+constexpr const char* stochastic =
+    "either neighbour of the exact value; the seed's use is documented in part";
+constexpr Rule bounded_rules[] = {
+    {"v_rcp_", approximation}, {"v_rsq_", approximation}, {"v_sqrt_", approximation},
+    {"v_exp_", approximation}, {"v_log_", approximation}, {"v_sin_", approximation},
+    {"v_cos_", approximation}, {"v_mfma_i32", nullptr},   {"v_smfmac_i32", nullptr},
+    {"v_mfma_", order},        {"v_smfmac_", order},      {"v_dot2_f32", order},
+    {"v_dot2c_f32", order},    {"v_cvt_sr_", stochastic}, {"v_cvt_scalef32_sr_", stochastic},
+};
+
+template <size_t N>
+const char* first_note(const Rule (&rules)[N], std::string_view name) {
+    for (const Rule& r : rules)
+        if (name.starts_with(r.prefix)) return r.note;
+    return nullptr;
+}
+
+// Forms that the handlers refuse when they run.
+const char* refused_form(const Inst& in) {
+    for (const Operand& o : in.src) {
+        if (!o.is(Operand::Kind::Special)) continue;
+        if (o.reg == 254) return "lds_direct";
+        if (o.reg == 239) return "src_pops_exiting_wave_id";
+    }
+    const std::string_view name = op_info(in.op).name;
+    if (in.gds && !name.starts_with("ds_gws")) return "global data share (gds)";
+    const bool load = name.find("_load_") != name.npos;
+    if (in.tfe && !load) return "tfe on a store or an atomic";
+    if (in.lds && (name.find("format") != name.npos || name.find("d16") != name.npos))
+        return "typed or d16 load to LDS";
+    return nullptr;
+}
+
+}  // namespace
+
+Coverage coverage(Opcode op) {
+    const std::string_view name = op_info(op).name;
+    if (!handler(op)) {
+        const char* why = first_note(refused_rules, name);
+        return {Fidelity::Refused, why ? why : "not implemented"};
+    }
+    if (const char* note = first_note(bounded_rules, name)) return {Fidelity::Bounded, note};
+    return {};
+}
+
+Coverage coverage(const Inst& inst) {
+    if (inst.illegal_operand)
+        return {Fidelity::Refused, "an operand that the instruction cannot take"};
+    if (const char* form = refused_form(inst)) return {Fidelity::Refused, form};
+    return coverage(inst.op);
+}
+
+}  // namespace wj::interp

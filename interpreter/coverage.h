@@ -1,0 +1,23 @@
+// What wavejit promises for an instruction, before anything runs: the source of docs/coverage.md
+// and of `wavejit info --coverage`.
+#pragma once
+
+#include "frontend/inst.h"
+
+namespace wj::interp {
+
+enum class Fidelity : uint8_t {
+    Exact,    // to the bit, by AMD's documents and docs/float.md
+    Bounded,  // hardware may differ within what `note` says
+    Refused,  // ends the wave with an error that names it; `note` says why
+};
+
+struct Coverage {
+    Fidelity fidelity = Fidelity::Exact;
+    const char* note = "";
+};
+
+Coverage coverage(Opcode op);
+Coverage coverage(const Inst& inst);  // also forms of an instruction that are refused
+
+}  // namespace wj::interp

@@ -1,0 +1,66 @@
+# Collects the cases that the generators make and writes cases/*.txt.
+import glob, os, re
+
+M64 = (1 << 64) - 1
+here = os.path.dirname(os.path.abspath(__file__))
+tables = os.path.join(here, '..', '..', 'frontend', 'tables')
+
+# ---------------------------------------------------------------- which target has which instruction
+COLUMNS = {'gfx900': ['9'], 'gfx906': ['9', '904', '906'], 'gfx908': ['9', '904', '906', '908'], 'gfx90a': ['9', '904', '906', '908', '90a'],
+           'gfx942': ['9', '904', '906', '908', '90a', '940'], 'gfx950': ['9', '904', '906', '908', '90a', '940', '950']}
+ALL = list(COLUMNS)
+ROWS = {}   # mnemonic: (format, codes by column)
+for path in sorted(glob.glob(os.path.join(tables, '*.inc'))):
+    for m in re.finditer(r'INST\((\w+),\s*(\w+),\s*"([^"]*)"', open(path).read()):
+        ROWS[m[1]] = (m[2], dict(w.split(':') for w in m[3].split()))
+def base_name(mnemonic):
+    for suffix in ('_e32', '_e64', '_sdwa', '_dpp'):
+        if mnemonic.endswith(suffix) and mnemonic not in ROWS: return mnemonic[:-len(suffix)]
+    return mnemonic
+def exists(mnemonic, target):
+    name = base_name(mnemonic)
+    if name.startswith('v_mfma_scale_'): return target == 'gfx950'
+    codes = ROWS[name][1] if name in ROWS else {}
+    code = 'x'
+    for column in COLUMNS[target]: code = codes.get(column, code)
+    return code != 'x'
+def targets_of(asm): return [t for t in ALL if all(exists(a.split()[0], t) for a in asm)]
+
+# ---------------------------------------------------------------- cases
+out = {}
+def words(xs):
+    """Hexadecimal; a run of four or more equal numbers is number*count."""
+    r, i, xs = [], 0, [x & M64 for x in xs]
+    while i < len(xs):
+        n = 1
+        while i + n < len(xs) and xs[i + n] == xs[i]: n += 1
+        r += ['%x*%x' % (xs[i], n)] if n > 3 else ['%x' % xs[i]] * n
+        i += n
+    return ' '.join(r)
+def lanes(xs):
+    """A list for a VGPR: shortened when it repeats."""
+    for n in (1, 2, 4, 8, 16, 32):
+        if len(xs) == 64 and xs == xs[:n] * (64 // n): return xs[:n]
+    return xs
+def case(file, name, asm, sets, expects, target=None, mode=0xf0, vary=False, base='', lines=()):
+    """target: a name, a list of names, or None: every target that has the instructions"""
+    asm = [asm] if isinstance(asm, str) else asm
+    targets = targets_of(asm) if target is None else [target] if isinstance(target, str) else target
+    assert targets, asm
+    t = ['case ' + name, 'target ' + ' '.join(targets)]
+    t += ['asm ' + a for a in asm]
+    if mode != 0xf0: t.append('mode %x' % mode)
+    def line(word, r, v): return '%s %s %s' % (word, r, words(lanes(v) if r[0] in 'va' and r != 'vcc' else v))
+    t += [line('set', r, v) for r, v in sets]
+    if base: t.append('base ' + base)
+    t += lines
+    t += [line('expect', r, v) for r, v in expects]
+    if vary: t.append('vary')
+    out.setdefault(file, []).append('\n'.join(t))
+
+def write():
+    directory = os.path.join(here, 'cases')
+    for name, cases in out.items():
+        with open(os.path.join(directory, name + '.txt'), 'w') as f:
+            f.write('# Written by generate_cases.py.\n\n' + '\n\n'.join(cases) + '\n')
+        print(name, len(cases))
