@@ -11,6 +11,7 @@ namespace {
 
 constexpr uint32_t max_instructions = 4096, max_nodes = 512;
 constexpr size_t max_known = 1 << 16;
+constexpr uint32_t first_scalar = 512;  // numbers of Range
 constexpr uint32_t scc_operand = 253, vccz = 251;
 
 // What the analysis has to know about an opcode besides its operands.
@@ -21,8 +22,8 @@ struct Traits {
     bool ends = false;       // s_endpgm
     bool reads_vcc = false;  // without naming it
     bool reads_scc = false, writes_scc = false;
-    bool partial = false;      // reads its destination too, or leaves a part of it
-    bool writes_exec = false;  // without naming it
+    bool partial = false;  // reads its destination too, or leaves a part of it
+    bool across = false;   // looks at lanes that are off
 };
 
 bool any_of(std::string_view name, std::initializer_list<std::string_view> parts) {
@@ -49,7 +50,7 @@ Traits traits_of(Opcode op) {
         (info.format == Format::SOP2 &&
          any_of(n, {"s_add", "s_sub", "s_min", "s_max", "s_and", "s_or", "s_xor", "s_nand", "s_nor",
                     "s_xnor", "s_lsh", "s_ashr", "s_bfe", "s_absdiff"}));
-    t.writes_exec = any_of(n, {"saveexec", "wrexec", "cmpx"});
+    t.across = any_of(n, {"lane", "permute", "swizzle", "mfma", "smfmac", "accvgpr", "swap"});
     const bool memory = info.format >= Format::DS;
     if (scalar)
         t.partial = any_of(n, {"cmov", "bitset", "addk", "mulk", "setreg"});
@@ -75,10 +76,6 @@ const Traits& traits(Opcode op) {
     return table[static_cast<size_t>(op)];
 }
 
-bool vector_register(const Operand& o) {
-    return o.is(Operand::Kind::Vgpr) || o.is(Operand::Kind::Agpr);
-}
-
 // s_setreg of MODE.GPR_IDX_EN: registers are then relative to M0.
 bool may_index_registers(const Inst& inst) {
     if (inst.op != Opcode::s_setreg_b32 && inst.op != Opcode::s_setreg_imm32_b32) return false;
@@ -87,60 +84,129 @@ bool may_index_registers(const Inst& inst) {
     return (field & 63) == hwreg_mode && (field >> 6 & 31) + (field >> 11) >= gpr_idx_bit;
 }
 
-template <class F>
-void for_each_register(const Operand& o, F f) {
-    const uint32_t base = o.reg + (o.is(Operand::Kind::Agpr) ? 256 : 0);
-    const uint32_t limit = o.is(Operand::Kind::Sgpr) ? 128 : 512;
-    // An operand whose width the table does not give (dwords 0) is one register at least.
-    for (uint32_t d = 0; d < std::max<uint32_t>(o.dwords, 1) && base + d < limit; ++d) f(base + d);
-}
-
 }  // namespace
 
 LiveSet LiveSet::all() {
     LiveSet s;
     s.scalars.set();
-    s.lanes.set();
-    s.any.set();
-    s.scc = true;
+    s.on.set();
+    s.off.set();
     return s;
 }
 
 LiveSet& LiveSet::operator|=(const LiveSet& o) {
     scalars |= o.scalars;
-    scc |= o.scc;
-    lanes |= o.lanes;
-    any |= o.any;
+    on |= o.on;
+    off |= o.off;
     return *this;
 }
 
-// One node: the straight code from pc to the next branch. gen: read before it is overwritten;
-// kill: overwritten in all lanes of the EXEC at the start.
+Liveness::Exec Liveness::exec_effect(const Inst& inst) {
+    const std::string_view n = op_info(inst.op).name;
+    if (n.find("saveexec") != n.npos || n.find("wrexec") != n.npos) {
+        if (n.starts_with("s_and_") || n.starts_with("s_andn1_")) return Exec::Narrowed;
+        if (n.starts_with("s_or_") || n.starts_with("s_orn1_")) return Exec::Widened;
+        return Exec::Changed;
+    }
+    if (n.find("cmpx") != n.npos) return Exec::Narrowed;
+    const auto is_exec = [](const Operand& o) {
+        return o.is(Operand::Kind::Sgpr) && o.reg == machine::exec_lo && o.dwords == 2;
+    };
+    bool written = false;
+    for (const Operand& o : inst.dst)
+        written |= o.is(Operand::Kind::Sgpr) && o.reg + o.dwords > machine::exec_lo;
+    if (!written) return Exec::Kept;
+    if (!is_exec(inst.dst[0])) return Exec::Changed;
+    const bool first = is_exec(inst.src[0]), second = is_exec(inst.src[1]);
+    if ((n == "s_and_b64" && (first || second)) || (n == "s_andn2_b64" && first))
+        return Exec::Narrowed;
+    return n == "s_or_b64" && (first || second) ? Exec::Widened : Exec::Changed;
+}
+
+Liveness::Effect Liveness::effect_of(const Inst& inst) {
+    const Traits& t = traits(inst.op);
+    Effect e;
+    auto range = [](const Operand& o) -> Range {
+        // An operand whose width the table does not give (dwords 0) is one register at least.
+        const uint32_t count = std::max<uint32_t>(o.dwords, 1);
+        const uint32_t base = o.reg + (o.is(Operand::Kind::Agpr)   ? 256
+                                       : o.is(Operand::Kind::Sgpr) ? first_scalar
+                                                                   : 0);
+        const uint32_t limit = o.is(Operand::Kind::Sgpr) ? first_scalar + 128 : first_scalar;
+        return {static_cast<uint16_t>(base),
+                static_cast<uint8_t>(base < limit ? std::min(count, limit - base) : 0)};
+    };
+    auto read = [&](const Range& r) { e.reads[e.read_count++] = r; };
+    auto is_register = [](const Operand& o) {
+        return o.is(Operand::Kind::Sgpr) || o.is(Operand::Kind::Vgpr) || o.is(Operand::Kind::Agpr);
+    };
+    constexpr Range vcc{first_scalar + machine::vcc_lo, 2},
+        scc{static_cast<uint16_t>(first_scalar + LiveSet::scc), 1};
+    for (const Operand& o : inst.src) {
+        if (is_register(o)) read(range(o));
+        if (o.is(Operand::Kind::Special) && o.reg == scc_operand) read(scc);
+        if (o.is(Operand::Kind::Special) && o.reg == vccz) read(vcc);
+    }
+    if (t.reads_scc) read(scc);
+    if (t.reads_vcc) read(vcc);
+    const bool whole = !t.partial && inst.variant != Variant::Dpp &&
+                       inst.variant != Variant::Sdwa && !(inst.op_sel & 8);
+    for (const Operand& o : inst.dst) {
+        if (!is_register(o)) continue;
+        // SDWA and DPP compares write their mask whole.
+        if (o.is(Operand::Kind::Sgpr) ? !t.partial : whole)
+            e.writes[e.write_count++] = range(o);
+        else
+            read(range(o));
+    }
+    if (t.writes_scc) e.writes[e.write_count++] = scc;
+    e.across = t.across || inst.variant == Variant::Dpp;
+    e.exec = exec_effect(inst);
+    return e;
+}
+
+// Backwards over one instruction.
+void Liveness::step(const Effect& e, LiveSet& s) {
+    switch (e.exec) {
+        case Exec::Kept:
+            break;
+        case Exec::Narrowed:  // who is on may be off behind it
+            s.on |= s.off;
+            break;
+        case Exec::Widened:
+            s.off |= s.on;
+            break;
+        case Exec::Changed:
+            s.on |= s.off;
+            s.off = s.on;
+            break;
+    }
+    auto each = [](const Range& r, auto f) {
+        for (uint32_t i = r.first; i < uint32_t{r.first} + r.count; ++i) f(i);
+    };
+    for (uint32_t i = 0; i < e.write_count; ++i)
+        each(e.writes[i], [&](uint32_t r) {
+            if (r >= first_scalar)
+                s.scalars.reset(r - first_scalar);
+            else
+                s.on.reset(r);
+        });
+    for (uint32_t i = 0; i < e.read_count; ++i)
+        each(e.reads[i], [&](uint32_t r) {
+            if (r >= first_scalar) {
+                s.scalars.set(r - first_scalar);
+                return;
+            }
+            s.on.set(r);
+            if (e.across) s.off.set(r);
+        });
+}
+
 void Liveness::scan(uint64_t pc, Node& node, uint32_t& instructions) {
     const std::span<const uint32_t> code = fetch_(pc);
     Inst inst;
-    auto read_scalar = [&](uint32_t r) {
-        if (!node.kill.scalars[r]) node.gen.scalars.set(r);
-    };
-    auto read_vcc = [&] {
-        read_scalar(machine::vcc_lo);
-        read_scalar(machine::vcc_lo + 1);
-    };
-    auto read = [&](const Operand& o) {
-        if (o.is(Operand::Kind::Sgpr))
-            for_each_register(o, read_scalar);
-        else if (vector_register(o))
-            for_each_register(o, [&](uint32_t r) {
-                node.gen.any.set(r);
-                if (!node.kill.lanes[r]) node.gen.lanes.set(r);
-            });
-        else if (o.is(Operand::Kind::Special) && o.reg == scc_operand)
-            node.gen.scc |= !node.kill.scc;
-        else if (o.is(Operand::Kind::Special) && o.reg == vccz)
-            read_vcc();
-    };
     for (size_t at = 0;;) {
-        if (at + 4 > code.size() || ++instructions > max_instructions ||
+        if (at >= code.size() || ++instructions > max_instructions ||
             !decode(target_, code.subspan(at), inst)) {
             node.opaque = true;
             return;
@@ -152,34 +218,11 @@ void Liveness::scan(uint64_t pc, Node& node, uint32_t& instructions) {
         }
         const uint64_t next_pc = pc + at * 4 + inst.size;
         at += inst.size / 4;
-        for (const Operand& o : inst.src) read(o);
-        if (t.reads_scc) node.gen.scc |= !node.kill.scc;
-        if (t.reads_vcc) read_vcc();
-        const bool whole = !t.partial && inst.variant != Variant::Dpp &&
-                           inst.variant != Variant::Sdwa && !(inst.op_sel & 8);
-        bool exec = t.writes_exec;
-        for (const Operand& o : inst.dst) {
-            if (o.is(Operand::Kind::Sgpr) && o.reg + o.dwords > machine::exec_lo) exec = true;
-            // SDWA and DPP compares write their mask whole.
-            const bool kills = o.is(Operand::Kind::Sgpr) ? !t.partial : whole;
-            if (!kills) read(o);
-        }
-        for (const Operand& o : inst.dst) {
-            if (o.is(Operand::Kind::Sgpr) && !t.partial)
-                for_each_register(o, [&](uint32_t r) {
-                    if (!node.gen.scalars[r]) node.kill.scalars.set(r);
-                });
-            else if (vector_register(o) && whole && !node.exec_changes)
-                for_each_register(o, [&](uint32_t r) {
-                    if (!node.gen.lanes[r]) node.kill.lanes.set(r);
-                });
-        }
-        node.exec_changes |= exec;
-        if (t.writes_scc && !node.gen.scc) node.kill.scc = true;
         if (t.ends) {
             node.opaque = keep_at_end_;
             return;
         }
+        node.code.push_back(effect_of(inst));
         if (t.branch) {
             const auto offset = int64_t{static_cast<int16_t>(inst.words[0] & 0xffff)} * 4;
             node.next[node.next_count++] = next_pc + static_cast<uint64_t>(offset);
@@ -219,13 +262,9 @@ const LiveSet& Liveness::at(uint64_t pc) {
                 const auto known = known_.find(node.next[k]);
                 out |= known != known_.end() ? known->second : nodes[index[node.next[k]]].in;
             }
-            LiveSet in = node.gen;
-            in.scalars |= out.scalars & ~node.kill.scalars;
-            in.scc |= out.scc && !node.kill.scc;
-            in.any |= out.any;
-            in.lanes |= (node.exec_changes ? out.any : out.lanes) & ~node.kill.lanes;
-            if (in == node.in) continue;
-            node.in = in;
+            for (size_t k = node.code.size(); k-- > 0;) step(node.code[k], out);
+            if (out == node.in) continue;
+            node.in = out;
             changed = true;
         }
     }

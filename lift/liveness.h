@@ -4,6 +4,7 @@
 // undecodable word or a limit counts as read.
 #pragma once
 
+#include <array>
 #include <bitset>
 #include <cstdint>
 #include <functional>
@@ -18,11 +19,11 @@
 namespace wj::lift {
 
 struct LiveSet {
-    std::bitset<128> scalars;  // by operand encoding; only s0-s101 and VCC are ever dead
-    bool scc = false;
-    // VGPR rows, then AccVGPR rows. `lanes`: may be read in lanes that EXEC holds at this point;
-    // `any`: may be read in some lane (EXEC may have been widened before).
-    std::bitset<512> lanes, any;
+    static constexpr size_t scc = 128;
+    std::bitset<129> scalars;  // by operand encoding, and SCC; only s0-s101, VCC and SCC ever die
+    // VGPR rows, then AccVGPR rows, that may be read in lanes that are on at this point, and in
+    // lanes that are off (when EXEC has been widened, or by instructions that look across lanes).
+    std::bitset<512> on, off;
 
     static LiveSet all();
     LiveSet& operator|=(const LiveSet& o);
@@ -42,14 +43,31 @@ public:
     void forget() { known_.clear(); }
 
 private:
-    struct Node {
-        LiveSet gen, kill, in;
-        bool exec_changes = false, opaque = false;
+    // What one instruction reads and overwrites. Numbers: rows, then 512 + scalar.
+    struct Range {
+        uint16_t first;
+        uint8_t count;
+    };
+    enum class Exec : uint8_t { Kept, Narrowed, Widened, Changed };
+    struct Effect {
+        std::array<Range, 11> reads;
+        std::array<Range, 3> writes;
+        uint8_t read_count = 0, write_count = 0;
+        bool across = false;  // reads lanes that are off, too
+        Exec exec = Exec::Kept;
+    };
+    struct Node {  // straight code up to the next branch
+        std::vector<Effect> code;
+        LiveSet in;
+        bool opaque = false;  // goes on somewhere unknown
         uint64_t next[2] = {};
         uint32_t next_count = 0;
     };
     const LiveSet& at(uint64_t pc);
     void scan(uint64_t pc, Node& node, uint32_t& instructions);
+    static Exec exec_effect(const Inst& inst);
+    static Effect effect_of(const Inst& inst);
+    static void step(const Effect& effect, LiveSet& s);
 
     const Target& target_;
     const Fetch fetch_;

@@ -266,10 +266,9 @@ void State::write_all(uint32_t row, Value v) {
 // ---- block ends
 // ----------------------------------------------------------------------------------
 
-// Lanes outside EXEC may be read when EXEC is wider again.
 bool State::dead(uint32_t row, const Row& r, const LiveSet& after) {
-    if (!after.any[row]) return true;
-    if (after.lanes[row]) return false;
+    if (after.on[row]) return false;
+    if (!after.off[row]) return true;
     return r.mask == no_value || r.base != no_value ? is_full(exec()) : covers(exec(), r.mask);
 }
 
@@ -303,7 +302,7 @@ void State::flush(const LiveSet* after) {
             append(Op::SetS32, {get32(reg)}, reg, 0);
         }
     }
-    if (scc_dirty_ && (!after || after->scc)) append(Op::SetScc, {scc_}, 0, 0);
+    if (scc_dirty_ && (!after || after->scalars[LiveSet::scc])) append(Op::SetScc, {scc_}, 0, 0);
     scc_dirty_ = false;
 }
 
