@@ -82,7 +82,7 @@ void CodeCache::invalidate(uint64_t begin, uint64_t end) {
             bool gone = true;
             for (BlockRecord*& block : it->second) {
                 if (!block) continue;
-                if (block->pc >= end || block->end_pc <= begin) {
+                if (block->begin_pc >= end || block->end_pc <= begin) {
                     gone = false;
                     continue;
                 }

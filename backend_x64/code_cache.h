@@ -25,7 +25,7 @@ struct SpaceKey {
 };
 
 struct BlockRecord {
-    uint64_t pc = 0, end_pc = 0;
+    uint64_t pc = 0, begin_pc = 0, end_pc = 0;
     bool full = false;
     uint32_t guest_count = 0;
     const uint8_t* host = nullptr;  // executable view

@@ -158,6 +158,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
         }
         BlockRecord record;
         record.pc = pc;
+        record.begin_pc = block.begin_pc;
         record.end_pc = block.end_pc;
         record.full = full;
         record.guest_count = block.guest_count;

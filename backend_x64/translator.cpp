@@ -37,17 +37,7 @@ public:
         options.handler = handler_;
         options.liveness = &liveness_;
         ctx_ = wave.ctx;
-        const std::span<const uint32_t> code = fetch(*ctx_, request.pc, words_);
-        ir::Block block = lift::lift_block(options, request.pc, code, insts_);
-        if (!request.exec_full || !block.exec_changed ||
-            block.term.kind != ir::Terminator::Kind::Branch ||
-            (block.term.target != request.pc && block.term.next != request.pc))
-            return block;
-        // A loop that runs while lanes are left: better chunk by chunk for any EXEC than as a whole
-        // while all lanes are on.
-        options.exec_full = false;
-        ir::Block any = lift::lift_block(options, request.pc, code, insts_);
-        return find_divergent_loop(any) ? any : block;
+        return lift_for_translation(options, request.pc, code_, insts_);
     }
 
     void forget() override { liveness_.forget(); }
@@ -83,11 +73,26 @@ private:
     interp::Handler (*handler_)(Opcode);
     lift::InstStore insts_;
     std::vector<uint32_t> words_, ahead_;
+    const lift::Fetch code_ = [this](uint64_t pc) { return fetch(*ctx_, pc, words_); };
     const machine::ExecContext* ctx_ = nullptr;  // of the block being lifted
     lift::Liveness liveness_;
 };
 
 }  // namespace
+
+ir::Block lift_for_translation(lift::Options options, uint64_t pc, const lift::Fetch& fetch,
+                               lift::InstStore& store) {
+    ir::Block block = lift::lift_block(options, pc, fetch, store);
+    if (!block.exec_changed || block.term.kind != ir::Terminator::Kind::Branch ||
+        (block.term.target != pc && block.term.next != pc))
+        return block;
+    // A loop that runs while lanes are left: better chunk by chunk for any EXEC than as a whole
+    // while all lanes are on.
+    options.exec_full = false;
+    options.lane_masks = true;
+    ir::Block any = lift::lift_block(options, pc, fetch, store);
+    return find_divergent_loop(any) ? any : block;
+}
 
 Result<std::unique_ptr<machine::Engine>> make_translator(const Target& target, Isa isa,
                                                          const TranslatorOptions& options) {

@@ -6,6 +6,7 @@
 
 #include "common/status.h"
 #include "frontend/target.h"
+#include "lift/lift.h"
 #include "machine/engine.h"
 
 namespace wj::x64 {
@@ -26,5 +27,10 @@ struct TranslatorOptions {
 // Fails with HostError when the host lacks the ISA or forbids executable mappings.
 Result<std::unique_ptr<machine::Engine>> make_translator(const Target& target, Isa isa,
                                                          const TranslatorOptions& options = {});
+
+// The IR that the translators make of the block at pc: lift_block(), except that a loop which runs
+// while lanes are left is lifted so that it can run chunk by chunk.
+ir::Block lift_for_translation(lift::Options options, uint64_t pc, const lift::Fetch& fetch,
+                               lift::InstStore& store);
 
 }  // namespace wj::x64

@@ -16,6 +16,10 @@ bool nothing(Lifter&, const Inst&) {
 }
 
 bool branch(Lifter& l, const Inst& i) {
+    if (l.in_arm()) {  // part of the way to where the arm ends
+        l.next_pc = branch_target(l, i);
+        return true;
+    }
     l.end({.kind = Kind::Jump, .target = branch_target(l, i)});
     return true;
 }
@@ -40,6 +44,10 @@ template <uint32_t reg, bool zero>
 bool branch_pair(Lifter& l, const Inst& i) {
     branch_if(l, i, l.emit(zero ? Op::UCmpEq64 : Op::UCmpNe64, {l.s.get64(reg), l.s.const64(0)}));
     return true;
+}
+
+bool branch_execz(Lifter& l, const Inst& i) {
+    return l.begin_arm(branch_target(l, i)) || branch_pair<machine::exec_lo, true>(l, i);
 }
 
 bool endpgm(Lifter& l, const Inst&) {
@@ -118,7 +126,7 @@ constexpr Entry entries[] = {
     {Opcode::s_cbranch_scc1, branch_scc<true>},
     {Opcode::s_cbranch_vccz, branch_pair<machine::vcc_lo, true>},
     {Opcode::s_cbranch_vccnz, branch_pair<machine::vcc_lo, false>},
-    {Opcode::s_cbranch_execz, branch_pair<machine::exec_lo, true>},
+    {Opcode::s_cbranch_execz, branch_execz},
     {Opcode::s_cbranch_execnz, branch_pair<machine::exec_lo, false>},
     {Opcode::s_cbranch_i_fork, jump_by_handler},
     {Opcode::s_cbranch_g_fork, jump_by_handler},

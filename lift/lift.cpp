@@ -187,6 +187,7 @@ void Lifter::call(const Inst& inst, bool keep_exec) {
         exit(machine::ExitKind::Unimplemented, pc, "instruction is not implemented");
         return;
     }
+    if (in_arm()) return abandon_arms();
     s.flush();
     store.push_back(inst);
     // A handler is void(Wave&, const Inst&): a reference is passed like a pointer.
@@ -267,36 +268,38 @@ void Lifter::lift(const Inst& inst) {
 // ---- blocks
 // ----------------------------------------------------------------------------------------------
 
-ir::Block lift_block(const Options& options, uint64_t pc, std::span<const uint32_t> code,
-                     InstStore& store) {
-    ir::Block block;
-    block.pc = block.end_pc = pc;
+// One attempt; false when an arm turned out not to be one.
+static bool lift_once(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store,
+                      std::vector<uint64_t>& no_arms, ir::Block& block) {
+    block.pc = block.begin_pc = block.end_pc = pc;
     block.exec_full = options.exec_full;
     block.guest_pcs.push_back(pc);
-    Lifter l(options, block, store);
-    if (code.empty()) l.exit(machine::ExitKind::MemoryFault, pc, "no executable memory");
+    Lifter l(options, fetch, block, store, no_arms);
     Inst inst;
-    for (size_t at = 0; !l.ended;) {
-        l.pc = pc + at * 4;
+    l.next_pc = pc;
+    while (!l.ended) {
+        l.pc = l.next_pc;
+        l.end_arms();
         if (block.guest_count) block.guest_pcs.push_back(l.pc);
-        if (block.guest_count >= options.max_instructions || at + 3 > code.size()) {
-            // Too long, or the end of the readable code: go on in a block of its own, unless
-            // nothing was lifted.
-            if (block.guest_count) {
-                l.end({.kind = ir::Terminator::Kind::Jump, .target = l.pc});
-                break;
-            }
-        }
-        if (!decode(*options.target, code.subspan(at), inst)) {
+        const std::span<const uint32_t> code = l.code_at(l.pc);
+        if (block.guest_count && (block.guest_count >= options.max_instructions || code.empty())) {
+            // Too long, or the end of the readable code: go on in a block of its own.
+            l.end({.kind = ir::Terminator::Kind::Jump, .target = l.pc});
+        } else if (code.empty()) {
+            l.exit(machine::ExitKind::MemoryFault, l.pc, "no executable memory");
+        } else if (!decode(*options.target, code, inst)) {
             l.exit(machine::ExitKind::IllegalInstruction, l.pc,
                    "the target has no such instruction");
-            break;
+        } else {
+            l.next_pc = l.pc + inst.size;
+            ++block.guest_count;
+            block.begin_pc = std::min(block.begin_pc, l.pc);
+            block.end_pc = std::max(block.end_pc, l.next_pc);
+            l.lift(inst);
+            if (l.in_arm()) l.check_arms();
         }
-        l.next_pc = l.pc + inst.size;
-        at += inst.size / 4;
-        ++block.guest_count;
-        block.end_pc = l.next_pc;
-        l.lift(inst);
+        if (l.ended && l.in_arm()) l.abandon_arms();
+        if (l.abandoned()) return false;
     }
     if (options.liveness && !(options.mode & machine::mode::gpr_idx_en) && !block.mode_changed) {
         const LiveSet after = options.liveness->after(block.term);
@@ -306,7 +309,17 @@ ir::Block lift_block(const Options& options, uint64_t pc, std::span<const uint32
     }
     block.exec_changed = l.s.exec_written();
     ir::eliminate_dead(block);
-    return block;
+    return true;
+}
+
+ir::Block lift_block(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store) {
+    std::vector<uint64_t> no_arms;
+    const size_t stored = store.size();
+    for (;;) {
+        ir::Block block;
+        if (lift_once(options, pc, fetch, store, no_arms, block)) return block;
+        store.resize(stored);
+    }
 }
 
 }  // namespace wj::lift

@@ -24,6 +24,8 @@ struct Options {
     // The interpreter's handler of an opcode, for instructions that are not lowered; null =
     // refused.
     void (*(*handler)(Opcode))(machine::Wave&, const Inst&) = nullptr;
+    // Bitwise operations on scalar register pairs are lane mask operations, done chunk by chunk.
+    bool lane_masks = false;
     // Leaves out writes that nobody reads; null = every register is written.
     Liveness* liveness = nullptr;
 };
@@ -31,9 +33,8 @@ struct Options {
 // Guest instructions that calls refer to; must outlive the translated code. Addresses are stable.
 using InstStore = std::deque<Inst>;
 
-// `code` holds the words from `pc` on (at most 4 KiB are looked at). Never fails: undecodable bytes
-// become an Exit terminator (IllegalInstruction), an empty span a MemoryFault with Access::Execute.
-ir::Block lift_block(const Options& options, uint64_t pc, std::span<const uint32_t> code,
-                     InstStore& store);
+// Never fails: undecodable bytes become an Exit terminator (IllegalInstruction), code that cannot
+// be fetched (an empty span) a MemoryFault with Access::Execute.
+ir::Block lift_block(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store);
 
 }  // namespace wj::lift

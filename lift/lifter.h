@@ -33,8 +33,15 @@ std::span<const Entry> atomic_entries();
 
 class Lifter {
 public:
-    Lifter(const Options& options, ir::Block& block, InstStore& store)
-        : options(options), block(block), store(store), s(block, options.exec_full) {}
+    // no_arms: branches (PCs) that were found not to be lifted as arms; grows.
+    Lifter(const Options& options, const Fetch& fetch, ir::Block& block, InstStore& store,
+           std::vector<uint64_t>& no_arms)
+        : options(options),
+          block(block),
+          store(store),
+          s(block, options.exec_full),
+          fetch_(fetch),
+          no_arms_(no_arms) {}
 
     const Options& options;
     ir::Block& block;
@@ -99,10 +106,35 @@ public:
     void call(const Inst& inst, bool keep_exec);
     void lift(const Inst& inst);
 
+    // ---- arms.cpp ----
+    std::span<const uint32_t> code_at(uint64_t at);
+    // At s_cbranch_execz: true when what lies between it and its target becomes part of the block.
+    bool begin_arm(uint64_t target);
+    bool in_arm() const { return !arms_.empty(); }
+    void end_arms();
+    void check_arms();
+    // The block must be lifted again with this branch as a branch.
+    void abandon(uint64_t branch);
+    void abandon_arms() { abandon(arms_.front().branch); }
+    bool abandoned() const { return abandoned_; }
+
     // Makes raw(inst.src[0]) the lane-shuffled source; false = not expressible.
     bool begin_dpp(const Inst& inst);
 
 private:
+    struct Arm {
+        uint64_t branch, target;
+        Value exec;  // mask at the branch
+        State::Snapshot before;
+    };
+    bool arrives(uint64_t from, uint64_t target, size_t depth, uint32_t& left);
+
+    const Fetch& fetch_;
+    std::span<const uint32_t> window_;
+    uint64_t window_pc_ = 0;
+    std::vector<Arm> arms_;
+    std::vector<uint64_t>& no_arms_;
+    bool abandoned_ = false;
     const Operand* current_dpp_ = nullptr;
     Value dpp_source_ = no_value, dpp_valid_ = no_value;  // shuffled source; lanes that are written
     bool registers_ok(const Inst& inst) const;

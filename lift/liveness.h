@@ -30,10 +30,11 @@ struct LiveSet {
     bool operator==(const LiveSet&) const = default;
 };
 
+// The words from a PC on, as far as they are readable (a few KiB); valid until the next call.
+using Fetch = std::function<std::span<const uint32_t>(uint64_t pc)>;
+
 class Liveness {
 public:
-    // The words from a PC on, as far as they are readable (a few KiB); valid until the next call.
-    using Fetch = std::function<std::span<const uint32_t>(uint64_t pc)>;
     // keep_at_end: s_endpgm reads every register (for those who look at finished waves).
     Liveness(const Target& target, Fetch fetch, bool keep_at_end)
         : target_(target), fetch_(std::move(fetch)), keep_at_end_(keep_at_end) {}

@@ -35,7 +35,8 @@ bool logic32(Lifter& l, const Inst& i) {
 
 // A lane mask that a region has computed stays a mask: bitwise operations do not leave the region.
 bool is_mask(Lifter& l, Value v) {
-    return l.s.inst(v).op == Op::BitsOf;
+    const Op op = l.s.inst(v).op;
+    return op == Op::BitsOf || (l.options.lane_masks && op == Op::GetS64);
 }
 
 Value not64(Lifter& l, Value a) {

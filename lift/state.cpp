@@ -81,6 +81,10 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
             if (is_full(a[0]) || covers(a[0], a[1])) return a[1];
             if (is_full(a[1]) || covers(a[1], a[0])) return a[0];
             break;
+        case Op::MaskOr:
+            if (covers(a[0], a[1])) return a[0];
+            if (covers(a[1], a[0])) return a[1];
+            break;
         case Op::MaskNot:
             if (op_of(a[0]) == Op::MaskNot) return arg_of(a[0], 0);
             break;
@@ -208,15 +212,99 @@ Value State::scc() {
     return scc_;
 }
 
+// The mask when the lanes of `lanes` are none.
+Value State::without(Value mask, Value lanes, uint32_t depth) {
+    const Value none = mask_of(const64(0));
+    if (covers(lanes, mask)) return none;
+    if (depth-- == 0) return mask;
+    const ir::Inst i = inst(mask);
+    if (i.op != Op::MaskAnd && i.op != Op::MaskOr && i.op != Op::MaskAndNot && i.op != Op::MaskXor)
+        return mask;
+    const Value a = without(i.args[0], lanes, depth), b = without(i.args[1], lanes, depth);
+    switch (i.op) {
+        case Op::MaskAnd:
+            if (a == none || b == none) return none;
+            break;
+        case Op::MaskAndNot:
+            if (a == none || b == none) return a;
+            break;
+        default:
+            if (a == none) return b;
+            if (b == none) return a;
+            break;
+    }
+    return emit(i.op, {a, b});
+}
+
+bool State::merge(const Snapshot& before, Value exec) {
+    const std::array<Scalar, 128> now = scalars_;
+    auto changed = [&](uint32_t reg) {
+        const Scalar &x = before.scalars[reg], &y = now[reg];
+        if (!y.dirty) return false;
+        if (!x.dirty) return true;
+        return x.pair != no_value && y.pair != no_value ? x.pair != y.pair || x.half != y.half
+                                                        : x.v32 != y.v32;
+    };
+    Value some = no_value;  // any lane
+    auto any_lane = [&] {
+        if (some == no_value) some = emit(Op::UCmpNe64, {bits_of(exec), const64(0)});
+        return some;
+    };
+    scalars_ = before.scalars;
+    std::array<Scalar, 128> merged = now;
+    for (uint32_t reg = 0; reg < 128; ++reg) {
+        if (!changed(reg)) continue;
+        const Scalar& y = now[reg];
+        if (reg < 127 && y.pair != no_value && y.half == 0 && now[reg + 1].dirty &&
+            now[reg + 1].pair == y.pair && now[reg + 1].half == 1) {
+            const Value old = get64(reg);
+            if (inst(y.pair).op == Op::BitsOf &&
+                without(inst(y.pair).args[0], exec) == without(mask_of(old), exec)) {
+                ++reg;
+                continue;
+            }
+            if (reg == machine::exec_lo) return false;
+            const Value v = emit(Op::USelect64, {any_lane(), y.pair, old});
+            merged[reg] = {.v32 = no_value, .pair = v, .half = 0, .dirty = true};
+            merged[reg + 1] = {.v32 = no_value, .pair = v, .half = 1, .dirty = true};
+            ++reg;
+            continue;
+        }
+        if (reg >= machine::exec_lo) return false;
+        const Value old = get32(reg);
+        scalars_[reg] = y;
+        const Value v = emit(Op::USelect32, {any_lane(), get32(reg), old});
+        merged[reg] = {.v32 = v, .pair = no_value, .half = 0, .dirty = true};
+    }
+    scalars_ = merged;
+    if (scc_dirty_ && !(before.scc_dirty && before.scc == scc_)) {
+        const Value old = before.scc != no_value ? before.scc : emit(Op::GetScc, {});
+        scc_ = emit(Op::USelect32, {any_lane(), scc_, old});
+    }
+    return true;
+}
+
 // ---- rows
 // ----------------------------------------------------------------------------------------
 
-bool State::covers(Value mask, Value subset) const {
-    if (mask == no_value || mask == subset) return true;
-    const ir::Inst& i = block_.insts[subset];
-    if (i.op == Op::MaskAnd) return covers(mask, i.args[0]) || covers(mask, i.args[1]);
-    if (i.op == Op::MaskAndNot) return covers(mask, i.args[0]);
-    return false;
+bool State::covers(Value mask, Value subset, uint32_t depth) const {
+    if (mask == no_value || mask == subset || is_full(mask)) return true;
+    if (depth-- == 0) return false;
+    const ir::Inst &i = block_.insts[subset], &m = block_.insts[mask];
+    switch (i.op) {
+        case Op::MaskAnd:
+            if (covers(mask, i.args[0], depth) || covers(mask, i.args[1], depth)) return true;
+            break;
+        case Op::MaskAndNot:
+            if (covers(mask, i.args[0], depth)) return true;
+            break;
+        case Op::MaskOr:
+            return covers(mask, i.args[0], depth) && covers(mask, i.args[1], depth);
+        default:
+            break;
+    }
+    return m.op == Op::MaskOr &&
+           (covers(m.args[0], subset, depth) || covers(m.args[1], subset, depth));
 }
 
 // The row's value in every lane.
@@ -229,6 +317,7 @@ Value State::whole(uint32_t row, Row& r) {
 
 Value State::read(uint32_t row) {
     Row& r = rows_[row];
+    if (r.inner != no_value && covers(r.inner_mask, exec())) return r.inner;
     if (r.value != no_value && covers(r.mask, exec())) return r.value;
     return read_all(row);
 }
@@ -250,6 +339,15 @@ void State::write(uint32_t row, Value v) {
         r = {.value = v, .mask = e, .base = no_value, .dirty = true};
     } else if (r.mask != no_value && covers(e, r.mask)) {
         r = {.value = v, .mask = e, .base = r.base, .dirty = true};
+    } else if (r.mask != no_value && covers(r.mask, e)) {
+        const Value outer = r.inner_mask == e ? r.outer : r.value;
+        r = {.value = select(e, v, outer),
+             .mask = r.mask,
+             .base = r.base,
+             .dirty = true,
+             .inner = v,
+             .inner_mask = e,
+             .outer = outer};
     } else {
         // An unchanged row may stay in memory for the other lanes.
         const Value base = r.dirty ? whole(row, r) : no_value;

@@ -36,6 +36,9 @@ public:
     bool is_full(Value mask) const;
     const ir::Inst& inst(Value v) const { return block_.insts[v]; }
 
+    // True when `mask` (no_value = all) is known to hold every lane of `subset`.
+    bool covers(Value mask, Value subset, uint32_t depth = 4) const;
+
     // ---- scalar registers, by operand encoding ----
     Value get32(uint32_t reg);
     Value get64(uint32_t reg);
@@ -56,6 +59,22 @@ public:
     void write_all(uint32_t row, Value v);  // every lane
     Value pack(Value lo, Value hi) { return emit(Op::Pack64, {lo, hi}); }
 
+    // ---- code that may have been jumped over ----
+    struct Scalar {
+        Value v32 = no_value, pair = no_value;  // pair: this register is half `half` of a U64 value
+        uint8_t half = 0;
+        bool dirty = false;
+    };
+    struct Snapshot {
+        std::array<Scalar, 128> scalars;
+        Value scc = no_value;
+        bool scc_dirty = false;
+    };
+    Snapshot snapshot() const { return {scalars_, scc_, scc_dirty_}; }
+    // The scalar registers where two ways meet: `before` if the lanes of mask `exec` are none, else
+    // what they are now. False when EXEC itself would have to be chosen.
+    bool merge(const Snapshot& before, Value exec);
+
     // Writes every changed register to the wave (block end, before a call).
     // after: what is read later; null = everything.
     void flush(const LiveSet* after = nullptr);
@@ -63,16 +82,13 @@ public:
     void forget(bool keep_exec);
 
 private:
-    struct Scalar {
-        Value v32 = no_value, pair = no_value;  // pair: this register is half `half` of a U64 value
-        uint8_t half = 0;
-        bool dirty = false;
-    };
     struct Row {
         Value value = no_value;
         Value mask = no_value;  // lanes for which value holds; no_value = all
         Value base = no_value;  // value of the other lanes; no_value = what the row holds in memory
         bool dirty = false;
+        // Written in fewer lanes after that: value = inner_mask ? inner : outer.
+        Value inner = no_value, inner_mask = no_value, outer = no_value;
     };
     struct Key {
         Op op;
@@ -86,8 +102,7 @@ private:
     };
     Value append(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux);
     Value fold(Op op, const std::array<Value, 4>& a, uint64_t imm);
-    bool covers(Value mask,
-                Value subset) const;  // mask (no_value = all) holds every lane of subset
+    Value without(Value mask, Value lanes, uint32_t depth = 6);
     Value whole(uint32_t row, Row& r);
     bool dead(uint32_t row, const Row& r, const LiveSet& after);
 

@@ -46,7 +46,8 @@ std::span<const uint32_t> KernelBlocks::code_at(uint64_t pc) const {
 ir::Block KernelBlocks::block_at(uint64_t pc, bool exec_full, uint32_t max_instructions) {
     options_.exec_full = exec_full;
     options_.max_instructions = max_instructions;
-    return lift::lift_block(options_, pc, code_at(pc), insts_);
+    return x64::lift_for_translation(
+        options_, pc, [this](uint64_t at) { return code_at(at); }, insts_);
 }
 
 void KernelBlocks::each_block(bool exec_full, const std::function<void(const ir::Block&)>& body) {

@@ -326,11 +326,11 @@ void Comparison::change_dead_registers(machine::Wave& w, const std::vector<uint3
     constexpr uint32_t change = 0x5ac31e97;
     for (uint32_t r = 0; r < 108; ++r)  // s0-s101 and VCC: the others never count as dead
         if (!live.scalars[r] && (r < 102 || r >= machine::vcc_lo)) w.sgpr[r] ^= change;
-    if (!live.scc) w.scc ^= 1;
+    if (!live.scalars[lift::LiveSet::scc]) w.scc ^= 1;
     for (uint32_t r = 0; r < vgprs + w.agpr_count; ++r) {
         const uint32_t at = r < vgprs ? r : 256 + r - vgprs;
         for (uint32_t lane = 0; lane < 64; ++lane)
-            if (!(w.exec() >> lane & 1 ? live.lanes[at] : live.any[at]))
+            if (!(w.exec() >> lane & 1 ? live.on[at] : live.off[at]))
                 w.vgpr[r * 64 + lane] ^= change;
     }
 }

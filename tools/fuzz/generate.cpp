@@ -197,7 +197,10 @@ bool Generator::simple(const Inst& inst) const {
     std::array<uint32_t, 5> code;
     code.fill(s_endpgm);
     std::copy_n(inst.words.begin(), inst.size / 4, code.begin());
-    return lift::lift_block(options, 0x1000, code, store).calls.empty();
+    const auto fetch = [&](uint64_t pc) {
+        return std::span<const uint32_t>(code).subspan((pc - 0x1000) / 4);
+    };
+    return lift::lift_block(options, 0x1000, fetch, store).calls.empty();
 }
 
 std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {

@@ -1,0 +1,116 @@
+// Short code that s_cbranch_execz jumps over is lifted as if the branch were not there: without
+// lanes it changes no vector register and no memory, and the scalar registers it writes keep their
+// old values when EXEC was zero. What is lifted so ("an arm") becomes part of its block, which then
+// may be a loop's whole body.
+#include <algorithm>
+
+#include "frontend/decode.h"
+#include "lift/lifter.h"
+
+namespace wj::lift {
+namespace {
+
+constexpr uint32_t max_arm = 32;  // instructions, nested arms included
+constexpr size_t max_depth = 4;
+
+bool contains(std::string_view name, std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view p) { return name.find(p) != name.npos; });
+}
+
+// Goes elsewhere, or has an effect that EXEC does not hold back.
+bool moves_on_its_own(const Inst& inst) {
+    const std::string_view n = op_info(inst.op).name;
+    switch (inst.format) {
+        case Format::SMEM:  // may fault
+        case Format::EXP:
+        case Format::MIMG:
+        case Format::VINTRP:
+            return true;
+        case Format::SOPP:
+            return inst.op != Opcode::s_nop && inst.op != Opcode::s_waitcnt;
+        case Format::SOPK:
+        case Format::SOP1:
+        case Format::SOP2:
+            return contains(
+                n, {"setreg", "getreg", "call", "pc_b64", "rfe", "join", "fork", "gpr_idx"});
+        case Format::DS:
+            return inst.gds || contains(n, {"gws", "ordered", "append", "consume"});
+        default:
+            return contains(n, {"writelane", "mfma", "smfmac", "accvgpr", "permlane"});
+    }
+}
+
+uint64_t target_of(const Inst& inst, uint64_t next_pc) {
+    return next_pc +
+           static_cast<uint64_t>(int64_t{static_cast<int16_t>(inst.words[0] & 0xffff)} * 4);
+}
+
+}  // namespace
+
+std::span<const uint32_t> Lifter::code_at(uint64_t at) {
+    const uint64_t end = window_pc_ + window_.size() * 4;
+    // The longest instruction has four words.
+    if (at < window_pc_ || at >= end || end - at < 16) {
+        window_pc_ = at;
+        window_ = fetch_(at);
+    }
+    return window_.subspan((at - window_pc_) / 4);
+}
+
+// True when the code from `from` on arrives at `target` within `left` instructions, on the way that
+// leaves no s_cbranch_execz, and does nothing that EXEC does not hold back.
+bool Lifter::arrives(uint64_t from, uint64_t target, size_t depth, uint32_t& left) {
+    Inst inst;
+    for (uint64_t at = from; at != target;) {
+        if (left-- == 0) {
+            left = 0;
+            return false;
+        }
+        if (!decode(*options.target, code_at(at), inst) || inst.illegal_operand) return false;
+        const uint64_t after = at + inst.size;
+        if (inst.op == Opcode::s_branch) {
+            at = target_of(inst, after);
+        } else if (inst.op == Opcode::s_cbranch_execz) {
+            const uint64_t inner = target_of(inst, after);
+            if (depth + 1 >= max_depth || !arrives(after, inner, depth + 1, left)) return false;
+            at = inner;
+        } else if (moves_on_its_own(inst)) {
+            return false;
+        } else {
+            at = after;
+        }
+    }
+    return true;
+}
+
+bool Lifter::begin_arm(uint64_t target) {
+    if (std::find(no_arms_.begin(), no_arms_.end(), pc) != no_arms_.end()) return false;
+    uint32_t left = max_arm;
+    if (arms_.size() >= max_depth || block.guest_count + max_arm >= options.max_instructions ||
+        !arrives(next_pc, target, arms_.size(), left))
+        return false;
+    arms_.push_back({pc, target, s.exec(), s.snapshot()});
+    return true;
+}
+
+void Lifter::end_arms() {
+    while (!arms_.empty() && arms_.back().target == pc && !abandoned_) {
+        const Arm arm = std::move(arms_.back());
+        arms_.pop_back();
+        if (!s.merge(arm.before, arm.exec)) abandon(arm.branch);
+    }
+}
+
+// After an instruction inside arms: no lane may have come on.
+void Lifter::check_arms() {
+    for (const Arm& arm : arms_)
+        if (!s.covers(arm.exec, s.exec())) return abandon(arms_.front().branch);
+}
+
+void Lifter::abandon(uint64_t branch) {
+    abandoned_ = true;
+    no_arms_.push_back(branch);
+}
+
+}  // namespace wj::lift
