@@ -88,7 +88,6 @@ private:
                 case Class::Cross:
                 case Class::Call:
                 case Class::LaneAtomic:
-                case Class::LaneAtomic:
                     return false;
                 case Class::LaneStore:
                     if (i.op != Op::StoreScratch) return false;
