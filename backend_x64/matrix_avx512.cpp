@@ -19,6 +19,14 @@ using interp::u32;
 // Tiles of eight rows and 32 columns, or of 16 columns when the matrix has no more: the FMA units'
 // latency wants at least eight sums.
 struct MatrixKernel512 {
+    WJ_AVX512 static void load_bf16(const u32* row, u32 shift, float* out) {
+        typedef u32 Words __attribute__((vector_size(64)));
+        for (u32 j = 0; j < machine::lanes; j += 16) {
+            const Words x = Words(_mm512_loadu_si512(row + j));
+            _mm512_storeu_si512(out + j, __m512i(shift ? x & 0xffff0000u : x << 16));
+        }
+    }
+
     template <class T, u32 M, u32 N, u32 K, u32 Blocks>
     WJ_AVX512 static void run(const T* a, const T* b, const T* c, const uint16_t* c_row, T* d,
                               const uint16_t* d_row) {
@@ -39,6 +47,7 @@ struct MatrixKernel512 {
                 s61 = _mm512_loadu_ps(c + c_row[i + 6] + 16);
                 s71 = _mm512_loadu_ps(c + c_row[i + 7] + 16);
             }
+#pragma GCC unroll 8
             for (u32 k = 0; k < K; ++k) {
                 const T* const f = a + interp::matrix_offset(M, K, Blocks, k) + i;
                 const T* const row = b + interp::matrix_offset(N, K, Blocks, k);

@@ -2,30 +2,6 @@
 
 namespace wj::gf {
 
-namespace {
-
-// f64 -> f32 rounded to odd: truncated, and the last bit set when anything was lost.
-float to_float_odd(double x) {
-    float f = to_float(x);
-    const double back = to_double(f);
-    if (back == x || is_nan(x)) return f;
-    uint32_t b = to_bits(f);
-    const bool too_big =
-        std::bit_cast<uint64_t>(absolute(back)) > std::bit_cast<uint64_t>(absolute(x));
-    if (too_big) b -= 1;  // towards zero; from infinity to the largest finite value
-    return from_bits<float>(b | 1);
-}
-
-double pow2(int e) {
-    return from_bits<double>(static_cast<uint64_t>(e + 1023) << 52);
-}
-
-}  // namespace
-
-Half to_half(double x) {
-    return to_half(to_float_odd(x));
-}
-
 float from_int(int32_t x) {
     float r;
     asm("vcvtsi2ssl %1, %0, %0" : "=x"(r) : "r"(x), "0"(0.0f));
@@ -37,21 +13,12 @@ float from_uint(uint32_t x) {
     return r;
 }
 
-float ldexp(float x, int32_t e) {
-    // f64 holds every product exactly: 24 bits, exponents to 2^-149-300.
-    return to_float(mul(to_double(x), pow2(e > 400 ? 400 : e < -400 ? -400 : e)));
-}
-
-double ldexp(double x, int32_t e) {
+double ldexp_far(double x, int32_t e) {
     // Steps of 2^-969 keep 53 bits above the denormal range, so that only the last step rounds.
     int n = e > 2200 ? 2200 : e < -2200 ? -2200 : e;
     for (; n > 1023; n -= 1023) x = mul(x, pow2(1023));
     for (; n < -1022; n += 969) x = mul(x, pow2(-969));
     return mul(x, pow2(n));
-}
-
-Half ldexp(Half x, int32_t e) {
-    return to_half(mul(to_double(to_float(x)), pow2(e > 100 ? 100 : e < -100 ? -100 : e)));
 }
 
 namespace {
@@ -112,7 +79,7 @@ Half fract(Half x) {
 // The manual's cases. Where it is ambiguous the scale is the one that makes the quotient right
 // (docs/errata.md).
 template <class T>
-T div_scale(const FloatMode& m, T s0, T s1, T s2, bool& vcc) {
+T div_scale_far(const FloatMode& m, T s0, T s1, T s2, bool& vcc) {
     constexpr bool f32 = std::is_same_v<T, float>;
     constexpr int scale = f32 ? 64 : 128;
     constexpr int huge = f32 ? 96 : 768;
@@ -150,8 +117,8 @@ T div_scale(const FloatMode& m, T s0, T s1, T s2, bool& vcc) {
     if (exponent_field(n) <= tiny) return ldexp(x, scale);
     return x;
 }
-template float div_scale(const FloatMode&, float, float, float, bool&);
-template double div_scale(const FloatMode&, double, double, double, bool&);
+template float div_scale_far(const FloatMode&, float, float, float, bool&);
+template double div_scale_far(const FloatMode&, double, double, double, bool&);
 
 template <class T>
 T div_fmas(T a, T b, T c, bool vcc) {

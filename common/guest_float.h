@@ -266,8 +266,14 @@ inline double to_double(float x) {
     asm("vcvtss2sd %1, %1, %0" : "=x"(r) : "x"(_mm_set_ss(x)));
     return _mm_cvtsd_f64(r);
 }
-// One rounding from f64: through an f32 rounded to odd, which keeps every f16 rounding correct.
-Half to_half(double x);
+// One rounding from f64: through an f32 rounded to odd, which keeps every f16 rounding correct. x
+// is in f32's normal range, or zero, infinite or NaN.
+inline Half to_half(double x) {
+    constexpr uint64_t dropped = (uint64_t{1} << 29) - 1;
+    const uint64_t b = to_bits(x);
+    return to_half(to_float(
+        from_bits<double>((b & ~dropped) | static_cast<uint64_t>((b & dropped) != 0) << 29)));
+}
 float from_int(int32_t x);  // by the host's rounding mode
 float from_uint(uint32_t x);
 
@@ -408,9 +414,21 @@ inline bool compare_class(T x, uint32_t mask) {
 // ---- scaling
 // --------------------------------------------------------------------------------------
 
-float ldexp(float x, int32_t exponent);  // one rounding (host mode)
-double ldexp(double x, int32_t exponent);
-Half ldexp(Half x, int32_t exponent);
+// One rounding (host mode).
+inline double pow2(int e) {
+    return from_bits<double>(static_cast<uint64_t>(e + 1023) << 52);
+}
+double ldexp_far(double x, int32_t exponent);  // any exponent
+inline double ldexp(double x, int32_t e) {
+    return e >= -1022 && e <= 1023 ? mul(x, pow2(e)) : ldexp_far(x, e);
+}
+inline float ldexp(float x, int32_t e) {
+    // f64 holds every product exactly: 24 bits, exponents to 2^-149-300.
+    return to_float(mul(to_double(x), pow2(e > 400 ? 400 : e < -400 ? -400 : e)));
+}
+inline Half ldexp(Half x, int32_t e) {
+    return to_half(mul(to_double(to_float(x)), pow2(e > 100 ? 100 : e < -100 ? -100 : e)));
+}
 template <class T>
 int32_t frexp_exponent(T x);
 template <class T>
@@ -424,7 +442,22 @@ Half fract(Half x);
 // -----------------------------------------------------------------------------
 
 template <class T>
-T div_scale(const FloatMode& m, T s0, T s1, T s2, bool& vcc);
+T div_scale_far(const FloatMode& m, T s0, T s1, T s2, bool& vcc);
+template <class T>
+inline T div_scale(const FloatMode& m, T s0, T s1, T s2, bool& vcc) {
+    // Neither operand nor quotient nor reciprocal near the ends of the range: nothing is scaled.
+    constexpr bool f32 = std::is_same_v<T, float>;
+    const auto n = static_cast<unsigned>(exponent_field(s2)),
+               d = static_cast<unsigned>(exponent_field(s1));
+    constexpr unsigned top = FloatTraits<T>::exponent_max, bias = FloatTraits<T>::bias,
+                       tiny = f32 ? 23 : 53, huge = f32 ? 96 : 768;
+    if (n - (tiny + 1) < top - (tiny + 1) && d - 1 < top - 3 &&
+        n - d + bias - 2 < huge + bias - 2) {
+        vcc = false;
+        return flush_in(m, s0);
+    }
+    return div_scale_far(m, s0, s1, s2, vcc);
+}
 // Rounds once, also where VCC scales the result down into the denormals.
 template <class T>
 T div_fmas(T s0, T s1, T s2, bool vcc);

@@ -129,7 +129,7 @@ constexpr MatrixPlace result_place(u32 b, u32 i, u32 j) {
 }
 
 // Element `item` of all lanes.
-template <MatrixElement E, class T>
+template <MatrixElement E, class Kernel, class T>
 void load_items(Wave& w, const Operand& o, u32 item, bool ocp, T* out) {
     constexpr u32 bits = element_bits(E);
     if constexpr (bits <= 32) {
@@ -146,6 +146,8 @@ void load_items(Wave& w, const Operand& o, u32 item, bool ocp, T* out) {
                         out + j, _mm256_cvtph_ps(_mm_packus_epi32(_mm256_castsi256_si128(x),
                                                                   _mm256_extracti128_si256(x, 1))));
                 }
+            } else if constexpr (E == MatrixElement::Bf16) {
+                Kernel::load_bf16(row, shift, out);
             } else {
                 for (u32 j = 0; j < lanes; ++j)
                     out[j] = static_cast<T>(decode_element<E>(row[j] >> shift, ocp));
@@ -223,6 +225,9 @@ struct RowPart {
 //   A[i][k] is a[i + at], B[k][j] b[j + at] with `at` from matrix_offset; row i of C is at
 //   c + c_row[i], of D at d + d_row[i]. C and D may be the same rows, else they do not overlap.
 struct MatrixKernel {
+    static void load_bf16(const u32* row, u32 shift, float* out) {
+        for (u32 j = 0; j < lanes; ++j) out[j] = std::bit_cast<float>(row[j] >> shift << 16);
+    }
     template <class T, u32 M, u32 N, u32 K, u32 Blocks>
     static void run(const T* a, const T* b, const T* c, const uint16_t* c_row, T* d,
                     const uint16_t* d_row) {
@@ -295,13 +300,13 @@ void matrix_multiply(Wave& w, const Inst& in) {
                 for (u32 j = 0; j < n; ++j) row[j] = gf::negate(row[j]);
     };
     for (u32 item = 0; item < a_items; ++item) {
-        load_items<EA>(w, in.src[0], item, ocp, a[item]);
+        load_items<EA, Kernel>(w, in.src[0], item, ocp, a[item]);
         negate_if(1, a[item], lanes);
         if constexpr (is_int)
             for (T& x : a[item]) x &= 0xffff;  // see RowPart
     }
     for (u32 item = 0; item < b_items; ++item) {
-        load_items<EB>(w, in.src[1], item, ocp, b[item]);
+        load_items<EB, Kernel>(w, in.src[1], item, ocp, b[item]);
         negate_if(2, b[item], lanes);
         if (f64 || in.blgp == 0) continue;
         T moved[lanes];
