@@ -40,6 +40,7 @@ struct BlockCompiler::LaneAtomic : LaneAccess {
     Vec result[2];
     bool live[2] = {};
     std::vector<Gp> busy;  // registers of the loop that the region keeps something in
+    KReg tk2;
     Label finish;
 
     Gp sized(const Gp& r) const { return bytes == 8 ? Gp(r.r64()) : Gp(r.r32()); }
@@ -100,6 +101,7 @@ void BlockCompiler::lane_atomic(Value v) {
     m.z[0] = tmp();
     m.z[1] = tmp();
     if (avx512_) m.tk = tmp_k();
+    if (avx512_ && m.lds) m.tk2 = tmp_k();
     for (uint32_t d = 0; d < m.dwords; ++d)
         if (m.live[d]) m.result[d] = def(schedule_.unit(v, d));
 
@@ -204,12 +206,11 @@ void BlockCompiler::atomic_checks(const LaneAtomic& m) {
         // lds_size is a multiple of the granule: an aligned element that begins below it fits.
         const Mem size = wave_field(offsetof(Wave, lds_size), avx512_ ? 0 : 4);
         if (avx512_) {
-            const KReg other = tmp_k();
             if (!m.full) k(m.mask_k);
             a_.emit(X::kIdVpcmpud, m.tk, m.address, bcast32(size), Imm(cmp_nlt));
             if (!m.full) k(m.mask_k);
-            a_.emit(X::kIdVptestmd, other, m.address, low_bits);
-            a_.kortestw(m.tk, other);
+            a_.emit(X::kIdVptestmd, m.tk2, m.address, low_bits);
+            a_.kortestw(m.tk, m.tk2);
         } else {
             a_.emit(X::kIdVpbroadcastd, t, size);
             a_.emit(X::kIdVpmaxud, t, t, m.address);

@@ -266,6 +266,33 @@ TEST_P(AtomicTest, OrderAgainstLoadsAndStores) {
     }
 }
 
+// More masks and values than registers live across an atomic, with chunks that have no lanes: what
+// is spilled around it must be there on every path.
+TEST_P(AtomicTest, RegisterPressure) {
+    Rng rng(8);
+    prepare = [&](State& s) {
+        for (uint32_t l = 0; l < 64; ++l) s.wave.row(0)[l] = static_cast<uint32_t>(rng() % 16) * 8;
+        s.wave.set_s64(machine::exec_lo, 0xffff0000ffull << rng() % 32);
+    };
+    for (uint32_t count : {5u, 6u, 7u, 8u, 12u, 30u})
+        for (AtomicOp what : {AtomicOp::Add, AtomicOp::Inc, AtomicOp::CmpSwap}) {
+            Builder b;
+            const Value mask = b.exec();
+            std::vector<Value> masks, sums;
+            for (uint32_t i = 0; i < count; ++i) {
+                masks.push_back(b.op(Op::CmpLtU32, {b.v(1 + i % 6), b.v(2 + i % 5)}));
+                sums.push_back(b.op(Op::Add32, {b.v(1 + i % 6), b.v(8 + i % 3)}));
+            }
+            const Value v = b.op(Op::AtomicLds, {b.v(0), mask}, 0, ir::make_atomic_aux(what, 1),
+                                 {b.v(3), what == AtomicOp::CmpSwap ? b.v(4) : ir::no_value});
+            b.op(Op::SetV, {b.op(Op::Elem, {v}, 0), mask}, 9);
+            for (uint32_t i = 0; i < count; ++i)
+                b.set(10 + i % 20, b.op(Op::Select32, {masks[i], sums[i], b.v(7)}));
+            compare(b.block, rng, 4);
+            if (HasFatalFailure()) return;
+        }
+}
+
 TEST_P(AtomicTest, MisalignedIsAFault) {
     for (bool lds : {false, true}) {
         Builder b;
