@@ -1,0 +1,151 @@
+// What the lifter leaves out and what it puts together: dead registers, arms, loops that run while
+// lanes are left. Words by llvm-mc (gfx90a).
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "backend_x64/divergent_loop.h"
+#include "backend_x64/translator.h"
+#include "interpreter/interpreter.h"
+
+namespace wj {
+namespace {
+
+constexpr uint64_t base = 0x1000;
+
+class LiftTest : public testing::Test {
+protected:
+    ir::Block lift(std::vector<uint32_t> words, uint64_t pc = base) {
+        words_ = std::move(words);
+        lift::Options o;
+        o.target = find_target("gfx90a");
+        o.mode = 0x3c0;
+        o.handler = &interp::handler;
+        o.liveness = &liveness_;
+        return x64::lift_for_translation(o, pc, fetch_, store_);
+    }
+
+    std::vector<uint32_t> words_;
+    const lift::Fetch fetch_ = [this](uint64_t pc) {
+        const uint64_t at = (pc - base) / 4;
+        return at < words_.size() ? std::span<const uint32_t>(words_).subspan(at)
+                                  : std::span<const uint32_t>();
+    };
+    lift::Liveness liveness_{*find_target("gfx90a"), fetch_, false};
+    lift::InstStore store_;
+};
+
+std::set<uint64_t> written(const ir::Block& block, ir::Op op) {
+    std::set<uint64_t> out;
+    for (const ir::Inst& i : block.insts)
+        if (i.op == op) out.insert(i.imm);
+    return out;
+}
+
+TEST_F(LiftTest, WritesThatNobodyReadsAreLeftOut) {
+    const ir::Block block = lift({
+        0x7e020281,              // v_mov_b32_e32 v1, 1
+        0x7d940300,              // v_cmp_eq_u32_e32 vcc, v0, v1
+        0x7e040282,              // v_mov_b32_e32 v2, 2
+        0x7e060283,              // v_mov_b32_e32 v3, 3
+        0xbf820000,              // s_branch next
+        0x7e020285,              // next: v_mov_b32_e32 v1, 5      v1 is overwritten
+        0x86fe007e,              // s_and_b64 exec, exec, s[0:1]
+        0x7e040286,              // v_mov_b32_e32 v2, 6            v2 in some lanes only
+        0xbeea0180,              // s_mov_b64 vcc, 0
+        0xbefe01c1,              // s_mov_b64 exec, -1
+        0xdc708000, 0x007f0208,  // global_store_dword v[8:9], v2, off
+        0xbf810000,              // s_endpgm                       v3 is never read
+    });
+    EXPECT_EQ(block.guest_count, 5u);
+    EXPECT_EQ(written(block, ir::Op::SetV), std::set<uint64_t>{2});
+    EXPECT_TRUE(written(block, ir::Op::SetS64).empty());
+    EXPECT_TRUE(written(block, ir::Op::SetS32).empty());
+}
+
+TEST_F(LiftTest, ShortArmsJoinTheBlock) {
+    const ir::Block block = lift({
+        0x7d980088,  // v_cmp_gt_u32_e32 vcc, 8, v0
+        0xbe80206a,  // s_and_saveexec_b64 s[0:1], vcc
+        0xbf880002,  // s_cbranch_execz skip
+        0x68020281,  // v_add_u32_e32 v1, 1, v1
+        0x80048104,  // s_add_u32 s4, s4, 1
+        0x87fe007e,  // skip: s_or_b64 exec, exec, s[0:1]
+        0x68040404,  // v_add_u32_e32 v2, s4, v2
+        0xbf810000,  // s_endpgm
+    });
+    EXPECT_EQ(block.guest_count, 8u);
+    EXPECT_EQ(block.term.exit, machine::ExitKind::EndProgram);
+    // s4 depends on whether any lane went into the arm.
+    const auto selects = std::count_if(block.insts.begin(), block.insts.end(),
+                                       [](const auto& i) { return i.op == ir::Op::USelect32; });
+    EXPECT_EQ(selects, 1);
+}
+
+TEST_F(LiftTest, CodeThatTurnsLanesOnIsNoArm) {
+    const ir::Block block = lift({
+        0x7d980088,  // v_cmp_gt_u32_e32 vcc, 8, v0
+        0xbe80206a,  // s_and_saveexec_b64 s[0:1], vcc
+        0xbf880002,  // s_cbranch_execz out
+        0xbefe01c1,  // s_mov_b64 exec, -1
+        0x68020281,  // v_add_u32_e32 v1, 1, v1
+        0xbf810000,  // out: s_endpgm
+    });
+    EXPECT_EQ(block.guest_count, 3u);
+    EXPECT_EQ(block.term.kind, ir::Terminator::Kind::Branch);
+    EXPECT_EQ(block.term.target, base + 20);
+    EXPECT_EQ(block.term.next, base + 12);
+}
+
+TEST_F(LiftTest, WritelaneDoesNotAskExecAndIsNoArm) {
+    const ir::Block block = lift({
+        0x7d9404bf,              // v_cmp_eq_u32_e32 vcc, 63, v2
+        0xbeb4206a,              // s_and_saveexec_b64 s[52:53], vcc
+        0xbf880002,              // s_cbranch_execz out
+        0xd28a001e, 0x00011808,  // v_writelane_b32 v30, s8, 12
+        0xbf810000,              // out: s_endpgm
+    });
+    EXPECT_EQ(block.guest_count, 3u);
+}
+
+TEST_F(LiftTest, LoopWhileLanesAreLeft) {
+    const ir::Block block = lift({
+        0x68020281,              // loop: v_add_u32_e32 v1, 1, v1
+        0x02040702,              // v_add_f32_e32 v2, v2, v3
+        0x7d9c0901,              // v_cmp_ge_u32_e32 vcc, v1, v4
+        0x8786066a,              // s_or_b64 s[6:7], vcc, s[6:7]
+        0x89fe067e,              // s_andn2_b64 exec, exec, s[6:7]
+        0xbf89fffa,              // s_cbranch_execnz loop
+        0x87fe067e,              // s_or_b64 exec, exec, s[6:7]
+        0x32020301,              // v_add_co_u32_e32 v1, vcc, v1, v1
+        0xdc708000, 0x007f0108,  // global_store_dword v[8:9], v1, off
+        0xdc708004, 0x007f0208,  // global_store_dword v[8:9], v2, off offset:4
+        0xbf810000,              // s_endpgm
+    });
+    const auto loop = x64::find_divergent_loop(block);
+    ASSERT_TRUE(loop);
+    EXPECT_EQ(loop->exit, base + 24);
+    EXPECT_FALSE(loop->uniform_varies);
+    std::set<uint32_t> carried;
+    for (const auto& m : loop->carried) carried.insert(m.reg);
+    EXPECT_EQ(carried, (std::set<uint32_t>{6, machine::exec_lo}));
+    // VCC is overwritten behind the loop before anyone reads it.
+    EXPECT_FALSE(written(block, ir::Op::SetS64).contains(machine::vcc_lo));
+}
+
+TEST_F(LiftTest, LoopThatStoresKeepsItsOrder) {
+    const ir::Block block = lift({
+        0x68020281,              // loop: v_add_u32_e32 v1, 1, v1
+        0xdc708000, 0x007f0108,  // global_store_dword v[8:9], v1, off
+        0x7d9c0901,              // v_cmp_ge_u32_e32 vcc, v1, v4
+        0x8786066a,              // s_or_b64 s[6:7], vcc, s[6:7]
+        0x89fe067e,              // s_andn2_b64 exec, exec, s[6:7]
+        0xbf89fff9,              // s_cbranch_execnz loop
+        0xbf810000,              // s_endpgm
+    });
+    EXPECT_EQ(block.term.target, base);
+    EXPECT_FALSE(x64::find_divergent_loop(block));
+}
+
+}  // namespace
+}  // namespace wj
