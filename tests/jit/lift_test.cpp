@@ -15,14 +15,15 @@ constexpr uint64_t base = 0x1000;
 
 class LiftTest : public testing::Test {
 protected:
-    ir::Block lift(std::vector<uint32_t> words, uint64_t pc = base) {
+    // keep: every register is taken to be read at the end.
+    ir::Block lift(std::vector<uint32_t> words, bool keep = false) {
         words_ = std::move(words);
         lift::Options o;
         o.target = find_target("gfx90a");
         o.mode = 0x3c0;
         o.handler = &interp::handler;
-        o.liveness = &liveness_;
-        return x64::lift_for_translation(o, pc, fetch_, store_);
+        if (!keep) o.liveness = &liveness_;
+        return x64::lift_for_translation(o, base, fetch_, store_);
     }
 
     std::vector<uint32_t> words_;
@@ -64,7 +65,7 @@ TEST_F(LiftTest, WritesThatNobodyReadsAreLeftOut) {
 }
 
 TEST_F(LiftTest, ShortArmsJoinTheBlock) {
-    const ir::Block block = lift({
+    const std::vector<uint32_t> words = {
         0x7d980088,  // v_cmp_gt_u32_e32 vcc, 8, v0
         0xbe80206a,  // s_and_saveexec_b64 s[0:1], vcc
         0xbf880002,  // s_cbranch_execz skip
@@ -73,7 +74,8 @@ TEST_F(LiftTest, ShortArmsJoinTheBlock) {
         0x87fe007e,  // skip: s_or_b64 exec, exec, s[0:1]
         0x68040404,  // v_add_u32_e32 v2, s4, v2
         0xbf810000,  // s_endpgm
-    });
+    };
+    const ir::Block block = lift(words, true);
     EXPECT_EQ(block.guest_count, 8u);
     EXPECT_EQ(block.term.exit, machine::ExitKind::EndProgram);
     // s4 depends on whether any lane went into the arm.
