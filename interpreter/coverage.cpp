@@ -52,7 +52,6 @@ const char* first_note(const Rule (&rules)[N], std::string_view name) {
 const char* refused_form(const Inst& in) {
     for (const Operand& o : in.src) {
         if (!o.is(Operand::Kind::Special)) continue;
-        if (o.reg == 254) return "lds_direct";
         if (o.reg == 239) return "src_pops_exiting_wave_id";
     }
     const std::string_view name = op_info(in.op).name;

@@ -37,6 +37,7 @@ std::array<Handler, opcode_count> collect_handlers() {
 struct Step {
     Inst inst;
     Handler run = nullptr;
+    bool vector = false;  // not run while MODE.VSKIP is set
 };
 
 // Straight-line code up to a branch, or to the first bytes that cannot be run.
@@ -104,17 +105,21 @@ bool ends_block(const Inst& in) {
         case Opcode::s_trap:
         case Opcode::s_sethalt:
         case Opcode::s_sendmsghalt:
+        case Opcode::s_setvskip:
             return true;
         default:
             return false;
     }
 }
 
-// Sources that only graphics waves or LDS-direct loads have: refused, not read as 0.
+bool is_vector_format(Format f) {
+    return f >= Format::VOP1 && f <= Format::EXP;
+}
+
+// A source that only graphics waves have: refused, not read as 0.
 const char* refused_operand(const Inst& in) {
     for (const Operand& o : in.src) {
         if (o.kind != Operand::Kind::Special) continue;
-        if (o.reg == 254) return "lds_direct";
         if (o.reg == 239) return "src_pops_exiting_wave_id";
     }
     return nullptr;
@@ -192,6 +197,7 @@ std::unique_ptr<Block> decode_block(const Target& target, const machine::ExecCon
             fail(ExitKind::Unimplemented, refused);
             break;
         }
+        step.vector = is_vector_format(step.inst.format);
         const RegisterNeeds n = needs_of(step.inst);
         block->vgprs = std::max(block->vgprs, n.vgprs);
         block->agprs = std::max(block->agprs, n.agprs);
@@ -274,10 +280,14 @@ private:
                 return w.exit.kind;
             }
             const bool roomy = fits(w, {block.vgprs, block.agprs, block.sgprs});
+            const bool skip = w.mode & machine::mode::vskip;
             uint64_t pc = block.begin;
             for (const Step& step : block.steps) {
                 w.exit.pc = pc;
-                if (!roomy && !fits(w, needs_of(step.inst))) [[unlikely]] {
+                if (skip && step.vector) [[unlikely]] {
+                    pc += step.inst.size;
+                    w.pc = pc;
+                } else if (!roomy && !fits(w, needs_of(step.inst))) [[unlikely]] {
                     stop(w, ExitKind::IllegalInstruction,
                          "a register beyond the wave's allocation");
                 } else {

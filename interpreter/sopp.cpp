@@ -108,7 +108,7 @@ void setreg(Wave& w, const Operand& simm, uint32_t source) {
     const uint32_t mask = f.mask << f.offset;
     value = (value & ~mask) | (source << f.offset & mask);
     if (f.id == mode) {
-        if (value & machine::mode::vskip)
+        if ((value ^ w.mode) & machine::mode::vskip)
             return stop(w, ExitKind::Unimplemented, "s_setreg: MODE.VSKIP");
         w.mode = value;
     } else if (f.id == trapsts) {
@@ -227,13 +227,24 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_set_gpr_idx_mode, [](Wave& w, const Inst& in) { set_m0(w, 0xf000, static_cast<uint32_t>(in.src[0].value) << 12); }},
     {Opcode::s_set_gpr_idx_idx, [](Wave& w, const Inst& in) { set_m0(w, 0xff, read_s32(w, in.src[0])); }},
     {Opcode::s_setvskip, [](Wave& w, const Inst& in) {
-         if (read_s32(w, in.src[0]) >> (read_s32(w, in.src[1]) & 31) & 1)
-             stop(w, ExitKind::Unimplemented, "s_setvskip: MODE.VSKIP");
+         const bool on = read_s32(w, in.src[0]) >> (read_s32(w, in.src[1]) & 31) & 1;
+         w.mode = on ? w.mode | machine::mode::vskip : w.mode & ~machine::mode::vskip;
      }},
 };
 // clang-format on
 
 }  // namespace
+
+// One value for all lanes: M0[15:0] is the byte address, M0[18:16] the type (Vega ISA manual, "LDS
+// direct reads"). Reserved types read nothing.
+static uint32_t read_lds_direct(const Wave& w) {
+    const uint32_t address = w.sgpr[m0] & 0xffff, type = w.sgpr[m0] >> 16 & 7;
+    uint32_t bytes = type == 2 ? 4 : type & 1 ? 2 : 1, value = 0;
+    if (type == 3 || type > 5 || uint64_t{address} + bytes > w.lds_size) return 0;
+    std::memcpy(&value, w.lds + address, bytes);
+    if (type == 4) return static_cast<uint32_t>(static_cast<int8_t>(value));
+    return type == 5 ? static_cast<uint32_t>(static_cast<int16_t>(value)) : value;
+}
 
 uint64_t read_special(const Wave& w, uint32_t encoding) {
     switch (encoding) {
@@ -253,6 +264,8 @@ uint64_t read_special(const Wave& w, uint32_t encoding) {
             return w.exec() == 0;
         case 253:
             return w.scc;
+        case 254:
+            return read_lds_direct(w);
         default:
             return 0;  // pops_exiting_wave_id and what only graphics waves have
     }

@@ -10,7 +10,7 @@ namespace wj::lift {
 
 namespace {
 
-constexpr uint32_t pops_exiting_wave_id = 239, lds_direct = 254;
+constexpr uint32_t pops_exiting_wave_id = 239;
 constexpr uint32_t shared_base = 235, private_base = 237, vccz = 251, execz = 252,
                    scc_operand = 253;
 
@@ -237,6 +237,7 @@ static const std::array<Method, opcode_count>& methods() {
 }
 
 void Lifter::lift(const Inst& inst) {
+    if (options.mode & machine::mode::vskip && inst.format >= Format::VOP1) return;
     if (inst.illegal_operand)
         return exit(machine::ExitKind::IllegalInstruction, pc,
                     "an operand that the instruction cannot take");
@@ -250,12 +251,9 @@ void Lifter::lift(const Inst& inst) {
     if (vector && (options.mode & machine::mode::gpr_idx_en))
         method = nullptr;  // relative register indexing
     // As the interpreter's block decoder refuses them.
-    if (options.mode & machine::mode::vskip)
-        return exit(machine::ExitKind::Unimplemented, pc, "VSKIP mode");
     for (const Operand& o : inst.src)
-        if (o.is(Operand::Kind::Special) && (o.reg == lds_direct || o.reg == pops_exiting_wave_id))
-            return exit(machine::ExitKind::Unimplemented, pc,
-                        "operand lds_direct or pops_exiting_wave_id");
+        if (o.is(Operand::Kind::Special) && o.reg == pops_exiting_wave_id)
+            return exit(machine::ExitKind::Unimplemented, pc, "operand pops_exiting_wave_id");
     for (const Operand& o : inst.src)
         if (!operand_supported(o)) method = nullptr;
     if (method && inst.variant == Variant::Dpp && !begin_dpp(inst)) method = nullptr;
@@ -301,7 +299,8 @@ static bool lift_once(const Options& options, uint64_t pc, const Fetch& fetch, I
         if (l.ended && l.in_arm()) l.abandon_arms();
         if (l.abandoned()) return false;
     }
-    if (options.liveness && !(options.mode & machine::mode::gpr_idx_en) && !block.mode_changed) {
+    constexpr uint32_t unusual = machine::mode::gpr_idx_en | machine::mode::vskip;
+    if (options.liveness && !(options.mode & unusual) && !block.mode_changed) {
         const LiveSet after = options.liveness->after(block.term);
         l.s.flush(&after);
     } else {

@@ -167,10 +167,11 @@ TEST_F(EngineTest, RefusesByName) {
     EXPECT_STREQ(w.exit.reason, "s_setkill");
 }
 
-TEST_F(EngineTest, RefusesLdsDirect) {
+TEST_F(EngineTest, LdsDirectOutOfRangeReadsZero) {
     write_code({0x7e0202fe, s_endpgm});  // v_mov_b32 v1, src_lds_direct
-    EXPECT_EQ(engine->run(w), ExitKind::Unimplemented);
-    EXPECT_STREQ(w.exit.reason, "lds_direct");
+    w.sgpr[machine::m0] = 2 << 16 | 0xfffc;
+    EXPECT_EQ(engine->run(w), ExitKind::EndProgram);
+    EXPECT_EQ(w.row(1)[0], 0u);
 }
 
 TEST_F(EngineTest, ChangedCode) {

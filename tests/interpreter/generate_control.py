@@ -34,6 +34,15 @@ for text in out[C_][-8:]:
         i = out[C_].index(text)
         out[C_][i] = text.replace('asm s_cbranch_g_fork', 'asm s_getpc_b64 s[42:43]\nasm s_add_u32 s42, s42, 20\nasm s_addc_u32 s43, s43, 0\nasm s_cbranch_g_fork')
 
+# While MODE.VSKIP is set, no vector instruction is issued, whatever registers it names.
+case(C_, 's_setvskip', ['s_setvskip s10, s11', 'v_mov_b32 v10, v0', 'ds_write_b32 v0, v1', 'v_mov_b32 v200, v0', 's_mov_b32 s20, 1', 'v_readfirstlane_b32 s21, v0', 's_setvskip s10, 0', 'v_mov_b32 v12, v0'], [('s10', [0x20]), ('s11', [0x25]), ('v0', [4]), ('v1', [9]), ('s20', [0, 0]), ('v10', [1])], [('v10', [1]), ('v12', [4]), ('lds', [0, 0]), ('s20', [1, 0])], lines=['allocate v 16'])
+case(C_, 's_setvskip loop', ['s_movk_i32 s12, 3', 's_setvskip 1, 0', 'v_add_u32 v0, 1, v0', 's_sub_u32 s12, s12, 1', 's_cmp_lg_u32 s12, 0', 's_cbranch_scc1 65532', 's_setvskip 0, 0', 'v_add_u32 v0, 2, v0'], [('v0', [4])], [('v0', [6])])
+
+# LDS direct reads: M0 = address and type (Vega ISA manual); gfx900 to gfx908.
+for kind, name, value in ((0, 'ubyte', 0x87), (1, 'ushort', 0x8887), (2, 'dword', 0x89888786 + 0x01010101 & M32), (4, 'sbyte', 0xffffff87), (5, 'sshort', 0xffff8887)):
+    case(C_, 'v_mov_b32 lds_direct ' + name, ['s_mov_b32 m0, 0x%x' % (kind << 16 | (4 if kind == 2 else 5)), 'v_mov_b32 v10, src_lds_direct', 'v_add_u32 v12, src_lds_direct, v0'], [('lds', [1, 0x00888700 if kind != 2 else value]), ('v0', [3]), ('exec', [EX]), ('v10', [5]), ('v12', [6])],
+         [('v10', [value if EX >> l & 1 else 5 for l in range(64)]), ('v12', [value + 3 & M32 if EX >> l & 1 else 6 for l in range(64)])], ['gfx900', 'gfx906', 'gfx908'])
+
 # Registers behind the wave's allocation.
 limits = ['allocate v 8', 'allocate s 24']
 for asm in ('v_mov_b32 v8, v0', 'v_mov_b32 v0, v8', 'v_add_f64 v[6:7], v[0:1], v[8:9]', 'v_fma_f32 v0, v1, v2, v200', 'v_readfirstlane_b32 s0, v9', 's_mov_b32 s24, 1', 's_mov_b32 s0, s101', 's_mov_b64 s[26:27], 0', 'v_add_f32 v0, s30, v1',

@@ -143,7 +143,8 @@ std::string page(const Rows& rows) {
     out += fmt::format(
         "{} instructions exact, {} bounded, {} refused; {} lack a text case on a target.\n\n"
         "Forms that are refused although the instruction is not: `gds` on DS instructions, "
-        "`lds_direct` and `src_pops_exiting_wave_id` as operands, TFE on stores and atomics, "
+        "`src_pops_exiting_wave_id` as operand, `s_setreg` of MODE.VSKIP, TFE on stores and "
+        "atomics, "
         "typed\n"
         "and d16 loads to LDS, reserved buffer number formats, transposing LDS reads with inactive "
         "lanes, hardware registers that `interpreter/sopp.cpp` does not list.\n",
