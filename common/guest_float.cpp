@@ -186,12 +186,12 @@ double trig_preop(double x, uint32_t segment) {
     int shift = static_cast<int>(segment & 31) * 53;
     if (e > 1077) shift += e - 1077;
     // 53 bits of 2/pi that follow the first `shift` bits of its 1201-bit fraction.
-    uint64_t bits = 0;
-    for (int i = 0; i < 53; ++i) {
-        const int at = shift + i;
-        const uint64_t bit = at < 1201 ? two_over_pi[at / 32] >> (31 - at % 32) & 1 : 0;
-        bits = bits << 1 | bit;
-    }
+    const auto word = [&](int i) -> uint64_t {
+        i += shift / 32;
+        return i < 37 ? two_over_pi[i] : i == 37 ? two_over_pi[i] & 0xffff8000u : 0;
+    };
+    const uint64_t bits =
+        ((word(0) << 32 | word(1)) << shift % 32 | word(2) << shift % 32 >> 32) >> 11;
     int scale = -53 - shift;
     if (e >= 1968) scale += 128;
     return ldexp(static_cast<double>(bits), scale);

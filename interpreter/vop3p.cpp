@@ -13,62 +13,60 @@ using i32 = int32_t;
 using u64 = uint64_t;
 using i64 = int64_t;
 
-// One 16-bit half of source i: op_sel picks it for the low result, op_sel_hi for the high one; neg
-// and neg_hi likewise. (v_pk_fmac_f16 is a VOP2 and has none of these: the high result is of the
-// high halves.)
-template <class T>
-T half_of(const Inst& in, u32 i, bool high, u32 dword, const FloatMode& m) {
-    const bool upper =
-        in.format == Format::VOP2 ? high : (high ? in.op_sel_hi : in.op_sel) >> i & 1;
-    auto b = static_cast<u16>(upper ? dword >> 16 : dword);
-    if constexpr (gf::is_float<T>) {
-        if ((high ? in.neg_hi : in.neg) >> i & 1) b ^= 0x8000;
-        return gf::flush_in(m, Half{b});
-    } else {
-        return std::bit_cast<T>(b);
-    }
-}
-
-// F on both halves; F takes (T...) or (const FloatMode&, T...).
+// F on both halves; F takes (const FloatMode&, const Inst&, T...). op_sel picks the half of a
+// source for the low result, op_sel_hi for the high one; neg and neg_hi likewise. (v_pk_fmac_f16 is
+// a VOP2 and has no op_sel: the high result is of the high halves.)
 template <class T, size_t N, auto F, uint32_t Flags>
 [[gnu::noinline]] void packed16_run(Wave& w, const Inst& in) {
     Valu v(w, in);
     const FloatMode m{w.mode};
-    Row buf[N], out;
+    Row buf[N];
+    alignas(64) T out[2][lanes];
     const u32* s[N];
     for (u32 i = 0; i < N; ++i)
         s[i] = (Flags & addend) && i + 1 == N ? v.dest_row() : v.fetch(i, 0, buf[i]);
-    for (u32 l = 0; l < lanes; ++l) {
-        u32 r = 0;
-        for (u32 h = 0; h < 2; ++h) {
-            T a[N];
-            for (u32 i = 0; i < N; ++i) {
-                if ((Flags & addend) && i + 1 == N) {
-                    a[i] = std::bit_cast<T>(static_cast<u16>(s[i][l] >> (16 * h)));
-                    if constexpr (gf::is_float<T>) a[i] = gf::flush_in(m, a[i]);
-                } else {
-                    a[i] = half_of<T>(in, i, h, s[i][l], m);
-                }
-            }
-            T x;
-            if constexpr (N == 2)
-                x = F(m, in, a[0], a[1]);
-            else
-                x = F(m, in, a[0], a[1], a[2]);
+    for (u32 h = 0; h < 2; ++h) {
+        alignas(64) T a[N][lanes];
+        for (u32 i = 0; i < N; ++i) {
+            const bool is_addend = (Flags & addend) && i + 1 == N;
+            const bool upper = is_addend || in.format == Format::VOP2
+                                   ? h
+                                   : (h ? in.op_sel_hi : in.op_sel) >> i & 1;
+            const u32 shift = upper ? 16 : 0;
+            const u32 sign =
+                gf::is_float<T> && !is_addend && (h ? in.neg_hi : in.neg) >> i & 1 ? 0x8000 : 0;
+            for (u32 l = 0; l < lanes; ++l)
+                a[i][l] = std::bit_cast<T>(static_cast<u16>(s[i][l] >> shift ^ sign));
             if constexpr (gf::is_float<T>) {
-                if (m.fp16_ovfl() && gf::is_inf(x)) {
-                    bool inf_in = false;
-                    for (const T& y : a) inf_in |= gf::is_inf(y);
-                    if (!inf_in) x.bits = (x.bits & 0x8000) | 0x7bff;
-                }
-                x = gf::flush_out(m, x);
-                if (in.clamp) x = gf::apply_clamp(m, x);
+                if (!m.keeps_inputs<T>())
+                    for (T& x : a[i]) x = gf::flush(x);
             }
-            r |= u32{std::bit_cast<u16>(x)} << (16 * h);
         }
-        out.v[l] = r;
+        for (u32 l = 0; l < lanes; ++l) {
+            if constexpr (N == 2)
+                out[h][l] = F(m, in, a[0][l], a[1][l]);
+            else
+                out[h][l] = F(m, in, a[0][l], a[1][l], a[2][l]);
+        }
+        if constexpr (gf::is_float<T>) {
+            if (m.fp16_ovfl()) {
+                for (u32 l = 0; l < lanes; ++l) {
+                    bool inf_in = false;
+                    for (u32 i = 0; i < N; ++i) inf_in |= gf::is_inf(a[i][l]);
+                    T& x = out[h][l];
+                    if (!inf_in && gf::is_inf(x)) x.bits = (x.bits & 0x8000) | 0x7bff;
+                }
+            }
+            if (!m.keeps_outputs<T>())
+                for (T& x : out[h]) x = gf::flush(x);
+            if (in.clamp)
+                for (T& x : out[h]) x = gf::apply_clamp(m, x);
+        }
     }
-    write_row(v.dest_row(), out.v, v.active);
+    Row both;
+    for (u32 l = 0; l < lanes; ++l)
+        both.v[l] = std::bit_cast<u16>(out[0][l]) | u32{std::bit_cast<u16>(out[1][l])} << 16;
+    write_row(v.dest_row(), both.v, v.active);
 }
 template <class T, size_t N, auto F, uint32_t Flags = 0>
 void packed16(Wave& w, const Inst& in) {
