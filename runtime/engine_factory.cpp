@@ -24,6 +24,9 @@ HostFeatures host_features() {
     need(__builtin_cpu_supports("avx512dq"), "avx512dq", f.missing_avx512);
     need(__builtin_cpu_supports("avx512vl"), "avx512vl", f.missing_avx512);
     need(__builtin_cpu_supports("avx512cd"), "avx512cd", f.missing_avx512);
+    need(__builtin_cpu_supports("avx512vbmi"), "avx512vbmi", f.missing_avx512);
+    need(__builtin_cpu_supports("avx512vbmi2"), "avx512vbmi2", f.missing_avx512);
+    need(__builtin_cpu_supports("avx512vpopcntdq"), "avx512vpopcntdq", f.missing_avx512);
     // Byte permutes and compressing bytes: Skylake and Cascade Lake servers run the AVX2 engine.
     need(__builtin_cpu_supports("avx512vbmi"), "avx512vbmi", f.missing_avx512);
     need(__builtin_cpu_supports("avx512vbmi2"), "avx512vbmi2", f.missing_avx512);
