@@ -209,7 +209,12 @@ private:
         int reg;
         bool full;  // in all lanes
     };
+    struct MaskPin {  // a carried mask and its next value; AVX2 keeps masks in vector registers
+        Unit unit, next;
+        int reg;
+    };
     struct Loop {
+        std::vector<MaskPin> masks;
         std::vector<Pin> carried, steady;
         Value scalar_get = no_value, scalar_set = no_value;  // kept in r14
         std::vector<Value> unread;  // writes that only the last iteration has to do

@@ -44,10 +44,14 @@ bool BlockCompiler::late(Value v) const {
                        [&](Value a) { return a != no_value && late(a); });
 }
 
-// Masks are written to their homes when the iteration is over: until then those hold the ones that
-// the iteration started with.
+// Masks are written to their homes, or to the registers that are pinned for them, when the
+// iteration is over: until then those hold the ones that the iteration started with.
 void BlockCompiler::divergent_store_masks() {
+    for (const MaskPin& p : loop_.masks) mov(vec(p.reg), use(p.next));
     for (Unit u : divergent_masks_) {
+        if (std::any_of(loop_.masks.begin(), loop_.masks.end(),
+                        [&](const MaskPin& p) { return p.next == u; }))
+            continue;
         const Mem mem = mask_mem(schedule_.unit_home(u));
         if (avx512_) {
             a_.kmovw(mem, use_k(u));
@@ -123,6 +127,7 @@ void BlockCompiler::divergent_block() {
     for (const Pin& p : loop_.carried)
         movu(vec(p.reg), row(static_cast<uint32_t>(inst(p.set).imm)));
     for (const Pin& p : loop_.steady) load_vec(p.unit, p.reg);
+    for (const MaskPin& p : loop_.masks) load_mask(p.unit, p.reg);
 
     a_.bind(iteration);
     if (d.uniform_varies) {
@@ -144,14 +149,25 @@ void BlockCompiler::divergent_block() {
     region_body();
     divergent_store_masks();
     loop_lean_ = false;
-    Mem going_on = mask_mem(schedule_.unit_home(schedule_.unit(d.live)));
-    going_on.setSize(avx512_ ? 2 : 1);
-    a_.cmp(going_on, 0);
+    const Unit live = schedule_.unit(d.live);
+    const auto pinned = std::find_if(loop_.masks.begin(), loop_.masks.end(),
+                                     [&](const MaskPin& p) { return p.next == live; });
+    if (pinned != loop_.masks.end()) {
+        a_.emit(X::kIdVptest, vec(pinned->reg), vec(pinned->reg));
+    } else {
+        Mem going_on = mask_mem(schedule_.unit_home(live));
+        going_on.setSize(avx512_ ? 2 : 1);
+        a_.cmp(going_on, 0);
+    }
     a_.je(done);
     a_.sub(left, block_->guest_count);
     a_.jns(iteration);
 
     a_.bind(done);
+    for (const MaskPin& p : loop_.masks) {
+        a_.vmovmskps(x86::eax, vec(p.reg).ymm());
+        a_.mov(mask_mem(schedule_.unit_home(p.next)), x86::al);
+    }
     for (const Pin& p : loop_.carried)
         movu(row(static_cast<uint32_t>(inst(p.set).imm)), vec(p.reg));
     const Label kept = a_.newLabel(), next = a_.newLabel();

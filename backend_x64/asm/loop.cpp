@@ -211,6 +211,13 @@ void BlockCompiler::loop_pin() {
     const int lowest = std::min(most + temporaries, registers - 4);
     const int lowest_carried = std::min(lowest, registers * 2 / 3);
     int next = registers - 1;
+    if (divergent_ && !avx512_)
+        for (Unit u : order) {
+            const ir::Inst& i = inst(schedule_.producer(u));
+            if (i.op != Op::MaskOf || next < lowest_carried) continue;
+            for (const DivergentLoop::Mask& m : divergent_->carried)
+                if (m.get == i.args[0]) loop_.masks.push_back({u, schedule_.unit(m.mask), next--});
+        }
     for (uint32_t r = 0; r < 512; ++r) {
         if (sets[r] != 1) continue;
         const Value set = set_of[r];
@@ -301,6 +308,12 @@ void BlockCompiler::loop_enter_body(bool lean) {
             loop_prefer_[schedule_.unit(inst(p.set).args[0])] = static_cast<int8_t>(p.reg);
         else
             s.next = count;  // the lanes that are off need the old value to the end
+    }
+    for (const MaskPin& p : loop_.masks) {
+        pinned_ |= 1u << p.reg;
+        state(p.unit).reg = static_cast<int8_t>(p.reg);
+        state(p.unit).next = count;
+        vec_owner_[p.reg] = p.unit;
     }
     for (const Pin& p : loop_.steady) {
         UnitState& s = state(p.unit);
