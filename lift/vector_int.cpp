@@ -263,6 +263,51 @@ bool shift16(Lifter& l, const Inst& i) {
     return put(l, i, low16(l, l.emit(op, {x, count})));
 }
 
+// Instructions that are new in gfx9 leave the upper half of the destination alone.
+template <bool keep>
+bool mad16(Lifter& l, const Inst& i) {
+    if (i.op_sel) return false;
+    const Value r = l.emit(Op::Add32, {l.emit(Op::Mul32, {a(l, i, 0), a(l, i, 1)}), a(l, i, 2)});
+    if (!keep) return put(l, i, low16(l, r));
+    return put(l, i, l.emit(Op::Bitop3, {l.c32(0xffff), r, l.raw(i.dst[0])}, 0xca));
+}
+
+template <bool is_signed>
+bool mad_32_16(Lifter& l, const Inst& i) {
+    if (i.op_sel) return false;
+    const Value x = a(l, i, 0), y = a(l, i, 1);
+    const Value product = l.emit(Op::Mul32, {is_signed ? sext16(l, x) : low16(l, x),
+                                             is_signed ? sext16(l, y) : low16(l, y)});
+    return put(l, i, l.emit(Op::Add32, {product, a(l, i, 2)}));
+}
+
+bool sad_u32(Lifter& l, const Inst& i) {
+    const Value x = a(l, i, 0), y = a(l, i, 1);
+    const Value difference =
+        l.emit(Op::Sub32, {l.emit(Op::MaxU32, {x, y}), l.emit(Op::MinU32, {x, y})});
+    return put(l, i, l.emit(Op::Add32, {difference, a(l, i, 2)}));
+}
+
+// Two saturated dwords as halves.
+template <bool is_signed>
+bool cvt_pk16(Lifter& l, const Inst& i) {
+    Value v[2];
+    for (uint32_t n : {0u, 1u}) {
+        v[n] = a(l, i, n);
+        if (is_signed) v[n] = l.emit(Op::MaxS32, {v[n], l.c32(0xffff8000)});
+        v[n] =
+            l.emit(is_signed ? Op::MinS32 : Op::MinU32, {v[n], l.c32(is_signed ? 0x7fff : 0xffff)});
+    }
+    return put(l, i, l.emit(Op::Or32, {low16(l, v[0]), l.emit(Op::Shl32, {v[1], l.c32(16)})}));
+}
+
+bool ffbh_i32(Lifter& l, const Inst& i) {
+    const Value v = a(l, i, 0);
+    const Value x = l.emit(Op::Xor32, {v, l.emit(Op::Sar32, {v, l.c32(31)})});
+    return put(l, i,
+               l.s.select(l.emit(Op::CmpEq32, {x, l.c32(0)}), l.c32(~0u), l.emit(Op::Clz32, {x})));
+}
+
 // Packed 16-bit integers: each half of each source is chosen by op_sel / op_sel_hi.
 Value half(Lifter& l, const Inst& i, uint32_t n, bool high, bool is_signed) {
     const Value v = l.raw(i.src[n]);
@@ -370,6 +415,16 @@ constexpr Entry entries[] = {
     {Opcode::v_max_u16, bin16<Op::MaxU32>},
     {Opcode::v_min_i16, bin16<Op::MinS32, true>},
     {Opcode::v_max_i16, bin16<Op::MaxS32, true>},
+    {Opcode::v_mad_legacy_u16, mad16<false>},
+    {Opcode::v_mad_legacy_i16, mad16<false>},
+    {Opcode::v_mad_u16, mad16<true>},
+    {Opcode::v_mad_i16, mad16<true>},
+    {Opcode::v_mad_u32_u16, mad_32_16<false>},
+    {Opcode::v_mad_i32_i16, mad_32_16<true>},
+    {Opcode::v_sad_u32, sad_u32},
+    {Opcode::v_cvt_pk_u16_u32, cvt_pk16<false>},
+    {Opcode::v_cvt_pk_i16_i32, cvt_pk16<true>},
+    {Opcode::v_ffbh_i32, ffbh_i32},
     {Opcode::v_lshlrev_b16, shift16<Op::Shl32>},
     {Opcode::v_lshrrev_b16, shift16<Op::Shr32>},
     {Opcode::v_ashrrev_i16, shift16<Op::Sar32, true>},
