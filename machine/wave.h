@@ -62,7 +62,12 @@ struct TlbEntry {
     uint64_t page = ~0ull;  // guest page address (4 KiB aligned); ~0 = empty
     uint64_t delta = 0;     // host address = guest address + delta
 };
-inline constexpr uint32_t tlb_entries = 256;  // direct mapped by page number
+inline constexpr uint32_t tlb_bits = 10, tlb_entries = 1u << tlb_bits;
+inline constexpr uint32_t tlb_hash = 0x9e3779b1;
+// Kernels step through memory by powers of two: a hash spreads such pages over the entries.
+inline constexpr uint32_t tlb_index(uint64_t address) {
+    return static_cast<uint32_t>(address >> 12) * tlb_hash >> (32 - tlb_bits);
+}
 
 // A global wave sync resource (ds_gws_*): a barrier over all waves of a cooperative dispatch. The
 // runtime owns gws_resources of them per dispatch; ds_gws_init sets the number of waves.

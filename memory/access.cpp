@@ -33,8 +33,7 @@ void* lookup(machine::ExecContext& ctx, uint64_t address, bool write) {
     if (!(entry & (write ? writable : readable))) return nullptr;
     const uint64_t page = address & ~(page_size - 1);
     const uint64_t host_page = entry & ~(page_size - 1);
-    auto& slot =
-        (write ? ctx.write_tlb : ctx.read_tlb)[(address >> page_bits) % machine::tlb_entries];
+    auto& slot = (write ? ctx.write_tlb : ctx.read_tlb)[machine::tlb_index(address)];
     slot.page = page;
     slot.delta = host_page - page;
     return reinterpret_cast<void*>(address + slot.delta);

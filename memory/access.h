@@ -17,7 +17,7 @@ void* lookup(machine::ExecContext& ctx, uint64_t address, bool write);
 void refresh_tlb(machine::ExecContext& ctx);
 
 inline void* host_pointer(machine::ExecContext& ctx, uint64_t address, bool write) {
-    auto& entry = (write ? ctx.write_tlb : ctx.read_tlb)[(address >> 12) % machine::tlb_entries];
+    auto& entry = (write ? ctx.write_tlb : ctx.read_tlb)[machine::tlb_index(address)];
     if (entry.page == (address & ~uint64_t{0xfff}))
         return reinterpret_cast<void*>(address + entry.delta);
     return lookup(ctx, address, write);

@@ -9,7 +9,7 @@ using machine::TlbEntry;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
-static_assert(sizeof(TlbEntry) == 16 && machine::tlb_entries == 256);
+static_assert(sizeof(TlbEntry) == 16);
 
 namespace {
 constexpr uint32_t page_bits = 12, page_size = 1u << page_bits;
@@ -30,13 +30,14 @@ void BlockCompiler::translate_address(const Gp& address, uint32_t bytes, bool st
     a_.and_(t.r32(), page_size - 1);
     a_.cmp(t.r32(), page_size - bytes);
     a_.ja(miss);
-    a_.mov(entry, address);
+    a_.mov(entry, address);  // machine::tlb_index
     a_.shr(entry, page_bits);
-    a_.and_(entry.r32(), machine::tlb_entries - 1);
+    a_.imul(entry.r32(), entry.r32(), static_cast<int32_t>(machine::tlb_hash));
+    a_.shr(entry.r32(), 32 - machine::tlb_bits);
     a_.shl(entry.r32(), 4);
     a_.add(entry, wave_field(offsetof(Wave, ctx), 8));
-    a_.sub(t, address);
-    a_.neg(t);  // the page
+    a_.mov(t, address);
+    a_.and_(t, -static_cast<int32_t>(page_size));
     a_.cmp(t, field(offsetof(TlbEntry, page)));
     a_.jne(miss);
     a_.add(address, field(offsetof(TlbEntry, delta)));

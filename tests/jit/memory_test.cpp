@@ -33,11 +33,15 @@ protected:
                 return (lane ^ 5) * bytes + 4;  // permuted
             case 5:
                 return static_cast<uint32_t>(rng() % 1024);  // anything, also unaligned
-            default:
+            case 6:
                 return lane / 16 * 256 + lane % 16 * bytes;  // consecutive in chunks
+            case 7:
+                return lane * 4;  // elements of several dwords overlap
+            default:
+                return lane * 16;  // rows of four dwords
         }
     }
-    static constexpr uint32_t patterns = 7;
+    static constexpr uint32_t patterns = 9;
 
     struct Kind {
         Access access;
