@@ -37,13 +37,12 @@ template <class F>
 struct Format;
 template <>
 struct Format<float> {
-    static constexpr uint64_t quiet = 1u << 22, sign = 1u << 31, default_nan = 0xffc00000;
+    static constexpr uint64_t quiet = 1u << 22, default_nan = 0xffc00000;
     static float from(uint64_t b) { return f32(b); }
 };
 template <>
 struct Format<double> {
-    static constexpr uint64_t quiet = 1ull << 51, sign = 1ull << 63,
-                              default_nan = 0xfff8000000000000;
+    static constexpr uint64_t quiet = 1ull << 51, default_nan = 0xfff8000000000000;
     static double from(uint64_t b) { return f64(b); }
 };
 

@@ -19,10 +19,10 @@ using machine::ExitKind;
 
 // Encodings by llvm-mc 22, gfx90a.
 constexpr uint32_t s_endpgm = 0xbf810000, s_barrier = 0xbf8a0000, s_sleep_1 = 0xbf8e0001,
-                   s_trap_2 = 0xbf920002, s_nop = 0xbf800000, loop_to_self = 0xbf82ffff,
-                   s_add_u32_s0_s0_1 = 0x80008100, v_mov_b32_v70_v0 = 0x7e8c0300,
-                   s_mov_b32_s90_1 = 0xbeda0081, undefined = 0xffffffff, s_movk_s0_7 = 0xb0000007,
-                   s_movk_s0_9 = 0xb0000009, s_sethalt_1 = 0xbf8d0001;
+                   s_trap_2 = 0xbf920002, s_nop = 0xbf800000, s_add_u32_s0_s0_1 = 0x80008100,
+                   v_mov_b32_v70_v0 = 0x7e8c0300, s_mov_b32_s90_1 = 0xbeda0081,
+                   undefined = 0xffffffff, s_movk_s0_7 = 0xb0000007, s_movk_s0_9 = 0xb0000009,
+                   s_sethalt_1 = 0xbf8d0001;
 
 struct EngineTest : ::testing::Test {
     memory::AddressSpace space;

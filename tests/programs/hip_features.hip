@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include <hip/hip_cooperative_groups.h>
+#include <hip/hip_ext.h>
 #include <hip/hip_fp16.h>
 
 #include <algorithm>
@@ -605,11 +606,84 @@ bool test_volumes() {
     return check::equal("hipMemcpy3D", out, in);
 }
 
+struct Node {
+    Node* next;
+    int value;
+    __device__ Node(Node* n, int v) : next(n), value(v) {}
+};
+
+__global__ void lists(int* out) {
+    Node* head = nullptr;
+    for (int i = 0; i < 10; i++) head = new Node(head, i + threadIdx.x);
+    int sum = 0;
+    while (head) {
+        sum += head->value;
+        Node* next = head->next;
+        delete head;
+        head = next;
+    }
+    out[threadIdx.x] = sum;
+}
+
+__global__ void set(int* data, int v, int n) {
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    if (i < n) data[i] = v + i;
+}
+
+bool test_host_functions() {
+    check::Device<int> sums(64), data(10000);
+    std::vector<int> got(100);
+    bool ok = true;
+    (void)lists;
+#ifdef __OPTIMIZE__  // unoptimized, the allocator of the device library does not end
+    lists<<<1, 64>>>(sums);
+    check::launched();
+    std::vector<int> want(64);
+    for (int i = 0; i < 64; i++) want[i] = 45 + 10 * i;
+    ok = check::equal("device new", sums.to_host(), want);
+#endif
+
+    hipStream_t one, two;
+    HIP_CHECK(hipStreamCreate(&one));
+    HIP_CHECK(hipStreamCreateWithPriority(&two, hipStreamNonBlocking, -1));
+    hipEvent_t begin, end;
+    HIP_CHECK(hipEventCreate(&begin));
+    HIP_CHECK(hipEventCreateWithFlags(&end, hipEventBlockingSync));
+    hipExtLaunchKernelGGL(set, dim3(40), dim3(256), 0, one, begin, end, 0, data.get(), 7, 10000);
+    HIP_CHECK(hipStreamWaitEvent(two, end, 0));
+    HIP_CHECK(hipMemcpyAsync(got.data(), data.get() + 5, 400, hipMemcpyDeviceToHost, two));
+    HIP_CHECK(hipStreamSynchronize(two));
+    float ms = -1;
+    HIP_CHECK(hipEventElapsedTime(&ms, begin, end));
+    ok &=
+        ms >= 0 && check::equal("events of a launch", std::vector<int>{got[0], got[99]}, {12, 111});
+
+    int* shared;
+    HIP_CHECK(hipMallocManaged(&shared, 4000));
+    HIP_CHECK(hipMemPrefetchAsync(shared, 4000, 0, one));
+    set<<<4, 256, 0, one>>>(shared, 5, 1000);
+    HIP_CHECK(hipStreamSynchronize(one));
+    ok &= shared[999] == 1004;
+    HIP_CHECK(hipFree(shared));
+
+    // Refusals, after which everything goes on.
+    void* none;
+    const bool refused[] = {hipMalloc(&none, size_t(1) << 60) == hipErrorOutOfMemory,
+                            (set<<<1, 2048>>>(data, 1, 5), hipGetLastError() != hipSuccess),
+                            (set<<<1, 64, 1 << 20>>>(data, 1, 5), hipGetLastError() != hipSuccess)};
+    (void)hipGetLastError();
+    ok &= check::equal("refusals", std::vector<int>(refused, refused + 3), {1, 1, 1});
+    HIP_CHECK(hipStreamDestroy(one));
+    HIP_CHECK(hipStreamDestroy(two));
+    return ok;
+}
+
 int main() {
     bool ok = true;
-    for (auto test : {test_groups, test_block_votes, test_calls, test_arguments, test_builtins,
-                      test_wide_integers, test_private_memory, test_halves, test_atomics,
-                      test_occupancy, test_variables, test_host_threads, test_volumes})
+    for (auto test :
+         {test_groups, test_block_votes, test_calls, test_arguments, test_builtins,
+          test_wide_integers, test_private_memory, test_halves, test_atomics, test_occupancy,
+          test_variables, test_host_threads, test_volumes, test_host_functions})
         ok &= test();
     ok &= test_math<double>("double");
     ok &= test_math<float>("float");
