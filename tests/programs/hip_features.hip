@@ -319,17 +319,13 @@ bool test_private_memory() {
 // ---- numbers -----------------------------------------------------------------------------------
 
 // What the table of errors of OpenCL allows, in units of the last place.
+// clang-format off
 #define FUNCTIONS(F)                                                                          \
-    F(sin, 4)                                                                                 \
-    F(cos, 4)                                                                                 \
-    F(tan, 5)                                                                                 \
-    F(exp, 3)                                                                                 \
-    F(exp2, 3)                                                                                \
-    F(expm1, 3)                                                                               \
-    F(log, 3)                                                                                 \
-    F(log2, 3) F(log10, 3) F(log1p, 2) F(sqrt, 1) F(cbrt, 2) F(asin, 4) F(acos, 4) F(atan, 5) \
-        F(sinh, 4) F(cosh, 4) F(tanh, 5) F(asinh, 4) F(acosh, 4) F(atanh, 5) F(erf, 16)       \
-            F(erfc, 16) F(rint, 0) F(round, 0) F(trunc, 0) F(ceil, 0) F(floor, 0) F(fabs, 0)
+    F(sin, 4) F(cos, 4) F(tan, 5) F(exp, 3) F(exp2, 3) F(expm1, 3) F(log, 3) F(log2, 3)       \
+    F(log10, 3) F(log1p, 2) F(sqrt, 1) F(cbrt, 2) F(asin, 4) F(acos, 4) F(atan, 5) F(sinh, 4) \
+    F(cosh, 4) F(tanh, 5) F(asinh, 4) F(acosh, 4) F(atanh, 5) F(erf, 16) F(erfc, 16)          \
+    F(rint, 0) F(round, 0) F(trunc, 0) F(ceil, 0) F(floor, 0) F(fabs, 0)
+// clang-format on
 #define COUNT(name, bound) +1
 constexpr int functions = 0 FUNCTIONS(COUNT);
 

@@ -28,27 +28,20 @@ using C64 = rocsparse_double_complex;
 template <class T>
 struct Routine;
 #define ONE(letter, name) static constexpr auto name = rocsparse_##letter##name;
-#define ROUTINES(type, letter)                                                                  \
-    template <>                                                                                 \
-    struct Routine<type> {                                                                      \
-        ONE(letter, axpyi)                                                                      \
-        ONE(letter, doti)                                                                       \
-        ONE(letter, gthr)                                                                       \
-        ONE(letter, gthrz)                                                                      \
-        ONE(letter, sctr)                                                                       \
-        ONE(letter, csrmv)                                                                      \
-        ONE(letter, csrmv_analysis)                                                             \
-        ONE(letter, ellmv)                                                                      \
-        ONE(letter, hybmv)                                                                      \
-        ONE(letter, bsrmv)                                                                      \
-        ONE(letter, coomv)                                                                      \
-        ONE(letter, csrsv_solve) ONE(letter, csrsv_analysis) ONE(letter, csrsv_buffer_size)     \
-            ONE(letter, csrmm) ONE(letter, gemmi) ONE(letter, csrsm_solve)                      \
-                ONE(letter, csrsm_analysis) ONE(letter, csrsm_buffer_size) ONE(letter, csr2csc) \
-                    ONE(letter, csr2ell) ONE(letter, ell2csr) ONE(letter, csr2hyb)              \
-                        ONE(letter, csr2bsr) ONE(letter, dense2csr) ONE(letter, nnz)            \
-                            ONE(letter, csr2dense) ONE(letter, csrgeam)                         \
+// clang-format off
+#define ROUTINES(type, letter)                                                                \
+    template <>                                                                               \
+    struct Routine<type> {                                                                    \
+        ONE(letter, axpyi) ONE(letter, doti) ONE(letter, gthr) ONE(letter, gthrz)             \
+        ONE(letter, sctr) ONE(letter, csrmv) ONE(letter, csrmv_analysis) ONE(letter, ellmv)   \
+        ONE(letter, hybmv) ONE(letter, bsrmv) ONE(letter, coomv) ONE(letter, csrsv_solve)     \
+        ONE(letter, csrsv_analysis) ONE(letter, csrsv_buffer_size) ONE(letter, csrmm)         \
+        ONE(letter, gemmi) ONE(letter, csrsm_solve) ONE(letter, csrsm_analysis)               \
+        ONE(letter, csrsm_buffer_size) ONE(letter, csr2csc) ONE(letter, csr2ell)              \
+        ONE(letter, ell2csr) ONE(letter, csr2hyb) ONE(letter, csr2bsr) ONE(letter, dense2csr) \
+        ONE(letter, nnz) ONE(letter, csr2dense) ONE(letter, csrgeam)                          \
     };
+// clang-format on
 ROUTINES(float, s)
 ROUTINES(double, d)
 ROUTINES(C32, c)
