@@ -332,7 +332,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     failed_ = false;
     loop_lean_ = false;
     loop_ = {};
-    pinned_ = gp_reserved_ = 0;
+    pinned_ = k_pinned_ = gp_reserved_ = 0;
     loop_prefer_.clear();
     loop_part_of_.clear();
     out_ = &out;

@@ -209,7 +209,7 @@ private:
         int reg;
         bool full;  // in all lanes
     };
-    struct MaskPin {  // a carried mask and its next value; AVX2 keeps masks in vector registers
+    struct MaskPin {  // a carried mask and its next value; reg: AVX-512 k, AVX2 vector register
         Unit unit, next;
         int reg;
     };
@@ -359,8 +359,8 @@ private:
     bool loops_ = true, loop_lean_ = false, loop_scalar_done_ = false;
     std::vector<uint8_t> loop_part_of_;  // by index into the region; empty: one part
     uint32_t loop_part_ = 0, loop_parts_ = 1;
-    uint32_t pinned_ = 0;              // vector registers that no value may be given
-    std::vector<int8_t> loop_prefer_;  // by unit
+    uint32_t pinned_ = 0, k_pinned_ = 0;  // registers that no value may be given
+    std::vector<int8_t> loop_prefer_;     // by unit
     uint32_t gp_reserved_ = 0;
     std::vector<uint8_t> skip_;  // instructions of the region that are left out
 

@@ -47,7 +47,13 @@ bool BlockCompiler::late(Value v) const {
 // Masks are written to their homes, or to the registers that are pinned for them, when the
 // iteration is over: until then those hold the ones that the iteration started with.
 void BlockCompiler::divergent_store_masks() {
-    for (const MaskPin& p : loop_.masks) mov(vec(p.reg), use(p.next));
+    for (const MaskPin& p : loop_.masks) {
+        if (avx512_)
+            a_.kmovw(x86::k(static_cast<uint32_t>(p.reg)), use_k(p.next));
+        else
+            mov(vec(p.reg), use(p.next));
+        vec_locked_ = k_locked_ = 0;
+    }
     for (Unit u : divergent_masks_) {
         if (std::any_of(loop_.masks.begin(), loop_.masks.end(),
                         [&](const MaskPin& p) { return p.next == u; }))
@@ -152,7 +158,10 @@ void BlockCompiler::divergent_block() {
     const Unit live = schedule_.unit(d.live);
     const auto pinned = std::find_if(loop_.masks.begin(), loop_.masks.end(),
                                      [&](const MaskPin& p) { return p.next == live; });
-    if (pinned != loop_.masks.end()) {
+    if (pinned != loop_.masks.end() && avx512_) {
+        const KReg k = x86::k(static_cast<uint32_t>(pinned->reg));
+        a_.kortestw(k, k);
+    } else if (pinned != loop_.masks.end()) {
         a_.emit(X::kIdVptest, vec(pinned->reg), vec(pinned->reg));
     } else {
         Mem going_on = mask_mem(schedule_.unit_home(live));
@@ -165,8 +174,13 @@ void BlockCompiler::divergent_block() {
 
     a_.bind(done);
     for (const MaskPin& p : loop_.masks) {
+        const Mem home = mask_mem(schedule_.unit_home(p.next));
+        if (avx512_) {
+            a_.kmovw(home, x86::k(static_cast<uint32_t>(p.reg)));
+            continue;
+        }
         a_.vmovmskps(x86::eax, vec(p.reg).ymm());
-        a_.mov(mask_mem(schedule_.unit_home(p.next)), x86::al);
+        a_.mov(home, x86::al);
     }
     for (const Pin& p : loop_.carried)
         movu(row(static_cast<uint32_t>(inst(p.set).imm)), vec(p.reg));

@@ -174,7 +174,7 @@ int BlockCompiler::take_vec(uint32_t except) {
 }
 
 int BlockCompiler::take_k() {
-    const uint32_t busy = k_locked_ | k_temps_;
+    const uint32_t busy = k_locked_ | k_temps_ | k_pinned_;
     int best = -1;
     uint32_t farthest = 0;
     for (int r = 1; r < 8; ++r) {

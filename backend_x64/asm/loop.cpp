@@ -211,13 +211,18 @@ void BlockCompiler::loop_pin() {
     const int lowest = std::min(most + temporaries, registers - 4);
     const int lowest_carried = std::min(lowest, registers * 2 / 3);
     int next = registers - 1;
-    if (divergent_ && !avx512_)
-        for (Unit u : order) {
-            const ir::Inst& i = inst(schedule_.producer(u));
-            if (i.op != Op::MaskOf || next < lowest_carried) continue;
-            for (const DivergentLoop::Mask& m : divergent_->carried)
-                if (m.get == i.args[0]) loop_.masks.push_back({u, schedule_.unit(m.mask), next--});
-        }
+    // Through memory they would cost a store, its forwarding and a load in every iteration.
+    constexpr size_t k_pins = 3;
+    for (Unit u : order) {
+        const ir::Inst& i = inst(schedule_.producer(u));
+        if (!divergent_ || i.op != Op::MaskOf) continue;
+        if (avx512_ ? loop_.masks.size() == k_pins : next < lowest_carried) break;
+        for (const DivergentLoop::Mask& m : divergent_->carried)
+            if (m.get == i.args[0])
+                loop_.masks.push_back(
+                    {u, schedule_.unit(m.mask),
+                     avx512_ ? 7 - static_cast<int>(loop_.masks.size()) : next--});
+    }
     for (uint32_t r = 0; r < 512; ++r) {
         if (sets[r] != 1) continue;
         const Value set = set_of[r];
@@ -292,7 +297,7 @@ void BlockCompiler::loop_enter_body(bool lean) {
     vec_locked_ = vec_temps_ = k_locked_ = k_temps_ = 0;
     spills_used_ = 0;
     facts_.clear();
-    pinned_ = 0;
+    pinned_ = k_pinned_ = 0;
     loop_prefer_.clear();
     if (lean) loop_prefer_.assign(schedule_.unit_count(), -1);
     const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
@@ -310,10 +315,10 @@ void BlockCompiler::loop_enter_body(bool lean) {
             s.next = count;  // the lanes that are off need the old value to the end
     }
     for (const MaskPin& p : loop_.masks) {
-        pinned_ |= 1u << p.reg;
+        (avx512_ ? k_pinned_ : pinned_) |= 1u << p.reg;
+        (avx512_ ? k_owner_ : vec_owner_)[p.reg] = p.unit;
         state(p.unit).reg = static_cast<int8_t>(p.reg);
         state(p.unit).next = count;
-        vec_owner_[p.reg] = p.unit;
     }
     for (const Pin& p : loop_.steady) {
         UnitState& s = state(p.unit);
