@@ -85,6 +85,7 @@ private:
     static SpaceKey key_of(const Wave& wave);
     static bool host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
                         machine::ExitInfo& out);
+    void add_block(const void* host, machine::ExitInfo& out) const;
     void connect(Frame& frame, CodeSpace& space) const;
 
     std::unique_ptr<BlockSource> source_;
@@ -215,9 +216,13 @@ Translator::Found Translator::find_entry(ThreadState& thread, Wave& wave) {
 bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
                          machine::ExitInfo& out) {
     const auto& self = *static_cast<const Translator*>(engine);
-    if (!self.buffer_.contains(pc)) return false;
+    if (!self.buffer_.contains(pc)) {
+        self.add_block(this_thread_state().frame.running, out);
+        return false;
+    }
     const BlockRecord* block = self.cache_.find(pc);
     if (!block) return false;
+    self.add_block(block->host, out);
     const PcEntry* e = CodeCache::find_guest(*block, pc);
     if (!e || e->guest >= block->guest_pcs.size()) return false;
     out.pc = block->guest_pcs[e->guest];
@@ -230,6 +235,15 @@ bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
         out.lane_mask = lanes << (chunk + 256) / 4 & wave.exec();
     }
     return true;
+}
+
+// The block that holds the host address, if any.
+void Translator::add_block(const void* host, machine::ExitInfo& out) const {
+    if (!host) return;
+    if (const BlockRecord* block = cache_.find(reinterpret_cast<uintptr_t>(host))) {
+        out.block_begin = block->pc;
+        out.block_end = block->end_pc;
+    }
 }
 
 void Translator::enter(ThreadState& thread) {
@@ -337,11 +351,14 @@ Translator::Next Translator::run_inside(ThreadState& thread, Wave* waves, uint32
                     }
                 }));
             Wave& wave = waves[thread.wave];
+            const MemoryOp* running = frame.running;
+            frame.running = nullptr;
             if (reason < static_cast<uint32_t>(Leave::Link)) return Next::Stop;
             const auto leave = static_cast<Leave>(reason);
             if (leave == Leave::Lookup) break;
             if (leave == Leave::CallStopped) return Next::Stop;
             if (leave == Leave::Fault) {
+                add_block(running, wave.exit);
                 if (frame.leave_address) {
                     const BlockRecord* at = cache_.find(frame.leave_address - 1);
                     if (const PcEntry* e =

@@ -92,7 +92,8 @@ struct alignas(64) Frame {
     uint64_t address_base = 0;
     uint64_t mask = 0;
     uint64_t buffer_limit = 0;
-    uint64_t pad2[5] = {};
+    const MemoryOp* running = nullptr;  // out of line at this moment
+    uint64_t pad2[4] = {};
     uint64_t lane_hosts[16] = {};  // checked mode: host addresses of a chunk's elements
     uint8_t saved_vectors[32 * 64 + 64] = {};
 

@@ -188,7 +188,12 @@ bool run_atomic_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
 }  // namespace
 
 bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
-    if (op.atomic) return run_atomic_op(w, f, op, first_lane);
+    f.running = &op;
+    if (op.atomic) {
+        const bool ok = run_atomic_op(w, f, op, first_lane);
+        if (ok) f.running = nullptr;
+        return ok;
+    }
     const uint32_t bytes = element_bytes(op);
     const auto access = static_cast<Access>(op.access);
     machine::ExecContext& ctx = *w.ctx;
@@ -239,7 +244,10 @@ bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
             for (uint32_t d = 1; d < op.dwords; ++d) f.data[d][l] = element[d];
         }
     }
-    if (!failed) return true;
+    if (!failed) {
+        f.running = nullptr;
+        return true;
+    }
     w.exit = {};
     w.exit.kind = machine::ExitKind::MemoryFault;
     w.exit.access = op.store ? machine::Access::Write : machine::Access::Read;

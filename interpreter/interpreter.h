@@ -3,6 +3,7 @@
 // fallback for instructions that the translators do not lower.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "frontend/inst.h"
@@ -23,7 +24,9 @@ Handler handler(Opcode op);
 // Recomputes the addresses of a memory instruction from the wave's registers (which a fault leaves
 // as they were) and fills access, access_bytes, lane_mask and, when the signal named none, the
 // address. For any other instruction it does nothing.
-void explain_fault(machine::Wave& wave, const Inst& inst, machine::ExitInfo& info);
+// `addresses`: the first faulting address of each lane of lane_mask.
+void explain_fault(machine::Wave& wave, const Inst& inst, machine::ExitInfo& info,
+                   std::array<uint64_t, machine::lanes>* addresses = nullptr);
 
 std::unique_ptr<machine::Engine> make_interpreter(const Target& target);
 

@@ -100,6 +100,7 @@ bool global_fault(const Wave& w, uint64_t address, const Kind& k, uint64_t known
 struct Finding {
     uint64_t mask = 0, address = 0;
     const char* reason = nullptr;
+    std::array<uint64_t, machine::lanes> addresses{};
 };
 
 void check_spot(const Wave& w, uint32_t lane, Spot spot, const Kind& k, uint64_t known,
@@ -120,6 +121,7 @@ void check_spot(const Wave& w, uint32_t lane, Spot spot, const Kind& k, uint64_t
     }
     if (!bad) return;
     if (!f.mask) f.address = at, f.reason = reason;
+    if (!(f.mask >> lane & 1)) f.addresses[lane] = at;
     f.mask |= uint64_t{1} << lane;
 }
 
@@ -152,7 +154,8 @@ Finding check_ds(Wave& w, const Inst& inst, const Kind& k) {
 
 }  // namespace
 
-void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info) {
+void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info,
+                   std::array<uint64_t, machine::lanes>* addresses) {
     Kind k;
     Finding f;
     const uint64_t known = info.address;
@@ -197,6 +200,7 @@ void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info) {
     info.access = k.access;
     info.access_bytes = k.bytes;
     info.lane_mask = f.mask;
+    if (addresses) *addresses = f.addresses;
     if (!info.address) info.address = f.address;
     if (f.reason && !info.reason) info.reason = f.reason;
 }

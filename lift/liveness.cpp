@@ -294,4 +294,48 @@ LiveSet Liveness::after(const ir::Terminator& term) {
     }
 }
 
+Effects effects(const Inst& inst) {
+    Effects e;
+    const OpInfo& info = op_info(inst.op);
+    const Traits& t = traits(inst.op);
+    const bool scalar = info.format == Format::SOP1 || info.format == Format::SOP2 ||
+                        info.format == Format::SOPK || info.format == Format::SOPC;
+    const bool vector = !scalar && info.format != Format::SOPP && info.format != Format::SMEM;
+    auto add = [](const Operand& o, std::bitset<128>& scalars, std::bitset<512>& rows) {
+        const bool agpr = o.is(Operand::Kind::Agpr);
+        for (uint32_t d = 0; d < std::max<uint32_t>(o.dwords, 1); ++d) {
+            const uint32_t r = o.reg + d + (agpr ? 256 : 0);
+            if (o.is(Operand::Kind::Sgpr) && r < scalars.size()) scalars.set(r);
+            if ((agpr || o.is(Operand::Kind::Vgpr)) && r < rows.size()) rows.set(r);
+        }
+    };
+    auto pair = [](std::bitset<128>& scalars, uint32_t r) { scalars.set(r).set(r + 1); };
+    for (const Operand& o : inst.src) {
+        add(o, e.scalars_read, e.rows_read);
+        if (o.is(Operand::Kind::Special) && o.reg == scc_operand) e.scc_read = true;
+        if (o.is(Operand::Kind::Special) && o.reg == vccz) pair(e.scalars_read, machine::vcc_lo);
+    }
+    for (const Operand& o : inst.dst) add(o, e.scalars_written, e.rows_written);
+    e.whole = !t.partial && inst.variant != Variant::Dpp && inst.variant != Variant::Sdwa &&
+              !(inst.op_sel & 8);
+    e.opaque = t.opaque || inst.illegal_operand || any_of(info.name, {"setreg"});
+    e.scc_read |= t.reads_scc;
+    e.scc_written = scalar;
+    if (t.reads_vcc) pair(e.scalars_read, machine::vcc_lo);
+    if (info.format == Format::VOPC) pair(e.scalars_written, machine::vcc_lo);
+    if (vector && any_of(info.name, {"addc", "subb"})) pair(e.scalars_read, machine::vcc_lo);
+    if (vector && any_of(info.name, {"_co_", "addc", "subb"}))
+        pair(e.scalars_written, machine::vcc_lo);
+    if (vector) pair(e.scalars_read, machine::exec_lo);
+    if (info.format == Format::DS || info.format == Format::VINTRP || inst.lds)
+        e.scalars_read.set(machine::m0);
+    if (any_of(info.name, {"saveexec", "wrexec", "cmpx"}))
+        pair(e.scalars_written, machine::exec_lo);
+    if (!e.whole) {
+        e.scalars_read |= e.scalars_written;
+        e.rows_read |= e.rows_written;
+    }
+    return e;
+}
+
 }  // namespace wj::lift

@@ -54,6 +54,9 @@ struct ExitInfo {
     uint64_t address = 0;          // first faulting guest address
     uint64_t lane_mask = 0;        // lanes that fault; 0 for scalar accesses
     const char* reason = nullptr;  // static text or null
+    // Memory faults in translated code: the block [block_begin, block_end) has partly happened, and
+    // its registers may be in host registers. 0: the wave's registers are those of the instruction.
+    uint64_t block_begin = 0, block_end = 0;
 };
 
 enum class MemoryMode : uint8_t { Identity, Checked };

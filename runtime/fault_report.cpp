@@ -1,5 +1,6 @@
 #include "runtime/fault_report.h"
 
+#include <bit>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include "frontend/debug_info.h"
 #include "frontend/decode.h"
 #include "interpreter/interpreter.h"
+#include "runtime/fault_replay.h"
 
 namespace wj::runtime {
 namespace {
@@ -118,16 +120,41 @@ std::string lane_list(uint64_t mask) {
     return text;
 }
 
-// Lanes and addresses from the wave's registers. A translator may not have written them back at a
-// fault: then they do not explain the address that faulted, and what the translator knows stands.
-void explain(machine::Wave& wave, const Inst& inst, FaultRecord& record) {
+// "lane 3 0x7f..., lane 4 0x7f...", at most eight.
+std::string address_list(uint64_t mask, const std::array<uint64_t, machine::lanes>& addresses) {
+    std::string text;
+    int count = 0;
+    for (uint64_t m = mask; m; m &= m - 1) {
+        if (++count > 8) return text + ", ...";
+        const int lane = std::countr_zero(m);
+        text += format("%slane %d 0x%llx", text.empty() ? "" : ", ", lane,
+                       static_cast<unsigned long long>(addresses[static_cast<size_t>(lane)]));
+    }
+    return text;
+}
+
+// Lanes and addresses from the registers that the instruction had. They must explain the address
+// that faulted; if not, what the engine knows stands.
+void explain(const Target& target, const memory::AddressSpace& memory, machine::Wave& wave,
+             const Inst& inst, FaultRecord& record) {
     machine::ExitInfo found = record.exit;
     found.lane_mask = 0;
-    interp::explain_fault(wave, inst, found);
-    bool fits = found.address == record.exit.address || !record.exit.address;
-    bool same_lanes = !record.exit.lane_mask || found.lane_mask & record.exit.lane_mask;
-    if (fits && same_lanes && (found.lane_mask || inst.format == Format::SMEM)) {
+    std::array<uint64_t, machine::lanes> addresses{};
+    FaultReplay replay(target, memory);
+    machine::Wave* precise = wave.exit.block_begin ? replay.run(wave) : &wave;
+    interp::explain_fault(precise ? *precise : wave, inst, found, &addresses);
+    const uint64_t known = record.exit.address, chunk = record.exit.lane_mask;
+    const bool certain = precise == &wave || replay.certain();
+    // Chunks run in ascending order: those in front of the one that faulted did not fault.
+    if (!certain) found.lane_mask &= chunk ? ~uint64_t{0} << std::countr_zero(chunk) : 0;
+    bool fits = certain && (!known || inst.format == Format::SMEM);
+    for (uint64_t m = certain ? found.lane_mask : found.lane_mask & chunk; m; m &= m - 1)
+        fits |= addresses[static_cast<size_t>(std::countr_zero(m))] == known;
+    const bool same_lanes = !chunk || found.lane_mask & chunk;
+    if (precise && fits && same_lanes && (found.lane_mask || inst.format == Format::SMEM)) {
         record.exit = found;
+        if (found.lane_mask)
+            record.notes.push_back("addresses   " + address_list(found.lane_mask, addresses));
         return;
     }
     record.lanes_are_exact = false;
@@ -196,7 +223,7 @@ FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory
         Inst inst;
         std::vector<uint32_t> words;
         instruction_at(target, memory, record.exit.pc, words, &inst);
-        explain(stopped, inst, record);
+        explain(target, memory, stopped, inst, record);
     }
     record.code = code_of(record.exit.kind);
     record.message = describe_exit(record.exit);

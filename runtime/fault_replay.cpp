@@ -1,0 +1,149 @@
+#include "runtime/fault_replay.h"
+
+#include <algorithm>
+#include <bitset>
+#include <cstring>
+#include <string_view>
+
+#include "frontend/decode.h"
+#include "interpreter/interpreter.h"
+#include "lift/liveness.h"
+#include "machine/guard.h"
+
+namespace wj::runtime {
+namespace {
+
+constexpr uint64_t most_bytes = 4096;
+
+struct Step {
+    uint64_t pc;
+    Inst inst;
+    lift::Effects effects;
+    bool needed = false;
+};
+
+struct Registers {
+    std::bitset<128> scalars;
+    std::bitset<512> rows;
+    bool scc = false;
+
+    bool meets(const Registers& o) const {
+        return (scalars & o.scalars).any() || (rows & o.rows).any() || (scc && o.scc);
+    }
+    void add(const Registers& o) {
+        scalars |= o.scalars;
+        rows |= o.rows;
+        scc |= o.scc;
+    }
+    void drop(const Registers& o) {
+        scalars &= ~o.scalars;
+        rows &= ~o.rows;
+        scc &= !o.scc;
+    }
+};
+
+Registers reads(const lift::Effects& e) {
+    return {e.scalars_read, e.rows_read, e.scc_read};
+}
+Registers writes(const lift::Effects& e) {
+    return {e.scalars_written, e.rows_written, e.scc_written};
+}
+
+bool is_memory(const Inst& inst) {
+    return inst.format == Format::SMEM || inst.format >= Format::DS;
+}
+// Loads without side effects.
+bool only_loads(const Inst& inst) {
+    const std::string_view name = op_info(inst.op).name;
+    return inst.format == Format::SMEM
+               ? name.starts_with("s_load")
+               : inst.format == Format::GLOBAL && name.starts_with("global_load") && !inst.lds;
+}
+
+// What the address of a memory instruction depends on.
+Registers address_of(const Inst& inst) {
+    Inst copy = inst;
+    copy.src[1] = copy.src[2] = {};  // data
+    copy.dst = {};
+    return reads(lift::effects(copy));
+}
+
+}  // namespace
+
+machine::Wave* FaultReplay::run(const machine::Wave& wave) {
+    const uint64_t begin = wave.exit.block_begin, end = wave.exit.block_end;
+    if (begin >= end || end - begin > most_bytes) return nullptr;
+    std::vector<Step> steps;
+    size_t fault = ~size_t{0};
+    Registers written;
+    for (uint64_t pc = begin; pc < end;) {
+        uint32_t words[4] = {};
+        size_t count = std::min<uint64_t>(4, (end - pc) / 4);
+        const void* code = memory_.translate(pc, count * 4, memory::readable);
+        if (!code) return nullptr;
+        std::memcpy(words, code, count * 4);
+        Step step{pc, {}, {}};
+        if (!decode(target_, std::span<const uint32_t>(words, count), step.inst)) return nullptr;
+        step.effects = lift::effects(step.inst);
+        if (pc == wave.exit.pc) fault = steps.size();
+        written.add(writes(step.effects));
+        pc += step.inst.size;
+        steps.push_back(step);
+    }
+    if (fault == ~size_t{0}) return nullptr;
+
+    // Backwards: which instructions lead to the address, and from which registers.
+    Registers needed = address_of(steps[fault].inst);
+    bool stores = false, loads = false;
+    for (size_t i = fault; i-- > 0;) {
+        Step& s = steps[i];
+        const Registers out = writes(s.effects);
+        const bool loading = is_memory(s.inst) && only_loads(s.inst);
+        stores |= is_memory(s.inst) && !loading;
+        if (s.effects.opaque) return nullptr;
+        if (out.scalars[machine::exec_lo] &&
+            op_info(s.inst.op).name.find("and_saveexec") == std::string_view::npos)
+            return nullptr;  // lanes that EXEC leaves out may have older values
+        if (!out.meets(needed)) continue;
+        if (is_memory(s.inst) && !loading) return nullptr;
+        loads |= loading;
+        s.needed = true;
+        if (s.effects.whole) needed.drop(out);
+        needed.add(reads(s.effects));
+    }
+    // A load is only repeated when nothing was stored in between.
+    if (loads && stores) return nullptr;
+    if (needed.scalars[machine::exec_lo] && written.scalars[machine::exec_lo]) return nullptr;
+    certain_ = !needed.meets(written);
+
+    const size_t rows = wave.vgpr_count + wave.agpr_count;
+    rows_.assign((rows + 1) * machine::lanes, 0);
+    auto* first = reinterpret_cast<uint32_t*>((reinterpret_cast<uintptr_t>(rows_.data()) + 63) &
+                                              ~uintptr_t{63});
+    copy_ = wave;
+    copy_.vgpr = first;
+    std::memcpy(first, wave.vgpr, size_t{wave.vgpr_count} * machine::lanes * 4);
+    if (wave.agpr) {
+        copy_.agpr = first + size_t{wave.vgpr_count} * machine::lanes;
+        std::memcpy(copy_.agpr, wave.agpr, size_t{wave.agpr_count} * machine::lanes * 4);
+    }
+    copy_.exit = {};
+    for (size_t i = 0; i < fault; ++i) {
+        const Step& s = steps[i];
+        if (!s.needed) continue;
+        const interp::Handler handler = interp::handler(s.inst.op);
+        if (!handler) return nullptr;
+        copy_.pc = s.pc + s.inst.size;
+        const machine::ExitKind kind =
+            machine::run_guarded(copy_, nullptr, nullptr, [&](machine::Wave& w) {
+                handler(w, s.inst);
+                return w.exit.kind;
+            });
+        if (kind != machine::ExitKind::None) return nullptr;
+    }
+    copy_.exit = wave.exit;
+    copy_.pc = wave.exit.pc;
+    return &copy_;
+}
+
+}  // namespace wj::runtime
