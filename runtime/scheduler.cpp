@@ -164,8 +164,8 @@ void Scheduler::wait(DispatchState& dispatch) {
         // Other dispatches get their turn too: this one may wait for them.
         while (!dispatch.done() && run_some(lock, &dispatch, batch_quantum_ns))
             if (!dispatch.done() && active_.size() > 1) run_some(lock, nullptr, batch_quantum_ns);
-        // This thread's slot is free again: others may have work for it, whose submission woke nobody
-        // because no slot was free.
+        // This thread's slot is free again: others may have work for it, whose submission woke
+        // nobody because no slot was free.
         if (idle_workers_ && pick(nullptr)) wake(threads_);
     }
     std::unique_lock lock(dispatch.done_mutex_);
