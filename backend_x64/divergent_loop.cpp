@@ -24,10 +24,11 @@ struct Dead {
 
 class Finder {
 public:
-    explicit Finder(const ir::Block& block) : block_(block), dead_(block.insts.size()) {}
+    explicit Finder(const ir::Block& block) : block_(block) {}
 
     std::optional<DivergentLoop> find() {
         if (!shape()) return {};
+        dead_.resize(block_.insts.size());
         for (Value v = 0; v < block_.insts.size(); ++v) dead_[v] = dead(v);
         if (!effects() || !masks() || !scalars()) return {};
         return loop_;
@@ -138,7 +139,9 @@ private:
     // as lane masks only.
     bool scalars() {
         const size_t n = block_.insts.size();
-        std::vector<bool> late(n), late_register(132);
+        std::vector<bool>& late = loop_.late;
+        late.resize(n);
+        std::vector<bool> late_register(132);
         for (Value v = 0; v < n; ++v) {
             const Inst& i = inst(v);
             const Class cls = ir::op_info(i.op).cls;

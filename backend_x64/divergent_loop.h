@@ -22,6 +22,7 @@ struct DivergentLoop {
     // Masks that are looked at behind the loop and are zero after an iteration without lanes; the
     // other ones are then as the last iteration with lanes left them.
     std::vector<ir::Value> fading;
+    std::vector<bool> late;       // by value: depends on a mask that the region makes
     bool uniform_varies = false;  // iterations change scalar registers, or load scalars
 };
 

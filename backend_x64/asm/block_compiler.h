@@ -233,7 +233,6 @@ private:
 
     // ---- divergent.cpp ----
     bool divergent_suits() const;
-    bool late(Value v) const;
     void divergent_block();
     void divergent_store_masks();
 

@@ -27,21 +27,11 @@ bool BlockCompiler::divergent_suits() const {
             return false;
         // What the lanes do not decide must be known in front of the region.
         if (cls == Class::ULoad && schedule_.position(v) != 0) return false;
-        if (cls == Class::SetS && schedule_.position(v) != 0 && !late(v)) return false;
+        if (cls == Class::SetS && schedule_.position(v) != 0 && !divergent_->late[v]) return false;
     }
     return std::all_of(divergent_->carried.begin(), divergent_->carried.end(), [&](const auto& m) {
         return schedule_.uniform_home(m.get).kind == Home::Wave;
     });
-}
-
-// Depends on a mask that the region makes.
-bool BlockCompiler::late(Value v) const {
-    const ir::Inst& i = inst(v);
-    if (i.op == Op::BitsOf) return true;
-    const Class cls = ir::op_info(i.op).cls;
-    if (cls != Class::Uniform && cls != Class::SetS) return false;
-    return std::any_of(i.args.begin(), i.args.end(),
-                       [&](Value a) { return a != no_value && late(a); });
 }
 
 // Masks are written to their homes, or to the registers that are pinned for them, when the

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "backend_x64/divergent_loop.h"
+#include "backend_x64/engine.h"
 #include "backend_x64/translator.h"
 #include "interpreter/interpreter.h"
 
@@ -133,6 +134,27 @@ TEST_F(LiftTest, LoopWhileLanesAreLeft) {
     EXPECT_EQ(carried, (std::set<uint32_t>{6, machine::exec_lo}));
     // VCC is overwritten behind the loop before anyone reads it.
     EXPECT_FALSE(written(block, ir::Op::SetS64).contains(machine::vcc_lo));
+}
+
+// Scalars that double: 2^40 ways from the last one to the first.
+TEST_F(LiftTest, DivergentLoopWithLongScalarChain) {
+    std::vector<uint32_t> words(40, 0x80000000);  // loop: s_add_u32 s0, s0, s0
+    for (uint32_t word : {
+             0x68020281u,  // v_add_u32_e32 v1, 1, v1
+             0x7d9c0901u,  // v_cmp_ge_u32_e32 vcc, v1, v4
+             0xbe810d6au,  // s_bcnt1_i32_b64 s1, vcc
+             0x80020100u,  // s_add_u32 s2, s0, s1
+             0x8786066au,  // s_or_b64 s[6:7], vcc, s[6:7]
+             0x89fe067eu,  // s_andn2_b64 exec, exec, s[6:7]
+             0xbf89ffd1u,  // s_cbranch_execnz loop
+             0xbf810000u,  // s_endpgm
+         })
+        words.push_back(word);
+    const ir::Block block = lift(words, true);
+    ASSERT_EQ(block.term.target, base);
+    ASSERT_TRUE(x64::find_divergent_loop(block));
+    for (x64::Isa isa : {x64::Isa::Avx2, x64::Isa::Avx512})
+        EXPECT_FALSE(x64::disassemble_block(block, isa).empty());
 }
 
 TEST_F(LiftTest, LoopThatStoresKeepsItsOrder) {
