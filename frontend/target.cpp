@@ -3,7 +3,8 @@
 #include <array>
 
 // Processor numbers: LLVM "User Guide for AMDGPU Backend", ELF header e_flags EF_AMDGPU_MACH
-// values. Traits: the "Processors" table of the same page and the CDNA/Vega ISA manuals.
+// values. Traits: the "Processors" table of the same page and the CDNA/Vega ISA manuals; GDS: the
+// Linux driver's gfx_v9_0_set_gds_init.
 
 namespace wj {
 namespace {
@@ -19,7 +20,15 @@ constexpr Traits vega{.wave_size = 64,
                       .aligned_vgpr_tuples = false,
                       .mad_flushes_denorms = true,
                       .xnack_selectable = true,
-                      .sramecc_selectable = false};
+                      .sramecc_selectable = false,
+                      .gds_bytes = 65536,
+                      .gds_max_wave_id = 0x7ff};
+
+constexpr Traits with_gds(Traits t, uint32_t bytes, uint32_t max_wave_id) {
+    t.gds_bytes = bytes;
+    t.gds_max_wave_id = max_wave_id;
+    return t;
+}
 
 constexpr Traits vega20() {
     Traits t = vega;
@@ -28,13 +37,13 @@ constexpr Traits vega20() {
 }
 
 constexpr Traits cdna1() {
-    Traits t = vega20();
+    Traits t = with_gds(vega20(), 4096, 0xfff);
     t.has_agprs = true;
     return t;
 }
 
 constexpr Traits cdna2() {
-    Traits t = cdna1();
+    Traits t = with_gds(cdna1(), 0, 0);
     t.vgpr_granule = 8;
     t.unified_vgprs = true;
     t.packed_workitem_id = true;
@@ -60,11 +69,11 @@ constexpr Traits cdna4() {
 
 constexpr std::array targets{
     Target{"gfx900", Family::g9, 0x2c, vega, Column::c9},
-    Target{"gfx902", Family::g9, 0x2d, vega, Column::c9},
-    Target{"gfx904", Family::g904, 0x2e, vega, Column::c904},
+    Target{"gfx902", Family::g9, 0x2d, with_gds(vega, 4096, 0x15f), Column::c9},
+    Target{"gfx904", Family::g904, 0x2e, with_gds(vega, 65536, 0x27f), Column::c904},
     Target{"gfx906", Family::g906, 0x2f, vega20(), Column::c906},
     Target{"gfx908", Family::g908, 0x30, cdna1(), Column::c908},
-    Target{"gfx909", Family::g9, 0x31, vega, Column::c9},
+    Target{"gfx909", Family::g9, 0x31, with_gds(vega, 4096, 0x77), Column::c9},
     Target{"gfx90a", Family::g90a, 0x3f, cdna2(), Column::c90a},
     Target{"gfx90c", Family::g9, 0x32, vega, Column::c9},
     Target{"gfx942", Family::g940, 0x4c, cdna3(), Column::c940},

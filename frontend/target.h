@@ -59,7 +59,9 @@ struct Traits {
     bool ocp_small_floats = false;  // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
     bool xnack_selectable, sramecc_selectable;
     bool memory_fadd_f32_keeps_denorms =
-        false;  // gfx940+: LLVM FeatureMemoryAtomicFAddF32DenormalSupport
+        false;                     // gfx940+: LLVM FeatureMemoryAtomicFAddF32DenormalSupport
+    uint32_t gds_bytes = 0;        // global data share; 0: the processor has none
+    uint32_t gds_max_wave_id = 0;  // logical wave ids of ds_ordered_count wrap behind it
 };
 
 struct Target {

@@ -200,7 +200,6 @@ inline bool spot_atomic(Wave& w, Spot spot, uint32_t lane, typename Op::Type dat
 template <class Address, class Op>
 void atomic(Wave& w, const Inst& inst) {
     using T = typename Op::Type;
-    if (inst.tfe) return stop(w, ExitKind::Unimplemented, "tfe on an atomic");
     const Address address(w, inst);
     const uint64_t exec = w.exec();
     alignas(64) uint32_t olds[sizeof(T) / 4][lanes];

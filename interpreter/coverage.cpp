@@ -1,5 +1,7 @@
 #include "interpreter/coverage.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <string_view>
 
 #include "interpreter/interpreter.h"
@@ -18,13 +20,7 @@ constexpr Rule refused_rules[] = {
     {"image_", "textures and images are not emulated"},
     {"exp", "exports go to render targets"},
     {"v_interp", "interpolation of pixel shader inputs"},
-    {"s_rfe", "only a trap handler returns from an exception"},
     {"s_setkill", "kills a pixel shader wave"},
-    {"ds_ordered_count", "needs the order of a graphics pipeline's waves"},
-    {"ds_gws_sema_release_all", "not documented enough"},
-    {"ds_read_b64_tr_b4", "the layout is not documented"},
-    {"ds_read_b96_tr_b6", "the layout is not documented"},
-    {"v_screen_partition", "not documented"},
     {"v_mfma_ld_scale_b32", "exists only in front of a scaled product"},
 };
 
@@ -55,11 +51,15 @@ const char* refused_form(const Inst& in) {
         if (o.reg == 239) return "src_pops_exiting_wave_id";
     }
     const std::string_view name = op_info(in.op).name;
-    if (in.gds && !name.starts_with("ds_gws")) return "global data share (gds)";
-    const bool load = name.find("_load_") != name.npos;
-    if (in.tfe && !load) return "tfe on a store or an atomic";
-    if (in.lds && (name.find("format") != name.npos || name.find("d16") != name.npos))
-        return "typed or d16 load to LDS";
+    const auto any = [&](std::initializer_list<std::string_view> parts) {
+        return std::any_of(parts.begin(), parts.end(),
+                           [&](std::string_view part) { return name.find(part) != name.npos; });
+    };
+    if (in.gds && any({"addtid", "swizzle", "_tr_"}))
+        return "gds on an instruction that the data share does not have";
+    if (in.op == Opcode::ds_ordered_count && in.offset >> 13 & 1)
+        return "ds_ordered_count: wrap and reserved operations";
+    if (in.lds && any({"d16"})) return "d16 load to LDS";
     return nullptr;
 }
 

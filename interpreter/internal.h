@@ -159,6 +159,7 @@ WJ_HANDLER_TABLE(scaled_handlers);       // scaled.cpp
 WJ_HANDLER_TABLE(sparse_handlers);       // sparse.cpp
 WJ_HANDLER_TABLE(mem_smem_handlers);     // mem_smem.cpp
 WJ_HANDLER_TABLE(mem_ds_handlers);       // mem_ds.cpp
+WJ_HANDLER_TABLE(mem_gds_handlers);      // mem_gds.cpp (what the waves of a device share)
 WJ_HANDLER_TABLE(mem_flat_handlers);     // mem_flat.cpp (FLAT, GLOBAL, SCRATCH)
 WJ_HANDLER_TABLE(mem_buffer_handlers);   // mem_buffer.cpp (MUBUF, MTBUF)
 #undef WJ_HANDLER_TABLE

@@ -22,11 +22,11 @@ using machine::MemoryMode;
 std::array<Handler, opcode_count> collect_handlers() {
     std::array<Handler, opcode_count> table{};
     for (const auto& entries :
-         {sop_handlers(), sopp_handlers(), vop_int_handlers(), vop_wide_handlers(),
-          vop_f32_handlers(), vop_f64_handlers(), vop_f16_handlers(), vop_cvt_handlers(),
-          vop_special_handlers(), vopc_handlers(), vop3p_handlers(), mfma_handlers(),
-          cdna3_handlers(), scaled_handlers(), sparse_handlers(), mem_smem_handlers(),
-          mem_ds_handlers(), mem_flat_handlers(), mem_buffer_handlers()})
+         {sop_handlers(),         sopp_handlers(),    vop_int_handlers(),  vop_wide_handlers(),
+          vop_f32_handlers(),     vop_f64_handlers(), vop_f16_handlers(),  vop_cvt_handlers(),
+          vop_special_handlers(), vopc_handlers(),    vop3p_handlers(),    mfma_handlers(),
+          cdna3_handlers(),       scaled_handlers(),  sparse_handlers(),   mem_smem_handlers(),
+          mem_ds_handlers(),      mem_gds_handlers(), mem_flat_handlers(), mem_buffer_handlers()})
         for (const HandlerEntry& e : entries) table[static_cast<size_t>(e.op)] = e.run;
     return table;
 }
@@ -106,7 +106,15 @@ bool ends_block(const Inst& in) {
         case Opcode::s_sethalt:
         case Opcode::s_sendmsghalt:
         case Opcode::s_setvskip:
+        case Opcode::s_rfe_b64:
+        case Opcode::s_rfe_restore_b64:
             return true;
+        case Opcode::s_setreg_b32:
+        case Opcode::s_setreg_imm32_b32: {
+            // Of MODE.VSKIP, as s_setvskip: blocks ask for it once.
+            const uint32_t field = in.words[0] & 0xffff;
+            return (field & 63) == 1 && (field >> 6 & 31) + (field >> 11) >= 28;
+        }
         default:
             return false;
     }

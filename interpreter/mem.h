@@ -269,6 +269,11 @@ inline void commit_load(Wave& w, const Inst& inst, uint32_t (*values)[lanes], ui
         write_fail_flag(w, inst, dwords, exec);
 }
 
+// Where the LDS forms put or find the value of lane 0.
+inline uint32_t lds_form_base(const Wave& w, const Inst& inst) {
+    return (w.sgpr[machine::m0] & 0xffff) + static_cast<uint32_t>(inst.offset);
+}
+
 // The LDS forms (lds bit, global_load_lds_*, scratch_load_lds_*): no VGPR destination; lane i's
 // value goes to LDS[M0[15:0] + offset + i * slot], a dword for everything below a dword.
 template <class Address, Load K>
@@ -284,7 +289,7 @@ void load_lds(Wave& w, const Inst& inst) {
         for_each_lane(exec, [&](uint32_t lane) { good &= address.read(w, lane, raw[lane]); });
         if (!good) return stop_with_fault(w, inst);
         constexpr uint32_t slot = sizeof(T) < 4 ? 4 : sizeof(T);
-        const uint32_t base = (w.sgpr[machine::m0] & 0xffff) + static_cast<uint32_t>(inst.offset);
+        const uint32_t base = lds_form_base(w, inst);
         for_each_lane(exec, [&](uint32_t lane) {
             if constexpr (sizeof(T) < 4)
                 lds_write<uint32_t>(w, base + lane * slot, extend<K>(raw[lane]));
@@ -372,9 +377,9 @@ inline typename StoreType<K>::type store_value(Wave& w, const Operand& data, uin
     }
 }
 
+// TFE of a store names one register more, which only a missing page writes: nothing to do.
 template <class Address, Store K>
 void store(Wave& w, const Inst& inst) {
-    if (inst.tfe) return stop(w, ExitKind::Unimplemented, "tfe on a store");
     const Address address(w, inst);
     for (uint64_t left = w.exec(); left; left &= left - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctzll(left));

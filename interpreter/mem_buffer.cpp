@@ -69,7 +69,6 @@ enum class Width : uint8_t { Full, D16, D16Hi };
 
 template <uint32_t Components, Width W>
 void load_format(Wave& w, const Inst& inst) {
-    if (inst.lds) return stop(w, ExitKind::Unimplemented, "typed buffer load to LDS");
     const BufferAddress a(w, inst);
     Typed t;
     if (!typed_format(w, inst, a.v, t)) return;
@@ -78,8 +77,9 @@ void load_format(Wave& w, const Inst& inst) {
     const uint64_t exec = w.exec();
     constexpr uint32_t dwords = W == Width::Full ? Components : (Components + 1) / 2;
     alignas(64) uint32_t values[dwords][lanes];
-    for (uint32_t d = 0; d < dwords; ++d)
-        std::memcpy(values[d], vrow(w, inst.dst[0], d), sizeof values[d]);
+    if (!inst.lds)
+        for (uint32_t d = 0; d < dwords; ++d)
+            std::memcpy(values[d], vrow(w, inst.dst[0], d), sizeof values[d]);
     bool good = true;
     for_each_lane(exec, [&](uint32_t lane) {
         uint8_t element[16] = {};
@@ -103,13 +103,17 @@ void load_format(Wave& w, const Inst& inst) {
         }
     });
     if (!good) return stop_with_fault(w, inst);
+    if (inst.lds) {  // buffer_load_format_x: one dword a lane
+        const uint32_t base = lds_form_base(w, inst);
+        return for_each_lane(
+            exec, [&](uint32_t lane) { lds_write(w, base + lane * 4, values[0][lane]); });
+    }
     for (uint32_t d = 0; d < dwords; ++d) write_row(vrow(w, inst.dst[0], d), values[d], exec);
     if (inst.tfe) write_fail_flag(w, inst, dwords, exec);
 }
 
 template <uint32_t Components, Width W>
 void store_format(Wave& w, const Inst& inst) {
-    if (inst.tfe) return stop(w, ExitKind::Unimplemented, "tfe on a store");
     const BufferAddress a(w, inst);
     Typed t;
     if (!typed_format(w, inst, a.v, t)) return;
@@ -130,6 +134,17 @@ void store_format(Wave& w, const Inst& inst) {
         uint8_t element[16] = {};
         encode_element(t.data_format, t.number_format, in, element);
         if (!element_write(w, a, lane, bytes, element)) return stop_with_fault(w, inst);
+    }
+}
+
+// The reverse of a load to LDS.
+void store_lds_dword(Wave& w, const Inst& inst) {
+    const BufferAddress a(w, inst);
+    const uint32_t base = lds_form_base(w, inst);
+    for (uint64_t left = w.exec(); left; left &= left - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctzll(left));
+        if (!a.write(w, lane, lds_read<uint32_t>(w, base + lane * 4)))
+            return stop_with_fault(w, inst);
     }
 }
 
@@ -186,6 +201,7 @@ constexpr HandlerEntry table[] = {
     {Opcode::buffer_store_dwordx4, store<A, Store::B128>},
     WJ_INTEGER_ATOMICS(buffer_atomic, A),
     WJ_FLOAT_ATOMICS(buffer_atomic, A),
+    {Opcode::buffer_store_lds_dword, store_lds_dword},
     {Opcode::buffer_wbl2, no_operation},
     {Opcode::buffer_invl2, no_operation},
     {Opcode::buffer_inv, no_operation},

@@ -1,9 +1,10 @@
 // LDS instructions, lane permutations included. LDS addresses are 32 bits and wrap; unaligned
 // accesses work (ROCm sets SH_MEM_CONFIG.alignment_mode = unaligned), except for atomics; M0 is no
-// limit on gfx9 (SEED-PROL-02). The GDS forms are refused.
+// limit on gfx9 (SEED-PROL-02). The GDS forms run the same handlers on another memory (in_gds).
 
 #include "interpreter/atomics.h"
 #include "interpreter/mem.h"
+#include "interpreter/mem_gds.h"
 
 namespace wj::interp {
 namespace {
@@ -12,8 +13,15 @@ using Address = uint32_t;
 
 bool refuse_gds(Wave& w, const Inst& inst) {
     if (!inst.gds) return false;
-    stop(w, ExitKind::Unimplemented, "global data share (gds)");
+    stop(w, ExitKind::Unimplemented, "gds on an instruction that the data share does not have");
     return true;
+}
+
+// Bits [at, at + bits) of a row of dwords.
+uint16_t get_field(const uint32_t* row, uint32_t at, uint32_t bits) {
+    uint64_t window = row[at / 32];
+    if (at % 32 + bits > 32) window |= uint64_t{row[at / 32 + 1]} << 32;
+    return static_cast<uint16_t>(window >> at % 32 & ((1u << bits) - 1));
 }
 
 Address at(const uint32_t* base, uint32_t lane, uint32_t offset) {
@@ -25,7 +33,7 @@ Address at(const uint32_t* base, uint32_t lane, uint32_t offset) {
 
 template <Load K>
 void read(Wave& w, const Inst& inst) {
-    if (refuse_gds(w, inst)) return;
+    if (in_gds(w, inst, read<K>)) return;
     using T = typename LoadType<K>::type;
     const uint32_t* base = vrow(w, inst.vaddr());
     alignas(64) uint32_t values[sizeof(T) > 4 ? sizeof(T) / 4 : 1][lanes];
@@ -44,7 +52,7 @@ void read(Wave& w, const Inst& inst) {
 
 template <Store K>
 void write(Wave& w, const Inst& inst) {
-    if (refuse_gds(w, inst)) return;
+    if (in_gds(w, inst, write<K>)) return;
     const uint32_t* base = vrow(w, inst.vaddr());
     for_each_lane(w.exec(), [&](uint32_t lane) {
         lds_write(w, at(base, lane, static_cast<uint32_t>(inst.offset)),
@@ -55,7 +63,7 @@ void write(Wave& w, const Inst& inst) {
 // Two addresses: each 8-bit offset counts elements, or 64 elements in the st64 forms.
 template <class T, uint32_t Scale>
 void read2(Wave& w, const Inst& inst) {
-    if (refuse_gds(w, inst)) return;
+    if (in_gds(w, inst, read2<T, Scale>)) return;
     constexpr uint32_t unit = sizeof(T) * Scale, dwords = sizeof(T) / 4;
     const uint32_t* base = vrow(w, inst.vaddr());
     const uint32_t offsets[2] = {static_cast<uint32_t>(inst.offset) * unit, inst.offset1 * unit};
@@ -73,7 +81,7 @@ void read2(Wave& w, const Inst& inst) {
 
 template <class T, uint32_t Scale>
 void write2(Wave& w, const Inst& inst) {
-    if (refuse_gds(w, inst)) return;
+    if (in_gds(w, inst, write2<T, Scale>)) return;
     constexpr uint32_t unit = sizeof(T) * Scale;
     const uint32_t* base = vrow(w, inst.vaddr());
     const uint32_t offsets[2] = {static_cast<uint32_t>(inst.offset) * unit, inst.offset1 * unit};
@@ -85,7 +93,7 @@ void write2(Wave& w, const Inst& inst) {
 
 template <class T, uint32_t Scale>
 void exchange2(Wave& w, const Inst& inst) {
-    if (refuse_gds(w, inst)) return;
+    if (in_gds(w, inst, exchange2<T, Scale>)) return;
     constexpr uint32_t unit = sizeof(T) * Scale, dwords = sizeof(T) / 4;
     const uint32_t* base = vrow(w, inst.vaddr());
     const uint32_t offsets[2] = {static_cast<uint32_t>(inst.offset) * unit, inst.offset1 * unit};
@@ -106,31 +114,34 @@ void exchange2(Wave& w, const Inst& inst) {
         write_row(vrow(w, inst.dst[0], d), values[d], w.exec());
 }
 
-// ds_read_b64_tr_b16/b8 (gfx950): every 16 lanes read a block of K rows of 16 elements, lane
-// k * n + i holding elements of row k, and get it transposed: lane m receives column m. (Layout as
-// in Triton's lowering, triton-lang/triton#8525.) What inactive lanes contribute is not documented:
-// refused.
-template <class Element>
+// ds_read_b64_tr_b16/b8/b4 and ds_read_b96_tr_b6 (gfx950): every 16 lanes read a block of K rows of
+// 16 elements, lane k * n + i holding elements of row k, and get it transposed: lane m receives
+// column m. (Layout as in Triton's lowering, triton-lang/triton#8525, and as ROCm's
+// TransposeInstructionsTest of rocRoller expects of the hardware.) What inactive lanes contribute
+// is not documented: refused.
+template <uint32_t Bits, uint32_t Dwords>
 void read_transposed(Wave& w, const Inst& inst) {
     if (refuse_gds(w, inst)) return;
     if (~w.exec())
         return stop(w, ExitKind::Unimplemented, "transposing LDS read with inactive lanes");
-    constexpr uint32_t count = 8 / sizeof(Element), lanes_per_row = 16 / count;
+    constexpr uint32_t count = Dwords * 32 / Bits, lanes_per_row = 16 / count;
     const uint32_t* base = vrow(w, inst.vaddr());
-    Element in[lanes][count], out[lanes][count];
+    uint16_t in[lanes][count];
     for (uint32_t lane = 0; lane < lanes; ++lane) {
         const Address a = at(base, lane, static_cast<uint32_t>(inst.offset));
-        const auto raw = lds_read<uint64_t>(w, a);
-        std::memcpy(in[lane], &raw, sizeof raw);
+        const auto raw = lds_read<std::array<uint32_t, Dwords>>(w, a);
+        for (uint32_t e = 0; e < count; ++e) in[lane][e] = get_field(raw.data(), e * Bits, Bits);
     }
-    for (uint32_t lane = 0; lane < lanes; ++lane)
-        for (uint32_t k = 0; k < count; ++k)
-            out[lane][k] = in[(lane & ~15u) + k * lanes_per_row + lane % 16 / count][lane % count];
-    alignas(64) uint32_t values[2][lanes];
-    for (uint32_t lane = 0; lane < lanes; ++lane)
-        for (uint32_t d = 0; d < 2; ++d)
-            std::memcpy(&values[d][lane], &out[lane][d * count / 2], 4);
-    commit_old<uint64_t>(w, inst.dst[0], values, w.exec());
+    alignas(64) uint32_t values[Dwords][lanes] = {};
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+        for (uint32_t k = 0; k < count; ++k) {
+            const uint32_t from = (lane & ~15u) + k * lanes_per_row + lane % 16 / count;
+            const uint32_t bit = k * Bits, element = in[from][lane % count];
+            values[bit / 32][lane] |= element << bit % 32;
+            if (bit % 32 + Bits > 32) values[bit / 32 + 1][lane] |= element >> (32 - bit % 32);
+        }
+    }
+    for (uint32_t d = 0; d < Dwords; ++d) write_row(vrow(w, inst.dst[0], d), values[d], w.exec());
 }
 
 // ---- atomics
@@ -144,7 +155,7 @@ constexpr bool compares = std::is_same_v<Op, rmw::CmpSwap<typename Op::Type>> ||
 
 template <class Op, bool Return>
 void atomic_ds(Wave& w, const Inst& inst) {
-    if (refuse_gds(w, inst)) return;
+    if (in_gds(w, inst, atomic_ds<Op, Return>)) return;
     using T = typename Op::Type;
     const uint32_t* base = vrow(w, inst.vaddr());
     const AtomicMode mode = lds_atomic_mode(w);
@@ -167,7 +178,7 @@ void atomic_ds(Wave& w, const Inst& inst) {
 // ds_condxchg32_rtn_b64: each dword is exchanged when its new value has bit 31 set, which is not
 // stored.
 void conditional_exchange(Wave& w, const Inst& inst) {
-    if (refuse_gds(w, inst)) return;
+    if (in_gds(w, inst, conditional_exchange)) return;
     const uint32_t* base = vrow(w, inst.vaddr());
     alignas(64) uint32_t olds[2][lanes];
     for_each_lane(w.exec(), [&](uint32_t lane) {
@@ -185,7 +196,7 @@ void conditional_exchange(Wave& w, const Inst& inst) {
 // immediate, or, with offset1[7], the address's upper 15 bits (Vega ISA manual, DS_ADD_SRC2_U32).
 template <class Op>
 void src2(Wave& w, const Inst& inst) {
-    if (refuse_gds(w, inst)) return;
+    if (in_gds(w, inst, src2<Op>)) return;
     using T = typename Op::Type;
     const uint32_t* base = vrow(w, inst.vaddr());
     const AtomicMode mode = lds_atomic_mode(w);
@@ -208,17 +219,26 @@ void src2(Wave& w, const Inst& inst) {
 
 // One counter per instruction: it moves by the number of active lanes, all of which get the old
 // value.
-template <bool Append>
-void append_consume(Wave& w, const Inst& inst) {
-    if (refuse_gds(w, inst)) return;
+void count_lanes(Wave& w, const Inst& inst, uint32_t base, bool append) {
     const uint64_t exec = w.exec();
     if (!exec) return;
-    const uint32_t a = (w.sgpr[machine::m0] & 0xffff) + static_cast<uint32_t>(inst.offset);
+    const uint32_t a = base + static_cast<uint32_t>(inst.offset);
     const uint32_t old = lds_read<uint32_t>(w, a);
     const auto count = static_cast<uint32_t>(__builtin_popcountll(exec));
-    lds_write<uint32_t>(w, a, Append ? old + count : old - count);
+    lds_write<uint32_t>(w, a, append ? old + count : old - count);
     uint32_t* d = vrow(w, inst.dst[0]);
     for_each_lane(exec, [&](uint32_t lane) { d[lane] = old; });
+}
+
+template <bool Append>
+void count_lanes_gds(Wave& w, const Inst& inst) {
+    count_lanes(w, inst, 0, Append);  // GDS_BASE has been added
+}
+
+template <bool Append>
+void append_consume(Wave& w, const Inst& inst) {
+    if (in_gds(w, inst, count_lanes_gds<Append>)) return;
+    count_lanes(w, inst, w.sgpr[machine::m0] & 0xffff, Append);
 }
 
 template <bool Write>
@@ -293,77 +313,6 @@ void bpermute(Wave& w, const Inst& inst) {
     write_row(vrow(w, inst.dst[0]), out, exec);
 }
 
-// ---- global wave sync
-// ------------------------------------------------------------------------------- The resource is
-// M0[21:16] + offset[5:0]; the value comes from the first active lane (CDNA ISA manual, DS_GWS_*).
-// ds_gws_init(n) prepares for n + 1 waves. A wave that has to wait yields and runs the instruction
-// again.
-
-machine::GwsResource* gws_resource(Wave& w, const Inst& inst) {
-    if (!w.ctx->gws) {
-        stop(w, ExitKind::Unimplemented, "global wave sync outside a cooperative dispatch");
-        return nullptr;
-    }
-    const uint32_t id = (w.sgpr[machine::m0] >> 16 & 0x3f) + static_cast<uint32_t>(inst.offset);
-    return &w.ctx->gws[id % machine::gws_resources];
-}
-
-uint32_t first_lane_value(Wave& w, const Inst& inst) {
-    const uint64_t exec = w.exec();
-    return vrow(w, inst.vdata())[exec ? __builtin_ctzll(exec) : 0];
-}
-
-void wait_again(Wave& w, const Inst& inst) {
-    w.pc -= inst.size;
-    stop(w, ExitKind::Yield);
-}
-
-void gws_init(Wave& w, const Inst& inst) {
-    machine::GwsResource* r = gws_resource(w, inst);
-    if (!r) return;
-    const uint32_t value = first_lane_value(w, inst);
-    r->members = value + 1;
-    r->arrived = 0;
-    r->semaphore = value;
-}
-
-void gws_barrier(Wave& w, const Inst& inst) {
-    machine::GwsResource* r = gws_resource(w, inst);
-    if (!r) return;
-    if (!w.gws_waiting) {
-        w.gws_phase = r->phase;
-        if (r->arrived.fetch_add(1) + 1 >= r->members) {
-            // Last one: the counter starts again for as many waves as the instruction says.
-            r->members = first_lane_value(w, inst) + 1;
-            r->arrived = 0;
-            r->phase.fetch_add(1);
-            return;
-        }
-        w.gws_waiting = true;
-    }
-    if (r->phase == w.gws_phase) return wait_again(w, inst);
-    w.gws_waiting = false;
-}
-
-void gws_release(Wave& w, const Inst& inst, int64_t count) {
-    if (machine::GwsResource* r = gws_resource(w, inst)) r->semaphore.fetch_add(count);
-}
-void gws_sema_v(Wave& w, const Inst& inst) {
-    gws_release(w, inst, 1);
-}
-void gws_sema_br(Wave& w, const Inst& inst) {
-    gws_release(w, inst, first_lane_value(w, inst));
-}
-
-void gws_sema_p(Wave& w, const Inst& inst) {
-    machine::GwsResource* r = gws_resource(w, inst);
-    if (!r) return;
-    int64_t have = r->semaphore;
-    while (have > 0)
-        if (r->semaphore.compare_exchange_weak(have, have - 1)) return;
-    wait_again(w, inst);
-}
-
 void no_operation(Wave&, const Inst&) {}
 
 // clang-format off
@@ -429,8 +378,10 @@ constexpr HandlerEntry table[] = {
     {Opcode::ds_write_b64, write<Store::B64>},
     {Opcode::ds_write_b96, write<Store::B96>},
     {Opcode::ds_write_b128, write<Store::B128>},
-    {Opcode::ds_read_b64_tr_b16, read_transposed<uint16_t>},
-    {Opcode::ds_read_b64_tr_b8, read_transposed<uint8_t>},
+    {Opcode::ds_read_b64_tr_b16, read_transposed<16, 2>},
+    {Opcode::ds_read_b64_tr_b8, read_transposed<8, 2>},
+    {Opcode::ds_read_b64_tr_b4, read_transposed<4, 2>},
+    {Opcode::ds_read_b96_tr_b6, read_transposed<6, 3>},
     {Opcode::ds_append, append_consume<true>},
     {Opcode::ds_consume, append_consume<false>},
     {Opcode::ds_read_addtid_b32, addtid<false>},
@@ -439,11 +390,6 @@ constexpr HandlerEntry table[] = {
     {Opcode::ds_permute_b32, permute},
     {Opcode::ds_bpermute_b32, bpermute},
     {Opcode::ds_nop, no_operation},
-    {Opcode::ds_gws_init, gws_init},
-    {Opcode::ds_gws_barrier, gws_barrier},
-    {Opcode::ds_gws_sema_v, gws_sema_v},
-    {Opcode::ds_gws_sema_br, gws_sema_br},
-    {Opcode::ds_gws_sema_p, gws_sema_p},
 };
 // clang-format on
 

@@ -24,6 +24,7 @@ void nothing(Wave&, const Inst&) {}
 bool debug_user(const Wave& w) {
     return w.status >> 20 & 1;
 }
+constexpr uint32_t status_priv = 1u << 5, status_inst_atc = 1u << 23;
 bool debug_system(const Wave& w) {
     return w.status >> 21 & 1;
 }
@@ -92,6 +93,11 @@ struct RegField {
           mask(static_cast<uint32_t>((uint64_t{2} << (simm.value >> 11 & 31)) - 1)) {}
 };
 
+// Back from a trap handler: STATUS.PRIV is cleared.
+void return_from_exception(Wave& w, const Inst& in) {
+    w.pc = read_s64(w, in.src[0]);
+    w.status &= ~status_priv;
+}
 void getreg(Wave& w, const Inst& in) {
     const RegField f(in.src[0]);
     uint32_t value;
@@ -108,8 +114,6 @@ void setreg(Wave& w, const Operand& simm, uint32_t source) {
     const uint32_t mask = f.mask << f.offset;
     value = (value & ~mask) | (source << f.offset & mask);
     if (f.id == mode) {
-        if ((value ^ w.mode) & machine::mode::vskip)
-            return stop(w, ExitKind::Unimplemented, "s_setreg: MODE.VSKIP");
         w.mode = value;
     } else if (f.id == trapsts) {
         w.trapsts = value;
@@ -217,6 +221,13 @@ constexpr HandlerEntry table[] = {
          fork(w, read_s64(w, in.src[0]), branch_target(w, in.src[1]));
      }},
     {Opcode::s_cbranch_join, join},
+    {Opcode::s_rfe_b64, return_from_exception},
+    // INST_ATC says how instructions are fetched: here no difference.
+    {Opcode::s_rfe_restore_b64, [](Wave& w, const Inst& in) {
+         const bool atc = read_s32(w, in.src[1]) & 1;
+         return_from_exception(w, in);
+         w.status = atc ? w.status | status_inst_atc : w.status & ~status_inst_atc;
+     }},
 
     {Opcode::s_getreg_b32, getreg},
     {Opcode::s_setreg_b32, [](Wave& w, const Inst& in) { setreg(w, in.src[1], read_s32(w, in.src[0])); }},

@@ -113,6 +113,25 @@ void mad_16(Wave& w, const Inst& in) {
     }>(w, in);
 }
 
+// V_SCREEN_PARTITION_4SE_B32: TABLE[S0.u[7:0]], Vega ISA manual. One digit an entry, 16 a row.
+constexpr char screen_partition[] =
+    "137f5fff7fffffff"
+    "f26efafffbffffff"
+    "df4cff5fffdfffff"
+    "9bf8fffafffeffff"
+    "ffff4cdf6fffefff"
+    "fffff89bf99ffdff"
+    "ffff7f13ff9fffbf"
+    "ffff6ef26ff6fff7"
+    "bfffffff23bfafff"
+    "f7fffffff19df5ff"
+    "ffefffffef8cffaf"
+    "fffdffff67f4fff5"
+    "9fffdfffffff8cef"
+    "f66ffefffffff467"
+    "ff6fff7fffffbf23"
+    "9ff9fffbffff9df1";
+
 // clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_mov_b32, alu<[](u32 a) { return a; }>},
@@ -123,6 +142,11 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_ffbh_i32, alu<[](u32 a) {
          const u32 x = a ^ static_cast<u32>(shr(static_cast<i32>(a), 31));
          return x ? static_cast<u32>(__builtin_clz(x)) : ~0u;
+     }>},
+
+    {Opcode::v_screen_partition_4se_b32, alu<[](u32 a) {
+         const char digit = screen_partition[a & 255];
+         return static_cast<u32>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
      }>},
 
     {Opcode::v_add_u32, alu_sat<u32, 2, plus>},

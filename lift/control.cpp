@@ -135,6 +135,8 @@ constexpr Entry entries[] = {
     {Opcode::s_cbranch_cdbguser, jump_by_handler},
     {Opcode::s_cbranch_cdbgsys_or_user, jump_by_handler},
     {Opcode::s_cbranch_cdbgsys_and_user, jump_by_handler},
+    {Opcode::s_rfe_b64, jump_by_handler},
+    {Opcode::s_rfe_restore_b64, jump_by_handler},
     {Opcode::s_endpgm, endpgm},
     {Opcode::s_barrier, barrier},
     {Opcode::s_sleep, sleep},

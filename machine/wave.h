@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 namespace wj {
 struct Target;
@@ -79,8 +80,18 @@ struct GwsResource {
     std::atomic<uint32_t> arrived{0};
     std::atomic<uint32_t> phase{0};  // grows when a barrier completes
     std::atomic<int64_t> semaphore{0};
+    std::atomic<uint32_t> releases{0};  // ds_gws_sema_release_all so far
 };
 inline constexpr uint32_t gws_resources = 64;
+
+// Global data share: one memory for all waves of a device (SEED-DISP-62). `mutex` is held for the
+// length of an instruction, so that one is atomic to all others.
+struct GlobalDataShare {
+    static constexpr uint32_t size = 65536;  // of the largest; Traits::gds_bytes counts
+    std::mutex mutex;
+    uint32_t oldest_wave = 0;  // logical wave id whose turn it is in ds_ordered_count
+    alignas(64) uint8_t bytes[size] = {};
+};
 
 // One per worker thread; constant during a dispatch apart from TLB and counters.
 struct ExecContext {
@@ -92,9 +103,10 @@ struct ExecContext {
     uint64_t tlb_epoch = 0;
     TlbEntry read_tlb[tlb_entries];
     TlbEntry write_tlb[tlb_entries];
-    uint64_t interpreted = 0;     // instructions run by the interpreter's handlers
-    void* engine_data = nullptr;  // owned by the engine
-    GwsResource* gws = nullptr;   // gws_resources of them, or null: ds_gws_* is refused
+    uint64_t interpreted = 0;        // instructions run by the interpreter's handlers
+    void* engine_data = nullptr;     // owned by the engine
+    GwsResource* gws = nullptr;      // gws_resources of them, or null: ds_gws_* is refused
+    GlobalDataShare* gds = nullptr;  // or null: refused
 };
 
 struct WorkGroup;
@@ -124,7 +136,7 @@ struct alignas(64) Wave {
     uint32_t lds_alloc = 0;  // LDS_ALLOC hardware register
     bool trap_enabled = false;
     bool gws_waiting =
-        false;  // arrived at a GWS barrier of phase gws_phase; the instruction runs again
+        false;  // at a GWS barrier or semaphore of phase gws_phase; the instruction runs again
     uint32_t gws_phase = 0;
     ExitInfo exit;
 

@@ -49,13 +49,15 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
       resident_limit_(std::max<uint64_t>(uint64_t{options.compute_units} * 40, threads)),
       largest_share_(std::clamp<uint64_t>(resident_limit_ / (2 * threads), 1, most_groups_at_once)),
       pool_(memory),
-      gws_(new machine::GwsResource[machine::gws_resources]) {
+      gws_(new machine::GwsResource[machine::gws_resources]),
+      gds_(new machine::GlobalDataShare) {
     for (uint32_t i = 0; i < threads_; i++) {
         auto slot = std::make_unique<Slot>();
         slot->context.target = &target_;
         slot->context.memory = &memory_;
         slot->context.memory_mode = options_.memory_mode;
         slot->context.gws = gws_.get();
+        slot->context.gds = gds_.get();
         free_slots_.push_back(std::move(slot));
     }
     for (uint32_t i = 0; i < threads_; i++) workers_.emplace_back([this] { worker_main(); });
@@ -93,6 +95,10 @@ void Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
     std::lock_guard lock(mutex_);
     uint64_t groups = dispatch->plan.total_groups;
     bool caller_runs = dispatch->plan.request.caller_runs;
+    if (active_.empty()) {  // ordered append starts with wave 0; dispatches side by side share it
+        std::lock_guard gds_lock(gds_->mutex);
+        gds_->oldest_wave = 0;
+    }
     active_.push_back(std::move(dispatch));
     if (!caller_runs) wake(groups);
 }

@@ -85,6 +85,7 @@ private:
     GroupContextPool pool_;
     // A kernel of its own sets the counts of the one that follows it, so they outlive a dispatch.
     std::unique_ptr<machine::GwsResource[]> gws_;
+    std::unique_ptr<machine::GlobalDataShare> gds_;
 
     mutable std::mutex mutex_;
     std::condition_variable work_signal_;

@@ -38,6 +38,13 @@ for text in out[C_][-8:]:
 case(C_, 's_setvskip', ['s_setvskip s10, s11', 'v_mov_b32 v10, v0', 'ds_write_b32 v0, v1', 'v_mov_b32 v200, v0', 's_mov_b32 s20, 1', 'v_readfirstlane_b32 s21, v0', 's_setvskip s10, 0', 'v_mov_b32 v12, v0'], [('s10', [0x20]), ('s11', [0x25]), ('v0', [4]), ('v1', [9]), ('s20', [0, 0]), ('v10', [1])], [('v10', [1]), ('v12', [4]), ('lds', [0, 0]), ('s20', [1, 0])], lines=['allocate v 16'])
 case(C_, 's_setvskip loop', ['s_movk_i32 s12, 3', 's_setvskip 1, 0', 'v_add_u32 v0, 1, v0', 's_sub_u32 s12, s12, 1', 's_cmp_lg_u32 s12, 0', 's_cbranch_scc1 65532', 's_setvskip 0, 0', 'v_add_u32 v0, 2, v0'], [('v0', [4])], [('v0', [6])])
 
+# The same by MODE: bit 28 of the hardware register.
+for field, value in (('28, 1', 1), ('24, 8', 0x10)):
+    case(C_, 's_setreg of MODE.VSKIP ' + field, ['s_mov_b32 s12, 0x%x' % value, 's_setreg_b32 hwreg(HW_REG_MODE, %s), s12' % field, 'v_mov_b32 v10, v0', 's_mov_b32 s20, 1', 's_setreg_imm32_b32 hwreg(HW_REG_MODE, %s), 0' % field, 'v_mov_b32 v12, v0'], [('v0', [4]), ('v10', [1])], [('v10', [1]), ('v12', [4]), ('s20', [1])])
+# Return from an exception: PC = S0, STATUS.PRIV = 0, and STATUS.INST_ATC = S1[0].
+for asm, check in (('s_rfe_b64 s[30:31]', 0), ('s_rfe_restore_b64 s[30:31], s33', 1)):
+    case(C_, asm.split()[0], ['s_getpc_b64 s[30:31]', 's_add_u32 s30, s30, 20', 's_addc_u32 s31, s31, 0', asm, bad, bad, 's_mov_b32 s20, 7', 's_getreg_b32 s21, hwreg(HW_REG_STATUS, 5, 1)', 's_getreg_b32 s22, hwreg(HW_REG_STATUS, 23, 1)'], [('s20', [0]), ('s33', [3])], [('s20', [7]), ('s21', [0]), ('s22', [check])])
+
 # LDS direct reads: M0 = address and type (Vega ISA manual); gfx900 to gfx908.
 for kind, name, value in ((0, 'ubyte', 0x87), (1, 'ushort', 0x8887), (2, 'dword', 0x89888786 + 0x01010101 & M32), (4, 'sbyte', 0xffffff87), (5, 'sshort', 0xffff8887)):
     case(C_, 'v_mov_b32 lds_direct ' + name, ['s_mov_b32 m0, 0x%x' % (kind << 16 | (4 if kind == 2 else 5)), 'v_mov_b32 v10, src_lds_direct', 'v_add_u32 v12, src_lds_direct, v0'], [('lds', [1, 0x00888700 if kind != 2 else value]), ('v0', [3]), ('exec', [EX]), ('v10', [5]), ('v12', [6])],

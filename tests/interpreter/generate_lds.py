@@ -153,12 +153,16 @@ pull = lambda l: (where_[l] + 12) // 4 % 64
 case(F_, 'ds_bpermute_b32', 'ds_bpermute_b32 v10, v0, v4 offset:12', [('v0', where_), ('v4', x), ('v10', old), ('exec', [EX])], [('v10', [(x[pull(l)] if EX >> pull(l) & 1 else 0) if EX >> l & 1 else old[l] for l in range(64)])])
 case(F_, 'ds_bpermute_b32 onto the data', 'ds_bpermute_b32 v4, v0, v4', [('v0', where_), ('v4', x)], [('v4', [x[where_[l] // 4 % 64] for l in range(64)])])
 # transposing reads of gfx950: 16 lanes read K rows of 16 elements, lane m gets column m
-for bits in (16, 8):
-    per, memory = 64 // bits, Memory(512)
+for bits, wide in ((16, 64), (8, 64), (4, 64), (6, 96)):
+    per, memory, size = wide // bits, Memory(1024), 8 if wide == 64 else 16
     row_lanes = 16 // per
-    offsets = [8 * l for l in range(64)]
-    r = [sum(memory.get(8 * ((l & ~15) + k * row_lanes + l % 16 // per) + (l % per) * bits // 8, bits // 8) << (bits * k) for k in range(per)) for l in range(64)]
-    case(F_, 'ds_read_b64_tr_b%d' % bits, 'ds_read_b64_tr_b%d v[10:11], v0' % bits, [('v0', offsets), ('lds', memory.dwords())], [('v10', lo(r)), ('v11', hi(r))])
+    offsets = [size * (l ^ 5) for l in range(64)]
+    row = lambda l: memory.get(offsets[l], wide // 8)
+    r = [sum((row((l & ~15) + k * row_lanes + l % 16 // per) >> (l % per * bits) & ((1 << bits) - 1)) << (bits * k) for k in range(per)) for l in range(64)]
+    name, d = 'ds_read_b%d_tr_b%d' % (wide, bits), wide // 32
+    case(F_, name, '%s %s, v0' % (name, vreg(10, d)), [('v0', offsets), ('lds', memory.dwords())], lane_rows(10, [[x >> 32 * i & M32 for x in r] for i in range(d)]))
+    case(F_, name + ' destination = address', '%s %s, v12 offset:32' % (name, vreg(12, d)), [('v12', [o - 32 & M32 for o in offsets]), ('lds', memory.dwords())], lane_rows(12, [[x >> 32 * i & M32 for x in r] for i in range(d)]))
+    case(F_, name + ' with inactive lanes', ['s_mov_b32 s20, 1', '%s %s, v0' % (name, vreg(10, d))], [('exec', [M64 >> 1]), ('v10', [3])], [('s20', [1]), ('v10', [3])], lines=['exit unimplemented'])
 
 # ---------------------------------------------------------------- memory to LDS: LDS[M0 + offset + lane * 4 (or the whole size)]
 def to_lds(name, text, n, value, sets, base, off, target=None):
@@ -180,3 +184,8 @@ for suffix in ('ubyte', 'sbyte', 'ushort', 'sshort', 'dword'):
     case(F_, name, ['s_mov_b32 m0, 32', name + ' v0, off'], [('v0', offsets), space.line(), ('exec', [FEW])], [('lds', lds.dwords())])
 lds, glob = Memory(320), Memory(320, [0] * 80)
 for l in ACTIVE: glob.put(4 + 4 * l, 4, lds.get(32 + 4 + 4 * l, 4))
+case(F_, 'buffer_store_lds_dword', ['s_mov_b32 m0, 32', 'buffer_store_lds_dword s[8:11], 0 offset:4 lds'], [('s8', [0, 4 << 16, 256, 7 << 12 | 1 << 23]), ('lds', lds.dwords()), ('exec', [FEW])], [('global', [glob.get(4 * i, 4) if 4 * i + 4 <= 64 * 4 else 0 for i in range(80)])], base='s8')
+# typed to LDS: the dword after the conversion; 8_8 unorm from the resource's format
+data, lds, offsets = Memory(SIZE), Memory(320, [0] * 80), [rng.randrange(0, SIZE - 1, 2) for _ in range(64)]
+for l in ACTIVE: lds.put(32 + 4 * l, 4, F32.encode(Fr(data.get(offsets[l], 1), 255)))
+case(F_, 'buffer_load_format_x lds', ['s_mov_b32 m0, 32', 'buffer_load_format_x v0, s[8:11], 0 offen lds'], [('v0', offsets), ('s8', [0, 0, SIZE, 4 | 5 << 3 | 6 << 6 | 7 << 9 | 0 << 12 | 3 << 15]), ('global', data.dwords()), ('exec', [FEW])], [('lds', lds.dwords())], base='s8')

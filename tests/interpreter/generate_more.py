@@ -123,3 +123,9 @@ case(L, 'v_clrexcp v_nop', ['v_clrexcp', 'v_nop', 'v_mov_b32 v10, v0'], [('v0', 
 a, b = [rng.getrandbits(32) for _ in range(64)], [rng.getrandbits(32) for _ in range(64)]
 for t, n in ((['gfx908'], 'own file'), (['gfx90a', 'gfx942', 'gfx950'], 'unified file')):
     case(L, 'v_accvgpr_write_b32 v_accvgpr_read_b32 ' + n, ['v_accvgpr_write_b32 a3, v0', 'v_accvgpr_read_b32 v10, a3'], [('v0', a), ('v10', b), ('exec', [EX])], [('v10', [x if EX >> l & 1 else y for l, (x, y) in enumerate(zip(a, b))])], t)
+# V_SCREEN_PARTITION_4SE_B32: the table of the Vega ISA manual, one digit an entry
+SCREEN = ('137f5fff7ffffffff26efafffbffffffdf4cff5fffdfffff9bf8fffafffeffff'
+          'ffff4cdf6fffeffffffff89bf99ffdffffff7f13ff9fffbfffff6ef26ff6fff7'
+          'bfffffff23bfaffff7fffffff19df5ffffefffffef8cffaffffdffff67f4fff5'
+          '9fffdfffffff8ceff66ffefffffff467ff6fff7fffffbf239ff9fffbffff9df1')
+vector('integer', 'v_screen_partition_4se_b32', ['u32'], 32, lambda a: int(SCREEN[a & 255], 16))

@@ -29,6 +29,7 @@ struct State {
     memory::AddressSpace space;
     std::unique_ptr<machine::GwsResource[]> gws =
         std::make_unique<machine::GwsResource[]>(machine::gws_resources);
+    std::unique_ptr<machine::GlobalDataShare> gds = std::make_unique<machine::GlobalDataShare>();
     std::unique_ptr<machine::ExecContext> ctx = std::make_unique<machine::ExecContext>();
     machine::Wave wave;
     uint64_t global = 0;
@@ -42,6 +43,7 @@ struct State {
         wave.sgpr_count = c.sgprs;
         ctx->memory = &space;
         ctx->gws = gws.get();
+        ctx->gds = gds.get();
         wave.ctx = ctx.get();
         wave.budget = 1 << 20;
         wave.set_s64(machine::exec_lo, ~uint64_t{0});
@@ -72,6 +74,7 @@ struct Cells {
 Cells memory_cells(State& s, const std::string& name) {
     if (name == "global") return {reinterpret_cast<uint32_t*>(s.global), global_bytes / 4};
     if (name == "lds") return {s.lds.data(), s.lds.size()};
+    if (name == "gds") return {reinterpret_cast<uint32_t*>(s.gds->bytes), s.gds->size / 4};
     if (name == "scratch")
         return {reinterpret_cast<uint32_t*>(s.wave.scratch), scratch_bytes / 4 * 64};
     return {};

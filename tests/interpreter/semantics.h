@@ -9,10 +9,10 @@
 //   expect v10 4 5 6
 //
 // Registers: vN, aN, sN (one or more consecutive dwords), vcc, exec (64 bits), m0, scc, mode.
-// Memory: global (an allocated buffer), lds, scratch (dword i of lane l is number 64 * i + l); what
-// is not set is 0, and dwords behind those that an `expect` lists are not looked at.
-// Numbers are hexadecimal; 5*20 is 5, 32 times. VGPRs that no case line sets hold 0xc0c0c0c0 +
-// number, so that an untouched register is recognised. Further lines:
+// Memory: global (an allocated buffer), lds, gds, scratch (dword i of lane l is number 64 * i + l);
+// what is not set is 0, and dwords behind those that an `expect` lists are not looked at. Numbers
+// are hexadecimal; 5*20 is 5, 32 times. VGPRs that no case line sets hold 0xc0c0c0c0 + number, so
+// that an untouched register is recognised. Further lines:
 //
 //   base s4 v0              adds the buffer's address to s[4:5], and to v[0:1] in every lane
 //   word bf8cffff           raw encoding behind the assembled code

@@ -159,6 +159,24 @@ TEST_P(ScheduleTest, BarrierDeadlockIsProved) {
     EXPECT_NE(report.find("waits at a barrier"), std::string::npos) << report;
 }
 
+// One data share for all work-groups and threads; ordered counts go by the waves' ids, whoever
+// comes first. More waves than ids.
+TEST_P(ScheduleTest, GlobalDataShare) {
+    if (GetParam().target == std::string("gfx90a")) GTEST_SKIP() << "has none";
+    constexpr uint32_t groups = 5000;
+    wj_kernel *count = kernel("asm", "gds_count"), *read = kernel("asm", "gds_read");
+    ASSERT_TRUE(count && read);
+    const uint64_t out = buffer(groups * 4), sum = buffer(64);
+    for (uint32_t round = 0, before = 0; round < 2; round++) {
+        ASSERT_EQ(run(count, packed(out, 0, groups * 64)), WJ_OK) << error();
+        for (uint32_t id = 0; id < groups; before += ++id)
+            ASSERT_EQ(host<uint32_t>(out)[id], before) << id;
+        ASSERT_EQ(run(read, packed(sum, 0)), WJ_OK) << error();
+        // Lane 0 was the first of 64 to take it.
+        EXPECT_EQ(*host<uint32_t>(sum), groups * 64);
+    }
+}
+
 WJ_SETUPS(ScheduleTest);
 
 }  // namespace

@@ -29,10 +29,9 @@ bool excluded(Opcode op, Format format) {
         return op != Opcode::s_nop;
     const std::string_view name = op_info(op).name;
     for (const char* part :
-         {"branch",     "setpc",       "swappc",   "s_call",  "s_rfe",     "getpc",
-          "memtime",    "memrealtime", "getreg",   "setreg",  "gpr_idx",   "setvskip",
-          "movrel",     "gws",         "ordered",  "dcache",  "atc_probe", "s_scratch",
-          "buffer_inv", "buffer_wb",   "v_screen", "v_interp"})
+         {"branch",      "setpc",  "swappc",    "s_call",    "s_rfe",      "getpc",     "memtime",
+          "memrealtime", "getreg", "setreg",    "gpr_idx",   "setvskip",   "movrel",    "gws",
+          "ordered",     "dcache", "atc_probe", "s_scratch", "buffer_inv", "buffer_wb", "v_interp"})
         if (name.find(part) != name.npos) return true;
     return false;
 }

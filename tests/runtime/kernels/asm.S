@@ -244,3 +244,37 @@ BEGIN dump_state
   global_store_dword v4, v5, s[20:21] offset:88
 END dump_state
 DESCRIPTOR dump_state, extra=1, scratch=36
+
+#ifndef __gfx90a__
+// void gds_count(u32* out): every lane adds 1 to GDS dword 0; in the order of their ids the work-groups, one wave each,
+// add id + 1 to ordered counter 1 at byte 64 and store what it was to out[id].
+BEGIN gds_count
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_movk_i32 m0, 0x10
+  v_mov_b32_e32 v1, 0
+  v_mov_b32_e32 v2, 1
+  ds_add_u32 v1, v2 gds
+  s_or_b32 m0, s2, 64 << 16
+  s_add_u32 s6, s2, 1
+  v_mov_b32_e32 v3, s6
+  ds_ordered_count v4, v3 offset:4+0x300 gds
+  s_lshl_b32 s6, s2, 2
+  v_mov_b32_e32 v5, s6
+  s_waitcnt lgkmcnt(0)
+  s_mov_b64 exec, 1
+  global_store_dword v5, v4, s[4:5]
+END gds_count
+DESCRIPTOR gds_count
+
+// void gds_read(u32* out): GDS dword 0, then 0 again.
+BEGIN gds_read
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_movk_i32 m0, 0x10
+  v_mov_b32_e32 v1, 0
+  ds_wrxchg_rtn_b32 v2, v1, v1 gds
+  s_waitcnt lgkmcnt(0)
+  s_mov_b64 exec, 1
+  global_store_dword v1, v2, s[4:5]
+END gds_read
+DESCRIPTOR gds_read
+#endif
