@@ -93,7 +93,10 @@ struct alignas(64) Frame {
     uint64_t mask = 0;
     uint64_t buffer_limit = 0;
     const MemoryOp* running = nullptr;  // out of line at this moment
-    uint64_t pad2[4] = {};
+    // Global accesses of the running block that met addresses without a pattern since it was
+    // entered, a byte each: they do not look for one again.
+    uint8_t scattered[8] = {};
+    uint64_t pad2[3] = {};
     uint64_t lane_hosts[16] = {};  // checked mode: host addresses of a chunk's elements
     uint8_t saved_vectors[32 * 64 + 64] = {};
 

@@ -22,9 +22,11 @@ uint32_t to_uniform(uint32_t p) {
     return (p + 1) & ~1u;
 }
 
-bool takes_split_address(Op op) {
-    return op == Op::LoadGlobal || op == Op::StoreGlobal || op == Op::LoadFlat ||
-           op == Op::StoreFlat || op == Op::AtomicGlobal || op == Op::AtomicFlat;
+// Is argument `a` of the operation an address of two dwords in registers of their own?
+bool takes_split_address(Op op, size_t a) {
+    if (op == Op::LoadGlobalS64 || op == Op::StoreGlobalS64) return a == 1;
+    return a == 0 && (op == Op::LoadGlobal || op == Op::StoreGlobal || op == Op::LoadFlat ||
+                      op == Op::StoreFlat || op == Op::AtomicGlobal || op == Op::AtomicFlat);
 }
 
 bool is_compare(Op op) {
@@ -97,8 +99,7 @@ void Schedule::assign_units() {
             uint8_t& uses = use_count_[i.args[a]];
             if (uses < 255) ++uses;
             if (block_->type(i.args[a]) != Type::V64) continue;
-            const bool by_halves =
-                (a == 0 && takes_split_address(i.op)) || i.op == Op::Lo || i.op == Op::Hi;
+            const bool by_halves = takes_split_address(i.op, a) || i.op == Op::Lo || i.op == Op::Hi;
             if (!by_halves) interleaved_[i.args[a]] = 1;
         }
     }

@@ -490,7 +490,7 @@ uint8_t* buffer_byte(Wave& w, uint64_t base, uint64_t limit, uint32_t o, uint32_
 
 void memory_op(const Inst& i, Wave& w, std::vector<Cell>& v, Cell& result) {
     const bool store = op_info(i.op).cls == Class::LaneStore;
-    const bool scalar = i.op == Op::LoadGlobalS || i.op == Op::StoreGlobalS;
+    const bool scalar = has_scalar_base(i.op);
     const Space space = i.op == Op::LoadLds || i.op == Op::StoreLds           ? Space::Lds
                         : i.op == Op::LoadScratch || i.op == Op::StoreScratch ? Space::Scratch
                         : i.op == Op::LoadFlat || i.op == Op::StoreFlat       ? Space::Flat
@@ -529,7 +529,7 @@ void memory_op(const Inst& i, Wave& w, std::vector<Cell>& v, Cell& result) {
 }
 
 void atomic_op(const Inst& i, Wave& w, std::vector<Cell>& v, Cell& result) {
-    const bool scalar = i.op == Op::AtomicGlobalS;
+    const bool scalar = has_scalar_base(i.op);
     const uint32_t dwords = aux_dwords(i.aux), bytes = dwords * 4;
     const Cell& mask = v[i.args[scalar ? 2 : 1]];
     const Space space = i.op == Op::AtomicLds    ? Space::Lds

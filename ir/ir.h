@@ -66,6 +66,12 @@ inline uint32_t aux_dwords(uint32_t aux) {
     return aux & 0xff;
 }
 
+// Accesses at the sum of a uniform base (args[0]) and a lane offset (args[1]); the mask is args[2].
+inline constexpr bool has_scalar_base(Op op) {
+    return op == Op::LoadGlobalS || op == Op::StoreGlobalS || op == Op::LoadGlobalS64 ||
+           op == Op::StoreGlobalS64 || op == Op::AtomicGlobalS;
+}
+
 // Values in args[4..] of a store or atomic.
 uint32_t data_args(Op op, uint32_t aux);
 
@@ -127,6 +133,9 @@ struct Block {
 std::string print(const Block& block);
 // Empty when the block is well formed, else what is wrong and where.
 std::string verify(const Block& block);
+// Global loads and stores at base + offset instead of at a vector of addresses, where the address
+// is such a sum. eliminate_dead() removes what is then not needed.
+void split_addresses(Block& block);
 // Removes instructions whose results are not used and that have no effect; compacts the block.
 void eliminate_dead(Block& block);
 

@@ -307,6 +307,7 @@ static bool lift_once(const Options& options, uint64_t pc, const Fetch& fetch, I
         l.s.flush();
     }
     block.exec_changed = l.s.exec_written();
+    ir::split_addresses(block);
     ir::eliminate_dead(block);
     return true;
 }

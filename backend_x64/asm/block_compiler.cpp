@@ -55,6 +55,13 @@ void BlockCompiler::mark(Value v) {
 // ------------------------------------------------------------------------------
 
 void BlockCompiler::prologue() {
+    // A block that jumps to itself keeps what it knows.
+    const bool scatters = std::any_of(block_->insts.begin(), block_->insts.end(), [](auto& i) {
+        return i.op == Op::LoadGlobal || i.op == Op::StoreGlobal || i.op == Op::LoadGlobalS64 ||
+               i.op == Op::StoreGlobalS64;
+    });
+    if (scatters && !options_.checked)
+        a_.mov(x86::qword_ptr(reg::frame, offsetof(Frame, scattered)), 0);
     a_.bind(entry_label_);
     a_.sub(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
     over_label_ = a_.newLabel();
@@ -345,6 +352,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     tables_.clear();
     facts_.clear();
     facts_position_ = ~0u;
+    scatter_sites_ = 0;
     guest_ = ~0u;
     extra_slots_ = 0;
     if (!schedule_.build(block, avx512_)) return false;

@@ -257,6 +257,7 @@ private:
                        Label label);
     void find_first_lane(const LaneAccess& m);
     void lead(const LaneAccess& m, const Vec& to, const Vec& from);
+    void add_base(LaneAccess& m);
     static bool may_be_strided(const LaneAccess& m);
     static bool may_be_sliding(const LaneAccess& m);
     void offsets_base(const LaneAccess& m);
@@ -284,7 +285,7 @@ private:
     // ---- lane_gather.cpp ----
     void memory_gather(const LaneAccess& m);
     void load_same(const LaneAccess& m);
-    void copy_pattern(const LaneAccess& m, Pattern pattern);
+    void copy_pattern(LaneAccess m, Pattern pattern);
     void load_strided(const LaneAccess& m);
     void load_strided_pairs(const LaneAccess& m);
     void copy_lanes(const LaneAccess& m, const Vec& index);
@@ -295,6 +296,11 @@ private:
     void load_lanes(const LaneAccess& m);
     void load_element(const LaneAccess& m, const Vec& x, uint32_t at, const Mem& from);
     void store_lanes(const LaneAccess& m);
+    // ---- lane_gather64.cpp ----
+    bool gathers64(const LaneAccess& m) const;
+    void gather64(const LaneAccess& m);
+    void gather64_avx512(const LaneAccess& m);
+    void gather64_avx2(const LaneAccess& m);
     // ---- lane_checked.cpp ----
     void translate_address(const Gp& address, uint32_t bytes, bool store, const Gp& entry,
                            const Gp& t, Label miss);
@@ -347,7 +353,7 @@ private:
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_;
     std::unordered_map<std::string, uint32_t> tables_;
     std::vector<AddressFacts> facts_;
-    uint32_t facts_position_ = ~0u;
+    uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
     std::vector<Cold> colds_;
     uint32_t guest_ = ~0u;
 

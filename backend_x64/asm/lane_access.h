@@ -78,12 +78,18 @@ struct BlockCompiler::LaneAccess {
     Gp pattern;                     // AddressFacts::pattern, when the address is shared
     KReg tk;
     Label slow, gather, done;
+    // gathers64(): the addresses have no pattern; they are not looked at. And the number of the
+    // access in Frame::scattered.
+    Label gather_any, scattered;
+    int32_t site = -1;
 
     // Checked mode: the address has become the host's; Frame::lane_hosts replaces it.
     bool translated = false, absolute = false;
     bool guest_address() const {
         return !translated && (space == global_space || space == flat_space);
     }
+    // A 64-bit offset: m.address is without the base until add_base().
+    bool base_apart() const { return wide && scalar_base; }
     bool dwords_only() const { return access == ir::Access::Dwords; }
 };
 

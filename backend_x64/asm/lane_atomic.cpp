@@ -57,7 +57,7 @@ void BlockCompiler::lane_atomic(Value v) {
     LaneAtomic m;
     m.v = v;
     m.op = ir::aux_atomic(i.aux);
-    m.scalar_base = i.op == Op::AtomicGlobalS;
+    m.scalar_base = ir::has_scalar_base(i.op);
     m.space = space_of(i.op);
     m.lds = m.space == lds_space;
     m.dwords = ir::aux_dwords(i.aux);

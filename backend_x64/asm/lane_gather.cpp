@@ -16,6 +16,13 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
             copy_pattern(m, pattern);
             a_.jmp(m.done);
         });
+        if (gathers64(m)) {
+            a_.bind(m.gather_any);
+            if (m.site >= 0) a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);
+            a_.bind(m.scattered);
+            gather64(m);
+            a_.jmp(m.done);
+        }
         return;
     }
     find_first_lane(m);
@@ -30,13 +37,18 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
     test(same);
     if (may_be_strided(m)) test(strided);
     if (may_be_sliding(m)) test(sliding);
-    a_.cmp(m.pattern, offsets);
-    a_.jne(m.slow);
-    copy_pattern(m, offsets);
+    if (gathers64(m)) {
+        gather64(m);
+    } else {
+        a_.cmp(m.pattern, offsets);
+        a_.jne(m.slow);
+        copy_pattern(m, offsets);
+    }
     a_.jmp(m.done);
 }
 
-void BlockCompiler::copy_pattern(const LaneAccess& m, Pattern pattern) {
+void BlockCompiler::copy_pattern(LaneAccess m, Pattern pattern) {
+    add_base(m);
     if (pattern == offsets) {
         copy_lanes(m, offsets_index(m));
     } else if (m.store) {

@@ -18,7 +18,7 @@ void BlockCompiler::lane_memory(Value v) {
     LaneAccess m;
     m.v = v;
     m.store = ir::op_info(i.op).cls == ir::Class::LaneStore;
-    m.scalar_base = i.op == Op::LoadGlobalS || i.op == Op::StoreGlobalS;
+    m.scalar_base = ir::has_scalar_base(i.op);
     m.space = space_of(i.op);
     m.access = ir::aux_access(i.aux);
     m.dwords = std::max(1u, ir::aux_dwords(i.aux));
@@ -31,6 +31,8 @@ void BlockCompiler::lane_memory(Value v) {
     m.slow = a_.newLabel();
     m.gather = a_.newLabel();
     m.done = a_.newLabel();
+    m.gather_any = a_.newLabel();
+    m.scattered = a_.newLabel();
 
     // Registers are taken before the first branch: taking one may spill another.
     const Value uniform = inst(addr).op == Op::Splat32 ? inst(addr).args[0] : no_value;
@@ -54,8 +56,9 @@ void BlockCompiler::lane_memory(Value v) {
         for (uint32_t d = 0; d < m.dwords; ++d) m.data[d] = use(a[4 + d]);
     m.t = tmp();
     m.t2 = tmp();
-    // Elements of three dwords are gathered as if they had four.
-    for (uint32_t d = 0; d < (m.dwords == 3 && !m.store ? 4 : m.dwords); ++d) m.z[d] = tmp();
+    // Elements of three dwords are gathered as if they had four, single dwords in two halves.
+    const uint32_t parts = m.store ? m.dwords : m.dwords == 3 ? 4 : gathers64(m) ? 2 : m.dwords;
+    for (uint32_t d = 0; d < parts; ++d) m.z[d] = tmp();
     if (avx512_) m.tk = tmp_k();
     if (!avx512_ && !m.full) m.first = tmp();
     if (!m.store) {
@@ -190,7 +193,12 @@ void BlockCompiler::memory_slow(const LaneAccess& m) {
     }
     if (m.wide) {
         movu(frame_field(offsetof(Frame, address_hi)), m.hi);
-        a_.mov(frame_field(offsetof(Frame, address_base), 8), 0);
+        if (m.scalar_base) {
+            a_.mov(x86::rax, m.base);
+            a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
+        } else {
+            a_.mov(frame_field(offsetof(Frame, address_base), 8), 0);
+        }
     } else if (m.space == buffer_space) {
         a_.mov(x86::rax, m.base);
         a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);

@@ -70,11 +70,12 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         const ir::Inst &x = inst(v), &y = inst(m.v);
         const ir::Class cls = ir::op_info(x.op).cls;
         if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) return false;
-        const bool scalar_base = x.op == Op::LoadGlobalS || x.op == Op::StoreGlobalS;
-        if (scalar_base != m.scalar_base || space_of(x.op) != m.space || x.args[0] != y.args[0] ||
-            x.args[1] != y.args[1])
-            return false;
-        if (scalar_base && x.args[2] != y.args[2]) return false;
+        const bool scalar_base = ir::has_scalar_base(x.op);
+        if (scalar_base != m.scalar_base || space_of(x.op) != m.space) return false;
+        // The base of a 64-bit offset is added later.
+        const uint32_t first = m.base_apart() ? 1 : 0, last = scalar_base ? 2 : 1;
+        for (uint32_t n = first; n <= last; ++n)
+            if (x.args[n] != y.args[n]) return false;
         return element_bytes(ir::aux_access(x.aux), std::max(1u, ir::aux_dwords(x.aux))) == m.bytes;
     };
     for (AddressFacts& f : facts_)
@@ -110,6 +111,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
             a_.mov(f.pattern, pattern);
             a_.jmp(found);
         });
+        if (gathers64(m)) a_.jmp(unknown);
     });
     cold(unknown, [this, f, found] {
         a_.mov(f.pattern, arbitrary);
@@ -138,7 +140,7 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
     } else if (m.space != lds_space) {
         a_.mov(address, m.base);
     }
-    if (options_.mask_addresses && m.space != lds_space) {
+    if (options_.mask_addresses && m.space != lds_space && !m.base_apart()) {
         a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
         a_.and_(address, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
     }
@@ -163,7 +165,8 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
     a_.add(address, x86::rax);
 }
 
-// The patterns other than consecutive. `found` emits what follows one of them and jumps.
+// The patterns other than consecutive. `found` emits what follows one of them and jumps. Falls
+// through when there is none and the lanes can be gathered all the same.
 void BlockCompiler::find_uneven(const LaneAccess& m, int64_t max_imm, Label unknown,
                                 const std::function<void(Pattern)>& found) {
     auto steps = [&](uint32_t step, Pattern pattern) {
@@ -202,8 +205,26 @@ void BlockCompiler::find_uneven(const LaneAccess& m, int64_t max_imm, Label unkn
         branch_if_any(m, m.lo, m.t, cmp_nle, unknown);
         a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
     }
+    if (gathers64(m)) return;
     offsets_base(m);
     found(offsets);
+}
+
+// The base of 64-bit offsets joins m.address.
+void BlockCompiler::add_base(LaneAccess& m) {
+    if (!m.base_apart()) return;
+    const Gp sum = x86::rcx;
+    if (m.address == sum) {
+        a_.add(sum, m.base);
+    } else {  // shared
+        a_.mov(sum, m.base);
+        a_.add(sum, m.address);
+        m.address = sum;
+    }
+    if (options_.mask_addresses) {
+        a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
+        a_.and_(sum, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
+    }
 }
 
 bool BlockCompiler::may_be_strided(const LaneAccess& m) {
@@ -245,12 +266,23 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
         a_.test(m.pattern, m.pattern);
         a_.jnz(m.gather);
     } else {
-        find_pattern(m, m.imm, m.gather, m.slow);
+        if (gathers64(m)) {
+            if (scatter_sites_ < sizeof(Frame::scattered)) {
+                m.site = static_cast<int32_t>(scatter_sites_++);
+                a_.cmp(frame_field(offsetof(Frame, scattered) + m.site, 1), 0);
+                a_.jne(m.scattered);
+            }
+            find_pattern(m, m.imm, m.gather, m.gather_any);
+        } else {
+            find_pattern(m, m.imm, m.gather, m.slow);
+        }
     }
     LaneAccess whole = m;
+    add_base(whole);
     translate_whole(whole, chunk_lanes() * m.bytes);
     memory_consecutive(whole);
     cold(m.gather, [this, m] { memory_gather(m); });
+    if (gathers64(m)) return;  // it takes any addresses
     cold(m.slow, [this, m] {
         if (m.space == flat_space) {
             const Label mixed = a_.newLabel();

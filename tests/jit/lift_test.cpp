@@ -65,6 +65,30 @@ TEST_F(LiftTest, WritesThatNobodyReadsAreLeftOut) {
     EXPECT_TRUE(written(block, ir::Op::SetS32).empty());
 }
 
+TEST_F(LiftTest, AddressesAreABaseAndAnOffset) {
+    const ir::Block block = lift(
+        {
+            0xd28f0000, 0x00020082,  // v_lshlrev_b64 v[0:1], 2, v[0:1]
+            0x7e060203,              // v_mov_b32_e32 v3, s3
+            0x32040002,              // v_add_co_u32_e32 v2, vcc, s2, v0
+            0x38060303,              // v_addc_co_u32_e32 v3, vcc, v3, v1, vcc
+            0xdc508000, 0x067f0002,  // global_load_dword v6, v[2:3], off
+            0x32040490,              // v_add_co_u32_e32 v2, vcc, 16, v2
+            0x38060680,              // v_addc_co_u32_e32 v3, vcc, 0, v3, vcc
+            0xdc508004, 0x077f0002,  // global_load_dword v7, v[2:3], off offset:4
+            0xbf810000,              // s_endpgm
+        },
+        true);
+    EXPECT_EQ(written(block, ir::Op::LoadGlobalS64), (std::set<uint64_t>{0, 20}));
+    EXPECT_TRUE(written(block, ir::Op::LoadGlobal).empty());
+    // Both offsets are the shifted index itself.
+    std::set<ir::Value> offsets;
+    for (const ir::Inst& i : block.insts)
+        if (i.op == ir::Op::LoadGlobalS64) offsets.insert(i.args[1]);
+    ASSERT_EQ(offsets.size(), 1u);
+    EXPECT_EQ(block.insts[*offsets.begin()].op, ir::Op::Shl64);
+}
+
 TEST_F(LiftTest, ShortArmsJoinTheBlock) {
     const std::vector<uint32_t> words = {
         0x7d980088,  // v_cmp_gt_u32_e32 vcc, 8, v0

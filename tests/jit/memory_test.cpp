@@ -74,7 +74,7 @@ protected:
         const bool store = ir::op_info(op).cls == ir::Class::LaneStore;
         const bool global = op == Op::LoadGlobal || op == Op::StoreGlobal || op == Op::LoadFlat ||
                             op == Op::StoreFlat;
-        const bool scalar = op == Op::LoadGlobalS || op == Op::StoreGlobalS;
+        const bool scalar = ir::has_scalar_base(op);
         Builder b;
         const Value mask = full ? b.full() : b.exec();
         const uint32_t aux = ir::make_aux(kind.access, kind.dwords);
@@ -82,7 +82,8 @@ protected:
         std::array<Value, 4> data{ir::no_value, ir::no_value, ir::no_value, ir::no_value};
         if (store)
             for (uint32_t d = 0; d < kind.dwords; ++d) data[d] = b.v(8 + d);
-        const Value address = global ? b.pair(0) : b.v(0);
+        const bool wide = global || op == Op::LoadGlobalS64 || op == Op::StoreGlobalS64;
+        const Value address = wide ? b.pair(0) : b.v(0);
         const Value v = scalar ? b.op(op, {b.op(Op::GetS64, {}, 4), address, mask}, offset_bits,
                                       aux, {data[0], data[1], data[2], data[3]})
                                : b.op(op, {address, mask}, offset_bits, aux,
@@ -112,10 +113,10 @@ protected:
                 else if (scalar)
                     at += 512;
                 else if (op == Op::LoadScratch || op == Op::StoreScratch)
-                    at = at % (scratch_bytes - 96) + 64 - static_cast<uint32_t>(imm < 0 ? imm : 0);
+                    at = at % (scratch_bytes - 112) + 64 - static_cast<uint32_t>(imm < 0 ? imm : 0);
                 if (!active && l % 3) at = 0x1234567890 * l;  // leftovers
                 w.row(0)[l] = static_cast<uint32_t>(at);
-                if (global) w.row(1)[l] = static_cast<uint32_t>(at >> 32);
+                if (wide) w.row(1)[l] = static_cast<uint32_t>(at >> 32);
             }
             w.set_s64(4, buffers[s].middle());
         }
@@ -134,8 +135,9 @@ protected:
 
 TEST_P(MemoryTest, PatternsAndKinds) {
     Rng rng(11);
-    for (Op op : {Op::LoadGlobal, Op::StoreGlobal, Op::LoadGlobalS, Op::StoreGlobalS, Op::LoadFlat,
-                  Op::StoreFlat, Op::LoadLds, Op::StoreLds, Op::LoadScratch, Op::StoreScratch})
+    for (Op op : {Op::LoadGlobal, Op::StoreGlobal, Op::LoadGlobalS, Op::StoreGlobalS,
+                  Op::LoadGlobalS64, Op::StoreGlobalS64, Op::LoadFlat, Op::StoreFlat, Op::LoadLds,
+                  Op::StoreLds, Op::LoadScratch, Op::StoreScratch})
         for (const Kind& kind : kinds) {
             const bool store = ir::op_info(op).cls == ir::Class::LaneStore;
             if (store ? !kind.store : !kind.load) continue;

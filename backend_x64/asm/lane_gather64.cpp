@@ -1,0 +1,103 @@
+// Global memory in identity mode, lanes with any addresses: hardware gathers and scatters with
+// 64-bit indices, which need no relation between the lanes. (Zen 5, dwords in L1: 0.31 ns a lane
+// against 0.42 for loads of single elements, 0.22 when half of the lanes are off.)
+#include "backend_x64/asm/lane_access.h"
+
+namespace wj::x64 {
+
+using asmjit::Imm;
+namespace x86 = asmjit::x86;
+
+bool BlockCompiler::gathers64(const LaneAccess& m) const {
+    return m.wide && m.space == global_space && !options_.checked && !options_.mask_addresses &&
+           m.dwords_only() && m.dwords <= 2 && (avx512_ || !m.store);
+}
+
+void BlockCompiler::gather64(const LaneAccess& m) {
+    if (m.scalar_base)
+        a_.mov(x86::rcx, m.base);
+    else
+        a_.xor_(x86::ecx, x86::ecx);
+    if (avx512_)
+        gather64_avx512(m);
+    else
+        gather64_avx2(m);
+}
+
+// Lanes 0 to 7, then 8 to 15.
+void BlockCompiler::gather64_avx512(const LaneAccess& m) {
+    if (m.store && m.dwords == 2) interleave(m);
+    const Vec index[2] = {m.t, m.t2};
+    for (uint32_t part = 0; part < 2; ++part) {
+        uint32_t table[16];
+        for (uint32_t i = 0; i < 16; ++i) table[i] = part * 8 + i / 2 + (i & 1) * 16;
+        movu(index[part], pool_table(table));
+        a_.emit(X::kIdVpermi2d, index[part], m.lo, m.hi);
+    }
+    for (uint32_t part = 0; part < 2; ++part) {
+        if (m.full)
+            a_.kxnorw(m.tk, m.tk, m.tk);
+        else if (part)
+            a_.kshiftrw(m.tk, m.mask_k, Imm(8));
+        else
+            a_.kmovw(m.tk, m.mask_k);
+        const Mem at = x86::ptr(x86::rcx, index[part], 0, static_cast<int32_t>(m.imm));
+        if (m.store && m.dwords == 1) {
+            if (part) a_.emit(X::kIdVextracti64x4, half(m.z[0]), m.data[0], Imm(1));
+            k(m.tk);
+            a_.emit(X::kIdVpscatterqd, at, half(part ? m.z[0] : m.data[0]));
+        } else if (m.store) {
+            k(m.tk);
+            a_.emit(X::kIdVpscatterqq, at, m.z[part]);
+        } else {
+            // Lanes that are off keep what the register holds: nothing that must be waited for.
+            const Vec& to = m.dwords == 2 ? m.z[part] : part ? m.z[0] : m.data[0];
+            a_.emit(X::kIdVpxord, to, to, to);
+            k(m.tk);
+            if (m.dwords == 2)
+                a_.emit(X::kIdVpgatherqq, to, at);
+            else
+                a_.emit(X::kIdVpgatherqd, half(to), at);
+        }
+    }
+    if (m.store) return;
+    if (m.dwords == 2)
+        deinterleave(m);
+    else
+        a_.emit(X::kIdVinserti64x4, m.data[0], m.data[0], half(m.z[0]), Imm(1));
+}
+
+// Unpacking makes lanes 0, 1, 4, 5, then 2, 3, 6, 7.
+void BlockCompiler::gather64_avx2(const LaneAccess& m) {
+    const Vec index[2] = {m.t, m.t2};
+    a_.emit(X::kIdVpunpckldq, m.t, m.lo, m.hi);
+    a_.emit(X::kIdVpunpckhdq, m.t2, m.lo, m.hi);
+    const Vec mask = m.data[0], to[2] = {m.z[0], m.z[1]};  // a gather uses its mask up
+    for (uint32_t part = 0; part < 2; ++part) {
+        if (m.full) {
+            a_.emit(X::kIdVpcmpeqd, mask, mask, mask);
+        } else if (m.dwords == 2) {
+            a_.emit(part ? X::kIdVpunpckhdq : X::kIdVpunpckldq, mask, m.mask_v, m.mask_v);
+        } else {
+            a_.emit(X::kIdVpermq, mask, m.mask_v, Imm(0xd8));
+            if (part) a_.emit(X::kIdVextracti128, mask.xmm(), mask, Imm(1));
+        }
+        const Mem at = x86::ptr(x86::rcx, index[part], 0, static_cast<int32_t>(m.imm));
+        a_.emit(X::kIdVpxor, to[part], to[part], to[part]);
+        if (m.dwords == 2)
+            a_.emit(X::kIdVpgatherqq, to[part], at, mask);
+        else
+            a_.emit(X::kIdVpgatherqd, to[part].xmm(), at, mask.xmm());
+    }
+    if (m.dwords == 2) {
+        a_.emit(X::kIdVperm2i128, m.t, to[0], to[1], Imm(0x20));
+        a_.emit(X::kIdVperm2i128, to[1], to[0], to[1], Imm(0x31));
+        movu(to[0], m.t);
+        deinterleave(m);
+    } else {
+        a_.emit(X::kIdVinserti128, m.data[0], to[0], to[1].xmm(), Imm(1));
+        a_.emit(X::kIdVpermq, m.data[0], m.data[0], Imm(0xd8));
+    }
+}
+
+}  // namespace wj::x64
