@@ -20,7 +20,6 @@ constexpr Rule refused_rules[] = {
     {"image_", "textures and images are not emulated"},
     {"exp", "exports go to render targets"},
     {"v_interp", "interpolation of pixel shader inputs"},
-    {"s_setkill", "kills a pixel shader wave"},
     {"v_mfma_ld_scale_b32", "exists only in front of a scaled product"},
 };
 

@@ -177,6 +177,7 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_endpgm, [](Wave& w, const Inst&) { stop(w, ExitKind::EndProgram); }},
     {Opcode::s_endpgm_ordered_ps_done, [](Wave& w, const Inst&) { stop(w, ExitKind::EndProgram); }},
     {Opcode::s_endpgm_saved, [](Wave& w, const Inst&) { stop(w, ExitKind::Halt, "s_endpgm_saved"); }},
+    {Opcode::s_setkill, [](Wave& w, const Inst& in) { if (in.src[0].value & 1) stop(w, ExitKind::EndProgram); }},
     {Opcode::s_branch, branch<[](const Wave&) { return true; }>},
     {Opcode::s_cbranch_scc0, branch<[](const Wave& w) { return w.scc == 0; }>},
     {Opcode::s_cbranch_scc1, branch<[](const Wave& w) { return w.scc != 0; }>},

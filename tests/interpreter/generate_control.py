@@ -8,9 +8,9 @@ def ends(name, asm, kind, sets=(), expects=(), target=None, lines=()):
 
 # Every way to stop: what was before has happened, what is behind has not.
 ok, bad = 's_mov_b32 s20, 1', 's_add_u32 s20, s20, 1'
-for asm, kind in (('s_endpgm', 'end'), ('s_endpgm_saved', 'halt'), ('s_sethalt 1', 'halt'), ('s_sendmsghalt sendmsg(MSG_INTERRUPT)', 'halt'), ('s_trap 3', 'trap'), ('s_barrier', 'barrier'), ('s_sleep 1', 'yield'), ('s_endpgm_ordered_ps_done', 'end')):
+for asm, kind in (('s_endpgm', 'end'), ('s_endpgm_saved', 'halt'), ('s_sethalt 1', 'halt'), ('s_sendmsghalt sendmsg(MSG_INTERRUPT)', 'halt'), ('s_trap 3', 'trap'), ('s_setkill 1', 'end'), ('s_barrier', 'barrier'), ('s_sleep 1', 'yield'), ('s_endpgm_ordered_ps_done', 'end')):
     ends(asm.split()[0], [ok, asm, bad], kind, expects=[('s20', [1])])
-case(C_, 's_sethalt 0 and what does nothing', ['s_sethalt 0', 's_wakeup', 's_icache_inv', 's_incperflevel 1', 's_decperflevel 1', 's_ttracedata', 's_setprio 3', 's_nop 0', 's_waitcnt 0', 's_cbranch_cdbgsys 1', 's_cbranch_cdbguser 1', 's_cbranch_cdbgsys_or_user 1', 's_cbranch_cdbgsys_and_user 1', 's_mov_b32 s20, 1'], [('s20', [0])], [('s20', [1])])
+case(C_, 's_sethalt 0 and what does nothing', ['s_sethalt 0', 's_setkill 2', 's_wakeup', 's_icache_inv', 's_incperflevel 1', 's_decperflevel 1', 's_ttracedata', 's_setprio 3', 's_nop 0', 's_waitcnt 0', 's_cbranch_cdbgsys 1', 's_cbranch_cdbguser 1', 's_cbranch_cdbgsys_or_user 1', 's_cbranch_cdbgsys_and_user 1', 's_mov_b32 s20, 1'], [('s20', [0])], [('s20', [1])])
 
 # Global wave sync with one wave: a semaphore that is counted up may be taken, a barrier for one wave does not wait.
 case(C_, 'ds_gws', ['s_mov_b32 m0, 0x30000', 'ds_gws_init v0 offset:1 gds', 'ds_gws_sema_v offset:1 gds', 'ds_gws_sema_p offset:1 gds', 'ds_gws_sema_br v2 offset:1 gds', 'ds_gws_sema_p offset:1 gds', 'ds_gws_sema_p offset:1 gds', 'ds_gws_barrier v0 offset:1 gds', 's_mov_b32 s20, 1'], [('v0', [0]), ('v2', [2])], [('s20', [1])])
