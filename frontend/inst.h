@@ -106,4 +106,10 @@ struct Inst {
     const Operand& soffset() const { return src[4]; }  // MUBUF soffset, SMEM soffset
 };
 
+// Where a branch or call leads whose SIMM16 counts dwords from the next instruction.
+inline uint64_t branch_target(const Inst& inst, uint64_t next_pc) {
+    const auto dwords = static_cast<int16_t>(inst.words[0] & 0xffff);
+    return next_pc + static_cast<uint64_t>(int64_t{dwords} * 4);
+}
+
 }  // namespace wj

@@ -9,13 +9,9 @@ namespace {
 using machine::exec_lo;
 using machine::m0;
 
-uint64_t branch_target(const Wave& w, const Operand& simm) {
-    return w.pc + static_cast<uint64_t>(static_cast<int64_t>(static_cast<int16_t>(simm.value)) * 4);
-}
-
 template <auto Taken>
 void branch(Wave& w, const Inst& in) {
-    if (Taken(w)) w.pc = branch_target(w, in.src[0]);
+    if (Taken(w)) w.pc = branch_target(in, w.pc);
 }
 
 void nothing(Wave&, const Inst&) {}
@@ -212,14 +208,14 @@ constexpr HandlerEntry table[] = {
          w.pc = target;
      }},
     {Opcode::s_call_b64, [](Wave& w, const Inst& in) {
-         const uint64_t target = branch_target(w, in.src[0]);
+         const uint64_t target = branch_target(in, w.pc);
          write_s64(w, in.dst[0], w.pc);
          w.pc = target;
      }},
     {Opcode::s_cbranch_g_fork, [](Wave& w, const Inst& in) { fork(w, read_s64(w, in.src[0]), read_s64(w, in.src[1])); }},
     // The mask register stands in the SDST field.
     {Opcode::s_cbranch_i_fork, [](Wave& w, const Inst& in) {
-         fork(w, read_s64(w, in.src[0]), branch_target(w, in.src[1]));
+         fork(w, read_s64(w, in.src[0]), branch_target(in, w.pc));
      }},
     {Opcode::s_cbranch_join, join},
     {Opcode::s_rfe_b64, return_from_exception},

@@ -41,11 +41,6 @@ bool moves_on_its_own(const Inst& inst) {
     }
 }
 
-uint64_t target_of(const Inst& inst, uint64_t next_pc) {
-    return next_pc +
-           static_cast<uint64_t>(int64_t{static_cast<int16_t>(inst.words[0] & 0xffff)} * 4);
-}
-
 }  // namespace
 
 std::span<const uint32_t> Lifter::code_at(uint64_t at) {
@@ -70,9 +65,9 @@ bool Lifter::arrives(uint64_t from, uint64_t target, size_t depth, uint32_t& lef
         if (!decode(*options.target, code_at(at), inst) || inst.illegal_operand) return false;
         const uint64_t after = at + inst.size;
         if (inst.op == Opcode::s_branch) {
-            at = target_of(inst, after);
+            at = branch_target(inst, after);
         } else if (inst.op == Opcode::s_cbranch_execz) {
-            const uint64_t inner = target_of(inst, after);
+            const uint64_t inner = branch_target(inst, after);
             if (depth + 1 >= max_depth || !arrives(after, inner, depth + 1, left)) return false;
             at = inner;
         } else if (moves_on_its_own(inst)) {

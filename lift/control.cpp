@@ -6,31 +6,28 @@ namespace {
 
 using Kind = ir::Terminator::Kind;
 
-uint64_t branch_target(const Lifter& l, const Inst& i) {
-    return l.next_pc +
-           static_cast<uint64_t>(int64_t{static_cast<int16_t>(i.words[0] & 0xffff)} * 4);
-}
-
 bool nothing(Lifter&, const Inst&) {
     return true;
 }
 
 bool branch(Lifter& l, const Inst& i) {
     if (l.in_arm()) {  // part of the way to where the arm ends
-        l.next_pc = branch_target(l, i);
+        l.next_pc = branch_target(i, l.next_pc);
         return true;
     }
-    l.end({.kind = Kind::Jump, .target = branch_target(l, i)});
+    l.end({.kind = Kind::Jump, .target = branch_target(i, l.next_pc)});
     return true;
 }
 
 void branch_if(Lifter& l, const Inst& i, Value cond) {
     uint64_t c;
     if (l.s.is_const(cond, c))
-        l.end({.kind = Kind::Jump, .target = c ? branch_target(l, i) : l.next_pc});
+        l.end({.kind = Kind::Jump, .target = c ? branch_target(i, l.next_pc) : l.next_pc});
     else
-        l.end(
-            {.kind = Kind::Branch, .cond = cond, .target = branch_target(l, i), .next = l.next_pc});
+        l.end({.kind = Kind::Branch,
+               .cond = cond,
+               .target = branch_target(i, l.next_pc),
+               .next = l.next_pc});
 }
 
 template <bool want>
@@ -47,7 +44,7 @@ bool branch_pair(Lifter& l, const Inst& i) {
 }
 
 bool branch_execz(Lifter& l, const Inst& i) {
-    return l.begin_arm(branch_target(l, i)) || branch_pair<machine::exec_lo, true>(l, i);
+    return l.begin_arm(branch_target(i, l.next_pc)) || branch_pair<machine::exec_lo, true>(l, i);
 }
 
 bool endpgm(Lifter& l, const Inst&) {
@@ -84,7 +81,7 @@ bool swappc(Lifter& l, const Inst& i) {
 
 bool call_b64(Lifter& l, const Inst& i) {
     l.set_s64(i.dst[0], l.s.const64(l.next_pc));
-    l.end({.kind = Kind::Jump, .target = branch_target(l, i)});
+    l.end({.kind = Kind::Jump, .target = branch_target(i, l.next_pc)});
     return true;
 }
 

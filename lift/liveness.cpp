@@ -224,8 +224,7 @@ void Liveness::scan(uint64_t pc, Node& node, uint32_t& instructions) {
         }
         node.code.push_back(effect_of(inst));
         if (t.branch) {
-            const auto offset = int64_t{static_cast<int16_t>(inst.words[0] & 0xffff)} * 4;
-            node.next[node.next_count++] = next_pc + static_cast<uint64_t>(offset);
+            node.next[node.next_count++] = branch_target(inst, next_pc);
             if (t.conditional) node.next[node.next_count++] = next_pc;
             return;
         }

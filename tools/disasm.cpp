@@ -35,14 +35,13 @@ struct Listing {
         return list;
     }
 
-    std::string branch_target(const Inst& inst, uint64_t address) const {
+    std::string target_text(const Inst& inst, uint64_t address) const {
         if (inst.format != Format::SOPP && inst.format != Format::SOPK) return {};
         std::string_view name = op_info(inst.op).name;
         if (name.rfind("s_cbranch_", 0) != 0 && name != "s_branch" && name != "s_call_b64")
             return {};
         if (name == "s_cbranch_g_fork" || name == "s_cbranch_join") return {};
-        uint64_t to =
-            address + 4 + static_cast<int64_t>(static_cast<int16_t>(inst.words[0] & 0xffff)) * 4;
+        const uint64_t to = branch_target(inst, address + inst.size);
         const Symbol* best = nullptr;
         for (const Symbol* s : functions())
             if (s->address <= to) best = s;
@@ -67,7 +66,7 @@ struct Listing {
             std::string encoding;
             for (size_t i = 0; i < used; i++) encoding += fmt::format(" {:08X}", words[i]);
             fmt::print("\t{:<59}// {:012X}:{}{}\n", text, at, encoding,
-                       valid ? branch_target(inst, at) : "");
+                       valid ? target_text(inst, at) : "");
             at += used * 4;
         }
     }

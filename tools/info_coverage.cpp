@@ -61,17 +61,14 @@ private:
         if (c.fidelity != Fidelity::Exact) add(pc, c, std::string(op_info(inst.op).name));
         const uint64_t next = pc + inst.size;
         const std::string_view name = op_info(inst.op).name;
-        const auto branch = [&] {
-            return next +
-                   static_cast<uint64_t>(int64_t{static_cast<int16_t>(inst.words[0] & 0xffff)} * 4);
-        };
         if (name.starts_with("s_endpgm") || name == "s_setpc_b64") {
             indirect_ = indirect_ || name == "s_setpc_b64";
             return false;
         }
         if (name == "s_swappc_b64" || name == "s_cbranch_g_fork") indirect_ = true;
         if (name == "s_branch" || name == "s_call_b64" || name.starts_with("s_cbranch_")) {
-            if (name != "s_cbranch_g_fork" && name != "s_cbranch_join") todo_.insert(branch());
+            if (name != "s_cbranch_g_fork" && name != "s_cbranch_join")
+                todo_.insert(branch_target(inst, next));
             if (name == "s_branch") return false;
         }
         pc = next;
