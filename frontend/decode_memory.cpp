@@ -26,9 +26,7 @@ bool decode_data(DecodeState& s, bool acc, uint32_t code, Type type, Operand& ou
 bool float_atomic_allowed(const DecodeState& s, const OpInfo& info, bool glc, bool scc,
                           bool reserved) {
     const bool float_atomic =
-        info.returns_if_glc && (info.name.find("_f32") != std::string_view::npos ||
-                                info.name.find("_f64") != std::string_view::npos ||
-                                info.name.find("_f16") != std::string_view::npos);
+        info.returns_if_glc && contains_any(info.name, {"_f32", "_f64", "_f16"});
     if (!float_atomic) return true;
     if (s.target.column == Column::c908) return !glc && !reserved;
     return s.target.column != Column::c90a || !scc;
@@ -39,9 +37,7 @@ bool is_gws(std::string_view name) {
 }
 
 bool has_two_offsets(std::string_view name) {
-    return name.find("read2") != std::string_view::npos ||
-           name.find("write2") != std::string_view::npos ||
-           name.find("wrxchg2") != std::string_view::npos;
+    return contains_any(name, {"read2", "write2", "wrxchg2"});
 }
 
 }  // namespace

@@ -41,10 +41,7 @@ void print_ds(Text& t) {
     list.add(i.src[0]);
     list.add(i.src[1]);
     list.add(i.src[2]);
-    const bool two_offsets = name.find("read2") != std::string_view::npos ||
-                             name.find("write2") != std::string_view::npos ||
-                             name.find("wrxchg2") != std::string_view::npos;
-    if (two_offsets) {
+    if (contains_any(name, {"read2", "write2", "wrxchg2"})) {
         t.number(" offset0:", i.offset);
         t.number(" offset1:", i.offset1);
     } else if (i.op == Opcode::ds_swizzle_b32) {

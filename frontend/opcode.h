@@ -3,8 +3,10 @@
 // the interpreter and the lifter the width and the interpretation of every operand.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 namespace wj {
@@ -95,5 +97,11 @@ struct OpInfo {
 
 const OpInfo& op_info(Opcode op);
 Opcode find_opcode(std::string_view mnemonic);  // Opcode::invalid when there is none
+
+// For traits that the parts of a mnemonic tell.
+inline bool contains_any(std::string_view name, std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return name.find(part) != name.npos; });
+}
 
 }  // namespace wj

@@ -13,11 +13,6 @@ namespace {
 constexpr uint32_t max_arm = 32;  // instructions, nested arms included
 constexpr size_t max_depth = 4;
 
-bool contains(std::string_view name, std::initializer_list<std::string_view> parts) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](std::string_view p) { return name.find(p) != name.npos; });
-}
-
 // Goes elsewhere, or has an effect that EXEC does not hold back.
 bool moves_on_its_own(const Inst& inst) {
     const std::string_view n = op_info(inst.op).name;
@@ -32,12 +27,12 @@ bool moves_on_its_own(const Inst& inst) {
         case Format::SOPK:
         case Format::SOP1:
         case Format::SOP2:
-            return contains(
+            return contains_any(
                 n, {"setreg", "getreg", "call", "pc_b64", "rfe", "join", "fork", "gpr_idx"});
         case Format::DS:
-            return inst.gds || contains(n, {"gws", "ordered", "append", "consume"});
+            return inst.gds || contains_any(n, {"gws", "ordered", "append", "consume"});
         default:
-            return contains(n, {"writelane", "mfma", "smfmac", "accvgpr", "permlane"});
+            return contains_any(n, {"writelane", "mfma", "smfmac", "accvgpr", "permlane"});
     }
 }
 

@@ -203,9 +203,8 @@ static bool may_write_exec(const Inst& inst) {
     for (const Operand& d : inst.dst)
         if (d.is(Operand::Kind::Sgpr) && d.reg + d.dwords > machine::exec_lo) return true;
     const std::string_view name = op_info(inst.op).name;
-    return name.starts_with("v_cmpx") || name.find("exec") != name.npos ||
-           name.find("fork") != name.npos || name.find("join") != name.npos ||
-           name.find("wqm") != name.npos || name.find("movrel") != name.npos;
+    return name.starts_with("v_cmpx") ||
+           contains_any(name, {"exec", "fork", "join", "wqm", "movrel"});
 }
 
 bool Lifter::registers_ok(const Inst& inst) const {

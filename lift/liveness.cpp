@@ -26,11 +26,6 @@ struct Traits {
     bool across = false;   // looks at lanes that are off
 };
 
-bool any_of(std::string_view name, std::initializer_list<std::string_view> parts) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](std::string_view p) { return name.find(p) != name.npos; });
-}
-
 Traits traits_of(Opcode op) {
     const OpInfo& info = op_info(op);
     const std::string_view n = info.name;
@@ -40,30 +35,31 @@ Traits traits_of(Opcode op) {
     t.ends = n == "s_endpgm";
     t.conditional = n.starts_with("s_cbranch_") && info.format == Format::SOPP;
     t.branch = t.conditional || n == "s_branch";
-    t.opaque = any_of(n, {"setpc", "swappc", "s_call", "s_rfe", "fork", "join", "movrel", "gpr_idx",
-                          "setvskip", "cdbg", "s_trap", "_saved"}) ||
+    t.opaque = contains_any(n, {"setpc", "swappc", "s_call", "s_rfe", "fork", "join", "movrel",
+                                "gpr_idx", "setvskip", "cdbg", "s_trap", "_saved"}) ||
                (t.ends ? false : n.starts_with("s_endpgm"));
     t.reads_vcc = n.starts_with("v_div_fmas") || n.find("vcc") != n.npos;
-    t.reads_scc = any_of(n, {"s_addc_u32", "s_subb_u32", "s_cselect", "s_cmov", "_scc"});
+    t.reads_scc = contains_any(n, {"s_addc_u32", "s_subb_u32", "s_cselect", "s_cmov", "_scc"});
     t.writes_scc =
-        info.format == Format::SOPC || any_of(n, {"saveexec", "wrexec", "s_cmpk"}) ||
+        info.format == Format::SOPC || contains_any(n, {"saveexec", "wrexec", "s_cmpk"}) ||
         (info.format == Format::SOP2 &&
-         any_of(n, {"s_add", "s_sub", "s_min", "s_max", "s_and", "s_or", "s_xor", "s_nand", "s_nor",
-                    "s_xnor", "s_lsh", "s_ashr", "s_bfe", "s_absdiff"}));
-    t.across = any_of(n, {"lane", "permute", "swizzle", "mfma", "smfmac", "accvgpr", "swap"});
+         contains_any(n, {"s_add", "s_sub", "s_min", "s_max", "s_and", "s_or", "s_xor", "s_nand",
+                          "s_nor", "s_xnor", "s_lsh", "s_ashr", "s_bfe", "s_absdiff"}));
+    t.across = contains_any(n, {"lane", "permute", "swizzle", "mfma", "smfmac", "accvgpr", "swap"});
     const bool memory = info.format >= Format::DS;
     if (scalar)
-        t.partial = any_of(n, {"cmov", "bitset", "addk", "mulk", "setreg"});
+        t.partial = contains_any(n, {"cmov", "bitset", "addk", "mulk", "setreg"});
     else if (info.format == Format::SMEM)
         t.partial = !n.starts_with("s_load");  // s_buffer_load: dwords out of range stay
     else if (memory)
         t.partial = n.find("load") == n.npos && n.find("ds_read") == n.npos;
     else
-        t.partial = any_of(n, {"mac", "writelane", "swap", "mix", "mfma", "cvt_sr", "scalef32",
-                               "permlane", "interp", "pkaccum", "ashr_pk"}) ||
+        t.partial = contains_any(n, {"mac", "writelane", "swap", "mix", "mfma", "cvt_sr",
+                                     "scalef32", "permlane", "interp", "pkaccum", "ashr_pk"}) ||
                     (n.find("dot") != n.npos && n.find("c_") != n.npos);
     // 16-bit and narrower results may leave the other half of the register.
-    if (!scalar && info.format != Format::SMEM && any_of(n, {"16", "fp8", "bf8"})) t.partial = true;
+    if (!scalar && info.format != Format::SMEM && contains_any(n, {"16", "fp8", "bf8"}))
+        t.partial = true;
     return t;
 }
 
@@ -103,7 +99,7 @@ LiveSet& LiveSet::operator|=(const LiveSet& o) {
 
 Liveness::Exec Liveness::exec_effect(const Inst& inst) {
     const std::string_view n = op_info(inst.op).name;
-    if (n.find("saveexec") != n.npos || n.find("wrexec") != n.npos) {
+    if (contains_any(n, {"saveexec", "wrexec"})) {
         if (n.starts_with("s_and_") || n.starts_with("s_andn1_")) return Exec::Narrowed;
         if (n.starts_with("s_or_") || n.starts_with("s_orn1_")) return Exec::Widened;
         return Exec::Changed;
@@ -317,18 +313,18 @@ Effects effects(const Inst& inst) {
     for (const Operand& o : inst.dst) add(o, e.scalars_written, e.rows_written);
     e.whole = !t.partial && inst.variant != Variant::Dpp && inst.variant != Variant::Sdwa &&
               !(inst.op_sel & 8);
-    e.opaque = t.opaque || inst.illegal_operand || any_of(info.name, {"setreg"});
+    e.opaque = t.opaque || inst.illegal_operand || contains_any(info.name, {"setreg"});
     e.scc_read |= t.reads_scc;
     e.scc_written = scalar;
     if (t.reads_vcc) pair(e.scalars_read, machine::vcc_lo);
     if (info.format == Format::VOPC) pair(e.scalars_written, machine::vcc_lo);
-    if (vector && any_of(info.name, {"addc", "subb"})) pair(e.scalars_read, machine::vcc_lo);
-    if (vector && any_of(info.name, {"_co_", "addc", "subb"}))
+    if (vector && contains_any(info.name, {"addc", "subb"})) pair(e.scalars_read, machine::vcc_lo);
+    if (vector && contains_any(info.name, {"_co_", "addc", "subb"}))
         pair(e.scalars_written, machine::vcc_lo);
     if (vector) pair(e.scalars_read, machine::exec_lo);
     if (info.format == Format::DS || info.format == Format::VINTRP || inst.lds)
         e.scalars_read.set(machine::m0);
-    if (any_of(info.name, {"saveexec", "wrexec", "cmpx"}))
+    if (contains_any(info.name, {"saveexec", "wrexec", "cmpx"}))
         pair(e.scalars_written, machine::exec_lo);
     if (!e.whole) {
         e.scalars_read |= e.scalars_written;
