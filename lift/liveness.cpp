@@ -26,12 +26,15 @@ struct Traits {
     bool across = false;   // looks at lanes that are off
 };
 
+bool is_scalar(Format f) {
+    return f == Format::SOP1 || f == Format::SOP2 || f == Format::SOPK || f == Format::SOPC;
+}
+
 Traits traits_of(Opcode op) {
     const OpInfo& info = op_info(op);
     const std::string_view n = info.name;
     Traits t;
-    const bool scalar = info.format == Format::SOP1 || info.format == Format::SOP2 ||
-                        info.format == Format::SOPK || info.format == Format::SOPC;
+    const bool scalar = is_scalar(info.format);
     t.ends = n == "s_endpgm";
     t.conditional = n.starts_with("s_cbranch_") && info.format == Format::SOPP;
     t.branch = t.conditional || n == "s_branch";
@@ -70,6 +73,12 @@ const Traits& traits(Opcode op) {
         return t;
     }();
     return table[static_cast<size_t>(op)];
+}
+
+// Vector destinations are written in every bit of the lanes that are on.
+bool writes_whole(const Inst& inst) {
+    return !traits(inst.op).partial && inst.variant != Variant::Dpp &&
+           inst.variant != Variant::Sdwa && !(inst.op_sel & 8);
 }
 
 // s_setreg of MODE.GPR_IDX_EN: registers are then relative to M0.
@@ -145,8 +154,7 @@ Liveness::Effect Liveness::effect_of(const Inst& inst) {
     }
     if (t.reads_scc) read(scc);
     if (t.reads_vcc) read(vcc);
-    const bool whole = !t.partial && inst.variant != Variant::Dpp &&
-                       inst.variant != Variant::Sdwa && !(inst.op_sel & 8);
+    const bool whole = writes_whole(inst);
     for (const Operand& o : inst.dst) {
         if (!is_register(o)) continue;
         // SDWA and DPP compares write their mask whole.
@@ -293,8 +301,7 @@ Effects effects(const Inst& inst) {
     Effects e;
     const OpInfo& info = op_info(inst.op);
     const Traits& t = traits(inst.op);
-    const bool scalar = info.format == Format::SOP1 || info.format == Format::SOP2 ||
-                        info.format == Format::SOPK || info.format == Format::SOPC;
+    const bool scalar = is_scalar(info.format);
     const bool vector = !scalar && info.format != Format::SOPP && info.format != Format::SMEM;
     auto add = [](const Operand& o, std::bitset<128>& scalars, std::bitset<512>& rows) {
         const bool agpr = o.is(Operand::Kind::Agpr);
@@ -311,8 +318,7 @@ Effects effects(const Inst& inst) {
         if (o.is(Operand::Kind::Special) && o.reg == vccz) pair(e.scalars_read, machine::vcc_lo);
     }
     for (const Operand& o : inst.dst) add(o, e.scalars_written, e.rows_written);
-    e.whole = !t.partial && inst.variant != Variant::Dpp && inst.variant != Variant::Sdwa &&
-              !(inst.op_sel & 8);
+    e.whole = writes_whole(inst);
     e.opaque = t.opaque || inst.illegal_operand || contains_any(info.name, {"setreg"});
     e.scc_read |= t.reads_scc;
     e.scc_written = scalar;
