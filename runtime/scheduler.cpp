@@ -91,6 +91,12 @@ void Scheduler::wake(uint64_t useful) {
         for (uint64_t i = 0; i < useful; i++) work_signal_.notify_one();
 }
 
+// This thread's slot is free again: others may have work for it, whose submission woke nobody
+// because no slot was free.
+void Scheduler::wake_for_work() {
+    if (idle_workers_ && pick(nullptr)) wake(threads_);
+}
+
 void Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
     std::lock_guard lock(mutex_);
     uint64_t groups = dispatch->plan.total_groups;
@@ -170,9 +176,7 @@ void Scheduler::wait(DispatchState& dispatch) {
         // Other dispatches get their turn too: this one may wait for them.
         while (!dispatch.done() && run_some(lock, &dispatch, batch_quantum_ns))
             if (!dispatch.done() && active_.size() > 1) run_some(lock, nullptr, batch_quantum_ns);
-        // This thread's slot is free again: others may have work for it, whose submission woke
-        // nobody because no slot was free.
-        if (idle_workers_ && pick(nullptr)) wake(threads_);
+        wake_for_work();
     }
     std::unique_lock lock(dispatch.done_mutex_);
     dispatch.done_signal_.wait(lock, [&] { return dispatch.done(); });
@@ -187,7 +191,7 @@ bool Scheduler::help(uint64_t max_ns) {
         any = true;
         if (now_ns() >= end) break;
     }
-    if (idle_workers_ && pick(nullptr)) wake(threads_);
+    wake_for_work();
     return any;
 }
 

@@ -74,6 +74,7 @@ private:
     void leave(std::unique_lock<std::mutex>& lock, const std::shared_ptr<DispatchState>& dispatch);
     void finalize(const std::shared_ptr<DispatchState>& dispatch);
     void wake(uint64_t useful);
+    void wake_for_work();
 
     const DeviceOptions& options_;
     const Target& target_;
