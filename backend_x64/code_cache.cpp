@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/sanitizer.h"
+
 namespace wj::x64 {
 
 CodeSpace& CodeCache::space(const SpaceKey& key) {
@@ -62,6 +64,9 @@ BlockRecord* CodeCache::install(CodeSpace& space, const CompiledBlock& code, Blo
         chunks_[index / chunk_size].store(chunk, std::memory_order_release);
     }
     chunk->records[index % chunk_size] = &block;
+#if WJ_THREAD_SANITIZER
+    __tsan_release(&published_blocks);
+#endif
     count_.store(index + 1, std::memory_order_release);
     space.blocks[block.pc][block.full] = &block;
     for (const LinkSite& site : block.links)
@@ -94,7 +99,8 @@ void CodeCache::invalidate(uint64_t begin, uint64_t end) {
                 JumpEntry& e = s->jumps[block->pc >> 2 & (jump_entries - 1)];
                 if (e.pc == block->pc) {
                     std::atomic_ref(e.pc).store(~0ull, std::memory_order_release);
-                    e.entry[0] = e.entry[1] = nullptr;
+                    for (const void*& entry : e.entry)
+                        std::atomic_ref(entry).store(nullptr, std::memory_order_relaxed);
                 }
                 block = nullptr;
             }

@@ -47,6 +47,11 @@ struct CodeSpace {
     std::unordered_map<uint64_t, std::array<BlockRecord*, 2>> blocks;  // by PC; [full]
 };
 
+// What ThreadSanitizer is told of the order that it cannot see: translated code, which is not
+// instrumented, jumps to a block through a slot, and so behind everything that was stored before
+// the slot. install() releases this address, the stub that calls handlers acquires it.
+inline char published_blocks;
+
 class CodeCache {
 public:
     explicit CodeCache(CodeBuffer& buffer) : buffer_(buffer) {}

@@ -154,7 +154,7 @@ public:
             page_ = page;
             host_ = host;
         }
-        std::memcpy(&out, host_ + (pc - page), 4);
+        memory::load_guest<4>(&out, host_ + (pc - page));
         return true;
     }
 

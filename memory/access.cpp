@@ -15,6 +15,19 @@ uint64_t table_entry(const AddressSpace& space, uint64_t address) {
     return leaf->entry[address >> 12 & 0xfff].load(std::memory_order_acquire);
 }
 
+// Dword by dword where that is aligned: no page boundary splits such a dword.
+void load_part(uint8_t* to, const uint8_t* guest, uint32_t bytes) {
+    const bool dwords = (reinterpret_cast<uintptr_t>(guest) | bytes) % 4 == 0;
+    for (uint32_t b = 0; b < bytes; b += dwords ? 4 : 1)
+        dwords ? load_guest<4>(to + b, guest + b) : load_guest<1>(to + b, guest + b);
+}
+
+void store_part(uint8_t* guest, const uint8_t* from, uint32_t bytes) {
+    const bool dwords = (reinterpret_cast<uintptr_t>(guest) | bytes) % 4 == 0;
+    for (uint32_t b = 0; b < bytes; b += dwords ? 4 : 1)
+        dwords ? store_guest<4>(guest + b, from + b) : store_guest<1>(guest + b, from + b);
+}
+
 }  // namespace
 
 void refresh_tlb(machine::ExecContext& ctx) {
@@ -47,7 +60,7 @@ bool read_bytes(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t
         const uint32_t n = here < size ? here : size;
         const void* from = host_pointer(ctx, address, false);
         if (!from) return false;
-        std::memcpy(to, from, n);
+        load_part(to, static_cast<const uint8_t*>(from), n);
         to += n, address += n, size -= n;
     }
     return true;
@@ -66,7 +79,7 @@ bool write_bytes(machine::ExecContext& ctx, uint64_t address, const void* in, ui
         const uint32_t n = here < size ? here : size;
         void* to = host_pointer(ctx, masked, true);
         if (!to) return false;
-        std::memcpy(to, from, n);
+        store_part(static_cast<uint8_t*>(to), from, n);
         from += n, address += n, size -= n;
     }
     return true;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 #include "machine/wave.h"
+#include "memory/guest_bytes.h"
 
 namespace wj::memory {
 
@@ -33,13 +33,13 @@ template <class T>
 inline bool read(machine::ExecContext& ctx, uint64_t address, T& out) {
     address &= ctx.address_mask;
     if (ctx.memory_mode == machine::MemoryMode::Identity) {
-        std::memcpy(&out, reinterpret_cast<const void*>(address), sizeof(T));
+        load_guest<sizeof(T)>(&out, reinterpret_cast<const void*>(address));
         return true;
     }
     if ((address & 0xfff) + sizeof(T) > 4096) return read_bytes(ctx, address, &out, sizeof(T));
     void* p = host_pointer(ctx, address, false);
     if (!p) return false;
-    std::memcpy(&out, p, sizeof(T));
+    load_guest<sizeof(T)>(&out, p);
     return true;
 }
 
@@ -47,13 +47,13 @@ template <class T>
 inline bool write(machine::ExecContext& ctx, uint64_t address, const T& value) {
     address &= ctx.address_mask;
     if (ctx.memory_mode == machine::MemoryMode::Identity) {
-        std::memcpy(reinterpret_cast<void*>(address), &value, sizeof(T));
+        store_guest<sizeof(T)>(reinterpret_cast<void*>(address), &value);
         return true;
     }
     if ((address & 0xfff) + sizeof(T) > 4096) return write_bytes(ctx, address, &value, sizeof(T));
     void* p = host_pointer(ctx, address, true);
     if (!p) return false;
-    std::memcpy(p, &value, sizeof(T));
+    store_guest<sizeof(T)>(p, &value);
     return true;
 }
 

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/code_cache.h"
+#include "common/sanitizer.h"
 
 // cmake/asmjit_pic.cmake: a reference from here makes linkers take the definition out of a static
 // archive.
@@ -75,8 +77,15 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.mov(wave_field(offsetof(Wave, pc)), x86::rax);
         a.mov(x86::rax, x86::ptr(x86::rsi, offsetof(CallRecord, pc)));
         a.mov(wave_field(offsetof(Wave, exit) + offsetof(machine::ExitInfo, pc)), x86::rax);
-        a.mov(x86::rax, x86::ptr(x86::rsi, offsetof(CallRecord, fn)));
         a.push(x86::rsi);
+#if WJ_THREAD_SANITIZER
+        a.vzeroupper();
+        a.mov(x86::rdi, reinterpret_cast<uint64_t>(&published_blocks));
+        a.mov(x86::rax, reinterpret_cast<uint64_t>(&__tsan_acquire));
+        a.call(x86::rax);
+        a.mov(x86::rsi, x86::ptr(x86::rsp));
+#endif
+        a.mov(x86::rax, x86::ptr(x86::rsi, offsetof(CallRecord, fn)));
         a.mov(x86::rsi, x86::ptr(x86::rsi, offsetof(CallRecord, arg)));
         a.mov(x86::rdi, reg::wave);
         a.vzeroupper();
