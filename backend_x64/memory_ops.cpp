@@ -16,21 +16,6 @@ namespace {
 using ir::Access;
 using machine::Wave;
 
-uint32_t element_bytes(const MemoryOp& op) {
-    switch (static_cast<Access>(op.access)) {
-        case Access::U8:
-        case Access::S8:
-        case Access::U8D16Hi:
-            return 1;
-        case Access::U16:
-        case Access::S16:
-        case Access::U16D16Hi:
-            return 2;
-        default:
-            return op.dwords * 4u;
-    }
-}
-
 uint32_t extend(Access access, uint32_t raw) {
     switch (access) {
         case Access::S8:
@@ -204,8 +189,8 @@ bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
         if (ok) f.running = nullptr;
         return ok;
     }
-    const uint32_t bytes = element_bytes(op);
     const auto access = static_cast<Access>(op.access);
+    const uint32_t bytes = ir::access_bytes(access, op.dwords);
     machine::ExecContext& ctx = *w.ctx;
     w.exit.pc = op.pc;  // for a signal in identity mode
     uint64_t failed = 0, first_address = 0, failed_address = 0;

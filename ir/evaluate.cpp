@@ -439,21 +439,6 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
     }
 }
 
-uint32_t access_bytes(Access access, uint32_t dwords) {
-    switch (access) {
-        case Access::U8:
-        case Access::S8:
-        case Access::U8D16Hi:
-            return 1;
-        case Access::U16:
-        case Access::S16:
-        case Access::U16D16Hi:
-            return 2;
-        default:
-            return dwords * 4;
-    }
-}
-
 enum class Space : uint8_t { Global, Flat, Lds, Scratch };
 
 // One byte of memory as lane `lane` sees it; nullptr when the access is dropped or reads 0.

@@ -72,6 +72,22 @@ inline constexpr bool has_scalar_base(Op op) {
            op == Op::StoreGlobalS64 || op == Op::AtomicGlobalS;
 }
 
+// Bytes of memory of one lane's access.
+inline uint32_t access_bytes(Access access, uint32_t dwords) {
+    switch (access) {
+        case Access::U8:
+        case Access::S8:
+        case Access::U8D16Hi:
+            return 1;
+        case Access::U16:
+        case Access::S16:
+        case Access::U16D16Hi:
+            return 2;
+        default:
+            return dwords * 4;
+    }
+}
+
 // Values in args[4..] of a store or atomic.
 uint32_t data_args(Op op, uint32_t aux);
 

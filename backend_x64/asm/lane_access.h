@@ -34,18 +34,7 @@ inline uint8_t space_of(ir::Op op) {
 }
 
 inline uint32_t element_bytes(ir::Access access, uint32_t dwords) {
-    switch (access) {
-        case ir::Access::U8:
-        case ir::Access::S8:
-        case ir::Access::U8D16Hi:
-            return 1;
-        case ir::Access::U16:
-        case ir::Access::S16:
-        case ir::Access::U16D16Hi:
-            return 2;
-        default:
-            return dwords * 4;
-    }
+    return ir::access_bytes(access, dwords);
 }
 
 // LDS: the constant that is added modulo 2^32 (upper half) and the offset (lower half).

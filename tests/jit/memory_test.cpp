@@ -54,20 +54,7 @@ protected:
         {Access::Dwords, 1, true, true},   {Access::Dwords, 2, true, true},
         {Access::Dwords, 3, true, true},   {Access::Dwords, 4, true, true},
         {Access::U8D16Hi, 1, false, true}, {Access::U16D16Hi, 1, false, true}};
-    static uint32_t bytes(const Kind& k) {
-        switch (k.access) {
-            case Access::U8:
-            case Access::S8:
-            case Access::U8D16Hi:
-                return 1;
-            case Access::U16:
-            case Access::S16:
-            case Access::U16D16Hi:
-                return 2;
-            default:
-                return k.dwords * 4;
-        }
-    }
+    static uint32_t bytes(const Kind& k) { return ir::access_bytes(k.access, k.dwords); }
 
     // One load or store; the model and the translator use buffers of their own with equal contents.
     void access(Op op, const Kind& kind, uint32_t pattern, bool full, int32_t imm, Rng& rng) {
