@@ -1,6 +1,5 @@
 #include "backend_x64/engine.h"
 
-#include <cpuinfo.h>
 #include <ucontext.h>
 
 #include <atomic>
@@ -400,25 +399,10 @@ Translator::Next Translator::run_inside(ThreadState& thread, Wave* waves, uint32
 
 }  // namespace
 
-bool host_supports(Isa isa) {
-    if (!cpuinfo_initialize()) return false;
-    if (!cpuinfo_has_x86_avx2() || !cpuinfo_has_x86_fma3() || !cpuinfo_has_x86_f16c() ||
-        !cpuinfo_has_x86_bmi2())
-        return false;
-    if (isa == Isa::Avx2) return true;
-    return cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() && cpuinfo_has_x86_avx512dq() &&
-           cpuinfo_has_x86_avx512vl() && cpuinfo_has_x86_avx512cd() &&
-           cpuinfo_has_x86_avx512vbmi() && cpuinfo_has_x86_avx512vbmi2() &&
-           cpuinfo_has_x86_avx512vpopcntdq();
-}
-
 Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource> source, Isa isa,
                                                      const TranslatorOptions& options) {
-    if (!host_supports(isa))
-        return {Code::HostError,
-                isa == Isa::Avx512
-                    ? "this processor lacks AVX-512 (F, BW, DQ, VL, CD, VBMI, VBMI2, VPOPCNTDQ)"
-                    : "this processor lacks AVX2, FMA, F16C or BMI2"};
+    if (const std::string missing = missing_features(isa); !missing.empty())
+        return {Code::HostError, "this processor lacks " + missing};
     auto engine = std::make_unique<Translator>(std::move(source), isa);
     if (Status s = engine->open(options.code_bytes); !s) return s;
     return std::unique_ptr<machine::Engine>(std::move(engine));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "common/status.h"
 #include "frontend/target.h"
@@ -13,8 +14,12 @@ namespace wj::x64 {
 
 enum class Isa : uint8_t { Avx2, Avx512 };
 
-// What this processor can run (cpuinfo). AVX-512 means F, BW, DQ, VL, CD and VBMI.
-bool host_supports(Isa isa);
+// Names of what this processor lacks to run the code of `isa`, separated by commas; empty =
+// nothing.
+std::string missing_features(Isa isa);
+inline bool host_supports(Isa isa) {
+    return missing_features(isa).empty();
+}
 
 struct TranslatorOptions {
     // Code memory. When it is full, everything is dropped and translated anew as needed.

@@ -9,13 +9,6 @@
 
 namespace wj::runtime {
 
-struct HostFeatures {
-    bool avx2 = false;    // with FMA3, F16C and BMI2: what the AVX2 engine needs
-    bool avx512 = false;  // F, BW, DQ, VL, CD: what the AVX-512 engine needs
-    std::string missing_avx2, missing_avx512;  // names of what is missing, empty = nothing
-};
-HostFeatures host_features();
-
 // Auto resolved by what the host can do.
 EngineKind choose_engine(EngineKind wanted);
 const char* engine_name(EngineKind kind);  // "interp", "avx2", "avx512", "auto"

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include "backend_x64/translator.h"
 #include "frontend/target.h"
-#include "runtime/engine_factory.h"
 #include "tools/cli.h"
 
 namespace wj::tools {
@@ -39,16 +39,17 @@ std::string cpu_model() {
 
 void check_host(Report& report) {
     report.note("processor", cpu_model());
-    runtime::HostFeatures f = runtime::host_features();
-    if (f.avx2)
+    const std::string avx2 = x64::missing_features(x64::Isa::Avx2);
+    const std::string avx512 = x64::missing_features(x64::Isa::Avx512);
+    if (avx2.empty())
         report.good("AVX2 engine", "the host has what it needs");
     else
-        report.bad("AVX2 engine", "the host lacks " + f.missing_avx2,
+        report.bad("AVX2 engine", "the host lacks " + avx2,
                    "use WAVEJIT_ENGINE=interp, or another machine");
-    if (f.avx512)
+    if (avx512.empty())
         report.good("AVX-512 engine", "the host has what it needs");
     else
-        report.note("AVX-512 engine", "not on this host (lacks " + f.missing_avx512 + ")");
+        report.note("AVX-512 engine", "not on this host (lacks " + avx512 + ")");
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     report.note("memory",
                 fmt::format("{:.1f} GiB, {} processors", double(pages) * double(page) / (1 << 30),

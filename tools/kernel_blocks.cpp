@@ -4,7 +4,6 @@
 
 #include "frontend/decode.h"
 #include "interpreter/interpreter.h"
-#include "runtime/engine_factory.h"
 #include "tools/cli.h"
 
 namespace wj::tools {
@@ -13,7 +12,7 @@ x64::Isa choose_isa(const std::string& text) {
     if (text == "avx2") return x64::Isa::Avx2;
     if (text == "avx512") return x64::Isa::Avx512;
     if (!text.empty()) fail("--isa is avx2 or avx512, not '" + text + "'", exit_usage);
-    return runtime::host_features().avx512 ? x64::Isa::Avx512 : x64::Isa::Avx2;
+    return x64::host_supports(x64::Isa::Avx512) ? x64::Isa::Avx512 : x64::Isa::Avx2;
 }
 
 KernelBlocks::KernelBlocks(const Target& target, const CodeObject& object, const KernelInfo& info)
