@@ -28,11 +28,21 @@ def f32_random():
 def f64_random():
     if rng.random() < .4: return rng.getrandbits(64)
     return (rng.getrandbits(1) << 63) | (rng.randint(1000, 1060) << 52) | rng.getrandbits(52)
-def u32s(n=N): return [rng.choice(EDGE32) if rng.random() < .4 else rng.getrandbits(rng.choice([32, 32, 16, 5])) for _ in range(n)]
-def f32s(n=N): return [rng.choice(EDGEF32) if rng.random() < .4 else f32_random() for _ in range(n)]
-def f64s(n=N): return [rng.choice(EDGEF64) if rng.random() < .4 else f64_random() for _ in range(n)]
-def f16s(n=N): return [(rng.choice(EDGEF16) if rng.random() < .4 else rng.getrandbits(16)) | rng.getrandbits(16) << 16 for _ in range(n)]
-def u64s(n=N): return [rng.getrandbits(64) if rng.random() < .6 else (rng.choice(EDGE32) << 32 | rng.choice(EDGE32)) for _ in range(n)]
+# What every operand list of a whole wave holds somewhere (audit_cases.py looks for it).
+MUST32, MUST64 = [0, M32, 0x80000000, 0x7fffffff], [0, M64, 1 << 63, (1 << 63) - 1]
+MUSTF32 = [0, 0x80000000, 1, 0x807fffff, 0x7f800000, 0xff800000, 0x7fc01234, 0x7f812345, 0x7f7fffff, 0xff7fffff]
+MUSTF64 = [0, 1 << 63, 1, 0x800fffffffffffff, 0x7ff << 52, 0xfff << 52, 0x7ff8000000001234, 0x7ff0000000012345, 0x7fefffffffffffff, 0xffefffffffffffff]
+MUSTF16 = [0, 0x8000, 1, 0x83ff, 0x7c00, 0xfc00, 0x7e12, 0x7d01, 0x7bff, 0xfbff]
+def holding(must, xs):
+    if len(xs) >= 2 * len(must):
+        for i, x in zip(rng.sample(range(len(xs)), len(must)), must): xs[i] = x
+    return xs
+def u32s(n=N): return holding(MUST32, [rng.choice(EDGE32) if rng.random() < .4 else rng.getrandbits(rng.choice([32, 32, 16, 5])) for _ in range(n)])
+def f32s(n=N): return holding(MUSTF32, [rng.choice(EDGEF32) if rng.random() < .4 else f32_random() for _ in range(n)])
+def f64s(n=N): return holding(MUSTF64, [rng.choice(EDGEF64) if rng.random() < .4 else f64_random() for _ in range(n)])
+def half_words(n): return holding(MUSTF16, [rng.choice(EDGEF16) if rng.random() < .4 else rng.getrandbits(16) for _ in range(n)])
+def f16s(n=N): return [x | rng.getrandbits(16) << 16 for x in half_words(n)]
+def u64s(n=N): return holding(MUST64, [rng.getrandbits(64) if rng.random() < .6 else (rng.choice(EDGE32) << 32 | rng.choice(EDGE32)) for _ in range(n)])
 
 def lo(xs): return [x & M32 for x in xs]
 def hi(xs): return [x >> 32 & M32 for x in xs]
@@ -554,6 +564,7 @@ def scalar(m, kinds, res, f, scc=None, scc_in=None, reps=6):
         xs = [(u64s if k == 64 else u32s)(1)[0] for k in kinds]
         if i == 1 and len(xs) > 1: xs[1] = xs[0] if kinds[0] == kinds[1] else xs[1]
         if i == 2: xs[0] = 0
+        if i > 2: xs[i % len(xs)] = (MUST64 if kinds[i % len(xs)] == 64 else MUST32)[(i - 2) % 4]
         si = rng.getrandbits(1)
         sets, regs = [('scc', [si])], []
         for n, (k, x) in enumerate(zip(kinds, xs)):
@@ -857,6 +868,6 @@ if __name__ == '__main__':
     import sys
     sys.modules['generate_cases'] = sys.modules['__main__']
     # Arguments: only the files of these parts are written.
-    parts = ['more', 'control', 'conversions'] + (sys.argv[1:] or ['matrix', 'memory', 'buffer', 'lds', 'gds', 'smem'])
+    parts = ['more', 'edges', 'control', 'conversions'] + (sys.argv[1:] or ['matrix', 'memory', 'buffer', 'lds', 'gds', 'smem'])
     for part in parts: __import__('generate_' + part)
     case_files.write()

@@ -80,6 +80,7 @@ for name in [n for n in case_files.ROWS if n.startswith('v_cvt_scalef32_')]:
             n = len(sets) // (2 if two else 1)
             operands = [span(0, n)] + ([span(16, n)] if two else []) + (['v48'] if stochastic else []) + ['v50']
             case(S_, name, '%s v[40:45], %s' % (name, ', '.join(operands)), sets + [('v48', seeds)] * stochastic + [('v50', sc), ('exec', [EX])], [(r, [x if EX >> l & 1 else 0xc0c0c0c0 + 40 + i for l, x in enumerate(v)]) for i, (r, v) in enumerate(put_bits(40, results, S.width))])
+            case(S_, name + ' destination = source', '%s v[0:5], %s' % (name, ', '.join(operands)), sets + [('v48', seeds)] * stochastic + [('v50', sc)], put_bits(0, results, S.width))
             continue
         pair = packing == 'pk' and source == 'f32'
         sets = [('v0', [r[0] for r in rows]), ('v2', [r[1] for r in rows])] if pair else put_wide(0, rows, bits)
@@ -98,7 +99,8 @@ for name in [n for n in case_files.ROWS if n.startswith('v_cvt_scalef32_')]:
         results = [[code(S.value(c) * Fr(2) ** exponent(s), bool(c >> (S.width - 1))) for c in r] for r, s in zip(rows, sc)]
         total = S.width * count
         if count == 32:
-            case(S_, name, '%s %s, v[0:5], v8' % (name, span(32, bits)), put_bits(0, rows, S.width) + [('v8', sc)], put_wide(32, results, bits))
+            case(S_, name, '%s %s, v[0:5], v8' % (name, span(32, bits)), put_bits(0, rows, S.width) + [('v8', sc), ('exec', [EX])], [(r, [x if EX >> l & 1 else 0xc0c0c0c0 + 32 + i for l, x in enumerate(v)]) for i, (r, v) in enumerate(put_wide(32, results, bits))])
+            case(S_, name + ' destination = source', '%s %s, v[0:5], v8' % (name, 'v[0:%d]' % (bits - 1)), put_bits(0, rows, S.width) + [('v8', sc)], put_wide(0, results, bits))
             continue
         places = (('', 0), (' op_sel:[1,0]', 16)) if total == 16 else tuple((' op_sel:[%d,%d]' % (b & 1, b >> 1) if b else '', 8 * b) for b in (0, 1, 2))
         for text, shift in places:
