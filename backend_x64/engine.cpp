@@ -50,7 +50,7 @@ public:
         run_waves(&wave, 1);
         return wave.exit.kind;
     }
-    uint32_t run_waves(Wave* waves, uint32_t count) override;
+    Wave& run_all(Wave& first, machine::WaveSource& source) override;
 
     void invalidate(uint64_t begin, uint64_t end) override {
         const std::lock_guard lock(mutex_);
@@ -72,7 +72,7 @@ private:
     };
     enum class Next : uint8_t { Stop, MakeRoom };
 
-    Next run_inside(ThreadState& thread, Wave* waves, uint32_t count);
+    Next run_inside(ThreadState& thread, machine::WaveSource& source);
     void enter(ThreadState& thread);
     Found make_room(ThreadState& thread, Wave& wave, uint64_t flushes);
     const KnownEntry* entry_at(ThreadState& thread, const Wave& wave) const;
@@ -284,44 +284,43 @@ Translator::Found Translator::make_room(ThreadState& thread, Wave& wave, uint64_
     return found;
 }
 
-uint32_t Translator::run_waves(Wave* waves, uint32_t count) {
-    if (!count) return 0;
+Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     const uint32_t mxcsr = _mm_getcsr();
     if (mxcsr != 0x1f80) _mm_setcsr(0x1f80);
     ThreadState& thread = this_thread_state();
-    thread.wave = 0;
-    waves[0].exit = {};
-    if (waves[0].ctx->memory_mode == machine::MemoryMode::Checked)
-        memory::refresh_tlb(*waves[0].ctx);
+    thread.wave = &first;
+    first.exit = {};
+    if (first.ctx->memory_mode == machine::MemoryMode::Checked) memory::refresh_tlb(*first.ctx);
     enter(thread);
-    while (run_inside(thread, waves, count) == Next::MakeRoom) {
+    while (run_inside(thread, source) == Next::MakeRoom) {
         const uint64_t flushes = counters().code_flushes;
         thread.inside.store(nullptr);
-        Wave& wave = waves[thread.wave];
+        Wave& wave = *thread.wave;
         if (const char* why = make_room(thread, wave, flushes).why) {
             refuse(wave, why);
             break;
         }
     }
     thread.inside.store(nullptr, std::memory_order_release);
-    Wave& last = waves[thread.wave];
+    Wave& last = *thread.wave;
     // The faulting instruction has not happened: the wave stands at it.
     if (last.exit.kind == ExitKind::MemoryFault) last.pc = last.exit.pc;
     if (mxcsr != 0x1f80) _mm_setcsr(mxcsr);
-    return thread.wave + 1;
+    return last;
 }
 
-// Runs waves from thread.wave on. MakeRoom: that wave stands at a block for which there is no room.
-Translator::Next Translator::run_inside(ThreadState& thread, Wave* waves, uint32_t count) {
+// Runs thread.wave and those behind it. MakeRoom: that wave stands at a block for which there is no
+// room.
+Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource& source) {
     Frame& frame = thread.frame;
     auto fail = [&](const char* reason) {
-        refuse(waves[thread.wave], reason);
+        refuse(*thread.wave, reason);
         return Next::Stop;
     };
     for (;;) {
-        const KnownEntry* known = entry_at(thread, waves[thread.wave]);
+        const KnownEntry* known = entry_at(thread, *thread.wave);
         if (!known) {
-            const Found found = find_entry(thread, waves[thread.wave]);
+            const Found found = find_entry(thread, *thread.wave);
             if (found.why) return fail(found.why);
             if (!found.block) return Next::MakeRoom;
             continue;
@@ -332,24 +331,25 @@ Translator::Next Translator::run_inside(ThreadState& thread, Wave* waves, uint32
         for (;;) {
             // Nothing in here has a destructor: a guest fault jumps out of it.
             const auto reason = static_cast<uint32_t>(
-                machine::run_guarded(waves[thread.wave], this, &host_pc, [&](Wave& first) {
+                machine::run_guarded(*thread.wave, this, &host_pc, [&](Wave& first) {
                     Wave* wave = &first;
                     for (;;) {
                         const uint32_t left = stubs_.enter(wave, &frame, entry);
-                        if ((left != static_cast<uint32_t>(ExitKind::EndProgram) &&
-                             left != static_cast<uint32_t>(ExitKind::Barrier)) ||
-                            thread.wave + 1 == count)
+                        if (left != static_cast<uint32_t>(ExitKind::EndProgram) &&
+                            left != static_cast<uint32_t>(ExitKind::Barrier))
                             return static_cast<ExitKind>(left);
-                        wave = &waves[++thread.wave];
+                        Wave* const next = source.next(*wave);
+                        if (!next) return static_cast<ExitKind>(left);
+                        thread.wave = wave = next;
                         wave->exit = {};
-                        const KnownEntry* next = entry_at(thread, *wave);
-                        if (!next || next->space != &space)
+                        const KnownEntry* start = entry_at(thread, *wave);
+                        if (!start || start->space != &space)
                             return static_cast<ExitKind>(Leave::Lookup);
                         machine::current_guard()->wave = wave;
-                        entry = next->host;
+                        entry = start->host;
                     }
                 }));
-            Wave& wave = waves[thread.wave];
+            Wave& wave = *thread.wave;
             const MemoryOp* running = frame.running;
             frame.running = nullptr;
             if (reason < static_cast<uint32_t>(Leave::Link)) return Next::Stop;

@@ -31,7 +31,7 @@ struct ThreadState {
 
     Frame frame;
     std::atomic<const void*> inside{nullptr};  // the engine that runs waves on this thread
-    uint32_t wave = 0;  // index of the wave that runs: survives the jump out of a guest fault
+    machine::Wave* wave = nullptr;  // the one that runs: survives the jump out of a guest fault
     std::array<KnownEntry, 64> entries;
 };
 

@@ -18,6 +18,17 @@ struct EngineCounters {
     uint64_t code_flushes = 0;  // times that all translated code was dropped to make room
 };
 
+// Where an engine gets the waves from that it runs one after the other.
+class WaveSource {
+public:
+    // `wave` has ended or stands at a barrier (wave.exit.kind): the wave to run now, which may be
+    // the same object in its next life, or null. Must not throw.
+    virtual Wave* next(Wave& wave) = 0;
+
+protected:
+    ~WaveSource() = default;
+};
+
 class Engine {
 public:
     virtual ~Engine() = default;
@@ -29,14 +40,26 @@ public:
     // which the engine itself uses around guest code.
     virtual ExitKind run(Wave& wave) = 0;
 
-    // Runs waves[0], waves[1], ... each like run(), as long as they end or reach a barrier. Returns
-    // how many ran; the last of them may have stopped for another reason.
-    virtual uint32_t run_waves(Wave* waves, uint32_t count) {
-        for (uint32_t i = 0; i < count; ++i) {
-            const ExitKind kind = run(waves[i]);
-            if (kind != ExitKind::EndProgram && kind != ExitKind::Barrier) return i + 1;
+    // Runs `first`, then the waves that `source` gives, each like run(), until there is none or one
+    // stops otherwise than by its end or a barrier. Returns the last one.
+    virtual Wave& run_all(Wave& first, WaveSource& source) {
+        for (Wave* wave = &first;;) {
+            const ExitKind kind = run(*wave);
+            if (kind != ExitKind::EndProgram && kind != ExitKind::Barrier) return *wave;
+            Wave* next = source.next(*wave);
+            if (!next) return *wave;
+            wave = next;
         }
-        return count;
+    }
+
+    // run_all() for waves[0], waves[1], ... Returns how many ran.
+    uint32_t run_waves(Wave* waves, uint32_t count) {
+        struct Array final : WaveSource {
+            explicit Array(const Wave* last) : last(last) {}
+            Wave* next(Wave& wave) override { return &wave == last ? nullptr : &wave + 1; }
+            const Wave* last;
+        } array(waves + count - 1);
+        return count ? static_cast<uint32_t>(&run_all(waves[0], array) - waves) + 1 : 0;
     }
 
     // Code in [begin, end) was written, unmapped or replaced: forget what was decoded or

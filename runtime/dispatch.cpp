@@ -56,8 +56,7 @@ bool DispatchState::claim(uint64_t resident_limit, uint64_t most, uint32_t threa
     return true;
 }
 
-bool DispatchState::start_group(GroupContext& context, uint64_t index) {
-    Status status = context.start(plan, index);
+bool DispatchState::started(const Status& status) {
     if (status) return true;
     FaultRecord record;
     record.code = status.code();

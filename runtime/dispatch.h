@@ -20,7 +20,11 @@ class Scheduler;
 class DispatchState final : public Dispatch, public std::enable_shared_from_this<DispatchState> {
 public:
     DispatchState(Scheduler& scheduler, LaunchPlan plan, std::string kernel_name)
-        : plan(std::move(plan)), kernel_name(std::move(kernel_name)), scheduler_(scheduler) {}
+        : plan(std::move(plan)),
+          kernel_name(std::move(kernel_name)),
+          streams(!this->plan.lds_bytes && !this->plan.request.cooperative &&
+                  !this->plan.request.timeout_ns && !this->plan.request.instruction_limit),
+          scheduler_(scheduler) {}
     ~DispatchState() override;
 
     bool done() const override { return done_.load(std::memory_order_acquire); }
@@ -41,7 +45,7 @@ public:
     // The next work-groups to run, `most` new ones or a suspended one; false = nothing to do now.
     // Whoever claims new work-groups starts all of them before it does anything else.
     bool claim(uint64_t resident_limit, uint64_t most, uint32_t threads, Claim& out);
-    bool start_group(GroupContext& context, uint64_t index);  // false: the dispatch has failed
+    bool started(const Status& status);  // of a work-group; false: the dispatch has failed
     void suspend(std::unique_ptr<GroupContext> context, bool blocked);
     void finish_groups(uint64_t count);
     bool has_work(uint64_t resident_limit);
@@ -60,6 +64,8 @@ public:
     std::function<void(const DispatchResult&)> on_done;
     std::function<void()> cleanup;  // frees what the device made for it
     std::atomic<uint64_t> wave_instructions{0}, waves{0}, start_ns{0};
+    // Work-groups may run as a WaveStream; until one is seen to wait at a barrier.
+    std::atomic<bool> streams;
 
 private:
     friend class Scheduler;

@@ -59,7 +59,7 @@ void GroupContext::make_templates(const LaunchPlan& plan) {
     size_ = group.size;
 }
 
-Status GroupContext::start(const LaunchPlan& plan, uint64_t linear_id) {
+Status GroupContext::locate(const LaunchPlan& plan, uint64_t linear_id) {
     if (plan_ != plan.id) {
         plan_ = 0;
         if (Status status = reserve(plan); !status) return status;
@@ -69,24 +69,54 @@ Status GroupContext::start(const LaunchPlan& plan, uint64_t linear_id) {
         size_[2] != group.size[2])
         make_templates(plan);
     group.waves = waves.data();
+    hw_id_ = group_hw_id(plan, group);
+    return Status::ok();
+}
+
+Status GroupContext::start(const LaunchPlan& plan, uint64_t linear_id) {
+    if (Status status = locate(plan, linear_id); !status) return status;
     ended = waiting = stuck_visits = 0;
     if (plan.lds_bytes) std::memset(lds_.data, 0, plan.lds_bytes);
-    const size_t id_bytes = size_t{plan.id_rows} * machine::lanes * 4,
-                 bytes = size_t{plan.vgpr_rows} * machine::lanes * 4;
-    const uint32_t hw_id = group_hw_id(plan, group), count = group.wave_count;
-    const machine::Wave* from = templates_.data();
-    machine::Wave* wave = waves.data();
-    const uint8_t* ids = ids_.data();
-    for (uint32_t i = 0; i < count; i++, wave++, from++, ids += id_bytes) {
-        std::memcpy(static_cast<void*>(wave), from, wave_bytes_);
-        place_wave(plan, group, hw_id, *wave);
-        // Hardware leaves the other VGPRs as they are; zeros make runs repeatable.
-        auto* rows = reinterpret_cast<uint8_t*>(wave->vgpr);
-        std::memcpy(rows, ids, id_bytes);
-        std::memset(rows + id_bytes, 0, bytes - id_bytes);
-    }
-    std::fill_n(states.data(), count, WaveState::Runnable);
+    for (uint32_t i = 0; i < group.wave_count; i++)
+        start_wave(plan, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
+    std::fill_n(states.data(), group.wave_count, WaveState::Runnable);
     return Status::ok();
+}
+
+void GroupContext::start_wave(const LaunchPlan& plan, uint32_t index, machine::Wave& wave,
+                              uint8_t* rows) {
+    std::memcpy(static_cast<void*>(&wave), &templates_[index], wave_bytes_);
+    place_wave(plan, group, hw_id_, wave);
+    // Hardware leaves the other VGPRs as they are; zeros make runs repeatable.
+    const size_t id_bytes = size_t{plan.id_rows} * machine::lanes * 4;
+    std::memcpy(rows, &ids_[index * id_bytes], id_bytes);
+    std::memset(rows + id_bytes, 0, size_t{plan.vgpr_rows} * machine::lanes * 4 - id_bytes);
+}
+
+void GroupContext::set_rows(const LaunchPlan& plan, machine::Wave& wave, uint8_t* rows) {
+    wave.vgpr = reinterpret_cast<uint32_t*>(rows);
+    if (wave.agpr) wave.agpr = wave.vgpr + size_t{plan.agpr_row} * machine::lanes;
+}
+
+machine::Wave& GroupContext::start_alone(const LaunchPlan& plan, uint32_t index) {
+    start_wave(plan, index, waves[0], registers_.data);
+    set_rows(plan, waves[0], registers_.data);
+    return waves[0];
+}
+
+void GroupContext::spread(const LaunchPlan& plan, uint32_t index) {
+    ended = index;
+    waiting = stuck_visits = 0;
+    for (uint32_t i = index + 1; i < group.wave_count; i++)
+        start_wave(plan, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
+    auto* rows = reinterpret_cast<uint8_t*>(templates_[index].vgpr);
+    if (index) {
+        waves[index] = waves[0];
+        set_rows(plan, waves[index], rows);
+        std::memcpy(rows, registers_.data, size_t{plan.vgpr_rows} * machine::lanes * 4);
+    }
+    std::fill_n(states.data(), index, WaveState::Ended);
+    std::fill_n(states.data() + index, group.wave_count - index, WaveState::Runnable);
 }
 
 std::unique_ptr<GroupContext> GroupContextPool::take() {

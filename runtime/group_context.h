@@ -25,6 +25,13 @@ public:
     // Makes room for the plan's work-groups and starts work-group `linear_id`.
     Status start(const LaunchPlan& plan, uint64_t linear_id);
 
+    // The waves of a work-group one after the other, all in the memory of the first: locate() it,
+    // start_alone() each. When one does not run to its end, spread() gives it its own place and
+    // starts those behind it: then the work-group is as if start() had begun it. Not with LDS.
+    Status locate(const LaunchPlan& plan, uint64_t linear_id);
+    machine::Wave& start_alone(const LaunchPlan& plan, uint32_t index);
+    void spread(const LaunchPlan& plan, uint32_t index);
+
     machine::WorkGroup group;
     std::vector<machine::Wave> waves;
     std::vector<WaveState> states;
@@ -41,6 +48,8 @@ private:
     };
     Status reserve(const LaunchPlan& plan);
     void make_templates(const LaunchPlan& plan);
+    void start_wave(const LaunchPlan& plan, uint32_t index, machine::Wave& wave, uint8_t* rows);
+    static void set_rows(const LaunchPlan& plan, machine::Wave& wave, uint8_t* rows);
 
     memory::AddressSpace& memory_;
     AlignedBuffer registers_, lds_;
@@ -50,6 +59,7 @@ private:
     // A variable: g++ copies a constant 704 bytes with rep movsq, at a third of memcpy's speed.
     size_t wave_bytes_ = sizeof(machine::Wave);
     uint64_t plan_ = 0;
+    uint32_t hw_id_ = 0;
     std::array<uint32_t, 3> size_{};
     uint64_t scratch_ = 0, scratch_size_ = 0;  // guest memory: buffer instructions address it
 };

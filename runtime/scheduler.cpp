@@ -8,6 +8,7 @@
 #include "machine/guard.h"
 #include "runtime/deadlock.h"
 #include "runtime/fault_report.h"
+#include "runtime/wave_stream.h"
 
 namespace wj::runtime {
 namespace {
@@ -259,8 +260,14 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     const DispatchRequest& request = dispatch.plan.request;
     const bool limited = request.timeout_ns || request.instruction_limit;
     uint64_t waves = 0, instructions = 0;
-    auto run = [&](std::unique_ptr<GroupContext> group) {
-        const Outcome outcome = run_group(dispatch, *group, slot, instructions);
+    auto keep = [&](std::unique_ptr<GroupContext> group) {
+        if (slot.spare)
+            pool_.give(std::move(group));
+        else
+            slot.spare = std::move(group);
+    };
+    auto run = [&](std::unique_ptr<GroupContext> group, uint32_t stopped = no_wave) {
+        const Outcome outcome = run_group(dispatch, *group, slot, instructions, stopped);
         if (outcome == Outcome::Suspended || outcome == Outcome::Blocked) {
             visit.blocked += outcome == Outcome::Blocked;
             dispatch.suspend(std::move(group), outcome == Outcome::Blocked);
@@ -270,15 +277,38 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
             visit.stopped = true;
         else
             visit.finished++;
-        if (slot.spare)
-            pool_.give(std::move(group));
-        else
-            slot.spare = std::move(group);
+        keep(std::move(group));
     };
     if (claim.resumed) run(std::move(claim.resumed));
     for (uint64_t index = claim.begin; index < claim.end && !visit.stopped; index++) {
         auto group = slot.spare ? std::move(slot.spare) : pool_.take();
-        if (!dispatch.start_group(*group, index) || (limited && check_limits(dispatch, *group))) {
+        if (dispatch.streams.load(std::memory_order_relaxed)) {
+            WaveStream stream(dispatch, *group, slot.context, index, claim.end,
+                              static_cast<int64_t>(options_.slice_instructions));
+            auto first = stream.start();
+            if (!dispatch.started(first.status())) {
+                visit.stopped = true;
+                keep(std::move(group));
+                break;
+            }
+            const machine::Wave& last = engine_.run_all(**first, stream);
+            instructions += stream.instructions();
+            waves += stream.waves();
+            visit.finished += stream.finished();
+            if (stream.done()) {
+                visit.stopped = stream.at() != claim.end;
+                keep(std::move(group));
+                break;
+            }
+            if (last.exit.kind == machine::ExitKind::Barrier)
+                dispatch.streams.store(false, std::memory_order_relaxed);
+            index = stream.at();
+            group->spread(dispatch.plan, stream.wave());
+            run(std::move(group), stream.wave());
+            continue;
+        }
+        if (!dispatch.started(group->start(dispatch.plan, index)) ||
+            (limited && check_limits(dispatch, *group))) {
             visit.stopped = true;
             pool_.give(std::move(group));
             break;
@@ -292,9 +322,9 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
 }
 
 // Adds the instructions that the waves executed to `instructions`, unless the dispatch has limits:
-// then to the dispatch, at once.
+// then to the dispatch, at once. `stopped`: a wave that has run already, or no_wave.
 Scheduler::Outcome Scheduler::run_group(DispatchState& dispatch, GroupContext& g, Slot& slot,
-                                        uint64_t& instructions) {
+                                        uint64_t& instructions, uint32_t stopped) {
     const DispatchRequest& request = dispatch.plan.request;
     const bool limited = request.timeout_ns || request.instruction_limit;
     const int64_t slice =
@@ -305,6 +335,30 @@ Scheduler::Outcome Scheduler::run_group(DispatchState& dispatch, GroupContext& g
     for (;;) {
         bool advanced = false, used_slice = false, failed = false;
         uint64_t used = 0;
+        auto settle = [&](uint32_t i) {
+            const machine::Wave& wave = g.waves[i];
+            used += static_cast<uint64_t>(slice - wave.budget);
+            switch (wave.exit.kind) {
+                case machine::ExitKind::EndProgram:
+                    g.states[i] = WaveState::Ended;
+                    g.ended++;
+                    advanced = true;
+                    break;
+                case machine::ExitKind::Barrier:
+                    g.states[i] = WaveState::AtBarrier;
+                    g.waiting++;
+                    advanced = true;
+                    break;
+                case machine::ExitKind::Yield:
+                    used_slice |= wave.budget <= 0;
+                    break;
+                default:
+                    report_stop(dispatch, g, i);
+                    failed = true;
+            }
+        };
+        if (stopped != no_wave) settle(stopped);
+        stopped = no_wave;
         for (uint32_t i = 0; i < count && !failed;) {
             if (g.states[i] != WaveState::Runnable) {
                 i++;
@@ -313,28 +367,7 @@ Scheduler::Outcome Scheduler::run_group(DispatchState& dispatch, GroupContext& g
             uint32_t end = i;
             for (; end < count && g.states[end] == WaveState::Runnable; end++)
                 g.waves[end].budget = slice;
-            for (end = i + engine_.run_waves(&g.waves[i], end - i); i < end; i++) {
-                const machine::Wave& wave = g.waves[i];
-                used += static_cast<uint64_t>(slice - wave.budget);
-                switch (wave.exit.kind) {
-                    case machine::ExitKind::EndProgram:
-                        g.states[i] = WaveState::Ended;
-                        g.ended++;
-                        advanced = true;
-                        break;
-                    case machine::ExitKind::Barrier:
-                        g.states[i] = WaveState::AtBarrier;
-                        g.waiting++;
-                        advanced = true;
-                        break;
-                    case machine::ExitKind::Yield:
-                        used_slice |= wave.budget <= 0;
-                        break;
-                    default:
-                        report_stop(dispatch, g, i);
-                        failed = true;
-                }
-            }
+            for (end = i + engine_.run_waves(&g.waves[i], end - i); i < end; i++) settle(i);
         }
         if (limited) {
             dispatch.wave_instructions.fetch_add(used, std::memory_order_relaxed);

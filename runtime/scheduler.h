@@ -66,7 +66,8 @@ private:
     void run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns, bool bounded);
     Visit run_claim(DispatchState& dispatch, DispatchState::Claim& claim, Slot& slot);
     Outcome run_group(DispatchState& dispatch, GroupContext& group, Slot& slot,
-                      uint64_t& instructions);
+                      uint64_t& instructions, uint32_t stopped);
+    static constexpr uint32_t no_wave = ~0u;
     void prepare_slot(Slot& slot);
     bool check_limits(DispatchState& dispatch, GroupContext& group);
     void report_stop(DispatchState& dispatch, GroupContext& group, uint32_t wave);

@@ -1,0 +1,33 @@
+#include "runtime/wave_stream.h"
+
+namespace wj::runtime {
+
+machine::Wave* WaveStream::begin_wave() {
+    machine::Wave& wave = context_.start_alone(dispatch_.plan, wave_);
+    wave.ctx = &exec_;
+    wave.budget = slice_;
+    return &wave;
+}
+
+Result<machine::Wave*> WaveStream::start() {
+    if (Status status = context_.locate(dispatch_.plan, at_); !status) return status;
+    waves_ += context_.group.wave_count;
+    return begin_wave();
+}
+
+machine::Wave* WaveStream::next(machine::Wave& wave) {
+    if (wave.exit.kind != machine::ExitKind::EndProgram) return nullptr;
+    instructions_ += static_cast<uint64_t>(slice_ - wave.budget);
+    if (++wave_ == context_.group.wave_count) {
+        wave_ = 0;
+        // locate() has what it needs since the first one.
+        if (++at_ == end_ || dispatch_.stopped() || !context_.locate(dispatch_.plan, at_)) {
+            done_ = true;
+            return nullptr;
+        }
+        waves_ += context_.group.wave_count;
+    }
+    return begin_wave();
+}
+
+}  // namespace wj::runtime
