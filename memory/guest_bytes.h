@@ -24,13 +24,13 @@ using Unit =
 // same, but need an aligned address, and make g++ forget what it has in registers: the interpreter
 // lost a tenth in streaming kernels.)
 template <class T>
-[[gnu::no_sanitize("thread")]] inline T move_from(const void* guest) {
+__attribute__((no_sanitize("thread"))) inline T move_from(const void* guest) {
     using Loose [[gnu::aligned(1), gnu::may_alias]] = T;
     return *static_cast<const volatile Loose*>(guest);
 }
 
 template <class T>
-[[gnu::no_sanitize("thread")]] inline void move_to(void* guest, T value) {
+__attribute__((no_sanitize("thread"))) inline void move_to(void* guest, T value) {
     using Loose [[gnu::aligned(1), gnu::may_alias]] = T;
     *static_cast<volatile Loose*>(guest) = value;
 }
