@@ -1,6 +1,5 @@
 #include "interpreter/coverage.h"
 
-#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 
@@ -50,15 +49,11 @@ const char* refused_form(const Inst& in) {
         if (o.reg == 239) return "src_pops_exiting_wave_id";
     }
     const std::string_view name = op_info(in.op).name;
-    const auto any = [&](std::initializer_list<std::string_view> parts) {
-        return std::any_of(parts.begin(), parts.end(),
-                           [&](std::string_view part) { return name.find(part) != name.npos; });
-    };
-    if (in.gds && any({"addtid", "swizzle", "_tr_"}))
+    if (in.gds && contains_any(name, {"addtid", "swizzle", "_tr_"}))
         return "gds on an instruction that the data share does not have";
     if (in.op == Opcode::ds_ordered_count && in.offset >> 13 & 1)
         return "ds_ordered_count: wrap and reserved operations";
-    if (in.lds && any({"d16"})) return "d16 load to LDS";
+    if (in.lds && contains_any(name, {"d16"})) return "d16 load to LDS";
     return nullptr;
 }
 

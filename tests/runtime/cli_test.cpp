@@ -178,8 +178,8 @@ TEST_F(Cli, InfoCoverage) {
            {"4 instructions: all run, 2 not exact", "bounded v_rcp_f32 at +0x4",
             "bounded v_exp_f32 at +0x8", "1 ULP"});
     expect(of("textured"), 1,
-           {"2 refused, 1 not exact", "refused image_load at +0x0", "refused ds_read_b32 at +0x8",
-            "gds", "bounded v_sqrt_f32"});
+           {"2 refused, 1 not exact", "refused image_load at +0x0",
+            "refused ds_ordered_count at +0x8", "wrap", "bounded v_sqrt_f32"});
     expect(of("broken"), 1, {"undefined bytes"});
     expect(of("calling"), 0, {"every function was looked at", "bounded v_log_f32"});
     expect(run("info --coverage " + file), 1, {"plain", "rounded", "textured", "broken"});

@@ -32,7 +32,7 @@ END rounded
 
 KERNEL textured
   image_load v[0:3], v[0:1], s[0:7] dmask:0xf unorm
-  ds_read_b32 v0, v1 gds
+  ds_ordered_count v0, v1 offset:8192 gds
   v_sqrt_f32 v0, v1
 END textured
 
