@@ -26,6 +26,18 @@ struct LinkSite {
     int8_t full;  // variant: 1 full, 0 partial
 };
 
+// Eight bytes behind the code whose value holds in this process only. Nothing else in a block does:
+// code reaches constants by offsets from itself and stubs through the frame.
+struct Relocation {
+    enum class Kind : uint8_t {
+        Code,         // address of guest code; value = that address
+        Instruction,  // host address of the decoded instruction at guest address `value`
+        Host,         // function or text of wavejit's own; value = its address
+    } kind = Kind::Code;
+    uint32_t offset = 0;
+    uint64_t value = 0;
+};
+
 struct CompiledBlock {
     const uint8_t* code = nullptr;     // in the emitter's buffer until the next compilation
     uint32_t size = 0, code_size = 0;  // code_size: without constants and slots
@@ -33,6 +45,7 @@ struct CompiledBlock {
     uint32_t budget_return_offset = 0;
     std::vector<PcEntry> pcs;  // by offset
     std::vector<LinkSite> links;
+    std::vector<Relocation> relocations;
 };
 
 }  // namespace wj::x64

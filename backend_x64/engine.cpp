@@ -2,6 +2,7 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -11,11 +12,15 @@
 
 #include "backend_x64/asm/block_compiler.h"
 #include "backend_x64/asm/stubs.h"
+#include "backend_x64/block_store.h"
+#include "backend_x64/build_identity.h"
 #include "backend_x64/code_cache.h"
 #include "backend_x64/perf_map.h"
+#include "backend_x64/stored_block.h"
 #include "backend_x64/thread_state.h"
 #include "machine/guard.h"
 #include "memory/access.h"
+#include "memory/address_space.h"
 
 namespace wj::x64 {
 namespace {
@@ -36,11 +41,12 @@ public:
         renew_stamp();
     }
 
-    Status open(size_t code_bytes) {
-        if (Status s = buffer_.open(code_bytes); !s) return s;
+    Status open(const TranslatorOptions& options) {
+        if (Status s = buffer_.open(options.code_bytes); !s) return s;
         if (!make_stubs(buffer_, isa_ == Isa::Avx512, stubs_))
             return Status(Code::HostError, "cannot assemble the entry stubs");
         stub_bytes_ = buffer_.used();
+        open_store(options);
         return {};
     }
 
@@ -61,7 +67,9 @@ public:
 
     machine::EngineCounters counters() const override {
         const std::lock_guard lock(mutex_);
-        return counters_;
+        machine::EngineCounters c = counters_;
+        if (store_) c.blocks_stored = store_->written();
+        return c;
     }
 
 private:
@@ -80,6 +88,11 @@ private:
     // With the lock held.
     Found block_at(CodeSpace& space, Wave& wave, uint64_t pc, bool full);
     Found translate(CodeSpace& space, Wave& wave, uint64_t pc, bool full);
+    // Without the cache nothing fails that works with it: both do nothing when memory is short.
+    bool load(const Wave& wave, uint64_t pc, bool full, CompiledBlock& code, BlockRecord& record);
+    void keep(const CompiledBlock& code, const BlockRecord& record, const Wave& wave);
+    void open_store(const TranslatorOptions& options);
+    Hash configuration(const Wave& wave) const;
     void renew_stamp();
     static SpaceKey key_of(const Wave& wave);
     static bool host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
@@ -102,6 +115,9 @@ private:
     std::atomic<uint64_t> stamp_{0};  // new whenever known entries become void; unique to an engine
     machine::EngineCounters counters_;
     PerfMap perf_map_;
+    std::unique_ptr<BlockStore> store_;  // of earlier processes and for later ones; or null
+    Hash store_identity_;
+    std::vector<uint8_t> loaded_;
 };
 
 void refuse(Wave& wave, const char* reason) {
@@ -143,11 +159,21 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
         (dead > worth_collecting && dead > buffer_.used() / 2))
         return {};
     const auto start = std::chrono::steady_clock::now();
+    BlockRecord* installed = nullptr;
+    {
+        CompiledBlock code;
+        BlockRecord record;
+        if (store_ && load(wave, pc, full, code, record)) {
+            record.full = full;
+            installed = cache_.install(space, code, std::move(record));
+            if (!installed && !cache_.empty()) return {};
+            if (installed) ++counters_.blocks_loaded;
+        }
+    }
     CompileOptions options;
     options.avx512 = isa_ == Isa::Avx512;
     options.checked = space.key.checked;
     options.mask_addresses = space.key.mask_addresses;
-    BlockRecord* installed = nullptr;
     for (uint32_t limit = block_instructions; !installed; limit /= 2) {
         const bool last = limit <= 1;
         CompiledBlock code;
@@ -164,19 +190,80 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
         record.guest_count = block.guest_count;
         record.guest_pcs = block.guest_pcs;
         installed = cache_.install(space, code, std::move(record));
-        if (installed) break;
+        if (installed) {
+            ++counters_.blocks_translated;
+            counters_.instructions_translated += installed->guest_count;
+            counters_.host_code_bytes += installed->size;
+            if (store_) keep(code, *installed, wave);
+            break;
+        }
         if (!cache_.empty()) return {};
         if (last) return {.why = "the code memory is too small for one instruction"};
     }
-    ++counters_.blocks_translated;
-    counters_.instructions_translated += installed->guest_count;
-    counters_.host_code_bytes += installed->size;
     counters_.translation_ns +=
         static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                   std::chrono::steady_clock::now() - start)
                                   .count());
     perf_map_.add(*installed);
     return {.block = installed};
+}
+
+// ---- translations of other processes
+
+void Translator::open_store(const TranslatorOptions& options) {
+    const std::string source = source_->identity(), &build = build_identity().id;
+    if (!options.cache || source.empty() || build.empty()) return;
+    const std::string all = build + "/" + source + "/" + name();
+    store_identity_ = hash_of(all.data(), all.size());
+    store_ = BlockStore::open(options.cache_directory, options.cache_bytes);
+}
+
+// Everything that changes the code of a block apart from guest code.
+Hash Translator::configuration(const Wave& wave) const {
+    const SpaceKey key = key_of(wave);
+    const uint64_t all[] = {store_identity_.low, store_identity_.high, key.mode,
+                            key.vgpr_count,      key.agpr_count,       wave.sgpr_count,
+                            key.checked,         key.mask_addresses,   block_instructions};
+    return hash_of(all, sizeof all);
+}
+
+static uint64_t page_number(const Wave& wave, uint64_t pc) {
+    return (pc & wave.ctx->address_mask) >> memory::page_bits;
+}
+
+static uint32_t store_entry(uint64_t pc, bool full) {
+    return static_cast<uint32_t>(pc % memory::page_size) << 1 | full;
+}
+
+bool Translator::load(const Wave& wave, uint64_t pc, bool full, CompiledBlock& code,
+                      BlockRecord& record) try {
+    const uint64_t home = page_number(wave, pc);
+    CodePage page;
+    if (!source_->page(wave, home, page)) return false;
+    const StoredBlock stored(store_->find({configuration(wave), page.hash}, store_entry(pc, full)));
+    if (!stored.ok()) return false;
+    for (const StoredBlock::Page& p : stored.pages())
+        if (!source_->page(wave, home + static_cast<uint64_t>(p.distance), page) ||
+            page.hash != p.hash)
+            return false;
+    return stored.restore(
+        pc, [&](uint64_t at) { return source_->instruction(wave, at); }, loaded_, code, record);
+} catch (const std::bad_alloc&) {
+    return false;
+}
+
+void Translator::keep(const CompiledBlock& code, const BlockRecord& record, const Wave& wave) try {
+    std::vector<CodePage> pages;
+    if (!source_->dependencies(pages)) return;
+    const uint64_t home = page_number(wave, record.pc);
+    const auto at = std::find_if(pages.begin(), pages.end(),
+                                 [&](const CodePage& p) { return p.number == home; });
+    if (at == pages.end()) return;
+    std::vector<std::byte> bytes = store_block(code, record, pages, home);
+    if (!bytes.empty())
+        store_->add({configuration(wave), at->hash}, store_entry(record.pc, record.full),
+                    std::move(bytes));
+} catch (const std::bad_alloc&) {
 }
 
 Translator::Found Translator::block_at(CodeSpace& space, Wave& wave, uint64_t pc, bool full) {
@@ -404,7 +491,7 @@ Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource
     if (const std::string missing = missing_features(isa); !missing.empty())
         return {Code::HostError, "this processor lacks " + missing};
     auto engine = std::make_unique<Translator>(std::move(source), isa);
-    if (Status s = engine->open(options.code_bytes); !s) return s;
+    if (Status s = engine->open(options); !s) return s;
     return std::unique_ptr<machine::Engine>(std::move(engine));
 }
 

@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "backend_x64/guest_code.h"
 #include "backend_x64/translator.h"
 #include "ir/ir.h"
 #include "machine/engine.h"
@@ -28,6 +30,16 @@ public:
     virtual void forget() {}
     // All translated code has been dropped.
     virtual void reset() {}
+
+    // For translations that outlive the process. What besides the request decides what block()
+    // makes of guest code; empty: blocks of this source are not kept.
+    virtual std::string identity() const { return {}; }
+    // What the last block was made from; false: it must not be kept.
+    virtual bool dependencies(std::vector<CodePage>&) { return false; }
+    // What is in a page of code now; false: what depends on it must not be looked up.
+    virtual bool page(const machine::Wave&, uint64_t /*number*/, CodePage&) { return false; }
+    // The argument that a Call of the instruction at pc has; null: there is none.
+    virtual const void* instruction(const machine::Wave&, uint64_t /*pc*/) { return nullptr; }
 };
 
 Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource> source, Isa isa,

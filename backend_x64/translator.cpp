@@ -5,15 +5,19 @@
 
 #include "backend_x64/divergent_loop.h"
 #include "backend_x64/engine.h"
+#include "backend_x64/guest_code.h"
 #include "backend_x64/matrix_avx512.h"
+#include "frontend/decode.h"
 #include "interpreter/interpreter.h"
 #include "lift/lift.h"
-#include "memory/address_space.h"
 
 namespace wj::x64 {
 namespace {
 
-constexpr uint64_t fetch_bytes = 4096;
+// Pages of code that are remembered, with what was found out about them.
+constexpr size_t most_pages = 4096;
+// A block that depends on more pages is not worth keeping.
+constexpr size_t most_dependencies = 64;
 
 // Guest code of the wave's address space, through the lifter.
 class LiftedBlocks final : public BlockSource {
@@ -22,7 +26,9 @@ public:
         : target_(target),
           handler_(isa == Isa::Avx512 ? &handler_avx512 : &interp::handler),
           liveness_(
-              target, [this](uint64_t pc) { return fetch(*ctx_, pc, ahead_); }, keep_registers) {}
+              target, [this](uint64_t pc) { return code_.fetch(pc, ahead_); }, keep_registers,
+              &code_.read()),
+          identity_(std::string(target.name) + (keep_registers ? " keep" : "")) {}
 
     ir::Block block(const BlockRequest& request) override {
         const machine::Wave& wave = request.wave;
@@ -36,46 +42,56 @@ public:
         options.max_instructions = request.max_instructions;
         options.handler = handler_;
         options.liveness = &liveness_;
-        ctx_ = wave.ctx;
-        return lift_for_translation(options, request.pc, code_, insts_);
+        if (code_.page_count() > most_pages) forget();
+        code_.begin(*wave.ctx);
+        return lift_for_translation(options, request.pc, fetch_, insts_);
     }
 
-    void forget() override { liveness_.forget(); }
+    void forget() override {
+        liveness_.forget();
+        code_.forget();
+    }
     void reset() override {
         insts_.clear();
-        liveness_.forget();
+        forget();
+    }
+
+    std::string identity() const override { return identity_; }
+
+    bool dependencies(std::vector<CodePage>& out) override {
+        std::vector<uint64_t>& read = code_.read();
+        std::sort(read.begin(), read.end());
+        read.erase(std::unique(read.begin(), read.end()), read.end());
+        out.clear();
+        if (read.size() > most_dependencies) return false;
+        for (const uint64_t number : read) out.push_back(code_.page(number));
+        return !code_.uncertain();
+    }
+
+    bool page(const machine::Wave& wave, uint64_t number, CodePage& out) override {
+        if (!wave.ctx->memory || code_.uncertain()) return false;
+        code_.begin(*wave.ctx);
+        out = code_.page(number);
+        return !code_.uncertain();
+    }
+
+    const void* instruction(const machine::Wave& wave, uint64_t pc) override {
+        code_.begin(*wave.ctx);
+        Inst inst;
+        if (!decode(target_, code_.fetch(pc, words_), inst)) return nullptr;
+        insts_.push_back(inst);
+        return &insts_.back();
     }
 
 private:
-    // Copies the words from pc on, as far as they are mapped executable.
-    static std::span<const uint32_t> fetch(const machine::ExecContext& ctx, uint64_t pc,
-                                           std::vector<uint32_t>& words) {
-        words.clear();
-        if (pc & 3) return words;
-        uint64_t at = pc & ctx.address_mask;
-        const uint64_t end = at + fetch_bytes;
-        while (at < end) {
-            const uint64_t stop = std::min(end, (at | (memory::page_size - 1)) + 1);
-            const void* host = nullptr;
-            if (ctx.memory)
-                host = ctx.memory->translate(at, stop - at, memory::executable);
-            else if (ctx.memory_mode == machine::MemoryMode::Identity && words.empty())
-                host = reinterpret_cast<const void*>(at);
-            if (!host) return words;
-            const auto* from = static_cast<const uint32_t*>(host);
-            words.insert(words.end(), from, from + (stop - at) / 4);
-            at = stop;
-        }
-        return words;
-    }
-
     const Target& target_;
     interp::Handler (*handler_)(Opcode);
     lift::InstStore insts_;
+    GuestCode code_;
     std::vector<uint32_t> words_, ahead_;
-    const lift::Fetch code_ = [this](uint64_t pc) { return fetch(*ctx_, pc, words_); };
-    const machine::ExecContext* ctx_ = nullptr;  // of the block being lifted
+    const lift::Fetch fetch_ = [this](uint64_t pc) { return code_.fetch(pc, words_); };
     lift::Liveness liveness_;
+    const std::string identity_;
 };
 
 }  // namespace

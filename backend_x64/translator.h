@@ -27,6 +27,10 @@ struct TranslatorOptions {
     // The registers of a wave that has ended hold what the program left in them; without it writes
     // that nobody reads are left out.
     bool keep_registers = false;
+    // Keeps translations on disk, in this directory (empty: CacheDirectory::default_path()).
+    bool cache = false;
+    std::string cache_directory = {};
+    uint64_t cache_bytes = uint64_t{256} << 20;
 };
 
 // Fails with HostError when the host lacks the ISA or forbids executable mappings.

@@ -128,6 +128,7 @@ Status build(State& s) {
     if (Status r = read_number("WAVEJIT_MEMORY_MB", 1, 1e9, megabytes); !r) return r;
     s.timeout_ns = static_cast<uint64_t>(timeout * 1e9);
     runtime::DeviceOptions base;
+    base.cache = true;
     base.memory_bytes = static_cast<uint64_t>(megabytes) << 20;
     auto options = runtime::DeviceOptions::from_environment(base);
     if (!options) return options.status();

@@ -154,7 +154,8 @@ void print_statistics() {
             stderr,
             "wavejit: %s (%s): %llu dispatches, %llu work-groups, %llu waves, %llu wave "
             "instructions, "
-            "%llu blocks translated in %.1f ms, %llu instructions interpreted, %.1f ms executing\n",
+            "%llu blocks translated in %.1f ms, %llu loaded from the on-disk cache, %llu stored, "
+            "%llu instructions interpreted, %.1f ms executing\n",
             a->name.c_str(), a->device->engine().name(),
             static_cast<unsigned long long>(t.dispatches),
             static_cast<unsigned long long>(t.work_groups),
@@ -162,6 +163,8 @@ void print_statistics() {
             static_cast<unsigned long long>(t.wave_instructions),
             static_cast<unsigned long long>(t.engine.blocks_translated),
             static_cast<double>(t.engine.translation_ns) * 1e-6,
+            static_cast<unsigned long long>(t.engine.blocks_loaded),
+            static_cast<unsigned long long>(t.engine.blocks_stored),
             static_cast<unsigned long long>(t.engine.interpreter_fallbacks),
             static_cast<double>(t.execution_ns) * 1e-6);
     }

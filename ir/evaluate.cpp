@@ -459,6 +459,7 @@ uint64_t evaluate(const Block& block, Wave& w) {
                 r.u() = static_cast<uint32_t>(i.imm);
                 break;
             case Op::Const64:
+            case Op::CodeAddress:
                 r.u() = i.imm;
                 break;
             case Op::GetS32:

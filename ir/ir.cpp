@@ -53,8 +53,9 @@ std::string print_inst(const Block& block, Value v) {
     if (info.cls == Class::LaneAtomic)
         line += fmt::format(" {}x{} flags {}", atomic_name(aux_atomic(inst.aux)),
                             aux_dwords(inst.aux), aux_atomic_flags(inst.aux));
-    if (inst.imm || inst.op == Op::Const32 || inst.op == Op::Const64 || info.cls == Class::GetS ||
-        info.cls == Class::SetS || info.cls == Class::GetV || info.cls == Class::SetV)
+    if (inst.imm || inst.op == Op::Const32 || inst.op == Op::Const64 ||
+        inst.op == Op::CodeAddress || info.cls == Class::GetS || info.cls == Class::SetS ||
+        info.cls == Class::GetV || info.cls == Class::SetV)
         line += fmt::format(" #{:#x}", inst.imm);
     return line + "\n";
 }

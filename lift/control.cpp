@@ -63,7 +63,7 @@ bool sleep(Lifter& l, const Inst&) {
 }
 
 bool getpc(Lifter& l, const Inst& i) {
-    l.set_s64(i.dst[0], l.s.const64(l.next_pc));
+    l.set_s64(i.dst[0], l.s.code_address(l.next_pc));
     return true;
 }
 
@@ -74,13 +74,13 @@ bool setpc(Lifter& l, const Inst& i) {
 
 bool swappc(Lifter& l, const Inst& i) {
     const Value target = l.s64(i.src[0]);
-    l.set_s64(i.dst[0], l.s.const64(l.next_pc));
+    l.set_s64(i.dst[0], l.s.code_address(l.next_pc));
     l.end({.kind = Kind::Indirect, .cond = target});
     return true;
 }
 
 bool call_b64(Lifter& l, const Inst& i) {
-    l.set_s64(i.dst[0], l.s.const64(l.next_pc));
+    l.set_s64(i.dst[0], l.s.code_address(l.next_pc));
     l.end({.kind = Kind::Jump, .target = branch_target(i, l.next_pc)});
     return true;
 }

@@ -207,11 +207,11 @@ void Liveness::step(const Effect& e, LiveSet& s) {
 }
 
 void Liveness::scan(uint64_t pc, Node& node, uint32_t& instructions) {
-    const std::span<const uint32_t> code = fetch_(pc);
+    std::span<const uint32_t> code;
     Inst inst;
-    for (size_t at = 0;;) {
-        if (at >= code.size() || ++instructions > max_instructions ||
-            !decode(target_, code.subspan(at), inst)) {
+    for (uint64_t at = pc;;) {
+        if (code.size() < 4) code = fetch_(at);  // the longest instruction has four words
+        if (++instructions > max_instructions || !decode(target_, code, inst)) {
             node.opaque = true;
             return;
         }
@@ -220,24 +220,33 @@ void Liveness::scan(uint64_t pc, Node& node, uint32_t& instructions) {
             node.opaque = true;
             return;
         }
-        const uint64_t next_pc = pc + at * 4 + inst.size;
-        at += inst.size / 4;
+        at += inst.size;
+        code = code.subspan(inst.size / 4);
         if (t.ends) {
             node.opaque = keep_at_end_;
             return;
         }
         node.code.push_back(effect_of(inst));
         if (t.branch) {
-            node.next[node.next_count++] = branch_target(inst, next_pc);
-            if (t.conditional) node.next[node.next_count++] = next_pc;
+            node.next[node.next_count++] = branch_target(inst, at);
+            if (t.conditional) node.next[node.next_count++] = at;
             return;
         }
     }
 }
 
+const LiveSet& Liveness::use(const Known& known) {
+    if (read_) {
+        const std::vector<uint64_t>& from = origins_[known.origin];
+        read_->insert(read_->end(), from.begin(), from.end());
+    }
+    return known.live;
+}
+
 const LiveSet& Liveness::at(uint64_t pc) {
-    if (auto it = known_.find(pc); it != known_.end()) return it->second;
-    if (known_.size() > max_known) known_.clear();
+    if (auto it = known_.find(pc); it != known_.end()) return use(it->second);
+    if (known_.size() > max_known || origins_.size() > max_known) forget();
+    const size_t read_before = read_ ? read_->size() : 0;
     std::unordered_map<uint64_t, uint32_t> index{{pc, 0}};
     std::vector<Node> nodes;
     std::vector<uint64_t> order{pc};
@@ -250,8 +259,9 @@ const LiveSet& Liveness::at(uint64_t pc) {
             scan(order[i], node, instructions);
         for (uint32_t k = 0; k < node.next_count; ++k) {
             const uint64_t next = node.next[k];
-            if (!known_.contains(next) &&
-                index.try_emplace(next, static_cast<uint32_t>(order.size())).second)
+            if (auto it = known_.find(next); it != known_.end())
+                use(it->second);
+            else if (index.try_emplace(next, static_cast<uint32_t>(order.size())).second)
                 order.push_back(next);
         }
     }
@@ -263,7 +273,7 @@ const LiveSet& Liveness::at(uint64_t pc) {
             if (node.opaque) out = LiveSet::all();
             for (uint32_t k = 0; k < node.next_count; ++k) {
                 const auto known = known_.find(node.next[k]);
-                out |= known != known_.end() ? known->second : nodes[index[node.next[k]]].in;
+                out |= known != known_.end() ? known->second.live : nodes[index[node.next[k]]].in;
             }
             for (size_t k = node.code.size(); k-- > 0;) step(node.code[k], out);
             if (out == node.in) continue;
@@ -271,9 +281,20 @@ const LiveSet& Liveness::at(uint64_t pc) {
             changed = true;
         }
     }
+    std::vector<uint64_t> origin;
+    if (read_) {
+        origin.assign(read_->begin() + static_cast<ptrdiff_t>(read_before), read_->end());
+        std::sort(origin.begin(), origin.end());
+        origin.erase(std::unique(origin.begin(), origin.end()), origin.end());
+        read_->resize(read_before);
+        read_->insert(read_->end(), origin.begin(), origin.end());
+    }
+    origins_.push_back(std::move(origin));
     for (size_t i = 0; i < nodes.size(); ++i)
-        if (i < max_nodes) known_.try_emplace(order[i], nodes[i].in);
-    return known_.at(pc);
+        if (i < max_nodes)
+            known_.try_emplace(order[i],
+                               Known{nodes[i].in, static_cast<uint32_t>(origins_.size() - 1)});
+    return known_.at(pc).live;
 }
 
 LiveSet Liveness::after(const ir::Terminator& term) {

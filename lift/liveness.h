@@ -46,12 +46,18 @@ using Fetch = std::function<std::span<const uint32_t>(uint64_t pc)>;
 class Liveness {
 public:
     // keep_at_end: s_endpgm reads every register (for those who look at finished waves).
-    Liveness(const Target& target, Fetch fetch, bool keep_at_end)
-        : target_(target), fetch_(std::move(fetch)), keep_at_end_(keep_at_end) {}
+    // read: where `fetch` notes which pages of guest code it has read. Those that an answer from
+    // memory came from are added.
+    Liveness(const Target& target, Fetch fetch, bool keep_at_end,
+             std::vector<uint64_t>* read = nullptr)
+        : target_(target), fetch_(std::move(fetch)), keep_at_end_(keep_at_end), read_(read) {}
 
     // Live when the block that ends so has ended.
     LiveSet after(const ir::Terminator& term);
-    void forget() { known_.clear(); }
+    void forget() {
+        known_.clear();
+        origins_.clear();
+    }
 
 private:
     // What one instruction reads and overwrites. Numbers: rows, then 512 + scalar.
@@ -74,7 +80,12 @@ private:
         uint64_t next[2] = {};
         uint32_t next_count = 0;
     };
+    struct Known {
+        LiveSet live;
+        uint32_t origin;  // index into origins_
+    };
     const LiveSet& at(uint64_t pc);
+    const LiveSet& use(const Known& known);
     void scan(uint64_t pc, Node& node, uint32_t& instructions);
     static Exec exec_effect(const Inst& inst);
     static Effect effect_of(const Inst& inst);
@@ -83,7 +94,9 @@ private:
     const Target& target_;
     const Fetch fetch_;
     const bool keep_at_end_;
-    std::unordered_map<uint64_t, LiveSet> known_;
+    std::vector<uint64_t>* const read_;
+    std::unordered_map<uint64_t, Known> known_;
+    std::vector<std::vector<uint64_t>> origins_;  // pages that each exploration read
 };
 
 }  // namespace wj::lift

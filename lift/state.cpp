@@ -19,6 +19,14 @@ bool State::is_const(Value v, uint64_t& out) const {
     return true;
 }
 
+// v is the lower or upper half (ULo, UHi) of a code address.
+bool State::is_code_half(Value v, Op half, uint64_t& address) const {
+    const ir::Inst& i = block_.insts[v];
+    if (i.op != half || inst(i.args[0]).op != Op::CodeAddress) return false;
+    address = inst(i.args[0]).imm;
+    return true;
+}
+
 bool State::is_full(Value mask) const {
     uint64_t bits;
     const ir::Inst& i = block_.insts[mask];
@@ -55,6 +63,10 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
             if (op_of(a[0]) == Op::ULo && op_of(a[1]) == Op::UHi &&
                 arg_of(a[0], 0) == arg_of(a[1], 0))
                 return arg_of(a[0], 0);
+            // Halves that were added to one by one.
+            if (is_code_half(a[0], Op::ULo, x) && is_code_half(a[1], Op::UHi, y) &&
+                static_cast<uint32_t>(x) == static_cast<uint32_t>(y))
+                return code_address(y);
             break;
         case Op::Lo:
             if (op_of(a[0]) == Op::Pack64) return arg_of(a[0], 0);
@@ -117,6 +129,17 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
         case Op::UAdd32:
             if (cx && cy) return const32(static_cast<uint32_t>(x + y));
             if (cy && y == 0) return a[0];
+            if (cy && is_code_half(a[0], Op::ULo, x)) return emit(Op::ULo, {code_address(x + y)});
+            if (cy && is_code_half(a[0], Op::UHi, x))
+                return emit(Op::UHi, {code_address(x + (y << 32))});
+            // Upper half + (lower half + n < lower half): the carry of n.
+            if (is_code_half(a[0], Op::UHi, x) && op_of(a[1]) == Op::UCmpLtU32) {
+                uint64_t sum, before;
+                if (is_code_half(arg_of(a[1], 0), Op::ULo, sum) &&
+                    is_code_half(arg_of(a[1], 1), Op::ULo, before) &&
+                    static_cast<uint32_t>(before) == static_cast<uint32_t>(x))
+                    return emit(Op::UHi, {code_address(x + static_cast<uint32_t>(sum - before))});
+            }
             break;
         case Op::UCmpLtU32:
             if (cx && cy) return const32(x < y);

@@ -27,6 +27,7 @@ public:
     Value emit(Op op, std::initializer_list<Value> args, uint64_t imm = 0, uint32_t aux = 0);
     Value const32(uint32_t v) { return emit(Op::Const32, {}, v); }
     Value const64(uint64_t v) { return emit(Op::Const64, {}, v); }
+    Value code_address(uint64_t pc) { return emit(Op::CodeAddress, {}, pc); }
     Value splat(Value u32) { return emit(Op::Splat32, {u32}); }
     Value lane_const(uint32_t v) { return splat(const32(v)); }
     Value lane_const64(uint64_t v) { return emit(Op::Splat64, {const64(v)}); }
@@ -101,6 +102,7 @@ private:
         size_t operator()(const Key& k) const;
     };
     Value append(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux);
+    bool is_code_half(Value v, Op half, uint64_t& address) const;
     Value fold(Op op, const std::array<Value, 4>& a, uint64_t imm);
     Value without(Value mask, Value lanes, uint32_t depth = 6);
     Value whole(uint32_t row, Row& r);

@@ -15,7 +15,9 @@ struct EngineCounters {
     uint64_t host_code_bytes = 0;
     uint64_t translation_ns = 0;
     uint64_t interpreter_fallbacks = 0;
-    uint64_t code_flushes = 0;  // times that all translated code was dropped to make room
+    uint64_t blocks_loaded = 0;  // from the on-disk cache
+    uint64_t blocks_stored = 0;  // written to it
+    uint64_t code_flushes = 0;   // times that all translated code was dropped to make room
 };
 
 // Where an engine gets the waves from that it runs one after the other.

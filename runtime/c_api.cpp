@@ -38,6 +38,8 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     if (o.compute_units) d.compute_units = o.compute_units;
     if (o.slice_instructions) d.slice_instructions = o.slice_instructions;
     d.strict_registers = !o.allow_unallocated_registers;
+    d.cache = o.cache_translations != 0;
+    if (o.cache_directory) d.cache_directory = o.cache_directory;
     if (o.use_environment) return runtime::DeviceOptions::from_environment(d);
     return d;
 }
@@ -152,6 +154,8 @@ wj_status wj_context_get_counters(wj_context* context, wj_counters* counters) {
         c.host_code_bytes = s.engine.host_code_bytes;
         c.translation_ns = s.engine.translation_ns;
         c.interpreter_fallbacks = s.engine.interpreter_fallbacks;
+        c.blocks_loaded = s.engine.blocks_loaded;
+        c.blocks_stored = s.engine.blocks_stored;
         return write_struct(counters, c) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
     });
 }

@@ -47,7 +47,7 @@ public:
     }
 
     Status start() {
-        auto engine = make_engine(options_.engine, target_, options_.code_bytes);
+        auto engine = make_engine(options_, target_);
         if (!engine) return engine.status();
         engine_ = std::move(*engine);
         options_.engine = choose_engine(options_.engine);

@@ -33,11 +33,15 @@ struct DeviceOptions {
     uint64_t memory_bytes = 0;  // modelled device memory; 0 = three quarters of the host's
     uint64_t slice_instructions = 1u << 20;  // budget of a wave between scheduler visits
     uint64_t code_bytes = 0;                 // memory for translated code; 0 = the engine's default
-    bool strict_registers = true;            // report registers beyond the allocation
+    // Translations are kept on disk for later processes (docs/backend.md).
+    bool cache = false;
+    std::string cache_directory;   // empty = ${XDG_CACHE_HOME:-$HOME/.cache}/wavejit
+    uint64_t cache_bytes = 0;      // most on disk; 0 = the engine's default
+    bool strict_registers = true;  // report registers beyond the allocation
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512, WAVEJIT_THREADS,
-    // WAVEJIT_MEMORY=identity|checked, WAVEJIT_CODE_KIB, WAVEJIT_CUS. An unknown value is an error
-    // that names it.
+    // WAVEJIT_MEMORY=identity|checked, WAVEJIT_CODE_KIB, WAVEJIT_CUS, WAVEJIT_CACHE=0|1,
+    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB. An unknown value is an error that names it.
     static Result<DeviceOptions> from_environment(DeviceOptions base);
 };
 

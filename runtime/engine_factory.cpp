@@ -26,9 +26,9 @@ const char* engine_name(EngineKind kind) {
     return "?";
 }
 
-Result<std::unique_ptr<machine::Engine>> make_engine(EngineKind wanted, const Target& target,
-                                                     uint64_t code_bytes) {
-    EngineKind kind = choose_engine(wanted);
+Result<std::unique_ptr<machine::Engine>> make_engine(const DeviceOptions& device,
+                                                     const Target& target) {
+    EngineKind kind = choose_engine(device.engine);
     std::unique_ptr<machine::Engine> engine;
     if (kind == EngineKind::Interpreter) {
         engine = interp::make_interpreter(target);
@@ -40,7 +40,10 @@ Result<std::unique_ptr<machine::Engine>> make_engine(EngineKind wanted, const Ta
                               engine_name(kind) + " (missing: " + missing +
                               "); choose another one with WAVEJIT_ENGINE");
         x64::TranslatorOptions options;
-        if (code_bytes) options.code_bytes = code_bytes;
+        if (device.code_bytes) options.code_bytes = device.code_bytes;
+        options.cache = device.cache;
+        options.cache_directory = device.cache_directory;
+        if (device.cache_bytes) options.cache_bytes = device.cache_bytes;
         auto made = x64::make_translator(target, isa, options);
         if (!made) return made.status();
         engine = std::move(*made);

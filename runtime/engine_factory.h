@@ -13,8 +13,7 @@ namespace wj::runtime {
 EngineKind choose_engine(EngineKind wanted);
 const char* engine_name(EngineKind kind);  // "interp", "avx2", "avx512", "auto"
 
-// `code_bytes`: memory for translated code, 0 = the engine's default.
-Result<std::unique_ptr<machine::Engine>> make_engine(EngineKind kind, const Target& target,
-                                                     uint64_t code_bytes = 0);
+Result<std::unique_ptr<machine::Engine>> make_engine(const DeviceOptions& device,
+                                                     const Target& target);
 
 }  // namespace wj::runtime

@@ -36,6 +36,8 @@ constexpr std::pair<const char*, EngineKind> engines[] = {{"interp", EngineKind:
 constexpr std::pair<const char*, machine::MemoryMode> memory_modes[] = {
     {"identity", machine::MemoryMode::Identity}, {"checked", machine::MemoryMode::Checked}};
 
+constexpr std::pair<const char*, bool> switches[] = {{"0", false}, {"1", true}};
+
 const char* variable(const char* name) {
     const char* text = std::getenv(name);
     return text && *text ? text : nullptr;
@@ -70,6 +72,14 @@ Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
         auto n = number("WAVEJIT_CUS", text, 1, 1024);
         if (!n) return n.status();
         base.compute_units = *n;
+    }
+    if (const char* text = variable("WAVEJIT_CACHE"))
+        if (Status s = choice("WAVEJIT_CACHE", text, switches, base.cache); !s) return s;
+    if (const char* text = variable("WAVEJIT_CACHE_DIR")) base.cache_directory = text;
+    if (const char* text = variable("WAVEJIT_CACHE_MIB")) {
+        auto n = number("WAVEJIT_CACHE_MIB", text, 1, 1u << 20);
+        if (!n) return n.status();
+        base.cache_bytes = uint64_t{*n} << 20;
     }
     return base;
 }

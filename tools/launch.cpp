@@ -49,11 +49,13 @@ void print_stats(wj_context* context) {
         "instructions     {}\n"
         "execution             {:.6f} s ({:.1f} million wave instructions per second)\n"
         "translated            {} blocks, {} instructions, {} bytes of host code\n"
-        "translation           {:.6f} s\ninterpreter fallbacks {}\n",
+        "translation           {:.6f} s\n"
+        "on-disk cache         {} blocks loaded, {} stored\ninterpreter fallbacks {}\n",
         c.dispatches, c.work_groups, c.waves, c.wave_instructions, seconds,
         seconds > 0 ? static_cast<double>(c.wave_instructions) / seconds * 1e-6 : 0.0,
         c.blocks_translated, c.instructions_translated, c.host_code_bytes,
-        static_cast<double>(c.translation_ns) * 1e-9, c.interpreter_fallbacks);
+        static_cast<double>(c.translation_ns) * 1e-9, c.blocks_loaded, c.blocks_stored,
+        c.interpreter_fallbacks);
 }
 
 struct Free {
@@ -68,6 +70,7 @@ int launch(const Options& o) {
     o.device.to_environment();
     wj_context_options options = WJ_INIT(wj_context_options);
     options.use_environment = 1;
+    options.cache_translations = 1;
     char error[1024] = "";
     wj_context* raw = nullptr;
     if (wj_context_create(&options, &raw, error, sizeof(error)) != WJ_OK) fail(error, exit_usage);

@@ -88,6 +88,7 @@ int main(int argc, char** argv) {
     add_translate(app);
     add_compile(app, result);
     add_doctor(app, result);
+    add_cache(app, result);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

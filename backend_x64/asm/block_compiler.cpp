@@ -34,6 +34,22 @@ Mem BlockCompiler::pool64(uint64_t value) {
     return x86::ptr(pool_label_, static_cast<int32_t>(it->second));
 }
 
+// The eight bytes at this offset of the pool hold `value` or what it stands for.
+void BlockCompiler::relocate(uint32_t pool_offset, Relocation::Kind kind, uint64_t value) {
+    if (value || kind == Relocation::Kind::Code)
+        out_->relocations.push_back({kind, pool_offset, value});
+}
+
+// A register never gets the address of guest code as an immediate: the code may run elsewhere.
+Mem BlockCompiler::pool_code_address(uint64_t pc) {
+    auto [it, added] = pool_code_.try_emplace(pc, 0);
+    if (added) {
+        it->second = pool_bytes(&pc, 8, 8);
+        relocate(it->second, Relocation::Kind::Code, pc);
+    }
+    return x86::qword_ptr(pool_label_, static_cast<int32_t>(it->second));
+}
+
 // ---- guest PCs
 // ------------------------------------------------------------------------------------
 
@@ -102,7 +118,7 @@ void BlockCompiler::jump_variant(uint64_t target, bool full) {
 
 void BlockCompiler::jump_to(uint64_t target) {
     if (block_->mode_changed) {
-        a_.mov(x86::rax, target);
+        a_.mov(x86::rax, pool_code_address(target));
         a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, pc)), x86::rax);
         leave(static_cast<uint32_t>(Leave::Lookup));
         return;
@@ -186,7 +202,7 @@ void BlockCompiler::terminator() {
             break;
         case Terminator::Kind::Exit: {
             ufree_all(false);
-            a_.mov(x86::rax, t.next);
+            a_.mov(x86::rax, pool_code_address(t.next));
             a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, pc)), x86::rax);
             const bool stopped = t.exit != machine::ExitKind::EndProgram &&
                                  t.exit != machine::ExitKind::Barrier &&
@@ -194,11 +210,14 @@ void BlockCompiler::terminator() {
             if (stopped) {
                 const uint64_t at =
                     block_->guest_pcs.empty() ? block_->pc : block_->guest_pcs.back();
-                a_.mov(x86::rax, at);
+                a_.mov(x86::rax, pool_code_address(at));
                 a_.mov(x86::qword_ptr(reg::wave,
                                       offsetof(Wave, exit) + offsetof(machine::ExitInfo, pc)),
                        x86::rax);
-                a_.mov(x86::rax, reinterpret_cast<uint64_t>(t.reason));
+                const auto reason = reinterpret_cast<uint64_t>(t.reason);
+                const uint32_t slot = pool_bytes(&reason, 8, 8);
+                relocate(slot, Relocation::Kind::Host, reason);
+                a_.mov(x86::rax, x86::qword_ptr(pool_label_, static_cast<int32_t>(slot)));
                 a_.mov(x86::qword_ptr(reg::wave,
                                       offsetof(Wave, exit) + offsetof(machine::ExitInfo, reason)),
                        x86::rax);
@@ -209,7 +228,7 @@ void BlockCompiler::terminator() {
                     a_.mov(x86::byte_ptr(reg::wave, offsetof(Wave, exit) +
                                                         offsetof(machine::ExitInfo, access)),
                            static_cast<uint32_t>(machine::Access::Execute));
-                    a_.mov(x86::rax, at);
+                    a_.mov(x86::rax, pool_code_address(at));
                     a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, exit) +
                                                          offsetof(machine::ExitInfo, address)),
                            x86::rax);
@@ -348,6 +367,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     pool_.clear();
     pool32_.clear();
     pool64_.clear();
+    pool_code_.clear();
     pool_vectors_.clear();
     tables_.clear();
     facts_.clear();
@@ -395,6 +415,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     a_.bind(pool_label_);
     if (!pool_.empty()) a_.embed(pool_.data(), pool_.size());
     for (LinkSite& link : out.links) link.slot_offset += pool_offset;
+    for (Relocation& r : out.relocations) r.offset += pool_offset;
     const size_t size = a_.offset();
     out.code = code_.textSection()->buffer().data();
     out.size = static_cast<uint32_t>(size);

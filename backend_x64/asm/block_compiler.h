@@ -77,6 +77,8 @@ private:
     Mem pool64(uint64_t value);
     Mem pool_vector(uint64_t value);
     uint32_t pool_bytes(const void* data, uint32_t size, uint32_t align);
+    Mem pool_code_address(uint64_t pc);
+    void relocate(uint32_t pool_offset, Relocation::Kind kind, uint64_t value);
     const ir::Inst& inst(Value v) const { return block_->insts[v]; }
     // Code that is emitted behind the block's hot code.
     struct Cold {
@@ -350,7 +352,7 @@ private:
     } errors_;
     Label pool_label_, entry_label_, body_label_, over_label_;
     std::vector<uint8_t> pool_;
-    std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_;
+    std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;
     std::unordered_map<std::string, uint32_t> tables_;
     std::vector<AddressFacts> facts_;
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;

@@ -229,6 +229,7 @@ void BlockCompiler::memory_slow(const LaneAccess& m) {
 
 void BlockCompiler::call_memory_op(const MemoryOp& op) {
     const uint32_t at = pool_bytes(&op, sizeof op, 8);
+    relocate(at + offsetof(MemoryOp, pc), Relocation::Kind::Code, op.pc);
     a_.lea(x86::rax, x86::ptr(pool_label_, static_cast<int32_t>(at)));
     // The registers of shared addresses; an even number keeps the stack aligned.
     static const Gp kept[] = {x86::rsi, x86::rdi, x86::r8, x86::r9, x86::r10, x86::r11};

@@ -266,6 +266,9 @@ void BlockCompiler::uniform_op(Value v) {
             uniforms_[v].stored = true;
             return;
         }
+        case Op::CodeAddress:
+            a_.mov(udef(v), pool_code_address(i.imm));
+            return finish();
         case Op::GetS32:
         case Op::GetS64:
         case Op::GetScc: {  // copied because the register changes later
@@ -593,6 +596,11 @@ void BlockCompiler::uniform_call(Value v) {
     const ir::Call& call = block_->calls[inst(v).imm];
     const CallRecord record{call.fn, call.arg, call.next_pc, call.pc};
     const uint32_t at = pool_bytes(&record, sizeof record, 8);
+    using Kind = Relocation::Kind;
+    relocate(at + offsetof(CallRecord, fn), Kind::Host, reinterpret_cast<uint64_t>(call.fn));
+    relocate(at + offsetof(CallRecord, arg), Kind::Instruction, call.pc);
+    relocate(at + offsetof(CallRecord, next_pc), Kind::Code, call.next_pc);
+    relocate(at + offsetof(CallRecord, pc), Kind::Code, call.pc);
     a_.lea(x86::rsi, x86::ptr(pool_label_, static_cast<int32_t>(at)));
     a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, call_stub)));
 }

@@ -14,6 +14,7 @@ struct WavejitOptions {
     std::string target = "gfx90a";
     std::string engine = "auto";  // auto, interp, avx2, avx512
     std::string memory = "identity";
+    std::string cache;  // directory of the on-disk cache; empty = none
     unsigned threads = 1;
 };
 

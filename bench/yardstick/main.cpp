@@ -119,6 +119,14 @@ int run(Options& o) {
     for (const Entry& e : all_benches())
         if (o.only.empty() || std::find(o.only.begin(), o.only.end(), e.name) != o.only.end())
             ok &= run_one(e, backend.get(), o);
+    if (auto* wavejit = dynamic_cast<WavejitBackend*>(backend.get());
+        wavejit && !o.wavejit.cache.empty()) {
+        const wj_counters c = wavejit->counters();
+        std::fprintf(stderr, "# %llu blocks translated, %llu loaded, %.3f ms\n",
+                     static_cast<unsigned long long>(c.blocks_translated),
+                     static_cast<unsigned long long>(c.blocks_loaded),
+                     static_cast<double>(c.translation_ns) * 1e-6);
+    }
     return ok ? 0 : 1;
 }
 
@@ -139,6 +147,7 @@ int main(int argc, char** argv) {
     app.add_option("--engine", o.wavejit.engine)
         ->check(CLI::IsMember({"auto", "interp", "avx2", "avx512"}));
     app.add_option("--memory", o.wavejit.memory)->check(CLI::IsMember({"identity", "checked"}));
+    app.add_option("--cache", o.wavejit.cache, "directory of the on-disk cache (none)");
     app.add_option("--threads", o.wavejit.threads)->capture_default_str();
     app.add_option("--code-objects", o.wavejit.code_objects, "folder of TARGET/NAME.hsaco");
     app.add_option("--kernels", o.kernels, "opencl: folder of the sources");

@@ -96,9 +96,13 @@ typedef struct wj_context_options {
     uint32_t threads;            /* worker threads; 0 = all processors */
     uint32_t compute_units;      /* that kernels are told about; 0 = 8 */
     uint64_t slice_instructions; /* of a wave between scheduler visits; 0 = 2^20 */
-    int use_environment; /* non-zero: WAVEJIT_TARGET, _ENGINE, _THREADS, _MEMORY, _CUS override */
+    int use_environment; /* non-zero: WAVEJIT_TARGET, _ENGINE, _THREADS, _MEMORY, _CUS, _CACHE,
+                            _CACHE_DIR, _CACHE_MIB override */
     int allow_unallocated_registers; /* non-zero: registers beyond a kernel's allocation are not
                                         reported */
+    int cache_translations;      /* non-zero: translated code is kept on disk for later processes */
+    const char* cache_directory; /* for it; NULL = ${XDG_CACHE_HOME:-$HOME/.cache}/wavejit. Not
+                                    read when others than the user may write it. */
 } wj_context_options;
 
 typedef struct wj_context_info {
@@ -128,6 +132,7 @@ typedef struct wj_counters {
     uint64_t execution_ns; /* sum over dispatches */
     uint64_t blocks_translated, instructions_translated, host_code_bytes, translation_ns;
     uint64_t interpreter_fallbacks;
+    uint64_t blocks_loaded, blocks_stored; /* from and to the on-disk cache */
 } wj_counters;
 WJ_API wj_status wj_context_get_counters(wj_context* context, wj_counters* counters);
 

@@ -24,6 +24,7 @@ uint64_t random_imm(Op op, Rng& rng) {
         case Op::Const32:
             return random_dword(rng);
         case Op::Const64:
+        case Op::CodeAddress:
             return rng() % 2 ? random_mask(rng)
                              : random_dword(rng) | uint64_t{random_dword(rng)} << 32;
         case Op::Bitop3:

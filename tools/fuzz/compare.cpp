@@ -129,8 +129,8 @@ void Comparison::State::copy_from(const State& other) {
     attach();
 }
 
-Comparison::Comparison(const Target& target, MemoryModes modes, size_t code_kib)
-    : target_(target), modes_(modes), noise_((1 << 17) + state_bytes / 4) {
+Comparison::Comparison(const Target& target, MemoryModes modes, size_t code_kib, bool cache)
+    : target_(target), modes_(modes), cache_(cache), noise_((1 << 17) + state_bytes / 4) {
     machine::install_fault_handler();
     code_ = space_.allocate(code_bytes, memory::read_write | memory::executable, "code").value();
     // Around the buffer nothing is mapped: accesses beyond it fault on every engine.
@@ -149,8 +149,11 @@ Comparison::Comparison(const Target& target, MemoryModes modes, size_t code_kib)
     for (x64::Isa isa : {x64::Isa::Avx512, x64::Isa::Avx2}) {
         if (!x64::host_supports(isa)) continue;
         for (bool keep_registers : {true, false})
-            if (auto engine = x64::make_translator(
-                    target_, isa, {.code_bytes = code_kib << 10, .keep_registers = keep_registers}))
+            if (auto engine = x64::make_translator(target_, isa,
+                                                   {.code_bytes = code_kib << 10,
+                                                    .keep_registers = keep_registers,
+                                                    .cache = cache,
+                                                    .cache_directory = "/dev/null/nowhere"}))
                 engines_.push_back(std::move(*engine));
     }
 }
@@ -274,18 +277,43 @@ bool Comparison::execute(machine::Engine& engine, State& s, int64_t slice, int64
     return visits > 0;
 }
 
-std::optional<std::string> Comparison::differs(const Program& program, uint64_t seed) {
-    const std::vector<uint32_t> words = assemble(program);
+// Guest address of the program's code; 0 when it is too long.
+uint64_t Comparison::place(const std::vector<uint32_t>& words) {
     const uint64_t bytes = words.size() * 4;
-    if (bytes + 64 > code_bytes) return std::nullopt;
-    if (used_ + bytes + 64 > code_bytes) {
+    // What the cache keeps is bound to the contents of pages.
+    const uint64_t alignment = cache_ ? memory::page_size : 64;
+    const uint64_t needed = (bytes + alignment - 1) & ~(alignment - 1);
+    if (needed + 64 > code_bytes) return 0;
+    if (used_ + needed + 64 > code_bytes) {
         for (auto& engine : engines_) engine->invalidate(code_, code_ + code_bytes);
+        if (cache_) std::memset(reinterpret_cast<void*>(code_), 0, code_bytes);
         used_ = 0;
     }
     const uint64_t pc = code_ + used_;
     std::memcpy(reinterpret_cast<void*>(pc), words.data(), bytes);
-    used_ += (bytes + 63) & ~uint64_t{63};
+    used_ += needed;
+    return pc;
+}
 
+std::optional<std::string> Comparison::differs(const Program& program, uint64_t seed) {
+    const std::vector<uint32_t> words = assemble(program);
+    auto difference = differs_at(place(words), words, seed);
+    // Elsewhere, from what was kept of the first translation.
+    if (cache_ && !difference)
+        if (difference = differs_at(place(words), words, seed); difference)
+            return "from the cache, " + *difference;
+    return difference;
+}
+
+uint64_t Comparison::blocks_loaded() const {
+    uint64_t n = 0;
+    for (const auto& engine : engines_) n += engine->counters().blocks_loaded;
+    return n;
+}
+
+std::optional<std::string> Comparison::differs_at(uint64_t pc, const std::vector<uint32_t>& words,
+                                                  uint64_t seed) {
+    if (!pc) return std::nullopt;
     const Setup setup = prepare(initial_, seed, pc);
     reference_.copy_from(initial_);
     if (!execute(*engines_[0], reference_, setup.slice, most_instructions)) {

@@ -17,7 +17,8 @@ enum class MemoryModes : uint8_t { Identity, Checked, Both };
 class Comparison {
 public:
     // code_kib: memory for translated code of each translator.
-    Comparison(const Target& target, MemoryModes modes, size_t code_kib);
+    // cache: every program runs a second time elsewhere, translated as the on-disk cache keeps it.
+    Comparison(const Target& target, MemoryModes modes, size_t code_kib, bool cache);
     ~Comparison();
 
     size_t engines() const { return engines_.size(); }
@@ -30,6 +31,7 @@ public:
         uint64_t endless = 0, faults = 0, refused = 0, instructions = 0;
     };
     const Counters& counters() const { return counters_; }
+    uint64_t blocks_loaded() const;
 
 private:
     struct State {
@@ -48,6 +50,9 @@ private:
         bool change_dead_registers;
     };
 
+    uint64_t place(const std::vector<uint32_t>& words);
+    std::optional<std::string> differs_at(uint64_t pc, const std::vector<uint32_t>& words,
+                                          uint64_t seed);
     Setup prepare(State& s, uint64_t seed, uint64_t pc);
     void addresses(State& s, Rng& rng);
     bool execute(machine::Engine& engine, State& s, int64_t slice, int64_t limit);
@@ -56,6 +61,7 @@ private:
 
     const Target& target_;
     const MemoryModes modes_;
+    const bool cache_;
     memory::AddressSpace space_;
     machine::ExecContext context_;
     std::vector<std::unique_ptr<machine::Engine>> engines_;

@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     uint64_t blocks = 20000, seed = 1;
     double seconds = 0;
     size_t stop_after = 5, code_kib = 4096;
-    bool show = false;
+    bool show = false, cache = false;
     std::string memory = "both";
     std::vector<std::string> kinds = fuzz::kind_names(), rows;
     std::vector<std::string> targets{"gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950"};
@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
         ->check(CLI::IsMember({"identity", "checked", "both"}));
     app.add_option("--stop-after", stop_after, "differences to report before stopping");
     app.add_option("--code-kib", code_kib, "memory for translated code of each translator");
+    app.add_flag("--cache", cache, "run programs again elsewhere, as kept by the on-disk cache");
     app.add_flag("--show", show, "print the programs, do not run them");
     CLI11_PARSE(app, argc, argv);
 
@@ -74,6 +75,7 @@ int main(int argc, char** argv) {
     const auto start = std::chrono::steady_clock::now();
     size_t differences = 0;
     uint64_t done = 0;
+    uint64_t loaded = 0;
     fuzz::Comparison::Counters all;
     for (size_t t = 0; t < targets.size(); ++t) {
         const Target* target = find_target(targets[t]);
@@ -84,7 +86,7 @@ int main(int argc, char** argv) {
         }
         const fuzz::Generator generator(*target, rows);
         if (generator.empty()) continue;
-        fuzz::Comparison comparison(*target, modes, code_kib);
+        fuzz::Comparison comparison(*target, modes, code_kib, cache);
         if (comparison.engines() < 2)
             fmt::print(stderr, "{}: this host has no translator, nothing to compare\n",
                        target->name);
@@ -108,11 +110,13 @@ int main(int argc, char** argv) {
                        comparison.differs(s.program, s.state_seed).value_or("no more\n"),
                        comparison.describe(s.state_seed), fuzz::print(*target, s.program));
         }
+        loaded += comparison.blocks_loaded();
         all.endless += comparison.counters().endless;
         all.faults += comparison.counters().faults;
         all.refused += comparison.counters().refused;
     }
     fmt::print("{} blocks ({} fault, {} refused, {} endless), {} differences\n", done, all.faults,
                all.refused, all.endless, differences);
+    if (cache) fmt::print("{} blocks came from the cache\n", loaded);
     return differences ? 1 : 0;
 }
