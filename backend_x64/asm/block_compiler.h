@@ -260,7 +260,7 @@ private:
     void find_first_lane(const LaneAccess& m);
     void lead(const LaneAccess& m, const Vec& to, const Vec& from);
     void add_base(LaneAccess& m);
-    static bool may_be_strided(const LaneAccess& m);
+    bool may_be_strided(const LaneAccess& m) const;
     static bool may_be_sliding(const LaneAccess& m);
     void offsets_base(const LaneAccess& m);
     Vec offsets_index(const LaneAccess& m);
@@ -289,6 +289,7 @@ private:
     void load_same(const LaneAccess& m);
     void copy_pattern(LaneAccess m, Pattern pattern);
     void load_strided(const LaneAccess& m);
+    void store_strided(const LaneAccess& m);
     void load_strided_pairs(const LaneAccess& m);
     void copy_lanes(const LaneAccess& m, const Vec& index);
     void gather_scatter(const LaneAccess& m, const Vec& index);

@@ -87,8 +87,8 @@ struct BlockCompiler::LaneAccess {
 enum BlockCompiler::Pattern : uint32_t {
     consecutive = 0,  // host address of lane 0, active or not
     same = 1,         // host address of all lanes
-    strided = 2,  // elements 16 bytes apart in LDS, as a work-item's row of a tile of four-dword
-                  // elements: host address of lane 0
+    strided = 2,  // elements 16 bytes apart, as a work-item's row of a tile of four-dword elements:
+                  // host address of lane 0
     sliding = 3,  // elements of several dwords, 4 bytes apart in LDS: host address of lane 0
     offsets = 4,  // base of the signed offsets that offsets_index makes
     arbitrary = 5

@@ -51,6 +51,8 @@ void BlockCompiler::copy_pattern(LaneAccess m, Pattern pattern) {
     add_base(m);
     if (pattern == offsets) {
         copy_lanes(m, offsets_index(m));
+    } else if (m.store && pattern == strided && avx512_) {
+        store_strided(m);
     } else if (m.store) {
         movu(m.t, index_table({0}, 16, pattern == strided ? stride_bytes : 0));
         copy_lanes(m, m.t);
@@ -110,6 +112,20 @@ void BlockCompiler::load_strided(const LaneAccess& m) {
         a_.emit(X::kIdVunpcklpd, z, z, m.t);
         movu(d, pool_table(order));
         a_.emit(X::kIdVpermd, d, d, z);
+    }
+}
+
+// Whole vectors in which one dword out of four is written.
+void BlockCompiler::store_strided(const LaneAccess& m) {
+    a_.mov(x86::eax, 0x1111);
+    a_.kmovw(m.tk, x86::eax);
+    for (uint32_t part = 0; part < 4; ++part) {
+        uint32_t table[16];
+        for (uint32_t i = 0; i < 16; ++i) table[i] = part * 4 + i / 4;
+        movu(m.t, pool_table(table));
+        a_.emit(X::kIdVpermd, m.t, m.t, m.data[0]);
+        k(m.tk);
+        movu(x86::ptr(m.address, static_cast<int32_t>(m.imm + part * width())), m.t);
     }
 }
 

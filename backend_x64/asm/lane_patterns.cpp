@@ -171,6 +171,10 @@ void BlockCompiler::find_uneven(const LaneAccess& m, int64_t max_imm, Label unkn
                                 const std::function<void(Pattern)>& found) {
     auto steps = [&](uint32_t step, Pattern pattern) {
         const Label other = a_.newLabel();
+        if (pattern == strided && !m.full) {
+            a_.kortestw(m.mask_k, m.mask_k);
+            a_.jnc(other);
+        }
         if (step) {
             a_.emit(X::kIdVpsubd, m.t, m.lo, index_table({0}, 16, step));
             lead(m, m.t2, m.t);
@@ -188,6 +192,9 @@ void BlockCompiler::find_uneven(const LaneAccess& m, int64_t max_imm, Label unkn
             a_.cmp(x86::rdx, m.address);
             a_.ja(other);
             a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
+        } else if (step) {
+            a_.cmp(x86::eax, -static_cast<int32_t>(step * chunk_lanes()));
+            a_.ja(other);
         }
         a_.add(m.address, x86::rax);
         found(pattern);
@@ -227,8 +234,12 @@ void BlockCompiler::add_base(LaneAccess& m) {
     }
 }
 
-bool BlockCompiler::may_be_strided(const LaneAccess& m) {
-    return m.space == lds_space && m.dwords_only() && m.full && m.bytes <= (m.store ? 4 : 8);
+// What lies between the elements is read, too; no page is touched that holds none of them. All
+// lanes are on: with a mask that is known at run time only.
+bool BlockCompiler::may_be_strided(const LaneAccess& m) const {
+    if ((!m.full && !avx512_) || !m.dwords_only()) return false;
+    if (m.space == lds_space) return m.bytes <= (m.store ? 4 : 8);
+    return gathers64(m) && (avx512_ || !m.store) && m.bytes <= (m.store ? 4 : 8);
 }
 
 bool BlockCompiler::may_be_sliding(const LaneAccess& m) {
