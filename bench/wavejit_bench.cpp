@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 
 #include "bench/report.h"
 #include "bench/yardstick/backend_wavejit.h"
@@ -19,8 +20,9 @@ using namespace yardstick;
 const char* const bench_target = "gfx90a";
 
 std::unique_ptr<WavejitBackend> backend(const std::string& engine, unsigned threads,
-                                        std::string& error) {
+                                        std::string& error, const std::string& cache = "") {
     WavejitOptions o;
+    o.cache = cache;
     o.code_objects = WJ_CODE_OBJECTS;
     o.target = bench_target;
     o.engine = engine;
@@ -122,6 +124,39 @@ void run_translation(benchmark::State& state, const std::string& engine) {
     if (instructions > 0) state.counters["host_bytes_per_instruction"] = host_bytes / instructions;
 }
 
+// The first launch of a kernel in a context, one work-group; cached: an earlier context has
+// translated it.
+void run_first_launch(benchmark::State& state, const char* name, const std::string& engine,
+                      bool cached) {
+    char folder[] = "/tmp/wavejit-bench-XXXXXX";
+    const std::string cache = cached && mkdtemp(folder) ? folder : "";
+    double translated = 0, loaded = 0, best = 1e30;
+    auto launch = [&](bool timed) {
+        std::string error;
+        auto wavejit = backend(engine, 1, error, cache);
+        if (!wavejit) return state.SkipWithError(error.c_str());
+        Bench bench = entry(name).make(Scale::Small);
+        bench.launches.resize(1);
+        for (int d = 0; d < 3; ++d) bench.launches[0].global[d] = bench.launches[0].local[d];
+        wavejit->load(bench);
+        wavejit->to_device(bench);
+        const double seconds = wavejit->run(bench);
+        const wj_counters c = wavejit->counters();
+        wavejit->unload(bench);
+        if (!timed) return;
+        state.SetIterationTime(seconds);
+        best = std::min(best, seconds);
+        translated = double(c.instructions_translated);
+        loaded = double(c.blocks_loaded);
+    };
+    if (cached) launch(false);
+    for (auto _ : state) launch(true);
+    state.counters["instructions_translated"] = translated;
+    state.counters["blocks_loaded"] = loaded;
+    state.counters["best_ms"] = best * 1e3;
+    if (!cache.empty()) std::filesystem::remove_all(cache);
+}
+
 // One launch and its wait, through the C interface.
 void run_empty(benchmark::State& state, const std::string& engine) {
     std::string error;
@@ -179,6 +214,13 @@ void register_all() {
             (std::string("fma/") + engine).c_str(), [engine](benchmark::State& s) {
                 run_kernel(s, entry("fma_peak"), Scale::Medium, engine, 1);
             }));
+        for (const char* kernel : {"sgemm_tiled", "bitonic_sort"})
+            for (bool cached : {false, true})
+                timed(benchmark::RegisterBenchmark(
+                    (std::string("first_launch/") + kernel + "/" + engine +
+                     (cached ? "/cached" : "/cold"))
+                        .c_str(),
+                    [=](benchmark::State& s) { run_first_launch(s, kernel, engine, cached); }));
         timed(benchmark::RegisterBenchmark(
             (std::string("translate/") + engine).c_str(),
             [engine](benchmark::State& s) { run_translation(s, engine); }));

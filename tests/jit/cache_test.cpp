@@ -174,7 +174,9 @@ protected:
         }
         return out;
     }
+    // A new file: file systems hurry to the disk with one that is cut short and written again.
     void put(const std::string& name, const std::vector<char>& bytes) const {
+        fs::remove(directory + "/" + name);
         std::ofstream(directory + "/" + name, std::ios::binary)
             .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     }
