@@ -10,6 +10,7 @@ struct CompileOptions {
     bool avx512 = false;
     bool checked = false;         // memory through the page table
     bool mask_addresses = false;  // AND ExecContext::address_mask to every global address
+    bool exclusive = false;       // atomics need not be atomic
 };
 
 struct PcEntry {

@@ -138,6 +138,7 @@ SpaceKey Translator::key_of(const Wave& wave) {
     key.agpr_count = wave.agpr_count;
     key.checked = wave.ctx->memory_mode == machine::MemoryMode::Checked;
     key.mask_addresses = wave.ctx->address_mask != ~0ull;
+    key.exclusive = wave.ctx->exclusive_memory;
     return key;
 }
 
@@ -174,6 +175,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     options.avx512 = isa_ == Isa::Avx512;
     options.checked = space.key.checked;
     options.mask_addresses = space.key.mask_addresses;
+    options.exclusive = space.key.exclusive;
     for (uint32_t limit = block_instructions; !installed; limit /= 2) {
         const bool last = limit <= 1;
         CompiledBlock code;
@@ -223,7 +225,8 @@ Hash Translator::configuration(const Wave& wave) const {
     const SpaceKey key = key_of(wave);
     const uint64_t all[] = {store_identity_.low, store_identity_.high, key.mode,
                             key.vgpr_count,      key.agpr_count,       wave.sgpr_count,
-                            key.checked,         key.mask_addresses,   block_instructions};
+                            key.checked,         key.mask_addresses,   key.exclusive,
+                            block_instructions};
     return hash_of(all, sizeof all);
 }
 

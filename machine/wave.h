@@ -98,6 +98,8 @@ struct ExecContext {
     const Target* target = nullptr;
     memory::AddressSpace* memory = nullptr;
     MemoryMode memory_mode = MemoryMode::Identity;
+    // This thread alone touches the memory that is updated by atomics: they need not be atomic.
+    bool exclusive_memory = false;
     // ANDed to every global address: clears bit 47 while aliases of registered host memory exist.
     uint64_t address_mask = ~0ull;
     uint64_t tlb_epoch = 0;

@@ -38,6 +38,7 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     if (o.compute_units) d.compute_units = o.compute_units;
     if (o.slice_instructions) d.slice_instructions = o.slice_instructions;
     d.strict_registers = !o.allow_unallocated_registers;
+    d.exclusive_memory = o.exclusive_memory != 0;
     d.cache = o.cache_translations != 0;
     if (o.cache_directory) d.cache_directory = o.cache_directory;
     if (o.use_environment) return runtime::DeviceOptions::from_environment(d);

@@ -35,8 +35,10 @@ struct DeviceOptions {
     uint64_t code_bytes = 0;                 // memory for translated code; 0 = the engine's default
     // Translations are kept on disk for later processes (docs/backend.md).
     bool cache = false;
-    std::string cache_directory;   // empty = ${XDG_CACHE_HOME:-$HOME/.cache}/wavejit
-    uint64_t cache_bytes = 0;      // most on disk; 0 = the engine's default
+    std::string cache_directory;  // empty = ${XDG_CACHE_HOME:-$HOME/.cache}/wavejit
+    uint64_t cache_bytes = 0;     // most on disk; 0 = the engine's default
+    // No other thread or device touches memory that kernels update by atomics while they run.
+    bool exclusive_memory = false;
     bool strict_registers = true;  // report registers beyond the allocation
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512, WAVEJIT_THREADS,

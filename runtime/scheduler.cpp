@@ -57,6 +57,7 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
         slot->context.target = &target_;
         slot->context.memory = &memory_;
         slot->context.memory_mode = options_.memory_mode;
+        slot->context.exclusive_memory = options_.exclusive_memory && threads_ == 1;
         slot->context.gws = gws_.get();
         slot->context.gds = gds_.get();
         free_slots_.push_back(std::move(slot));

@@ -1,9 +1,10 @@
 // Atomics of lanes: addresses and data go to the frame's exchange area, then a loop takes the
 // active lanes one after the other, lowest first. LDS belongs to one work-group, which one thread
-// runs: plain updates are atomic there. Memory is shared with host threads: one locked instruction,
-// or a compare-exchange loop. When all lanes hit one address and nobody asks for old values,
-// integer operations are reduced in registers first. Misaligned lanes, lanes beyond the LDS,
-// apertures and checked memory go out of line before any lane has been done.
+// runs: plain updates are atomic there. Memory is shared with host threads (unless the embedder
+// says that it is not): one locked instruction, or a compare-exchange loop. When all lanes hit one
+// address and nobody asks for old values, integer operations are reduced in registers first.
+// Misaligned lanes, lanes beyond the LDS, apertures and checked memory go out of line before any
+// lane has been done.
 #include "backend_x64/asm/lane_access.h"
 
 namespace wj::x64 {
@@ -30,6 +31,7 @@ constexpr uint32_t highest_pointer = 0x7fff;  // upper dword of what user space 
 struct BlockCompiler::LaneAtomic : LaneAccess {
     AtomicOp op{};
     bool lds = false, returns = false;
+    bool plain = false;     // no other thread sees the memory
     bool native = false;    // there is an inline path
     bool uniform = false;   // the data register is loaded once for all lanes
     bool constant = false;  // uniform, and data is `value`
@@ -60,6 +62,7 @@ void BlockCompiler::lane_atomic(Value v) {
     m.scalar_base = ir::has_scalar_base(i.op);
     m.space = space_of(i.op);
     m.lds = m.space == lds_space;
+    m.plain = m.lds || options_.exclusive;
     m.dwords = ir::aux_dwords(i.aux);
     m.bytes = m.dwords * 4;
     m.imm = static_cast<int64_t>(i.imm);
@@ -422,11 +425,11 @@ void BlockCompiler::atomic_update(const LaneAtomic& m, const Mem& at) {
                           : m.op == AtomicOp::And ? X::kIdAnd
                           : m.op == AtomicOp::Or  ? X::kIdOr
                                                   : X::kIdXor;
-        if (!m.lds) a_.lock();
+        if (!m.plain) a_.lock();
         a_.emit(id, at, d);
         return;
     }
-    if (m.lds) {
+    if (m.plain) {
         a_.mov(old, at);
         atomic_new_value(m);
         a_.mov(at, next);

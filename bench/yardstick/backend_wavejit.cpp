@@ -31,6 +31,7 @@ std::unique_ptr<WavejitBackend> WavejitBackend::create(const WavejitOptions& opt
     o.target = options.target.c_str();
     o.engine = engine->second;
     o.threads = options.threads;
+    o.exclusive_memory = 1;  // the host waits for each launch
     o.memory_mode = options.memory == "checked" ? WJ_MEMORY_CHECKED : WJ_MEMORY_IDENTITY;
     o.cache_translations = !options.cache.empty();
     o.cache_directory = options.cache.c_str();

@@ -103,6 +103,9 @@ typedef struct wj_context_options {
     int cache_translations;      /* non-zero: translated code is kept on disk for later processes */
     const char* cache_directory; /* for it; NULL = ${XDG_CACHE_HOME:-$HOME/.cache}/wavejit. Not
                                     read when others than the user may write it. */
+    int exclusive_memory; /* non-zero: while a dispatch runs, nothing but this context touches the
+                             memory that its kernels update by atomics. With threads = 1 those are
+                             then plain host instructions, several times faster. */
 } wj_context_options;
 
 typedef struct wj_context_info {

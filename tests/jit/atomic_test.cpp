@@ -150,6 +150,7 @@ protected:
             }
             to.set_s64(4, base);
         }
+        states[1].context.exclusive_memory = rng() & 1;
         ir::evaluate(b.block, states[0].wave);
         rig.engine->run(states[1].wave);
         ASSERT_EQ(states[1].wave.exit.kind, machine::ExitKind::EndProgram);

@@ -188,6 +188,7 @@ Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t pc) {
         modes_ == MemoryModes::Checked || (modes_ == MemoryModes::Both && rng() % 4 == 0);
     setup.mode = checked ? machine::MemoryMode::Checked : machine::MemoryMode::Identity;
     context_.memory_mode = setup.mode;
+    context_.exclusive_memory = rng() & 1;
     setup.keep_registers = rng() % 4 != 0;
     setup.change_dead_registers = rng() % 4 == 0;
     return setup;
