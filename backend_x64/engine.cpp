@@ -36,8 +36,8 @@ constexpr size_t worth_collecting = size_t{16} << 20;
 
 class Translator final : public machine::Engine {
 public:
-    Translator(std::unique_ptr<BlockSource> source, Isa isa)
-        : source_(std::move(source)), isa_(isa), cache_(buffer_) {
+    Translator(std::unique_ptr<BlockSource> source, Isa isa, const TranslatorOptions& options)
+        : source_(std::move(source)), isa_(isa), cache_(buffer_), perf_map_(options.symbol) {
         renew_stamp();
     }
 
@@ -206,7 +206,8 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
         static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                   std::chrono::steady_clock::now() - start)
                                   .count());
-    perf_map_.add(*installed);
+    if (perf_map_.wanted())
+        perf_map_.add(*installed, [&](uint64_t at) { return source_->text(wave, at); });
     return {.block = installed};
 }
 
@@ -493,7 +494,7 @@ Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource
                                                      const TranslatorOptions& options) {
     if (const std::string missing = missing_features(isa); !missing.empty())
         return {Code::HostError, "this processor lacks " + missing};
-    auto engine = std::make_unique<Translator>(std::move(source), isa);
+    auto engine = std::make_unique<Translator>(std::move(source), isa, options);
     if (Status s = engine->open(options); !s) return s;
     return std::unique_ptr<machine::Engine>(std::move(engine));
 }

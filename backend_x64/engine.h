@@ -38,6 +38,8 @@ public:
     virtual bool dependencies(std::vector<CodePage>&) { return false; }
     // What is in a page of code now; false: what depends on it must not be looked up.
     virtual bool page(const machine::Wave&, uint64_t /*number*/, CodePage&) { return false; }
+    // Disassembly, for tools.
+    virtual std::string text(const machine::Wave&, uint64_t /*pc*/) { return {}; }
     // The argument that a Call of the instruction at pc has; null: there is none.
     virtual const void* instruction(const machine::Wave&, uint64_t /*pc*/) { return nullptr; }
 };

@@ -4,13 +4,15 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <string_view>
 
 namespace wj::x64 {
 
-PerfMap::PerfMap() {
-    const char* wanted = std::getenv("WAVEJIT_PERF");
-    if (!wanted || std::strcmp(wanted, "1") != 0) return;
+PerfMap::PerfMap(std::function<std::string(uint64_t)> symbol) : symbol_(std::move(symbol)) {
+    const char* text = std::getenv("WAVEJIT_PERF");
+    const std::string_view wanted = text ? text : "";
+    if (wanted == "jitdump") dump_ = JitDump::get();
+    if (wanted != "1") return;
     char name[64];
     std::snprintf(name, sizeof name, "/tmp/perf-%d.map", static_cast<int>(getpid()));
     file_ = std::fopen(name, "a");
@@ -20,13 +22,18 @@ PerfMap::~PerfMap() {
     if (file_) std::fclose(static_cast<std::FILE*>(file_));
 }
 
-void PerfMap::add(const BlockRecord& block) {
+void PerfMap::add(const BlockRecord& block, const GuestText& text) {
+    char address[24];
+    std::snprintf(address, sizeof address, "gpu_%lx", static_cast<unsigned long>(block.pc));
+    std::string name = symbol_ ? symbol_(block.pc) : "";
+    if (name.empty()) name = address;
+    name += block.full ? " full" : " partial";
+    if (dump_) dump_->add(block, name, text);
     if (!file_) return;
     auto* f = static_cast<std::FILE*>(file_);
-    std::fprintf(f, "%lx %x gpu_%lx_%s\n",
+    std::fprintf(f, "%lx %x %s\n",
                  static_cast<unsigned long>(reinterpret_cast<uintptr_t>(block.host)),
-                 block.code_size, static_cast<unsigned long>(block.pc),
-                 block.full ? "full" : "partial");
+                 block.code_size, name.c_str());
     std::fflush(f);
 }
 

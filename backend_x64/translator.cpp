@@ -83,6 +83,12 @@ public:
         return &insts_.back();
     }
 
+    std::string text(const machine::Wave& wave, uint64_t pc) override {
+        code_.begin(*wave.ctx);
+        Inst inst;
+        return decode(target_, code_.fetch(pc, words_), inst) ? disassemble(target_, inst) : "";
+    }
+
 private:
     const Target& target_;
     interp::Handler (*handler_)(Opcode);

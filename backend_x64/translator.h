@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -31,6 +32,8 @@ struct TranslatorOptions {
     bool cache = false;
     std::string cache_directory = {};
     uint64_t cache_bytes = uint64_t{256} << 20;
+    // "kernel+0x10" for an address of guest code; for profilers.
+    std::function<std::string(uint64_t)> symbol = {};
 };
 
 // Fails with HostError when the host lacks the ISA or forbids executable mappings.

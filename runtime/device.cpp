@@ -47,7 +47,7 @@ public:
     }
 
     Status start() {
-        auto engine = make_engine(options_, target_);
+        auto engine = make_engine(options_, target_, [this](uint64_t pc) { return symbol(pc); });
         if (!engine) return engine.status();
         engine_ = std::move(*engine);
         options_.engine = choose_engine(options_.engine);
@@ -145,6 +145,14 @@ private:
         }
         module.reset();
         return nullptr;
+    }
+
+    // For profilers. A module that goes away waits in unload() until it is not looked at.
+    std::string symbol(uint64_t pc) {
+        std::lock_guard lock(modules_mutex_);
+        for (const Entry& entry : modules_)
+            if (entry.module->contains(pc)) return entry.module->where(pc);
+        return {};
     }
 
     void unload(ModuleImpl& module) {

@@ -27,7 +27,8 @@ const char* engine_name(EngineKind kind) {
 }
 
 Result<std::unique_ptr<machine::Engine>> make_engine(const DeviceOptions& device,
-                                                     const Target& target) {
+                                                     const Target& target,
+                                                     std::function<std::string(uint64_t)> symbol) {
     EngineKind kind = choose_engine(device.engine);
     std::unique_ptr<machine::Engine> engine;
     if (kind == EngineKind::Interpreter) {
@@ -44,6 +45,7 @@ Result<std::unique_ptr<machine::Engine>> make_engine(const DeviceOptions& device
         options.cache = device.cache;
         options.cache_directory = device.cache_directory;
         if (device.cache_bytes) options.cache_bytes = device.cache_bytes;
+        options.symbol = std::move(symbol);
         auto made = x64::make_translator(target, isa, options);
         if (!made) return made.status();
         engine = std::move(*made);

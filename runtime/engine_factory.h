@@ -1,7 +1,9 @@
 // The one place that knows which engines exist.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "common/status.h"
 #include "machine/engine.h"
@@ -13,7 +15,10 @@ namespace wj::runtime {
 EngineKind choose_engine(EngineKind wanted);
 const char* engine_name(EngineKind kind);  // "interp", "avx2", "avx512", "auto"
 
+// symbol: "kernel+0x10" for an address of guest code, or nothing; called while blocks are
+// translated.
 Result<std::unique_ptr<machine::Engine>> make_engine(const DeviceOptions& device,
-                                                     const Target& target);
+                                                     const Target& target,
+                                                     std::function<std::string(uint64_t)> symbol);
 
 }  // namespace wj::runtime

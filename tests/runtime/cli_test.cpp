@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -192,6 +193,65 @@ TEST_F(Cli, RunChecksItsProgram) {
     expect(run("run " + file("plain.txt", "x")), 1, {"not executable"});
     expect(run("run /tmp"), 1, {"directory"});
     expect(run("doctor", on90a), run("doctor", on90a).code, {"AVX2 engine", "targets", "gfx90a"});
+}
+
+// Processes with address spaces of their own share translations.
+TEST_F(Cli, TranslationsAreKept) {
+    const std::string cache = (directory / "cache").string();
+    const std::string environment =
+        on90a + " WAVEJIT_ENGINE=avx2 WAVEJIT_CACHE=1 WAVEJIT_CACHE_DIR=" + cache;
+    const std::string launch =
+        "launch " + kernels("ids.gfx90a.hsaco") +
+        " --kernel saxpy --grid 64 --arg f32:0.5 --arg buf:64:iota=f32 --arg "
+        "buf:64:iota=f32:print=4xf32 --arg u32:16 --stats";
+    expect(run("cache", environment), 0, {cache, "empty"});
+    expect(run(launch, environment), 0, {"0 1.5 3 4.5", " 0 blocks loaded"});
+    for (int i = 0; i < 3; ++i)
+        expect(run(launch, environment), 0,
+               {"0 1.5 3 4.5", "translated            0 blocks", ", 0 stored"});
+    expect(run(launch, environment + " WAVEJIT_MEMORY=checked"), 0, {" 0 blocks loaded"});
+    expect(run(launch, on90a + " WAVEJIT_ENGINE=avx2 WAVEJIT_CACHE=0 WAVEJIT_CACHE_DIR=" + cache),
+           0, {" 0 blocks loaded", ", 0 stored"});
+    expect(run("cache", environment), 0, {cache, "files      2"});
+    expect(run("cache --clear", environment), 0, {"files      0"});
+    expect(run(launch, environment), 0, {" 0 blocks loaded"});
+    expect(run("cache", on90a + " WAVEJIT_CACHE=maybe"), 1, {"WAVEJIT_CACHE=maybe"});
+}
+
+// The file is as tools/perf/Documentation/jitdump-specification.txt says.
+TEST_F(Cli, JitDump) {
+    const std::string script =
+        "sh -c 'echo $$; exec " WJ_TOOL " launch " + kernels("ids.gfx90a.hsaco") +
+        " --kernel saxpy --grid 64 --arg f32:0.5 --arg buf:64 --arg buf:64 --arg u32:16'";
+    const std::string environment =
+        on90a + " WAVEJIT_ENGINE=avx2 WAVEJIT_CACHE=0 WAVEJIT_PERF=jitdump ";
+    FILE* pipe = popen((environment + script).c_str(), "r");
+    int pid = 0;
+    ASSERT_TRUE(pipe && fscanf(pipe, "%d", &pid) == 1);
+    EXPECT_EQ(pclose(pipe), 0);
+    const std::string stem = "/tmp/jit-" + std::to_string(pid);
+    const std::string dump = read(stem + ".dump"), listing = read(stem + ".gpu.s");
+    fs::remove(stem + ".dump");
+    fs::remove(stem + ".gpu.s");
+    EXPECT_NE(listing.find("s_endpgm"), std::string::npos) << listing;
+    auto word = [&](size_t at) {
+        uint32_t v = 0;
+        if (at + 4 <= dump.size()) std::memcpy(&v, &dump[at], 4);
+        return v;
+    };
+    ASSERT_EQ(word(0), 0x4a695444u);
+    EXPECT_EQ(word(8), 40u);
+    EXPECT_EQ(word(20), static_cast<uint32_t>(pid));
+    size_t at = 40;
+    std::string ids;
+    for (uint32_t size; at < dump.size() && (size = word(at + 4)) >= 16; at += size) {
+        ids += std::to_string(word(at));
+        if (word(at) == 0) {
+            EXPECT_EQ(dump.find("saxpy", at + 56) - at, 56u);
+        }
+    }
+    EXPECT_EQ(at, dump.size());
+    EXPECT_EQ(ids.substr(0, 2), "20");  // lines of a block, then its code
 }
 
 }  // namespace
