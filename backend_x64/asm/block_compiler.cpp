@@ -371,6 +371,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     pool_vectors_.clear();
     tables_.clear();
     facts_.clear();
+    saved_facts_.clear();
     facts_position_ = ~0u;
     scatter_sites_ = 0;
     guest_ = ~0u;
@@ -394,6 +395,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     divergent_ = loops_ ? find_divergent_loop(block) : std::nullopt;
     if (divergent_ && !divergent_suits()) divergent_.reset();
     const bool loop = divergent_ || (loops_ && loop_suits());
+    facts_cross_regions_ = !loop;
     if (divergent_) {
         divergent_block();
     } else if (loop) {

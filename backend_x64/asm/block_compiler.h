@@ -250,6 +250,11 @@ private:
         int64_t max_imm;
         Gp address, pattern;
     };
+    struct SavedFacts {  // for later regions, in a temp row
+        Value v;
+        int64_t max_imm;
+        uint32_t row;
+    };
     AddressFacts* shared_facts(LaneAccess& m);
     void find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven, Label unknown);
     enum Pattern : uint32_t;
@@ -356,6 +361,8 @@ private:
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;
     std::unordered_map<std::string, uint32_t> tables_;
     std::vector<AddressFacts> facts_;
+    std::vector<SavedFacts> saved_facts_;
+    bool facts_cross_regions_ = false;  // each region's code is emitted and run once, in order
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
     std::vector<Cold> colds_;
     uint32_t guest_ = ~0u;

@@ -80,26 +80,40 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     };
     for (AddressFacts& f : facts_)
         if (matches(f.v) && m.imm <= f.max_imm) return &f;
-    const Value* const end = schedule_.end(position_);
-    uint32_t users = 0;
+    // Accesses in this region from here on, and in later ones.
+    uint32_t users = 0, later = 0;
     int64_t max_imm = m.imm;
-    for (const Value* v = schedule_.begin(position_) + at_; v != end; ++v) {
-        if (!matches(*v)) continue;
-        const int64_t imm = immediate(inst(*v));
-        if (m.space == lds_space && (imm < 0 || imm > 0x10000)) continue;
-        ++users;
-        max_imm = std::max(max_imm, imm);
-    }
+    const uint32_t last = facts_cross_regions_ ? schedule_.terminator_position() : position_;
+    for (uint32_t p = position_; p <= last; p += 2)
+        for (const Value* v = schedule_.begin(p) + (p == position_ ? at_ : 0);
+             v != schedule_.end(p); ++v) {
+            if (!matches(*v)) continue;
+            const int64_t imm = immediate(inst(*v));
+            if (m.space == lds_space && (imm < 0 || imm > 0x10000)) continue;
+            ++(p == position_ ? users : later);
+            max_imm = std::max(max_imm, imm);
+        }
+    const auto saved =
+        std::find_if(saved_facts_.begin(), saved_facts_.end(),
+                     [&](const SavedFacts& s) { return matches(s.v) && m.imm <= s.max_imm; });
+    const bool known = saved != saved_facts_.end();
+    if (users + later < 2 && !known) return nullptr;
     static const Gp registers[][2] = {
         {x86::rsi, x86::rdi}, {x86::r8, x86::r9}, {x86::r10, x86::r11}};
-    if (users < 2) return nullptr;
     if (facts_.size() == facts_limit_) facts_.erase(facts_.begin());  // the oldest
     const Gp(*pair)[2] = registers;
     while (std::any_of(facts_.begin(), facts_.end(),
                        [&](const AddressFacts& f) { return f.address == (*pair)[0]; }))
         ++pair;
-    facts_.push_back({m.v, max_imm, (*pair)[0], (*pair)[1].r32()});
+    facts_.push_back({m.v, known ? saved->max_imm : max_imm, (*pair)[0], (*pair)[1].r32()});
     AddressFacts& f = facts_.back();
+    // A chunk's part of a temp row holds what later regions want to know.
+    auto kept = [&](uint32_t row, int32_t offset) { return temp(row).cloneAdjusted(offset); };
+    if (known) {
+        a_.mov(f.address, kept(saved->row, 0));
+        a_.mov(f.pattern, kept(saved->row, 8));
+        return &f;
+    }
 
     const Label found = a_.newLabel(), uneven = a_.newLabel(), unknown = a_.newLabel();
     m.address = f.address;
@@ -117,6 +131,12 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         a_.mov(f.pattern, arbitrary);
         a_.jmp(found);
     });
+    const auto row = schedule_.temp_row_count() + static_cast<uint32_t>(saved_facts_.size());
+    if (later && row < temp_rows) {
+        a_.mov(kept(row, 0), f.address);
+        a_.mov(kept(row, 8), f.pattern);
+        saved_facts_.push_back({m.v, max_imm, row});
+    }
     return &f;
 }
 
