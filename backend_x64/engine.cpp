@@ -223,10 +223,17 @@ void Translator::open_store(const TranslatorOptions& options) {
 
 // Everything that changes the code of a block apart from guest code.
 Hash Translator::configuration(const Wave& wave) const {
-    const SpaceKey key = key_of(wave);
-    const uint64_t all[] = {store_identity_.low, store_identity_.high, key.mode,
-                            key.vgpr_count,      key.agpr_count,       wave.sgpr_count,
-                            key.checked,         key.mask_addresses,   key.exclusive,
+    // A field that is added to the key does not compile here until it is one of these.
+    const auto [mode, vgprs, agprs, checked, mask_addresses, exclusive] = key_of(wave);
+    const uint64_t all[] = {store_identity_.low,
+                            store_identity_.high,
+                            mode,
+                            vgprs,
+                            agprs,
+                            wave.sgpr_count,
+                            checked,
+                            mask_addresses,
+                            exclusive,
                             block_instructions};
     return hash_of(all, sizeof all);
 }

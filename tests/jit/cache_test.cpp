@@ -61,7 +61,7 @@ constexpr uint32_t code_pages = 4;
 struct Conditions {
     Isa isa = Isa::Avx2;
     const char* target = "gfx90a";
-    bool keep_registers = true, checked = false;
+    bool keep_registers = true, checked = false, exclusive = false;
     uint32_t mode = 0xf0, vgprs = 64, sgprs = 80;
     size_t code_bytes = size_t{1} << 20;
     std::string directory;  // empty: no cache
@@ -75,6 +75,7 @@ public:
         context_->memory = &space;
         context_->memory_mode =
             c.checked ? machine::MemoryMode::Checked : machine::MemoryMode::Identity;
+        context_->exclusive_memory = c.exclusive;
         code = space
                    .allocate(code_pages * memory::page_size,
                              memory::read_write | memory::executable, "code")
@@ -225,6 +226,7 @@ TEST_P(CacheTest, ConditionsAreKeptApart) {
     };
     EXPECT_NE(run(conditions).loaded, 0u);
     EXPECT_EQ(with([](Conditions& c) { c.checked = true; }), 0u);
+    EXPECT_EQ(with([](Conditions& c) { c.exclusive = true; }), 0u);
     EXPECT_EQ(with([](Conditions& c) { c.keep_registers = false; }), 0u);
     EXPECT_EQ(with([](Conditions& c) { c.target = "gfx942"; }), 0u);
     EXPECT_EQ(with([](Conditions& c) { c.mode = 0xc0; }), 0u);
