@@ -16,6 +16,18 @@ using interp::u32;
     asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
 }
 
+// Sixteen lanes of what interp::sum_pairs does.
+[[gnu::always_inline]] WJ_AVX512 inline __m512 add_in_order(__m512 a, __m512 b) {
+    __m512 r;
+    asm("vaddps %2, %1, %0" : "=v"(r) : "v"(a), "v"(b));
+    return r;
+}
+[[gnu::always_inline]] WJ_AVX512 inline __m512 product(const float* a, const float* b) {
+    __m512 r = _mm512_setzero_ps();
+    multiply(r, _mm512_set1_ps(*a), _mm512_loadu_ps(b));
+    return r;
+}
+
 // Tiles of eight rows and 32 columns, or of 16 columns when the matrix has no more: the FMA units'
 // latency wants at least eight sums.
 struct MatrixKernel512 {
@@ -24,6 +36,36 @@ struct MatrixKernel512 {
         for (u32 j = 0; j < machine::lanes; j += 16) {
             const Words x = Words(_mm512_loadu_si512(row + j));
             _mm512_storeu_si512(out + j, __m512i(shift ? x & 0xffff0000u : x << 16));
+        }
+    }
+
+    template <u32 M, u32 N, u32 K, u32 Blocks, u32 Group, bool Flush>
+    [[gnu::noinline]] WJ_AVX512 static void pairs(const float* a, const float* b, const float* c,
+                                                  const uint16_t* c_row, float* d,
+                                                  const uint16_t* d_row) {
+        const auto at_a = [](u32 k) { return interp::matrix_offset(M, K, Blocks, k); };
+        const auto at_b = [](u32 k) { return interp::matrix_offset(N, K, Blocks, k); };
+        for (u32 j = 0; j < N; j += 16) {
+            for (u32 i = 0; i < M; ++i) {
+                __m512 sum = _mm512_loadu_ps(c + c_row[i] + j);
+                if constexpr (Flush)
+                    sum = _mm512_maskz_mov_ps(
+                        _mm512_cmp_ps_mask(_mm512_abs_ps(sum),
+                                           _mm512_set1_ps(std::numeric_limits<float>::min()),
+                                           _CMP_NLT_UQ),
+                        sum);
+#pragma GCC unroll 8
+                for (u32 k = 0; k < K; k += Group) {
+                    __m512 group = add_in_order(product(a + at_a(k) + i, b + at_b(k) + j),
+                                                product(a + at_a(k + 1) + i, b + at_b(k + 1) + j));
+                    if constexpr (Group == 4)
+                        group = add_in_order(
+                            group, add_in_order(product(a + at_a(k + 2) + i, b + at_b(k + 2) + j),
+                                                product(a + at_a(k + 3) + i, b + at_b(k + 3) + j)));
+                    sum = add_in_order(sum, group);
+                }
+                _mm512_storeu_ps(d + d_row[i] + j, sum);
+            }
         }
     }
 

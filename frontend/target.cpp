@@ -39,12 +39,14 @@ constexpr Traits vega20() {
 constexpr Traits cdna1() {
     Traits t = with_gds(vega20(), 4096, 0xfff);
     t.has_agprs = true;
+    t.matrix_sum = MatrixSum::Pairs;
     return t;
 }
 
 constexpr Traits cdna2() {
     Traits t = with_gds(cdna1(), 0, 0);
     t.vgpr_granule = 8;
+    t.matrix_sum = MatrixSum::PairsFlushed;
     t.unified_vgprs = true;
     t.packed_workitem_id = true;
     t.aligned_vgpr_tuples = true;
@@ -54,6 +56,7 @@ constexpr Traits cdna2() {
 constexpr Traits cdna3() {
     Traits t = cdna2();
     t.architected_flat_scratch = true;
+    t.matrix_sum = MatrixSum::Aligned;
     t.mad_flushes_denorms = false;
     t.memory_fadd_f32_keeps_denorms = true;
     return t;
@@ -62,6 +65,7 @@ constexpr Traits cdna3() {
 constexpr Traits cdna4() {
     Traits t = cdna3();
     t.lds_bytes = 163840;
+    t.matrix_sum = MatrixSum::Ascending;
     t.lds_granule = 1280;
     t.ocp_small_floats = true;
     return t;

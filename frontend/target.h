@@ -43,6 +43,14 @@ enum class Column : uint8_t {
     count_
 };
 
+// How matrix instructions add the products of 16-bit and smaller types (interpreter/matrix_sums.h).
+enum class MatrixSum : uint8_t {
+    Ascending,     // one by one, each fused: not known of gfx950
+    Pairs,         // gfx908
+    PairsFlushed,  // gfx90a: denormals are 0
+    Aligned,       // gfx942
+};
+
 // Behaviour that differs between generations, as named fields. `family >= x` is written nowhere
 // else.
 struct Traits {
@@ -59,7 +67,8 @@ struct Traits {
     bool ocp_small_floats = false;  // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
     bool xnack_selectable, sramecc_selectable;
     bool memory_fadd_f32_keeps_denorms =
-        false;                     // gfx940+: LLVM FeatureMemoryAtomicFAddF32DenormalSupport
+        false;  // gfx940+: LLVM FeatureMemoryAtomicFAddF32DenormalSupport
+    MatrixSum matrix_sum = MatrixSum::Ascending;
     uint32_t gds_bytes = 0;        // global data share; 0: the processor has none
     uint32_t gds_max_wave_id = 0;  // logical wave ids of ds_ordered_count wrap behind it
 };

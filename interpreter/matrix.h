@@ -5,11 +5,10 @@
 #include <array>
 
 #include "common/guest_float.h"
-#include "interpreter/internal.h"
+#include "interpreter/matrix_layout.h"
+#include "interpreter/matrix_sums.h"
 
 namespace wj::interp {
-
-using u32 = uint32_t;
 
 enum class MatrixElement { F32, F16, Bf16, I8, F64, Xf32, Fp8, Bf8 };
 
@@ -185,13 +184,6 @@ void store_result_row(Wave& w, const Operand& o, MatrixPlace p, u32 n, const T* 
     }
 }
 
-// Where the elements of k start in rows of 64 lanes, one row per item (mfma.cpp has the layout); n
-// is M or N.
-constexpr u32 matrix_offset(u32 n, u32 K, u32 blocks, u32 k) {
-    const u32 items = K * n * blocks / 64;
-    return k % items * 64 + n * blocks * (k / items);
-}
-
 // Eight or four elements of a row.
 template <class T, u32 Lanes>
 struct RowPart {
@@ -227,6 +219,11 @@ struct RowPart {
 struct MatrixKernel {
     static void load_bf16(const u32* row, u32 shift, float* out) {
         for (u32 j = 0; j < lanes; ++j) out[j] = std::bit_cast<float>(row[j] >> shift << 16);
+    }
+    template <u32 M, u32 N, u32 K, u32 Blocks, u32 Group, bool Flush>
+    static void pairs(const float* a, const float* b, const float* c, const uint16_t* c_row,
+                      float* d, const uint16_t* d_row) {
+        sum_pairs<M, N, K, Blocks, Group, Flush>(a, b, c, c_row, d, d_row);
     }
     template <class T, u32 M, u32 N, u32 K, u32 Blocks>
     static void run(const T* a, const T* b, const T* c, const uint16_t* c_row, T* d,
@@ -280,6 +277,81 @@ constexpr auto result_rows = [] {
     return rows;
 }();
 
+// Exponent of the smallest normal number.
+constexpr int32_t least_exponent(MatrixElement e) {
+    switch (e) {
+        case MatrixElement::F16:
+            return -14;
+        case MatrixElement::Fp8:
+            return -7;
+        case MatrixElement::Bf8:
+            return -15;
+        default:
+            return -126;
+    }
+}
+
+// The sums of one block by the rule of the wave's processor; what the operands need for it is
+// prepared once.
+template <u32 M, u32 N, u32 K, u32 Blocks, MatrixElement EA, MatrixElement EB, class Kernel>
+class MatrixSummation {
+    static constexpr u32 a_items = K * M * Blocks / 64, b_items = K * N * Blocks / 64;
+    static constexpr bool half = EA == MatrixElement::F16 || EA == MatrixElement::Bf16;
+    static constexpr bool small = element_bits(EA) == 8 && EA != MatrixElement::I8;
+    static constexpr bool aligned = half || small || EA == MatrixElement::Xf32;
+
+public:
+    template <class T>
+    MatrixSummation(const Wave& w, T* a, T* b) {
+        if constexpr (half || aligned) {
+            if (w.ctx->target) rule_ = w.ctx->target->traits.matrix_sum;
+            if (half && rule_ == MatrixSum::PairsFlushed) {
+                for (u32 x = 0; x < a_items * lanes; ++x)
+                    a[x] = flush_to_zero(a[x], std::ldexp(1.0f, least_exponent(EA)));
+                for (u32 x = 0; x < b_items * lanes; ++x)
+                    b[x] = flush_to_zero(b[x], std::ldexp(1.0f, least_exponent(EB)));
+            }
+            if (rule_ == MatrixSum::Aligned) {
+                for (u32 x = 0; x < a_items * lanes; ++x)
+                    split_float(a[x], least_exponent(EA), a[x], a_exponents_[x]);
+                for (u32 x = 0; x < b_items * lanes; ++x)
+                    split_float(b[x], least_exponent(EB), b[x], b_exponents_[x]);
+                a_ = a, b_ = b;
+            }
+        }
+    }
+    template <class T>
+    void block(const T* a, const T* b, const T* c, const uint16_t* c_row, T* d,
+               const uint16_t* d_row) const {
+        if constexpr (half) {
+            // As many products as a lane holds (up to 4 on the processors that have the rule).
+            constexpr u32 group = std::min(a_items, 4u);
+            if (rule_ == MatrixSum::Pairs)
+                return Kernel::template pairs<M, N, K, Blocks, group, false>(a, b, c, c_row, d,
+                                                                             d_row);
+            if (rule_ == MatrixSum::PairsFlushed) {
+                const uint32_t mxcsr = _mm_getcsr();
+                _mm_setcsr(mxcsr | _MM_FLUSH_ZERO_ON);
+                Kernel::template pairs<M, N, K, Blocks, group, true>(a, b, c, c_row, d, d_row);
+                return _mm_setcsr(mxcsr);
+            }
+        }
+        if constexpr (aligned) {
+            // Twice as many.
+            if (rule_ == MatrixSum::Aligned)
+                return sum_aligned<M, N, K, Blocks, std::min(K, 2 * a_items), small>(
+                    {a, a_exponents_ + (a - a_)}, {b, b_exponents_ + (b - b_)}, c, c_row, d, d_row);
+        }
+        Kernel::template run<T, M, N, K, Blocks>(a, b, c, c_row, d, d_row);
+    }
+
+private:
+    MatrixSum rule_ = MatrixSum::Ascending;
+    const float *a_ = nullptr, *b_ = nullptr;
+    alignas(32) int32_t a_exponents_[aligned ? a_items * lanes : 1];
+    alignas(32) int32_t b_exponents_[aligned ? b_items * lanes + 8 : 1];
+};
+
 // Kernel: MatrixKernel, or one that gives the same bits.
 template <u32 M, u32 N, u32 K, u32 Blocks, MatrixElement EA, MatrixElement EB,
           class Kernel = MatrixKernel>
@@ -291,7 +363,7 @@ void matrix_multiply(Wave& w, const Inst& in) {
     constexpr bool f64 = EA == MatrixElement::F64;
     const bool ocp = uses_ocp_fp8(w);
     // D may overlap A and B: these are read first.
-    alignas(64) T a[a_items][lanes], b[b_items][lanes];
+    alignas(64) T a[a_items][lanes], b[b_items + 1][lanes];  // a row more: see sum_pairs
     // On f64 the BLGP field negates A, B and C.
     const auto negate_if = [&]([[maybe_unused]] u32 bit, [[maybe_unused]] T* row,
                                [[maybe_unused]] u32 n) {
@@ -313,6 +385,7 @@ void matrix_multiply(Wave& w, const Inst& in) {
         for (u32 l = 0; l < lanes; ++l) moved[l] = b[item][blgp_lane(in.blgp, l)];
         std::memcpy(b[item], moved, sizeof moved);
     }
+    const MatrixSummation<M, N, K, Blocks, EA, EB, Kernel> sums(w, a[0], b[0]);
     // CBSZ: groups of 2^cbsz blocks share the A of block ABID of the group.
     const u32 group = u32{1} << in.cbsz;
     const auto a_of = [&](u32 block) {
@@ -333,8 +406,7 @@ void matrix_multiply(Wave& w, const Inst& in) {
             }
         for (u32 block = 0; block < Blocks; ++block) {
             T* const d = c[block][0];
-            Kernel::template run<T, M, N, K, Blocks>(a_of(block), b[0] + N * block, d, local.data(),
-                                                     d, local.data());
+            sums.block(a_of(block), b[0] + N * block, d, local.data(), d, local.data());
             for (u32 i = 0; i < M; ++i)
                 store_result_row(w, in.dst[0], result_place<M, N, 1>(block, i, 0), N, c[block][i]);
         }
@@ -355,10 +427,9 @@ void matrix_multiply(Wave& w, const Inst& in) {
             c = reinterpret_cast<const T*>(from);
         }
         for (u32 block = 0; block < Blocks; ++block)
-            Kernel::template run<T, M, N, K, Blocks>(
-                a_of(block), b[0] + N * block, c,
-                is_vector(in.src[2]) ? rows[block].data() : one_row.data(), reinterpret_cast<T*>(d),
-                rows[block].data());
+            sums.block(a_of(block), b[0] + N * block, c,
+                       is_vector(in.src[2]) ? rows[block].data() : one_row.data(),
+                       reinterpret_cast<T*>(d), rows[block].data());
     }
 }
 

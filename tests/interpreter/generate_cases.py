@@ -752,6 +752,7 @@ for target, f8, b8 in (('gfx942', FP8F, BF8F), ('gfx950', FP8, BF8)):
         e8 = lambda S=S: rng.choice([x for x in range(256) if S.value(x) is not None])
         m8 = lambda x, y, z, S=S: F32.fma(dec_bits(S, x), dec_bits(S, y), z)
         mat('v_mfma_f32_16x16x32_%s_%s' % (n, n), target, 16, 16, 32, 1, 8, lambda x: x, m8, lambda b, i, k: (k % 8, i + 16 * (k // 8)), lambda b, k, j: (k % 8, j + 16 * (k // 8)), p16, e8, small)
+        if target == 'gfx942': out[X].pop()   # adds up in its own way: generate_matrix.py
 for t in ('f16', 'bf16'):
     enc = f16enc if t == 'f16' else bfenc
     vals = [[F32.encode(Fr(rng.randint(-64, 64))) for _ in range(16)] for _ in range(16)]   # compressed A

@@ -15,6 +15,10 @@ case(C_, 's_sethalt 0 and what does nothing', ['s_sethalt 0', 's_setkill 2', 's_
 # Global wave sync with one wave: a semaphore that is counted up may be taken, a barrier for one wave does not wait.
 case(C_, 'ds_gws', ['s_mov_b32 m0, 0x30000', 'ds_gws_init v0 offset:1 gds', 'ds_gws_sema_v offset:1 gds', 'ds_gws_sema_p offset:1 gds', 'ds_gws_sema_br v2 offset:1 gds', 'ds_gws_sema_p offset:1 gds', 'ds_gws_sema_p offset:1 gds', 'ds_gws_barrier v0 offset:1 gds', 's_mov_b32 s20, 1'], [('v0', [0]), ('v2', [2])], [('s20', [1])])
 
+# A semaphore: release_all lets go who waits now, and nobody later.
+case(C_, 'ds_gws_sema_release_all', ['s_mov_b32 m0, 0x30000', 'ds_gws_init v0 offset:1 gds', 'ds_gws_sema_release_all offset:1 gds', 's_mov_b32 s20, 1', 'ds_gws_sema_p offset:1 gds', 's_mov_b32 s20, 2'], [('v0', [0])], [('s20', [1])], lines=['exit yield'])
+case(C_, 'ds_gws_sema_release_all without waiting waves', ['s_mov_b32 m0, 0x30000', 'ds_gws_init v0 offset:1 gds', 'ds_gws_sema_v offset:1 gds', 'ds_gws_sema_release_all offset:1 gds', 'ds_gws_sema_p offset:1 gds', 's_mov_b32 s20, 2'], [('v0', [0])], [('s20', [2])])
+
 # s_cbranch_*_fork and join: both sides run, the smaller one first; behind the second join EXEC is that of the larger side (pseudo-code
 # of the ISA documents; CSP = MODE[31:29]), so that programs restore it.
 def fork(name, asm, mask, sets):

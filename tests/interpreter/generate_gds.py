@@ -81,7 +81,3 @@ ordered_case('keeps its turn without a release', ['ds_ordered_count v10, v0 offs
 ordered_case('without lanes', ['ds_ordered_count v10, v0 offset:%d gds' % ordered(1, True), 's_add_u32 m0, m0, 1', 's_mov_b64 exec, %d' % -1, 'ds_ordered_count v11, v0 offset:%d gds' % ordered(1, True)], 0, [('exec', [0])], [('v10', [7]), ('v11', [11]), ('gds', [10, 11 + 0x30])])
 ordered_case('waits for its turn', ['s_mov_b32 s20, 1', 'ds_ordered_count v10, v0 offset:%d gds' % ordered(1, True), 's_mov_b32 s20, 2'], 1, [], [('v10', [7]), ('s20', [1]), ('gds', [10, 11])], ['exit yield'])
 ordered_case('wrap is refused', ['ds_ordered_count v10, v0 offset:%d gds' % (3 << 12)], 0, [], [('v10', [7]), ('gds', [10, 11])], ['exit unimplemented'])
-
-# A semaphore: release_all lets go who waits now, and nobody later.
-case('control', 'ds_gws_sema_release_all', ['s_mov_b32 m0, 0x30000', 'ds_gws_init v0 offset:1 gds', 'ds_gws_sema_release_all offset:1 gds', 's_mov_b32 s20, 1', 'ds_gws_sema_p offset:1 gds', 's_mov_b32 s20, 2'], [('v0', [0])], [('s20', [1])], lines=['exit yield'])
-case('control', 'ds_gws_sema_release_all without waiting waves', ['s_mov_b32 m0, 0x30000', 'ds_gws_init v0 offset:1 gds', 'ds_gws_sema_v offset:1 gds', 'ds_gws_sema_release_all offset:1 gds', 'ds_gws_sema_p offset:1 gds', 's_mov_b32 s20, 2'], [('v0', [0])], [('s20', [2])])

@@ -1,5 +1,6 @@
 # Every matrix instruction. Layout of the operands: CDNA3 ISA 7.1.4 and AMD's matrix instruction calculator for dense products,
-# test/mx_mfma_op of ROCm/composable_kernel for f8f6f4; arithmetic: integers here. Order of additions: ascending k (docs/float.md).
+# test/mx_mfma_op of ROCm/composable_kernel for f8f6f4; arithmetic: integers here. Order of additions: docs/float.md; for 16-bit and
+# smaller types on gfx908, gfx90a, gfx942 as arXiv 2511.10909 measured it on hardware, else ascending k.
 import functools, re
 from fractions import Fraction as Fr
 from generate_cases import *
@@ -68,6 +69,45 @@ def addends(n, integer):
     return {r: [one_of() for _ in range(8)] * 8 for r in range(n)}
 def add_up(integer, a, b, acc): return (a * b + acc) & M32 if integer else fma32(a, b, acc)
 
+# ---------------------------------------------------------------- sums by generation, on f32 codes; finite numbers
+ONE = 0x3f800000
+def add32(a, b): return fma32(a, ONE, b)
+def flushed(x, keep_sign=False): return x & 0x80000000 if keep_sign and not x >> 23 & 255 else 0 if not x >> 23 & 255 else x
+def pairs(xs, ys, c, group, flush):
+    done = (lambda x: flushed(x, True)) if flush else (lambda x: x)
+    c = flushed(c) if flush else c
+    for k in range(0, len(xs), group):
+        p = [done(fma32(x, y, 0)) for x, y in zip(xs[k:k + group], ys[k:k + group])]
+        while len(p) > 1: p = [done(add32(p[i], p[i + 1])) for i in range(0, len(p), 2)]
+        c = done(add32(c, p[0]))
+    return c
+def exponent_of(x, least):
+    m, e = split(x)
+    return max(least, e + abs(m).bit_length() - 1) if m else -126
+def shifted(m, by): return m << by if by >= 0 else m >> -by   # towards minus infinity
+def cut(m, by): return shifted(m, by) if m >= 0 else -shifted(-m, by)
+def aligned(xs, ys, c, group, small, least):
+    for k in range(0, len(xs), group):
+        terms = [(split(x), split(y), exponent_of(x, least[0]) + exponent_of(y, least[1])) for x, y in zip(xs[k:k + group], ys[k:k + group])]
+        sums = []
+        for part in ([terms[0::2], terms[1::2]] if small else [terms]):
+            top = max(t[2] for t in part)
+            sums.append((sum(cut(x[0] * y[0], x[1] + y[1] + 24 - top) for x, y, _ in part), top))
+        top = max(t for _, t in sums)
+        units = sum(shifted(u, t - top) for u, t in sums)
+        (mc, ec), exponent = split(c), exponent_of(c, -126)
+        upper = max(top, exponent)
+        addend = 0 if small and exponent < upper - 25 else shifted(mc, ec + 24 - upper)
+        c = join(shifted(units, 7 + top - upper) + addend * 128, upper - 31, 0)
+    return c
+LEAST = {'f16': -14, 'fp8': -7, 'bf8': -15}
+def rule_of(target, types): return {'gfx908': 'pairs', 'gfx90a': 'flushed', 'gfx942': 'aligned'}.get(target) if types[0] in ('f16', 'bf16') or (target == 'gfx942' and types[0] in ('xf32', 'fp8', 'bf8')) else None
+def add_products(rule, types, per, K, xs, ys, c):
+    if rule in ('pairs', 'flushed'): return pairs(xs, ys, c, per, rule == 'flushed')
+    if rule == 'aligned': return aligned(xs, ys, c, min(K, 2 * per), types[0] in ('fp8', 'bf8'), [LEAST.get(t, -126) for t in types])
+    for x, y in zip(xs, ys): c = fma32(x, y, c)
+    return c
+
 def shape(name):
     m = re.match(r'v_s?mfmac?_(f32|i32|f64)_(\d+)x(\d+)x(\d+)(?:_\d+b)?_?(\w+?)(_1k)?$', name)
     return m and (m[1], int(m[2]), int(m[3]), int(m[4]), m[5])
@@ -75,8 +115,14 @@ def shape(name):
 # ---------------------------------------------------------------- dense
 def dense(name, target, registers_of, accumulator):
     kind, M, Nn, K, types = shape(name)
-    ta, tb = [element(t, target[-1]) for t in (types.split('_') if '_' in types else (types, types))]
+    types = types.split('_') if '_' in types else [types, types]
+    ta, tb = [element(t, target[-1]) for t in types]
     integer = kind == 'i32'
+    rules = {rule_of(t, types) for t in target}
+    if len(rules) > 1:
+        for rule in sorted(rules, key=str): dense(name, [t for t in target if rule_of(t, types) == rule], registers_of, accumulator)
+        return
+    rule = rules.pop()
     blocks = registers_of * 64 // (M * Nn)
     per = blocks * M * K // 64
     A = [[[ta.code() for _ in range(K)] for _ in range(M)] for _ in range(blocks)]
@@ -89,13 +135,16 @@ def dense(name, target, registers_of, accumulator):
             for j in range(Nn): pack(rb, lane(j), k % per, tb.bits, Bm[b][j][k])
     rc = addends(registers_of, integer)
     for b in range(blocks):
-        av = [[ta.value(x) for x in row_] for row_ in A[b]]
-        bv = [[tb.value(x) for x in row_] for row_ in Bm[b]]
+        zero_denormal = (lambda t, x: 0 if rule == 'flushed' and not x >> {'f16': 10, 'bf16': 7}[t] & {'f16': 31, 'bf16': 255}[t] else x)
+        av = [[ta.value(zero_denormal(types[0], x)) for x in row_] for row_ in A[b]]
+        bv = [[tb.value(zero_denormal(types[1], x)) for x in row_] for row_ in Bm[b]]
         for i in range(M):
             for j in range(Nn):
                 item, lane = d_place(M, blocks, b, i, j)
                 acc = rc[item][lane]
-                for x, y in zip(av[i], bv[j]): acc = add_up(integer, x, y, acc)
+                if integer:
+                    for x, y in zip(av[i], bv[j]): acc = add_up(integer, x, y, acc)
+                else: acc = add_products(rule, types, per, K, av[i], bv[j], acc)
                 rd.setdefault(item, [0] * 64)[lane] = acc
     acc_kind = accumulator
     case(DENSE, name, '%s %s, %s, %s, %s' % (name, span(acc_kind, 64, registers_of), span('v', 0, len(ra)), span('v', 8, len(rb)), span(acc_kind, 16, registers_of)),
