@@ -75,8 +75,9 @@ bool BlockCompiler::loop_suits() const {
 }
 
 // Parts of the body that share no value and no row may run one after the other, each with all its
-// iterations: what one part hands on then fits the registers, where all of it would not. (A row
-// that goes through memory costs a store and a load in every iteration's critical path.)
+// iterations: what one part hands on then fits the registers, where all of it would not (a row that
+// goes through memory costs a store and a load in every iteration's critical path), and if possible
+// what it only reads, too.
 void BlockCompiler::loop_split() {
     loop_part_of_.clear();
     loop_parts_ = 1;
@@ -89,7 +90,8 @@ void BlockCompiler::loop_split() {
         while (parent[i] != i) i = parent[i] = parent[parent[i]];
         return i;
     };
-    std::vector<bool> set(rows), carried(rows);
+    std::vector<bool> set(rows), carried(rows), seen(schedule_.unit_count());
+    uint32_t only_read = 0;
     for (uint32_t i = 0; i < count; ++i) {
         node[body[i]] = i;
         if (inst(body[i]).op == Op::SetV) set[inst(body[i]).imm] = true;
@@ -103,7 +105,11 @@ void BlockCompiler::loop_split() {
         for (Unit u : scratch_units_) {
             const Value p = schedule_.producer(u);
             if (node[p] != no_use) parent[find(i)] = find(node[p]);
-            if (inst(p).op != Op::GetV || !set[inst(p).imm]) continue;
+            if (inst(p).op != Op::GetV || !set[inst(p).imm]) {
+                only_read += node[p] == no_use && !seen[u];
+                seen[u] = true;
+                continue;
+            }
             parent[find(i)] = find(count + static_cast<uint32_t>(inst(p).imm));
             carried[inst(p).imm] = true;
         }
@@ -116,8 +122,11 @@ void BlockCompiler::loop_split() {
         largest = std::max(largest, ++rows_of[find(count + r)]);
     }
     const uint32_t room = avx512_ ? 24 : 12;
-    if (total <= room || largest > room / 2) return;
-    const uint32_t parts = (total + room - 1) / room, share = (total + parts - 1) / parts;
+    // Eight rows at a time still hide the latency of arithmetic.
+    const uint32_t parts = std::max((total + room - 1) / room,
+                                    std::min(total / 8, (total + only_read + room) / (room + 4)));
+    if (parts <= 1 || largest > room / 2) return;
+    const uint32_t share = (total + parts - 1) / parts;
     std::vector<uint32_t> part_of(parent.size(), no_use);
     loop_part_of_.resize(count);
     uint32_t filled = 0;
