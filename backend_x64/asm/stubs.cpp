@@ -28,7 +28,8 @@ Mem wave_field(size_t offset, uint32_t size = 8) {
 }  // namespace
 
 bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
-    wj_asmjit_stderr = stderr;
+    // Once: engines may be made on several threads.
+    [[maybe_unused]] static FILE* const named = wj_asmjit_stderr = stderr;
     asmjit::CodeHolder code;
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
