@@ -1,6 +1,6 @@
 // Lanes with addresses of their own: a base and 32-bit offsets. Elements are copied one by one
-// through general registers, which is faster than vpgatherdd (Zen 5: 8 against 12 cycles for 16
-// dwords, 4 against 8 for 8).
+// through general registers, which serves every size and checked memory; global dwords and pairs
+// in identity mode are gathered (lane_gather64.cpp).
 #include "backend_x64/asm/lane_access.h"
 
 namespace wj::x64 {
