@@ -46,25 +46,43 @@ template <u32 M, u32 N, u32 K, u32 Blocks, u32 Group, bool Flush>
 [[gnu::noinline]] void sum_pairs(const float* a, const float* b, const float* c,
                                  const uint16_t* c_row, float* d, const uint16_t* d_row) {
     static_assert(Group == 2 || Group == 4);
-    constexpr u32 width = std::min(N, 8u);
+    constexpr u32 width = std::min(N, 8u), rows = 4;
     for (u32 j = 0; j < N; j += width) {
-        for (u32 i = 0; i < M; ++i) {
-            alignas(32) float row[8] = {};
-            std::memcpy(row, c + c_row[i] + j, width * 4);
-            __m256 sum = _mm256_load_ps(row);
-            if constexpr (Flush) sum = flush_to_zero(sum);
+        for (u32 i = 0; i < M; i += rows) {
+            __m256 sum[rows];
+            for (u32 r = 0; r < rows; ++r) {
+                const float* from = c + c_row[i + r] + j;
+                if constexpr (width == 8)
+                    sum[r] = _mm256_loadu_ps(from);
+                else
+                    sum[r] = _mm256_zextps128_ps256(_mm_loadu_ps(from));
+                if constexpr (Flush) sum[r] = flush_to_zero(sum[r]);
+            }
 #pragma GCC unroll 8
             for (u32 k = 0; k < K; k += Group) {
-                const auto p = [&](u32 q) {
-                    return product(_mm256_set1_ps(a[matrix_offset(M, K, Blocks, k + q) + i]),
-                                   _mm256_loadu_ps(b + matrix_offset(N, K, Blocks, k + q) + j));
-                };
-                __m256 group = add_in_order(p(0), p(1));
-                if constexpr (Group == 4) group = add_in_order(group, add_in_order(p(2), p(3)));
-                sum = add_in_order(sum, group);
+                __m256 column[Group];
+                for (u32 q = 0; q < Group; ++q)
+                    column[q] = _mm256_loadu_ps(b + matrix_offset(N, K, Blocks, k + q) + j);
+#pragma GCC unroll 4
+                for (u32 r = 0; r < rows; ++r) {
+                    const float* const factors = a + i + r;
+                    const auto p = [&](u32 q) {
+                        return product(
+                            _mm256_broadcast_ss(factors + matrix_offset(M, K, Blocks, k + q)),
+                            column[q]);
+                    };
+                    __m256 group = add_in_order(p(0), p(1));
+                    if constexpr (Group == 4) group = add_in_order(group, add_in_order(p(2), p(3)));
+                    sum[r] = add_in_order(sum[r], group);
+                }
             }
-            _mm256_store_ps(row, sum);
-            std::memcpy(d + d_row[i] + j, row, width * 4);
+            for (u32 r = 0; r < rows; ++r) {
+                float* const to = d + d_row[i + r] + j;
+                if constexpr (width == 8)
+                    _mm256_storeu_ps(to, sum[r]);
+                else
+                    _mm_storeu_ps(to, _mm256_castps256_ps128(sum[r]));
+            }
         }
     }
 }
