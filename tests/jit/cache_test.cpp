@@ -384,9 +384,11 @@ TEST_P(CacheTest, DamagedFilesAreNotRead) {
     run(conditions);
     const Files good = files();
     ASSERT_FALSE(good.empty());
-    const auto [name, bytes] = *std::max_element(
+    const auto largest = std::max_element(
         good.begin(), good.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    const std::string name = largest->first;
+    const std::vector<char> bytes = largest->second;
     x64::BlockStore::Key key;  // behind the magic number and the checksum
     std::memcpy(&key, &bytes[24], sizeof key);
     uint32_t entry;
