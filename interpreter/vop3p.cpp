@@ -213,17 +213,21 @@ void dot_int(Wave& w, const Inst& in) {
     const u32* b = v.fetch(1, 0, buf[1]);
     const u32* c = Accumulate ? v.dest_row() : v.fetch(2, 0, buf[2]);
     const bool packed = in.format == Format::VOP3P && Width == 16;
-    const auto field = [&](u32 i, u32 x, u32 n) -> i64 {
+    using Field = std::conditional_t<Width == 16, i64, i32>;
+    const auto field = [&](u32 i, u32 x, u32 n) -> Field {
         if (packed) n = (n ? in.op_sel_hi : in.op_sel) >> i & 1;
         const u32 bits = x >> (Width * n) << (32 - Width);
         if constexpr (std::is_signed_v<T>)
             return static_cast<i32>(bits) >> (32 - Width);
         else
-            return bits >> (32 - Width);
+            return static_cast<Field>(bits >> (32 - Width));
     };
+    // Products of narrow fields fit in 32 bits, which the compiler does for several lanes at once.
+    alignas(64) Field products[lanes] = {};
+    for (u32 n = 0; n < 32 / Width; ++n)
+        for (u32 l = 0; l < lanes; ++l) products[l] += field(0, a[l], n) * field(1, b[l], n);
     for (u32 l = 0; l < lanes; ++l) {
-        i64 sum = static_cast<T>(c[l]);
-        for (u32 n = 0; n < 32 / Width; ++n) sum += field(0, a[l], n) * field(1, b[l], n);
+        i64 sum = static_cast<T>(c[l]) + i64{products[l]};
         if (in.clamp) {
             constexpr i64 low = std::is_signed_v<T> ? INT32_MIN : 0,
                           high = std::is_signed_v<T> ? INT32_MAX : i64{UINT32_MAX};
