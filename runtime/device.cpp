@@ -139,11 +139,13 @@ private:
 
     const KernelInfo* find_kernel(uint64_t kernel_object, std::shared_ptr<ModuleImpl>& module) {
         std::lock_guard lock(modules_mutex_);
+        // Only the wanted module is held: to let go of another one here, which might be the last to
+        // do so, would unload it with the lock taken.
         for (Entry& entry : modules_) {
+            if (!entry.module->contains(kernel_object)) continue;
             module = entry.weak.lock();
-            if (module && module->contains(kernel_object)) return module->kernel_at(kernel_object);
+            return module ? module->kernel_at(kernel_object) : nullptr;
         }
-        module.reset();
         return nullptr;
     }
 
