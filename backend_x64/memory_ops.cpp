@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <type_traits>
 
 #include "backend_x64/frame.h"
 #include "ir/buffer.h"
@@ -32,51 +31,53 @@ uint8_t* scratch_byte(Wave& w, uint64_t offset, uint32_t lane) {
     return w.scratch + (offset / 4) * 256 + lane * 4 + offset % 4;
 }
 
-// Calls f with the size as a constant.
-template <class F>
-void with_size(uint32_t bytes, F&& f) {
+// LDS and scratch: memory of the work-group, which runs on one thread.
+struct Private {
+    template <size_t Bytes>
+    static void move(void* memory, void* element, bool store) {
+        store ? std::memcpy(memory, element, Bytes) : std::memcpy(element, memory, Bytes);
+    }
+};
+
+struct Global {
+    template <size_t Bytes>
+    static void move(void* memory, void* element, bool store) {
+        store ? memory::store_guest<Bytes>(memory, element)
+              : memory::load_guest<Bytes>(element, memory);
+    }
+};
+
+// Constant sizes: single moves.
+template <class Memory>
+void copy(void* memory, void* element, uint32_t bytes, bool store) {
     switch (bytes) {
         case 1:
-            return f(std::integral_constant<size_t, 1>());
+            return Memory::template move<1>(memory, element, store);
         case 2:
-            return f(std::integral_constant<size_t, 2>());
+            return Memory::template move<2>(memory, element, store);
         case 4:
-            return f(std::integral_constant<size_t, 4>());
+            return Memory::template move<4>(memory, element, store);
         case 8:
-            return f(std::integral_constant<size_t, 8>());
+            return Memory::template move<8>(memory, element, store);
         case 12:
-            return f(std::integral_constant<size_t, 12>());
+            return Memory::template move<12>(memory, element, store);
         default:
-            return f(std::integral_constant<size_t, 16>());
+            return Memory::template move<16>(memory, element, store);
     }
-}
-
-// LDS and scratch: memory of the work-group, which runs on one thread.
-void copy_private(uint8_t* memory, void* element, uint32_t bytes, bool store) {
-    with_size(bytes, [&](auto size) {
-        store ? std::memcpy(memory, element, size) : std::memcpy(element, memory, size);
-    });
-}
-
-void copy_global(void* memory, void* element, uint32_t bytes, bool store) {
-    with_size(bytes, [&](auto size) {
-        store ? memory::store_guest<size>(memory, element)
-              : memory::load_guest<size>(element, memory);
-    });
 }
 
 bool access_global(machine::ExecContext& ctx, uint64_t address, void* element, uint32_t bytes,
                    bool store) {
     const uint64_t masked = address & ctx.address_mask;
     if (ctx.memory_mode == machine::MemoryMode::Identity) {
-        copy_global(reinterpret_cast<void*>(masked), element, bytes, store);
+        copy<Global>(reinterpret_cast<void*>(masked), element, bytes, store);
         return true;
     }
     if ((masked & 0xfff) + bytes > 4096)
         return store ? memory::write_bytes(ctx, masked, element, bytes)
                      : memory::read_bytes(ctx, masked, element, bytes);
     void* at = memory::host_pointer(ctx, masked, store);
-    if (at) copy_global(at, element, bytes, store);
+    if (at) copy<Global>(at, element, bytes, store);
     return at != nullptr;
 }
 
@@ -206,8 +207,8 @@ bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
         if (place.space == scratch_space) {
             ok = place.address + bytes <= w.scratch_bytes && place.address + bytes >= place.address;
             for (uint32_t b = 0; ok && b < bytes; ++b)
-                copy_private(scratch_byte(w, place.address + b, first_lane + l),
-                             reinterpret_cast<uint8_t*>(element) + b, 1, op.store);
+                copy<Private>(scratch_byte(w, place.address + b, first_lane + l),
+                              reinterpret_cast<uint8_t*>(element) + b, 1, op.store);
         } else if (place.space == global_space) {
             ok = access_global(ctx, place.address, element, bytes, op.store);
         } else {  // what can be out of range, dword by dword
@@ -217,7 +218,7 @@ bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
                 if (place.space == lds_space) {
                     address = place.address + b;
                     if (address + part <= w.lds_size)
-                        copy_private(w.lds + address, element + b / 4, part, op.store);
+                        copy<Private>(w.lds + address, element + b / 4, part, op.store);
                 } else if (ir::buffer_address(f.address_base, f.buffer_limit, first_lane + l,
                                               f.address_lo[l] + b, part, address)) {
                     ok = access_global(ctx, address, element + b / 4, part, op.store);
