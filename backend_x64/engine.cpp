@@ -28,7 +28,7 @@ namespace {
 using machine::ExitKind;
 using machine::Wave;
 
-constexpr uint32_t block_instructions = 160;
+constexpr uint32_t block_instructions = 320;
 // Each space has a jump table; a guest that writes many different MODE values makes many.
 constexpr size_t most_spaces = 1024;
 // Invalidated code is collected when it is most of what there is and worth the translations.
