@@ -120,7 +120,8 @@ void vary(const SemanticCase& c, std::vector<SemanticCase>& out) {
     if (c.set.count("v10") || !c.expect.count("v10")) return;
     const bool wide = c.assembly[0].find("v[10:11]") != std::string::npos;
     for (const unsigned source : {0u, 2u, 4u})
-        if (c.set.count("v" + std::to_string(source))) out.push_back(with_overlap(c, source, wide));
+        if (c.set.count(std::string("v").append(std::to_string(source))))
+            out.push_back(with_overlap(c, source, wide));
 }
 
 struct Reading {
