@@ -6,11 +6,22 @@
 
 namespace wj::x64 {
 
+class HostCounters;
+
 struct CompileOptions {
     bool avx512 = false;
-    bool checked = false;         // memory through the page table
-    bool mask_addresses = false;  // AND ExecContext::address_mask to every global address
-    bool exclusive = false;       // atomics need not be atomic
+    bool checked = false;              // memory through the page table
+    bool mask_addresses = false;       // AND ExecContext::address_mask to every global address
+    bool exclusive = false;            // atomics need not be atomic
+    HostCounters* counters = nullptr;  // count what is executed (hot_blocks.h)
+};
+
+// Host instructions that are executed together, without the counter in front of them.
+struct CountedRun {
+    uint32_t begin, end;  // offsets
+    uint64_t* counter;    // times executed
+    uint32_t instructions = 0;
+    bool call = false;  // it ends with a call of C++ code
 };
 
 struct PcEntry {
@@ -47,6 +58,7 @@ struct CompiledBlock {
     std::vector<PcEntry> pcs;  // by offset
     std::vector<LinkSite> links;
     std::vector<Relocation> relocations;
+    std::vector<CountedRun> runs;  // with CompileOptions::counters
 };
 
 }  // namespace wj::x64

@@ -1,12 +1,13 @@
-#include <Zydis/Zydis.h>
 #include <fmt/format.h>
 
 #include "backend_x64/asm/block_compiler.h"
 #include "backend_x64/engine.h"
+#include "backend_x64/host_listing.h"
 
 namespace wj::x64 {
 
-std::string disassemble_block(const ir::Block& block, Isa isa, bool checked) {
+std::string disassemble_block(const ir::Block& block, Isa isa, bool checked,
+                              const std::function<std::string(uint64_t)>& guest_text) {
     BlockCompiler compiler;
     CompiledBlock code;
     CompileOptions options;
@@ -14,29 +15,14 @@ std::string disassemble_block(const ir::Block& block, Isa isa, bool checked) {
     options.checked = checked;
     if (!compiler.compile(block, options, code))
         return "cannot compile: " + compiler.error() + "\n";
-    ZydisDecoder decoder;
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    ZydisFormatter formatter;
-    ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
     std::string out;
-    size_t next_pc = 0;
-    for (uint32_t offset = 0; offset < code.code_size;) {
-        for (; next_pc < code.pcs.size() && code.pcs[next_pc].offset <= offset; ++next_pc)
-            if (code.pcs[next_pc].guest < block.guest_pcs.size())
-                out += fmt::format("; {:#x}\n", block.guest_pcs[code.pcs[next_pc].guest]);
-        ZydisDecodedInstruction instruction;
-        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-        if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(
-                &decoder, code.code + offset, code.code_size - offset, &instruction, operands))) {
-            out += fmt::format("{:6x}  (bad)\n", offset++);
-            continue;
-        }
-        char text[192];
-        ZydisFormatterFormatInstruction(&formatter, &instruction, operands,
-                                        instruction.operand_count_visible, text, sizeof text,
-                                        offset, nullptr);
-        out += fmt::format("{:6x}  {}\n", offset, text);
-        offset += instruction.length;
+    uint32_t guest = ~0u;
+    auto name = [&](uint64_t pc) { return guest_text ? guest_text(pc) : fmt::format("{:#x}", pc); };
+    for (const HostLine& line : list_host_code(code)) {
+        if (line.guest != guest && line.guest < block.guest_pcs.size())
+            out += "; " + name(block.guest_pcs[line.guest]) + "\n";
+        guest = line.guest;
+        out += (line.label ? "  " : "      ") + line.text + "\n";
     }
     return out;
 }

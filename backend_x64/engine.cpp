@@ -15,6 +15,7 @@
 #include "backend_x64/block_store.h"
 #include "backend_x64/build_identity.h"
 #include "backend_x64/code_cache.h"
+#include "backend_x64/hot_blocks.h"
 #include "backend_x64/perf_map.h"
 #include "backend_x64/stored_block.h"
 #include "backend_x64/thread_state.h"
@@ -39,6 +40,7 @@ public:
     Translator(std::unique_ptr<BlockSource> source, Isa isa, const TranslatorOptions& options)
         : source_(std::move(source)), isa_(isa), cache_(buffer_), perf_map_(options.symbol) {
         renew_stamp();
+        if (options.count) hot_ = std::make_unique<HotBlocks>();
     }
 
     Status open(const TranslatorOptions& options) {
@@ -69,8 +71,15 @@ public:
         const std::lock_guard lock(mutex_);
         machine::EngineCounters c = counters_;
         if (store_) c.blocks_stored = store_->written();
+        if (hot_) {
+            const HotBlocks::Totals t = hot_->totals();
+            c.host_instructions = t.instructions;
+            c.host_calls = t.calls;
+        }
         return c;
     }
+
+    std::string hot_blocks(size_t most) const override { return hot_ ? hot_->listing(most) : ""; }
 
 private:
     // What became of a block that was asked for: there, or why not.
@@ -115,6 +124,7 @@ private:
     std::atomic<uint64_t> stamp_{0};  // new whenever known entries become void; unique to an engine
     machine::EngineCounters counters_;
     PerfMap perf_map_;
+    std::unique_ptr<HotBlocks> hot_;     // when executed instructions are counted
     std::unique_ptr<BlockStore> store_;  // of earlier processes and for later ones; or null
     Hash store_identity_;
     std::vector<uint8_t> loaded_;
@@ -176,6 +186,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     options.checked = space.key.checked;
     options.mask_addresses = space.key.mask_addresses;
     options.exclusive = space.key.exclusive;
+    options.counters = hot_ ? &hot_->counters() : nullptr;
     for (uint32_t limit = block_instructions; !installed; limit /= 2) {
         const bool last = limit <= 1;
         CompiledBlock code;
@@ -197,6 +208,9 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
             counters_.instructions_translated += installed->guest_count;
             counters_.host_code_bytes += installed->size;
             if (store_) keep(code, *installed, wave);
+            if (hot_)
+                hot_->add(perf_map_.name_of(*installed), *installed, code,
+                          [&](uint64_t at) { return source_->text(wave, at); });
             break;
         }
         if (!cache_.empty()) return {};
@@ -215,7 +229,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
 
 void Translator::open_store(const TranslatorOptions& options) {
     const std::string source = source_->identity(), &build = build_identity().id;
-    if (!options.cache || source.empty() || build.empty()) return;
+    if (!options.cache || options.count || source.empty() || build.empty()) return;
     const std::string all = build + "/" + source + "/" + name();
     store_identity_ = hash_of(all.data(), all.size());
     store_ = BlockStore::open(options.cache_directory, options.cache_bytes);

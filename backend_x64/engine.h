@@ -2,6 +2,7 @@
 // in tests.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,8 +48,10 @@ public:
 Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource> source, Isa isa,
                                                      const TranslatorOptions& options = {});
 
-// Host code of one block as text, one instruction a line (Zydis); for `wavejit host-asm` and tests.
-std::string disassemble_block(const ir::Block& block, Isa isa, bool checked = false);
+// Host code of one block as text, one instruction a line, each guest instruction's behind
+// "; " and its text (without `guest_text`: its address).
+std::string disassemble_block(const ir::Block& block, Isa isa, bool checked = false,
+                              const std::function<std::string(uint64_t)>& guest_text = {});
 
 // Translates blocks without a place to run them; for `wavejit compile`.
 class DryTranslator {

@@ -22,12 +22,16 @@ PerfMap::~PerfMap() {
     if (file_) std::fclose(static_cast<std::FILE*>(file_));
 }
 
-void PerfMap::add(const BlockRecord& block, const GuestText& text) {
+std::string PerfMap::name_of(const BlockRecord& block) const {
     char address[24];
     std::snprintf(address, sizeof address, "gpu_%lx", static_cast<unsigned long>(block.pc));
     std::string name = symbol_ ? symbol_(block.pc) : "";
     if (name.empty()) name = address;
-    name += block.full ? " full" : " partial";
+    return name + (block.full ? " full" : " partial");
+}
+
+void PerfMap::add(const BlockRecord& block, const GuestText& text) {
+    const std::string name = name_of(block);
     if (dump_) dump_->add(block, name, text);
     if (!file_) return;
     auto* f = static_cast<std::FILE*>(file_);

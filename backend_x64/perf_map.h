@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "backend_x64/code_cache.h"
 #include "backend_x64/jit_dump.h"
@@ -18,6 +19,7 @@ public:
     PerfMap& operator=(const PerfMap&) = delete;
     bool wanted() const { return file_ || dump_; }
     void add(const BlockRecord& block, const GuestText& text);
+    std::string name_of(const BlockRecord& block) const;
 
 private:
     const std::function<std::string(uint64_t)> symbol_;

@@ -32,6 +32,8 @@ struct TranslatorOptions {
     bool cache = false;
     std::string cache_directory = {};
     uint64_t cache_bytes = uint64_t{256} << 20;
+    // Counts executed host instructions. Slow; such code is not kept on disk.
+    bool count = false;
     // "kernel+0x10" for an address of guest code; for profilers.
     std::function<std::string(uint64_t)> symbol = {};
 };

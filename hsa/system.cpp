@@ -170,6 +170,20 @@ void print_statistics() {
     }
 }
 
+// WAVEJIT_HOT=N: the N blocks of each device with the most executed host instructions.
+void print_hot_blocks() {
+    State* s = state();
+    if (!s || in_forked_child()) return;
+    for (wj::hsa::Agent* a : s->gpus)
+        std::fprintf(stderr, "wavejit: %s (%s): %s", a->name.c_str(), a->device->engine().name(),
+                     a->device->engine().hot_blocks(a->device->options().hot_blocks).c_str());
+}
+
+bool switched_on(const char* variable) {
+    const char* text = std::getenv(variable);
+    return text && *text && *text != '0';
+}
+
 }  // namespace
 
 extern "C" {
@@ -180,8 +194,8 @@ r_debug _amdgpu_r_debug = {6, nullptr, 0, r_debug::RT_CONSISTENT, 0};
 hsa_status_t hsa_init() {
     const hsa_status_t r = initialize();
     static const bool registered = [] {
-        const char* text = std::getenv("WAVEJIT_STATS");
-        if (text && *text && *text != '0') std::atexit(print_statistics);
+        if (switched_on("WAVEJIT_HOT")) std::atexit(print_hot_blocks);
+        if (switched_on("WAVEJIT_STATS")) std::atexit(print_statistics);
         return true;
     }();
     static_cast<void>(registered);

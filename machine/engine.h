@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "machine/wave.h"
 
@@ -18,6 +19,9 @@ struct EngineCounters {
     uint64_t blocks_loaded = 0;  // from the on-disk cache
     uint64_t blocks_stored = 0;  // written to it
     uint64_t code_flushes = 0;   // times that all translated code was dropped to make room
+    // When the engine was asked to count: host instructions of translated code, and its calls of
+    // C++ code.
+    uint64_t host_instructions = 0, host_calls = 0;
 };
 
 // Where an engine gets the waves from that it runs one after the other.
@@ -69,6 +73,10 @@ public:
     virtual void invalidate(uint64_t begin, uint64_t end) = 0;
 
     virtual EngineCounters counters() const = 0;
+
+    // When the engine was asked to count: the blocks with the most executed host instructions, as
+    // text.
+    virtual std::string hot_blocks(size_t /*most*/) const { return {}; }
 };
 
 }  // namespace wj::machine

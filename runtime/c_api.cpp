@@ -40,6 +40,7 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     d.strict_registers = !o.allow_unallocated_registers;
     d.exclusive_memory = o.exclusive_memory != 0;
     d.cache = o.cache_translations != 0;
+    d.hot_blocks = o.count_host_instructions != 0;
     if (o.cache_directory) d.cache_directory = o.cache_directory;
     if (o.use_environment) return runtime::DeviceOptions::from_environment(d);
     return d;
@@ -157,7 +158,23 @@ wj_status wj_context_get_counters(wj_context* context, wj_counters* counters) {
         c.interpreter_fallbacks = s.engine.interpreter_fallbacks;
         c.blocks_loaded = s.engine.blocks_loaded;
         c.blocks_stored = s.engine.blocks_stored;
+        c.host_instructions = s.engine.host_instructions;
+        c.host_calls = s.engine.host_calls;
         return write_struct(counters, c) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
+    });
+}
+
+wj_status wj_context_get_hot_blocks(wj_context* context, size_t most, char* text, size_t size,
+                                    size_t* needed) {
+    return guarded(context, [&] {
+        const std::string all = context->device->engine().hot_blocks(most);
+        if (needed) *needed = all.size() + 1;
+        if (size) {
+            const size_t part = std::min(all.size(), size - 1);
+            std::memcpy(text, all.data(), part);
+            text[part] = 0;
+        }
+        return WJ_OK;
     });
 }
 

@@ -40,10 +40,12 @@ struct DeviceOptions {
     // No other thread or device touches memory that kernels update by atomics while they run.
     bool exclusive_memory = false;
     bool strict_registers = true;  // report registers beyond the allocation
+    uint32_t hot_blocks = 0;  // executed host instructions are counted; blocks that reports list
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512, WAVEJIT_THREADS,
     // WAVEJIT_MEMORY=identity|checked, WAVEJIT_CODE_KIB, WAVEJIT_CUS, WAVEJIT_CACHE=0|1,
-    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB. An unknown value is an error that names it.
+    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_HOT. An unknown value is an error that names
+    // it.
     static Result<DeviceOptions> from_environment(DeviceOptions base);
 };
 

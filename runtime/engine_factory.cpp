@@ -45,6 +45,7 @@ Result<std::unique_ptr<machine::Engine>> make_engine(const DeviceOptions& device
         options.cache = device.cache;
         options.cache_directory = device.cache_directory;
         if (device.cache_bytes) options.cache_bytes = device.cache_bytes;
+        options.count = device.hot_blocks != 0;
         options.symbol = std::move(symbol);
         auto made = x64::make_translator(target, isa, options);
         if (!made) return made.status();

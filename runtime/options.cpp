@@ -81,6 +81,11 @@ Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
         if (!n) return n.status();
         base.cache_bytes = uint64_t{*n} << 20;
     }
+    if (const char* text = variable("WAVEJIT_HOT")) {
+        auto n = number("WAVEJIT_HOT", text, 0, 1u << 20);
+        if (!n) return n.status();
+        base.hot_blocks = *n;
+    }
     return base;
 }
 

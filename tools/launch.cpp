@@ -19,6 +19,7 @@ struct Options {
     uint64_t limit = 0;
     uint32_t repeat = 1;
     bool stats = false;
+    uint32_t hot = 0;
 };
 
 // A line on the terminal while a long launch runs.
@@ -58,6 +59,14 @@ void print_stats(wj_context* context) {
         c.interpreter_fallbacks);
 }
 
+void print_hot_blocks(wj_context* context, uint32_t most) {
+    size_t size = 0;
+    if (wj_context_get_hot_blocks(context, most, nullptr, 0, &size) != WJ_OK) return;
+    std::string text(size, 0);
+    if (wj_context_get_hot_blocks(context, most, text.data(), size, nullptr) != WJ_OK) return;
+    fmt::print("{}", text.c_str());
+}
+
 struct Free {
     void operator()(wj_context* c) const { wj_context_destroy(c); }
     void operator()(wj_module* m) const { wj_module_unload(m); }
@@ -71,6 +80,7 @@ int launch(const Options& o) {
     wj_context_options options = WJ_INIT(wj_context_options);
     options.use_environment = 1;
     options.cache_translations = 1;
+    options.count_host_instructions = o.hot != 0;
     char error[1024] = "";
     wj_context* raw = nullptr;
     if (wj_context_create(&options, &raw, error, sizeof(error)) != WJ_OK) fail(error, exit_usage);
@@ -126,6 +136,7 @@ int launch(const Options& o) {
     bool equal = true;
     for (const LaunchArg& arg : args) equal &= arg.finish(context.get());
     if (o.stats) print_stats(context.get());
+    if (o.hot) print_hot_blocks(context.get(), o.hot);
     return equal ? exit_ok : exit_mismatch;
 }
 
@@ -155,6 +166,10 @@ void add_launch(CLI::App& app, int& result) {
     sub->add_option("--limit", o->limit, "wave instructions");
     sub->add_option("--repeat", o->repeat, "launches, one after the other");
     sub->add_flag("--stats", o->stats, "print counters at the end");
+    sub->add_option(
+        "--hot", o->hot,
+        "count host instructions and print this many blocks with the most of them, guest "
+        "and host code side by side (slow)");
     sub->callback([=, &result] { result = launch(*o); });
 }
 

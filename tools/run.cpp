@@ -105,11 +105,16 @@ void add_run(CLI::App& app, int& result) {
     auto agents = std::make_shared<int>(0);
     auto timeout = std::make_shared<double>(0);
     auto stats = std::make_shared<bool>(false);
+    auto hot = std::make_shared<uint32_t>(0);
     flags->add(*sub);
     sub->add_option("--agents", *agents, "number of emulated GPUs")->check(CLI::Range(1, 64));
     sub->add_option("--timeout", *timeout, "seconds after which a kernel is stopped with a report")
         ->check(CLI::Range(0.001, 1e9));
     sub->add_flag("--stats", *stats, "print waves, instructions and times at the end");
+    sub->add_option(
+        "--hot", *hot,
+        "count host instructions and print this many blocks of each GPU with the most of "
+        "them (slow)");
     sub->add_option("program", *command, "program and its arguments")->required();
     sub->prefix_command();
     sub->positionals_at_end(false);
@@ -122,6 +127,7 @@ void add_run(CLI::App& app, int& result) {
         if (*agents) setenv("WAVEJIT_AGENTS", std::to_string(*agents).c_str(), 1);
         if (*timeout > 0) setenv("WAVEJIT_TIMEOUT", std::to_string(*timeout).c_str(), 1);
         if (*stats) setenv("WAVEJIT_STATS", "1", 1);
+        if (*hot) setenv("WAVEJIT_HOT", std::to_string(*hot).c_str(), 1);
         const char* target = std::getenv("WAVEJIT_TARGET");
         if (!target || !*target) {
             std::string chosen = choose_target(program);

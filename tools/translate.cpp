@@ -70,9 +70,13 @@ void print_host(const Request& r) {
     each_kernel(opened, r.kernel, [&](const KernelInfo& info, KernelBlocks& kernel) {
         fmt::print("; kernel {}\n", info.name);
         kernel.each_block(r.exec_full, [&](const ir::Block& block) {
-            fmt::print("; block {:#x} to {:#x}, {} guest instructions\n{}\n", block.pc,
-                       block.end_pc, block.guest_count,
-                       x64::disassemble_block(block, isa, r.checked));
+            // Relative to the kernel, so that listings of two builds can be compared.
+            auto at = [&](uint64_t pc) { return pc - info.entry_address; };
+            fmt::print("; block +{:#x} to +{:#x}, {} guest instructions\n{}\n", at(block.pc),
+                       at(block.end_pc), block.guest_count,
+                       x64::disassemble_block(block, isa, r.checked, [&](uint64_t pc) {
+                           return fmt::format("+{:#x}  {}", at(pc), kernel.text_at(pc));
+                       }));
         });
     });
 }

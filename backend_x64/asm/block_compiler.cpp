@@ -384,6 +384,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     errors_.seen = false;
     code_.setErrorHandler(&errors_);
     code_.attach(&a_);
+    a_.count(options.counters, &out.runs);
     pool_label_ = a_.newLabel();
     entry_label_ = a_.newLabel();
     body_label_ = a_.newLabel();
@@ -411,6 +412,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         const auto emit = std::move(colds_[i].emit);  // it may add others
         emit();
     }
+    a_.end_count();
     out.code_size = static_cast<uint32_t>(a_.offset());
     a_.align(asmjit::AlignMode::kZero, pool_vectors_.empty() ? 16 : 32);
     const auto pool_offset = static_cast<uint32_t>(a_.offset());

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backend_x64/asm/counting_assembler.h"
 #include "backend_x64/compiled_block.h"
 #include "backend_x64/divergent_loop.h"
 #include "backend_x64/frame.h"
@@ -343,7 +344,7 @@ private:
     void cross_op(Value v);
 
     asmjit::CodeHolder code_;
-    asmjit::x86::Assembler a_;
+    CountingAssembler a_;
     const ir::Block* block_ = nullptr;
     CompileOptions options_;
     CompiledBlock* out_ = nullptr;

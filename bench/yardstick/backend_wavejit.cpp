@@ -35,6 +35,7 @@ std::unique_ptr<WavejitBackend> WavejitBackend::create(const WavejitOptions& opt
     o.memory_mode = options.memory == "checked" ? WJ_MEMORY_CHECKED : WJ_MEMORY_IDENTITY;
     o.cache_translations = !options.cache.empty();
     o.cache_directory = options.cache.c_str();
+    o.count_host_instructions = options.count;
     wj_context* context = nullptr;
     char reason[512] = "";
     if (wj_context_create(&o, &context, reason, sizeof reason) != WJ_OK) {

@@ -16,6 +16,7 @@ struct WavejitOptions {
     std::string memory = "identity";
     std::string cache;  // directory of the on-disk cache; empty = none
     unsigned threads = 1;
+    bool count = false;  // executed host instructions
 };
 
 class WavejitBackend : public Backend {

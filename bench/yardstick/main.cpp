@@ -93,6 +93,32 @@ bool run_one(const Entry& entry, Backend* backend, const Options& o) {
     return error.empty();
 }
 
+// One run of every benchmark; a line each for check_counts.py.
+int count(const Options& o) {
+    bool ok = true;
+    for (const Entry& e : all_benches()) {
+        if (!o.only.empty() && std::find(o.only.begin(), o.only.end(), e.name) == o.only.end())
+            continue;
+        std::string error;
+        std::unique_ptr<WavejitBackend> backend = WavejitBackend::create(o.wavejit, error);
+        if (!backend) fail(error);
+        Bench bench = e.make(Scale::Small);
+        backend->load(bench);
+        backend->to_device(bench);
+        backend->run(bench);
+        error = bench.check(bench);
+        const wj_counters c = backend->counters();
+        std::printf("%s %llu %llu %llu\n", e.name,
+                    static_cast<unsigned long long>(c.wave_instructions),
+                    static_cast<unsigned long long>(c.host_instructions),
+                    static_cast<unsigned long long>(c.host_calls));
+        if (!error.empty()) std::fprintf(stderr, "%s: WRONG %s\n", e.name, error.c_str());
+        ok &= error.empty();
+        backend->unload(bench);
+    }
+    return ok ? 0 : 1;
+}
+
 int run(Options& o) {
     if (o.list) {
         for (const Entry& e : all_benches()) std::puts(e.name);
@@ -156,9 +182,11 @@ int main(int argc, char** argv) {
     app.add_option("--max-seconds", o.max_seconds)->capture_default_str();
     app.add_option("--cpus", o.cpus, "processors that a counted run must have had");
     app.add_option("--label", o.label);
+    app.add_flag("--count", o.wavejit.count,
+                 "small scale, one run: wave instructions, host instructions, calls of C++ code");
     app.add_flag("--list", o.list);
     app.add_flag("--header", o.header);
     app.add_option("names", o.only, "benchmarks; all if none");
     CLI11_PARSE(app, argc, argv);
-    return run(o);
+    return o.wavejit.count ? count(o) : run(o);
 }

@@ -97,7 +97,7 @@ typedef struct wj_context_options {
     uint32_t compute_units;      /* that kernels are told about; 0 = 8 */
     uint64_t slice_instructions; /* of a wave between scheduler visits; 0 = 2^20 */
     int use_environment; /* non-zero: WAVEJIT_TARGET, _ENGINE, _THREADS, _MEMORY, _CUS, _CACHE,
-                            _CACHE_DIR, _CACHE_MIB override */
+                            _CACHE_DIR, _CACHE_MIB, _HOT override */
     int allow_unallocated_registers; /* non-zero: registers beyond a kernel's allocation are not
                                         reported */
     int cache_translations;      /* non-zero: translated code is kept on disk for later processes */
@@ -106,6 +106,9 @@ typedef struct wj_context_options {
     int exclusive_memory; /* non-zero: while a dispatch runs, nothing but this context touches the
                              memory that its kernels update by atomics. With threads = 1 those are
                              then plain host instructions, several times faster. */
+    int count_host_instructions; /* non-zero: translated code counts what it executes, for
+                                    wj_counters and wj_context_get_hot_blocks; several times slower
+                                  */
 } wj_context_options;
 
 typedef struct wj_context_info {
@@ -136,8 +139,17 @@ typedef struct wj_counters {
     uint64_t blocks_translated, instructions_translated, host_code_bytes, translation_ns;
     uint64_t interpreter_fallbacks;
     uint64_t blocks_loaded, blocks_stored; /* from and to the on-disk cache */
+    /* with count_host_instructions: of translated code, and its calls of the interpreter and of
+     * memory operations lane by lane, which are not in host_instructions */
+    uint64_t host_instructions, host_calls;
 } wj_counters;
 WJ_API wj_status wj_context_get_counters(wj_context* context, wj_counters* counters);
+
+/* With count_host_instructions: the `most` blocks with the most executed host instructions, guest
+ * and host code side by side, as text that is cut to `size` bytes with the final 0 (text may be
+ * NULL when size is 0); *needed (may be NULL) gets the size of all of it. */
+WJ_API wj_status wj_context_get_hot_blocks(wj_context* context, size_t most, char* text,
+                                           size_t size, size_t* needed);
 
 /* ---- memory -------------------------------------------------------------------------------------
  */

@@ -51,6 +51,33 @@ TEST_P(EngineTest, LoopResult) {
     EXPECT_EQ(rig.source->asked, asked) << "nothing is translated twice";
 }
 
+// Every iteration costs the same number of host instructions, whatever is counted besides.
+TEST_P(EngineTest, CountsHostInstructions) {
+    Rig rig(GetParam(), {.count = true});
+    rig.source->blocks[0x1000] = loop_block(0x1000, 0x3000);
+    rig.source->blocks[0x3000] = end_block(0x3000);
+    auto counted = [&](uint32_t iterations, uint64_t exec) {
+        const uint64_t before = rig.engine->counters().host_instructions;
+        State s;
+        s.wave.set_s64(machine::exec_lo, exec);
+        s.wave.sgpr[0] = iterations;
+        EXPECT_EQ(rig.engine->run(s.wave), machine::ExitKind::EndProgram);
+        EXPECT_EQ(s.wave.sgpr[1], (iterations - 1) * iterations / 2);
+        EXPECT_EQ(s.wave.row(3)[63], (iterations - 1) * iterations / 2);
+        return rig.engine->counters().host_instructions - before;
+    };
+    for (const uint64_t exec : {~0ull, 5ull}) {
+        counted(2, exec);  // links the blocks
+        const uint64_t two = counted(2, exec), three = counted(3, exec);
+        EXPECT_GT(three, two);
+        EXPECT_EQ(counted(1002, exec), two + 1000 * (three - two));
+    }
+    const std::string listing = rig.engine->hot_blocks(2);
+    EXPECT_NE(listing.find("host instructions in"), std::string::npos) << listing;
+    EXPECT_NE(listing.find("vpaddd"), std::string::npos) << listing;
+    EXPECT_EQ(rig.engine->counters().host_calls, 0u);
+}
+
 TEST_P(EngineTest, BudgetYieldsAndResumes) {
     Rig rig(GetParam());
     rig.source->blocks[0x1000] = loop_block(0x1000, 0x3000);

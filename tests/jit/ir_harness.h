@@ -193,10 +193,10 @@ inline testing::AssertionResult same(const State& got, const State& want) {
 
 // One engine per instruction set over a fresh source.
 struct Rig {
-    explicit Rig(x64::Isa isa) : isa(isa) {
+    explicit Rig(x64::Isa isa, const x64::TranslatorOptions& options = {}) : isa(isa) {
         auto owned = std::make_unique<MapSource>();
         source = owned.get();
-        auto made = x64::make_engine(std::move(owned), isa);
+        auto made = x64::make_engine(std::move(owned), isa, options);
         if (made) engine = std::move(*made);
     }
     x64::Isa isa;

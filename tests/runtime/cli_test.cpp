@@ -73,6 +73,14 @@ TEST_F(Cli, LaunchPrintsDumpsAndCompares) {
            {"differs from", "first at offset"});
 }
 
+TEST_F(Cli, HotBlocksShowGuestAndHostCode) {
+    expect(run("launch " + kernels("ids.gfx90a.hsaco") +
+                   " --kernel saxpy --grid 64 --arg f32:0.5 --arg buf:64 --arg buf:64 --arg u32:16 "
+                   "--hot 1",
+               on90a + " WAVEJIT_ENGINE=avx2"),
+           0, {"host instructions in", "saxpy+0x", "s_endpgm", "vmovups"});
+}
+
 TEST_F(Cli, WrongArguments) {
     std::string base = "launch " + kernels("ids.gfx90a.hsaco") + " --kernel saxpy ";
     expect(run(base + "--arg f32:1", on90a), 1, {"takes 4 arguments, 1 given"});

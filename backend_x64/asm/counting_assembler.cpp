@@ -1,0 +1,71 @@
+#include "backend_x64/asm/counting_assembler.h"
+
+#include "backend_x64/frame.h"
+#include "backend_x64/hot_blocks.h"
+
+namespace wj::x64 {
+
+namespace x86 = asmjit::x86;
+
+void CountingAssembler::count(HostCounters* counters, std::vector<CountedRun>* runs) {
+    counters_ = counters;
+    runs_ = runs;
+    entered_ = true;
+}
+
+void CountingAssembler::end_count() {
+    if (counters_ && !runs_->empty() && !entered_)
+        runs_->back().end = static_cast<uint32_t>(offset());
+    counters_ = nullptr;
+}
+
+asmjit::Error CountingAssembler::bind(const asmjit::Label& label) {
+    if (counters_ && !entered_ && !runs_->empty())
+        runs_->back().end = static_cast<uint32_t>(offset());
+    entered_ = true;
+    return x86::Assembler::bind(label);
+}
+
+// The probe keeps flags and registers. What was said about the next instruction stays so.
+void CountingAssembler::begin_run() {
+    HostCounters* const counters = counters_;
+    counters_ = nullptr;
+    const asmjit::InstOptions options = instOptions();
+    const asmjit::RegOnly extra = extraReg();
+    resetInstOptions();
+    resetExtraReg();
+    uint64_t* const counter = counters->next();
+    pushfq();
+    push(x86::rax);
+    mov(x86::rax, reinterpret_cast<uint64_t>(counter));
+    lock().inc(x86::qword_ptr(x86::rax));
+    pop(x86::rax);
+    popfq();
+    setInstOptions(options);
+    setExtraReg(extra);
+    const auto at = static_cast<uint32_t>(offset());
+    runs_->push_back({.begin = at, .end = at, .counter = counter});
+    entered_ = false;
+    counters_ = counters;
+}
+
+asmjit::Error CountingAssembler::_emit(asmjit::InstId id, const asmjit::Operand_& o0,
+                                       const asmjit::Operand_& o1, const asmjit::Operand_& o2,
+                                       const asmjit::Operand_* more) {
+    if (!counters_) return x86::Assembler::_emit(id, o0, o1, o2, more);
+    if (entered_) begin_run();
+    CountedRun& run = runs_->back();
+    ++run.instructions;
+    if (id == x86::Inst::kIdCall && o0.isMem()) {
+        const int64_t stub = o0.as<x86::Mem>().offset();
+        run.call = stub != offsetof(Frame, link_stub) && stub != offsetof(Frame, budget_stub);
+    }
+    const asmjit::Error error = x86::Assembler::_emit(id, o0, o1, o2, more);
+    if (x86::InstDB::infoById(id).controlFlow() != asmjit::InstControlFlow::kRegular) {
+        run.end = static_cast<uint32_t>(offset());
+        entered_ = true;
+    }
+    return error;
+}
+
+}  // namespace wj::x64

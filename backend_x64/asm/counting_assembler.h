@@ -1,0 +1,32 @@
+// An assembler that can put a counter in front of every run of instructions that are executed
+// together: between two places where control enters or leaves.
+#pragma once
+
+#include <asmjit/x86.h>
+
+#include <vector>
+
+#include "backend_x64/compiled_block.h"
+
+namespace wj::x64 {
+
+class CountingAssembler final : public asmjit::x86::Assembler {
+public:
+    // From the next instruction on; null: without counters.
+    void count(HostCounters* counters, std::vector<CountedRun>* runs);
+    // The last run ends here.
+    void end_count();
+
+    asmjit::Error bind(const asmjit::Label& label) override;
+    asmjit::Error _emit(asmjit::InstId id, const asmjit::Operand_& o0, const asmjit::Operand_& o1,
+                        const asmjit::Operand_& o2, const asmjit::Operand_* more) override;
+
+private:
+    void begin_run();
+
+    HostCounters* counters_ = nullptr;
+    std::vector<CountedRun>* runs_ = nullptr;
+    bool entered_ = false;  // control may come from elsewhere to here, or may not come
+};
+
+}  // namespace wj::x64
