@@ -1,0 +1,90 @@
+// Guest blocks whose host code is compared with reviewed texts (check_golden.py). One kernel per kind of block; the code that
+// gives the block its registers stands in the block.
+.macro kernel name
+  .text
+  .globl \name
+  .p2align 8
+  .type \name,@function
+.endm
+.macro descriptor name, vgprs=16, lds=0
+  .size \name, .-\name
+  .rodata
+  .p2align 6
+  .amdhsa_kernel \name
+    .amdhsa_group_segment_fixed_size \lds
+    .amdhsa_user_sgpr_kernarg_segment_ptr 1
+    .amdhsa_next_free_vgpr \vgprs
+    .amdhsa_next_free_sgpr 32
+    .amdhsa_accum_offset \vgprs
+    .amdhsa_float_denorm_mode_32 3
+  .end_amdhsa_kernel
+.endm
+// What blocks make is stored, else it would be dead.
+.macro keep reg
+  global_store_dword v15, \reg, s[20:21]
+  s_endpgm
+.endm
+
+kernel alu
+alu:  // straight vector and scalar arithmetic
+  s_add_u32 s4, s4, s5
+  s_addc_u32 s6, s6, s7
+  v_mul_f32 v2, v0, v1
+  v_fma_f32 v3, v2, s4, v1
+  v_add_u32 v4, s6, v3
+  v_lshlrev_b32 v4, 3, v4
+  v_cmp_lt_f32 vcc, v3, v2
+  v_cndmask_b32 v5, v4, v2, vcc
+  keep v5
+descriptor alu
+
+kernel lds
+lds:  // LDS: a dword, a pair, a store behind them
+  v_lshlrev_b32 v1, 2, v0
+  ds_read_b32 v2, v1
+  ds_read2_b32 v[4:5], v1 offset0:16 offset1:17
+  s_waitcnt lgkmcnt(0)
+  v_add_f32 v2, v2, v4
+  v_add_f32 v2, v2, v5
+  ds_write_b32 v1, v2 offset:512
+  s_endpgm
+descriptor lds, 16, 4096
+
+kernel global
+global:  // kernel argument, load and store of consecutive dwords
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_lshlrev_b32 v1, 2, v0
+  s_waitcnt lgkmcnt(0)
+  global_load_dword v2, v1, s[4:5]
+  s_waitcnt vmcnt(0)
+  v_add_f32 v2, 1.0, v2
+  global_store_dword v1, v2, s[4:5]
+  s_endpgm
+descriptor global
+
+kernel divergent
+divergent:  // lanes leave the loop one by one
+  s_mov_b64 s[6:7], 0
+divergent_loop:
+  v_fma_f32 v1, v1, v1, v2
+  v_add_u32 v3, -1, v3
+  v_cmp_eq_u32 vcc, 0, v3
+  s_or_b64 s[6:7], vcc, s[6:7]
+  s_andn2_b64 exec, exec, s[6:7]
+  s_cbranch_execnz divergent_loop
+  s_mov_b64 exec, -1
+  keep v1
+descriptor divergent
+
+kernel uniform
+uniform:  // a counted loop
+  s_movk_i32 s4, 100
+uniform_loop:
+  v_fma_f32 v1, v1, v2, v3
+  v_fma_f32 v4, v4, v2, s5
+  s_add_u32 s4, s4, -1
+  s_cmp_lg_u32 s4, 0
+  s_cbranch_scc1 uniform_loop
+  v_add_f32 v1, v1, v4
+  keep v1
+descriptor uniform
