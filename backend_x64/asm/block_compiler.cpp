@@ -350,6 +350,16 @@ void BlockCompiler::region_body() {
     }
 }
 
+void BlockCompiler::emit_colds() {
+    for (size_t i = 0; i < colds_.size(); ++i) {
+        if (colds_[i].only_if_used && !code_.labelEntry(colds_[i].label)->links()) continue;
+        a_.bind(colds_[i].label);
+        mark_guest(colds_[i].guest);
+        const auto emit = std::move(colds_[i].emit);  // it may add others
+        emit();
+    }
+}
+
 bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& options,
                             CompiledBlock& out) {
     block_ = &block;
@@ -406,12 +416,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         position_ = schedule_.terminator_position();
         terminator();
     }
-    for (size_t i = 0; i < colds_.size(); ++i) {
-        a_.bind(colds_[i].label);
-        mark_guest(colds_[i].guest);
-        const auto emit = std::move(colds_[i].emit);  // it may add others
-        emit();
-    }
+    emit_colds();
     a_.end_count();
     out.code_size = static_cast<uint32_t>(a_.offset());
     a_.align(asmjit::AlignMode::kZero, pool_vectors_.empty() ? 16 : 32);
@@ -424,7 +429,8 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     out.code = code_.textSection()->buffer().data();
     out.size = static_cast<uint32_t>(size);
     code_.detach(&a_);
-    const bool ok = !failed_ && extra_slots_ <= slot_count && !errors_.seen;
+    const bool ok =
+        !failed_ && !code_.hasUnresolvedLinks() && extra_slots_ <= slot_count && !errors_.seen;
     if (!ok && loop) {  // too many values for the registers that the loop leaves
         loops_ = false;
         const bool plain = compile(block, options, out);

@@ -86,11 +86,17 @@ private:
         Label label;
         uint32_t guest;
         std::function<void()> emit;
+        bool only_if_used = false;  // left out when no code in front of it jumps there
     };
     template <class F>
     void cold(Label label, F f) {
         colds_.push_back({label, guest_, std::move(f)});
     }
+    template <class F>
+    void cold_if_used(Label label, F f) {
+        colds_.push_back({label, guest_, std::move(f), true});
+    }
+    void emit_colds();
 
     // ---- lane_registers.cpp ----
     Vec vec(int i) const {
@@ -266,6 +272,7 @@ private:
     void find_first_lane(const LaneAccess& m);
     void lead(const LaneAccess& m, const Vec& to, const Vec& from);
     void add_base(LaneAccess& m);
+    bool may_be_same(const LaneAccess& m) const;
     bool may_be_strided(const LaneAccess& m) const;
     static bool may_be_sliding(const LaneAccess& m);
     void offsets_base(const LaneAccess& m);
@@ -293,6 +300,7 @@ private:
     // ---- lane_gather.cpp ----
     void memory_gather(const LaneAccess& m);
     void load_same(const LaneAccess& m);
+    void store_index(const LaneAccess& m, Pattern pattern);
     void copy_pattern(LaneAccess m, Pattern pattern);
     void load_strided(const LaneAccess& m);
     void store_strided(const LaneAccess& m);

@@ -64,7 +64,8 @@ struct BlockCompiler::LaneAccess {
     Vec t, t2, z[4];     // temporaries; z[]: elements in the order of memory
     Vec first;           // AVX2 and not full: number of the first active lane, in every lane
     Gp address = asmjit::x86::rcx;  // see Pattern, without the immediate
-    Gp pattern;                     // AddressFacts::pattern, when the address is shared
+    bool shared() const { return address != asmjit::x86::rcx; }
+    Gp pattern;  // AddressFacts::pattern, when the address is shared
     KReg tk;
     Label slow, gather, done;
     // gathers64(): the addresses have no pattern; they are not looked at. And the number of the

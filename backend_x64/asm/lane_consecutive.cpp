@@ -204,11 +204,11 @@ void BlockCompiler::interleave3(const LaneAccess& m) {
     }
 }
 
-// A 64-byte constant, once per block.
+// A constant as wide as a register, once per block.
 Mem BlockCompiler::pool_table(const void* bytes) {
-    const std::string key(static_cast<const char*>(bytes), 64);
+    const std::string key(static_cast<const char*>(bytes), width());
     auto [it, added] = tables_.try_emplace(key, 0);
-    if (added) it->second = pool_bytes(bytes, 64, 8);
+    if (added) it->second = pool_bytes(bytes, width(), 8);
     return x86::ptr(pool_label_, static_cast<int32_t>(it->second));
 }
 

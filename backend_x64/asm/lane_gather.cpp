@@ -11,11 +11,26 @@ using machine::Wave;
 namespace x86 = asmjit::x86;
 
 void BlockCompiler::memory_gather(const LaneAccess& m) {
-    if (!m.pattern.isValid()) {
-        find_uneven(m, m.imm, m.slow, [&](Pattern pattern) {
+    // Stores differ in their offsets only: code that copies lanes is large.
+    const Label copy = a_.newLabel();
+    auto take = [&](Pattern pattern) {
+        if (m.store && !(pattern == strided && avx512_)) {
+            store_index(m, pattern);
+            if (pattern != offsets) {
+                a_.jmp(copy);
+                return;
+            }
+            a_.bind(copy);
+            LaneAccess lanes = m;
+            add_base(lanes);
+            copy_lanes(lanes, m.t);
+        } else {
             copy_pattern(m, pattern);
-            a_.jmp(m.done);
-        });
+        }
+        a_.jmp(m.done);
+    };
+    if (!m.pattern.isValid()) {
+        find_uneven(m, m.imm, m.slow, take);
         if (gathers64(m)) {
             a_.bind(m.gather_any);
             if (m.site >= 0) a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);
@@ -30,32 +45,38 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         const Label other = a_.newLabel();
         a_.cmp(m.pattern, pattern);
         a_.jne(other);
-        copy_pattern(m, pattern);
-        a_.jmp(m.done);
+        take(pattern);
         a_.bind(other);
     };
-    test(same);
+    if (may_be_same(m)) test(same);
     if (may_be_strided(m)) test(strided);
     if (may_be_sliding(m)) test(sliding);
     if (gathers64(m)) {
         gather64(m);
+        a_.jmp(m.done);
     } else {
         a_.cmp(m.pattern, offsets);
         a_.jne(m.slow);
-        copy_pattern(m, offsets);
+        take(offsets);
     }
-    a_.jmp(m.done);
+}
+
+// Into m.t: what is added to m.address to find each lane's element.
+void BlockCompiler::store_index(const LaneAccess& m, Pattern pattern) {
+    if (pattern != offsets) {
+        movu(m.t, index_table({0}, 16, pattern == strided ? stride_bytes : 0));
+        return;
+    }
+    const Vec index = offsets_index(m);
+    if (index != m.t) movu(m.t, index);
 }
 
 void BlockCompiler::copy_pattern(LaneAccess m, Pattern pattern) {
     add_base(m);
     if (pattern == offsets) {
         copy_lanes(m, offsets_index(m));
-    } else if (m.store && pattern == strided && avx512_) {
-        store_strided(m);
     } else if (m.store) {
-        movu(m.t, index_table({0}, 16, pattern == strided ? stride_bytes : 0));
-        copy_lanes(m, m.t);
+        store_strided(m);
     } else if (pattern == same) {
         LaneAccess whole = m;
         translate_whole(whole, m.bytes);

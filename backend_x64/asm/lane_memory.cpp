@@ -231,11 +231,7 @@ void BlockCompiler::call_memory_op(const MemoryOp& op) {
     const uint32_t at = pool_bytes(&op, sizeof op, 8);
     relocate(at + offsetof(MemoryOp, pc), Relocation::Kind::Code, op.pc);
     a_.lea(x86::rax, x86::ptr(pool_label_, static_cast<int32_t>(at)));
-    // The registers of shared addresses; an even number keeps the stack aligned.
-    static const Gp kept[] = {x86::rsi, x86::rdi, x86::r8, x86::r9, x86::r10, x86::r11};
-    for (const Gp& r : kept) a_.push(r);
     a_.call(frame_field(offsetof(Frame, memory_stub), 8));
-    for (size_t r = std::size(kept); r-- > 0;) a_.pop(kept[r]);
 }
 
 }  // namespace wj::x64

@@ -127,7 +127,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         });
         if (gathers64(m)) a_.jmp(unknown);
     });
-    cold(unknown, [this, f, found] {
+    cold_if_used(unknown, [this, f, found] {
         a_.mov(f.pattern, arbitrary);
         a_.jmp(found);
     });
@@ -220,7 +220,7 @@ void BlockCompiler::find_uneven(const LaneAccess& m, int64_t max_imm, Label unkn
         found(pattern);
         a_.bind(other);
     };
-    steps(0, same);
+    if (may_be_same(m) || m.shared()) steps(0, same);  // loads may share the address
     if (may_be_strided(m)) steps(stride_bytes, strided);
     if (may_be_sliding(m)) steps(4, sliding);
     if (m.space == lds_space) {
@@ -254,6 +254,11 @@ void BlockCompiler::add_base(LaneAccess& m) {
     }
 }
 
+// Scatters need no relation between the lanes.
+bool BlockCompiler::may_be_same(const LaneAccess& m) const {
+    return !(m.store && gathers64(m));
+}
+
 // What lies between the elements is read, too; no page is touched that holds none of them. All
 // lanes are on: with a mask that is known at run time only.
 bool BlockCompiler::may_be_strided(const LaneAccess& m) const {
@@ -276,10 +281,7 @@ void BlockCompiler::offsets_base(const LaneAccess& m) {
 // The lanes' signed 32-bit offsets from the base, in the register that is returned.
 Vec BlockCompiler::offsets_index(const LaneAccess& m) {
     if (m.space == lds_space) return m.lo;
-    a_.mov(x86::eax, sign_bit);
-    a_.vmovd(m.t.xmm(), x86::eax);
-    a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
-    a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.t, m.t, m.lo);
+    a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.t, m.lo, c32(sign_bit));
     return m.t;
 }
 
@@ -314,7 +316,7 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
     memory_consecutive(whole);
     cold(m.gather, [this, m] { memory_gather(m); });
     if (gathers64(m)) return;  // it takes any addresses
-    cold(m.slow, [this, m] {
+    cold_if_used(m.slow, [this, m] {
         if (m.space == flat_space) {
             const Label mixed = a_.newLabel();
             memory_aperture(m, mixed);

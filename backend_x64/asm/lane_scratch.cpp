@@ -57,7 +57,7 @@ void BlockCompiler::memory_scratch_row(const LaneAccess& m, Value uniform) {
         a_.add(x86::rax, static_cast<int32_t>(m.imm));
         scratch_uniform(m, m.slow);
     }
-    cold(m.slow, [this, m] {
+    cold_if_used(m.slow, [this, m] {
         memory_slow(m);
         a_.jmp(m.done);
     });

@@ -125,7 +125,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     }
     static_assert(sizeof(JumpEntry) == 32);
 
-    // rax = MemoryOp; keeps every vector and mask register
+    // rax = MemoryOp; keeps every vector and mask register, and the general ones of shared
+    // addresses
     begin(memory);
     {
         const Label fault = a.newLabel();
@@ -148,7 +149,9 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
                     a.kmovw(x86::k(r), m);
             }
         };
+        const Gp kept[] = {x86::rsi, x86::rdi, x86::r8, x86::r9, x86::r10, x86::r11};
         vectors(true);
+        for (const Gp& r : kept) a.push(r);
         a.sub(x86::rsp, 8);
         a.mov(x86::rdi, reg::wave);
         a.mov(x86::rsi, reg::frame);
@@ -159,6 +162,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.vzeroupper();
         a.call(x86::rax);
         a.add(x86::rsp, 8);
+        for (size_t r = std::size(kept); r-- > 0;) a.pop(kept[r]);
         a.test(x86::al, x86::al);
         a.jz(fault);
         vectors(false);
