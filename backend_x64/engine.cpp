@@ -60,6 +60,14 @@ public:
     }
     Wave& run_all(Wave& first, machine::WaveSource& source) override;
 
+    uint32_t vector_bytes() const override { return isa_ == Isa::Avx512 ? 64 : 32; }
+    machine::LiveRegisters live_at(const machine::ExecContext& ctx, uint64_t pc) override try {
+        const std::lock_guard lock(mutex_);
+        return source_->live_at(ctx, pc);
+    } catch (const std::bad_alloc&) {
+        return machine::LiveRegisters::all();
+    }
+
     void invalidate(uint64_t begin, uint64_t end) override {
         const std::lock_guard lock(mutex_);
         renew_stamp();
@@ -93,6 +101,7 @@ private:
     void enter(ThreadState& thread);
     Found make_room(ThreadState& thread, Wave& wave, uint64_t flushes);
     const KnownEntry* entry_at(ThreadState& thread, const Wave& wave) const;
+    bool starts_at(const KnownEntry& entry, const Wave& wave) const;
     Found find_entry(ThreadState& thread, Wave& wave);  // takes the lock
     // With the lock held.
     Found block_at(CodeSpace& space, Wave& wave, uint64_t pc, bool full);
@@ -309,6 +318,12 @@ const KnownEntry* Translator::entry_at(ThreadState& thread, const Wave& wave) co
                : nullptr;
 }
 
+// The same for a wave with the context and the register counts of one that started there.
+bool Translator::starts_at(const KnownEntry& e, const Wave& wave) const {
+    return e.pc == wave.pc && e.stamp == stamp_.load(std::memory_order_acquire) &&
+           e.full == (wave.exec() == ~0ull) && e.key.mode == wave.mode;
+}
+
 Translator::Found Translator::find_entry(ThreadState& thread, Wave& wave) {
     const bool full = wave.exec() == ~0ull;
     const std::lock_guard lock(mutex_);
@@ -445,6 +460,7 @@ Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource
             const auto reason = static_cast<uint32_t>(
                 machine::run_guarded(*thread.wave, this, &host_pc, [&](Wave& first) {
                     Wave* wave = &first;
+                    const KnownEntry* start = known;
                     for (;;) {
                         const uint32_t left = stubs_.enter(wave, &frame, entry);
                         if (left != static_cast<uint32_t>(ExitKind::EndProgram) &&
@@ -452,12 +468,14 @@ Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource
                             return static_cast<ExitKind>(left);
                         Wave* const next = source.next(*wave);
                         if (!next) return static_cast<ExitKind>(left);
+                        if (next != wave) machine::current_guard()->wave = next;
                         thread.wave = wave = next;
-                        wave->exit = {};
-                        const KnownEntry* start = entry_at(thread, *wave);
-                        if (!start || start->space != &space)
-                            return static_cast<ExitKind>(Leave::Lookup);
-                        machine::current_guard()->wave = wave;
+                        if (!starts_at(*start, *wave)) {
+                            const KnownEntry* other = entry_at(thread, *wave);
+                            if (!other || other->space != &space)
+                                return static_cast<ExitKind>(Leave::Lookup);
+                            start = other;
+                        }
                         entry = start->host;
                     }
                 }));

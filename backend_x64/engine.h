@@ -27,6 +27,10 @@ public:
     // Called under the engine's translation lock. What the block refers to must live as long as the
     // source, or until reset().
     virtual ir::Block block(const BlockRequest& request) = 0;
+    // Under the same lock.
+    virtual machine::LiveRegisters live_at(const machine::ExecContext&, uint64_t /*pc*/) {
+        return machine::LiveRegisters::all();
+    }
     // Guest code has changed somewhere.
     virtual void forget() {}
     // All translated code has been dropped.

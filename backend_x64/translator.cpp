@@ -42,9 +42,17 @@ public:
         options.max_instructions = request.max_instructions;
         options.handler = handler_;
         options.liveness = &liveness_;
-        if (code_.page_count() > most_pages) forget();
-        code_.begin(*wave.ctx);
+        begin(*wave.ctx);
         return lift_for_translation(options, request.pc, fetch_, insts_);
+    }
+
+    machine::LiveRegisters live_at(const machine::ExecContext& ctx, uint64_t pc) override {
+        begin(ctx);
+        const lift::LiveSet& live = liveness_.at(pc);
+        machine::LiveRegisters out;
+        for (uint32_t s = 0; s < out.scalars.size(); ++s) out.scalars[s] = live.scalars[s];
+        out.rows = live.on | live.off;
+        return out;
     }
 
     void forget() override {
@@ -90,6 +98,11 @@ public:
     }
 
 private:
+    void begin(const machine::ExecContext& ctx) {
+        if (code_.page_count() > most_pages) forget();
+        code_.begin(ctx);
+    }
+
     const Target& target_;
     interp::Handler (*handler_)(Opcode);
     lift::InstStore insts_;

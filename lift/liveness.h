@@ -52,6 +52,8 @@ public:
              std::vector<uint64_t>* read = nullptr)
         : target_(target), fetch_(std::move(fetch)), keep_at_end_(keep_at_end), read_(read) {}
 
+    // Live in front of the instruction at pc. Valid until the next call.
+    const LiveSet& at(uint64_t pc);
     // Live when the block that ends so has ended.
     LiveSet after(const ir::Terminator& term);
     void forget() {
@@ -84,7 +86,6 @@ private:
         LiveSet live;
         uint32_t origin;  // index into origins_
     };
-    const LiveSet& at(uint64_t pc);
     const LiveSet& use(const Known& known);
     void scan(uint64_t pc, Node& node, uint32_t& instructions);
     static Exec exec_effect(const Inst& inst);

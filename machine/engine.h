@@ -1,6 +1,7 @@
 // What the runtime asks of an engine: the interpreter and the two translators implement it.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,11 +25,26 @@ struct EngineCounters {
     uint64_t host_instructions = 0, host_calls = 0;
 };
 
+// Registers that code may read before it writes them.
+struct LiveRegisters {
+    static constexpr uint32_t first_agpr = 256;
+    std::bitset<128> scalars;  // by operand encoding
+    std::bitset<512> rows;     // VGPRs, then AccVGPRs
+
+    static LiveRegisters all() {
+        LiveRegisters live;
+        live.scalars.set();
+        live.rows.set();
+        return live;
+    }
+};
+
 // Where an engine gets the waves from that it runs one after the other.
 class WaveSource {
 public:
     // `wave` has ended or stands at a barrier (wave.exit.kind): the wave to run now, which may be
-    // the same object in its next life, or null. Must not throw.
+    // the same object in its next life, or null. Its `exit` is empty; ctx and register counts are
+    // those of the first wave. Must not throw.
     virtual Wave* next(Wave& wave) = 0;
 
 protected:
@@ -62,10 +78,23 @@ public:
     uint32_t run_waves(Wave* waves, uint32_t count) {
         struct Array final : WaveSource {
             explicit Array(const Wave* last) : last(last) {}
-            Wave* next(Wave& wave) override { return &wave == last ? nullptr : &wave + 1; }
+            Wave* next(Wave& wave) override {
+                if (&wave == last) return nullptr;
+                (&wave)[1].exit = {};
+                return &wave + 1;
+            }
             const Wave* last;
         } array(waves + count - 1);
         return count ? static_cast<uint32_t>(&run_all(waves[0], array) - waves) + 1 : 0;
+    }
+
+    // Its code loads registers in vectors of so many bytes, best from stores of this size.
+    virtual uint32_t vector_bytes() const { return 32; }
+
+    // What a wave that starts at pc needs; the other registers may hold anything. Good until
+    // invalidate() of that code.
+    virtual LiveRegisters live_at(const ExecContext&, uint64_t /*pc*/) {
+        return LiveRegisters::all();
     }
 
     // Code in [begin, end) was written, unmapped or replaced: forget what was decoded or

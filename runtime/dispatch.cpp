@@ -6,6 +6,12 @@
 #include "runtime/scheduler.h"
 
 namespace wj::runtime {
+namespace {
+
+// What code reads may have to be found out first: worth it when so many waves start.
+constexpr uint64_t worth_analysis = 256;
+
+}  // namespace
 
 DispatchState::~DispatchState() = default;
 
@@ -64,6 +70,20 @@ bool DispatchState::started(const Status& status) {
     record.memory = status.message();
     fail(std::move(record));
     return false;
+}
+
+const WaveStart& DispatchState::wave_start(machine::Engine& engine,
+                                           const machine::ExecContext& exec) {
+    if (wave_start_known_.load(std::memory_order_acquire)) return *wave_start_;
+    std::lock_guard lock(mutex_);
+    if (!wave_start_) {
+        const bool analyse = plan.total_groups * plan.max_waves >= worth_analysis;
+        wave_start_.emplace(
+            plan, analyse ? engine.live_at(exec, plan.entry) : machine::LiveRegisters::all(),
+            engine.vector_bytes() == 64);
+        wave_start_known_.store(true, std::memory_order_release);
+    }
+    return *wave_start_;
 }
 
 void DispatchState::suspend(std::unique_ptr<GroupContext> context, bool blocked) {

@@ -7,7 +7,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 
+#include "machine/engine.h"
 #include "runtime/device.h"
 #include "runtime/group_context.h"
 #include "runtime/launch_plan.h"
@@ -57,6 +59,8 @@ public:
         return stopped() || finished_.load(std::memory_order_acquire) == plan.total_groups;
     }
     uint64_t resident();
+    // How its waves start, worked out by the first who asks.
+    const WaveStart& wave_start(machine::Engine& engine, const machine::ExecContext& exec);
 
     const LaunchPlan plan;
     const std::string kernel_name;
@@ -71,6 +75,8 @@ private:
     friend class Scheduler;
     Scheduler& scheduler_;
     std::mutex mutex_;
+    std::optional<WaveStart> wave_start_;
+    std::atomic<bool> wave_start_known_{false};  // not std::call_once: that is a system call
     std::deque<std::unique_ptr<GroupContext>> suspended_;
     uint64_t next_group_ = 0, resident_ = 0;
     bool prefer_new_ = true;

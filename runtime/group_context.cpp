@@ -41,9 +41,9 @@ Status GroupContext::reserve(const LaunchPlan& plan) {
 void GroupContext::make_templates(const LaunchPlan& plan) {
     const size_t wave_registers = size_t{plan.vgpr_rows} * machine::lanes * 4;
     const uint64_t wave_scratch = uint64_t{plan.scratch_lane_bytes} * machine::lanes;
-    const size_t id_bytes = size_t{plan.id_rows} * machine::lanes * 4;
+    id_bytes_ = size_t{plan.id_rows} * machine::lanes * 4;
     templates_.resize(plan.max_waves);
-    ids_.resize(plan.max_waves * id_bytes);
+    ids_.reserve(plan.max_waves * id_bytes_);
     for (uint32_t i = 0; i < group.wave_count; i++) {
         machine::Wave& wave = templates_[i];
         wave.vgpr = reinterpret_cast<uint32_t*>(registers_.data + i * wave_registers);
@@ -53,7 +53,7 @@ void GroupContext::make_templates(const LaunchPlan& plan) {
         wave.scratch =
             reinterpret_cast<uint8_t*>(wave.scratch_base);  // allocate(): guest = host address
         init_wave(plan, group, i, wave);
-        init_work_item_ids(plan, group, i, reinterpret_cast<uint32_t*>(&ids_[i * id_bytes]));
+        init_work_item_ids(plan, group, i, reinterpret_cast<uint32_t*>(ids_.data + i * id_bytes_));
     }
     plan_ = plan.id;
     size_ = group.size;
@@ -69,28 +69,29 @@ Status GroupContext::locate(const LaunchPlan& plan, uint64_t linear_id) {
         size_[2] != group.size[2])
         make_templates(plan);
     group.waves = waves.data();
-    hw_id_ = group_hw_id(plan, group);
+    place_ = GroupPlace::of(plan, linear_id);
     return Status::ok();
 }
 
-Status GroupContext::start(const LaunchPlan& plan, uint64_t linear_id) {
+void GroupContext::advance(const LaunchPlan& plan) {
+    place_.advance(plan);
+    if (!advance_group(plan, group)) make_templates(plan);
+}
+
+Status GroupContext::start(const LaunchPlan& plan, const WaveStart& how, uint64_t linear_id) {
     if (Status status = locate(plan, linear_id); !status) return status;
     ended = waiting = stuck_visits = 0;
     if (plan.lds_bytes) std::memset(lds_.data, 0, plan.lds_bytes);
     for (uint32_t i = 0; i < group.wave_count; i++)
-        start_wave(plan, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
+        start_wave(plan, how, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
     std::fill_n(states.data(), group.wave_count, WaveState::Runnable);
     return Status::ok();
 }
 
-void GroupContext::start_wave(const LaunchPlan& plan, uint32_t index, machine::Wave& wave,
-                              uint8_t* rows) {
-    std::memcpy(static_cast<void*>(&wave), &templates_[index], wave_bytes_);
-    place_wave(plan, group, hw_id_, wave);
-    // Hardware leaves the other VGPRs as they are; zeros make runs repeatable.
-    const size_t id_bytes = size_t{plan.id_rows} * machine::lanes * 4;
-    std::memcpy(rows, &ids_[index * id_bytes], id_bytes);
-    std::memset(rows + id_bytes, 0, size_t{plan.vgpr_rows} * machine::lanes * 4 - id_bytes);
+void GroupContext::start_wave(const LaunchPlan& plan, const WaveStart& how, uint32_t index,
+                              machine::Wave& wave, uint8_t* rows) {
+    how.write(templates_[index], ids_.data + index * id_bytes_, wave, rows);
+    place_wave(plan, group, place_.hw_id(), wave);
 }
 
 void GroupContext::set_rows(const LaunchPlan& plan, machine::Wave& wave, uint8_t* rows) {
@@ -98,17 +99,18 @@ void GroupContext::set_rows(const LaunchPlan& plan, machine::Wave& wave, uint8_t
     if (wave.agpr) wave.agpr = wave.vgpr + size_t{plan.agpr_row} * machine::lanes;
 }
 
-machine::Wave& GroupContext::start_alone(const LaunchPlan& plan, uint32_t index) {
-    start_wave(plan, index, waves[0], registers_.data);
+machine::Wave& GroupContext::start_alone(const LaunchPlan& plan, const WaveStart& how,
+                                         uint32_t index) {
+    start_wave(plan, how, index, waves[0], registers_.data);
     set_rows(plan, waves[0], registers_.data);
     return waves[0];
 }
 
-void GroupContext::spread(const LaunchPlan& plan, uint32_t index) {
+void GroupContext::spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {
     ended = index;
     waiting = stuck_visits = 0;
     for (uint32_t i = index + 1; i < group.wave_count; i++)
-        start_wave(plan, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
+        start_wave(plan, how, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
     auto* rows = reinterpret_cast<uint8_t*>(templates_[index].vgpr);
     if (index) {
         waves[index] = waves[0];

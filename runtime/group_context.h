@@ -10,6 +10,7 @@
 #include "machine/work_group.h"
 #include "memory/address_space.h"
 #include "runtime/launch_plan.h"
+#include "runtime/wave_start.h"
 
 namespace wj::runtime {
 
@@ -23,14 +24,16 @@ public:
     GroupContext& operator=(const GroupContext&) = delete;
 
     // Makes room for the plan's work-groups and starts work-group `linear_id`.
-    Status start(const LaunchPlan& plan, uint64_t linear_id);
+    Status start(const LaunchPlan& plan, const WaveStart& how, uint64_t linear_id);
 
     // The waves of a work-group one after the other, all in the memory of the first: locate() it,
-    // start_alone() each. When one does not run to its end, spread() gives it its own place and
-    // starts those behind it: then the work-group is as if start() had begun it. Not with LDS.
+    // or advance() to it from the one in front of it, start_alone() each. When one does not run to
+    // its end, spread() gives it its own place and starts those behind it: then the work-group is
+    // as if start() had begun it. Not with LDS.
     Status locate(const LaunchPlan& plan, uint64_t linear_id);
-    machine::Wave& start_alone(const LaunchPlan& plan, uint32_t index);
-    void spread(const LaunchPlan& plan, uint32_t index);
+    void advance(const LaunchPlan& plan);
+    machine::Wave& start_alone(const LaunchPlan& plan, const WaveStart& how, uint32_t index);
+    void spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index);
 
     machine::WorkGroup group;
     std::vector<machine::Wave> waves;
@@ -48,18 +51,18 @@ private:
     };
     Status reserve(const LaunchPlan& plan);
     void make_templates(const LaunchPlan& plan);
-    void start_wave(const LaunchPlan& plan, uint32_t index, machine::Wave& wave, uint8_t* rows);
+    void start_wave(const LaunchPlan& plan, const WaveStart& how, uint32_t index,
+                    machine::Wave& wave, uint8_t* rows);
     static void set_rows(const LaunchPlan& plan, machine::Wave& wave, uint8_t* rows);
 
     memory::AddressSpace& memory_;
     AlignedBuffer registers_, lds_;
     // Waves and work-item ids as work-groups of size size_ of plan plan_ start with.
     std::vector<machine::Wave> templates_;
-    std::vector<uint8_t> ids_;
-    // A variable: g++ copies a constant 704 bytes with rep movsq, at a third of memcpy's speed.
-    size_t wave_bytes_ = sizeof(machine::Wave);
+    AlignedBuffer ids_;
+    size_t id_bytes_ = 0;  // of a wave
     uint64_t plan_ = 0;
-    uint32_t hw_id_ = 0;
+    GroupPlace place_;
     std::array<uint32_t, 3> size_{};
     uint64_t scratch_ = 0, scratch_size_ = 0;  // guest memory: buffer instructions address it
 };

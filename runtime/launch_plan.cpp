@@ -182,11 +182,18 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     return plan;
 }
 
+// Work-items of work-group `id` in one dimension.
+static uint32_t size_in(const LaunchPlan& plan, int dimension, uint32_t id) {
+    const uint32_t full = plan.request.work_group[dimension];
+    return static_cast<uint32_t>(
+        std::min<uint64_t>(full, plan.request.grid[dimension] - uint64_t{id} * full));
+}
+
 void locate_group(const LaunchPlan& plan, uint64_t linear_id, machine::WorkGroup& group) {
     uint64_t rest = linear_id;
     uint32_t items = 1;
     for (int i = 0; i < 3; i++) {
-        const uint32_t count = plan.group_count[i], full = plan.request.work_group[i];
+        const uint32_t count = plan.group_count[i];
         if (count == 1) {
             group.id[i] = 0;
         } else if (rest < count) {
@@ -196,12 +203,28 @@ void locate_group(const LaunchPlan& plan, uint64_t linear_id, machine::WorkGroup
             group.id[i] = static_cast<uint32_t>(rest % count);
             rest /= count;
         }
-        group.size[i] = static_cast<uint32_t>(
-            std::min<uint64_t>(full, plan.request.grid[i] - uint64_t{group.id[i]} * full));
+        group.size[i] = size_in(plan, i, group.id[i]);
         items *= group.size[i];
     }
     group.linear_id = linear_id;
     group.wave_count = (items + plan.target->traits.wave_size - 1) / plan.target->traits.wave_size;
+}
+
+bool advance_group(const LaunchPlan& plan, machine::WorkGroup& group) {
+    group.linear_id++;
+    bool same_size = true;
+    for (int i = 0; i < 3; i++) {
+        const bool carry = ++group.id[i] == plan.group_count[i];
+        if (carry) group.id[i] = 0;
+        const uint32_t size = size_in(plan, i, group.id[i]);
+        same_size &= size == group.size[i];
+        group.size[i] = size;
+        if (!carry) break;
+    }
+    if (same_size) return true;
+    const uint32_t items = group.size[0] * group.size[1] * group.size[2];
+    group.wave_count = (items + plan.target->traits.wave_size - 1) / plan.target->traits.wave_size;
+    return false;
 }
 
 // Lanes hold consecutive work-items, x fastest (SEED-INIT-15); gfx90a+ packs the three ids into v0.

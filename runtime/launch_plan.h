@@ -50,6 +50,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
 // Work-items of work-group `linear_id` (smaller at the end of a grid that does not divide,
 // SEED-DISP-10).
 void locate_group(const LaunchPlan& plan, uint64_t linear_id, machine::WorkGroup& group);
+// The same for the work-group behind `group`; false: it has another size.
+bool advance_group(const LaunchPlan& plan, machine::WorkGroup& group);
 
 // Initial state of wave `index` of every work-group with `group`'s size, but for what place_wave()
 // puts in: SGPRs, EXEC, MODE (SEED-INIT). Memory pointers (vgpr, lds, scratch) must be set before.
@@ -62,12 +64,20 @@ void init_work_item_ids(const LaunchPlan& plan, const machine::WorkGroup& group,
 
 // What differs between work-groups: the ids, and the place where they run, which is the same for
 // all waves of a group but for what init_wave() has put in.
-// HW_ID: WAVE_ID[3:0] SIMD_ID[5:4] CU_ID[11:8] SE_ID[14:13] TG_ID[19:16]
-inline uint32_t group_hw_id(const LaunchPlan& plan, const machine::WorkGroup& group) {
-    const auto linear = static_cast<uint32_t>(group.linear_id);
-    const uint32_t cu = linear % plan.compute_units, turn = linear / plan.compute_units;
-    return (cu & 15) << 8 | (cu >> 4 & 3) << 13 | (turn & 15) << 16;
-}
+struct GroupPlace {
+    uint32_t compute_unit = 0, turn = 0;
+    static GroupPlace of(const LaunchPlan& plan, uint64_t linear_id) {
+        const auto linear = static_cast<uint32_t>(linear_id);
+        return {linear % plan.compute_units, linear / plan.compute_units};
+    }
+    void advance(const LaunchPlan& plan) {
+        if (++compute_unit == plan.compute_units) compute_unit = 0, turn++;
+    }
+    // HW_ID: WAVE_ID[3:0] SIMD_ID[5:4] CU_ID[11:8] SE_ID[14:13] TG_ID[19:16]
+    uint32_t hw_id() const {
+        return (compute_unit & 15) << 8 | (compute_unit >> 4 & 3) << 13 | (turn & 15) << 16;
+    }
+};
 inline void place_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t hw_id,
                        machine::Wave& wave) {
     for (int i = 0; i < 3; i++)

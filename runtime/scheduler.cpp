@@ -280,11 +280,12 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
             visit.finished++;
         keep(std::move(group));
     };
+    const WaveStart& how = dispatch.wave_start(engine_, slot.context);
     if (claim.resumed) run(std::move(claim.resumed));
     for (uint64_t index = claim.begin; index < claim.end && !visit.stopped; index++) {
         auto group = slot.spare ? std::move(slot.spare) : pool_.take();
         if (dispatch.streams.load(std::memory_order_relaxed)) {
-            WaveStream stream(dispatch, *group, slot.context, index, claim.end,
+            WaveStream stream(dispatch, how, *group, slot.context, index, claim.end,
                               static_cast<int64_t>(options_.slice_instructions));
             auto first = stream.start();
             if (!dispatch.started(first.status())) {
@@ -304,11 +305,11 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
             if (last.exit.kind == machine::ExitKind::Barrier)
                 dispatch.streams.store(false, std::memory_order_relaxed);
             index = stream.at();
-            group->spread(dispatch.plan, stream.wave());
+            group->spread(dispatch.plan, how, stream.wave());
             run(std::move(group), stream.wave());
             continue;
         }
-        if (!dispatch.started(group->start(dispatch.plan, index)) ||
+        if (!dispatch.started(group->start(dispatch.plan, how, index)) ||
             (limited && check_limits(dispatch, *group))) {
             visit.stopped = true;
             pool_.give(std::move(group));

@@ -3,7 +3,7 @@
 namespace wj::runtime {
 
 machine::Wave* WaveStream::begin_wave() {
-    machine::Wave& wave = context_.start_alone(dispatch_.plan, wave_);
+    machine::Wave& wave = context_.start_alone(dispatch_.plan, how_, wave_);
     wave.ctx = &exec_;
     wave.budget = slice_;
     return &wave;
@@ -20,11 +20,11 @@ machine::Wave* WaveStream::next(machine::Wave& wave) {
     instructions_ += static_cast<uint64_t>(slice_ - wave.budget);
     if (++wave_ == context_.group.wave_count) {
         wave_ = 0;
-        // locate() has what it needs since the first one.
-        if (++at_ == end_ || dispatch_.stopped() || !context_.locate(dispatch_.plan, at_)) {
+        if (++at_ == end_ || dispatch_.stopped()) {
             done_ = true;
             return nullptr;
         }
+        context_.advance(dispatch_.plan);
         waves_ += context_.group.wave_count;
     }
     return begin_wave();

@@ -11,9 +11,10 @@ class WaveStream final : public machine::WaveSource {
 public:
     // The dispatch's work-groups [begin, end), of which `context` holds one at a time. Each wave
     // may execute `slice` instructions.
-    WaveStream(const DispatchState& dispatch, GroupContext& context, machine::ExecContext& exec,
-               uint64_t begin, uint64_t end, int64_t slice)
+    WaveStream(const DispatchState& dispatch, const WaveStart& how, GroupContext& context,
+               machine::ExecContext& exec, uint64_t begin, uint64_t end, int64_t slice)
         : dispatch_(dispatch),
+          how_(how),
           context_(context),
           exec_(exec),
           slice_(slice),
@@ -38,6 +39,7 @@ private:
     machine::Wave* begin_wave();
 
     const DispatchState& dispatch_;
+    const WaveStart& how_;
     GroupContext& context_;
     machine::ExecContext& exec_;
     const int64_t slice_;

@@ -1,5 +1,7 @@
 // Initial state, work-items, LDS, scratch and arguments, seen by kernels (SEED-INIT, SEED-DISP,
 // SEED-META).
+#include <algorithm>
+
 #include "tests/runtime/gpu.h"
 
 namespace wj::test {
@@ -80,6 +82,22 @@ TEST_P(DispatchTest, WorkItemIdsAndPartialGroups) {
     EXPECT_EQ(r.work_groups, 3u * 3 * 3);
     EXPECT_GT(r.wave_instructions, 27u * 10);
     EXPECT_GE(r.end_ns, r.start_ns);
+}
+
+// Registers start as zeros wherever code can tell, also when waves follow each other in the same
+// memory (without a time limit) and only what code reads is initialised (of many waves).
+TEST_P(DispatchTest, WavesSeeNothingOfEarlierOnes) {
+    wj_kernel* k = kernel("asm", "leftovers");
+    ASSERT_TRUE(k);
+    constexpr uint32_t items = 512 * 128;
+    for (uint64_t timeout : {uint64_t{0}, uint64_t{60'000'000'000}}) {
+        const uint64_t out = buffer(items * 4, 0xff);
+        wj_launch_options o = packed(out, ~0u, items, 128);
+        o.timeout_ns = timeout;
+        ASSERT_EQ(run(k, o), WJ_OK) << error();
+        const uint32_t* v = host<uint32_t>(out);
+        EXPECT_EQ(std::count(v, v + items, 0u), items) << timeout;
+    }
 }
 
 TEST_P(DispatchTest, Saxpy) {

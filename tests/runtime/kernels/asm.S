@@ -42,6 +42,33 @@
 
 // s[0:1] = kernarg, s2 = work-group id x, v0 = work-item id x (masked for packed ids).
 
+// void leftovers(u32* out, u32 never): stores the sum of a VGPR, of the upper half of another and of an SGPR
+// that nobody has written to out[work-item], then fills these registers for those who come later.
+BEGIN leftovers
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_load_dword s6, s[0:1], 0x8
+  v_and_b32_e32 v0, 0x3ff, v0
+  s_mul_i32 s8, s2, 128
+  v_add_u32_e32 v1, s8, v0
+  v_lshlrev_b32_e32 v1, 2, v1
+  v_and_b32_e32 v2, 63, v0
+  v_cmp_gt_u32_e32 vcc, 32, v2
+  s_and_saveexec_b64 s[10:11], vcc
+  v_mov_b32_e32 v6, 0
+  s_mov_b64 exec, s[10:11]
+  s_waitcnt lgkmcnt(0)
+.Lleftovers:
+  v_add_u32_e32 v2, v5, v6
+  v_add_u32_e32 v2, s20, v2
+  global_store_dword v1, v2, s[4:5]
+  v_mov_b32_e32 v5, 3
+  v_mov_b32_e32 v6, 5
+  s_mov_b32 s20, 7
+  s_cmp_eq_u32 s2, s6
+  s_cbranch_scc1 .Lleftovers
+END leftovers
+DESCRIPTOR leftovers
+
 // void endless()
 BEGIN endless
 .Lendless:

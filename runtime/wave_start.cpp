@@ -1,0 +1,93 @@
+#include "runtime/wave_start.h"
+
+#include <bit>
+#include <cstddef>
+
+namespace wj::runtime {
+namespace {
+
+using machine::Wave;
+
+constexpr size_t line_bytes = 64, row_lines = machine::lanes * 4 / line_bytes;
+constexpr uint32_t line_sgprs = line_bytes / 4;
+// SGPRs from here on are always copied, with the rest of the state: FLAT_SCRATCH, VCC, M0, EXEC.
+constexpr uint32_t always_from = 96, optional_lines = always_from / line_sgprs;
+constexpr size_t wave_lines = sizeof(Wave) / line_bytes;
+static_assert(offsetof(Wave, sgpr) == 0 && sizeof(Wave) % line_bytes == 0);
+
+using Line [[gnu::vector_size(line_bytes), gnu::may_alias]] = uint64_t;
+
+// Translated code loads what is written here in whole vectors at once: it waits for narrower
+// stores. The empty statements keep the compiler from calling memcpy and memset instead.
+[[gnu::always_inline]] inline void copy_lines(void* to, const void* from, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        static_cast<Line*>(to)[i] = static_cast<const Line*>(from)[i];
+        asm("" ::: "memory");
+    }
+}
+[[gnu::always_inline]] inline void clear_lines(void* to, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        static_cast<Line*>(to)[i] = Line{};
+        asm("" ::: "memory");
+    }
+}
+
+}  // namespace
+
+WaveStart::WaveStart(const LaunchPlan& plan, const machine::LiveRegisters& live, bool wide)
+    : write_(wide ? &write_avx512 : &write_avx2) {
+    if (live.rows.all() && live.scalars.all()) {
+        scalar_lines_ = optional_lines;
+        ids_ = (1u << plan.id_rows) - 1;
+        zeros_[zero_count_++] = {plan.id_rows, plan.vgpr_rows - plan.id_rows};
+        return;
+    }
+    for (uint32_t s = 0; s < always_from; s++)
+        if (live.scalars[s]) scalar_lines_ = s / line_sgprs + 1;
+    for (uint32_t row = 0; row < plan.vgpr_rows; row++) {
+        const bool accumulator = row >= plan.agpr_row;
+        if (!live.rows[accumulator ? machine::LiveRegisters::first_agpr + row - plan.agpr_row
+                                   : row])
+            continue;
+        if (row < plan.id_rows) {
+            ids_ |= 1u << row;
+            continue;
+        }
+        // When the ranges are used up, the last one takes in the gap.
+        const Rows* last = zero_count_ ? &zeros_[zero_count_ - 1] : nullptr;
+        if (last && (last->first + last->count == row || zero_count_ == zeros_.size()))
+            zeros_[zero_count_ - 1].count = row + 1 - last->first;
+        else
+            zeros_[zero_count_++] = {row, 1};
+    }
+}
+
+[[gnu::always_inline]] inline void WaveStart::write_any(const WaveStart& start, const Wave& image,
+                                                        const uint8_t* ids, Wave& wave,
+                                                        uint8_t* rows) {
+    const auto* from = reinterpret_cast<const uint8_t*>(&image);
+    auto* to = reinterpret_cast<uint8_t*>(&wave);
+    copy_lines(to, from, start.scalar_lines_);
+    constexpr size_t tail = optional_lines * line_bytes;
+    copy_lines(to + tail, from + tail, wave_lines - optional_lines);
+    constexpr size_t row_bytes = row_lines * line_bytes;
+    for (uint32_t left = start.ids_; left; left &= left - 1) {
+        const size_t at = static_cast<size_t>(std::countr_zero(left)) * row_bytes;
+        copy_lines(rows + at, ids + at, row_lines);
+    }
+    for (uint32_t i = 0; i < start.zero_count_; i++)
+        clear_lines(rows + start.zeros_[i].first * row_bytes, start.zeros_[i].count * row_lines);
+}
+
+void WaveStart::write_avx2(const WaveStart& start, const Wave& image, const uint8_t* ids,
+                           Wave& wave, uint8_t* rows) {
+    write_any(start, image, ids, wave, rows);
+}
+
+[[gnu::target("avx512f")]] void WaveStart::write_avx512(const WaveStart& start, const Wave& image,
+                                                        const uint8_t* ids, Wave& wave,
+                                                        uint8_t* rows) {
+    write_any(start, image, ids, wave, rows);
+}
+
+}  // namespace wj::runtime

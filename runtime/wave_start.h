@@ -1,0 +1,46 @@
+// What is written when a wave starts: its state, from an image that all waves in its place share,
+// and the vector registers that its code may read before it writes them. The others keep what
+// earlier waves left there: on hardware they hold anything, and here nobody can tell.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "machine/engine.h"
+#include "runtime/launch_plan.h"
+
+namespace wj::runtime {
+
+class WaveStart {
+public:
+    // wide: the engine, and so the host, has AVX-512.
+    WaveStart(const LaunchPlan& plan, const machine::LiveRegisters& live, bool wide);
+
+    // `ids`: the plan's id_rows rows of work-item ids; the other rows start as zeros. All memory is
+    // aligned to 64 bytes.
+    void write(const machine::Wave& image, const uint8_t* ids, machine::Wave& wave,
+               uint8_t* rows) const {
+        write_(*this, image, ids, wave, rows);
+    }
+
+private:
+    struct Rows {
+        uint32_t first, count;
+    };
+    using Write = void (*)(const WaveStart&, const machine::Wave&, const uint8_t*, machine::Wave&,
+                           uint8_t*);
+    static void write_any(const WaveStart& start, const machine::Wave& image, const uint8_t* ids,
+                          machine::Wave& wave, uint8_t* rows);
+    static void write_avx2(const WaveStart& start, const machine::Wave& image, const uint8_t* ids,
+                           machine::Wave& wave, uint8_t* rows);
+    static void write_avx512(const WaveStart& start, const machine::Wave& image, const uint8_t* ids,
+                             machine::Wave& wave, uint8_t* rows);
+
+    const Write write_;
+    uint32_t scalar_lines_ = 0;  // the first cache lines of Wave::sgpr that are copied
+    uint32_t ids_ = 0;           // bit i: row i of the ids
+    uint32_t zero_count_ = 0;
+    std::array<Rows, 8> zeros_;
+};
+
+}  // namespace wj::runtime
