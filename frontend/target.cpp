@@ -47,6 +47,7 @@ constexpr Traits cdna2() {
     Traits t = with_gds(cdna1(), 0, 0);
     t.vgpr_granule = 8;
     t.matrix_sum = MatrixSum::PairsFlushed;
+    t.dot2_flushes_sources = true;
     t.unified_vgprs = true;
     t.packed_workitem_id = true;
     t.aligned_vgpr_tuples = true;
@@ -57,6 +58,8 @@ constexpr Traits cdna3() {
     Traits t = cdna2();
     t.architected_flat_scratch = true;
     t.matrix_sum = MatrixSum::Aligned;
+    t.dot2_flushes_sources = false;
+    t.matrix_obeys_mode = true;
     t.mad_flushes_denorms = false;
     t.memory_fadd_f32_keeps_denorms = true;
     return t;

@@ -69,6 +69,10 @@ struct Traits {
     bool memory_fadd_f32_keeps_denorms =
         false;  // gfx940+: LLVM FeatureMemoryAtomicFAddF32DenormalSupport
     MatrixSum matrix_sum = MatrixSum::Ascending;
+    bool dot2_flushes_sources = false;  // gfx90a: 16-bit denormals of v_dot2_f32_f16 and v_dot2c
+    // gfx940+: MODE's f32 denormal field flushes A and B of f32 matrix products, FP16_OVFL clamps
+    // sums that overflow to the largest number (CDNA3 ISA 7.1.2, 7.3)
+    bool matrix_obeys_mode = false;
     uint32_t gds_bytes = 0;        // global data share; 0: the processor has none
     uint32_t gds_max_wave_id = 0;  // logical wave ids of ds_ordered_count wrap behind it
 };

@@ -19,24 +19,47 @@ constexpr Rule refused_rules[] = {
     {"image_", "textures and images are not emulated"},
     {"exp", "exports go to render targets"},
     {"v_interp", "interpolation of pixel shader inputs"},
-    {"v_mfma_ld_scale_b32", "exists only in front of a scaled product"},
+    {"v_mfma_ld_scale_b32",
+     "exists only in front of a scaled product: what it does to anything else is not documented"},
 };
 
 constexpr const char* approximation = "AMD documents 1 ULP; here: docs/float.md, approximations";
-constexpr const char* order =
-    "the hardware's order of additions is not documented; here ascending k, each step rounded once";
+constexpr const char* sparse_order =
+    "the hardware's order of additions is neither documented nor published: arXiv 2511.10909 "
+    "measured "
+    "dense products; here ascending k, each step rounded once";
+constexpr const char* dot_order =
+    "each addition rounded, as in AMD's pseudo-code; LLVM's authors believe that the hardware "
+    "rounds "
+    "once (reviews.llvm.org/D49146)";
 constexpr const char* matrix_order =
-    "gfx942: as measured on hardware (docs/float.md); on gfx950 the order of additions is not "
-    "known: "
+    "gfx942: as measured on hardware (docs/float.md); of gfx950 no measurement is published: "
     "here ascending k, each step rounded once";
 constexpr const char* stochastic =
     "either neighbour of the exact value; the seed's use is documented in part";
+constexpr const char* scaled_nan =
+    "exact but for NaN: what becomes of NaN and of a NaN scale is not documented, here a quiet NaN "
+    "of "
+    "the format";
+constexpr const char* mixed_denormals =
+    "exact unless MODE treats f16 and f32 denormals differently: 16-bit sources follow the f32 "
+    "field, "
+    "as measured (docs/float.md), the result its own";
+constexpr const char* swapped_lanes =
+    "exact when all lanes are active; else EXEC, FI and BOUND_CTRL are ignored, as in AMD's "
+    "pseudo-code";
+constexpr const char* signalling_bf16 = "exact but for signalling NaN, here quieted";
 constexpr Rule bounded_rules[] = {
-    {"v_rcp_", approximation}, {"v_rsq_", approximation}, {"v_sqrt_", approximation},
-    {"v_exp_", approximation}, {"v_log_", approximation}, {"v_sin_", approximation},
-    {"v_cos_", approximation}, {"v_mfma_i32", nullptr},   {"v_smfmac_i32", nullptr},
-    {"v_mfma_", matrix_order}, {"v_smfmac_", order},      {"v_dot2_f32", order},
-    {"v_dot2c_f32", order},    {"v_cvt_sr_", stochastic}, {"v_cvt_scalef32_sr_", stochastic},
+    {"v_rcp_", approximation},           {"v_rsq_", approximation},
+    {"v_sqrt_", approximation},          {"v_exp_", approximation},
+    {"v_log_", approximation},           {"v_sin_", approximation},
+    {"v_cos_", approximation},           {"v_mfma_i32", nullptr},
+    {"v_smfmac_i32", nullptr},           {"v_mfma_", matrix_order},
+    {"v_smfmac_", sparse_order},         {"v_dot2_f32", dot_order},
+    {"v_dot2c_f32", dot_order},          {"v_cvt_sr_", stochastic},
+    {"v_cvt_scalef32_sr_", stochastic},  {"v_cvt_scalef32_", scaled_nan},
+    {"v_fma_mix", mixed_denormals},      {"v_permlane", swapped_lanes},
+    {"v_cvt_f32_bf16", signalling_bf16},
 };
 
 // Matrix instructions of gfx908, gfx90a and gfx942 add up as was measured on hardware

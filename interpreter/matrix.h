@@ -2,6 +2,7 @@
 // mfma.cpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "common/guest_float.h"
@@ -277,6 +278,34 @@ constexpr auto result_rows = [] {
     return rows;
 }();
 
+// FP16_OVFL: infinite sums of finite numbers become the largest number, integers saturate. Operands
+// as in MatrixKernel; C and D do not overlap.
+template <u32 M, u32 N, u32 K, u32 Blocks, class T>
+void clamp_overflow(const T* a, const T* b, const T* c, const uint16_t* c_row, T* d,
+                    const uint16_t* d_row) {
+    for (u32 i = 0; i < M; ++i)
+        for (u32 j = 0; j < N; ++j) {
+            T& sum = d[d_row[i] + j];
+            const T addend = c[c_row[i] + j];
+            const auto factors = [&](u32 k) {
+                return std::pair(a[matrix_offset(M, K, Blocks, k) + i],
+                                 b[matrix_offset(N, K, Blocks, k) + j]);
+            };
+            if constexpr (std::is_same_v<T, float>) {
+                bool finite = std::isinf(sum) && std::isfinite(addend);
+                for (u32 k = 0; finite && k < K; ++k)
+                    finite = std::isfinite(factors(k).first) && std::isfinite(factors(k).second);
+                if (finite) sum = std::copysign(std::numeric_limits<float>::max(), sum);
+            } else {
+                int64_t exact = static_cast<int32_t>(addend);
+                for (u32 k = 0; k < K; ++k)
+                    exact += int64_t{static_cast<int16_t>(factors(k).first)} *
+                             static_cast<int32_t>(factors(k).second);
+                sum = static_cast<T>(std::clamp<int64_t>(exact, INT32_MIN, INT32_MAX));
+            }
+        }
+}
+
 // Exponent of the smallest normal number.
 constexpr int32_t least_exponent(MatrixElement e) {
     switch (e) {
@@ -385,6 +414,13 @@ void matrix_multiply(Wave& w, const Inst& in) {
         for (u32 l = 0; l < lanes; ++l) moved[l] = b[item][blgp_lane(in.blgp, l)];
         std::memcpy(b[item], moved, sizeof moved);
     }
+    const gf::FloatMode mode{w.mode};
+    const bool obeys_mode = w.ctx->target && w.ctx->target->traits.matrix_obeys_mode;
+    if constexpr (EA == MatrixElement::F32)
+        if (obeys_mode && !mode.keeps_inputs<float>()) {
+            for (u32 x = 0; x < a_items * lanes; ++x) a[0][x] = gf::flush(a[0][x]);
+            for (u32 x = 0; x < b_items * lanes; ++x) b[0][x] = gf::flush(b[0][x]);
+        }
     const MatrixSummation<M, N, K, Blocks, EA, EB, Kernel> sums(w, a[0], b[0]);
     // CBSZ: groups of 2^cbsz blocks share the A of block ABID of the group.
     const u32 group = u32{1} << in.cbsz;
@@ -412,6 +448,7 @@ void matrix_multiply(Wave& w, const Inst& in) {
         }
     } else {
         static constexpr auto& rows = result_rows<M, N, Blocks, 4>;
+        const bool clamps = obeys_mode && mode.fp16_ovfl();
         constexpr u32 registers = M * N * Blocks / 64;
         u32* const d = vrow(w, in.dst[0]);
         alignas(64) T copy[registers * 64];
@@ -420,16 +457,22 @@ void matrix_multiply(Wave& w, const Inst& in) {
         if (!is_vector(in.src[2])) {
             for (u32 j = 0; j < N; ++j)
                 copy[j] = std::bit_cast<T>(static_cast<u32>(in.src[2].value));
-        } else if (const u32* from = vrow(w, in.src[2]);
-                   from != d && from < d + registers * 64 && d < from + registers * 64) {
+        } else if (const u32* from = vrow(w, in.src[2]); (clamps || from != d) &&
+                                                         from < d + registers * 64 &&
+                                                         d < from + registers * 64) {
             std::memcpy(copy, from, sizeof copy);
         } else {
             c = reinterpret_cast<const T*>(from);
         }
-        for (u32 block = 0; block < Blocks; ++block)
-            sums.block(a_of(block), b[0] + N * block, c,
-                       is_vector(in.src[2]) ? rows[block].data() : one_row.data(),
-                       reinterpret_cast<T*>(d), rows[block].data());
+        for (u32 block = 0; block < Blocks; ++block) {
+            const uint16_t* const c_row =
+                is_vector(in.src[2]) ? rows[block].data() : one_row.data();
+            T* const to = reinterpret_cast<T*>(d);
+            sums.block(a_of(block), b[0] + N * block, c, c_row, to, rows[block].data());
+            if (clamps) [[unlikely]]
+                clamp_overflow<M, N, K, Blocks>(a_of(block), b[0] + N * block, c, c_row, to,
+                                                rows[block].data());
+        }
     }
 }
 

@@ -60,7 +60,8 @@ void write(Wave& w, const Inst& inst) {
     });
 }
 
-// Two addresses: each 8-bit offset counts elements, or 64 elements in the st64 forms.
+// Two addresses: each 8-bit offset counts elements, or 64 elements in the st64 forms. Two equal
+// offsets mean one address, which is written once, with DATA0 (CDNA3 ISA, 11.3.1).
 template <class T, uint32_t Scale>
 void read2(Wave& w, const Inst& inst) {
     if (in_gds(w, inst, read2<T, Scale>)) return;
@@ -87,7 +88,8 @@ void write2(Wave& w, const Inst& inst) {
     const uint32_t offsets[2] = {static_cast<uint32_t>(inst.offset) * unit, inst.offset1 * unit};
     for_each_lane(w.exec(), [&](uint32_t lane) {
         lds_write<T>(w, at(base, lane, offsets[0]), vector_value<T>(w, inst.vdata(), lane));
-        lds_write<T>(w, at(base, lane, offsets[1]), vector_value<T>(w, inst.vdata2(), lane));
+        if (offsets[0] != offsets[1])
+            lds_write<T>(w, at(base, lane, offsets[1]), vector_value<T>(w, inst.vdata2(), lane));
     });
 }
 
@@ -108,7 +110,8 @@ void exchange2(Wave& w, const Inst& inst) {
                 values[i * 2 + 1][lane] = static_cast<uint32_t>(old[i] >> 32);
         }
         lds_write<T>(w, at(base, lane, offsets[0]), vector_value<T>(w, inst.vdata(), lane));
-        lds_write<T>(w, at(base, lane, offsets[1]), vector_value<T>(w, inst.vdata2(), lane));
+        if (offsets[0] != offsets[1])
+            lds_write<T>(w, at(base, lane, offsets[1]), vector_value<T>(w, inst.vdata2(), lane));
     });
     for (uint32_t d = 0; d < 2 * dwords; ++d)
         write_row(vrow(w, inst.dst[0], d), values[d], w.exec());

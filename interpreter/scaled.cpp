@@ -1,6 +1,6 @@
 // gfx950: v_cvt_scalef32_*: conversions between f32, f16, bf16 and 4 to 8-bit floats with a
 // power-of-two scale (the exponent field of an f32 operand). Small = wide / scale, wide = small *
-// scale; one rounding.
+// scale; one rounding. Denormals of f32 follow MODE, all others are kept (CDNA4 ISA).
 #include "common/small_float.h"
 #include "interpreter/valu.h"
 
@@ -41,7 +41,7 @@ double wide_element(Wave& w, const Inst& in, u32 source, u32 lane, u32 e, Wide t
     if (in.neg >> source & 1) b ^= sign;
     switch (type) {
         case Wide::F32:
-            return std::bit_cast<float>(b);
+            return gf::flush_in(FloatMode{w.mode}, std::bit_cast<float>(b));
         case Wide::F16:
             return gf::to_float(Half{static_cast<uint16_t>(b)});
         default:
@@ -99,8 +99,8 @@ void to_small(Wave& w, const Inst& in) {
     });
 }
 
-u32 wide_bits(double x, Wide type) {
-    if (type == Wide::F32) return gf::to_bits(gf::to_float(x));
+u32 wide_bits(const FloatMode& m, double x, Wide type) {
+    if (type == Wide::F32) return gf::to_bits(gf::flush_out(m, gf::to_float(x)));
     if (type == Wide::F16) return gf::to_half(x).bits;
     return gf::encode_small(gf::bfloat_format, x, false);
 }
@@ -108,6 +108,7 @@ u32 wide_bits(double x, Wide type) {
 template <Small From, Wide To, u32 N>
 void from_small(Wave& w, const Inst& in) {
     constexpr u32 bits = width(From), total = bits * N;
+    const FloatMode m{w.mode};
     for_each_lane(w.exec(), [&](u32 l) {
         bool nan;
         const int scale = scale_of(w, in, 1, l, nan);
@@ -124,9 +125,9 @@ void from_small(Wave& w, const Inst& in) {
             double x = gf::decode_small(format(From), code);
             x = nan ? std::bit_cast<double>(uint64_t{0x7ff8} << 48) : gf::ldexp(x, scale);
             if constexpr (To == Wide::F32)
-                out[e] = wide_bits(x, To);
+                out[e] = wide_bits(m, x, To);
             else
-                out[e / 2] |= wide_bits(x, To) << (16 * (e % 2));
+                out[e / 2] |= wide_bits(m, x, To) << (16 * (e % 2));
         }
         if constexpr (N == 1 && To != Wide::F32) {
             u32& d = vrow(w, in.dst[0])[l];

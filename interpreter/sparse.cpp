@@ -8,6 +8,24 @@ namespace wj::interp {
 
 namespace {
 
+// FP16_OVFL, as clamp_overflow of matrix.h: one row, the products as factor and row of B.
+template <class T, u32 N, size_t Count>
+void clamp_row(const std::array<std::pair<T, const T*>, Count>& products, const T* c, T* sum) {
+    for (u32 j = 0; j < N; ++j) {
+        if constexpr (std::is_same_v<T, float>) {
+            bool finite = std::isinf(sum[j]) && std::isfinite(c[j]);
+            for (const auto& [factor, row] : products)
+                finite = finite && std::isfinite(factor) && std::isfinite(row[j]);
+            if (finite) sum[j] = std::copysign(std::numeric_limits<float>::max(), sum[j]);
+        } else {
+            int64_t exact = static_cast<int32_t>(c[j]);
+            for (const auto& [factor, row] : products)
+                exact += int64_t{static_cast<int32_t>(factor)} * static_cast<int32_t>(row[j]);
+            sum[j] = static_cast<T>(std::clamp<int64_t>(exact, INT32_MIN, INT32_MAX));
+        }
+    }
+}
+
 // D += A * B. A: per = elements per lane; dense k of a lane's element t is 2*per*group + 4*(t/2) +
 // position[t], two bits each. CBSZ = 0: ABID chooses which set of positions of the VGPR is used;
 // otherwise the first one.
@@ -19,23 +37,31 @@ void smfmac(Wave& w, const Inst& in) {
     const bool ocp = uses_ocp_fp8(w);
     const u32 set = in.cbsz == 0 && set_bits < 32 ? in.abid % (32 / set_bits) : 0;
     alignas(64) static thread_local T b[K][N], d[M][N];
+    std::array<std::pair<T, const T*>, K / 2> dense;
+    T c[N];
     for (u32 k = 0; k < K; ++k)
         for (u32 j = 0; j < N; ++j)
             b[k][j] = static_cast<T>(
                 matrix_element<EB>(w, in.src[1], j + N * (k / (2 * per)), k % (2 * per), ocp));
+    const bool clamps = w.ctx->target && w.ctx->target->traits.matrix_obeys_mode &&
+                        gf::FloatMode{w.mode}.fp16_ovfl();
     for (u32 i = 0; i < M; ++i) {
         for (u32 j = 0; j < N; ++j) {
             const MatrixPlace p = result_place<M, N, 4>(0, i, j);
             d[i][j] = std::bit_cast<T>(vrow(w, in.dst[0], p.item)[p.lane]);
         }
+        if (clamps) std::memcpy(c, d[i], sizeof c);
         for (u32 g = 0; g < groups; ++g) {
             const u32 lane = i + M * g;
             const u32 positions = read_lane(w, in.src[2], lane) >> (set * set_bits % 32);
             for (u32 t = 0; t < per; ++t) {
                 const u32 k = 2 * per * g + 4 * (t / 2) + (positions >> (2 * t) & 3);
-                multiply_row(d[i], matrix_element<EA>(w, in.src[0], lane, t, ocp), b[k], N);
+                const auto factor = matrix_element<EA>(w, in.src[0], lane, t, ocp);
+                dense[g * per + t] = {static_cast<T>(factor), b[k]};
+                multiply_row(d[i], factor, b[k], N);
             }
         }
+        if (clamps) clamp_row<T, N>(dense, c, d[i]);
     }
     for (u32 i = 0; i < M; ++i)
         for (u32 j = 0; j < N; ++j) {

@@ -150,14 +150,20 @@ void pk_mov_b32(Wave& w, const Inst& in) {
 // ---------------------------------------------------------------------------------
 
 // op_sel_hi says that source i is f16, op_sel which half of it; neg_hi means absolute value here.
+// 16-bit sources of v_mad_mix are always flushed (Mesa's ACO: "v_mad_mix* on GFX9 always flushes
+// denormals for 16-bit inputs/outputs"), those of v_fma_mix by the f32 field of MODE (measured on
+// gfx90a and gfx950: llvm-project#205101).
+template <bool Fused>
 float mix_source(const Inst& in, u32 i, u32 dword, const FloatMode& m) {
     u32 b = dword;
     const bool is_half = in.op_sel_hi >> i & 1;
     float x;
-    if (is_half)
-        x = gf::to_float(gf::flush_in(m, Half{static_cast<u16>(in.op_sel >> i & 1 ? b >> 16 : b)}));
-    else
+    if (is_half) {
+        const Half h{static_cast<u16>(in.op_sel >> i & 1 ? b >> 16 : b)};
+        x = gf::to_float(Fused && m.keeps_inputs<float>() ? h : gf::flush(h));
+    } else {
         x = std::bit_cast<float>(b);
+    }
     b = std::bit_cast<u32>(x);
     if ((in.neg_hi | in.abs) >> i & 1) b &= 0x7fffffffu;
     if (in.neg >> i & 1) b ^= 0x80000000u;
@@ -177,8 +183,8 @@ template <bool Fused, MixTo To>
     const u32* old = v.dest_row();
     Row out;
     for (u32 l = 0; l < lanes; ++l) {
-        const float a = mix_source(in, 0, s[0][l], m), b = mix_source(in, 1, s[1][l], m),
-                    c = mix_source(in, 2, s[2][l], m);
+        const auto source = [&](u32 i) { return mix_source<Fused>(in, i, s[i][l], m); };
+        const float a = source(0), b = source(1), c = source(2);
         float x = Fused ? gf::flush_out(m, gf::fma(a, b, c)) : gf::mad(a, b, c);
         if constexpr (To == MixTo::F32) {
             if (in.clamp) x = gf::apply_clamp(m, x);
@@ -187,7 +193,7 @@ template <bool Fused, MixTo To>
             Half h = gf::to_half(x);
             if (m.fp16_ovfl() && gf::is_inf(h) && !gf::is_inf(x))
                 h.bits = (h.bits & 0x8000) | 0x7bff;
-            h = gf::flush_out(m, h);
+            h = Fused ? gf::flush_out(m, h) : gf::flush(h);
             if (in.clamp) h = gf::apply_clamp(m, h);
             out.v[l] = To == MixTo::Low ? (old[l] & 0xffff0000u) | h.bits
                                         : (old[l] & 0xffff) | u32{h.bits} << 16;
@@ -244,11 +250,14 @@ float bf16_to_float(u16 b) {
 
 // v_dot2_f32_f16 and relatives. Products of f16 or bf16 are exact in f32, so that order is the only
 // choice: the addend first, then element 0, then element 1 (AMD pseudo-code); v_dot2_f32_bf16 adds
-// its addend last.
+// its addend last. "Floating-point V_DOT2 do not support denormal or rounding modes and flush
+// denormals" (CDNA3 and CDNA4 ISA, 6.4): rounding is to nearest even, addend and result are
+// flushed. 16-bit sources are flushed on gfx90a only, whatever MODE says (measured:
+// llvm-project#205101). In the VOP2 forms ABS negates the upper half (CDNA4 ISA, V_DOT2C_F32_BF16).
 enum class Dot { F16, Bf16, Bf16AddendLast };
 
 template <Dot Kind, bool Accumulate>
-[[gnu::noinline]] void dot2_run(Wave& w, const Inst& in) {
+void dot2(Wave& w, const Inst& in) {
     Valu v(w, in);
     const FloatMode m{w.mode};
     Row buf[3], out;
@@ -256,19 +265,21 @@ template <Dot Kind, bool Accumulate>
     const u32* b = v.fetch(1, 0, buf[1]);
     const u32* c = Accumulate ? v.dest_row() : v.fetch(2, 0, buf[2]);
     const bool packed = in.format == Format::VOP3P;
+    [[maybe_unused]] const bool flushes =
+        w.ctx->target && w.ctx->target->traits.dot2_flushes_sources;
     const auto element = [&](u32 i, u32 x, u32 n) {
         const bool upper = packed ? (n ? in.op_sel_hi : in.op_sel) >> i & 1 : n;
         auto bits = static_cast<u16>(upper ? x >> 16 : x);
-        if ((packed && n ? in.neg_hi : in.neg) >> i & 1) bits ^= 0x8000;
+        if ((n ? (packed ? in.neg_hi : in.abs) : in.neg) >> i & 1) bits ^= 0x8000;
         if constexpr (Kind == Dot::F16)
-            return gf::to_float(gf::flush_in(m, Half{bits}));
+            return gf::to_float(flushes ? gf::flush(Half{bits}) : Half{bits});
         else
             return bf16_to_float(bits);
     };
     for (u32 l = 0; l < lanes; ++l) {
         float addend_value = std::bit_cast<float>(c[l]);
-        if (packed && in.neg >> 2 & 1) addend_value = gf::negate(addend_value);
-        addend_value = gf::flush_in(m, addend_value);
+        if (Kind == Dot::F16 && packed && in.neg >> 2 & 1) addend_value = gf::negate(addend_value);
+        addend_value = gf::flush(addend_value);
         float x;
         if constexpr (Kind == Dot::Bf16AddendLast) {
             x = gf::mul(element(0, a[l], 0), element(1, b[l], 0));
@@ -278,15 +289,11 @@ template <Dot Kind, bool Accumulate>
             x = gf::fma(element(0, a[l], 0), element(1, b[l], 0), addend_value);
             x = gf::fma(element(0, a[l], 1), element(1, b[l], 1), x);
         }
-        x = gf::flush_out(m, x);
+        x = gf::flush(x);
         if (in.clamp) x = gf::apply_clamp(m, x);
         out.v[l] = std::bit_cast<u32>(x);
     }
     write_row(v.dest_row(), out.v, v.active);
-}
-template <Dot Kind, bool Accumulate>
-void dot2(Wave& w, const Inst& in) {
-    with_rounding<float, 0>(w, in, &dot2_run<Kind, Accumulate>);
 }
 
 constexpr auto fma32 = [](__m256 a, __m256 b, __m256 c) { return gf::fma(a, b, c); };

@@ -106,7 +106,7 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_cvt_pk_f16_f32, alu<[](const FloatMode& m, float a, float b) {
          return pack(half_bits(m, gf::to_half(a)), half_bits(m, gf::to_half(b)));
      }>},
-    {Opcode::v_pack_b32_f16, alu<[](Half a, Half b) { return pack(a.bits, b.bits); }, raw_floats>},
+    {Opcode::v_pack_b32_f16, alu<[](Half a, Half b) { return pack(a.bits, b.bits); }>},
     {Opcode::v_cvt_pk_u8_f32, cvt_pk_u8},
     {Opcode::v_cvt_pkaccum_u8_f32, cvt_pkaccum_u8},
 };

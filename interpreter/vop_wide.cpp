@@ -110,7 +110,7 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_lshlrev_b64, alu<[](u32 a, u64 b) { return b << (a & 63); }>},
     {Opcode::v_lshrrev_b64, alu<[](u32 a, u64 b) { return shr(b, a & 63); }>},
     {Opcode::v_ashrrev_i64, alu<[](u32 a, i64 b) { return shr(b, a & 63); }>},
-    {Opcode::v_lshl_add_u64, alu<[](u64 a, u32 b, u64 c) { return (a << (b & 7)) + c; }>},
+    {Opcode::v_lshl_add_u64, alu<[](u64 a, u32 b, u64 c) { return (a << ((b & 7) > 4 ? 0 : b & 7)) + c; }>},
     {Opcode::v_mad_u64_u32, mad_wide<u32>},
     {Opcode::v_mad_i64_i32, mad_wide<int32_t>},
     {Opcode::v_qsad_pk_u16_u8, qsad<false>},

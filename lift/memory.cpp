@@ -152,6 +152,7 @@ bool ds_write2(Lifter& l, const Inst& i) {
     const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
     const LdsAddress b = lds_address(l, i, i.offset1 * unit);
     emit_store(l, Op::StoreLds, {a.value, exec}, i.vdata(), 0, dwords, a.imm, Access::Dwords);
+    if (static_cast<uint8_t>(i.offset) == i.offset1) return true;  // one address: only DATA0
     emit_store(l, Op::StoreLds, {b.value, exec}, i.vdata2(), 0, dwords, b.imm, Access::Dwords);
     return true;
 }

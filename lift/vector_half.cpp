@@ -263,8 +263,8 @@ bool f16_to_int(Lifter& l, const Inst& i) {
 
 bool pack(Lifter& l, const Inst& i) {
     if (i.clamp || i.omod) return false;
-    const Value lo = and32(l, l.f16_bits(i, 0, true), 0xffff);
-    l.set_v32(i, or32(l, lo, shl(l, l.f16_bits(i, 1, true), 16)));
+    const Value lo = and32(l, l.f16_bits(i, 0), 0xffff);
+    l.set_v32(i, or32(l, lo, shl(l, l.f16_bits(i, 1), 16)));
     return true;
 }
 
@@ -279,12 +279,17 @@ bool pkrtz(Lifter& l, const Inst& i) {
     return true;
 }
 
-// ---- v_fma_mix, v_mad_mix: op_sel_hi says that source n is f16, op_sel which half; neg_hi is abs
+// ---- v_fma_mix, v_mad_mix: op_sel_hi says that source n is f16, op_sel which half; neg_hi is abs;
+// denormals as interpreter/vop3p.cpp says
 
+template <bool fused>
 Value mix_source(Lifter& l, const Inst& i, uint32_t n) {
     Value v = l.raw(i.src[n]);
     const bool is_half = i.op_sel_hi >> n & 1;
-    if (is_half) v = widen(l, l.f16_modified(i.op_sel >> n & 1 ? shr(l, v, 16) : v, false, false));
+    if (is_half) {
+        if (i.op_sel >> n & 1) v = shr(l, v, 16);
+        v = widen(l, fused && !l.flush_in32() ? v : l.f16_flush(v));
+    }
     if ((i.neg_hi | i.abs) >> n & 1) v = and32(l, v, 0x7fffffff);
     if (i.neg >> n & 1) v = l.emit(Op::Xor32, {v, l.c32(0x80000000)});
     return !is_half && l.flush_in32() ? l.emit(Op::FFlush32, {v}) : v;
@@ -294,7 +299,8 @@ enum class MixTo { F32, Low, High };
 template <bool fused, MixTo to>
 bool mix(Lifter& l, const Inst& i) {
     if (to == MixTo::F32 ? !l.round32() || i.omod : !suits(l, i)) return false;
-    const Value a = mix_source(l, i, 0), b = mix_source(l, i, 1), c = mix_source(l, i, 2);
+    const Value a = mix_source<fused>(l, i, 0), b = mix_source<fused>(l, i, 1),
+                c = mix_source<fused>(l, i, 2);
     auto flush = [&](Value v) { return l.emit(Op::FFlush32, {v}); };
     Value r;
     if (fused) {
@@ -305,7 +311,8 @@ bool mix(Lifter& l, const Inst& i) {
         r = flush(l.emit(Op::FAdd32, {product, flush(c)}));
     }
     if (to == MixTo::F32) return l.set_f32(i, r);
-    const Value h = finished(l, i, narrow(l, r)), old = l.raw(i.dst[0]);
+    const Value narrowed = narrow(l, r);
+    const Value h = finished(l, i, fused ? narrowed : l.f16_flush(narrowed)), old = l.raw(i.dst[0]);
     l.write(i.dst[0], to == MixTo::Low ? or32(l, and32(l, old, 0xffff0000), h)
                                        : or32(l, and32(l, old, 0xffff), shl(l, h, 16)));
     return true;

@@ -145,7 +145,7 @@ for m, f in {'v_add_i16': lambda a, b: s16(a) + s16(b), 'v_sub_i16': lambda a, b
 vector(I, 'v_lshlrev_b64', ['u32', 'u64'], 64, lambda a, b: b << (a & 63))
 vector(I, 'v_lshrrev_b64', ['u32', 'u64'], 64, lambda a, b: b >> (a & 63))
 vector(I, 'v_ashrrev_i64', ['u32', 'u64'], 64, lambda a, b: s64(b) >> (a & 63))
-vector(I, 'v_lshl_add_u64', ['u64', 'u32', 'u64'], 64, lambda a, b, c: (a << (b & 7)) + c)
+vector(I, 'v_lshl_add_u64', ['u64', 'u32', 'u64'], 64, lambda a, b, c: (a << (b & 7 if b & 7 <= 4 else 0)) + c)
 def qsad(masked):
     def f(a, b, c):
         r = 0
@@ -500,13 +500,18 @@ for m, bits, sg in (('v_dot2_i32_i16', 16, 1), ('v_dot2_u32_u16', 16, 0), ('v_do
     vector(P, m, ['u32'] * 3, 32, dots(bits, sg)); vector(P, m, ['u32'] * 3, 32, dots(bits, sg, True), extra='clamp')
 for m, bits in (('v_dot2c_i32_i16', 16), ('v_dot4c_i32_i8', 8), ('v_dot8c_i32_i4', 4)): vector(P, m + '_e32', ['u32'] * 2, 32, dots(bits, 1), dst_init=u32s)
 w32 = lambda x: F32.convert(F16, x)
-def dot2f(a, b, c): return F32.fma(w32(a >> 16), w32(b >> 16), F32.fma(w32(lo16(a)), w32(lo16(b)), c))
-vector(P, 'v_dot2_f32_f16', ['pk', 'pk', 'f32'], 32, dot2f); vector(P, 'v_dot2c_f32_f16_e32', ['pk', 'pk'], 32, dot2f, dst_init=f32s)
+# Denormals, whatever MODE says: those of f32 are flushed; those of f16 on gfx90a (docs/float.md, dot products).
+def dot2f(cut): return lambda a, b, c: F32.flush(F32.fma(w32(cut(a >> 16)), w32(cut(b >> 16)), F32.fma(w32(cut(lo16(a))), w32(cut(lo16(b))), F32.flush(c))))
+DOT2 = (('gfx90a', dot2f(F16.flush)), (['gfx908', 'gfx942', 'gfx950'], dot2f(lambda x: x)))
+a, b, c3 = both(), both(), f32s()
+for t, f in DOT2 + (('gfx906', DOT2[1][1]),): vector(P, 'v_dot2_f32_f16', ['pk', 'pk', 'f32'], 32, f, target=t, fixed=[a, b, c3])
+a, b, c3 = both(), both(), f32s()
+for t, f in DOT2: vector(P, 'v_dot2c_f32_f16_e32', ['pk', 'pk'], 32, f, target=t, fixed=[a, b], dst_init=lambda: c3)
 a, b, c3 = f32s(), both(), both()
 case(P, 'v_fma_mix_f32', 'v_fma_mix_f32 v10, |v0|, v2, -v4 op_sel:[0,1,0] op_sel_hi:[0,1,1]', [('v0', a), ('v2', b), ('v4', c3)], [('v10', [F32.fma(x & ABS, w32(y >> 16), w32(lo16(z)) ^ NEG) for x, y, z in zip(a, b, c3)])])
 vector(P, 'v_fma_mixlo_f16', ['f32', 'pk', 'f32'], 32, lambda a, b, c, d: F16.convert(F32, F32.fma(a, w32(lo16(b)), c)) | d & 0xffff0000, extra='op_sel_hi:[0,1,0]', dst_init=u32s)
 vector(P, 'v_fma_mixhi_f16', ['f32', 'pk', 'f32'], 32, lambda a, b, c, d: F16.convert(F32, F32.fma(a, w32(lo16(b)), c)) << 16 | d & 0xffff, extra='op_sel_hi:[0,1,0]', dst_init=u32s)
-vector(P, 'v_mad_mix_f32', ['f32', 'pk', 'f32'], 32, lambda a, b, c: mad(a, w32(b >> 16), c), extra='op_sel:[0,1,0] op_sel_hi:[0,1,0]', target='gfx900')
+vector(P, 'v_mad_mix_f32', ['f32', 'pk', 'f32'], 32, lambda a, b, c: mad(a, w32(F16.flush(b >> 16)), c), extra='op_sel:[0,1,0] op_sel_hi:[0,1,0]', target='gfx900')
 
 # ---------------------------------------------------------------- SDWA, DPP
 D = 'sdwa_dpp'

@@ -94,3 +94,71 @@ for n, holds in (('eq', lambda a, b: a == b), ('lg', lambda a, b: a != b), ('gt'
 for x, k in ((0, 0), (M32, 1), (0x80000000, -1), (0x7fffffff, 1), (0x7fffffff, 0x7fff), (0x80000000, -0x8000)):
     case('scalar', 's_addk_i32 edges', 's_addk_i32 s20, %d' % k, [('s20', [x]), ('scc', [0])], [('s20', [x + k & M32]), ('scc', [int(not -2**31 <= s32(x) + k < 2**31)])])
     case('scalar', 's_mulk_i32 edges', 's_mulk_i32 s20, %d' % k, [('s20', [x]), ('scc', [1])], [('s20', [x * k & M32]), ('scc', [1])])
+
+# ---------------------------------------------------------------- denormals and modifiers that have rules of their own (docs/float.md)
+half_flush = lambda x: F16.flush(lo16(x))
+vector('convert', 'v_pack_b32_f16', ['f16'] * 2, 32, lambda a, b: half_flush(a) | half_flush(b) << 16, mode=0x30, name='flush')
+pairs = lambda: [x | y << 16 for x, y in zip(half_words(64), half_words(64))]
+tiny = lambda: [rng.getrandbits(1) << 31 | rng.getrandbits(23) for _ in range(64)]   # f32 denormals
+small = lambda: [rng.getrandbits(10) | rng.getrandbits(1) << 15 | (rng.getrandbits(10) | rng.getrandbits(1) << 15) << 16 for _ in range(64)]   # f16 denormals
+w = lambda x: F32.convert(F16, lo16(x))
+for mode in (0x00, 0xf0, 0xff):   # flush all, keep all, round to zero: dot products do not ask
+    for t, cut in (('gfx90a', F16.flush), (['gfx906', 'gfx908', 'gfx942', 'gfx950'], lambda x: x)):
+        for a, b, c in ((pairs(), pairs(), f32s(64)), (small(), pairs(), tiny()), (small(), small(), f32s(64))):
+            h = lambda x: F32.convert(F16, cut(lo16(x)))
+            r = [F32.flush(F32.fma(h(x >> 16), h(y >> 16), F32.fma(h(x), h(y), F32.flush(z)))) for x, y, z in zip(a, b, c)]
+            case('packed', 'v_dot2_f32_f16 MODE %02x' % mode, 'v_dot2_f32_f16 v10, v0, v2, v4', [('v0', a), ('v2', b), ('v4', c)], [('v10', r)], t, mode)
+            if t == 'gfx90a' or mode == 0:
+                case('packed', 'v_dot2c_f32_f16 MODE %02x' % mode, 'v_dot2c_f32_f16_e32 v10, v0, v2', [('v0', a), ('v2', b), ('v10', c)], [('v10', r)], t if t == 'gfx90a' else t[1:], mode)
+for mode, cut in ((0xc0, F16.flush), (0x30, lambda x: x)):   # the f32 field decides on 16-bit sources
+    a, b, c = small(), pairs(), f32s(64)
+    keep = F32.flush if mode == 0xc0 else lambda x: x
+    r = [keep(F32.fma(F32.convert(F16, cut(lo16(x))), F32.convert(F16, cut(y >> 16)), keep(z))) for x, y, z in zip(a, b, c)]
+    case('packed', 'v_fma_mix_f32 MODE %02x' % mode, 'v_fma_mix_f32 v10, v0, v2, v4 op_sel:[0,1,0] op_sel_hi:[1,1,0]', [('v0', a), ('v2', b), ('v4', c)], [('v10', r)], mode=mode)
+# VOP2: NEG and ABS negate the lower and the upper half; v_dot2_f32_bf16 does not negate its addend.
+a, b, c = pairs(), pairs(), f32s(64)
+r = [F32.flush(F32.fma(w(x >> 16 ^ 0x8000), w(y >> 16), F32.fma(w(x), w(y ^ 0x8000), F32.flush(z)))) for x, y, z in zip(a, b, c)]
+case('packed', 'v_dot2c_f32_f16 halves negated', 'v_dot2c_f32_f16_e64 v10, |v0|, -v2', [('v0', a), ('v2', b), ('v10', c)], [('v10', r)], ['gfx908', 'gfx942', 'gfx950'])
+wide = lambda x: lo16(x) << 16
+brain = lambda: [x >> 16 | y & 0xffff0000 for x, y in zip(f32s(64), f32s(64))]
+a, b, c = brain(), brain(), f32s(64)
+r = [F32.flush(F32.fma(wide(x >> 16 ^ 0x8000), wide(y >> 16), F32.fma(wide(x), wide(y ^ 0x8000), F32.flush(z)))) for x, y, z in zip(a, b, c)]
+case('packed', 'v_dot2c_f32_bf16 halves negated', 'v_dot2c_f32_bf16_e64 v10, |v0|, -v2', [('v0', a), ('v2', b), ('v10', c)], [('v10', r)])
+r = [F32.flush(F32.add(F32.add(F32.mul(wide(x), wide(y)), F32.mul(wide(x >> 16), wide(y >> 16 ^ 0x8000))), F32.flush(z))) for x, y, z in zip(a, b, c)]
+case('packed', 'v_dot2_f32_bf16 modifiers', 'v_dot2_f32_bf16 v10, v0, v2, v4 neg_lo:[0,0,1] neg_hi:[0,1,0]', [('v0', a), ('v2', b), ('v4', c)], [('v10', r)])
+# f32 matrix products: MODE's f32 field flushes A and B on gfx942 and gfx950, C and D never (CDNA3 ISA 7.3, CDNA4 ISA 7.4); not on gfx90a.
+# 16 blocks of 4 x 4 x 1: row i of A in lane 4 * block + i, column j of B likewise, row i of D in register i.
+a, b, c = tiny(), [F32.encode(Fr(rng.randint(-8, 8), 2)) if l % 3 else x for l, x in enumerate(tiny())], [tiny() for _ in range(4)]
+for mode in (0xc0, 0xd0, 0xf0):
+    for name, t in (('v_mfma_f32_4x4x1f32', ['gfx908', 'gfx90a']), ('v_mfma_f32_4x4x1_16b_f32', ['gfx942', 'gfx950'])):
+        cut = F32.flush if t[0] == 'gfx942' and not mode & 0x10 else lambda x: x
+        rows = [('v%d' % (10 + i), [F32.fma(cut(a[l & ~3 | i]), cut(b[l]), c[i][l]) for l in range(64)]) for i in range(4)]
+        for target in t:
+            accumulator = 'a' if target == 'gfx908' else 'v'
+            sets = [('%s%d' % (accumulator, 10 + i), c[i]) for i in range(4)]
+            case('matrix', '%s MODE %02x' % (name, mode), '%s %s[10:13], v0, v2, %s[10:13]' % (name, accumulator, accumulator), [('v0', a), ('v2', b)] + sets, [(accumulator + r[1:], v) for r, v in rows], target, mode)
+# FP16_OVFL (MODE[23]) clamps overflowing sums on gfx942 and gfx950 (CDNA3 ISA 7.1.2); operands are the same in all lanes. An infinite operand stays.
+for mode in (0xf0, 0x8000f0):
+    def matrix_sum(name, a, b, regs, c, value, wraps, clamped, targets=None):
+        parts = ['v%d' % (20 + i) for i in range(4)]
+        text = '%s v[20:23], %s, %s, %s' % (name, 'v[0:%d]' % (regs[0] - 1) if regs[0] > 1 else 'v0', 'v[4:%d]' % (3 + regs[1]) if regs[1] > 1 else 'v4', 'v12' if 'smfmac' in name else 'v[20:23]')
+        case('matrix', '%s %s MODE %x' % (name, value, mode), text, [('v%d' % i, [a]) for i in range(4)] + [('v%d' % (4 + i), [b]) for i in range(8)] + [('v12', [0x44444444])] + [(p, [c]) for p in parts],
+             [(p, [clamped if mode > 0xff else wraps]) for p in parts], targets, mode)
+    new = ['gfx942', 'gfx950']
+    huge = F32.encode(Fr(2) ** 100)
+    matrix_sum('v_mfma_f32_16x16x4_f32', huge, huge, (1, 1), 0, 'overflow', 0x7f800000, 0x7f7fffff, new)
+    matrix_sum('v_mfma_f32_16x16x4_f32', huge, huge ^ NEG, (1, 1), 0, 'negative overflow', 0xff800000, 0xff7fffff, new)
+    matrix_sum('v_mfma_f32_16x16x4_f32', 0x7f800000, huge, (1, 1), 0, 'infinite operand', 0x7f800000, 0x7f800000, new)
+    matrix_sum('v_mfma_f32_16x16x4_f32', huge, huge, (1, 1), 0x7f800000, 'infinite addend', 0x7f800000, 0x7f800000, new)
+    matrix_sum('v_mfma_f32_16x16x16_bf16', huge >> 16 | huge & 0xffff0000, huge >> 16 | huge & 0xffff0000, (2, 2), 0, 'overflow', 0x7f800000, 0x7f7fffff, new)
+    matrix_sum('v_smfmac_f32_16x16x32_bf16', huge >> 16 | huge & 0xffff0000, huge >> 16 | huge & 0xffff0000, (2, 4), 0, 'overflow', 0x7f800000, 0x7f7fffff, new)
+    matrix_sum('v_mfma_i32_16x16x32_i8', 0x7f7f7f7f, 0x7f7f7f7f, (2, 2), 0x7fffffff, 'overflow', 0x7fffffff + 32 * 127 * 127 & M32, 0x7fffffff, new)
+    matrix_sum('v_mfma_i32_16x16x32_i8', 0x7f7f7f7f, 0x81818181, (2, 2), 0x80000000, 'overflow', 0x80000000 - 32 * 127 * 127 & M32, 0x80000000, new)
+    matrix_sum('v_smfmac_i32_16x16x64_i8', 0x7f7f7f7f, 0x7f7f7f7f, (2, 4), 0x7fffffff, 'overflow', 0x7fffffff + 32 * 127 * 127 & M32, 0x7fffffff, new)
+    matrix_sum('v_mfma_f32_16x16x4f32', huge, huge, (1, 1), 0, 'overflow', 0x7f800000, 0x7f800000, ['gfx90a'])
+# Scaled conversions: MODE flushes f32 denormals, those of the small formats are kept (CDNA4 ISA).
+for mode in (0xc0, 0xf0):
+    keep = (lambda x: x) if mode == 0xf0 else F32.flush
+    a = tiny()
+    case('scaled_conversions', 'v_cvt_scalef32_pk_f32_fp8 denormal results MODE %02x' % mode, 'v_cvt_scalef32_pk_f32_fp8 v[10:11], v0, v2', [('v0', [0x81]), ('v2', [0x00800000])], [('v10', [keep(0x80000000 | 1 << 14)]), ('v11', [0])], mode=mode)
+    case('scaled_conversions', 'v_cvt_scalef32_pk_fp8_f32 denormal sources MODE %02x' % mode, 'v_cvt_scalef32_pk_fp8_f32 v10, v0, v2, v4', [('v0', [0x00400000]), ('v2', [0x80200000]), ('v4', [0x00800000]), ('v10', [0xabcd1234])], [('v10', [0xabcd8000 if mode == 0xc0 else 0xabcda830])], mode=mode)

@@ -46,6 +46,9 @@ for bits in (32, 64):
         rows = lane_rows(4, data)
         text = '%s, %s offset0:%d offset1:%d' % (vreg(4, d), vreg(4 + d, d), o0, o1)
         case(F_, 'ds_write2' + tail, 'ds_write2%s v0, %s' % (tail, text), lines + rows, [('lds', both.dwords())])
+        once = Memory(BIG, memory.dwords())   # equal offsets: one address, DATA0
+        for l in ACTIVE: once.put(offsets[l] + o0 * unit, n, at(0, l))
+        case(F_, 'ds_write2' + tail + ' with equal offsets', 'ds_write2%s v0, %s, %s offset0:%d offset1:%d' % (tail, vreg(4, d), vreg(4 + d, d), o0, o0), lines + rows, [('lds', once.dwords())])
         swapped, results = Memory(BIG, memory.dwords()), {}
         for l in ACTIVE:
             results[l] = swapped.get(offsets[l] + o0 * unit, n) | swapped.get(offsets[l] + o1 * unit, n) << bits

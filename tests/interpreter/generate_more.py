@@ -98,15 +98,15 @@ pairs = lambda: [rng.choice(EDGEF32) >> 16 | (rng.choice(EDGEF32) >> 16) << 16 i
 KINDS['pb'] = (pairs, 1)
 def dot_bf16_last(a, b, c):
     x = F32.mul(wb(a), wb(b)); x = F32.add(x, F32.mul(wb(a >> 16), wb(b >> 16)))
-    return F32.add(x, c)
+    return F32.flush(F32.add(x, F32.flush(c)))
 def dot_bf16_first(a, b, d):
-    return F32.fma(wb(a >> 16), wb(b >> 16), F32.fma(wb(a), wb(b), d))
+    return F32.flush(F32.fma(wb(a >> 16), wb(b >> 16), F32.fma(wb(a), wb(b), F32.flush(d))))
 vector(B, 'v_dot2_f32_bf16', ['pb', 'pb', 'f32'], 32, dot_bf16_last)
 vector(B, 'v_dot2c_f32_bf16_e32', ['pb', 'pb'], 32, dot_bf16_first, dst_init=f32s)
 vector('convert', 'v_cvt_f32_bf16', ['f32'], 32, lambda a: (wb(a) | 0x400000) if F32.nan(wb(a)) else wb(a), fixed=[[x >> 16 | rng.getrandbits(16) << 16 for x in f32s() if not F32.snan(x & 0xffff0000)]])
 T900 = 'gfx900'
-vector(B, 'v_mad_mixlo_f16', ['f32', 'pk', 'f32'], 32, lambda a, b, c, d: F16.convert(F32, mad(a, w32(lo16(b)), c)) | d & 0xffff0000, extra='op_sel_hi:[0,1,0]', dst_init=u32s, target=T900)
-vector(B, 'v_mad_mixhi_f16', ['f32', 'pk', 'f32'], 32, lambda a, b, c, d: F16.convert(F32, mad(a, w32(lo16(b)), c)) << 16 | d & 0xffff, extra='op_sel_hi:[0,1,0]', dst_init=u32s, target=T900)
+vector(B, 'v_mad_mixlo_f16', ['f32', 'pk', 'f32'], 32, lambda a, b, c, d: F16.flush(F16.convert(F32, mad(a, w32(F16.flush(lo16(b))), c))) | d & 0xffff0000, extra='op_sel_hi:[0,1,0]', dst_init=u32s, target=T900)
+vector(B, 'v_mad_mixhi_f16', ['f32', 'pk', 'f32'], 32, lambda a, b, c, d: F16.flush(F16.convert(F32, mad(a, w32(F16.flush(lo16(b))), c))) << 16 | d & 0xffff, extra='op_sel_hi:[0,1,0]', dst_init=u32s, target=T900)
 
 # ---------------------------------------------------------------- scalar
 case('scalar', 's_movreld_b64', 's_movreld_b64 s[20:21], s[10:11]', [('m0', [4]), ('s10', [5, 6]), ('s20', [0] * 6)], [('s20', [0, 0, 0, 0, 5, 6])])

@@ -142,13 +142,17 @@ std::string page(const Rows& rows) {
     }
     out += fmt::format(
         "{} instructions exact, {} bounded, {} refused; {} lack a text case on a target.\n\n"
-        "Forms that are refused although the instruction is not: `gds` on `ds_swizzle_b32`, "
-        "`ds_*_addtid_b32` and transposing reads, and on processors without a global data share; "
-        "wrap\n"
-        "and reserved operations of `ds_ordered_count`; `src_pops_exiting_wave_id` as operand (of "
-        "pixel shaders with ordered primitives); reserved buffer number formats; transposing LDS "
-        "reads with inactive\n"
-        "lanes (not documented); hardware registers that `interpreter/sopp.cpp` does not list.\n",
+        "Forms that are refused although the instruction is not: `gds` on `ds_swizzle_b32` "
+        "(touches no "
+        "memory), `ds_*_addtid_b32` (M0[15:0] would be an address and the size of the window) and "
+        "transposing\n"
+        "reads, and on processors without a global data share; wrap and reserved operations of "
+        "`ds_ordered_count` (no document says where it wraps); `src_pops_exiting_wave_id` as "
+        "operand "
+        "(of pixel shaders with\n"
+        "ordered primitives); reserved buffer number formats; transposing LDS reads with inactive "
+        "lanes (what those contribute is not documented); hardware registers that "
+        "`interpreter/sopp.cpp` does not list.\n",
         counts[0], counts[1], counts[2], counts[3]);
     for (const auto& [format, list] : lines) {
         out +=
