@@ -95,7 +95,7 @@ private:
         BlockRecord* block = nullptr;
         const char* why = nullptr;  // neither: there is no room, make_room() helps
     };
-    enum class Next : uint8_t { Stop, MakeRoom };
+    enum class Next : uint8_t { Stop, MakeRoom, LetFlush };
 
     Next run_inside(ThreadState& thread, machine::WaveSource& source);
     void enter(ThreadState& thread);
@@ -311,9 +311,10 @@ Translator::Found Translator::block_at(CodeSpace& space, Wave& wave, uint64_t pc
 }
 
 const KnownEntry* Translator::entry_at(ThreadState& thread, const Wave& wave) const {
-    const KnownEntry& e = thread.entry_of(wave.pc);
-    return e.pc == wave.pc && e.stamp == stamp_.load(std::memory_order_acquire) &&
-                   e.full == (wave.exec() == ~0ull) && e.key == key_of(wave)
+    const bool full = wave.exec() == ~0ull;
+    const KnownEntry& e = thread.entry_of(wave.pc, full);
+    return e.pc == wave.pc && e.stamp == stamp_.load(std::memory_order_acquire) && e.full == full &&
+                   e.key == key_of(wave)
                ? &e
                : nullptr;
 }
@@ -330,12 +331,12 @@ Translator::Found Translator::find_entry(ThreadState& thread, Wave& wave) {
     CodeSpace& space = cache_.space(key_of(wave));
     const Found found = block_at(space, wave, wave.pc, full);
     if (found.block)
-        thread.entry_of(wave.pc) = {stamp_.load(std::memory_order_relaxed),
-                                    wave.pc,
-                                    space.key,
-                                    full,
-                                    &space,
-                                    found.block->host};
+        thread.entry_of(wave.pc, full) = {stamp_.load(std::memory_order_relaxed),
+                                          wave.pc,
+                                          space.key,
+                                          full,
+                                          &space,
+                                          found.block->host};
     return found;
 }
 
@@ -419,9 +420,15 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     first.exit = {};
     if (first.ctx->memory_mode == machine::MemoryMode::Checked) memory::refresh_tlb(*first.ctx);
     enter(thread);
-    while (run_inside(thread, source) == Next::MakeRoom) {
+    for (;;) {
+        const Next next = run_inside(thread, source);
+        if (next == Next::Stop) break;
         const uint64_t flushes = counters().code_flushes;
         thread.inside.store(nullptr);
+        if (next == Next::LetFlush) {
+            enter(thread);
+            continue;
+        }
         Wave& wave = *thread.wave;
         if (const char* why = make_room(thread, wave, flushes).why) {
             refuse(wave, why);
@@ -437,7 +444,7 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
 }
 
 // Runs thread.wave and those behind it. MakeRoom: that wave stands at a block for which there is no
-// room.
+// room; LetFlush: another thread makes room.
 Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource& source) {
     Frame& frame = thread.frame;
     auto fail = [&](const char* reason) {
@@ -445,6 +452,7 @@ Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource
         return Next::Stop;
     };
     for (;;) {
+        if (flush_wanted_.load(std::memory_order_relaxed)) return Next::LetFlush;
         const KnownEntry* known = entry_at(thread, *thread.wave);
         if (!known) {
             const Found found = find_entry(thread, *thread.wave);
@@ -457,8 +465,8 @@ Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource
         const uint8_t* entry = known->host;
         for (;;) {
             // Nothing in here has a destructor: a guest fault jumps out of it.
-            const auto reason = static_cast<uint32_t>(
-                machine::run_guarded(*thread.wave, this, &host_pc, [&](Wave& first) {
+            const auto reason = static_cast<uint32_t>(machine::run_guarded(
+                *thread.wave, this, &host_pc, [&](Wave& first, machine::GuardFrame& guard) {
                     Wave* wave = &first;
                     const KnownEntry* start = known;
                     for (;;) {
@@ -468,8 +476,10 @@ Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource
                             return static_cast<ExitKind>(left);
                         Wave* const next = source.next(*wave);
                         if (!next) return static_cast<ExitKind>(left);
-                        if (next != wave) machine::current_guard()->wave = next;
-                        thread.wave = wave = next;
+                        thread.wave = guard.wave = wave = next;
+                        // The source may have waves for a long time.
+                        if (flush_wanted_.load(std::memory_order_relaxed))
+                            return static_cast<ExitKind>(Leave::Lookup);
                         if (!starts_at(*start, *wave)) {
                             const KnownEntry* other = entry_at(thread, *wave);
                             if (!other || other->space != &space)

@@ -27,12 +27,15 @@ struct ThreadState {
     ThreadState(const ThreadState&) = delete;
     ThreadState& operator=(const ThreadState&) = delete;
 
-    KnownEntry& entry_of(uint64_t pc) { return entries[(pc >> 2 ^ pc >> 8) % entries.size()]; }
+    KnownEntry& entry_of(uint64_t pc, bool full) {
+        return entries[(pc | full) * 0x9e3779b97f4a7c15 >> (64 - entry_bits)];
+    }
 
     Frame frame;
     std::atomic<const void*> inside{nullptr};  // the engine that runs waves on this thread
     machine::Wave* wave = nullptr;  // the one that runs: survives the jump out of a guest fault
-    std::array<KnownEntry, 64> entries;
+    static constexpr uint32_t entry_bits = 8;  // a kernel starts behind each of its barriers
+    std::array<KnownEntry, 1u << entry_bits> entries;
 };
 
 ThreadState& this_thread_state();

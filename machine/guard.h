@@ -11,6 +11,7 @@
 
 #include <csetjmp>
 #include <cstdint>
+#include <type_traits>
 
 #include "machine/wave.h"
 
@@ -39,7 +40,8 @@ bool install_fault_handler();
 void prepare_thread_for_faults();
 GuardFrame*& current_guard();  // thread-local
 
-// Runs body(wave) with guest faults caught. On a fault wave.exit is filled (kind, access, address,
+// Runs body(wave), or body(wave, frame) if it goes on to other waves and says so in frame.wave,
+// with guest faults caught. On a fault wave.exit is filled (kind, access, address,
 // pc) and MemoryFault returned. `body` must hold no objects with destructors while it touches guest
 // memory.
 template <class Body>
@@ -52,13 +54,17 @@ ExitKind run_guarded(Wave& wave, void* engine, PcLookup lookup, Body&& body) {
     frame.mxcsr = _mm_getcsr();
     if (sigsetjmp(frame.env, 0) == 0) {
         current_guard() = &frame;
-        ExitKind kind = body(wave);
+        ExitKind kind;
+        if constexpr (std::is_invocable_v<Body, Wave&, GuardFrame&>)
+            kind = body(wave, frame);
+        else
+            kind = body(wave);
         current_guard() = frame.previous;
         return kind;
     }
     current_guard() = frame.previous;
     _mm_setcsr(frame.mxcsr);
-    return wave.exit.kind;
+    return frame.wave->exit.kind;
 }
 
 }  // namespace wj::machine

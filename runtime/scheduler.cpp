@@ -8,6 +8,7 @@
 #include "machine/guard.h"
 #include "runtime/deadlock.h"
 #include "runtime/fault_report.h"
+#include "runtime/group_turns.h"
 #include "runtime/wave_stream.h"
 
 namespace wj::runtime {
@@ -334,43 +335,28 @@ Scheduler::Outcome Scheduler::run_group(DispatchState& dispatch, GroupContext& g
                                      : options_.slice_instructions);
     const uint32_t count = g.group.wave_count;
     for (uint32_t i = 0; i < count; i++) g.waves[i].ctx = &slot.context;
+    GroupTurns turns(dispatch, g, slice, limited);
     for (;;) {
-        bool advanced = false, used_slice = false, failed = false;
-        uint64_t used = 0;
-        auto settle = [&](uint32_t i) {
-            const machine::Wave& wave = g.waves[i];
-            used += static_cast<uint64_t>(slice - wave.budget);
-            switch (wave.exit.kind) {
-                case machine::ExitKind::EndProgram:
-                    g.states[i] = WaveState::Ended;
-                    g.ended++;
-                    advanced = true;
-                    break;
-                case machine::ExitKind::Barrier:
-                    g.states[i] = WaveState::AtBarrier;
-                    g.waiting++;
-                    advanced = true;
-                    break;
-                case machine::ExitKind::Yield:
-                    used_slice |= wave.budget <= 0;
-                    break;
-                default:
-                    report_stop(dispatch, g, i);
-                    failed = true;
-            }
+        turns.begin_round();
+        bool failed = false;
+        auto settle = [&](const machine::Wave& wave) {
+            if (turns.settle(wave)) return;
+            report_stop(dispatch, g, wave.wave_in_group);
+            failed = true;
         };
-        if (stopped != no_wave) settle(stopped);
+        if (stopped != no_wave) settle(g.waves[stopped]);
         stopped = no_wave;
-        for (uint32_t i = 0; i < count && !failed;) {
-            if (g.states[i] != WaveState::Runnable) {
-                i++;
-                continue;
-            }
-            uint32_t end = i;
-            for (; end < count && g.states[end] == WaveState::Runnable; end++)
-                g.waves[end].budget = slice;
-            for (end = i + engine_.run_waves(&g.waves[i], end - i); i < end; i++) settle(i);
+        machine::Wave* first = failed ? nullptr : turns.runnable(0);
+        while (first) {
+            const machine::Wave& last = engine_.run_all(*first, turns);
+            // Its end or a barrier: the round is over, or the dispatch has been stopped.
+            if (last.exit.kind == machine::ExitKind::EndProgram ||
+                last.exit.kind == machine::ExitKind::Barrier)
+                break;
+            settle(last);
+            first = failed ? nullptr : turns.runnable(last.wave_in_group + 1);
         }
+        const uint64_t used = turns.take_instructions();
         if (limited) {
             dispatch.wave_instructions.fetch_add(used, std::memory_order_relaxed);
             if (!failed && g.ended != count && check_limits(dispatch, g)) failed = true;
@@ -379,22 +365,15 @@ Scheduler::Outcome Scheduler::run_group(DispatchState& dispatch, GroupContext& g
         }
         if (failed || dispatch.stopped()) return Outcome::Stopped;
         if (g.ended == count) return Outcome::Finished;
-        // Waves that have ended count as arrived.
-        if (g.waiting && g.waiting + g.ended == count) {
-            for (uint32_t i = 0; i < count; i++)
-                if (g.states[i] == WaveState::AtBarrier) g.states[i] = WaveState::Runnable;
-            g.waiting = 0;
-            g.stuck_visits = 0;
-            continue;
-        }
-        if (!advanced) {
+        if (turns.release()) continue;
+        if (!turns.advanced()) {
             // Worth a proof only now and then: the numbers of the visits double.
             if (g.waiting && ++g.stuck_visits >= 8 && !(g.stuck_visits & (g.stuck_visits - 1)) &&
                 proves_deadlock(target_, g)) {
                 dispatch.fail([&] { return deadlock_report(target_, memory_, dispatch, g); });
                 return Outcome::Stopped;
             }
-            return used_slice ? Outcome::Suspended : Outcome::Blocked;
+            return turns.used_slice() ? Outcome::Suspended : Outcome::Blocked;
         }
         g.stuck_visits = 0;
     }

@@ -1,0 +1,43 @@
+// The waves of a resident work-group, taking turns. As long as only their ends and barriers stop
+// them, they go through round after round in one call of the engine.
+#pragma once
+
+#include <utility>
+
+#include "machine/engine.h"
+#include "runtime/dispatch.h"
+
+namespace wj::runtime {
+
+class GroupTurns final : public machine::WaveSource {
+public:
+    // Each wave may execute `slice` instructions in a turn. one_round: the call of the engine ends
+    // at a barrier, too.
+    GroupTurns(const DispatchState& dispatch, GroupContext& group, int64_t slice, bool one_round)
+        : dispatch_(dispatch), group_(group), slice_(slice), one_round_(one_round) {}
+
+    void begin_round() { advanced_ = used_slice_ = false; }
+    // The next wave of this round, `index` or behind, or null.
+    machine::Wave* runnable(uint32_t index);
+    machine::Wave* next(machine::Wave& wave) override;
+    // Notes why a wave's turn has ended; false: something is wrong with it. next() does it for
+    // those that it gets.
+    bool settle(const machine::Wave& wave);
+    // All waves have arrived at a barrier: they may go on. Those that have ended count as arrived.
+    bool release();
+
+    // Of this round: whether waves have ended or come to a barrier, or used up their slice.
+    bool advanced() const { return advanced_; }
+    bool used_slice() const { return used_slice_; }
+    uint64_t take_instructions() { return std::exchange(instructions_, 0); }
+
+private:
+    const DispatchState& dispatch_;
+    GroupContext& group_;
+    const int64_t slice_;
+    const bool one_round_;
+    bool advanced_ = false, used_slice_ = false;
+    uint64_t instructions_ = 0;
+};
+
+}  // namespace wj::runtime
