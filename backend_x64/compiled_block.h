@@ -53,6 +53,7 @@ struct Relocation {
 struct CompiledBlock {
     const uint8_t* code = nullptr;     // in the emitter's buffer until the next compilation
     uint32_t size = 0, code_size = 0;  // code_size: without constants and slots
+    uint32_t hot_size = 0;             // without the code that is out of line, too
     uint32_t body_offset = 0;          // behind the budget check
     uint32_t budget_return_offset = 0;
     std::vector<PcEntry> pcs;  // by offset

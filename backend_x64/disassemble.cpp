@@ -40,10 +40,11 @@ DryTranslator::DryTranslator(Isa isa, bool checked) : state_(std::make_unique<St
 
 DryTranslator::~DryTranslator() = default;
 
-Result<uint32_t> DryTranslator::translate(const ir::Block& block) {
+Result<DryTranslator::Bytes> DryTranslator::translate(const ir::Block& block) {
     if (!state_->compiler.compile(block, state_->options, state_->code))
         return Status(Code::Unimplemented, state_->compiler.error());
-    return state_->code.code_size;
+    const CompiledBlock& code = state_->code;
+    return Bytes{code.hot_size, code.code_size - code.hot_size, code.size - code.code_size};
 }
 
 }  // namespace wj::x64

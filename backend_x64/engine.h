@@ -62,8 +62,11 @@ class DryTranslator {
 public:
     DryTranslator(Isa isa, bool checked);
     ~DryTranslator();
-    // Bytes of host code, or why the block cannot be compiled: the engine then cuts it in half.
-    Result<uint32_t> translate(const ir::Block& block);
+    struct Bytes {
+        uint32_t hot, cold, constants;
+    };
+    // Of host code, or why the block cannot be compiled: the engine then cuts it in half.
+    Result<Bytes> translate(const ir::Block& block);
 
 private:
     struct State;

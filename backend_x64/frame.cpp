@@ -1,5 +1,6 @@
 #include "backend_x64/frame.h"
 
+#include <array>
 #include <cstring>
 #include <initializer_list>
 
@@ -15,7 +16,63 @@ void set_bytes(uint32_t* to, std::initializer_list<uint8_t> values) {
     for (int part = 0; part < 4; ++part) std::memcpy(to + part * 4, values.begin(), 16);
 }
 
+using Table = std::array<uint32_t, 16>;
+
+template <class F>
+Table make_table(F element) {
+    Table table;
+    for (uint32_t i = 0; i < 16; ++i) table[i] = element(i);
+    return table;
+}
+
+// What the emitters of loads and stores ask for (asm/lane_*.cpp). A table that is missing here is
+// put behind the block instead.
+std::array<Table, table_count> make_tables() {
+    std::array<Table, table_count> tables;
+    Table* next = tables.data();
+    // Offsets of consecutive elements, and of those 16 bytes apart.
+    for (const uint32_t step : {0, 1, 2, 4, 8, 12, 16})
+        *next++ = make_table([&](uint32_t i) { return i * step; });
+    // Dwords of elements of two and of four dwords.
+    for (const uint32_t d : {0, 1}) *next++ = make_table([&](uint32_t i) { return i * 2 + d; });
+    for (const uint32_t d : {0, 2})
+        *next++ = make_table([&](uint32_t i) { return i % 8 * 4 + i / 8 + d; });
+    // Two registers interleaved by dwords, then by qwords.
+    for (const uint32_t first : {0, 8})
+        *next++ = make_table([&](uint32_t i) { return first + i / 2 + (i & 1) * 16; });
+    for (const uint32_t first : {0, 4})
+        *next++ =
+            make_table([&](uint32_t i) { return i & 1 ? 0 : first + i / 4 + (i / 2 & 1) * 8; });
+    // Dwords 16 bytes apart, loaded and stored; pairs of them.
+    for (const uint32_t second : {16, 19})
+        *next++ = make_table([&](uint32_t i) { return i / 4 % 2 * second + i % 4 * 4; });
+    for (const uint32_t part : {0, 1, 2, 3})
+        *next++ = make_table([&](uint32_t i) { return part * 4 + i / 4; });
+    for (const uint32_t d : {0, 1})
+        *next++ =
+            make_table([&](uint32_t l) { return l / 8 * 16 + l % 4 * 4 + l / 4 % 2 * 2 + d; });
+    // AVX2: lanes after unpacking; masks of the parts of elements of two and of three dwords.
+    *next++ = {0, 4, 1, 5, 2, 6, 3, 7};
+    for (const uint32_t part : {0, 1})
+        *next++ = make_table([&](uint32_t i) { return (8 * part + i) / 2; });
+    for (const uint32_t part : {0, 1, 2})
+        *next++ = make_table([&](uint32_t i) { return (8 * part + i) / 3; });
+    *next++ = {~0u, ~0u, ~0u, ~0u, ~0u};
+    return tables;
+}
+
+const std::array<Table, table_count>& tables() {
+    static const std::array<Table, table_count> made = make_tables();
+    return made;
+}
+
 }  // namespace
+
+uint32_t find_table(const void* bytes, uint32_t size) {
+    uint32_t n = 0;
+    while (n < table_count && std::memcmp(tables()[n].data(), bytes, size) != 0) ++n;
+    return n;
+}
 
 void fill_constants(Frame& f) {
     set_qwords(f.constants[const_pair_split], {0, 2, 4, 6, 1, 3, 5, 7});
@@ -35,6 +92,7 @@ void fill_constants(Frame& f) {
     set_bytes(f.constants[const_low_words],
               {0, 1, 4, 5, 8, 9, 12, 13, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80});
     for (uint32_t i = 0; i < 64; ++i) f.lane_id[i] = i;
+    std::memcpy(f.tables, tables().data(), sizeof f.tables);
 }
 
 }  // namespace wj::x64

@@ -68,6 +68,10 @@ enum Constant : uint32_t {
     const_count_,
 };
 
+// Indices of permutations and offsets of lanes that many blocks use (find_table()): here once
+// instead of behind the code of each.
+inline constexpr uint32_t table_count = 30;
+
 struct alignas(64) Frame {
     // Entry points of the stubs.
     const void* link_stub = nullptr;
@@ -85,6 +89,7 @@ struct alignas(64) Frame {
 
     uint32_t constants[const_count_][16] = {};
     uint32_t lane_id[64] = {};
+    uint32_t tables[table_count][16] = {};
 
     // Exchange area of the out-of-line memory path: one chunk.
     uint32_t address_lo[16] = {}, address_hi[16] = {};
@@ -106,6 +111,8 @@ struct alignas(64) Frame {
 };
 
 void fill_constants(Frame& frame);
+// The number of the table that begins with these bytes, or table_count.
+uint32_t find_table(const void* bytes, uint32_t size);
 
 // Out-of-line execution of a memory operation for the chunk whose first lane is `first_lane`.
 // Returns false on a guest fault, wave.exit is filled then.

@@ -34,13 +34,15 @@ struct Work {
 };
 
 struct Report {
-    uint64_t kernels = 0, blocks = 0, instructions = 0, translated = 0, host_bytes = 0, bad = 0;
+    uint64_t kernels = 0, blocks = 0, instructions = 0, translated = 0, bad = 0;
+    uint64_t hot_bytes = 0, cold_bytes = 0, constant_bytes = 0;
     std::map<std::string, uint64_t> interpreted;  // by mnemonic
     std::map<std::string, uint64_t> problems;     // text -> instructions or blocks
 
     void add(const Report& r) {
         kernels += r.kernels, blocks += r.blocks, instructions += r.instructions, bad += r.bad;
-        translated += r.translated, host_bytes += r.host_bytes;
+        translated += r.translated, hot_bytes += r.hot_bytes, cold_bytes += r.cold_bytes;
+        constant_bytes += r.constant_bytes;
         for (const auto& [name, count] : r.interpreted) interpreted[name] += count;
         for (const auto& [text, count] : r.problems) problems[text] += count;
     }
@@ -108,7 +110,8 @@ private:
         }
         report.blocks++;
         report.translated += block.guest_count;
-        report.host_bytes += *done;
+        report.hot_bytes += done->hot, report.cold_bytes += done->cold;
+        report.constant_bytes += done->constants;
         for (const ir::Call& call : block.calls) {
             Inst inst;
             if (kernel.instruction_at(call.pc, inst))
@@ -195,12 +198,18 @@ bool compile(const Request& r) {
     if (!error.empty()) fail(error);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    auto each = [&](uint64_t bytes) {
+        return total.translated ? double(bytes) / double(total.translated) : 0.0;
+    };
     fmt::print(
         "{} kernels of {} code objects, {} instructions; {}: {} blocks, {} translated "
-        "instructions, {:.1f} host bytes each, {:.2f} s\n",
+        "instructions, {:.1f} host bytes each ({:.1f} in line, {:.1f} out of line, {:.1f} "
+        "constants), "
+        "{:.2f} s\n",
         total.kernels, library.objects.size(), total.instructions,
         isa == x64::Isa::Avx512 ? "avx512" : "avx2", total.blocks, total.translated,
-        total.translated ? double(total.host_bytes) / double(total.translated) : 0.0, seconds);
+        each(total.hot_bytes + total.cold_bytes + total.constant_bytes), each(total.hot_bytes),
+        each(total.cold_bytes), each(total.constant_bytes), seconds);
     uint64_t calls = 0;
     for (const auto& [name, count] : total.interpreted) calls += count;
     fmt::print("{} instructions are calls of the interpreter\n", calls);

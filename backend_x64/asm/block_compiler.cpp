@@ -416,6 +416,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         position_ = schedule_.terminator_position();
         terminator();
     }
+    out.hot_size = static_cast<uint32_t>(a_.offset());
     emit_colds();
     a_.end_count();
     out.code_size = static_cast<uint32_t>(a_.offset());

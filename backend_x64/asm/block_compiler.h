@@ -274,6 +274,7 @@ private:
     void add_base(LaneAccess& m);
     bool may_be_same(const LaneAccess& m) const;
     bool may_be_strided(const LaneAccess& m) const;
+    bool row_of_tile(const LaneAccess& m) const;
     static bool may_be_sliding(const LaneAccess& m);
     void offsets_base(const LaneAccess& m);
     Vec offsets_index(const LaneAccess& m);
@@ -307,6 +308,8 @@ private:
     void load_strided_pairs(const LaneAccess& m);
     void copy_lanes(const LaneAccess& m, const Vec& index);
     void gather_scatter(const LaneAccess& m, const Vec& index);
+    void gather_mask_avx512(const LaneAccess& m, bool upper);
+    void gather_mask_avx2(const LaneAccess& m, bool upper);
     Mem lane_address(const LaneAccess& m, uint32_t lane);
     Mem lane_address(const LaneAccess& m, const Gp& lane);
     void index_to_frame(const LaneAccess& m, const Vec& index);

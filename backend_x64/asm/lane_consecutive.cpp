@@ -204,8 +204,10 @@ void BlockCompiler::interleave3(const LaneAccess& m) {
     }
 }
 
-// A constant as wide as a register, once per block.
+// A constant as wide as a register: the frame's, or once per block.
 Mem BlockCompiler::pool_table(const void* bytes) {
+    if (const uint32_t table = find_table(bytes, width()); table < table_count)
+        return frame_field(offsetof(Frame, tables) + table * sizeof(Frame::tables[0]));
     const std::string key(static_cast<const char*>(bytes), width());
     auto [it, added] = tables_.try_emplace(key, 0);
     if (added) it->second = pool_bytes(bytes, width(), 8);

@@ -1,6 +1,6 @@
-// Lanes with addresses of their own: a base and 32-bit offsets. Elements are copied one by one
-// through general registers, which serves every size and checked memory; global dwords and pairs
-// in identity mode are gathered (lane_gather64.cpp).
+// Lanes with addresses of their own: a base and 32-bit offsets. Dwords and pairs are gathered;
+// copying elements one by one through general registers serves every size and checked memory.
+// Global dwords and pairs in identity mode need no base (lane_gather64.cpp).
 #include "backend_x64/asm/lane_access.h"
 
 namespace wj::x64 {
@@ -14,7 +14,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
     // Stores differ in their offsets only: code that copies lanes is large.
     const Label copy = a_.newLabel();
     auto take = [&](Pattern pattern) {
-        if (m.store && !(pattern == strided && avx512_)) {
+        if (m.store && !(pattern == strided && avx512_ && row_of_tile(m))) {
             store_index(m, pattern);
             if (pattern != offsets) {
                 a_.jmp(copy);
@@ -49,7 +49,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         a_.bind(other);
     };
     if (may_be_same(m)) test(same);
-    if (may_be_strided(m)) test(strided);
+    if (may_be_strided(m) && (!gathers64(m) || !m.store || row_of_tile(m))) test(strided);
     if (may_be_sliding(m)) test(sliding);
     if (gathers64(m)) {
         gather64(m);
@@ -181,9 +181,7 @@ void BlockCompiler::load_strided_pairs(const LaneAccess& m) {
 // Loads or stores the active lanes' elements at m.address + index + imm. `index` may be m.t.
 void BlockCompiler::copy_lanes(const LaneAccess& m, const Vec& index) {
     const bool translated = options_.checked && m.guest_address();
-    // Smaller code where there may be much of it.
-    if (!translated && avx512_ && m.dwords_only() && m.dwords == 1 &&
-        (m.store || m.pattern.isValid())) {
+    if (!translated && m.dwords_only() && m.dwords <= 2 && (avx512_ || !m.store)) {
         gather_scatter(m, index);
         return;
     }
@@ -218,17 +216,63 @@ Mem BlockCompiler::lane_address(const LaneAccess& m, const Gp& lane) {
     return x86::ptr(m.address, x86::rax, 0, static_cast<int32_t>(m.imm));
 }
 
+// Gathers and scatters with 32-bit indices: as fast as copying elements one by one, or faster, and
+// much smaller.
 void BlockCompiler::gather_scatter(const LaneAccess& m, const Vec& index) {
+    if (m.store && m.dwords == 2) interleave(m);
+    for (uint32_t part = 0; part < m.dwords; ++part) {
+        const bool upper = part != 0;
+        if (avx512_)
+            gather_mask_avx512(m, upper);
+        else
+            gather_mask_avx2(m, upper);
+        // Pairs: half of the lanes at a time.
+        Vec lanes = m.dwords == 2 ? half(index) : index;
+        if (upper) {
+            lanes = half(m.t2);
+            a_.emit(avx512_ ? X::kIdVextracti64x4 : X::kIdVextracti128, lanes, index, Imm(1));
+        }
+        const Mem at = x86::ptr(m.address, lanes, 0, static_cast<int32_t>(m.imm));
+        const Vec& data = m.dwords == 2 ? m.z[part] : m.data[0];
+        if (m.store) {
+            k(m.tk);
+            a_.emit(m.dwords == 2 ? X::kIdVpscatterdq : X::kIdVpscatterdd, at, data);
+            continue;
+        }
+        // Lanes that are off keep what the register holds: nothing that must be waited for.
+        a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, data, data, data);
+        const InstId gather = m.dwords == 2 ? X::kIdVpgatherdq : X::kIdVpgatherdd;
+        if (avx512_) {
+            k(m.tk);
+            a_.emit(gather, data, at);
+        } else {
+            a_.emit(gather, data, at, m.dwords == 2 ? m.data[0] : m.t2);
+        }
+    }
+    if (!m.store && m.dwords == 2) deinterleave(m);
+}
+
+// The lanes of a gather or scatter, which uses its mask up: m.tk.
+void BlockCompiler::gather_mask_avx512(const LaneAccess& m, bool upper) {
     if (m.full)
         a_.kxnorw(m.tk, m.tk, m.tk);
+    else if (upper)
+        a_.kshiftrw(m.tk, m.mask_k, Imm(8));
     else
         a_.kmovw(m.tk, m.mask_k);
-    k(m.tk);
-    const Mem at = x86::ptr(m.address, index, 0, static_cast<int32_t>(m.imm));
-    if (m.store)
-        a_.emit(X::kIdVpscatterdd, at, m.data[0]);
-    else
-        a_.emit(X::kIdVpgatherdd, m.data[0], at);
+}
+
+// Single dwords: in m.t2. Pairs: in m.data[0], a qword each.
+void BlockCompiler::gather_mask_avx2(const LaneAccess& m, bool upper) {
+    const Vec& mask = m.dwords == 2 ? m.data[0] : m.t2;
+    if (m.full) {
+        a_.emit(X::kIdVpcmpeqd, mask, mask, mask);
+    } else if (m.dwords == 1) {
+        movu(mask, m.mask_v);
+    } else {
+        if (upper) a_.emit(X::kIdVextracti128, mask.xmm(), m.mask_v, Imm(1));
+        a_.emit(X::kIdVpmovsxdq, mask, (upper ? mask : m.mask_v).xmm());
+    }
 }
 
 // For load_lanes and store_lanes. Lanes that are off will load what the first active one does.

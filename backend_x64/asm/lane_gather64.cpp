@@ -35,12 +35,7 @@ void BlockCompiler::gather64_avx512(const LaneAccess& m) {
         a_.emit(X::kIdVpermi2d, index[part], m.lo, m.hi);
     }
     for (uint32_t part = 0; part < 2; ++part) {
-        if (m.full)
-            a_.kxnorw(m.tk, m.tk, m.tk);
-        else if (part)
-            a_.kshiftrw(m.tk, m.mask_k, Imm(8));
-        else
-            a_.kmovw(m.tk, m.mask_k);
+        gather_mask_avx512(m, part != 0);
         const Mem at = x86::ptr(x86::rcx, index[part], 0, static_cast<int32_t>(m.imm));
         if (m.store && m.dwords == 1) {
             if (part) a_.emit(X::kIdVextracti64x4, half(m.z[0]), m.data[0], Imm(1));

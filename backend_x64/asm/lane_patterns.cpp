@@ -221,7 +221,7 @@ void BlockCompiler::find_uneven(const LaneAccess& m, int64_t max_imm, Label unkn
         a_.bind(other);
     };
     if (may_be_same(m) || m.shared()) steps(0, same);  // loads may share the address
-    if (may_be_strided(m)) steps(stride_bytes, strided);
+    if (may_be_strided(m) && (!m.store || row_of_tile(m))) steps(stride_bytes, strided);
     if (may_be_sliding(m)) steps(4, sliding);
     if (m.space == lds_space) {
         a_.mov(x86::eax, wave_field(offsetof(Wave, lds_size), 4));
@@ -265,6 +265,17 @@ bool BlockCompiler::may_be_strided(const LaneAccess& m) const {
     if ((!m.full && !avx512_) || !m.dwords_only()) return false;
     if (m.space == lds_space) return m.bytes <= (m.store ? 4 : 8);
     return gathers64(m) && (avx512_ || !m.store) && m.bytes <= (m.store ? 4 : 8);
+}
+
+// The block reaches other elements of the same 16 bytes as well. A store that is alone in its row
+// is scattered: the code for whole vectors is large.
+bool BlockCompiler::row_of_tile(const LaneAccess& m) const {
+    const ir::Inst& own = inst(m.v);
+    return std::any_of(block_->insts.begin(), block_->insts.end(), [&](const ir::Inst& x) {
+        return x.op == own.op && x.args[0] == own.args[0] &&
+               (!m.scalar_base || x.args[1] == own.args[1]) && immediate(x) != m.imm &&
+               std::abs(immediate(x) - m.imm) < static_cast<int64_t>(stride_bytes);
+    });
 }
 
 bool BlockCompiler::may_be_sliding(const LaneAccess& m) {
