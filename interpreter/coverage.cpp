@@ -20,31 +20,27 @@ constexpr Rule refused_rules[] = {
     {"exp", "exports go to render targets"},
     {"v_interp", "interpolation of pixel shader inputs"},
     {"v_mfma_ld_scale_b32",
-     "exists only in front of a scaled product: what it does to anything else is not documented"},
+     "the first half of a scaled product, alone not an instruction (CDNA4 ISA, 7.2.1)"},
 };
 
 constexpr const char* approximation = "AMD documents 1 ULP; here: docs/float.md, approximations";
 constexpr const char* sparse_order =
-    "the hardware's order of additions is neither documented nor published: arXiv 2511.10909 "
-    "measured "
-    "dense products; here ascending k, each step rounded once";
+    "the hardware's order of additions is neither documented nor published (arXiv 2511.10909 "
+    "measured dense products); here by groups of lanes, in each ascending k, each step rounded "
+    "once";
 constexpr const char* dot_order =
     "each addition rounded, as in AMD's pseudo-code; LLVM's authors believe that the hardware "
-    "rounds "
-    "once (reviews.llvm.org/D49146)";
+    "rounds once (reviews.llvm.org/D49146)";
 constexpr const char* matrix_order =
-    "gfx942: as measured on hardware (docs/float.md); of gfx950 no measurement is published: "
-    "here ascending k, each step rounded once";
+    "gfx942: as measured on hardware (docs/float.md); of gfx950 no measurement is published: here "
+    "ascending k, each step rounded once, scales applied to the operands";
 constexpr const char* stochastic =
     "either neighbour of the exact value; the seed's use is documented in part";
 constexpr const char* scaled_nan =
-    "exact but for NaN: what becomes of NaN and of a NaN scale is not documented, here a quiet NaN "
-    "of "
-    "the format";
+    "exact but for NaN as scale and NaN into formats that have none, which is not documented";
 constexpr const char* mixed_denormals =
     "exact unless MODE treats f16 and f32 denormals differently: 16-bit sources follow the f32 "
-    "field, "
-    "as measured (docs/float.md), the result its own";
+    "field, as measured (docs/float.md), the result its own";
 constexpr const char* swapped_lanes =
     "exact when all lanes are active; else EXEC, FI and BOUND_CTRL are ignored, as in AMD's "
     "pseudo-code";

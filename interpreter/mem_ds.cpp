@@ -120,8 +120,8 @@ void exchange2(Wave& w, const Inst& inst) {
 // ds_read_b64_tr_b16/b8/b4 and ds_read_b96_tr_b6 (gfx950): every 16 lanes read a block of K rows of
 // 16 elements, lane k * n + i holding elements of row k, and get it transposed: lane m receives
 // column m. (Layout as in Triton's lowering, triton-lang/triton#8525, and as ROCm's
-// TransposeInstructionsTest of rocRoller expects of the hardware.) What inactive lanes contribute
-// is not documented: refused.
+// TransposeInstructionsTest of rocRoller expects of the hardware.) "The EXEC mask must be set to
+// all 1's" (CDNA4 ISA, 11.4): otherwise refused.
 template <uint32_t Bits, uint32_t Dwords>
 void read_transposed(Wave& w, const Inst& inst) {
     if (refuse_gds(w, inst)) return;

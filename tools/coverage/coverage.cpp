@@ -151,7 +151,7 @@ std::string page(const Rows& rows) {
         "operand "
         "(of pixel shaders with\n"
         "ordered primitives); reserved buffer number formats; transposing LDS reads with inactive "
-        "lanes (what those contribute is not documented); hardware registers that "
+        "lanes (EXEC must be all ones: CDNA4 ISA, 11.4); hardware registers that "
         "`interpreter/sopp.cpp` does not list.\n",
         counts[0], counts[1], counts[2], counts[3]);
     for (const auto& [format, list] : lines) {
