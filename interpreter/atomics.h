@@ -7,15 +7,15 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "common/guest_float.h"
+#include "common/atomic_float.h"
 #include "frontend/target.h"
 #include "interpreter/mem.h"
 
 namespace wj::interp {
 
 // Handling of f32 denormals by float atomics: LDS goes by MODE, the memory units of gfx908 and
-// gfx90a always flush, later ones keep (LLVM: hasMemoryAtomicFaddF32DenormalSupport). f64 and
-// packed keep.
+// gfx90a always flush, later ones keep (LLVM: hasMemoryAtomicFaddF32DenormalSupport). In memory f64
+// and packed operations keep.
 struct AtomicMode {
     gf::FloatMode mode;
 };
@@ -63,26 +63,23 @@ WJ_RMW(Wrap, old >= data ? old - data : old + data2);
 template <class T>
 using FloatOf = std::conditional_t<sizeof(T) == 4, float, double>;
 
+// f64 sums keep denormals in LDS, too.
 template <class T>
 struct FAdd {
     using Type = T;
     static T apply(T old, T data, T, const AtomicMode& m) {
-        using F = FloatOf<T>;
-        const F a = gf::flush_in(m.mode, gf::from_bits<F>(old));
-        const F b = gf::flush_in(m.mode, gf::from_bits<F>(data));
-        return gf::to_bits(gf::flush_out(m.mode, gf::add(a, b)));
+        const bool f64 = sizeof(T) == 8;
+        return gf::atomic_add<FloatOf<T>>(old, data, !f64 && !m.mode.template keeps_inputs<float>(),
+                                          !f64 && !m.mode.template keeps_outputs<float>());
     }
 };
 
-// "src < tmp ? src : tmp": a NaN in memory stays, a NaN operand changes nothing.
 template <class T, bool Max>
 struct FMinMax {
     using Type = T;
     static T apply(T old, T data, T, const AtomicMode& m) {
         using F = FloatOf<T>;
-        const F a = gf::flush_in(m.mode, gf::from_bits<F>(old));
-        const F b = gf::flush_in(m.mode, gf::from_bits<F>(data));
-        return (Max ? b > a : b < a) ? gf::to_bits(b) : gf::to_bits(a);
+        return gf::atomic_extreme<F, Max>(old, data, !m.mode.template keeps_inputs<F>());
     }
 };
 template <class T>
@@ -101,30 +98,16 @@ struct FCmpSwap {
     }
 };
 
-struct PkAddF16 {
+template <auto Add>
+struct PkAdd {
     using Type = uint32_t;
-    static uint32_t apply(uint32_t old, uint32_t data, uint32_t, const AtomicMode&) {
-        auto half = [](uint32_t v) { return gf::Half{static_cast<uint16_t>(v)}; };
-        const uint32_t low = gf::add(half(old), half(data)).bits;
-        const uint32_t high = gf::add(half(old >> 16), half(data >> 16)).bits;
-        return low | high << 16;
+    static uint32_t apply(uint32_t old, uint32_t data, uint32_t, const AtomicMode& m) {
+        return gf::atomic_add_pair<Add>(old, data, !m.mode.keeps_inputs<gf::Half>(),
+                                        !m.mode.keeps_outputs<gf::Half>());
     }
 };
-
-struct PkAddBf16 {
-    using Type = uint32_t;
-    static uint32_t round(float x) {
-        const uint32_t b = gf::to_bits(x);
-        if (gf::is_nan(x)) return (b >> 16) | 0x40;
-        return (b + 0x7fff + (b >> 16 & 1)) >> 16;  // nearest even; f32 has 24 >= 2 * 8 + 2 bits
-    }
-    static uint32_t apply(uint32_t old, uint32_t data, uint32_t, const AtomicMode&) {
-        auto wide = [](uint32_t v) { return gf::from_bits<float>(v << 16); };
-        const uint32_t low = round(gf::add(wide(old), wide(data)));
-        const uint32_t high = round(gf::add(wide(old >> 16), wide(data >> 16)));
-        return low | high << 16;
-    }
-};
+using PkAddF16 = PkAdd<gf::atomic_add_f16>;
+using PkAddBf16 = PkAdd<gf::atomic_add_bf16>;
 
 }  // namespace rmw
 

@@ -21,13 +21,13 @@ enum class AtomicOp : uint8_t {
     And,
     Or,
     Xor,
-    Inc,       // old >= data ? 0 : old + 1
-    Dec,       // old == 0 || old > data ? data : old - 1
-    MskOr,     // (old & ~data) | data2
-    Wrap,      // old >= data ? old - data : old + data2
-    FAdd,      // rounded to nearest even
-    FMin,      // data < old ? data : old: a NaN in memory stays
-    FMax,      // data > old ? data : old
+    Inc,    // old >= data ? 0 : old + 1
+    Dec,    // old == 0 || old > data ? data : old - 1
+    MskOr,  // (old & ~data) | data2
+    Wrap,   // old >= data ? old - data : old + data2
+    FAdd,   // rounded to nearest even
+    FMin,   // common/atomic_float.h
+    FMax,
     FCmpSwap,  // as floats: old == data2 ? data : old
     PkAddF16,
     PkAddBf16,

@@ -7,19 +7,18 @@ namespace {
 
 using ir::AtomicOp;
 
-bool is_float(AtomicOp op) {
-    return op >= AtomicOp::FAdd && op <= AtomicOp::FCmpSwap;
-}
-
 // f32: MODE's bits 4 (inputs) and 5 (outputs) in LDS; memory flushes unless the target says
-// otherwise (docs/memory.md). f64: MODE's bits 6 and 7 in LDS, memory keeps.
+// otherwise (docs/memory.md). f64 and packed: MODE's bits 6 and 7 in LDS, memory keeps; f64 sums
+// keep everywhere.
 uint32_t flush_flags(const Lifter& l, AtomicOp op, uint32_t dwords) {
-    if (!is_float(op)) return 0;
-    const uint32_t keep = l.options.mode >> (dwords == 2 ? 6 : 4);
+    if (op < AtomicOp::FAdd || (op == AtomicOp::FAdd && dwords == 2)) return 0;
+    const bool packed = op == AtomicOp::PkAddF16 || op == AtomicOp::PkAddBf16;
+    const bool single = dwords == 1 && !packed;
+    const uint32_t keep = l.options.mode >> (single ? 4 : 6);
     uint32_t flags = 0;
     if (!(keep & 1)) flags |= ir::flush_in_lds;
     if (!(keep & 2)) flags |= ir::flush_out_lds;
-    if (dwords == 1 && !l.options.target->traits.memory_fadd_f32_keeps_denorms)
+    if (single && !l.options.target->traits.memory_fadd_f32_keeps_denorms)
         flags |= ir::flush_in_memory | ir::flush_out_memory;
     return flags;
 }

@@ -66,11 +66,13 @@ void BlockCompiler::lane_atomic(Value v) {
     m.dwords = ir::aux_dwords(i.aux);
     m.bytes = m.dwords * 4;
     m.imm = static_cast<int64_t>(i.imm);
-    m.native = (m.lds || !options_.checked) && m.op != AtomicOp::FCmpSwap &&
-               m.op != AtomicOp::PkAddBf16 && m.imm == static_cast<int32_t>(m.imm);
     const uint8_t flags = ir::aux_atomic_flags(i.aux);
     m.flush_in = flags & (m.lds ? ir::flush_in_lds : ir::flush_in_memory);
     m.flush_out = flags & (m.lds ? ir::flush_out_lds : ir::flush_out_memory);
+    const bool called = m.op == AtomicOp::FMin || m.op == AtomicOp::FMax ||
+                        m.op == AtomicOp::FCmpSwap || m.op == AtomicOp::PkAddBf16 ||
+                        (m.op == AtomicOp::PkAddF16 && (m.flush_in || m.flush_out));
+    m.native = (m.lds || !options_.checked) && !called && m.imm == static_cast<int32_t>(m.imm);
     const Value addr = m.scalar_base ? a[1] : a[0], mask = m.scalar_base ? a[2] : a[1];
     m.full = schedule_.is_full(mask);
     m.wide = block_->type(addr) == ir::Type::V64;
@@ -560,21 +562,6 @@ void BlockCompiler::atomic_new_value(const LaneAtomic& m) {
             a_.emit(wide ? X::kIdVmovq : X::kIdVmovd, next, x);
             if (m.flush_out) atomic_flush(m, next);
             break;
-        case AtomicOp::FMin:
-        case AtomicOp::FMax: {
-            a_.mov(next, old);
-            if (m.flush_in) {
-                atomic_flush(m, next);
-                atomic_flush(m, d);
-            }
-            to_vector(x, next);
-            to_vector(y, d);
-            // "Above" is false for NaN.
-            const bool least = m.op == AtomicOp::FMin;
-            a_.emit(wide ? X::kIdVucomisd : X::kIdVucomiss, least ? x : y, least ? y : x);
-            a_.cmova(next, d);
-            break;
-        }
         case AtomicOp::PkAddF16:
             to_vector(x, old);
             to_vector(y, d);

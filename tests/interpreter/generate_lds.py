@@ -62,8 +62,8 @@ def ds_ops(b):
     ops = integer_ops(b)
     r = {'add_u': ops['add'], 'sub_u': ops['sub'], 'rsub_u': lambda o, d, x: d - o & m, 'inc_u': ops['inc'], 'dec_u': ops['dec'], 'min_i': ops['smin'], 'max_i': ops['smax'], 'min_u': ops['umin'], 'max_u': ops['umax'], 'and_b': ops['and'], 'or_b': ops['or'], 'xor_b': ops['xor']}
     return {k: (v, 1) for k, v in r.items()} | {'mskor_b': (lambda o, d, x: o & ~d | x, 2), 'cmpst_b': (lambda o, d, x: x if o == d else o, 2), 'wrxchg_b': (lambda o, d, x: d, 1)}
-def fmin_(F): return lambda o, d, x: d if not F.nan(o) and not F.nan(d) and F.order(d) < F.order(o) else o
-def fmax_(F): return lambda o, d, x: d if not F.nan(o) and not F.nan(d) and F.order(d) > F.order(o) else o
+def fmin_(F): return extreme(F, False)
+def fmax_(F): return extreme(F, True)
 def fcmp_(F): return lambda o, d, x: x if not F.nan(o) and not F.nan(d) and F.order(o) == F.order(d) else o
 def ds_atomic(name, op, operands, bits, values, mode=0xf0, note=''):
     n, count = bits // 8, WORDS * 32 // bits
@@ -95,6 +95,15 @@ for name in ('ds_add_f32', 'ds_add_rtn_f32'):
 for name in ('ds_add_f64', 'ds_add_rtn_f64'): ds_atomic(name, lambda o, d, x: F64.add(o, d), 1, 64, f64_values)
 for name in ('ds_pk_add_f16', 'ds_pk_add_rtn_f16'): ds_atomic(name, pk2(lambda a, b: F16.add(a, b)), 1, 32, pk16_values)
 for name in ('ds_pk_add_bf16', 'ds_pk_add_rtn_bf16'): ds_atomic(name, pk2(add_bf16), 1, 32, pkbf_values)
+# MODE flushes for comparisons of f32 and f64 and for packed sums, f64 sums never (CDNA4 ISA 9.2)
+def tiny_values(bits): return lambda: rng.choice([0, 1 << bits - 1, 1, 1 << bits - 1 | 1, 3, 1 << (23 if bits == 32 else 52)])
+for largest, n in ((False, 'min'), (True, 'max')):
+    ds_atomic('ds_%s_rtn_f32' % n, extreme(F32, largest, True), 1, 32, tiny_values(32), mode=0xc0, note=' flush')
+    ds_atomic('ds_%s_rtn_f64' % n, extreme(F64, largest, True), 1, 64, tiny_values(64), mode=0x30, note=' flush')
+ds_atomic('ds_add_rtn_f64', lambda o, d, x: F64.add(o, d), 1, 64, tiny_values(64), mode=0x30, note=' keeps denormals')
+flushed16 = lambda f, F: lambda a, b: F(f(F(a), F(b)))
+ds_atomic('ds_pk_add_rtn_f16', pk2(flushed16(F16.add, F16.flush)), 1, 32, pk16_values, mode=0x30, note=' flush')
+ds_atomic('ds_pk_add_rtn_bf16', pk2(flushed16(add_bf16, lambda x: F32.flush(x << 16) >> 16)), 1, 32, pkbf_values, mode=0x30, note=' flush')
 ds_atomic('ds_wrap_rtn_b32', lambda o, d, x: (o - d if o >= d else o + x) & M32, 2, 32, int_values(32))
 # both operands in LDS: the second one at a distance in dwords
 for bits in (32, 64):

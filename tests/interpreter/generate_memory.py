@@ -133,8 +133,18 @@ add_bf16 = lambda a, b: bf_round(F32.add(a << 16, b << 16))
 def fadd32(flush):
     g = F32.flush if flush else (lambda x: x)
     return lambda o, d, x: g(F32.add(g(o), g(d)))
-fmin64 = lambda o, d, x: d if not F64.nan(o) and not F64.nan(d) and F64.order(d) < F64.order(o) else o
-fmax64 = lambda o, d, x: d if not F64.nan(o) and not F64.nan(d) and F64.order(d) > F64.order(o) else o
+# CDNA4 ISA 9.2: a signalling NaN comes back quiet, memory's first; a quiet one loses; -0 < +0; flushing serves the comparison only.
+def extreme(F, largest, flush=False):
+    rank = lambda x: (F.order(x), 0 if F.neg(x) else 1)
+    def f(o, d, x):
+        for v in (o, d):
+            if F.snan(v): return v | F.quiet
+        if F.nan(d): return o
+        if F.nan(o): return d
+        p, q = [rank(F.flush(v) if flush else v) for v in (o, d)]
+        return d if (q > p if largest else q < p) else o
+    return f
+fmin64, fmax64 = extreme(F64, False), extreme(F64, True)
 WORDS = 16
 VALUES = {32: [0, 1, 5, 6, 0x7fffffff, 0x80000000, M32], 64: [0, 1, 5, M32, 1 << 32, (1 << 63) - 1, 1 << 63, M64]}
 def int_values(b): return lambda: rng.choice(VALUES[b]) if rng.random() < .5 else rng.getrandbits(b)

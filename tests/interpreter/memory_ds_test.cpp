@@ -117,9 +117,9 @@ TEST_F(LdsMemory, FloatAtomicsFollowMode) {
     EXPECT_EQ(run({0xd82a0000, 0x00000402 /* ds_add_f32 v2, v4 */}), none);
     EXPECT_EQ(dwords()[0], 0u);
     w().mode = 0xf0;
-    dwords()[0] = 0x7fc00000, v(4)[0] = 0x3f800000;  // src < NaN is false: memory stays
+    dwords()[0] = 0x7fc00000, v(4)[0] = 0x3f800000;  // the number wins
     EXPECT_EQ(run({0xd8240000, 0x00000402 /* ds_min_f32 v2, v4 */}), none);
-    EXPECT_EQ(dwords()[0], 0x7fc00000u);
+    EXPECT_EQ(dwords()[0], 0x3f800000u);
     dwords()[0] = 0xbf800000;
     EXPECT_EQ(run({0xd8260000, 0x00000402 /* ds_max_f32 v2, v4 */}), none);
     EXPECT_EQ(dwords()[0], 0x3f800000u);

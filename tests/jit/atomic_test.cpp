@@ -47,7 +47,10 @@ TEST(AtomicOps, DocumentedResults) {
         {AtomicOp::FAdd, 1, 0x3f800000, 0x40000000, 0, 0x40400000},  // 1 + 2
         {AtomicOp::FAdd, 2, 0x3ff0000000000000, 0x4000000000000000, 0, 0x4008000000000000},
         {AtomicOp::FAdd, 1, 1, 1, 0, 2},                             // denormals kept
-        {AtomicOp::FMin, 1, 0x7fc00000, 0x3f800000, 0, 0x7fc00000},  // NaN stays
+        {AtomicOp::FMin, 1, 0x7fc00000, 0x3f800000, 0, 0x3f800000},  // NaN loses
+        {AtomicOp::FMin, 1, 0x3f800000, 0x7f800001, 0, 0x7fc00001},  // but a signalling one
+        {AtomicOp::FMin, 1, 0, 0x80000000, 0, 0x80000000},           // -0 < +0
+        {AtomicOp::FMax, 1, 0x80000000, 0, 0, 0},
         {AtomicOp::FMin, 1, 0x40000000, 0x3f800000, 0, 0x3f800000},
         {AtomicOp::FMax, 1, 0x40000000, 0x3f800000, 0, 0x40000000},
         {AtomicOp::FCmpSwap, 1, 0x80000000, 0x40000000, 0, 0x40000000},  // -0 == +0
