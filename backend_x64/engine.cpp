@@ -98,6 +98,9 @@ private:
     enum class Next : uint8_t { Stop, MakeRoom, LetFlush };
 
     Next run_inside(ThreadState& thread, machine::WaveSource& source);
+    ExitKind run_waves_from(ThreadState& thread, machine::GuardFrame& guard,
+                            machine::WaveSource& source, const KnownEntry& known,
+                            const uint8_t* entry);
     void enter(ThreadState& thread);
     Found make_room(ThreadState& thread, Wave& wave, uint64_t flushes);
     const KnownEntry* entry_at(ThreadState& thread, const Wave& wave) const;
@@ -331,12 +334,8 @@ Translator::Found Translator::find_entry(ThreadState& thread, Wave& wave) {
     CodeSpace& space = cache_.space(key_of(wave));
     const Found found = block_at(space, wave, wave.pc, full);
     if (found.block)
-        thread.entry_of(wave.pc, full) = {stamp_.load(std::memory_order_relaxed),
-                                          wave.pc,
-                                          space.key,
-                                          full,
-                                          &space,
-                                          found.block->host};
+        thread.fill({stamp_.load(std::memory_order_relaxed), wave.pc, space.key, full, &space,
+                     found.block->host});
     return found;
 }
 
@@ -443,6 +442,36 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     return last;
 }
 
+// Runs guard.wave from `entry` on and those behind it, which mostly start where it did. A guest
+// fault jumps out of this: nothing in here has a destructor. Not inline: a function that calls
+// setjmp keeps little in registers.
+[[gnu::noinline]] ExitKind Translator::run_waves_from(ThreadState& thread,
+                                                      machine::GuardFrame& guard,
+                                                      machine::WaveSource& source,
+                                                      const KnownEntry& known,
+                                                      const uint8_t* entry) {
+    const KnownEntry* start = &known;
+    const CodeSpace* const space = known.space;
+    for (Wave* wave = guard.wave;;) {
+        const uint32_t left = stubs_.enter(wave, &thread.frame, entry);
+        if (left != static_cast<uint32_t>(ExitKind::EndProgram) &&
+            left != static_cast<uint32_t>(ExitKind::Barrier))
+            return static_cast<ExitKind>(left);
+        Wave* const next = source.next(*wave);
+        if (!next) return static_cast<ExitKind>(left);
+        thread.wave = guard.wave = wave = next;
+        // The source may have waves for a long time.
+        if (flush_wanted_.load(std::memory_order_relaxed))
+            return static_cast<ExitKind>(Leave::Lookup);
+        if (!starts_at(*start, *wave)) {
+            start = &thread.entry_of(wave->pc, wave->exec() == ~0ull);
+            if (!starts_at(*start, *wave) || start->space != space)
+                return static_cast<ExitKind>(Leave::Lookup);
+        }
+        entry = start->host;
+    }
+}
+
 // Runs thread.wave and those behind it. MakeRoom: that wave stands at a block for which there is no
 // room; LetFlush: another thread makes room.
 Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource& source) {
@@ -464,30 +493,9 @@ Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource
         connect(frame, space);
         const uint8_t* entry = known->host;
         for (;;) {
-            // Nothing in here has a destructor: a guest fault jumps out of it.
             const auto reason = static_cast<uint32_t>(machine::run_guarded(
-                *thread.wave, this, &host_pc, [&](Wave& first, machine::GuardFrame& guard) {
-                    Wave* wave = &first;
-                    const KnownEntry* start = known;
-                    for (;;) {
-                        const uint32_t left = stubs_.enter(wave, &frame, entry);
-                        if (left != static_cast<uint32_t>(ExitKind::EndProgram) &&
-                            left != static_cast<uint32_t>(ExitKind::Barrier))
-                            return static_cast<ExitKind>(left);
-                        Wave* const next = source.next(*wave);
-                        if (!next) return static_cast<ExitKind>(left);
-                        thread.wave = guard.wave = wave = next;
-                        // The source may have waves for a long time.
-                        if (flush_wanted_.load(std::memory_order_relaxed))
-                            return static_cast<ExitKind>(Leave::Lookup);
-                        if (!starts_at(*start, *wave)) {
-                            const KnownEntry* other = entry_at(thread, *wave);
-                            if (!other || other->space != &space)
-                                return static_cast<ExitKind>(Leave::Lookup);
-                            start = other;
-                        }
-                        entry = start->host;
-                    }
+                *thread.wave, this, &host_pc, [&](Wave&, machine::GuardFrame& guard) {
+                    return run_waves_from(thread, guard, source, *known, entry);
                 }));
             Wave& wave = *thread.wave;
             const MemoryOp* running = frame.running;

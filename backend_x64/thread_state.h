@@ -27,15 +27,35 @@ struct ThreadState {
     ThreadState(const ThreadState&) = delete;
     ThreadState& operator=(const ThreadState&) = delete;
 
+    // The entry for (pc, full), or one that may be made it: which was filled longest ago of its
+    // set.
     KnownEntry& entry_of(uint64_t pc, bool full) {
-        return entries[(pc | full) * 0x9e3779b97f4a7c15 >> (64 - entry_bits)];
+        EntrySet& set = set_of(pc, full);
+        for (KnownEntry& e : set.ways)
+            if (e.pc == pc && e.full == full) return e;
+        return set.ways[set.next];
+    }
+    void fill(const KnownEntry& entry) {
+        EntrySet& set = set_of(entry.pc, entry.full);
+        KnownEntry& e = entry_of(entry.pc, entry.full);
+        if (&e == &set.ways[set.next]) set.next = (set.next + 1) % set.ways.size();
+        e = entry;
     }
 
     Frame frame;
     std::atomic<const void*> inside{nullptr};  // the engine that runs waves on this thread
     machine::Wave* wave = nullptr;  // the one that runs: survives the jump out of a guest fault
-    static constexpr uint32_t entry_bits = 8;  // a kernel starts behind each of its barriers
-    std::array<KnownEntry, 1u << entry_bits> entries;
+    struct EntrySet {
+        std::array<KnownEntry, 4> ways;
+        uint32_t next = 0;
+    };
+    static constexpr uint32_t set_bits = 6;  // a kernel starts behind each of its barriers
+    std::array<EntrySet, 1u << set_bits> entries;
+
+private:
+    EntrySet& set_of(uint64_t pc, bool full) {
+        return entries[(pc | full) * 0x9e3779b97f4a7c15 >> (64 - set_bits)];
+    }
 };
 
 ThreadState& this_thread_state();

@@ -70,11 +70,13 @@ Status GroupContext::locate(const LaunchPlan& plan, uint64_t linear_id) {
         make_templates(plan);
     group.waves = waves.data();
     place_ = GroupPlace::of(plan, linear_id);
+    hw_id_ = place_.hw_id();
     return Status::ok();
 }
 
 void GroupContext::advance(const LaunchPlan& plan) {
     place_.advance(plan);
+    hw_id_ = place_.hw_id();
     if (!advance_group(plan, group)) make_templates(plan);
 }
 
@@ -86,24 +88,6 @@ Status GroupContext::start(const LaunchPlan& plan, const WaveStart& how, uint64_
         start_wave(plan, how, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
     std::fill_n(states.data(), group.wave_count, WaveState::Runnable);
     return Status::ok();
-}
-
-void GroupContext::start_wave(const LaunchPlan& plan, const WaveStart& how, uint32_t index,
-                              machine::Wave& wave, uint8_t* rows) {
-    how.write(templates_[index], ids_.data + index * id_bytes_, wave, rows);
-    place_wave(plan, group, place_.hw_id(), wave);
-}
-
-void GroupContext::set_rows(const LaunchPlan& plan, machine::Wave& wave, uint8_t* rows) {
-    wave.vgpr = reinterpret_cast<uint32_t*>(rows);
-    if (wave.agpr) wave.agpr = wave.vgpr + size_t{plan.agpr_row} * machine::lanes;
-}
-
-machine::Wave& GroupContext::start_alone(const LaunchPlan& plan, const WaveStart& how,
-                                         uint32_t index) {
-    start_wave(plan, how, index, waves[0], registers_.data);
-    set_rows(plan, waves[0], registers_.data);
-    return waves[0];
 }
 
 void GroupContext::spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {

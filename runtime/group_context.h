@@ -32,7 +32,12 @@ public:
     // as if start() had begun it. Not with LDS.
     Status locate(const LaunchPlan& plan, uint64_t linear_id);
     void advance(const LaunchPlan& plan);
-    machine::Wave& start_alone(const LaunchPlan& plan, const WaveStart& how, uint32_t index);
+    machine::Wave& start_alone(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {
+        machine::Wave& wave = waves[0];
+        start_wave(plan, how, index, wave, registers_.data);
+        set_rows(plan, wave, registers_.data);
+        return wave;
+    }
     void spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index);
 
     machine::WorkGroup group;
@@ -52,8 +57,14 @@ private:
     Status reserve(const LaunchPlan& plan);
     void make_templates(const LaunchPlan& plan);
     void start_wave(const LaunchPlan& plan, const WaveStart& how, uint32_t index,
-                    machine::Wave& wave, uint8_t* rows);
-    static void set_rows(const LaunchPlan& plan, machine::Wave& wave, uint8_t* rows);
+                    machine::Wave& wave, uint8_t* rows) {
+        how.write(templates_[index], ids_.data + index * id_bytes_, wave, rows);
+        place_wave(plan, group, hw_id_, wave);
+    }
+    static void set_rows(const LaunchPlan& plan, machine::Wave& wave, uint8_t* rows) {
+        wave.vgpr = reinterpret_cast<uint32_t*>(rows);
+        if (plan.agpr_count) wave.agpr = wave.vgpr + size_t{plan.agpr_row} * machine::lanes;
+    }
 
     memory::AddressSpace& memory_;
     AlignedBuffer registers_, lds_;
@@ -63,6 +74,7 @@ private:
     size_t id_bytes_ = 0;  // of a wave
     uint64_t plan_ = 0;
     GroupPlace place_;
+    uint32_t hw_id_ = 0;
     std::array<uint32_t, 3> size_{};
     uint64_t scratch_ = 0, scratch_size_ = 0;  // guest memory: buffer instructions address it
 };

@@ -2,7 +2,7 @@
 
 namespace wj::runtime {
 
-machine::Wave* WaveStream::begin_wave() {
+[[gnu::always_inline]] inline machine::Wave* WaveStream::begin_wave() {
     machine::Wave& wave = context_.start_alone(dispatch_.plan, how_, wave_);
     wave.ctx = &exec_;
     wave.budget = slice_;
