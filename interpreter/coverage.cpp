@@ -44,7 +44,8 @@ constexpr const char* mixed_denormals =
 constexpr const char* swapped_lanes =
     "exact when all lanes are active; else EXEC, FI and BOUND_CTRL are ignored, as in AMD's "
     "pseudo-code";
-constexpr const char* signalling_bf16 = "exact but for signalling NaN, here quieted";
+constexpr const char* signalling_bf16 =
+    "exact but for signalling NaN, here passed on unchanged, as in AMD's pseudo-code";
 constexpr Rule bounded_rules[] = {
     {"v_rcp_", approximation},           {"v_rsq_", approximation},
     {"v_sqrt_", approximation},          {"v_exp_", approximation},
