@@ -22,18 +22,20 @@ void CodeCache::reset() {
     dead_bytes_ = 0;
 }
 
-BlockRecord* CodeCache::lookup(CodeSpace& space, uint64_t pc, bool full) {
+BlockRecord* CodeCache::lookup(CodeSpace& space, uint64_t pc, Variant variant) {
     const auto it = space.blocks.find(pc);
-    return it == space.blocks.end() ? nullptr : it->second[full];
+    return it == space.blocks.end() ? nullptr : it->second[static_cast<size_t>(variant)];
 }
 
 // A filled entry is never given to another PC: a reader that has compared the PC may still read the
 // entry.
 void CodeCache::publish_jump(BlockRecord& block) {
+    if (block.variant == Variant::Unguarded) return;
     JumpEntry& e = block.space->jumps[block.pc >> 2 & (jump_entries - 1)];
     auto pc = std::atomic_ref(e.pc);
     if (const uint64_t now = pc.load(); now != ~0ull && now != block.pc) return;
-    std::atomic_ref(e.entry[block.full]).store(block.host, std::memory_order_release);
+    std::atomic_ref(e.entry[block.variant == Variant::Full])
+        .store(block.host, std::memory_order_release);
     pc.store(block.pc, std::memory_order_release);
 }
 
@@ -68,9 +70,10 @@ BlockRecord* CodeCache::install(CodeSpace& space, const CompiledBlock& code, Blo
     __tsan_release(&published_blocks);
 #endif
     count_.store(index + 1, std::memory_order_release);
-    space.blocks[block.pc][block.full] = &block;
+    space.blocks[block.pc][static_cast<size_t>(block.variant)] = &block;
     for (const LinkSite& site : block.links)
-        if (BlockRecord* target = lookup(space, site.target, site.full)) link(block, site, *target);
+        if (BlockRecord* target = lookup(space, site.target, site.variant))
+            link(block, site, *target);
     publish_jump(block);
     return &block;
 }

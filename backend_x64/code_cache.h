@@ -26,7 +26,7 @@ struct SpaceKey {
 
 struct BlockRecord {
     uint64_t pc = 0, begin_pc = 0, end_pc = 0;
-    bool full = false;
+    Variant variant = Variant::Partial;
     uint32_t guest_count = 0;
     const uint8_t* host = nullptr;  // executable view
     uint32_t size = 0, code_size = 0, body_offset = 0, budget_return_offset = 0;
@@ -44,7 +44,7 @@ struct BlockRecord {
 struct CodeSpace {
     SpaceKey key;
     std::unique_ptr<JumpEntry[]> jumps{new JumpEntry[jump_entries]};
-    std::unordered_map<uint64_t, std::array<BlockRecord*, 2>> blocks;  // by PC; [full]
+    std::unordered_map<uint64_t, std::array<BlockRecord*, variant_count>> blocks;  // by PC
 };
 
 // What ThreadSanitizer is told of the order that it cannot see: translated code, which is not
@@ -64,7 +64,7 @@ public:
     bool empty() const { return records_.empty(); }
     size_t space_count() const { return spaces_.size(); }
     CodeSpace& space(const SpaceKey& key);
-    BlockRecord* lookup(CodeSpace& space, uint64_t pc, bool full);
+    BlockRecord* lookup(CodeSpace& space, uint64_t pc, Variant variant);
     // Copies the code, registers the block, links it with what exists. nullptr: the buffer is full.
     BlockRecord* install(CodeSpace& space, const CompiledBlock& code, BlockRecord record);
     void link(BlockRecord& from, const LinkSite& site, BlockRecord& to);

@@ -24,6 +24,14 @@ struct CountedRun {
     bool call = false;  // it ends with a call of C++ code
 };
 
+// What is known of a wave that enters a block. Who has all lanes on enters Full, which may be
+// guarded (ir::Block::guarded); if it is, and the guards do not hold, Unguarded goes on from there.
+enum class Variant : uint8_t { Partial, Full, Unguarded };
+inline constexpr size_t variant_count = 3;
+inline constexpr Variant variant_for(bool exec_full) {
+    return exec_full ? Variant::Full : Variant::Partial;
+}
+
 struct PcEntry {
     uint32_t offset;  // first host byte of the instruction's code
     uint32_t guest;   // index into the block's guest PCs
@@ -35,7 +43,7 @@ struct LinkSite {
     uint32_t cold_offset;    // that call
     uint32_t slot_offset;
     uint64_t target;
-    int8_t full;  // variant: 1 full, 0 partial
+    Variant variant;
 };
 
 // Eight bytes behind the code whose value holds in this process only. Nothing else in a block does:

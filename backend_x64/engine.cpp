@@ -107,10 +107,11 @@ private:
     bool starts_at(const KnownEntry& entry, const Wave& wave) const;
     Found find_entry(ThreadState& thread, Wave& wave);  // takes the lock
     // With the lock held.
-    Found block_at(CodeSpace& space, Wave& wave, uint64_t pc, bool full);
-    Found translate(CodeSpace& space, Wave& wave, uint64_t pc, bool full);
+    Found block_at(CodeSpace& space, Wave& wave, uint64_t pc, Variant variant);
+    Found translate(CodeSpace& space, Wave& wave, uint64_t pc, Variant variant);
     // Without the cache nothing fails that works with it: both do nothing when memory is short.
-    bool load(const Wave& wave, uint64_t pc, bool full, CompiledBlock& code, BlockRecord& record);
+    bool load(const Wave& wave, uint64_t pc, Variant variant, CompiledBlock& code,
+              BlockRecord& record);
     void keep(const CompiledBlock& code, const BlockRecord& record, const Wave& wave);
     void open_store(const TranslatorOptions& options);
     Hash configuration(const Wave& wave) const;
@@ -176,7 +177,8 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.jump_table = space.jumps.get();
 }
 
-Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t pc, bool full) {
+Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t pc,
+                                        Variant variant) {
     const size_t dead = cache_.dead_bytes();
     if (cache_.space_count() > most_spaces ||
         (dead > worth_collecting && dead > buffer_.used() / 2))
@@ -186,8 +188,8 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     {
         CompiledBlock code;
         BlockRecord record;
-        if (store_ && load(wave, pc, full, code, record)) {
-            record.full = full;
+        if (store_ && load(wave, pc, variant, code, record)) {
+            record.variant = variant;
             installed = cache_.install(space, code, std::move(record));
             if (!installed && !cache_.empty()) return {};
             if (installed) ++counters_.blocks_loaded;
@@ -202,7 +204,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     for (uint32_t limit = block_instructions; !installed; limit /= 2) {
         const bool last = limit <= 1;
         CompiledBlock code;
-        const ir::Block block = source_->block({wave, pc, full, limit});
+        const ir::Block block = source_->block({wave, pc, variant, limit});
         if (!compiler_.compile(block, options, code)) {
             if (last) return {.why = "the translator cannot compile this instruction"};
             continue;
@@ -211,7 +213,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
         record.pc = pc;
         record.begin_pc = block.begin_pc;
         record.end_pc = block.end_pc;
-        record.full = full;
+        record.variant = variant;
         record.guest_count = block.guest_count;
         record.guest_pcs = block.guest_pcs;
         installed = cache_.install(space, code, std::move(record));
@@ -268,16 +270,17 @@ static uint64_t page_number(const Wave& wave, uint64_t pc) {
     return (pc & wave.ctx->address_mask) >> memory::page_bits;
 }
 
-static uint32_t store_entry(uint64_t pc, bool full) {
-    return static_cast<uint32_t>(pc % memory::page_size) << 1 | full;
+static uint32_t store_entry(uint64_t pc, Variant variant) {
+    return static_cast<uint32_t>(pc % memory::page_size) << 2 | static_cast<uint32_t>(variant);
 }
 
-bool Translator::load(const Wave& wave, uint64_t pc, bool full, CompiledBlock& code,
+bool Translator::load(const Wave& wave, uint64_t pc, Variant variant, CompiledBlock& code,
                       BlockRecord& record) try {
     const uint64_t home = page_number(wave, pc);
     CodePage page;
     if (!source_->page(wave, home, page)) return false;
-    const StoredBlock stored(store_->find({configuration(wave), page.hash}, store_entry(pc, full)));
+    const StoredBlock stored(
+        store_->find({configuration(wave), page.hash}, store_entry(pc, variant)));
     if (!stored.ok()) return false;
     for (const StoredBlock::Page& p : stored.pages())
         if (!source_->page(wave, home + static_cast<uint64_t>(p.distance), page) ||
@@ -298,16 +301,16 @@ void Translator::keep(const CompiledBlock& code, const BlockRecord& record, cons
     if (at == pages.end()) return;
     std::vector<std::byte> bytes = store_block(code, record, pages, home);
     if (!bytes.empty())
-        store_->add({configuration(wave), at->hash}, store_entry(record.pc, record.full),
+        store_->add({configuration(wave), at->hash}, store_entry(record.pc, record.variant),
                     std::move(bytes));
 } catch (const std::bad_alloc&) {
 }
 
-Translator::Found Translator::block_at(CodeSpace& space, Wave& wave, uint64_t pc, bool full) {
-    if (BlockRecord* block = cache_.lookup(space, pc, full)) return {.block = block};
+Translator::Found Translator::block_at(CodeSpace& space, Wave& wave, uint64_t pc, Variant variant) {
+    if (BlockRecord* block = cache_.lookup(space, pc, variant)) return {.block = block};
     if (flush_wanted_.load(std::memory_order_relaxed)) return {};
     try {
-        return translate(space, wave, pc, full);
+        return translate(space, wave, pc, variant);
     } catch (const std::bad_alloc&) {
         return {.why = "the host is out of memory for translated code"};
     }
@@ -332,7 +335,7 @@ Translator::Found Translator::find_entry(ThreadState& thread, Wave& wave) {
     const bool full = wave.exec() == ~0ull;
     const std::lock_guard lock(mutex_);
     CodeSpace& space = cache_.space(key_of(wave));
-    const Found found = block_at(space, wave, wave.pc, full);
+    const Found found = block_at(space, wave, wave.pc, variant_for(full));
     if (found.block)
         thread.fill({stamp_.load(std::memory_order_relaxed), wave.pc, space.key, full, &space,
                      found.block->host});
@@ -405,7 +408,8 @@ Translator::Found Translator::make_room(ThreadState& thread, Wave& wave, uint64_
     thread.inside.store(this);
     flush_wanted_.store(false);
     // This thread's block comes first, so that every flush helps at least the one that made it.
-    const Found found = block_at(cache_.space(key_of(wave)), wave, wave.pc, wave.exec() == ~0ull);
+    const Found found =
+        block_at(cache_.space(key_of(wave)), wave, wave.pc, variant_for(wave.exec() == ~0ull));
     lock.unlock();
     flushed_.notify_all();
     return found;
@@ -536,7 +540,7 @@ Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource
             if (!site) return fail("lost track of a block link");
             wave.pc = site->target;
             const std::lock_guard lock(mutex_);
-            const Found target = block_at(space, wave, site->target, site->full);
+            const Found target = block_at(space, wave, site->target, site->variant);
             if (target.why) return fail(target.why);
             if (!target.block) return Next::MakeRoom;
             cache_.link(const_cast<BlockRecord&>(*from), *site, *target.block);

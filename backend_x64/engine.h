@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backend_x64/compiled_block.h"
 #include "backend_x64/guest_code.h"
 #include "backend_x64/translator.h"
 #include "ir/ir.h"
@@ -15,9 +16,9 @@
 namespace wj::x64 {
 
 struct BlockRequest {
-    machine::Wave& wave;  // MODE and register counts
+    machine::Wave& wave;  // MODE and register counts; registers as the block finds them
     uint64_t pc;
-    bool exec_full;
+    Variant variant;
     uint32_t max_instructions;
 };
 

@@ -27,7 +27,8 @@ std::string PerfMap::name_of(const BlockRecord& block) const {
     std::snprintf(address, sizeof address, "gpu_%lx", static_cast<unsigned long>(block.pc));
     std::string name = symbol_ ? symbol_(block.pc) : "";
     if (name.empty()) name = address;
-    return name + (block.full ? " full" : " partial");
+    static constexpr const char* variants[] = {" partial", " full", " unguarded"};
+    return name + variants[static_cast<size_t>(block.variant)];
 }
 
 void PerfMap::add(const BlockRecord& block, const GuestText& text) {

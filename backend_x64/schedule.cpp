@@ -203,6 +203,7 @@ void Schedule::assign_positions() {
                 switch (i.op) {
                     case Op::Splat32:
                     case Op::Splat64:
+                    case Op::Line32:
                     case Op::MaskOf:
                         p = std::max(position_[i.args[0]], barrier);
                         break;
@@ -335,6 +336,7 @@ bool Schedule::emitted(Value v) const {
         case Op::LaneId:
             return copy_[v];
         case Op::Splat64:
+        case Op::Line32:
         case Op::MaskOf:
         case Op::Elem:
             return false;
@@ -391,7 +393,7 @@ void Schedule::note_unit_use(Unit u, Use use, bool from_memory) {
     const Value p = producer_[u];
     const Inst& i = inst(p);
     if (from_memory || use.position > position_[p]) unit_from_memory_[u] = 1;
-    if (i.op == Op::Splat32 || i.op == Op::Splat64 || i.op == Op::MaskOf) {
+    if (i.op == Op::Splat32 || i.op == Op::Splat64 || i.op == Op::Line32 || i.op == Op::MaskOf) {
         // Rematerialised at the use: it is the uniform value that is read there. 32-bit constants
         // come from the pool.
         const bool pooled = inst(i.args[0]).op == Op::Const32 ||
@@ -418,7 +420,7 @@ void Schedule::record_uses() {
         const Inst& i = inst(v);
         const ir::OpInfo& info = ir::op_info(i.op);
         const bool never = fused_[v] || i.op == Op::Splat32 || i.op == Op::Splat64 ||
-                           i.op == Op::MaskOf || i.op == Op::Elem ||
+                           i.op == Op::Line32 || i.op == Op::MaskOf || i.op == Op::Elem ||
                            (i.op == Op::Pack64 && !interleaved_[v]) ||
                            ((i.op == Op::Lo || i.op == Op::Hi) && alias_[v] != no_unit);
         if (never) continue;
@@ -526,7 +528,7 @@ bool Schedule::assign_homes() {
                 // Only cross-lane operations, at even positions, need them in memory; see
                 // uniform_of().
                 continue;
-            } else if (i.op == Op::Splat64) {
+            } else if (i.op == Op::Splat64 || i.op == Op::Line32) {
                 continue;
             } else if (unit_from_memory_[u] && home.kind == Home::None) {
                 temps.push_back({position_[v], u});
@@ -607,6 +609,9 @@ bool Schedule::build(const ir::Block& block, bool fuse_compares) {
     fuse_compares_ = fuse_compares;
     assign_units();
     assign_positions();
+    // Guards are tested before anything has happened.
+    for (Value v = 0; v < block.insts.size(); ++v)
+        if ((inst(v).op == Op::Guard || inst(v).op == Op::RowBase) && position_[v]) return false;
     find_clobbers();
     record_uses();
     if (!assign_homes()) return false;

@@ -16,7 +16,7 @@ struct StoredBlock::Head {
 
 struct StoredBlock::Link {
     int64_t target;
-    uint32_t return_offset, cold_offset, slot_offset, full;
+    uint32_t return_offset, cold_offset, slot_offset, variant;
 };
 
 struct StoredBlock::Address {
@@ -79,7 +79,7 @@ std::vector<std::byte> store_block(const CompiledBlock& code, const BlockRecord&
     std::vector<StoredBlock::Link> links;
     for (const LinkSite& l : code.links) {
         links.push_back({distance(record.pc, l.target), l.return_offset, l.cold_offset,
-                         l.slot_offset, static_cast<uint32_t>(l.full)});
+                         l.slot_offset, static_cast<uint32_t>(l.variant)});
         std::memset(&bytes[l.slot_offset], 0, 8);
     }
     std::vector<StoredBlock::Address> addresses;
@@ -128,7 +128,7 @@ bool StoredBlock::well_formed() const {
     }
     for (const Link& l : links_)
         if (l.return_offset > h.size || l.cold_offset > h.code_size || !slot(l.slot_offset) ||
-            l.full > 1)
+            l.variant >= variant_count)
             return false;
     for (const Address& a : addresses_)
         if (!slot(a.offset) || a.kind > static_cast<uint32_t>(Relocation::Kind::Host)) return false;
@@ -160,7 +160,7 @@ bool StoredBlock::restore(uint64_t pc, const Instruction& instruction, std::vect
     code.pcs.assign(pcs_.begin(), pcs_.end());
     for (const Link& l : links_)
         code.links.push_back({l.return_offset, l.cold_offset, l.slot_offset, address(pc, l.target),
-                              static_cast<int8_t>(l.full)});
+                              static_cast<Variant>(l.variant)});
     record.pc = pc;
     record.begin_pc = address(pc, head_->begin);
     record.end_pc = address(pc, head_->end);

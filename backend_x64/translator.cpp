@@ -16,6 +16,8 @@ namespace {
 
 // Pages of code that are remembered, with what was found out about them.
 constexpr size_t most_pages = 4096;
+// Between lanes' values in a row, for it to be taken for a line.
+constexpr uint32_t most_stride = 64;
 // A block that depends on more pages is not worth keeping.
 constexpr size_t most_dependencies = 64;
 
@@ -35,7 +37,8 @@ public:
         lift::Options options;
         options.target = &target_;
         options.mode = wave.mode;
-        options.exec_full = request.exec_full;
+        options.exec_full = request.variant != Variant::Partial;
+        if (request.variant == Variant::Full) options.row_stride = rows_of(wave);
         options.vgpr_count = wave.vgpr_count;
         options.agpr_count = wave.agpr_count;
         options.sgpr_count = wave.sgpr_count;
@@ -103,6 +106,20 @@ private:
         code_.begin(ctx);
     }
 
+    // What the wave that is about to run the block holds in its rows is the best guess at what
+    // others will.
+    static lift::RowStride rows_of(const machine::Wave& wave) {
+        return [&wave](uint32_t row) -> std::optional<uint32_t> {
+            if (row >= wave.vgpr_count || !wave.vgpr) return {};
+            const uint32_t* v = wave.vgpr + size_t{row} * machine::lanes;
+            const uint32_t stride = v[1] - v[0];
+            if (stride > most_stride) return {};
+            for (uint32_t l = 2; l < machine::lanes; ++l)
+                if (v[l] - v[l - 1] != stride) return {};
+            return stride;
+        };
+    }
+
     const Target& target_;
     interp::Handler (*handler_)(Opcode);
     lift::InstStore insts_;
@@ -118,6 +135,8 @@ private:
 ir::Block lift_for_translation(lift::Options options, uint64_t pc, const lift::Fetch& fetch,
                                lift::InstStore& store) {
     ir::Block block = lift::lift_block(options, pc, fetch, store);
+    if (block.guarded) return block;
+    options.row_stride = nullptr;
     if (!block.exec_changed || block.term.kind != ir::Terminator::Kind::Branch ||
         (block.term.target != pc && block.term.next != pc))
         return block;

@@ -325,6 +325,8 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
             return static_cast<uint64_t>(std::countl_zero(x));
         case Op::USext32:
             return static_cast<uint64_t>(int64_t{sa});
+        case Op::ULowBits:
+            return (x & 255) >= 64 ? ~0ull : (1ull << (x & 255)) - 1;
         case Op::UZext32:
             return a;
         case Op::Bitop3: {
@@ -512,6 +514,19 @@ uint64_t evaluate(const Block& block, Wave& w) {
                 r.u() = m;
                 break;
             }
+            case Op::Line32:
+                for (uint32_t l = 0; l < lanes; ++l)
+                    r.e[0][l] = static_cast<uint32_t>(arg(0).u() + i.imm * l);
+                break;
+            case Op::RowBase:
+                r.u() = row(i.imm)[0];
+                for (uint32_t l = 0; l < lanes; ++l)
+                    if (row(i.imm)[l] != static_cast<uint32_t>(r.u() + i.aux * l))
+                        return guard_failed;
+                break;
+            case Op::Guard:
+                if (!arg(0).u()) return guard_failed;
+                break;
             case Op::LaneId:
                 for (uint32_t l = 0; l < lanes; ++l) r.e[0][l] = l;
                 break;

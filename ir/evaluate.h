@@ -6,6 +6,9 @@
 
 namespace wj::ir {
 
+// What evaluate() returns when the block's guards do not hold; nothing has happened then.
+inline constexpr uint64_t guard_failed = ~0ull;
+
 // Executes the block on the wave's state. Returns the address where execution goes on, or `next` of
 // an Exit.
 uint64_t evaluate(const Block& block, machine::Wave& wave);

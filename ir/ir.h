@@ -136,6 +136,9 @@ struct Block {
     bool exec_changed = false;
     // MODE may have changed: leave through the dispatcher.
     bool mode_changed = false;
+    // The block holds only if its Guard and RowBase operations do; where they do not, the block
+    // that is made without them runs instead.
+    bool guarded = false;
     uint32_t guest_count = 0;  // guest instructions, for budgets and counters
     std::vector<Inst> insts;
     std::vector<uint64_t> guest_pcs;

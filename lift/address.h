@@ -15,11 +15,12 @@ inline Value address64(Lifter& l, const Inst& i) {
 
 // LDS address and the immediate that goes with it (LoadLds): a small constant that is added to the
 // address register moves into the upper half of the immediate, so that accesses through several
-// registers share an address.
+// registers share an address. bytes: size of an element where the lanes' elements may follow one
+// another.
 struct LdsAddress {
     Value value;
     uint64_t imm;
 };
-LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset);
+LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset, uint32_t bytes = 0);
 
 }  // namespace wj::lift

@@ -7,7 +7,7 @@ namespace {
 // The lanes' result restricted to EXEC; v_cmpx writes it to EXEC as well.
 template <bool to_exec>
 bool put(Lifter& l, const Inst& i, Value m) {
-    m = l.active(m);
+    m = l.active(l.compared(m));
     l.set_mask(i.dst[0], m);
     if (to_exec) l.s.set64(machine::exec_lo, l.s.bits_of(m));
     return true;

@@ -44,6 +44,7 @@ bool branch_pair(Lifter& l, const Inst& i) {
 }
 
 bool branch_execz(Lifter& l, const Inst& i) {
+    if (l.lanes_known(branch_target(i, l.next_pc))) return true;
     return l.begin_arm(branch_target(i, l.next_pc)) || branch_pair<machine::exec_lo, true>(l, i);
 }
 

@@ -181,6 +181,20 @@ void Lifter::exit(machine::ExitKind kind, uint64_t at, const char* reason, uint3
          .detail = detail});
 }
 
+bool Lifter::lanes_known(uint64_t target) {
+    if (!affine || in_arm()) return false;
+    const Value exec = s.exec();
+    if (s.is_full(exec)) return true;
+    Inst first;
+    const ir::Inst mask = s.inst(exec);
+    const Value all = s.const64(~0ull);
+    if (mask.op != Op::MaskOf || !decode(*options.target, code_at(target), first) ||
+        first.op != Opcode::s_endpgm || !affine->guard_all_lanes(mask.args[0]))
+        return false;
+    s.set64(machine::exec_lo, all);
+    return true;
+}
+
 void Lifter::call(const Inst& inst, bool keep_exec) {
     const auto handler = options.handler(inst.op);
     if (!handler) {
@@ -265,13 +279,17 @@ void Lifter::lift(const Inst& inst) {
 // ---- blocks
 // ----------------------------------------------------------------------------------------------
 
-// One attempt; false when an arm turned out not to be one.
-static bool lift_once(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store,
-                      std::vector<uint64_t>& no_arms, ir::Block& block) {
+enum class Attempt { Done, Again /* an arm turned out not to be one */, NoUse /* of guards */ };
+
+static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store,
+                         std::vector<uint64_t>& no_arms, bool guarded, ir::Block& block) {
     block.pc = block.begin_pc = block.end_pc = pc;
     block.exec_full = options.exec_full;
     block.guest_pcs.push_back(pc);
+    block.guarded = guarded;
     Lifter l(options, fetch, block, store, no_arms);
+    Affine affine(l.s, block, options.row_stride);
+    if (guarded) l.affine = &affine;
     Inst inst;
     l.next_pc = pc;
     while (!l.ended) {
@@ -296,8 +314,12 @@ static bool lift_once(const Options& options, uint64_t pc, const Fetch& fetch, I
             if (l.in_arm()) l.check_arms();
         }
         if (l.ended && l.in_arm()) l.abandon_arms();
-        if (l.abandoned()) return false;
+        if (l.abandoned()) return Attempt::Again;
+        // A call writes registers; loops of one block have their own ways to save work.
+        if (guarded && (!block.calls.empty() || block.mode_changed)) return Attempt::NoUse;
     }
+    if (guarded && (!affine.profit() || block.term.target == pc || block.term.next == pc))
+        return Attempt::NoUse;
     constexpr uint32_t unusual = machine::mode::gpr_idx_en | machine::mode::vskip;
     if (options.liveness && !(options.mode & unusual) && !block.mode_changed) {
         const LiveSet after = options.liveness->after(block.term);
@@ -308,15 +330,20 @@ static bool lift_once(const Options& options, uint64_t pc, const Fetch& fetch, I
     block.exec_changed = l.s.exec_written();
     ir::split_addresses(block);
     ir::eliminate_dead(block);
-    return true;
+    return Attempt::Done;
 }
 
 ir::Block lift_block(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store) {
     std::vector<uint64_t> no_arms;
     const size_t stored = store.size();
-    for (;;) {
+    for (bool guarded = options.exec_full && options.row_stride;;) {
         ir::Block block;
-        if (lift_once(options, pc, fetch, store, no_arms, block)) return block;
+        const Attempt attempt = lift_once(options, pc, fetch, store, no_arms, guarded, block);
+        if (attempt == Attempt::Done) return block;
+        if (attempt == Attempt::NoUse) {
+            guarded = false;
+            no_arms.clear();
+        }
         store.resize(stored);
     }
 }

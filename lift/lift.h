@@ -10,6 +10,7 @@
 #include "frontend/inst.h"
 #include "frontend/target.h"
 #include "ir/ir.h"
+#include "lift/affine.h"
 #include "lift/liveness.h"
 
 namespace wj::lift {
@@ -20,12 +21,15 @@ struct Options {
     bool exec_full = false;  // EXEC is known to be all ones at entry
     // Registers beyond these end the wave with IllegalInstruction; sgpr_count 0: not checked.
     uint32_t vgpr_count = 256, agpr_count = 0, sgpr_count = 0;
-    uint32_t max_instructions = 160;
+    uint32_t max_instructions = 320;
     // The interpreter's handler of an opcode, for instructions that are not lowered; null =
     // refused.
     void (*(*handler)(Opcode))(machine::Wave&, const Inst&) = nullptr;
     // Bitwise operations on scalar register pairs are lane mask operations, done chunk by chunk.
     bool lane_masks = false;
+    // If set, the block is lifted for rows and values that are lines (affine.h), where that helps;
+    // it is guarded then.
+    RowStride row_stride;
     // Leaves out writes that nobody reads; null = every register is written.
     Liveness* liveness = nullptr;
 };

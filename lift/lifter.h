@@ -47,6 +47,7 @@ public:
     ir::Block& block;
     InstStore& store;
     State s;
+    Affine* affine = nullptr;      // guarded blocks
     uint64_t pc = 0, next_pc = 0;  // of the instruction being lifted
     bool ended = false;            // the terminator is set
 
@@ -90,6 +91,11 @@ public:
     Value c64(uint64_t v) { return s.lane_const64(v); }
     // The mask restricted to active lanes: what v_cmp writes.
     Value active(Value m) { return emit(Op::MaskAnd, {m, s.exec()}); }
+    // The mask of a compare, made by scalars if it can be.
+    Value compared(Value m) {
+        const auto bits = affine ? affine->bits(m) : std::nullopt;
+        return bits ? s.mask_of(*bits) : m;
+    }
 
     // ---- MODE ----
     bool round32() const { return (options.mode & 3) == 0; }
@@ -105,6 +111,10 @@ public:
               uint32_t detail = 0);
     void call(const Inst& inst, bool keep_exec);
     void lift(const Inst& inst);
+
+    // In guarded blocks, at s_cbranch_execz: true when it is not taken. Where it would end the
+    // program, that is made sure of by a guard that wants all lanes.
+    bool lanes_known(uint64_t target);
 
     // ---- arms.cpp ----
     std::span<const uint32_t> code_at(uint64_t at);

@@ -34,6 +34,22 @@ void emit_store(Lifter& l, Op op, std::initializer_list<Value> head, const Opera
            make_aux(access, dwords));
 }
 
+// GLOBAL: a uniform base (or none) and the lanes' offsets.
+struct GlobalAddress {
+    Value base = no_value, lanes;
+};
+GlobalAddress global_address(Lifter& l, const Inst& i, uint32_t bytes) {
+    const bool has_base = i.sbase().is(Operand::Kind::Sgpr);
+    const Value base = has_base ? l.s64(i.sbase()) : no_value;
+    const Value lanes = has_base ? l.raw(i.vaddr()) : address64(l, i);
+    const auto line = l.affine ? l.affine->address(lanes, bytes, has_base) : std::nullopt;
+    if (!line) return {base, lanes};
+    Value first = line->base;
+    if (has_base) first = l.emit(Op::UAdd64, {base, l.emit(Op::UZext32, {first})});
+    if (!line->stride) return {no_value, l.emit(Op::Splat64, {first})};
+    return {first, l.affine->as_operand({l.s.const32(0), line->stride})};
+}
+
 // SCRATCH: one of saddr and vaddr, or neither.
 Value scratch_address(Lifter& l, const Inst& i) {
     Value v = no_value;
@@ -72,11 +88,12 @@ bool load(Lifter& l, const Inst& i) {
         tuple = l.emit(Op::LoadScratch, {scratch_address(l, i), exec}, offset_of(i), aux);
     else if (i.format == Format::FLAT)
         tuple = l.emit(Op::LoadFlat, {address64(l, i), exec}, offset_of(i), aux);
-    else if (i.sbase().is(Operand::Kind::Sgpr))
-        tuple =
-            l.emit(Op::LoadGlobalS, {l.s64(i.sbase()), l.raw(i.vaddr()), exec}, offset_of(i), aux);
-    else
-        tuple = l.emit(Op::LoadGlobal, {address64(l, i), exec}, offset_of(i), aux);
+    else {
+        const GlobalAddress at = global_address(l, i, ir::access_bytes(access, dwords));
+        tuple = at.base == no_value
+                    ? l.emit(Op::LoadGlobal, {at.lanes, exec}, offset_of(i), aux)
+                    : l.emit(Op::LoadGlobalS, {at.base, at.lanes, exec}, offset_of(i), aux);
+    }
     write_loaded(l, i, tuple, dwords, d16);
     return true;
 }
@@ -95,19 +112,21 @@ bool store(Lifter& l, const Inst& i) {
     else if (i.format == Format::FLAT)
         emit_store(l, Op::StoreFlat, {address64(l, i), exec}, i.vdata(), 0, dwords, offset_of(i),
                    access);
-    else if (i.sbase().is(Operand::Kind::Sgpr))
-        emit_store(l, Op::StoreGlobalS, {l.s64(i.sbase()), l.raw(i.vaddr()), exec}, i.vdata(), 0,
-                   dwords, offset_of(i), access);
-    else
-        emit_store(l, Op::StoreGlobal, {address64(l, i), exec}, i.vdata(), 0, dwords, offset_of(i),
+    else if (const GlobalAddress at = global_address(l, i, ir::access_bytes(access, dwords));
+             at.base == no_value)
+        emit_store(l, Op::StoreGlobal, {at.lanes, exec}, i.vdata(), 0, dwords, offset_of(i),
                    access);
+    else
+        emit_store(l, Op::StoreGlobalS, {at.base, at.lanes, exec}, i.vdata(), 0, dwords,
+                   offset_of(i), access);
     return true;
 }
 
 template <uint32_t dwords, Access access = Access::Dwords, D16 d16 = D16::None>
 bool ds_read(Lifter& l, const Inst& i) {
     if (i.gds) return false;
-    const LdsAddress a = lds_address(l, i, static_cast<uint32_t>(i.offset));
+    const LdsAddress a =
+        lds_address(l, i, static_cast<uint32_t>(i.offset), ir::access_bytes(access, dwords));
     const Value t = l.emit(Op::LoadLds, {a.value, l.s.exec()}, a.imm, make_aux(access, dwords));
     write_loaded(l, i, t, dwords, d16);
     return true;
@@ -116,7 +135,8 @@ bool ds_read(Lifter& l, const Inst& i) {
 template <uint32_t dwords, Access access = Access::Dwords>
 bool ds_write(Lifter& l, const Inst& i) {
     if (i.gds) return false;
-    const LdsAddress a = lds_address(l, i, static_cast<uint32_t>(i.offset));
+    const LdsAddress a =
+        lds_address(l, i, static_cast<uint32_t>(i.offset), ir::access_bytes(access, dwords));
     emit_store(l, Op::StoreLds, {a.value, l.s.exec()}, i.vdata(), 0, dwords, a.imm, access);
     return true;
 }
@@ -127,14 +147,14 @@ bool ds_read2(Lifter& l, const Inst& i) {
     if (i.gds) return false;
     const uint32_t unit = dwords * 4 * scale, aux = make_aux(Access::Dwords, dwords);
     if (scale == 1 && static_cast<uint8_t>(i.offset) + 1 == i.offset1) {  // neighbours
-        const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
+        const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit, 8 * dwords);
         const Value t =
             l.emit(Op::LoadLds, {a.value, l.s.exec()}, a.imm, make_aux(Access::Dwords, 2 * dwords));
         write_loaded(l, i, t, 2 * dwords, D16::None);
         return true;
     }
-    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
-    const LdsAddress b = lds_address(l, i, i.offset1 * unit);
+    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit, 4 * dwords);
+    const LdsAddress b = lds_address(l, i, i.offset1 * unit, 4 * dwords);
     const Value first = l.emit(Op::LoadLds, {a.value, l.s.exec()}, a.imm, aux);
     const Value second = l.emit(Op::LoadLds, {b.value, l.s.exec()}, b.imm, aux);
     for (uint32_t d = 0; d < dwords; ++d) {
@@ -149,8 +169,8 @@ bool ds_write2(Lifter& l, const Inst& i) {
     if (i.gds) return false;
     const Value exec = l.s.exec();
     const uint32_t unit = dwords * 4 * scale;
-    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
-    const LdsAddress b = lds_address(l, i, i.offset1 * unit);
+    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit, 4 * dwords);
+    const LdsAddress b = lds_address(l, i, i.offset1 * unit, 4 * dwords);
     emit_store(l, Op::StoreLds, {a.value, exec}, i.vdata(), 0, dwords, a.imm, Access::Dwords);
     if (static_cast<uint8_t>(i.offset) == i.offset1) return true;  // one address: only DATA0
     emit_store(l, Op::StoreLds, {b.value, exec}, i.vdata2(), 0, dwords, b.imm, Access::Dwords);
@@ -213,7 +233,7 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset) {
+LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset, uint32_t bytes) {
     Value v = l.raw(i.vaddr());
     uint64_t added = 0;
     for (;;) {
@@ -228,7 +248,11 @@ LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset) {
         }
         added += c;
     }
-    return {v, added << 32 | offset};
+    const uint64_t imm = added << 32 | offset;
+    if (bytes && l.affine)
+        if (const auto line = l.affine->address(v, bytes))
+            return {l.affine->as_operand(*line), imm};
+    return {v, imm};
 }
 
 std::span<const Entry> memory_entries() {

@@ -52,6 +52,13 @@ ir::Block KernelBlocks::block_at(uint64_t pc, bool exec_full, uint32_t max_instr
 void KernelBlocks::each_block(bool exec_full, const std::function<void(const ir::Block&)>& body) {
     const uint64_t end = begin_ + words_.size() * 4;
     std::set<uint64_t> todo{begin_}, done;
+    if (exec_full) {
+        // What work-groups of one dimension run first: v0 is the work-item's number.
+        options_.row_stride = [](uint32_t row) { return row ? std::nullopt : std::optional(1u); };
+        const ir::Block first = block_at(begin_, true, lift::Options{}.max_instructions);
+        options_.row_stride = nullptr;
+        if (first.guarded) body(first);
+    }
     while (!todo.empty()) {
         uint64_t pc = *todo.begin();
         todo.erase(todo.begin());

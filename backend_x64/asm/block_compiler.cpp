@@ -83,10 +83,51 @@ void BlockCompiler::prologue() {
     over_label_ = a_.newLabel();
     a_.js(over_label_);
     a_.bind(body_label_);
+    out_->body_offset = static_cast<uint32_t>(a_.offset());
     cold(over_label_, [this] {
         a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, budget_stub)));
         out_->budget_return_offset = static_cast<uint32_t>(a_.offset());
     });
+    if (block_->guarded) row_guards();
+}
+
+// Rows that have to be lines; otherwise, and where a Guard fails later, the block's other variant
+// runs, which charges for itself.
+void BlockCompiler::row_guards() {
+    unguarded_label_ = a_.newLabel();
+    cold(unguarded_label_, [this] {
+        a_.add(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
+        jump_variant(block_->pc, Variant::Unguarded);
+    });
+    std::vector<const ir::Inst*> rows;
+    for (const ir::Inst& i : block_->insts)
+        if (i.op == Op::RowBase) rows.push_back(&i);
+    if (rows.empty()) return;
+    const Vec base = vec(0), x = vec(1), equal = vec(2);
+    for (const ir::Inst* i : rows) {
+        const auto r = static_cast<uint32_t>(i->imm);
+        load_bcast32(base, row_of_lane0(r));
+        for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
+            a_.emit(X::kIdVpaddd, x, base,
+                    i->aux ? index_table({lane * i->aux}, 16, i->aux) : index_table({0}, 16, 0));
+            const Mem values = row_of_lane0(r).cloneAdjusted(static_cast<int32_t>(lane * 4));
+            if (avx512_) {
+                a_.emit(X::kIdVpcmpd, x86::k1, x, values, asmjit::Imm(4));
+                a_.kortestw(x86::k1, x86::k1);
+                a_.jnz(unguarded_label_);
+            } else {
+                a_.emit(X::kIdVpcmpeqd, x, x, values);
+                if (lane)
+                    a_.emit(X::kIdVpand, equal, equal, x);
+                else
+                    a_.emit(X::kIdVmovdqa, equal, x);
+            }
+        }
+        if (avx512_) continue;
+        a_.vmovmskps(x86::eax, equal.ymm());
+        a_.cmp(x86::al, 0xff);
+        a_.jne(unguarded_label_);
+    }
 }
 
 void BlockCompiler::leave(uint32_t reason) {
@@ -94,9 +135,14 @@ void BlockCompiler::leave(uint32_t reason) {
     a_.jmp(x86::qword_ptr(reg::frame, offsetof(Frame, leave_stub)));
 }
 
-void BlockCompiler::jump_variant(uint64_t target, bool full) {
+// Of the blocks that jump to themselves: none of them is guarded.
+Variant BlockCompiler::own_variant() const {
+    return block_->exec_full ? Variant::Full : Variant::Partial;
+}
+
+void BlockCompiler::jump_variant(uint64_t target, Variant variant) {
     // The block itself is the most common target of all: loops.
-    if (target == block_->pc && full == block_->exec_full) {
+    if (target == block_->pc && variant == own_variant()) {
         a_.jmp(entry_label_);
         return;
     }
@@ -104,14 +150,14 @@ void BlockCompiler::jump_variant(uint64_t target, bool full) {
     const uint32_t slot = pool_bytes(&empty, 8, 8);
     a_.jmp(x86::qword_ptr(pool_label_, static_cast<int32_t>(slot)));
     const Label unlinked = a_.newLabel();
-    cold(unlinked, [this, slot, target, full] {
+    cold(unlinked, [this, slot, target, variant] {
         LinkSite site;
         site.cold_offset = static_cast<uint32_t>(a_.offset());
         a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, link_stub)));
         site.return_offset = static_cast<uint32_t>(a_.offset());
         site.slot_offset = slot;
         site.target = target;
-        site.full = full;
+        site.variant = variant;
         out_->links.push_back(site);
     });
 }
@@ -124,19 +170,19 @@ void BlockCompiler::jump_to(uint64_t target) {
         return;
     }
     if (block_->exec_full && !block_->exec_changed) {
-        jump_variant(target, true);
+        jump_variant(target, Variant::Full);
         return;
     }
     if (!block_->exec_changed) {  // entered with some lanes off, and still so
-        jump_variant(target, false);
+        jump_variant(target, Variant::Partial);
         return;
     }
     a_.cmp(x86::qword_ptr(reg::wave, offsetof(Wave, sgpr) + machine::exec_lo * 4), -1);
-    const Label partial = a_.newLabel();
-    a_.jne(partial);
-    jump_variant(target, true);
-    a_.bind(partial);
-    jump_variant(target, false);
+    const Label some = a_.newLabel();
+    a_.jne(some);
+    jump_variant(target, Variant::Full);
+    a_.bind(some);
+    jump_variant(target, Variant::Partial);
 }
 
 void BlockCompiler::terminator() {
@@ -155,9 +201,6 @@ void BlockCompiler::terminator() {
             // its operands are at hand.
             if (c.op >= Op::UCmpEq32 && c.op <= Op::UCmpNe64 &&
                 schedule_.position(t.cond) == position_) {
-                static constexpr x86::CondCode inverse[] = {
-                    x86::CondCode::kNE, x86::CondCode::kE, x86::CondCode::kAE, x86::CondCode::kA,
-                    x86::CondCode::kGE, x86::CondCode::kG, x86::CondCode::kNE, x86::CondCode::kE};
                 Mem m;
                 auto at_hand = [&](Value v) {
                     return is_const(v) || uniforms_[v].reg >= 0 || umem(v, m);
@@ -168,7 +211,7 @@ void BlockCompiler::terminator() {
                         a_.test(left, left);
                     else
                         a_.emit(X::kIdCmp, left, uop(c.args[1]));
-                    not_taken = inverse[static_cast<int>(c.op) - static_cast<int>(Op::UCmpEq32)];
+                    not_taken = negated(c.op);
                     compared = true;
                 }
             }
@@ -402,7 +445,6 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     uniforms_.assign(block.insts.size(), {});
 
     prologue();
-    out.body_offset = static_cast<uint32_t>(a_.offset());
     divergent_ = loops_ ? find_divergent_loop(block) : std::nullopt;
     if (divergent_ && !divergent_suits()) divergent_.reset();
     const bool loop = divergent_ || (loops_ && loop_suits());

@@ -45,6 +45,13 @@ inline const Gp arows = asmjit::x86::r15;  // wave.agpr in regions that use it
 // Rows 0..62 are then within a scaled 8-bit displacement.
 inline constexpr int32_t row_bias = 8192;
 
+// After a cmp of its operands: the condition under which the uniform compare does not hold.
+inline asmjit::x86::CondCode negated(ir::Op compare) {
+    using enum asmjit::x86::CondCode;
+    static constexpr asmjit::x86::CondCode conditions[] = {kNE, kE, kAE, kA, kGE, kG, kNE, kE};
+    return conditions[static_cast<int>(compare) - static_cast<int>(ir::Op::UCmpEq32)];
+}
+
 class BlockCompiler {
 public:
     BlockCompiler();
@@ -65,12 +72,13 @@ private:
 
     // ---- block_compiler.cpp ----
     void prologue();
+    void row_guards();
     void segment(uint32_t position);
     void region(uint32_t position);
     void region_body();  // the region at position_, once
     void terminator();
     void jump_to(uint64_t target);
-    void jump_variant(uint64_t target, bool full);
+    void jump_variant(uint64_t target, Variant variant);
     void leave(uint32_t reason);
     void mark(Value v);  // host code from here on belongs to v's guest instruction
     void mark_guest(uint32_t guest);
@@ -107,6 +115,7 @@ private:
     uint32_t width() const { return avx512_ ? 64 : 32; }
     uint32_t chunk_lanes() const { return avx512_ ? 16 : 8; }
     Mem row(uint32_t r, uint32_t size = 0) const;
+    static Mem row_of_lane0(uint32_t r);
     Mem temp(uint32_t r) const;
     Mem home_mem(const Home& home,
                  int32_t offset = 0) const;  // uniform value or mask slot, no chunk index
@@ -117,7 +126,7 @@ private:
     UnitState& state(Unit u);
     bool is_mask_unit(Unit u) const { return block_->type(schedule_.producer(u)) == ir::Type::M; }
     struct Source {
-        enum Kind : uint8_t { None, Full, Bcast32, Bcast64 } kind = None;
+        enum Kind : uint8_t { None, Full, Bcast32, Bcast64, Line } kind = None;
         Mem mem;
     };
     Source source(Unit u);  // memory that holds the unit now
@@ -127,6 +136,8 @@ private:
     void evict_vec(int r);
     void evict_k(int r);
     void load_vec(Unit u, int r);
+    void load_line(Value v, const Vec& d);
+    void line_at_chunk(const Gp& to, Value v);
     void load_mask(Unit u, int r);
     Vec use(Unit u);
     Vec use(Value v, uint32_t part = 0) { return use(schedule_.unit(v, part)); }
@@ -163,6 +174,7 @@ private:
         return w ? Gp(asmjit::x86::gpq(static_cast<uint32_t>(r)))
                  : Gp(asmjit::x86::gpd(static_cast<uint32_t>(r)));
     }
+    Variant own_variant() const;
     bool is_const(Value v) const {
         const ir::Op op = inst(v).op;
         return op == ir::Op::Const32 || op == ir::Op::Const64;
@@ -279,6 +291,8 @@ private:
     void offsets_base(const LaneAccess& m);
     Vec offsets_index(const LaneAccess& m);
     void memory_patterns(LaneAccess& m);
+    bool is_line(const LaneAccess& m, Value addr) const;
+    void memory_line(LaneAccess& m, Value line);
     void memory_broadcast(LaneAccess m, Value uniform);
     void memory_slow(const LaneAccess& m);
     void call_memory_op(const MemoryOp& op);
@@ -368,7 +382,7 @@ private:
             seen = true, message = text;
         }
     } errors_;
-    Label pool_label_, entry_label_, body_label_, over_label_;
+    Label pool_label_, entry_label_, body_label_, over_label_, unguarded_label_;
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;
     std::unordered_map<std::string, uint32_t> tables_;

@@ -42,7 +42,8 @@ void BlockCompiler::lane_memory(Value v) {
                            (m.space == lds_space ? m.imm >= 0 && m.imm <= 0x10000
                                                  : m.space == global_space && !options_.checked &&
                                                        m.imm == static_cast<int32_t>(m.imm));
-    if (buffer && uniform != no_value)
+    const bool line = is_line(m, addr);
+    if ((buffer && uniform != no_value) || line)
         m.lo = tmp();  // not often needed
     else if (!broadcast)
         use_address(m, addr);  // else there is no vector of addresses
@@ -71,6 +72,8 @@ void BlockCompiler::lane_memory(Value v) {
     skip_inactive_chunk(m);
     if (broadcast) {
         memory_broadcast(m, inst(addr).args[0]);
+    } else if (line) {
+        memory_line(m, addr);
     } else if (buffer) {
         memory_buffer(m, uniform);
     } else if (m.space == scratch_space && uniform != no_value) {
@@ -168,6 +171,40 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
         a_.emit(
             X::kIdVbroadcastss, m.data[d],
             x86::dword_ptr(x86::rax, static_cast<int32_t>(m.imm) + static_cast<int32_t>(d * 4)));
+}
+
+// Consecutive elements, as is known without a look at the lanes.
+bool BlockCompiler::is_line(const LaneAccess& m, Value addr) const {
+    const ir::Inst& i = inst(addr);
+    if (i.op != Op::Line32 || i.imm != m.bytes) return false;
+    if (m.space == lds_space) return m.imm >= 0 && m.imm <= 0x10000;
+    return m.space == global_space && !options_.checked && m.imm == static_cast<int32_t>(m.imm);
+}
+
+void BlockCompiler::memory_line(LaneAccess& m, Value line) {
+    line_at_chunk(x86::eax, line);
+    if (m.space == lds_space) {
+        a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
+        a_.sub(x86::edx, static_cast<int32_t>(m.imm + chunk_lanes() * m.bytes));
+        a_.jb(m.slow);
+        a_.cmp(x86::eax, x86::edx);
+        a_.ja(m.slow);
+        a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
+        cold(m.slow, [this, m, line] {
+            load_line(line, m.lo);
+            memory_slow(m);
+            a_.jmp(m.done);
+        });
+    } else {
+        a_.mov(m.address, m.base);
+        if (options_.mask_addresses) {
+            a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
+            a_.and_(m.address,
+                    x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
+        }
+    }
+    a_.add(m.address, x86::rax);
+    memory_consecutive(m);
 }
 
 // ---- lane by lane

@@ -22,6 +22,10 @@ Mem BlockCompiler::row(uint32_t r, uint32_t size) const {
     return x86::ptr(reg::rows, reg::chunk, 0, static_cast<int32_t>(r * 256 + 256) - row_bias, size);
 }
 
+Mem BlockCompiler::row_of_lane0(uint32_t r) {
+    return x86::ptr(reg::rows, static_cast<int32_t>(r * 256) - row_bias);
+}
+
 Mem BlockCompiler::temp(uint32_t r) const {
     return x86::ptr(reg::frame, reg::chunk, 0,
                     static_cast<int32_t>(frame_offset(offsetof(Frame, temps), r, 256) + 256));
@@ -76,6 +80,8 @@ BlockCompiler::Source BlockCompiler::source(Unit u) {
         case Op::LaneId:
             return {Source::Full, x86::ptr(reg::frame, reg::chunk, 0,
                                            static_cast<int32_t>(offsetof(Frame, lane_id) + 256))};
+        case Op::Line32:
+            return {Source::Line, {}};
         case Op::Splat32:
             if (is_const(i.args[0]) && !avx512_) {
                 const auto c = static_cast<uint32_t>(inst(i.args[0]).imm);
@@ -203,9 +209,39 @@ void BlockCompiler::load_vec(Unit u, int r) {
         case Source::Bcast64:
             a_.emit(X::kIdVbroadcastsd, vec(r), s.mem);
             break;
+        case Source::Line:
+            load_line(schedule_.producer(u), vec(r));
+            break;
         case Source::None:
             failed_ = true;
             break;
+    }
+}
+
+void BlockCompiler::load_line(Value v, const Vec& d) {
+    line_at_chunk(x86::eax, v);
+    a_.vmovd(d.xmm(), x86::eax);
+    a_.emit(X::kIdVpbroadcastd, d, d.xmm());
+    a_.emit(X::kIdVpaddd, d, d, index_table({0}, 16, static_cast<uint32_t>(inst(v).imm)));
+}
+
+// The line's value in the chunk's first lane.
+void BlockCompiler::line_at_chunk(const Gp& to, Value v) {
+    const ir::Inst& i = inst(v);
+    if (i.imm == 4) {
+        a_.mov(to, reg::chunk.r32());
+    } else if (i.imm % 4 == 0) {
+        a_.imul(to, reg::chunk.r32(), static_cast<int32_t>(i.imm / 4));
+    } else {
+        a_.imul(to, reg::chunk.r32(), static_cast<int32_t>(i.imm));
+        a_.sar(to, 2);
+    }
+    const auto first = static_cast<int32_t>(i.imm) * 64;
+    if (is_const(i.args[0])) {
+        a_.add(to, first + static_cast<int32_t>(inst(i.args[0]).imm));
+    } else {
+        a_.add(to, first);
+        a_.add(to, home_mem(schedule_.uniform_home(i.args[0])));
     }
 }
 

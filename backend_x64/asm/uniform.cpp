@@ -266,6 +266,24 @@ void BlockCompiler::uniform_op(Value v) {
             uniforms_[v].stored = true;
             return;
         }
+        case Op::RowBase:
+            a_.mov(udef(v), row_of_lane0(static_cast<uint32_t>(i.imm)));
+            return finish();
+        case Op::Guard: {
+            if (!uniforms_[a[0]].uses) return;  // tested with the compare
+            const Gp r = ureg(a[0]);
+            a_.test(r, r);
+            a_.jz(unguarded_label_);
+            return finish();
+        }
+        case Op::ULowBits: {
+            const Gp n = ureg(a[0]);
+            const Gp d = udef(v);
+            const Gp t = utmp();
+            a_.mov(t, -1);
+            a_.bzhi(d, t, gp(static_cast<int>(n.id()), true));
+            return finish();
+        }
         case Op::CodeAddress:
             a_.mov(udef(v), pool_code_address(i.imm));
             return finish();
@@ -442,6 +460,21 @@ void BlockCompiler::uniform_op(Value v) {
                                         schedule_.uniform_home(v).kind == Home::None;
             if (condition_only)
                 return;  // terminator() compares by itself; operands keep their registers
+            // A guard may be tested as soon as it is known.
+            const Value* const next =
+                !block_->guarded
+                    ? schedule_.end(position_)
+                    : std::find_if(
+                          schedule_.begin(position_), schedule_.end(position_),
+                          [&](Value g) { return inst(g).op == Op::Guard && inst(g).args[0] == v; });
+            if (next != schedule_.end(position_) && uniforms_[v].uses == 1 &&
+                schedule_.uniform_home(v).kind == Home::None) {
+                const Gp x = ureg(a[0]);
+                a_.emit(X::kIdCmp, x, uop(a[1]));
+                a_.j(negated(i.op), unguarded_label_);
+                uniforms_[v].uses = 0;
+                return finish();
+            }
             const Gp x = ureg(a[0]);
             const Operand y = uop(a[1]);
             const Gp d = udef(v);

@@ -27,6 +27,19 @@ protected:
         return x64::lift_for_translation(o, base, fetch_, store_);
     }
 
+    // For waves with all lanes on whose row 0 is base + stride * lane.
+    ir::Block lift_lines(std::vector<uint32_t> words, std::optional<uint32_t> stride) {
+        words_ = std::move(words);
+        lift::Options o;
+        o.target = find_target("gfx90a");
+        o.mode = 0x3c0;
+        o.handler = &interp::handler;
+        o.liveness = &liveness_;
+        o.exec_full = true;
+        o.row_stride = [=](uint32_t row) { return row ? std::nullopt : stride; };
+        return x64::lift_for_translation(o, base, fetch_, store_);
+    }
+
     std::vector<uint32_t> words_;
     const lift::Fetch fetch_ = [this](uint64_t pc) {
         const uint64_t at = (pc - base) / 4;
@@ -87,6 +100,45 @@ TEST_F(LiftTest, AddressesAreABaseAndAnOffset) {
         if (i.op == ir::Op::LoadGlobalS64) offsets.insert(i.args[1]);
     ASSERT_EQ(offsets.size(), 1u);
     EXPECT_EQ(block.insts[*offsets.begin()].op, ir::Op::Shl64);
+}
+
+// if (i < n) out[i] = in[i]; as compilers write it
+const std::vector<uint32_t> copy_words = {
+    0x7d980000 | 4,              // v_cmp_gt_u32_e32 vcc, s4, v0
+    0xbe80206a,                  // s_and_saveexec_b64 s[0:1], vcc
+    0xbf88000d,                  // s_cbranch_execz end
+    0x7e020280,                  // v_mov_b32_e32 v1, 0
+    0xd28f0000,     0x00020082,  // v_lshlrev_b64 v[0:1], 2, v[0:1]
+    0x7e060209,                  // v_mov_b32_e32 v3, s9
+    0x32040008,                  // v_add_co_u32_e32 v2, vcc, s8, v0
+    0x38060303,                  // v_addc_co_u32_e32 v3, vcc, v3, v1, vcc
+    0xdc508000,     0x047f0002,  // global_load_dword v4, v[2:3], off
+    0x24000082,                  // v_lshlrev_b32_e32 v0, 2, v0 (its upper half is not used)
+    0xbf8c0f70,                  // s_waitcnt vmcnt(0)
+    0xdc708000,     0x00060402,  // global_store_dword v2, v4, s[6:7]
+    0xbf800000,                  // s_nop 0
+    0xbf810000,                  // end: s_endpgm
+};
+
+TEST_F(LiftTest, LinesAreScalarsUnderGuards) {
+    const ir::Block block = lift_lines(copy_words, 1);
+    ASSERT_TRUE(block.guarded) << ir::print(block);
+    EXPECT_EQ(ir::verify(block), "");
+    EXPECT_EQ(block.guest_count, 14u);  // beyond the branch
+    EXPECT_EQ(block.term.exit, machine::ExitKind::EndProgram);
+    // One row has to be a line; no VGPR is read or written lane by lane, no mask is made.
+    EXPECT_EQ(written(block, ir::Op::RowBase), std::set<uint64_t>{0});
+    EXPECT_TRUE(written(block, ir::Op::GetV).empty());
+    EXPECT_TRUE(written(block, ir::Op::CmpLtU32).empty());
+    EXPECT_TRUE(written(block, ir::Op::LoadGlobal).empty());
+    EXPECT_EQ(written(block, ir::Op::Line32), std::set<uint64_t>{4});
+    EXPECT_FALSE(written(block, ir::Op::Guard).empty());
+}
+
+TEST_F(LiftTest, RowsThatAreNoLinesNeedNoGuards) {
+    EXPECT_FALSE(lift_lines(copy_words, {}).guarded);
+    // A line, but not of neighbours: nothing would be gained.
+    EXPECT_FALSE(lift_lines(copy_words, 3).guarded);
 }
 
 TEST_F(LiftTest, ShortArmsJoinTheBlock) {

@@ -26,6 +26,9 @@ struct Builder {
 
     uint32_t random(uint32_t n) { return static_cast<uint32_t>(rng() % n); }
     int new_label() { return labels++; }
+    // In front of s_endpgm.
+    int end_label() { return end_label_ < 0 ? end_label_ = new_label() : end_label_; }
+    int end_label_ = -1;
     void bind(int label) { program.push_back({.inst = {}, .label = label}); }
 
     void random_instruction(Pool pool) {
@@ -59,8 +62,12 @@ struct Builder {
         else
             raw({w});
     }
-    void vopc(Opcode op, uint32_t src, uint32_t vsrc) {
-        raw({0x7c000000 | of(op) << 17 | vsrc << 9 | src});
+    void vopc(Opcode op, uint32_t src, uint32_t vsrc, uint32_t literal = 0) {
+        const uint32_t w = 0x7c000000 | of(op) << 17 | vsrc << 9 | src;
+        if (src == code::literal)
+            raw({w, literal});
+        else
+            raw({w});
     }
     // VOPC row in VOP3 encoding, into an SGPR pair.
     void vopc_e64(Opcode op, uint32_t dst, uint32_t a, uint32_t b) {

@@ -364,6 +364,105 @@ void index_mode(Builder& b, uint64_t) {
     b.sopp(Opcode::s_set_gpr_idx_off, 0);
 }
 
+// What kernels begin with: an element's number from the work-item's, a test against the number of
+// elements, addresses of elements. Most are lines (lift/affine.h), and some only nearly.
+void lines(Builder& b, uint64_t) {
+    constexpr uint32_t pairs = 6;
+    const uint32_t index = first_free_vgpr + 2 * b.random(pairs), high = index + 1,
+                   pair = first_free_vgpr + 2 * (pairs + b.random(pairs)),
+                   data = first_free_vgpr + 4 * pairs, save = s_save + 2 * b.depth;
+    const uint32_t sources[] = {code::literal, code::inline_constant(b.random(65)), s_offset,
+                                s_step, s_counter};
+    auto source = [&] { return sources[b.random(std::size(sources))]; };
+    static constexpr uint32_t masks[] = {0x3f, 0x3ff, 0x7ff, 0xfc, 7, 0xffff};
+    static constexpr uint32_t constants[] = {64, 1024, 0xffffffc0, 0xffffff80, 0x7fffffc8, 3};
+    const uint32_t constant = constants[b.random(std::size(constants))];
+    b.vop1(Opcode::v_mov_b32, index,
+           code::vgpr + (b.random(2)   ? v_lane
+                         : b.random(2) ? v_index
+                                       : b.random(vgprs)));
+    for (uint32_t n = b.random(4); n; --n) switch (b.random(8)) {
+            case 0:
+                b.vop2(Opcode::v_lshlrev_b32, index, code::inline_constant(b.random(5)), index);
+                break;
+            case 1:
+                b.vop2(Opcode::v_lshrrev_b32, index, code::inline_constant(b.random(8)), index);
+                break;
+            case 2:
+                b.vop2(Opcode::v_and_b32, index, code::literal, index,
+                       masks[b.random(std::size(masks))]);
+                break;
+            case 3:
+                b.vop2(Opcode::v_mul_u32_u24, index, code::inline_constant(b.random(20)), index);
+                break;
+            case 4:
+                b.vop2(b.random(2) ? Opcode::v_or_b32 : Opcode::v_sub_u32, index, source(), index,
+                       constant);
+                break;
+            default:
+                b.vop2(Opcode::v_add_u32, index, source(), index, constant);
+        }
+    switch (b.random(3)) {
+        case 0:
+            b.vop1(Opcode::v_mov_b32, high, code::inline_constant(0));
+            break;
+        case 1:
+            b.vop2(Opcode::v_ashrrev_i32, high, code::inline_constant(31), index);
+            break;
+        default:
+            b.vop2(Opcode::v_add_co_u32, index, source(), index, constant);
+            b.raw({0xd11c0000 | high | code::vcc << 8, 0x01a90080});  // v_addc_co_u32 0, 0, vcc
+    }
+    static constexpr Opcode compares[] = {
+        Opcode::v_cmp_gt_u32, Opcode::v_cmp_ge_u32, Opcode::v_cmp_lt_u32, Opcode::v_cmp_le_u32,
+        Opcode::v_cmp_gt_i32, Opcode::v_cmp_ge_i32, Opcode::v_cmp_lt_i32, Opcode::v_cmp_le_i32,
+        Opcode::v_cmp_eq_u32, Opcode::v_cmp_ne_u32, Opcode::v_cmp_gt_u32, Opcode::v_cmp_gt_u32};
+    const bool tested = b.random(3);
+    int after = -1;
+    if (tested) {
+        b.vopc(compares[b.random(std::size(compares))],
+               b.random(2) ? code::literal : code::inline_constant(b.random(65)), index,
+               b.random(2) ? 0x40000000 : b.random(512));
+        b.sop1(Opcode::s_and_saveexec_b64, save, code::vcc);
+        if (b.random(3)) {
+            after = b.random(2) ? b.new_label() : b.end_label();
+            b.branch(Opcode::s_cbranch_execz, after);
+        }
+    }
+    // Inside the buffers: nearly everything that fits stays as it is.
+    if (b.random(8)) {
+        b.vop2(Opcode::v_and_b32, index, code::literal, index, b.random(4) ? 0x7ff : 0x3ff);
+        b.vop1(Opcode::v_mov_b32, high, code::inline_constant(0));
+    }
+    const uint32_t size = 2 + b.random(3) % 2;
+    // v_lshlrev_b64 pair, size, index
+    b.raw({0xd28f0000 | pair, code::inline_constant(size) | (code::vgpr + index) << 9});
+    b.vop1(Opcode::v_mov_b32, high, s_global + 1);
+    b.vop2(Opcode::v_add_co_u32, pair, s_global, pair);
+    b.vop2(Opcode::v_addc_co_u32, pair + 1, code::vgpr + high, pair + 1);
+    b.vop2(Opcode::v_lshlrev_b32, index, code::inline_constant(2), index);
+    for (uint32_t n = 1 + b.random(4); n; --n) switch (b.random(6)) {
+            case 0:
+            case 1:  // global_load_dword, dwordx2
+                b.raw({0xdc508000 + (size == 3 ? 0x40000u : 0) + b.random(4) * 4,
+                       pair | 0x7fu << 16 | data << 24});
+                break;
+            case 2:
+            case 3:  // global_store_dword, dwordx2
+                b.raw({0xdc708000 + (size == 3 ? 0x40000u : 0) + b.random(4) * 4,
+                       pair | data << 8 | 0x7fu << 16});
+                break;
+            case 4:  // ds_read_b32
+                b.raw({0xd86c0000 | b.random(3) * 64, index | data << 24});
+                break;
+            default:  // ds_write_b32
+                b.raw({0xd81a0000 | b.random(3) * 64, index | data << 8});
+        }
+    if (!tested) return;
+    if (after >= 0 && after != b.end_label_) b.bind(after);
+    b.sop2(Opcode::s_or_b64, code::exec, code::exec, save);
+}
+
 // The end of a program that leaves its results in memory, as kernels do.
 void store_registers(Builder& b) {
     b.sop1(Opcode::s_mov_b64, code::exec, code::minus_one);
@@ -386,6 +485,7 @@ const std::vector<Kind>& all_kinds() {
         {"exec", 7, true, exec_if},
         {"loop", 9, true, loop},
         {"divergent", 7, true, divergent},
+        {"lines", 8, false, lines},
         {"barrier", 2, false, barrier},
         {"mode", 2, false, mode},
         {"index", 1, false, index_mode},
@@ -418,6 +518,7 @@ Program random_program(const Generator& generator, Rng& rng, uint64_t kinds) {
     }
     body(b, kinds, 4);
     if (b.random(4) == 0) store_registers(b);
+    if (b.end_label_ >= 0) b.bind(b.end_label_);
     return std::move(b.program);
 }
 
