@@ -77,10 +77,11 @@ const WaveStart& DispatchState::wave_start(machine::Engine& engine,
     if (wave_start_known_.load(std::memory_order_acquire)) return *wave_start_;
     std::lock_guard lock(mutex_);
     if (!wave_start_) {
-        const bool analyse = plan.total_groups * plan.max_waves >= worth_analysis;
-        wave_start_.emplace(
-            plan, analyse ? engine.live_at(exec, plan.entry) : machine::LiveRegisters::all(),
-            engine.vector_bytes() == 64);
+        const bool wide = engine.vector_bytes() == 64;
+        if (plan.total_groups * plan.max_waves >= worth_analysis)
+            wave_start_.emplace(plan, wide, engine.live_at(exec, plan.entry));
+        else
+            wave_start_.emplace(plan, wide);
         wave_start_known_.store(true, std::memory_order_release);
     }
     return *wave_start_;

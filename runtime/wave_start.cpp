@@ -34,14 +34,16 @@ using Line [[gnu::vector_size(line_bytes), gnu::may_alias]] = uint64_t;
 
 }  // namespace
 
-WaveStart::WaveStart(const LaunchPlan& plan, const machine::LiveRegisters& live, bool wide)
+WaveStart::WaveStart(const LaunchPlan& plan, bool wide)
+    : write_(wide ? &write_avx512 : &write_avx2),
+      scalar_lines_(optional_lines),
+      ids_((1u << plan.id_rows) - 1),
+      zero_count_(1) {
+    zeros_[0] = {plan.id_rows, plan.vgpr_rows - plan.id_rows};
+}
+
+WaveStart::WaveStart(const LaunchPlan& plan, bool wide, const machine::LiveRegisters& live)
     : write_(wide ? &write_avx512 : &write_avx2) {
-    if (live.rows.all() && live.scalars.all()) {
-        scalar_lines_ = optional_lines;
-        ids_ = (1u << plan.id_rows) - 1;
-        zeros_[zero_count_++] = {plan.id_rows, plan.vgpr_rows - plan.id_rows};
-        return;
-    }
     for (uint32_t s = 0; s < always_from; s++)
         if (live.scalars[s]) scalar_lines_ = s / line_sgprs + 1;
     for (uint32_t row = 0; row < plan.vgpr_rows; row++) {

@@ -14,7 +14,8 @@ namespace wj::runtime {
 class WaveStart {
 public:
     // wide: the engine, and so the host, has AVX-512.
-    WaveStart(const LaunchPlan& plan, const machine::LiveRegisters& live, bool wide);
+    WaveStart(const LaunchPlan& plan, bool wide);  // writes everything
+    WaveStart(const LaunchPlan& plan, bool wide, const machine::LiveRegisters& live);
 
     // `ids`: the plan's id_rows rows of work-item ids; the other rows start as zeros. All memory is
     // aligned to 64 bytes.
