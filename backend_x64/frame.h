@@ -29,8 +29,10 @@ struct MemoryOp {
     uint8_t lanes = 0;   // lanes of a chunk
     uint8_t atomic = 0;  // 0, or 1 + ir::AtomicOp: data and data2 in Frame::data, old values back
     uint8_t atomic_flags = 0;  // ir::AtomicFlags
-    uint8_t pad = 0;
+    uint8_t flags = 0;         // MemoryFlags
 };
+// What then need not be in the frame.
+enum MemoryFlags : uint8_t { all_lanes = 1, no_upper_halves = 2, no_base = 4 };
 enum Space : uint8_t { global_space, flat_space, lds_space, scratch_space, buffer_space };
 
 // A helper call; lives behind the block's code.

@@ -95,7 +95,8 @@ Place place_of(const MemoryOp& op, const Frame& f, uint32_t l) {
     if (op.space != global_space && op.space != flat_space)
         return {op.space, static_cast<uint32_t>(f.address_lo[l] + op.offset)};  // wraps around
     const uint64_t address =
-        (f.address_base + (f.address_lo[l] | uint64_t{f.address_hi[l]} << 32)) +
+        ((op.flags & no_base ? 0 : f.address_base) +
+         (f.address_lo[l] | uint64_t{op.flags & no_upper_halves ? 0 : f.address_hi[l]} << 32)) +
         static_cast<uint64_t>(op.offset);
     if (op.space == flat_space) {
         const uint64_t aperture = address >> 32 << 32;
@@ -195,7 +196,8 @@ bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
     machine::ExecContext& ctx = *w.ctx;
     w.exit.pc = op.pc;  // for a signal in identity mode
     uint64_t failed = 0, first_address = 0, failed_address = 0;
-    for (uint64_t m = f.mask & ((1u << op.lanes) - 1); m; m &= m - 1) {
+    const uint64_t lanes = (1u << op.lanes) - 1;
+    for (uint64_t m = op.flags & all_lanes ? lanes : f.mask & lanes; m; m &= m - 1) {
         const auto l = static_cast<uint32_t>(__builtin_ctzll(m));
         uint32_t element[4] = {};
         if (op.store) {

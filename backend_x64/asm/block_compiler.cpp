@@ -434,7 +434,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
 
     code_.reset();
     if (code_.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
-    errors_.seen = false;
+    errors_.seen = errors_.too_far = false;
     code_.setErrorHandler(&errors_);
     code_.attach(&a_);
     a_.count(options.counters, &out.runs);
@@ -474,6 +474,12 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     code_.detach(&a_);
     const bool ok =
         !failed_ && !code_.hasUnresolvedLinks() && extra_slots_ <= slot_count && !errors_.seen;
+    if (errors_.too_far && near_) {  // counters lie between a near jump and its target
+        near_ = false;
+        const bool far = compile(block, options, out);
+        near_ = true;
+        return far;
+    }
     if (!ok && loop) {  // too many values for the registers that the loop leaves
         loops_ = false;
         const bool plain = compile(block, options, out);

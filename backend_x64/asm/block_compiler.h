@@ -89,6 +89,12 @@ private:
     Mem pool_code_address(uint64_t pc);
     void relocate(uint32_t pool_offset, Relocation::Kind kind, uint64_t value);
     const ir::Inst& inst(Value v) const { return block_->insts[v]; }
+    // A jump forward over at most 127 bytes, if `near`: two bytes instead of six. Should it reach
+    // farther the block is compiled without near jumps.
+    asmjit::x86::Assembler& near_if(bool near) {
+        if (near && near_) a_.addInstOptions(asmjit::InstOptions::kShortForm);
+        return a_;
+    }
     // Code that is emitted behind the block's hot code.
     struct Cold {
         Label label;
@@ -280,7 +286,7 @@ private:
     void find_uneven(const LaneAccess& m, int64_t max_imm, Label unknown,
                      const std::function<void(Pattern)>& found);
     void branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y, uint32_t predicate,
-                       Label label);
+                       Label label, bool near = false);
     void find_first_lane(const LaneAccess& m);
     void lead(const LaneAccess& m, const Vec& to, const Vec& from);
     void add_base(LaneAccess& m);
@@ -315,6 +321,7 @@ private:
     // ---- lane_gather.cpp ----
     void memory_gather(const LaneAccess& m);
     void load_same(const LaneAccess& m);
+    bool small_copy(const LaneAccess& m, Pattern pattern) const;
     void store_index(const LaneAccess& m, Pattern pattern);
     void copy_pattern(LaneAccess m, Pattern pattern);
     void load_strided(const LaneAccess& m);
@@ -376,10 +383,11 @@ private:
     Schedule schedule_;
     bool avx512_ = false, failed_ = false;
     struct Errors : asmjit::ErrorHandler {
-        bool seen = false;
+        bool seen = false, too_far = false;
         std::string message;
-        void handleError(asmjit::Error, const char* text, asmjit::BaseEmitter*) override {
+        void handleError(asmjit::Error error, const char* text, asmjit::BaseEmitter*) override {
             seen = true, message = text;
+            too_far |= error == asmjit::kErrorInvalidDisplacement;
         }
     } errors_;
     Label pool_label_, entry_label_, body_label_, over_label_, unguarded_label_;
@@ -392,6 +400,7 @@ private:
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
     std::vector<Cold> colds_;
     uint32_t guest_ = ~0u;
+    bool near_ = true;
 
     // loop state
     Loop loop_;

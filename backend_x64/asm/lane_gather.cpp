@@ -44,7 +44,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
     auto test = [&](Pattern pattern) {
         const Label other = a_.newLabel();
         a_.cmp(m.pattern, pattern);
-        a_.jne(other);
+        near_if(small_copy(m, pattern)).jne(other);
         take(pattern);
         a_.bind(other);
     };
@@ -59,6 +59,12 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         a_.jne(m.slow);
         take(offsets);
     }
+}
+
+// Its code, with a jump behind it, has less than 128 bytes whatever the registers are.
+bool BlockCompiler::small_copy(const LaneAccess& m, Pattern pattern) const {
+    if (options_.checked || m.dwords > 4) return false;
+    return pattern == same || (pattern == strided && !m.store && m.bytes == 4);
 }
 
 // Into m.t: what is added to m.address to find each lane's element.

@@ -234,7 +234,7 @@ void BlockCompiler::memory_slow(const LaneAccess& m) {
             a_.mov(x86::rax, m.base);
             a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
         } else {
-            a_.mov(frame_field(offsetof(Frame, address_base), 8), 0);
+            op.flags |= no_base;
         }
     } else if (m.space == buffer_space) {
         a_.mov(x86::rax, m.base);
@@ -242,13 +242,12 @@ void BlockCompiler::memory_slow(const LaneAccess& m) {
         a_.mov(x86::rax, m.limit);
         a_.mov(frame_field(offsetof(Frame, buffer_limit)), x86::rax);
     } else if (m.scalar_base) {
-        a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.t, m.t, m.t);
-        movu(frame_field(offsetof(Frame, address_hi)), m.t);
+        op.flags |= no_upper_halves;
         a_.mov(x86::rax, m.base);
         a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
     }
     if (m.full) {
-        a_.mov(frame_field(offsetof(Frame, mask), 4), avx512_ ? 0xffff : 0xff);
+        op.flags |= all_lanes;
     } else if (avx512_) {
         a_.kmovw(frame_field(offsetof(Frame, mask)), m.mask_k);
     } else {

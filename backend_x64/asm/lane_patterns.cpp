@@ -15,12 +15,12 @@ namespace x86 = asmjit::x86;
 // Jumps to `label` when the compare of x with y (a vpcmpd predicate, or its unsigned form) holds in
 // any active lane. AVX2 knows equality and unsigned "greater" (through the minimum).
 void BlockCompiler::branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y,
-                                  uint32_t predicate, Label label) {
+                                  uint32_t predicate, Label label, bool near) {
     if (avx512_) {
         if (!m.full) k(m.mask_k);
         a_.emit(predicate == cmp_ne ? X::kIdVpcmpd : X::kIdVpcmpud, m.tk, x, y, Imm(predicate));
         a_.kortestw(m.tk, m.tk);
-        a_.jnz(label);
+        near_if(near).jnz(label);
         return;
     }
     const Vec& r = m.z[0];  // equal, or not greater
@@ -33,11 +33,11 @@ void BlockCompiler::branch_if_any(const LaneAccess& m, const Vec& x, const Opera
     if (!m.full) {
         a_.emit(X::kIdVpandn, r, r, m.mask_v);
         a_.emit(X::kIdVptest, r, r);
-        a_.jnz(label);
+        near_if(near).jnz(label);
     } else {
         a_.vmovmskps(x86::eax, r.ymm());
         a_.cmp(x86::al, 0xff);
-        a_.jne(label);
+        near_if(near).jne(label);
     }
 }
 
@@ -189,19 +189,20 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
 // through when there is none and the lanes can be gathered all the same.
 void BlockCompiler::find_uneven(const LaneAccess& m, int64_t max_imm, Label unknown,
                                 const std::function<void(Pattern)>& found) {
+    const bool small = m.shared();  // then `found` is a move and a jump
     auto steps = [&](uint32_t step, Pattern pattern) {
         const Label other = a_.newLabel();
         if (pattern == strided && !m.full) {
             a_.kortestw(m.mask_k, m.mask_k);
-            a_.jnc(other);
+            near_if(small).jnc(other);
         }
         if (step) {
             a_.emit(X::kIdVpsubd, m.t, m.lo, index_table({0}, 16, step));
             lead(m, m.t2, m.t);
-            branch_if_any(m, m.t, m.t2, cmp_ne, other);
+            branch_if_any(m, m.t, m.t2, cmp_ne, other, small);
         } else {
             lead(m, m.t2, m.lo);
-            branch_if_any(m, m.lo, m.t2, cmp_ne, other);
+            branch_if_any(m, m.lo, m.t2, cmp_ne, other, small);
         }
         a_.vmovd(x86::eax, m.t2.xmm());
         if (m.space == lds_space) {
@@ -210,11 +211,11 @@ void BlockCompiler::find_uneven(const LaneAccess& m, int64_t max_imm, Label unkn
                                           static_cast<int32_t>(step * (chunk_lanes() - 1))));
             a_.mov(m.address.r32(), wave_field(offsetof(Wave, lds_size), 4));
             a_.cmp(x86::rdx, m.address);
-            a_.ja(other);
+            near_if(small).ja(other);
             a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
         } else if (step) {
             a_.cmp(x86::eax, -static_cast<int32_t>(step * chunk_lanes()));
-            a_.ja(other);
+            near_if(small).ja(other);
         }
         a_.add(m.address, x86::rax);
         found(pattern);
