@@ -188,6 +188,37 @@ Value Affine::carry(Value mask, Found& f) {
     return s_.emit(Op::UCmpLtU32, {z->base, x->base});
 }
 
+// Low bits of a uniform value that are known to be 0.
+uint32_t Affine::zeros(Value v) const {
+    const ir::Inst& i = block_.insts[v];
+    uint64_t c;
+    if (i.op == Op::Const32) return static_cast<uint32_t>(std::countr_zero(i.imm | 1ull << 32));
+    if (i.op == Op::UShl32 && s_.is_const(i.args[1], c)) return static_cast<uint32_t>(c & 31);
+    if (i.op == Op::UAnd32)
+        for (Value a : {i.args[0], i.args[1]})
+            if (s_.is_const(a, c)) return static_cast<uint32_t>(std::countr_zero(c | 1ull << 32));
+    return 0;
+}
+
+// x | y, where no lane has a bit in both: x in all lanes the same.
+std::optional<Line> Affine::either(const Line& x, const Line& y, Found& f) {
+    const Line sum{both(Op::UOr32, x, y), y.stride};
+    if (const uint32_t below = zeros(x.base);
+        below && at_most(y, static_cast<uint32_t>((1ull << below) - 1), f))
+        return sum;
+    // A constant below the line's steps.
+    const auto c = constant(x);
+    const auto step = static_cast<uint32_t>(y.stride & -y.stride);
+    if (!c || *c >= step) return {};
+    const Value aligned =
+        s_.emit(Op::UCmpEq32, {s_.emit(Op::UAnd32, {y.base, s_.const32(step - 1)}), s_.const32(0)});
+    uint64_t known;
+    if (s_.is_const(aligned, known)) return known ? std::optional(sum) : std::nullopt;
+    if (!early(aligned)) return {};
+    f.needs.push_back(aligned);
+    return sum;
+}
+
 std::optional<Line> Affine::compute(Value v, Found& f) {
     const ir::Inst i = block_.insts[v];  // a copy: the vector grows
     const auto& a = i.args;
@@ -249,6 +280,7 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
     if (!x->stride && !y->stride) return Line{both(uniform_of(i.op), *x, *y), 0};
     if (i.op != Op::Shl32 && i.op != Op::Shr32 && i.op != Op::Sar32 && x->stride == 0)
         std::swap(x, y);
+    if (i.op == Op::Or32 || i.op == Op::Xor32) return y->stride ? std::nullopt : either(*y, *x, f);
     const auto c = constant(*y);
     if (!c) return {};
     const auto n = static_cast<uint32_t>(*c & 31);

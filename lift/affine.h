@@ -59,6 +59,8 @@ private:
     std::optional<Line> part(Value v, Found& f);
     bool at_most(const Line& line, uint32_t limit, Found& f);
     bool no_wrap(const Line& line, Found& f) { return at_most(line, ~0u, f); }
+    uint32_t zeros(Value v) const;
+    std::optional<Line> either(const Line& x, const Line& y, Found& f);
     Value carry(Value mask, Found& f);
     void commit(Value v);
     void commit(const Found& f);

@@ -299,6 +299,7 @@ private:
     void memory_patterns(LaneAccess& m);
     bool is_line(const LaneAccess& m, Value addr) const;
     void memory_line(LaneAccess& m, Value line);
+    void lds_range_of_active(const LaneAccess& m, Label in_range);
     void memory_broadcast(LaneAccess m, Value uniform);
     void memory_slow(const LaneAccess& m);
     void call_memory_op(const MemoryOp& op);

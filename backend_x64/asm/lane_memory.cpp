@@ -181,6 +181,29 @@ bool BlockCompiler::is_line(const LaneAccess& m, Value addr) const {
     return m.space == global_space && !options_.checked && m.imm == static_cast<int32_t>(m.imm);
 }
 
+// rax = LDS address of the chunk's first lane. Jumps, with rax sign-extended, when the lanes from
+// the first active one to the last are in range: as at the ends of arrays, where the others are
+// masked.
+void BlockCompiler::lds_range_of_active(const LaneAccess& m, Label in_range) {
+    const Label not_all = a_.newLabel();
+    if (avx512_)
+        a_.kmovw(x86::ecx, m.mask_k);
+    else
+        a_.vmovmskps(x86::ecx, m.mask_v.ymm());
+    a_.movsxd(x86::rax, x86::eax);
+    a_.tzcnt(x86::edx, x86::ecx);
+    a_.imul(x86::edx, x86::edx, static_cast<int32_t>(m.bytes));
+    a_.add(x86::rdx, x86::rax);
+    a_.js(not_all);
+    a_.bsr(x86::ecx, x86::ecx);
+    a_.imul(x86::ecx, x86::ecx, static_cast<int32_t>(m.bytes));
+    a_.lea(x86::rcx, x86::ptr(x86::rcx, x86::rax, 0, static_cast<int32_t>(m.imm + m.bytes)));
+    a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
+    a_.cmp(x86::rcx, x86::rdx);
+    a_.jbe(in_range);
+    a_.bind(not_all);
+}
+
 void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     line_at_chunk(x86::eax, line);
     if (m.space == lds_space) {
@@ -189,8 +212,11 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         a_.jb(m.slow);
         a_.cmp(x86::eax, x86::edx);
         a_.ja(m.slow);
+        const Label in_range = a_.newLabel();
+        a_.bind(in_range);
         a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
-        cold(m.slow, [this, m, line] {
+        cold(m.slow, [this, m, line, in_range] {
+            if (!m.full) lds_range_of_active(m, in_range);
             load_line(line, m.lo);
             memory_slow(m);
             a_.jmp(m.done);
