@@ -79,6 +79,9 @@ Bench bitonic(Scale scale);
 Bench spmv(Scale scale);
 Bench sha256(Scale scale);
 Bench fma_peak(Scale scale);
+Bench copy(Scale scale);
+Bench gather(Scale scale);
+Bench softmax(Scale scale);
 Bench empty(Scale scale);
 
 const std::vector<Entry>& all_benches() {
@@ -100,6 +103,9 @@ const std::vector<Entry>& all_benches() {
         {"spmv_csr", spmv},
         {"sha256", sha256},
         {"fma_peak", fma_peak},
+        {"copy", copy},
+        {"gather", gather},
+        {"softmax", softmax},
         {"empty_launch", empty},
     };
     return list;

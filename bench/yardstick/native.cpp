@@ -46,6 +46,30 @@ void vecadd(const float* a, const float* b, float* c, size_t n) {
     for (; i < n; i++) c[i] = a[i] + b[i];
 }
 
+void copy(const float* in, float* out, size_t n) {
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) stream(out + i, load<f16>(in + i));
+    for (; i < n; i++) out[i] = in[i];
+}
+
+void gather(const float* in, const uint32_t* index, float* out, size_t n) {
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        stream(out + i, f16(_mm512_i32gather_ps(_mm512_loadu_si512(index + i), in, 4)));
+    for (; i < n; i++) out[i] = in[index[i]];
+}
+
+void softmax(const float* in, float* out, size_t rows, size_t width) {
+    for (size_t r = 0; r < rows; r++, in += width, out += width) {
+#pragma clang fp reassociate(on)
+        float most = in[0], sum = 0;
+        for (size_t i = 0; i < width; i++) most = in[i] > most ? in[i] : most;
+        for (size_t i = 0; i < width; i++) out[i] = expf(in[i] - most), sum += out[i];
+        const float scale = 1 / sum;
+        for (size_t i = 0; i < width; i++) out[i] *= scale;
+    }
+}
+
 void saxpy(const float* __restrict x, float* __restrict y, float alpha, size_t n) {
     // In place from memory, 256-bit vectors beat 512-bit ones by a tenth on Zen 4.
 #pragma clang loop vectorize_width(8) interleave_count(1)

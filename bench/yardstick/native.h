@@ -24,6 +24,9 @@ void sort(uint32_t* data, size_t n);
 void spmv(const uint32_t* rowptr, const uint32_t* col, const float* val, const float* x, float* y,
           size_t rows);
 void sha256(uint32_t* out, uint32_t seed, size_t n);
+void copy(const float* in, float* out, size_t n);
+void gather(const float* in, const uint32_t* index, float* out, size_t n);
+void softmax(const float* in, float* out, size_t rows, size_t width);
 void fma_peak(float* out, float a, float b, uint32_t iters, size_t n);
 
 }  // namespace yardstick::native

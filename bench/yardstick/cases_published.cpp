@@ -1,0 +1,78 @@
+// Benchmarks that others publish figures of, in elements a second: copy, gather, softmax. (Add,
+// atomics and matrix multiplies are among the others.)
+#include <cstring>
+
+#include "bench/yardstick/cases.h"
+#include "bench/yardstick/native.h"
+
+namespace yardstick {
+
+Bench copy(Scale scale) {
+    const size_t n = pick(scale, 1 << 16, 2 << 20, 16 << 20);
+    Bench b;
+    b.name = "copy", b.file = "published.cl", b.size = "2 x " + mb(4 * n);
+    b.work = double(n), b.unit = "Gelement/s";
+    const int in = b.add(4 * n), out = b.add(4 * n);
+    fill(b.p<float>(in), n, 1, -1, 1);
+    b.launches = {launch1("copy", up(n, 256), 256, {buffer(in), buffer(out), u32(uint32_t(n))})};
+    b.native = [=](Bench& b) { native::copy(b.p<float>(in), b.p<float>(out), n); };
+    b.check = [=](Bench& b) -> std::string {
+        for (size_t i = 0; i < n; i++)
+            if (b.p<float>(out)[i] != b.p<float>(in)[i])
+                return bad("out", i, b.p<float>(out)[i], b.p<float>(in)[i]);
+        return "";
+    };
+    return b;
+}
+
+Bench gather(Scale scale) {
+    const size_t n = pick(scale, 1 << 16, 2 << 20, 16 << 20), entries = n / 16;
+    Bench b;
+    b.name = "gather", b.file = "published.cl", b.size = mb(4 * n) + " of " + mb(4 * entries);
+    b.work = double(n), b.unit = "Gelement/s";
+    const int in = b.add(4 * entries), index = b.add(4 * n), out = b.add(4 * n);
+    fill(b.p<float>(in), entries, 1, -1, 1);
+    fill_u32(b.p<uint32_t>(index), n, 2);
+    for (size_t i = 0; i < n; i++) b.p<uint32_t>(index)[i] %= uint32_t(entries);
+    b.launches = {launch1("gather", up(n, 256), 256,
+                          {buffer(in), buffer(index), buffer(out), u32(uint32_t(n))})};
+    b.native = [=](Bench& b) {
+        native::gather(b.p<float>(in), b.p<uint32_t>(index), b.p<float>(out), n);
+    };
+    b.check = [=](Bench& b) -> std::string {
+        for (size_t i = 0; i < n; i++) {
+            const float want = b.p<float>(in)[b.p<uint32_t>(index)[i]];
+            if (b.p<float>(out)[i] != want) return bad("out", i, b.p<float>(out)[i], want);
+        }
+        return "";
+    };
+    return b;
+}
+
+Bench softmax(Scale scale) {
+    const size_t rows = pick(scale, 16, 512, 4096), width = 1024, n = rows * width;
+    Bench b;
+    b.name = "softmax", b.file = "published.cl";
+    b.size = std::to_string(rows) + "x" + std::to_string(width) + " f32";
+    b.work = double(n), b.unit = "Gelement/s";
+    const int in = b.add(4 * n), out = b.add(4 * n);
+    fill(b.p<float>(in), n, 1, -8, 8);
+    b.launches = {
+        launch1("softmax", rows * 256, 256, {buffer(in), buffer(out), u32(uint32_t(width))})};
+    b.native = [=](Bench& b) { native::softmax(b.p<float>(in), b.p<float>(out), rows, width); };
+    b.check = [=](Bench& b) -> std::string {
+        for (size_t r = 0; r < rows; r++) {
+            const float *x = b.p<float>(in) + r * width, *y = b.p<float>(out) + r * width;
+            double sum = 0;
+            for (size_t i = 0; i < width; i++) sum += std::exp(double(x[i]));
+            for (size_t i = 0; i < width; i++)
+                if (const double want = std::exp(double(x[i])) / sum;
+                    !near(y[i], want, 1e-5, 1e-12))
+                    return bad("out", r * width + i, y[i], want);
+        }
+        return "";
+    };
+    return b;
+}
+
+}  // namespace yardstick
