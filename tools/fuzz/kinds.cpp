@@ -429,11 +429,10 @@ void lines(Builder& b, uint64_t) {
             b.branch(Opcode::s_cbranch_execz, after);
         }
     }
-    // Inside the buffers: nearly everything that fits stays as it is.
-    if (b.random(8)) {
-        b.vop2(Opcode::v_and_b32, index, code::literal, index, b.random(4) ? 0x7ff : 0x3ff);
-        b.vop1(Opcode::v_mov_b32, high, code::inline_constant(0));
-    }
+    // Inside the buffers, always: elsewhere lies what the process itself works with. What fits
+    // stays as it is, and so a line.
+    b.vop2(Opcode::v_and_b32, index, code::literal, index, b.random(4) ? 0x7ff : 0x3ff);
+    b.vop1(Opcode::v_mov_b32, high, code::inline_constant(0));
     const uint32_t size = 2 + b.random(3) % 2;
     // v_lshlrev_b64 pair, size, index
     b.raw({0xd28f0000 | pair, code::inline_constant(size) | (code::vgpr + index) << 9});
