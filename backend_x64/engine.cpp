@@ -415,11 +415,22 @@ Translator::Found Translator::make_room(ThreadState& thread, Wave& wave, uint64_
     return found;
 }
 
+// Called by translated code.
+static bool start_again(Wave& wave, Frame& frame, uint32_t executed) {
+    return !frame.flush_wanted->load(std::memory_order_relaxed) &&
+           frame.source->again(wave, executed);
+}
+
 Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     const uint32_t mxcsr = _mm_getcsr();
     if (mxcsr != 0x1f80) _mm_setcsr(0x1f80);
     ThreadState& thread = this_thread_state();
     thread.wave = &first;
+    const bool streaming = first.ctx->streaming;
+    thread.frame.not_streamed = streaming ? vector_bytes() - 1 : ~0ull;
+    thread.frame.again = &start_again;
+    thread.frame.source = &source;
+    thread.frame.flush_wanted = &flush_wanted_;
     first.exit = {};
     if (first.ctx->memory_mode == machine::MemoryMode::Checked) memory::refresh_tlb(*first.ctx);
     enter(thread);
@@ -438,6 +449,8 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
             break;
         }
     }
+    // Whoever learns that the waves have ended sees what they have stored.
+    if (streaming) _mm_sfence();
     thread.inside.store(nullptr, std::memory_order_release);
     Wave& last = *thread.wave;
     // The faulting instruction has not happened: the wave stands at it.

@@ -2,10 +2,11 @@
 // through one register; the layout is shared by the emitters and by the C++ helpers.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "machine/wave.h"
+#include "machine/engine.h"
 
 namespace wj::x64 {
 
@@ -87,7 +88,14 @@ struct alignas(64) Frame {
     uint64_t saved_sp = 0;
     uint64_t leave_address = 0;
     JumpEntry* jump_table = nullptr;
-    uint64_t pad[5] = {};
+    // Bits of an address that must be 0 for a store that goes around the caches; none may, when
+    // ExecContext::streaming is off: no address of an access is 0.
+    uint64_t not_streamed = ~0ull;
+    // Whole programs of one block: WaveSource::again().
+    bool (*again)(machine::Wave& wave, Frame& frame, uint32_t executed) = nullptr;
+    machine::WaveSource* source = nullptr;
+    const std::atomic<bool>* flush_wanted = nullptr;
+    uint64_t pad = 0;
 
     uint32_t constants[const_count_][16] = {};
     uint32_t lane_id[64] = {};

@@ -232,7 +232,9 @@ void Schedule::assign_positions() {
                 for (int s = 0; s < 3; ++s) {
                     if (!(in >> s & 1)) continue;
                     // Scratch belongs to the lane: program order inside the chunk is enough.
-                    const uint32_t apart = s == 2 && in == in_scratch ? 0 : 2;
+                    const bool in_order =
+                        (s == 2 && in == in_scratch) || (in == in_global && block_->lanes_apart);
+                    const uint32_t apart = in_order ? 0 : 2;
                     const bool shares = merges && merges == last_merging[s];
                     if (last_store[s]) p = std::max(p, last_store[s] + (shares ? 0 : apart));
                     if (store && last_load[s]) p = std::max(p, last_load[s] + apart);
@@ -440,7 +442,7 @@ void Schedule::record_uses() {
         note_uniform_use(cond, use, false);
         // The terminator may repeat the compare.
         if (position_[cond] == use.position && inst(cond).op >= Op::UCmpEq32 &&
-            inst(cond).op <= Op::UCmpNe64)
+            inst(cond).op <= Op::UCmpLtU64)
             for (Value a : {inst(cond).args[0], inst(cond).args[1]})
                 note_uniform_use(a, use, false);
     }

@@ -279,6 +279,7 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
         case Op::UCmpNe64:
         case Op::CmpNe64:
             return x != y;
+        case Op::UCmpLtU64:
         case Op::CmpLtU64:
             return x < y;
         case Op::CmpLeU64:

@@ -72,6 +72,12 @@ inline constexpr bool has_scalar_base(Op op) {
            op == Op::StoreGlobalS64 || op == Op::AtomicGlobalS;
 }
 
+// Accesses to LDS and private memory, never to anything else.
+inline constexpr bool has_own_space(Op op) {
+    return op == Op::LoadLds || op == Op::StoreLds || op == Op::LoadScratch ||
+           op == Op::StoreScratch;
+}
+
 // Bytes of memory of one lane's access.
 inline uint32_t access_bytes(Access access, uint32_t dwords) {
     switch (access) {
@@ -139,7 +145,13 @@ struct Block {
     // The block holds only if its Guard and RowBase operations do; where they do not, the block
     // that is made without them runs instead.
     bool guarded = false;
+    // No lane touches global memory that a higher lane touches in an earlier operation, if one of
+    // them stores: the operations may be done for some lanes, then for the next ones.
+    bool lanes_apart = false;
     uint32_t guest_count = 0;  // guest instructions, for budgets and counters
+    // The guest instructions before this one wait for memory somewhere (s_waitcnt): stores from
+    // here on have no order among each other that another wave may rely on.
+    uint32_t unordered_from = 0;
     std::vector<Inst> insts;
     std::vector<uint64_t> guest_pcs;
     std::vector<Call> calls;

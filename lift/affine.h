@@ -39,6 +39,9 @@ public:
     bool guard(Value condition);
     // The same for the condition that the bits, a U64 value, are all set.
     bool guard_all_lanes(Value bits);
+    // Makes the block depend on its global accesses being such that Block::lanes_apart holds, where
+    // they are few lines.
+    bool guard_lanes_apart();
     // A line of 32 bits as an operand of a memory operation.
     Value as_operand(const Line& line);
 

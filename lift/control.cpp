@@ -10,6 +10,11 @@ bool nothing(Lifter&, const Inst&) {
     return true;
 }
 
+bool wait(Lifter& l, const Inst&) {
+    l.block.unordered_from = l.block.guest_count;
+    return true;
+}
+
 bool branch(Lifter& l, const Inst& i) {
     if (l.in_arm()) {  // part of the way to where the arm ends
         l.next_pc = branch_target(i, l.next_pc);
@@ -104,7 +109,7 @@ bool jump_by_handler(Lifter& l, const Inst& i) {
 
 constexpr Entry entries[] = {
     {Opcode::s_nop, nothing},
-    {Opcode::s_waitcnt, nothing},
+    {Opcode::s_waitcnt, wait},
     {Opcode::s_setprio, nothing},
     {Opcode::s_icache_inv, nothing},
     {Opcode::s_incperflevel, nothing},

@@ -320,6 +320,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     }
     if (guarded && (!affine.profit() || block.term.target == pc || block.term.next == pc))
         return Attempt::NoUse;
+    block.lanes_apart = guarded && affine.guard_lanes_apart();
     constexpr uint32_t unusual = machine::mode::gpr_idx_en | machine::mode::vskip;
     if (options.liveness && !(options.mode & unusual) && !block.mode_changed) {
         const LiveSet after = options.liveness->after(block.term);

@@ -52,14 +52,16 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
     switch (op) {
         case Op::ULo:
             if (cx) return const32(static_cast<uint32_t>(x));
-            if (op_of(a[0]) == Op::UPack64) return arg_of(a[0], 0);
+            if (op_of(a[0]) == Op::UPack64 || op_of(a[0]) == Op::UZext32) return arg_of(a[0], 0);
             break;
         case Op::UHi:
             if (cx) return const32(static_cast<uint32_t>(x >> 32));
             if (op_of(a[0]) == Op::UPack64) return arg_of(a[0], 1);
+            if (op_of(a[0]) == Op::UZext32) return const32(0);
             break;
         case Op::UPack64:
             if (cx && cy) return const64(x | y << 32);
+            if (cy && y == 0) return emit(Op::UZext32, {a[0]});
             if (op_of(a[0]) == Op::ULo && op_of(a[1]) == Op::UHi &&
                 arg_of(a[0], 0) == arg_of(a[1], 0))
                 return arg_of(a[0], 0);
@@ -119,6 +121,13 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
         case Op::UAdd64:
             if (cx && cy) return const64(x + y);
             if (cy && y == 0) return a[0];
+            break;
+        case Op::USub64:
+            if (cx && cy) return const64(x - y);
+            if (a[0] == a[1]) return const64(0);
+            break;
+        case Op::UCmpLtU64:
+            if (cx && cy) return const32(x < y);
             break;
         case Op::UCmpEq64:
             if (cx && cy) return const32(x == y);

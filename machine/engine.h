@@ -46,6 +46,15 @@ public:
     // the same object in its next life, or null. Its `exit` is empty; ctx and register counts are
     // those of the first wave. Must not throw.
     virtual Wave* next(Wave& wave) = 0;
+    // `wave` has ended after `executed` instructions, all of them in its first block, and its
+    // registers are what they were at its start, vector registers included. If the next wave is the
+    // same object and differs in scalar registers and in the base of rows only (each row is what it
+    // was plus a constant), starts it, `executed` instructions charged, and returns true. Otherwise
+    // does nothing: next() follows. Must not throw.
+    virtual bool again(Wave& wave, uint32_t executed) {
+        (void)wave, (void)executed;
+        return false;
+    }
 
 protected:
     ~WaveSource() = default;

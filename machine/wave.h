@@ -100,6 +100,9 @@ struct ExecContext {
     MemoryMode memory_mode = MemoryMode::Identity;
     // This thread alone touches the memory that is updated by atomics: they need not be atomic.
     bool exclusive_memory = false;
+    // The waves that run are so many that what they write does not stay in the caches: stores may
+    // go around them.
+    bool streaming = false;
     // ANDed to every global address: clears bit 47 while aliases of registered host memory exist.
     uint64_t address_mask = ~0ull;
     uint64_t tlb_epoch = 0;

@@ -57,6 +57,24 @@ void GroupContext::make_templates(const LaunchPlan& plan) {
     }
     plan_ = plan.id;
     size_ = group.size;
+    waves_alike_ = templates_alike(plan);
+}
+
+bool GroupContext::templates_alike(const LaunchPlan& plan) const {
+    if (!plan.whole_groups || plan.scratch_lane_bytes) return false;
+    const auto ids = [&](uint32_t wave) {
+        return reinterpret_cast<const uint32_t*>(ids_.data + wave * id_bytes_);
+    };
+    for (uint32_t i = 0; i < group.wave_count; i++) {
+        if (templates_[i].exec() != ~0ull ||
+            std::memcmp(templates_[i].sgpr, templates_[0].sgpr, sizeof(machine::Wave::sgpr)))
+            return false;
+        for (uint32_t n = 0; n < plan.id_rows * machine::lanes; n++) {
+            const uint32_t lane0 = n / machine::lanes * machine::lanes;
+            if (ids(i)[n] - ids(i)[lane0] != ids(0)[n] - ids(0)[lane0]) return false;
+        }
+    }
+    return true;
 }
 
 Status GroupContext::locate(const LaunchPlan& plan, uint64_t linear_id) {

@@ -38,6 +38,17 @@ public:
         set_rows(plan, wave, registers_.data);
         return wave;
     }
+    // Instead of start_alone() when the wave before has changed no register, if waves_alike(): the
+    // plan's waves differ in what start_alike() writes only, and each row of work-item ids in a
+    // constant that is added.
+    bool waves_alike() const { return waves_alike_; }
+    void start_alike(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {
+        machine::Wave& wave = waves[0];
+        if (group.wave_count > 1) how.write_ids(ids_.data + index * id_bytes_, registers_.data);
+        wave.hw_id = templates_[index].hw_id;
+        wave.wave_in_group = index;
+        place_wave(plan, group, hw_id_, wave);
+    }
     void spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index);
 
     machine::WorkGroup group;
@@ -56,6 +67,7 @@ private:
     };
     Status reserve(const LaunchPlan& plan);
     void make_templates(const LaunchPlan& plan);
+    bool templates_alike(const LaunchPlan& plan) const;
     void start_wave(const LaunchPlan& plan, const WaveStart& how, uint32_t index,
                     machine::Wave& wave, uint8_t* rows) {
         how.write(templates_[index], ids_.data + index * id_bytes_, wave, rows);
@@ -72,6 +84,7 @@ private:
     std::vector<machine::Wave> templates_;
     AlignedBuffer ids_;
     size_t id_bytes_ = 0;  // of a wave
+    bool waves_alike_ = false;
     uint64_t plan_ = 0;
     GroupPlace place_;
     uint32_t hw_id_ = 0;

@@ -8,6 +8,9 @@
 namespace wj::runtime {
 namespace {
 
+// A server processor's last-level cache, or one thread's share of it.
+constexpr uint64_t most_cached = 16 << 20;
+
 constexpr uint32_t round_up(uint32_t value, uint32_t granule) {
     return (value + granule - 1) / granule * granule;
 }
@@ -87,10 +90,14 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         plan.group_count[i] = static_cast<uint32_t>(
             (uint64_t{request.grid[i]} + request.work_group[i] - 1) / request.work_group[i]);
         plan.total_groups *= plan.group_count[i];
+        plan.whole_groups &= request.grid[i] % request.work_group[i] == 0;
         if (plan.total_groups > uint64_t{1} << 40)
             return Status(Code::OutOfRange, "kernel '" + name + "': grid " + dims(request.grid) +
                                                 " has more than 2^40 work-groups");
     }
+    const uint64_t items =
+        uint64_t{request.work_group[0]} * request.work_group[1] * request.work_group[2];
+    plan.streaming = plan.total_groups * items * 4 > most_cached;
     static std::atomic<uint64_t> last_id{0};
     plan.id = ++last_id;
     const Traits& t = target.traits;
@@ -98,8 +105,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     // The object's own need is a lower bound: some runtimes leave the packet's field 0.
     plan.scratch_lane_bytes =
         round_up(std::max(request.private_segment_size, kernel.private_segment_fixed_size), 4);
-    uint32_t items = request.work_group[0] * request.work_group[1] * request.work_group[2];
-    plan.max_waves = (items + t.wave_size - 1) / t.wave_size;
+    plan.max_waves = static_cast<uint32_t>((items + t.wave_size - 1) / t.wave_size);
     plan.vgpr_count = kernel.arch_vgpr_count;
     plan.agpr_count = kernel.agpr_count;
     plan.sgpr_count = kernel.sgpr_count;

@@ -15,27 +15,45 @@ constexpr uint32_t always_from = 96, optional_lines = always_from / line_sgprs;
 constexpr size_t wave_lines = sizeof(Wave) / line_bytes;
 static_assert(offsetof(Wave, sgpr) == 0 && sizeof(Wave) % line_bytes == 0);
 
-using Line [[gnu::vector_size(line_bytes), gnu::may_alias]] = uint64_t;
+using Wide [[gnu::vector_size(64), gnu::may_alias]] = uint64_t;
+using Narrow [[gnu::vector_size(32), gnu::may_alias]] = uint64_t;
 
 // Translated code loads what is written here in whole vectors at once: it waits for narrower
 // stores. The empty statements keep the compiler from calling memcpy and memset instead.
+template <class Vector>
 [[gnu::always_inline]] inline void copy_lines(void* to, const void* from, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        static_cast<Line*>(to)[i] = static_cast<const Line*>(from)[i];
+    for (size_t i = 0; i < count * line_bytes / sizeof(Vector); i++) {
+        static_cast<Vector*>(to)[i] = static_cast<const Vector*>(from)[i];
         asm("" ::: "memory");
     }
 }
+template <class Vector>
 [[gnu::always_inline]] inline void clear_lines(void* to, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        static_cast<Line*>(to)[i] = Line{};
+    for (size_t i = 0; i < count * line_bytes / sizeof(Vector); i++) {
+        static_cast<Vector*>(to)[i] = Vector{};
         asm("" ::: "memory");
     }
+}
+template <class Vector>
+[[gnu::always_inline]] inline void copy_ids(uint32_t which, const uint8_t* ids, uint8_t* rows) {
+    for (; which; which &= which - 1) {
+        const size_t at = static_cast<size_t>(std::countr_zero(which)) * row_lines * line_bytes;
+        copy_lines<Vector>(rows + at, ids + at, row_lines);
+    }
+}
+
+void copy_ids_avx2(uint32_t which, const uint8_t* ids, uint8_t* rows) {
+    copy_ids<Narrow>(which, ids, rows);
+}
+[[gnu::target("avx512f")]] void copy_ids_avx512(uint32_t which, const uint8_t* ids, uint8_t* rows) {
+    copy_ids<Wide>(which, ids, rows);
 }
 
 }  // namespace
 
 WaveStart::WaveStart(const LaunchPlan& plan, bool wide)
     : write_(wide ? &write_avx512 : &write_avx2),
+      write_ids_(wide ? &copy_ids_avx512 : &copy_ids_avx2),
       scalar_lines_(optional_lines),
       ids_((1u << plan.id_rows) - 1),
       zero_count_(1) {
@@ -43,7 +61,8 @@ WaveStart::WaveStart(const LaunchPlan& plan, bool wide)
 }
 
 WaveStart::WaveStart(const LaunchPlan& plan, bool wide, const machine::LiveRegisters& live)
-    : write_(wide ? &write_avx512 : &write_avx2) {
+    : write_(wide ? &write_avx512 : &write_avx2),
+      write_ids_(wide ? &copy_ids_avx512 : &copy_ids_avx2) {
     for (uint32_t s = 0; s < always_from; s++)
         if (live.scalars[s]) scalar_lines_ = s / line_sgprs + 1;
     for (uint32_t row = 0; row < plan.vgpr_rows; row++) {
@@ -64,32 +83,31 @@ WaveStart::WaveStart(const LaunchPlan& plan, bool wide, const machine::LiveRegis
     }
 }
 
+template <class Vector>
 [[gnu::always_inline]] inline void WaveStart::write_any(const WaveStart& start, const Wave& image,
                                                         const uint8_t* ids, Wave& wave,
                                                         uint8_t* rows) {
     const auto* from = reinterpret_cast<const uint8_t*>(&image);
     auto* to = reinterpret_cast<uint8_t*>(&wave);
-    copy_lines(to, from, start.scalar_lines_);
+    copy_lines<Vector>(to, from, start.scalar_lines_);
     constexpr size_t tail = optional_lines * line_bytes;
-    copy_lines(to + tail, from + tail, wave_lines - optional_lines);
+    copy_lines<Vector>(to + tail, from + tail, wave_lines - optional_lines);
+    copy_ids<Vector>(start.ids_, ids, rows);
     constexpr size_t row_bytes = row_lines * line_bytes;
-    for (uint32_t left = start.ids_; left; left &= left - 1) {
-        const size_t at = static_cast<size_t>(std::countr_zero(left)) * row_bytes;
-        copy_lines(rows + at, ids + at, row_lines);
-    }
     for (uint32_t i = 0; i < start.zero_count_; i++)
-        clear_lines(rows + start.zeros_[i].first * row_bytes, start.zeros_[i].count * row_lines);
+        clear_lines<Vector>(rows + start.zeros_[i].first * row_bytes,
+                            start.zeros_[i].count * row_lines);
 }
 
 void WaveStart::write_avx2(const WaveStart& start, const Wave& image, const uint8_t* ids,
                            Wave& wave, uint8_t* rows) {
-    write_any(start, image, ids, wave, rows);
+    write_any<Narrow>(start, image, ids, wave, rows);
 }
 
 [[gnu::target("avx512f")]] void WaveStart::write_avx512(const WaveStart& start, const Wave& image,
                                                         const uint8_t* ids, Wave& wave,
                                                         uint8_t* rows) {
-    write_any(start, image, ids, wave, rows);
+    write_any<Wide>(start, image, ids, wave, rows);
 }
 
 }  // namespace wj::runtime

@@ -23,6 +23,8 @@ public:
                uint8_t* rows) const {
         write_(*this, image, ids, wave, rows);
     }
+    // The ids alone.
+    void write_ids(const uint8_t* ids, uint8_t* rows) const { write_ids_(ids_, ids, rows); }
 
 private:
     struct Rows {
@@ -30,6 +32,8 @@ private:
     };
     using Write = void (*)(const WaveStart&, const machine::Wave&, const uint8_t*, machine::Wave&,
                            uint8_t*);
+    using WriteIds = void (*)(uint32_t, const uint8_t*, uint8_t*);
+    template <class Vector>
     static void write_any(const WaveStart& start, const machine::Wave& image, const uint8_t* ids,
                           machine::Wave& wave, uint8_t* rows);
     static void write_avx2(const WaveStart& start, const machine::Wave& image, const uint8_t* ids,
@@ -38,6 +42,7 @@ private:
                              machine::Wave& wave, uint8_t* rows);
 
     const Write write_;
+    const WriteIds write_ids_;
     uint32_t scalar_lines_ = 0;  // the first cache lines of Wave::sgpr that are copied
     uint32_t ids_ = 0;           // bit i: row i of the ids
     uint32_t zero_count_ = 0;

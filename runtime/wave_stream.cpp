@@ -30,4 +30,21 @@ machine::Wave* WaveStream::next(machine::Wave& wave) {
     return begin_wave();
 }
 
+bool WaveStream::again(machine::Wave& wave, uint32_t executed) {
+    if (slice_ - wave.budget != executed || !context_.waves_alike()) return false;
+    if (wave_ + 1 < context_.group.wave_count) {
+        ++wave_;
+    } else {
+        if (at_ + 1 == end_ || dispatch_.stopped()) return false;
+        wave_ = 0;
+        ++at_;
+        context_.advance(dispatch_.plan);
+        waves_ += context_.group.wave_count;
+    }
+    instructions_ += executed;
+    context_.start_alike(dispatch_.plan, how_, wave_);
+    wave.budget = slice_ - executed;
+    return true;
+}
+
 }  // namespace wj::runtime

@@ -25,6 +25,7 @@ public:
     // Failing, there is no memory for the first work-group.
     Result<machine::Wave*> start();
     machine::Wave* next(machine::Wave& wave) override;
+    bool again(machine::Wave& wave, uint32_t executed) override;
 
     // Afterwards. The work-groups before at() are done; when not done(), wave() of at() has stopped
     // before its end.

@@ -89,6 +89,35 @@ void BlockCompiler::prologue() {
         out_->budget_return_offset = static_cast<uint32_t>(a_.offset());
     });
     if (block_->guarded) row_guards();
+    again_label_ = a_.newLabel();
+    a_.bind(again_label_);
+}
+
+// A program that is this block, and leaves every register as it was, starts its next wave by
+// itself.
+bool BlockCompiler::runs_again() const {
+    const Terminator& t = block_->term;
+    constexpr uint64_t program_alignment = 256;  // SEED-ELF-47
+    if (t.kind != Terminator::Kind::Exit || t.exit != machine::ExitKind::EndProgram ||
+        !block_->exec_full || block_->pc % program_alignment)
+        return false;
+    return std::none_of(block_->insts.begin(), block_->insts.end(), [this](const ir::Inst& i) {
+        const ir::Class cls = ir::op_info(i.op).cls;
+        const bool same_exec = i.op == Op::SetS64 && i.imm == machine::exec_lo &&
+                               is_const(i.args[0]) && inst(i.args[0]).imm == ~0ull;
+        return cls == ir::Class::Call || cls == ir::Class::SetV ||
+               (cls == ir::Class::SetS && !same_exec);
+    });
+}
+
+void BlockCompiler::run_again() {
+    a_.mov(x86::rdi, reg::wave);
+    a_.mov(x86::rsi, reg::frame);
+    a_.mov(x86::edx, block_->guest_count);
+    a_.vzeroupper();
+    a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, again)));
+    a_.test(x86::al, x86::al);
+    a_.jnz(again_label_);
 }
 
 // Rows that have to be lines; otherwise, and where a Guard fails later, the block's other variant
@@ -199,7 +228,7 @@ void BlockCompiler::terminator() {
             bool compared = false;
             // The flags of the compare are gone when its result was stored as SCC: compare again if
             // its operands are at hand.
-            if (c.op >= Op::UCmpEq32 && c.op <= Op::UCmpNe64 &&
+            if (c.op >= Op::UCmpEq32 && c.op <= Op::UCmpLtU64 &&
                 schedule_.position(t.cond) == position_) {
                 Mem m;
                 auto at_hand = [&](Value v) {
@@ -245,6 +274,7 @@ void BlockCompiler::terminator() {
             break;
         case Terminator::Kind::Exit: {
             ufree_all(false);
+            if (runs_again()) run_again();
             a_.mov(x86::rax, pool_code_address(t.next));
             a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, pc)), x86::rax);
             const bool stopped = t.exit != machine::ExitKind::EndProgram &&

@@ -48,7 +48,7 @@ inline constexpr int32_t row_bias = 8192;
 // After a cmp of its operands: the condition under which the uniform compare does not hold.
 inline asmjit::x86::CondCode negated(ir::Op compare) {
     using enum asmjit::x86::CondCode;
-    static constexpr asmjit::x86::CondCode conditions[] = {kNE, kE, kAE, kA, kGE, kG, kNE, kE};
+    static constexpr asmjit::x86::CondCode conditions[] = {kNE, kE, kAE, kA, kGE, kG, kNE, kE, kAE};
     return conditions[static_cast<int>(compare) - static_cast<int>(ir::Op::UCmpEq32)];
 }
 
@@ -72,6 +72,8 @@ private:
 
     // ---- block_compiler.cpp ----
     void prologue();
+    bool runs_again() const;
+    void run_again();
     void row_guards();
     void segment(uint32_t position);
     void region(uint32_t position);
@@ -299,6 +301,8 @@ private:
     void memory_patterns(LaneAccess& m);
     bool is_line(const LaneAccess& m, Value addr) const;
     void memory_line(LaneAccess& m, Value line);
+    bool streamed(const LaneAccess& m) const;
+    void memory_streamed(const LaneAccess& m);
     void lds_range_of_active(const LaneAccess& m, Label in_range);
     void memory_broadcast(LaneAccess m, Value uniform);
     void memory_slow(const LaneAccess& m);
@@ -391,7 +395,7 @@ private:
             too_far |= error == asmjit::kErrorInvalidDisplacement;
         }
     } errors_;
-    Label pool_label_, entry_label_, body_label_, over_label_, unguarded_label_;
+    Label pool_label_, entry_label_, body_label_, over_label_, unguarded_label_, again_label_;
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;
     std::unordered_map<std::string, uint32_t> tables_;

@@ -205,8 +205,8 @@ void BlockCompiler::lds_range_of_active(const LaneAccess& m, Label in_range) {
 }
 
 void BlockCompiler::memory_line(LaneAccess& m, Value line) {
-    line_at_chunk(x86::eax, line);
     if (m.space == lds_space) {
+        line_at_chunk(x86::eax, line);
         a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
         a_.sub(x86::edx, static_cast<int32_t>(m.imm + chunk_lanes() * m.bytes));
         a_.jb(m.slow);
@@ -221,6 +221,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
             memory_slow(m);
             a_.jmp(m.done);
         });
+        a_.add(m.address, x86::rax);
     } else {
         a_.mov(m.address, m.base);
         if (options_.mask_addresses) {
@@ -228,9 +229,53 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
             a_.and_(m.address,
                     x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
         }
+        const ir::Inst& i = inst(line);
+        if (m.bytes % 4 == 0 && std::has_single_bit(m.bytes) && is_const(i.args[0]) &&
+            !inst(i.args[0]).imm) {
+            const auto shift = static_cast<uint32_t>(std::countr_zero(m.bytes / 4));
+            a_.lea(m.address,
+                   x86::ptr(m.address, reg::chunk, shift, static_cast<int32_t>(64 * m.bytes)));
+        } else {
+            line_at_chunk(x86::eax, line);
+            a_.add(m.address, x86::rax);
+        }
     }
-    a_.add(m.address, x86::rax);
+    if (streamed(m)) return memory_streamed(m);
     memory_consecutive(m);
+}
+
+// A store that may go around the caches when the launch writes more than they hold: whole lines
+// that the block does not read, with nothing behind it that another wave could take for a sign of
+// their being there.
+bool BlockCompiler::streamed(const LaneAccess& m) const {
+    const ir::Terminator& t = block_->term;
+    if (!m.store || !m.full || m.space != global_space || !m.dwords_only() || m.dwords == 3 ||
+        inst(m.v).guest < block_->unordered_from || t.kind != ir::Terminator::Kind::Exit ||
+        t.exit != machine::ExitKind::EndProgram)
+        return false;
+    return std::none_of(block_->insts.begin(), block_->insts.end(), [&](const ir::Inst& i) {
+        const ir::Class cls = ir::op_info(i.op).cls;
+        return cls == ir::Class::LaneAtomic || cls == ir::Class::Call ||
+               (cls == ir::Class::LaneLoad && ir::has_scalar_base(i.op) &&
+                i.args[0] == inst(m.v).args[0]);
+    });
+}
+
+void BlockCompiler::memory_streamed(const LaneAccess& m) {
+    const Label cached = a_.newLabel();
+    if (m.dwords > 1) interleave(m);
+    if (m.imm) a_.add(m.address, static_cast<int32_t>(m.imm));
+    a_.test(frame_field(offsetof(Frame, not_streamed), 8), m.address);
+    a_.jnz(cached);
+    auto part = [=, this](uint32_t p) {
+        return x86::ptr(m.address, static_cast<int32_t>(p * width()));
+    };
+    cold(cached, [=, this] {
+        for (uint32_t p = 0; p < m.dwords; ++p) movu(part(p), m.dwords > 1 ? m.z[p] : m.data[p]);
+        a_.jmp(m.done);
+    });
+    for (uint32_t p = 0; p < m.dwords; ++p)
+        a_.emit(X::kIdVmovntps, part(p), m.dwords > 1 ? m.z[p] : m.data[p]);
 }
 
 // ---- lane by lane

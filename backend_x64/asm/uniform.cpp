@@ -452,9 +452,11 @@ void BlockCompiler::uniform_op(Value v) {
         case Op::UCmpLtS32:
         case Op::UCmpLeS32:
         case Op::UCmpEq64:
-        case Op::UCmpNe64: {
-            static constexpr InstId sets[] = {X::kIdSete, X::kIdSetne, X::kIdSetb, X::kIdSetbe,
-                                              X::kIdSetl, X::kIdSetle, X::kIdSete, X::kIdSetne};
+        case Op::UCmpNe64:
+        case Op::UCmpLtU64: {
+            static constexpr InstId sets[] = {X::kIdSete,  X::kIdSetne, X::kIdSetb,
+                                              X::kIdSetbe, X::kIdSetl,  X::kIdSetle,
+                                              X::kIdSete,  X::kIdSetne, X::kIdSetb};
             const bool condition_only = block_->term.cond == v && uniforms_[v].uses == 2 &&
                                         position_ == schedule_.terminator_position() &&
                                         schedule_.uniform_home(v).kind == Home::None;

@@ -1,6 +1,8 @@
 // Initial state, work-items, LDS, scratch and arguments, seen by kernels (SEED-INIT, SEED-DISP,
 // SEED-META).
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
 #include "tests/runtime/gpu.h"
 
@@ -97,6 +99,90 @@ TEST_P(DispatchTest, WavesSeeNothingOfEarlierOnes) {
         ASSERT_EQ(run(k, o), WJ_OK) << error();
         const uint32_t* v = host<uint32_t>(out);
         EXPECT_EQ(std::count(v, v + items, 0u), items) << timeout;
+    }
+}
+
+TEST_P(DispatchTest, WavesOfOneBlock) {
+    wj_kernel* k = kernel("ids", "groups");
+    ASSERT_TRUE(k);
+    struct Shape {
+        uint32_t block[3], groups[3], rest;
+    };
+    for (const Shape& s : {Shape{{64, 1, 1}, {50, 3, 2}, 0}, Shape{{256, 1, 1}, {40, 1, 1}, 0},
+                           Shape{{64, 2, 2}, {3, 5, 4}, 0}, Shape{{32, 4, 1}, {9, 2, 3}, 0},
+                           Shape{{16, 16, 1}, {7, 6, 1}, 0}, Shape{{100, 1, 1}, {30, 2, 1}, 0},
+                           Shape{{64, 2, 1}, {5, 3, 1}, 9}}) {
+        wj_launch_options o = WJ_INIT(wj_launch_options);
+        uint32_t items = 1, waves = 1;
+        for (int d = 0; d < 3; d++) {
+            o.block[d] = s.block[d];
+            o.grid[d] = s.block[d] * s.groups[d] + (d == 0 ? s.rest : 0);
+            items *= static_cast<uint32_t>(o.grid[d]);
+            waves *= s.groups[d];
+        }
+        waves *= (s.block[0] * s.block[1] * s.block[2] + 63) / 64;
+        const uint64_t in = buffer(items * 4), out = buffer(items * 4, 0xff);
+        for (uint32_t i = 0; i < items; i++) host<uint32_t>(in)[i] = i * 2654435761u;
+        wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(out)};
+        o.arguments = args;
+        o.argument_count = 2;
+        ASSERT_EQ(run(k, o), WJ_OK) << error();
+        uint32_t wrong = 0, i = 0;
+        for (uint32_t z = 0; z < o.grid[2]; z++)
+            for (uint32_t y = 0; y < o.grid[1]; y++)
+                for (uint32_t x = 0; x < o.grid[0]; x++, i++)
+                    wrong += host<uint32_t>(out)[i] !=
+                             i * 2654435761u * 3 +
+                                 (x / s.block[0] | y / s.block[1] << 8 | z / s.block[2] << 16) +
+                                 (x % s.block[0] << 24);
+        EXPECT_EQ(wrong, 0u) << s.block[0] << " " << s.block[1];
+        wj_result r = WJ_INIT(wj_result);
+        ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
+        if (s.rest) continue;
+        EXPECT_EQ(r.waves, waves);
+        EXPECT_EQ(r.wave_instructions % waves, 0u) << "each wave executes the same";
+    }
+}
+
+// All lanes of a wave load before any of them stores.
+TEST_P(DispatchTest, OneWaveCopiesOntoItself) {
+    wj_kernel* k = kernel("ids", "copy");
+    ASSERT_TRUE(k);
+    const uint64_t memory = buffer(256 * 4);
+    uint32_t* const v = host<uint32_t>(memory);
+    for (uint32_t bytes = 4 * 28; bytes <= 4 * 172; bytes += bytes % 16 ? 1 : 3) {
+        for (uint32_t i = 0; i < 256; i++) v[i] = i * 0x01010101;
+        std::vector<uint32_t> want(v, v + 256);
+        std::memcpy(reinterpret_cast<char*>(want.data()) + bytes, v + 100, 64 * 4);
+        const uint64_t in = memory + 400, out = memory + bytes;
+        wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(out)};
+        wj_launch_options o = WJ_INIT(wj_launch_options);
+        o.grid[0] = o.block[0] = 64;
+        o.arguments = args;
+        o.argument_count = 2;
+        ASSERT_EQ(run(k, o), WJ_OK) << error();
+        ASSERT_TRUE(std::equal(want.begin(), want.end(), v)) << int(bytes) - 400;
+    }
+}
+
+// So many work-items that stores go around the caches, aligned and not.
+TEST_P(DispatchTest, StreamsOfStores) {
+    wj_kernel* k = kernel("ids", "copy");
+    ASSERT_TRUE(k);
+    constexpr uint32_t n = 5 << 20;
+    const uint64_t in = buffer(n * 4), memory = buffer(n * 4 + 64);
+    for (uint32_t i = 0; i < n; i++) host<uint32_t>(in)[i] = i * 2654435761u;
+    for (const uint64_t out : {memory, memory + 4}) {
+        wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(out)};
+        wj_launch_options o = WJ_INIT(wj_launch_options);
+        o.grid[0] = n;
+        o.block[0] = 256;
+        o.arguments = args;
+        o.argument_count = 2;
+        ASSERT_EQ(run(k, o), WJ_OK) << error();
+        EXPECT_TRUE(
+            std::equal(host<uint32_t>(in), host<uint32_t>(in) + n,
+                       reinterpret_cast<const uint32_t*>(host<uint8_t>(memory) + (out - memory))));
     }
 }
 

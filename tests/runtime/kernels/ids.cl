@@ -19,6 +19,16 @@ kernel void saxpy(float a, global const float* x, global float* y, uint n) {
     if (i < n) y[i] = a * x[i] + y[i];
 }
 
+// One basic block: waves of whole work-groups start each other in translated code.
+kernel void groups(global const uint* in, global uint* out) {
+    uint i = get_global_id(0) + get_global_size(0) * (get_global_id(1) + get_global_size(1) * get_global_id(2));
+    out[i] = in[i] * 3 + (get_group_id(0) | get_group_id(1) << 8 | get_group_id(2) << 16) + (get_local_id(0) << 24);
+}
+
+kernel void copy(global const uint* in, global uint* out) {
+    out[get_global_id(0)] = in[get_global_id(0)];
+}
+
 // Small and wide by-value arguments, and a pointer behind them.
 typedef struct { int a; long b; char c; } mixed;
 kernel void arguments(char a, short b, float4 c, double d, mixed m, global double* out) {
