@@ -1,6 +1,7 @@
 #include "backend_x64/translator.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "backend_x64/divergent_loop.h"
@@ -9,7 +10,9 @@
 #include "backend_x64/matrix_avx512.h"
 #include "frontend/decode.h"
 #include "interpreter/interpreter.h"
+#include "ir/evaluate.h"
 #include "lift/lift.h"
+#include "memory/address_space.h"
 
 namespace wj::x64 {
 namespace {
@@ -38,7 +41,10 @@ public:
         options.target = &target_;
         options.mode = wave.mode;
         options.exec_full = request.variant != Variant::Partial;
-        if (request.variant == Variant::Full) options.row_stride = rows_of(wave);
+        if (request.variant == Variant::Full) {
+            options.row_stride = rows_of(wave);
+            options.now = values_of(wave);
+        }
         options.vgpr_count = wave.vgpr_count;
         options.agpr_count = wave.agpr_count;
         options.sgpr_count = wave.sgpr_count;
@@ -117,6 +123,20 @@ private:
             for (uint32_t l = 2; l < machine::lanes; ++l)
                 if (v[l] - v[l - 1] != stride) return {};
             return stride;
+        };
+    }
+
+    static lift::UniformNow values_of(const machine::Wave& wave) {
+        return [&wave](const ir::Block& block, ir::Value v) {
+            return ir::value_at_entry(block, v, wave, [&wave](uint64_t address, uint32_t bytes) {
+                const machine::ExecContext& ctx = *wave.ctx;
+                const void* from = ctx.memory ? ctx.memory->translate(address & ctx.address_mask,
+                                                                      bytes, memory::readable)
+                                              : nullptr;
+                uint64_t value = 0;
+                if (from) std::memcpy(&value, from, bytes);
+                return from ? std::optional(value) : std::nullopt;
+            });
         };
     }
 

@@ -611,4 +611,67 @@ uint64_t evaluate(const Block& block, Wave& w) {
     }
 }
 
+namespace {
+
+class EntryValues {
+public:
+    EntryValues(const Block& block, const Wave& wave, const ReadMemory& read)
+        : block_(block), wave_(wave), read_(read), known_(block.insts.size()) {}
+
+    std::optional<uint64_t> of(Value v) {
+        if (!known_[v]) known_[v] = compute(block_.insts[v]);
+        return *known_[v];
+    }
+
+private:
+    std::optional<uint64_t> compute(const Inst& i) {
+        uint64_t x[3] = {};
+        for (size_t a = 0; a < 3; ++a) {
+            if (i.args[a] == no_value) continue;
+            const auto value = of(i.args[a]);
+            if (!value) return {};
+            x[a] = *value;
+        }
+        switch (i.op) {
+            case Op::Const32:
+            case Op::Const64:
+            case Op::CodeAddress:
+                return i.imm;
+            case Op::GetS32:
+                return wave_.sgpr[i.imm];
+            case Op::GetS64:
+                return wave_.s64(static_cast<uint32_t>(i.imm));
+            case Op::GetScc:
+                return wave_.scc;
+            case Op::RowBase:
+                return i.imm < wave_.vgpr_count ? std::optional(uint64_t{wave_.vgpr[i.imm * lanes]})
+                                                : std::nullopt;
+            case Op::ULoad32:
+            case Op::ULoad64:
+                return read_(x[0] + i.imm, i.op == Op::ULoad32 ? 4 : 8);
+            case Op::BitsOf:
+            case Op::Guard:
+            case Op::BufferBase:
+            case Op::BufferLimit:
+                return {};
+            default:
+                return op_info(i.op).cls == Class::Uniform
+                           ? std::optional(pure(i, x[0], x[1], x[2]))
+                           : std::nullopt;
+        }
+    }
+
+    const Block& block_;
+    const Wave& wave_;
+    const ReadMemory& read_;
+    std::vector<std::optional<std::optional<uint64_t>>> known_;
+};
+
+}  // namespace
+
+std::optional<uint64_t> value_at_entry(const Block& block, Value v, const Wave& wave,
+                                       const ReadMemory& read) {
+    return EntryValues(block, wave, read).of(v);
+}
+
 }  // namespace wj::ir

@@ -104,10 +104,13 @@ bool Affine::early(Value v) {
     return early_[v];
 }
 
-bool Affine::guard_all_lanes(Value bits) {
+bool Affine::guard_all_lanes(Value bits, bool likely) {
     const auto known = all_lanes_.find(bits);
-    return guard(known != all_lanes_.end() ? known->second
-                                           : s_.emit(Op::UCmpEq64, {bits, s_.const64(~0ull)}));
+    const Value condition = known != all_lanes_.end()
+                                ? known->second
+                                : s_.emit(Op::UCmpEq64, {bits, s_.const64(~0ull)});
+    const auto now = now_ ? now_(block_, condition) : std::nullopt;
+    return now.value_or(!likely) && guard(condition);
 }
 
 bool Affine::guard(Value condition) {

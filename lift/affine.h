@@ -20,10 +20,13 @@ namespace wj::lift {
 // The stride of a VGPR row whose values are a line, as far as the translator can see; none: not.
 using RowStride = std::function<std::optional<uint32_t>(uint32_t row)>;
 
+// The value of a uniform operation for the wave that is about to run the block, if it can be known.
+using UniformNow = std::function<std::optional<uint64_t>(const ir::Block& block, Value v)>;
+
 class Affine {
 public:
-    Affine(State& state, ir::Block& block, const RowStride& rows)
-        : s_(state), block_(block), rows_(rows) {}
+    Affine(State& state, ir::Block& block, const RowStride& rows, const UniformNow& now)
+        : s_(state), block_(block), rows_(rows), now_(now) {}
 
     struct Line {
         Value base = no_value;  // U32 or U64
@@ -37,8 +40,9 @@ public:
     std::optional<Value> bits(Value mask);
     // Makes the block depend on the U32 condition; false when it is known too late.
     bool guard(Value condition);
-    // The same for the condition that the bits, a U64 value, are all set.
-    bool guard_all_lanes(Value bits);
+    // The same for the condition that the bits, a U64 value, are all set. likely: only if they are
+    // for the wave that is about to run the block; otherwise unless they are not.
+    bool guard_all_lanes(Value bits, bool likely);
     // Makes the block depend on its global accesses being such that Block::lanes_apart holds, where
     // they are few lines.
     bool guard_lanes_apart();
@@ -74,6 +78,7 @@ private:
     State& s_;
     ir::Block& block_;
     const RowStride& rows_;
+    const UniformNow& now_;
     std::unordered_map<Value, Found> found_;
     std::unordered_map<Value, Value> all_lanes_;  // of bits(): the condition that they are all set
     std::vector<uint8_t> early_;

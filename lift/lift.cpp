@@ -189,10 +189,19 @@ bool Lifter::lanes_known(uint64_t target) {
     const ir::Inst mask = s.inst(exec);
     const Value all = s.const64(~0ull);
     if (mask.op != Op::MaskOf || !decode(*options.target, code_at(target), first) ||
-        first.op != Opcode::s_endpgm || !affine->guard_all_lanes(mask.args[0]))
+        first.op != Opcode::s_endpgm || !affine->guard_all_lanes(mask.args[0], false))
         return false;
     s.set64(machine::exec_lo, all);
     return true;
+}
+
+void Lifter::assume_lanes() {
+    const Value exec = s.exec();
+    if (!affine || in_arm() || exec == assumed_for_) return;
+    assumed_for_ = exec;
+    const ir::Inst mask = s.inst(exec);
+    if (mask.op == Op::MaskOf && !s.is_full(exec) && affine->guard_all_lanes(mask.args[0], true))
+        s.set64(machine::exec_lo, s.const64(~0ull));
 }
 
 void Lifter::call(const Inst& inst, bool keep_exec) {
@@ -288,7 +297,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     block.guest_pcs.push_back(pc);
     block.guarded = guarded;
     Lifter l(options, fetch, block, store, no_arms);
-    Affine affine(l.s, block, options.row_stride);
+    Affine affine(l.s, block, options.row_stride, options.now);
     if (guarded) l.affine = &affine;
     Inst inst;
     l.next_pc = pc;
@@ -312,6 +321,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
             block.end_pc = std::max(block.end_pc, l.next_pc);
             l.lift(inst);
             if (l.in_arm()) l.check_arms();
+            l.assume_lanes();
         }
         if (l.ended && l.in_arm()) l.abandon_arms();
         if (l.abandoned()) return Attempt::Again;

@@ -30,6 +30,7 @@ struct Options {
     // If set, the block is lifted for rows and values that are lines (affine.h), where that helps;
     // it is guarded then.
     RowStride row_stride;
+    UniformNow now;  // may be null
     // Leaves out writes that nobody reads; null = every register is written.
     Liveness* liveness = nullptr;
 };

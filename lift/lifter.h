@@ -115,6 +115,9 @@ public:
     // In guarded blocks, at s_cbranch_execz: true when it is not taken. Where it would end the
     // program, that is made sure of by a guard that wants all lanes.
     bool lanes_known(uint64_t target);
+    // In guarded blocks, behind each instruction: where the wave that is about to run the block has
+    // all lanes on, a guard makes sure of it.
+    void assume_lanes();
 
     // ---- arms.cpp ----
     std::span<const uint32_t> code_at(uint64_t at);
@@ -137,6 +140,7 @@ private:
         Value exec;  // mask at the branch
         State::Snapshot before;
     };
+    Value assumed_for_ = no_value;  // EXEC that assume_lanes() has looked at
     bool arrives(uint64_t from, uint64_t target, size_t depth, uint32_t& left);
 
     const Fetch& fetch_;
