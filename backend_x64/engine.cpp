@@ -40,6 +40,7 @@ public:
     Translator(std::unique_ptr<BlockSource> source, Isa isa, const TranslatorOptions& options)
         : source_(std::move(source)), isa_(isa), cache_(buffer_), perf_map_(options.symbol) {
         renew_stamp();
+        loop_chunks_ = options.loop_chunks;
         if (options.count) hot_ = std::make_unique<HotBlocks>();
     }
 
@@ -129,6 +130,7 @@ private:
     Stubs stubs_;
     size_t stub_bytes_ = 0;
     BlockCompiler compiler_;
+    uint32_t loop_chunks_ = 0;
     mutable std::mutex mutex_;
     // A flush drops all translated code; it waits until no thread is inside, and new ones wait for
     // it. Waves hold only guest state, so those that are suspended do not matter.
@@ -200,6 +202,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     options.checked = space.key.checked;
     options.mask_addresses = space.key.mask_addresses;
     options.exclusive = space.key.exclusive;
+    options.loop_chunks = loop_chunks_;
     options.counters = hot_ ? &hot_->counters() : nullptr;
     for (uint32_t limit = block_instructions; !installed; limit /= 2) {
         const bool last = limit <= 1;
@@ -244,7 +247,8 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
 void Translator::open_store(const TranslatorOptions& options) {
     const std::string source = source_->identity(), &build = build_identity().id;
     if (!options.cache || options.count || source.empty() || build.empty()) return;
-    const std::string all = build + "/" + source + "/" + name();
+    const std::string all =
+        build + "/" + source + "/" + name() + "/" + std::to_string(options.loop_chunks);
     store_identity_ = hash_of(all.data(), all.size());
     store_ = BlockStore::open(options.cache_directory, options.cache_bytes);
 }

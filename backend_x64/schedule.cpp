@@ -606,6 +606,31 @@ void Schedule::sort() {
         if (emitted(v)) order_[at[position_[v]]++] = v;
 }
 
+void Schedule::merge_early(uint32_t position) {
+    const auto begin = order_.begin() + start_[position],
+               end = order_.begin() + start_[position + 1];
+    auto moves = [&](Value v) { return inst(v).op == Op::SetV && !is_full(inst(v).args[1]); };
+    std::vector<uint32_t> place(block_->insts.size());  // in the region; 0: in front of it
+    std::vector<uint32_t> touched(512);                 // rows: place of the last access
+    std::vector<Unit> units;
+    for (auto at = begin; at != end; ++at) {
+        const Inst& i = inst(*at);
+        units.clear();
+        units_read(*at, units);
+        place[*at] = static_cast<uint32_t>(at - begin) + 1;
+        if (moves(*at)) {  // right behind the last of these
+            place[*at] = touched[i.imm];
+            for (Unit u : units) place[*at] = std::max(place[*at], place[producer_[u]]);
+        }
+        for (Unit u : units)
+            if (inst(producer_[u]).op == Op::GetV) touched[inst(producer_[u]).imm] = place[*at];
+        if (i.op == Op::GetV || i.op == Op::SetV) touched[i.imm] = place[*at];
+    }
+    std::stable_sort(begin, end, [&](Value a, Value b) {
+        return place[a] != place[b] ? place[a] < place[b] : moves(a) < moves(b);
+    });
+}
+
 bool Schedule::build(const ir::Block& block, bool fuse_compares) {
     block_ = &block;
     fuse_compares_ = fuse_compares;

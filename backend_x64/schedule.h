@@ -38,6 +38,10 @@ class Schedule {
 public:
     // False when the block needs more homes than a frame has.
     bool build(const ir::Block& block, bool fuse_compares);
+    // Moves what merges values into rows, in a region, to where the old value is needed no more:
+    // the mask and the new value are then needed no longer. For loops, which keep rows in
+    // registers.
+    void merge_early(uint32_t position);
 
     uint32_t segments() const { return static_cast<uint32_t>(start_.size()) - 1; }
     const Value* begin(uint32_t position) const { return order_.data() + start_[position]; }

@@ -28,6 +28,8 @@ struct TranslatorOptions {
     // The registers of a wave that has ended hold what the program left in them; without it writes
     // that nobody reads are left out.
     bool keep_registers = false;
+    // Chunks of a loop that run together, where registers allow; 0: as many as pay. For tests.
+    uint32_t loop_chunks = 0;
     // Keeps translations on disk, in this directory (empty: CacheDirectory::default_path()).
     bool cache = false;
     std::string cache_directory = {};

@@ -444,6 +444,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     pinned_ = k_pinned_ = gp_reserved_ = 0;
     loop_prefer_.clear();
     loop_part_of_.clear();
+    loop_parts_ = 1;
     out_ = &out;
     out = {};
     colds_.clear();
@@ -475,10 +476,11 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     uniforms_.assign(block.insts.size(), {});
 
     prologue();
-    divergent_ = loops_ ? find_divergent_loop(block) : std::nullopt;
+    divergent_ = loops_ != Loops::None ? find_divergent_loop(block) : std::nullopt;
     if (divergent_ && !divergent_suits()) divergent_.reset();
-    const bool loop = divergent_ || (loops_ && loop_suits());
+    const bool loop = divergent_ || (loops_ != Loops::None && loop_suits());
     facts_cross_regions_ = !loop;
+    if (loop) schedule_.merge_early(1);
     if (divergent_) {
         divergent_block();
     } else if (loop) {
@@ -511,10 +513,10 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         return far;
     }
     if (!ok && loop) {  // too many values for the registers that the loop leaves
-        loops_ = false;
-        const bool plain = compile(block, options, out);
-        loops_ = true;
-        return plain;
+        loops_ = loop_.chunks > 1 ? Loops::OneChunk : Loops::None;
+        const bool plainer = compile(block, options, out);
+        loops_ = Loops::Chunks;
+        return plainer;
     }
     return ok;
 }

@@ -20,6 +20,7 @@
 #include "backend_x64/compiled_block.h"
 #include "backend_x64/divergent_loop.h"
 #include "backend_x64/frame.h"
+#include "backend_x64/loop_estimate.h"
 #include "backend_x64/schedule.h"
 
 namespace wj::x64 {
@@ -119,6 +120,7 @@ private:
         return avx512_ ? Vec(asmjit::x86::zmm(static_cast<uint32_t>(i)))
                        : Vec(asmjit::x86::ymm(static_cast<uint32_t>(i)));
     }
+    static KReg kreg(int i) { return asmjit::x86::k(static_cast<uint32_t>(i)); }
     static Vec half(const Vec& v) { return v.isZmm() ? Vec(v.ymm()) : Vec(v.xmm()); }  // lower half
     uint32_t width() const { return avx512_ ? 64 : 32; }
     uint32_t chunk_lanes() const { return avx512_ ? 16 : 8; }
@@ -128,6 +130,9 @@ private:
     Mem home_mem(const Home& home,
                  int32_t offset = 0) const;  // uniform value or mask slot, no chunk index
     Mem mask_mem(const Home& home) const;    // the chunk's bits
+    static Mem spill_mem(int16_t slot);
+    void move_spilled_mask(int16_t slot, int r, bool store);
+    void store_bits(const Mem& to, int r);  // of a mask
     Mem constant(Constant c, int32_t offset = 0) const;
     Mem bcast32(Mem m) const { return avx512_ ? m._1to16() : m; }
     Mem bcast64(Mem m) const { return avx512_ ? m._1to8() : m; }
@@ -236,13 +241,19 @@ private:
         Unit unit;  // no_unit: written and not read
         Value set;  // the SetV that hands the value to the next iteration
         int reg;
-        bool full;  // in all lanes
+        bool full;       // in all lanes
+        uint32_t chunk;  // of those that run together, or every_chunk
     };
-    struct MaskPin {  // a carried mask and its next value; reg: AVX-512 k, AVX2 vector register
+    static constexpr uint32_t every_chunk = ~0u;
+    struct MaskPin {  // a carried mask and its next value
         Unit unit, next;
-        int reg;
+        int reg;        // AVX-512 k, AVX2 vector register; -1: in the spill slot
+        int16_t spill;  // -1: in the register
+        uint32_t chunk;
     };
     struct Loop {
+        uint32_t chunks = 1;  // that run together
+        int16_t spills = 0;   // slots of masks
         std::vector<MaskPin> masks;
         std::vector<Pin> carried, steady;
         Value scalar_get = no_value, scalar_set = no_value;  // kept in r14
@@ -254,7 +265,22 @@ private:
         return !loop_part_of_.empty() && loop_part_of_[i] != loop_part_;
     }
     void loop_pin();
+    bool loop_pin_chunks(uint32_t chunks);
+    void loop_load_pins();
     void loop_enter_body(bool lean);
+    void loop_bodies(bool lean);
+    void loop_step(int chunks);
+    // What `f` emits, for each of the chunks that run together; rbp and r14 name the chunk, and in
+    // the end the one that is `behind` the first.
+    template <class F>
+    void for_each_chunk(F f, uint32_t behind = 0) {
+        for (loop_chunk_ = 0; loop_chunk_ < loop_.chunks; ++loop_chunk_) {
+            if (loop_chunk_) loop_step(1);
+            f();
+        }
+        const int steps = static_cast<int>(behind) - static_cast<int>(loop_.chunks - 1);
+        if (steps) loop_step(steps);
+    }
     bool loop_set(Value v);
     bool loop_leaves_out(Value v);
     void loop_keep_scalar();
@@ -263,7 +289,11 @@ private:
     // ---- divergent.cpp ----
     bool divergent_suits() const;
     void divergent_block();
+    void divergent_load_mask(const MaskPin& p);
+    void divergent_hand_on(const MaskPin& p);
+    void divergent_mask_done(Unit u);
     void divergent_store_masks();
+    void divergent_test_live();
 
     // ---- lane_memory.cpp, lane_patterns.cpp ----
     struct LaneAccess;
@@ -411,7 +441,9 @@ private:
     Loop loop_;
     std::optional<DivergentLoop> divergent_;  // when the block is compiled as one
     std::vector<Unit> divergent_masks_;       // those that leave the region
-    bool loops_ = true, loop_lean_ = false, loop_scalar_done_ = false;
+    enum class Loops : uint8_t { None, OneChunk, Chunks } loops_ = Loops::Chunks;
+    uint32_t loop_chunk_ = 0;  // whose body is emitted
+    bool loop_lean_ = false, loop_scalar_done_ = false;
     std::vector<uint8_t> loop_part_of_;  // by index into the region; empty: one part
     uint32_t loop_part_ = 0, loop_parts_ = 1;
     uint32_t pinned_ = 0, k_pinned_ = 0;  // registers that no value may be given

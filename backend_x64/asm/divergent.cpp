@@ -34,28 +34,82 @@ bool BlockCompiler::divergent_suits() const {
     });
 }
 
-// Masks are written to their homes, or to the registers that are pinned for them, when the
-// iteration is over: until then those hold the ones that the iteration started with.
+void BlockCompiler::divergent_load_mask(const MaskPin& p) {
+    const int r = p.reg < 0 ? 1 : p.reg;
+    load_mask(p.unit, r);
+    if (p.reg < 0) move_spilled_mask(p.spill, r, true);
+}
+
+// The next value of a mask, at hand in a register, goes to where the next iteration expects it.
+void BlockCompiler::divergent_hand_on(const MaskPin& p) {
+    UnitState& s = state(p.next);
+    if (p.reg < 0) {
+        move_spilled_mask(p.spill, s.reg, true);
+        s.spill = p.spill;
+        return;
+    }
+    if (avx512_)
+        a_.kmovw(kreg(p.reg), kreg(s.reg));
+    else
+        mov(vec(p.reg), vec(s.reg));
+    Unit* const owner = avx512_ ? k_owner_ : vec_owner_;
+    owner[s.reg] = no_unit;
+    owner[p.reg] = p.next;
+    s.reg = static_cast<int8_t>(p.reg);
+    state(p.unit).reg = -1;
+}
+
+// At once, if the mask that the iteration started with is needed no more.
+void BlockCompiler::divergent_mask_done(Unit u) {
+    const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
+    for (const MaskPin& p : loop_.masks)
+        if (p.next == u && p.chunk == loop_chunk_ &&
+            state(p.unit).next == (p.reg < 0 ? no_use : count))
+            divergent_hand_on(p);
+}
+
+// The others when the iteration is over, as well as masks that leave the loop.
 void BlockCompiler::divergent_store_masks() {
     for (const MaskPin& p : loop_.masks) {
-        if (avx512_)
-            a_.kmovw(x86::k(static_cast<uint32_t>(p.reg)), use_k(p.next));
-        else
-            mov(vec(p.reg), use(p.next));
+        if (p.chunk != loop_chunk_) continue;
+        const UnitState& s = state(p.next);
+        if (p.reg < 0 ? s.spill == p.spill : s.reg == p.reg) continue;
+        avx512_ ? (void)use_k(p.next) : (void)use(p.next);
+        divergent_hand_on(p);
         vec_locked_ = k_locked_ = 0;
     }
     for (Unit u : divergent_masks_) {
         if (std::any_of(loop_.masks.begin(), loop_.masks.end(),
                         [&](const MaskPin& p) { return p.next == u; }))
             continue;
-        const Mem mem = mask_mem(schedule_.unit_home(u));
-        if (avx512_) {
-            a_.kmovw(mem, use_k(u));
-        } else {
-            a_.vmovmskps(x86::eax, use(u).ymm());
-            a_.mov(mem, x86::al);
-        }
+        avx512_ ? (void)use_k(u) : (void)use(u);
+        store_bits(mask_mem(schedule_.unit_home(u)), state(u).reg);
         vec_locked_ = k_locked_ = 0;
+    }
+}
+
+// Sets ZF when no chunk of those that run together has lanes left.
+void BlockCompiler::divergent_test_live() {
+    const Unit live = schedule_.unit(divergent_->live);
+    int any = -1;
+    for (const MaskPin& p : loop_.masks) {
+        if (p.next != live) continue;
+        int r = p.reg;
+        if (r < 0) move_spilled_mask(p.spill, r = any == 1 ? 2 : 1, false);
+        if (any >= 0 && avx512_)
+            a_.korw(kreg(1), kreg(any), kreg(r));
+        else if (any >= 0)
+            a_.emit(X::kIdVpor, vec(1), vec(any), vec(r));
+        any = any >= 0 ? 1 : r;
+    }
+    if (any < 0) {
+        Mem left = mask_mem(schedule_.unit_home(live));
+        left.setSize(loop_.chunks * (avx512_ ? 2 : 1));
+        a_.cmp(left, 0);
+    } else if (avx512_) {
+        a_.kortestw(kreg(any), kreg(any));
+    } else {
+        a_.emit(X::kIdVptest, vec(any), vec(any));
     }
 }
 
@@ -118,12 +172,7 @@ void BlockCompiler::divergent_block() {
     const Label chunk = a_.newLabel(), iteration = a_.newLabel(), done = a_.newLabel();
     a_.bind(chunk);
     a_.mov(left, budget);
-    position_ = 1;
-    units_.assign(schedule_.unit_count(), {});
-    for (const Pin& p : loop_.carried)
-        movu(vec(p.reg), row(static_cast<uint32_t>(inst(p.set).imm)));
-    for (const Pin& p : loop_.steady) load_vec(p.unit, p.reg);
-    for (const MaskPin& p : loop_.masks) load_mask(p.unit, p.reg);
+    loop_load_pins();
 
     a_.bind(iteration);
     if (d.uniform_varies) {
@@ -138,42 +187,24 @@ void BlockCompiler::divergent_block() {
         ufree_all(false);
         gp_reserved_ = 0;
     }
-    loop_lean_ = true;
-    loop_enter_body(true);
-    const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
-    for (Unit u : divergent_masks_) state(u).next = count;
-    region_body();
-    divergent_store_masks();
-    loop_lean_ = false;
-    const Unit live = schedule_.unit(d.live);
-    const auto pinned = std::find_if(loop_.masks.begin(), loop_.masks.end(),
-                                     [&](const MaskPin& p) { return p.next == live; });
-    if (pinned != loop_.masks.end() && avx512_) {
-        const KReg k = x86::k(static_cast<uint32_t>(pinned->reg));
-        a_.kortestw(k, k);
-    } else if (pinned != loop_.masks.end()) {
-        a_.emit(X::kIdVptest, vec(pinned->reg), vec(pinned->reg));
-    } else {
-        Mem going_on = mask_mem(schedule_.unit_home(live));
-        going_on.setSize(avx512_ ? 2 : 1);
-        a_.cmp(going_on, 0);
-    }
+    loop_bodies(true);
+    divergent_test_live();
     a_.je(done);
     a_.sub(left, block_->guest_count);
     a_.jns(iteration);
 
     a_.bind(done);
-    for (const MaskPin& p : loop_.masks) {
-        const Mem home = mask_mem(schedule_.unit_home(p.next));
-        if (avx512_) {
-            a_.kmovw(home, x86::k(static_cast<uint32_t>(p.reg)));
-            continue;
+    for_each_chunk([&] {
+        for (const MaskPin& p : loop_.masks) {
+            if (p.chunk != loop_chunk_) continue;
+            const int r = p.reg < 0 ? 1 : p.reg;
+            if (p.reg < 0) move_spilled_mask(p.spill, r, false);
+            store_bits(mask_mem(schedule_.unit_home(p.next)), r);
         }
-        a_.vmovmskps(x86::eax, vec(p.reg).ymm());
-        a_.mov(home, x86::al);
-    }
-    for (const Pin& p : loop_.carried)
-        movu(row(static_cast<uint32_t>(inst(p.set).imm)), vec(p.reg));
+        for (const Pin& p : loop_.carried)
+            if (p.chunk == loop_chunk_)
+                movu(row(static_cast<uint32_t>(inst(p.set).imm)), vec(p.reg));
+    });
     const Label kept = a_.newLabel(), next = a_.newLabel();
     a_.cmp(left, slot(least));
     a_.jge(kept);
@@ -182,7 +213,7 @@ void BlockCompiler::divergent_block() {
     if (!d.fading.empty()) {  // the chunks so far ended before this one
         a_.lea(x86::ecx, x86::ptr(reg::bits, 8));
         a_.shl(x86::ecx, 3);
-        a_.mov(x86::eax, -1);
+        a_.mov(x86::rax, -1);
         a_.shlx(x86::rax, x86::rax, x86::rcx);
         for (Value v : d.fading)
             a_.and_(home_mem(schedule_.unit_home(schedule_.unit(v))), x86::rax);
@@ -193,14 +224,13 @@ void BlockCompiler::divergent_block() {
         a_.je(next);
         for (Value v : d.fading) {
             Mem mem = mask_mem(schedule_.unit_home(schedule_.unit(v)));
-            mem.setSize(avx512_ ? 2 : 1);
+            mem.setSize(loop_.chunks * (avx512_ ? 2 : 1));
             a_.mov(mem, 0);
         }
         a_.bind(next);
     }
     if (!changed.empty()) copy_scalars(start, false);
-    a_.add(reg::bits, avx512_ ? 2 : 1);
-    a_.add(reg::chunk, width());
+    loop_step(static_cast<int>(loop_.chunks));
     a_.jnz(chunk);
 
     a_.mov(x86::rax, slot(least));

@@ -68,6 +68,7 @@ void BlockCompiler::lane_avx512(Value v) {
                 return t;
             };
             const KReg x = operand(a[0]), y = operand(a[1]);
+            release_operands();
             const KReg d = def_k(u);
             switch (i.op) {
                 case Op::MaskAnd:
@@ -91,6 +92,7 @@ void BlockCompiler::lane_avx512(Value v) {
                 a_.kxorw(d, d, d);
             } else {
                 const KReg x = use_k(a[0]);
+                release_operands();
                 a_.knotw(def_k(u), x);
             }
             return done();

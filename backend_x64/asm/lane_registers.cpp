@@ -47,6 +47,18 @@ Mem BlockCompiler::mask_mem(const Home& home) const {
                     static_cast<int32_t>(offset + 8));
 }
 
+Mem BlockCompiler::spill_mem(int16_t slot) {
+    return x86::ptr(reg::frame, static_cast<int32_t>(frame_offset(offsetof(Frame, spills),
+                                                                  static_cast<size_t>(slot), 64)));
+}
+
+void BlockCompiler::move_spilled_mask(int16_t slot, int r, bool store) {
+    const Mem mem = spill_mem(slot);
+    const Operand mask = avx512_ ? Operand(kreg(r)) : Operand(vec(r));
+    a_.emit(avx512_ ? X::kIdKmovw : X::kIdVmovups, store ? Operand(mem) : mask,
+            store ? mask : Operand(mem));
+}
+
 Mem BlockCompiler::constant(Constant c, int32_t offset) const {
     return x86::ptr(reg::frame,
                     static_cast<int32_t>(frame_offset(offsetof(Frame, constants), c, 64)) + offset);
@@ -63,11 +75,7 @@ BlockCompiler::UnitState& BlockCompiler::state(Unit u) {
 
 BlockCompiler::Source BlockCompiler::source(Unit u) {
     const UnitState& s = state(u);
-    if (s.spill >= 0)
-        return {
-            Source::Full,
-            x86::ptr(reg::frame, static_cast<int32_t>(frame_offset(
-                                     offsetof(Frame, spills), static_cast<size_t>(s.spill), 64)))};
+    if (s.spill >= 0) return {Source::Full, spill_mem(s.spill)};
     const Value p = schedule_.producer(u);
     const ir::Inst& i = inst(p);
     const Home& home = schedule_.unit_home(u);
@@ -132,9 +140,7 @@ void BlockCompiler::evict_vec(int r) {
             failed_ = true;
         } else {
             s.spill = spills_used_++;
-            movu(x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, spills) +
-                                                           static_cast<size_t>(s.spill) * 64)),
-                 vec(r));
+            movu(spill_mem(s.spill), vec(r));
         }
     }
     s.reg = -1;
@@ -151,9 +157,7 @@ void BlockCompiler::evict_k(int r) {
             failed_ = true;
         } else {
             s.spill = spills_used_++;
-            a_.kmovw(x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, spills) +
-                                                               static_cast<size_t>(s.spill) * 64)),
-                     x86::k(static_cast<uint32_t>(r)));
+            a_.kmovw(spill_mem(s.spill), kreg(r));
         }
     }
     s.reg = -1;
@@ -249,16 +253,7 @@ void BlockCompiler::line_at_chunk(const Gp& to, Value v) {
 void BlockCompiler::load_mask(Unit u, int r) {
     const UnitState& s = state(u);
     Mem mem;
-    if (s.spill >= 0) {
-        const Mem spill = x86::ptr(
-            reg::frame,
-            static_cast<int32_t>(offsetof(Frame, spills) + static_cast<size_t>(s.spill) * 64));
-        if (avx512_)
-            a_.kmovw(x86::k(static_cast<uint32_t>(r)), spill);
-        else
-            movu(vec(r), spill);
-        return;
-    }
+    if (s.spill >= 0) return move_spilled_mask(s.spill, r, false);
     if (!mask_source(u, mem)) {
         failed_ = true;
         return;
@@ -416,12 +411,15 @@ void BlockCompiler::store_mask(Unit u) {
         return;
     }
     state(u).stored = true;
-    const Mem mem = mask_mem(schedule_.unit_home(u));
+    store_bits(mask_mem(schedule_.unit_home(u)), state(u).reg);
+}
+
+void BlockCompiler::store_bits(const Mem& to, int r) {
     if (avx512_) {
-        a_.kmovw(mem, x86::k(static_cast<uint32_t>(state(u).reg)));
+        a_.kmovw(to, kreg(r));
     } else {
-        a_.vmovmskps(x86::eax, x86::ymm(static_cast<uint32_t>(state(u).reg)));
-        a_.mov(mem, x86::al);
+        a_.vmovmskps(x86::eax, vec(r).ymm());
+        a_.mov(to, x86::al);
     }
 }
 
@@ -430,8 +428,8 @@ void BlockCompiler::define_done(Unit u) {
     const Home& home = schedule_.unit_home(u);
     if (is_mask_unit(u)) {
         // What leaves a loop does so in its last iteration.
-        if (home.kind != Home::Slot || loop_lean_) return;
-        store_mask(u);
+        if (loop_lean_) return divergent_mask_done(u);
+        if (home.kind == Home::Slot) store_mask(u);
     } else if (home.kind == Home::Temp) {
         movu(temp(home.index), vec(s.reg));
         s.stored = true;

@@ -142,9 +142,18 @@ void BlockCompiler::loop_split() {
 }
 
 // Which registers stay in vector registers: first those that iterations hand on, then what they
-// only read.
+// only read. Fewer chunks than would pay run together if what they hand on does not fit.
 void BlockCompiler::loop_pin() {
+    uint32_t chunks = 1;
+    if (loop_parts_ == 1 && loops_ == Loops::Chunks)
+        chunks = options_.loop_chunks ? options_.loop_chunks
+                                      : chunks_that_pay(*block_, schedule_, divergent_, avx512_);
+    while (!loop_pin_chunks(chunks)) chunks /= 2;
+}
+
+bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
     loop_ = {};
+    loop_.chunks = chunks;
     std::vector<bool> set_scalar(132);
     std::vector<uint8_t> sets(512);
     std::vector<Value> set_of(512, no_value), read_of(512, no_value);
@@ -218,20 +227,35 @@ void BlockCompiler::loop_pin() {
     const int registers = avx512_ ? 32 : 16;
     const int temporaries = simple ? 2 : avx512_ ? 3 : 5;
     const int lowest = std::min(most + temporaries, registers - 4);
-    const int lowest_carried = std::min(lowest, registers * 2 / 3);
+    const int lowest_carried = std::min(lowest, chunks > 1 ? registers / 2 : registers * 2 / 3);
     int next = registers - 1;
+    // Room for a pin of each chunk?
+    auto room = [&](int bound) { return next - static_cast<int>(chunks) + 1 >= bound; };
     // Through memory they would cost a store, its forwarding and a load in every iteration.
-    constexpr size_t k_pins = 3;
-    for (Unit u : order) {
-        const ir::Inst& i = inst(schedule_.producer(u));
-        if (!divergent_ || i.op != Op::MaskOf) continue;
-        if (avx512_ ? loop_.masks.size() == k_pins : next < lowest_carried) break;
-        for (const DivergentLoop::Mask& m : divergent_->carried)
-            if (m.get == i.args[0])
-                loop_.masks.push_back(
-                    {u, schedule_.unit(m.mask),
-                     avx512_ ? 7 - static_cast<int>(loop_.masks.size()) : next--});
-    }
+    const size_t k_pins = chunks > 1 ? 4 : 3;
+    auto pin_masks = [&] {
+        for (Unit u : order) {
+            const ir::Inst& i = inst(schedule_.producer(u));
+            if (!divergent_ || i.op != Op::MaskOf) continue;
+            const auto alike = [&](Unit x) {
+                const ir::Inst& other = inst(schedule_.producer(x));
+                return other.op == Op::MaskOf && other.args[0] == i.args[0];
+            };
+            if (std::count_if(order.begin(), order.end(), alike) != 1) continue;
+            const bool fits =
+                avx512_ ? loop_.masks.size() + chunks <= k_pins : room(lowest_carried);
+            for (const DivergentLoop::Mask& m : divergent_->carried)
+                for (uint32_t chunk = 0; m.get == i.args[0] && chunk < chunks; ++chunk) {
+                    MaskPin p{u, schedule_.unit(m.mask), -1, -1, chunk};
+                    if (!fits)
+                        p.spill = loop_.spills++;
+                    else
+                        p.reg = avx512_ ? 7 - static_cast<int>(loop_.masks.size()) : next--;
+                    loop_.masks.push_back(p);
+                }
+        }
+    };
+    if (chunks == 1) pin_masks();
     for (uint32_t r = 0; r < 512; ++r) {
         if (sets[r] != 1) continue;
         const Value set = set_of[r];
@@ -242,15 +266,22 @@ void BlockCompiler::loop_pin() {
             if (steady && !divergent_) loop_.unread.push_back(set);
             continue;
         }
-        if (reads[r] != 1 || read_of[r] > set || next < lowest_carried) continue;
+        if (reads[r] != 1 || read_of[r] > set) continue;
         const Unit u = schedule_.unit(read_of[r]);
         if (schedule_.unit_home(u).kind == Home::Temp) continue;
-        loop_.carried.push_back({u, set, next--, schedule_.is_full(mask)});
+        if (!room(lowest_carried)) {
+            if (chunks > 1) return false;
+            continue;
+        }
+        for (uint32_t chunk = 0; chunk < chunks; ++chunk)
+            loop_.carried.push_back({u, set, next--, schedule_.is_full(mask), chunk});
     }
+    if (chunks > 1) pin_masks();
     // A chunk's last iteration is not known beforehand when its lanes decide.
     for (uint32_t r = 0; divergent_ && r < 512; ++r) {
-        if (sets[r] != 1 || reads[r] || next < lowest) continue;
-        loop_.carried.push_back({no_unit, set_of[r], next--, false});
+        if (sets[r] != 1 || reads[r] || !room(lowest)) continue;
+        for (uint32_t chunk = 0; chunk < chunks; ++chunk)
+            loop_.carried.push_back({no_unit, set_of[r], next--, false, chunk});
     }
     // Read-only values by number of uses.
     std::stable_sort(order.begin(), order.end(), [&](Unit a, Unit b) { return uses[a] > uses[b]; });
@@ -261,8 +292,11 @@ void BlockCompiler::loop_pin() {
             i.op == Op::GetV && !sets[i.imm] && schedule_.unit_home(u).kind == Home::Row;
         const bool broadcast =
             (i.op == Op::Splat32 || i.op == Op::Splat64) && constant_uniform(i.args[0]);
-        if (row || broadcast) loop_.steady.push_back({u, no_value, next--, true});
+        if (broadcast) loop_.steady.push_back({u, no_value, next--, true, every_chunk});
+        for (uint32_t chunk = 0; row && room(lowest) && chunk < chunks; ++chunk)
+            loop_.steady.push_back({u, no_value, next--, true, chunk});
     }
+    return true;
 }
 
 // The scalar register whose next value depends on the last, best the one that the condition looks
@@ -304,15 +338,15 @@ void BlockCompiler::loop_enter_body(bool lean) {
     std::fill(std::begin(vec_owner_), std::end(vec_owner_), no_unit);
     std::fill(std::begin(k_owner_), std::end(k_owner_), no_unit);
     vec_locked_ = vec_temps_ = k_locked_ = k_temps_ = 0;
-    spills_used_ = 0;
+    spills_used_ = loop_.spills;
     facts_.clear();
     pinned_ = k_pinned_ = 0;
     loop_prefer_.clear();
     if (lean) loop_prefer_.assign(schedule_.unit_count(), -1);
     const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
     for (const Pin& p : loop_.carried) {
-        if (lean) pinned_ |= 1u << p.reg;
-        if (p.unit == no_unit) continue;
+        if (lean || p.chunk > loop_chunk_) pinned_ |= 1u << p.reg;
+        if (p.unit == no_unit || p.chunk != loop_chunk_) continue;
         UnitState& s = state(p.unit);
         s.reg = static_cast<int8_t>(p.reg);
         s.detached = true;  // memory holds what the chunk started with
@@ -324,19 +358,63 @@ void BlockCompiler::loop_enter_body(bool lean) {
             s.next = count;  // the lanes that are off need the old value to the end
     }
     for (const MaskPin& p : loop_.masks) {
+        if (p.reg < 0) {
+            if (p.chunk == loop_chunk_) state(p.unit).spill = p.spill;
+            continue;
+        }
         (avx512_ ? k_pinned_ : pinned_) |= 1u << p.reg;
+        if (p.chunk != loop_chunk_) continue;
         (avx512_ ? k_owner_ : vec_owner_)[p.reg] = p.unit;
         state(p.unit).reg = static_cast<int8_t>(p.reg);
         state(p.unit).next = count;
     }
     for (const Pin& p : loop_.steady) {
+        const bool kept = lean || (p.chunk == every_chunk ? loop_chunk_ + 1 < loop_.chunks
+                                                          : p.chunk > loop_chunk_);
+        if (kept) pinned_ |= 1u << p.reg;
+        if (p.chunk != every_chunk && p.chunk != loop_chunk_) continue;
         UnitState& s = state(p.unit);
         s.reg = static_cast<int8_t>(p.reg);
         vec_owner_[p.reg] = p.unit;
-        if (!lean) continue;
-        pinned_ |= 1u << p.reg;
-        s.next = count;
+        if (kept) s.next = count;
     }
+}
+
+// Fills the registers that stay, before the first iteration.
+void BlockCompiler::loop_load_pins() {
+    position_ = 1;
+    units_.assign(schedule_.unit_count(), {});
+    for_each_chunk([&] {
+        for (const Pin& p : loop_.carried)
+            if (p.chunk == loop_chunk_)
+                movu(vec(p.reg), row(static_cast<uint32_t>(inst(p.set).imm)));
+        for (const Pin& p : loop_.steady)
+            if (p.chunk == loop_chunk_ || (p.chunk == every_chunk && !loop_chunk_))
+                load_vec(p.unit, p.reg);
+        for (const MaskPin& p : loop_.masks)
+            if (p.chunk == loop_chunk_) divergent_load_mask(p);
+    });
+}
+
+// An iteration of each of the chunks that run together, one after the other: the host overlaps
+// them, as they share nothing that is written. Behind the last iteration come the next chunks.
+void BlockCompiler::loop_bodies(bool lean) {
+    loop_lean_ = lean;
+    const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
+    auto body = [&] {
+        loop_enter_body(lean);
+        for (Unit u : divergent_masks_) state(u).next = count;
+        region_body();
+        if (divergent_) divergent_store_masks();
+    };
+    for_each_chunk(body, lean ? 0 : loop_.chunks);
+    loop_lean_ = false;
+}
+
+// Leaves the flags of the row offset, which reaches zero behind the last chunk.
+void BlockCompiler::loop_step(int chunks) {
+    if (divergent_ || schedule_.uses_mask_slots(1)) a_.add(reg::bits, chunks * (avx512_ ? 2 : 1));
+    a_.add(reg::chunk, chunks * static_cast<int>(width()));
 }
 
 // In the lean body: writes that only the last iteration has to do, and what only they need. Called
@@ -362,7 +440,7 @@ bool BlockCompiler::loop_leaves_out(Value v) {
 bool BlockCompiler::loop_set(Value v) {
     if (!loop_lean_) return false;
     for (const Pin& p : loop_.carried) {
-        if (p.set != v) continue;
+        if (p.set != v || p.chunk != loop_chunk_) continue;
         const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
         const Unit u = schedule_.unit(inst(v).args[0]);
         const Vec x = use(u), home = vec(p.reg);
@@ -399,6 +477,7 @@ bool BlockCompiler::loop_set(Value v) {
 void BlockCompiler::loop_block() {
     loop_split();
     collectors_.clear();  // no mask leaves the region
+    divergent_masks_.clear();
     facts_limit_ = 3;
     const Terminator& t = block_->term;
     const bool while_set = t.target == block_->pc;
@@ -471,10 +550,7 @@ void BlockCompiler::loop_block() {
                                                             inst(loop_.scalar_get).imm * 4)));
         // Broadcasts are read from homes that the uniform code may fill: constants and registers
         // only are steady.
-        position_ = 1;
-        units_.assign(schedule_.unit_count(), {});
-        for (const auto* pins : {&loop_.carried, &loop_.steady})
-            for (const Pin& p : *pins) load_vec(p.unit, p.reg);
+        loop_load_pins();
 
         a_.bind(iteration);
         gp_reserved_ = 1u << 5 | 1u << 14 | 1u << 15;
@@ -496,18 +572,12 @@ void BlockCompiler::loop_block() {
         else
             a_.sub(budget, block_->guest_count);
         a_.js(last);
-        loop_lean_ = true;
-        loop_enter_body(true);
-        region_body();
-        loop_lean_ = false;
+        loop_bodies(true);
         a_.jmp(iteration);
 
         a_.bind(last);
         guest_ = ~0u;
-        loop_enter_body(false);
-        region_body();
-        if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
-        a_.add(reg::chunk, width());
+        loop_bodies(false);
         a_.jz(done);
         transfer(false);
         a_.jmp(chunk);

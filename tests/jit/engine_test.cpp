@@ -2,6 +2,7 @@
 // invalidation, threads.
 #include <thread>
 
+#include "backend_x64/divergent_loop.h"
 #include "tests/jit/ir_harness.h"
 
 namespace wj::jit_test {
@@ -292,7 +293,7 @@ TEST_P(EngineTest, UniformLoopsKeepRegisters) {
                             .next = 0x1000};
         ASSERT_EQ(ir::verify(b.block), "");
 
-        Rig rig(GetParam());
+        Rig rig(GetParam(), {.loop_chunks = static_cast<uint32_t>(round % 3) * 2});
         rig.source->blocks[0x1000] = b.block;
         rig.source->blocks[0x3000] = end_block(0x3000);
         State start, model, run;
@@ -307,6 +308,71 @@ TEST_P(EngineTest, UniformLoopsKeepRegisters) {
         uint32_t slices = 0;
         for (;; ++slices) {
             ASSERT_LT(slices, 20u);
+            run.wave.budget = round % 5 ? 1000 : 2;  // also loops that are left in the middle
+            if (rig.engine->run(run.wave) == machine::ExitKind::EndProgram) break;
+            ASSERT_EQ(run.wave.exit.kind, machine::ExitKind::Yield);
+        }
+        ASSERT_TRUE(same(run, model))
+            << ir::print(b.block) << x64::disassemble_block(b.block, GetParam());
+    }
+}
+
+// Loops that run while lanes are left: rows and masks handed on, masks that are zero at the end and
+// masks that are not.
+TEST_P(EngineTest, DivergentLoopsKeepMasks) {
+    Rng rng(32);
+    static constexpr Op ops[] = {Op::Add32,  Op::Sub32,  Op::Xor32,
+                                 Op::FAdd32, Op::FMul32, Op::FFma32};
+    for (int round = 0; round < 200; ++round) {
+        Builder b;
+        const Value exec = b.exec(), old = b.op(Op::MaskOf, {b.op(Op::GetS64, {}, 6)});
+        const uint32_t rows = 3 + static_cast<uint32_t>(rng() % 8);
+        std::vector<Value> values, masks;
+        for (uint32_t r = 1; r < rows; ++r) values.push_back(b.v(r));
+        values.push_back(b.op(Op::Splat32, {b.op(Op::GetS32, {}, 20)}));
+        auto any = [&] { return values[rng() % values.size()]; };
+        for (size_t k = rng() % 12; k; --k) {
+            const Op op = ops[rng() % std::size(ops)];
+            values.push_back(op == Op::FFma32 ? b.op(op, {any(), any(), any()})
+                                              : b.op(op, {any(), any()}));
+        }
+        // Row 0 counts the iterations that are left to the lane.
+        const Value left = b.op(Op::Sub32, {b.v(0), b.op(Op::Splat32, {b.c32(1)})});
+        const Value none = b.op(Op::CmpEq32, {left, b.op(Op::Splat32, {b.c32(0)})});
+        const Value done = b.op(Op::MaskAnd, {none, exec});
+        const Value all = b.op(Op::MaskOr, {done, old});
+        const Value live = b.op(Op::MaskAndNot, {exec, all});
+        const Value some = b.op(Op::MaskAnd, {b.op(Op::CmpLtU32, {any(), any()}), exec});
+        b.op(Op::SetV, {left, exec}, 0);
+        for (uint32_t r = 1; r < rows; ++r)
+            if (rng() % 3) b.op(Op::SetV, {any(), rng() % 2 ? exec : some}, r);
+        const Value bits = b.op(Op::BitsOf, {live});
+        b.op(Op::SetS64, {b.op(Op::BitsOf, {all})}, 6);
+        b.op(Op::SetS64, {b.op(Op::BitsOf, {some})}, 106);
+        b.op(Op::SetS64, {bits}, machine::exec_lo);
+        b.block.exec_changed = true;
+        b.block.term = {.kind = Kind::Branch,
+                        .cond = b.op(Op::UCmpNe64, {bits, b.c64(0)}),
+                        .target = 0x1000,
+                        .next = 0x3000};
+        ASSERT_EQ(ir::verify(b.block), "");
+        ASSERT_TRUE(x64::find_divergent_loop(b.block));
+
+        Rig rig(GetParam(), {.loop_chunks = static_cast<uint32_t>(round % 3) * 2});
+        rig.source->blocks[0x1000] = b.block;
+        rig.source->blocks[0x3000] = end_block(0x3000);
+        State start, model, run;
+        randomise(start, rng);
+        for (uint32_t lane = 0; lane < 64; ++lane)
+            start.wave.vgpr[lane] = 1 + static_cast<uint32_t>(rng() % (1 + lane % 24));
+        if (rng() % 3) start.wave.set_s64(machine::exec_lo, random_mask(rng));
+        model.copy_from(start);
+        run.copy_from(start);
+        model.wave.pc = run.wave.pc = 0x1000;
+        while (ir::evaluate(b.block, model.wave) == 0x1000) {
+        }
+        for (uint32_t slices = 0;; ++slices) {
+            ASSERT_LT(slices, 100u);
             run.wave.budget = round % 5 ? 1000 : 2;  // also loops that are left in the middle
             if (rig.engine->run(run.wave) == machine::ExitKind::EndProgram) break;
             ASSERT_EQ(run.wave.exit.kind, machine::ExitKind::Yield);

@@ -1,0 +1,137 @@
+#include "backend_x64/loop_estimate.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace wj::x64 {
+namespace {
+
+using ir::Class;
+using ir::Op;
+using ir::Type;
+
+struct Estimate {
+    uint32_t latency;  // cycles
+    uint32_t cost;     // host instructions
+};
+
+// Rough figures of Zen 4 and 5. For loads: until the address is known, and its pattern.
+constexpr auto estimates = [] {
+    std::array<Estimate, static_cast<size_t>(Op::count_)> table;
+    table.fill({1, 1});
+    auto set = [&](std::initializer_list<Op> ops, Estimate e) {
+        for (Op op : ops) table[static_cast<size_t>(op)] = e;
+    };
+    using enum Op;
+    set({Splat32, Splat64, LaneId, MaskOf, GetV, Elem, GetS32, GetS64, GetScc, Const32, Const64,
+         BitsOf},
+        {0, 0});
+    set({FAdd32, FSub32, FMul32}, {3, 1});
+    set({FAdd64, FMul64}, {3, 2});
+    set({FFma32}, {4, 1});
+    set({FFma64}, {4, 2});
+    set({Add64, Sub64, Shl64, Shr64, Sar64, AddCarry32, SubBorrow32}, {2, 2});
+    set({Mul32, MulHiU32, MulHiS32, MulWideU32, MulWideS32}, {6, 4});
+    set({FDiv32, FSqrt32, FDiv64, FSqrt64}, {14, 6});
+    set({FMin32, FMax32, FMin64, FMax64, FFlush32, FLdexp32, FLdexp64}, {8, 5});
+    set({FRound32, FRound64, CvtI32ToF32, CvtU32ToF32, Fshr32, Popcnt32, Clz32, Ctz32, Brev32,
+         Bswap32},
+        {4, 3});
+    set({CvtF32ToI32, CvtF32ToU32, CvtF32ToF16, CvtF16ToF32, CvtF32ToF64, CvtF64ToF32, CvtI32ToF64,
+         CvtU32ToF64, CvtF64ToI32, CvtF64ToU32},
+        {8, 4});
+    set({LoadGlobal, LoadGlobalS, LoadGlobalS64, LoadLds, LoadFlat, LoadScratch, LoadBuffer,
+         StoreScratch},
+        {8, 20});
+    return table;
+}();
+
+class Loop {
+public:
+    Loop(const ir::Block& block, const Schedule& schedule,
+         const std::optional<DivergentLoop>& divergent, bool avx512)
+        : block_(block), schedule_(schedule), divergent_(divergent), avx512_(avx512) {}
+
+    // Cycles from one iteration's beginning to the next one's, if nothing but what is handed on had
+    // to be waited for: a few iterations are followed.
+    double recurrence() {
+        constexpr uint32_t before = 4, measured = 4;
+        uint32_t begin = 0;
+        for (uint32_t i = 0; i < before; ++i) begin = iteration();
+        uint32_t end = begin;
+        for (uint32_t i = 0; i < measured; ++i) end = iteration();
+        return static_cast<double>(end - begin) / measured;
+    }
+
+    // Host instructions of an iteration: for each chunk, or once for all.
+    uint32_t cost(bool of_chunk) const {
+        uint32_t sum = 0;
+        const bool repeats = !divergent_ || divergent_->uniform_varies;
+        for (Value v = 0; v < block_.insts.size(); ++v) {
+            const uint32_t region = schedule_.position(v);
+            if (of_chunk ? region == 1 && !schedule_.fused(v) : region == 0 && repeats)
+                sum += estimate(v).cost;
+        }
+        return sum;
+    }
+
+private:
+    Estimate estimate(Value v) const {
+        const ir::Inst& i = block_.insts[v];
+        const ir::OpInfo& info = ir::op_info(i.op);
+        if (i.op == Op::SetV) return {schedule_.is_full(i.args[1]) ? 0u : 2u, 1};
+        // Mask registers are slow to get at.
+        const bool compares =
+            info.result == Type::M && info.args[0] != Type::M && i.op != Op::MaskOf;
+        if (compares) return avx512_ ? Estimate{6, 1} : Estimate{3, 2};
+        return estimates[static_cast<size_t>(i.op)];
+    }
+
+    // Follows lane values; returns when the last row is ready.
+    uint32_t iteration() {
+        for (Value v = 0; v < block_.insts.size(); ++v) {
+            const ir::Inst& i = block_.insts[v];
+            if (i.op == Op::GetV) {
+                ready_[v] = rows_[i.imm];
+            } else if (i.op != Op::MaskOf && schedule_.position(v) == 1) {
+                uint32_t start = 0;
+                for (Value a : i.args)
+                    if (a != ir::no_value) start = std::max(start, ready_[a]);
+                ready_[v] = start + estimate(v).latency;
+            }
+            if (i.op == Op::SetV) rows_[i.imm] = ready_[v];
+        }
+        if (divergent_)
+            for (const DivergentLoop::Mask& m : divergent_->carried)
+                for (Value v = 0; v < block_.insts.size(); ++v)
+                    if (block_.insts[v].op == Op::MaskOf && block_.insts[v].args[0] == m.get)
+                        ready_[v] = ready_[m.mask] + 1;
+        return *std::max_element(rows_.begin(), rows_.end());
+    }
+
+    const ir::Block& block_;
+    const Schedule& schedule_;
+    const std::optional<DivergentLoop>& divergent_;
+    const bool avx512_;
+    // When values, what masks are at the next iteration's beginning, and rows are there.
+    std::vector<uint32_t> ready_ = std::vector<uint32_t>(block_.insts.size()),
+                          rows_ = std::vector<uint32_t>(512);
+};
+
+}  // namespace
+
+uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
+                         const std::optional<DivergentLoop>& divergent, bool avx512) {
+    Loop loop(block, schedule, divergent, avx512);
+    const double waiting = loop.recurrence(), rate = avx512 ? 2 : 3;  // instructions a cycle
+    const uint32_t of_chunk = loop.cost(true), once = loop.cost(false);
+    auto cycles = [&](uint32_t chunks) {
+        return std::max(waiting, (once + chunks * of_chunk) / rate) / chunks;
+    };
+    uint32_t chunks = 1;
+    while (chunks < 4 && cycles(chunks * 2) < 0.8 * cycles(chunks)) chunks *= 2;
+    return chunks;
+}
+
+}  // namespace wj::x64
