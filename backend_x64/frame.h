@@ -95,7 +95,7 @@ struct alignas(64) Frame {
     bool (*again)(machine::Wave& wave, Frame& frame, uint32_t executed) = nullptr;
     machine::WaveSource* source = nullptr;
     const std::atomic<bool>* flush_wanted = nullptr;
-    uint64_t pad = 0;
+    const void* column_stub = nullptr;  // store_columns()
 
     uint32_t constants[const_count_][16] = {};
     uint32_t lane_id[64] = {};
@@ -107,11 +107,13 @@ struct alignas(64) Frame {
     uint64_t address_base = 0;
     uint64_t mask = 0;
     uint64_t buffer_limit = 0;
-    const MemoryOp* running = nullptr;  // out of line at this moment
+    const void* running = nullptr;  // MemoryOp or ColumnStore, out of line at this moment
     // Global accesses of the running block that met addresses without a pattern since it was
     // entered, a byte each: they do not look for one again.
     uint8_t scattered[8] = {};
     uint64_t pad2[3] = {};
+    // How many waves a store still goes without store_columns() (column_store.h).
+    uint8_t columns_wait[64] = {};
     uint64_t lane_hosts[16] = {};  // checked mode: host addresses of a chunk's elements
     uint8_t saved_vectors[32 * 64 + 64] = {};
 

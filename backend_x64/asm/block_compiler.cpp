@@ -367,12 +367,14 @@ void BlockCompiler::region(uint32_t position) {
     choose_collectors(begin, count);
     a_.mov(reg::chunk, -256);
     if (masks) a_.mov(reg::bits, -8);
-    const Label loop = a_.newLabel();
+    const Label loop = a_.newLabel(), done = a_.newLabel();
+    if (count == 1 && may_store_columns(begin[0])) column_store(begin[0], loop, done);
     a_.bind(loop);
     region_body();
     if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
     a_.add(reg::chunk, width());
     a_.jnz(loop);
+    a_.bind(done);
     store_collectors();
 }
 

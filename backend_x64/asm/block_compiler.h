@@ -11,6 +11,7 @@
 
 #include <asmjit/x86.h>
 
+#include <array>
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -143,6 +144,7 @@ private:
         Mem mem;
     };
     Source source(Unit u);  // memory that holds the unit now
+    std::array<Source, 3> column_rows(Value v);
     bool mask_source(Unit u, Mem& mem);
     int take_vec(uint32_t except = 0);
     int take_k();
@@ -331,6 +333,8 @@ private:
     void memory_patterns(LaneAccess& m);
     bool is_line(const LaneAccess& m, Value addr) const;
     void memory_line(LaneAccess& m, Value line);
+    bool may_store_columns(Value v);
+    void column_store(Value v, Label otherwise, Label done);
     bool streamed(const LaneAccess& m) const;
     void memory_streamed(const LaneAccess& m);
     void lds_range_of_active(const LaneAccess& m, Label in_range);

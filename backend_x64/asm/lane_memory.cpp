@@ -2,7 +2,10 @@
 // consecutive lanes (vector load or store, transposed for multi-dword elements), one address for
 // all lanes (broadcast), and 32-bit offsets from one base (gather, scatter). Whatever is left goes
 // out of line, lane by lane.
+#include <algorithm>
+
 #include "backend_x64/asm/lane_access.h"
+#include "backend_x64/column_store.h"
 
 namespace wj::x64 {
 
@@ -276,6 +279,74 @@ void BlockCompiler::memory_streamed(const LaneAccess& m) {
     });
     for (uint32_t p = 0; p < m.dwords; ++p)
         a_.emit(X::kIdVmovntps, part(p), m.dwords > 1 ? m.z[p] : m.data[p]);
+}
+
+// ---- columns (column_store.h)
+// ----------------------------------------------------------------------------------------
+
+// The only operation of its region: a store of dwords at any addresses by all lanes, with
+// everything in rows of memory.
+bool BlockCompiler::may_store_columns(Value v) {
+    const ir::Inst& i = inst(v);
+    if ((i.op != Op::StoreGlobal && i.op != Op::StoreGlobalS64) || options_.checked ||
+        options_.mask_addresses || ir::aux_access(i.aux) != Access::Dwords ||
+        ir::aux_dwords(i.aux) != 1 || !schedule_.is_full(i.args[ir::has_scalar_base(i.op) ? 2 : 1]))
+        return false;
+    // What the chunks' addresses look like must not be wanted by later accesses.
+    const Value address = i.args[ir::has_scalar_base(i.op)];
+    for (const ir::Inst& other : block_->insts) {
+        const ir::Class cls = ir::op_info(other.op).cls;
+        if (&other != &i && (cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore) &&
+            other.args[ir::has_scalar_base(other.op)] == address)
+            return false;
+    }
+    return std::ranges::all_of(column_rows(v),
+                               [](const Source& s) { return s.kind == Source::Full; });
+}
+
+std::array<BlockCompiler::Source, 3> BlockCompiler::column_rows(Value v) {
+    const ir::Inst& i = inst(v);
+    const Value address = i.args[ir::has_scalar_base(i.op)];
+    const Source data = source(schedule_.unit(i.args[4]));
+    if (!schedule_.split(address))
+        return {source(schedule_.unit(address, 0)), source(schedule_.unit(address, 1)), data};
+    const auto& halves = inst(address).args;
+    return {source(schedule_.unit(halves[0])), source(schedule_.unit(halves[1])), data};
+}
+
+void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
+    const ir::Inst& i = inst(v);
+    ColumnStore store;
+    store.pc = block_->guest_pcs[i.guest];
+    store.offset = static_cast<int64_t>(i.imm);
+    store.qwords = !schedule_.split(i.args[ir::has_scalar_base(i.op)]);
+    // Where code lies in its page stays the same, wherever it is loaded.
+    store.site = static_cast<uint32_t>(store.pc / 4 % sizeof(Frame::columns_wait));
+    const auto rows = column_rows(v);
+    const bool has_base = ir::has_scalar_base(i.op);
+    const Mem base = has_base ? home_mem(schedule_.uniform_home(i.args[0])) : Mem();
+    const Label attempt = a_.newLabel();
+    a_.sub(frame_field(offsetof(Frame, columns_wait) + store.site, 1), 1);
+    a_.jb(attempt);
+    cold(attempt, [=, this] {
+        const uint32_t at = pool_bytes(&store, sizeof store, 8);
+        relocate(at + offsetof(ColumnStore, pc), Relocation::Kind::Code, store.pc);
+        if (has_base)
+            a_.mov(x86::rax, base);
+        else
+            a_.xor_(x86::eax, x86::eax);
+        a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
+        const Gp to[] = {x86::rcx, x86::r8, x86::r9};
+        for (size_t r = 0; r < rows.size(); ++r) a_.lea(to[r], rows[r].mem);
+        a_.mov(x86::rdi, reg::wave);
+        a_.mov(x86::rsi, reg::frame);
+        a_.lea(x86::rdx, x86::ptr(pool_label_, static_cast<int32_t>(at)));
+        a_.vzeroupper();
+        a_.call(frame_field(offsetof(Frame, column_stub), 8));
+        a_.test(x86::al, x86::al);
+        a_.jnz(done);
+        a_.jmp(otherwise);
+    });
 }
 
 // ---- lane by lane

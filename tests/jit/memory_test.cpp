@@ -37,11 +37,23 @@ protected:
                 return lane / 16 * 256 + lane % 16 * bytes;  // consecutive in chunks
             case 7:
                 return lane * 4;  // elements of several dwords overlap
-            default:
+            case 8:
                 return lane * 16;  // rows of four dwords
+            case 9:
+            case 10:
+            case 11: {  // columns of a matrix with rows of 8, 16, 32
+                const uint32_t width = 8u << (pattern - 9);
+                return lane % width * 320 + lane / width * 4;
+            }
+            case 12:  // not quite
+                return lane % 16 * 320 + lane / 16 * 4 + (lane == 37 ? 8 : 0);
+            case 13:  // columns that overlap
+                return lane % 16 * 8 + lane / 16 * 4;
+            default:  // upwards
+                return 5120 - lane % 16 * 320 + lane / 16 * 4;
         }
     }
-    static constexpr uint32_t patterns = 9;
+    static constexpr uint32_t patterns = 15;
 
     struct Kind {
         Access access;

@@ -1,6 +1,7 @@
 // Initial state, work-items, LDS, scratch and arguments, seen by kernels (SEED-INIT, SEED-DISP,
 // SEED-META).
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -163,6 +164,45 @@ TEST_P(DispatchTest, OneWaveCopiesOntoItself) {
         ASSERT_EQ(run(k, o), WJ_OK) << error();
         ASSERT_TRUE(std::equal(want.begin(), want.end(), v)) << int(bytes) - 400;
     }
+}
+
+TEST_P(DispatchTest, Transpose) {
+    wj_kernel* k = kernel("ids", "transpose");
+    ASSERT_TRUE(k);
+    const uint32_t w = 192, h = 64;
+    const uint64_t in = buffer(w * h * 4), out = buffer(w * h * 4);
+    for (uint32_t i = 0; i < w * h; i++) host<uint32_t>(in)[i] = i * 2654435761u;
+    for (const auto& block : {std::array<uint32_t, 2>{16, 16},
+                              {8, 8},
+                              {32, 8},
+                              {64, 4},
+                              {8, 32},
+                              {24, 8},
+                              {4, 16},
+                              {16, 2}}) {
+        wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(out)};
+        wj_launch_options o = WJ_INIT(wj_launch_options);
+        o.grid[0] = w, o.grid[1] = h;
+        o.block[0] = block[0], o.block[1] = block[1];
+        o.arguments = args;
+        o.argument_count = 2;
+        std::fill_n(host<uint32_t>(out), w * h, 0u);
+        ASSERT_EQ(run(k, o), WJ_OK) << error();
+        uint32_t wrong = 0;
+        for (uint32_t y = 0; y < h; y++)
+            for (uint32_t x = 0; x < w; x++)
+                wrong += host<uint32_t>(out)[x * h + y] != host<uint32_t>(in)[y * w + x];
+        EXPECT_EQ(wrong, 0u) << block[0] << " x " << block[1];
+    }
+    const uint64_t small = buffer(4096);
+    wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(small)};
+    wj_launch_options o = WJ_INIT(wj_launch_options);
+    o.grid[0] = w, o.grid[1] = h;
+    o.block[0] = o.block[1] = 16;
+    o.arguments = args;
+    o.argument_count = 2;
+    EXPECT_EQ(run(k, o), WJ_GUEST_FAULT);
+    EXPECT_NE(error().find("global_store_dword"), std::string::npos) << error();
 }
 
 // So many work-items that stores go around the caches, aligned and not.

@@ -29,6 +29,11 @@ kernel void copy(global const uint* in, global uint* out) {
     out[get_global_id(0)] = in[get_global_id(0)];
 }
 
+kernel void transpose(global const uint* in, global uint* out) {
+    size_t x = get_global_id(0), y = get_global_id(1);
+    out[x * get_global_size(1) + y] = in[y * get_global_size(0) + x];
+}
+
 // Small and wide by-value arguments, and a pointer behind them.
 typedef struct { int a; long b; char c; } mixed;
 kernel void arguments(char a, short b, float4 c, double d, mixed m, global double* out) {

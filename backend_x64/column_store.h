@@ -1,0 +1,27 @@
+// Stores of one dword by all lanes of a wave to the columns of a matrix: work-items of a row write
+// far from each other, those of a column side by side, as when tiles are transposed. One lane after
+// the other every store would miss the first-level cache, where columns fight for the same sets;
+// here each work-item's column is written at once.
+#pragma once
+
+#include "backend_x64/frame.h"
+
+namespace wj::x64 {
+
+struct ColumnStore {
+    uint64_t pc = 0;
+    int64_t offset = 0;
+    // Rows of 64: the lower and upper halves of the addresses, or (`qwords`) the qwords of lanes
+    // 0 1 4 5 8 9 ... and 2 3 6 7 10 11 ... Offsets from `base`.
+    uint32_t qwords = 0;
+    uint32_t site = 0;  // in Frame::columns_wait
+};
+
+// How many waves a place goes without this after one whose lanes are no columns.
+inline constexpr uint8_t column_patience = 64;
+
+// Does all of it, or nothing (false) when the lanes are no columns of 8, 16 or 32 work-items a row.
+bool store_columns(machine::Wave& wave, Frame& frame, const ColumnStore& store, const void* first,
+                   const void* second, const uint32_t* data);
+
+}  // namespace wj::x64
