@@ -41,9 +41,14 @@ Status GroupContext::reserve(const LaunchPlan& plan) {
 void GroupContext::make_templates(const LaunchPlan& plan) {
     const size_t wave_registers = size_t{plan.vgpr_rows} * machine::lanes * 4;
     const uint64_t wave_scratch = uint64_t{plan.scratch_lane_bytes} * machine::lanes;
-    id_bytes_ = size_t{plan.id_rows} * machine::lanes * 4;
     templates_.resize(plan.max_waves);
-    ids_.reserve(plan.max_waves * id_bytes_);
+    const IdShape shape{plan.target, group.size, plan.id_rows};
+    const bool new_ids = shape != id_shape_;
+    if (new_ids) {
+        id_shape_ = shape;
+        id_bytes_ = size_t{plan.id_rows} * machine::lanes * 4;
+        ids_.reserve(plan.max_waves * id_bytes_);
+    }
     for (uint32_t i = 0; i < group.wave_count; i++) {
         machine::Wave& wave = templates_[i];
         wave.vgpr = reinterpret_cast<uint32_t*>(registers_.data + i * wave_registers);
@@ -53,27 +58,28 @@ void GroupContext::make_templates(const LaunchPlan& plan) {
         wave.scratch =
             reinterpret_cast<uint8_t*>(wave.scratch_base);  // allocate(): guest = host address
         init_wave(plan, group, i, wave);
-        init_work_item_ids(plan, group, i, reinterpret_cast<uint32_t*>(ids_.data + i * id_bytes_));
+        if (new_ids) init_work_item_ids(plan, group, i, ids(i));
     }
     plan_ = plan.id;
     size_ = group.size;
-    waves_alike_ = templates_alike(plan);
+    if (new_ids) ids_alike_ = rows_alike();
+    waves_alike_ = ids_alike_ && plan.whole_groups && !plan.scratch_lane_bytes && registers_alike();
 }
 
-bool GroupContext::templates_alike(const LaunchPlan& plan) const {
-    if (!plan.whole_groups || plan.scratch_lane_bytes) return false;
-    const auto ids = [&](uint32_t wave) {
-        return reinterpret_cast<const uint32_t*>(ids_.data + wave * id_bytes_);
-    };
-    for (uint32_t i = 0; i < group.wave_count; i++) {
-        if (templates_[i].exec() != ~0ull ||
-            std::memcmp(templates_[i].sgpr, templates_[0].sgpr, sizeof(machine::Wave::sgpr)))
-            return false;
-        for (uint32_t n = 0; n < plan.id_rows * machine::lanes; n++) {
+bool GroupContext::rows_alike() const {
+    for (uint32_t i = 1; i < group.wave_count; i++)
+        for (uint32_t n = 0; n < id_bytes_ / 4; n++) {
             const uint32_t lane0 = n / machine::lanes * machine::lanes;
             if (ids(i)[n] - ids(i)[lane0] != ids(0)[n] - ids(0)[lane0]) return false;
         }
-    }
+    return true;
+}
+
+bool GroupContext::registers_alike() const {
+    for (uint32_t i = 0; i < group.wave_count; i++)
+        if (templates_[i].exec() != ~0ull ||
+            std::memcmp(templates_[i].sgpr, templates_[0].sgpr, sizeof(machine::Wave::sgpr)))
+            return false;
     return true;
 }
 

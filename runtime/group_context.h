@@ -67,7 +67,11 @@ private:
     };
     Status reserve(const LaunchPlan& plan);
     void make_templates(const LaunchPlan& plan);
-    bool templates_alike(const LaunchPlan& plan) const;
+    bool rows_alike() const;
+    bool registers_alike() const;
+    uint32_t* ids(uint32_t wave) const {
+        return reinterpret_cast<uint32_t*>(ids_.data + wave * id_bytes_);
+    }
     void start_wave(const LaunchPlan& plan, const WaveStart& how, uint32_t index,
                     machine::Wave& wave, uint8_t* rows) {
         how.write(templates_[index], ids_.data + index * id_bytes_, wave, rows);
@@ -84,7 +88,14 @@ private:
     std::vector<machine::Wave> templates_;
     AlignedBuffer ids_;
     size_t id_bytes_ = 0;  // of a wave
-    bool waves_alike_ = false;
+    // What work-item ids depend on: they outlast the plan.
+    struct IdShape {
+        const Target* target = nullptr;
+        std::array<uint32_t, 3> size{};
+        uint32_t rows = 0;
+        bool operator==(const IdShape&) const = default;
+    } id_shape_;
+    bool ids_alike_ = false, waves_alike_ = false;
     uint64_t plan_ = 0;
     GroupPlace place_;
     uint32_t hw_id_ = 0;
