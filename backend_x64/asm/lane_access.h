@@ -50,6 +50,7 @@ inline constexpr uint32_t cmp_ne = 4, cmp_nlt = 5, cmp_nle = 6;  // vpcmpd predi
 struct BlockCompiler::LaneAccess {
     Value v = 0;
     bool store = false, full = false, wide = false, scalar_base = false;
+    bool fewer_lanes = false;  // than those that the pattern was found for
     uint8_t space = 0;
     ir::Access access = ir::Access::Dwords;
     uint32_t dwords = 1, bytes = 4;

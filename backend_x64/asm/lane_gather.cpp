@@ -14,7 +14,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
     // Stores differ in their offsets only: code that copies lanes is large.
     const Label copy = a_.newLabel();
     auto take = [&](Pattern pattern) {
-        if (m.store && !(pattern == strided && avx512_ && row_of_tile(m))) {
+        if (m.store && (m.fewer_lanes || !(pattern == strided && avx512_ && row_of_tile(m)))) {
             store_index(m, pattern);
             if (pattern != offsets) {
                 a_.jmp(copy);

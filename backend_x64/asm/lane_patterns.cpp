@@ -66,20 +66,35 @@ void BlockCompiler::lead(const LaneAccess& m, const Vec& to, const Vec& from) {
 BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     if (facts_position_ != position_) facts_.clear();
     facts_position_ = position_;
-    auto matches = [&](Value v) {
-        const ir::Inst &x = inst(v), &y = inst(m.v);
-        const ir::Class cls = ir::op_info(x.op).cls;
-        if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) return false;
+    // What is known of all lanes of access v holds for the lanes of access w.
+    auto serves = [&](Value v, Value w) {
+        const ir::Inst &x = inst(v), &y = inst(w);
+        const ir::Class cls = ir::op_info(x.op).cls, cls_w = ir::op_info(y.op).cls;
+        if ((cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) ||
+            (cls_w != ir::Class::LaneLoad && cls_w != ir::Class::LaneStore))
+            return false;
         const bool scalar_base = ir::has_scalar_base(x.op);
-        if (scalar_base != m.scalar_base || space_of(x.op) != m.space) return false;
+        if (scalar_base != ir::has_scalar_base(y.op) || scalar_base != m.scalar_base ||
+            space_of(x.op) != m.space || space_of(y.op) != m.space)
+            return false;
         // The base of a 64-bit offset is added later.
-        const uint32_t first = m.base_apart() ? 1 : 0, last = scalar_base ? 2 : 1;
-        for (uint32_t n = first; n <= last; ++n)
+        const uint32_t first = m.base_apart() ? 1 : 0, mask = scalar_base ? 2 : 1;
+        for (uint32_t n = first; n < mask; ++n)
             if (x.args[n] != y.args[n]) return false;
-        return element_bytes(ir::aux_access(x.aux), std::max(1u, ir::aux_dwords(x.aux))) == m.bytes;
+        auto bytes = [](const ir::Inst& i) {
+            return element_bytes(ir::aux_access(i.aux), std::max(1u, ir::aux_dwords(i.aux)));
+        };
+        return bytes(x) == m.bytes && bytes(y) == m.bytes &&
+               (x.args[mask] == y.args[mask] ||
+                (cls_w == ir::Class::LaneStore && schedule_.is_full(x.args[mask])));
+    };
+    auto found = [&](AddressFacts& f) {
+        const uint32_t mask = m.scalar_base ? 2 : 1;
+        m.fewer_lanes = inst(f.v).args[mask] != inst(m.v).args[mask];
+        return &f;
     };
     for (AddressFacts& f : facts_)
-        if (matches(f.v) && m.imm <= f.max_imm) return &f;
+        if (serves(f.v, m.v) && m.imm <= f.max_imm) return found(f);
     // Accesses in this region from here on, and in later ones.
     uint32_t users = 0, later = 0;
     int64_t max_imm = m.imm;
@@ -87,7 +102,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     for (uint32_t p = position_; p <= last; p += 2)
         for (const Value* v = schedule_.begin(p) + (p == position_ ? at_ : 0);
              v != schedule_.end(p); ++v) {
-            if (!matches(*v)) continue;
+            if (!serves(m.v, *v)) continue;
             const int64_t imm = immediate(inst(*v));
             if (m.space == lds_space && (imm < 0 || imm > 0x10000)) continue;
             ++(p == position_ ? users : later);
@@ -95,7 +110,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         }
     const auto saved =
         std::find_if(saved_facts_.begin(), saved_facts_.end(),
-                     [&](const SavedFacts& s) { return matches(s.v) && m.imm <= s.max_imm; });
+                     [&](const SavedFacts& s) { return serves(s.v, m.v) && m.imm <= s.max_imm; });
     const bool known = saved != saved_facts_.end();
     if (users + later < 2 && !known) return nullptr;
     static const Gp registers[][2] = {
@@ -105,31 +120,32 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     while (std::any_of(facts_.begin(), facts_.end(),
                        [&](const AddressFacts& f) { return f.address == (*pair)[0]; }))
         ++pair;
-    facts_.push_back({m.v, known ? saved->max_imm : max_imm, (*pair)[0], (*pair)[1].r32()});
+    facts_.push_back(
+        {known ? saved->v : m.v, known ? saved->max_imm : max_imm, (*pair)[0], (*pair)[1].r32()});
     AddressFacts& f = facts_.back();
     // A chunk's part of a temp row holds what later regions want to know.
     auto kept = [&](uint32_t row, int32_t offset) { return temp(row).cloneAdjusted(offset); };
     if (known) {
         a_.mov(f.address, kept(saved->row, 0));
         a_.mov(f.pattern, kept(saved->row, 8));
-        return &f;
+        return found(f);
     }
 
-    const Label found = a_.newLabel(), uneven = a_.newLabel(), unknown = a_.newLabel();
+    const Label known_now = a_.newLabel(), uneven = a_.newLabel(), unknown = a_.newLabel();
     m.address = f.address;
     find_pattern(m, max_imm, uneven, unknown);
     a_.xor_(f.pattern, f.pattern);
-    a_.bind(found);
-    cold(uneven, [this, m, f, found, unknown] {
+    a_.bind(known_now);
+    cold(uneven, [this, m, f, known_now, unknown] {
         find_uneven(m, f.max_imm, unknown, [&](Pattern pattern) {
             a_.mov(f.pattern, pattern);
-            a_.jmp(found);
+            a_.jmp(known_now);
         });
         if (gathers64(m)) a_.jmp(unknown);
     });
-    cold_if_used(unknown, [this, f, found] {
+    cold_if_used(unknown, [this, f, known_now] {
         a_.mov(f.pattern, arbitrary);
-        a_.jmp(found);
+        a_.jmp(known_now);
     });
     const auto row = schedule_.temp_row_count() + static_cast<uint32_t>(saved_facts_.size());
     if (later && row < temp_rows) {
