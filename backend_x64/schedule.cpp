@@ -161,13 +161,39 @@ uint32_t Schedule::uniform_of(const Inst& i) const {
     return p;
 }
 
+// Stores at one line of addresses, but so far apart that no lane's element meets another lane's.
+bool Schedule::never_overlap(const Inst& x, const Inst& y) const {
+    const size_t at = ir::has_scalar_base(x.op) ? 1 : 0;
+    if (ir::op_info(x.op).cls != Class::LaneStore || x.op != y.op || x.args[at] != y.args[at] ||
+        (at && x.args[0] != y.args[0]))
+        return false;
+    const Inst& line = inst(x.args[at]);
+    if (line.op != Op::Line32 || inst(line.args[1]).op != Op::Const32) return false;
+    auto bytes = [](const Inst& i) {
+        return int64_t{ir::access_bytes(ir::aux_access(i.aux), ir::aux_dwords(i.aux))};
+    };
+    auto offset = [](const Inst& i) {
+        return i.op == Op::StoreLds ? static_cast<int64_t>((i.imm & 0xffffffff) + (i.imm >> 32))
+                                    : static_cast<int64_t>(i.imm);
+    };
+    const auto stride = static_cast<int64_t>(line.imm),
+               step = int64_t{static_cast<int32_t>(inst(line.args[1]).imm)};
+    constexpr int64_t most = 1 << 20;
+    if (std::abs(stride) > most || std::abs(step) > most) return false;
+    const int64_t span = std::abs(stride) * (line.aux - 1) +
+                         std::abs(step) * (machine::lanes / line.aux - 1) +
+                         std::max(bytes(x), bytes(y));
+    return std::abs(offset(x) - offset(y)) >= span;
+}
+
 void Schedule::assign_positions() {
     const size_t n = block_->insts.size();
     position_.assign(n, 0);
     uint32_t barrier = 0;  // even; everything later stays at or behind it
     uint32_t highest = 0;
     uint32_t last_load[3] = {}, last_store[3] = {}, last_uload = 0;
-    uint32_t last_merging[3] = {};  // merging_atomic() of the last store or atomic
+    uint32_t last_merging[3] = {};     // merging_atomic() of the last store or atomic
+    std::vector<Value> last_apart[3];  // the last stores, when no two of them overlap
     std::vector<uint32_t> row_set(512, 0), sgpr_set(132, 0), sgpr_get(132, 0);
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
@@ -203,9 +229,11 @@ void Schedule::assign_positions() {
                 switch (i.op) {
                     case Op::Splat32:
                     case Op::Splat64:
-                    case Op::Line32:
                     case Op::MaskOf:
                         p = std::max(position_[i.args[0]], barrier);
+                        break;
+                    case Op::Line32:
+                        p = std::max({position_[i.args[0]], position_[i.args[1]], barrier});
                         break;
                     case Op::LaneId:
                         p = barrier;
@@ -235,16 +263,24 @@ void Schedule::assign_positions() {
                     const bool in_order =
                         (s == 2 && in == in_scratch) || (in == in_global && block_->lanes_apart);
                     const uint32_t apart = in_order ? 0 : 2;
-                    const bool shares = merges && merges == last_merging[s];
+                    const bool shares =
+                        (merges && merges == last_merging[s]) ||
+                        (!last_apart[s].empty() &&
+                         std::all_of(last_apart[s].begin(), last_apart[s].end(),
+                                     [&](Value other) { return never_overlap(inst(other), i); }));
                     if (last_store[s]) p = std::max(p, last_store[s] + (shares ? 0 : apart));
                     if (store && last_load[s]) p = std::max(p, last_load[s] + apart);
                 }
                 if (store && (in & in_global)) p = std::max(p, last_uload | 1);
                 for (int s = 0; s < 3; ++s) {
                     if (!(in >> s & 1)) continue;
+                    if (store) {
+                        if (p > last_store[s]) last_apart[s].clear();
+                        if (p > last_store[s] || !last_apart[s].empty()) last_apart[s].push_back(v);
+                        last_merging[s] = merges;
+                    }
                     (store ? last_store : last_load)[s] =
                         std::max((store ? last_store : last_load)[s], p);
-                    if (store) last_merging[s] = merges;
                 }
                 break;
             }
@@ -398,9 +434,11 @@ void Schedule::note_unit_use(Unit u, Use use, bool from_memory) {
     if (i.op == Op::Splat32 || i.op == Op::Splat64 || i.op == Op::Line32 || i.op == Op::MaskOf) {
         // Rematerialised at the use: it is the uniform value that is read there. 32-bit constants
         // come from the pool.
-        const bool pooled = inst(i.args[0]).op == Op::Const32 ||
-                            (inst(i.args[0]).op == Op::Const64 && i.op == Op::Splat64);
-        if (!pooled) note_uniform_use(i.args[0], use, true);
+        for (Value a : {i.args[0], i.args[1]}) {
+            const bool pooled = a == no_value || inst(a).op == Op::Const32 ||
+                                (inst(a).op == Op::Const64 && i.op == Op::Splat64);
+            if (!pooled) note_uniform_use(a, use, true);
+        }
         if (i.op == Op::MaskOf) mask_positions_[use.position] = true;
     } else if (block_->type(p) == Type::M && unit_from_memory_[u]) {
         mask_positions_[use.position] = true;
@@ -638,7 +676,7 @@ bool Schedule::build(const ir::Block& block, bool fuse_compares) {
     assign_positions();
     // Guards are tested before anything has happened.
     for (Value v = 0; v < block.insts.size(); ++v)
-        if ((inst(v).op == Op::Guard || inst(v).op == Op::RowBase) && position_[v]) return false;
+        if ((inst(v).op == Op::Guard || inst(v).op == Op::RowLane) && position_[v]) return false;
     find_clobbers();
     record_uses();
     if (!assign_homes()) return false;

@@ -78,6 +78,7 @@ private:
         }
     };
     void assign_units();
+    bool never_overlap(const ir::Inst& x, const ir::Inst& y) const;
     void assign_positions();
     void find_clobbers();
     void record_uses();

@@ -1,6 +1,7 @@
 #include "backend_x64/translator.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -19,8 +20,9 @@ namespace {
 
 // Pages of code that are remembered, with what was found out about them.
 constexpr size_t most_pages = 4096;
-// Between lanes' values in a row, for it to be taken for a line.
-constexpr uint32_t most_stride = 64;
+// Between lanes' values in a row, for it to be taken for a line. Wider steps come from the sizes of
+// arrays and need not be the same in all launches, but for work-item ids packed in v0.
+constexpr uint32_t most_stride = 512, most_step = 1 << 28;
 // A block that depends on more pages is not worth keeping.
 constexpr size_t most_dependencies = 64;
 
@@ -29,6 +31,7 @@ class LiftedBlocks final : public BlockSource {
 public:
     LiftedBlocks(const Target& target, Isa isa, bool keep_registers)
         : target_(target),
+          least_width_(isa == Isa::Avx512 ? 16 : 8),
           handler_(isa == Isa::Avx512 ? &handler_avx512 : &interp::handler),
           liveness_(
               target, [this](uint64_t pc) { return code_.fetch(pc, ahead_); }, keep_registers,
@@ -42,9 +45,10 @@ public:
         options.mode = wave.mode;
         options.exec_full = request.variant != Variant::Partial;
         if (request.variant == Variant::Full) {
-            options.row_stride = rows_of(wave);
+            options.row_lines = rows_of(wave);
             options.now = values_of(wave);
         }
+        options.least_width = least_width_;
         options.vgpr_count = wave.vgpr_count;
         options.agpr_count = wave.agpr_count;
         options.sgpr_count = wave.sgpr_count;
@@ -114,15 +118,21 @@ private:
 
     // What the wave that is about to run the block holds in its rows is the best guess at what
     // others will.
-    static lift::RowStride rows_of(const machine::Wave& wave) {
-        return [&wave](uint32_t row) -> std::optional<uint32_t> {
+    static lift::RowLines rows_of(const machine::Wave& wave) {
+        return [&wave](uint32_t row) -> std::optional<ir::RowLine> {
             if (row >= wave.vgpr_count || !wave.vgpr) return {};
             const uint32_t* v = wave.vgpr + size_t{row} * machine::lanes;
             const uint32_t stride = v[1] - v[0];
             if (stride > most_stride) return {};
-            for (uint32_t l = 2; l < machine::lanes; ++l)
-                if (v[l] - v[l - 1] != stride) return {};
-            return stride;
+            uint32_t width = 2;  // as far as it goes; a power of two
+            while (width < machine::lanes && v[width] - v[width - 1] == stride) ++width;
+            width = std::bit_floor(width);
+            const uint32_t step = width < machine::lanes ? v[width] - v[0] : 0;
+            if (step > most_step) return {};
+            for (uint32_t l = 0; l < machine::lanes; ++l)
+                if (v[l] != v[0] + stride * (l % width) + step * (l / width)) return {};
+            const bool known = step <= machine::lanes || (row == 0 && std::has_single_bit(step));
+            return ir::RowLine{row, stride, width, known ? step : 0, !known};
         };
     }
 
@@ -141,6 +151,7 @@ private:
     }
 
     const Target& target_;
+    const uint32_t least_width_;
     interp::Handler (*handler_)(Opcode);
     lift::InstStore insts_;
     GuestCode code_;
@@ -156,7 +167,7 @@ ir::Block lift_for_translation(lift::Options options, uint64_t pc, const lift::F
                                lift::InstStore& store) {
     ir::Block block = lift::lift_block(options, pc, fetch, store);
     if (block.guarded) return block;
-    options.row_stride = nullptr;
+    options.row_lines = nullptr;
     if (!block.exec_changed || block.term.kind != ir::Terminator::Kind::Branch ||
         (block.term.target != pc && block.term.next != pc))
         return block;

@@ -517,14 +517,21 @@ uint64_t evaluate(const Block& block, Wave& w) {
             }
             case Op::Line32:
                 for (uint32_t l = 0; l < lanes; ++l)
-                    r.e[0][l] = static_cast<uint32_t>(arg(0).u() + i.imm * l);
+                    r.e[0][l] = static_cast<uint32_t>(arg(0).u() + i.imm * (l % i.aux) +
+                                                      arg(1).u() * (l / i.aux));
                 break;
-            case Op::RowBase:
-                r.u() = row(i.imm)[0];
+            case Op::RowLane:
+                r.u() = row(i.imm)[i.aux];
+                break;
+            case Op::GuardRow: {
+                const auto line = RowLine::of(i.imm, i.aux);
+                const uint32_t* v = row(line.row);
+                const uint32_t step = line.any_step ? v[line.width % lanes] - v[0] : line.step;
                 for (uint32_t l = 0; l < lanes; ++l)
-                    if (row(i.imm)[l] != static_cast<uint32_t>(r.u() + i.aux * l))
+                    if (v[l] != v[0] + line.stride * (l % line.width) + step * (l / line.width))
                         return guard_failed;
                 break;
+            }
             case Op::Guard:
                 if (!arg(0).u()) return guard_failed;
                 break;
@@ -643,14 +650,16 @@ private:
                 return wave_.s64(static_cast<uint32_t>(i.imm));
             case Op::GetScc:
                 return wave_.scc;
-            case Op::RowBase:
-                return i.imm < wave_.vgpr_count ? std::optional(uint64_t{wave_.vgpr[i.imm * lanes]})
-                                                : std::nullopt;
+            case Op::RowLane:
+                return i.imm < wave_.vgpr_count
+                           ? std::optional(uint64_t{wave_.vgpr[i.imm * lanes + i.aux]})
+                           : std::nullopt;
             case Op::ULoad32:
             case Op::ULoad64:
                 return read_(x[0] + i.imm, i.op == Op::ULoad32 ? 4 : 8);
             case Op::BitsOf:
             case Op::Guard:
+            case Op::GuardRow:
             case Op::BufferBase:
             case Op::BufferLimit:
                 return {};

@@ -29,9 +29,10 @@ constexpr std::string_view access_names[] = {"u8",     "s8",        "u16",      
 // Loads may fault, which is an effect even when nobody reads the value; LDS reads cannot.
 bool has_effect(const Inst& inst) {
     const Class cls = op_info(inst.op).cls;
-    return inst.op == Op::Guard || cls == Class::SetS || cls == Class::SetV ||
-           cls == Class::LaneStore || cls == Class::LaneAtomic || cls == Class::Call ||
-           cls == Class::ULoad || (cls == Class::LaneLoad && inst.op != Op::LoadLds);
+    return inst.op == Op::Guard || inst.op == Op::GuardRow || cls == Class::SetS ||
+           cls == Class::SetV || cls == Class::LaneStore || cls == Class::LaneAtomic ||
+           cls == Class::Call || cls == Class::ULoad ||
+           (cls == Class::LaneLoad && inst.op != Op::LoadLds);
 }
 
 bool is_memory(Class cls) {
@@ -124,10 +125,8 @@ std::string verify(const Block& block) {
                                    type_names[static_cast<size_t>(block.type(arg))],
                                    type_names[static_cast<size_t>(want)]);
         }
-        for (Value arg : inst.args)
-            if (arg != no_value && block.insts[arg].op == Op::Line32 && !is_memory(info.cls))
-                return fmt::format("%{} {}: a line is no operand of it", v, info.name);
-        if ((inst.op == Op::Guard || inst.op == Op::RowBase) && !block.guarded)
+        if ((inst.op == Op::Guard || inst.op == Op::GuardRow || inst.op == Op::RowLane) &&
+            !block.guarded)
             return fmt::format("%{} {}: the block is not guarded", v, info.name);
         if (inst.guest >= block.guest_pcs.size())
             return fmt::format("%{} {}: guest index out of range", v, info.name);

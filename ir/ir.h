@@ -66,6 +66,23 @@ inline uint32_t aux_dwords(uint32_t aux) {
     return aux & 0xff;
 }
 
+// What GuardRow wants of a row at the block's beginning: first + stride * (lane mod width) +
+// step * (lane div width), as the work-item ids of work-groups `width` work-items wide are.
+struct RowLine {
+    uint32_t row = 0;
+    uint32_t stride = 0;  // 16 bits
+    uint32_t width = machine::lanes;
+    uint32_t step = 0;
+    bool any_step = false;  // the step is what the row's lane `width` shows
+
+    uint64_t imm() const { return row | uint64_t{step} << 32; }
+    uint32_t aux() const { return stride | width << 16 | uint32_t{any_step} << 31; }
+    static RowLine of(uint64_t imm, uint32_t aux) {
+        return {static_cast<uint32_t>(imm), aux & 0xffff, aux >> 16 & 0xff,
+                static_cast<uint32_t>(imm >> 32), (aux >> 31) != 0};
+    }
+};
+
 // Accesses at the sum of a uniform base (args[0]) and a lane offset (args[1]); the mask is args[2].
 inline constexpr bool has_scalar_base(Op op) {
     return op == Op::LoadGlobalS || op == Op::StoreGlobalS || op == Op::LoadGlobalS64 ||
@@ -142,7 +159,7 @@ struct Block {
     bool exec_changed = false;
     // MODE may have changed: leave through the dispatcher.
     bool mode_changed = false;
-    // The block holds only if its Guard and RowBase operations do; where they do not, the block
+    // The block holds only if its Guard and GuardRow operations do; where they do not, the block
     // that is made without them runs instead.
     bool guarded = false;
     // No lane touches global memory that a higher lane touches in an earlier operation, if one of

@@ -15,12 +15,11 @@ inline Value address64(Lifter& l, const Inst& i) {
 
 // LDS address and the immediate that goes with it (LoadLds): a small constant that is added to the
 // address register moves into the upper half of the immediate, so that accesses through several
-// registers share an address. bytes: size of an element where the lanes' elements may follow one
-// another.
+// registers share an address.
 struct LdsAddress {
     Value value;
     uint64_t imm;
 };
-LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset, uint32_t bytes = 0);
+LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset, bool atomic = false);
 
 }  // namespace wj::lift

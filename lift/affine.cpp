@@ -1,5 +1,6 @@
 #include "lift/affine.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "machine/wave.h"
@@ -10,9 +11,11 @@ using Line = Affine::Line;
 
 namespace {
 
-constexpr int64_t last_lane = machine::lanes - 1;
 // Wider strides are no use: nobody's neighbours are so far apart.
 constexpr int64_t most32 = int64_t{1} << 24, most64 = int64_t{1} << 57;
+// Of accesses, so that no lane's offset from the first one wraps around 32 bits.
+constexpr int64_t most_apart = 1 << 16;
+constexpr uint32_t most_step = 1u << 28;
 
 // The scalar operation that does in a uniform value what the lane operation does in each lane.
 Op uniform_of(Op op) {
@@ -68,10 +71,84 @@ Op uniform_of(Op op) {
 
 }  // namespace
 
-std::optional<uint64_t> Affine::constant(const Line& line) const {
+// ---- values
+// ----------------------------------------------------------------------------------------------
+
+std::optional<uint64_t> Affine::constant(Value v) const {
     uint64_t c;
-    if (line.stride || !s_.is_const(line.base, c)) return {};
+    if (!s_.is_const(v, c)) return {};
     return c;
+}
+
+std::optional<uint64_t> Affine::constant(const Line& line) const {
+    return line.flat() ? constant(line.base) : std::nullopt;
+}
+
+// A constant as wide as `like`.
+Value Affine::number(Value like, int64_t n) {
+    return block_.type(like) == ir::Type::U64 ? s_.const64(static_cast<uint64_t>(n))
+                                              : s_.const32(static_cast<uint32_t>(n));
+}
+
+// An upper bound of a U32 value.
+uint32_t Affine::largest(Value v, uint32_t depth) const {
+    const ir::Inst& i = block_.insts[v];
+    if (i.op == Op::Const32) return static_cast<uint32_t>(i.imm);
+    if (depth-- == 0) return ~0u;
+    auto of = [&](int n) { return uint64_t{largest(i.args[n], depth)}; };
+    uint64_t bound = ~0u;
+    switch (i.op) {
+        case Op::UAnd32:
+        case Op::UMinU32:
+            bound = std::min(of(0), of(1));
+            break;
+        case Op::UAdd32:
+            bound = of(0) + of(1);
+            break;
+        case Op::UMul32:
+            bound = of(0) * of(1);
+            break;
+        case Op::UShl32:
+            if (const auto n = constant(i.args[1])) bound = of(0) << (*n & 31);
+            break;
+        case Op::UShr32:
+            if (const auto n = constant(i.args[1])) bound = of(0) >> (*n & 31);
+            break;
+        default:
+            break;
+    }
+    return static_cast<uint32_t>(std::min<uint64_t>(bound, ~0u));
+}
+
+// Low bits of a U32 value that are known to be 0.
+uint32_t Affine::zeros(Value v, uint32_t depth) const {
+    const ir::Inst& i = block_.insts[v];
+    if (i.op == Op::Const32) return static_cast<uint32_t>(std::countr_zero(i.imm | 1ull << 32));
+    if (depth-- == 0) return 0;
+    auto of = [&](int n) { return zeros(i.args[n], depth); };
+    switch (i.op) {
+        case Op::UAnd32:
+            return std::max(of(0), of(1));
+        case Op::UAdd32:
+        case Op::USub32:
+        case Op::UOr32:
+            return std::min(of(0), of(1));
+        case Op::UMul32:
+            return std::min(of(0) + of(1), 32u);
+        case Op::UShl32:
+            if (const auto n = constant(i.args[1]))
+                return std::min(of(0) + static_cast<uint32_t>(*n & 31), 32u);
+            return 0;
+        default:
+            return 0;
+    }
+}
+
+// The same of all values of a line.
+uint32_t Affine::zeros(const Line& x) const {
+    const auto stride = static_cast<uint32_t>(x.stride);
+    return std::min({zeros(x.base), zeros(x.step),
+                     static_cast<uint32_t>(std::countr_zero(stride | 1ull << 32))});
 }
 
 // Known at the block's beginning: made of scalar registers and of memory that nothing has been
@@ -104,7 +181,12 @@ bool Affine::early(Value v) {
     return early_[v];
 }
 
+// ---- guards
+// ----------------------------------------------------------------------------------------------
+
 bool Affine::guard_all_lanes(Value bits, bool likely) {
+    if (const ir::Inst i = block_.insts[bits]; i.op == Op::UAnd64)
+        return guard_all_lanes(i.args[0], likely) && guard_all_lanes(i.args[1], likely);
     const auto known = all_lanes_.find(bits);
     const Value condition = known != all_lanes_.end()
                                 ? known->second
@@ -114,16 +196,23 @@ bool Affine::guard_all_lanes(Value bits, bool likely) {
 }
 
 bool Affine::guard(Value condition) {
-    uint64_t c;
-    if (s_.is_const(condition, c)) return c;
+    if (const auto c = constant(condition)) return *c;
     if (!early(condition)) return false;
     s_.emit(Op::Guard, {condition});
     return true;
 }
 
+void Affine::finish() {
+    for (const auto& [v, bound] : bounds_) guard(s_.emit(Op::UCmpLeU32, {v, s_.const32(bound)}));
+}
+
 void Affine::commit(const Found& f) {
     for (Value v : f.from) commit(v);
-    for (Value v : f.needs) guard(v);
+    if (f.row) s_.emit(Op::GuardRow, {}, f.row->imm(), f.row->aux());
+    for (const auto& [v, bound] : f.needs) {
+        const auto [known, added] = bounds_.try_emplace(v, bound);
+        known->second = std::min(known->second, bound);
+    }
 }
 
 void Affine::commit(Value v) {
@@ -133,46 +222,158 @@ void Affine::commit(Value v) {
     commit(f);
 }
 
-const Affine::Found& Affine::find(Value v) {
-    if (const auto it = found_.find(v); it != found_.end()) return it->second;
-    Found f;
-    f.line = block_.type(v) == ir::Type::V64 ? compute64(v, f) : compute(v, f);
-    if (f.line && std::abs(f.line->stride) > (block_.type(v) == ir::Type::V64 ? most64 : most32))
-        f.line.reset();
-    return found_.emplace(v, std::move(f)).first->second;
-}
-
-std::optional<Line> Affine::part(Value v, Found& f) {
-    const Found& of = find(v);
-    if (of.line) f.from.push_back(v);
-    return of.line;
-}
-
-std::optional<Line> Affine::address(Value v, uint32_t bytes, bool in_order) {
-    Found f;
-    const auto l = part(v, f);
-    if (!l || (l->stride && l->stride != bytes) || (in_order && !no_wrap(*l, f))) return {};
-    commit(f);
-    ++profit_;
-    return l;
-}
-
-Value Affine::as_operand(const Line& line) {
-    if (!line.stride) return s_.splat(line.base);
-    return s_.emit(Op::Line32, {line.base}, static_cast<uint64_t>(line.stride));
+bool Affine::need(Value v, uint32_t bound, Found& f) {
+    if (largest(v) <= bound) return true;
+    if (constant(v) || !early(v)) return false;
+    // No use where it does not hold for the wave that is about to run the block.
+    if (const auto now = now_ ? now_(block_, v) : std::nullopt; now && *now > bound) return false;
+    f.needs.push_back({v, bound});
+    return true;
 }
 
 // The line's values, taken as unsigned, do not wrap around and do not exceed `limit`.
-bool Affine::at_most(const Line& line, uint32_t limit, Found& f) {
-    if (line.stride < 0 || last_lane * line.stride > int64_t{limit}) return false;
-    const auto bound = static_cast<uint32_t>(limit - last_lane * line.stride);
-    uint64_t c;
-    if (s_.is_const(line.base, c)) return c <= bound;
-    if (bound == ~0u) return true;
-    const Value condition = s_.emit(Op::UCmpLeU32, {line.base, s_.const32(bound)});
-    if (!early(condition)) return false;
-    f.needs.push_back(condition);
-    return true;
+bool Affine::at_most(const Line& x, uint32_t limit, Found& f) {
+    if (x.stride < 0) return false;
+    int64_t room = int64_t{limit} - x.stride * (x.width - 1);
+    const size_t before = f.needs.size();
+    if (const uint32_t rows = machine::lanes / x.width - 1; rows && room >= 0) {
+        // Of an unknown step: half of what is left.
+        const auto c = constant(x.step);
+        const int64_t step = c ? static_cast<uint32_t>(*c) : room / 2 / rows;
+        if (!c && !need(x.step, static_cast<uint32_t>(step), f)) return false;
+        room -= step * rows;
+    }
+    if (room >= 0 && need(x.base, static_cast<uint32_t>(room), f)) return true;
+    f.needs.resize(before);
+    return false;
+}
+
+// ---- lines from lines
+// ----------------------------------------------------------------------------------------------
+
+Line Affine::line(Value base, int64_t stride, Value step, uint32_t width) {
+    if (width != machine::lanes && number(base, stride * width) == step) width = machine::lanes;
+    if (width == machine::lanes) step = number(base, 0);
+    return {base, stride, step, width};
+}
+
+std::optional<Line> Affine::narrowed(const Line& x, uint32_t width) {
+    if (x.width == width) return x;
+    if (!x.one_row()) return {};
+    return Line{x.base, x.stride, number(x.base, x.stride * width), width};
+}
+
+// Where the value's lower bits begin anew every so many lanes: the line in rows of these.
+Line Affine::split(const Line& x, uint64_t period) {
+    if (!x.one_row() || x.stride <= 0 || period % static_cast<uint64_t>(x.stride)) return x;
+    const uint64_t width = period / static_cast<uint64_t>(x.stride);
+    if (width < least_width_ || width >= machine::lanes) return x;
+    return *narrowed(x, static_cast<uint32_t>(width));
+}
+
+std::optional<Line> Affine::sum(const Line& a, const Line& b, bool difference) {
+    const uint32_t width = std::min(a.width, b.width);
+    const auto x = narrowed(a, width), y = narrowed(b, width);
+    if (!x || !y) return {};
+    const bool wide = block_.type(a.base) == ir::Type::U64;
+    const Op op = difference ? wide ? Op::USub64 : Op::USub32 : wide ? Op::UAdd64 : Op::UAdd32;
+    return line(both(op, x->base, y->base),
+                difference ? x->stride - y->stride : x->stride + y->stride,
+                both(op, x->step, y->step), width);
+}
+
+std::optional<Line> Affine::product(const Line& a, const Line& b) {
+    const Line &x = a.flat() ? b : a, &y = a.flat() ? a : b;
+    if (!y.flat()) return {};
+    const uint64_t factor = constant(y).value_or(0);
+    if (x.stride && (!factor || factor > static_cast<uint64_t>(most32))) return {};
+    return line(both(Op::UMul32, x.base, y.base), x.stride * static_cast<int64_t>(factor),
+                both(Op::UMul32, x.step, y.base), x.width);
+}
+
+// 64 bits
+std::optional<Line> Affine::wide_product(const Line& a, const Line& b, bool is_signed, Found& f) {
+    const Line &x = a.flat() ? b : a, &y = a.flat() ? a : b;
+    if (!y.flat()) return {};
+    const uint64_t factor = constant(y).value_or(0);
+    const bool small = factor && factor <= static_cast<uint64_t>(most32);
+    if (x.stride && !small) return {};
+    if (!x.flat() && !at_most(x, is_signed ? 0x7fffffff : ~0u, f)) return {};
+    auto times = [&](Value v) {
+        if (!is_signed || (small && !x.flat())) return both(Op::UMulWideU32, v, y.base);
+        return both(Op::UPack64, both(Op::UMul32, v, y.base), both(Op::UMulHiS32, v, y.base));
+    };
+    return line(times(x.base), x.stride * static_cast<int64_t>(factor), times(x.step), x.width);
+}
+
+Line Affine::shifted_up(const Line& x, uint32_t n) {
+    if (n == 0) return x;
+    const Value count = s_.const32(n);
+    return line(both(Op::UShl32, x.base, count), x.stride * (int64_t{1} << n),
+                both(Op::UShl32, x.step, count), x.width);
+}
+
+// Strides and steps that are multiples of 2^n are shifted, too; the others change only bits that
+// are shifted out.
+std::optional<Line> Affine::shifted_down(Line x, uint32_t n, bool is_signed, Found& f) {
+    const int64_t period = int64_t{1} << n;
+    const Value count = s_.const32(n), none = s_.const32(0);
+    if (n == 0) return x;
+    if (is_signed && n == 31 && at_most(x, 0x7fffffff, f)) return flat(none);
+    x = split(x, static_cast<uint64_t>(period));
+    const bool columns = x.stride % period == 0, rows = zeros(x.step) >= n;
+    const Value below = both(Op::UAnd32, x.base, s_.const32(static_cast<uint32_t>(period - 1)));
+    if (!at_most({below, columns ? 0 : x.stride, rows ? none : x.step, x.width},
+                 static_cast<uint32_t>(period - 1), f))
+        return {};
+    const Line above{x.base, columns ? x.stride : 0, rows ? x.step : none, x.width};
+    const bool even = !above.stride && is_zero(above.step);
+    if (!even && !at_most(above, is_signed ? 0x7fffffff : ~0u, f)) return {};
+    return line(both(is_signed ? Op::USar32 : Op::UShr32, above.base, count), above.stride / period,
+                both(Op::UShr32, above.step, count), x.width);
+}
+
+// The value modulo 2^n.
+std::optional<Line> Affine::low_bits(Line x, uint32_t n, Found& f) {
+    const uint32_t mask = (1u << n) - 1;
+    const int64_t period = int64_t{1} << n;
+    x = split(x, static_cast<uint64_t>(period));
+    const Value base =
+        largest(x.base) <= mask ? x.base : both(Op::UAnd32, x.base, s_.const32(mask));
+    const Line y{base, x.stride % period ? x.stride : 0,
+                 zeros(x.step) >= n ? s_.const32(0) : x.step, x.width};
+    if (!at_most(y, mask, f)) return {};
+    return line(y.base, y.stride, y.step, y.width);
+}
+
+// x & bits, where these follow one another.
+std::optional<Line> Affine::masked(const Line& x, uint32_t bits, Found& f) {
+    if (!bits) return flat(s_.const32(0));
+    const auto low = static_cast<uint32_t>(std::countr_zero(bits)),
+               count = static_cast<uint32_t>(std::bit_width(bits >> low));
+    if (!std::has_single_bit(uint64_t{bits >> low} + 1)) return {};
+    auto y = shifted_down(x, low, false, f);
+    if (y && low + count < 32) y = low_bits(*y, count, f);
+    if (!y) return {};
+    return shifted_up(*y, low);
+}
+
+// x | y, x ^ y, where no lane has a bit in both.
+std::optional<Line> Affine::either(const Line& x, const Line& y, Found& f) {
+    if (constant(x) == uint64_t{0}) return y;
+    if (constant(y) == uint64_t{0}) return x;
+    if (const uint32_t n = zeros(x); n && at_most(y, (1u << n) - 1, f)) return sum(x, y);
+    if (const uint32_t n = zeros(y); n && at_most(x, (1u << n) - 1, f)) return sum(x, y);
+    // A constant below the strides and steps of the other.
+    const Line &high = x.flat() ? y : x, &low = x.flat() ? x : y;
+    const auto c = constant(low);
+    if (!c) return {};
+    const auto mask = static_cast<uint32_t>((1ull << std::bit_width(*c)) - 1);
+    if ((static_cast<uint32_t>(high.stride) & mask) ||
+        zeros(high.step) < static_cast<uint32_t>(std::bit_width(*c)) ||
+        !need(both(Op::UAnd32, high.base, s_.const32(mask)), 0, f))
+        return {};
+    return sum(high, low);
 }
 
 // The carry in all lanes (0 or 1) of an addition of 32 bits, or no_value.
@@ -191,71 +392,86 @@ Value Affine::carry(Value mask, Found& f) {
     return s_.emit(Op::UCmpLtU32, {z->base, x->base});
 }
 
-// Low bits of a uniform value that are known to be 0.
-uint32_t Affine::zeros(Value v) const {
-    const ir::Inst& i = block_.insts[v];
-    uint64_t c;
-    if (i.op == Op::Const32) return static_cast<uint32_t>(std::countr_zero(i.imm | 1ull << 32));
-    if (i.op == Op::UShl32 && s_.is_const(i.args[1], c)) return static_cast<uint32_t>(c & 31);
-    if (i.op == Op::UAnd32)
-        for (Value a : {i.args[0], i.args[1]})
-            if (s_.is_const(a, c)) return static_cast<uint32_t>(std::countr_zero(c | 1ull << 32));
-    return 0;
+// ---- lines of values
+// ----------------------------------------------------------------------------------------------
+
+const Affine::Found& Affine::find(Value v) {
+    if (const auto it = found_.find(v); it != found_.end()) return it->second;
+    Found f;
+    f.line = block_.type(v) == ir::Type::V64 ? compute64(v, f) : compute(v, f);
+    if (f.line && std::abs(f.line->stride) > (block_.type(v) == ir::Type::V64 ? most64 : most32))
+        f.line.reset();
+    return found_.emplace(v, std::move(f)).first->second;
 }
 
-// x | y, where no lane has a bit in both: x in all lanes the same.
-std::optional<Line> Affine::either(const Line& x, const Line& y, Found& f) {
-    const Line sum{both(Op::UOr32, x, y), y.stride};
-    if (const uint32_t below = zeros(x.base);
-        below && at_most(y, static_cast<uint32_t>((1ull << below) - 1), f))
-        return sum;
-    // A constant below the line's steps.
-    const auto c = constant(x);
-    const auto step = static_cast<uint32_t>(y.stride & -y.stride);
-    if (!c || *c >= step) return {};
-    const Value aligned =
-        s_.emit(Op::UCmpEq32, {s_.emit(Op::UAnd32, {y.base, s_.const32(step - 1)}), s_.const32(0)});
-    uint64_t known;
-    if (s_.is_const(aligned, known)) return known ? std::optional(sum) : std::nullopt;
-    if (!early(aligned)) return {};
-    f.needs.push_back(aligned);
-    return sum;
+std::optional<Line> Affine::part(Value v, Found& f) {
+    const Found& of = find(v);
+    if (of.line) f.from.push_back(v);
+    return of.line;
+}
+
+std::optional<Line> Affine::read_row(uint32_t row, Found& f) {
+    if (row < 256) f.row = rows_(row);
+    if (!f.row || f.row->width < least_width_) return {};
+    const Value first = s_.emit(Op::RowLane, {}, row);
+    const Value step = f.row->any_step
+                           ? both(Op::USub32, s_.emit(Op::RowLane, {}, row, f.row->width), first)
+                           : s_.const32(f.row->step);
+    return line(first, f.row->stride, step, f.row->width);
+}
+
+std::optional<Line> Affine::low_half(Value v, Found& f) {
+    if (const auto x = part(v, f))
+        return line(s_.emit(Op::ULo, {x->base}), static_cast<int32_t>(x->stride),
+                    s_.emit(Op::ULo, {x->step}), x->width);
+    // The lower half of sums and products is that of the lower halves.
+    const ir::Inst i = block_.insts[v];
+    if (i.op == Op::Add64 || i.op == Op::Sub64) {
+        const auto x = part(s_.emit(Op::Lo, {i.args[0]}), f),
+                   y = part(s_.emit(Op::Lo, {i.args[1]}), f);
+        return x && y ? sum(*x, *y, i.op == Op::Sub64) : std::nullopt;
+    }
+    if (i.op == Op::MulWideU32 || i.op == Op::MulWideS32) {
+        const auto x = part(i.args[0], f), y = part(i.args[1], f);
+        return x && y ? product(*x, *y) : std::nullopt;
+    }
+    return {};
+}
+
+std::optional<Line> Affine::high_half(Value v, Found& f) {
+    const auto x = part(v, f);
+    if (!x) return {};
+    const Value high = s_.emit(Op::UHi, {x->base}), low_step = s_.emit(Op::ULo, {x->step}),
+                high_step = s_.emit(Op::UHi, {x->step});
+    if (!(x->stride & 0xffffffff) && is_zero(low_step))
+        return line(high, x->stride >> 32, high_step, x->width);
+    if (x->stride > most32 || !is_zero(high_step) ||
+        !no_wrap({s_.emit(Op::ULo, {x->base}), x->stride, low_step, x->width}, f))
+        return {};
+    return flat(high);
 }
 
 std::optional<Line> Affine::compute(Value v, Found& f) {
     const ir::Inst i = block_.insts[v];  // a copy: the vector grows
     const auto& a = i.args;
     switch (i.op) {
-        case Op::GetV: {
-            const auto row = static_cast<uint32_t>(i.imm);
-            const auto stride = row < 256 ? rows_(row) : std::nullopt;
-            if (!stride) return {};
-            return Line{s_.emit(Op::RowBase, {}, row, *stride), *stride};
-        }
+        case Op::GetV:
+            return read_row(static_cast<uint32_t>(i.imm), f);
         case Op::LaneId:
-            return Line{s_.const32(0), 1};
+            return line(s_.const32(0), 1, no_value, machine::lanes);
         case Op::Splat32:
-            return Line{a[0], 0};
-        case Op::Lo: {
-            const auto x = part(a[0], f);
-            if (!x) return {};
-            return Line{s_.emit(Op::ULo, {x->base}), static_cast<int32_t>(x->stride)};
-        }
-        case Op::Hi: {
-            const auto x = part(a[0], f);
-            if (!x) return {};
-            const Value high = s_.emit(Op::UHi, {x->base});
-            if (!(x->stride & 0xffffffff)) return Line{high, x->stride >> 32};
-            if (x->stride > most32 || !no_wrap({s_.emit(Op::ULo, {x->base}), x->stride}, f))
-                return {};
-            return Line{high, 0};
-        }
+            return flat(a[0]);
+        case Op::Lo:
+            return low_half(a[0], f);
+        case Op::Hi:
+            return high_half(a[0], f);
         case Op::AddCarry32: {
             const auto x = part(a[0], f), y = part(a[1], f);
             if (!x || !y) return {};
             const Value c = carry(a[2], f);
             if (c == no_value) return {};
-            return Line{s_.emit(Op::UAdd32, {both(Op::UAdd32, *x, *y), c}), x->stride + y->stride};
+            const auto without = sum(*x, *y);
+            return without ? sum(*without, flat(c)) : std::nullopt;
         }
         case Op::Add32:
         case Op::Sub32:
@@ -276,37 +492,29 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
         default:
             return {};
     }
-    auto x = part(a[0], f), y = part(a[1], f);
+    const auto x = part(a[0], f), y = part(a[1], f);
     if (!x || !y) return {};
-    if (i.op == Op::Add32) return Line{both(Op::UAdd32, *x, *y), x->stride + y->stride};
-    if (i.op == Op::Sub32) return Line{both(Op::USub32, *x, *y), x->stride - y->stride};
-    if (!x->stride && !y->stride) return Line{both(uniform_of(i.op), *x, *y), 0};
-    if (i.op != Op::Shl32 && i.op != Op::Shr32 && i.op != Op::Sar32 && x->stride == 0)
-        std::swap(x, y);
-    if (i.op == Op::Or32 || i.op == Op::Xor32) return y->stride ? std::nullopt : either(*y, *x, f);
+    if (i.op == Op::Add32 || i.op == Op::Sub32) return sum(*x, *y, i.op == Op::Sub32);
+    if (x->flat() && y->flat()) return flat(both(uniform_of(i.op), x->base, y->base));
     const auto c = constant(*y);
-    if (!c) return {};
-    const auto n = static_cast<uint32_t>(*c & 31);
+    const auto n = static_cast<uint32_t>(c.value_or(0) & 31);
     switch (i.op) {
         case Op::Mul32:
-            if (*c > static_cast<uint64_t>(most32)) return {};
-            return Line{both(Op::UMul32, *x, *y), x->stride * static_cast<int64_t>(*c)};
+            return product(*x, *y);
+        case Op::Or32:
+        case Op::Xor32:
+            return either(*x, *y, f);
+        case Op::And32:
+            if (c) return masked(*x, static_cast<uint32_t>(*c), f);
+            if (const auto left = constant(*x)) return masked(*y, static_cast<uint32_t>(*left), f);
+            return {};
         case Op::Shl32:
-            if (n > 24) return {};
-            return Line{both(Op::UShl32, *x, *y), x->stride << n};
-        case Op::And32:  // all its bits
-            if ((*c & (*c + 1)) || !at_most(*x, static_cast<uint32_t>(*c), f)) return {};
-            return x;
+            if (!c || n > 24) return {};
+            return shifted_up(*x, n);
         case Op::Shr32:
-        case Op::Sar32: {
-            if (i.op == Op::Sar32 && n == 31 && at_most(*x, 0x7fffffff, f))
-                return Line{s_.const32(0), 0};
-            // The bits that are shifted out change, the others do not.
-            const uint32_t low = (1u << n) - 1;
-            if (!at_most({s_.emit(Op::UAnd32, {x->base, s_.const32(low)}), x->stride}, low, f))
-                return {};
-            return Line{both(uniform_of(i.op), *x, *y), 0};
-        }
+        case Op::Sar32:
+            if (!c) return {};
+            return shifted_down(*x, n, i.op == Op::Sar32, f);
         default:
             return {};
     }
@@ -324,7 +532,7 @@ std::optional<Line> Affine::sum_of_pairs(Value lo, Value hi, Found& f) {
     for (const bool crossed : {false, true}) {
         const auto x = part(s_.pack(l.args[0], h.args[crossed]), f),
                    y = part(s_.pack(l.args[1], h.args[!crossed]), f);
-        if (x && y) return Line{both(Op::UAdd64, *x, *y), x->stride + y->stride};
+        if (x && y) return sum(*x, *y);
     }
     return {};
 }
@@ -336,7 +544,7 @@ std::optional<Line> Affine::compute64(Value v, Found& f) {
         if (const auto sum = sum_of_pairs(a[0], a[1], f)) return sum;
     switch (i.op) {
         case Op::Splat64:
-            return Line{a[0], 0};
+            return flat(a[0]);
         case Op::Pack64:
         case Op::Add64:
         case Op::Sub64:
@@ -349,52 +557,101 @@ std::optional<Line> Affine::compute64(Value v, Found& f) {
         default:
             return {};
     }
-    auto x = part(a[0], f), y = part(a[1], f);
+    const auto x = part(a[0], f), y = part(a[1], f);
     if (!x || !y) return {};
-    const auto c = constant(*y);
     switch (i.op) {
         case Op::Pack64: {
-            const Value base = both(Op::UPack64, *x, *y);
-            if (!x->stride) return Line{base, y->stride * (int64_t{1} << 32)};
-            if (y->stride || !no_wrap(*x, f)) return {};
-            return Line{base, x->stride};
+            const Value base = both(Op::UPack64, x->base, y->base), none = s_.const32(0);
+            if (x->flat())
+                return line(base, y->stride * (int64_t{1} << 32), both(Op::UPack64, none, y->step),
+                            y->width);
+            if (!y->flat() || !no_wrap(*x, f)) return {};
+            return line(base, x->stride, both(Op::UPack64, x->step, none), x->width);
         }
         case Op::Add64:
-            return Line{both(Op::UAdd64, *x, *y), x->stride + y->stride};
         case Op::Sub64:
-            return Line{both(Op::USub64, *x, *y), x->stride - y->stride};
+            return sum(*x, *y, i.op == Op::Sub64);
         case Op::MulWideU32:
-        case Op::MulWideS32: {
-            const bool is_signed = i.op == Op::MulWideS32;
-            if (!x->stride && !y->stride && is_signed)
-                return Line{
-                    s_.emit(Op::UPack64, {both(Op::UMul32, *x, *y), both(Op::UMulHiS32, *x, *y)}),
-                    0};
-            if (!x->stride && !y->stride) return Line{both(Op::UMulWideU32, *x, *y), 0};
-            if (!x->stride) std::swap(x, y);
-            const auto factor = constant(*y);
-            if (!factor || *factor > static_cast<uint64_t>(most32) ||
-                !at_most(*x, is_signed ? 0x7fffffff : ~0u, f))
-                return {};
-            return Line{both(Op::UMulWideU32, *x, *y), x->stride * static_cast<int64_t>(*factor)};
-        }
+        case Op::MulWideS32:
+            return wide_product(*x, *y, i.op == Op::MulWideS32, f);
         default:
             break;
     }
     // Shifts
-    if (!x->stride && !y->stride) return Line{both(uniform_of(i.op), *x, *y), 0};
+    if (x->flat() && y->flat()) return flat(both(uniform_of(i.op), x->base, y->base));
+    const auto c = constant(*y);
     if (!c) return {};
     const auto n = static_cast<uint32_t>(*c & 63);
     if (i.op == Op::Shl64) {
         if (std::abs(x->stride) > most64 >> n) return {};
-        return Line{both(Op::UShl64, *x, *y), x->stride * (int64_t{1} << n)};
+        return line(both(Op::UShl64, x->base, y->base), x->stride * (int64_t{1} << n),
+                    both(Op::UShl64, x->step, y->base), x->width);
     }
     // An index in the upper half, shifted down to a scaled 64-bit one.
-    if (n > 32 || (x->stride & 0xffffffff) ||
-        !at_most({s_.emit(Op::UHi, {x->base}), x->stride >> 32},
-                 i.op == Op::Sar64 ? 0x7fffffff : ~0u, f))
+    if (n > 32 || (x->stride & 0xffffffff) || !is_zero(s_.emit(Op::ULo, {x->step})) ||
+        !at_most(
+            {s_.emit(Op::UHi, {x->base}), x->stride >> 32, s_.emit(Op::UHi, {x->step}), x->width},
+            i.op == Op::Sar64 ? 0x7fffffff : ~0u, f))
         return {};
-    return Line{both(uniform_of(i.op), *x, *y), x->stride >> n};
+    return line(both(uniform_of(i.op), x->base, y->base), x->stride >> n,
+                both(Op::UShr64, x->step, y->base), x->width);
+}
+
+// ---- uses
+// ----------------------------------------------------------------------------------------------
+
+std::optional<Line> Affine::address(Value v, bool in_order) {
+    Found f;
+    const auto l = part(v, f);
+    if (!l || (in_order && !no_wrap(*l, f))) return {};
+    if (!l->flat()) {
+        if (l->stride < 0 || l->stride > most_apart) return {};
+        if (block_.type(l->step) == ir::Type::U64 && !need_small(l->step, f)) return {};
+    }
+    commit(f);
+    ++profit_;
+    return l;
+}
+
+// A U64 step is at most most_step.
+bool Affine::need_small(Value step, Found& f) {
+    uint32_t most = most_step;
+    if (const ir::Inst i = block_.insts[step]; i.op == Op::UShl64)
+        if (const auto n = constant(i.args[1]))
+            if (is_zero(s_.emit(Op::UHi, {i.args[0]}))) step = i.args[0], most >>= *n & 63;
+    return need(s_.emit(Op::UHi, {step}), 0, f) && need(s_.emit(Op::ULo, {step}), most, f);
+}
+
+// Lane operations that make the value, counting none of them only once; not counting beyond the
+// limit.
+uint32_t Affine::cost(Value v, uint32_t limit) const {
+    const ir::Inst& i = block_.insts[v];
+    if (ir::op_info(i.op).cls != ir::Class::Lane || i.op == Op::Splat32 || i.op == Op::Splat64 ||
+        i.op == Op::MaskOf || i.op == Op::LaneId || i.op == Op::Elem)
+        return 0;
+    uint32_t sum = 1;
+    for (Value a : i.args)
+        if (a != no_value && sum < limit) sum += cost(a, limit - sum);
+    return sum;
+}
+
+Value Affine::written(Value v) {
+    constexpr uint32_t few = 4;
+    if (cost(v, few) < few) return v;
+    Found f;
+    const auto l = part(v, f);
+    if (!l) return v;
+    commit(f);
+    const Value base = s_.splat(l->base);
+    if (l->flat()) return base;
+    const Value lanes = as_operand({s_.const32(0), l->stride, l->step, l->width});
+    return s_.emit(Op::Add32, {lanes, base});
+}
+
+Value Affine::as_operand(const Line& line) {
+    if (line.flat()) return s_.splat(line.base);
+    return s_.emit(Op::Line32, {line.base, line.step}, static_cast<uint64_t>(line.stride),
+                   line.width);
 }
 
 std::optional<Value> Affine::bits(Value mask) {
@@ -405,23 +662,39 @@ std::optional<Value> Affine::bits(Value mask) {
     auto x = part(i.args[0], f), y = part(i.args[1], f);
     if (!x || !y) return {};
     const Value none = s_.const64(0), all = s_.const64(~0ull);
-    if (!x->stride && !y->stride) {
+    if (x->flat() && y->flat()) {
         commit(f);
-        return s_.emit(Op::USelect64, {both(op, *x, *y), all, none});
+        return s_.emit(Op::USelect64, {both(op, x->base, y->base), all, none});
     }
-    const bool swapped = !x->stride;
+    const bool swapped = x->flat();
     if (swapped) std::swap(x, y);
-    if (y->stride || x->stride <= 0 || !std::has_single_bit(static_cast<uint64_t>(x->stride)))
-        return {};
-    // From here on: lanes l with `base + stride * l` in relation to n.
+    if (!y->flat()) return {};
+    // Numbers `base + stride * k`: of rows, whose lanes are equal, or of the lanes of each row.
+    const bool by_rows = !x->stride;
+    const auto down = constant(x->step);
+    if (by_rows ? !down : !x->one_row() && down != uint64_t{0}) return {};
+    const int64_t stride = by_rows ? static_cast<int32_t>(*down) : x->stride;
+    const uint32_t count = by_rows ? machine::lanes / x->width : x->width;
+    if (stride <= 0 || !std::has_single_bit(static_cast<uint64_t>(stride))) return {};
+    const Value row_shift = s_.const32(static_cast<uint32_t>(std::countr_zero(x->width)));
+    // A row's bits, for every row.
+    auto for_all_rows = [&](Value bits) {
+        if (by_rows || x->one_row()) return bits;
+        Value row = s_.emit(Op::ULo, {bits});
+        if (x->width < 32) row = both(Op::UMul32, row, s_.const32(~0u / ((1u << x->width) - 1)));
+        return both(Op::UPack64, row, row);
+    };
+    // From here on: those in relation to n.
     const Value base = x->base, n = y->base, distance = s_.emit(Op::USub32, {n, base});
     if (op == Op::UCmpEq32 || op == Op::UCmpNe32) {
-        if (x->stride != 1) return {};
+        if (stride != 1) return {};
         commit(f);
-        const Value one =
-            s_.emit(Op::USelect64, {s_.emit(Op::UCmpLtU32, {distance, s_.const32(machine::lanes)}),
-                                    s_.emit(Op::UShl64, {s_.const64(1), distance}), none});
-        return op == Op::UCmpEq32 ? one : s_.emit(Op::UXor64, {one, all});
+        const Value one = by_rows ? both(Op::UShl64, s_.const64((1ull << x->width) - 1),
+                                         both(Op::UShl32, distance, row_shift))
+                                  : both(Op::UShl64, s_.const64(1), distance);
+        const Value equal = for_all_rows(s_.emit(
+            Op::USelect64, {s_.emit(Op::UCmpLtU32, {distance, s_.const32(count)}), one, none}));
+        return op == Op::UCmpEq32 ? equal : s_.emit(Op::UXor64, {equal, all});
     }
     const bool is_signed = op == Op::UCmpLtS32 || op == Op::UCmpLeS32;
     const bool less = op == Op::UCmpLtU32 || op == Op::UCmpLtS32;
@@ -429,18 +702,20 @@ std::optional<Value> Affine::bits(Value mask) {
     commit(f);
     // x < n, x <= n; n < x and n <= x are what x <= n and x < n are not.
     const bool strict = less != swapped;
-    const auto shift = static_cast<uint32_t>(std::countr_zero(static_cast<uint64_t>(x->stride)));
+    const auto shift = static_cast<uint32_t>(std::countr_zero(static_cast<uint64_t>(stride)));
     const Value any = s_.emit(strict ? (is_signed ? Op::UCmpLtS32 : Op::UCmpLtU32)
                                      : (is_signed ? Op::UCmpLeS32 : Op::UCmpLeU32),
                               {base, n});
-    // The last lane that belongs, if any does.
+    // The last one that belongs, if any does.
     const Value room = strict ? s_.emit(Op::USub32, {distance, s_.const32(1)}) : distance;
     const Value last = s_.emit(Op::UShr32, {room, s_.const32(shift)});
-    const Value count = s_.emit(
-        Op::UAdd32, {s_.emit(Op::UMinU32, {last, s_.const32(machine::lanes - 1)}), s_.const32(1)});
-    const Value lanes = s_.emit(Op::USelect64, {any, s_.emit(Op::ULowBits, {count}), none});
+    Value belong =
+        s_.emit(Op::UAdd32, {s_.emit(Op::UMinU32, {last, s_.const32(count - 1)}), s_.const32(1)});
+    if (by_rows) belong = both(Op::UShl32, belong, row_shift);
+    const Value lanes =
+        for_all_rows(s_.emit(Op::USelect64, {any, s_.emit(Op::ULowBits, {belong}), none}));
     if (!swapped) {
-        const auto furthest = s_.const32(static_cast<uint32_t>(last_lane * x->stride));
+        const auto furthest = s_.const32(static_cast<uint32_t>((count - 1) * stride));
         all_lanes_[lanes] =
             s_.emit(block_.insts[any].op, {s_.emit(Op::UAdd32, {base, furthest}), n});
     }
@@ -461,7 +736,7 @@ bool Affine::guard_lanes_apart() {
         if ((!store && cls != ir::Class::LaneLoad) || ir::has_own_space(i.op)) continue;
         const uint32_t bytes = ir::access_bytes(ir::aux_access(i.aux), ir::aux_dwords(i.aux));
         if (!ir::has_scalar_base(i.op) || block_.insts[i.args[1]].op != Op::Line32 ||
-            block_.insts[i.args[1]].imm != bytes)
+            block_.insts[i.args[1]].imm != bytes || block_.insts[i.args[1]].aux != machine::lanes)
             return false;
         accesses.push_back({i.args[0], i.imm, bytes, store});
     }

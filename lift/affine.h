@@ -1,15 +1,20 @@
-// Lane values that are a straight line: base + stride * lane, with a uniform base. Work-item ids,
-// what is computed from them by additions and constant factors, and addresses of array elements are
-// of this kind; then one scalar computation replaces one in every lane, comparisons with uniform
-// values are masks that scalars can make, and accesses to consecutive elements need no look at the
-// lanes' addresses.
+// Lane values that are linear in two dimensions:
+//     base + stride * (lane mod width) + step * (lane div width)
+// with uniform base and step and a constant stride. Work-item ids of work-groups `width` work-items
+// wide, what is computed from them by additions and uniform factors, and addresses of elements of
+// arrays are of this kind; with one dimension the width is that of the wave. Then one scalar
+// computation replaces one in every lane, comparisons with uniform values are masks that scalars
+// can make, and accesses need no look at the lanes' addresses: rows are at least as wide as the
+// host's vectors.
 //
-// Lines are found in the values of a block being lifted. What a line needs to be one (no sum wraps
-// around) becomes Guard operations: scalar conditions at the block's beginning, tested on every
-// entry; where they fail, the block as it is lifted without lines runs.
+// Lines are found in the values of a block being lifted. What a line needs to be one (the rows of
+// the wave are as expected, no sum wraps around) becomes GuardRow and Guard operations: conditions
+// at the block's beginning, tested on every entry; where they fail, the block as it is lifted
+// without lines runs.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -17,25 +22,31 @@
 
 namespace wj::lift {
 
-// The stride of a VGPR row whose values are a line, as far as the translator can see; none: not.
-using RowStride = std::function<std::optional<uint32_t>(uint32_t row)>;
+// How a VGPR row looks, as far as the translator can see; none: not like a line.
+using RowLines = std::function<std::optional<ir::RowLine>(uint32_t row)>;
 
 // The value of a uniform operation for the wave that is about to run the block, if it can be known.
 using UniformNow = std::function<std::optional<uint64_t>(const ir::Block& block, Value v)>;
 
 class Affine {
 public:
-    Affine(State& state, ir::Block& block, const RowStride& rows, const UniformNow& now)
-        : s_(state), block_(block), rows_(rows), now_(now) {}
+    // least_width: of lines, in lanes.
+    Affine(State& state, ir::Block& block, const RowLines& rows, const UniformNow& now,
+           uint32_t least_width)
+        : s_(state), block_(block), rows_(rows), now_(now), least_width_(least_width) {}
 
     struct Line {
         Value base = no_value;  // U32 or U64
         int64_t stride = 0;
+        Value step = no_value;  // as wide as the base
+        uint32_t width = machine::lanes;
+        bool one_row() const { return width == machine::lanes; }
+        // The same value in all lanes. (A step of 0 makes the line one row.)
+        bool flat() const { return !stride && one_row(); }
     };
     // A V32 (modulo 2^32) or V64 (modulo 2^64) value, in all lanes whatever EXEC is, as the line of
-    // an address: one for all lanes, or with the stride of elements that follow one another.
-    // in_order: as unsigned 32-bit values they do not wrap around between lanes.
-    std::optional<Line> address(Value v, uint32_t bytes, bool in_order = false);
+    // an access's address. in_order: as unsigned 32-bit values they do not wrap around.
+    std::optional<Line> address(Value v, bool in_order = false);
     // The bits of an integer compare of lines, as a U64 value.
     std::optional<Value> bits(Value mask);
     // Makes the block depend on the U32 condition; false when it is known too late.
@@ -48,6 +59,10 @@ public:
     bool guard_lanes_apart();
     // A line of 32 bits as an operand of a memory operation.
     Value as_operand(const Line& line);
+    // What is written to a row: a line that took several operations is made from scalars.
+    Value written(Value v);
+    // Emits the guards that are left: at the block's end, before scalar registers are written.
+    void finish();
 
     // Accesses whose addresses are lines.
     uint32_t profit() const { return profit_; }
@@ -55,32 +70,62 @@ public:
 private:
     struct Found {
         std::optional<Line> line;
-        std::vector<Value> needs;  // conditions
-        std::vector<Value> from;   // values whose conditions are needed, too
+        std::optional<ir::RowLine> row;
+        std::vector<std::pair<Value, uint32_t>> needs;  // U32 values that have upper bounds
+        std::vector<Value> from;                        // values whose conditions are needed, too
         bool committed = false;
     };
     const Found& find(Value v);
     std::optional<Line> compute(Value v, Found& f);
     std::optional<Line> compute64(Value v, Found& f);
+    std::optional<Line> read_row(uint32_t row, Found& f);
+    std::optional<Line> low_half(Value v, Found& f);
+    std::optional<Line> high_half(Value v, Found& f);
     std::optional<Line> sum_of_pairs(Value lo, Value hi, Found& f);
     std::optional<Line> part(Value v, Found& f);
+
+    // ---- lines from lines; 32 bits unless they say otherwise ----
+    Line line(Value base, int64_t stride, Value step, uint32_t width);
+    Line flat(Value base) { return line(base, 0, no_value, machine::lanes); }
+    std::optional<Line> narrowed(const Line& x, uint32_t width);
+    std::optional<Line> sum(const Line& x, const Line& y, bool difference = false);  // or 64
+    std::optional<Line> product(const Line& x, const Line& y);
+    std::optional<Line> wide_product(const Line& x, const Line& y, bool is_signed, Found& f);
+    Line shifted_up(const Line& x, uint32_t n);
+    std::optional<Line> shifted_down(Line x, uint32_t n, bool is_signed, Found& f);
+    std::optional<Line> low_bits(Line x, uint32_t n, Found& f);
+    std::optional<Line> masked(const Line& x, uint32_t bits, Found& f);
+    std::optional<Line> either(const Line& x, const Line& y, Found& f);
+    Line split(const Line& x, uint64_t period);
+    Value carry(Value mask, Found& f);
+
+    // ---- what is known of values ----
+    bool need(Value v, uint32_t bound, Found& f);
     bool at_most(const Line& line, uint32_t limit, Found& f);
     bool no_wrap(const Line& line, Found& f) { return at_most(line, ~0u, f); }
-    uint32_t zeros(Value v) const;
-    std::optional<Line> either(const Line& x, const Line& y, Found& f);
-    Value carry(Value mask, Found& f);
+    uint32_t largest(Value v, uint32_t depth = 6) const;
+    uint32_t zeros(Value v, uint32_t depth = 6) const;
+    uint32_t zeros(const Line& line) const;
+    std::optional<uint64_t> constant(Value v) const;
+    bool need_small(Value step, Found& f);
+    uint32_t cost(Value v, uint32_t limit) const;
+    bool is_zero(Value v) const { return constant(v) == uint64_t{0}; }
+    std::optional<uint64_t> constant(const Line& line) const;
+
     void commit(Value v);
     void commit(const Found& f);
     bool early(Value v);
-    std::optional<uint64_t> constant(const Line& line) const;
-    Value both(Op op, const Line& a, const Line& b) { return s_.emit(op, {a.base, b.base}); }
+    Value number(Value like, int64_t n);
+    Value both(Op op, Value a, Value b) { return s_.emit(op, {a, b}); }
 
     State& s_;
     ir::Block& block_;
-    const RowStride& rows_;
+    const RowLines& rows_;
     const UniformNow& now_;
+    const uint32_t least_width_;
     std::unordered_map<Value, Found> found_;
     std::unordered_map<Value, Value> all_lanes_;  // of bits(): the condition that they are all set
+    std::map<Value, uint32_t> bounds_;            // guards to come
     std::vector<uint8_t> early_;
     bool stored_ = false;  // while early_ was worked out
     uint32_t profit_ = 0;

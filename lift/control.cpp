@@ -10,7 +10,9 @@ bool nothing(Lifter&, const Inst&) {
     return true;
 }
 
-bool wait(Lifter& l, const Inst&) {
+bool wait(Lifter& l, const Inst& i) {
+    constexpr uint32_t vmcnt = 0xc00f;  // all ones: not for global memory
+    if ((i.src[0].value & vmcnt) == vmcnt) return true;
     l.block.unordered_from = l.block.guest_count;
     return true;
 }

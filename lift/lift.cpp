@@ -297,7 +297,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     block.guest_pcs.push_back(pc);
     block.guarded = guarded;
     Lifter l(options, fetch, block, store, no_arms);
-    Affine affine(l.s, block, options.row_stride, options.now);
+    Affine affine(l.s, block, options.row_lines, options.now, options.least_width);
     if (guarded) l.affine = &affine;
     Inst inst;
     l.next_pc = pc;
@@ -332,12 +332,13 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         return Attempt::NoUse;
     block.lanes_apart = guarded && affine.guard_lanes_apart();
     constexpr uint32_t unusual = machine::mode::gpr_idx_en | machine::mode::vskip;
-    if (options.liveness && !(options.mode & unusual) && !block.mode_changed) {
-        const LiveSet after = options.liveness->after(block.term);
-        l.s.flush(&after);
-    } else {
-        l.s.flush();
-    }
+    std::optional<LiveSet> after;
+    if (options.liveness && !(options.mode & unusual) && !block.mode_changed)
+        after = options.liveness->after(block.term);
+    l.s.flush_rows(after ? &*after : nullptr,
+                   [&](Value v) { return guarded ? affine.written(v) : v; });
+    if (guarded) affine.finish();
+    l.s.flush_scalars(after ? &*after : nullptr);
     block.exec_changed = l.s.exec_written();
     ir::split_addresses(block);
     ir::eliminate_dead(block);
@@ -347,7 +348,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
 ir::Block lift_block(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store) {
     std::vector<uint64_t> no_arms;
     const size_t stored = store.size();
-    for (bool guarded = options.exec_full && options.row_stride;;) {
+    for (bool guarded = options.exec_full && options.row_lines;;) {
         ir::Block block;
         const Attempt attempt = lift_once(options, pc, fetch, store, no_arms, guarded, block);
         if (attempt == Attempt::Done) return block;

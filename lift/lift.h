@@ -29,8 +29,9 @@ struct Options {
     bool lane_masks = false;
     // If set, the block is lifted for rows and values that are lines (affine.h), where that helps;
     // it is guarded then.
-    RowStride row_stride;
-    UniformNow now;  // may be null
+    RowLines row_lines;
+    uint32_t least_width = 16;  // lanes of the host's vectors
+    UniformNow now;             // may be null
     // Leaves out writes that nobody reads; null = every register is written.
     Liveness* liveness = nullptr;
 };

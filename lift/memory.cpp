@@ -38,16 +38,17 @@ void emit_store(Lifter& l, Op op, std::initializer_list<Value> head, const Opera
 struct GlobalAddress {
     Value base = no_value, lanes;
 };
-GlobalAddress global_address(Lifter& l, const Inst& i, uint32_t bytes) {
+GlobalAddress global_address(Lifter& l, const Inst& i) {
     const bool has_base = i.sbase().is(Operand::Kind::Sgpr);
     const Value base = has_base ? l.s64(i.sbase()) : no_value;
     const Value lanes = has_base ? l.raw(i.vaddr()) : address64(l, i);
-    const auto line = l.affine ? l.affine->address(lanes, bytes, has_base) : std::nullopt;
+    const auto line = l.affine ? l.affine->address(lanes, has_base) : std::nullopt;
     if (!line) return {base, lanes};
     Value first = line->base;
     if (has_base) first = l.emit(Op::UAdd64, {base, l.emit(Op::UZext32, {first})});
-    if (!line->stride) return {no_value, l.emit(Op::Splat64, {first})};
-    return {first, l.affine->as_operand({l.s.const32(0), line->stride})};
+    if (line->flat()) return {no_value, l.emit(Op::Splat64, {first})};
+    const Value step = has_base ? line->step : l.emit(Op::ULo, {line->step});
+    return {first, l.affine->as_operand({l.s.const32(0), line->stride, step, line->width})};
 }
 
 // SCRATCH: one of saddr and vaddr, or neither.
@@ -89,7 +90,7 @@ bool load(Lifter& l, const Inst& i) {
     else if (i.format == Format::FLAT)
         tuple = l.emit(Op::LoadFlat, {address64(l, i), exec}, offset_of(i), aux);
     else {
-        const GlobalAddress at = global_address(l, i, ir::access_bytes(access, dwords));
+        const GlobalAddress at = global_address(l, i);
         tuple = at.base == no_value
                     ? l.emit(Op::LoadGlobal, {at.lanes, exec}, offset_of(i), aux)
                     : l.emit(Op::LoadGlobalS, {at.base, at.lanes, exec}, offset_of(i), aux);
@@ -112,8 +113,7 @@ bool store(Lifter& l, const Inst& i) {
     else if (i.format == Format::FLAT)
         emit_store(l, Op::StoreFlat, {address64(l, i), exec}, i.vdata(), 0, dwords, offset_of(i),
                    access);
-    else if (const GlobalAddress at = global_address(l, i, ir::access_bytes(access, dwords));
-             at.base == no_value)
+    else if (const GlobalAddress at = global_address(l, i); at.base == no_value)
         emit_store(l, Op::StoreGlobal, {at.lanes, exec}, i.vdata(), 0, dwords, offset_of(i),
                    access);
     else
@@ -125,8 +125,7 @@ bool store(Lifter& l, const Inst& i) {
 template <uint32_t dwords, Access access = Access::Dwords, D16 d16 = D16::None>
 bool ds_read(Lifter& l, const Inst& i) {
     if (i.gds) return false;
-    const LdsAddress a =
-        lds_address(l, i, static_cast<uint32_t>(i.offset), ir::access_bytes(access, dwords));
+    const LdsAddress a = lds_address(l, i, static_cast<uint32_t>(i.offset));
     const Value t = l.emit(Op::LoadLds, {a.value, l.s.exec()}, a.imm, make_aux(access, dwords));
     write_loaded(l, i, t, dwords, d16);
     return true;
@@ -135,8 +134,7 @@ bool ds_read(Lifter& l, const Inst& i) {
 template <uint32_t dwords, Access access = Access::Dwords>
 bool ds_write(Lifter& l, const Inst& i) {
     if (i.gds) return false;
-    const LdsAddress a =
-        lds_address(l, i, static_cast<uint32_t>(i.offset), ir::access_bytes(access, dwords));
+    const LdsAddress a = lds_address(l, i, static_cast<uint32_t>(i.offset));
     emit_store(l, Op::StoreLds, {a.value, l.s.exec()}, i.vdata(), 0, dwords, a.imm, access);
     return true;
 }
@@ -147,14 +145,14 @@ bool ds_read2(Lifter& l, const Inst& i) {
     if (i.gds) return false;
     const uint32_t unit = dwords * 4 * scale, aux = make_aux(Access::Dwords, dwords);
     if (scale == 1 && static_cast<uint8_t>(i.offset) + 1 == i.offset1) {  // neighbours
-        const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit, 8 * dwords);
+        const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
         const Value t =
             l.emit(Op::LoadLds, {a.value, l.s.exec()}, a.imm, make_aux(Access::Dwords, 2 * dwords));
         write_loaded(l, i, t, 2 * dwords, D16::None);
         return true;
     }
-    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit, 4 * dwords);
-    const LdsAddress b = lds_address(l, i, i.offset1 * unit, 4 * dwords);
+    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
+    const LdsAddress b = lds_address(l, i, i.offset1 * unit);
     const Value first = l.emit(Op::LoadLds, {a.value, l.s.exec()}, a.imm, aux);
     const Value second = l.emit(Op::LoadLds, {b.value, l.s.exec()}, b.imm, aux);
     for (uint32_t d = 0; d < dwords; ++d) {
@@ -169,8 +167,8 @@ bool ds_write2(Lifter& l, const Inst& i) {
     if (i.gds) return false;
     const Value exec = l.s.exec();
     const uint32_t unit = dwords * 4 * scale;
-    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit, 4 * dwords);
-    const LdsAddress b = lds_address(l, i, i.offset1 * unit, 4 * dwords);
+    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
+    const LdsAddress b = lds_address(l, i, i.offset1 * unit);
     emit_store(l, Op::StoreLds, {a.value, exec}, i.vdata(), 0, dwords, a.imm, Access::Dwords);
     if (static_cast<uint8_t>(i.offset) == i.offset1) return true;  // one address: only DATA0
     emit_store(l, Op::StoreLds, {b.value, exec}, i.vdata2(), 0, dwords, b.imm, Access::Dwords);
@@ -233,7 +231,7 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset, uint32_t bytes) {
+LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset, bool atomic) {
     Value v = l.raw(i.vaddr());
     uint64_t added = 0;
     for (;;) {
@@ -249,9 +247,8 @@ LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset, uint32_t bytes
         added += c;
     }
     const uint64_t imm = added << 32 | offset;
-    if (bytes && l.affine)
-        if (const auto line = l.affine->address(v, bytes))
-            return {l.affine->as_operand(*line), imm};
+    if (!atomic && l.affine)
+        if (const auto line = l.affine->address(v)) return {l.affine->as_operand(*line), imm};
     return {v, imm};
 }
 

@@ -120,6 +120,7 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
             break;
         case Op::UAdd64:
             if (cx && cy) return const64(x + y);
+            if (cx && x == 0) return a[1];
             if (cy && y == 0) return a[0];
             break;
         case Op::USub64:
@@ -135,8 +136,27 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
         case Op::UCmpNe64:
             if (cx && cy) return const32(x != y);
             break;
+        case Op::UShl64:
+            if (cx && cy) return const64(x << (y & 63));
+            break;
+        case Op::UShr64:
+            if (cx && cy) return const64(x >> (y & 63));
+            break;
+        case Op::UMulWideU32:
+            if (cx && cy) return const64(x * y);
+            break;
+        case Op::UMul32:
+            if (cx && cy) return const32(static_cast<uint32_t>(x * y));
+            if (cx && x == 1) return a[1];
+            if (cy && y == 1) return a[0];
+            break;
+        case Op::USub32:
+            if (cx && cy) return const32(static_cast<uint32_t>(x - y));
+            if (cy && y == 0) return a[0];
+            break;
         case Op::UAdd32:
             if (cx && cy) return const32(static_cast<uint32_t>(x + y));
+            if (cx && x == 0) return a[1];
             if (cy && y == 0) return a[0];
             if (cy && is_code_half(a[0], Op::ULo, x)) return emit(Op::ULo, {code_address(x + y)});
             if (cy && is_code_half(a[0], Op::UHi, x))
@@ -403,14 +423,15 @@ bool State::dead(uint32_t row, const Row& r, const LiveSet& after) {
 }
 
 void State::flush(const LiveSet* after) {
-    auto live = [&](uint32_t reg) {
-        const bool dies =
-            reg < machine::flat_scratch_lo || reg == machine::vcc_lo || reg == machine::vcc_lo + 1;
-        return !after || !dies || after->scalars[reg];
-    };
+    flush_rows(after, [](Value v) { return v; });
+    flush_scalars(after);
+}
+
+void State::flush_rows(const LiveSet* after, const std::function<Value(Value)>& written) {
     for (uint16_t row : touched_) {
         Row& r = rows_[row];
         if (!r.dirty || (after && dead(row, r, *after))) continue;
+        r.value = written(r.value);
         if (r.mask == no_value)
             append(Op::SetV, {r.value, mask_of(const64(~0ull))}, row, 0);
         else if (r.base == no_value)
@@ -419,6 +440,14 @@ void State::flush(const LiveSet* after) {
             append(Op::SetV, {select(r.mask, r.value, r.base), mask_of(const64(~0ull))}, row, 0);
         r.dirty = false;
     }
+}
+
+void State::flush_scalars(const LiveSet* after) {
+    auto live = [&](uint32_t reg) {
+        const bool dies =
+            reg < machine::flat_scratch_lo || reg == machine::vcc_lo || reg == machine::vcc_lo + 1;
+        return !after || !dies || after->scalars[reg];
+    };
     for (uint32_t reg = 0; reg < 128; ++reg) {
         Scalar& s = scalars_[reg];
         if (!s.dirty) continue;

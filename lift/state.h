@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -79,6 +80,9 @@ public:
     // Writes every changed register to the wave (block end, before a call).
     // after: what is read later; null = everything.
     void flush(const LiveSet* after = nullptr);
+    // Its two halves. written: what is written to a row instead of a value.
+    void flush_rows(const LiveSet* after, const std::function<Value(Value)>& written);
+    void flush_scalars(const LiveSet* after);
     // After a call that may have changed anything. keep_exec: it cannot have changed EXEC.
     void forget(bool keep_exec);
 

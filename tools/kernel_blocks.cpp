@@ -54,9 +54,11 @@ void KernelBlocks::each_block(bool exec_full, const std::function<void(const ir:
     std::set<uint64_t> todo{begin_}, done;
     if (exec_full) {
         // What work-groups of one dimension run first: v0 is the work-item's number.
-        options_.row_stride = [](uint32_t row) { return row ? std::nullopt : std::optional(1u); };
+        options_.row_lines = [](uint32_t row) {
+            return row ? std::nullopt : std::optional(ir::RowLine{.stride = 1});
+        };
         const ir::Block first = block_at(begin_, true, lift::Options{}.max_instructions);
-        options_.row_stride = nullptr;
+        options_.row_lines = nullptr;
         if (first.guarded) body(first);
     }
     while (!todo.empty()) {

@@ -128,35 +128,47 @@ void BlockCompiler::row_guards() {
         a_.add(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
         jump_variant(block_->pc, Variant::Unguarded);
     });
-    std::vector<const ir::Inst*> rows;
-    for (const ir::Inst& i : block_->insts)
-        if (i.op == Op::RowBase) rows.push_back(&i);
-    if (rows.empty()) return;
-    const Vec base = vec(0), x = vec(1), equal = vec(2);
-    for (const ir::Inst* i : rows) {
-        const auto r = static_cast<uint32_t>(i->imm);
-        load_bcast32(base, row_of_lane0(r));
+    const Vec want = vec(0), step = vec(1), different = vec(2), t = vec(3);
+    bool any = false;
+    for (const ir::Inst& i : block_->insts) {
+        if (i.op != Op::GuardRow) continue;
+        const auto line = ir::RowLine::of(i.imm, i.aux);
+        if (!any) a_.emit(X::kIdVpxor, different.xmm(), different.xmm(), different.xmm());
+        any = true;
+        load_bcast32(want, row_at(line.row, 0));
+        if (line.stride) a_.emit(X::kIdVpaddd, want, want, index_table({0}, 16, line.stride));
+        // What is added from chunk to chunk, and from a row's last chunk to the next row.
+        const uint32_t across = line.stride * chunk_lanes(),
+                       down = line.step + across - line.stride * line.width;
+        if (line.any_step) {
+            load_bcast32(step, row_at(line.row, line.width));
+            load_bcast32(t, row_at(line.row, line.width - chunk_lanes()));
+            a_.emit(X::kIdVpsubd, step, step, t);
+        }
         for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
-            a_.emit(X::kIdVpaddd, x, base,
-                    i->aux ? index_table({lane * i->aux}, 16, i->aux) : index_table({0}, 16, 0));
-            const Mem values = row_of_lane0(r).cloneAdjusted(static_cast<int32_t>(lane * 4));
+            const bool new_row = lane && lane % line.width == 0;
+            if (const uint32_t more = new_row ? down : across; new_row && line.any_step)
+                a_.emit(X::kIdVpaddd, want, want, step);
+            else if (lane && more)
+                a_.emit(X::kIdVpaddd, want, want,
+                        avx512_ ? pool32(more)._1to16() : pool_vector(more | uint64_t{more} << 32));
             if (avx512_) {
-                a_.emit(X::kIdVpcmpd, x86::k1, x, values, asmjit::Imm(4));
-                a_.kortestw(x86::k1, x86::k1);
-                a_.jnz(unguarded_label_);
+                a_.emit(X::kIdVpternlogd, different, want, row_at(line.row, lane),
+                        asmjit::Imm(0xf6));  // a | (b ^ c)
             } else {
-                a_.emit(X::kIdVpcmpeqd, x, x, values);
-                if (lane)
-                    a_.emit(X::kIdVpand, equal, equal, x);
-                else
-                    a_.emit(X::kIdVmovdqa, equal, x);
+                a_.emit(X::kIdVpxor, t, want, row_at(line.row, lane));
+                a_.emit(X::kIdVpor, different, different, t);
             }
         }
-        if (avx512_) continue;
-        a_.vmovmskps(x86::eax, equal.ymm());
-        a_.cmp(x86::al, 0xff);
-        a_.jne(unguarded_label_);
     }
+    if (!any) return;
+    if (avx512_) {
+        a_.emit(X::kIdVptestmd, x86::k1, different, different);
+        a_.kortestw(x86::k1, x86::k1);
+    } else {
+        a_.emit(X::kIdVptest, different, different);
+    }
+    a_.jnz(unguarded_label_);
 }
 
 void BlockCompiler::leave(uint32_t reason) {
@@ -458,6 +470,8 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     tables_.clear();
     facts_.clear();
     saved_facts_.clear();
+    line_offsets_.clear();
+    kept_rows_ = 0;
     facts_position_ = ~0u;
     scatter_sites_ = 0;
     guest_ = ~0u;

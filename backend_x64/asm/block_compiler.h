@@ -126,7 +126,7 @@ private:
     uint32_t width() const { return avx512_ ? 64 : 32; }
     uint32_t chunk_lanes() const { return avx512_ ? 16 : 8; }
     Mem row(uint32_t r, uint32_t size = 0) const;
-    static Mem row_of_lane0(uint32_t r);
+    static Mem row_at(uint32_t r, uint32_t lane);
     Mem temp(uint32_t r) const;
     Mem home_mem(const Home& home,
                  int32_t offset = 0) const;  // uniform value or mask slot, no chunk index
@@ -151,8 +151,9 @@ private:
     void evict_vec(int r);
     void evict_k(int r);
     void load_vec(Unit u, int r);
-    void load_line(Value v, const Vec& d);
-    void line_at_chunk(const Gp& to, Value v);
+    void load_line(Value v, const Vec& d, bool always);
+    void line_at_chunk(Value v, bool always);
+    void line_offset(const ir::Inst& line);
     void load_mask(Unit u, int r);
     Vec use(Unit u);
     Vec use(Value v, uint32_t part = 0) { return use(schedule_.unit(v, part)); }
@@ -337,7 +338,10 @@ private:
     void column_store(Value v, Label otherwise, Label done);
     bool streamed(const LaneAccess& m) const;
     void memory_streamed(const LaneAccess& m);
-    void lds_range_of_active(const LaneAccess& m, Label in_range);
+    void lds_line_address(const LaneAccess& m, Value line, int64_t max_imm, Label out_of_range,
+                          bool always);
+    void lds_line(LaneAccess& m, Value line);
+    void lds_range_of_active(const LaneAccess& m, uint32_t stride, Label in_range);
     void memory_broadcast(LaneAccess m, Value uniform);
     void memory_slow(const LaneAccess& m);
     void call_memory_op(const MemoryOp& op);
@@ -435,6 +439,14 @@ private:
     std::unordered_map<std::string, uint32_t> tables_;
     std::vector<AddressFacts> facts_;
     std::vector<SavedFacts> saved_facts_;
+    // Offsets of a chunk from the bases of lines, in a chunk's part of a temp row.
+    struct LineOffset {
+        Value step;
+        uint64_t stride;
+        uint32_t width, row;
+    };
+    std::vector<LineOffset> line_offsets_;
+    uint32_t kept_rows_ = 0;            // temp rows of saved_facts_ and line_offsets_
     bool facts_cross_regions_ = false;  // each region's code is emitted and run once, in order
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
     std::vector<Cold> colds_;

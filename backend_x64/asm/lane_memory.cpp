@@ -176,18 +176,17 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
             x86::dword_ptr(x86::rax, static_cast<int32_t>(m.imm) + static_cast<int32_t>(d * 4)));
 }
 
-// Consecutive elements, as is known without a look at the lanes.
+// How far apart the lanes' elements are is known without a look at them.
 bool BlockCompiler::is_line(const LaneAccess& m, Value addr) const {
-    const ir::Inst& i = inst(addr);
-    if (i.op != Op::Line32 || i.imm != m.bytes) return false;
+    if (inst(addr).op != Op::Line32) return false;
     if (m.space == lds_space) return m.imm >= 0 && m.imm <= 0x10000;
     return m.space == global_space && !options_.checked && m.imm == static_cast<int32_t>(m.imm);
 }
 
-// rax = LDS address of the chunk's first lane. Jumps, with rax sign-extended, when the lanes from
-// the first active one to the last are in range: as at the ends of arrays, where the others are
-// masked.
-void BlockCompiler::lds_range_of_active(const LaneAccess& m, Label in_range) {
+// eax = LDS address of the chunk's first lane. Jumps, with the host address in m.address, when the
+// lanes from the first active one to the last are in range: as at the ends of arrays, where the
+// others are masked.
+void BlockCompiler::lds_range_of_active(const LaneAccess& m, uint32_t stride, Label in_range) {
     const Label not_all = a_.newLabel();
     if (avx512_)
         a_.kmovw(x86::ecx, m.mask_k);
@@ -195,36 +194,70 @@ void BlockCompiler::lds_range_of_active(const LaneAccess& m, Label in_range) {
         a_.vmovmskps(x86::ecx, m.mask_v.ymm());
     a_.movsxd(x86::rax, x86::eax);
     a_.tzcnt(x86::edx, x86::ecx);
-    a_.imul(x86::edx, x86::edx, static_cast<int32_t>(m.bytes));
+    a_.imul(x86::edx, x86::edx, static_cast<int32_t>(stride));
     a_.add(x86::rdx, x86::rax);
     a_.js(not_all);
     a_.bsr(x86::ecx, x86::ecx);
-    a_.imul(x86::ecx, x86::ecx, static_cast<int32_t>(m.bytes));
+    a_.imul(x86::ecx, x86::ecx, static_cast<int32_t>(stride));
     a_.lea(x86::rcx, x86::ptr(x86::rcx, x86::rax, 0, static_cast<int32_t>(m.imm + m.bytes)));
     a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
     a_.cmp(x86::rcx, x86::rdx);
-    a_.jbe(in_range);
+    a_.ja(not_all);
+    a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
+    a_.add(m.address, x86::rax);
+    a_.jmp(in_range);
     a_.bind(not_all);
 }
 
+// m.address = host address of the chunk's first element in the LDS, whose distance from the LDS's
+// beginning is in eax. Jumps when the chunk's elements are not all in range.
+void BlockCompiler::lds_line_address(const LaneAccess& m, Value line, int64_t max_imm,
+                                     Label out_of_range, bool always) {
+    const auto stride = static_cast<int32_t>(inst(line).imm),
+               span =
+                   static_cast<int32_t>(chunk_lanes() - 1) * stride + static_cast<int32_t>(m.bytes);
+    line_at_chunk(line, always);
+    a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
+    a_.add(m.address, x86::rax);
+    a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
+    a_.sub(x86::edx, static_cast<int32_t>(max_imm) + span);
+    a_.jb(out_of_range);
+    a_.cmp(x86::eax, x86::edx);
+    a_.ja(out_of_range);
+}
+
+// The address, for one access or for all that share it; then each of these looks for itself when
+// not all of them are in range.
+void BlockCompiler::lds_line(LaneAccess& m, Value line) {
+    const auto stride = static_cast<uint32_t>(inst(line).imm);
+    const Label in_range = a_.newLabel();
+    const AddressFacts* const shared = shared_facts(m);
+    if (shared) {
+        m.address = shared->address;
+        a_.test(shared->pattern, shared->pattern);
+        a_.jnz(m.slow);
+    } else {
+        lds_line_address(m, line, m.imm, m.slow, m.full);
+    }
+    a_.bind(in_range);
+    cold(m.slow, [this, m, line, stride, in_range, shared = shared != nullptr] {
+        const Label outside = a_.newLabel();
+        if (shared) {
+            lds_line_address(m, line, m.imm, outside, false);
+            a_.jmp(in_range);
+            a_.bind(outside);
+        }
+        if (!m.full) lds_range_of_active(m, stride, in_range);
+        load_line(line, m.lo, false);
+        memory_slow(m);
+        a_.jmp(m.done);
+    });
+}
+
 void BlockCompiler::memory_line(LaneAccess& m, Value line) {
+    const auto stride = static_cast<uint32_t>(inst(line).imm);
     if (m.space == lds_space) {
-        line_at_chunk(x86::eax, line);
-        a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
-        a_.sub(x86::edx, static_cast<int32_t>(m.imm + chunk_lanes() * m.bytes));
-        a_.jb(m.slow);
-        a_.cmp(x86::eax, x86::edx);
-        a_.ja(m.slow);
-        const Label in_range = a_.newLabel();
-        a_.bind(in_range);
-        a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
-        cold(m.slow, [this, m, line, in_range] {
-            if (!m.full) lds_range_of_active(m, in_range);
-            load_line(line, m.lo);
-            memory_slow(m);
-            a_.jmp(m.done);
-        });
-        a_.add(m.address, x86::rax);
+        lds_line(m, line);
     } else {
         a_.mov(m.address, m.base);
         if (options_.mask_addresses) {
@@ -233,18 +266,29 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
                     x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
         }
         const ir::Inst& i = inst(line);
-        if (m.bytes % 4 == 0 && std::has_single_bit(m.bytes) && is_const(i.args[0]) &&
-            !inst(i.args[0]).imm) {
+        if (i.aux == machine::lanes && stride == m.bytes && m.bytes % 4 == 0 &&
+            std::has_single_bit(m.bytes) && is_const(i.args[0]) && !inst(i.args[0]).imm) {
             const auto shift = static_cast<uint32_t>(std::countr_zero(m.bytes / 4));
             a_.lea(m.address,
                    x86::ptr(m.address, reg::chunk, shift, static_cast<int32_t>(64 * m.bytes)));
         } else {
-            line_at_chunk(x86::eax, line);
+            line_at_chunk(line, m.full);
             a_.add(m.address, x86::rax);
         }
     }
-    if (streamed(m)) return memory_streamed(m);
-    memory_consecutive(m);
+    if (stride == m.bytes) {
+        streamed(m) ? memory_streamed(m) : memory_consecutive(m);
+    } else if (stride == 0 && !m.store) {
+        load_same(m);
+    } else if (stride == stride_bytes && m.full && !m.store && may_be_strided(m)) {
+        copy_pattern(m, strided);
+    } else if (stride == 4 && may_be_sliding(m)) {
+        copy_pattern(m, sliding);
+    } else {
+        find_first_lane(m);
+        movu(m.t, index_table({0}, 16, stride));
+        copy_lanes(m, m.t);
+    }
 }
 
 // A store that may go around the caches when the launch writes more than they hold: whole lines

@@ -133,10 +133,15 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
 
     const Label known_now = a_.newLabel(), uneven = a_.newLabel(), unknown = a_.newLabel();
     m.address = f.address;
-    find_pattern(m, max_imm, uneven, unknown);
+    const Value line = m.scalar_base ? inst(m.v).args[1] : inst(m.v).args[0];
+    const bool is_line = this->is_line(m, line);
+    if (is_line)
+        lds_line_address(m, line, max_imm, unknown, m.full);
+    else
+        find_pattern(m, max_imm, uneven, unknown);
     a_.xor_(f.pattern, f.pattern);
     a_.bind(known_now);
-    cold(uneven, [this, m, f, known_now, unknown] {
+    cold_if_used(uneven, [this, m, f, known_now, unknown] {
         find_uneven(m, f.max_imm, unknown, [&](Pattern pattern) {
             a_.mov(f.pattern, pattern);
             a_.jmp(known_now);
@@ -147,8 +152,9 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         a_.mov(f.pattern, arbitrary);
         a_.jmp(known_now);
     });
-    const auto row = schedule_.temp_row_count() + static_cast<uint32_t>(saved_facts_.size());
+    const uint32_t row = schedule_.temp_row_count() + kept_rows_;
     if (later && row < temp_rows) {
+        ++kept_rows_;
         a_.mov(kept(row, 0), f.address);
         a_.mov(kept(row, 8), f.pattern);
         saved_facts_.push_back({m.v, max_imm, row});

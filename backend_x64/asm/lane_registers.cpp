@@ -3,6 +3,9 @@
 // spilled.
 #include "backend_x64/asm/block_compiler.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace wj::x64 {
 
 using ir::Op;
@@ -22,8 +25,8 @@ Mem BlockCompiler::row(uint32_t r, uint32_t size) const {
     return x86::ptr(reg::rows, reg::chunk, 0, static_cast<int32_t>(r * 256 + 256) - row_bias, size);
 }
 
-Mem BlockCompiler::row_of_lane0(uint32_t r) {
-    return x86::ptr(reg::rows, static_cast<int32_t>(r * 256) - row_bias);
+Mem BlockCompiler::row_at(uint32_t r, uint32_t lane) {
+    return x86::ptr(reg::rows, static_cast<int32_t>(r * 256 + lane * 4) - row_bias);
 }
 
 Mem BlockCompiler::temp(uint32_t r) const {
@@ -214,7 +217,7 @@ void BlockCompiler::load_vec(Unit u, int r) {
             a_.emit(X::kIdVbroadcastsd, vec(r), s.mem);
             break;
         case Source::Line:
-            load_line(schedule_.producer(u), vec(r));
+            load_line(schedule_.producer(u), vec(r), true);
             break;
         case Source::None:
             failed_ = true;
@@ -222,31 +225,84 @@ void BlockCompiler::load_vec(Unit u, int r) {
     }
 }
 
-void BlockCompiler::load_line(Value v, const Vec& d) {
-    line_at_chunk(x86::eax, v);
+// `always`: the code is run for every chunk.
+void BlockCompiler::load_line(Value v, const Vec& d, bool always) {
+    line_at_chunk(v, always);
     a_.vmovd(d.xmm(), x86::eax);
     a_.emit(X::kIdVpbroadcastd, d, d.xmm());
-    a_.emit(X::kIdVpaddd, d, d, index_table({0}, 16, static_cast<uint32_t>(inst(v).imm)));
+    const auto stride = static_cast<uint32_t>(inst(v).imm);
+    if (stride) a_.emit(X::kIdVpaddd, d, d, index_table({0}, 16, stride));
 }
 
-// The line's value in the chunk's first lane.
-void BlockCompiler::line_at_chunk(const Gp& to, Value v) {
+// eax = the line's value in the chunk's first lane. Changes edx.
+void BlockCompiler::line_at_chunk(Value v, bool always) {
     const ir::Inst& i = inst(v);
-    if (i.imm == 4) {
-        a_.mov(to, reg::chunk.r32());
-    } else if (i.imm % 4 == 0) {
-        a_.imul(to, reg::chunk.r32(), static_cast<int32_t>(i.imm / 4));
+    const Value base = i.args[0];
+    const bool even_rows = is_const(i.args[1]) && !inst(i.args[1]).imm;
+    if (i.aux == machine::lanes || even_rows) {
+        line_offset(i);
     } else {
-        a_.imul(to, reg::chunk.r32(), static_cast<int32_t>(i.imm));
-        a_.sar(to, 2);
+        // Worked out once for all lines of this shape.
+        const auto known =
+            std::find_if(line_offsets_.begin(), line_offsets_.end(), [&](const LineOffset& l) {
+                return l.step == i.args[1] && l.stride == i.imm && l.width == i.aux;
+            });
+        if (known != line_offsets_.end() && always) {
+            a_.mov(x86::eax, temp(known->row));
+        } else {
+            line_offset(i);
+            const uint32_t row = schedule_.temp_row_count() + kept_rows_;
+            if (always && row < temp_rows) {
+                ++kept_rows_;
+                line_offsets_.push_back({i.args[1], i.imm, i.aux, row});
+                a_.mov(temp(row), x86::eax);
+            }
+        }
     }
-    const auto first = static_cast<int32_t>(i.imm) * 64;
-    if (is_const(i.args[0])) {
-        a_.add(to, first + static_cast<int32_t>(inst(i.args[0]).imm));
-    } else {
-        a_.add(to, first);
-        a_.add(to, home_mem(schedule_.uniform_home(i.args[0])));
+    if (!is_const(base))
+        a_.add(x86::eax, home_mem(schedule_.uniform_home(base)));
+    else if (inst(base).imm)
+        a_.add(x86::eax, static_cast<int32_t>(inst(base).imm));
+}
+
+// eax = the distance of the chunk's first lane from the line's base.
+void BlockCompiler::line_offset(const ir::Inst& i) {
+    const auto stride = static_cast<int32_t>(i.imm);
+    // reg::chunk is 4 * lane - 256, so that its lower bits are 4 * (lane mod width).
+    auto scale = [&](const Gp& r) {
+        if (stride % 4 == 0) {
+            if (stride != 4) a_.imul(r, r, stride / 4);
+        } else {
+            a_.imul(r, r, stride);
+            a_.sar(r, 2);
+        }
+    };
+    a_.mov(x86::eax, reg::chunk.r32());
+    if (i.aux == machine::lanes) {
+        scale(x86::eax);
+        a_.add(x86::eax, stride * static_cast<int32_t>(machine::lanes));
+        return;
     }
+    if (is_const(i.args[1]) && !inst(i.args[1]).imm) {  // every row the same
+        if (i.aux == chunk_lanes() || !stride) {
+            a_.xor_(x86::eax, x86::eax);
+        } else {
+            a_.and_(x86::eax, 4 * i.aux - 1);
+            scale(x86::eax);
+        }
+        return;
+    }
+    a_.sar(x86::eax, std::countr_zero(4 * i.aux));
+    a_.add(x86::eax, machine::lanes / i.aux);
+    if (is_const(i.args[1]))
+        a_.imul(x86::eax, x86::eax, static_cast<int32_t>(inst(i.args[1]).imm));
+    else
+        a_.imul(x86::eax, home_mem(schedule_.uniform_home(i.args[1])));
+    if (!stride || i.aux == chunk_lanes()) return;
+    a_.mov(x86::edx, reg::chunk.r32());
+    a_.and_(x86::edx, 4 * i.aux - 1);
+    scale(x86::edx);
+    a_.add(x86::eax, x86::edx);
 }
 
 // AVX2 keeps a mask as all-ones dwords; memory always holds bits.

@@ -266,9 +266,11 @@ void BlockCompiler::uniform_op(Value v) {
             uniforms_[v].stored = true;
             return;
         }
-        case Op::RowBase:
-            a_.mov(udef(v), row_of_lane0(static_cast<uint32_t>(i.imm)));
+        case Op::RowLane:
+            a_.mov(udef(v), row_at(static_cast<uint32_t>(i.imm), i.aux));
             return finish();
+        case Op::GuardRow:  // tested by row_guards()
+            return;
         case Op::Guard: {
             if (!uniforms_[a[0]].uses) return;  // tested with the compare
             const Gp r = ureg(a[0]);

@@ -36,7 +36,10 @@ protected:
         o.handler = &interp::handler;
         o.liveness = &liveness_;
         o.exec_full = true;
-        o.row_stride = [=](uint32_t row) { return row ? std::nullopt : stride; };
+        o.row_lines = [=](uint32_t row) -> std::optional<ir::RowLine> {
+            if (row || !stride) return {};
+            return ir::RowLine{.stride = *stride};
+        };
         return x64::lift_for_translation(o, base, fetch_, store_);
     }
 
@@ -127,7 +130,7 @@ TEST_F(LiftTest, LinesAreScalarsUnderGuards) {
     EXPECT_EQ(block.guest_count, 14u);  // beyond the branch
     EXPECT_EQ(block.term.exit, machine::ExitKind::EndProgram);
     // One row has to be a line; no VGPR is read or written lane by lane, no mask is made.
-    EXPECT_EQ(written(block, ir::Op::RowBase), std::set<uint64_t>{0});
+    EXPECT_EQ(written(block, ir::Op::GuardRow), std::set<uint64_t>{0});
     EXPECT_TRUE(written(block, ir::Op::GetV).empty());
     EXPECT_TRUE(written(block, ir::Op::CmpLtU32).empty());
     EXPECT_TRUE(written(block, ir::Op::LoadGlobal).empty());
@@ -137,8 +140,6 @@ TEST_F(LiftTest, LinesAreScalarsUnderGuards) {
 
 TEST_F(LiftTest, RowsThatAreNoLinesNeedNoGuards) {
     EXPECT_FALSE(lift_lines(copy_words, {}).guarded);
-    // A line, but not of neighbours: nothing would be gained.
-    EXPECT_FALSE(lift_lines(copy_words, 3).guarded);
 }
 
 TEST_F(LiftTest, ShortArmsJoinTheBlock) {

@@ -234,8 +234,20 @@ void Comparison::addresses(State& s, Rng& rng) {
         const uint32_t limit = reg == v_offset ? 8192 : scratch_room;
         set(reg, [&](uint32_t lane) { return offset[lane] % limit; });
     }
-    const bool any_index = rng() % 2;
-    set(v_index, [&](uint32_t lane) { return any_index && rng() % 8 == 0 ? rng() % 80 : lane; });
+    // Work-items of a work-group of one dimension, of nothing in particular, of two dimensions with
+    // packed ids, or of elements of a matrix; sometimes with one lane astray.
+    const uint64_t index_kind = rng() % 4, astray = rng() % 8 ? 64 : rng() % 64;
+    const uint32_t width = 8u << rng() % 3,
+                   first = static_cast<uint32_t>(rng() % 4 ? 0 : rng() % 64),
+                   stride = 1 + static_cast<uint32_t>(rng() % 3 ? 0 : rng() % 40),
+                   row = static_cast<uint32_t>(rng() % 2 ? rng() % 200 : rng() % 4);
+    set(v_index, [&](uint32_t lane) {
+        const uint32_t x = lane % width, y = lane / width;
+        if (lane == astray) return static_cast<uint32_t>(rng() % 80);
+        if (index_kind == 2) return x | (first / 8 + y) << 10;
+        if (index_kind == 3) return first + x * stride + y * row;
+        return index_kind && rng() % 8 == 0 ? static_cast<uint32_t>(rng() % 80) : lane;
+    });
     set(v_lane, [](uint32_t lane) { return lane; });
     const uint32_t trips = 1 + static_cast<uint32_t>(rng() % 9);
     set(v_trips, [&](uint32_t lane) { return rng() % 4 ? rng() % trips : lane % trips; });

@@ -368,19 +368,54 @@ void index_mode(Builder& b, uint64_t) {
 // elements, addresses of elements. Most are lines (lift/affine.h), and some only nearly.
 void lines(Builder& b, uint64_t) {
     constexpr uint32_t pairs = 6;
-    const uint32_t index = first_free_vgpr + 2 * b.random(pairs), high = index + 1,
-                   pair = first_free_vgpr + 2 * (pairs + b.random(pairs)),
+    uint32_t index = first_free_vgpr + 2 * b.random(pairs), high = index + 1;
+    const uint32_t pair = first_free_vgpr + 2 * (pairs + b.random(pairs)),
                    data = first_free_vgpr + 4 * pairs, save = s_save + 2 * b.depth;
     const uint32_t sources[] = {code::literal, code::inline_constant(b.random(65)), s_offset,
                                 s_step, s_counter};
     auto source = [&] { return sources[b.random(std::size(sources))]; };
-    static constexpr uint32_t masks[] = {0x3f, 0x3ff, 0x7ff, 0xfc, 7, 0xffff};
-    static constexpr uint32_t constants[] = {64, 1024, 0xffffffc0, 0xffffff80, 0x7fffffc8, 3};
+    auto source_register = [&] { return sources[2 + b.random(std::size(sources) - 2)]; };
+    static constexpr uint32_t masks[] = {0x3f, 0x3ff, 0x7ff, 0xfc, 15, 0xfff0};
+    static constexpr uint32_t constants[] = {64, 1024, 0xffffffc0, 0xfffffff0, 0x7fffffc8, 3};
     const uint32_t constant = constants[b.random(std::size(constants))];
     b.vop1(Opcode::v_mov_b32, index,
-           code::vgpr + (b.random(2)   ? v_lane
-                         : b.random(2) ? v_index
-                                       : b.random(vgprs)));
+           code::vgpr + (b.random(8) == 0 ? b.random(vgprs)
+                         : b.random(3)    ? v_index
+                                          : v_lane));
+    if (b.random(3) == 0) {  // two dimensions: x + y * size
+        b.raw({0xd1c80000 | high, (code::vgpr + v_index) | code::inline_constant(10) << 9 |
+                                      code::inline_constant(10) << 18});  // v_bfe_u32
+        b.vop2(Opcode::v_and_b32, index, code::literal, index, 0x3ff);
+        if (b.random(3) == 0) std::swap(index, high);
+        switch (b.random(5)) {
+            case 4:
+                b.vop1(Opcode::v_mov_b32, index, code::vgpr + high);
+                break;
+            case 0:  // v_mad_u64_u32: the upper half is set below
+                b.raw({0xd1e80000 | pair | code::vcc << 8, (code::vgpr + high) |
+                                                               source_register() << 9 |
+                                                               (code::vgpr + (index & ~1u)) << 18});
+                b.vop1(Opcode::v_mov_b32, index, code::vgpr + pair);
+                break;
+            case 1:  // v_mul_lo_u32
+                b.raw({0xd2850000 | high, (code::vgpr + high) | source_register() << 9});
+                b.vop2(Opcode::v_add_u32, index, code::vgpr + high, index);
+                break;
+            case 2:  // v_lshl_or_b32
+                b.raw({0xd2000000 | index, (code::vgpr + high) |
+                                               code::inline_constant(3 + b.random(4)) << 9 |
+                                               (code::vgpr + index) << 18});
+                break;
+            default:  // v_mad_u32_u24
+                b.raw({0xd1c30000 | index, (code::vgpr + high) |
+                                               code::inline_constant(b.random(65)) << 9 |
+                                               (code::vgpr + index) << 18});
+        }
+        if (index > high) {
+            b.vop1(Opcode::v_mov_b32, high, code::vgpr + index);
+            std::swap(index, high);
+        }
+    }
     for (uint32_t n = b.random(4); n; --n) switch (b.random(8)) {
             case 0:
                 b.vop2(Opcode::v_lshlrev_b32, index, code::inline_constant(b.random(5)), index);
@@ -428,6 +463,19 @@ void lines(Builder& b, uint64_t) {
             after = b.random(2) ? b.new_label() : b.end_label();
             b.branch(Opcode::s_cbranch_execz, after);
         }
+    }
+    if (b.random(2)) {  // an address that is not used, whatever it is
+        const uint32_t other = first_free_vgpr + 2 * (pairs + b.random(pairs)), number = data + 2;
+        b.vop2(b.random(3) ? Opcode::v_add_u32 : Opcode::v_sub_u32, number, source(), index,
+               constant);
+        b.vop1(Opcode::v_mov_b32, number + 1, code::inline_constant(0));
+        if (b.random(4) == 0)
+            b.vop2(Opcode::v_ashrrev_i32, number + 1, code::inline_constant(31), number);
+        b.raw({0xd28f0000 | other,  // v_lshlrev_b64
+               code::inline_constant(b.random(4)) | (code::vgpr + number) << 9});
+        b.vop1(Opcode::v_mov_b32, number, s_global + 1);
+        b.vop2(Opcode::v_add_co_u32, other, b.random(2) ? s_global : source(), other, constant);
+        b.vop2(Opcode::v_addc_co_u32, other + 1, code::vgpr + number, other + 1);
     }
     // Inside the buffers, always: elsewhere lies what the process itself works with. What fits
     // stays as it is, and so a line.
