@@ -496,6 +496,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     if (divergent_ && !divergent_suits()) divergent_.reset();
     const bool loop = divergent_ || (loops_ != Loops::None && loop_suits());
     facts_cross_regions_ = !loop;
+    looping_ = loop;
     if (loop) schedule_.merge_early(1);
     if (divergent_) {
         divergent_block();

@@ -13,7 +13,7 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
         memory_consecutive_narrow(m);
         return;
     }
-    auto part = [&](uint32_t p, const Vec& v) {
+    auto part = [this, imm](const LaneAccess& m, uint32_t p, const Vec& v) {
         const Mem at = x86::ptr(m.address, imm + static_cast<int32_t>(p * width()));
         if (m.store)
             masked_store(m, p, at, v);
@@ -21,7 +21,26 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
             masked_load(m, p, v, at);
     };
     if (m.dwords == 1) {
-        part(0, m.data[0]);
+        // Masked accesses that miss the caches take twice as long as plain ones, as nothing is
+        // prefetched for them; and most masks are full. In loops over chunks that may be as well:
+        // where iterations lie far apart, what is prefetched is gone when its chunk's turn comes.
+        if (m.full || looping_ || m.space == lds_space) return part(m, 0, m.data[0]);
+        const Label some = a_.newLabel();
+        if (avx512_) {
+            a_.kortestw(m.mask_k, m.mask_k);
+            a_.jnc(some);
+        } else {
+            a_.vmovmskps(x86::eax, m.mask_v.ymm());
+            a_.cmp(x86::al, 0xff);
+            a_.jne(some);
+        }
+        LaneAccess all = m;
+        all.full = true;
+        part(all, 0, m.data[0]);
+        cold(some, [this, m, part] {
+            part(m, 0, m.data[0]);
+            a_.jmp(m.done);
+        });
         return;
     }
     if (m.store) interleave(m);
@@ -35,7 +54,7 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
         a_.kmovq(m.tk, x86::rax);
     }
     for (uint32_t p = 0; p < m.dwords; ++p) {
-        part(p, m.z[p]);
+        part(m, p, m.z[p]);
         if (!m.full && avx512_ && p + 1 < m.dwords) a_.kshiftrq(m.tk, m.tk, 16);
     }
     if (!m.store) deinterleave(m);
