@@ -280,7 +280,10 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         streamed(m) ? memory_streamed(m) : memory_consecutive(m);
     } else if (stride == 0 && !m.store) {
         load_same(m);
-    } else if (stride == stride_bytes && m.full && !m.store && may_be_strided(m)) {
+    } else if (stride == stride_bytes && m.full && m.dwords_only() && m.bytes <= 8 && !m.store) {
+        copy_pattern(m, strided);
+    } else if (stride == stride_bytes && m.full && m.dwords_only() && m.bytes == 4 && avx512_ &&
+               row_of_tile(m)) {
         copy_pattern(m, strided);
     } else if (stride == 4 && may_be_sliding(m)) {
         copy_pattern(m, sliding);
