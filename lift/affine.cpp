@@ -237,9 +237,10 @@ bool Affine::at_most(const Line& x, uint32_t limit, Found& f) {
     int64_t room = int64_t{limit} - x.stride * (x.width - 1);
     const size_t before = f.needs.size();
     if (const uint32_t rows = machine::lanes / x.width - 1; rows && room >= 0) {
-        // Of an unknown step: half of what is left.
+        // Of an unknown step: at most half of what is left, and so little that few bases fail.
+        constexpr int64_t usual_step = 1 << 20;
         const auto c = constant(x.step);
-        const int64_t step = c ? static_cast<uint32_t>(*c) : room / 2 / rows;
+        const int64_t step = c ? static_cast<uint32_t>(*c) : std::min(room / 2 / rows, usual_step);
         if (!c && !need(x.step, static_cast<uint32_t>(step), f)) return false;
         room -= step * rows;
     }
@@ -445,7 +446,7 @@ std::optional<Line> Affine::high_half(Value v, Found& f) {
                 high_step = s_.emit(Op::UHi, {x->step});
     if (!(x->stride & 0xffffffff) && is_zero(low_step))
         return line(high, x->stride >> 32, high_step, x->width);
-    if (x->stride > most32 || !is_zero(high_step) ||
+    if (x->stride > most32 || !need_small(x->step, f) ||
         !no_wrap({s_.emit(Op::ULo, {x->base}), x->stride, low_step, x->width}, f))
         return {};
     return flat(high);

@@ -142,8 +142,13 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
         case Op::UShr64:
             if (cx && cy) return const64(x >> (y & 63));
             break;
+        case Op::UZext32:
+            if (cx) return const64(x);
+            break;
         case Op::UMulWideU32:
             if (cx && cy) return const64(x * y);
+            if (cx && x == 1) return emit(Op::UZext32, {a[1]});
+            if (cy && y == 1) return emit(Op::UZext32, {a[0]});
             break;
         case Op::UMul32:
             if (cx && cy) return const32(static_cast<uint32_t>(x * y));
