@@ -109,7 +109,8 @@ struct alignas(64) Frame {
     uint64_t buffer_limit = 0;
     const void* running = nullptr;  // MemoryOp or ColumnStore, out of line at this moment
     // Global accesses of the running block that met addresses without a pattern since it was
-    // entered, a byte each: they do not look for one again.
+    // entered, a byte each: they do not look for one again. Those that prefetch count their
+    // gathers.
     uint8_t scattered[8] = {};
     uint64_t pad2[3] = {};
     // How many waves a store still goes without store_columns() (column_store.h).

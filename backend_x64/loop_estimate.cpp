@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <vector>
 
 namespace wj::x64 {
@@ -119,6 +120,47 @@ private:
                           rows_ = std::vector<uint32_t>(512);
 };
 
+// The first so many arguments are added up, in their low 32 bits. 0: something else.
+constexpr auto addends = [] {
+    std::array<uint8_t, static_cast<size_t>(Op::count_)> count{};
+    using enum Op;
+    for (Op op : {Add32, Add64, UAdd32, UAdd64}) count[static_cast<size_t>(op)] = 2;
+    for (Op op : {Splat32, Splat64, Pack64, Lo, UPack64, ULo, UZext32})
+        count[static_cast<size_t>(op)] = 1;
+    return count;
+}();
+
+// Follows additions and shifts; `leaf` knows what registers and constants contribute.
+using Leaf = std::function<std::optional<int32_t>(const ir::Inst&)>;
+std::optional<int32_t> follow(const ir::Block& block, Value v, const Leaf& leaf,
+                              uint32_t depth = 0) {
+    const ir::Inst& i = block.insts[v];
+    const Class cls = ir::op_info(i.op).cls;
+    if (cls == Class::GetV || cls == Class::GetS || i.op == Op::Const32 || i.op == Op::Const64)
+        return leaf(i);
+    const bool shift = i.op == Op::Shl32 || i.op == Op::Shl64 || i.op == Op::UShl32;
+    const uint32_t count = shift ? 1 : addends[static_cast<size_t>(i.op)];
+    if (!count || depth == 8) return {};
+    uint32_t sum = 0;
+    for (uint32_t a = 0; a < count; ++a) {
+        const auto x = follow(block, i.args[a], leaf, depth + 1);
+        if (!x) return {};
+        sum += static_cast<uint32_t>(*x);
+    }
+    if (shift) {
+        const auto by = follow(
+            block, i.args[1],
+            [](const ir::Inst& c) {
+                const bool constant = ir::op_info(c.op).cls == Class::Uniform;
+                return constant ? std::optional(static_cast<int32_t>(c.imm)) : std::nullopt;
+            },
+            depth + 1);
+        if (!by) return {};
+        sum <<= *by & 31;
+    }
+    return static_cast<int32_t>(sum);
+}
+
 }  // namespace
 
 uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
@@ -132,6 +174,27 @@ uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
     uint32_t chunks = 1;
     while (chunks < 4 && cycles(chunks * 2) < 0.8 * cycles(chunks)) chunks *= 2;
     return chunks;
+}
+
+std::optional<int32_t> stride_of(const ir::Block& block, Value v) {
+    return follow(block, v, [&](const ir::Inst& get) -> std::optional<int32_t> {
+        const Class cls = ir::op_info(get.op).cls;
+        if (cls == Class::Uniform) return 0;
+        const Class sets = cls == Class::GetV ? Class::SetV : Class::SetS;
+        std::optional<int32_t> stride = 0;
+        for (const ir::Inst& set : block.insts) {
+            if (ir::op_info(set.op).cls != sets || set.op == Op::SetScc || set.imm != get.imm)
+                continue;
+            // The register itself, and what is added to it.
+            stride = follow(block, set.args[0], [&](const ir::Inst& x) {
+                if (ir::op_info(x.op).cls == Class::Uniform)
+                    return std::optional(static_cast<int32_t>(x.imm));
+                return ir::op_info(x.op).cls == cls && x.imm == get.imm ? std::optional(0)
+                                                                        : std::nullopt;
+            });
+        }
+        return stride;
+    });
 }
 
 }  // namespace wj::x64

@@ -1,5 +1,4 @@
-// How many chunks of a loop should run together: where each iteration waits for what the one before
-// hands it, the host has room for the iterations of other chunks.
+// What is known of a loop before it is compiled.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +9,13 @@
 
 namespace wj::x64 {
 
-// 1, 2 or 4. The block branches to itself; `divergent` describes it if its lanes decide.
+// How many chunks of the block, which branches to itself, should run together, 1, 2 or 4: where
+// each iteration waits for what the one before hands it, the host has room for the iterations of
+// other chunks. `divergent` describes the loop if its lanes decide.
 uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
                          const std::optional<DivergentLoop>& divergent, bool avx512);
+// How far a value moves from an iteration to the next, in its low 32 bits, if it is likely to move
+// equally far each time.
+std::optional<int32_t> stride_of(const ir::Block& block, Value v);
 
 }  // namespace wj::x64

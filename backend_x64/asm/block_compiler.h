@@ -382,6 +382,8 @@ private:
     void store_lanes(const LaneAccess& m);
     // ---- lane_gather64.cpp ----
     bool gathers64(const LaneAccess& m) const;
+    int32_t walking_direction(const LaneAccess& m) const;
+    void prefetch_stream(const LaneAccess& m);
     void gather64(const LaneAccess& m);
     void gather64_avx512(const LaneAccess& m);
     void gather64_avx2(const LaneAccess& m);

@@ -73,6 +73,7 @@ struct BlockCompiler::LaneAccess {
     // access in Frame::scattered.
     Label gather_any, scattered;
     int32_t site = -1;
+    int32_t walks = 0;  // walking_direction()
 
     // Checked mode: the address has become the host's; Frame::lane_hosts replaces it.
     bool translated = false, absolute = false;

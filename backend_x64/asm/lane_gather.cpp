@@ -35,6 +35,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
             a_.bind(m.gather_any);
             if (m.site >= 0) a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);
             a_.bind(m.scattered);
+            if (m.walks) prefetch_stream(m);
             gather64(m);
             a_.jmp(m.done);
         }

@@ -13,6 +13,38 @@ bool BlockCompiler::gathers64(const LaneAccess& m) const {
            m.dwords_only() && m.dwords <= 2 && (avx512_ || !m.store);
 }
 
+// Does a load walk through memory, and in which direction (-1, 1)? Lanes that each go a way of
+// their own are more streams than the host follows.
+int32_t BlockCompiler::walking_direction(const LaneAccess& m) const {
+    if (!loop_lean_ || m.store) return 0;
+    const ir::Inst& i = inst(m.v);
+    const auto stride = stride_of(*block_, i.args[m.scalar_base ? 1 : 0]),
+               base = m.scalar_base ? stride_of(*block_, i.args[0]) : 0;
+    if (!stride || !base || *stride + *base == 0) return 0;
+    return *stride + *base > 0 ? 1 : -1;
+}
+
+// Of a load that walks, one lane is served in an iteration: the count of the gathers says which.
+// What it reaches next, and what lanes of later chunks may: streams often follow one another, as
+// the rows of a matrix.
+void BlockCompiler::prefetch_stream(const LaneAccess& m) {
+    const Mem count = frame_field(offsetof(Frame, scattered) + static_cast<size_t>(m.site), 1);
+    a_.movzx(x86::eax, count);
+    a_.inc(count);
+    a_.vmovd(m.t.xmm(), x86::eax);
+    a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
+    a_.emit(X::kIdVpermd, m.t2, m.t, m.lo);
+    a_.emit(X::kIdVpermd, m.t, m.t, m.hi);
+    a_.vmovd(x86::eax, m.t2.xmm());
+    a_.vmovd(x86::ecx, m.t.xmm());
+    a_.shl(x86::rcx, 32);
+    a_.add(x86::rcx, x86::rax);
+    if (m.scalar_base) a_.add(x86::rcx, m.base);
+    const auto at = static_cast<int32_t>(m.imm);
+    a_.prefetcht0(x86::ptr(x86::rcx, at + m.walks * 128));
+    a_.prefetcht1(x86::ptr(x86::rcx, at + m.walks * 2048));
+}
+
 void BlockCompiler::gather64(const LaneAccess& m) {
     if (m.scalar_base)
         a_.mov(x86::rcx, m.base);

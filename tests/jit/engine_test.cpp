@@ -27,10 +27,6 @@ ir::Block loop_block(uint64_t pc, uint64_t next) {
     return b.block;
 }
 
-ir::Block end_block(uint64_t pc) {
-    return Builder(pc).block;
-}
-
 TEST_P(EngineTest, LoopResult) {
     Rig rig(GetParam());
     rig.source->blocks[0x1000] = loop_block(0x1000, 0x3000);

@@ -65,6 +65,10 @@ public:
     ir::Block block;
 };
 
+inline ir::Block end_block(uint64_t pc) {
+    return Builder(pc).block;
+}
+
 struct MapSource final : x64::BlockSource {
     std::map<uint64_t, ir::Block> blocks;
     uint32_t asked = 0;

@@ -2,6 +2,7 @@
 // address rules of docs/memory.md.
 #include <sys/mman.h>
 
+#include "backend_x64/loop_estimate.h"
 #include "memory/address_space.h"
 #include "tests/jit/ir_harness.h"
 
@@ -225,6 +226,66 @@ TEST_P(MemoryPaths, CheckedPages) {
         }
     }
     munmap(host, 4 * page);
+}
+
+// Lanes that walk through memory, forwards or backwards, from anywhere: so long that the count of
+// the gathers wraps around.
+TEST_P(MemoryPaths, LoopsThatWalk) {
+    Rng rng(33);
+    std::vector<uint32_t> memory(1 << 14);
+    for (uint32_t& x : memory) x = random_dword(rng);
+    const auto at = reinterpret_cast<uint64_t>(memory.data());
+    for (int round = 0; round < 16; ++round) {
+        const bool base = round & 1;
+        const int32_t step = round & 2 ? -4 : 4;
+        const uint32_t iterations = round & 4 ? 600 : 7;
+        Builder b;
+        const Value mask = round & 8 ? b.exec() : b.full();
+        const uint32_t aux = ir::make_aux(Access::Dwords, 1);
+        const Value t =
+            base ? b.op(Op::LoadGlobalS64, {b.op(Op::GetS64, {}, 4), b.pair(0), mask}, 0, aux)
+                 : b.op(Op::LoadGlobal, {b.pair(0), mask}, 0, aux);
+        // No address crosses 4 GiB: the base takes the upper half.
+        const Value moved =
+            b.op(Op::Add32, {b.v(0), b.op(Op::Splat32, {b.c32(static_cast<uint32_t>(step))})});
+        b.op(Op::SetV, {b.op(Op::Xor32, {b.v(2), b.op(Op::Elem, {t}, 0)}), mask}, 2);
+        b.op(Op::SetV, {moved, mask}, 0);
+        const Value n = b.op(Op::USub32, {b.op(Op::GetS32, {}, 0), b.c32(1)});
+        b.op(Op::SetS32, {n}, 0);
+        b.block.exec_changed = false;
+        b.block.term = {.kind = ir::Terminator::Kind::Branch,
+                        .cond = b.op(Op::UCmpNe32, {n, b.c32(0)}),
+                        .target = 0x1000,
+                        .next = 0x3000};
+        ASSERT_EQ(ir::verify(b.block), "");
+        EXPECT_EQ(x64::stride_of(b.block, b.block.insts[t].args[base]), step);
+        Rig rig(GetParam(), {.loop_chunks = static_cast<uint32_t>(round % 3) * 2});
+        rig.source->blocks[0x1000] = b.block;
+        rig.source->blocks[0x3000] = end_block(0x3000);
+        State start, want, run;
+        randomise(start, rng);
+        start.wave.sgpr[0] = iterations;
+        start.wave.set_s64(4, at);
+        for (uint32_t l = 0; l < 64; ++l) {
+            const uint64_t first = (base ? 0 : at) + 4 * (1024 + rng() % (memory.size() - 2048));
+            start.wave.row(0)[l] = static_cast<uint32_t>(first);
+            start.wave.row(1)[l] = static_cast<uint32_t>(first >> 32);
+        }
+        want.copy_from(start);
+        run.copy_from(start);
+        const uint64_t exec = round & 8 ? start.wave.exec() : ~0ull;
+        for (uint32_t l = 0; l < 64; ++l) {
+            if (!(exec >> l & 1)) continue;
+            uint64_t p = want.wave.row(0)[l] | uint64_t{want.wave.row(1)[l]} << 32;
+            for (uint32_t i = 0; i < iterations; ++i, p += static_cast<uint64_t>(int64_t{step}))
+                want.wave.row(2)[l] ^= *reinterpret_cast<uint32_t*>((base ? at : 0) + p);
+            want.wave.row(0)[l] = static_cast<uint32_t>(p);
+        }
+        want.wave.sgpr[0] = 0;
+        run.wave.pc = 0x1000;
+        ASSERT_EQ(rig.engine->run(run.wave), machine::ExitKind::EndProgram);
+        ASSERT_TRUE(same(run, want)) << round;
+    }
 }
 
 WJ_JIT_TESTS(MemoryPaths);
