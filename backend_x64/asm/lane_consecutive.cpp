@@ -1,5 +1,6 @@
 // Consecutive lanes: vector loads and stores, transposed for elements of several dwords.
 #include "backend_x64/asm/lane_access.h"
+#include "backend_x64/loop_estimate.h"
 
 namespace wj::x64 {
 
@@ -22,9 +23,8 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
     };
     if (m.dwords == 1) {
         // Masked accesses that miss the caches take twice as long as plain ones, as nothing is
-        // prefetched for them; and most masks are full. In loops over chunks that may be as well:
-        // where iterations lie far apart, what is prefetched is gone when its chunk's turn comes.
-        if (m.full || looping_ || m.space == lds_space) return part(m, 0, m.data[0]);
+        // prefetched for them; and most masks are full.
+        if (m.full || m.space == lds_space || in_far_steps(m)) return part(m, 0, m.data[0]);
         const Label some = a_.newLabel();
         if (avx512_) {
             a_.kortestw(m.mask_k, m.mask_k);
@@ -58,6 +58,17 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
         if (!m.full && avx512_ && p + 1 < m.dwords) a_.kshiftrq(m.tk, m.tk, 16);
     }
     if (!m.store) deinterleave(m);
+}
+
+// In a loop over chunks: where iterations lie far apart, what is prefetched is gone when its
+// chunk's turn comes.
+bool BlockCompiler::in_far_steps(const LaneAccess& m) const {
+    if (!looping_) return false;
+    const ir::Inst& i = inst(m.v);
+    const auto lanes = stride_of(*block_, i.args[m.scalar_base ? 1 : 0]),
+               base = m.scalar_base ? stride_of(*block_, i.args[0]) : 0;
+    constexpr int32_t page = 4096;
+    return !lanes || !base || std::abs(*lanes + *base) > page;
 }
 
 // Part p of the elements in the order of memory, in the active lanes.
