@@ -240,7 +240,8 @@ bool Affine::at_most(const Line& x, uint32_t limit, Found& f) {
         // Of an unknown step: at most half of what is left, and so little that few bases fail.
         constexpr int64_t usual_step = 1 << 20;
         const auto c = constant(x.step);
-        const int64_t step = c ? static_cast<uint32_t>(*c) : std::min(room / 2 / rows, usual_step);
+        const int64_t step = c ? static_cast<int32_t>(*c) : std::min(room / 2 / rows, usual_step);
+        if (step < 0) return false;  // sums of steps must not wrap around either
         if (!c && !need(x.step, static_cast<uint32_t>(step), f)) return false;
         room -= step * rows;
     }
@@ -619,7 +620,8 @@ bool Affine::need_small(Value step, Found& f) {
     uint32_t most = most_step;
     if (const ir::Inst i = block_.insts[step]; i.op == Op::UShl64)
         if (const auto n = constant(i.args[1]))
-            if (is_zero(s_.emit(Op::UHi, {i.args[0]}))) step = i.args[0], most >>= *n & 63;
+            if (is_zero(s_.emit(Op::UHi, {i.args[0]})))
+                step = i.args[0], most = static_cast<uint32_t>(uint64_t{most} >> (*n & 63));
     return need(s_.emit(Op::UHi, {step}), 0, f) && need(s_.emit(Op::ULo, {step}), most, f);
 }
 
