@@ -1,7 +1,9 @@
 #include "lift/affine.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <utility>
 
 #include "machine/wave.h"
 
@@ -13,63 +15,28 @@ namespace {
 
 // Wider strides are no use: nobody's neighbours are so far apart.
 constexpr int64_t most32 = int64_t{1} << 24, most64 = int64_t{1} << 57;
-// Of accesses, so that no lane's offset from the first one wraps around 32 bits.
-constexpr int64_t most_apart = 1 << 16;
-constexpr uint32_t most_step = 1u << 28;
-
-// The scalar operation that does in a uniform value what the lane operation does in each lane.
-Op uniform_of(Op op) {
-    switch (op) {
-        case Op::And32:
-            return Op::UAnd32;
-        case Op::Or32:
-            return Op::UOr32;
-        case Op::Xor32:
-            return Op::UXor32;
-        case Op::Mul32:
-            return Op::UMul32;
-        case Op::MulHiU32:
-            return Op::UMulHiU32;
-        case Op::MulHiS32:
-            return Op::UMulHiS32;
-        case Op::Shl32:
-            return Op::UShl32;
-        case Op::Shr32:
-            return Op::UShr32;
-        case Op::Sar32:
-            return Op::USar32;
-        case Op::MinU32:
-            return Op::UMinU32;
-        case Op::MaxU32:
-            return Op::UMaxU32;
-        case Op::MinS32:
-            return Op::UMinS32;
-        case Op::MaxS32:
-            return Op::UMaxS32;
-        case Op::CmpEq32:
-            return Op::UCmpEq32;
-        case Op::CmpNe32:
-            return Op::UCmpNe32;
-        case Op::CmpLtU32:
-            return Op::UCmpLtU32;
-        case Op::CmpLeU32:
-            return Op::UCmpLeU32;
-        case Op::CmpLtS32:
-            return Op::UCmpLtS32;
-        case Op::CmpLeS32:
-            return Op::UCmpLeS32;
-        case Op::Shl64:
-            return Op::UShl64;
-        case Op::Shr64:
-            return Op::UShr64;
-        case Op::Sar64:
-            return Op::USar64;
-        default:
-            return Op::count_;
-    }
-}
 
 }  // namespace
+
+Op Affine::uniform_of(Op op) {
+    static constexpr auto table = [] {
+        using enum Op;
+        constexpr std::pair<Op, Op> pairs[] = {
+            {And32, UAnd32},       {Or32, UOr32},         {Xor32, UXor32},
+            {Mul32, UMul32},       {MulHiU32, UMulHiU32}, {MulHiS32, UMulHiS32},
+            {Shl32, UShl32},       {Shr32, UShr32},       {Sar32, USar32},
+            {MinU32, UMinU32},     {MaxU32, UMaxU32},     {MinS32, UMinS32},
+            {MaxS32, UMaxS32},     {CmpEq32, UCmpEq32},   {CmpNe32, UCmpNe32},
+            {CmpLtU32, UCmpLtU32}, {CmpLeU32, UCmpLeU32}, {CmpLtS32, UCmpLtS32},
+            {CmpLeS32, UCmpLeS32}, {Shl64, UShl64},       {Shr64, UShr64},
+            {Sar64, USar64}};
+        std::array<Op, static_cast<size_t>(count_)> uniform{};
+        uniform.fill(count_);
+        for (const auto& [lanes, scalar] : pairs) uniform[static_cast<size_t>(lanes)] = scalar;
+        return uniform;
+    }();
+    return table[static_cast<size_t>(op)];
+}
 
 // ---- values
 // ----------------------------------------------------------------------------------------------
@@ -597,174 +564,6 @@ std::optional<Line> Affine::compute64(Value v, Found& f) {
         return {};
     return line(both(uniform_of(i.op), x->base, y->base), x->stride >> n,
                 both(Op::UShr64, x->step, y->base), x->width);
-}
-
-// ---- uses
-// ----------------------------------------------------------------------------------------------
-
-std::optional<Line> Affine::address(Value v, bool in_order) {
-    Found f;
-    const auto l = part(v, f);
-    if (!l || (in_order && !no_wrap(*l, f))) return {};
-    if (!l->flat()) {
-        if (l->stride < 0 || l->stride > most_apart) return {};
-        if (block_.type(l->step) == ir::Type::U64 && !need_small(l->step, f)) return {};
-    }
-    commit(f);
-    ++profit_;
-    return l;
-}
-
-// A U64 step is at most most_step.
-bool Affine::need_small(Value step, Found& f) {
-    uint32_t most = most_step;
-    if (const ir::Inst i = block_.insts[step]; i.op == Op::UShl64)
-        if (const auto n = constant(i.args[1]))
-            if (is_zero(s_.emit(Op::UHi, {i.args[0]})))
-                step = i.args[0], most = static_cast<uint32_t>(uint64_t{most} >> (*n & 63));
-    return need(s_.emit(Op::UHi, {step}), 0, f) && need(s_.emit(Op::ULo, {step}), most, f);
-}
-
-// Lane operations that make the value, counting none of them only once; not counting beyond the
-// limit.
-uint32_t Affine::cost(Value v, uint32_t limit) const {
-    const ir::Inst& i = block_.insts[v];
-    if (ir::op_info(i.op).cls != ir::Class::Lane || i.op == Op::Splat32 || i.op == Op::Splat64 ||
-        i.op == Op::MaskOf || i.op == Op::LaneId || i.op == Op::Elem)
-        return 0;
-    uint32_t sum = 1;
-    for (Value a : i.args)
-        if (a != no_value && sum < limit) sum += cost(a, limit - sum);
-    return sum;
-}
-
-Value Affine::written(Value v) {
-    constexpr uint32_t few = 4;
-    if (cost(v, few) < few) return v;
-    Found f;
-    const auto l = part(v, f);
-    if (!l) return v;
-    commit(f);
-    const Value base = s_.splat(l->base);
-    if (l->flat()) return base;
-    const Value lanes = as_operand({s_.const32(0), l->stride, l->step, l->width});
-    return s_.emit(Op::Add32, {lanes, base});
-}
-
-Value Affine::as_operand(const Line& line) {
-    if (line.flat()) return s_.splat(line.base);
-    return s_.emit(Op::Line32, {line.base, line.step}, static_cast<uint64_t>(line.stride),
-                   line.width);
-}
-
-std::optional<Value> Affine::bits(Value mask) {
-    const ir::Inst i = block_.insts[mask];
-    const Op op = uniform_of(i.op);
-    if (op < Op::UCmpEq32 || op > Op::UCmpLeS32) return {};
-    Found f;
-    auto x = part(i.args[0], f), y = part(i.args[1], f);
-    if (!x || !y) return {};
-    const Value none = s_.const64(0), all = s_.const64(~0ull);
-    if (x->flat() && y->flat()) {
-        commit(f);
-        return s_.emit(Op::USelect64, {both(op, x->base, y->base), all, none});
-    }
-    const bool swapped = x->flat();
-    if (swapped) std::swap(x, y);
-    if (!y->flat()) return {};
-    // Numbers `base + stride * k`: of rows, whose lanes are equal, or of the lanes of each row.
-    const bool by_rows = !x->stride;
-    const auto down = constant(x->step);
-    if (by_rows ? !down : !x->one_row() && down != uint64_t{0}) return {};
-    const int64_t stride = by_rows ? static_cast<int32_t>(*down) : x->stride;
-    const uint32_t count = by_rows ? machine::lanes / x->width : x->width;
-    if (stride <= 0 || !std::has_single_bit(static_cast<uint64_t>(stride))) return {};
-    const Value row_shift = s_.const32(static_cast<uint32_t>(std::countr_zero(x->width)));
-    // A row's bits, for every row.
-    auto for_all_rows = [&](Value bits) {
-        if (by_rows || x->one_row()) return bits;
-        Value row = s_.emit(Op::ULo, {bits});
-        if (x->width < 32) row = both(Op::UMul32, row, s_.const32(~0u / ((1u << x->width) - 1)));
-        return both(Op::UPack64, row, row);
-    };
-    // From here on: those in relation to n.
-    const Value base = x->base, n = y->base, distance = s_.emit(Op::USub32, {n, base});
-    if (op == Op::UCmpEq32 || op == Op::UCmpNe32) {
-        if (stride != 1) return {};
-        commit(f);
-        const Value one = by_rows ? both(Op::UShl64, s_.const64((1ull << x->width) - 1),
-                                         both(Op::UShl32, distance, row_shift))
-                                  : both(Op::UShl64, s_.const64(1), distance);
-        const Value equal = for_all_rows(s_.emit(
-            Op::USelect64, {s_.emit(Op::UCmpLtU32, {distance, s_.const32(count)}), one, none}));
-        return op == Op::UCmpEq32 ? equal : s_.emit(Op::UXor64, {equal, all});
-    }
-    const bool is_signed = op == Op::UCmpLtS32 || op == Op::UCmpLeS32;
-    const bool less = op == Op::UCmpLtU32 || op == Op::UCmpLtS32;
-    if (!at_most(*x, is_signed ? 0x7fffffff : ~0u, f)) return {};
-    commit(f);
-    // x < n, x <= n; n < x and n <= x are what x <= n and x < n are not.
-    const bool strict = less != swapped;
-    const auto shift = static_cast<uint32_t>(std::countr_zero(static_cast<uint64_t>(stride)));
-    const Value any = s_.emit(strict ? (is_signed ? Op::UCmpLtS32 : Op::UCmpLtU32)
-                                     : (is_signed ? Op::UCmpLeS32 : Op::UCmpLeU32),
-                              {base, n});
-    // The last one that belongs, if any does.
-    const Value room = strict ? s_.emit(Op::USub32, {distance, s_.const32(1)}) : distance;
-    const Value last = s_.emit(Op::UShr32, {room, s_.const32(shift)});
-    Value belong =
-        s_.emit(Op::UAdd32, {s_.emit(Op::UMinU32, {last, s_.const32(count - 1)}), s_.const32(1)});
-    if (by_rows) belong = both(Op::UShl32, belong, row_shift);
-    const Value lanes =
-        for_all_rows(s_.emit(Op::USelect64, {any, s_.emit(Op::ULowBits, {belong}), none}));
-    if (!swapped) {
-        const auto furthest = s_.const32(static_cast<uint32_t>((count - 1) * stride));
-        all_lanes_[lanes] =
-            s_.emit(block_.insts[any].op, {s_.emit(Op::UAdd32, {base, furthest}), n});
-    }
-    return swapped ? s_.emit(Op::UXor64, {lanes, all}) : lanes;
-}
-
-bool Affine::guard_lanes_apart() {
-    struct Access {
-        Value base;
-        uint64_t offset, bytes;
-        bool store;
-    };
-    std::vector<Access> accesses;
-    for (const ir::Inst& i : block_.insts) {
-        const ir::Class cls = ir::op_info(i.op).cls;
-        const bool store = cls == ir::Class::LaneStore;
-        if (cls == ir::Class::LaneAtomic) return false;
-        if ((!store && cls != ir::Class::LaneLoad) || ir::has_own_space(i.op)) continue;
-        const uint32_t bytes = ir::access_bytes(ir::aux_access(i.aux), ir::aux_dwords(i.aux));
-        if (!ir::has_scalar_base(i.op) || block_.insts[i.args[1]].op != Op::Line32 ||
-            block_.insts[i.args[1]].imm != bytes || block_.insts[i.args[1]].aux != machine::lanes)
-            return false;
-        accesses.push_back({i.args[0], i.imm, bytes, store});
-    }
-    struct Pair {
-        Access first, second;
-    };
-    std::vector<Pair> pairs;
-    for (size_t a = 0; a < accesses.size(); ++a)
-        for (size_t b = a + 1; b < accesses.size(); ++b)
-            if (accesses[a].store || accesses[b].store) pairs.push_back({accesses[a], accesses[b]});
-    constexpr size_t most_pairs = 6;
-    if (pairs.size() > most_pairs) return false;
-    for (const auto& [a, b] : pairs) {
-        // How far the second one starts behind the first one.
-        const Value distance = s_.emit(
-            Op::USub64, {s_.emit(Op::UAdd64, {b.base, s_.const64(b.offset - a.offset)}), a.base});
-        // Equal elements may start at the same place, or the second one's in front.
-        const uint64_t extent = machine::lanes * a.bytes,
-                       in_front = a.bytes == b.bytes ? 0 : machine::lanes * b.bytes;
-        if (!guard(s_.emit(Op::UCmpLtU64,
-                           {s_.const64(extent + in_front - 2),
-                            s_.emit(Op::UAdd64, {distance, s_.const64(in_front - 1)})})))
-            return false;
-    }
-    return true;
 }
 
 }  // namespace wj::lift

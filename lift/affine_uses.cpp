@@ -1,0 +1,184 @@
+// Uses of lines: addresses, rows, masks, accesses that may run chunk by chunk.
+#include <bit>
+
+#include "lift/affine.h"
+#include "machine/wave.h"
+
+namespace wj::lift {
+
+using Line = Affine::Line;
+
+namespace {
+
+// Of accesses, so that no lane's offset from the first one wraps around 32 bits.
+constexpr int64_t most_apart = 1 << 16;
+constexpr uint32_t most_step = 1u << 28;
+
+}  // namespace
+
+std::optional<Line> Affine::address(Value v, bool in_order) {
+    Found f;
+    const auto l = part(v, f);
+    if (!l || (in_order && !no_wrap(*l, f))) return {};
+    if (!l->flat()) {
+        if (l->stride < 0 || l->stride > most_apart) return {};
+        if (block_.type(l->step) == ir::Type::U64 && !need_small(l->step, f)) return {};
+    }
+    commit(f);
+    ++profit_;
+    return l;
+}
+
+// A U64 step is at most most_step.
+bool Affine::need_small(Value step, Found& f) {
+    uint32_t most = most_step;
+    if (const ir::Inst i = block_.insts[step]; i.op == Op::UShl64)
+        if (const auto n = constant(i.args[1]))
+            if (is_zero(s_.emit(Op::UHi, {i.args[0]})))
+                step = i.args[0], most = static_cast<uint32_t>(uint64_t{most} >> (*n & 63));
+    return need(s_.emit(Op::UHi, {step}), 0, f) && need(s_.emit(Op::ULo, {step}), most, f);
+}
+
+// Lane operations that make the value, counting none of them only once; not counting beyond the
+// limit.
+uint32_t Affine::cost(Value v, uint32_t limit) const {
+    const ir::Inst& i = block_.insts[v];
+    if (ir::op_info(i.op).cls != ir::Class::Lane || i.op == Op::Splat32 || i.op == Op::Splat64 ||
+        i.op == Op::MaskOf || i.op == Op::LaneId || i.op == Op::Elem)
+        return 0;
+    uint32_t sum = 1;
+    for (Value a : i.args)
+        if (a != no_value && sum < limit) sum += cost(a, limit - sum);
+    return sum;
+}
+
+Value Affine::written(Value v) {
+    constexpr uint32_t few = 4;
+    if (cost(v, few) < few) return v;
+    Found f;
+    const auto l = part(v, f);
+    if (!l) return v;
+    commit(f);
+    const Value base = s_.splat(l->base);
+    if (l->flat()) return base;
+    const Value lanes = as_operand({s_.const32(0), l->stride, l->step, l->width});
+    return s_.emit(Op::Add32, {lanes, base});
+}
+
+Value Affine::as_operand(const Line& line) {
+    if (line.flat()) return s_.splat(line.base);
+    return s_.emit(Op::Line32, {line.base, line.step}, static_cast<uint64_t>(line.stride),
+                   line.width);
+}
+
+std::optional<Value> Affine::bits(Value mask) {
+    const ir::Inst i = block_.insts[mask];
+    const Op op = uniform_of(i.op);
+    if (op < Op::UCmpEq32 || op > Op::UCmpLeS32) return {};
+    Found f;
+    auto x = part(i.args[0], f), y = part(i.args[1], f);
+    if (!x || !y) return {};
+    const Value none = s_.const64(0), all = s_.const64(~0ull);
+    if (x->flat() && y->flat()) {
+        commit(f);
+        return s_.emit(Op::USelect64, {both(op, x->base, y->base), all, none});
+    }
+    const bool swapped = x->flat();
+    if (swapped) std::swap(x, y);
+    if (!y->flat()) return {};
+    // Numbers `base + stride * k`: of rows, whose lanes are equal, or of the lanes of each row.
+    const bool by_rows = !x->stride;
+    const auto down = constant(x->step);
+    if (by_rows ? !down : !x->one_row() && down != uint64_t{0}) return {};
+    const int64_t stride = by_rows ? static_cast<int32_t>(*down) : x->stride;
+    const uint32_t count = by_rows ? machine::lanes / x->width : x->width;
+    if (stride <= 0 || !std::has_single_bit(static_cast<uint64_t>(stride))) return {};
+    const Value row_shift = s_.const32(static_cast<uint32_t>(std::countr_zero(x->width)));
+    // A row's bits, for every row.
+    auto for_all_rows = [&](Value bits) {
+        if (by_rows || x->one_row()) return bits;
+        Value row = s_.emit(Op::ULo, {bits});
+        if (x->width < 32) row = both(Op::UMul32, row, s_.const32(~0u / ((1u << x->width) - 1)));
+        return both(Op::UPack64, row, row);
+    };
+    // From here on: those in relation to n.
+    const Value base = x->base, n = y->base, distance = s_.emit(Op::USub32, {n, base});
+    if (op == Op::UCmpEq32 || op == Op::UCmpNe32) {
+        if (stride != 1) return {};
+        commit(f);
+        const Value one = by_rows ? both(Op::UShl64, s_.const64((1ull << x->width) - 1),
+                                         both(Op::UShl32, distance, row_shift))
+                                  : both(Op::UShl64, s_.const64(1), distance);
+        const Value equal = for_all_rows(s_.emit(
+            Op::USelect64, {s_.emit(Op::UCmpLtU32, {distance, s_.const32(count)}), one, none}));
+        return op == Op::UCmpEq32 ? equal : s_.emit(Op::UXor64, {equal, all});
+    }
+    const bool is_signed = op == Op::UCmpLtS32 || op == Op::UCmpLeS32;
+    const bool less = op == Op::UCmpLtU32 || op == Op::UCmpLtS32;
+    if (!at_most(*x, is_signed ? 0x7fffffff : ~0u, f)) return {};
+    commit(f);
+    // x < n, x <= n; n < x and n <= x are what x <= n and x < n are not.
+    const bool strict = less != swapped;
+    const auto shift = static_cast<uint32_t>(std::countr_zero(static_cast<uint64_t>(stride)));
+    const Value any = s_.emit(strict ? (is_signed ? Op::UCmpLtS32 : Op::UCmpLtU32)
+                                     : (is_signed ? Op::UCmpLeS32 : Op::UCmpLeU32),
+                              {base, n});
+    // The last one that belongs, if any does.
+    const Value room = strict ? s_.emit(Op::USub32, {distance, s_.const32(1)}) : distance;
+    const Value last = s_.emit(Op::UShr32, {room, s_.const32(shift)});
+    Value belong =
+        s_.emit(Op::UAdd32, {s_.emit(Op::UMinU32, {last, s_.const32(count - 1)}), s_.const32(1)});
+    if (by_rows) belong = both(Op::UShl32, belong, row_shift);
+    const Value lanes =
+        for_all_rows(s_.emit(Op::USelect64, {any, s_.emit(Op::ULowBits, {belong}), none}));
+    if (!swapped) {
+        const auto furthest = s_.const32(static_cast<uint32_t>((count - 1) * stride));
+        all_lanes_[lanes] =
+            s_.emit(block_.insts[any].op, {s_.emit(Op::UAdd32, {base, furthest}), n});
+    }
+    return swapped ? s_.emit(Op::UXor64, {lanes, all}) : lanes;
+}
+
+bool Affine::guard_lanes_apart() {
+    struct Access {
+        Value base;
+        uint64_t offset, bytes;
+        bool store;
+    };
+    std::vector<Access> accesses;
+    for (const ir::Inst& i : block_.insts) {
+        const ir::Class cls = ir::op_info(i.op).cls;
+        const bool store = cls == ir::Class::LaneStore;
+        if (cls == ir::Class::LaneAtomic) return false;
+        if ((!store && cls != ir::Class::LaneLoad) || ir::has_own_space(i.op)) continue;
+        const uint32_t bytes = ir::access_bytes(ir::aux_access(i.aux), ir::aux_dwords(i.aux));
+        if (!ir::has_scalar_base(i.op) || block_.insts[i.args[1]].op != Op::Line32 ||
+            block_.insts[i.args[1]].imm != bytes || block_.insts[i.args[1]].aux != machine::lanes)
+            return false;
+        accesses.push_back({i.args[0], i.imm, bytes, store});
+    }
+    struct Pair {
+        Access first, second;
+    };
+    std::vector<Pair> pairs;
+    for (size_t a = 0; a < accesses.size(); ++a)
+        for (size_t b = a + 1; b < accesses.size(); ++b)
+            if (accesses[a].store || accesses[b].store) pairs.push_back({accesses[a], accesses[b]});
+    constexpr size_t most_pairs = 6;
+    if (pairs.size() > most_pairs) return false;
+    for (const auto& [a, b] : pairs) {
+        // How far the second one starts behind the first one.
+        const Value distance = s_.emit(
+            Op::USub64, {s_.emit(Op::UAdd64, {b.base, s_.const64(b.offset - a.offset)}), a.base});
+        // Equal elements may start at the same place, or the second one's in front.
+        const uint64_t extent = machine::lanes * a.bytes,
+                       in_front = a.bytes == b.bytes ? 0 : machine::lanes * b.bytes;
+        if (!guard(s_.emit(Op::UCmpLtU64,
+                           {s_.const64(extent + in_front - 2),
+                            s_.emit(Op::UAdd64, {distance, s_.const64(in_front - 1)})})))
+            return false;
+    }
+    return true;
+}
+
+}  // namespace wj::lift
