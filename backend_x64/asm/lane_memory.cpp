@@ -369,6 +369,7 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
     store.qwords = !schedule_.split(i.args[ir::has_scalar_base(i.op)]);
     // Where code lies in its page stays the same, wherever it is loaded.
     store.site = static_cast<uint32_t>(store.pc / 4 % sizeof(Frame::columns_wait));
+    column_site_ = static_cast<int32_t>(store.site);
     const auto rows = column_rows(v);
     const bool has_base = ir::has_scalar_base(i.op);
     const Mem base = has_base ? home_mem(schedule_.uniform_home(i.args[0])) : Mem();
