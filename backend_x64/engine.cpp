@@ -15,7 +15,6 @@
 #include "backend_x64/block_store.h"
 #include "backend_x64/build_identity.h"
 #include "backend_x64/code_cache.h"
-#include "backend_x64/column_store.h"
 #include "backend_x64/hot_blocks.h"
 #include "backend_x64/perf_map.h"
 #include "backend_x64/stored_block.h"
@@ -434,7 +433,6 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     const bool streaming = first.ctx->streaming;
     thread.frame.not_streamed = streaming ? vector_bytes() - 1 : ~0ull;
     thread.frame.again = &start_again;
-    thread.frame.column_stub = reinterpret_cast<const void*>(&store_columns);
     thread.frame.source = &source;
     thread.frame.flush_wanted = &flush_wanted_;
     first.exit = {};

@@ -163,27 +163,19 @@ uint32_t Schedule::uniform_of(const Inst& i) const {
 
 // Stores at one line of addresses, but so far apart that no lane's element meets another lane's.
 bool Schedule::never_overlap(const Inst& x, const Inst& y) const {
-    const size_t at = ir::has_scalar_base(x.op) ? 1 : 0;
-    if (ir::op_info(x.op).cls != Class::LaneStore || x.op != y.op || x.args[at] != y.args[at] ||
-        (at && x.args[0] != y.args[0]))
+    if (ir::op_info(x.op).cls != Class::LaneStore || x.op != y.op || x.args[0] != y.args[0] ||
+        ir::address_of(x) != ir::address_of(y))
         return false;
-    const Inst& line = inst(x.args[at]);
+    const Inst& line = inst(ir::address_of(x));
     if (line.op != Op::Line32 || inst(line.args[1]).op != Op::Const32) return false;
-    auto bytes = [](const Inst& i) {
-        return int64_t{ir::access_bytes(ir::aux_access(i.aux), ir::aux_dwords(i.aux))};
-    };
-    auto offset = [](const Inst& i) {
-        return i.op == Op::StoreLds ? static_cast<int64_t>((i.imm & 0xffffffff) + (i.imm >> 32))
-                                    : static_cast<int64_t>(i.imm);
-    };
     const auto stride = static_cast<int64_t>(line.imm),
                step = int64_t{static_cast<int32_t>(inst(line.args[1]).imm)};
     constexpr int64_t most = 1 << 20;
     if (std::abs(stride) > most || std::abs(step) > most) return false;
     const int64_t span = std::abs(stride) * (line.aux - 1) +
                          std::abs(step) * (machine::lanes / line.aux - 1) +
-                         std::max(bytes(x), bytes(y));
-    return std::abs(offset(x) - offset(y)) >= span;
+                         std::max(ir::access_bytes(x), ir::access_bytes(y));
+    return std::abs(ir::immediate(x) - ir::immediate(y)) >= span;
 }
 
 void Schedule::assign_positions() {

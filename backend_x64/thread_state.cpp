@@ -5,6 +5,8 @@
 #include <mutex>
 #include <vector>
 
+#include "backend_x64/column_store.h"
+
 namespace wj::x64 {
 namespace {
 
@@ -23,6 +25,7 @@ Registry& registry() {
 
 ThreadState::ThreadState() {
     fill_constants(frame);
+    frame.column_stub = reinterpret_cast<const void*>(&store_columns);
     Registry& r = registry();
     const std::lock_guard lock(r.mutex);
     r.threads.push_back(this);

@@ -11,7 +11,6 @@
 #include "backend_x64/matrix_avx512.h"
 #include "frontend/decode.h"
 #include "interpreter/interpreter.h"
-#include "ir/evaluate.h"
 #include "lift/lift.h"
 #include "memory/address_space.h"
 
@@ -46,7 +45,8 @@ public:
         options.exec_full = request.variant != Variant::Partial;
         if (request.variant == Variant::Full) {
             options.row_lines = rows_of(wave);
-            options.now = values_of(wave);
+            options.now = &wave;
+            options.read_memory = memory_of(*wave.ctx);
         }
         options.least_width = least_width_;
         options.vgpr_count = wave.vgpr_count;
@@ -136,17 +136,14 @@ private:
         };
     }
 
-    static lift::UniformNow values_of(const machine::Wave& wave) {
-        return [&wave](const ir::Block& block, ir::Value v) {
-            return ir::value_at_entry(block, v, wave, [&wave](uint64_t address, uint32_t bytes) {
-                const machine::ExecContext& ctx = *wave.ctx;
-                const void* from = ctx.memory ? ctx.memory->translate(address & ctx.address_mask,
-                                                                      bytes, memory::readable)
-                                              : nullptr;
-                uint64_t value = 0;
-                if (from) std::memcpy(&value, from, bytes);
-                return from ? std::optional(value) : std::nullopt;
-            });
+    static ir::ReadMemory memory_of(const machine::ExecContext& ctx) {
+        return [&ctx](uint64_t address, uint32_t bytes) {
+            const void* from = ctx.memory ? ctx.memory->translate(address & ctx.address_mask, bytes,
+                                                                  memory::readable)
+                                          : nullptr;
+            uint64_t value = 0;
+            if (from) std::memcpy(&value, from, bytes);
+            return from ? std::optional(value) : std::nullopt;
         };
     }
 

@@ -126,6 +126,22 @@ struct Inst {
     uint64_t imm = 0;
 };
 
+// Of a load, a store or an atomic: the lanes' addresses or their offsets from the base; the mask;
+// the bytes of one lane's access; the constant that is added to the address (LDS: all of it).
+inline Value address_of(const Inst& i) {
+    return i.args[has_scalar_base(i.op) ? 1 : 0];
+}
+inline Value mask_of(const Inst& i) {
+    return i.args[has_scalar_base(i.op) ? 2 : 1];
+}
+inline uint32_t access_bytes(const Inst& i) {
+    return access_bytes(aux_access(i.aux), aux_dwords(i.aux));
+}
+inline int64_t immediate(const Inst& i) {
+    const bool lds = i.op == Op::LoadLds || i.op == Op::StoreLds || i.op == Op::AtomicLds;
+    return static_cast<int64_t>(lds ? (i.imm & 0xffffffff) + (i.imm >> 32) : i.imm);
+}
+
 struct Terminator {
     enum class Kind : uint8_t {
         Jump,      // to target

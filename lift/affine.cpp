@@ -158,7 +158,7 @@ bool Affine::guard_all_lanes(Value bits, bool likely) {
     const Value condition = known != all_lanes_.end()
                                 ? known->second
                                 : s_.emit(Op::UCmpEq64, {bits, s_.const64(~0ull)});
-    const auto now = now_ ? now_(block_, condition) : std::nullopt;
+    const auto now = now_ ? now_->of(block_, condition) : std::nullopt;
     return now.value_or(!likely) && guard(condition);
 }
 
@@ -193,7 +193,8 @@ bool Affine::need(Value v, uint32_t bound, Found& f) {
     if (largest(v) <= bound) return true;
     if (constant(v) || !early(v)) return false;
     // No use where it does not hold for the wave that is about to run the block.
-    if (const auto now = now_ ? now_(block_, v) : std::nullopt; now && *now > bound) return false;
+    if (const auto now = now_ ? now_->of(block_, v) : std::nullopt; now && *now > bound)
+        return false;
     f.needs.push_back({v, bound});
     return true;
 }

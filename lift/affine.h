@@ -18,6 +18,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "ir/entry_values.h"
 #include "lift/state.h"
 
 namespace wj::lift {
@@ -25,15 +26,15 @@ namespace wj::lift {
 // How a VGPR row looks, as far as the translator can see; none: not like a line.
 using RowLines = std::function<std::optional<ir::RowLine>(uint32_t row)>;
 
-// The value of a uniform operation for the wave that is about to run the block, if it can be known.
-using UniformNow = std::function<std::optional<uint64_t>(const ir::Block& block, Value v)>;
-
 class Affine {
 public:
+    // now: the wave that is about to run the block, or null, and how to read its memory.
     // least_width: of lines, in lanes.
-    Affine(State& state, ir::Block& block, const RowLines& rows, const UniformNow& now,
-           uint32_t least_width)
-        : s_(state), block_(block), rows_(rows), now_(now), least_width_(least_width) {}
+    Affine(State& state, ir::Block& block, const RowLines& rows, const machine::Wave* now,
+           const ir::ReadMemory& read, uint32_t least_width)
+        : s_(state), block_(block), rows_(rows), least_width_(least_width) {
+        if (now) now_.emplace(*now, read);
+    }
 
     struct Line {
         Value base = no_value;  // U32 or U64
@@ -125,7 +126,7 @@ private:
     State& s_;
     ir::Block& block_;
     const RowLines& rows_;
-    const UniformNow& now_;
+    std::optional<ir::EntryValues> now_;  // of the wave that is about to run the block
     const uint32_t least_width_;
     std::unordered_map<Value, Found> found_;
     std::unordered_map<Value, Value> all_lanes_;  // of bits(): the condition that they are all set

@@ -151,7 +151,7 @@ bool Affine::guard_lanes_apart() {
         const bool store = cls == ir::Class::LaneStore;
         if (cls == ir::Class::LaneAtomic) return false;
         if ((!store && cls != ir::Class::LaneLoad) || ir::has_own_space(i.op)) continue;
-        const uint32_t bytes = ir::access_bytes(ir::aux_access(i.aux), ir::aux_dwords(i.aux));
+        const uint32_t bytes = ir::access_bytes(i);
         if (!ir::has_scalar_base(i.op) || block_.insts[i.args[1]].op != Op::Line32 ||
             block_.insts[i.args[1]].imm != bytes || block_.insts[i.args[1]].aux != machine::lanes)
             return false;

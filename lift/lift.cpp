@@ -183,15 +183,15 @@ void Lifter::exit(machine::ExitKind kind, uint64_t at, const char* reason, uint3
 
 bool Lifter::lanes_known(uint64_t target) {
     if (!affine || in_arm()) return false;
-    const Value exec = s.exec();
-    if (s.is_full(exec)) return true;
     Inst first;
-    const ir::Inst mask = s.inst(exec);
-    const Value all = s.const64(~0ull);
-    if (mask.op != Op::MaskOf || !decode(*options.target, code_at(target), first) ||
-        first.op != Opcode::s_endpgm || !affine->guard_all_lanes(mask.args[0], false))
-        return false;
-    s.set64(machine::exec_lo, all);
+    return s.is_full(s.exec()) || (decode(*options.target, code_at(target), first) &&
+                                   first.op == Opcode::s_endpgm && guard_all_lanes(false));
+}
+
+bool Lifter::guard_all_lanes(bool likely) {
+    const ir::Inst mask = s.inst(s.exec());
+    if (mask.op != Op::MaskOf || !affine->guard_all_lanes(mask.args[0], likely)) return false;
+    s.set64(machine::exec_lo, s.const64(~0ull));
     return true;
 }
 
@@ -199,9 +199,7 @@ void Lifter::assume_lanes() {
     const Value exec = s.exec();
     if (!affine || in_arm() || exec == assumed_for_) return;
     assumed_for_ = exec;
-    const ir::Inst mask = s.inst(exec);
-    if (mask.op == Op::MaskOf && !s.is_full(exec) && affine->guard_all_lanes(mask.args[0], true))
-        s.set64(machine::exec_lo, s.const64(~0ull));
+    if (!s.is_full(exec)) guard_all_lanes(true);
 }
 
 void Lifter::call(const Inst& inst, bool keep_exec) {
@@ -297,7 +295,8 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     block.guest_pcs.push_back(pc);
     block.guarded = guarded;
     Lifter l(options, fetch, block, store, no_arms);
-    Affine affine(l.s, block, options.row_lines, options.now, options.least_width);
+    Affine affine(l.s, block, options.row_lines, options.now, options.read_memory,
+                  options.least_width);
     if (guarded) l.affine = &affine;
     Inst inst;
     l.next_pc = pc;

@@ -31,7 +31,9 @@ struct Options {
     // it is guarded then.
     RowLines row_lines;
     uint32_t least_width = 16;  // lanes of the host's vectors
-    UniformNow now;             // may be null
+    // The wave that is about to run the block, or null, and how to read its memory.
+    const machine::Wave* now = nullptr;
+    ir::ReadMemory read_memory;
     // Leaves out writes that nobody reads; null = every register is written.
     Liveness* liveness = nullptr;
 };

@@ -140,6 +140,8 @@ private:
         Value exec;  // mask at the branch
         State::Snapshot before;
     };
+    // Makes EXEC, if it is a mask made by scalars, all lanes (Affine::guard_all_lanes()).
+    bool guard_all_lanes(bool likely);
     Value assumed_for_ = no_value;  // EXEC that assume_lanes() has looked at
     bool arrives(uint64_t from, uint64_t target, size_t depth, uint32_t& left);
 

@@ -38,6 +38,8 @@ public:
 
 private:
     machine::Wave* begin_wave();
+    // To the next wave's place; false: there is none to run, and nothing has been done.
+    bool step();
 
     const DispatchState& dispatch_;
     const WaveStart& how_;

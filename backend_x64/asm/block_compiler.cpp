@@ -116,7 +116,7 @@ void BlockCompiler::run_again() {
     const Label alone = a_.newLabel();
     for (const ir::Inst& i : block_->insts) {
         if (ir::op_info(i.op).cls != Class::LaneStore || ir::has_own_space(i.op) ||
-            inst(i.args[ir::has_scalar_base(i.op)]).op == Op::Line32)
+            inst(ir::address_of(i)).op == Op::Line32)
             continue;
         if (column_site_ < 0) return;
         a_.cmp(x86::byte_ptr(reg::frame,

@@ -336,6 +336,7 @@ private:
     void memory_line(LaneAccess& m, Value line);
     bool may_store_columns(Value v);
     void column_store(Value v, Label otherwise, Label done);
+    std::optional<int32_t> iteration_step(const LaneAccess& m) const;
     bool in_far_steps(const LaneAccess& m) const;
     bool streamed(const LaneAccess& m) const;
     void memory_streamed(const LaneAccess& m);

@@ -37,12 +37,6 @@ inline uint32_t element_bytes(ir::Access access, uint32_t dwords) {
     return ir::access_bytes(access, dwords);
 }
 
-// LDS: the constant that is added modulo 2^32 (upper half) and the offset (lower half).
-inline int64_t immediate(const ir::Inst& i) {
-    if (space_of(i.op) != lds_space) return static_cast<int64_t>(i.imm);
-    return static_cast<int64_t>((i.imm & 0xffffffff) + (i.imm >> 32));
-}
-
 inline constexpr uint32_t sign_bit = 0x80000000;
 inline constexpr uint32_t cmp_ne = 4, cmp_nlt = 5, cmp_nle = 6;  // vpcmpd predicates
 

@@ -1,6 +1,5 @@
 // Consecutive lanes: vector loads and stores, transposed for elements of several dwords.
 #include "backend_x64/asm/lane_access.h"
-#include "backend_x64/loop_estimate.h"
 
 namespace wj::x64 {
 
@@ -60,15 +59,21 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
     if (!m.store) deinterleave(m);
 }
 
+// How far a loop's access moves from an iteration to the next, if that is known.
+std::optional<int32_t> BlockCompiler::iteration_step(const LaneAccess& m) const {
+    const ir::Inst& i = inst(m.v);
+    const auto lanes = stride_of(*block_, ir::address_of(i)),
+               base = m.scalar_base ? stride_of(*block_, i.args[0]) : 0;
+    return lanes && base ? std::optional(*lanes + *base) : std::nullopt;
+}
+
 // In a loop over chunks: where iterations lie far apart, what is prefetched is gone when its
 // chunk's turn comes.
 bool BlockCompiler::in_far_steps(const LaneAccess& m) const {
-    if (!looping_) return false;
-    const ir::Inst& i = inst(m.v);
-    const auto lanes = stride_of(*block_, i.args[m.scalar_base ? 1 : 0]),
-               base = m.scalar_base ? stride_of(*block_, i.args[0]) : 0;
     constexpr int32_t page = 4096;
-    return !lanes || !base || std::abs(*lanes + *base) > page;
+    if (!looping_) return false;
+    const auto step = iteration_step(m);
+    return !step || std::abs(*step) > page;
 }
 
 // Part p of the elements in the order of memory, in the active lanes.

@@ -17,11 +17,8 @@ bool BlockCompiler::gathers64(const LaneAccess& m) const {
 // their own are more streams than the host follows.
 int32_t BlockCompiler::walking_direction(const LaneAccess& m) const {
     if (!loop_lean_ || m.store) return 0;
-    const ir::Inst& i = inst(m.v);
-    const auto stride = stride_of(*block_, i.args[m.scalar_base ? 1 : 0]),
-               base = m.scalar_base ? stride_of(*block_, i.args[0]) : 0;
-    if (!stride || !base || *stride + *base == 0) return 0;
-    return *stride + *base > 0 ? 1 : -1;
+    const auto step = iteration_step(m);
+    return !step || !*step ? 0 : *step > 0 ? 1 : -1;
 }
 
 // Of a load that walks, one lane is served in an iteration: the count of the gathers says which.

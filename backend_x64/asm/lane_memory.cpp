@@ -280,10 +280,8 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         streamed(m) ? memory_streamed(m) : memory_consecutive(m);
     } else if (stride == 0 && !m.store) {
         load_same(m);
-    } else if (stride == stride_bytes && m.full && m.dwords_only() && m.bytes <= 8 && !m.store) {
-        copy_pattern(m, strided);
-    } else if (stride == stride_bytes && m.full && m.dwords_only() && m.bytes == 4 && avx512_ &&
-               row_of_tile(m)) {
+    } else if (stride == stride_bytes && m.full && m.dwords_only() &&
+               (m.store ? m.bytes == 4 && avx512_ && row_of_tile(m) : m.bytes <= 8)) {
         copy_pattern(m, strided);
     } else if (stride == 4 && may_be_sliding(m)) {
         copy_pattern(m, sliding);
@@ -337,14 +335,13 @@ bool BlockCompiler::may_store_columns(Value v) {
     const ir::Inst& i = inst(v);
     if ((i.op != Op::StoreGlobal && i.op != Op::StoreGlobalS64) || options_.checked ||
         options_.mask_addresses || ir::aux_access(i.aux) != Access::Dwords ||
-        ir::aux_dwords(i.aux) != 1 || !schedule_.is_full(i.args[ir::has_scalar_base(i.op) ? 2 : 1]))
+        ir::aux_dwords(i.aux) != 1 || !schedule_.is_full(ir::mask_of(i)))
         return false;
     // What the chunks' addresses look like must not be wanted by later accesses.
-    const Value address = i.args[ir::has_scalar_base(i.op)];
     for (const ir::Inst& other : block_->insts) {
         const ir::Class cls = ir::op_info(other.op).cls;
         if (&other != &i && (cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore) &&
-            other.args[ir::has_scalar_base(other.op)] == address)
+            ir::address_of(other) == ir::address_of(i))
             return false;
     }
     return std::ranges::all_of(column_rows(v),
@@ -353,7 +350,7 @@ bool BlockCompiler::may_store_columns(Value v) {
 
 std::array<BlockCompiler::Source, 3> BlockCompiler::column_rows(Value v) {
     const ir::Inst& i = inst(v);
-    const Value address = i.args[ir::has_scalar_base(i.op)];
+    const Value address = ir::address_of(i);
     const Source data = source(schedule_.unit(i.args[4]));
     if (!schedule_.split(address))
         return {source(schedule_.unit(address, 0)), source(schedule_.unit(address, 1)), data};
@@ -366,7 +363,7 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
     ColumnStore store;
     store.pc = block_->guest_pcs[i.guest];
     store.offset = static_cast<int64_t>(i.imm);
-    store.qwords = !schedule_.split(i.args[ir::has_scalar_base(i.op)]);
+    store.qwords = !schedule_.split(ir::address_of(i));
     // Where code lies in its page stays the same, wherever it is loaded.
     store.site = static_cast<uint32_t>(store.pc / 4 % sizeof(Frame::columns_wait));
     column_site_ = static_cast<int32_t>(store.site);

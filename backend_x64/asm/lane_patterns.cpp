@@ -73,24 +73,22 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         if ((cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) ||
             (cls_w != ir::Class::LaneLoad && cls_w != ir::Class::LaneStore))
             return false;
-        const bool scalar_base = ir::has_scalar_base(x.op);
-        if (scalar_base != ir::has_scalar_base(y.op) || scalar_base != m.scalar_base ||
-            space_of(x.op) != m.space || space_of(y.op) != m.space)
+        if (ir::has_scalar_base(x.op) != m.scalar_base ||
+            ir::has_scalar_base(y.op) != m.scalar_base || space_of(x.op) != m.space ||
+            space_of(y.op) != m.space)
             return false;
         // The base of a 64-bit offset is added later.
-        const uint32_t first = m.base_apart() ? 1 : 0, mask = scalar_base ? 2 : 1;
-        for (uint32_t n = first; n < mask; ++n)
-            if (x.args[n] != y.args[n]) return false;
+        if (ir::address_of(x) != ir::address_of(y) || (!m.base_apart() && x.args[0] != y.args[0]))
+            return false;
         auto bytes = [](const ir::Inst& i) {
             return element_bytes(ir::aux_access(i.aux), std::max(1u, ir::aux_dwords(i.aux)));
         };
         return bytes(x) == m.bytes && bytes(y) == m.bytes &&
-               (x.args[mask] == y.args[mask] ||
-                (cls_w == ir::Class::LaneStore && schedule_.is_full(x.args[mask])));
+               (ir::mask_of(x) == ir::mask_of(y) ||
+                (cls_w == ir::Class::LaneStore && schedule_.is_full(ir::mask_of(x))));
     };
     auto found = [&](AddressFacts& f) {
-        const uint32_t mask = m.scalar_base ? 2 : 1;
-        m.fewer_lanes = inst(f.v).args[mask] != inst(m.v).args[mask];
+        m.fewer_lanes = ir::mask_of(inst(f.v)) != ir::mask_of(inst(m.v));
         return &f;
     };
     for (AddressFacts& f : facts_)
@@ -133,7 +131,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
 
     const Label known_now = a_.newLabel(), uneven = a_.newLabel(), unknown = a_.newLabel();
     m.address = f.address;
-    const Value line = m.scalar_base ? inst(m.v).args[1] : inst(m.v).args[0];
+    const Value line = ir::address_of(inst(m.v));
     const bool is_line = this->is_line(m, line);
     if (is_line)
         lds_line_address(m, line, max_imm, unknown, m.full);

@@ -10,7 +10,25 @@ namespace {
 
 using Kind = ir::Terminator::Kind;
 
-class EngineTest : public JitTest {};
+class EngineTest : public JitTest {
+protected:
+    // From `start`, a loop of one block, by the model and by the engine in slices of `budget`
+    // instructions: small ones leave it in the middle.
+    static void run_loop(Rig& rig, const ir::Block& loop, const State& start, int64_t budget,
+                         uint32_t most_slices, State& model, State& run) {
+        model.copy_from(start);
+        run.copy_from(start);
+        model.wave.pc = run.wave.pc = loop.pc;
+        while (ir::evaluate(loop, model.wave) == loop.pc) {
+        }
+        for (uint32_t slices = 0;; ++slices) {
+            ASSERT_LT(slices, most_slices);
+            run.wave.budget = budget;
+            if (rig.engine->run(run.wave) == machine::ExitKind::EndProgram) break;
+            ASSERT_EQ(run.wave.exit.kind, machine::ExitKind::Yield);
+        }
+    }
+};
 
 // s0 counts down to 0 in a loop, s1 sums.
 ir::Block loop_block(uint64_t pc, uint64_t next) {
@@ -296,18 +314,8 @@ TEST_P(EngineTest, UniformLoopsKeepRegisters) {
         randomise(start, rng);
         start.wave.sgpr[0] = 1 + static_cast<uint32_t>(rng() % 9);
         if (partial && rng() % 3) start.wave.set_s64(machine::exec_lo, random_mask(rng));
-        model.copy_from(start);
-        run.copy_from(start);
-        model.wave.pc = run.wave.pc = 0x1000;
-        while (ir::evaluate(b.block, model.wave) == 0x1000) {
-        }
-        uint32_t slices = 0;
-        for (;; ++slices) {
-            ASSERT_LT(slices, 20u);
-            run.wave.budget = round % 5 ? 1000 : 2;  // also loops that are left in the middle
-            if (rig.engine->run(run.wave) == machine::ExitKind::EndProgram) break;
-            ASSERT_EQ(run.wave.exit.kind, machine::ExitKind::Yield);
-        }
+        run_loop(rig, b.block, start, round % 5 ? 1000 : 2, 20, model, run);
+        if (HasFatalFailure()) return;
         ASSERT_TRUE(same(run, model))
             << ir::print(b.block) << x64::disassemble_block(b.block, GetParam());
     }
@@ -362,17 +370,8 @@ TEST_P(EngineTest, DivergentLoopsKeepMasks) {
         for (uint32_t lane = 0; lane < 64; ++lane)
             start.wave.vgpr[lane] = 1 + static_cast<uint32_t>(rng() % (1 + lane % 24));
         if (rng() % 3) start.wave.set_s64(machine::exec_lo, random_mask(rng));
-        model.copy_from(start);
-        run.copy_from(start);
-        model.wave.pc = run.wave.pc = 0x1000;
-        while (ir::evaluate(b.block, model.wave) == 0x1000) {
-        }
-        for (uint32_t slices = 0;; ++slices) {
-            ASSERT_LT(slices, 100u);
-            run.wave.budget = round % 5 ? 1000 : 2;  // also loops that are left in the middle
-            if (rig.engine->run(run.wave) == machine::ExitKind::EndProgram) break;
-            ASSERT_EQ(run.wave.exit.kind, machine::ExitKind::Yield);
-        }
+        run_loop(rig, b.block, start, round % 5 ? 1000 : 2, 100, model, run);
+        if (HasFatalFailure()) return;
         ASSERT_TRUE(same(run, model))
             << ir::print(b.block) << x64::disassemble_block(b.block, GetParam());
     }

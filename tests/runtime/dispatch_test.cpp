@@ -157,10 +157,7 @@ TEST_P(DispatchTest, OneWaveCopiesOntoItself) {
         std::memcpy(reinterpret_cast<char*>(want.data()) + bytes, v + 100, 64 * 4);
         const uint64_t in = memory + 400, out = memory + bytes;
         wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(out)};
-        wj_launch_options o = WJ_INIT(wj_launch_options);
-        o.grid[0] = o.block[0] = 64;
-        o.arguments = args;
-        o.argument_count = 2;
+        const wj_launch_options o = launch(args, {64}, {64});
         ASSERT_EQ(run(k, o), WJ_OK) << error();
         ASSERT_TRUE(std::equal(want.begin(), want.end(), v)) << int(bytes) - 400;
     }
@@ -181,11 +178,7 @@ TEST_P(DispatchTest, Transpose) {
                               {4, 16},
                               {16, 2}}) {
         wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(out)};
-        wj_launch_options o = WJ_INIT(wj_launch_options);
-        o.grid[0] = w, o.grid[1] = h;
-        o.block[0] = block[0], o.block[1] = block[1];
-        o.arguments = args;
-        o.argument_count = 2;
+        const wj_launch_options o = launch(args, {w, h}, {block[0], block[1]});
         std::fill_n(host<uint32_t>(out), w * h, 0u);
         ASSERT_EQ(run(k, o), WJ_OK) << error();
         uint32_t wrong = 0;
@@ -196,11 +189,7 @@ TEST_P(DispatchTest, Transpose) {
     }
     const uint64_t small = buffer(4096);
     wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(small)};
-    wj_launch_options o = WJ_INIT(wj_launch_options);
-    o.grid[0] = w, o.grid[1] = h;
-    o.block[0] = o.block[1] = 16;
-    o.arguments = args;
-    o.argument_count = 2;
+    const wj_launch_options o = launch(args, {w, h}, {16, 16});
     EXPECT_EQ(run(k, o), WJ_GUEST_FAULT);
     EXPECT_NE(error().find("global_store_dword"), std::string::npos) << error();
 }
@@ -214,11 +203,7 @@ TEST_P(DispatchTest, StreamsOfStores) {
     for (uint32_t i = 0; i < n; i++) host<uint32_t>(in)[i] = i * 2654435761u;
     for (const uint64_t out : {memory, memory + 4}) {
         wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(out)};
-        wj_launch_options o = WJ_INIT(wj_launch_options);
-        o.grid[0] = n;
-        o.block[0] = 256;
-        o.arguments = args;
-        o.argument_count = 2;
+        const wj_launch_options o = launch(args, {n}, {256});
         ASSERT_EQ(run(k, o), WJ_OK) << error();
         EXPECT_TRUE(
             std::equal(host<uint32_t>(in), host<uint32_t>(in) + n,
@@ -234,11 +219,7 @@ TEST_P(DispatchTest, Saxpy) {
     for (uint32_t i = 0; i < n; i++) host<float>(x)[i] = float(i), host<float>(y)[i] = float(2 * i);
     float a = 0.5f;
     wj_argument args[] = {WJ_POINTER(a), WJ_POINTER(x), WJ_POINTER(y), WJ_POINTER(n)};
-    wj_launch_options o = WJ_INIT(wj_launch_options);
-    o.grid[0] = 10240;
-    o.block[0] = 256;
-    o.arguments = args;
-    o.argument_count = 4;
+    const wj_launch_options o = launch(args, {10240}, {256});
     ASSERT_EQ(run(k, o), WJ_OK) << error();
     for (uint32_t i = 0; i < n; i++) ASSERT_EQ(host<float>(y)[i], 2.5f * float(i)) << i;
 }
@@ -278,11 +259,7 @@ TEST_P(DispatchTest, LocalMemoryAndBarriers) {
     uint64_t in = buffer(8 * 256 * 4), out = buffer(8 * 4);
     for (uint32_t i = 0; i < 8 * 256; i++) host<uint32_t>(in)[i] = i;
     wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(out), {nullptr, 256 * 4}};
-    wj_launch_options o = WJ_INIT(wj_launch_options);
-    o.grid[0] = 8 * 256;
-    o.block[0] = 256;
-    o.arguments = args;
-    o.argument_count = 3;
+    const wj_launch_options o = launch(args, {8 * 256}, {256});
     ASSERT_EQ(run(k, o), WJ_OK) << error();
     for (uint32_t g = 0; g < 8; g++)
         EXPECT_EQ(host<uint32_t>(out)[g], 256 * (g * 256) + 255 * 256 / 2 + 1000) << g;
@@ -295,11 +272,7 @@ TEST_P(DispatchTest, PrivateMemory) {
     uint64_t index = buffer(32 * 4), out = buffer(n * 4);
     for (uint32_t i = 0; i < 32; i++) host<uint32_t>(index)[i] = i * 7 + 3;
     wj_argument args[] = {WJ_POINTER(index), WJ_POINTER(out)};
-    wj_launch_options o = WJ_INIT(wj_launch_options);
-    o.grid[0] = n;
-    o.block[0] = 128;
-    o.arguments = args;
-    o.argument_count = 2;
+    const wj_launch_options o = launch(args, {n}, {128});
     ASSERT_EQ(run(k, o), WJ_OK) << error();
     for (uint32_t i = 0; i < n; i++) {
         uint32_t a[32];

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -92,6 +94,18 @@ protected:
         o.packed_arguments = words;
         o.packed_size = sizeof(words);
         o.timeout_ns = 60'000'000'000;
+        return o;
+    }
+    // A launch with arguments one by one.
+    template <size_t count>
+    static wj_launch_options launch(wj_argument (&arguments)[count],
+                                    std::initializer_list<uint32_t> grid,
+                                    std::initializer_list<uint32_t> block) {
+        wj_launch_options o = WJ_INIT(wj_launch_options);
+        std::copy(grid.begin(), grid.end(), o.grid);
+        std::copy(block.begin(), block.end(), o.block);
+        o.arguments = arguments;
+        o.argument_count = count;
         return o;
     }
     // Runs to the end and keeps the fault.
