@@ -147,18 +147,18 @@ void Queue::inactivate() {
     notes_.store(0);
 }
 
-void Queue::process(bool may_run) {
+void Queue::process(Caller caller) {
     if (in_forked_child()) return;
     if (notes_.fetch_add(1) != 0) return;  // the thread at work will look again
     for (uint32_t seen = 1;;) {
-        while (!stopped_.load(std::memory_order_relaxed) && step(may_run)) {
+        while (!stopped_.load(std::memory_order_relaxed) && step(caller)) {
         }
         if (notes_.compare_exchange_strong(seen, 0)) return;
     }
 }
 
 // Looks at the packet at the head of the ring; false = nothing can be done now.
-bool Queue::step(bool may_run) {
+bool Queue::step(Caller caller) {
     char* slot = static_cast<char*>(abi_->hsa_queue.base_address) +
                  (next_ & (abi_->hsa_queue.size - 1)) * packet_bytes;
     const uint32_t first = __atomic_load_n(reinterpret_cast<uint32_t*>(slot), __ATOMIC_ACQUIRE);
@@ -171,7 +171,7 @@ bool Queue::step(bool may_run) {
             hsa_kernel_dispatch_packet_t packet;
             std::memcpy(&packet, slot, sizeof packet);
             retire(slot);
-            return start_kernel(packet, may_run);
+            return start_kernel(packet, caller);
         }
         case HSA_PACKET_TYPE_BARRIER_AND:
         case HSA_PACKET_TYPE_BARRIER_OR: {
@@ -277,7 +277,7 @@ void Queue::give_packet_copy(uint64_t address) {
     packet_copies_.push_back(address);
 }
 
-bool Queue::start_kernel(const hsa_kernel_dispatch_packet_t& packet, bool may_run) {
+bool Queue::start_kernel(const hsa_kernel_dispatch_packet_t& packet, Caller caller) {
     runtime::DispatchRequest r;
     const uint32_t dimensions = packet.setup & 3;
     r.kernel_object = packet.kernel_object;
@@ -295,7 +295,8 @@ bool Queue::start_kernel(const hsa_kernel_dispatch_packet_t& packet, bool may_ru
     const uint64_t key = history_key(r);
     // Alone on the devices only: helping might take up a long kernel of another queue instead.
     State* s = state();
-    r.caller_runs = expected_short(key) && s && s->busy.load(std::memory_order_relaxed) == 0;
+    r.caller_runs = caller != Caller::Other && expected_short(key) && s &&
+                    s->busy.load(std::memory_order_relaxed) == 0;
 
     // The ring slot may be overwritten while the kernel still reads its packet through
     // dispatch_ptr.
@@ -322,8 +323,7 @@ bool Queue::start_kernel(const hsa_kernel_dispatch_packet_t& packet, bool may_ru
         std::erase_if(dispatches_, [](const auto& d) { return d.expired(); });
         dispatches_.push_back(*dispatch);
     }
-    // Any other thread that gets here is a worker that will take the kernel up next by itself.
-    if (r.caller_runs && may_run) agent_.device->help(run_here_ns);
+    if (r.caller_runs && caller == Caller::Program) agent_.device->help(run_here_ns);
     return true;
 }
 
@@ -343,7 +343,7 @@ void Queue::finish_kernel(Flight& flight, const runtime::DispatchResult& result)
     }
     if (State* s = state()) s->busy.fetch_sub(1);
     in_flight_.fetch_sub(1);
-    process(false);
+    process(Caller::Executor);
 }
 
 // The report comes before the callback: HIP's aborts the process.

@@ -30,8 +30,8 @@ public:
     static Queue* of(const hsa_queue_t* queue);  // null = not one of ours
     ~Queue() override;
 
-    void ring() { process(true); }  // on a program's thread: may run short kernels at once
-    void poll() override { process(false); }
+    void ring() { process(Caller::Program); }
+    void poll() override { process(Caller::Other); }
     void destroy();     // stops what runs; the memory goes with the last dispatch
     void inactivate();  // processes no further packet
 
@@ -41,11 +41,17 @@ public:
 
 private:
     struct Flight;  // a kernel dispatch that has started
+    // Who processes packets, which decides who runs a short kernel without anybody being woken.
+    enum class Caller : uint8_t {
+        Program,   // a thread that rings the doorbell: runs the kernel itself
+        Executor,  // a thread that has just finished a kernel of this device: looks for more
+        Other,     // the monitor, or whoever changed a signal: a worker has to be woken
+    };
 
     Queue(Agent& agent) : agent_(agent) {}
-    void process(bool may_run);
-    bool step(bool may_run);
-    bool start_kernel(const hsa_kernel_dispatch_packet_t& packet, bool may_run);
+    void process(Caller caller);
+    bool step(Caller caller);
+    bool start_kernel(const hsa_kernel_dispatch_packet_t& packet, Caller caller);
     void finish_kernel(Flight& flight, const runtime::DispatchResult& result);
     bool dependencies_met(const hsa_signal_t* signals, uint32_t count, bool all);
     bool value_met(const hsa_amd_barrier_value_packet_t& packet);

@@ -158,6 +158,7 @@ void Scheduler::poke(DispatchState& dispatch) {
     if (dispatch.finalized_) return;
     dispatch.runners_++;
     leave(lock, dispatch.shared_from_this());
+    wake_for_work();  // what its end made possible: this thread runs nothing
 }
 
 void Scheduler::worker_main() {

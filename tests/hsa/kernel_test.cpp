@@ -1,0 +1,139 @@
+// Who runs a kernel: the one that rings the doorbell, a worker, or nobody unless somebody is woken.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "tests/hsa/fixture.h"
+
+namespace {
+
+constexpr uint16_t behind_all = 1 << HSA_PACKET_HEADER_BARRIER;
+constexpr uint64_t patience = 5'000'000'000;  // ns
+constexpr uint32_t items = 64;
+
+// copy() of tests/runtime/kernels/ids.cl, loaded as a program would load it.
+class Kernels : public Hsa {
+protected:
+    void SetUp() override {
+        Hsa::SetUp();
+        char name[64] = "";
+        HSA_OK(hsa_agent_get_info(gpus[0], HSA_AGENT_INFO_NAME, name));
+        const std::string path = std::string(WJ_TEST_KERNELS "/ids.") + name + ".hsaco";
+        const int file = open(path.c_str(), O_RDONLY);
+        ASSERT_GE(file, 0) << path;
+        HSA_OK(hsa_code_object_reader_create_from_file(file, &reader));
+        HSA_OK(hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT,
+                                         nullptr, &executable));
+        HSA_OK(
+            hsa_executable_load_agent_code_object(executable, gpus[0], reader, nullptr, nullptr));
+        HSA_OK(hsa_executable_freeze(executable, nullptr));
+        close(file);
+        hsa_executable_symbol_t symbol;
+        HSA_OK(hsa_executable_get_symbol_by_name(executable, "copy.kd", &gpus[0], &symbol));
+        const auto get = [&](hsa_executable_symbol_info_t what, void* value) {
+            HSA_OK(hsa_executable_symbol_get_info(symbol, what, value));
+        };
+        packet.setup = 1;
+        packet.workgroup_size_x = packet.grid_size_x = items;
+        packet.workgroup_size_y = packet.workgroup_size_z = 1;
+        packet.grid_size_y = packet.grid_size_z = 1;
+        get(HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &packet.kernel_object);
+        get(HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE, &packet.group_segment_size);
+        get(HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE, &packet.private_segment_size);
+        arguments = allocate<uint32_t*>(64);
+        std::fill_n(arguments, 64, nullptr);
+        arguments[0] = allocate<uint32_t>(items);
+        arguments[1] = allocate<uint32_t>(items);
+        packet.kernarg_address = arguments;
+    }
+    void TearDown() override {
+        HSA_OK(hsa_amd_memory_pool_free(arguments[0]));
+        HSA_OK(hsa_amd_memory_pool_free(arguments[1]));
+        HSA_OK(hsa_amd_memory_pool_free(arguments));
+        HSA_OK(hsa_executable_destroy(executable));
+        HSA_OK(hsa_code_object_reader_destroy(reader));
+        Hsa::TearDown();
+    }
+    void submit(TestQueue& q, hsa_signal_t completion) {
+        hsa_kernel_dispatch_packet_t p = packet;
+        p.completion_signal = completion;
+        q.submit(p, HSA_PACKET_TYPE_KERNEL_DISPATCH | behind_all);
+    }
+    // A wait with a time limit: such threads run no kernels themselves.
+    static bool done(hsa_signal_t s) {
+        return hsa_signal_wait_scacquire(s, HSA_SIGNAL_CONDITION_LT, 1, patience,
+                                         HSA_WAIT_STATE_BLOCKED) == 0;
+    }
+    void expect_copied(uint32_t first) {
+        for (uint32_t i = 0; i < items; i++) ASSERT_EQ(arguments[1][i], first + i);
+    }
+
+    hsa_code_object_reader_t reader{};
+    hsa_executable_t executable{};
+    hsa_kernel_dispatch_packet_t packet{};
+    uint32_t** arguments = nullptr;
+};
+
+// A queue waits for a signal; the kernels behind it are known to be short, so that no worker would
+// be woken if the thread that starts them were to run them. The one that changes the signal, or the
+// monitor that sees the change, does not.
+TEST_F(Kernels, BehindASignalThatTheHostChanges) {
+    TestQueue q(gpus[0], 64);
+    const hsa_signal_t gate = signal(0), finished = signal(0);
+    hsa_signal_value_t* word = nullptr;
+    HSA_OK(hsa_amd_signal_value_pointer(gate, const_cast<volatile hsa_signal_value_t**>(&word)));
+    for (uint32_t round = 0; round < 30; round++) {
+        for (uint32_t i = 0; i < items; i++) arguments[0][i] = 1000 * round + i;
+        hsa_signal_store_relaxed(gate, 1);
+        hsa_signal_store_relaxed(finished, 1);
+        q.barrier(HSA_PACKET_TYPE_BARRIER_AND, {gate}, {0});
+        submit(q, finished);
+        if (round & 1)
+            hsa_signal_store_screlease(gate, 0);
+        else
+            __atomic_store_n(word, 0, __ATOMIC_SEQ_CST);  // as a kernel would: tells nobody
+        ASSERT_TRUE(done(finished)) << "round " << round;
+        expect_copied(1000 * round);
+    }
+    HSA_OK(hsa_signal_destroy(gate));
+    HSA_OK(hsa_signal_destroy(finished));
+}
+
+// Each queue's kernel waits for the last one's: the thread that finishes a kernel makes packets of
+// other queues go on.
+TEST_F(Kernels, HandedFromQueueToQueue) {
+    constexpr uint32_t queues = 4, rounds = 50;
+    std::vector<std::unique_ptr<TestQueue>> q;
+    for (uint32_t i = 0; i < queues; i++) q.push_back(std::make_unique<TestQueue>(gpus[0], 256));
+    for (uint32_t i = 0; i < items; i++) arguments[0][i] = 7 + i;
+    std::vector<hsa_signal_t> links{signal(1)};
+    for (uint32_t i = 0; i < queues * rounds; i++) {
+        links.push_back(signal(1));
+        q[i % queues]->barrier(HSA_PACKET_TYPE_BARRIER_AND, {links[i]}, {0});
+        submit(*q[i % queues], links[i + 1]);
+    }
+    hsa_signal_store_screlease(links[0], 0);
+    ASSERT_TRUE(done(links.back()));
+    expect_copied(7);
+    for (hsa_signal_t s : links) HSA_OK(hsa_signal_destroy(s));
+}
+
+// Many short kernels of one queue, alone and in bursts.
+TEST_F(Kernels, OneAfterTheOther) {
+    TestQueue q(gpus[0], 64);
+    const hsa_signal_t finished = signal(0);
+    for (uint32_t round = 0; round < 200; round++) {
+        const uint32_t burst = 1 + round % 5;
+        for (uint32_t i = 0; i < items; i++) arguments[0][i] = round + i;
+        hsa_signal_store_relaxed(finished, burst);
+        for (uint32_t i = 0; i < burst; i++) submit(q, finished);
+        ASSERT_TRUE(done(finished)) << "round " << round;
+        expect_copied(round);
+    }
+    HSA_OK(hsa_signal_destroy(finished));
+}
+
+}  // namespace
