@@ -1,7 +1,9 @@
 // Stores of one dword by all lanes of a wave to the columns of a matrix: work-items of a row write
 // far from each other, those of a column side by side, as when tiles are transposed. One lane after
 // the other every store would miss the first-level cache, where columns fight for the same sets;
-// here each work-item's column is written at once.
+// here each work-item's column is written at once. Where a store is the last thing that a program
+// does with memory, it is held back until the waves behind have come to theirs, so that columns of
+// several waves are written at once: no wave may rely on when it is done.
 #pragma once
 
 #include "backend_x64/frame.h"
@@ -14,14 +16,20 @@ struct ColumnStore {
     // Rows of 64: the lower and upper halves of the addresses, or (`qwords`) the qwords of lanes
     // 0 1 4 5 8 9 ... and 2 3 6 7 10 11 ... Offsets from `base`.
     uint32_t qwords = 0;
-    uint32_t site = 0;  // in Frame::columns_wait
+    uint16_t site = 0;  // in Frame::columns_wait
+    uint16_t last = 0;  // may be held back
 };
 
 // How many waves a place goes without this after one whose lanes are no columns.
 inline constexpr uint8_t column_patience = 64;
 
-// Does all of it, or nothing (false) when the lanes are no columns of 8, 16 or 32 work-items a row.
+// Does all of it, or nothing (false) when the lanes are no columns of 8, 16 or 32 work-items a row
+// (or 64 of one, held back). What is held back is done later, by a call for another wave or by
+// write_held_columns().
 bool store_columns(machine::Wave& wave, Frame& frame, const ColumnStore& store, const void* first,
                    const void* second, const uint32_t* data);
+
+// To be called before translated code is left for good or dropped. `wave`: for fault reports.
+void write_held_columns(machine::Wave& wave, Frame& frame);
 
 }  // namespace wj::x64

@@ -15,6 +15,7 @@
 #include "backend_x64/block_store.h"
 #include "backend_x64/build_identity.h"
 #include "backend_x64/code_cache.h"
+#include "backend_x64/column_store.h"
 #include "backend_x64/hot_blocks.h"
 #include "backend_x64/perf_map.h"
 #include "backend_x64/stored_block.h"
@@ -99,6 +100,7 @@ private:
     enum class Next : uint8_t { Stop, MakeRoom, LetFlush };
 
     Next run_inside(ThreadState& thread, machine::WaveSource& source);
+    void finish_columns(ThreadState& thread);
     ExitKind run_waves_from(ThreadState& thread, machine::GuardFrame& guard,
                             machine::WaveSource& source, const KnownEntry& known,
                             const uint8_t* entry);
@@ -440,6 +442,7 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     enter(thread);
     for (;;) {
         const Next next = run_inside(thread, source);
+        if (thread.frame.held.waves) finish_columns(thread);
         if (next == Next::Stop) break;
         const uint64_t flushes = counters().code_flushes;
         thread.inside.store(nullptr);
@@ -461,6 +464,20 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     if (last.exit.kind == ExitKind::MemoryFault) last.pc = last.exit.pc;
     if (mxcsr != 0x1f80) _mm_setcsr(mxcsr);
     return last;
+}
+
+// A fault here has memory taken away while a kernel runs as its only cause; what the last wave has
+// stopped for comes first.
+void Translator::finish_columns(ThreadState& thread) {
+    Wave& wave = *thread.wave;
+    const machine::ExitInfo exit = wave.exit;
+    const ExitKind kind =
+        machine::run_guarded(wave, this, &host_pc, [&](Wave& last, machine::GuardFrame&) {
+            write_held_columns(last, thread.frame);
+            return ExitKind::None;
+        });
+    if (kind == ExitKind::None || exit.kind == ExitKind::MemoryFault) wave.exit = exit;
+    thread.frame.running = nullptr;
 }
 
 // Runs guard.wave from `entry` on and those behind it, which mostly start where it did. A guest

@@ -75,6 +75,18 @@ enum Constant : uint32_t {
 // instead of behind the code of each.
 inline constexpr uint32_t table_count = 30;
 
+// Rows of dwords for columns of a matrix that wait for the rows of the waves behind
+// (column_store.h): of one store, `waves` times 64 / width rows of `width` dwords.
+struct HeldColumns {
+    uint32_t waves = 0, width = 0;
+    const void* store = nullptr;  // the ColumnStore
+    uint64_t at = 0, step = 0;    // address of the first column, distance of the others
+    // Memory that is known to be writable.
+    const void* space = nullptr;
+    uint64_t epoch = 0, begin = 0, end = 0;
+    uint32_t data[16][64] = {};
+};
+
 struct alignas(64) Frame {
     // Entry points of the stubs.
     const void* link_stub = nullptr;
@@ -117,6 +129,7 @@ struct alignas(64) Frame {
     uint8_t columns_wait[64] = {};
     uint64_t lane_hosts[16] = {};  // checked mode: host addresses of a chunk's elements
     uint8_t saved_vectors[32 * 64 + 64] = {};
+    HeldColumns held;
 
     uint64_t slots[slot_count] = {};
     uint8_t spills[spill_count][64] = {};

@@ -334,6 +334,8 @@ private:
     void memory_patterns(LaneAccess& m);
     bool is_line(const LaneAccess& m, Value addr) const;
     void memory_line(LaneAccess& m, Value line);
+    bool ends_unordered(Value v) const;
+    bool is_last_access(Value v) const;
     bool may_store_columns(Value v);
     void column_store(Value v, Label otherwise, Label done);
     std::optional<int32_t> iteration_step(const LaneAccess& m) const;

@@ -292,14 +292,19 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     }
 }
 
+// A store whose end no later instruction of its wave waits for.
+bool BlockCompiler::ends_unordered(Value v) const {
+    const ir::Terminator& t = block_->term;
+    return inst(v).guest >= block_->unordered_from && t.kind == ir::Terminator::Kind::Exit &&
+           t.exit == machine::ExitKind::EndProgram;
+}
+
 // A store that may go around the caches when the launch writes more than they hold: whole lines
 // that the block does not read, with nothing behind it that another wave could take for a sign of
 // their being there.
 bool BlockCompiler::streamed(const LaneAccess& m) const {
-    const ir::Terminator& t = block_->term;
     if (!m.store || !m.full || m.space != global_space || !m.dwords_only() || m.dwords == 3 ||
-        inst(m.v).guest < block_->unordered_from || t.kind != ir::Terminator::Kind::Exit ||
-        t.exit != machine::ExitKind::EndProgram)
+        !ends_unordered(m.v))
         return false;
     return std::none_of(block_->insts.begin(), block_->insts.end(), [&](const ir::Inst& i) {
         const ir::Class cls = ir::op_info(i.op).cls;
@@ -348,6 +353,17 @@ bool BlockCompiler::may_store_columns(Value v) {
                                [](const Source& s) { return s.kind == Source::Full; });
 }
 
+// Nothing behind the store touches memory, nor does anything tell another wave that it is done.
+bool BlockCompiler::is_last_access(Value v) const {
+    if (!ends_unordered(v)) return false;
+    return std::all_of(block_->insts.begin() + v + 1, block_->insts.end(), [](const ir::Inst& i) {
+        using enum ir::Class;
+        const ir::Class cls = ir::op_info(i.op).cls;
+        return cls != LaneLoad && cls != LaneStore && cls != LaneAtomic && cls != Call &&
+               cls != ULoad;
+    });
+}
+
 std::array<BlockCompiler::Source, 3> BlockCompiler::column_rows(Value v) {
     const ir::Inst& i = inst(v);
     const Value address = ir::address_of(i);
@@ -365,8 +381,9 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
     store.offset = static_cast<int64_t>(i.imm);
     store.qwords = !schedule_.split(ir::address_of(i));
     // Where code lies in its page stays the same, wherever it is loaded.
-    store.site = static_cast<uint32_t>(store.pc / 4 % sizeof(Frame::columns_wait));
-    column_site_ = static_cast<int32_t>(store.site);
+    store.site = static_cast<uint16_t>(store.pc / 4 % sizeof(Frame::columns_wait));
+    store.last = is_last_access(v);
+    column_site_ = store.site;
     const auto rows = column_rows(v);
     const bool has_base = ir::has_scalar_base(i.op);
     const Mem base = has_base ? home_mem(schedule_.uniform_home(i.args[0])) : Mem();

@@ -163,35 +163,57 @@ TEST_P(DispatchTest, OneWaveCopiesOntoItself) {
     }
 }
 
+// Waves store columns: pieces of them, or a dword of each of 64, which wait for those of the next
+// waves. Work-groups with odd numbers of rows, matrices whose columns start anywhere.
 TEST_P(DispatchTest, Transpose) {
     wj_kernel* k = kernel("ids", "transpose");
     ASSERT_TRUE(k);
-    const uint32_t w = 192, h = 64;
-    const uint64_t in = buffer(w * h * 4), out = buffer(w * h * 4);
-    for (uint32_t i = 0; i < w * h; i++) host<uint32_t>(in)[i] = i * 2654435761u;
-    for (const auto& block : {std::array<uint32_t, 2>{16, 16},
-                              {8, 8},
-                              {32, 8},
-                              {64, 4},
-                              {8, 32},
-                              {24, 8},
-                              {4, 16},
-                              {16, 2}}) {
-        wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(out)};
-        const wj_launch_options o = launch(args, {w, h}, {block[0], block[1]});
-        std::fill_n(host<uint32_t>(out), w * h, 0u);
-        ASSERT_EQ(run(k, o), WJ_OK) << error();
-        uint32_t wrong = 0;
-        for (uint32_t y = 0; y < h; y++)
-            for (uint32_t x = 0; x < w; x++)
-                wrong += host<uint32_t>(out)[x * h + y] != host<uint32_t>(in)[y * w + x];
-        EXPECT_EQ(wrong, 0u) << block[0] << " x " << block[1];
+    constexpr uint32_t most = 192 * 84;
+    const uint64_t in = buffer(most * 4), out = buffer((most + 32) * 4);
+    for (uint32_t i = 0; i < most; i++) host<uint32_t>(in)[i] = i * 2654435761u;
+    struct Case {
+        uint32_t block[2], w, h;
+    };
+    for (const Case& c : {Case{{16, 16}, 192, 64},
+                          {{8, 8}, 192, 64},
+                          {{32, 8}, 192, 64},
+                          {{64, 4}, 192, 64},
+                          {{8, 32}, 192, 64},
+                          {{24, 8}, 192, 64},
+                          {{4, 16}, 192, 64},
+                          {{16, 2}, 192, 64},
+                          {{64, 1}, 192, 84},
+                          {{64, 3}, 192, 66},
+                          {{64, 7}, 128, 84},
+                          {{64, 16}, 64, 80},
+                          {{64, 5}, 192, 15},
+                          {{32, 2}, 96, 46},
+                          {{32, 6}, 192, 78},
+                          {{16, 4}, 48, 36},
+                          {{128, 2}, 128, 20}}) {
+        for (const uint32_t shift : {0u, 3u}) {
+            const uint64_t to = out + 4 * shift;
+            wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(to)};
+            const wj_launch_options o = launch(args, {c.w, c.h}, {c.block[0], c.block[1]});
+            std::vector<uint32_t> want(most + 32, 0x5a5a5a5a);
+            std::copy(want.begin(), want.end(), host<uint32_t>(out));
+            for (uint32_t y = 0; y < c.h; y++)
+                for (uint32_t x = 0; x < c.w; x++)
+                    want[shift + x * c.h + y] = host<uint32_t>(in)[y * c.w + x];
+            ASSERT_EQ(run(k, o), WJ_OK) << error();
+            EXPECT_TRUE(std::equal(want.begin(), want.end(), host<uint32_t>(out)))
+                << c.block[0] << " x " << c.block[1] << " of " << c.w << " x " << c.h << " + "
+                << shift;
+        }
     }
-    const uint64_t small = buffer(4096);
-    wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(small)};
-    const wj_launch_options o = launch(args, {w, h}, {16, 16});
-    EXPECT_EQ(run(k, o), WJ_GUEST_FAULT);
-    EXPECT_NE(error().find("global_store_dword"), std::string::npos) << error();
+    for (const auto& block : {std::array<uint32_t, 2>{16, 16}, {64, 4}}) {
+        const uint64_t small = buffer(4096);
+        wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(small)};
+        const wj_launch_options o = launch(args, {192, 64}, {block[0], block[1]});
+        EXPECT_EQ(run(k, o), WJ_GUEST_FAULT);
+        EXPECT_NE(error().find("global_store_dword"), std::string::npos) << error();
+        EXPECT_GE(fault.address, small + 4096);
+    }
 }
 
 // So many work-items that stores go around the caches, aligned and not.
