@@ -413,7 +413,10 @@ void BlockCompiler::region_body() {
     skip_.assign(count, 0);
     for (uint32_t i = 0; i < count; ++i) {
         scratch_units_.clear();
-        schedule_.units_read(begin[i], scratch_units_);
+        if (walking_ != Walking::Yes || !walks_.of(begin[i]))
+            schedule_.units_read(begin[i], scratch_units_);
+        else if (const Value mask = ir::mask_of(inst(begin[i])); !schedule_.is_full(mask))
+            scratch_units_.push_back(schedule_.unit(mask));  // its address is not looked at
         for (Unit u : scratch_units_) use_records_.push_back({u, no_use});
         use_start_[i + 1] = static_cast<uint32_t>(use_records_.size());
     }
@@ -447,6 +450,7 @@ void BlockCompiler::region_body() {
             else
                 vec_locked_ |= 1u << s.reg;
         }
+        if (walking_ == Walking::Learning) walk_check_limits(i);
         lane_op(begin[i]);
         end_instruction();
     }
@@ -474,6 +478,8 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     loop_prefer_.clear();
     loop_part_of_.clear();
     loop_parts_ = 1;
+    walks_ = {};
+    walking_ = Walking::No;
     out_ = &out;
     out = {};
     colds_.clear();
@@ -545,7 +551,13 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         near_ = true;
         return far;
     }
-    if (!ok && loop) {  // too many values for the registers that the loop leaves
+    if (!ok && loop && !walks_.walks.empty()) {  // too many values for the registers that are left
+        with_walks_ = false;
+        const bool without = compile(block, options, out);
+        with_walks_ = true;
+        return without;
+    }
+    if (!ok && loop) {  // the same
         loops_ = loop_.chunks > 1 ? Loops::OneChunk : Loops::None;
         const bool plainer = compile(block, options, out);
         loops_ = Loops::Chunks;

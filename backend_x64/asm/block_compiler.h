@@ -7,6 +7,7 @@
 //   lane_memory.cpp, lane_patterns.cpp, lane_consecutive.cpp, lane_gather.cpp, lane_scratch.cpp
 //                       loads and stores
 //   lane_atomic.cpp     atomics               cross.cpp   cross-lane operations
+//   loop.cpp, divergent.cpp, walk.cpp         loops of one block
 #pragma once
 
 #include <asmjit/x86.h>
@@ -23,6 +24,7 @@
 #include "backend_x64/frame.h"
 #include "backend_x64/loop_estimate.h"
 #include "backend_x64/schedule.h"
+#include "backend_x64/walks.h"
 
 namespace wj::x64 {
 
@@ -421,6 +423,21 @@ private:
     void atomic_new_value(const LaneAtomic& m);
     void atomic_flush(const LaneAtomic& m, const Gp& x);
 
+    // ---- walk.cpp ----
+    void walk_plan();
+    void walk_reset();
+    void walk_next();
+    Mem walk_pair(uint32_t field, uint32_t walk) const;
+    void walk_check_limits(uint32_t at);
+    void walk_learn(const LaneAccess& m, const Gp& address, const Operand& pattern);
+    void walk_learn_no_lanes(const LaneAccess& m);
+    void walk_loop(Label plain, Label resume, Label ended, const Gp& budget,
+                   const std::function<void(Label last, Label over)>& ahead,
+                   const std::function<void(Label last, Label over)>& behind);
+    void memory_walk(const LaneAccess& m);
+    Mem walk_slot(uint32_t field, uint32_t walk = 0, uint32_t chunk = 0) const;
+    void walk_sum(const Walks::Sum& sum);
+
     // ---- cross.cpp ----
     void cross_op(Value v);
 
@@ -474,6 +491,10 @@ private:
     std::vector<int8_t> loop_prefer_;     // by unit
     uint32_t gp_reserved_ = 0;
     std::vector<uint8_t> skip_;  // instructions of the region that are left out
+    Walks walks_;                // of the loop, if it is compiled with them
+    bool with_walks_ = true;
+    uint32_t walk_slots_ = 0;
+    enum class Walking : uint8_t { No, Learning, Yes } walking_ = Walking::No;
 
     // region state
     uint32_t position_ = 0, at_ = 0;

@@ -165,6 +165,7 @@ void BlockCompiler::divergent_block() {
         a_.mov(home_mem(schedule_.unit_home(schedule_.unit(m.mask))), x86::rax);
     }
     if (!d.uniform_varies) segment(0);
+    walk_plan();
     loop_pin();
     a_.mov(reg::chunk, -256);
     a_.mov(reg::bits, -8);
@@ -173,10 +174,11 @@ void BlockCompiler::divergent_block() {
     a_.bind(chunk);
     a_.mov(left, budget);
     loop_load_pins();
+    walk_reset();
 
-    a_.bind(iteration);
-    if (d.uniform_varies) {
-        gp_reserved_ = 1u << 5 | 1u << 14 | 1u << 15;
+    auto uniform_code = [&](Label, Label) {
+        const uint32_t reserved = gp_reserved_;
+        gp_reserved_ |= 1u << 5 | 1u << 14 | 1u << 15;
         position_ = 0;
         uniform_begin(0);
         for (const Value* v = schedule_.begin(0); v != schedule_.end(0); ++v) {
@@ -185,13 +187,26 @@ void BlockCompiler::divergent_block() {
             gp_locked_ = gp_temps_ = 0;
         }
         ufree_all(false);
-        gp_reserved_ = 0;
+        gp_reserved_ = reserved;
+    };
+    a_.bind(iteration);
+    if (d.uniform_varies) uniform_code(done, done);
+    if (!walks_.walks.empty()) {
+        const std::function<void(Label, Label)> ahead = uniform_code;
+        walk_loop(iteration, iteration, done, left, d.uniform_varies ? ahead : nullptr,
+                  [&](Label no, Label over) {
+                      divergent_test_live();
+                      a_.je(no);
+                      a_.sub(left, block_->guest_count);
+                      a_.js(over);
+                  });
+    } else {
+        loop_bodies(true);
+        divergent_test_live();
+        a_.je(done);
+        a_.sub(left, block_->guest_count);
+        a_.jns(iteration);
     }
-    loop_bodies(true);
-    divergent_test_live();
-    a_.je(done);
-    a_.sub(left, block_->guest_count);
-    a_.jns(iteration);
 
     a_.bind(done);
     for_each_chunk([&] {

@@ -68,6 +68,11 @@ struct BlockCompiler::LaneAccess {
     Label gather_any, scattered;
     int32_t site = -1;
     int32_t walks = 0;  // walking_direction()
+    // walk.cpp: the number of the walk, or -1, and of the chunk of those that run together. Learned
+    // from: the first access of the walk does so for all.
+    int32_t walk = -1;
+    uint32_t walk_chunk = 0;
+    bool learned_from = false;
 
     // Checked mode: the address has become the host's; Frame::lane_hosts replaces it.
     bool translated = false, absolute = false;

@@ -30,7 +30,10 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         a_.jmp(m.done);
     };
     if (!m.pattern.isValid()) {
-        find_uneven(m, m.imm, m.slow, take);
+        find_uneven(m, m.imm, m.slow, [&](Pattern pattern) {
+            if (m.learned_from && pattern == same) walk_learn(m, m.address, Imm(same));
+            take(pattern);
+        });
         if (gathers64(m)) {
             a_.bind(m.gather_any);
             if (m.site >= 0) a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);

@@ -46,7 +46,13 @@ void BlockCompiler::lane_memory(Value v) {
                                                  : m.space == global_space && !options_.checked &&
                                                        m.imm == static_cast<int32_t>(m.imm));
     const bool line = is_line(m, addr);
-    if ((buffer && uniform != no_value) || line)
+    if (const auto walk = walks_.of(v); walk && walking_ != Walking::No) {
+        m.walk = static_cast<int32_t>(*walk);
+        m.walk_chunk = loop_chunk_;
+        m.learned_from = walking_ == Walking::Learning && walks_.walks[*walk].first == v;
+    }
+    const bool walks = m.walk >= 0 && walking_ == Walking::Yes;
+    if ((buffer && uniform != no_value) || line || walks)
         m.lo = tmp();  // not often needed
     else if (!broadcast)
         use_address(m, addr);  // else there is no vector of addresses
@@ -75,6 +81,8 @@ void BlockCompiler::lane_memory(Value v) {
     skip_inactive_chunk(m);
     if (broadcast) {
         memory_broadcast(m, inst(addr).args[0]);
+    } else if (walks) {
+        memory_walk(m);
     } else if (line) {
         memory_line(m, addr);
     } else if (buffer) {
@@ -129,7 +137,10 @@ void BlockCompiler::skip_inactive_chunk(const LaneAccess& m) {
         a_.kortestw(m.mask_k, m.mask_k);
     else
         a_.emit(X::kIdVptest, m.mask_v, m.mask_v);
-    a_.jz(m.done);
+    if (m.learned_from)
+        walk_learn_no_lanes(m);
+    else
+        a_.jz(m.done);
 }
 
 // A load from an address that is known to be the same in all lanes.

@@ -157,6 +157,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         a_.mov(kept(row, 8), f.pattern);
         saved_facts_.push_back({m.v, max_imm, row});
     }
+    if (m.learned_from) walk_learn(m, f.address, f.pattern);
     return &f;
 }
 
@@ -342,6 +343,7 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
         } else {
             find_pattern(m, m.imm, m.gather, m.slow);
         }
+        if (m.learned_from) walk_learn(m, m.address, Imm(consecutive));
     }
     LaneAccess whole = m;
     add_base(whole);

@@ -267,6 +267,8 @@ bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
             continue;
         }
         if (reads[r] != 1 || read_of[r] > set) continue;
+        // The last iteration merges into the row as the chunk found it.
+        if (!steady && !divergent_) continue;
         const Unit u = schedule_.unit(read_of[r]);
         if (schedule_.unit_home(u).kind == Home::Temp) continue;
         if (!room(lowest_carried)) {
@@ -536,12 +538,13 @@ void BlockCompiler::loop_block() {
             transfer(false);
             uniforms_.assign(block_->insts.size(), {});
         }
+        if (loop_parts_ == 1 && keep_budget) walk_plan();
         loop_pin();
         if (!masks) loop_keep_scalar();
         a_.mov(reg::chunk, -256);
         if (masks) a_.mov(reg::bits, -8);
         const Label chunk = a_.newLabel(), iteration = a_.newLabel(), last = a_.newLabel(),
-                    done = a_.newLabel();
+                    done = a_.newLabel(), bodies = a_.newLabel();
         a_.bind(chunk);
         if (keep_budget) a_.mov(budget_register, budget);
         if (loop_.scalar_get != no_value)
@@ -551,29 +554,40 @@ void BlockCompiler::loop_block() {
         // Broadcasts are read from homes that the uniform code may fill: constants and registers
         // only are steady.
         loop_load_pins();
+        walk_reset();
 
+        // Does another iteration follow, and is it paid for?
+        auto decide = [&](Label no, Label over) {
+            const uint32_t reserved = gp_reserved_;
+            gp_reserved_ |= 1u << 5 | 1u << 14 | 1u << 15;
+            position_ = 0;
+            uniform_begin(0);
+            ++uniforms_[t.cond].uses;
+            for (const Value* v = schedule_.begin(0); v != schedule_.end(0); ++v) {
+                mark(*v);
+                uniform_op(*v);
+                gp_locked_ = gp_temps_ = 0;
+            }
+            const Gp cond_register = ureg(t.cond);
+            a_.test(cond_register, cond_register);
+            branch_on_flags(no);
+            ufree_all(false);
+            gp_reserved_ = reserved;
+            if (keep_budget)
+                a_.sub(budget_register, block_->guest_count);
+            else
+                a_.sub(budget, block_->guest_count);
+            a_.js(over);
+        };
         a_.bind(iteration);
-        gp_reserved_ = 1u << 5 | 1u << 14 | 1u << 15;
-        position_ = 0;
-        uniform_begin(0);
-        ++uniforms_[t.cond].uses;
-        for (const Value* v = schedule_.begin(0); v != schedule_.end(0); ++v) {
-            mark(*v);
-            uniform_op(*v);
-            gp_locked_ = gp_temps_ = 0;
+        decide(last, last);
+        a_.bind(bodies);
+        if (!walks_.walks.empty()) {
+            walk_loop(iteration, bodies, last, budget_register, decide, {});
+        } else {
+            loop_bodies(true);
+            a_.jmp(iteration);
         }
-        const Gp cond_register = ureg(t.cond);
-        a_.test(cond_register, cond_register);
-        branch_on_flags(last);
-        ufree_all(false);
-        gp_reserved_ = 0;
-        if (keep_budget)
-            a_.sub(budget_register, block_->guest_count);
-        else
-            a_.sub(budget, block_->guest_count);
-        a_.js(last);
-        loop_bodies(true);
-        a_.jmp(iteration);
 
         a_.bind(last);
         guest_ = ~0u;

@@ -10,25 +10,7 @@ namespace {
 
 using Kind = ir::Terminator::Kind;
 
-class EngineTest : public JitTest {
-protected:
-    // From `start`, a loop of one block, by the model and by the engine in slices of `budget`
-    // instructions: small ones leave it in the middle.
-    static void run_loop(Rig& rig, const ir::Block& loop, const State& start, int64_t budget,
-                         uint32_t most_slices, State& model, State& run) {
-        model.copy_from(start);
-        run.copy_from(start);
-        model.wave.pc = run.wave.pc = loop.pc;
-        while (ir::evaluate(loop, model.wave) == loop.pc) {
-        }
-        for (uint32_t slices = 0;; ++slices) {
-            ASSERT_LT(slices, most_slices);
-            run.wave.budget = budget;
-            if (rig.engine->run(run.wave) == machine::ExitKind::EndProgram) break;
-            ASSERT_EQ(run.wave.exit.kind, machine::ExitKind::Yield);
-        }
-    }
-};
+class EngineTest : public JitTest {};
 
 // s0 counts down to 0 in a loop, s1 sums.
 ir::Block loop_block(uint64_t pc, uint64_t next) {

@@ -1,0 +1,296 @@
+// Loops whose loads walk through memory (walks.h). Plain iterations learn: when all walks were at
+// consecutive or equal addresses in two of them, one behind the other, the next ones run a body
+// that looks at no address. What a walk has gone since then is in a general register, its chunks'
+// first addresses are in slots.
+#include <algorithm>
+
+#include "backend_x64/asm/lane_access.h"
+
+namespace wj::x64 {
+
+using asmjit::Imm;
+using machine::Wave;
+namespace x86 = asmjit::x86;
+
+namespace {
+
+// Slots of the frame, 8 bytes each.
+enum Field : uint32_t {
+    addresses = 0,                            // by walk and chunk
+    steps = addresses + Walks::most * 4,      // by walk
+    patterns = steps + Walks::most,           // a byte by walk and chunk: of this iteration
+    before = patterns + Walks::most * 4 / 8,  // and of the one before
+    learned = before + Walks::most * 4 / 8,   // a bit by walk and chunk
+    rest,                                     // of the budget
+    field_count
+};
+
+// A walk's distance from its first addresses. The first pairs of registers for shared addresses
+// (shared_facts) stay free.
+const Gp& distance(uint32_t walk) {
+    static const Gp registers[Walks::most] = {x86::r11, x86::r10, x86::r9, x86::r8};
+    return registers[walk];
+}
+
+constexpr uint32_t out_of_limits = 1u << 31;
+
+uint32_t bit(uint32_t walk, uint32_t chunk) {
+    return 1u << (walk * 4 + chunk);
+}
+
+}  // namespace
+
+Mem BlockCompiler::walk_slot(uint32_t field, uint32_t walk, uint32_t chunk) const {
+    const bool by_chunk = field == addresses, bytes = field == patterns || field == before;
+    const uint32_t slot = walk_slots_ + field + (bytes ? 0 : by_chunk ? walk * 4 + chunk : walk);
+    Mem m = home_mem({Home::Slot, slot}, bytes ? static_cast<int32_t>(walk * 4 + chunk) : 0);
+    m.setSize(bytes ? 1 : field == learned ? 4 : 8);
+    return m;
+}
+
+void BlockCompiler::walk_plan() {
+    if (!with_walks_ || options_.checked || options_.mask_addresses) return;
+    walks_ = find_walks(*block_, schedule_, divergent_);
+    walk_slots_ = extra_slots_;
+    if (walks_.walks.empty()) return;
+    extra_slots_ += field_count;
+    failed_ |= extra_slots_ > slot_count;
+}
+
+// Nothing is known yet.
+void BlockCompiler::walk_reset() {
+    if (walks_.walks.empty()) return;
+    a_.mov(walk_slot(learned), 0);
+    for (uint32_t w = 0; w < walks_.walks.size(); w += 2)
+        for (const Field field : {patterns, before}) a_.mov(walk_pair(field, w), -1);
+}
+
+// The patterns of two walks' chunks.
+Mem BlockCompiler::walk_pair(uint32_t field, uint32_t walk) const {
+    Mem m = walk_slot(field, walk);
+    m.setSize(8);
+    return m;
+}
+
+// To the next iteration, which learns, too.
+void BlockCompiler::walk_next() {
+    for (uint32_t w = 0; w < walks_.walks.size(); w += 2) {
+        a_.mov(x86::rax, walk_pair(patterns, w));
+        a_.mov(walk_pair(before, w), x86::rax);
+        a_.mov(walk_pair(patterns, w), -1);
+    }
+    // A step is that of two iterations within the limits.
+    a_.mov(x86::eax, walk_slot(learned));
+    a_.shr(x86::eax, 1);
+    a_.and_(x86::eax, out_of_limits >> 1);
+    a_.mov(walk_slot(learned), x86::eax);
+}
+
+// eax = the sum.
+void BlockCompiler::walk_sum(const Walks::Sum& sum) {
+    a_.xor_(x86::eax, x86::eax);
+    for (const auto& t : sum) {
+        if (t.times == no_value) {
+            a_.add(x86::eax, static_cast<int32_t>(t.factor));
+            continue;
+        }
+        const auto field = static_cast<int32_t>(offsetof(Wave, sgpr) + inst(t.times).imm * 4);
+        a_.imul(x86::edx, x86::dword_ptr(reg::wave, field), static_cast<int32_t>(t.factor));
+        a_.add(x86::eax, x86::edx);
+    }
+}
+
+// In front of the region's operation `at`: values that it is the first to read, and that the walks
+// extend, may grow for as long as `walk_loop` lets them.
+void BlockCompiler::walk_check_limits(uint32_t at) {
+    const Value* const begin = schedule_.begin(position_);
+    for (const Walks::Limit& limit : walks_.limits) {
+        const Unit u = schedule_.unit(limit.value);
+        auto reads = [&](uint32_t i) {
+            return std::any_of(use_records_.begin() + use_start_[i],
+                               use_records_.begin() + use_start_[i + 1],
+                               [&](const UseRecord& r) { return r.unit == u; });
+        };
+        if (!reads(at)) continue;
+        bool first = true;
+        for (uint32_t i = 0; i < at && first; ++i) first = skip_[i] || !reads(i);
+        if (!first) continue;
+        mark(begin[at]);
+        const Vec x = use(u), t = tmp();
+        const Value mask = walks_.walks[limit.walk].mask;
+        const bool full = schedule_.is_full(mask);
+        const Label beyond = a_.newLabel(), back = a_.newLabel();
+        // Signed: from -2^30 to 2^30; unsigned: below 2^31.
+        constexpr uint32_t quarter = 1u << 30;
+        if (limit.is_signed)
+            a_.emit(X::kIdVpaddd, t, x, c32(quarter));
+        else
+            mov(t, x);
+        if (avx512_) {
+            const KReg k = tmp_k();
+            if (!full) this->k(use_k(mask));
+            a_.emit(X::kIdVptestmd, k, t, c32(sign_bit));
+            a_.kortestw(k, k);
+        } else {
+            if (!full) a_.emit(X::kIdVpand, t, t, use(mask));
+            a_.vmovmskps(x86::eax, t.ymm());
+            a_.test(x86::eax, x86::eax);
+        }
+        a_.jnz(beyond);
+        a_.bind(back);
+        cold(beyond, [this, back] {
+            a_.or_(walk_slot(learned), out_of_limits);
+            a_.jmp(back);
+        });
+    }
+}
+
+// The chunk's addresses have one of the first two patterns; `pattern` is a constant or a register
+// that may hold others.
+void BlockCompiler::walk_learn(const LaneAccess& m, const Gp& address, const Operand& pattern) {
+    const auto walk = static_cast<uint32_t>(m.walk);
+    const Mem pattern_now = walk_slot(patterns, walk, m.walk_chunk),
+              pattern_before = walk_slot(before, walk, m.walk_chunk),
+              at = walk_slot(addresses, walk, m.walk_chunk);
+    const Label first = a_.newLabel(), done = a_.newLabel();
+    if (pattern.isImm()) {
+        a_.emit(X::kIdMov, pattern_now, pattern);
+        a_.emit(X::kIdCmp, pattern_before, pattern);
+    } else {
+        const Gp& in = pattern.as<Gp>();
+        a_.cmp(in, static_cast<uint32_t>(same));
+        a_.ja(done);
+        a_.mov(pattern_now, in.r8());
+        a_.cmp(pattern_before, in.r8());
+    }
+    auto find = [this, m, address] {
+        a_.mov(x86::rax, address);
+        // The base comes in with each access, in case it varies.
+        if (walks_.walks[static_cast<uint32_t>(m.walk)].base_varies && !m.base_apart())
+            a_.sub(x86::rax, m.base);
+    };
+    a_.jne(first);
+    find();
+    a_.mov(x86::rdx, at);
+    a_.mov(at, x86::rax);
+    a_.sub(x86::rax, x86::rdx);
+    a_.mov(walk_slot(steps, walk), x86::rax);
+    a_.or_(walk_slot(learned), bit(walk, m.walk_chunk));
+    a_.bind(done);
+    cold(first, [=, this] {
+        find();
+        a_.mov(at, x86::rax);
+        a_.jmp(done);
+    });
+}
+
+// Behind a test of the mask: a chunk without lanes will not have any later on.
+void BlockCompiler::walk_learn_no_lanes(const LaneAccess& m) {
+    const Label none = a_.newLabel();
+    a_.jz(none);
+    cold(none, [this, m] {
+        a_.or_(walk_slot(learned), bit(static_cast<uint32_t>(m.walk), m.walk_chunk));
+        a_.jmp(m.done);
+    });
+}
+
+void BlockCompiler::memory_walk(const LaneAccess& m) {
+    const auto walk = static_cast<uint32_t>(m.walk);
+    a_.mov(m.address, walk_slot(addresses, walk, m.walk_chunk));
+    a_.add(m.address, distance(walk));
+    if (m.base_apart() || walks_.walks[walk].base_varies) a_.add(m.address, m.base);
+    const Label one = a_.newLabel();
+    a_.cmp(walk_slot(patterns, walk, m.walk_chunk), static_cast<uint32_t>(consecutive));
+    a_.jne(one);
+    memory_consecutive(m);
+    cold(one, [this, m] {
+        load_same(m);
+        a_.jmp(m.done);
+    });
+}
+
+// Iterations from the plain bodies on. `ahead` of and `behind` the bodies it is decided whether the
+// loop goes on, each may be empty; they jump to their first label when it ends, to the second one
+// when the budget is used up. `plain`: where a plain iteration begins, `resume`: where it goes on
+// when the budget was not used up; `ended`: behind the loop. The budget is cut to as many
+// iterations as the limits allow.
+void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, const Gp& budget,
+                              const std::function<void(Label, Label)>& ahead,
+                              const std::function<void(Label, Label)>& behind) {
+    const Label walk = a_.newLabel(), learned_all = a_.newLabel(), last = a_.newLabel(),
+                over = a_.newLabel(), not_yet = a_.newLabel();
+    const auto count = static_cast<uint32_t>(walks_.walks.size());
+    walking_ = Walking::Learning;
+    loop_bodies(true);
+    walking_ = Walking::No;
+    if (behind) behind(ended, ended);
+    uint32_t all = 0;
+    for (uint32_t w = 0; w < count; ++w)
+        for (uint32_t c = 0; c < loop_.chunks; ++c) all |= bit(w, c);
+    a_.cmp(walk_slot(learned), all);
+    a_.je(learned_all);
+    a_.bind(not_yet);
+    walk_next();
+    a_.jmp(plain);
+
+    cold(learned_all, [=, this] {
+        a_.mov(walk_slot(learned), 0);
+        a_.xor_(x86::edx, x86::edx);
+        if (!walks_.limits.empty()) {
+            // 2^30 divided by the longest step, rounded down to a power of two.
+            a_.mov(x86::ecx, 32);
+            for (const Walks::Limit& limit : walks_.limits) {
+                walk_sum(limit.step);
+                a_.mov(x86::edx, x86::eax);
+                a_.neg(x86::edx);
+                if (limit.is_signed)
+                    a_.cmovs(x86::edx, x86::eax);
+                else
+                    a_.jns(not_yet);  // backwards, or not at all
+                a_.emit(X::kIdLzcnt, x86::eax, limit.is_signed ? x86::edx : x86::eax);
+                a_.cmp(x86::eax, x86::ecx);
+                a_.cmovb(x86::ecx, x86::eax);
+            }
+            a_.sub(x86::ecx, 2);
+            a_.js(not_yet);
+            a_.mov(x86::eax, block_->guest_count);
+            a_.shlx(x86::rax, x86::rax, x86::rcx);
+            a_.xor_(x86::edx, x86::edx);
+            a_.mov(x86::rcx, budget);
+            a_.sub(x86::rcx, x86::rax);
+            a_.cmovns(x86::rdx, x86::rcx);
+            a_.sub(budget, x86::rdx);
+        }
+        a_.mov(walk_slot(rest), x86::rdx);
+        for (uint32_t w = 0; w < count; ++w) a_.mov(distance(w), walk_slot(steps, w));
+        a_.jmp(walk);
+    });
+
+    a_.bind(walk);
+    const size_t facts_limit = facts_limit_;
+    facts_limit_ = (6 - count) / 2;
+    for (uint32_t w = 0; w < count; ++w) gp_reserved_ |= 1u << distance(w).id();
+    uniforms_.assign(block_->insts.size(), {});
+    if (ahead) ahead(last, over);
+    walking_ = Walking::Yes;
+    loop_bodies(true);
+    walking_ = Walking::No;
+    if (behind) behind(last, over);
+    for (uint32_t w = 0; w < count; ++w) a_.add(distance(w), walk_slot(steps, w));
+    a_.jmp(walk);
+    gp_reserved_ = 0;
+    facts_limit_ = facts_limit;
+
+    // Iterations are left that only the limits ended?
+    a_.bind(over);
+    a_.add(budget, walk_slot(rest));
+    a_.js(ended);
+    a_.mov(walk_slot(rest), 0);
+    walk_reset();
+    a_.jmp(resume);
+    a_.bind(last);
+    a_.add(budget, walk_slot(rest));
+    if (behind) a_.jmp(ended);
+}
+
+}  // namespace wj::x64

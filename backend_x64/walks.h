@@ -1,0 +1,52 @@
+// Loads of a loop that move equally far in every iteration: their addresses need no look at the
+// lanes once they are known in two iterations.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "backend_x64/divergent_loop.h"
+#include "backend_x64/schedule.h"
+
+namespace wj::x64 {
+
+struct Walks {
+    static constexpr uint32_t most = 4;
+
+    // `factor` times a U32 that iterations do not change, or no_value: times 1; modulo 2^32.
+    struct Term {
+        Value times;
+        uint32_t factor;
+    };
+    using Sum = std::vector<Term>;
+
+    // Loads of one shape from the same lane addresses, but for constants.
+    struct Walk {
+        Value first;  // in the order of the region
+        Value mask;
+        bool base_varies;  // the scalar base: by how much is not known
+    };
+    // A V32 value that grows by `step` in each iteration and is extended to 64 bits.
+    struct Limit {
+        Value value;
+        uint32_t walk;
+        bool is_signed;
+        Sum step;
+    };
+    std::vector<Walk> walks;
+    std::vector<Limit> limits;
+    std::vector<uint8_t> number;  // by value: of the load's walk + 1, or 0
+
+    std::optional<uint32_t> of(Value load) const {
+        if (number.empty() || !number[load]) return {};
+        return number[load] - 1u;
+    }
+};
+
+// Of the block, which branches to itself and has one region. `divergent` describes the loop if its
+// lanes decide. The lanes of such a load only become fewer from iteration to iteration.
+Walks find_walks(const ir::Block& block, const Schedule& schedule,
+                 const std::optional<DivergentLoop>& divergent);
+
+}  // namespace wj::x64
