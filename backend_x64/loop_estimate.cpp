@@ -51,8 +51,14 @@ constexpr auto estimates = [] {
 class Loop {
 public:
     Loop(const ir::Block& block, const Schedule& schedule,
-         const std::optional<DivergentLoop>& divergent, bool avx512)
-        : block_(block), schedule_(schedule), divergent_(divergent), avx512_(avx512) {}
+         const std::optional<DivergentLoop>& divergent, const Walks& walks, bool avx512)
+        : block_(block),
+          schedule_(schedule),
+          divergent_(divergent),
+          walks_(walks),
+          avx512_(avx512) {
+        find_needed();
+    }
 
     // Cycles from one iteration's beginning to the next one's, if nothing but what is handed on had
     // to be waited for: a few iterations are followed.
@@ -71,7 +77,8 @@ public:
         const bool repeats = !divergent_ || divergent_->uniform_varies;
         for (Value v = 0; v < block_.insts.size(); ++v) {
             const uint32_t region = schedule_.position(v);
-            if (of_chunk ? region == 1 && !schedule_.fused(v) : region == 0 && repeats)
+            if (of_chunk ? region == 1 && needed_[v] && !schedule_.fused(v)
+                         : region == 0 && repeats)
                 sum += estimate(v).cost;
         }
         return sum;
@@ -81,12 +88,31 @@ private:
     Estimate estimate(Value v) const {
         const ir::Inst& i = block_.insts[v];
         const ir::OpInfo& info = ir::op_info(i.op);
-        if (i.op == Op::SetV) return {schedule_.is_full(i.args[1]) ? 0u : 2u, 1};
+        if (i.op == Op::SetV)
+            return schedule_.is_full(i.args[1]) ? Estimate{0, walks_.walks.empty() ? 1u : 0u}
+                                                : Estimate{2, 1};
+        if (walks_.of(v)) return {0, 5};  // no address to wait for
         // Mask registers are slow to get at.
         const bool compares =
             info.result == Type::M && info.args[0] != Type::M && i.op != Op::MaskOf;
         if (compares) return avx512_ ? Estimate{6, 1} : Estimate{3, 2};
         return estimates[static_cast<size_t>(i.op)];
+    }
+
+    // Nobody needs the address of a load that walks.
+    void find_needed() {
+        needed_.resize(block_.insts.size());
+        for (Value v = static_cast<Value>(block_.insts.size()); v-- > 0;) {
+            const ir::Inst& i = block_.insts[v];
+            const Class cls = ir::op_info(i.op).cls;
+            needed_[v] =
+                needed_[v] || (cls != Class::Lane && cls != Class::GetV) || i.op == Op::BitsOf;
+            if (!needed_[v]) continue;
+            for (Value a : i.args)
+                if (a != ir::no_value && !(walks_.of(v) && a == ir::address_of(i)))
+                    needed_[a] = true;
+        }
+        if (divergent_) needed_[divergent_->live] = true;
     }
 
     // Follows lane values; returns when the last row is ready.
@@ -114,7 +140,9 @@ private:
     const ir::Block& block_;
     const Schedule& schedule_;
     const std::optional<DivergentLoop>& divergent_;
+    const Walks& walks_;
     const bool avx512_;
+    std::vector<bool> needed_;
     // When values, what masks are at the next iteration's beginning, and rows are there.
     std::vector<uint32_t> ready_ = std::vector<uint32_t>(block_.insts.size()),
                           rows_ = std::vector<uint32_t>(512);
@@ -164,15 +192,19 @@ std::optional<int32_t> follow(const ir::Block& block, Value v, const Leaf& leaf,
 }  // namespace
 
 uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
-                         const std::optional<DivergentLoop>& divergent, bool avx512) {
-    Loop loop(block, schedule, divergent, avx512);
+                         const std::optional<DivergentLoop>& divergent, const Walks& walks,
+                         bool avx512) {
+    Loop loop(block, schedule, divergent, walks, avx512);
     const double waiting = loop.recurrence(), rate = avx512 ? 2 : 3;  // instructions a cycle
-    const uint32_t of_chunk = loop.cost(true), once = loop.cost(false);
+    // Walks have to be moved on; what else happens once is little, but worth sharing.
+    const auto walking = static_cast<uint32_t>(walks.walks.size());
+    const uint32_t of_chunk = loop.cost(true), once = loop.cost(false) + 2 * walking;
+    const double worth = walking ? 0.9 : 0.8;
     auto cycles = [&](uint32_t chunks) {
         return std::max(waiting, (once + chunks * of_chunk) / rate) / chunks;
     };
     uint32_t chunks = 1;
-    while (chunks < 4 && cycles(chunks * 2) < 0.8 * cycles(chunks)) chunks *= 2;
+    while (chunks < 4 && cycles(chunks * 2) < worth * cycles(chunks)) chunks *= 2;
     return chunks;
 }
 

@@ -6,6 +6,7 @@
 
 #include "backend_x64/divergent_loop.h"
 #include "backend_x64/schedule.h"
+#include "backend_x64/walks.h"
 
 namespace wj::x64 {
 
@@ -13,7 +14,8 @@ namespace wj::x64 {
 // each iteration waits for what the one before hands it, the host has room for the iterations of
 // other chunks. `divergent` describes the loop if its lanes decide.
 uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
-                         const std::optional<DivergentLoop>& divergent, bool avx512);
+                         const std::optional<DivergentLoop>& divergent, const Walks& walks,
+                         bool avx512);
 // How far a value moves from an iteration to the next, in its low 32 bits, if it is likely to move
 // equally far each time.
 std::optional<int32_t> stride_of(const ir::Block& block, Value v);

@@ -146,8 +146,9 @@ void BlockCompiler::loop_split() {
 void BlockCompiler::loop_pin() {
     uint32_t chunks = 1;
     if (loop_parts_ == 1 && loops_ == Loops::Chunks)
-        chunks = options_.loop_chunks ? options_.loop_chunks
-                                      : chunks_that_pay(*block_, schedule_, divergent_, avx512_);
+        chunks = options_.loop_chunks
+                     ? options_.loop_chunks
+                     : chunks_that_pay(*block_, schedule_, divergent_, walks_, avx512_);
     while (!loop_pin_chunks(chunks)) chunks /= 2;
 }
 
