@@ -434,6 +434,7 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     thread.wave = &first;
     const bool streaming = first.ctx->streaming;
     thread.frame.not_streamed = streaming ? vector_bytes() - 1 : ~0ull;
+    thread.frame.prefetch_items = first.ctx->prefetch_items;
     thread.frame.again = &start_again;
     thread.frame.source = &source;
     thread.frame.flush_wanted = &flush_wanted_;

@@ -124,7 +124,8 @@ struct alignas(64) Frame {
     // entered, a byte each: they do not look for one again. Those that prefetch count their
     // gathers.
     uint8_t scattered[8] = {};
-    uint64_t pad2[3] = {};
+    uint64_t prefetch_items = 0;  // ExecContext::prefetch_items
+    uint64_t pad2[2] = {};
     // How many waves a store still goes without store_columns() (column_store.h).
     uint8_t columns_wait[64] = {};
     uint64_t lane_hosts[16] = {};  // checked mode: host addresses of a chunk's elements

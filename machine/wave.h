@@ -103,6 +103,8 @@ struct ExecContext {
     // The waves that run are so many that what they write does not stay in the caches: stores may
     // go around them.
     bool streaming = false;
+    // How many work-items later, in x, data is wanted that is to be fetched already; 0: none is.
+    uint32_t prefetch_items = 0;
     // ANDed to every global address: clears bit 47 while aliases of registered host memory exist.
     uint64_t address_mask = ~0ull;
     uint64_t tlb_epoch = 0;

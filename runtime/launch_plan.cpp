@@ -10,6 +10,10 @@ namespace {
 
 // A server processor's last-level cache, or one thread's share of it.
 constexpr uint64_t most_cached = 16 << 20;
+// 16 KiB of dwords that consecutive waves read: less or more is no better (Zen 5, Emerald Rapids).
+constexpr uint32_t prefetch_waves = 64;
+// Bytes, if every work-item reads a dword: below, prefetches cost more than they bring.
+constexpr uint64_t least_prefetched = 8 << 20;
 
 constexpr uint32_t round_up(uint32_t value, uint32_t granule) {
     return (value + granule - 1) / granule * granule;
@@ -106,6 +110,10 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.scratch_lane_bytes =
         round_up(std::max(request.private_segment_size, kernel.private_segment_fixed_size), 4);
     plan.max_waves = static_cast<uint32_t>((items + t.wave_size - 1) / t.wave_size);
+    if (plan.total_groups * items * 4 > least_prefetched) {
+        const uint32_t groups = std::max(1u, prefetch_waves / plan.max_waves);
+        plan.prefetch_items = std::min(groups, plan.group_count[0] / 2) * request.work_group[0];
+    }
     plan.vgpr_count = kernel.arch_vgpr_count;
     plan.agpr_count = kernel.agpr_count;
     plan.sgpr_count = kernel.sgpr_count;

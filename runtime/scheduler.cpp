@@ -283,6 +283,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
         keep(std::move(group));
     };
     slot.context.streaming = dispatch.plan.streaming;
+    slot.context.prefetch_items = dispatch.plan.prefetch_items;
     const WaveStart& how = dispatch.wave_start(engine_, slot.context);
     if (claim.resumed) run(std::move(claim.resumed));
     for (uint64_t index = claim.begin; index < claim.end && !visit.stopped; index++) {

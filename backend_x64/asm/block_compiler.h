@@ -336,6 +336,7 @@ private:
     void memory_patterns(LaneAccess& m);
     bool is_line(const LaneAccess& m, Value addr) const;
     void memory_line(LaneAccess& m, Value line);
+    void prefetch_ahead(const LaneAccess& m);
     bool ends_unordered(Value v) const;
     bool is_last_access(Value v) const;
     bool may_store_columns(Value v);

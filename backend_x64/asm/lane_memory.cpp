@@ -3,6 +3,7 @@
 // all lanes (broadcast), and 32-bit offsets from one base (gather, scatter). Whatever is left goes
 // out of line, lane by lane.
 #include <algorithm>
+#include <bit>
 
 #include "backend_x64/asm/lane_access.h"
 #include "backend_x64/column_store.h"
@@ -265,6 +266,15 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
     });
 }
 
+// Later work-groups read on where this one does, in all likelihood.
+void BlockCompiler::prefetch_ahead(const LaneAccess& m) {
+    const auto shift = static_cast<uint32_t>(std::bit_width(m.bytes) - 1);
+    a_.mov(x86::rdx, frame_field(offsetof(Frame, prefetch_items), 8));
+    for (uint32_t p = 0; p < m.dwords; ++p)
+        a_.prefetcht0(x86::ptr(m.address, x86::rdx, std::min(shift, 3u),
+                               static_cast<int32_t>(m.imm + p * width())));
+}
+
 void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     const auto stride = static_cast<uint32_t>(inst(line).imm);
     if (m.space == lds_space) {
@@ -287,6 +297,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
             a_.add(m.address, x86::rax);
         }
     }
+    if (stride == m.bytes && !m.store && m.space == global_space) prefetch_ahead(m);
     if (stride == m.bytes) {
         streamed(m) ? memory_streamed(m) : memory_consecutive(m);
     } else if (stride == 0 && !m.store) {
