@@ -25,7 +25,8 @@ bool are_columns(const uint64_t* at, uint32_t width, uint64_t rows) {
     return !wrong;
 }
 
-// Four columns of four rows that are `width` dwords apart.
+// Four columns of four rows that are `width` dwords apart; around the caches, if they are aligned.
+template <bool around>
 void write_four(const uint64_t* at, const uint32_t* data, uint32_t width, uint64_t behind) {
     __m128i r[4];
     for (uint32_t i = 0; i < 4; ++i)
@@ -34,18 +35,22 @@ void write_four(const uint64_t* at, const uint32_t* data, uint32_t width, uint64
                   c = _mm_unpacklo_epi32(r[2], r[3]), d = _mm_unpackhi_epi32(r[2], r[3]);
     const __m128i columns[4] = {_mm_unpacklo_epi64(a, c), _mm_unpackhi_epi64(a, c),
                                 _mm_unpacklo_epi64(b, d), _mm_unpackhi_epi64(b, d)};
-    for (uint32_t x = 0; x < 4; ++x)
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(at[x] + behind), columns[x]);
+    for (uint32_t x = 0; x < 4; ++x) {
+        auto* const to = reinterpret_cast<__m128i*>(at[x] + behind);
+        around ? _mm_stream_si128(to, columns[x]) : _mm_storeu_si128(to, columns[x]);
+    }
 }
 
 // `rows` rows of `width` dwords to the columns, the first of which is at `at` and the others `step`
 // apart.
+template <bool around = false>
 void write(uint64_t at, uint64_t step, const uint32_t* data, uint32_t width, uint32_t rows) {
     for (uint32_t x = 0; x < width; x += 4) {
         const uint64_t first = at + x * step,
                        columns[4] = {first, first + step, first + 2 * step, first + 3 * step};
         uint32_t r = 0;
-        for (; r + 4 <= rows; r += 4) write_four(columns, data + r * width + x, width, r * 4);
+        for (; r + 4 <= rows; r += 4)
+            write_four<around>(columns, data + r * width + x, width, r * 4);
         for (; r < rows; ++r)
             for (uint32_t i = 0; i < 4; ++i)
                 std::memcpy(reinterpret_cast<void*>(columns[i] + r * 4), data + r * width + x + i,
@@ -82,7 +87,10 @@ bool hold(machine::Wave& wave, Frame& frame, const ColumnStore& store, uint64_t 
     const bool follows = held.waves && held.store == &store && held.step == step &&
                          held.width == width && held.at + held_rows * 4 == at;
     if (!follows) {
-        if (held.waves) write_held_columns(wave, frame);
+        if (held.waves) {
+            wave.ctx->columns_cut = true;
+            write_held_columns(wave, frame);
+        }
         held.store = &store;
         held.at = at;
         held.step = step;
@@ -102,7 +110,12 @@ void write_held_columns(machine::Wave& wave, Frame& frame) {
     held.waves = 0;
     wave.exit.pc = store.pc;  // for a signal
     frame.running = &store;
-    write(held.at, held.step, held.data[0], held.width, rows);
+    // Whole lines, in a launch that fills the caches.
+    const uint64_t partial = (held.at | held.step | rows * 4) % cache_line;
+    if (frame.not_streamed == ~0ull || partial)
+        write(held.at, held.step, held.data[0], held.width, rows);
+    else
+        write<true>(held.at, held.step, held.data[0], held.width, rows);
     frame.running = nullptr;
 }
 

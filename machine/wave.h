@@ -105,6 +105,9 @@ struct ExecContext {
     bool streaming = false;
     // How many work-items later, in x, data is wanted that is to be fetched already; 0: none is.
     uint32_t prefetch_items = 0;
+    // Set by the engine: waves stored parts of columns that did not become whole cache lines, as
+    // the waves behind them stored other columns.
+    bool columns_cut = false;
     // ANDed to every global address: clears bit 47 while aliases of registered host memory exist.
     uint64_t address_mask = ~0ull;
     uint64_t tlb_epoch = 0;

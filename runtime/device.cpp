@@ -118,7 +118,7 @@ public:
             packet = complete.packet_address = *made;
         }
         auto plan = make_launch_plan(target_, options_, kernel->descriptor, complete, kernel->name,
-                                     memory_);
+                                     memory_, module->stores_columns(request.kernel_object));
         if (!plan) {
             if (packet) service_.free(packet);
             return plan.status();

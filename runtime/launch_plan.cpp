@@ -80,7 +80,8 @@ void put64(uint32_t* sgpr, uint64_t value) {
 
 Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& options,
                                     const KernelDescriptor& kernel, const DispatchRequest& request,
-                                    const std::string& name, const memory::AddressSpace& memory) {
+                                    const std::string& name, const memory::AddressSpace& memory,
+                                    bool stores_columns) {
     Status status = check_sizes(target, kernel, request, name);
     if (!status) return status;
     LaunchPlan plan;
@@ -101,7 +102,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     }
     const uint64_t items =
         uint64_t{request.work_group[0]} * request.work_group[1] * request.work_group[2];
-    plan.streaming = plan.total_groups * items * 4 > most_cached;
+    plan.streaming = plan.total_groups * items * 4 >= most_cached;
     static std::atomic<uint64_t> last_id{0};
     plan.id = ++last_id;
     const Traits& t = target.traits;
@@ -110,8 +111,14 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.scratch_lane_bytes =
         round_up(std::max(request.private_segment_size, kernel.private_segment_fixed_size), 4);
     plan.max_waves = static_cast<uint32_t>((items + t.wave_size - 1) / t.wave_size);
+    if (stores_columns && plan.streaming) {
+        constexpr uint32_t line = 64 / 4;  // dwords of a column
+        const uint32_t together = line / std::min(line, request.work_group[1]);
+        if (plan.group_count[1] % together == 0) plan.rows_together = together;
+    }
     if (plan.total_groups * items * 4 > least_prefetched) {
-        const uint32_t groups = std::max(1u, prefetch_waves / plan.max_waves);
+        const uint32_t groups =
+            std::max(1u, prefetch_waves / (plan.max_waves * plan.rows_together));
         plan.prefetch_items = std::min(groups, plan.group_count[0] / 2) * request.work_group[0];
     }
     plan.vgpr_count = kernel.arch_vgpr_count;
@@ -204,10 +211,11 @@ static uint32_t size_in(const LaunchPlan& plan, int dimension, uint32_t id) {
 }
 
 void locate_group(const LaunchPlan& plan, uint64_t linear_id, machine::WorkGroup& group) {
-    uint64_t rest = linear_id;
+    const uint32_t together = plan.rows_together;
+    uint64_t rest = linear_id / together;
     uint32_t items = 1;
     for (int i = 0; i < 3; i++) {
-        const uint32_t count = plan.group_count[i];
+        const uint32_t count = plan.group_count[i] / (i == 1 ? together : 1);
         if (count == 1) {
             group.id[i] = 0;
         } else if (rest < count) {
@@ -217,6 +225,8 @@ void locate_group(const LaunchPlan& plan, uint64_t linear_id, machine::WorkGroup
             group.id[i] = static_cast<uint32_t>(rest % count);
             rest /= count;
         }
+        if (i == 1)
+            group.id[1] = group.id[1] * together + static_cast<uint32_t>(linear_id % together);
         group.size[i] = size_in(plan, i, group.id[i]);
         items *= group.size[i];
     }
@@ -226,14 +236,24 @@ void locate_group(const LaunchPlan& plan, uint64_t linear_id, machine::WorkGroup
 
 bool advance_group(const LaunchPlan& plan, machine::WorkGroup& group) {
     group.linear_id++;
+    const uint32_t together = plan.rows_together;
     bool same_size = true;
-    for (int i = 0; i < 3; i++) {
-        const bool carry = ++group.id[i] == plan.group_count[i];
-        if (carry) group.id[i] = 0;
-        const uint32_t size = size_in(plan, i, group.id[i]);
+    auto move = [&](int i, uint32_t id) {
+        group.id[i] = id;
+        const uint32_t size = size_in(plan, i, id);
         same_size &= size == group.size[i];
         group.size[i] = size;
-        if (!carry) break;
+    };
+    if (group.linear_id % together) {
+        move(1, group.id[1] + 1);
+    } else {
+        if (together > 1) move(1, group.id[1] - (together - 1));
+        for (int i = 0; i < 3; i++) {
+            const uint32_t next = group.id[i] + (i == 1 ? together : 1);
+            const bool carry = next == plan.group_count[i];
+            move(i, carry ? 0 : next);
+            if (!carry) break;
+        }
     }
     if (same_size) return true;
     const uint32_t items = group.size[0] * group.size[1] * group.size[2];

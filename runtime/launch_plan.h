@@ -23,6 +23,9 @@ struct LaunchPlan {
     uint64_t entry = 0;                     // first instruction
     std::array<uint32_t, 3> group_count{};  // work-groups in each dimension
     uint64_t total_groups = 0;
+    // So many work-groups, one behind the other in y, run before the next ones in x; divides their
+    // number in y.
+    uint32_t rows_together = 1;
     bool whole_groups = true;         // all work-groups have the same size
     bool streaming = false;           // a dword of every work-item would not stay in the caches
     uint32_t prefetch_items = 0;      // ExecContext::prefetch_items
@@ -44,11 +47,11 @@ struct LaunchPlan {
 
 // Checks sizes, registers and LDS against the modelled device (SEED-DISP-10, -11, -12) and fills
 // the constant part of the initial SGPRs (SEED-INIT-01..14). `preload` are the bytes at the kernarg
-// address.
+// address. `stores_columns`: earlier launches of the kernel had ExecContext::columns_cut.
 Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& options,
                                     const KernelDescriptor& kernel, const DispatchRequest& request,
                                     const std::string& kernel_name,
-                                    const memory::AddressSpace& memory);
+                                    const memory::AddressSpace& memory, bool stores_columns);
 
 // Work-items of work-group `linear_id` (smaller at the end of a grid that does not divide,
 // SEED-DISP-10).

@@ -1,6 +1,7 @@
 // A code object in guest memory.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -42,6 +43,14 @@ public:
     // Called before the memory goes away.
     std::function<void(ModuleImpl&)> on_unload;
 
+    // Of the kernel: what its launches so far have shown (ExecContext::columns_cut).
+    bool stores_columns(uint64_t kernel_object) const {
+        return columns_kernel_.load(std::memory_order_relaxed) == kernel_object;
+    }
+    void note_columns(uint64_t kernel_object) {
+        columns_kernel_.store(kernel_object, std::memory_order_relaxed);
+    }
+
 private:
     explicit ModuleImpl(memory::AddressSpace& memory) : memory_(memory) {}
     Status place(const Device::Resolver& resolver);
@@ -53,6 +62,7 @@ private:
     uint64_t base_ = 0;
     std::vector<LoadedKernel> kernels_;  // same order as object_.kernels
     std::vector<Variable> variables_;
+    std::atomic<uint64_t> columns_kernel_{0};  // the last one: a guess need not be right
 };
 
 }  // namespace wj::runtime

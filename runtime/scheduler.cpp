@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "machine/guard.h"
 #include "runtime/deadlock.h"
@@ -322,6 +323,8 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
         waves += group->group.wave_count;
         run(std::move(group));
     }
+    if (std::exchange(slot.context.columns_cut, false) && dispatch.module)
+        dispatch.module->note_columns(dispatch.plan.request.kernel_object);
     if (waves) dispatch.waves.fetch_add(waves, std::memory_order_relaxed);
     if (instructions) dispatch.wave_instructions.fetch_add(instructions, std::memory_order_relaxed);
     return visit;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 #include <vector>
 
+#include "frontend/target.h"
+#include "runtime/launch_plan.h"
 #include "tests/runtime/gpu.h"
 
 namespace wj::test {
@@ -213,6 +216,71 @@ TEST_P(DispatchTest, Transpose) {
         EXPECT_EQ(run(k, o), WJ_GUEST_FAULT);
         EXPECT_NE(error().find("global_store_dword"), std::string::npos) << error();
         EXPECT_GE(fault.address, small + 4096);
+    }
+}
+
+// Every work-group comes once, whether it is looked up or follows another.
+TEST(GroupOrder, LocateAndAdvanceAgree) {
+    for (const uint32_t together : {1u, 2u, 4u, 8u}) {
+        runtime::LaunchPlan plan;
+        plan.target = find_target("gfx90a");
+        plan.request.grid = {3 * 64 - 5, 16 * 4 - 3, 2};
+        plan.request.work_group = {64, 4, 1};
+        plan.group_count = {3, 16, 2};
+        plan.total_groups = 3 * 16 * 2;
+        plan.rows_together = together;
+        machine::WorkGroup next;
+        runtime::locate_group(plan, 0, next);
+        std::set<std::array<uint32_t, 3>> seen;
+        for (uint64_t id = 0; id < plan.total_groups; id++) {
+            machine::WorkGroup group;
+            runtime::locate_group(plan, id, group);
+            const std::array at{group.id[0], group.id[1], group.id[2]};
+            EXPECT_TRUE(seen.insert(at).second) << id;
+            EXPECT_EQ(at[1] % together, id % together);
+            EXPECT_EQ(group.size[0], at[0] == 2 ? 59u : 64u);
+            EXPECT_EQ(group.size[1], at[1] == 15 ? 1u : 4u);
+            EXPECT_EQ(group.wave_count, (group.size[0] * group.size[1] + 63) / 64);
+            EXPECT_EQ(next.linear_id, id);
+            EXPECT_EQ((std::array{next.id[0], next.id[1], next.id[2]}), at);
+            EXPECT_EQ(next.size[0], group.size[0]);
+            EXPECT_EQ(next.size[1], group.size[1]);
+            EXPECT_EQ(next.wave_count, group.wave_count);
+            if (id + 1 < plan.total_groups) runtime::advance_group(plan, next);
+        }
+    }
+}
+
+// The same in launches that fill the caches. From the second one on the work-groups run in another
+// order, so that columns become whole cache lines, where their number allows that.
+TEST_P(DispatchTest, TransposeOfStreams) {
+    wj_kernel* k = kernel("ids", "transpose");
+    ASSERT_TRUE(k);
+    constexpr uint32_t w = 2304, most = w * 2308;
+    const uint64_t in = buffer(most * 4), out = buffer(most * 4 + 64);
+    for (uint32_t i = 0; i < most; i++) host<uint32_t>(in)[i] = i * 2654435761u;
+    struct Case {
+        uint32_t block[2], h, shift;
+    };
+    for (const Case& c : {Case{{64, 4}, 2304, 0},
+                          {{64, 4}, 2302, 0},
+                          {{64, 4}, 2308, 3},
+                          {{16, 8}, 2304, 0},
+                          {{128, 2}, 2304, 16}}) {
+        const uint64_t to = out + 4 * c.shift;
+        wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(to)};
+        const wj_launch_options o = launch(args, {w, c.h}, {c.block[0], c.block[1]});
+        for (int turn = 0; turn < 2; turn++) {
+            std::fill_n(host<uint32_t>(out), most, 0);
+            ASSERT_EQ(run(k, o), WJ_OK) << error();
+            uint32_t wrong = 0;
+            for (uint32_t y = 0; y < c.h; y++)
+                for (uint32_t x = 0; x < w; x++)
+                    wrong +=
+                        host<uint32_t>(out)[c.shift + x * c.h + y] != host<uint32_t>(in)[y * w + x];
+            EXPECT_EQ(wrong, 0u) << c.block[0] << " x " << c.block[1] << ", " << c.h << " rows, "
+                                 << turn;
+        }
     }
 }
 
