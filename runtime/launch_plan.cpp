@@ -111,7 +111,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.scratch_lane_bytes =
         round_up(std::max(request.private_segment_size, kernel.private_segment_fixed_size), 4);
     plan.max_waves = static_cast<uint32_t>((items + t.wave_size - 1) / t.wave_size);
-    if (stores_columns && plan.streaming) {
+    // Where instructions are counted, a launch is to be the same every time.
+    if (stores_columns && plan.streaming && !request.instruction_limit) {
         constexpr uint32_t line = 64 / 4;  // dwords of a column
         const uint32_t together = line / std::min(line, request.work_group[1]);
         if (plan.group_count[1] % together == 0) plan.rows_together = together;
