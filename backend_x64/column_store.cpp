@@ -43,7 +43,7 @@ void write_four(const uint64_t* at, const uint32_t* data, uint32_t width, uint64
 
 // `rows` rows of `width` dwords to the columns, the first of which is at `at` and the others `step`
 // apart.
-template <bool around = false>
+template <bool around>
 void write(uint64_t at, uint64_t step, const uint32_t* data, uint32_t width, uint32_t rows) {
     for (uint32_t x = 0; x < width; x += 4) {
         const uint64_t first = at + x * step,
@@ -112,10 +112,8 @@ void write_held_columns(machine::Wave& wave, Frame& frame) {
     frame.running = &store;
     // Whole lines, in a launch that fills the caches.
     const uint64_t partial = (held.at | held.step | rows * 4) % cache_line;
-    if (frame.not_streamed == ~0ull || partial)
-        write(held.at, held.step, held.data[0], held.width, rows);
-    else
-        write<true>(held.at, held.step, held.data[0], held.width, rows);
+    const bool around = frame.not_streamed != ~0ull && !partial;
+    (around ? write<true> : write<false>)(held.at, held.step, held.data[0], held.width, rows);
     frame.running = nullptr;
 }
 
@@ -152,7 +150,7 @@ bool store_columns(machine::Wave& wave, Frame& frame, const ColumnStore& store, 
     }
     wave.exit.pc = store.pc;  // for a signal
     frame.running = &store;
-    write(at[0], step, data, width, lanes / width);
+    write<false>(at[0], step, data, width, lanes / width);
     frame.running = nullptr;
     return true;
 }

@@ -23,6 +23,11 @@ using Maybe = std::optional<Step>;
 
 constexpr Step unknown{.known = false, .sum = {}};
 
+// Of a value made from one with this step, by a known amount only if both stay as they are.
+Step remade(const Step& x) {
+    return x.none() ? x : unknown;
+}
+
 class Finder {
 public:
     Finder(const ir::Block& block, const Schedule& schedule,
@@ -224,12 +229,12 @@ private:
                 const auto x = step(a[0], depth);
                 const auto by = constant(a[1]);
                 if (!x || !by) return {};
-                return x->known ? scale(*x, 1u << (*by & 31)) : unknown;
+                return scale(*x, 1u << (*by & 31));
             }
             case Op::Shl64: {
                 const auto x = step(a[0], depth);
                 if (!x || !constant(a[1])) return {};
-                return x->none() ? *x : unknown;
+                return remade(*x);
             }
             case Op::Pack64:
                 return pair(a[0], a[1], depth);
@@ -245,7 +250,7 @@ private:
             }
             case Op::Lo: {  // of a sum that is not cut
                 const auto x = step(a[0], depth);
-                return x ? (x->none() ? *x : unknown) : Maybe{};
+                return x ? Maybe(remade(*x)) : Maybe{};
             }
             default:
                 break;
@@ -328,7 +333,7 @@ private:
                 const size_t before = limits_.size();
                 const auto x = pair(l.args[0], h.args[crossed], depth);
                 const auto y = x ? pair(l.args[1], h.args[!crossed], depth) : Maybe{};
-                if (y) return x->none() && y->none() ? Step{} : unknown;
+                if (y) return remade(add(*x, *y));
                 limits_.resize(before);
             }
             return {};
@@ -356,11 +361,11 @@ private:
         // The sign of lo?
         if (h.op == Op::Sar32 && h.args[0] == lo && constant(h.args[1]) == uint64_t{31}) {
             if (!limit(lo, *x, true)) return {};
-            return x->none() ? *x : unknown;
+            return remade(*x);
         }
         const auto y = step(hi, depth);
         if (!y || !y->none() || !limit(lo, *x, false)) return {};
-        return x->none() ? *x : unknown;
+        return remade(*x);
     }
 
     const ir::Block& block_;

@@ -57,6 +57,10 @@ Value is_nan(Lifter& l, Value v) {
 Value at_least_inf(Lifter& l, Value v) {
     return l.emit(Op::CmpLeU32, {l.c32(0x7f800000), magnitude(l, v)});
 }
+// |v| below 2^-126, with zero
+Value is_small(Lifter& l, Value v) {
+    return l.emit(Op::CmpLtU32, {magnitude(l, v), l.c32(0x00800000)});
+}
 // 0 < |v| < 2^-126
 Value is_denormal(Lifter& l, Value v) {
     return l.emit(Op::CmpLtU32,
@@ -78,10 +82,6 @@ bool med3_32(Lifter& l, const Inst& i) {
     return l.set_f32(i, median_f32(l, l.f32(i, 0), l.f32(i, 1), l.f32(i, 2)));
 }
 
-// |v| below 2^-126, with zero
-Value is_small(Lifter& l, Value v) {
-    return l.emit(Op::CmpLtU32, {magnitude(l, v), l.c32(0x00800000)});
-}
 // v, times 2^64 if it is small, which is exact: the exponent then says how large it is.
 Value scaled_up(Lifter& l, Value v) {
     return l.s.select(is_small(l, v), scale(l, v, up64), v);
@@ -123,7 +123,7 @@ bool div_scale32(Lifter& l, const Inst& i) {
     const Value denormal = is_denormal(l, d);
     const Value small_r = is_denormal(l, l.emit(Op::FDiv32, {l.c32(0x3f800000), d}));
     const Value quotient = l.emit(Op::FDiv32, {n, d});
-    const Value small_q = l.emit(Op::CmpLtU32, {magnitude(l, quotient), l.c32(0x00800000)});
+    const Value small_q = is_small(l, quotient);
     const Value tiny = l.emit(Op::CmpLeU32, {exponent(l, n), l.c32(23)});
     // From the last case to the first.
     Value r = l.s.select(tiny, bigger, x);

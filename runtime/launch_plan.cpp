@@ -102,7 +102,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     }
     const uint64_t items =
         uint64_t{request.work_group[0]} * request.work_group[1] * request.work_group[2];
-    plan.streaming = plan.total_groups * items * 4 >= most_cached;
+    const uint64_t dwords = plan.total_groups * items * 4;  // in bytes, one of each work-item
+    plan.streaming = dwords >= most_cached;
     static std::atomic<uint64_t> last_id{0};
     plan.id = ++last_id;
     const Traits& t = target.traits;
@@ -117,7 +118,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         const uint32_t together = line / std::min(line, request.work_group[1]);
         if (plan.group_count[1] % together == 0) plan.rows_together = together;
     }
-    if (plan.total_groups * items * 4 > least_prefetched) {
+    if (dwords > least_prefetched) {
         const uint32_t groups =
             std::max(1u, prefetch_waves / (plan.max_waves * plan.rows_together));
         plan.prefetch_items = std::min(groups, plan.group_count[0] / 2) * request.work_group[0];

@@ -551,15 +551,13 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         near_ = true;
         return far;
     }
-    if (!ok && loop && !walks_.walks.empty()) {  // too many values for the registers that are left
-        with_walks_ = false;
-        const bool without = compile(block, options, out);
-        with_walks_ = true;
-        return without;
-    }
-    if (!ok && loop) {  // the same
-        loops_ = loop_.chunks > 1 ? Loops::OneChunk : Loops::None;
+    if (!ok && loop) {  // too many values for the registers that are left
+        if (!walks_.walks.empty())
+            with_walks_ = false;
+        else
+            loops_ = loop_.chunks > 1 ? Loops::OneChunk : Loops::None;
         const bool plainer = compile(block, options, out);
+        with_walks_ = true;
         loops_ = Loops::Chunks;
         return plainer;
     }

@@ -7,7 +7,7 @@
 //   lane_memory.cpp, lane_patterns.cpp, lane_consecutive.cpp, lane_gather.cpp, lane_scratch.cpp
 //                       loads and stores
 //   lane_atomic.cpp     atomics               cross.cpp   cross-lane operations
-//   loop.cpp, divergent.cpp, walk.cpp         loops of one block
+//   loop.cpp, loop_pins.cpp, divergent.cpp, walk.cpp   loops of one block
 #pragma once
 
 #include <asmjit/x86.h>
@@ -285,6 +285,22 @@ private:
         }
         const int steps = static_cast<int>(behind) - static_cast<int>(loop_.chunks - 1);
         if (steps) loop_step(steps);
+    }
+    // An iteration's uniform code; `decide` emits what looks at its values.
+    template <class F>
+    void loop_uniform(F decide) {
+        const uint32_t reserved = gp_reserved_;
+        gp_reserved_ |= 1u << 5 | 1u << 14 | 1u << 15;
+        position_ = 0;
+        uniform_begin(0);
+        for (const Value* v = schedule_.begin(0); v != schedule_.end(0); ++v) {
+            mark(*v);
+            uniform_op(*v);
+            gp_locked_ = gp_temps_ = 0;
+        }
+        decide();
+        ufree_all(false);
+        gp_reserved_ = reserved;
     }
     bool loop_set(Value v);
     bool loop_leaves_out(Value v);

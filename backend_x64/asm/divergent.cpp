@@ -176,19 +176,7 @@ void BlockCompiler::divergent_block() {
     loop_load_pins();
     walk_reset();
 
-    auto uniform_code = [&](Label, Label) {
-        const uint32_t reserved = gp_reserved_;
-        gp_reserved_ |= 1u << 5 | 1u << 14 | 1u << 15;
-        position_ = 0;
-        uniform_begin(0);
-        for (const Value* v = schedule_.begin(0); v != schedule_.end(0); ++v) {
-            mark(*v);
-            uniform_op(*v);
-            gp_locked_ = gp_temps_ = 0;
-        }
-        ufree_all(false);
-        gp_reserved_ = reserved;
-    };
+    auto uniform_code = [&](Label, Label) { loop_uniform([] {}); };
     a_.bind(iteration);
     if (d.uniform_varies) uniform_code(done, done);
     if (!walks_.walks.empty()) {

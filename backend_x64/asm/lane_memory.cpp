@@ -297,8 +297,8 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
             a_.add(m.address, x86::rax);
         }
     }
-    if (stride == m.bytes && !m.store && m.space == global_space) prefetch_ahead(m);
     if (stride == m.bytes) {
+        if (!m.store && m.space == global_space) prefetch_ahead(m);
         streamed(m) ? memory_streamed(m) : memory_consecutive(m);
     } else if (stride == 0 && !m.store) {
         load_same(m);

@@ -103,7 +103,6 @@ void BlockCompiler::walk_sum(const Walks::Sum& sum) {
 // In front of the region's operation `at`: values that it is the first to read, and that the walks
 // extend, may grow for as long as `walk_loop` lets them.
 void BlockCompiler::walk_check_limits(uint32_t at) {
-    const Value* const begin = schedule_.begin(position_);
     for (const Walks::Limit& limit : walks_.limits) {
         const Unit u = schedule_.unit(limit.value);
         auto reads = [&](uint32_t i) {
@@ -115,7 +114,6 @@ void BlockCompiler::walk_check_limits(uint32_t at) {
         bool first = true;
         for (uint32_t i = 0; i < at && first; ++i) first = skip_[i] || !reads(i);
         if (!first) continue;
-        mark(begin[at]);
         const Vec x = use(u), t = tmp();
         const Value mask = walks_.walks[limit.walk].mask;
         const bool full = schedule_.is_full(mask);

@@ -332,15 +332,9 @@ TEST_P(EngineTest, DivergentLoopsKeepMasks) {
         b.op(Op::SetV, {left, exec}, 0);
         for (uint32_t r = 1; r < rows; ++r)
             if (rng() % 3) b.op(Op::SetV, {any(), rng() % 2 ? exec : some}, r);
-        const Value bits = b.op(Op::BitsOf, {live});
         b.op(Op::SetS64, {b.op(Op::BitsOf, {all})}, 6);
         b.op(Op::SetS64, {b.op(Op::BitsOf, {some})}, 106);
-        b.op(Op::SetS64, {bits}, machine::exec_lo);
-        b.block.exec_changed = true;
-        b.block.term = {.kind = Kind::Branch,
-                        .cond = b.op(Op::UCmpNe64, {bits, b.c64(0)}),
-                        .target = 0x1000,
-                        .next = 0x3000};
+        b.loop_while_lanes(live, 0x3000);
         ASSERT_EQ(ir::verify(b.block), "");
         ASSERT_TRUE(x64::find_divergent_loop(b.block));
 

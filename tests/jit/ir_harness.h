@@ -61,6 +61,17 @@ public:
     Value v(uint32_t row) { return op(Op::GetV, {}, row); }
     Value pair(uint32_t row) { return op(Op::Pack64, {v(row), v(row + 1)}); }
     void set(uint32_t row, Value x) { op(Op::SetV, {x, full()}, row); }
+    // The block runs again while `live` has lanes, which are EXEC then; afterwards the one at
+    // `next`.
+    void loop_while_lanes(Value live, uint64_t next) {
+        const Value bits = op(Op::BitsOf, {live});
+        op(Op::SetS64, {bits}, machine::exec_lo);
+        block.exec_changed = true;
+        block.term = {.kind = ir::Terminator::Kind::Branch,
+                      .cond = op(Op::UCmpNe64, {bits, c64(0)}),
+                      .target = block.pc,
+                      .next = next};
+    }
 
     ir::Block block;
 };

@@ -219,14 +219,8 @@ protected:
             const Value done = b.op(Op::MaskAnd, {b.op(Op::CmpEq32, {n, constant(0)}), exec});
             const Value all = b.op(Op::MaskOr, {done, old});
             b.op(Op::SetV, {n, exec}, left);
-            const Value bits = b.op(Op::BitsOf, {b.op(Op::MaskAndNot, {exec, all})});
             b.op(Op::SetS64, {b.op(Op::BitsOf, {all})}, 6);
-            b.op(Op::SetS64, {bits}, machine::exec_lo);
-            b.block.exec_changed = true;
-            b.block.term = {.kind = Kind::Branch,
-                            .cond = b.op(Op::UCmpNe64, {bits, b.c64(0)}),
-                            .target = 0x1000,
-                            .next = 0x3000};
+            b.loop_while_lanes(b.op(Op::MaskAndNot, {exec, all}), 0x3000);
         }
     };
 };
