@@ -35,6 +35,8 @@ constexpr auto estimates = [] {
     set({Add64, Sub64, Shl64, Shr64, Sar64, AddCarry32, SubBorrow32}, {2, 2});
     set({Mul32, MulHiU32, MulHiS32, MulWideU32, MulWideS32}, {6, 4});
     set({FDiv32, FSqrt32, FDiv64, FSqrt64}, {14, 6});
+    set({FRsq32}, {45, 16});
+    set({FFixup32, FFrexpExp32, FFrexpMant32}, {6, 3});
     set({FMin32, FMax32, FMin64, FMax64, FFlush32, FLdexp32, FLdexp64}, {8, 5});
     set({FRound32, FRound64, CvtI32ToF32, CvtU32ToF32, Fshr32, Popcnt32, Clz32, Ctz32, Brev32,
          Bswap32},

@@ -3,15 +3,17 @@
 // are the same by construction. Errors are measured over all of f32 in docs/float.md.
 //
 // A builder has a value type V (32 bits, f32 or integer by use), a mask type M and
-//   constant(bits) fadd fsub fmul ffma(a,b,c) fdiv fsqrt rndne cvt_f32_i32(i32 -> f32)
-//   cvt_i32_f32(f32 -> i32, exact values only) iadd isub and_ or_ xor_ shl(v,n) shr(v,n) sar(v,n)
-//   n: plain number fcmp_lt(a,b) fcmp_unord(a,b) ucmp_lt(a,b) -> M, select(M, if_true, if_false)
+//   constant(bits) fadd fsub fmul ffma(a,b,c) fdiv fsqrt frsq (1 / sqrt, rounded once) rndne
+//   cvt_f32_i32(i32 -> f32) cvt_i32_f32(f32 -> i32, exact values only) iadd isub and_ or_ xor_
+//   shl(v,n) shr(v,n) sar(v,n) n: plain number fcmp_lt(a,b) fcmp_unord(a,b) ucmp_lt(a,b) -> M,
+//   select(M, if_true, if_false), fixup(result, x, table of common/fixup.h)
 // Rounding is to nearest whatever MODE says; denormals are kept: callers flush by MODE around it.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
+#include "common/fixup.h"
 #include "common/guest_float.h"
 
 namespace wj::trans {
@@ -28,6 +30,11 @@ struct ScalarBuilder {
     V ffma(V a, V b, V c) { return u(gf::fma(f(a), f(b), f(c))); }
     V fdiv(V a, V b) { return u(gf::div(f(a), f(b))); }
     V fsqrt(V a) { return u(gf::sqrt(f(a))); }
+    V frsq(V a) {
+        // Rounding twice is exact here: no root is that close to the middle of two floats (tried
+        // for all mantissas of both parities of the exponent).
+        return u(gf::to_float(gf::div(1.0, gf::sqrt(gf::to_double(f(a))))));
+    }
     V rndne(V a) { return u(gf::rndne(f(a))); }
     V cvt_f32_i32(V a) { return u(static_cast<float>(static_cast<int32_t>(a))); }
     V cvt_i32_f32(V a) { return static_cast<uint32_t>(static_cast<int32_t>(f(a))); }
@@ -43,6 +50,7 @@ struct ScalarBuilder {
     M fcmp_unord(V a, V b) { return gf::is_nan(f(a)) || gf::is_nan(f(b)); }
     M ucmp_lt(V a, V b) { return a < b; }
     V select(M m, V a, V b) { return m ? a : b; }
+    V fixup(V r, V x, Fixup table) { return apply(table, r, x); }
 };
 
 // Horner: c[0] + x (c[1] + x (c[2] + ...)).
@@ -55,7 +63,7 @@ typename B::V polynomial(B& b, typename B::V x, const uint32_t (&c)[N]) {
 
 template <class B>
 typename B::V quiet_nan(B& b, typename B::V x, typename B::V result) {
-    return b.select(b.fcmp_unord(x, x), b.or_(x, b.constant(0x00400000)), result);
+    return b.fixup(result, x, quiet_nans);
 }
 
 // 1 / x, correctly rounded.
@@ -64,26 +72,10 @@ typename B::V rcp_f32(B& b, typename B::V x) {
     return b.fdiv(b.constant(0x3f800000), x);
 }
 
-// 1 / sqrt(x): the two rounding errors of 1 / sqrt are put back by one step.
+// 1 / sqrt(x), correctly rounded.
 template <class B>
 typename B::V rsq_f32(B& b, typename B::V x) {
-    using V = typename B::V;
-    // Small arguments are scaled by 2^96, so that the residual of the square root is not denormal.
-    const auto small =
-        b.ucmp_lt(b.and_(x, b.constant(0x7fffffff)), b.constant(0x1f800000));  // 2^-64
-    const V z = b.select(small, b.fmul(x, b.constant(0x6f800000)), x);
-    const V s = b.fsqrt(z);
-    const V y = b.fdiv(b.constant(0x3f800000), s);
-    const V minus_s = b.xor_(s, b.constant(0x80000000));
-    const V rest = b.ffma(minus_s, s, z);                    // z - s*s, exact
-    const V e = b.ffma(minus_s, y, b.constant(0x3f800000));  // 1 - s*y
-    const V half_y = b.fmul(y, b.constant(0xbf000000));
-    const V c = b.ffma(b.fmul(rest, y), half_y, e);
-    const V fixed = b.ffma(y, c, y);
-    // 0, infinity and NaN (also of negative numbers) have no correction.
-    const auto ordinary = b.ucmp_lt(b.isub(z, b.constant(1)), b.constant(0x7f7fffff));
-    const V r = b.select(ordinary, fixed, y);
-    return b.select(small, b.fmul(r, b.constant(0x57800000)), r);  // * 2^48
+    return b.frsq(x);
 }
 
 // 2^x = 2^n * 2^f, n to nearest, |f| <= 1/2. The scale is applied in two factors, which covers
@@ -126,13 +118,7 @@ typename B::V log2_f32(B& b, typename B::V x) {
     const V k = b.cvt_f32_i32(ki);
     const V sum = b.fadd(k, r);
     const V lost = b.fsub(r, b.fsub(sum, k));
-    V y = b.fadd(sum, b.fadd(lost, tail));
-    // x < 0: invalid; +-0: -infinity; +infinity.
-    const V magnitude = b.and_(x, b.constant(0x7fffffff));
-    y = b.select(b.ucmp_lt(x, b.constant(0x7f800000)), y, b.constant(0x7f800000));
-    y = b.select(b.ucmp_lt(b.constant(0x80000000), x), b.constant(0xffc00000), y);
-    y = b.select(b.ucmp_lt(magnitude, b.constant(1)), b.constant(0xff800000), y);
-    return quiet_nan(b, x, y);
+    return b.fixup(b.fadd(sum, b.fadd(lost, tail)), x, logarithm);
 }
 
 namespace detail {

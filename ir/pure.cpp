@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "common/fixup.h"
+
 namespace wj::ir {
 namespace {
 
@@ -364,6 +366,22 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
             return arithmetic<float>({x, y, z}, [&] { return std::fma(f32(x), f32(y), f32(z)); });
         case Op::FSqrt32:
             return arithmetic<float>({x}, [&] { return std::sqrt(f32(x)); });
+        case Op::FRsq32:
+            return arithmetic<float>({x}, [&] {
+                return static_cast<float>(1 / std::sqrt(static_cast<double>(f32(x))));
+            });
+        case Op::FFixup32:
+            return trans::apply({static_cast<uint32_t>(i.imm)}, static_cast<uint32_t>(x),
+                                static_cast<uint32_t>(y));
+        case Op::FFrexpExp32: {
+            int exponent = 0;
+            if (std::isfinite(f32(x))) std::frexp(f32(x), &exponent);
+            return static_cast<uint32_t>(exponent);
+        }
+        case Op::FFrexpMant32: {
+            int exponent = 0;
+            return arithmetic<float>({x}, [&] { return std::frexp(f32(x), &exponent); });
+        }
         case Op::FMin32:
             return min_max<float>(x, y, false, i.imm == 1);
         case Op::FMax32:

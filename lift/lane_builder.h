@@ -1,6 +1,7 @@
 // What several source files of the lifter emit: the operations of common/transcendental.h, medians.
 #pragma once
 
+#include "common/fixup.h"
 #include "lift/lifter.h"
 
 namespace wj::lift {
@@ -19,6 +20,7 @@ struct LaneBuilder {
     V ffma(V a, V b, V c) { return l.emit(Op::FFma32, {a, b, c}); }
     V fdiv(V a, V b) { return l.emit(Op::FDiv32, {a, b}); }
     V fsqrt(V a) { return l.emit(Op::FSqrt32, {a}); }
+    V frsq(V a) { return l.emit(Op::FRsq32, {a}); }
     V rndne(V a) { return l.emit(Op::FRound32, {a}, 0); }
     V cvt_f32_i32(V a) { return l.emit(Op::CvtI32ToF32, {a}); }
     V cvt_i32_f32(V a) { return l.emit(Op::CvtF32ToI32, {a}); }
@@ -34,6 +36,7 @@ struct LaneBuilder {
     M fcmp_unord(V a, V b) { return l.emit(Op::FCmp32, {a, b}, unord_q); }
     M ucmp_lt(V a, V b) { return l.emit(Op::CmpLtU32, {a, b}); }
     V select(M m, V a, V b) { return l.s.select(m, a, b); }
+    V fixup(V r, V x, trans::Fixup table) { return l.emit(Op::FFixup32, {r, x}, table.table); }
 };
 
 // The median with the NaN rules of common/guest_float.h.

@@ -82,31 +82,14 @@ bool med3_32(Lifter& l, const Inst& i) {
     return l.set_f32(i, median_f32(l, l.f32(i, 0), l.f32(i, 1), l.f32(i, 2)));
 }
 
-// v, times 2^64 if it is small, which is exact: the exponent then says how large it is.
-Value scaled_up(Lifter& l, Value v) {
-    return l.s.select(is_small(l, v), scale(l, v, up64), v);
-}
-// Zero, infinite or NaN
-Value has_no_exponent(Lifter& l, Value v) {
-    return l.emit(Op::CmpLeU32,
-                  {l.c32(0x7f7fffff), l.emit(Op::Sub32, {magnitude(l, v), l.c32(1)})});
-}
-
 bool frexp_exp32(Lifter& l, const Inst& i) {
     if (i.clamp || i.omod) return false;
-    const Value x = l.f32(i, 0), bias = l.s.select(is_small(l, x), l.c32(126 + 64), l.c32(126));
-    const Value r = l.emit(Op::Sub32, {exponent(l, scaled_up(l, x)), bias});
-    l.set_v32(i, l.s.select(has_no_exponent(l, x), l.c32(0), r));
+    l.set_v32(i, l.emit(Op::FFrexpExp32, {l.f32(i, 0)}));
     return true;
 }
 
 bool frexp_mant32(Lifter& l, const Inst& i) {
-    const Value x = l.f32(i, 0);
-    const Value half = l.emit(
-        Op::Or32, {l.emit(Op::And32, {scaled_up(l, x), l.c32(0x807fffff)}), l.c32(0x3f000000)});
-    // The sum of a special value with itself is the value, quiet.
-    const Value kept = l.emit(Op::FAdd32, {x, x});
-    return l.set_f32(i, l.s.select(has_no_exponent(l, x), kept, half));
+    return l.set_f32(i, l.emit(Op::FFrexpMant32, {l.f32(i, 0)}));
 }
 
 // ---- division: v_div_scale, v_div_fmas, v_div_fixup (f32)

@@ -222,6 +222,12 @@ private:
     void lane_op(Value v);
     bool lane_table_op(Value v);
     void lane_set(Value v);
+    bool lane_math(Value v);  // lane_math.cpp
+    void refine_root(const Vec& x, const Vec& y, const std::array<Vec, 3>& temps, bool quadratic);
+    void jump_unless_ordinary(const Vec& x, bool any_sign, bool denormals, const Label& far);
+    void root_avx2(const Vec& x, const Vec& y);
+    void fixup_avx2(const Vec& x, const Vec& d, uint32_t bits);
+    void frexp_avx2(const Vec& x, const Vec& d, bool mantissa);
     void lane_avx512(Value v);
     void lane_avx2(Value v);
     void lane_fma(Value v);

@@ -340,7 +340,7 @@ void BlockCompiler::lane_op(Value v) {
         default:
             break;
     }
-    if (lane_table_op(v)) return;
+    if (lane_table_op(v) || lane_math(v)) return;
     if (avx512_)
         lane_avx512(v);
     else

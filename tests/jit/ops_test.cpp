@@ -1,9 +1,11 @@
 // Every pure operation of opcodes.inc on both instruction sets against ir::evaluate, with
 // registers, broadcasts and constants as operands; then random graphs of them, which exercise
 // scheduling and register allocation.
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 
+#include "common/fixup.h"
 #include "tests/jit/ir_harness.h"
 
 namespace wj::jit_test {
@@ -42,6 +44,24 @@ uint64_t random_imm(Op op, Rng& rng) {
             return rng() & 3;
         case Op::CvtF32ToF16:
             return rng() % 2 ? 3 : 0;
+        case Op::FFixup32: {
+            const uint32_t any = static_cast<uint32_t>(rng());
+            using trans::FloatClass;
+            trans::Fixup table;
+            const bool keep = any & 2;
+            if ((any & 1) || !keep) table = trans::quiet_nans;
+            auto one_of = [&](FloatClass c, uint32_t shift, bool keep) {
+                constexpr trans::Response responses[] = {
+                    trans::Response::Keep, trans::Response::DefaultNan, trans::Response::MinusInf,
+                    trans::Response::PlusInf};
+                table = table.with(c, responses[std::max(any >> shift & 3, keep ? 0u : 1u)]);
+            };
+            one_of(FloatClass::Zero, 3, keep);
+            one_of(FloatClass::MinusInf, 5, keep);
+            one_of(FloatClass::PlusInf, 7, true);
+            if (!keep) one_of(FloatClass::Negative, 9, false);
+            return table.table;
+        }
         case Op::FCmp32:
         case Op::FCmp64:
             return rng() & 31;
