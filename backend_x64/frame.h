@@ -126,6 +126,10 @@ struct alignas(64) Frame {
     uint8_t scattered[8] = {};
     uint64_t prefetch_items = 0;  // ExecContext::prefetch_items
     uint64_t pad2[2] = {};
+    // Where loads of a block that repeats itself were in its last iteration: of each chunk, at its
+    // place in a row.
+    static constexpr uint32_t most_steady = 4;
+    uint64_t last_address[most_steady][32] = {};
     // How many waves a store still goes without store_columns() (column_store.h).
     uint8_t columns_wait[64] = {};
     uint64_t lane_hosts[16] = {};  // checked mode: host addresses of a chunk's elements

@@ -494,7 +494,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     line_offsets_.clear();
     kept_rows_ = 0;
     facts_position_ = ~0u;
-    scatter_sites_ = 0;
+    scatter_sites_ = steady_loads_ = 0;
     column_site_ = -1;
     guest_ = ~0u;
     extra_slots_ = 0;

@@ -365,6 +365,8 @@ private:
     void column_store(Value v, Label otherwise, Label done);
     std::optional<int32_t> iteration_step(const LaneAccess& m) const;
     bool in_far_steps(const LaneAccess& m) const;
+    bool in_plain_loop(const LaneAccess& m) const;
+    void prefetch_iterations(const LaneAccess& m);
     bool streamed(const LaneAccess& m) const;
     void memory_streamed(const LaneAccess& m);
     void lds_line_address(const LaneAccess& m, Value line, int64_t max_imm, Label out_of_range,
@@ -497,6 +499,7 @@ private:
     bool looping_ = false;      // the block runs all iterations for some chunks, then for others
     bool facts_cross_regions_ = false;  // each region's code is emitted and run once, in order
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
+    uint32_t steady_loads_ = 0;  // that prefetch_iterations() serves
     std::vector<Cold> colds_;
     uint32_t guest_ = ~0u;
     bool near_ = true;

@@ -9,6 +9,7 @@ namespace x86 = asmjit::x86;
 
 void BlockCompiler::memory_consecutive(const LaneAccess& m) {
     const auto imm = static_cast<int32_t>(m.imm);
+    if (in_plain_loop(m)) prefetch_iterations(m);
     if (!m.dwords_only()) {
         memory_consecutive_narrow(m);
         return;
@@ -74,6 +75,30 @@ bool BlockCompiler::in_far_steps(const LaneAccess& m) const {
     if (!looping_) return false;
     const auto step = iteration_step(m);
     return !step || std::abs(*step) > page;
+}
+
+// A load in a block that repeats itself, all chunks in each iteration: one with stores or atomics.
+bool BlockCompiler::in_plain_loop(const LaneAccess& m) const {
+    const ir::Terminator& t = block_->term;
+    return !looping_ && !m.store && m.space == global_space && !options_.checked &&
+           t.kind == ir::Terminator::Kind::Branch &&
+           (t.target == block_->pc || t.next == block_->pc) &&
+           steady_loads_ < Frame::most_steady;
+}
+
+// What the chunk reads four iterations on, if it goes on as it came here from the last one. Steps
+// of a grid's size are longer than pages, where hardware prefetchers stop.
+void BlockCompiler::prefetch_iterations(const LaneAccess& m) {
+    const Mem last = x86::ptr(reg::frame, reg::chunk, 0,
+                              static_cast<int32_t>(offsetof(Frame, last_address) + 256 +
+                                                   steady_loads_++ * sizeof(Frame::last_address[0])),
+                              8);
+    a_.mov(x86::rdx, m.address);
+    a_.sub(x86::rdx, last);
+    a_.mov(last, m.address);
+    for (uint32_t p = 0; p < m.dwords; ++p)
+        a_.prefetcht0(x86::ptr(m.address, x86::rdx, 2,
+                               static_cast<int32_t>(m.imm + p * width())));
 }
 
 // Part p of the elements in the order of memory, in the active lanes.
