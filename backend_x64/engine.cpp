@@ -175,6 +175,7 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.call_stub = stubs_.call;
     f.leave_stub = stubs_.leave;
     f.indirect_stub = stubs_.indirect;
+    f.barrier_stub = stubs_.barrier;
     f.memory_stub = stubs_.memory;
     f.uload32_stub = stubs_.uload32;
     f.uload64_stub = stubs_.uload64;
@@ -437,6 +438,7 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     thread.frame.prefetch_items = first.ctx->prefetch_items;
     thread.frame.again = &start_again;
     thread.frame.source = &source;
+    thread.frame.row = source.row();
     thread.frame.flush_wanted = &flush_wanted_;
     first.exit = {};
     if (first.ctx->memory_mode == machine::MemoryMode::Checked) memory::refresh_tlb(*first.ctx);
@@ -491,8 +493,11 @@ void Translator::finish_columns(ThreadState& thread) {
                                                       const uint8_t* entry) {
     const KnownEntry* start = &known;
     const CodeSpace* const space = known.space;
+    thread.frame.running_wave[0] = &thread.wave;
+    thread.frame.running_wave[1] = &guard.wave;
     for (Wave* wave = guard.wave;;) {
         const uint32_t left = stubs_.enter(wave, &thread.frame, entry);
+        wave = thread.wave;  // the last of a row
         if (left != static_cast<uint32_t>(ExitKind::EndProgram) &&
             left != static_cast<uint32_t>(ExitKind::Barrier))
             return static_cast<ExitKind>(left);

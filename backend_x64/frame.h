@@ -84,9 +84,10 @@ struct HeldColumns {
     // Memory that is known to be writable.
     const void* space = nullptr;
     uint64_t epoch = 0, begin = 0, end = 0;
-    uint32_t data[16][64] = {};
+    alignas(64) uint32_t data[16][64] = {};
 };
 
+// What is read and written in vectors lies on cache lines of its own.
 struct alignas(64) Frame {
     // Entry points of the stubs.
     const void* link_stub = nullptr;
@@ -94,6 +95,7 @@ struct alignas(64) Frame {
     const void* call_stub = nullptr;
     const void* leave_stub = nullptr;     // eax = reason
     const void* indirect_stub = nullptr;  // rax = target
+    const void* barrier_stub = nullptr;   // wave.pc is behind the barrier
     const void* memory_stub = nullptr;    // rax = MemoryOp*
     const void* uload32_stub = nullptr;   // rax = address -> value (checked mode)
     const void* uload64_stub = nullptr;
@@ -107,14 +109,17 @@ struct alignas(64) Frame {
     bool (*again)(machine::Wave& wave, Frame& frame, uint32_t executed) = nullptr;
     machine::WaveSource* source = nullptr;
     const std::atomic<bool>* flush_wanted = nullptr;
+    // Waves that translated code goes on to by itself, and where it says which one runs.
+    machine::WaveRow* row = nullptr;
+    machine::Wave** running_wave[2] = {};
     const void* column_stub = nullptr;  // store_columns()
 
-    uint32_t constants[const_count_][16] = {};
-    uint32_t lane_id[64] = {};
-    uint32_t tables[table_count][16] = {};
+    alignas(64) uint32_t constants[const_count_][16] = {};
+    alignas(64) uint32_t lane_id[64] = {};
+    alignas(64) uint32_t tables[table_count][16] = {};
 
     // Exchange area of the out-of-line memory path: one chunk.
-    uint32_t address_lo[16] = {}, address_hi[16] = {};
+    alignas(64) uint32_t address_lo[16] = {}, address_hi[16] = {};
     uint32_t data[4][16] = {};
     uint64_t address_base = 0;
     uint64_t mask = 0;
@@ -125,20 +130,19 @@ struct alignas(64) Frame {
     // gathers.
     uint8_t scattered[8] = {};
     uint64_t prefetch_items = 0;  // ExecContext::prefetch_items
-    uint64_t pad2[2] = {};
     // Where loads of a block that repeats itself were in its last iteration: of each chunk, at its
     // place in a row.
     static constexpr uint32_t most_steady = 4;
-    uint64_t last_address[most_steady][32] = {};
+    alignas(64) uint64_t last_address[most_steady][32] = {};
     // How many waves a store still goes without store_columns() (column_store.h).
     uint8_t columns_wait[64] = {};
-    uint64_t lane_hosts[16] = {};  // checked mode: host addresses of a chunk's elements
+    alignas(64) uint64_t lane_hosts[16] = {};  // checked mode: host addresses of a chunk's elements
     uint8_t saved_vectors[32 * 64 + 64] = {};
-    HeldColumns held;
+    alignas(64) HeldColumns held;
 
-    uint64_t slots[slot_count] = {};
-    uint8_t spills[spill_count][64] = {};
-    uint32_t temps[temp_rows][64] = {};
+    alignas(64) uint64_t slots[slot_count] = {};
+    alignas(64) uint8_t spills[spill_count][64] = {};
+    alignas(64) uint32_t temps[temp_rows][64] = {};
 };
 
 void fill_constants(Frame& frame);

@@ -6,19 +6,50 @@ namespace wj::runtime {
 
 using machine::ExitKind;
 
+constexpr uint32_t most_laps = 16;
+
 machine::Wave* GroupTurns::runnable(uint32_t index) {
     for (; index < group_.group.wave_count; index++)
         if (group_.states[index] == WaveState::Runnable) {
             machine::Wave& wave = group_.waves[index];
-            wave.budget = slice_;
-            wave.exit = {};
+            wave.budget = row_.slice;
+            begin_row(index);
             return &wave;
         }
     return nullptr;
 }
 
+void GroupTurns::begin_row(uint32_t index) {
+    row_begin_ = index;
+    for (;; index++) {
+        machine::Wave& wave = group_.waves[index];
+        if (wave.exit.kind != ExitKind::None) wave.exit = {};
+        if (index + 1 == group_.group.wave_count || group_.states[index + 1] != WaveState::Runnable)
+            break;
+    }
+    row_.left = row_.most_left = index - row_begin_;
+    // All of them: they may release each other. Not without end: others may want to stop them.
+    const bool all = row_.left + 1 == group_.group.wave_count;
+    const machine::ExecContext& exec = *group_.waves[0].ctx;
+    const bool free = !one_round_ && exec.memory_mode == machine::MemoryMode::Identity;
+    row_.laps = laps_ = all && free ? most_laps : 0;
+    row_.first = group_.waves.data();
+}
+
 bool GroupTurns::settle(const machine::Wave& wave) {
-    instructions_ += static_cast<uint64_t>(slice_ - wave.budget);
+    // Those that the engine has passed are at a barrier; in earlier laps all have been.
+    if (row_.laps != laps_) {
+        laps_ = row_.laps;
+        group_.stuck_visits = 0;
+        advanced_ = true;
+    }
+    for (; row_begin_ < wave.wave_in_group; row_begin_++) {
+        group_.states[row_begin_] = WaveState::AtBarrier;
+        group_.waiting++;
+        advanced_ = true;
+    }
+    row_begin_ = ~0u;
+    row_.instructions += static_cast<uint64_t>(row_.slice - wave.budget);
     WaveState& state = group_.states[wave.wave_in_group];
     switch (wave.exit.kind) {
         case ExitKind::EndProgram:

@@ -14,12 +14,15 @@ public:
     // Each wave may execute `slice` instructions in a turn. one_round: the call of the engine ends
     // at a barrier, too.
     GroupTurns(const DispatchState& dispatch, GroupContext& group, int64_t slice, bool one_round)
-        : dispatch_(dispatch), group_(group), slice_(slice), one_round_(one_round) {}
+        : dispatch_(dispatch), group_(group), one_round_(one_round) {
+        row_.slice = slice;
+    }
 
     void begin_round() { advanced_ = used_slice_ = false; }
     // The next wave of this round, `index` or behind, or null.
     machine::Wave* runnable(uint32_t index);
     machine::Wave* next(machine::Wave& wave) override;
+    machine::WaveRow* row() override { return &row_; }
     // Notes why a wave's turn has ended; false: something is wrong with it. next() does it for
     // those that it gets.
     bool settle(const machine::Wave& wave);
@@ -29,15 +32,17 @@ public:
     // Of this round: whether waves have ended or come to a barrier, or used up their slice.
     bool advanced() const { return advanced_; }
     bool used_slice() const { return used_slice_; }
-    uint64_t take_instructions() { return std::exchange(instructions_, 0); }
+    uint64_t take_instructions() { return std::exchange(row_.instructions, 0); }
 
 private:
+    void begin_row(uint32_t index);
     const DispatchState& dispatch_;
     GroupContext& group_;
-    const int64_t slice_;
     const bool one_round_;
     bool advanced_ = false, used_slice_ = false;
-    uint64_t instructions_ = 0;
+    machine::WaveRow row_;      // behind the wave that runnable() has given
+    uint32_t row_begin_ = ~0u;  // that wave, until it has been settled
+    uint32_t laps_ = 0;         // of the row at its beginning
 };
 
 }  // namespace wj::runtime

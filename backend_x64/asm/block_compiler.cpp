@@ -304,9 +304,12 @@ void BlockCompiler::terminator() {
             if (runs_again()) run_again();
             a_.mov(x86::rax, pool_code_address(t.next));
             a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, pc)), x86::rax);
-            const bool stopped = t.exit != machine::ExitKind::EndProgram &&
-                                 t.exit != machine::ExitKind::Barrier &&
-                                 t.exit != machine::ExitKind::Yield;
+            if (t.exit == machine::ExitKind::Barrier) {
+                a_.jmp(x86::qword_ptr(reg::frame, offsetof(Frame, barrier_stub)));
+                break;
+            }
+            const bool stopped =
+                t.exit != machine::ExitKind::EndProgram && t.exit != machine::ExitKind::Yield;
             if (stopped) {
                 const uint64_t at =
                     block_->guest_pcs.empty() ? block_->pc : block_->guest_pcs.back();

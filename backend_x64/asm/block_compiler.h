@@ -358,7 +358,8 @@ private:
     void memory_patterns(LaneAccess& m);
     bool is_line(const LaneAccess& m, Value addr) const;
     void memory_line(LaneAccess& m, Value line);
-    void prefetch_ahead(const LaneAccess& m);
+    void prefetch_ahead(const LaneAccess& m, uint32_t stride);
+    bool first_of_tile(const LaneAccess& m, Value line) const;
     bool ends_unordered(Value v) const;
     bool is_last_access(Value v) const;
     bool may_store_columns(Value v);

@@ -82,23 +82,22 @@ bool BlockCompiler::in_plain_loop(const LaneAccess& m) const {
     const ir::Terminator& t = block_->term;
     return !looping_ && !m.store && m.space == global_space && !options_.checked &&
            t.kind == ir::Terminator::Kind::Branch &&
-           (t.target == block_->pc || t.next == block_->pc) &&
-           steady_loads_ < Frame::most_steady;
+           (t.target == block_->pc || t.next == block_->pc) && steady_loads_ < Frame::most_steady;
 }
 
 // What the chunk reads four iterations on, if it goes on as it came here from the last one. Steps
 // of a grid's size are longer than pages, where hardware prefetchers stop.
 void BlockCompiler::prefetch_iterations(const LaneAccess& m) {
-    const Mem last = x86::ptr(reg::frame, reg::chunk, 0,
-                              static_cast<int32_t>(offsetof(Frame, last_address) + 256 +
-                                                   steady_loads_++ * sizeof(Frame::last_address[0])),
-                              8);
+    const Mem last =
+        x86::ptr(reg::frame, reg::chunk, 0,
+                 static_cast<int32_t>(offsetof(Frame, last_address) + 256 +
+                                      steady_loads_++ * sizeof(Frame::last_address[0])),
+                 8);
     a_.mov(x86::rdx, m.address);
     a_.sub(x86::rdx, last);
     a_.mov(last, m.address);
     for (uint32_t p = 0; p < m.dwords; ++p)
-        a_.prefetcht0(x86::ptr(m.address, x86::rdx, 2,
-                               static_cast<int32_t>(m.imm + p * width())));
+        a_.prefetcht0(x86::ptr(m.address, x86::rdx, 2, static_cast<int32_t>(m.imm + p * width())));
 }
 
 // Part p of the elements in the order of memory, in the active lanes.

@@ -266,13 +266,31 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
     });
 }
 
-// Later work-groups read on where this one does, in all likelihood.
-void BlockCompiler::prefetch_ahead(const LaneAccess& m) {
-    const auto shift = static_cast<uint32_t>(std::bit_width(m.bytes) - 1);
+// Later work-groups go on where this one does, in all likelihood.
+void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride) {
+    const auto shift = static_cast<uint32_t>(std::bit_width(stride) - 1);
     a_.mov(x86::rdx, frame_field(offsetof(Frame, prefetch_items), 8));
-    for (uint32_t p = 0; p < m.dwords; ++p)
-        a_.prefetcht0(x86::ptr(m.address, x86::rdx, std::min(shift, 3u),
-                               static_cast<int32_t>(m.imm + p * width())));
+    if (shift > 3) a_.shl(x86::rdx, shift - 3);
+    for (uint32_t p = 0; p < stride / 4; ++p) {
+        const Mem at = x86::ptr(m.address, x86::rdx, std::min(shift, 3u),
+                                static_cast<int32_t>(m.imm + p * width()));
+        m.store ? a_.prefetchw(at) : a_.prefetcht0(at);
+    }
+}
+
+// The first access of the block to these 16 bytes of each lane prefetches for all.
+bool BlockCompiler::first_of_tile(const LaneAccess& m, Value line) const {
+    if (m.space != global_space) return false;
+    for (Value v = 0; v < m.v; ++v) {
+        const ir::Inst& x = inst(v);
+        const ir::Class cls = ir::op_info(x.op).cls;
+        if ((cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore) &&
+            space_of(x.op) == global_space && ir::address_of(x) == line &&
+            (!m.scalar_base || x.args[0] == inst(m.v).args[0]) &&
+            std::abs(immediate(x) - m.imm) < static_cast<int64_t>(stride_bytes))
+            return false;
+    }
+    return true;
 }
 
 void BlockCompiler::memory_line(LaneAccess& m, Value line) {
@@ -298,16 +316,18 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         }
     }
     if (stride == m.bytes) {
-        if (!m.store && m.space == global_space) prefetch_ahead(m);
+        if (!m.store && m.space == global_space) prefetch_ahead(m, m.bytes);
         streamed(m) ? memory_streamed(m) : memory_consecutive(m);
     } else if (stride == 0 && !m.store) {
         load_same(m);
     } else if (stride == stride_bytes && m.full && m.dwords_only() &&
                (m.store ? m.bytes == 4 && avx512_ && row_of_tile(m) : m.bytes <= 8)) {
+        if (first_of_tile(m, line)) prefetch_ahead(m, stride);
         copy_pattern(m, strided);
     } else if (stride == 4 && may_be_sliding(m)) {
         copy_pattern(m, sliding);
     } else {
+        if (stride == stride_bytes && first_of_tile(m, line)) prefetch_ahead(m, stride);
         find_first_lane(m);
         movu(m.t, index_table({0}, 16, stride));
         copy_lanes(m, m.t);

@@ -33,12 +33,12 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     asmjit::CodeHolder code;
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
-    size_t enter, link, budget, call, leave, indirect, memory, uload[2];
+    size_t enter, link, budget, call, leave, barrier, indirect, memory, uload[2];
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
     };
-    const Label leave_label = a.newLabel();
+    const Label leave_label = a.newLabel(), indirect_label = a.newLabel();
     auto leave_with = [&](Leave reason) {
         a.mov(x86::eax, static_cast<uint32_t>(reason));
         a.jmp(leave_label);
@@ -101,8 +101,55 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         leave_with(Leave::CallStopped);
     }
 
+    // To the next wave of the row, or out.
+    begin(barrier);
+    {
+        using machine::WaveRow;
+        const Label out = a.newLabel(), lookup = a.newLabel(), next = a.newLabel();
+        a.mov(x86::rcx, field(offsetof(Frame, row)));
+        a.test(x86::rcx, x86::rcx);
+        a.jz(out);
+        a.mov(x86::edx, x86::dword_ptr(x86::rcx, offsetof(WaveRow, left)));
+        a.lea(x86::rdi, x86::ptr(reg::wave, sizeof(Wave)));
+        a.sub(x86::edx, 1);
+        a.jns(next);
+        a.mov(x86::edx, x86::dword_ptr(x86::rcx, offsetof(WaveRow, laps)));
+        a.sub(x86::edx, 1);
+        a.js(out);
+        a.mov(x86::dword_ptr(x86::rcx, offsetof(WaveRow, laps)), x86::edx);
+        a.mov(x86::edx, x86::dword_ptr(x86::rcx, offsetof(WaveRow, most_left)));
+        a.mov(x86::rdi, x86::qword_ptr(x86::rcx, offsetof(WaveRow, first)));
+        a.bind(next);
+        a.mov(x86::dword_ptr(x86::rcx, offsetof(WaveRow, left)), x86::edx);
+        a.mov(x86::rdx, x86::qword_ptr(x86::rcx, offsetof(WaveRow, slice)));
+        a.mov(x86::rax, x86::rdx);
+        a.sub(x86::rax, wave_field(offsetof(Wave, budget)));
+        a.add(x86::qword_ptr(x86::rcx, offsetof(WaveRow, instructions)), x86::rax);
+        a.mov(x86::esi, wave_field(offsetof(Wave, mode), 4));
+        a.mov(reg::wave, x86::rdi);
+        a.mov(wave_field(offsetof(Wave, budget)), x86::rdx);
+        for (uint32_t i = 0; i < 2; ++i) {
+            a.mov(x86::rax, field(offsetof(Frame, running_wave) + 8 * i));
+            a.mov(x86::qword_ptr(x86::rax), reg::wave);
+        }
+        a.mov(reg::rows, wave_field(offsetof(Wave, vgpr)));
+        a.add(reg::rows, row_bias);
+        a.cmp(x86::esi, wave_field(offsetof(Wave, mode), 4));
+        a.jne(lookup);
+        a.mov(x86::rax, wave_field(offsetof(Wave, pc)));
+        a.jmp(indirect_label);
+        a.bind(lookup);
+        leave_with(Leave::Lookup);
+        a.bind(out);
+        a.mov(wave_field(offsetof(Wave, exit) + offsetof(machine::ExitInfo, kind), 1),
+              static_cast<uint32_t>(machine::ExitKind::Barrier));
+        a.mov(x86::eax, static_cast<uint32_t>(machine::ExitKind::Barrier));
+        a.jmp(leave_label);
+    }
+
     // rax = guest address
     begin(indirect);
+    a.bind(indirect_label);
     {
         const Label miss = a.newLabel();
         a.mov(x86::rcx, x86::rax);
@@ -209,6 +256,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.budget = base + budget;
     out.call = base + call;
     out.leave = base + leave;
+    out.barrier = base + barrier;
     out.indirect = base + indirect;
     out.memory = base + memory;
     out.uload32 = base + uload[0];
