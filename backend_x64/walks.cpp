@@ -356,6 +356,18 @@ private:
                 return grows(next, lo) && grows(high, hi) ? Maybe(unknown) : Maybe{};
             }
         }
+        // A pair that was shifted?
+        const auto by = l.op == Op::Shl32 ? constant(l.args[1]) : std::nullopt;
+        if (by && h.op == Op::Fshr32 && h.args[1] == l.args[0] && constant(h.args[2]) == 32 - *by) {
+            const auto whole = pair(l.args[0], h.args[0], depth);
+            return whole ? Maybe(remade(*whole)) : Maybe{};
+        }
+        if (by && (h.op == Op::Shr32 || h.op == Op::Sar32) && h.args[0] == l.args[0] &&
+            constant(h.args[1]) == 32 - *by) {
+            const auto index = step(l.args[0], depth);
+            if (!index || !limit(l.args[0], *index, h.op == Op::Sar32)) return {};
+            return remade(*index);
+        }
         const auto x = step(lo, depth);
         if (!x) return {};
         // The sign of lo?

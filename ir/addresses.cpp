@@ -23,6 +23,7 @@ public:
                 if (arg != no_value) arg = renamed_[arg];
             guest_ = i.guest;
             if (i.op == Op::LoadGlobal || i.op == Op::StoreGlobal) split(i);
+            if (i.op == Op::Shl64) shift(i);
             renamed_[v] = add(i);
         }
         if (block_.term.cond != no_value) block_.term.cond = renamed_[block_.term.cond];
@@ -78,6 +79,34 @@ private:
             i.args[2] = mask;
         }
         i.imm = static_cast<uint64_t>(imm);
+    }
+
+    // An index times the size of an element, dword by dword: what uses it wants dwords, mostly. The
+    // upper ones of an extended index are shifted out of it.
+    void shift(Inst& i) {
+        const Inst &x = inst(i.args[0]), &by = inst(i.args[1]);
+        if (x.op != Op::Pack64 || by.op != Op::Splat32 || inst(by.args[0]).op != Op::Const32)
+            return;
+        const auto count = static_cast<uint32_t>(inst(by.args[0]).imm);
+        if (!count || count >= 32) return;
+        const Value lo = x.args[0], hi = x.args[1];
+        const Value rest = emit(Op::Splat32, {emit(Op::Const32, {}, 32 - count)});
+        const Inst& h = inst(hi);
+        auto constant_is = [&](Value v, uint64_t value) {
+            return inst(v).op == Op::Splat32 && inst(inst(v).args[0]).op == Op::Const32 &&
+                   inst(inst(v).args[0]).imm == value;
+        };
+        Value upper;
+        if (constant_is(hi, 0))
+            upper = emit(Op::Shr32, {lo, rest});
+        else if (h.op == Op::Sar32 && h.args[0] == lo && constant_is(h.args[1], 31))
+            upper = emit(Op::Sar32, {lo, rest});
+        else
+            upper = emit(Op::Fshr32, {hi, lo, rest});
+        const Value lower = emit(Op::Shl32, {lo, i.args[1]});
+        i = {.op = Op::Pack64, .guest = i.guest};
+        i.args[0] = lower;
+        i.args[1] = upper;
     }
 
     Pair pair(Value v) const {

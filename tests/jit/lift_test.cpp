@@ -97,12 +97,15 @@ TEST_F(LiftTest, AddressesAreABaseAndAnOffset) {
         true);
     EXPECT_EQ(written(block, ir::Op::LoadGlobalS64), (std::set<uint64_t>{0, 20}));
     EXPECT_TRUE(written(block, ir::Op::LoadGlobal).empty());
-    // Both offsets are the shifted index itself.
+    // Both offsets are the shifted index itself, dword by dword.
     std::set<ir::Value> offsets;
     for (const ir::Inst& i : block.insts)
         if (i.op == ir::Op::LoadGlobalS64) offsets.insert(i.args[1]);
     ASSERT_EQ(offsets.size(), 1u);
-    EXPECT_EQ(block.insts[*offsets.begin()].op, ir::Op::Shl64);
+    const ir::Inst& offset = block.insts[*offsets.begin()];
+    ASSERT_EQ(offset.op, ir::Op::Pack64);
+    EXPECT_EQ(block.insts[offset.args[0]].op, ir::Op::Shl32);
+    EXPECT_EQ(block.insts[offset.args[1]].op, ir::Op::Fshr32);
 }
 
 // if (i < n) out[i] = in[i]; as compilers write it
