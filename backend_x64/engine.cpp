@@ -177,6 +177,7 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.indirect_stub = stubs_.indirect;
     f.barrier_stub = stubs_.barrier;
     f.memory_stub = stubs_.memory;
+    f.division_stub = stubs_.division;
     f.uload32_stub = stubs_.uload32;
     f.uload64_stub = stubs_.uload64;
     f.jump_table = space.jumps.get();

@@ -129,7 +129,8 @@ struct alignas(64) Frame {
     // entered, a byte each: they do not look for one again. Those that prefetch count their
     // gathers.
     uint8_t scattered[8] = {};
-    uint64_t prefetch_items = 0;  // ExecContext::prefetch_items
+    uint64_t prefetch_items = 0;          // ExecContext::prefetch_items
+    const void* division_stub = nullptr;  // eax = bits of a float
     // Where loads of a block that repeats itself were in its last iteration: of each chunk, at its
     // place in a row.
     static constexpr uint32_t most_steady = 4;
@@ -152,6 +153,10 @@ uint32_t find_table(const void* bytes, uint32_t size);
 // Out-of-line execution of a memory operation for the chunk whose first lane is `first_lane`.
 // Returns false on a guest fault, wave.exit is filled then.
 bool run_memory_op(machine::Wave& wave, Frame& frame, const MemoryOp& op, uint32_t first_lane);
+// Out-of-line divisions by steps (gf::div_by_steps) of elements of a chunk, those of the bits of
+// `mask`: numerators in data[2] and [3], denominators in address_lo and address_hi, quotients to
+// data[0] and [1].
+bool run_division(machine::Wave& wave, Frame& frame, uint64_t bits, uint32_t first_lane);
 bool checked_uload(machine::Wave& wave, uint64_t address, uint32_t bytes, uint64_t* value);
 
 }  // namespace wj::x64

@@ -168,6 +168,22 @@ template float div_fixup(float, float, float);
 template double div_fixup(double, double, double);
 template Half div_fixup(Half, Half, Half);
 
+template <class T>
+T div_by_steps(T n, T d) {
+    const FloatMode keep_denormals{0xf0};
+    bool vcc;
+    const T ds = div_scale(keep_denormals, d, d, n, vcc), minus_ds = negate(ds);
+    const T ns = div_scale(keep_denormals, n, d, n, vcc);
+    T r = div(T{1}, ds);
+    for (int steps = std::is_same_v<T, float> ? 1 : 2; steps; --steps)
+        r = fma(fma(minus_ds, r, T{1}), r, r);
+    T q = mul(ns, r);
+    if (std::is_same_v<T, float>) q = fma(fma(minus_ds, q, ns), r, q);
+    return div_fixup(div_fmas(fma(minus_ds, q, ns), r, q, vcc), d, n);
+}
+template float div_by_steps(float, float);
+template double div_by_steps(double, double);
+
 namespace {
 // The first 1216 bits of the fraction of 2/pi, most significant first (any table of digits of pi
 // gives them).

@@ -463,6 +463,10 @@ template <class T>
 T div_fmas(T s0, T s1, T s2, bool vcc);
 template <class T>
 T div_fixup(T s0, T s1, T s2);
+// n / d by the steps that LLVM writes out, v_div_scale to v_div_fixup (lift/division.h), rounding
+// to nearest even and keeping denormals.
+template <class T>
+T div_by_steps(T n, T d);
 double trig_preop(double x, uint32_t segment);
 // v_cube*: which = 0 id, 1 sc, 2 tc, 3 ma
 float cube(int which, float x, float y, float z);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/fixup.h"
+#include "common/guest_float.h"
 
 namespace wj::ir {
 namespace {
@@ -362,6 +363,9 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
             return f([](float p, float q) { return p * q; });
         case Op::FDiv32:
             return f([](float p, float q) { return p / q; });
+        case Op::FQuot32:
+            if (!c) return f([](float p, float q) { return p / q; });
+            return w32(std::bit_cast<uint32_t>(gf::div_by_steps(f32(x), f32(y))));
         case Op::FFma32:
             return arithmetic<float>({x, y, z}, [&] { return std::fma(f32(x), f32(y), f32(z)); });
         case Op::FSqrt32:
@@ -429,6 +433,9 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
             return d([](double p, double q) { return p * q; });
         case Op::FDiv64:
             return d([](double p, double q) { return p / q; });
+        case Op::FQuot64:
+            if (!c) return d([](double p, double q) { return p / q; });
+            return bits(gf::div_by_steps(f64(x), f64(y)));
         case Op::FFma64:
             return arithmetic<double>({x, y, z}, [&] { return std::fma(f64(x), f64(y), f64(z)); });
         case Op::FSqrt64:

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "frontend/inst.h"
+#include "lift/division.h"
 #include "lift/lift.h"
 #include "lift/state.h"
 
@@ -47,6 +48,7 @@ public:
     ir::Block& block;
     InstStore& store;
     State s;
+    Divisions divisions{s};
     Affine* affine = nullptr;      // guarded blocks
     uint64_t pc = 0, next_pc = 0;  // of the instruction being lifted
     bool ended = false;            // the terminator is set

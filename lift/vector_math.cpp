@@ -96,8 +96,11 @@ bool frexp_mant32(Lifter& l, const Inst& i) {
 // --------------------------------------------
 
 bool div_scale32(Lifter& l, const Inst& i) {
-    if (!l.round32() || i.clamp || i.omod || i.neg || i.abs) return false;
-    const Value s0 = l.raw(i.src[0]), s1 = l.raw(i.src[1]), s2 = l.raw(i.src[2]);
+    if (!l.round32() || l.flush_out32() || i.clamp || i.omod || i.abs) return false;
+    if (l.flush_in32() && i.neg) return false;
+    // Operands are compared as they are before they are flushed.
+    auto bits = [&](uint32_t k) { return l.flush_in32() ? l.raw(i.src[k]) : l.f32(i, k); };
+    const Value s0 = bits(0), s1 = bits(1), s2 = bits(2);
     const Value x = l.f32(i, 0), d = l.f32(i, 1), n = l.f32(i, 2);
     const Value is_n = l.emit(Op::CmpEq32, {s0, s2}), is_d = l.emit(Op::CmpEq32, {s0, s1});
     const Value bigger = scale(l, x, up64), smaller = scale(l, x, down64);
@@ -123,9 +126,9 @@ bool div_scale32(Lifter& l, const Inst& i) {
     const Value zero = either(l, is_zero(l, n), is_zero(l, d));
     r = l.s.select(zero, l.c32(0xffc00000), r);
     vcc = either(l, vcc, zero);
-    if (l.flush_out32()) return false;
     l.set_v32(i, r);
     l.set_mask(i.dst[1], l.active(vcc));
+    if (!l.flush_in32()) l.divisions.note_scale(r, x, d, n, vcc);
     return true;
 }
 
@@ -156,11 +159,15 @@ bool div_fmas32(Lifter& l, const Inst& i) {
     Value scaled = l.s.select(tie, corrected, small);
     scaled =
         l.s.select(l.emit(Op::CmpLtU32, {l.c32(127), exponent(l, c)}), scale(l, r, up64), scaled);
-    return l.set_f32(i, l.s.select(l.s.get_mask(machine::vcc_lo), scaled, r));
+    const Value vcc = l.s.get_mask(machine::vcc_lo), result = l.s.select(vcc, scaled, r);
+    l.divisions.note_fmas(result, a, b, c, vcc);
+    return l.set_f32(i, result);
 }
 
 bool div_fixup32(Lifter& l, const Inst& i) {
     const Value q = l.f32(i, 0), d = l.f32(i, 1), n = l.f32(i, 2);
+    if (const Value whole = l.divisions.quotient(division32, q, d, n); whole != no_value)
+        return l.set_f32(i, whole);
     const Value sign = l.emit(Op::And32, {l.emit(Op::Xor32, {d, n}), l.c32(0x80000000)});
     const Value inf_d = l.emit(Op::CmpEq32, {magnitude(l, d), l.c32(0x7f800000)}),
                 inf_n = l.emit(Op::CmpEq32, {magnitude(l, n), l.c32(0x7f800000)});

@@ -64,7 +64,7 @@ struct Emit {
 };
 
 bool div_scale64(Lifter& l, const Inst& i) {
-    if (!suits(l, i) || i.neg || i.abs) return false;
+    if (!suits(l, i)) return false;
     Emit e{l};
     const Wide x = e.source(i, 0), d = e.source(i, 1), n = e.source(i, 2);
     const Value is_n = e.same(x, n), is_d = e.same(x, d);
@@ -92,6 +92,7 @@ bool div_scale64(Lifter& l, const Inst& i) {
     vcc = e.either(vcc, zero);
     e.put(i, r);
     l.set_mask(i.dst[1], l.active(vcc));
+    l.divisions.note_scale(r.v, x.v, d.v, n.v, vcc);
     return true;
 }
 
@@ -124,13 +125,18 @@ bool div_fmas64(Lifter& l, const Inst& i) {
     tie = e.without(tie, e.same(e.up(small), r));
     Wide scaled = e.select(tie, corrected, small);
     scaled = e.select(e.less(e.c(1023), e.exponent(c)), e.up(r), scaled);
-    return e.put(i, e.select(l.s.get_mask(machine::vcc_lo), scaled, r));
+    const Value vcc = l.s.get_mask(machine::vcc_lo);
+    const Wide result = e.select(vcc, scaled, r);
+    l.divisions.note_fmas(result.v, a.v, b.v, c.v, vcc);
+    return e.put(i, result);
 }
 
 bool div_fixup64(Lifter& l, const Inst& i) {
     if (!suits(l, i)) return false;
     Emit e{l};
     const Wide q = e.source(i, 0), d = e.source(i, 1), n = e.source(i, 2);
+    if (const Value whole = l.divisions.quotient(division64, q.v, d.v, n.v); whole != no_value)
+        return e.put(i, e.split(whole));
     const Value sign = l.emit(Op::And32, {l.emit(Op::Xor32, {d.hi, n.hi}), e.c(0x80000000)});
     const Value inf_d = e.is_inf(d), inf_n = e.is_inf(n), zero_d = e.is_zero(d),
                 zero_n = e.is_zero(n);

@@ -6,6 +6,7 @@
 //   lane_avx512.cpp, lane_avx2.cpp   the others
 //   lane_memory.cpp, lane_patterns.cpp, lane_consecutive.cpp, lane_gather.cpp, lane_scratch.cpp
 //                       loads and stores
+//   lane_division.cpp   divisions by steps
 //   lane_atomic.cpp     atomics               cross.cpp   cross-lane operations
 //   loop.cpp, loop_pins.cpp, divergent.cpp, walk.cpp   loops of one block
 #pragma once
@@ -231,6 +232,8 @@ private:
     void lane_avx512(Value v);
     void lane_avx2(Value v);
     void lane_fma(Value v);
+    // ---- lane_division.cpp ----
+    void lane_quotient(Value v);
     void compare_avx512(Value v, const KReg& d, const KReg* with);
     bool compare_predicate(ir::Op op, InstId& id, uint32_t& predicate) const;
     void join64(const Vec& d, const Vec& a, const Vec& b,

@@ -218,6 +218,9 @@ void BlockCompiler::lane_op(Value v) {
         case Op::FFma32:
         case Op::FFma64:
             return lane_fma(v);
+        case Op::FQuot32:
+        case Op::FQuot64:
+            return lane_quotient(v);
         case Op::Lo:
         case Op::Hi: {
             const Vec x = use(a[0], 0), y = use(a[0], 1);

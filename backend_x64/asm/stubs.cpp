@@ -33,7 +33,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     asmjit::CodeHolder code;
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
-    size_t enter, link, budget, call, leave, barrier, indirect, memory, uload[2];
+    size_t enter, link, budget, call, leave, barrier, indirect, memory, division, uload[2];
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
@@ -172,10 +172,10 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     }
     static_assert(sizeof(JumpEntry) == 32);
 
-    // rax = MemoryOp; keeps every vector and mask register, and the general ones of shared
-    // addresses
-    begin(memory);
-    {
+    // rax = what `helper` does; keeps every vector and mask register, and the general ones of
+    // shared addresses
+    auto out_of_line = [&](size_t& at, uint64_t helper) {
+        begin(at);
         const Label fault = a.newLabel();
         auto vectors = [&](bool save) {
             const uint32_t count = avx512 ? 32 : 16;
@@ -205,7 +205,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.mov(x86::rdx, x86::rax);
         a.lea(x86::ecx, x86::ptr(reg::chunk, 256));
         a.shr(x86::ecx, 2);
-        a.mov(x86::rax, reinterpret_cast<uint64_t>(&run_memory_op));
+        a.mov(x86::rax, helper);
         a.vzeroupper();
         a.call(x86::rax);
         a.add(x86::rsp, 8);
@@ -217,7 +217,9 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.bind(fault);
         a.mov(field(offsetof(Frame, leave_address)), 0);
         leave_with(Leave::Fault);
-    }
+    };
+    out_of_line(memory, reinterpret_cast<uint64_t>(&run_memory_op));
+    out_of_line(division, reinterpret_cast<uint64_t>(&run_division));
 
     // rax = address -> value; keeps every other register
     const Gp saved[] = {x86::rcx, x86::rdx, x86::rsi, x86::rdi,
@@ -259,6 +261,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.barrier = base + barrier;
     out.indirect = base + indirect;
     out.memory = base + memory;
+    out.division = base + division;
     out.uload32 = base + uload[0];
     out.uload64 = base + uload[1];
     return true;
