@@ -72,6 +72,26 @@ uint32_t spaces(Op op) {
     }
 }
 
+// Each lane has an element of its own in the LDS, at a line's address, and touches nothing else
+// there.
+bool own_elements_in_lds(const ir::Block& block) {
+    const ir::Inst* first = nullptr;
+    for (const ir::Inst& i : block.insts) {
+        const Class cls = ir::op_info(i.op).cls;
+        if (cls != Class::LaneLoad && cls != Class::LaneStore && cls != Class::LaneAtomic) continue;
+        if (!(spaces(i.op) & in_lds)) continue;
+        if (i.op != Op::LoadLds && i.op != Op::StoreLds) return false;
+        if (!first) first = &i;
+        if (i.args[0] != first->args[0] || i.imm != first->imm ||
+            ir::access_bytes(i) != ir::access_bytes(*first))
+            return false;
+    }
+    if (!first) return false;
+    const ir::Inst& line = block.insts[first->args[0]];
+    return line.op == Op::Line32 && line.aux == machine::lanes &&
+           line.imm == ir::access_bytes(*first);
+}
+
 }  // namespace
 
 bool Schedule::is_full(Value mask) const {
@@ -184,6 +204,7 @@ void Schedule::assign_positions() {
     uint32_t barrier = 0;  // even; everything later stays at or behind it
     uint32_t highest = 0;
     uint32_t last_load[3] = {}, last_store[3] = {}, last_uload = 0;
+    const bool own_lds = own_elements_in_lds(*block_);
     uint32_t last_merging[3] = {};     // merging_atomic() of the last store or atomic
     std::vector<Value> last_apart[3];  // the last stores, when no two of them overlap
     std::vector<uint32_t> row_set(512, 0), sgpr_set(132, 0), sgpr_get(132, 0);
@@ -252,8 +273,9 @@ void Schedule::assign_positions() {
                 for (int s = 0; s < 3; ++s) {
                     if (!(in >> s & 1)) continue;
                     // Scratch belongs to the lane: program order inside the chunk is enough.
-                    const bool in_order =
-                        (s == 2 && in == in_scratch) || (in == in_global && block_->lanes_apart);
+                    const bool in_order = (s == 2 && in == in_scratch) ||
+                                          (in == in_global && block_->lanes_apart) ||
+                                          (in == in_lds && own_lds);
                     const uint32_t apart = in_order ? 0 : 2;
                     const bool shares =
                         (merges && merges == last_merging[s]) ||

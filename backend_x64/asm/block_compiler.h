@@ -375,6 +375,14 @@ private:
     void memory_streamed(const LaneAccess& m);
     void lds_line_address(const LaneAccess& m, Value line, int64_t max_imm, Label out_of_range,
                           bool always);
+    struct LdsLine {
+        Value line;
+        uint32_t
+            slot;  // host address of a chunk's first element, minus 4 * stride / 4 * its lane; or 0
+        uint32_t end;  // of the elements of a lane, behind the line's value
+    };
+    void place_lds_lines(const Value* begin, uint32_t count);
+    const LdsLine* placed_lds_line(const LaneAccess& m, Value line) const;
     void lds_line(LaneAccess& m, Value line);
     void lds_range_of_active(const LaneAccess& m, uint32_t stride, Label in_range);
     void memory_broadcast(LaneAccess m, Value uniform);
@@ -498,6 +506,7 @@ private:
         uint32_t width, row;
     };
     std::vector<LineOffset> line_offsets_;
+    std::vector<LdsLine> lds_lines_;
     uint32_t kept_rows_ = 0;    // temp rows of saved_facts_ and line_offsets_
     int32_t column_site_ = -1;  // in Frame::columns_wait, of the last column_store()
     bool looping_ = false;      // the block runs all iterations for some chunks, then for others

@@ -16,6 +16,10 @@ using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
+namespace {
+constexpr size_t most_lds_lines = 8;
+}
+
 void BlockCompiler::lane_memory(Value v) {
     const ir::Inst& i = inst(v);
     const auto& a = i.args;
@@ -238,13 +242,76 @@ void BlockCompiler::lds_line_address(const LaneAccess& m, Value line, int64_t ma
     a_.ja(out_of_range);
 }
 
+// Lines of one dimension that the region is the first to use in the LDS: their elements are looked
+// for once, for all chunks.
+void BlockCompiler::place_lds_lines(const Value* begin, uint32_t count) {
+    for (uint32_t n = 0; n < count; ++n) {
+        const ir::Inst& first = inst(begin[n]);
+        if (first.op != Op::LoadLds && first.op != Op::StoreLds) continue;
+        const Value line = first.args[0];
+        const ir::Inst& l = inst(line);
+        if (l.op != Op::Line32 || l.aux != machine::lanes || l.imm % 4 || l.imm > 32 ||
+            !std::has_single_bit(l.imm) || lds_lines_.size() == most_lds_lines ||
+            std::any_of(lds_lines_.begin(), lds_lines_.end(),
+                        [&](const LdsLine& x) { return x.line == line; }))
+            continue;
+        int64_t end = 0;
+        for (const ir::Inst& x : block_->insts)
+            if ((x.op == Op::LoadLds || x.op == Op::StoreLds) && x.args[0] == line &&
+                immediate(x) >= 0 && immediate(x) <= 0x10000)
+                end = std::max(end,
+                               immediate(x) + element_bytes(ir::aux_access(x.aux),
+                                                            std::max(1u, ir::aux_dwords(x.aux))));
+        if (!end) continue;
+        const auto stride = static_cast<int32_t>(l.imm);
+        const Mem slot = home_mem({Home::Slot, extra_slots_});
+        const Label out = a_.newLabel(), done = a_.newLabel();
+        if (is_const(l.args[0]))
+            a_.mov(x86::eax, static_cast<uint32_t>(inst(l.args[0]).imm));
+        else
+            a_.mov(x86::eax, home_mem(schedule_.uniform_home(l.args[0])));
+        a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
+        a_.sub(x86::edx, static_cast<int32_t>(end) + 63 * stride);
+        a_.jb(out);
+        a_.cmp(x86::eax, x86::edx);
+        a_.ja(out);
+        a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
+        a_.add(x86::rax, 64 * stride);  // reg::chunk is 4 * lane - 256
+        a_.bind(done);
+        a_.mov(slot, x86::rax);
+        cold(out, [this, done] {
+            a_.xor_(x86::eax, x86::eax);
+            a_.jmp(done);
+        });
+        lds_lines_.push_back({line, extra_slots_++, static_cast<uint32_t>(end)});
+    }
+    failed_ |= extra_slots_ > slot_count;
+}
+
+const BlockCompiler::LdsLine* BlockCompiler::placed_lds_line(const LaneAccess& m,
+                                                             Value line) const {
+    for (const LdsLine& x : lds_lines_)
+        if (x.line == line && m.imm + m.bytes <= x.end) return &x;
+    return nullptr;
+}
+
 // The address, for one access or for all that share it; then each of these looks for itself when
 // not all of them are in range.
 void BlockCompiler::lds_line(LaneAccess& m, Value line) {
     const auto stride = static_cast<uint32_t>(inst(line).imm);
     const Label in_range = a_.newLabel();
-    const AddressFacts* const shared = shared_facts(m);
-    if (shared) {
+    const LdsLine* const placed = placed_lds_line(m, line);
+    const AddressFacts* const shared = placed ? nullptr : shared_facts(m);
+    if (placed) {
+        a_.mov(m.address, home_mem({Home::Slot, placed->slot}));
+        a_.test(m.address, m.address);
+        a_.jz(m.slow);
+        if (stride == 4)
+            a_.add(m.address, reg::chunk);
+        else
+            a_.lea(m.address, x86::ptr(m.address, reg::chunk,
+                                       static_cast<uint32_t>(std::countr_zero(stride / 4))));
+    } else if (shared) {
         m.address = shared->address;
         a_.test(shared->pattern, shared->pattern);
         a_.jnz(m.slow);
@@ -252,9 +319,9 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
         lds_line_address(m, line, m.imm, m.slow, m.full);
     }
     a_.bind(in_range);
-    cold(m.slow, [this, m, line, stride, in_range, shared = shared != nullptr] {
+    cold(m.slow, [this, m, line, stride, in_range, again = shared || placed] {
         const Label outside = a_.newLabel();
-        if (shared) {
+        if (again) {
             lds_line_address(m, line, m.imm, outside, false);
             a_.jmp(in_range);
             a_.bind(outside);

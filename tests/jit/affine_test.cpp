@@ -115,17 +115,38 @@ protected:
 TEST_P(AffineTest, AsWithoutLines) {
     const char* rounds = std::getenv("WJ_JIT_ROUNDS");
     const int programs = rounds ? std::atoi(rounds) : 2000;
-    static constexpr uint32_t bases[] = {0,   0,    0,        1,          64,
-                                         960, 1024, 0xffffff, 0x7fffffc0, 0xffffffc0};
+    static constexpr uint32_t bases[] = {0,
+                                         0,
+                                         0,
+                                         1,
+                                         64,
+                                         960,
+                                         1024,
+                                         0xffffff,
+                                         0x7fffffc0,
+                                         0xffffffc0,
+                                         lds_bytes - 256,
+                                         lds_bytes / 4 - 64};
     int guarded = 0, held = 0;
     for (int n = 0; n < programs; ++n) {
         words_.clear();
         store_.clear();
         for (ir::RowLine& line : lines_) line = row_line(static_cast<uint32_t>(&line - lines_));
         for (uint32_t k = 1 + random(12); k; --k) instruction();
-        // What lines are good for.
-        words_.push_back(0xd86c0000);  // ds_read_b32
-        words_.push_back((2 + random(rows - 2)) << 24 | vgpr());
+        // What lines are good for; often at one address, read and written.
+        const uint32_t address = vgpr();
+        for (uint32_t k = 1 + random(4); k; --k) {
+            static constexpr uint32_t offsets[] = {0, 0, 0, 4, 64, 1020};
+            const uint32_t at = random(4) ? address : vgpr(),
+                           offset = offsets[random(std::size(offsets))];
+            if (random(2)) {
+                words_.push_back(0xd86c0000 | offset);  // ds_read_b32
+                words_.push_back((2 + random(rows - 2)) << 24 | at);
+            } else {
+                words_.push_back(0xd81a0000 | offset);  // ds_write_b32
+                words_.push_back(vgpr() << 8 | at);
+            }
+        }
         words_.push_back(0xbf810000);  // s_endpgm
         const ir::Block plain = lift(false), block = lift(true);
         ASSERT_EQ(ir::verify(block), "") << ir::print(block);

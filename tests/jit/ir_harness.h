@@ -102,7 +102,8 @@ struct State {
     machine::Wave wave;
     machine::ExecContext context;
     std::vector<uint32_t> rows = std::vector<uint32_t>((vgprs + agprs) * 64 + 16);
-    std::vector<uint8_t> lds = std::vector<uint8_t>(lds_bytes),
+    // Behind the LDS lies something that must not be read or written.
+    std::vector<uint8_t> lds = std::vector<uint8_t>(lds_bytes + 1024),
                          scratch = std::vector<uint8_t>(scratch_bytes * 64 + 64);
 
     State() {
