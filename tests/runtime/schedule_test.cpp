@@ -20,6 +20,27 @@ TEST_P(ScheduleTest, BarrierWithEndedWave) {
         EXPECT_EQ(host<uint32_t>(out)[i], i % 256 / 64 == 2 ? 0 : i / 256 + 1) << i;
 }
 
+// More rounds than waves may go through by themselves, and waves that leave in between.
+TEST_P(ScheduleTest, WavesLeaveOneAfterTheOther) {
+    wj_kernel* k = kernel("asm", "relay");
+    ASSERT_TRUE(k);
+    constexpr uint32_t groups = 40;
+    const uint64_t out = buffer(groups * 16);
+    uint32_t sum = 0, instructions = 0;
+    for (uint32_t round = 1; round <= 28; round++)
+        if (round <= 7 * (round % 4 + 1)) sum += round;
+    for (uint32_t wave = 0; wave < 4; wave++) instructions += 12 + 10 * 7 * (wave + 1) + 8;
+    for (uint64_t limit : {0, 1'000'000}) {
+        wj_launch_options o = packed(out, 0, groups * 256, 256);
+        o.instruction_limit = limit;
+        ASSERT_EQ(run(k, o), WJ_OK) << error();
+        for (uint32_t g = 0; g < groups; g++) EXPECT_EQ(host<uint32_t>(out)[g * 4 + 3], sum) << g;
+        wj_result r = WJ_INIT(wj_result);
+        ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
+        EXPECT_EQ(r.wave_instructions, groups * instructions);
+    }
+}
+
 // More work-groups than threads, each waiting for all the others.
 TEST_P(ScheduleTest, WorkGroupsWaitForEachOther) {
     wj_kernel* k = kernel("asm", "grid_barrier");

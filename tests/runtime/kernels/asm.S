@@ -99,6 +99,42 @@ BEGIN store_after_barrier
 END store_after_barrier
 DESCRIPTOR store_after_barrier
 
+// void relay(u32* out), four waves: each goes through 7 * (its number + 1) rounds with a barrier. In round r wave r mod 4
+// adds r to a sum in the LDS. out[work-group id * 4 + wave] = the sum when the wave ends.
+BEGIN relay
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_readfirstlane_b32 s7, v0
+  s_lshr_b32 s7, s7, 6
+  s_add_u32 s8, s7, 1
+  s_mul_i32 s8, s8, 7
+  s_mov_b32 s9, 0
+  v_mov_b32_e32 v1, 0
+  v_mov_b32_e32 v3, 0
+  s_mov_b64 exec, 1
+  ds_write_b32 v1, v3
+  s_waitcnt lgkmcnt(0)
+.Lrelay:
+  s_barrier
+  s_add_u32 s9, s9, 1
+  s_and_b32 s10, s9, 3
+  s_cmp_eq_u32 s10, s7
+  s_cselect_b32 s11, s9, 0
+  v_mov_b32_e32 v2, s11
+  ds_add_u32 v1, v2
+  s_waitcnt lgkmcnt(0)
+  s_cmp_lt_u32 s9, s8
+  s_cbranch_scc1 .Lrelay
+  ds_read_b32 v4, v1
+  s_waitcnt lgkmcnt(0)
+  s_lshl_b32 s12, s2, 2
+  s_add_u32 s12, s12, s7
+  s_lshl_b32 s12, s12, 2
+  v_mov_b32_e32 v5, s12
+  global_store_dword v5, v4, s[4:5]
+END relay
+DESCRIPTOR relay, lds=256
+
 // void barrier_deadlock(): wave 0 polls an LDS flag that nobody sets, the others wait at a barrier.
 BEGIN barrier_deadlock
   v_and_b32_e32 v0, 0x3ff, v0
