@@ -377,9 +377,8 @@ private:
                           bool always);
     struct LdsLine {
         Value line;
-        uint32_t
-            slot;  // host address of a chunk's first element, minus 4 * stride / 4 * its lane; or 0
-        uint32_t end;  // of the elements of a lane, behind the line's value
+        uint32_t slot;  // reg::chunk, scaled, is added to it for a chunk's host address; or 0
+        uint32_t end;   // of a lane's elements, behind the line's value
     };
     void place_lds_lines(const Value* begin, uint32_t count);
     const LdsLine* placed_lds_line(const LaneAccess& m, Value line) const;
