@@ -273,8 +273,8 @@ void BlockCompiler::line_offset(const ir::Inst& i) {
         if (stride % 4 == 0) {
             if (stride != 4) a_.imul(r, r, stride / 4);
         } else {
+            a_.sar(r, 2);  // first: the product has all 32 bits
             a_.imul(r, r, stride);
-            a_.sar(r, 2);
         }
     };
     a_.mov(x86::eax, reg::chunk.r32());

@@ -48,7 +48,12 @@ protected:
             }
             case 4:  // bfe_u32
                 return vop3(0x1c8, dst, 256 + vgpr(), 128 + random(17), 129 + random(16));
-            case 5:  // mul_lo_u32
+            case 5:  // mul_u24 by factors that make strides of 24 bits, mul_lo_u32
+                if (random(4) == 0) {
+                    static constexpr uint32_t factors[] = {0xffffff, 0xfffffe, 0x7ffffd, 0x300001};
+                    vop2(0x08, dst, literal, vgpr());
+                    return words_.push_back(factors[random(std::size(factors))]);
+                }
                 return vop3(0x285, dst, 256 + vgpr(), source());
             case 6: {  // lshl_add, add_lshl, lshl_or; mad_u24
                 static constexpr uint32_t ops[] = {0x1fd, 0x1fe, 0x200, 0x1c3};

@@ -212,6 +212,21 @@ TEST_P(OpsTest, RandomGraphs) {
     }
 }
 
+// Of strides whose products with the place of a lane have all 32 bits, and of those that have not.
+TEST_P(OpsTest, Lines) {
+    Rng rng(5);
+    for (uint32_t stride : {1u, 3u, 4u, 0x300001u, 0x7ffffdu, 0xfffffeu, 0xffffffu, 0x1000000u})
+        for (uint32_t width : {16u, 32u, 64u}) {
+            Builder b;
+            const Value step = width == 64 ? b.c32(0) : b.op(Op::GetS32, {}, 9);
+            const Value line = b.op(Op::Line32, {b.op(Op::GetS32, {}, 8), step}, stride, width);
+            b.set(3, line);
+            b.set(4, b.op(Op::Add32, {line, b.v(5)}));
+            compare(b.block, rng, 4);
+            if (HasFatalFailure()) return;
+        }
+}
+
 // More live values than registers: spills, and masks beyond k1..k7.
 TEST_P(OpsTest, Pressure) {
     Rng rng(3);
