@@ -333,12 +333,15 @@ TEST_P(CacheTest, WritesWhileItRuns) {
 // ---- trouble with files
 
 TEST_P(CacheTest, PlacesThatCannotBeWritten) {
-    for (const char* place : {"/dev/null/x", "/proc/wavejit", "relative/\n", "/dev/full"}) {
+    // Other tests run in this directory at the same time.
+    const std::string relative = "relative-" + std::to_string(getpid());
+    for (const std::string& place : {std::string("/dev/null/x"), std::string("/proc/wavejit"),
+                                     relative + "/\n", std::string("/dev/full")}) {
         Conditions c = conditions;
         c.directory = place;
         EXPECT_EQ(run(c).loaded, 0u) << place;
     }
-    fs::remove_all("relative");
+    fs::remove_all(relative);
     // A directory stands where the file would go.
     run(conditions);
     const Files names = files();
