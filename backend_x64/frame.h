@@ -97,6 +97,7 @@ struct alignas(64) Frame {
     const void* indirect_stub = nullptr;  // rax = target
     const void* barrier_stub = nullptr;   // wave.pc is behind the barrier
     const void* memory_stub = nullptr;    // rax = MemoryOp*
+    const void* division_stub = nullptr;  // eax = bits of a float
     const void* uload32_stub = nullptr;   // rax = address -> value (checked mode)
     const void* uload64_stub = nullptr;
     uint64_t saved_sp = 0;
@@ -129,8 +130,7 @@ struct alignas(64) Frame {
     // entered, a byte each: they do not look for one again. Those that prefetch count their
     // gathers.
     uint8_t scattered[8] = {};
-    uint64_t prefetch_items = 0;          // ExecContext::prefetch_items
-    const void* division_stub = nullptr;  // eax = bits of a float
+    uint64_t prefetch_items = 0;  // ExecContext::prefetch_items
     // Where loads of a block that repeats itself were in its last iteration: of each chunk, at its
     // place in a row.
     static constexpr uint32_t most_steady = 4;

@@ -84,22 +84,16 @@ private:
     // An index times the size of an element, dword by dword: what uses it wants dwords, mostly. The
     // upper ones of an extended index are shifted out of it.
     void shift(Inst& i) {
-        const Inst &x = inst(i.args[0]), &by = inst(i.args[1]);
-        if (x.op != Op::Pack64 || by.op != Op::Splat32 || inst(by.args[0]).op != Op::Const32)
-            return;
-        const auto count = static_cast<uint32_t>(inst(by.args[0]).imm);
-        if (!count || count >= 32) return;
+        const Inst& x = inst(i.args[0]);
+        const uint32_t count = in_all_lanes(i.args[1]).value_or(0);
+        if (x.op != Op::Pack64 || !count || count >= 32) return;
         const Value lo = x.args[0], hi = x.args[1];
         const Value rest = emit(Op::Splat32, {emit(Op::Const32, {}, 32 - count)});
         const Inst& h = inst(hi);
-        auto constant_is = [&](Value v, uint64_t value) {
-            return inst(v).op == Op::Splat32 && inst(inst(v).args[0]).op == Op::Const32 &&
-                   inst(inst(v).args[0]).imm == value;
-        };
         Value upper;
-        if (constant_is(hi, 0))
+        if (in_all_lanes(hi) == 0u)
             upper = emit(Op::Shr32, {lo, rest});
-        else if (h.op == Op::Sar32 && h.args[0] == lo && constant_is(h.args[1], 31))
+        else if (h.op == Op::Sar32 && h.args[0] == lo && in_all_lanes(h.args[1]) == 31u)
             upper = emit(Op::Sar32, {lo, rest});
         else
             upper = emit(Op::Fshr32, {hi, lo, rest});
@@ -141,6 +135,10 @@ private:
         if (known == no_value)
             known = constants ? emit(Op::Const64, {}, bits) : emit(Op::UPack64, {lo, hi});
         return known;
+    }
+    std::optional<uint32_t> in_all_lanes(Value v) const {
+        if (inst(v).op != Op::Splat32 || inst(inst(v).args[0]).op != Op::Const32) return {};
+        return static_cast<uint32_t>(inst(inst(v).args[0]).imm);
     }
     std::optional<int64_t> constant(Value v) const {
         if (inst(v).op != Op::Const64) return {};

@@ -198,7 +198,8 @@ std::string print(const Block& block);
 // Empty when the block is well formed, else what is wrong and where.
 std::string verify(const Block& block);
 // Global loads and stores at base + offset instead of at a vector of addresses, where the address
-// is such a sum. eliminate_dead() removes what is then not needed.
+// is such a sum; indices times element sizes as dwords. eliminate_dead() removes what is then not
+// needed.
 void split_addresses(Block& block);
 // Removes instructions whose results are not used and that have no effect; compacts the block.
 void eliminate_dead(Block& block);

@@ -6,7 +6,8 @@
 //   lane_avx512.cpp, lane_avx2.cpp   the others
 //   lane_memory.cpp, lane_patterns.cpp, lane_consecutive.cpp, lane_gather.cpp, lane_scratch.cpp
 //                       loads and stores
-//   lane_division.cpp   divisions by steps
+//   lane_lines.cpp      those whose addresses are lines
+//   lane_division.cpp   divisions by steps    lane_math.cpp   roots, frexp, special arguments
 //   lane_atomic.cpp     atomics               cross.cpp   cross-lane operations
 //   loop.cpp, loop_pins.cpp, divergent.cpp, walk.cpp   loops of one block
 #pragma once
@@ -215,7 +216,12 @@ private:
     Operand c64(uint64_t value);
     Vec c32v(uint32_t value);  // in a temporary
     Vec zero();
-    Vec def_at(Unit u, const Vec& r);  // r has just been released
+    Vec def_at(Unit u, const Vec& r);    // r has just been released
+    void result(Unit u, const Vec& t) {  // a temporary becomes the unit
+        vec_temps_ &= ~(1u << t.id());
+        def_at(u, t);
+        define_done(u);
+    }
     void k(const KReg& mask, bool zeroing = false) {
         a_.setExtraReg(mask);
         if (zeroing) a_.addInstOptions(asmjit::InstOptions::kX86_ZMask);
@@ -223,7 +229,7 @@ private:
     void lane_op(Value v);
     bool lane_table_op(Value v);
     void lane_set(Value v);
-    bool lane_math(Value v);  // lane_math.cpp
+    void lane_math(Value v);  // lane_math.cpp
     void refine_root(const Vec& x, const Vec& y, const std::array<Vec, 3>& temps, bool quadratic);
     void jump_unless_ordinary(const Vec& x, bool any_sign, bool denormals, const Label& far);
     void root_avx2(const Vec& x, const Vec& y);

@@ -33,8 +33,9 @@ inline uint8_t space_of(ir::Op op) {
     }
 }
 
-inline uint32_t element_bytes(ir::Access access, uint32_t dwords) {
-    return ir::access_bytes(access, dwords);
+// An offset in the LDS that sums with addresses in range do not wrap with.
+inline bool is_short_lds_offset(int64_t imm) {
+    return imm >= 0 && imm <= 0x10000;
 }
 
 inline constexpr uint32_t sign_bit = 0x80000000;

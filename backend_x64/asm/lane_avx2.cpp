@@ -21,17 +21,6 @@ void BlockCompiler::lane_avx2(Value v) {
         return t;
     };
     auto mask = [&](Value m) { return schedule_.is_full(m) ? ones() : use(m); };
-    // A temporary becomes the result.
-    auto result = [&](const Vec& t) {
-        vec_temps_ &= ~(1u << t.id());
-        def_at(u, t);
-        done();
-    };
-    auto result_part = [&](const Vec& t, uint32_t part) {
-        vec_temps_ &= ~(1u << t.id());
-        def_at(schedule_.unit(v, part), t);
-        define_done(schedule_.unit(v, part));
-    };
     auto invert = [&](const Vec& t) { e3(X::kIdVpxor, t, t, ones()); };
     // d = a == b, a < b or a <= b with signedness; d is a temporary.
     auto compare32 = [&](const Vec& d, const Vec& x, const Vec& y, Op op) {
@@ -72,7 +61,7 @@ void BlockCompiler::lane_avx2(Value v) {
             const Vec x = use(a[0]), y = use(a[1]);
             const Vec d = tmp();
             compare32(d, x, y, i.op);
-            return result(d);
+            return result(u, d);
         }
         case Op::FCmp32: {
             const Vec x = use(a[0]);
@@ -119,7 +108,7 @@ void BlockCompiler::lane_avx2(Value v) {
             }
             join64(t[0], t[0], t[1], false);
             if (i.op == Op::CmpNe64 || i.op == Op::CmpLeU64 || i.op == Op::CmpLeS64) invert(t[0]);
-            return result(t[0]);
+            return result(u, t[0]);
         }
         case Op::MaskAnd:
         case Op::MaskOr:
@@ -164,7 +153,7 @@ void BlockCompiler::lane_avx2(Value v) {
             }
             e3(X::kIdVpand, e, e, c);
             e3(X::kIdVpor, d, d, e);
-            return result(d);
+            return result(u, d);
         }
         case Op::AddCarry32:
         case Op::SubBorrow32: {
@@ -173,7 +162,7 @@ void BlockCompiler::lane_avx2(Value v) {
             const Vec d = tmp();
             e3(sub ? X::kIdVpsubd : X::kIdVpaddd, d, x, y);
             e3(sub ? X::kIdVpaddd : X::kIdVpsubd, d, d, c);
-            return result(d);
+            return result(u, d);
         }
         case Op::Select32: {
             const Vec m = mask(a[0]), no = use(a[2]);
@@ -248,7 +237,7 @@ void BlockCompiler::lane_avx2(Value v) {
                     e3(X::kIdVpor, d, d, t);
                 }
             }
-            return result(d);
+            return result(u, d);
         }
         case Op::Fshr32: {  // lo >> n | hi << 1 << (31 - n)
             if (const ir::Inst& count = inst(a[2]);
@@ -264,7 +253,7 @@ void BlockCompiler::lane_avx2(Value v) {
                     a_.emit(X::kIdVpslld, t, hi, Imm(32 - n));
                     e3(X::kIdVpor, d, d, t);
                 }
-                return result(d);
+                return result(u, d);
             }
             const Vec hi = use(a[0]), lo = use(a[1]), n = use(a[2]);
             const Vec t = tmp(), s = tmp(), d = tmp();
@@ -275,7 +264,7 @@ void BlockCompiler::lane_avx2(Value v) {
             e3(X::kIdVpaddd, s, hi, hi);
             e3(X::kIdVpsllvd, s, s, t);
             e3(X::kIdVpor, d, d, s);
-            return result(d);
+            return result(u, d);
         }
         case Op::Popcnt32:
         case Op::Ctz32: {
@@ -297,7 +286,7 @@ void BlockCompiler::lane_avx2(Value v) {
             e3(X::kIdVpaddb, lo, lo, hi);
             e3(X::kIdVpmaddubsw, lo, lo, c32(0x01010101));
             e3(X::kIdVpmaddwd, lo, lo, c32(0x00010001));
-            return result(lo);
+            return result(u, lo);
         }
         case Op::Clz32: {
             // The exponent of the value as a float; x & ~(x >> 1) keeps the top bit and cannot
@@ -313,7 +302,7 @@ void BlockCompiler::lane_avx2(Value v) {
             e3(X::kIdVpminsd, d, d, c32(32));
             e3(X::kIdVpxor, t, t, t);
             e3(X::kIdVpmaxsd, d, d, t);
-            return result(d);
+            return result(u, d);
         }
         case Op::Shl64:
         case Op::Shr64:
@@ -341,8 +330,8 @@ void BlockCompiler::lane_avx2(Value v) {
                 }
                 if (arithmetic) e3(X::kIdVpxor, d[part], d[part], sign);
             }
-            result_part(d[0], 0);
-            return result_part(d[1], 1);
+            result(schedule_.unit(v, 0), d[0]);
+            return result(schedule_.unit(v, 1), d[1]);
         }
 
         // ---- floats ----
@@ -356,7 +345,7 @@ void BlockCompiler::lane_avx2(Value v) {
             a_.emit(X::kIdVcvtdq2ps, lo, lo);
             a_.emit(X::kIdVcvtdq2ps, hi, hi);
             e3(X::kIdVfmadd132ps, hi, lo, c32(0x47800000));
-            return result(hi);
+            return result(u, hi);
         }
         case Op::FMin32:
         case Op::FMax32:
@@ -391,8 +380,8 @@ void BlockCompiler::lane_avx2(Value v) {
                     a_.emit(blend, r, r, t, m);
                 }
             }
-            result_part(d[0], 0);
-            if (w) result_part(d[1], 1);
+            result(schedule_.unit(v, 0), d[0]);
+            if (w) result(schedule_.unit(v, 1), d[1]);
             return;
         }
         case Op::FFlush32: {
@@ -450,7 +439,7 @@ void BlockCompiler::lane_avx2(Value v) {
                 a_.emit(X::kIdVinsertf128, lo, lo, d.xmm(), Imm(1));
                 a_.jmp(done_label);
             });
-            return result(lo);
+            return result(u, lo);
         }
         case Op::FLdexp64: {
             // Three exact factors 2^k. A step towards the denormals leaves 53 bits of room for the
@@ -492,8 +481,8 @@ void BlockCompiler::lane_avx2(Value v) {
                     e3(X::kIdVmulpd, d[part], d[part], e);
                 }
             }
-            result_part(d[0], 0);
-            return result_part(d[1], 1);
+            result(schedule_.unit(v, 0), d[0]);
+            return result(schedule_.unit(v, 1), d[1]);
         }
         case Op::CvtF32ToI32: {
             const Vec x = use(a[0]);
@@ -503,7 +492,7 @@ void BlockCompiler::lane_avx2(Value v) {
             e3(X::kIdVpxor, t, t, m);  // 0x80000000 -> 0x7fffffff
             a_.emit(X::kIdVcmpps, m, x, x, Imm(7));
             e3(X::kIdVpand, t, t, m);
-            return result(t);
+            return result(u, t);
         }
         case Op::CvtF32ToU32: {
             // Below 2^31 as signed; from 2^31 on 2^31 + (x - 2^31); from 2^32 on all ones.
@@ -520,7 +509,7 @@ void BlockCompiler::lane_avx2(Value v) {
             a_.emit(X::kIdVblendvps, r, r, t, big);
             a_.emit(X::kIdVcmpps, big, p, c32(0x4f800000), Imm(13));
             e3(X::kIdVpor, r, r, big);
-            return result(r);
+            return result(u, r);
         }
         case Op::CvtF16ToF32: {
             const Vec x = use(a[0]);
@@ -528,7 +517,7 @@ void BlockCompiler::lane_avx2(Value v) {
             e3(X::kIdVpshufb, d, x, constant(const_low_words));
             a_.emit(X::kIdVpermq, d, d, Imm(0x08));
             a_.emit(X::kIdVcvtph2ps, d, d.xmm());
-            return result(d);
+            return result(u, d);
         }
         case Op::CvtF32ToF64:
         case Op::CvtI32ToF64:
@@ -549,8 +538,8 @@ void BlockCompiler::lane_avx2(Value v) {
                     e3(X::kIdVsubpd, d[part], d[part], magic);
                 }
             }
-            result_part(d[0], 0);
-            return result_part(d[1], 1);
+            result(schedule_.unit(v, 0), d[0]);
+            return result(schedule_.unit(v, 1), d[1]);
         }
         case Op::CvtF64ToF32:
         case Op::CvtF64ToI32:
@@ -585,7 +574,7 @@ void BlockCompiler::lane_avx2(Value v) {
             // Lanes 0 1 4 5 and 2 3 6 7 -> 0..7.
             a_.emit(X::kIdVinserti128, t[0], t[0], t[1].xmm(), Imm(1));
             a_.emit(X::kIdVpermq, t[0], t[0], Imm(0xd8));
-            return result(t[0]);
+            return result(u, t[0]);
         }
         default:
             failed_ = true;

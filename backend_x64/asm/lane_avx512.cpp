@@ -178,9 +178,7 @@ void BlockCompiler::lane_avx512(Value v) {
             mov(t, x);
             a_.emit(X::kIdVpternlogd, t, y, z, Imm(i.imm & 0xff));
             release_operands();
-            vec_temps_ &= ~(1u << t.id());
-            def_at(u, t);
-            return done();
+            return result(u, t);
         }
         case Op::Fshr32: {
             if (const ir::Inst& count = inst(a[2]);
@@ -204,9 +202,7 @@ void BlockCompiler::lane_avx512(Value v) {
             mov(t, lo);
             a_.emit(X::kIdVpshrdvd, t, hi, n);
             release_operands();
-            vec_temps_ &= ~(1u << t.id());
-            def_at(u, t);
-            return done();
+            return result(u, t);
         }
         case Op::Ctz32: {  // ones below the lowest set bit
             const Vec x = use(a[0]);
@@ -278,10 +274,7 @@ void BlockCompiler::lane_avx512(Value v) {
                     k(m);
                     a_.emit(w ? X::kIdVmovapd : X::kIdVmovaps, d, x);
                 }
-                vec_temps_ &= ~(1u << d.id());
-                const Unit du = schedule_.unit(v, part);
-                def_at(du, d);
-                define_done(du);
+                result(schedule_.unit(v, part), d);
             }
             return;
         }
@@ -329,9 +322,7 @@ void BlockCompiler::lane_avx512(Value v) {
             a_.emit(X::kIdVcvttps2dq, t, x);
             k(m);
             a_.emit(X::kIdVpternlogd, t, t, t, Imm(0x55));  // 0x80000000 -> 0x7fffffff
-            vec_temps_ &= ~(1u << t.id());
-            def_at(u, t);
-            return done();
+            return result(u, t);
         }
         case Op::CvtF32ToU32: {  // vmaxps gives its second operand for NaN
             const Vec x = use(a[0]);

@@ -221,6 +221,11 @@ void BlockCompiler::lane_op(Value v) {
         case Op::FQuot32:
         case Op::FQuot64:
             return lane_quotient(v);
+        case Op::FRsq32:
+        case Op::FFixup32:
+        case Op::FFrexpExp32:
+        case Op::FFrexpMant32:
+            return lane_math(v);
         case Op::Lo:
         case Op::Hi: {
             const Vec x = use(a[0], 0), y = use(a[0], 1);
@@ -343,7 +348,7 @@ void BlockCompiler::lane_op(Value v) {
         default:
             break;
     }
-    if (lane_table_op(v) || lane_math(v)) return;
+    if (lane_table_op(v)) return;
     if (avx512_)
         lane_avx512(v);
     else

@@ -18,7 +18,7 @@ constexpr size_t most_lds_lines = 8;
 // How far apart the lanes' elements are is known without a look at them.
 bool BlockCompiler::is_line(const LaneAccess& m, Value addr) const {
     if (inst(addr).op != Op::Line32) return false;
-    if (m.space == lds_space) return m.imm >= 0 && m.imm <= 0x10000;
+    if (m.space == lds_space) return is_short_lds_offset(m.imm);
     return m.space == global_space && !options_.checked && m.imm == static_cast<int32_t>(m.imm);
 }
 
@@ -81,10 +81,8 @@ void BlockCompiler::place_lds_lines(const Value* begin, uint32_t count) {
         int64_t end = 0;
         for (const ir::Inst& x : block_->insts)
             if ((x.op == Op::LoadLds || x.op == Op::StoreLds) && x.args[0] == line &&
-                immediate(x) >= 0 && immediate(x) <= 0x10000)
-                end = std::max(end,
-                               immediate(x) + element_bytes(ir::aux_access(x.aux),
-                                                            std::max(1u, ir::aux_dwords(x.aux))));
+                is_short_lds_offset(immediate(x)))
+                end = std::max(end, immediate(x) + ir::access_bytes(x));
         if (!end) continue;
         const auto stride = static_cast<int32_t>(l.imm);
         const Mem slot = home_mem({Home::Slot, extra_slots_});
@@ -94,7 +92,7 @@ void BlockCompiler::place_lds_lines(const Value* begin, uint32_t count) {
         else
             a_.mov(x86::eax, home_mem(schedule_.uniform_home(l.args[0])));
         a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
-        a_.sub(x86::edx, static_cast<int32_t>(end) + 63 * stride);
+        a_.sub(x86::edx, static_cast<int32_t>(end) + int32_t{machine::lanes - 1} * stride);
         a_.jb(out);
         a_.cmp(x86::eax, x86::edx);
         a_.ja(out);
@@ -168,19 +166,16 @@ void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride) {
     }
 }
 
-// The first access of the block to these 16 bytes of each lane prefetches for all.
+// Rows of 16 bytes per lane: the first access of the block to them prefetches for all.
 bool BlockCompiler::first_of_tile(const LaneAccess& m, Value line) const {
-    if (m.space != global_space) return false;
-    for (Value v = 0; v < m.v; ++v) {
-        const ir::Inst& x = inst(v);
+    if (inst(line).imm != stride_bytes) return false;
+    return std::none_of(block_->insts.begin(), block_->insts.begin() + m.v, [&](const ir::Inst& x) {
         const ir::Class cls = ir::op_info(x.op).cls;
-        if ((cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore) &&
-            space_of(x.op) == global_space && ir::address_of(x) == line &&
-            (!m.scalar_base || x.args[0] == inst(m.v).args[0]) &&
-            std::abs(immediate(x) - m.imm) < static_cast<int64_t>(stride_bytes))
-            return false;
-    }
-    return true;
+        return (cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore) &&
+               space_of(x.op) == global_space && ir::address_of(x) == line &&
+               x.args[0] == inst(m.v).args[0] &&
+               std::abs(immediate(x) - m.imm) < static_cast<int64_t>(stride_bytes);
+    });
 }
 
 void BlockCompiler::memory_line(LaneAccess& m, Value line) {
@@ -205,19 +200,18 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
             a_.add(m.address, x86::rax);
         }
     }
+    if (m.space == global_space && (stride == m.bytes ? !m.store : first_of_tile(m, line)))
+        prefetch_ahead(m, stride);
     if (stride == m.bytes) {
-        if (!m.store && m.space == global_space) prefetch_ahead(m, m.bytes);
         streamed(m) ? memory_streamed(m) : memory_consecutive(m);
     } else if (stride == 0 && !m.store) {
         load_same(m);
     } else if (stride == stride_bytes && m.full && m.dwords_only() &&
                (m.store ? m.bytes == 4 && avx512_ && row_of_tile(m) : m.bytes <= 8)) {
-        if (first_of_tile(m, line)) prefetch_ahead(m, stride);
         copy_pattern(m, strided);
     } else if (stride == 4 && may_be_sliding(m)) {
         copy_pattern(m, sliding);
     } else {
-        if (stride == stride_bytes && first_of_tile(m, line)) prefetch_ahead(m, stride);
         find_first_lane(m);
         movu(m.t, index_table({0}, 16, stride));
         copy_lanes(m, m.t);

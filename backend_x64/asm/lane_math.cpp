@@ -207,61 +207,31 @@ void BlockCompiler::frexp_avx2(const Vec& x, const Vec& d, bool mantissa) {
     });
 }
 
-bool BlockCompiler::lane_math(Value v) {
+void BlockCompiler::lane_math(Value v) {
     const ir::Inst& i = inst(v);
-    if (i.op != Op::FRsq32 && i.op != Op::FFixup32 && i.op != Op::FFrexpExp32 &&
-        i.op != Op::FFrexpMant32)
-        return false;
-    const Unit u = schedule_.unit(v);
-    Vec d, x;
-    if (i.op == Op::FFixup32) {
-        const Vec r = use(i.args[0]);
-        x = use(i.args[1]);
-        d = tmp();
+    const bool corrects = i.op == Op::FFixup32;
+    const Vec r = use(i.args[0]), x = corrects ? use(i.args[1]) : r, d = tmp();
+    const auto table = static_cast<uint32_t>(i.imm);
+    auto fixup = [&](Fixup f) { a_.emit(X::kIdVfixupimmps, d, x, c32(f.table), Imm(0)); };
+    if (corrects) {
         mov(d, r);
+        avx512_ ? fixup({table}) : fixup_avx2(x, d, table);
+    } else if (!avx512_) {
+        i.op == Op::FRsq32 ? root_avx2(x, d) : frexp_avx2(x, d, i.op == Op::FFrexpMant32);
+    } else if (i.op == Op::FRsq32) {
+        a_.emit(X::kIdVrsqrt14ps, d, x);
+        refine_root(x, d, {tmp(), tmp(), tmp()}, false);
+        fixup(root_table);
+    } else if (i.op == Op::FFrexpMant32) {
+        a_.emit(X::kIdVgetmantps, d, x, Imm(2));  // in [1/2, 1), of the argument's sign
+        fixup(mantissa_table);
     } else {
-        x = use(i.args[0]);
-        d = tmp();
+        a_.emit(X::kIdVgetexpps, d, x);
+        fixup(exponent_table);
+        a_.emit(X::kIdVcvtps2dq, d, d);
+        a_.emit(X::kIdVpaddd, d, d, c32(1));
     }
-    auto fixup = [&](Fixup table) { a_.emit(X::kIdVfixupimmps, d, x, c32(table.table), Imm(0)); };
-    switch (i.op) {
-        case Op::FRsq32:
-            if (!avx512_) {
-                root_avx2(x, d);
-                break;
-            }
-            a_.emit(X::kIdVrsqrt14ps, d, x);
-            refine_root(x, d, {tmp(), tmp(), tmp()}, false);
-            fixup(root_table);
-            break;
-        case Op::FFixup32:
-            if (avx512_)
-                fixup({static_cast<uint32_t>(i.imm)});
-            else
-                fixup_avx2(x, d, static_cast<uint32_t>(i.imm));
-            break;
-        case Op::FFrexpMant32:
-            if (!avx512_) {
-                frexp_avx2(x, d, true);
-                break;
-            }
-            a_.emit(X::kIdVgetmantps, d, x, Imm(2));  // in [1/2, 1), of the argument's sign
-            fixup(mantissa_table);
-            break;
-        default:
-            if (!avx512_) {
-                frexp_avx2(x, d, false);
-                break;
-            }
-            a_.emit(X::kIdVgetexpps, d, x);
-            fixup(exponent_table);
-            a_.emit(X::kIdVcvtps2dq, d, d);
-            a_.emit(X::kIdVpaddd, d, d, c32(1));
-    }
-    vec_temps_ &= ~(1u << d.id());
-    def_at(u, d);
-    define_done(u);
-    return true;
+    result(schedule_.unit(v), d);
 }
 
 }  // namespace wj::x64

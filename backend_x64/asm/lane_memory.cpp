@@ -26,7 +26,7 @@ void BlockCompiler::lane_memory(Value v) {
     m.space = space_of(i.op);
     m.access = ir::aux_access(i.aux);
     m.dwords = std::max(1u, ir::aux_dwords(i.aux));
-    m.bytes = element_bytes(m.access, m.dwords);
+    m.bytes = ir::access_bytes(m.access, m.dwords);
     m.added = m.space == lds_space ? static_cast<uint32_t>(i.imm >> 32) : 0;
     m.imm = immediate(i);
     const Value addr = m.scalar_base ? a[1] : a[0], mask = m.scalar_base ? a[2] : a[1];
@@ -43,7 +43,7 @@ void BlockCompiler::lane_memory(Value v) {
     const bool buffer = m.space == buffer_space;
     const bool broadcast = !m.store && m.access == Access::Dwords &&
                            (inst(addr).op == Op::Splat32 || inst(addr).op == Op::Splat64) &&
-                           (m.space == lds_space ? m.imm >= 0 && m.imm <= 0x10000
+                           (m.space == lds_space ? is_short_lds_offset(m.imm)
                                                  : m.space == global_space && !options_.checked &&
                                                        m.imm == static_cast<int32_t>(m.imm));
     const bool line = is_line(m, addr);

@@ -80,10 +80,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         // The base of a 64-bit offset is added later.
         if (ir::address_of(x) != ir::address_of(y) || (!m.base_apart() && x.args[0] != y.args[0]))
             return false;
-        auto bytes = [](const ir::Inst& i) {
-            return element_bytes(ir::aux_access(i.aux), std::max(1u, ir::aux_dwords(i.aux)));
-        };
-        return bytes(x) == m.bytes && bytes(y) == m.bytes &&
+        return ir::access_bytes(x) == m.bytes && ir::access_bytes(y) == m.bytes &&
                (ir::mask_of(x) == ir::mask_of(y) ||
                 (cls_w == ir::Class::LaneStore && schedule_.is_full(ir::mask_of(x))));
     };
@@ -102,7 +99,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
              v != schedule_.end(p); ++v) {
             if (!serves(m.v, *v)) continue;
             const int64_t imm = immediate(inst(*v));
-            if (m.space == lds_space && (imm < 0 || imm > 0x10000)) continue;
+            if (m.space == lds_space && !is_short_lds_offset(imm)) continue;
             ++(p == position_ ? users : later);
             max_imm = std::max(max_imm, imm);
         }
@@ -319,7 +316,7 @@ Vec BlockCompiler::offsets_index(const LaneAccess& m) {
 }
 
 void BlockCompiler::memory_patterns(LaneAccess& m) {
-    if (m.space == lds_space && (m.imm < 0 || m.imm > 0x10000)) {
+    if (m.space == lds_space && !is_short_lds_offset(m.imm)) {
         memory_slow(m);
         a_.bind(m.slow);
         a_.bind(m.gather);

@@ -8,8 +8,6 @@ namespace wj::x64 {
 
 using ir::Class;
 using ir::Op;
-using machine::Wave;
-namespace x86 = asmjit::x86;
 
 // Parts of the body that share no value and no row may run one after the other, each with all its
 // iterations: what one part hands on then fits the registers, where all of it would not (a row that
