@@ -1,6 +1,7 @@
 #include "backend_x64/schedule.h"
 
 #include <algorithm>
+#include <set>
 
 #include "backend_x64/frame.h"
 
@@ -72,24 +73,42 @@ uint32_t spaces(Op op) {
     }
 }
 
-// Each lane has an element of its own in the LDS, at a line's address, and touches nothing else
-// there.
+// All accesses to the LDS are at one line, whose lanes have elements of their own there.
 bool own_elements_in_lds(const ir::Block& block) {
     const ir::Inst* first = nullptr;
+    std::set<std::pair<int64_t, uint32_t>> accesses;  // offset and bytes
     for (const ir::Inst& i : block.insts) {
         const Class cls = ir::op_info(i.op).cls;
         if (cls != Class::LaneLoad && cls != Class::LaneStore && cls != Class::LaneAtomic) continue;
         if (!(spaces(i.op) & in_lds)) continue;
         if (i.op != Op::LoadLds && i.op != Op::StoreLds) return false;
         if (!first) first = &i;
-        if (i.args[0] != first->args[0] || i.imm != first->imm ||
-            ir::access_bytes(i) != ir::access_bytes(*first))
-            return false;
+        if (i.args[0] != first->args[0] || i.imm >> 32 != first->imm >> 32) return false;
+        accesses.insert({ir::immediate(i), ir::access_bytes(i)});
     }
-    if (!first) return false;
+    constexpr size_t most_accesses = 8;
+    if (!first || accesses.size() > most_accesses) return false;
     const ir::Inst& line = block.insts[first->args[0]];
-    return line.op == Op::Line32 && line.aux == machine::lanes &&
-           line.imm == ir::access_bytes(*first);
+    if (line.op != Op::Line32 || block.insts[line.args[1]].op != Op::Const32) return false;
+    const auto step = static_cast<int32_t>(block.insts[line.args[1]].imm);
+    struct Element {
+        int64_t begin, end;
+        uint32_t lane;
+    };
+    std::vector<Element> elements;
+    for (const auto& [offset, bytes] : accesses)
+        for (uint32_t l = 0; l < machine::lanes; ++l) {
+            const int64_t begin = offset + static_cast<int64_t>(line.imm * (l % line.aux)) +
+                                  int64_t{step} * (l / line.aux);
+            elements.push_back({begin, begin + bytes, l});
+        }
+    std::ranges::sort(elements, {}, &Element::begin);
+    int64_t end = elements.front().begin;
+    for (size_t n = 0; n < elements.size(); ++n) {
+        if (elements[n].begin < end && elements[n].lane != elements[n - 1].lane) return false;
+        end = std::max(end, elements[n].end);
+    }
+    return true;
 }
 
 }  // namespace

@@ -118,8 +118,8 @@ private:
 
     // What the wave that is about to run the block holds in its rows is the best guess at what
     // others will.
-    static lift::RowLines rows_of(const machine::Wave& wave) {
-        return [&wave](uint32_t row) -> std::optional<ir::RowLine> {
+    lift::RowLines rows_of(const machine::Wave& wave) const {
+        return [&wave, least_width = least_width_](uint32_t row) -> std::optional<ir::RowLine> {
             if (row >= wave.vgpr_count || !wave.vgpr) return {};
             const uint32_t* v = wave.vgpr + size_t{row} * machine::lanes;
             const uint32_t stride = v[1] - v[0];
@@ -131,7 +131,8 @@ private:
             if (step > most_step) return {};
             for (uint32_t l = 0; l < machine::lanes; ++l)
                 if (v[l] != v[0] + stride * (l % width) + step * (l / width)) return {};
-            const bool known = step <= machine::lanes || (row == 0 && std::has_single_bit(step));
+            const bool known = step <= machine::lanes || width < least_width ||
+                               (row == 0 && std::has_single_bit(step));
             return ir::RowLine{row, stride, width, known ? step : 0, !known};
         };
     }

@@ -237,7 +237,7 @@ std::optional<Line> Affine::narrowed(const Line& x, uint32_t width) {
 Line Affine::split(const Line& x, uint64_t period) {
     if (!x.one_row() || x.stride <= 0 || period % static_cast<uint64_t>(x.stride)) return x;
     const uint64_t width = period / static_cast<uint64_t>(x.stride);
-    if (width < least_width_ || width >= machine::lanes) return x;
+    if (width < 2 || width >= machine::lanes) return x;
     return *narrowed(x, static_cast<uint32_t>(width));
 }
 
@@ -328,10 +328,36 @@ std::optional<Line> Affine::masked(const Line& x, uint32_t bits, Found& f) {
     return shifted_up(*y, low);
 }
 
+// x & bits, where these are all or none of those that differ between the lanes.
+std::optional<Line> Affine::masked_by(const Line& x, Value bits, Found& f) {
+    if (!x.one_row() || x.stride <= 0) return {};
+    const auto extent = static_cast<uint64_t>(x.stride) * (x.width - 1);
+    const auto differ = static_cast<uint32_t>((uint64_t{1} << std::bit_width(extent)) - 1);
+    const Value some = both(Op::UAnd32, bits, s_.const32(differ)),
+                others = both(Op::UXor32, some, s_.const32(differ));
+    if (!need(both(Op::UAnd32, x.base, s_.const32(differ)), differ - static_cast<uint32_t>(extent),
+              f))
+        return {};
+    const Value base = both(Op::UAnd32, x.base, bits);
+    if (need(others, 0, f)) return line(base, x.stride, no_value, x.width);
+    if (need(some, 0, f)) return flat(base);
+    return {};
+}
+
 // x | y, x ^ y, where no lane has a bit in both.
 std::optional<Line> Affine::either(const Line& x, const Line& y, Found& f) {
     if (constant(x) == uint64_t{0}) return y;
     if (constant(y) == uint64_t{0}) return x;
+    // A constant whose bits lie above those that differ between the lanes of the other.
+    for (const auto& [bits, other] : {std::pair(&x, &y), std::pair(&y, &x)}) {
+        const auto c = constant(*bits);
+        if (!c) continue;
+        const auto up_to = static_cast<uint32_t>((1ull << std::bit_width(*c)) - 1),
+                   below = (1u << std::countr_zero(*c)) - 1;
+        Line low = *other;
+        low.base = both(Op::UAnd32, low.base, s_.const32(up_to));
+        if (at_most(low, below, f)) return sum(x, y);
+    }
     if (const uint32_t n = zeros(x); n && at_most(y, (1u << n) - 1, f)) return sum(x, y);
     if (const uint32_t n = zeros(y); n && at_most(x, (1u << n) - 1, f)) return sum(x, y);
     // A constant below the strides and steps of the other.
@@ -369,7 +395,8 @@ const Affine::Found& Affine::find(Value v) {
     if (const auto it = found_.find(v); it != found_.end()) return it->second;
     Found f;
     f.line = block_.type(v) == ir::Type::V64 ? compute64(v, f) : compute(v, f);
-    if (f.line && std::abs(f.line->stride) > (block_.type(v) == ir::Type::V64 ? most64 : most32))
+    if (f.line && (std::abs(f.line->stride) > (block_.type(v) == ir::Type::V64 ? most64 : most32) ||
+                   (f.line->width < least_width_ && !constant(f.line->step))))
         f.line.reset();
     return found_.emplace(v, std::move(f)).first->second;
 }
@@ -382,7 +409,7 @@ std::optional<Line> Affine::part(Value v, Found& f) {
 
 std::optional<Line> Affine::read_row(uint32_t row, Found& f) {
     if (row < 256) f.row = rows_(row);
-    if (!f.row || f.row->width < least_width_) return {};
+    if (!f.row || (f.row->width < least_width_ && f.row->any_step)) return {};
     const Value first = s_.emit(Op::RowLane, {}, row);
     const Value step = f.row->any_step
                            ? both(Op::USub32, s_.emit(Op::RowLane, {}, row, f.row->width), first)
@@ -477,7 +504,7 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
         case Op::And32:
             if (c) return masked(*x, static_cast<uint32_t>(*c), f);
             if (const auto left = constant(*x)) return masked(*y, static_cast<uint32_t>(*left), f);
-            return {};
+            return x->flat() ? masked_by(*y, x->base, f) : masked_by(*x, y->base, f);
         case Op::Shl32:
             if (!c || n > 24) return {};
             return shifted_up(*x, n);

@@ -4,8 +4,8 @@
 // wide, what is computed from them by additions and uniform factors, and addresses of elements of
 // arrays are of this kind; with one dimension the width is that of the wave. Then one scalar
 // computation replaces one in every lane, comparisons with uniform values are masks that scalars
-// can make, and accesses need no look at the lanes' addresses: rows are at least as wide as the
-// host's vectors.
+// can make, and accesses need no look at the lanes' addresses. Rows are at least as wide as the
+// host's vectors, or their step is constant: then the lanes of each vector lie in one pattern.
 //
 // Lines are found in the values of a block being lifted. What a line needs to be one (the rows of
 // the wave are as expected, no sum wraps around) becomes GuardRow and Guard operations: conditions
@@ -29,7 +29,7 @@ using RowLines = std::function<std::optional<ir::RowLine>(uint32_t row)>;
 class Affine {
 public:
     // now: the wave that is about to run the block, or null, and how to read its memory.
-    // least_width: of lines, in lanes.
+    // least_width: lanes of the host's vectors.
     Affine(State& state, ir::Block& block, const RowLines& rows, const machine::Wave* now,
            const ir::ReadMemory& read, uint32_t least_width)
         : s_(state), block_(block), rows_(rows), least_width_(least_width) {
@@ -100,6 +100,7 @@ private:
     std::optional<Line> shifted_down(Line x, uint32_t n, bool is_signed, Found& f);
     std::optional<Line> low_bits(Line x, uint32_t n, Found& f);
     std::optional<Line> masked(const Line& x, uint32_t bits, Found& f);
+    std::optional<Line> masked_by(const Line& x, Value bits, Found& f);
     std::optional<Line> either(const Line& x, const Line& y, Found& f);
     Line split(const Line& x, uint64_t period);
     Value carry(Value mask, Found& f);

@@ -151,9 +151,12 @@ void BlockCompiler::row_guards() {
         if (!any) a_.emit(X::kIdVpxor, different.xmm(), different.xmm(), different.xmm());
         any = true;
         load_bcast32(want, row_at(line.row, 0));
-        if (line.stride) a_.emit(X::kIdVpaddd, want, want, index_table({0}, 16, line.stride));
+        const LaneOffsets lanes = lane_offsets(line.stride, line.step, line.width);
+        if (lanes != LaneOffsets{}) a_.emit(X::kIdVpaddd, want, want, pool_table(lanes.data()));
         // What is added from chunk to chunk, and from a row's last chunk to the next row.
-        const uint32_t across = line.stride * chunk_lanes(),
+        const bool narrow = line.width < chunk_lanes();
+        const uint32_t across = narrow ? line.step * (chunk_lanes() / line.width)
+                                       : line.stride * chunk_lanes(),
                        down = line.step + across - line.stride * line.width;
         if (line.any_step) {
             load_bcast32(step, row_at(line.row, line.width));
@@ -161,7 +164,7 @@ void BlockCompiler::row_guards() {
             a_.emit(X::kIdVpsubd, step, step, t);
         }
         for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
-            const bool new_row = lane && lane % line.width == 0;
+            const bool new_row = lane && !narrow && lane % line.width == 0;
             if (const uint32_t more = new_row ? down : across; new_row && line.any_step)
                 a_.emit(X::kIdVpaddd, want, want, step);
             else if (lane && more)

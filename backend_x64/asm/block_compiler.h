@@ -156,6 +156,9 @@ private:
     void evict_k(int r);
     void load_vec(Unit u, int r);
     void load_line(Value v, const Vec& d, bool always);
+    using LaneOffsets = std::array<uint32_t, 16>;  // those of a chunk come first
+    LaneOffsets lane_offsets(const ir::Inst& line) const;
+    static LaneOffsets lane_offsets(uint32_t stride, uint32_t step, uint32_t width);
     void line_at_chunk(Value v, bool always);
     void line_offset(const ir::Inst& line);
     void load_mask(Unit u, int r);
@@ -383,13 +386,24 @@ private:
                           bool always);
     struct LdsLine {
         Value line;
-        uint32_t slot;  // reg::chunk, scaled, is added to it for a chunk's host address; or 0
-        uint32_t end;   // of a lane's elements, behind the line's value
+        uint32_t slot;   // or 0: no elements to go straight to
+        uint32_t scale;  // reg::chunk, shifted by it, is added to the slot for a chunk's address
+        uint32_t end;    // of a lane's elements, behind the line's value
     };
     void place_lds_lines(const Value* begin, uint32_t count);
+    std::optional<uint32_t> bytes_per_lane(const ir::Inst& line) const;
     const LdsLine* placed_lds_line(const LaneAccess& m, Value line) const;
     void lds_line(LaneAccess& m, Value line);
     void lds_range_of_active(const LaneAccess& m, uint32_t stride, Label in_range);
+    struct Window {
+        LaneOffsets lanes;  // of the elements, from its beginning
+        int32_t at;         // from m.address
+        uint32_t bytes = 0;
+        bool whole = false;  // made of vectors that may be stored as they have been loaded
+    };
+    std::optional<Window> window_of(const LaneAccess& m, Value line) const;
+    void load_window(const LaneAccess& m, const Window& w);
+    void store_window(const LaneAccess& m, const Window& w);
     void memory_broadcast(LaneAccess m, Value uniform);
     void memory_slow(const LaneAccess& m);
     void call_memory_op(const MemoryOp& op);

@@ -2,11 +2,13 @@
 // nothing but the bounds of the LDS is looked at. What is wanted later is fetched ahead.
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "backend_x64/asm/lane_access.h"
 
 namespace wj::x64 {
 
+using asmjit::Imm;
 using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
@@ -52,9 +54,7 @@ void BlockCompiler::lds_range_of_active(const LaneAccess& m, uint32_t stride, La
 // beginning is in eax. Jumps when the chunk's elements are not all in range.
 void BlockCompiler::lds_line_address(const LaneAccess& m, Value line, int64_t max_imm,
                                      Label out_of_range, bool always) {
-    const auto stride = static_cast<int32_t>(inst(line).imm),
-               span =
-                   static_cast<int32_t>(chunk_lanes() - 1) * stride + static_cast<int32_t>(m.bytes);
+    const auto span = static_cast<int32_t>(lane_offsets(inst(line))[chunk_lanes() - 1] + m.bytes);
     line_at_chunk(line, always);
     a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
     a_.add(m.address, x86::rax);
@@ -65,46 +65,58 @@ void BlockCompiler::lds_line_address(const LaneAccess& m, Value line, int64_t ma
     a_.ja(out_of_range);
 }
 
-// Lines of one dimension that the region is the first to use in the LDS: their elements are looked
-// for once, for all chunks.
+// From chunk to chunk, if that is the same for all of them.
+std::optional<uint32_t> BlockCompiler::bytes_per_lane(const ir::Inst& line) const {
+    if (line.aux == machine::lanes) return static_cast<uint32_t>(line.imm);
+    if (line.aux > chunk_lanes() || !is_const(line.args[1])) return {};
+    const auto step = static_cast<uint32_t>(inst(line.args[1]).imm);
+    return step % line.aux ? std::nullopt : std::optional(step / line.aux);
+}
+
+// Lines that the region is the first to use in the LDS: their elements are looked for once, for all
+// chunks.
 void BlockCompiler::place_lds_lines(const Value* begin, uint32_t count) {
     for (uint32_t n = 0; n < count; ++n) {
         const ir::Inst& first = inst(begin[n]);
         if (first.op != Op::LoadLds && first.op != Op::StoreLds) continue;
         const Value line = first.args[0];
         const ir::Inst& l = inst(line);
-        if (l.op != Op::Line32 || l.aux != machine::lanes || l.imm % 4 || l.imm > 32 ||
-            !std::has_single_bit(l.imm) || lds_lines_.size() == most_lds_lines ||
+        if (l.op != Op::Line32 || lds_lines_.size() == most_lds_lines ||
             std::any_of(lds_lines_.begin(), lds_lines_.end(),
                         [&](const LdsLine& x) { return x.line == line; }))
             continue;
+        const uint32_t per_lane = bytes_per_lane(l).value_or(0);
+        if (per_lane % 4 || per_lane > 32 || !std::has_single_bit(per_lane)) continue;
         int64_t end = 0;
         for (const ir::Inst& x : block_->insts)
             if ((x.op == Op::LoadLds || x.op == Op::StoreLds) && x.args[0] == line &&
                 is_short_lds_offset(immediate(x)))
                 end = std::max(end, immediate(x) + ir::access_bytes(x));
         if (!end) continue;
-        const auto stride = static_cast<int32_t>(l.imm);
         const Mem slot = home_mem({Home::Slot, extra_slots_});
         const Label out = a_.newLabel(), done = a_.newLabel();
         if (is_const(l.args[0]))
             a_.mov(x86::eax, static_cast<uint32_t>(inst(l.args[0]).imm));
         else
             a_.mov(x86::eax, home_mem(schedule_.uniform_home(l.args[0])));
+        const uint32_t last =
+            per_lane * (machine::lanes - chunk_lanes()) + lane_offsets(l)[chunk_lanes() - 1];
         a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
-        a_.sub(x86::edx, static_cast<int32_t>(end) + int32_t{machine::lanes - 1} * stride);
+        a_.sub(x86::edx, static_cast<uint32_t>(end) + last);
         a_.jb(out);
         a_.cmp(x86::eax, x86::edx);
         a_.ja(out);
         a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
-        a_.add(x86::rax, 64 * stride);  // reg::chunk is 4 * lane - 256
+        a_.add(x86::rax, 64 * per_lane);  // reg::chunk is 4 * lane - 256
         a_.bind(done);
         a_.mov(slot, x86::rax);
         cold(out, [this, done] {
             a_.xor_(x86::eax, x86::eax);
             a_.jmp(done);
         });
-        lds_lines_.push_back({line, extra_slots_++, static_cast<uint32_t>(end)});
+        lds_lines_.push_back({line, extra_slots_++,
+                              static_cast<uint32_t>(std::countr_zero(per_lane / 4)),
+                              static_cast<uint32_t>(end)});
     }
     failed_ |= extra_slots_ > slot_count;
 }
@@ -119,6 +131,7 @@ const BlockCompiler::LdsLine* BlockCompiler::placed_lds_line(const LaneAccess& m
 // The address, for one access or for all that share it; then each of these looks for itself when
 // not all of them are in range.
 void BlockCompiler::lds_line(LaneAccess& m, Value line) {
+    const bool one_row = inst(line).aux >= chunk_lanes();
     const auto stride = static_cast<uint32_t>(inst(line).imm);
     const Label in_range = a_.newLabel();
     const LdsLine* const placed = placed_lds_line(m, line);
@@ -127,11 +140,10 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
         a_.mov(m.address, home_mem({Home::Slot, placed->slot}));
         a_.test(m.address, m.address);
         a_.jz(m.slow);
-        if (stride == 4)
-            a_.add(m.address, reg::chunk);
+        if (placed->scale)
+            a_.lea(m.address, x86::ptr(m.address, reg::chunk, placed->scale));
         else
-            a_.lea(m.address, x86::ptr(m.address, reg::chunk,
-                                       static_cast<uint32_t>(std::countr_zero(stride / 4))));
+            a_.add(m.address, reg::chunk);
     } else if (shared) {
         m.address = shared->address;
         a_.test(shared->pattern, shared->pattern);
@@ -140,14 +152,14 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
         lds_line_address(m, line, m.imm, m.slow, m.full);
     }
     a_.bind(in_range);
-    cold(m.slow, [this, m, line, stride, in_range, again = shared || placed] {
+    cold(m.slow, [this, m, line, one_row, stride, in_range, again = shared || placed] {
         const Label outside = a_.newLabel();
         if (again) {
             lds_line_address(m, line, m.imm, outside, false);
             a_.jmp(in_range);
             a_.bind(outside);
         }
-        if (!m.full) lds_range_of_active(m, stride, in_range);
+        if (!m.full && one_row) lds_range_of_active(m, stride, in_range);
         load_line(line, m.lo, false);
         memory_slow(m);
         a_.jmp(m.done);
@@ -200,9 +212,23 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
             a_.add(m.address, x86::rax);
         }
     }
-    if (m.space == global_space && (stride == m.bytes ? !m.store : first_of_tile(m, line)))
+    const LaneOffsets lanes = lane_offsets(inst(line));
+    const bool one_row = inst(line).aux >= chunk_lanes();
+    if (one_row && m.space == global_space &&
+        (stride == m.bytes ? !m.store : first_of_tile(m, line)))
         prefetch_ahead(m, stride);
-    if (stride == m.bytes) {
+    if (!one_row) {
+        const auto window = window_of(m, line);
+        if (!window) {
+            find_first_lane(m);
+            movu(m.t, pool_table(lanes.data()));
+            copy_lanes(m, m.t);
+        } else if (m.store) {
+            store_window(m, *window);
+        } else {
+            load_window(m, *window);
+        }
+    } else if (stride == m.bytes) {
         streamed(m) ? memory_streamed(m) : memory_consecutive(m);
     } else if (stride == 0 && !m.store) {
         load_same(m);
@@ -213,8 +239,150 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         copy_pattern(m, sliding);
     } else {
         find_first_lane(m);
-        movu(m.t, index_table({0}, 16, stride));
+        movu(m.t, pool_table(lanes.data()));
         copy_lanes(m, m.t);
+    }
+}
+
+// ---- windows: the elements of a chunk, in any order, next to one another
+// ---------------------------------------------------------------------------
+
+// One or two vectors wide. None: the lanes go their own ways.
+std::optional<BlockCompiler::Window> BlockCompiler::window_of(const LaneAccess& m,
+                                                              Value line) const {
+    if (!m.dwords_only() || (m.space != lds_space && !m.full)) return {};
+    Window w{lane_offsets(inst(line)), static_cast<int32_t>(m.imm)};
+    const auto lanes = std::span(w.lanes).first(chunk_lanes());
+    if (std::ranges::any_of(lanes, [](uint32_t x) { return x % 4 || x > 0x10000; })) return {};
+    const uint32_t span = std::ranges::max(lanes) + m.bytes;
+    if (const LdsLine* placed = m.space == lds_space ? placed_lds_line(m, line) : nullptr) {
+        // All accesses to the line share vectors, so that later ones find there, as a whole, what
+        // earlier ones have stored.
+        const uint32_t reach = lanes.back() + placed->end,
+                       end = static_cast<uint32_t>(m.imm) + span;
+        w.bytes = end > width() ? 2 * width() : width();
+        w.whole = m.imm % 4 == 0 && end <= w.bytes && w.bytes <= reach;
+        if (w.whole) w.at = 0;
+        if (w.whole)
+            for (uint32_t& x : w.lanes) x += static_cast<uint32_t>(m.imm);
+    }
+    if (!w.whole) {
+        w.bytes = span - (m.bytes - 4);
+        if (w.bytes > 2 * width()) return {};
+        // Nothing behind the last element is loaded.
+        if (!m.store && w.bytes < width() && w.bytes != 16 && w.bytes != 32) return {};
+    }
+    if (!m.store) return w;
+    // Which lane's dword stays, where elements share one, is not for stores dword by dword.
+    LaneOffsets sorted = w.lanes;
+    std::sort(sorted.begin(), sorted.begin() + chunk_lanes());
+    for (uint32_t l = 1; l < chunk_lanes(); ++l)
+        if (sorted[l] - sorted[l - 1] < m.bytes) return {};
+    return w;
+}
+
+// The first and the last vector of it; or all of it, repeated.
+void BlockCompiler::load_window(const LaneAccess& m, const Window& w) {
+    for (uint32_t d = 0; d < m.dwords; ++d) {
+        const uint32_t more = w.whole ? 4 * d : 0;  // else it begins so much later
+        const Mem at = x86::ptr(m.address, w.at + static_cast<int32_t>(4 * d - more));
+        const bool two = w.bytes > width();
+        const uint32_t second_at = two ? w.bytes - width() : 0;
+        LaneOffsets index{}, in_part{};
+        uint32_t from_second = 0;
+        for (uint32_t l = 0; l < chunk_lanes(); ++l) {
+            const uint32_t place = w.lanes[l] + more;
+            const bool in_second = place >= width();
+            index[l] = in_second ? chunk_lanes() + (place - second_at) / 4 : place / 4;
+            in_part[l] = index[l] % chunk_lanes();
+            from_second |= uint32_t{in_second} << l;
+        }
+        const Vec &data = m.data[d], &z = m.z[0];
+        if (!two) {
+            movu(m.t, pool_table(index.data()));
+            if (w.bytes == width()) {
+                a_.emit(X::kIdVpermd, data, m.t, at);
+            } else {
+                const InstId repeat = !avx512_        ? X::kIdVbroadcasti128
+                                      : w.bytes == 16 ? X::kIdVbroadcasti32x4
+                                                      : X::kIdVbroadcasti64x4;
+                a_.emit(repeat, z, at);
+                a_.emit(X::kIdVpermd, data, m.t, z);
+            }
+            continue;
+        }
+        const Mem second = at.cloneAdjusted(static_cast<int32_t>(second_at));
+        if (avx512_) {
+            movu(z, at);
+            movu(data, pool_table(index.data()));
+            a_.emit(X::kIdVpermi2d, data, z, second);
+        } else {
+            movu(m.t, pool_table(in_part.data()));
+            a_.emit(X::kIdVpermd, z, m.t, at);
+            a_.emit(X::kIdVpermd, data, m.t, second);
+            a_.emit(X::kIdVpblendd, data, z, data, Imm(from_second));
+        }
+    }
+}
+
+// Each vector of it, from the lanes that belong there.
+void BlockCompiler::store_window(const LaneAccess& m, const Window& w) {
+    const Vec &index = m.t, &active = m.t2, &data = m.z[0];
+    if (!m.full && avx512_) a_.emit(X::kIdVpmovm2d, active, m.mask_k);
+    for (uint32_t d = 0; d < m.dwords; ++d) {
+        const uint32_t more = w.whole ? 4 * d : 0;
+        for (uint32_t part = 0; part * width() < w.bytes; ++part) {
+            LaneOffsets from{}, there{};
+            uint32_t bits = 0;
+            for (uint32_t l = 0; l < chunk_lanes(); ++l) {
+                if ((w.lanes[l] + more) / width() != part) continue;
+                const uint32_t place = (w.lanes[l] + more) % width() / 4;
+                from[place] = l;
+                there[place] = ~0u;
+                bits |= 1u << place;
+            }
+            if (!bits) continue;
+            const Mem at = x86::ptr(m.address, w.at + static_cast<int32_t>(4 * d - more) +
+                                                   static_cast<int32_t>(part * width()));
+            const Mem places = pool_table(there.data());
+            movu(index, pool_table(from.data()));
+            const bool all = m.full && bits == (1u << chunk_lanes()) - 1;
+            if (avx512_) {
+                if (!m.full) {
+                    a_.emit(X::kIdVpermd, data, index, active);
+                    a_.emit(X::kIdVptestmd, m.tk, data, places);
+                } else if (!all) {
+                    a_.mov(x86::eax, bits);
+                    a_.kmovw(m.tk, x86::eax);
+                }
+                if (w.whole && !all) {  // what is stored in parts has to be waited for later
+                    movu(data, at);
+                    k(m.tk);
+                }
+                a_.emit(X::kIdVpermd, data, index, m.data[d]);
+                if (!w.whole && !all) k(m.tk);
+                movu(at, data);
+                continue;
+            }
+            a_.emit(X::kIdVpermd, data, index, m.data[d]);
+            if (all) {
+                movu(at, data);
+                continue;
+            }
+            if (m.full) {
+                movu(index, places);
+            } else {
+                a_.emit(X::kIdVpermd, index, index, m.mask_v);
+                a_.emit(X::kIdVpand, index, index, places);
+            }
+            if (w.whole) {
+                movu(active, at);
+                a_.emit(X::kIdVblendvps, data, active, data, index);
+                movu(at, data);
+            } else {
+                a_.emit(X::kIdVmaskmovps, at, index, data);
+            }
+        }
     }
 }
 

@@ -230,8 +230,24 @@ void BlockCompiler::load_line(Value v, const Vec& d, bool always) {
     line_at_chunk(v, always);
     a_.vmovd(d.xmm(), x86::eax);
     a_.emit(X::kIdVpbroadcastd, d, d.xmm());
-    const auto stride = static_cast<uint32_t>(inst(v).imm);
-    if (stride) a_.emit(X::kIdVpaddd, d, d, index_table({0}, 16, stride));
+    const LaneOffsets lanes = lane_offsets(inst(v));
+    if (lanes != LaneOffsets{}) a_.emit(X::kIdVpaddd, d, d, pool_table(lanes.data()));
+}
+
+// How far the chunk's lanes are from its first one.
+BlockCompiler::LaneOffsets BlockCompiler::lane_offsets(const ir::Inst& line) const {
+    const auto width = static_cast<uint32_t>(line.aux);
+    return lane_offsets(static_cast<uint32_t>(line.imm),
+                        width < chunk_lanes() ? static_cast<uint32_t>(inst(line.args[1]).imm) : 0,
+                        width);
+}
+
+BlockCompiler::LaneOffsets BlockCompiler::lane_offsets(uint32_t stride, uint32_t step,
+                                                       uint32_t width) {
+    LaneOffsets offsets;
+    for (uint32_t l = 0; l < offsets.size(); ++l)
+        offsets[l] = stride * (l % width) + step * (l / width);
+    return offsets;
 }
 
 // eax = the line's value in the chunk's first lane. Changes edx.
@@ -284,7 +300,7 @@ void BlockCompiler::line_offset(const ir::Inst& i) {
         return;
     }
     if (is_const(i.args[1]) && !inst(i.args[1]).imm) {  // every row the same
-        if (i.aux == chunk_lanes() || !stride) {
+        if (i.aux <= chunk_lanes() || !stride) {
             a_.xor_(x86::eax, x86::eax);
         } else {
             a_.and_(x86::eax, 4 * i.aux - 1);
@@ -298,7 +314,7 @@ void BlockCompiler::line_offset(const ir::Inst& i) {
         a_.imul(x86::eax, x86::eax, static_cast<int32_t>(inst(i.args[1]).imm));
     else
         a_.imul(x86::eax, home_mem(schedule_.uniform_home(i.args[1])));
-    if (!stride || i.aux == chunk_lanes()) return;
+    if (!stride || i.aux <= chunk_lanes()) return;
     a_.mov(x86::edx, reg::chunk.r32());
     a_.and_(x86::edx, 4 * i.aux - 1);
     scale(x86::edx);

@@ -85,7 +85,7 @@ protected:
         static constexpr uint32_t strides[] = {1, 1, 1, 4, 0, 8, 12, 68};
         static constexpr uint32_t steps[] = {0, 1, 4, 1024, 132, 33};
         ir::RowLine line{.row = row, .stride = strides[random(std::size(strides))]};
-        line.width = 8u << random(4);
+        line.width = 2u << random(6);
         if (line.width < machine::lanes) {
             line.any_step = random(2);
             line.step = steps[random(std::size(steps))];
@@ -93,13 +93,16 @@ protected:
         return line;
     }
 
-    ir::Block lift(bool lines) {
+    // now: a wave that the guards shall hold for.
+    ir::Block lift(bool lines, const machine::Wave* now = nullptr) {
         lift::Options o;
         o.target = find_target("gfx90a");
         o.mode = 0x3c0;
         o.handler = &interp::handler;
         o.exec_full = true;
         o.least_width = GetParam() == x64::Isa::Avx512 ? 16 : 8;
+        o.now = now;
+        o.read_memory = [](uint64_t, uint32_t) { return std::nullopt; };
         if (lines)
             o.row_lines = [&](uint32_t row) -> std::optional<ir::RowLine> {
                 if (row >= 2) return {};
@@ -111,6 +114,56 @@ protected:
         return lift::lift_block(o, 0x1000, fetch, store_);
     }
 
+    // Registers and memory, with rows that are the lines.
+    void fill(State& start) {
+        static constexpr uint32_t bases[] = {0,
+                                             0,
+                                             0,
+                                             1,
+                                             64,
+                                             960,
+                                             1024,
+                                             0xffffff,
+                                             0x7fffffc0,
+                                             0xffffffc0,
+                                             lds_bytes - 256,
+                                             lds_bytes / 4 - 64};
+        randomise(start, rng_);
+        start.wave.set_s64(machine::exec_lo, ~0ull);
+        for (uint32_t r = 0; r < 8; ++r)
+            if (random(3)) start.wave.sgpr[r] = random(random(2) ? 8 : 2048);
+        for (const ir::RowLine& line : lines_) {
+            const uint32_t base = bases[random(std::size(bases))] + (random(2) ? 0 : random(64)),
+                           step =
+                               line.any_step ? random(3) ? random(64) : random(1 << 20) : line.step;
+            for (uint32_t l = 0; l < machine::lanes; ++l)
+                start.wave.row(line.row)[l] =
+                    base + line.stride * (l % line.width) + step * (l / line.width);
+        }
+    }
+
+    // Whether the guards hold; then the model does the same with lines and without. With a rig: the
+    // translator, too.
+    bool compare(const State& start, const ir::Block& plain, const ir::Block& block,
+                 std::optional<Rig>* rig) {
+        State model, want, run;
+        model.copy_from(start);
+        want.copy_from(start);
+        run.copy_from(start);
+        if (ir::evaluate(block, model.wave) == ir::guard_failed) return false;
+        ir::evaluate(plain, want.wave);
+        EXPECT_TRUE(same(model, want)) << ir::print(plain) << ir::print(block);
+        if (!rig) return true;
+        if (!*rig) {
+            rig->emplace(GetParam());
+            (*rig)->source->blocks[0x1000] = block;
+        }
+        (*rig)->engine->run(run.wave);
+        EXPECT_TRUE(same(run, want))
+            << ir::print(block) << x64::disassemble_block(block, GetParam());
+        return true;
+    }
+
     Rng rng_{41};
     std::vector<uint32_t> words_;
     ir::RowLine lines_[2];
@@ -120,18 +173,6 @@ protected:
 TEST_P(AffineTest, AsWithoutLines) {
     const char* rounds = std::getenv("WJ_JIT_ROUNDS");
     const int programs = rounds ? std::atoi(rounds) : 2000;
-    static constexpr uint32_t bases[] = {0,
-                                         0,
-                                         0,
-                                         1,
-                                         64,
-                                         960,
-                                         1024,
-                                         0xffffff,
-                                         0x7fffffc0,
-                                         0xffffffc0,
-                                         lds_bytes - 256,
-                                         lds_bytes / 4 - 64};
     int guarded = 0, held = 0;
     for (int n = 0; n < programs; ++n) {
         words_.clear();
@@ -159,40 +200,88 @@ TEST_P(AffineTest, AsWithoutLines) {
         ++guarded;
         std::optional<Rig> rig;
         for (int k = 0; k < 4; ++k) {
-            State start, model, want, run;
-            randomise(start, rng_);
-            start.wave.set_s64(machine::exec_lo, ~0ull);
-            for (uint32_t r = 0; r < 8; ++r)
-                if (random(3)) start.wave.sgpr[r] = random(random(2) ? 8 : 2048);
-            for (const ir::RowLine& line : lines_) {
-                const uint32_t base =
-                                   bases[random(std::size(bases))] + (random(2) ? 0 : random(64)),
-                               step = line.any_step ? random(3) ? random(64) : random(1 << 20)
-                                                    : line.step;
-                for (uint32_t l = 0; l < machine::lanes; ++l)
-                    start.wave.row(line.row)[l] =
-                        base + line.stride * (l % line.width) + step * (l / line.width);
-            }
-            model.copy_from(start);
-            want.copy_from(start);
-            run.copy_from(start);
-            if (ir::evaluate(block, model.wave) == ir::guard_failed) continue;
-            ++held;
-            ir::evaluate(plain, want.wave);
-            ASSERT_TRUE(same(model, want)) << ir::print(plain) << ir::print(block);
-            if (n % 8) continue;
-            if (!rig) {
-                rig.emplace(GetParam());
-                rig->source->blocks[0x1000] = block;
-            }
-            rig->engine->run(run.wave);
-            ASSERT_TRUE(same(run, want))
-                << ir::print(block) << x64::disassemble_block(block, GetParam());
+            State start;
+            fill(start);
+            held += compare(start, plain, block, n % 8 ? nullptr : &rig);
+            if (HasFailure()) return;
         }
     }
     // A test that tests something.
     EXPECT_GT(guarded, programs / 10);
     EXPECT_GT(held, programs / 10);
+}
+
+// The LDS in exchanges between lanes, as sorts and Fourier transforms have them: the lanes of a
+// host's vector lie in a pattern, next to one another.
+TEST_P(AffineTest, Windows) {
+    const char* rounds = std::getenv("WJ_JIT_ROUNDS");
+    const int programs = rounds ? std::atoi(rounds) : 600;
+    constexpr uint32_t exec = 126, place = 2, mask_sgpr = 3, lanes_sgpr = 4;
+    int held = 0, windows = 0;
+    for (int n = 0; n < programs; ++n) {
+        words_.clear();
+        store_.clear();
+        lines_[0] = {.row = 0, .stride = 1};
+        lines_[1] = {.row = 1, .stride = 4u << random(2), .width = 2u << random(5)};
+        lines_[1].step = lines_[1].stride * (lines_[1].width << random(3));
+        switch (random(3)) {
+            case 0:  // the row as it is
+                vop2(0x12, place, 128, 1);
+                break;
+            case 1:  // (factor * id - (id & mask)) * 4 with a constant mask
+            case 2:  // and with one that a scalar register holds
+                vop2(0x12, 4, 128 + 1 + random(2), 0);
+                vop2(0x13, 3, random(2) ? mask_sgpr : 128 + (2u << random(5)) - 1, 0);
+                vop2(0x35, place, 256 + 4, 3);
+                vop2(0x12, place, 128 + 2, place);
+                break;
+        }
+        if (random(2)) {  // s_and_b64 exec, exec, s[4:5]
+            words_.push_back(0x86800000 | exec << 16 | lanes_sgpr << 8 | exec);
+        }
+        for (uint32_t k = 1 + random(5); k; --k) {
+            const bool pairs = random(3) == 0;
+            const uint32_t offset = random(3)   ? 4u << random(6)
+                                    : random(2) ? 0
+                                                : 4 * random(40),
+                           data = 4 + 2 * random(3);
+            if (random(2)) {
+                words_.push_back((pairs ? 0xd8ec0000 : 0xd86c0000) | offset);  // ds_read
+                words_.push_back(data << 24 | place);
+            } else {
+                words_.push_back((pairs ? 0xd89a0000 : 0xd81a0000) | offset);  // ds_write
+                words_.push_back(data << 8 | place);
+            }
+        }
+        words_.push_back(0xbf810000);  // s_endpgm
+        auto start_state = [&](State& start, bool at_end) {
+            fill(start);
+            const uint32_t bit = 1u << random(12);
+            start.wave.sgpr[mask_sgpr] = random(3) ? bit - 1 : random(2) ? bit : random(256);
+            if (random(2)) start.wave.set_s64(lanes_sgpr, rng_());
+            const uint32_t first = 64 * random(random(4) ? 4 : 64);
+            uint32_t* const row = start.wave.row(1);
+            const uint32_t up_to_end = lds_bytes - 4 * random(24) - row[machine::lanes - 1];
+            for (uint32_t l = 0; l < machine::lanes; ++l) {
+                start.wave.row(0)[l] = first + l;
+                if (at_end) row[l] += up_to_end;
+            }
+        };
+        State now;
+        start_state(now, false);
+        const ir::Block plain = lift(false), block = lift(true, random(2) ? &now.wave : nullptr);
+        ASSERT_EQ(ir::verify(block), "") << ir::print(block);
+        for (const ir::Inst& i : block.insts) windows += i.op == ir::Op::Line32 && i.aux < 8;
+        std::optional<Rig> rig;
+        for (int k = 0; k < 4 && block.guarded; ++k) {
+            State start;
+            start_state(start, k % 2);
+            held += compare(start, plain, block, &rig);
+            if (HasFailure()) return;
+        }
+    }
+    EXPECT_GT(held, programs);
+    EXPECT_GT(windows, programs / 4);
 }
 
 WJ_JIT_TESTS(AffineTest);

@@ -216,9 +216,12 @@ TEST_P(OpsTest, RandomGraphs) {
 TEST_P(OpsTest, Lines) {
     Rng rng(5);
     for (uint32_t stride : {1u, 3u, 4u, 0x300001u, 0x7ffffdu, 0xfffffeu, 0xffffffu, 0x1000000u})
-        for (uint32_t width : {16u, 32u, 64u}) {
+        for (uint32_t width : {2u, 4u, 8u, 16u, 32u, 64u}) {
             Builder b;
-            const Value step = width == 64 ? b.c32(0) : b.op(Op::GetS32, {}, 9);
+            // Rows narrower than the host's vectors have constant steps.
+            const Value step = width == 64  ? b.c32(0)
+                               : width < 16 ? b.c32(rng() % 3 ? static_cast<uint32_t>(rng()) : 0)
+                                            : b.op(Op::GetS32, {}, 9);
             const Value line = b.op(Op::Line32, {b.op(Op::GetS32, {}, 8), step}, stride, width);
             b.set(3, line);
             b.set(4, b.op(Op::Add32, {line, b.v(5)}));
