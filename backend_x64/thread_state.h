@@ -21,7 +21,8 @@ struct KnownEntry {
     const uint8_t* host = nullptr;
 };
 
-struct ThreadState {
+// At the beginning of a page, see runtime::GroupContext.
+struct alignas(4096) ThreadState {
     ThreadState();
     ~ThreadState();
     ThreadState(const ThreadState&) = delete;

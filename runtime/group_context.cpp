@@ -5,11 +5,15 @@
 
 namespace wj::runtime {
 
+// At the beginning of a page: what translated code keeps in its frame lies further back in one
+// (x64::ThreadState), so that loads from a small LDS do not wait for stores to the frame whose
+// addresses have the same twelve lower bits.
 void GroupContext::AlignedBuffer::reserve(size_t bytes) {
+    constexpr size_t page = 4096;
     if (bytes <= size) return;
-    memory.reset(new uint8_t[bytes + 64]);
-    data = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.get()) + 63) &
-                                      ~uintptr_t{63});
+    memory.reset(new uint8_t[bytes + page - 1]);
+    data = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.get()) + page - 1) &
+                                      ~uintptr_t{page - 1});
     size = bytes;
 }
 

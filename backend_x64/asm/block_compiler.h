@@ -438,6 +438,7 @@ private:
     void gather_mask_avx2(const LaneAccess& m, bool upper);
     Mem lane_address(const LaneAccess& m, uint32_t lane);
     Mem lane_address(const LaneAccess& m, const Gp& lane);
+    void put_dwords(size_t frame_offset, const Vec& v);
     void index_to_frame(const LaneAccess& m, const Vec& index);
     void load_lanes(const LaneAccess& m);
     void load_element(const LaneAccess& m, const Vec& x, uint32_t at, const Mem& from);

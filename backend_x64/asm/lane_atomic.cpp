@@ -178,7 +178,7 @@ void BlockCompiler::atomic_inline(const LaneAtomic& m) {
         a_.vmovd(data.r32(), m.data[0].xmm());
     else
         for (uint32_t d = 0; d < m.inputs; ++d)
-            movu(frame_field(offsetof(Frame, data) + d * 64), m.data[d]);
+            put_dwords(offsetof(Frame, data) + d * 64, m.data[d]);
     const Label lanes = a_.newLabel(), once = a_.newLabel();
     atomic_merge(m, lanes, once);
     a_.bind(lanes);
@@ -193,8 +193,8 @@ void BlockCompiler::atomic_exchange_area(LaneAtomic& m) {
         a_.emit(X::kIdVpaddd, m.t, m.lo, c32(static_cast<uint32_t>(m.imm)));
         m.address = m.t;
     }
-    movu(frame_field(offsetof(Frame, address_lo)), m.address);
-    if (m.wide) movu(frame_field(offsetof(Frame, address_hi)), m.hi);
+    put_dwords(offsetof(Frame, address_lo), m.address);
+    if (m.wide) put_dwords(offsetof(Frame, address_hi), m.hi);
     if (m.full)
         a_.mov(lanes_left.r32(), avx512_ ? 0xffff : 0xff);
     else if (avx512_)

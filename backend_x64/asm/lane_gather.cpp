@@ -288,7 +288,7 @@ void BlockCompiler::gather_mask_avx2(const LaneAccess& m, bool upper) {
 // For load_lanes and store_lanes. Lanes that are off will load what the first active one does.
 void BlockCompiler::index_to_frame(const LaneAccess& m, const Vec& index) {
     if (m.full || (m.store && !(options_.checked && m.guest_address()))) {
-        movu(frame_field(offsetof(Frame, address_lo)), index);
+        put_dwords(offsetof(Frame, address_lo), index);
     } else {
         lead(m, m.t2, index);
         if (avx512_) {
@@ -297,8 +297,15 @@ void BlockCompiler::index_to_frame(const LaneAccess& m, const Vec& index) {
         } else {
             a_.emit(X::kIdVblendvps, m.t2, m.t2, index, m.mask_v);
         }
-        movu(frame_field(offsetof(Frame, address_lo)), m.t2);
+        put_dwords(offsetof(Frame, address_lo), m.t2);
     }
+}
+
+// Where general registers will look at the lanes one by one. In halves: loads of the upper 32 bytes
+// of a 64-byte store that is still in the store buffer take longer (Golden Cove).
+void BlockCompiler::put_dwords(size_t frame_offset, const Vec& v) {
+    movu(frame_field(frame_offset), v.ymm());
+    if (avx512_) a_.emit(X::kIdVextracti64x4, frame_field(frame_offset + 32), v, Imm(1));
 }
 
 // Registers are filled in the order of memory, 16 bytes at a time.
