@@ -65,7 +65,6 @@ wj_status create(const wj_context_options* options, wj_context** context, std::s
     }
     auto c = std::make_unique<wj_context>();
     c->device = std::move(*device);
-    c->kernargs = std::make_unique<runtime::ServiceMemory>(c->device->memory(), "kernel arguments");
     c->target = c->device->options().target;
     c->engine = c->device->engine().name();
     *context = c.release();
@@ -115,7 +114,6 @@ wj_status wj_context_create(const wj_context_options* options, wj_context** cont
 
 void wj_context_destroy(wj_context* context) {
     if (!context) return;
-    context->kernargs.reset();
     delete context;
 }
 

@@ -14,7 +14,6 @@
 #include "frontend/code_object.h"
 #include "runtime/device.h"
 #include "runtime/hidden_layout.h"
-#include "runtime/service_memory.h"
 #include "wavejit/wavejit.h"
 
 namespace wj::c_api {
@@ -25,7 +24,6 @@ wj_status to_c(Code code);
 
 struct wj_context {
     std::unique_ptr<wj::runtime::Device> device;
-    std::unique_ptr<wj::runtime::ServiceMemory> kernargs;
     std::string target, engine;
 
     // Keeps the text for wj_last_error and returns the status.
@@ -57,7 +55,6 @@ struct wj_module {
 struct wj_dispatch {
     wj_context* context = nullptr;
     std::shared_ptr<wj::runtime::Dispatch> dispatch;
-    uint64_t kernargs = 0;
     std::string report;  // built on demand
     ~wj_dispatch();
 };

@@ -10,7 +10,6 @@ using namespace wj::c_api;
 
 wj_dispatch::~wj_dispatch() {
     if (dispatch) dispatch->wait();
-    if (kernargs) context->kernargs->free(kernargs);
 }
 
 namespace {
@@ -60,6 +59,7 @@ Result<runtime::ArgumentBlock> arguments(const KernelInfo& kernel, const wj_laun
                                                  o.packed_arguments ? o.packed_size : 0});
     }
     std::vector<runtime::ArgumentValue> values;
+    values.reserve(o.argument_count);
     for (uint32_t i = 0; i < o.argument_count; i++)
         values.push_back({o.arguments[i].data, o.arguments[i].size});
     return runtime::pack_arguments(kernel, values, o.dynamic_lds);
@@ -119,14 +119,8 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
 
     auto d = std::make_unique<wj_dispatch>();
     d->context = context;
-    if (!block->bytes.empty()) {
-        // Scalar loads may fetch up to 64 bytes beyond the last argument.
-        auto memory = context->kernargs->allocate(block->bytes.size() + 64);
-        if (!memory) return context->fail(memory.status());
-        d->kernargs = r.kernarg_address = *memory;
-        std::memcpy(reinterpret_cast<void*>(*memory), block->bytes.data(), block->bytes.size());
-    }
-    auto started = context->device->dispatch(r);
+    r.arguments = block->bytes;
+    auto started = context->device->dispatch(r, {}, kernel->module->module);
     if (!started) return context->fail(started.status());
     d->dispatch = *started;
     *out = d.release();

@@ -37,7 +37,9 @@ constexpr uint64_t amd_queue_bytes = 256;
 class DeviceImpl final : public Device {
 public:
     DeviceImpl(DeviceOptions options, const Target& target)
-        : options_(std::move(options)), target_(target), service_(memory_, "dispatch packets") {}
+        : options_(std::move(options)),
+          target_(target),
+          service_(memory_, "dispatch packets and arguments") {}
 
     ~DeviceImpl() override {
         scheduler_.reset();  // no dispatch runs from here on
@@ -58,9 +60,9 @@ public:
                     "WAVEJIT_MEMORY=checked"};
         auto queue = service_.allocate(amd_queue_bytes);
         if (!queue) return queue.status();
-        queue_ = *queue;
+        queue_ = std::move(*queue);
         auto put = [&](uint32_t offset, uint32_t value) {
-            std::memcpy(reinterpret_cast<void*>(queue_ + offset), &value, 4);
+            std::memcpy(reinterpret_cast<void*>(queue_.address() + offset), &value, 4);
         };
         put(64, static_cast<uint32_t>(machine::shared_aperture >> 32));
         put(68, static_cast<uint32_t>(machine::private_aperture >> 32));
@@ -77,7 +79,7 @@ public:
     const Target& target() const override { return target_; }
     machine::Engine& engine() override { return *engine_; }
     memory::AddressSpace& memory() override { return memory_; }
-    uint64_t default_queue() const override { return queue_; }
+    uint64_t default_queue() const override { return queue_.address(); }
     bool help(uint64_t max_ns) override { return scheduler_->help(max_ns); }
     void set_alias_bit47(bool on) override {
         scheduler_->set_address_mask(on ? ~(uint64_t{1} << 47) : ~uint64_t{0});
@@ -100,33 +102,32 @@ public:
         return std::shared_ptr<Module>(module);
     }
 
-    Result<std::shared_ptr<Dispatch>> dispatch(
-        const DispatchRequest& request,
-        std::function<void(const DispatchResult&)> on_done) override {
-        std::shared_ptr<ModuleImpl> module;
-        const KernelInfo* kernel = find_kernel(request.kernel_object, module);
+    Result<std::shared_ptr<Dispatch>> dispatch(const DispatchRequest& request,
+                                               std::function<void(const DispatchResult&)> on_done,
+                                               const std::shared_ptr<Module>& holder) override {
+        auto module = std::static_pointer_cast<ModuleImpl>(holder);
+        const KernelInfo* kernel = module ? module->kernel_at(request.kernel_object)
+                                          : find_kernel(request.kernel_object, module);
         if (!kernel)  // SEED-DISP-07
             return Status(Code::NotFound, "no loaded code object has a kernel object at " +
                                               hex(request.kernel_object) + ": " +
                                               memory_.describe(request.kernel_object));
         DispatchRequest complete = request;
-        if (!complete.queue_address) complete.queue_address = queue_;
-        uint64_t packet = 0;
-        if (!complete.packet_address) {
-            auto made = make_packet(request);
+        if (!complete.queue_address) complete.queue_address = queue_.address();
+        ServiceMemory::Piece piece;
+        if (const uint64_t bytes = service_bytes(request)) {
+            auto made = service_.allocate(bytes);
             if (!made) return made.status();
-            packet = complete.packet_address = *made;
+            piece = std::move(*made);
+            place_service(complete, piece.address());
         }
         auto plan = make_launch_plan(target_, options_, kernel->descriptor, complete, kernel->name,
                                      memory_, module->stores_columns(request.kernel_object));
-        if (!plan) {
-            if (packet) service_.free(packet);
-            return plan.status();
-        }
-        auto state = std::make_shared<DispatchState>(*scheduler_, std::move(*plan), kernel->name);
+        if (!plan) return plan.status();
+        auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
         state->module = std::move(module);
         state->on_done = std::move(on_done);
-        if (packet) state->cleanup = [this, packet] { service_.free(packet); };
+        state->piece = std::move(piece);
         scheduler_->submit(state);
         return std::shared_ptr<Dispatch>(state);
     }
@@ -165,9 +166,24 @@ private:
         engine_->invalidate(module.load_address(), module.load_address() + module.load_size());
     }
 
-    Result<uint64_t> make_packet(const DispatchRequest& r) {
-        auto address = service_.allocate(sizeof(KernelDispatchPacket));
-        if (!address) return address;
+    // What the device has to put into memory for a dispatch: arguments, and behind them, which is
+    // what scalar loads may fetch beyond the last one, the packet.
+    static uint64_t packet_offset(const DispatchRequest& r) {
+        return (r.arguments.size() + 63) & ~uint64_t{63};
+    }
+    static uint64_t service_bytes(const DispatchRequest& r) {
+        return r.packet_address && r.arguments.empty()
+                   ? 0
+                   : packet_offset(r) + sizeof(KernelDispatchPacket);
+    }
+    static void place_service(DispatchRequest& r, uint64_t block) {
+        const uint64_t packet = block + packet_offset(r);
+        if (!r.arguments.empty()) {
+            std::memcpy(reinterpret_cast<void*>(block), r.arguments.data(), r.arguments.size());
+            r.kernarg_address = block;
+            r.arguments = {};
+        }
+        if (r.packet_address) return;
         KernelDispatchPacket p{};
         p.header = 2 | 2 << 9 | 2 << 11;  // kernel dispatch, acquire and release at system scope
         p.setup = 3;
@@ -179,15 +195,15 @@ private:
         p.group_segment_size = r.group_segment_size;
         p.kernel_object = r.kernel_object;
         p.kernarg_address = r.kernarg_address;
-        std::memcpy(reinterpret_cast<void*>(*address), &p, sizeof(p));
-        return address;
+        r.packet_address = packet;
+        std::memcpy(reinterpret_cast<void*>(packet), &p, sizeof(p));
     }
 
     DeviceOptions options_;
     const Target& target_;
     memory::AddressSpace memory_;
     ServiceMemory service_;
-    uint64_t queue_ = 0;
+    ServiceMemory::Piece queue_;
     std::mutex modules_mutex_;
     std::vector<Entry> modules_;
     std::unique_ptr<machine::Engine> engine_;

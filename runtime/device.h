@@ -74,6 +74,9 @@ struct DispatchRequest {
     uint32_t group_segment_size = 0;              // static + dynamic LDS bytes
     uint32_t private_segment_size = 0;            // bytes per work-item
     uint64_t kernarg_address = 0;
+    // Instead of kernarg_address: the arguments' bytes, which the device puts where scalar loads
+    // may fetch up to 64 bytes beyond the last one.
+    std::span<const std::byte> arguments;
     uint64_t packet_address =
         0;  // guest address of the AQL packet (dispatch_ptr), 0 = the device makes one
     uint64_t queue_address = 0;  // guest address of the amd_queue_t (queue_ptr)
@@ -156,10 +159,10 @@ public:
 
     // Validates the request (sizes against the device's limits, descriptor, LDS, registers) and
     // queues the work-groups. `on_done` runs once on a worker (or the waiting) thread with no lock
-    // held.
+    // held. `module`: the one that holds the kernel object, if it is known.
     virtual Result<std::shared_ptr<Dispatch>> dispatch(
-        const DispatchRequest& request,
-        std::function<void(const DispatchResult&)> on_done = {}) = 0;
+        const DispatchRequest& request, std::function<void(const DispatchResult&)> on_done = {},
+        const std::shared_ptr<Module>& module = {}) = 0;
 
     // Guest address of an amd_queue_t with the device's apertures: queue_ptr of dispatches that
     // come without a queue.

@@ -20,9 +20,24 @@ void DispatchState::wait() {
 }
 
 bool DispatchState::wait_for(uint64_t timeout_ns) {
+    if (done()) return true;
     std::unique_lock lock(done_mutex_);
-    return done_signal_.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
-                                 [&] { return done(); });
+    done_waiters_.fetch_add(1);
+    const bool is_done = timeout_ns == forever
+                             ? (done_signal_.wait(lock, [&] { return done_.load(); }), true)
+                             : done_signal_.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
+                                                     [&] { return done_.load(); });
+    done_waiters_.fetch_sub(1);
+    return is_done;
+}
+
+// Nobody who waits is missed: whoever counts himself looks at done_ behind that, and both are
+// sequentially consistent.
+void DispatchState::signal_done() {
+    done_.store(true);
+    if (!done_waiters_.load()) return;
+    std::lock_guard lock(done_mutex_);
+    done_signal_.notify_all();
 }
 
 void DispatchState::cancel() {
@@ -36,11 +51,13 @@ void DispatchState::cancel() {
     scheduler_.poke(*this);
 }
 
-bool DispatchState::claim(uint64_t resident_limit, uint64_t most, uint32_t threads, Claim& out) {
+bool DispatchState::claim(uint64_t resident_limit, uint64_t most, uint32_t threads,
+                          machine::Engine& engine, const machine::ExecContext& exec, Claim& out) {
     std::lock_guard lock(mutex_);
     if (stopped()) return false;
+    const uint64_t resident = resident_now();
     const bool can_start =
-        next_group_ < plan.total_groups && (resident_ < resident_limit || plan.request.cooperative);
+        next_group_ < plan.total_groups && (resident < resident_limit || plan.request.cooperative);
     if (!suspended_.empty() && !(can_start && (prefer_new_ || plan.request.cooperative))) {
         out.resumed = std::move(suspended_.front());
         suspended_.pop_front();
@@ -49,16 +66,22 @@ bool DispatchState::claim(uint64_t resident_limit, uint64_t most, uint32_t threa
     }
     if (!can_start) return false;
     prefer_new_ = false;  // suspended work-groups take turns with new ones
+    if (!wave_start_) {
+        const bool wide = engine.vector_bytes() == 64;
+        if (plan.total_groups * plan.max_waves >= worth_analysis)
+            wave_start_.emplace(plan, wide, engine.live_at(exec, plan.entry));
+        else
+            wave_start_.emplace(plan, wide);
+    }
     uint64_t count = 1;
     if (!plan.request.cooperative) {
         const uint64_t left = plan.total_groups - next_group_;
         // The last ones are spread over the threads.
         const uint64_t fair = threads > 1 ? left / (2 * threads) : left;
-        count = std::max<uint64_t>(1, std::min({most, fair, resident_limit - resident_}));
+        count = std::max<uint64_t>(1, std::min({most, fair, resident_limit - resident}));
     }
     out.begin = next_group_;
     out.end = next_group_ += count;
-    resident_ += count;
     return true;
 }
 
@@ -72,21 +95,6 @@ bool DispatchState::started(const Status& status) {
     return false;
 }
 
-const WaveStart& DispatchState::wave_start(machine::Engine& engine,
-                                           const machine::ExecContext& exec) {
-    if (wave_start_known_.load(std::memory_order_acquire)) return *wave_start_;
-    std::lock_guard lock(mutex_);
-    if (!wave_start_) {
-        const bool wide = engine.vector_bytes() == 64;
-        if (plan.total_groups * plan.max_waves >= worth_analysis)
-            wave_start_.emplace(plan, wide, engine.live_at(exec, plan.entry));
-        else
-            wave_start_.emplace(plan, wide);
-        wave_start_known_.store(true, std::memory_order_release);
-    }
-    return *wave_start_;
-}
-
 void DispatchState::suspend(std::unique_ptr<GroupContext> context, bool blocked) {
     std::lock_guard lock(mutex_);
     // What it waits for may be done by a work-group that has not started yet.
@@ -94,24 +102,16 @@ void DispatchState::suspend(std::unique_ptr<GroupContext> context, bool blocked)
     suspended_.push_back(std::move(context));
 }
 
-void DispatchState::finish_groups(uint64_t count) {
-    {
-        std::lock_guard lock(mutex_);
-        resident_ -= count;
-    }
-    finished_.fetch_add(count, std::memory_order_acq_rel);
-}
-
 bool DispatchState::has_work(uint64_t resident_limit) {
     std::lock_guard lock(mutex_);
     if (stopped()) return false;
     return !suspended_.empty() || (next_group_ < plan.total_groups &&
-                                   (resident_ < resident_limit || plan.request.cooperative));
+                                   (resident_now() < resident_limit || plan.request.cooperative));
 }
 
 uint64_t DispatchState::resident() {
     std::lock_guard lock(mutex_);
-    return resident_;
+    return resident_now();
 }
 
 void DispatchState::fail(const std::function<FaultRecord()>& make) {
@@ -119,7 +119,7 @@ void DispatchState::fail(const std::function<FaultRecord()>& make) {
     if (stop_.load(std::memory_order_relaxed) ||
         finished_.load(std::memory_order_acquire) == plan.total_groups)
         return;
-    fault_ = make();
+    fault_ = std::make_unique<FaultRecord>(make());
     stop_.store(true, std::memory_order_release);
 }
 

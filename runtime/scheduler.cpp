@@ -105,10 +105,8 @@ void Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
     std::lock_guard lock(mutex_);
     uint64_t groups = dispatch->plan.total_groups;
     bool caller_runs = dispatch->plan.request.caller_runs;
-    if (active_.empty()) {  // ordered append starts with wave 0; dispatches side by side share it
-        std::lock_guard gds_lock(gds_->mutex);
-        gds_->oldest_wave = 0;
-    }
+    // Ordered append starts with wave 0; dispatches side by side share it. No wave runs now.
+    if (active_.empty()) gds_->oldest_wave = 0;
     active_.push_back(std::move(dispatch));
     if (!caller_runs) wake(groups);
 }
@@ -148,6 +146,7 @@ void Scheduler::leave(std::unique_lock<std::mutex>& lock,
     if (!dispatch->runners_ && !dispatch->finalized_ && dispatch->complete()) {
         dispatch->finalized_ = true;
         std::erase(active_, dispatch);
+        count(*dispatch);
         lock.unlock();
         finalize(dispatch);
         lock.lock();
@@ -183,8 +182,7 @@ void Scheduler::wait(DispatchState& dispatch) {
             if (!dispatch.done() && active_.size() > 1) run_some(lock, nullptr, batch_quantum_ns);
         wake_for_work();
     }
-    std::unique_lock lock(dispatch.done_mutex_);
-    dispatch.done_signal_.wait(lock, [&] { return dispatch.done(); });
+    dispatch.wait_for(DispatchState::forever);
 }
 
 bool Scheduler::help(uint64_t max_ns) {
@@ -218,12 +216,12 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
     Backoff& backoff = slot.backoff;
     bool called = !dispatch.plan.request.caller_runs;
     for (;;) {
-        DispatchState::Claim claim;
-        if (!dispatch.claim(resident_limit_, share, threads_, claim)) return;
         prepare_slot(slot);
+        DispatchState::Claim claim;
+        if (!dispatch.claim(resident_limit_, share, threads_, engine_, slot.context, claim)) return;
         const Visit visit = run_claim(dispatch, claim, slot);
         if (visit.finished) dispatch.finish_groups(visit.finished);
-        if (visit.stopped) return;
+        if (visit.stopped || dispatch.complete()) return;
         if (visit.finished || !visit.blocked) {
             slept = 0;
             backoff.reset();
@@ -285,7 +283,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     };
     slot.context.streaming = dispatch.plan.streaming;
     slot.context.prefetch_items = dispatch.plan.prefetch_items;
-    const WaveStart& how = dispatch.wave_start(engine_, slot.context);
+    const WaveStart& how = dispatch.wave_start();
     if (claim.resumed) run(std::move(claim.resumed));
     for (uint64_t index = claim.begin; index < claim.end && !visit.stopped; index++) {
         auto group = slot.spare ? std::move(slot.spare) : pool_.take();
@@ -404,35 +402,36 @@ bool Scheduler::check_limits(DispatchState& dispatch, GroupContext& group) {
     return true;
 }
 
+// With mutex_ held.
+void Scheduler::count(DispatchState& d) {
+    d.result_.waves = d.waves.load();
+    d.result_.work_groups = d.finished_.load();
+    d.result_.wave_instructions = d.wave_instructions.load();
+    d.result_.end_ns = now_ns();
+    d.result_.start_ns = d.start_ns.load() ? d.start_ns.load() : d.result_.end_ns;
+    totals_.dispatches++;
+    totals_.work_groups += d.result_.work_groups;
+    totals_.waves += d.result_.waves;
+    totals_.wave_instructions += d.result_.wave_instructions;
+    totals_.execution_ns += d.result_.end_ns - d.result_.start_ns;
+}
+
 void Scheduler::finalize(const std::shared_ptr<DispatchState>& dispatch) {
     DispatchState& d = *dispatch;
     {
         std::lock_guard lock(d.mutex_);
         for (auto& group : d.suspended_) pool_.give(std::move(group));
         d.suspended_.clear();
-        d.result_.code = d.stopped() ? d.fault_.code : Code::Ok;
-        d.result_.fault = std::move(d.fault_);
+        if (d.fault_) {
+            d.result_.code = d.fault_->code;
+            d.result_.fault = std::move(*d.fault_);
+        }
     }
-    d.result_.waves = d.waves.load();
-    d.result_.work_groups = d.finished_.load();
-    d.result_.wave_instructions = d.wave_instructions.load();
-    d.result_.end_ns = now_ns();
-    d.result_.start_ns = d.start_ns.load() ? d.start_ns.load() : d.result_.end_ns;
-    {
-        std::lock_guard lock(mutex_);
-        totals_.dispatches++;
-        totals_.work_groups += d.result_.work_groups;
-        totals_.waves += d.result_.waves;
-        totals_.wave_instructions += d.result_.wave_instructions;
-        totals_.execution_ns += d.result_.end_ns - d.result_.start_ns;
-    }
-    if (d.cleanup) d.cleanup();
+    d.piece = {};
     if (d.on_done) d.on_done(d.result_);
     d.on_done = nullptr;
     d.module.reset();
-    std::lock_guard lock(d.done_mutex_);
-    d.done_.store(true, std::memory_order_release);
-    d.done_signal_.notify_all();
+    d.signal_done();
 }
 
 Statistics Scheduler::statistics() const {

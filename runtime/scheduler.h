@@ -73,6 +73,7 @@ private:
     void report_stop(DispatchState& dispatch, GroupContext& group, uint32_t wave);
     // With mutex_ held; unlocks while it finishes the dispatch.
     void leave(std::unique_lock<std::mutex>& lock, const std::shared_ptr<DispatchState>& dispatch);
+    void count(DispatchState& dispatch);
     void finalize(const std::shared_ptr<DispatchState>& dispatch);
     void wake(uint64_t useful);
     void wake_for_work();
