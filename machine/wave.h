@@ -108,6 +108,8 @@ struct ExecContext {
     // Set by the engine: waves stored parts of columns that did not become whole cache lines, as
     // the waves behind them stored other columns.
     bool columns_cut = false;
+    // Set by translated code: waves updated memory by locked operations.
+    bool locked_atomics = false;
     // ANDed to every global address: clears bit 47 while aliases of registered host memory exist.
     uint64_t address_mask = ~0ull;
     uint64_t tlb_epoch = 0;

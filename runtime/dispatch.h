@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "machine/engine.h"
+#include "runtime/contention.h"
 #include "runtime/device.h"
 #include "runtime/group_context.h"
 #include "runtime/launch_plan.h"
@@ -37,9 +38,11 @@ public:
     const DispatchResult& result() const override { return result_; }
     void cancel() override;
     void progress(uint64_t& groups_done, uint64_t& groups_total) const override {
-        groups_done = finished_.load(std::memory_order_relaxed);
+        groups_done = finished();
         groups_total = plan.total_groups;
     }
+
+    uint64_t finished() const { return finished_.load(std::memory_order_relaxed); }
 
     // What a thread has taken: a suspended work-group, or the new ones [begin, end).
     struct Claim {
@@ -94,7 +97,10 @@ private:
     std::mutex done_mutex_;
     std::condition_variable done_signal_;
     std::atomic<uint32_t> done_waiters_{0};
+    Contention contention_;
+    std::atomic<const void*> only_{nullptr};  // the slot of the thread that runs it alone
     // Guarded by the scheduler's mutex.
+    bool alone_ = false;  // on one thread
     uint32_t runners_ = 0;
     bool finalized_ = false;
 };

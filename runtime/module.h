@@ -51,6 +51,17 @@ public:
         columns_kernel_.store(kernel_object, std::memory_order_relaxed);
     }
 
+    // Its last launch was faster on one thread (Contention).
+    bool contended(uint64_t kernel_object) const {
+        return contended_kernel_.load(std::memory_order_relaxed) == kernel_object;
+    }
+    void note_contended(uint64_t kernel_object, bool contended) {
+        if (contended)
+            contended_kernel_.store(kernel_object, std::memory_order_relaxed);
+        else
+            contended_kernel_.compare_exchange_strong(kernel_object, 0, std::memory_order_relaxed);
+    }
+
 private:
     explicit ModuleImpl(memory::AddressSpace& memory) : memory_(memory) {}
     Status place(const Device::Resolver& resolver);
@@ -62,7 +73,8 @@ private:
     uint64_t base_ = 0;
     std::vector<LoadedKernel> kernels_;  // same order as object_.kernels
     std::vector<Variable> variables_;
-    std::atomic<uint64_t> columns_kernel_{0};  // the last one: a guess need not be right
+    // The last one: a guess need not be right.
+    std::atomic<uint64_t> columns_kernel_{0}, contended_kernel_{0};
 };
 
 }  // namespace wj::runtime

@@ -107,6 +107,8 @@ void Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
     bool caller_runs = dispatch->plan.request.caller_runs;
     // Ordered append starts with wave 0; dispatches side by side share it. No wave runs now.
     if (active_.empty()) gds_->oldest_wave = 0;
+    dispatch->alone_ = threads_ > 1 && dispatch->module &&
+                       dispatch->module->contended(dispatch->plan.request.kernel_object);
     active_.push_back(std::move(dispatch));
     if (!caller_runs) wake(groups);
 }
@@ -115,7 +117,7 @@ std::shared_ptr<DispatchState> Scheduler::pick(DispatchState* wanted) {
     size_t n = active_.size();
     for (size_t i = 0; i < n; i++) {
         size_t at = (cursor_ + i) % n;
-        if (wanted && active_[at].get() != wanted) continue;
+        if ((wanted && active_[at].get() != wanted) || !may_join(*active_[at])) continue;
         if (active_[at]->has_work(resident_limit_)) {
             if (!wanted) cursor_ = (at + 1) % n;  // only turns of all dispatches move the cursor
             return active_[at];
@@ -126,17 +128,67 @@ std::shared_ptr<DispatchState> Scheduler::pick(DispatchState* wanted) {
 
 bool Scheduler::run_some(std::unique_lock<std::mutex>& lock, DispatchState* wanted,
                          uint64_t quantum_ns, bool bounded) {
-    if (free_slots_.empty()) return false;
+    if (free_slots_.empty() || exclusive_) return false;
     auto dispatch = pick(wanted);
     if (!dispatch) return false;
     auto slot = std::move(free_slots_.back());
     free_slots_.pop_back();
     dispatch->runners_++;
+    if (dispatch->alone_) dispatch->only_ = slot.get();
+    set_exclusive(*dispatch, *slot);
     lock.unlock();
     run_batch(*dispatch, *slot, quantum_ns, bounded);
     lock.lock();
+    const bool was_only = dispatch->only_ == slot.get();
+    if (was_only) {
+        dispatch->only_ = nullptr;
+        set_exclusive(*dispatch, *slot);
+    }
     free_slots_.push_back(std::move(slot));
     leave(lock, dispatch);
+    if (was_only) wake_for_work();  // who had to stay away
+    return true;
+}
+
+// With mutex_ held, as the one below.
+bool Scheduler::may_join(const DispatchState& dispatch) const {
+    return !dispatch.alone_ || !dispatch.only_.load(std::memory_order_relaxed);
+}
+
+// The only thread that runs anything need not lock memory that nothing else touches.
+void Scheduler::set_exclusive(DispatchState& dispatch, Slot& slot) {
+    if (threads_ == 1 || !options_.exclusive_memory) return;
+    const bool only = dispatch.only_ == &slot;
+    if (!only && !slot.context.exclusive_memory) return;
+    slot.context.exclusive_memory = exclusive_ =
+        only && active_.size() == 1 && free_slots_.size() == threads_ - 1;
+}
+
+// Whether the thread goes on with the dispatch, which it may from now on do alone.
+bool Scheduler::may_stay(DispatchState& dispatch, Slot& slot, uint64_t now) {
+    Contention& contention = dispatch.contention_;
+    const void* const only = dispatch.only_.load(std::memory_order_relaxed);
+    if (only && only != &slot) return false;
+    const bool atomics = std::exchange(slot.context.locked_atomics, false),
+               waits = only && options_.exclusive_memory && !slot.context.exclusive_memory;
+    if (!contention.due(now) && !waits && !(atomics && !contention.watched())) return true;
+    std::lock_guard lock(mutex_);
+    if (!may_join(dispatch) && dispatch.only_ != &slot) return false;
+    bool alone = dispatch.alone_;
+    if (!contention.watched())
+        contention.watch(now, dispatch.finished());
+    else if (active_.size() > 1)
+        contention.put_off(now, dispatch.finished());
+    else if (contention.due(now))
+        alone = contention.decide(alone, now, dispatch.finished());
+    if (alone != dispatch.alone_) {
+        dispatch.alone_ = alone;
+        dispatch.only_ = alone ? &slot : nullptr;
+        if (dispatch.module)
+            dispatch.module->note_contended(dispatch.plan.request.kernel_object, alone);
+    }
+    set_exclusive(dispatch, slot);
+    if (!alone) wake(threads_);
     return true;
 }
 
@@ -241,6 +293,7 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
         else if (now - last > long_batch_ns && share > 1)
             share /= 2;
         last = now;
+        if (threads_ > 1 && !may_stay(dispatch, slot, now)) return;
         if (!called && elapsed > lone_caller_ns) {
             called = true;
             std::lock_guard lock(mutex_);

@@ -69,6 +69,9 @@ private:
                       uint64_t& instructions, uint32_t stopped);
     static constexpr uint32_t no_wave = ~0u;
     void prepare_slot(Slot& slot);
+    bool may_join(const DispatchState& dispatch) const;
+    bool may_stay(DispatchState& dispatch, Slot& slot, uint64_t now);
+    void set_exclusive(DispatchState& dispatch, Slot& slot);
     bool check_limits(DispatchState& dispatch, GroupContext& group);
     void report_stop(DispatchState& dispatch, GroupContext& group, uint32_t wave);
     // With mutex_ held; unlocks while it finishes the dispatch.
@@ -97,6 +100,7 @@ private:
     uint32_t executing_ = 0;
     uint32_t idle_workers_ = 0;
     bool shutdown_ = false;
+    bool exclusive_ = false;  // a thread runs on the condition that no other one does
     std::vector<std::unique_ptr<Slot>> slots_, free_slots_;
     std::vector<std::thread> workers_;
     Statistics totals_;

@@ -168,6 +168,10 @@ void BlockCompiler::atomic_inline(const LaneAtomic& m) {
     if (m.direct() && m.dwords == 1 && !options_.mask_addresses)
         std::erase_if(busy, [](const Gp& r) { return r == new_value || r == scratch; });
     for (const Gp& r : busy) a_.push(r);
+    if (!m.plain) {
+        a_.mov(base, wave_field(offsetof(Wave, ctx), 8));
+        a_.mov(x86::byte_ptr(base, offsetof(machine::ExecContext, locked_atomics)), 1);
+    }
     if (m.lds)
         a_.mov(base, wave_field(offsetof(Wave, lds), 8));
     else if (m.scalar_base)

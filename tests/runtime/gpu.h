@@ -26,12 +26,13 @@ using Dispatch = std::unique_ptr<wj_dispatch, Free>;
 
 // Null when the host cannot run the engine.
 inline Context make_context(const char* target, wj_engine engine, uint32_t threads = 2,
-                            wj_memory_mode memory = WJ_MEMORY_IDENTITY) {
+                            wj_memory_mode memory = WJ_MEMORY_IDENTITY, bool exclusive = false) {
     wj_context_options o = WJ_INIT(wj_context_options);
     o.target = target;
     o.engine = engine;
     o.threads = threads;
     o.memory_mode = memory;
+    o.exclusive_memory = exclusive;
     char error[512] = "";
     wj_context* context = nullptr;
     wj_status status = wj_context_create(&o, &context, error, sizeof(error));

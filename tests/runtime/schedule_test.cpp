@@ -128,6 +128,35 @@ TEST_P(ScheduleTest, ManyThreadsLaunchAtOnce) {
     EXPECT_EQ(c.waves, 80u * 16);
 }
 
+// Dispatches whose waves contend for memory go on by turns on one thread, which then does without
+// locks, and on all; alone and beside each other.
+TEST_P(ScheduleTest, ContendedMemory) {
+    constexpr uint32_t counters = 64, launches = 6;
+    const uint32_t grid = GetParam().engine == WJ_ENGINE_INTERPRETER ? 1 << 18 : 1 << 21;
+    for (bool exclusive : {true, false}) {
+        modules.clear();
+        context =
+            make_context(GetParam().target, GetParam().engine, 3, GetParam().memory, exclusive);
+        wj_kernel* k = kernel("ids", "count");
+        ASSERT_TRUE(k);
+        const uint64_t out = buffer(counters * 4);
+        std::atomic<int> wrong{0};
+        auto launch_some = [&] {
+            uint32_t mask = counters - 1;
+            wj_argument args[] = {WJ_POINTER(out), WJ_POINTER(mask)};
+            const wj_launch_options o = launch(args, {grid}, {256});
+            for (uint32_t i = 0; i < launches; i++) wrong += wj_launch(k, &o, nullptr) != WJ_OK;
+        };
+        launch_some();
+        std::thread beside(launch_some);
+        launch_some();
+        beside.join();
+        EXPECT_EQ(wrong, 0) << error();
+        for (uint32_t c = 0; c < counters; c++)
+            ASSERT_EQ(host<uint32_t>(out)[c], 3 * launches * (grid / counters)) << c;
+    }
+}
+
 TEST_P(ScheduleTest, Timeout) {
     wj_kernel* k = kernel("asm", "endless");
     ASSERT_TRUE(k);

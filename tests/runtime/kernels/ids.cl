@@ -69,3 +69,9 @@ kernel void private_array(global const uint* index, global uint* out) {
     for (uint k = 0; k < 8; k++) a[index[(i + k) % 32] % 32] ^= k << 16;
     out[i] = a[index[i % 32] % 32];
 }
+
+// All work-items update few counters.
+__kernel void count(__global uint *counters, uint mask)
+{
+    atomic_inc(&counters[get_global_id(0) & mask]);
+}
