@@ -71,9 +71,30 @@ bool round32(Lifter& l, const Inst& i) {
     return l.set_f32(i, l.emit(Op::FRound32, {l.f32(i, 0)}, mode));
 }
 
+// 2^n of f32 or the upper half of f64, where n is a constant in every lane or one of two, as in the
+// scaling of denormals around roots and logarithms, and 2^n a normal number: a product with it is
+// exact but for one rounding, as v_ldexp is.
+template <uint32_t mantissa_bits, int32_t bias>
+Value power_of_two(Lifter& l, Value n) {
+    const ir::Inst i = l.s.inst(n);  // a copy: the vector grows
+    if (i.op == Op::Select32) {
+        const Value x = power_of_two<mantissa_bits, bias>(l, i.args[1]),
+                    y = power_of_two<mantissa_bits, bias>(l, i.args[2]);
+        return x == no_value || y == no_value ? no_value
+                                              : l.emit(Op::Select32, {i.args[0], x, y});
+    }
+    uint64_t c;
+    if (i.op != Op::Splat32 || !l.s.is_const(i.args[0], c)) return no_value;
+    const auto exponent = static_cast<int32_t>(c);
+    if (exponent <= -bias || exponent > bias) return no_value;
+    return l.s.lane_const(static_cast<uint32_t>(exponent + bias) << mantissa_bits);
+}
+
 bool ldexp32(Lifter& l, const Inst& i) {
     if (!l.round32()) return false;
-    return l.set_f32(i, l.emit(Op::FLdexp32, {l.f32(i, 0), l.raw(i.src[1])}));
+    const Value n = l.raw(i.src[1]), factor = power_of_two<23, 127>(l, n);
+    if (factor != no_value) return l.set_f32(i, l.emit(Op::FMul32, {l.f32(i, 0), factor}));
+    return l.set_f32(i, l.emit(Op::FLdexp32, {l.f32(i, 0), n}));
 }
 
 // ---- conversions
@@ -166,7 +187,11 @@ bool round64(Lifter& l, const Inst& i) {
 
 bool ldexp64(Lifter& l, const Inst& i) {
     if (!plain64(l, i)) return false;
-    l.set_v64(i.dst[0], l.emit(Op::FLdexp64, {l.f64(i, 0), l.raw(i.src[1])}));
+    const Value n = l.raw(i.src[1]), factor = power_of_two<20, 1023>(l, n);
+    l.set_v64(i.dst[0],
+              factor != no_value
+                  ? l.emit(Op::FMul64, {l.f64(i, 0), l.s.pack(l.s.lane_const(0), factor)})
+                  : l.emit(Op::FLdexp64, {l.f64(i, 0), n}));
     return true;
 }
 
