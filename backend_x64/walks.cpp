@@ -58,6 +58,7 @@ public:
             if (at < out.walks.size() || (at < Walks::most && walk(*v, out)))
                 out.number[*v] = static_cast<uint8_t>(at + 1);
         }
+        if (!out.walks.empty()) out.inductions = inductions();
         return out;
     }
 
@@ -87,6 +88,51 @@ private:
             out.limits.push_back(std::move(l));
         }
         return true;
+    }
+
+    // ---- rows
+
+    std::vector<Walks::Induction> inductions() {
+        std::vector<Value> get(512, no_value);
+        for (Value v = 0; v < block_.insts.size(); ++v)
+            if (inst(v).op == Op::GetV && row_set(v) != no_value && row_set(v) != several &&
+                schedule_.is_full(inst(row_set(v)).args[1]))
+                get[inst(v).imm] = v;
+        std::vector<Walks::Induction> out;
+        for (const Value low : get) {
+            if (low == no_value) continue;
+            const Value set = row_set(low), next = inst(set).args[0];
+            const auto grows = growth(next, low);
+            if (!grows) continue;
+            const auto high = std::ranges::find_if(get, [&](Value h) {
+                if (h == no_value || h == low) return false;
+                const Inst& sum = inst(inst(row_set(h)).args[0]);
+                return sum.op == Op::AddCarry32 && inst(sum.args[2]).op == Op::CmpLtU32 &&
+                       is_carry(sum.args[2], next) && addend(sum, h);
+            });
+            out.push_back({set, no_value, *grows, {}});
+            if (high == get.end()) continue;
+            // The carry is that of one addition: of an invariant value to the row as it was.
+            const auto more = addend(inst(next), low);
+            if (!more) {
+                out.pop_back();
+                continue;
+            }
+            out.back().high = row_set(*high);
+            out.back().step = *more;
+            out.back().high_step = *addend(inst(inst(row_set(*high)).args[0]), *high);
+        }
+        return out;
+    }
+
+    // What the sum adds to the row's value at the iteration's beginning, if it is invariant.
+    std::optional<Sum> addend(const Inst& sum, Value row) const {
+        if (sum.op != Op::Add32 && sum.op != Op::AddCarry32) return {};
+        for (int n = 0; n < 2; ++n) {
+            const Inst& x = inst(sum.args[n]);
+            if (x.op == Op::GetV && x.imm == inst(row).imm) return value(sum.args[1 - n]);
+        }
+        return {};
     }
 
     // ---- masks

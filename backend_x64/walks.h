@@ -34,8 +34,15 @@ struct Walks {
         bool is_signed;
         Sum step;
     };
+    // Rows that grow by `step` in each iteration, in all lanes: the SetV. With `high` two rows, by
+    // a sum of 64 bits whose upper half is `high_step`.
+    struct Induction {
+        Value set, high;
+        Sum step, high_step;
+    };
     std::vector<Walk> walks;
     std::vector<Limit> limits;
+    std::vector<Induction> inductions;
     std::vector<uint8_t> number;  // by value: of the load's walk + 1, or 0
 
     std::optional<uint32_t> of(Value load) const {

@@ -55,9 +55,8 @@ bool DispatchState::claim(uint64_t resident_limit, uint64_t most, uint32_t threa
                           machine::Engine& engine, const machine::ExecContext& exec, Claim& out) {
     std::lock_guard lock(mutex_);
     if (stopped()) return false;
-    const uint64_t resident = resident_now();
-    const bool can_start =
-        next_group_ < plan.total_groups && (resident < resident_limit || plan.request.cooperative);
+    const uint64_t room = this->room(resident_limit);
+    const bool can_start = room;
     if (!suspended_.empty() && !(can_start && (prefer_new_ || plan.request.cooperative))) {
         out.resumed = std::move(suspended_.front());
         suspended_.pop_front();
@@ -78,7 +77,7 @@ bool DispatchState::claim(uint64_t resident_limit, uint64_t most, uint32_t threa
         const uint64_t left = plan.total_groups - next_group_;
         // The last ones are spread over the threads.
         const uint64_t fair = threads > 1 ? left / (2 * threads) : left;
-        count = std::max<uint64_t>(1, std::min({most, fair, resident_limit - resident}));
+        count = std::max<uint64_t>(1, std::min({most, fair, room}));
     }
     out.begin = next_group_;
     out.end = next_group_ += count;
@@ -105,8 +104,7 @@ void DispatchState::suspend(std::unique_ptr<GroupContext> context, bool blocked)
 bool DispatchState::has_work(uint64_t resident_limit) {
     std::lock_guard lock(mutex_);
     if (stopped()) return false;
-    return !suspended_.empty() || (next_group_ < plan.total_groups &&
-                                   (resident_now() < resident_limit || plan.request.cooperative));
+    return !suspended_.empty() || room(resident_limit);
 }
 
 uint64_t DispatchState::resident() {

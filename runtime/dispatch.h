@@ -1,6 +1,7 @@
 // A dispatch in flight: which work-groups have started, which are suspended, what went wrong.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -80,8 +81,16 @@ public:
 private:
     friend class Scheduler;
     Scheduler& scheduler_;
-    uint64_t resident_now() const {  // with mutex_ held; at least
+    uint64_t resident_now() const {  // with mutex_ held, like room(); at least
         return next_group_ - finished_.load(std::memory_order_acquire);
+    }
+    // How many work-groups may start. Those of a stream run one after the other.
+    uint64_t room(uint64_t resident_limit) const {
+        const uint64_t resident = resident_now();
+        const bool any = plan.request.cooperative || (streams && suspended_.empty());
+        return any ? plan.total_groups - next_group_
+                   : std::min(plan.total_groups - next_group_,
+                              resident_limit - std::min(resident, resident_limit));
     }
     void signal_done();
 

@@ -22,6 +22,9 @@ constexpr uint64_t lone_caller_ns = 20'000;
 constexpr uint64_t limited_slice = 1u << 16;
 // A thread takes more new work-groups at once while they are quickly done.
 constexpr uint64_t short_batch_ns = 20'000, long_batch_ns = 100'000, most_groups_at_once = 64;
+// Work-groups that run one after the other: threads that take many are in each other's way at fewer
+// borders, where what one has fetched ahead is for another.
+constexpr uint64_t most_streamed_at_once = 256;
 
 }  // namespace
 
@@ -289,7 +292,7 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
         }
         const uint64_t now = now_ns(), elapsed = now - begin;
         if (now - last < short_batch_ns)
-            share = std::min(share * 2, largest_share_);
+            share = std::min(share * 2, dispatch.streams ? most_streamed_at_once : largest_share_);
         else if (now - last > long_batch_ns && share > 1)
             share /= 2;
         last = now;

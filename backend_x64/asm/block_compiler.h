@@ -281,6 +281,8 @@ private:
         std::vector<Pin> carried, steady;
         Value scalar_get = no_value, scalar_set = no_value;  // kept in r14
         std::vector<Value> unread;  // writes that only the last iteration has to do
+        // Rows that nothing but walks' addresses is made of: brought up to date behind the walks.
+        std::vector<Walks::Induction> idle;
     };
     bool loop_suits() const;
     void loop_split();
@@ -482,6 +484,8 @@ private:
 
     // ---- walk.cpp ----
     void walk_plan();
+    void walk_find_idle();
+    void walk_catch_up();
     void walk_reset();
     void walk_next();
     Mem walk_pair(uint32_t field, uint32_t walk) const;

@@ -165,6 +165,9 @@ void BlockCompiler::loop_step(int chunks) {
 bool BlockCompiler::loop_leaves_out(Value v) {
     const ir::Inst& i = inst(v);
     const Class cls = ir::op_info(i.op).cls;
+    if (cls == Class::SetV && walking_ == Walking::Yes &&
+        std::ranges::any_of(loop_.idle, [&](const auto& i) { return i.set == v || i.high == v; }))
+        return true;
     if (cls == Class::SetV)
         return std::find(loop_.unread.begin(), loop_.unread.end(), v) != loop_.unread.end();
     if (cls != Class::Lane && cls != Class::LaneLoad) return false;
@@ -281,6 +284,7 @@ void BlockCompiler::loop_block() {
         }
         if (loop_parts_ == 1 && keep_budget) walk_plan();
         loop_pin();
+        walk_find_idle();
         if (!masks) loop_keep_scalar();
         a_.mov(reg::chunk, -256);
         if (masks) a_.mov(reg::bits, -8);

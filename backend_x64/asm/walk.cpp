@@ -22,6 +22,7 @@ enum Field : uint32_t {
     before = patterns + Walks::most * 4 / 8,  // and of the one before
     learned = before + Walks::most * 4 / 8,   // a bit by walk and chunk
     rest,                                     // of the budget
+    iterations,                               // that walked
     field_count
 };
 
@@ -55,6 +56,90 @@ void BlockCompiler::walk_plan() {
     if (walks_.walks.empty()) return;
     extra_slots_ += field_count;
     failed_ |= extra_slots_ > slot_count;
+}
+
+// Rows that only make addresses of walks, and themselves.
+void BlockCompiler::walk_find_idle() {
+    if (walks_.walks.empty() || divergent_) return;
+    auto registers = [&](Value set) {
+        return std::ranges::count_if(loop_.carried,
+                                     [&](const Pin& p) { return p.set == set && p.full; });
+    };
+    auto kept = [&](const Walks::Induction& i) {
+        return registers(i.set) == loop_.chunks &&
+               (i.high == no_value || registers(i.high) == loop_.chunks);
+    };
+    for (const Walks::Induction& i : walks_.inductions)
+        if (kept(i)) loop_.idle.push_back(i);
+    auto left_out = [&](Value set) {
+        return std::ranges::count(loop_.unread, set) ||
+               std::ranges::any_of(loop_.idle,
+                                   [&](const auto& i) { return i.set == set || i.high == set; });
+    };
+    for (bool again = true; again;) {
+        std::vector<bool> wanted(block_->insts.size()), rows(512);
+        std::vector<Value> todo;
+        for (const Value* v = schedule_.begin(1); v != schedule_.end(1); ++v) {
+            const ir::Class cls = ir::op_info(inst(*v).op).cls;
+            if (cls == ir::Class::LaneLoad || (cls == ir::Class::SetV && !left_out(*v))) todo.push_back(*v);
+        }
+        while (!todo.empty()) {
+            const Value v = todo.back();
+            todo.pop_back();
+            if (wanted[v]) continue;
+            wanted[v] = true;
+            const ir::Inst& i = inst(v);
+            if (i.op == ir::Op::GetV) rows[i.imm] = true;
+            for (Value a : i.args)
+                if (a != no_value && !(walks_.of(v) && a == ir::address_of(i))) todo.push_back(a);
+        }
+        again = std::erase_if(loop_.idle, [&](const Walks::Induction& i) {
+            return rows[inst(i.set).imm] || (i.high != no_value && rows[inst(i.high).imm]);
+        });
+    }
+    uint32_t used = 0;
+    for (const auto* pins : {&loop_.carried, &loop_.steady})
+        for (const Pin& p : *pins) used |= 1u << p.reg;
+    constexpr uint32_t temporaries = 0xf;  // walk_catch_up()
+    if (used & temporaries) loop_.idle.clear();
+}
+
+// Behind iterations that walked: the rows that were left as they are.
+void BlockCompiler::walk_catch_up() {
+    const Vec more = vec(0), high = vec(1), carry = vec(2), one = vec(3);
+    auto for_pins = [&](Value set, auto f) {
+        for (const Pin& p : loop_.carried)
+            if (p.set == set) f(vec(p.reg), p.chunk);
+    };
+    auto broadcast = [&](const Vec& to) {
+        a_.vmovd(to.xmm(), x86::eax);
+        a_.emit(X::kIdVpbroadcastd, to, to.xmm());
+    };
+    for (const Walks::Induction& i : loop_.idle) {
+        walk_sum(i.high_step);
+        a_.mov(x86::ecx, x86::eax);
+        a_.shl(x86::rcx, 32);
+        walk_sum(i.step);
+        a_.or_(x86::rax, x86::rcx);
+        a_.imul(x86::rax, walk_slot(iterations));
+        broadcast(more);
+        for_pins(i.set, [&](const Vec& row, uint32_t) { a_.emit(X::kIdVpaddd, row, row, more); });
+        if (i.high == no_value) continue;
+        a_.shr(x86::rax, 32);
+        broadcast(high);
+        a_.emit(X::kIdVpbroadcastd, one, pool32(1));
+        for_pins(i.high, [&](const Vec& row, uint32_t chunk) {
+            // The smaller of the sum and what was added is the latter, unless the sum was cut.
+            for_pins(i.set, [&](const Vec& low, uint32_t of) {
+                if (of == chunk) a_.emit(X::kIdVpminud, carry, low, more);
+            });
+            // 0 where it was not; else at least 1.
+            a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, carry, carry, more);
+            a_.emit(X::kIdVpminud, carry, carry, one);
+            a_.emit(X::kIdVpaddd, row, row, high);
+            a_.emit(X::kIdVpaddd, row, row, carry);
+        });
+    }
 }
 
 // Nothing is known yet.
@@ -260,6 +345,7 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, const Gp& 
             a_.sub(budget, x86::rdx);
         }
         a_.mov(walk_slot(rest), x86::rdx);
+        if (!loop_.idle.empty()) a_.mov(walk_slot(iterations), 0);
         for (uint32_t w = 0; w < count; ++w) a_.mov(distance(w), walk_slot(steps, w));
         a_.jmp(walk);
     });
@@ -275,18 +361,21 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, const Gp& 
     walking_ = Walking::No;
     if (behind) behind(last, over);
     for (uint32_t w = 0; w < count; ++w) a_.add(distance(w), walk_slot(steps, w));
+    if (!loop_.idle.empty()) a_.inc(walk_slot(iterations));
     a_.jmp(walk);
     gp_reserved_ = 0;
     facts_limit_ = facts_limit;
 
     // Iterations are left that only the limits ended?
     a_.bind(over);
+    walk_catch_up();
     a_.add(budget, walk_slot(rest));
     a_.js(ended);
     a_.mov(walk_slot(rest), 0);
     walk_reset();
     a_.jmp(resume);
     a_.bind(last);
+    walk_catch_up();
     a_.add(budget, walk_slot(rest));
     if (behind) a_.jmp(ended);
 }

@@ -155,12 +155,16 @@ protected:
         void pair(uint32_t aux, uint64_t apart) {
             const uint32_t r = row;
             row += 2;
-            const auto grows = static_cast<uint32_t>(any({0, 4, 64, 100, 4096}));
-            lanes(r, memory + any({0, 1, 256}), apart, true);
+            const uint64_t grows = any({0, 4, 64, 100, 4096, ~3ull, ~63ull});
+            // Often over a border of 4 GiB.
+            const uint64_t border = (memory | 0xffffffff) + 1 - any({0, 2, 16, 20}) * grows;
+            lanes(r, (rng() % 2 ? memory : border) + any({0, 1, 256}), apart, true);
             const Value lo = b.v(r), hi = b.v(r + 1);
             load(Op::LoadGlobal, {b.op(Op::Pack64, {lo, hi}), exec}, aux);
-            const Value by = step(grows), sum = b.op(Op::Add32, {by, lo});
-            const Value high = b.op(Op::AddCarry32, {constant(0), hi, carry(sum, by)});
+            const Value by = step(static_cast<uint32_t>(grows)), sum = b.op(Op::Add32, {by, lo});
+            const Value high =
+                b.op(Op::AddCarry32,
+                     {step(static_cast<uint32_t>(grows >> 32)), hi, carry(sum, by)});
             b.op(Op::SetV, {sum, exec}, r);
             b.op(Op::SetV, {high, exec}, r + 1);
         }
