@@ -80,8 +80,7 @@ Value power_of_two(Lifter& l, Value n) {
     if (i.op == Op::Select32) {
         const Value x = power_of_two<mantissa_bits, bias>(l, i.args[1]),
                     y = power_of_two<mantissa_bits, bias>(l, i.args[2]);
-        return x == no_value || y == no_value ? no_value
-                                              : l.emit(Op::Select32, {i.args[0], x, y});
+        return x == no_value || y == no_value ? no_value : l.emit(Op::Select32, {i.args[0], x, y});
     }
     uint64_t c;
     if (i.op != Op::Splat32 || !l.s.is_const(i.args[0], c)) return no_value;
@@ -188,10 +187,9 @@ bool round64(Lifter& l, const Inst& i) {
 bool ldexp64(Lifter& l, const Inst& i) {
     if (!plain64(l, i)) return false;
     const Value n = l.raw(i.src[1]), factor = power_of_two<20, 1023>(l, n);
-    l.set_v64(i.dst[0],
-              factor != no_value
-                  ? l.emit(Op::FMul64, {l.f64(i, 0), l.s.pack(l.s.lane_const(0), factor)})
-                  : l.emit(Op::FLdexp64, {l.f64(i, 0), n}));
+    l.set_v64(i.dst[0], factor != no_value
+                            ? l.emit(Op::FMul64, {l.f64(i, 0), l.s.pack(l.s.lane_const(0), factor)})
+                            : l.emit(Op::FLdexp64, {l.f64(i, 0), n}));
     return true;
 }
 

@@ -81,7 +81,8 @@ void BlockCompiler::walk_find_idle() {
         std::vector<Value> todo;
         for (const Value* v = schedule_.begin(1); v != schedule_.end(1); ++v) {
             const ir::Class cls = ir::op_info(inst(*v).op).cls;
-            if (cls == ir::Class::LaneLoad || (cls == ir::Class::SetV && !left_out(*v))) todo.push_back(*v);
+            if (cls == ir::Class::LaneLoad || (cls == ir::Class::SetV && !left_out(*v)))
+                todo.push_back(*v);
         }
         while (!todo.empty()) {
             const Value v = todo.back();

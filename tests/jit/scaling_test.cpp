@@ -26,9 +26,9 @@ TEST_P(ScalingTest, ByConstants) {
         bool product32, product64;
     };
     static constexpr Exponents all[] = {
-        {0, 24, true, true},      {0, 12, true, true},         {32, 0, true, true},
-        {-126, 127, true, true},  {-127, 0, false, true},      {0, 128, false, true},
-        {256, -128, false, true}, {-1022, 1023, false, true},  {-1023, 0, false, false},
+        {0, 24, true, true},      {0, 12, true, true},          {32, 0, true, true},
+        {-126, 127, true, true},  {-127, 0, false, true},       {0, 128, false, true},
+        {256, -128, false, true}, {-1022, 1023, false, true},   {-1023, 0, false, false},
         {1024, 5, false, false},  {0x7fffffff, 1, false, false}};
     for (const auto& [off, on, product32, product64] : all) {
         const std::vector<uint32_t> words = {
@@ -61,9 +61,9 @@ TEST_P(ScalingTest, ByConstants) {
             start.wave.mode = o.mode;
             start.wave.set_s64(machine::exec_lo, ~0ull);
             for (uint32_t l = 0; l < machine::lanes; ++l) {
-                static constexpr uint32_t kinds[] = {0,          0x80000000, 1,          0x807fffff,
-                                                     0x00800000, 0x7f7fffff, 0x7f800000, 0xff800001,
-                                                     0x7fc00001, 0x3f800000, 0x00400001, 0x0c000001};
+                static constexpr uint32_t kinds[] = {
+                    0,          0x80000000, 1,          0x807fffff, 0x00800000, 0x7f7fffff,
+                    0x7f800000, 0xff800001, 0x7fc00001, 0x3f800000, 0x00400001, 0x0c000001};
                 for (uint32_t row = 0; row < 2; ++row)
                     if (rng() % 2) start.wave.row(row)[l] = kinds[rng() % std::size(kinds)];
             }

@@ -162,9 +162,8 @@ protected:
             const Value lo = b.v(r), hi = b.v(r + 1);
             load(Op::LoadGlobal, {b.op(Op::Pack64, {lo, hi}), exec}, aux);
             const Value by = step(static_cast<uint32_t>(grows)), sum = b.op(Op::Add32, {by, lo});
-            const Value high =
-                b.op(Op::AddCarry32,
-                     {step(static_cast<uint32_t>(grows >> 32)), hi, carry(sum, by)});
+            const Value high = b.op(Op::AddCarry32,
+                                    {step(static_cast<uint32_t>(grows >> 32)), hi, carry(sum, by)});
             b.op(Op::SetV, {sum, exec}, r);
             b.op(Op::SetV, {high, exec}, r + 1);
         }
