@@ -283,6 +283,7 @@ private:
         std::vector<Value> unread;  // writes that only the last iteration has to do
         // Rows that nothing but walks' addresses is made of: brought up to date behind the walks.
         std::vector<Walks::Induction> idle;
+        std::vector<Value> merged;  // SetV that the body's operations so far have done themselves
     };
     bool loop_suits() const;
     void loop_split();
@@ -323,6 +324,8 @@ private:
         gp_reserved_ = reserved;
     }
     bool loop_set(Value v);
+    const Pin* loop_merges(Value v) const;
+    void loop_merged(const Pin& p) { loop_.merged.push_back(p.set); }
     bool loop_leaves_out(Value v);
     void loop_keep_scalar();
     void loop_block();

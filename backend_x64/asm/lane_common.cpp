@@ -67,6 +67,12 @@ bool BlockCompiler::lane_table_op(Value v) {
             if (r.commutes && state(x).reg < 0 && state(y).reg >= 0) std::swap(x, y);
             const Vec vx = use(x);
             const Operand oy = use_or_mem(y, r.wide);
+            if (const Pin* pin = r.wide ? nullptr : loop_merges(v)) {
+                k(use_k(inst(pin->set).args[1]));
+                a_.emit(id, vec(pin->reg), vx, oy);
+                loop_merged(*pin);
+                return true;
+            }
             if (p == parts - 1) release_operands();
             const Vec d = def(v, part);
             a_.emit(id, d, vx, oy);
@@ -102,6 +108,20 @@ void BlockCompiler::lane_fma(Value v) {
         const Unit a = schedule_.unit(i.args[0], part), b = schedule_.unit(i.args[1], part),
                    c = schedule_.unit(i.args[2], part);
         const Unit d = schedule_.unit(v, part);
+        if (const Pin* pin = w ? nullptr : loop_merges(v); pin && pin->unit != no_unit) {
+            const Vec row = vec(pin->reg);
+            const Value mask = inst(pin->set).args[1];
+            auto merge = [&](InstId id, Unit x, Unit y) {
+                const Vec vx = use(x);
+                const Operand oy = use_or_mem(y);
+                k(use_k(mask));
+                a_.emit(id, row, vx, oy);
+                loop_merged(*pin);
+            };
+            if (c == pin->unit) return merge(X::kIdVfmadd231ps, a, b);
+            if (a == pin->unit) return merge(X::kIdVfmadd132ps, c, b);
+            if (b == pin->unit) return merge(X::kIdVfmadd213ps, a, c);
+        }
         // A wide operand with one unit for both halves must survive the first.
         auto dies = [&](Unit u, Value arg) {
             return last_use(u) && state(u).reg >= 0 &&

@@ -83,6 +83,7 @@ void BlockCompiler::loop_enter_body(bool lean) {
     vec_locked_ = vec_temps_ = k_locked_ = k_temps_ = 0;
     spills_used_ = loop_.spills;
     facts_.clear();
+    loop_.merged.clear();
     pinned_ = k_pinned_ = 0;
     loop_prefer_.clear();
     if (lean) loop_prefer_.assign(schedule_.unit_count(), -1);
@@ -182,9 +183,34 @@ bool BlockCompiler::loop_leaves_out(Value v) {
     return cls == Class::Lane;  // loads may fault: they stay
 }
 
+// AVX-512: the register that the value, 32 bits, may be written to under the mask of the SetV that
+// alone uses it: the mask is known by now, the row's old value is not wanted any more.
+const BlockCompiler::Pin* BlockCompiler::loop_merges(Value v) const {
+    if (!avx512_ || !loop_lean_) return nullptr;
+    const auto pin = std::ranges::find_if(loop_.carried, [&](const Pin& p) {
+        return !p.full && p.chunk == loop_chunk_ && inst(p.set).args[0] == v;
+    });
+    if (pin == loop_.carried.end()) return nullptr;
+    const Unit owner = vec_owner_[pin->reg];
+    if (owner != no_unit && owner != pin->unit) return nullptr;
+    const Value* const region = schedule_.begin(1);
+    const Value* const end = schedule_.end(1);
+    const Value mask = schedule_.producer(schedule_.unit(inst(pin->set).args[1]));
+    if (std::find(region + at_, end, mask) != end) return nullptr;
+    const Unit own = schedule_.unit(v);
+    for (uint32_t i = at_ + 1; i < end - region; ++i)
+        for (uint32_t r = use_start_[i]; r < use_start_[i + 1] && !skip_[i]; ++r) {
+            const Unit u = use_records_[r].unit;
+            if ((u == own && region[i] != pin->set) || (u == pin->unit && pin->unit != no_unit))
+                return nullptr;
+        }
+    return &*pin;
+}
+
 // A write of a row whose value stays in a register.
 bool BlockCompiler::loop_set(Value v) {
     if (!loop_lean_) return false;
+    if (std::ranges::count(loop_.merged, v)) return true;
     for (const Pin& p : loop_.carried) {
         if (p.set != v || p.chunk != loop_chunk_) continue;
         const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
