@@ -504,7 +504,9 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
         case Op::And32:
             if (c) return masked(*x, static_cast<uint32_t>(*c), f);
             if (const auto left = constant(*x)) return masked(*y, static_cast<uint32_t>(*left), f);
-            return x->flat() ? masked_by(*y, x->base, f) : masked_by(*x, y->base, f);
+            if (x->flat()) return masked_by(*y, x->base, f);
+            if (y->flat()) return masked_by(*x, y->base, f);
+            return {};
         case Op::Shl32:
             if (!c || n > 24) return {};
             return shifted_up(*x, n);

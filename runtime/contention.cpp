@@ -5,7 +5,8 @@
 namespace wj::runtime {
 namespace {
 
-constexpr uint64_t trial_ns = 500'000, first_ns = 8'000'000, longest_ns = 64'000'000;
+constexpr uint64_t trial_ns = 500'000, first_ns = 8'000'000, known_ns = 16'000'000,
+                   longest_ns = 64'000'000;
 constexpr uint64_t least_groups = 4;  // finished ones that say something about speed
 // One thread must be clearly faster: it leaves the others idle.
 constexpr double alone_gain = 1.1;
@@ -18,9 +19,9 @@ void Contention::begin(uint64_t now_ns, uint64_t finished_groups, uint64_t durat
     next_ns_.store(now_ns + duration_ns, std::memory_order_relaxed);
 }
 
-void Contention::watch(uint64_t now_ns, uint64_t finished_groups) {
+void Contention::watch(bool alone, uint64_t now_ns, uint64_t finished_groups) {
     between_trials_ns_ = first_ns;
-    begin(now_ns, finished_groups, trial_ns);
+    begin(now_ns, finished_groups, alone ? known_ns : trial_ns);
 }
 
 void Contention::put_off(uint64_t now_ns, uint64_t finished_groups) {

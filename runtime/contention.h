@@ -13,7 +13,8 @@ class Contention {
 public:
     // The dispatch does update memory so. From here on it is watched, as put_off() and decide()
     // ask.
-    void watch(uint64_t now_ns, uint64_t finished_groups);
+    // `alone`: it has begun on one thread, since an earlier one of its kind was faster so.
+    void watch(bool alone, uint64_t now_ns, uint64_t finished_groups);
     bool watched() const { return next_ns_.load(std::memory_order_relaxed) != ~uint64_t{0}; }
     // Time to call decide(). Like watched(), for any thread; the rest is for one at a time.
     bool due(uint64_t now_ns) const { return now_ns >= next_ns_.load(std::memory_order_relaxed); }

@@ -112,6 +112,7 @@ void Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
     if (active_.empty()) gds_->oldest_wave = 0;
     dispatch->alone_ = threads_ > 1 && dispatch->module &&
                        dispatch->module->contended(dispatch->plan.request.kernel_object);
+    if (dispatch->alone_) dispatch->contention_.watch(true, now_ns(), 0);
     active_.push_back(std::move(dispatch));
     if (!caller_runs) wake(groups);
 }
@@ -179,7 +180,7 @@ bool Scheduler::may_stay(DispatchState& dispatch, Slot& slot, uint64_t now) {
     if (!may_join(dispatch) && dispatch.only_ != &slot) return false;
     bool alone = dispatch.alone_;
     if (!contention.watched())
-        contention.watch(now, dispatch.finished());
+        contention.watch(false, now, dispatch.finished());
     else if (active_.size() > 1)
         contention.put_off(now, dispatch.finished());
     else if (contention.due(now))

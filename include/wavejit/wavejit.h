@@ -104,9 +104,9 @@ typedef struct wj_context_options {
     const char* cache_directory; /* for it; NULL = ${XDG_CACHE_HOME:-$HOME/.cache}/wavejit. Not
                                     read when others than the user may write it. */
     int exclusive_memory; /* non-zero: while a dispatch runs, nothing but this context touches the
-                             memory that its kernels update by atomics. Whenever
-                             one thread runs alone, those are then plain host instructions,
-                             several times faster. */
+                             memory that its kernels update by atomics. Whenever one
+                             thread runs alone, those are then plain host instructions, several
+                             times faster. */
     int count_host_instructions; /* non-zero: translated code counts what it executes, for
                                     wj_counters and wj_context_get_hot_blocks; several times slower
                                   */
