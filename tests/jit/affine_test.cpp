@@ -225,7 +225,9 @@ TEST_P(AffineTest, Windows) {
         lines_[0] = {.row = 0, .stride = 1};
         lines_[1] = {.row = 1, .stride = 4u << random(2), .width = 2u << random(5)};
         lines_[1].step = lines_[1].stride * (lines_[1].width << random(3));
-        switch (random(3)) {
+        const bool both_rows = random(8) == 0;
+        if (both_rows) lines_[1] = {.row = 1, .stride = 1};
+        switch (both_rows ? 3 : random(3)) {
             case 0:  // the row as it is
                 vop2(0x12, place, 128, 1);
                 break;
@@ -235,6 +237,10 @@ TEST_P(AffineTest, Windows) {
                 vop2(0x13, 3, random(2) ? mask_sgpr : 128 + (2u << random(5)) - 1, 0);
                 vop2(0x35, place, 256 + 4, 3);
                 vop2(0x12, place, 128 + 2, place);
+                break;
+            case 3:  // of two rows, neither of which is uniform
+                vop2(0x13, 3, 256 + 0, 1);
+                vop2(0x12, place, 128 + 2, 3);
                 break;
         }
         if (random(2)) {  // s_and_b64 exec, exec, s[4:5]
@@ -266,6 +272,7 @@ TEST_P(AffineTest, Windows) {
             for (uint32_t l = 0; l < machine::lanes; ++l) {
                 start.wave.row(0)[l] = first + l;
                 if (at_end) row[l] += up_to_end;
+                if (both_rows) row[l] = (at_end ? 63 : 0) + l;
             }
         };
         State now;
