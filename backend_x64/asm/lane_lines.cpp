@@ -152,10 +152,12 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
         lds_line_address(m, line, m.imm, m.slow, m.full);
     }
     a_.bind(in_range);
-    cold(m.slow, [this, m, line, one_row, stride, in_range, again = shared || placed] {
+    // Windows may reach as far as any access to the line.
+    const int64_t furthest = placed && !one_row ? int64_t{placed->end} - m.bytes : m.imm;
+    cold(m.slow, [=, this, again = shared || placed] {
         const Label outside = a_.newLabel();
         if (again) {
-            lds_line_address(m, line, m.imm, outside, false);
+            lds_line_address(m, line, furthest, outside, false);
             a_.jmp(in_range);
             a_.bind(outside);
         }
@@ -262,9 +264,10 @@ std::optional<BlockCompiler::Window> BlockCompiler::window_of(const LaneAccess& 
                        end = static_cast<uint32_t>(m.imm) + span;
         w.bytes = end > width() ? 2 * width() : width();
         w.whole = m.imm % 4 == 0 && end <= w.bytes && w.bytes <= reach;
-        if (w.whole) w.at = 0;
-        if (w.whole)
+        if (w.whole) {
+            w.at = 0;
             for (uint32_t& x : w.lanes) x += static_cast<uint32_t>(m.imm);
+        }
     }
     if (!w.whole) {
         w.bytes = span - (m.bytes - 4);

@@ -1,5 +1,9 @@
 // Lines (lift/affine.h): random code over rows that are lines, lifted with and without them. Where
 // the guards hold, both must do the same, on the model and on the translators.
+#include <sys/mman.h>
+
+#include <cstring>
+
 #include "frontend/target.h"
 #include "interpreter/interpreter.h"
 #include "lift/lift.h"
@@ -159,12 +163,31 @@ protected:
             rig->emplace(GetParam());
             (*rig)->source->blocks[0x1000] = block;
         }
+        // Behind the LDS: nothing that may be touched, not even read.
+        std::memcpy(lds_.begin, run.lds.data(), lds_bytes);
+        run.wave.lds = lds_.begin;
         (*rig)->engine->run(run.wave);
+        run.wave.lds = run.lds.data();
+        std::memcpy(run.lds.data(), lds_.begin, lds_bytes);
         EXPECT_TRUE(same(run, want))
             << ir::print(block) << x64::disassemble_block(block, GetParam());
         return true;
     }
 
+    struct GuardedLds {
+        GuardedLds() {
+            void* const at = mmap(nullptr, 2 * lds_bytes, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            begin = static_cast<uint8_t*>(at);
+            EXPECT_NE(at, MAP_FAILED);
+            EXPECT_EQ(mprotect(begin + lds_bytes, lds_bytes, PROT_NONE), 0);
+        }
+        ~GuardedLds() { munmap(begin, 2 * lds_bytes); }
+        GuardedLds(const GuardedLds&) = delete;
+        GuardedLds& operator=(const GuardedLds&) = delete;
+        uint8_t* begin;
+    };
+    GuardedLds lds_;
     Rng rng_{41};
     std::vector<uint32_t> words_;
     ir::RowLine lines_[2];
