@@ -1,9 +1,9 @@
 #include "backend_x64/schedule.h"
 
 #include <algorithm>
-#include <set>
 
 #include "backend_x64/frame.h"
+#include "backend_x64/memory_order.h"
 
 namespace wj::x64 {
 namespace {
@@ -43,72 +43,6 @@ bool is_compare(Op op) {
         default:
             return false;
     }
-}
-
-// Atomics of one kind without results may be done in any order: their kind, else 0.
-uint32_t merging_atomic(const Inst& i, uint32_t uses) {
-    if (ir::op_info(i.op).cls != Class::LaneAtomic || uses) return 0;
-    return ir::atomic_commutes(ir::aux_atomic(i.aux)) ? i.aux + 1 : 0;
-}
-
-enum SpaceBits : uint32_t { in_global = 1, in_lds = 2, in_scratch = 4 };
-uint32_t spaces(Op op) {
-    switch (op) {
-        case Op::LoadLds:
-        case Op::StoreLds:
-        case Op::AtomicLds:
-            return in_lds;
-        case Op::LoadScratch:
-        case Op::StoreScratch:
-            return in_scratch;
-        case Op::LoadBuffer:
-        case Op::StoreBuffer:
-            return in_global | in_scratch;
-        case Op::LoadFlat:
-        case Op::StoreFlat:
-        case Op::AtomicFlat:
-            return in_global | in_lds | in_scratch;
-        default:
-            return in_global;
-    }
-}
-
-// All accesses to the LDS are at one line, whose lanes have elements of their own there.
-bool own_elements_in_lds(const ir::Block& block) {
-    const ir::Inst* first = nullptr;
-    std::set<std::pair<int64_t, uint32_t>> accesses;  // offset and bytes
-    for (const ir::Inst& i : block.insts) {
-        const Class cls = ir::op_info(i.op).cls;
-        if (cls != Class::LaneLoad && cls != Class::LaneStore && cls != Class::LaneAtomic) continue;
-        if (!(spaces(i.op) & in_lds)) continue;
-        if (i.op != Op::LoadLds && i.op != Op::StoreLds) return false;
-        if (!first) first = &i;
-        if (i.args[0] != first->args[0] || i.imm >> 32 != first->imm >> 32) return false;
-        accesses.insert({ir::immediate(i), ir::access_bytes(i)});
-    }
-    constexpr size_t most_accesses = 8;
-    if (!first || accesses.size() > most_accesses) return false;
-    const ir::Inst& line = block.insts[first->args[0]];
-    if (line.op != Op::Line32 || block.insts[line.args[1]].op != Op::Const32) return false;
-    const auto step = static_cast<int32_t>(block.insts[line.args[1]].imm);
-    struct Element {
-        int64_t begin, end;
-        uint32_t lane;
-    };
-    std::vector<Element> elements;
-    for (const auto& [offset, bytes] : accesses)
-        for (uint32_t l = 0; l < machine::lanes; ++l) {
-            const int64_t begin = offset + static_cast<int64_t>(line.imm * (l % line.aux)) +
-                                  int64_t{step} * (l / line.aux);
-            elements.push_back({begin, begin + bytes, l});
-        }
-    std::ranges::sort(elements, {}, &Element::begin);
-    int64_t end = elements.front().begin;
-    for (size_t n = 0; n < elements.size(); ++n) {
-        if (elements[n].begin < end && elements[n].lane != elements[n - 1].lane) return false;
-        end = std::max(end, elements[n].end);
-    }
-    return true;
 }
 
 }  // namespace
@@ -200,23 +134,6 @@ uint32_t Schedule::uniform_of(const Inst& i) const {
     return p;
 }
 
-// Stores at one line of addresses, but so far apart that no lane's element meets another lane's.
-bool Schedule::never_overlap(const Inst& x, const Inst& y) const {
-    if (ir::op_info(x.op).cls != Class::LaneStore || x.op != y.op || x.args[0] != y.args[0] ||
-        ir::address_of(x) != ir::address_of(y))
-        return false;
-    const Inst& line = inst(ir::address_of(x));
-    if (line.op != Op::Line32 || inst(line.args[1]).op != Op::Const32) return false;
-    const auto stride = static_cast<int64_t>(line.imm),
-               step = int64_t{static_cast<int32_t>(inst(line.args[1]).imm)};
-    constexpr int64_t most = 1 << 20;
-    if (std::abs(stride) > most || std::abs(step) > most) return false;
-    const int64_t span = std::abs(stride) * (line.aux - 1) +
-                         std::abs(step) * (machine::lanes / line.aux - 1) +
-                         std::max(ir::access_bytes(x), ir::access_bytes(y));
-    return std::abs(ir::immediate(x) - ir::immediate(y)) >= span;
-}
-
 void Schedule::assign_positions() {
     const size_t n = block_->insts.size();
     position_.assign(n, 0);
@@ -299,8 +216,9 @@ void Schedule::assign_positions() {
                     const bool shares =
                         (merges && merges == last_merging[s]) ||
                         (!last_apart[s].empty() &&
-                         std::all_of(last_apart[s].begin(), last_apart[s].end(),
-                                     [&](Value other) { return never_overlap(inst(other), i); }));
+                         std::all_of(last_apart[s].begin(), last_apart[s].end(), [&](Value other) {
+                             return never_overlap(*block_, inst(other), i);
+                         }));
                     if (last_store[s]) p = std::max(p, last_store[s] + (shares ? 0 : apart));
                     if (store && last_load[s]) p = std::max(p, last_load[s] + apart);
                 }

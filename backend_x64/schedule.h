@@ -78,7 +78,6 @@ private:
         }
     };
     void assign_units();
-    bool never_overlap(const ir::Inst& x, const ir::Inst& y) const;
     void assign_positions();
     void find_clobbers();
     void record_uses();

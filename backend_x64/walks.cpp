@@ -110,29 +110,33 @@ private:
                 return sum.op == Op::AddCarry32 && inst(sum.args[2]).op == Op::CmpLtU32 &&
                        is_carry(sum.args[2], next) && addend(sum, h);
             });
-            out.push_back({set, no_value, *grows, {}});
-            if (high == get.end()) continue;
-            // The carry is that of one addition: of an invariant value to the row as it was.
-            const auto more = addend(inst(next), low);
-            if (!more) {
-                out.pop_back();
+            if (high == get.end()) {
+                out.push_back({set, no_value, *grows, {}});
                 continue;
             }
-            out.back().high = row_set(*high);
-            out.back().step = *more;
-            out.back().high_step = *addend(inst(inst(row_set(*high)).args[0]), *high);
+            // The carry is that of one addition: of an invariant value to the row as it was.
+            const Value high_set = row_set(*high);
+            const auto step = addend(inst(next), low),
+                       high_step = addend(inst(inst(high_set).args[0]), *high);
+            if (step) out.push_back({set, high_set, *step, *high_step});
         }
         return out;
     }
 
-    // What the sum adds to the row's value at the iteration's beginning, if it is invariant.
+    // summand(), if it is invariant.
     std::optional<Sum> addend(const Inst& sum, Value row) const {
-        if (sum.op != Op::Add32 && sum.op != Op::AddCarry32) return {};
+        const Value more = summand(sum, row);
+        return more == no_value ? std::nullopt : value(more);
+    }
+
+    // What the sum adds to the row's value at the iteration's beginning, or no_value.
+    Value summand(const Inst& sum, Value row) const {
+        if (sum.op != Op::Add32 && sum.op != Op::AddCarry32) return no_value;
         for (int n = 0; n < 2; ++n) {
             const Inst& x = inst(sum.args[n]);
-            if (x.op == Op::GetV && x.imm == inst(row).imm) return value(sum.args[1 - n]);
+            if (x.op == Op::GetV && x.imm == inst(row).imm) return sum.args[1 - n];
         }
-        return {};
+        return no_value;
     }
 
     // ---- masks
@@ -391,13 +395,8 @@ private:
                 if (high.op != Op::AddCarry32 || !is_carry(high.args[2], inst(set).args[0]))
                     return {};
                 auto grows = [&](const Inst& sum, Value get) {
-                    for (int n = 0; n < 2; ++n) {
-                        const Inst& x = inst(sum.args[n]);
-                        if (x.op != Op::GetV || x.imm != inst(get).imm) continue;
-                        const Inst& more = inst(sum.args[1 - n]);
-                        return more.op == Op::Splat32 && invariant(more.args[0]);
-                    }
-                    return false;
+                    const Value more = summand(sum, get);
+                    return more != no_value && factor(more);
                 };
                 return grows(next, lo) && grows(high, hi) ? Maybe(unknown) : Maybe{};
             }

@@ -11,15 +11,14 @@ namespace wj::runtime {
 
 class Contention {
 public:
-    // The dispatch does update memory so. From here on it is watched, as put_off() and decide()
-    // ask.
-    // `alone`: it has begun on one thread, since an earlier one of its kind was faster so.
+    // The dispatch does update memory so: from here on it is watched. `alone`: it has begun on one
+    // thread, since an earlier one of its kind was faster so.
     void watch(bool alone, uint64_t now_ns, uint64_t finished_groups);
     bool watched() const { return next_ns_.load(std::memory_order_relaxed) != ~uint64_t{0}; }
     // Time to call decide(). Like watched(), for any thread; the rest is for one at a time.
     bool due(uint64_t now_ns) const { return now_ns >= next_ns_.load(std::memory_order_relaxed); }
-    // The mode to go on in, given the one that the dispatch was in since the
-    // last call: on one thread or on all.
+    // The mode to go on in, given the one that the dispatch was in since the last call: on one
+    // thread or on all.
     bool decide(bool alone, uint64_t now_ns, uint64_t finished_groups);
     // Other dispatches run beside this one: what was counted means nothing.
     void put_off(uint64_t now_ns, uint64_t finished_groups);

@@ -122,7 +122,7 @@ public:
             place_service(complete, piece.address());
         }
         auto plan = make_launch_plan(target_, options_, kernel->descriptor, complete, kernel->name,
-                                     memory_, module->stores_columns(request.kernel_object));
+                                     memory_, module->stores_columns.of(request.kernel_object));
         if (!plan) return plan.status();
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
         state->module = std::move(module);

@@ -23,12 +23,13 @@ bool DispatchState::wait_for(uint64_t timeout_ns) {
     if (done()) return true;
     std::unique_lock lock(done_mutex_);
     done_waiters_.fetch_add(1);
-    const bool is_done = timeout_ns == forever
-                             ? (done_signal_.wait(lock, [&] { return done_.load(); }), true)
-                             : done_signal_.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
-                                                     [&] { return done_.load(); });
+    const auto is_done = [&] { return done_.load(); };
+    if (timeout_ns == forever)
+        done_signal_.wait(lock, is_done);
+    else
+        done_signal_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_done);
     done_waiters_.fetch_sub(1);
-    return is_done;
+    return is_done();
 }
 
 // Nobody who waits is missed: whoever counts himself looks at done_ behind that, and both are
@@ -56,14 +57,13 @@ bool DispatchState::claim(uint64_t resident_limit, uint64_t most, uint32_t threa
     std::lock_guard lock(mutex_);
     if (stopped()) return false;
     const uint64_t room = this->room(resident_limit);
-    const bool can_start = room;
-    if (!suspended_.empty() && !(can_start && (prefer_new_ || plan.request.cooperative))) {
+    if (!suspended_.empty() && !(room && (prefer_new_ || plan.request.cooperative))) {
         out.resumed = std::move(suspended_.front());
         suspended_.pop_front();
         prefer_new_ = true;
         return true;
     }
-    if (!can_start) return false;
+    if (!room) return false;
     prefer_new_ = false;  // suspended work-groups take turns with new ones
     if (!wave_start_) {
         const bool wide = engine.vector_bytes() == 64;

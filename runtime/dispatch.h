@@ -86,11 +86,9 @@ private:
     }
     // How many work-groups may start. Those of a stream run one after the other.
     uint64_t room(uint64_t resident_limit) const {
-        const uint64_t resident = resident_now();
-        const bool any = plan.request.cooperative || (streams && suspended_.empty());
-        return any ? plan.total_groups - next_group_
-                   : std::min(plan.total_groups - next_group_,
-                              resident_limit - std::min(resident, resident_limit));
+        const uint64_t left = plan.total_groups - next_group_;
+        if (plan.request.cooperative || (streams && suspended_.empty())) return left;
+        return std::min(left, resident_limit - std::min(resident_now(), resident_limit));
     }
     void signal_done();
 

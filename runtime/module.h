@@ -43,24 +43,25 @@ public:
     // Called before the memory goes away.
     std::function<void(ModuleImpl&)> on_unload;
 
-    // Of the kernel: what its launches so far have shown (ExecContext::columns_cut).
-    bool stores_columns(uint64_t kernel_object) const {
-        return columns_kernel_.load(std::memory_order_relaxed) == kernel_object;
-    }
-    void note_columns(uint64_t kernel_object) {
-        columns_kernel_.store(kernel_object, std::memory_order_relaxed);
-    }
+    // What launches so far have shown of a kernel. Only the last one is remembered: a guess need
+    // not be right.
+    class Trait {
+    public:
+        bool of(uint64_t kernel_object) const {
+            return kernel_.load(std::memory_order_relaxed) == kernel_object;
+        }
+        void note(uint64_t kernel_object, bool has) {
+            if (has)
+                kernel_.store(kernel_object, std::memory_order_relaxed);
+            else
+                kernel_.compare_exchange_strong(kernel_object, 0, std::memory_order_relaxed);
+        }
 
-    // Its last launch was faster on one thread (Contention).
-    bool contended(uint64_t kernel_object) const {
-        return contended_kernel_.load(std::memory_order_relaxed) == kernel_object;
-    }
-    void note_contended(uint64_t kernel_object, bool contended) {
-        if (contended)
-            contended_kernel_.store(kernel_object, std::memory_order_relaxed);
-        else
-            contended_kernel_.compare_exchange_strong(kernel_object, 0, std::memory_order_relaxed);
-    }
+    private:
+        std::atomic<uint64_t> kernel_{0};
+    };
+    Trait stores_columns;  // ExecContext::columns_cut
+    Trait contended;       // faster on one thread (Contention)
 
 private:
     explicit ModuleImpl(memory::AddressSpace& memory) : memory_(memory) {}
@@ -73,8 +74,6 @@ private:
     uint64_t base_ = 0;
     std::vector<LoadedKernel> kernels_;  // same order as object_.kernels
     std::vector<Variable> variables_;
-    // The last one: a guess need not be right.
-    std::atomic<uint64_t> columns_kernel_{0}, contended_kernel_{0};
 };
 
 }  // namespace wj::runtime

@@ -111,7 +111,7 @@ void Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
     // Ordered append starts with wave 0; dispatches side by side share it. No wave runs now.
     if (active_.empty()) gds_->oldest_wave = 0;
     dispatch->alone_ = threads_ > 1 && dispatch->module &&
-                       dispatch->module->contended(dispatch->plan.request.kernel_object);
+                       dispatch->module->contended.of(dispatch->plan.request.kernel_object);
     if (dispatch->alone_) dispatch->contention_.watch(true, now_ns(), 0);
     active_.push_back(std::move(dispatch));
     if (!caller_runs) wake(groups);
@@ -189,7 +189,7 @@ bool Scheduler::may_stay(DispatchState& dispatch, Slot& slot, uint64_t now) {
         dispatch.alone_ = alone;
         dispatch.only_ = alone ? &slot : nullptr;
         if (dispatch.module)
-            dispatch.module->note_contended(dispatch.plan.request.kernel_object, alone);
+            dispatch.module->contended.note(dispatch.plan.request.kernel_object, alone);
     }
     set_exclusive(dispatch, slot);
     if (!alone) wake(threads_);
@@ -379,7 +379,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
         run(std::move(group));
     }
     if (std::exchange(slot.context.columns_cut, false) && dispatch.module)
-        dispatch.module->note_columns(dispatch.plan.request.kernel_object);
+        dispatch.module->stores_columns.note(dispatch.plan.request.kernel_object, true);
     if (waves) dispatch.waves.fetch_add(waves, std::memory_order_relaxed);
     if (instructions) dispatch.wave_instructions.fetch_add(instructions, std::memory_order_relaxed);
     return visit;

@@ -327,6 +327,7 @@ private:
     const Pin* loop_merges(Value v) const;
     void loop_merged(const Pin& p) { loop_.merged.push_back(p.set); }
     bool loop_leaves_out(Value v);
+    bool loop_idle(Value set) const;
     void loop_keep_scalar();
     void loop_block();
 
@@ -387,6 +388,7 @@ private:
     void prefetch_iterations(const LaneAccess& m);
     bool streamed(const LaneAccess& m) const;
     void memory_streamed(const LaneAccess& m);
+    void lds_bound(uint32_t bytes, Label out_of_range);
     void lds_line_address(const LaneAccess& m, Value line, int64_t max_imm, Label out_of_range,
                           bool always);
     struct LdsLine {
@@ -405,6 +407,13 @@ private:
         int32_t at;         // from m.address
         uint32_t bytes = 0;
         bool whole = false;  // made of vectors that may be stored as they have been loaded
+        // Of a dword of the elements: where the lanes' are, from where.
+        std::pair<LaneOffsets, int32_t> dword(uint32_t d) const {
+            LaneOffsets places = lanes;
+            if (!whole) return {places, at + static_cast<int32_t>(4 * d)};
+            for (uint32_t& x : places) x += 4 * d;
+            return {places, at};
+        }
     };
     std::optional<Window> window_of(const LaneAccess& m, Value line) const;
     void load_window(const LaneAccess& m, const Window& w);

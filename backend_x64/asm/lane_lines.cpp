@@ -54,12 +54,18 @@ void BlockCompiler::lds_range_of_active(const LaneAccess& m, uint32_t stride, La
 // beginning is in eax. Jumps when the chunk's elements are not all in range.
 void BlockCompiler::lds_line_address(const LaneAccess& m, Value line, int64_t max_imm,
                                      Label out_of_range, bool always) {
-    const auto span = static_cast<int32_t>(lane_offsets(inst(line))[chunk_lanes() - 1] + m.bytes);
+    const uint32_t span = lane_offsets(inst(line))[chunk_lanes() - 1] + m.bytes;
     line_at_chunk(line, always);
     a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
     a_.add(m.address, x86::rax);
+    lds_bound(static_cast<uint32_t>(max_imm) + span, out_of_range);
+}
+
+// Jumps unless so many bytes from the LDS address in eax on are in range, without wrapping. Changes
+// edx.
+void BlockCompiler::lds_bound(uint32_t bytes, Label out_of_range) {
     a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
-    a_.sub(x86::edx, static_cast<int32_t>(max_imm) + span);
+    a_.sub(x86::edx, static_cast<int32_t>(bytes));
     a_.jb(out_of_range);
     a_.cmp(x86::eax, x86::edx);
     a_.ja(out_of_range);
@@ -101,11 +107,7 @@ void BlockCompiler::place_lds_lines(const Value* begin, uint32_t count) {
             a_.mov(x86::eax, home_mem(schedule_.uniform_home(l.args[0])));
         const uint32_t last =
             per_lane * (machine::lanes - chunk_lanes()) + lane_offsets(l)[chunk_lanes() - 1];
-        a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
-        a_.sub(x86::edx, static_cast<uint32_t>(end) + last);
-        a_.jb(out);
-        a_.cmp(x86::eax, x86::edx);
-        a_.ja(out);
+        lds_bound(static_cast<uint32_t>(end) + last, out);
         a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
         a_.add(x86::rax, 64 * per_lane);  // reg::chunk is 4 * lane - 256
         a_.bind(done);
@@ -214,34 +216,24 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
             a_.add(m.address, x86::rax);
         }
     }
-    const LaneOffsets lanes = lane_offsets(inst(line));
     const bool one_row = inst(line).aux >= chunk_lanes();
     if (one_row && m.space == global_space &&
         (stride == m.bytes ? !m.store : first_of_tile(m, line)))
         prefetch_ahead(m, stride);
-    if (!one_row) {
-        const auto window = window_of(m, line);
-        if (!window) {
-            find_first_lane(m);
-            movu(m.t, pool_table(lanes.data()));
-            copy_lanes(m, m.t);
-        } else if (m.store) {
-            store_window(m, *window);
-        } else {
-            load_window(m, *window);
-        }
-    } else if (stride == m.bytes) {
+    if (const auto window = one_row ? std::nullopt : window_of(m, line)) {
+        m.store ? store_window(m, *window) : load_window(m, *window);
+    } else if (one_row && stride == m.bytes) {
         streamed(m) ? memory_streamed(m) : memory_consecutive(m);
-    } else if (stride == 0 && !m.store) {
+    } else if (one_row && stride == 0 && !m.store) {
         load_same(m);
-    } else if (stride == stride_bytes && m.full && m.dwords_only() &&
+    } else if (one_row && stride == stride_bytes && m.full && m.dwords_only() &&
                (m.store ? m.bytes == 4 && avx512_ && row_of_tile(m) : m.bytes <= 8)) {
         copy_pattern(m, strided);
-    } else if (stride == 4 && may_be_sliding(m)) {
+    } else if (one_row && stride == 4 && may_be_sliding(m)) {
         copy_pattern(m, sliding);
     } else {
         find_first_lane(m);
-        movu(m.t, pool_table(lanes.data()));
+        movu(m.t, pool_table(lane_offsets(inst(line)).data()));
         copy_lanes(m, m.t);
     }
 }
@@ -287,14 +279,14 @@ std::optional<BlockCompiler::Window> BlockCompiler::window_of(const LaneAccess& 
 // The first and the last vector of it; or all of it, repeated.
 void BlockCompiler::load_window(const LaneAccess& m, const Window& w) {
     for (uint32_t d = 0; d < m.dwords; ++d) {
-        const uint32_t more = w.whole ? 4 * d : 0;  // else it begins so much later
-        const Mem at = x86::ptr(m.address, w.at + static_cast<int32_t>(4 * d - more));
+        const auto [places, begin] = w.dword(d);
+        const Mem at = x86::ptr(m.address, begin);
         const bool two = w.bytes > width();
         const uint32_t second_at = two ? w.bytes - width() : 0;
         LaneOffsets index{}, in_part{};
         uint32_t from_second = 0;
         for (uint32_t l = 0; l < chunk_lanes(); ++l) {
-            const uint32_t place = w.lanes[l] + more;
+            const uint32_t place = places[l];
             const bool in_second = place >= width();
             index[l] = in_second ? chunk_lanes() + (place - second_at) / 4 : place / 4;
             in_part[l] = index[l] % chunk_lanes();
@@ -333,27 +325,26 @@ void BlockCompiler::store_window(const LaneAccess& m, const Window& w) {
     const Vec &index = m.t, &active = m.t2, &data = m.z[0];
     if (!m.full && avx512_) a_.emit(X::kIdVpmovm2d, active, m.mask_k);
     for (uint32_t d = 0; d < m.dwords; ++d) {
-        const uint32_t more = w.whole ? 4 * d : 0;
+        const auto [places, begin] = w.dword(d);
         for (uint32_t part = 0; part * width() < w.bytes; ++part) {
             LaneOffsets from{}, there{};
             uint32_t bits = 0;
             for (uint32_t l = 0; l < chunk_lanes(); ++l) {
-                if ((w.lanes[l] + more) / width() != part) continue;
-                const uint32_t place = (w.lanes[l] + more) % width() / 4;
+                if (places[l] / width() != part) continue;
+                const uint32_t place = places[l] % width() / 4;
                 from[place] = l;
                 there[place] = ~0u;
                 bits |= 1u << place;
             }
             if (!bits) continue;
-            const Mem at = x86::ptr(m.address, w.at + static_cast<int32_t>(4 * d - more) +
-                                                   static_cast<int32_t>(part * width()));
-            const Mem places = pool_table(there.data());
+            const Mem at = x86::ptr(m.address, begin + static_cast<int32_t>(part * width()));
+            const Mem wanted = pool_table(there.data());
             movu(index, pool_table(from.data()));
             const bool all = m.full && bits == (1u << chunk_lanes()) - 1;
             if (avx512_) {
                 if (!m.full) {
                     a_.emit(X::kIdVpermd, data, index, active);
-                    a_.emit(X::kIdVptestmd, m.tk, data, places);
+                    a_.emit(X::kIdVptestmd, m.tk, data, wanted);
                 } else if (!all) {
                     a_.mov(x86::eax, bits);
                     a_.kmovw(m.tk, x86::eax);
@@ -373,10 +364,10 @@ void BlockCompiler::store_window(const LaneAccess& m, const Window& w) {
                 continue;
             }
             if (m.full) {
-                movu(index, places);
+                movu(index, wanted);
             } else {
                 a_.emit(X::kIdVpermd, index, index, m.mask_v);
-                a_.emit(X::kIdVpand, index, index, places);
+                a_.emit(X::kIdVpand, index, index, wanted);
             }
             if (w.whole) {
                 movu(active, at);

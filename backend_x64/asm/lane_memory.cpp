@@ -154,12 +154,7 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
     else
         a_.mov(address, home_mem(home));
     if (m.space == lds_space) {
-        a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
-        a_.sub(x86::edx, static_cast<int32_t>(m.imm) + static_cast<int32_t>(m.bytes));
-        a_.jb(m.slow);
-        a_.cmp(x86::eax, x86::edx);  // in range without wrapping
-
-        a_.ja(m.slow);
+        lds_bound(static_cast<uint32_t>(m.imm) + m.bytes, m.slow);
         a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
         m.lo = m.z[0];
         cold(m.slow, [this, m, uniform, home] {

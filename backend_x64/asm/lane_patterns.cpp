@@ -188,12 +188,7 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
     branch_if_any(m, m.t, m.t2, cmp_ne, uneven);
     a_.vmovd(x86::eax, m.t2.xmm());
     if (m.space == lds_space) {
-        a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
-        a_.sub(x86::edx,
-               static_cast<int32_t>(max_imm) + static_cast<int32_t>(chunk_lanes() * m.bytes));
-        a_.jb(uneven);
-        a_.cmp(x86::eax, x86::edx);
-        a_.ja(uneven);
+        lds_bound(static_cast<uint32_t>(max_imm) + chunk_lanes() * m.bytes, uneven);
         a_.mov(address, wave_field(offsetof(Wave, lds), 8));
     } else {
         // No lane may wrap around 4 GiB.

@@ -166,11 +166,8 @@ void BlockCompiler::loop_step(int chunks) {
 bool BlockCompiler::loop_leaves_out(Value v) {
     const ir::Inst& i = inst(v);
     const Class cls = ir::op_info(i.op).cls;
-    if (cls == Class::SetV && walking_ == Walking::Yes &&
-        std::ranges::any_of(loop_.idle, [&](const auto& i) { return i.set == v || i.high == v; }))
-        return true;
     if (cls == Class::SetV)
-        return std::find(loop_.unread.begin(), loop_.unread.end(), v) != loop_.unread.end();
+        return std::ranges::count(loop_.unread, v) || (walking_ == Walking::Yes && loop_idle(v));
     if (cls != Class::Lane && cls != Class::LaneLoad) return false;
     const uint32_t parts = ir::op_info(i.op).result == ir::Type::V64 ? 2
                            : ir::op_info(i.op).result == ir::Type::T ? ir::aux_dwords(i.aux)

@@ -58,6 +58,12 @@ void BlockCompiler::walk_plan() {
     failed_ |= extra_slots_ > slot_count;
 }
 
+// Iterations that walk leave the write out.
+bool BlockCompiler::loop_idle(Value set) const {
+    return std::ranges::any_of(loop_.idle,
+                               [&](const auto& i) { return i.set == set || i.high == set; });
+}
+
 // Rows that only make addresses of walks, and themselves.
 void BlockCompiler::walk_find_idle() {
     if (walks_.walks.empty() || divergent_) return;
@@ -72,9 +78,7 @@ void BlockCompiler::walk_find_idle() {
     for (const Walks::Induction& i : walks_.inductions)
         if (kept(i)) loop_.idle.push_back(i);
     auto left_out = [&](Value set) {
-        return std::ranges::count(loop_.unread, set) ||
-               std::ranges::any_of(loop_.idle,
-                                   [&](const auto& i) { return i.set == set || i.high == set; });
+        return std::ranges::count(loop_.unread, set) || loop_idle(set);
     };
     for (bool again = true; again;) {
         std::vector<bool> wanted(block_->insts.size()), rows(512);

@@ -195,8 +195,7 @@ protected:
 };
 
 TEST_P(AffineTest, AsWithoutLines) {
-    const char* rounds = std::getenv("WJ_JIT_ROUNDS");
-    const int programs = rounds ? std::atoi(rounds) : 2000;
+    const int programs = wanted_rounds(2000);
     int guarded = 0, held = 0;
     for (int n = 0; n < programs; ++n) {
         words_.clear();
@@ -238,8 +237,7 @@ TEST_P(AffineTest, AsWithoutLines) {
 // The LDS in exchanges between lanes, as sorts and Fourier transforms have them: the lanes of a
 // host's vector lie in a pattern, next to one another.
 TEST_P(AffineTest, Windows) {
-    const char* rounds = std::getenv("WJ_JIT_ROUNDS");
-    const int programs = rounds ? std::atoi(rounds) : 600;
+    const int programs = wanted_rounds(600);
     constexpr uint32_t exec = 126, place = 2, mask_sgpr = 3, lanes_sgpr = 4;
     int held = 0, windows = 0;
     for (int n = 0; n < programs; ++n) {
@@ -254,8 +252,7 @@ TEST_P(AffineTest, Windows) {
             case 0:  // the row as it is
                 vop2(0x12, place, 128, 1);
                 break;
-            case 1:  // (factor * id - (id & mask)) * 4 with a constant mask
-            case 2:  // and with one that a scalar register holds
+            default:  // (factor * id - (id & mask)) * 4, the mask a constant or in a register
                 vop2(0x12, 4, 128 + 1 + random(2), 0);
                 vop2(0x13, 3, random(2) ? mask_sgpr : 128 + (2u << random(5)) - 1, 0);
                 vop2(0x35, place, 256 + 4, 3);

@@ -26,6 +26,12 @@ using Rng = std::mt19937_64;
 inline constexpr uint32_t vgprs = 40, agprs = 8, lds_bytes = 4096, scratch_bytes = 256,
                           buffer_bytes = 1 << 16;
 
+// Of a random test: WJ_JIT_ROUNDS=100000 for a longer run.
+inline int wanted_rounds(int usual) {
+    const char* const wanted = std::getenv("WJ_JIT_ROUNDS");
+    return wanted ? std::atoi(wanted) : usual;
+}
+
 class Builder {
 public:
     explicit Builder(uint64_t pc = 0x1000) {

@@ -197,9 +197,7 @@ TEST_P(OpsTest, RandomGraphs) {
     std::vector<Op> ops;
     for (size_t n = 0; n < static_cast<size_t>(Op::count_); ++n)
         if (pure(static_cast<Op>(n))) ops.push_back(static_cast<Op>(n));
-    // WJ_JIT_ROUNDS=100000 for a longer run.
-    const char* wanted = std::getenv("WJ_JIT_ROUNDS");
-    const int rounds = wanted ? std::atoi(wanted) : 400;
+    const int rounds = wanted_rounds(400);
     for (int round = 0; round < rounds; ++round) {
         Graph g(rng);
         const size_t size = 1 + rng() % 120;

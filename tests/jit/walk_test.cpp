@@ -231,8 +231,7 @@ protected:
 TEST_P(WalkTest, RandomLoops) {
     const Memory memory;
     ASSERT_TRUE(memory) << "no room for 24 GiB of addresses";
-    const char* const more = std::getenv("WJ_JIT_ROUNDS");
-    const int rounds = more ? std::atoi(more) : 400;
+    const int rounds = wanted_rounds(400);
     for (int round = 0; round < rounds; ++round) {
         SCOPED_TRACE("round " + std::to_string(round));
         Rng rng(static_cast<uint64_t>(round) + 1);
