@@ -395,7 +395,7 @@ void BlockCompiler::region(uint32_t position) {
     spills_used_ = 0;
 
     mark(begin[0]);
-    place_lds_lines(begin, count);
+    place_lines(begin, count);
     const bool masks = schedule_.uses_mask_slots(position);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, offsetof(Wave, agpr)));
     choose_collectors(begin, count);
@@ -499,7 +499,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     facts_.clear();
     saved_facts_.clear();
     line_offsets_.clear();
-    lds_lines_.clear();
+    placed_lines_.clear();
     kept_rows_ = 0;
     facts_position_ = ~0u;
     scatter_sites_ = steady_loads_ = 0;

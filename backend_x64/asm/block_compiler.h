@@ -391,15 +391,23 @@ private:
     void lds_bound(uint32_t bytes, Label out_of_range);
     void lds_line_address(const LaneAccess& m, Value line, int64_t max_imm, Label out_of_range,
                           bool always);
-    struct LdsLine {
-        Value line;
-        uint32_t slot;   // or 0: no elements to go straight to
-        uint32_t scale;  // reg::chunk, shifted by it, is added to the slot for a chunk's address
-        uint32_t end;    // of a lane's elements, behind the line's value
+    // A line whose elements' host addresses are kept: of the first one, in a slot, from where
+    // reg::chunk, shifted, leads to those of the chunks; or of each chunk's first one.
+    static constexpr uint32_t no_row = ~0u;
+    struct PlacedLine {
+        Value line = no_value, base = no_value;  // base: of global accesses
+        uint32_t slot = 0, scale = 0;            // LDS: 0 in the slot if not all are in range
+        uint32_t row = no_row;                   // a temp row of addresses
+        uint32_t end = 0;  // LDS: of a lane's elements, behind the line's value
     };
-    void place_lds_lines(const Value* begin, uint32_t count);
+    std::optional<uint32_t> chunk_scale(const ir::Inst& line) const;
+    void place_lines(const Value* begin, uint32_t count);
+    bool place_line(PlacedLine& p);
+    void global_base(const Gp& to, const Mem& base);
+    const PlacedLine* placed_line(Value base, Value line) const;
+    const PlacedLine* placed_line(const LaneAccess& m, Value line) const;
+    void placed_address(const LaneAccess& m, const PlacedLine& p, Label unknown);
     std::optional<uint32_t> bytes_per_lane(const ir::Inst& line) const;
-    const LdsLine* placed_lds_line(const LaneAccess& m, Value line) const;
     void lds_line(LaneAccess& m, Value line);
     void lds_range_of_active(const LaneAccess& m, uint32_t stride, Label in_range);
     struct Window {
@@ -542,7 +550,7 @@ private:
         uint32_t width, row;
     };
     std::vector<LineOffset> line_offsets_;
-    std::vector<LdsLine> lds_lines_;
+    std::vector<PlacedLine> placed_lines_;
     uint32_t kept_rows_ = 0;    // temp rows of saved_facts_ and line_offsets_
     int32_t column_site_ = -1;  // in Frame::columns_wait, of the last column_store()
     bool looping_ = false;      // the block runs all iterations for some chunks, then for others

@@ -14,14 +14,16 @@ using machine::Wave;
 namespace x86 = asmjit::x86;
 
 namespace {
-constexpr size_t most_lds_lines = 8;
+constexpr size_t most_placed_lines = 32;
 }
 
 // How far apart the lanes' elements are is known without a look at them.
 bool BlockCompiler::is_line(const LaneAccess& m, Value addr) const {
     if (inst(addr).op != Op::Line32) return false;
     if (m.space == lds_space) return is_short_lds_offset(m.imm);
-    return m.space == global_space && !options_.checked && m.imm == static_cast<int32_t>(m.imm);
+    const ir::Inst& base = inst(inst(addr).args[0]);  // global lines have theirs in the access
+    return m.space == global_space && !options_.checked && m.imm == static_cast<int32_t>(m.imm) &&
+           base.op == Op::Const32 && !base.imm;
 }
 
 // eax = LDS address of the chunk's first lane. Jumps, with the host address in m.address, when the
@@ -79,55 +81,133 @@ std::optional<uint32_t> BlockCompiler::bytes_per_lane(const ir::Inst& line) cons
     return step % line.aux ? std::nullopt : std::optional(step / line.aux);
 }
 
-// Lines that the region is the first to use in the LDS: their elements are looked for once, for all
+// How far reg::chunk, which is 4 * lane - 256, is shifted to lead from chunk to chunk.
+std::optional<uint32_t> BlockCompiler::chunk_scale(const ir::Inst& line) const {
+    const uint32_t per_lane = bytes_per_lane(line).value_or(0);
+    if (per_lane % 4 || per_lane > 32 || !std::has_single_bit(per_lane)) return {};
+    return static_cast<uint32_t>(std::countr_zero(per_lane / 4));
+}
+
+// Lines that the region is the first to use: where their elements are is found out once, for all
 // chunks.
-void BlockCompiler::place_lds_lines(const Value* begin, uint32_t count) {
-    for (uint32_t n = 0; n < count; ++n) {
-        const ir::Inst& first = inst(begin[n]);
-        if (first.op != Op::LoadLds && first.op != Op::StoreLds) continue;
-        const Value line = first.args[0];
-        const ir::Inst& l = inst(line);
-        if (l.op != Op::Line32 || lds_lines_.size() == most_lds_lines ||
-            std::any_of(lds_lines_.begin(), lds_lines_.end(),
-                        [&](const LdsLine& x) { return x.line == line; }))
-            continue;
-        const uint32_t per_lane = bytes_per_lane(l).value_or(0);
-        if (per_lane % 4 || per_lane > 32 || !std::has_single_bit(per_lane)) continue;
-        int64_t end = 0;
+void BlockCompiler::place_lines(const Value* begin, uint32_t count) {
+    for (uint32_t n = 0; n < count && placed_lines_.size() < most_placed_lines; ++n) {
+        const ir::Inst& x = inst(begin[n]);
+        const ir::Class cls = ir::op_info(x.op).cls;
+        if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) continue;
+        const bool lds = space_of(x.op) == lds_space;
+        if (!lds && (space_of(x.op) != global_space || options_.checked)) continue;
+        PlacedLine p;
+        p.line = ir::address_of(x);
+        if (!lds) p.base = x.args[0];
+        if (inst(p.line).op == Op::Line32 && !placed_line(p.base, p.line) && place_line(p))
+            placed_lines_.push_back(p);
+    }
+    failed_ |= extra_slots_ > slot_count;
+}
+
+bool BlockCompiler::place_line(PlacedLine& p) {
+    const ir::Inst& l = inst(p.line);
+    const bool lds = p.base == no_value, fixed_step = is_const(l.args[1]);
+    const auto stride = static_cast<uint32_t>(l.imm), width = static_cast<uint32_t>(l.aux);
+    const uint64_t step = fixed_step ? static_cast<uint32_t>(inst(l.args[1]).imm) : 0;
+    const auto scale = chunk_scale(l);
+    uint64_t last = 0;  // how far the last lane is from the first one, at most
+    if (scale) {
+        if (!lds) return false;  // nothing to keep
+        p.scale = *scale;
+        last =
+            (4 << *scale) * (machine::lanes - chunk_lanes()) + lane_offsets(l)[chunk_lanes() - 1];
+    } else {
+        if (width < chunk_lanes() || (lds && !fixed_step)) return false;
+        last = uint64_t{stride} * (width - 1) + step * (machine::lanes / width - 1);
+        p.row = schedule_.temp_row_count() + kept_rows_;
+        if (last > (lds ? 0x10000 : 0x7fffffff) || p.row >= temp_rows) return false;
+    }
+    if (lds) {
         for (const ir::Inst& x : block_->insts)
-            if ((x.op == Op::LoadLds || x.op == Op::StoreLds) && x.args[0] == line &&
+            if ((x.op == Op::LoadLds || x.op == Op::StoreLds) && x.args[0] == p.line &&
                 is_short_lds_offset(immediate(x)))
-                end = std::max(end, immediate(x) + ir::access_bytes(x));
-        if (!end) continue;
-        const Mem slot = home_mem({Home::Slot, extra_slots_});
-        const Label out = a_.newLabel(), done = a_.newLabel();
+                p.end = std::max(p.end, static_cast<uint32_t>(immediate(x)) + ir::access_bytes(x));
+        if (!p.end) return false;
+    }
+    p.slot = extra_slots_++;
+    const Mem slot = home_mem({Home::Slot, p.slot});
+    const Label out = a_.newLabel(), done = a_.newLabel();
+    if (lds) {
         if (is_const(l.args[0]))
             a_.mov(x86::eax, static_cast<uint32_t>(inst(l.args[0]).imm));
         else
             a_.mov(x86::eax, home_mem(schedule_.uniform_home(l.args[0])));
-        const uint32_t last =
-            per_lane * (machine::lanes - chunk_lanes()) + lane_offsets(l)[chunk_lanes() - 1];
-        lds_bound(static_cast<uint32_t>(end) + last, out);
+        lds_bound(p.end + static_cast<uint32_t>(last), out);
         a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
-        a_.add(x86::rax, 64 * per_lane);  // reg::chunk is 4 * lane - 256
+    } else {
+        global_base(x86::rax, home_mem(schedule_.uniform_home(p.base)));
+    }
+    if (scale) {
+        a_.add(x86::rax, 256 << *scale);
         a_.bind(done);
         a_.mov(slot, x86::rax);
         cold(out, [this, done] {
             a_.xor_(x86::eax, x86::eax);
             a_.jmp(done);
         });
-        lds_lines_.push_back({line, extra_slots_++,
-                              static_cast<uint32_t>(std::countr_zero(per_lane / 4)),
-                              static_cast<uint32_t>(end)});
+        return true;
     }
-    failed_ |= extra_slots_ > slot_count;
+    ++kept_rows_;
+    if (!fixed_step) a_.mov(x86::edx, home_mem(schedule_.uniform_home(l.args[1])));
+    auto at_chunk = [this, row = p.row](uint32_t lane) {
+        return frame_field(offsetof(Frame, temps) + row * 256 + lane * 4, 8);
+    };
+    for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
+        const uint32_t in_row = lane % width;
+        if (lane && !in_row && !fixed_step) a_.add(x86::rax, x86::rdx);
+        const uint64_t more = uint64_t{stride} * in_row + step * (lane / width);
+        if (more) a_.lea(x86::rcx, x86::ptr(x86::rax, static_cast<int32_t>(more)));
+        a_.mov(at_chunk(lane), more ? x86::rcx : x86::rax);
+    }
+    a_.bind(done);
+    if (lds)
+        cold(out, [this, done, at_chunk] {
+            for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes())
+                a_.mov(at_chunk(lane), 0);
+            a_.jmp(done);
+        });
+    return true;
 }
 
-const BlockCompiler::LdsLine* BlockCompiler::placed_lds_line(const LaneAccess& m,
-                                                             Value line) const {
-    for (const LdsLine& x : lds_lines_)
-        if (x.line == line && m.imm + m.bytes <= x.end) return &x;
-    return nullptr;
+// Uniform base of a global access, as the host sees it.
+void BlockCompiler::global_base(const Gp& to, const Mem& base) {
+    a_.mov(to, base);
+    if (!options_.mask_addresses) return;
+    a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
+    a_.and_(to, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
+}
+
+const BlockCompiler::PlacedLine* BlockCompiler::placed_line(Value base, Value line) const {
+    const auto p = std::ranges::find_if(
+        placed_lines_, [&](const PlacedLine& x) { return x.line == line && x.base == base; });
+    return p == placed_lines_.end() ? nullptr : &*p;
+}
+
+const BlockCompiler::PlacedLine* BlockCompiler::placed_line(const LaneAccess& m, Value line) const {
+    const bool lds = m.space == lds_space;
+    const PlacedLine* const p = placed_line(lds ? no_value : inst(m.v).args[0], line);
+    return p && lds && m.imm + m.bytes > p->end ? nullptr : p;
+}
+
+// m.address = host address of the chunk's first element. Jumps where it is not known.
+void BlockCompiler::placed_address(const LaneAccess& m, const PlacedLine& p, Label unknown) {
+    a_.mov(m.address, p.row == no_row ? home_mem({Home::Slot, p.slot}) : temp(p.row));
+    if (p.base == no_value) {
+        a_.test(m.address, m.address);
+        a_.jz(unknown);
+    }
+    if (p.row != no_row) return;
+    if (p.scale)
+        a_.lea(m.address, x86::ptr(m.address, reg::chunk, p.scale));
+    else
+        a_.add(m.address, reg::chunk);
 }
 
 // The address, for one access or for all that share it; then each of these looks for itself when
@@ -136,16 +216,10 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
     const bool one_row = inst(line).aux >= chunk_lanes();
     const auto stride = static_cast<uint32_t>(inst(line).imm);
     const Label in_range = a_.newLabel();
-    const LdsLine* const placed = placed_lds_line(m, line);
+    const PlacedLine* const placed = placed_line(m, line);
     const AddressFacts* const shared = placed ? nullptr : shared_facts(m);
     if (placed) {
-        a_.mov(m.address, home_mem({Home::Slot, placed->slot}));
-        a_.test(m.address, m.address);
-        a_.jz(m.slow);
-        if (placed->scale)
-            a_.lea(m.address, x86::ptr(m.address, reg::chunk, placed->scale));
-        else
-            a_.add(m.address, reg::chunk);
+        placed_address(m, *placed, m.slow);
     } else if (shared) {
         m.address = shared->address;
         a_.test(shared->pattern, shared->pattern);
@@ -198,19 +272,12 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     const auto stride = static_cast<uint32_t>(inst(line).imm);
     if (m.space == lds_space) {
         lds_line(m, line);
+    } else if (const PlacedLine* const placed = placed_line(m, line)) {
+        placed_address(m, *placed, m.slow);
     } else {
-        a_.mov(m.address, m.base);
-        if (options_.mask_addresses) {
-            a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
-            a_.and_(m.address,
-                    x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
-        }
-        const ir::Inst& i = inst(line);
-        if (i.aux == machine::lanes && stride == m.bytes && m.bytes % 4 == 0 &&
-            std::has_single_bit(m.bytes) && is_const(i.args[0]) && !inst(i.args[0]).imm) {
-            const auto shift = static_cast<uint32_t>(std::countr_zero(m.bytes / 4));
-            a_.lea(m.address,
-                   x86::ptr(m.address, reg::chunk, shift, static_cast<int32_t>(64 * m.bytes)));
+        global_base(m.address, m.base);
+        if (const auto scale = chunk_scale(inst(line))) {
+            a_.lea(m.address, x86::ptr(m.address, reg::chunk, *scale, 256 << *scale));
         } else {
             line_at_chunk(line, m.full);
             a_.add(m.address, x86::rax);
@@ -249,7 +316,7 @@ std::optional<BlockCompiler::Window> BlockCompiler::window_of(const LaneAccess& 
     const auto lanes = std::span(w.lanes).first(chunk_lanes());
     if (std::ranges::any_of(lanes, [](uint32_t x) { return x % 4 || x > 0x10000; })) return {};
     const uint32_t span = std::ranges::max(lanes) + m.bytes;
-    if (const LdsLine* placed = m.space == lds_space ? placed_lds_line(m, line) : nullptr) {
+    if (const PlacedLine* placed = m.space == lds_space ? placed_line(m, line) : nullptr) {
         // All accesses to the line share vectors, so that later ones find there, as a whole, what
         // earlier ones have stored.
         const uint32_t reach = lanes.back() + placed->end,
