@@ -25,36 +25,59 @@ bool are_columns(const uint64_t* at, uint32_t width, uint64_t rows) {
     return !wrong;
 }
 
-// Four columns of four rows that are `width` dwords apart; around the caches, if they are aligned.
-template <bool around>
-void write_four(const uint64_t* at, const uint32_t* data, uint32_t width, uint64_t behind) {
-    __m128i r[4];
-    for (uint32_t i = 0; i < 4; ++i)
-        r[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(data + i * width));
-    const __m128i a = _mm_unpacklo_epi32(r[0], r[1]), b = _mm_unpackhi_epi32(r[0], r[1]),
-                  c = _mm_unpacklo_epi32(r[2], r[3]), d = _mm_unpackhi_epi32(r[2], r[3]);
-    const __m128i columns[4] = {_mm_unpacklo_epi64(a, c), _mm_unpackhi_epi64(a, c),
-                                _mm_unpacklo_epi64(b, d), _mm_unpackhi_epi64(b, d)};
-    for (uint32_t x = 0; x < 4; ++x) {
-        auto* const to = reinterpret_cast<__m128i*>(at[x] + behind);
-        around ? _mm_stream_si128(to, columns[x]) : _mm_storeu_si128(to, columns[x]);
+struct Square {
+    __m256 columns[8];
+};
+
+// Eight rows that are `width` dwords apart.
+Square transposed(const uint32_t* data, uint32_t width) {
+    __m256 r[8], t[8];
+    for (uint32_t i = 0; i < 8; ++i)
+        r[i] = _mm256_loadu_ps(reinterpret_cast<const float*>(data + i * width));
+    for (uint32_t i = 0; i < 8; i += 2) {
+        t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+        t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
     }
+    for (uint32_t i = 0; i < 8; i += 4)
+        for (uint32_t h = 0; h < 2; ++h) {
+            r[i + 2 * h] = _mm256_shuffle_ps(t[i + h], t[i + 2 + h], 0x44);
+            r[i + 2 * h + 1] = _mm256_shuffle_ps(t[i + h], t[i + 2 + h], 0xee);
+        }
+    Square square;
+    for (uint32_t i = 0; i < 4; ++i) {
+        square.columns[i] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x20);
+        square.columns[i + 4] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x31);
+    }
+    return square;
 }
 
 // `rows` rows of `width` dwords to the columns, the first of which is at `at` and the others `step`
-// apart.
+// apart; around the caches, if they are whole aligned lines.
 template <bool around>
 void write(uint64_t at, uint64_t step, const uint32_t* data, uint32_t width, uint32_t rows) {
-    for (uint32_t x = 0; x < width; x += 4) {
-        const uint64_t first = at + x * step,
-                       columns[4] = {first, first + step, first + 2 * step, first + 3 * step};
+    auto store = [](uint64_t to, __m256 v) {
+        auto* const p = reinterpret_cast<float*>(to);
+        around ? _mm256_stream_ps(p, v) : _mm256_storeu_ps(p, v);
+    };
+    for (uint32_t x = 0; x < width; x += 8) {
+        const uint64_t first = at + x * step;
         uint32_t r = 0;
-        for (; r + 4 <= rows; r += 4)
-            write_four<around>(columns, data + r * width + x, width, r * 4);
+        for (; r + 16 <= rows; r += 16) {
+            const Square top = transposed(data + r * width + x, width),
+                         bottom = transposed(data + (r + 8) * width + x, width);
+            for (uint32_t i = 0; i < 8; ++i) {
+                store(first + i * step + r * 4, top.columns[i]);
+                store(first + i * step + r * 4 + 32, bottom.columns[i]);
+            }
+        }
+        for (; r + 8 <= rows; r += 8) {
+            const Square square = transposed(data + r * width + x, width);
+            for (uint32_t i = 0; i < 8; ++i) store(first + i * step + r * 4, square.columns[i]);
+        }
         for (; r < rows; ++r)
-            for (uint32_t i = 0; i < 4; ++i)
-                std::memcpy(reinterpret_cast<void*>(columns[i] + r * 4), data + r * width + x + i,
-                            4);
+            for (uint32_t i = 0; i < 8; ++i)
+                std::memcpy(reinterpret_cast<void*>(first + i * step + r * 4),
+                            data + r * width + x + i, 4);
     }
 }
 
@@ -121,7 +144,15 @@ bool store_columns(machine::Wave& wave, Frame& frame, const ColumnStore& store, 
                    const void* second, const uint32_t* data) {
     uint64_t at[lanes];
     const uint64_t base = frame.address_base + static_cast<uint64_t>(store.offset);
-    if (store.qwords) {
+    uint8_t& wait = frame.columns_wait[store.site];
+    if (store.form == ColumnStore::Form::Step) {
+        const uint64_t step = *static_cast<const uint32_t*>(first);
+        wait = 0;
+        if (step >= cache_line && hold(wave, frame, store, base, step, lanes, data)) return true;
+        wait = column_patience;
+        return false;
+    }
+    if (store.form == ColumnStore::Form::Qwords) {
         const auto *a = static_cast<const uint64_t*>(first),
                    *b = static_cast<const uint64_t*>(second);
         for (uint32_t l = 0; l < lanes; l += 4, a += 2, b += 2) {
@@ -136,7 +167,6 @@ bool store_columns(machine::Wave& wave, Frame& frame, const ColumnStore& store, 
     uint32_t width = 8;
     while (width < lanes && at[width] != at[0] + 4) width *= 2;
     const bool alone = width == lanes;  // each lane has a column of its own
-    uint8_t& wait = frame.columns_wait[store.site];
     const uint64_t step = at[1] - at[0];
     if ((alone && !store.last) || !are_columns(at, width, alone ? cache_line / 4 : lanes / width)) {
         wait = column_patience;

@@ -13,9 +13,10 @@ namespace wj::x64 {
 struct ColumnStore {
     uint64_t pc = 0;
     int64_t offset = 0;
-    // Rows of 64: the lower and upper halves of the addresses, or (`qwords`) the qwords of lanes
-    // 0 1 4 5 8 9 ... and 2 3 6 7 10 11 ... Offsets from `base`.
-    uint32_t qwords = 0;
+    // Offsets from Frame::address_base, in rows of 64: lower and upper halves, or the qwords of
+    // lanes 0 1 4 5 8 9 ... and 2 3 6 7 10 11 ... Or only how far each lane is from the one in
+    // front of it, a uint32_t; the first one's offset is 0.
+    enum class Form : uint32_t { Halves, Qwords, Step } form = Form::Halves;
     uint16_t site = 0;  // in Frame::columns_wait
     uint16_t last = 0;  // may be held back
 };

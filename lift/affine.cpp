@@ -222,6 +222,12 @@ bool Affine::at_most(const Line& x, uint32_t limit, Found& f) {
 // ----------------------------------------------------------------------------------------------
 
 Line Affine::line(Value base, int64_t stride, Value step, uint32_t width) {
+    if (width == 1)
+        if (const auto c = constant(step)) {  // one row after all
+            stride = block_.type(base) == ir::Type::U64 ? static_cast<int64_t>(*c)
+                                                        : static_cast<int32_t>(*c);
+            width = machine::lanes;
+        }
     if (width != machine::lanes && number(base, stride * width) == step) width = machine::lanes;
     if (width == machine::lanes) step = number(base, 0);
     return {base, stride, step, width};
@@ -230,7 +236,12 @@ Line Affine::line(Value base, int64_t stride, Value step, uint32_t width) {
 std::optional<Line> Affine::narrowed(const Line& x, uint32_t width) {
     if (x.width == width) return x;
     if (!x.one_row()) return {};
-    return Line{x.base, x.stride, number(x.base, x.stride * width), width};
+    return Line{x.base, width == 1 ? 0 : x.stride, number(x.base, x.stride * width), width};
+}
+
+// With steps that a uniform factor may be part of, instead of a stride that has to be constant.
+Line Affine::stepwise(const Line& x) {
+    return x.stride ? narrowed(x, 1).value_or(x) : x;
 }
 
 // Where the value's lower bits begin anew every so many lanes: the line in rows of these.
@@ -253,20 +264,23 @@ std::optional<Line> Affine::sum(const Line& a, const Line& b, bool difference) {
 }
 
 std::optional<Line> Affine::product(const Line& a, const Line& b) {
-    const Line &x = a.flat() ? b : a, &y = a.flat() ? a : b;
+    const Line& y = a.flat() ? a : b;
     if (!y.flat()) return {};
     const uint64_t factor = constant(y).value_or(0);
-    if (x.stride && (!factor || factor > static_cast<uint64_t>(most32))) return {};
+    const bool small = factor && factor <= static_cast<uint64_t>(most32);
+    const Line x = small ? (a.flat() ? b : a) : stepwise(a.flat() ? b : a);
+    if (x.stride && !small) return {};
     return line(both(Op::UMul32, x.base, y.base), x.stride * static_cast<int64_t>(factor),
                 both(Op::UMul32, x.step, y.base), x.width);
 }
 
 // 64 bits
 std::optional<Line> Affine::wide_product(const Line& a, const Line& b, bool is_signed, Found& f) {
-    const Line &x = a.flat() ? b : a, &y = a.flat() ? a : b;
+    const Line& y = a.flat() ? a : b;
     if (!y.flat()) return {};
     const uint64_t factor = constant(y).value_or(0);
     const bool small = factor && factor <= static_cast<uint64_t>(most32);
+    const Line x = small ? (a.flat() ? b : a) : stepwise(a.flat() ? b : a);
     if (x.stride && !small) return {};
     if (!x.flat() && !at_most(x, is_signed ? 0x7fffffff : ~0u, f)) return {};
     auto times = [&](Value v) {
@@ -396,7 +410,7 @@ const Affine::Found& Affine::find(Value v) {
     Found f;
     f.line = block_.type(v) == ir::Type::V64 ? compute64(v, f) : compute(v, f);
     if (f.line && (std::abs(f.line->stride) > (block_.type(v) == ir::Type::V64 ? most64 : most32) ||
-                   (f.line->width < least_width_ && !constant(f.line->step))))
+                   (f.line->width < least_width_ && f.line->width > 1 && !constant(f.line->step))))
         f.line.reset();
     return found_.emplace(v, std::move(f)).first->second;
 }

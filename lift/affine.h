@@ -5,7 +5,8 @@
 // arrays are of this kind; with one dimension the width is that of the wave. Then one scalar
 // computation replaces one in every lane, comparisons with uniform values are masks that scalars
 // can make, and accesses need no look at the lanes' addresses. Rows are at least as wide as the
-// host's vectors, or their step is constant: then the lanes of each vector lie in one pattern.
+// host's vectors, or their step is constant: then the lanes of each vector lie in one pattern. Or
+// they are one lane wide: elements a uniform step apart, as in a column of a matrix.
 //
 // Lines are found in the values of a block being lifted. What a line needs to be one (the rows of
 // the wave are as expected, no sum wraps around) becomes GuardRow and Guard operations: conditions
@@ -93,6 +94,7 @@ private:
     Line line(Value base, int64_t stride, Value step, uint32_t width);
     Line flat(Value base) { return line(base, 0, no_value, machine::lanes); }
     std::optional<Line> narrowed(const Line& x, uint32_t width);
+    Line stepwise(const Line& x);
     std::optional<Line> sum(const Line& x, const Line& y, bool difference = false);  // or 64
     std::optional<Line> product(const Line& x, const Line& y);
     std::optional<Line> wide_product(const Line& x, const Line& y, bool is_signed, Found& f);
@@ -114,6 +116,7 @@ private:
     uint32_t zeros(const Line& line) const;
     std::optional<uint64_t> constant(Value v) const;
     bool need_small(Value step, Found& f);
+    bool need_far_apart(Value step, Found& f);
     uint32_t cost(Value v, uint32_t limit) const;
     bool is_zero(Value v) const { return constant(v) == uint64_t{0}; }
     std::optional<uint64_t> constant(const Line& line) const;

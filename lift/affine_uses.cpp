@@ -13,6 +13,9 @@ namespace {
 // Of accesses, so that no lane's offset from the first one wraps around 32 bits.
 constexpr int64_t most_apart = 1 << 16;
 constexpr uint32_t most_step = 1u << 28;
+// Of lines with a step from lane to lane: what is closer together may have a pattern that is found
+// at run time.
+constexpr uint32_t least_lane_step = 65, most_lane_step = 1u << 24;
 
 }  // namespace
 
@@ -20,9 +23,13 @@ std::optional<Line> Affine::address(Value v, bool in_order) {
     Found f;
     const auto l = part(v, f);
     if (!l || (in_order && !no_wrap(*l, f))) return {};
-    if (!l->flat()) {
+    const bool wide = block_.type(l->base) == ir::Type::U64;
+    if (l->width == 1) {
+        if (!wide && !in_order) return {};
+        if (!need_far_apart(l->step, f)) return {};
+    } else if (!l->flat()) {
         if (l->stride < 0 || l->stride > most_apart) return {};
-        if (block_.type(l->step) == ir::Type::U64 && !need_small(l->step, f)) return {};
+        if (wide && !need_small(l->step, f)) return {};
     }
     commit(f);
     ++profit_;
@@ -37,6 +44,16 @@ bool Affine::need_small(Value step, Found& f) {
             if (is_zero(s_.emit(Op::UHi, {i.args[0]})))
                 step = i.args[0], most = static_cast<uint32_t>(uint64_t{most} >> (*n & 63));
     return need(s_.emit(Op::UHi, {step}), 0, f) && need(s_.emit(Op::ULo, {step}), most, f);
+}
+
+// The step from lane to lane.
+bool Affine::need_far_apart(Value step, Found& f) {
+    if (block_.type(step) == ir::Type::U64) {
+        if (!need(s_.emit(Op::UHi, {step}), 0, f)) return false;
+        step = s_.emit(Op::ULo, {step});
+    }
+    const Value above = both(Op::USub32, step, s_.const32(least_lane_step));
+    return now_ && now_->of(block_, above) && need(above, most_lane_step - least_lane_step, f);
 }
 
 // Lane operations that make the value, counting none of them only once; not counting beyond the
@@ -57,7 +74,7 @@ Value Affine::written(Value v) {
     if (cost(v, few) < few) return v;
     Found f;
     const auto l = part(v, f);
-    if (!l) return v;
+    if (!l || l->width == 1) return v;
     commit(f);
     const Value base = s_.splat(l->base);
     if (l->flat()) return base;

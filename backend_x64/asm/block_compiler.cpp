@@ -116,7 +116,7 @@ void BlockCompiler::run_again() {
     const Label alone = a_.newLabel();
     for (const ir::Inst& i : block_->insts) {
         if (ir::op_info(i.op).cls != Class::LaneStore || ir::has_own_space(i.op) ||
-            inst(ir::address_of(i)).op == Op::Line32)
+            (inst(ir::address_of(i)).op == Op::Line32 && !has_lane_step(inst(ir::address_of(i)))))
             continue;
         if (column_site_ < 0) return;
         a_.cmp(x86::byte_ptr(reg::frame,

@@ -155,6 +155,11 @@ private:
     void evict_vec(int r);
     void evict_k(int r);
     void load_vec(Unit u, int r);
+    Mem lane_ids() const;
+    // The line's elements are a uniform step apart that is known at run time.
+    bool has_lane_step(const ir::Inst& line) const {
+        return line.op == ir::Op::Line32 && line.aux == 1 && !is_const(line.args[1]);
+    }
     void load_line(Value v, const Vec& d, bool always);
     using LaneOffsets = std::array<uint32_t, 16>;  // those of a chunk come first
     LaneOffsets lane_offsets(const ir::Inst& line) const;

@@ -272,6 +272,12 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     const auto stride = static_cast<uint32_t>(inst(line).imm);
     if (m.space == lds_space) {
         lds_line(m, line);
+    } else if (has_lane_step(inst(line))) {
+        global_base(m.address, m.base);
+        find_first_lane(m);
+        load_line(line, m.t, m.full);
+        copy_lanes(m, m.t);
+        return;
     } else if (const PlacedLine* const placed = placed_line(m, line)) {
         placed_address(m, *placed, m.slow);
     } else {

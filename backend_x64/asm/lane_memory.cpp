@@ -229,10 +229,12 @@ void BlockCompiler::memory_streamed(const LaneAccess& m) {
 // everything in rows of memory.
 bool BlockCompiler::may_store_columns(Value v) {
     const ir::Inst& i = inst(v);
-    if ((i.op != Op::StoreGlobal && i.op != Op::StoreGlobalS64) || options_.checked ||
+    const bool line = ir::has_scalar_base(i.op) && has_lane_step(inst(ir::address_of(i)));
+    if ((i.op != Op::StoreGlobal && i.op != Op::StoreGlobalS64 && !line) || options_.checked ||
         options_.mask_addresses || ir::aux_access(i.aux) != Access::Dwords ||
         ir::aux_dwords(i.aux) != 1 || !schedule_.is_full(ir::mask_of(i)))
         return false;
+    if (line && (i.op != Op::StoreGlobalS || !is_last_access(v))) return false;
     // What the chunks' addresses look like must not be wanted by later accesses.
     for (const ir::Inst& other : block_->insts) {
         const ir::Class cls = ir::op_info(other.op).cls;
@@ -259,6 +261,10 @@ std::array<BlockCompiler::Source, 3> BlockCompiler::column_rows(Value v) {
     const ir::Inst& i = inst(v);
     const Value address = ir::address_of(i);
     const Source data = source(schedule_.unit(i.args[4]));
+    if (has_lane_step(inst(address))) {
+        const Mem step = home_mem(schedule_.uniform_home(inst(address).args[1]));
+        return {Source{Source::Full, step}, {Source::Full, step}, data};
+    }
     if (!schedule_.split(address))
         return {source(schedule_.unit(address, 0)), source(schedule_.unit(address, 1)), data};
     const auto& halves = inst(address).args;
@@ -270,7 +276,9 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
     ColumnStore store;
     store.pc = block_->guest_pcs[i.guest];
     store.offset = static_cast<int64_t>(i.imm);
-    store.qwords = !schedule_.split(ir::address_of(i));
+    store.form = has_lane_step(inst(ir::address_of(i))) ? ColumnStore::Form::Step
+                 : schedule_.split(ir::address_of(i))   ? ColumnStore::Form::Halves
+                                                        : ColumnStore::Form::Qwords;
     // Where code lies in its page stays the same, wherever it is loaded.
     store.site = static_cast<uint16_t>(store.pc / 4 % sizeof(Frame::columns_wait));
     store.last = is_last_access(v);

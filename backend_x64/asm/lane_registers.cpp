@@ -89,8 +89,7 @@ BlockCompiler::Source BlockCompiler::source(Unit u) {
             if (!s.detached) return {Source::Full, row(static_cast<uint32_t>(i.imm))};
             return {};
         case Op::LaneId:
-            return {Source::Full, x86::ptr(reg::frame, reg::chunk, 0,
-                                           static_cast<int32_t>(offsetof(Frame, lane_id) + 256))};
+            return {Source::Full, lane_ids()};
         case Op::Line32:
             return {Source::Line, {}};
         case Op::Splat32:
@@ -225,8 +224,19 @@ void BlockCompiler::load_vec(Unit u, int r) {
     }
 }
 
+Mem BlockCompiler::lane_ids() const {
+    return x86::ptr(reg::frame, reg::chunk, 0,
+                    static_cast<int32_t>(offsetof(Frame, lane_id) + 256));
+}
+
 // `always`: the code is run for every chunk.
 void BlockCompiler::load_line(Value v, const Vec& d, bool always) {
+    if (has_lane_step(inst(v))) {
+        const Mem step = home_mem(schedule_.uniform_home(inst(v).args[1]));
+        a_.emit(X::kIdVpbroadcastd, d, step);
+        a_.emit(X::kIdVpmulld, d, d, lane_ids());
+        return;
+    }
     line_at_chunk(v, always);
     a_.vmovd(d.xmm(), x86::eax);
     a_.emit(X::kIdVpbroadcastd, d, d.xmm());

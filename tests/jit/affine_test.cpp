@@ -2,6 +2,7 @@
 // the guards hold, both must do the same, on the model and on the translators.
 #include <sys/mman.h>
 
+#include <array>
 #include <cstring>
 
 #include "frontend/target.h"
@@ -310,6 +311,127 @@ TEST_P(AffineTest, Windows) {
     }
     EXPECT_GT(held, programs);
     EXPECT_GT(windows, programs / 4);
+}
+
+// Elements a uniform step apart, as in columns of matrices: loads and stores of one lane or all.
+TEST_P(AffineTest, Columns) {
+    constexpr uint64_t area_bytes = uint64_t{1} << 31, middle = area_bytes / 4;
+    void* const area = mmap(nullptr, area_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(area, MAP_FAILED);
+    const uint64_t origin = reinterpret_cast<uint64_t>(area) + middle;
+    constexpr uint32_t exec = 126, factor = 2, base = 4, lanes_sgpr = 6, off = 0x7f, place = 2;
+    const int programs = wanted_rounds(600);
+    int held = 0, columns = 0;
+    for (int n = 0; n < programs; ++n) {
+        words_.clear();
+        store_.clear();
+        lines_[0] = {.row = 0, .stride = 1};
+        lines_[1] = {.row = 1, .stride = 0};
+        const bool scalar_base = random(2), wide = random(2);
+        auto v_mov = [&](uint32_t to, uint32_t from) {
+            words_.push_back(0x7e000200 | to << 17 | from);
+        };
+        // (id * factor + row) * 4
+        if (wide) {  // v_mad_u64_u32
+            v_mov(10, 256 + 1);
+            v_mov(11, 128);
+            vop3(0x1e8, place | vcc << 8, 256 + 0, factor, 256 + 10);
+            if (random(2)) v_mov(place + 1, 128);
+        } else {
+            vop3(0x285, place, 256 + 0, factor);  // v_mul_lo_u32
+            vop2(0x34, place, 256 + 1, place);
+            v_mov(place + 1, 128);
+        }
+        if (scalar_base) {
+            vop2(0x12, place, 128 + 2, place);
+        } else {
+            vop3(0x28f, place, 128 + 2, 256 + place);  // v_lshlrev_b64
+            v_mov(7, base + 1);
+            vop2(0x19, place, base, place);
+            vop2(0x1c, place + 1, 256 + 7, place + 1);
+        }
+        const bool some_lanes = random(3) == 0;
+        if (some_lanes) words_.push_back(0x86800000 | exec << 16 | lanes_sgpr << 8 | exec);
+        for (uint32_t k = 1 + random(3); k; --k) {
+            static constexpr uint32_t loads[] = {0xdc508000, 0xdc508000, 0xdc548000, 0xdc5c8000,
+                                                 0xdc408000},
+                                      stores[] = {0xdc708000, 0xdc708000, 0xdc748000, 0xdc7c8000,
+                                                  0xdc608000};
+            const bool load = random(2);
+            const uint32_t kind = random(5), offset = 4 * random(8);
+            words_.push_back((load ? loads : stores)[kind] | offset);
+            words_.push_back((load ? 12 + 4 * random(2) : 20 + 4 * random(2)) << (load ? 24 : 8) |
+                             (scalar_base ? base : off) << 16 | place);
+        }
+        words_.push_back(0xbf810000);  // s_endpgm
+        uint64_t first = 0, step = 0;
+        auto start_state = [&](State& start) {
+            fill(start);
+            static constexpr uint32_t factors[] = {17,   33,   64,     1000,   1024,
+                                                   4096, 4099, 100003, 1 << 20};
+            start.wave.sgpr[factor] =
+                random(8) ? factors[random(std::size(factors))] : random(1 << 20);
+            start.wave.set_s64(base, origin);
+            if (random(2)) start.wave.set_s64(lanes_sgpr, rng_());
+            const uint32_t id = 64 * random(4), row = random(100);
+            for (uint32_t l = 0; l < machine::lanes; ++l) {
+                start.wave.row(0)[l] = id + l;
+                start.wave.row(1)[l] = row;
+            }
+            step = 4ull * start.wave.sgpr[factor];
+            first = origin + id * step + row * 4;
+        };
+        State now;
+        start_state(now);
+        const ir::Block plain = lift(false), block = lift(true, &now.wave);
+        ASSERT_EQ(ir::verify(block), "") << ir::print(block);
+        for (const ir::Inst& i : block.insts) columns += i.op == ir::Op::Line32 && i.aux == 1;
+        Rig rig(GetParam());
+        rig.source->blocks[0x1000] = block;
+        for (int k = 0; k < 3 && block.guarded; ++k) {
+            State start;
+            start_state(start);
+            if ((first - origin) + 64 * step + 64 > area_bytes - middle) continue;
+            // What the elements' surroundings are before and after.
+            constexpr uint32_t around = 20;
+            using Elements = std::array<std::array<uint32_t, around>, machine::lanes>;
+            auto each = [&](auto f) {
+                for (uint32_t l = 0; l < machine::lanes; ++l)
+                    for (uint32_t d = 0; d < around; ++d)
+                        f(l, d, reinterpret_cast<uint32_t*>(first + l * step) + d);
+            };
+            Elements before;
+            for (auto& e : before)
+                for (uint32_t& x : e) x = static_cast<uint32_t>(rng_());
+            auto after = [&](State& state, auto run) {
+                each([&](uint32_t l, uint32_t d, uint32_t* at) { *at = before[l][d]; });
+                state.copy_from(start);
+                const bool ran = run(state);
+                Elements e;
+                each([&](uint32_t l, uint32_t d, uint32_t* at) { e[l][d] = *at; });
+                return std::pair(ran, e);
+            };
+            State model, want, run;
+            const auto by_model = after(
+                model, [&](State& s) { return ir::evaluate(block, s.wave) != ir::guard_failed; });
+            if (!by_model.first) continue;
+            ++held;
+            const auto wanted =
+                           after(want, [&](State&s) { return ir::evaluate(plain, s.wave), true; }),
+                       done = after(run, [&](State&s) { return rig.engine->run(s.wave), true; });
+            EXPECT_TRUE(same(model, want)) << ir::print(plain) << ir::print(block);
+            EXPECT_TRUE(same(run, want))
+                << ir::print(block) << x64::disassemble_block(block, GetParam());
+            EXPECT_EQ(by_model.second, wanted.second) << ir::print(block);
+            EXPECT_EQ(done.second, wanted.second)
+                << ir::print(block) << x64::disassemble_block(block, GetParam());
+            if (HasFailure()) return;
+        }
+    }
+    EXPECT_GT(held, programs / 4);
+    EXPECT_GT(columns, programs / 4);
+    munmap(area, area_bytes);
 }
 
 WJ_JIT_TESTS(AffineTest);
