@@ -222,12 +222,6 @@ bool Affine::at_most(const Line& x, uint32_t limit, Found& f) {
 // ----------------------------------------------------------------------------------------------
 
 Line Affine::line(Value base, int64_t stride, Value step, uint32_t width) {
-    if (width == 1)
-        if (const auto c = constant(step)) {  // one row after all
-            stride = block_.type(base) == ir::Type::U64 ? static_cast<int64_t>(*c)
-                                                        : static_cast<int32_t>(*c);
-            width = machine::lanes;
-        }
     if (width != machine::lanes && number(base, stride * width) == step) width = machine::lanes;
     if (width == machine::lanes) step = number(base, 0);
     return {base, stride, step, width};

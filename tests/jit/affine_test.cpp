@@ -315,7 +315,7 @@ TEST_P(AffineTest, Windows) {
 
 // Elements a uniform step apart, as in columns of matrices: loads and stores of one lane or all.
 TEST_P(AffineTest, Columns) {
-    constexpr uint64_t area_bytes = uint64_t{1} << 31, middle = area_bytes / 4;
+    constexpr uint64_t area_bytes = uint64_t{1} << 34, middle = area_bytes / 4;
     void* const area = mmap(nullptr, area_bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ASSERT_NE(area, MAP_FAILED);
@@ -332,7 +332,8 @@ TEST_P(AffineTest, Columns) {
         auto v_mov = [&](uint32_t to, uint32_t from) {
             words_.push_back(0x7e000200 | to << 17 | from);
         };
-        // (id * factor + row) * 4
+        // (id * factor + row) << shift
+        const uint32_t shift = random(2) ? 2 : 2 + random(6);
         if (wide) {  // v_mad_u64_u32
             v_mov(10, 256 + 1);
             v_mov(11, 128);
@@ -344,9 +345,9 @@ TEST_P(AffineTest, Columns) {
             v_mov(place + 1, 128);
         }
         if (scalar_base) {
-            vop2(0x12, place, 128 + 2, place);
+            vop2(0x12, place, 128 + shift, place);
         } else {
-            vop3(0x28f, place, 128 + 2, 256 + place);  // v_lshlrev_b64
+            vop3(0x28f, place, 128 + shift, 256 + place);  // v_lshlrev_b64
             v_mov(7, base + 1);
             vop2(0x19, place, base, place);
             vop2(0x1c, place + 1, 256 + 7, place + 1);
@@ -379,8 +380,8 @@ TEST_P(AffineTest, Columns) {
                 start.wave.row(0)[l] = id + l;
                 start.wave.row(1)[l] = row;
             }
-            step = 4ull * start.wave.sgpr[factor];
-            first = origin + id * step + row * 4;
+            step = uint64_t{start.wave.sgpr[factor]} << shift;
+            first = origin + id * step + (row << shift);
         };
         State now;
         start_state(now);
