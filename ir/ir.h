@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -74,6 +75,22 @@ struct RowLine {
     uint32_t width = machine::lanes;
     uint32_t step = 0;
     bool any_step = false;  // the step is what the row's lane `width` shows
+
+    // A number of its own for each of the usual ones, whatever the row; else 0.
+    uint8_t shape() const {
+        if (stride > 64 || (stride & (stride - 1))) return 0;
+        const auto s = static_cast<uint32_t>(std::bit_width(stride));
+        if (width == machine::lanes) return static_cast<uint8_t>(1 + s);
+        if (width < 2) return 0;
+        const uint32_t row_bytes = stride * width;
+        uint32_t kind = 0;
+        if (!any_step) {
+            if (step != row_bytes * 2 && step != row_bytes * 4 && step) return 0;
+            kind = !step ? 1 : step == row_bytes * 2 ? 2 : 3;
+        }
+        const auto w = static_cast<uint32_t>(std::countr_zero(width)) - 1;  // of 2 to 32 lanes
+        return static_cast<uint8_t>(9 + (kind * 5 + w) * 8 + s);
+    }
 
     uint64_t imm() const { return row | uint64_t{step} << 32; }
     uint32_t aux() const { return stride | width << 16 | uint32_t{any_step} << 31; }

@@ -62,7 +62,7 @@ public:
     // A line of 32 bits as an operand of a memory operation.
     Value as_operand(const Line& line);
     // What is written to a row: a line that took several operations is made from scalars.
-    Value written(Value v);
+    State::Written written(Value v);
     // Emits the guards that are left: at the block's end, before scalar registers are written.
     void finish();
 
@@ -118,6 +118,8 @@ private:
     bool need_small(Value step, Found& f);
     bool need_far_apart(Value step, Found& f);
     uint32_t cost(Value v, uint32_t limit) const;
+    uint8_t shape(const Line& x) const;
+    bool holds(const Found& f) const;
     bool is_zero(Value v) const { return constant(v) == uint64_t{0}; }
     std::optional<uint64_t> constant(const Line& line) const;
 

@@ -1,4 +1,5 @@
 // Uses of lines: addresses, rows, masks, accesses that may run chunk by chunk.
+#include <algorithm>
 #include <bit>
 
 #include "lift/affine.h"
@@ -69,17 +70,36 @@ uint32_t Affine::cost(Value v, uint32_t limit) const {
     return sum;
 }
 
-Value Affine::written(Value v) {
+State::Written Affine::written(Value v) {
     constexpr uint32_t few = 4;
-    if (cost(v, few) < few) return v;
     Found f;
     const auto l = part(v, f);
-    if (!l || l->width == 1) return v;
+    if (!l || l->width == 1) return {v, 0};
+    if (cost(v, few) < few) return {v, holds(f) ? shape(*l) : uint8_t{0}};
     commit(f);
     const Value base = s_.splat(l->base);
-    if (l->flat()) return base;
+    if (l->flat()) return {base, shape(*l)};
     const Value lanes = as_operand({s_.const32(0), l->stride, l->step, l->width});
-    return s_.emit(Op::Add32, {lanes, base});
+    return {s_.emit(Op::Add32, {lanes, base}), shape(*l)};
+}
+
+// As the translator sees it in a row (RowLines).
+uint8_t Affine::shape(const Line& x) const {
+    if (x.stride < 0 || x.stride > 0xffff) return 0;
+    ir::RowLine line{.stride = static_cast<uint32_t>(x.stride), .width = x.width};
+    const auto step = constant(x.step);
+    line.any_step = !step || (x.width >= least_width_ && *step > machine::lanes);
+    if (!line.any_step) line.step = static_cast<uint32_t>(*step);
+    if (x.one_row()) line.any_step = false;
+    return line.shape();
+}
+
+// All that it needs is guarded already.
+bool Affine::holds(const Found& f) const {
+    return f.committed || (!f.row && std::ranges::all_of(f.needs, [&](const auto& need) {
+               const auto known = bounds_.find(need.first);
+               return known != bounds_.end() && known->second <= need.second;
+           }) && std::ranges::all_of(f.from, [&](Value v) { return holds(found_.at(v)); }));
 }
 
 Value Affine::as_operand(const Line& line) {

@@ -334,8 +334,9 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     std::optional<LiveSet> after;
     if (options.liveness && !(options.mode & unusual) && !block.mode_changed)
         after = options.liveness->after(block.term);
-    l.s.flush_rows(after ? &*after : nullptr,
-                   [&](Value v) { return guarded ? affine.written(v) : v; });
+    l.s.flush_rows(after ? &*after : nullptr, [&](Value v) {
+        return guarded ? affine.written(v) : State::Written{v, 0};
+    });
     if (guarded) affine.finish();
     l.s.flush_scalars(after ? &*after : nullptr);
     block.exec_changed = l.s.exec_written();

@@ -428,19 +428,20 @@ bool State::dead(uint32_t row, const Row& r, const LiveSet& after) {
 }
 
 void State::flush(const LiveSet* after) {
-    flush_rows(after, [](Value v) { return v; });
+    flush_rows(after, [](Value v) { return Written{v, 0}; });
     flush_scalars(after);
 }
 
-void State::flush_rows(const LiveSet* after, const std::function<Value(Value)>& written) {
+void State::flush_rows(const LiveSet* after, const std::function<Written(Value)>& written) {
     for (uint16_t row : touched_) {
         Row& r = rows_[row];
         if (!r.dirty || (after && dead(row, r, *after))) continue;
-        r.value = written(r.value);
+        const Written w = written(r.value);
+        r.value = w.value;
         if (r.mask == no_value)
-            append(Op::SetV, {r.value, mask_of(const64(~0ull))}, row, 0);
+            append(Op::SetV, {r.value, mask_of(const64(~0ull))}, row, w.shape);
         else if (r.base == no_value)
-            append(Op::SetV, {r.value, r.mask}, row, 0);
+            append(Op::SetV, {r.value, r.mask}, row, w.shape);
         else
             append(Op::SetV, {select(r.mask, r.value, r.base), mask_of(const64(~0ull))}, row, 0);
         r.dirty = false;

@@ -81,7 +81,12 @@ public:
     // after: what is read later; null = everything.
     void flush(const LiveSet* after = nullptr);
     // Its two halves. written: what is written to a row instead of a value.
-    void flush_rows(const LiveSet* after, const std::function<Value(Value)>& written);
+    // What to write instead of a row's value, and the shape that it has in all lanes, or 0.
+    struct Written {
+        Value value;
+        uint8_t shape;
+    };
+    void flush_rows(const LiveSet* after, const std::function<Written(Value)>& written);
     void flush_scalars(const LiveSet* after);
     // After a call that may have changed anything. keep_exec: it cannot have changed EXEC.
     void forget(bool keep_exec);

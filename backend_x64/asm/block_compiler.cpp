@@ -1,5 +1,6 @@
 #include "backend_x64/asm/block_compiler.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace wj::x64 {
@@ -78,6 +79,7 @@ void BlockCompiler::prologue() {
     });
     if (scatters && !options_.checked)
         a_.mov(x86::qword_ptr(reg::frame, offsetof(Frame, scattered)), 0);
+    if (!block_->guarded) forget_row_shapes();
     a_.bind(entry_label_);
     a_.sub(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
     over_label_ = a_.newLabel();
@@ -88,7 +90,10 @@ void BlockCompiler::prologue() {
         a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, budget_stub)));
         out_->budget_return_offset = static_cast<uint32_t>(a_.offset());
     });
-    if (block_->guarded) row_guards();
+    if (block_->guarded) {
+        row_guards();
+        forget_row_shapes();
+    }
     again_label_ = a_.newLabel();
     a_.bind(again_label_);
 }
@@ -97,9 +102,8 @@ void BlockCompiler::prologue() {
 // itself.
 bool BlockCompiler::runs_again() const {
     const Terminator& t = block_->term;
-    constexpr uint64_t program_alignment = 256;  // SEED-ELF-47
     if (t.kind != Terminator::Kind::Exit || t.exit != machine::ExitKind::EndProgram ||
-        !block_->exec_full || block_->pc % program_alignment)
+        !block_->exec_full || !starts_program())
         return false;
     return std::none_of(block_->insts.begin(), block_->insts.end(), [this](const ir::Inst& i) {
         const ir::Class cls = ir::op_info(i.op).cls;
@@ -143,50 +147,124 @@ void BlockCompiler::row_guards() {
         a_.add(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
         jump_variant(block_->pc, Variant::Unguarded);
     });
-    const Vec want = vec(0), step = vec(1), different = vec(2), t = vec(3);
-    bool any = false;
+    const Vec different = vec(2);
+    auto begin = [=, this] {
+        a_.emit(X::kIdVpxor, different.xmm(), different.xmm(), different.xmm());
+    };
+    auto end = [=, this] {
+        if (avx512_) {
+            a_.emit(X::kIdVptestmd, x86::k1, different, different);
+            a_.kortestw(x86::k1, x86::k1);
+        } else {
+            a_.emit(X::kIdVptest, different, different);
+        }
+        a_.jnz(unguarded_label_);
+    };
+    auto shape_of = [](const ir::RowLine& line) {
+        return x86::byte_ptr(reg::wave,
+                             static_cast<int32_t>(offsetof(Wave, row_shapes) + line.row));
+    };
+    std::vector<ir::RowLine> here;  // tested on every entry
     for (const ir::Inst& i : block_->insts) {
         if (i.op != Op::GuardRow) continue;
         const auto line = ir::RowLine::of(i.imm, i.aux);
-        if (!any) a_.emit(X::kIdVpxor, different.xmm(), different.xmm(), different.xmm());
-        any = true;
-        load_bcast32(want, row_at(line.row, 0));
-        const LaneOffsets lanes = lane_offsets(line.stride, line.step, line.width);
-        if (lanes != LaneOffsets{}) a_.emit(X::kIdVpaddd, want, want, pool_table(lanes.data()));
-        // What is added from chunk to chunk, and from a row's last chunk to the next row.
-        const bool narrow = line.width < chunk_lanes();
-        const uint32_t across = narrow ? line.step * (chunk_lanes() / line.width)
-                                       : line.stride * chunk_lanes(),
-                       down = line.step + across - line.stride * line.width;
-        if (line.any_step) {
-            load_bcast32(step, row_at(line.row, line.width));
-            load_bcast32(t, row_at(line.row, line.width - chunk_lanes()));
-            a_.emit(X::kIdVpsubd, step, step, t);
+        const uint8_t shape = line.row < Wave::shaped_rows ? line.shape() : 0;
+        if (!shape || starts_program()) {
+            here.push_back(line);
+            continue;
         }
-        for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
-            const bool new_row = lane && !narrow && lane % line.width == 0;
-            if (const uint32_t more = new_row ? down : across; new_row && line.any_step)
-                a_.emit(X::kIdVpaddd, want, want, step);
-            else if (lane && more)
-                a_.emit(X::kIdVpaddd, want, want,
-                        avx512_ ? pool32(more)._1to16() : pool_vector(more | uint64_t{more} << 32));
-            if (avx512_) {
-                a_.emit(X::kIdVpternlogd, different, want, row_at(line.row, lane),
-                        asmjit::Imm(0xf6));  // a | (b ^ c)
-            } else {
-                a_.emit(X::kIdVpxor, t, want, row_at(line.row, lane));
-                a_.emit(X::kIdVpor, different, different, t);
-            }
+        const Label unknown = a_.newLabel(), known = a_.newLabel();
+        a_.cmp(shape_of(line), shape);
+        a_.jne(unknown);
+        a_.bind(known);
+        cold(unknown, [=, this] {
+            begin();
+            test_row(line, different);
+            end();
+            a_.mov(shape_of(line), shape);
+            a_.jmp(known);
+        });
+    }
+    if (here.empty()) return;
+    begin();
+    for (const ir::RowLine& line : here) test_row(line, different);
+    end();
+    for (const ir::RowLine& line : here)
+        if (line.row < Wave::shaped_rows && line.shape()) a_.mov(shape_of(line), line.shape());
+}
+
+// Sets bits of `different` where the row is not the line.
+void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
+    const Vec want = vec(0), step = vec(1), t = vec(3);
+    load_bcast32(want, row_at(line.row, 0));
+    const LaneOffsets lanes = lane_offsets(line.stride, line.step, line.width);
+    if (lanes != LaneOffsets{}) a_.emit(X::kIdVpaddd, want, want, pool_table(lanes.data()));
+    // What is added from chunk to chunk, and from a row's last chunk to the next row.
+    const bool narrow = line.width < chunk_lanes();
+    const uint32_t across = narrow ? line.step * (chunk_lanes() / line.width)
+                                   : line.stride * chunk_lanes(),
+                   down = line.step + across - line.stride * line.width;
+    if (line.any_step) {
+        load_bcast32(step, row_at(line.row, line.width));
+        load_bcast32(t, row_at(line.row, line.width - chunk_lanes()));
+        a_.emit(X::kIdVpsubd, step, step, t);
+    }
+    for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
+        const bool new_row = lane && !narrow && lane % line.width == 0;
+        if (const uint32_t more = new_row ? down : across; new_row && line.any_step)
+            a_.emit(X::kIdVpaddd, want, want, step);
+        else if (lane && more)
+            a_.emit(X::kIdVpaddd, want, want,
+                    avx512_ ? pool32(more)._1to16() : pool_vector(more | uint64_t{more} << 32));
+        if (avx512_) {
+            a_.emit(X::kIdVpternlogd, different, want, row_at(line.row, lane),
+                    asmjit::Imm(0xf6));  // a | (b ^ c)
+        } else {
+            a_.emit(X::kIdVpxor, t, want, row_at(line.row, lane));
+            a_.emit(X::kIdVpor, different, different, t);
         }
     }
-    if (!any) return;
-    if (avx512_) {
-        a_.emit(X::kIdVptestmd, x86::k1, different, different);
-        a_.kortestw(x86::k1, x86::k1);
-    } else {
-        a_.emit(X::kIdVptest, different, different);
+}
+
+// Of the rows that the block writes.
+void BlockCompiler::forget_row_shapes() {
+    bool written[Wave::shaped_rows] = {}, all = false;
+    for (const ir::Inst& i : block_->insts) {
+        const Class cls = ir::op_info(i.op).cls;
+        if (cls == Class::SetV && i.imm < Wave::shaped_rows) written[i.imm] = true;
+        all |= cls == Class::Call;
     }
-    a_.jnz(unguarded_label_);
+    for (uint32_t r = 0; r < Wave::shaped_rows;) {
+        const auto at = static_cast<int32_t>(offsetof(Wave, row_shapes) + r);
+        auto from_here = [&](uint32_t count) {
+            return r % count == 0 &&
+                   (all || std::all_of(written + r, written + r + count, [](bool b) { return b; }));
+        };
+        if (from_here(8)) {
+            a_.mov(x86::qword_ptr(reg::wave, at), 0);
+            r += 8;
+        } else if (from_here(4)) {
+            a_.mov(x86::dword_ptr(reg::wave, at), 0);
+            r += 4;
+        } else {
+            if (written[r]) a_.mov(x86::byte_ptr(reg::wave, at), 0);
+            ++r;
+        }
+    }
+}
+
+// Of the rows that have been written.
+void BlockCompiler::note_row_shapes() {
+    for (const ir::Inst& i : block_->insts)
+        if (i.op == Op::SetV && i.aux && i.imm < Wave::shaped_rows && schedule_.is_full(i.args[1]))
+            a_.mov(
+                x86::byte_ptr(reg::wave, static_cast<int32_t>(offsetof(Wave, row_shapes) + i.imm)),
+                i.aux);
+}
+
+bool BlockCompiler::starts_program() const {
+    constexpr uint64_t program_alignment = 256;  // SEED-ELF-47
+    return block_->pc % program_alignment == 0;
 }
 
 void BlockCompiler::leave(uint32_t reason) {
@@ -247,6 +325,7 @@ void BlockCompiler::jump_to(uint64_t target) {
 void BlockCompiler::terminator() {
     const Terminator& t = block_->term;
     if (!block_->guest_pcs.empty()) mark_guest(static_cast<uint32_t>(block_->guest_pcs.size() - 1));
+    note_row_shapes();
     switch (t.kind) {
         case Terminator::Kind::Jump:
             ufree_all(false);

@@ -81,6 +81,10 @@ private:
     bool runs_again() const;
     void run_again();
     void row_guards();
+    void test_row(const ir::RowLine& line, const Vec& different);
+    void forget_row_shapes();
+    void note_row_shapes();
+    bool starts_program() const;
     void segment(uint32_t position);
     void region(uint32_t position);
     void region_body();  // the region at position_, once
