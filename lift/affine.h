@@ -120,6 +120,7 @@ private:
     uint32_t cost(Value v, uint32_t limit) const;
     uint8_t shape(const Line& x) const;
     bool holds(const Found& f) const;
+    bool of_rows(Value v) const;
     bool is_zero(Value v) const { return constant(v) == uint64_t{0}; }
     std::optional<uint64_t> constant(const Line& line) const;
 

@@ -75,7 +75,12 @@ State::Written Affine::written(Value v) {
     Found f;
     const auto l = part(v, f);
     if (!l || l->width == 1) return {v, 0};
-    if (cost(v, few) < few) return {v, holds(f) ? shape(*l) : uint8_t{0}};
+    if (cost(v, few) < few) {
+        const uint8_t known = shape(*l);
+        if (!known || !holds(f)) return {v, 0};
+        commit(f);
+        return {v, known};
+    }
     commit(f);
     const Value base = s_.splat(l->base);
     if (l->flat()) return {base, shape(*l)};
@@ -94,12 +99,26 @@ uint8_t Affine::shape(const Line& x) const {
     return line.shape();
 }
 
-// All that it needs is guarded already.
+// All that it needs is guarded already, or will hold as long as the rows look as they do: scalars
+// may change from one iteration of a loop to the next.
 bool Affine::holds(const Found& f) const {
-    return f.committed || (!f.row && std::ranges::all_of(f.needs, [&](const auto& need) {
-               const auto known = bounds_.find(need.first);
-               return known != bounds_.end() && known->second <= need.second;
-           }) && std::ranges::all_of(f.from, [&](Value v) { return holds(found_.at(v)); }));
+    return f.committed ||
+           (std::ranges::all_of(f.needs,
+                                [&](const auto& need) {
+                                    const auto known = bounds_.find(need.first);
+                                    return (known != bounds_.end() &&
+                                            known->second <= need.second) ||
+                                           of_rows(need.first);
+                                }) &&
+            std::ranges::all_of(f.from, [&](Value v) { return holds(found_.at(v)); }));
+}
+
+// Made of nothing but rows and constants.
+bool Affine::of_rows(Value v) const {
+    const ir::Inst& i = block_.insts[v];
+    return i.op == Op::RowLane ||
+           (ir::op_info(i.op).cls == ir::Class::Uniform &&
+            std::ranges::all_of(i.args, [&](Value a) { return a == no_value || of_rows(a); }));
 }
 
 Value Affine::as_operand(const Line& line) {

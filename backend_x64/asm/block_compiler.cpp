@@ -1,6 +1,7 @@
 #include "backend_x64/asm/block_compiler.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace wj::x64 {
@@ -228,38 +229,39 @@ void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
 
 // Of the rows that the block writes.
 void BlockCompiler::forget_row_shapes() {
-    bool written[Wave::shaped_rows] = {}, all = false;
+    RowShapes shapes;
     for (const ir::Inst& i : block_->insts) {
         const Class cls = ir::op_info(i.op).cls;
-        if (cls == Class::SetV && i.imm < Wave::shaped_rows) written[i.imm] = true;
-        all |= cls == Class::Call;
+        if (cls == Class::SetV && i.imm < Wave::shaped_rows) shapes[i.imm] = 0;
+        if (cls == Class::Call) shapes.fill(0);
     }
-    for (uint32_t r = 0; r < Wave::shaped_rows;) {
-        const auto at = static_cast<int32_t>(offsetof(Wave, row_shapes) + r);
-        auto from_here = [&](uint32_t count) {
-            return r % count == 0 &&
-                   (all || std::all_of(written + r, written + r + count, [](bool b) { return b; }));
-        };
-        if (from_here(8)) {
-            a_.mov(x86::qword_ptr(reg::wave, at), 0);
-            r += 8;
-        } else if (from_here(4)) {
-            a_.mov(x86::dword_ptr(reg::wave, at), 0);
-            r += 4;
-        } else {
-            if (written[r]) a_.mov(x86::byte_ptr(reg::wave, at), 0);
-            ++r;
-        }
-    }
+    set_row_shapes(shapes);
 }
 
 // Of the rows that have been written.
 void BlockCompiler::note_row_shapes() {
+    RowShapes shapes;
     for (const ir::Inst& i : block_->insts)
         if (i.op == Op::SetV && i.aux && i.imm < Wave::shaped_rows && schedule_.is_full(i.args[1]))
-            a_.mov(
-                x86::byte_ptr(reg::wave, static_cast<int32_t>(offsetof(Wave, row_shapes) + i.imm)),
-                i.aux);
+            shapes[i.imm] = static_cast<uint8_t>(i.aux);
+    set_row_shapes(shapes);
+}
+
+void BlockCompiler::set_row_shapes(const RowShapes& shapes) {
+    for (uint32_t r = 0; r < Wave::shaped_rows;) {
+        uint32_t count = 0;
+        uint64_t bytes = 0;
+        for (; count < 8 && r + count < Wave::shaped_rows && shapes[r + count]; ++count)
+            bytes |= uint64_t{*shapes[r + count]} << 8 * count;
+        if (!count) {
+            ++r;
+            continue;
+        }
+        count = bytes ? std::min(std::bit_floor(count), 4u) : std::bit_floor(count);
+        a_.mov(x86::ptr(reg::wave, static_cast<int32_t>(offsetof(Wave, row_shapes) + r), count),
+               static_cast<uint32_t>(bytes & ((uint64_t{1} << 8 * std::min(count, 4u)) - 1)));
+        r += count;
+    }
 }
 
 bool BlockCompiler::starts_program() const {

@@ -84,6 +84,8 @@ private:
     void test_row(const ir::RowLine& line, const Vec& different);
     void forget_row_shapes();
     void note_row_shapes();
+    using RowShapes = std::array<std::optional<uint8_t>, machine::Wave::shaped_rows>;
+    void set_row_shapes(const RowShapes& shapes);
     bool starts_program() const;
     void segment(uint32_t position);
     void region(uint32_t position);
