@@ -1,0 +1,154 @@
+// What translated code knows of rows from one block to the next (Wave::row_shapes): random programs
+// of several blocks over rows that are lines in the waves they are translated for, and only
+// sometimes in others. The interpreter looks at every lane.
+#include <cstring>
+#include <random>
+#include <span>
+
+#include "backend_x64/translator.h"
+#include "frontend/decode.h"
+#include "frontend/target.h"
+#include "interpreter/interpreter.h"
+#include "memory/address_space.h"
+#include "tests/jit/ir_harness.h"
+
+namespace wj::jit_test {
+namespace {
+
+constexpr uint32_t rows = 12, ones_row = 8, zeros_row = 9, code_bytes = 4096;
+
+class RowShapesTest : public testing::TestWithParam<x64::Isa> {
+protected:
+    void SetUp() override {
+        if (!x64::host_supports(GetParam())) GTEST_SKIP() << "this host lacks the instruction set";
+        context_.target = find_target("gfx90a");
+        context_.memory = &space_;
+        code_ =
+            space_.allocate(code_bytes, memory::read_write | memory::executable, "code").value();
+        interpreter_ = interp::make_interpreter(*context_.target);
+        translator_ = std::move(
+            *x64::make_translator(*context_.target, GetParam(), {.keep_registers = true}));
+    }
+
+    uint32_t random(size_t n) { return static_cast<uint32_t>(rng_() % n); }
+    void vop2(uint32_t op, uint32_t dst, uint32_t a, uint32_t b) {
+        words_.push_back(op << 25 | dst << 17 | b << 9 | a);
+    }
+
+    // A write to a row that is a line, for most waves.
+    void write() {
+        const uint32_t to = random(6), from = random(8);
+        switch (random(9)) {
+            case 0:  // v_lshlrev_b32, v_lshrrev_b32
+                return vop2(random(4) ? 0x12 : 0x10, to, 128 + random(4), from);
+            case 1:  // v_and_b32
+                return vop2(0x13, to, 256 + ones_row, from);
+            case 2:  // v_or_b32, v_add_u32
+                return vop2(random(2) ? 0x14 : 0x34, to, 256 + zeros_row, from);
+            case 3:  // v_add_u32, v_mul_u32_u24
+                return vop2(random(2) ? 0x34 : 0x08, to, 2 + random(2), from);
+            case 4:  // v_sub_u32
+                return vop2(0x35, to, 256 + random(8), from);
+            case 5:  // v_and_b32 with bits of a line
+                return vop2(0x13, to, 128 + (1u << (1 + random(5))) - 1, from);
+            case 6:  // v_writelane_b32
+                words_.push_back(0xd28a0000 | to);
+                return words_.push_back(2 | (128 + random(64)) << 9);
+            case 7:  // ds_read_b32
+                words_.push_back(0xd86c0000 | random(64) * 4);
+                return words_.push_back(to << 24 | from);
+            default:  // v_mov_b32
+                return words_.push_back(0x7e000300 | to << 17 | from);
+        }
+    }
+
+    void program() {
+        words_.clear();
+        for (uint32_t blocks = 2 + random(5); blocks; --blocks) {
+            const bool some_lanes = random(4) == 0;
+            if (some_lanes) words_.push_back(0xbe862004);  // s_and_saveexec_b64 s[6:7], s[4:5]
+            for (uint32_t n = random(4); n; --n) write();
+            if (some_lanes && random(2)) words_.push_back(0xbf820000);  // s_branch to the next
+            if (some_lanes) words_.push_back(0x87fe067e);  // s_or_b64 exec, exec, s[6:7]
+            for (uint32_t n = 1 + random(3); n; --n) {
+                const uint32_t address = random(8), data = random(rows);
+                if (random(2)) {
+                    words_.push_back(0xd81a0000 | random(64) * 4);  // ds_write_b32
+                    words_.push_back(data << 8 | address);
+                } else {
+                    words_.push_back(0xd86c0000 | random(64) * 4);
+                    words_.push_back((10 + random(2)) << 24 | address);
+                }
+            }
+            words_.push_back(0xbf820000);
+        }
+        words_.push_back(0xbf810000);  // s_endpgm
+        ASSERT_LT(words_.size() * 4, code_bytes - 256);
+    }
+
+    std::string text() const {
+        std::string text;
+        Inst inst;
+        for (std::span<const uint32_t> rest = words_;
+             !rest.empty() && decode(*context_.target, rest, inst);
+             rest = rest.subspan(inst.size / 4))
+            text += disassemble(*context_.target, inst) + '\n';
+        return text;
+    }
+
+    // even: the rows are lines whatever the program does.
+    void start(State& s, bool even) {
+        s.wave.ctx = &context_;
+        s.wave.sgpr_count = 32;
+        for (uint32_t r = 0; r < vgprs; ++r) {
+            const uint32_t first = 64 * random(4), stride = 1u << random(random(2) ? 1 : 4);
+            for (uint32_t l = 0; l < machine::lanes; ++l) s.wave.row(r)[l] = first + stride * l;
+        }
+        for (uint32_t l = 0; l < machine::lanes; ++l) {
+            s.wave.row(ones_row)[l] = even || random(8) ? ~0u : static_cast<uint32_t>(rng_());
+            s.wave.row(zeros_row)[l] = even || random(8) ? 0 : static_cast<uint32_t>(rng_());
+        }
+        for (uint8_t& x : s.lds) x = static_cast<uint8_t>(rng_());
+        s.wave.sgpr[2] = even ? 4 : random(100);
+        s.wave.sgpr[3] = even ? 64 : 64 * random(3);
+        s.wave.set_s64(4, even || random(2) ? ~0ull : rng_());
+        s.wave.set_s64(machine::exec_lo, even || random(4) ? ~0ull : rng_());
+    }
+
+    memory::AddressSpace space_;
+    machine::ExecContext context_;
+    std::unique_ptr<machine::Engine> interpreter_, translator_;
+    uint64_t code_ = 0;
+    Rng rng_{43};
+    std::vector<uint32_t> words_;
+};
+
+TEST_P(RowShapesTest, AsTheInterpreter) {
+    for (int n = wanted_rounds(400); n; --n) {
+        program();
+        const uint64_t pc = code_ + (random(2) ? 0 : 4 * random(64));
+        std::memcpy(reinterpret_cast<void*>(pc), words_.data(), words_.size() * 4);
+        for (const auto& engine : {&interpreter_, &translator_})
+            (*engine)->invalidate(code_, code_ + code_bytes);
+        for (int wave = 0; wave < 6; ++wave) {
+            State first, want, got;
+            start(first, wave < 2);
+            for (State* s : {&want, &got}) {
+                s->copy_from(first);
+                s->wave.ctx = &context_;
+                s->wave.sgpr_count = 32;
+                s->wave.pc = pc;
+            }
+            ASSERT_EQ(interpreter_->run(want.wave), machine::ExitKind::EndProgram);
+            ASSERT_EQ(translator_->run(got.wave), machine::ExitKind::EndProgram);
+            got.wave.pc = want.wave.pc;
+            ASSERT_TRUE(same(got, want)) << "wave " << wave << " of\n" << text();
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Isa, RowShapesTest, testing::Values(x64::Isa::Avx2, x64::Isa::Avx512),
+                         isa_name);
+
+}  // namespace
+}  // namespace wj::jit_test
