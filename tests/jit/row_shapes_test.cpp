@@ -38,7 +38,7 @@ protected:
     // A write to a row that is a line, for most waves.
     void write() {
         const uint32_t to = random(6), from = random(8);
-        switch (random(9)) {
+        switch (random(10)) {
             case 0:  // v_lshlrev_b32, v_lshrrev_b32
                 return vop2(random(4) ? 0x12 : 0x10, to, 128 + random(4), from);
             case 1:  // v_and_b32
@@ -57,6 +57,10 @@ protected:
             case 7:  // ds_read_b32
                 words_.push_back(0xd86c0000 | random(64) * 4);
                 return words_.push_back(to << 24 | from);
+            case 8:  // v_sad_u32, which is a call of the interpreter
+                words_.push_back(0xd1dc0000 | to);
+                return words_.push_back((256 + zeros_row) | (256 + zeros_row) << 9 |
+                                        (256 + from) << 18);
             default:  // v_mov_b32
                 return words_.push_back(0x7e000300 | to << 17 | from);
         }
@@ -132,7 +136,7 @@ TEST_P(RowShapesTest, AsTheInterpreter) {
             (*engine)->invalidate(code_, code_ + code_bytes);
         for (int wave = 0; wave < 6; ++wave) {
             State first, want, got;
-            start(first, wave < 2);
+            start(first, random(2));
             for (State* s : {&want, &got}) {
                 s->copy_from(first);
                 s->wave.ctx = &context_;
