@@ -57,10 +57,9 @@ protected:
             case 7:  // ds_read_b32
                 words_.push_back(0xd86c0000 | random(64) * 4);
                 return words_.push_back(to << 24 | from);
-            case 8:  // v_sad_u32, which is a call of the interpreter
-                words_.push_back(0xd1dc0000 | to);
-                return words_.push_back((256 + zeros_row) | (256 + zeros_row) << 9 |
-                                        (256 + from) << 18);
+            case 8:  // v_sad_u8, which is a call of the interpreter
+                words_.push_back(0xd1d90000 | to);
+                return words_.push_back((256 + zeros_row) | 128 << 9 | (256 + from) << 18);
             default:  // v_mov_b32
                 return words_.push_back(0x7e000300 | to << 17 | from);
         }
