@@ -435,6 +435,9 @@ private:
         }
     };
     std::optional<Window> window_of(const LaneAccess& m, Value line) const;
+    Value second_store(const LaneAccess& m, Value line) const;
+    LaneAccess second_of(const LaneAccess& m) const;
+    void store_windows(const LaneAccess& m, const Window& a, const Window& b);
     void load_window(const LaneAccess& m, const Window& w);
     void store_window(const LaneAccess& m, const Window& w);
     void memory_broadcast(LaneAccess m, Value uniform);
@@ -562,9 +565,10 @@ private:
     };
     std::vector<LineOffset> line_offsets_;
     std::vector<PlacedLine> placed_lines_;
-    uint32_t kept_rows_ = 0;    // temp rows of saved_facts_ and line_offsets_
-    int32_t column_site_ = -1;  // in Frame::columns_wait, of the last column_store()
-    bool looping_ = false;      // the block runs all iterations for some chunks, then for others
+    Value done_store_ = no_value;  // with the one in front of it
+    uint32_t kept_rows_ = 0;       // temp rows of saved_facts_ and line_offsets_
+    int32_t column_site_ = -1;     // in Frame::columns_wait, of the last column_store()
+    bool looping_ = false;         // the block runs all iterations for some chunks, then for others
     bool facts_cross_regions_ = false;  // each region's code is emitted and run once, in order
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
     uint32_t steady_loads_ = 0;  // that prefetch_iterations() serves

@@ -49,16 +49,17 @@ struct BlockCompiler::LaneAccess {
     uint8_t space = 0;
     ir::Access access = ir::Access::Dwords;
     uint32_t dwords = 1, bytes = 4;
-    int64_t imm = 0;     // all of it
-    uint32_t added = 0;  // LDS: the part that wraps
-    Vec lo, hi;          // addresses; hi only when wide
-    Mem base;            // scalar_base, buffer
-    Mem limit;           // buffer
-    KReg mask_k;         // AVX-512 and not full
-    Vec mask_v;          // AVX2 and not full
-    Vec data[4];         // stored, or loaded; of atomics data and data2
-    Vec t, t2, z[4];     // temporaries; z[]: elements in the order of memory
-    Vec first;           // AVX2 and not full: number of the first active lane, in every lane
+    int64_t imm = 0;          // all of it
+    uint32_t added = 0;       // LDS: the part that wraps
+    Vec lo, hi;               // addresses; hi only when wide
+    Mem base;                 // scalar_base, buffer
+    Mem limit;                // buffer
+    KReg mask_k;              // AVX-512 and not full
+    Vec mask_v;               // AVX2 and not full
+    Vec data[4];              // stored, or loaded; of atomics data and data2
+    Value second = no_value;  // a store that is done with this one, its dword in data[1]
+    Vec t, t2, z[4];          // temporaries; z[]: elements in the order of memory
+    Vec first;                // AVX2 and not full: number of the first active lane, in every lane
     Gp address = asmjit::x86::rcx;  // see Pattern, without the immediate
     bool shared() const { return address != asmjit::x86::rcx; }
     Gp pattern;  // AddressFacts::pattern, when the address is shared

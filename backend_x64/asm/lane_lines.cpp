@@ -240,6 +240,7 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
         if (!m.full && one_row) lds_range_of_active(m, stride, in_range);
         load_line(line, m.lo, false);
         memory_slow(m);
+        if (m.second != no_value) memory_slow(second_of(m));
         a_.jmp(m.done);
     });
 }
@@ -293,7 +294,9 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     if (one_row && m.space == global_space &&
         (stride == m.bytes ? !m.store : first_of_tile(m, line)))
         prefetch_ahead(m, stride);
-    if (const auto window = one_row ? std::nullopt : window_of(m, line)) {
+    if (m.second != no_value) {
+        store_windows(m, *window_of(m, line), *window_of(second_of(m), line));
+    } else if (const auto window = one_row ? std::nullopt : window_of(m, line)) {
         m.store ? store_window(m, *window) : load_window(m, *window);
     } else if (one_row && stride == m.bytes) {
         streamed(m) ? memory_streamed(m) : memory_consecutive(m);
@@ -450,6 +453,91 @@ void BlockCompiler::store_window(const LaneAccess& m, const Window& w) {
                 a_.emit(X::kIdVmaskmovps, at, index, data);
             }
         }
+    }
+}
+
+// The store behind this one, if it fills gaps of the same window: both are one then. Exchanges of
+// sorting networks, the results of butterflies.
+Value BlockCompiler::second_store(const LaneAccess& m, Value line) const {
+    const Value* const next = schedule_.begin(position_) + at_ + 1;
+    if (!m.store || m.space != lds_space || m.dwords != 1 || next == schedule_.end(position_))
+        return no_value;
+    const ir::Inst &own = inst(m.v), &other = inst(*next);
+    if (other.op != own.op || other.args[0] != line || other.aux != own.aux ||
+        ir::mask_of(other) != ir::mask_of(own) || inst(line).aux >= chunk_lanes())
+        return no_value;
+    LaneAccess n = m;
+    n.second = *next;
+    const auto a = window_of(m, line), b = window_of(second_of(n), line);
+    if (!a || !b || !a->whole || !b->whole || a->bytes != b->bytes) return no_value;
+    for (uint32_t x = 0; x < chunk_lanes(); ++x)
+        for (uint32_t y = 0; y < chunk_lanes(); ++y)
+            if (a->lanes[x] == b->lanes[y]) return no_value;
+    return *next;
+}
+
+BlockCompiler::LaneAccess BlockCompiler::second_of(const LaneAccess& m) const {
+    LaneAccess second = m;
+    second.v = m.second;
+    second.imm = immediate(inst(m.second));
+    second.added = static_cast<uint32_t>(inst(m.second).imm >> 32);
+    second.data[0] = m.data[1];
+    return second;
+}
+
+void BlockCompiler::store_windows(const LaneAccess& m, const Window& a, const Window& b) {
+    const Vec &x = m.t, &y = m.t2, &z = m.z[0];
+    if (!m.full && avx512_) a_.emit(X::kIdVpmovm2d, y, m.mask_k);
+    for (uint32_t part = 0; part * width() < a.bytes; ++part) {
+        LaneOffsets lane{}, source{}, there{};
+        uint32_t bits = 0, of_second = 0;
+        for (const Window* w : {&a, &b})
+            for (uint32_t l = 0; l < chunk_lanes(); ++l) {
+                if (w->lanes[l] / width() != part) continue;
+                const uint32_t place = w->lanes[l] % width() / 4;
+                lane[place] = l;
+                source[place] = w == &a ? l : chunk_lanes() + l;
+                there[place] = ~0u;
+                bits |= 1u << place;
+                of_second |= uint32_t{w == &b} << place;
+            }
+        if (!bits) continue;
+        const Mem at = x86::ptr(m.address, static_cast<int32_t>(part * width()));
+        const bool all = m.full && bits == (1u << chunk_lanes()) - 1;
+        if (avx512_) {
+            movu(x, pool_table(source.data()));
+            a_.emit(X::kIdVpermi2d, x, m.data[0], m.data[1]);
+            if (!all) {
+                if (m.full) {
+                    a_.mov(x86::eax, bits);
+                    a_.kmovw(m.tk, x86::eax);
+                } else {
+                    movu(z, pool_table(lane.data()));
+                    a_.emit(X::kIdVpermd, z, z, y);
+                    a_.emit(X::kIdVptestmd, m.tk, z, pool_table(there.data()));
+                }
+                movu(z, at);
+                k(m.tk);
+                a_.emit(X::kIdVmovdqa32, z, x);
+            }
+            movu(at, all ? x : z);
+            continue;
+        }
+        movu(x, pool_table(lane.data()));
+        a_.emit(X::kIdVpermd, z, x, m.data[0]);
+        a_.emit(X::kIdVpermd, y, x, m.data[1]);
+        a_.emit(X::kIdVpblendd, z, z, y, Imm(of_second));
+        if (!all) {
+            if (m.full) {
+                movu(x, pool_table(there.data()));
+            } else {
+                a_.emit(X::kIdVpermd, x, x, m.mask_v);
+                a_.emit(X::kIdVpand, x, x, pool_table(there.data()));
+            }
+            movu(y, at);
+            a_.emit(X::kIdVblendvps, z, y, z, x);
+        }
+        movu(at, z);
     }
 }
 
