@@ -249,13 +249,15 @@ TEST_P(AffineTest, Windows) {
         lines_[1].step = lines_[1].stride * (lines_[1].width << random(3));
         const bool both_rows = random(8) == 0;
         if (both_rows) lines_[1] = {.row = 1, .stride = 1};
+        uint32_t gap = 0;  // where the elements that others are exchanged with are
         switch (both_rows ? 3 : random(3)) {
             case 0:  // the row as it is
                 vop2(0x12, place, 128, 1);
                 break;
             default:  // (factor * id - (id & mask)) * 4, the mask a constant or in a register
                 vop2(0x12, 4, 128 + 1 + random(2), 0);
-                vop2(0x13, 3, random(2) ? mask_sgpr : 128 + (2u << random(5)) - 1, 0);
+                gap = random(2) ? 0 : 2u << random(5);
+                vop2(0x13, 3, gap ? 128 + gap - 1 : mask_sgpr, 0);
                 vop2(0x35, place, 256 + 4, 3);
                 vop2(0x12, place, 128 + 2, place);
                 break;
@@ -281,6 +283,11 @@ TEST_P(AffineTest, Windows) {
                 words_.push_back(data << 8 | place);
             }
         }
+        if (gap && random(2))
+            for (const uint32_t offset : {0u, 4 * gap}) {
+                words_.push_back(0xd81a0000 | offset);
+                words_.push_back((4 + random(6)) << 8 | place);
+            }
         words_.push_back(0xbf810000);  // s_endpgm
         auto start_state = [&](State& start, bool at_end) {
             fill(start);
