@@ -283,11 +283,15 @@ TEST_P(AffineTest, Windows) {
                 words_.push_back(data << 8 | place);
             }
         }
-        if (gap && random(2))
-            for (const uint32_t offset : {0u, 4 * gap}) {
+        if (gap && random(2)) {
+            words_.push_back(0xd86c0000 | 4 * gap);  // so that the window is whole
+            words_.push_back(10 << 24 | place);
+            const bool overlap = random(3) == 0;
+            for (const uint32_t offset : {0u, overlap ? 4u << random(3) : 4 * gap}) {
                 words_.push_back(0xd81a0000 | offset);
                 words_.push_back((4 + random(6)) << 8 | place);
             }
+        }
         words_.push_back(0xbf810000);  // s_endpgm
         auto start_state = [&](State& start, bool at_end) {
             fill(start);
