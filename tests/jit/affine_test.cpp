@@ -269,7 +269,15 @@ TEST_P(AffineTest, Windows) {
         if (random(2)) {  // s_and_b64 exec, exec, s[4:5]
             words_.push_back(0x86800000 | exec << 16 | lanes_sgpr << 8 | exec);
         }
-        for (uint32_t k = 1 + random(5); k; --k) {
+        const bool exchange = gap && random(2);
+        if (exchange) {
+            for (const uint32_t op : {0xd86c0000, 0xd81a0000})  // ds_read_b32, ds_write_b32
+                for (const uint32_t offset : {0u, 4 * gap}) {
+                    words_.push_back(op | offset);
+                    words_.push_back((4 + random(6)) << (op == 0xd86c0000 ? 24 : 8) | place);
+                }
+        }
+        for (uint32_t k = exchange ? 0 : 1 + random(5); k; --k) {
             const bool pairs = random(3) == 0;
             const uint32_t offset = random(3)   ? 4u << random(6)
                                     : random(2) ? 0
@@ -281,15 +289,6 @@ TEST_P(AffineTest, Windows) {
             } else {
                 words_.push_back((pairs ? 0xd89a0000 : 0xd81a0000) | offset);  // ds_write
                 words_.push_back(data << 8 | place);
-            }
-        }
-        if (gap && random(2)) {
-            words_.push_back(0xd86c0000 | 4 * gap);  // so that the window is whole
-            words_.push_back(10 << 24 | place);
-            const bool overlap = random(3) == 0;
-            for (const uint32_t offset : {0u, overlap ? 4u << random(3) : 4 * gap}) {
-                words_.push_back(0xd81a0000 | offset);
-                words_.push_back((4 + random(6)) << 8 | place);
             }
         }
         words_.push_back(0xbf810000);  // s_endpgm
