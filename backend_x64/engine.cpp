@@ -434,8 +434,7 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     if (mxcsr != 0x1f80) _mm_setcsr(0x1f80);
     ThreadState& thread = this_thread_state();
     thread.wave = &first;
-    const bool streaming = first.ctx->streaming;
-    thread.frame.not_streamed = streaming ? vector_bytes() - 1 : ~0ull;
+    thread.frame.not_streamed = first.ctx->streaming ? vector_bytes() - 1 : ~0ull;
     thread.frame.prefetch_items = first.ctx->prefetch_items;
     thread.frame.again = &start_again;
     thread.frame.source = &source;
@@ -460,8 +459,6 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
             break;
         }
     }
-    // Whoever learns that the waves have ended sees what they have stored.
-    if (streaming) _mm_sfence();
     thread.inside.store(nullptr, std::memory_order_release);
     Wave& last = *thread.wave;
     // The faulting instruction has not happened: the wave stands at it.

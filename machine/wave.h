@@ -102,7 +102,7 @@ struct ExecContext {
     // This thread alone touches the memory that is updated by atomics: they need not be atomic.
     bool exclusive_memory = false;
     // The waves that run are so many that what they write does not stay in the caches: stores may
-    // go around them.
+    // go around them. Who asks for it fences (_mm_sfence) before telling anybody that waves ended.
     bool streaming = false;
     // How many work-items later, in x, data is wanted that is to be fetched already; 0: none is.
     uint32_t prefetch_items = 0;

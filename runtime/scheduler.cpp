@@ -1,5 +1,6 @@
 #include "runtime/scheduler.h"
 
+#include <immintrin.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -325,9 +326,15 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
         else
             slot.spare = std::move(group);
     };
+    // Whoever learns that waves have ended, or goes on with their work-group, sees what they have
+    // stored around the caches. (Once a claim: a fence waits for memory.)
+    auto fence = [&] {
+        if (dispatch.plan.streaming) _mm_sfence();
+    };
     auto run = [&](std::unique_ptr<GroupContext> group, uint32_t stopped = no_wave) {
         const Outcome outcome = run_group(dispatch, *group, slot, instructions, stopped);
         if (outcome == Outcome::Suspended || outcome == Outcome::Blocked) {
+            fence();
             visit.blocked += outcome == Outcome::Blocked;
             dispatch.suspend(std::move(group), outcome == Outcome::Blocked);
             return;
@@ -378,6 +385,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
         waves += group->group.wave_count;
         run(std::move(group));
     }
+    fence();
     if (std::exchange(slot.context.columns_cut, false) && dispatch.module)
         dispatch.module->stores_columns.note(dispatch.plan.request.kernel_object, true);
     if (waves) dispatch.waves.fetch_add(waves, std::memory_order_relaxed);
