@@ -499,6 +499,7 @@ void BlockCompiler::region_body() {
     use_records_.clear();
     use_start_.assign(count + 1, 0);
     skip_.assign(count, 0);
+    done_.clear();
     for (uint32_t i = 0; i < count; ++i) {
         scratch_units_.clear();
         if (walking_ != Walking::Yes || !walks_.of(begin[i]))
@@ -539,7 +540,7 @@ void BlockCompiler::region_body() {
                 vec_locked_ |= 1u << s.reg;
         }
         if (walking_ == Walking::Learning) walk_check_limits(i);
-        lane_op(begin[i]);
+        if (!std::ranges::count(done_, begin[i])) lane_op(begin[i]);
         end_instruction();
     }
 }
@@ -581,7 +582,6 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     saved_facts_.clear();
     line_offsets_.clear();
     placed_lines_.clear();
-    done_store_ = no_value;
     kept_rows_ = 0;
     facts_position_ = ~0u;
     scatter_sites_ = steady_loads_ = 0;

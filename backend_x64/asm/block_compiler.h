@@ -248,7 +248,8 @@ private:
     void jump_unless_ordinary(const Vec& x, bool any_sign, bool denormals, const Label& far);
     void root_avx2(const Vec& x, const Vec& y);
     void fixup_avx2(const Vec& x, const Vec& d, uint32_t bits);
-    void frexp_avx2(const Vec& x, const Vec& d, bool mantissa);
+    void frexp_avx2(const Vec& x, const Vec& mantissa, const Vec& exponent);
+    void lane_frexp_avx2(Value v);
     void lane_avx512(Value v);
     void lane_avx2(Value v);
     void lane_fma(Value v);
@@ -565,10 +566,9 @@ private:
     };
     std::vector<LineOffset> line_offsets_;
     std::vector<PlacedLine> placed_lines_;
-    Value done_store_ = no_value;  // with the one in front of it
-    uint32_t kept_rows_ = 0;       // temp rows of saved_facts_ and line_offsets_
-    int32_t column_site_ = -1;     // in Frame::columns_wait, of the last column_store()
-    bool looping_ = false;         // the block runs all iterations for some chunks, then for others
+    uint32_t kept_rows_ = 0;    // temp rows of saved_facts_ and line_offsets_
+    int32_t column_site_ = -1;  // in Frame::columns_wait, of the last column_store()
+    bool looping_ = false;      // the block runs all iterations for some chunks, then for others
     bool facts_cross_regions_ = false;  // each region's code is emitted and run once, in order
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
     uint32_t steady_loads_ = 0;  // that prefetch_iterations() serves
@@ -589,6 +589,7 @@ private:
     std::vector<int8_t> loop_prefer_;     // by unit
     uint32_t gp_reserved_ = 0;
     std::vector<uint8_t> skip_;  // instructions of the region that are left out
+    std::vector<Value> done_;    // those that earlier ones have done with themselves
     Walks walks_;                // of the loop, if it is compiled with them
     bool with_walks_ = true;
     uint32_t walk_slots_ = 0;

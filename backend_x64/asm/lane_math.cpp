@@ -154,61 +154,86 @@ void BlockCompiler::fixup_avx2(const Vec& x, const Vec& d, uint32_t bits) {
     });
 }
 
-// d = mantissa or exponent of x.
-void BlockCompiler::frexp_avx2(const Vec& x, const Vec& d, bool mantissa) {
+// Mantissa or exponent of x, or both; none: an invalid register.
+void BlockCompiler::frexp_avx2(const Vec& x, const Vec& mantissa, const Vec& exponent) {
     const Label far = a_.newLabel(), done = a_.newLabel();
     const Vec c = tmp(), z = tmp(), m = tmp();
     jump_unless_ordinary(x, true, false, far);
-    if (mantissa) {
-        a_.emit(X::kIdVpand, d, x, c32(0x807fffff));
-        a_.emit(X::kIdVpor, d, d, c32(0x3f000000));
-    } else {
-        a_.emit(X::kIdVpaddd, d, x, x);
-        a_.emit(X::kIdVpsrld, d, d, Imm(24));
-        a_.emit(X::kIdVpsubd, d, d, c32(126));
+    if (mantissa.isValid()) {
+        a_.emit(X::kIdVpand, mantissa, x, c32(0x807fffff));
+        a_.emit(X::kIdVpor, mantissa, mantissa, c32(0x3f000000));
+    }
+    if (exponent.isValid()) {
+        a_.emit(X::kIdVpaddd, exponent, x, x);
+        a_.emit(X::kIdVpsrld, exponent, exponent, Imm(24));
+        a_.emit(X::kIdVpsubd, exponent, exponent, c32(126));
     }
     a_.bind(done);
-    cold(far, [this, x, d, c, z, m, mantissa, done] {
+    cold(far, [=, this] {
         auto broadcast = [&](uint32_t value) { a_.emit(X::kIdVpbroadcastd, c, pool32(value)); };
-        // Denormals times 2^64; m: those.
-        broadcast(0x7fffffff);
-        a_.emit(X::kIdVpand, d, x, c);
-        broadcast(0x00800000);
-        a_.emit(X::kIdVpcmpgtd, m, c, d);
-        broadcast(0x5f800000);
-        a_.emit(X::kIdVmulps, z, x, c);
-        a_.emit(X::kIdVblendvps, z, x, z, m);
-        if (mantissa) {
-            broadcast(0x807fffff);
-            a_.emit(X::kIdVpand, z, z, c);
-            broadcast(0x3f000000);
-            a_.emit(X::kIdVpor, z, z, c);
-        } else {
-            a_.emit(X::kIdVpaddd, z, z, z);
-            a_.emit(X::kIdVpsrld, z, z, Imm(24));
-            broadcast(126);
-            a_.emit(X::kIdVpsubd, z, z, c);
-            broadcast(64);
-            a_.emit(X::kIdVpand, m, m, c);
-            a_.emit(X::kIdVpsubd, z, z, m);
+        for (const Vec& d : {mantissa, exponent}) {
+            if (!d.isValid()) continue;
+            // Denormals times 2^64; m: those.
+            broadcast(0x7fffffff);
+            a_.emit(X::kIdVpand, d, x, c);
+            broadcast(0x00800000);
+            a_.emit(X::kIdVpcmpgtd, m, c, d);
+            broadcast(0x5f800000);
+            a_.emit(X::kIdVmulps, z, x, c);
+            a_.emit(X::kIdVblendvps, z, x, z, m);
+            if (d == mantissa) {
+                broadcast(0x807fffff);
+                a_.emit(X::kIdVpand, z, z, c);
+                broadcast(0x3f000000);
+                a_.emit(X::kIdVpor, z, z, c);
+            } else {
+                a_.emit(X::kIdVpaddd, z, z, z);
+                a_.emit(X::kIdVpsrld, z, z, Imm(24));
+                broadcast(126);
+                a_.emit(X::kIdVpsubd, z, z, c);
+                broadcast(64);
+                a_.emit(X::kIdVpand, m, m, c);
+                a_.emit(X::kIdVpsubd, z, z, m);
+            }
+            // Zero, infinity, NaN: magnitude - 1 is not below 0x7f7fffff.
+            a_.emit(X::kIdVpcmpeqd, c, c, c);
+            a_.emit(X::kIdVpaddd, d, d, c);
+            broadcast(0x7f7fffff);
+            a_.emit(X::kIdVpmaxud, m, d, c);
+            a_.emit(X::kIdVpcmpeqd, m, m, d);
+            if (d == mantissa)
+                a_.emit(X::kIdVaddps, c, x, x);  // the value itself, quiet
+            else
+                a_.emit(X::kIdVpxor, c, c, c);
+            a_.emit(X::kIdVblendvps, d, z, c, m);
         }
-        // Zero, infinity, NaN: magnitude - 1 is not below 0x7f7fffff.
-        a_.emit(X::kIdVpcmpeqd, c, c, c);
-        a_.emit(X::kIdVpaddd, d, d, c);
-        broadcast(0x7f7fffff);
-        a_.emit(X::kIdVpmaxud, m, d, c);
-        a_.emit(X::kIdVpcmpeqd, m, m, d);
-        if (mantissa)
-            a_.emit(X::kIdVaddps, c, x, x);  // the value itself, quiet
-        else
-            a_.emit(X::kIdVpxor, c, c, c);
-        a_.emit(X::kIdVblendvps, d, z, c, m);
         a_.jmp(done);
     });
 }
 
+// Both parts of a number are often wanted: one look at it serves for the two.
+void BlockCompiler::lane_frexp_avx2(Value v) {
+    const ir::Inst& i = inst(v);
+    const bool mantissa = i.op == Op::FFrexpMant32;
+    const Op other_op = mantissa ? Op::FFrexpExp32 : Op::FFrexpMant32;
+    Value other = no_value;
+    const Value* const begin = schedule_.begin(position_);
+    const auto count = static_cast<uint32_t>(schedule_.end(position_) - begin);
+    for (uint32_t n = at_ + 1; n < count && other == no_value; ++n)
+        if (!skip_[n] && inst(begin[n]).op == other_op && inst(begin[n]).args[0] == i.args[0])
+            other = begin[n];
+    const Vec x = use(i.args[0]), d = tmp(), e = other == no_value ? Vec() : tmp();
+    frexp_avx2(x, mantissa ? d : e, mantissa ? e : d);
+    result(schedule_.unit(v), d);
+    if (other == no_value) return;
+    result(schedule_.unit(other), e);
+    done_.push_back(other);
+}
+
 void BlockCompiler::lane_math(Value v) {
     const ir::Inst& i = inst(v);
+    if (!avx512_ && (i.op == Op::FFrexpMant32 || i.op == Op::FFrexpExp32))
+        return lane_frexp_avx2(v);
     const bool corrects = i.op == Op::FFixup32;
     const Vec r = use(i.args[0]), x = corrects ? use(i.args[1]) : r, d = tmp();
     const auto table = static_cast<uint32_t>(i.imm);
@@ -217,7 +242,7 @@ void BlockCompiler::lane_math(Value v) {
         mov(d, r);
         avx512_ ? fixup({table}) : fixup_avx2(x, d, table);
     } else if (!avx512_) {
-        i.op == Op::FRsq32 ? root_avx2(x, d) : frexp_avx2(x, d, i.op == Op::FFrexpMant32);
+        root_avx2(x, d);
     } else if (i.op == Op::FRsq32) {
         a_.emit(X::kIdVrsqrt14ps, d, x);
         refine_root(x, d, {tmp(), tmp(), tmp()}, false);

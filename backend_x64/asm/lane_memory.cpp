@@ -19,7 +19,6 @@ namespace x86 = asmjit::x86;
 void BlockCompiler::lane_memory(Value v) {
     const ir::Inst& i = inst(v);
     const auto& a = i.args;
-    if (v == done_store_) return;
     LaneAccess m;
     m.v = v;
     m.store = ir::op_info(i.op).cls == ir::Class::LaneStore;
@@ -66,8 +65,11 @@ void BlockCompiler::lane_memory(Value v) {
     use_mask(m, mask);
     if (m.store)
         for (uint32_t d = 0; d < m.dwords; ++d) m.data[d] = use(a[4 + d]);
-    if (line) m.second = done_store_ = second_store(m, addr);
-    if (m.second != no_value) m.data[1] = use(inst(m.second).args[4]);
+    if (line) m.second = second_store(m, addr);
+    if (m.second != no_value) {
+        m.data[1] = use(inst(m.second).args[4]);
+        done_.push_back(m.second);
+    }
     m.t = tmp();
     m.t2 = tmp();
     // Elements of three dwords are gathered as if they had four, single dwords in two halves.
