@@ -276,6 +276,30 @@ TEST_P(OpsTest, FmaNanOrder) {
         }
 }
 
+// Mantissa and exponent of the same number, in either order: one look at it may serve for both.
+TEST_P(OpsTest, BothPartsOfFrexp) {
+    Rng rng(17);
+    for (const bool exponent_first : {false, true}) {
+        Builder b;
+        const Value x = b.v(0);
+        Value parts[2];
+        for (uint32_t n = 0; n < 2; ++n) {
+            const bool exponent = (n == 0) == exponent_first;
+            parts[exponent] = b.op(exponent ? Op::FFrexpExp32 : Op::FFrexpMant32, {x});
+        }
+        b.set(2, b.op(Op::Add32, {parts[0], b.v(1)}));
+        b.set(3, parts[1]);
+        for (const bool ordinary : {true, false}) {
+            prepare = [&](State& s) {
+                for (uint32_t l = 0; l < machine::lanes && ordinary; ++l)
+                    s.wave.row(0)[l] = (s.wave.row(0)[l] & 0xbfffffff) | 0x20000000;
+            };
+            compare(b.block, rng, 50);
+            if (HasFatalFailure()) return;
+        }
+    }
+}
+
 WJ_JIT_TESTS(OpsTest);
 
 }  // namespace
