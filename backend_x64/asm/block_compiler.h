@@ -436,6 +436,7 @@ private:
         }
     };
     std::optional<Window> window_of(const LaneAccess& m, Value line) const;
+    void join_tile(LaneAccess& m, Value line);
     Value second_store(const LaneAccess& m, Value line) const;
     LaneAccess second_of(const LaneAccess& m) const;
     void store_windows(const LaneAccess& m, const Window& a, const Window& b);

@@ -1,6 +1,8 @@
 // What the source files of lane loads, stores and atomics share.
 #pragma once
 
+#include <array>
+
 #include "backend_x64/asm/block_compiler.h"
 
 namespace wj::x64 {
@@ -58,8 +60,11 @@ struct BlockCompiler::LaneAccess {
     Vec mask_v;               // AVX2 and not full
     Vec data[4];              // stored, or loaded; of atomics data and data2
     Value second = no_value;  // a store that is done with this one, its dword in data[1]
-    Vec t, t2, z[4];          // temporaries; z[]: elements in the order of memory
-    Vec first;                // AVX2 and not full: number of the first active lane, in every lane
+    // Loads that are done with this one, by dwords of the tuple that they make together.
+    std::array<Value, 4> tile = {no_value, no_value, no_value, no_value};
+    bool is_tile() const { return tile[0] != no_value; }
+    Vec t, t2, z[4];  // temporaries; z[]: elements in the order of memory
+    Vec first;        // AVX2 and not full: number of the first active lane, in every lane
     Gp address = asmjit::x86::rcx;  // see Pattern, without the immediate
     bool shared() const { return address != asmjit::x86::rcx; }
     Gp pattern;  // AddressFacts::pattern, when the address is shared

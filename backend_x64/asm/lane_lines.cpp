@@ -269,6 +269,35 @@ bool BlockCompiler::first_of_tile(const LaneAccess& m, Value line) const {
     });
 }
 
+// Four loads of a row's dwords, 16 bytes from lane to lane, as one of tuples.
+void BlockCompiler::join_tile(LaneAccess& m, Value line) {
+    const ir::Inst& own = inst(m.v);
+    if (m.store || m.space != global_space || !m.full || !m.dwords_only() || m.dwords != 1 ||
+        inst(line).imm != stride_bytes || inst(line).aux < chunk_lanes() || looping_)
+        return;
+    std::array<Value, 7> near{};  // by distance from this one's dword, three being itself
+    near.fill(no_value);
+    near[3] = m.v;
+    const Value* const end = schedule_.end(position_);
+    for (const Value* v = schedule_.begin(position_) + at_ + 1; v != end; ++v) {
+        const ir::Inst& i = inst(*v);
+        const ir::Class cls = ir::op_info(i.op).cls;
+        if (cls == ir::Class::LaneStore || cls == ir::Class::LaneAtomic) break;
+        const int64_t dwords = (immediate(i) - m.imm) / 4 + 3;
+        if (i.op == own.op && i.args == own.args && i.aux == own.aux &&
+            (immediate(i) - m.imm) % 4 == 0 && dwords >= 0 && dwords < 7 && dwords != 3)
+            near[static_cast<size_t>(dwords)] = *v;
+    }
+    for (size_t first = 0; first < 4; ++first) {
+        if (std::ranges::count(near.begin() + first, near.begin() + first + 4, no_value)) continue;
+        std::copy_n(near.begin() + first, 4, m.tile.begin());
+        m.imm += (static_cast<int64_t>(first) - 3) * 4;
+        m.dwords = 4;
+        m.bytes = stride_bytes;
+        return;
+    }
+}
+
 void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     const auto stride = static_cast<uint32_t>(inst(line).imm);
     if (m.space == lds_space) {

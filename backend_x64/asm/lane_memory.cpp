@@ -53,6 +53,7 @@ void BlockCompiler::lane_memory(Value v) {
         m.learned_from = walking_ == Walking::Learning && walks_.walks[*walk].first == v;
     }
     const bool walks = m.walk >= 0 && walking_ == Walking::Yes;
+    if (line) join_tile(m, addr);
     if ((buffer && uniform != no_value) || line || walks)
         m.lo = tmp();  // not often needed
     else if (!broadcast)
@@ -79,7 +80,7 @@ void BlockCompiler::lane_memory(Value v) {
     if (!avx512_ && !m.full) m.first = tmp();
     if (!m.store) {
         for (uint32_t d = 0; d < m.dwords; ++d) {
-            const Unit u = schedule_.unit(v, d);
+            const Unit u = m.is_tile() ? schedule_.unit(m.tile[d]) : schedule_.unit(v, d);
             m.data[d] = dead(u) ? tmp() : def(u);
         }
     }
@@ -107,8 +108,9 @@ void BlockCompiler::lane_memory(Value v) {
     a_.bind(m.done);
     if (m.store) return;
     for (uint32_t d = 0; d < m.dwords; ++d) {
-        const Unit u = schedule_.unit(v, d);
+        const Unit u = m.is_tile() ? schedule_.unit(m.tile[d]) : schedule_.unit(v, d);
         if (!dead(u)) define_done(u);
+        if (m.is_tile() && m.tile[d] != v) done_.push_back(m.tile[d]);
     }
 }
 

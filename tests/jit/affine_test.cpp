@@ -2,6 +2,7 @@
 // the guards hold, both must do the same, on the model and on the translators.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -338,13 +339,18 @@ TEST_P(AffineTest, Columns) {
         store_.clear();
         lines_[0] = {.row = 0, .stride = 1};
         lines_[1] = {.row = 1, .stride = 0};
+        // Rows of four dwords, 16 bytes from lane to lane, read dword by dword.
+        const bool tile = random(5) == 0;
         const bool scalar_base = random(2), wide = random(2);
         auto v_mov = [&](uint32_t to, uint32_t from) {
             words_.push_back(0x7e000200 | to << 17 | from);
         };
         // (id * factor + row) << shift
-        const uint32_t shift = random(2) ? 2 : 2 + random(6);
-        if (wide) {  // v_mad_u64_u32
+        const uint32_t shift = tile ? 4 : random(2) ? 2 : 2 + random(6);
+        if (tile) {
+            vop2(0x34, place, 256 + 1, 0);
+            v_mov(place + 1, 128);
+        } else if (wide) {  // v_mad_u64_u32
             v_mov(10, 256 + 1);
             v_mov(11, 128);
             vop3(0x1e8, place | vcc << 8, 256 + 0, factor, 256 + 10);
@@ -364,7 +370,15 @@ TEST_P(AffineTest, Columns) {
         }
         const bool some_lanes = random(3) == 0;
         if (some_lanes) words_.push_back(0x86800000 | exec << 16 | lanes_sgpr << 8 | exec);
-        for (uint32_t k = 1 + random(3); k; --k) {
+        uint32_t order[] = {0, 4, 8, 12};
+        std::shuffle(std::begin(order), std::end(order), rng_);
+        for (uint32_t k = 0; tile && k < 4 + random(2); ++k) {
+            const bool store = random(12) == 0;
+            words_.push_back((store ? 0xdc708000 : 0xdc508000) | (order[k % 4] + 4));
+            words_.push_back(store ? 20u << 8 | (scalar_base ? base : off) << 16 | place
+                                   : (12 + k) << 24 | (scalar_base ? base : off) << 16 | place);
+        }
+        for (uint32_t k = tile ? 0 : 1 + random(3); k; --k) {
             static constexpr uint32_t loads[] = {0xdc508000, 0xdc508000, 0xdc548000, 0xdc5c8000,
                                                  0xdc408000},
                                       stores[] = {0xdc708000, 0xdc708000, 0xdc748000, 0xdc7c8000,
@@ -390,7 +404,7 @@ TEST_P(AffineTest, Columns) {
                 start.wave.row(0)[l] = id + l;
                 start.wave.row(1)[l] = row;
             }
-            step = uint64_t{start.wave.sgpr[factor]} << shift;
+            step = tile ? 16 : uint64_t{start.wave.sgpr[factor]} << shift;
             first = origin + id * step + (row << shift);
         };
         State now;
