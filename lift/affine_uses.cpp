@@ -100,10 +100,12 @@ uint8_t Affine::shape(const Line& x) const {
 }
 
 // All that it needs is guarded already, or will hold as long as the rows look as they do: scalars
-// may change from one iteration of a loop to the next.
+// may change from one iteration of a loop to the next. A row that is the same in all lanes now may
+// be anything.
 bool Affine::holds(const Found& f) const {
     return f.committed ||
-           (std::ranges::all_of(f.needs,
+           ((!f.row || f.row->stride) &&
+            std::ranges::all_of(f.needs,
                                 [&](const auto& need) {
                                     const auto known = bounds_.find(need.first);
                                     return (known != bounds_.end() &&

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <mutex>
 
 namespace wj {
@@ -127,7 +126,7 @@ struct WorkGroup;
 struct alignas(64) Wave {
     uint32_t sgpr[128] = {};
     // Of the first VGPR rows: the shape (ir::RowLine::shape) that translated code has found them to
-    // have, or 0. Whoever else writes rows forgets them (forget_row_shapes).
+    // have, or 0. It forgets them before it calls others who may write rows.
     static constexpr uint32_t shaped_rows = 64;
     uint8_t row_shapes[shaped_rows] = {};
     uint32_t* vgpr = nullptr;  // vgpr_count rows of 64 dwords; 64-byte aligned
@@ -157,7 +156,6 @@ struct alignas(64) Wave {
     uint32_t gws_phase = 0;
     ExitInfo exit;
 
-    void forget_row_shapes() { std::memset(row_shapes, 0, sizeof row_shapes); }
     uint32_t* row(uint32_t r) { return vgpr + size_t{r} * lanes; }
     uint32_t* arow(uint32_t r) { return agpr + size_t{r} * lanes; }
     uint64_t s64(uint32_t r) const { return sgpr[r] | uint64_t{sgpr[r + 1]} << 32; }
