@@ -404,13 +404,14 @@ private:
     void lds_line_address(const LaneAccess& m, Value line, int64_t max_imm, Label out_of_range,
                           bool always);
     // A line whose elements' host addresses are kept: of the first one, in a slot, from where
-    // reg::chunk, shifted, leads to those of the chunks; or of each chunk's first one.
+    // reg::chunk, shifted, leads to those of the chunks; or of each chunk's first one. In the LDS
+    // 0 if not all are in range.
     static constexpr uint32_t no_row = ~0u;
     struct PlacedLine {
         Value line = no_value, base = no_value;  // base: of global accesses
-        uint32_t slot = 0, scale = 0;            // LDS: 0 in the slot if not all are in range
-        uint32_t row = no_row;                   // a temp row of addresses
-        uint32_t end = 0;  // LDS: of a lane's elements, behind the line's value
+        uint32_t slot = 0, scale = 0;
+        uint32_t row = no_row;  // a temp row of addresses
+        uint32_t end = 0;       // LDS: of a lane's elements, behind the line's value
     };
     std::optional<uint32_t> chunk_scale(const ir::Inst& line) const;
     void place_lines(const Value* begin, uint32_t count);

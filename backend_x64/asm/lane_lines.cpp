@@ -131,8 +131,6 @@ bool BlockCompiler::place_line(PlacedLine& p) {
                 p.end = std::max(p.end, static_cast<uint32_t>(immediate(x)) + ir::access_bytes(x));
         if (!p.end) return false;
     }
-    p.slot = extra_slots_++;
-    const Mem slot = home_mem({Home::Slot, p.slot});
     const Label out = a_.newLabel(), done = a_.newLabel();
     if (lds) {
         if (is_const(l.args[0]))
@@ -147,7 +145,8 @@ bool BlockCompiler::place_line(PlacedLine& p) {
     if (scale) {
         a_.add(x86::rax, 256 << *scale);
         a_.bind(done);
-        a_.mov(slot, x86::rax);
+        p.slot = extra_slots_++;
+        a_.mov(home_mem({Home::Slot, p.slot}), x86::rax);
         cold(out, [this, done] {
             a_.xor_(x86::eax, x86::eax);
             a_.jmp(done);
