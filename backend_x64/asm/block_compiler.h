@@ -1,12 +1,12 @@
 // Emits the host code of one scheduled block. One class, one source file per concern:
-//   block_compiler.cpp  prologue, segments, terminator, constant pool
+//   block_compiler.cpp  prologue, segments, terminator, constant pool    row_guards.cpp
 //   lane_registers.cpp  vector and mask registers of a region
 //   uniform.cpp         general registers, uniform operations
 //   lane_common.cpp     operations whose lowering is a row of a table
 //   lane_avx512.cpp, lane_avx2.cpp   the others
 //   lane_memory.cpp, lane_patterns.cpp, lane_consecutive.cpp, lane_gather.cpp, lane_scratch.cpp
 //                       loads and stores
-//   lane_lines.cpp      those whose addresses are lines
+//   lane_lines.cpp, lane_windows.cpp   those whose addresses are lines
 //   lane_division.cpp   divisions by steps    lane_math.cpp   roots, frexp, special arguments
 //   lane_atomic.cpp     atomics               cross.cpp   cross-lane operations
 //   loop.cpp, loop_pins.cpp, divergent.cpp, walk.cpp   loops of one block
@@ -80,12 +80,6 @@ private:
     void prologue();
     bool runs_again() const;
     void run_again();
-    void row_guards();
-    void test_row(const ir::RowLine& line, const Vec& different);
-    void forget_row_shapes();
-    void note_row_shapes();
-    using RowShapes = std::array<std::optional<uint8_t>, machine::Wave::shaped_rows>;
-    void set_row_shapes(const RowShapes& shapes);
     bool starts_program() const;
     void segment(uint32_t position);
     void region(uint32_t position);
@@ -125,6 +119,14 @@ private:
         colds_.push_back({label, guest_, std::move(f), true});
     }
     void emit_colds();
+
+    // ---- row_guards.cpp ----
+    void row_guards();
+    void test_row(const ir::RowLine& line, const Vec& different);
+    void forget_row_shapes();
+    void note_row_shapes();
+    using RowShapes = std::array<std::optional<uint8_t>, machine::Wave::shaped_rows>;
+    void set_row_shapes(const RowShapes& shapes);
 
     // ---- lane_registers.cpp ----
     Vec vec(int i) const {

@@ -1,0 +1,237 @@
+// Windows: the elements of a chunk at a line lie next to one another, in any order, within two
+// vectors.
+#include <algorithm>
+#include <span>
+
+#include "backend_x64/asm/lane_access.h"
+
+namespace wj::x64 {
+
+using asmjit::Imm;
+namespace x86 = asmjit::x86;
+
+// One or two vectors wide. None: the lanes go their own ways.
+std::optional<BlockCompiler::Window> BlockCompiler::window_of(const LaneAccess& m,
+                                                              Value line) const {
+    if (!m.dwords_only() || (m.space != lds_space && !m.full)) return {};
+    Window w{lane_offsets(inst(line)), static_cast<int32_t>(m.imm)};
+    const auto lanes = std::span(w.lanes).first(chunk_lanes());
+    if (std::ranges::any_of(lanes, [](uint32_t x) { return x % 4 || x > 0x10000; })) return {};
+    const uint32_t span = std::ranges::max(lanes) + m.bytes;
+    if (const PlacedLine* placed = m.space == lds_space ? placed_line(m, line) : nullptr) {
+        // All accesses to the line share vectors, so that later ones find there, as a whole, what
+        // earlier ones have stored.
+        const uint32_t reach = lanes.back() + placed->end,
+                       end = static_cast<uint32_t>(m.imm) + span;
+        w.bytes = end > width() ? 2 * width() : width();
+        w.whole = m.imm % 4 == 0 && end <= w.bytes && w.bytes <= reach;
+        if (w.whole) {
+            w.at = 0;
+            for (uint32_t& x : w.lanes) x += static_cast<uint32_t>(m.imm);
+        }
+    }
+    if (!w.whole) {
+        w.bytes = span - (m.bytes - 4);
+        if (w.bytes > 2 * width()) return {};
+        // Nothing behind the last element is loaded.
+        if (!m.store && w.bytes < width() && w.bytes != 16 && w.bytes != 32) return {};
+    }
+    if (!m.store) return w;
+    // Which lane's dword stays, where elements share one, is not for stores dword by dword.
+    LaneOffsets sorted = w.lanes;
+    std::sort(sorted.begin(), sorted.begin() + chunk_lanes());
+    for (uint32_t l = 1; l < chunk_lanes(); ++l)
+        if (sorted[l] - sorted[l - 1] < m.bytes) return {};
+    return w;
+}
+
+// The first and the last vector of it; or all of it, repeated.
+void BlockCompiler::load_window(const LaneAccess& m, const Window& w) {
+    for (uint32_t d = 0; d < m.dwords; ++d) {
+        const auto [places, begin] = w.dword(d);
+        const Mem at = x86::ptr(m.address, begin);
+        const bool two = w.bytes > width();
+        const uint32_t second_at = two ? w.bytes - width() : 0;
+        LaneOffsets index{}, in_part{};
+        uint32_t from_second = 0;
+        for (uint32_t l = 0; l < chunk_lanes(); ++l) {
+            const uint32_t place = places[l];
+            const bool in_second = place >= width();
+            index[l] = in_second ? chunk_lanes() + (place - second_at) / 4 : place / 4;
+            in_part[l] = index[l] % chunk_lanes();
+            from_second |= uint32_t{in_second} << l;
+        }
+        const Vec &data = m.data[d], &z = m.z[0];
+        if (!two) {
+            movu(m.t, pool_table(index.data()));
+            if (w.bytes == width()) {
+                a_.emit(X::kIdVpermd, data, m.t, at);
+            } else {
+                const InstId repeat = !avx512_        ? X::kIdVbroadcasti128
+                                      : w.bytes == 16 ? X::kIdVbroadcasti32x4
+                                                      : X::kIdVbroadcasti64x4;
+                a_.emit(repeat, z, at);
+                a_.emit(X::kIdVpermd, data, m.t, z);
+            }
+            continue;
+        }
+        const Mem second = at.cloneAdjusted(static_cast<int32_t>(second_at));
+        if (avx512_) {
+            movu(z, at);
+            movu(data, pool_table(index.data()));
+            a_.emit(X::kIdVpermi2d, data, z, second);
+        } else {
+            movu(m.t, pool_table(in_part.data()));
+            a_.emit(X::kIdVpermd, z, m.t, at);
+            a_.emit(X::kIdVpermd, data, m.t, second);
+            a_.emit(X::kIdVpblendd, data, z, data, Imm(from_second));
+        }
+    }
+}
+
+// Each vector of it, from the lanes that belong there.
+void BlockCompiler::store_window(const LaneAccess& m, const Window& w) {
+    const Vec &index = m.t, &active = m.t2, &data = m.z[0];
+    if (!m.full && avx512_) a_.emit(X::kIdVpmovm2d, active, m.mask_k);
+    for (uint32_t d = 0; d < m.dwords; ++d) {
+        const auto [places, begin] = w.dword(d);
+        for (uint32_t part = 0; part * width() < w.bytes; ++part) {
+            LaneOffsets from{}, there{};
+            uint32_t bits = 0;
+            for (uint32_t l = 0; l < chunk_lanes(); ++l) {
+                if (places[l] / width() != part) continue;
+                const uint32_t place = places[l] % width() / 4;
+                from[place] = l;
+                there[place] = ~0u;
+                bits |= 1u << place;
+            }
+            if (!bits) continue;
+            const Mem at = x86::ptr(m.address, begin + static_cast<int32_t>(part * width()));
+            const Mem wanted = pool_table(there.data());
+            movu(index, pool_table(from.data()));
+            const bool all = m.full && bits == (1u << chunk_lanes()) - 1;
+            if (avx512_) {
+                if (!m.full) {
+                    a_.emit(X::kIdVpermd, data, index, active);
+                    a_.emit(X::kIdVptestmd, m.tk, data, wanted);
+                } else if (!all) {
+                    a_.mov(x86::eax, bits);
+                    a_.kmovw(m.tk, x86::eax);
+                }
+                if (w.whole && !all) {  // what is stored in parts has to be waited for later
+                    movu(data, at);
+                    k(m.tk);
+                }
+                a_.emit(X::kIdVpermd, data, index, m.data[d]);
+                if (!w.whole && !all) k(m.tk);
+                movu(at, data);
+                continue;
+            }
+            a_.emit(X::kIdVpermd, data, index, m.data[d]);
+            if (all) {
+                movu(at, data);
+                continue;
+            }
+            if (m.full) {
+                movu(index, wanted);
+            } else {
+                a_.emit(X::kIdVpermd, index, index, m.mask_v);
+                a_.emit(X::kIdVpand, index, index, wanted);
+            }
+            if (w.whole) {
+                movu(active, at);
+                a_.emit(X::kIdVblendvps, data, active, data, index);
+                movu(at, data);
+            } else {
+                a_.emit(X::kIdVmaskmovps, at, index, data);
+            }
+        }
+    }
+}
+
+// The store behind this one, if it fills gaps of the same window: both are one then. Exchanges of
+// sorting networks, the results of butterflies.
+Value BlockCompiler::second_store(const LaneAccess& m, Value line) const {
+    const Value* const next = schedule_.begin(position_) + at_ + 1;
+    if (!m.store || m.space != lds_space || m.dwords != 1 || next == schedule_.end(position_))
+        return no_value;
+    const ir::Inst &own = inst(m.v), &other = inst(*next);
+    if (other.op != own.op || other.args[0] != line || other.aux != own.aux ||
+        ir::mask_of(other) != ir::mask_of(own) || inst(line).aux >= chunk_lanes())
+        return no_value;
+    LaneAccess n = m;
+    n.second = *next;
+    const auto a = window_of(m, line), b = window_of(second_of(n), line);
+    if (!a || !b || !a->whole || !b->whole || a->bytes != b->bytes) return no_value;
+    for (uint32_t x = 0; x < chunk_lanes(); ++x)
+        for (uint32_t y = 0; y < chunk_lanes(); ++y)
+            if (a->lanes[x] == b->lanes[y]) return no_value;
+    return *next;
+}
+
+BlockCompiler::LaneAccess BlockCompiler::second_of(const LaneAccess& m) const {
+    LaneAccess second = m;
+    second.v = m.second;
+    second.imm = immediate(inst(m.second));
+    second.added = static_cast<uint32_t>(inst(m.second).imm >> 32);
+    second.data[0] = m.data[1];
+    return second;
+}
+
+void BlockCompiler::store_windows(const LaneAccess& m, const Window& a, const Window& b) {
+    const Vec &x = m.t, &y = m.t2, &z = m.z[0];
+    if (!m.full && avx512_) a_.emit(X::kIdVpmovm2d, y, m.mask_k);
+    for (uint32_t part = 0; part * width() < a.bytes; ++part) {
+        LaneOffsets lane{}, source{}, there{};
+        uint32_t bits = 0, of_second = 0;
+        for (const Window* w : {&a, &b})
+            for (uint32_t l = 0; l < chunk_lanes(); ++l) {
+                if (w->lanes[l] / width() != part) continue;
+                const uint32_t place = w->lanes[l] % width() / 4;
+                lane[place] = l;
+                source[place] = w == &a ? l : chunk_lanes() + l;
+                there[place] = ~0u;
+                bits |= 1u << place;
+                of_second |= uint32_t{w == &b} << place;
+            }
+        if (!bits) continue;
+        const Mem at = x86::ptr(m.address, static_cast<int32_t>(part * width()));
+        const bool all = m.full && bits == (1u << chunk_lanes()) - 1;
+        if (avx512_) {
+            movu(x, pool_table(source.data()));
+            a_.emit(X::kIdVpermi2d, x, m.data[0], m.data[1]);
+            if (!all) {
+                if (m.full) {
+                    a_.mov(x86::eax, bits);
+                    a_.kmovw(m.tk, x86::eax);
+                } else {
+                    movu(z, pool_table(lane.data()));
+                    a_.emit(X::kIdVpermd, z, z, y);
+                    a_.emit(X::kIdVptestmd, m.tk, z, pool_table(there.data()));
+                }
+                movu(z, at);
+                k(m.tk);
+                a_.emit(X::kIdVmovdqa32, z, x);
+            }
+            movu(at, all ? x : z);
+            continue;
+        }
+        movu(x, pool_table(lane.data()));
+        a_.emit(X::kIdVpermd, z, x, m.data[0]);
+        a_.emit(X::kIdVpermd, y, x, m.data[1]);
+        a_.emit(X::kIdVpblendd, z, z, y, Imm(of_second));
+        if (!all) {
+            if (m.full) {
+                movu(x, pool_table(there.data()));
+            } else {
+                a_.emit(X::kIdVpermd, x, x, m.mask_v);
+                a_.emit(X::kIdVpand, x, x, pool_table(there.data()));
+            }
+            movu(y, at);
+            a_.emit(X::kIdVblendvps, z, y, z, x);
+        }
+        movu(at, z);
+    }
+}
+
+}  // namespace wj::x64

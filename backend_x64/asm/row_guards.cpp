@@ -1,0 +1,138 @@
+// Rows that have to be lines (lift/affine.h), and what is known of them from one block to the next.
+#include <algorithm>
+#include <bit>
+
+#include "backend_x64/asm/block_compiler.h"
+
+namespace wj::x64 {
+
+using ir::Class;
+using ir::Op;
+using machine::Wave;
+namespace x86 = asmjit::x86;
+
+// Rows that have to be lines; otherwise, and where a Guard fails later, the block's other variant
+// runs, which charges for itself.
+void BlockCompiler::row_guards() {
+    unguarded_label_ = a_.newLabel();
+    cold(unguarded_label_, [this] {
+        a_.add(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
+        jump_variant(block_->pc, Variant::Unguarded);
+    });
+    const Vec different = vec(2);
+    auto begin = [=, this] {
+        a_.emit(X::kIdVpxor, different.xmm(), different.xmm(), different.xmm());
+    };
+    auto end = [=, this] {
+        if (avx512_) {
+            a_.emit(X::kIdVptestmd, x86::k1, different, different);
+            a_.kortestw(x86::k1, x86::k1);
+        } else {
+            a_.emit(X::kIdVptest, different, different);
+        }
+        a_.jnz(unguarded_label_);
+    };
+    auto shape_of = [](const ir::RowLine& line) {
+        return x86::byte_ptr(reg::wave,
+                             static_cast<int32_t>(offsetof(Wave, row_shapes) + line.row));
+    };
+    std::vector<ir::RowLine> here;  // tested on every entry
+    for (const ir::Inst& i : block_->insts) {
+        if (i.op != Op::GuardRow) continue;
+        const auto line = ir::RowLine::of(i.imm, i.aux);
+        const uint8_t shape = line.row < Wave::shaped_rows ? line.shape() : 0;
+        if (!shape || starts_program()) {
+            here.push_back(line);
+            continue;
+        }
+        const Label unknown = a_.newLabel(), known = a_.newLabel();
+        a_.cmp(shape_of(line), shape);
+        a_.jne(unknown);
+        a_.bind(known);
+        cold(unknown, [=, this] {
+            begin();
+            test_row(line, different);
+            end();
+            a_.mov(shape_of(line), shape);
+            a_.jmp(known);
+        });
+    }
+    if (here.empty()) return;
+    begin();
+    for (const ir::RowLine& line : here) test_row(line, different);
+    end();
+    for (const ir::RowLine& line : here)
+        if (line.row < Wave::shaped_rows && line.shape()) a_.mov(shape_of(line), line.shape());
+}
+
+// Sets bits of `different` where the row is not the line.
+void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
+    const Vec want = vec(0), step = vec(1), t = vec(3);
+    load_bcast32(want, row_at(line.row, 0));
+    const LaneOffsets lanes = lane_offsets(line.stride, line.step, line.width);
+    if (lanes != LaneOffsets{}) a_.emit(X::kIdVpaddd, want, want, pool_table(lanes.data()));
+    // What is added from chunk to chunk, and from a row's last chunk to the next row.
+    const bool narrow = line.width < chunk_lanes();
+    const uint32_t across = narrow ? line.step * (chunk_lanes() / line.width)
+                                   : line.stride * chunk_lanes(),
+                   down = line.step + across - line.stride * line.width;
+    if (line.any_step) {
+        load_bcast32(step, row_at(line.row, line.width));
+        load_bcast32(t, row_at(line.row, line.width - chunk_lanes()));
+        a_.emit(X::kIdVpsubd, step, step, t);
+    }
+    for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
+        const bool new_row = lane && !narrow && lane % line.width == 0;
+        if (const uint32_t more = new_row ? down : across; new_row && line.any_step)
+            a_.emit(X::kIdVpaddd, want, want, step);
+        else if (lane && more)
+            a_.emit(X::kIdVpaddd, want, want,
+                    avx512_ ? pool32(more)._1to16() : pool_vector(more | uint64_t{more} << 32));
+        if (avx512_) {
+            a_.emit(X::kIdVpternlogd, different, want, row_at(line.row, lane),
+                    asmjit::Imm(0xf6));  // a | (b ^ c)
+        } else {
+            a_.emit(X::kIdVpxor, t, want, row_at(line.row, lane));
+            a_.emit(X::kIdVpor, different, different, t);
+        }
+    }
+}
+
+// Of the rows that the block writes.
+void BlockCompiler::forget_row_shapes() {
+    RowShapes shapes;
+    for (const ir::Inst& i : block_->insts) {
+        const Class cls = ir::op_info(i.op).cls;
+        if (cls == Class::SetV && i.imm < Wave::shaped_rows) shapes[i.imm] = 0;
+        if (cls == Class::Call) shapes.fill(0);
+    }
+    set_row_shapes(shapes);
+}
+
+// Of the rows that have been written.
+void BlockCompiler::note_row_shapes() {
+    RowShapes shapes;
+    for (const ir::Inst& i : block_->insts)
+        if (i.op == Op::SetV && i.aux && i.imm < Wave::shaped_rows && schedule_.is_full(i.args[1]))
+            shapes[i.imm] = static_cast<uint8_t>(i.aux);
+    set_row_shapes(shapes);
+}
+
+void BlockCompiler::set_row_shapes(const RowShapes& shapes) {
+    for (uint32_t r = 0; r < Wave::shaped_rows;) {
+        uint32_t count = 0;
+        uint64_t bytes = 0;
+        for (; count < 8 && r + count < Wave::shaped_rows && shapes[r + count]; ++count)
+            bytes |= uint64_t{*shapes[r + count]} << 8 * count;
+        if (!count) {
+            ++r;
+            continue;
+        }
+        count = bytes ? std::min(std::bit_floor(count), 4u) : std::bit_floor(count);
+        a_.mov(x86::ptr(reg::wave, static_cast<int32_t>(offsetof(Wave, row_shapes) + r), count),
+               static_cast<uint32_t>(bytes & ((uint64_t{1} << 8 * std::min(count, 4u)) - 1)));
+        r += count;
+    }
+}
+
+}  // namespace wj::x64
