@@ -75,17 +75,15 @@ State::Written Affine::written(Value v) {
     Found f;
     const auto l = part(v, f);
     if (!l || l->width == 1) return {v, 0};
-    if (cost(v, few) < few) {
-        const uint8_t known = shape(*l);
-        if (!known || !holds(f)) return {v, 0};
-        commit(f);
-        return {v, known};
-    }
+    const uint8_t known = shape(*l);
+    const bool as_it_is = cost(v, few) < few;
+    if (as_it_is && (!known || !holds(f))) return {v, 0};
     commit(f);
+    if (as_it_is) return {v, known};
     const Value base = s_.splat(l->base);
-    if (l->flat()) return {base, shape(*l)};
+    if (l->flat()) return {base, known};
     const Value lanes = as_operand({s_.const32(0), l->stride, l->step, l->width});
-    return {s_.emit(Op::Add32, {lanes, base}), shape(*l)};
+    return {s_.emit(Op::Add32, {lanes, base}), known};
 }
 
 // As the translator sees it in a row (RowLines).

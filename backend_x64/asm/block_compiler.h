@@ -422,7 +422,6 @@ private:
     const PlacedLine* placed_line(Value base, Value line) const;
     const PlacedLine* placed_line(const LaneAccess& m, Value line) const;
     void placed_address(const LaneAccess& m, const PlacedLine& p, Label unknown);
-    std::optional<uint32_t> bytes_per_lane(const ir::Inst& line) const;
     void lds_line(LaneAccess& m, Value line);
     void lds_range_of_active(const LaneAccess& m, uint32_t stride, Label in_range);
     struct Window {
@@ -442,9 +441,8 @@ private:
     void join_tile(LaneAccess& m, Value line);
     Value second_store(const LaneAccess& m, Value line) const;
     LaneAccess second_of(const LaneAccess& m) const;
-    void store_windows(const LaneAccess& m, const Window& a, const Window& b);
     void load_window(const LaneAccess& m, const Window& w);
-    void store_window(const LaneAccess& m, const Window& w);
+    void store_window(const LaneAccess& m, const Window& w, const Window* second);
     void memory_broadcast(LaneAccess m, Value uniform);
     void memory_slow(const LaneAccess& m);
     void call_memory_op(const MemoryOp& op);

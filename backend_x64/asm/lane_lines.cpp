@@ -71,17 +71,16 @@ void BlockCompiler::lds_bound(uint32_t bytes, Label out_of_range) {
     a_.ja(out_of_range);
 }
 
-// From chunk to chunk, if that is the same for all of them.
-std::optional<uint32_t> BlockCompiler::bytes_per_lane(const ir::Inst& line) const {
-    if (line.aux == machine::lanes) return static_cast<uint32_t>(line.imm);
-    if (line.aux > chunk_lanes() || !is_const(line.args[1])) return {};
-    const auto step = static_cast<uint32_t>(inst(line.args[1]).imm);
-    return step % line.aux ? std::nullopt : std::optional(step / line.aux);
-}
-
-// How far reg::chunk, which is 4 * lane - 256, is shifted to lead from chunk to chunk.
+// How far reg::chunk, which is 4 * lane - 256, is shifted to lead from chunk to chunk, if that is
+// the same for all of them.
 std::optional<uint32_t> BlockCompiler::chunk_scale(const ir::Inst& line) const {
-    const uint32_t per_lane = bytes_per_lane(line).value_or(0);
+    auto per_lane = static_cast<uint32_t>(line.imm);
+    if (line.aux != machine::lanes) {
+        if (line.aux > chunk_lanes() || !is_const(line.args[1])) return {};
+        const auto step = static_cast<uint32_t>(inst(line.args[1]).imm);
+        if (step % line.aux) return {};
+        per_lane = step / line.aux;
+    }
     if (per_lane % 4 || per_lane > 32 || !std::has_single_bit(per_lane)) return {};
     return static_cast<uint32_t>(std::countr_zero(per_lane / 4));
 }
@@ -320,10 +319,9 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     if (one_row && m.space == global_space &&
         (stride == m.bytes ? !m.store : first_of_tile(m, line)))
         prefetch_ahead(m, stride);
-    if (m.second != no_value) {
-        store_windows(m, *window_of(m, line), *window_of(second_of(m), line));
-    } else if (const auto window = one_row ? std::nullopt : window_of(m, line)) {
-        m.store ? store_window(m, *window) : load_window(m, *window);
+    if (const auto window = one_row ? std::nullopt : window_of(m, line)) {
+        const auto second = m.second == no_value ? std::nullopt : window_of(second_of(m), line);
+        m.store ? store_window(m, *window, second ? &*second : nullptr) : load_window(m, *window);
     } else if (one_row && stride == m.bytes) {
         streamed(m) ? memory_streamed(m) : memory_consecutive(m);
     } else if (one_row && stride == 0 && !m.store) {

@@ -89,26 +89,33 @@ void BlockCompiler::load_window(const LaneAccess& m, const Window& w) {
     }
 }
 
-// Each vector of it, from the lanes that belong there.
-void BlockCompiler::store_window(const LaneAccess& m, const Window& w) {
+// Each vector of it, from the lanes that belong there. second: that of m.second, in the same place.
+void BlockCompiler::store_window(const LaneAccess& m, const Window& w, const Window* second) {
     const Vec &index = m.t, &active = m.t2, &data = m.z[0];
     if (!m.full && avx512_) a_.emit(X::kIdVpmovm2d, active, m.mask_k);
     for (uint32_t d = 0; d < m.dwords; ++d) {
-        const auto [places, begin] = w.dword(d);
+        const int32_t begin = w.dword(d).second;
         for (uint32_t part = 0; part * width() < w.bytes; ++part) {
-            LaneOffsets from{}, there{};
-            uint32_t bits = 0;
-            for (uint32_t l = 0; l < chunk_lanes(); ++l) {
-                if (places[l] / width() != part) continue;
-                const uint32_t place = places[l] % width() / 4;
-                from[place] = l;
-                there[place] = ~0u;
-                bits |= 1u << place;
+            // Of each place: the lane, that lane among those of both stores, and which are wanted.
+            LaneOffsets from{}, from_both{}, there{};
+            uint32_t bits = 0, of_second = 0;
+            for (const Window* store : {&w, second}) {
+                if (!store) continue;
+                const LaneOffsets places = store->dword(d).first;
+                for (uint32_t l = 0; l < chunk_lanes(); ++l) {
+                    if (places[l] / width() != part) continue;
+                    const uint32_t place = places[l] % width() / 4;
+                    from[place] = l;
+                    from_both[place] = store == second ? chunk_lanes() + l : l;
+                    there[place] = ~0u;
+                    bits |= 1u << place;
+                    of_second |= uint32_t{store == second} << place;
+                }
             }
             if (!bits) continue;
             const Mem at = x86::ptr(m.address, begin + static_cast<int32_t>(part * width()));
             const Mem wanted = pool_table(there.data());
-            movu(index, pool_table(from.data()));
+            if (!second || !avx512_ || !m.full) movu(index, pool_table(from.data()));
             const bool all = m.full && bits == (1u << chunk_lanes()) - 1;
             if (avx512_) {
                 if (!m.full) {
@@ -118,16 +125,27 @@ void BlockCompiler::store_window(const LaneAccess& m, const Window& w) {
                     a_.mov(x86::eax, bits);
                     a_.kmovw(m.tk, x86::eax);
                 }
+                if (second) {
+                    movu(index, pool_table(from_both.data()));
+                    a_.emit(X::kIdVpermi2d, index, m.data[0], m.data[1]);
+                }
                 if (w.whole && !all) {  // what is stored in parts has to be waited for later
                     movu(data, at);
                     k(m.tk);
                 }
-                a_.emit(X::kIdVpermd, data, index, m.data[d]);
+                if (second)
+                    a_.emit(X::kIdVmovdqa32, data, index);
+                else
+                    a_.emit(X::kIdVpermd, data, index, m.data[d]);
                 if (!w.whole && !all) k(m.tk);
                 movu(at, data);
                 continue;
             }
             a_.emit(X::kIdVpermd, data, index, m.data[d]);
+            if (second) {
+                a_.emit(X::kIdVpermd, active, index, m.data[1]);
+                a_.emit(X::kIdVpblendd, data, data, active, Imm(of_second));
+            }
             if (all) {
                 movu(at, data);
                 continue;
@@ -176,62 +194,6 @@ BlockCompiler::LaneAccess BlockCompiler::second_of(const LaneAccess& m) const {
     second.added = static_cast<uint32_t>(inst(m.second).imm >> 32);
     second.data[0] = m.data[1];
     return second;
-}
-
-void BlockCompiler::store_windows(const LaneAccess& m, const Window& a, const Window& b) {
-    const Vec &x = m.t, &y = m.t2, &z = m.z[0];
-    if (!m.full && avx512_) a_.emit(X::kIdVpmovm2d, y, m.mask_k);
-    for (uint32_t part = 0; part * width() < a.bytes; ++part) {
-        LaneOffsets lane{}, source{}, there{};
-        uint32_t bits = 0, of_second = 0;
-        for (const Window* w : {&a, &b})
-            for (uint32_t l = 0; l < chunk_lanes(); ++l) {
-                if (w->lanes[l] / width() != part) continue;
-                const uint32_t place = w->lanes[l] % width() / 4;
-                lane[place] = l;
-                source[place] = w == &a ? l : chunk_lanes() + l;
-                there[place] = ~0u;
-                bits |= 1u << place;
-                of_second |= uint32_t{w == &b} << place;
-            }
-        if (!bits) continue;
-        const Mem at = x86::ptr(m.address, static_cast<int32_t>(part * width()));
-        const bool all = m.full && bits == (1u << chunk_lanes()) - 1;
-        if (avx512_) {
-            movu(x, pool_table(source.data()));
-            a_.emit(X::kIdVpermi2d, x, m.data[0], m.data[1]);
-            if (!all) {
-                if (m.full) {
-                    a_.mov(x86::eax, bits);
-                    a_.kmovw(m.tk, x86::eax);
-                } else {
-                    movu(z, pool_table(lane.data()));
-                    a_.emit(X::kIdVpermd, z, z, y);
-                    a_.emit(X::kIdVptestmd, m.tk, z, pool_table(there.data()));
-                }
-                movu(z, at);
-                k(m.tk);
-                a_.emit(X::kIdVmovdqa32, z, x);
-            }
-            movu(at, all ? x : z);
-            continue;
-        }
-        movu(x, pool_table(lane.data()));
-        a_.emit(X::kIdVpermd, z, x, m.data[0]);
-        a_.emit(X::kIdVpermd, y, x, m.data[1]);
-        a_.emit(X::kIdVpblendd, z, z, y, Imm(of_second));
-        if (!all) {
-            if (m.full) {
-                movu(x, pool_table(there.data()));
-            } else {
-                a_.emit(X::kIdVpermd, x, x, m.mask_v);
-                a_.emit(X::kIdVpand, x, x, pool_table(there.data()));
-            }
-            movu(y, at);
-            a_.emit(X::kIdVblendvps, z, y, z, x);
-        }
-        movu(at, z);
-    }
 }
 
 }  // namespace wj::x64

@@ -19,11 +19,17 @@ void BlockCompiler::row_guards() {
         a_.add(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
         jump_variant(block_->pc, Variant::Unguarded);
     });
-    const Vec different = vec(2);
-    auto begin = [=, this] {
-        a_.emit(X::kIdVpxor, different.xmm(), different.xmm(), different.xmm());
+    auto shape = [](const ir::RowLine& line) -> uint8_t {
+        return line.row < Wave::shaped_rows ? line.shape() : 0;
     };
-    auto end = [=, this] {
+    auto known_shape = [](const ir::RowLine& line) {
+        return x86::byte_ptr(reg::wave,
+                             static_cast<int32_t>(offsetof(Wave, row_shapes) + line.row));
+    };
+    auto test = [=, this](const std::vector<ir::RowLine>& lines) {
+        const Vec different = vec(2);
+        a_.emit(X::kIdVpxor, different.xmm(), different.xmm(), different.xmm());
+        for (const ir::RowLine& line : lines) test_row(line, different);
         if (avx512_) {
             a_.emit(X::kIdVptestmd, x86::k1, different, different);
             a_.kortestw(x86::k1, x86::k1);
@@ -31,38 +37,27 @@ void BlockCompiler::row_guards() {
             a_.emit(X::kIdVptest, different, different);
         }
         a_.jnz(unguarded_label_);
-    };
-    auto shape_of = [](const ir::RowLine& line) {
-        return x86::byte_ptr(reg::wave,
-                             static_cast<int32_t>(offsetof(Wave, row_shapes) + line.row));
+        for (const ir::RowLine& line : lines)
+            if (shape(line)) a_.mov(known_shape(line), shape(line));
     };
     std::vector<ir::RowLine> here;  // tested on every entry
     for (const ir::Inst& i : block_->insts) {
         if (i.op != Op::GuardRow) continue;
         const auto line = ir::RowLine::of(i.imm, i.aux);
-        const uint8_t shape = line.row < Wave::shaped_rows ? line.shape() : 0;
-        if (!shape || starts_program()) {
+        if (!shape(line) || starts_program()) {
             here.push_back(line);
             continue;
         }
         const Label unknown = a_.newLabel(), known = a_.newLabel();
-        a_.cmp(shape_of(line), shape);
+        a_.cmp(known_shape(line), shape(line));
         a_.jne(unknown);
         a_.bind(known);
         cold(unknown, [=, this] {
-            begin();
-            test_row(line, different);
-            end();
-            a_.mov(shape_of(line), shape);
+            test({line});
             a_.jmp(known);
         });
     }
-    if (here.empty()) return;
-    begin();
-    for (const ir::RowLine& line : here) test_row(line, different);
-    end();
-    for (const ir::RowLine& line : here)
-        if (line.row < Wave::shaped_rows && line.shape()) a_.mov(shape_of(line), line.shape());
+    if (!here.empty()) test(here);
 }
 
 // Sets bits of `different` where the row is not the line.
