@@ -13,6 +13,7 @@ struct CompileOptions {
     bool checked = false;              // memory through the page table
     bool mask_addresses = false;       // AND ExecContext::address_mask to every global address
     bool exclusive = false;            // atomics need not be atomic
+    bool fetches_streams = true;       // HostTuning::fetches_streams
     uint32_t loop_chunks = 0;          // run together; 0: as many as pay
     HostCounters* counters = nullptr;  // count what is executed (hot_blocks.h)
 };

@@ -16,6 +16,7 @@
 #include "backend_x64/build_identity.h"
 #include "backend_x64/code_cache.h"
 #include "backend_x64/column_store.h"
+#include "backend_x64/host_tuning.h"
 #include "backend_x64/hot_blocks.h"
 #include "backend_x64/perf_map.h"
 #include "backend_x64/stored_block.h"
@@ -63,6 +64,7 @@ public:
     Wave& run_all(Wave& first, machine::WaveSource& source) override;
 
     uint32_t vector_bytes() const override { return isa_ == Isa::Avx512 ? 64 : 32; }
+    uint32_t prefetch_waves() const override { return tuning_.prefetch_waves; }
     machine::LiveRegisters live_at(const machine::ExecContext& ctx, uint64_t pc) override try {
         const std::lock_guard lock(mutex_);
         return source_->live_at(ctx, pc);
@@ -133,6 +135,7 @@ private:
     size_t stub_bytes_ = 0;
     BlockCompiler compiler_;
     uint32_t loop_chunks_ = 0;
+    const HostTuning tuning_ = host_tuning();
     mutable std::mutex mutex_;
     // A flush drops all translated code; it waits until no thread is inside, and new ones wait for
     // it. Waves hold only guest state, so those that are suspended do not matter.
@@ -206,6 +209,8 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     options.checked = space.key.checked;
     options.mask_addresses = space.key.mask_addresses;
     options.exclusive = space.key.exclusive;
+    // What is counted is to be the same on every host.
+    options.fetches_streams = tuning_.fetches_streams || hot_;
     options.loop_chunks = loop_chunks_;
     options.counters = hot_ ? &hot_->counters() : nullptr;
     for (uint32_t limit = block_instructions; !installed; limit /= 2) {

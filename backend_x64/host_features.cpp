@@ -2,6 +2,7 @@
 // beyond Skylake and Cascade Lake servers: those run the AVX2 engine.
 #include <cpuinfo.h>
 
+#include "backend_x64/host_tuning.h"
 #include "backend_x64/translator.h"
 
 namespace wj::x64 {
@@ -31,6 +32,14 @@ std::string missing_features(Isa isa) {
         if (!f.has && f.first <= isa)
             missing += (missing.empty() ? "" : ", ") + std::string(f.name);
     return missing;
+}
+
+// Measured on Emerald Rapids and Zen 4 (docs/performance.md).
+HostTuning host_tuning() {
+    HostTuning tuning;
+    if (cpuinfo_initialize() && cpuinfo_get_core(0)->vendor == cpuinfo_vendor_amd)
+        tuning = {.fetches_streams = false, .prefetch_waves = 16};
+    return tuning;
 }
 
 }  // namespace wj::x64

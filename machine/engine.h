@@ -116,6 +116,9 @@ public:
     // Its code loads registers in vectors of so many bytes, best from stores of this size.
     virtual uint32_t vector_bytes() const { return 32; }
 
+    // How many waves ahead its code wants ExecContext::prefetch_items to lead; 0: nowhere.
+    virtual uint32_t prefetch_waves() const { return 0; }
+
     // What a wave that starts at pc needs; the other registers may hold anything. Good until
     // invalidate() of that code.
     virtual LiveRegisters live_at(const ExecContext&, uint64_t /*pc*/) {

@@ -10,8 +10,6 @@ namespace {
 
 // A server processor's last-level cache, or one thread's share of it.
 constexpr uint64_t most_cached = 16 << 20;
-// 16 KiB of dwords that consecutive waves read: less or more is no better (Zen 5, Emerald Rapids).
-constexpr uint32_t prefetch_waves = 64;
 // Bytes, if every work-item reads a dword: below, prefetches cost more than they bring.
 constexpr uint64_t least_prefetched = 8 << 20;
 
@@ -81,7 +79,7 @@ void put64(uint32_t* sgpr, uint64_t value) {
 Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& options,
                                     const KernelDescriptor& kernel, const DispatchRequest& request,
                                     const std::string& name, const memory::AddressSpace& memory,
-                                    bool stores_columns) {
+                                    const LaunchHints& hints) {
     Status status = check_sizes(target, kernel, request, name);
     if (!status) return status;
     LaunchPlan plan;
@@ -113,14 +111,14 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         round_up(std::max(request.private_segment_size, kernel.private_segment_fixed_size), 4);
     plan.max_waves = static_cast<uint32_t>((items + t.wave_size - 1) / t.wave_size);
     // Where instructions are counted, a launch is to be the same every time.
-    if (stores_columns && plan.streaming && !request.instruction_limit) {
+    if (hints.stores_columns && plan.streaming && !request.instruction_limit) {
         constexpr uint32_t line = 64 / 4;  // dwords of a column
         const uint32_t together = line / std::min(line, request.work_group[1]);
         if (plan.group_count[1] % together == 0) plan.rows_together = together;
     }
-    if (dwords > least_prefetched) {
+    if (hints.prefetch_waves && dwords > least_prefetched) {
         const uint32_t groups =
-            std::max(1u, prefetch_waves / (plan.max_waves * plan.rows_together));
+            std::max(1u, hints.prefetch_waves / (plan.max_waves * plan.rows_together));
         plan.prefetch_items = std::min(groups, plan.group_count[0] / 2) * request.work_group[0];
     }
     plan.vgpr_count = kernel.arch_vgpr_count;

@@ -45,13 +45,19 @@ struct LaunchPlan {
     uint32_t id_rows = 1;                                  // VGPRs with work-item ids
 };
 
+// What makes a launch faster.
+struct LaunchHints {
+    bool stores_columns = false;  // earlier launches of the kernel had ExecContext::columns_cut
+    uint32_t prefetch_waves = 0;  // machine::Engine::prefetch_waves()
+};
+
 // Checks sizes, registers and LDS against the modelled device (SEED-DISP-10, -11, -12) and fills
 // the constant part of the initial SGPRs (SEED-INIT-01..14). `preload` are the bytes at the kernarg
-// address. `stores_columns`: earlier launches of the kernel had ExecContext::columns_cut.
+// address.
 Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& options,
                                     const KernelDescriptor& kernel, const DispatchRequest& request,
                                     const std::string& kernel_name,
-                                    const memory::AddressSpace& memory, bool stores_columns);
+                                    const memory::AddressSpace& memory, const LaunchHints& hints);
 
 // Work-items of work-group `linear_id` (smaller at the end of a grid that does not divide,
 // SEED-DISP-10).

@@ -79,6 +79,7 @@ private:
     // ---- block_compiler.cpp ----
     void prologue();
     bool runs_again() const;
+    bool scatters() const;
     void run_again();
     bool starts_program() const;
     void segment(uint32_t position);
@@ -508,7 +509,8 @@ private:
     // ---- lane_atomic.cpp ----
     struct LaneAtomic;
     void lane_atomic(Value v);
-    void atomic_exchange_area(LaneAtomic& m);
+    void atomic_address(LaneAtomic& m);
+    void atomic_exchange_area(const LaneAtomic& m);
     void atomic_checks(const LaneAtomic& m);
     void atomic_slow(const LaneAtomic& m);
     void atomic_inline(const LaneAtomic& m);

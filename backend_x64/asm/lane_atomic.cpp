@@ -50,7 +50,10 @@ struct BlockCompiler::LaneAtomic : LaneAccess {
         return !returns && (op == AtomicOp::Add || op == AtomicOp::Sub || op == AtomicOp::And ||
                             op == AtomicOp::Or || op == AtomicOp::Xor);
     }
-    bool unrolled() const { return full && lds && uniform && dwords == 1 && direct(); }
+    // The lanes one after the other without a loop, their addresses taken from registers; wide
+    // ones have the same upper half.
+    bool unrolled = false;
+    bool unrolls() const { return full && plain && uniform && dwords == 1 && direct(); }
 };
 
 void BlockCompiler::lane_atomic(Value v) {
@@ -120,37 +123,47 @@ void BlockCompiler::lane_atomic(Value v) {
     }
 
     skip_inactive_chunk(m);
-    atomic_exchange_area(m);
+    atomic_address(m);
     if (!m.native) {
+        atomic_exchange_area(m);
         atomic_slow(m);
     } else {
-        atomic_checks(m);
-        // Two special cases: counting, that is inc and dec whose limit is the largest number, and
-        // one operand for all lanes.
+        // Special cases: counting, that is inc and dec whose limit is the largest number, and one
+        // operand for all lanes, if that means that they need no loop.
         LaneAtomic special = m;
-        const Label general = a_.newLabel();
         const bool counts = (m.op == AtomicOp::Inc || m.op == AtomicOp::Dec) && m.dwords == 1;
         if (counts) {
             special.op = m.op == AtomicOp::Inc ? AtomicOp::Add : AtomicOp::Sub;
-            special.uniform = special.constant = true;
+            special.constant = true;
             special.value = 1;
+        }
+        special.uniform = true;
+        special.unrolled = special.unrolls() && (m.lds || !options_.mask_addresses);
+        if (!special.unrolled && !counts) special.uniform = m.uniform;
+        const bool late = special.unrolled;
+        if (!late) atomic_exchange_area(m);
+        atomic_checks(m);
+        const Label general = a_.newLabel();
+        const bool ask_data = special.uniform && !m.uniform, ask_high = special.unrolled && m.wide;
+        if (counts) {
             branch_if_any(m, m.data[0], c32(~0u), cmp_ne, general);
-        } else if (!m.uniform) {
-            special.uniform = true;
-            if (special.unrolled()) {
-                a_.emit(X::kIdVpbroadcastd, m.t2, m.data[0].xmm());
-                branch_if_any(m, m.data[0], m.t2, cmp_ne, general);
-            } else {
-                special.uniform = false;
-            }
+        } else if (ask_data) {
+            a_.emit(X::kIdVpbroadcastd, m.t2, m.data[0].xmm());
+            branch_if_any(m, m.data[0], m.t2, cmp_ne, general);
+        }
+        if (ask_high) {
+            a_.emit(X::kIdVpbroadcastd, m.t2, m.hi.xmm());
+            branch_if_any(m, m.hi, m.t2, cmp_ne, general);
         }
         atomic_inline(special);
-        if (special.uniform != m.uniform)
-            cold(general, [this, m] {
+        if (ask_data || ask_high)
+            cold(general, [this, m, late] {
+                if (late) atomic_exchange_area(m);
                 atomic_inline(m);
                 a_.jmp(m.finish);
             });
-        cold(m.slow, [this, m] {
+        cold(m.slow, [this, m, late] {
+            if (late) atomic_exchange_area(m);
             atomic_slow(m);
             a_.jmp(m.finish);
         });
@@ -172,10 +185,14 @@ void BlockCompiler::atomic_inline(const LaneAtomic& m) {
         a_.mov(base, wave_field(offsetof(Wave, ctx), 8));
         a_.mov(x86::byte_ptr(base, offsetof(machine::ExecContext, locked_atomics)), 1);
     }
-    if (m.lds)
+    if (m.lds) {
         a_.mov(base, wave_field(offsetof(Wave, lds), 8));
-    else if (m.scalar_base)
+    } else if (m.scalar_base) {
         a_.mov(base, m.base);
+    } else if (m.unrolled) {
+        a_.vmovd(base.r32(), m.hi.xmm());
+        a_.shl(base, 32);
+    }
     if (m.constant)
         a_.mov(m.sized(data), m.value);
     else if (m.uniform)
@@ -190,21 +207,24 @@ void BlockCompiler::atomic_inline(const LaneAtomic& m) {
     for (size_t r = busy.size(); r-- > 0;) a_.pop(busy[r]);
 }
 
-// Addresses and, in ecx, the active lanes.
-void BlockCompiler::atomic_exchange_area(LaneAtomic& m) {
+// And, in ecx, the active lanes.
+void BlockCompiler::atomic_address(LaneAtomic& m) {
     m.address = m.lo;
     if (m.lds && m.imm) {
         a_.emit(X::kIdVpaddd, m.t, m.lo, c32(static_cast<uint32_t>(m.imm)));
         m.address = m.t;
     }
-    put_dwords(offsetof(Frame, address_lo), m.address);
-    if (m.wide) put_dwords(offsetof(Frame, address_hi), m.hi);
     if (m.full)
         a_.mov(lanes_left.r32(), avx512_ ? 0xffff : 0xff);
     else if (avx512_)
         a_.kmovw(lanes_left.r32(), m.mask_k);
     else
         a_.vmovmskps(lanes_left.r32(), m.mask_v.ymm());
+}
+
+void BlockCompiler::atomic_exchange_area(const LaneAtomic& m) {
+    put_dwords(offsetof(Frame, address_lo), m.address);
+    if (m.wide) put_dwords(offsetof(Frame, address_hi), m.hi);
 }
 
 // Goes out of line unless all lanes are aligned and, in LDS, in range.
@@ -299,7 +319,7 @@ void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) 
     };
     if (!m.full) a_.tzcnt(first_lane.r32(), left);
     compare(m.address, offsetof(Frame, address_lo));
-    if (m.wide) compare(m.hi, offsetof(Frame, address_hi));
+    if (m.wide && !m.unrolled) compare(m.hi, offsetof(Frame, address_hi));
 
     const Label same = a_.newLabel();
     a_.jmp(same);
@@ -363,19 +383,31 @@ void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) 
 
 // The lanes of ecx, lowest first. `once`: for one lane whose data is in its register.
 void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
-    if (m.unrolled()) {
+    const int32_t imm = m.lds ? 0 : static_cast<int32_t>(m.imm);
+    if (m.unrolled) {
         const Label over = a_.newLabel();
-        for (uint32_t l = 0; l < chunk_lanes(); l += 2) {
-            a_.mov(offset, frame_field(offsetof(Frame, address_lo) + l * 4, 8));
-            a_.mov(lane.r32(), offset.r32());
-            a_.shr(offset, 32);
-            atomic_update(m, x86::ptr(base, lane));
-            atomic_update(m, x86::ptr(base, offset));
+        for (uint32_t l = 0; l < chunk_lanes(); l += 4) {
+            Vec four = m.address;
+            if (l) {
+                four = m.z[0];
+                a_.emit(avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, four.xmm(), m.address,
+                        Imm(l / 4));
+            }
+            for (int pair : {0, 1}) {
+                if (pair)
+                    a_.emit(X::kIdVpextrq, offset, four.xmm(), Imm(1));
+                else
+                    a_.vmovq(offset, four.xmm());
+                a_.mov(lane.r32(), offset.r32());
+                a_.shr(offset, 32);
+                atomic_update(m, x86::ptr(base, lane, 0, imm));
+                atomic_update(m, x86::ptr(base, offset, 0, imm));
+            }
         }
         a_.bind(over);
-        cold(once, [this, m, over] {
-            a_.mov(offset.r32(), lane_dword(offsetof(Frame, address_lo)));
-            atomic_update(m, x86::ptr(base, offset));
+        cold(once, [this, m, over, imm] {
+            a_.vmovd(offset.r32(), m.address.xmm());
+            atomic_update(m, x86::ptr(base, offset, 0, imm));
             a_.jmp(over);
         });
         return;
@@ -390,7 +422,7 @@ void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
         a_.mov(base.r32(), lane_dword(offsetof(Frame, address_hi)));
         a_.shl(base, 32);
     }
-    Mem at = x86::ptr(base, offset, 0, m.lds ? 0 : static_cast<int32_t>(m.imm));
+    Mem at = x86::ptr(base, offset, 0, imm);
     if (!m.lds && options_.mask_addresses) {
         a_.lea(offset, at);
         a_.mov(scratch, wave_field(offsetof(Wave, ctx), 8));

@@ -249,7 +249,7 @@ void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride) {
     for (uint32_t p = 0; p < stride / 4; ++p) {
         const Mem at = x86::ptr(m.address, x86::rdx, std::min(shift, 3u),
                                 static_cast<int32_t>(m.imm + p * width()));
-        m.store ? a_.prefetchw(at) : a_.prefetcht0(at);
+        m.store ? a_.prefetchw(at) : a_.prefetcht1(at);
     }
 }
 
@@ -316,7 +316,10 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         }
     }
     const bool one_row = inst(line).aux >= chunk_lanes();
-    if (one_row && m.space == global_space &&
+    // Waves that follow each other at once make the plainest of streams.
+    const bool streams =
+        inst(line).aux == machine::lanes && stride == m.bytes && runs_again() && !scatters();
+    if (one_row && m.space == global_space && (options_.fetches_streams || !streams) &&
         (stride == m.bytes ? !m.store : first_of_tile(m, line)))
         prefetch_ahead(m, stride);
     if (const auto window = one_row ? std::nullopt : window_of(m, line)) {

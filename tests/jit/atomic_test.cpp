@@ -70,6 +70,18 @@ class AtomicTest : public JitTest {
 protected:
     static constexpr uint32_t area = 4096;  // bytes of the buffer that lanes reach
 
+    // A buffer whose addresses' upper halves differ.
+    static uint8_t* across(uint64_t which) {
+        static uint8_t* buffers[2] = {};
+        for (uint64_t upper = 0x1000 + which; !buffers[which]; upper += 2) {
+            void* const at = reinterpret_cast<void*>((upper << 32) - area);
+            void* const got = mmap(at, 2 * area, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+            if (got == at) buffers[which] = static_cast<uint8_t*>(at) + area - 512;
+        }
+        return buffers[which];
+    }
+
     static uint32_t offset(uint32_t pattern, uint32_t lane, uint32_t bytes, Rng& rng) {
         switch (pattern) {
             case 0:
@@ -121,7 +133,7 @@ protected:
                 if (kind == all_ones) w.row(8 + d)[l] = ~0u;
                 if (kind == lanes_equal) w.row(8 + d)[l] = w.row(8 + d)[0];
             }
-        alignas(8) uint8_t buffer[2][area];
+        uint8_t* const buffer[2] = {across(0), across(1)};
         for (uint32_t i = 0; i < area; i += 4) {
             // Compares hit now and then.
             uint32_t x = rng() % 4 ? random_dword(rng) : w.row(8 + dwords % 4)[rng() % 64];
