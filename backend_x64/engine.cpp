@@ -181,6 +181,8 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.barrier_stub = stubs_.barrier;
     f.memory_stub = stubs_.memory;
     f.division_stub = stubs_.division;
+    f.again_stub = stubs_.again;
+    f.settle_stub = stubs_.settle;
     f.uload32_stub = stubs_.uload32;
     f.uload64_stub = stubs_.uload64;
     f.jump_table = space.jumps.get();
@@ -434,6 +436,10 @@ static bool start_again(Wave& wave, Frame& frame, uint32_t executed) {
            frame.source->again(wave, executed);
 }
 
+static void settle(machine::WaveSource& source) {
+    source.settle();
+}
+
 Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     const uint32_t mxcsr = _mm_getcsr();
     if (mxcsr != 0x1f80) _mm_setcsr(0x1f80);
@@ -442,6 +448,8 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     thread.frame.not_streamed = first.ctx->streaming ? vector_bytes() - 1 : ~0ull;
     thread.frame.prefetch_items = first.ctx->prefetch_items;
     thread.frame.again = &start_again;
+    thread.frame.run = source.run();
+    thread.frame.settle = &settle;
     thread.frame.source = &source;
     thread.frame.row = source.row();
     thread.frame.flush_wanted = &flush_wanted_;

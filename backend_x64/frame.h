@@ -106,9 +106,14 @@ struct alignas(64) Frame {
     // Bits of an address that must be 0 for a store that goes around the caches; none may, when
     // ExecContext::streaming is off: no address of an access is 0.
     uint64_t not_streamed = ~0ull;
-    // Whole programs of one block: WaveSource::again().
+    // Whole programs of one block: edx = guest instructions; al: a wave has been started. By the
+    // run, if it holds one, else by WaveSource::again().
+    const void* again_stub = nullptr;
     bool (*again)(machine::Wave& wave, Frame& frame, uint32_t executed) = nullptr;
+    machine::WaveRun* run = nullptr;
     machine::WaveSource* source = nullptr;
+    const void* settle_stub = nullptr;  // WaveSource::settle()
+    void (*settle)(machine::WaveSource& source) = nullptr;
     const std::atomic<bool>* flush_wanted = nullptr;
     // Waves that translated code goes on to by itself, and where it says which one runs.
     machine::WaveRow* row = nullptr;

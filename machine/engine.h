@@ -49,6 +49,18 @@ struct WaveRow {
     uint64_t instructions = 0;  // executed by those that were passed
 };
 
+// Waves that translated code starts by itself where WaveSource::again() would: they are the same
+// object and differ in v0, one scalar register and what settle() sets.
+struct WaveRun {
+    uint32_t left = 0;                   // of the work-group, behind the running one
+    uint32_t groups = 0;                 // work-groups behind it
+    uint32_t most_left = 0;              // behind a work-group's first wave
+    uint32_t id_bytes = 0;               // from a wave's ids to those of the next one
+    const uint8_t* ids = nullptr;        // v0 of the running wave
+    const uint8_t* first_ids = nullptr;  // of each work-group's first one
+    uint32_t* group_id = nullptr;        // counts the work-groups
+};
+
 // Where an engine gets the waves from that it runs one after the other.
 class WaveSource {
 public:
@@ -71,6 +83,15 @@ public:
         (void)wave, (void)executed;
         return false;
     }
+    // Null, or waves that an engine may start instead of asking again(), after which it says that
+    // there may be some: the next one of the work-group, if `left` is not 0, which becomes one
+    // less, with v0 from the next `ids`; or the first one of the next work-group, if `groups` is
+    // not 0, which becomes one less, with `left` = `most_left`, `ids` = `first_ids`, and *group_id
+    // one more. again() and next() take notice of them.
+    virtual WaveRun* run() { return nullptr; }
+    // Makes the running wave's fields, and what is known of its work-group, those of the wave that
+    // it has become; its registers are. To be called before a wave of a run goes on otherwise.
+    virtual void settle() {}
 
 protected:
     ~WaveSource() = default;

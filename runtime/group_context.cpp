@@ -108,6 +108,13 @@ void GroupContext::advance(const LaunchPlan& plan) {
     if (!advance_group(plan, group)) make_templates(plan);
 }
 
+void GroupContext::advance(const LaunchPlan& plan, uint32_t groups) {
+    group.id[0] += groups;
+    group.linear_id += groups;
+    place_ = GroupPlace::of(plan, group.linear_id);
+    hw_id_ = place_.hw_id();
+}
+
 Status GroupContext::start(const LaunchPlan& plan, const WaveStart& how, uint64_t linear_id) {
     if (Status status = locate(plan, linear_id); !status) return status;
     ended = waiting = stuck_visits = 0;

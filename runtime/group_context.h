@@ -32,6 +32,8 @@ public:
     // as if start() had begun it. Not with LDS.
     Status locate(const LaunchPlan& plan, uint64_t linear_id);
     void advance(const LaunchPlan& plan);
+    // By several, all of one size, along x.
+    void advance(const LaunchPlan& plan, uint32_t groups);
     machine::Wave& start_alone(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {
         machine::Wave& wave = waves[0];
         start_wave(plan, how, index, wave, registers_.data);
@@ -43,11 +45,26 @@ public:
     // constant that is added.
     bool waves_alike() const { return waves_alike_; }
     void start_alike(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {
-        machine::Wave& wave = waves[0];
         if (group.wave_count > 1) how.write_ids(ids_.data + index * id_bytes_, registers_.data);
+        name_wave(plan, index);
+    }
+    // The running wave is wave `index`, but for its vector registers.
+    void name_wave(const LaunchPlan& plan, uint32_t index) {
+        machine::Wave& wave = waves[0];
         wave.hw_id = templates_[index].hw_id;
         wave.wave_in_group = index;
         place_wave(plan, group, hw_id_, wave);
+    }
+    // Of a run that goes on behind wave `index`, if waves_alike(): the ids. False: they are more
+    // than v0.
+    bool offer_ids(const WaveStart& how, uint32_t index, machine::WaveRun& run) const {
+        if (how.id_rows() & ~1u) return false;
+        run.most_left = group.wave_count - 1;
+        run.left = run.most_left - index;
+        run.id_bytes = static_cast<uint32_t>(id_bytes_);
+        run.first_ids = ids_.data;
+        run.ids = ids_.data + index * id_bytes_;
+        return true;
     }
     void spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index);
 

@@ -361,6 +361,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
                 break;
             }
             const machine::Wave& last = engine_.run_all(**first, stream);
+            stream.settle();
             instructions += stream.instructions();
             waves += stream.waves();
             visit.finished += stream.finished();

@@ -25,6 +25,7 @@ public:
     }
     // The ids alone.
     void write_ids(const uint8_t* ids, uint8_t* rows) const { write_ids_(ids_, ids, rows); }
+    uint32_t id_rows() const { return ids_; }  // bit i: row i is written
 
 private:
     struct Rows {

@@ -1,5 +1,7 @@
 #include "runtime/wave_stream.h"
 
+#include <algorithm>
+
 namespace wj::runtime {
 
 [[gnu::always_inline]] inline machine::Wave* WaveStream::begin_wave() {
@@ -29,6 +31,7 @@ Result<machine::Wave*> WaveStream::start() {
 }
 
 machine::Wave* WaveStream::next(machine::Wave& wave) {
+    settle();
     if (wave.exit.kind != machine::ExitKind::EndProgram) return nullptr;
     instructions_ += static_cast<uint64_t>(slice_ - wave.budget);
     if (step()) return begin_wave();
@@ -38,12 +41,43 @@ machine::Wave* WaveStream::next(machine::Wave& wave) {
     return nullptr;
 }
 
+void WaveStream::offer_run(machine::Wave& wave, uint32_t executed) {
+    // Whether the dispatch has been stopped is asked in between.
+    constexpr uint32_t most_groups = 16;
+    if (!context_.offer_ids(how_, wave_, run_)) return;
+    const LaunchPlan& plan = dispatch_.plan;
+    const int sgpr = plan.group_id_sgpr[0];
+    run_.group_id = sgpr >= 0 ? &wave.sgpr[sgpr] : &no_group_id_;
+    run_.groups = plan.rows_together > 1
+                      ? 0
+                      : static_cast<uint32_t>(std::min<uint64_t>(
+                            std::min(most_groups, plan.group_count[0] - 1 - context_.group.id[0]),
+                            end_ - 1 - at_));
+    offered_ = run_.groups;
+    executed_ = executed;
+}
+
+void WaveStream::settle() {
+    const uint32_t groups = offered_ - run_.groups;
+    if (!executed_) return;
+    const uint32_t count = context_.group.wave_count, wave = count - 1 - run_.left;
+    instructions_ += uint64_t{executed_} * (groups * count + wave - wave_);
+    waves_ += groups * count;
+    at_ += groups;
+    wave_ = wave;
+    if (groups) context_.advance(dispatch_.plan, groups);
+    context_.name_wave(dispatch_.plan, wave_);
+    run_.left = run_.groups = offered_ = executed_ = 0;
+}
+
 bool WaveStream::again(machine::Wave& wave, uint32_t executed) {
+    settle();
     if (slice_ - wave.budget != executed || !context_.waves_alike()) return false;
     if (!step()) return false;
     instructions_ += executed;
     context_.start_alike(dispatch_.plan, how_, wave_);
     wave.budget = slice_ - executed;
+    offer_run(wave, executed);
     return true;
 }
 

@@ -26,9 +26,11 @@ public:
     Result<machine::Wave*> start();
     machine::Wave* next(machine::Wave& wave) override;
     bool again(machine::Wave& wave, uint32_t executed) override;
+    machine::WaveRun* run() override { return &run_; }
+    void settle() override;
 
-    // Afterwards. The work-groups before at() are done; when not done(), wave() of at() has stopped
-    // before its end.
+    // Afterwards, settle()d. The work-groups before at() are done; when not done(), wave() of at()
+    // has stopped before its end.
     bool done() const { return done_; }
     uint64_t at() const { return at_; }
     uint64_t finished() const { return at_ - begin_; }
@@ -40,6 +42,8 @@ private:
     machine::Wave* begin_wave();
     // To the next wave's place; false: there is none to run, and nothing has been done.
     bool step();
+    // Lets translated code go on by itself.
+    void offer_run(machine::Wave& wave, uint32_t executed);
 
     const DispatchState& dispatch_;
     const WaveStart& how_;
@@ -50,6 +54,10 @@ private:
     uint64_t at_, waves_ = 0, instructions_ = 0;
     uint32_t wave_ = 0;
     bool done_ = false;
+    machine::WaveRun run_;
+    uint32_t offered_ = 0;   // work-groups of the run, when it began
+    uint32_t executed_ = 0;  // instructions of each wave of the run
+    uint32_t no_group_id_ = 0;
 };
 
 }  // namespace wj::runtime

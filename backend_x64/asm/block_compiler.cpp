@@ -134,11 +134,8 @@ void BlockCompiler::run_again() {
                0);
         a_.jne(alone);
     }
-    a_.mov(x86::rdi, reg::wave);
-    a_.mov(x86::rsi, reg::frame);
     a_.mov(x86::edx, block_->guest_count);
-    a_.vzeroupper();
-    a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, again)));
+    a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, again_stub)));
     a_.test(x86::al, x86::al);
     a_.jnz(again_label_);
     a_.bind(alone);
@@ -360,17 +357,20 @@ void BlockCompiler::region(uint32_t position) {
     const bool masks = schedule_.uses_mask_slots(position);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, offsetof(Wave, agpr)));
     choose_collectors(begin, count);
+    choose_pointers(begin, count);
     a_.mov(reg::chunk, -256);
     if (masks) a_.mov(reg::bits, -8);
     const Label loop = a_.newLabel(), done = a_.newLabel();
     if (count == 1 && may_store_columns(begin[0])) column_store(begin[0], loop, done);
     a_.bind(loop);
     region_body();
+    advance_pointers();
     if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
     a_.add(reg::chunk, width());
     a_.jnz(loop);
     a_.bind(done);
     store_collectors();
+    pointers_.clear();
 }
 
 void BlockCompiler::region_body() {

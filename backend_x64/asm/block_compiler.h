@@ -402,7 +402,7 @@ private:
     bool in_plain_loop(const LaneAccess& m) const;
     void prefetch_iterations(const LaneAccess& m);
     bool streamed(const LaneAccess& m) const;
-    void memory_streamed(const LaneAccess& m);
+    void memory_streamed(LaneAccess m);
     void lds_bound(uint32_t bytes, Label out_of_range);
     void lds_line_address(const LaneAccess& m, Value line, int64_t max_imm, Label out_of_range,
                           bool always);
@@ -417,6 +417,14 @@ private:
         uint32_t end = 0;       // LDS: of a lane's elements, behind the line's value
     };
     std::optional<uint32_t> chunk_scale(const ir::Inst& line) const;
+    struct Pointer {
+        Value base;
+        uint32_t scale;
+        Gp reg;  // the host address of the chunk's first element
+    };
+    void choose_pointers(const Value* begin, uint32_t count);
+    const Pointer* pointer_of(const LaneAccess& m, Value line) const;
+    void advance_pointers();
     void place_lines(const Value* begin, uint32_t count);
     bool place_line(PlacedLine& p);
     void global_base(const Gp& to, const Mem& base);
@@ -570,9 +578,10 @@ private:
     };
     std::vector<LineOffset> line_offsets_;
     std::vector<PlacedLine> placed_lines_;
-    uint32_t kept_rows_ = 0;    // temp rows of saved_facts_ and line_offsets_
-    int32_t column_site_ = -1;  // in Frame::columns_wait, of the last column_store()
-    bool looping_ = false;      // the block runs all iterations for some chunks, then for others
+    std::vector<Pointer> pointers_;  // of the region
+    uint32_t kept_rows_ = 0;         // temp rows of saved_facts_ and line_offsets_
+    int32_t column_site_ = -1;       // in Frame::columns_wait, of the last column_store()
+    bool looping_ = false;  // the block runs all iterations for some chunks, then for others
     bool facts_cross_regions_ = false;  // each region's code is emitted and run once, in order
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
     uint32_t steady_loads_ = 0;  // that prefetch_iterations() serves

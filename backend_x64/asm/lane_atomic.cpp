@@ -115,7 +115,9 @@ void BlockCompiler::lane_atomic(Value v) {
 
     for (const Gp& r : {offset, data, base, new_value, scratch}) {
         bool used = std::any_of(collectors_.begin(), collectors_.end(),
-                                [&](const Collector& c) { return c.reg.id() == r.id(); });
+                                [&](const Collector& c) { return c.reg.id() == r.id(); }) ||
+                    std::any_of(pointers_.begin(), pointers_.end(),
+                                [&](const Pointer& p) { return p.reg.id() == r.id(); });
         if (facts_position_ == position_)
             for (const AddressFacts& f : facts_)
                 used |= f.address.id() == r.id() || f.pattern.id() == r.id();

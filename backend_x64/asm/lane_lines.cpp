@@ -206,6 +206,48 @@ void BlockCompiler::placed_address(const LaneAccess& m, const PlacedLine& p, Lab
         a_.add(m.address, reg::chunk);
 }
 
+// Bases of global lines that move on with the chunks, in registers that the region leaves.
+void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
+    static const Gp free[] = {x86::r11, x86::r10, x86::r9, x86::r8, x86::rdi, x86::rsi};
+    constexpr uint32_t no_scale = ~0u;
+    pointers_.clear();
+    bool others = false;  // accesses that may keep something in registers
+    for (uint32_t n = 0; n < count; ++n) {
+        const ir::Inst& x = inst(begin[n]);
+        const ir::Class cls = ir::op_info(x.op).cls;
+        others |= cls == ir::Class::LaneAtomic;
+        if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) continue;
+        const ir::Inst& line = inst(ir::address_of(x));
+        uint32_t scale = no_scale;
+        if (space_of(x.op) == global_space && !options_.checked && line.op == Op::Line32 &&
+            !has_lane_step(line))
+            scale = chunk_scale(line).value_or(no_scale);
+        others |= scale == no_scale;
+        if (scale != no_scale && std::ranges::none_of(pointers_, [&](const Pointer& p) {
+                return p.base == x.args[0] && p.scale == scale;
+            }))
+            pointers_.push_back({x.args[0], scale, {}});
+    }
+    const size_t used = collectors_.size(), left = std::size(free) - used - (others ? 2 : 0);
+    if (pointers_.size() > left) pointers_.resize(left);
+    for (size_t i = 0; i < pointers_.size(); ++i) {
+        pointers_[i].reg = free[used + i];
+        global_base(pointers_[i].reg, home_mem(schedule_.uniform_home(pointers_[i].base)));
+    }
+    facts_limit_ = std::max<size_t>(1, (std::size(free) - used - pointers_.size()) / 2);
+}
+
+const BlockCompiler::Pointer* BlockCompiler::pointer_of(const LaneAccess& m, Value line) const {
+    const auto p = std::ranges::find_if(pointers_, [&](const Pointer& x) {
+        return x.base == inst(m.v).args[0] && x.scale == chunk_scale(inst(line));
+    });
+    return p == pointers_.end() ? nullptr : &*p;
+}
+
+void BlockCompiler::advance_pointers() {
+    for (const Pointer& p : pointers_) a_.add(p.reg, static_cast<int32_t>(width() << p.scale));
+}
+
 // The address, for one access or for all that share it; then each of these looks for itself when
 // not all of them are in range.
 void BlockCompiler::lds_line(LaneAccess& m, Value line) {
@@ -306,6 +348,8 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         return;
     } else if (const PlacedLine* const placed = placed_line(m, line)) {
         placed_address(m, *placed, m.slow);
+    } else if (const Pointer* const pointer = pointer_of(m, line)) {
+        m.address = pointer->reg;
     } else {
         global_base(m.address, m.base);
         if (const auto scale = chunk_scale(inst(line))) {

@@ -212,10 +212,13 @@ bool BlockCompiler::streamed(const LaneAccess& m) const {
     });
 }
 
-void BlockCompiler::memory_streamed(const LaneAccess& m) {
+void BlockCompiler::memory_streamed(LaneAccess m) {
     const Label cached = a_.newLabel();
     if (m.dwords > 1) interleave(m);
-    if (m.imm) a_.add(m.address, static_cast<int32_t>(m.imm));
+    if (m.imm) {
+        a_.lea(x86::rcx, x86::ptr(m.address, static_cast<int32_t>(m.imm)));
+        m.address = x86::rcx;
+    }
     a_.test(frame_field(offsetof(Frame, not_streamed), 8), m.address);
     a_.jnz(cached);
     auto part = [=, this](uint32_t p) {

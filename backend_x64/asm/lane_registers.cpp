@@ -469,7 +469,6 @@ void BlockCompiler::choose_collectors(const Value* begin, uint32_t count) {
         if (schedule_.unit_home(u).kind == Home::Slot && schedule_.producer(u) == begin[i])
             collectors_.push_back({u, free[collectors_.size()]});
     }
-    facts_limit_ = collectors_.empty() ? 3 : 2;
 }
 
 void BlockCompiler::store_collectors() {

@@ -17,6 +17,7 @@ void BlockCompiler::row_guards() {
     unguarded_label_ = a_.newLabel();
     cold(unguarded_label_, [this] {
         a_.add(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
+        if (runs_again()) a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, settle_stub)));
         jump_variant(block_->pc, Variant::Unguarded);
     });
     auto shape = [](const ir::RowLine& line) -> uint8_t {

@@ -33,7 +33,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     asmjit::CodeHolder code;
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
-    size_t enter, link, budget, call, leave, barrier, indirect, memory, division, uload[2];
+    size_t enter, link, budget, call, leave, barrier, indirect, memory, division, uload[2], again,
+        settle;
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
@@ -146,6 +147,59 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.mov(x86::eax, static_cast<uint32_t>(machine::ExitKind::Barrier));
         a.jmp(leave_label);
     }
+
+    // edx = guest instructions of the wave that has ended
+    begin(again);
+    {
+        using machine::WaveRun;
+        const Label out = a.newLabel(), group = a.newLabel(), start = a.newLabel();
+        auto run = [](size_t offset, uint32_t size) {
+            return x86::ptr(x86::rcx, static_cast<int32_t>(offset), size);
+        };
+        const Mem left = run(offsetof(WaveRun, left), 4),
+                  groups = run(offsetof(WaveRun, groups), 4), ids = run(offsetof(WaveRun, ids), 8);
+        a.mov(x86::rcx, field(offsetof(Frame, run)));
+        a.test(x86::rcx, x86::rcx);
+        a.jz(out);
+        a.mov(x86::eax, left);
+        a.sub(x86::eax, 1);
+        a.js(group);
+        a.mov(left, x86::eax);
+        a.mov(x86::esi, run(offsetof(WaveRun, id_bytes), 4));
+        a.add(x86::rsi, ids);
+        a.bind(start);
+        a.mov(ids, x86::rsi);
+        const uint32_t bytes = avx512 ? 64 : 32;
+        for (uint32_t at = 0; at < machine::lanes * 4; at += bytes) {
+            const Vec v = avx512 ? Vec(x86::zmm0) : Vec(x86::ymm0);
+            a.emit(X::kIdVmovups, v, x86::ptr(x86::rsi, static_cast<int32_t>(at), bytes));
+            a.emit(X::kIdVmovups, x86::ptr(reg::rows, static_cast<int32_t>(at) - row_bias, bytes),
+                   v);
+        }
+        a.mov(x86::eax, 1);
+        a.ret();
+        a.bind(group);
+        a.mov(x86::eax, groups);
+        a.sub(x86::eax, 1);
+        a.js(out);
+        a.mov(groups, x86::eax);
+        a.mov(x86::eax, run(offsetof(WaveRun, most_left), 4));
+        a.mov(left, x86::eax);
+        a.mov(x86::rax, run(offsetof(WaveRun, group_id), 8));
+        a.inc(x86::dword_ptr(x86::rax));
+        a.mov(x86::rsi, run(offsetof(WaveRun, first_ids), 8));
+        a.jmp(start);
+        a.bind(out);
+        a.mov(x86::rdi, reg::wave);
+        a.mov(x86::rsi, reg::frame);
+        a.vzeroupper();
+        a.jmp(field(offsetof(Frame, again)));
+    }
+
+    begin(settle);
+    a.mov(x86::rdi, field(offsetof(Frame, source)));
+    a.vzeroupper();
+    a.jmp(field(offsetof(Frame, settle)));
 
     // rax = guest address
     begin(indirect);
@@ -264,6 +318,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.division = base + division;
     out.uload32 = base + uload[0];
     out.uload64 = base + uload[1];
+    out.again = base + again;
+    out.settle = base + settle;
     return true;
 }
 

@@ -55,6 +55,25 @@ TEST_P(FaultTest, StoreOutOfBounds) {
     has("write of 4 bytes");
 }
 
+// Waves that follow each other in translated code: the faulting one has its own name.
+TEST_P(FaultTest, InAStreamOfWaves) {
+    context = make_context(GetParam().target, GetParam().engine, 1, GetParam().memory);
+    wj_kernel* k = kernel("ids", "copy");
+    ASSERT_TRUE(k);
+    constexpr uint32_t block = 192, bytes = 10 * 4096;
+    constexpr uint32_t group = bytes / (4 * block), wave = bytes % (4 * block) / 256;
+    static_assert(bytes % 256 == 0 && group > 32 && wave == 1);
+    const uint64_t in = buffer(4 * block * 100), out = buffer(bytes);
+    wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(out)};
+    for (uint32_t n = 0; n < 2; n++) {  // also when nothing has to be translated
+        ASSERT_EQ(run(k, launch(args, {100 * block}, {block})), WJ_GUEST_FAULT) << error();
+        EXPECT_EQ(fault.address, out + bytes);
+        EXPECT_EQ(fault.work_group[0], group);
+        EXPECT_EQ(fault.wave, wave);
+        expect_lanes(~0ull);
+    }
+}
+
 TEST_P(FaultTest, StoreToCode) {
     wj_kernel* k = kernel("asm", "store_at");
     ASSERT_TRUE(k);
