@@ -370,13 +370,15 @@ bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
     const PcEntry* e = CodeCache::find_guest(*block, pc);
     if (!e || e->guest >= block->guest_pcs.size()) return false;
     out.pc = block->guest_pcs[e->guest];
-    // Inside a region rbp holds the chunk: the lanes that may have faulted.
+    // Inside a region rbp holds the chunk or the lane: the lanes that may have faulted.
     const auto* uc = static_cast<const ucontext_t*>(context);
     const auto chunk = static_cast<int64_t>(uc->uc_mcontext.gregs[REG_RBP]);
     const uint32_t bytes = self.isa_ == Isa::Avx512 ? 64 : 32;
     if (chunk >= -256 && chunk < 0 && chunk % bytes == 0) {
         const uint64_t lanes = (1ull << bytes / 4) - 1;
         out.lane_mask = lanes << (chunk + 256) / 4 & wave.exec();
+    } else if (chunk >= lane_bias && chunk < -256 && chunk % 4 == 0) {
+        out.lane_mask = uint64_t{1} << (chunk - lane_bias) / 4 & wave.exec();
     }
     return true;
 }

@@ -24,6 +24,7 @@
 #include "backend_x64/compiled_block.h"
 #include "backend_x64/divergent_loop.h"
 #include "backend_x64/frame.h"
+#include "backend_x64/lane_program.h"
 #include "backend_x64/loop_estimate.h"
 #include "backend_x64/schedule.h"
 #include "backend_x64/walks.h"
@@ -48,6 +49,9 @@ inline const Gp chunk = asmjit::x86::rbp;  // byte offset of the chunk in a row,
 inline const Gp bits = asmjit::x86::r14;   // byte offset of the chunk in a lane mask, minus 8
 inline const Gp arows = asmjit::x86::r15;  // wave.agpr in regions that use it
 }  // namespace reg
+// What reg::chunk holds while lanes run one by one, four times their number aside: nothing that it
+// holds in a region.
+inline constexpr int32_t lane_bias = -512;
 // Rows 0..62 are then within a scaled 8-bit displacement.
 inline constexpr int32_t row_bias = 8192;
 
@@ -354,6 +358,13 @@ private:
     void divergent_mask_done(Unit u);
     void divergent_store_masks();
     void divergent_test_live();
+
+    // ---- lane_by_lane.cpp ----
+    void lanes_apart_test(const LaneProgram& p, Label each_lane);
+    void lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t slots);
+    void lane_input(const LaneProgram::Input& in);
+    void lane_output(const LaneProgram::Input& in);
+    void lane_step(const LaneProgram::Step& s);
 
     // ---- lane_memory.cpp, lane_patterns.cpp ----
     struct LaneAccess;

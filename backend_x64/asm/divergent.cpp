@@ -145,7 +145,8 @@ void BlockCompiler::divergent_block() {
     auto slot = [&](uint32_t at) { return home_mem({Home::Slot, at}); };
     const uint32_t least = extra_slots_, start = least + 1,
                    longest = start + static_cast<uint32_t>(changed.size());
-    extra_slots_ = longest + static_cast<uint32_t>(changed.size());
+    const uint32_t lane_slots = longest + static_cast<uint32_t>(changed.size());
+    extra_slots_ = lane_slots + 2;
     if (extra_slots_ > slot_count) {
         failed_ = true;
         return;
@@ -165,6 +166,15 @@ void BlockCompiler::divergent_block() {
         a_.mov(home_mem(schedule_.unit_home(schedule_.unit(m.mask))), x86::rax);
     }
     if (!d.uniform_varies) segment(0);
+    const Label each_lane = a_.newLabel(), all_done = a_.newLabel();
+    if (!options_.checked && !options_.mask_addresses)
+        if (const auto program = find_lane_program(*block_, d)) {
+            lanes_apart_test(*program, each_lane);
+            cold(each_lane, [this, program = *program, least, lane_slots, all_done] {
+                lane_by_lane(program, least, lane_slots);
+                a_.jmp(all_done);
+            });
+        }
     walk_plan();
     loop_pin();
     a_.mov(reg::chunk, -256);
@@ -236,6 +246,7 @@ void BlockCompiler::divergent_block() {
     loop_step(static_cast<int>(loop_.chunks));
     a_.jnz(chunk);
 
+    a_.bind(all_done);
     a_.mov(x86::rax, slot(least));
     a_.mov(budget, x86::rax);
     copy_scalars(longest, false);

@@ -74,6 +74,34 @@ TEST_P(FaultTest, InAStreamOfWaves) {
     }
 }
 
+// In a loop that runs lane by lane, or as engines like: one lane reads behind the table.
+TEST_P(FaultTest, InALoopOfUnevenLanes) {
+    wj_kernel* k = kernel("ids", "rows");
+    ASSERT_TRUE(k);
+    constexpr uint32_t items = 256, bad = 137, most = 23;
+    const uint64_t begin = buffer(4 * (items + 1)), values = buffer(4 * items * most),
+                   table = buffer(4096), out = buffer(4 * items);
+    uint32_t* const b = host<uint32_t>(begin);
+    for (uint32_t i = 0; i < items; i++) b[i + 1] = b[i] + 1 + i * 7 % most;
+    for (uint32_t i = 0; i < 1024; i++) host<uint32_t>(table)[i] = i;
+    for (uint32_t i = 0; i < b[items]; i++) host<uint32_t>(values)[i] = i * 5 % 1024;
+    wj_argument args[] = {WJ_POINTER(begin), WJ_POINTER(values), WJ_POINTER(table),
+                          WJ_POINTER(out)};
+    ASSERT_EQ(run(k, launch(args, {items}, {256})), WJ_OK) << error();
+    for (uint32_t i = 0; i < items; i++) {
+        uint32_t sum = 0;
+        for (uint32_t n = b[i]; n < b[i + 1]; n++) sum += n * 5 % 1024;
+        ASSERT_EQ(host<uint32_t>(out)[i], sum) << i;
+    }
+    ASSERT_GT(b[bad + 1] - b[bad], 3u);
+    host<uint32_t>(values)[b[bad] + 2] = 1024 + 3;  // in its third iteration
+    ASSERT_EQ(run(k, launch(args, {items}, {256})), WJ_GUEST_FAULT) << error();
+    EXPECT_EQ(fault.address, table + 4096 + 12);
+    EXPECT_EQ(fault.wave, bad / 64);
+    EXPECT_NE(std::string(fault.instruction).find("load_dword"), std::string::npos);
+    EXPECT_TRUE(fault.lane_mask >> bad % 64 & 1) << fault.report;
+}
+
 TEST_P(FaultTest, StoreToCode) {
     wj_kernel* k = kernel("asm", "store_at");
     ASSERT_TRUE(k);

@@ -75,3 +75,10 @@ __kernel void count(__global uint *counters, uint mask)
 {
     atomic_inc(&counters[get_global_id(0) & mask]);
 }
+
+// Each work-item sums elements of its own.
+kernel void rows(global const uint* begin, global const uint* values, global const uint* table, global uint* out) {
+    uint i = get_global_id(0), sum = 0;
+    for (uint k = begin[i]; k < begin[i + 1]; k++) sum += table[values[k]];
+    out[i] = sum;
+}

@@ -1,0 +1,268 @@
+// Loops that run while lanes are left, one lane after the other (lane_program.h).
+#include <bit>
+#include <limits>
+
+#include "backend_x64/asm/block_compiler.h"
+
+namespace wj::x64 {
+
+using asmjit::Imm;
+using ir::Op;
+using machine::Wave;
+namespace x86 = asmjit::x86;
+
+namespace {
+
+const Gp lane = x86::rbp;  // four times its number + lane_bias
+const Gp left = x86::r15;  // of the budget
+
+Gp general(const LaneProgram::Reg& r, bool wide) {
+    static const Gp registers[LaneProgram::general_count] = {
+        x86::rcx, x86::rdx, x86::rsi, x86::rdi, x86::r8, x86::r9, x86::r10, x86::r11, x86::r14};
+    const Gp& g = registers[r.number];
+    return wide ? g : Gp(g.r32());
+}
+Vec vector(const LaneProgram::Reg& r) {
+    return x86::xmm(static_cast<uint32_t>(r.number));
+}
+Mem exec_field() {
+    return x86::qword_ptr(reg::wave,
+                          static_cast<int32_t>(offsetof(Wave, sgpr) + machine::exec_lo * 4));
+}
+Mem lane_row(uint32_t row) {
+    return x86::dword_ptr(reg::rows, lane, 0,
+                          static_cast<int32_t>(row * 256) - row_bias - lane_bias);
+}
+
+}  // namespace
+
+// Jumps to `each_lane` if lanes walk along memory of their own.
+void BlockCompiler::lanes_apart_test(const LaneProgram& p, Label each_lane) {
+    const Label together = a_.newLabel();
+    for (const DivergentLoop::Mask& m : p.left) {
+        a_.mov(x86::rax, exec_field());
+        a_.test(home_mem(schedule_.uniform_home(m.get)), x86::rax);
+        a_.jnz(together);
+    }
+    const Vec next = vec(0), t = vec(1);
+    const uint32_t lanes = chunk_lanes();
+    movu(next, x86::ptr(reg::rows, static_cast<int32_t>(p.stream_row * 256 + 4) - row_bias));
+    a_.emit(X::kIdVpsubd, next, next,
+            x86::ptr(reg::rows, static_cast<int32_t>(p.stream_row * 256) - row_bias));
+    if (avx512_) {
+        a_.emit(X::kIdVptestnmd, x86::k1, next, next);
+        a_.emit(X::kIdVpcmpeqd, x86::k2, next, c32(p.stream_step));
+        a_.korw(x86::k1, x86::k1, x86::k2);
+        a_.kmovw(x86::eax, x86::k1);
+    } else {
+        a_.emit(X::kIdVpcmpeqd, t, next, c32(p.stream_step));
+        a_.emit(X::kIdVpcmpeqd, next, next, c32(0));
+        a_.emit(X::kIdVpor, next, next, t);
+        a_.vmovmskps(x86::eax, next.ymm());
+    }
+    a_.popcnt(x86::eax, x86::eax);
+    a_.cmp(x86::eax, lanes / 2);
+    a_.jb(each_lane);
+    a_.bind(together);
+}
+
+// Leaves the budget of the longest lane in the slot `least`, and the masks at home.
+void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t slots) {
+    Mem lanes = home_mem({Home::Slot, slots}), over = home_mem({Home::Slot, slots + 1});
+    lanes.setSize(8);
+    over.setSize(8);
+    const Label each = a_.newLabel(), iteration = a_.newLabel(), done = a_.newLabel(),
+                kept = a_.newLabel();
+    a_.mov(x86::rax, exec_field());
+    a_.mov(lanes, x86::rax);
+    a_.mov(over, 0);
+    a_.bind(each);
+    a_.tzcnt(lane, lanes);
+    a_.shl(lane, 2);
+    a_.add(lane, lane_bias);
+    a_.mov(left, x86::qword_ptr(reg::wave, offsetof(Wave, budget)));
+    for (const LaneProgram::Input& in : p.inputs) lane_input(in);
+    // Lanes of later waves go on where those of this one end, in all likelihood.
+    constexpr int32_t ahead = 8192;
+    for (const LaneProgram::Reg& r : p.streams)
+        for (int32_t line : {0, 64}) a_.prefetcht1(x86::ptr(general(r, true), ahead + line));
+    a_.bind(iteration);
+    for (const LaneProgram::Step& s : p.steps) lane_step(s);
+    mark(p.compared);
+    const Gp a = general(p.a, false);
+    if (p.b.number >= 0)
+        a_.cmp(a, general(p.b, false));
+    else
+        a_.cmp(a, p.imm);
+    for (const LaneProgram::Move& m : p.moves) {
+        if (m.to.vector)
+            a_.vmovaps(vector(m.to).xmm(), vector(m.from).xmm());
+        else
+            a_.mov(general(m.to, m.wide), general(m.from, m.wide));
+    }
+    // The lane operations stand in the order of the uniform ones.
+    const auto uniform =
+        static_cast<Op>(static_cast<int>(Op::UCmpEq32) + static_cast<int>(p.compare) -
+                        static_cast<int>(Op::CmpEq32));
+    const x86::CondCode stop = p.negated ? x86::negateCond(negated(uniform)) : negated(uniform);
+    a_.j(stop, done);
+    a_.sub(left, block_->guest_count);
+    a_.jns(iteration);
+    // The next iteration is charged and has not run.
+    a_.lea(x86::rax, x86::ptr(lane, -lane_bias));
+    a_.shr(x86::eax, 2);
+    a_.bts(over, x86::rax);
+    a_.bind(done);
+    for (const LaneProgram::Input& in : p.inputs)
+        if (in.stored) lane_output(in);
+    a_.cmp(left, home_mem({Home::Slot, least}));
+    a_.jge(kept);
+    a_.mov(home_mem({Home::Slot, least}), left);
+    a_.bind(kept);
+    a_.mov(x86::rax, lanes);
+    a_.blsr(x86::rax, x86::rax);
+    a_.mov(lanes, x86::rax);
+    a_.jnz(each);
+    a_.mov(x86::rax, over);
+    a_.mov(home_mem(schedule_.unit_home(schedule_.unit(divergent_->live))), x86::rax);
+    a_.andn(x86::rax, x86::rax, exec_field());
+    for (const DivergentLoop::Mask& m : p.left)
+        a_.or_(home_mem(schedule_.unit_home(schedule_.unit(m.mask))), x86::rax);
+}
+
+void BlockCompiler::lane_input(const LaneProgram::Input& in) {
+    using enum LaneProgram::Input::Kind;
+    if (in.reg.vector) {
+        a_.vmovss(vector(in.reg).xmm(), lane_row(in.low));
+        return;
+    }
+    const Gp to = general(in.reg, true);
+    const bool uniform = in.value != no_value;
+    const bool whole = uniform && block_->type(in.value) == ir::Type::U64;
+    Mem from = uniform ? home_mem(schedule_.uniform_home(in.value)) : lane_row(in.low);
+    from.setSize(whole ? 8 : 4);
+    a_.mov(whole ? to : Gp(to.r32()), from);
+    if (in.kind == High || in.kind == UniformHigh) a_.shl(to, 32);
+    if (in.kind != RowPair && in.kind != UniformRow) return;
+    a_.mov(x86::eax, lane_row(in.high));
+    a_.shl(x86::rax, 32);
+    a_.or_(to, x86::rax);
+}
+
+// The last that is done with the register.
+void BlockCompiler::lane_output(const LaneProgram::Input& in) {
+    if (in.reg.vector) {
+        a_.vmovss(lane_row(in.low), vector(in.reg).xmm());
+        return;
+    }
+    a_.mov(lane_row(in.low), general(in.reg, false));
+    if (in.kind != LaneProgram::Input::RowPair) return;
+    a_.shr(general(in.reg, true), 32);
+    a_.mov(lane_row(in.high), general(in.reg, false));
+}
+
+void BlockCompiler::lane_step(const LaneProgram::Step& s) {
+    using Step = LaneProgram::Step;
+    mark(s.guest);
+    auto with = [&](InstId id, bool commutes) {
+        const Gp to = general(s.to, s.wide), a = general(s.a, s.wide);
+        if (s.b.number < 0) {
+            if (to != a) a_.mov(to, a);
+            a_.emit(id, to, Imm(s.imm));
+            return;
+        }
+        const Gp b = general(s.b, s.wide);
+        if (to == b && commutes) {
+            a_.emit(id, to, a);
+        } else if (to == b && to != a) {
+            const Gp t = s.wide ? Gp(x86::rax) : Gp(x86::eax);
+            a_.mov(t, a);
+            a_.emit(id, t, b);
+            a_.mov(to, t);
+        } else {
+            if (to != a) a_.mov(to, a);
+            a_.emit(id, to, b);
+        }
+    };
+    switch (s.what) {
+        case Step::Constant:
+            a_.mov(general(s.to, false), s.imm);
+            return;
+        case Step::Copy:
+            if (s.to.vector && s.a.vector)
+                a_.vmovaps(vector(s.to).xmm(), vector(s.a).xmm());
+            else if (s.to.vector)
+                a_.vmovd(vector(s.to).xmm(), general(s.a, false));
+            else if (s.a.vector)
+                a_.vmovd(general(s.to, false), vector(s.a).xmm());
+            else
+                a_.mov(general(s.to, false), general(s.a, false));
+            return;
+        case Step::Add:
+            return with(X::kIdAdd, true);
+        case Step::Sub:
+            return with(X::kIdSub, false);
+        case Step::And:
+            return with(X::kIdAnd, true);
+        case Step::Or:
+            return with(X::kIdOr, true);
+        case Step::Xor:
+            return with(X::kIdXor, true);
+        case Step::Mul:
+            if (s.b.number >= 0) return with(X::kIdImul, true);
+            a_.imul(general(s.to, s.wide), general(s.a, s.wide), Imm(s.imm));
+            return;
+        case Step::Shl:
+            return with(X::kIdShl, false);
+        case Step::Shr:
+            return with(X::kIdShr, false);
+        case Step::Sar:
+            return with(X::kIdSar, false);
+        case Step::Sext:
+            a_.movsxd(general(s.to, true), general(s.a, false));
+            return;
+        case Step::Load: {
+            const auto imm = static_cast<int32_t>(s.imm);
+            const Gp a = general(s.a, true);
+            const Mem from =
+                s.b.number < 0 ? x86::ptr(a, imm) : x86::ptr(a, general(s.b, true), s.scale, imm);
+            auto sized = [&](uint32_t bytes) {
+                Mem m = from;
+                m.setSize(bytes);
+                return m;
+            };
+            if (s.to.vector)
+                a_.vmovss(vector(s.to).xmm(), sized(4));
+            else if (s.access == ir::Access::Dwords)
+                a_.mov(general(s.to, false), sized(4));
+            else if (s.access == ir::Access::U8 || s.access == ir::Access::U16)
+                a_.movzx(general(s.to, false), sized(s.access == ir::Access::U8 ? 1 : 2));
+            else
+                a_.movsx(general(s.to, false), sized(s.access == ir::Access::S8 ? 1 : 2));
+            return;
+        }
+        case Step::FAdd:
+        case Step::FSub:
+        case Step::FMul:
+            a_.emit(s.what == Step::FAdd   ? X::kIdVaddss
+                    : s.what == Step::FSub ? X::kIdVsubss
+                                           : X::kIdVmulss,
+                    vector(s.to).xmm(), vector(s.a).xmm(), vector(s.b).xmm());
+            return;
+        case Step::FFma: {  // the operands in the order in which NaNs count: lane_fma()
+            const Vec to = vector(s.to).xmm(), a = vector(s.a).xmm(), b = vector(s.b).xmm(),
+                      c = vector(s.c).xmm();
+            if (to == a) {
+                a_.emit(X::kIdVfmadd132ss, to, c, b);
+            } else if (to == b) {
+                a_.emit(X::kIdVfmadd213ss, to, a, c);
+            } else {
+                if (to != c) a_.vmovaps(to.xmm(), c.xmm());
+                a_.emit(X::kIdVfmadd231ss, to, a, b);
+            }
+            return;
+        }
+    }
+}
+
+}  // namespace wj::x64

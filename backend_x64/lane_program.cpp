@@ -1,0 +1,670 @@
+#include "backend_x64/lane_program.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace wj::x64 {
+namespace {
+
+using ir::Inst;
+using ir::no_value;
+using ir::Op;
+using ir::Value;
+using Input = LaneProgram::Input;
+using Step = LaneProgram::Step;
+
+constexpr uint32_t row_count = 256;
+
+// Registers are virtual ones while the program is made: indices into Planner::regs_.
+using Virtual = int32_t;
+constexpr Virtual none = -1;
+
+class Planner {
+public:
+    Planner(const ir::Block& block, const DivergentLoop& loop) : block_(block), loop_(loop) {}
+
+    std::optional<LaneProgram> plan() {
+        if (loop_.uniform_varies || !loop_.fading.empty() || !find_rows()) return {};
+        for (const DivergentLoop::Mask& m : loop_.carried) {
+            if (m.mask == loop_.live) continue;
+            if (!ends_with_lane(m.mask)) return {};
+            out_.left.push_back(m);
+        }
+        for (Value v = 0; v < block_.insts.size(); ++v) {
+            const Inst& i = inst(v);
+            const ir::Class cls = ir::op_info(i.op).cls;
+            if (cls == ir::Class::LaneStore || (i.op == Op::BitsOf && !known(i.args[0]))) return {};
+            if (cls == ir::Class::LaneLoad) load(v);
+        }
+        for (uint32_t r = 0; r < row_count; ++r)
+            if (set_[r] != no_value) row_ends(r);
+        condition();
+        if (failed_ || !find_stream()) return {};
+        for (size_t n = 0; n < steps_.size(); ++n)
+            if (steps_[n].step.what == Step::Load) fold_address(n);
+        if (!allocate()) return {};
+        return std::move(out_);
+    }
+
+private:
+    const Inst& inst(Value v) const { return block_.insts[v]; }
+    Virtual fail() {
+        failed_ = true;
+        return make(false, true);
+    }
+
+    // ---- masks of a lane that is on ----
+    struct Bool {
+        enum Kind : uint8_t { Other, False, True, Compare } kind = Other;
+        Value compare = no_value;
+        bool negated = false;
+        Bool operator!() const {
+            if (kind == False) return {True};
+            if (kind == True) return {False};
+            return {kind, compare, !negated};
+        }
+        bool operator==(const Bool&) const = default;
+    };
+    Bool truth(Value m) const {
+        const Inst& i = inst(m);
+        auto arg = [&](size_t k) { return truth(i.args[k]); };
+        auto both = [](Bool x, Bool y) -> Bool {
+            if (x.kind == Bool::False || y.kind == Bool::True) return x;
+            if (y.kind == Bool::False || x.kind == Bool::True) return y;
+            return x == y ? x : Bool{};
+        };
+        switch (i.op) {
+            case Op::MaskOf: {
+                const Inst& get = inst(i.args[0]);
+                if (get.op != Op::GetS64) return {};
+                if (get.imm == machine::exec_lo) return {Bool::True};
+                // Lanes that such a mask holds when the loop begins make it run otherwise; those
+                // that it gets later are off (ends_with_lane).
+                for (const DivergentLoop::Mask& c : loop_.carried)
+                    if (c.get == i.args[0]) return {Bool::False};
+                return {};
+            }
+            case Op::MaskAnd:
+                return both(arg(0), arg(1));
+            case Op::MaskAndNot:
+                return both(arg(0), !arg(1));
+            case Op::MaskOr:
+                return !both(!arg(0), !arg(1));
+            case Op::MaskNot:
+                return !arg(0);
+            case Op::CmpEq32:
+            case Op::CmpNe32:
+            case Op::CmpLtU32:
+            case Op::CmpLeU32:
+            case Op::CmpLtS32:
+            case Op::CmpLeS32:
+                return {Bool::Compare, m, false};
+            default:
+                return {};
+        }
+    }
+    bool on(Value mask) const { return truth(mask).kind == Bool::True; }
+    // The mask gets the lane in the iteration in which it leaves, and not before.
+    bool ends_with_lane(Value mask) const {
+        const Bool live = truth(loop_.live);
+        return live.kind == Bool::Compare && truth(mask) == !live;
+    }
+
+    bool known(Value mask) const {
+        return mask == loop_.live ||
+               std::ranges::any_of(loop_.carried, [&](const auto& m) { return m.mask == mask; });
+    }
+
+    // ---- rows ----
+    bool find_rows() {
+        set_.fill(no_value);
+        partner_.fill(row_count);
+        for (Value v = 0; v < block_.insts.size(); ++v) {
+            const Inst& i = inst(v);
+            if (i.op != Op::SetV) continue;
+            if (i.imm >= row_count || set_[i.imm] != no_value || !on(i.args[1])) return false;
+            set_[i.imm] = v;
+        }
+        // Two rows that are a sum of 64 bits.
+        for (uint32_t high = 0; high < row_count; ++high) {
+            if (set_[high] == no_value) continue;
+            const auto sum = carried_sum(inst(set_[high]).args[0]);
+            if (!sum) continue;
+            for (uint32_t low = 0; low < row_count; ++low)
+                if (set_[low] != no_value && inst(set_[low]).args[0] == sum->low &&
+                    reads_row(sum->low, low) && reads_row(inst(set_[high]).args[0], high))
+                    partner_[high] = low;
+        }
+        for (uint32_t low : partner_)
+            if (low < row_count && std::ranges::count(partner_, low) > 1) return false;
+        return true;
+    }
+    bool reads_row(Value v, uint32_t row) const {
+        return std::ranges::any_of(inst(v).args, [&](Value a) {
+            return a != no_value && inst(a).op == Op::GetV && inst(a).imm == row;
+        });
+    }
+    struct Sum {
+        Value low;                   // the Add32
+        Value a, b, a_high, b_high;  // its operands, and what is above them in whatever order
+    };
+    std::optional<Sum> carried_sum(Value high) const {
+        const Inst& h = inst(high);
+        if (h.op != Op::AddCarry32) return {};
+        const Bool carry = truth(h.args[2]);
+        if (carry.kind != Bool::Compare || carry.negated) return {};
+        const Inst& c = inst(carry.compare);
+        if (c.op != Op::CmpLtU32) return {};
+        const Inst& l = inst(c.args[0]);
+        if (l.op != Op::Add32 || (l.args[0] != c.args[1] && l.args[1] != c.args[1])) return {};
+        return Sum{c.args[0], l.args[0], l.args[1], h.args[0], h.args[1]};
+    }
+
+    // ---- registers and steps ----
+    struct State {
+        bool vector = false;
+        bool wide = false;
+        bool input = false;         // there from the lane's beginning to its end
+        uint32_t from = 0, to = 0;  // steps
+        LaneProgram::Reg reg;
+        Virtual same = none;  // taken over by this one
+    };
+    Virtual make(bool vector, bool wide, bool input = false) {
+        regs_.push_back({vector, wide, input, static_cast<uint32_t>(steps_.size()), 0, {}, none});
+        return static_cast<Virtual>(regs_.size() - 1);
+    }
+    struct VirtualStep {
+        Step step;
+        Virtual to = none, a = none, b = none, c = none;
+        bool gone = false;
+    };
+    Virtual emit(Step::Do what, bool wide, Value guest, Virtual a, Virtual b = none,
+                 int64_t imm = 0, Virtual c = none, bool vector = false) {
+        Step s{};
+        s.what = what;
+        s.wide = wide;
+        s.guest = guest;
+        s.imm = imm;
+        const Virtual to = make(vector, wide);
+        steps_.push_back({s, to, a, b, c});
+        return to;
+    }
+    Virtual input(Input::Kind kind, uint32_t low, uint32_t high, Value value, bool vector = false,
+                  bool wide = true) {
+        if (value != no_value && (inst(value).op == Op::Const32 || inst(value).op == Op::Const64))
+            return fail();
+        for (const auto& [in, reg] : inputs_)
+            if (in.kind == kind && in.low == low && in.high == high && in.value == value &&
+                regs_[static_cast<size_t>(reg)].vector == vector)
+                return reg;
+        const Virtual reg = make(vector, wide, true);
+        Input in{};
+        in.kind = kind;
+        in.low = low;
+        in.high = high;
+        in.value = value;
+        inputs_.push_back({in, reg});
+        return reg;
+    }
+
+    std::optional<int32_t> constant(Value v) const {
+        const Inst& i = inst(v);
+        if (i.op != Op::Splat32 || inst(i.args[0]).op != Op::Const32) return {};
+        return static_cast<int32_t>(inst(i.args[0]).imm);
+    }
+    static bool is_float(Op op) {
+        return op == Op::FAdd32 || op == Op::FSub32 || op == Op::FMul32 || op == Op::FFma32;
+    }
+    bool float_row(uint32_t row) const {
+        return set_[row] != no_value && is_float(inst(inst(set_[row]).args[0]).op);
+    }
+    bool is_part(Value v) const {
+        const Inst& i = inst(v);
+        return i.op == Op::GetV && i.imm < row_count &&
+               (partner_[i.imm] < row_count ||
+                std::ranges::count(partner_, static_cast<uint32_t>(i.imm)));
+    }
+    Virtual pair_of_part(uint32_t row) {
+        for (uint32_t high = 0; high < row_count; ++high)
+            if (partner_[high] < row_count && (high == row || partner_[high] == row))
+                return input(Input::RowPair, partner_[high], high, no_value);
+        return fail();
+    }
+
+    // 32 bits of an integer.
+    Virtual number(Value v) {
+        if (const auto it = numbers_.find(v); it != numbers_.end()) return it->second;
+        const Virtual r = make_number(v);
+        numbers_[v] = r;
+        return r;
+    }
+    Virtual make_number(Value v) {
+        const Inst& i = inst(v);
+        const Value a = i.args[0], b = i.args[1];
+        auto binary = [&](Step::Do what, bool commutes = true) {
+            if (const auto c = constant(b)) return emit(what, false, v, number(a), none, *c);
+            if (const auto c = constant(a); c && commutes)
+                return emit(what, false, v, number(b), none, *c);
+            const Virtual x = number(a);
+            return emit(what, false, v, x, number(b));
+        };
+        switch (i.op) {
+            case Op::Splat32:
+                if (const auto c = constant(v))
+                    return emit(Step::Constant, false, v, none, none, *c);
+                return input(Input::Uniform, 0, 0, a, false, false);
+            case Op::GetV: {
+                if (i.imm >= row_count) return fail();
+                const auto row = static_cast<uint32_t>(i.imm);
+                if (is_part(v)) {
+                    const Virtual pair = pair_of_part(row);
+                    return partner_[row] < row_count ? emit(Step::Shr, true, v, pair, none, 32)
+                                                     : emit(Step::Copy, false, v, pair);
+                }
+                const Virtual r = input(Input::Row, row, 0, no_value, float_row(row), false);
+                return float_row(row) ? emit(Step::Copy, false, v, r) : r;
+            }
+            case Op::Elem: {
+                const auto it = loads_.find(a);
+                if (it == loads_.end()) return fail();
+                return regs_[static_cast<size_t>(it->second)].vector
+                           ? emit(Step::Copy, false, v, it->second)
+                           : it->second;
+            }
+            case Op::Add32:
+                return binary(Step::Add);
+            case Op::Sub32:
+                return binary(Step::Sub, false);
+            case Op::And32:
+                return binary(Step::And);
+            case Op::Or32:
+                return binary(Step::Or);
+            case Op::Xor32:
+                return binary(Step::Xor);
+            case Op::Mul32:
+                return binary(Step::Mul);
+            case Op::Shl32:
+            case Op::Shr32:
+            case Op::Sar32: {
+                const auto c = constant(b);
+                if (!c) return fail();
+                return emit(i.op == Op::Shl32   ? Step::Shl
+                            : i.op == Op::Shr32 ? Step::Shr
+                                                : Step::Sar,
+                            false, v, number(a), none, *c & 31);
+            }
+            case Op::Lo:
+                return emit(Step::Copy, false, v, wide(a));
+            case Op::Hi:
+                return emit(Step::Shr, true, v, wide(a), none, 32);
+            default:
+                if (is_float(i.op)) return emit(Step::Copy, false, v, real(v));
+                return fail();
+        }
+    }
+
+    // 32 bits in a vector register.
+    Virtual real(Value v) {
+        if (const auto it = reals_.find(v); it != reals_.end()) return it->second;
+        const Virtual r = make_real(v);
+        reals_[v] = r;
+        return r;
+    }
+    Virtual make_real(Value v) {
+        const Inst& i = inst(v);
+        auto to_vector = [&](Virtual r) {
+            return regs_[static_cast<size_t>(r)].vector
+                       ? r
+                       : emit(Step::Copy, false, v, r, none, 0, none, true);
+        };
+        if (is_float(i.op)) {
+            const Virtual a = real(i.args[0]), b = real(i.args[1]),
+                          c = i.op == Op::FFma32 ? real(i.args[2]) : none;
+            return emit(i.op == Op::FAdd32   ? Step::FAdd
+                        : i.op == Op::FSub32 ? Step::FSub
+                        : i.op == Op::FMul32 ? Step::FMul
+                                             : Step::FFma,
+                        false, v, a, b, 0, c, true);
+        }
+        if (i.op == Op::Elem) {
+            const auto it = loads_.find(i.args[0]);
+            return it == loads_.end() ? fail() : to_vector(it->second);
+        }
+        if (i.op == Op::GetV && i.imm < row_count && !is_part(v)) {
+            const auto row = static_cast<uint32_t>(i.imm);
+            const bool integer = set_[row] != no_value && !float_row(row);
+            return to_vector(input(Input::Row, row, 0, no_value, !integer, false));
+        }
+        return to_vector(number(v));
+    }
+
+    // 64 bits.
+    Virtual wide(Value v) {
+        const Inst& i = inst(v);
+        if (i.op == Op::Pack64) return pair(i.args[0], i.args[1]);
+        if (const auto it = wides_.find({v, no_value}); it != wides_.end()) return it->second;
+        Virtual r = none;
+        const auto c = i.args[1] == no_value ? std::nullopt : constant(i.args[1]);
+        if (i.op == Op::Add64) {
+            const Virtual a = wide(i.args[0]);
+            r = emit(Step::Add, true, v, a, wide(i.args[1]));
+        } else if (i.op == Op::Shl64 && c) {
+            r = emit(Step::Shl, true, v, wide(i.args[0]), none, *c & 63);
+        } else if (i.op == Op::Splat64) {
+            r = input(Input::Uniform, 0, 0, i.args[0]);
+        } else {
+            return fail();
+        }
+        return wides_[{v, no_value}] = r;
+    }
+    // Whether two halves are easy to have as one.
+    bool natural(Value low, Value high) const {
+        const Inst &l = inst(low), &h = inst(high);
+        if (l.op == Op::Lo && h.op == Op::Hi) return l.args[0] == h.args[0];
+        if (constant(low)) return constant(high) == 0;
+        if (l.op == Op::GetV && h.op == Op::GetV) {
+            if (is_part(low) || is_part(high)) return h.imm < row_count && partner_[h.imm] == l.imm;
+            return l.imm < row_count && h.imm < row_count && set_[l.imm] == no_value &&
+                   set_[h.imm] == no_value;
+        }
+        return l.op == Op::Splat32 && (h.op == Op::Splat32 || h.op == Op::GetV);
+    }
+    Virtual pair(Value low, Value high) {
+        if (const auto it = wides_.find({low, high}); it != wides_.end()) return it->second;
+        const Virtual r = make_pair(low, high);
+        wides_[{low, high}] = r;
+        return r;
+    }
+    Virtual make_pair(Value low, Value high) {
+        const Inst &l = inst(low), &h = inst(high);
+        auto fixed_row = [&](const Inst& i) {
+            return i.op == Op::GetV && i.imm < row_count && set_[i.imm] == no_value;
+        };
+        if (l.op == Op::Lo && h.op == Op::Hi && l.args[0] == h.args[0]) return wide(l.args[0]);
+        if (l.op == Op::GetV && h.op == Op::GetV) {
+            if (h.imm < row_count && partner_[h.imm] == l.imm)
+                return pair_of_part(static_cast<uint32_t>(h.imm));
+            if (fixed_row(l) && fixed_row(h))
+                return input(Input::RowPair, static_cast<uint32_t>(l.imm),
+                             static_cast<uint32_t>(h.imm), no_value);
+        }
+        if (const auto sum = carried_sum(high); sum && sum->low == low) {
+            const bool crossed = !(natural(sum->a, sum->a_high) && natural(sum->b, sum->b_high)) &&
+                                 natural(sum->a, sum->b_high);
+            const Value ah = crossed ? sum->b_high : sum->a_high,
+                        bh = crossed ? sum->a_high : sum->b_high;
+            for (const auto& [x, xh, y, yh] :
+                 {std::array{sum->a, ah, sum->b, bh}, std::array{sum->b, bh, sum->a, ah}})
+                if (const auto c = constant(x); c && *c >= 0 && constant(xh) == 0)
+                    return emit(Step::Add, true, high, pair(y, yh), none, *c);
+            const Virtual a = pair(sum->a, ah);
+            return emit(Step::Add, true, high, a, pair(sum->b, bh));
+        }
+        if (l.op == Op::Shl32 && h.op == Op::Fshr32 && h.args[1] == l.args[0]) {
+            const auto up = constant(l.args[1]), down = constant(h.args[2]);
+            if (up && down && *up > 0 && *up < 32 && *down == 32 - *up)
+                return emit(Step::Shl, true, high, pair(l.args[0], h.args[0]), none, *up);
+        }
+        if (constant(high) == 0) return number(low);
+        if (h.op == Op::Sar32 && h.args[0] == low && constant(h.args[1]) == 31)
+            return emit(Step::Sext, true, high, number(low));
+        if (l.op == Op::Splat32 && !constant(low) && fixed_row(h) && !is_part(high))
+            return input(Input::UniformRow, 0, static_cast<uint32_t>(h.imm), l.args[0]);
+        Virtual upper = none;
+        if (fixed_row(h))
+            upper = input(Input::High, static_cast<uint32_t>(h.imm), 0, no_value);
+        else if (h.op == Op::Splat32 && !constant(high))
+            upper = input(Input::UniformHigh, 0, 0, h.args[0]);
+        else
+            upper = emit(Step::Shl, true, high, number(high), none, 32);
+        return emit(Step::Or, true, high, number(low), upper);
+    }
+
+    void load(Value v) {
+        const Inst& i = inst(v);
+        const ir::Access access = ir::aux_access(i.aux);
+        const bool narrow = access <= ir::Access::S16;
+        if (!on(ir::mask_of(i)) || ir::aux_dwords(i.aux) != 1 ||
+            (!narrow && access != ir::Access::Dwords) ||
+            static_cast<int64_t>(i.imm) != static_cast<int32_t>(i.imm)) {
+            failed_ = true;
+            return;
+        }
+        Virtual address = none, index = none;
+        switch (i.op) {
+            case Op::LoadGlobal:
+                address = wide(i.args[0]);
+                break;
+            case Op::LoadGlobalS:
+                address = input(Input::Uniform, 0, 0, i.args[0]);
+                index = number(i.args[1]);
+                break;
+            case Op::LoadGlobalS64:
+                address = input(Input::Uniform, 0, 0, i.args[0]);
+                index = wide(i.args[1]);
+                break;
+            default:
+                failed_ = true;
+                return;
+        }
+        // Into a vector register if that is where it is wanted first.
+        bool vector = false;
+        if (access == ir::Access::Dwords)
+            for (const Inst& use : block_.insts)
+                if (is_float(use.op))
+                    for (Value a : use.args)
+                        vector |= a != no_value && inst(a).op == Op::Elem && inst(a).args[0] == v;
+        const Virtual r =
+            emit(Step::Load, false, v, address, index, static_cast<int32_t>(i.imm), none, vector);
+        steps_.back().step.access = access;
+        loads_[v] = r;
+    }
+
+    void row_ends(uint32_t row) {
+        const Value source = inst(set_[row]).args[0];
+        if (partner_[row] < row_count) {
+            const uint32_t low = partner_[row];
+            hand_on(pair_of_part(row), pair(inst(set_[low]).args[0], source));
+        } else if (!std::ranges::count(partner_, row)) {
+            const bool vector = float_row(row);
+            hand_on(input(Input::Row, row, 0, no_value, vector, false),
+                    vector ? real(source) : number(source));
+        }
+    }
+    void hand_on(Virtual to, Virtual from) { handed_.push_back({to, from}); }
+
+    void condition() {
+        const Bool live = truth(loop_.live);
+        if (live.kind != Bool::Compare) {
+            failed_ = true;
+            return;
+        }
+        const Inst& i = inst(live.compare);
+        out_.compare = i.op;
+        out_.negated = live.negated;
+        out_.compared = live.compare;
+        compared_[0] = number(i.args[0]);
+        if (const auto c = constant(i.args[1]))
+            out_.imm = *c;
+        else
+            compared_[1] = number(i.args[1]);
+    }
+
+    // A row that moves by a few bytes, or as an index by a few elements, and leads to an address.
+    bool find_stream() {
+        constexpr uint32_t far = 64;
+        for (uint32_t r = 0; r < row_count; ++r) {
+            if (set_[r] == no_value) continue;
+            const Value sum = inst(set_[r]).args[0];
+            const Inst& s = inst(sum);
+            if (s.op != Op::Add32 || !reads_row(sum, r)) continue;
+            const auto a = constant(s.args[0]), b = constant(s.args[1]);
+            const int32_t step = a ? *a : b ? *b : 0;
+            if (!step || static_cast<uint32_t>(std::abs(step)) > far) continue;
+            for (Value v = 0; v < block_.insts.size(); ++v)
+                if (ir::op_info(inst(v).op).cls == ir::Class::LaneLoad &&
+                    leads(r, ir::address_of(inst(v)), 0)) {
+                    out_.stream_row = r;
+                    out_.stream_step = static_cast<uint32_t>(step);
+                    return true;
+                }
+        }
+        return false;
+    }
+    bool leads(uint32_t row, Value to, uint32_t depth) const {
+        const Inst& i = inst(to);
+        if (i.op == Op::GetV) return i.imm == row;
+        if (depth == 8 || i.op == Op::Elem) return false;
+        return std::ranges::any_of(i.args, [&](Value a) {
+            return a != no_value && block_.type(a) != ir::Type::M && leads(row, a, depth + 1);
+        });
+    }
+
+    // Sums and small shifts that nothing but the load's address is made of.
+    void fold_address(size_t load) {
+        VirtualStep& l = steps_[load];
+        auto made_for = [&](Virtual r, Step::Do what) -> VirtualStep* {
+            VirtualStep* made = nullptr;
+            uint32_t uses = 0;
+            for (VirtualStep& s : steps_) {
+                if (s.gone) continue;
+                if (s.to == r && s.step.what == what && s.step.wide) made = &s;
+                uses += (s.a == r) + (s.b == r) + (s.c == r);
+            }
+            for (const auto& [to, from] : handed_) uses += from == r;
+            for (Virtual c : compared_) uses += c == r;
+            return uses == 1 ? made : nullptr;
+        };
+        if (l.b == none)
+            if (VirtualStep* const sum = made_for(l.a, Step::Add); sum && sum->b != none) {
+                l.a = sum->a;
+                l.b = sum->b;
+                sum->gone = true;
+            }
+        if (l.b == none) return;
+        for (bool again : {false, true}) {
+            VirtualStep* const shift = made_for(l.b, Step::Shl);
+            if (shift && shift->b == none && shift->step.imm <= 3) {
+                l.step.scale = static_cast<uint32_t>(shift->step.imm);
+                l.b = shift->a;
+                shift->gone = true;
+                break;
+            }
+            if (!again) std::swap(l.a, l.b);
+        }
+    }
+
+    // ---- from virtual registers to those of the host ----
+    Virtual root(Virtual r) const {
+        while (r != none && regs_[static_cast<size_t>(r)].same != none)
+            r = regs_[static_cast<size_t>(r)].same;
+        return r;
+    }
+    bool allocate() {
+        std::erase_if(steps_, [](const VirtualStep& s) { return s.gone; });
+        for (uint32_t n = 0; n < steps_.size(); ++n)
+            regs_[static_cast<size_t>(steps_[n].to)].from = n;
+        const auto end = static_cast<uint32_t>(steps_.size());
+        auto reads = [&](Virtual r, uint32_t at) {
+            if (r != none) regs_[static_cast<size_t>(r)].to = at;
+        };
+        for (uint32_t n = 0; n < end; ++n)
+            for (Virtual r : {steps_[n].a, steps_[n].b, steps_[n].c}) reads(r, n);
+        for (Virtual r : compared_) reads(r, end);
+        for (const auto& [to, from] : handed_) {
+            // A new value takes the old one's register if nobody wants that any more.
+            State &old = regs_[static_cast<size_t>(to)], &now = regs_[static_cast<size_t>(from)];
+            if (to == from) continue;
+            const bool free = !now.input && now.same == none && now.from >= old.to;
+            if (free) {
+                now.same = to;
+            } else {
+                if (now.input) return false;  // it may have changed by then
+                reads(from, end);
+            }
+        }
+        // Inputs stay; the others are taken in the order of the steps.
+        std::array<uint32_t, LaneProgram::general_count> general{};
+        std::array<uint32_t, LaneProgram::vector_count> vector{};
+        auto take = [&](State& s, uint32_t from, uint32_t to) {
+            auto try_in = [&](auto& busy) {
+                for (size_t n = 0; n < busy.size(); ++n)
+                    if (busy[n] <= from) {
+                        busy[n] = to;
+                        s.reg = {static_cast<int8_t>(n), s.vector};
+                        return true;
+                    }
+                return false;
+            };
+            return s.vector ? try_in(vector) : try_in(general);
+        };
+        for (const auto& [in, r] : inputs_)
+            if (!take(regs_[static_cast<size_t>(r)], 0, ~0u)) return false;
+        for (uint32_t n = 0; n < end; ++n) {
+            const VirtualStep& s = steps_[n];
+            State& to = regs_[static_cast<size_t>(s.to)];
+            if (to.same != none) continue;
+            // Best in place of the operand that x86 replaces, if that ends here.
+            const Virtual first = root(s.step.what == Step::FFma ? s.c : s.a);
+            const bool replaces = first != none && regs_[static_cast<size_t>(first)].to <= n &&
+                                  !regs_[static_cast<size_t>(first)].input &&
+                                  regs_[static_cast<size_t>(first)].vector == to.vector;
+            if (replaces) {
+                to.reg = regs_[static_cast<size_t>(first)].reg;
+                (to.vector ? vector[static_cast<size_t>(to.reg.number)]
+                           : general[static_cast<size_t>(to.reg.number)]) = std::max(to.to, n);
+            } else if (!take(to, n, std::max(to.to, n))) {
+                return false;
+            }
+        }
+        auto real_reg = [&](Virtual r) {
+            return r == none ? LaneProgram::Reg{} : regs_[static_cast<size_t>(root(r))].reg;
+        };
+        for (auto& [in, r] : inputs_) {
+            in.reg = real_reg(r);
+            in.stored = std::ranges::any_of(handed_, [&](const auto& h) { return h.first == r; });
+            out_.inputs.push_back(in);
+        }
+        for (VirtualStep& s : steps_) {
+            s.step.to = real_reg(s.to);
+            s.step.a = real_reg(s.a);
+            s.step.b = real_reg(s.b);
+            s.step.c = real_reg(s.c);
+            out_.steps.push_back(s.step);
+        }
+        for (const auto& [to, from] : handed_)
+            if (root(to) != root(from))
+                out_.moves.push_back(
+                    {real_reg(to), real_reg(from), regs_[static_cast<size_t>(to)].wide});
+        for (const VirtualStep& s : steps_)
+            if (s.step.what == Step::Load && regs_[static_cast<size_t>(s.a)].input &&
+                std::ranges::any_of(handed_, [&](const auto& h) { return h.first == s.a; }))
+                out_.streams.push_back(real_reg(s.a));
+        out_.a = real_reg(compared_[0]);
+        out_.b = real_reg(compared_[1]);
+        return true;
+    }
+
+    const ir::Block& block_;
+    const DivergentLoop& loop_;
+    LaneProgram out_;
+    bool failed_ = false;
+    std::array<Value, row_count> set_;         // by row: its SetV
+    std::array<uint32_t, row_count> partner_;  // by upper row of a pair: the lower one
+    std::vector<State> regs_;
+    std::vector<VirtualStep> steps_;
+    std::vector<std::pair<Input, Virtual>> inputs_;
+    std::vector<std::pair<Virtual, Virtual>> handed_;  // at an iteration's end: to, from
+    Virtual compared_[2] = {none, none};
+    std::map<Value, Virtual> numbers_, reals_, loads_;
+    std::map<std::pair<Value, Value>, Virtual> wides_;
+};
+
+}  // namespace
+
+std::optional<LaneProgram> find_lane_program(const ir::Block& block, const DivergentLoop& loop) {
+    return Planner(block, loop).plan();
+}
+
+}  // namespace wj::x64

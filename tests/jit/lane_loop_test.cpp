@@ -1,0 +1,236 @@
+// Loops whose lanes each walk along memory of their own (backend_x64/lane_program.h), against the
+// model, which runs them in lockstep.
+#include <cstring>
+#include <vector>
+
+#include "backend_x64/lane_program.h"
+#include "tests/jit/ir_harness.h"
+
+namespace wj::jit_test {
+namespace {
+
+using Kind = ir::Terminator::Kind;
+
+class LaneLoopTest : public JitTest {
+protected:
+    static constexpr uint32_t table_bytes = 1 << 16;
+    // Registers: scalar bases, and rows.
+    static constexpr uint32_t base = 22, mask = 6, end = 40, upper = 41, zero = 42, first_sum = 10,
+                              sums = 6;
+
+    struct Loop {
+        Builder b;
+        Rng& rng;
+        State& start;
+        uint64_t memory;
+        Value exec = ir::no_value;
+        uint32_t row = 20;
+        std::vector<Value> numbers;
+
+        Value splat(Value u) { return b.op(Op::Splat32, {u}); }
+        Value constant(uint32_t c) { return splat(b.c32(c)); }
+        template <class T>
+        T any(std::initializer_list<T> list) {
+            return list.begin()[rng() % list.size()];
+        }
+        Value carry(Value sum, Value summand) {
+            const Value c = b.op(Op::CmpLtU32, {sum, summand});
+            return rng() % 2 ? c : b.op(Op::MaskAnd, {c, exec});
+        }
+        // The upper half of the base: of a scalar register or, as compilers do, of a row.
+        Value base_high() { return rng() % 2 ? b.v(upper) : splat(b.op(Op::GetS32, {}, base + 1)); }
+        // base + the 64-bit offset, the sums in any order.
+        Value at(Value offset) {
+            const Value low_base = splat(b.op(Op::GetS32, {}, base)), high_base = base_high(),
+                        low = b.op(Op::Lo, {offset}), high = b.op(Op::Hi, {offset});
+            const bool swap = rng() % 2;
+            const Value sum =
+                swap ? b.op(Op::Add32, {low, low_base}) : b.op(Op::Add32, {low_base, low});
+            const Value c = carry(sum, rng() % 2 ? low_base : low);
+            const Value top = rng() % 2 ? b.op(Op::AddCarry32, {high, high_base, c})
+                                        : b.op(Op::AddCarry32, {high_base, high, c});
+            return b.op(Op::Pack64, {sum, top});
+        }
+        Value load(Op op, std::initializer_list<Value> args) {
+            static constexpr uint32_t accesses[] = {
+                ir::make_aux(ir::Access::Dwords, 1), ir::make_aux(ir::Access::Dwords, 1),
+                ir::make_aux(ir::Access::U8, 1),     ir::make_aux(ir::Access::S8, 1),
+                ir::make_aux(ir::Access::U16, 1),    ir::make_aux(ir::Access::S16, 1)};
+            for (uint64_t times = rng() % 4 ? 1 : 2; times; --times) {
+                const Value v = b.op(op, args, rng() % 2 ? 0 : rng() % 64, accesses[rng() % 6]);
+                numbers.push_back(b.op(Op::Elem, {v}, 0));
+            }
+            return numbers.back();
+        }
+        // A pointer in two rows.
+        void pointer() {
+            const uint32_t r = row, step = any({1u, 4u, 8u, 64u});
+            row += 2;
+            for (uint32_t l = 0; l < 64; ++l) {
+                const uint64_t at = memory + rng() % (table_bytes / 2);
+                start.wave.row(r)[l] = static_cast<uint32_t>(at);
+                start.wave.row(r + 1)[l] = static_cast<uint32_t>(at >> 32);
+            }
+            const Value low = b.v(r), high = b.v(r + 1);
+            load(Op::LoadGlobal, {b.op(Op::Pack64, {low, high}), exec});
+            const Value by = constant(step), sum = b.op(Op::Add32, {by, low});
+            const Value next = b.op(Op::AddCarry32, {constant(0), high, carry(sum, by)});
+            if (rng() % 4 == 0) numbers.push_back(rng() % 2 ? low : high);
+            if (rng() % 3 == 0) {
+                load(Op::LoadGlobal, {b.op(Op::Pack64, {sum, next}), exec});
+                if (rng() % 2) load(Op::LoadGlobal, {b.op(Op::Pack64, {low, high}), exec});
+            }
+            b.op(Op::SetV, {sum, exec}, r);
+            b.op(Op::SetV, {next, exec}, r + 1);
+        }
+        // An element of a table.
+        void indexed(Value index) {
+            const uint32_t shift = static_cast<uint32_t>(rng() % 3);
+            switch (rng() % 4) {
+                case 0:
+                    load(Op::LoadGlobalS, {b.op(Op::GetS64, {}, base),
+                                           b.op(Op::Shl32, {index, constant(shift)}), exec});
+                    return;
+                case 1:
+                    load(
+                        Op::LoadGlobalS64,
+                        {b.op(Op::GetS64, {}, base),
+                         b.op(Op::Shl64, {b.op(Op::Pack64, {index, constant(0)}), constant(shift)}),
+                         exec});
+                    return;
+                case 2: {  // with an upper half of 0 that only the program knows
+                    const Value wide = b.op(
+                        Op::Pack64, {b.op(Op::Shl32, {index, constant(shift + 1)}),
+                                     b.op(Op::Fshr32, {b.v(zero), index, constant(31 - shift)})});
+                    load(Op::LoadGlobal, {at(wide), exec});
+                    return;
+                }
+                default:
+                    load(Op::LoadGlobal,
+                         {at(b.op(Op::Pack64, {index, b.op(Op::Sar32, {index, constant(31)})})),
+                          exec});
+            }
+        }
+        void index_stream() {
+            const uint32_t r = row++, step = any({1u, 2u, 3u});
+            for (uint32_t l = 0; l < 64; ++l)
+                start.wave.row(r)[l] = static_cast<uint32_t>(rng() % 2000);
+            const Value k = b.v(r);
+            indexed(k);
+            if (rng() % 2) indexed(k);
+            b.op(Op::SetV, {b.op(Op::Add32, {k, constant(step)}), exec}, r);
+        }
+
+        void make() {
+            State& s = start;
+            s.wave.set_s64(base, memory);
+            while (!s.wave.exec()) s.wave.set_s64(machine::exec_lo, rng());
+            s.wave.set_s64(mask, rng() % 4 ? s.wave.s64(mask) & ~s.wave.exec() : rng() & rng());
+            for (uint32_t l = 0; l < 64; ++l) {
+                s.wave.row(zero)[l] = 0;
+                s.wave.row(upper)[l] = static_cast<uint32_t>(memory >> 32);
+            }
+            exec = b.exec();
+            if (rng() % 2)
+                pointer();
+            else
+                index_stream();
+            if (rng() % 2) pointer();
+            if (rng() % 2)
+                indexed(b.op(Op::And32, {numbers[rng() % numbers.size()], constant(1023)}));
+            Value olds[sums];
+            for (uint32_t n = 0; n < sums; ++n) olds[n] = b.v(first_sum + n);
+            const uint32_t count = 1 + static_cast<uint32_t>(rng() % sums);
+            for (uint32_t n = 0; n < count; ++n) {
+                Value x = olds[rng() % 3 ? n : rng() % count], y = numbers[rng() % numbers.size()],
+                      z = rng() % 2 ? olds[n] : y;
+                if (rng() % 3 == 0) std::swap(x, y);
+                static constexpr Op binary[] = {Op::Add32,  Op::Sub32,  Op::And32,  Op::Or32,
+                                                Op::Xor32,  Op::Mul32,  Op::FAdd32, Op::FSub32,
+                                                Op::FMul32, Op::FFma32, Op::FFma32, Op::FFma32};
+                const Op op = binary[rng() % std::size(binary)];
+                const Value v = rng() % 16 == 0    ? olds[rng() % count]
+                                : op == Op::FFma32 ? b.op(op, {x, y, z})
+                                                   : b.op(op, {x, y});
+                numbers.push_back(v);
+                b.op(Op::SetV, {v, exec}, first_sum + n);
+            }
+            finish();
+        }
+
+        // Counts down or up, compared in any way.
+        void finish() {
+            const uint32_t r = row++;
+            const bool down = rng() % 2;
+            for (uint32_t l = 0; l < 64; ++l) {
+                const auto n = 1 + static_cast<uint32_t>(rng() % 30);
+                start.wave.row(r)[l] = down ? n : 0;
+                start.wave.row(end)[l] = down ? 0 : n;
+            }
+            const Value k = b.v(r), limit = down && rng() % 2 ? constant(0) : b.v(end),
+                        next = b.op(Op::Add32, {k, constant(down ? ~0u : 1)});
+            b.op(Op::SetV, {next, exec}, r);
+            const Value old = b.op(Op::MaskOf, {b.op(Op::GetS64, {}, mask)});
+            const Value now = rng() % 3 ? next : k;
+            Value done;
+            switch (rng() % 4) {
+                case 0:
+                    done = b.op(Op::CmpEq32, {now, limit});
+                    break;
+                case 1:
+                    done = b.op(Op::MaskNot, {b.op(Op::CmpNe32, {limit, now})});
+                    break;
+                case 2:
+                    done =
+                        down ? b.op(Op::CmpLeS32, {now, limit}) : b.op(Op::CmpLeS32, {limit, now});
+                    break;
+                default:
+                    done = down ? b.op(Op::CmpLeU32, {now, limit})
+                                : b.op(Op::MaskNot, {b.op(Op::CmpLtU32, {now, limit})});
+            }
+            const Value all = b.op(Op::MaskOr, {b.op(Op::MaskAnd, {done, exec}), old});
+            b.op(Op::SetS64, {b.op(Op::BitsOf, {all})}, mask);
+            b.loop_while_lanes(b.op(Op::MaskAndNot, {exec, all}), 0x3000);
+        }
+    };
+};
+
+TEST_P(LaneLoopTest, RandomLoops) {
+    std::vector<uint8_t> table(table_bytes);
+    const int rounds = wanted_rounds(600);
+    int found = 0;
+    for (int round = 0; round < rounds; ++round) {
+        SCOPED_TRACE("round " + std::to_string(round));
+        Rng rng(static_cast<uint64_t>(round) + 1);
+        for (uint32_t i = 0; i < table_bytes; i += 4) {
+            const uint32_t x = random_dword(rng);
+            std::memcpy(&table[i], &x, 4);
+        }
+        State start, model, run;
+        randomise(start, rng);
+        Loop loop{Builder(), rng, start, reinterpret_cast<uint64_t>(table.data()), {}, 20, {}};
+        loop.make();
+        ASSERT_EQ(ir::verify(loop.b.block), "");
+        const auto divergent = x64::find_divergent_loop(loop.b.block);
+        ASSERT_TRUE(divergent);
+        found += x64::find_lane_program(loop.b.block, *divergent).has_value();
+        Rig rig(GetParam());
+        rig.source->blocks[0x1000] = loop.b.block;
+        rig.source->blocks[0x3000] = end_block(0x3000);
+        run_loop(rig, loop.b.block, start, round % 3 ? 10000 : 7, 400, model, run);
+        if (HasFatalFailure()) return;
+        ASSERT_TRUE(same(run, model)) << ir::print(loop.b.block);
+        if (round % 3 == 0) continue;
+        int64_t blocks = 1;  // each one instruction
+        model.copy_from(start);
+        do ++blocks;
+        while (ir::evaluate(loop.b.block, model.wave) == loop.b.block.pc);
+        ASSERT_EQ(10000 - run.wave.budget, blocks);
+    }
+    EXPECT_GT(found, rounds / 2);
+}
+
+WJ_JIT_TESTS(LaneLoopTest);
+
+}  // namespace
+}  // namespace wj::jit_test
