@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <functional>
 #include <vector>
 
@@ -208,6 +209,14 @@ uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
     };
     uint32_t chunks = 1;
     while (chunks < 4 && cycles(chunks * 2) < worth * cycles(chunks)) chunks *= 2;
+    // Where iterations are far apart, what a chunk reads is not there for its neighbour, and the
+    // host runs on along the wrong way behind each chunk's last iteration: a wave's lines at once.
+    constexpr int32_t far = 4096;
+    for (Value v = 0; avx512 && divergent && v < block.insts.size(); ++v) {
+        if (!walks.of(v)) continue;
+        const auto step = stride_of(block, ir::address_of(block.insts[v]));
+        if (!step || std::abs(*step) > far) return 4;
+    }
     return chunks;
 }
 
