@@ -39,8 +39,10 @@ Mem lane_row(uint32_t row) {
 // Jumps to `each_lane` if lanes walk along memory of their own.
 void BlockCompiler::lanes_apart_test(const LaneProgram& p, Label each_lane) {
     const Label together = a_.newLabel();
+    a_.mov(x86::rax, exec_field());
+    a_.test(x86::rax, x86::rax);
+    a_.jz(together);
     for (const DivergentLoop::Mask& m : p.left) {
-        a_.mov(x86::rax, exec_field());
         a_.test(home_mem(schedule_.uniform_home(m.get)), x86::rax);
         a_.jnz(together);
     }
