@@ -93,14 +93,8 @@ private:
                 return !both(!arg(0), !arg(1));
             case Op::MaskNot:
                 return !arg(0);
-            case Op::CmpEq32:
-            case Op::CmpNe32:
-            case Op::CmpLtU32:
-            case Op::CmpLeU32:
-            case Op::CmpLtS32:
-            case Op::CmpLeS32:
-                return {Bool::Compare, m, false};
             default:
+                if (i.op >= Op::CmpEq32 && i.op <= Op::CmpLeS32) return {Bool::Compare, m, false};
                 return {};
         }
     }

@@ -360,7 +360,7 @@ private:
     void divergent_test_live();
 
     // ---- lane_by_lane.cpp ----
-    void lanes_apart_test(const LaneProgram& p, Label each_lane);
+    void lane_streams_test(const LaneProgram& p, Label each_lane);
     void lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t slots);
     void lane_input(const LaneProgram::Input& in);
     void lane_output(const LaneProgram::Input& in);

@@ -169,7 +169,7 @@ void BlockCompiler::divergent_block() {
     const Label each_lane = a_.newLabel(), all_done = a_.newLabel();
     if (!options_.checked && !options_.mask_addresses)
         if (const auto program = find_lane_program(*block_, d)) {
-            lanes_apart_test(*program, each_lane);
+            lane_streams_test(*program, each_lane);
             cold(each_lane, [this, program = *program, least, lane_slots, all_done] {
                 lane_by_lane(program, least, lane_slots);
                 a_.jmp(all_done);

@@ -37,7 +37,7 @@ Mem lane_row(uint32_t row) {
 }  // namespace
 
 // Jumps to `each_lane` if lanes walk along memory of their own.
-void BlockCompiler::lanes_apart_test(const LaneProgram& p, Label each_lane) {
+void BlockCompiler::lane_streams_test(const LaneProgram& p, Label each_lane) {
     const Label together = a_.newLabel();
     a_.mov(x86::rax, exec_field());
     a_.test(x86::rax, x86::rax);
