@@ -37,7 +37,8 @@ std::string missing_features(Isa isa) {
 // Measured on Emerald Rapids and Zen 4 (docs/performance.md).
 HostTuning host_tuning() {
     HostTuning tuning;
-    if (cpuinfo_initialize() && cpuinfo_get_core(0)->vendor == cpuinfo_vendor_amd)
+    const cpuinfo_core* const core = cpuinfo_initialize() ? cpuinfo_get_core(0) : nullptr;
+    if (core && core->vendor == cpuinfo_vendor_amd)
         tuning = {.fetches_streams = false, .prefetch_waves = 16};
     return tuning;
 }
