@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include "backend_x64/virtual_lane_program.h"
+
 namespace wj::x64 {
 namespace {
 
@@ -16,9 +18,8 @@ using Step = LaneProgram::Step;
 
 constexpr uint32_t row_count = 256;
 
-// Registers are virtual ones while the program is made: indices into Planner::regs_.
-using Virtual = int32_t;
-constexpr Virtual none = -1;
+using Virtual = VirtualLaneProgram::Register;
+constexpr Virtual none = VirtualLaneProgram::none;
 
 class Planner {
 public:
@@ -41,9 +42,7 @@ public:
             if (set_[r] != no_value) row_ends(r);
         condition();
         if (failed_ || !find_stream()) return {};
-        for (size_t n = 0; n < steps_.size(); ++n)
-            if (steps_[n].step.what == Step::Load) fold_address(n);
-        if (!allocate()) return {};
+        if (!program_.lower(out_)) return {};
         return std::move(out_);
     }
 
@@ -156,23 +155,9 @@ private:
     }
 
     // ---- registers and steps ----
-    struct State {
-        bool vector = false;
-        bool wide = false;
-        bool input = false;         // there from the lane's beginning to its end
-        uint32_t from = 0, to = 0;  // steps
-        LaneProgram::Reg reg;
-        Virtual same = none;  // taken over by this one
-    };
     Virtual make(bool vector, bool wide, bool input = false) {
-        regs_.push_back({vector, wide, input, static_cast<uint32_t>(steps_.size()), 0, {}, none});
-        return static_cast<Virtual>(regs_.size() - 1);
+        return program_.make(vector, wide, input);
     }
-    struct VirtualStep {
-        Step step;
-        Virtual to = none, a = none, b = none, c = none;
-        bool gone = false;
-    };
     Virtual emit(Step::Do what, bool wide, Value guest, Virtual a, Virtual b = none,
                  int64_t imm = 0, Virtual c = none, bool vector = false) {
         Step s{};
@@ -181,16 +166,16 @@ private:
         s.guest = guest;
         s.imm = imm;
         const Virtual to = make(vector, wide);
-        steps_.push_back({s, to, a, b, c});
+        program_.steps.push_back({s, to, a, b, c});
         return to;
     }
     Virtual input(Input::Kind kind, uint32_t low, uint32_t high, Value value, bool vector = false,
                   bool wide = true) {
         if (value != no_value && (inst(value).op == Op::Const32 || inst(value).op == Op::Const64))
             return fail();
-        for (const auto& [in, reg] : inputs_)
+        for (const auto& [in, reg] : program_.inputs)
             if (in.kind == kind && in.low == low && in.high == high && in.value == value &&
-                regs_[static_cast<size_t>(reg)].vector == vector)
+                program_.registers[static_cast<size_t>(reg)].vector == vector)
                 return reg;
         const Virtual reg = make(vector, wide, true);
         Input in{};
@@ -198,7 +183,7 @@ private:
         in.low = low;
         in.high = high;
         in.value = value;
-        inputs_.push_back({in, reg});
+        program_.inputs.push_back({in, reg});
         return reg;
     }
 
@@ -262,7 +247,7 @@ private:
             case Op::Elem: {
                 const auto it = loads_.find(a);
                 if (it == loads_.end()) return fail();
-                return regs_[static_cast<size_t>(it->second)].vector
+                return program_.registers[static_cast<size_t>(it->second)].vector
                            ? emit(Step::Copy, false, v, it->second)
                            : it->second;
             }
@@ -308,7 +293,7 @@ private:
     Virtual make_real(Value v) {
         const Inst& i = inst(v);
         auto to_vector = [&](Virtual r) {
-            return regs_[static_cast<size_t>(r)].vector
+            return program_.registers[static_cast<size_t>(r)].vector
                        ? r
                        : emit(Step::Copy, false, v, r, none, 0, none, true);
         };
@@ -451,7 +436,7 @@ private:
                         vector |= a != no_value && inst(a).op == Op::Elem && inst(a).args[0] == v;
         const Virtual r =
             emit(Step::Load, false, v, address, index, static_cast<int32_t>(i.imm), none, vector);
-        steps_.back().step.access = access;
+        program_.steps.back().step.access = access;
         loads_[v] = r;
     }
 
@@ -466,7 +451,7 @@ private:
                     vector ? real(source) : number(source));
         }
     }
-    void hand_on(Virtual to, Virtual from) { handed_.push_back({to, from}); }
+    void hand_on(Virtual to, Virtual from) { program_.handed.push_back({to, from}); }
 
     void condition() {
         const Bool live = truth(loop_.live);
@@ -478,11 +463,11 @@ private:
         out_.compare = i.op;
         out_.negated = live.negated;
         out_.compared = live.compare;
-        compared_[0] = number(i.args[0]);
+        program_.compared[0] = number(i.args[0]);
         if (const auto c = constant(i.args[1]))
             out_.imm = *c;
         else
-            compared_[1] = number(i.args[1]);
+            program_.compared[1] = number(i.args[1]);
     }
 
     // A row that moves by a few bytes, or as an index by a few elements, and leads to an address.
@@ -515,142 +500,13 @@ private:
         });
     }
 
-    // Sums and small shifts that nothing but the load's address is made of.
-    void fold_address(size_t load) {
-        VirtualStep& l = steps_[load];
-        auto made_for = [&](Virtual r, Step::Do what) -> VirtualStep* {
-            VirtualStep* made = nullptr;
-            uint32_t uses = 0;
-            for (VirtualStep& s : steps_) {
-                if (s.gone) continue;
-                if (s.to == r && s.step.what == what && s.step.wide) made = &s;
-                uses += (s.a == r) + (s.b == r) + (s.c == r);
-            }
-            for (const auto& [to, from] : handed_) uses += from == r;
-            for (Virtual c : compared_) uses += c == r;
-            return uses == 1 ? made : nullptr;
-        };
-        if (l.b == none)
-            if (VirtualStep* const sum = made_for(l.a, Step::Add); sum && sum->b != none) {
-                l.a = sum->a;
-                l.b = sum->b;
-                sum->gone = true;
-            }
-        if (l.b == none) return;
-        for (bool again : {false, true}) {
-            VirtualStep* const shift = made_for(l.b, Step::Shl);
-            if (shift && shift->b == none && shift->step.imm <= 3) {
-                l.step.scale = static_cast<uint32_t>(shift->step.imm);
-                l.b = shift->a;
-                shift->gone = true;
-                break;
-            }
-            if (!again) std::swap(l.a, l.b);
-        }
-    }
-
-    // ---- from virtual registers to those of the host ----
-    Virtual root(Virtual r) const {
-        while (r != none && regs_[static_cast<size_t>(r)].same != none)
-            r = regs_[static_cast<size_t>(r)].same;
-        return r;
-    }
-    bool allocate() {
-        std::erase_if(steps_, [](const VirtualStep& s) { return s.gone; });
-        for (uint32_t n = 0; n < steps_.size(); ++n)
-            regs_[static_cast<size_t>(steps_[n].to)].from = n;
-        const auto end = static_cast<uint32_t>(steps_.size());
-        auto reads = [&](Virtual r, uint32_t at) {
-            if (r != none) regs_[static_cast<size_t>(r)].to = at;
-        };
-        for (uint32_t n = 0; n < end; ++n)
-            for (Virtual r : {steps_[n].a, steps_[n].b, steps_[n].c}) reads(r, n);
-        for (Virtual r : compared_) reads(r, end);
-        for (const auto& [to, from] : handed_) {
-            // A new value takes the old one's register if nobody wants that any more.
-            State &old = regs_[static_cast<size_t>(to)], &now = regs_[static_cast<size_t>(from)];
-            if (to == from) continue;
-            const bool free = !now.input && now.same == none && now.from >= old.to;
-            if (free) {
-                now.same = to;
-            } else {
-                if (now.input) return false;  // it may have changed by then
-                reads(from, end);
-            }
-        }
-        // Inputs stay; the others are taken in the order of the steps.
-        std::array<uint32_t, LaneProgram::general_count> general{};
-        std::array<uint32_t, LaneProgram::vector_count> vector{};
-        auto take = [&](State& s, uint32_t from, uint32_t to) {
-            auto try_in = [&](auto& busy) {
-                for (size_t n = 0; n < busy.size(); ++n)
-                    if (busy[n] <= from) {
-                        busy[n] = to;
-                        s.reg = {static_cast<int8_t>(n), s.vector};
-                        return true;
-                    }
-                return false;
-            };
-            return s.vector ? try_in(vector) : try_in(general);
-        };
-        for (const auto& [in, r] : inputs_)
-            if (!take(regs_[static_cast<size_t>(r)], 0, ~0u)) return false;
-        for (uint32_t n = 0; n < end; ++n) {
-            const VirtualStep& s = steps_[n];
-            State& to = regs_[static_cast<size_t>(s.to)];
-            if (to.same != none) continue;
-            // Best in place of the operand that x86 replaces, if that ends here.
-            const Virtual first = root(s.step.what == Step::FFma ? s.c : s.a);
-            const bool replaces = first != none && regs_[static_cast<size_t>(first)].to <= n &&
-                                  !regs_[static_cast<size_t>(first)].input &&
-                                  regs_[static_cast<size_t>(first)].vector == to.vector;
-            if (replaces) {
-                to.reg = regs_[static_cast<size_t>(first)].reg;
-                (to.vector ? vector[static_cast<size_t>(to.reg.number)]
-                           : general[static_cast<size_t>(to.reg.number)]) = std::max(to.to, n);
-            } else if (!take(to, n, std::max(to.to, n))) {
-                return false;
-            }
-        }
-        auto real_reg = [&](Virtual r) {
-            return r == none ? LaneProgram::Reg{} : regs_[static_cast<size_t>(root(r))].reg;
-        };
-        for (auto& [in, r] : inputs_) {
-            in.reg = real_reg(r);
-            in.stored = std::ranges::any_of(handed_, [&](const auto& h) { return h.first == r; });
-            out_.inputs.push_back(in);
-        }
-        for (VirtualStep& s : steps_) {
-            s.step.to = real_reg(s.to);
-            s.step.a = real_reg(s.a);
-            s.step.b = real_reg(s.b);
-            s.step.c = real_reg(s.c);
-            out_.steps.push_back(s.step);
-        }
-        for (const auto& [to, from] : handed_)
-            if (root(to) != root(from))
-                out_.moves.push_back(
-                    {real_reg(to), real_reg(from), regs_[static_cast<size_t>(to)].wide});
-        for (const VirtualStep& s : steps_)
-            if (s.step.what == Step::Load && regs_[static_cast<size_t>(s.a)].input &&
-                std::ranges::any_of(handed_, [&](const auto& h) { return h.first == s.a; }))
-                out_.streams.push_back(real_reg(s.a));
-        out_.a = real_reg(compared_[0]);
-        out_.b = real_reg(compared_[1]);
-        return true;
-    }
-
     const ir::Block& block_;
     const DivergentLoop& loop_;
     LaneProgram out_;
     bool failed_ = false;
     std::array<Value, row_count> set_;         // by row: its SetV
     std::array<uint32_t, row_count> partner_;  // by upper row of a pair: the lower one
-    std::vector<State> regs_;
-    std::vector<VirtualStep> steps_;
-    std::vector<std::pair<Input, Virtual>> inputs_;
-    std::vector<std::pair<Virtual, Virtual>> handed_;  // at an iteration's end: to, from
-    Virtual compared_[2] = {none, none};
+    VirtualLaneProgram program_;
     std::map<Value, Virtual> numbers_, reals_, loads_;
     std::map<std::pair<Value, Value>, Virtual> wides_;
 };
