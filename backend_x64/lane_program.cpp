@@ -18,6 +18,27 @@ using Step = LaneProgram::Step;
 
 constexpr uint32_t row_count = 256;
 
+// Two operands, of which one may be a constant; shifts by constants only; and floats.
+enum class Kind : uint8_t { Commutes, Ordered, Shifts, Float };
+struct Row {
+    Op op;
+    Step::Do what;
+    Kind kind;
+};
+constexpr Row operations[] = {
+    {Op::Add32, Step::Add, Kind::Commutes}, {Op::Sub32, Step::Sub, Kind::Ordered},
+    {Op::And32, Step::And, Kind::Commutes}, {Op::Or32, Step::Or, Kind::Commutes},
+    {Op::Xor32, Step::Xor, Kind::Commutes}, {Op::Mul32, Step::Mul, Kind::Commutes},
+    {Op::Shl32, Step::Shl, Kind::Shifts},   {Op::Shr32, Step::Shr, Kind::Shifts},
+    {Op::Sar32, Step::Sar, Kind::Shifts},   {Op::FAdd32, Step::FAdd, Kind::Float},
+    {Op::FSub32, Step::FSub, Kind::Float},  {Op::FMul32, Step::FMul, Kind::Float},
+    {Op::FFma32, Step::FFma, Kind::Float},
+};
+const Row* operation(Op op) {
+    const auto* const row = std::ranges::find(operations, op, &Row::op);
+    return row == std::end(operations) ? nullptr : row;
+}
+
 using Virtual = VirtualLaneProgram::Register;
 constexpr Virtual none = VirtualLaneProgram::none;
 
@@ -147,11 +168,9 @@ private:
         if (h.op != Op::AddCarry32) return {};
         const Bool carry = truth(h.args[2]);
         if (carry.kind != Bool::Compare || carry.negated) return {};
-        const Inst& c = inst(carry.compare);
-        if (c.op != Op::CmpLtU32) return {};
-        const Inst& l = inst(c.args[0]);
-        if (l.op != Op::Add32 || (l.args[0] != c.args[1] && l.args[1] != c.args[1])) return {};
-        return Sum{c.args[0], l.args[0], l.args[1], h.args[0], h.args[1]};
+        const Value low = ir::sum_that_carries(block_, carry.compare);
+        if (low == no_value) return {};
+        return Sum{low, inst(low).args[0], inst(low).args[1], h.args[0], h.args[1]};
     }
 
     // ---- registers and steps ----
@@ -193,7 +212,8 @@ private:
         return static_cast<int32_t>(inst(i.args[0]).imm);
     }
     static bool is_float(Op op) {
-        return op == Op::FAdd32 || op == Op::FSub32 || op == Op::FMul32 || op == Op::FFma32;
+        const Row* const row = operation(op);
+        return row && row->kind == Kind::Float;
     }
     bool float_row(uint32_t row) const {
         return set_[row] != no_value && is_float(inst(inst(set_[row]).args[0]).op);
@@ -221,13 +241,23 @@ private:
     Virtual make_number(Value v) {
         const Inst& i = inst(v);
         const Value a = i.args[0], b = i.args[1];
-        auto binary = [&](Step::Do what, bool commutes = true) {
-            if (const auto c = constant(b)) return emit(what, false, v, number(a), none, *c);
-            if (const auto c = constant(a); c && commutes)
-                return emit(what, false, v, number(b), none, *c);
-            const Virtual x = number(a);
-            return emit(what, false, v, x, number(b));
-        };
+        if (const Row* const row = operation(i.op)) {
+            const auto x = constant(a), y = constant(b);
+            switch (row->kind) {
+                case Kind::Float:
+                    return emit(Step::Copy, false, v, real(v));
+                case Kind::Shifts:
+                    return y ? emit(row->what, false, v, number(a), none, *y & 31) : fail();
+                case Kind::Commutes:
+                    if (x && !y) return emit(row->what, false, v, number(b), none, *x);
+                    [[fallthrough]];
+                case Kind::Ordered: {
+                    const Virtual left = number(a);
+                    return y ? emit(row->what, false, v, left, none, *y)
+                             : emit(row->what, false, v, left, number(b));
+                }
+            }
+        }
         switch (i.op) {
             case Op::Splat32:
                 if (const auto c = constant(v))
@@ -251,34 +281,11 @@ private:
                            ? emit(Step::Copy, false, v, it->second)
                            : it->second;
             }
-            case Op::Add32:
-                return binary(Step::Add);
-            case Op::Sub32:
-                return binary(Step::Sub, false);
-            case Op::And32:
-                return binary(Step::And);
-            case Op::Or32:
-                return binary(Step::Or);
-            case Op::Xor32:
-                return binary(Step::Xor);
-            case Op::Mul32:
-                return binary(Step::Mul);
-            case Op::Shl32:
-            case Op::Shr32:
-            case Op::Sar32: {
-                const auto c = constant(b);
-                if (!c) return fail();
-                return emit(i.op == Op::Shl32   ? Step::Shl
-                            : i.op == Op::Shr32 ? Step::Shr
-                                                : Step::Sar,
-                            false, v, number(a), none, *c & 31);
-            }
             case Op::Lo:
                 return emit(Step::Copy, false, v, wide(a));
             case Op::Hi:
                 return emit(Step::Shr, true, v, wide(a), none, 32);
             default:
-                if (is_float(i.op)) return emit(Step::Copy, false, v, real(v));
                 return fail();
         }
     }
@@ -300,11 +307,7 @@ private:
         if (is_float(i.op)) {
             const Virtual a = real(i.args[0]), b = real(i.args[1]),
                           c = i.op == Op::FFma32 ? real(i.args[2]) : none;
-            return emit(i.op == Op::FAdd32   ? Step::FAdd
-                        : i.op == Op::FSub32 ? Step::FSub
-                        : i.op == Op::FMul32 ? Step::FMul
-                                             : Step::FFma,
-                        false, v, a, b, 0, c, true);
+            return emit(operation(i.op)->what, false, v, a, b, 0, c, true);
         }
         if (i.op == Op::Elem) {
             const auto it = loads_.find(i.args[0]);

@@ -19,7 +19,6 @@ struct LaneProgram {
     struct Reg {
         int8_t number = -1;
         bool vector = false;
-        bool operator==(const Reg&) const = default;
     };
     // Loaded when a lane begins; those of rows that iterations write are stored when it ends.
     struct Input {
@@ -39,7 +38,7 @@ struct LaneProgram {
     struct Step {
         enum Do : uint8_t {
             Constant,
-            Copy,  // Copy: also between the kinds of registers
+            Copy,  // also between the kinds of registers
             Add,
             Sub,
             And,

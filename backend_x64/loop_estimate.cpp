@@ -211,12 +211,8 @@ uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
     while (chunks < 4 && cycles(chunks * 2) < worth * cycles(chunks)) chunks *= 2;
     // Where iterations are far apart, what a chunk reads is not there for its neighbour, and the
     // host runs on along the wrong way behind each chunk's last iteration: a wave's lines at once.
-    constexpr int32_t far = 4096;
-    for (Value v = 0; avx512 && divergent && v < block.insts.size(); ++v) {
-        if (!walks.of(v)) continue;
-        const auto step = stride_of(block, ir::address_of(block.insts[v]));
-        if (!step || std::abs(*step) > far) return 4;
-    }
+    for (Value v = 0; avx512 && divergent && v < block.insts.size(); ++v)
+        if (walks.of(v) && steps_far(block, block.insts[v])) return 4;
     return chunks;
 }
 
@@ -239,6 +235,18 @@ std::optional<int32_t> stride_of(const ir::Block& block, Value v) {
         }
         return stride;
     });
+}
+
+std::optional<int32_t> step_of(const ir::Block& block, const ir::Inst& access) {
+    const auto lanes = stride_of(block, ir::address_of(access)),
+               base = ir::has_scalar_base(access.op) ? stride_of(block, access.args[0]) : 0;
+    return lanes && base ? std::optional(*lanes + *base) : std::nullopt;
+}
+
+bool steps_far(const ir::Block& block, const ir::Inst& access) {
+    constexpr int32_t page = 4096;
+    const auto step = step_of(block, access);
+    return !step || std::abs(*step) > page;
 }
 
 }  // namespace wj::x64

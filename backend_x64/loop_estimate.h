@@ -19,5 +19,9 @@ uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
 // How far a value moves from an iteration to the next, in its low 32 bits, if it is likely to move
 // equally far each time.
 std::optional<int32_t> stride_of(const ir::Block& block, Value v);
+// The same for where an access goes, its scalar base included.
+std::optional<int32_t> step_of(const ir::Block& block, const ir::Inst& access);
+// More than a page, where prefetchers stop, or nobody knows how far.
+bool steps_far(const ir::Block& block, const ir::Inst& access);
 
 }  // namespace wj::x64

@@ -365,12 +365,11 @@ private:
 
     // The carry of the addition, in the lanes that the load reads.
     bool is_carry(Value mask, Value sum) const {
-        const Inst &c = inst(mask), &s = inst(sum);
+        const Inst& c = inst(mask);
         if (c.op == Op::MaskAnd)
             return (covers(c.args[1]) && is_carry(c.args[0], sum)) ||
                    (covers(c.args[0]) && is_carry(c.args[1], sum));
-        return c.op == Op::CmpLtU32 && s.op == Op::Add32 && c.args[0] == sum &&
-               (c.args[1] == s.args[0] || c.args[1] == s.args[1]);
+        return ir::sum_that_carries(block_, mask) == sum;
     }
 
     Maybe pair(Value lo, Value hi, uint32_t depth) {

@@ -172,4 +172,13 @@ void eliminate_dead(Block& block) {
     if (block.term.cond != no_value) block.term.cond = renamed[block.term.cond];
 }
 
+Value sum_that_carries(const Block& block, Value compare) {
+    const Inst& c = block.insts[compare];
+    if (c.op != Op::CmpLtU32) return no_value;
+    const Inst& sum = block.insts[c.args[0]];
+    const bool of_sum =
+        sum.op == Op::Add32 && (sum.args[0] == c.args[1] || sum.args[1] == c.args[1]);
+    return of_sum ? c.args[0] : no_value;
+}
+
 }  // namespace wj::ir

@@ -214,6 +214,9 @@ struct Block {
 std::string print(const Block& block);
 // Empty when the block is well formed, else what is wrong and where.
 std::string verify(const Block& block);
+// The Add32 that is smaller than one of its operands where this CmpLtU32 says so, in other words
+// where it carries; else no_value.
+Value sum_that_carries(const Block& block, Value compare);
 // Global loads and stores at base + offset instead of at a vector of addresses, where the address
 // is such a sum; indices times element sizes as dwords. eliminate_dead() removes what is then not
 // needed.

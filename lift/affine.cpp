@@ -530,11 +530,7 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
 // lo and hi as a sum of pairs: the second addition takes the carry of the first.
 std::optional<Line> Affine::sum_of_pairs(Value lo, Value hi, Found& f) {
     const ir::Inst l = block_.insts[lo], h = block_.insts[hi];
-    if (l.op != Op::Add32 || h.op != Op::AddCarry32) return {};
-    const ir::Inst carry = block_.insts[h.args[2]];
-    if (carry.op != Op::CmpLtU32 || carry.args[0] != lo ||
-        (carry.args[1] != l.args[0] && carry.args[1] != l.args[1]))
-        return {};
+    if (h.op != Op::AddCarry32 || ir::sum_that_carries(block_, h.args[2]) != lo) return {};
     // Which upper half belongs to which lower one does not matter, but to who may find a line.
     for (const bool crossed : {false, true}) {
         const auto x = part(s_.pack(l.args[0], h.args[crossed]), f),

@@ -57,21 +57,25 @@ void WaveStream::offer_run(machine::Wave& wave, uint32_t executed) {
     executed_ = executed;
 }
 
-void WaveStream::settle() {
-    const uint32_t groups = offered_ - run_.groups;
-    if (!executed_) return;
-    const uint32_t count = context_.group.wave_count, wave = count - 1 - run_.left;
+bool WaveStream::take_notice() {
+    if (!executed_) return false;
+    const uint32_t groups = offered_ - run_.groups, count = context_.group.wave_count,
+                   wave = count - 1 - run_.left;
     instructions_ += uint64_t{executed_} * (groups * count + wave - wave_);
     waves_ += groups * count;
     at_ += groups;
     wave_ = wave;
     if (groups) context_.advance(dispatch_.plan, groups);
-    context_.name_wave(dispatch_.plan, wave_);
     run_.left = run_.groups = offered_ = executed_ = 0;
+    return true;
+}
+
+void WaveStream::settle() {
+    if (take_notice()) context_.name_wave(dispatch_.plan, wave_);
 }
 
 bool WaveStream::again(machine::Wave& wave, uint32_t executed) {
-    settle();
+    take_notice();
     if (slice_ - wave.budget != executed || !context_.waves_alike()) return false;
     if (!step()) return false;
     instructions_ += executed;

@@ -42,6 +42,8 @@ private:
     machine::Wave* begin_wave();
     // To the next wave's place; false: there is none to run, and nothing has been done.
     bool step();
+    // Counts the waves of the run that translated code has started; false: there was no run.
+    bool take_notice();
     // Lets translated code go on by itself.
     void offer_run(machine::Wave& wave, uint32_t executed);
 

@@ -49,6 +49,10 @@ inline const Gp chunk = asmjit::x86::rbp;  // byte offset of the chunk in a row,
 inline const Gp bits = asmjit::x86::r14;   // byte offset of the chunk in a lane mask, minus 8
 inline const Gp arows = asmjit::x86::r15;  // wave.agpr in regions that use it
 }  // namespace reg
+// Those that lane operations leave alone: masks that a region collects come first, then pointers;
+// what accesses know of shared addresses takes pairs of the last ones.
+inline const Gp region_registers[] = {asmjit::x86::r11, asmjit::x86::r10, asmjit::x86::r9,
+                                      asmjit::x86::r8,  asmjit::x86::rdi, asmjit::x86::rsi};
 // What reg::chunk holds while lanes run one by one, four times their number aside: nothing that it
 // holds in a region.
 inline constexpr int32_t lane_bias = -512;
@@ -403,12 +407,12 @@ private:
     bool is_line(const LaneAccess& m, Value addr) const;
     void memory_line(LaneAccess& m, Value line);
     void prefetch_ahead(const LaneAccess& m, uint32_t stride);
+    bool in_plain_stream(Value line) const;
     bool first_of_tile(const LaneAccess& m, Value line) const;
     bool ends_unordered(Value v) const;
     bool is_last_access(Value v) const;
     bool may_store_columns(Value v);
     void column_store(Value v, Label otherwise, Label done);
-    std::optional<int32_t> iteration_step(const LaneAccess& m) const;
     bool in_far_steps(const LaneAccess& m) const;
     bool in_plain_loop(const LaneAccess& m) const;
     void prefetch_iterations(const LaneAccess& m);

@@ -1,7 +1,4 @@
 // Loops that run while lanes are left, one lane after the other (lane_program.h).
-#include <bit>
-#include <limits>
-
 #include "backend_x64/asm/block_compiler.h"
 
 namespace wj::x64 {
@@ -186,6 +183,27 @@ void BlockCompiler::lane_step(const LaneProgram::Step& s) {
             a_.emit(id, to, b);
         }
     };
+    struct Row {
+        Step::Do what;
+        InstId id;
+        bool commutes;
+    };
+    static constexpr Row general_rows[] = {
+        {Step::Add, X::kIdAdd, true},  {Step::Sub, X::kIdSub, false},
+        {Step::And, X::kIdAnd, true},  {Step::Or, X::kIdOr, true},
+        {Step::Xor, X::kIdXor, true},  {Step::Mul, X::kIdImul, true},
+        {Step::Shl, X::kIdShl, false}, {Step::Shr, X::kIdShr, false},
+        {Step::Sar, X::kIdSar, false}};
+    static constexpr Row vector_rows[] = {{Step::FAdd, X::kIdVaddss, false},
+                                          {Step::FSub, X::kIdVsubss, false},
+                                          {Step::FMul, X::kIdVmulss, false}};
+    for (const Row& row : general_rows)
+        if (row.what == s.what) return with(row.id, row.commutes);
+    for (const Row& row : vector_rows)
+        if (row.what == s.what) {
+            a_.emit(row.id, vector(s.to).xmm(), vector(s.a).xmm(), vector(s.b).xmm());
+            return;
+        }
     switch (s.what) {
         case Step::Constant:
             a_.mov(general(s.to, false), s.imm);
@@ -200,26 +218,6 @@ void BlockCompiler::lane_step(const LaneProgram::Step& s) {
             else
                 a_.mov(general(s.to, false), general(s.a, false));
             return;
-        case Step::Add:
-            return with(X::kIdAdd, true);
-        case Step::Sub:
-            return with(X::kIdSub, false);
-        case Step::And:
-            return with(X::kIdAnd, true);
-        case Step::Or:
-            return with(X::kIdOr, true);
-        case Step::Xor:
-            return with(X::kIdXor, true);
-        case Step::Mul:
-            if (s.b.number >= 0) return with(X::kIdImul, true);
-            a_.imul(general(s.to, s.wide), general(s.a, s.wide), Imm(s.imm));
-            return;
-        case Step::Shl:
-            return with(X::kIdShl, false);
-        case Step::Shr:
-            return with(X::kIdShr, false);
-        case Step::Sar:
-            return with(X::kIdSar, false);
         case Step::Sext:
             a_.movsxd(general(s.to, true), general(s.a, false));
             return;
@@ -243,14 +241,6 @@ void BlockCompiler::lane_step(const LaneProgram::Step& s) {
                 a_.movsx(general(s.to, false), sized(s.access == ir::Access::S8 ? 1 : 2));
             return;
         }
-        case Step::FAdd:
-        case Step::FSub:
-        case Step::FMul:
-            a_.emit(s.what == Step::FAdd   ? X::kIdVaddss
-                    : s.what == Step::FSub ? X::kIdVsubss
-                                           : X::kIdVmulss,
-                    vector(s.to).xmm(), vector(s.a).xmm(), vector(s.b).xmm());
-            return;
         case Step::FFma: {  // the operands in the order in which NaNs count: lane_fma()
             const Vec to = vector(s.to).xmm(), a = vector(s.a).xmm(), b = vector(s.b).xmm(),
                       c = vector(s.c).xmm();
@@ -264,6 +254,8 @@ void BlockCompiler::lane_step(const LaneProgram::Step& s) {
             }
             return;
         }
+        default:  // in the tables
+            return;
     }
 }
 

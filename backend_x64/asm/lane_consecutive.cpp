@@ -60,21 +60,10 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
     if (!m.store) deinterleave(m);
 }
 
-// How far a loop's access moves from an iteration to the next, if that is known.
-std::optional<int32_t> BlockCompiler::iteration_step(const LaneAccess& m) const {
-    const ir::Inst& i = inst(m.v);
-    const auto lanes = stride_of(*block_, ir::address_of(i)),
-               base = m.scalar_base ? stride_of(*block_, i.args[0]) : 0;
-    return lanes && base ? std::optional(*lanes + *base) : std::nullopt;
-}
-
 // In a loop over chunks: where iterations lie far apart, what is prefetched is gone when its
 // chunk's turn comes.
 bool BlockCompiler::in_far_steps(const LaneAccess& m) const {
-    constexpr int32_t page = 4096;
-    if (!looping_) return false;
-    const auto step = iteration_step(m);
-    return !step || std::abs(*step) > page;
+    return looping_ && steps_far(*block_, inst(m.v));
 }
 
 // A load in a block that repeats itself, all chunks in each iteration: one with stores or atomics.

@@ -17,7 +17,7 @@ bool BlockCompiler::gathers64(const LaneAccess& m) const {
 // their own are more streams than the host follows.
 int32_t BlockCompiler::walking_direction(const LaneAccess& m) const {
     if (!loop_lean_ || m.store) return 0;
-    const auto step = iteration_step(m);
+    const auto step = step_of(*block_, inst(m.v));
     return !step || !*step ? 0 : *step > 0 ? 1 : -1;
 }
 

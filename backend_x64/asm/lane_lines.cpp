@@ -208,7 +208,6 @@ void BlockCompiler::placed_address(const LaneAccess& m, const PlacedLine& p, Lab
 
 // Bases of global lines that move on with the chunks, in registers that the region leaves.
 void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
-    static const Gp free[] = {x86::r11, x86::r10, x86::r9, x86::r8, x86::rdi, x86::rsi};
     constexpr uint32_t no_scale = ~0u;
     pointers_.clear();
     bool others = false;  // accesses that may keep something in registers
@@ -228,13 +227,14 @@ void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
             }))
             pointers_.push_back({x.args[0], scale, {}});
     }
-    const size_t used = collectors_.size(), left = std::size(free) - used - (others ? 2 : 0);
+    const size_t used = collectors_.size(), free = std::size(region_registers) - used,
+                 left = free - (others ? 2 : 0);
     if (pointers_.size() > left) pointers_.resize(left);
     for (size_t i = 0; i < pointers_.size(); ++i) {
-        pointers_[i].reg = free[used + i];
+        pointers_[i].reg = region_registers[used + i];
         global_base(pointers_[i].reg, home_mem(schedule_.uniform_home(pointers_[i].base)));
     }
-    facts_limit_ = std::max<size_t>(1, (std::size(free) - used - pointers_.size()) / 2);
+    facts_limit_ = std::max<size_t>(1, (free - pointers_.size()) / 2);
 }
 
 const BlockCompiler::Pointer* BlockCompiler::pointer_of(const LaneAccess& m, Value line) const {
@@ -293,6 +293,11 @@ void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride) {
                                 static_cast<int32_t>(m.imm + p * width()));
         m.store ? a_.prefetchw(at) : a_.prefetcht1(at);
     }
+}
+
+// Waves that follow each other at once make the plainest of streams.
+bool BlockCompiler::in_plain_stream(Value line) const {
+    return inst(line).aux == machine::lanes && runs_again() && !scatters();
 }
 
 // Rows of 16 bytes per lane: the first access of the block to them prefetches for all.
@@ -360,11 +365,9 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         }
     }
     const bool one_row = inst(line).aux >= chunk_lanes();
-    // Waves that follow each other at once make the plainest of streams.
-    const bool streams =
-        inst(line).aux == machine::lanes && stride == m.bytes && runs_again() && !scatters();
-    if (one_row && m.space == global_space && (options_.fetches_streams || !streams) &&
-        (stride == m.bytes ? !m.store : first_of_tile(m, line)))
+    if (one_row && m.space == global_space &&
+        (stride == m.bytes ? !m.store && (options_.fetches_streams || !in_plain_stream(line))
+                           : first_of_tile(m, line)))
         prefetch_ahead(m, stride);
     if (const auto window = one_row ? std::nullopt : window_of(m, line)) {
         const auto second = m.second == no_value ? std::nullopt : window_of(second_of(m), line);

@@ -461,13 +461,12 @@ void BlockCompiler::choose_collectors(const Value* begin, uint32_t count) {
         memory |= cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore ||
                   cls == ir::Class::LaneAtomic;
     }
-    static const Gp free[] = {x86::r11, x86::r10, x86::r9, x86::r8, x86::rdi, x86::rsi};
-    const size_t limit = memory ? 2 : std::size(free);
+    const size_t limit = memory ? 2 : std::size(region_registers);
     for (uint32_t i = 0; i < count && collectors_.size() < limit; ++i) {
         if (block_->type(begin[i]) != Type::M) continue;
         const Unit u = schedule_.unit(begin[i]);
         if (schedule_.unit_home(u).kind == Home::Slot && schedule_.producer(u) == begin[i])
-            collectors_.push_back({u, free[collectors_.size()]});
+            collectors_.push_back({u, region_registers[collectors_.size()]});
     }
 }
 

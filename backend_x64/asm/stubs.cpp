@@ -161,10 +161,13 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.mov(x86::rcx, field(offsetof(Frame, run)));
         a.test(x86::rcx, x86::rcx);
         a.jz(out);
-        a.mov(x86::eax, left);
-        a.sub(x86::eax, 1);
-        a.js(group);
-        a.mov(left, x86::eax);
+        auto take_one = [&](const Mem& of, Label none) {
+            a.mov(x86::eax, of);
+            a.sub(x86::eax, 1);
+            a.js(none);
+            a.mov(of, x86::eax);
+        };
+        take_one(left, group);
         a.mov(x86::esi, run(offsetof(WaveRun, id_bytes), 4));
         a.add(x86::rsi, ids);
         a.bind(start);
@@ -179,10 +182,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.mov(x86::eax, 1);
         a.ret();
         a.bind(group);
-        a.mov(x86::eax, groups);
-        a.sub(x86::eax, 1);
-        a.js(out);
-        a.mov(groups, x86::eax);
+        take_one(groups, out);
         a.mov(x86::eax, run(offsetof(WaveRun, most_left), 4));
         a.mov(left, x86::eax);
         a.mov(x86::rax, run(offsetof(WaveRun, group_id), 8));
