@@ -83,6 +83,21 @@ Bench copy(Scale scale);
 Bench gather(Scale scale);
 Bench softmax(Scale scale);
 Bench empty(Scale scale);
+Bench convolve5x5(Scale scale);
+Bench sobel_u8(Scale scale);
+Bench heat3d(Scale scale);
+Bench gemv(Scale scale);
+Bench fft1024(Scale scale);
+Bench kmeans(Scale scale);
+Bench floyd(Scale scale);
+Bench circle(Scale scale);
+Bench dgemm(Scale scale);
+Bench lower_bound(Scale scale);
+Bench bfs(Scale scale);
+Bench compact(Scale scale);
+Bench match(Scale scale);
+Bench crc32(Scale scale);
+Bench spheres(Scale scale);
 
 const std::vector<Entry>& all_benches() {
     static const std::vector<Entry> list = {
@@ -107,6 +122,21 @@ const std::vector<Entry>& all_benches() {
         {"gather", gather},
         {"softmax", softmax},
         {"empty_launch", empty},
+        {"convolve5x5", convolve5x5},
+        {"sobel_u8", sobel_u8},
+        {"heat3d", heat3d},
+        {"gemv", gemv},
+        {"fft1024", fft1024},
+        {"kmeans", kmeans},
+        {"floyd", floyd},
+        {"circle", circle},
+        {"dgemm", dgemm},
+        {"lower_bound", lower_bound},
+        {"bfs", bfs},
+        {"compact", compact},
+        {"match", match},
+        {"crc32", crc32},
+        {"spheres", spheres},
     };
     return list;
 }
