@@ -212,7 +212,7 @@ uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
     // Where iterations are far apart, what a chunk reads is not there for its neighbour, and the
     // host runs on along the wrong way behind each chunk's last iteration: a wave's lines at once.
     for (Value v = 0; avx512 && divergent && v < block.insts.size(); ++v)
-        if (walks.of(v) && steps_far(block, block.insts[v])) return 4;
+        if (walks.of(v) && (steps_far(step_of(block, block.insts[v])))) return 4;
     return chunks;
 }
 
@@ -243,9 +243,8 @@ std::optional<int32_t> step_of(const ir::Block& block, const ir::Inst& access) {
     return lanes && base ? std::optional(*lanes + *base) : std::nullopt;
 }
 
-bool steps_far(const ir::Block& block, const ir::Inst& access) {
+bool steps_far(std::optional<int32_t> step) {
     constexpr int32_t page = 4096;
-    const auto step = step_of(block, access);
     return !step || std::abs(*step) > page;
 }
 

@@ -21,7 +21,7 @@ uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
 std::optional<int32_t> stride_of(const ir::Block& block, Value v);
 // The same for where an access goes, its scalar base included.
 std::optional<int32_t> step_of(const ir::Block& block, const ir::Inst& access);
-// More than a page, where prefetchers stop, or nobody knows how far.
-bool steps_far(const ir::Block& block, const ir::Inst& access);
+// Such a step is longer than a page, where prefetchers stop, or nobody knows how long.
+bool steps_far(std::optional<int32_t> step);
 
 }  // namespace wj::x64

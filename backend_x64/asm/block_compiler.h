@@ -400,7 +400,8 @@ private:
     bool may_be_same(const LaneAccess& m) const;
     bool may_be_strided(const LaneAccess& m) const;
     bool row_of_tile(const LaneAccess& m) const;
-    static bool may_be_sliding(const LaneAccess& m);
+    bool may_be_sliding(const LaneAccess& m) const;
+    static uint32_t sliding_step(const LaneAccess& m);
     void offsets_base(const LaneAccess& m);
     Vec offsets_index(const LaneAccess& m);
     void memory_patterns(LaneAccess& m);
@@ -416,6 +417,7 @@ private:
     bool in_far_steps(const LaneAccess& m) const;
     bool in_plain_loop(const LaneAccess& m) const;
     void prefetch_iterations(const LaneAccess& m);
+    void prefetch_walk(const LaneAccess& m);
     bool streamed(const LaneAccess& m) const;
     void memory_streamed(LaneAccess m);
     void lds_bound(uint32_t bytes, Label out_of_range);
@@ -496,7 +498,11 @@ private:
     void store_strided(const LaneAccess& m);
     void load_strided_pairs(const LaneAccess& m);
     void copy_lanes(const LaneAccess& m, const Vec& index);
+    void copy_each(const LaneAccess& m, const Vec& index);
     void gather_scatter(const LaneAccess& m, const Vec& index);
+    static bool is_narrow_load(const LaneAccess& m);
+    void gather_narrow(const LaneAccess& m, const Vec& index);
+    void load_sliding_words(const LaneAccess& m);
     void gather_mask_avx512(const LaneAccess& m, bool upper);
     void gather_mask_avx2(const LaneAccess& m, bool upper);
     Mem lane_address(const LaneAccess& m, uint32_t lane);

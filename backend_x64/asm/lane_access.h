@@ -98,7 +98,7 @@ enum BlockCompiler::Pattern : uint32_t {
     same = 1,         // host address of all lanes
     strided = 2,  // elements 16 bytes apart, as a work-item's row of a tile of four-dword elements:
                   // host address of lane 0
-    sliding = 3,  // elements of several dwords, 4 bytes apart in LDS: host address of lane 0
+    sliding = 3,  // overlapping elements, sliding_step() bytes apart: host address of lane 0
     offsets = 4,  // base of the signed offsets that offsets_index makes
     arbitrary = 5
 };

@@ -1,4 +1,6 @@
 // Consecutive lanes: vector loads and stores, transposed for elements of several dwords.
+#include <cstdlib>
+
 #include "backend_x64/asm/lane_access.h"
 
 namespace wj::x64 {
@@ -9,7 +11,10 @@ namespace x86 = asmjit::x86;
 
 void BlockCompiler::memory_consecutive(const LaneAccess& m) {
     const auto imm = static_cast<int32_t>(m.imm);
-    if (in_plain_loop(m)) prefetch_iterations(m);
+    if (in_plain_loop(m))
+        prefetch_iterations(m);
+    else if (divergent_ && m.walk >= 0)
+        prefetch_walk(m);
     if (!m.dwords_only()) {
         memory_consecutive_narrow(m);
         return;
@@ -63,7 +68,7 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
 // In a loop over chunks: where iterations lie far apart, what is prefetched is gone when its
 // chunk's turn comes.
 bool BlockCompiler::in_far_steps(const LaneAccess& m) const {
-    return looping_ && steps_far(*block_, inst(m.v));
+    return looping_ && steps_far(step_of(*block_, inst(m.v)));
 }
 
 // A load in a block that repeats itself, all chunks in each iteration: one with stores or atomics.
@@ -87,6 +92,20 @@ void BlockCompiler::prefetch_iterations(const LaneAccess& m) {
     a_.mov(last, m.address);
     for (uint32_t p = 0; p < m.dwords; ++p)
         a_.prefetcht0(x86::ptr(m.address, x86::rdx, 2, static_cast<int32_t>(m.imm + p * width())));
+}
+
+// What waves to come will read in the iteration that this one is in: the host, which runs on along
+// the wrong way behind each loop's end, begins every loop with nothing on its way. Where iterations
+// are near each other, the waves of a work-group together read all there is between them, and those
+// to come go on behind that.
+void BlockCompiler::prefetch_walk(const LaneAccess& m) {
+    constexpr int32_t near_ahead = 16 << 10, waves_ahead = 2;
+    const auto row = static_cast<int32_t>(machine::lanes * m.bytes);
+    const auto step = step_of(*block_, inst(m.v));
+    if (step && std::abs(*step) < row) return;
+    const int32_t ahead = steps_far(step) ? waves_ahead * row : near_ahead;
+    for (uint32_t p = 0; p < m.dwords; ++p)
+        a_.prefetcht1(x86::ptr(m.address, static_cast<int32_t>(m.imm + p * width()) + ahead));
 }
 
 // Part p of the elements in the order of memory, in the active lanes.

@@ -1,5 +1,6 @@
-// Lanes with addresses of their own: a base and 32-bit offsets. Dwords and pairs are gathered;
-// copying elements one by one through general registers serves every size and checked memory.
+// Lanes with addresses of their own: a base and 32-bit offsets. Dwords and pairs are gathered,
+// bytes and words in the dwords that hold them; copying elements one by one through general
+// registers serves every size and checked memory.
 // Global dwords and pairs in identity mode need no base (lane_gather64.cpp).
 #include "backend_x64/asm/lane_access.h"
 
@@ -84,6 +85,10 @@ void BlockCompiler::store_index(const LaneAccess& m, Pattern pattern) {
 void BlockCompiler::copy_pattern(LaneAccess m, Pattern pattern) {
     add_base(m);
     if (pattern == offsets) {
+        if (is_narrow_load(m) && m.space != lds_space) {
+            // Dwords that hold the last bytes have no signed offset from an aligned base.
+            branch_if_any(m, m.lo, c32(0xfffffffc), cmp_nle, m.slow);
+        }
         copy_lanes(m, offsets_index(m));
     } else if (m.store) {
         store_strided(m);
@@ -93,13 +98,27 @@ void BlockCompiler::copy_pattern(LaneAccess m, Pattern pattern) {
         load_same(whole);
     } else if (pattern == strided) {
         m.bytes == 8 ? load_strided_pairs(m) : load_strided(m);
-    } else {
+    } else if (m.dwords_only()) {
         LaneAccess part = m;
         part.dwords = 1;
         for (uint32_t d = 0; d < m.dwords; ++d)
             masked_load(part, 0, m.data[d],
                         x86::ptr(m.address, static_cast<int32_t>(m.imm + d * 4)));
+    } else {
+        load_sliding_words(m);
     }
+}
+
+// Words a byte apart: their lower and their upper bytes.
+void BlockCompiler::load_sliding_words(const LaneAccess& m) {
+    const Mem at = x86::ptr(m.address, static_cast<int32_t>(m.imm));
+    if (!m.full) k(m.mask_k, true);
+    a_.emit(m.access == Access::S16 ? X::kIdVpmovsxbd : X::kIdVpmovzxbd, m.data[0],
+            at.cloneAdjusted(1));
+    a_.emit(X::kIdVpslld, m.data[0], m.data[0], Imm(8));
+    if (!m.full) k(m.mask_k, true);
+    a_.emit(X::kIdVpmovzxbd, m.t, at);
+    a_.emit(avx512_ ? X::kIdVpord : X::kIdVpor, m.data[0], m.data[0], m.t);
 }
 
 void BlockCompiler::load_same(const LaneAccess& m) {
@@ -195,6 +214,15 @@ void BlockCompiler::copy_lanes(const LaneAccess& m, const Vec& index) {
         gather_scatter(m, index);
         return;
     }
+    if (!translated && is_narrow_load(m)) {
+        gather_narrow(m, index);
+        return;
+    }
+    copy_each(m, index);
+}
+
+void BlockCompiler::copy_each(const LaneAccess& m, const Vec& index) {
+    const bool translated = options_.checked && m.guest_address();
     index_to_frame(m, index);
     LaneAccess lanes = m;
     if (translated) {
@@ -260,6 +288,46 @@ void BlockCompiler::gather_scatter(const LaneAccess& m, const Vec& index) {
         }
     }
     if (!m.store && m.dwords == 2) deinterleave(m);
+}
+
+bool BlockCompiler::is_narrow_load(const LaneAccess& m) {
+    return !m.store && !m.dwords_only();
+}
+
+// Bytes in the aligned dwords that hold them, words in these or from a byte before them, so that no
+// page is touched that holds nothing of the element. `index` is below 2^31 - 3.
+void BlockCompiler::gather_narrow(const LaneAccess& m, const Vec& index) {
+    const Vec &t = m.t, &before = m.z[0];
+    a_.lea(x86::rax, x86::ptr(m.address, static_cast<int32_t>(m.imm)));
+    a_.mov(x86::edx, x86::eax);
+    a_.and_(x86::edx, 3);
+    a_.and_(x86::rax, -4);
+    a_.vmovd(before.xmm(), x86::edx);
+    a_.emit(X::kIdVpbroadcastd, before, before.xmm());
+    a_.emit(X::kIdVpaddd, t, index, before);
+    // How many bytes before the element: 0, 1, 2 or 3; for words 0, 1, 2 or 1.
+    const Vec& data = m.data[0];
+    a_.emit(avx512_ ? X::kIdVpandd : X::kIdVpand, before, t, c32(3));
+    if (m.bytes == 2) {
+        a_.emit(X::kIdVpaddd, data, before, before);
+        a_.emit(avx512_ ? X::kIdVpandnd : X::kIdVpandn, before, data, before);
+    }
+    a_.emit(X::kIdVpsubd, t, t, before);
+    a_.emit(X::kIdVpslld, before, before, Imm(3));
+    a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, data, data, data);
+    if (avx512_) {
+        gather_mask_avx512(m, false);
+        k(m.tk);
+        a_.emit(X::kIdVpgatherdd, data, x86::ptr(x86::rax, t));
+    } else {
+        gather_mask_avx2(m, false);
+        a_.emit(X::kIdVpgatherdd, data, x86::ptr(x86::rax, t), m.t2);
+    }
+    a_.emit(X::kIdVpsrlvd, data, data, before);
+    const bool is_signed = m.access == Access::S8 || m.access == Access::S16;
+    const uint32_t bits = 32 - 8 * m.bytes;
+    a_.emit(X::kIdVpslld, data, data, Imm(bits));
+    a_.emit(is_signed ? X::kIdVpsrad : X::kIdVpsrld, data, data, Imm(bits));
 }
 
 // The lanes of a gather or scatter, which uses its mask up: m.tk.

@@ -349,7 +349,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         global_base(m.address, m.base);
         find_first_lane(m);
         load_line(line, m.t, m.full);
-        copy_lanes(m, m.t);
+        is_narrow_load(m) ? copy_each(m, m.t) : copy_lanes(m, m.t);
         return;
     } else if (const PlacedLine* const placed = placed_line(m, line)) {
         placed_address(m, *placed, m.slow);
@@ -365,7 +365,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         }
     }
     const bool one_row = inst(line).aux >= chunk_lanes();
-    if (one_row && m.space == global_space &&
+    if (one_row && m.space == global_space && stride >= 4 &&
         (stride == m.bytes ? !m.store && (options_.fetches_streams || !in_plain_stream(line))
                            : first_of_tile(m, line)))
         prefetch_ahead(m, stride);
@@ -379,7 +379,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     } else if (one_row && stride == stride_bytes && m.full && m.dwords_only() &&
                (m.store ? m.bytes == 4 && avx512_ && row_of_tile(m) : m.bytes <= 8)) {
         copy_pattern(m, strided);
-    } else if (one_row && stride == 4 && may_be_sliding(m)) {
+    } else if (one_row && stride == sliding_step(m) && may_be_sliding(m)) {
         copy_pattern(m, sliding);
     } else {
         find_first_lane(m);

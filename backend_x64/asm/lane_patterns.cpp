@@ -236,7 +236,7 @@ void BlockCompiler::find_uneven(const LaneAccess& m, int64_t max_imm, Label unkn
     };
     if (may_be_same(m) || m.shared()) steps(0, same);  // loads may share the address
     if (may_be_strided(m) && (!m.store || row_of_tile(m))) steps(stride_bytes, strided);
-    if (may_be_sliding(m)) steps(4, sliding);
+    if (may_be_sliding(m)) steps(sliding_step(m), sliding);
     if (m.space == lds_space) {
         a_.mov(x86::eax, wave_field(offsetof(Wave, lds_size), 4));
         a_.sub(x86::eax, static_cast<int32_t>(max_imm) + static_cast<int32_t>(m.bytes));
@@ -292,8 +292,16 @@ bool BlockCompiler::row_of_tile(const LaneAccess& m) const {
     });
 }
 
-bool BlockCompiler::may_be_sliding(const LaneAccess& m) {
-    return m.space == lds_space && m.dwords > 1 && !m.store;
+// Elements that overlap: several dwords, 4 bytes apart, or words, a byte apart, as neighbours that
+// a compiler loads together are.
+bool BlockCompiler::may_be_sliding(const LaneAccess& m) const {
+    if (m.store || (options_.checked && m.guest_address())) return false;
+    if (!m.dwords_only()) return m.bytes == 2 && (m.full || avx512_);
+    return m.dwords > 1;
+}
+
+uint32_t BlockCompiler::sliding_step(const LaneAccess& m) {
+    return m.dwords_only() ? 4 : 1;
 }
 
 // The base that goes with offsets_index.

@@ -25,9 +25,10 @@ Bench convolve5x5(Scale scale) {
                 double want = 0;
                 for (int j = -2; j <= 2; j++)
                     for (int i = -2; i <= 2; i++)
-                        want += double(p[std::clamp(y + j, 0, h - 1) * w +
-                                         std::clamp(x + i, 0, w - 1)]) *
-                                f[(j + 2) * 5 + i + 2];
+                        want +=
+                            double(
+                                p[std::clamp(y + j, 0, h - 1) * w + std::clamp(x + i, 0, w - 1)]) *
+                            f[(j + 2) * 5 + i + 2];
                 const float got = b.p<float>(out)[y * w + x];
                 if (!near(got, want, 1e-5, 1e-5)) return bad("out", size_t(y * w + x), got, want);
             }

@@ -1,4 +1,5 @@
-// Dense arithmetic: matrix times vector, Fourier transforms, clusters, paths, random numbers, doubles.
+// Dense arithmetic: matrix times vector, Fourier transforms, clusters, paths, random numbers,
+// doubles.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -63,7 +64,8 @@ Bench fft1024(Scale scale) {
 Bench kmeans(Scale scale) {
     const size_t n = pick(scale, 1 << 13, 1 << 17, 1 << 20), clusters = 16;
     Bench b;
-    b.name = "kmeans", b.file = "numeric.cl", b.size = std::to_string(n >> 10) + "K x 8, 16 centres";
+    b.name = "kmeans", b.file = "numeric.cl",
+    b.size = std::to_string(n >> 10) + "K x 8, 16 centres";
     b.work = 24.0 * double(n * clusters), b.unit = "GFLOP/s";
     const int points = b.add(4 * 8 * n), centres = b.add(4 * 8 * clusters), nearest = b.add(4 * n);
     fill(b.p<float>(points), 8 * n, 1, -1, 1);
@@ -102,8 +104,7 @@ Bench floyd(Scale scale) {
     fill(b.p<float>(d), n * n, 1, 1, 100);
     b.keep(d);
     for (uint32_t k = 0; k < n; k++)
-        b.launches.push_back(
-            launch2("floyd", n, n, 16, 16, {buffer(d), u32(uint32_t(n)), u32(k)}));
+        b.launches.push_back(launch2("floyd", n, n, 16, 16, {buffer(d), u32(uint32_t(n)), u32(k)}));
     b.check = [=](Bench& b) -> std::string {
         std::vector<float> want(n * n);
         memcpy(want.data(), b.bufs[size_t(d)].init.data(), 4 * n * n);

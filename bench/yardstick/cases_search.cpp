@@ -18,9 +18,9 @@ Bench lower_bound(Scale scale) {
     fill_u32(b.p<uint32_t>(sorted), n, 1);
     std::sort(b.p<uint32_t>(sorted), b.p<uint32_t>(sorted) + n);
     fill_u32(b.p<uint32_t>(wanted), queries, 2);
-    b.launches = {launch1("lower_bound", up(queries, 256), 256,
-                          {buffer(sorted), buffer(wanted), buffer(at), u32(uint32_t(n)),
-                           u32(uint32_t(queries))})};
+    b.launches = {launch1(
+        "lower_bound", up(queries, 256), 256,
+        {buffer(sorted), buffer(wanted), buffer(at), u32(uint32_t(n)), u32(uint32_t(queries))})};
     b.check = [=](Bench& b) -> std::string {
         const uint32_t* s = b.p<uint32_t>(sorted);
         for (size_t i = 0; i < queries; i++) {
@@ -106,13 +106,14 @@ Bench match(Scale scale) {
     Rng r(4);
     for (size_t i = 0; i < n; i++) b.p<char>(t)[i] = "abc"[r.next() % 3];
     memcpy(b.p<char>(pattern), text.data(), text.size());
-    b.launches = {launch1("match", up(n, 256), 256,
-                          {buffer(t), buffer(pattern), buffer(found), u32(uint32_t(n)),
-                           u32(uint32_t(text.size()))})};
+    b.launches = {launch1(
+        "match", up(n, 256), 256,
+        {buffer(t), buffer(pattern), buffer(found), u32(uint32_t(n)), u32(uint32_t(text.size()))})};
     b.check = [=](Bench& b) -> std::string {
         for (size_t i = 0; i + text.size() <= n; i++) {
             const bool want = !memcmp(b.p<char>(t) + i, text.data(), text.size());
-            if (b.p<uint8_t>(found)[i] != want) return bad("found", i, b.p<uint8_t>(found)[i], want);
+            if (b.p<uint8_t>(found)[i] != want)
+                return bad("found", i, b.p<uint8_t>(found)[i], want);
         }
         return "";
     };
@@ -160,9 +161,9 @@ Bench spheres(Scale scale) {
         float* s = b.p<float>(sphere) + 4 * i;
         s[0] = r.unit(), s[1] = r.unit(), s[2] = 1 + r.unit(), s[3] = r.range(0.02f, 0.2f);
     }
-    b.launches = {launch2("spheres", w, h, 16, 16,
-                          {buffer(sphere), buffer(depth), u32(uint32_t(w)), u32(uint32_t(h)),
-                           u32(uint32_t(n))})};
+    b.launches = {launch2(
+        "spheres", w, h, 16, 16,
+        {buffer(sphere), buffer(depth), u32(uint32_t(w)), u32(uint32_t(h)), u32(uint32_t(n))})};
     b.check = [=](Bench& b) -> std::string {
         for (size_t i = 0; i < w * h; i++) {
             const float px = float(i % w) / float(w), py = float(i / w) / float(h);
