@@ -69,7 +69,7 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
             if (is_code_half(a[0], Op::ULo, x) && is_code_half(a[1], Op::UHi, y) &&
                 static_cast<uint32_t>(x) == static_cast<uint32_t>(y))
                 return code_address(y);
-            break;
+            return sum_of_pairs(a[0], a[1]);
         case Op::Lo:
             if (op_of(a[0]) == Op::Pack64) return arg_of(a[0], 0);
             if (op_of(a[0]) == Op::Splat64) return splat(emit(Op::ULo, {arg_of(a[0], 0)}));
@@ -223,6 +223,29 @@ Value State::emit(Op op, std::initializer_list<Value> args, uint64_t imm, uint32
     if (v == no_value) v = append(op, args, imm, aux);
     known_.emplace(key, v);
     return v;
+}
+
+// A sum of 64 bits that was made of two sums (s_add_u32, s_addc_u32), if its operands are pairs.
+Value State::sum_of_pairs(Value low, Value high) {
+    const ir::Inst l = inst(low), h = inst(high);
+    if (l.op != Op::UAdd32 || h.op != Op::UAdd32) return no_value;
+    auto is_carry = [&](Value v) {
+        const ir::Inst& c = inst(v);
+        return c.op == Op::UCmpLtU32 && c.args[0] == low &&
+               (c.args[1] == l.args[0] || c.args[1] == l.args[1]);
+    };
+    if (!is_carry(h.args[1])) return no_value;
+    const ir::Inst t = inst(h.args[0]);
+    // s_addc_u32 with 0 adds nothing.
+    std::array<Value, 2> upper{h.args[0], const32(0)};
+    if (t.op == Op::UAdd32) upper = {t.args[0], t.args[1]};
+    for (const bool swapped : {false, true}) {
+        const Value x = emit(Op::UPack64, {l.args[0], upper[swapped]}),
+                    y = emit(Op::UPack64, {l.args[1], upper[!swapped]});
+        if (inst(x).op != Op::UPack64 && inst(y).op != Op::UPack64)
+            return emit(Op::UAdd64, {x, y});
+    }
+    return no_value;
 }
 
 // ---- scalars
@@ -448,6 +471,17 @@ void State::flush_rows(const LiveSet* after, const std::function<Written(Value)>
     }
 }
 
+// Two registers that the block has read as one: what reads them so again, as the next iteration of a
+// loop that steps an address, waits long if they have been written one by one.
+void State::join_pair(uint32_t reg) {
+    const bool read = std::ranges::any_of(block_.insts, [&](const ir::Inst& i) {
+        return i.op == Op::GetS64 && i.imm == reg;
+    });
+    if (!read) return;
+    const Value pair = emit(Op::UPack64, {get32(reg), get32(reg + 1)});
+    if (inst(pair).op == Op::UAdd64) set64(reg, pair);
+}
+
 void State::flush_scalars(const LiveSet* after) {
     auto live = [&](uint32_t reg) {
         const bool dies =
@@ -457,6 +491,9 @@ void State::flush_scalars(const LiveSet* after) {
     for (uint32_t reg = 0; reg < 128; ++reg) {
         Scalar& s = scalars_[reg];
         if (!s.dirty) continue;
+        if (reg < 127 && reg % 2 == 0 && scalars_[reg + 1].dirty && s.pair == no_value &&
+            scalars_[reg + 1].pair == no_value)
+            join_pair(reg);
         s.dirty = false;
         if (reg < 127 && s.pair != no_value && s.half == 0 && scalars_[reg + 1].dirty &&
             scalars_[reg + 1].pair == s.pair && scalars_[reg + 1].half == 1) {

@@ -88,6 +88,7 @@ public:
     };
     void flush_rows(const LiveSet* after, const std::function<Written(Value)>& written);
     void flush_scalars(const LiveSet* after);
+    void join_pair(uint32_t reg);
     // After a call that may have changed anything. keep_exec: it cannot have changed EXEC.
     void forget(bool keep_exec);
 
@@ -113,6 +114,7 @@ private:
     Value append(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux);
     bool is_code_half(Value v, Op half, uint64_t& address) const;
     Value fold(Op op, const std::array<Value, 4>& a, uint64_t imm);
+    Value sum_of_pairs(Value low, Value high);
     Value without(Value mask, Value lanes, uint32_t depth = 6);
     Value whole(uint32_t row, Row& r);
     bool dead(uint32_t row, const Row& r, const LiveSet& after);

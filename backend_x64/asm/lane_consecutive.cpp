@@ -13,7 +13,7 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
     const auto imm = static_cast<int32_t>(m.imm);
     if (in_plain_loop(m))
         prefetch_iterations(m);
-    else if (divergent_ && m.walk >= 0)
+    else if (looping_ && !m.store && m.space == global_space && (divergent_ || m.walk < 0))
         prefetch_walk(m);
     if (!m.dwords_only()) {
         memory_consecutive_narrow(m);
