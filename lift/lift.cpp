@@ -338,6 +338,9 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         return guarded ? affine.written(v) : State::Written{v, 0};
     });
     if (guarded) affine.finish();
+    const bool last = block.term.kind == ir::Terminator::Kind::Exit &&
+                      block.term.exit == machine::ExitKind::EndProgram;
+    if (last && after && !after->scalars[machine::exec_lo]) l.s.drop_exec();
     l.s.flush_scalars(after ? &*after : nullptr);
     block.exec_changed = l.s.exec_written();
     ir::split_addresses(block);

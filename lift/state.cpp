@@ -242,8 +242,7 @@ Value State::sum_of_pairs(Value low, Value high) {
     for (const bool swapped : {false, true}) {
         const Value x = emit(Op::UPack64, {l.args[0], upper[swapped]}),
                     y = emit(Op::UPack64, {l.args[1], upper[!swapped]});
-        if (inst(x).op != Op::UPack64 && inst(y).op != Op::UPack64)
-            return emit(Op::UAdd64, {x, y});
+        if (inst(x).op != Op::UPack64 && inst(y).op != Op::UPack64) return emit(Op::UAdd64, {x, y});
     }
     return no_value;
 }
@@ -471,12 +470,11 @@ void State::flush_rows(const LiveSet* after, const std::function<Written(Value)>
     }
 }
 
-// Two registers that the block has read as one: what reads them so again, as the next iteration of a
-// loop that steps an address, waits long if they have been written one by one.
+// Two registers that the block has read as one: what reads them so again, as the next iteration of
+// a loop that steps an address, waits long if they have been written one by one.
 void State::join_pair(uint32_t reg) {
-    const bool read = std::ranges::any_of(block_.insts, [&](const ir::Inst& i) {
-        return i.op == Op::GetS64 && i.imm == reg;
-    });
+    const bool read = std::ranges::any_of(
+        block_.insts, [&](const ir::Inst& i) { return i.op == Op::GetS64 && i.imm == reg; });
     if (!read) return;
     const Value pair = emit(Op::UPack64, {get32(reg), get32(reg + 1)});
     if (inst(pair).op == Op::UAdd64) set64(reg, pair);
@@ -506,6 +504,10 @@ void State::flush_scalars(const LiveSet* after) {
     }
     if (scc_dirty_ && (!after || after->scalars[LiveSet::scc])) append(Op::SetScc, {scc_}, 0, 0);
     scc_dirty_ = false;
+}
+
+void State::drop_exec() {
+    for (uint32_t half = 0; half < 2; ++half) scalars_[machine::exec_lo + half].dirty = false;
 }
 
 void State::forget(bool keep_exec) {

@@ -89,6 +89,8 @@ public:
     void flush_rows(const LiveSet* after, const std::function<Written(Value)>& written);
     void flush_scalars(const LiveSet* after);
     void join_pair(uint32_t reg);
+    // At a program's end nobody reads EXEC, and the program's next wave wants it as it was.
+    void drop_exec();
     // After a call that may have changed anything. keep_exec: it cannot have changed EXEC.
     void forget(bool keep_exec);
 
