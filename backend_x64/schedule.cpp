@@ -134,6 +134,25 @@ uint32_t Schedule::uniform_of(const Inst& i) const {
     return p;
 }
 
+// Loads whose lanes may be anywhere in memory.
+bool Schedule::may_gather(const Inst& i) const {
+    return ir::op_info(i.op).cls == Class::LaneLoad && (spaces(i.op) & in_global) &&
+           inst(ir::address_of(i)).op != Op::Line32;
+}
+
+// In loops that run all chunks in each iteration a gather that waits for another one is in a region
+// of its own: the host begins those of all chunks before it needs the first one's elements.
+bool Schedule::gathers_apart() const {
+    const ir::Terminator& t = block_->term;
+    if (t.kind != ir::Terminator::Kind::Branch ||
+        (t.target != block_->pc && t.next != block_->pc))
+        return false;
+    return std::ranges::any_of(block_->insts, [](const Inst& i) {
+        const Class cls = ir::op_info(i.op).cls;
+        return (cls == Class::LaneStore || cls == Class::LaneAtomic) && !ir::has_own_space(i.op);
+    });
+}
+
 void Schedule::assign_positions() {
     const size_t n = block_->insts.size();
     position_.assign(n, 0);
@@ -144,6 +163,8 @@ void Schedule::assign_positions() {
     uint32_t last_merging[3] = {};     // merging_atomic() of the last store or atomic
     std::vector<Value> last_apart[3];  // the last stores, when no two of them overlap
     std::vector<uint32_t> row_set(512, 0), sgpr_set(132, 0), sgpr_get(132, 0);
+    // By value: the last region with a gather that it is made from.
+    std::vector<uint32_t> gathered(gathers_apart() ? n : 0, 0);
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
         uint32_t p = 0;
@@ -206,6 +227,9 @@ void Schedule::assign_positions() {
                 const uint32_t merges = merging_atomic(i, use_count_[v]);
                 const uint32_t in = spaces(i.op);
                 p = std::max(region_of(i), barrier | 1);
+                if (!gathered.empty() && may_gather(i))
+                    for (Value a : i.args)
+                        if (a != no_value && gathered[a]) p = std::max(p, gathered[a] + 2);
                 for (int s = 0; s < 3; ++s) {
                     if (!(in >> s & 1)) continue;
                     // Scratch belongs to the lane: program order inside the chunk is enough.
@@ -245,6 +269,11 @@ void Schedule::assign_positions() {
                 break;
         }
         position_[v] = p;
+        if (!gathered.empty()) {
+            for (Value a : i.args)
+                if (a != no_value) gathered[v] = std::max(gathered[v], gathered[a]);
+            if (may_gather(i)) gathered[v] = p;
+        }
         // Virtual values do not occupy a segment by themselves.
         highest = std::max(highest, p);
     }

@@ -78,6 +78,8 @@ private:
         }
     };
     void assign_units();
+    bool may_gather(const ir::Inst& i) const;
+    bool gathers_apart() const;
     void assign_positions();
     void find_clobbers();
     void record_uses();
