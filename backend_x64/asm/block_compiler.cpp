@@ -114,10 +114,10 @@ bool BlockCompiler::runs_again() const {
     });
 }
 
-// Whether it stores to global memory otherwise than in rows.
-bool BlockCompiler::scatters() const {
-    return std::ranges::any_of(block_->insts, [this](const ir::Inst& i) {
-        if (ir::op_info(i.op).cls != Class::LaneStore || ir::has_own_space(i.op)) return false;
+// Whether it stores to global memory otherwise than in rows (LaneLoad: loads from there).
+bool BlockCompiler::scatters(ir::Class access) const {
+    return std::ranges::any_of(block_->insts, [this, access](const ir::Inst& i) {
+        if (ir::op_info(i.op).cls != access || ir::has_own_space(i.op)) return false;
         const ir::Inst& address = inst(ir::address_of(i));
         return address.op != Op::Line32 || has_lane_step(address);
     });
@@ -127,7 +127,7 @@ void BlockCompiler::run_again() {
     // Waves that scatter what they store are faster one by one (transposes 15 to 40 %, Zen 5);
     // those that store columns are not.
     const Label alone = a_.newLabel();
-    if (scatters()) {
+    if (scatters(Class::LaneStore)) {
         if (column_site_ < 0) return;
         a_.cmp(x86::byte_ptr(reg::frame,
                              static_cast<int32_t>(offsetof(Frame, columns_wait)) + column_site_),

@@ -87,7 +87,7 @@ private:
     // ---- block_compiler.cpp ----
     void prologue();
     bool runs_again() const;
-    bool scatters() const;
+    bool scatters(ir::Class access) const;
     void run_again();
     bool starts_program() const;
     void segment(uint32_t position);

@@ -295,9 +295,11 @@ void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride) {
     }
 }
 
-// Waves that follow each other at once make the plainest of streams.
+// Waves that follow each other at once make the plainest of streams, unless gathers fill the host's
+// window before it comes to what the next waves read.
 bool BlockCompiler::in_plain_stream(Value line) const {
-    return inst(line).aux == machine::lanes && runs_again() && !scatters();
+    return inst(line).aux == machine::lanes && runs_again() && !scatters(ir::Class::LaneStore) &&
+           !scatters(ir::Class::LaneLoad);
 }
 
 // Rows of 16 bytes per lane: the first access of the block to them prefetches for all.
