@@ -144,8 +144,7 @@ bool Schedule::may_gather(const Inst& i) const {
 // of its own: the host begins those of all chunks before it needs the first one's elements.
 bool Schedule::gathers_apart() const {
     const ir::Terminator& t = block_->term;
-    if (t.kind != ir::Terminator::Kind::Branch ||
-        (t.target != block_->pc && t.next != block_->pc))
+    if (t.kind != ir::Terminator::Kind::Branch || (t.target != block_->pc && t.next != block_->pc))
         return false;
     return std::ranges::any_of(block_->insts, [](const Inst& i) {
         const Class cls = ir::op_info(i.op).cls;

@@ -353,11 +353,11 @@ void BlockCompiler::region(uint32_t position) {
     spills_used_ = 0;
 
     mark(begin[0]);
-    place_lines(begin, count);
     const bool masks = schedule_.uses_mask_slots(position);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, offsetof(Wave, agpr)));
     choose_collectors(begin, count);
     choose_pointers(begin, count);
+    place_lines(begin, count);
     a_.mov(reg::chunk, -256);
     if (masks) a_.mov(reg::bits, -8);
     const Label loop = a_.newLabel(), done = a_.newLabel();

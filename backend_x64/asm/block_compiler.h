@@ -433,14 +433,15 @@ private:
         uint32_t row = no_row;  // a temp row of addresses
         uint32_t end = 0;       // LDS: of a lane's elements, behind the line's value
     };
+    std::optional<uint32_t> even_step(const ir::Inst& line) const;
     std::optional<uint32_t> chunk_scale(const ir::Inst& line) const;
     struct Pointer {
         Value base;
-        uint32_t scale;
-        Gp reg;  // the host address of the chunk's first element
+        uint32_t step;  // from lane to lane
+        Gp reg;         // the host address of the chunk's first element
     };
     void choose_pointers(const Value* begin, uint32_t count);
-    const Pointer* pointer_of(const LaneAccess& m, Value line) const;
+    const Pointer* pointer_of(Value base, Value line) const;
     void advance_pointers();
     void place_lines(const Value* begin, uint32_t count);
     bool place_line(PlacedLine& p);

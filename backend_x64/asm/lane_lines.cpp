@@ -71,18 +71,21 @@ void BlockCompiler::lds_bound(uint32_t bytes, Label out_of_range) {
     a_.ja(out_of_range);
 }
 
+// How far apart neighbours are, if they are equally far apart in the whole wave.
+std::optional<uint32_t> BlockCompiler::even_step(const ir::Inst& line) const {
+    if (line.aux == machine::lanes) return static_cast<uint32_t>(line.imm);
+    if (line.aux > chunk_lanes() || !is_const(line.args[1])) return {};
+    const auto step = static_cast<uint32_t>(inst(line.args[1]).imm);
+    if (step % line.aux) return {};
+    return step / line.aux;  // from chunk to chunk, whatever the rows look like
+}
+
 // How far reg::chunk, which is 4 * lane - 256, is shifted to lead from chunk to chunk, if that is
 // the same for all of them.
 std::optional<uint32_t> BlockCompiler::chunk_scale(const ir::Inst& line) const {
-    auto per_lane = static_cast<uint32_t>(line.imm);
-    if (line.aux != machine::lanes) {
-        if (line.aux > chunk_lanes() || !is_const(line.args[1])) return {};
-        const auto step = static_cast<uint32_t>(inst(line.args[1]).imm);
-        if (step % line.aux) return {};
-        per_lane = step / line.aux;
-    }
-    if (per_lane % 4 || per_lane > 32 || !std::has_single_bit(per_lane)) return {};
-    return static_cast<uint32_t>(std::countr_zero(per_lane / 4));
+    const uint32_t step = even_step(line).value_or(0);
+    if (step % 4 || step > 32 || !std::has_single_bit(step)) return {};
+    return static_cast<uint32_t>(std::countr_zero(step / 4));
 }
 
 // Lines that the region is the first to use: where their elements are is found out once, for all
@@ -97,7 +100,8 @@ void BlockCompiler::place_lines(const Value* begin, uint32_t count) {
         PlacedLine p;
         p.line = ir::address_of(x);
         if (!lds) p.base = x.args[0];
-        if (inst(p.line).op == Op::Line32 && !placed_line(p.base, p.line) && place_line(p))
+        if (inst(p.line).op == Op::Line32 && !placed_line(p.base, p.line) &&
+            !(p.base != no_value && pointer_of(p.base, p.line)) && place_line(p))
             placed_lines_.push_back(p);
     }
     failed_ |= extra_slots_ > slot_count;
@@ -208,7 +212,7 @@ void BlockCompiler::placed_address(const LaneAccess& m, const PlacedLine& p, Lab
 
 // Bases of global lines that move on with the chunks, in registers that the region leaves.
 void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
-    constexpr uint32_t no_scale = ~0u;
+    constexpr uint32_t furthest = 1 << 20;
     pointers_.clear();
     bool others = false;  // accesses that may keep something in registers
     for (uint32_t n = 0; n < count; ++n) {
@@ -216,16 +220,14 @@ void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
         const ir::Class cls = ir::op_info(x.op).cls;
         others |= cls == ir::Class::LaneAtomic;
         if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) continue;
-        const ir::Inst& line = inst(ir::address_of(x));
-        uint32_t scale = no_scale;
-        if (space_of(x.op) == global_space && !options_.checked && line.op == Op::Line32 &&
-            !has_lane_step(line))
-            scale = chunk_scale(line).value_or(no_scale);
-        others |= scale == no_scale;
-        if (scale != no_scale && std::ranges::none_of(pointers_, [&](const Pointer& p) {
-                return p.base == x.args[0] && p.scale == scale;
-            }))
-            pointers_.push_back({x.args[0], scale, {}});
+        const Value line = ir::address_of(x);
+        std::optional<uint32_t> step;
+        if (space_of(x.op) == global_space && !options_.checked && inst(line).op == Op::Line32 &&
+            !has_lane_step(inst(line)))
+            step = even_step(inst(line));
+        const bool fits = step && *step <= furthest;
+        others |= !fits;
+        if (fits && !pointer_of(x.args[0], line)) pointers_.push_back({x.args[0], *step, {}});
     }
     const size_t used = collectors_.size(), free = std::size(region_registers) - used,
                  left = free - (others ? 2 : 0);
@@ -237,15 +239,16 @@ void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
     facts_limit_ = std::max<size_t>(1, (free - pointers_.size()) / 2);
 }
 
-const BlockCompiler::Pointer* BlockCompiler::pointer_of(const LaneAccess& m, Value line) const {
+const BlockCompiler::Pointer* BlockCompiler::pointer_of(Value base, Value line) const {
     const auto p = std::ranges::find_if(pointers_, [&](const Pointer& x) {
-        return x.base == inst(m.v).args[0] && x.scale == chunk_scale(inst(line));
+        return x.base == base && x.step == even_step(inst(line));
     });
     return p == pointers_.end() ? nullptr : &*p;
 }
 
 void BlockCompiler::advance_pointers() {
-    for (const Pointer& p : pointers_) a_.add(p.reg, static_cast<int32_t>(width() << p.scale));
+    for (const Pointer& p : pointers_)
+        if (p.step) a_.add(p.reg, static_cast<int32_t>(p.step * chunk_lanes()));
 }
 
 // The address, for one access or for all that share it; then each of these looks for itself when
@@ -355,7 +358,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         return;
     } else if (const PlacedLine* const placed = placed_line(m, line)) {
         placed_address(m, *placed, m.slow);
-    } else if (const Pointer* const pointer = pointer_of(m, line)) {
+    } else if (const Pointer* const pointer = pointer_of(inst(m.v).args[0], line)) {
         m.address = pointer->reg;
     } else {
         global_base(m.address, m.base);
