@@ -7,6 +7,7 @@
 
 namespace wj::x64 {
 
+using ir::Class;
 using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
@@ -298,11 +299,15 @@ void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride) {
     }
 }
 
-// Waves that follow each other at once make the plainest of streams, unless gathers fill the host's
-// window before it comes to what the next waves read.
+// Waves that follow each other at once make the plainest of streams, unless something fills the
+// host's window before it comes to what the next waves read.
 bool BlockCompiler::in_plain_stream(Value line) const {
-    return inst(line).aux == machine::lanes && runs_again() && !scatters(ir::Class::LaneStore) &&
-           !scatters(ir::Class::LaneLoad);
+    constexpr uint32_t short_program = 64;  // instructions
+    return inst(line).aux == machine::lanes && runs_again() &&
+           block_->guest_count <= short_program &&
+           std::ranges::none_of(
+               std::array{Class::LaneLoad, Class::LaneStore, Class::LaneAtomic},
+               [this](Class access) { return scatters(access); });
 }
 
 // Rows of 16 bytes per lane: the first access of the block to them prefetches for all.
