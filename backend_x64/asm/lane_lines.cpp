@@ -305,9 +305,8 @@ bool BlockCompiler::in_plain_stream(Value line) const {
     constexpr uint32_t short_program = 64;  // instructions
     return inst(line).aux == machine::lanes && runs_again() &&
            block_->guest_count <= short_program &&
-           std::ranges::none_of(
-               std::array{Class::LaneLoad, Class::LaneStore, Class::LaneAtomic},
-               [this](Class access) { return scatters(access); });
+           std::ranges::none_of(std::array{Class::LaneLoad, Class::LaneStore, Class::LaneAtomic},
+                                [this](Class access) { return scatters(access); });
 }
 
 // Rows of 16 bytes per lane: the first access of the block to them prefetches for all.

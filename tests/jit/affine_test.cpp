@@ -210,11 +210,14 @@ TEST_P(AffineTest, AsWithoutLines) {
             static constexpr uint32_t offsets[] = {0, 0, 0, 4, 64, 1020};
             const uint32_t at = random(4) ? address : vgpr(),
                            offset = offsets[random(std::size(offsets))];
+            // ds_read_b32 and _i8 to _u16, ds_write_b32, _b8, _b16
+            static constexpr uint32_t reads[] = {54, 54, 54, 54, 57, 58, 59, 60},
+                                      writes[] = {13, 13, 30, 31};
             if (random(2)) {
-                words_.push_back(0xd86c0000 | offset);  // ds_read_b32
+                words_.push_back(0xd8000000 | reads[random(std::size(reads))] << 17 | offset);
                 words_.push_back((2 + random(rows - 2)) << 24 | at);
             } else {
-                words_.push_back(0xd81a0000 | offset);  // ds_write_b32
+                words_.push_back(0xd8000000 | writes[random(std::size(writes))] << 17 | offset);
                 words_.push_back(vgpr() << 8 | at);
             }
         }

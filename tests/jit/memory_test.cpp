@@ -49,11 +49,15 @@ protected:
                 return lane % 16 * 320 + lane / 16 * 4 + (lane == 37 ? 8 : 0);
             case 13:  // columns that overlap
                 return lane % 16 * 8 + lane / 16 * 4;
+            case 14:  // words overlap
+                return lane + 1;
+            case 15:  // colours of three bytes
+                return lane * 3;
             default:  // upwards
                 return 5120 - lane % 16 * 320 + lane / 16 * 4;
         }
     }
-    static constexpr uint32_t patterns = 15;
+    static constexpr uint32_t patterns = 17;
 
     struct Kind {
         Access access;
@@ -154,6 +158,61 @@ TEST_P(MemoryTest, PatternsAndKinds) {
                     if (HasFatalFailure()) return;
                 }
         }
+}
+
+// Bytes and words are gathered in dwords that hold them: at both ends of what is mapped nothing
+// else may be touched. Offsets near 2^32, bases that are not aligned.
+TEST_P(MemoryTest, NarrowElementsAtTheEndsOfPages) {
+    const uint32_t page = 4096;
+    auto* map = static_cast<uint8_t*>(
+        mmap(nullptr, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(map, MAP_FAILED);
+    uint8_t* const begin = map + page;
+    mprotect(begin, page, PROT_READ | PROT_WRITE);
+    Rng rng(17);
+    for (uint32_t i = 0; i < page; ++i) begin[i] = static_cast<uint8_t>(rng());
+    for (int round = 0; round < 160; ++round) {
+        static constexpr Access accesses[] = {Access::U8, Access::S8, Access::U16, Access::S16};
+        const Access access = accesses[round % 4];
+        const uint32_t bytes = ir::access_bytes(access, 1);
+        const bool scalar = round / 4 % 2, full = round / 8 % 2, at_end = round / 16 % 2,
+                   beyond = round / 32 % 2;
+        const uint32_t far = !beyond ? 0 : at_end ? 0xffffffff - page : 0xffffffe8;
+        const uint64_t base = reinterpret_cast<uint64_t>(begin) + rng() % 4 - far;
+        Builder b;
+        const Value mask = full ? b.full() : b.exec();
+        const uint32_t aux = ir::make_aux(access, 1);
+        const Value v = scalar
+                            ? b.op(Op::LoadGlobalS, {b.op(Op::GetS64, {}, 4), b.v(0), mask}, 0, aux)
+                            : b.op(Op::LoadGlobal, {b.pair(0), mask}, 0, aux);
+        b.op(Op::SetV, {b.op(Op::Elem, {v}, 0), mask}, 5);
+        Rig rig(GetParam());
+        rig.source->blocks[b.block.pc] = b.block;
+        State s, want;
+        randomise(s, rng);
+        s.wave.set_s64(4, base);
+        std::array<uint64_t, 64> at;
+        for (uint32_t l = 0; l < 64; ++l) {
+            const auto near = static_cast<uint32_t>(rng() % (19 - bytes));
+            at[l] = reinterpret_cast<uint64_t>(begin) + 3 +
+                    (at_end ? page - 3 - bytes - near : near - (near < 3 || scalar ? 0u : 3u));
+            const uint64_t offset = scalar ? at[l] - base : at[l];
+            s.wave.row(0)[l] = static_cast<uint32_t>(offset);
+            s.wave.row(1)[l] = static_cast<uint32_t>(offset >> 32);
+        }
+        want.copy_from(s);
+        for (uint32_t l = 0; l < 64; ++l) {
+            if (!full && !(s.wave.exec() >> l & 1)) continue;
+            const auto* p = reinterpret_cast<const uint8_t*>(at[l]);
+            const uint32_t raw = p[0] | (bytes == 2 ? p[1] << 8 : 0);
+            const bool is_signed = access == Access::S8 || access == Access::S16;
+            const uint32_t sign = 1u << (8 * bytes - 1);
+            want.wave.row(5)[l] = is_signed ? (raw ^ sign) - sign : raw;
+        }
+        ASSERT_EQ(rig.engine->run(s.wave), machine::ExitKind::EndProgram) << round;
+        ASSERT_TRUE(same(s, want)) << round;
+    }
+    munmap(map, 3 * page);
 }
 
 // LDS lanes out of range read 0 and write nothing, whatever the other lanes do.
