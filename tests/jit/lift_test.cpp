@@ -108,6 +108,21 @@ TEST_F(LiftTest, AddressesAreABaseAndAnOffset) {
     EXPECT_EQ(block.insts[offset.args[1]].op, ir::Op::Fshr32);
 }
 
+TEST_F(LiftTest, PairsThatAreReadAsOneAreSteppedAsOne) {
+    const ir::Block block = lift(
+        {
+            0x8e8c8104,  // s_lshl_b64 s[12:13], s[4:5], 1
+            0x8e8e8106,  // s_lshl_b64 s[14:15], s[6:7], 1
+            0x80040604,  // s_add_u32 s4, s4, s6
+            0x82050705,  // s_addc_u32 s5, s5, s7
+            0xbf82fffb,  // s_branch back
+        },
+        true);
+    EXPECT_TRUE(written(block, ir::Op::SetS64).contains(4)) << ir::print(block);
+    EXPECT_EQ(std::ranges::count(block.insts, ir::Op::UAdd64, &ir::Inst::op), 1)
+        << ir::print(block);
+}
+
 // if (i < n) out[i] = in[i]; as compilers write it
 const std::vector<uint32_t> copy_words = {
     0x7d980000 | 4,              // v_cmp_gt_u32_e32 vcc, s4, v0

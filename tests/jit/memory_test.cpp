@@ -177,7 +177,7 @@ TEST_P(MemoryTest, NarrowElementsAtTheEndsOfPages) {
         const uint32_t bytes = ir::access_bytes(access, 1);
         const bool scalar = round / 4 % 2, full = round / 8 % 2, at_end = round / 16 % 2,
                    beyond = round / 32 % 2;
-        const uint32_t far = !beyond ? 0 : at_end ? 0xffffffff - page : 0xffffffe8;
+        const uint32_t far = !beyond ? 0 : at_end ? 0xffffffff - page : 0xffffffff - 20;
         const uint64_t base = reinterpret_cast<uint64_t>(begin) + rng() % 4 - far;
         Builder b;
         const Value mask = full ? b.full() : b.exec();

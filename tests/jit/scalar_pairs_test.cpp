@@ -38,9 +38,8 @@ protected:
     // A constant or one of s4 to s11.
     uint32_t operand() { return random(4) ? 4 + random(8) : 128 + random(65); }
 
-    void sum() {
-        const uint32_t low = 4 + 2 * random(4), from = 4 + 2 * random(4);
-        uint32_t a = random(4) ? low : from, b = operand(), c = a + 1, d = 128;
+    void sum(uint32_t low, uint32_t from) {
+        uint32_t a = low, b = random(2) ? from : operand(), c = a + 1, d = 128;
         if (b < 128) d = random(4) ? b + 1 : operand();
         if (random(6) == 0) c = operand();
         if (random(2)) std::swap(a, b);
@@ -54,14 +53,15 @@ protected:
     // s2 counts the iterations, s[14:15] takes note of what the pairs were.
     void program() {
         words_.clear();
-        const uint32_t pieces = 1 + random(4);
+        const uint32_t pieces = 1 + random(3);
         for (uint32_t n = 0; n < pieces; ++n) {
-            const uint32_t pair = 4 + 2 * random(4);
-            if (random(4)) {
-                sop2(28, 12, pair, 128 + random(8));  // s_lshl_b64 s[12:13], pair, n
+            const uint32_t pairs[] = {4 + 2 * random(4), 4 + 2 * random(4)};
+            for (const uint32_t pair : pairs) {
+                if (random(4) == 0) continue;
+                sop2(29, 12, pair, 128 + random(8));  // s_lshl_b64 s[12:13], pair, n
                 sop2(17, 14, 14, 12);                 // s_xor_b64 s[14:15], s[14:15], s[12:13]
             }
-            sum();
+            sum(pairs[0], pairs[1]);
         }
         sop2(1, 2, 2, 129);            // s_sub_u32 s2, s2, 1
         words_.push_back(0xbf078002);  // s_cmp_lg_u32 s2, 0
