@@ -1,4 +1,7 @@
 // Vector integer, bit and move instructions.
+#include <algorithm>
+#include <vector>
+
 #include "lift/lifter.h"
 
 namespace wj::lift {
@@ -169,6 +172,53 @@ bool alignbit(Lifter& l, const Inst& i) {
 bool alignbyte(Lifter& l, const Inst& i) {
     const Value bits = l.emit(Op::Shl32, {l.emit(Op::And32, {a(l, i, 2), l.c32(3)}), l.c32(3)});
     return put(l, i, l.emit(Op::Fshr32, {a(l, i, 0), a(l, i, 1), bits}));
+}
+
+// Bytes of two dwords: 0 to 3 are the second one's, 4 to 7 the first one's, 8 to 11 the signs of
+// their words, 12 is 0, all others 0xff. Compilers know which ones they want.
+bool perm(Lifter& l, const Inst& i) {
+    uint64_t selector = 0;
+    if (!l.s.is_const(a(l, i, 2), selector)) return false;
+    const Value sources[] = {a(l, i, 1), a(l, i, 0)};
+    struct Move {
+        uint32_t source;
+        int32_t left;  // bits
+        uint32_t mask;
+    };
+    std::vector<Move> moves;
+    Value out = l.c32(0);
+    auto add = [&](Value bits) { out = l.emit(Op::Or32, {out, bits}); };
+    for (uint32_t byte = 0; byte < 4; ++byte) {
+        const uint32_t wanted = selector >> (8 * byte) & 0xff, mask = 0xffu << (8 * byte);
+        if (wanted >= 13) {
+            add(l.c32(mask));
+        } else if (wanted >= 8 && wanted < 12) {
+            Value sign = sources[(wanted - 8) / 2];
+            if (wanted % 2 == 0) sign = l.emit(Op::Shl32, {sign, l.c32(16)});
+            sign = l.emit(Op::Sar32, {sign, l.c32(31)});
+            add(l.emit(Op::And32, {sign, l.c32(mask)}));
+        } else if (wanted < 8) {
+            const Move m{wanted / 4,
+                         8 * (static_cast<int32_t>(byte) - static_cast<int32_t>(wanted % 4)), mask};
+            const auto like = std::ranges::find_if(
+                moves, [&](const Move& x) { return x.source == m.source && x.left == m.left; });
+            if (like == moves.end())
+                moves.push_back(m);
+            else
+                like->mask |= mask;
+        }
+    }
+    for (const Move& m : moves) {
+        Value v = sources[m.source];
+        const uint32_t left = m.left > 0 ? static_cast<uint32_t>(m.left) : 0,
+                       right = m.left < 0 ? static_cast<uint32_t>(-m.left) : 0;
+        if (left) v = l.emit(Op::Shl32, {v, l.c32(left)});
+        if (right) v = l.emit(Op::Shr32, {v, l.c32(right)});
+        // Shifts make zeros by themselves.
+        if (m.mask != ~0u << left >> right) v = l.emit(Op::And32, {v, l.c32(m.mask)});
+        add(v);
+    }
+    return put(l, i, out);
 }
 
 bool and_or(Lifter& l, const Inst& i) {
@@ -400,6 +450,7 @@ constexpr Entry entries[] = {
     {Opcode::v_bfm_b32, bfm},
     {Opcode::v_alignbit_b32, alignbit},
     {Opcode::v_alignbyte_b32, alignbyte},
+    {Opcode::v_perm_b32, perm},
     {Opcode::v_bfrev_b32, un<Op::Brev32>},
     {Opcode::v_ffbh_u32, find<Op::Clz32>},
     {Opcode::v_ffbl_b32, find<Op::Ctz32>},
