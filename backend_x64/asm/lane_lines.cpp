@@ -292,7 +292,7 @@ void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride) {
     const auto shift = static_cast<uint32_t>(std::bit_width(stride) - 1);
     a_.mov(x86::rdx, frame_field(offsetof(Frame, prefetch_items), 8));
     if (shift > 3) a_.shl(x86::rdx, shift - 3);
-    for (uint32_t p = 0; p < stride / 4; ++p) {
+    for (uint32_t p = 0; p < std::max(stride / 4, 1u); ++p) {
         const Mem at = x86::ptr(m.address, x86::rdx, std::min(shift, 3u),
                                 static_cast<int32_t>(m.imm + p * width()));
         m.store ? a_.prefetchw(at) : a_.prefetcht1(at);
@@ -309,15 +309,15 @@ bool BlockCompiler::in_plain_stream(Value line) const {
                                 [this](Class access) { return scatters(access); });
 }
 
-// Rows of 16 bytes per lane: the first access of the block to them prefetches for all.
+// Rows of several elements for each lane: the first access of the block to them prefetches for all.
 bool BlockCompiler::first_of_tile(const LaneAccess& m, Value line) const {
-    if (inst(line).imm != stride_bytes) return false;
+    const auto stride = static_cast<int64_t>(inst(line).imm);
+    if (stride <= m.bytes || stride > 64) return false;
     return std::none_of(block_->insts.begin(), block_->insts.begin() + m.v, [&](const ir::Inst& x) {
         const ir::Class cls = ir::op_info(x.op).cls;
         return (cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore) &&
                space_of(x.op) == global_space && ir::address_of(x) == line &&
-               x.args[0] == inst(m.v).args[0] &&
-               std::abs(immediate(x) - m.imm) < static_cast<int64_t>(stride_bytes);
+               x.args[0] == inst(m.v).args[0] && std::abs(immediate(x) - m.imm) < stride;
     });
 }
 
@@ -374,7 +374,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         }
     }
     const bool one_row = inst(line).aux >= chunk_lanes();
-    if (one_row && m.space == global_space && stride >= 4 &&
+    if (one_row && m.space == global_space && stride &&
         (stride == m.bytes ? !m.store && (options_.fetches_streams || !in_plain_stream(line))
                            : first_of_tile(m, line)))
         prefetch_ahead(m, stride);

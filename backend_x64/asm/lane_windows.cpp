@@ -1,5 +1,5 @@
 // Windows: the elements of a chunk at a line lie next to one another, in any order, within two
-// vectors.
+// vectors, or three that are loaded.
 #include <algorithm>
 #include <span>
 
@@ -10,7 +10,7 @@ namespace wj::x64 {
 using asmjit::Imm;
 namespace x86 = asmjit::x86;
 
-// One or two vectors wide. None: the lanes go their own ways.
+// One to three vectors wide. None: the lanes go their own ways.
 std::optional<BlockCompiler::Window> BlockCompiler::window_of(const LaneAccess& m,
                                                               Value line) const {
     if (!m.dwords_only() || (m.space != lds_space && !m.full)) return {};
@@ -32,7 +32,7 @@ std::optional<BlockCompiler::Window> BlockCompiler::window_of(const LaneAccess& 
     }
     if (!w.whole) {
         w.bytes = span - (m.bytes - 4);
-        if (w.bytes > 2 * width()) return {};
+        if (w.bytes > (m.store ? 2 : 3) * width()) return {};
         // Nothing behind the last element is loaded.
         if (!m.store && w.bytes < width() && w.bytes != 16 && w.bytes != 32) return {};
     }
@@ -45,46 +45,53 @@ std::optional<BlockCompiler::Window> BlockCompiler::window_of(const LaneAccess& 
     return w;
 }
 
-// The first and the last vector of it; or all of it, repeated.
+// Its vectors, the last one ending where it ends; or all of it, repeated.
 void BlockCompiler::load_window(const LaneAccess& m, const Window& w) {
+    const uint32_t parts = (w.bytes + width() - 1) / width();
+    const uint32_t last_at = parts > 1 ? w.bytes - width() : 0;
     for (uint32_t d = 0; d < m.dwords; ++d) {
         const auto [places, begin] = w.dword(d);
-        const Mem at = x86::ptr(m.address, begin);
-        const bool two = w.bytes > width();
-        const uint32_t second_at = two ? w.bytes - width() : 0;
-        LaneOffsets index{}, in_part{};
-        uint32_t from_second = 0;
+        auto part_at = [&, begin = begin](uint32_t part) {
+            const uint32_t at = part + 1 == parts ? last_at : part * width();
+            return x86::ptr(m.address, begin + static_cast<int32_t>(at));
+        };
+        // Where lanes find their dwords: in which part, and where in it.
+        LaneOffsets in_part{}, in_first_two{}, in_third{};
+        uint32_t from[3] = {};
         for (uint32_t l = 0; l < chunk_lanes(); ++l) {
-            const uint32_t place = places[l];
-            const bool in_second = place >= width();
-            index[l] = in_second ? chunk_lanes() + (place - second_at) / 4 : place / 4;
-            in_part[l] = index[l] % chunk_lanes();
-            from_second |= uint32_t{in_second} << l;
+            const uint32_t part = places[l] / width(),
+                           at = part + 1 == parts ? last_at : part * width();
+            in_part[l] = (places[l] - at) / 4;
+            in_first_two[l] = part == 1 ? chunk_lanes() + in_part[l] : in_part[l];
+            in_third[l] = part == 2 ? chunk_lanes() + in_part[l] : l;
+            from[part] |= 1u << l;
         }
         const Vec &data = m.data[d], &z = m.z[0];
-        if (!two) {
-            movu(m.t, pool_table(index.data()));
+        if (parts == 1) {
+            movu(m.t, pool_table(in_part.data()));
             if (w.bytes == width()) {
-                a_.emit(X::kIdVpermd, data, m.t, at);
+                a_.emit(X::kIdVpermd, data, m.t, part_at(0));
             } else {
                 const InstId repeat = !avx512_        ? X::kIdVbroadcasti128
                                       : w.bytes == 16 ? X::kIdVbroadcasti32x4
                                                       : X::kIdVbroadcasti64x4;
-                a_.emit(repeat, z, at);
+                a_.emit(repeat, z, part_at(0));
                 a_.emit(X::kIdVpermd, data, m.t, z);
             }
-            continue;
-        }
-        const Mem second = at.cloneAdjusted(static_cast<int32_t>(second_at));
-        if (avx512_) {
-            movu(z, at);
-            movu(data, pool_table(index.data()));
-            a_.emit(X::kIdVpermi2d, data, z, second);
+        } else if (avx512_) {
+            movu(z, part_at(0));
+            movu(data, pool_table(in_first_two.data()));
+            a_.emit(X::kIdVpermi2d, data, z, part_at(1));
+            if (parts == 2) continue;
+            movu(m.t, pool_table(in_third.data()));
+            a_.emit(X::kIdVpermt2d, data, m.t, part_at(2));
         } else {
             movu(m.t, pool_table(in_part.data()));
-            a_.emit(X::kIdVpermd, z, m.t, at);
-            a_.emit(X::kIdVpermd, data, m.t, second);
-            a_.emit(X::kIdVpblendd, data, z, data, Imm(from_second));
+            a_.emit(X::kIdVpermd, data, m.t, part_at(0));
+            for (uint32_t part = 1; part < parts; ++part) {
+                a_.emit(X::kIdVpermd, z, m.t, part_at(part));
+                a_.emit(X::kIdVpblendd, data, data, z, Imm(from[part]));
+            }
         }
     }
 }

@@ -98,6 +98,13 @@ Bench compact(Scale scale);
 Bench match(Scale scale);
 Bench crc32(Scale scale);
 Bench spheres(Scale scale);
+Bench grey_f32(Scale scale);
+Bench grey_u8(Scale scale);
+Bench jacobi_f64(Scale scale);
+Bench gemv_i8(Scale scale);
+Bench levenshtein(Scale scale);
+Bench sums_by_size(Scale scale);
+Bench collatz(Scale scale);
 
 const std::vector<Entry>& all_benches() {
     static const std::vector<Entry> list = {
@@ -137,6 +144,13 @@ const std::vector<Entry>& all_benches() {
         {"match", match},
         {"crc32", crc32},
         {"spheres", spheres},
+        {"grey_f32", grey_f32},
+        {"grey_u8", grey_u8},
+        {"jacobi_f64", jacobi_f64},
+        {"gemv_i8", gemv_i8},
+        {"levenshtein", levenshtein},
+        {"sums_by_size", sums_by_size},
+        {"collatz", collatz},
     };
     return list;
 }

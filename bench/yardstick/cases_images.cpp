@@ -97,4 +97,68 @@ Bench heat3d(Scale scale) {
     return b;
 }
 
+Bench grey_f32(Scale scale) {
+    const size_t n = pick(scale, 1 << 14, 1 << 19, 8 << 20);
+    Bench b;
+    b.name = "grey_f32", b.file = "images.cl", b.size = std::to_string(n >> 10) + "K pixels";
+    b.work = double(n), b.unit = "Gpixel/s";
+    const int in = b.add(12 * n), out = b.add(4 * n);
+    fill(b.p<float>(in), 3 * n, 1, 0, 1);
+    b.launches = {
+        launch1("grey_f32", up(n, 256), 256, {buffer(in), buffer(out), u32(uint32_t(n))})};
+    b.check = [=](Bench& b) -> std::string {
+        for (size_t i = 0; i < n; i++) {
+            const float* p = b.p<float>(in) + 3 * i;
+            const double want = 0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2];
+            if (!near(b.p<float>(out)[i], want, 1e-6, 1e-6))
+                return bad("out", i, b.p<float>(out)[i], want);
+        }
+        return "";
+    };
+    return b;
+}
+
+Bench grey_u8(Scale scale) {
+    const size_t n = pick(scale, 1 << 14, 1 << 20, 16 << 20);
+    Bench b;
+    b.name = "grey_u8", b.file = "images.cl", b.size = std::to_string(n >> 10) + "K pixels";
+    b.work = double(n), b.unit = "Gpixel/s";
+    const int in = b.add(3 * n), out = b.add(n);
+    Rng r(3);
+    for (size_t i = 0; i < 3 * n; i++) b.p<uint8_t>(in)[i] = uint8_t(r.next());
+    b.launches = {launch1("grey_u8", up(n, 256), 256, {buffer(in), buffer(out), u32(uint32_t(n))})};
+    b.check = [=](Bench& b) -> std::string {
+        for (size_t i = 0; i < n; i++) {
+            const uint8_t* p = b.p<uint8_t>(in) + 3 * i;
+            const int want = (77 * p[0] + 150 * p[1] + 29 * p[2]) >> 8;
+            if (b.p<uint8_t>(out)[i] != want) return bad("out", i, b.p<uint8_t>(out)[i], want);
+        }
+        return "";
+    };
+    return b;
+}
+
+Bench jacobi_f64(Scale scale) {
+    const size_t w = pick(scale, 128, 512, 2048), h = w, n = w * h;
+    Bench b;
+    b.name = "jacobi_f64", b.file = "images.cl", b.size = std::to_string(w) + "^2 f64";
+    b.work = double(n), b.unit = "Gelement/s";
+    const int in = b.add(8 * n), out = b.add(8 * n);
+    fill(b.p<double>(in), n, 1, 0, 1);
+    b.launches = {launch2("jacobi_f64", w, h, 64, 4,
+                          {buffer(in), buffer(out), u32(uint32_t(w)), u32(uint32_t(h))})};
+    b.check = [=](Bench& b) -> std::string {
+        const double* p = b.p<double>(in);
+        for (size_t y = 1; y < h - 1; y++)
+            for (size_t x = 1; x < w - 1; x++) {
+                const size_t i = y * w + x;
+                const double want = 0.25 * (p[i - 1] + p[i + 1] + p[i - w] + p[i + w]);
+                if (!near(b.p<double>(out)[i], want, 1e-14, 1e-14))
+                    return bad("out", i, b.p<double>(out)[i], want);
+            }
+        return "";
+    };
+    return b;
+}
+
 }  // namespace yardstick

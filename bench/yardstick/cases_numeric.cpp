@@ -170,4 +170,26 @@ Bench dgemm(Scale scale) {
     return b;
 }
 
+Bench gemv_i8(Scale scale) {
+    const size_t n = pick(scale, 256, 1024, 4096);
+    Bench b;
+    b.name = "gemv_i8", b.file = "numeric.cl", b.size = std::to_string(n) + "^2 i8";
+    b.work = 2.0 * double(n * n), b.unit = "Gop/s";
+    const int a = b.add(n * n), x = b.add(n), y = b.add(4 * n);
+    Rng r(8);
+    for (size_t i = 0; i < n * n; i++) b.p<int8_t>(a)[i] = int8_t(r.next());
+    for (size_t i = 0; i < n; i++) b.p<int8_t>(x)[i] = int8_t(r.next());
+    b.launches = {
+        launch1("gemv_i8", n, 256, {buffer(a), buffer(x), buffer(y), u32(uint32_t(n / 4))})};
+    b.check = [=](Bench& b) -> std::string {
+        for (size_t i = 0; i < n; i++) {
+            int want = 0;
+            for (size_t k = 0; k < n; k++) want += b.p<int8_t>(a)[i * n + k] * b.p<int8_t>(x)[k];
+            if (b.p<int32_t>(y)[i] != want) return bad("y", i, b.p<int32_t>(y)[i], want);
+        }
+        return "";
+    };
+    return b;
+}
+
 }  // namespace yardstick

@@ -185,4 +185,76 @@ Bench spheres(Scale scale) {
     return b;
 }
 
+Bench levenshtein(Scale scale) {
+    const size_t n = pick(scale, 1 << 9, 1 << 12, 1 << 16), length = 32;
+    Bench b;
+    b.name = "levenshtein", b.file = "irregular.cl";
+    b.size = std::to_string(n) + " pairs of " + std::to_string(length);
+    b.work = double(n * length * length), b.unit = "Gcell/s";
+    const int x = b.add(n * length), y = b.add(n * length), distance = b.add(4 * n);
+    Rng r(2);
+    for (int text : {x, y})
+        for (size_t i = 0; i < n * length; i++) b.p<char>(text)[i] = "abcd"[r.next() % 4];
+    b.launches = {launch1("levenshtein", n, 256,
+                          {buffer(x), buffer(y), buffer(distance), u32(uint32_t(length))})};
+    b.check = [=](Bench& b) -> std::string {
+        for (size_t i = 0; i < n; i += 5) {
+            const char *s = b.p<char>(x) + i * length, *t = b.p<char>(y) + i * length;
+            std::vector<std::vector<uint32_t>> d(length + 1, std::vector<uint32_t>(length + 1));
+            for (size_t k = 0; k <= length; k++) d[k][0] = d[0][k] = uint32_t(k);
+            for (size_t j = 1; j <= length; j++)
+                for (size_t k = 1; k <= length; k++)
+                    d[j][k] = std::min({d[j - 1][k] + 1, d[j][k - 1] + 1,
+                                        d[j - 1][k - 1] + (s[j - 1] != t[k - 1])});
+            if (b.p<uint32_t>(distance)[i] != d[length][length])
+                return bad("distance", i, b.p<uint32_t>(distance)[i], d[length][length]);
+        }
+        return "";
+    };
+    return b;
+}
+
+Bench sums_by_size(Scale scale) {
+    const size_t n = pick(scale, 1 << 13, 1 << 17, 1 << 22), bins = 1024;
+    Bench b;
+    b.name = "sums_by_size", b.file = "irregular.cl", b.size = mb(4 * n);
+    b.work = double(n), b.unit = "Gadd/s";
+    const int in = b.add(4 * n), sums = b.add(4 * bins);
+    fill(b.p<float>(in), n, 1, 0, 1);
+    b.keep(sums);
+    b.launches = {
+        launch1("sums_by_size", up(n, 256), 256, {buffer(in), buffer(sums), u32(uint32_t(n))})};
+    b.check = [=](Bench& b) -> std::string {
+        std::vector<double> want(bins);
+        for (size_t i = 0; i < n; i++) {
+            const float x = b.p<float>(in)[i];
+            want[size_t(x * 1024.0f) % bins] += x;
+        }
+        for (size_t i = 0; i < bins; i++)
+            if (!near(b.p<float>(sums)[i], want[i], 1e-3, 1e-3))
+                return bad("sums", i, b.p<float>(sums)[i], want[i]);
+        return "";
+    };
+    return b;
+}
+
+Bench collatz(Scale scale) {
+    const size_t n = pick(scale, 1 << 11, 1 << 16, 1 << 20);
+    Bench b;
+    b.name = "collatz", b.file = "irregular.cl", b.size = "1 to " + std::to_string(n);
+    b.work = double(n), b.unit = "Gnumber/s";
+    const int steps = b.add(4 * n);
+    b.launches = {launch1("collatz", up(n, 256), 256, {buffer(steps), u32(uint32_t(n))})};
+    b.check = [=](Bench& b) -> std::string {
+        for (size_t i = 0; i < n; i++) {
+            uint32_t want = 0;
+            for (uint64_t v = i + 1; v != 1; want++) v = v % 2 ? 3 * v + 1 : v / 2;
+            if (b.p<uint32_t>(steps)[i] != want)
+                return bad("steps", i, b.p<uint32_t>(steps)[i], want);
+        }
+        return "";
+    };
+    return b;
+}
+
 }  // namespace yardstick

@@ -46,3 +46,29 @@ void heat3d(__global const float *restrict in, __global float *restrict out, int
         here = above;
     }
 }
+
+// Colours, three elements a pixel, to grey.
+__kernel void grey_f32(__global const float *restrict in, __global float *restrict out, uint n)
+{
+    uint i = get_global_id(0);
+    if (i < n)
+        out[i] = 0.299f * in[3 * i] + 0.587f * in[3 * i + 1] + 0.114f * in[3 * i + 2];
+}
+
+__kernel void grey_u8(__global const uchar *restrict in, __global uchar *restrict out, uint n)
+{
+    uint i = get_global_id(0);
+    if (i < n)
+        out[i] = (uchar)((77u * in[3 * i] + 150u * in[3 * i + 1] + 29u * in[3 * i + 2]) >> 8);
+}
+
+// A step towards the solution of Laplace's equation.
+__kernel __attribute__((reqd_work_group_size(64, 4, 1)))
+void jacobi_f64(__global const double *restrict in, __global double *restrict out, uint w, uint h)
+{
+    uint x = get_global_id(0), y = get_global_id(1);
+    if (x == 0 || y == 0 || x >= w - 1 || y >= h - 1)
+        return;
+    __global const double *p = in + y * w + x;
+    out[y * w + x] = 0.25 * (p[-1] + p[1] + in[(y - 1) * w + x] + in[(y + 1) * w + x]);
+}

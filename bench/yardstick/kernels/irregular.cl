@@ -88,3 +88,51 @@ __kernel void spheres(__global const float4 *restrict sphere, __global float *re
     }
     depth[y * w + x] = nearest;
 }
+
+// How far apart two strings are, a row of the table in private memory.
+#define LETTERS 32
+__kernel void levenshtein(__global const uchar *restrict a, __global const uchar *restrict b,
+                          __global uint *restrict distance, uint length)
+{
+    uint i = get_global_id(0), row[LETTERS + 1];
+    for (uint k = 0; k <= length; k++)
+        row[k] = k;
+    for (uint y = 1; y <= length; y++) {
+        uint corner = row[0];
+        uchar letter = a[i * length + y - 1];
+        row[0] = y;
+        for (uint x = 1; x <= length; x++) {
+            uint above = row[x], changed = b[i * length + x - 1] != letter;
+            row[x] = min(min(above, row[x - 1]) + 1, corner + changed);
+            corner = above;
+        }
+    }
+    distance[i] = row[length];
+}
+
+// Sums of floats by their size, added with compare and swap.
+__kernel void sums_by_size(__global const float *restrict in, __global volatile uint *bins, uint n)
+{
+    uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    uint bin = (uint)(in[i] * 1024.0f) & 1023, old = bins[bin], was;
+    do {
+        was = old;
+        old = atomic_cmpxchg(bins + bin, was, as_uint(as_float(was) + in[i]));
+    } while (old != was);
+}
+
+// Steps until 1.
+__kernel void collatz(__global uint *restrict steps, uint n)
+{
+    uint i = get_global_id(0), count = 0;
+    if (i >= n)
+        return;
+    ulong v = i + 1;
+    while (v != 1 && count < 1000) {
+        v = v & 1 ? 3 * v + 1 : v >> 1;
+        count++;
+    }
+    steps[i] = count;
+}

@@ -124,3 +124,16 @@ void dgemm(__global const double *restrict a, __global const double *restrict b,
     }
     c[y * n + x] = sum;
 }
+
+// A matrix of bytes times a vector, a row for each work-item.
+__kernel void gemv_i8(__global const char4 *restrict a, __global const char4 *restrict x,
+                      __global int *restrict y, uint quads)
+{
+    uint row = get_global_id(0);
+    int sum = 0;
+    for (uint k = 0; k < quads; k++) {
+        char4 u = a[row * quads + k], v = x[k];
+        sum += u.x * v.x + u.y * v.y + u.z * v.z + u.w * v.w;
+    }
+    y[row] = sum;
+}
