@@ -1,9 +1,21 @@
 #include "bench/report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "bench/yardstick/bench.h"
+
 namespace bench {
+namespace {
+
+bool is_further(const std::string& kernel) {
+    return std::ranges::any_of(yardstick::all_benches(), [&](const yardstick::Entry& e) {
+        return e.further && e.name == kernel;
+    });
+}
+
+}  // namespace
 
 void Report::ReportRuns(const std::vector<Run>& runs) {
     ConsoleReporter::ReportRuns(runs);
@@ -44,30 +56,42 @@ void Report::Finalize() {
         count[column]++;
         std::printf(" %11.2fx", b / a);
     };
-    for (const auto& [name, interp] : results_) {
-        if (name.rfind(prefix, 0) != 0 || name.find("/interp") == std::string::npos) continue;
-        std::string kernel = name.substr(prefix.size(), name.find("/interp") - prefix.size());
-        const Result& avx2 = results_[prefix + kernel + "/avx2"];
-        const Result& avx512 = results_[prefix + kernel + "/avx512"];
-        std::printf("%-18s", kernel.c_str());
-        for (const Result* r : {&interp, &avx2, &avx512}) {
-            // The interpreter's count for all: translators also count code that no lane takes.
-            auto executed = interp.counters.find("wave_instructions");
-            std::printf(" %10.1f", executed == interp.counters.end()
-                                       ? 0.0
-                                       : executed->second / r->seconds * 1e-6);
+    auto mean = [&](const char* of) {
+        std::printf("%-51s", of);
+        for (int c = 0; c < 3; c++) {
+            std::printf(" %11.2fx", count[c] ? std::exp(product[c] / count[c]) : 0.0);
+            product[c] = count[c] = 0;
         }
-        cell(avx512.seconds, interp.seconds, 0);
-        cell(avx2.seconds, interp.seconds, 1);
-        cell(avx2.seconds, avx512.seconds, 2);
-        for (const auto& [unit, counter] : avx512.counters)
-            if (unit.ends_with("/s")) std::printf(" %10.3g %s", counter, unit.c_str());
         std::printf("\n");
-    }
-    std::printf("%-51s", "geometric mean");
-    for (int c = 0; c < 3; c++)
-        std::printf(" %11.2fx", count[c] ? std::exp(product[c] / count[c]) : 0.0);
-    std::printf("\n");
+    };
+    auto rows = [&](bool further) {
+        bool any = false;
+        for (const auto& [name, interp] : results_) {
+            if (name.rfind(prefix, 0) != 0 || name.find("/interp") == std::string::npos) continue;
+            std::string kernel = name.substr(prefix.size(), name.find("/interp") - prefix.size());
+            if (is_further(kernel) != further) continue;
+            any = true;
+            const Result& avx2 = results_[prefix + kernel + "/avx2"];
+            const Result& avx512 = results_[prefix + kernel + "/avx512"];
+            std::printf("%-18s", kernel.c_str());
+            for (const Result* r : {&interp, &avx2, &avx512}) {
+                // The interpreter's count for all: translators also count code that no lane takes.
+                auto executed = interp.counters.find("wave_instructions");
+                std::printf(" %10.1f", executed == interp.counters.end()
+                                           ? 0.0
+                                           : executed->second / r->seconds * 1e-6);
+            }
+            cell(avx512.seconds, interp.seconds, 0);
+            cell(avx2.seconds, interp.seconds, 1);
+            cell(avx2.seconds, avx512.seconds, 2);
+            for (const auto& [unit, counter] : avx512.counters)
+                if (unit.ends_with("/s")) std::printf(" %10.3g %s", counter, unit.c_str());
+            std::printf("\n");
+        }
+        if (any) mean(further ? "geometric mean, further kernels" : "geometric mean");
+    };
+    rows(false);
+    rows(true);
     auto ratio = [&](const char* what, const std::string& over, const std::string& under) {
         auto a = results_.find(over), b = results_.find(under);
         if (a != results_.end() && b != results_.end() && b->second.seconds > 0)

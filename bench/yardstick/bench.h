@@ -102,6 +102,8 @@ using Factory = Bench (*)(Scale scale);
 struct Entry {
     const char* name;
     Factory make;
+    // Not one of those that the comparison's history is for: a mean of its own.
+    bool further = false;
 };
 const std::vector<Entry>& all_benches();
 

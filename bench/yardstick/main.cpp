@@ -18,7 +18,7 @@ struct Options {
     WavejitOptions wavejit;
     int runs = 11;
     double max_seconds = 6, cpus = 0;
-    bool list = false, header = false;
+    bool list = false, further = false, header = false;
     std::vector<std::string> only;
 };
 
@@ -120,8 +120,9 @@ int count(const Options& o) {
 }
 
 int run(Options& o) {
-    if (o.list) {
-        for (const Entry& e : all_benches()) std::puts(e.name);
+    if (o.list || o.further) {
+        for (const Entry& e : all_benches())
+            if (e.further || !o.further) std::puts(e.name);
         return 0;
     }
     std::unique_ptr<Backend> backend;
@@ -184,7 +185,8 @@ int main(int argc, char** argv) {
     app.add_option("--label", o.label);
     app.add_flag("--count", o.wavejit.count,
                  "small scale, one run: wave instructions, host instructions, calls of C++ code");
-    app.add_flag("--list", o.list);
+    app.add_flag("--list", o.list, "names only");
+    app.add_flag("--further", o.further, "names only, of those with a mean of their own");
     app.add_flag("--header", o.header);
     app.add_option("names", o.only, "benchmarks; all if none");
     CLI11_PARSE(app, argc, argv);
