@@ -174,11 +174,11 @@ bool alignbyte(Lifter& l, const Inst& i) {
     return put(l, i, l.emit(Op::Fshr32, {a(l, i, 0), a(l, i, 1), bits}));
 }
 
-// Bytes of two dwords: 0 to 3 are the second one's, 4 to 7 the first one's, 8 to 11 the signs of
-// their words, 12 is 0, all others 0xff. Compilers know which ones they want.
-bool perm(Lifter& l, const Inst& i) {
-    uint64_t selector = 0;
-    if (!l.s.is_const(a(l, i, 2), selector)) return false;
+// v_perm_b32: bytes of two dwords: 0 to 3 are the second one's, 4 to 7 the first one's, 8 to 11 the
+// signs of their words, 12 is 0, all others 0xff.
+
+// By a selector that is known: shifts and masks.
+Value perm_known(Lifter& l, const Inst& i, uint32_t selector) {
     const Value sources[] = {a(l, i, 1), a(l, i, 0)};
     struct Move {
         uint32_t source;
@@ -198,12 +198,12 @@ bool perm(Lifter& l, const Inst& i) {
             sign = l.emit(Op::Sar32, {sign, l.c32(31)});
             add(l.emit(Op::And32, {sign, l.c32(mask)}));
         } else if (wanted < 8) {
-            const Move m{wanted / 4,
-                         8 * (static_cast<int32_t>(byte) - static_cast<int32_t>(wanted % 4)), mask};
+            const int32_t left =
+                8 * (static_cast<int32_t>(byte) - static_cast<int32_t>(wanted % 4));
             const auto like = std::ranges::find_if(
-                moves, [&](const Move& x) { return x.source == m.source && x.left == m.left; });
+                moves, [&](const Move& m) { return m.source == wanted / 4 && m.left == left; });
             if (like == moves.end())
-                moves.push_back(m);
+                moves.push_back({wanted / 4, left, mask});
             else
                 like->mask |= mask;
         }
@@ -218,7 +218,48 @@ bool perm(Lifter& l, const Inst& i) {
         if (m.mask != ~0u << left >> right) v = l.emit(Op::And32, {v, l.c32(m.mask)});
         add(v);
     }
-    return put(l, i, out);
+    return out;
+}
+
+// By one that is the same in all lanes: for each byte a shift of both dwords, and what becomes of
+// the byte that it brings down (itself, its lowest bit in all bits, zeros or ones), as masks.
+Value perm_uniform(Lifter& l, const Inst& i, Value selector) {
+    auto c = [&](uint32_t x) { return l.s.const32(x); };
+    auto splat = [&](Value u) { return l.emit(Op::Splat32, {u}); };
+    const Value both = l.emit(Op::Pack64, {a(l, i, 1), a(l, i, 0)});
+    Value out = l.c32(0);
+    for (uint32_t byte = 0; byte < 4; ++byte) {
+        const Value wanted =
+                        l.emit(Op::UAnd32, {l.emit(Op::UShr32, {selector, c(8 * byte)}), c(0xff)}),
+                    is_byte = l.emit(Op::UCmpLtU32, {wanted, c(8)}),
+                    below_12 = l.emit(Op::UCmpLtU32, {wanted, c(12)}),
+                    below_13 = l.emit(Op::UCmpLtU32, {wanted, c(13)});
+        // 8 n, or 16 (n - 8) + 15.
+        const Value of_byte = l.emit(Op::UShl32, {wanted, c(3)}),
+                    of_sign = l.emit(Op::USub32, {l.emit(Op::UShl32, {wanted, c(4)}), c(113)}),
+                    shift = l.emit(Op::USelect32, {is_byte, of_byte, of_sign});
+        const Value keep = l.emit(Op::USelect32, {is_byte, c(0xff), c(0)}),
+                    spread =
+                        l.emit(Op::USelect32,
+                               {is_byte, c(0), l.emit(Op::USelect32, {below_12, c(0xff), c(0)})}),
+                    ones = l.emit(Op::USelect32, {below_13, c(0), c(0xff)});
+        const Value v = l.emit(Op::Lo, {l.emit(Op::Shr64, {both, splat(shift)})});
+        const Value sign = l.emit(Op::Sub32, {l.c32(0), l.emit(Op::And32, {v, l.c32(1)})});
+        Value bits = l.emit(Op::Or32, {l.emit(Op::And32, {v, splat(keep)}),
+                                       l.emit(Op::And32, {sign, splat(spread)})});
+        bits = l.emit(Op::Or32, {bits, splat(ones)});
+        out = l.emit(Op::Or32, {out, l.emit(Op::Shl32, {bits, l.c32(8 * byte)})});
+    }
+    return out;
+}
+
+bool perm(Lifter& l, const Inst& i) {
+    const Value selector = a(l, i, 2);
+    uint64_t known = 0;
+    if (l.s.is_const(selector, known))
+        return put(l, i, perm_known(l, i, static_cast<uint32_t>(known)));
+    if (l.s.inst(selector).op != Op::Splat32) return false;
+    return put(l, i, perm_uniform(l, i, l.s.inst(selector).args[0]));
 }
 
 bool and_or(Lifter& l, const Inst& i) {

@@ -121,12 +121,13 @@ three = {'v_add3_u32': lambda a, b, c: a + b + c, 'v_lshl_add_u32': lambda a, b,
          'v_med3_i32': lambda a, b, c: sorted([s32(a), s32(b), s32(c)])[1], 'v_min3_u32': min, 'v_max3_u32': max, 'v_med3_u32': lambda a, b, c: sorted([a, b, c])[1]}
 for m, f in three.items(): vector(I, m, ['u32'] * 3, 32, f)
 vector(I, 'v_perm_b32', ['u32'] * 3, 32, perm, name='selectors', fixed=[None, None, [sum(rng.randint(0, 13) << (8 * i) for i in range(4)) for _ in range(N)]])
-# Selectors that the translators know: halves and bytes of both, one byte everywhere, signs, zeros and ones, all kinds at once.
+# Selectors that the translators know, or know to be the same in all lanes: halves and bytes of both, one byte everywhere, signs, zeros and ones, all kinds at once.
 own = random.Random(29)
 for chosen in [0x05040100, 0x07060302, 0x03020504, 0x00010203, 0x07060504, 0x03020100, 0x05050505, 0x0c0c0c07, 0x080a090b, 0x0d0c00ff] + [sum(own.randint(0, 14) << (8 * i) for i in range(4)) for _ in range(6)]:
     x, y = ([own.getrandbits(32) for _ in range(N)] for _ in range(2))
-    case(I, 'v_perm_b32 by %08x' % chosen, ['s_mov_b32 s4, 0x%x' % chosen, 'v_perm_b32 v10, v0, v2, s4'], [('v0', x), ('v2', y)],
-         [('v10', [perm(p, q, chosen) for p, q in zip(x, y)]), ('v11', [0xc0c0c0c0 + 11])], vary=True)
+    wanted = [('v10', [perm(p, q, chosen) for p, q in zip(x, y)]), ('v11', [0xc0c0c0c0 + 11])]
+    case(I, 'v_perm_b32 by %08x' % chosen, ['s_mov_b32 s4, 0x%x' % chosen, 'v_perm_b32 v10, v0, v2, s4'], [('v0', x), ('v2', y)], wanted, vary=True)
+    case(I, 'v_perm_b32 by %08x in a register' % chosen, 'v_perm_b32 v10, v0, v2, s4', [('v0', x), ('v2', y), ('s4', [chosen])], wanted, vary=True)
 vector(I, 'v_mad_u32_u24', ['u32'] * 3, 32, lambda a, b, c: sat(u24(a) * u24(b) + c, 0, M32), extra='clamp')
 vector(I, 'v_mad_i32_i24', ['u32'] * 3, 32, lambda a, b, c: sat(i24(a) * i24(b) + s32(c), -2**31, 2**31 - 1), extra='clamp')
 vector(I, 'v_sad_u8', ['u32'] * 3, 32, lambda a, b, c: sat(sad(a, b) + c, 0, M32), extra='clamp')
