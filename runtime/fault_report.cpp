@@ -148,10 +148,15 @@ void explain(const Target& target, const memory::AddressSpace& memory, machine::
     // Chunks run in ascending order: those in front of the one that faulted did not fault.
     if (!certain) found.lane_mask &= chunk ? ~uint64_t{0} << std::countr_zero(chunk) : 0;
     bool fits = certain && (!known || inst.format == Format::SMEM);
-    // Bytes and words are loaded in dwords that hold them.
+    // Bytes and words are loaded in dwords that hold them: it is the dword that faulted.
     const uint64_t in_front = found.access_bytes < 4 ? 3 : 0;
-    for (uint64_t m = certain ? found.lane_mask : found.lane_mask & chunk; m; m &= m - 1)
-        fits |= addresses[static_cast<size_t>(std::countr_zero(m))] - known <= in_front;
+    for (uint64_t m = certain ? found.lane_mask : found.lane_mask & chunk; m && known; m &= m - 1) {
+        const uint64_t at = addresses[static_cast<size_t>(std::countr_zero(m))];
+        if (at - known > in_front) continue;
+        fits = true;
+        found.address = at;
+        break;
+    }
     const bool same_lanes = !chunk || found.lane_mask & chunk;
     if (precise && fits && same_lanes && (found.lane_mask || inst.format == Format::SMEM)) {
         record.exit = found;

@@ -42,6 +42,25 @@ TEST_P(FaultTest, LoadOutOfBounds) {
     EXPECT_NE(std::string(fault.memory).find("8192 bytes at"), std::string::npos) << fault.memory;
 }
 
+// What is gathered is the dwords that hold them; the report has the lanes' own addresses.
+TEST_P(FaultTest, NarrowLoadsOutOfBounds) {
+    const uint64_t base = buffer(8192);
+    for (const uint32_t stride : {3, 5, 7})
+        for (const bool word : {false, true}) {
+            wj_kernel* k = kernel("asm", word ? "load_word_at" : "load_byte_at");
+            ASSERT_TRUE(k);
+            constexpr uint32_t items = 40;
+            const uint64_t begin = base + 8192 - 30, inside = (30 + stride - 1) / stride;
+            SCOPED_TRACE(testing::Message() << "stride " << stride << ", word " << word);
+            // A word may begin inside and end outside.
+            const uint64_t first = word && 30 % stride == 1 ? inside - 1 : inside;
+            ASSERT_EQ(run(k, packed(begin, stride, items)), WJ_GUEST_FAULT) << error();
+            EXPECT_EQ(fault.address, begin + first * stride) << fault.report;
+            expect_lanes(((uint64_t{1} << items) - 1) & (~uint64_t{0} << first));
+            has(word ? "global_load_sshort" : "global_load_ubyte");
+        }
+}
+
 TEST_P(FaultTest, StoreOutOfBounds) {
     wj_kernel* k = kernel("asm", "store_at");
     ASSERT_TRUE(k);

@@ -208,6 +208,27 @@ BEGIN load_at
 END load_at
 DESCRIPTOR load_at
 
+// The same of bytes and of words.
+BEGIN load_byte_at
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_and_b32_e32 v0, 0x3ff, v0
+  s_waitcnt lgkmcnt(0)
+  v_mul_lo_u32 v1, v0, s6
+  global_load_ubyte v2, v1, s[4:5]
+  s_waitcnt vmcnt(0)
+END load_byte_at
+DESCRIPTOR load_byte_at
+
+BEGIN load_word_at
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_and_b32_e32 v0, 0x3ff, v0
+  s_waitcnt lgkmcnt(0)
+  v_mul_lo_u32 v1, v0, s6
+  global_load_sshort v2, v1, s[4:5]
+  s_waitcnt vmcnt(0)
+END load_word_at
+DESCRIPTOR load_word_at
+
 // void store_at(u8* base, u64 stride)
 BEGIN store_at
   s_load_dwordx4 s[4:7], s[0:1], 0x0
