@@ -19,6 +19,9 @@ namespace {
 constexpr uint64_t batch_quantum_ns = 2'000'000;
 // A caller that runs its dispatch itself calls for help when it is still at it after this time.
 constexpr uint64_t lone_caller_ns = 20'000;
+// A thread that has run something looks out for more for so long before it sleeps: being woken
+// takes as long again, and launches often follow each other closely.
+constexpr uint64_t look_out_ns = 50'000;
 // Slices of dispatches with a time or instruction limit: the limits are looked at between slices.
 constexpr uint64_t limited_slice = 1u << 16;
 // A thread takes more new work-groups at once while they are quickly done.
@@ -85,6 +88,7 @@ Scheduler::~Scheduler() {
         std::lock_guard lock(mutex_);
         shutdown_ = true;
     }
+    calls_.fetch_add(1, std::memory_order_relaxed);
     work_signal_.notify_all();
     for (auto& worker : workers_) worker.join();
 }
@@ -92,7 +96,9 @@ Scheduler::~Scheduler() {
 void Scheduler::wake(uint64_t useful) {
     // With mutex_ held. Who wakes up finds nothing to do when every slot is taken.
     useful = std::min<uint64_t>(useful, free_slots_.size());
-    if (!idle_workers_ || !useful) return;
+    if (!useful) return;
+    calls_.fetch_add(1, std::memory_order_relaxed);
+    if (!idle_workers_) return;
     if (useful >= idle_workers_)
         work_signal_.notify_all();
     else
@@ -221,8 +227,21 @@ void Scheduler::poke(DispatchState& dispatch) {
 void Scheduler::worker_main() {
     machine::prepare_thread_for_faults();
     std::unique_lock lock(mutex_);
+    bool looks_out = false;
     while (!shutdown_) {
-        if (run_some(lock, nullptr, batch_quantum_ns)) continue;
+        if (run_some(lock, nullptr, batch_quantum_ns)) {
+            looks_out = true;
+            continue;
+        }
+        if (std::exchange(looks_out, false)) {
+            const uint64_t calls = calls_.load(std::memory_order_relaxed),
+                           end = now_ns() + look_out_ns;
+            lock.unlock();
+            while (calls_.load(std::memory_order_relaxed) == calls && now_ns() < end)
+                __builtin_ia32_pause();
+            lock.lock();
+            continue;
+        }
         idle_workers_++;
         work_signal_.wait(lock);
         idle_workers_--;
