@@ -1,36 +1,15 @@
 // What translated code knows of rows from one block to the next (Wave::row_shapes): random programs
 // of several blocks over rows that are lines in the waves they are translated for, and only
 // sometimes in others. The interpreter looks at every lane.
-#include <cstring>
-#include <random>
-#include <span>
-
-#include "backend_x64/translator.h"
-#include "frontend/decode.h"
-#include "frontend/target.h"
-#include "interpreter/interpreter.h"
-#include "memory/address_space.h"
-#include "tests/jit/ir_harness.h"
+#include "tests/jit/words_harness.h"
 
 namespace wj::jit_test {
 namespace {
 
-constexpr uint32_t rows = 12, ones_row = 8, zeros_row = 9, code_bytes = 4096;
+constexpr uint32_t rows = 12, ones_row = 8, zeros_row = 9;
 
-class RowShapesTest : public testing::TestWithParam<x64::Isa> {
+class RowShapesTest : public WordsTest {
 protected:
-    void SetUp() override {
-        if (!x64::host_supports(GetParam())) GTEST_SKIP() << "this host lacks the instruction set";
-        context_.target = find_target("gfx90a");
-        context_.memory = &space_;
-        code_ =
-            space_.allocate(code_bytes, memory::read_write | memory::executable, "code").value();
-        interpreter_ = interp::make_interpreter(*context_.target);
-        translator_ = std::move(
-            *x64::make_translator(*context_.target, GetParam(), {.keep_registers = true}));
-    }
-
-    uint32_t random(size_t n) { return static_cast<uint32_t>(rng_() % n); }
     void vop2(uint32_t op, uint32_t dst, uint32_t a, uint32_t b) {
         words_.push_back(op << 25 | dst << 17 | b << 9 | a);
     }
@@ -89,20 +68,8 @@ protected:
         ASSERT_LT(words_.size() * 4, code_bytes - 256);
     }
 
-    std::string text() const {
-        std::string text;
-        Inst inst;
-        for (std::span<const uint32_t> rest = words_;
-             !rest.empty() && decode(*context_.target, rest, inst);
-             rest = rest.subspan(inst.size / 4))
-            text += disassemble(*context_.target, inst) + '\n';
-        return text;
-    }
-
     // even: the rows are lines whatever the program does.
     void start(State& s, bool even) {
-        s.wave.ctx = &context_;
-        s.wave.sgpr_count = 32;
         const bool usual = random(4);
         for (uint32_t r = 0; r < vgprs; ++r) {
             const uint32_t first = 64 * random(4), stride = usual ? 1 : 1u << random(4);
@@ -118,35 +85,19 @@ protected:
         s.wave.set_s64(4, even || random(2) ? ~0ull : rng_());
         s.wave.set_s64(machine::exec_lo, even || random(4) ? ~0ull : rng_());
     }
-
-    memory::AddressSpace space_;
-    machine::ExecContext context_;
-    std::unique_ptr<machine::Engine> interpreter_, translator_;
-    uint64_t code_ = 0;
-    Rng rng_{43};
-    std::vector<uint32_t> words_;
 };
 
 TEST_P(RowShapesTest, AsTheInterpreter) {
     for (int n = wanted_rounds(400); n; --n) {
         program();
         const uint64_t pc = code_ + (random(2) ? 0 : 4 * random(64));
-        std::memcpy(reinterpret_cast<void*>(pc), words_.data(), words_.size() * 4);
-        for (const auto& engine : {&interpreter_, &translator_})
-            (*engine)->invalidate(code_, code_ + code_bytes);
+        load(pc);
         for (int wave = 0; wave < 6; ++wave) {
-            State first, want, got;
+            SCOPED_TRACE(wave);
+            State first;
             start(first, random(2));
-            for (State* s : {&want, &got}) {
-                s->copy_from(first);
-                s->wave.ctx = &context_;
-                s->wave.sgpr_count = 32;
-                s->wave.pc = pc;
-            }
-            ASSERT_EQ(interpreter_->run(want.wave), machine::ExitKind::EndProgram);
-            ASSERT_EQ(translator_->run(got.wave), machine::ExitKind::EndProgram);
-            got.wave.pc = want.wave.pc;
-            ASSERT_TRUE(same(got, want)) << "wave " << wave << " of\n" << text();
+            compare(first, pc);
+            if (HasFatalFailure()) return;
         }
     }
 }

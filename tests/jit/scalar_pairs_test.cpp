@@ -1,36 +1,13 @@
 // Sums of 64 bits that programs make of two sums of halves, and pairs of scalar registers that are
 // read as one and written one by one: loops of random additions with carries, some of which belong
 // together. The interpreter takes instruction by instruction.
-#include <cstring>
-#include <random>
-#include <span>
-
-#include "backend_x64/translator.h"
-#include "frontend/decode.h"
-#include "frontend/target.h"
-#include "interpreter/interpreter.h"
-#include "memory/address_space.h"
-#include "tests/jit/ir_harness.h"
+#include "tests/jit/words_harness.h"
 
 namespace wj::jit_test {
 namespace {
 
-constexpr uint32_t code_bytes = 4096;
-
-class ScalarPairsTest : public testing::TestWithParam<x64::Isa> {
+class ScalarPairsTest : public WordsTest {
 protected:
-    void SetUp() override {
-        if (!x64::host_supports(GetParam())) GTEST_SKIP() << "this host lacks the instruction set";
-        context_.target = find_target("gfx90a");
-        context_.memory = &space_;
-        code_ =
-            space_.allocate(code_bytes, memory::read_write | memory::executable, "code").value();
-        interpreter_ = interp::make_interpreter(*context_.target);
-        translator_ = std::move(
-            *x64::make_translator(*context_.target, GetParam(), {.keep_registers = true}));
-    }
-
-    uint32_t random(size_t n) { return static_cast<uint32_t>(rng_() % n); }
     void sop2(uint32_t op, uint32_t dst, uint32_t a, uint32_t b) {
         words_.push_back(0x80000000 | op << 23 | dst << 16 | b << 8 | a);
     }
@@ -68,48 +45,22 @@ protected:
         words_.push_back(0xbf850000 | ((0u - static_cast<uint32_t>(words_.size()) - 1) & 0xffff));
         words_.push_back(0xbf810000);  // s_cbranch_scc1 loop; s_endpgm
     }
-
-    std::string text() const {
-        std::string text;
-        Inst inst;
-        for (std::span<const uint32_t> rest = words_;
-             !rest.empty() && decode(*context_.target, rest, inst);
-             rest = rest.subspan(inst.size / 4))
-            text += disassemble(*context_.target, inst) + '\n';
-        return text;
-    }
-
-    memory::AddressSpace space_;
-    machine::ExecContext context_;
-    std::unique_ptr<machine::Engine> interpreter_, translator_;
-    uint64_t code_ = 0;
-    Rng rng_{47};
-    std::vector<uint32_t> words_;
 };
 
 TEST_P(ScalarPairsTest, AsTheInterpreter) {
     for (int n = wanted_rounds(600); n; --n) {
         program();
-        std::memcpy(reinterpret_cast<void*>(code_), words_.data(), words_.size() * 4);
-        for (const auto& engine : {&interpreter_, &translator_})
-            (*engine)->invalidate(code_, code_ + code_bytes);
+        load(code_);
         for (int wave = 0; wave < 3; ++wave) {
-            State want, got;
-            randomise(want, rng_);
+            SCOPED_TRACE(wave);
+            State first;
+            randomise(first, rng_);
             // Carries are rare among random numbers, and halves of all ones hand them on.
             for (uint32_t s = 4; s < 12; ++s)
-                if (random(2)) want.wave.sgpr[s] = random(2) ? 0u - random(3) : random(3);
-            want.wave.sgpr[2] = 1 + random(5);
-            got.copy_from(want);
-            for (State* s : {&want, &got}) {
-                s->wave.ctx = &context_;
-                s->wave.sgpr_count = 32;
-                s->wave.pc = code_;
-            }
-            ASSERT_EQ(interpreter_->run(want.wave), machine::ExitKind::EndProgram);
-            ASSERT_EQ(translator_->run(got.wave), machine::ExitKind::EndProgram);
-            got.wave.pc = want.wave.pc;
-            ASSERT_TRUE(same(got, want)) << "wave " << wave << " of\n" << text();
+                if (random(2)) first.wave.sgpr[s] = random(2) ? 0u - random(3) : random(3);
+            first.wave.sgpr[2] = 1 + random(5);
+            compare(first, code_);
+            if (HasFatalFailure()) return;
         }
     }
 }

@@ -197,37 +197,21 @@ BEGIN grid_barrier
 END grid_barrier
 DESCRIPTOR grid_barrier
 
-// void load_at(u8* base, u64 stride): lane l loads from base + l * stride.
-BEGIN load_at
+// void \name(u8* base, u64 stride): lane l loads from base + l * stride.
+.macro LOAD_AT name, load
+BEGIN \name
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_and_b32_e32 v0, 0x3ff, v0
   s_waitcnt lgkmcnt(0)
   v_mul_lo_u32 v1, v0, s6
-  global_load_dword v2, v1, s[4:5]
+  \load v2, v1, s[4:5]
   s_waitcnt vmcnt(0)
-END load_at
-DESCRIPTOR load_at
-
-// The same of bytes and of words.
-BEGIN load_byte_at
-  s_load_dwordx4 s[4:7], s[0:1], 0x0
-  v_and_b32_e32 v0, 0x3ff, v0
-  s_waitcnt lgkmcnt(0)
-  v_mul_lo_u32 v1, v0, s6
-  global_load_ubyte v2, v1, s[4:5]
-  s_waitcnt vmcnt(0)
-END load_byte_at
-DESCRIPTOR load_byte_at
-
-BEGIN load_word_at
-  s_load_dwordx4 s[4:7], s[0:1], 0x0
-  v_and_b32_e32 v0, 0x3ff, v0
-  s_waitcnt lgkmcnt(0)
-  v_mul_lo_u32 v1, v0, s6
-  global_load_sshort v2, v1, s[4:5]
-  s_waitcnt vmcnt(0)
-END load_word_at
-DESCRIPTOR load_word_at
+END \name
+DESCRIPTOR \name
+.endm
+LOAD_AT load_at, global_load_dword
+LOAD_AT load_byte_at, global_load_ubyte
+LOAD_AT load_word_at, global_load_sshort
 
 // void store_at(u8* base, u64 stride)
 BEGIN store_at
