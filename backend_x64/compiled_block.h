@@ -28,8 +28,12 @@ struct CountedRun {
 
 // What is known of a wave that enters a block. Who has all lanes on enters Full, which may be
 // guarded (ir::Block::guarded); if it is, and the guards do not hold, Unguarded goes on from there.
-enum class Variant : uint8_t { Partial, Full, Unguarded };
-inline constexpr size_t variant_count = 3;
+// Loops that are lifted for any EXEC go on in UnguardedPartial.
+enum class Variant : uint8_t { Partial, Full, Unguarded, UnguardedPartial };
+inline constexpr size_t variant_count = 4;
+inline constexpr bool is_unguarded(Variant v) {
+    return v == Variant::Unguarded || v == Variant::UnguardedPartial;
+}
 inline constexpr Variant variant_for(bool exec_full) {
     return exec_full ? Variant::Full : Variant::Partial;
 }

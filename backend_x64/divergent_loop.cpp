@@ -165,13 +165,41 @@ private:
             if (ir::op_info(i.op).cls != Class::GetS) continue;
             const size_t reg = i.op == Op::GetScc ? scc_index : i.imm;
             if (!late_register[reg] && !(i.op == Op::GetS64 && late_register[reg + 1])) continue;
-            if (!carry(v)) return false;
+            if (!collects(v) && !carry(v)) return false;
         }
         // One place in memory for each.
         for (size_t a = 0; a < loop_.carried.size(); ++a)
             for (size_t b = 0; b < a; ++b)
                 if (loop_.carried[a].mask == loop_.carried[b].mask) return false;
         return true;
+    }
+
+    // The lanes that EXEC has lost: those of its value at the loop's beginning, as seen behind the
+    // loop, that are not in the last one.
+    bool is_lost(const Inst& i) const {
+        if (i.op != Op::UAnd64 || inst(i.args[1]).op != Op::UXor64) return false;
+        const Inst &before = inst(i.args[0]), &gone = inst(i.args[1]);
+        return before.op == Op::GetS64 && before.imm == machine::exec_lo &&
+               inst(gone.args[0]).op == Op::BitsOf && inst(gone.args[0]).args[0] == loop_.live &&
+               inst(gone.args[1]).op == Op::Const64 && inst(gone.args[1]).imm == ~0ull;
+    }
+
+    // A pair that gets these lanes (lift/loop_masks.h): the same after each iteration and after all
+    // of them, and nobody asks for it in between.
+    bool collects(Value get) const {
+        const uint64_t reg = inst(get).imm;
+        return inst(get).op == Op::GetS64 && std::ranges::all_of(block_.insts, [&](const Inst& i) {
+                   const bool sum = is_sum(i, get);
+                   const bool sets = ir::op_info(i.op).cls == Class::SetS && i.op != Op::SetScc &&
+                                     i.imm + 1 >= reg && i.imm <= reg + 1;
+                   if (sets)
+                       return i.op == Op::SetS64 ? i.imm == reg && is_sum(inst(i.args[0]), get)
+                                                 : i.imm + 1 == reg;
+                   return sum || std::ranges::find(i.args, get) == i.args.end();
+               });
+    }
+    bool is_sum(const Inst& i, Value get) const {
+        return i.op == Op::UOr64 && i.args[0] == get && is_lost(inst(i.args[1]));
     }
 
     bool carry(Value get) {
@@ -190,7 +218,7 @@ private:
                 mask = inst(i.args[0]).args[0];
             }
             for (Value a : i.args)
-                if (a == get && i.op != Op::MaskOf) return false;
+                if (a == get && i.op != Op::MaskOf && !is_lost(i)) return false;
         }
         if (mask == no_value || inst(mask).op == Op::MaskOf) return false;
         loop_.carried.push_back({static_cast<uint32_t>(g.imm), get, mask});

@@ -92,9 +92,10 @@ private:
     Estimate estimate(Value v) const {
         const ir::Inst& i = block_.insts[v];
         const ir::OpInfo& info = ir::op_info(i.op);
-        if (i.op == Op::SetV)
-            return schedule_.is_full(i.args[1]) ? Estimate{0, walks_.walks.empty() ? 1u : 0u}
-                                                : Estimate{2, 1};
+        if (i.op == Op::SetV && schedule_.is_full(i.args[1]))
+            return {0, walks_.walks.empty() ? 1u : 0u};
+        // With mask registers the operation writes the row itself.
+        if (i.op == Op::SetV) return {2, avx512_ && uses_[i.args[0]] == 1 ? 0u : 1u};
         if (walks_.of(v)) return {0, 5};  // no address to wait for
         // Mask registers are slow to get at.
         const bool compares =
@@ -103,9 +104,13 @@ private:
         return estimates[static_cast<size_t>(i.op)];
     }
 
-    // Nobody needs the address of a load that walks.
+    // How often values are used. Nobody needs the address of a load that walks.
     void find_needed() {
         needed_.resize(block_.insts.size());
+        uses_.resize(block_.insts.size());
+        for (const ir::Inst& i : block_.insts)
+            for (Value a : i.args)
+                if (a != ir::no_value) ++uses_[a];
         for (Value v = static_cast<Value>(block_.insts.size()); v-- > 0;) {
             const ir::Inst& i = block_.insts[v];
             const Class cls = ir::op_info(i.op).cls;
@@ -147,6 +152,7 @@ private:
     const Walks& walks_;
     const bool avx512_;
     std::vector<bool> needed_;
+    std::vector<uint32_t> uses_;
     // When values, what masks are at the next iteration's beginning, and rows are there.
     std::vector<uint32_t> ready_ = std::vector<uint32_t>(block_.insts.size()),
                           rows_ = std::vector<uint32_t>(512);

@@ -27,7 +27,8 @@ std::string PerfMap::name_of(const BlockRecord& block) const {
     std::snprintf(address, sizeof address, "gpu_%lx", static_cast<unsigned long>(block.pc));
     std::string name = symbol_ ? symbol_(block.pc) : "";
     if (name.empty()) name = address;
-    static constexpr const char* variants[] = {" partial", " full", " unguarded"};
+    static constexpr const char* variants[] = {" partial", " full", " unguarded",
+                                               " unguarded partial"};
     return name + variants[static_cast<size_t>(block.variant)];
 }
 

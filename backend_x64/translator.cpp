@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "backend_x64/divergent_loop.h"
@@ -42,7 +43,9 @@ public:
         lift::Options options;
         options.target = &target_;
         options.mode = wave.mode;
-        options.exec_full = request.variant != Variant::Partial;
+        options.exec_full =
+            request.variant == Variant::Full || request.variant == Variant::Unguarded;
+        options.loop_masks = !is_unguarded(request.variant);
         if (request.variant == Variant::Full) {
             options.row_lines = rows_of(wave);
             options.now = &wave;
@@ -163,6 +166,7 @@ private:
 
 ir::Block lift_for_translation(lift::Options options, uint64_t pc, const lift::Fetch& fetch,
                                lift::InstStore& store) {
+    const bool loop_masks = std::exchange(options.loop_masks, false);
     ir::Block block = lift::lift_block(options, pc, fetch, store);
     if (block.guarded) return block;
     options.row_lines = nullptr;
@@ -173,8 +177,13 @@ ir::Block lift_for_translation(lift::Options options, uint64_t pc, const lift::F
     // while all lanes are on.
     options.exec_full = false;
     options.lane_masks = true;
-    ir::Block any = lift::lift_block(options, pc, fetch, store);
-    return find_divergent_loop(any) ? any : block;
+    for (const bool simplified : {true, false}) {
+        options.loop_masks = simplified;
+        if (simplified && !loop_masks) continue;
+        ir::Block any = lift::lift_block(options, pc, fetch, store);
+        if (find_divergent_loop(any)) return any;
+    }
+    return block;
 }
 
 Result<std::unique_ptr<machine::Engine>> make_translator(const Target& target, Isa isa,

@@ -110,6 +110,9 @@ uint64_t evaluate(const Block& block, Wave& w) {
             case Op::Guard:
                 if (!arg(0).u()) return guard_failed;
                 break;
+            case Op::GuardOff:
+                if (w.s64(reg) & w.exec()) return guard_failed;
+                break;
             case Op::LaneId:
                 for (uint32_t l = 0; l < lanes; ++l) r.e[0][l] = l;
                 break;

@@ -29,9 +29,9 @@ constexpr std::string_view access_names[] = {"u8",     "s8",        "u16",      
 // Loads may fault, which is an effect even when nobody reads the value; LDS reads cannot.
 bool has_effect(const Inst& inst) {
     const Class cls = op_info(inst.op).cls;
-    return inst.op == Op::Guard || inst.op == Op::GuardRow || cls == Class::SetS ||
-           cls == Class::SetV || cls == Class::LaneStore || cls == Class::LaneAtomic ||
-           cls == Class::Call || cls == Class::ULoad ||
+    return inst.op == Op::Guard || inst.op == Op::GuardRow || inst.op == Op::GuardOff ||
+           cls == Class::SetS || cls == Class::SetV || cls == Class::LaneStore ||
+           cls == Class::LaneAtomic || cls == Class::Call || cls == Class::ULoad ||
            (cls == Class::LaneLoad && inst.op != Op::LoadLds);
 }
 
@@ -125,7 +125,8 @@ std::string verify(const Block& block) {
                                    type_names[static_cast<size_t>(block.type(arg))],
                                    type_names[static_cast<size_t>(want)]);
         }
-        if ((inst.op == Op::Guard || inst.op == Op::GuardRow || inst.op == Op::RowLane) &&
+        if ((inst.op == Op::Guard || inst.op == Op::GuardRow || inst.op == Op::GuardOff ||
+             inst.op == Op::RowLane) &&
             !block.guarded)
             return fmt::format("%{} {}: the block is not guarded", v, info.name);
         if (inst.guest >= block.guest_pcs.size())
@@ -148,16 +149,21 @@ std::string verify(const Block& block) {
     return {};
 }
 
-void eliminate_dead(Block& block) {
+std::vector<bool> needed(const Block& block, const std::function<bool(const Inst&)>& unwanted) {
     std::vector<bool> live(block.insts.size());
     if (block.term.cond != no_value) live[block.term.cond] = true;
     for (size_t v = block.insts.size(); v-- > 0;) {
         const Inst& inst = block.insts[v];
-        if (has_effect(inst)) live[v] = true;
+        if (has_effect(inst) && !(unwanted && unwanted(inst))) live[v] = true;
         if (!live[v]) continue;
         for (Value arg : inst.args)
             if (arg != no_value) live[arg] = true;
     }
+    return live;
+}
+
+void eliminate_dead(Block& block, const std::function<bool(const Inst&)>& unwanted) {
+    const std::vector<bool> live = needed(block, unwanted);
     std::vector<Value> renamed(block.insts.size(), no_value);
     Value next = 0;
     for (Value v = 0; v < block.insts.size(); ++v) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -221,7 +222,9 @@ Value sum_that_carries(const Block& block, Value compare);
 // is such a sum; indices times element sizes as dwords. eliminate_dead() removes what is then not
 // needed.
 void split_addresses(Block& block);
-// Removes instructions whose results are not used and that have no effect; compacts the block.
-void eliminate_dead(Block& block);
+// By value: its instruction has an effect, and not one that is not wanted, or its result is used.
+std::vector<bool> needed(const Block& block, const std::function<bool(const Inst&)>& unwanted = {});
+// Removes the others; compacts the block.
+void eliminate_dead(Block& block, const std::function<bool(const Inst&)>& unwanted = {});
 
 }  // namespace wj::ir

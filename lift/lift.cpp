@@ -2,6 +2,7 @@
 
 #include "frontend/decode.h"
 #include "lift/lifter.h"
+#include "lift/loop_masks.h"
 
 namespace wj::lift {
 
@@ -288,6 +289,37 @@ void Lifter::lift(const Inst& inst) {
 
 enum class Attempt { Done, Again /* an arm turned out not to be one */, NoUse /* of guards */ };
 
+// A loop of one block need not write what neither it nor what is behind it reads. Where the graph
+// of branches says otherwise, it does not know which lanes would read.
+static void drop_unread(ir::Block& block, Liveness& liveness) {
+    const ir::Terminator& t = block.term;
+    if (t.kind != ir::Terminator::Kind::Branch || (t.target != block.pc) == (t.next != block.pc) ||
+        !block.calls.empty())
+        return;
+    LiveSet read = liveness.at(t.target == block.pc ? t.next : t.target);
+    auto unread = [&](const ir::Inst& i) {
+        if (i.op == Op::SetV) return !read.on[i.imm] && !read.off[i.imm];
+        if (i.op == Op::SetS32) return !read.scalars[i.imm];
+        if (i.op == Op::SetS64) return !read.scalars[i.imm] && !read.scalars[i.imm + 1];
+        return i.op == Op::SetScc && !read.scalars[LiveSet::scc];
+    };
+    // A register that is read only for its own next value is not read.
+    for (LiveSet before; !(before == read);) {
+        before = read;
+        const std::vector<bool> needed = ir::needed(block, unread);
+        for (Value v = 0; v < block.insts.size(); ++v) {
+            if (!needed[v]) continue;
+            const ir::Inst& i = block.insts[v];
+            if (i.op == Op::GetV) read.on.set(i.imm);
+            if (i.op == Op::GetScc) read.scalars.set(LiveSet::scc);
+            if (i.op == Op::GetS32 || i.op == Op::GetS64 || i.op == Op::GuardOff)
+                read.scalars.set(i.imm);
+            if (i.op == Op::GetS64 || i.op == Op::GuardOff) read.scalars.set(i.imm + 1);
+        }
+    }
+    ir::eliminate_dead(block, unread);
+}
+
 static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store,
                          std::vector<uint64_t>& no_arms, bool guarded, ir::Block& block) {
     block.pc = block.begin_pc = block.end_pc = pc;
@@ -334,6 +366,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     std::optional<LiveSet> after;
     if (options.liveness && !(options.mode & unusual) && !block.mode_changed)
         after = options.liveness->after(block.term);
+    if (options.loop_masks) LoopMasks(l.s, block.term).simplify();
     l.s.flush_rows(after ? &*after : nullptr, [&](Value v) {
         return guarded ? affine.written(v) : State::Written{v, 0};
     });
@@ -345,6 +378,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     block.exec_changed = l.s.exec_written();
     ir::split_addresses(block);
     ir::eliminate_dead(block);
+    if (after && options.loop_masks) drop_unread(block, *options.liveness);
     return Attempt::Done;
 }
 

@@ -98,6 +98,14 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
         case Op::MaskOr:
             if (covers(a[0], a[1])) return a[0];
             if (covers(a[1], a[0])) return a[1];
+            // Lanes that were put aside come back.
+            for (const int i : {0, 1})
+                if (op_of(a[i]) == Op::MaskAndNot && arg_of(a[i], 1) == a[1 - i])
+                    return emit(Op::MaskOr, {arg_of(a[i], 0), a[1 - i]});
+            break;
+        case Op::MaskXor:
+            if (covers(a[0], a[1])) return emit(Op::MaskAndNot, {a[0], a[1]});
+            if (covers(a[1], a[0])) return emit(Op::MaskAndNot, {a[1], a[0]});
             break;
         case Op::MaskNot:
             if (op_of(a[0]) == Op::MaskNot) return arg_of(a[0], 0);
@@ -223,6 +231,13 @@ Value State::emit(Op op, std::initializer_list<Value> args, uint64_t imm, uint32
     if (v == no_value) v = append(op, args, imm, aux);
     known_.emplace(key, v);
     return v;
+}
+
+Value State::known(Op op, std::initializer_list<Value> args, uint64_t imm) const {
+    Key key{op, 0, imm, {no_value, no_value, no_value, no_value}};
+    std::copy(args.begin(), args.end(), key.args.begin());
+    const auto it = known_.find(key);
+    return it != known_.end() ? it->second : no_value;
 }
 
 // A sum of 64 bits that was made of two sums (s_add_u32, s_addc_u32), if its operands are pairs.

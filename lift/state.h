@@ -95,6 +95,7 @@ public:
     void forget(bool keep_exec);
 
 private:
+    friend class LoopMasks;
     struct Row {
         Value value = no_value;
         Value mask = no_value;  // lanes for which value holds; no_value = all
@@ -113,6 +114,8 @@ private:
     struct KeyHash {
         size_t operator()(const Key& k) const;
     };
+    // The value, if the block has made it already, else no_value.
+    Value known(Op op, std::initializer_list<Value> args, uint64_t imm = 0) const;
     Value append(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux);
     bool is_code_half(Value v, Op half, uint64_t& address) const;
     Value fold(Op op, const std::array<Value, 4>& a, uint64_t imm);

@@ -11,14 +11,15 @@ using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
-// Rows that have to be lines; otherwise, and where a Guard fails later, the block's other variant
-// runs, which charges for itself.
+// Rows that have to be lines, masks without common lanes; otherwise, and where a Guard fails later,
+// the block's other variant runs, which charges for itself.
 void BlockCompiler::row_guards() {
     unguarded_label_ = a_.newLabel();
     cold(unguarded_label_, [this] {
         a_.add(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
         if (runs_again()) a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, settle_stub)));
-        jump_variant(block_->pc, Variant::Unguarded);
+        jump_variant(block_->pc,
+                     block_->exec_full ? Variant::Unguarded : Variant::UnguardedPartial);
     });
     auto shape = [](const ir::RowLine& line) -> uint8_t {
         return line.row < Wave::shaped_rows ? line.shape() : 0;
@@ -43,6 +44,15 @@ void BlockCompiler::row_guards() {
     };
     std::vector<ir::RowLine> here;  // tested on every entry
     for (const ir::Inst& i : block_->insts) {
+        if (i.op == Op::GuardOff) {
+            auto pair = [](uint64_t reg) {
+                return x86::qword_ptr(reg::wave,
+                                      static_cast<int32_t>(offsetof(Wave, sgpr) + reg * 4));
+            };
+            a_.mov(x86::rax, pair(machine::exec_lo));
+            a_.test(pair(i.imm), x86::rax);
+            a_.jnz(unguarded_label_);
+        }
         if (i.op != Op::GuardRow) continue;
         const auto line = ir::RowLine::of(i.imm, i.aux);
         if (!shape(line) || starts_program()) {

@@ -269,7 +269,8 @@ void BlockCompiler::uniform_op(Value v) {
         case Op::RowLane:
             a_.mov(udef(v), row_at(static_cast<uint32_t>(i.imm), i.aux));
             return finish();
-        case Op::GuardRow:  // tested by row_guards()
+        case Op::GuardRow:
+        case Op::GuardOff:  // tested by row_guards()
             return;
         case Op::Guard: {
             if (!uniforms_[a[0]].uses) return;  // tested with the compare

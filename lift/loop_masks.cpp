@@ -1,0 +1,170 @@
+// Loops that run while lanes are left, as LLVM writes them: a pair of scalar registers collects the
+// lanes that have left, EXEC loses them, and each way out of the loop adds its own bookkeeping.
+#include "lift/loop_masks.h"
+
+namespace wj::lift {
+
+using ir::Inst;
+
+void LoopMasks::simplify() {
+    if (!shape()) return;
+    find_collector();
+    const Inst last = s_.inst(live_);
+    const Value next = last.op == Op::MaskAnd      ? both(last.args[0], last.args[1])
+                       : last.op == Op::MaskAndNot ? minus(last.args[0], last.args[1])
+                                                   : live_;
+    const Value bits = s_.bits_of(next);
+    // Lanes that are off when the loop begins and in the collector are there when it ends; the
+    // others are there as soon as they have left.
+    if (off_ != no_value) {
+        const Value gone = s_.emit(Op::UXor64, {bits, s_.const64(~0ull)});
+        replace(collected_,
+                s_.emit(Op::UOr64, {collected_before_, s_.emit(Op::UAnd64, {entry_, gone})}));
+        s_.append(Op::GuardOff, {}, collector_, 0);
+        s_.block_.guarded = true;
+    }
+    replace(bits_, bits);
+}
+
+bool LoopMasks::shape() {
+    if (term_.kind != ir::Terminator::Kind::Branch || !s_.block_.calls.empty()) return false;
+    const Inst cond = s_.inst(term_.cond);
+    uint64_t none;
+    if ((cond.op != Op::UCmpEq64 && cond.op != Op::UCmpNe64) || !s_.is_const(cond.args[1], none) ||
+        none)
+        return false;
+    bits_ = cond.args[0];
+    entry_ = 0;  // State's first value
+    if (s_.get64(machine::exec_lo) != bits_ || s_.inst(bits_).op != Op::BitsOf ||
+        s_.inst(entry_).op != Op::GetS64 || s_.inst(entry_).imm != machine::exec_lo)
+        return false;
+    live_ = s_.inst(bits_).args[0];
+    here_ = s_.mask_of(entry_);
+    return s_.covers(here_, live_);
+}
+
+// s[r:r+1] |= lanes that leave; EXEC &= ~s[r:r+1].
+void LoopMasks::find_collector() {
+    const Inst last = s_.inst(live_);
+    if (last.op != Op::MaskAndNot || !s_.covers(here_, last.args[0]) ||
+        !s_.covers(last.args[0], here_))
+        return;
+    Value old = no_value;
+    if (!collects(last.args[1], old) || old == no_value) return;
+    const Inst get = s_.inst(s_.inst(old).args[0]);
+    const State::Scalar& r = s_.scalars_[get.imm];
+    if (!r.dirty || r.pair == no_value || r.half || s_.scalars_[get.imm + 1].pair != r.pair ||
+        !s_.scalars_[get.imm + 1].dirty || s_.inst(r.pair).op != Op::BitsOf ||
+        s_.inst(r.pair).args[0] != last.args[1])
+        return;
+    collector_ = static_cast<uint32_t>(get.imm);
+    collected_ = r.pair;
+    collected_before_ = s_.inst(old).args[0];
+    off_ = old;
+}
+
+// True when m is a register pair as it was (`old`) and lanes that are on.
+bool LoopMasks::collects(Value m, Value& old) const {
+    if (s_.covers(here_, m)) return true;
+    const Inst i = s_.inst(m);
+    if (i.op == Op::MaskOr) return collects(i.args[0], old) && collects(i.args[1], old);
+    if (i.op != Op::MaskOf || old != no_value) return false;
+    const Inst get = s_.inst(i.args[0]);
+    if (get.op != Op::GetS64 || get.imm >= machine::exec_lo) return false;
+    old = m;
+    return true;
+}
+
+bool LoopMasks::apart(Value x, Value m) const {
+    return m == off_ && off_ != no_value && s_.covers(here_, x);
+}
+
+// x & ~m
+Value LoopMasks::minus(Value x, Value m) {
+    if (apart(x, m)) return x;
+    if (s_.covers(m, x)) return none();
+    const Inst i = s_.inst(m);
+    switch (i.op) {
+        case Op::MaskOr:
+            return minus(minus(x, i.args[0]), i.args[1]);
+        case Op::MaskNot:
+            return both(x, i.args[0]);
+        case Op::MaskAnd:
+            if (s_.covers(i.args[0], x)) return minus(x, i.args[1]);
+            if (s_.covers(i.args[1], x)) return minus(x, i.args[0]);
+            break;
+        case Op::MaskAndNot:
+            if (s_.covers(i.args[0], x)) return both(x, i.args[1]);
+            break;
+        default:
+            break;
+    }
+    if (const Value not_m = opposite(i); not_m != no_value) return both(x, not_m);
+    return s_.emit(Op::MaskAndNot, {x, m});
+}
+
+// x & m
+Value LoopMasks::both(Value x, Value m) {
+    if (apart(x, m)) return none();
+    if (s_.covers(m, x)) return x;
+    if (s_.covers(x, m)) return m;
+    const Inst i = s_.inst(m);
+    switch (i.op) {
+        case Op::MaskAnd:
+            return both(both(x, i.args[0]), i.args[1]);
+        case Op::MaskAndNot:
+            return minus(both(x, i.args[0]), i.args[1]);
+        case Op::MaskOr:
+            if (apart(x, i.args[0])) return both(x, i.args[1]);
+            if (apart(x, i.args[1])) return both(x, i.args[0]);
+            break;
+        default:
+            break;
+    }
+    return s_.emit(Op::MaskAnd, {m, x});
+}
+
+// The compare that is true where this one is not, if the block has it.
+Value LoopMasks::opposite(const Inst& compare) const {
+    struct Pair {
+        Op op, opposite;
+        bool swapped;
+    };
+    static constexpr Pair pairs[] = {
+        {Op::FCmp32, Op::FCmp32, false},    {Op::FCmp64, Op::FCmp64, false},
+        {Op::CmpEq32, Op::CmpNe32, false},  {Op::CmpNe32, Op::CmpEq32, false},
+        {Op::CmpLtU32, Op::CmpLeU32, true}, {Op::CmpLeU32, Op::CmpLtU32, true},
+        {Op::CmpLtS32, Op::CmpLeS32, true}, {Op::CmpLeS32, Op::CmpLtS32, true},
+        {Op::CmpEq64, Op::CmpNe64, false},  {Op::CmpNe64, Op::CmpEq64, false},
+        {Op::CmpLtU64, Op::CmpLeU64, true}, {Op::CmpLeU64, Op::CmpLtU64, true},
+        {Op::CmpLtS64, Op::CmpLeS64, true}, {Op::CmpLeS64, Op::CmpLtS64, true},
+    };
+    for (const Pair& p : pairs) {
+        if (p.op != compare.op) continue;
+        const bool real = p.op == Op::FCmp32 || p.op == Op::FCmp64;
+        return s_.known(p.opposite, {compare.args[p.swapped], compare.args[!p.swapped]},
+                        real ? compare.imm ^ opposite_predicate : compare.imm);
+    }
+    return no_value;
+}
+
+Value LoopMasks::none() {
+    return s_.mask_of(s_.const64(0));
+}
+
+// In the scalar registers, SCC and the branch.
+void LoopMasks::replace(Value old, Value now) {
+    if (old == now) return;
+    for (State::Scalar& r : s_.scalars_)
+        if (r.pair == old) r.pair = now, r.v32 = no_value;
+    auto condition = [&](Value& v) {
+        if (v == no_value) return;
+        const Inst i = s_.inst(v);
+        if ((i.op == Op::UCmpEq64 || i.op == Op::UCmpNe64) && i.args[0] == old)
+            v = s_.emit(i.op, {now, i.args[1]});
+    };
+    condition(s_.scc_);
+    condition(term_.cond);
+}
+
+}  // namespace wj::lift
