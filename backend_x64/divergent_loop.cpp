@@ -185,7 +185,7 @@ private:
     }
 
     // A pair that gets these lanes (lift/loop_masks.h): the same after each iteration and after all
-    // of them, and nobody asks for it in between.
+    // of them, as no lane comes on in a loop whose EXEC stays empty, and nobody asks in between.
     bool collects(Value get) const {
         const uint64_t reg = inst(get).imm;
         return inst(get).op == Op::GetS64 && std::ranges::all_of(block_.insts, [&](const Inst& i) {

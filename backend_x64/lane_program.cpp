@@ -48,15 +48,13 @@ public:
 
     std::optional<LaneProgram> plan() {
         if (loop_.uniform_varies || !loop_.fading.empty() || !find_rows()) return {};
-        for (const DivergentLoop::Mask& m : loop_.carried) {
-            if (m.mask == loop_.live) continue;
-            if (!ends_with_lane(m.mask)) return {};
-            out_.left.push_back(m);
-        }
+        for (const DivergentLoop::Mask& m : loop_.carried)
+            if (m.mask != loop_.live) return {};
         for (Value v = 0; v < block_.insts.size(); ++v) {
             const Inst& i = inst(v);
             const ir::Class cls = ir::op_info(i.op).cls;
-            if (cls == ir::Class::LaneStore || (i.op == Op::BitsOf && !known(i.args[0]))) return {};
+            if (cls == ir::Class::LaneStore || (i.op == Op::BitsOf && i.args[0] != loop_.live))
+                return {};
             if (cls == ir::Class::LaneLoad) load(v);
         }
         for (uint32_t r = 0; r < row_count; ++r)
@@ -97,13 +95,8 @@ private:
         switch (i.op) {
             case Op::MaskOf: {
                 const Inst& get = inst(i.args[0]);
-                if (get.op != Op::GetS64) return {};
-                if (get.imm == machine::exec_lo) return {Bool::True};
-                // Lanes that such a mask holds when the loop begins make it run otherwise; those
-                // that it gets later are off (ends_with_lane).
-                for (const DivergentLoop::Mask& c : loop_.carried)
-                    if (c.get == i.args[0]) return {Bool::False};
-                return {};
+                const bool exec = get.op == Op::GetS64 && get.imm == machine::exec_lo;
+                return {exec ? Bool::True : Bool::Other};
             }
             case Op::MaskAnd:
                 return both(arg(0), arg(1));
@@ -119,16 +112,6 @@ private:
         }
     }
     bool on(Value mask) const { return truth(mask).kind == Bool::True; }
-    // The mask gets the lane in the iteration in which it leaves, and not before.
-    bool ends_with_lane(Value mask) const {
-        const Bool live = truth(loop_.live);
-        return live.kind == Bool::Compare && truth(mask) == !live;
-    }
-
-    bool known(Value mask) const {
-        return mask == loop_.live ||
-               std::ranges::any_of(loop_.carried, [&](const auto& m) { return m.mask == mask; });
-    }
 
     // ---- rows ----
     bool find_rows() {

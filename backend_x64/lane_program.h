@@ -77,8 +77,6 @@ struct LaneProgram {
     Reg a, b;
     int64_t imm = 0;
     ir::Value compared = ir::no_value;
-    // Masks of the lanes that have left.
-    std::vector<DivergentLoop::Mask> left;
     // Lanes walk along memory of their own unless neighbours' values of this row are equal, or
     // `step` apart, which is how far it moves in an iteration.
     uint32_t stream_row = 0, stream_step = 0;

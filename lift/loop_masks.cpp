@@ -40,15 +40,13 @@ bool LoopMasks::shape() {
         return false;
     live_ = s_.inst(bits_).args[0];
     here_ = s_.mask_of(entry_);
-    return s_.covers(here_, live_);
+    return true;
 }
 
 // s[r:r+1] |= lanes that leave; EXEC &= ~s[r:r+1].
 void LoopMasks::find_collector() {
     const Inst last = s_.inst(live_);
-    if (last.op != Op::MaskAndNot || !s_.covers(here_, last.args[0]) ||
-        !s_.covers(last.args[0], here_))
-        return;
+    if (last.op != Op::MaskAndNot || !s_.covers(last.args[0], here_)) return;
     Value old = no_value;
     if (!collects(last.args[1], old) || old == no_value) return;
     const Inst get = s_.inst(s_.inst(old).args[0]);

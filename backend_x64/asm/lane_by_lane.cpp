@@ -39,10 +39,6 @@ void BlockCompiler::lane_streams_test(const LaneProgram& p, Label each_lane) {
     a_.mov(x86::rax, exec_field());
     a_.test(x86::rax, x86::rax);
     a_.jz(together);
-    for (const DivergentLoop::Mask& m : p.left) {
-        a_.test(home_mem(schedule_.uniform_home(m.get)), x86::rax);
-        a_.jnz(together);
-    }
     const Vec next = vec(0), t = vec(1);
     const uint32_t lanes = chunk_lanes();
     movu(next, x86::ptr(reg::rows, static_cast<int32_t>(p.stream_row * 256 + 4) - row_bias));
@@ -124,9 +120,6 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     a_.jnz(each);
     a_.mov(x86::rax, over);
     a_.mov(home_mem(schedule_.unit_home(schedule_.unit(divergent_->live))), x86::rax);
-    a_.andn(x86::rax, x86::rax, exec_field());
-    for (const DivergentLoop::Mask& m : p.left)
-        a_.or_(home_mem(schedule_.unit_home(schedule_.unit(m.mask))), x86::rax);
 }
 
 void BlockCompiler::lane_input(const LaneProgram::Input& in) {

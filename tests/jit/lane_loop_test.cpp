@@ -171,7 +171,6 @@ protected:
             const Value k = b.v(r), limit = down && rng() % 2 ? constant(0) : b.v(end),
                         next = b.op(Op::Add32, {k, constant(down ? ~0u : 1)});
             b.op(Op::SetV, {next, exec}, r);
-            const Value old = b.op(Op::MaskOf, {b.op(Op::GetS64, {}, mask)});
             const Value now = rng() % 3 ? next : k;
             Value done;
             switch (rng() % 4) {
@@ -189,9 +188,12 @@ protected:
                     done = down ? b.op(Op::CmpLeU32, {now, limit})
                                 : b.op(Op::MaskNot, {b.op(Op::CmpLtU32, {now, limit})});
             }
-            const Value all = b.op(Op::MaskOr, {b.op(Op::MaskAnd, {done, exec}), old});
-            b.op(Op::SetS64, {b.op(Op::BitsOf, {all})}, mask);
-            b.loop_while_lanes(b.op(Op::MaskAndNot, {exec, all}), 0x3000);
+            if (rng() % 2) done = b.op(Op::MaskAnd, {done, exec});
+            const Value live = b.op(Op::MaskAndNot, {exec, done}),
+                        gone = b.op(Op::UXor64, {b.op(Op::BitsOf, {live}), b.c64(~0ull)}),
+                        lost = b.op(Op::UAnd64, {b.block.insts[exec].args[0], gone});
+            b.op(Op::SetS64, {b.op(Op::UOr64, {b.op(Op::GetS64, {}, mask), lost})}, mask);
+            b.loop_while_lanes(live, 0x3000);
         }
     };
 };

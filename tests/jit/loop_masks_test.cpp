@@ -74,6 +74,7 @@ protected:
         words_.clear();
         words_.push_back(0xbf820000);  // s_branch to the next
         const size_t begin = words_.size();
+        bool lost = false;
         for (uint32_t n = random(3); n; --n) something(false);
         for (uint32_t arms = random(3); arms; --arms) {
             compare_rows(vcc);
@@ -84,7 +85,10 @@ protected:
             words_.push_back(0xbf880000);  // s_cbranch_execz
             for (uint32_t n = random(5); n; --n) something(true);
             words_[branch] |= static_cast<uint32_t>(words_.size() - branch - 1);
-            sop2(or_b64, exec, exec, saved);
+            // Rarely some lanes stay off, or others come.
+            const uint32_t back = random(8);
+            lost |= back < 2;
+            if (back) sop2(or_b64, exec, exec, back == 1 ? own_mask() : saved);
             for (uint32_t n = random(3); n; --n) something(false);
             if (random(2)) leave(own_mask());
         }
@@ -93,6 +97,8 @@ protected:
         words_.push_back((256 + count_row) | (256 + wanted_row) << 9);
         sop2(or_b64, collector, vcc, collector);
         if (random(8) == 0) something(false);
+        // Not if they may have missed the count.
+        if (!lost && random(8) == 0) sop2(or_b64, exec, exec, own_mask());
         sop2(andn2_b64, exec, exec, collector);
         const bool on_lanes = random(2);
         if (!on_lanes) words_.push_back(0xbf880001);  // s_cbranch_execz behind the loop
@@ -101,11 +107,12 @@ protected:
         // What is overwritten here is read by nobody behind the loop.
         for (uint32_t r = 0; r < 8; ++r)
             if (random(2)) words_.push_back(0xbe800180 | (first_mask + r) << 16);  // s_mov_b64
-        sop2(or_b64, exec, exec, collector);
-        words_.push_back(0xbefe01c1);  // s_mov_b64 exec, -1
-        for (uint32_t r = 0; r < 8; ++r)
-            if (random(3) == 0) words_.push_back(0x7e000280 | r << 17);  // v_mov_b32
-        words_.push_back(0xbf810000);                                     // s_endpgm
+        for (const bool all : {false, true}) {
+            if (all) words_.push_back(0xbefe01c1);  // s_mov_b64 exec, -1
+            for (uint32_t r = 0; r < 8; ++r)
+                if (random(4) == 0) words_.push_back(0x7e000280 | r << 17);  // v_mov_b32
+        }
+        words_.push_back(0xbf810000);  // s_endpgm
         ASSERT_LT(words_.size() * 4, code_bytes - 256);
     }
 
