@@ -97,7 +97,7 @@ struct alignas(64) Frame {
     const void* indirect_stub = nullptr;  // rax = target
     const void* barrier_stub = nullptr;   // wave.pc is behind the barrier
     const void* memory_stub = nullptr;    // rax = MemoryOp*
-    const void* division_stub = nullptr;  // eax = bits of a float
+    const void* division_stub = nullptr;  // eax = Division
     const void* uload32_stub = nullptr;   // rax = address -> value (checked mode)
     const void* uload64_stub = nullptr;
     uint64_t saved_sp = 0;
@@ -158,10 +158,15 @@ uint32_t find_table(const void* bytes, uint32_t size);
 // Out-of-line execution of a memory operation for the chunk whose first lane is `first_lane`.
 // Returns false on a guest fault, wave.exit is filled then.
 bool run_memory_op(machine::Wave& wave, Frame& frame, const MemoryOp& op, uint32_t first_lane);
-// Out-of-line divisions by steps (gf::div_by_steps) of elements of a chunk, those of the bits of
-// `mask`: numerators in data[2] and [3], denominators in address_lo and address_hi, quotients to
-// data[0] and [1].
-bool run_division(machine::Wave& wave, Frame& frame, uint64_t bits, uint32_t first_lane);
+// Out-of-line divisions of elements of a chunk, those of the bits of `mask`: numerators in data[2]
+// and [3], denominators in address_lo and address_hi, quotients to data[0] and [1].
+enum class Division : uint32_t {
+    Steps32,  // gf::div_by_steps
+    Steps64,
+    Fractions32,  // gf::div_by_fractions
+    FractionsReciprocalFirst32
+};
+bool run_division(machine::Wave& wave, Frame& frame, uint64_t division, uint32_t first_lane);
 bool checked_uload(machine::Wave& wave, uint64_t address, uint32_t bytes, uint64_t* value);
 
 }  // namespace wj::x64

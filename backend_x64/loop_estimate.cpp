@@ -38,7 +38,7 @@ constexpr auto estimates = [] {
     set({FDiv32, FSqrt32, FDiv64, FSqrt64}, {14, 6});
     set({FRsq32}, {45, 16});
     set({FFixup32, FFrexpExp32, FFrexpMant32}, {6, 3});
-    set({FQuot32, FQuot64}, {14, 10});
+    set({FQuot32, FQuot64, FQuotFrexp32}, {16, 10});
     set({FMin32, FMax32, FMin64, FMax64, FFlush32, FLdexp32, FLdexp64}, {8, 5});
     set({FRound32, FRound64, CvtI32ToF32, CvtU32ToF32, Fshr32, Popcnt32, Clz32, Ctz32, Brev32,
          Bswap32},

@@ -45,7 +45,7 @@ public:
         options.mode = wave.mode;
         options.exec_full =
             request.variant == Variant::Full || request.variant == Variant::Unguarded;
-        options.loop_masks = !is_unguarded(request.variant);
+        options.may_guard = !is_unguarded(request.variant);
         if (request.variant == Variant::Full) {
             options.row_lines = rows_of(wave);
             options.now = &wave;
@@ -166,9 +166,7 @@ private:
 
 ir::Block lift_for_translation(lift::Options options, uint64_t pc, const lift::Fetch& fetch,
                                lift::InstStore& store) {
-    const bool loop_masks = std::exchange(options.loop_masks, false);
     ir::Block block = lift::lift_block(options, pc, fetch, store);
-    if (block.guarded) return block;
     options.row_lines = nullptr;
     if (!block.exec_changed || block.term.kind != ir::Terminator::Kind::Branch ||
         (block.term.target != pc && block.term.next != pc))
@@ -177,13 +175,11 @@ ir::Block lift_for_translation(lift::Options options, uint64_t pc, const lift::F
     // while all lanes are on.
     options.exec_full = false;
     options.lane_masks = true;
-    for (const bool simplified : {true, false}) {
-        options.loop_masks = simplified;
-        if (simplified && !loop_masks) continue;
+    for (;;) {
         ir::Block any = lift::lift_block(options, pc, fetch, store);
         if (find_divergent_loop(any)) return any;
+        if (!std::exchange(options.may_guard, false)) return block;
     }
-    return block;
 }
 
 Result<std::unique_ptr<machine::Engine>> make_translator(const Target& target, Isa isa,

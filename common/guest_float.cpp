@@ -181,6 +181,14 @@ T div_by_steps(T n, T d) {
     if (std::is_same_v<T, float>) q = fma(fma(minus_ds, q, ns), r, q);
     return div_fixup(div_fmas(fma(minus_ds, q, ns), r, q, vcc), d, n);
 }
+template <bool reciprocal_first>
+float div_by_fractions(float n, float d) {
+    const float x = frexp_mantissa(n), r = div(1.0f, frexp_mantissa(d));
+    return ldexp(reciprocal_first ? mul(r, x) : mul(x, r), frexp_exponent(n) - frexp_exponent(d));
+}
+template float div_by_fractions<false>(float, float);
+template float div_by_fractions<true>(float, float);
+
 template float div_by_steps(float, float);
 template double div_by_steps(double, double);
 

@@ -467,6 +467,10 @@ T div_fixup(T s0, T s1, T s2);
 // to nearest even and keeping denormals.
 template <class T>
 T div_by_steps(T n, T d);
+// As compilers write it where 2.5 units of error are allowed (OpenCL): v_frexp_mant, v_rcp, v_mul,
+// v_frexp_exp, v_ldexp. Denormals are kept. Of two NaNs the first factor's is the result.
+template <bool reciprocal_first>
+float div_by_fractions(float n, float d);
 double trig_preop(double x, uint32_t segment);
 // v_cube*: which = 0 id, 1 sc, 2 tc, 3 ma
 float cube(int which, float x, float y, float z);

@@ -110,6 +110,9 @@ uint64_t evaluate(const Block& block, Wave& w) {
             case Op::Guard:
                 if (!arg(0).u()) return guard_failed;
                 break;
+            case Op::GuardAtMost:
+                if (w.sgpr[reg] > i.aux) return guard_failed;
+                break;
             case Op::GuardOff:
                 if (w.s64(reg) & w.exec()) return guard_failed;
                 break;

@@ -29,10 +29,9 @@ constexpr std::string_view access_names[] = {"u8",     "s8",        "u16",      
 // Loads may fault, which is an effect even when nobody reads the value; LDS reads cannot.
 bool has_effect(const Inst& inst) {
     const Class cls = op_info(inst.op).cls;
-    return inst.op == Op::Guard || inst.op == Op::GuardRow || inst.op == Op::GuardOff ||
-           cls == Class::SetS || cls == Class::SetV || cls == Class::LaneStore ||
-           cls == Class::LaneAtomic || cls == Class::Call || cls == Class::ULoad ||
-           (cls == Class::LaneLoad && inst.op != Op::LoadLds);
+    return is_guard(inst.op) || cls == Class::SetS || cls == Class::SetV ||
+           cls == Class::LaneStore || cls == Class::LaneAtomic || cls == Class::Call ||
+           cls == Class::ULoad || (cls == Class::LaneLoad && inst.op != Op::LoadLds);
 }
 
 bool is_memory(Class cls) {
@@ -125,9 +124,7 @@ std::string verify(const Block& block) {
                                    type_names[static_cast<size_t>(block.type(arg))],
                                    type_names[static_cast<size_t>(want)]);
         }
-        if ((inst.op == Op::Guard || inst.op == Op::GuardRow || inst.op == Op::GuardOff ||
-             inst.op == Op::RowLane) &&
-            !block.guarded)
+        if ((is_guard(inst.op) || inst.op == Op::RowLane) && !block.guarded)
             return fmt::format("%{} {}: the block is not guarded", v, info.name);
         if (inst.guest >= block.guest_pcs.size())
             return fmt::format("%{} {}: guest index out of range", v, info.name);

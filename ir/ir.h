@@ -101,6 +101,11 @@ struct RowLine {
     }
 };
 
+// Conditions that a guarded block is entered under.
+inline constexpr bool is_guard(Op op) {
+    return op == Op::Guard || op == Op::GuardRow || op == Op::GuardOff || op == Op::GuardAtMost;
+}
+
 // Accesses at the sum of a uniform base (args[0]) and a lane offset (args[1]); the mask is args[2].
 inline constexpr bool has_scalar_base(Op op) {
     return op == Op::LoadGlobalS || op == Op::StoreGlobalS || op == Op::LoadGlobalS64 ||

@@ -370,6 +370,10 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
             return arithmetic<float>({x, y, z}, [&] { return std::fma(f32(x), f32(y), f32(z)); });
         case Op::FSqrt32:
             return arithmetic<float>({x}, [&] { return std::sqrt(f32(x)); });
+        case Op::FQuotFrexp32:
+            return w32(std::bit_cast<uint32_t>(i.imm
+                                                   ? gf::div_by_fractions<true>(f32(x), f32(y))
+                                                   : gf::div_by_fractions<false>(f32(x), f32(y))));
         case Op::FRsq32:
             return arithmetic<float>({x}, [&] {
                 return static_cast<float>(1 / std::sqrt(static_cast<double>(f32(x))));

@@ -312,7 +312,8 @@ static void drop_unread(ir::Block& block, Liveness& liveness) {
             const ir::Inst& i = block.insts[v];
             if (i.op == Op::GetV) read.on.set(i.imm);
             if (i.op == Op::GetScc) read.scalars.set(LiveSet::scc);
-            if (i.op == Op::GetS32 || i.op == Op::GetS64 || i.op == Op::GuardOff)
+            if (i.op == Op::GetS32 || i.op == Op::GetS64 || i.op == Op::GuardOff ||
+                i.op == Op::GuardAtMost)
                 read.scalars.set(i.imm);
             if (i.op == Op::GetS64 || i.op == Op::GuardOff) read.scalars.set(i.imm + 1);
         }
@@ -366,7 +367,8 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     std::optional<LiveSet> after;
     if (options.liveness && !(options.mode & unusual) && !block.mode_changed)
         after = options.liveness->after(block.term);
-    if (options.loop_masks) LoopMasks(l.s, block.term).simplify();
+    const bool loops = options.may_guard && options.lane_masks;
+    if (loops) LoopMasks(l.s, block.term).simplify();
     l.s.flush_rows(after ? &*after : nullptr, [&](Value v) {
         return guarded ? affine.written(v) : State::Written{v, 0};
     });
@@ -378,7 +380,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     block.exec_changed = l.s.exec_written();
     ir::split_addresses(block);
     ir::eliminate_dead(block);
-    if (after && options.loop_masks) drop_unread(block, *options.liveness);
+    if (after && loops) drop_unread(block, *options.liveness);
     return Attempt::Done;
 }
 

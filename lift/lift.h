@@ -27,9 +27,9 @@ struct Options {
     void (*(*handler)(Opcode))(machine::Wave&, const Inst&) = nullptr;
     // Bitwise operations on scalar register pairs are lane mask operations, done chunk by chunk.
     bool lane_masks = false;
-    // If the block is a loop that runs while lanes are left, its masks are simplified
-    // (loop_masks.h); it may be guarded then.
-    bool loop_masks = false;
+    // The block may be guarded (ir::Block::guarded) for what makes it simpler: scalars in bounds,
+    // and if it is a loop that runs while lanes are left, its masks (loop_masks.h).
+    bool may_guard = false;
     // If set, the block is lifted for rows and values that are lines (affine.h), where that helps;
     // it is guarded then.
     RowLines row_lines;

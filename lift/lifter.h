@@ -40,7 +40,7 @@ public:
         : options(options),
           block(block),
           store(store),
-          s(block, options.exec_full),
+          s(block, options.exec_full, options.may_guard),
           fetch_(fetch),
           no_arms_(no_arms) {}
 

@@ -107,6 +107,10 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
             if (covers(a[0], a[1])) return emit(Op::MaskAndNot, {a[0], a[1]});
             if (covers(a[1], a[0])) return emit(Op::MaskAndNot, {a[1], a[0]});
             break;
+        case Op::FMul32:
+            for (const int root : {0, 1})
+                if (const Value v = scaled_root(a[root], a[1 - root]); v != no_value) return v;
+            break;
         case Op::MaskNot:
             if (op_of(a[0]) == Op::MaskNot) return arg_of(a[0], 0);
             break;
@@ -231,6 +235,61 @@ Value State::emit(Op op, std::initializer_list<Value> args, uint64_t imm, uint32
     if (v == no_value) v = append(op, args, imm, aux);
     known_.emplace(key, v);
     return v;
+}
+
+// The root of x, if it is made as compilers do for denormals, with x scaled where it is small:
+// sqrt(x * s) / sqrt(s), 1 / sqrt(x * s) * sqrt(s), s a power of four or one. All but the root is
+// exact, and IEEE's root of x needs no scaling.
+Value State::scaled_root(Value root, Value factor) {
+    constexpr uint32_t one = 127;
+    // A power of two in the lanes of the mask, and one in the others: its exponent field.
+    auto scale = [&](Value v, Value& lanes) -> uint32_t {
+        const ir::Inst& i = inst(v);
+        uint64_t s, no;
+        if (i.op != Op::Select32 || !is_const(i.args[1], s) || !is_const(i.args[2], no) ||
+            no != one << 23 || (s & 0x807fffff) || s >> 23 == 0 || s >> 23 == 255)
+            return 0;
+        lanes = i.args[0];
+        return static_cast<uint32_t>(s >> 23);
+    };
+    const ir::Inst r = inst(root);
+    if (r.op != Op::FSqrt32 && r.op != Op::FRsq32) return no_value;
+    const ir::Inst product = inst(r.args[0]);
+    Value small = no_value, also_small = no_value;
+    const uint32_t back = scale(factor, also_small);
+    if (product.op != Op::FMul32 || !back) return no_value;
+    for (const size_t at : {0, 1}) {
+        const Value x = product.args[at];
+        const uint32_t s = scale(product.args[1 - at], small);
+        if (s <= one || small != also_small) continue;
+        if (2 * (r.op == Op::FSqrt32 ? one - back : back - one) != s - one) continue;
+        // What is scaled must not overflow: x is below a bound, or NaN.
+        const uint32_t bound = (254 - (s - one)) << 23;
+        ir::Inst c = inst(small);
+        for (const size_t side : {0, 1})
+            if (c.op == Op::MaskAnd && inst(c.args[side]).op == Op::FCmp32) c = inst(c.args[side]);
+        if (c.op != Op::FCmp32) continue;
+        // x86's predicates LT, LE, NGE, NGT, and the other way round.
+        const uint64_t p = c.imm & 15;
+        const bool below = p == 1 || p == 2 || p == 9 || p == 10,
+                   above = p == 14 || p == 13 || p == 6 || p == 5;
+        if ((below && c.args[0] == x && at_most(c.args[1], bound)) ||
+            (above && c.args[1] == x && at_most(c.args[0], bound)))
+            return emit(r.op, {x});
+    }
+    return no_value;
+}
+
+// The bits of every lane are known to be so; the block may be guarded for that.
+bool State::at_most(Value bits, uint32_t bound) {
+    uint64_t c;
+    if (is_const(bits, c)) return c <= bound;
+    const ir::Inst splat = inst(bits);
+    if (splat.op != Op::Splat32 || !may_guard_ || !block_.calls.empty()) return false;
+    const ir::Inst get = inst(splat.args[0]);
+    if (get.op != Op::GetS32) return false;
+    append(Op::GuardAtMost, {}, get.imm, bound);
+    return block_.guarded = true;
 }
 
 Value State::known(Op op, std::initializer_list<Value> args, uint64_t imm) const {

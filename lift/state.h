@@ -18,7 +18,8 @@ using ir::Value;
 
 class State {
 public:
-    State(ir::Block& block, bool exec_full) : block_(block) {
+    // may_guard: operations may be simplified under conditions that the block is guarded for.
+    State(ir::Block& block, bool exec_full, bool may_guard) : block_(block), may_guard_(may_guard) {
         set64(machine::exec_lo, exec_full ? const64(~0ull) : emit(Op::GetS64, {}, machine::exec_lo),
               false);
     }
@@ -120,11 +121,14 @@ private:
     bool is_code_half(Value v, Op half, uint64_t& address) const;
     Value fold(Op op, const std::array<Value, 4>& a, uint64_t imm);
     Value sum_of_pairs(Value low, Value high);
+    Value scaled_root(Value root, Value factor);
+    bool at_most(Value bits, uint32_t bound);
     Value without(Value mask, Value lanes, uint32_t depth = 6);
     Value whole(uint32_t row, Row& r);
     bool dead(uint32_t row, const Row& r, const LiveSet& after);
 
     ir::Block& block_;
+    const bool may_guard_;
     std::unordered_map<Key, Value, KeyHash> known_;
     std::array<Scalar, 128> scalars_{};
     std::array<Row, 512> rows_{};

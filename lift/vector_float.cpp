@@ -89,9 +89,30 @@ Value power_of_two(Lifter& l, Value n) {
     return l.s.lane_const(static_cast<uint32_t>(exponent + bias) << mantissa_bits);
 }
 
+// n / d where x = mantissa(n) * (1 / mantissa(d)) and e = exponent(n) - exponent(d), else no_value.
+Value quotient_of_fractions(Lifter& l, Value x, Value e) {
+    const ir::Inst product = l.s.inst(x), difference = l.s.inst(e);
+    if (product.op != Op::FMul32 || difference.op != Op::Sub32) return no_value;
+    auto argument = [&](Op op, Value v) {
+        return l.s.inst(v).op == op ? l.s.inst(v).args[0] : no_value;
+    };
+    const Value n = argument(Op::FFrexpExp32, difference.args[0]),
+                d = argument(Op::FFrexpExp32, difference.args[1]);
+    for (const size_t at : {0, 1}) {
+        const ir::Inst rcp = l.s.inst(product.args[1 - at]);
+        if (rcp.op == Op::FDiv32 && rcp.args[0] == l.c32(0x3f800000) && n != no_value &&
+            d != no_value && argument(Op::FFrexpMant32, product.args[at]) == n &&
+            argument(Op::FFrexpMant32, rcp.args[1]) == d)
+            return l.emit(Op::FQuotFrexp32, {n, d}, at);
+    }
+    return no_value;
+}
+
 bool ldexp32(Lifter& l, const Inst& i) {
     if (!l.round32()) return false;
     const Value n = l.raw(i.src[1]), factor = power_of_two<23, 127>(l, n);
+    if (const Value q = quotient_of_fractions(l, l.f32(i, 0), n); q != no_value)
+        return l.set_f32(i, q);
     if (factor != no_value) return l.set_f32(i, l.emit(Op::FMul32, {l.f32(i, 0), factor}));
     return l.set_f32(i, l.emit(Op::FLdexp32, {l.f32(i, 0), n}));
 }

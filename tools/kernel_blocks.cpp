@@ -35,7 +35,7 @@ KernelBlocks::KernelBlocks(const Target& target, const CodeObject& object, const
     options_.sgpr_count = d.sgpr_count;
     options_.handler = &interp::handler;
     options_.liveness = &liveness_;
-    options_.loop_masks = true;
+    options_.may_guard = true;
 }
 
 std::span<const uint32_t> KernelBlocks::code_at(uint64_t pc) const {

@@ -239,6 +239,7 @@ void BlockCompiler::lane_op(Value v) {
         case Op::FFma64:
             return lane_fma(v);
         case Op::FQuot32:
+        case Op::FQuotFrexp32:
         case Op::FQuot64:
             return lane_quotient(v);
         case Op::FRsq32:

@@ -1,5 +1,6 @@
-// Divisions by steps (gf::div_by_steps): an IEEE division, and a look for operands of which the
-// steps may give something else. Lanes that have them go out of line.
+// Divisions that programs write out in steps (gf::div_by_steps) or of fractions and exponents
+// (gf::div_by_fractions): an IEEE division, or a product with an IEEE reciprocal, and a look for
+// operands of which they may give something else. Lanes that have them go out of line.
 #include "backend_x64/asm/lane_access.h"
 
 namespace wj::x64 {
@@ -12,9 +13,44 @@ using asmjit::Imm;
 //        the remainder may have a bit below the least denormal.
 //   f64: some quotients in the middle between two denormals. The error by which v_div_fmas tells a
 //        tie from something near it is then the reciprocal's.
+//   fractions: reciprocals that are denormal, zero, infinite or NaN; quotients that are denormal,
+//   or
+//        zero though the numerator is not. The fractions' product and the whole's round alike else.
+Vec BlockCompiler::quotient_of_fractions(const Vec& n, const Vec& d, const Vec& q, const Vec& r,
+                                         KReg& hits) {
+    load_bcast32(r, pool32(0x3f800000));
+    a_.emit(X::kIdVdivps, r, r, d);
+    a_.emit(X::kIdVmulps, q, n, r);
+    if (avx512_) {
+        const KReg t = tmp_k();
+        hits = tmp_k();
+        a_.emit(X::kIdVfpclassps, t, r, Imm(0xbf));
+        a_.emit(X::kIdVfpclassps, hits, q, Imm(0x26));
+        k(hits);
+        a_.emit(X::kIdVcmpps, hits, n, q, Imm(4));
+        a_.korw(hits, hits, t);
+        a_.kortestw(hits, hits);
+        return {};
+    }
+    const Vec hit = tmp(), t = tmp();
+    a_.emit(X::kIdVandps, t, q, c32(0x7fffffff));
+    a_.emit(X::kIdVcmpps, hit, t, c32(0x00800000), Imm(17));
+    a_.emit(X::kIdVcmpps, t, n, q, Imm(4));
+    a_.emit(X::kIdVandps, hit, hit, t);
+    a_.emit(X::kIdVandps, r, r, c32(0x7fffffff));
+    a_.emit(X::kIdVpsubd, r, r, c32(0x00800000));
+    a_.emit(X::kIdVpminud, t, r, c32(0x7effffff));
+    a_.emit(X::kIdVpcmpeqd, t, t, r);  // normal
+    a_.emit(X::kIdVpandn, t, t, c32(~0u));
+    a_.emit(X::kIdVpor, hit, hit, t);
+    a_.emit(X::kIdVptest, hit, hit);
+    return hit;
+}
+
 void BlockCompiler::lane_quotient(Value v) {
     const ir::Inst& i = inst(v);
-    const bool wide = i.op == ir::Op::FQuot64, full = schedule_.is_full(i.args[2]);
+    const bool wide = i.op == ir::Op::FQuot64, fractions = i.op == ir::Op::FQuotFrexp32,
+               full = fractions || schedule_.is_full(i.args[2]);
     const uint32_t parts = wide ? 2 : 1;
     Vec n[2], d[2], q[2], hit[2], mask_v;
     KReg hit_k[2], mask_k;
@@ -24,12 +60,15 @@ void BlockCompiler::lane_quotient(Value v) {
     // The operands are still needed behind the division.
     for (uint32_t p = 0; p < parts; ++p) {
         q[p] = def(v, p);
+        if (fractions) break;
         a_.emit(wide ? X::kIdVdivpd : X::kIdVdivps, q[p], n[p], d[p]);
     }
 
     const Label some = a_.newLabel(), back = a_.newLabel();
     const Vec t = tmp();
-    if (!wide) {
+    if (fractions) {
+        hit[0] = quotient_of_fractions(n[0], d[0], q[0], t, hit_k[0]);
+    } else if (!wide) {
         a_.emit(avx512_ ? X::kIdVpandd : X::kIdVpand, t, n[0], c32(0x7f800000));
         if (avx512_) {
             hit_k[0] = tmp_k();
@@ -102,7 +141,11 @@ void BlockCompiler::lane_quotient(Value v) {
             movu(frame_field(offsetof(Frame, data[2]) + p * width()), n[p]);
             movu(frame_field(offsetof(Frame, address_lo) + p * width()), d[p]);
         }
-        a_.mov(x86::eax, wide ? 64 : 32);
+        const Division division = wide          ? Division::Steps64
+                                  : !fractions  ? Division::Steps32
+                                  : inst(v).imm ? Division::FractionsReciprocalFirst32
+                                                : Division::Fractions32;
+        a_.mov(x86::eax, static_cast<uint32_t>(division));
         a_.call(frame_field(offsetof(Frame, division_stub), 8));
         for (uint32_t p = 0; p < parts; ++p)
             movu(q[p], frame_field(offsetof(Frame, data[0]) + p * width()));

@@ -11,7 +11,7 @@ using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
-// Rows that have to be lines, masks without common lanes; otherwise, and where a Guard fails later,
+// Rows that have to be lines, scalars in their bounds; otherwise, and where a Guard fails later,
 // the block's other variant runs, which charges for itself.
 void BlockCompiler::row_guards() {
     unguarded_label_ = a_.newLabel();
@@ -42,15 +42,17 @@ void BlockCompiler::row_guards() {
         for (const ir::RowLine& line : lines)
             if (shape(line)) a_.mov(known_shape(line), shape(line));
     };
+    auto scalar = [](uint64_t reg, uint32_t bytes) {
+        return Mem(reg::wave, static_cast<int32_t>(offsetof(Wave, sgpr) + reg * 4), bytes);
+    };
     std::vector<ir::RowLine> here;  // tested on every entry
     for (const ir::Inst& i : block_->insts) {
-        if (i.op == Op::GuardOff) {
-            auto pair = [](uint64_t reg) {
-                return x86::qword_ptr(reg::wave,
-                                      static_cast<int32_t>(offsetof(Wave, sgpr) + reg * 4));
-            };
-            a_.mov(x86::rax, pair(machine::exec_lo));
-            a_.test(pair(i.imm), x86::rax);
+        if (i.op == Op::GuardAtMost) {
+            a_.cmp(scalar(i.imm, 4), i.aux);
+            a_.ja(unguarded_label_);
+        } else if (i.op == Op::GuardOff) {
+            a_.mov(x86::rax, scalar(machine::exec_lo, 8));
+            a_.test(scalar(i.imm, 8), x86::rax);
             a_.jnz(unguarded_label_);
         }
         if (i.op != Op::GuardRow) continue;

@@ -270,7 +270,8 @@ void BlockCompiler::uniform_op(Value v) {
             a_.mov(udef(v), row_at(static_cast<uint32_t>(i.imm), i.aux));
             return finish();
         case Op::GuardRow:
-        case Op::GuardOff:  // tested by row_guards()
+        case Op::GuardOff:
+        case Op::GuardAtMost:  // tested by row_guards()
             return;
         case Op::Guard: {
             if (!uniforms_[a[0]].uses) return;  // tested with the compare

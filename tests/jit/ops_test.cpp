@@ -19,9 +19,7 @@ class OpsTest : public JitTest {};
 bool pure(Op op) {
     const Class cls = ir::op_info(op).cls;
     // Of guarded blocks: affine_test.cpp, loop_masks_test.cpp
-    if (op == Op::Guard || op == Op::GuardRow || op == Op::GuardOff || op == Op::RowLane ||
-        op == Op::Line32)
-        return false;
+    if (ir::is_guard(op) || op == Op::RowLane || op == Op::Line32) return false;
     return (cls == Class::Uniform || cls == Class::Lane || cls == Class::Cross) && op != Op::Elem;
 }
 
@@ -35,6 +33,7 @@ uint64_t random_imm(Op op, Rng& rng) {
                              : random_dword(rng) | uint64_t{random_dword(rng)} << 32;
         case Op::Bitop3:
             return rng() & 0xff;
+        case Op::FQuotFrexp32:
         case Op::FMin32:
         case Op::FMax32:
         case Op::FMin64:

@@ -12,6 +12,7 @@
 #include "frontend/decode.h"
 #include "frontend/target.h"
 #include "interpreter/interpreter.h"
+#include "lift/lift.h"
 #include "memory/address_space.h"
 #include "tests/jit/ir_harness.h"
 
@@ -47,6 +48,7 @@ protected:
         for (State* s : {&want, &got}) {
             s->copy_from(first);
             s->wave.ctx = &context_;
+            s->wave.mode = first.wave.mode;
             s->wave.sgpr_count = 32;
             s->wave.pc = pc;
         }
