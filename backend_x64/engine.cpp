@@ -64,7 +64,7 @@ public:
     Wave& run_all(Wave& first, machine::WaveSource& source) override;
 
     uint32_t vector_bytes() const override { return isa_ == Isa::Avx512 ? 64 : 32; }
-    uint32_t prefetch_waves() const override { return tuning_.prefetch_waves; }
+    Prefetch prefetch() const override { return tuning_.prefetch; }
     machine::LiveRegisters live_at(const machine::ExecContext& ctx, uint64_t pc) override try {
         const std::lock_guard lock(mutex_);
         return source_->live_at(ctx, pc);

@@ -3,14 +3,16 @@
 
 #include <cstdint>
 
+#include "machine/engine.h"
+
 namespace wj::x64 {
 
 struct HostTuning {
     // Whether waves that read rows one behind the other fetch those to come: for processors that
     // do not do so well enough by themselves.
     bool fetches_streams = true;
-    // How many waves ahead.
-    uint32_t prefetch_waves = 64;
+    // In small launches prefetches cost more than they bring, if waves that read rows fetch, too.
+    machine::Engine::Prefetch prefetch{64, 8 << 20};
 };
 
 HostTuning host_tuning();

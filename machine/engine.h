@@ -137,8 +137,13 @@ public:
     // Its code loads registers in vectors of so many bytes, best from stores of this size.
     virtual uint32_t vector_bytes() const { return 32; }
 
-    // How many waves ahead its code wants ExecContext::prefetch_items to lead; 0: nowhere.
-    virtual uint32_t prefetch_waves() const { return 0; }
+    // How many waves ahead its code wants ExecContext::prefetch_items to lead (0: nowhere), in
+    // launches that read so many bytes if every work-item reads a dword.
+    struct Prefetch {
+        uint32_t waves = 0;
+        uint64_t least_bytes = 0;
+    };
+    virtual Prefetch prefetch() const { return {}; }
 
     // What a wave that starts at pc needs; the other registers may hold anything. Good until
     // invalidate() of that code.

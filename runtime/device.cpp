@@ -123,7 +123,7 @@ public:
         }
         auto plan = make_launch_plan(
             target_, options_, kernel->descriptor, complete, kernel->name, memory_,
-            {module->stores_columns.of(request.kernel_object), engine_->prefetch_waves()});
+            {module->stores_columns.of(request.kernel_object), engine_->prefetch()});
         if (!plan) return plan.status();
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
         state->module = std::move(module);

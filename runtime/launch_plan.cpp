@@ -10,8 +10,9 @@ namespace {
 
 // A server processor's last-level cache, or one thread's share of it.
 constexpr uint64_t most_cached = 16 << 20;
-// Bytes, if every work-item reads a dword: below, prefetches cost more than they bring.
-constexpr uint64_t least_prefetched = 8 << 20;
+// Of columns that are written: part of a second-level cache, in which lines of a column that are a
+// power of two apart have few places.
+constexpr uint64_t least_in_columns = 256 << 10;
 
 constexpr uint32_t round_up(uint32_t value, uint32_t granule) {
     return (value + granule - 1) / granule * granule;
@@ -111,14 +112,14 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         round_up(std::max(request.private_segment_size, kernel.private_segment_fixed_size), 4);
     plan.max_waves = static_cast<uint32_t>((items + t.wave_size - 1) / t.wave_size);
     // Where instructions are counted, a launch is to be the same every time.
-    if (hints.stores_columns && plan.streaming && !request.instruction_limit) {
+    if (hints.stores_columns && dwords >= least_in_columns && !request.instruction_limit) {
         constexpr uint32_t line = 64 / 4;  // dwords of a column
         const uint32_t together = line / std::min(line, request.work_group[1]);
         if (plan.group_count[1] % together == 0) plan.rows_together = together;
     }
-    if (hints.prefetch_waves && dwords > least_prefetched) {
+    if (hints.prefetch.waves && dwords > hints.prefetch.least_bytes) {
         const uint32_t groups =
-            std::max(1u, hints.prefetch_waves / (plan.max_waves * plan.rows_together));
+            std::max(1u, hints.prefetch.waves / (plan.max_waves * plan.rows_together));
         plan.prefetch_items = std::min(groups, plan.group_count[0] / 2) * request.work_group[0];
     }
     plan.vgpr_count = kernel.arch_vgpr_count;

@@ -7,6 +7,7 @@
 #include "common/status.h"
 #include "frontend/kernel_descriptor.h"
 #include "frontend/target.h"
+#include "machine/engine.h"
 #include "machine/work_group.h"
 #include "runtime/device.h"
 
@@ -48,7 +49,7 @@ struct LaunchPlan {
 // What makes a launch faster.
 struct LaunchHints {
     bool stores_columns = false;  // earlier launches of the kernel had ExecContext::columns_cut
-    uint32_t prefetch_waves = 0;  // machine::Engine::prefetch_waves()
+    machine::Engine::Prefetch prefetch;
 };
 
 // Checks sizes, registers and LDS against the modelled device (SEED-DISP-10, -11, -12) and fills
