@@ -95,6 +95,9 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
             if (is_full(a[0]) || covers(a[0], a[1])) return a[1];
             if (is_full(a[1]) || covers(a[1], a[0])) return a[0];
             break;
+        case Op::MaskAndNot:
+            if (apart(a[0], a[1])) return a[0];
+            break;
         case Op::MaskOr:
             if (covers(a[0], a[1])) return a[0];
             if (covers(a[1], a[0])) return a[1];
@@ -460,11 +463,40 @@ bool State::covers(Value mask, Value subset, uint32_t depth) const {
            (covers(m.args[0], subset, depth) || covers(m.args[1], subset, depth));
 }
 
+bool State::apart(Value a, Value b, uint32_t depth) const {
+    if (a == no_value || b == no_value || depth-- == 0) return false;
+    for (int swapped : {0, 1}) {
+        if (swapped) std::swap(a, b);
+        const ir::Inst& i = block_.insts[a];
+        switch (i.op) {
+            case Op::MaskAnd:
+                if (apart(i.args[0], b, depth) || apart(i.args[1], b, depth)) return true;
+                break;
+            case Op::MaskAndNot:
+                if (covers(i.args[1], b, depth) || apart(i.args[0], b, depth)) return true;
+                break;
+            case Op::MaskOr:
+                if (apart(i.args[0], b, depth) && apart(i.args[1], b, depth)) return true;
+                break;
+            default:
+                break;
+        }
+    }
+    return false;
+}
+
+// As the block found it, or the last call left it.
+Value State::in_memory(uint32_t row) {
+    const auto [at, is_new] = in_memory_.try_emplace(row, no_value);
+    if (is_new) at->second = emit(Op::GetV, {}, row);
+    return at->second;
+}
+
 // The row's value in every lane.
 Value State::whole(uint32_t row, Row& r) {
-    if (r.value == no_value) return emit(Op::GetV, {}, row);
+    if (r.value == no_value) return in_memory(row);
     if (r.mask == no_value) return r.value;
-    const Value base = r.base != no_value ? r.base : emit(Op::GetV, {}, row);
+    const Value base = r.base != no_value ? r.base : in_memory(row);
     return select(r.mask, r.value, base);
 }
 
@@ -472,6 +504,9 @@ Value State::read(uint32_t row) {
     Row& r = rows_[row];
     if (r.inner != no_value && covers(r.inner_mask, exec())) return r.inner;
     if (r.value != no_value && covers(r.mask, exec())) return r.value;
+    // The other arm has written.
+    if (r.value != no_value && r.mask != no_value && apart(r.mask, exec()))
+        return r.base != no_value ? r.base : in_memory(row);
     return read_all(row);
 }
 
@@ -501,6 +536,11 @@ void State::write(uint32_t row, Value v) {
              .inner = v,
              .inner_mask = e,
              .outer = outer};
+    } else if (r.mask != no_value && apart(r.mask, e)) {  // two arms
+        r = {.value = select(e, v, r.value),
+             .mask = emit(Op::MaskOr, {e, r.mask}),
+             .base = r.base,
+             .dirty = true};
     } else {
         // An unchanged row may stay in memory for the other lanes.
         const Value base = r.dirty ? whole(row, r) : no_value;
@@ -595,6 +635,7 @@ void State::forget(bool keep_exec) {
     }
     for (uint16_t row : touched_) rows_[row] = {};
     touched_.clear();
+    in_memory_.clear();
     scc_ = no_value;
 }
 

@@ -41,6 +41,8 @@ public:
 
     // True when `mask` (no_value = all) is known to hold every lane of `subset`.
     bool covers(Value mask, Value subset, uint32_t depth = 4) const;
+    // True when no lane is known to be able to be in both masks.
+    bool apart(Value a, Value b, uint32_t depth = 4) const;
 
     // ---- scalar registers, by operand encoding ----
     Value get32(uint32_t reg);
@@ -124,6 +126,7 @@ private:
     Value scaled_root(Value root, Value factor);
     bool at_most(Value bits, uint32_t bound);
     Value without(Value mask, Value lanes, uint32_t depth = 6);
+    Value in_memory(uint32_t row);
     Value whole(uint32_t row, Row& r);
     bool dead(uint32_t row, const Row& r, const LiveSet& after);
 
@@ -133,6 +136,7 @@ private:
     std::array<Scalar, 128> scalars_{};
     std::array<Row, 512> rows_{};
     std::vector<uint16_t> touched_;  // rows with an entry
+    std::unordered_map<uint32_t, Value> in_memory_;
     Value scc_ = no_value;
     bool scc_dirty_ = false, exec_written_ = false;
 };
