@@ -103,8 +103,8 @@ void Schedule::assign_units() {
             alias_[v] = unit(inst(i.args[0]).args[i.op == Op::Hi], 0);
         if (alias_[v] != no_unit) count = 0;
         producer_.insert(producer_.end(), count, v);
-        if (fuse_compares_ && i.op == Op::MaskAnd)
-            for (int a = 0; a < 2; ++a)
+        if (fuse_compares_ && (i.op == Op::MaskAnd || i.op == Op::MaskAndNot))
+            for (int a = i.op == Op::MaskAndNot; a < 2; ++a)
                 if (is_compare(inst(i.args[a]).op) && use_count_[i.args[a]] == 1) {
                     fused_[i.args[a]] = 1;
                     break;

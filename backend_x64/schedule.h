@@ -56,7 +56,7 @@ public:
     const Home& unit_home(Unit u) const { return unit_home_[u]; }
     const Home& uniform_home(Value v) const { return uniform_home_[v]; }
     bool is_full(Value mask) const;
-    // A compare that is emitted as part of the MaskAnd that uses it.
+    // A compare that is emitted as part of the MaskAnd or MaskAndNot that uses it.
     bool fused(Value v) const { return fused_[v]; }
     bool split(Value v64) const;  // Pack64 that exists only as its two arguments
     void units_read(Value v, std::vector<Unit>& out) const;

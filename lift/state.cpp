@@ -95,6 +95,22 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
             if (is_full(a[0]) || covers(a[0], a[1])) return a[1];
             if (is_full(a[1]) || covers(a[1], a[0])) return a[0];
             break;
+        case Op::CmpEq64:
+        case Op::CmpNe64: {
+            // Halves that are there as dwords are not put together to be compared.
+            auto halves = [&](Value v) {
+                return op_of(v) == Op::Pack64 || op_of(v) == Op::Splat64;
+            };
+            if (!halves(a[0]) || !halves(a[1])) break;
+            const bool equal = op == Op::CmpEq64;
+            Value same[2];
+            for (const int h : {0, 1}) {
+                const Op half = h ? Op::Hi : Op::Lo;
+                same[h] = emit(equal ? Op::CmpEq32 : Op::CmpNe32,
+                               {emit(half, {a[0]}), emit(half, {a[1]})});
+            }
+            return emit(equal ? Op::MaskAnd : Op::MaskOr, {same[0], same[1]});
+        }
         case Op::MaskAndNot:
             if (apart(a[0], a[1])) return a[0];
             break;

@@ -8,7 +8,8 @@ using ir::Op;
 namespace x86 = asmjit::x86;
 
 // `with`: only these bits, the others become 0.
-void BlockCompiler::compare_avx512(Value v, const KReg& d, const KReg* with) {
+// with: in these lanes only.
+void BlockCompiler::compare_avx512(Value v, const KReg& d, const KReg* with, bool inverted) {
     const ir::Inst& i = inst(v);
     InstId id = X::kIdVcmpps;
     auto predicate = static_cast<uint32_t>(i.imm & 31);
@@ -16,7 +17,8 @@ void BlockCompiler::compare_avx512(Value v, const KReg& d, const KReg* with) {
     const Vec x = use(i.args[0]);
     const Operand y = use_or_mem(i.args[1]);
     if (with) k(*with);
-    a_.emit(id, d, x, y, Imm(predicate));
+    constexpr uint32_t opposite = 4;  // of vpcmpd's predicates and vcmpps's
+    a_.emit(id, d, x, y, Imm(inverted ? predicate ^ opposite : predicate));
 }
 
 void BlockCompiler::lane_avx512(Value v) {
@@ -43,23 +45,24 @@ void BlockCompiler::lane_avx512(Value v) {
         case Op::FCmp32:
             compare_avx512(v, def_k(u), nullptr);
             return done();
-        case Op::MaskAnd: {
-            for (int f = 0; f < 2; ++f) {
+        case Op::MaskAnd:
+        case Op::MaskAndNot: {
+            const bool inverted = i.op == Op::MaskAndNot;
+            for (int f = inverted; f < 2; ++f) {
                 if (!schedule_.fused(a[f])) continue;
                 const Value other = a[1 - f];
                 if (schedule_.is_full(other)) {
-                    compare_avx512(a[f], def_k(u), nullptr);
+                    compare_avx512(a[f], def_k(u), nullptr, inverted);
                 } else {
                     const KReg m = use_k(other);
-                    compare_avx512(a[f], def_k(u), &m);
+                    compare_avx512(a[f], def_k(u), &m, inverted);
                 }
                 return done();
             }
             [[fallthrough]];
         }
         case Op::MaskOr:
-        case Op::MaskXor:
-        case Op::MaskAndNot: {
+        case Op::MaskXor: {
             // A full mask has no register.
             auto operand = [&](Value m) {
                 if (!schedule_.is_full(m)) return use_k(m);

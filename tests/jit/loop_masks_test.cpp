@@ -79,12 +79,16 @@ protected:
         for (uint32_t arms = random(3); arms; --arms) {
             compare_rows(vcc);
             words_.push_back(0xbe802000 | saved << 16 | vcc);  // s_and_saveexec_b64
-            const bool put_aside = random(3) == 0;
+            const bool put_aside = random(2);
             if (put_aside) sop2(xor_b64, saved, exec, saved);
             const size_t branch = words_.size();
             words_.push_back(0xbf880000);  // s_cbranch_execz
             for (uint32_t n = random(5); n; --n) something(true);
             words_[branch] |= static_cast<uint32_t>(words_.size() - branch - 1);
+            if (put_aside && random(2)) {                            // the other lanes' arm
+                words_.push_back(0xbe802300 | saved << 16 | saved);  // s_andn2_saveexec_b64
+                for (uint32_t n = random(5); n; --n) something(true);
+            }
             // Rarely some lanes stay off, or others come.
             const uint32_t back = random(8);
             lost |= back < 2;
