@@ -291,12 +291,7 @@ enum class Attempt { Done, Again /* an arm turned out not to be one */, NoUse /*
 
 // A loop of one block need not write what neither it nor what is behind it reads. Where the graph
 // of branches says otherwise, it does not know which lanes would read.
-static void drop_unread(ir::Block& block, Liveness& liveness) {
-    const ir::Terminator& t = block.term;
-    if (t.kind != ir::Terminator::Kind::Branch || (t.target != block.pc) == (t.next != block.pc) ||
-        !block.calls.empty())
-        return;
-    LiveSet read = liveness.at(t.target == block.pc ? t.next : t.target);
+static void drop_unread(ir::Block& block, LiveSet read) {
     auto unread = [&](const ir::Inst& i) {
         if (i.op == Op::SetV) return !read.on[i.imm] && !read.off[i.imm];
         if (i.op == Op::SetS32) return !read.scalars[i.imm];
@@ -367,8 +362,13 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     std::optional<LiveSet> after;
     if (options.liveness && !(options.mode & unusual) && !block.mode_changed)
         after = options.liveness->after(block.term);
-    const bool loops = options.may_guard && options.lane_masks;
-    if (loops) LoopMasks(l.s, block.term).simplify();
+    std::optional<LiveSet> behind;  // a loop
+    const ir::Terminator& t = block.term;
+    if (options.may_guard && options.lane_masks && t.kind == ir::Terminator::Kind::Branch &&
+        (t.target == pc) != (t.next == pc) && block.calls.empty()) {
+        behind = after ? options.liveness->at(t.target == pc ? t.next : t.target) : LiveSet::all();
+        LoopMasks(l.s, block.term, *behind).simplify();
+    }
     l.s.flush_rows(after ? &*after : nullptr, [&](Value v) {
         return guarded ? affine.written(v) : State::Written{v, 0};
     });
@@ -380,7 +380,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     block.exec_changed = l.s.exec_written();
     ir::split_addresses(block);
     ir::eliminate_dead(block);
-    if (after && loops) drop_unread(block, *options.liveness);
+    if (behind) drop_unread(block, *behind);
     return Attempt::Done;
 }
 

@@ -9,11 +9,7 @@ using ir::Inst;
 void LoopMasks::simplify() {
     if (!shape()) return;
     find_collector();
-    const Inst last = s_.inst(live_);
-    const Value next = last.op == Op::MaskAnd      ? both(last.args[0], last.args[1])
-                       : last.op == Op::MaskAndNot ? minus(last.args[0], last.args[1])
-                                                   : live_;
-    const Value bits = s_.bits_of(next);
+    const Value next = simpler(live_), bits = s_.bits_of(next);
     // Lanes that are off when the loop begins and in the collector are there when it ends; the
     // others are there as soon as they have left.
     if (off_ != no_value) {
@@ -24,10 +20,15 @@ void LoopMasks::simplify() {
         s_.block_.guarded = true;
     }
     replace(bits_, bits);
+    for (uint32_t r = 0; r < machine::exec_lo; ++r) {
+        const State::Scalar s = s_.scalars_[r];
+        if (s.dirty && s.pair != no_value && !s.half && s_.inst(s.pair).op == Op::BitsOf)
+            replace(s.pair, s_.bits_of(simpler(s_.inst(s.pair).args[0])));
+    }
+    assume_lanes(next);
 }
 
 bool LoopMasks::shape() {
-    if (term_.kind != ir::Terminator::Kind::Branch || !s_.block_.calls.empty()) return false;
     const Inst cond = s_.inst(term_.cond);
     uint64_t none;
     if ((cond.op != Op::UCmpEq64 && cond.op != Op::UCmpNe64) || !s_.is_const(cond.args[1], none) ||
@@ -122,6 +123,24 @@ Value LoopMasks::both(Value x, Value m) {
     return s_.emit(Op::MaskAnd, {m, x});
 }
 
+// The same mask.
+Value LoopMasks::simpler(Value m, uint32_t depth) {
+    if (depth-- == 0) return m;
+    const Inst i = s_.inst(m);
+    switch (i.op) {
+        case Op::MaskAnd: {
+            const bool second = i.args[1] == here_;
+            return both(simpler(i.args[second], depth), i.args[!second]);
+        }
+        case Op::MaskAndNot:
+            return minus(simpler(i.args[0], depth), i.args[1]);
+        case Op::MaskOr:
+            return s_.emit(Op::MaskOr, {simpler(i.args[0], depth), simpler(i.args[1], depth)});
+        default:
+            return m;
+    }
+}
+
 // The compare that is true where this one is not, if the block has it.
 Value LoopMasks::opposite(const Inst& compare) const {
     struct Pair {
@@ -144,6 +163,48 @@ Value LoopMasks::opposite(const Inst& compare) const {
                         real ? compare.imm ^ opposite_predicate : compare.imm);
     }
     return no_value;
+}
+
+// Scalar registers that nobody reads behind the loop have to be right for the next iteration only.
+void LoopMasks::assume_lanes(Value next) {
+    for (uint32_t r = 0; r < machine::exec_lo; ++r) {
+        State::Scalar& s = s_.scalars_[r];
+        if (!s.dirty || behind_.scalars[r]) continue;
+        if (s.pair == no_value) {
+            s.v32 = with_lanes(s.v32, next);
+            continue;
+        }
+        State::Scalar& upper = s_.scalars_[r + 1];
+        if (s.half || upper.pair != s.pair || !upper.half || !upper.dirty || behind_.scalars[r + 1])
+            continue;
+        s.pair = upper.pair = with_lanes(s.pair, next);
+        s.v32 = upper.v32 = no_value;
+    }
+}
+
+// v if a lane of `next` is left: what an arm that all of these have run through gives.
+Value LoopMasks::with_lanes(Value v, Value next, uint32_t depth) {
+    if (depth-- == 0) return v;
+    const Inst i = s_.inst(v);
+    switch (i.op) {
+        case Op::USelect32:
+        case Op::USelect64: {
+            const Inst some = s_.inst(i.args[0]);
+            uint64_t none;
+            const bool left = some.op == Op::UCmpNe64 && s_.is_const(some.args[1], none) && !none &&
+                              s_.inst(some.args[0]).op == Op::BitsOf &&
+                              s_.covers(s_.inst(some.args[0]).args[0], next);
+            return left ? with_lanes(i.args[1], next, depth) : v;
+        }
+        case Op::UPack64:
+            return s_.emit(
+                i.op, {with_lanes(i.args[0], next, depth), with_lanes(i.args[1], next, depth)});
+        case Op::ULo:
+        case Op::UHi:
+            return s_.emit(i.op, {with_lanes(i.args[0], next, depth)});
+        default:
+            return v;
+    }
 }
 
 Value LoopMasks::none() {

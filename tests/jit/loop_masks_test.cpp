@@ -7,7 +7,7 @@ namespace wj::jit_test {
 namespace {
 
 // s[0:1] collects; s[4:5] is EXEC outside an arm; s[6:7] to s[12:13] and VCC hold what comes.
-constexpr uint32_t collector = 0, saved = 4, first_mask = 6, vcc = 106, exec = 126;
+constexpr uint32_t collector = 0, saved = 4, first_mask = 6, counter = 16, vcc = 106, exec = 126;
 constexpr uint32_t and_b64 = 13, or_b64 = 15, xor_b64 = 17, andn2_b64 = 19, orn2_b64 = 21,
                    nand_b64 = 23, nor_b64 = 25, xnor_b64 = 27;
 // Counts the iterations of each lane, which leaves when it has done those of the other row.
@@ -34,7 +34,15 @@ protected:
     void something(bool in_arm) {
         static constexpr uint32_t logic[] = {and_b64, or_b64,   xor_b64, andn2_b64,
                                              or_b64,  orn2_b64, nor_b64, xnor_b64};
-        switch (random(8)) {
+        switch (random(10)) {
+            case 8:  // s_add_u32, s_addc_u32: scalars that depend on whether an arm was run
+                words_.push_back(0x80000000 | counter << 16 | (128 + random(4)) << 8 | counter);
+                if (random(2)) words_.push_back(0x82118011);  // s_addc_u32 s17, s17, 0
+                return;
+            case 9:  // v_add_u32
+                words_.push_back(52u << 25 | random(8) << 17 | random(8) << 9 |
+                                 (counter + random(2)));
+                return;
             case 0:
             case 1:
                 return compare_rows(own_mask());
@@ -111,6 +119,8 @@ protected:
         // What is overwritten here is read by nobody behind the loop.
         for (uint32_t r = 0; r < 8; ++r)
             if (random(2)) words_.push_back(0xbe800180 | (first_mask + r) << 16);  // s_mov_b64
+        for (uint32_t r = counter; r < counter + 2; ++r)
+            if (random(2)) words_.push_back(0xbe800080 | r << 16);  // s_mov_b32
         for (const bool all : {false, true}) {
             if (all) words_.push_back(0xbefe01c1);  // s_mov_b64 exec, -1
             for (uint32_t r = 0; r < 8; ++r)
