@@ -146,8 +146,12 @@ void BlockCompiler::lane_atomic(Value v) {
         if (!late) atomic_exchange_area(m);
         atomic_checks(m);
         const Label general = a_.newLabel();
-        const bool ask_data = special.uniform && !m.uniform, ask_high = special.unrolled && m.wide;
-        if (counts) {
+        uint64_t limit = 0;
+        if (counts && inst(a[4]).op == Op::Splat32 && is_const(inst(a[4]).args[0]))
+            limit = inst(inst(a[4]).args[0]).imm;
+        const bool ask_data = special.uniform && !m.uniform && limit != ~0u,
+                   ask_high = special.unrolled && m.wide;
+        if (ask_data && counts) {
             branch_if_any(m, m.data[0], c32(~0u), cmp_ne, general);
         } else if (ask_data) {
             a_.emit(X::kIdVpbroadcastd, m.t2, m.data[0].xmm());

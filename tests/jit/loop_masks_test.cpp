@@ -34,12 +34,14 @@ protected:
     void something(bool in_arm) {
         static constexpr uint32_t logic[] = {and_b64, or_b64,   xor_b64, andn2_b64,
                                              or_b64,  orn2_b64, nor_b64, xnor_b64};
-        switch (random(10)) {
-            case 8:  // s_add_u32, s_addc_u32: scalars that depend on whether an arm was run
+        switch (random(12)) {
+            case 8:
+            case 10:  // s_add_u32, s_addc_u32: scalars that depend on whether an arm was run
                 words_.push_back(0x80000000 | counter << 16 | (128 + random(4)) << 8 | counter);
                 if (random(2)) words_.push_back(0x82118011);  // s_addc_u32 s17, s17, 0
                 return;
-            case 9:  // v_add_u32
+            case 9:
+            case 11:  // v_add_u32
                 words_.push_back(52u << 25 | random(8) << 17 | random(8) << 9 |
                                  (counter + random(2)));
                 return;
@@ -138,7 +140,9 @@ protected:
             s.wave.row(count_row)[l] = 0;
             s.wave.row(wanted_row)[l] = random(6);
         }
-        s.wave.set_s64(machine::exec_lo, random(2) ? ~0ull : rng_());
+        // Few lanes: arms that nobody runs through.
+        const uint64_t few = 1ull << random(64) | 1ull << random(64);
+        s.wave.set_s64(machine::exec_lo, random(2) ? ~0ull : random(2) ? few : rng_());
         for (uint32_t r = first_mask; r < 16; r += 2) s.wave.set_s64(r, rng_());
         s.wave.set_s64(vcc, rng_());
         const uint64_t off = ~s.wave.exec();
@@ -147,7 +151,7 @@ protected:
 };
 
 TEST_P(LoopMasksTest, AsTheInterpreter) {
-    for (int n = wanted_rounds(2000); n; --n) {
+    for (int n = wanted_rounds(8000); n; --n) {
         program();
         load(code_);
         for (int wave = 0; wave < 4; ++wave) {
