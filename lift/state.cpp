@@ -217,9 +217,8 @@ bool State::apart(Value a, Value b, uint32_t depth) const {
 
 // As the block found it, or the last call left it.
 Value State::in_memory(uint32_t row) {
-    const auto [at, is_new] = in_memory_.try_emplace(row, no_value);
-    if (is_new) at->second = emit(Op::GetV, {}, row);
-    return at->second;
+    if (in_memory_[row] == no_value) in_memory_[row] = emit(Op::GetV, {}, row);
+    return in_memory_[row];
 }
 
 // The row's value in every lane.
@@ -365,7 +364,7 @@ void State::forget(bool keep_exec) {
     }
     for (uint16_t row : touched_) rows_[row] = {};
     touched_.clear();
-    in_memory_.clear();
+    in_memory_.fill(no_value);
     scc_ = no_value;
 }
 

@@ -99,6 +99,12 @@ public:
 
 private:
     friend class LoopMasks;
+    template <size_t n>
+    static constexpr std::array<Value, n> no_values() {
+        std::array<Value, n> none{};
+        none.fill(no_value);
+        return none;
+    }
     struct Row {
         Value value = no_value;
         Value mask = no_value;  // lanes for which value holds; no_value = all
@@ -136,7 +142,7 @@ private:
     std::array<Scalar, 128> scalars_{};
     std::array<Row, 512> rows_{};
     std::vector<uint16_t> touched_;  // rows with an entry
-    std::unordered_map<uint32_t, Value> in_memory_;
+    std::array<Value, 512> in_memory_ = no_values<512>();
     Value scc_ = no_value;
     bool scc_dirty_ = false, exec_written_ = false;
 };
