@@ -8,8 +8,8 @@
 namespace wj::x64 {
 namespace {
 
-template <class T>
-void divide(Frame& f, T (*quotient)(T, T)) {
+template <class T, T (*quotient)(T, T)>
+void divide(Frame& f) {
     for (uint64_t left = f.mask; left; left &= left - 1) {
         const auto at = static_cast<size_t>(std::countr_zero(left)) * sizeof(T);
         auto element = [at](uint32_t* from) { return reinterpret_cast<char*>(from) + at; };
@@ -21,23 +21,15 @@ void divide(Frame& f, T (*quotient)(T, T)) {
     }
 }
 
+// By Division.
+constexpr void (*divisions[])(Frame&) = {
+    divide<float, gf::div_by_steps<float>>, divide<double, gf::div_by_steps<double>>,
+    divide<float, gf::div_by_fractions<false>>, divide<float, gf::div_by_fractions<true>>};
+
 }  // namespace
 
 bool run_division(machine::Wave&, Frame& frame, uint64_t division, uint32_t) {
-    switch (static_cast<Division>(division)) {
-        case Division::Steps32:
-            divide<float>(frame, gf::div_by_steps<float>);
-            break;
-        case Division::Steps64:
-            divide<double>(frame, gf::div_by_steps<double>);
-            break;
-        case Division::Fractions32:
-            divide<float>(frame, gf::div_by_fractions<false>);
-            break;
-        case Division::FractionsReciprocalFirst32:
-            divide<float>(frame, gf::div_by_fractions<true>);
-            break;
-    }
+    divisions[division](frame);
     return true;
 }
 

@@ -286,7 +286,7 @@ bool State::at_most(Value bits, uint32_t bound) {
     if (splat.op != Op::Splat32 || !may_guard_ || !block_.calls.empty()) return false;
     const ir::Inst get = inst(splat.args[0]);
     if (get.op != Op::GetS32) return false;
-    append(Op::GuardAtMost, {}, get.imm, bound);
+    emit(Op::GuardAtMost, {}, get.imm, bound);
     return block_.guarded = true;
 }
 

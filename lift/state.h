@@ -20,6 +20,7 @@ class State {
 public:
     // may_guard: operations may be simplified under conditions that the block is guarded for.
     State(ir::Block& block, bool exec_full, bool may_guard) : block_(block), may_guard_(may_guard) {
+        in_memory_.fill(no_value);
         set64(machine::exec_lo, exec_full ? const64(~0ull) : emit(Op::GetS64, {}, machine::exec_lo),
               false);
     }
@@ -99,12 +100,6 @@ public:
 
 private:
     friend class LoopMasks;
-    template <size_t n>
-    static constexpr std::array<Value, n> no_values() {
-        std::array<Value, n> none{};
-        none.fill(no_value);
-        return none;
-    }
     struct Row {
         Value value = no_value;
         Value mask = no_value;  // lanes for which value holds; no_value = all
@@ -142,7 +137,7 @@ private:
     std::array<Scalar, 128> scalars_{};
     std::array<Row, 512> rows_{};
     std::vector<uint16_t> touched_;  // rows with an entry
-    std::array<Value, 512> in_memory_ = no_values<512>();
+    std::array<Value, 512> in_memory_;
     Value scc_ = no_value;
     bool scc_dirty_ = false, exec_written_ = false;
 };

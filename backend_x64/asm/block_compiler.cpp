@@ -109,7 +109,8 @@ bool BlockCompiler::runs_again() const {
         const ir::Class cls = ir::op_info(i.op).cls;
         const bool same_exec = i.op == Op::SetS64 && i.imm == machine::exec_lo &&
                                is_const(i.args[0]) && inst(i.args[0]).imm == ~0ull;
-        return cls == ir::Class::Call || cls == ir::Class::SetV ||
+        // The next wave does not pass the guards; its work-group's number may differ.
+        return i.op == Op::GuardAtMost || cls == ir::Class::Call || cls == ir::Class::SetV ||
                (cls == ir::Class::SetS && !same_exec);
     });
 }
@@ -151,7 +152,7 @@ void BlockCompiler::leave(uint32_t reason) {
     a_.jmp(x86::qword_ptr(reg::frame, offsetof(Frame, leave_stub)));
 }
 
-// Of the blocks that jump to themselves: none of them is guarded.
+// Of blocks that jump to themselves. In guarded ones the guards are tested on the way.
 Variant BlockCompiler::own_variant() const {
     return block_->exec_full ? Variant::Full : Variant::Partial;
 }
@@ -484,9 +485,10 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     uniforms_.assign(block.insts.size(), {});
 
     prologue();
-    divergent_ = loops_ != Loops::None ? find_divergent_loop(block) : std::nullopt;
+    const bool by_chunks = loops_ != Loops::None && guards_stay();
+    divergent_ = by_chunks ? find_divergent_loop(block) : std::nullopt;
     if (divergent_ && !divergent_suits()) divergent_.reset();
-    const bool loop = divergent_ || (loops_ != Loops::None && loop_suits());
+    const bool loop = divergent_ || (by_chunks && loop_suits());
     facts_cross_regions_ = !loop;
     looping_ = loop;
     if (loop) schedule_.merge_early(1);

@@ -131,6 +131,7 @@ private:
 
     // ---- row_guards.cpp ----
     void row_guards();
+    bool guards_stay() const;
     void test_row(const ir::RowLine& line, const Vec& different);
     void forget_row_shapes();
     void note_row_shapes();

@@ -7,8 +7,7 @@ using asmjit::Imm;
 using ir::Op;
 namespace x86 = asmjit::x86;
 
-// `with`: only these bits, the others become 0.
-// with: in these lanes only.
+// `with`: only these bits, the others become 0. inverted: true where the compare is not.
 void BlockCompiler::compare_avx512(Value v, const KReg& d, const KReg* with, bool inverted) {
     const ir::Inst& i = inst(v);
     InstId id = X::kIdVcmpps;

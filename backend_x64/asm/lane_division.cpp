@@ -13,9 +13,8 @@ using asmjit::Imm;
 //        the remainder may have a bit below the least denormal.
 //   f64: some quotients in the middle between two denormals. The error by which v_div_fmas tells a
 //        tie from something near it is then the reciprocal's.
-//   fractions: reciprocals that are denormal, zero, infinite or NaN; quotients that are denormal,
-//   or
-//        zero though the numerator is not. The fractions' product and the whole's round alike else.
+//   fractions: where the reciprocal is no normal number, or the quotient is denormal, or zero
+//        though the numerator is not. Else the fractions' product and the whole one round alike.
 Vec BlockCompiler::quotient_of_fractions(const Vec& n, const Vec& d, const Vec& q, const Vec& r,
                                          KReg& hits) {
     load_bcast32(r, pool32(0x3f800000));

@@ -73,6 +73,18 @@ void BlockCompiler::row_guards() {
     if (!here.empty()) test(here);
 }
 
+// Iterations leave what the guards have found as it is: loops that run chunk by chunk test them
+// once. (One without lanes in common with EXEC gets those that EXEC loses: lift/loop_masks.h.)
+bool BlockCompiler::guards_stay() const {
+    return std::ranges::none_of(block_->insts, [this](const ir::Inst& guard) {
+        return guard.op == Op::GuardAtMost &&
+               std::ranges::any_of(block_->insts, [&](const ir::Inst& set) {
+                   return (set.op == Op::SetS32 && set.imm == guard.imm) ||
+                          (set.op == Op::SetS64 && guard.imm - set.imm < 2);
+               });
+    });
+}
+
 // Sets bits of `different` where the row is not the line.
 void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
     const Vec want = vec(0), step = vec(1), t = vec(3);

@@ -110,6 +110,30 @@ TEST_P(FloatStepsTest, ScaledRoots) {
     }
 }
 
+// A bound that iterations raise: it holds when the loop begins, and not for long.
+TEST_P(FloatStepsTest, ScaledRootsInALoop) {
+    scaled_root(rsq, 24, 12);
+    words_.pop_back();
+    words_.push_back(0x80020402);  // s_add_u32 s2, s2, s4
+    words_.push_back(0x80838103);  // s_sub_u32 s3, s3, 1
+    words_.push_back(0xbf078003);  // s_cmp_lg_u32 s3, 0
+    words_.push_back(0xbf850000 | (static_cast<uint32_t>(-words_.size() - 1) & 0xffff));
+    words_.push_back(0xbf810000);
+    load(code_);
+    for (const uint32_t step : {0u, 0x04000000u, 0x10000000u}) {
+        State first;
+        randomise(first, rng_);
+        first.wave.mode = mode;
+        first.wave.set_s64(machine::exec_lo, ~0ull);
+        for (uint32_t l = 0; l < 64; ++l) first.wave.row(x)[l] = 0x74000000 + l;
+        first.wave.sgpr[bound] = 0x70000000;
+        first.wave.sgpr[3] = 4;
+        first.wave.sgpr[4] = step;
+        compare(first, code_);
+        if (HasFatalFailure()) return;
+    }
+}
+
 TEST_P(FloatStepsTest, Quotients) {
     quotient();
     EXPECT_TRUE(lifts_to(ir::Op::FQuotFrexp32, ir::Op::FLdexp32)) << text();
@@ -120,8 +144,7 @@ TEST_P(FloatStepsTest, Quotients) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isa, FloatStepsTest, testing::Values(x64::Isa::Avx2, x64::Isa::Avx512),
-                         isa_name);
+WJ_JIT_TESTS(FloatStepsTest);
 
 }  // namespace
 }  // namespace wj::jit_test

@@ -164,8 +164,7 @@ TEST_P(LoopMasksTest, AsTheInterpreter) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isa, LoopMasksTest, testing::Values(x64::Isa::Avx2, x64::Isa::Avx512),
-                         isa_name);
+WJ_JIT_TESTS(LoopMasksTest);
 
 }  // namespace
 }  // namespace wj::jit_test

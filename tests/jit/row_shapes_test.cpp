@@ -102,8 +102,7 @@ TEST_P(RowShapesTest, AsTheInterpreter) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isa, RowShapesTest, testing::Values(x64::Isa::Avx2, x64::Isa::Avx512),
-                         isa_name);
+WJ_JIT_TESTS(RowShapesTest);
 
 }  // namespace
 }  // namespace wj::jit_test

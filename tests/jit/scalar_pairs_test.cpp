@@ -65,8 +65,7 @@ TEST_P(ScalarPairsTest, AsTheInterpreter) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isa, ScalarPairsTest, testing::Values(x64::Isa::Avx2, x64::Isa::Avx512),
-                         isa_name);
+WJ_JIT_TESTS(ScalarPairsTest);
 
 }  // namespace
 }  // namespace wj::jit_test
