@@ -25,7 +25,8 @@ uint32_t to_uniform(uint32_t p) {
 
 // Is argument `a` of the operation an address of two dwords in registers of their own?
 bool takes_split_address(Op op, size_t a) {
-    if (op == Op::LoadGlobalS64 || op == Op::StoreGlobalS64) return a == 1;
+    if (op == Op::LoadGlobalS64 || op == Op::StoreGlobalS64 || op == Op::AtomicGlobalS64)
+        return a == 1;
     return a == 0 && (op == Op::LoadGlobal || op == Op::StoreGlobal || op == Op::LoadFlat ||
                       op == Op::StoreFlat || op == Op::AtomicGlobal || op == Op::AtomicFlat);
 }
@@ -61,7 +62,7 @@ Unit Schedule::unit(Value v, uint32_t part) const {
     return Unit(unit_base_[v] + (inst(v).op == Op::Splat64 ? 0 : part));
 }
 
-void Schedule::assign_units() {
+void Schedule::count_uses() {
     const size_t n = block_->insts.size();
     interleaved_.assign(n, 0);
     use_count_.assign(n, 0);
@@ -76,9 +77,39 @@ void Schedule::assign_units() {
             if (!by_halves) interleaved_[i.args[a]] = 1;
         }
     }
+}
+
+// Also finds out what nothing else is made of.
+void Schedule::find_lane_fields(const MemoryTraits& memory) {
+    fields_.clear();
+    std::vector<Value> unused;
+    auto drop = [&](Value v) {
+        if (use_count_[v] < 255 && --use_count_[v] == 0) unused.push_back(v);
+    };
+    for (Value v = 0; v < block_->insts.size(); ++v) {
+        const Inst& i = inst(v);
+        if (ir::op_info(i.op).cls != Class::LaneAtomic) continue;
+        const auto field =
+            find_lane_field(*block_, i, is_full(ir::mask_of(i)), use_count_[v] != 0, memory);
+        if (!field) continue;
+        fields_.emplace(v, *field);
+        if (use_count_[field->source] < 255) ++use_count_[field->source];
+        drop(ir::address_of(i));
+    }
+    while (!unused.empty()) {
+        const Value v = unused.back();
+        unused.pop_back();
+        if (ir::op_info(inst(v).op).cls != Class::Lane) continue;
+        fused_[v] = 1;
+        for (Value a : inst(v).args)
+            if (a != no_value) drop(a);
+    }
+}
+
+void Schedule::assign_units() {
+    const size_t n = block_->insts.size();
     unit_base_.resize(n);
     alias_.assign(n, no_unit);
-    fused_.assign(n, 0);
     producer_.clear();
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
@@ -226,6 +257,10 @@ void Schedule::assign_positions() {
                 const uint32_t merges = merging_atomic(i, use_count_[v]);
                 const uint32_t in = spaces(i.op);
                 p = std::max(region_of(i), barrier | 1);
+                // Scalar code reads the elements from memory, where they have been for a while.
+                if (const LaneField* const field = lane_field(v))
+                    if (const uint32_t made = position_[field->source]; made & 1)
+                        p = std::max(p, made + 2);
                 if (!gathered.empty() && may_gather(i))
                     for (Value a : i.args)
                         if (a != no_value && gathered[a]) p = std::max(p, gathered[a] + 2);
@@ -339,6 +374,7 @@ void Schedule::find_clobbers() {
 }
 
 bool Schedule::emitted(Value v) const {
+    if (fused_[v]) return false;
     const Inst& i = inst(v);
     switch (i.op) {
         case Op::Const32:
@@ -363,15 +399,17 @@ bool Schedule::emitted(Value v) const {
         case Op::Hi:
             return alias_[v] == no_unit;
         default:
-            return !fused_[v];
+            return true;
     }
 }
 
 void Schedule::units_read(Value v, std::vector<Unit>& out) const {
     const Inst& i = inst(v);
+    const LaneField* const field = lane_field(v);
     for (size_t a = 0; a < 8; ++a) {
-        const Value arg = i.args[a];
+        Value arg = i.args[a];
         if (arg == no_value) continue;
+        if (field && arg == ir::address_of(i) && a < 4) arg = field->source;
         switch (block_->type(arg)) {
             case Type::V32:
                 out.push_back(unit(arg));
@@ -648,9 +686,12 @@ void Schedule::merge_early(uint32_t position) {
     });
 }
 
-bool Schedule::build(const ir::Block& block, bool fuse_compares) {
+bool Schedule::build(const ir::Block& block, bool fuse_compares, const MemoryTraits& memory) {
     block_ = &block;
     fuse_compares_ = fuse_compares;
+    fused_.assign(block.insts.size(), 0);
+    count_uses();
+    find_lane_fields(memory);
     assign_units();
     assign_positions();
     // Guards are tested before anything has happened.

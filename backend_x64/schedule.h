@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
+#include "backend_x64/lane_field.h"
 #include "ir/ir.h"
 
 namespace wj::x64 {
@@ -37,7 +39,7 @@ struct Home {
 class Schedule {
 public:
     // False when the block needs more homes than a frame has.
-    bool build(const ir::Block& block, bool fuse_compares);
+    bool build(const ir::Block& block, bool fuse_compares, const MemoryTraits& memory);
     // Moves what merges values into rows, in a region, to where the old value is needed no more:
     // the mask and the new value are then needed no longer. For loops, which keep rows in
     // registers.
@@ -56,8 +58,14 @@ public:
     const Home& unit_home(Unit u) const { return unit_home_[u]; }
     const Home& uniform_home(Value v) const { return uniform_home_[v]; }
     bool is_full(Value mask) const;
-    // A compare that is emitted as part of the MaskAnd or MaskAndNot that uses it.
+    // A compare that is emitted as part of the MaskAnd or MaskAndNot that uses it, or what only
+    // lane fields are made of.
     bool fused(Value v) const { return fused_[v]; }
+    // Of an atomic: its lanes' addresses are made by scalar code, from the source alone.
+    const LaneField* lane_field(Value v) const {
+        const auto field = fields_.find(v);
+        return field == fields_.end() ? nullptr : &field->second;
+    }
     bool split(Value v64) const;  // Pack64 that exists only as its two arguments
     void units_read(Value v, std::vector<Unit>& out) const;
     // GetV values of the row that SetV `v` overwrites, and that were read before it.
@@ -77,6 +85,8 @@ private:
             return position != o.position ? position < o.position : index < o.index;
         }
     };
+    void count_uses();
+    void find_lane_fields(const MemoryTraits& memory);
     void assign_units();
     bool may_gather(const ir::Inst& i) const;
     bool gathers_apart() const;
@@ -96,6 +106,7 @@ private:
     bool fuse_compares_ = false;
     std::vector<uint32_t> unit_base_, position_, start_;
     std::vector<Unit> alias_;
+    std::unordered_map<Value, LaneField> fields_;
     std::vector<Value> producer_, order_, clobber_;
     std::vector<Home> unit_home_, uniform_home_;
     std::vector<uint8_t> fused_, interleaved_, copy_, use_count_;

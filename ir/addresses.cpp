@@ -22,7 +22,7 @@ public:
             for (Value& arg : i.args)
                 if (arg != no_value) arg = renamed_[arg];
             guest_ = i.guest;
-            if (i.op == Op::LoadGlobal || i.op == Op::StoreGlobal) split(i);
+            if (split_op(i.op) != Op::count_) split(i);
             if (i.op == Op::Shl64) shift(i);
             renamed_[v] = add(i);
         }
@@ -40,6 +40,19 @@ private:
     };
 
     const Inst& inst(Value v) const { return block_.insts[v]; }
+    // The access at a sum, or Op::count_.
+    static Op split_op(Op op) {
+        switch (op) {
+            case Op::LoadGlobal:
+                return Op::LoadGlobalS64;
+            case Op::StoreGlobal:
+                return Op::StoreGlobalS64;
+            case Op::AtomicGlobal:
+                return Op::AtomicGlobalS64;
+            default:
+                return Op::count_;
+        }
+    }
     Value add(const Inst& i) {
         block_.insts.push_back(i);
         return static_cast<Value>(block_.insts.size() - 1);
@@ -66,6 +79,7 @@ private:
                 base = base == no_value ? step->base : emit(Op::UAdd64, {base, step->base});
         }
         if (const Value u = uniform(rest); u != no_value) {
+            if (i.op == Op::AtomicGlobal) return;
             // The same address in all lanes.
             i.args[0] = emit(Op::Splat64, {base == no_value ? u : emit(Op::UAdd64, {base, u})});
         } else if (!changed) {
@@ -73,7 +87,7 @@ private:
         } else if (base == no_value) {
             i.args[0] = whole(rest);
         } else {
-            i.op = i.op == Op::LoadGlobal ? Op::LoadGlobalS64 : Op::StoreGlobalS64;
+            i.op = split_op(i.op);
             i.args[0] = base;
             i.args[1] = whole(rest);
             i.args[2] = mask;

@@ -101,6 +101,7 @@ uint64_t evaluate(const Block& block, Wave& w) {
             case Op::GuardRow: {
                 const auto line = RowLine::of(i.imm, i.aux);
                 const uint32_t* v = row(line.row);
+                if (line.constant && v[0] != line.first) return guard_failed;
                 const uint32_t step = line.any_step ? v[line.width % lanes] - v[0] : line.step;
                 for (uint32_t l = 0; l < lanes; ++l)
                     if (v[l] != v[0] + line.stride * (l % line.width) + step * (l / line.width))

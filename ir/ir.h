@@ -76,6 +76,9 @@ struct RowLine {
     uint32_t width = machine::lanes;
     uint32_t step = 0;
     bool any_step = false;  // the step is what the row's lane `width` shows
+    // The first lane's value is `first`; then the stride and the step are 0.
+    bool constant = false;
+    uint32_t first = 0;
 
     // A number of its own for each of the usual ones, whatever the row; else 0.
     uint8_t shape() const {
@@ -93,11 +96,20 @@ struct RowLine {
         return static_cast<uint8_t>(9 + (kind * 5 + w) * 8 + s);
     }
 
-    uint64_t imm() const { return row | uint64_t{step} << 32; }
-    uint32_t aux() const { return stride | width << 16 | uint32_t{any_step} << 31; }
+    uint64_t imm() const { return row | uint64_t{constant ? first : step} << 32; }
+    uint32_t aux() const {
+        return stride | width << 16 | uint32_t{constant} << 30 | uint32_t{any_step} << 31;
+    }
     static RowLine of(uint64_t imm, uint32_t aux) {
-        return {static_cast<uint32_t>(imm), aux & 0xffff, aux >> 16 & 0xff,
-                static_cast<uint32_t>(imm >> 32), (aux >> 31) != 0};
+        const bool constant = aux >> 30 & 1;
+        const auto upper = static_cast<uint32_t>(imm >> 32);
+        return {.row = static_cast<uint32_t>(imm),
+                .stride = aux & 0xffff,
+                .width = aux >> 16 & 0xff,
+                .step = constant ? 0 : upper,
+                .any_step = (aux >> 31) != 0,
+                .constant = constant,
+                .first = constant ? upper : 0};
     }
 };
 
@@ -109,7 +121,7 @@ inline constexpr bool is_guard(Op op) {
 // Accesses at the sum of a uniform base (args[0]) and a lane offset (args[1]); the mask is args[2].
 inline constexpr bool has_scalar_base(Op op) {
     return op == Op::LoadGlobalS || op == Op::StoreGlobalS || op == Op::LoadGlobalS64 ||
-           op == Op::StoreGlobalS64 || op == Op::AtomicGlobalS;
+           op == Op::StoreGlobalS64 || op == Op::AtomicGlobalS || op == Op::AtomicGlobalS64;
 }
 
 // Accesses to LDS and private memory, never to anything else.
@@ -223,7 +235,7 @@ std::string verify(const Block& block);
 // The Add32 that is smaller than one of its operands where this CmpLtU32 says so, in other words
 // where it carries; else no_value.
 Value sum_that_carries(const Block& block, Value compare);
-// Global loads and stores at base + offset instead of at a vector of addresses, where the address
+// Global accesses at base + offset instead of at a vector of addresses, where the address
 // is such a sum; indices times element sizes as dwords. eliminate_dead() removes what is then not
 // needed.
 void split_addresses(Block& block);

@@ -169,6 +169,19 @@ bool Affine::guard(Value condition) {
     return true;
 }
 
+std::optional<uint32_t> Affine::constant_row(Value v) {
+    const ir::Inst read = block_.insts[v];
+    if (read.op != Op::GetV || read.imm >= 256 || !now_) return {};
+    auto row = rows_(static_cast<uint32_t>(read.imm));
+    if (!row || row->stride || row->step || row->any_step) return {};
+    const auto first = now_->of(block_, s_.emit(Op::RowLane, {}, read.imm));
+    if (!first) return {};
+    row->constant = constant_rows_ = true;
+    row->first = static_cast<uint32_t>(*first);
+    s_.emit(Op::GuardRow, {}, row->imm(), row->aux());
+    return row->first;
+}
+
 void Affine::finish() {
     for (const auto& [v, bound] : bounds_) guard(s_.emit(Op::UCmpLeU32, {v, s_.const32(bound)}));
 }

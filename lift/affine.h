@@ -53,6 +53,10 @@ public:
     std::optional<Value> bits(Value mask);
     // Makes the block depend on the U32 condition; false when it is known too late.
     bool guard(Value condition);
+    // The constant that is in all lanes of the row, as far as the wave that is about to run the
+    // block shows; the block is guarded for it. v: any V32 value.
+    std::optional<uint32_t> constant_row(Value v);
+    bool has_constant_rows() const { return constant_rows_; }
     // The same for the condition that the bits, a U64 value, are all set. likely: only if they are
     // for the wave that is about to run the block; otherwise unless they are not.
     bool guard_all_lanes(Value bits, bool likely);
@@ -141,6 +145,7 @@ private:
     std::vector<uint8_t> early_;
     bool stored_ = false;  // while early_ was worked out
     uint32_t profit_ = 0;
+    bool constant_rows_ = false;
 };
 
 }  // namespace wj::lift

@@ -28,6 +28,16 @@ void emit_atomic(Lifter& l, const Inst& i, Op op, std::initializer_list<Value> h
                  AtomicOp what, uint32_t dwords, std::array<Value, 4> data, bool returns) {
     std::array<Value, 4> a{no_value, no_value, no_value, no_value};
     std::copy(head.begin(), head.end(), a.begin());
+    if (dwords == 1 && (what == AtomicOp::Inc || what == AtomicOp::Dec)) {
+        // Up to the largest number: that is counting.
+        data[0] = l.constant_row(data[0]);
+        if (data[0] == l.c32(~0u)) {
+            what = what == AtomicOp::Inc ? AtomicOp::Add : AtomicOp::Sub;
+            data[0] = l.c32(1);
+        }
+    } else if (dwords == 1 && ir::atomic_commutes(what)) {
+        data[0] = l.constant_row(data[0]);
+    }
     const uint32_t aux = ir::make_atomic_aux(what, dwords, flush_flags(l, what, dwords));
     const Value old =
         l.emit(op, {a[0], a[1], a[2], a[3], data[0], data[1], data[2], data[3]}, imm, aux);

@@ -288,6 +288,18 @@ void Lifter::lift(const Inst& inst) {
 // ----------------------------------------------------------------------------------------------
 
 enum class Attempt { Done, Again /* an arm turned out not to be one */, NoUse /* of guards */ };
+// What a block is guarded for. Loops of one block have their own ways to save work.
+enum class Guards { None, ConstantRows /* of loops */, Lines };
+
+static bool writes_constant_row(const ir::Block& block) {
+    return std::ranges::any_of(block.insts, [&](const ir::Inst& guard) {
+        if (guard.op != Op::GuardRow) return false;
+        const auto row = ir::RowLine::of(guard.imm, guard.aux);
+        return row.constant && std::ranges::any_of(block.insts, [&](const ir::Inst& i) {
+                   return i.op == Op::SetV && i.imm == row.row;
+               });
+    });
+}
 
 // A loop of one block need not write what neither it nor what is behind it reads. Where the graph
 // of branches says otherwise, it does not know which lanes would read.
@@ -317,15 +329,17 @@ static void drop_unread(ir::Block& block, LiveSet read) {
 }
 
 static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store,
-                         std::vector<uint64_t>& no_arms, bool guarded, ir::Block& block) {
+                         std::vector<uint64_t>& no_arms, Guards guards, ir::Block& block) {
     block.pc = block.begin_pc = block.end_pc = pc;
     block.exec_full = options.exec_full;
     block.guest_pcs.push_back(pc);
+    const bool guarded = guards == Guards::Lines;
     block.guarded = guarded;
     Lifter l(options, fetch, block, store, no_arms);
     Affine affine(l.s, block, options.row_lines, options.now, options.read_memory,
                   options.least_width);
     if (guarded) l.affine = &affine;
+    if (guards != Guards::None) l.rows = &affine;
     Inst inst;
     l.next_pc = pc;
     while (!l.ended) {
@@ -352,11 +366,16 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         }
         if (l.ended && l.in_arm()) l.abandon_arms();
         if (l.abandoned()) return Attempt::Again;
-        // A call writes registers; loops of one block have their own ways to save work.
-        if (guarded && (!block.calls.empty() || block.mode_changed)) return Attempt::NoUse;
+        // A call writes registers.
+        if (guards != Guards::None && (!block.calls.empty() || block.mode_changed))
+            return Attempt::NoUse;
     }
-    if (guarded && (!affine.profit() || block.term.target == pc || block.term.next == pc))
-        return Attempt::NoUse;
+    const bool loop = block.term.target == pc || block.term.next == pc;
+    if (guarded && (!affine.profit() || loop)) return Attempt::NoUse;
+    if (guards == Guards::ConstantRows && affine.has_constant_rows()) {
+        if (!loop) return Attempt::NoUse;
+        block.guarded = true;
+    }
     block.lanes_apart = guarded && affine.guard_lanes_apart();
     constexpr uint32_t unusual = machine::mode::gpr_idx_en | machine::mode::vskip;
     std::optional<LiveSet> after;
@@ -373,6 +392,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         return guarded ? affine.written(v) : State::Written{v, 0};
     });
     if (guarded) affine.finish();
+    if (loop && affine.has_constant_rows() && writes_constant_row(block)) return Attempt::NoUse;
     const bool last = block.term.kind == ir::Terminator::Kind::Exit &&
                       block.term.exit == machine::ExitKind::EndProgram;
     if (last && after && !after->scalars[machine::exec_lo]) l.s.drop_exec();
@@ -387,12 +407,12 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
 ir::Block lift_block(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store) {
     std::vector<uint64_t> no_arms;
     const size_t stored = store.size();
-    for (bool guarded = options.exec_full && options.row_lines;;) {
+    for (Guards guards = options.exec_full && options.row_lines ? Guards::Lines : Guards::None;;) {
         ir::Block block;
-        const Attempt attempt = lift_once(options, pc, fetch, store, no_arms, guarded, block);
+        const Attempt attempt = lift_once(options, pc, fetch, store, no_arms, guards, block);
         if (attempt == Attempt::Done) return block;
         if (attempt == Attempt::NoUse) {
-            guarded = false;
+            guards = guards == Guards::Lines ? Guards::ConstantRows : Guards::None;
             no_arms.clear();
         }
         store.resize(stored);

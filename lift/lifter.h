@@ -50,6 +50,7 @@ public:
     State s;
     Divisions divisions{s};
     Affine* affine = nullptr;      // guarded blocks
+    Affine* rows = nullptr;        // those, and loops that are guarded for constants in rows
     uint64_t pc = 0, next_pc = 0;  // of the instruction being lifted
     bool ended = false;            // the terminator is set
 
@@ -90,6 +91,12 @@ public:
                uint32_t dword = 0);  // lanes that DPP leaves out keep theirs
 
     Value c32(uint32_t v) { return s.lane_const(v); }
+    // The same, as a constant if it is one in a row: compilers keep in registers what an
+    // instruction takes no constant for.
+    Value constant_row(Value v) {
+        const auto c = rows ? rows->constant_row(v) : std::nullopt;
+        return c ? c32(*c) : v;
+    }
     Value c64(uint64_t v) { return s.lane_const64(v); }
     // The mask restricted to active lanes: what v_cmp writes.
     Value active(Value m) { return emit(Op::MaskAnd, {m, s.exec()}); }

@@ -25,8 +25,10 @@ bool put(Lifter& l, const Inst& i, Value v) {
 
 template <Op op, bool swap = false>
 bool bin(Lifter& l, const Inst& i) {
-    const Value x = a(l, i, 0), y = a(l, i, 1);
-    return put(l, i, swap ? l.emit(op, {y, x}) : l.emit(op, {x, y}));
+    const Value x = a(l, i, swap);
+    Value y = a(l, i, !swap);
+    if (op == Op::Shl32 || op == Op::Shr32 || op == Op::Sar32) y = l.constant_row(y);
+    return put(l, i, l.emit(op, {x, y}));
 }
 
 template <Op op>

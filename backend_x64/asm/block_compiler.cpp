@@ -469,7 +469,9 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     column_site_ = -1;
     guest_ = ~0u;
     extra_slots_ = 0;
-    if (!schedule_.build(block, avx512_)) return false;
+    const MemoryTraits memory{.exclusive = options.exclusive,
+                              .direct = !options.checked && !options.mask_addresses};
+    if (!schedule_.build(block, avx512_, memory)) return false;
     extra_slots_ = schedule_.slots_used();
 
     code_.reset();

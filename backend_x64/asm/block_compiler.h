@@ -546,6 +546,9 @@ private:
     void atomic_checks(const LaneAtomic& m);
     void atomic_slow(const LaneAtomic& m);
     void atomic_inline(const LaneAtomic& m);
+    void atomic_check_base(const LaneAtomic& m);
+    void atomic_expand_field(LaneAtomic& m);
+    void atomic_field_lane(const LaneAtomic& m, uint32_t l);
     void atomic_merge(const LaneAtomic& m, Label differ, Label once);
     void atomic_lanes(const LaneAtomic& m, Label once);
     void atomic_load(const LaneAtomic& m, const Gp& to, uint32_t operand);

@@ -38,7 +38,9 @@ struct BlockCompiler::LaneAtomic : LaneAccess {
     int64_t value = 0;
     bool flush_in = false, flush_out = false;
     uint32_t inputs = 1;  // registers in data[]
-    Vec address;          // low dwords as they are in the exchange area
+    Vec address;          // low dwords as they are in the exchange area, or the field's source
+    const LaneField* field = nullptr;
+    Mem elements;  // those of the field's source, if they are in memory
     Vec result[2];
     bool live[2] = {};
     std::vector<Gp> busy;  // registers of the loop that the region keeps something in
@@ -47,8 +49,7 @@ struct BlockCompiler::LaneAtomic : LaneAccess {
 
     Gp sized(const Gp& r) const { return bytes == 8 ? Gp(r.r64()) : Gp(r.r32()); }
     bool direct() const {  // x86 has the operation with a memory destination
-        return !returns && (op == AtomicOp::Add || op == AtomicOp::Sub || op == AtomicOp::And ||
-                            op == AtomicOp::Or || op == AtomicOp::Xor);
+        return !returns && is_direct(op);
     }
     // The lanes one after the other without a loop, their addresses taken from registers; wide
     // ones have the same upper half.
@@ -99,8 +100,16 @@ void BlockCompiler::lane_atomic(Value v) {
         m.uniform = m.constant;
     }
 
+    m.field = schedule_.lane_field(v);
+
     // Registers are taken before the first branch: taking one may spill another.
-    use_address(m, addr);
+    if (m.field) {
+        const Unit source_unit = schedule_.unit(m.field->source);
+        m.lo = use(source_unit);
+        if (const Source in = source(source_unit); in.kind == Source::Full) m.elements = in.mem;
+    } else {
+        use_address(m, addr);
+    }
     if (m.scalar_base) m.base = home_mem(schedule_.uniform_home(a[0]));
     use_mask(m, mask);
     for (uint32_t d = 0; d < m.inputs && !m.constant; ++d) m.data[d] = use(a[4 + d]);
@@ -144,13 +153,16 @@ void BlockCompiler::lane_atomic(Value v) {
         if (!special.unrolled && !counts) special.uniform = m.uniform;
         const bool late = special.unrolled;
         if (!late) atomic_exchange_area(m);
-        atomic_checks(m);
+        if (m.field)
+            atomic_check_base(m);
+        else
+            atomic_checks(m);
         const Label general = a_.newLabel();
         uint64_t limit = 0;
         if (counts && inst(a[4]).op == Op::Splat32 && is_const(inst(a[4]).args[0]))
             limit = inst(inst(a[4]).args[0]).imm;
         const bool ask_data = special.uniform && !m.uniform && limit != ~0u,
-                   ask_high = special.unrolled && m.wide;
+                   ask_high = special.unrolled && m.wide && !m.field;
         if (ask_data && counts) {
             branch_if_any(m, m.data[0], c32(~0u), cmp_ne, general);
         } else if (ask_data) {
@@ -162,17 +174,15 @@ void BlockCompiler::lane_atomic(Value v) {
             branch_if_any(m, m.hi, m.t2, cmp_ne, general);
         }
         atomic_inline(special);
-        if (ask_data || ask_high)
-            cold(general, [this, m, late] {
-                if (late) atomic_exchange_area(m);
-                atomic_inline(m);
-                a_.jmp(m.finish);
-            });
-        cold(m.slow, [this, m, late] {
+        auto out_of_line = [this, late](LaneAtomic m, void (BlockCompiler::*rest)(const LaneAtomic&)) {
+            if (m.field) atomic_expand_field(m);
             if (late) atomic_exchange_area(m);
-            atomic_slow(m);
+            (this->*rest)(m);
             a_.jmp(m.finish);
-        });
+        };
+        if (ask_data || ask_high)
+            cold(general, [=] { out_of_line(m, &BlockCompiler::atomic_inline); });
+        cold(m.slow, [=] { out_of_line(m, &BlockCompiler::atomic_slow); });
     }
     a_.bind(m.finish);
     for (uint32_t d = 0; d < m.dwords; ++d)
@@ -195,9 +205,21 @@ void BlockCompiler::atomic_inline(const LaneAtomic& m) {
         a_.mov(base, wave_field(offsetof(Wave, lds), 8));
     } else if (m.scalar_base) {
         a_.mov(base, m.base);
-    } else if (m.unrolled) {
-        a_.vmovd(base.r32(), m.hi.xmm());
-        a_.shl(base, 32);
+    }
+    if (m.field) {
+        Mem at = m.elements;
+        if (!at.hasBase()) {
+            put_dwords(offsetof(Frame, address_lo), m.lo);
+            at = frame_field(offsetof(Frame, address_lo));
+        }
+        a_.lea(offset, at);
+    } else if (m.unrolled && m.wide) {
+        a_.vmovd(x86::eax, m.hi.xmm());
+        a_.shl(x86::rax, 32);
+        if (m.scalar_base)
+            a_.add(base, x86::rax);
+        else
+            a_.mov(base, x86::rax);
     }
     if (m.constant)
         a_.mov(m.sized(data), m.value);
@@ -216,7 +238,7 @@ void BlockCompiler::atomic_inline(const LaneAtomic& m) {
 // And, in ecx, the active lanes.
 void BlockCompiler::atomic_address(LaneAtomic& m) {
     m.address = m.lo;
-    if (m.lds && m.imm) {
+    if (m.lds && m.imm && !m.field) {
         a_.emit(X::kIdVpaddd, m.t, m.lo, c32(static_cast<uint32_t>(m.imm)));
         m.address = m.t;
     }
@@ -283,6 +305,40 @@ void BlockCompiler::atomic_checks(const LaneAtomic& m) {
     a_.jnz(m.slow);
 }
 
+// Lanes of a field cannot be out of range or misaligned if the base is not, and the LDS is large
+// enough for all.
+void BlockCompiler::atomic_check_base(const LaneAtomic& m) {
+    if (m.lds) {
+        const int64_t end = (int64_t{m.field->most} << m.field->up) + m.imm + m.bytes;
+        a_.cmp(wave_field(offsetof(Wave, lds_size), 4), static_cast<int32_t>(end));
+        a_.jb(m.slow);
+    } else {
+        a_.test(m.base.cloneResized(1), m.bytes - 1);
+        a_.jnz(m.slow);
+    }
+}
+
+// The addresses, or offsets, instead of the field.
+void BlockCompiler::atomic_expand_field(LaneAtomic& m) {
+    const LaneField& f = *m.field;
+    const InstId vector_and = avx512_ ? X::kIdVpandd : X::kIdVpand;
+    const Vec mask = m.z[0], index = m.t;
+    a_.emit(X::kIdVpbroadcastd, mask, pool32(f.bits() >> f.first));
+    a_.emit(X::kIdVpsrld, index, m.lo, Imm(f.first));
+    a_.emit(vector_and, index, index, mask);
+    if (m.wide) {
+        m.hi = m.t2;
+        a_.emit(X::kIdVpsrld, m.hi, index, Imm(32 - f.up));
+    }
+    a_.emit(X::kIdVpslld, index, index, Imm(f.up));
+    if (m.lds && m.imm) {
+        a_.emit(X::kIdVpbroadcastd, mask, pool32(static_cast<uint32_t>(m.imm)));
+        a_.emit(X::kIdVpaddd, index, index, mask);
+    }
+    m.address = index;
+    m.field = nullptr;
+}
+
 void BlockCompiler::atomic_slow(const LaneAtomic& m) {
     const ir::Inst& i = inst(m.v);
     MemoryOp op;
@@ -299,13 +355,15 @@ void BlockCompiler::atomic_slow(const LaneAtomic& m) {
             a_.emit(X::kIdVpbroadcastd, m.z[0], pool32(static_cast<uint32_t>(m.value >> 32 * d)));
         movu(frame_field(offsetof(Frame, data) + d * 64), m.constant ? m.z[0] : m.data[d]);
     }
-    if (m.wide) {
-        a_.mov(frame_field(offsetof(Frame, address_base), 8), 0);
-    } else if (m.scalar_base) {
-        a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.z[0], m.z[0], m.z[0]);
-        movu(frame_field(offsetof(Frame, address_hi)), m.z[0]);
+    if (m.scalar_base) {
         a_.mov(x86::rax, m.base);
         a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
+        if (!m.wide) {
+            a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.z[0], m.z[0], m.z[0]);
+            movu(frame_field(offsetof(Frame, address_hi)), m.z[0]);
+        }
+    } else if (m.wide) {
+        a_.mov(frame_field(offsetof(Frame, address_base), 8), 0);
     }
     call_memory_op(op);
 }
@@ -324,7 +382,19 @@ void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) 
         branch_if_any(m, x, first, cmp_ne, differ);
     };
     if (!m.full) a_.tzcnt(first_lane.r32(), left);
-    compare(m.address, offsetof(Frame, address_lo));
+    if (m.field && m.field->width < 32) {
+        a_.emit(X::kIdVpbroadcastd, first, m.address.xmm());
+        a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, first, first, m.address);
+        if (avx512_) {
+            a_.emit(X::kIdVptestmd, m.tk, first, c32(m.field->bits()));
+            a_.kortestw(m.tk, m.tk);
+        } else {
+            a_.emit(X::kIdVptest, first, c32(m.field->bits()));
+        }
+        a_.jnz(differ);
+    } else {
+        compare(m.address, offsetof(Frame, address_lo));
+    }
     if (m.wide && !m.unrolled) compare(m.hi, offsetof(Frame, address_hi));
 
     const Label same = a_.newLabel();
@@ -390,6 +460,16 @@ void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) 
 // The lanes of ecx, lowest first. `once`: for one lane whose data is in its register.
 void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
     const int32_t imm = m.lds ? 0 : static_cast<int32_t>(m.imm);
+    if (m.field) {
+        const Label over = a_.newLabel();
+        for (uint32_t l = 0; l < chunk_lanes(); ++l) atomic_field_lane(m, l);
+        a_.bind(over);
+        cold(once, [this, m, over] {
+            atomic_field_lane(m, 0);
+            a_.jmp(over);
+        });
+        return;
+    }
     if (m.unrolled) {
         const Label over = a_.newLabel();
         for (uint32_t l = 0; l < chunk_lanes(); l += 4) {
@@ -427,6 +507,7 @@ void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
     if (m.wide) {
         a_.mov(base.r32(), lane_dword(offsetof(Frame, address_hi)));
         a_.shl(base, 32);
+        if (m.scalar_base) a_.add(base, m.base);
     }
     Mem at = x86::ptr(base, offset, 0, imm);
     if (!m.lds && options_.mask_addresses) {
@@ -445,6 +526,17 @@ void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
     }
     a_.blsr(lanes_left.r32(), lanes_left.r32());
     a_.jnz(loop);
+}
+
+// Of those with a field; `offset` points to the chunk of the source.
+void BlockCompiler::atomic_field_lane(const LaneAtomic& m, uint32_t l) {
+    const LaneField& f = *m.field;
+    const Mem element = x86::ptr(offset, static_cast<int32_t>(4 * l + f.first / 8), f.width / 8);
+    if (f.width == 32)
+        a_.mov(lane.r32(), element);
+    else
+        a_.movzx(lane.r32(), element);
+    atomic_update(m, x86::ptr(base, lane, f.up, static_cast<int32_t>(m.imm)));
 }
 
 // Operand `operand` (0 data, 1 data2) of the lane; new_value is overwritten.

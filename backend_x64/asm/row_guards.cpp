@@ -57,6 +57,10 @@ void BlockCompiler::row_guards() {
         }
         if (i.op != Op::GuardRow) continue;
         const auto line = ir::RowLine::of(i.imm, i.aux);
+        if (line.constant) {
+            a_.cmp(row_at(line.row, 0).cloneResized(4), static_cast<int32_t>(line.first));
+            a_.jne(unguarded_label_);
+        }
         if (!shape(line) || starts_program()) {
             here.push_back(line);
             continue;
