@@ -97,8 +97,8 @@ std::optional<LaneField> find_lane_field(const Block& block, const Inst& atomic,
         return {};
     const auto imm = static_cast<int64_t>(atomic.imm);
     const Value address = ir::address_of(atomic);
-    const auto f = atomic.op == Op::AtomicGlobalS64 ? field64(block, address)
-                                                    : field32(block, address);
+    const auto f =
+        atomic.op == Op::AtomicGlobalS64 ? field64(block, address) : field32(block, address);
     constexpr uint32_t aligned = 2;
     if (!f || f->up < aligned || imm % 4 || never_stored(block.insts[f->source].op)) return {};
     if (lds && (imm < 0 || imm > most_offset || f->most > ~0u >> 16)) return {};

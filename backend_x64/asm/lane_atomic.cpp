@@ -174,7 +174,8 @@ void BlockCompiler::lane_atomic(Value v) {
             branch_if_any(m, m.hi, m.t2, cmp_ne, general);
         }
         atomic_inline(special);
-        auto out_of_line = [this, late](LaneAtomic m, void (BlockCompiler::*rest)(const LaneAtomic&)) {
+        auto out_of_line = [this, late](LaneAtomic m,
+                                        void (BlockCompiler::*rest)(const LaneAtomic&)) {
             if (m.field) atomic_expand_field(m);
             if (late) atomic_exchange_area(m);
             (this->*rest)(m);
