@@ -117,7 +117,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         const uint32_t together = line / std::min(line, request.work_group[1]);
         if (plan.group_count[1] % together == 0) plan.rows_together = together;
     }
-    if (hints.prefetch.waves && dwords > hints.prefetch.least_bytes) {
+    if (hints.prefetch.waves && dwords >= hints.prefetch.least_bytes) {
         const uint32_t groups =
             std::max(1u, hints.prefetch.waves / (plan.max_waves * plan.rows_together));
         plan.prefetch_items = std::min(groups, plan.group_count[0] / 2) * request.work_group[0];
