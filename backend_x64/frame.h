@@ -87,8 +87,13 @@ struct HeldColumns {
     alignas(64) uint32_t data[16][64] = {};
 };
 
-// What is read and written in vectors lies on cache lines of its own.
+// What is read and written in vectors lies on cache lines of its own. Translated code's register
+// points to `link_stub`: what is within 128 bytes of it takes one byte of displacement, vectors of
+// 64 bytes within 8 KiB do.
 struct alignas(64) Frame {
+    // Slot 0 is the last one.
+    uint64_t slots[slot_count] = {};
+
     // Entry points of the stubs.
     const void* link_stub = nullptr;
     const void* budget_stub = nullptr;
@@ -98,44 +103,49 @@ struct alignas(64) Frame {
     const void* barrier_stub = nullptr;   // wave.pc is behind the barrier
     const void* memory_stub = nullptr;    // rax = MemoryOp*
     const void* division_stub = nullptr;  // eax = Division
-    const void* uload32_stub = nullptr;   // rax = address -> value (checked mode)
-    const void* uload64_stub = nullptr;
-    uint64_t saved_sp = 0;
-    uint64_t leave_address = 0;
-    JumpEntry* jump_table = nullptr;
-    // Bits of an address that must be 0 for a store that goes around the caches; none may, when
-    // ExecContext::streaming is off: no address of an access is 0.
-    uint64_t not_streamed = ~0ull;
     // Whole programs of one block: edx = guest instructions; al: a wave has been started. By the
     // run, if it holds one, else by WaveSource::again().
     const void* again_stub = nullptr;
-    bool (*again)(machine::Wave& wave, Frame& frame, uint32_t executed) = nullptr;
-    machine::WaveRun* run = nullptr;
-    machine::WaveSource* source = nullptr;
     const void* settle_stub = nullptr;  // WaveSource::settle()
-    void (*settle)(machine::WaveSource& source) = nullptr;
-    const std::atomic<bool>* flush_wanted = nullptr;
-    // Waves that translated code goes on to by itself, and where it says which one runs.
-    machine::WaveRow* row = nullptr;
-    machine::Wave** running_wave[2] = {};
-    const void* column_stub = nullptr;  // store_columns()
-
-    alignas(64) uint32_t constants[const_count_][16] = {};
-    alignas(64) uint32_t lane_id[64] = {};
-    alignas(64) uint32_t tables[table_count][16] = {};
-
-    // Exchange area of the out-of-line memory path: one chunk.
-    alignas(64) uint32_t address_lo[16] = {}, address_hi[16] = {};
-    uint32_t data[4][16] = {};
-    uint64_t address_base = 0;
-    uint64_t mask = 0;
-    uint64_t buffer_limit = 0;
-    const void* running = nullptr;  // MemoryOp or ColumnStore, out of line at this moment
+    // Bits of an address that must be 0 for a store that goes around the caches; none may, when
+    // ExecContext::streaming is off: no address of an access is 0.
+    uint64_t not_streamed = ~0ull;
     // Global accesses of the running block that met addresses without a pattern since it was
     // entered, a byte each: they do not look for one again. Those that prefetch count their
     // gathers.
     uint8_t scattered[8] = {};
     uint64_t prefetch_items = 0;  // ExecContext::prefetch_items
+    // Of the exchange area below.
+    uint64_t address_base = 0;
+    uint64_t mask = 0;
+
+    uint64_t buffer_limit = 0;
+    const void* running = nullptr;       // MemoryOp or ColumnStore, out of line at this moment
+    const void* column_stub = nullptr;   // store_columns()
+    const void* uload32_stub = nullptr;  // rax = address -> value (checked mode)
+    const void* uload64_stub = nullptr;
+    uint64_t saved_sp = 0;
+    uint64_t leave_address = 0;
+    JumpEntry* jump_table = nullptr;
+    bool (*again)(machine::Wave& wave, Frame& frame, uint32_t executed) = nullptr;
+    machine::WaveRun* run = nullptr;
+    machine::WaveSource* source = nullptr;
+    void (*settle)(machine::WaveSource& source) = nullptr;
+    const std::atomic<bool>* flush_wanted = nullptr;
+    // Waves that translated code goes on to by itself, and where it says which one runs.
+    machine::WaveRow* row = nullptr;
+    machine::Wave** running_wave[2] = {};
+
+    // Exchange area of the out-of-line memory path: one chunk.
+    alignas(64) uint32_t address_lo[16] = {}, address_hi[16] = {};
+    uint32_t data[4][16] = {};
+
+    alignas(64) uint32_t constants[const_count_][16] = {};
+    alignas(64) uint32_t lane_id[64] = {};
+    alignas(64) uint32_t tables[table_count][16] = {};
+    alignas(64) uint32_t temps[temp_rows][64] = {};
+    alignas(64) uint8_t spills[spill_count][64] = {};
+
     // Where loads of a block that repeats itself were in its last iteration: of each chunk, at its
     // place in a row.
     static constexpr uint32_t most_steady = 4;
@@ -145,11 +155,16 @@ struct alignas(64) Frame {
     alignas(64) uint64_t lane_hosts[16] = {};  // checked mode: host addresses of a chunk's elements
     uint8_t saved_vectors[32 * 64 + 64] = {};
     alignas(64) HeldColumns held;
-
-    alignas(64) uint64_t slots[slot_count] = {};
-    alignas(64) uint8_t spills[spill_count][64] = {};
-    alignas(64) uint32_t temps[temp_rows][64] = {};
 };
+
+// Of a field, from the address in translated code's register.
+inline constexpr size_t frame_bias = offsetof(Frame, link_stub);
+inline constexpr int32_t in_frame(size_t offset) {
+    return static_cast<int32_t>(offset) - static_cast<int32_t>(frame_bias);
+}
+inline constexpr size_t slot_offset(uint32_t slot) {
+    return offsetof(Frame, slots) + 8 * size_t{slot_count - 1 - slot};
+}
 
 void fill_constants(Frame& frame);
 // The number of the table that begins with these bytes, or table_count.

@@ -35,16 +35,16 @@ constexpr Field wave_fields[] = {
     WJ_FIELD(Wave, trapsts),  WJ_FIELD(Wave, status),        WJ_FIELD(Wave, hw_id),
     WJ_FIELD(Wave, lds_alloc)};
 constexpr Field frame_fields[] = {
-    WJ_FIELD(Frame, link_stub),     WJ_FIELD(Frame, budget_stub),    WJ_FIELD(Frame, call_stub),
-    WJ_FIELD(Frame, leave_stub),    WJ_FIELD(Frame, indirect_stub),  WJ_FIELD(Frame, barrier_stub),
-    WJ_FIELD(Frame, memory_stub),   WJ_FIELD(Frame, division_stub),  WJ_FIELD(Frame, uload32_stub),
-    WJ_FIELD(Frame, again_stub),    WJ_FIELD(Frame, settle_stub),    WJ_FIELD(Frame, uload64_stub),
-    WJ_FIELD(Frame, jump_table),    WJ_ARRAY(Frame, constants),      WJ_FIELD(Frame, lane_id),
-    WJ_ARRAY(Frame, tables),        WJ_FIELD(Frame, address_lo),     WJ_FIELD(Frame, address_hi),
-    WJ_ARRAY(Frame, data),          WJ_FIELD(Frame, address_base),   WJ_FIELD(Frame, mask),
-    WJ_FIELD(Frame, buffer_limit),  WJ_FIELD(Frame, scattered),      WJ_FIELD(Frame, lane_hosts),
-    WJ_FIELD(Frame, saved_vectors), WJ_ARRAY(Frame, slots),          WJ_ARRAY(Frame, spills),
-    WJ_ARRAY(Frame, temps),         WJ_FIELD(Frame, prefetch_items), WJ_FIELD(Frame, columns_wait),
+    WJ_FIELD(Frame, link_stub),      WJ_FIELD(Frame, budget_stub),   WJ_FIELD(Frame, call_stub),
+    WJ_FIELD(Frame, leave_stub),     WJ_FIELD(Frame, indirect_stub), WJ_FIELD(Frame, barrier_stub),
+    WJ_FIELD(Frame, memory_stub),    WJ_FIELD(Frame, division_stub), WJ_FIELD(Frame, uload32_stub),
+    WJ_FIELD(Frame, again_stub),     WJ_FIELD(Frame, settle_stub),   WJ_FIELD(Frame, uload64_stub),
+    WJ_FIELD(Frame, jump_table),     WJ_ARRAY(Frame, constants),     WJ_FIELD(Frame, lane_id),
+    WJ_ARRAY(Frame, tables),         WJ_FIELD(Frame, address_lo),    WJ_FIELD(Frame, address_hi),
+    WJ_ARRAY(Frame, data),           WJ_FIELD(Frame, address_base),  WJ_FIELD(Frame, mask),
+    WJ_FIELD(Frame, buffer_limit),   WJ_FIELD(Frame, scattered),     WJ_FIELD(Frame, lane_hosts),
+    WJ_FIELD(Frame, saved_vectors),  WJ_ARRAY(Frame, spills),        WJ_ARRAY(Frame, temps),
+    WJ_FIELD(Frame, prefetch_items), WJ_FIELD(Frame, columns_wait),
 };
 #undef WJ_FIELD
 #undef WJ_ARRAY
@@ -82,6 +82,15 @@ std::string row_name(char kind, int64_t offset) {
     return fmt::format("{}{}{}", kind, offset / 256, plus(offset % 256));
 }
 
+// `at`: from the address in the frame's register.
+std::string frame_name(int64_t at) {
+    const int64_t offset = at + static_cast<int64_t>(frame_bias);
+    const int64_t slots = offset - static_cast<int64_t>(offsetof(Frame, slots));
+    if (slots < 0 || slots >= static_cast<int64_t>(sizeof(Frame::slots)))
+        return field_name("frame", frame_fields, offset);
+    return fmt::format("slots {}{}", slot_count - 1 - slots / 8, plus(slots % 8));
+}
+
 // rbp counts up to 0, r14 as well (asm/block_compiler.h).
 constexpr int64_t chunk_bias = 256, bits_bias = 8, rows_bias = 8192;
 
@@ -99,9 +108,9 @@ std::string place(const ZydisDecodedOperandMem& m) {
             if (chunk) return row_name('a', at - chunk_bias);
             break;
         case ZYDIS_REGISTER_R13:
-            if (plain) return field_name("frame", frame_fields, at);
-            if (chunk) return field_name("frame", frame_fields, at - chunk_bias) + " of chunk";
-            if (bits) return field_name("frame", frame_fields, at - bits_bias) + " of chunk";
+            if (plain) return frame_name(at);
+            if (chunk) return frame_name(at - chunk_bias) + " of chunk";
+            if (bits) return frame_name(at - bits_bias) + " of chunk";
             break;
         case ZYDIS_REGISTER_RBX: {
             if (!plain && !bits) break;

@@ -78,7 +78,7 @@ void BlockCompiler::prologue() {
                i.op == Op::StoreGlobalS64;
     });
     if (scatters && !options_.checked)
-        a_.mov(x86::qword_ptr(reg::frame, offsetof(Frame, scattered)), 0);
+        a_.mov(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, scattered))), 0);
     if (!block_->guarded) forget_row_shapes();
     a_.bind(entry_label_);
     a_.sub(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
@@ -87,7 +87,7 @@ void BlockCompiler::prologue() {
     a_.bind(body_label_);
     out_->body_offset = static_cast<uint32_t>(a_.offset());
     cold(over_label_, [this] {
-        a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, budget_stub)));
+        a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, budget_stub))));
         out_->budget_return_offset = static_cast<uint32_t>(a_.offset());
     });
     if (block_->guarded) {
@@ -130,13 +130,12 @@ void BlockCompiler::run_again() {
     const Label alone = a_.newLabel();
     if (scatters(Class::LaneStore)) {
         if (column_site_ < 0) return;
-        a_.cmp(x86::byte_ptr(reg::frame,
-                             static_cast<int32_t>(offsetof(Frame, columns_wait)) + column_site_),
+        a_.cmp(x86::byte_ptr(reg::frame, in_frame(offsetof(Frame, columns_wait)) + column_site_),
                0);
         a_.jne(alone);
     }
     a_.mov(x86::edx, block_->guest_count);
-    a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, again_stub)));
+    a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, again_stub))));
     a_.test(x86::al, x86::al);
     a_.jnz(again_label_);
     a_.bind(alone);
@@ -149,7 +148,7 @@ bool BlockCompiler::starts_program() const {
 
 void BlockCompiler::leave(uint32_t reason) {
     a_.mov(x86::eax, reason);
-    a_.jmp(x86::qword_ptr(reg::frame, offsetof(Frame, leave_stub)));
+    a_.jmp(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, leave_stub))));
 }
 
 // Of blocks that jump to themselves. In guarded ones the guards are tested on the way.
@@ -170,7 +169,7 @@ void BlockCompiler::jump_variant(uint64_t target, Variant variant) {
     cold(unlinked, [this, slot, target, variant] {
         LinkSite site;
         site.cold_offset = static_cast<uint32_t>(a_.offset());
-        a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, link_stub)));
+        a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, link_stub))));
         site.return_offset = static_cast<uint32_t>(a_.offset());
         site.slot_offset = slot;
         site.target = target;
@@ -253,7 +252,7 @@ void BlockCompiler::terminator() {
                 a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, pc)), x86::rax);
                 leave(static_cast<uint32_t>(Leave::Lookup));
             } else {
-                a_.jmp(x86::qword_ptr(reg::frame, offsetof(Frame, indirect_stub)));
+                a_.jmp(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, indirect_stub))));
             }
             break;
         }
@@ -267,7 +266,7 @@ void BlockCompiler::terminator() {
             a_.mov(x86::rax, pool_code_address(t.next));
             a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, pc)), x86::rax);
             if (t.exit == machine::ExitKind::Barrier) {
-                a_.jmp(x86::qword_ptr(reg::frame, offsetof(Frame, barrier_stub)));
+                a_.jmp(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, barrier_stub))));
                 break;
             }
             const bool stopped =

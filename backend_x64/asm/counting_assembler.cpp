@@ -58,7 +58,8 @@ asmjit::Error CountingAssembler::_emit(asmjit::InstId id, const asmjit::Operand_
     ++run.instructions;
     if (id == x86::Inst::kIdCall && o0.isMem()) {
         const int64_t stub = o0.as<x86::Mem>().offset();
-        run.call = stub != offsetof(Frame, link_stub) && stub != offsetof(Frame, budget_stub);
+        run.call = stub != in_frame(offsetof(Frame, link_stub)) &&
+                   stub != in_frame(offsetof(Frame, budget_stub));
     }
     const asmjit::Error error = x86::Assembler::_emit(id, o0, o1, o2, more);
     if (x86::InstDB::infoById(id).controlFlow() != asmjit::InstControlFlow::kRegular) {

@@ -18,8 +18,7 @@ void BlockCompiler::cross_op(Value v) {
         if (inst(p).op == Op::GetV && schedule_.position(p) >= position_)
             home = {Home::Row, static_cast<uint32_t>(inst(p).imm)};
         if (home.kind == Home::Temp)
-            return x86::ptr(reg::frame,
-                            static_cast<int32_t>(offsetof(Frame, temps) + home.index * 256));
+            return x86::ptr(reg::frame, in_frame(offsetof(Frame, temps) + home.index * 256));
         if (home.kind != Home::Row) failed_ = true;
         if (home.index >= 256) {
             const Gp t = utmp();
@@ -70,7 +69,7 @@ void BlockCompiler::cross_op(Value v) {
     };
     // Source rows in zmm16..19 (AVX-512) or, with the masked lanes cleared, in a row of the frame
     // (AVX2).
-    const Mem scratch = x86::ptr(reg::frame, static_cast<int32_t>(offsetof(Frame, saved_vectors)));
+    const Mem scratch = x86::ptr(reg::frame, in_frame(offsetof(Frame, saved_vectors)));
     auto load_masked = [&](Value source, Value mask) {
         const Mem from = row_base(schedule_.unit(source));
         Mem bits;

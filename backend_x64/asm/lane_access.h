@@ -8,7 +8,7 @@
 namespace wj::x64 {
 
 inline Mem frame_field(size_t offset, uint32_t size = 0) {
-    return asmjit::x86::ptr(reg::frame, static_cast<int32_t>(offset), size);
+    return asmjit::x86::ptr(reg::frame, in_frame(offset), size);
 }
 inline Mem wave_field(size_t offset, uint32_t size) {
     return asmjit::x86::ptr(reg::wave, static_cast<int32_t>(offset), size);

@@ -22,7 +22,7 @@ const Gp offset = x86::rsi, data = x86::rdi, new_value = x86::r8, base = x86::r9
          scratch = x86::r10;
 
 Mem lane_dword(size_t field, uint32_t row = 0) {
-    return x86::dword_ptr(reg::frame, lane, 2, static_cast<int32_t>(field + row * 64));
+    return x86::dword_ptr(reg::frame, lane, 2, in_frame(field + row * 64));
 }
 
 constexpr uint32_t highest_pointer = 0x7fff;  // upper dword of what user space may hold

@@ -61,10 +61,10 @@ void BlockCompiler::translate_lanes(const LaneAccess& m) {
     a_.push(entry);
     a_.mov(lane.r32(), chunk_lanes() - 1);
     a_.bind(next);
-    a_.movsxd(x86::rax, x86::dword_ptr(reg::frame, lane, 2, offsetof(Frame, address_lo)));
+    a_.movsxd(x86::rax, x86::dword_ptr(reg::frame, lane, 2, in_frame(offsetof(Frame, address_lo))));
     a_.lea(x86::rax, x86::ptr(m.address, x86::rax, 0, static_cast<int32_t>(m.imm)));
     translate_address(x86::rax, m.bytes, m.store, entry, t, miss);
-    a_.mov(x86::qword_ptr(reg::frame, lane, 3, offsetof(Frame, lane_hosts)), x86::rax);
+    a_.mov(x86::qword_ptr(reg::frame, lane, 3, in_frame(offsetof(Frame, lane_hosts))), x86::rax);
     a_.dec(lane.r32());
     a_.jns(next);
     a_.pop(entry);

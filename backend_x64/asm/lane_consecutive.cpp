@@ -82,11 +82,10 @@ bool BlockCompiler::in_plain_loop(const LaneAccess& m) const {
 // What the chunk reads four iterations on, if it goes on as it came here from the last one. Steps
 // of a grid's size are longer than pages, where hardware prefetchers stop.
 void BlockCompiler::prefetch_iterations(const LaneAccess& m) {
-    const Mem last =
-        x86::ptr(reg::frame, reg::chunk, 0,
-                 static_cast<int32_t>(offsetof(Frame, last_address) + 256 +
-                                      steady_loads_++ * sizeof(Frame::last_address[0])),
-                 8);
+    const Mem last = x86::ptr(reg::frame, reg::chunk, 0,
+                              in_frame(offsetof(Frame, last_address) + 256 +
+                                       steady_loads_++ * sizeof(Frame::last_address[0])),
+                              8);
     a_.mov(x86::rdx, m.address);
     a_.sub(x86::rdx, last);
     a_.mov(last, m.address);

@@ -247,10 +247,11 @@ Mem BlockCompiler::lane_address(const LaneAccess& m, uint32_t lane) {
 
 Mem BlockCompiler::lane_address(const LaneAccess& m, const Gp& lane) {
     if (m.absolute) {
-        a_.mov(x86::rax, x86::qword_ptr(reg::frame, lane, 3, offsetof(Frame, lane_hosts)));
+        a_.mov(x86::rax,
+               x86::qword_ptr(reg::frame, lane, 3, in_frame(offsetof(Frame, lane_hosts))));
         return x86::ptr(x86::rax);
     }
-    a_.movsxd(x86::rax, x86::dword_ptr(reg::frame, lane, 2, offsetof(Frame, address_lo)));
+    a_.movsxd(x86::rax, x86::dword_ptr(reg::frame, lane, 2, in_frame(offsetof(Frame, address_lo))));
     return x86::ptr(m.address, x86::rax, 0, static_cast<int32_t>(m.imm));
 }
 
@@ -495,8 +496,7 @@ void BlockCompiler::store_lanes(const LaneAccess& m) {
     const Mem to = lane_address(m, x86::rdx);
     if (m.dwords == 3) a_.lea(x86::edx, x86::ptr(x86::rdx, x86::rdx, 1));
     if (m.dwords == 4) a_.shl(x86::edx, 2);
-    copy(to,
-         x86::ptr(reg::frame, x86::rdx, m.dwords == 2 ? 3 : 2, static_cast<int32_t>(data + high)));
+    copy(to, x86::ptr(reg::frame, x86::rdx, m.dwords == 2 ? 3 : 2, in_frame(data + high)));
     a_.blsr(left, left);
     a_.jnz(next);
     a_.pop(left.r64());

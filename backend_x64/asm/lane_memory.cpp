@@ -310,7 +310,7 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
         const Gp to[] = {x86::rcx, x86::r8, x86::r9};
         for (size_t r = 0; r < rows.size(); ++r) a_.lea(to[r], rows[r].mem);
         a_.mov(x86::rdi, reg::wave);
-        a_.mov(x86::rsi, reg::frame);
+        a_.lea(x86::rsi, frame_field(0));
         a_.lea(x86::rdx, x86::ptr(pool_label_, static_cast<int32_t>(at)));
         a_.vzeroupper();
         a_.call(frame_field(offsetof(Frame, column_stub), 8));

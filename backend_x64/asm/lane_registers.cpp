@@ -12,11 +12,7 @@ using ir::Op;
 using ir::Type;
 namespace x86 = asmjit::x86;
 
-namespace {
-constexpr uint32_t frame_offset(size_t field, size_t index = 0, size_t stride = 0) {
-    return static_cast<uint32_t>(field + index * stride);
-}
-}  // namespace
+namespace {}  // namespace
 
 Mem BlockCompiler::row(uint32_t r, uint32_t size) const {
     if (r >= 256)
@@ -30,29 +26,24 @@ Mem BlockCompiler::row_at(uint32_t r, uint32_t lane) {
 }
 
 Mem BlockCompiler::temp(uint32_t r) const {
-    return x86::ptr(reg::frame, reg::chunk, 0,
-                    static_cast<int32_t>(frame_offset(offsetof(Frame, temps), r, 256) + 256));
+    return x86::ptr(reg::frame, reg::chunk, 0, in_frame(offsetof(Frame, temps) + r * 256 + 256));
 }
 
 Mem BlockCompiler::home_mem(const Home& home, int32_t offset) const {
     if (home.kind == Home::Wave)
         return x86::ptr(reg::wave, static_cast<int32_t>(home.index) + offset);
-    return x86::ptr(
-        reg::frame,
-        static_cast<int32_t>(frame_offset(offsetof(Frame, slots), home.index, 8)) + offset);
+    return x86::ptr(reg::frame, in_frame(slot_offset(home.index)) + offset);
 }
 
 Mem BlockCompiler::mask_mem(const Home& home) const {
     const bool in_wave = home.kind == Home::Wave;
-    const uint32_t offset =
-        in_wave ? home.index : frame_offset(offsetof(Frame, slots), home.index, 8);
-    return x86::ptr(in_wave ? reg::wave : reg::frame, reg::bits, 0,
-                    static_cast<int32_t>(offset + 8));
+    const int32_t offset =
+        in_wave ? static_cast<int32_t>(home.index) : in_frame(slot_offset(home.index));
+    return x86::ptr(in_wave ? reg::wave : reg::frame, reg::bits, 0, offset + 8);
 }
 
 Mem BlockCompiler::spill_mem(int16_t slot) {
-    return x86::ptr(reg::frame, static_cast<int32_t>(frame_offset(offsetof(Frame, spills),
-                                                                  static_cast<size_t>(slot), 64)));
+    return x86::ptr(reg::frame, in_frame(offsetof(Frame, spills) + static_cast<size_t>(slot) * 64));
 }
 
 void BlockCompiler::move_spilled_mask(int16_t slot, int r, bool store) {
@@ -63,8 +54,7 @@ void BlockCompiler::move_spilled_mask(int16_t slot, int r, bool store) {
 }
 
 Mem BlockCompiler::constant(Constant c, int32_t offset) const {
-    return x86::ptr(reg::frame,
-                    static_cast<int32_t>(frame_offset(offsetof(Frame, constants), c, 64)) + offset);
+    return x86::ptr(reg::frame, in_frame(offsetof(Frame, constants) + c * 64) + offset);
 }
 
 BlockCompiler::UnitState& BlockCompiler::state(Unit u) {
@@ -225,8 +215,7 @@ void BlockCompiler::load_vec(Unit u, int r) {
 }
 
 Mem BlockCompiler::lane_ids() const {
-    return x86::ptr(reg::frame, reg::chunk, 0,
-                    static_cast<int32_t>(offsetof(Frame, lane_id) + 256));
+    return x86::ptr(reg::frame, reg::chunk, 0, in_frame(offsetof(Frame, lane_id) + 256));
 }
 
 // `always`: the code is run for every chunk.

@@ -17,7 +17,8 @@ void BlockCompiler::row_guards() {
     unguarded_label_ = a_.newLabel();
     cold(unguarded_label_, [this] {
         a_.add(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
-        if (runs_again()) a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, settle_stub)));
+        if (runs_again())
+            a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, settle_stub))));
         jump_variant(block_->pc,
                      block_->exec_full ? Variant::Unguarded : Variant::UnguardedPartial);
     });

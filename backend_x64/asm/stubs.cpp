@@ -19,7 +19,7 @@ namespace x86 = asmjit::x86;
 namespace {
 
 Mem field(size_t offset, uint32_t size = 8) {
-    return x86::ptr(reg::frame, static_cast<int32_t>(offset), size);
+    return x86::ptr(reg::frame, in_frame(offset), size);
 }
 Mem wave_field(size_t offset, uint32_t size = 8) {
     return x86::ptr(reg::wave, static_cast<int32_t>(offset), size);
@@ -49,7 +49,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     for (const Gp& r : {x86::rbx, x86::rbp, x86::r12, x86::r13, x86::r14, x86::r15}) a.push(r);
     a.sub(x86::rsp, 8);
     a.mov(reg::wave, x86::rdi);
-    a.mov(reg::frame, x86::rsi);
+    a.lea(reg::frame, x86::ptr(x86::rsi, static_cast<int32_t>(frame_bias)));
     a.mov(reg::rows, wave_field(offsetof(Wave, vgpr)));
     a.add(reg::rows, row_bias);
     a.mov(field(offsetof(Frame, saved_sp)), x86::rsp);
@@ -191,7 +191,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.jmp(start);
         a.bind(out);
         a.mov(x86::rdi, reg::wave);
-        a.mov(x86::rsi, reg::frame);
+        a.lea(x86::rsi, field(0));
         a.vzeroupper();
         a.jmp(field(offsetof(Frame, again)));
     }
@@ -255,7 +255,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         for (const Gp& r : kept) a.push(r);
         a.sub(x86::rsp, 8);
         a.mov(x86::rdi, reg::wave);
-        a.mov(x86::rsi, reg::frame);
+        a.lea(x86::rsi, field(0));
         a.mov(x86::rdx, x86::rax);
         a.lea(x86::ecx, x86::ptr(reg::chunk, 256));
         a.shr(x86::ecx, 2);

@@ -603,8 +603,8 @@ void BlockCompiler::uniform_op(Value v) {
                     a_.mov(x86::rax, offset);
                     a_.add(x86::rax, base);
                 }
-                a_.call(x86::qword_ptr(
-                    reg::frame, w ? offsetof(Frame, uload64_stub) : offsetof(Frame, uload32_stub)));
+                a_.call(x86::qword_ptr(reg::frame, in_frame(w ? offsetof(Frame, uload64_stub)
+                                                              : offsetof(Frame, uload32_stub))));
                 const Gp d = udef(v);
                 a_.mov(gp(static_cast<int>(d.id()), w), gp(0, w));
                 return finish();
@@ -641,7 +641,7 @@ void BlockCompiler::uniform_call(Value v) {
     relocate(at + offsetof(CallRecord, next_pc), Kind::Code, call.next_pc);
     relocate(at + offsetof(CallRecord, pc), Kind::Code, call.pc);
     a_.lea(x86::rsi, x86::ptr(pool_label_, static_cast<int32_t>(at)));
-    a_.call(x86::qword_ptr(reg::frame, offsetof(Frame, call_stub)));
+    a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, call_stub))));
 }
 
 }  // namespace wj::x64

@@ -189,7 +189,7 @@ TEST_P(LaneFieldTest, MisalignedBaseIsAFault) {
         0x7e000200 | 11u << 17 | 128,         // v_mov_b32 v11, 0
         0x7e000200 | 10u << 17 | (vgpr + 2),  // v_mov_b32 v10, v2
         0xd28f0000 | 10,
-        (128 + 2) | (vgpr + 10) << 9,                       // v_lshlrev_b64 v[10:11], 2, v[10:11]
+        (128 + 2) | (vgpr + 10) << 9,                     // v_lshlrev_b64 v[10:11], 2, v[10:11]
         0x32000000 | 10u << 17 | 10u << 9 | 4,            // v_add_co_u32 v10, vcc, s4, v10
         0x7e000200 | 12u << 17 | 5,                       // v_mov_b32 v12, s5
         0x38000000 | 11u << 17 | 11u << 9 | (vgpr + 12),  // v_addc_co_u32 v11, vcc, v12, v11, vcc
