@@ -183,6 +183,7 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.division_stub = stubs_.division;
     f.again_stub = stubs_.again;
     f.settle_stub = stubs_.settle;
+    f.row_stub = stubs_.row;
     f.uload32_stub = stubs_.uload32;
     f.uload64_stub = stubs_.uload64;
     f.jump_table = space.jumps.get();

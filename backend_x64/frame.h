@@ -33,7 +33,16 @@ struct MemoryOp {
     uint8_t flags = 0;         // MemoryFlags
 };
 // What then need not be in the frame.
-enum MemoryFlags : uint8_t { all_lanes = 1, no_upper_halves = 2, no_base = 4 };
+enum MemoryFlags : uint8_t { all_lanes = 1, no_upper_halves = 2, no_base = 4, of_line = 8 };
+// With of_line: the lanes' addresses are base + stride * (lane mod width) + step * (lane div width)
+// modulo 2^32.
+struct LineOp : MemoryOp {
+    // A constant, or the offset of what holds it in the frame or in the wave.
+    enum Place : uint8_t { Constant, InFrame, InWave };
+    uint32_t base = 0, step = 0, stride = 0;
+    Place base_place = Constant, step_place = Constant;
+    uint8_t width = 0;
+};
 enum Space : uint8_t { global_space, flat_space, lds_space, scratch_space, buffer_space };
 
 // A helper call; lives behind the block's code.
@@ -122,6 +131,7 @@ struct alignas(64) Frame {
     uint64_t buffer_limit = 0;
     const void* running = nullptr;       // MemoryOp or ColumnStore, out of line at this moment
     const void* column_stub = nullptr;   // store_columns()
+    const void* row_stub = nullptr;      // rsi, edx: RowLine::imm(), aux(); al: row_is_line()
     const void* uload32_stub = nullptr;  // rax = address -> value (checked mode)
     const void* uload64_stub = nullptr;
     uint64_t saved_sp = 0;
@@ -182,6 +192,8 @@ enum class Division : uint32_t {
     FractionsReciprocalFirst32
 };
 bool run_division(machine::Wave& wave, Frame& frame, uint64_t division, uint32_t first_lane);
+// Whether the wave's row is the line that ir::RowLine::of() the numbers stand for.
+bool row_is_line(const machine::Wave& wave, uint64_t imm, uint32_t aux);
 bool checked_uload(machine::Wave& wave, uint64_t address, uint32_t bytes, uint64_t* value);
 
 }  // namespace wj::x64

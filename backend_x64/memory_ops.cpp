@@ -106,6 +106,20 @@ Place place_of(const MemoryOp& op, const Frame& f, uint32_t l) {
     return {global_space, address};
 }
 
+void find_addresses(const Wave& w, Frame& f, const LineOp& op, uint32_t first_lane) {
+    auto value = [&](uint32_t x, LineOp::Place place) {
+        if (place == LineOp::Constant) return x;
+        const void* const from = place == LineOp::InFrame ? static_cast<const void*>(&f) : &w;
+        std::memcpy(&x, static_cast<const uint8_t*>(from) + x, sizeof x);
+        return x;
+    };
+    const uint32_t base = value(op.base, op.base_place), step = value(op.step, op.step_place);
+    for (uint32_t l = 0; l < op.lanes; ++l) {
+        const uint32_t lane = first_lane + l;
+        f.address_lo[l] = base + op.stride * (lane % op.width) + step * (lane / op.width);
+    }
+}
+
 // False = fault.
 bool lane_atomic(Wave& w, const MemoryOp& op, Place place, uint32_t lane, uint64_t data,
                  uint64_t data2, uint64_t& old) {
@@ -191,6 +205,7 @@ bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
         if (ok) f.running = nullptr;
         return ok;
     }
+    if (op.flags & of_line) find_addresses(w, f, static_cast<const LineOp&>(op), first_lane);
     const auto access = static_cast<Access>(op.access);
     const uint32_t bytes = ir::access_bytes(access, op.dwords);
     machine::ExecContext& ctx = *w.ctx;
@@ -254,6 +269,17 @@ bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
     w.exit.address = first_address;
     w.exit.lane_mask = failed;
     return false;
+}
+
+bool row_is_line(const Wave& w, uint64_t imm, uint32_t aux) {
+    const auto line = ir::RowLine::of(imm, aux);
+    const uint32_t* const v = w.vgpr + size_t{line.row} * machine::lanes;
+    const uint32_t step = line.any_step ? v[line.width % machine::lanes] - v[0] : line.step;
+    uint32_t different = 0, want = v[0];
+    for (uint32_t begin = 0; begin < machine::lanes; begin += line.width, want += step)
+        for (uint32_t l = 0; l < line.width; ++l)
+            different |= v[begin + l] ^ (want + line.stride * l);
+    return !different;
 }
 
 bool checked_uload(Wave& w, uint64_t address, uint32_t bytes, uint64_t* value) {

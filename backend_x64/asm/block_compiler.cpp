@@ -462,6 +462,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     saved_facts_.clear();
     line_offsets_.clear();
     placed_lines_.clear();
+    range_checks_.clear();
     kept_rows_ = 0;
     facts_position_ = ~0u;
     scatter_sites_ = steady_loads_ = 0;

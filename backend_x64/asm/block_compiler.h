@@ -425,6 +425,7 @@ private:
     void lds_bound(uint32_t bytes, Label out_of_range);
     void lds_line_address(const LaneAccess& m, Value line, int64_t max_imm, Label out_of_range,
                           bool always);
+    Label lds_range_check(Value line);
     // A line whose elements' host addresses are kept: of the first one, in a slot, from where
     // reg::chunk, shifted, leads to those of the chunks; or of each chunk's first one. In the LDS
     // 0 if not all are in range.
@@ -474,7 +475,10 @@ private:
     void store_window(const LaneAccess& m, const Window& w, const Window* second);
     void memory_broadcast(LaneAccess m, Value uniform);
     void memory_slow(const LaneAccess& m);
-    void call_memory_op(const MemoryOp& op);
+    void lds_line_slow(const LaneAccess& m, Value line);
+    MemoryOp memory_op(const LaneAccess& m) const;
+    void exchange(const LaneAccess& m, MemoryOp& op, uint32_t size);
+    void call_memory_op(const MemoryOp& op, uint32_t size = sizeof(MemoryOp));
     // ---- lane_consecutive.cpp ----
     void memory_consecutive(const LaneAccess& m);
     void memory_consecutive_narrow(const LaneAccess& m);
@@ -605,6 +609,7 @@ private:
     };
     std::vector<LineOffset> line_offsets_;
     std::vector<PlacedLine> placed_lines_;
+    std::unordered_map<Value, Label> range_checks_;
     std::vector<Pointer> pointers_;  // of the region
     uint32_t kept_rows_ = 0;         // temp rows of saved_facts_ and line_offsets_
     int32_t column_site_ = -1;       // in Frame::columns_wait, of the last column_store()

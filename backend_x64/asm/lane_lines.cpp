@@ -62,6 +62,28 @@ void BlockCompiler::lds_line_address(const LaneAccess& m, Value line, int64_t ma
     lds_bound(static_cast<uint32_t>(max_imm) + span, out_of_range);
 }
 
+// A subroutine: like lds_line_address() if ecx bytes from the line's first element in the chunk on
+// are in range, else the carry flag is set. For the address in rcx. Changes edx.
+Label BlockCompiler::lds_range_check(Value line) {
+    const auto [check, added] = range_checks_.try_emplace(line);
+    if (added) {
+        check->second = a_.newLabel();
+        cold(check->second, [this, line] {
+            const Label out = a_.newLabel();
+            line_at_chunk(line, false);
+            a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
+            a_.sub(x86::edx, x86::ecx);
+            a_.jb(out);
+            a_.mov(x86::rcx, wave_field(offsetof(Wave, lds), 8));
+            a_.add(x86::rcx, x86::rax);
+            a_.cmp(x86::edx, x86::eax);
+            a_.bind(out);
+            a_.ret();
+        });
+    }
+    return check->second;
+}
+
 // Jumps unless so many bytes from the LDS address in eax on are in range, without wrapping. Changes
 // edx.
 void BlockCompiler::lds_bound(uint32_t bytes, Label out_of_range) {
@@ -272,17 +294,21 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
     a_.bind(in_range);
     // Windows may reach as far as any access to the line.
     const int64_t furthest = placed && !one_row ? int64_t{placed->end} - m.bytes : m.imm;
-    cold(m.slow, [=, this, again = shared || placed] {
-        const Label outside = a_.newLabel();
-        if (again) {
+    cold(m.slow, [=, this, of_placed = placed != nullptr, of_shared = shared != nullptr] {
+        if (of_placed) {
+            const uint32_t span = lane_offsets(inst(line))[chunk_lanes() - 1] + m.bytes;
+            a_.mov(x86::ecx, static_cast<uint32_t>(furthest) + span);
+            a_.call(lds_range_check(line));
+            a_.jnc(in_range);
+        } else if (of_shared) {
+            const Label outside = a_.newLabel();
             lds_line_address(m, line, furthest, outside, false);
             a_.jmp(in_range);
             a_.bind(outside);
         }
         if (!m.full && one_row) lds_range_of_active(m, stride, in_range);
-        load_line(line, m.lo, false);
-        memory_slow(m);
-        if (m.second != no_value) memory_slow(second_of(m));
+        lds_line_slow(m, line);
+        if (m.second != no_value) lds_line_slow(second_of(m), line);
         a_.jmp(m.done);
     });
 }

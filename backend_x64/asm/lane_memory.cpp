@@ -323,7 +323,7 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
 // ---- lane by lane
 // ----------------------------------------------------------------------------------------
 
-void BlockCompiler::memory_slow(const LaneAccess& m) {
+MemoryOp BlockCompiler::memory_op(const LaneAccess& m) const {
     MemoryOp op;
     op.pc = block_->guest_pcs[inst(m.v).guest];
     op.offset = m.imm - m.added;
@@ -332,6 +332,11 @@ void BlockCompiler::memory_slow(const LaneAccess& m) {
     op.dwords = static_cast<uint8_t>(m.dwords);
     op.store = m.store;
     op.lanes = static_cast<uint8_t>(chunk_lanes());
+    return op;
+}
+
+void BlockCompiler::memory_slow(const LaneAccess& m) {
+    MemoryOp op = memory_op(m);
     if (m.added) {
         a_.mov(x86::eax, m.added);
         a_.vmovd(m.t.xmm(), x86::eax);
@@ -359,6 +364,33 @@ void BlockCompiler::memory_slow(const LaneAccess& m) {
         a_.mov(x86::rax, m.base);
         a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
     }
+    exchange(m, op, sizeof op);
+}
+
+// The same for an address in the LDS that is a line: C++ knows where it begins.
+void BlockCompiler::lds_line_slow(const LaneAccess& m, Value line) {
+    LineOp op;
+    static_cast<MemoryOp&>(op) = memory_op(m);
+    op.flags |= of_line | no_upper_halves | no_base;
+    op.offset = m.imm;
+    const ir::Inst& i = inst(line);
+    auto place = [this](Value v, uint32_t& value) {
+        value = static_cast<uint32_t>(inst(v).imm);
+        if (is_const(v)) return LineOp::Constant;
+        const Home& home = schedule_.uniform_home(v);
+        const bool in_wave = home.kind == Home::Wave;
+        value = in_wave ? home.index : static_cast<uint32_t>(slot_offset(home.index));
+        return in_wave ? LineOp::InWave : LineOp::InFrame;
+    };
+    op.base_place = place(i.args[0], op.base);
+    op.step_place = place(i.args[1], op.step);
+    op.stride = static_cast<uint32_t>(i.imm);
+    op.width = static_cast<uint8_t>(i.aux);
+    exchange(m, op, sizeof op);
+}
+
+// Calls C++ with the mask and with what is stored; what is loaded comes back.
+void BlockCompiler::exchange(const LaneAccess& m, MemoryOp& op, uint32_t size) {
     if (m.full) {
         op.flags |= all_lanes;
     } else if (avx512_) {
@@ -370,14 +402,15 @@ void BlockCompiler::memory_slow(const LaneAccess& m) {
     if (m.store)
         for (uint32_t d = 0; d < m.dwords; ++d)
             movu(frame_field(offsetof(Frame, data) + d * 64), m.data[d]);
-    call_memory_op(op);
+    call_memory_op(op, size);
     if (m.store) return;
     for (uint32_t d = 0; d < m.dwords; ++d)
         movu(m.data[d], frame_field(offsetof(Frame, data) + d * 64));
 }
 
-void BlockCompiler::call_memory_op(const MemoryOp& op) {
-    const uint32_t at = pool_bytes(&op, sizeof op, 8);
+// size: of the operation that `op` is the beginning of.
+void BlockCompiler::call_memory_op(const MemoryOp& op, uint32_t size) {
+    const uint32_t at = pool_bytes(&op, size, 8);
     relocate(at + offsetof(MemoryOp, pc), Relocation::Kind::Code, op.pc);
     a_.lea(x86::rax, x86::ptr(pool_label_, static_cast<int32_t>(at)));
     a_.call(frame_field(offsetof(Frame, memory_stub), 8));

@@ -71,7 +71,12 @@ void BlockCompiler::row_guards() {
         a_.jne(unknown);
         a_.bind(known);
         cold(unknown, [=, this] {
-            test({line});
+            a_.mov(x86::rsi, line.imm());
+            a_.mov(x86::edx, line.aux());
+            a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, row_stub))));
+            a_.test(x86::al, x86::al);
+            a_.jz(unguarded_label_);
+            a_.mov(known_shape(line), shape(line));
             a_.jmp(known);
         });
     }

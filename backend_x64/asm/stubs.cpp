@@ -34,7 +34,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
     size_t enter, link, budget, call, leave, barrier, indirect, memory, division, uload[2], again,
-        settle;
+        settle, row;
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
@@ -201,6 +201,13 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     a.vzeroupper();
     a.jmp(field(offsetof(Frame, settle)));
 
+    // rsi, edx: the row that is wanted; al: it is so. Where no vector is kept.
+    begin(row);
+    a.mov(x86::rdi, reg::wave);
+    a.vzeroupper();
+    a.mov(x86::rax, reinterpret_cast<uint64_t>(&row_is_line));
+    a.jmp(x86::rax);
+
     // rax = guest address
     begin(indirect);
     a.bind(indirect_label);
@@ -320,6 +327,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.uload64 = base + uload[1];
     out.again = base + again;
     out.settle = base + settle;
+    out.row = base + row;
     return true;
 }
 

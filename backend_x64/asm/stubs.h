@@ -14,7 +14,8 @@ struct Stubs {
     uint32_t (*enter)(machine::Wave* wave, Frame* frame, const void* entry) = nullptr;
     const void *link = nullptr, *budget = nullptr, *call = nullptr, *leave = nullptr,
                *barrier = nullptr, *indirect = nullptr, *memory = nullptr, *division = nullptr,
-               *uload32 = nullptr, *uload64 = nullptr, *again = nullptr, *settle = nullptr;
+               *uload32 = nullptr, *uload64 = nullptr, *again = nullptr, *settle = nullptr,
+               *row = nullptr;
 };
 
 // False when the buffer is full or the assembler failed.
