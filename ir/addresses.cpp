@@ -17,12 +17,18 @@ public:
         std::vector<Inst> old;
         old.swap(block_.insts);
         renamed_.assign(old.size(), no_value);
+        std::vector<bool> used(old.size());
+        for (const Inst& i : old)
+            for (Value arg : i.args)
+                if (arg != no_value) used[arg] = true;
         for (Value v = 0; v < old.size(); ++v) {
             Inst i = old[v];
             for (Value& arg : i.args)
                 if (arg != no_value) arg = renamed_[arg];
             guest_ = i.guest;
-            if (split_op(i.op) != Op::count_) split(i);
+            // Atomics that are done in a loop want whole addresses.
+            const bool loops = i.op == Op::AtomicGlobal && (used[v] || !all_lanes(i.args[1]));
+            if (split_op(i.op) != Op::count_ && !loops) split(i);
             if (i.op == Op::Shl64) shift(i);
             renamed_[v] = add(i);
         }
@@ -30,6 +36,12 @@ public:
     }
 
 private:
+    bool all_lanes(Value mask) const {
+        const Inst& m = inst(mask);
+        return m.op == Op::MaskOf && inst(m.args[0]).op == Op::Const64 &&
+               inst(m.args[0]).imm == ~uint64_t{0};
+    }
+
     // A lane's 64-bit value: `whole`, or two dwords.
     struct Pair {
         Value whole = no_value, lo = no_value, hi = no_value;

@@ -291,6 +291,14 @@ enum class Attempt { Done, Again /* an arm turned out not to be one */, NoUse /*
 // What a block is guarded for. Loops of one block have their own ways to save work.
 enum class Guards { None, ConstantRows /* of loops */, Lines };
 
+// Only these are worth the look at constants' rows in each iteration: scalar code makes their
+// addresses, for each lane.
+static bool updates_in_all_lanes(const State& s, const ir::Block& block) {
+    return std::ranges::any_of(block.insts, [&](const ir::Inst& i) {
+        return ir::op_info(i.op).cls == ir::Class::LaneAtomic && s.is_full(ir::mask_of(i));
+    });
+}
+
 static bool writes_constant_row(const ir::Block& block) {
     return std::ranges::any_of(block.insts, [&](const ir::Inst& guard) {
         if (guard.op != Op::GuardRow) return false;
@@ -339,7 +347,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     Affine affine(l.s, block, options.row_lines, options.now, options.read_memory,
                   options.least_width);
     if (guarded) l.affine = &affine;
-    if (guards != Guards::None) l.rows = &affine;
+    if (guards == Guards::ConstantRows) l.rows = &affine;
     Inst inst;
     l.next_pc = pc;
     while (!l.ended) {
@@ -372,8 +380,8 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     }
     const bool loop = block.term.target == pc || block.term.next == pc;
     if (guarded && (!affine.profit() || loop)) return Attempt::NoUse;
-    if (guards == Guards::ConstantRows && affine.has_constant_rows()) {
-        if (!loop) return Attempt::NoUse;
+    if (affine.has_constant_rows()) {
+        if (!loop || !updates_in_all_lanes(l.s, block)) return Attempt::NoUse;
         block.guarded = true;
     }
     block.lanes_apart = guarded && affine.guard_lanes_apart();
@@ -392,7 +400,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         return guarded ? affine.written(v) : State::Written{v, 0};
     });
     if (guarded) affine.finish();
-    if (loop && affine.has_constant_rows() && writes_constant_row(block)) return Attempt::NoUse;
+    if (affine.has_constant_rows() && writes_constant_row(block)) return Attempt::NoUse;
     const bool last = block.term.kind == ir::Terminator::Kind::Exit &&
                       block.term.exit == machine::ExitKind::EndProgram;
     if (last && after && !after->scalars[machine::exec_lo]) l.s.drop_exec();

@@ -50,7 +50,7 @@ public:
     State s;
     Divisions divisions{s};
     Affine* affine = nullptr;      // guarded blocks
-    Affine* rows = nullptr;        // those, and loops that are guarded for constants in rows
+    Affine* rows = nullptr;        // loops that are guarded for constants in rows
     uint64_t pc = 0, next_pc = 0;  // of the instruction being lifted
     bool ended = false;            // the terminator is set
 

@@ -88,7 +88,7 @@ void BlockCompiler::lane_atomic(Value v) {
         m.returns |= m.live[d];
     }
     m.inputs = ir::data_args(i.op, i.aux);
-    if (m.direct()) {
+    if (is_direct(m.op)) {
         uint64_t value = 0;
         m.constant = true;
         for (uint32_t d = 0; d < m.dwords; ++d) {

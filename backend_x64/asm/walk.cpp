@@ -43,8 +43,9 @@ uint32_t bit(uint32_t walk, uint32_t chunk) {
 
 Mem BlockCompiler::walk_slot(uint32_t field, uint32_t walk, uint32_t chunk) const {
     const bool by_chunk = field == addresses, bytes = field == patterns || field == before;
-    const uint32_t slot = walk_slots_ + field + (bytes ? 0 : by_chunk ? walk * 4 + chunk : walk);
-    Mem m = home_mem({Home::Slot, slot}, bytes ? static_cast<int32_t>(walk * 4 + chunk) : 0);
+    const uint32_t each = walk * 4 + chunk;
+    const uint32_t slot = walk_slots_ + field + (bytes ? each / 8 : by_chunk ? each : walk);
+    Mem m = home_mem({Home::Slot, slot}, bytes ? static_cast<int32_t>(each % 8) : 0);
     m.setSize(bytes ? 1 : field == learned ? 4 : 8);
     return m;
 }
