@@ -102,8 +102,8 @@ protected:
 
     void run(Op op, AtomicOp what, uint32_t dwords, bool returns, bool full, uint32_t pattern,
              Data kind, Rng& rng) {
-        const bool lds = op == Op::AtomicLds, scalar = op == Op::AtomicGlobalS,
-                   wide = op == Op::AtomicGlobal || op == Op::AtomicFlat;
+        const bool lds = op == Op::AtomicLds, scalar = ir::has_scalar_base(op),
+                   wide = !lds && op != Op::AtomicGlobalS;
         const uint32_t bytes = dwords * 4;
         Builder b;
         const Value mask = full ? b.full() : b.exec();
@@ -155,7 +155,7 @@ protected:
             machine::Wave& to = states[s].wave;
             const auto base = reinterpret_cast<uint64_t>(buffer[s]);
             for (uint32_t l = 0; l < 64; ++l) {
-                uint64_t at = offsets[l] + (wide ? base : 0);
+                uint64_t at = offsets[l] + (wide && !scalar ? base : 0);
                 if (op == Op::AtomicFlat && spread && pattern != 1 && l % 3)
                     at = l % 3 == 1 ? machine::shared_aperture + offsets[l]
                                     : machine::private_aperture + offsets[l] % 128;
@@ -187,7 +187,8 @@ TEST_P(AtomicTest, EveryOperation) {
         SCOPED_TRACE(ir::atomic_name(what));
         const bool narrow =
             what == AtomicOp::Wrap || what == AtomicOp::PkAddF16 || what == AtomicOp::PkAddBf16;
-        for (Op op : {Op::AtomicLds, Op::AtomicGlobal, Op::AtomicGlobalS, Op::AtomicFlat})
+        for (Op op : {Op::AtomicLds, Op::AtomicGlobal, Op::AtomicGlobalS, Op::AtomicGlobalS64,
+                      Op::AtomicFlat})
             for (uint32_t dwords = 1; dwords <= (narrow ? 1u : 2u); ++dwords)
                 for (uint32_t pattern = 0; pattern < patterns; ++pattern)
                     for (uint32_t variant = 0; variant < 8; ++variant) {
