@@ -160,6 +160,10 @@ struct alignas(64) Frame {
     // place in a row.
     static constexpr uint32_t most_steady = 4;
     alignas(64) uint64_t last_address[most_steady][32] = {};
+    // Where loads of a block that ends at a barrier began when a wave ran it last: each load's of
+    // the waves with the same number modulo `most_tile_waves`.
+    static constexpr uint32_t most_tile_loads = 8, most_tile_waves = 16;
+    uint64_t tile_address[most_tile_loads][most_tile_waves] = {};
     // How many waves a store still goes without store_columns() (column_store.h).
     uint8_t columns_wait[64] = {};
     alignas(64) uint64_t lane_hosts[16] = {};  // checked mode: host addresses of a chunk's elements

@@ -358,6 +358,7 @@ void BlockCompiler::region(uint32_t position) {
     choose_collectors(begin, count);
     choose_pointers(begin, count);
     place_lines(begin, count);
+    find_tile_steps(begin, count);
     a_.mov(reg::chunk, -256);
     if (masks) a_.mov(reg::bits, -8);
     const Label loop = a_.newLabel(), done = a_.newLabel();
@@ -463,6 +464,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     line_offsets_.clear();
     placed_lines_.clear();
     range_checks_.clear();
+    tile_steps_.clear();
     kept_rows_ = 0;
     facts_position_ = ~0u;
     scatter_sites_ = steady_loads_ = 0;

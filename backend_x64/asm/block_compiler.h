@@ -447,6 +447,8 @@ private:
     const Pointer* pointer_of(Value base, Value line) const;
     void advance_pointers();
     void place_lines(const Value* begin, uint32_t count);
+    void find_tile_steps(const Value* begin, uint32_t count);
+    void prefetch_next_tile(const LaneAccess& m, uint32_t slot);
     bool place_line(PlacedLine& p);
     void global_base(const Gp& to, const Mem& base);
     const PlacedLine* placed_line(Value base, Value line) const;
@@ -610,10 +612,11 @@ private:
     std::vector<LineOffset> line_offsets_;
     std::vector<PlacedLine> placed_lines_;
     std::unordered_map<Value, Label> range_checks_;
-    std::vector<Pointer> pointers_;  // of the region
-    uint32_t kept_rows_ = 0;         // temp rows of saved_facts_ and line_offsets_
-    int32_t column_site_ = -1;       // in Frame::columns_wait, of the last column_store()
-    bool looping_ = false;  // the block runs all iterations for some chunks, then for others
+    std::unordered_map<Value, uint32_t> tile_steps_;  // by load: slot of find_tile_steps()
+    std::vector<Pointer> pointers_;                   // of the region
+    uint32_t kept_rows_ = 0;                          // temp rows of saved_facts_ and line_offsets_
+    int32_t column_site_ = -1;  // in Frame::columns_wait, of the last column_store()
+    bool looping_ = false;      // the block runs all iterations for some chunks, then for others
     bool facts_cross_regions_ = false;  // each region's code is emitted and run once, in order
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
     uint32_t steady_loads_ = 0;  // that prefetch_iterations() serves

@@ -325,6 +325,44 @@ void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride) {
     }
 }
 
+// Loads of rows in front of a barrier, but for those that a program begins with: most likely those
+// of the tile that a loop works on next. How far each has moved on since the wave was here last.
+void BlockCompiler::find_tile_steps(const Value* begin, uint32_t count) {
+    const ir::Terminator& t = block_->term;
+    if (options_.checked || options_.mask_addresses || starts_program() ||
+        t.kind != ir::Terminator::Kind::Exit || t.exit != machine::ExitKind::Barrier)
+        return;
+    for (uint32_t n = 0; n < count; ++n) {
+        const ir::Inst& x = inst(begin[n]);
+        if (x.op != Op::LoadGlobalS || inst(x.args[1]).op != Op::Line32 ||
+            inst(x.args[1]).aux < chunk_lanes() || tile_steps_.size() == Frame::most_tile_loads)
+            continue;
+        const Gp wave = x86::rdx, address = x86::rcx, step = x86::rax;
+        if (tile_steps_.empty()) {
+            a_.mov(wave.r32(), reg::wave.r32());
+            a_.shr(wave.r32(), 6);
+            a_.and_(wave.r32(), Frame::most_tile_waves - 1);
+        }
+        const Mem last =
+            x86::qword_ptr(reg::frame, wave, 3,
+                           in_frame(offsetof(Frame, tile_address) +
+                                    tile_steps_.size() * sizeof(Frame::tile_address[0])));
+        a_.mov(address, home_mem(schedule_.uniform_home(x.args[0])));
+        a_.mov(step, address);
+        a_.sub(step, last);
+        a_.mov(last, address);
+        a_.mov(home_mem({Home::Slot, extra_slots_}), step);
+        tile_steps_.emplace(begin[n], extra_slots_++);
+    }
+    failed_ |= extra_slots_ > slot_count;
+}
+
+void BlockCompiler::prefetch_next_tile(const LaneAccess& m, uint32_t slot) {
+    a_.mov(x86::rdx, home_mem({Home::Slot, slot}));
+    for (uint32_t p = 0; p < std::max(m.bytes / 4, 1u); ++p)
+        a_.prefetcht0(x86::ptr(m.address, x86::rdx, 0, static_cast<int32_t>(m.imm + p * width())));
+}
+
 // Waves that follow each other at once make the plainest of streams, unless something fills the
 // host's window before it comes to what the next waves read.
 bool BlockCompiler::in_plain_stream(Value line) const {
@@ -400,9 +438,11 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         }
     }
     const bool one_row = inst(line).aux >= chunk_lanes();
-    if (one_row && m.space == global_space && stride &&
-        (stride == m.bytes ? !m.store && (options_.fetches_streams || !in_plain_stream(line))
-                           : first_of_tile(m, line)))
+    if (const auto step = tile_steps_.find(m.v); step != tile_steps_.end())
+        prefetch_next_tile(m, step->second);
+    else if (one_row && m.space == global_space && stride &&
+             (stride == m.bytes ? !m.store && (options_.fetches_streams || !in_plain_stream(line))
+                                : first_of_tile(m, line)))
         prefetch_ahead(m, stride);
     if (const auto window = one_row ? std::nullopt : window_of(m, line)) {
         const auto second = m.second == no_value ? std::nullopt : window_of(second_of(m), line);
