@@ -56,8 +56,18 @@ LaneField field_of(const Block& block, Value v) {
     return f;
 }
 
-// An index of 32 bits, times the size of an element.
-std::optional<LaneField> field64(const Block& block, Value v) {
+std::optional<LaneField> field32(const Block& block, Value v) {
+    const Operands index = with_constant(block, v, Op::Shl32);
+    const bool scaled = index.value != ir::no_value && index.constant <= most_up;
+    LaneField f = field_of(block, scaled ? index.value : v);
+    if (scaled) f.up = index.constant;
+    if (f.source == v || f.most > ~0u >> f.up) return {};  // nothing may be shifted out
+    return f;
+}
+
+}  // namespace
+
+std::optional<LaneField> scaled_index(const Block& block, Value v) {
     const Inst& pair = block.insts[v];
     if (pair.op != Op::Pack64) return {};
     if (constant(block, pair.args[1]) == 0u) return field_of(block, pair.args[0]);
@@ -70,17 +80,6 @@ std::optional<LaneField> field64(const Block& block, Value v) {
     f.up = low.constant;
     return f;
 }
-
-std::optional<LaneField> field32(const Block& block, Value v) {
-    const Operands index = with_constant(block, v, Op::Shl32);
-    const bool scaled = index.value != ir::no_value && index.constant <= most_up;
-    LaneField f = field_of(block, scaled ? index.value : v);
-    if (scaled) f.up = index.constant;
-    if (f.source == v || f.most > ~0u >> f.up) return {};  // nothing may be shifted out
-    return f;
-}
-
-}  // namespace
 
 bool is_direct(ir::AtomicOp op) {
     return op == ir::AtomicOp::Add || op == ir::AtomicOp::Sub || op == ir::AtomicOp::And ||
@@ -98,7 +97,7 @@ std::optional<LaneField> find_lane_field(const Block& block, const Inst& atomic,
     const auto imm = static_cast<int64_t>(atomic.imm);
     const Value address = ir::address_of(atomic);
     const auto f =
-        atomic.op == Op::AtomicGlobalS64 ? field64(block, address) : field32(block, address);
+        atomic.op == Op::AtomicGlobalS64 ? scaled_index(block, address) : field32(block, address);
     constexpr uint32_t aligned = 2;
     if (!f || f->up < aligned || imm % 4 || never_stored(block.insts[f->source].op)) return {};
     if (lds && (imm < 0 || imm > most_offset || f->most > ~0u >> 16)) return {};

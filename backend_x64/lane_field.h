@@ -22,6 +22,9 @@ struct LaneField {
     uint32_t bits() const { return ~0u >> (32 - width) << first; }
 };
 
+// A 64-bit value that is an index of 32 bits times the size of an element, or a byte or half of it.
+std::optional<LaneField> scaled_index(const ir::Block& block, ir::Value v);
+
 // What an engine knows of the memory that a block runs in.
 struct MemoryTraits {
     bool exclusive = false;  // no other thread sees it

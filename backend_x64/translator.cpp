@@ -59,7 +59,9 @@ public:
         options.handler = handler_;
         options.liveness = &liveness_;
         begin(*wave.ctx);
-        return lift_for_translation(options, request.pc, fetch_, insts_);
+        ir::Block block = lift_for_translation(options, request.pc, fetch_, insts_);
+        if (request.variant == Variant::Full) note_large_tables(block, wave);
+        return block;
     }
 
     machine::LiveRegisters live_at(const machine::ExecContext& ctx, uint64_t pc) override {
@@ -117,6 +119,20 @@ private:
     void begin(const machine::ExecContext& ctx) {
         if (code_.page_count() > most_pages) forget();
         code_.begin(ctx);
+    }
+
+    // Loads whose base points, as the wave has it, to more than a second-level cache holds.
+    static void note_large_tables(ir::Block& block, const machine::Wave& wave) {
+        constexpr uint64_t large = 2 << 20;
+        const ir::ReadMemory read = memory_of(*wave.ctx);
+        ir::EntryValues now(wave, read);
+        memory::Allocation table;
+        for (ir::Inst& i : block.insts) {
+            if (i.op != ir::Op::LoadGlobalS64 || !wave.ctx->memory) continue;
+            const auto base = now.of(block, i.args[0]);
+            if (base && wave.ctx->memory->find(*base, table) && table.size >= large)
+                i.aux |= ir::from_afar;
+        }
     }
 
     // What the wave that is about to run the block holds in its rows is the best guess at what

@@ -58,6 +58,9 @@ enum class Access : uint8_t {
     U8D16Hi,
     U16D16Hi /* store the high half's low byte / high half */
 };
+// In the aux of a load from global memory: it reads from an allocation that is larger than the
+// caches of one processor.
+inline constexpr uint32_t from_afar = 1u << 16;
 inline constexpr uint32_t make_aux(Access access, uint32_t dwords) {
     return uint32_t(access) << 8 | dwords;
 }

@@ -525,6 +525,8 @@ private:
     bool gathers64(const LaneAccess& m) const;
     int32_t walking_direction(const LaneAccess& m) const;
     void prefetch_stream(const LaneAccess& m);
+    void find_next_index(LaneAccess& m) const;
+    void prefetch_elements(const LaneAccess& m);
     void gather64(const LaneAccess& m);
     void gather64_avx512(const LaneAccess& m);
     void gather64_avx2(const LaneAccess& m);

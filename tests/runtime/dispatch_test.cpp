@@ -301,6 +301,29 @@ TEST_P(DispatchTest, StreamsOfStores) {
     }
 }
 
+// Indices up to the last byte in front of a page without rights, into more than the caches hold:
+// waves look at the next one's.
+TEST_P(DispatchTest, GatherFromALargeTable) {
+    wj_kernel* k = kernel("ids", "gather");
+    ASSERT_TRUE(k);
+    constexpr uint32_t entries = 1 << 20, n = 1 << 16, part = n - 4864;
+    const uint64_t table = buffer(entries * 4), index = buffer(n * 4), out = buffer(n * 4);
+    for (uint32_t i = 0; i < entries; i++) host<uint32_t>(table)[i] = i * 2654435761u;
+    for (uint32_t i = 0; i < n; i++) host<uint32_t>(index)[i] = (i * 2246822519u) >> 12;
+    host<uint32_t>(index)[part] = ~0u;  // behind what the second launch reads
+    for (const uint32_t items : {part, n}) {
+        if (items == n) host<uint32_t>(index)[part] = 7;
+        std::fill_n(host<uint32_t>(out), n, 0);
+        wj_argument args[] = {WJ_POINTER(table), WJ_POINTER(index), WJ_POINTER(out)};
+        const wj_launch_options o = launch(args, {items}, {256});
+        ASSERT_EQ(run(k, o), WJ_OK) << error();
+        for (uint32_t i = 0; i < n; i++)
+            ASSERT_EQ(host<uint32_t>(out)[i],
+                      i < items ? host<uint32_t>(index)[i] * 2654435761u : 0u)
+                << i;
+    }
+}
+
 TEST_P(DispatchTest, Saxpy) {
     wj_kernel* k = kernel("ids", "saxpy");
     ASSERT_TRUE(k);

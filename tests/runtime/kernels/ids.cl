@@ -82,3 +82,9 @@ kernel void rows(global const uint* begin, global const uint* values, global con
     for (uint k = begin[i]; k < begin[i + 1]; k++) sum += table[values[k]];
     out[i] = sum;
 }
+
+kernel void gather(global const uint *table, global const uint *index, global uint *out)
+{
+    size_t i = get_global_id(0);
+    out[i] = table[index[i]];
+}
