@@ -24,6 +24,7 @@ protected:
 
     void SetUp() override {
         if (!x64::host_supports(GetParam())) GTEST_SKIP() << "this host lacks the instruction set";
+        machine::install_fault_handler();
         context_.target = find_target("gfx90a");
         context_.memory = &space_;
         code_ =
