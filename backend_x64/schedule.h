@@ -85,6 +85,8 @@ private:
             return position != o.position ? position < o.position : index < o.index;
         }
     };
+    static bool is_uniform(ir::Type t) { return t == ir::Type::U32 || t == ir::Type::U64; }
+    static uint32_t to_region(uint32_t p) { return p | 1; }
     void count_uses();
     void find_lane_fields(const MemoryTraits& memory);
     void assign_units();

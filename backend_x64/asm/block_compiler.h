@@ -8,7 +8,7 @@
 //                       loads and stores
 //   lane_lines.cpp, lane_windows.cpp   those whose addresses are lines
 //   lane_division.cpp   divisions by steps    lane_math.cpp   roots, frexp, special arguments
-//   lane_atomic.cpp     atomics               cross.cpp   cross-lane operations
+//   lane_atomic.cpp, lane_atomic_update.cpp   atomics   cross.cpp   cross-lane operations
 //   loop.cpp, loop_pins.cpp, divergent.cpp, walk.cpp   loops of one block
 #pragma once
 
@@ -559,6 +559,7 @@ private:
     void atomic_field_lane(const LaneAtomic& m, uint32_t l);
     void atomic_merge(const LaneAtomic& m, Label differ, Label once);
     void atomic_lanes(const LaneAtomic& m, Label once);
+    // lane_atomic_update.cpp
     void atomic_load(const LaneAtomic& m, const Gp& to, uint32_t operand);
     void atomic_update(const LaneAtomic& m, const Mem& at);
     void atomic_new_value(const LaneAtomic& m);
