@@ -121,9 +121,9 @@ private:
         code_.begin(ctx);
     }
 
-    // Loads whose base points, as the wave has it, to more than a second-level cache holds.
+    // Loads whose base points, as the wave has it, to more than the nearer caches hold.
     static void note_large_tables(ir::Block& block, const machine::Wave& wave) {
-        constexpr uint64_t large = 2 << 20;
+        constexpr uint64_t large = 8 << 20;
         const ir::ReadMemory read = memory_of(*wave.ctx);
         ir::EntryValues now(wave, read);
         memory::Allocation table;

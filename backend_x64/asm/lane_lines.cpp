@@ -351,6 +351,12 @@ void BlockCompiler::find_tile_steps(const Value* begin, uint32_t count) {
         a_.mov(step, address);
         a_.sub(step, last);
         a_.mov(last, address);
+        // In large launches what later work-groups read is the better guess.
+        const Gp ahead = address;
+        a_.mov(ahead, frame_field(offsetof(Frame, prefetch_items), 8));
+        a_.imul(ahead, ahead, static_cast<int32_t>(inst(x.args[1]).imm));
+        a_.test(ahead, ahead);
+        a_.cmovnz(step, ahead);
         a_.mov(home_mem({Home::Slot, extra_slots_}), step);
         tile_steps_.emplace(begin[n], extra_slots_++);
     }
@@ -360,7 +366,7 @@ void BlockCompiler::find_tile_steps(const Value* begin, uint32_t count) {
 void BlockCompiler::prefetch_next_tile(const LaneAccess& m, uint32_t slot) {
     a_.mov(x86::rdx, home_mem({Home::Slot, slot}));
     for (uint32_t p = 0; p < std::max(m.bytes / 4, 1u); ++p)
-        a_.prefetcht0(x86::ptr(m.address, x86::rdx, 0, static_cast<int32_t>(m.imm + p * width())));
+        a_.prefetcht1(x86::ptr(m.address, x86::rdx, 0, static_cast<int32_t>(m.imm + p * width())));
 }
 
 // Waves that follow each other at once make the plainest of streams, unless something fills the

@@ -306,10 +306,10 @@ TEST_P(DispatchTest, StreamsOfStores) {
 TEST_P(DispatchTest, GatherFromALargeTable) {
     wj_kernel* k = kernel("ids", "gather");
     ASSERT_TRUE(k);
-    constexpr uint32_t entries = 1 << 20, n = 1 << 16, part = n - 4864;
+    constexpr uint32_t entries = 1 << 21, n = 1 << 16, part = n - 4864;
     const uint64_t table = buffer(entries * 4), index = buffer(n * 4), out = buffer(n * 4);
     for (uint32_t i = 0; i < entries; i++) host<uint32_t>(table)[i] = i * 2654435761u;
-    for (uint32_t i = 0; i < n; i++) host<uint32_t>(index)[i] = (i * 2246822519u) >> 12;
+    for (uint32_t i = 0; i < n; i++) host<uint32_t>(index)[i] = (i * 2246822519u) >> 11;
     host<uint32_t>(index)[part] = ~0u;  // behind what the second launch reads
     for (const uint32_t items : {part, n}) {
         if (items == n) host<uint32_t>(index)[part] = 7;
