@@ -1,6 +1,6 @@
 #include "backend_x64/lane_field.h"
 
-#include <algorithm>
+#include "ir/known.h"
 
 namespace wj::x64 {
 namespace {
@@ -12,12 +12,6 @@ using ir::Value;
 
 constexpr uint32_t most_up = 3;           // scales of x86's addresses
 constexpr int64_t most_offset = 1 << 16;  // in the LDS; sums with it do not wrap around
-
-std::optional<uint32_t> constant(const Block& block, Value v) {
-    const Inst& splat = block.insts[v];
-    if (splat.op != Op::Splat32 || block.insts[splat.args[0]].op != Op::Const32) return {};
-    return static_cast<uint32_t>(block.insts[splat.args[0]].imm);
-}
 
 // Made again where they are used.
 bool never_stored(Op op) {
@@ -32,8 +26,8 @@ struct Operands {
 Operands with_constant(const Block& block, Value v, Op op) {
     const Inst& i = block.insts[v];
     if (i.op != op) return {};
-    if (const auto c = constant(block, i.args[1])) return {i.args[0], *c};
-    if (const auto c = constant(block, i.args[0]); c && op == Op::And32) return {i.args[1], *c};
+    if (const auto c = in_all_lanes(block, i.args[1])) return {i.args[0], *c};
+    if (const auto c = in_all_lanes(block, i.args[0]); c && op == Op::And32) return {i.args[1], *c};
     return {};
 }
 
@@ -70,7 +64,7 @@ std::optional<LaneField> field32(const Block& block, Value v) {
 std::optional<LaneField> scaled_index(const Block& block, Value v) {
     const Inst& pair = block.insts[v];
     if (pair.op != Op::Pack64) return {};
-    if (constant(block, pair.args[1]) == 0u) return field_of(block, pair.args[0]);
+    if (in_all_lanes(block, pair.args[1]) == 0u) return field_of(block, pair.args[0]);
     const Operands low = with_constant(block, pair.args[0], Op::Shl32),
                    high = with_constant(block, pair.args[1], Op::Shr32);
     if (low.value == ir::no_value || low.value != high.value || low.constant > most_up ||

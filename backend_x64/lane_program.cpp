@@ -5,6 +5,7 @@
 #include <map>
 
 #include "backend_x64/virtual_lane_program.h"
+#include "ir/known.h"
 
 namespace wj::x64 {
 namespace {
@@ -190,9 +191,8 @@ private:
     }
 
     std::optional<int32_t> constant(Value v) const {
-        const Inst& i = inst(v);
-        if (i.op != Op::Splat32 || inst(i.args[0]).op != Op::Const32) return {};
-        return static_cast<int32_t>(inst(i.args[0]).imm);
+        const auto c = ir::in_all_lanes(block_, v);
+        return c ? std::optional(static_cast<int32_t>(*c)) : std::nullopt;
     }
     static bool is_float(Op op) {
         const Row* const row = operation(op);

@@ -4,6 +4,7 @@
 
 #include "backend_x64/frame.h"
 #include "backend_x64/memory_order.h"
+#include "ir/known.h"
 
 namespace wj::x64 {
 namespace {
@@ -43,8 +44,7 @@ bool is_compare(Op op) {
 }  // namespace
 
 bool Schedule::is_full(Value mask) const {
-    const Inst& i = inst(mask);
-    return i.op == Op::MaskOf && inst(i.args[0]).op == Op::Const64 && inst(i.args[0]).imm == ~0ull;
+    return ir::is_full(*block_, mask);
 }
 
 bool Schedule::split(Value v) const {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "ir/ir.h"
+#include "ir/known.h"
 
 namespace wj::ir {
 namespace {
@@ -27,7 +27,7 @@ public:
                 if (arg != no_value) arg = renamed_[arg];
             guest_ = i.guest;
             // Atomics that are done in a loop want whole addresses.
-            const bool loops = i.op == Op::AtomicGlobal && (used[v] || !all_lanes(i.args[1]));
+            const bool loops = i.op == Op::AtomicGlobal && (used[v] || !is_full(block_, i.args[1]));
             if (split_op(i.op) != Op::count_ && !loops) split(i);
             if (i.op == Op::Shl64) shift(i);
             renamed_[v] = add(i);
@@ -36,12 +36,6 @@ public:
     }
 
 private:
-    bool all_lanes(Value mask) const {
-        const Inst& m = inst(mask);
-        return m.op == Op::MaskOf && inst(m.args[0]).op == Op::Const64 &&
-               inst(m.args[0]).imm == ~uint64_t{0};
-    }
-
     // A lane's 64-bit value: `whole`, or two dwords.
     struct Pair {
         Value whole = no_value, lo = no_value, hi = no_value;
@@ -111,15 +105,15 @@ private:
     // upper ones of an extended index are shifted out of it.
     void shift(Inst& i) {
         const Inst& x = inst(i.args[0]);
-        const uint32_t count = in_all_lanes(i.args[1]).value_or(0);
+        const uint32_t count = in_all_lanes(block_, i.args[1]).value_or(0);
         if (x.op != Op::Pack64 || !count || count >= 32) return;
         const Value lo = x.args[0], hi = x.args[1];
         const Value rest = emit(Op::Splat32, {emit(Op::Const32, {}, 32 - count)});
         const Inst& h = inst(hi);
         Value upper;
-        if (in_all_lanes(hi) == 0u)
+        if (in_all_lanes(block_, hi) == 0u)
             upper = emit(Op::Shr32, {lo, rest});
-        else if (h.op == Op::Sar32 && h.args[0] == lo && in_all_lanes(h.args[1]) == 31u)
+        else if (h.op == Op::Sar32 && h.args[0] == lo && in_all_lanes(block_, h.args[1]) == 31u)
             upper = emit(Op::Sar32, {lo, rest});
         else
             upper = emit(Op::Fshr32, {hi, lo, rest});
@@ -161,10 +155,6 @@ private:
         if (known == no_value)
             known = constants ? emit(Op::Const64, {}, bits) : emit(Op::UPack64, {lo, hi});
         return known;
-    }
-    std::optional<uint32_t> in_all_lanes(Value v) const {
-        if (inst(v).op != Op::Splat32 || inst(inst(v).args[0]).op != Op::Const32) return {};
-        return static_cast<uint32_t>(inst(inst(v).args[0]).imm);
     }
     std::optional<int64_t> constant(Value v) const {
         if (inst(v).op != Op::Const64) return {};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/known.h"
+
 namespace wj::lift {
 
 size_t State::KeyHash::operator()(const Key& k) const {
@@ -20,9 +22,7 @@ bool State::is_const(Value v, uint64_t& out) const {
 }
 
 bool State::is_full(Value mask) const {
-    uint64_t bits;
-    const ir::Inst& i = block_.insts[mask];
-    return i.op == Op::MaskOf && is_const(i.args[0], bits) && bits == ~0ull;
+    return ir::is_full(block_, mask);
 }
 
 Value State::append(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux) {

@@ -422,7 +422,7 @@ private:
     void prefetch_walk(const LaneAccess& m);
     bool streamed(const LaneAccess& m) const;
     void memory_streamed(LaneAccess m);
-    void lds_bound(uint32_t bytes, Label out_of_range);
+    void lds_bound(const Operand& bytes, Label out_of_range);
     void lds_line_address(const LaneAccess& m, Value line, int64_t max_imm, Label out_of_range,
                           bool always);
     Label lds_range_check(Value line);

@@ -6,6 +6,7 @@
 // Misaligned lanes, lanes beyond the LDS, apertures and checked memory go out of line before any
 // lane has been done.
 #include "backend_x64/asm/lane_atomic.h"
+#include "ir/known.h"
 
 namespace wj::x64 {
 
@@ -55,9 +56,9 @@ void BlockCompiler::lane_atomic(Value v) {
         uint64_t value = 0;
         m.constant = true;
         for (uint32_t d = 0; d < m.dwords; ++d) {
-            const ir::Inst& x = inst(a[4 + d]);
-            m.constant &= x.op == Op::Splat32 && inst(x.args[0]).op == Op::Const32;
-            if (m.constant) value |= inst(x.args[0]).imm << 32 * d;
+            const auto dword = ir::in_all_lanes(*block_, a[4 + d]);
+            m.constant &= dword.has_value();
+            value |= uint64_t{dword.value_or(0)} << 32 * d;
         }
         m.value = static_cast<int64_t>(value);
         m.uniform = m.constant;
@@ -121,10 +122,7 @@ void BlockCompiler::lane_atomic(Value v) {
         else
             atomic_checks(m);
         const Label general = a_.newLabel();
-        uint64_t limit = 0;
-        if (counts && inst(a[4]).op == Op::Splat32 && is_const(inst(a[4]).args[0]))
-            limit = inst(inst(a[4]).args[0]).imm;
-        const bool ask_data = special.uniform && !m.uniform && limit != ~0u,
+        const bool ask_data = special.uniform && !m.uniform,
                    ask_high = special.unrolled && m.wide && !m.field;
         if (ask_data && counts) {
             branch_if_any(m, m.data[0], c32(~0u), cmp_ne, general);

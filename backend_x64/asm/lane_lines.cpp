@@ -7,6 +7,7 @@
 
 namespace wj::x64 {
 
+using asmjit::Imm;
 using ir::Class;
 using ir::Op;
 using machine::Wave;
@@ -59,7 +60,7 @@ void BlockCompiler::lds_line_address(const LaneAccess& m, Value line, int64_t ma
     line_at_chunk(line, always);
     a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
     a_.add(m.address, x86::rax);
-    lds_bound(static_cast<uint32_t>(max_imm) + span, out_of_range);
+    lds_bound(Imm(static_cast<uint32_t>(max_imm) + span), out_of_range);
 }
 
 // A subroutine: like lds_line_address() if ecx bytes from the line's first element in the chunk on
@@ -71,13 +72,12 @@ Label BlockCompiler::lds_range_check(Value line) {
         cold(check->second, [this, line] {
             const Label out = a_.newLabel();
             line_at_chunk(line, false);
-            a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
-            a_.sub(x86::edx, x86::ecx);
-            a_.jb(out);
+            lds_bound(x86::ecx, out);
             a_.mov(x86::rcx, wave_field(offsetof(Wave, lds), 8));
-            a_.add(x86::rcx, x86::rax);
-            a_.cmp(x86::edx, x86::eax);
+            a_.add(x86::rcx, x86::rax);  // an address: no carry
+            a_.ret();
             a_.bind(out);
+            a_.stc();
             a_.ret();
         });
     }
@@ -86,9 +86,9 @@ Label BlockCompiler::lds_range_check(Value line) {
 
 // Jumps unless so many bytes from the LDS address in eax on are in range, without wrapping. Changes
 // edx.
-void BlockCompiler::lds_bound(uint32_t bytes, Label out_of_range) {
+void BlockCompiler::lds_bound(const Operand& bytes, Label out_of_range) {
     a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
-    a_.sub(x86::edx, static_cast<int32_t>(bytes));
+    a_.emit(X::kIdSub, x86::edx, bytes);
     a_.jb(out_of_range);
     a_.cmp(x86::eax, x86::edx);
     a_.ja(out_of_range);
@@ -161,7 +161,7 @@ bool BlockCompiler::place_line(PlacedLine& p) {
             a_.mov(x86::eax, static_cast<uint32_t>(inst(l.args[0]).imm));
         else
             a_.mov(x86::eax, home_mem(schedule_.uniform_home(l.args[0])));
-        lds_bound(p.end + static_cast<uint32_t>(last), out);
+        lds_bound(Imm(p.end + static_cast<uint32_t>(last)), out);
         a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
     } else {
         global_base(x86::rax, home_mem(schedule_.uniform_home(p.base)));

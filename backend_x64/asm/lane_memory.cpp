@@ -161,7 +161,7 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
     else
         a_.mov(address, home_mem(home));
     if (m.space == lds_space) {
-        lds_bound(static_cast<uint32_t>(m.imm) + m.bytes, m.slow);
+        lds_bound(Imm(static_cast<uint32_t>(m.imm) + m.bytes), m.slow);
         a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
         m.lo = m.z[0];
         cold(m.slow, [this, m, uniform, home] {

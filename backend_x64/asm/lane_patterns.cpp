@@ -188,7 +188,7 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
     branch_if_any(m, m.t, m.t2, cmp_ne, uneven);
     a_.vmovd(x86::eax, m.t2.xmm());
     if (m.space == lds_space) {
-        lds_bound(static_cast<uint32_t>(max_imm) + chunk_lanes() * m.bytes, uneven);
+        lds_bound(Imm(static_cast<uint32_t>(max_imm) + chunk_lanes() * m.bytes), uneven);
         a_.mov(address, wave_field(offsetof(Wave, lds), 8));
     } else {
         // No lane may wrap around 4 GiB.
