@@ -105,6 +105,31 @@ Bench gemv_i8(Scale scale);
 Bench levenshtein(Scale scale);
 Bench sums_by_size(Scale scale);
 Bench collatz(Scale scale);
+Bench hotspot(Scale scale);
+Bench pathfinder(Scale scale);
+Bench eliminate(Scale scale);
+Bench column3d(Scale scale);
+Bench lattice(Scale scale);
+Bench particles(Scale scale);
+Bench life(Scale scale);
+Bench box_forces(Scale scale);
+Bench align(Scale scale);
+Bench julia_f64(Scale scale);
+Bench dot_f64(Scale scale);
+Bench daxpy(Scale scale);
+Bench conv_layer(Scale scale);
+Bench max_pool(Scale scale);
+Bench layer_norm(Scale scale);
+Bench gelu_f16(Scale scale);
+Bench embedding_bag(Scale scale);
+Bench quantize(Scale scale);
+Bench small_products(Scale scale);
+Bench bilateral(Scale scale);
+Bench to_hsv(Scale scale);
+Bench noise(Scale scale);
+Bench base64(Scale scale);
+Bench count_digits(Scale scale);
+Bench running_sums(Scale scale);
 
 const std::vector<Entry>& all_benches() {
     static const std::vector<Entry> list = {
@@ -151,6 +176,31 @@ const std::vector<Entry>& all_benches() {
         {"levenshtein", levenshtein, true},
         {"sums_by_size", sums_by_size, true},
         {"collatz", collatz, true},
+        {"hotspot", hotspot, true},
+        {"pathfinder", pathfinder, true},
+        {"eliminate", eliminate, true},
+        {"column3d", column3d, true},
+        {"lattice", lattice, true},
+        {"particles", particles, true},
+        {"life", life, true},
+        {"box_forces", box_forces, true},
+        {"align", align, true},
+        {"julia_f64", julia_f64, true},
+        {"dot_f64", dot_f64, true},
+        {"daxpy", daxpy, true},
+        {"conv_layer", conv_layer, true},
+        {"max_pool", max_pool, true},
+        {"layer_norm", layer_norm, true},
+        {"gelu_f16", gelu_f16, true},
+        {"embedding_bag", embedding_bag, true},
+        {"quantize", quantize, true},
+        {"small_products", small_products, true},
+        {"bilateral", bilateral, true},
+        {"to_hsv", to_hsv, true},
+        {"noise", noise, true},
+        {"base64", base64, true},
+        {"count_digits", count_digits, true},
+        {"running_sums", running_sums, true},
     };
     return list;
 }
