@@ -71,14 +71,18 @@ void BlockCompiler::mark(Value v) {
 // ---- entry and exits
 // ------------------------------------------------------------------------------
 
-void BlockCompiler::prologue() {
-    // A block that jumps to itself keeps what it knows.
-    const bool scatters = std::any_of(block_->insts.begin(), block_->insts.end(), [](auto& i) {
+// A block that jumps to itself keeps what it knows; a wave says nothing of the next one.
+void BlockCompiler::forget_scattered() {
+    const bool scatters = std::ranges::any_of(block_->insts, [](const ir::Inst& i) {
         return i.op == Op::LoadGlobal || i.op == Op::StoreGlobal || i.op == Op::LoadGlobalS64 ||
                i.op == Op::StoreGlobalS64;
     });
     if (scatters && !options_.checked)
         a_.mov(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, scattered))), 0);
+}
+
+void BlockCompiler::prologue() {
+    if (!runs_again()) forget_scattered();
     if (!block_->guarded) forget_row_shapes();
     a_.bind(entry_label_);
     a_.sub(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
@@ -96,6 +100,7 @@ void BlockCompiler::prologue() {
     }
     again_label_ = a_.newLabel();
     a_.bind(again_label_);
+    if (runs_again()) forget_scattered();
 }
 
 // A program that is this block, and leaves every register as it was, starts its next wave by

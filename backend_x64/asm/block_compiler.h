@@ -87,6 +87,7 @@ private:
     // ---- block_compiler.cpp ----
     void prologue();
     bool runs_again() const;
+    void forget_scattered();
     bool scatters(ir::Class access) const;
     void run_again();
     bool starts_program() const;
