@@ -124,6 +124,7 @@ struct alignas(64) Frame {
     // gathers.
     uint8_t scattered[8] = {};
     uint64_t prefetch_items = 0;  // ExecContext::prefetch_items
+    uint32_t prefetch_row = ~0u;  // ExecContext::prefetch_row
     // Of the exchange area below.
     uint64_t address_base = 0;
     uint64_t mask = 0;

@@ -12,7 +12,7 @@ struct HostTuning {
     // do not do so well enough by themselves.
     bool fetches_streams = true;
     // In small launches prefetches cost more than they bring, if waves that read rows fetch, too.
-    machine::Engine::Prefetch prefetch{64, 8 << 20};
+    machine::Engine::Prefetch prefetch{64, 8 << 20, 8 << 20};
 };
 
 HostTuning host_tuning();

@@ -142,6 +142,8 @@ public:
     struct Prefetch {
         uint32_t waves = 0;
         uint64_t least_bytes = 0;
+        // Rows of several elements for each work-item: if they are so many bytes together.
+        uint64_t least_row_bytes = 0;
     };
     virtual Prefetch prefetch() const { return {}; }
 

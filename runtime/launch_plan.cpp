@@ -121,6 +121,9 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         const uint32_t groups =
             std::max(1u, hints.prefetch.waves / (plan.max_waves * plan.rows_together));
         plan.prefetch_items = std::min(groups, plan.group_count[0] / 2) * request.work_group[0];
+        if (plan.prefetch_items)
+            plan.prefetch_row =
+                static_cast<uint32_t>(hints.prefetch.least_row_bytes / (plan.total_groups * items));
     }
     plan.vgpr_count = kernel.arch_vgpr_count;
     plan.agpr_count = kernel.agpr_count;

@@ -366,6 +366,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     };
     slot.context.streaming = dispatch.plan.streaming;
     slot.context.prefetch_items = dispatch.plan.prefetch_items;
+    slot.context.prefetch_row = dispatch.plan.prefetch_row;
     const WaveStart& how = dispatch.wave_start();
     if (claim.resumed) run(std::move(claim.resumed));
     for (uint64_t index = claim.begin; index < claim.end && !visit.stopped; index++) {

@@ -496,6 +496,8 @@ private:
     void interleave3(const LaneAccess& m);
     void deinterleave_avx512(const LaneAccess& m);
     void interleave_avx512(const LaneAccess& m);
+    void load_quads(const LaneAccess& m, const LaneOffsets& offsets);
+    void store_quads(const LaneAccess& m, const LaneOffsets& offsets);
     void deinterleave_avx2(const LaneAccess& m);
     void interleave_avx2(const LaneAccess& m);
     // ---- lane_gather.cpp ----

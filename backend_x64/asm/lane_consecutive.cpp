@@ -270,6 +270,52 @@ void BlockCompiler::interleave3(const LaneAccess& m) {
     }
 }
 
+// Elements of four dwords at known distances. Lanes i, i + 4, ... share a vector: what is left of
+// the transposition stays in 128 bits. Memory is touched in the order of lanes, as prefetchers
+// expect.
+void BlockCompiler::load_quads(const LaneAccess& m, const LaneOffsets& offsets) {
+    const Vec *z = m.z, *d = m.data;
+    for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
+        const Vec& to = d[lane % 4];
+        const Mem at =
+            x86::ptr(m.address, static_cast<int32_t>(m.imm) + static_cast<int32_t>(offsets[lane]));
+        if (lane < 4)
+            movu(to.xmm(), at);
+        else
+            a_.emit(avx512_ ? X::kIdVinserti32x4 : X::kIdVinserti128, to, to, at, Imm(lane / 4));
+    }
+    a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);  // x0 x1 y0 y1
+    a_.emit(X::kIdVunpckhps, z[1], d[0], d[1]);  // z0 z1 w0 w1
+    a_.emit(X::kIdVunpcklps, z[2], d[2], d[3]);
+    a_.emit(X::kIdVunpckhps, z[3], d[2], d[3]);
+    a_.emit(X::kIdVunpcklpd, d[0], z[0], z[2]);
+    a_.emit(X::kIdVunpckhpd, d[1], z[0], z[2]);
+    a_.emit(X::kIdVunpcklpd, d[2], z[1], z[3]);
+    a_.emit(X::kIdVunpckhpd, d[3], z[1], z[3]);
+}
+
+void BlockCompiler::store_quads(const LaneAccess& m, const LaneOffsets& offsets) {
+    const Vec *z = m.z, *d = m.data;
+    a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);  // x0 y0 x1 y1
+    a_.emit(X::kIdVunpcklps, z[1], d[2], d[3]);  // z0 w0 z1 w1
+    a_.emit(X::kIdVunpckhps, z[2], d[0], d[1]);
+    a_.emit(X::kIdVunpckhps, z[3], d[2], d[3]);
+    const Vec lanes[4] = {m.t, z[1], z[0], z[3]};
+    a_.emit(X::kIdVunpcklpd, lanes[0], z[0], z[1]);
+    a_.emit(X::kIdVunpckhpd, lanes[1], z[0], z[1]);
+    a_.emit(X::kIdVunpcklpd, lanes[2], z[2], z[3]);
+    a_.emit(X::kIdVunpckhpd, lanes[3], z[2], z[3]);
+    for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
+        const Vec& v = lanes[lane % 4];
+        const Mem at =
+            x86::ptr(m.address, static_cast<int32_t>(m.imm) + static_cast<int32_t>(offsets[lane]));
+        if (lane < 4)
+            movu(at, v.xmm());
+        else
+            a_.emit(avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, at, v, Imm(lane / 4));
+    }
+}
+
 // A constant as wide as a register: the frame's, or once per block.
 Mem BlockCompiler::pool_table(const void* bytes) {
     if (const uint32_t table = find_table(bytes, width()); table < table_count)

@@ -2,6 +2,7 @@
 // nothing but the bounds of the LDS is looked at. What is wanted later is fetched ahead.
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "backend_x64/asm/lane_access.h"
 
@@ -316,6 +317,12 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
 // Later work-groups go on where this one does, in all likelihood.
 void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride) {
     const auto shift = static_cast<uint32_t>(std::bit_width(stride) - 1);
+    const bool row = stride > m.bytes;
+    const Label over = a_.newLabel();
+    if (row) {
+        a_.cmp(frame_field(offsetof(Frame, prefetch_row), 4), stride);
+        a_.ja(over);
+    }
     a_.mov(x86::rdx, frame_field(offsetof(Frame, prefetch_items), 8));
     if (shift > 3) a_.shl(x86::rdx, shift - 3);
     for (uint32_t p = 0; p < std::max(stride / 4, 1u); ++p) {
@@ -323,6 +330,7 @@ void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride) {
                                 static_cast<int32_t>(m.imm + p * width()));
         m.store ? a_.prefetchw(at) : a_.prefetcht1(at);
     }
+    a_.bind(over);
 }
 
 // Loads of rows in front of a barrier, but for those that a program begins with: most likely those
@@ -463,8 +471,16 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     } else if (one_row && stride == sliding_step(m) && may_be_sliding(m)) {
         copy_pattern(m, sliding);
     } else {
+        const LaneOffsets offsets = lane_offsets(inst(line));
+        constexpr int32_t furthest = 1 << 20;
+        const bool near = std::ranges::all_of(
+            offsets, [](uint32_t x) { return std::abs(static_cast<int32_t>(x)) <= furthest; });
+        if (m.full && m.bytes == stride_bytes && near) {
+            m.store ? store_quads(m, offsets) : load_quads(m, offsets);
+            return;
+        }
         find_first_lane(m);
-        movu(m.t, pool_table(lane_offsets(inst(line)).data()));
+        movu(m.t, pool_table(offsets.data()));
         copy_lanes(m, m.t);
     }
 }
