@@ -159,7 +159,10 @@ bool Affine::guard_all_lanes(Value bits, bool likely) {
                                 ? known->second
                                 : s_.emit(Op::UCmpEq64, {bits, s_.const64(~0ull)});
     const auto now = now_ ? now_->of(block_, condition) : std::nullopt;
-    return now.value_or(!likely) && guard(condition);
+    if (likely ? !now.value_or(false) : false) return false;
+    if (!guard(condition)) return false;
+    if (!now.value_or(true)) now_.reset();  // others go where this wave does not
+    return true;
 }
 
 bool Affine::guard(Value condition) {

@@ -51,6 +51,8 @@ public:
     std::optional<Line> address(Value v, bool in_order = false);
     // The bits of an integer compare of lines, as a U64 value.
     std::optional<Value> bits(Value mask);
+    // The value of lane 0, a U32; only_flat: if it is that of all lanes.
+    std::optional<Value> lane_0(Value v, bool only_flat);
     // Makes the block depend on the U32 condition; false when it is known too late.
     bool guard(Value condition);
     // The constant that is in all lanes of the row, as far as the wave that is about to run the
@@ -128,6 +130,7 @@ private:
     bool is_zero(Value v) const { return constant(v) == uint64_t{0}; }
     std::optional<uint64_t> constant(const Line& line) const;
 
+    std::optional<Value> bits_of_extreme(const ir::Inst& compare, uint32_t arg);
     void commit(Value v);
     void commit(const Found& f);
     bool early(Value v);

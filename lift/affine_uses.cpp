@@ -127,10 +127,55 @@ Value Affine::as_operand(const Line& line) {
                    line.width);
 }
 
+std::optional<Value> Affine::lane_0(Value v, bool only_flat) {
+    Found f;
+    const auto l = part(v, f);
+    if (!l || (only_flat && !l->flat())) return {};
+    commit(f);
+    return l->base;
+}
+
+// The lesser of two is above a number if both are: `min(x, y) > 0`, as compilers write tests for
+// the edges of grids.
+std::optional<Value> Affine::bits_of_extreme(const ir::Inst& compare, uint32_t arg) {
+    const ir::Inst extreme = block_.insts[compare.args[arg]];
+    const bool is_unsigned = extreme.op == Op::MinU32 || extreme.op == Op::MaxU32,
+               least = extreme.op == Op::MinU32 || extreme.op == Op::MinS32;
+    if (!is_unsigned && extreme.op != Op::MinS32 && extreme.op != Op::MaxS32) return {};
+    bool both_are = false;
+    switch (compare.op) {
+        case Op::CmpEq32:
+        case Op::CmpNe32:
+            if (extreme.op != Op::MinU32 || compare.args[!arg] != s_.splat(s_.const32(0)))
+                return {};
+            both_are = compare.op == Op::CmpNe32;
+            break;
+        case Op::CmpLtU32:
+        case Op::CmpLeU32:
+            if (!is_unsigned) return {};
+            both_are = least == (arg == 1);
+            break;
+        default:
+            if (is_unsigned) return {};
+            both_are = least == (arg == 1);
+            break;
+    }
+    std::optional<Value> each[2];
+    for (uint32_t n = 0; n < 2; ++n) {
+        auto args = compare.args;
+        args[arg] = extreme.args[n];
+        each[n] = bits(s_.emit(compare.op, {args[0], args[1]}));
+        if (!each[n]) return {};
+    }
+    return s_.emit(both_are ? Op::UAnd64 : Op::UOr64, {*each[0], *each[1]});
+}
+
 std::optional<Value> Affine::bits(Value mask) {
     const ir::Inst i = block_.insts[mask];
     const Op op = uniform_of(i.op);
     if (op < Op::UCmpEq32 || op > Op::UCmpLeS32) return {};
+    for (uint32_t arg = 0; arg < 2; ++arg)
+        if (const auto found = bits_of_extreme(i, arg)) return found;
     Found f;
     auto x = part(i.args[0], f), y = part(i.args[1], f);
     if (!x || !y) return {};

@@ -10,7 +10,12 @@ bool readfirstlane(Lifter& l, const Inst& i) {
         return true;
     }
     // With EXEC empty lane 0 is read, whatever it holds.
-    const Value v = l.s.is_full(l.s.exec()) ? l.raw(i.src[0]) : l.s.read_all(l.row(i.src[0]));
+    const bool full = l.s.is_full(l.s.exec());
+    const Value v = full ? l.raw(i.src[0]) : l.s.read_all(l.row(i.src[0]));
+    if (const auto first = l.affine ? l.affine->lane_0(v, !full) : std::nullopt) {
+        l.set_s32(i.dst[0], *first);
+        return true;
+    }
     l.set_s32(i.dst[0], l.emit(Op::ReadFirst, {v, l.s.exec()}));
     return true;
 }
