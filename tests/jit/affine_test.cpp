@@ -36,7 +36,7 @@ protected:
     void instruction() {
         const uint32_t dst = 2 + random(rows - 2), pair = dst & ~1u;
         auto inline_shift = [&] { return 128 + random(random(2) ? 5 : 33); };
-        switch (random(12)) {
+        switch (random(14)) {
             case 0:
             case 1: {  // add, sub, and, or, xor, mul_u24
                 static constexpr uint32_t ops[] = {0x34, 0x34, 0x34, 0x35, 0x13, 0x14, 0x15, 0x08};
@@ -79,6 +79,23 @@ protected:
                 const uint32_t from = vgpr() & ~1u;
                 vop2(0x19, pair, random(2) ? source() : 256 + from, from);
                 return vop2(0x1c, pair + 1, random(2) ? 128 : 256 + from + 1, from + 1);
+            }
+            case 11: {  // readfirstlane, with some lanes off now and then
+                const bool some_lanes = random(4) == 0;
+                if (some_lanes) words_.push_back(0x86fe027e);  // s_and_b64 exec, exec, s[2:3]
+                words_.push_back(0x7e000400 | random(8) << 17 | 256 | vgpr());
+                if (some_lanes) words_.push_back(0xbefe01c1);  // s_mov_b64 exec, -1
+                return;
+            }
+            case 12: {  // minima and maxima, and their compares
+                const bool is_unsigned = random(2), to_zero = random(2);
+                const uint32_t x = random(2) ? 256 + random(2) : source();
+                vop2(0x0c + 2 * is_unsigned + random(2), dst, x, random(2));
+                if (random(4) == 0) return;
+                const uint32_t relation = to_zero && random(2) ? 1 + 3 * random(2) : random(6),
+                               op = ((is_unsigned ^ (random(8) == 0)) ? 0xc9 : 0xc1) + relation;
+                return words_.push_back(0x7c000000 | op << 17 | dst << 9 |
+                                        (to_zero ? 128 : source()));
             }
             default: {  // compares of all kinds, unsigned and signed
                 const uint32_t op = (random(2) ? 0xc9 : 0xc1) + random(6);
@@ -350,7 +367,8 @@ TEST_P(AffineTest, Columns) {
         };
         // (id * factor + row) << shift
         const uint32_t shift = tile ? 4 : random(2) ? 2 : 2 + random(6);
-        if (tile) {
+        const bool fixed = tile || random(4) == 0;
+        if (fixed) {
             vop2(0x34, place, 256 + 1, 0);
             v_mov(place + 1, 128);
         } else if (wide) {  // v_mad_u64_u32
@@ -407,7 +425,7 @@ TEST_P(AffineTest, Columns) {
                 start.wave.row(0)[l] = id + l;
                 start.wave.row(1)[l] = row;
             }
-            step = tile ? 16 : uint64_t{start.wave.sgpr[factor]} << shift;
+            step = fixed ? uint64_t{1} << shift : uint64_t{start.wave.sgpr[factor]} << shift;
             first = origin + id * step + (row << shift);
         };
         State now;
