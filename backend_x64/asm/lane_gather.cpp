@@ -2,6 +2,9 @@
 // bytes and words in the dwords that hold them; copying elements one by one through general
 // registers serves every size and checked memory.
 // Global dwords and pairs in identity mode need no base (lane_gather64.cpp).
+#include <algorithm>
+#include <iterator>
+
 #include "backend_x64/asm/lane_access.h"
 
 namespace wj::x64 {
@@ -330,6 +333,42 @@ void BlockCompiler::gather_narrow(const LaneAccess& m, const Vec& index) {
     const uint32_t bits = 32 - 8 * m.bytes;
     a_.emit(X::kIdVpslld, data, data, Imm(bits));
     a_.emit(is_signed ? X::kIdVpsrad : X::kIdVpsrld, data, data, Imm(bits));
+}
+
+// Bytes or words a few bytes apart (a colour of pixels): 16 bytes for each four lanes, within the
+// elements' memory, and a permutation of bytes. False: they do not lie so.
+bool BlockCompiler::load_narrow_row(const LaneAccess& m, const LaneOffsets& offsets) {
+    constexpr uint32_t sixteen = 16;
+    const uint32_t end = offsets[chunk_lanes() - 1] + m.bytes;
+    if (!std::is_sorted(offsets.begin(), offsets.begin() + chunk_lanes()) || offsets[0] ||
+        end < sixteen)
+        return false;
+    uint8_t bytes[64];
+    std::fill(std::begin(bytes), std::end(bytes), uint8_t{0x80});  // 0
+    uint32_t from[4] = {};
+    for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
+        uint32_t& begin = from[lane / 4];
+        if (lane % 4 == 0) begin = std::min(offsets[lane], end - sixteen);
+        const uint32_t at = offsets[lane] - begin;
+        if (at + m.bytes > sixteen) return false;
+        for (uint32_t b = 0; b < m.bytes; ++b) bytes[lane * 4 + b] = static_cast<uint8_t>(at + b);
+    }
+    const Vec& data = m.data[0];
+    for (uint32_t part = 0; part < chunk_lanes() / 4; ++part) {
+        const Mem at =
+            x86::ptr(m.address, static_cast<int32_t>(m.imm) + static_cast<int32_t>(from[part]));
+        if (!part)
+            movu(data.xmm(), at);
+        else
+            a_.emit(avx512_ ? X::kIdVinserti32x4 : X::kIdVinserti128, data, data, at, Imm(part));
+    }
+    a_.emit(X::kIdVpshufb, data, data, pool_table(bytes));
+    if (m.access == Access::S8 || m.access == Access::S16) {
+        const uint32_t bits = 32 - 8 * m.bytes;
+        a_.emit(X::kIdVpslld, data, data, Imm(bits));
+        a_.emit(X::kIdVpsrad, data, data, Imm(bits));
+    }
+    return true;
 }
 
 // The lanes of a gather or scatter, which uses its mask up: m.tk.

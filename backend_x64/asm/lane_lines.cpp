@@ -479,6 +479,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
             m.store ? store_quads(m, offsets) : load_quads(m, offsets);
             return;
         }
+        if (m.full && is_narrow_load(m) && load_narrow_row(m, offsets)) return;
         find_first_lane(m);
         movu(m.t, pool_table(offsets.data()));
         copy_lanes(m, m.t);
