@@ -18,26 +18,6 @@ constexpr int64_t most32 = int64_t{1} << 24, most64 = int64_t{1} << 57;
 
 }  // namespace
 
-Op Affine::uniform_of(Op op) {
-    static constexpr auto table = [] {
-        using enum Op;
-        constexpr std::pair<Op, Op> pairs[] = {
-            {And32, UAnd32},       {Or32, UOr32},         {Xor32, UXor32},
-            {Mul32, UMul32},       {MulHiU32, UMulHiU32}, {MulHiS32, UMulHiS32},
-            {Shl32, UShl32},       {Shr32, UShr32},       {Sar32, USar32},
-            {MinU32, UMinU32},     {MaxU32, UMaxU32},     {MinS32, UMinS32},
-            {MaxS32, UMaxS32},     {CmpEq32, UCmpEq32},   {CmpNe32, UCmpNe32},
-            {CmpLtU32, UCmpLtU32}, {CmpLeU32, UCmpLeU32}, {CmpLtS32, UCmpLtS32},
-            {CmpLeS32, UCmpLeS32}, {Shl64, UShl64},       {Shr64, UShr64},
-            {Sar64, USar64}};
-        std::array<Op, static_cast<size_t>(count_)> uniform{};
-        uniform.fill(count_);
-        for (const auto& [lanes, scalar] : pairs) uniform[static_cast<size_t>(lanes)] = scalar;
-        return uniform;
-    }();
-    return table[static_cast<size_t>(op)];
-}
-
 // ---- values
 // ----------------------------------------------------------------------------------------------
 
@@ -516,7 +496,7 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
     const auto x = part(a[0], f), y = part(a[1], f);
     if (!x || !y) return {};
     if (i.op == Op::Add32 || i.op == Op::Sub32) return sum(*x, *y, i.op == Op::Sub32);
-    if (x->flat() && y->flat()) return flat(both(uniform_of(i.op), x->base, y->base));
+    if (x->flat() && y->flat()) return flat(both(State::uniform_of(i.op), x->base, y->base));
     const auto c = constant(*y);
     const auto n = static_cast<uint32_t>(c.value_or(0) & 31);
     switch (i.op) {
@@ -597,7 +577,7 @@ std::optional<Line> Affine::compute64(Value v, Found& f) {
             break;
     }
     // Shifts
-    if (x->flat() && y->flat()) return flat(both(uniform_of(i.op), x->base, y->base));
+    if (x->flat() && y->flat()) return flat(both(State::uniform_of(i.op), x->base, y->base));
     const auto c = constant(*y);
     if (!c) return {};
     const auto n = static_cast<uint32_t>(*c & 63);
@@ -612,7 +592,7 @@ std::optional<Line> Affine::compute64(Value v, Found& f) {
             {s_.emit(Op::UHi, {x->base}), x->stride >> 32, s_.emit(Op::UHi, {x->step}), x->width},
             i.op == Op::Sar64 ? 0x7fffffff : ~0u, f))
         return {};
-    return line(both(uniform_of(i.op), x->base, y->base), x->stride >> n,
+    return line(both(State::uniform_of(i.op), x->base, y->base), x->stride >> n,
                 both(Op::UShr64, x->step, y->base), x->width);
 }
 

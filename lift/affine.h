@@ -76,10 +76,6 @@ public:
     uint32_t profit() const { return profit_; }
 
 private:
-    // The scalar operation that does in a uniform value what the lane operation does in each lane,
-    // or Op::count_.
-    static Op uniform_of(Op op);
-
     struct Found {
         std::optional<Line> line;
         std::optional<ir::RowLine> row;

@@ -172,7 +172,7 @@ std::optional<Value> Affine::bits_of_extreme(const ir::Inst& compare, uint32_t a
 
 std::optional<Value> Affine::bits(Value mask) {
     const ir::Inst i = block_.insts[mask];
-    const Op op = uniform_of(i.op);
+    const Op op = State::uniform_of(i.op);
     if (op < Op::UCmpEq32 || op > Op::UCmpLeS32) return {};
     for (uint32_t arg = 0; arg < 2; ++arg)
         if (const auto found = bits_of_extreme(i, arg)) return found;

@@ -18,6 +18,7 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
     uint64_t x = 0, y = 0;
     const bool cx = a[0] != no_value && is_const(a[0], x);
     const bool cy = a[1] != no_value && is_const(a[1], y);
+    if (const Value v = fold_lanes(op, a); v != no_value) return v;
     switch (op) {
         case Op::ULo:
             if (cx) return const32(static_cast<uint32_t>(x));

@@ -26,6 +26,9 @@ public:
     }
 
     // ---- values ----
+    // The scalar operation that does in a uniform value what the lane operation does in each lane,
+    // or Op::count_.
+    static Op uniform_of(Op op);
     // Pure operations are folded and shared; arguments must have the types of the row.
     Value emit(Op op, std::initializer_list<Value> args, uint64_t imm = 0, uint32_t aux = 0);
     Value const32(uint32_t v) { return emit(Op::Const32, {}, v); }
@@ -123,6 +126,8 @@ private:
     Value append(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux);
     bool is_code_half(Value v, Op half, uint64_t& address) const;
     Value fold(Op op, const std::array<Value, 4>& a, uint64_t imm);
+    Value fold_lanes(Op op, const std::array<Value, 4>& a);
+    uint32_t possible_bits(Value v, uint32_t depth = 6) const;
     Value sum_of_pairs(Value low, Value high);
     Value scaled_root(Value root, Value factor);
     bool at_most(Value bits, uint32_t bound);
