@@ -1,6 +1,7 @@
 #include "backend_x64/walks.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace wj::x64 {
@@ -17,15 +18,34 @@ using Sum = Walks::Sum;
 struct Step {
     bool known = true;
     Sum sum;
+    std::optional<int32_t> exact = {};  // of 64 bits, if `known` does not say it
     bool none() const { return known && sum.empty(); }
+    std::optional<int32_t> constant() const {
+        if (!known) return exact;
+        if (sum.empty()) return 0;
+        if (sum.size() > 1 || sum[0].times != ir::no_value) return {};
+        return static_cast<int32_t>(sum[0].factor);
+    }
 };
 using Maybe = std::optional<Step>;
 
-constexpr Step unknown{.known = false, .sum = {}};
+constexpr Step unknown{.known = false, .sum = {}, .exact = {}};
 
 // Of a value made from one with this step, by a known amount only if both stay as they are.
 Step remade(const Step& x) {
     return x.none() ? x : unknown;
+}
+
+// Extended to 64 bits, shifted: a multiple of it, if that is small.
+Step multiple(const Step& x, uint64_t by) {
+    Step s = remade(x);
+    constexpr int64_t small = 1 << 20;
+    if (const auto c = x.constant();
+        !s.known && c && by <= small && std::abs(int64_t{*c}) <= small) {
+        const int64_t product = *c * static_cast<int64_t>(by);
+        if (std::abs(product) <= small) s.exact = static_cast<int32_t>(product);
+    }
+    return s;
 }
 
 class Finder {
@@ -75,14 +95,14 @@ private:
         if (!lanes_become_fewer(mask_)) return false;
         limits_.clear();
         const Value address = ir::address_of(i);
-        if (block_.type(address) == Type::V32) {  // extended
-            const auto offset = step(address, 0);
-            if (!offset || !limit(address, *offset, false)) return false;
-        } else if (!step(address, 0)) {
-            return false;
-        }
+        const auto moves = step(address, 0);
+        if (!moves) return false;
+        const bool extended = block_.type(address) == Type::V32;
+        if (extended && !limit(address, *moves, false)) return false;
         const bool varies = ir::has_scalar_base(i.op) && !invariant(i.args[0]);
-        out.walks.push_back({v, mask_, varies});
+        out.walks.push_back(
+            {v, mask_, varies, extended ? multiple(*moves, 1).exact : moves->exact});
+        if (moves->none()) out.walks.back().step = 0;
         for (auto& l : limits_) {
             l.walk = static_cast<uint32_t>(out.walks.size() - 1);
             out.limits.push_back(std::move(l));
@@ -174,11 +194,21 @@ private:
     }
 
     static Step add(const Step& a, const Step& b, bool negative = false) {
-        if (!a.known || !b.known) return unknown;
-        return {true, add(a.sum, b.sum, negative)};
+        if (a.known && b.known) return {true, add(a.sum, b.sum, negative), {}};
+        const auto x = a.constant(), y = b.constant();
+        Step sum = unknown;
+        if (x && y) sum.exact = negative ? *x - *y : *x + *y;
+        return sum;
+    }
+
+    // Of sums of 64 bits made of halves.
+    static Step sum_of(const Step& a, const Step& b) {
+        const Step s = add(a, b);
+        return s.known ? multiple(s, 1) : s;
     }
 
     static Step scale(Step a, uint32_t by) {
+        a.exact.reset();
         for (auto& t : a.sum) t.factor *= by;
         std::erase_if(a.sum, [](const auto& t) { return !t.factor; });
         return a;
@@ -216,7 +246,7 @@ private:
             const auto a = value(i.args[0], depth + 1);
             const auto by = constant(i.args[1]);
             if (!a || !by) return {};
-            return scale({true, *a}, 1u << (*by & 31)).sum;
+            return scale({true, *a, {}}, 1u << (*by & 31)).sum;
         }
         return {};
     }
@@ -264,7 +294,7 @@ private:
                 const Value set = row_set(v);
                 if (set == no_value) return Step{};
                 if (set == several) return {};
-                if (const auto sum = growth(inst(set).args[0], v)) return Step{true, *sum};
+                if (const auto sum = growth(inst(set).args[0], v)) return Step{true, *sum, {}};
                 return {};
             }
             case Op::Add32:
@@ -283,8 +313,9 @@ private:
             }
             case Op::Shl64: {
                 const auto x = step(a[0], depth);
-                if (!x || !constant(a[1])) return {};
-                return remade(*x);
+                const auto by = constant(a[1]);
+                if (!x || !by) return {};
+                return multiple(*x, 1ull << (*by & 63));
             }
             case Op::Pack64:
                 return pair(a[0], a[1], depth);
@@ -329,7 +360,7 @@ private:
             const Value set = scalars_[i.imm];
             if (set == several || set < u) return {};
             const auto sum = growth(inst(set).args[0], u);
-            return sum ? Maybe(Step{true, *sum}) : Maybe{};
+            return sum ? Maybe(Step{true, *sum, {}}) : Maybe{};
         }
         if (i.op == Op::UAdd32 || i.op == Op::USub32) {
             const auto x = uniform_step(i.args[0], depth + 1),
@@ -382,7 +413,7 @@ private:
                 const size_t before = limits_.size();
                 const auto x = pair(l.args[0], h.args[crossed], depth);
                 const auto y = x ? pair(l.args[1], h.args[!crossed], depth) : Maybe{};
-                if (y) return remade(add(*x, *y));
+                if (y) return sum_of(*x, *y);
                 limits_.resize(before);
             }
             return {};
@@ -393,35 +424,40 @@ private:
                 const Inst &next = inst(inst(set).args[0]), &high = inst(inst(set_high).args[0]);
                 if (high.op != Op::AddCarry32 || !is_carry(high.args[2], inst(set).args[0]))
                     return {};
-                auto grows = [&](const Inst& sum, Value get) {
-                    const Value more = summand(sum, get);
-                    return more != no_value && factor(more);
-                };
-                return grows(next, lo) && grows(high, hi) ? Maybe(unknown) : Maybe{};
+                const Value more = summand(next, lo), more_high = summand(high, hi);
+                if (more == no_value || !factor(more) || more_high == no_value ||
+                    !factor(more_high))
+                    return {};
+                Step s = unknown;
+                const auto low = constant(more), upper = constant(more_high);
+                if (low && upper &&
+                    static_cast<int32_t>(*upper) == static_cast<int32_t>(*low) >> 31)
+                    s.exact = static_cast<int32_t>(*low);
+                return s;
             }
         }
         // A pair that was shifted?
         const auto by = l.op == Op::Shl32 ? constant(l.args[1]) : std::nullopt;
         if (by && h.op == Op::Fshr32 && h.args[1] == l.args[0] && constant(h.args[2]) == 32 - *by) {
             const auto whole = pair(l.args[0], h.args[0], depth);
-            return whole ? Maybe(remade(*whole)) : Maybe{};
+            return whole ? Maybe(multiple(*whole, 1ull << *by)) : Maybe{};
         }
         if (by && (h.op == Op::Shr32 || h.op == Op::Sar32) && h.args[0] == l.args[0] &&
             constant(h.args[1]) == 32 - *by) {
             const auto index = step(l.args[0], depth);
             if (!index || !limit(l.args[0], *index, h.op == Op::Sar32)) return {};
-            return remade(*index);
+            return multiple(*index, 1ull << *by);
         }
         const auto x = step(lo, depth);
         if (!x) return {};
         // The sign of lo?
         if (h.op == Op::Sar32 && h.args[0] == lo && constant(h.args[1]) == uint64_t{31}) {
             if (!limit(lo, *x, true)) return {};
-            return remade(*x);
+            return multiple(*x, 1);
         }
         const auto y = step(hi, depth);
         if (!y || !y->none() || !limit(lo, *x, false)) return {};
-        return remade(*x);
+        return multiple(*x, 1);
     }
 
     const ir::Block& block_;

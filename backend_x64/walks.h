@@ -1,5 +1,5 @@
 // Loads of a loop that move equally far in every iteration: their addresses need no look at the
-// lanes once they are known in two iterations.
+// lanes once they are known in two iterations, or in one where the step is a constant.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,8 @@ struct Walks {
         Value first;  // in the order of the region
         Value mask;
         bool base_varies;  // the scalar base: by how much is not known
+        // By how much the lanes' addresses grow, if that is a constant.
+        std::optional<int32_t> step;
     };
     // A V32 value that grows by `step` in each iteration and is extended to 64 bits.
     struct Limit {

@@ -575,11 +575,10 @@ private:
     void walk_catch_up();
     void walk_reset();
     void walk_next();
-    Mem walk_pair(uint32_t field, uint32_t walk) const;
     void walk_check_limits(uint32_t at);
     void walk_learn(const LaneAccess& m, const Gp& address, const Operand& pattern);
     void walk_learn_no_lanes(const LaneAccess& m);
-    void walk_loop(Label plain, Label resume, Label ended, const Gp& budget,
+    void walk_loop(Label plain, Label resume, Label ended, Label finished, const Gp& budget,
                    const std::function<void(Label last, Label over)>& ahead,
                    const std::function<void(Label last, Label over)>& behind);
     void memory_walk(const LaneAccess& m);

@@ -191,7 +191,7 @@ void BlockCompiler::divergent_block() {
     if (d.uniform_varies) uniform_code(done, done);
     if (!walks_.walks.empty()) {
         const std::function<void(Label, Label)> ahead = uniform_code;
-        walk_loop(iteration, iteration, done, left, d.uniform_varies ? ahead : nullptr,
+        walk_loop(iteration, iteration, done, done, left, d.uniform_varies ? ahead : nullptr,
                   [&](Label no, Label over) {
                       divergent_test_live();
                       a_.je(no);

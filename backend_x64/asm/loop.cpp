@@ -312,7 +312,7 @@ void BlockCompiler::loop_block() {
         a_.mov(reg::chunk, -256);
         if (masks) a_.mov(reg::bits, -8);
         const Label chunk = a_.newLabel(), iteration = a_.newLabel(), last = a_.newLabel(),
-                    done = a_.newLabel(), bodies = a_.newLabel();
+                    done = a_.newLabel(), bodies = a_.newLabel(), finished = a_.newLabel();
         a_.bind(chunk);
         if (keep_budget) a_.mov(budget_register, budget);
         if (loop_.scalar_get != no_value)
@@ -342,7 +342,7 @@ void BlockCompiler::loop_block() {
         decide(last, last);
         a_.bind(bodies);
         if (!walks_.walks.empty()) {
-            walk_loop(iteration, bodies, last, budget_register, decide, {});
+            walk_loop(iteration, bodies, last, finished, budget_register, decide, {});
         } else {
             loop_bodies(true);
             a_.jmp(iteration);
@@ -351,6 +351,7 @@ void BlockCompiler::loop_block() {
         a_.bind(last);
         guest_ = ~0u;
         loop_bodies(false);
+        a_.bind(finished);
         a_.jz(done);
         transfer(false);
         a_.jmp(chunk);

@@ -1,7 +1,7 @@
 // Loops whose loads walk through memory (walks.h). Plain iterations learn: when all walks were at
-// consecutive or equal addresses in two of them, one behind the other, the next ones run a body
-// that looks at no address. What a walk has gone since then is in a general register, its chunks'
-// first addresses are in slots.
+// consecutive or equal addresses in two of them, one behind the other (or in one, of walks whose
+// step is a constant), the next ones run a body that looks at no address. What a walk has gone
+// since then is in a general register, its chunks' first addresses are in slots.
 #include <algorithm>
 
 #include "backend_x64/asm/lane_access.h"
@@ -16,13 +16,14 @@ namespace {
 
 // Slots of the frame, 8 bytes each.
 enum Field : uint32_t {
-    addresses = 0,                            // by walk and chunk
-    steps = addresses + Walks::most * 4,      // by walk
-    patterns = steps + Walks::most,           // a byte by walk and chunk: of this iteration
-    before = patterns + Walks::most * 4 / 8,  // and of the one before
-    learned = before + Walks::most * 4 / 8,   // a bit by walk and chunk
-    rest,                                     // of the budget
-    iterations,                               // that walked
+    addresses = 0,                           // by walk and chunk
+    steps = addresses + Walks::most * 4,     // by walk
+    patterns = steps + Walks::most,          // a byte by walk and chunk: that was found last
+    found = patterns + Walks::most * 4 / 8,  // a bit by walk and chunk: in this iteration
+    found_before,                            // and in the one before
+    learned,                                 // the same in both
+    rest,                                    // of the budget
+    iterations,                              // that walked
     field_count
 };
 
@@ -42,11 +43,12 @@ uint32_t bit(uint32_t walk, uint32_t chunk) {
 }  // namespace
 
 Mem BlockCompiler::walk_slot(uint32_t field, uint32_t walk, uint32_t chunk) const {
-    const bool by_chunk = field == addresses, bytes = field == patterns || field == before;
+    const bool by_chunk = field == addresses, bytes = field == patterns,
+               bits = field == found || field == found_before || field == learned;
     const uint32_t each = walk * 4 + chunk;
     const uint32_t slot = walk_slots_ + field + (bytes ? each / 8 : by_chunk ? each : walk);
     Mem m = home_mem({Home::Slot, slot}, bytes ? static_cast<int32_t>(each % 8) : 0);
-    m.setSize(bytes ? 1 : field == learned ? 4 : 8);
+    m.setSize(bytes ? 1 : bits ? 4 : 8);
     return m;
 }
 
@@ -151,25 +153,14 @@ void BlockCompiler::walk_catch_up() {
 // Nothing is known yet.
 void BlockCompiler::walk_reset() {
     if (walks_.walks.empty()) return;
-    a_.mov(walk_slot(learned), 0);
-    for (uint32_t w = 0; w < walks_.walks.size(); w += 2)
-        for (const Field field : {patterns, before}) a_.mov(walk_pair(field, w), -1);
-}
-
-// The patterns of two walks' chunks.
-Mem BlockCompiler::walk_pair(uint32_t field, uint32_t walk) const {
-    Mem m = walk_slot(field, walk);
-    m.setSize(8);
-    return m;
+    for (const Field field : {found, found_before, learned}) a_.mov(walk_slot(field), 0);
 }
 
 // To the next iteration, which learns, too.
 void BlockCompiler::walk_next() {
-    for (uint32_t w = 0; w < walks_.walks.size(); w += 2) {
-        a_.mov(x86::rax, walk_pair(patterns, w));
-        a_.mov(walk_pair(before, w), x86::rax);
-        a_.mov(walk_pair(patterns, w), -1);
-    }
+    a_.mov(x86::eax, walk_slot(found));
+    a_.mov(walk_slot(found_before), x86::eax);
+    a_.mov(walk_slot(found), 0);
     // A step is that of two iterations within the limits.
     a_.mov(x86::eax, walk_slot(learned));
     a_.shr(x86::eax, 1);
@@ -238,33 +229,42 @@ void BlockCompiler::walk_check_limits(uint32_t at) {
 // that may hold others.
 void BlockCompiler::walk_learn(const LaneAccess& m, const Gp& address, const Operand& pattern) {
     const auto walk = static_cast<uint32_t>(m.walk);
-    const Mem pattern_now = walk_slot(patterns, walk, m.walk_chunk),
-              pattern_before = walk_slot(before, walk, m.walk_chunk),
+    const Mem last = walk_slot(patterns, walk, m.walk_chunk),
               at = walk_slot(addresses, walk, m.walk_chunk);
     const Label first = a_.newLabel(), done = a_.newLabel();
-    if (pattern.isImm()) {
-        a_.emit(X::kIdMov, pattern_now, pattern);
-        a_.emit(X::kIdCmp, pattern_before, pattern);
-    } else {
-        const Gp& in = pattern.as<Gp>();
-        a_.cmp(in, static_cast<uint32_t>(same));
-        a_.ja(done);
-        a_.mov(pattern_now, in.r8());
-        a_.cmp(pattern_before, in.r8());
-    }
     auto find = [this, m, address] {
         a_.mov(x86::rax, address);
         // The base comes in with each access, in case it varies.
         if (walks_.walks[static_cast<uint32_t>(m.walk)].base_varies && !m.base_apart())
             a_.sub(x86::rax, m.base);
     };
+    const bool one_is_enough = walks_.walks[walk].step.has_value();
+    const uint32_t own = bit(walk, m.walk_chunk);
+    if (!pattern.isImm()) {
+        a_.emit(X::kIdCmp, pattern, static_cast<uint32_t>(same));
+        a_.ja(done);
+    }
+    const Operand now = pattern.isImm() ? pattern : Operand(pattern.as<Gp>().r8());
+    if (one_is_enough) {
+        a_.emit(X::kIdMov, last, now);
+        find();
+        a_.mov(at, x86::rax);
+        a_.or_(walk_slot(learned), own);
+        a_.bind(done);
+        return;
+    }
+    a_.or_(walk_slot(found), own);
+    a_.emit(X::kIdCmp, last, now);
+    a_.emit(X::kIdMov, last, now);
     a_.jne(first);
+    a_.test(walk_slot(found_before), own);
+    a_.jz(first);
     find();
     a_.mov(x86::rdx, at);
     a_.mov(at, x86::rax);
     a_.sub(x86::rax, x86::rdx);
     a_.mov(walk_slot(steps, walk), x86::rax);
-    a_.or_(walk_slot(learned), bit(walk, m.walk_chunk));
+    a_.or_(walk_slot(learned), own);
     a_.bind(done);
     cold(first, [=, this] {
         find();
@@ -301,10 +301,11 @@ void BlockCompiler::memory_walk(const LaneAccess& m) {
 // Iterations from the plain bodies on. `ahead` of and `behind` the bodies it is decided whether the
 // loop goes on, each may be empty; they jump to their first label when it ends, to the second one
 // when the budget is used up. `plain`: where a plain iteration begins, `resume`: where it goes on
-// when the budget was not used up; `ended`: behind the loop. The budget is cut to as many
+// when the budget was not used up; `ended`: behind the loop, or, if nothing is `behind` the bodies,
+// in front of the last iteration, and `finished` behind that one. The budget is cut to as many
 // iterations as the limits allow.
-void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, const Gp& budget,
-                              const std::function<void(Label, Label)>& ahead,
+void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label finished,
+                              const Gp& budget, const std::function<void(Label, Label)>& ahead,
                               const std::function<void(Label, Label)>& behind) {
     const Label walk = a_.newLabel(), learned_all = a_.newLabel(), last = a_.newLabel(),
                 over = a_.newLabel(), not_yet = a_.newLabel();
@@ -352,7 +353,12 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, const Gp& 
         }
         a_.mov(walk_slot(rest), x86::rdx);
         if (!loop_.idle.empty()) a_.mov(walk_slot(iterations), 0);
-        for (uint32_t w = 0; w < count; ++w) a_.mov(distance(w), walk_slot(steps, w));
+        for (uint32_t w = 0; w < count; ++w) {
+            if (const auto step = walks_.walks[w].step)
+                a_.mov(distance(w), *step);
+            else
+                a_.mov(distance(w), walk_slot(steps, w));
+        }
         a_.jmp(walk);
     });
 
@@ -366,11 +372,15 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, const Gp& 
     loop_bodies(true);
     walking_ = Walking::No;
     if (behind) behind(last, over);
-    for (uint32_t w = 0; w < count; ++w) a_.add(distance(w), walk_slot(steps, w));
+    for (uint32_t w = 0; w < count; ++w) {
+        const auto step = walks_.walks[w].step;
+        if (!step)
+            a_.add(distance(w), walk_slot(steps, w));
+        else if (*step)
+            a_.add(distance(w), *step);
+    }
     if (!loop_.idle.empty()) a_.inc(walk_slot(iterations));
     a_.jmp(walk);
-    gp_reserved_ = 0;
-    facts_limit_ = facts_limit;
 
     // Iterations are left that only the limits ended?
     a_.bind(over);
@@ -383,7 +393,16 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, const Gp& 
     a_.bind(last);
     walk_catch_up();
     a_.add(budget, walk_slot(rest));
-    if (behind) a_.jmp(ended);
+    if (behind) {
+        a_.jmp(ended);
+    } else {
+        walking_ = Walking::Yes;
+        loop_bodies(false);
+        walking_ = Walking::No;
+        a_.jmp(finished);
+    }
+    gp_reserved_ = 0;
+    facts_limit_ = facts_limit;
 }
 
 }  // namespace wj::x64
