@@ -197,7 +197,7 @@ private:
         if (a.known && b.known) return {true, add(a.sum, b.sum, negative), {}};
         const auto x = a.constant(), y = b.constant();
         Step sum = unknown;
-        if (x && y) sum.exact = negative ? *x - *y : *x + *y;
+        if (x && y && !negative) sum.exact = *x + *y;
         return sum;
     }
 

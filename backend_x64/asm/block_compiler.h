@@ -513,8 +513,10 @@ private:
     void copy_each(const LaneAccess& m, const Vec& index);
     void gather_scatter(const LaneAccess& m, const Vec& index);
     static bool is_narrow_load(const LaneAccess& m);
+    void load_near(const LaneAccess& m);
     void gather_narrow(const LaneAccess& m, const Vec& index);
     bool load_narrow_row(const LaneAccess& m, const LaneOffsets& offsets);
+    void store_narrow_row(const LaneAccess& m, const LaneOffsets& offsets);
     void load_sliding_words(const LaneAccess& m);
     void gather_mask_avx512(const LaneAccess& m, bool upper);
     void gather_mask_avx2(const LaneAccess& m, bool upper);

@@ -39,6 +39,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
             take(pattern);
         });
         if (gathers64(m)) {
+            load_near(m);
             a_.bind(m.gather_any);
             if (m.site >= 0) a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);
             a_.bind(m.scattered);
@@ -68,6 +69,38 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         a_.jne(m.slow);
         take(offsets);
     }
+}
+
+// Dwords that lie within a vector from the first active lane's on, on its page: neighbours whose
+// indices are bounded or scaled. Falls through if they do not.
+void BlockCompiler::load_near(const LaneAccess& m) {
+    if (m.store || m.dwords > 1 || (!m.full && !avx512_)) return;
+    constexpr uint32_t page = 4096;
+    const Label apart = a_.newLabel();
+    const Operand others = c32(~(width() - 4));  // a distance has none of these bits
+    lead(m, m.t2, m.lo);
+    a_.emit(X::kIdVpsubd, m.t, m.lo, m.t2);
+    if (avx512_) {
+        if (!m.full) k(m.mask_k);
+        a_.emit(X::kIdVptestmd, m.tk, m.t, others);
+        a_.kortestw(m.tk, m.tk);
+    } else {
+        a_.emit(X::kIdVptest, m.t, others);
+    }
+    a_.jnz(apart);
+    a_.vmovd(x86::eax, m.t2.xmm());
+    LaneAccess first = m;
+    a_.add(first.address, x86::rax);
+    add_base(first);
+    const Mem at = x86::ptr(first.address, static_cast<int32_t>(m.imm));
+    a_.lea(x86::rdx, at);
+    a_.and_(x86::edx, page - 1);
+    a_.cmp(x86::edx, page - width());
+    a_.ja(apart);
+    a_.emit(X::kIdVpsrld, m.t, m.t, Imm(2));
+    a_.emit(X::kIdVpermd, m.data[0], m.t, at);
+    a_.jmp(m.done);
+    a_.bind(apart);
 }
 
 // Its code, with a jump behind it, has less than 128 bytes whatever the registers are.
@@ -369,6 +402,43 @@ bool BlockCompiler::load_narrow_row(const LaneAccess& m, const LaneOffsets& offs
         a_.emit(X::kIdVpsrad, data, data, Imm(bits));
     }
     return true;
+}
+
+// Stores of bytes or words at known distances: a permutation of bytes and one store under a mask,
+// if there are such and they lie within a vector; else lane by lane.
+void BlockCompiler::store_narrow_row(const LaneAccess& m, const LaneOffsets& offsets) {
+    constexpr uint32_t vector = 64;
+    const uint32_t high = m.access == Access::U8D16Hi || m.access == Access::U16D16Hi ? 2 : 0;
+    uint8_t from[vector] = {};
+    uint64_t there = 0;
+    bool fits = avx512_;
+    for (uint32_t lane = 0; lane < chunk_lanes(); ++lane)
+        for (uint32_t b = 0; b < m.bytes && fits; ++b) {
+            const uint32_t at = offsets[lane] + b;
+            fits = at < vector && !(there >> at & 1);
+            if (!fits) break;
+            from[at] = static_cast<uint8_t>(lane * 4 + high + b);
+            there |= uint64_t{1} << at;
+        }
+    if (fits) {
+        a_.mov(x86::rax, there);
+        a_.kmovq(m.tk, x86::rax);
+        movu(m.t, pool_table(from));
+        a_.emit(X::kIdVpermb, m.t, m.t, m.data[0]);
+        k(m.tk);
+        a_.emit(X::kIdVmovdqu8, x86::ptr(m.address, static_cast<int32_t>(m.imm)), m.t);
+        return;
+    }
+    for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
+        const uint32_t part = lane / 4;
+        if (part && lane % 4 == 0)
+            a_.emit(avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, m.t.xmm(), m.data[0],
+                    Imm(part));
+        const Mem to =
+            x86::ptr(m.address, static_cast<int32_t>(m.imm) + static_cast<int32_t>(offsets[lane]));
+        a_.emit(m.bytes == 1 ? X::kIdVpextrb : X::kIdVpextrw, to, (part ? m.t : m.data[0]).xmm(),
+                Imm((lane % 4 * 4 + high) / m.bytes));
+    }
 }
 
 // The lanes of a gather or scatter, which uses its mask up: m.tk.

@@ -479,7 +479,10 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
             m.store ? store_quads(m, offsets) : load_quads(m, offsets);
             return;
         }
-        if (m.full && is_narrow_load(m) && load_narrow_row(m, offsets)) return;
+        if (m.full && near && !m.dwords_only()) {
+            if (m.store) return store_narrow_row(m, offsets);
+            if (load_narrow_row(m, offsets)) return;
+        }
         find_first_lane(m);
         movu(m.t, pool_table(offsets.data()));
         copy_lanes(m, m.t);

@@ -130,6 +130,9 @@ Bench noise(Scale scale);
 Bench base64(Scale scale);
 Bench count_digits(Scale scale);
 Bench running_sums(Scale scale);
+Bench invert(Scale scale);
+Bench resize(Scale scale);
+Bench distances(Scale scale);
 
 const std::vector<Entry>& all_benches() {
     static const std::vector<Entry> list = {
@@ -201,6 +204,9 @@ const std::vector<Entry>& all_benches() {
         {"base64", base64, true},
         {"count_digits", count_digits, true},
         {"running_sums", running_sums, true},
+        {"invert", invert, true},
+        {"resize", resize, true},
+        {"distances", distances, true},
     };
     return list;
 }

@@ -340,4 +340,75 @@ Bench running_sums(Scale scale) {
     return b;
 }
 
+Bench invert(Scale scale) {
+    const size_t n = pick(scale, 1 << 12, 1 << 17, 1 << 22);
+    Bench b = named("invert", std::to_string(n >> 10) + "K pixels", double(6 * n), "GB/s");
+    const int in = b.add(3 * n), out = b.add(3 * n);
+    Rng r(7);
+    for (size_t i = 0; i < 3 * n; i++) b.p<uint8_t>(in)[i] = uint8_t(r.next());
+    b.launches = {launch1("invert", n, 256, {buffer(in), buffer(out), u32(uint32_t(n))})};
+    b.check = [=](Bench& b) -> std::string {
+        for (size_t i = 0; i < 3 * n; i++) {
+            const int want = 255 - b.p<uint8_t>(in)[i];
+            if (b.p<uint8_t>(out)[i] != want) return bad("out", i, b.p<uint8_t>(out)[i], want);
+        }
+        return "";
+    };
+    return b;
+}
+
+Bench resize(Scale scale) {
+    const size_t n = pick(scale, 64, 256, 1024), wide = 2 * n;
+    const float step = 0.4999f;
+    Bench b = named("resize", std::to_string(n) + "^2 to " + std::to_string(wide) + "^2",
+                    double(wide * wide), "Gpixel/s");
+    const int in = b.add(4 * n * n), out = b.add(4 * wide * wide);
+    fill(b.p<float>(in), n * n, 1, 0, 1);
+    b.launches = {launch2("resize", wide, wide, 64, 4,
+                          {buffer(in), buffer(out), u32(uint32_t(n)), u32(uint32_t(n)),
+                           u32(uint32_t(wide)), f32(step)})};
+    b.check = [=](Bench& b) -> std::string {
+        for (size_t i = 0; i < wide * wide; i += 3) {
+            const float fx = float(i % wide) * step, fy = float(i / wide) * step;
+            const auto l = size_t(fx), t = size_t(fy);
+            const double u = fx - float(l), v = fy - float(t);
+            auto at = [&](size_t y, size_t x) {
+                return double(b.p<float>(in)[std::min(y, n - 1) * n + std::min(x, n - 1)]);
+            };
+            const double want = std::lerp(std::lerp(at(t, l), at(t, l + 1), u),
+                                          std::lerp(at(t + 1, l), at(t + 1, l + 1), u), v);
+            if (!near(b.p<float>(out)[i], want, 1e-5, 1e-5))
+                return bad("out", i, b.p<float>(out)[i], want);
+        }
+        return "";
+    };
+    return b;
+}
+
+Bench distances(Scale scale) {
+    const size_t n = pick(scale, 1 << 10, 1 << 14, 1 << 18), dimensions = 24;
+    Bench b = named("distances", std::to_string(n >> 10) + "K x 24", 3.0 * double(n * dimensions),
+                    "GFLOP/s");
+    const int points = b.add(4 * n * dimensions), from = b.add(4 * dimensions), out = b.add(4 * n);
+    fill(b.p<float>(points), n * dimensions, 1, -1, 1);
+    fill(b.p<float>(from), dimensions, 2, -1, 1);
+    b.launches = {launch1(
+        "distances", n, 256,
+        {buffer(points), buffer(from), buffer(out), u32(uint32_t(dimensions)), u32(uint32_t(n))})};
+    b.check = [=](Bench& b) -> std::string {
+        for (size_t i = 0; i < n; i++) {
+            double want = 0;
+            for (size_t k = 0; k < dimensions; k++) {
+                const double d =
+                    double(b.p<float>(points)[i * dimensions + k]) - b.p<float>(from)[k];
+                want += d * d;
+            }
+            if (!near(b.p<float>(out)[i], want, 1e-5, 1e-5))
+                return bad("out", i, b.p<float>(out)[i], want);
+        }
+        return "";
+    };
+    return b;
+}
+
 }  // namespace yardstick

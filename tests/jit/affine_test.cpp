@@ -229,7 +229,7 @@ TEST_P(AffineTest, AsWithoutLines) {
                            offset = offsets[random(std::size(offsets))];
             // ds_read_b32 and _i8 to _u16, ds_write_b32, _b8, _b16
             static constexpr uint32_t reads[] = {54, 54, 54, 54, 57, 58, 59, 60},
-                                      writes[] = {13, 13, 30, 31};
+                                      writes[] = {13, 13, 30, 31, 84, 85};
             if (random(2)) {
                 words_.push_back(0xd8000000 | reads[random(std::size(reads))] << 17 | offset);
                 words_.push_back((2 + random(rows - 2)) << 24 | at);

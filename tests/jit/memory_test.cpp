@@ -53,11 +53,20 @@ protected:
                 return lane + 1;
             case 15:  // colours of three bytes
                 return lane * 3;
+            case 16:  // near each other, scaled
+                return lane / 8 * 200 + lane % 8 / 2 * 4;
+            case 17:  // near the first one
+                return lane / 8 * 200 + (lane % 8 ? static_cast<uint32_t>(rng() % 8 * 4) : 0);
+            case 18:  // almost
+                return 64 + lane / 8 * 200 +
+                       (lane % 8 == 0   ? 0
+                        : lane % 8 == 5 ? static_cast<uint32_t>(rng() % 40) - 4
+                                        : static_cast<uint32_t>(rng() % 8 * 4));
             default:  // upwards
                 return 5120 - lane % 16 * 320 + lane / 16 * 4;
         }
     }
-    static constexpr uint32_t patterns = 17;
+    static constexpr uint32_t patterns = 20;
 
     struct Kind {
         Access access;
@@ -208,6 +217,49 @@ TEST_P(MemoryTest, NarrowElementsAtTheEndsOfPages) {
             const bool is_signed = access == Access::S8 || access == Access::S16;
             const uint32_t sign = 1u << (8 * bytes - 1);
             want.wave.row(5)[l] = is_signed ? (raw ^ sign) - sign : raw;
+        }
+        ASSERT_EQ(rig.engine->run(s.wave), machine::ExitKind::EndProgram) << round;
+        ASSERT_TRUE(same(s, want)) << round;
+    }
+    munmap(map, 3 * page);
+}
+
+// Dwords near each other are loaded with their surroundings, but for those on other pages.
+TEST_P(MemoryTest, NearElementsAtTheEndsOfPages) {
+    const uint32_t page = 4096;
+    auto* map = static_cast<uint8_t*>(
+        mmap(nullptr, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(map, MAP_FAILED);
+    uint8_t* const begin = map + page;
+    mprotect(begin, page, PROT_READ | PROT_WRITE);
+    Rng rng(18);
+    for (uint32_t i = 0; i < page; ++i) begin[i] = static_cast<uint8_t>(rng());
+    for (int round = 0; round < 160; ++round) {
+        const bool scalar = round % 2, full = round / 2 % 2;
+        Builder b;
+        const Value mask = full ? b.full() : b.exec();
+        const uint32_t aux = ir::make_aux(Access::Dwords, 1);
+        const Value v =
+            scalar ? b.op(Op::LoadGlobalS64, {b.op(Op::GetS64, {}, 4), b.pair(0), mask}, 0, aux)
+                   : b.op(Op::LoadGlobal, {b.pair(0), mask}, 0, aux);
+        b.op(Op::SetV, {b.op(Op::Elem, {v}, 0), mask}, 5);
+        Rig rig(GetParam());
+        rig.source->blocks[b.block.pc] = b.block;
+        State s, want;
+        randomise(s, rng);
+        s.wave.set_s64(4, reinterpret_cast<uint64_t>(map));
+        want.copy_from(s);
+        const uint32_t left = 4 + 4 * static_cast<uint32_t>(rng() % 20);  // to the page's end
+        for (uint32_t l = 0; l < 64; ++l) {
+            const uint32_t first = l % 8 ? 4 * static_cast<uint32_t>(rng() % (left / 4)) : 0;
+            const uint8_t* const at = begin + page - left + first;
+            const uint64_t offset = reinterpret_cast<uint64_t>(at) - (scalar ? s.wave.s64(4) : 0);
+            const bool on = full || (s.wave.exec() >> l & 1);
+            for (State* x : {&s, &want}) {
+                x->wave.row(0)[l] = on ? static_cast<uint32_t>(offset) : 1;
+                x->wave.row(1)[l] = static_cast<uint32_t>(offset >> 32);
+            }
+            if (on) std::memcpy(&want.wave.row(5)[l], at, 4);
         }
         ASSERT_EQ(rig.engine->run(s.wave), machine::ExitKind::EndProgram) << round;
         ASSERT_TRUE(same(s, want)) << round;

@@ -206,3 +206,39 @@ __kernel void running_sums(__global const uint *restrict in, __global uint *rest
         out[i + k] = sum;
     }
 }
+
+// Pixels of three bytes, each of them inverted.
+__kernel void invert(__global const uchar *restrict in, __global uchar *restrict out, uint n)
+{
+    uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    vstore3((uchar3)(255) - vload3(i, in), i, out);
+}
+
+// An image at another size, four neighbours mixed for each pixel.
+__kernel void resize(__global const float *restrict in, __global float *restrict out, uint w, uint h,
+                     uint wide, float step)
+{
+    uint x = get_global_id(0), y = get_global_id(1);
+    float fx = x * step, fy = y * step;
+    uint l = (uint)fx, t = (uint)fy, r = min(l + 1, w - 1), b = min(t + 1, h - 1);
+    float u = fx - l, v = fy - t;
+    out[y * wide + x] = mix(mix(in[t * w + l], in[t * w + r], u),
+                            mix(in[b * w + l], in[b * w + r], u), v);
+}
+
+// How far points are from one, the coordinates of each in a row.
+__kernel void distances(__global const float *restrict points, __global const float *restrict from,
+                        __global float *restrict out, uint dimensions, uint n)
+{
+    uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    float sum = 0;
+    for (uint k = 0; k < dimensions; k++) {
+        float d = points[i * dimensions + k] - from[k];
+        sum += d * d;
+    }
+    out[i] = sum;
+}
