@@ -170,6 +170,9 @@ struct alignas(64) Frame {
     alignas(64) uint64_t lane_hosts[16] = {};  // checked mode: host addresses of a chunk's elements
     uint8_t saved_vectors[32 * 64 + 64] = {};
     alignas(64) HeldColumns held;
+    // What lanes that walk along memory come to next: of each access in `scattered` as many dwords
+    // of every lane as a vector has, dword by dword.
+    alignas(64) uint32_t lane_rows[8][16][16] = {};
 };
 
 // Of a field, from the address in translated code's register.

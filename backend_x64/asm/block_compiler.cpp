@@ -469,6 +469,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     line_offsets_.clear();
     placed_lines_.clear();
     range_checks_.clear();
+    fill_rows_.reset();
     tile_steps_.clear();
     kept_rows_ = 0;
     facts_position_ = ~0u;

@@ -497,6 +497,7 @@ private:
     void deinterleave_avx512(const LaneAccess& m);
     void interleave_avx512(const LaneAccess& m);
     void load_quads(const LaneAccess& m, const LaneOffsets& offsets);
+    void quads_to_dwords(const LaneAccess& m, const std::function<Mem(uint32_t)>& where);
     void store_quads(const LaneAccess& m, const LaneOffsets& offsets);
     void deinterleave_avx2(const LaneAccess& m);
     void interleave_avx2(const LaneAccess& m);
@@ -533,6 +534,9 @@ private:
     void prefetch_stream(const LaneAccess& m);
     void find_next_index(LaneAccess& m) const;
     void prefetch_elements(const LaneAccess& m);
+    bool walks_in_rows(const LaneAccess& m) const;
+    void load_from_rows(const LaneAccess& m);
+    Label fill_rows();
     void gather64(const LaneAccess& m);
     void gather64_avx512(const LaneAccess& m);
     void gather64_avx2(const LaneAccess& m);
@@ -583,6 +587,7 @@ private:
     void walk_loop(Label plain, Label resume, Label ended, Label finished, const Gp& budget,
                    const std::function<void(Label last, Label over)>& ahead,
                    const std::function<void(Label last, Label over)>& behind);
+    void walk_leave_out_of_limits(Label out);
     void memory_walk(const LaneAccess& m);
     Mem walk_slot(uint32_t field, uint32_t walk = 0, uint32_t chunk = 0) const;
     void walk_sum(const Walks::Sum& sum);
@@ -620,6 +625,7 @@ private:
     std::vector<LineOffset> line_offsets_;
     std::vector<PlacedLine> placed_lines_;
     std::unordered_map<Value, Label> range_checks_;
+    std::optional<Label> fill_rows_;
     std::unordered_map<Value, uint32_t> tile_steps_;  // by load: slot of find_tile_steps()
     std::vector<Pointer> pointers_;                   // of the region
     uint32_t kept_rows_ = 0;                          // temp rows of saved_facts_ and line_offsets_

@@ -74,7 +74,8 @@ struct BlockCompiler::LaneAccess {
     // access in Frame::scattered.
     Label gather_any, scattered;
     int32_t site = -1;
-    int32_t walks = 0;  // walking_direction()
+    int32_t walks = 0;     // walking_direction()
+    bool in_rows = false;  // walks_in_rows()
     // find_next_index(): indices of the next wave's lanes, times 2^next_up.
     Mem next_index;
     uint32_t next_up = 0;

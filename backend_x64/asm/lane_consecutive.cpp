@@ -274,11 +274,19 @@ void BlockCompiler::interleave3(const LaneAccess& m) {
 // the transposition stays in 128 bits. Memory is touched in the order of lanes, as prefetchers
 // expect.
 void BlockCompiler::load_quads(const LaneAccess& m, const LaneOffsets& offsets) {
+    quads_to_dwords(m, [&](uint32_t lane) {
+        return x86::ptr(m.address,
+                        static_cast<int32_t>(m.imm) + static_cast<int32_t>(offsets[lane]));
+    });
+}
+
+// where: a lane's quad.
+void BlockCompiler::quads_to_dwords(const LaneAccess& m,
+                                    const std::function<Mem(uint32_t)>& where) {
     const Vec *z = m.z, *d = m.data;
     for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
         const Vec& to = d[lane % 4];
-        const Mem at =
-            x86::ptr(m.address, static_cast<int32_t>(m.imm) + static_cast<int32_t>(offsets[lane]));
+        const Mem at = where(lane);
         if (lane < 4)
             movu(to.xmm(), at);
         else

@@ -43,7 +43,10 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
             a_.bind(m.gather_any);
             if (m.site >= 0) a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);
             a_.bind(m.scattered);
-            if (m.walks) prefetch_stream(m);
+            if (m.in_rows)
+                load_from_rows(m);
+            else if (m.walks)
+                prefetch_stream(m);
             if (m.next_index.hasBase()) prefetch_elements(m);
             gather64(m);
             a_.jmp(m.done);

@@ -82,6 +82,135 @@ void BlockCompiler::prefetch_elements(const LaneAccess& m) {
     a_.bind(over);
 }
 
+// Whether the load's lanes go on by a dword in each iteration, whatever they began at: rows of a
+// matrix, one for each lane. Nothing in the loop writes memory.
+bool BlockCompiler::walks_in_rows(const LaneAccess& m) const {
+    if (walking_ != Walking::Learning || !loop_lean_ || divergent_ || m.walk < 0 || m.store ||
+        !m.full || m.dwords > 1)
+        return false;
+    const Walks::Walk& w = walks_.walks[static_cast<uint32_t>(m.walk)];
+    return w.step == 4 && !w.base_varies;
+}
+
+// A vector of each lane's row is loaded at once, and what iterations want taken from there one
+// after the other: a gather in each would touch as many lines as there are lanes. Lanes near the
+// end of a page are gathered, as the next page may not be readable. Falls through to the gather.
+void BlockCompiler::load_from_rows(const LaneAccess& m) {
+    const Mem count = frame_field(offsetof(Frame, scattered) + static_cast<size_t>(m.site), 1);
+    const auto rows = static_cast<int32_t>(chunk_lanes());
+    constexpr uint32_t page = 4096;
+    const int32_t at = in_frame(offsetof(Frame, lane_rows) +
+                                static_cast<size_t>(m.site) * sizeof(Frame::lane_rows[0]));
+    const Label fill = a_.newLabel(), apart = a_.newLabel();
+    a_.movzx(x86::edx, count);
+    a_.dec(x86::edx);
+    a_.and_(x86::edx, rows - 1);
+    a_.jz(fill);
+    a_.inc(count);  // 256 is "nothing known": looked at anew
+    a_.shl(x86::edx, avx512_ ? 6 : 5);
+    movu(m.data[0], x86::ptr(reg::frame, x86::rdx, 0, at));
+    a_.jmp(m.done);
+
+    a_.bind(fill);
+    walk_leave_out_of_limits(apart);
+    // Each lane's address.
+    const Vec low = m.t, high = m.t2, end = m.z[0];
+    if (m.scalar_base)
+        a_.mov(x86::rcx, m.base);
+    else
+        a_.xor_(x86::ecx, x86::ecx);
+    if (m.imm) a_.add(x86::rcx, static_cast<int32_t>(m.imm));
+    if (avx512_) {
+        for (uint32_t part = 0; part < 2; ++part) {
+            uint32_t table[16];
+            for (uint32_t i = 0; i < 16; ++i) table[i] = part * 8 + i / 2 + (i & 1) * 16;
+            movu(part ? high : low, pool_table(table));
+            a_.emit(X::kIdVpermi2d, part ? high : low, m.lo, m.hi);
+        }
+    } else {
+        a_.emit(X::kIdVpunpckldq, end, m.lo, m.hi);
+        a_.emit(X::kIdVpunpckhdq, high, m.lo, m.hi);
+        a_.emit(X::kIdVperm2i128, low, end, high, Imm(0x20));
+        a_.emit(X::kIdVperm2i128, high, end, high, Imm(0x31));
+    }
+    a_.vmovq(end.xmm(), x86::rcx);
+    a_.emit(X::kIdVpbroadcastq, end, end.xmm());
+    a_.emit(X::kIdVpaddq, low, low, end);
+    a_.emit(X::kIdVpaddq, high, high, end);
+    movu(frame_field(offsetof(Frame, lane_hosts)), low);
+    movu(frame_field(offsetof(Frame, lane_hosts) + width()), high);
+    // Do the last bytes lie on the page of the first ones, or on that of the next lane's?
+    const Vec next = m.z[1];
+    for (const bool upper : {false, true}) {
+        const Vec& x = upper ? high : low;
+        a_.emit(X::kIdVpaddq, end, x, c64(width() - 1));
+        if (avx512_) {
+            a_.emit(X::kIdValignq, next, high, x, Imm(1));
+            a_.emit(X::kIdVpxorq, next, next, end);
+            a_.emit(X::kIdVpxorq, end, end, x);
+            a_.emit(X::kIdVptestmq, m.tk, end, c64(page));
+            k(m.tk);
+            a_.emit(X::kIdVptestmq, m.tk, next, c64(uint64_t{0} - page));
+            a_.kortestw(m.tk, m.tk);
+        } else {
+            a_.emit(X::kIdVpblendd, next, x, high, Imm(3));
+            a_.emit(X::kIdVpermq, next, next, Imm(0x39));
+            a_.emit(X::kIdVpxor, next, next, end);
+            a_.emit(X::kIdVpxor, end, end, x);
+            const Vec none = m.data[0];
+            a_.emit(X::kIdVpxor, none, none, none);
+            for (const Vec& differ : {next, end}) {
+                a_.emit(X::kIdVpsrlq, differ, differ, Imm(12));
+                a_.emit(X::kIdVpcmpeqq, differ, differ, none);
+            }
+            a_.emit(X::kIdVpor, end, end, next);
+            a_.vmovmskpd(x86::eax, end.ymm());
+            a_.cmp(x86::eax, 0xf);
+        }
+        a_.jnz(apart);
+    }
+    a_.lea(x86::rdx, x86::ptr(reg::frame, at));
+    a_.call(fill_rows());
+    a_.mov(count, 2);
+    movu(m.data[0], x86::ptr(reg::frame, at));
+    a_.jmp(m.done);
+    a_.bind(apart);
+    a_.mov(count, 1);
+}
+
+// A subroutine: a vector of dwords from each of Frame::lane_hosts, transposed, to rdx.
+Label BlockCompiler::fill_rows() {
+    if (fill_rows_) return *fill_rows_;
+    fill_rows_ = a_.newLabel();
+    cold(*fill_rows_, [this] {
+        const Label next = a_.newLabel();
+        auto saved = [](uint32_t i) {
+            return frame_field(offsetof(Frame, saved_vectors) + i * 64);
+        };
+        LaneAccess m;
+        m.address = x86::rax;
+        for (uint32_t i = 0; i < 8; ++i) {
+            movu(saved(i), vec(static_cast<int>(i)));
+            (i < 4 ? m.data[i] : m.z[i - 4]) = vec(static_cast<int>(i));
+        }
+        a_.xor_(x86::ecx, x86::ecx);
+        a_.bind(next);
+        quads_to_dwords(m, [&](uint32_t lane) {
+            a_.mov(x86::rax, frame_field(offsetof(Frame, lane_hosts) + lane * 8, 8));
+            return x86::ptr(x86::rax, x86::rcx);
+        });
+        for (uint32_t d = 0; d < 4; ++d)
+            movu(x86::ptr(x86::rdx, static_cast<int32_t>(d * width())), m.data[d]);
+        a_.add(x86::rdx, static_cast<int32_t>(4 * width()));
+        a_.add(x86::ecx, 16);
+        a_.cmp(x86::ecx, width());
+        a_.jb(next);
+        for (uint32_t i = 0; i < 8; ++i) movu(vec(static_cast<int>(i)), saved(i));
+        a_.ret();
+    });
+    return *fill_rows_;
+}
+
 void BlockCompiler::gather64(const LaneAccess& m) {
     if (m.scalar_base)
         a_.mov(x86::rcx, m.base);

@@ -336,6 +336,7 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
             if (scatter_sites_ < sizeof(Frame::scattered)) {
                 m.site = static_cast<int32_t>(scatter_sites_++);
                 m.walks = walking_direction(m);
+                m.in_rows = walks_in_rows(m);
                 find_next_index(m);
                 a_.cmp(frame_field(offsetof(Frame, scattered) + m.site, 1), 0);
                 a_.jne(m.scattered);

@@ -154,6 +154,8 @@ void BlockCompiler::walk_catch_up() {
 void BlockCompiler::walk_reset() {
     if (walks_.walks.empty()) return;
     for (const Field field : {found, found_before, learned}) a_.mov(walk_slot(field), 0);
+    // What was read ahead for other chunks (load_from_rows) is of no use to these.
+    a_.mov(frame_field(offsetof(Frame, scattered), 8), 0);
 }
 
 // To the next iteration, which learns, too.
@@ -223,6 +225,13 @@ void BlockCompiler::walk_check_limits(uint32_t at) {
             a_.jmp(back);
         });
     }
+}
+
+// Jumps if a value that walks extend may not grow any more: the next addresses may be elsewhere.
+void BlockCompiler::walk_leave_out_of_limits(Label out) {
+    if (walks_.limits.empty()) return;
+    a_.test(walk_slot(learned), out_of_limits);
+    a_.jnz(out);
 }
 
 // The chunk's addresses have one of the first two patterns; `pattern` is a constant or a register

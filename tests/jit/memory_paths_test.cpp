@@ -288,6 +288,72 @@ TEST_P(MemoryPaths, LoopsThatWalk) {
     }
 }
 
+// What lanes that walk by a dword come to next is read ahead, but not from pages where none of them
+// is yet.
+TEST_P(MemoryPaths, LanesThatWalkToTheEndsOfPages) {
+    constexpr uint32_t page = 4096, pages = 4;
+    auto* const map = static_cast<uint8_t*>(
+        mmap(nullptr, (pages + 1) * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(map, MAP_FAILED);
+    mprotect(map, pages * page, PROT_READ | PROT_WRITE);
+    Rng rng(34);
+    for (uint32_t i = 0; i < pages * page; ++i) map[i] = static_cast<uint8_t>(rng());
+    for (int round = 0; round < 120; ++round) {
+        Builder b;
+        const Value t = b.op(Op::LoadGlobalS64, {b.op(Op::GetS64, {}, 4), b.pair(0), b.full()}, 0,
+                             ir::make_aux(Access::Dwords, 1));
+        b.op(Op::SetV,
+             {b.op(Op::Add32, {b.op(Op::Shl32, {b.v(2), b.op(Op::Splat32, {b.c32(1)})}),
+                               b.op(Op::Elem, {t}, 0)}),
+              b.full()},
+             2);
+        b.op(Op::SetV, {b.op(Op::Add32, {b.v(0), b.op(Op::Splat32, {b.c32(4)})}), b.full()}, 0);
+        const Value n = b.op(Op::USub32, {b.op(Op::GetS32, {}, 0), b.c32(1)});
+        b.op(Op::SetS32, {n}, 0);
+        b.block.term = {.kind = ir::Terminator::Kind::Branch,
+                        .cond = b.op(Op::UCmpNe32, {n, b.c32(0)}),
+                        .target = 0x1000,
+                        .next = 0x3000};
+        ASSERT_EQ(ir::verify(b.block), "");
+        Rig rig(GetParam(), {.loop_chunks = static_cast<uint32_t>(round % 3) * 2});
+        rig.source->blocks[0x1000] = b.block;
+        rig.source->blocks[0x3000] = end_block(0x3000);
+        State start, want, run;
+        randomise(start, rng);
+        // Rows one behind the other, or anywhere; at the end of the last page, or of one before it.
+        const auto iterations = 1 + static_cast<uint32_t>(rng() % 60);
+        const uint32_t row = 4 * (iterations + static_cast<uint32_t>(rng() % 4));
+        const bool in_order = round % 4 != 0;
+        start.wave.sgpr[0] = iterations;
+        start.wave.set_s64(4, reinterpret_cast<uint64_t>(map));
+        for (uint32_t l = 0; l < 64; ++l) {
+            const uint32_t end =
+                round % 2 ? pages * page : (1 + static_cast<uint32_t>(rng() % pages)) * page;
+            start.wave.row(0)[l] =
+                in_order ? pages * page - (64 - l) * std::min(row, pages * page / 64)
+                         : end - 4 * iterations - 4 * static_cast<uint32_t>(rng() % 12);
+            if (in_order && start.wave.row(0)[l] + 4 * iterations > pages * page)
+                start.wave.row(0)[l] = pages * page - 4 * iterations;
+            start.wave.row(1)[l] = 0;
+        }
+        want.copy_from(start);
+        run.copy_from(start);
+        for (uint32_t l = 0; l < 64; ++l) {
+            for (uint32_t i = 0; i < iterations; ++i) {
+                uint32_t x;
+                std::memcpy(&x, map + want.wave.row(0)[l] + 4 * i, 4);
+                want.wave.row(2)[l] = 2 * want.wave.row(2)[l] + x;
+            }
+            want.wave.row(0)[l] += 4 * iterations;
+        }
+        want.wave.sgpr[0] = 0;
+        run.wave.pc = 0x1000;
+        ASSERT_EQ(rig.engine->run(run.wave), machine::ExitKind::EndProgram) << round;
+        ASSERT_TRUE(same(run, want)) << round;
+    }
+    munmap(map, (pages + 1) * page);
+}
+
 WJ_JIT_TESTS(MemoryPaths);
 
 }  // namespace
