@@ -310,6 +310,7 @@ TEST_P(MemoryPaths, LanesThatWalkToTheEndsOfPages) {
         b.op(Op::SetV, {b.op(Op::Add32, {b.v(0), b.op(Op::Splat32, {b.c32(4)})}), b.full()}, 0);
         const Value n = b.op(Op::USub32, {b.op(Op::GetS32, {}, 0), b.c32(1)});
         b.op(Op::SetS32, {n}, 0);
+        b.block.exec_changed = false;
         b.block.term = {.kind = ir::Terminator::Kind::Branch,
                         .cond = b.op(Op::UCmpNe32, {n, b.c32(0)}),
                         .target = 0x1000,

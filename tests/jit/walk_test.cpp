@@ -85,7 +85,7 @@ protected:
         // What the lanes start with; the lanes that are off anything.
         void lanes(uint32_t r, uint64_t first, uint64_t apart, bool wide) {
             const uint64_t exec_bits = start.wave.exec();
-            const bool scattered = rng() % 8 == 0;
+            const bool scattered = rng() % 3 == 0;
             for (uint32_t l = 0; l < 64; ++l) {
                 uint64_t x = first + apart * (scattered ? rng() % 64 : l);
                 if (!(exec_bits >> l & 1)) x = rng();
