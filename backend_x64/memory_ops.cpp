@@ -2,6 +2,7 @@
 // by lane.
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
 #include "backend_x64/frame.h"
@@ -275,10 +276,11 @@ bool row_is_line(const Wave& w, uint64_t imm, uint32_t aux) {
     const auto line = ir::RowLine::of(imm, aux);
     const uint32_t* const v = w.vgpr + size_t{line.row} * machine::lanes;
     const uint32_t step = line.any_step ? v[line.width % machine::lanes] - v[0] : line.step;
-    uint32_t different = 0, want = v[0];
-    for (uint32_t begin = 0; begin < machine::lanes; begin += line.width, want += step)
-        for (uint32_t l = 0; l < line.width; ++l)
-            different |= v[begin + l] ^ (want + line.stride * l);
+    const auto shift = static_cast<uint32_t>(std::countr_zero(line.width));
+    const uint32_t in_row = line.width - 1, first = v[0], stride = line.stride;
+    uint32_t different = 0;
+    for (uint32_t l = 0; l < machine::lanes; ++l)
+        different |= v[l] ^ (first + stride * (l & in_row) + step * (l >> shift));
     return !different;
 }
 
