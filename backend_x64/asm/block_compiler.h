@@ -379,21 +379,26 @@ private:
     void use_address(LaneAccess& m, Value addr);
     void use_mask(LaneAccess& m, Value mask);
     void skip_inactive_chunk(const LaneAccess& m);
+    // The constants that accesses add to an address.
+    struct Imms {
+        int64_t least, most;
+        bool hold(int64_t imm) const { return least <= imm && imm <= most; }
+    };
     // An address that several accesses of a region share.
     struct AddressFacts {
         Value v;  // the first access
-        int64_t max_imm;
+        Imms imms;
         Gp address, pattern;
     };
     struct SavedFacts {  // for later regions, in a temp row
         Value v;
-        int64_t max_imm;
+        Imms imms;
         uint32_t row;
     };
     AddressFacts* shared_facts(LaneAccess& m);
     void find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven, Label unknown);
     enum Pattern : uint32_t;
-    void find_uneven(const LaneAccess& m, int64_t max_imm, Label unknown,
+    void find_uneven(const LaneAccess& m, Imms imms, Label unknown,
                      const std::function<void(Pattern)>& found);
     void branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y, uint32_t predicate,
                        Label label, bool near = false);

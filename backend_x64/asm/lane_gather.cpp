@@ -34,7 +34,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         a_.jmp(m.done);
     };
     if (!m.pattern.isValid()) {
-        find_uneven(m, m.imm, m.slow, [&](Pattern pattern) {
+        find_uneven(m, {m.imm, m.imm}, m.slow, [&](Pattern pattern) {
             if (m.learned_from && pattern == same) walk_learn(m, m.address, Imm(same));
             take(pattern);
         });

@@ -89,10 +89,10 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         return &f;
     };
     for (AddressFacts& f : facts_)
-        if (serves(f.v, m.v) && m.imm <= f.max_imm) return found(f);
+        if (serves(f.v, m.v) && f.imms.hold(m.imm)) return found(f);
     // Accesses in this region from here on, and in later ones.
     uint32_t users = 0, later = 0;
-    int64_t max_imm = m.imm;
+    Imms imms{m.imm, m.imm};
     const uint32_t last = facts_cross_regions_ ? schedule_.terminator_position() : position_;
     for (uint32_t p = position_; p <= last; p += 2)
         for (const Value* v = schedule_.begin(p) + (p == position_ ? at_ : 0);
@@ -101,11 +101,11 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
             const int64_t imm = immediate(inst(*v));
             if (m.space == lds_space && !is_short_lds_offset(imm)) continue;
             ++(p == position_ ? users : later);
-            max_imm = std::max(max_imm, imm);
+            imms = {std::min(imms.least, imm), std::max(imms.most, imm)};
         }
     const auto saved =
         std::find_if(saved_facts_.begin(), saved_facts_.end(),
-                     [&](const SavedFacts& s) { return serves(s.v, m.v) && m.imm <= s.max_imm; });
+                     [&](const SavedFacts& s) { return serves(s.v, m.v) && s.imms.hold(m.imm); });
     const bool known = saved != saved_facts_.end();
     if (users + later < 2 && !known) return nullptr;
     static const Gp registers[][2] = {
@@ -116,7 +116,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
                        [&](const AddressFacts& f) { return f.address == (*pair)[0]; }))
         ++pair;
     facts_.push_back(
-        {known ? saved->v : m.v, known ? saved->max_imm : max_imm, (*pair)[0], (*pair)[1].r32()});
+        {known ? saved->v : m.v, known ? saved->imms : imms, (*pair)[0], (*pair)[1].r32()});
     AddressFacts& f = facts_.back();
     // A chunk's part of a temp row holds what later regions want to know.
     auto kept = [&](uint32_t row, int32_t offset) { return temp(row).cloneAdjusted(offset); };
@@ -131,13 +131,13 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     const Value line = ir::address_of(inst(m.v));
     const bool is_line = this->is_line(m, line);
     if (is_line)
-        lds_line_address(m, line, max_imm, unknown, m.full);
+        lds_line_address(m, line, imms.most, unknown, m.full);
     else
-        find_pattern(m, max_imm, uneven, unknown);
+        find_pattern(m, imms.most, uneven, unknown);
     a_.xor_(f.pattern, f.pattern);
     a_.bind(known_now);
     cold_if_used(uneven, [this, m, f, known_now, unknown] {
-        find_uneven(m, f.max_imm, unknown, [&](Pattern pattern) {
+        find_uneven(m, f.imms, unknown, [&](Pattern pattern) {
             a_.mov(f.pattern, pattern);
             a_.jmp(known_now);
         });
@@ -152,7 +152,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         ++kept_rows_;
         a_.mov(kept(row, 0), f.address);
         a_.mov(kept(row, 8), f.pattern);
-        saved_facts_.push_back({m.v, max_imm, row});
+        saved_facts_.push_back({m.v, imms, row});
     }
     if (m.learned_from) walk_learn(m, f.address, f.pattern);
     return &f;
@@ -200,7 +200,7 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
 
 // The patterns other than consecutive. `found` emits what follows one of them and jumps. Falls
 // through when there is none and the lanes can be gathered all the same.
-void BlockCompiler::find_uneven(const LaneAccess& m, int64_t max_imm, Label unknown,
+void BlockCompiler::find_uneven(const LaneAccess& m, Imms imms, Label unknown,
                                 const std::function<void(Pattern)>& found) {
     const bool small = m.shared();  // then `found` is a move and a jump
     auto steps = [&](uint32_t step, Pattern pattern) {
@@ -220,7 +220,7 @@ void BlockCompiler::find_uneven(const LaneAccess& m, int64_t max_imm, Label unkn
         a_.vmovd(x86::eax, m.t2.xmm());
         if (m.space == lds_space) {
             a_.lea(x86::rdx,
-                   x86::ptr(x86::rax, static_cast<int32_t>(max_imm + m.bytes) +
+                   x86::ptr(x86::rax, static_cast<int32_t>(imms.most + m.bytes) +
                                           static_cast<int32_t>(step * (chunk_lanes() - 1))));
             a_.mov(m.address.r32(), wave_field(offsetof(Wave, lds_size), 4));
             a_.cmp(x86::rdx, m.address);
@@ -239,11 +239,14 @@ void BlockCompiler::find_uneven(const LaneAccess& m, int64_t max_imm, Label unkn
     if (may_be_sliding(m)) steps(sliding_step(m), sliding);
     if (m.space == lds_space) {
         a_.mov(x86::eax, wave_field(offsetof(Wave, lds_size), 4));
-        a_.sub(x86::eax, static_cast<int32_t>(max_imm) + static_cast<int32_t>(m.bytes));
+        a_.sub(x86::eax,
+               static_cast<int32_t>(imms.most - imms.least) + static_cast<int32_t>(m.bytes));
         a_.jb(unknown);
         a_.vmovd(m.t.xmm(), x86::eax);
         a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
-        branch_if_any(m, m.lo, m.t, cmp_nle, unknown);
+        // Addresses may be negative if constants make up for it: `offset - 64 * lane`.
+        if (imms.least) a_.emit(X::kIdVpaddd, m.t2, m.lo, c32(static_cast<uint32_t>(imms.least)));
+        branch_if_any(m, imms.least ? m.t2 : m.lo, m.t, cmp_nle, unknown);
         a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
     }
     if (gathers64(m)) return;

@@ -126,6 +126,8 @@ protected:
                     at += 512;
                 else if (op == Op::LoadScratch || op == Op::StoreScratch)
                     at = at % (scratch_bytes - 112) + 64 - static_cast<uint32_t>(imm < 0 ? imm : 0);
+                else if ((op == Op::LoadLds || op == Op::StoreLds) && imm > 1000)
+                    at -= static_cast<uint32_t>(imm);         // below 0, without the constant
                 if (!active && l % 3) at = 0x1234567890 * l;  // leftovers
                 w.row(0)[l] = static_cast<uint32_t>(at);
                 if (wide) w.row(1)[l] = static_cast<uint32_t>(at >> 32);
@@ -154,8 +156,10 @@ TEST_P(MemoryTest, PatternsAndKinds) {
             const bool store = ir::op_info(op).cls == ir::Class::LaneStore;
             if (store ? !kind.store : !kind.load) continue;
             for (uint32_t pattern = 0; pattern < patterns; ++pattern)
-                for (int variant = 0; variant < 6; ++variant) {
-                    static constexpr int32_t imms[] = {0, 16, 4, 0, 20, 12};
+                for (int variant = 0; variant < 8; ++variant) {
+                    static constexpr int32_t imms[] = {0, 16, 4, 0, 20, 12, 1040, 2000};
+                    const bool lds = op == Op::LoadLds || op == Op::StoreLds;
+                    if (variant > 5 && !lds) continue;
                     const int32_t imm = op == Op::LoadGlobal || op == Op::StoreGlobal
                                             ? imms[variant] - 8
                                             : imms[variant];
@@ -163,7 +167,7 @@ TEST_P(MemoryTest, PatternsAndKinds) {
                                  << ir::op_info(op).name << " kind "
                                  << static_cast<int>(kind.access) << "x" << kind.dwords
                                  << " pattern " << pattern << " imm " << imm);
-                    access(op, kind, pattern, variant < 2, imm, rng);
+                    access(op, kind, pattern, variant < 2 || variant == 7, imm, rng);
                     if (HasFatalFailure()) return;
                 }
         }
@@ -304,14 +308,17 @@ TEST_P(MemoryTest, SharedAddresses) {
     std::vector<uint32_t> buffer(4096);
     for (uint32_t& x : buffer) x = static_cast<uint32_t>(rng());
     for (uint32_t pattern = 0; pattern < patterns + 1; ++pattern)
-        for (int variant = 0; variant < 8; ++variant) {
+        for (int variant = 0; variant < 16; ++variant) {
             const bool lds = variant & 1, partial = variant & 2;
+            // Addresses may be below 0 if the constants are large enough.
+            const uint32_t below = lds && (variant & 8) ? 2048 : 0;
             Builder b;
             const Value mask = partial ? b.exec() : b.full();
             const Value address = b.v(0);
             const uint32_t aux = ir::make_aux(Access::Dwords, 1);
             uint32_t row = 16;
             for (uint64_t imm : {0, 4, 8, 12, 256}) {
+                imm += below;
                 const Value v =
                     lds ? b.op(Op::LoadLds, {address, mask}, imm, aux)
                         : b.op(Op::LoadGlobalS, {b.op(Op::GetS64, {}, 6), address, mask}, imm, aux);
@@ -319,7 +326,7 @@ TEST_P(MemoryTest, SharedAddresses) {
             }
             if (lds)
                 for (uint64_t imm : {0, 16})
-                    b.op(Op::StoreLds, {address, mask}, imm, aux,
+                    b.op(Op::StoreLds, {address, mask}, imm + below, aux,
                          {b.v(9), ir::no_value, ir::no_value, ir::no_value});
             prepare = [&](State& s) {
                 s.wave.set_s64(6, reinterpret_cast<uint64_t>(buffer.data()));
@@ -328,7 +335,8 @@ TEST_P(MemoryTest, SharedAddresses) {
                                 : static_cast<uint32_t>(rng() % 16) * 4;
                 for (uint32_t l = 0; l < 64; ++l)
                     s.wave.row(0)[l] =
-                        first + offset(pattern < patterns ? pattern : l / 16 % 4, l, 4, rng);
+                        first + offset(pattern < patterns ? pattern : l / 16 % 4, l, 4, rng) -
+                        below;
             };
             compare(b.block, rng, 2);
             if (HasFatalFailure()) return;
