@@ -251,7 +251,7 @@ std::optional<int32_t> step_of(const ir::Block& block, const ir::Inst& access) {
 
 bool steps_far(std::optional<int32_t> step) {
     constexpr int32_t page = 4096;
-    return !step || std::abs(*step) > page;
+    return !step || std::abs(int64_t{*step}) > page;
 }
 
 }  // namespace wj::x64

@@ -223,6 +223,9 @@ struct Block {
     // The guest instructions before this one wait for memory somewhere (s_waitcnt): stores from
     // here on have no order among each other that another wave may rely on.
     uint32_t unordered_from = 0;
+    // Loads must not be done earlier than where they stand: some go around the wave's cache, or it
+    // is emptied between them (acquire, volatile).
+    bool loads_in_order = false;
     std::vector<Inst> insts;
     std::vector<uint64_t> guest_pcs;
     std::vector<Call> calls;

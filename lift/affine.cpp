@@ -139,9 +139,10 @@ bool Affine::guard_all_lanes(Value bits, bool likely) {
                                 ? known->second
                                 : s_.emit(Op::UCmpEq64, {bits, s_.const64(~0ull)});
     const auto now = now_ ? now_->of(block_, condition) : std::nullopt;
-    if (likely ? !now.value_or(false) : false) return false;
+    const bool fails = now && !*now;
+    if (likely && (!now || fails)) return false;
     if (!guard(condition)) return false;
-    if (!now.value_or(true)) now_.reset();  // others go where this wave does not
+    if (fails) now_.reset();  // others go where this wave does not
     return true;
 }
 

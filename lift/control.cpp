@@ -10,6 +10,12 @@ bool nothing(Lifter&, const Inst&) {
     return true;
 }
 
+// Loads behind it see what other waves have written.
+bool empty_cache(Lifter& l, const Inst&) {
+    l.block.loads_in_order = true;
+    return true;
+}
+
 bool wait(Lifter& l, const Inst& i) {
     constexpr uint32_t vmcnt = 0xc00f;  // all ones: not for global memory
     if ((i.src[0].value & vmcnt) == vmcnt) return true;
@@ -121,11 +127,11 @@ constexpr Entry entries[] = {
     {Opcode::s_dcache_wb, nothing},
     {Opcode::s_dcache_inv_vol, nothing},
     {Opcode::s_dcache_wb_vol, nothing},
-    {Opcode::buffer_wbinvl1, nothing},
-    {Opcode::buffer_wbinvl1_vol, nothing},
+    {Opcode::buffer_wbinvl1, empty_cache},
+    {Opcode::buffer_wbinvl1_vol, empty_cache},
     {Opcode::buffer_wbl2, nothing},
-    {Opcode::buffer_invl2, nothing},
-    {Opcode::buffer_inv, nothing},
+    {Opcode::buffer_invl2, empty_cache},
+    {Opcode::buffer_inv, empty_cache},
     {Opcode::s_branch, branch},
     {Opcode::s_cbranch_scc0, branch_scc<false>},
     {Opcode::s_cbranch_scc1, branch_scc<true>},

@@ -81,6 +81,7 @@ bool load(Lifter& l, const Inst& i) {
     if (i.lds || i.tfe || i.idxen) return false;
     const Value exec = l.s.exec();
     const uint32_t aux = make_aux(access, dwords);
+    l.block.loads_in_order |= i.glc || i.scc;
     Value tuple;
     if (i.format == Format::MUBUF) {
         const BufferOperands b(l, i);

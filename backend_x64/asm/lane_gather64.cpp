@@ -83,10 +83,10 @@ void BlockCompiler::prefetch_elements(const LaneAccess& m) {
 }
 
 // Whether the load's lanes go on by a dword in each iteration, whatever they began at: rows of a
-// matrix, one for each lane. Nothing in the loop writes memory.
+// matrix, one for each lane. Nothing in the loop writes memory, or looks out for what others write.
 bool BlockCompiler::walks_in_rows(const LaneAccess& m) const {
     if (walking_ != Walking::Learning || !loop_lean_ || divergent_ || m.walk < 0 || m.store ||
-        !m.full || m.dwords > 1)
+        !m.full || m.dwords > 1 || block_->loads_in_order)
         return false;
     const Walks::Walk& w = walks_.walks[static_cast<uint32_t>(m.walk)];
     return w.step == 4 && !w.base_varies;

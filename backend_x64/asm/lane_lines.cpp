@@ -473,8 +473,9 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     } else {
         const LaneOffsets offsets = lane_offsets(inst(line));
         constexpr int32_t furthest = 1 << 20;
-        const bool near = std::ranges::all_of(
-            offsets, [](uint32_t x) { return std::abs(static_cast<int32_t>(x)) <= furthest; });
+        const bool near = std::ranges::all_of(offsets, [](uint32_t x) {
+            return std::abs(int64_t{static_cast<int32_t>(x)}) <= furthest;
+        });
         if (m.full && m.bytes == stride_bytes && near) {
             m.store ? store_quads(m, offsets) : load_quads(m, offsets);
             return;

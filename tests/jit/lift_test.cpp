@@ -252,6 +252,19 @@ TEST_F(LiftTest, DivergentLoopWithLongScalarChain) {
         EXPECT_FALSE(x64::disassemble_block(block, isa).empty());
 }
 
+// Loads that look out for what others write (acquire, volatile) are not done ahead of time.
+TEST_F(LiftTest, LoadsAroundTheCacheStayInOrder) {
+    const std::vector<uint32_t> plain{0xdc508000, 0x017f0002},  // global_load_dword v1, v[2:3], off
+        glc{0xdc518000, 0x017f0002}, scc{0xde508000, 0x017f0002},
+        emptied{0xdc508000, 0x017f0002, 0xe0fc0000, 0x00000000};  // buffer_wbinvl1_vol
+    for (const auto& [words, in_order] :
+         {std::pair(plain, false), {glc, true}, {scc, true}, {emptied, true}}) {
+        std::vector<uint32_t> program = words;
+        program.push_back(0xbf810000);  // s_endpgm
+        EXPECT_EQ(lift(program, true).loads_in_order, in_order);
+    }
+}
+
 TEST_F(LiftTest, LoopThatStoresKeepsItsOrder) {
     const ir::Block block = lift({
         0x68020281,              // loop: v_add_u32_e32 v1, 1, v1
