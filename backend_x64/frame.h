@@ -167,7 +167,8 @@ struct alignas(64) Frame {
     uint64_t tile_address[most_tile_loads][most_tile_waves] = {};
     // How many waves a store still goes without store_columns() (column_store.h).
     uint8_t columns_wait[64] = {};
-    alignas(64) uint64_t lane_hosts[16] = {};  // checked mode: host addresses of a chunk's elements
+    // Checked mode: host addresses of a chunk's elements. And those of rows to come (lane_rows).
+    alignas(64) uint64_t lane_hosts[16] = {};
     uint8_t saved_vectors[32 * 64 + 64] = {};
     alignas(64) HeldColumns held;
     // What lanes that walk along memory come to next: of each access in `scattered` as many dwords

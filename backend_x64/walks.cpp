@@ -36,10 +36,11 @@ Step remade(const Step& x) {
     return x.none() ? x : unknown;
 }
 
+constexpr int64_t small = 1 << 20;
+
 // Extended to 64 bits, shifted: a multiple of it, if that is small.
 Step multiple(const Step& x, uint64_t by) {
     Step s = remade(x);
-    constexpr int64_t small = 1 << 20;
     if (const auto c = x.constant();
         !s.known && c && by <= small && std::abs(int64_t{*c}) <= small) {
         const int64_t product = *c * static_cast<int64_t>(by);
@@ -197,7 +198,8 @@ private:
         if (a.known && b.known) return {true, add(a.sum, b.sum, negative), {}};
         const auto x = a.constant(), y = b.constant();
         Step sum = unknown;
-        if (x && y && !negative) sum.exact = *x + *y;
+        if (x && y && !negative && std::abs(int64_t{*x}) <= small && std::abs(int64_t{*y}) <= small)
+            sum.exact = *x + *y;
         return sum;
     }
 
