@@ -203,10 +203,6 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
             if (cy && y == 0) return a[0];
             if (cx && x == 0) return a[1];
             break;
-        case Op::And32:
-            if (cy && static_cast<uint32_t>(y) == ~0u) return a[0];
-            if (cx && static_cast<uint32_t>(x) == ~0u) return a[1];
-            break;
         default:
             break;
     }

@@ -503,6 +503,9 @@ private:
     void interleave_avx512(const LaneAccess& m);
     void load_quads(const LaneAccess& m, const LaneOffsets& offsets);
     void quads_to_dwords(const LaneAccess& m, const std::function<Mem(uint32_t)>& where);
+    void transpose_fours(const LaneAccess& m);
+    void load_sixteen(const Vec& to, uint32_t part, const Mem& at);
+    static Mem element_at(const LaneAccess& m, uint32_t offset);
     void store_quads(const LaneAccess& m, const LaneOffsets& offsets);
     void deinterleave_avx2(const LaneAccess& m);
     void interleave_avx2(const LaneAccess& m);
@@ -520,6 +523,7 @@ private:
     void gather_scatter(const LaneAccess& m, const Vec& index);
     static bool is_narrow_load(const LaneAccess& m);
     void load_near(const LaneAccess& m);
+    void extend_sign(const LaneAccess& m);
     void gather_narrow(const LaneAccess& m, const Vec& index);
     bool load_narrow_row(const LaneAccess& m, const LaneOffsets& offsets);
     void store_narrow_row(const LaneAccess& m, const LaneOffsets& offsets);
@@ -543,6 +547,7 @@ private:
     void load_from_rows(const LaneAccess& m);
     Label fill_rows();
     void gather64(const LaneAccess& m);
+    void pair_addresses(const LaneAccess& m);
     void gather64_avx512(const LaneAccess& m);
     void gather64_avx2(const LaneAccess& m);
     // ---- lane_checked.cpp ----

@@ -274,24 +274,20 @@ void BlockCompiler::interleave3(const LaneAccess& m) {
 // the transposition stays in 128 bits. Memory is touched in the order of lanes, as prefetchers
 // expect.
 void BlockCompiler::load_quads(const LaneAccess& m, const LaneOffsets& offsets) {
-    quads_to_dwords(m, [&](uint32_t lane) {
-        return x86::ptr(m.address,
-                        static_cast<int32_t>(m.imm) + static_cast<int32_t>(offsets[lane]));
-    });
+    quads_to_dwords(m, [&](uint32_t lane) { return element_at(m, offsets[lane]); });
 }
 
 // where: a lane's quad.
 void BlockCompiler::quads_to_dwords(const LaneAccess& m,
                                     const std::function<Mem(uint32_t)>& where) {
+    for (uint32_t lane = 0; lane < chunk_lanes(); ++lane)
+        load_sixteen(m.data[lane % 4], lane / 4, where(lane));
+    transpose_fours(m);
+}
+
+// In each 128 bits: the dwords of four lanes in data[] become lanes of four dwords.
+void BlockCompiler::transpose_fours(const LaneAccess& m) {
     const Vec *z = m.z, *d = m.data;
-    for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
-        const Vec& to = d[lane % 4];
-        const Mem at = where(lane);
-        if (lane < 4)
-            movu(to.xmm(), at);
-        else
-            a_.emit(avx512_ ? X::kIdVinserti32x4 : X::kIdVinserti128, to, to, at, Imm(lane / 4));
-    }
     a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);  // x0 x1 y0 y1
     a_.emit(X::kIdVunpckhps, z[1], d[0], d[1]);  // z0 z1 w0 w1
     a_.emit(X::kIdVunpcklps, z[2], d[2], d[3]);
@@ -300,6 +296,19 @@ void BlockCompiler::quads_to_dwords(const LaneAccess& m,
     a_.emit(X::kIdVunpckhpd, d[1], z[0], z[2]);
     a_.emit(X::kIdVunpcklpd, d[2], z[1], z[3]);
     a_.emit(X::kIdVunpckhpd, d[3], z[1], z[3]);
+}
+
+// A part of 16 bytes of a vector.
+void BlockCompiler::load_sixteen(const Vec& to, uint32_t part, const Mem& at) {
+    if (!part)
+        movu(to.xmm(), at);
+    else
+        a_.emit(avx512_ ? X::kIdVinserti32x4 : X::kIdVinserti128, to, to, at, Imm(part));
+}
+
+// The element so many bytes behind m.address, which a displacement reaches.
+Mem BlockCompiler::element_at(const LaneAccess& m, uint32_t offset) {
+    return x86::ptr(m.address, static_cast<int32_t>(m.imm) + static_cast<int32_t>(offset));
 }
 
 void BlockCompiler::store_quads(const LaneAccess& m, const LaneOffsets& offsets) {
@@ -315,8 +324,7 @@ void BlockCompiler::store_quads(const LaneAccess& m, const LaneOffsets& offsets)
     a_.emit(X::kIdVunpckhpd, lanes[3], z[2], z[3]);
     for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
         const Vec& v = lanes[lane % 4];
-        const Mem at =
-            x86::ptr(m.address, static_cast<int32_t>(m.imm) + static_cast<int32_t>(offsets[lane]));
+        const Mem at = element_at(m, offsets[lane]);
         if (lane < 4)
             movu(at, v.xmm());
         else
@@ -405,14 +413,7 @@ void BlockCompiler::deinterleave_avx2(const LaneAccess& m) {
     a_.emit(X::kIdVperm2f128, d[1], z[0], z[2], Imm(0x31));  // 1 | 5
     a_.emit(X::kIdVperm2f128, d[2], z[1], z[3], Imm(0x20));  // 2 | 6
     a_.emit(X::kIdVperm2f128, d[3], z[1], z[3], Imm(0x31));  // 3 | 7
-    a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);              // x0 x1 y0 y1
-    a_.emit(X::kIdVunpckhps, z[1], d[0], d[1]);              // z0 z1 w0 w1
-    a_.emit(X::kIdVunpcklps, z[2], d[2], d[3]);
-    a_.emit(X::kIdVunpckhps, z[3], d[2], d[3]);
-    a_.emit(X::kIdVunpcklpd, d[0], z[0], z[2]);
-    a_.emit(X::kIdVunpckhpd, d[1], z[0], z[2]);
-    a_.emit(X::kIdVunpcklpd, d[2], z[1], z[3]);
-    a_.emit(X::kIdVunpckhpd, d[3], z[1], z[3]);
+    transpose_fours(m);
 }
 
 void BlockCompiler::interleave_avx2(const LaneAccess& m) {

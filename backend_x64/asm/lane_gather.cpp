@@ -391,19 +391,10 @@ bool BlockCompiler::load_narrow_row(const LaneAccess& m, const LaneOffsets& offs
     }
     const Vec& data = m.data[0];
     for (uint32_t part = 0; part < chunk_lanes() / 4; ++part) {
-        const Mem at =
-            x86::ptr(m.address, static_cast<int32_t>(m.imm) + static_cast<int32_t>(from[part]));
-        if (!part)
-            movu(data.xmm(), at);
-        else
-            a_.emit(avx512_ ? X::kIdVinserti32x4 : X::kIdVinserti128, data, data, at, Imm(part));
+        load_sixteen(data, part, element_at(m, from[part]));
     }
     a_.emit(X::kIdVpshufb, data, data, pool_table(bytes));
-    if (m.access == Access::S8 || m.access == Access::S16) {
-        const uint32_t bits = 32 - 8 * m.bytes;
-        a_.emit(X::kIdVpslld, data, data, Imm(bits));
-        a_.emit(X::kIdVpsrad, data, data, Imm(bits));
-    }
+    extend_sign(m);
     return true;
 }
 
@@ -437,10 +428,8 @@ void BlockCompiler::store_narrow_row(const LaneAccess& m, const LaneOffsets& off
         if (part && lane % 4 == 0)
             a_.emit(avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, m.t.xmm(), m.data[0],
                     Imm(part));
-        const Mem to =
-            x86::ptr(m.address, static_cast<int32_t>(m.imm) + static_cast<int32_t>(offsets[lane]));
-        a_.emit(m.bytes == 1 ? X::kIdVpextrb : X::kIdVpextrw, to, (part ? m.t : m.data[0]).xmm(),
-                Imm((lane % 4 * 4 + high) / m.bytes));
+        a_.emit(m.bytes == 1 ? X::kIdVpextrb : X::kIdVpextrw, element_at(m, offsets[lane]),
+                (part ? m.t : m.data[0]).xmm(), Imm((lane % 4 * 4 + high) / m.bytes));
     }
 }
 
@@ -517,12 +506,17 @@ void BlockCompiler::load_lanes(const LaneAccess& m) {
         } else {
             deinterleave(m);
         }
-    } else if (!m.dwords_only()) {
-        const uint32_t shift = m.access == Access::S8 ? 24 : m.access == Access::S16 ? 16 : 0;
-        if (!shift) return;
-        a_.emit(X::kIdVpslld, m.data[0], m.data[0], Imm(shift));
-        a_.emit(X::kIdVpsrad, m.data[0], m.data[0], Imm(shift));
+    } else {
+        extend_sign(m);
     }
+}
+
+// Signed bytes and words, loaded as unsigned.
+void BlockCompiler::extend_sign(const LaneAccess& m) {
+    if (m.access != Access::S8 && m.access != Access::S16) return;
+    const uint32_t bits = 32 - 8 * m.bytes;
+    a_.emit(X::kIdVpslld, m.data[0], m.data[0], Imm(bits));
+    a_.emit(X::kIdVpsrad, m.data[0], m.data[0], Imm(bits));
 }
 
 // Element number `at` of 16 bytes.

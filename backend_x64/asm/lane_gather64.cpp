@@ -121,12 +121,7 @@ void BlockCompiler::load_from_rows(const LaneAccess& m) {
         a_.xor_(x86::ecx, x86::ecx);
     if (m.imm) a_.add(x86::rcx, static_cast<int32_t>(m.imm));
     if (avx512_) {
-        for (uint32_t part = 0; part < 2; ++part) {
-            uint32_t table[16];
-            for (uint32_t i = 0; i < 16; ++i) table[i] = part * 8 + i / 2 + (i & 1) * 16;
-            movu(part ? high : low, pool_table(table));
-            a_.emit(X::kIdVpermi2d, part ? high : low, m.lo, m.hi);
-        }
+        pair_addresses(m);
     } else {
         a_.emit(X::kIdVpunpckldq, end, m.lo, m.hi);
         a_.emit(X::kIdVpunpckhdq, high, m.lo, m.hi);
@@ -222,16 +217,22 @@ void BlockCompiler::gather64(const LaneAccess& m) {
         gather64_avx2(m);
 }
 
+// AVX-512: 64-bit addresses of lanes 0 to 7 in m.t, of 8 to 15 in m.t2.
+void BlockCompiler::pair_addresses(const LaneAccess& m) {
+    for (uint32_t part = 0; part < 2; ++part) {
+        const Vec& to = part ? m.t2 : m.t;
+        uint32_t table[16];
+        for (uint32_t i = 0; i < 16; ++i) table[i] = part * 8 + i / 2 + (i & 1) * 16;
+        movu(to, pool_table(table));
+        a_.emit(X::kIdVpermi2d, to, m.lo, m.hi);
+    }
+}
+
 // Lanes 0 to 7, then 8 to 15.
 void BlockCompiler::gather64_avx512(const LaneAccess& m) {
     if (m.store && m.dwords == 2) interleave(m);
     const Vec index[2] = {m.t, m.t2};
-    for (uint32_t part = 0; part < 2; ++part) {
-        uint32_t table[16];
-        for (uint32_t i = 0; i < 16; ++i) table[i] = part * 8 + i / 2 + (i & 1) * 16;
-        movu(index[part], pool_table(table));
-        a_.emit(X::kIdVpermi2d, index[part], m.lo, m.hi);
-    }
+    pair_addresses(m);
     for (uint32_t part = 0; part < 2; ++part) {
         gather_mask_avx512(m, part != 0);
         const Mem at = x86::ptr(x86::rcx, index[part], 0, static_cast<int32_t>(m.imm));

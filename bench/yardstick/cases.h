@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/yardstick/bench.h"
@@ -51,6 +52,14 @@ inline bool near(double got, double want, double rel, double abs) {
 
 inline size_t up(size_t n, size_t to) {
     return (n + to - 1) / to * to;
+}
+
+inline Bench of_file(const char* file, const char* name, std::string size, double work,
+                     const char* unit) {
+    Bench b;
+    b.name = name, b.file = file, b.size = std::move(size);
+    b.work = work, b.unit = unit;
+    return b;
 }
 
 inline Launch launch1(const char* k, size_t g, size_t l, std::vector<Arg> a) {

@@ -7,16 +7,9 @@
 
 namespace yardstick {
 
-namespace {
-
-Bench named(const char* name, std::string size, double work, const char* unit) {
-    Bench b;
-    b.name = name, b.file = "learning.cl", b.size = std::move(size);
-    b.work = work, b.unit = unit;
-    return b;
+static Bench named(const char* name, std::string size, double work, const char* unit) {
+    return of_file("learning.cl", name, std::move(size), work, unit);
 }
-
-}  // namespace
 
 Bench conv_layer(Scale scale) {
     const size_t n = pick(scale, 16, 32, 64), channels = pick(scale, 4, 8, 32),

@@ -7,16 +7,9 @@
 
 namespace yardstick {
 
-namespace {
-
-Bench named(const char* name, std::string size, double work, const char* unit) {
-    Bench b;
-    b.name = name, b.file = "simulation.cl", b.size = std::move(size);
-    b.work = work, b.unit = unit;
-    return b;
+static Bench named(const char* name, std::string size, double work, const char* unit) {
+    return of_file("simulation.cl", name, std::move(size), work, unit);
 }
-
-}  // namespace
 
 Bench hotspot(Scale scale) {
     const size_t n = pick(scale, 64, 512, 2048);

@@ -173,17 +173,32 @@ TEST_P(MemoryTest, PatternsAndKinds) {
         }
 }
 
+// A page of random bytes; its neighbours may not be touched.
+struct PageBetweenHoles {
+    static constexpr uint32_t bytes = 4096;
+    explicit PageBetweenHoles(Rng& rng) {
+        void* const map = mmap(nullptr, 3 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (map == MAP_FAILED) return;
+        begin = static_cast<uint8_t*>(map) + bytes;
+        mprotect(begin, bytes, PROT_READ | PROT_WRITE);
+        for (uint32_t i = 0; i < bytes; ++i) begin[i] = static_cast<uint8_t>(rng());
+    }
+    ~PageBetweenHoles() {
+        if (begin) munmap(begin - bytes, 3 * bytes);
+    }
+    PageBetweenHoles(const PageBetweenHoles&) = delete;
+    PageBetweenHoles& operator=(const PageBetweenHoles&) = delete;
+    uint8_t* begin = nullptr;
+};
+
 // Bytes and words are gathered in dwords that hold them: at both ends of what is mapped nothing
 // else may be touched. Offsets near 2^32, bases that are not aligned.
 TEST_P(MemoryTest, NarrowElementsAtTheEndsOfPages) {
-    const uint32_t page = 4096;
-    auto* map = static_cast<uint8_t*>(
-        mmap(nullptr, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    ASSERT_NE(map, MAP_FAILED);
-    uint8_t* const begin = map + page;
-    mprotect(begin, page, PROT_READ | PROT_WRITE);
     Rng rng(17);
-    for (uint32_t i = 0; i < page; ++i) begin[i] = static_cast<uint8_t>(rng());
+    const PageBetweenHoles memory(rng);
+    ASSERT_TRUE(memory.begin);
+    constexpr uint32_t page = PageBetweenHoles::bytes;
+    uint8_t* const begin = memory.begin;
     for (int round = 0; round < 160; ++round) {
         static constexpr Access accesses[] = {Access::U8, Access::S8, Access::U16, Access::S16};
         const Access access = accesses[round % 4];
@@ -225,19 +240,15 @@ TEST_P(MemoryTest, NarrowElementsAtTheEndsOfPages) {
         ASSERT_EQ(rig.engine->run(s.wave), machine::ExitKind::EndProgram) << round;
         ASSERT_TRUE(same(s, want)) << round;
     }
-    munmap(map, 3 * page);
 }
 
 // Dwords near each other are loaded with their surroundings, but for those on other pages.
 TEST_P(MemoryTest, NearElementsAtTheEndsOfPages) {
-    const uint32_t page = 4096;
-    auto* map = static_cast<uint8_t*>(
-        mmap(nullptr, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    ASSERT_NE(map, MAP_FAILED);
-    uint8_t* const begin = map + page;
-    mprotect(begin, page, PROT_READ | PROT_WRITE);
     Rng rng(18);
-    for (uint32_t i = 0; i < page; ++i) begin[i] = static_cast<uint8_t>(rng());
+    const PageBetweenHoles memory(rng);
+    ASSERT_TRUE(memory.begin);
+    constexpr uint32_t page = PageBetweenHoles::bytes;
+    uint8_t* const begin = memory.begin;
     for (int round = 0; round < 160; ++round) {
         const bool scalar = round % 2, full = round / 2 % 2;
         Builder b;
@@ -251,7 +262,7 @@ TEST_P(MemoryTest, NearElementsAtTheEndsOfPages) {
         rig.source->blocks[b.block.pc] = b.block;
         State s, want;
         randomise(s, rng);
-        s.wave.set_s64(4, reinterpret_cast<uint64_t>(map));
+        s.wave.set_s64(4, reinterpret_cast<uint64_t>(begin) - page);
         want.copy_from(s);
         const uint32_t left = 4 + 4 * static_cast<uint32_t>(rng() % 20);  // to the page's end
         for (uint32_t l = 0; l < 64; ++l) {
@@ -268,7 +279,6 @@ TEST_P(MemoryTest, NearElementsAtTheEndsOfPages) {
         ASSERT_EQ(rig.engine->run(s.wave), machine::ExitKind::EndProgram) << round;
         ASSERT_TRUE(same(s, want)) << round;
     }
-    munmap(map, 3 * page);
 }
 
 // LDS lanes out of range read 0 and write nothing, whatever the other lanes do.
