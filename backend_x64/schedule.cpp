@@ -305,11 +305,41 @@ void Schedule::assign_positions() {
         // Virtual values do not occupy a segment by themselves.
         highest = std::max(highest, p);
     }
+    sink_uniforms();
     uint32_t last = to_uniform(highest);
     if (block_->term.cond != no_value)
         last = std::max(last, to_uniform(position_[block_->term.cond]));
     start_.assign(last + 2, 0);
     mask_positions_.assign(last + 2, false);
+}
+
+// Uniform values that keep nothing else alive are made where they are needed, not where they could
+// be: else all addresses of later scalar loads wait in the frame. Not in loops, where what is made
+// early may be the same in each iteration.
+void Schedule::sink_uniforms() {
+    const ir::Terminator& t = block_->term;
+    if (t.target == block_->pc || t.next == block_->pc) return;
+    constexpr uint32_t nowhere = ~0u;
+    std::vector<uint32_t> needed(block_->insts.size(), nowhere),
+        last_use(block_->insts.size(), 0);
+    auto use = [&](Value a, uint32_t p) {
+        needed[a] = std::min(needed[a], p & ~1u);
+        last_use[a] = std::max(last_use[a], p);
+    };
+    if (t.cond != no_value) needed[t.cond] = 0;
+    for (auto v = static_cast<Value>(block_->insts.size()); v-- > 0;) {
+        const Inst& i = inst(v);
+        const bool sinks =
+            ir::op_info(i.op).cls == Class::Uniform && i.op != Op::Guard && i.op != Op::RowLane &&
+            needed[v] != nowhere && needed[v] > position_[v] &&
+            std::ranges::all_of(i.args, [&](Value a) {
+                return a == no_value || inst(a).op == Op::Const32 || inst(a).op == Op::Const64 ||
+                       last_use[a] >= needed[v];
+            });
+        if (sinks) position_[v] = needed[v];
+        for (Value a : i.args)
+            if (a != no_value) use(a, position_[v]);
+    }
 }
 
 void Schedule::find_clobbers() {

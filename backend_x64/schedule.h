@@ -93,6 +93,7 @@ private:
     bool may_gather(const ir::Inst& i) const;
     bool gathers_apart() const;
     void assign_positions();
+    void sink_uniforms();
     void find_clobbers();
     void record_uses();
     bool assign_homes();

@@ -371,6 +371,7 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
         case Op::FSqrt32:
             return arithmetic<float>({x}, [&] { return std::sqrt(f32(x)); });
         case Op::FQuotFrexp32:
+            if (!c) return f([](float p, float q) { return p * (1 / q); });
             return w32(std::bit_cast<uint32_t>(i.imm
                                                    ? gf::div_by_fractions<true>(f32(x), f32(y))
                                                    : gf::div_by_fractions<false>(f32(x), f32(y))));

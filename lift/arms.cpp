@@ -17,7 +17,8 @@ constexpr size_t max_depth = 4;
 bool moves_on_its_own(const Inst& inst) {
     const std::string_view n = op_info(inst.op).name;
     switch (inst.format) {
-        case Format::SMEM:  // may fault
+        case Format::SMEM:
+            return !n.starts_with("s_load_");
         case Format::EXP:
         case Format::MIMG:
         case Format::VINTRP:

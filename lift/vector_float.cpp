@@ -103,7 +103,7 @@ Value quotient_of_fractions(Lifter& l, Value x, Value e) {
         if (rcp.op == Op::FDiv32 && rcp.args[0] == l.c32(0x3f800000) && n != no_value &&
             d != no_value && argument(Op::FFrexpMant32, product.args[at]) == n &&
             argument(Op::FFrexpMant32, rcp.args[1]) == d)
-            return l.emit(Op::FQuotFrexp32, {n, d}, at);
+            return l.emit(Op::FQuotFrexp32, {n, d, l.s.exec()}, at);
     }
     return no_value;
 }

@@ -268,7 +268,8 @@ private:
     void lane_fma(Value v);
     // ---- lane_division.cpp ----
     void lane_quotient(Value v);
-    Vec quotient_of_fractions(const Vec& n, const Vec& d, const Vec& q, const Vec& r, KReg& hits);
+    Vec quotient_of_fractions(const Vec& n, const Vec& d, const Vec& q, const Vec& r,
+                              const KReg& mask, KReg& hits);
     void compare_avx512(Value v, const KReg& d, const KReg* with, bool inverted = false);
     bool compare_predicate(ir::Op op, InstId& id, uint32_t& predicate) const;
     void join64(const Vec& d, const Vec& a, const Vec& b,

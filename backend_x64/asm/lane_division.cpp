@@ -16,14 +16,16 @@ using asmjit::Imm;
 //   fractions: where the reciprocal is no normal number, or the quotient is denormal, or zero
 //        though the numerator is not. Else the fractions' product and the whole one round alike.
 Vec BlockCompiler::quotient_of_fractions(const Vec& n, const Vec& d, const Vec& q, const Vec& r,
-                                         KReg& hits) {
+                                         const KReg& mask, KReg& hits) {
     load_bcast32(r, pool32(0x3f800000));
     a_.emit(X::kIdVdivps, r, r, d);
     a_.emit(X::kIdVmulps, q, n, r);
     if (avx512_) {
         const KReg t = tmp_k();
         hits = tmp_k();
+        if (mask.isValid()) k(mask);
         a_.emit(X::kIdVfpclassps, t, r, Imm(0xbf));
+        if (mask.isValid()) k(mask);
         a_.emit(X::kIdVfpclassps, hits, q, Imm(0x26));
         k(hits);
         a_.emit(X::kIdVcmpps, hits, n, q, Imm(4));
@@ -42,14 +44,13 @@ Vec BlockCompiler::quotient_of_fractions(const Vec& n, const Vec& d, const Vec& 
     a_.emit(X::kIdVpcmpeqd, t, t, r);  // normal
     a_.emit(X::kIdVpandn, t, t, c32(~0u));
     a_.emit(X::kIdVpor, hit, hit, t);
-    a_.emit(X::kIdVptest, hit, hit);
     return hit;
 }
 
 void BlockCompiler::lane_quotient(Value v) {
     const ir::Inst& i = inst(v);
     const bool wide = i.op == ir::Op::FQuot64, fractions = i.op == ir::Op::FQuotFrexp32,
-               full = fractions || schedule_.is_full(i.args[2]);
+               full = schedule_.is_full(i.args[2]);
     const uint32_t parts = wide ? 2 : 1;
     Vec n[2], d[2], q[2], hit[2], mask_v;
     KReg hit_k[2], mask_k;
@@ -66,7 +67,8 @@ void BlockCompiler::lane_quotient(Value v) {
     const Label some = a_.newLabel(), back = a_.newLabel();
     const Vec t = tmp();
     if (fractions) {
-        hit[0] = quotient_of_fractions(n[0], d[0], q[0], t, hit_k[0]);
+        hit[0] = quotient_of_fractions(n[0], d[0], q[0], t, mask_k, hit_k[0]);
+        if (!avx512_) a_.emit(X::kIdVptest, hit[0], full ? hit[0] : mask_v);
     } else if (!wide) {
         a_.emit(avx512_ ? X::kIdVpandd : X::kIdVpand, t, n[0], c32(0x7f800000));
         if (avx512_) {
