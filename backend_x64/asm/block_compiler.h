@@ -548,6 +548,8 @@ private:
     void load_from_rows(const LaneAccess& m);
     Label fill_rows();
     void gather64(const LaneAccess& m);
+    void scalar_part(const LaneAccess& m);
+    void lane_addresses(const LaneAccess& m);
     void pair_addresses(const LaneAccess& m);
     void gather64_avx512(const LaneAccess& m);
     void gather64_avx2(const LaneAccess& m);

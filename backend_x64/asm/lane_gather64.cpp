@@ -12,7 +12,7 @@ namespace x86 = asmjit::x86;
 
 bool BlockCompiler::gathers64(const LaneAccess& m) const {
     return m.wide && m.space == global_space && !options_.checked && !options_.mask_addresses &&
-           m.dwords_only() && m.dwords <= 2 && (avx512_ || !m.store);
+           m.dwords_only() && m.dwords <= 2;
 }
 
 // Does a load walk through memory, and in which direction (-1, 1)? Lanes that each go a way of
@@ -115,25 +115,8 @@ void BlockCompiler::load_from_rows(const LaneAccess& m) {
     walk_leave_out_of_limits(apart);
     // Each lane's address.
     const Vec low = m.t, high = m.t2, end = m.z[0];
-    if (m.scalar_base)
-        a_.mov(x86::rcx, m.base);
-    else
-        a_.xor_(x86::ecx, x86::ecx);
-    if (m.imm) a_.add(x86::rcx, static_cast<int32_t>(m.imm));
-    if (avx512_) {
-        pair_addresses(m);
-    } else {
-        a_.emit(X::kIdVpunpckldq, end, m.lo, m.hi);
-        a_.emit(X::kIdVpunpckhdq, high, m.lo, m.hi);
-        a_.emit(X::kIdVperm2i128, low, end, high, Imm(0x20));
-        a_.emit(X::kIdVperm2i128, high, end, high, Imm(0x31));
-    }
-    a_.vmovq(end.xmm(), x86::rcx);
-    a_.emit(X::kIdVpbroadcastq, end, end.xmm());
-    a_.emit(X::kIdVpaddq, low, low, end);
-    a_.emit(X::kIdVpaddq, high, high, end);
-    movu(frame_field(offsetof(Frame, lane_hosts)), low);
-    movu(frame_field(offsetof(Frame, lane_hosts) + width()), high);
+    scalar_part(m);
+    lane_addresses(m);
     // Do the last bytes lie on the page of the first ones, or on that of the next lane's?
     const Vec next = m.z[1];
     for (const bool upper : {false, true}) {
@@ -206,11 +189,44 @@ Label BlockCompiler::fill_rows() {
     return *fill_rows_;
 }
 
-void BlockCompiler::gather64(const LaneAccess& m) {
+// Into rcx: what is added to each lane's address.
+void BlockCompiler::scalar_part(const LaneAccess& m) {
     if (m.scalar_base)
         a_.mov(x86::rcx, m.base);
     else
         a_.xor_(x86::ecx, x86::ecx);
+}
+
+// The host addresses of all lanes in order, with rcx: in m.t and m.t2, and in Frame::lane_hosts.
+// m.z[0] is used.
+void BlockCompiler::lane_addresses(const LaneAccess& m) {
+    const Vec low = m.t, high = m.t2, t = m.z[0];
+    if (m.imm) a_.add(x86::rcx, static_cast<int32_t>(m.imm));
+    if (avx512_) {
+        pair_addresses(m);
+    } else {
+        a_.emit(X::kIdVpunpckldq, t, m.lo, m.hi);
+        a_.emit(X::kIdVpunpckhdq, high, m.lo, m.hi);
+        a_.emit(X::kIdVperm2i128, low, t, high, Imm(0x20));
+        a_.emit(X::kIdVperm2i128, high, t, high, Imm(0x31));
+    }
+    a_.vmovq(t.xmm(), x86::rcx);
+    a_.emit(X::kIdVpbroadcastq, t, t.xmm());
+    a_.emit(X::kIdVpaddq, low, low, t);
+    a_.emit(X::kIdVpaddq, high, high, t);
+    movu(frame_field(offsetof(Frame, lane_hosts)), low);
+    movu(frame_field(offsetof(Frame, lane_hosts) + width()), high);
+}
+
+void BlockCompiler::gather64(const LaneAccess& m) {
+    scalar_part(m);
+    if (!avx512_ && m.store) {  // no such instruction
+        lane_addresses(m);
+        LaneAccess lanes = m;
+        lanes.absolute = true;
+        store_lanes(lanes);
+        return;
+    }
     if (avx512_)
         gather64_avx512(m);
     else
