@@ -245,6 +245,9 @@ Value sum_that_carries(const Block& block, Value compare);
 // is such a sum; indices times element sizes as dwords. eliminate_dead() removes what is then not
 // needed.
 void split_addresses(Block& block);
+// Sums, products and shifts of pairs of dwords as those of dwords, where nobody reads the upper
+// ones. Behind and in front of eliminate_dead(): who reads a value that is not needed counts.
+void narrow_pairs(Block& block);
 // By value: its instruction has an effect, and not one that is not wanted, or its result is used.
 std::vector<bool> needed(const Block& block, const std::function<bool(const Inst&)>& unwanted = {});
 // Removes the others; compacts the block.

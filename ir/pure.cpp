@@ -203,6 +203,10 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
         case Op::UMulHiS32:
         case Op::MulHiS32:
             return w32(static_cast<uint32_t>(int64_t{sa} * sb >> 32));
+        case Op::URcp32: {
+            const float r = f32(i.imm) * (1.0f / static_cast<float>(a));
+            return r < 0x1p32f ? static_cast<uint32_t>(r) : ~0u;
+        }
         case Op::UAnd32:
         case Op::And32:
             return a & b;

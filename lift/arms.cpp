@@ -11,6 +11,8 @@ namespace wj::lift {
 namespace {
 
 constexpr uint32_t max_arm = 32;  // instructions, nested arms included
+// A scalar load without lanes costs more than a branch that is foreseen.
+constexpr uint32_t cost_of_load = 16;
 constexpr size_t max_depth = 4;
 
 // Goes elsewhere, or has an effect that EXEC does not hold back.
@@ -54,11 +56,13 @@ std::span<const uint32_t> Lifter::code_at(uint64_t at) {
 bool Lifter::arrives(uint64_t from, uint64_t target, size_t depth, uint32_t& left) {
     Inst inst;
     for (uint64_t at = from; at != target;) {
-        if (left-- == 0) {
+        if (!decode(*options.target, code_at(at), inst) || inst.illegal_operand) return false;
+        const uint32_t cost = inst.format == Format::SMEM ? cost_of_load : 1;
+        if (left < cost) {
             left = 0;
             return false;
         }
-        if (!decode(*options.target, code_at(at), inst) || inst.illegal_operand) return false;
+        left -= cost;
         const uint64_t after = at + inst.size;
         if (inst.op == Opcode::s_branch) {
             at = branch_target(inst, after);

@@ -70,6 +70,40 @@ uint32_t State::possible_bits(Value v, uint32_t depth) const {
     }
 }
 
+// Integer operations on values that are the same in all lanes, and what LLVM's integer divisions
+// begin with: the reciprocal of a divisor that is the same in all lanes.
+Value State::same_in_all_lanes(Op op, const std::array<Value, 4>& a) {
+    auto scalar = [&](Value v) {
+        return v != no_value && inst(v).op == Op::Splat32 ? inst(v).args[0] : no_value;
+    };
+    const ir::OpInfo& info = ir::op_info(op);
+    if (const Op uniform = uniform_of(op);
+        uniform != Op::count_ && info.result == ir::Type::V32 && info.args[0] == ir::Type::V32) {
+        const Value x = scalar(a[0]), y = scalar(a[1]);
+        if (x != no_value && y != no_value) return splat(emit(uniform, {x, y}));
+    }
+    if (op == Op::MulWideU32) {
+        const Value x = scalar(a[0]), y = scalar(a[1]);
+        if (x != no_value && y != no_value)
+            return emit(Op::Splat64, {emit(Op::UMulWideU32, {x, y})});
+    }
+    if (op != Op::CvtF32ToU32) return no_value;
+    const ir::Inst product = inst(a[0]);
+    if (product.op != Op::FMul32) return no_value;
+    for (const int at : {0, 1}) {
+        const ir::Inst quotient = inst(product.args[at]);
+        uint64_t factor, one;
+        if (quotient.op != Op::FDiv32 || !is_const(quotient.args[0], one) || one != 0x3f800000 ||
+            !is_const(product.args[1 - at], factor) || factor >= 0x7f800000)
+            continue;
+        const ir::Inst divisor = inst(quotient.args[1]);
+        if (divisor.op != Op::CvtU32ToF32) continue;
+        if (const Value d = scalar(divisor.args[0]); d != no_value)
+            return splat(emit(Op::URcp32, {d}, factor));
+    }
+    return no_value;
+}
+
 Value State::fold_lanes(Op op, const std::array<Value, 4>& a) {
     const Op uniform = uniform_of(op);
     uint64_t x = 0, y = 0;
@@ -80,6 +114,7 @@ Value State::fold_lanes(Op op, const std::array<Value, 4>& a) {
             emit(uniform, {const32(static_cast<uint32_t>(x)), const32(static_cast<uint32_t>(y))});
         return splat(folded);
     }
+    if (const Value v = same_in_all_lanes(op, a); v != no_value) return v;
     if (op != Op::And32 || cx == cy) return no_value;
     const Value v = cx ? a[1] : a[0];
     const auto mask = static_cast<uint32_t>(cx ? x : y);

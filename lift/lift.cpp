@@ -408,6 +408,8 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     block.exec_changed = l.s.exec_written();
     ir::split_addresses(block);
     ir::eliminate_dead(block);
+    ir::narrow_pairs(block);
+    ir::eliminate_dead(block);
     if (behind) drop_unread(block, *behind);
     return Attempt::Done;
 }

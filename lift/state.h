@@ -126,6 +126,7 @@ private:
     Value append(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux);
     bool is_code_half(Value v, Op half, uint64_t& address) const;
     Value fold(Op op, const std::array<Value, 4>& a, uint64_t imm);
+    Value same_in_all_lanes(Op op, const std::array<Value, 4>& a);
     Value fold_lanes(Op op, const std::array<Value, 4>& a);
     uint32_t possible_bits(Value v, uint32_t depth = 6) const;
     Value sum_of_pairs(Value low, Value high);

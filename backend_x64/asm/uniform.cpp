@@ -411,6 +411,27 @@ void BlockCompiler::uniform_op(Value v) {
         case Op::UBswap32:
             a_.bswap(udef_from(v, a[0]));
             return finish();
+        case Op::URcp32: {
+            // No vector register is free here for certain.
+            const Mem saved = x86::ptr(reg::frame, in_frame(offsetof(Frame, saved_vectors))),
+                      divisor = x86::dword_ptr(reg::frame, in_frame(offsetof(Frame, saved_vectors) + 64));
+            const x86::Xmm x = x86::xmm0;
+            const Gp from = ureg(a[0]), most = utmp().r64();
+            const Gp d = gp(static_cast<int>(udef(v).id()), true);
+            movu(saved, vec(0));
+            a_.mov(most.r32(), from);
+            a_.vcvtsi2ss(x, x, most);
+            a_.vmovss(divisor, x);
+            a_.vmovss(x, pool32(0x3f800000));
+            a_.vdivss(x, x, divisor);
+            a_.vmulss(x, x, pool32(static_cast<uint32_t>(i.imm)));
+            a_.vcvttss2si(d, x);
+            movu(vec(0), saved);
+            a_.mov(most.r32(), ~0u);
+            a_.cmp(d, most);
+            a_.cmova(d, most);
+            return finish();
+        }
         case Op::UBrev32: {
             const Gp t = utmp().r32();
             const Gp d = udef_from(v, a[0]);
