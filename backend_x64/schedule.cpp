@@ -320,8 +320,7 @@ void Schedule::sink_uniforms() {
     const ir::Terminator& t = block_->term;
     if (t.target == block_->pc || t.next == block_->pc) return;
     constexpr uint32_t nowhere = ~0u;
-    std::vector<uint32_t> needed(block_->insts.size(), nowhere),
-        last_use(block_->insts.size(), 0);
+    std::vector<uint32_t> needed(block_->insts.size(), nowhere), last_use(block_->insts.size(), 0);
     auto use = [&](Value a, uint32_t p) {
         needed[a] = std::min(needed[a], p & ~1u);
         last_use[a] = std::max(last_use[a], p);
@@ -329,13 +328,12 @@ void Schedule::sink_uniforms() {
     if (t.cond != no_value) needed[t.cond] = 0;
     for (auto v = static_cast<Value>(block_->insts.size()); v-- > 0;) {
         const Inst& i = inst(v);
-        const bool sinks =
-            ir::op_info(i.op).cls == Class::Uniform && i.op != Op::Guard && i.op != Op::RowLane &&
-            needed[v] != nowhere && needed[v] > position_[v] &&
-            std::ranges::all_of(i.args, [&](Value a) {
-                return a == no_value || inst(a).op == Op::Const32 || inst(a).op == Op::Const64 ||
-                       last_use[a] >= needed[v];
-            });
+        const bool sinks = ir::op_info(i.op).cls == Class::Uniform && i.op != Op::Guard &&
+                           i.op != Op::RowLane && needed[v] != nowhere &&
+                           needed[v] > position_[v] && std::ranges::all_of(i.args, [&](Value a) {
+                               return a == no_value || inst(a).op == Op::Const32 ||
+                                      inst(a).op == Op::Const64 || last_use[a] >= needed[v];
+                           });
         if (sinks) position_[v] = needed[v];
         for (Value a : i.args)
             if (a != no_value) use(a, position_[v]);

@@ -414,7 +414,8 @@ void BlockCompiler::uniform_op(Value v) {
         case Op::URcp32: {
             // No vector register is free here for certain.
             const Mem saved = x86::ptr(reg::frame, in_frame(offsetof(Frame, saved_vectors))),
-                      divisor = x86::dword_ptr(reg::frame, in_frame(offsetof(Frame, saved_vectors) + 64));
+                      divisor =
+                          x86::dword_ptr(reg::frame, in_frame(offsetof(Frame, saved_vectors) + 64));
             const x86::Xmm x = x86::xmm0;
             const Gp from = ureg(a[0]), most = utmp().r64();
             const Gp d = gp(static_cast<int>(udef(v).id()), true);

@@ -65,6 +65,8 @@ uint64_t random_imm(Op op, Rng& rng) {
         case Op::FCmp32:
         case Op::FCmp64:
             return rng() & 31;
+        case Op::URcp32:  // a positive number
+            return rng() % 2 ? 0x4f7ffffe : (random_dword(rng) & 0x7fffffff) % 0x7f800000;
         case Op::BPermute:
             return rng() % 3 ? 0 : rng() % 256;
         default:
