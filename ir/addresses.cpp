@@ -92,6 +92,15 @@ private:
             return;
         } else if (base == no_value) {
             i.args[0] = whole(rest);
+        } else if (i.op == Op::LoadGlobal && rest.lo != no_value &&
+                   (inst(rest.hi).op == Op::Splat32 || !possible_bits(block_, rest.hi)) &&
+                   table_bytes(block_, aux_access(i.aux), aux_dwords(i.aux), rest.lo)) {
+            i.op = Op::LoadGlobalS;
+            i.args[0] = possible_bits(block_, rest.hi)
+                            ? with_upper_half(base, inst(rest.hi).args[0])
+                            : base;
+            i.args[1] = rest.lo;
+            i.args[2] = mask;
         } else {
             i.op = split_op(i.op);
             i.args[0] = base;
@@ -99,6 +108,16 @@ private:
             i.args[2] = mask;
         }
         i.imm = static_cast<uint64_t>(imm);
+    }
+
+    // base + (upper << 32)
+    Value with_upper_half(Value base, Value upper) {
+        const Inst& b = inst(base);
+        if (b.op == Op::UPack64 && inst(b.args[1]).op == Op::Const32 && !inst(b.args[1]).imm)
+            return halves(b.args[0], upper);
+        if (b.op == Op::UZext32) return halves(b.args[0], upper);
+        const Value zero = emit(Op::Const32, {});
+        return emit(Op::UAdd64, {base, halves(zero, upper)});
     }
 
     // An index times the size of an element, dword by dword: what uses it wants dwords, mostly. The

@@ -21,4 +21,12 @@ inline bool is_full(const Block& block, Value mask) {
            block.insts[m.args[0]].imm == ~uint64_t{0};
 }
 
+// The bits that may be set in some lane. From loads of bytes and words, masks, shifts and sums.
+uint32_t possible_bits(const Block& block, Value v, uint32_t depth = 6);
+
+// A table of few elements that lanes choose from: single dwords or bytes whose offsets from a
+// scalar are small. How many bytes it may have, at most max_table_bytes, or 0.
+inline constexpr uint32_t max_table_bytes = 256;
+uint32_t table_bytes(const Block& block, Access access, uint32_t dwords, Value offset);
+
 }  // namespace wj::ir

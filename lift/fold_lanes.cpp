@@ -1,10 +1,11 @@
-// What operations on lanes come to when they are made: constants, and bits that are known to be 0,
-// as masks behind narrow loads and 16-bit operations mostly are.
+// What operations on lanes come to when they are made: constants, what is the same in all lanes,
+// and masks of bits that are 0 anyway, as those behind narrow loads and 16-bit operations mostly
+// are.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <utility>
 
+#include "ir/known.h"
 #include "lift/state.h"
 
 namespace wj::lift {
@@ -27,47 +28,6 @@ Op State::uniform_of(Op op) {
         return uniform;
     }();
     return table[static_cast<size_t>(op)];
-}
-
-// The bits that may be set in some lane. From loads of bytes and words, masks, shifts and sums.
-uint32_t State::possible_bits(Value v, uint32_t depth) const {
-    const ir::Inst& i = inst(v);
-    uint64_t c;
-    if (is_const(v, c)) return static_cast<uint32_t>(c);
-    if (i.op == Op::Elem) {
-        const ir::Inst& load = inst(i.args[0]);
-        if (ir::op_info(load.op).cls != ir::Class::LaneLoad) return ~0u;
-        const ir::Access access = ir::aux_access(load.aux);
-        return access == ir::Access::U8 ? 0xff : access == ir::Access::U16 ? 0xffff : ~0u;
-    }
-    if (depth-- == 0) return ~0u;
-    auto of = [&](int n) { return possible_bits(i.args[n], depth); };
-    auto up_to = [](uint64_t largest) {
-        return largest > ~0u ? ~0u : static_cast<uint32_t>(std::bit_ceil(largest + 1) - 1);
-    };
-    switch (i.op) {
-        case Op::And32:
-            return of(0) & of(1);
-        case Op::Or32:
-        case Op::Xor32:
-            return of(0) | of(1);
-        case Op::Select32:
-            return of(1) | of(2);
-        case Op::MinU32:
-            return up_to(std::min(of(0), of(1)));
-        case Op::MaxU32:
-            return up_to(std::max(of(0), of(1)));
-        case Op::Add32:
-            return up_to(uint64_t{of(0)} + of(1));
-        case Op::Mul32:
-            return up_to(uint64_t{of(0)} * of(1));
-        case Op::Shl32:
-            return is_const(i.args[1], c) ? of(0) << (c & 31) : ~0u;
-        case Op::Shr32:
-            return is_const(i.args[1], c) ? of(0) >> (c & 31) : up_to(of(0));
-        default:
-            return ~0u;
-    }
 }
 
 // Integer operations on values that are the same in all lanes, and what LLVM's integer divisions
@@ -118,7 +78,7 @@ Value State::fold_lanes(Op op, const std::array<Value, 4>& a) {
     if (op != Op::And32 || cx == cy) return no_value;
     const Value v = cx ? a[1] : a[0];
     const auto mask = static_cast<uint32_t>(cx ? x : y);
-    if (!(possible_bits(v) & ~mask)) return v;
+    if (!(ir::possible_bits(block_, v) & ~mask)) return v;
     if (const ir::Inst inner = inst(v); inner.op == Op::And32)
         for (const int n : {0, 1})
             if (is_const(inner.args[n], x))

@@ -128,7 +128,6 @@ private:
     Value fold(Op op, const std::array<Value, 4>& a, uint64_t imm);
     Value same_in_all_lanes(Op op, const std::array<Value, 4>& a);
     Value fold_lanes(Op op, const std::array<Value, 4>& a);
-    uint32_t possible_bits(Value v, uint32_t depth = 6) const;
     Value sum_of_pairs(Value low, Value high);
     Value scaled_root(Value root, Value factor);
     bool at_most(Value bits, uint32_t bound);

@@ -510,6 +510,11 @@ private:
     void store_quads(const LaneAccess& m, const LaneOffsets& offsets);
     void deinterleave_avx2(const LaneAccess& m);
     void interleave_avx2(const LaneAccess& m);
+    // ---- lane_tables.cpp ----
+    uint32_t table_of(const ir::Inst& load) const;
+    void memory_table(const LaneAccess& m, uint32_t bytes);
+    void bytes_of_table(const LaneAccess& m, uint32_t bytes);
+    void dwords_of_table(const LaneAccess& m, uint32_t bytes);
     // ---- lane_gather.cpp ----
     void memory_gather(const LaneAccess& m);
     void load_same(const LaneAccess& m);

@@ -53,6 +53,7 @@ void BlockCompiler::lane_memory(Value v) {
         m.learned_from = walking_ == Walking::Learning && walks_.walks[*walk].first == v;
     }
     const bool walks = m.walk >= 0 && walking_ == Walking::Yes;
+    const uint32_t table = m.walk < 0 ? table_of(i) : 0;
     if (line) join_tile(m, addr);
     if ((buffer && uniform != no_value) || line || walks)
         m.lo = tmp();  // not often needed
@@ -92,6 +93,8 @@ void BlockCompiler::lane_memory(Value v) {
         memory_walk(m);
     } else if (line) {
         memory_line(m, addr);
+    } else if (table) {
+        memory_table(m, table);
     } else if (buffer) {
         memory_buffer(m, uniform);
     } else if (m.space == scratch_space && uniform != no_value) {

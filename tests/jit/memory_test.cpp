@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "ir/known.h"
 #include "tests/jit/ir_harness.h"
 
 namespace wj::jit_test {
@@ -275,6 +276,56 @@ TEST_P(MemoryTest, NearElementsAtTheEndsOfPages) {
                 x->wave.row(1)[l] = static_cast<uint32_t>(offset >> 32);
             }
             if (on) std::memcpy(&want.wave.row(5)[l], at, 4);
+        }
+        ASSERT_EQ(rig.engine->run(s.wave), machine::ExitKind::EndProgram) << round;
+        ASSERT_TRUE(same(s, want)) << round;
+    }
+}
+
+// Tables that lanes choose from are loaded as a whole where they lie on one page; near its end only
+// what lanes ask for is there.
+TEST_P(MemoryTest, TablesAtTheEndsOfPages) {
+    Rng rng(19);
+    const PageBetweenHoles memory(rng);
+    ASSERT_TRUE(memory.begin);
+    constexpr uint32_t page = PageBetweenHoles::bytes;
+    constexpr uint32_t masks[] = {0x07, 0x0f, 0x1f, 0x3f, 0x55, 0x7f, 0xaa, 0xff, 0x1ff};
+    for (int round = 0; round < 600; ++round) {
+        const Access access = std::array{Access::U8, Access::S8, Access::Dwords}[rng() % 3];
+        const uint32_t bytes = access == Access::Dwords ? 4 : 1;
+        const uint32_t bits = masks[rng() % std::size(masks)] & (0u - bytes);
+        const bool full = rng() % 2;
+        Builder b;
+        const Value mask = full ? b.full() : b.exec();
+        const auto imm = static_cast<int64_t>(rng() % 3) * 8 - 8;
+        const Value offset = b.op(Op::And32, {b.v(0), b.op(Op::Splat32, {b.c32(bits)})});
+        const Value v = b.op(Op::LoadGlobalS, {b.op(Op::GetS64, {}, 4), offset, mask},
+                             static_cast<uint64_t>(imm), ir::make_aux(access, 1));
+        b.op(Op::SetV, {b.op(Op::Elem, {v}, 0), mask}, 5);
+        ASSERT_EQ(ir::table_bytes(b.block, access, 1, offset), bits < 256 ? bits + bytes : 0);
+        Rig rig(GetParam());
+        rig.source->blocks[b.block.pc] = b.block;
+        State s, want;
+        randomise(s, rng);
+        // How much of the table is on the page, in front of or behind a hole.
+        const uint32_t whole = bits + bytes, there = rng() % 2 ? whole : bytes + rng() % whole;
+        const bool ends = rng() % 2;
+        uint8_t* table = ends ? memory.begin + page - std::min(there, whole) : memory.begin;
+        if (!ends && there < whole) table -= (whole - there) & (0u - bytes);
+        s.wave.set_s64(4, reinterpret_cast<uint64_t>(table) - static_cast<uint64_t>(imm));
+        want.copy_from(s);
+        for (uint32_t l = 0; l < 64; ++l) {
+            if (!full && !(s.wave.exec() >> l & 1)) continue;
+            uint32_t chosen;
+            do chosen = static_cast<uint32_t>(rng());
+            while (table + (chosen & bits) < memory.begin ||
+                   table + (chosen & bits) + bytes > memory.begin + page);
+            s.wave.row(0)[l] = want.wave.row(0)[l] = chosen;
+            const uint8_t* const at = table + (chosen & bits);
+            uint32_t element = *at;
+            if (access == Access::S8) element = static_cast<uint32_t>(static_cast<int8_t>(*at));
+            if (bytes == 4) std::memcpy(&element, at, 4);
+            want.wave.row(5)[l] = element;
         }
         ASSERT_EQ(rig.engine->run(s.wave), machine::ExitKind::EndProgram) << round;
         ASSERT_TRUE(same(s, want)) << round;
