@@ -19,21 +19,37 @@ using Step = LaneProgram::Step;
 
 constexpr uint32_t row_count = 256;
 
-// Two operands, of which one may be a constant; shifts by constants only; and floats.
-enum class Kind : uint8_t { Commutes, Ordered, Shifts, Float };
+// Two operands, of which one may be a constant; shifts by constants only; floats, of one to three
+// operands; floats made of integers.
+enum class Kind : uint8_t { Commutes, Ordered, Shifts, Float, Converts };
 struct Row {
     Op op;
     Step::Do what;
     Kind kind;
 };
 constexpr Row operations[] = {
-    {Op::Add32, Step::Add, Kind::Commutes}, {Op::Sub32, Step::Sub, Kind::Ordered},
-    {Op::And32, Step::And, Kind::Commutes}, {Op::Or32, Step::Or, Kind::Commutes},
-    {Op::Xor32, Step::Xor, Kind::Commutes}, {Op::Mul32, Step::Mul, Kind::Commutes},
-    {Op::Shl32, Step::Shl, Kind::Shifts},   {Op::Shr32, Step::Shr, Kind::Shifts},
-    {Op::Sar32, Step::Sar, Kind::Shifts},   {Op::FAdd32, Step::FAdd, Kind::Float},
-    {Op::FSub32, Step::FSub, Kind::Float},  {Op::FMul32, Step::FMul, Kind::Float},
+    {Op::Add32, Step::Add, Kind::Commutes},
+    {Op::Sub32, Step::Sub, Kind::Ordered},
+    {Op::And32, Step::And, Kind::Commutes},
+    {Op::Or32, Step::Or, Kind::Commutes},
+    {Op::Xor32, Step::Xor, Kind::Commutes},
+    {Op::Mul32, Step::Mul, Kind::Commutes},
+    {Op::Shl32, Step::Shl, Kind::Shifts},
+    {Op::Shr32, Step::Shr, Kind::Shifts},
+    {Op::Sar32, Step::Sar, Kind::Shifts},
+    {Op::FAdd32, Step::FAdd, Kind::Float},
+    {Op::FSub32, Step::FSub, Kind::Float},
+    {Op::FMul32, Step::FMul, Kind::Float},
     {Op::FFma32, Step::FFma, Kind::Float},
+    {Op::FDiv32, Step::FDiv, Kind::Float},
+    {Op::FSqrt32, Step::FSqrt, Kind::Float},
+    {Op::FQuotFrexp32, Step::FQuotient, Kind::Float},
+    {Op::CvtU32ToF32, Step::FromUnsigned, Kind::Converts},
+    {Op::CvtI32ToF32, Step::FromSigned, Kind::Converts},
+    {Op::MinU32, Step::MinUnsigned, Kind::Commutes},
+    {Op::MaxU32, Step::MaxUnsigned, Kind::Commutes},
+    {Op::MinS32, Step::MinSigned, Kind::Commutes},
+    {Op::MaxS32, Step::MaxSigned, Kind::Commutes},
 };
 const Row* operation(Op op) {
     const auto* const row = std::ranges::find(operations, op, &Row::op);
@@ -196,7 +212,7 @@ private:
     }
     static bool is_float(Op op) {
         const Row* const row = operation(op);
-        return row && row->kind == Kind::Float;
+        return row && (row->kind == Kind::Float || row->kind == Kind::Converts);
     }
     bool float_row(uint32_t row) const {
         return set_[row] != no_value && is_float(inst(inst(set_[row]).args[0]).op);
@@ -225,10 +241,10 @@ private:
         const Inst& i = inst(v);
         const Value a = i.args[0], b = i.args[1];
         if (const Row* const row = operation(i.op)) {
+            if (row->kind == Kind::Float || row->kind == Kind::Converts)
+                return emit(Step::Copy, false, v, real(v));
             const auto x = constant(a), y = constant(b);
             switch (row->kind) {
-                case Kind::Float:
-                    return emit(Step::Copy, false, v, real(v));
                 case Kind::Shifts:
                     return y ? emit(row->what, false, v, number(a), none, *y & 31) : fail();
                 case Kind::Commutes:
@@ -239,6 +255,8 @@ private:
                     return y ? emit(row->what, false, v, left, none, *y)
                              : emit(row->what, false, v, left, number(b));
                 }
+                default:  // floats
+                    break;
             }
         }
         switch (i.op) {
@@ -288,9 +306,19 @@ private:
                        : emit(Step::Copy, false, v, r, none, 0, none, true);
         };
         if (is_float(i.op)) {
-            const Virtual a = real(i.args[0]), b = real(i.args[1]),
-                          c = i.op == Op::FFma32 ? real(i.args[2]) : none;
-            return emit(operation(i.op)->what, false, v, a, b, 0, c, true);
+            const Row& row = *operation(i.op);
+            if (row.kind == Kind::Converts)
+                return emit(row.what, false, v, number(i.args[0]), none, 0, none, true);
+            const Virtual a = real(i.args[0]);
+            if (row.what == Step::FSqrt) return emit(row.what, false, v, a, none, 0, none, true);
+            const Virtual b = real(i.args[1]);
+            if (row.what == Step::FQuotient) {
+                if (!on(i.args[2])) return fail();
+                const Virtual r = emit(Step::FRcp, false, v, b, none, 0, none, true);
+                return emit(row.what, false, v, a, r, 0, b, true);
+            }
+            const Virtual c = row.what == Step::FFma ? real(i.args[2]) : none;
+            return emit(row.what, false, v, a, b, 0, c, true);
         }
         if (i.op == Op::Elem) {
             const auto it = loads_.find(i.args[0]);
@@ -417,7 +445,7 @@ private:
         bool vector = false;
         if (access == ir::Access::Dwords)
             for (const Inst& use : block_.insts)
-                if (is_float(use.op))
+                if (is_float(use.op) && operation(use.op)->kind == Kind::Float)
                     for (Value a : use.args)
                         vector |= a != no_value && inst(a).op == Op::Elem && inst(a).args[0] == v;
         const Virtual r =

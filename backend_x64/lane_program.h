@@ -53,7 +53,17 @@ struct LaneProgram {
             FAdd,
             FSub,
             FMul,
-            FFma
+            FDiv,
+            FFma,
+            FSqrt,
+            FromUnsigned,  // to a float, in a vector register
+            FromSigned,
+            FRcp,       // 1 / a, of floats
+            FQuotient,  // what `guest` (FQuotFrexp32) makes of a, its reciprocal b and c
+            MinUnsigned,
+            MaxUnsigned,
+            MinSigned,
+            MaxSigned
         } what;
         bool wide = false;
         ir::Value guest = ir::no_value;  // the value whose instruction it belongs to

@@ -92,7 +92,9 @@ bool VirtualLaneProgram::lower(LaneProgram& out) {
         Info& to = registers[static_cast<size_t>(s.to)];
         if (to.same != none) continue;
         // Best in place of the operand that x86 replaces, if that ends here.
-        const Register first = root(s.step.what == LaneProgram::Step::FFma ? s.c : s.a);
+        const Register first = root(s.step.what == LaneProgram::Step::FFma        ? s.c
+                                    : s.step.what == LaneProgram::Step::FQuotient ? s.b
+                                                                                  : s.a);
         const bool replaces = first != none && registers[static_cast<size_t>(first)].to <= n &&
                               !registers[static_cast<size_t>(first)].input &&
                               registers[static_cast<size_t>(first)].vector == to.vector;

@@ -373,6 +373,7 @@ private:
     void lane_input(const LaneProgram::Input& in);
     void lane_output(const LaneProgram::Input& in);
     void lane_step(const LaneProgram::Step& s);
+    void lane_quotient_of_fractions(const LaneProgram::Step& s);
 
     // ---- lane_memory.cpp, lane_patterns.cpp ----
     struct LaneAccess;

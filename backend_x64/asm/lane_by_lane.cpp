@@ -1,5 +1,5 @@
 // Loops that run while lanes are left, one lane after the other (lane_program.h).
-#include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/asm/lane_access.h"
 
 namespace wj::x64 {
 
@@ -153,6 +153,53 @@ void BlockCompiler::lane_output(const LaneProgram::Input& in) {
     a_.mov(lane_row(in.high), general(in.reg, false));
 }
 
+// As quotient_of_fractions(), for one lane. The quotient may take an operand's register.
+void BlockCompiler::lane_quotient_of_fractions(const LaneProgram::Step& s) {
+    const x86::Xmm q = vector(s.to).xmm(), n = vector(s.a).xmm(), r = vector(s.b).xmm(),
+                   d = vector(s.c).xmm();
+    const Label perhaps = a_.newLabel(), other = a_.newLabel(), back = a_.newLabel();
+    const Op made_by = inst(inst(s.guest).args[1]).op;
+    const bool integer = made_by == Op::CvtU32ToF32 || made_by == Op::CvtI32ToF32;
+    auto unless_normal = [&](const x86::Xmm& x, const Label& to) {
+        constexpr uint32_t least = 0x00800000u << 1, infinite = 0x7f800000u << 1;
+        a_.vmovd(x86::eax, x);
+        a_.add(x86::eax, x86::eax);  // without the sign
+        a_.sub(x86::eax, least);
+        a_.cmp(x86::eax, infinite - least);
+        a_.jae(to);
+    };
+    // An integer has a normal reciprocal, or an infinite one, which makes the quotient no number.
+    const Mem numerator = frame_field(offsetof(Frame, data[2]), 4),
+              divisor = frame_field(offsetof(Frame, address_lo), 4);
+    const bool replaces_n = q == n, replaces_d = q == d;
+    if (replaces_n) a_.vmovss(numerator, n);
+    if (replaces_d) a_.vmovss(divisor, d);
+    if (!integer) unless_normal(r, other);
+    a_.vmulss(q, n, r);
+    unless_normal(q, perhaps);
+    a_.bind(back);
+    const Division division =
+        inst(s.guest).imm ? Division::FractionsReciprocalFirst32 : Division::Fractions32;
+    cold(perhaps, [=, this] {  // the numerator itself, as in 0 / d
+        replaces_n ? a_.vucomiss(q, numerator) : a_.vucomiss(q, n);
+        a_.jp(other);
+        a_.je(back);
+        a_.jmp(other);
+    });
+    cold(other, [=, this] {
+        const Mem result = frame_field(offsetof(Frame, data[0]), 4);
+        if (!replaces_n) a_.vmovss(numerator, n);
+        if (!replaces_d) a_.vmovss(divisor, d);
+        a_.mov(frame_field(offsetof(Frame, mask), 8), 1);
+        a_.mov(x86::eax, static_cast<uint32_t>(division));
+        for (const Gp& r : {x86::rcx, x86::rdx}) a_.push(r);  // the stub keeps the others
+        a_.call(frame_field(offsetof(Frame, division_stub), 8));
+        for (const Gp& r : {x86::rdx, x86::rcx}) a_.pop(r);
+        a_.vmovss(q, result);
+        a_.jmp(back);
+    });
+}
+
 void BlockCompiler::lane_step(const LaneProgram::Step& s) {
     using Step = LaneProgram::Step;
     mark(s.guest);
@@ -189,7 +236,12 @@ void BlockCompiler::lane_step(const LaneProgram::Step& s) {
         {Step::Sar, X::kIdSar, false}};
     static constexpr Row vector_rows[] = {{Step::FAdd, X::kIdVaddss, false},
                                           {Step::FSub, X::kIdVsubss, false},
-                                          {Step::FMul, X::kIdVmulss, false}};
+                                          {Step::FMul, X::kIdVmulss, false},
+                                          {Step::FDiv, X::kIdVdivss, false}};
+    static constexpr Row extremes[] = {{Step::MinUnsigned, X::kIdCmova, true},
+                                       {Step::MaxUnsigned, X::kIdCmovb, true},
+                                       {Step::MinSigned, X::kIdCmovg, true},
+                                       {Step::MaxSigned, X::kIdCmovl, true}};
     for (const Row& row : general_rows)
         if (row.what == s.what) return with(row.id, row.commutes);
     for (const Row& row : vector_rows)
@@ -197,7 +249,45 @@ void BlockCompiler::lane_step(const LaneProgram::Step& s) {
             a_.emit(row.id, vector(s.to).xmm(), vector(s.a).xmm(), vector(s.b).xmm());
             return;
         }
+    for (const Row& row : extremes)
+        if (row.what == s.what) {
+            const Gp to = general(s.to, false), a = general(s.a, false);
+            Gp b = s.b.number < 0 ? Gp(x86::eax) : general(s.b, false);
+            if (s.b.number < 0) a_.mov(b, s.imm);
+            if (to == b)
+                b = a;
+            else if (to != a)
+                a_.mov(to, a);
+            a_.cmp(to, b);
+            a_.emit(row.id, to, b);
+            return;
+        }
     switch (s.what) {
+        case Step::FSqrt:
+            a_.vsqrtss(vector(s.to).xmm(), vector(s.a).xmm(), vector(s.a).xmm());
+            return;
+        case Step::FromUnsigned:
+        case Step::FromSigned: {
+            const x86::Xmm to = vector(s.to).xmm();
+            a_.vxorps(to, to, to);
+            a_.vcvtsi2ss(to, to, general(s.a, s.what == Step::FromUnsigned));
+            return;
+        }
+        case Step::FRcp: {
+            const x86::Xmm to = vector(s.to).xmm(), d = vector(s.a).xmm();
+            if (to != d) {
+                a_.vmovss(to, pool32(0x3f800000));
+                a_.vdivss(to, to, d);
+            } else {
+                a_.vmovss(frame_field(offsetof(Frame, data[0]), 4), d);
+                a_.vmovss(to, pool32(0x3f800000));
+                a_.vdivss(to, to, frame_field(offsetof(Frame, data[0]), 4));
+            }
+            return;
+        }
+        case Step::FQuotient:
+            lane_quotient_of_fractions(s);
+            return;
         case Step::Constant:
             a_.mov(general(s.to, false), s.imm);
             return;

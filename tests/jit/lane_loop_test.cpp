@@ -146,13 +146,24 @@ protected:
                 Value x = olds[rng() % 3 ? n : rng() % count], y = numbers[rng() % numbers.size()],
                       z = rng() % 2 ? olds[n] : y;
                 if (rng() % 3 == 0) std::swap(x, y);
-                static constexpr Op binary[] = {Op::Add32,  Op::Sub32,  Op::And32,  Op::Or32,
-                                                Op::Xor32,  Op::Mul32,  Op::FAdd32, Op::FSub32,
-                                                Op::FMul32, Op::FFma32, Op::FFma32, Op::FFma32};
-                const Op op = binary[rng() % std::size(binary)];
-                const Value v = rng() % 16 == 0    ? olds[rng() % count]
-                                : op == Op::FFma32 ? b.op(op, {x, y, z})
-                                                   : b.op(op, {x, y});
+                static constexpr Op ops[] = {
+                    Op::Add32,        Op::Sub32,       Op::And32,       Op::Or32,
+                    Op::Xor32,        Op::Mul32,       Op::MinU32,      Op::MaxU32,
+                    Op::MinS32,       Op::MaxS32,      Op::FAdd32,      Op::FSub32,
+                    Op::FMul32,       Op::FDiv32,      Op::FFma32,      Op::FFma32,
+                    Op::FFma32,       Op::FSqrt32,     Op::CvtU32ToF32, Op::CvtI32ToF32,
+                    Op::FQuotFrexp32, Op::FQuotFrexp32};
+                const Op op = ops[rng() % std::size(ops)];
+                const auto operands = ir::op_info(op).arg_count;
+                if (op == Op::FQuotFrexp32) {
+                    z = exec;
+                    if (rng() % 2) y = b.op(rng() % 2 ? Op::CvtU32ToF32 : Op::CvtI32ToF32, {y});
+                }
+                const Value v = rng() % 16 == 0 ? olds[rng() % count]
+                                : operands == 3 ? b.op(op, {x, y, z})
+                                : operands == 2
+                                    ? b.op(op, {x, rng() % 4 ? y : constant(any({0u, 3u, 100u}))})
+                                    : b.op(op, {x});
                 numbers.push_back(v);
                 b.op(Op::SetV, {v, exec}, first_sum + n);
             }
