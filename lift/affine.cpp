@@ -198,7 +198,12 @@ bool Affine::need(Value v, uint32_t bound, Found& f) {
 
 // The line's values, taken as unsigned, do not wrap around and do not exceed `limit`.
 bool Affine::at_most(const Line& x, uint32_t limit, Found& f) {
-    if (x.stride < 0) return false;
+    if (x.stride < 0) {  // the last lane's is the least one
+        const int64_t down = x.stride * (machine::lanes - 1);
+        return x.one_row() && block_.type(x.base) == ir::Type::U32 && limit + down >= 0 &&
+               need(both(Op::UAdd32, x.base, number(x.base, down)),
+                    static_cast<uint32_t>(limit + down), f);
+    }
     int64_t room = int64_t{limit} - x.stride * (x.width - 1);
     const size_t before = f.needs.size();
     if (const uint32_t rows = machine::lanes / x.width - 1; rows && room >= 0) {
@@ -503,8 +508,11 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
     switch (i.op) {
         case Op::Mul32:
             return product(*x, *y);
+        case Op::Xor32:  // ~x = -1 - x
+            if (c == ~0u) return sum(*y, *x, true);
+            if (constant(*x) == ~0u) return sum(*x, *y, true);
+            return either(*x, *y, f);
         case Op::Or32:
-        case Op::Xor32:
             return either(*x, *y, f);
         case Op::And32:
             if (c) return masked(*x, static_cast<uint32_t>(*c), f);

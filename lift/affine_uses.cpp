@@ -13,6 +13,8 @@ namespace {
 
 // Of accesses, so that no lane's offset from the first one wraps around 32 bits.
 constexpr int64_t most_apart = 1 << 16;
+constexpr int64_t most_back =
+    64;  // downwards: elements as large as they may be, one after the other
 constexpr uint32_t most_step = 1u << 28;
 // Of lines with a step from lane to lane: what is closer together may have a pattern that is found
 // at run time.
@@ -29,7 +31,7 @@ std::optional<Line> Affine::address(Value v, bool in_order) {
         if (!wide && !in_order) return {};
         if (!need_far_apart(l->step, f)) return {};
     } else if (!l->flat()) {
-        if (l->stride < 0 || l->stride > most_apart) return {};
+        if (l->stride > most_apart || l->stride < (l->one_row() ? -most_back : 0)) return {};
         if (wide && !need_small(l->step, f)) return {};
     }
     commit(f);

@@ -511,6 +511,9 @@ private:
     void store_quads(const LaneAccess& m, const LaneOffsets& offsets);
     void deinterleave_avx2(const LaneAccess& m);
     void interleave_avx2(const LaneAccess& m);
+    // ---- lane_rows.cpp ----
+    bool load_dword_row(const LaneAccess& m, const LaneOffsets& offsets);
+    bool store_dword_row(const LaneAccess& m, const LaneOffsets& offsets);
     // ---- lane_tables.cpp ----
     uint32_t table_of(const ir::Inst& load) const;
     void memory_table(const LaneAccess& m, uint32_t bytes);

@@ -22,9 +22,10 @@ constexpr size_t most_placed_lines = 32;
 bool BlockCompiler::is_line(const LaneAccess& m, Value addr) const {
     if (inst(addr).op != Op::Line32) return false;
     if (m.space == lds_space) return is_short_lds_offset(m.imm);
-    const ir::Inst& base = inst(inst(addr).args[0]);  // global lines have theirs in the access
+    // Global lines have their base in the access; those that go down begin above it.
+    const ir::Inst& base = inst(inst(addr).args[0]);
     return m.space == global_space && !options_.checked && m.imm == static_cast<int32_t>(m.imm) &&
-           base.op == Op::Const32 && !base.imm;
+           base.op == Op::Const32 && (!base.imm || static_cast<int64_t>(inst(addr).imm) < 0);
 }
 
 // eax = LDS address of the chunk's first lane. Jumps, with the host address in m.address, when the
@@ -484,6 +485,9 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
             if (m.store) return store_narrow_row(m, offsets);
             if (load_narrow_row(m, offsets)) return;
         }
+        if (near && m.space != lds_space &&
+            (m.store ? store_dword_row(m, offsets) : load_dword_row(m, offsets)))
+            return;
         find_first_lane(m);
         movu(m.t, pool_table(offsets.data()));
         copy_lanes(m, m.t);
