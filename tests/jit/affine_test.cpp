@@ -9,7 +9,7 @@
 #include "frontend/target.h"
 #include "interpreter/interpreter.h"
 #include "lift/lift.h"
-#include "tests/jit/ir_harness.h"
+#include "tests/jit/guarded_page.h"
 
 namespace wj::jit_test {
 namespace {
@@ -342,6 +342,103 @@ TEST_P(AffineTest, Windows) {
     }
     EXPECT_GT(held, programs);
     EXPECT_GT(windows, programs / 4);
+}
+
+// Dwords at distances that are known when the code is made, up and down, at the ends of a page.
+TEST_P(AffineTest, RowsOfDwords) {
+    const PageBetweenHoles memory(rng_);
+    ASSERT_TRUE(memory.begin);
+    constexpr uint32_t page = PageBetweenHoles::bytes, count = 4, base = 6, off = 0x7f;
+    const int programs = wanted_rounds(400);
+    int held = 0, up = 0, down = 0;
+    for (int n = 0; n < programs; ++n) {
+        words_.clear();
+        store_.clear();
+        lines_[0] = {.row = 0, .stride = 1};
+        lines_[1] = {.row = 1, .stride = 0};
+        const uint32_t dwords = 1 + random(6), place = 2;
+        const bool falls = random(2), saddr = random(2), inverted = falls && random(2);
+        vop2(0x08, place, 128 + dwords, 0);  // v_mul_u32_u24
+        if (inverted) {                      // ~v2 + s4
+            words_.push_back(0x7e005700 | place << 17 | place);
+            vop2(0x34, place, count, place);
+        } else if (falls) {
+            vop2(0x35, place, count, place);  // s4 - v2
+        }
+        if (saddr) {
+            vop2(0x12, place, 128 + 2, place);
+        } else {
+            words_.push_back(0x7e000280 | (place + 1) << 17);  // v_mov_b32 v3, 0
+            vop3(0x28f, place, 128 + 2, 256 + place);          // v_lshlrev_b64
+            words_.push_back(0x7e000200 | 9 << 17 | (base + 1));
+            vop2(0x19, place, base, place);
+            vop2(0x1c, place + 1, 256 + 9, place + 1);
+        }
+        const uint32_t offset = 4 * random(dwords);
+        for (uint32_t k = 1 + random(3); k; --k) {
+            const bool store = random(2);
+            const uint32_t data = 4 + random(5);
+            words_.push_back((store ? 0xdc708000 : 0xdc508000) | offset);
+            words_.push_back(data << (store ? 8 : 24) | (saddr ? base : off) << 16 | place);
+        }
+        words_.push_back(0xbf810000);  // s_endpgm
+        auto start_state = [&](State& start) {
+            fill(start);
+            const uint32_t id = 64 * random(4), span = 4 * dwords * 63 + 4;
+            const uint32_t most = dwords * (id + 63) + (random(4) ? random(64) : 0);
+            start.wave.sgpr[count] = most + inverted;
+            for (uint32_t l = 0; l < machine::lanes; ++l) {
+                start.wave.row(0)[l] = id + l;
+                start.wave.row(1)[l] = 0;
+            }
+            // The least element of the wave at the page's begin, or the last one at its end.
+            const uint32_t least = 4 * (falls ? most - dwords * (id + 63) : dwords * id) + offset;
+            const uint32_t at =
+                random(3) ? random(2) ? 0 : page - span : 4 * random((page - span) / 4);
+            start.wave.set_s64(base, reinterpret_cast<uint64_t>(memory.begin) + at - least);
+        };
+        State now;
+        start_state(now);
+        const ir::Block plain = lift(false), block = lift(true, &now.wave);
+        ASSERT_EQ(ir::verify(block), "") << ir::print(block);
+        for (const ir::Inst& i : block.insts)
+            if (i.op == ir::Op::Line32) ++(static_cast<int64_t>(i.imm) < 0 ? down : up);
+        Rig rig(GetParam());
+        rig.source->blocks[0x1000] = block;
+        for (int k = 0; k < 3 && block.guarded; ++k) {
+            State start;
+            start_state(start);
+            const std::vector<uint8_t> before(memory.begin, memory.begin + page);
+            auto after = [&](State& state, auto run) {
+                std::ranges::copy(before, memory.begin);
+                state.copy_from(start);
+                const bool ran = run(state);
+                return std::pair(ran, std::vector<uint8_t>(memory.begin, memory.begin + page));
+            };
+            State want, run;
+            State model;
+            if (!after(model, [&](State& s) {
+                     return ir::evaluate(block, s.wave) != ir::guard_failed;
+                 }).first)
+                continue;
+            ++held;
+            const auto wanted =
+                           after(want, [&](State&s) { return ir::evaluate(plain, s.wave), true; }),
+                       done = after(run, [&](State&s) {
+                           return rig.engine->run(s.wave) == machine::ExitKind::EndProgram;
+                       });
+            EXPECT_TRUE(done.first);
+            EXPECT_TRUE(same(model, want)) << ir::print(plain) << ir::print(block);
+            EXPECT_TRUE(same(run, want))
+                << ir::print(block) << x64::disassemble_block(block, GetParam());
+            EXPECT_EQ(done.second, wanted.second)
+                << ir::print(block) << x64::disassemble_block(block, GetParam());
+            if (HasFailure()) return;
+        }
+    }
+    EXPECT_GT(held, programs);
+    EXPECT_GT(up, programs / 8);
+    EXPECT_GT(down, programs / 8);
 }
 
 // Elements a uniform step apart, as in columns of matrices: loads and stores of one lane or all.
