@@ -555,10 +555,11 @@ private:
     void prefetch_elements(const LaneAccess& m);
     bool walks_in_rows(const LaneAccess& m) const;
     void load_from_rows(const LaneAccess& m);
+    void take_from_rows(const LaneAccess& m, int32_t rows);
     Label fill_rows();
     void gather64(const LaneAccess& m);
     void scalar_part(const LaneAccess& m);
-    void lane_addresses(const LaneAccess& m);
+    void lane_addresses(LaneAccess m);
     void pair_addresses(const LaneAccess& m);
     void gather64_avx512(const LaneAccess& m);
     void gather64_avx2(const LaneAccess& m);

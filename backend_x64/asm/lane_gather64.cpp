@@ -1,6 +1,8 @@
 // Global memory in identity mode, lanes with any addresses: hardware gathers and scatters with
 // 64-bit indices, which need no relation between the lanes. (Zen 5, dwords in L1: 0.31 ns a lane
 // against 0.42 for loads of single elements, 0.22 when half of the lanes are off.)
+#include <bit>
+
 #include "backend_x64/asm/lane_access.h"
 
 namespace wj::x64 {
@@ -82,14 +84,16 @@ void BlockCompiler::prefetch_elements(const LaneAccess& m) {
     a_.bind(over);
 }
 
-// Whether the load's lanes go on by a dword in each iteration, whatever they began at: rows of a
+// Whether the load's lanes go on by an element in each iteration, whatever they began at: rows of a
 // matrix, one for each lane. Nothing in the loop writes memory, or looks out for what others write.
 bool BlockCompiler::walks_in_rows(const LaneAccess& m) const {
     if (walking_ != Walking::Learning || !loop_lean_ || divergent_ || m.walk < 0 || m.store ||
-        !m.full || m.dwords > 1 || block_->loads_in_order)
+        !m.full || m.space != global_space || options_.checked || options_.mask_addresses ||
+        block_->loads_in_order ||
+        !(m.dwords_only() ? std::has_single_bit(m.dwords) : m.access <= Access::S16))
         return false;
     const Walks::Walk& w = walks_.walks[static_cast<uint32_t>(m.walk)];
-    return w.step == 4 && !w.base_varies;
+    return w.step == static_cast<int64_t>(m.bytes) && !w.base_varies;
 }
 
 // A vector of each lane's row is loaded at once, and what iterations want taken from there one
@@ -97,18 +101,18 @@ bool BlockCompiler::walks_in_rows(const LaneAccess& m) const {
 // end of a page are gathered, as the next page may not be readable. Falls through to the gather.
 void BlockCompiler::load_from_rows(const LaneAccess& m) {
     const Mem count = frame_field(offsetof(Frame, scattered) + static_cast<size_t>(m.site), 1);
-    const auto rows = static_cast<int32_t>(chunk_lanes());
+    const auto iterations = static_cast<int32_t>(width() / m.bytes);
     constexpr uint32_t page = 4096;
     const int32_t at = in_frame(offsetof(Frame, lane_rows) +
                                 static_cast<size_t>(m.site) * sizeof(Frame::lane_rows[0]));
-    const Label fill = a_.newLabel(), apart = a_.newLabel();
+    const Label fill = a_.newLabel(), filled = a_.newLabel(), apart = a_.newLabel();
     a_.movzx(x86::edx, count);
     a_.dec(x86::edx);
-    a_.and_(x86::edx, rows - 1);
+    a_.and_(x86::edx, iterations - 1);
     a_.jz(fill);
     a_.inc(count);  // 256 is "nothing known": looked at anew
-    a_.shl(x86::edx, avx512_ ? 6 : 5);
-    movu(m.data[0], x86::ptr(reg::frame, x86::rdx, 0, at));
+    a_.bind(filled);
+    take_from_rows(m, at);
     a_.jmp(m.done);
 
     a_.bind(fill);
@@ -150,10 +154,34 @@ void BlockCompiler::load_from_rows(const LaneAccess& m) {
     a_.lea(x86::rdx, x86::ptr(reg::frame, at));
     a_.call(fill_rows());
     a_.mov(count, 2);
-    movu(m.data[0], x86::ptr(reg::frame, at));
-    a_.jmp(m.done);
+    a_.xor_(x86::edx, x86::edx);
+    a_.jmp(filled);
     a_.bind(apart);
     a_.mov(count, 1);
+}
+
+// The element number edx of each lane's row. Changes ecx.
+void BlockCompiler::take_from_rows(const LaneAccess& m, int32_t rows) {
+    const uint32_t vector = avx512_ ? 6 : 5;
+    if (!m.dwords_only()) {
+        const uint32_t up = m.bytes == 1 ? 2 : 1;  // elements of a dword
+        a_.mov(x86::ecx, x86::edx);
+        a_.and_(x86::ecx, (1 << up) - 1);
+        a_.shl(x86::ecx, 5 - up);
+        a_.vmovd(m.t.xmm(), x86::ecx);
+        a_.shr(x86::edx, up);
+    }
+    a_.shl(x86::edx, vector + static_cast<uint32_t>(std::countr_zero(m.dwords)));
+    for (uint32_t d = 0; d < m.dwords; ++d)
+        movu(m.data[d],
+             x86::ptr(reg::frame, x86::rdx, 0, rows + static_cast<int32_t>(d * width())));
+    if (m.dwords_only()) return;
+    const Vec& data = m.data[0];
+    const bool is_signed = m.access == Access::S8 || m.access == Access::S16;
+    const uint32_t unused = 32 - 8 * m.bytes;
+    a_.emit(X::kIdVpsrld, data, data, m.t.xmm());
+    a_.emit(X::kIdVpslld, data, data, Imm(unused));
+    a_.emit(is_signed ? X::kIdVpsrad : X::kIdVpsrld, data, data, Imm(unused));
 }
 
 // A subroutine: a vector of dwords from each of Frame::lane_hosts, transposed, to rdx.
@@ -170,6 +198,11 @@ Label BlockCompiler::fill_rows() {
         for (uint32_t i = 0; i < 8; ++i) {
             movu(saved(i), vec(static_cast<int>(i)));
             (i < 4 ? m.data[i] : m.z[i - 4]) = vec(static_cast<int>(i));
+        }
+        constexpr int32_t ahead = 512;  // so many streams are not fetched by the host itself
+        for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
+            a_.mov(x86::rax, frame_field(offsetof(Frame, lane_hosts) + lane * 8, 8));
+            a_.prefetcht0(x86::ptr(x86::rax, ahead));
         }
         a_.xor_(x86::ecx, x86::ecx);
         a_.bind(next);
@@ -198,9 +231,13 @@ void BlockCompiler::scalar_part(const LaneAccess& m) {
 }
 
 // The host addresses of all lanes in order, with rcx: in m.t and m.t2, and in Frame::lane_hosts.
-// m.z[0] is used.
-void BlockCompiler::lane_addresses(const LaneAccess& m) {
+// m.z[0] is used, and m.z[1] where the addresses have no upper half.
+void BlockCompiler::lane_addresses(LaneAccess m) {
     const Vec low = m.t, high = m.t2, t = m.z[0];
+    if (!m.wide) {
+        m.hi = m.z[1];
+        a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.hi, m.hi, m.hi);
+    }
     if (m.imm) a_.add(x86::rcx, static_cast<int32_t>(m.imm));
     if (avx512_) {
         pair_addresses(m);

@@ -75,7 +75,10 @@ void BlockCompiler::lane_memory(Value v) {
     m.t = tmp();
     m.t2 = tmp();
     // Elements of three dwords are gathered as if they had four, single dwords in two halves.
-    const uint32_t parts = m.store ? m.dwords : m.dwords == 3 ? 4 : gathers64(m) ? 2 : m.dwords;
+    const uint32_t parts = m.store                            ? m.dwords
+                           : m.dwords == 3                    ? 4
+                           : gathers64(m) || walks_in_rows(m) ? std::max(2u, m.dwords)
+                                                              : m.dwords;
     for (uint32_t d = 0; d < parts; ++d) m.z[d] = tmp();
     if (avx512_) m.tk = tmp_k();
     if (!avx512_ && !m.full) m.first = tmp();

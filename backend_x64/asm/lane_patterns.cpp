@@ -335,19 +335,24 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
         a_.test(m.pattern, m.pattern);
         a_.jnz(m.gather);
     } else {
-        if (gathers64(m)) {
-            if (scatter_sites_ < sizeof(Frame::scattered)) {
-                m.site = static_cast<int32_t>(scatter_sites_++);
-                m.walks = walking_direction(m);
-                m.in_rows = walks_in_rows(m);
-                find_next_index(m);
-                a_.cmp(frame_field(offsetof(Frame, scattered) + m.site, 1), 0);
-                a_.jne(m.scattered);
-            }
-            find_pattern(m, m.imm, m.gather, m.gather_any);
-        } else {
-            find_pattern(m, m.imm, m.gather, m.slow);
+        const bool any = gathers64(m), rows = walks_in_rows(m);
+        if ((any || rows) && scatter_sites_ < sizeof(Frame::scattered)) {
+            m.site = static_cast<int32_t>(scatter_sites_++);
+            m.walks = walking_direction(m);
+            m.in_rows = rows;
+            find_next_index(m);
+            a_.cmp(frame_field(offsetof(Frame, scattered) + m.site, 1), 0);
+            a_.jne(m.scattered);
         }
+        if (m.in_rows && !any) {
+            const Label anew = a_.newLabel();
+            a_.bind(anew);
+            cold(m.scattered, [this, m, anew] {
+                load_from_rows(m);
+                a_.jmp(anew);
+            });
+        }
+        find_pattern(m, m.imm, m.gather, any ? m.gather_any : m.slow);
         if (m.learned_from) walk_learn(m, m.address, Imm(consecutive));
     }
     LaneAccess whole = m;

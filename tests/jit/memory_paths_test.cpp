@@ -293,8 +293,8 @@ TEST_P(MemoryPaths, LoopsThatWalk) {
     }
 }
 
-// What lanes that walk by a dword come to next is read ahead, but not from pages where none of them
-// is yet.
+// What lanes that walk by an element come to next is read ahead, but not from pages where none of
+// them is yet.
 TEST_P(MemoryPaths, LanesThatWalkToTheEndsOfPages) {
     constexpr uint32_t page = 4096, pages = 4;
     auto* const map = static_cast<uint8_t*>(
@@ -303,16 +303,30 @@ TEST_P(MemoryPaths, LanesThatWalkToTheEndsOfPages) {
     mprotect(map, pages * page, PROT_READ | PROT_WRITE);
     Rng rng(34);
     for (uint32_t i = 0; i < pages * page; ++i) map[i] = static_cast<uint8_t>(rng());
-    for (int round = 0; round < 120; ++round) {
+    struct Kind {
+        Access access;
+        uint32_t dwords, bytes;
+    };
+    constexpr Kind kinds[] = {{Access::Dwords, 1, 4}, {Access::Dwords, 1, 4},
+                              {Access::Dwords, 2, 8}, {Access::Dwords, 4, 16},
+                              {Access::U8, 1, 1},     {Access::S8, 1, 1},
+                              {Access::U16, 1, 2},    {Access::S16, 1, 2}};
+    for (int round = 0; round < 480; ++round) {
+        const Kind kind = kinds[rng() % std::size(kinds)];
+        const bool wide = rng() % 2;
         Builder b;
-        const Value t = b.op(Op::LoadGlobalS64, {b.op(Op::GetS64, {}, 4), b.pair(0), b.full()}, 0,
-                             ir::make_aux(Access::Dwords, 1));
+        const Value base = b.op(Op::GetS64, {}, 4);
+        const Value t = b.op(wide ? Op::LoadGlobalS64 : Op::LoadGlobalS,
+                             {base, wide ? b.pair(0) : b.v(0), b.full()}, 0,
+                             ir::make_aux(kind.access, kind.dwords));
+        for (uint32_t d = 0; d < kind.dwords; ++d)
+            b.op(Op::SetV,
+                 {b.op(Op::Add32, {b.op(Op::Shl32, {b.v(2 + d), b.op(Op::Splat32, {b.c32(1)})}),
+                                   b.op(Op::Elem, {t}, d)}),
+                  b.full()},
+                 2 + d);
         b.op(Op::SetV,
-             {b.op(Op::Add32, {b.op(Op::Shl32, {b.v(2), b.op(Op::Splat32, {b.c32(1)})}),
-                               b.op(Op::Elem, {t}, 0)}),
-              b.full()},
-             2);
-        b.op(Op::SetV, {b.op(Op::Add32, {b.v(0), b.op(Op::Splat32, {b.c32(4)})}), b.full()}, 0);
+             {b.op(Op::Add32, {b.v(0), b.op(Op::Splat32, {b.c32(kind.bytes)})}), b.full()}, 0);
         repeat_s0_times(b);
         ASSERT_EQ(ir::verify(b.block), "");
         Rig rig(GetParam(), {.loop_chunks = static_cast<uint32_t>(round % 3) * 2});
@@ -322,7 +336,8 @@ TEST_P(MemoryPaths, LanesThatWalkToTheEndsOfPages) {
         randomise(start, rng);
         // Rows one behind the other, or anywhere; at the end of the last page, or of one before it.
         const auto iterations = 1 + static_cast<uint32_t>(rng() % 60);
-        const uint32_t row = 4 * (iterations + static_cast<uint32_t>(rng() % 4));
+        const uint32_t row = kind.bytes * (iterations + static_cast<uint32_t>(rng() % 4)),
+                       length = kind.bytes * iterations;
         const bool in_order = round % 4 != 0;
         start.wave.sgpr[0] = iterations;
         start.wave.set_s64(4, reinterpret_cast<uint64_t>(map));
@@ -331,20 +346,26 @@ TEST_P(MemoryPaths, LanesThatWalkToTheEndsOfPages) {
                 round % 2 ? pages * page : (1 + static_cast<uint32_t>(rng() % pages)) * page;
             start.wave.row(0)[l] =
                 in_order ? pages * page - (64 - l) * std::min(row, pages * page / 64)
-                         : end - 4 * iterations - 4 * static_cast<uint32_t>(rng() % 12);
-            if (in_order && start.wave.row(0)[l] + 4 * iterations > pages * page)
-                start.wave.row(0)[l] = pages * page - 4 * iterations;
+                         : end - length - kind.bytes * static_cast<uint32_t>(rng() % 12);
+            if (in_order && start.wave.row(0)[l] + length > pages * page)
+                start.wave.row(0)[l] = pages * page - length;
             start.wave.row(1)[l] = 0;
         }
         want.copy_from(start);
         run.copy_from(start);
         for (uint32_t l = 0; l < 64; ++l) {
             for (uint32_t i = 0; i < iterations; ++i) {
-                uint32_t x;
-                std::memcpy(&x, map + want.wave.row(0)[l] + 4 * i, 4);
-                want.wave.row(2)[l] = 2 * want.wave.row(2)[l] + x;
+                const uint8_t* const at = map + want.wave.row(0)[l] + kind.bytes * i;
+                uint32_t x[4] = {};
+                std::memcpy(x, at, kind.bytes);
+                if (kind.access == Access::S8)
+                    x[0] = static_cast<uint32_t>(static_cast<int8_t>(x[0]));
+                if (kind.access == Access::S16)
+                    x[0] = static_cast<uint32_t>(static_cast<int16_t>(x[0]));
+                for (uint32_t d = 0; d < kind.dwords; ++d)
+                    want.wave.row(2 + d)[l] = 2 * want.wave.row(2 + d)[l] + x[d];
             }
-            want.wave.row(0)[l] += 4 * iterations;
+            want.wave.row(0)[l] += length;
         }
         want.wave.sgpr[0] = 0;
         run.wave.pc = 0x1000;
