@@ -329,7 +329,7 @@ void Schedule::sink_uniforms() {
     for (auto v = static_cast<Value>(block_->insts.size()); v-- > 0;) {
         const Inst& i = inst(v);
         const bool sinks = ir::op_info(i.op).cls == Class::Uniform && i.op != Op::Guard &&
-                           i.op != Op::RowLane && needed[v] != nowhere &&
+                           i.op != Op::RowLane && i.op != Op::BitsOf && needed[v] != nowhere &&
                            needed[v] > position_[v] && std::ranges::all_of(i.args, [&](Value a) {
                                return a == no_value || inst(a).op == Op::Const32 ||
                                       inst(a).op == Op::Const64 || last_use[a] >= needed[v];

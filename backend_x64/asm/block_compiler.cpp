@@ -73,9 +73,11 @@ void BlockCompiler::mark(Value v) {
 
 // A block that jumps to itself keeps what it knows; a wave says nothing of the next one.
 void BlockCompiler::forget_scattered() {
-    const bool scatters = std::ranges::any_of(block_->insts, [](const ir::Inst& i) {
+    const Terminator& t = block_->term;
+    const bool loop = t.target == block_->pc || t.next == block_->pc;
+    const bool scatters = std::ranges::any_of(block_->insts, [loop](const ir::Inst& i) {
         return i.op == Op::LoadGlobal || i.op == Op::StoreGlobal || i.op == Op::LoadGlobalS64 ||
-               i.op == Op::StoreGlobalS64;
+               i.op == Op::StoreGlobalS64 || (loop && i.op == Op::LoadGlobalS);
     });
     if (scatters && !options_.checked)
         a_.mov(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, scattered))), 0);
