@@ -37,15 +37,12 @@ Value State::same_in_all_lanes(Op op, const std::array<Value, 4>& a) {
         return v != no_value && inst(v).op == Op::Splat32 ? inst(v).args[0] : no_value;
     };
     const ir::OpInfo& info = ir::op_info(op);
-    if (const Op uniform = uniform_of(op);
-        uniform != Op::count_ && info.result == ir::Type::V32 && info.args[0] == ir::Type::V32) {
-        const Value x = scalar(a[0]), y = scalar(a[1]);
-        if (x != no_value && y != no_value) return splat(emit(uniform, {x, y}));
-    }
-    if (op == Op::MulWideU32) {
-        const Value x = scalar(a[0]), y = scalar(a[1]);
-        if (x != no_value && y != no_value)
-            return emit(Op::Splat64, {emit(Op::UMulWideU32, {x, y})});
+    const Value x = scalar(a[0]), y = scalar(a[1]);
+    if (x != no_value && y != no_value) {
+        const Op uniform = uniform_of(op);
+        if (uniform != Op::count_ && info.result == ir::Type::V32 && info.args[0] == ir::Type::V32)
+            return splat(emit(uniform, {x, y}));
+        if (op == Op::MulWideU32) return emit(Op::Splat64, {emit(Op::UMulWideU32, {x, y})});
     }
     if (op != Op::CvtF32ToU32) return no_value;
     const ir::Inst product = inst(a[0]);
@@ -65,16 +62,10 @@ Value State::same_in_all_lanes(Op op, const std::array<Value, 4>& a) {
 }
 
 Value State::fold_lanes(Op op, const std::array<Value, 4>& a) {
-    const Op uniform = uniform_of(op);
+    if (const Value v = same_in_all_lanes(op, a); v != no_value) return v;
     uint64_t x = 0, y = 0;
     const bool cx = a[0] != no_value && is_const(a[0], x),
                cy = a[1] != no_value && is_const(a[1], y);
-    if (cx && cy && uniform != Op::count_ && ir::op_info(op).result == ir::Type::V32) {
-        const Value folded =
-            emit(uniform, {const32(static_cast<uint32_t>(x)), const32(static_cast<uint32_t>(y))});
-        return splat(folded);
-    }
-    if (const Value v = same_in_all_lanes(op, a); v != no_value) return v;
     if (op != Op::And32 || cx == cy) return no_value;
     const Value v = cx ? a[1] : a[0];
     const auto mask = static_cast<uint32_t>(cx ? x : y);

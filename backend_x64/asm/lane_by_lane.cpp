@@ -168,12 +168,12 @@ void BlockCompiler::lane_quotient_of_fractions(const LaneProgram::Step& s) {
         a_.cmp(x86::eax, infinite - least);
         a_.jae(to);
     };
-    // An integer has a normal reciprocal, or an infinite one, which makes the quotient no number.
     const Mem numerator = frame_field(offsetof(Frame, data[2]), 4),
               divisor = frame_field(offsetof(Frame, address_lo), 4);
     const bool replaces_n = q == n, replaces_d = q == d;
     if (replaces_n) a_.vmovss(numerator, n);
     if (replaces_d) a_.vmovss(divisor, d);
+    // An integer has a normal reciprocal, or an infinite one, which makes the quotient no number.
     if (!integer) unless_normal(r, other);
     a_.vmulss(q, n, r);
     unless_normal(q, perhaps);
@@ -274,15 +274,10 @@ void BlockCompiler::lane_step(const LaneProgram::Step& s) {
             return;
         }
         case Step::FRcp: {
-            const x86::Xmm to = vector(s.to).xmm(), d = vector(s.a).xmm();
-            if (to != d) {
-                a_.vmovss(to, pool32(0x3f800000));
-                a_.vdivss(to, to, d);
-            } else {
-                a_.vmovss(frame_field(offsetof(Frame, data[0]), 4), d);
-                a_.vmovss(to, pool32(0x3f800000));
-                a_.vdivss(to, to, frame_field(offsetof(Frame, data[0]), 4));
-            }
+            // The quotient needs the divisor, too: it keeps its register.
+            const x86::Xmm to = vector(s.to).xmm();
+            a_.vmovss(to, pool32(0x3f800000));
+            a_.vdivss(to, to, vector(s.a).xmm());
             return;
         }
         case Step::FQuotient:

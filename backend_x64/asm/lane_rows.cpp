@@ -50,7 +50,7 @@ bool BlockCompiler::load_dword_row(const LaneAccess& m, const LaneOffsets& offse
         mask[n] |= 1u << lane;
     }
     auto memory = [&](int32_t n) {
-        return x86::ptr(m.address, static_cast<int32_t>(m.imm) + span.begin + begin(n));
+        return element_at(m, static_cast<uint32_t>(span.begin + begin(n)));
     };
     const Vec& d = m.data[0];
     movu(m.t, pool_table(index[0]));
@@ -99,7 +99,7 @@ bool BlockCompiler::store_dword_row(const LaneAccess& m, const LaneOffsets& offs
             k(m.tk);
         }
         a_.emit(avx512_ ? X::kIdVmovdqu32 : X::kIdVmovdqu,
-                x86::ptr(m.address, static_cast<int32_t>(m.imm) + span.begin + n * vector), m.t);
+                element_at(m, static_cast<uint32_t>(span.begin + n * vector)), m.t);
     }
     return true;
 }
