@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <utility>
 
 #include "backend_x64/asm/lane_access.h"
 
@@ -341,13 +342,14 @@ void BlockCompiler::find_tile_steps(const Value* begin, uint32_t count) {
     if (options_.checked || options_.mask_addresses || starts_program() ||
         t.kind != ir::Terminator::Kind::Exit || t.exit != machine::ExitKind::Barrier)
         return;
+    bool wave_known = false;
     for (uint32_t n = 0; n < count; ++n) {
         const ir::Inst& x = inst(begin[n]);
         if (x.op != Op::LoadGlobalS || inst(x.args[1]).op != Op::Line32 ||
             inst(x.args[1]).aux < chunk_lanes() || tile_steps_.size() == Frame::most_tile_loads)
             continue;
         const Gp wave = x86::rdx, address = x86::rcx, step = x86::rax;
-        if (tile_steps_.empty()) {
+        if (!std::exchange(wave_known, true)) {
             a_.mov(wave.r32(), reg::wave.r32());
             a_.shr(wave.r32(), 6);
             a_.and_(wave.r32(), Frame::most_tile_waves - 1);

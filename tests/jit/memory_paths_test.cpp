@@ -228,6 +228,45 @@ TEST_P(MemoryPaths, CheckedPages) {
     munmap(host, 4 * page);
 }
 
+// Rows of tiles in front of a barrier, in regions that a store divides: each row's next one is
+// fetched ahead by what is known of the wave, whatever the region before it left in registers.
+TEST_P(MemoryPaths, TilesOfTwoRegions) {
+    Rng rng(35);
+    std::vector<uint32_t> memory(4096);
+    for (uint32_t& x : memory) x = random_dword(rng);
+    const uint32_t aux = ir::make_aux(Access::Dwords, 1);
+    Builder b(0x1040);  // no program begins here
+    const Value mask = b.full(), base = b.op(Op::GetS64, {}, 4);
+    const Value line = b.op(Op::Line32, {b.c32(0), b.c32(0)}, 4, 64);
+    for (uint32_t r = 0; r < 4; ++r) {
+        const Value x = b.op(Op::LoadGlobalS, {base, line, mask}, 4 * r, aux);
+        b.op(Op::SetV, {b.op(Op::Elem, {x}, 0), mask}, 2 + r);
+        b.op(Op::StoreGlobalS, {base, line, mask}, 4 * r + 4, aux, {b.v(10 + r)});
+    }
+    b.block.term.exit = machine::ExitKind::Barrier;
+    ASSERT_EQ(ir::verify(b.block), "");
+    Rig rig(GetParam());
+    rig.source->blocks[b.block.pc] = b.block;
+    for (int round = 0; round < 4; ++round) {
+        State start, run;
+        randomise(start, rng);
+        const uint64_t first = rng() % 1024;
+        start.wave.set_s64(4, reinterpret_cast<uint64_t>(&memory[first]));
+        run.copy_from(start);
+        std::vector<uint32_t> want = memory;
+        for (uint32_t r = 0; r < 4; ++r) {
+            uint32_t* const at = &want[first + r];
+            std::copy(at, at + 64, start.wave.row(2 + r));
+            std::copy(start.wave.row(10 + r), start.wave.row(10 + r) + 64, at + 1);
+        }
+        run.wave.pc = b.block.pc;
+        ASSERT_EQ(rig.engine->run(run.wave), machine::ExitKind::Barrier);
+        start.wave.pc = run.wave.pc;
+        ASSERT_TRUE(same(run, start)) << round;
+        ASSERT_EQ(memory, want) << round;
+    }
+}
+
 // The block branches to itself until s0, counted down, is 0.
 void repeat_s0_times(Builder& b) {
     const Value n = b.op(Op::USub32, {b.op(Op::GetS32, {}, 0), b.c32(1)});
