@@ -133,6 +133,8 @@ public:
     // At s_cbranch_execz: true when what lies between it and its target becomes part of the block.
     bool begin_arm(uint64_t target);
     bool in_arm() const { return !arms_.empty(); }
+    // Lanes that came by the innermost branch: without any the code behind it was jumped over.
+    Value arm_lanes() const { return arms_.back().exec; }
     void end_arms();
     void check_arms();
     // The block must be lifted again with this branch as a branch.

@@ -418,10 +418,10 @@ bool load(Lifter& l, const Inst& i) {
         return false;
     if (imm & 3) return false;
     base = l.emit(Op::UAnd64, {base, l.s.const64(~3ull)});
-    if (l.in_arm()) {  // without lanes it is not executed: what it reads then must be there
+    if (l.in_arm()) {  // jumped over, it is not executed: what it reads then must be there
         const uint64_t own_code = l.block.pc & ~uint64_t{63};
         base = l.emit(Op::UAdd64, {base, l.s.const64(imm)});
-        base = l.emit(Op::USelect64, {nonzero64(l, l.s.bits_of(l.s.exec())), base,
+        base = l.emit(Op::USelect64, {nonzero64(l, l.s.bits_of(l.arm_lanes())), base,
                                       l.emit(Op::CodeAddress, {}, own_code)});
         imm = 0;
     }

@@ -160,6 +160,34 @@ TEST_P(IndexTest, ScalarLoadsInArms) {
     }
 }
 
+// What an arm does to EXEC does not matter to a load behind it: the branch has decided.
+TEST_P(IndexTest, ScalarLoadsInArmsThatLanesLeave) {
+    words_ = {
+        0xbe840087,              // s_mov_b32 s4, 7
+        0x7d980006,              // v_cmp_gt_u32_e32 vcc, s6, v0
+        0xbe80206a,              // s_and_saveexec_b64 s[0:1], vcc
+        0xbf880005,              // s_cbranch_execz over
+        0x86fe087e,              // s_and_b64 exec, exec, s[8:9]
+        0xc0020101, 0x00000010,  // s_load_dword s4, s[2:3], 0x10
+        0xbf8cc07f,              // s_waitcnt lgkmcnt(0)
+        0x2a020204,              // v_xor_b32_e32 v1, s4, v1
+        0x87fe007e,              // over: s_or_b64 exec, exec, s[0:1]
+        0x68040404,              // v_add_u32_e32 v2, s4, v2
+        0xbf810000,              // s_endpgm
+    };
+    EXPECT_TRUE(lifts_to(ir::Op::USelect64)) << text();
+    load(code_);
+    for (int n = wanted_rounds(200); n; --n) {
+        State first;
+        begin(first);
+        if (random(2)) first.wave.set_s64(8, 0);
+        first.wave.set_s64(2, code_ + 4 * random(64));
+        if (!first.wave.s64(machine::exec_lo)) continue;
+        compare(first, code_);
+        if (HasFatalFailure()) return;
+    }
+}
+
 WJ_JIT_TESTS(IndexTest);
 
 }  // namespace
