@@ -29,9 +29,9 @@ bool BlockCompiler::is_line(const LaneAccess& m, Value addr) const {
            base.op == Op::Const32 && (!base.imm || static_cast<int64_t>(inst(addr).imm) < 0);
 }
 
-// eax = LDS address of the chunk's first lane. Jumps, with the host address in m.address, when the
-// lanes from the first active one to the last are in range: as at the ends of arrays, where the
-// others are masked.
+// Of a line that does not go down; eax = LDS address of the chunk's first lane. Jumps, with the
+// host address in m.address, when the lanes from the first active one to the last are in range: as
+// at the ends of arrays, where the others are masked.
 void BlockCompiler::lds_range_of_active(const LaneAccess& m, uint32_t stride, Label in_range) {
     const Label not_all = a_.newLabel();
     if (avx512_)
@@ -59,15 +59,19 @@ void BlockCompiler::lds_range_of_active(const LaneAccess& m, uint32_t stride, La
 // beginning is in eax. Jumps when the chunk's elements are not all in range.
 void BlockCompiler::lds_line_address(const LaneAccess& m, Value line, int64_t max_imm,
                                      Label out_of_range, bool always) {
-    const uint32_t span = lane_offsets(inst(line))[chunk_lanes() - 1] + m.bytes;
+    const auto last = static_cast<int32_t>(lane_offsets(inst(line))[chunk_lanes() - 1]);
     line_at_chunk(line, always);
+    // Of lines that go down the last lane is the one to begin with.
+    if (last < 0) a_.sub(x86::eax, -last);
     a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
     a_.add(m.address, x86::rax);
-    lds_bound(Imm(static_cast<uint32_t>(max_imm) + span), out_of_range);
+    if (last < 0) a_.add(m.address, -last);
+    lds_bound(Imm(static_cast<uint32_t>(max_imm + std::abs(last) + m.bytes)), out_of_range);
 }
 
-// A subroutine: like lds_line_address() if ecx bytes from the line's first element in the chunk on
-// are in range, else the carry flag is set. For the address in rcx. Changes edx.
+// A subroutine, for lines that do not go down: like lds_line_address() if ecx bytes from the line's
+// first element in the chunk on are in range, else the carry flag is set. For the address in rcx.
+// Changes edx.
 Label BlockCompiler::lds_range_check(Value line) {
     const auto [check, added] = range_checks_.try_emplace(line);
     if (added) {
@@ -309,7 +313,8 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
             a_.jmp(in_range);
             a_.bind(outside);
         }
-        if (!m.full && one_row) lds_range_of_active(m, stride, in_range);
+        if (!m.full && one_row && static_cast<int32_t>(stride) >= 0)
+            lds_range_of_active(m, stride, in_range);
         lds_line_slow(m, line);
         if (m.second != no_value) lds_line_slow(second_of(m), line);
         a_.jmp(m.done);

@@ -136,6 +136,7 @@ struct State {
         std::memcpy(wave.vgpr, o.wave.vgpr, (vgprs + agprs) * 256);
         wave.scc = o.wave.scc;
         wave.pc = o.wave.pc;
+        wave.lds_size = o.wave.lds_size;
         lds = o.lds;
         scratch = o.scratch;
     }

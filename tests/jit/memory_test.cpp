@@ -510,6 +510,43 @@ TEST_P(MemoryTest, FaultNamesPcAndAddress) {
     munmap(map, 3 * page);
 }
 
+// Lines in the LDS, upwards and downwards, that lie across its beginning or its end: what is beyond
+// reads 0 and is not written.
+TEST_P(MemoryTest, LinesAcrossTheEndsOfTheLds) {
+    Rng rng(61);
+    for (const int32_t stride : {4, -4, 8, -8, 12, -12, -16, 64, -64})
+        for (uint32_t uses = 1; uses <= 2; ++uses)
+            for (const bool full : {true, false})
+                for (const bool store : {false, true}) {
+                    Builder b;
+                    const Value mask = full ? b.full() : b.exec();
+                    const Value line = b.op(Op::Line32, {b.op(Op::GetS32, {}, 8), b.c32(0)},
+                                            static_cast<uint64_t>(int64_t{stride}), 64);
+                    for (uint32_t n = 0; n < uses; ++n) {
+                        const uint32_t dwords = 1 + static_cast<uint32_t>(rng() % 2),
+                                       aux = ir::make_aux(Access::Dwords, dwords),
+                                       imm = static_cast<uint32_t>(rng() % 40) * 4;
+                        if (store) {
+                            b.op(Op::StoreLds, {line, mask}, imm, aux,
+                                 {b.v(8 + n), dwords == 2 ? b.v(10 + n) : ir::no_value});
+                        } else {
+                            const Value x = b.op(Op::LoadLds, {line, mask}, imm, aux);
+                            for (uint32_t d = 0; d < dwords; ++d)
+                                b.op(Op::SetV, {b.op(Op::Elem, {x}, d), mask}, 16 + 2 * n + d);
+                        }
+                    }
+                    prepare = [&](State& s) {
+                        s.wave.lds_size = 512 * (1 + static_cast<uint32_t>(rng() % 4));
+                        const int32_t near = static_cast<int32_t>(rng() % 64 * 4) - 128,
+                                      end = rng() % 2 ? static_cast<int32_t>(s.wave.lds_size) : 0,
+                                      back = stride * static_cast<int32_t>(rng() % 64);
+                        s.wave.sgpr[8] = static_cast<uint32_t>(end - back + near);
+                    };
+                    compare(b.block, rng, wanted_rounds(40));
+                    if (HasFatalFailure()) return;
+                }
+}
+
 WJ_JIT_TESTS(MemoryTest);
 
 }  // namespace
