@@ -72,6 +72,14 @@ public:
         return machine::LiveRegisters::all();
     }
 
+    bool ready_for(Wave& wave) override {
+        const std::lock_guard lock(mutex_);
+        const Variant variant = variant_for(wave.exec() == ~0ull);
+        CodeSpace& space = cache_.space(key_of(wave));
+        return cache_.lookup(space, wave.pc, variant) || load(space, wave, wave.pc, variant);
+    }
+    bool busy() const override { return translating_.load(std::memory_order_relaxed); }
+
     void invalidate(uint64_t begin, uint64_t end) override {
         const std::lock_guard lock(mutex_);
         renew_stamp();
@@ -114,9 +122,10 @@ private:
     // With the lock held.
     Found block_at(CodeSpace& space, Wave& wave, uint64_t pc, Variant variant);
     Found translate(CodeSpace& space, Wave& wave, uint64_t pc, Variant variant);
-    // Without the cache nothing fails that works with it: both do nothing when memory is short.
-    bool load(const Wave& wave, uint64_t pc, Variant variant, CompiledBlock& code,
-              BlockRecord& record);
+    // Without the cache nothing fails that works with it: these do nothing when memory is short.
+    BlockRecord* load(CodeSpace& space, const Wave& wave, uint64_t pc, Variant variant);
+    bool find_stored(const Wave& wave, uint64_t pc, Variant variant, CompiledBlock& code,
+                     BlockRecord& record);
     void keep(const CompiledBlock& code, const BlockRecord& record, const Wave& wave);
     void open_store(const TranslatorOptions& options);
     Hash configuration(const Wave& wave) const;
@@ -140,6 +149,7 @@ private:
     // A flush drops all translated code; it waits until no thread is inside, and new ones wait for
     // it. Waves hold only guest state, so those that are suspended do not matter.
     std::atomic<bool> flush_wanted_{false};
+    std::atomic<bool> translating_{false};
     std::condition_variable flushed_;
     std::atomic<uint64_t> stamp_{0};  // new whenever known entries become void; unique to an engine
     machine::EngineCounters counters_;
@@ -148,6 +158,19 @@ private:
     std::unique_ptr<BlockStore> store_;  // of earlier processes and for later ones; or null
     Hash store_identity_;
     std::vector<uint8_t> loaded_;
+};
+
+// True while it lives.
+class Flag {
+public:
+    explicit Flag(std::atomic<bool>& flag) : flag_(flag) { set(true); }
+    ~Flag() { set(false); }
+    Flag(const Flag&) = delete;
+    Flag& operator=(const Flag&) = delete;
+
+private:
+    void set(bool value) { flag_.store(value, std::memory_order_relaxed); }
+    std::atomic<bool>& flag_;
 };
 
 void refuse(Wave& wave, const char* reason) {
@@ -196,17 +219,8 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
         (dead > worth_collecting && dead > buffer_.used() / 2))
         return {};
     const auto start = std::chrono::steady_clock::now();
-    BlockRecord* installed = nullptr;
-    {
-        CompiledBlock code;
-        BlockRecord record;
-        if (store_ && load(wave, pc, variant, code, record)) {
-            record.variant = variant;
-            installed = cache_.install(space, code, std::move(record));
-            if (!installed && !cache_.empty()) return {};
-            if (installed) ++counters_.blocks_loaded;
-        }
-    }
+    const Flag translating(translating_);
+    BlockRecord* installed = load(space, wave, pc, variant);
     CompileOptions options;
     options.avx512 = isa_ == Isa::Avx512;
     options.checked = space.key.checked;
@@ -290,8 +304,19 @@ static uint32_t store_entry(uint64_t pc, Variant variant) {
     return static_cast<uint32_t>(pc % memory::page_size) << 2 | static_cast<uint32_t>(variant);
 }
 
-bool Translator::load(const Wave& wave, uint64_t pc, Variant variant, CompiledBlock& code,
-                      BlockRecord& record) try {
+// The block as an earlier process has kept it, or null.
+BlockRecord* Translator::load(CodeSpace& space, const Wave& wave, uint64_t pc, Variant variant) {
+    CompiledBlock code;
+    BlockRecord record;
+    if (!store_ || !find_stored(wave, pc, variant, code, record)) return nullptr;
+    record.variant = variant;
+    BlockRecord* const installed = cache_.install(space, code, std::move(record));
+    if (installed) ++counters_.blocks_loaded;
+    return installed;
+}
+
+bool Translator::find_stored(const Wave& wave, uint64_t pc, Variant variant, CompiledBlock& code,
+                             BlockRecord& record) try {
     const uint64_t home = page_number(wave, pc);
     CodePage page;
     if (!source_->page(wave, home, page)) return false;

@@ -214,6 +214,12 @@ void register_all() {
             (std::string("fma/") + engine).c_str(), [engine](benchmark::State& s) {
                 run_kernel(s, entry("fma_peak"), Scale::Medium, engine, 1);
             }));
+        timed(benchmark::RegisterBenchmark(
+            (std::string("translate/") + engine).c_str(),
+            [engine](benchmark::State& s) { run_translation(s, engine); }));
+    }
+    // What is named translates all that it meets, "auto" what pays.
+    for (const char* engine : {"avx2", "avx512", "auto"})
         for (const char* kernel : {"sgemm_tiled", "bitonic_sort"})
             for (bool cached : {false, true})
                 timed(benchmark::RegisterBenchmark(
@@ -221,11 +227,7 @@ void register_all() {
                      (cached ? "/cached" : "/cold"))
                         .c_str(),
                     [=](benchmark::State& s) { run_first_launch(s, kernel, engine, cached); }));
-        timed(benchmark::RegisterBenchmark(
-            (std::string("translate/") + engine).c_str(),
-            [engine](benchmark::State& s) { run_translation(s, engine); }));
-    }
-    for (const char* engine : {"interp", "avx512"})
+    for (const char* engine : {"interp", "avx512", "auto"})
         benchmark::RegisterBenchmark((std::string("launch/c_api/") + engine).c_str(),
                                      [engine](benchmark::State& s) { run_empty(s, engine); })
             ->Unit(benchmark::kMicrosecond)

@@ -165,7 +165,7 @@ void print_statistics() {
             static_cast<double>(t.engine.translation_ns) * 1e-6,
             static_cast<unsigned long long>(t.engine.blocks_loaded),
             static_cast<unsigned long long>(t.engine.blocks_stored),
-            static_cast<unsigned long long>(t.engine.interpreter_fallbacks),
+            static_cast<unsigned long long>(t.engine.interpreted),
             static_cast<double>(t.execution_ns) * 1e-6);
     }
 }

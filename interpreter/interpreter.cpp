@@ -164,8 +164,8 @@ private:
     const uint8_t* host_ = nullptr;
 };
 
-std::unique_ptr<Block> decode_block(const Target& target, const machine::ExecContext& ctx,
-                                    uint64_t pc) {
+std::unique_ptr<Block> decode_block(const Target& target, const Options& options,
+                                    const machine::ExecContext& ctx, uint64_t pc) {
     auto block = std::make_unique<Block>();
     block->begin = pc;
     CodeReader reader(ctx);
@@ -196,9 +196,15 @@ std::unique_ptr<Block> decode_block(const Target& target, const machine::ExecCon
                  known ? "an operand that the instruction cannot take" : "undefined encoding");
             break;
         }
+        const std::string_view name = op_info(step.inst.op).name;
+        if (options.yields_to_slow &&
+            (name.starts_with("v_mfma") || name.starts_with("v_smfmac"))) {
+            fail(ExitKind::Yield, slow_instruction);
+            break;
+        }
         step.run = handler(step.inst.op);
         if (!step.run) {
-            fail(ExitKind::Unimplemented, op_info(step.inst.op).name.data());
+            fail(ExitKind::Unimplemented, name.data());
             break;
         }
         if (const char* refused = refused_operand(step.inst)) {
@@ -241,8 +247,8 @@ thread_local std::array<CacheEntry, 1024> thread_cache;
 
 class Interpreter final : public machine::Engine {
 public:
-    explicit Interpreter(const Target& target)
-        : target_(target), stamp_(next_engine_id.fetch_add(1) << 32) {}
+    Interpreter(const Target& target, const Options& options)
+        : target_(target), options_(options), stamp_(next_engine_id.fetch_add(1) << 32) {}
 
     const char* name() const override { return "interp"; }
 
@@ -343,7 +349,7 @@ private:
             if (const auto it = shard.blocks.find(w.pc); it != shard.blocks.end())
                 return *it->second;
         }
-        auto block = decode_block(target_, *w.ctx, w.pc);
+        auto block = decode_block(target_, options_, *w.ctx, w.pc);
         if (block->steps.empty()) {
             thread_local Block failed;
             failed = *block;
@@ -356,6 +362,7 @@ private:
     }
 
     const Target& target_;
+    const Options options_;
     std::atomic<uint64_t> stamp_;
     std::array<Shard, shard_count> shards_;
     std::atomic<uint64_t> blocks_{0}, instructions_{0};
@@ -368,8 +375,10 @@ Handler handler(Opcode op) {
     return static_cast<size_t>(op) < opcode_count ? table[static_cast<size_t>(op)] : nullptr;
 }
 
-std::unique_ptr<machine::Engine> make_interpreter(const Target& target) {
-    return std::make_unique<Interpreter>(target);
+const char slow_instruction[] = "matrix instruction";
+
+std::unique_ptr<machine::Engine> make_interpreter(const Target& target, const Options& options) {
+    return std::make_unique<Interpreter>(target, options);
 }
 
 }  // namespace wj::interp

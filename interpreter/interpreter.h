@@ -28,6 +28,17 @@ Handler handler(Opcode op);
 void explain_fault(machine::Wave& wave, const Inst& inst, machine::ExitInfo& info,
                    std::array<uint64_t, machine::lanes>* addresses = nullptr);
 
-std::unique_ptr<machine::Engine> make_interpreter(const Target& target);
+// ExitInfo::reason of a wave that yields in front of an instruction which takes the interpreter
+// microseconds.
+extern const char slow_instruction[];
+
+struct Options {
+    // Waves yield in front of matrix instructions, with slow_instruction as the reason, instead of
+    // running them.
+    bool yields_to_slow = false;
+};
+
+std::unique_ptr<machine::Engine> make_interpreter(const Target& target,
+                                                  const Options& options = {});
 
 }  // namespace wj::interp

@@ -16,7 +16,8 @@ struct EngineCounters {
     uint64_t instructions_translated = 0;
     uint64_t host_code_bytes = 0;
     uint64_t translation_ns = 0;
-    uint64_t interpreter_fallbacks = 0;
+    uint64_t interpreted = 0;    // instructions run by the interpreter, alone or between translated
+                                 // ones; filled by the runtime
     uint64_t blocks_loaded = 0;  // from the on-disk cache
     uint64_t blocks_stored = 0;  // written to it
     uint64_t code_flushes = 0;   // times that all translated code was dropped to make room
@@ -152,6 +153,11 @@ public:
     virtual LiveRegisters live_at(const ExecContext&, uint64_t /*pc*/) {
         return LiveRegisters::all();
     }
+
+    // What it takes to go on from wave.pc is at hand: nothing needs to be translated for it.
+    virtual bool ready_for(Wave& /*wave*/) { return true; }
+    // A thread is translating: others that need translations would wait for it.
+    virtual bool busy() const { return false; }
 
     // Code in [begin, end) was written, unmapped or replaced: forget what was decoded or
     // translated. No wave may be running code of that range.

@@ -98,6 +98,7 @@ struct ExecContext {
     const Target* target = nullptr;
     memory::AddressSpace* memory = nullptr;
     MemoryMode memory_mode = MemoryMode::Identity;
+    uint64_t kernel = 0;  // guest address where its waves start
     // This thread alone touches the memory that is updated by atomics: they need not be atomic.
     bool exclusive_memory = false;
     // The waves that run are so many that what they write does not stay in the caches: stores may
@@ -118,7 +119,6 @@ struct ExecContext {
     TlbEntry read_tlb[tlb_entries];
     TlbEntry write_tlb[tlb_entries];
     uint64_t interpreted = 0;        // instructions run by the interpreter's handlers
-    void* engine_data = nullptr;     // owned by the engine
     GwsResource* gws = nullptr;      // gws_resources of them, or null: ds_gws_* is refused
     GlobalDataShare* gds = nullptr;  // or null: refused
 };

@@ -153,7 +153,7 @@ wj_status wj_context_get_counters(wj_context* context, wj_counters* counters) {
         c.instructions_translated = s.engine.instructions_translated;
         c.host_code_bytes = s.engine.host_code_bytes;
         c.translation_ns = s.engine.translation_ns;
-        c.interpreter_fallbacks = s.engine.interpreter_fallbacks;
+        c.interpreter_fallbacks = s.engine.interpreted;
         c.blocks_loaded = s.engine.blocks_loaded;
         c.blocks_stored = s.engine.blocks_stored;
         c.host_instructions = s.engine.host_instructions;

@@ -88,6 +88,7 @@ public:
         Statistics s = scheduler_->statistics();
         s.engine = engine_->counters();
         s.engine.wave_instructions = s.wave_instructions;
+        s.engine.interpreted = s.interpreted;
         return s;
     }
 

@@ -26,7 +26,7 @@ enum class EngineKind : uint8_t { Auto, Interpreter, Avx2, Avx512 };
 
 struct DeviceOptions {
     std::string target = "gfx90a";
-    EngineKind engine = EngineKind::Auto;  // Auto: avx512 where the host has it, else avx2
+    EngineKind engine = EngineKind::Auto;  // Auto: see engine_factory.h
     uint32_t threads = 0;                  // worker threads; 0 = all processors
     machine::MemoryMode memory_mode = machine::MemoryMode::Identity;
     uint32_t compute_units = 8;
@@ -42,7 +42,7 @@ struct DeviceOptions {
     bool strict_registers = true;  // report registers beyond the allocation
     uint32_t hot_blocks = 0;  // executed host instructions are counted; blocks that reports list
 
-    // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512, WAVEJIT_THREADS,
+    // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512|auto, WAVEJIT_THREADS,
     // WAVEJIT_MEMORY=identity|checked, WAVEJIT_CODE_KIB, WAVEJIT_CUS, WAVEJIT_CACHE=0|1,
     // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_HOT. An unknown value is an error that names
     // it.
@@ -140,6 +140,7 @@ public:
 struct Statistics {
     machine::EngineCounters engine;
     uint64_t dispatches = 0, work_groups = 0, waves = 0, wave_instructions = 0, execution_ns = 0;
+    uint64_t interpreted = 0;  // of wave_instructions
 };
 
 class Device {

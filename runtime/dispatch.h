@@ -74,7 +74,7 @@ public:
     std::shared_ptr<ModuleImpl> module;  // keeps the code loaded
     std::function<void(const DispatchResult&)> on_done;
     ServiceMemory::Piece piece;  // what the device made for it
-    std::atomic<uint64_t> wave_instructions{0}, waves{0}, start_ns{0};
+    std::atomic<uint64_t> wave_instructions{0}, interpreted{0}, waves{0}, start_ns{0};
     // Work-groups may run as a WaveStream; until one is seen to wait at a barrier.
     std::atomic<bool> streams;
 

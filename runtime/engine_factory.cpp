@@ -2,6 +2,7 @@
 
 #include "backend_x64/translator.h"
 #include "interpreter/interpreter.h"
+#include "runtime/tiered_engine.h"
 
 namespace wj::runtime {
 
@@ -50,6 +51,9 @@ Result<std::unique_ptr<machine::Engine>> make_engine(const DeviceOptions& device
         auto made = x64::make_translator(target, isa, options);
         if (!made) return made.status();
         engine = std::move(*made);
+        // An engine that was asked for by name runs everything; what is counted is all there is.
+        if (device.engine == EngineKind::Auto && !options.count)
+            engine = make_tiered_engine(target, std::move(engine));
     }
     if (!engine)
         return Status(Code::HostError, std::string("the engine ") + engine_name(kind) +

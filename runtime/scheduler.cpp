@@ -364,6 +364,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
             visit.finished++;
         keep(std::move(group));
     };
+    slot.context.kernel = dispatch.plan.entry;
     slot.context.streaming = dispatch.plan.streaming;
     slot.context.prefetch_items = dispatch.plan.prefetch_items;
     slot.context.prefetch_row = dispatch.plan.prefetch_row;
@@ -411,6 +412,8 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
         dispatch.module->stores_columns.note(dispatch.plan.request.kernel_object, true);
     if (waves) dispatch.waves.fetch_add(waves, std::memory_order_relaxed);
     if (instructions) dispatch.wave_instructions.fetch_add(instructions, std::memory_order_relaxed);
+    if (const uint64_t n = std::exchange(slot.context.interpreted, 0))
+        dispatch.interpreted.fetch_add(n, std::memory_order_relaxed);
     return visit;
 }
 
@@ -499,6 +502,7 @@ void Scheduler::count(DispatchState& d) {
     totals_.work_groups += d.result_.work_groups;
     totals_.waves += d.result_.waves;
     totals_.wave_instructions += d.result_.wave_instructions;
+    totals_.interpreted += d.interpreted.load(std::memory_order_relaxed);
     totals_.execution_ns += d.result_.end_ns - d.result_.start_ns;
 }
 

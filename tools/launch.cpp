@@ -51,7 +51,8 @@ void print_stats(wj_context* context) {
         "execution             {:.6f} s ({:.1f} million wave instructions per second)\n"
         "translated            {} blocks, {} instructions, {} bytes of host code\n"
         "translation           {:.6f} s\n"
-        "on-disk cache         {} blocks loaded, {} stored\ninterpreter fallbacks {}\n",
+        "on-disk cache         {} blocks loaded, {} stored\ninterpreted           {} wave "
+        "instructions\n",
         c.dispatches, c.work_groups, c.waves, c.wave_instructions, seconds,
         seconds > 0 ? static_cast<double>(c.wave_instructions) / seconds * 1e-6 : 0.0,
         c.blocks_translated, c.instructions_translated, c.host_code_bytes,

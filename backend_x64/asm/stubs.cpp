@@ -89,6 +89,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
 #endif
         a.mov(x86::rax, x86::ptr(x86::rsi, offsetof(CallRecord, fn)));
         a.mov(x86::rsi, x86::ptr(x86::rsi, offsetof(CallRecord, arg)));
+        a.mov(x86::rdi, wave_field(offsetof(Wave, ctx)));
+        a.inc(x86::qword_ptr(x86::rdi, offsetof(machine::ExecContext, interpreted)));
         a.mov(x86::rdi, reg::wave);
         a.vzeroupper();
         a.call(x86::rax);

@@ -57,7 +57,8 @@ typedef enum wj_status {
 } wj_status;
 
 typedef enum wj_engine {
-    WJ_ENGINE_AUTO = 0,
+    WJ_ENGINE_AUTO = 0, /* the best that the host can run; kernels are interpreted until a
+                         * translation pays */
     WJ_ENGINE_INTERPRETER = 1,
     WJ_ENGINE_AVX2 = 2,
     WJ_ENGINE_AVX512 = 3
@@ -138,6 +139,8 @@ typedef struct wj_counters {
     uint64_t dispatches, work_groups, waves, wave_instructions;
     uint64_t execution_ns; /* sum over dispatches */
     uint64_t blocks_translated, instructions_translated, host_code_bytes, translation_ns;
+    /* of wave_instructions: run by the interpreter, be it that translated code leaves them to it or
+     * that a translation would not pay yet */
     uint64_t interpreter_fallbacks;
     uint64_t blocks_loaded, blocks_stored; /* from and to the on-disk cache */
     /* with count_host_instructions: of translated code, and its calls of the interpreter and of

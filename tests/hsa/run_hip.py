@@ -31,7 +31,7 @@ def main():
     extra = dict(pair.split("=", 1) for pair in sys.argv[4:])
     status_wanted, texts = EXPECTED.get(case, (0, ["PASS"]))
     flags = open("/proc/cpuinfo").read()
-    engines = ["interp", "avx2"] + (["avx512"] if "avx512vbmi" in flags else [])
+    engines = ["interp", "auto", "avx2"] + (["avx512"] if "avx512vbmi" in flags else [])
     bad = 0
     for target, engine in [("gfx90a", e) for e in engines] + [("gfx900", engines[-1]), ("gfx906", engines[-1])]:
         env = dict(os.environ, WAVEJIT_TARGET=target, WAVEJIT_ENGINE=engine, LD_LIBRARY_PATH=library)

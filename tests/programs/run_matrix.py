@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-NEEDS = {"interp": set(), "avx2": {"avx2", "fma", "f16c"}, 
+NEEDS = {"interp": set(), "auto": set(), "avx2": {"avx2", "fma", "f16c"}, 
          "avx512": {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd", "avx512vbmi", "avx512_vbmi2",
                     "avx512_vpopcntdq"}}
 

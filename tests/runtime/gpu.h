@@ -139,7 +139,9 @@ protected:
                         Setup{"gfx900", WJ_ENGINE_AVX2, WJ_MEMORY_IDENTITY},        \
                         Setup{"gfx90a", WJ_ENGINE_AVX2, WJ_MEMORY_CHECKED},         \
                         Setup{"gfx900", WJ_ENGINE_AVX512, WJ_MEMORY_CHECKED},       \
-                        Setup{"gfx90a", WJ_ENGINE_AVX512, WJ_MEMORY_IDENTITY}),     \
+                        Setup{"gfx90a", WJ_ENGINE_AVX512, WJ_MEMORY_IDENTITY},      \
+                        Setup{"gfx90a", WJ_ENGINE_AUTO, WJ_MEMORY_IDENTITY},        \
+                        Setup{"gfx906", WJ_ENGINE_AUTO, WJ_MEMORY_CHECKED}),        \
         setup_name)
 
 }  // namespace wj::test

@@ -119,6 +119,12 @@ TEST_P(MatrixTest, Products) {
         add({"f16_16_wide", "f16_32_wide", "bf16_16_wide", "i8_16_wide", "fp8_16_scaled",
              "fp8_32_scaled"});
     for (const std::string& name : names) multiply(name);
+    // AVX2 code leaves matrix instructions to the interpreter.
+    if (target == "gfx906" || GetParam().engine != WJ_ENGINE_AVX2) return;
+    wj_counters c = WJ_INIT(wj_counters);
+    ASSERT_EQ(wj_context_get_counters(context.get(), &c), WJ_OK);
+    EXPECT_GT(c.interpreter_fallbacks, 0u);
+    EXPECT_LT(c.interpreter_fallbacks, c.wave_instructions);
 }
 
 std::vector<Setup> setups() {

@@ -1,0 +1,115 @@
+#include "runtime/tiered_engine.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "interpreter/interpreter.h"
+
+namespace wj::runtime {
+namespace {
+
+using machine::ExitKind;
+using machine::Wave;
+
+// Translating an instruction takes 3 microseconds, interpreting one for a wave some 30 ns.
+constexpr int64_t worth_of_instruction = 64;
+// What a kernel may execute before anything is known of it, and at a time.
+constexpr int64_t first_slice = 1024;
+
+class TieredEngine final : public machine::Engine {
+public:
+    TieredEngine(const Target& target, std::unique_ptr<machine::Engine> translator)
+        : interpreter_(interp::make_interpreter(target, {.yields_to_slow = true})),
+          translator_(std::move(translator)) {
+        forget();
+    }
+
+    const char* name() const override { return translator_->name(); }
+
+    ExitKind run(Wave& wave) override {
+        struct One final : machine::WaveSource {
+            Wave* next(Wave&) override { return nullptr; }
+        } one;
+        return run_all(wave, one).exit.kind;
+    }
+
+    Wave& run_all(Wave& first, machine::WaveSource& source) override {
+        Left& left = left_of(first.ctx->kernel);
+        for (Wave* wave = &first;;) {
+            if (!is_cold(left, *wave)) return translator_->run_all(*wave, source);
+            const int64_t budget = wave->budget;
+            const ExitKind kind = interpret(left, *wave);
+            if (kind == ExitKind::None) continue;  // of the wave something is left
+            if (kind != ExitKind::EndProgram && kind != ExitKind::Barrier) return *wave;
+            Wave* const next = source.next(*wave);
+            if (!next) return *wave;
+            wave = next;
+        }
+    }
+
+    uint32_t vector_bytes() const override { return translator_->vector_bytes(); }
+    Prefetch prefetch() const override { return translator_->prefetch(); }
+    machine::LiveRegisters live_at(const machine::ExecContext& ctx, uint64_t pc) override {
+        return translator_->live_at(ctx, pc);
+    }
+    bool ready_for(Wave& wave) override { return translator_->ready_for(wave); }
+    bool busy() const override { return translator_->busy(); }
+    void invalidate(uint64_t begin, uint64_t end) override {
+        interpreter_->invalidate(begin, end);
+        translator_->invalidate(begin, end);
+        forget();
+    }
+    machine::EngineCounters counters() const override { return translator_->counters(); }
+    std::string hot_blocks(size_t most) const override { return translator_->hot_blocks(most); }
+
+private:
+    // Instructions of a kernel that may still be interpreted. Kernels share entries now and then:
+    // one of them is translated early then.
+    using Left = std::atomic<int64_t>;
+    static constexpr int64_t unknown = INT64_MIN;
+
+    Left& left_of(uint64_t kernel) { return left_[(kernel >> 8) % left_.size()]; }
+    void forget() {
+        for (Left& left : left_) left.store(unknown, std::memory_order_relaxed);
+    }
+
+    bool is_cold(Left& left, Wave& wave) {
+        int64_t now = left.load(std::memory_order_relaxed);
+        if (now == unknown) {
+            now = translator_->ready_for(wave) ? 0 : first_slice;
+            left.store(now, std::memory_order_relaxed);
+        }
+        return now > 0 || translator_->busy();
+    }
+
+    // Like run(); None: the wave goes on where it stands.
+    ExitKind interpret(Left& left, Wave& wave) {
+        const int64_t budget = wave.budget, slice = std::min(budget, first_slice);
+        const uint64_t known = interpreter_->counters().instructions_translated;
+        wave.budget = slice;
+        const ExitKind kind = interpreter_->run(wave);
+        const uint64_t met = interpreter_->counters().instructions_translated - known;
+        const int64_t executed = slice - wave.budget;
+        wave.budget = budget - executed;
+        const bool slow = kind == ExitKind::Yield && wave.exit.reason == interp::slow_instruction;
+        if (slow)
+            left.store(0, std::memory_order_relaxed);
+        else
+            left.fetch_add(static_cast<int64_t>(met) * worth_of_instruction - executed,
+                           std::memory_order_relaxed);
+        return kind;
+    }
+
+    const std::unique_ptr<machine::Engine> interpreter_, translator_;
+    std::array<Left, 4096> left_;
+};
+
+}  // namespace
+
+std::unique_ptr<machine::Engine> make_tiered_engine(const Target& target,
+                                                    std::unique_ptr<machine::Engine> translator) {
+    return std::make_unique<TieredEngine>(target, std::move(translator));
+}
+
+}  // namespace wj::runtime
