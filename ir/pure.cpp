@@ -156,6 +156,18 @@ uint32_t reverse_bits(uint32_t x) {
     return r;
 }
 
+// The n-th half of a dword, signed.
+int32_t half(uint32_t x, uint32_t n) {
+    return static_cast<int16_t>(x >> 16 * n);
+}
+template <class F>
+uint64_t halves(uint32_t a, uint32_t b, F op) {
+    uint32_t r = 0;
+    for (uint32_t n : {0u, 1u})
+        r |= (static_cast<uint32_t>(op(half(a, n), half(b, n))) & 0xffff) << 16 * n;
+    return r;
+}
+
 uint64_t ldexp64(uint64_t a, int32_t n) {
     if (std::isnan(f64(a))) return a | Format<double>::quiet;
     return bits(std::scalbln(f64(a), n));
@@ -207,6 +219,25 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
             const float r = f32(i.imm) * (1.0f / static_cast<float>(a));
             return r < 0x1p32f ? static_cast<uint32_t>(r) : ~0u;
         }
+        case Op::PkAdd16:
+            return halves(a, b, [](int32_t p, int32_t q) { return p + q; });
+        case Op::PkSub16:
+            return halves(a, b, [](int32_t p, int32_t q) { return p - q; });
+        case Op::PkMul16:
+            return halves(a, b, [](int32_t p, int32_t q) { return p * q; });
+        case Op::PkMinS16:
+            return halves(a, b, [](int32_t p, int32_t q) { return std::min(p, q); });
+        case Op::PkMaxS16:
+            return halves(a, b, [](int32_t p, int32_t q) { return std::max(p, q); });
+        case Op::PkMinU16:
+            return halves(a, b,
+                          [](int32_t p, int32_t q) { return std::min(p & 0xffff, q & 0xffff); });
+        case Op::PkMaxU16:
+            return halves(a, b,
+                          [](int32_t p, int32_t q) { return std::max(p & 0xffff, q & 0xffff); });
+        case Op::Dot16:
+            return w32(static_cast<uint64_t>(int64_t{half(a, 0)} * half(b, 0) +
+                                             int64_t{half(a, 1)} * half(b, 1)));
         case Op::UAnd32:
         case Op::And32:
             return a & b;

@@ -247,10 +247,10 @@ bool Lifter::registers_ok(const Inst& inst) const {
 static const std::array<Method, opcode_count>& methods() {
     static const auto table = [] {
         std::array<Method, opcode_count> t{};
-        for (auto entries :
-             {scalar_entries(), control_entries(), vector_int_entries(), vector_float_entries(),
-              vector_half_entries(), vector_math_entries(), vector_math64_entries(),
-              compare_entries(), cross_entries(), memory_entries(), atomic_entries()})
+        for (auto entries : {scalar_entries(), control_entries(), vector_int_entries(),
+                             vector_float_entries(), vector_half_entries(), vector_packed_entries(),
+                             vector_math_entries(), vector_math64_entries(), compare_entries(),
+                             cross_entries(), memory_entries(), atomic_entries()})
             for (const Entry& e : entries) t[static_cast<size_t>(e.op)] = e.lift;
         return t;
     }();

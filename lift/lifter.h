@@ -27,6 +27,7 @@ std::span<const Entry> vector_float_entries();
 std::span<const Entry> vector_math_entries();
 std::span<const Entry> vector_math64_entries();
 std::span<const Entry> vector_half_entries();
+std::span<const Entry> vector_packed_entries();
 std::span<const Entry> compare_entries();
 std::span<const Entry> cross_entries();
 std::span<const Entry> memory_entries();

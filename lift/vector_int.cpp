@@ -131,6 +131,25 @@ bool shift64(Lifter& l, const Inst& i) {
     return true;
 }
 
+// (a << b) + c; counts above 4 shift nothing.
+bool lshl_add_u64(Lifter& l, const Inst& i) {
+    if (i.clamp) return false;
+    Value x = l.v64(i.src[0]), count = l.emit(Op::And32, {a(l, i, 1), l.c32(7)});
+    uint64_t known = 0;
+    if (!l.s.is_const(count, known))
+        count = l.s.select(l.emit(Op::CmpLtU32, {l.c32(4), count}), l.c32(0), count);
+    else if (known > 4)
+        count = l.c32(0);
+    if (!l.s.is_const(count, known) || known) x = l.emit(Op::Shl64, {x, count});
+    l.set_v64(i.dst[0], l.emit(Op::Add64, {x, l.v64(i.src[2])}));
+    return true;
+}
+
+bool mov_b64(Lifter& l, const Inst& i) {
+    l.set_v64(i.dst[0], l.v64(i.src[0]));
+    return true;
+}
+
 template <Op lo, Op hi>
 bool med3(Lifter& l, const Inst& i) {
     const Value x = a(l, i, 0), y = a(l, i, 1), z = a(l, i, 2);
@@ -164,6 +183,12 @@ bool bfe_i32(Lifter& l, const Inst& i) {
 
 bool bfi(Lifter& l, const Inst& i) {
     return put(l, i, l.emit(Op::Bitop3, {a(l, i, 0), a(l, i, 1), a(l, i, 2)}, 0xca));
+}
+// The truth table stands in the fields of OMOD, ABS and NEG.
+bool bitop3(Lifter& l, const Inst& i) {
+    const uint32_t table =
+        (i.words[1] >> 27 & 3) << 6 | (i.words[0] >> 8 & 7) << 3 | i.words[1] >> 29;
+    return put(l, i, l.emit(Op::Bitop3, {a(l, i, 0), a(l, i, 1), a(l, i, 2)}, table));
 }
 bool bfm(Lifter& l, const Inst& i) {
     return put(l, i, l.emit(Op::Shl32, {low_ones(l, a(l, i, 0)), a(l, i, 1)}));
@@ -338,12 +363,10 @@ Value sext16(Lifter& l, Value v) {
     return l.emit(Op::Sar32, {l.emit(Op::Shl32, {v, l.c32(16)}), l.c32(16)});
 }
 
-template <Op op, bool is_signed = false, bool swap = false>
+template <Op op, bool swap = false>
 bool bin16(Lifter& l, const Inst& i) {
     if (i.op_sel) return false;
-    Value x = a(l, i, swap), y = a(l, i, !swap);
-    if (is_signed) x = sext16(l, x), y = sext16(l, y);
-    if (op == Op::MinU32 || op == Op::MaxU32) x = low16(l, x), y = low16(l, y);
+    const Value x = a(l, i, swap), y = a(l, i, !swap);
     return put(l, i, low16(l, l.emit(op, {x, y})));
 }
 
@@ -357,12 +380,34 @@ bool shift16(Lifter& l, const Inst& i) {
 }
 
 // Instructions that are new in gfx9 leave the upper half of the destination alone.
+bool put_low(Lifter& l, const Inst& i, Value v) {
+    return put(l, i, l.emit(Op::Bitop3, {l.c32(0xffff), v, l.raw(i.dst[0])}, 0xca));
+}
+
+template <Op op>
+bool low_of_two(Lifter& l, const Inst& i) {
+    return !i.op_sel && put_low(l, i, l.emit(op, {a(l, i, 0), a(l, i, 1)}));
+}
+
+// a op1 b op2 c
+template <Op op1, Op op2>
+bool low_of_three(Lifter& l, const Inst& i) {
+    return !i.op_sel &&
+           put_low(l, i, l.emit(op2, {l.emit(op1, {a(l, i, 0), a(l, i, 1)}), a(l, i, 2)}));
+}
+
+template <Op lo, Op hi>
+bool low_of_med3(Lifter& l, const Inst& i) {
+    if (i.op_sel) return false;
+    const Value x = a(l, i, 0), y = a(l, i, 1), z = a(l, i, 2);
+    return put_low(l, i, l.emit(hi, {l.emit(lo, {x, y}), l.emit(lo, {l.emit(hi, {x, y}), z})}));
+}
+
 template <bool keep>
 bool mad16(Lifter& l, const Inst& i) {
     if (i.op_sel) return false;
     const Value r = l.emit(Op::Add32, {l.emit(Op::Mul32, {a(l, i, 0), a(l, i, 1)}), a(l, i, 2)});
-    if (!keep) return put(l, i, low16(l, r));
-    return put(l, i, l.emit(Op::Bitop3, {l.c32(0xffff), r, l.raw(i.dst[0])}, 0xca));
+    return keep ? put_low(l, i, r) : put(l, i, low16(l, r));
 }
 
 template <bool is_signed>
@@ -401,27 +446,6 @@ bool ffbh_i32(Lifter& l, const Inst& i) {
                l.s.select(l.emit(Op::CmpEq32, {x, l.c32(0)}), l.c32(~0u), l.emit(Op::Clz32, {x})));
 }
 
-// Packed 16-bit integers: each half of each source is chosen by op_sel / op_sel_hi.
-Value half(Lifter& l, const Inst& i, uint32_t n, bool high, bool is_signed) {
-    const Value v = l.raw(i.src[n]);
-    const bool upper = (high ? i.op_sel_hi : i.op_sel) >> n & 1;
-    if (is_signed) return upper ? l.emit(Op::Sar32, {v, l.c32(16)}) : sext16(l, v);
-    return upper ? l.emit(Op::Shr32, {v, l.c32(16)}) : low16(l, v);
-}
-
-template <Op op, bool is_signed, bool swap = false, bool shift = false>
-bool packed(Lifter& l, const Inst& i) {
-    if (i.neg || i.neg_hi) return false;
-    Value r[2];
-    for (bool high : {false, true}) {
-        Value x = half(l, i, swap, high, is_signed),
-              y = half(l, i, !swap, high, is_signed && !shift);
-        if (shift) y = l.emit(Op::And32, {y, l.c32(15)});
-        r[high] = l.emit(op, {x, y});
-    }
-    return put(l, i, l.emit(Op::Or32, {low16(l, r[0]), l.emit(Op::Shl32, {r[1], l.c32(16)})}));
-}
-
 bool pk_mov(Lifter& l, const Inst& i) {
     const Value lo = l.raw(i.src[0], i.op_sel & 1), hi = l.raw(i.src[1], i.op_sel >> 1 & 1);
     l.write(i.dst[0], lo, 0);
@@ -436,6 +460,7 @@ bool accvgpr(Lifter& l, const Inst& i) {
 
 constexpr Entry entries[] = {
     {Opcode::v_mov_b32, mov},
+    {Opcode::v_mov_b64, mov_b64},
     {Opcode::v_not_b32, not_b32},
     {Opcode::v_xnor_b32, xnor},
     {Opcode::v_swap_b32, swap_b32},
@@ -485,11 +510,13 @@ constexpr Entry entries[] = {
     {Opcode::v_lshl_add_u32, lshl_add},
     {Opcode::v_lshl_or_b32, lshl_or},
     {Opcode::v_add_lshl_u32, add_lshl},
+    {Opcode::v_lshl_add_u64, lshl_add_u64},
     {Opcode::v_and_or_b32, and_or},
     {Opcode::v_or3_b32, or3},
     {Opcode::v_bfe_u32, bfe_u32},
     {Opcode::v_bfe_i32, bfe_i32},
     {Opcode::v_bfi_b32, bfi},
+    {Opcode::v_bitop3_b32, bitop3},
     {Opcode::v_bfm_b32, bfm},
     {Opcode::v_alignbit_b32, alignbit},
     {Opcode::v_alignbyte_b32, alignbyte},
@@ -503,12 +530,20 @@ constexpr Entry entries[] = {
     {Opcode::v_cndmask_b32, cndmask},
     {Opcode::v_add_u16, bin16<Op::Add32>},
     {Opcode::v_sub_u16, bin16<Op::Sub32>},
-    {Opcode::v_subrev_u16, bin16<Op::Sub32, false, true>},
+    {Opcode::v_subrev_u16, bin16<Op::Sub32, true>},
     {Opcode::v_mul_lo_u16, bin16<Op::Mul32>},
-    {Opcode::v_min_u16, bin16<Op::MinU32>},
-    {Opcode::v_max_u16, bin16<Op::MaxU32>},
-    {Opcode::v_min_i16, bin16<Op::MinS32, true>},
-    {Opcode::v_max_i16, bin16<Op::MaxS32, true>},
+    {Opcode::v_min_u16, bin16<Op::PkMinU16>},
+    {Opcode::v_max_u16, bin16<Op::PkMaxU16>},
+    {Opcode::v_min_i16, bin16<Op::PkMinS16>},
+    {Opcode::v_max_i16, bin16<Op::PkMaxS16>},
+    {Opcode::v_add_i16, low_of_two<Op::Add32>},
+    {Opcode::v_sub_i16, low_of_two<Op::Sub32>},
+    {Opcode::v_min3_u16, low_of_three<Op::PkMinU16, Op::PkMinU16>},
+    {Opcode::v_max3_u16, low_of_three<Op::PkMaxU16, Op::PkMaxU16>},
+    {Opcode::v_min3_i16, low_of_three<Op::PkMinS16, Op::PkMinS16>},
+    {Opcode::v_max3_i16, low_of_three<Op::PkMaxS16, Op::PkMaxS16>},
+    {Opcode::v_med3_u16, low_of_med3<Op::PkMinU16, Op::PkMaxU16>},
+    {Opcode::v_med3_i16, low_of_med3<Op::PkMinS16, Op::PkMaxS16>},
     {Opcode::v_mad_legacy_u16, mad16<false>},
     {Opcode::v_mad_legacy_i16, mad16<false>},
     {Opcode::v_mad_u16, mad16<true>},
@@ -522,18 +557,6 @@ constexpr Entry entries[] = {
     {Opcode::v_lshlrev_b16, shift16<Op::Shl32>},
     {Opcode::v_lshrrev_b16, shift16<Op::Shr32>},
     {Opcode::v_ashrrev_i16, shift16<Op::Sar32, true>},
-    {Opcode::v_pk_add_u16, packed<Op::Add32, false>},
-    {Opcode::v_pk_add_i16, packed<Op::Add32, false>},
-    {Opcode::v_pk_sub_u16, packed<Op::Sub32, false>},
-    {Opcode::v_pk_sub_i16, packed<Op::Sub32, false>},
-    {Opcode::v_pk_mul_lo_u16, packed<Op::Mul32, false>},
-    {Opcode::v_pk_min_u16, packed<Op::MinU32, false>},
-    {Opcode::v_pk_max_u16, packed<Op::MaxU32, false>},
-    {Opcode::v_pk_min_i16, packed<Op::MinS32, true>},
-    {Opcode::v_pk_max_i16, packed<Op::MaxS32, true>},
-    {Opcode::v_pk_lshlrev_b16, packed<Op::Shl32, false, true, true>},
-    {Opcode::v_pk_lshrrev_b16, packed<Op::Shr32, false, true, true>},
-    {Opcode::v_pk_ashrrev_i16, packed<Op::Sar32, true, true, true>},
     {Opcode::v_pk_mov_b32, pk_mov},
     {Opcode::v_accvgpr_read_b32, accvgpr},
     {Opcode::v_accvgpr_write_b32, accvgpr},

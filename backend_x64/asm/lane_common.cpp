@@ -16,6 +16,7 @@ struct Row {
     InstId avx2, avx512;  // 0: not in this table for that instruction set
     bool commutes;        // may swap operands (never for floats: NaN order)
     bool wide;            // on 64-bit elements
+    bool halves = false;  // on 16-bit elements: masks and broadcasts are not those of lanes
 };
 constexpr Row binaries[] = {
     {Op::Add32, X::kIdVpaddd, X::kIdVpaddd, true, false},
@@ -28,6 +29,14 @@ constexpr Row binaries[] = {
     {Op::MaxU32, X::kIdVpmaxud, X::kIdVpmaxud, true, false},
     {Op::MinS32, X::kIdVpminsd, X::kIdVpminsd, true, false},
     {Op::MaxS32, X::kIdVpmaxsd, X::kIdVpmaxsd, true, false},
+    {Op::PkAdd16, X::kIdVpaddw, X::kIdVpaddw, true, false, true},
+    {Op::PkSub16, X::kIdVpsubw, X::kIdVpsubw, false, false, true},
+    {Op::PkMul16, X::kIdVpmullw, X::kIdVpmullw, true, false, true},
+    {Op::PkMinU16, X::kIdVpminuw, X::kIdVpminuw, true, false, true},
+    {Op::PkMaxU16, X::kIdVpmaxuw, X::kIdVpmaxuw, true, false, true},
+    {Op::PkMinS16, X::kIdVpminsw, X::kIdVpminsw, true, false, true},
+    {Op::PkMaxS16, X::kIdVpmaxsw, X::kIdVpmaxsw, true, false, true},
+    {Op::Dot16, X::kIdVpmaddwd, X::kIdVpmaddwd, true, false, true},
     {Op::FAdd32, X::kIdVaddps, X::kIdVaddps, false, false},
     {Op::FSub32, X::kIdVsubps, X::kIdVsubps, false, false},
     {Op::FMul32, X::kIdVmulps, X::kIdVmulps, false, false},
@@ -66,8 +75,8 @@ bool BlockCompiler::lane_table_op(Value v) {
             Unit x = schedule_.unit(a[0], part), y = schedule_.unit(a[1], part);
             if (r.commutes && state(x).reg < 0 && state(y).reg >= 0) std::swap(x, y);
             const Vec vx = use(x);
-            const Operand oy = use_or_mem(y, r.wide);
-            if (const Pin* pin = r.wide ? nullptr : loop_merges(v)) {
+            const Operand oy = r.halves ? Operand(use(y)) : use_or_mem(y, r.wide);
+            if (const Pin* pin = r.wide || r.halves ? nullptr : loop_merges(v)) {
                 k(use_k(inst(pin->set).args[1]));
                 a_.emit(id, vec(pin->reg), vx, oy);
                 loop_merged(*pin);

@@ -1,0 +1,160 @@
+// Packed 16-bit integers, and dot products of narrow elements.
+#include "lift/lifter.h"
+
+namespace wj::lift {
+namespace {
+
+bool put(Lifter& l, const Inst& i, Value v) {
+    if (i.clamp) return false;  // saturation
+    l.set_v32(i, v);
+    return true;
+}
+
+// Each half of the result takes the half of source n that op_sel or op_sel_hi says.
+Value chosen(Lifter& l, const Inst& i, uint32_t n) {
+    const Value v = l.raw(i.src[n]);
+    const bool low = i.op_sel >> n & 1, high = i.op_sel_hi >> n & 1;  // from the upper half
+    if (!low && high) return v;
+    if (low && !high) return l.emit(Op::Fshr32, {v, v, l.c32(16)});
+    return low ? l.emit(Op::Bitop3, {l.c32(0xffff), l.emit(Op::Shr32, {v, l.c32(16)}), v}, 0xca)
+               : l.emit(Op::Bitop3, {l.c32(0xffff), v, l.emit(Op::Shl32, {v, l.c32(16)})}, 0xca);
+}
+
+template <Op op>
+bool packed(Lifter& l, const Inst& i) {
+    if (i.neg || i.neg_hi) return false;
+    return put(l, i, l.emit(op, {chosen(l, i, 0), chosen(l, i, 1)}));
+}
+
+bool packed_mad(Lifter& l, const Inst& i) {
+    if (i.neg || i.neg_hi) return false;
+    const Value product = l.emit(Op::PkMul16, {chosen(l, i, 0), chosen(l, i, 1)});
+    return put(l, i, l.emit(Op::PkAdd16, {product, chosen(l, i, 2)}));
+}
+
+// Of the second source, by the four lower bits of the first one.
+template <Op op>
+bool packed_shift(Lifter& l, const Inst& i) {
+    if (i.neg || i.neg_hi) return false;
+    const Value count = chosen(l, i, 0), x = chosen(l, i, 1);
+    const bool is_signed = op == Op::Sar32;
+    Value r[2];
+    for (const bool high : {false, true}) {
+        const Value n =
+            l.emit(Op::And32, {high ? l.emit(Op::Shr32, {count, l.c32(16)}) : count, l.c32(15)});
+        Value half = high ? l.emit(is_signed ? Op::Sar32 : Op::Shr32, {x, l.c32(16)})
+                          : l.emit(Op::And32, {x, l.c32(0xffff)});
+        if (is_signed && !high)
+            half = l.emit(Op::Sar32, {l.emit(Op::Shl32, {x, l.c32(16)}), l.c32(16)});
+        r[high] = l.emit(op, {half, n});
+    }
+    const Value upper = l.emit(Op::Shl32, {r[1], l.c32(16)});
+    return put(l, i, l.emit(Op::Bitop3, {l.c32(0xffff), r[0], upper}, 0xca));
+}
+
+// ---- dot products: the addend is the third source, or the destination (the VOP2 forms)
+
+template <bool accumulate>
+Value addend_of(Lifter& l, const Inst& i) {
+    return accumulate ? l.raw(i.dst[0]) : l.raw(i.src[2]);
+}
+
+template <bool accumulate>
+bool dot2_i32(Lifter& l, const Inst& i) {
+    const bool choose = i.format == Format::VOP3P;
+    const Value x = choose ? chosen(l, i, 0) : l.raw(i.src[0]),
+                y = choose ? chosen(l, i, 1) : l.raw(i.src[1]);
+    return put(l, i, l.emit(Op::Add32, {l.emit(Op::Dot16, {x, y}), addend_of<accumulate>(l, i)}));
+}
+
+bool dot2_u32(Lifter& l, const Inst& i) {
+    const Value x = chosen(l, i, 0), y = chosen(l, i, 1);
+    Value sum = l.raw(i.src[2]);
+    for (const bool high : {false, true}) {
+        auto half = [&](Value v) {
+            return high ? l.emit(Op::Shr32, {v, l.c32(16)}) : l.emit(Op::And32, {v, l.c32(0xffff)});
+        };
+        sum = l.emit(Op::Add32, {sum, l.emit(Op::Mul32, {half(x), half(y)})});
+    }
+    return put(l, i, sum);
+}
+
+// Fields of 4 or 8 bits: those that are 16 bits apart become halves, whose products Dot16 adds.
+template <uint32_t width, bool is_signed, bool accumulate>
+bool dot_narrow(Lifter& l, const Inst& i) {
+    constexpr uint32_t mask = ((1u << width) - 1) * 0x10001, sign = (1u << (width - 1)) * 0x10001;
+    Value sum = addend_of<accumulate>(l, i);
+    for (uint32_t at = 0; at < 16; at += width) {
+        Value fields[2];
+        for (uint32_t n : {0u, 1u}) {
+            Value v = l.raw(i.src[n]);
+            if (at) v = l.emit(Op::Shr32, {v, l.c32(at)});
+            // (x & mask) ^ sign, minus sign
+            fields[n] =
+                is_signed
+                    ? l.emit(Op::PkSub16,
+                             {l.emit(Op::Bitop3, {v, l.c32(mask), l.c32(sign)}, 0x6a), l.c32(sign)})
+                    : l.emit(Op::And32, {v, l.c32(mask)});
+        }
+        sum = l.emit(Op::Add32, {sum, l.emit(Op::Dot16, {fields[0], fields[1]})});
+    }
+    return put(l, i, sum);
+}
+
+// Products of halves are exact in f32. The addend comes first; it and the result are flushed,
+// 16-bit sources on some processors (interpreter/vop3p.cpp).
+template <bool accumulate>
+bool dot2_f32_f16(Lifter& l, const Inst& i) {
+    if (i.neg || i.neg_hi || i.abs || i.clamp || i.omod) return false;
+    const bool choose = i.format == Format::VOP3P;
+    Value source[2];
+    for (uint32_t n : {0u, 1u}) source[n] = choose ? chosen(l, i, n) : l.raw(i.src[n]);
+    Value sum = l.emit(Op::FFlush32, {addend_of<accumulate>(l, i)});
+    for (const bool high : {false, true}) {
+        Value x[2];
+        for (uint32_t n : {0u, 1u}) {
+            x[n] = high ? l.emit(Op::Shr32, {source[n], l.c32(16)}) : source[n];
+            if (l.options.target->traits.dot2_flushes_sources) x[n] = l.f16_flush(x[n]);
+            x[n] = l.emit(Op::CvtF16ToF32, {x[n]});
+        }
+        sum = l.emit(Op::FFma32, {x[0], x[1], sum});
+    }
+    l.set_v32(i, l.emit(Op::FFlush32, {sum}));
+    return true;
+}
+
+constexpr Entry entries[] = {
+    {Opcode::v_pk_add_u16, packed<Op::PkAdd16>},
+    {Opcode::v_pk_add_i16, packed<Op::PkAdd16>},
+    {Opcode::v_pk_sub_u16, packed<Op::PkSub16>},
+    {Opcode::v_pk_sub_i16, packed<Op::PkSub16>},
+    {Opcode::v_pk_mul_lo_u16, packed<Op::PkMul16>},
+    {Opcode::v_pk_min_u16, packed<Op::PkMinU16>},
+    {Opcode::v_pk_max_u16, packed<Op::PkMaxU16>},
+    {Opcode::v_pk_min_i16, packed<Op::PkMinS16>},
+    {Opcode::v_pk_max_i16, packed<Op::PkMaxS16>},
+    {Opcode::v_pk_mad_i16, packed_mad},
+    {Opcode::v_pk_mad_u16, packed_mad},
+    {Opcode::v_pk_lshlrev_b16, packed_shift<Op::Shl32>},
+    {Opcode::v_pk_lshrrev_b16, packed_shift<Op::Shr32>},
+    {Opcode::v_pk_ashrrev_i16, packed_shift<Op::Sar32>},
+    {Opcode::v_dot2_i32_i16, dot2_i32<false>},
+    {Opcode::v_dot2c_i32_i16, dot2_i32<true>},
+    {Opcode::v_dot2_u32_u16, dot2_u32},
+    {Opcode::v_dot4_i32_i8, dot_narrow<8, true, false>},
+    {Opcode::v_dot4c_i32_i8, dot_narrow<8, true, true>},
+    {Opcode::v_dot4_u32_u8, dot_narrow<8, false, false>},
+    {Opcode::v_dot8_i32_i4, dot_narrow<4, true, false>},
+    {Opcode::v_dot8c_i32_i4, dot_narrow<4, true, true>},
+    {Opcode::v_dot8_u32_u4, dot_narrow<4, false, false>},
+    {Opcode::v_dot2_f32_f16, dot2_f32_f16<false>},
+    {Opcode::v_dot2c_f32_f16, dot2_f32_f16<true>},
+};
+
+}  // namespace
+
+std::span<const Entry> vector_packed_entries() {
+    return entries;
+}
+
+}  // namespace wj::lift
