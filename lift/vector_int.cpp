@@ -131,7 +131,8 @@ bool shift64(Lifter& l, const Inst& i) {
     return true;
 }
 
-// (a << b) + c; counts above 4 shift nothing.
+// (a << b) + c; counts above 4 shift nothing. Added as older processors do it, by halves and carry:
+// it is no longer, and one form is what the passes know of addresses.
 bool lshl_add_u64(Lifter& l, const Inst& i) {
     if (i.clamp) return false;
     Value x = l.v64(i.src[0]), count = l.emit(Op::And32, {a(l, i, 1), l.c32(7)});
@@ -141,7 +142,11 @@ bool lshl_add_u64(Lifter& l, const Inst& i) {
     else if (known > 4)
         count = l.c32(0);
     if (!l.s.is_const(count, known) || known) x = l.emit(Op::Shl64, {x, count});
-    l.set_v64(i.dst[0], l.emit(Op::Add64, {x, l.v64(i.src[2])}));
+    const Value c = l.raw(i.src[2]), low = l.emit(Op::Add32, {c, l.emit(Op::Lo, {x})}),
+                carry = l.emit(Op::CmpLtU32, {low, c}),
+                high = l.emit(Op::AddCarry32, {l.raw(i.src[2], 1), l.emit(Op::Hi, {x}), carry});
+    l.write(i.dst[0], low, 0);
+    l.write(i.dst[0], high, 1);
     return true;
 }
 
