@@ -189,12 +189,6 @@ bool bfe_i32(Lifter& l, const Inst& i) {
 bool bfi(Lifter& l, const Inst& i) {
     return put(l, i, l.emit(Op::Bitop3, {a(l, i, 0), a(l, i, 1), a(l, i, 2)}, 0xca));
 }
-// The truth table stands in the fields of OMOD, ABS and NEG.
-bool bitop3(Lifter& l, const Inst& i) {
-    const uint32_t table =
-        (i.words[1] >> 27 & 3) << 6 | (i.words[0] >> 8 & 7) << 3 | i.words[1] >> 29;
-    return put(l, i, l.emit(Op::Bitop3, {a(l, i, 0), a(l, i, 1), a(l, i, 2)}, table));
-}
 bool bfm(Lifter& l, const Inst& i) {
     return put(l, i, l.emit(Op::Shl32, {low_ones(l, a(l, i, 0)), a(l, i, 1)}));
 }
@@ -394,6 +388,16 @@ bool low_of_two(Lifter& l, const Inst& i) {
     return !i.op_sel && put_low(l, i, l.emit(op, {a(l, i, 0), a(l, i, 1)}));
 }
 
+// The truth table stands in the fields of OMOD, ABS and NEG.
+template <bool low>
+bool bitop3(Lifter& l, const Inst& i) {
+    if (low && i.op_sel) return false;
+    const uint32_t table =
+        (i.words[1] >> 27 & 3) << 6 | (i.words[0] >> 8 & 7) << 3 | i.words[1] >> 29;
+    const Value v = l.emit(Op::Bitop3, {a(l, i, 0), a(l, i, 1), a(l, i, 2)}, table);
+    return low ? put_low(l, i, v) : put(l, i, v);
+}
+
 // a op1 b op2 c
 template <Op op1, Op op2>
 bool low_of_three(Lifter& l, const Inst& i) {
@@ -521,7 +525,8 @@ constexpr Entry entries[] = {
     {Opcode::v_bfe_u32, bfe_u32},
     {Opcode::v_bfe_i32, bfe_i32},
     {Opcode::v_bfi_b32, bfi},
-    {Opcode::v_bitop3_b32, bitop3},
+    {Opcode::v_bitop3_b32, bitop3<false>},
+    {Opcode::v_bitop3_b16, bitop3<true>},
     {Opcode::v_bfm_b32, bfm},
     {Opcode::v_alignbit_b32, alignbit},
     {Opcode::v_alignbyte_b32, alignbyte},
