@@ -1,4 +1,4 @@
-// Packed 16-bit integers, and dot products of narrow elements.
+// Packed 16-bit integers and bf16, and dot products of narrow elements.
 #include "lift/lifter.h"
 
 namespace wj::lift {
@@ -101,25 +101,54 @@ bool dot_narrow(Lifter& l, const Inst& i) {
     return put(l, i, sum);
 }
 
-// Products of halves are exact in f32. The addend comes first; it and the result are flushed,
-// 16-bit sources on some processors (interpreter/vop3p.cpp).
-template <bool accumulate>
-bool dot2_f32_f16(Lifter& l, const Inst& i) {
+// Products of two 16-bit floats are exact in f32. The addend comes first but for
+// v_dot2_f32_bf16, where it is added last; it and the result are flushed, f16 sources on some
+// processors (interpreter/vop3p.cpp).
+enum class Dot : uint8_t { F16, Bf16, Bf16AddendLast };
+
+template <Dot kind, bool accumulate>
+bool dot2_f32(Lifter& l, const Inst& i) {
     if (i.neg || i.neg_hi || i.abs || i.clamp || i.omod) return false;
     const bool choose = i.format == Format::VOP3P;
     Value source[2];
     for (uint32_t n : {0u, 1u}) source[n] = choose ? chosen(l, i, n) : l.raw(i.src[n]);
-    Value sum = l.emit(Op::FFlush32, {addend_of<accumulate>(l, i)});
-    for (const bool high : {false, true}) {
-        Value x[2];
-        for (uint32_t n : {0u, 1u}) {
-            x[n] = high ? l.emit(Op::Shr32, {source[n], l.c32(16)}) : source[n];
-            if (l.options.target->traits.dot2_flushes_sources) x[n] = l.f16_flush(x[n]);
-            x[n] = l.emit(Op::CvtF16ToF32, {x[n]});
-        }
-        sum = l.emit(Op::FFma32, {x[0], x[1], sum});
+    auto element = [&](uint32_t n, bool high) {
+        Value x = source[n];
+        if (kind != Dot::F16)
+            return high ? l.emit(Op::And32, {x, l.c32(0xffff0000)})
+                        : l.emit(Op::Shl32, {x, l.c32(16)});
+        if (high) x = l.emit(Op::Shr32, {x, l.c32(16)});
+        if (l.options.target->traits.dot2_flushes_sources) x = l.f16_flush(x);
+        return l.emit(Op::CvtF16ToF32, {x});
+    };
+    const Value addend = l.emit(Op::FFlush32, {addend_of<accumulate>(l, i)});
+    const Value a[] = {element(0, false), element(0, true)},
+                b[] = {element(1, false), element(1, true)};
+    Value sum;
+    if (kind == Dot::Bf16AddendLast) {
+        const Value low = l.emit(Op::FMul32, {a[0], b[0]}), high = l.emit(Op::FMul32, {a[1], b[1]});
+        sum = l.emit(Op::FAdd32, {l.emit(Op::FAdd32, {low, high}), addend});
+    } else {
+        sum = l.emit(Op::FFma32, {a[1], b[1], l.emit(Op::FFma32, {a[0], b[0], addend})});
     }
     l.set_v32(i, l.emit(Op::FFlush32, {sum}));
+    return true;
+}
+
+// Two f32 as bf16, to the nearest even; NaN are quieted, denormals stay.
+bool cvt_pk_bf16(Lifter& l, const Inst& i) {
+    if (i.neg || i.abs || i.clamp || i.omod) return false;
+    Value half[2];
+    for (uint32_t n : {0u, 1u}) {
+        const Value x = l.v32(i, n), top = l.emit(Op::Shr32, {x, l.c32(16)}),
+                    odd = l.emit(Op::And32, {top, l.c32(1)}),
+                    up = l.emit(Op::Add32, {x, l.emit(Op::Add32, {odd, l.c32(0x7fff)})}),
+                    nan = l.emit(Op::CmpLtU32,
+                                 {l.c32(0x7f800000), l.emit(Op::And32, {x, l.c32(0x7fffffff)})});
+        half[n] = l.s.select(nan, l.emit(Op::Or32, {top, l.c32(0x40)}),
+                             l.emit(Op::Shr32, {up, l.c32(16)}));
+    }
+    l.set_v32(i, l.emit(Op::Or32, {half[0], l.emit(Op::Shl32, {half[1], l.c32(16)})}));
     return true;
 }
 
@@ -147,8 +176,11 @@ constexpr Entry entries[] = {
     {Opcode::v_dot8_i32_i4, dot_narrow<4, true, false>},
     {Opcode::v_dot8c_i32_i4, dot_narrow<4, true, true>},
     {Opcode::v_dot8_u32_u4, dot_narrow<4, false, false>},
-    {Opcode::v_dot2_f32_f16, dot2_f32_f16<false>},
-    {Opcode::v_dot2c_f32_f16, dot2_f32_f16<true>},
+    {Opcode::v_dot2_f32_f16, dot2_f32<Dot::F16, false>},
+    {Opcode::v_dot2c_f32_f16, dot2_f32<Dot::F16, true>},
+    {Opcode::v_dot2_f32_bf16, dot2_f32<Dot::Bf16AddendLast, false>},
+    {Opcode::v_dot2c_f32_bf16, dot2_f32<Dot::Bf16, true>},
+    {Opcode::v_cvt_pk_bf16_f32, cvt_pk_bf16},
 };
 
 }  // namespace
