@@ -39,7 +39,7 @@ public:
           identity_(std::string(target.name) + (keep_registers ? " keep" : "")) {}
 
     ir::Block block(const BlockRequest& request) override {
-        const machine::Wave& wave = request.wave;
+        const machine::Wave& wave = typical(request);
         lift::Options options;
         options.target = &target_;
         options.mode = wave.mode;
@@ -116,6 +116,16 @@ public:
     }
 
 private:
+    // Of those that will run the block: the one that asks for it, but for what a program begins
+    // with.
+    const machine::Wave& typical(const BlockRequest& request) {
+        const machine::ExecContext& ctx = *request.wave.ctx;
+        if (request.pc != ctx.kernel) return request.wave;
+        typical_ = request.wave;
+        for (uint32_t d = 0; d < std::size(ctx.middle.sgpr); ++d)
+            if (ctx.middle.sgpr[d] >= 0) typical_.sgpr[ctx.middle.sgpr[d]] = ctx.middle.id[d];
+        return typical_;
+    }
     void begin(const machine::ExecContext& ctx) {
         if (code_.page_count() > most_pages) forget();
         code_.begin(ctx);
@@ -168,6 +178,7 @@ private:
     }
 
     const Target& target_;
+    machine::Wave typical_;
     const uint32_t least_width_;
     interp::Handler (*handler_)(Opcode);
     lift::InstStore insts_;

@@ -201,8 +201,11 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     // System SGPRs, dense behind the user SGPRs (SEED-INIT-11..13).
     int next = static_cast<int>(std::min(kernel.user_sgpr_count, 96u));
     const bool id[3] = {kernel.workgroup_id_x, kernel.workgroup_id_y, kernel.workgroup_id_z};
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         if (id[i]) plan.group_id_sgpr[i] = next++;
+        plan.middle.sgpr[i] = plan.group_id_sgpr[i];
+        plan.middle.id[i] = plan.group_count[i] / 2;
+    }
     plan.id_rows = std::min(t.packed_workitem_id ? 1 : kernel.workitem_id + 1u, plan.vgpr_count);
     return plan;
 }

@@ -42,6 +42,7 @@ struct LaunchPlan {
 
     // SGPRs that every wave starts with; the rest is put in by init_wave and place_wave.
     uint32_t user_sgprs[128] = {};
+    machine::ExecContext::Middle middle;
     int scratch_buffer_sgpr = -1, flat_scratch_sgpr = -1;  // first SGPR, or -1
     std::array<int, 3> group_id_sgpr{-1, -1, -1};          // or -1
     uint32_t id_rows = 1;                                  // VGPRs with work-item ids

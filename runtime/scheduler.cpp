@@ -365,6 +365,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
         keep(std::move(group));
     };
     slot.context.kernel = dispatch.plan.entry;
+    slot.context.middle = dispatch.plan.middle;
     slot.context.streaming = dispatch.plan.streaming;
     slot.context.prefetch_items = dispatch.plan.prefetch_items;
     slot.context.prefetch_row = dispatch.plan.prefetch_row;
