@@ -48,6 +48,9 @@ struct OpInfo {
 };
 const OpInfo& op_info(Op op);
 
+// Of minima and maxima: MODE.IEEE off; on (a signalling NaN wins); on, and no operand is one.
+inline constexpr uint64_t minmax_plain = 0, minmax_ieee = 1, minmax_quiet = 2;
+
 // Kind of a lane memory access, in Inst::aux bits 8..15; bits 0..7 = tuple length in dwords.
 enum class Access : uint8_t {
     U8,

@@ -427,9 +427,9 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
             return arithmetic<float>({x}, [&] { return std::frexp(f32(x), &exponent); });
         }
         case Op::FMin32:
-            return min_max<float>(x, y, false, i.imm == 1);
+            return min_max<float>(x, y, false, i.imm == minmax_ieee);
         case Op::FMax32:
-            return min_max<float>(x, y, true, i.imm == 1);
+            return min_max<float>(x, y, true, i.imm == minmax_ieee);
         case Op::FRound32:
             return arithmetic<float>({x}, [&] { return round_to(f32(x), i.imm); });
         case Op::FFlush32:
@@ -481,9 +481,9 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
         case Op::FSqrt64:
             return arithmetic<double>({x}, [&] { return std::sqrt(f64(x)); });
         case Op::FMin64:
-            return min_max<double>(x, y, false, i.imm == 1);
+            return min_max<double>(x, y, false, i.imm == minmax_ieee);
         case Op::FMax64:
-            return min_max<double>(x, y, true, i.imm == 1);
+            return min_max<double>(x, y, true, i.imm == minmax_ieee);
         case Op::FRound64:
             return arithmetic<double>({x}, [&] { return round_to(f64(x), i.imm); });
         case Op::FCmp64:

@@ -12,15 +12,53 @@ bool bin32(Lifter& l, const Inst& i) {
     return l.set_f32(i, l.emit(op, {x, y}));
 }
 
+// No signalling NaN: the result of arithmetic, whatever its sign was made.
+bool is_quiet(Lifter& l, Value v) {
+    const ir::Inst& i = l.s.inst(v);
+    uint64_t c = 0;
+    switch (i.op) {
+        case Op::FAdd32:
+        case Op::FSub32:
+        case Op::FMul32:
+        case Op::FDiv32:
+        case Op::FFma32:
+        case Op::FSqrt32:
+        case Op::FRound32:
+        case Op::CvtI32ToF32:
+        case Op::CvtU32ToF32:
+            return true;
+        case Op::FMin32:
+        case Op::FMax32:
+            return i.imm != ir::minmax_plain;
+        case Op::And32:
+            return (l.s.is_const(i.args[1], c) && c == 0x7fffffff && is_quiet(l, i.args[0])) ||
+                   (l.s.is_const(i.args[0], c) && c == 0x7fffffff && is_quiet(l, i.args[1]));
+        case Op::Xor32:
+            return (l.s.is_const(i.args[1], c) && c == 0x80000000 && is_quiet(l, i.args[0])) ||
+                   (l.s.is_const(i.args[0], c) && c == 0x80000000 && is_quiet(l, i.args[1]));
+        default:
+            return l.s.is_const(v, c) && (c & 0x7fffffff) <= 0x7f800000;
+    }
+}
+
+template <Op op>
+Value minmax(Lifter& l, Value x, Value y) {
+    // Of a value with itself: how compilers make signalling NaN quiet.
+    if (x == y) return l.ieee() && !is_quiet(l, x) ? l.emit(Op::FMul32, {x, l.c32(0x3f800000)}) : x;
+    const uint64_t how = !l.ieee()                          ? ir::minmax_plain
+                         : is_quiet(l, x) && is_quiet(l, y) ? ir::minmax_quiet
+                                                            : ir::minmax_ieee;
+    return l.emit(op, {x, y}, how);
+}
+
 template <Op op>
 bool minmax32(Lifter& l, const Inst& i) {
-    return l.set_f32(i, l.emit(op, {l.f32(i, 0), l.f32(i, 1)}, l.ieee()));
+    return l.set_f32(i, minmax<op>(l, l.f32(i, 0), l.f32(i, 1)));
 }
 
 template <Op op>
 bool minmax3_32(Lifter& l, const Inst& i) {
-    return l.set_f32(
-        i, l.emit(op, {l.emit(op, {l.f32(i, 0), l.f32(i, 1)}, l.ieee()), l.f32(i, 2)}, l.ieee()));
+    return l.set_f32(i, minmax<op>(l, minmax<op>(l, l.f32(i, 0), l.f32(i, 1)), l.f32(i, 2)));
 }
 
 bool fma32(Lifter& l, const Inst& i) {

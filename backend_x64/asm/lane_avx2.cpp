@@ -352,34 +352,53 @@ void BlockCompiler::lane_avx2(Value v) {
         case Op::FMin64:
         case Op::FMax64: {
             const bool w = i.op >= Op::FMin64, max = i.op == Op::FMax32 || i.op == Op::FMax64;
-            const InstId blend = w ? X::kIdVblendvpd : X::kIdVblendvps,
+            const InstId take = w ? (max ? X::kIdVmaxpd : X::kIdVminpd)
+                                  : (max ? X::kIdVmaxps : X::kIdVminps),
+                         both = max ? X::kIdVpand : X::kIdVpor,
                          cmp = w ? X::kIdVcmppd : X::kIdVcmpps;
-            const Vec m = tmp(), t = tmp(), d[2] = {tmp(), w ? tmp() : Vec()};
-            const Operand q = i.imm ? (w ? c64(1ull << 51) : c32(1u << 22)) : Operand();
-            for (uint32_t part = 0; part < (w ? 2u : 1u); ++part) {
-                const Vec x = use(a[0], part), y = use(a[1], part), r = d[part];
-                // b when either is NaN; for equal values (zeros) the signs decide; a when only b is
-                // NaN.
-                e3(w ? (max ? X::kIdVmaxpd : X::kIdVminpd) : (max ? X::kIdVmaxps : X::kIdVminps), r,
-                   x, y);
-                a_.emit(cmp, m, x, y, Imm(0));
-                e3(max ? X::kIdVpand : X::kIdVpor, t, x, y);
-                a_.emit(blend, r, r, t, m);
-                a_.emit(cmp, m, y, y, Imm(3));
-                a_.emit(cmp, t, x, x, Imm(7));
-                e3(X::kIdVpand, m, m, t);
-                a_.emit(blend, r, r, x, m);
-                if (!i.imm) continue;
-                // Signalling NaN (unordered and quiet bit clear), first of b, then of a.
-                for (const Vec& s : {y, x}) {
-                    a_.emit(cmp, m, s, s, Imm(3));
-                    e3(X::kIdVpand, t, s, q);
-                    e3(w ? X::kIdVpcmpeqq : X::kIdVpcmpeqd, t, t, q);
-                    e3(X::kIdVpandn, m, t, m);
-                    e3(X::kIdVpor, t, s, q);
-                    a_.emit(blend, r, r, t, m);
-                }
+            const uint32_t parts = w ? 2 : 1;
+            const Vec m = tmp(), t = tmp();
+            Vec x[2], y[2], d[2];
+            const Label nan = a_.newLabel(), ready = a_.newLabel();
+            const bool signals = i.imm == ir::minmax_ieee;
+            const Operand quiet = !signals ? Operand() : w ? c64(1ull << 51) : c32(1u << 22);
+            for (uint32_t part = 0; part < parts; ++part) {
+                x[part] = use(a[0], part), y[part] = use(a[1], part), d[part] = tmp();
+                // Of zeros each order takes another one.
+                e3(take, d[part], x[part], y[part]);
+                e3(take, t, y[part], x[part]);
+                e3(both, d[part], d[part], t);
+                a_.emit(cmp, part ? t : m, x[part], y[part], Imm(3));
             }
+            if (w) e3(X::kIdVpor, m, m, t);
+            a_.vmovmskps(x86::eax, m.ymm());
+            a_.test(x86::eax, x86::eax);
+            a_.jnz(nan);
+            a_.bind(ready);
+            cold(nan, [=, this] {
+                const InstId blend = w ? X::kIdVblendvpd : X::kIdVblendvps;
+                for (uint32_t part = 0; part < parts; ++part) {
+                    const Vec &p = x[part], &q = y[part], &r = d[part];
+                    // q when p is NaN; p when only q is.
+                    a_.emit(cmp, m, p, p, Imm(3));
+                    a_.emit(blend, r, r, q, m);
+                    a_.emit(cmp, m, q, q, Imm(3));
+                    a_.emit(cmp, t, p, p, Imm(7));
+                    e3(X::kIdVpand, m, m, t);
+                    a_.emit(blend, r, r, p, m);
+                    if (!signals) continue;
+                    // Signalling NaN (unordered and quiet bit clear), first of q, then of p.
+                    for (const Vec& s : {q, p}) {
+                        a_.emit(cmp, m, s, s, Imm(3));
+                        e3(X::kIdVpand, t, s, quiet);
+                        e3(w ? X::kIdVpcmpeqq : X::kIdVpcmpeqd, t, t, quiet);
+                        e3(X::kIdVpandn, m, t, m);
+                        e3(X::kIdVpor, t, s, quiet);
+                        a_.emit(blend, r, r, t, m);
+                    }
+                }
+                a_.jmp(ready);
+            });
             result(schedule_.unit(v, 0), d[0]);
             if (w) result(schedule_.unit(v, 1), d[1]);
             return;

@@ -253,13 +253,15 @@ void BlockCompiler::lane_avx512(Value v) {
                 const Vec x = use(a[0], part), y = use(a[1], part);
                 const KReg m = tmp_k();
                 const Vec d = tmp();
-                if (i.imm) {
+                if (i.imm != ir::minmax_plain) {
                     // IEEE mode: vrange implements the rules (quiet NaN loses, -0 below +0) with
                     // the operands exchanged, but takes the wrong one of two signalling NaNs.
                     a_.emit(w ? X::kIdVrangepd : X::kIdVrangeps, d, y, x, Imm(max ? 5 : 4));
-                    a_.emit(w ? X::kIdVfpclasspd : X::kIdVfpclassps, m, x, Imm(0x80));
-                    k(m);
-                    a_.emit(lor, d, x, w ? c64(1ull << 51) : c32(1u << 22));
+                    if (i.imm == ir::minmax_ieee) {
+                        a_.emit(w ? X::kIdVfpclasspd : X::kIdVfpclassps, m, x, Imm(0x80));
+                        k(m);
+                        a_.emit(lor, d, x, w ? c64(1ull << 51) : c32(1u << 22));
+                    }
                 } else {
                     // b when either is NaN; a when only b is; for equal values (zeros) the signs
                     // decide.
