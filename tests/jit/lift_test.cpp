@@ -60,6 +60,43 @@ std::set<uint64_t> written(const ir::Block& block, ir::Op op) {
     return out;
 }
 
+// What compilers write for these processors at every turn is no call of the interpreter.
+TEST(LiftedInstructions, OfNewerProcessors) {
+    struct Code {
+        const char* target;
+        std::vector<uint32_t> words;
+    };
+    const Code codes[] = {
+        {"gfx942", {0xd2080000, 0x04110502}},  // v_lshl_add_u64 v[0:1], v[2:3], 2, v[4:5]
+        {"gfx942", {0xd2080000, 0x04110002}},  // v_lshl_add_u64 v[0:1], s[2:3], 0, v[4:5]
+        {"gfx942", {0x7e0c7100}},              // v_mov_b64_e32 v[6:7], v[0:1]
+        {"gfx90a", {0xd3a84008, 0x1c221509}},  // v_dot4_i32_i8 v8, v9, v10, v8
+        {"gfx90a", {0xd3a34008, 0x1c221509}},  // v_dot2_f32_f16 v8, v9, v10, v8
+        {"gfx90a", {0xd1f80008, 0x042e1509}},  // v_max3_i16 v8, v9, v10, v11
+        {"gfx90a", {0xd3804008, 0x1c2e1509}},  // v_pk_mad_i16 v8, v9, v10, v11
+        {"gfx950", {0xd2340500, 0x4c0e0501}},  // v_bitop3_b32 v0, v1, v2, v3 bitop3:0x6a
+        {"gfx950", {0xd2330500, 0x4c0e0501}},  // v_bitop3_b16 v0, v1, v2, v3 bitop3:0x6a
+        {"gfx950", {0xd2680000, 0x00020501}},  // v_cvt_pk_bf16_f32 v0, v1, v2
+        {"gfx950", {0xd39a4008, 0x1c221509}},  // v_dot2_f32_bf16 v8, v9, v10, v8
+    };
+    for (Code code : codes) {
+        code.words.push_back(0xbf810000);  // s_endpgm
+        lift::Options o;
+        o.target = find_target(code.target);
+        o.mode = 0x3c0;
+        o.handler = &interp::handler;
+        lift::InstStore store;
+        const ir::Block block = x64::lift_for_translation(
+            o, base,
+            [&](uint64_t pc) {
+                return std::span<const uint32_t>(code.words).subspan((pc - base) / 4);
+            },
+            store);
+        EXPECT_EQ(block.guest_count, 2u);
+        EXPECT_TRUE(block.calls.empty()) << code.target << ' ' << std::hex << code.words[0];
+    }
+}
+
 TEST_F(LiftTest, WritesThatNobodyReadsAreLeftOut) {
     const ir::Block block = lift({
         0x7e020281,              // v_mov_b32_e32 v1, 1
