@@ -37,8 +37,12 @@ public:
     Wave& run_all(Wave& first, machine::WaveSource& source) override {
         Left& left = left_of(first.ctx->kernel);
         for (Wave* wave = &first;;) {
-            if (!is_cold(left, *wave)) return translator_->run_all(*wave, source);
-            const int64_t budget = wave->budget;
+            if (!is_cold(left, *wave)) {
+                Wave& last = translator_->run_all(*wave, source);
+                if (left.load(std::memory_order_relaxed) != translated)
+                    left.store(translated, std::memory_order_relaxed);
+                return last;
+            }
             const ExitKind kind = interpret(left, *wave);
             if (kind == ExitKind::None) continue;  // of the wave something is left
             if (kind != ExitKind::EndProgram && kind != ExitKind::Barrier) return *wave;
@@ -64,10 +68,11 @@ public:
     std::string hot_blocks(size_t most) const override { return translator_->hot_blocks(most); }
 
 private:
-    // Instructions of a kernel that may still be interpreted. Kernels share entries now and then:
-    // one of them is translated early then.
+    // Instructions of a kernel that may still be interpreted, or one of two other states. Threads
+    // that change it at the same time may lose what one of them counted. Kernels share entries now
+    // and then: one of them is translated early then.
     using Left = std::atomic<int64_t>;
-    static constexpr int64_t unknown = INT64_MIN;
+    static constexpr int64_t unknown = -2, translated = -1 /* and has run so */;
 
     Left& left_of(uint64_t kernel) { return left_[(kernel >> 8) % left_.size()]; }
     void forget() {
@@ -80,10 +85,11 @@ private:
             now = translator_->ready_for(wave) ? 0 : first_slice;
             left.store(now, std::memory_order_relaxed);
         }
-        return now > 0 || translator_->busy();
+        return now > 0 || (now != translated && translator_->busy());
     }
 
-    // Like run(); None: the wave goes on where it stands.
+    // Like run(), for a part of the wave's budget. None: that is all, the wave goes on where it
+    // stands.
     ExitKind interpret(Left& left, Wave& wave) {
         const int64_t budget = wave.budget, slice = std::min(budget, first_slice);
         const uint64_t known = interpreter_->counters().instructions_translated;
@@ -93,12 +99,12 @@ private:
         const int64_t executed = slice - wave.budget;
         wave.budget = budget - executed;
         const bool slow = kind == ExitKind::Yield && wave.exit.reason == interp::slow_instruction;
-        if (slow)
-            left.store(0, std::memory_order_relaxed);
-        else
-            left.fetch_add(static_cast<int64_t>(met) * worth_of_instruction - executed,
-                           std::memory_order_relaxed);
-        return kind;
+        const int64_t gained = static_cast<int64_t>(met) * worth_of_instruction - executed;
+        if (const int64_t now = left.load(std::memory_order_relaxed); now > 0)
+            left.store(slow ? 0 : std::max<int64_t>(now + gained, 0), std::memory_order_relaxed);
+        if (kind != ExitKind::Yield || wave.budget <= 0 || (!slow && executed < slice)) return kind;
+        wave.exit = {};
+        return ExitKind::None;
     }
 
     const std::unique_ptr<machine::Engine> interpreter_, translator_;
