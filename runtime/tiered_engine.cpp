@@ -28,10 +28,8 @@ public:
     const char* name() const override { return translator_->name(); }
 
     ExitKind run(Wave& wave) override {
-        struct One final : machine::WaveSource {
-            Wave* next(Wave&) override { return nullptr; }
-        } one;
-        return run_all(wave, one).exit.kind;
+        run_waves(&wave, 1);
+        return wave.exit.kind;
     }
 
     Wave& run_all(Wave& first, machine::WaveSource& source) override {
@@ -57,15 +55,12 @@ public:
     machine::LiveRegisters live_at(const machine::ExecContext& ctx, uint64_t pc) override {
         return translator_->live_at(ctx, pc);
     }
-    bool ready_for(Wave& wave) override { return translator_->ready_for(wave); }
-    bool busy() const override { return translator_->busy(); }
     void invalidate(uint64_t begin, uint64_t end) override {
         interpreter_->invalidate(begin, end);
         translator_->invalidate(begin, end);
         forget();
     }
     machine::EngineCounters counters() const override { return translator_->counters(); }
-    std::string hot_blocks(size_t most) const override { return translator_->hot_blocks(most); }
 
 private:
     // Instructions of a kernel that may still be interpreted, or one of two other states. Threads
@@ -100,8 +95,9 @@ private:
         wave.budget = budget - executed;
         const bool slow = kind == ExitKind::Yield && wave.exit.reason == interp::slow_instruction;
         const int64_t gained = static_cast<int64_t>(met) * worth_of_instruction - executed;
-        if (const int64_t now = left.load(std::memory_order_relaxed); now > 0)
-            left.store(slow ? 0 : std::max<int64_t>(now + gained, 0), std::memory_order_relaxed);
+        if (int64_t now = left.load(std::memory_order_relaxed); now > 0)
+            left.compare_exchange_strong(now, slow ? 0 : std::max<int64_t>(now + gained, 0),
+                                         std::memory_order_relaxed);
         if (kind != ExitKind::Yield || wave.budget <= 0 || (!slow && executed < slice)) return kind;
         wave.exit = {};
         return ExitKind::None;
