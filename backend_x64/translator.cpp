@@ -122,8 +122,9 @@ private:
         const machine::ExecContext& ctx = *request.wave.ctx;
         if (request.pc != ctx.kernel) return request.wave;
         typical_ = request.wave;
-        for (uint32_t d = 0; d < std::size(ctx.middle.sgpr); ++d)
-            if (ctx.middle.sgpr[d] >= 0) typical_.sgpr[ctx.middle.sgpr[d]] = ctx.middle.id[d];
+        const machine::ExecContext::GroupIds& ids = ctx.group_ids;
+        for (uint32_t d = 0; d < std::size(ids.sgpr); ++d)
+            if (ids.sgpr[d] >= 0) typical_.sgpr[ids.sgpr[d]] = ids.middle[d];
         return typical_;
     }
     void begin(const machine::ExecContext& ctx) {

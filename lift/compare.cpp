@@ -6,7 +6,7 @@ namespace {
 
 // The lanes' result restricted to EXEC; v_cmpx writes it to EXEC as well.
 template <bool to_exec>
-bool put(Lifter& l, const Inst& i, Value m) {
+bool put_mask(Lifter& l, const Inst& i, Value m) {
     m = l.active(l.compared(m));
     l.set_mask(i.dst[0], m);
     if (to_exec) l.s.set64(machine::exec_lo, l.s.bits_of(m));
@@ -16,31 +16,31 @@ bool put(Lifter& l, const Inst& i, Value m) {
 // x86 predicates, quiet: the guest's compares raise no host exception (all are masked).
 template <uint32_t predicate, bool to_exec>
 bool f32(Lifter& l, const Inst& i) {
-    return put<to_exec>(l, i, l.emit(Op::FCmp32, {l.f32(i, 0), l.f32(i, 1)}, predicate));
+    return put_mask<to_exec>(l, i, l.emit(Op::FCmp32, {l.f32(i, 0), l.f32(i, 1)}, predicate));
 }
 
 template <uint32_t predicate, bool to_exec>
 bool f64(Lifter& l, const Inst& i) {
     if (!l.denorm64()) return false;
-    return put<to_exec>(l, i, l.emit(Op::FCmp64, {l.f64(i, 0), l.f64(i, 1)}, predicate));
+    return put_mask<to_exec>(l, i, l.emit(Op::FCmp64, {l.f64(i, 0), l.f64(i, 1)}, predicate));
 }
 
 template <uint32_t predicate, bool to_exec>
 bool f16(Lifter& l, const Inst& i) {
     auto source = [&](uint32_t n) { return l.emit(Op::CvtF16ToF32, {l.f16_bits(i, n)}); };
-    return put<to_exec>(l, i, l.emit(Op::FCmp32, {source(0), source(1)}, predicate));
+    return put_mask<to_exec>(l, i, l.emit(Op::FCmp32, {source(0), source(1)}, predicate));
 }
 
 template <Op op, bool swap, bool to_exec>
 bool int32(Lifter& l, const Inst& i) {
     const Value a = l.v32(i, 0), b = l.v32(i, 1);
-    return put<to_exec>(l, i, swap ? l.emit(op, {b, a}) : l.emit(op, {a, b}));
+    return put_mask<to_exec>(l, i, swap ? l.emit(op, {b, a}) : l.emit(op, {a, b}));
 }
 
 template <Op op, bool swap, bool to_exec>
 bool int64(Lifter& l, const Inst& i) {
     const Value a = l.v64(i.src[0]), b = l.v64(i.src[1]);
-    return put<to_exec>(l, i, swap ? l.emit(op, {b, a}) : l.emit(op, {a, b}));
+    return put_mask<to_exec>(l, i, swap ? l.emit(op, {b, a}) : l.emit(op, {a, b}));
 }
 
 template <Op op, bool swap, bool to_exec>
@@ -49,12 +49,12 @@ bool int16(Lifter& l, const Inst& i) {
     Value v[2];
     for (uint32_t n : {0u, 1u})
         v[n] = l.emit(Op::Shl32, {l.v32(i, n), l.c32(16)});  // order is kept
-    return put<to_exec>(l, i, swap ? l.emit(op, {v[1], v[0]}) : l.emit(op, {v[0], v[1]}));
+    return put_mask<to_exec>(l, i, swap ? l.emit(op, {v[1], v[0]}) : l.emit(op, {v[0], v[1]}));
 }
 
 template <bool value, bool to_exec>
 bool constant(Lifter& l, const Inst& i) {
-    return put<to_exec>(l, i, l.s.mask_of(l.s.const64(value ? ~0ull : 0)));
+    return put_mask<to_exec>(l, i, l.s.mask_of(l.s.const64(value ? ~0ull : 0)));
 }
 
 // {first pattern, number of patterns} of: sNaN, qNaN, -inf, -normal, -denormal, -0, +0, +denormal,
@@ -100,7 +100,7 @@ bool put_class(Lifter& l, const Inst& i, InRange in_range) {
                 {hit, l.emit(Op::CmpNe32, {l.emit(Op::And32, {tests, l.c32(1u << k)}), l.c32(0)})});
         m = l.emit(Op::MaskOr, {m, hit});
     }
-    return put<to_exec>(l, i, m);
+    return put_mask<to_exec>(l, i, m);
 }
 
 template <bool to_exec>

@@ -168,4 +168,11 @@ private:
     bool registers_ok(const Inst& inst) const;
 };
 
+// Writes dst[0] of an integer instruction. False: CLAMP wants saturation.
+inline bool put(Lifter& l, const Inst& i, Value v) {
+    if (i.clamp) return false;
+    l.set_v32(i, v);
+    return true;
+}
+
 }  // namespace wj::lift

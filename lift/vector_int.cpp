@@ -17,18 +17,20 @@ Value i24(Lifter& l, Value v) {
     return l.emit(Op::Sar32, {l.emit(Op::Shl32, {v, l.c32(8)}), l.c32(8)});
 }
 
-bool put(Lifter& l, const Inst& i, Value v) {
-    if (i.clamp) return false;  // integer saturation
-    l.set_v32(i, v);
-    return true;
+// Instructions that are new in gfx9 leave the upper half of the destination alone.
+bool put_low(Lifter& l, const Inst& i, Value v) {
+    if (i.op_sel) return false;
+    return put(l, i, l.emit(Op::Bitop3, {l.c32(0xffff), v, l.raw(i.dst[0])}, 0xca));
 }
 
-template <Op op, bool swap = false>
+using Put = bool (*)(Lifter&, const Inst&, Value);
+
+template <Op op, bool swap = false, Put write = put>
 bool bin(Lifter& l, const Inst& i) {
     const Value x = a(l, i, swap);
     Value y = a(l, i, !swap);
     if (op == Op::Shl32 || op == Op::Shr32 || op == Op::Sar32) y = l.constant_row(y);
-    return put(l, i, l.emit(op, {x, y}));
+    return write(l, i, l.emit(op, {x, y}));
 }
 
 template <Op op>
@@ -37,9 +39,9 @@ bool un(Lifter& l, const Inst& i) {
 }
 
 // a op1 b op2 c
-template <Op op1, Op op2>
+template <Op op1, Op op2, Put write = put>
 bool tri(Lifter& l, const Inst& i) {
-    return put(l, i, l.emit(op2, {l.emit(op1, {a(l, i, 0), a(l, i, 1)}), a(l, i, 2)}));
+    return write(l, i, l.emit(op2, {l.emit(op1, {a(l, i, 0), a(l, i, 1)}), a(l, i, 2)}));
 }
 
 bool mov(Lifter& l, const Inst& i) {
@@ -155,10 +157,10 @@ bool mov_b64(Lifter& l, const Inst& i) {
     return true;
 }
 
-template <Op lo, Op hi>
+template <Op lo, Op hi, Put write = put>
 bool med3(Lifter& l, const Inst& i) {
     const Value x = a(l, i, 0), y = a(l, i, 1), z = a(l, i, 2);
-    return put(l, i, l.emit(hi, {l.emit(lo, {x, y}), l.emit(lo, {l.emit(hi, {x, y}), z})}));
+    return write(l, i, l.emit(hi, {l.emit(lo, {x, y}), l.emit(lo, {l.emit(hi, {x, y}), z})}));
 }
 
 Value low_ones(Lifter& l, Value width) {
@@ -378,38 +380,12 @@ bool shift16(Lifter& l, const Inst& i) {
     return put(l, i, low16(l, l.emit(op, {x, count})));
 }
 
-// Instructions that are new in gfx9 leave the upper half of the destination alone.
-bool put_low(Lifter& l, const Inst& i, Value v) {
-    return put(l, i, l.emit(Op::Bitop3, {l.c32(0xffff), v, l.raw(i.dst[0])}, 0xca));
-}
-
-template <Op op>
-bool low_of_two(Lifter& l, const Inst& i) {
-    return !i.op_sel && put_low(l, i, l.emit(op, {a(l, i, 0), a(l, i, 1)}));
-}
-
 // The truth table stands in the fields of OMOD, ABS and NEG.
-template <bool low>
+template <Put write>
 bool bitop3(Lifter& l, const Inst& i) {
-    if (low && i.op_sel) return false;
     const uint32_t table =
         (i.words[1] >> 27 & 3) << 6 | (i.words[0] >> 8 & 7) << 3 | i.words[1] >> 29;
-    const Value v = l.emit(Op::Bitop3, {a(l, i, 0), a(l, i, 1), a(l, i, 2)}, table);
-    return low ? put_low(l, i, v) : put(l, i, v);
-}
-
-// a op1 b op2 c
-template <Op op1, Op op2>
-bool low_of_three(Lifter& l, const Inst& i) {
-    return !i.op_sel &&
-           put_low(l, i, l.emit(op2, {l.emit(op1, {a(l, i, 0), a(l, i, 1)}), a(l, i, 2)}));
-}
-
-template <Op lo, Op hi>
-bool low_of_med3(Lifter& l, const Inst& i) {
-    if (i.op_sel) return false;
-    const Value x = a(l, i, 0), y = a(l, i, 1), z = a(l, i, 2);
-    return put_low(l, i, l.emit(hi, {l.emit(lo, {x, y}), l.emit(lo, {l.emit(hi, {x, y}), z})}));
+    return write(l, i, l.emit(Op::Bitop3, {a(l, i, 0), a(l, i, 1), a(l, i, 2)}, table));
 }
 
 template <bool keep>
@@ -525,8 +501,8 @@ constexpr Entry entries[] = {
     {Opcode::v_bfe_u32, bfe_u32},
     {Opcode::v_bfe_i32, bfe_i32},
     {Opcode::v_bfi_b32, bfi},
-    {Opcode::v_bitop3_b32, bitop3<false>},
-    {Opcode::v_bitop3_b16, bitop3<true>},
+    {Opcode::v_bitop3_b32, bitop3<put>},
+    {Opcode::v_bitop3_b16, bitop3<put_low>},
     {Opcode::v_bfm_b32, bfm},
     {Opcode::v_alignbit_b32, alignbit},
     {Opcode::v_alignbyte_b32, alignbyte},
@@ -546,14 +522,14 @@ constexpr Entry entries[] = {
     {Opcode::v_max_u16, bin16<Op::PkMaxU16>},
     {Opcode::v_min_i16, bin16<Op::PkMinS16>},
     {Opcode::v_max_i16, bin16<Op::PkMaxS16>},
-    {Opcode::v_add_i16, low_of_two<Op::Add32>},
-    {Opcode::v_sub_i16, low_of_two<Op::Sub32>},
-    {Opcode::v_min3_u16, low_of_three<Op::PkMinU16, Op::PkMinU16>},
-    {Opcode::v_max3_u16, low_of_three<Op::PkMaxU16, Op::PkMaxU16>},
-    {Opcode::v_min3_i16, low_of_three<Op::PkMinS16, Op::PkMinS16>},
-    {Opcode::v_max3_i16, low_of_three<Op::PkMaxS16, Op::PkMaxS16>},
-    {Opcode::v_med3_u16, low_of_med3<Op::PkMinU16, Op::PkMaxU16>},
-    {Opcode::v_med3_i16, low_of_med3<Op::PkMinS16, Op::PkMaxS16>},
+    {Opcode::v_add_i16, bin<Op::Add32, false, put_low>},
+    {Opcode::v_sub_i16, bin<Op::Sub32, false, put_low>},
+    {Opcode::v_min3_u16, tri<Op::PkMinU16, Op::PkMinU16, put_low>},
+    {Opcode::v_max3_u16, tri<Op::PkMaxU16, Op::PkMaxU16, put_low>},
+    {Opcode::v_min3_i16, tri<Op::PkMinS16, Op::PkMinS16, put_low>},
+    {Opcode::v_max3_i16, tri<Op::PkMaxS16, Op::PkMaxS16, put_low>},
+    {Opcode::v_med3_u16, med3<Op::PkMinU16, Op::PkMaxU16, put_low>},
+    {Opcode::v_med3_i16, med3<Op::PkMinS16, Op::PkMaxS16, put_low>},
     {Opcode::v_mad_legacy_u16, mad16<false>},
     {Opcode::v_mad_legacy_i16, mad16<false>},
     {Opcode::v_mad_u16, mad16<true>},

@@ -4,10 +4,9 @@
 namespace wj::lift {
 namespace {
 
-bool put(Lifter& l, const Inst& i, Value v) {
-    if (i.clamp) return false;  // saturation
-    l.set_v32(i, v);
-    return true;
+// The upper half, or the lower one with zeros above it.
+Value half_of(Lifter& l, Value v, bool high) {
+    return high ? l.emit(Op::Shr32, {v, l.c32(16)}) : l.emit(Op::And32, {v, l.c32(0xffff)});
 }
 
 // Each half of the result takes the half of source n that op_sel or op_sel_hi says.
@@ -37,15 +36,12 @@ template <Op op>
 bool packed_shift(Lifter& l, const Inst& i) {
     if (i.neg || i.neg_hi) return false;
     const Value count = chosen(l, i, 0), x = chosen(l, i, 1);
-    const bool is_signed = op == Op::Sar32;
     Value r[2];
     for (const bool high : {false, true}) {
-        const Value n =
-            l.emit(Op::And32, {high ? l.emit(Op::Shr32, {count, l.c32(16)}) : count, l.c32(15)});
-        Value half = high ? l.emit(is_signed ? Op::Sar32 : Op::Shr32, {x, l.c32(16)})
-                          : l.emit(Op::And32, {x, l.c32(0xffff)});
-        if (is_signed && !high)
-            half = l.emit(Op::Sar32, {l.emit(Op::Shl32, {x, l.c32(16)}), l.c32(16)});
+        const Value n = l.emit(Op::And32, {half_of(l, count, high), l.c32(15)});
+        Value half = half_of(l, x, high);
+        if (op == Op::Sar32)
+            half = l.emit(Op::Sar32, {high ? x : l.emit(Op::Shl32, {x, l.c32(16)}), l.c32(16)});
         r[high] = l.emit(op, {half, n});
     }
     const Value upper = l.emit(Op::Shl32, {r[1], l.c32(16)});
@@ -71,10 +67,8 @@ bool dot2_u32(Lifter& l, const Inst& i) {
     const Value x = chosen(l, i, 0), y = chosen(l, i, 1);
     Value sum = l.raw(i.src[2]);
     for (const bool high : {false, true}) {
-        auto half = [&](Value v) {
-            return high ? l.emit(Op::Shr32, {v, l.c32(16)}) : l.emit(Op::And32, {v, l.c32(0xffff)});
-        };
-        sum = l.emit(Op::Add32, {sum, l.emit(Op::Mul32, {half(x), half(y)})});
+        sum =
+            l.emit(Op::Add32, {sum, l.emit(Op::Mul32, {half_of(l, x, high), half_of(l, y, high)})});
     }
     return put(l, i, sum);
 }

@@ -102,10 +102,10 @@ struct ExecContext {
     // Registers (or -1) in which these find the number of their work-group, and the one in the
     // midst of the launch: what is guessed of all waves is guessed from it. The first one lies in a
     // corner.
-    struct Middle {
+    struct GroupIds {
         int32_t sgpr[3] = {-1, -1, -1};
-        uint32_t id[3] = {};
-    } middle;
+        uint32_t middle[3] = {};
+    } group_ids;
     // This thread alone touches the memory that is updated by atomics: they need not be atomic.
     bool exclusive_memory = false;
     // The waves that run are so many that what they write does not stay in the caches: stores may

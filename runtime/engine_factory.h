@@ -17,7 +17,9 @@ const char* engine_name(EngineKind kind);  // "interp", "avx2", "avx512", "auto"
 
 // Auto is avx512 where the host has it, else avx2 or the interpreter; what is not worth a
 // translation yet is interpreted (tiered_engine.h). Engines that are named run everything
-// themselves. symbol: "kernel+0x10" for an address of guest code, or nothing; called while blocks
+// themselves.
+//
+// symbol: "kernel+0x10" for an address of guest code, or nothing; called while blocks
 // are translated.
 Result<std::unique_ptr<machine::Engine>> make_engine(const DeviceOptions& device,
                                                      const Target& target,

@@ -202,9 +202,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     int next = static_cast<int>(std::min(kernel.user_sgpr_count, 96u));
     const bool id[3] = {kernel.workgroup_id_x, kernel.workgroup_id_y, kernel.workgroup_id_z};
     for (int i = 0; i < 3; i++) {
-        if (id[i]) plan.group_id_sgpr[i] = next++;
-        plan.middle.sgpr[i] = plan.group_id_sgpr[i];
-        plan.middle.id[i] = plan.group_count[i] / 2;
+        if (id[i]) plan.group_ids.sgpr[i] = next++;
+        plan.group_ids.middle[i] = plan.group_count[i] / 2;
     }
     plan.id_rows = std::min(t.packed_workitem_id ? 1 : kernel.workitem_id + 1u, plan.vgpr_count);
     return plan;
@@ -340,7 +339,7 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
 
     if (kernel.workgroup_info) {
         uint32_t at = std::min(kernel.user_sgpr_count, 96u);
-        for (int sgpr : plan.group_id_sgpr) at += sgpr >= 0;
+        for (int sgpr : plan.group_ids.sgpr) at += sgpr >= 0;
         wave.sgpr[at] = (index == 0 ? 1u << 31 : 0) | (group.wave_count & 63);
     }
     // The private segment's wave offset follows: 0, as the buffer's base and FLAT_SCRATCH_INIT are

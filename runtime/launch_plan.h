@@ -42,10 +42,9 @@ struct LaunchPlan {
 
     // SGPRs that every wave starts with; the rest is put in by init_wave and place_wave.
     uint32_t user_sgprs[128] = {};
-    machine::ExecContext::Middle middle;
     int scratch_buffer_sgpr = -1, flat_scratch_sgpr = -1;  // first SGPR, or -1
-    std::array<int, 3> group_id_sgpr{-1, -1, -1};          // or -1
-    uint32_t id_rows = 1;                                  // VGPRs with work-item ids
+    machine::ExecContext::GroupIds group_ids;
+    uint32_t id_rows = 1;  // VGPRs with work-item ids
 };
 
 // What makes a launch faster.
@@ -96,7 +95,7 @@ struct GroupPlace {
 inline void place_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t hw_id,
                        machine::Wave& wave) {
     for (int i = 0; i < 3; i++)
-        if (plan.group_id_sgpr[i] >= 0) wave.sgpr[plan.group_id_sgpr[i]] = group.id[i];
+        if (plan.group_ids.sgpr[i] >= 0) wave.sgpr[plan.group_ids.sgpr[i]] = group.id[i];
     wave.hw_id |= hw_id;
 }
 

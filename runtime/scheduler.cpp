@@ -365,7 +365,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
         keep(std::move(group));
     };
     slot.context.kernel = dispatch.plan.entry;
-    slot.context.middle = dispatch.plan.middle;
+    slot.context.group_ids = dispatch.plan.group_ids;
     slot.context.streaming = dispatch.plan.streaming;
     slot.context.prefetch_items = dispatch.plan.prefetch_items;
     slot.context.prefetch_row = dispatch.plan.prefetch_row;

@@ -46,7 +46,7 @@ void WaveStream::offer_run(machine::Wave& wave, uint32_t executed) {
     constexpr uint32_t most_groups = 16;
     if (!context_.offer_ids(how_, wave_, run_)) return;
     const LaunchPlan& plan = dispatch_.plan;
-    const int sgpr = plan.group_id_sgpr[0];
+    const int sgpr = plan.group_ids.sgpr[0];
     run_.group_id = sgpr >= 0 ? &wave.sgpr[sgpr] : &no_group_id_;
     run_.groups = plan.rows_together > 1
                       ? 0

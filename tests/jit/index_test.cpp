@@ -116,20 +116,30 @@ TEST_P(IndexTest, LowerHalvesOfPairs) {
     }
 }
 
+// An arm with a scalar load; lanes_leave: behind an instruction that turns lanes off.
+std::vector<uint32_t> load_in_arm(bool lanes_leave) {
+    std::vector<uint32_t> words = {
+        0xbe840087,                             // s_mov_b32 s4, 7
+        0x7d980006,                             // v_cmp_gt_u32_e32 vcc, s6, v0
+        0xbe80206a,                             // s_and_saveexec_b64 s[0:1], vcc
+        lanes_leave ? 0xbf880005 : 0xbf880004,  // s_cbranch_execz over
+    };
+    if (lanes_leave) words.push_back(0x86fe087e);  // s_and_b64 exec, exec, s[8:9]
+    for (const uint32_t word : {
+             0xc0020101u, 0x00000010u,  // s_load_dword s4, s[2:3], 0x10
+             0xbf8cc07fu,               // s_waitcnt lgkmcnt(0)
+             0x2a020204u,               // v_xor_b32_e32 v1, s4, v1
+             0x87fe007eu,               // over: s_or_b64 exec, exec, s[0:1]
+             0x68040404u,               // v_add_u32_e32 v2, s4, v2
+             0xbf810000u,               // s_endpgm
+         })
+        words.push_back(word);
+    return words;
+}
+
 // Of waves whose lanes all jump over it, the load's address may be anything.
 TEST_P(IndexTest, ScalarLoadsInArms) {
-    words_ = {
-        0xbe840087,              // s_mov_b32 s4, 7
-        0x7d980006,              // v_cmp_gt_u32_e32 vcc, s6, v0
-        0xbe80206a,              // s_and_saveexec_b64 s[0:1], vcc
-        0xbf880004,              // s_cbranch_execz over
-        0xc0020101, 0x00000010,  // s_load_dword s4, s[2:3], 0x10
-        0xbf8cc07f,              // s_waitcnt lgkmcnt(0)
-        0x2a020204,              // v_xor_b32_e32 v1, s4, v1
-        0x87fe007e,              // over: s_or_b64 exec, exec, s[0:1]
-        0x68040404,              // v_add_u32_e32 v2, s4, v2
-        0xbf810000,              // s_endpgm
-    };
+    words_ = load_in_arm(false);
     EXPECT_TRUE(lifts_to(ir::Op::USelect64)) << text();
     // The code begins at other places of what the safe address is aligned to.
     for (const uint64_t off : {0u, 4u, 60u, 64u}) {
@@ -162,19 +172,7 @@ TEST_P(IndexTest, ScalarLoadsInArms) {
 
 // What an arm does to EXEC does not matter to a load behind it: the branch has decided.
 TEST_P(IndexTest, ScalarLoadsInArmsThatLanesLeave) {
-    words_ = {
-        0xbe840087,              // s_mov_b32 s4, 7
-        0x7d980006,              // v_cmp_gt_u32_e32 vcc, s6, v0
-        0xbe80206a,              // s_and_saveexec_b64 s[0:1], vcc
-        0xbf880005,              // s_cbranch_execz over
-        0x86fe087e,              // s_and_b64 exec, exec, s[8:9]
-        0xc0020101, 0x00000010,  // s_load_dword s4, s[2:3], 0x10
-        0xbf8cc07f,              // s_waitcnt lgkmcnt(0)
-        0x2a020204,              // v_xor_b32_e32 v1, s4, v1
-        0x87fe007e,              // over: s_or_b64 exec, exec, s[0:1]
-        0x68040404,              // v_add_u32_e32 v2, s4, v2
-        0xbf810000,              // s_endpgm
-    };
+    words_ = load_in_arm(true);
     EXPECT_TRUE(lifts_to(ir::Op::USelect64)) << text();
     load(code_);
     for (int n = wanted_rounds(200); n; --n) {
