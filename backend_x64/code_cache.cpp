@@ -84,6 +84,25 @@ void CodeCache::link(BlockRecord& from, const LinkSite& site, BlockRecord& to) {
     to.incoming.push_back({slot, from.host + site.cold_offset});
 }
 
+void CodeCache::unlink(BlockRecord& block) {
+    for (const auto& in : block.incoming)
+        std::atomic_ref(*in.slot).store(reinterpret_cast<uint64_t>(in.unlinked),
+                                        std::memory_order_release);
+    block.incoming.clear();
+    dead_bytes_ += block.size;
+}
+
+void CodeCache::retire(BlockRecord& block) {
+    BlockRecord*& known = block.space->blocks[block.pc][static_cast<size_t>(block.variant)];
+    if (known != &block) return;
+    known = nullptr;
+    unlink(block);
+    JumpEntry& e = block.space->jumps[block.pc >> 2 & (jump_entries - 1)];
+    if (e.pc == block.pc && !is_unguarded(block.variant))
+        std::atomic_ref(e.entry[block.variant == Variant::Full])
+            .store(nullptr, std::memory_order_release);
+}
+
 void CodeCache::invalidate(uint64_t begin, uint64_t end) {
     for (auto& s : spaces_) {
         for (auto it = s->blocks.begin(); it != s->blocks.end();) {
@@ -94,11 +113,7 @@ void CodeCache::invalidate(uint64_t begin, uint64_t end) {
                     gone = false;
                     continue;
                 }
-                for (const auto& in : block->incoming)
-                    std::atomic_ref(*in.slot).store(reinterpret_cast<uint64_t>(in.unlinked),
-                                                    std::memory_order_release);
-                block->incoming.clear();
-                dead_bytes_ += block->size;
+                unlink(*block);
                 JumpEntry& e = s->jumps[block->pc >> 2 & (jump_entries - 1)];
                 if (e.pc == block->pc) {
                     std::atomic_ref(e.pc).store(~0ull, std::memory_order_release);

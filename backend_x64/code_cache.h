@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -45,6 +46,8 @@ struct CodeSpace {
     SpaceKey key;
     std::unique_ptr<JumpEntry[]> jumps{new JumpEntry[jump_entries]};
     std::unordered_map<uint64_t, std::array<BlockRecord*, variant_count>> blocks;  // by PC
+    // Those whose accesses are to look for all patterns (CompileOptions::all_patterns).
+    std::set<std::pair<uint64_t, Variant>> all_patterns;
 };
 
 // What ThreadSanitizer is told of the order that it cannot see: translated code, which is not
@@ -69,6 +72,8 @@ public:
     BlockRecord* install(CodeSpace& space, const CompiledBlock& code, BlockRecord record);
     void link(BlockRecord& from, const LinkSite& site, BlockRecord& to);
     void invalidate(uint64_t begin, uint64_t end);
+    // The block is not entered any more; who is in it goes on.
+    void retire(BlockRecord& block);
 
     // The block that holds a host address. Lock-free and safe in a signal handler.
     const BlockRecord* find(uintptr_t host) const;
@@ -80,6 +85,7 @@ private:
         std::array<BlockRecord*, chunk_size> records{};
     };
     void publish_jump(BlockRecord& block);
+    void unlink(BlockRecord& block);
 
     CodeBuffer& buffer_;
     std::vector<std::unique_ptr<CodeSpace>> spaces_;

@@ -10,10 +10,12 @@ class HostCounters;
 
 struct CompileOptions {
     bool avx512 = false;
-    bool checked = false;              // memory through the page table
-    bool mask_addresses = false;       // AND ExecContext::address_mask to every global address
-    bool exclusive = false;            // atomics need not be atomic
-    bool fetches_streams = true;       // HostTuning::fetches_streams
+    bool checked = false;         // memory through the page table
+    bool mask_addresses = false;  // AND ExecContext::address_mask to every global address
+    bool exclusive = false;       // atomics need not be atomic
+    bool fetches_streams = true;  // HostTuning::fetches_streams
+    // Accesses look for all patterns themselves, without memory stubs: code that is run often.
+    bool all_patterns = false;
     uint32_t loop_chunks = 0;          // run together; 0: as many as pay
     HostCounters* counters = nullptr;  // count what is executed (hot_blocks.h)
 };
@@ -73,6 +75,7 @@ struct CompiledBlock {
     std::vector<PcEntry> pcs;  // by offset
     std::vector<LinkSite> links;
     std::vector<Relocation> relocations;
+    uint64_t memory_stubs = 0;     // a bit for each that is called
     std::vector<CountedRun> runs;  // with CompileOptions::counters
 };
 

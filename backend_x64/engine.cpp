@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/asm/memory_stubs.h"
 #include "backend_x64/asm/stubs.h"
 #include "backend_x64/block_store.h"
 #include "backend_x64/build_identity.h"
@@ -34,6 +35,8 @@ using machine::Wave;
 constexpr uint32_t block_instructions = 320;
 // Each space has a jump table; a guest that writes many different MODE values makes many.
 constexpr size_t most_spaces = 1024;
+// Of memory stubs; pages are taken as they are written.
+constexpr size_t most_stub_bytes = size_t{256} << 10;
 // Invalidated code is collected when it is most of what there is and worth the translations.
 constexpr size_t worth_collecting = size_t{16} << 20;
 
@@ -43,6 +46,7 @@ public:
         : source_(std::move(source)), isa_(isa), cache_(buffer_), perf_map_(options.symbol) {
         renew_stamp();
         loop_chunks_ = options.loop_chunks;
+        all_patterns_ = options.all_patterns || options.count;
         if (options.count) hot_ = std::make_unique<HotBlocks>();
     }
 
@@ -50,6 +54,10 @@ public:
         if (Status s = buffer_.open(options.code_bytes); !s) return s;
         if (!make_stubs(buffer_, isa_ == Isa::Avx512, stubs_))
             return Status(Code::HostError, "cannot assemble the entry stubs");
+        for (auto& entry : memory_stubs_.entry) entry = stubs_.any_access;
+        stub_room_ = std::min(most_stub_bytes, buffer_.size() / 8);
+        stub_code_ = buffer_.allocate(stub_room_);
+        if (!stub_code_) stub_room_ = 0;
         stub_bytes_ = buffer_.used();
         open_store(options);
         return {};
@@ -135,6 +143,8 @@ private:
                         machine::ExitInfo& out);
     void add_block(const void* host, machine::ExitInfo& out) const;
     void connect(Frame& frame, CodeSpace& space) const;
+    void make_memory_stubs(uint64_t wanted);
+    void do_without_stubs(const void* access);
 
     std::unique_ptr<BlockSource> source_;
     const Isa isa_;
@@ -142,8 +152,13 @@ private:
     CodeCache cache_;
     Stubs stubs_;
     size_t stub_bytes_ = 0;
+    MemoryStubs memory_stubs_;  // those that no block has called yet lead to C++
+    uint64_t memory_stubs_made_ = 0;
+    uint8_t* stub_code_ = nullptr;
+    size_t stub_room_ = 0;
     BlockCompiler compiler_;
     uint32_t loop_chunks_ = 0;
+    bool all_patterns_ = false;  // what is counted is the code that is run often
     const HostTuning tuning_ = host_tuning();
     mutable std::mutex mutex_;
     // A flush drops all translated code; it waits until no thread is inside, and new ones wait for
@@ -206,10 +221,36 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.division_stub = stubs_.division;
     f.again_stub = stubs_.again;
     f.settle_stub = stubs_.settle;
+    f.memory_stubs = &memory_stubs_;
+    f.any_access_stub = stubs_.any_access;
     f.row_stub = stubs_.row;
     f.uload32_stub = stubs_.uload32;
     f.uload64_stub = stubs_.uload64;
     f.jump_table = space.jumps.get();
+}
+
+void Translator::make_memory_stubs(uint64_t wanted) {
+    for (uint64_t left = wanted & ~memory_stubs_made_; left; left &= left - 1) {
+        const auto number = static_cast<uint32_t>(std::countr_zero(left));
+        memory_stubs_made_ |= uint64_t{1} << number;
+        const std::span<const uint8_t> code = memory_stub(compiler_, number, isa_ == Isa::Avx512);
+        const size_t room = (code.size() + 63) & ~size_t{63};
+        if (code.empty() || room > stub_room_) continue;
+        std::memcpy(stub_code_, code.data(), code.size());
+        memory_stubs_.entry[number].store(buffer_.executable(stub_code_),
+                                          std::memory_order_release);
+        stub_code_ += room;
+        stub_room_ -= room;
+    }
+}
+
+// The block of the access is translated anew when it is entered next.
+void Translator::do_without_stubs(const void* access) {
+    const std::lock_guard lock(mutex_);
+    const BlockRecord* const block = cache_.find(reinterpret_cast<uintptr_t>(access));
+    if (!block || !block->space->all_patterns.emplace(block->pc, block->variant).second) return;
+    cache_.retire(const_cast<BlockRecord&>(*block));
+    renew_stamp();
 }
 
 Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t pc,
@@ -220,8 +261,10 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
         return {};
     const auto start = std::chrono::steady_clock::now();
     const Flag translating(translating_);
-    BlockRecord* installed = load(space, wave, pc, variant);
     CompileOptions options;
+    const bool often = space.all_patterns.contains({pc, variant});
+    options.all_patterns = all_patterns_ || often;
+    BlockRecord* installed = often ? nullptr : load(space, wave, pc, variant);
     options.avx512 = isa_ == Isa::Avx512;
     options.checked = space.key.checked;
     options.mask_addresses = space.key.mask_addresses;
@@ -254,6 +297,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
             if (hot_)
                 hot_->add(perf_map_.name_of(*installed), *installed, code,
                           [&](uint64_t at) { return source_->text(wave, at); });
+            make_memory_stubs(code.memory_stubs);  // in the place of the block's code
             break;
         }
         if (!cache_.empty()) return {};
@@ -273,8 +317,9 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
 void Translator::open_store(const TranslatorOptions& options) {
     const std::string source = source_->identity(), &build = build_identity().id;
     if (!options.cache || options.count || source.empty() || build.empty()) return;
-    const std::string all =
-        build + "/" + source + "/" + name() + "/" + std::to_string(options.loop_chunks);
+    const std::string all = build + "/" + source + "/" + name() + "/" +
+                            std::to_string(options.loop_chunks) +
+                            (options.all_patterns ? "/all" : "");
     store_identity_ = hash_of(all.data(), all.size());
     store_ = BlockStore::open(options.cache_directory, options.cache_bytes);
 }
@@ -311,7 +356,10 @@ BlockRecord* Translator::load(CodeSpace& space, const Wave& wave, uint64_t pc, V
     if (!store_ || !find_stored(wave, pc, variant, code, record)) return nullptr;
     record.variant = variant;
     BlockRecord* const installed = cache_.install(space, code, std::move(record));
-    if (installed) ++counters_.blocks_loaded;
+    if (installed) {
+        make_memory_stubs(code.memory_stubs);
+        ++counters_.blocks_loaded;
+    }
     return installed;
 }
 
@@ -383,19 +431,32 @@ Translator::Found Translator::find_entry(ThreadState& thread, Wave& wave) {
     return found;
 }
 
+// Of the instruction that the host code belongs to.
+static bool find_guest_pc(const BlockRecord& block, uintptr_t host, uint64_t& pc) {
+    const PcEntry* const e = CodeCache::find_guest(block, host);
+    if (!e || e->guest >= block.guest_pcs.size()) return false;
+    pc = block.guest_pcs[e->guest];
+    return true;
+}
+
 bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
                          machine::ExitInfo& out) {
     const auto& self = *static_cast<const Translator*>(engine);
-    if (!self.buffer_.contains(pc)) {
-        self.add_block(this_thread_state().frame.running, out);
-        return false;
+    const BlockRecord* block = self.buffer_.contains(pc) ? self.cache_.find(pc) : nullptr;
+    if (block) {
+        self.add_block(block->host, out);
+        if (!find_guest_pc(*block, pc, out.pc)) return false;
+    } else {  // a stub or C++ code, which have said what they run
+        const auto running = reinterpret_cast<uintptr_t>(this_thread_state().frame.running);
+        block = running ? self.cache_.find(running) : nullptr;
+        if (!block) return false;
+        self.add_block(block->host, out);
+        // A stub's return address, behind which there is a jump; else wave.exit names the
+        // instruction.
+        if (running - reinterpret_cast<uintptr_t>(block->host) < block->code_size)
+            find_guest_pc(*block, running - 1, out.pc);
+        if (!self.buffer_.contains(pc)) return true;
     }
-    const BlockRecord* block = self.cache_.find(pc);
-    if (!block) return false;
-    self.add_block(block->host, out);
-    const PcEntry* e = CodeCache::find_guest(*block, pc);
-    if (!e || e->guest >= block->guest_pcs.size()) return false;
-    out.pc = block->guest_pcs[e->guest];
     // Inside a region rbp holds the chunk or the lane: the lanes that may have faulted.
     const auto* uc = static_cast<const ucontext_t*>(context);
     const auto chunk = static_cast<int64_t>(uc->uc_mcontext.gregs[REG_RBP]);
@@ -460,7 +521,7 @@ Translator::Found Translator::make_room(ThreadState& thread, Wave& wave, uint64_
 
 // Called by translated code.
 static bool start_again(Wave& wave, Frame& frame, uint32_t executed) {
-    return !frame.flush_wanted->load(std::memory_order_relaxed) &&
+    return !frame.flush_wanted->load(std::memory_order_relaxed) && !frame.often &&
            frame.source->again(wave, executed);
 }
 
@@ -545,7 +606,7 @@ void Translator::finish_columns(ThreadState& thread) {
         if (!next) return static_cast<ExitKind>(left);
         thread.wave = guard.wave = wave = next;
         // The source may have waves for a long time.
-        if (flush_wanted_.load(std::memory_order_relaxed))
+        if (flush_wanted_.load(std::memory_order_relaxed) || thread.frame.often)
             return static_cast<ExitKind>(Leave::Lookup);
         if (!starts_at(*start, *wave)) {
             start = &thread.entry_of(wave->pc, wave->exec() == ~0ull);
@@ -566,6 +627,7 @@ Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource
     };
     for (;;) {
         if (flush_wanted_.load(std::memory_order_relaxed)) return Next::LetFlush;
+        if (frame.often) do_without_stubs(std::exchange(frame.often, nullptr));
         const KnownEntry* known = entry_at(thread, *thread.wave);
         if (!known) {
             const Found found = find_entry(thread, *thread.wave);
@@ -590,12 +652,9 @@ Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource
             if (leave == Leave::CallStopped) return Next::Stop;
             if (leave == Leave::Fault) {
                 add_block(running, wave.exit);
-                if (frame.leave_address) {
-                    const BlockRecord* at = cache_.find(frame.leave_address - 1);
-                    if (const PcEntry* e =
-                            at ? CodeCache::find_guest(*at, frame.leave_address - 1) : nullptr)
-                        if (e->guest < at->guest_pcs.size()) wave.exit.pc = at->guest_pcs[e->guest];
-                }
+                if (frame.leave_address)
+                    if (const BlockRecord* at = cache_.find(frame.leave_address - 1))
+                        find_guest_pc(*at, frame.leave_address - 1, wave.exit.pc);
                 return Next::Stop;
             }
             // A return address: it may lie behind the block's last byte.
@@ -619,6 +678,7 @@ Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource
                 if (s.return_offset == offset) site = &s;
             if (!site) return fail("lost track of a block link");
             wave.pc = site->target;
+            if (frame.often) break;
             const std::lock_guard lock(mutex_);
             const Found target = block_at(space, wave, site->target, site->variant);
             if (target.why) return fail(target.why);

@@ -58,6 +58,16 @@ std::array<Table, table_count> make_tables() {
     for (const uint32_t part : {0, 1, 2})
         *next++ = make_table([&](uint32_t i) { return (8 * part + i) / 3; });
     *next++ = {~0u, ~0u, ~0u, ~0u, ~0u};
+    // Pairs of elements `step` apart, as exchanges in sorting networks and butterflies have them:
+    // lane l's first one is number 2 l - l mod step of two vectors. Loaded, and stored.
+    for (const uint32_t step : {2, 4, 8}) {
+        for (const uint32_t d : {0, 1})
+            *next++ = make_table([&](uint32_t l) { return 2 * l - (l & (step - 1)) + d * step; });
+        for (const uint32_t part : {0, 16})
+            *next++ = make_table([&](uint32_t i) {
+                return (part + i) / (2 * step) * step + i % step + (i / step & 1) * 16;
+            });
+    }
     return tables;
 }
 

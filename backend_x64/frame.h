@@ -45,6 +45,27 @@ struct LineOp : MemoryOp {
 };
 enum Space : uint8_t { global_space, flat_space, lds_space, scratch_space, buffer_space };
 
+// Stubs that do a chunk's loads and stores from the exchange area, by what the access is
+// (asm/memory_stubs.h): eax = StubAccess::bits().
+inline constexpr uint32_t memory_stub_count = 48;
+struct MemoryStubs {
+    std::atomic<const void*> entry[memory_stub_count] = {};
+};
+struct StubAccess {
+    uint8_t stub = 0;    // its number
+    uint8_t flags = 0;   // MemoryFlags
+    int32_t offset = 0;  // what is added to all lanes' addresses
+
+    static constexpr bool fits(int64_t offset) { return offset >= -0x20000 && offset < 0x20000; }
+    constexpr uint32_t bits() const {
+        return static_cast<uint32_t>(offset) << 14 | uint32_t{stub} << 8 | flags;
+    }
+    static constexpr StubAccess of(uint32_t bits) {
+        return {static_cast<uint8_t>(bits >> 8 & 63), static_cast<uint8_t>(bits),
+                static_cast<int32_t>(bits) >> 14};
+    }
+};
+
 // A helper call; lives behind the block's code.
 struct CallRecord {
     void (*fn)(machine::Wave&, const void*) = nullptr;
@@ -82,7 +103,7 @@ enum Constant : uint32_t {
 
 // Indices of permutations and offsets of lanes that many blocks use (find_table()): here once
 // instead of behind the code of each.
-inline constexpr uint32_t table_count = 30;
+inline constexpr uint32_t table_count = 42;
 
 // Rows of dwords for columns of a matrix that wait for the rows of the waves behind
 // (column_store.h): of one store, `waves` times 64 / width rows of `width` dwords.
@@ -100,6 +121,7 @@ struct HeldColumns {
 // points to `link_stub`: what is within 128 bytes of it takes one byte of displacement, vectors of
 // 64 bytes within 8 KiB do.
 struct alignas(64) Frame {
+    static constexpr int32_t most_patience = 16384;
     // Slot 0 is the last one.
     uint64_t slots[slot_count] = {};
 
@@ -112,10 +134,8 @@ struct alignas(64) Frame {
     const void* barrier_stub = nullptr;   // wave.pc is behind the barrier
     const void* memory_stub = nullptr;    // rax = MemoryOp*
     const void* division_stub = nullptr;  // eax = Division
-    // Whole programs of one block: edx = guest instructions; al: a wave has been started. By the
-    // run, if it holds one, else by WaveSource::again().
-    const void* again_stub = nullptr;
-    const void* settle_stub = nullptr;  // WaveSource::settle()
+    const MemoryStubs* memory_stubs = nullptr;
+    uint64_t mask = 0;  // of the exchange area below
     // Bits of an address that must be 0 for a store that goes around the caches; none may, when
     // ExecContext::streaming is off: no address of an access is 0.
     uint64_t not_streamed = ~0ull;
@@ -125,15 +145,24 @@ struct alignas(64) Frame {
     uint8_t scattered[8] = {};
     uint64_t prefetch_items = 0;  // ExecContext::prefetch_items
     uint32_t prefetch_row = ~0u;  // ExecContext::prefetch_row
-    // Of the exchange area below.
-    uint64_t address_base = 0;
-    uint64_t mask = 0;
+    uint64_t address_base = 0;    // of the exchange area
+    // Whole programs of one block: edx = guest instructions; al: a wave has been started. By the
+    // run, if it holds one, else by WaveSource::again().
+    const void* again_stub = nullptr;
+    uint64_t stub_base = 0;    // what a memory stub adds to the lanes' addresses
+    uint64_t stub_access = 0;  // StubAccess::bits()
+    // Calls of memory stubs until one is taken for typical: its block will do without them.
+    int32_t patience = most_patience;
+    const void* often = nullptr;  // where that one returned to; perhaps in an engine that is gone
 
     uint64_t buffer_limit = 0;
-    const void* running = nullptr;       // MemoryOp or ColumnStore, out of line at this moment
-    const void* column_stub = nullptr;   // store_columns()
-    const void* row_stub = nullptr;      // rsi, edx: RowLine::imm(), aux(); al: row_is_line()
-    const void* uload32_stub = nullptr;  // rax = address -> value (checked mode)
+    // Out of line at this moment: MemoryOp, ColumnStore, or where a memory stub returns to.
+    const void* running = nullptr;
+    const void* column_stub = nullptr;      // store_columns()
+    const void* settle_stub = nullptr;      // WaveSource::settle()
+    const void* any_access_stub = nullptr;  // run_stub_access(): eax = StubAccess::bits()
+    const void* row_stub = nullptr;         // rsi, edx: RowLine::imm(), aux(); al: row_is_line()
+    const void* uload32_stub = nullptr;     // rax = address -> value (checked mode)
     const void* uload64_stub = nullptr;
     uint64_t saved_sp = 0;
     uint64_t leave_address = 0;
@@ -192,6 +221,8 @@ uint32_t find_table(const void* bytes, uint32_t size);
 // Out-of-line execution of a memory operation for the chunk whose first lane is `first_lane`.
 // Returns false on a guest fault, wave.exit is filled then.
 bool run_memory_op(machine::Wave& wave, Frame& frame, const MemoryOp& op, uint32_t first_lane);
+// The same for an access that a stub leaves to C++.
+bool run_stub_access(machine::Wave& wave, Frame& frame, uint64_t bits, uint32_t first_lane);
 // Out-of-line divisions of elements of a chunk, those of the bits of `mask`: numerators in data[2]
 // and [3], denominators in address_lo and address_hi, quotients to data[0] and [1].
 enum class Division : uint32_t {

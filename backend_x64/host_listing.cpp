@@ -28,12 +28,12 @@ struct Field {
     { #name, offsetof(type, name), sizeof(type::name), sizeof(std::declval <type>().name[0]) }
 
 constexpr Field wave_fields[] = {
-    WJ_FIELD(Wave, vgpr),     WJ_FIELD(Wave, agpr),          WJ_FIELD(Wave, pc),
-    WJ_FIELD(Wave, scc),      WJ_FIELD(Wave, mode),          WJ_FIELD(Wave, budget),
-    WJ_FIELD(Wave, lds),      WJ_FIELD(Wave, lds_size),      WJ_FIELD(Wave, scratch),
-    WJ_FIELD(Wave, ctx),      WJ_FIELD(Wave, scratch_bytes), WJ_FIELD(Wave, exit),
-    WJ_FIELD(Wave, trapsts),  WJ_FIELD(Wave, status),        WJ_FIELD(Wave, hw_id),
-    WJ_FIELD(Wave, lds_alloc)};
+    WJ_FIELD(Wave, vgpr),      WJ_FIELD(Wave, agpr),          WJ_FIELD(Wave, pc),
+    WJ_FIELD(Wave, scc),       WJ_FIELD(Wave, mode),          WJ_FIELD(Wave, budget),
+    WJ_FIELD(Wave, lds),       WJ_FIELD(Wave, lds_size),      WJ_FIELD(Wave, scratch),
+    WJ_FIELD(Wave, ctx),       WJ_FIELD(Wave, scratch_bytes), WJ_FIELD(Wave, exit),
+    WJ_FIELD(Wave, trapsts),   WJ_FIELD(Wave, status),        WJ_FIELD(Wave, hw_id),
+    WJ_FIELD(Wave, lds_alloc), WJ_ARRAY(Wave, row_shapes)};
 constexpr Field frame_fields[] = {
     WJ_FIELD(Frame, link_stub),    WJ_FIELD(Frame, budget_stub),    WJ_FIELD(Frame, call_stub),
     WJ_FIELD(Frame, leave_stub),   WJ_FIELD(Frame, indirect_stub),  WJ_FIELD(Frame, barrier_stub),
@@ -45,7 +45,7 @@ constexpr Field frame_fields[] = {
     WJ_FIELD(Frame, mask),         WJ_FIELD(Frame, buffer_limit),   WJ_FIELD(Frame, scattered),
     WJ_FIELD(Frame, lane_hosts),   WJ_FIELD(Frame, saved_vectors),  WJ_ARRAY(Frame, spills),
     WJ_ARRAY(Frame, temps),        WJ_FIELD(Frame, prefetch_items), WJ_FIELD(Frame, prefetch_row),
-    WJ_FIELD(Frame, columns_wait),
+    WJ_FIELD(Frame, columns_wait), WJ_FIELD(Frame, memory_stubs),
 };
 #undef WJ_FIELD
 #undef WJ_ARRAY
@@ -93,7 +93,8 @@ std::string frame_name(int64_t at) {
 }
 
 // rbp counts up to 0, r14 as well (asm/block_compiler.h).
-constexpr int64_t chunk_bias = 256, bits_bias = 8, rows_bias = 8192;
+constexpr int64_t chunk_bias = 256, bits_bias = 8, rows_bias = 8192,
+                  wave_bias = offsetof(Wave, sgpr);
 
 // Nothing when the operand is no place that has a name.
 std::string place(const ZydisDecodedOperandMem& m) {
@@ -119,7 +120,7 @@ std::string place(const ZydisDecodedOperandMem& m) {
             const std::string name =
                 offset >= 0 && offset < static_cast<int64_t>(sizeof(Wave::sgpr))
                     ? sgpr_name(offset)
-                    : field_name("wave", wave_fields, offset);
+                    : field_name("wave", wave_fields, offset + wave_bias);
             return bits ? name + " of chunk" : name;
         }
         default:

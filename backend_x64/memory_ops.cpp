@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "backend_x64/asm/memory_stubs.h"
 #include "backend_x64/frame.h"
 #include "ir/buffer.h"
 #include "ir/ir.h"
@@ -197,20 +198,10 @@ bool run_atomic_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
     return true;
 }
 
-}  // namespace
-
-bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
-    f.running = &op;
-    if (op.atomic) {
-        const bool ok = run_atomic_op(w, f, op, first_lane);
-        if (ok) f.running = nullptr;
-        return ok;
-    }
-    if (op.flags & of_line) find_addresses(w, f, static_cast<const LineOp&>(op), first_lane);
+bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
     const auto access = static_cast<Access>(op.access);
     const uint32_t bytes = ir::access_bytes(access, op.dwords);
     machine::ExecContext& ctx = *w.ctx;
-    w.exit.pc = op.pc;  // for a signal in identity mode
     uint64_t failed = 0, first_address = 0, failed_address = 0;
     const uint64_t lanes = (1u << op.lanes) - 1;
     for (uint64_t m = op.flags & all_lanes ? lanes : f.mask & lanes; m; m &= m - 1) {
@@ -258,10 +249,7 @@ bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
             for (uint32_t d = 1; d < op.dwords; ++d) f.data[d][l] = element[d];
         }
     }
-    if (!failed) {
-        f.running = nullptr;
-        return true;
-    }
+    if (!failed) return true;
     w.exit = {};
     w.exit.kind = machine::ExitKind::MemoryFault;
     w.exit.access = op.store ? machine::Access::Write : machine::Access::Read;
@@ -270,6 +258,33 @@ bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
     w.exit.address = first_address;
     w.exit.lane_mask = failed;
     return false;
+}
+
+}  // namespace
+
+bool run_memory_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
+    f.running = &op;
+    w.exit.pc = op.pc;  // for a signal in identity mode
+    if (op.flags & of_line) find_addresses(w, f, static_cast<const LineOp&>(op), first_lane);
+    const bool ok =
+        op.atomic ? run_atomic_op(w, f, op, first_lane) : run_access(w, f, op, first_lane);
+    if (ok) f.running = nullptr;
+    return ok;
+}
+
+bool run_stub_access(Wave& w, Frame& f, uint64_t bits, uint32_t first_lane) {
+    if (f.patience < 0) {
+        f.patience = Frame::most_patience;
+        f.often = f.running;
+    }
+    const auto access = StubAccess::of(static_cast<uint32_t>(bits));
+    MemoryOp op = MemoryStub::at(access.stub).operation();
+    op.offset = access.offset;
+    op.flags |= access.flags;
+    op.lanes = static_cast<uint8_t>(bits >> 32);
+    const bool ok = run_access(w, f, op, first_lane);
+    if (ok) f.running = nullptr;
+    return ok;
 }
 
 bool row_is_line(const Wave& w, uint64_t imm, uint32_t aux) {

@@ -30,6 +30,9 @@ struct TranslatorOptions {
     bool keep_registers = false;
     // Chunks of a loop that run together, where registers allow; 0: as many as pay. For tests.
     uint32_t loop_chunks = 0;
+    // Accesses look for all patterns of addresses from the beginning, not only where they turn out
+    // to be run often. For tests.
+    bool all_patterns = false;
     // Keeps translations on disk, in this directory (empty: CacheDirectory::default_path()).
     bool cache = false;
     std::string cache_directory = {};

@@ -133,27 +133,28 @@ struct ExecContext {
 struct WorkGroup;
 
 struct alignas(64) Wave {
-    uint32_t sgpr[128] = {};
     // Of the first VGPR rows: the shape (ir::RowLine::shape) that translated code has found them to
     // have, or 0. It forgets them before it calls others who may write rows.
     static constexpr uint32_t shaped_rows = 64;
     uint8_t row_shapes[shaped_rows] = {};
-    uint32_t* vgpr = nullptr;  // vgpr_count rows of 64 dwords; 64-byte aligned
-    uint32_t* agpr =
-        nullptr;        // AccVGPR rows (gfx908: own file; gfx90a: vgpr + accum_offset rows) or null
-    uint64_t pc = 0;    // guest address of the next instruction
-    uint32_t scc = 0;   // 0 or 1
-    uint32_t mode = 0;  // MODE hardware register
     int64_t budget = 0;      // instructions left before Yield; engines subtract per block
+    uint64_t pc = 0;         // guest address of the next instruction
     uint8_t* lds = nullptr;  // the work-group's LDS
     uint32_t lds_size = 0;   // bytes, rounded to the granule: beyond reads 0, writes are dropped
     uint32_t scratch_bytes = 0;  // per lane
     uint8_t* scratch = nullptr;  // dword-interleaved by lane (docs/architecture.md)
     ExecContext* ctx = nullptr;
+    uint32_t scc = 0;   // 0 or 1
+    uint32_t mode = 0;  // MODE hardware register
+    uint32_t status = 0, trapsts = 0;
+    // What is above and these begin cache lines: translated code points here.
+    uint32_t sgpr[128] = {};
+    uint32_t* vgpr = nullptr;  // vgpr_count rows of 64 dwords; 64-byte aligned
+    uint32_t* agpr =
+        nullptr;  // AccVGPR rows (gfx908: own file; gfx90a: vgpr + accum_offset rows) or null
     WorkGroup* group = nullptr;
     uint32_t vgpr_count = 0, agpr_count = 0, sgpr_count = 0;
     uint32_t wave_in_group = 0;
-    uint32_t status = 0, trapsts = 0;
     uint32_t hw_id = 0;
     uint64_t scratch_base =
         0;  // guest flat address of this wave's private memory: what FLAT_SCRATCH and the

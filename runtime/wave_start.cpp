@@ -12,8 +12,9 @@ constexpr size_t line_bytes = 64, row_lines = machine::lanes * 4 / line_bytes;
 constexpr uint32_t line_sgprs = line_bytes / 4;
 // SGPRs from here on are always copied, with the rest of the state: FLAT_SCRATCH, VCC, M0, EXEC.
 constexpr uint32_t always_from = 96, optional_lines = always_from / line_sgprs;
+constexpr size_t head_lines = offsetof(Wave, sgpr) / line_bytes;
 constexpr size_t wave_lines = sizeof(Wave) / line_bytes;
-static_assert(offsetof(Wave, sgpr) == 0 && sizeof(Wave) % line_bytes == 0);
+static_assert(offsetof(Wave, sgpr) % line_bytes == 0 && sizeof(Wave) % line_bytes == 0);
 
 using Wide [[gnu::vector_size(64), gnu::may_alias]] = uint64_t;
 using Narrow [[gnu::vector_size(32), gnu::may_alias]] = uint64_t;
@@ -89,9 +90,9 @@ template <class Vector>
                                                         uint8_t* rows) {
     const auto* from = reinterpret_cast<const uint8_t*>(&image);
     auto* to = reinterpret_cast<uint8_t*>(&wave);
-    copy_lines<Vector>(to, from, start.scalar_lines_);
-    constexpr size_t tail = optional_lines * line_bytes;
-    copy_lines<Vector>(to + tail, from + tail, wave_lines - optional_lines);
+    copy_lines<Vector>(to, from, head_lines + start.scalar_lines_);
+    constexpr size_t tail = head_lines + optional_lines;
+    copy_lines<Vector>(to + tail * line_bytes, from + tail * line_bytes, wave_lines - tail);
     copy_ids<Vector>(start.ids_, ids, rows);
     constexpr size_t row_bytes = row_lines * line_bytes;
     for (uint32_t i = 0; i < start.zero_count_; i++)

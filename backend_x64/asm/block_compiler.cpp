@@ -87,7 +87,7 @@ void BlockCompiler::prologue() {
     if (!runs_again()) forget_scattered();
     if (!block_->guarded) forget_row_shapes();
     a_.bind(entry_label_);
-    a_.sub(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
+    a_.sub(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget))), block_->guest_count);
     over_label_ = a_.newLabel();
     a_.js(over_label_);
     a_.bind(body_label_);
@@ -188,7 +188,7 @@ void BlockCompiler::jump_variant(uint64_t target, Variant variant) {
 void BlockCompiler::jump_to(uint64_t target) {
     if (block_->mode_changed) {
         a_.mov(x86::rax, pool_code_address(target));
-        a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, pc)), x86::rax);
+        a_.mov(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, pc))), x86::rax);
         leave(static_cast<uint32_t>(Leave::Lookup));
         return;
     }
@@ -200,7 +200,7 @@ void BlockCompiler::jump_to(uint64_t target) {
         jump_variant(target, Variant::Partial);
         return;
     }
-    a_.cmp(x86::qword_ptr(reg::wave, offsetof(Wave, sgpr) + machine::exec_lo * 4), -1);
+    a_.cmp(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + machine::exec_lo * 4)), -1);
     const Label some = a_.newLabel();
     a_.jne(some);
     jump_variant(target, Variant::Full);
@@ -256,7 +256,7 @@ void BlockCompiler::terminator() {
             a_.mov(x86::rax, r);
             ufree_all(false);
             if (block_->mode_changed) {
-                a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, pc)), x86::rax);
+                a_.mov(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, pc))), x86::rax);
                 leave(static_cast<uint32_t>(Leave::Lookup));
             } else {
                 a_.jmp(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, indirect_stub))));
@@ -271,7 +271,7 @@ void BlockCompiler::terminator() {
             ufree_all(false);
             if (runs_again()) run_again();
             a_.mov(x86::rax, pool_code_address(t.next));
-            a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, pc)), x86::rax);
+            a_.mov(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, pc))), x86::rax);
             if (t.exit == machine::ExitKind::Barrier) {
                 a_.jmp(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, barrier_stub))));
                 break;
@@ -282,32 +282,32 @@ void BlockCompiler::terminator() {
                 const uint64_t at =
                     block_->guest_pcs.empty() ? block_->pc : block_->guest_pcs.back();
                 a_.mov(x86::rax, pool_code_address(at));
-                a_.mov(x86::qword_ptr(reg::wave,
-                                      offsetof(Wave, exit) + offsetof(machine::ExitInfo, pc)),
+                a_.mov(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, exit) +
+                                                         offsetof(machine::ExitInfo, pc))),
                        x86::rax);
                 const auto reason = reinterpret_cast<uint64_t>(t.reason);
                 const uint32_t slot = pool_bytes(&reason, 8, 8);
                 relocate(slot, Relocation::Kind::Host, reason);
                 a_.mov(x86::rax, x86::qword_ptr(pool_label_, static_cast<int32_t>(slot)));
-                a_.mov(x86::qword_ptr(reg::wave,
-                                      offsetof(Wave, exit) + offsetof(machine::ExitInfo, reason)),
+                a_.mov(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, exit) +
+                                                         offsetof(machine::ExitInfo, reason))),
                        x86::rax);
-                a_.mov(x86::dword_ptr(reg::wave,
-                                      offsetof(Wave, exit) + offsetof(machine::ExitInfo, detail)),
+                a_.mov(x86::dword_ptr(reg::wave, in_wave(offsetof(Wave, exit) +
+                                                         offsetof(machine::ExitInfo, detail))),
                        t.detail);
                 if (t.exit == machine::ExitKind::MemoryFault) {  // code that cannot be fetched
-                    a_.mov(x86::byte_ptr(reg::wave, offsetof(Wave, exit) +
-                                                        offsetof(machine::ExitInfo, access)),
+                    a_.mov(x86::byte_ptr(reg::wave, in_wave(offsetof(Wave, exit) +
+                                                            offsetof(machine::ExitInfo, access))),
                            static_cast<uint32_t>(machine::Access::Execute));
                     a_.mov(x86::rax, pool_code_address(at));
-                    a_.mov(x86::qword_ptr(reg::wave, offsetof(Wave, exit) +
-                                                         offsetof(machine::ExitInfo, address)),
+                    a_.mov(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, exit) +
+                                                             offsetof(machine::ExitInfo, address))),
                            x86::rax);
                 }
             }
-            a_.mov(
-                x86::byte_ptr(reg::wave, offsetof(Wave, exit) + offsetof(machine::ExitInfo, kind)),
-                static_cast<uint32_t>(t.exit));
+            a_.mov(x86::byte_ptr(reg::wave,
+                                 in_wave(offsetof(Wave, exit) + offsetof(machine::ExitInfo, kind))),
+                   static_cast<uint32_t>(t.exit));
             leave(static_cast<uint32_t>(t.exit));
             break;
         }
@@ -361,7 +361,7 @@ void BlockCompiler::region(uint32_t position) {
 
     mark(begin[0]);
     const bool masks = schedule_.uses_mask_slots(position);
-    if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, offsetof(Wave, agpr)));
+    if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
     choose_collectors(begin, count);
     choose_pointers(begin, count);
     place_lines(begin, count);
@@ -443,8 +443,9 @@ void BlockCompiler::emit_colds() {
     }
 }
 
-bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& options,
-                            CompiledBlock& out) {
+// Everything but the schedule. False when the assembler cannot be had.
+bool BlockCompiler::begin(const ir::Block& block, const CompileOptions& options,
+                          CompiledBlock& out) {
     block_ = &block;
     options_ = options;
     avx512_ = options.avx512;
@@ -479,11 +480,6 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     column_site_ = -1;
     guest_ = ~0u;
     extra_slots_ = 0;
-    const MemoryTraits memory{.exclusive = options.exclusive,
-                              .direct = !options.checked && !options.mask_addresses};
-    if (!schedule_.build(block, avx512_, memory)) return false;
-    extra_slots_ = schedule_.slots_used();
-
     code_.reset();
     if (code_.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     errors_.seen = errors_.too_far = false;
@@ -493,6 +489,36 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     pool_label_ = a_.newLabel();
     entry_label_ = a_.newLabel();
     body_label_ = a_.newLabel();
+    return true;
+}
+
+// What is out of line, and constants. False when something did not fit.
+bool BlockCompiler::end() {
+    CompiledBlock& out = *out_;
+    out.hot_size = static_cast<uint32_t>(a_.offset());
+    emit_colds();
+    a_.end_count();
+    out.code_size = static_cast<uint32_t>(a_.offset());
+    a_.align(asmjit::AlignMode::kZero, pool_vectors_.empty() ? 8 : 32);
+    const auto pool_offset = static_cast<uint32_t>(a_.offset());
+    a_.bind(pool_label_);
+    if (!pool_.empty()) a_.embed(pool_.data(), pool_.size());
+    for (LinkSite& link : out.links) link.slot_offset += pool_offset;
+    for (Relocation& r : out.relocations) r.offset += pool_offset;
+    const size_t size = a_.offset();
+    out.code = code_.textSection()->buffer().data();
+    out.size = static_cast<uint32_t>(size);
+    code_.detach(&a_);
+    return !failed_ && !code_.hasUnresolvedLinks() && !errors_.seen;
+}
+
+bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& options,
+                            CompiledBlock& out) {
+    const MemoryTraits memory{.exclusive = options.exclusive,
+                              .direct = !options.checked && !options.mask_addresses};
+    if (!schedule_.build(block, options.avx512, memory)) return false;
+    if (!begin(block, options, out)) return false;
+    extra_slots_ = schedule_.slots_used();
     units_.assign(schedule_.unit_count(), {});
     uniforms_.assign(block.insts.size(), {});
 
@@ -513,22 +539,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         position_ = schedule_.terminator_position();
         terminator();
     }
-    out.hot_size = static_cast<uint32_t>(a_.offset());
-    emit_colds();
-    a_.end_count();
-    out.code_size = static_cast<uint32_t>(a_.offset());
-    a_.align(asmjit::AlignMode::kZero, pool_vectors_.empty() ? 16 : 32);
-    const auto pool_offset = static_cast<uint32_t>(a_.offset());
-    a_.bind(pool_label_);
-    if (!pool_.empty()) a_.embed(pool_.data(), pool_.size());
-    for (LinkSite& link : out.links) link.slot_offset += pool_offset;
-    for (Relocation& r : out.relocations) r.offset += pool_offset;
-    const size_t size = a_.offset();
-    out.code = code_.textSection()->buffer().data();
-    out.size = static_cast<uint32_t>(size);
-    code_.detach(&a_);
-    const bool ok =
-        !failed_ && !code_.hasUnresolvedLinks() && extra_slots_ <= slot_count && !errors_.seen;
+    const bool ok = end() && extra_slots_ <= slot_count;
     if (errors_.too_far && near_) {  // counters lie between a near jump and its target
         near_ = false;
         const bool far = compile(block, options, out);

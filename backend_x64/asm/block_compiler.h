@@ -42,7 +42,7 @@ namespace X = asmjit::x86::Inst;
 
 // Registers with a fixed meaning in translated code. The others are free inside a segment.
 namespace reg {
-inline const Gp wave = asmjit::x86::rbx;
+inline const Gp wave = asmjit::x86::rbx;  // wave + wave_bias
 inline const Gp rows = asmjit::x86::r12;  // wave.vgpr + row_bias
 inline const Gp frame = asmjit::x86::r13;
 inline const Gp chunk = asmjit::x86::rbp;  // byte offset of the chunk in a row, minus 256
@@ -59,6 +59,12 @@ inline constexpr int32_t lane_bias = -512;
 // Rows 0..62 are then within a scaled 8-bit displacement.
 inline constexpr int32_t row_bias = 8192;
 
+// In reach of one byte are then what blocks look at most and the first 32 scalar registers.
+inline constexpr int32_t wave_bias = offsetof(machine::Wave, sgpr);
+inline constexpr int32_t in_wave(size_t offset) {
+    return static_cast<int32_t>(offset) - wave_bias;
+}
+
 // After a cmp of its operands: the condition under which the uniform compare does not hold.
 inline asmjit::x86::CondCode negated(ir::Op compare) {
     using enum asmjit::x86::CondCode;
@@ -71,6 +77,8 @@ public:
     BlockCompiler();
     // False when the block does not fit a frame; the caller translates fewer instructions then.
     bool compile(const ir::Block& block, const CompileOptions& options, CompiledBlock& out);
+    // A stub of Frame::memory_stubs.
+    bool compile_memory_stub(uint32_t number, bool avx512, CompiledBlock& out);
     const std::string& error() const { return errors_.message; }
 
 private:
@@ -85,6 +93,8 @@ private:
     };
 
     // ---- block_compiler.cpp ----
+    bool begin(const ir::Block& block, const CompileOptions& options, CompiledBlock& out);
+    bool end();
     void prologue();
     bool runs_again() const;
     void forget_scattered();
@@ -391,11 +401,13 @@ private:
         Value v;  // the first access
         Imms imms;
         Gp address, pattern;
+        bool rows_only;  // nobody has looked for other patterns than consecutive lanes
     };
     struct SavedFacts {  // for later regions, in a temp row
         Value v;
         Imms imms;
         uint32_t row;
+        bool rows_only;
     };
     AddressFacts* shared_facts(LaneAccess& m);
     void find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven, Label unknown);
@@ -489,6 +501,10 @@ private:
     MemoryOp memory_op(const LaneAccess& m) const;
     void exchange(const LaneAccess& m, MemoryOp& op, uint32_t size);
     void call_memory_op(const MemoryOp& op, uint32_t size = sizeof(MemoryOp));
+    // ---- memory_stubs.cpp ----
+    bool has_memory_stub(const LaneAccess& m) const;
+    void memory_stub_body(LaneAccess m);
+    void call_memory_stub(const MemoryOp& op);
     // ---- lane_consecutive.cpp ----
     void memory_consecutive(const LaneAccess& m);
     void memory_consecutive_narrow(const LaneAccess& m);

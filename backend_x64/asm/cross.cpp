@@ -22,7 +22,7 @@ void BlockCompiler::cross_op(Value v) {
         if (home.kind != Home::Row) failed_ = true;
         if (home.index >= 256) {
             const Gp t = utmp();
-            a_.mov(t, x86::qword_ptr(reg::wave, offsetof(Wave, agpr)));
+            a_.mov(t, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
             return x86::ptr(t, static_cast<int32_t>((home.index - 256) * 256));
         }
         return x86::ptr(reg::rows, static_cast<int32_t>(home.index * 256) - row_bias);

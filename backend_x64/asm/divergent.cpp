@@ -127,7 +127,7 @@ void BlockCompiler::divergent_block() {
             divergent_masks_.push_back(u);
     }
     const Gp left = x86::r15;  // of the budget
-    const Mem budget = x86::qword_ptr(reg::wave, offsetof(Wave, budget));
+    const Mem budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
 
     // Scalar registers that iterations change: the values before the loop, and those of the chunk
     // that ran longest.
@@ -153,7 +153,7 @@ void BlockCompiler::divergent_block() {
     }
     auto copy_scalars = [&](uint32_t slots, bool save) {
         for (uint32_t i = 0; i < changed.size(); ++i) {
-            const Mem wave = x86::ptr(reg::wave, changed[i]);
+            const Mem wave = x86::ptr(reg::wave, in_wave(static_cast<size_t>(changed[i])));
             a_.mov(x86::eax, save ? wave : slot(slots + i));
             a_.mov(save ? slot(slots + i) : wave, x86::eax);
         }
@@ -253,7 +253,7 @@ void BlockCompiler::divergent_block() {
     segment(2);
     ufree_all(false);
     const Label leave_loop = a_.newLabel();
-    Mem exec = x86::qword_ptr(reg::wave, offsetof(Wave, sgpr) + machine::exec_lo * 4);
+    Mem exec = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + machine::exec_lo * 4));
     a_.cmp(exec, 0);
     a_.je(leave_loop);
     a_.jmp(over_label_);  // the next iteration is charged and has not run

@@ -11,7 +11,7 @@ inline Mem frame_field(size_t offset, uint32_t size = 0) {
     return asmjit::x86::ptr(reg::frame, in_frame(offset), size);
 }
 inline Mem wave_field(size_t offset, uint32_t size) {
-    return asmjit::x86::ptr(reg::wave, static_cast<int32_t>(offset), size);
+    return asmjit::x86::ptr(reg::wave, in_wave(offset), size);
 }
 
 inline uint8_t space_of(ir::Op op) {
@@ -47,6 +47,7 @@ inline constexpr uint32_t cmp_ne = 4, cmp_nlt = 5, cmp_nle = 6;  // vpcmpd predi
 struct BlockCompiler::LaneAccess {
     Value v = 0;
     bool store = false, full = false, wide = false, scalar_base = false;
+    bool by_stub = false;      // what has no simple pattern: has_memory_stub()
     bool fewer_lanes = false;  // than those that the pattern was found for
     uint8_t space = 0;
     ir::Access access = ir::Access::Dwords;
@@ -68,6 +69,7 @@ struct BlockCompiler::LaneAccess {
     Gp address = asmjit::x86::rcx;  // see Pattern, without the immediate
     bool shared() const { return address != asmjit::x86::rcx; }
     Gp pattern;  // AddressFacts::pattern, when the address is shared
+    bool rows_only = false;
     KReg tk;
     Label slow, gather, done;
     // gathers64(): the addresses have no pattern; they are not looked at. And the number of the

@@ -23,8 +23,7 @@ Vec vector(const LaneProgram::Reg& r) {
     return x86::xmm(static_cast<uint32_t>(r.number));
 }
 Mem exec_field() {
-    return x86::qword_ptr(reg::wave,
-                          static_cast<int32_t>(offsetof(Wave, sgpr) + machine::exec_lo * 4));
+    return x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + machine::exec_lo * 4));
 }
 Mem lane_row(uint32_t row) {
     return x86::dword_ptr(reg::rows, lane, 0,
@@ -75,7 +74,7 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     a_.tzcnt(lane, lanes);
     a_.shl(lane, 2);
     a_.add(lane, lane_bias);
-    a_.mov(left, x86::qword_ptr(reg::wave, offsetof(Wave, budget)));
+    a_.mov(left, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget))));
     for (const LaneProgram::Input& in : p.inputs) lane_input(in);
     // Lanes of later waves go on where those of this one end, in all likelihood.
     constexpr int32_t ahead = 8192;

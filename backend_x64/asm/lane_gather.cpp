@@ -40,8 +40,9 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
                 a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);
             take(pattern);
         });
+        if (m.by_stub && !m.in_rows) return;
         if (gathers64(m)) {
-            load_near(m);
+            if (!m.by_stub) load_near(m);
             a_.bind(m.gather_any);
             if (m.site >= 0) a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);
             a_.bind(m.scattered);
@@ -50,7 +51,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
             else if (m.walks)
                 prefetch_stream(m);
             if (m.next_index.hasBase()) prefetch_elements(m);
-            gather64(m);
+            m.by_stub ? memory_slow(m) : gather64(m);
             a_.jmp(m.done);
         }
         return;
@@ -63,7 +64,11 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         take(pattern);
         a_.bind(other);
     };
-    if (may_be_same(m)) test(same);
+    if (may_be_same(m) && !m.rows_only && !(m.store && m.by_stub)) test(same);
+    if (m.by_stub) {
+        a_.jmp(m.slow);
+        return;
+    }
     if (may_be_strided(m) && (!gathers64(m) || !m.store || row_of_tile(m))) test(strided);
     if (may_be_sliding(m)) test(sliding);
     if (gathers64(m)) {
@@ -94,6 +99,8 @@ void BlockCompiler::load_near(const LaneAccess& m) {
     }
     a_.jnz(apart);
     a_.vmovd(x86::eax, m.t2.xmm());
+    a_.cmp(x86::eax, -static_cast<int32_t>(width()));  // no lane may wrap around 4 GiB
+    a_.ja(apart);
     LaneAccess first = m;
     a_.add(first.address, x86::rax);
     add_base(first);

@@ -315,7 +315,7 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
         a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
         const Gp to[] = {x86::rcx, x86::r8, x86::r9};
         for (size_t r = 0; r < rows.size(); ++r) a_.lea(to[r], rows[r].mem);
-        a_.mov(x86::rdi, reg::wave);
+        a_.lea(x86::rdi, x86::ptr(reg::wave, in_wave(0)));
         a_.lea(x86::rsi, frame_field(0));
         a_.lea(x86::rdx, x86::ptr(pool_label_, static_cast<int32_t>(at)));
         a_.vzeroupper();
@@ -384,9 +384,9 @@ void BlockCompiler::lds_line_slow(const LaneAccess& m, Value line) {
         value = static_cast<uint32_t>(inst(v).imm);
         if (is_const(v)) return LineOp::Constant;
         const Home& home = schedule_.uniform_home(v);
-        const bool in_wave = home.kind == Home::Wave;
-        value = in_wave ? home.index : static_cast<uint32_t>(slot_offset(home.index));
-        return in_wave ? LineOp::InWave : LineOp::InFrame;
+        const bool of_wave = home.kind == Home::Wave;
+        value = of_wave ? home.index : static_cast<uint32_t>(slot_offset(home.index));
+        return of_wave ? LineOp::InWave : LineOp::InFrame;
     };
     op.base_place = place(i.args[0], op.base);
     op.step_place = place(i.args[1], op.step);
@@ -408,7 +408,10 @@ void BlockCompiler::exchange(const LaneAccess& m, MemoryOp& op, uint32_t size) {
     if (m.store)
         for (uint32_t d = 0; d < m.dwords; ++d)
             movu(frame_field(offsetof(Frame, data) + d * 64), m.data[d]);
-    call_memory_op(op, size);
+    if (m.by_stub)
+        call_memory_stub(op);
+    else
+        call_memory_op(op, size);
     if (m.store) return;
     for (uint32_t d = 0; d < m.dwords; ++d)
         movu(m.data[d], frame_field(offsetof(Frame, data) + d * 64));

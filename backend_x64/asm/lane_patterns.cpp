@@ -115,8 +115,10 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     while (std::any_of(facts_.begin(), facts_.end(),
                        [&](const AddressFacts& f) { return f.address == (*pair)[0]; }))
         ++pair;
-    facts_.push_back(
-        {known ? saved->v : m.v, known ? saved->imms : imms, (*pair)[0], (*pair)[1].r32()});
+    // A stub is as good as a look for two accesses.
+    const bool rows_only = known ? saved->rows_only : m.by_stub && users + later < 3;
+    facts_.push_back({known ? saved->v : m.v, known ? saved->imms : imms, (*pair)[0],
+                      (*pair)[1].r32(), rows_only});
     AddressFacts& f = facts_.back();
     // A chunk's part of a temp row holds what later regions want to know.
     auto kept = [&](uint32_t row, int32_t offset) { return temp(row).cloneAdjusted(offset); };
@@ -133,7 +135,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     if (is_line)
         lds_line_address(m, line, imms.most, unknown, m.full);
     else
-        find_pattern(m, imms.most, uneven, unknown);
+        find_pattern(m, imms.most, rows_only ? unknown : uneven, unknown);
     a_.xor_(f.pattern, f.pattern);
     a_.bind(known_now);
     cold_if_used(uneven, [this, m, f, known_now, unknown] {
@@ -141,7 +143,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
             a_.mov(f.pattern, pattern);
             a_.jmp(known_now);
         });
-        if (gathers64(m)) a_.jmp(unknown);
+        if (gathers64(m) && !m.by_stub) a_.jmp(unknown);
     });
     cold_if_used(unknown, [this, f, known_now] {
         a_.mov(f.pattern, arbitrary);
@@ -152,7 +154,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         ++kept_rows_;
         a_.mov(kept(row, 0), f.address);
         a_.mov(kept(row, 8), f.pattern);
-        saved_facts_.push_back({m.v, imms, row});
+        saved_facts_.push_back({m.v, imms, row, rows_only});
     }
     if (m.learned_from) walk_learn(m, f.address, f.pattern);
     return &f;
@@ -235,6 +237,10 @@ void BlockCompiler::find_uneven(const LaneAccess& m, Imms imms, Label unknown,
         a_.bind(other);
     };
     if (may_be_same(m) || m.shared()) steps(0, same);  // loads may share the address
+    if (m.by_stub) {
+        if (!m.in_rows) a_.jmp(unknown);
+        return;
+    }
     if (may_be_strided(m) && (!m.store || row_of_tile(m))) steps(stride_bytes, strided);
     if (may_be_sliding(m)) steps(sliding_step(m), sliding);
     if (m.space == lds_space) {
@@ -329,14 +335,16 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
         return;
     }
     const bool translated = options_.checked && m.guest_address();
+    m.by_stub = has_memory_stub(m);
     if (const AddressFacts* f = translated ? nullptr : shared_facts(m)) {
         m.address = f->address;
         m.pattern = f->pattern;
+        m.rows_only = f->rows_only;
         a_.test(m.pattern, m.pattern);
         a_.jnz(m.gather);
     } else {
         const bool any = gathers64(m), rows = walks_in_rows(m);
-        if ((any || rows) && scatter_sites_ < sizeof(Frame::scattered)) {
+        if ((any || rows) && (rows || !m.by_stub) && scatter_sites_ < sizeof(Frame::scattered)) {
             m.site = static_cast<int32_t>(scatter_sites_++);
             m.walks = walking_direction(m);
             m.in_rows = rows;
@@ -352,15 +360,18 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
                 a_.jmp(anew);
             });
         }
-        find_pattern(m, m.imm, m.gather, any ? m.gather_any : m.slow);
+        if (m.by_stub && !m.in_rows)
+            find_pattern(m, m.imm, m.learned_from ? m.gather : m.slow, m.slow);
+        else
+            find_pattern(m, m.imm, m.gather, any ? m.gather_any : m.slow);
         if (m.learned_from) walk_learn(m, m.address, Imm(consecutive));
     }
     LaneAccess whole = m;
     add_base(whole);
     translate_whole(whole, chunk_lanes() * m.bytes);
     memory_consecutive(whole);
-    cold(m.gather, [this, m] { memory_gather(m); });
-    if (gathers64(m)) return;  // it takes any addresses
+    cold_if_used(m.gather, [this, m] { memory_gather(m); });
+    if (gathers64(m) && !m.by_stub) return;  // it takes any addresses
     cold_if_used(m.slow, [this, m] {
         if (m.space == flat_space) {
             const Label mixed = a_.newLabel();

@@ -30,16 +30,14 @@ Mem BlockCompiler::temp(uint32_t r) const {
 }
 
 Mem BlockCompiler::home_mem(const Home& home, int32_t offset) const {
-    if (home.kind == Home::Wave)
-        return x86::ptr(reg::wave, static_cast<int32_t>(home.index) + offset);
+    if (home.kind == Home::Wave) return x86::ptr(reg::wave, in_wave(home.index) + offset);
     return x86::ptr(reg::frame, in_frame(slot_offset(home.index)) + offset);
 }
 
 Mem BlockCompiler::mask_mem(const Home& home) const {
-    const bool in_wave = home.kind == Home::Wave;
-    const int32_t offset =
-        in_wave ? static_cast<int32_t>(home.index) : in_frame(slot_offset(home.index));
-    return x86::ptr(in_wave ? reg::wave : reg::frame, reg::bits, 0, offset + 8);
+    const bool of_wave = home.kind == Home::Wave;
+    const int32_t offset = of_wave ? in_wave(home.index) : in_frame(slot_offset(home.index));
+    return x86::ptr(of_wave ? reg::wave : reg::frame, reg::bits, 0, offset + 8);
 }
 
 Mem BlockCompiler::spill_mem(int16_t slot) {

@@ -121,13 +121,13 @@ void BlockCompiler::store_window(const LaneAccess& m, const Window& w, const Win
             }
             if (!bits) continue;
             const Mem at = x86::ptr(m.address, begin + static_cast<int32_t>(part * width()));
-            const Mem wanted = pool_table(there.data());
+            auto wanted = [&] { return pool_table(there.data()); };
             if (!second || !avx512_ || !m.full) movu(index, pool_table(from.data()));
             const bool all = m.full && bits == (1u << chunk_lanes()) - 1;
             if (avx512_) {
                 if (!m.full) {
                     a_.emit(X::kIdVpermd, data, index, active);
-                    a_.emit(X::kIdVptestmd, m.tk, data, wanted);
+                    a_.emit(X::kIdVptestmd, m.tk, data, wanted());
                 } else if (!all) {
                     a_.mov(x86::eax, bits);
                     a_.kmovw(m.tk, x86::eax);
@@ -158,10 +158,10 @@ void BlockCompiler::store_window(const LaneAccess& m, const Window& w, const Win
                 continue;
             }
             if (m.full) {
-                movu(index, wanted);
+                movu(index, wanted());
             } else {
                 a_.emit(X::kIdVpermd, index, index, m.mask_v);
-                a_.emit(X::kIdVpand, index, index, wanted);
+                a_.emit(X::kIdVpand, index, index, wanted());
             }
             if (w.whole) {
                 movu(active, at);

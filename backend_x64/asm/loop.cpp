@@ -258,7 +258,7 @@ void BlockCompiler::loop_block() {
         uses_arows |= (i.op == Op::GetV || i.op == Op::SetV) && i.imm >= 256;
     // Read, modified and written in every iteration: in registers if they are free.
     const Gp budget_register = x86::r15;
-    const Mem budget = x86::qword_ptr(reg::wave, offsetof(Wave, budget));
+    const Mem budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
     const bool keep_budget = !uses_arows;
 
     // What the uniform code changes, as it was before the first iteration.
@@ -284,7 +284,7 @@ void BlockCompiler::loop_block() {
         for (size_t i = 0; i < changed.size();) {
             const bool pair = i + 1 < changed.size() && changed[i + 1] == changed[i] + 4;
             const Gp r = gp(0, pair);
-            const Mem wave = x86::ptr(reg::wave, changed[i]),
+            const Mem wave = x86::ptr(reg::wave, in_wave(static_cast<size_t>(changed[i]))),
                       slot = home_mem({Home::Slot, backup + static_cast<uint32_t>(i)});
             a_.mov(r, save ? wave : slot);
             a_.mov(save ? slot : wave, r);
@@ -293,7 +293,7 @@ void BlockCompiler::loop_block() {
     };
 
     transfer(true);
-    if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, offsetof(Wave, agpr)));
+    if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
     auto branch_on_flags = [&](Label label) {
         if (while_set)
             a_.je(label);
@@ -316,9 +316,8 @@ void BlockCompiler::loop_block() {
         a_.bind(chunk);
         if (keep_budget) a_.mov(budget_register, budget);
         if (loop_.scalar_get != no_value)
-            a_.mov(x86::r14d,
-                   x86::ptr(reg::wave, static_cast<int32_t>(offsetof(Wave, sgpr) +
-                                                            inst(loop_.scalar_get).imm * 4)));
+            a_.mov(x86::r14d, x86::ptr(reg::wave, in_wave(offsetof(Wave, sgpr) +
+                                                          inst(loop_.scalar_get).imm * 4)));
         // Broadcasts are read from homes that the uniform code may fill: constants and registers
         // only are steady.
         loop_load_pins();

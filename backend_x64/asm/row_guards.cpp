@@ -16,7 +16,7 @@ namespace x86 = asmjit::x86;
 void BlockCompiler::row_guards() {
     unguarded_label_ = a_.newLabel();
     cold(unguarded_label_, [this] {
-        a_.add(x86::qword_ptr(reg::wave, offsetof(Wave, budget)), block_->guest_count);
+        a_.add(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget))), block_->guest_count);
         if (runs_again())
             a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, settle_stub))));
         jump_variant(block_->pc,
@@ -26,8 +26,7 @@ void BlockCompiler::row_guards() {
         return line.row < Wave::shaped_rows ? line.shape() : 0;
     };
     auto known_shape = [](const ir::RowLine& line) {
-        return x86::byte_ptr(reg::wave,
-                             static_cast<int32_t>(offsetof(Wave, row_shapes) + line.row));
+        return x86::byte_ptr(reg::wave, in_wave(offsetof(Wave, row_shapes) + line.row));
     };
     auto test = [=, this](const std::vector<ir::RowLine>& lines) {
         const Vec different = vec(2);
@@ -44,7 +43,7 @@ void BlockCompiler::row_guards() {
             if (shape(line)) a_.mov(known_shape(line), shape(line));
     };
     auto scalar = [](uint64_t reg, uint32_t bytes) {
-        return Mem(reg::wave, static_cast<int32_t>(offsetof(Wave, sgpr) + reg * 4), bytes);
+        return Mem(reg::wave, in_wave(offsetof(Wave, sgpr) + reg * 4), bytes);
     };
     std::vector<ir::RowLine> here;  // tested on every entry
     for (const ir::Inst& i : block_->insts) {
@@ -159,7 +158,7 @@ void BlockCompiler::set_row_shapes(const RowShapes& shapes) {
             continue;
         }
         count = bytes ? std::min(std::bit_floor(count), 4u) : std::bit_floor(count);
-        a_.mov(x86::ptr(reg::wave, static_cast<int32_t>(offsetof(Wave, row_shapes) + r), count),
+        a_.mov(x86::ptr(reg::wave, in_wave(offsetof(Wave, row_shapes) + r), count),
                static_cast<uint32_t>(bytes & ((uint64_t{1} << 8 * std::min(count, 4u)) - 1)));
         r += count;
     }

@@ -22,7 +22,7 @@ Mem field(size_t offset, uint32_t size = 8) {
     return x86::ptr(reg::frame, in_frame(offset), size);
 }
 Mem wave_field(size_t offset, uint32_t size = 8) {
-    return x86::ptr(reg::wave, static_cast<int32_t>(offset), size);
+    return x86::ptr(reg::wave, in_wave(offset), size);
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
     size_t enter, link, budget, call, leave, barrier, indirect, memory, division, uload[2], again,
-        settle, row;
+        settle, row, any_access;
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
@@ -48,7 +48,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     begin(enter);
     for (const Gp& r : {x86::rbx, x86::rbp, x86::r12, x86::r13, x86::r14, x86::r15}) a.push(r);
     a.sub(x86::rsp, 8);
-    a.mov(reg::wave, x86::rdi);
+    a.lea(reg::wave, x86::ptr(x86::rdi, wave_bias));
     a.lea(reg::frame, x86::ptr(x86::rsi, static_cast<int32_t>(frame_bias)));
     a.mov(reg::rows, wave_field(offsetof(Wave, vgpr)));
     a.add(reg::rows, row_bias);
@@ -91,7 +91,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.mov(x86::rsi, x86::ptr(x86::rsi, offsetof(CallRecord, arg)));
         a.mov(x86::rdi, wave_field(offsetof(Wave, ctx)));
         a.inc(x86::qword_ptr(x86::rdi, offsetof(machine::ExecContext, interpreted)));
-        a.mov(x86::rdi, reg::wave);
+        a.lea(x86::rdi, wave_field(0));
         a.vzeroupper();
         a.call(x86::rax);
         a.pop(x86::rsi);
@@ -113,7 +113,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.test(x86::rcx, x86::rcx);
         a.jz(out);
         a.mov(x86::edx, x86::dword_ptr(x86::rcx, offsetof(WaveRow, left)));
-        a.lea(x86::rdi, x86::ptr(reg::wave, sizeof(Wave)));
+        a.lea(x86::rdi, x86::ptr(reg::wave, in_wave(sizeof(Wave))));
         a.sub(x86::edx, 1);
         a.jns(next);
         a.mov(x86::edx, x86::dword_ptr(x86::rcx, offsetof(WaveRow, laps)));
@@ -129,11 +129,11 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.sub(x86::rax, wave_field(offsetof(Wave, budget)));
         a.add(x86::qword_ptr(x86::rcx, offsetof(WaveRow, instructions)), x86::rax);
         a.mov(x86::esi, wave_field(offsetof(Wave, mode), 4));
-        a.mov(reg::wave, x86::rdi);
+        a.lea(reg::wave, x86::ptr(x86::rdi, wave_bias));
         a.mov(wave_field(offsetof(Wave, budget)), x86::rdx);
         for (uint32_t i = 0; i < 2; ++i) {
             a.mov(x86::rax, field(offsetof(Frame, running_wave) + 8 * i));
-            a.mov(x86::qword_ptr(x86::rax), reg::wave);
+            a.mov(x86::qword_ptr(x86::rax), x86::rdi);
         }
         a.mov(reg::rows, wave_field(offsetof(Wave, vgpr)));
         a.add(reg::rows, row_bias);
@@ -192,7 +192,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.mov(x86::rsi, run(offsetof(WaveRun, first_ids), 8));
         a.jmp(start);
         a.bind(out);
-        a.mov(x86::rdi, reg::wave);
+        a.lea(x86::rdi, wave_field(0));
         a.lea(x86::rsi, field(0));
         a.vzeroupper();
         a.jmp(field(offsetof(Frame, again)));
@@ -205,7 +205,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
 
     // rsi, edx: the row that is wanted; al: it is so. Where no vector is kept.
     begin(row);
-    a.mov(x86::rdi, reg::wave);
+    a.lea(x86::rdi, wave_field(0));
     a.vzeroupper();
     a.mov(x86::rax, reinterpret_cast<uint64_t>(&row_is_line));
     a.jmp(x86::rax);
@@ -237,9 +237,15 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
 
     // rax = what `helper` does; keeps every vector and mask register, and the general ones of
     // shared addresses
-    auto out_of_line = [&](size_t& at, uint64_t helper) {
+    auto out_of_line = [&](size_t& at, uint64_t helper, bool for_stub) {
         begin(at);
         const Label fault = a.newLabel();
+        if (for_stub) {
+            a.mov(x86::rcx, x86::ptr(x86::rsp));
+            a.mov(field(offsetof(Frame, running)), x86::rcx);
+            a.mov(x86::eax, x86::eax);
+            a.bts(x86::rax, avx512 ? 36 : 35);  // how many lanes a chunk has
+        }
         auto vectors = [&](bool save) {
             const uint32_t count = avx512 ? 32 : 16;
             for (uint32_t r = 0; r < count; ++r) {
@@ -263,7 +269,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         vectors(true);
         for (const Gp& r : kept) a.push(r);
         a.sub(x86::rsp, 8);
-        a.mov(x86::rdi, reg::wave);
+        a.lea(x86::rdi, wave_field(0));
         a.lea(x86::rsi, field(0));
         a.mov(x86::rdx, x86::rax);
         a.lea(x86::ecx, x86::ptr(reg::chunk, 256));
@@ -278,11 +284,15 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         vectors(false);
         a.ret();
         a.bind(fault);
-        a.mov(field(offsetof(Frame, leave_address)), 0);
+        if (for_stub)  // where the engine finds the guest's PC
+            a.pop(field(offsetof(Frame, leave_address)));
+        else
+            a.mov(field(offsetof(Frame, leave_address)), 0);
         leave_with(Leave::Fault);
     };
-    out_of_line(memory, reinterpret_cast<uint64_t>(&run_memory_op));
-    out_of_line(division, reinterpret_cast<uint64_t>(&run_division));
+    out_of_line(memory, reinterpret_cast<uint64_t>(&run_memory_op), false);
+    out_of_line(division, reinterpret_cast<uint64_t>(&run_division), false);
+    out_of_line(any_access, reinterpret_cast<uint64_t>(&run_stub_access), true);
 
     // rax = address -> value; keeps every other register
     const Gp saved[] = {x86::rcx, x86::rdx, x86::rsi, x86::rdi,
@@ -292,7 +302,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         const Label fault = a.newLabel();
         for (const Gp& r : saved) a.push(r);
         a.sub(x86::rsp, 24);
-        a.mov(x86::rdi, reg::wave);
+        a.lea(x86::rdi, wave_field(0));
         a.mov(x86::rsi, x86::rax);
         a.mov(x86::edx, w ? 8 : 4);
         a.mov(x86::rcx, x86::rsp);
@@ -330,6 +340,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.again = base + again;
     out.settle = base + settle;
     out.row = base + row;
+    out.any_access = base + any_access;
     return true;
 }
 

@@ -297,7 +297,7 @@ void BlockCompiler::uniform_op(Value v) {
             const Gp d = udef(v);
             const auto offset =
                 i.op == Op::GetScc ? offsetof(Wave, scc) : offsetof(Wave, sgpr) + i.imm * 4;
-            a_.mov(d, x86::ptr(reg::wave, static_cast<int32_t>(offset)));
+            a_.mov(d, x86::ptr(reg::wave, in_wave(offset)));
             return finish();
         }
         case Op::SetS32:
@@ -305,7 +305,7 @@ void BlockCompiler::uniform_op(Value v) {
         case Op::SetScc: {
             const auto offset = static_cast<uint32_t>(
                 i.op == Op::SetScc ? offsetof(Wave, scc) : offsetof(Wave, sgpr) + i.imm * 4);
-            Mem m = x86::ptr(reg::wave, static_cast<int32_t>(offset));
+            Mem m = x86::ptr(reg::wave, in_wave(offset));
             const Operand x = uop(a[0]);
             m.setSize(wide(a[0]) ? 8 : 4);
             a_.emit(X::kIdMov, m, x.isMem() ? Operand(ureg(a[0])) : x);
@@ -554,7 +554,7 @@ void BlockCompiler::uniform_op(Value v) {
             const Gp low = ureg(a[0]), high = ureg(a[1]), soffset = ureg(a[2]);
             const Gp d = udef(v), t = utmp(), bytes = utmp(), records = utmp();
             auto field = [](size_t offset, uint32_t size) {
-                return x86::ptr(reg::wave, static_cast<int32_t>(offset), size);
+                return x86::ptr(reg::wave, in_wave(offset), size);
             };
             const Label done = a_.newLabel();
             a_.mov(d, low);
@@ -636,7 +636,7 @@ void BlockCompiler::uniform_op(Value v) {
                 a_.mov(t, offset);
                 a_.add(t, base);
                 if (options_.mask_addresses) {
-                    a_.mov(c, x86::qword_ptr(reg::wave, offsetof(Wave, ctx)));
+                    a_.mov(c, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, ctx))));
                     a_.and_(t, x86::qword_ptr(c, offsetof(machine::ExecContext, address_mask)));
                 }
                 base = t;

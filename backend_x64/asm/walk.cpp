@@ -179,7 +179,8 @@ void BlockCompiler::walk_sum(const Walks::Sum& sum) {
             continue;
         }
         const auto field = static_cast<int32_t>(offsetof(Wave, sgpr) + inst(t.times).imm * 4);
-        a_.imul(x86::edx, x86::dword_ptr(reg::wave, field), static_cast<int32_t>(t.factor));
+        a_.imul(x86::edx, x86::dword_ptr(reg::wave, in_wave(static_cast<size_t>(field))),
+                static_cast<int32_t>(t.factor));
         a_.add(x86::eax, x86::edx);
     }
 }

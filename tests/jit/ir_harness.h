@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -216,7 +217,12 @@ inline testing::AssertionResult same(const State& got, const State& want) {
 
 // One engine per instruction set over a fresh source.
 struct Rig {
-    explicit Rig(x64::Isa isa, const x64::TranslatorOptions& options = {}) : isa(isa) {
+    // About every second one of a process is without memory stubs, if the caller does not say.
+    explicit Rig(x64::Isa isa, x64::TranslatorOptions options = {},
+                 std::optional<bool> all_patterns = {})
+        : isa(isa) {
+        static uint32_t made_before = 0;
+        options.all_patterns = all_patterns.value_or(made_before++ * 0x9e3779b1 >> 31);
         auto owned = std::make_unique<MapSource>();
         source = owned.get();
         auto made = x64::make_engine(std::move(owned), isa, options);

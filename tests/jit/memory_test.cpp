@@ -547,6 +547,113 @@ TEST_P(MemoryTest, LinesAcrossTheEndsOfTheLds) {
                 }
 }
 
+// Accesses without a pattern are a stub's until it has been called often; then their block is
+// translated anew, in front of it and in a loop of two blocks alike.
+TEST_P(MemoryTest, BlocksDoWithoutStubsThatTheyCallOften) {
+    Rig rig(GetParam(), {}, false);
+    std::vector<uint32_t> memory(4096);
+    for (uint32_t i = 0; i < memory.size(); ++i) memory[i] = i * 0x9e3779b1;
+    Builder b;  // v16 = lds[v0], v17 = base[v1], lds[v2] = v3
+    const Value full = b.full();
+    const uint32_t dword = ir::make_aux(Access::Dwords, 1);
+    b.op(Op::SetV, {b.op(Op::Elem, {b.op(Op::LoadLds, {b.v(0), full}, 64, dword)}), full}, 16);
+    b.op(
+        Op::SetV,
+        {b.op(Op::Elem, {b.op(Op::LoadGlobalS, {b.op(Op::GetS64, {}, 4), b.v(1), full}, 8, dword)}),
+         full},
+        17);
+    b.op(Op::StoreLds, {b.v(2), full}, 0, dword, {b.v(3), ir::no_value, ir::no_value});
+    const Value n = b.op(Op::USub32, {b.op(Op::GetS32, {}, 0), b.c32(1)});
+    b.op(Op::SetS32, {n}, 0);
+    b.block.exec_changed = false;
+    b.block.term = {.kind = ir::Terminator::Kind::Branch,
+                    .cond = b.op(Op::UCmpNe32, {n, b.c32(0)}),
+                    .target = 0x2000,
+                    .next = 0x3000};
+    rig.source->blocks[0x1000] = b.block;
+    Builder back;
+    back.block.pc = 0x2000;
+    back.block.term = {.kind = ir::Terminator::Kind::Jump, .target = 0x1000};
+    rig.source->blocks[0x2000] = back.block;
+    rig.source->blocks[0x3000] = end_block(0x3000);
+    Rng rng(5);
+    uint32_t asked = 0;
+    for (int launch = 0; launch < 4; ++launch) {
+        State s;
+        randomise(s, rng);
+        s.wave.set_s64(machine::exec_lo, ~0ull);
+        s.wave.pc = 0x1000;
+        s.wave.budget = 1 << 30;
+        s.wave.sgpr[0] = 4000;
+        s.wave.set_s64(4, reinterpret_cast<uint64_t>(memory.data()));
+        std::array<uint32_t, 64> loaded, place, from_lds;
+        for (uint32_t l = 0; l < 64; ++l) {
+            loaded[l] = static_cast<uint32_t>(rng() % 4000);
+            place[l] = 64 + l * 37 % 64;  // each lane's own, beyond what is read
+            from_lds[l] = static_cast<uint32_t>(rng() % 40);
+            s.wave.row(0)[l] = from_lds[l] * 4;
+            s.wave.row(1)[l] = loaded[l] * 4;
+            s.wave.row(2)[l] = place[l] * 4;
+            s.wave.row(3)[l] = l * 5 + 1;
+        }
+        std::vector<uint32_t> lds(128);
+        std::memcpy(lds.data(), s.wave.lds, 512);
+        ASSERT_EQ(rig.engine->run(s.wave), machine::ExitKind::EndProgram);
+        for (uint32_t l = 0; l < 64; ++l) {
+            ASSERT_EQ(s.wave.row(16)[l], lds[from_lds[l] + 16]) << l;
+            ASSERT_EQ(s.wave.row(17)[l], memory[loaded[l] + 2]) << l;
+            uint32_t stored = 0;
+            std::memcpy(&stored, s.wave.lds + size_t{place[l]} * 4, 4);
+            ASSERT_EQ(stored, l * 5 + 1) << l;
+        }
+        if (launch == 2) asked = rig.source->asked;
+    }
+    EXPECT_GE(asked, 4u) << "the block was not translated anew";
+    EXPECT_LE(asked, 5u);
+    EXPECT_EQ(rig.source->asked, asked) << "once is enough";
+}
+
+// A stub's fault is its access's: the guest's PC, the chunk's lanes, and a wave that goes on.
+TEST_P(MemoryTest, FaultsInStubsNameTheAccess) {
+    void* const gap = mmap(nullptr, 3 << 12, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(gap, MAP_FAILED);
+    const auto middle = reinterpret_cast<uint64_t>(gap) + (1 << 12);
+    ASSERT_EQ(mprotect(reinterpret_cast<void*>(middle), 1 << 12, PROT_READ | PROT_WRITE), 0);
+    for (const bool store : {false, true}) {
+        Rig rig(GetParam(), {}, false);
+        Builder b;
+        const uint32_t aux = ir::make_aux(Access::Dwords, 2);
+        const Value full = b.full(), base = b.op(Op::GetS64, {}, 4);
+        if (store) {
+            b.op(Op::StoreGlobalS, {base, b.v(0), full}, 0, aux, {b.v(8), b.v(9)});
+        } else {
+            const Value v = b.op(Op::LoadGlobalS, {base, b.v(0), full}, 0, aux);
+            b.op(Op::SetV, {b.op(Op::Elem, {v}), full}, 16);
+        }
+        rig.source->blocks[b.block.pc] = b.block;
+        State s;
+        s.wave.set_s64(machine::exec_lo, ~0ull);
+        s.wave.pc = b.block.pc;
+        s.wave.budget = 100;
+        s.wave.set_s64(4, middle);
+        for (uint32_t l = 0; l < 64; ++l) s.wave.row(0)[l] = l * 7 % 64 * 8;
+        s.wave.row(0)[37] = 4096 + 8;
+        ASSERT_EQ(rig.engine->run(s.wave), machine::ExitKind::MemoryFault);
+        const machine::ExitInfo& exit = s.wave.exit;
+        EXPECT_EQ(exit.pc, b.block.guest_pcs[0]);
+        EXPECT_EQ(exit.address, middle + 4096 + 8);
+        EXPECT_EQ(exit.access, store ? machine::Access::Write : machine::Access::Read);
+        EXPECT_TRUE(exit.lane_mask >> 37 & 1);
+        EXPECT_FALSE(exit.lane_mask & 1);
+        EXPECT_EQ(exit.block_begin, b.block.pc);
+        s.wave.exit = {};
+        s.wave.pc = b.block.pc;
+        s.wave.row(0)[37] = 0;
+        EXPECT_EQ(rig.engine->run(s.wave), machine::ExitKind::EndProgram);
+    }
+    munmap(gap, 3 << 12);
+}
+
 WJ_JIT_TESTS(MemoryTest);
 
 }  // namespace

@@ -153,12 +153,14 @@ Comparison::Comparison(const Target& target, MemoryModes modes, size_t code_kib,
     for (x64::Isa isa : {x64::Isa::Avx512, x64::Isa::Avx2}) {
         if (!x64::host_supports(isa)) continue;
         for (bool keep_registers : {true, false})
-            if (auto engine = x64::make_translator(target_, isa,
-                                                   {.code_bytes = code_kib << 10,
-                                                    .keep_registers = keep_registers,
-                                                    .loop_chunks = loop_chunks[variety],
-                                                    .cache = cache,
-                                                    .cache_directory = "/dev/null/nowhere"}))
+            if (auto engine =
+                    x64::make_translator(target_, isa,
+                                         {.code_bytes = code_kib << 10,
+                                          .keep_registers = keep_registers,
+                                          .loop_chunks = loop_chunks[variety],
+                                          .all_patterns = keep_registers == (isa == x64::Isa::Avx2),
+                                          .cache = cache,
+                                          .cache_directory = "/dev/null/nowhere"}))
                 engines_.push_back(std::move(*engine));
     }
 }
