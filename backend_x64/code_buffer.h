@@ -37,7 +37,7 @@ public:
 private:
     uint8_t* write_ = nullptr;
     uint8_t* run_ = nullptr;
-    size_t size_ = 0;
+    size_t size_ = 0, populated_ = 0;
     std::atomic<size_t> used_{0};
 };
 
