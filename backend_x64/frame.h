@@ -183,6 +183,10 @@ struct alignas(64) Frame {
     alignas(64) uint32_t constants[const_count_][16] = {};
     alignas(64) uint32_t lane_id[64] = {};
     alignas(64) uint32_t tables[table_count][16] = {};
+    // The LDS begins a page, and most kernels use its first KiB most: loads from there would wait
+    // for stores to rows at the same place of a page (hist_lds 10 %).
+    static constexpr size_t most_used_lds = 1024;
+    uint8_t apart_from_lds[832] = {};
     alignas(64) uint32_t temps[temp_rows][64] = {};
     alignas(64) uint8_t spills[spill_count][64] = {};
 
@@ -204,6 +208,8 @@ struct alignas(64) Frame {
     // of every lane as a vector has, dword by dword.
     alignas(64) uint32_t lane_rows[8][16][16] = {};
 };
+
+static_assert(offsetof(Frame, temps) % 4096 >= Frame::most_used_lds);
 
 // Of a field, from the address in translated code's register.
 inline constexpr size_t frame_bias = offsetof(Frame, link_stub);
