@@ -65,8 +65,10 @@ void CodeBuffer::reset(size_t keep) {
     const size_t first = (keep + page - 1) & ~(page - 1);
     const size_t end = std::min((used() + page - 1) & ~(page - 1), size_);
     // Small buffers are filled again at once.
-    if (end > first && end - first > release_bytes)
-        madvise(write_ + first, end - first, MADV_REMOVE), populated_ = 0;
+    if (end > first && end - first > release_bytes) {
+        madvise(write_ + first, end - first, MADV_REMOVE);
+        populated_ = 0;
+    }
     used_.store(keep, std::memory_order_release);
 }
 

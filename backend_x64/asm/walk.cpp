@@ -178,8 +178,8 @@ void BlockCompiler::walk_sum(const Walks::Sum& sum) {
             a_.add(x86::eax, static_cast<int32_t>(t.factor));
             continue;
         }
-        const auto field = static_cast<int32_t>(offsetof(Wave, sgpr) + inst(t.times).imm * 4);
-        a_.imul(x86::edx, x86::dword_ptr(reg::wave, in_wave(static_cast<size_t>(field))),
+        const size_t field = offsetof(Wave, sgpr) + inst(t.times).imm * 4;
+        a_.imul(x86::edx, x86::dword_ptr(reg::wave, in_wave(field)),
                 static_cast<int32_t>(t.factor));
         a_.add(x86::eax, x86::edx);
     }

@@ -548,7 +548,7 @@ TEST_P(MemoryTest, LinesAcrossTheEndsOfTheLds) {
 }
 
 // Accesses without a pattern are a stub's until it has been called often; then their block is
-// translated anew, in front of it and in a loop of two blocks alike.
+// translated anew, once. The loop has two blocks: one that jumps to itself would stay as it is.
 TEST_P(MemoryTest, BlocksDoWithoutStubsThatTheyCallOften) {
     Rig rig(GetParam(), {}, false);
     std::vector<uint32_t> memory(4096);
