@@ -99,7 +99,19 @@ void Report::Finalize() {
     };
     ratio("nbody, 2 threads against 1", "threads/nbody/1", "threads/nbody/2");
     ratio("sgemm_tiled, 2 threads against 1", "threads/sgemm_tiled/1", "threads/sgemm_tiled/2");
-    ratio("v_fma_f32 block, share of the host's FMA peak", "fma/host", "fma/avx512");
+    auto share = [&](const char* what, const std::string& of, const std::string& peak) {
+        auto a = results_.find(of), b = results_.find(peak);
+        if (a == results_.end() || b == results_.end()) return;
+        auto rate = [](const Result& r) {
+            auto work = r.counters.find("work");
+            return work == r.counters.end() || r.seconds <= 0 ? 0 : work->second / r.seconds;
+        };
+        if (rate(b->second) > 0)
+            std::printf("%-51s %10.0f %%\n", what, 100 * rate(a->second) / rate(b->second));
+    };
+    share("v_fma_f32 block, share of the host's FMA peak", "fma/avx512", "fma/host");
+    share("sgemm_tiled 1024^3, share of the host's FMA peak", "matrix/sgemm_tiled", "fma/host");
+    share("matmul_bf16 1024^3, share of vdpbf16ps's peak", "matrix/matmul_bf16", "bf16/host");
 }
 
 }  // namespace bench

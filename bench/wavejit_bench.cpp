@@ -1,5 +1,5 @@
 // Google Benchmark over the yardstick: JIT against interpreter, launch latency, translation speed,
-// FMA peak, threads.
+// shares of the host's peak, threads.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -8,10 +8,12 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 
 #include "bench/report.h"
 #include "bench/yardstick/backend_wavejit.h"
 #include "bench/yardstick/bench.h"
+#include "bench/yardstick/native.h"
 
 namespace {
 
@@ -75,24 +77,37 @@ void run_kernel(benchmark::State& state, const Entry& e, Scale scale, const std:
         return;
     }
     state.counters["best_ms"] = best * 1e3;
+    state.counters["work"] = bench.work;
     state.counters["wave_instructions"] = executed / double(state.iterations());
     state.counters[bench.unit] = benchmark::Counter(bench.work * 1e-9 * double(state.iterations()),
                                                     benchmark::Counter::kIsRate);
     state.SetLabel(bench.size);
 }
 
-void run_native_fma(benchmark::State& state) {
-    Bench bench = entry("fma_peak").make(Scale::Medium);
-    double best = 1e30;
+// What the host can do: `run` returns how many operations it did.
+void run_peak(benchmark::State& state, const std::function<double()>& run) {
+    double best = 1e30, work = 0;
     for (auto _ : state) {
-        double before_cpu = processor_seconds(), begin = now();
-        bench.native(bench);
+        const double before_cpu = processor_seconds(), begin = now();
+        work = run();
         state.SetIterationTime(now() - begin);
         best = std::min(best, processor_seconds() - before_cpu);
     }
+    if (work == 0) return state.SkipWithError("the host has no such instruction");
     state.counters["best_ms"] = best * 1e3;
-    state.counters["GFLOP/s"] = benchmark::Counter(bench.work * 1e-9 * double(state.iterations()),
-                                                   benchmark::Counter::kIsRate);
+    state.counters["work"] = work;
+    state.counters["GFLOP/s"] =
+        benchmark::Counter(work * 1e-9 * double(state.iterations()), benchmark::Counter::kIsRate);
+}
+void run_fma_peak(benchmark::State& state) {
+    Bench bench = entry("fma_peak").make(Scale::Medium);
+    run_peak(state, [&] {
+        bench.native(bench);
+        return bench.work;
+    });
+}
+void run_bf16_peak(benchmark::State& state) {
+    run_peak(state, [] { return native::bf16_peak(1 << 20); });
 }
 
 // Every kernel of the yardstick, each translated by a fresh context.
@@ -208,7 +223,13 @@ void register_all() {
                 [name, threads](benchmark::State& s) {
                     run_kernel(s, entry(name), Scale::Full, "auto", threads);
                 }));
-    timed(benchmark::RegisterBenchmark("fma/host", run_native_fma));
+    timed(benchmark::RegisterBenchmark("fma/host", run_fma_peak));
+    timed(benchmark::RegisterBenchmark("bf16/host", run_bf16_peak));
+    for (const char* kernel : {"sgemm_tiled", "matmul_bf16"})
+        timed(benchmark::RegisterBenchmark((std::string("matrix/") + kernel).c_str(),
+                                           [kernel](benchmark::State& s) {
+                                               run_kernel(s, entry(kernel), Scale::Full, "auto", 1);
+                                           }));
     for (const char* engine : {"avx2", "avx512"}) {
         timed(benchmark::RegisterBenchmark(
             (std::string("fma/") + engine).c_str(), [engine](benchmark::State& s) {

@@ -133,6 +133,7 @@ Bench running_sums(Scale scale);
 Bench invert(Scale scale);
 Bench resize(Scale scale);
 Bench distances(Scale scale);
+Bench matmul_bf16(Scale scale);
 
 const std::vector<Entry>& all_benches() {
     static const std::vector<Entry> list = {
@@ -207,6 +208,7 @@ const std::vector<Entry>& all_benches() {
         {"invert", invert, true},
         {"resize", resize, true},
         {"distances", distances, true},
+        {"matmul_bf16", matmul_bf16, true},
     };
     return list;
 }

@@ -1,5 +1,6 @@
 // Benchmarks that compute: matrix products, bodies, fractals, options, the FMA peak, the empty
 // launch.
+#include <bit>
 #include <cmath>
 #include <memory>
 
@@ -48,6 +49,41 @@ Bench sgemm_naive(Scale scale) {
 }
 Bench sgemm_tiled(Scale scale) {
     return sgemm(scale, true);
+}
+
+Bench matmul_bf16(Scale scale) {
+    const size_t n = pick(scale, 128, 512, 1024);
+    Bench b;
+    b.name = "matmul_bf16", b.file = "matmul_bf16.cl", b.size = std::to_string(n) + "^3";
+    b.work = 2.0 * n * n * n, b.unit = "GFLOP/s";
+    const int x = b.add(2 * n * n), y = b.add(2 * n * n), z = b.add(4 * n * n);
+    for (const int operand : {x, y}) {
+        std::vector<float> values(n * n);
+        fill(values.data(), n * n, operand + 1, -1, 1);
+        for (size_t i = 0; i < n * n; i++)
+            b.p<uint16_t>(operand)[i] = uint16_t(std::bit_cast<uint32_t>(values[i]) >> 16);
+    }
+    const int32_t size = int32_t(n);
+    b.launches = {{"matmul_bf16",
+                   {n, n / 128, 1},
+                   {64, 1, 1},
+                   {buffer(x), buffer(y), buffer(z), i32(size), i32(size), i32(size)}}};
+    b.check = [=](Bench& b) -> std::string {
+        const auto element = [&](int operand, size_t k, size_t i) {
+            const uint32_t bits = b.p<uint16_t>(operand)[(k / 4 * n + i) * 4 + k % 4];
+            return double(std::bit_cast<float>(bits << 16));
+        };
+        Rng r(99);
+        for (int s = 0; s < 4000; s++) {
+            const size_t i = r.next() % n, j = r.next() % n;
+            double want = 0;
+            for (size_t k = 0; k < n; k++) want += element(x, k, i) * element(y, k, j);
+            const double got = b.p<float>(z)[i * n + j];
+            if (!near(got, want, 1e-5, 1e-4)) return bad("C", i * n + j, got, want);
+        }
+        return "";
+    };
+    return b;
 }
 
 Bench nbody(Scale scale) {

@@ -365,4 +365,23 @@ void fma_peak(float* out, float a, float b, uint32_t iters, size_t n) {
     }
 }
 
+#ifdef __AVX512BF16__
+double bf16_peak(uint32_t iters) {
+    constexpr int chains = 16;
+    const __m512bh factor = (__m512bh)_mm512_set1_epi16(0x3f80);
+    __m512 x[chains];
+    for (int k = 0; k < chains; k++) x[k] = _mm512_setzero_ps();
+    for (uint32_t i = 0; i < iters; i++)
+#pragma clang loop unroll(full)
+        for (int k = 0; k < chains; k++) x[k] = _mm512_dpbf16_ps(x[k], factor, factor);
+    __m512 s = _mm512_setzero_ps();
+    for (int k = 0; k < chains; k++) s = s + x[k];
+    return s[0] == 2.0f * iters * chains ? 64.0 * iters * chains : 0;
+}
+#else
+double bf16_peak(uint32_t) {
+    return 0;
+}
+#endif
+
 }  // namespace yardstick::native

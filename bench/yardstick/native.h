@@ -28,5 +28,8 @@ void copy(const float* in, float* out, size_t n);
 void gather(const float* in, const uint32_t* index, float* out, size_t n);
 void softmax(const float* in, float* out, size_t rows, size_t width);
 void fma_peak(float* out, float a, float b, uint32_t iters, size_t n);
+// Dot products of bf16 pairs in registers, a power of two of them one after the other in each
+// chain; returns how many operations they were, 0 where the host has no such instruction.
+double bf16_peak(uint32_t iters);
 
 }  // namespace yardstick::native
