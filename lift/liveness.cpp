@@ -1,6 +1,7 @@
 #include "lift/liveness.h"
 
 #include <algorithm>
+#include <atomic>
 #include <string_view>
 
 #include "frontend/decode.h"
@@ -16,14 +17,15 @@ constexpr uint32_t scc_operand = 253, vccz = 251;
 
 // What the analysis has to know about an opcode besides its operands.
 struct Traits {
-    bool opaque = false;  // may read any register, or goes on somewhere unknown
-    bool branch = false;  // s_branch and s_cbranch_*: a target, and what follows if conditional
-    bool conditional = false;
-    bool ends = false;       // s_endpgm
-    bool reads_vcc = false;  // without naming it
-    bool reads_scc = false, writes_scc = false;
-    bool partial = false;  // reads its destination too, or leaves a part of it
-    bool across = false;   // looks at lanes that are off
+    bool found : 1 = false;
+    bool opaque : 1 = false;  // may read any register, or goes on somewhere unknown
+    bool branch : 1 = false;  // s_branch and s_cbranch_*: a target, and what follows if conditional
+    bool conditional : 1 = false;
+    bool ends : 1 = false;       // s_endpgm
+    bool reads_vcc : 1 = false;  // without naming it
+    bool reads_scc : 1 = false, writes_scc : 1 = false;
+    bool partial : 1 = false;  // reads its destination too, or leaves a part of it
+    bool across : 1 = false;   // looks at lanes that are off
 };
 
 bool is_scalar(Format f) {
@@ -66,13 +68,18 @@ Traits traits_of(Opcode op) {
     return t;
 }
 
-const Traits& traits(Opcode op) {
-    static const auto table = [] {
-        std::array<Traits, opcode_count> t{};
-        for (size_t i = 1; i < opcode_count; ++i) t[i] = traits_of(static_cast<Opcode>(i));
-        return t;
-    }();
-    return table[static_cast<size_t>(op)];
+// Found when they are first asked for: names of all opcodes would take a millisecond of the first
+// launch.
+Traits traits(Opcode op) {
+    static std::array<std::atomic<Traits>, opcode_count> table;
+    std::atomic<Traits>& entry = table[static_cast<size_t>(op)];
+    Traits t = entry.load(std::memory_order_relaxed);
+    if (!t.found) {
+        t = traits_of(op);
+        t.found = true;
+        entry.store(t, std::memory_order_relaxed);
+    }
+    return t;
 }
 
 // Vector destinations are written in every bit of the lanes that are on.
@@ -129,7 +136,7 @@ Liveness::Exec Liveness::exec_effect(const Inst& inst) {
 }
 
 Liveness::Effect Liveness::effect_of(const Inst& inst) {
-    const Traits& t = traits(inst.op);
+    const Traits t = traits(inst.op);
     Effect e;
     auto range = [](const Operand& o) -> Range {
         // An operand whose width the table does not give (dwords 0) is one register at least.
@@ -215,7 +222,7 @@ void Liveness::scan(uint64_t pc, Node& node, uint32_t& instructions) {
             node.opaque = true;
             return;
         }
-        const Traits& t = traits(inst.op);
+        const Traits t = traits(inst.op);
         if (t.opaque || inst.illegal_operand || may_index_registers(inst)) {
             node.opaque = true;
             return;
@@ -321,7 +328,7 @@ LiveSet Liveness::after(const ir::Terminator& term) {
 Effects effects(const Inst& inst) {
     Effects e;
     const OpInfo& info = op_info(inst.op);
-    const Traits& t = traits(inst.op);
+    const Traits t = traits(inst.op);
     const bool scalar = is_scalar(info.format);
     const bool vector = !scalar && info.format != Format::SOPP && info.format != Format::SMEM;
     auto add = [](const Operand& o, std::bitset<128>& scalars, std::bitset<512>& rows) {

@@ -6,13 +6,6 @@
 
 namespace wj::lift {
 
-size_t State::KeyHash::operator()(const Key& k) const {
-    uint64_t h =
-        static_cast<uint64_t>(k.op) * 0x9e3779b97f4a7c15ull ^ k.imm ^ uint64_t { k.aux } << 40;
-    for (Value a : k.args) h = (h ^ a) * 0xff51afd7ed558ccdull, h ^= h >> 32;
-    return h;
-}
-
 bool State::is_const(Value v, uint64_t& out) const {
     const ir::Inst& i = block_.insts[v];
     if (i.op == Op::Splat32 || i.op == Op::Splat64) return is_const(i.args[0], out);
@@ -38,20 +31,19 @@ Value State::append(Op op, std::initializer_list<Value> args, uint64_t imm, uint
 Value State::emit(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux) {
     const ir::Class cls = ir::op_info(op).cls;
     if (cls != ir::Class::Uniform && cls != ir::Class::Lane) return append(op, args, imm, aux);
-    Key key{op, aux, imm, {no_value, no_value, no_value, no_value}};
-    std::copy(args.begin(), args.end(), key.args.begin());
-    if (auto it = known_.find(key); it != known_.end()) return it->second;
-    Value v = fold(op, key.args, imm);
+    Expression e{op, aux, imm, {no_value, no_value, no_value, no_value}};
+    std::copy(args.begin(), args.end(), e.args.begin());
+    if (const Value v = known_.find(e); v != no_value) return v;
+    Value v = fold(op, e.args, imm);
     if (v == no_value) v = append(op, args, imm, aux);
-    known_.emplace(key, v);
+    known_.add(e, v);
     return v;
 }
 
 Value State::known(Op op, std::initializer_list<Value> args, uint64_t imm) const {
-    Key key{op, 0, imm, {no_value, no_value, no_value, no_value}};
-    std::copy(args.begin(), args.end(), key.args.begin());
-    const auto it = known_.find(key);
-    return it != known_.end() ? it->second : no_value;
+    Expression e{op, 0, imm, {no_value, no_value, no_value, no_value}};
+    std::copy(args.begin(), args.end(), e.args.begin());
+    return known_.find(e);
 }
 
 // ---- scalars

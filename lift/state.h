@@ -4,11 +4,11 @@
 
 #include <array>
 #include <functional>
-#include <unordered_map>
 #include <vector>
 
 #include "ir/ir.h"
 #include "lift/liveness.h"
+#include "lift/value_table.h"
 
 namespace wj::lift {
 
@@ -111,16 +111,6 @@ private:
         // Written in fewer lanes after that: value = inner_mask ? inner : outer.
         Value inner = no_value, inner_mask = no_value, outer = no_value;
     };
-    struct Key {
-        Op op;
-        uint32_t aux;
-        uint64_t imm;
-        std::array<Value, 4> args;
-        bool operator==(const Key&) const = default;
-    };
-    struct KeyHash {
-        size_t operator()(const Key& k) const;
-    };
     // The value, if the block has made it already, else no_value.
     Value known(Op op, std::initializer_list<Value> args, uint64_t imm = 0) const;
     Value append(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux);
@@ -138,7 +128,7 @@ private:
 
     ir::Block& block_;
     const bool may_guard_;
-    std::unordered_map<Key, Value, KeyHash> known_;
+    ValueTable known_;
     std::array<Scalar, 128> scalars_{};
     std::array<Row, 512> rows_{};
     std::vector<uint16_t> touched_;  // rows with an entry
