@@ -305,6 +305,7 @@ void Schedule::assign_positions() {
         // Virtual values do not occupy a segment by themselves.
         highest = std::max(highest, p);
     }
+    set_repeats_apart(highest);
     sink_uniforms();
     uint32_t last = to_uniform(highest);
     if (block_->term.cond != no_value)
@@ -493,9 +494,10 @@ void Schedule::merge_early(uint32_t position) {
     });
 }
 
-bool Schedule::build(const ir::Block& block, bool fuse_compares, const MemoryTraits& memory) {
+bool Schedule::build(const ir::Block& block, bool avx512, const MemoryTraits& memory) {
     block_ = &block;
-    fuse_compares_ = fuse_compares;
+    fuse_compares_ = avx512;
+    chunk_lanes_ = avx512 ? 16 : 8;
     fused_.assign(block.insts.size(), 0);
     count_uses();
     find_lane_fields(memory);

@@ -39,7 +39,7 @@ struct Home {
 class Schedule {
 public:
     // False when the block needs more homes than a frame has.
-    bool build(const ir::Block& block, bool fuse_compares, const MemoryTraits& memory);
+    bool build(const ir::Block& block, bool avx512, const MemoryTraits& memory);
     // Moves what merges values into rows, in a region, to where the old value is needed no more:
     // the mask and the new value are then needed no longer. For loops, which keep rows in
     // registers.
@@ -66,6 +66,9 @@ public:
         const auto field = fields_.find(v);
         return field == fields_.end() ? nullptr : &field->second;
     }
+    // A load that is done for the first chunk only, whose elements are those of all chunks; so are
+    // all that it shares a region with.
+    bool repeats(Value v) const { return repeats_[v]; }
     bool split(Value v64) const;  // Pack64 that exists only as its two arguments
     void units_read(Value v, std::vector<Unit>& out) const;
     // GetV values of the row that SetV `v` overwrites, and that were read before it.
@@ -92,6 +95,8 @@ private:
     void assign_units();
     bool may_gather(const ir::Inst& i) const;
     bool gathers_apart() const;
+    bool may_repeat(const ir::Inst& i) const;
+    void set_repeats_apart(uint32_t& highest);
     void assign_positions();
     void sink_uniforms();
     void find_clobbers();
@@ -107,12 +112,13 @@ private:
 
     const ir::Block* block_ = nullptr;
     bool fuse_compares_ = false;
+    uint32_t chunk_lanes_ = 0;
     std::vector<uint32_t> unit_base_, position_, start_;
     std::vector<Unit> alias_;
     std::unordered_map<Value, LaneField> fields_;
     std::vector<Value> producer_, order_, clobber_;
     std::vector<Home> unit_home_, uniform_home_;
-    std::vector<uint8_t> fused_, interleaved_, copy_, use_count_;
+    std::vector<uint8_t> fused_, interleaved_, copy_, use_count_, repeats_;
     std::vector<bool> mask_positions_;
     std::vector<Use> last_unit_use_, last_uniform_use_;
     std::vector<uint32_t> first_unit_use_;

@@ -360,6 +360,11 @@ void BlockCompiler::region(uint32_t position) {
     spills_used_ = 0;
 
     mark(begin[0]);
+    if (schedule_.repeats(begin[0])) {
+        a_.mov(reg::chunk, -256);
+        region_body();
+        return;
+    }
     const bool masks = schedule_.uses_mask_slots(position);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
     choose_collectors(begin, count);

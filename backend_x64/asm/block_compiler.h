@@ -161,6 +161,7 @@ private:
     Mem row(uint32_t r, uint32_t size = 0) const;
     static Mem row_at(uint32_t r, uint32_t lane);
     Mem temp(uint32_t r) const;
+    Mem first_of_temp(uint32_t r) const;  // of the first chunk
     Mem home_mem(const Home& home,
                  int32_t offset = 0) const;  // uniform value or mask slot, no chunk index
     Mem mask_mem(const Home& home) const;    // the chunk's bits

@@ -29,6 +29,10 @@ Mem BlockCompiler::temp(uint32_t r) const {
     return x86::ptr(reg::frame, reg::chunk, 0, in_frame(offsetof(Frame, temps) + r * 256 + 256));
 }
 
+Mem BlockCompiler::first_of_temp(uint32_t r) const {
+    return x86::ptr(reg::frame, in_frame(offsetof(Frame, temps) + r * 256));
+}
+
 Mem BlockCompiler::home_mem(const Home& home, int32_t offset) const {
     if (home.kind == Home::Wave) return x86::ptr(reg::wave, in_wave(home.index) + offset);
     return x86::ptr(reg::frame, in_frame(slot_offset(home.index)) + offset);
@@ -71,7 +75,10 @@ BlockCompiler::Source BlockCompiler::source(Unit u) {
     const ir::Inst& i = inst(p);
     const Home& home = schedule_.unit_home(u);
     const bool valid = s.stored || schedule_.position(p) < position_;
-    if (home.kind == Home::Temp && valid) return {Source::Full, temp(home.index)};
+    if (home.kind == Home::Temp && valid) {
+        if (schedule_.repeats(p)) return {Source::Full, first_of_temp(home.index)};
+        return {Source::Full, temp(home.index)};
+    }
     switch (i.op) {
         case Op::GetV:
             if (!s.detached) return {Source::Full, row(static_cast<uint32_t>(i.imm))};
