@@ -305,7 +305,7 @@ void Schedule::assign_positions() {
         // Virtual values do not occupy a segment by themselves.
         highest = std::max(highest, p);
     }
-    set_repeats_apart(highest);
+    set_apart(highest);
     sink_uniforms();
     uint32_t last = to_uniform(highest);
     if (block_->term.cond != no_value)

@@ -66,9 +66,13 @@ public:
         const auto field = fields_.find(v);
         return field == fields_.end() ? nullptr : &field->second;
     }
-    // A load that is done for the first chunk only, whose elements are those of all chunks; so are
+    // A load that is done for the first chunks only, whose elements are those of all others; so are
     // all that it shares a region with.
-    bool repeats(Value v) const { return repeats_[v]; }
+    bool repeats(Value v) const { return apart_[v] == Apart::Repeats; }
+    // How many lanes' elements are those of all others: at least a chunk's.
+    uint32_t repeated_lanes(Value v) const;
+    // A store that is alone in its region: stored for all chunks at once.
+    bool stores_across(Value v) const { return apart_[v] == Apart::Across; }
     bool split(Value v64) const;  // Pack64 that exists only as its two arguments
     void units_read(Value v, std::vector<Unit>& out) const;
     // GetV values of the row that SetV `v` overwrites, and that were read before it.
@@ -88,6 +92,7 @@ private:
             return position != o.position ? position < o.position : index < o.index;
         }
     };
+    enum class Apart : uint8_t { No, Repeats, Across };
     static bool is_uniform(ir::Type t) { return t == ir::Type::U32 || t == ir::Type::U64; }
     static uint32_t to_region(uint32_t p) { return p | 1; }
     void count_uses();
@@ -96,7 +101,8 @@ private:
     bool may_gather(const ir::Inst& i) const;
     bool gathers_apart() const;
     bool may_repeat(const ir::Inst& i) const;
-    void set_repeats_apart(uint32_t& highest);
+    bool may_store_across(const ir::Inst& i) const;
+    void set_apart(uint32_t& highest);
     void assign_positions();
     void sink_uniforms();
     void find_clobbers();
@@ -118,7 +124,8 @@ private:
     std::unordered_map<Value, LaneField> fields_;
     std::vector<Value> producer_, order_, clobber_;
     std::vector<Home> unit_home_, uniform_home_;
-    std::vector<uint8_t> fused_, interleaved_, copy_, use_count_, repeats_;
+    std::vector<uint8_t> fused_, interleaved_, copy_, use_count_;
+    std::vector<Apart> apart_;
     std::vector<bool> mask_positions_;
     std::vector<Use> last_unit_use_, last_uniform_use_;
     std::vector<uint32_t> first_unit_use_;

@@ -360,20 +360,20 @@ void BlockCompiler::region(uint32_t position) {
     spills_used_ = 0;
 
     mark(begin[0]);
-    if (schedule_.repeats(begin[0])) {
-        a_.mov(reg::chunk, -256);
-        region_body();
-        return;
-    }
+    const Label loop = a_.newLabel(), done = a_.newLabel();
     const bool masks = schedule_.uses_mask_slots(position);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
     choose_collectors(begin, count);
     choose_pointers(begin, count);
-    place_lines(begin, count);
-    find_tile_steps(begin, count);
+    if (schedule_.repeats(begin[0])) return repeats_region();
+    if (schedule_.stores_across(begin[0])) {
+        store_across(begin[0], done);
+    } else {
+        place_lines(begin, count);
+        find_tile_steps(begin, count);
+    }
     a_.mov(reg::chunk, -256);
     if (masks) a_.mov(reg::bits, -8);
-    const Label loop = a_.newLabel(), done = a_.newLabel();
     if (count == 1 && may_store_columns(begin[0])) column_store(begin[0], loop, done);
     a_.bind(loop);
     region_body();

@@ -437,6 +437,9 @@ private:
     bool is_last_access(Value v) const;
     bool may_store_columns(Value v);
     void column_store(Value v, Label otherwise, Label done);
+    void store_across(Value v, Label done);
+    void repeats_region();
+    void store_repeats(const Mem& row, const Vec& x, Value load);
     bool in_far_steps(const LaneAccess& m) const;
     bool in_plain_loop(const LaneAccess& m) const;
     void prefetch_iterations(const LaneAccess& m);

@@ -76,7 +76,8 @@ BlockCompiler::Source BlockCompiler::source(Unit u) {
     const Home& home = schedule_.unit_home(u);
     const bool valid = s.stored || schedule_.position(p) < position_;
     if (home.kind == Home::Temp && valid) {
-        if (schedule_.repeats(p)) return {Source::Full, first_of_temp(home.index)};
+        if (schedule_.repeats(p) && schedule_.repeated_lanes(p) == chunk_lanes())
+            return {Source::Full, first_of_temp(home.index)};
         return {Source::Full, temp(home.index)};
     }
     switch (i.op) {
@@ -506,6 +507,8 @@ void BlockCompiler::define_done(Unit u) {
         if (home.kind == Home::Slot) store_mask(u);
     } else if (home.kind == Home::Temp) {
         movu(temp(home.index), vec(s.reg));
+        const Value p = schedule_.producer(u);
+        if (schedule_.repeats(p)) store_repeats(temp(home.index), vec(s.reg), p);
         s.stored = true;
     }
 }

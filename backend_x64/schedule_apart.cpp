@@ -1,0 +1,107 @@
+// Accesses to the LDS that are done once for the wave, not chunk by chunk, have regions of their
+// own.
+#include <algorithm>
+
+#include "backend_x64/memory_order.h"
+#include "backend_x64/schedule.h"
+
+namespace wj::x64 {
+
+using ir::Class;
+using ir::Inst;
+using ir::Op;
+using ir::Type;
+
+// Loads that give rows of chunks the same elements: of a tile that all rows of a work-group read.
+// What takes a single instruction is worth storing once only.
+bool Schedule::may_repeat(const Inst& i) const {
+    if (i.op != Op::LoadLds || !is_full(ir::mask_of(i))) return false;
+    const Inst& line = inst(ir::address_of(i));
+    if (line.op != Op::Line32) return false;
+    const bool same_rows = inst(line.args[1]).op == Op::Const32 && !inst(line.args[1]).imm;
+    if (!line.imm) return line.aux == machine::lanes || same_rows;
+    if (!same_rows || line.aux < chunk_lanes_ || line.aux == machine::lanes) return false;
+    return line.aux == chunk_lanes_ || line.imm != ir::access_bytes(i);
+}
+
+uint32_t Schedule::repeated_lanes(Value v) const {
+    const Inst& line = inst(ir::address_of(inst(v)));
+    return line.imm ? static_cast<uint32_t>(line.aux) : chunk_lanes_;
+}
+
+// Stores of dwords that lie side by side where they are of one column of lanes, as of a tile that
+// is stored transposed: four rows' dwords make vectors.
+bool Schedule::may_store_across(const Inst& i) const {
+    if (i.op != Op::StoreLds || ir::aux_access(i.aux) != ir::Access::Dwords ||
+        ir::aux_dwords(i.aux) != 1 || !is_full(ir::mask_of(i)))
+        return false;
+    const Inst& line = inst(ir::address_of(i));
+    constexpr int64_t furthest = 1 << 16;
+    if (line.op != Op::Line32 || line.aux > 16 || line.aux < chunk_lanes_ ||
+        inst(line.args[1]).op != Op::Const32 || inst(line.args[1]).imm != 4)
+        return false;
+    const auto stride = static_cast<int32_t>(line.imm);
+    return stride >= static_cast<int32_t>(4 * machine::lanes / line.aux) && stride < furthest &&
+           ir::immediate(i) >= 0 && ir::immediate(i) < furthest;
+}
+
+// Repeated loads go in front of the region that they were in, where the others find them in the
+// frame, but for what reads whole rows. Nothing faults in the LDS; what reads or writes there
+// besides keeps its place among them. Stores across come behind the region.
+void Schedule::set_apart(uint32_t& highest) {
+    constexpr uint32_t most_units = 96;
+    const auto n = static_cast<Value>(block_->insts.size());
+    apart_.assign(n, Apart::No);
+    const ir::Terminator& t = block_->term;
+    if (t.target == block_->pc || t.next == block_->pc) return;
+    uint32_t units = 0, others = 0, longest = 0;
+    for (Value v = 0; v < n; ++v) {
+        if (may_repeat(inst(v))) {
+            // Rows of one length besides chunks: shorter ones would go on where longer ones do.
+            const uint32_t lanes = repeated_lanes(v);
+            if (lanes != chunk_lanes_ && longest && lanes != longest) continue;
+            if (lanes != chunk_lanes_) longest = lanes;
+            units += std::max(1u, ir::aux_dwords(inst(v).aux));
+            if (units <= most_units) apart_[v] = Apart::Repeats;
+        } else if (may_store_across(inst(v))) {
+            apart_[v] = Apart::Across;
+            ++others;
+        }
+    }
+    if (!units && !others) return;
+    std::vector<uint32_t> stores(highest + 2), loads(highest + 2);  // of the LDS, by position
+    std::vector<Unit> read;
+    for (Value v = 0; v < n; ++v) {
+        const Inst& i = inst(v);
+        const Class cls = ir::op_info(i.op).cls;
+        const bool load = cls == Class::LaneLoad,
+                   store = cls == Class::LaneStore || cls == Class::LaneAtomic;
+        if ((load || store) && (spaces(i.op) & in_lds)) ++(load ? loads : stores)[position_[v]];
+        if (cls != Class::Cross && cls != Class::Call && i.op != Op::BitsOf && !lane_field(v))
+            continue;
+        read.clear();
+        units_read(v, read);
+        for (Unit u : read) apart_[producer_[u]] = Apart::No;
+    }
+    std::vector<bool> front(highest + 2), behind(highest + 2);  // by position
+    for (Value v = 0; v < n; ++v) {
+        const uint32_t p = position_[v];
+        if (apart_[v] == Apart::No) continue;
+        if (apart_[v] == Apart::Repeats ? stores[p] : loads[p] || stores[p] > 1)
+            apart_[v] = Apart::No;
+        else
+            (apart_[v] == Apart::Repeats ? front : behind)[p] = true;
+    }
+    std::vector<uint32_t> later(highest + 2);  // how far positions move on
+    for (uint32_t p = 1; p < later.size(); ++p)
+        later[p] = later[p - 1] + 2 * (front[p - 1] + behind[p - 1]);
+    for (Value v = 0; v < n; ++v) {
+        const uint32_t p = position_[v];
+        position_[v] = p + later[p];
+        if (apart_[v] != Apart::Repeats && front[p]) position_[v] += 2;
+        if (apart_[v] == Apart::Across) position_[v] += 2;
+    }
+    highest += later[highest] + 2 * (front[highest] + behind[highest]);
+}
+
+}  // namespace wj::x64

@@ -1,0 +1,86 @@
+// Tiles in the LDS: loads that repeat from row to row of lanes and stores of columns are done for
+// all chunks at once (Schedule::repeats, stores_across), anything else among them.
+#include "tests/jit/ir_harness.h"
+
+namespace wj::jit_test {
+namespace {
+
+using ir::Access;
+
+class LdsTileTest : public JitTest {};
+
+uint32_t pick(Rng& rng, std::initializer_list<uint32_t> from) {
+    return from.begin()[rng() % from.size()];
+}
+
+// A line whose base is s8 or s9.
+Value tile_line(Builder& b, Rng& rng, bool transposed) {
+    const uint32_t width = pick(rng, {8, 16, 16, 32, 64});
+    const uint32_t stride =
+        transposed ? pick(rng, {16, 32, 36, 64, 68, 256}) : pick(rng, {0, 4, 8, 12, 16, 20});
+    const uint32_t step = transposed   ? pick(rng, {4, 4, 4, 8, 64})
+                          : width < 64 ? pick(rng, {0, 0, 0, 4, 64})
+                                       : 0;
+    return b.op(Op::Line32,
+                {b.op(Op::GetS32, {}, 8 + rng() % 2), b.c32(width == machine::lanes ? 0 : step)},
+                stride, width);
+}
+
+TEST_P(LdsTileTest, LoadsAndStoresInAnyOrder) {
+    Rng rng(71);
+    for (int round = wanted_rounds(400); round-- > 0;) {
+        Builder b;
+        const Value full = b.full();
+        std::vector<Value> values = {b.v(0), b.v(1), b.op(Op::Splat32, {b.c32(77)}),
+                                     b.op(Op::Splat32, {b.op(Op::GetS32, {}, 10)}),
+                                     b.op(Op::LaneId)};
+        const bool one_line = rng() % 4 == 0;  // whose elements may be each lane's own
+        std::vector<Value> lines;
+        const auto line = [&](bool transposed) {
+            if (lines.empty() || (!one_line && rng() % 2))
+                lines.push_back(tile_line(b, rng, transposed));
+            return lines[rng() % lines.size()];
+        };
+        const auto any = [&] { return values[rng() % values.size()]; };
+        uint32_t row = 8;
+        for (uint64_t n = 1 + rng() % 14; n-- > 0;) {
+            const uint32_t imm = static_cast<uint32_t>(rng() % 40) * 4;
+            switch (rng() % 4) {
+                case 0:
+                case 1: {
+                    const uint32_t dwords = 1 + static_cast<uint32_t>(rng() % 2);
+                    const Value x = b.op(Op::LoadLds, {line(rng() % 4 == 0), full}, imm,
+                                         ir::make_aux(Access::Dwords, dwords));
+                    for (uint32_t d = 0; d < dwords; ++d) values.push_back(b.op(Op::Elem, {x}, d));
+                    break;
+                }
+                case 2:
+                    b.op(Op::StoreLds, {line(rng() % 4 != 0), full}, imm,
+                         ir::make_aux(Access::Dwords, 1), {any()});
+                    break;
+                default:
+                    values.push_back(b.op(Op::Add32, {any(), any()}));
+                    if (rng() % 2) b.set(row++, values.back());
+                    break;
+            }
+            if (rng() % 4 == 0) b.set(rng() % 2 ? 0 : 1, any());
+            if (rng() % 8 == 0) b.set(row++, any());
+        }
+        b.set(row, any());
+        prepare = [&](State& s) {
+            s.wave.lds_size = pick(rng, {1024, 4096, 4096});
+            for (uint32_t reg : {8, 9})
+                s.wave.sgpr[reg] =
+                    static_cast<uint32_t>(rng() % 4   ? rng() % 64 * 4
+                                          : rng() % 2 ? s.wave.lds_size - rng() % 1024
+                                                      : rng() % 64 * 4 - 128);
+        };
+        compare(b.block, rng, 3);
+        if (HasFatalFailure() || HasFailure()) return;
+    }
+}
+
+WJ_JIT_TESTS(LdsTileTest);
+
+}  // namespace
+}  // namespace wj::jit_test
