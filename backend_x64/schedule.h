@@ -71,8 +71,9 @@ public:
     bool repeats(Value v) const { return apart_[v] == Apart::Repeats; }
     // How many lanes' elements are those of all others: at least a chunk's.
     uint32_t repeated_lanes(Value v) const;
-    // A store that is alone in its region: stored for all chunks at once.
-    bool stores_across(Value v) const { return apart_[v] == Apart::Across; }
+    // What is done for all chunks at once: loads, in a region of such loads, or a store, alone in
+    // its region.
+    bool goes_across(Value v) const { return apart_[v] >= Apart::LoadsAcross; }
     bool split(Value v64) const;  // Pack64 that exists only as its two arguments
     void units_read(Value v, std::vector<Unit>& out) const;
     // GetV values of the row that SetV `v` overwrites, and that were read before it.
@@ -92,7 +93,7 @@ private:
             return position != o.position ? position < o.position : index < o.index;
         }
     };
-    enum class Apart : uint8_t { No, Repeats, Across };
+    enum class Apart : uint8_t { No, Repeats, LoadsAcross, StoresAcross };
     static bool is_uniform(ir::Type t) { return t == ir::Type::U32 || t == ir::Type::U64; }
     static uint32_t to_region(uint32_t p) { return p | 1; }
     void count_uses();
@@ -101,7 +102,7 @@ private:
     bool may_gather(const ir::Inst& i) const;
     bool gathers_apart() const;
     bool may_repeat(const ir::Inst& i) const;
-    bool may_store_across(const ir::Inst& i) const;
+    bool may_go_across(const ir::Inst& i) const;
     void set_apart(uint32_t& highest);
     void assign_positions();
     void sink_uniforms();

@@ -1,6 +1,7 @@
 // Accesses to the LDS that are done once for the wave, not chunk by chunk, have regions of their
 // own.
 #include <algorithm>
+#include <array>
 
 #include "backend_x64/memory_order.h"
 #include "backend_x64/schedule.h"
@@ -29,46 +30,53 @@ uint32_t Schedule::repeated_lanes(Value v) const {
     return line.imm ? static_cast<uint32_t>(line.aux) : chunk_lanes_;
 }
 
-// Stores of dwords that lie side by side where they are of one column of lanes, as of a tile that
-// is stored transposed: four rows' dwords make vectors.
-bool Schedule::may_store_across(const Inst& i) const {
-    if (i.op != Op::StoreLds || ir::aux_access(i.aux) != ir::Access::Dwords ||
-        ir::aux_dwords(i.aux) != 1 || !is_full(ir::mask_of(i)))
+// Dwords that lie side by side where they are of one column of lanes, as of a tile that is read or
+// written transposed: those of two or four rows at once.
+bool Schedule::may_go_across(const Inst& i) const {
+    if ((i.op != Op::StoreLds && i.op != Op::LoadLds) ||
+        ir::aux_access(i.aux) != ir::Access::Dwords || ir::aux_dwords(i.aux) != 1 ||
+        !is_full(ir::mask_of(i)))
         return false;
     const Inst& line = inst(ir::address_of(i));
     constexpr int64_t furthest = 1 << 16;
-    if (line.op != Op::Line32 || line.aux > 16 || line.aux < chunk_lanes_ ||
+    if (line.op != Op::Line32 || line.aux > machine::lanes / 2 || line.aux < chunk_lanes_ ||
         inst(line.args[1]).op != Op::Const32 || inst(line.args[1]).imm != 4)
         return false;
+    // Columns apart from each other, and further than vectors of them would serve.
     const auto stride = static_cast<int32_t>(line.imm);
-    return stride >= static_cast<int32_t>(4 * machine::lanes / line.aux) && stride < furthest &&
-           ir::immediate(i) >= 0 && ir::immediate(i) < furthest;
+    constexpr int32_t nearest = 32;
+    return stride >= nearest && stride < furthest && ir::immediate(i) >= 0 &&
+           ir::immediate(i) < furthest;
 }
 
-// Repeated loads go in front of the region that they were in, where the others find them in the
-// frame, but for what reads whole rows. Nothing faults in the LDS; what reads or writes there
-// besides keeps its place among them. Stores across come behind the region.
+// Loads go in front of the region that they were in, where the others find them in the frame, but
+// for what reads whole rows. Nothing faults in the LDS; what reads or writes there besides keeps
+// its place among them. Stores across come behind the region.
 void Schedule::set_apart(uint32_t& highest) {
     constexpr uint32_t most_units = 96;
     const auto n = static_cast<Value>(block_->insts.size());
     apart_.assign(n, Apart::No);
     const ir::Terminator& t = block_->term;
     if (t.target == block_->pc || t.next == block_->pc) return;
-    uint32_t units = 0, others = 0, longest = 0;
+    uint32_t units = 0, longest = 0;
+    bool any = false;
     for (Value v = 0; v < n; ++v) {
-        if (may_repeat(inst(v))) {
+        const Inst& i = inst(v);
+        if (may_repeat(i)) {
             // Rows of one length besides chunks: shorter ones would go on where longer ones do.
             const uint32_t lanes = repeated_lanes(v);
             if (lanes != chunk_lanes_ && longest && lanes != longest) continue;
             if (lanes != chunk_lanes_) longest = lanes;
-            units += std::max(1u, ir::aux_dwords(inst(v).aux));
+            units += std::max(1u, ir::aux_dwords(i.aux));
             if (units <= most_units) apart_[v] = Apart::Repeats;
-        } else if (may_store_across(inst(v))) {
-            apart_[v] = Apart::Across;
-            ++others;
+        } else if (may_go_across(i)) {
+            const bool load = i.op == Op::LoadLds;
+            if (!load || ++units <= most_units)
+                apart_[v] = load ? Apart::LoadsAcross : Apart::StoresAcross;
         }
+        any |= apart_[v] != Apart::No;
     }
-    if (!units && !others) return;
+    if (!any) return;
     std::vector<uint32_t> stores(highest + 2), loads(highest + 2);  // of the LDS, by position
     std::vector<Unit> read;
     for (Value v = 0; v < n; ++v) {
@@ -83,25 +91,28 @@ void Schedule::set_apart(uint32_t& highest) {
         units_read(v, read);
         for (Unit u : read) apart_[producer_[u]] = Apart::No;
     }
-    std::vector<bool> front(highest + 2), behind(highest + 2);  // by position
+    // In the order of the regions that each of them takes: those in front, what stays, and behind.
+    constexpr Apart order[] = {Apart::LoadsAcross, Apart::Repeats, Apart::No, Apart::StoresAcross};
+    std::vector<std::array<bool, std::size(order)>> taken(highest + 2);  // by position
     for (Value v = 0; v < n; ++v) {
         const uint32_t p = position_[v];
-        if (apart_[v] == Apart::No) continue;
-        if (apart_[v] == Apart::Repeats ? stores[p] : loads[p] || stores[p] > 1)
+        if (apart_[v] == Apart::StoresAcross ? loads[p] || stores[p] > 1 : stores[p] > 0)
             apart_[v] = Apart::No;
-        else
-            (apart_[v] == Apart::Repeats ? front : behind)[p] = true;
+        taken[p][std::ranges::find(order, apart_[v]) - order] = true;
     }
-    std::vector<uint32_t> later(highest + 2);  // how far positions move on
-    for (uint32_t p = 1; p < later.size(); ++p)
-        later[p] = later[p - 1] + 2 * (front[p - 1] + behind[p - 1]);
+    std::vector<uint32_t> moved(highest + 2);  // where positions begin
+    for (uint32_t p = 1; p < moved.size(); ++p) {
+        moved[p] = moved[p - 1] + 1;
+        for (size_t k = 0; k < std::size(order); ++k)
+            if (order[k] != Apart::No && taken[p - 1][k]) moved[p] += 2;
+    }
     for (Value v = 0; v < n; ++v) {
         const uint32_t p = position_[v];
-        position_[v] = p + later[p];
-        if (apart_[v] != Apart::Repeats && front[p]) position_[v] += 2;
-        if (apart_[v] == Apart::Across) position_[v] += 2;
+        position_[v] = moved[p];
+        for (size_t k = 0; order[k] != apart_[v]; ++k)
+            if (order[k] == Apart::No || taken[p][k]) position_[v] += 2;
+        highest = std::max(highest, position_[v]);
     }
-    highest += later[highest] + 2 * (front[highest] + behind[highest]);
 }
 
 }  // namespace wj::x64

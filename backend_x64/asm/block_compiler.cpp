@@ -366,12 +366,15 @@ void BlockCompiler::region(uint32_t position) {
     choose_collectors(begin, count);
     choose_pointers(begin, count);
     if (schedule_.repeats(begin[0])) return repeats_region();
-    if (schedule_.stores_across(begin[0])) {
-        store_across(begin[0], done);
+    const bool across = schedule_.goes_across(begin[0]);
+    if (across) {
+        go_across(begin, count, done);
     } else {
         place_lines(begin, count);
         find_tile_steps(begin, count);
     }
+    const bool facts_cross = std::exchange(facts_cross_regions_, facts_cross_regions_ && !across);
+    const size_t offsets = line_offsets_.size();
     a_.mov(reg::chunk, -256);
     if (masks) a_.mov(reg::bits, -8);
     if (count == 1 && may_store_columns(begin[0])) column_store(begin[0], loop, done);
@@ -384,6 +387,9 @@ void BlockCompiler::region(uint32_t position) {
     a_.bind(done);
     store_collectors();
     pointers_.clear();
+    // What is found out on the way around is not known behind it.
+    if (across) line_offsets_.resize(offsets);
+    facts_cross_regions_ = facts_cross;
 }
 
 void BlockCompiler::region_body() {

@@ -437,7 +437,10 @@ private:
     bool is_last_access(Value v) const;
     bool may_store_columns(Value v);
     void column_store(Value v, Label otherwise, Label done);
-    void store_across(Value v, Label done);
+    void go_across(const Value* begin, uint32_t count, Label done);
+    void store_across(Value v);
+    void load_across(Value v);
+    void transpose_quarters(uint32_t rows, bool back);
     void repeats_region();
     void store_repeats(const Mem& row, const Vec& x, Value load);
     bool in_far_steps(const LaneAccess& m) const;

@@ -1,4 +1,4 @@
-// Accesses for all chunks at once (Schedule::repeats, stores_across).
+// Accesses for all chunks at once (Schedule::repeats, goes_across).
 #include <algorithm>
 #include <utility>
 
@@ -37,57 +37,135 @@ void BlockCompiler::store_repeats(const Mem& row, const Vec& x, Value load) {
         movu(row.cloneAdjusted(4 * int64_t{at}), x);
 }
 
-// Vectors of four rows' dwords for each column of lanes. Falls through when not all of them are
-// within the LDS.
-void BlockCompiler::store_across(Value v, Label done) {
-    const ir::Inst &i = inst(v), &line = inst(ir::address_of(i));
-    const Source from = source(schedule_.unit(i.args[4]));
-    // What later accesses to the line would take over is not known behind this way.
-    const bool alone = std::ranges::count_if(block_->insts, [&](const ir::Inst& other) {
-                           const ir::Class cls = ir::op_info(other.op).cls;
-                           return (cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore) &&
-                                  ir::address_of(other) == ir::address_of(i);
-                       }) == 1;
-    if (from.kind != Source::Full || !from.mem.hasIndex() || !alone) return;
-    const auto stride = static_cast<int32_t>(line.imm), width = static_cast<int32_t>(line.aux),
-               imm = static_cast<int32_t>(immediate(i)), lanes = int32_t{machine::lanes},
-               chunk = static_cast<int32_t>(chunk_lanes());
+// All of a region's accesses, where they are within the LDS; else falls through.
+void BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
+    for (uint32_t n = 0; n < count; ++n) {
+        const ir::Inst& i = inst(begin[n]);
+        if (i.op != ir::Op::StoreLds) continue;
+        const Source from = source(schedule_.unit(i.args[4]));
+        if (from.kind != Source::Full || !from.mem.hasIndex()) return;
+    }
     const Label otherwise = a_.newLabel();
-    if (is_const(line.args[0]))
-        a_.mov(x86::eax, static_cast<uint32_t>(inst(line.args[0]).imm));
-    else
-        a_.mov(x86::eax, home_mem(schedule_.uniform_home(line.args[0])));
-    lds_bound(Imm(imm + stride * (width - 1) + lanes / width * 4), otherwise);
-    a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
+    const auto base = [&](Value line) {
+        const Value b = inst(line).args[0];
+        if (is_const(b))
+            a_.mov(x86::eax, static_cast<uint32_t>(inst(b).imm));
+        else
+            a_.mov(x86::eax, home_mem(schedule_.uniform_home(b)));
+    };
+    Value last = no_value;
+    for (uint32_t n = 0; n < count; ++n) {
+        const Value line = ir::address_of(inst(begin[n]));
+        if (line == last) continue;
+        last = line;
+        int64_t imm = 0;
+        for (uint32_t k = 0; k < count; ++k)
+            if (ir::address_of(inst(begin[k])) == line)
+                imm = std::max(imm, immediate(inst(begin[k])));
+        const ir::Inst& l = inst(line);
+        base(line);
+        lds_bound(Imm(imm + static_cast<int64_t>(l.imm * (l.aux - 1)) +
+                      4 * int64_t{machine::lanes / l.aux}),
+                  otherwise);
+    }
     a_.mov(reg::chunk, -256);
-
-    for (int32_t column = 0; column < width; column += chunk) {
-        for (int32_t row = 0; row < lanes / width; row += 4) {
-            for (int r = 0; r < 4; ++r)
-                movu(vec(r), from.mem.cloneAdjusted(4 * (width * (row + r) + column)));
-            // Dwords of two rows, then of four: what is 4 x + n of a chunk is quarter x of q[n].
-            const Vec p[] = {vec(4), vec(5), vec(6), vec(7)},
-                      q[] = {vec(0), vec(1), vec(2), vec(3)};
-            a_.emit(X::kIdVunpcklps, p[0], vec(0), vec(1));
-            a_.emit(X::kIdVunpckhps, p[1], vec(0), vec(1));
-            a_.emit(X::kIdVunpcklps, p[2], vec(2), vec(3));
-            a_.emit(X::kIdVunpckhps, p[3], vec(2), vec(3));
-            a_.emit(X::kIdVunpcklpd, q[0], p[0], p[2]);
-            a_.emit(X::kIdVunpckhpd, q[1], p[0], p[2]);
-            a_.emit(X::kIdVunpcklpd, q[2], p[1], p[3]);
-            a_.emit(X::kIdVunpckhpd, q[3], p[1], p[3]);
-            for (int32_t l = 0; l < chunk; ++l) {
-                const Mem to = x86::ptr(x86::rax, stride * (column + l) + imm + 4 * row);
-                const Vec& x = q[l % 4];
-                if (l < 4)
-                    a_.vmovups(to, x.xmm());
-                else
-                    a_.emit(avx512_ ? X::kIdVextractf32x4 : X::kIdVextractf128, to, x, Imm(l / 4));
-            }
-        }
+    for (uint32_t n = 0; n < count; ++n) {
+        mark(begin[n]);
+        base(ir::address_of(inst(begin[n])));
+        a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
+        inst(begin[n]).op == ir::Op::StoreLds ? store_across(begin[n]) : load_across(begin[n]);
     }
     a_.jmp(done);
     a_.bind(otherwise);
+}
+
+// Of four rows, vec(0) to vec(3): element n of vec(k) becomes element k of the quarter n / 4 of
+// vec(n % 4), or the other way around. Of two, qwords: those of lanes 4 x and 4 x + 1 are quarter x
+// of vec(0), the others of vec(1). Changes vec(4) to vec(7).
+void BlockCompiler::transpose_quarters(uint32_t rows, bool back) {
+    const auto emit = [&](X::Id id, int to, int a, int b) { a_.emit(id, vec(to), vec(a), vec(b)); };
+    if (rows == 2) {
+        for (const int r : {4, 5}) a_.vmovaps(vec(r), vec(r - 4));
+        if (back) {
+            a_.emit(X::kIdVshufps, vec(0), vec(4), vec(5), Imm(0x88));
+            a_.emit(X::kIdVshufps, vec(1), vec(4), vec(5), Imm(0xdd));
+        } else {
+            emit(X::kIdVunpcklps, 0, 4, 5);
+            emit(X::kIdVunpckhps, 1, 4, 5);
+        }
+        return;
+    }
+    // A transposition of four by four is its own inverse.
+    emit(X::kIdVunpcklps, 4, 0, 1);
+    emit(X::kIdVunpckhps, 5, 0, 1);
+    emit(X::kIdVunpcklps, 6, 2, 3);
+    emit(X::kIdVunpckhps, 7, 2, 3);
+    emit(X::kIdVunpcklpd, 0, 4, 6);
+    emit(X::kIdVunpckhpd, 1, 4, 6);
+    emit(X::kIdVunpcklpd, 2, 5, 7);
+    emit(X::kIdVunpckhpd, 3, 5, 7);
+}
+
+// rax = host address of the line's base, here and below.
+void BlockCompiler::store_across(Value v) {
+    const ir::Inst &i = inst(v), &line = inst(ir::address_of(i));
+    const Mem from = source(schedule_.unit(i.args[4])).mem;
+    const uint32_t width = line.aux, all = machine::lanes / width, rows = std::min(all, 4u);
+    for (uint32_t column = 0; column < width; column += chunk_lanes())
+        for (uint32_t row = 0; row < all; row += rows) {
+            for (uint32_t r = 0; r < rows; ++r)
+                movu(vec(int(r)), from.cloneAdjusted(4 * (width * (row + r) + column)));
+            transpose_quarters(rows, false);
+            for (uint32_t quarter = 0; quarter < chunk_lanes() / 4; ++quarter)
+                for (uint32_t n = 0; n < rows; ++n) {
+                    const auto to = [&](uint32_t lane) {
+                        return x86::ptr(x86::rax, static_cast<int32_t>(line.imm * (column + lane) +
+                                                                       immediate(i) + 4 * row));
+                    };
+                    const Vec x = vec(int(n)), part = vec(8);
+                    const X::Id extract = avx512_ ? X::kIdVextractf32x4 : X::kIdVextractf128;
+                    if (rows == 4) {
+                        const Mem m = to(4 * quarter + n);
+                        quarter ? a_.emit(extract, m, x, Imm(quarter)) : a_.vmovups(m, x.xmm());
+                        continue;
+                    }
+                    if (quarter) a_.emit(extract, part.xmm(), x, Imm(quarter));
+                    const x86::Xmm from_quarter = quarter ? part.xmm() : x.xmm();
+                    a_.vmovlps(to(4 * quarter + 2 * n), from_quarter);
+                    a_.vmovhps(to(4 * quarter + 2 * n + 1), from_quarter);
+                }
+        }
+}
+
+void BlockCompiler::load_across(Value v) {
+    const ir::Inst &i = inst(v), &line = inst(ir::address_of(i));
+    const Home& home = schedule_.unit_home(schedule_.unit(v));
+    if (home.kind != Home::Temp) return;  // nobody reads it
+    const uint32_t width = line.aux, all = machine::lanes / width, rows = std::min(all, 4u);
+    for (uint32_t column = 0; column < width; column += chunk_lanes())
+        for (uint32_t row = 0; row < all; row += rows) {
+            const auto from = [&](uint32_t lane) {
+                return x86::ptr(x86::rax, static_cast<int32_t>(line.imm * (column + lane) +
+                                                               immediate(i) + 4 * row));
+            };
+            for (uint32_t n = 0; n < rows; ++n)
+                for (uint32_t quarter = 0; quarter < chunk_lanes() / 4; ++quarter) {
+                    const Vec x = vec(int(n)), part = vec(8);
+                    const x86::Xmm to = quarter ? part.xmm() : x.xmm();
+                    const X::Id insert = avx512_ ? X::kIdVinsertf32x4 : X::kIdVinsertf128;
+                    if (rows == 4) {
+                        const Mem m = from(4 * quarter + n);
+                        quarter ? a_.emit(insert, x, x, m, Imm(quarter)) : a_.vmovups(to, m);
+                        continue;
+                    }
+                    a_.vmovsd(to, from(4 * quarter + 2 * n));
+                    a_.vmovhps(to, to, from(4 * quarter + 2 * n + 1));
+                    if (quarter) a_.emit(insert, x, x, to, Imm(quarter));
+                }
+            transpose_quarters(rows, true);
+            for (uint32_t r = 0; r < rows; ++r)
+                movu(temp(home.index).cloneAdjusted(4 * (width * (row + r) + column)), vec(int(r)));
+        }
 }
 
 }  // namespace wj::x64
