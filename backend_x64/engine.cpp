@@ -223,7 +223,7 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.settle_stub = stubs_.settle;
     f.memory_stubs = &memory_stubs_;
     f.any_access_stub = stubs_.any_access;
-    f.row_stub = stubs_.row;
+    f.shapes_stub = stubs_.shapes;
     f.uload32_stub = stubs_.uload32;
     f.uload64_stub = stubs_.uload64;
     f.jump_table = space.jumps.get();

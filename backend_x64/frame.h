@@ -161,7 +161,7 @@ struct alignas(64) Frame {
     const void* column_stub = nullptr;      // store_columns()
     const void* settle_stub = nullptr;      // WaveSource::settle()
     const void* any_access_stub = nullptr;  // run_stub_access(): eax = StubAccess::bits()
-    const void* row_stub = nullptr;         // rsi, edx: RowLine::imm(), aux(); al: row_is_line()
+    const void* shapes_stub = nullptr;      // rsi: what is wanted; al: find_shapes()
     const void* uload32_stub = nullptr;     // rax = address -> value (checked mode)
     const void* uload64_stub = nullptr;
     uint64_t saved_sp = 0;
@@ -238,8 +238,9 @@ enum class Division : uint32_t {
     FractionsReciprocalFirst32
 };
 bool run_division(machine::Wave& wave, Frame& frame, uint64_t division, uint32_t first_lane);
-// Whether the wave's row is the line that ir::RowLine::of() the numbers stand for.
-bool row_is_line(const machine::Wave& wave, uint64_t imm, uint32_t aux);
+// Whether rows have the shapes that are wanted: pairs of both, up to a shape of 0. Notes with the
+// wave what it finds.
+bool find_shapes(machine::Wave& wave, const uint8_t* wanted);
 bool checked_uload(machine::Wave& wave, uint64_t address, uint32_t bytes, uint64_t* value);
 
 }  // namespace wj::x64

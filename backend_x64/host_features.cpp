@@ -34,6 +34,10 @@ std::string missing_features(Isa isa) {
     return missing;
 }
 
+bool has_bf16_products() {
+    return cpuinfo_initialize() && cpuinfo_has_x86_avx512bf16();
+}
+
 // Measured on Emerald Rapids and Zen 4 (docs/performance.md).
 HostTuning host_tuning() {
     HostTuning tuning;

@@ -39,7 +39,7 @@ constexpr Field frame_fields[] = {
     WJ_FIELD(Frame, leave_stub),   WJ_FIELD(Frame, indirect_stub),  WJ_FIELD(Frame, barrier_stub),
     WJ_FIELD(Frame, memory_stub),  WJ_FIELD(Frame, division_stub),  WJ_FIELD(Frame, uload32_stub),
     WJ_FIELD(Frame, again_stub),   WJ_FIELD(Frame, settle_stub),    WJ_FIELD(Frame, uload64_stub),
-    WJ_FIELD(Frame, jump_table),   WJ_FIELD(Frame, row_stub),       WJ_ARRAY(Frame, constants),
+    WJ_FIELD(Frame, jump_table),   WJ_FIELD(Frame, shapes_stub),    WJ_ARRAY(Frame, constants),
     WJ_FIELD(Frame, lane_id),      WJ_ARRAY(Frame, tables),         WJ_FIELD(Frame, address_lo),
     WJ_FIELD(Frame, address_hi),   WJ_ARRAY(Frame, data),           WJ_FIELD(Frame, address_base),
     WJ_FIELD(Frame, mask),         WJ_FIELD(Frame, buffer_limit),   WJ_FIELD(Frame, scattered),

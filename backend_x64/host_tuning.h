@@ -17,4 +17,7 @@ struct HostTuning {
 
 HostTuning host_tuning();
 
+// Dot products of bf16 pairs, which the AVX-512 engine does without where they are missing.
+bool has_bf16_products();
+
 }  // namespace wj::x64

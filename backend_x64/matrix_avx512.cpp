@@ -2,8 +2,7 @@
 // have it.
 #include "backend_x64/matrix_avx512.h"
 
-#include <cpuinfo.h>
-
+#include "backend_x64/host_tuning.h"
 #include "interpreter/matrix.h"
 
 #define WJ_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
@@ -258,8 +257,7 @@ constexpr Entry entries[] = {
 
 interp::Handler handler_avx512(Opcode op) {
     for (const Entry& e : entries)
-        if (e.op == op)
-            return e.with_bf16 && cpuinfo_has_x86_avx512bf16() ? e.with_bf16 : e.handler;
+        if (e.op == op) return e.with_bf16 && has_bf16_products() ? e.with_bf16 : e.handler;
     return interp::handler(op);
 }
 

@@ -287,8 +287,7 @@ bool run_stub_access(Wave& w, Frame& f, uint64_t bits, uint32_t first_lane) {
     return ok;
 }
 
-bool row_is_line(const Wave& w, uint64_t imm, uint32_t aux) {
-    const auto line = ir::RowLine::of(imm, aux);
+static bool is_line(const Wave& w, const ir::RowLine& line) {
     const uint32_t* const v = w.vgpr + size_t{line.row} * machine::lanes;
     const uint32_t step = line.any_step ? v[line.width % machine::lanes] - v[0] : line.step;
     const auto shift = static_cast<uint32_t>(std::countr_zero(line.width));
@@ -297,6 +296,16 @@ bool row_is_line(const Wave& w, uint64_t imm, uint32_t aux) {
     for (uint32_t l = 0; l < machine::lanes; ++l)
         different |= v[l] ^ (first + stride * (l & in_row) + step * (l >> shift));
     return !different;
+}
+
+bool find_shapes(Wave& w, const uint8_t* wanted) {
+    for (; wanted[1]; wanted += 2) {
+        uint8_t& known = w.row_shapes[wanted[0]];
+        if (known == wanted[1]) continue;
+        if (!is_line(w, ir::RowLine::of_shape(wanted[0], wanted[1]))) return false;
+        known = wanted[1];
+    }
+    return true;
 }
 
 bool checked_uload(Wave& w, uint64_t address, uint32_t bytes, uint64_t* value) {

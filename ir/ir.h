@@ -101,6 +101,15 @@ struct RowLine {
         const auto w = static_cast<uint32_t>(std::countr_zero(width)) - 1;  // of 2 to 32 lanes
         return static_cast<uint8_t>(9 + (kind * 5 + w) * 8 + s);
     }
+    static RowLine of_shape(uint32_t row, uint8_t shape) {
+        const auto stride_of = [](uint32_t s) { return s ? uint32_t{1} << (s - 1) : 0; };
+        if (shape < 9) return {.row = row, .stride = stride_of(shape - 1u)};
+        const uint32_t n = shape - 9u, kind = n / 40;
+        RowLine line{.row = row, .stride = stride_of(n % 8), .width = 2u << n / 8 % 5};
+        line.any_step = kind == 0;
+        if (kind > 1) line.step = line.stride * line.width << (kind - 1);
+        return line;
+    }
 
     uint64_t imm() const { return row | uint64_t{constant ? first : step} << 32; }
     uint32_t aux() const {

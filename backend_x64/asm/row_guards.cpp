@@ -46,6 +46,9 @@ void BlockCompiler::row_guards() {
         return Mem(reg::wave, in_wave(offsetof(Wave, sgpr) + reg * 4), bytes);
     };
     std::vector<ir::RowLine> here;  // tested on every entry
+    std::vector<uint8_t> wanted;    // find_shapes()
+    const Label begin = a_.newLabel(), unknown = a_.newLabel();
+    a_.bind(begin);
     for (const ir::Inst& i : block_->insts) {
         if (i.op == Op::GuardAtMost) {
             a_.cmp(scalar(i.imm, 4), i.aux);
@@ -65,18 +68,19 @@ void BlockCompiler::row_guards() {
             here.push_back(line);
             continue;
         }
-        const Label unknown = a_.newLabel(), known = a_.newLabel();
         a_.cmp(known_shape(line), shape(line));
         a_.jne(unknown);
-        a_.bind(known);
+        wanted.insert(wanted.end(), {static_cast<uint8_t>(line.row), shape(line)});
+    }
+    if (!wanted.empty()) {
+        wanted.insert(wanted.end(), {0, 0});
+        const uint32_t list = pool_bytes(wanted.data(), static_cast<uint32_t>(wanted.size()), 1);
         cold(unknown, [=, this] {
-            a_.mov(x86::rsi, line.imm());
-            a_.mov(x86::edx, line.aux());
-            a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, row_stub))));
+            a_.lea(x86::rsi, x86::ptr(pool_label_, static_cast<int32_t>(list)));
+            a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, shapes_stub))));
             a_.test(x86::al, x86::al);
             a_.jz(unguarded_label_);
-            a_.mov(known_shape(line), shape(line));
-            a_.jmp(known);
+            a_.jmp(begin);
         });
     }
     if (!here.empty()) test(here);

@@ -34,7 +34,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
     size_t enter, link, budget, call, leave, barrier, indirect, memory, division, uload[2], again,
-        settle, row, any_access;
+        settle, shapes, any_access;
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
@@ -203,11 +203,11 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     a.vzeroupper();
     a.jmp(field(offsetof(Frame, settle)));
 
-    // rsi, edx: the row that is wanted; al: it is so. Where no vector is kept.
-    begin(row);
+    // rsi: shapes that are wanted; al: rows have them. Where no vector is kept.
+    begin(shapes);
     a.lea(x86::rdi, wave_field(0));
     a.vzeroupper();
-    a.mov(x86::rax, reinterpret_cast<uint64_t>(&row_is_line));
+    a.mov(x86::rax, reinterpret_cast<uint64_t>(&find_shapes));
     a.jmp(x86::rax);
 
     // rax = guest address
@@ -339,7 +339,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.uload64 = base + uload[1];
     out.again = base + again;
     out.settle = base + settle;
-    out.row = base + row;
+    out.shapes = base + shapes;
     out.any_access = base + any_access;
     return true;
 }

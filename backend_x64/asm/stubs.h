@@ -15,7 +15,7 @@ struct Stubs {
     const void *link = nullptr, *budget = nullptr, *call = nullptr, *leave = nullptr,
                *barrier = nullptr, *indirect = nullptr, *memory = nullptr, *division = nullptr,
                *uload32 = nullptr, *uload64 = nullptr, *again = nullptr, *settle = nullptr,
-               *row = nullptr, *any_access = nullptr;
+               *shapes = nullptr, *any_access = nullptr;
 };
 
 // False when the buffer is full or the assembler failed.
