@@ -121,7 +121,7 @@ struct HeldColumns {
 // points to `link_stub`: what is within 128 bytes of it takes one byte of displacement, vectors of
 // 64 bytes within 8 KiB do.
 struct alignas(64) Frame {
-    static constexpr int32_t most_patience = 16384;
+    static constexpr int32_t most_patience = 32768;
     // Slot 0 is the last one.
     uint64_t slots[slot_count] = {};
 
