@@ -219,7 +219,36 @@ uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
     // host runs on along the wrong way behind each chunk's last iteration: a wave's lines at once.
     for (Value v = 0; avx512 && divergent && v < block.insts.size(); ++v)
         if (walks.of(v) && (steps_far(step_of(block, block.insts[v])))) return 4;
+    // Nor are they in the next iteration's neighbourhood if it begins at what has been loaded: the
+    // more chunks ask for their part of a row together, the better.
+    const std::vector<bool> looked_up = looked_up_values(block);
+    for (Value v = 0; v < block.insts.size(); ++v)
+        if (ir::op_info(block.insts[v].op).cls == Class::LaneLoad && looked_up[v])
+            return std::min(2 * chunks, 4u);
     return chunks;
+}
+
+std::vector<bool> looked_up_values(const ir::Block& block) {
+    std::vector<bool> varies(block.insts.size()), looked_up(block.insts.size());
+    const auto is_set = [&](const ir::Inst& get) {
+        return std::ranges::any_of(block.insts, [&](const ir::Inst& set) {
+            return ir::op_info(set.op).cls == Class::SetS && set.op != Op::SetScc &&
+                   set.imm <= get.imm + (get.op == Op::GetS64) &&
+                   get.imm <= set.imm + (set.op == Op::SetS64);
+        });
+    };
+    for (Value v = 0; v < block.insts.size(); ++v) {
+        const ir::Inst& i = block.insts[v];
+        const Class cls = ir::op_info(i.op).cls;
+        if (cls == Class::GetS) varies[v] = i.op != Op::GetScc && is_set(i);
+        for (Value a : i.args) {
+            if (a == ir::no_value) continue;
+            varies[v] = varies[v] || varies[a];
+            looked_up[v] = looked_up[v] || looked_up[a];
+        }
+        if (cls == Class::ULoad) looked_up[v] = varies[v];
+    }
+    return looked_up;
 }
 
 std::optional<int32_t> stride_of(const ir::Block& block, Value v) {

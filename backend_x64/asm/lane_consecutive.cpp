@@ -101,7 +101,7 @@ void BlockCompiler::prefetch_walk(const LaneAccess& m) {
     constexpr int32_t near_ahead = 16 << 10, waves_ahead = 2;
     const auto row = static_cast<int32_t>(machine::lanes * m.bytes);
     const auto step = step_of(*block_, inst(m.v));
-    if (step && std::abs(int64_t{*step}) < row) return;
+    if ((step && std::abs(int64_t{*step}) < row) || looked_up_values(*block_)[m.v]) return;
     const int32_t ahead = steps_far(step) ? waves_ahead * row : near_ahead;
     for (uint32_t p = 0; p < m.dwords; ++p)
         a_.prefetcht1(x86::ptr(m.address, static_cast<int32_t>(m.imm + p * width()) + ahead));
