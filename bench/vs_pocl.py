@@ -15,6 +15,10 @@ import subprocess
 import sys
 
 
+# Kernels whose code for a GPU is another than PoCL's.
+NOT_COMPARED = {"matmul_bf16"}
+
+
 def contenders(engines, cpus):
     """name -> (arguments, environment, processors)"""
     one, two = cpus[:1], cpus[:2]
@@ -66,7 +70,8 @@ def main():
     os.makedirs(os.environ["POCL_CACHE_DIR"], exist_ok=True)
     def listed(option):
         return subprocess.run([binary, option], check=True, capture_output=True, text=True).stdout.split()
-    names, further = a.names or listed("--list"), set(listed("--further"))
+    names = a.names or [n for n in listed("--list") if n not in NOT_COMPARED]
+    further = set(listed("--further"))
     who = contenders(a.engines.split(","), sorted(os.sched_getaffinity(0)))
     data, wrong = {n: {} for n in names}, []
     for number in range(a.passes):
