@@ -50,14 +50,15 @@ bool Schedule::may_go_across(const Inst& i) const {
 }
 
 // Loads go in front of the region that they were in, where the others find them in the frame, but
-// for what reads whole rows. Nothing faults in the LDS; what reads or writes there besides keeps
-// its place among them. Stores across come behind the region.
+// for what reads whole rows: not in blocks that wait for what other waves write to memory. Nothing
+// faults in the LDS; what reads or writes there besides keeps its place among them. Stores across
+// come behind the region.
 void Schedule::set_apart(uint32_t& highest) {
     constexpr uint32_t most_units = 96;
     const auto n = static_cast<Value>(block_->insts.size());
     apart_.assign(n, Apart::No);
     const ir::Terminator& t = block_->term;
-    if (t.target == block_->pc || t.next == block_->pc) return;
+    if (t.target == block_->pc || t.next == block_->pc || block_->loads_in_order) return;
     uint32_t units = 0, longest = 0;
     bool any = false;
     for (Value v = 0; v < n; ++v) {
