@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cstdlib>
 #include <functional>
 #include <vector>
@@ -230,17 +231,17 @@ uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
 
 std::vector<bool> looked_up_values(const ir::Block& block) {
     std::vector<bool> varies(block.insts.size()), looked_up(block.insts.size());
-    const auto is_set = [&](const ir::Inst& get) {
-        return std::ranges::any_of(block.insts, [&](const ir::Inst& set) {
-            return ir::op_info(set.op).cls == Class::SetS && set.op != Op::SetScc &&
-                   set.imm <= get.imm + (get.op == Op::GetS64) &&
-                   get.imm <= set.imm + (set.op == Op::SetS64);
-        });
-    };
+    std::bitset<256> set;  // scalar registers
+    for (const ir::Inst& i : block.insts) {
+        if (ir::op_info(i.op).cls != Class::SetS || i.op == Op::SetScc) continue;
+        set[i.imm] = true;
+        if (i.op == Op::SetS64) set[i.imm + 1] = true;
+    }
     for (Value v = 0; v < block.insts.size(); ++v) {
         const ir::Inst& i = block.insts[v];
         const Class cls = ir::op_info(i.op).cls;
-        if (cls == Class::GetS) varies[v] = i.op != Op::GetScc && is_set(i);
+        if (cls == Class::GetS && i.op != Op::GetScc)
+            varies[v] = set[i.imm] || (i.op == Op::GetS64 && set[i.imm + 1]);
         for (Value a : i.args) {
             if (a == ir::no_value) continue;
             varies[v] = varies[v] || varies[a];

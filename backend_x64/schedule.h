@@ -71,6 +71,8 @@ public:
     bool repeats(Value v) const { return apart_[v] == Apart::Repeats; }
     // How many lanes' elements are those of all others: at least a chunk's.
     uint32_t repeated_lanes(Value v) const;
+    // How many lanes a region is done for: all, but for loads that repeat.
+    uint32_t lanes_of(uint32_t position) const;
     // What is done for all chunks at once: loads, in a region of such loads, or a store, alone in
     // its region.
     bool goes_across(Value v) const { return apart_[v] >= Apart::LoadsAcross; }

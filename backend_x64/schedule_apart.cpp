@@ -11,7 +11,6 @@ namespace wj::x64 {
 using ir::Class;
 using ir::Inst;
 using ir::Op;
-using ir::Type;
 
 // Loads that give rows of chunks the same elements: of a tile that all rows of a work-group read.
 // What takes a single instruction is worth storing once only.
@@ -28,6 +27,14 @@ bool Schedule::may_repeat(const Inst& i) const {
 uint32_t Schedule::repeated_lanes(Value v) const {
     const Inst& line = inst(ir::address_of(inst(v)));
     return line.imm ? static_cast<uint32_t>(line.aux) : chunk_lanes_;
+}
+
+uint32_t Schedule::lanes_of(uint32_t position) const {
+    if (!repeats(*begin(position))) return machine::lanes;
+    uint32_t lanes = 0;
+    for (const Value* v = begin(position); v != end(position); ++v)
+        lanes = std::max(lanes, repeated_lanes(*v));
+    return lanes;
 }
 
 // Dwords that lie side by side where they are of one column of lanes, as of a tile that is read or

@@ -365,15 +365,18 @@ void BlockCompiler::region(uint32_t position) {
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
     choose_collectors(begin, count);
     choose_pointers(begin, count);
-    if (schedule_.repeats(begin[0])) return repeats_region();
-    const bool across = schedule_.goes_across(begin[0]);
+    const uint32_t lanes = schedule_.lanes_of(position);
+    const bool repeats = lanes < machine::lanes, across = schedule_.goes_across(begin[0]);
     if (across) {
         go_across(begin, count, done);
-    } else {
+    } else if (!repeats) {
         place_lines(begin, count);
         find_tile_steps(begin, count);
     }
-    const bool facts_cross = std::exchange(facts_cross_regions_, facts_cross_regions_ && !across);
+    // What is found out about addresses here is not about all chunks', or not known on the other
+    // way around.
+    const bool apart = repeats || across;
+    const bool facts_cross = std::exchange(facts_cross_regions_, facts_cross_regions_ && !apart);
     const size_t offsets = line_offsets_.size();
     a_.mov(reg::chunk, -256);
     if (masks) a_.mov(reg::bits, -8);
@@ -382,13 +385,15 @@ void BlockCompiler::region(uint32_t position) {
     region_body();
     advance_pointers();
     if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
-    a_.add(reg::chunk, width());
-    a_.jnz(loop);
+    if (lanes > chunk_lanes()) {
+        a_.add(reg::chunk, width());
+        if (repeats) a_.cmp(reg::chunk, static_cast<int32_t>(4 * lanes) - 256);
+        a_.jnz(loop);
+    }
     a_.bind(done);
     store_collectors();
     pointers_.clear();
-    // What is found out on the way around is not known behind it.
-    if (across) line_offsets_.resize(offsets);
+    if (apart) line_offsets_.resize(offsets);
     facts_cross_regions_ = facts_cross;
 }
 

@@ -438,10 +438,10 @@ private:
     bool may_store_columns(Value v);
     void column_store(Value v, Label otherwise, Label done);
     void go_across(const Value* begin, uint32_t count, Label done);
-    void store_across(Value v);
-    void load_across(Value v);
+    void access_across(Value v);
     void transpose_quarters(uint32_t rows, bool back);
-    void repeats_region();
+    void load_quarters(uint32_t rows, const std::function<Mem(uint32_t lane)>& from);
+    void store_quarters(uint32_t rows, const std::function<Mem(uint32_t lane)>& to);
     void store_repeats(const Mem& row, const Vec& x, Value load);
     bool in_far_steps(const LaneAccess& m) const;
     bool in_plain_loop(const LaneAccess& m) const;
@@ -449,6 +449,7 @@ private:
     void prefetch_walk(const LaneAccess& m);
     bool streamed(const LaneAccess& m) const;
     void memory_streamed(LaneAccess m);
+    void load_uniform(const Gp& to, Value v);
     void lds_bound(const Operand& bytes, Label out_of_range);
     void lds_line_address(const LaneAccess& m, Value line, int64_t max_imm, Label out_of_range,
                           bool always);

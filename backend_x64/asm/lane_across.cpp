@@ -1,6 +1,5 @@
 // Accesses for all chunks at once (Schedule::repeats, goes_across).
 #include <algorithm>
-#include <utility>
 
 #include "backend_x64/asm/lane_access.h"
 
@@ -9,25 +8,6 @@ namespace wj::x64 {
 using asmjit::Imm;
 using machine::Wave;
 namespace x86 = asmjit::x86;
-
-// For what repeats: the first chunks, which fill the rows that others read.
-void BlockCompiler::repeats_region() {
-    const Value* const begin = schedule_.begin(position_);
-    uint32_t lanes = 0;
-    for (const Value* v = begin; v != schedule_.end(position_); ++v)
-        lanes = std::max(lanes, schedule_.repeated_lanes(*v));
-    const Label loop = a_.newLabel();
-    a_.mov(reg::chunk, -256);
-    a_.bind(loop);
-    // What is found out about addresses here is not about all chunks'.
-    const bool facts_cross = std::exchange(facts_cross_regions_, false);
-    region_body();
-    facts_cross_regions_ = facts_cross;
-    if (lanes == chunk_lanes()) return;
-    a_.add(reg::chunk, width());
-    a_.cmp(reg::chunk, static_cast<int32_t>(4 * lanes) - 256);
-    a_.jne(loop);
-}
 
 // Where all chunks are the same, one is enough.
 void BlockCompiler::store_repeats(const Mem& row, const Vec& x, Value load) {
@@ -46,13 +26,6 @@ void BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
         if (from.kind != Source::Full || !from.mem.hasIndex()) return;
     }
     const Label otherwise = a_.newLabel();
-    const auto base = [&](Value line) {
-        const Value b = inst(line).args[0];
-        if (is_const(b))
-            a_.mov(x86::eax, static_cast<uint32_t>(inst(b).imm));
-        else
-            a_.mov(x86::eax, home_mem(schedule_.uniform_home(b)));
-    };
     Value last = no_value;
     for (uint32_t n = 0; n < count; ++n) {
         const Value line = ir::address_of(inst(begin[n]));
@@ -63,7 +36,7 @@ void BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
             if (ir::address_of(inst(begin[k])) == line)
                 imm = std::max(imm, immediate(inst(begin[k])));
         const ir::Inst& l = inst(line);
-        base(line);
+        load_uniform(x86::eax, l.args[0]);
         lds_bound(Imm(imm + static_cast<int64_t>(l.imm * (l.aux - 1)) +
                       4 * int64_t{machine::lanes / l.aux}),
                   otherwise);
@@ -71,9 +44,7 @@ void BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
     a_.mov(reg::chunk, -256);
     for (uint32_t n = 0; n < count; ++n) {
         mark(begin[n]);
-        base(ir::address_of(inst(begin[n])));
-        a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
-        inst(begin[n]).op == ir::Op::StoreLds ? store_across(begin[n]) : load_across(begin[n]);
+        access_across(begin[n]);
     }
     a_.jmp(done);
     a_.bind(otherwise);
@@ -106,65 +77,64 @@ void BlockCompiler::transpose_quarters(uint32_t rows, bool back) {
     emit(X::kIdVunpckhpd, 3, 5, 7);
 }
 
-// rax = host address of the line's base, here and below.
-void BlockCompiler::store_across(Value v) {
-    const ir::Inst &i = inst(v), &line = inst(ir::address_of(i));
-    const Mem from = source(schedule_.unit(i.args[4])).mem;
-    const uint32_t width = line.aux, all = machine::lanes / width, rows = std::min(all, 4u);
-    for (uint32_t column = 0; column < width; column += chunk_lanes())
-        for (uint32_t row = 0; row < all; row += rows) {
-            for (uint32_t r = 0; r < rows; ++r)
-                movu(vec(int(r)), from.cloneAdjusted(4 * (width * (row + r) + column)));
-            transpose_quarters(rows, false);
-            for (uint32_t quarter = 0; quarter < chunk_lanes() / 4; ++quarter)
-                for (uint32_t n = 0; n < rows; ++n) {
-                    const auto to = [&](uint32_t lane) {
-                        return x86::ptr(x86::rax, static_cast<int32_t>(line.imm * (column + lane) +
-                                                                       immediate(i) + 4 * row));
-                    };
-                    const Vec x = vec(int(n)), part = vec(8);
-                    const X::Id extract = avx512_ ? X::kIdVextractf32x4 : X::kIdVextractf128;
-                    if (rows == 4) {
-                        const Mem m = to(4 * quarter + n);
-                        quarter ? a_.emit(extract, m, x, Imm(quarter)) : a_.vmovups(m, x.xmm());
-                        continue;
-                    }
-                    if (quarter) a_.emit(extract, part.xmm(), x, Imm(quarter));
-                    const x86::Xmm from_quarter = quarter ? part.xmm() : x.xmm();
-                    a_.vmovlps(to(4 * quarter + 2 * n), from_quarter);
-                    a_.vmovhps(to(4 * quarter + 2 * n + 1), from_quarter);
-                }
+// Quarters of columns of lanes, from memory: those of vec(n) as transpose_quarters() has them.
+void BlockCompiler::load_quarters(uint32_t rows, const std::function<Mem(uint32_t)>& from) {
+    const X::Id insert = avx512_ ? X::kIdVinsertf32x4 : X::kIdVinsertf128;
+    for (uint32_t n = 0; n < rows; ++n)
+        for (uint32_t quarter = 0; quarter < chunk_lanes() / 4; ++quarter) {
+            const Vec x = vec(int(n)), part = vec(8);
+            const x86::Xmm to = quarter ? part.xmm() : x.xmm();
+            if (rows == 4) {
+                const Mem m = from(4 * quarter + n);
+                quarter ? a_.emit(insert, x, x, m, Imm(quarter)) : a_.vmovups(to, m);
+                continue;
+            }
+            a_.vmovsd(to, from(4 * quarter + 2 * n));
+            a_.vmovhps(to, to, from(4 * quarter + 2 * n + 1));
+            if (quarter) a_.emit(insert, x, x, to, Imm(quarter));
         }
 }
 
-void BlockCompiler::load_across(Value v) {
+void BlockCompiler::store_quarters(uint32_t rows, const std::function<Mem(uint32_t)>& to) {
+    const X::Id extract = avx512_ ? X::kIdVextractf32x4 : X::kIdVextractf128;
+    for (uint32_t quarter = 0; quarter < chunk_lanes() / 4; ++quarter)
+        for (uint32_t n = 0; n < rows; ++n) {
+            const Vec x = vec(int(n)), part = vec(8);
+            if (rows == 4) {
+                const Mem m = to(4 * quarter + n);
+                quarter ? a_.emit(extract, m, x, Imm(quarter)) : a_.vmovups(m, x.xmm());
+                continue;
+            }
+            if (quarter) a_.emit(extract, part.xmm(), x, Imm(quarter));
+            const x86::Xmm from = quarter ? part.xmm() : x.xmm();
+            a_.vmovlps(to(4 * quarter + 2 * n), from);
+            a_.vmovhps(to(4 * quarter + 2 * n + 1), from);
+        }
+}
+
+void BlockCompiler::access_across(Value v) {
     const ir::Inst &i = inst(v), &line = inst(ir::address_of(i));
+    const bool store = i.op == ir::Op::StoreLds;
     const Home& home = schedule_.unit_home(schedule_.unit(v));
-    if (home.kind != Home::Temp) return;  // nobody reads it
+    if (!store && home.kind != Home::Temp) return;  // nobody reads it
+    load_uniform(x86::eax, line.args[0]);
+    a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
+    const Mem data = store ? source(schedule_.unit(i.args[4])).mem : temp(home.index);
     const uint32_t width = line.aux, all = machine::lanes / width, rows = std::min(all, 4u);
     for (uint32_t column = 0; column < width; column += chunk_lanes())
         for (uint32_t row = 0; row < all; row += rows) {
-            const auto from = [&](uint32_t lane) {
+            const auto part = [&](uint32_t r) {
+                return data.cloneAdjusted(4 * (width * (row + r) + column));
+            };
+            const auto element = [&](uint32_t lane) -> Mem {
                 return x86::ptr(x86::rax, static_cast<int32_t>(line.imm * (column + lane) +
                                                                immediate(i) + 4 * row));
             };
-            for (uint32_t n = 0; n < rows; ++n)
-                for (uint32_t quarter = 0; quarter < chunk_lanes() / 4; ++quarter) {
-                    const Vec x = vec(int(n)), part = vec(8);
-                    const x86::Xmm to = quarter ? part.xmm() : x.xmm();
-                    const X::Id insert = avx512_ ? X::kIdVinsertf32x4 : X::kIdVinsertf128;
-                    if (rows == 4) {
-                        const Mem m = from(4 * quarter + n);
-                        quarter ? a_.emit(insert, x, x, m, Imm(quarter)) : a_.vmovups(to, m);
-                        continue;
-                    }
-                    a_.vmovsd(to, from(4 * quarter + 2 * n));
-                    a_.vmovhps(to, to, from(4 * quarter + 2 * n + 1));
-                    if (quarter) a_.emit(insert, x, x, to, Imm(quarter));
-                }
-            transpose_quarters(rows, true);
-            for (uint32_t r = 0; r < rows; ++r)
-                movu(temp(home.index).cloneAdjusted(4 * (width * (row + r) + column)), vec(int(r)));
+            if (!store) load_quarters(rows, element);
+            for (uint32_t r = 0; store && r < rows; ++r) movu(vec(int(r)), part(r));
+            transpose_quarters(rows, !store);
+            for (uint32_t r = 0; !store && r < rows; ++r) movu(part(r), vec(int(r)));
+            if (store) store_quarters(rows, element);
         }
 }
 

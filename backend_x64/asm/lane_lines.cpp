@@ -91,6 +91,14 @@ Label BlockCompiler::lds_range_check(Value line) {
     return check->second;
 }
 
+// The low 32 bits.
+void BlockCompiler::load_uniform(const Gp& to, Value v) {
+    if (is_const(v))
+        a_.mov(to, static_cast<uint32_t>(inst(v).imm));
+    else
+        a_.mov(to, home_mem(schedule_.uniform_home(v)));
+}
+
 // Jumps unless so many bytes from the LDS address in eax on are in range, without wrapping. Changes
 // edx.
 void BlockCompiler::lds_bound(const Operand& bytes, Label out_of_range) {
@@ -164,10 +172,7 @@ bool BlockCompiler::place_line(PlacedLine& p) {
     }
     const Label out = a_.newLabel(), done = a_.newLabel();
     if (lds) {
-        if (is_const(l.args[0]))
-            a_.mov(x86::eax, static_cast<uint32_t>(inst(l.args[0]).imm));
-        else
-            a_.mov(x86::eax, home_mem(schedule_.uniform_home(l.args[0])));
+        load_uniform(x86::eax, l.args[0]);
         lds_bound(Imm(p.end + static_cast<uint32_t>(last)), out);
         a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
     } else {

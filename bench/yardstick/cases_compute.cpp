@@ -9,18 +9,25 @@
 
 namespace yardstick {
 
-template <class T>
-std::string check_gemm(Bench& b, int a, int bb, int c, int n, double tol) {
+// Of C in row order, n * n: 4000 elements. left(i, k) and right(k, j) are those of the operands.
+template <class T, class Left, class Right>
+std::string check_product(Bench& b, int c, size_t n, double tol, Left left, Right right) {
     Rng r(99);
     for (int s = 0; s < 4000; s++) {
-        int i = r.next() % n, j = r.next() % n;
+        const size_t i = r.next() % n, j = r.next() % n;
         double want = 0;
-        for (int k = 0; k < n; k++)
-            want += double(b.p<T>(a)[size_t(i) * n + k]) * b.p<T>(bb)[size_t(k) * n + j];
-        if (!near(b.p<T>(c)[size_t(i) * n + j], want, tol, tol * 10))
-            return bad("C", size_t(i) * n + j, b.p<T>(c)[size_t(i) * n + j], want);
+        for (size_t k = 0; k < n; k++) want += double(left(i, k)) * right(k, j);
+        const double got = b.p<T>(c)[i * n + j];
+        if (!near(got, want, tol, tol * 10)) return bad("C", i * n + j, got, want);
     }
     return "";
+}
+
+template <class T>
+std::string check_gemm(Bench& b, int x, int y, int z, size_t n, double tol) {
+    return check_product<T>(
+        b, z, n, tol, [&](size_t i, size_t k) { return b.p<T>(x)[i * n + k]; },
+        [&](size_t k, size_t j) { return b.p<T>(y)[k * n + j]; });
 }
 
 Bench sgemm(Scale scale, bool tiled) {
@@ -68,20 +75,14 @@ Bench matmul_bf16(Scale scale) {
                    {n, n / 128, 1},
                    {64, 1, 1},
                    {buffer(x), buffer(y), buffer(z), i32(size), i32(size), i32(size)}}};
-    b.check = [=](Bench& b) -> std::string {
+    b.check = [=](Bench& b) {
         const auto element = [&](int operand, size_t k, size_t i) {
             const uint32_t bits = b.p<uint16_t>(operand)[(k / 4 * n + i) * 4 + k % 4];
-            return double(std::bit_cast<float>(bits << 16));
+            return std::bit_cast<float>(bits << 16);
         };
-        Rng r(99);
-        for (int s = 0; s < 4000; s++) {
-            const size_t i = r.next() % n, j = r.next() % n;
-            double want = 0;
-            for (size_t k = 0; k < n; k++) want += element(x, k, i) * element(y, k, j);
-            const double got = b.p<float>(z)[i * n + j];
-            if (!near(got, want, 1e-5, 1e-4)) return bad("C", i * n + j, got, want);
-        }
-        return "";
+        return check_product<float>(
+            b, z, n, 1e-5, [&](size_t i, size_t k) { return element(x, k, i); },
+            [&](size_t k, size_t j) { return element(y, k, j); });
     };
     return b;
 }

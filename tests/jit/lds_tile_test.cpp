@@ -1,5 +1,5 @@
-// Tiles in the LDS: loads that repeat from row to row of lanes and stores of columns are done for
-// all chunks at once (Schedule::repeats, stores_across), anything else among them.
+// Tiles in the LDS: loads that repeat from row to row of lanes, loads and stores of columns are
+// done for all chunks at once (Schedule::repeats, goes_across), anything else among them.
 #include "tests/jit/ir_harness.h"
 
 namespace wj::jit_test {

@@ -3,7 +3,6 @@
 // pairs, sums of any kind, D on top of operands.
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <random>
 #include <string>
 #include <tuple>
@@ -19,23 +18,20 @@ namespace wj {
 namespace {
 
 struct Format {
-    const char* name;
     uint32_t fraction_bits;  // of 16; a sign, the rest is exponent
     std::vector<Opcode> opcodes;
     // Exponents of factors: the first one, and how many from there on.
     std::vector<std::pair<uint32_t, uint32_t>> factors;
 };
 const Format formats[] = {
-    {"bf16",
-     7,
+    {7,
      {Opcode::v_mfma_f32_32x32x2bf16, Opcode::v_mfma_f32_16x16x2bf16,
       Opcode::v_mfma_f32_32x32x4bf16, Opcode::v_mfma_f32_16x16x8bf16,
       Opcode::v_mfma_f32_32x32x4bf16_1k, Opcode::v_mfma_f32_16x16x4bf16_1k,
       Opcode::v_mfma_f32_32x32x8bf16_1k, Opcode::v_mfma_f32_16x16x16bf16_1k},
      // Near 1; all that is multiplied in pairs; the ends, and one beyond them; everything.
      {{120, 14}, {72, 116}, {72, 3}, {185, 3}, {71, 2}, {186, 3}, {0, 40}, {60, 20}, {0, 256}}},
-    {"f16",
-     10,
+    {10,
      {Opcode::v_mfma_f32_32x32x4f16, Opcode::v_mfma_f32_16x16x4f16, Opcode::v_mfma_f32_32x32x8f16,
       Opcode::v_mfma_f32_16x16x16f16},
      // Near 1; all finite ones; denormals; large ones; everything.
