@@ -464,8 +464,8 @@ bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
     if (chunk >= -256 && chunk < 0 && chunk % bytes == 0) {
         const uint64_t lanes = (1ull << bytes / 4) - 1;
         out.lane_mask = lanes << (chunk + 256) / 4 & wave.exec();
-    } else if (chunk >= lane_bias && chunk < -256 && chunk % 4 == 0) {
-        out.lane_mask = uint64_t{1} << (chunk - lane_bias) / 4 & wave.exec();
+    } else if (chunk >= lane_bias && chunk < lane_bias + int64_t{machine::lanes}) {
+        out.lane_mask = uint64_t{1} << (chunk - lane_bias) & wave.exec();
     }
     return true;
 }

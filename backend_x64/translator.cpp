@@ -9,6 +9,7 @@
 #include "backend_x64/divergent_loop.h"
 #include "backend_x64/engine.h"
 #include "backend_x64/guest_code.h"
+#include "backend_x64/lane_program.h"
 #include "backend_x64/matrix_avx512.h"
 #include "frontend/decode.h"
 #include "interpreter/interpreter.h"
@@ -60,6 +61,10 @@ public:
         options.liveness = &liveness_;
         begin(*wave.ctx);
         ir::Block block = lift_for_translation(options, request.pc, fetch_, insts_);
+        if (runs_into_lane_loop(block, options)) {
+            options.end_before = block.term.target;
+            block = lift_for_translation(options, request.pc, fetch_, insts_);
+        }
         if (request.variant == Variant::Full) note_large_tables(block, wave);
         return block;
     }
@@ -130,6 +135,20 @@ private:
     void begin(const machine::ExecContext& ctx) {
         if (code_.page_count() > most_pages) forget();
         code_.begin(ctx);
+    }
+
+    // Its last part is the first iteration of a loop whose lanes are better done one by one: what
+    // lanes of their own load there is gathered in the block.
+    bool runs_into_lane_loop(const ir::Block& block, lift::Options options) {
+        const ir::Terminator& t = block.term;
+        if (t.kind != ir::Terminator::Kind::Branch || t.target <= block.pc ||
+            t.target >= block.end_pc)
+            return false;
+        options.exec_full = false;
+        options.row_lines = nullptr;
+        const ir::Block loop = lift_for_translation(options, t.target, fetch_, insts_);
+        const auto divergent = find_divergent_loop(loop);
+        return divergent && find_lane_program(loop, *divergent);
     }
 
     // Loads whose base points, as the wave has it, to more than the nearer caches hold.

@@ -355,8 +355,9 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         l.end_arms();
         if (block.guest_count) block.guest_pcs.push_back(l.pc);
         const std::span<const uint32_t> code = l.code_at(l.pc);
-        if (block.guest_count && (block.guest_count >= options.max_instructions || code.empty())) {
-            // Too long, or the end of the readable code: go on in a block of its own.
+        if (block.guest_count && (block.guest_count >= options.max_instructions || code.empty() ||
+                                  l.pc == options.end_before)) {
+            // Too long, the end of the readable code, or wanted: goes on in a block of its own.
             l.end({.kind = ir::Terminator::Kind::Jump, .target = l.pc});
         } else if (code.empty()) {
             l.exit(machine::ExitKind::MemoryFault, l.pc, "no executable memory");

@@ -22,6 +22,7 @@ struct Options {
     // Registers beyond these end the wave with IllegalInstruction; sgpr_count 0: not checked.
     uint32_t vgpr_count = 256, agpr_count = 0, sgpr_count = 0;
     uint32_t max_instructions = 320;
+    uint64_t end_before = 0;  // the block ends where it comes to this PC, if not at its beginning
     // The interpreter's handler of an opcode, for instructions that are not lowered; null =
     // refused.
     void (*(*handler)(Opcode))(machine::Wave&, const Inst&) = nullptr;

@@ -53,8 +53,8 @@ inline const Gp arows = asmjit::x86::r15;  // wave.agpr in regions that use it
 // what accesses know of shared addresses takes pairs of the last ones.
 inline const Gp region_registers[] = {asmjit::x86::r11, asmjit::x86::r10, asmjit::x86::r9,
                                       asmjit::x86::r8,  asmjit::x86::rdi, asmjit::x86::rsi};
-// What reg::chunk holds while lanes run one by one, four times their number aside: nothing that it
-// holds in a region.
+// What reg::chunk holds while lanes run one by one, their number aside: nothing that it holds in a
+// region.
 inline constexpr int32_t lane_bias = -512;
 // Rows 0..62 are then within a scaled 8-bit displacement.
 inline constexpr int32_t row_bias = 8192;
@@ -381,7 +381,9 @@ private:
     // ---- lane_by_lane.cpp ----
     void lane_streams_test(const LaneProgram& p, Label each_lane);
     void lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t slots);
-    void lane_input(const LaneProgram::Input& in);
+    void lane_input(const LaneProgram& p, const LaneProgram::Input& in);
+    Mem lane_pair(const LaneProgram& p, const LaneProgram::Input& in) const;
+    void lane_pairs(const LaneProgram& p);
     void lane_output(const LaneProgram::Input& in);
     void lane_step(const LaneProgram::Step& s);
     void lane_quotient_of_fractions(const LaneProgram::Step& s);

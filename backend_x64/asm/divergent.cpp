@@ -168,7 +168,8 @@ void BlockCompiler::divergent_block() {
     if (!d.uniform_varies) segment(0);
     const Label each_lane = a_.newLabel(), all_done = a_.newLabel();
     if (!options_.checked && !options_.mask_addresses)
-        if (const auto program = find_lane_program(*block_, d)) {
+        if (const auto program = find_lane_program(*block_, d);
+            program && schedule_.temp_row_count() + 2 * program->inputs.size() <= temp_rows) {
             lane_streams_test(*program, each_lane);
             cold(each_lane, [this, program = *program, least, lane_slots, all_done] {
                 lane_by_lane(program, least, lane_slots);

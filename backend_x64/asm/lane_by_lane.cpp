@@ -10,7 +10,7 @@ namespace x86 = asmjit::x86;
 
 namespace {
 
-const Gp lane = x86::rbp;  // four times its number + lane_bias
+const Gp lane = x86::rbp;  // its number + lane_bias
 const Gp left = x86::r15;  // of the budget
 
 Gp general(const LaneProgram::Reg& r, bool wide) {
@@ -26,8 +26,13 @@ Mem exec_field() {
     return x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + machine::exec_lo * 4));
 }
 Mem lane_row(uint32_t row) {
-    return x86::dword_ptr(reg::rows, lane, 0,
-                          static_cast<int32_t>(row * 256) - row_bias - lane_bias);
+    return x86::dword_ptr(reg::rows, lane, 2,
+                          static_cast<int32_t>(row * 256) - row_bias - 4 * lane_bias);
+}
+// The same for all lanes, and as they left it.
+bool is_shared(const LaneProgram::Input& in) {
+    using enum LaneProgram::Input::Kind;
+    return !in.stored && (in.kind == Uniform || in.kind == UniformHigh);
 }
 
 }  // namespace
@@ -67,15 +72,21 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     over.setSize(8);
     const Label each = a_.newLabel(), iteration = a_.newLabel(), done = a_.newLabel(),
                 kept = a_.newLabel();
-    a_.mov(x86::rax, exec_field());
-    a_.mov(lanes, x86::rax);
     a_.mov(over, 0);
+    lane_pairs(p);
+    for (const LaneProgram::Input& in : p.inputs)
+        if (is_shared(in)) lane_input(p, in);
+    a_.mov(x86::rax, exec_field());
+    // From a lane's end, which nobody foresees, to the next one's first load is a way that the host
+    // waits for: as short as it can be.
     a_.bind(each);
-    a_.tzcnt(lane, lanes);
-    a_.shl(lane, 2);
+    a_.tzcnt(lane, x86::rax);
     a_.add(lane, lane_bias);
+    a_.blsr(x86::rax, x86::rax);
+    a_.mov(lanes, x86::rax);
+    for (const LaneProgram::Input& in : p.inputs)
+        if (!is_shared(in)) lane_input(p, in);
     a_.mov(left, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget))));
-    for (const LaneProgram::Input& in : p.inputs) lane_input(in);
     // Lanes of later waves go on where those of this one end, in all likelihood.
     constexpr int32_t ahead = 8192;
     for (const LaneProgram::Reg& r : p.streams)
@@ -104,7 +115,6 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     a_.jns(iteration);
     // The next iteration is charged and has not run.
     a_.lea(x86::rax, x86::ptr(lane, -lane_bias));
-    a_.shr(x86::eax, 2);
     a_.bts(over, x86::rax);
     a_.bind(done);
     for (const LaneProgram::Input& in : p.inputs)
@@ -114,27 +124,61 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     a_.mov(home_mem({Home::Slot, least}), left);
     a_.bind(kept);
     a_.mov(x86::rax, lanes);
-    a_.blsr(x86::rax, x86::rax);
-    a_.mov(lanes, x86::rax);
+    a_.test(x86::rax, x86::rax);
     a_.jnz(each);
     a_.mov(x86::rax, over);
     a_.mov(home_mem(schedule_.unit_home(schedule_.unit(divergent_->live))), x86::rax);
 }
 
-void BlockCompiler::lane_input(const LaneProgram::Input& in) {
+// Where a lane finds the two rows of a pair as 64 bits, in temp rows that the block does not use.
+Mem BlockCompiler::lane_pair(const LaneProgram& p, const LaneProgram::Input& in) const {
+    const auto number = static_cast<uint32_t>(&in - p.inputs.data());
+    const uint32_t temp = schedule_.temp_row_count() + 2 * number;
+    return x86::ptr(
+        reg::frame, lane, 3,
+        in_frame(offsetof(Frame, temps)) + static_cast<int32_t>(temp * 256) - 8 * lane_bias);
+}
+
+void BlockCompiler::lane_pairs(const LaneProgram& p) {
+    const Vec low = vec(0), high = vec(1);
+    const auto step = static_cast<int32_t>(chunk_lanes() / 2);
+    const Label more = a_.newLabel();
+    a_.mov(lane, lane_bias);
+    a_.bind(more);
+    for (const LaneProgram::Input& in : p.inputs) {
+        if (in.kind != LaneProgram::Input::RowPair) continue;
+        Mem from_low = lane_row(in.low), from_high = lane_row(in.high);
+        from_low.setSize(0);
+        from_high.setSize(0);
+        a_.emit(X::kIdVpmovzxdq, low, from_low);
+        a_.emit(X::kIdVpmovzxdq, high, from_high);
+        a_.emit(X::kIdVpsllq, high, high, Imm(32));
+        a_.emit(X::kIdVpaddq, low, low, high);
+        movu(lane_pair(p, in), low);
+    }
+    a_.add(lane, step);
+    a_.cmp(lane, lane_bias + static_cast<int32_t>(machine::lanes));
+    a_.jl(more);
+}
+
+void BlockCompiler::lane_input(const LaneProgram& p, const LaneProgram::Input& in) {
     using enum LaneProgram::Input::Kind;
     if (in.reg.vector) {
         a_.vmovss(vector(in.reg).xmm(), lane_row(in.low));
         return;
     }
     const Gp to = general(in.reg, true);
+    if (in.kind == RowPair) {
+        a_.mov(to, lane_pair(p, in));
+        return;
+    }
     const bool uniform = in.value != no_value;
     const bool whole = uniform && block_->type(in.value) == ir::Type::U64;
     Mem from = uniform ? home_mem(schedule_.uniform_home(in.value)) : lane_row(in.low);
     from.setSize(whole ? 8 : 4);
     a_.mov(whole ? to : Gp(to.r32()), from);
     if (in.kind == High || in.kind == UniformHigh) a_.shl(to, 32);
-    if (in.kind != RowPair && in.kind != UniformRow) return;
+    if (in.kind != UniformRow) return;
     a_.mov(x86::eax, lane_row(in.high));
     a_.shl(x86::rax, 32);
     a_.or_(to, x86::rax);
