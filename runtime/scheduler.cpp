@@ -17,8 +17,9 @@ namespace wj::runtime {
 namespace {
 
 constexpr uint64_t batch_quantum_ns = 2'000'000;
-// A caller that runs its dispatch itself calls for help when it is still at it after this time.
-constexpr uint64_t lone_caller_ns = 20'000;
+// A caller that runs its dispatch itself, and has for this time, calls for help if what is left
+// would take it longer than help takes to arrive: threads that sleep have to be woken.
+constexpr uint64_t lone_caller_ns = 10'000, help_arrives_ns = 10'000, sleeper_arrives_ns = 100'000;
 // A thread that has run something looks out for more for so long before it sleeps: being woken
 // takes as long again, and launches often follow each other closely.
 constexpr uint64_t look_out_ns = 50'000;
@@ -236,10 +237,12 @@ void Scheduler::worker_main() {
         if (std::exchange(looks_out, false)) {
             const uint64_t calls = calls_.load(std::memory_order_relaxed),
                            end = now_ns() + look_out_ns;
+            looking_out_.fetch_add(1, std::memory_order_relaxed);
             lock.unlock();
             while (calls_.load(std::memory_order_relaxed) == calls && now_ns() < end)
                 __builtin_ia32_pause();
             lock.lock();
+            looking_out_.fetch_sub(1, std::memory_order_relaxed);
             continue;
         }
         idle_workers_++;
@@ -294,7 +297,9 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
     for (;;) {
         prepare_slot(slot);
         DispatchState::Claim claim;
-        if (!dispatch.claim(resident_limit_, share, threads_, engine_, slot.context, claim)) return;
+        // Who is alone need not leave anything for others.
+        const uint32_t sharing = called ? threads_ : 1;
+        if (!dispatch.claim(resident_limit_, share, sharing, engine_, slot.context, claim)) return;
         const Visit visit = run_claim(dispatch, claim, slot);
         if (visit.finished) dispatch.finish_groups(visit.finished);
         if (visit.stopped || dispatch.complete()) return;
@@ -319,9 +324,13 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
         last = now;
         if (threads_ > 1 && !may_stay(dispatch, slot, now)) return;
         if (!called && elapsed > lone_caller_ns) {
-            called = true;
-            std::lock_guard lock(mutex_);
-            wake(threads_);
+            const uint64_t done = dispatch.finished(), left = dispatch.plan.total_groups - done;
+            const bool near = looking_out_.load(std::memory_order_relaxed);
+            if (left * elapsed > done * (near ? help_arrives_ns : sleeper_arrives_ns)) {
+                called = true;
+                std::lock_guard lock(mutex_);
+                wake(threads_);
+            }
         }
         if (elapsed > quantum_ns) {
             std::lock_guard lock(mutex_);

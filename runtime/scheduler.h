@@ -100,6 +100,7 @@ private:
     uint32_t executing_ = 0;
     uint32_t idle_workers_ = 0;
     std::atomic<uint64_t> calls_ = 0;  // changes when there may be work: for those who look out
+    std::atomic<uint32_t> looking_out_ = 0;  // threads that do
     bool shutdown_ = false;
     bool exclusive_ = false;  // a thread runs on the condition that no other one does
     std::vector<std::unique_ptr<Slot>> slots_, free_slots_;
