@@ -510,6 +510,7 @@ bool Schedule::build(const ir::Block& block, bool avx512, const MemoryTraits& me
     record_uses();
     if (!assign_homes()) return false;
     sort();
+    find_empty_chunks();
     return true;
 }
 

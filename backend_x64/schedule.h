@@ -76,6 +76,9 @@ public:
     // What is done for all chunks at once: loads, in a region of such loads, or a store, alone in
     // its region.
     bool goes_across(Value v) const { return apart_[v] >= Apart::LoadsAcross; }
+    // A MaskOf, or no_value: in chunks of which no lane is in it the region does nothing but for
+    // its masks, which are 0 there.
+    Value empty_mask(uint32_t position) const { return empty_mask_[position]; }
     bool split(Value v64) const;  // Pack64 that exists only as its two arguments
     void units_read(Value v, std::vector<Unit>& out) const;
     // GetV values of the row that SetV `v` overwrites, and that were read before it.
@@ -112,6 +115,9 @@ private:
     void record_uses();
     bool assign_homes();
     void sort();
+    bool at_home(Value v, uint32_t position) const;
+    Value mask_of_effects(const std::vector<Value>& masks, uint32_t position) const;
+    void find_empty_chunks();
     bool emitted(Value v) const;
     void note_unit_use(Unit u, Use use, bool from_memory);
     void note_uniform_use(Value v, Use use, bool from_memory);
@@ -125,7 +131,7 @@ private:
     std::vector<uint32_t> unit_base_, position_, start_;
     std::vector<Unit> alias_;
     std::unordered_map<Value, LaneField> fields_;
-    std::vector<Value> producer_, order_, clobber_;
+    std::vector<Value> producer_, order_, clobber_, empty_mask_;
     std::vector<Home> unit_home_, uniform_home_;
     std::vector<uint8_t> fused_, interleaved_, copy_, use_count_;
     std::vector<Apart> apart_;

@@ -360,7 +360,7 @@ void BlockCompiler::region(uint32_t position) {
     spills_used_ = 0;
 
     mark(begin[0]);
-    const Label loop = a_.newLabel(), done = a_.newLabel();
+    const Label loop = a_.newLabel(), next = a_.newLabel(), done = a_.newLabel();
     const bool masks = schedule_.uses_mask_slots(position);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
     choose_collectors(begin, count);
@@ -375,14 +375,17 @@ void BlockCompiler::region(uint32_t position) {
     }
     // What is found out about addresses here is not about all chunks', or not known on the other
     // way around.
-    const bool apart = repeats || across;
+    const Value empty = schedule_.empty_mask(position);
+    const bool apart = repeats || across || empty != no_value;
     const bool facts_cross = std::exchange(facts_cross_regions_, facts_cross_regions_ && !apart);
     const size_t offsets = line_offsets_.size();
     a_.mov(reg::chunk, -256);
     if (masks) a_.mov(reg::bits, -8);
     if (count == 1 && may_store_columns(begin[0])) column_store(begin[0], loop, done);
     a_.bind(loop);
+    if (empty != no_value) leave_out_empty(empty, begin, count, next);
     region_body();
+    a_.bind(next);
     advance_pointers();
     if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
     if (lanes > chunk_lanes()) {
@@ -395,6 +398,40 @@ void BlockCompiler::region(uint32_t position) {
     pointers_.clear();
     if (apart) line_offsets_.resize(offsets);
     facts_cross_regions_ = facts_cross;
+}
+
+// Goes on with the next chunk if the mask is empty in this one.
+void BlockCompiler::leave_out_empty(Value mask, const Value* begin, uint32_t count, Label next) {
+    Mem bits = mask_mem(schedule_.uniform_home(inst(mask).args[0]));
+    bits.setSize(chunk_lanes() / 8);
+    a_.cmp(bits, 0);
+    std::vector<Unit> made;  // masks
+    for (uint32_t n = 0; n < count; ++n)
+        if (block_->type(begin[n]) == ir::Type::M)
+            if (const Unit u = schedule_.unit(begin[n]);
+                schedule_.unit_home(u).kind == Home::Slot && schedule_.producer(u) == begin[n])
+                made.push_back(u);
+    if (made.empty()) {
+        a_.je(next);
+        return;
+    }
+    const Label out = a_.newLabel();
+    a_.je(out);
+    cold(out, [=, this, collectors = collectors_] {
+        for (Unit u : made) {
+            const auto c = std::ranges::find(collectors, u, &Collector::unit);
+            if (c == collectors.end()) {
+                Mem home = mask_mem(schedule_.unit_home(u));
+                home.setSize(chunk_lanes() / 8);
+                a_.mov(home, 0);
+                continue;
+            }
+            const Gp in = avx512_ ? Gp(c->reg.r16()) : Gp(c->reg.r8());
+            a_.xor_(in, in);  // its low bits only
+            a_.ror(c->reg, chunk_lanes());
+        }
+        a_.jmp(next);
+    });
 }
 
 void BlockCompiler::region_body() {

@@ -104,6 +104,7 @@ private:
     void segment(uint32_t position);
     void region(uint32_t position);
     void region_body();  // the region at position_, once
+    void leave_out_empty(Value mask, const Value* begin, uint32_t count, Label next);
     void terminator();
     void jump_to(uint64_t target);
     void jump_variant(uint64_t target, Variant variant);
