@@ -33,7 +33,7 @@ constexpr Field wave_fields[] = {
     WJ_FIELD(Wave, lds),       WJ_FIELD(Wave, lds_size),      WJ_FIELD(Wave, scratch),
     WJ_FIELD(Wave, ctx),       WJ_FIELD(Wave, scratch_bytes), WJ_FIELD(Wave, exit),
     WJ_FIELD(Wave, trapsts),   WJ_FIELD(Wave, status),        WJ_FIELD(Wave, hw_id),
-    WJ_FIELD(Wave, lds_alloc), WJ_ARRAY(Wave, row_shapes)};
+    WJ_FIELD(Wave, lds_alloc), WJ_ARRAY(Wave, row_shapes),    WJ_ARRAY(Wave, upper_row_shapes)};
 constexpr Field frame_fields[] = {
     WJ_FIELD(Frame, link_stub),    WJ_FIELD(Frame, budget_stub),    WJ_FIELD(Frame, call_stub),
     WJ_FIELD(Frame, leave_stub),   WJ_FIELD(Frame, indirect_stub),  WJ_FIELD(Frame, barrier_stub),

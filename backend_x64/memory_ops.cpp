@@ -300,7 +300,8 @@ static bool is_line(const Wave& w, const ir::RowLine& line) {
 
 bool find_shapes(Wave& w, const uint8_t* wanted) {
     for (; wanted[1]; wanted += 2) {
-        uint8_t& known = w.row_shapes[wanted[0]];
+        uint8_t& known =
+            wanted[0] < 64 ? w.row_shapes[wanted[0]] : w.upper_row_shapes[wanted[0] - 64];
         if (known == wanted[1]) continue;
         if (!is_line(w, ir::RowLine::of_shape(wanted[0], wanted[1]))) return false;
         known = wanted[1];

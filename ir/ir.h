@@ -86,8 +86,17 @@ struct RowLine {
     bool constant = false;
     uint32_t first = 0;
 
+    static constexpr uint32_t first_of_rows = 169, most_row_step = 512, first_of_columns = 219;
     // A number of its own for each of the usual ones, whatever the row; else 0.
     uint8_t shape() const {
+        const auto w = static_cast<uint32_t>(std::countr_zero(width)) - 1;  // of 2 to 32 lanes
+        // Rows of equal lanes, as row numbers are, and columns of dwords.
+        const bool in_rows = width > 1 && width < machine::lanes && std::has_single_bit(step);
+        if (in_rows && !stride && step <= most_row_step)
+            return static_cast<uint8_t>(first_of_rows + std::countr_zero(step) * 5 + w);
+        if (in_rows && step == 4 && !any_step && std::has_single_bit(stride) && stride >= 128 &&
+            stride <= 512)
+            return static_cast<uint8_t>(first_of_columns + (std::countr_zero(stride) - 7) * 5 + w);
         if (stride > 64 || (stride & (stride - 1))) return 0;
         const auto s = static_cast<uint32_t>(std::bit_width(stride));
         if (width == machine::lanes) return static_cast<uint8_t>(1 + s);
@@ -98,12 +107,19 @@ struct RowLine {
             if (step != row_bytes * 2 && step != row_bytes * 4 && step) return 0;
             kind = !step ? 1 : step == row_bytes * 2 ? 2 : 3;
         }
-        const auto w = static_cast<uint32_t>(std::countr_zero(width)) - 1;  // of 2 to 32 lanes
         return static_cast<uint8_t>(9 + (kind * 5 + w) * 8 + s);
     }
     static RowLine of_shape(uint32_t row, uint8_t shape) {
         const auto stride_of = [](uint32_t s) { return s ? uint32_t{1} << (s - 1) : 0; };
         if (shape < 9) return {.row = row, .stride = stride_of(shape - 1u)};
+        if (shape >= first_of_columns) {
+            const uint32_t n = shape - first_of_columns;
+            return {.row = row, .stride = 128u << n / 5, .width = 2u << n % 5, .step = 4};
+        }
+        if (shape >= first_of_rows) {
+            const uint32_t n = shape - first_of_rows;
+            return {.row = row, .stride = 0, .width = 2u << n % 5, .step = 1u << n / 5};
+        }
         const uint32_t n = shape - 9u, kind = n / 40;
         RowLine line{.row = row, .stride = stride_of(n % 8), .width = 2u << n / 8 % 5};
         line.any_step = kind == 0;

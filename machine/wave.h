@@ -135,8 +135,9 @@ struct WorkGroup;
 struct alignas(64) Wave {
     // Of the first VGPR rows: the shape (ir::RowLine::shape) that translated code has found them to
     // have, or 0. It forgets them before it calls others who may write rows.
-    static constexpr uint32_t shaped_rows = 64;
-    uint8_t row_shapes[shaped_rows] = {};
+    static constexpr uint32_t shaped_rows = 128;
+    uint8_t upper_row_shapes[64] = {};  // of rows 64 to 127
+    uint8_t row_shapes[64] = {};
     int64_t budget = 0;      // instructions left before Yield; engines subtract per block
     uint64_t pc = 0;         // guest address of the next instruction
     uint8_t* lds = nullptr;  // the work-group's LDS

@@ -11,6 +11,16 @@ using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
+namespace {
+
+// Of what is known of the row, in a wave.
+size_t shape_offset(uint32_t row) {
+    return row < 64 ? offsetof(Wave, row_shapes) + row
+                    : offsetof(Wave, upper_row_shapes) + row - 64;
+}
+
+}  // namespace
+
 // Rows that have to be lines, scalars in their bounds; otherwise, and where a Guard fails later,
 // the block's other variant runs, which charges for itself.
 void BlockCompiler::row_guards() {
@@ -26,7 +36,7 @@ void BlockCompiler::row_guards() {
         return line.row < Wave::shaped_rows ? line.shape() : 0;
     };
     auto known_shape = [](const ir::RowLine& line) {
-        return x86::byte_ptr(reg::wave, in_wave(offsetof(Wave, row_shapes) + line.row));
+        return x86::byte_ptr(reg::wave, in_wave(shape_offset(line.row)));
     };
     auto test = [=, this](const std::vector<ir::RowLine>& lines) {
         const Vec different = vec(2);
@@ -155,14 +165,15 @@ void BlockCompiler::set_row_shapes(const RowShapes& shapes) {
     for (uint32_t r = 0; r < Wave::shaped_rows;) {
         uint32_t count = 0;
         uint64_t bytes = 0;
-        for (; count < 8 && r + count < Wave::shaped_rows && shapes[r + count]; ++count)
+        const uint32_t most = std::min(8u, 64 - r % 64);
+        for (; count < most && shapes[r + count]; ++count)
             bytes |= uint64_t{*shapes[r + count]} << 8 * count;
         if (!count) {
             ++r;
             continue;
         }
         count = bytes ? std::min(std::bit_floor(count), 4u) : std::bit_floor(count);
-        a_.mov(x86::ptr(reg::wave, in_wave(offsetof(Wave, row_shapes) + r), count),
+        a_.mov(x86::ptr(reg::wave, in_wave(shape_offset(r)), count),
                static_cast<uint32_t>(bytes & ((uint64_t{1} << 8 * std::min(count, 4u)) - 1)));
         r += count;
     }

@@ -1,6 +1,8 @@
 // What translated code knows of rows from one block to the next (Wave::row_shapes): random programs
 // of several blocks over rows that are lines in the waves they are translated for, and only
 // sometimes in others. The interpreter looks at every lane.
+
+#include <set>
 #include <tuple>
 
 #include "tests/jit/words_harness.h"
@@ -106,22 +108,25 @@ TEST_P(RowShapesTest, AsTheInterpreter) {
 
 // A shape says all about a line but the row and where it begins.
 TEST(RowShapes, StandForLines) {
-    uint32_t shapes = 0;
-    for (uint32_t width = 1; width <= machine::lanes; width *= 2)
-        for (uint32_t stride = 0; stride <= 128; ++stride)
-            for (uint32_t times = 0; times <= 5; ++times) {
-                ir::RowLine line{.row = 7, .stride = stride, .width = width};
-                line.any_step = times == 5;
-                if (!line.any_step) line.step = stride * width * times;
-                if (width == machine::lanes) line.any_step = false, line.step = 0;
-                if (!line.shape()) continue;
-                ++shapes;
-                const auto back = ir::RowLine::of_shape(7, line.shape());
-                EXPECT_EQ(std::tuple(back.row, back.stride, back.width, back.step, back.any_step,
-                                     back.constant),
-                          std::tuple(7u, stride, width, line.step, line.any_step, false));
-            }
-    EXPECT_GT(shapes, 100u);
+    std::set<uint8_t> shapes;
+    const auto check = [&](const ir::RowLine& line) {
+        if (!line.shape()) return;
+        EXPECT_TRUE(shapes.insert(line.shape()).second);
+        const auto back = ir::RowLine::of_shape(7, line.shape());
+        EXPECT_EQ(
+            std::tuple(back.row, back.stride, back.width, back.step, back.any_step, back.constant),
+            std::tuple(7u, line.stride, line.width, line.step, line.any_step, false));
+    };
+    for (uint32_t stride = 0; stride <= 1024; ++stride) {
+        check({.row = 7, .stride = stride, .width = machine::lanes});
+        for (uint32_t width = 1; width < machine::lanes; width *= 2) {
+            check({.row = 7, .stride = stride, .width = width, .any_step = true});
+            for (uint32_t step = 0; step <= 8192; ++step)
+                if (step != stride * width)
+                    check({.row = 7, .stride = stride, .width = width, .step = step});
+        }
+    }
+    EXPECT_GT(shapes.size(), 200u);
 }
 
 WJ_JIT_TESTS(RowShapesTest);
