@@ -1,5 +1,6 @@
 // Addresses as a uniform base plus a lane offset: what differs between lanes is then shared by
 // accesses with different bases, and the 64-bit additions of each lane's address are not needed.
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -14,16 +15,21 @@ public:
     explicit Splitter(Block& block) : block_(block) {}
 
     void run() {
+        if (std::ranges::none_of(block_.insts, [](const Inst& i) {
+                return split_op(i.op) != Op::count_ || i.op == Op::Shl64;
+            }))
+            return;
         std::vector<Inst> old;
         old.swap(block_.insts);
+        block_.insts.reserve(old.size() + old.size() / 8);
         renamed_.assign(old.size(), no_value);
-        std::vector<bool> used(old.size());
+        std::vector<uint8_t> used(old.size());
         for (const Inst& i : old)
-            for (Value arg : i.args)
+            for (Value arg : used_args(i))
                 if (arg != no_value) used[arg] = true;
         for (Value v = 0; v < old.size(); ++v) {
             Inst i = old[v];
-            for (Value& arg : i.args)
+            for (Value& arg : used_args(i))
                 if (arg != no_value) arg = renamed_[arg];
             guest_ = i.guest;
             // Atomics that are done in a loop want whole addresses.

@@ -14,13 +14,17 @@ constexpr uint8_t count_args(std::array<Type, 4> args) {
 constexpr Type N = Type::N, U32 = Type::U32, U64 = Type::U64, V32 = Type::V32, V64 = Type::V64,
                M = Type::M, T = Type::T;
 
-constexpr OpInfo infos[] = {
+}  // namespace
+
+constexpr OpInfo op_infos[] = {
 #define OP(name, result, a0, a1, a2, a3, cls, doc) \
     {#name, result, {a0, a1, a2, a3}, count_args({a0, a1, a2, a3}), Class::cls, doc},
 #include "ir/opcodes.inc"
 #undef OP
 };
-static_assert(std::size(infos) == static_cast<size_t>(Op::count_));
+static_assert(std::size(op_infos) == static_cast<size_t>(Op::count_));
+
+namespace {
 
 constexpr std::string_view type_names[] = {"", "u32", "u64", "v32", "v64", "mask", "tuple"};
 constexpr std::string_view access_names[] = {"u8",     "s8",        "u16",       "s16",
@@ -61,10 +65,6 @@ std::string print_inst(const Block& block, Value v) {
 }
 
 }  // namespace
-
-const OpInfo& op_info(Op op) {
-    return infos[static_cast<size_t>(op)];
-}
 
 uint32_t data_args(Op op, uint32_t aux) {
     switch (op_info(op).cls) {
@@ -146,30 +146,29 @@ std::string verify(const Block& block) {
     return {};
 }
 
-std::vector<bool> needed(const Block& block, const std::function<bool(const Inst&)>& unwanted) {
-    std::vector<bool> live(block.insts.size());
+std::vector<uint8_t> needed(const Block& block, const std::function<bool(const Inst&)>& unwanted) {
+    std::vector<uint8_t> live(block.insts.size());
     if (block.term.cond != no_value) live[block.term.cond] = true;
     for (size_t v = block.insts.size(); v-- > 0;) {
         const Inst& inst = block.insts[v];
         if (has_effect(inst) && !(unwanted && unwanted(inst))) live[v] = true;
         if (!live[v]) continue;
-        for (Value arg : inst.args)
+        for (Value arg : used_args(inst))
             if (arg != no_value) live[arg] = true;
     }
     return live;
 }
 
 void eliminate_dead(Block& block, const std::function<bool(const Inst&)>& unwanted) {
-    const std::vector<bool> live = needed(block, unwanted);
+    const std::vector<uint8_t> live = needed(block, unwanted);
     std::vector<Value> renamed(block.insts.size(), no_value);
     Value next = 0;
     for (Value v = 0; v < block.insts.size(); ++v) {
         if (!live[v]) continue;
-        Inst inst = block.insts[v];
-        for (Value& arg : inst.args)
+        if (next != v) block.insts[next] = block.insts[v];
+        for (Value& arg : used_args(block.insts[next]))
             if (arg != no_value) arg = renamed[arg];
-        renamed[v] = next;
-        block.insts[next++] = inst;
+        renamed[v] = next++;
     }
     block.insts.resize(next);
     if (block.term.cond != no_value) block.term.cond = renamed[block.term.cond];

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,10 @@ struct OpInfo {
     Class cls;
     std::string_view doc;
 };
-const OpInfo& op_info(Op op);
+extern const OpInfo op_infos[];
+inline const OpInfo& op_info(Op op) {
+    return op_infos[static_cast<size_t>(op)];
+}
 
 // Of minima and maxima: MODE.IEEE off; on (a signalling NaN wins); on, and no operand is one.
 inline constexpr uint64_t minmax_plain = 0, minmax_ieee = 1, minmax_quiet = 2;
@@ -192,6 +196,14 @@ struct Inst {
     uint64_t imm = 0;
 };
 
+// The arguments that there may be: those behind the fourth are data of stores and atomics.
+template <class I>
+auto used_args(I& i) {
+    const Class cls = op_info(i.op).cls;
+    const bool data = cls == Class::LaneStore || cls == Class::LaneAtomic;
+    return std::span(i.args.data(), data ? 8 : 4);
+}
+
 // Of a load, a store or an atomic: the lanes' addresses or their offsets from the base; the mask;
 // the bytes of one lane's access; the constant that is added to the address (LDS: all of it).
 inline Value address_of(const Inst& i) {
@@ -277,7 +289,8 @@ void split_addresses(Block& block);
 // ones. Behind and in front of eliminate_dead(): who reads a value that is not needed counts.
 void narrow_pairs(Block& block);
 // By value: its instruction has an effect, and not one that is not wanted, or its result is used.
-std::vector<bool> needed(const Block& block, const std::function<bool(const Inst&)>& unwanted = {});
+std::vector<uint8_t> needed(const Block& block,
+                            const std::function<bool(const Inst&)>& unwanted = {});
 // Removes the others; compacts the block.
 void eliminate_dead(Block& block, const std::function<bool(const Inst&)>& unwanted = {});
 

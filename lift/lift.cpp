@@ -321,7 +321,7 @@ static void drop_unread(ir::Block& block, LiveSet read) {
     // A register that is read only for its own next value is not read.
     for (LiveSet before; !(before == read);) {
         before = read;
-        const std::vector<bool> needed = ir::needed(block, unread);
+        const std::vector<uint8_t> needed = ir::needed(block, unread);
         for (Value v = 0; v < block.insts.size(); ++v) {
             if (!needed[v]) continue;
             const ir::Inst& i = block.insts[v];
