@@ -115,6 +115,8 @@ private:
     void record_uses();
     bool assign_homes();
     void sort();
+    bool keeps_row(Value set, Value of) const;
+    bool acts_within(Value v, Value of) const;
     bool at_home(Value v, uint32_t position) const;
     Value mask_of_effects(const std::vector<Value>& masks, uint32_t position) const;
     void find_empty_chunks();

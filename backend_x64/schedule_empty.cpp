@@ -13,7 +13,8 @@ using ir::Op;
 
 namespace {
 
-constexpr uint32_t deepest = 8;
+constexpr uint32_t deepest = 6;
+constexpr size_t most_masks = 16;
 
 // Whether the bits are off wherever those of `of` are; both U64.
 bool bits_within(const ir::Block& block, Value bits, Value of, uint32_t depth);
@@ -71,31 +72,32 @@ bool bits_within(const ir::Block& block, Value bits, Value of, uint32_t depth) {
     }
 }
 
-// Whether the row holds the value already in lanes outside of the mask.
-bool keeps_row(const ir::Block& block, Value v, uint64_t row, Value of) {
-    for (;;) {
-        const Inst& i = block.insts[v];
-        if (i.op == Op::GetV) return i.imm == row;
-        if (i.op != Op::Select32 || !mask_within(block, i.args[0], of)) return false;
+}  // namespace
+
+// Whether a SetV's row holds the value already in lanes outside of the mask.
+bool Schedule::keeps_row(Value set, Value of) const {
+    for (Value v = inst(set).args[0];;) {
+        const Inst& i = inst(v);
+        if (i.op == Op::GetV) return i.imm == inst(set).imm && clobber_[v] == set;
+        if (i.op != Op::Select32 || !mask_within(*block_, i.args[0], of)) return false;
         v = i.args[2];
     }
 }
 
 // Whether nothing happens in lanes outside of the mask, but that values are made.
-bool acts_within(const ir::Block& block, const Inst& i, Value of) {
+bool Schedule::acts_within(Value v, Value of) const {
+    const Inst& i = inst(v);
     switch (ir::op_info(i.op).cls) {
         case Class::SetV:
-            return mask_within(block, i.args[1], of) || keeps_row(block, i.args[0], i.imm, of);
+            return mask_within(*block_, i.args[1], of) || keeps_row(v, of);
         case Class::LaneLoad:
         case Class::LaneStore:
         case Class::LaneAtomic:
-            return mask_within(block, ir::mask_of(i), of);
+            return mask_within(*block_, ir::mask_of(i), of);
         default:
             return true;
     }
 }
-
-}  // namespace
 
 // Whether the uniform value's home holds it in front of the region, for all of it.
 bool Schedule::at_home(Value v, uint32_t position) const {
@@ -123,7 +125,7 @@ Value Schedule::mask_of_effects(const std::vector<Value>& masks, uint32_t positi
             (found != no_value && !mask_within(*block_, found, of)))
             continue;
         if (std::all_of(begin(position), end(position),
-                        [&](Value v) { return acts_within(*block_, inst(v), of); }))
+                        [&](Value v) { return acts_within(v, of); }))
             found = of;
     }
     return found;
@@ -133,7 +135,7 @@ void Schedule::find_empty_chunks() {
     const auto n = static_cast<Value>(block_->insts.size());
     empty_mask_.assign(segments(), no_value);
     std::vector<Value> masks;
-    for (Value v = 0; v < n; ++v)
+    for (Value v = 0; v < n && masks.size() < most_masks; ++v)
         if (inst(v).op == Op::MaskOf && inst(inst(v).args[0]).op != Op::Const64) masks.push_back(v);
     if (masks.empty() || !block_->calls.empty()) return;
     bool any = false;
@@ -167,10 +169,15 @@ void Schedule::find_empty_chunks() {
             }
         }
     }
-    // Less is done sooner than looked at.
+    // Less is done sooner than looked at, unless it blends values of regions that are left out.
     constexpr ptrdiff_t fewest = 6;
     for (uint32_t p = 1; p < segments(); p += 2) {
-        if (end(p) - begin(p) < fewest) empty_mask_[p] = no_value;
+        const Value of = empty_mask_[p];
+        if (of == no_value) continue;
+        const bool blends = std::any_of(begin(p), end(p), [&](Value v) {
+            return inst(v).op == Op::SetV && !mask_within(*block_, inst(v).args[1], of);
+        });
+        if (end(p) - begin(p) < fewest && !blends) empty_mask_[p] = no_value;
         if (empty_mask_[p] != no_value) mask_positions_[p] = true;
     }
 }

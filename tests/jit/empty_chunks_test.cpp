@@ -42,7 +42,8 @@ TEST_P(EmptyChunksTest, MasksAndRegionsInAnyOrder) {
         for (uint32_t r = 20; r < 28; r += 2) bits.push_back(b.op(Op::GetS64, {}, r));
         for (Value x : bits) masks.push_back(b.op(Op::MaskOf, {x}));
         for (uint32_t row = 3; row < 8; ++row) values.push_back(b.v(row));
-        const Value address = b.v(2);
+        const Value address = b.v(2), eighth = b.v(8);
+        std::vector<Value> blended = {b.v(50 % vgprs), b.v(51 % vgprs)};
         const auto any = [&](const std::vector<Value>& from) { return from[rng() % from.size()]; };
         const auto mask = [&] {  // mostly within EXEC
             return rng() % 3 ? masks[0] : any(masks);
@@ -76,8 +77,13 @@ TEST_P(EmptyChunksTest, MasksAndRegionsInAnyOrder) {
                     b.op(Op::SetV, {any(values), mask()}, row++ % vgprs);
                     break;
                 case 8: {  // what compilers' blends come to
-                    const uint32_t at = row++ % vgprs;
-                    b.set(at, b.op(Op::Select32, {mask(), any(values), b.v(at)}));
+                    Value& now = blended[rng() % blended.size()];
+                    now = b.op(Op::Select32, {mask(), any(values), now});
+                    if (rng() % 4 == 0) {
+                        const uint32_t at = rng() % 2 ? row++ % vgprs : 8;
+                        const Value before = at == 8 && rng() % 2 ? eighth : b.v(at);
+                        b.set(at, b.op(Op::Select32, {mask(), any(values), before}));
+                    }
                     break;
                 }
                 case 9: {  // in the lanes that load
@@ -102,6 +108,7 @@ TEST_P(EmptyChunksTest, MasksAndRegionsInAnyOrder) {
             }
         }
         b.op(Op::SetV, {any(values), mask()}, row++ % vgprs);
+        for (uint32_t n = 0; n < blended.size(); ++n) b.set((50 + n) % vgprs, blended[n]);
         b.op(Op::SetS64, {b.op(Op::BitsOf, {any(masks)})}, 20);
         b.op(Op::SetS64, {any(bits)}, 22);
         compare(b.block, rng, 3);
