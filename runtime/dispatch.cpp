@@ -10,8 +10,6 @@ namespace {
 
 // What code reads may have to be found out first: worth it when so many waves start.
 constexpr uint64_t worth_analysis = 256;
-// So long a wait looks out before it sleeps.
-constexpr uint64_t look_out_ns = 50'000;
 
 }  // namespace
 

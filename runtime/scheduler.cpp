@@ -20,9 +20,6 @@ constexpr uint64_t batch_quantum_ns = 2'000'000;
 // A caller that runs its dispatch itself, and has for this time, calls for help if what is left
 // would take it longer than help takes to arrive: threads that sleep have to be woken.
 constexpr uint64_t lone_caller_ns = 10'000, help_arrives_ns = 25'000, sleeper_arrives_ns = 100'000;
-// A thread that has run something looks out for more for so long before it sleeps: being woken
-// takes as long again, and launches often follow each other closely.
-constexpr uint64_t look_out_ns = 50'000;
 // Slices of dispatches with a time or instruction limit: the limits are looked at between slices.
 constexpr uint64_t limited_slice = 1u << 16;
 // A thread takes more new work-groups at once while they are quickly done.

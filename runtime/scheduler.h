@@ -20,6 +20,11 @@
 
 namespace wj::runtime {
 
+// A thread that has run something looks out for more for so long before it sleeps, and a wait for
+// its dispatch's end: being woken takes as long again, and launches often follow each other
+// closely.
+inline constexpr uint64_t look_out_ns = 50'000;
+
 // Waits of threads whose work-groups all sleep or spin: first give the processor away, then sleep
 // for longer and longer, at most as long as latency allows.
 class Backoff {

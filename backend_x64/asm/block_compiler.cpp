@@ -373,9 +373,9 @@ void BlockCompiler::region(uint32_t position) {
         place_lines(begin, count);
         find_tile_steps(begin, count);
     }
+    const Value empty = schedule_.empty_mask(position);
     // What is found out about addresses here is not about all chunks', or not known on the other
     // way around.
-    const Value empty = schedule_.empty_mask(position);
     const bool apart = repeats || across || empty != no_value;
     const bool facts_cross = std::exchange(facts_cross_regions_, facts_cross_regions_ && !apart);
     const size_t offsets = line_offsets_.size();
@@ -405,12 +405,7 @@ void BlockCompiler::leave_out_empty(Value mask, const Value* begin, uint32_t cou
     Mem bits = mask_mem(schedule_.uniform_home(inst(mask).args[0]));
     bits.setSize(chunk_lanes() / 8);
     a_.cmp(bits, 0);
-    std::vector<Unit> made;  // masks
-    for (uint32_t n = 0; n < count; ++n)
-        if (block_->type(begin[n]) == ir::Type::M)
-            if (const Unit u = schedule_.unit(begin[n]);
-                schedule_.unit_home(u).kind == Home::Slot && schedule_.producer(u) == begin[n])
-                made.push_back(u);
+    const std::vector<Unit> made = masks_at_home(begin, count);
     if (made.empty()) {
         a_.je(next);
         return;

@@ -289,6 +289,7 @@ private:
     void store_mask(Unit u);
     // Lane masks that a region makes are collected in general registers, a chunk at a time: memory
     // written in 16-bit pieces could not be forwarded to the 64-bit load that follows the region.
+    std::vector<Unit> masks_at_home(const Value* begin, uint32_t count) const;
     void choose_collectors(const Value* begin, uint32_t count);
     void store_collectors();
     struct Collector {

@@ -448,6 +448,18 @@ void BlockCompiler::release_operands() {
     }
 }
 
+// Masks that the region makes for others.
+std::vector<Unit> BlockCompiler::masks_at_home(const Value* begin, uint32_t count) const {
+    std::vector<Unit> masks;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (block_->type(begin[i]) != Type::M) continue;
+        const Unit u = schedule_.unit(begin[i]);
+        if (schedule_.unit_home(u).kind == Home::Slot && schedule_.producer(u) == begin[i])
+            masks.push_back(u);
+    }
+    return masks;
+}
+
 void BlockCompiler::choose_collectors(const Value* begin, uint32_t count) {
     collectors_.clear();
     bool memory = false;
@@ -457,12 +469,9 @@ void BlockCompiler::choose_collectors(const Value* begin, uint32_t count) {
                   cls == ir::Class::LaneAtomic;
     }
     const size_t limit = memory ? 2 : std::size(region_registers);
-    for (uint32_t i = 0; i < count && collectors_.size() < limit; ++i) {
-        if (block_->type(begin[i]) != Type::M) continue;
-        const Unit u = schedule_.unit(begin[i]);
-        if (schedule_.unit_home(u).kind == Home::Slot && schedule_.producer(u) == begin[i])
+    for (Unit u : masks_at_home(begin, count))
+        if (collectors_.size() < limit)
             collectors_.push_back({u, region_registers[collectors_.size()]});
-    }
 }
 
 void BlockCompiler::store_collectors() {
