@@ -43,6 +43,11 @@ std::array<Table, table_count> make_tables() {
     for (const uint32_t first : {0, 4})
         *next++ =
             make_table([&](uint32_t i) { return i & 1 ? 0 : first + i / 4 + (i / 2 & 1) * 8; });
+    // Halves of pairs in the order of memory.
+    for (const uint32_t first : {0, 8})
+        *next++ = make_table([&](uint32_t i) {
+            return i & 1 ? 0 : first / 2 + i / 8 * 2 + i / 2 % 2 + i / 4 % 2 * 8;
+        });
     // Dwords 16 bytes apart, loaded and stored; pairs of them.
     for (const uint32_t second : {16, 19})
         *next++ = make_table([&](uint32_t i) { return i / 4 % 2 * second + i % 4 * 4; });

@@ -429,9 +429,14 @@ bool Schedule::emitted(Value v) const {
 void Schedule::units_read(Value v, std::vector<Unit>& out) const {
     const Inst& i = inst(v);
     const LaneField* const field = lane_field(v);
+    const Value stored = ir::op_info(i.op).cls == Class::LaneStore ? pair_[v] : no_value;
     for (size_t a = 0; a < 8; ++a) {
         Value arg = i.args[a];
         if (arg == no_value) continue;
+        if (stored != no_value && a >= 4) {
+            out.push_back(unit(stored, static_cast<uint32_t>(a - 4)));
+            continue;
+        }
         if (field && arg == ir::address_of(i) && a < 4) arg = field->source;
         switch (block_->type(arg)) {
             case Type::V32:
@@ -501,6 +506,9 @@ bool Schedule::build(const ir::Block& block, bool avx512, const MemoryTraits& me
     fused_.assign(block.insts.size(), 0);
     count_uses();
     find_lane_fields(memory);
+    pair_.assign(block.insts.size(), no_value);
+    in_memory_order_.assign(block.insts.size(), false);
+    if (memory.direct) find_pairs();
     assign_units();
     assign_positions();
     // Guards are tested before anything has happened.

@@ -79,6 +79,11 @@ public:
     // A MaskOf, or no_value: in chunks of which no lane is in it the region does nothing but for
     // its masks, which are 0 there.
     Value empty_mask(uint32_t position) const { return empty_mask_[position]; }
+    // Of a load: the V64 that its dwords make, which the load itself makes then. Of a store: the
+    // V64 whose halves it stores. no_value: it is about dwords.
+    Value pair_of(Value v) const { return pair_[v]; }
+    // A load or store whose registers hold elements in the order of memory, not dwords of lanes.
+    bool in_memory_order(Value v) const { return in_memory_order_[v]; }
     bool split(Value v64) const;  // Pack64 that exists only as its two arguments
     void units_read(Value v, std::vector<Unit>& out) const;
     // GetV values of the row that SetV `v` overwrites, and that were read before it.
@@ -103,6 +108,10 @@ private:
     static uint32_t to_region(uint32_t p) { return p | 1; }
     void count_uses();
     void find_lane_fields(const MemoryTraits& memory);
+    bool is_tuple_line(const ir::Inst& i) const;
+    Value whole_tuple(const Value* dwords, uint32_t count) const;
+    void find_pairs();
+    void order_pairs();
     void assign_units();
     bool may_gather(const ir::Inst& i) const;
     bool gathers_apart() const;
@@ -133,11 +142,11 @@ private:
     std::vector<uint32_t> unit_base_, position_, start_;
     std::vector<Unit> alias_;
     std::unordered_map<Value, LaneField> fields_;
-    std::vector<Value> producer_, order_, clobber_, empty_mask_;
+    std::vector<Value> producer_, order_, clobber_, empty_mask_, pair_;
     std::vector<Home> unit_home_, uniform_home_;
     std::vector<uint8_t> fused_, interleaved_, copy_, use_count_;
     std::vector<Apart> apart_;
-    std::vector<bool> mask_positions_;
+    std::vector<bool> mask_positions_, in_memory_order_;
     std::vector<Use> last_unit_use_, last_uniform_use_;
     std::vector<uint32_t> first_unit_use_;
     std::vector<uint8_t> unit_from_memory_, uniform_from_memory_;

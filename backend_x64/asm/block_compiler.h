@@ -392,6 +392,7 @@ private:
 
     // ---- lane_memory.cpp, lane_patterns.cpp ----
     struct LaneAccess;
+    Unit loaded_unit(const LaneAccess& m, uint32_t d) const;
     void lane_memory(Value v);
     void use_address(LaneAccess& m, Value addr);
     void use_mask(LaneAccess& m, Value mask);
@@ -525,6 +526,7 @@ private:
     Vec part_mask(const LaneAccess& m, uint32_t part);
     Mem pool_table(const void* bytes);
     Mem index_table(std::initializer_list<uint32_t> start, uint32_t run, uint32_t step);
+    void join_pairs(const LaneAccess& m);
     void deinterleave(const LaneAccess& m);
     void interleave(const LaneAccess& m);
     void deinterleave3(const LaneAccess& m);

@@ -64,7 +64,11 @@ struct BlockCompiler::LaneAccess {
     // Loads that are done with this one, by dwords of the tuple that they make together.
     std::array<Value, 4> tile = {no_value, no_value, no_value, no_value};
     bool is_tile() const { return tile[0] != no_value; }
-    Vec t, t2, z[4];  // temporaries; z[]: elements in the order of memory
+    Value pair = no_value;         // Schedule::pair_of(): its halves in data[]
+    bool in_memory_order = false;  // Schedule::in_memory_order()
+    // Elements in the order of memory.
+    const Vec* parts() const { return in_memory_order || dwords == 1 ? data : z; }
+    Vec t, t2, z[4];  // temporaries
     Vec first;        // AVX2 and not full: number of the first active lane, in every lane
     Gp address = asmjit::x86::rcx;  // see Pattern, without the immediate
     bool shared() const { return address != asmjit::x86::rcx; }

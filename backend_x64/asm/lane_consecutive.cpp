@@ -59,7 +59,7 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
         a_.kmovq(m.tk, x86::rax);
     }
     for (uint32_t p = 0; p < m.dwords; ++p) {
-        part(m, p, m.z[p]);
+        part(m, p, m.parts()[p]);
         if (!m.full && avx512_ && p + 1 < m.dwords) a_.kshiftrq(m.tk, m.tk, 16);
     }
     if (!m.store) deinterleave(m);
@@ -191,7 +191,13 @@ void BlockCompiler::memory_consecutive_narrow(const LaneAccess& m) {
 // ---------------------
 
 void BlockCompiler::deinterleave(const LaneAccess& m) {
-    if (m.dwords == 3)
+    if (m.in_memory_order) return;
+    if (m.pair != no_value) {
+        // Halves of pairs are those of each 128 bits of the lower and the upper dwords.
+        for (uint32_t half = 0; half < 2; ++half)
+            a_.emit(avx512_ ? X::kIdVshuff64x2 : X::kIdVperm2f128, m.data[half], m.z[0], m.z[1],
+                    Imm(avx512_ ? (half ? 0xdd : 0x88) : (half ? 0x31 : 0x20)));
+    } else if (m.dwords == 3)
         deinterleave3(m);
     else if (avx512_)
         deinterleave_avx512(m);
@@ -200,12 +206,29 @@ void BlockCompiler::deinterleave(const LaneAccess& m) {
 }
 
 void BlockCompiler::interleave(const LaneAccess& m) {
-    if (m.dwords == 3)
+    if (m.in_memory_order) return;
+    if (m.pair != no_value)
+        join_pairs(m);
+    else if (m.dwords == 3)
         interleave3(m);
     else if (avx512_)
         interleave_avx512(m);
     else
         interleave_avx2(m);
+}
+
+// deinterleave() of pairs, backwards.
+void BlockCompiler::join_pairs(const LaneAccess& m) {
+    for (uint32_t part = 0; part < 2; ++part) {
+        if (!avx512_) {
+            a_.emit(X::kIdVperm2f128, m.z[part], m.data[0], m.data[1], Imm(part ? 0x31 : 0x20));
+            continue;
+        }
+        uint64_t table[8];
+        for (uint64_t i = 0; i < 8; ++i) table[i] = 4 * part + i / 4 * 2 + i % 2 + i / 2 % 2 * 8;
+        movu(m.z[part], pool_table(table));
+        a_.emit(X::kIdVpermi2q, m.z[part], m.data[0], m.data[1]);
+    }
 }
 
 // Dword 3 * lane + d of memory is dword d of a lane.

@@ -16,6 +16,12 @@ using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
+// What data[d] of a load is.
+Unit BlockCompiler::loaded_unit(const LaneAccess& m, uint32_t d) const {
+    if (m.pair != no_value) return schedule_.unit(m.pair, d);
+    return m.is_tile() ? schedule_.unit(m.tile[d]) : schedule_.unit(m.v, d);
+}
+
 void BlockCompiler::lane_memory(Value v) {
     const ir::Inst& i = inst(v);
     const auto& a = i.args;
@@ -55,6 +61,8 @@ void BlockCompiler::lane_memory(Value v) {
     const bool walks = m.walk >= 0 && walking_ == Walking::Yes;
     const uint32_t table = m.walk < 0 ? table_of(i) : 0;
     if (line) join_tile(m, addr);
+    m.pair = schedule_.pair_of(v);
+    m.in_memory_order = schedule_.in_memory_order(v);
     if ((buffer && uniform != no_value) || line || walks)
         m.lo = tmp();  // not often needed
     else if (!broadcast)
@@ -66,7 +74,8 @@ void BlockCompiler::lane_memory(Value v) {
     }
     use_mask(m, mask);
     if (m.store)
-        for (uint32_t d = 0; d < m.dwords; ++d) m.data[d] = use(a[4 + d]);
+        for (uint32_t d = 0; d < m.dwords; ++d)
+            m.data[d] = m.pair != no_value ? use(m.pair, d) : use(a[4 + d]);
     if (line) m.second = second_store(m, addr);
     if (m.second != no_value) {
         m.data[1] = use(inst(m.second).args[4]);
@@ -84,7 +93,7 @@ void BlockCompiler::lane_memory(Value v) {
     if (!avx512_ && !m.full) m.first = tmp();
     if (!m.store) {
         for (uint32_t d = 0; d < m.dwords; ++d) {
-            const Unit u = m.is_tile() ? schedule_.unit(m.tile[d]) : schedule_.unit(v, d);
+            const Unit u = loaded_unit(m, d);
             m.data[d] = dead(u) ? tmp() : def(u);
         }
     }
@@ -114,10 +123,11 @@ void BlockCompiler::lane_memory(Value v) {
     a_.bind(m.done);
     if (m.store) return;
     for (uint32_t d = 0; d < m.dwords; ++d) {
-        const Unit u = m.is_tile() ? schedule_.unit(m.tile[d]) : schedule_.unit(v, d);
+        const Unit u = loaded_unit(m, d);
         if (!dead(u)) define_done(u);
         if (m.is_tile() && m.tile[d] != v) done_.push_back(m.tile[d]);
     }
+    if (m.pair != no_value) done_.push_back(m.pair);
 }
 
 void BlockCompiler::use_address(LaneAccess& m, Value addr) {
@@ -231,11 +241,10 @@ void BlockCompiler::memory_streamed(LaneAccess m) {
         return x86::ptr(m.address, static_cast<int32_t>(p * width()));
     };
     cold(cached, [=, this] {
-        for (uint32_t p = 0; p < m.dwords; ++p) movu(part(p), m.dwords > 1 ? m.z[p] : m.data[p]);
+        for (uint32_t p = 0; p < m.dwords; ++p) movu(part(p), m.parts()[p]);
         a_.jmp(m.done);
     });
-    for (uint32_t p = 0; p < m.dwords; ++p)
-        a_.emit(X::kIdVmovntps, part(p), m.dwords > 1 ? m.z[p] : m.data[p]);
+    for (uint32_t p = 0; p < m.dwords; ++p) a_.emit(X::kIdVmovntps, part(p), m.parts()[p]);
 }
 
 // ---- columns (column_store.h)

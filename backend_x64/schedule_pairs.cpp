@@ -1,0 +1,151 @@
+// Elements of several dwords, one lane's behind the other's in memory, that need not be taken apart
+// into rows of dwords.
+#include <algorithm>
+#include <numeric>
+
+#include "backend_x64/schedule.h"
+
+namespace wj::x64 {
+
+using ir::Class;
+using ir::Inst;
+using ir::Op;
+using ir::Type;
+
+namespace {
+
+// Does the same to each lane, whichever one it is.
+bool is_elementwise(Op op) {
+    switch (op) {
+        case Op::Add64:
+        case Op::Sub64:
+        case Op::FAdd64:
+        case Op::FMul64:
+        case Op::FFma64:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+// A load or a store whose lanes' elements of two to four dwords are a line without gaps.
+bool Schedule::is_tuple_line(const Inst& i) const {
+    if ((i.op != Op::LoadGlobalS && i.op != Op::StoreGlobalS) ||
+        ir::aux_access(i.aux) != ir::Access::Dwords || ir::aux_dwords(i.aux) < 2 ||
+        ir::immediate(i) != static_cast<int32_t>(ir::immediate(i)))
+        return false;
+    const Inst& line = inst(ir::address_of(i));
+    return line.op == Op::Line32 && line.imm == ir::access_bytes(i) && line.aux >= chunk_lanes_ &&
+           inst(line.args[0]).op == Op::Const32 && !inst(line.args[0]).imm;
+}
+
+// Of which load's dwords, all of them in order, the values are; or no_value.
+Value Schedule::whole_tuple(const Value* dwords, uint32_t count) const {
+    const Value load = inst(dwords[0]).args[0];
+    for (uint32_t d = 0; d < count; ++d) {
+        const Inst& elem = inst(dwords[d]);
+        if (elem.op != Op::Elem || elem.imm != d || elem.args[0] != load) return no_value;
+    }
+    return ir::aux_dwords(inst(load).aux) == count ? load : no_value;
+}
+
+void Schedule::find_pairs() {
+    const auto n = static_cast<Value>(block_->insts.size());
+    std::vector<bool> tuples(n);
+    bool any = false;
+    for (Value v = 0; v < n; ++v) {
+        tuples[v] = is_tuple_line(inst(v));
+        any |= tuples[v];
+        if (ir::op_info(inst(v).op).cls == Class::Call) return;  // no register survives it
+    }
+    if (!any) return;
+
+    // Loads all of whose dwords go into one pair, or nowhere but to memory.
+    std::vector<bool> apart(n), copied(n);  // the dwords are wanted one by one; stored
+    std::vector<Value> made(n, no_value);   // of the dwords of a load
+    for (Value v = 0; v < n; ++v) {
+        const Inst& i = inst(v);
+        Value whole = no_value;
+        if (i.op == Op::Elem) continue;
+        if (i.op == Op::Pack64 && interleaved_[v]) {
+            whole = whole_tuple(i.args.data(), 2);
+            if (whole != no_value && tuples[whole]) {
+                if (made[whole] != no_value || copied[whole]) apart[whole] = true;
+                made[whole] = v;
+                continue;
+            }
+        } else if (tuples[v] && i.op == Op::StoreGlobalS) {
+            whole = whole_tuple(i.args.data() + 4, ir::aux_dwords(i.aux));
+            if (whole != no_value && tuples[whole]) {
+                if (made[whole] != no_value) apart[whole] = true;
+                copied[whole] = true;
+                continue;
+            }
+        }
+        const bool of_pair = (i.op == Op::Lo || i.op == Op::Hi) && inst(i.args[0]).op == Op::Pack64;
+        const Inst& read = of_pair ? inst(i.args[0]) : i;
+        for (Value a : read.args)
+            if (a != no_value && inst(a).op == Op::Elem) apart[inst(a).args[0]] = true;
+    }
+    for (Value v = 0; v < n; ++v) {
+        const Inst& i = inst(v);
+        if (!tuples[v]) continue;
+        if (i.op == Op::LoadGlobalS) {
+            if (apart[v]) continue;
+            pair_[v] = made[v];
+            in_memory_order_[v] = copied[v];
+            continue;
+        }
+        const Value whole = whole_tuple(i.args.data() + 4, ir::aux_dwords(i.aux));
+        if (whole != no_value) {
+            in_memory_order_[v] = in_memory_order_[whole];
+            continue;
+        }
+        const Value lo = i.args[4], hi = i.args[5], pair = inst(lo).args[0];
+        if (ir::aux_dwords(i.aux) != 2 || inst(lo).op != Op::Lo || inst(hi).op != Op::Hi ||
+            inst(hi).args[0] != pair || use_count_[lo] != 1 || use_count_[hi] != 1 ||
+            inst(pair).op == Op::Pack64)
+            continue;
+        pair_[v] = pair;
+        fused_[lo] = fused_[hi] = 1;
+    }
+    order_pairs();
+}
+
+// Where nobody can tell the lanes apart from the load to the store, they stay as they are in
+// memory: values that are made of each other, and of nothing else, all of them or none.
+void Schedule::order_pairs() {
+    const auto n = static_cast<Value>(block_->insts.size());
+    std::vector<Value> leader(n);
+    std::iota(leader.begin(), leader.end(), 0);
+    const auto find = [&](Value v) {
+        while (leader[v] != v) v = leader[v] = leader[leader[v]];
+        return v;
+    };
+    std::vector<bool> loaded(n), told_apart(n);
+    for (Value v = 0; v < n; ++v)
+        if (pair_[v] != no_value && inst(v).op == Op::LoadGlobalS) loaded[pair_[v]] = true;
+    for (Value v = 0; v < n; ++v) {
+        const Inst& i = inst(v);
+        const bool makes = block_->type(v) == Type::V64 && i.op != Op::Splat64;
+        if (makes && !is_elementwise(i.op) && !loaded[v]) told_apart[v] = true;
+        if (fused_[v] && (i.op == Op::Lo || i.op == Op::Hi)) continue;
+        for (Value a : i.args) {
+            if (a == no_value || block_->type(a) != Type::V64 || inst(a).op == Op::Splat64)
+                continue;
+            if (is_elementwise(i.op))
+                leader[find(a)] = find(v);
+            else
+                told_apart[a] = true;
+        }
+    }
+    std::vector<bool> ordered(n, true);  // by leader
+    for (Value v = 0; v < n; ++v)
+        if (told_apart[v]) ordered[find(v)] = false;
+    for (Value v = 0; v < n; ++v)
+        if (pair_[v] != no_value) in_memory_order_[v] = ordered[find(pair_[v])];
+}
+
+}  // namespace wj::x64
