@@ -78,6 +78,7 @@ public:
             if (set_[r] != no_value) row_ends(r);
         condition();
         if (failed_ || !find_stream()) return {};
+        out_.count = find_count();
         if (!program_.lower(out_)) return {};
         return std::move(out_);
     }
@@ -482,6 +483,49 @@ private:
             out_.imm = *c;
         else
             program_.compared[1] = number(i.args[1]);
+    }
+
+    std::optional<LaneProgram::Count> find_count() const {
+        using Count = LaneProgram::Count;
+        const Inst& i = inst(out_.compared);
+        const bool equal = i.op == (out_.negated ? Op::CmpEq32 : Op::CmpNe32);
+        for (const bool swapped : {false, true}) {
+            const bool above_signed =
+                i.op == (swapped ? Op::CmpLeS32 : Op::CmpLtS32) && out_.negated == swapped;
+            const bool above =
+                i.op == (swapped ? Op::CmpLeU32 : Op::CmpLtU32) && out_.negated == swapped;
+            if (!equal && !above_signed && !above) continue;
+            const Value next = i.args[swapped];
+            const Inst& sum = inst(next);
+            const Virtual bound = program_.compared[!swapped];
+            if (sum.op != Op::Add32 || bound == none) continue;
+            Count count{equal          ? Count::Equal
+                        : above_signed ? Count::AboveSigned
+                                       : Count::Above,
+                        0, 0};
+            const auto& inputs = program_.inputs;
+            const auto counter = std::ranges::find_if(inputs, [&](const auto& in) {
+                return in.first.kind == Input::Row && set_[in.first.low] != no_value &&
+                       inst(set_[in.first.low]).args[0] == next && reads_row(next, in.first.low);
+            });
+            const auto limit = std::ranges::find_if(inputs, [&](const auto& in) {
+                return in.second == bound &&
+                       (in.first.kind == Input::Uniform ||
+                        (in.first.kind == Input::Row && set_[in.first.low] == no_value));
+            });
+            const bool by_one = constant(sum.args[0]) == 1 || constant(sum.args[1]) == 1;
+            const bool used =
+                std::ranges::any_of(
+                    program_.steps,
+                    [&](const auto& s) { return s.a == bound || s.b == bound || s.c == bound; }) ||
+                std::ranges::any_of(program_.handed,
+                                    [&](const auto& h) { return h.second == bound; });
+            if (counter == inputs.end() || limit == inputs.end() || !by_one || used) continue;
+            count.counter = static_cast<uint32_t>(counter - inputs.begin());
+            count.bound = static_cast<uint32_t>(limit - inputs.begin());
+            return count;
+        }
+        return {};
     }
 
     // A row that moves by a few bytes, or as an index by a few elements, and leads to an address.

@@ -87,6 +87,14 @@ struct LaneProgram {
     Reg a, b;
     int64_t imm = 0;
     ir::Value compared = ir::no_value;
+    // Where a lane's number of iterations is known as it begins: the input `counter` goes up by one
+    // in each of them, and the lane goes on while it is less than the input `bound`, which serves
+    // nothing else, or not equal to it.
+    struct Count {
+        enum Until : uint8_t { Above, AboveSigned, Equal } until;
+        uint32_t counter, bound;  // in `inputs`
+    };
+    std::optional<Count> count;
     // Lanes walk along memory of their own unless neighbours' values of this row are equal, or
     // `step` apart, which is how far it moves in an iteration.
     uint32_t stream_row = 0, stream_step = 0;

@@ -382,6 +382,9 @@ private:
 
     // ---- lane_by_lane.cpp ----
     void lane_streams_test(const LaneProgram& p, Label each_lane);
+    static constexpr uint32_t lane_slot_count = 4;
+    void bound_lane(const LaneProgram& p, const Mem& most);
+    void charge_lane(const LaneProgram& p, const Mem& over, const Mem& longest);
     void lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t slots);
     void lane_input(const LaneProgram& p, const LaneProgram::Input& in);
     Mem lane_pair(const LaneProgram& p, const LaneProgram::Input& in) const;

@@ -146,7 +146,7 @@ void BlockCompiler::divergent_block() {
     const uint32_t least = extra_slots_, start = least + 1,
                    longest = start + static_cast<uint32_t>(changed.size());
     const uint32_t lane_slots = longest + static_cast<uint32_t>(changed.size());
-    extra_slots_ = lane_slots + 2;
+    extra_slots_ = lane_slots + lane_slot_count;
     if (extra_slots_ > slot_count) {
         failed_ = true;
         return;

@@ -1,4 +1,6 @@
 // Loops that run while lanes are left, one lane after the other (lane_program.h).
+#include <limits>
+
 #include "backend_x64/asm/lane_access.h"
 
 namespace wj::x64 {
@@ -65,17 +67,104 @@ void BlockCompiler::lane_streams_test(const LaneProgram& p, Label each_lane) {
     a_.bind(together);
 }
 
+// A lane that begins, and whose number of iterations is known: its bound becomes what the budget
+// allows, if that is less, so that iterations need not look at the budget.
+void BlockCompiler::bound_lane(const LaneProgram& p, const Mem& most) {
+    const Gp counter = general(p.inputs[p.count->counter].reg, false),
+             bound = general(p.inputs[p.count->bound].reg, false),
+             wide_bound = general(p.inputs[p.count->bound].reg, true);
+    // At the end of its first iteration the counter is ahead by one.
+    a_.lea(x86::eax, x86::ptr(counter.r64(), 1));
+    switch (p.count->until) {
+        case LaneProgram::Count::Above:
+            a_.add(x86::rax, most);
+            a_.cmp(wide_bound, x86::rax);
+            a_.cmova(wide_bound, x86::rax);
+            break;
+        case LaneProgram::Count::AboveSigned:
+            a_.movsxd(x86::rax, x86::eax);
+            a_.movsxd(wide_bound, bound);
+            a_.add(x86::rax, most);
+            a_.cmp(wide_bound, x86::rax);
+            a_.cmovg(wide_bound, x86::rax);
+            break;
+        case LaneProgram::Count::Equal:
+            a_.mov(left.r32(), bound);
+            a_.sub(left.r32(), x86::eax);
+            a_.add(x86::rax, most);
+            a_.cmp(left, most);
+            a_.cmova(bound, x86::eax);
+            break;
+    }
+}
+
+// When such a lane ends: `longest` is the greatest number of iterations that were charged, those
+// that the budget has kept from running included, whose lanes are in `over`.
+void BlockCompiler::charge_lane(const LaneProgram& p, const Mem& over, const Mem& longest) {
+    const LaneProgram::Input &counter = p.inputs[p.count->counter],
+                             &bound = p.inputs[p.count->bound];
+    const Label goes_on = a_.newLabel(), charged = a_.newLabel(), kept = a_.newLabel();
+    const Gp now = general(counter.reg, false);
+    Mem limit = bound.value != no_value ? home_mem(schedule_.uniform_home(bound.value))
+                                        : lane_row(bound.low);
+    limit.setSize(4);
+    a_.mov(left.r32(), now);
+    a_.sub(left.r32(), lane_row(counter.low));
+    a_.cmp(now, limit);
+    switch (p.count->until) {
+        case LaneProgram::Count::Above:
+            a_.jb(goes_on);
+            break;
+        case LaneProgram::Count::AboveSigned:
+            a_.jl(goes_on);
+            break;
+        case LaneProgram::Count::Equal:
+            a_.jne(goes_on);
+            break;
+    }
+    cold(goes_on, [=, this] {
+        a_.lea(x86::rax, x86::ptr(lane, -lane_bias));
+        a_.bts(over, x86::rax);
+        a_.add(left, 1);
+        a_.jmp(charged);
+    });
+    a_.bind(charged);
+    a_.cmp(left, longest);
+    a_.jbe(kept);
+    a_.mov(longest, left);
+    a_.bind(kept);
+}
+
 // Leaves the budget of the longest lane in the slot `least`, and the masks at home.
 void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t slots) {
-    Mem lanes = home_mem({Home::Slot, slots}), over = home_mem({Home::Slot, slots + 1});
-    lanes.setSize(8);
-    over.setSize(8);
+    auto slot = [&](uint32_t n) {
+        Mem m = home_mem({Home::Slot, slots + n});
+        m.setSize(8);
+        return m;
+    };
+    const Mem lanes = slot(0), over = slot(1), most = slot(2), longest = slot(3);
+    const Mem budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
     const Label each = a_.newLabel(), iteration = a_.newLabel(), done = a_.newLabel(),
                 kept = a_.newLabel();
     a_.mov(over, 0);
+    if (p.count) {
+        // How many more iterations there may be behind a lane's first one.
+        a_.mov(x86::rax, budget);
+        a_.xor_(x86::edx, x86::edx);
+        a_.mov(x86::ecx, block_->guest_count);
+        a_.div(x86::rcx);
+        a_.mov(x86::ecx, std::numeric_limits<int32_t>::max());
+        a_.cmp(x86::rax, x86::rcx);
+        a_.cmova(x86::rax, x86::rcx);
+        a_.mov(most, x86::rax);
+        a_.mov(longest, 0);
+    }
     lane_pairs(p);
+    const auto shared = [&](const LaneProgram::Input& in) {
+        return is_shared(in) && !(p.count && &in == &p.inputs[p.count->bound]);
+    };
     for (const LaneProgram::Input& in : p.inputs)
-        if (is_shared(in)) lane_input(p, in);
+        if (shared(in)) lane_input(p, in);
     a_.mov(x86::rax, exec_field());
     // From a lane's end, which nobody foresees, to the next one's first load is a way that the host
     // waits for: as short as it can be.
@@ -85,8 +174,11 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     a_.blsr(x86::rax, x86::rax);
     a_.mov(lanes, x86::rax);
     for (const LaneProgram::Input& in : p.inputs)
-        if (!is_shared(in)) lane_input(p, in);
-    a_.mov(left, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget))));
+        if (!shared(in)) lane_input(p, in);
+    if (p.count)
+        bound_lane(p, most);
+    else
+        a_.mov(left, budget);
     // Lanes of later waves go on where those of this one end, in all likelihood.
     constexpr int32_t ahead = 8192;
     for (const LaneProgram::Reg& r : p.streams)
@@ -110,22 +202,35 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
         static_cast<Op>(static_cast<int>(Op::UCmpEq32) + static_cast<int>(p.compare) -
                         static_cast<int>(Op::CmpEq32));
     const x86::CondCode stop = p.negated ? x86::negateCond(negated(uniform)) : negated(uniform);
-    a_.j(stop, done);
-    a_.sub(left, block_->guest_count);
-    a_.jns(iteration);
-    // The next iteration is charged and has not run.
-    a_.lea(x86::rax, x86::ptr(lane, -lane_bias));
-    a_.bts(over, x86::rax);
-    a_.bind(done);
+    if (p.count) {
+        a_.j(x86::negateCond(stop), iteration);
+        charge_lane(p, over, longest);
+    } else {
+        a_.j(stop, done);
+        a_.sub(left, block_->guest_count);
+        a_.jns(iteration);
+        // The next iteration is charged and has not run.
+        a_.lea(x86::rax, x86::ptr(lane, -lane_bias));
+        a_.bts(over, x86::rax);
+        a_.bind(done);
+        a_.cmp(left, home_mem({Home::Slot, least}));
+        a_.jge(kept);
+        a_.mov(home_mem({Home::Slot, least}), left);
+        a_.bind(kept);
+    }
     for (const LaneProgram::Input& in : p.inputs)
         if (in.stored) lane_output(in);
-    a_.cmp(left, home_mem({Home::Slot, least}));
-    a_.jge(kept);
-    a_.mov(home_mem({Home::Slot, least}), left);
-    a_.bind(kept);
     a_.mov(x86::rax, lanes);
     a_.test(x86::rax, x86::rax);
     a_.jnz(each);
+    if (p.count) {
+        a_.mov(x86::rax, longest);
+        a_.sub(x86::rax, 1);
+        a_.imul(x86::rax, x86::rax, static_cast<int32_t>(block_->guest_count));
+        a_.mov(left, budget);
+        a_.sub(left, x86::rax);
+        a_.mov(home_mem({Home::Slot, least}), left);
+    }
     a_.mov(x86::rax, over);
     a_.mov(home_mem(schedule_.unit_home(schedule_.unit(divergent_->live))), x86::rax);
 }

@@ -261,22 +261,27 @@ protected:
         }
     }
     // From `start`, a loop of one block, by the model and by the engine in slices of `budget`
-    // instructions: small ones leave it in the middle.
+    // instructions: small ones leave it in the middle. What they charge is what the model runs, and
+    // the block of one instruction behind it.
     static void run_loop(Rig& rig, const ir::Block& loop, const State& start, int64_t budget,
                          uint32_t most_slices, State& model, State& run) {
         model.copy_from(start);
         run.copy_from(start);
         model.wave.pc = run.wave.pc = loop.pc;
-        while (ir::evaluate(loop, model.wave) == loop.pc) {
-        }
+        int64_t instructions = 1, charged = 0;
+        do instructions += loop.guest_count;
+        while (ir::evaluate(loop, model.wave) == loop.pc);
         for (uint32_t slices = 0;; ++slices) {
             ASSERT_LT(slices, most_slices);
             run.wave.budget = budget;
-            if (rig.engine->run(run.wave) == machine::ExitKind::EndProgram) break;
+            const machine::ExitKind exit = rig.engine->run(run.wave);
+            charged += budget - run.wave.budget;
+            if (exit == machine::ExitKind::EndProgram) break;
             ASSERT_EQ(run.wave.exit.kind, machine::ExitKind::Yield)
                 << hex(run.wave.exit.address) << '\n'
                 << ir::print(loop);
         }
+        ASSERT_EQ(charged, instructions) << ir::print(loop);
     }
     std::function<void(State&)> prepare;
 };
