@@ -47,7 +47,7 @@ public:
         options.exec_full =
             request.variant == Variant::Full || request.variant == Variant::Unguarded;
         options.may_guard = !is_unguarded(request.variant);
-        if (request.variant == Variant::Full) {
+        if (!is_unguarded(request.variant)) {
             options.row_lines = rows_of(wave);
             options.now = &wave;
             options.read_memory = memory_of(*wave.ctx);

@@ -183,7 +183,7 @@ void Lifter::exit(machine::ExitKind kind, uint64_t at, const char* reason, uint3
 }
 
 bool Lifter::lanes_known(uint64_t target) {
-    if (!affine || in_arm()) return false;
+    if (!affine || in_arm() || !options.exec_full) return false;
     Inst first;
     return s.is_full(s.exec()) || (decode(*options.target, code_at(target), first) &&
                                    first.op == Opcode::s_endpgm && guard_all_lanes(false));
@@ -198,7 +198,7 @@ bool Lifter::guard_all_lanes(bool likely) {
 
 void Lifter::assume_lanes() {
     const Value exec = s.exec();
-    if (!affine || in_arm() || exec == assumed_for_) return;
+    if (!affine || in_arm() || !options.exec_full || exec == assumed_for_) return;
     assumed_for_ = exec;
     if (!s.is_full(exec)) guard_all_lanes(true);
 }
@@ -418,12 +418,13 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
 ir::Block lift_block(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store) {
     std::vector<uint64_t> no_arms;
     const size_t stored = store.size();
-    for (Guards guards = options.exec_full && options.row_lines ? Guards::Lines : Guards::None;;) {
+    for (Guards guards = options.row_lines ? Guards::Lines : Guards::None;;) {
         ir::Block block;
         const Attempt attempt = lift_once(options, pc, fetch, store, no_arms, guards, block);
         if (attempt == Attempt::Done) return block;
         if (attempt == Attempt::NoUse) {
-            guards = guards == Guards::Lines ? Guards::ConstantRows : Guards::None;
+            const bool may_be_constant = guards == Guards::Lines && options.exec_full;
+            guards = may_be_constant ? Guards::ConstantRows : Guards::None;
             no_arms.clear();
         }
         store.resize(stored);
