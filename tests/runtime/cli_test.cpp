@@ -76,7 +76,7 @@ TEST_F(Cli, LaunchPrintsDumpsAndCompares) {
 TEST_F(Cli, HotBlocksShowGuestAndHostCode) {
     expect(run("launch " + kernels("ids.gfx90a.hsaco") +
                    " --kernel saxpy --grid 64 --arg f32:0.5 --arg buf:64 --arg buf:64 --arg u32:16 "
-                   "--hot 1",
+                   "--hot 2",
                on90a + " WAVEJIT_ENGINE=avx2"),
            0, {"host instructions in", "saxpy+0x", "s_endpgm", "vmovups"});
 }
