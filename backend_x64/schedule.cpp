@@ -1,6 +1,7 @@
 #include "backend_x64/schedule.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "backend_x64/frame.h"
 #include "backend_x64/memory_order.h"
@@ -429,7 +430,7 @@ bool Schedule::emitted(Value v) const {
 void Schedule::units_read(Value v, std::vector<Unit>& out) const {
     const Inst& i = inst(v);
     const LaneField* const field = lane_field(v);
-    const Value stored = ir::op_info(i.op).cls == Class::LaneStore ? pair_[v] : no_value;
+    const Value stored = ir::op_info(i.op).cls == Class::LaneStore ? pairs_[v][0] : no_value;
     for (size_t a = 0; a < 8; ++a) {
         Value arg = i.args[a];
         if (arg == no_value) continue;
@@ -506,7 +507,9 @@ bool Schedule::build(const ir::Block& block, bool avx512, const MemoryTraits& me
     fused_.assign(block.insts.size(), 0);
     count_uses();
     find_lane_fields(memory);
-    pair_.assign(block.insts.size(), no_value);
+    pairs_.assign(block.insts.size(), {no_value, no_value});
+    loaded_by_.resize(block.insts.size());
+    std::iota(loaded_by_.begin(), loaded_by_.end(), 0);
     in_memory_order_.assign(block.insts.size(), false);
     if (memory.direct) find_pairs();
     assign_units();

@@ -3,6 +3,7 @@
 // segment k, 2k + 1 = region k. docs/backend.md has the rules.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -79,9 +80,9 @@ public:
     // A MaskOf, or no_value: in chunks of which no lane is in it the region does nothing but for
     // its masks, which are 0 there.
     Value empty_mask(uint32_t position) const { return empty_mask_[position]; }
-    // Of a load: the V64 that its dwords make, which the load itself makes then. Of a store: the
-    // V64 whose halves it stores. no_value: it is about dwords.
-    Value pair_of(Value v) const { return pair_[v]; }
+    // Of a load: the V64 that two of its dwords make, which the load itself makes then; of a store:
+    // the V64 whose halves it stores. no_value: it is about dwords.
+    Value pair_of(Value v, uint32_t number = 0) const { return pairs_[v][number]; }
     // A load or store whose registers hold elements in the order of memory, not dwords of lanes.
     bool in_memory_order(Value v) const { return in_memory_order_[v]; }
     bool split(Value v64) const;  // Pack64 that exists only as its two arguments
@@ -108,8 +109,11 @@ private:
     static uint32_t to_region(uint32_t p) { return p | 1; }
     void count_uses();
     void find_lane_fields(const MemoryTraits& memory);
-    bool is_tuple_line(const ir::Inst& i) const;
+    enum class TupleLine : uint8_t { No, Consecutive, Same };
+    TupleLine tuple_line(const ir::Inst& i) const;
     Value whole_tuple(const Value* dwords, uint32_t count) const;
+    Value half_tuple(const ir::Inst& pack) const;
+    bool makes_pairs(Value load) const;
     void find_pairs();
     void order_pairs();
     void assign_units();
@@ -142,7 +146,9 @@ private:
     std::vector<uint32_t> unit_base_, position_, start_;
     std::vector<Unit> alias_;
     std::unordered_map<Value, LaneField> fields_;
-    std::vector<Value> producer_, order_, clobber_, empty_mask_, pair_;
+    std::vector<Value> producer_, order_, clobber_, empty_mask_;
+    std::vector<std::array<Value, 2>> pairs_;
+    std::vector<Value> loaded_by_;  // of what a load makes in its place
     std::vector<Home> unit_home_, uniform_home_;
     std::vector<uint8_t> fused_, interleaved_, copy_, use_count_;
     std::vector<Apart> apart_;

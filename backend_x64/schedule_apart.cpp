@@ -25,7 +25,7 @@ bool Schedule::may_repeat(const Inst& i) const {
 }
 
 uint32_t Schedule::repeated_lanes(Value v) const {
-    const Inst& line = inst(ir::address_of(inst(v)));
+    const Inst& line = inst(ir::address_of(inst(loaded_by_[v])));
     return line.imm ? static_cast<uint32_t>(line.aux) : chunk_lanes_;
 }
 
@@ -83,6 +83,8 @@ void Schedule::set_apart(uint32_t& highest) {
                 apart_[v] = load ? Apart::LoadsAcross : Apart::StoresAcross;
         }
         any |= apart_[v] != Apart::No;
+        // A pair goes where its load goes; nothing that reads rows as a whole reads pairs.
+        if (loaded_by_[v] != v) apart_[v] = apart_[loaded_by_[v]];
     }
     if (!any) return;
     std::vector<uint32_t> stores(highest + 2), loads(highest + 2);  // of the LDS, by position

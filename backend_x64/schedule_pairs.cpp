@@ -30,15 +30,25 @@ bool is_elementwise(Op op) {
 
 }  // namespace
 
-// A load or a store whose lanes' elements of two to four dwords are a line without gaps.
-bool Schedule::is_tuple_line(const Inst& i) const {
-    if ((i.op != Op::LoadGlobalS && i.op != Op::StoreGlobalS) ||
+// A load or a store whose lanes' elements of two to four dwords are a line without gaps; or a load
+// that gives all lanes of a vector the same.
+Schedule::TupleLine Schedule::tuple_line(const Inst& i) const {
+    const bool lds = i.op == Op::LoadLds;
+    if ((i.op != Op::LoadGlobalS && i.op != Op::StoreGlobalS && !lds) ||
         ir::aux_access(i.aux) != ir::Access::Dwords || ir::aux_dwords(i.aux) < 2 ||
         ir::immediate(i) != static_cast<int32_t>(ir::immediate(i)))
-        return false;
+        return TupleLine::No;
     const Inst& line = inst(ir::address_of(i));
-    return line.op == Op::Line32 && line.imm == ir::access_bytes(i) && line.aux >= chunk_lanes_ &&
-           inst(line.args[0]).op == Op::Const32 && !inst(line.args[0]).imm;
+    if (line.op != Op::Line32 || line.aux < chunk_lanes_) return TupleLine::No;
+    if (lds) {
+        if (ir::immediate(i) < 0 || ir::immediate(i) > 0x10000) return TupleLine::No;
+        if (!line.imm && ir::aux_dwords(i.aux) != 3) return TupleLine::Same;
+        return line.imm == 8 && ir::aux_dwords(i.aux) == 2 ? TupleLine::Consecutive : TupleLine::No;
+    }
+    const Inst& first = inst(line.args[0]);
+    return line.imm == ir::access_bytes(i) && first.op == Op::Const32 && !first.imm
+               ? TupleLine::Consecutive
+               : TupleLine::No;
 }
 
 // Of which load's dwords, all of them in order, the values are; or no_value.
@@ -51,36 +61,49 @@ Value Schedule::whole_tuple(const Value* dwords, uint32_t count) const {
     return ir::aux_dwords(inst(load).aux) == count ? load : no_value;
 }
 
+// Of which load's dwords, two of them from an even one on, a Pack64 is made; or no_value.
+Value Schedule::half_tuple(const Inst& pack) const {
+    const Inst &lo = inst(pack.args[0]), &hi = inst(pack.args[1]);
+    return lo.op == Op::Elem && hi.op == Op::Elem && lo.args[0] == hi.args[0] && lo.imm % 2 == 0 &&
+                   hi.imm == lo.imm + 1
+               ? lo.args[0]
+               : no_value;
+}
+
+bool Schedule::makes_pairs(Value load) const {
+    return pairs_[load][0] != no_value || pairs_[load][1] != no_value;
+}
+
 void Schedule::find_pairs() {
     const auto n = static_cast<Value>(block_->insts.size());
-    std::vector<bool> tuples(n);
+    std::vector<TupleLine> tuples(n);
     bool any = false;
     for (Value v = 0; v < n; ++v) {
-        tuples[v] = is_tuple_line(inst(v));
-        any |= tuples[v];
+        tuples[v] = tuple_line(inst(v));
+        any |= tuples[v] != TupleLine::No;
         if (ir::op_info(inst(v).op).cls == Class::Call) return;  // no register survives it
     }
     if (!any) return;
 
-    // Loads all of whose dwords go into one pair, or nowhere but to memory.
+    // Loads all of whose dwords go into pairs, or nowhere but to memory.
     std::vector<bool> apart(n), copied(n);  // the dwords are wanted one by one; stored
-    std::vector<Value> made(n, no_value);   // of the dwords of a load
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
-        Value whole = no_value;
         if (i.op == Op::Elem) continue;
         if (i.op == Op::Pack64 && interleaved_[v]) {
-            whole = whole_tuple(i.args.data(), 2);
-            if (whole != no_value && tuples[whole]) {
-                if (made[whole] != no_value || copied[whole]) apart[whole] = true;
-                made[whole] = v;
+            const Value load = half_tuple(i);
+            if (load != no_value && tuples[load] != TupleLine::No &&
+                (tuples[load] == TupleLine::Same || ir::aux_dwords(inst(load).aux) == 2)) {
+                Value& pair = pairs_[load][inst(i.args[0]).imm / 2];
+                if (pair != no_value || copied[load]) apart[load] = true;
+                pair = v;
                 continue;
             }
-        } else if (tuples[v] && i.op == Op::StoreGlobalS) {
-            whole = whole_tuple(i.args.data() + 4, ir::aux_dwords(i.aux));
-            if (whole != no_value && tuples[whole]) {
-                if (made[whole] != no_value) apart[whole] = true;
-                copied[whole] = true;
+        } else if (tuples[v] != TupleLine::No && i.op == Op::StoreGlobalS) {
+            const Value load = whole_tuple(i.args.data() + 4, ir::aux_dwords(i.aux));
+            if (load != no_value && tuples[load] == TupleLine::Consecutive) {
+                if (makes_pairs(load)) apart[load] = true;
+                copied[load] = true;
                 continue;
             }
         }
@@ -91,11 +114,12 @@ void Schedule::find_pairs() {
     }
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
-        if (!tuples[v]) continue;
-        if (i.op == Op::LoadGlobalS) {
-            if (apart[v]) continue;
-            pair_[v] = made[v];
-            in_memory_order_[v] = copied[v];
+        if (tuples[v] == TupleLine::No) continue;
+        if (i.op != Op::StoreGlobalS) {
+            if (apart[v]) pairs_[v] = {no_value, no_value};
+            in_memory_order_[v] = copied[v] && !apart[v];
+            for (Value pair : pairs_[v])
+                if (pair != no_value) loaded_by_[pair] = v;
             continue;
         }
         const Value whole = whole_tuple(i.args.data() + 4, ir::aux_dwords(i.aux));
@@ -108,7 +132,7 @@ void Schedule::find_pairs() {
             inst(hi).args[0] != pair || use_count_[lo] != 1 || use_count_[hi] != 1 ||
             inst(pair).op == Op::Pack64)
             continue;
-        pair_[v] = pair;
+        pairs_[v][0] = pair;
         fused_[lo] = fused_[hi] = 1;
     }
     order_pairs();
@@ -124,13 +148,11 @@ void Schedule::order_pairs() {
         while (leader[v] != v) v = leader[v] = leader[leader[v]];
         return v;
     };
-    std::vector<bool> loaded(n), told_apart(n);
-    for (Value v = 0; v < n; ++v)
-        if (pair_[v] != no_value && inst(v).op == Op::LoadGlobalS) loaded[pair_[v]] = true;
+    std::vector<bool> told_apart(n);
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
         const bool makes = block_->type(v) == Type::V64 && i.op != Op::Splat64;
-        if (makes && !is_elementwise(i.op) && !loaded[v]) told_apart[v] = true;
+        if (makes && !is_elementwise(i.op) && loaded_by_[v] == v) told_apart[v] = true;
         if (fused_[v] && (i.op == Op::Lo || i.op == Op::Hi)) continue;
         for (Value a : i.args) {
             if (a == no_value || block_->type(a) != Type::V64 || inst(a).op == Op::Splat64)
@@ -145,7 +167,7 @@ void Schedule::order_pairs() {
     for (Value v = 0; v < n; ++v)
         if (told_apart[v]) ordered[find(v)] = false;
     for (Value v = 0; v < n; ++v)
-        if (pair_[v] != no_value) in_memory_order_[v] = ordered[find(pair_[v])];
+        if (pairs_[v][0] != no_value) in_memory_order_[v] = ordered[find(pairs_[v][0])];
 }
 
 }  // namespace wj::x64

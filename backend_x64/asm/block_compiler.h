@@ -530,6 +530,7 @@ private:
     Mem pool_table(const void* bytes);
     Mem index_table(std::initializer_list<uint32_t> start, uint32_t run, uint32_t step);
     void join_pairs(const LaneAccess& m);
+    void rows_as_loaded(const LaneAccess& m);
     void deinterleave(const LaneAccess& m);
     void interleave(const LaneAccess& m);
     void deinterleave3(const LaneAccess& m);

@@ -64,7 +64,9 @@ struct BlockCompiler::LaneAccess {
     // Loads that are done with this one, by dwords of the tuple that they make together.
     std::array<Value, 4> tile = {no_value, no_value, no_value, no_value};
     bool is_tile() const { return tile[0] != no_value; }
-    Value pair = no_value;         // Schedule::pair_of(): its halves in data[]
+    // Schedule::pair_of(): their halves in data[].
+    std::array<Value, 2> pairs = {no_value, no_value};
+    bool of_pairs() const { return pairs[0] != no_value || pairs[1] != no_value; }
     bool in_memory_order = false;  // Schedule::in_memory_order()
     // Elements in the order of memory.
     const Vec* parts() const { return in_memory_order || dwords == 1 ? data : z; }

@@ -192,7 +192,7 @@ void BlockCompiler::memory_consecutive_narrow(const LaneAccess& m) {
 
 void BlockCompiler::deinterleave(const LaneAccess& m) {
     if (m.in_memory_order) return;
-    if (m.pair != no_value) {
+    if (m.of_pairs()) {
         // Halves of pairs are those of each 128 bits of the lower and the upper dwords.
         for (uint32_t half = 0; half < 2; ++half)
             a_.emit(avx512_ ? X::kIdVshuff64x2 : X::kIdVperm2f128, m.data[half], m.z[0], m.z[1],
@@ -207,7 +207,7 @@ void BlockCompiler::deinterleave(const LaneAccess& m) {
 
 void BlockCompiler::interleave(const LaneAccess& m) {
     if (m.in_memory_order) return;
-    if (m.pair != no_value)
+    if (m.of_pairs())
         join_pairs(m);
     else if (m.dwords == 3)
         interleave3(m);
@@ -215,6 +215,24 @@ void BlockCompiler::interleave(const LaneAccess& m) {
         interleave_avx512(m);
     else
         interleave_avx2(m);
+}
+
+// A load from the LDS that has been done lane by lane: rows of dwords become what it makes.
+void BlockCompiler::rows_as_loaded(const LaneAccess& m) {
+    const bool same = !inst(ir::address_of(inst(m.v))).imm;  // in whatever order
+    if (m.in_memory_order && !same) {
+        LaneAccess rows = m;
+        rows.in_memory_order = false;
+        rows.pairs = {no_value, no_value};
+        interleave(rows);
+        for (uint32_t p = 0; p < m.dwords; ++p) a_.vmovaps(m.data[p], m.z[p]);
+    } else if (m.of_pairs()) {
+        for (uint32_t d = 0; d < m.dwords; d += 2) {
+            a_.vmovaps(m.t, m.data[d]);
+            a_.emit(X::kIdVpunpckldq, m.data[d], m.t, m.data[d + 1]);
+            a_.emit(X::kIdVpunpckhdq, m.data[d + 1], m.t, m.data[d + 1]);
+        }
+    }
 }
 
 // deinterleave() of pairs, backwards.

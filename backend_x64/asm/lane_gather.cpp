@@ -172,6 +172,12 @@ void BlockCompiler::load_sliding_words(const LaneAccess& m) {
 
 void BlockCompiler::load_same(const LaneAccess& m) {
     const auto imm = static_cast<int32_t>(m.imm);
+    if (m.of_pairs()) {
+        for (uint32_t d = 0; d < m.dwords; ++d)
+            a_.emit(X::kIdVbroadcastsd, m.data[d],
+                    x86::qword_ptr(m.address, imm + static_cast<int32_t>(d / 2 * 8)));
+        return;
+    }
     if (m.dwords_only()) {
         for (uint32_t d = 0; d < m.dwords; ++d)
             a_.emit(X::kIdVbroadcastss, m.data[d],

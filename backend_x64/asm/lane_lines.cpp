@@ -322,6 +322,7 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
             lds_range_of_active(m, stride, in_range);
         lds_line_slow(m, line);
         if (m.second != no_value) lds_line_slow(second_of(m), line);
+        if (!m.store) rows_as_loaded(m);
         a_.jmp(m.done);
     });
 }

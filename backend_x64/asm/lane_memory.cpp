@@ -18,7 +18,7 @@ namespace x86 = asmjit::x86;
 
 // What data[d] of a load is.
 Unit BlockCompiler::loaded_unit(const LaneAccess& m, uint32_t d) const {
-    if (m.pair != no_value) return schedule_.unit(m.pair, d);
+    if (const Value pair = m.pairs[d / 2]; pair != no_value) return schedule_.unit(pair, d % 2);
     return m.is_tile() ? schedule_.unit(m.tile[d]) : schedule_.unit(m.v, d);
 }
 
@@ -61,7 +61,7 @@ void BlockCompiler::lane_memory(Value v) {
     const bool walks = m.walk >= 0 && walking_ == Walking::Yes;
     const uint32_t table = m.walk < 0 ? table_of(i) : 0;
     if (line) join_tile(m, addr);
-    m.pair = schedule_.pair_of(v);
+    m.pairs = {schedule_.pair_of(v, 0), schedule_.pair_of(v, 1)};
     m.in_memory_order = schedule_.in_memory_order(v);
     if ((buffer && uniform != no_value) || line || walks)
         m.lo = tmp();  // not often needed
@@ -75,7 +75,7 @@ void BlockCompiler::lane_memory(Value v) {
     use_mask(m, mask);
     if (m.store)
         for (uint32_t d = 0; d < m.dwords; ++d)
-            m.data[d] = m.pair != no_value ? use(m.pair, d) : use(a[4 + d]);
+            m.data[d] = m.of_pairs() ? use(m.pairs[0], d) : use(a[4 + d]);
     if (line) m.second = second_store(m, addr);
     if (m.second != no_value) {
         m.data[1] = use(inst(m.second).args[4]);
@@ -127,7 +127,8 @@ void BlockCompiler::lane_memory(Value v) {
         if (!dead(u)) define_done(u);
         if (m.is_tile() && m.tile[d] != v) done_.push_back(m.tile[d]);
     }
-    if (m.pair != no_value) done_.push_back(m.pair);
+    for (Value pair : m.pairs)
+        if (pair != no_value) done_.push_back(pair);
 }
 
 void BlockCompiler::use_address(LaneAccess& m, Value addr) {

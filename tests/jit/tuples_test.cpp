@@ -21,11 +21,25 @@ protected:
     Value mask(Builder& b) { return rng_() % 3 ? full_ : b.exec(); }
     Value any(const std::vector<Value>& from) { return from[rng_() % from.size()]; }
 
+    // From the LDS: often the same for all lanes of a row, or at its end.
+    Value load_lds(Builder& b, uint32_t dwords, Value where) {
+        const uint32_t width = 64 >> rng_() % 3, stride = rng_() % 2   ? 0
+                                                          : rng_() % 3 ? 8
+                                                                       : 4 * dwords;
+        const Value step = b.c32(width == 64 || rng_() % 3 == 0 ? 0 : 8 * (rng_() % 20));
+        const Value at =
+            b.op(Op::Line32, {b.op(Op::GetS32, {}, 22 + rng_() % 2), step}, stride, width);
+        return b.op(Op::LoadLds, {at, where}, 4 * (rng_() % 16),
+                    ir::make_aux(Access::Dwords, dwords));
+    }
+
     void load(Builder& b) {
-        const uint32_t dwords = rng_() % 3 ? 2 : 1 + rng_() % 4;
-        const Value where = mask(b);
-        const Value x = b.op(Op::LoadGlobalS, {any(bases_), line(b, 4 * dwords), where},
-                             4 * (rng_() % 16), ir::make_aux(Access::Dwords, dwords));
+        const bool lds = rng_() % 3 == 0;
+        const uint32_t dwords = rng_() % 3 ? (lds && rng_() % 2 ? 4 : 2) : 1 + rng_() % 4;
+        const Value where = lds && rng_() % 4 ? full_ : mask(b);
+        const Value x = lds ? load_lds(b, dwords, where)
+                            : b.op(Op::LoadGlobalS, {any(bases_), line(b, 4 * dwords), where},
+                                   4 * (rng_() % 16), ir::make_aux(Access::Dwords, dwords));
         std::vector<Value> parts;
         for (uint32_t d = 0; d < dwords; ++d) parts.push_back(b.op(Op::Elem, {x}, d));
         // What lanes that are off have loaded is nobody's business.
@@ -34,8 +48,11 @@ protected:
                 if (rng_() % 2) p = b.op(Op::Select32, {where, p, any(dwords_)});
         const bool whole = where == full_;
         if (whole && rng_() % 3 == 0) tuples_.push_back(parts);
-        if (whole && dwords == 2 && rng_() % 4) {
-            pairs_.push_back(b.op(Op::Pack64, {parts[0], parts[1]}));
+        if (whole && dwords % 2 == 0 && rng_() % 4) {
+            const uint32_t first = dwords == 4 && rng_() % 4 == 0;  // across two pairs
+            for (uint32_t d = first; d + 1 < dwords; d += 2)
+                if (d == first || rng_() % 4)
+                    pairs_.push_back(b.op(Op::Pack64, {parts[d], parts[d + 1]}));
             if (rng_() % 4) return;
         }
         if (whole && rng_() % 3 == 0) dwords_.insert(dwords_.end(), parts.begin(), parts.end());
@@ -88,8 +105,10 @@ protected:
             case 11: {
                 const std::vector<Value> whole =
                     tuples_.empty() ? dwords_ : tuples_[rng_() % tuples_.size()];
-                if (whole.size() == 2)
-                    return pairs_.push_back(b.op(Op::Pack64, {whole[0], whole[1]}));
+                if (whole.size() == 2 || whole.size() == 4) {
+                    const size_t first = rng_() % (whole.size() - 1);
+                    return pairs_.push_back(b.op(Op::Pack64, {whole[first], whole[first + 1]}));
+                }
                 return pairs_.push_back(b.op(Op::Pack64, {any(dwords_), any(dwords_)}));
             }
             default:
@@ -110,6 +129,10 @@ protected:
         const uint64_t others = rng_() % 3;
         for (uint64_t n = 1 + rng_() % 4; n-- > 0;) {
             load(b);
+            if (rng_() % 8 == 0)
+                b.op(Op::StoreLds,
+                     {b.op(Op::Line32, {b.op(Op::GetS32, {}, 22), b.c32(0)}, 4, 64), full_}, 0,
+                     ir::make_aux(Access::Dwords, 1), {any(dwords_)});
             for (uint64_t k = rng_() % 3; k-- > 0;)
                 if (rng_() % 3 < others)
                     make(b);
@@ -130,7 +153,7 @@ protected:
 };
 
 TEST_P(TuplesTest, LoadsAndStoresOfWholeElements) {
-    for (int round = wanted_rounds(1500); round-- > 0;) {
+    for (int round = wanted_rounds(4000); round-- > 0;) {
         const ir::Block block = this->block();
         ASSERT_EQ(ir::verify(block), "") << ir::print(block);
         Rig rig(GetParam());
@@ -148,6 +171,11 @@ TEST_P(TuplesTest, LoadsAndStoresOfWholeElements) {
                                reinterpret_cast<uint64_t>(memory.data() + n * array_bytes));
         model.copy_from(start);
         run.copy_from(start);
+        for (State* s : {&model, &run})
+            for (uint32_t r : {22, 23})
+                s->wave.sgpr[r] = static_cast<uint32_t>(
+                    start.wave.sgpr[r] % 4 ? start.wave.sgpr[r] / 4 % 64 * 8
+                                           : lds_bytes - start.wave.sgpr[r] / 4 % 24 * 4);
         ir::evaluate(block, model.wave);
         const std::vector<uint8_t> wanted = memory;
         std::ranges::copy(before, memory.begin());
