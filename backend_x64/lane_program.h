@@ -73,6 +73,7 @@ struct LaneProgram {
         ir::Access access = ir::Access::Dwords;
     };
     std::vector<Input> inputs;
+    std::vector<Step> first;  // done once, behind the inputs
     std::vector<Step> steps;
     std::vector<Reg> streams;  // inputs that are addresses of loads and move by few bytes
     // Registers that iterations hand on, from others.

@@ -39,6 +39,50 @@ void VirtualLaneProgram::fold_address(size_t load) {
     }
 }
 
+// An input that iterations leave as it is.
+bool VirtualLaneProgram::stays(Register r) const {
+    return r != none && registers[static_cast<size_t>(r)].input &&
+           std::ranges::none_of(handed, [r](const auto& h) { return h.first == r; });
+}
+
+// base + ((low | upper) << scale), where nobody else wants the upper half: it goes into the base,
+// once for all iterations.
+void VirtualLaneProgram::fold_upper_half(size_t load) {
+    Step& l = steps[load];
+    if (l.b == none || !stays(l.a)) return;
+    Step* joined = nullptr;
+    Register upper = none;
+    const auto uses = [this](Register r) {
+        size_t count = 0;
+        for (const Step& s : steps)
+            if (!s.gone) count += (s.a == r) + (s.b == r) + (s.c == r);
+        for (const auto& [to, from] : handed) count += from == r;
+        for (Register c : compared) count += c == r;
+        return count;
+    };
+    for (Step& s : steps)
+        if (!s.gone && s.to == l.b && s.step.what == LaneProgram::Step::Or && s.step.wide)
+            joined = &s, upper = s.b;
+    const auto in = std::ranges::find_if(inputs, [&](const auto& i) {
+        return i.second == upper && (i.first.kind == LaneProgram::Input::High ||
+                                     i.first.kind == LaneProgram::Input::UniformHigh);
+    });
+    if (!joined || in == inputs.end() || !stays(upper) || upper == l.a || uses(l.b) != 1 ||
+        uses(upper) != 1 || registers[static_cast<size_t>(joined->a)].wide)
+        return;
+    LaneProgram::Step step{};
+    step.wide = true;
+    step.guest = l.step.guest;
+    step.what = LaneProgram::Step::Shl;
+    step.imm = l.step.scale;
+    first.push_back({step, upper, upper, none, none});
+    step.what = LaneProgram::Step::Add;
+    first.push_back({step, upper, upper, l.a, none});
+    l.a = upper;
+    l.b = joined->a;
+    joined->gone = true;
+}
+
 VirtualLaneProgram::Register VirtualLaneProgram::root(Register r) const {
     while (r != none && registers[static_cast<size_t>(r)].same != none)
         r = registers[static_cast<size_t>(r)].same;
@@ -47,7 +91,7 @@ VirtualLaneProgram::Register VirtualLaneProgram::root(Register r) const {
 
 bool VirtualLaneProgram::lower(LaneProgram& out) {
     for (size_t n = 0; n < steps.size(); ++n)
-        if (steps[n].step.what == LaneProgram::Step::Load) fold_address(n);
+        if (steps[n].step.what == LaneProgram::Step::Load) fold_address(n), fold_upper_half(n);
     std::erase_if(steps, [](const Step& s) { return s.gone; });
     for (uint32_t n = 0; n < steps.size(); ++n)
         registers[static_cast<size_t>(steps[n].to)].from = n;
@@ -114,13 +158,14 @@ bool VirtualLaneProgram::lower(LaneProgram& out) {
         in.stored = std::ranges::any_of(handed, [&](const auto& h) { return h.first == r; });
         out.inputs.push_back(in);
     }
-    for (Step& s : steps) {
-        s.step.to = real_reg(s.to);
-        s.step.a = real_reg(s.a);
-        s.step.b = real_reg(s.b);
-        s.step.c = real_reg(s.c);
-        out.steps.push_back(s.step);
-    }
+    for (auto [from, to] : {std::pair(&first, &out.first), std::pair(&steps, &out.steps)})
+        for (Step& s : *from) {
+            s.step.to = real_reg(s.to);
+            s.step.a = real_reg(s.a);
+            s.step.b = real_reg(s.b);
+            s.step.c = real_reg(s.c);
+            to->push_back(s.step);
+        }
     for (const auto& [to, from] : handed)
         if (root(to) != root(from))
             out.moves.push_back(

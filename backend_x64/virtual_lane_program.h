@@ -25,7 +25,7 @@ struct VirtualLaneProgram {
         bool gone = false;  // another one does it, too
     };
     std::vector<Info> registers;
-    std::vector<Step> steps;
+    std::vector<Step> steps, first;
     std::vector<std::pair<LaneProgram::Input, Register>> inputs;
     std::vector<std::pair<Register, Register>> handed;  // at an iteration's end: to, from
     Register compared[2] = {none, none};
@@ -40,6 +40,8 @@ struct VirtualLaneProgram {
 
 private:
     void fold_address(size_t load);
+    void fold_upper_half(size_t load);
+    bool stays(Register r) const;
     Register root(Register r) const;
 };
 

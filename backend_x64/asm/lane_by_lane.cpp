@@ -1,4 +1,5 @@
 // Loops that run while lanes are left, one lane after the other (lane_program.h).
+#include <algorithm>
 #include <limits>
 
 #include "backend_x64/asm/lane_access.h"
@@ -161,7 +162,10 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     }
     lane_pairs(p);
     const auto shared = [&](const LaneProgram::Input& in) {
-        return is_shared(in) && !(p.count && &in == &p.inputs[p.count->bound]);
+        const bool changes = std::ranges::any_of(p.first, [&](const LaneProgram::Step& s) {
+            return !in.reg.vector && s.to.number == in.reg.number;
+        });
+        return is_shared(in) && !changes && !(p.count && &in == &p.inputs[p.count->bound]);
     };
     for (const LaneProgram::Input& in : p.inputs)
         if (shared(in)) lane_input(p, in);
@@ -175,6 +179,7 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     a_.mov(lanes, x86::rax);
     for (const LaneProgram::Input& in : p.inputs)
         if (!shared(in)) lane_input(p, in);
+    for (const LaneProgram::Step& s : p.first) lane_step(s);
     if (p.count)
         bound_lane(p, most);
     else

@@ -15,17 +15,18 @@ class LaneLoopTest : public JitTest {
 protected:
     static constexpr uint32_t table_bytes = 1 << 16;
     // Registers: scalar bases, and rows.
-    static constexpr uint32_t base = 22, mask = 6, end = 40, upper = 41, zero = 42, first_sum = 10,
-                              sums = 6, one_end_register = 24;
+    static constexpr uint32_t base = 22, mask = 6, end = 40, upper = 41, above = 42, first_sum = 10,
+                              sums = 6, one_end_register = 24, low_bases = 26, low_bases_high = 43,
+                              above_register = 32;
 
     struct Loop {
         Builder b;
         Rng& rng;
         State& start;
         uint64_t memory;
-        Value exec = ir::no_value;
+        Value exec = ir::no_value, top = ir::no_value /* an upper half */;
         uint32_t row = 20;
-        std::vector<Value> numbers;
+        std::vector<Value> numbers{};
 
         Value splat(Value u) { return b.op(Op::Splat32, {u}); }
         Value constant(uint32_t c) { return splat(b.c32(c)); }
@@ -38,10 +39,13 @@ protected:
             return rng() % 2 ? c : b.op(Op::MaskAnd, {c, exec});
         }
         // The upper half of the base: of a scalar register or, as compilers do, of a row.
-        Value base_high() { return rng() % 2 ? b.v(upper) : splat(b.op(Op::GetS32, {}, base + 1)); }
-        // base + the 64-bit offset, the sums in any order.
-        Value at(Value offset) {
-            const Value low_base = splat(b.op(Op::GetS32, {}, base)), high_base = base_high(),
+        Value base_high(uint32_t from) {
+            const uint32_t row = from == base ? upper : low_bases_high + (from - low_bases) / 2;
+            return rng() % 2 ? b.v(row) : splat(b.op(Op::GetS32, {}, from + 1));
+        }
+        // The base in registers `from` + the 64-bit offset, the sums in any order.
+        Value at(Value offset, uint32_t from = base) {
+            const Value low_base = splat(b.op(Op::GetS32, {}, from)), high_base = base_high(from),
                         low = b.op(Op::Lo, {offset}), high = b.op(Op::Hi, {offset});
             const bool swap = rng() % 2;
             const Value sum =
@@ -99,11 +103,13 @@ protected:
                          b.op(Op::Shl64, {b.op(Op::Pack64, {index, constant(0)}), constant(shift)}),
                          exec});
                     return;
-                case 2: {  // with an upper half of 0 that only the program knows
-                    const Value wide = b.op(
-                        Op::Pack64, {b.op(Op::Shl32, {index, constant(shift + 1)}),
-                                     b.op(Op::Fshr32, {b.v(zero), index, constant(31 - shift)})});
-                    load(Op::LoadGlobal, {at(wide), exec});
+                case 2: {  // with an upper half that only the program knows
+                    if (top == ir::no_value || rng() % 4 == 0)
+                        top = rng() % 3 ? b.v(above) : splat(b.op(Op::GetS32, {}, above_register));
+                    const Value wide =
+                        b.op(Op::Pack64, {b.op(Op::Shl32, {index, constant(shift + 1)}),
+                                          b.op(Op::Fshr32, {top, index, constant(31 - shift)})});
+                    load(Op::LoadGlobal, {at(wide, low_bases + 2 * shift), exec});
                     return;
                 }
                 default:
@@ -118,7 +124,7 @@ protected:
                 start.wave.row(r)[l] = static_cast<uint32_t>(rng() % 2000);
             const Value k = b.v(r);
             indexed(k);
-            if (rng() % 2) indexed(k);
+            for (uint64_t n = rng() % 3; n-- > 0;) indexed(k);
             b.op(Op::SetV, {b.op(Op::Add32, {k, constant(step)}), exec}, r);
         }
 
@@ -127,8 +133,14 @@ protected:
             s.wave.set_s64(base, memory);
             if (rng() % 16 == 0) s.wave.set_s64(machine::exec_lo, 0);
             s.wave.set_s64(mask, rng() % 4 ? s.wave.s64(mask) & ~s.wave.exec() : rng() & rng());
+            const auto high = static_cast<uint32_t>(rng() % 3);
+            s.wave.sgpr[above_register] = high;
+            for (uint32_t shift = 0; shift < 3; ++shift)
+                s.wave.set_s64(low_bases + 2 * shift, memory - (uint64_t{high} << (33 + shift)));
             for (uint32_t l = 0; l < 64; ++l) {
-                s.wave.row(zero)[l] = 0;
+                for (uint32_t shift = 0; shift < 3; ++shift)
+                    s.wave.row(low_bases_high + shift)[l] = s.wave.sgpr[low_bases + 2 * shift + 1];
+                s.wave.row(above)[l] = high;
                 s.wave.row(upper)[l] = static_cast<uint32_t>(memory >> 32);
             }
             exec = b.exec();
@@ -253,7 +265,7 @@ TEST_P(LaneLoopTest, RandomLoops) {
         }
         State start, model, run;
         randomise(start, rng);
-        Loop loop{Builder(), rng, start, reinterpret_cast<uint64_t>(table.data()), {}, 20, {}};
+        Loop loop{Builder(), rng, start, reinterpret_cast<uint64_t>(table.data())};
         loop.make();
         ASSERT_EQ(ir::verify(loop.b.block), "");
         const auto divergent = x64::find_divergent_loop(loop.b.block);
