@@ -30,7 +30,7 @@ struct Square {
 };
 
 // Eight rows that are `width` dwords apart.
-Square transposed(const uint32_t* data, uint32_t width) {
+[[gnu::always_inline]] inline Square transposed(const uint32_t* data, uint32_t width) {
     __m256 r[8], t[8];
     for (uint32_t i = 0; i < 8; ++i)
         r[i] = _mm256_loadu_ps(reinterpret_cast<const float*>(data + i * width));
@@ -81,6 +81,53 @@ void write(uint64_t at, uint64_t step, const uint32_t* data, uint32_t width, uin
     }
 }
 
+// The same for 16 columns at a time, of whole aligned lines around the caches.
+[[gnu::target("avx512f")]] void write_lines(uint64_t at, uint64_t step, const uint32_t* data,
+                                            uint32_t width, uint32_t rows) {
+    using Dwords = uint32_t __attribute__((vector_size(64)));
+    for (uint32_t x = 0; x < width; x += 16)
+        for (uint32_t y = 0; y < rows; y += 16) {
+            Dwords r[16], t[16];
+            for (uint32_t i = 0; i < 16; ++i)
+                std::memcpy(&r[i], data + (y + i) * width + x, sizeof r[i]);
+            for (uint32_t i = 0; i < 16; i += 2) {
+                t[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9,
+                                               25, 12, 28, 13, 29);
+                t[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 18, 3, 19, 6, 22, 7, 23, 10,
+                                                   26, 11, 27, 14, 30, 15, 31);
+            }
+            for (uint32_t i = 0; i < 16; i += 4)
+                for (uint32_t h = 0; h < 2; ++h) {
+                    const Dwords a = t[i + h], b = t[i + 2 + h];
+                    r[i + 2 * h] = __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9,
+                                                           24, 25, 12, 13, 28, 29);
+                    r[i + 2 * h + 1] = __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10,
+                                                               11, 26, 27, 14, 15, 30, 31);
+                }
+            // r[q + c]: columns c, c + 4, c + 8 and c + 12 of rows q to q + 3.
+            for (uint32_t c = 0; c < 4; ++c) {
+                Dwords half[4];
+                for (uint32_t h = 0; h < 2; ++h) {
+                    const Dwords a = r[8 * h + c], b = r[8 * h + 4 + c];
+                    half[h] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18,
+                                                      19, 24, 25, 26, 27);
+                    half[2 + h] = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21,
+                                                          22, 23, 28, 29, 30, 31);
+                }
+                for (uint32_t h = 0; h < 2; ++h) {
+                    const Dwords a = half[2 * h], b = half[2 * h + 1];
+                    t[c + 4 * h] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17,
+                                                           18, 19, 24, 25, 26, 27);
+                    t[c + 4 * h + 8] = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20,
+                                                               21, 22, 23, 28, 29, 30, 31);
+                }
+            }
+            for (uint32_t i = 0; i < 16; ++i)
+                _mm512_stream_si512(reinterpret_cast<__m512i*>(at + (x + i) * step + y * 4),
+                                    reinterpret_cast<__m512i>(t[i]));
+        }
+}
+
 // Whether [begin, end) is memory that can be written: what is held back should not fault, since
 // another wave runs when it is done.
 bool writable(HeldColumns& held, const memory::AddressSpace& space, uint64_t begin,
@@ -103,24 +150,26 @@ bool writable(HeldColumns& held, const memory::AddressSpace& space, uint64_t beg
 bool hold(machine::Wave& wave, Frame& frame, const ColumnStore& store, uint64_t at, uint64_t step,
           uint32_t width, const uint32_t* data) {
     HeldColumns& held = frame.held;
-    const uint32_t rows = lanes / width, held_rows = held.waves * rows;
-    const uint64_t end = at + (width - 1) * step, low = std::min(at, end),
-                   high = std::max(at, end) + rows * 4;
-    if (!wave.ctx->memory || !writable(held, *wave.ctx->memory, low, high)) return false;
-    const bool follows = held.waves && held.store == &store && held.step == step &&
-                         held.width == width && held.at + held_rows * 4 == at;
-    if (!follows) {
+    const uint32_t rows = lanes / width;
+    if (held.store != &store || held.next != at || held.step != step || held.width != width) {
         if (held.waves) {
             wave.ctx->columns_cut = true;
             write_held_columns(wave, frame);
         }
+        const uint64_t end = at + (width - 1) * step, low = std::min(at, end);
+        const uint64_t high = std::max(at, end) + rows * 4;
+        if (!wave.ctx->memory || !writable(held, *wave.ctx->memory, low, high)) return false;
         held.store = &store;
-        held.at = at;
+        held.at = held.next = at;
         held.step = step;
         held.width = width;
+        const uint64_t most =
+            std::min((held.end - high) / (rows * 4) + 1, uint64_t{HeldColumns::rows / rows});
+        held.most = static_cast<uint32_t>(most);
     }
     std::memcpy(held.data[held.waves++], data, sizeof held.data[0]);
-    if (held.waves * rows >= cache_line / 4) write_held_columns(wave, frame);
+    held.next += rows * 4;
+    if (held.waves >= held.most) write_held_columns(wave, frame);
     return true;
 }
 
@@ -131,12 +180,16 @@ void write_held_columns(machine::Wave& wave, Frame& frame) {
     const ColumnStore& store = *static_cast<const ColumnStore*>(held.store);
     const uint32_t rows = held.waves * (lanes / held.width);
     held.waves = 0;
+    held.store = nullptr;
     wave.exit.pc = store.pc;  // for a signal
     frame.running = &store;
     // Whole lines, in a launch that fills the caches.
     const uint64_t partial = (held.at | held.step | rows * 4) % cache_line;
     const bool around = frame.not_streamed != ~0ull && !partial;
-    (around ? write<true> : write<false>)(held.at, held.step, held.data[0], held.width, rows);
+    const bool wide = store.wide && held.width >= 16;
+    (!around ? write<false>
+     : wide  ? write_lines
+             : write<true>)(held.at, held.step, held.data[0], held.width, rows);
     frame.running = nullptr;
 }
 

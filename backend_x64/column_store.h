@@ -18,7 +18,8 @@ struct ColumnStore {
     // front of it, a uint32_t; the first one's offset is 0.
     enum class Form : uint32_t { Halves, Qwords, Step } form = Form::Halves;
     uint16_t site = 0;  // in Frame::columns_wait
-    uint16_t last = 0;  // may be held back
+    uint8_t last = 0;   // may be held back
+    uint8_t wide = 0;   // the host has AVX-512
 };
 
 // How many waves a place goes without this after one whose lanes are no columns.

@@ -109,12 +109,15 @@ inline constexpr uint32_t table_count = 44;
 // (column_store.h): of one store, `waves` times 64 / width rows of `width` dwords.
 struct HeldColumns {
     uint32_t waves = 0, width = 0;
-    const void* store = nullptr;  // the ColumnStore
+    uint32_t most = 0;            // waves that are held, then all is written
+    const void* store = nullptr;  // the ColumnStore, if there are any rows
     uint64_t at = 0, step = 0;    // address of the first column, distance of the others
+    uint64_t next = 0;            // `at` of a wave that goes on with these columns
     // Memory that is known to be writable.
     const void* space = nullptr;
     uint64_t epoch = 0, begin = 0, end = 0;
-    alignas(64) uint32_t data[16][64] = {};
+    static constexpr uint32_t rows = 16;  // a cache line of each column
+    alignas(64) uint32_t data[rows][64] = {};
 };
 
 // What is read and written in vectors lies on cache lines of its own. Translated code's register

@@ -31,6 +31,8 @@
 
 namespace wj::x64 {
 
+struct ColumnStore;
+
 using asmjit::Label;
 using asmjit::Operand;
 using asmjit::x86::Gp;
@@ -445,6 +447,8 @@ private:
     bool is_last_access(Value v) const;
     bool may_store_columns(Value v);
     void column_store(Value v, Label otherwise, Label done);
+    void add_to_held(const ColumnStore& store, uint32_t at, const std::array<Source, 3>& rows,
+                     Label done);
     void go_across(const Value* begin, uint32_t count, Label done);
     void access_across(Value v);
     void transpose_quarters(uint32_t rows, bool back);

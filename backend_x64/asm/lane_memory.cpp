@@ -308,6 +308,7 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
     // Where code lies in its page stays the same, wherever it is loaded.
     store.site = static_cast<uint16_t>(store.pc / 4 % sizeof(Frame::columns_wait));
     store.last = is_last_access(v);
+    store.wide = avx512_;
     column_site_ = store.site;
     const auto rows = column_rows(v);
     const bool has_base = ir::has_scalar_base(i.op);
@@ -322,6 +323,7 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
             a_.mov(x86::rax, base);
         else
             a_.xor_(x86::eax, x86::eax);
+        if (store.last && store.form == ColumnStore::Form::Step) add_to_held(store, at, rows, done);
         a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
         const Gp to[] = {x86::rcx, x86::r8, x86::r9};
         for (size_t r = 0; r < rows.size(); ++r) a_.lea(to[r], rows[r].mem);
@@ -334,6 +336,42 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
         a_.jnz(done);
         a_.jmp(otherwise);
     });
+}
+
+// Goes on with a column that is held, but for its last row. rax: address of the first lane's column
+// without the store's offset.
+void BlockCompiler::add_to_held(const ColumnStore& store, uint32_t at,
+                                const std::array<Source, 3>& rows, Label done) {
+    const auto held = [&](size_t field, uint32_t size = 8) {
+        return frame_field(offsetof(Frame, held) + field, size);
+    };
+    const Label otherwise = a_.newLabel();
+    a_.lea(x86::rcx, x86::ptr(pool_label_, static_cast<int32_t>(at)));
+    a_.cmp(held(offsetof(HeldColumns, store)), x86::rcx);
+    a_.jne(otherwise);
+    a_.lea(x86::rcx, x86::ptr(x86::rax, static_cast<int32_t>(store.offset)));
+    a_.cmp(held(offsetof(HeldColumns, next)), x86::rcx);
+    a_.jne(otherwise);
+    a_.mov(x86::edx, rows[0].mem);
+    a_.cmp(held(offsetof(HeldColumns, step)), x86::rdx);
+    a_.jne(otherwise);
+    a_.mov(x86::ecx, held(offsetof(HeldColumns, waves), 4));
+    a_.lea(x86::edx, x86::ptr(x86::rcx, 1));
+    a_.cmp(x86::edx, held(offsetof(HeldColumns, most), 4));
+    a_.jae(otherwise);
+    a_.shl(x86::ecx, 8);
+    for (uint32_t c = 0; c < 256 / width(); ++c) {
+        movu(vec(0), rows[2].mem.cloneAdjusted(c * width()));
+        movu(x86::ptr(reg::frame, x86::rcx, 0,
+                      in_frame(offsetof(Frame, held) + offsetof(HeldColumns, data)) +
+                          static_cast<int32_t>(c * width())),
+             vec(0));
+    }
+    a_.mov(held(offsetof(HeldColumns, waves), 4), x86::edx);
+    a_.add(held(offsetof(HeldColumns, next)), 4);
+    a_.mov(frame_field(offsetof(Frame, columns_wait) + store.site, 1), 0);
+    a_.jmp(done);
+    a_.bind(otherwise);
 }
 
 // ---- lane by lane
