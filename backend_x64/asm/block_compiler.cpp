@@ -71,7 +71,8 @@ void BlockCompiler::mark(Value v) {
 // ---- entry and exits
 // ------------------------------------------------------------------------------
 
-// A block that jumps to itself keeps what it knows; a wave says nothing of the next one.
+// A block that jumps to itself keeps what it knows. Of waves that start each other those behind one
+// that scatters most likely do so, too: a few of them do not look (scattered_mark()).
 void BlockCompiler::forget_scattered() {
     const Terminator& t = block_->term;
     const bool loop = t.target == block_->pc || t.next == block_->pc;
@@ -79,8 +80,23 @@ void BlockCompiler::forget_scattered() {
         return i.op == Op::LoadGlobal || i.op == Op::StoreGlobal || i.op == Op::LoadGlobalS64 ||
                i.op == Op::StoreGlobalS64 || (loop && i.op == Op::LoadGlobalS);
     });
-    if (scatters && !options_.checked)
-        a_.mov(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, scattered))), 0);
+    if (!scatters || options_.checked) return;
+    const Mem flags = x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, scattered)));
+    if (!runs_again()) {
+        a_.mov(flags, 0);
+        return;
+    }
+    a_.mov(x86::rax, 0x7f7f7f7f7f7f7f7f);
+    a_.mov(x86::rcx, flags);
+    a_.shr(x86::rcx, 1);
+    a_.and_(x86::rcx, x86::rax);
+    a_.mov(flags, x86::rcx);
+}
+
+// What an access that scatters leaves in Frame::scattered.
+uint32_t BlockCompiler::scattered_mark() const {
+    constexpr uint32_t waves = 4;
+    return runs_again() ? 1u << waves : 1;
 }
 
 void BlockCompiler::prologue() {

@@ -100,6 +100,7 @@ private:
     void prologue();
     bool runs_again() const;
     void forget_scattered();
+    uint32_t scattered_mark() const;
     bool scatters(ir::Class access) const;
     void run_again();
     bool starts_program() const;

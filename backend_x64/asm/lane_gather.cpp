@@ -44,7 +44,8 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         if (gathers64(m)) {
             if (!m.by_stub) load_near(m);
             a_.bind(m.gather_any);
-            if (m.site >= 0) a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);
+            if (m.site >= 0)
+                a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), scattered_mark());
             a_.bind(m.scattered);
             if (m.in_rows)
                 load_from_rows(m);

@@ -93,6 +93,24 @@ TEST_P(FaultTest, InAStreamOfWaves) {
     }
 }
 
+// A matrix whose last column begins one row in front of the end of its memory: what engines hold
+// back of columns must not end there in another wave's name.
+TEST_P(FaultTest, InTheLastColumn) {
+    context = make_context(GetParam().target, GetParam().engine, 1, GetParam().memory);
+    wj_kernel* k = kernel("ids", "transpose");
+    ASSERT_TRUE(k);
+    constexpr uint32_t w = 64, h = 65, bytes = ((w - 1) * h + 1) * 4;
+    static_assert(bytes % 4096 == 0);
+    const uint64_t in = buffer(w * h * 4), out = buffer(bytes);
+    for (uint32_t i = 0; i < w * h; i++) host<uint32_t>(in)[i] = ~i;
+    wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(out)};
+    ASSERT_EQ(run(k, launch(args, {w, h}, {w, 5})), WJ_GUEST_FAULT) << error();
+    EXPECT_EQ(fault.address, out + bytes);
+    EXPECT_EQ(fault.wave, 1u);
+    expect_lanes(1ull << 63);
+    for (uint32_t x = 0; x < w; x++) EXPECT_EQ(host<uint32_t>(out)[x * h], ~x);
+}
+
 // In a loop that runs lane by lane, or as engines like: one lane reads behind the table.
 TEST_P(FaultTest, InALoopOfUnevenLanes) {
     wj_kernel* k = kernel("ids", "rows");
