@@ -113,6 +113,17 @@ void BlockCompiler::divergent_test_live() {
     }
 }
 
+// By an operation that depends on lanes.
+bool BlockCompiler::wanted_behind_loop(Value v) const {
+    for (Value user = v + 1; user < block_->insts.size(); ++user) {
+        const Class cls = ir::op_info(inst(user).op).cls;
+        if ((cls == Class::Uniform || cls == Class::SetS) && schedule_.position(user) != 0 &&
+            std::ranges::find(inst(user).args, v) != inst(user).args.end())
+            return true;
+    }
+    return false;
+}
+
 void BlockCompiler::divergent_block() {
     collectors_.clear();
     facts_limit_ = 3;
@@ -142,10 +153,18 @@ void BlockCompiler::divergent_block() {
     }
     std::sort(changed.begin(), changed.end());
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+    // And what iterations work out of them for what is done behind the loop.
+    std::vector<Home> wanted;
+    if (d.uniform_varies)
+        for (Value v = 0; v < block_->insts.size(); ++v)
+            if (schedule_.position(v) == 0 && schedule_.uniform_home(v).kind == Home::Slot &&
+                wanted_behind_loop(v))
+                wanted.push_back(schedule_.uniform_home(v));
     auto slot = [&](uint32_t at) { return home_mem({Home::Slot, at}); };
     const uint32_t least = extra_slots_, start = least + 1,
-                   longest = start + static_cast<uint32_t>(changed.size());
-    const uint32_t lane_slots = longest + static_cast<uint32_t>(changed.size());
+                   longest = start + static_cast<uint32_t>(changed.size()),
+                   longest_wanted = longest + static_cast<uint32_t>(changed.size());
+    const uint32_t lane_slots = longest_wanted + static_cast<uint32_t>(wanted.size());
     extra_slots_ = lane_slots + lane_slot_count;
     if (extra_slots_ > slot_count) {
         failed_ = true;
@@ -156,6 +175,13 @@ void BlockCompiler::divergent_block() {
             const Mem wave = x86::ptr(reg::wave, in_wave(static_cast<size_t>(changed[i])));
             a_.mov(x86::eax, save ? wave : slot(slots + i));
             a_.mov(save ? slot(slots + i) : wave, x86::eax);
+        }
+    };
+    auto copy_wanted = [&](bool save) {
+        for (uint32_t i = 0; i < wanted.size(); ++i) {
+            const Mem home = home_mem(wanted[i]), kept = slot(longest_wanted + i);
+            a_.mov(x86::rax, save ? home : kept);
+            a_.mov(save ? kept : home, x86::rax);
         }
     };
     copy_scalars(start, true);
@@ -224,6 +250,7 @@ void BlockCompiler::divergent_block() {
     a_.jge(kept);
     a_.mov(slot(least), left);
     copy_scalars(longest, true);
+    copy_wanted(true);
     if (!d.fading.empty()) {  // the chunks so far ended before this one
         a_.lea(x86::ecx, x86::ptr(reg::bits, 8));
         a_.shl(x86::ecx, 3);
@@ -251,6 +278,7 @@ void BlockCompiler::divergent_block() {
     a_.mov(x86::rax, slot(least));
     a_.mov(budget, x86::rax);
     copy_scalars(longest, false);
+    copy_wanted(false);
     segment(2);
     ufree_all(false);
     const Label leave_loop = a_.newLabel();

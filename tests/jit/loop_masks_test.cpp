@@ -7,9 +7,10 @@ namespace wj::jit_test {
 namespace {
 
 // s[0:1] collects; s[4:5] is EXEC outside an arm; s[6:7] to s[12:13] and VCC hold what comes.
-constexpr uint32_t collector = 0, saved = 4, first_mask = 6, counter = 16, vcc = 106, exec = 126;
+constexpr uint32_t collector = 0, saved = 4, first_mask = 6, counter = 16, other = 18, vcc = 106,
+                   exec = 126;
 constexpr uint32_t and_b64 = 13, or_b64 = 15, xor_b64 = 17, andn2_b64 = 19, orn2_b64 = 21,
-                   nand_b64 = 23, nor_b64 = 25, xnor_b64 = 27;
+                   nand_b64 = 23, nor_b64 = 25, xnor_b64 = 27, lshl_b32 = 28;
 // Counts the iterations of each lane, which leaves when it has done those of the other row.
 constexpr uint32_t count_row = 8, wanted_row = 9;
 
@@ -34,7 +35,12 @@ protected:
     void something(bool in_arm) {
         static constexpr uint32_t logic[] = {and_b64, or_b64,   xor_b64, andn2_b64,
                                              or_b64,  orn2_b64, nor_b64, xnor_b64};
-        switch (random(12)) {
+        switch (random(14)) {
+            case 12:
+            case 13:  // a scalar in place of what else is a mask's: s_lshl_b32, s_mov_b32
+                if (in_arm) return sop2(lshl_b32, other, counter, 128 + random(8));
+                words_.push_back(0xbe800000 | other << 16 | own_mask());
+                return;
             case 8:
             case 10:  // s_add_u32, s_addc_u32: scalars that depend on whether an arm was run
                 words_.push_back(0x80000000 | counter << 16 | (128 + random(4)) << 8 | counter);
