@@ -107,6 +107,7 @@ private:
     enum class Apart : uint8_t { No, Repeats, LoadsAcross, StoresAcross };
     static bool is_uniform(ir::Type t) { return t == ir::Type::U32 || t == ir::Type::U64; }
     static uint32_t to_region(uint32_t p) { return p | 1; }
+    uint32_t to_whole_region(uint32_t p, uint32_t least) const;
     void count_uses();
     void find_lane_fields(const MemoryTraits& memory);
     enum class TupleLine : uint8_t { No, Consecutive, Same };
@@ -151,6 +152,7 @@ private:
     std::vector<Value> loaded_by_;  // of what a load makes in its place
     std::vector<Home> unit_home_, uniform_home_;
     std::vector<uint8_t> fused_, interleaved_, copy_, use_count_;
+    std::vector<Apart> apart_regions_;  // by position
     std::vector<Apart> apart_;
     std::vector<bool> mask_positions_, in_memory_order_;
     std::vector<Use> last_unit_use_, last_uniform_use_;
