@@ -81,10 +81,20 @@ void write(uint64_t at, uint64_t step, const uint32_t* data, uint32_t width, uin
     }
 }
 
+using Dwords [[gnu::vector_size(64)]] = uint32_t;
+
+// The even quarters of two vectors, or the odd ones.
+[[gnu::target("avx512f"), gnu::always_inline]] inline Dwords quarters(Dwords a, Dwords b,
+                                                                      bool odd) {
+    return odd ? __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29,
+                                         30, 31)
+               : __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26,
+                                         27);
+}
+
 // The same for 16 columns at a time, of whole aligned lines around the caches.
 [[gnu::target("avx512f")]] void write_lines(uint64_t at, uint64_t step, const uint32_t* data,
                                             uint32_t width, uint32_t rows) {
-    using Dwords = uint32_t __attribute__((vector_size(64)));
     for (uint32_t x = 0; x < width; x += 16)
         for (uint32_t y = 0; y < rows; y += 16) {
             Dwords r[16], t[16];
@@ -105,23 +115,13 @@ void write(uint64_t at, uint64_t step, const uint32_t* data, uint32_t width, uin
                                                                11, 26, 27, 14, 15, 30, 31);
                 }
             // r[q + c]: columns c, c + 4, c + 8 and c + 12 of rows q to q + 3.
-            for (uint32_t c = 0; c < 4; ++c) {
-                Dwords half[4];
-                for (uint32_t h = 0; h < 2; ++h) {
-                    const Dwords a = r[8 * h + c], b = r[8 * h + 4 + c];
-                    half[h] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18,
-                                                      19, 24, 25, 26, 27);
-                    half[2 + h] = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21,
-                                                          22, 23, 28, 29, 30, 31);
+            for (uint32_t c = 0; c < 4; ++c)
+                for (const bool odd : {false, true}) {
+                    const Dwords top = quarters(r[c], r[4 + c], odd),
+                                 bottom = quarters(r[8 + c], r[12 + c], odd);
+                    t[c + 4 * odd] = quarters(top, bottom, false);
+                    t[c + 4 * odd + 8] = quarters(top, bottom, true);
                 }
-                for (uint32_t h = 0; h < 2; ++h) {
-                    const Dwords a = half[2 * h], b = half[2 * h + 1];
-                    t[c + 4 * h] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17,
-                                                           18, 19, 24, 25, 26, 27);
-                    t[c + 4 * h + 8] = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20,
-                                                               21, 22, 23, 28, 29, 30, 31);
-                }
-            }
             for (uint32_t i = 0; i < 16; ++i)
                 _mm512_stream_si512(reinterpret_cast<__m512i*>(at + (x + i) * step + y * 4),
                                     reinterpret_cast<__m512i>(t[i]));

@@ -58,6 +58,7 @@ public:
     Value producer(Unit u) const { return producer_[u]; }
     const Home& unit_home(Unit u) const { return unit_home_[u]; }
     const Home& uniform_home(Value v) const { return uniform_home_[v]; }
+    uint32_t last_uniform_use(Value v) const { return last_uniform_use_[v].position; }
     bool is_full(Value mask) const;
     // A compare that is emitted as part of the MaskAnd or MaskAndNot that uses it, or what only
     // lane fields are made of.
@@ -107,7 +108,7 @@ private:
     enum class Apart : uint8_t { No, Repeats, LoadsAcross, StoresAcross };
     static bool is_uniform(ir::Type t) { return t == ir::Type::U32 || t == ir::Type::U64; }
     static uint32_t to_region(uint32_t p) { return p | 1; }
-    uint32_t to_whole_region(uint32_t p, uint32_t least) const;
+    uint32_t to_whole_region(uint32_t p) const;
     void count_uses();
     void find_lane_fields(const MemoryTraits& memory);
     enum class TupleLine : uint8_t { No, Consecutive, Same };
@@ -152,9 +153,9 @@ private:
     std::vector<Value> loaded_by_;  // of what a load makes in its place
     std::vector<Home> unit_home_, uniform_home_;
     std::vector<uint8_t> fused_, interleaved_, copy_, use_count_;
-    std::vector<Apart> apart_regions_;  // by position
     std::vector<Apart> apart_;
     std::vector<bool> mask_positions_, in_memory_order_;
+    std::vector<bool> loads_apart_;  // by position: regions of loads that are done once
     std::vector<Use> last_unit_use_, last_uniform_use_;
     std::vector<uint32_t> first_unit_use_;
     std::vector<uint8_t> unit_from_memory_, uniform_from_memory_;

@@ -64,7 +64,7 @@ void Schedule::set_apart(uint32_t& highest) {
     constexpr uint32_t most_units = 96;
     const auto n = static_cast<Value>(block_->insts.size());
     apart_.assign(n, Apart::No);
-    apart_regions_.clear();
+    loads_apart_.clear();
     const ir::Terminator& t = block_->term;
     if (t.target == block_->pc || t.next == block_->pc || block_->loads_in_order) return;
     uint32_t units = 0, longest = 0;
@@ -124,21 +124,17 @@ void Schedule::set_apart(uint32_t& highest) {
             if (order[k] == Apart::No || taken[p][k]) position_[v] += 2;
         highest = std::max(highest, position_[v]);
     }
-    apart_regions_.assign(highest + 1, Apart::No);
+    loads_apart_.assign(highest + 1, false);
     for (Value v = 0; v < n; ++v)
-        if (apart_[v] != Apart::No) apart_regions_[position_[v]] = apart_[v];
+        if (apart_[v] == Apart::Repeats || apart_[v] == Apart::LoadsAcross)
+            loads_apart_[position_[v]] = true;
 }
 
-// Rows that are made for others to read need all chunks: behind regions of loads that are done
-// once, or in front of stores, whose own regions have room for them (set_apart()), but not before
-// `least`.
-uint32_t Schedule::to_whole_region(uint32_t p, uint32_t least) const {
+// Where a row may be made that others read as a whole: not among loads that are done once, but
+// behind them, where set_apart() left room.
+uint32_t Schedule::to_whole_region(uint32_t p) const {
     p = to_region(p);
-    const auto apart = [&](uint32_t at) {
-        return at < apart_regions_.size() ? apart_regions_[at] : Apart::No;
-    };
-    while (apart(p) == Apart::Repeats || apart(p) == Apart::LoadsAcross) p += 2;
-    if (apart(p) == Apart::StoresAcross && p >= to_region(least) + 2) p -= 2;
+    while (p < loads_apart_.size() && loads_apart_[p]) p += 2;
     return p;
 }
 

@@ -156,8 +156,7 @@ bool Schedule::assign_homes() {
                 copy_[v] = 1;
                 const uint32_t before = position_[c] & 1 ? position_[c] : position_[c] - 1;
                 position_[v] = to_whole_region(
-                    std::max(to_region(position_[v]), std::min(first_unit_use_[u] | 1, before)),
-                    position_[v]);
+                    std::max(to_region(position_[v]), std::min(first_unit_use_[u] | 1, before)));
                 temps.push_back({position_[v], u});
             } else if (i.op == Op::Splat32 || i.op == Op::LaneId) {
                 // Only cross-lane operations, at even positions, need them in memory; see
@@ -189,7 +188,7 @@ bool Schedule::assign_homes() {
             const Op op = inst(a).op;
             if ((op != Op::Splat32 && op != Op::LaneId) || copy_[a]) continue;
             copy_[a] = 1;
-            position_[a] = to_whole_region(position_[a], position_[a]);
+            position_[a] = to_whole_region(position_[a]);
             if (op == Op::Splat32) {
                 const Value s = inst(a).args[0];
                 if (inst(s).op != Op::Const32) note_uniform_use(s, {position_[a], a}, true);

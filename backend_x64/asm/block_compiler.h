@@ -376,7 +376,6 @@ private:
 
     // ---- divergent.cpp ----
     bool divergent_suits() const;
-    bool wanted_behind_loop(Value v) const;
     void divergent_block();
     void divergent_load_mask(const MaskPin& p);
     void divergent_hand_on(const MaskPin& p);

@@ -113,17 +113,6 @@ void BlockCompiler::divergent_test_live() {
     }
 }
 
-// By an operation that depends on lanes.
-bool BlockCompiler::wanted_behind_loop(Value v) const {
-    for (Value user = v + 1; user < block_->insts.size(); ++user) {
-        const Class cls = ir::op_info(inst(user).op).cls;
-        if ((cls == Class::Uniform || cls == Class::SetS) && schedule_.position(user) != 0 &&
-            std::ranges::find(inst(user).args, v) != inst(user).args.end())
-            return true;
-    }
-    return false;
-}
-
 void BlockCompiler::divergent_block() {
     collectors_.clear();
     facts_limit_ = 3;
@@ -141,7 +130,7 @@ void BlockCompiler::divergent_block() {
     const Mem budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
 
     // Scalar registers that iterations change: the values before the loop, and those of the chunk
-    // that ran longest.
+    // that ran longest. Of that one also what iterations work out for what is done behind the loop.
     std::vector<int32_t> changed;
     for (Value v = 0; v < block_->insts.size(); ++v) {
         const ir::Inst& i = inst(v);
@@ -153,38 +142,36 @@ void BlockCompiler::divergent_block() {
     }
     std::sort(changed.begin(), changed.end());
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
-    // And what iterations work out of them for what is done behind the loop.
-    std::vector<Home> wanted;
+    std::vector<Mem> varying;  // registers, then the other values
+    for (int32_t field : changed)
+        varying.push_back(x86::dword_ptr(reg::wave, in_wave(static_cast<size_t>(field))));
     if (d.uniform_varies)
         for (Value v = 0; v < block_->insts.size(); ++v)
             if (schedule_.position(v) == 0 && schedule_.uniform_home(v).kind == Home::Slot &&
-                wanted_behind_loop(v))
-                wanted.push_back(schedule_.uniform_home(v));
+                schedule_.last_uniform_use(v) > 1) {
+                varying.push_back(home_mem(schedule_.uniform_home(v)));
+                varying.back().setSize(8);
+            }
+    const auto registers = static_cast<uint32_t>(changed.size()),
+               all = static_cast<uint32_t>(varying.size());
     auto slot = [&](uint32_t at) { return home_mem({Home::Slot, at}); };
-    const uint32_t least = extra_slots_, start = least + 1,
-                   longest = start + static_cast<uint32_t>(changed.size()),
-                   longest_wanted = longest + static_cast<uint32_t>(changed.size());
-    const uint32_t lane_slots = longest_wanted + static_cast<uint32_t>(wanted.size());
+    const uint32_t least = extra_slots_, start = least + 1, longest = start + registers,
+                   lane_slots = longest + all;
     extra_slots_ = lane_slots + lane_slot_count;
     if (extra_slots_ > slot_count) {
         failed_ = true;
         return;
     }
-    auto copy_scalars = [&](uint32_t slots, bool save) {
-        for (uint32_t i = 0; i < changed.size(); ++i) {
-            const Mem wave = x86::ptr(reg::wave, in_wave(static_cast<size_t>(changed[i])));
-            a_.mov(x86::eax, save ? wave : slot(slots + i));
-            a_.mov(save ? slot(slots + i) : wave, x86::eax);
+    auto copy = [&](uint32_t count, uint32_t slots, bool save) {
+        for (uint32_t i = 0; i < count; ++i) {
+            Mem kept = slot(slots + i);
+            kept.setSize(varying[i].size());
+            const Gp via = varying[i].size() == 8 ? Gp(x86::rax) : Gp(x86::eax);
+            a_.mov(via, save ? varying[i] : kept);
+            a_.mov(save ? kept : varying[i], via);
         }
     };
-    auto copy_wanted = [&](bool save) {
-        for (uint32_t i = 0; i < wanted.size(); ++i) {
-            const Mem home = home_mem(wanted[i]), kept = slot(longest_wanted + i);
-            a_.mov(x86::rax, save ? home : kept);
-            a_.mov(save ? kept : home, x86::rax);
-        }
-    };
-    copy_scalars(start, true);
+    copy(registers, start, true);
     a_.mov(x86::rax, std::numeric_limits<int64_t>::max());
     a_.mov(slot(least), x86::rax);
     for (const DivergentLoop::Mask& m : d.carried) {
@@ -249,8 +236,7 @@ void BlockCompiler::divergent_block() {
     a_.cmp(left, slot(least));
     a_.jge(kept);
     a_.mov(slot(least), left);
-    copy_scalars(longest, true);
-    copy_wanted(true);
+    copy(all, longest, true);
     if (!d.fading.empty()) {  // the chunks so far ended before this one
         a_.lea(x86::ecx, x86::ptr(reg::bits, 8));
         a_.shl(x86::ecx, 3);
@@ -270,15 +256,14 @@ void BlockCompiler::divergent_block() {
         }
         a_.bind(next);
     }
-    if (!changed.empty()) copy_scalars(start, false);
+    copy(registers, start, false);
     loop_step(static_cast<int>(loop_.chunks));
     a_.jnz(chunk);
 
     a_.bind(all_done);
     a_.mov(x86::rax, slot(least));
     a_.mov(budget, x86::rax);
-    copy_scalars(longest, false);
-    copy_wanted(false);
+    copy(all, longest, false);
     segment(2);
     ufree_all(false);
     const Label leave_loop = a_.newLabel();

@@ -359,13 +359,13 @@ void BlockCompiler::add_to_held(const ColumnStore& store, uint32_t at,
     a_.lea(x86::edx, x86::ptr(x86::rcx, 1));
     a_.cmp(x86::edx, held(offsetof(HeldColumns, most), 4));
     a_.jae(otherwise);
-    a_.shl(x86::ecx, 8);
-    for (uint32_t c = 0; c < 256 / width(); ++c) {
-        movu(vec(0), rows[2].mem.cloneAdjusted(c * width()));
-        movu(x86::ptr(reg::frame, x86::rcx, 0,
-                      in_frame(offsetof(Frame, held) + offsetof(HeldColumns, data)) +
-                          static_cast<int32_t>(c * width())),
-             vec(0));
+    constexpr uint32_t row = sizeof HeldColumns::data[0];
+    a_.shl(x86::ecx, std::countr_zero(row));
+    Mem to = held(offsetof(HeldColumns, data), 0);
+    to.setIndex(x86::rcx);
+    for (uint32_t at = 0; at < row; at += width()) {
+        movu(vec(0), rows[2].mem.cloneAdjusted(at));
+        movu(to.cloneAdjusted(at), vec(0));
     }
     a_.mov(held(offsetof(HeldColumns, waves), 4), x86::edx);
     a_.add(held(offsetof(HeldColumns, next)), 4);

@@ -1,5 +1,6 @@
 // Tiles in the LDS: loads that repeat from row to row of lanes, loads and stores of columns are
-// done for all chunks at once (Schedule::repeats, goes_across), anything else among them.
+// done for all chunks at once (Schedule::repeats, goes_across), anything else among them; also what
+// reads whole rows.
 #include "tests/jit/ir_harness.h"
 
 namespace wj::jit_test {
@@ -24,6 +25,15 @@ Value tile_line(Builder& b, Rng& rng, bool transposed) {
     return b.op(Op::Line32,
                 {b.op(Op::GetS32, {}, 8 + rng() % 2), b.c32(width == machine::lanes ? 0 : step)},
                 stride, width);
+}
+
+// The rows of four lanes reversed, or lanes of anywhere.
+Value permuted(Builder& b, Rng& rng, Value x, Value full) {
+    std::array<uint8_t, 64> table;
+    const bool near = rng() % 2;
+    for (uint32_t l = 0; l < 64; ++l) table[l] = static_cast<uint8_t>(near ? l ^ 3 : rng() & 63);
+    b.block.lane_tables.push_back(table);
+    return b.op(Op::Swizzle, {x, full}, b.block.lane_tables.size() - 1);
 }
 
 TEST_P(LdsTileTest, LoadsAndStoresInAnyOrder) {
@@ -63,6 +73,7 @@ TEST_P(LdsTileTest, LoadsAndStoresInAnyOrder) {
                     if (rng() % 2) b.set(row++, values.back());
                     break;
             }
+            if (rng() % 8 == 0) values.push_back(permuted(b, rng, any(), full));
             if (rng() % 4 == 0) b.set(rng() % 2 ? 0 : 1, any());
             if (rng() % 8 == 0) b.set(row++, any());
         }
