@@ -242,46 +242,4 @@ std::optional<Value> Affine::bits(Value mask) {
     return swapped ? s_.emit(Op::UXor64, {lanes, all}) : lanes;
 }
 
-bool Affine::guard_lanes_apart() {
-    struct Access {
-        Value base;
-        uint64_t offset, bytes;
-        bool store;
-    };
-    std::vector<Access> accesses;
-    for (const ir::Inst& i : block_.insts) {
-        const ir::Class cls = ir::op_info(i.op).cls;
-        const bool store = cls == ir::Class::LaneStore;
-        if (cls == ir::Class::LaneAtomic) return false;
-        if ((!store && cls != ir::Class::LaneLoad) || ir::has_own_space(i.op)) continue;
-        const uint32_t bytes = ir::access_bytes(i);
-        if (!ir::has_scalar_base(i.op) || block_.insts[i.args[1]].op != Op::Line32 ||
-            block_.insts[i.args[1]].imm != bytes || block_.insts[i.args[1]].aux != machine::lanes)
-            return false;
-        accesses.push_back({i.args[0], i.imm, bytes, store});
-    }
-    struct Pair {
-        Access first, second;
-    };
-    std::vector<Pair> pairs;
-    for (size_t a = 0; a < accesses.size(); ++a)
-        for (size_t b = a + 1; b < accesses.size(); ++b)
-            if (accesses[a].store || accesses[b].store) pairs.push_back({accesses[a], accesses[b]});
-    constexpr size_t most_pairs = 6;
-    if (pairs.size() > most_pairs) return false;
-    for (const auto& [a, b] : pairs) {
-        // How far the second one starts behind the first one.
-        const Value distance = s_.emit(
-            Op::USub64, {s_.emit(Op::UAdd64, {b.base, s_.const64(b.offset - a.offset)}), a.base});
-        // Equal elements may start at the same place, or the second one's in front.
-        const uint64_t extent = machine::lanes * a.bytes,
-                       in_front = a.bytes == b.bytes ? 0 : machine::lanes * b.bytes;
-        if (!guard(s_.emit(Op::UCmpLtU64,
-                           {s_.const64(extent + in_front - 2),
-                            s_.emit(Op::UAdd64, {distance, s_.const64(in_front - 1)})})))
-            return false;
-    }
-    return true;
-}
-
 }  // namespace wj::lift
