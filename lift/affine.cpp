@@ -134,9 +134,9 @@ bool Affine::early(Value v) {
 bool Affine::guard_all_lanes(Value bits, bool likely) {
     if (const ir::Inst i = block_.insts[bits]; i.op == Op::UAnd64)
         return guard_all_lanes(i.args[0], likely) && guard_all_lanes(i.args[1], likely);
-    const auto known = all_lanes_.find(bits);
-    const Value condition = known != all_lanes_.end()
-                                ? known->second
+    const auto known = extents_.find(bits);
+    const Value condition = known != extents_.end()
+                                ? known->second.all
                                 : s_.emit(Op::UCmpEq64, {bits, s_.const64(~0ull)});
     const auto now = now_ ? now_->of(block_, condition) : std::nullopt;
     const bool fails = now && !*now;
@@ -167,7 +167,11 @@ std::optional<uint32_t> Affine::constant_row(Value v) {
 }
 
 void Affine::finish() {
-    for (const auto& [v, bound] : bounds_) guard(s_.emit(Op::UCmpLeU32, {v, s_.const32(bound)}));
+    for (const auto& [v, bound] : bounds_) {
+        const ir::Inst i = block_.insts[v];
+        const bool inverted = !bound && i.op == Op::UXor32 && i.args[1] == s_.const32(1);
+        guard(inverted ? i.args[0] : s_.emit(Op::UCmpLeU32, {v, s_.const32(bound)}));
+    }
 }
 
 void Affine::commit(const Found& f) {
@@ -480,6 +484,11 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
             const auto without = sum(*x, *y);
             return without ? sum(*without, flat(c)) : std::nullopt;
         }
+        case Op::Select32: {
+            const ir::Inst mask = block_.insts[a[0]];
+            const auto first = mask.op == Op::MaskOf ? settled(mask.args[0], f) : std::nullopt;
+            return first ? part(a[*first ? 1 : 2], f) : std::nullopt;
+        }
         case Op::Add32:
         case Op::Sub32:
         case Op::Mul32:
@@ -520,6 +529,11 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
             if (x->flat()) return masked_by(*y, x->base, f);
             if (y->flat()) return masked_by(*x, y->base, f);
             return {};
+        case Op::MinU32:
+        case Op::MaxU32:
+        case Op::MinS32:
+        case Op::MaxS32:
+            return extreme(i, *x, *y, f);
         case Op::Shl32:
             if (!c || n > 24) return {};
             return shifted_up(*x, n);

@@ -126,7 +126,11 @@ private:
     bool is_zero(Value v) const { return constant(v) == uint64_t{0}; }
     std::optional<uint64_t> constant(const Line& line) const;
 
-    std::optional<Value> bits_of_extreme(const ir::Inst& compare, uint32_t arg);
+    std::optional<Value> bits(Value mask, Found& f);
+    std::optional<Value> bits_of_extreme(const ir::Inst& compare, uint32_t arg, Found& f);
+    bool need_bits(Value bits, bool all, Found& f);
+    std::optional<bool> settled(Value bits, Found& f);
+    std::optional<Line> extreme(const ir::Inst& i, const Line& x, const Line& y, Found& f);
     void commit(Value v);
     void commit(const Found& f);
     bool early(Value v);
@@ -139,8 +143,12 @@ private:
     std::optional<ir::EntryValues> now_;  // of the wave that is about to run the block
     const uint32_t least_width_;
     std::unordered_map<Value, Found> found_;
-    std::unordered_map<Value, Value> all_lanes_;  // of bits(): the condition that they are all set
-    std::map<Value, uint32_t> bounds_;            // guards to come
+    // Of bits(): the conditions that they are all set, and that any is.
+    struct Extent {
+        Value all, any;
+    };
+    std::unordered_map<Value, Extent> extents_;
+    std::map<Value, uint32_t> bounds_;  // guards to come
     std::vector<uint8_t> early_;
     bool stored_ = false;  // while early_ was worked out
     uint32_t profit_ = 0;

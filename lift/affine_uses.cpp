@@ -139,7 +139,7 @@ std::optional<Value> Affine::lane_0(Value v, bool only_flat) {
 
 // The lesser of two is above a number if both are: `min(x, y) > 0`, as compilers write tests for
 // the edges of grids.
-std::optional<Value> Affine::bits_of_extreme(const ir::Inst& compare, uint32_t arg) {
+std::optional<Value> Affine::bits_of_extreme(const ir::Inst& compare, uint32_t arg, Found& f) {
     const ir::Inst extreme = block_.insts[compare.args[arg]];
     const bool is_unsigned = extreme.op == Op::MinU32 || extreme.op == Op::MaxU32,
                least = extreme.op == Op::MinU32 || extreme.op == Op::MinS32;
@@ -166,25 +166,33 @@ std::optional<Value> Affine::bits_of_extreme(const ir::Inst& compare, uint32_t a
     for (uint32_t n = 0; n < 2; ++n) {
         auto args = compare.args;
         args[arg] = extreme.args[n];
-        each[n] = bits(s_.emit(compare.op, {args[0], args[1]}));
+        each[n] = bits(s_.emit(compare.op, {args[0], args[1]}), f);
         if (!each[n]) return {};
     }
     return s_.emit(both_are ? Op::UAnd64 : Op::UOr64, {*each[0], *each[1]});
 }
 
 std::optional<Value> Affine::bits(Value mask) {
+    Found f;
+    const auto found = bits(mask, f);
+    if (found) commit(f);
+    return found;
+}
+
+std::optional<Value> Affine::bits(Value mask, Found& f) {
     const ir::Inst i = block_.insts[mask];
     const Op op = State::uniform_of(i.op);
     if (op < Op::UCmpEq32 || op > Op::UCmpLeS32) return {};
     for (uint32_t arg = 0; arg < 2; ++arg)
-        if (const auto found = bits_of_extreme(i, arg)) return found;
-    Found f;
+        if (const auto found = bits_of_extreme(i, arg, f)) return found;
     auto x = part(i.args[0], f), y = part(i.args[1], f);
     if (!x || !y) return {};
     const Value none = s_.const64(0), all = s_.const64(~0ull);
     if (x->flat() && y->flat()) {
-        commit(f);
-        return s_.emit(Op::USelect64, {both(op, x->base, y->base), all, none});
+        const Value holds = both(op, x->base, y->base);
+        const Value lanes = s_.emit(Op::USelect64, {holds, all, none});
+        extents_[lanes] = {holds, holds};
+        return lanes;
     }
     const bool swapped = x->flat();
     if (swapped) std::swap(x, y);
@@ -208,7 +216,6 @@ std::optional<Value> Affine::bits(Value mask) {
     const Value base = x->base, n = y->base, distance = s_.emit(Op::USub32, {n, base});
     if (op == Op::UCmpEq32 || op == Op::UCmpNe32) {
         if (stride != 1) return {};
-        commit(f);
         const Value one = by_rows ? both(Op::UShl64, s_.const64((1ull << x->width) - 1),
                                          both(Op::UShl32, distance, row_shift))
                                   : both(Op::UShl64, s_.const64(1), distance);
@@ -219,7 +226,6 @@ std::optional<Value> Affine::bits(Value mask) {
     const bool is_signed = op == Op::UCmpLtS32 || op == Op::UCmpLeS32;
     const bool less = op == Op::UCmpLtU32 || op == Op::UCmpLtS32;
     if (!at_most(*x, is_signed ? 0x7fffffff : ~0u, f)) return {};
-    commit(f);
     // x < n, x <= n; n < x and n <= x are what x <= n and x < n are not.
     const bool strict = less != swapped;
     const auto shift = static_cast<uint32_t>(std::countr_zero(static_cast<uint64_t>(stride)));
@@ -234,12 +240,44 @@ std::optional<Value> Affine::bits(Value mask) {
     if (by_rows) belong = both(Op::UShl32, belong, row_shift);
     const Value lanes =
         for_all_rows(s_.emit(Op::USelect64, {any, s_.emit(Op::ULowBits, {belong}), none}));
-    if (!swapped) {
-        const auto furthest = s_.const32(static_cast<uint32_t>((count - 1) * stride));
-        all_lanes_[lanes] =
-            s_.emit(block_.insts[any].op, {s_.emit(Op::UAdd32, {base, furthest}), n});
-    }
-    return swapped ? s_.emit(Op::UXor64, {lanes, all}) : lanes;
+    const Value highest =
+        both(Op::UAdd32, base, s_.const32(static_cast<uint32_t>((count - 1) * stride)));
+    const Value result = swapped ? s_.emit(Op::UXor64, {lanes, all}) : lanes;
+    extents_[result] = swapped ? Extent{both(op, n, base), both(op, n, highest)}
+                               : Extent{both(op, highest, n), both(op, base, n)};
+    return result;
+}
+
+// All bits are set, or none is.
+bool Affine::need_bits(Value bits, bool all, Found& f) {
+    const ir::Inst i = block_.insts[bits];
+    if (i.op == (all ? Op::UAnd64 : Op::UOr64))
+        return need_bits(i.args[0], all, f) && need_bits(i.args[1], all, f);
+    const Value number = s_.const64(all ? ~0ull : 0);
+    const auto known = extents_.find(bits);
+    const Value otherwise = known == extents_.end() ? both(Op::UCmpNe64, bits, number)
+                            : all ? both(Op::UXor32, known->second.all, s_.const32(1))
+                                  : known->second.any;
+    return need(otherwise, 0, f);
+}
+
+// What a mask of bits is in most waves, as far as the one shows that is about to run the block: the
+// edges of grids and images are few.
+std::optional<bool> Affine::settled(Value bits, Found& f) {
+    const auto now = now_ ? now_->of(block_, bits) : std::nullopt;
+    if (!now || (*now && ~*now)) return {};
+    return need_bits(bits, *now, f) ? std::optional(*now != 0) : std::nullopt;
+}
+
+// The lesser or greater one of lines, as of coordinates that are kept within an image.
+std::optional<Line> Affine::extreme(const ir::Inst& i, const Line& x, const Line& y, Found& f) {
+    const bool is_signed = i.op == Op::MinS32 || i.op == Op::MaxS32,
+               least = i.op == Op::MinS32 || i.op == Op::MinU32;
+    const Value in_order = s_.emit(is_signed ? Op::CmpLeS32 : Op::CmpLeU32, {i.args[0], i.args[1]});
+    const auto lanes = bits(in_order, f);
+    const auto first = lanes ? settled(*lanes, f) : std::nullopt;
+    if (!first) return {};
+    return *first == least ? x : y;
 }
 
 }  // namespace wj::lift
