@@ -106,7 +106,6 @@ private:
         }
     };
     enum class Apart : uint8_t { No, Repeats, LoadsAcross, StoresAcross };
-    static bool is_uniform(ir::Type t) { return t == ir::Type::U32 || t == ir::Type::U64; }
     static uint32_t to_region(uint32_t p) { return p | 1; }
     uint32_t to_whole_region(uint32_t p) const;
     void count_uses();

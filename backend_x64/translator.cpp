@@ -51,6 +51,7 @@ public:
             options.row_lines = rows_of(wave);
             options.now = &wave;
             options.read_memory = memory_of(*wave.ctx);
+            options.waves_in_row = wave.ctx->group_ids.waves_in_row;
         }
         options.least_width = least_width_;
         options.vgpr_count = wave.vgpr_count;

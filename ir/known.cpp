@@ -5,6 +5,23 @@
 
 namespace wj::ir {
 
+bool of_scalars(const Block& block, Value v, bool loads) {
+    const Inst& i = block.insts[v];
+    switch (op_info(i.op).cls) {
+        case Class::GetS:
+            return true;
+        case Class::ULoad:  // what pointers in memory lead to may be what waves store
+            return loads && of_scalars(block, i.args[0], false);
+        case Class::Uniform:
+            return i.op != Op::RowLane && i.op != Op::BitsOf && i.op != Op::Guard &&
+                   std::ranges::all_of(i.args, [&](Value a) {
+                       return a == no_value || of_scalars(block, a, loads);
+                   });
+        default:
+            return false;
+    }
+}
+
 uint32_t possible_bits(const Block& block, Value v, uint32_t depth) {
     const Inst& i = block.insts[v];
     if (const auto c = in_all_lanes(block, v)) return *c;

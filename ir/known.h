@@ -21,6 +21,10 @@ inline bool is_full(const Block& block, Value mask) {
            block.insts[m.args[0]].imm == ~uint64_t{0};
 }
 
+// Whether the uniform value is the same in waves that begin with the same scalar registers, as
+// those of a work-group do: made of these, and of memory that they point to (`loads`).
+bool of_scalars(const Block& block, Value v, bool loads = true);
+
 // The bits that may be set in some lane. From loads of bytes and words, masks, shifts and sums.
 uint32_t possible_bits(const Block& block, Value v, uint32_t depth = 6);
 

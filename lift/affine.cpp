@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "ir/known.h"
 #include "machine/wave.h"
 
 namespace wj::lift {
@@ -128,109 +129,13 @@ bool Affine::early(Value v) {
     return early_[v];
 }
 
-// ---- guards
-// ----------------------------------------------------------------------------------------------
-
-bool Affine::guard_all_lanes(Value bits, bool likely) {
-    if (const ir::Inst i = block_.insts[bits]; i.op == Op::UAnd64)
-        return guard_all_lanes(i.args[0], likely) && guard_all_lanes(i.args[1], likely);
-    const auto known = extents_.find(bits);
-    const Value condition = known != extents_.end()
-                                ? known->second.all
-                                : s_.emit(Op::UCmpEq64, {bits, s_.const64(~0ull)});
-    const auto now = now_ ? now_->of(block_, condition) : std::nullopt;
-    const bool fails = now && !*now;
-    if (likely && (!now || fails)) return false;
-    if (!guard(condition)) return false;
-    if (fails) now_.reset();  // others go where this wave does not
-    return true;
-}
-
-bool Affine::guard(Value condition) {
-    if (const auto c = constant(condition)) return *c;
-    if (!early(condition)) return false;
-    s_.emit(Op::Guard, {condition});
-    return true;
-}
-
-std::optional<uint32_t> Affine::constant_row(Value v) {
-    const ir::Inst read = block_.insts[v];
-    if (read.op != Op::GetV || read.imm >= 256 || !now_) return {};
-    auto row = rows_(static_cast<uint32_t>(read.imm));
-    if (!row || row->stride || row->step || row->any_step) return {};
-    const auto first = now_->of(block_, s_.emit(Op::RowLane, {}, read.imm));
-    if (!first) return {};
-    row->constant = constant_rows_ = true;
-    row->first = static_cast<uint32_t>(*first);
-    s_.emit(Op::GuardRow, {}, row->imm(), row->aux());
-    return row->first;
-}
-
-void Affine::finish() {
-    for (const auto& [v, bound] : bounds_) {
-        const ir::Inst i = block_.insts[v];
-        const bool inverted = !bound && i.op == Op::UXor32 && i.args[1] == s_.const32(1);
-        guard(inverted ? i.args[0] : s_.emit(Op::UCmpLeU32, {v, s_.const32(bound)}));
-    }
-}
-
-void Affine::commit(const Found& f) {
-    for (Value v : f.from) commit(v);
-    if (f.row) s_.emit(Op::GuardRow, {}, f.row->imm(), f.row->aux());
-    for (const auto& [v, bound] : f.needs) {
-        const auto [known, added] = bounds_.try_emplace(v, bound);
-        known->second = std::min(known->second, bound);
-    }
-}
-
-void Affine::commit(Value v) {
-    Found& f = found_.at(v);
-    if (f.committed) return;
-    f.committed = true;
-    commit(f);
-}
-
-bool Affine::need(Value v, uint32_t bound, Found& f) {
-    if (largest(v) <= bound) return true;
-    if (constant(v) || !early(v)) return false;
-    // No use where it does not hold for the wave that is about to run the block.
-    if (const auto now = now_ ? now_->of(block_, v) : std::nullopt; now && *now > bound)
-        return false;
-    f.needs.push_back({v, bound});
-    return true;
-}
-
-// The line's values, taken as unsigned, do not wrap around and do not exceed `limit`.
-bool Affine::at_most(const Line& x, uint32_t limit, Found& f) {
-    if (x.stride < 0) {  // the last lane's is the least one
-        const int64_t down = x.stride * (machine::lanes - 1);
-        return x.one_row() && block_.type(x.base) == ir::Type::U32 && limit + down >= 0 &&
-               need(both(Op::UAdd32, x.base, number(x.base, down)),
-                    static_cast<uint32_t>(limit + down), f);
-    }
-    int64_t room = int64_t{limit} - x.stride * (x.width - 1);
-    const size_t before = f.needs.size();
-    if (const uint32_t rows = machine::lanes / x.width - 1; rows && room >= 0) {
-        // Of an unknown step: at most half of what is left, and so little that few bases fail.
-        constexpr int64_t usual_step = 1 << 20;
-        const auto c = constant(x.step);
-        const int64_t step = c ? static_cast<int32_t>(*c) : std::min(room / 2 / rows, usual_step);
-        if (step < 0) return false;  // sums of steps must not wrap around either
-        if (!c && !need(x.step, static_cast<uint32_t>(step), f)) return false;
-        room -= step * rows;
-    }
-    if (room >= 0 && need(x.base, static_cast<uint32_t>(room), f)) return true;
-    f.needs.resize(before);
-    return false;
-}
-
 // ---- lines from lines
 // ----------------------------------------------------------------------------------------------
 
-Line Affine::line(Value base, int64_t stride, Value step, uint32_t width) {
+Line Affine::line(Value base, int64_t stride, Value step, uint32_t width, bool goes_on) {
     if (width != machine::lanes && number(base, stride * width) == step) width = machine::lanes;
     if (width == machine::lanes) step = number(base, 0);
-    return {base, stride, step, width};
+    return {base, stride, step, width, goes_on && width == machine::lanes};
 }
 
 std::optional<Line> Affine::narrowed(const Line& x, uint32_t width) {
@@ -260,7 +165,7 @@ std::optional<Line> Affine::sum(const Line& a, const Line& b, bool difference) {
     const Op op = difference ? wide ? Op::USub64 : Op::USub32 : wide ? Op::UAdd64 : Op::UAdd32;
     return line(both(op, x->base, y->base),
                 difference ? x->stride - y->stride : x->stride + y->stride,
-                both(op, x->step, y->step), width);
+                both(op, x->step, y->step), width, x->goes_on && y->goes_on);
 }
 
 std::optional<Line> Affine::product(const Line& a, const Line& b) {
@@ -271,7 +176,7 @@ std::optional<Line> Affine::product(const Line& a, const Line& b) {
     const Line x = small ? (a.flat() ? b : a) : stepwise(a.flat() ? b : a);
     if (x.stride && !small) return {};
     return line(both(Op::UMul32, x.base, y.base), x.stride * static_cast<int64_t>(factor),
-                both(Op::UMul32, x.step, y.base), x.width);
+                both(Op::UMul32, x.step, y.base), x.width, x.goes_on && y.goes_on);
 }
 
 // 64 bits
@@ -287,14 +192,15 @@ std::optional<Line> Affine::wide_product(const Line& a, const Line& b, bool is_s
         if (!is_signed || (small && !x.flat())) return both(Op::UMulWideU32, v, y.base);
         return both(Op::UPack64, both(Op::UMul32, v, y.base), both(Op::UMulHiS32, v, y.base));
     };
-    return line(times(x.base), x.stride * static_cast<int64_t>(factor), times(x.step), x.width);
+    return line(times(x.base), x.stride * static_cast<int64_t>(factor), times(x.step), x.width,
+                x.goes_on && y.goes_on);
 }
 
 Line Affine::shifted_up(const Line& x, uint32_t n) {
     if (n == 0) return x;
     const Value count = s_.const32(n);
     return line(both(Op::UShl32, x.base, count), x.stride * (int64_t{1} << n),
-                both(Op::UShl32, x.step, count), x.width);
+                both(Op::UShl32, x.step, count), x.width, x.goes_on);
 }
 
 // Strides and steps that are multiples of 2^n are shifted, too; the others change only bits that
@@ -303,18 +209,18 @@ std::optional<Line> Affine::shifted_down(Line x, uint32_t n, bool is_signed, Fou
     const int64_t period = int64_t{1} << n;
     const Value count = s_.const32(n), none = s_.const32(0);
     if (n == 0) return x;
-    if (is_signed && n == 31 && at_most(x, 0x7fffffff, f)) return flat(none);
+    if (is_signed && n == 31 && at_most(x, 0x7fffffff, f)) return flat(none, x.goes_on);
     x = split(x, static_cast<uint64_t>(period));
     const bool columns = x.stride % period == 0, rows = zeros(x.step) >= n;
     const Value below = both(Op::UAnd32, x.base, s_.const32(static_cast<uint32_t>(period - 1)));
-    if (!at_most({below, columns ? 0 : x.stride, rows ? none : x.step, x.width},
+    if (!at_most({below, columns ? 0 : x.stride, rows ? none : x.step, x.width, false},
                  static_cast<uint32_t>(period - 1), f))
         return {};
-    const Line above{x.base, columns ? x.stride : 0, rows ? x.step : none, x.width};
+    const Line above{x.base, columns ? x.stride : 0, rows ? x.step : none, x.width, false};
     const bool even = !above.stride && is_zero(above.step);
     if (!even && !at_most(above, is_signed ? 0x7fffffff : ~0u, f)) return {};
     return line(both(is_signed ? Op::USar32 : Op::UShr32, above.base, count), above.stride / period,
-                both(Op::UShr32, above.step, count), x.width);
+                both(Op::UShr32, above.step, count), x.width, false);
 }
 
 // The value modulo 2^n.
@@ -325,14 +231,14 @@ std::optional<Line> Affine::low_bits(Line x, uint32_t n, Found& f) {
     const Value base =
         largest(x.base) <= mask ? x.base : both(Op::UAnd32, x.base, s_.const32(mask));
     const Line y{base, x.stride % period ? x.stride : 0,
-                 zeros(x.step) >= n ? s_.const32(0) : x.step, x.width};
+                 zeros(x.step) >= n ? s_.const32(0) : x.step, x.width, x.goes_on};
     if (!at_most(y, mask, f)) return {};
-    return line(y.base, y.stride, y.step, y.width);
+    return line(y.base, y.stride, y.step, y.width, y.goes_on);
 }
 
 // x & bits, where these follow one another.
 std::optional<Line> Affine::masked(const Line& x, uint32_t bits, Found& f) {
-    if (!bits) return flat(s_.const32(0));
+    if (!bits) return flat(s_.const32(0), true);
     const auto low = static_cast<uint32_t>(std::countr_zero(bits)),
                count = static_cast<uint32_t>(std::bit_width(bits >> low));
     if (!std::has_single_bit(uint64_t{bits >> low} + 1)) return {};
@@ -349,12 +255,12 @@ std::optional<Line> Affine::masked_by(const Line& x, Value bits, Found& f) {
     const auto differ = static_cast<uint32_t>((uint64_t{1} << std::bit_width(extent)) - 1);
     const Value some = both(Op::UAnd32, bits, s_.const32(differ)),
                 others = both(Op::UXor32, some, s_.const32(differ));
-    if (!need(both(Op::UAnd32, x.base, s_.const32(differ)), differ - static_cast<uint32_t>(extent),
-              f))
+    if (!need_once(both(Op::UAnd32, x.base, s_.const32(differ)),
+                   differ - static_cast<uint32_t>(extent), f))
         return {};
     const Value base = both(Op::UAnd32, x.base, bits);
-    if (need(others, 0, f)) return line(base, x.stride, no_value, x.width);
-    if (need(some, 0, f)) return flat(base);
+    if (need_once(others, 0, f)) return line(base, x.stride, no_value, x.width, false);
+    if (need_once(some, 0, f)) return flat(base, false);
     return {};
 }
 
@@ -381,7 +287,7 @@ std::optional<Line> Affine::either(const Line& x, const Line& y, Found& f) {
     const auto mask = static_cast<uint32_t>((1ull << std::bit_width(*c)) - 1);
     if ((static_cast<uint32_t>(high.stride) & mask) ||
         zeros(high.step) < static_cast<uint32_t>(std::bit_width(*c)) ||
-        !need(both(Op::UAnd32, high.base, s_.const32(mask)), 0, f))
+        !need_once(both(Op::UAnd32, high.base, s_.const32(mask)), 0, f))
         return {};
     return sum(high, low);
 }
@@ -428,13 +334,13 @@ std::optional<Line> Affine::read_row(uint32_t row, Found& f) {
     const Value step = f.row->any_step
                            ? both(Op::USub32, s_.emit(Op::RowLane, {}, row, f.row->width), first)
                            : s_.const32(f.row->step);
-    return line(first, f.row->stride, step, f.row->width);
+    return line(first, f.row->stride, step, f.row->width, row == 0 && f.row->stride == 1);
 }
 
 std::optional<Line> Affine::low_half(Value v, Found& f) {
     if (const auto x = part(v, f))
         return line(s_.emit(Op::ULo, {x->base}), static_cast<int32_t>(x->stride),
-                    s_.emit(Op::ULo, {x->step}), x->width);
+                    s_.emit(Op::ULo, {x->step}), x->width, x->goes_on);
     // The lower half of sums and products is that of the lower halves.
     const ir::Inst i = block_.insts[v];
     if (i.op == Op::Add64 || i.op == Op::Sub64) {
@@ -455,11 +361,11 @@ std::optional<Line> Affine::high_half(Value v, Found& f) {
     const Value high = s_.emit(Op::UHi, {x->base}), low_step = s_.emit(Op::ULo, {x->step}),
                 high_step = s_.emit(Op::UHi, {x->step});
     if (!(x->stride & 0xffffffff) && is_zero(low_step))
-        return line(high, x->stride >> 32, high_step, x->width);
+        return line(high, x->stride >> 32, high_step, x->width, x->goes_on);
     if (x->stride > most32 || !need_small(x->step, f) ||
-        !no_wrap({s_.emit(Op::ULo, {x->base}), x->stride, low_step, x->width}, f))
+        !no_wrap({s_.emit(Op::ULo, {x->base}), x->stride, low_step, x->width, x->goes_on}, f))
         return {};
-    return flat(high);
+    return flat(high, x->goes_on);
 }
 
 std::optional<Line> Affine::compute(Value v, Found& f) {
@@ -469,9 +375,9 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
         case Op::GetV:
             return read_row(static_cast<uint32_t>(i.imm), f);
         case Op::LaneId:
-            return line(s_.const32(0), 1, no_value, machine::lanes);
+            return line(s_.const32(0), 1, no_value, machine::lanes, false);
         case Op::Splat32:
-            return flat(a[0]);
+            return flat(a[0], ir::of_scalars(block_, a[0]));
         case Op::Lo:
             return low_half(a[0], f);
         case Op::Hi:
@@ -482,7 +388,7 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
             const Value c = carry(a[2], f);
             if (c == no_value) return {};
             const auto without = sum(*x, *y);
-            return without ? sum(*without, flat(c)) : std::nullopt;
+            return without ? sum(*without, flat(c, constant(c).has_value())) : std::nullopt;
         }
         case Op::Select32: {
             const ir::Inst mask = block_.insts[a[0]];
@@ -511,7 +417,8 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
     const auto x = part(a[0], f), y = part(a[1], f);
     if (!x || !y) return {};
     if (i.op == Op::Add32 || i.op == Op::Sub32) return sum(*x, *y, i.op == Op::Sub32);
-    if (x->flat() && y->flat()) return flat(both(State::uniform_of(i.op), x->base, y->base));
+    if (x->flat() && y->flat())
+        return flat(both(State::uniform_of(i.op), x->base, y->base), x->goes_on && y->goes_on);
     const auto c = constant(*y);
     const auto n = static_cast<uint32_t>(c.value_or(0) & 31);
     switch (i.op) {
@@ -566,7 +473,7 @@ std::optional<Line> Affine::compute64(Value v, Found& f) {
         if (const auto sum = sum_of_pairs(a[0], a[1], f)) return sum;
     switch (i.op) {
         case Op::Splat64:
-            return flat(a[0]);
+            return flat(a[0], ir::of_scalars(block_, a[0]));
         case Op::Pack64:
         case Op::Add64:
         case Op::Sub64:
@@ -586,9 +493,10 @@ std::optional<Line> Affine::compute64(Value v, Found& f) {
             const Value base = both(Op::UPack64, x->base, y->base), none = s_.const32(0);
             if (x->flat())
                 return line(base, y->stride * (int64_t{1} << 32), both(Op::UPack64, none, y->step),
-                            y->width);
+                            y->width, x->goes_on && y->goes_on);
             if (!y->flat() || !no_wrap(*x, f)) return {};
-            return line(base, x->stride, both(Op::UPack64, x->step, none), x->width);
+            return line(base, x->stride, both(Op::UPack64, x->step, none), x->width,
+                        x->goes_on && y->goes_on);
         }
         case Op::Add64:
         case Op::Sub64:
@@ -600,23 +508,24 @@ std::optional<Line> Affine::compute64(Value v, Found& f) {
             break;
     }
     // Shifts
-    if (x->flat() && y->flat()) return flat(both(State::uniform_of(i.op), x->base, y->base));
+    if (x->flat() && y->flat())
+        return flat(both(State::uniform_of(i.op), x->base, y->base), x->goes_on && y->goes_on);
     const auto c = constant(*y);
     if (!c) return {};
     const auto n = static_cast<uint32_t>(*c & 63);
     if (i.op == Op::Shl64) {
         if (std::abs(x->stride) > most64 >> n) return {};
         return line(both(Op::UShl64, x->base, y->base), x->stride * (int64_t{1} << n),
-                    both(Op::UShl64, x->step, y->base), x->width);
+                    both(Op::UShl64, x->step, y->base), x->width, x->goes_on);
     }
     // An index in the upper half, shifted down to a scaled 64-bit one.
     if (n > 32 || (x->stride & 0xffffffff) || !is_zero(s_.emit(Op::ULo, {x->step})) ||
-        !at_most(
-            {s_.emit(Op::UHi, {x->base}), x->stride >> 32, s_.emit(Op::UHi, {x->step}), x->width},
-            i.op == Op::Sar64 ? 0x7fffffff : ~0u, f))
+        !at_most({s_.emit(Op::UHi, {x->base}), x->stride >> 32, s_.emit(Op::UHi, {x->step}),
+                  x->width, x->goes_on},
+                 i.op == Op::Sar64 ? 0x7fffffff : ~0u, f))
         return {};
     return line(both(State::uniform_of(i.op), x->base, y->base), x->stride >> n,
-                both(Op::UShr64, x->step, y->base), x->width);
+                both(Op::UShr64, x->step, y->base), x->width, x->goes_on);
 }
 
 }  // namespace wj::lift

@@ -14,6 +14,7 @@
 // without lines runs.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -32,8 +33,13 @@ public:
     // now: the wave that is about to run the block, or null, and how to read its memory.
     // least_width: lanes of the host's vectors.
     Affine(State& state, ir::Block& block, const RowLines& rows, const machine::Wave* now,
-           const ir::ReadMemory& read, uint32_t least_width)
-        : s_(state), block_(block), rows_(rows), least_width_(least_width) {
+           const ir::ReadMemory& read, uint32_t least_width, uint32_t waves_in_row)
+        : s_(state),
+          block_(block),
+          rows_(rows),
+          least_width_(least_width),
+          waves_(std::min(waves_in_row, most_waves)),
+          run_(machine::lanes * waves_) {
         if (now) now_.emplace(*now, read);
     }
 
@@ -42,6 +48,8 @@ public:
         int64_t stride = 0;
         Value step = no_value;  // as wide as the base
         uint32_t width = machine::lanes;
+        // Where v0 goes on in the next wave, so does the line, which is one row.
+        bool goes_on = false;
         bool one_row() const { return width == machine::lanes; }
         // The same value in all lanes. (A step of 0 makes the line one row.)
         bool flat() const { return !stride && one_row(); }
@@ -74,6 +82,8 @@ public:
 
     // Accesses whose addresses are lines.
     uint32_t profit() const { return profit_; }
+    // Block::waves_in_row
+    uint32_t waves_in_row() const { return all_go_on_ ? waves_ : 1; }
 
 private:
     struct Found {
@@ -81,6 +91,8 @@ private:
         std::optional<ir::RowLine> row;
         std::vector<std::pair<Value, uint32_t>> needs;  // U32 values that have upper bounds
         std::vector<Value> from;                        // values whose conditions are needed, too
+        // What it needs holds for the waves in which v0 goes on, too.
+        bool goes_on = true;
         bool committed = false;
     };
     const Found& find(Value v);
@@ -93,8 +105,8 @@ private:
     std::optional<Line> part(Value v, Found& f);
 
     // ---- lines from lines; 32 bits unless they say otherwise ----
-    Line line(Value base, int64_t stride, Value step, uint32_t width);
-    Line flat(Value base) { return line(base, 0, no_value, machine::lanes); }
+    Line line(Value base, int64_t stride, Value step, uint32_t width, bool goes_on);
+    Line flat(Value base, bool goes_on) { return line(base, 0, no_value, machine::lanes, goes_on); }
     std::optional<Line> narrowed(const Line& x, uint32_t width);
     Line stepwise(const Line& x);
     std::optional<Line> sum(const Line& x, const Line& y, bool difference = false);  // or 64
@@ -111,7 +123,9 @@ private:
 
     // ---- what is known of values ----
     bool need(Value v, uint32_t bound, Found& f);
+    bool need_once(Value v, uint32_t bound, Found& f);
     bool at_most(const Line& line, uint32_t limit, Found& f);
+    bool at_most(const Line& line, uint32_t lanes, uint32_t limit, Found& f);
     bool no_wrap(const Line& line, Found& f) { return at_most(line, ~0u, f); }
     uint32_t largest(Value v, uint32_t depth = 6) const;
     uint32_t zeros(Value v, uint32_t depth = 6) const;
@@ -142,6 +156,9 @@ private:
     const RowLines& rows_;
     std::optional<ir::EntryValues> now_;  // of the wave that is about to run the block
     const uint32_t least_width_;
+    static constexpr uint32_t most_waves = 16;
+    const uint32_t waves_, run_;  // in which v0 goes on, and their lanes
+    bool all_go_on_ = true;       // so far, what the block's accesses and guards are
     std::unordered_map<Value, Found> found_;
     // Of bits(): the conditions that they are all set, and that any is.
     struct Extent {

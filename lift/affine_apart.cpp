@@ -30,6 +30,7 @@ struct Bytes {
 // `high`.
 struct Range {
     Bytes low{INT64_MAX, 1}, high{INT64_MIN, -1};
+    bool one_stride = true;
     void include(Bytes from, Bytes to) {
         low = {std::min(low.n, from.n), std::min(low.steps, from.steps)};
         high = {std::max(high.n, to.n), std::max(high.steps, to.steps)};
@@ -103,10 +104,12 @@ bool Affine::guard_lanes_apart() {
                 if ((low.n >= 0 && !low.steps) || (high.n <= 0 && !high.steps)) continue;
                 return false;
             }
+            Range& range = ranges[std::minmax(x.base, y.base)];
+            range.one_stride &= x.stride == y.stride;
             if (x.base < y.base)
-                ranges[{x.base, y.base}].include(low, high);
+                range.include(low, high);
             else
-                ranges[{y.base, x.base}].include({-high.n, -high.steps}, {-low.n, -low.steps});
+                range.include({-high.n, -high.steps}, {-low.n, -low.steps});
         }
     }
     if (!stores || ranges.size() > std::min(most_guards, guards_per_store * stores)) return false;
@@ -126,6 +129,8 @@ bool Affine::guard_lanes_apart() {
         return both(Op::UAdd64, v, s_.const64(static_cast<uint64_t>(sign * b.n)));
     };
     for (const auto& [bases, range] : ranges) {
+        // Those of other strides do not go on by as much, and the distance changes.
+        all_go_on_ &= range.one_stride;
         // distance - low - 1 is at least high - low - 1.
         const Bytes from{range.low.n + 1, range.low.steps};
         const Value least = plus(plus(s_.const64(0), {range.high.n - 1, range.high.steps}, 1), from,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/known.h"
 #include "lift/affine.h"
 #include "machine/wave.h"
 
@@ -35,6 +36,7 @@ std::optional<Line> Affine::address(Value v, bool in_order) {
         if (wide && !need_small(l->step, f)) return {};
     }
     commit(f);
+    all_go_on_ &= l->goes_on;
     ++profit_;
     return l;
 }
@@ -46,17 +48,18 @@ bool Affine::need_small(Value step, Found& f) {
         if (const auto n = constant(i.args[1]))
             if (is_zero(s_.emit(Op::UHi, {i.args[0]})))
                 step = i.args[0], most = static_cast<uint32_t>(uint64_t{most} >> (*n & 63));
-    return need(s_.emit(Op::UHi, {step}), 0, f) && need(s_.emit(Op::ULo, {step}), most, f);
+    return need_once(s_.emit(Op::UHi, {step}), 0, f) &&
+           need_once(s_.emit(Op::ULo, {step}), most, f);
 }
 
 // The step from lane to lane.
 bool Affine::need_far_apart(Value step, Found& f) {
     if (block_.type(step) == ir::Type::U64) {
-        if (!need(s_.emit(Op::UHi, {step}), 0, f)) return false;
+        if (!need_once(s_.emit(Op::UHi, {step}), 0, f)) return false;
         step = s_.emit(Op::ULo, {step});
     }
     const Value above = both(Op::USub32, step, s_.const32(least_lane_step));
-    return now_ && now_->of(block_, above) && need(above, most_lane_step - least_lane_step, f);
+    return now_ && now_->of(block_, above) && need_once(above, most_lane_step - least_lane_step, f);
 }
 
 // Lane operations that make the value, counting none of them only once; not counting beyond the
@@ -187,6 +190,7 @@ std::optional<Value> Affine::bits(Value mask, Found& f) {
         if (const auto found = bits_of_extreme(i, arg, f)) return found;
     auto x = part(i.args[0], f), y = part(i.args[1], f);
     if (!x || !y) return {};
+    f.goes_on &= x->goes_on && y->goes_on;
     const Value none = s_.const64(0), all = s_.const64(~0ull);
     if (x->flat() && y->flat()) {
         const Value holds = both(op, x->base, y->base);
@@ -240,8 +244,9 @@ std::optional<Value> Affine::bits(Value mask, Found& f) {
     if (by_rows) belong = both(Op::UShl32, belong, row_shift);
     const Value lanes =
         for_all_rows(s_.emit(Op::USelect64, {any, s_.emit(Op::ULowBits, {belong}), none}));
+    const uint32_t numbers = x->goes_on ? run_ : count;
     const Value highest =
-        both(Op::UAdd32, base, s_.const32(static_cast<uint32_t>((count - 1) * stride)));
+        both(Op::UAdd32, base, s_.const32(static_cast<uint32_t>((numbers - 1) * stride)));
     const Value result = swapped ? s_.emit(Op::UXor64, {lanes, all}) : lanes;
     extents_[result] = swapped ? Extent{both(op, n, base), both(op, n, highest)}
                                : Extent{both(op, highest, n), both(op, base, n)};
@@ -255,6 +260,7 @@ bool Affine::need_bits(Value bits, bool all, Found& f) {
         return need_bits(i.args[0], all, f) && need_bits(i.args[1], all, f);
     const Value number = s_.const64(all ? ~0ull : 0);
     const auto known = extents_.find(bits);
+    f.goes_on &= known != extents_.end() || ir::of_scalars(block_, bits);
     const Value otherwise = known == extents_.end() ? both(Op::UCmpNe64, bits, number)
                             : all ? both(Op::UXor32, known->second.all, s_.const32(1))
                                   : known->second.any;

@@ -345,7 +345,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     block.guarded = guarded;
     Lifter l(options, fetch, block, store, no_arms);
     Affine affine(l.s, block, options.row_lines, options.now, options.read_memory,
-                  options.least_width);
+                  options.least_width, options.waves_in_row);
     if (guarded) l.affine = &affine;
     if (guards == Guards::ConstantRows) l.rows = &affine;
     Inst inst;
@@ -400,7 +400,10 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     l.s.flush_rows(after ? &*after : nullptr, [&](Value v) {
         return guarded ? affine.written(v) : State::Written{v, 0};
     });
-    if (guarded) affine.finish();
+    if (guarded) {
+        affine.finish();
+        block.waves_in_row = affine.waves_in_row();
+    }
     if (affine.has_constant_rows() && writes_constant_row(block)) return Attempt::NoUse;
     const bool last = block.term.kind == ir::Terminator::Kind::Exit &&
                       block.term.exit == machine::ExitKind::EndProgram;
@@ -415,13 +418,37 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     return Attempt::Done;
 }
 
-ir::Block lift_block(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store) {
+// Whether the code goes straight to the program's end, but for what jumps there.
+static bool ends_program(const Options& options, uint64_t pc, const Fetch& fetch) {
+    constexpr uint32_t most_bytes = 2048;
+    const std::span<const uint32_t> code = fetch(pc);
+    Inst inst;
+    for (size_t at = 0; at < std::min<size_t>(code.size(), most_bytes / 4); at += inst.size / 4) {
+        if (!decode(*options.target, code.subspan(at), inst)) return false;
+        if (inst.op == Opcode::s_endpgm) return true;
+        if (inst.format == Format::SOPP && inst.op != Opcode::s_waitcnt &&
+            inst.op != Opcode::s_nop && inst.op != Opcode::s_cbranch_execz)
+            return false;
+    }
+    return false;
+}
+
+ir::Block lift_block(const Options& asked, uint64_t pc, const Fetch& fetch, InstStore& store) {
     std::vector<uint64_t> no_arms;
     const size_t stored = store.size();
+    Options options = asked;
+    if (options.waves_in_row > 1 && !ends_program(options, pc, fetch)) options.waves_in_row = 1;
     for (Guards guards = options.row_lines ? Guards::Lines : Guards::None;;) {
         ir::Block block;
         const Attempt attempt = lift_once(options, pc, fetch, store, no_arms, guards, block);
-        if (attempt == Attempt::Done) return block;
+        if (attempt == Attempt::Done) {
+            // Guards for waves that have to be looked at one by one after all would ask too much.
+            if (!block.guarded || options.waves_in_row == 1 || block.waves_in_row > 1) return block;
+            options.waves_in_row = 1;
+            no_arms.clear();
+            store.resize(stored);
+            continue;
+        }
         if (attempt == Attempt::NoUse) {
             const bool may_be_constant = guards == Guards::Lines && options.exec_full;
             guards = may_be_constant ? Guards::ConstantRows : Guards::None;

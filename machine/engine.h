@@ -78,8 +78,9 @@ public:
     // `wave` has ended after `executed` instructions, all of them in its first block, and its
     // registers are what they were at its start, vector registers included. If the next wave is the
     // same object and differs in scalar registers and in the base of rows only (each row is what it
-    // was plus a constant), starts it, `executed` instructions charged, and returns true. Otherwise
-    // does nothing: next() follows. Must not throw.
+    // was plus a constant), starts it, `executed` instructions charged, and returns true. Where v0
+    // goes on from lane to lane (ExecContext::GroupIds::waves_in_row), scalar registers are the
+    // same. Otherwise does nothing: next() follows. Must not throw.
     virtual bool again(Wave& wave, uint32_t executed) {
         (void)wave, (void)executed;
         return false;

@@ -105,6 +105,9 @@ struct ExecContext {
     struct GroupIds {
         int32_t sgpr[3] = {-1, -1, -1};
         uint32_t middle[3] = {};
+        // So many waves of a work-group begin where the one before it ends: v0 goes on from lane to
+        // lane.
+        uint32_t waves_in_row = 1;
     } group_ids;
     // This thread alone touches the memory that is updated by atomics: they need not be atomic.
     bool exclusive_memory = false;

@@ -205,6 +205,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         if (id[i]) plan.group_ids.sgpr[i] = next++;
         plan.group_ids.middle[i] = plan.group_count[i] / 2;
     }
+    const uint32_t row = plan.request.work_group[0];
+    if (row % machine::lanes == 0) plan.group_ids.waves_in_row = row / machine::lanes;
     plan.id_rows = std::min(t.packed_workitem_id ? 1 : kernel.workitem_id + 1u, plan.vgpr_count);
     return plan;
 }

@@ -119,54 +119,7 @@ void BlockCompiler::prologue() {
     again_label_ = a_.newLabel();
     a_.bind(again_label_);
     if (runs_again()) forget_scattered();
-}
-
-// A program that is this block, and leaves every register as it was, starts its next wave by
-// itself.
-bool BlockCompiler::runs_again() const {
-    const Terminator& t = block_->term;
-    if (t.kind != Terminator::Kind::Exit || t.exit != machine::ExitKind::EndProgram ||
-        !block_->exec_full || !starts_program())
-        return false;
-    return std::none_of(block_->insts.begin(), block_->insts.end(), [this](const ir::Inst& i) {
-        const ir::Class cls = ir::op_info(i.op).cls;
-        const bool same_exec = i.op == Op::SetS64 && i.imm == machine::exec_lo &&
-                               is_const(i.args[0]) && inst(i.args[0]).imm == ~0ull;
-        // The next wave does not pass the guards; its work-group's number may differ.
-        return i.op == Op::GuardAtMost || cls == ir::Class::Call || cls == ir::Class::SetV ||
-               (cls == ir::Class::SetS && !same_exec);
-    });
-}
-
-// Whether it stores to global memory otherwise than in rows (LaneLoad: loads from there).
-bool BlockCompiler::scatters(ir::Class access) const {
-    return std::ranges::any_of(block_->insts, [this, access](const ir::Inst& i) {
-        if (ir::op_info(i.op).cls != access || ir::has_own_space(i.op)) return false;
-        const ir::Inst& address = inst(ir::address_of(i));
-        return address.op != Op::Line32 || has_lane_step(address);
-    });
-}
-
-void BlockCompiler::run_again() {
-    // Waves that scatter what they store are faster one by one (transposes 15 to 40 %, Zen 5);
-    // those that store columns are not.
-    const Label alone = a_.newLabel();
-    if (scatters(Class::LaneStore)) {
-        if (column_site_ < 0) return;
-        a_.cmp(x86::byte_ptr(reg::frame, in_frame(offsetof(Frame, columns_wait)) + column_site_),
-               0);
-        a_.jne(alone);
-    }
-    a_.mov(x86::edx, block_->guest_count);
-    a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, again_stub))));
-    a_.test(x86::al, x86::al);
-    a_.jnz(again_label_);
-    a_.bind(alone);
-}
-
-bool BlockCompiler::starts_program() const {
-    constexpr uint64_t program_alignment = 256;  // SEED-ELF-47
-    return block_->pc % program_alignment == 0;
+    begin_go_on();
 }
 
 void BlockCompiler::leave(uint32_t reason) {
@@ -583,6 +536,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     if (!schedule_.build(block, options.avx512, memory)) return false;
     if (!begin(block, options, out)) return false;
     extra_slots_ = schedule_.slots_used();
+    go_on_slot_.reset();
     units_.assign(schedule_.unit_count(), {});
     uniforms_.assign(block.insts.size(), {});
 
@@ -599,7 +553,10 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     } else if (loop) {
         loop_block();
     } else {
-        for (uint32_t p = 0; p < schedule_.segments(); ++p) segment(p);
+        for (uint32_t p = 0; p < schedule_.segments(); ++p) {
+            if (p == 1 && go_on_slot_) a_.bind(go_on_label_);
+            segment(p);
+        }
         position_ = schedule_.terminator_position();
         terminator();
     }

@@ -94,16 +94,22 @@ private:
         uint32_t region = 0;     // 1 + position these fields belong to
     };
 
+    // ---- again.cpp ----
+    bool runs_again() const;
+    bool scatters(ir::Class access) const;
+    void run_again();
+    bool starts_program() const;
+    bool is_row_of_wave(const ir::Inst& i) const;
+    bool goes_on() const;
+    void begin_go_on();
+    void go_on();
+
     // ---- block_compiler.cpp ----
     bool begin(const ir::Block& block, const CompileOptions& options, CompiledBlock& out);
     bool end();
     void prologue();
-    bool runs_again() const;
     void forget_scattered();
     uint32_t scattered_mark() const;
-    bool scatters(ir::Class access) const;
-    void run_again();
-    bool starts_program() const;
     void segment(uint32_t position);
     void region(uint32_t position);
     void region_body();  // the region at position_, once
@@ -672,7 +678,9 @@ private:
             too_far |= error == asmjit::kErrorInvalidDisplacement;
         }
     } errors_;
-    Label pool_label_, entry_label_, body_label_, over_label_, unguarded_label_, again_label_;
+    Label pool_label_, entry_label_, body_label_, over_label_, unguarded_label_, again_label_,
+        go_on_label_;
+    std::optional<uint32_t> go_on_slot_;  // v0 of the next wave, and how many waves may go on
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;
     std::unordered_map<std::string, uint32_t> tables_;

@@ -28,10 +28,10 @@ TEST_P(LanesApartTest, ArraysCloseToEachOther) {
         lift::InstStore store;
         const uint32_t width = 16u << random(3);
         // v2 = v1 * pitch + v0; v3, v4, v5: it times 4, 8 and another size; v6 = 0.
-        words.insert(words.end(), {0xd2850002, 256 + 1 | pitch << 9});  // v_mul_lo_u32
-        words.push_back(0x34u << 25 | 2 << 17 | 2 << 9 | 256);          // v_add_u32
+        words.insert(words.end(), {0xd2850002, (256 + 1) | pitch << 9});  // v_mul_lo_u32
+        words.push_back(0x34u << 25 | 2 << 17 | 2 << 9 | 256);            // v_add_u32
         const uint32_t other = random(3);
-        for (const auto [row, shift] : {std::pair{3u, 2u}, {4u, 3u}, {5u, other}})
+        for (const auto& [row, shift] : {std::pair{3u, 2u}, {4u, 3u}, {5u, other}})
             words.push_back(0x12u << 25 | row << 17 | 2 << 9 | (128 + shift));  // v_lshlrev_b32
         words.push_back(0x7e000280 | off_row << 17);                            // v_mov_b32 0
         if (random(3) == 0)
