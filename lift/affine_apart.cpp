@@ -12,10 +12,11 @@ namespace {
 
 // Lane l's bytes are the `bytes` at base + offset + f(l), where f(l) is
 //     stride * (l mod width) + step * (l div width),
-// or 0 if it is flat. Then `last` is f(63) without the steps.
+// or 0 if it is flat. Then `last` is f(63) without the steps, and `last_of_run` that of the last
+// wave in which v0 goes on.
 struct Access {
     Value base;
-    int64_t offset, stride, last;
+    int64_t offset, stride, last, last_of_run;
     uint32_t bytes;
     bool store;
 };
@@ -30,7 +31,6 @@ struct Bytes {
 // `high`.
 struct Range {
     Bytes low{INT64_MAX, 1}, high{INT64_MIN, -1};
-    bool one_stride = true;
     void include(Bytes from, Bytes to) {
         low = {std::min(low.n, from.n), std::min(low.steps, from.steps)};
         high = {std::max(high.n, to.n), std::max(high.steps, to.steps)};
@@ -43,7 +43,8 @@ struct Range {
 // k of x if, with f rising from lane to lane,
 //     f(l) - f(k) - bytes(y) < d + offset(y) - offset(x) < f(l) - f(k) + bytes(x),
 // where f(l) - f(k) is at most f(63), and at least the stride, or where there are several rows the
-// bytes of an access. Lines that differ in f, and flat ones, have to be disjoint.
+// bytes of an access. Lines that differ in f, and flat ones, have to be disjoint, and those of the
+// next waves as well, to which they go on by different distances.
 bool Affine::guard_lanes_apart() {
     // Tests that a block's stores are worth: what each saves is a loop over the chunks.
     constexpr size_t most_guards = 16, guards_per_store = 6;
@@ -56,7 +57,7 @@ bool Affine::guard_lanes_apart() {
         const bool store = cls == ir::Class::LaneStore;
         if (cls == ir::Class::LaneAtomic) return false;
         if ((!store && cls != ir::Class::LaneLoad) || ir::has_own_space(i.op)) continue;
-        Access a{no_value, ir::immediate(i), 0, 0, ir::access_bytes(i), store};
+        Access a{no_value, ir::immediate(i), 0, 0, 0, ir::access_bytes(i), store};
         const ir::Inst& at = block_.insts[ir::address_of(i)];
         if (at.op == Op::Splat64 && !ir::has_scalar_base(i.op)) {
             a.base = at.args[0];
@@ -65,6 +66,9 @@ bool Affine::guard_lanes_apart() {
             a.base = i.args[0];
             a.stride = static_cast<int64_t>(at.imm);
             a.last = a.stride * static_cast<int64_t>(at.aux - 1);
+            a.last_of_run = all_go_on_ && at.aux == machine::lanes
+                                ? a.stride * static_cast<int64_t>(run_ - 1)
+                                : a.last;
             if (a.stride < a.bytes || a.stride > most_offset) return false;
             if (at.aux != machine::lanes) {
                 if (at.aux == 1 || (step != no_value && (step != at.args[1] || width != at.aux)))
@@ -97,15 +101,14 @@ bool Affine::guard_lanes_apart() {
             if (!x.store && !y.store) continue;
             const int64_t offset = x.offset - y.offset;
             const bool alike = x.stride == y.stride && is_line(x);
-            const int64_t least = !alike ? -y.last : steps ? y.bytes : y.stride;
+            const int64_t least = !alike ? -y.last_of_run : steps ? y.bytes : y.stride;
             const Bytes low{least - y.bytes + offset, alike || !is_line(y) ? 0 : -steps},
-                high{x.last + x.bytes + offset, is_line(x) ? steps : 0};
+                high{(alike ? x.last : x.last_of_run) + x.bytes + offset, is_line(x) ? steps : 0};
             if (x.base == y.base) {
                 if ((low.n >= 0 && !low.steps) || (high.n <= 0 && !high.steps)) continue;
                 return false;
             }
             Range& range = ranges[std::minmax(x.base, y.base)];
-            range.one_stride &= x.stride == y.stride;
             if (x.base < y.base)
                 range.include(low, high);
             else
@@ -129,8 +132,6 @@ bool Affine::guard_lanes_apart() {
         return both(Op::UAdd64, v, s_.const64(static_cast<uint64_t>(sign * b.n)));
     };
     for (const auto& [bases, range] : ranges) {
-        // Those of other strides do not go on by as much, and the distance changes.
-        all_go_on_ &= range.one_stride;
         // distance - low - 1 is at least high - low - 1.
         const Bytes from{range.low.n + 1, range.low.steps};
         const Value least = plus(plus(s_.const64(0), {range.high.n - 1, range.high.steps}, 1), from,

@@ -1,5 +1,6 @@
 // Programs of one block start their next waves by themselves (machine::WaveSource::again).
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "backend_x64/asm/block_compiler.h"
@@ -79,6 +80,7 @@ bool BlockCompiler::is_row_of_wave(const ir::Inst& i) const {
 // else that is known of it before its chunks begin has to be found out again.
 bool BlockCompiler::goes_on() const {
     if (block_->waves_in_row == 1 || !runs_again()) return false;
+    std::map<Value, uint64_t> strides;  // by base
     for (Value v = 0; v < block_->insts.size(); ++v) {
         const ir::Inst& i = inst(v);
         const Class cls = ir::op_info(i.op).cls;
@@ -95,6 +97,8 @@ bool BlockCompiler::goes_on() const {
                 continue;
             if (a || !is_row_of_wave(i) || schedule_.uniform_home(arg).kind != Home::Slot)
                 return false;
+            const uint64_t stride = inst(i.args[1]).imm;
+            if (strides.try_emplace(arg, stride).first->second != stride) return false;
         }
     }
     return true;
