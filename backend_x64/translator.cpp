@@ -51,8 +51,10 @@ public:
             options.row_lines = rows_of(wave);
             options.now = &wave;
             options.read_memory = memory_of(*wave.ctx);
-            options.waves_in_row = wave.ctx->group_ids.waves_in_row;
         }
+        // Only programs of one block go on to the next wave by themselves.
+        if (request.variant == Variant::Full && request.pc == wave.ctx->kernel)
+            options.waves_in_row = wave.ctx->group_ids.waves_in_row;
         options.least_width = least_width_;
         options.vgpr_count = wave.vgpr_count;
         options.agpr_count = wave.agpr_count;

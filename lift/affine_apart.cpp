@@ -1,7 +1,6 @@
 // Global accesses at lines that may be done for some lanes after the others, because no lane
 // touches what a higher lane touches in an earlier operation (Block::lanes_apart).
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <map>
 

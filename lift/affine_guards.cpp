@@ -68,6 +68,7 @@ void Affine::commit(Value v) {
     commit(f);
 }
 
+// For this wave, and for the next ones only if it is the same in all of them.
 bool Affine::need_once(Value v, uint32_t bound, Found& f) {
     f.goes_on &= ir::of_scalars(block_, v);
     return need(v, bound, f);

@@ -1,7 +1,5 @@
 // Programs of one block start their next waves by themselves (machine::WaveSource::again).
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "backend_x64/asm/block_compiler.h"
 #include "ir/known.h"
@@ -11,7 +9,6 @@ namespace wj::x64 {
 using ir::Class;
 using ir::Op;
 using ir::Terminator;
-using machine::Wave;
 namespace x86 = asmjit::x86;
 
 // A program that is this block, and leaves every register as it was, starts its next wave by
@@ -22,17 +19,17 @@ bool BlockCompiler::runs_again() const {
         !block_->exec_full || !starts_program())
         return false;
     return std::none_of(block_->insts.begin(), block_->insts.end(), [this](const ir::Inst& i) {
-        const ir::Class cls = ir::op_info(i.op).cls;
+        const Class cls = ir::op_info(i.op).cls;
         const bool same_exec = i.op == Op::SetS64 && i.imm == machine::exec_lo &&
                                is_const(i.args[0]) && inst(i.args[0]).imm == ~0ull;
         // The next wave does not pass the guards; its work-group's number may differ.
-        return i.op == Op::GuardAtMost || cls == ir::Class::Call || cls == ir::Class::SetV ||
-               (cls == ir::Class::SetS && !same_exec);
+        return i.op == Op::GuardAtMost || cls == Class::Call || cls == Class::SetV ||
+               (cls == Class::SetS && !same_exec);
     });
 }
 
 // Whether it stores to global memory otherwise than in rows (LaneLoad: loads from there).
-bool BlockCompiler::scatters(ir::Class access) const {
+bool BlockCompiler::scatters(Class access) const {
     return std::ranges::any_of(block_->insts, [this, access](const ir::Inst& i) {
         if (ir::op_info(i.op).cls != access || ir::has_own_space(i.op)) return false;
         const ir::Inst& address = inst(ir::address_of(i));
@@ -78,9 +75,9 @@ bool BlockCompiler::is_row_of_wave(const ir::Inst& i) const {
 
 // The next wave is this one but for the bases of lines, which go on (Block::waves_in_row): nothing
 // else that is known of it before its chunks begin has to be found out again.
-bool BlockCompiler::goes_on() const {
+bool BlockCompiler::goes_on() {
+    moving_bases_.clear();
     if (block_->waves_in_row == 1 || !runs_again()) return false;
-    std::map<Value, uint64_t> strides;  // by base
     for (Value v = 0; v < block_->insts.size(); ++v) {
         const ir::Inst& i = inst(v);
         const Class cls = ir::op_info(i.op).cls;
@@ -98,7 +95,7 @@ bool BlockCompiler::goes_on() const {
             if (a || !is_row_of_wave(i) || schedule_.uniform_home(arg).kind != Home::Slot)
                 return false;
             const uint64_t stride = inst(i.args[1]).imm;
-            if (strides.try_emplace(arg, stride).first->second != stride) return false;
+            if (moving_bases_.try_emplace(arg, stride).first->second != stride) return false;
         }
     }
     return true;
@@ -129,14 +126,9 @@ void BlockCompiler::go_on() {
     a_.jne(again_label_);
     a_.add(x86::eax, machine::lanes);
     a_.mov(next, x86::eax);
-    std::set<Value> moved;
-    for (const ir::Inst& i : block_->insts) {
-        if (!is_row_of_wave(i) || ir::of_scalars(*block_, i.args[0])) continue;
-        if (!moved.insert(i.args[0]).second) continue;
-        const auto step =
-            static_cast<int32_t>(inst(i.args[1]).imm) * static_cast<int32_t>(machine::lanes);
-        a_.add(sized(home_mem(schedule_.uniform_home(i.args[0])), 8), step);
-    }
+    for (const auto& [base, stride] : moving_bases_)
+        a_.add(sized(home_mem(schedule_.uniform_home(base)), 8),
+               static_cast<int32_t>(stride * machine::lanes));
     a_.jmp(go_on_label_);
 }
 

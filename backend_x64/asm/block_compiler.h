@@ -10,12 +10,15 @@
 //   lane_division.cpp   divisions by steps    lane_math.cpp   roots, frexp, special arguments
 //   lane_atomic.cpp, lane_atomic_update.cpp   atomics   cross.cpp   cross-lane operations
 //   loop.cpp, loop_pins.cpp, divergent.cpp, walk.cpp   loops of one block
+//   again.cpp         programs that start their next wave themselves
 #pragma once
 
 #include <asmjit/x86.h>
 
 #include <array>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -100,7 +103,7 @@ private:
     void run_again();
     bool starts_program() const;
     bool is_row_of_wave(const ir::Inst& i) const;
-    bool goes_on() const;
+    bool goes_on();
     void begin_go_on();
     void go_on();
 
@@ -680,7 +683,8 @@ private:
     } errors_;
     Label pool_label_, entry_label_, body_label_, over_label_, unguarded_label_, again_label_,
         go_on_label_;
-    std::optional<uint32_t> go_on_slot_;  // v0 of the next wave, and how many waves may go on
+    std::optional<uint32_t> go_on_slot_;      // v0 of the next wave, and how many waves may go on
+    std::map<Value, uint64_t> moving_bases_;  // and their lines' strides
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;
     std::unordered_map<std::string, uint32_t> tables_;

@@ -1,41 +1,36 @@
 // Arrays that overlap, or hardly: accesses at lines that the lifter takes to be done for some lanes
 // after the others (ir::Block::lanes_apart), where the guards for the arrays' distances hold.
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
-#include "frontend/target.h"
-#include "interpreter/interpreter.h"
-#include "lift/lift.h"
-#include "tests/jit/ir_harness.h"
+#include "tests/jit/affine_harness.h"
 
 namespace wj::jit_test {
 namespace {
 
-class LanesApartTest : public JitTest {};
+class LanesApartTest : public AffineTest {};
 
 TEST_P(LanesApartTest, ArraysCloseToEachOther) {
     constexpr uint32_t arrays = 4, first_base = 10, pitch = 8, exec_lanes = 6, off_row = 6;
     constexpr uint64_t bytes = 1 << 16, middle = bytes / 2;
-    Rng rng(97);
-    auto random = [&](size_t n) { return static_cast<uint32_t>(rng() % n); };
     std::vector<uint8_t> memory(bytes), before(bytes);
     const uint64_t origin = reinterpret_cast<uint64_t>(memory.data()) + middle;
     const int programs = wanted_rounds(600);
     int held = 0, apart = 0, apart_in_rows = 0, went_on = 0;
     for (int n = 0; n < programs; ++n) {
-        std::vector<uint32_t> words;
-        lift::InstStore store;
+        next_program();
+        any_exec_ = false;
         const uint32_t width = 16u << random(3);
+        lines_[0] = {.row = 0, .stride = 1, .width = width};
+        lines_[1] = {.row = 1, .stride = 0, .width = width, .step = width < machine::lanes};
         // v2 = v1 * pitch + v0; v3, v4, v5: it times 4, 8 and another size; v6 = 0.
-        words.insert(words.end(), {0xd2850002, (256 + 1) | pitch << 9});  // v_mul_lo_u32
-        words.push_back(0x34u << 25 | 2 << 17 | 2 << 9 | 256);            // v_add_u32
+        vop3(0x285, 2, 256 + 1, pitch);  // v_mul_lo_u32
+        vop2(0x34, 2, 256 + 0, 2);       // v_add_u32
         const uint32_t other = random(3);
         for (const auto& [row, shift] : {std::pair{3u, 2u}, {4u, 3u}, {5u, other}})
-            words.push_back(0x12u << 25 | row << 17 | 2 << 9 | (128 + shift));  // v_lshlrev_b32
-        words.push_back(0x7e000280 | off_row << 17);                            // v_mov_b32 0
+            vop2(0x12, row, 128 + shift, 2);           // v_lshlrev_b32
+        words_.push_back(0x7e000280 | off_row << 17);  // v_mov_b32 0
         if (random(3) == 0)
-            words.push_back(0x86800000 | 126 << 16 | exec_lanes << 8 | 126);  // s_and_b64 exec
+            words_.push_back(0x86800000 | 126 << 16 | exec_lanes << 8 | 126);  // s_and_b64 exec
         const bool one_size = random(2);
         for (uint32_t k = 2 + random(5); k; --k) {
             struct Kind {
@@ -55,15 +50,14 @@ TEST_P(LanesApartTest, ArraysCloseToEachOther) {
                                                               : 3,
                            offset = random(3) ? 0 : kind.size * random(8),
                            data = 12 + 2 * random(4), base = first_base + 2 * random(arrays);
-            words.push_back((is_store ? kind.store : kind.load) | offset);
-            words.push_back(data << (is_store ? 8 : 24) | base << 16 | row);
+            words_.push_back((is_store ? kind.store : kind.load) | offset);
+            words_.push_back(data << (is_store ? 8 : 24) | base << 16 | row);
             if (random(2))  // v_add_u32 of two of them
-                words.push_back(0x34u << 25 | (12 + random(8)) << 17 | (12 + random(8)) << 9 |
-                                (256 + 12 + random(8)));
+                vop2(0x34, 12 + random(8), 256 + 12 + random(8), 12 + random(8));
         }
-        words.push_back(0xbf810000);  // s_endpgm
+        words_.push_back(0xbf810000);  // s_endpgm
         auto start_state = [&](State& start) {
-            randomise(start, rng);
+            randomise(start, rng_);
             start.wave.set_s64(machine::exec_lo, ~0ull);
             static constexpr uint32_t more[] = {0, 0, 0, 1, 3, 16, 64};
             start.wave.sgpr[pitch] =
@@ -89,32 +83,9 @@ TEST_P(LanesApartTest, ArraysCloseToEachOther) {
                 start.wave.set_s64(first_base + 2 * a, origin + last);
             }
         };
-        auto lift = [&](bool lines, const machine::Wave* now) {
-            lift::Options o;
-            o.target = find_target("gfx90a");
-            o.mode = 0x3c0;
-            o.handler = &interp::handler;
-            o.exec_full = true;
-            o.least_width = GetParam() == x64::Isa::Avx512 ? 16 : 8;
-            o.now = now;
-            o.read_memory = [](uint64_t, uint32_t) { return std::nullopt; };
-            if (lines)
-                o.row_lines = [&](uint32_t row) -> std::optional<ir::RowLine> {
-                    if (row >= 2) return {};
-                    return ir::RowLine{.row = row,
-                                       .stride = 1 - row,
-                                       .width = width,
-                                       .step = width == machine::lanes ? 0 : row};
-                };
-            const lift::Fetch fetch = [&](uint64_t pc) {
-                return std::span<const uint32_t>(words).subspan((pc - 0x1000) / 4);
-            };
-            return lift::lift_block(o, 0x1000, fetch, store);
-        };
         State now;
         start_state(now);
-        const ir::Block plain = lift(false, nullptr),
-                        block = lift(true, random(4) ? &now.wave : nullptr);
+        const ir::Block plain = lift(false), block = lift(true, random(4) ? &now.wave : nullptr);
         ASSERT_EQ(ir::verify(block), "") << ir::print(block);
         if (!block.guarded) continue;
         apart += block.lanes_apart;
@@ -127,7 +98,7 @@ TEST_P(LanesApartTest, ArraysCloseToEachOther) {
                 start_state(start);
             else
                 start.copy_from(now);
-            for (uint8_t& b : before) b = static_cast<uint8_t>(rng());
+            for (uint8_t& b : before) b = static_cast<uint8_t>(rng_());
             auto after = [&](State& state, auto run) {
                 memory = before;
                 state.copy_from(start);
