@@ -474,6 +474,7 @@ bool BlockCompiler::begin(const ir::Block& block, const CompileOptions& options,
     loop_part_of_.clear();
     loop_parts_ = 1;
     walks_ = {};
+    counted_.reset();
     walking_ = Walking::No;
     out_ = &out;
     out = {};

@@ -25,6 +25,7 @@
 
 #include "backend_x64/asm/counting_assembler.h"
 #include "backend_x64/compiled_block.h"
+#include "backend_x64/counted_loop.h"
 #include "backend_x64/divergent_loop.h"
 #include "backend_x64/frame.h"
 #include "backend_x64/lane_program.h"
@@ -359,14 +360,16 @@ private:
         const int steps = static_cast<int>(behind) - static_cast<int>(loop_.chunks - 1);
         if (steps) loop_step(steps);
     }
-    // An iteration's uniform code; `decide` emits what looks at its values.
+    // An iteration's uniform code, or those of its values that are `needed`; `decide` emits what
+    // looks at its values.
     template <class F>
-    void loop_uniform(F decide) {
+    void loop_uniform(F decide, const std::vector<bool>* needed = nullptr) {
         const uint32_t reserved = gp_reserved_;
         gp_reserved_ |= 1u << 5 | 1u << 14 | 1u << 15;
         position_ = 0;
         uniform_begin(0);
         for (const Value* v = schedule_.begin(0); v != schedule_.end(0); ++v) {
+            if (needed && !(*needed)[*v]) continue;
             mark(*v);
             uniform_op(*v);
             gp_locked_ = gp_temps_ = 0;
@@ -382,6 +385,15 @@ private:
     bool loop_idle(Value set) const;
     void loop_keep_scalar();
     void loop_block();
+
+    // ---- counted.cpp ----
+    Mem count_slot(uint32_t field) const;
+    void count_plan();
+    void count_iterations(const Gp& budget, Label none);
+    void count_uniform() {
+        loop_uniform([] {}, &counted_->needed);
+    }
+    void count_end(const Gp& budget);
 
     // ---- divergent.cpp ----
     bool divergent_suits() const;
@@ -714,6 +726,8 @@ private:
 
     // loop state
     Loop loop_;
+    std::optional<CountedLoop> counted_;      // the loop, if so
+    uint32_t count_slots_ = 0;
     std::optional<DivergentLoop> divergent_;  // when the block is compiled as one
     std::vector<Unit> divergent_masks_;       // those that leave the region
     enum class Loops : uint8_t { None, OneChunk, Chunks } loops_ = Loops::Chunks;

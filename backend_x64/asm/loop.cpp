@@ -292,6 +292,7 @@ void BlockCompiler::loop_block() {
         }
     };
 
+    if (keep_budget) count_plan();
     transfer(true);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
     auto branch_on_flags = [&](Label label) {
@@ -322,6 +323,16 @@ void BlockCompiler::loop_block() {
         // only are steady.
         loop_load_pins();
         walk_reset();
+        if (counted_ && walks_.walks.empty()) {
+            const Label counted = a_.newLabel();
+            count_iterations(budget_register, iteration);
+            a_.bind(counted);
+            count_uniform();
+            loop_bodies(true);
+            a_.dec(budget_register);
+            a_.jnz(counted);
+            count_end(budget_register);
+        }
 
         // Does another iteration follow, and is it paid for?
         auto decide = [&](Label no, Label over) {

@@ -318,7 +318,8 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
                               const Gp& budget, const std::function<void(Label, Label)>& ahead,
                               const std::function<void(Label, Label)>& behind) {
     const Label walk = a_.newLabel(), learned_all = a_.newLabel(), last = a_.newLabel(),
-                over = a_.newLabel(), not_yet = a_.newLabel();
+                over = a_.newLabel(), not_yet = a_.newLabel(), counted = a_.newLabel();
+    const bool counts = !behind && counted_;
     const auto count = static_cast<uint32_t>(walks_.walks.size());
     walking_ = Walking::Learning;
     loop_bodies(true);
@@ -369,6 +370,7 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
             else
                 a_.mov(distance(w), walk_slot(steps, w));
         }
+        if (counts) count_iterations(budget, counted);
         a_.jmp(walk);
     });
 
@@ -377,7 +379,10 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
     facts_limit_ = (6 - count) / 2;
     for (uint32_t w = 0; w < count; ++w) gp_reserved_ |= 1u << distance(w).id();
     uniforms_.assign(block_->insts.size(), {});
-    if (ahead) ahead(last, over);
+    if (counts)
+        count_uniform();
+    else if (ahead)
+        ahead(last, over);
     walking_ = Walking::Yes;
     loop_bodies(true);
     walking_ = Walking::No;
@@ -390,7 +395,20 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
             a_.add(distance(w), *step);
     }
     if (!loop_.idle.empty()) a_.inc(walk_slot(iterations));
-    a_.jmp(walk);
+    if (counts) {
+        a_.dec(budget);
+        a_.jnz(walk);
+        count_end(budget);
+        a_.bind(counted);
+        ahead(last, over);
+        // Goes on though nobody knew.
+        walk_catch_up();
+        a_.add(budget, walk_slot(rest));
+        walk_reset();
+        a_.jmp(resume);
+    } else {
+        a_.jmp(walk);
+    }
 
     // Iterations are left that only the limits ended?
     a_.bind(over);

@@ -276,6 +276,7 @@ protected:
             run.wave.budget = budget;
             const machine::ExitKind exit = rig.engine->run(run.wave);
             charged += budget - run.wave.budget;
+            ASSERT_GE(run.wave.budget, -int64_t{loop.guest_count}) << ir::print(loop);
             if (exit == machine::ExitKind::EndProgram) break;
             ASSERT_EQ(run.wave.exit.kind, machine::ExitKind::Yield)
                 << hex(run.wave.exit.address) << '\n'

@@ -187,7 +187,7 @@ protected:
             exec = partial ? b.exec() : b.full();
             splat_low = splat(b.op(Op::GetS32, {}, origin));
             splat_high = splat(b.op(Op::GetS32, {}, origin + 1));
-            for (uint64_t n = 1 + rng() % 6; n; --n) add_load();
+            for (uint64_t n = divergent ? 1 + rng() % 6 : rng() % 7; n; --n) add_load();
             Value sum = b.v(0), product = b.v(1);
             for (Value v : loaded) {
                 sum = b.op(Op::Add32, {sum, v});
@@ -202,15 +202,40 @@ protected:
             divergent ? end_by_lanes() : end_by_count();
         }
 
+        // Counts up or down, by one or more; a step may pass the bound.
         void end_by_count() {
-            start.wave.sgpr[0] = 1 + static_cast<uint32_t>(rng() % 40);
-            const Value n = b.op(Op::USub32, {b.op(Op::GetS32, {}, 0), b.c32(1)});
-            b.op(Op::SetS32, {n}, 0);
+            const auto n = 1 + static_cast<uint32_t>(rng() % 40);
+            const auto step = static_cast<uint32_t>(any({1, 1, 2, 4, 3}));
+            const bool up = rng() % 2, next = rng() % 4;
+            const uint32_t first = static_cast<uint32_t>(any({0, 1000, 0x7fffff00})),
+                           end = up ? first + n * step : first - n * step;
+            start.wave.sgpr[0] = first;
+            const Value old = b.op(Op::GetS32, {}, 0);
+            const Value sum = b.op(up ? Op::UAdd32 : Op::USub32, {old, b.c32(step)});
+            b.op(Op::SetS32, {sum}, 0);
+            const Value x = next ? sum : old;
+            auto bound = [&](uint32_t value) {
+                if (rng() % 2) return b.c32(value);
+                start.wave.sgpr[1] = value;
+                return b.op(Op::GetS32, {}, 1);
+            };
+            Value cond;
+            if (const auto kind = rng() % 3; kind == 0) {
+                cond = b.op(Op::UCmpNe32, {x, bound(end)});
+            } else {
+                // Signed: `first` is 0 or more; with an end below 0 only such counters go on.
+                const Op op = kind == 1 ? Op::UCmpLtS32 : Op::UCmpLeS32;
+                const Value y = bound(end + static_cast<uint32_t>(any({0, 1})));
+                cond = up ? b.op(op, {x, y}) : b.op(op, {y, x});
+            }
+            const bool opposite = rng() % 4 == 0;
+            if (opposite) cond = b.op(Op::UCmpEq32, {cond, b.c32(0)});
+            b.block.guest_count = 1 + static_cast<uint32_t>(rng() % 6);
             b.block.exec_changed = false;
             b.block.term = {.kind = Kind::Branch,
-                            .cond = b.op(Op::UCmpNe32, {n, b.c32(0)}),
-                            .target = 0x1000,
-                            .next = 0x3000};
+                            .cond = cond,
+                            .target = opposite ? uint64_t{0x3000} : 0x1000,
+                            .next = opposite ? uint64_t{0x1000} : 0x3000};
         }
 
         void end_by_lanes() {

@@ -1,0 +1,90 @@
+// Loops that count (counted_loop.h): the iterations that are known to go on, and are paid for, run
+// without a look at the condition, the budget, and whatever else the last one finds again.
+#include <bit>
+
+#include "backend_x64/asm/block_compiler.h"
+
+namespace wj::x64 {
+
+using machine::Wave;
+namespace x86 = asmjit::x86;
+
+namespace {
+
+enum Field : uint32_t { iterations, rest, field_count };  // slots
+
+}  // namespace
+
+Mem BlockCompiler::count_slot(uint32_t field) const {
+    return home_mem({Home::Slot, count_slots_ + field});
+}
+
+void BlockCompiler::count_plan() {
+    counted_ = find_counter(*block_, schedule_);
+    if (!counted_) return;
+    count_slots_ = extra_slots_;
+    extra_slots_ += field_count;
+    failed_ |= extra_slots_ > slot_count;
+}
+
+// In front of an iteration's uniform code: turns the budget into how many iterations certainly go
+// on and are paid for, from this one. Jumps if there are none. Leaves rax to rdx changed.
+void BlockCompiler::count_iterations(const Gp& budget, Label none) {
+    using Relation = CountedLoop::Relation;
+    const CountedLoop& c = *counted_;
+    auto load = [&](const Gp& to, bool counter) {
+        const ir::Inst& i = inst(counter ? c.set : c.bound);
+        if (!counter && i.op == ir::Op::Const32) {
+            a_.mov(to, static_cast<uint32_t>(i.imm));
+            return;
+        }
+        a_.mov(to, x86::dword_ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + i.imm * 4)));
+        if (counter && c.next) a_.add(to, c.step);
+    };
+    load(x86::eax, !c.counter_first);  // the larger one
+    load(x86::ecx, c.counter_first);
+    const bool below = c.goes_on == Relation::Below;
+    if (c.goes_on != Relation::Different) {
+        a_.cmp(x86::eax, x86::ecx);
+        if (c.is_signed)
+            below ? a_.jle(none) : a_.jl(none);
+        else
+            below ? a_.jbe(none) : a_.jb(none);
+    }
+    a_.sub(x86::eax, x86::ecx);
+    const auto step = static_cast<uint32_t>(std::abs(c.step));
+    if (below && step > 1) a_.add(x86::rax, static_cast<int32_t>(step - 1));
+    if (step > 1) a_.shr(x86::rax, std::countr_zero(step));
+    if (c.goes_on == Relation::NotAbove) a_.inc(x86::rax);
+    const uint32_t each = block_->guest_count;
+    a_.mov(x86::rdx, budget);
+    a_.sar(x86::rdx, std::bit_width(each - 1));
+    a_.cmp(x86::rax, x86::rdx);
+    a_.cmovg(x86::rax, x86::rdx);
+    a_.test(x86::rax, x86::rax);
+    a_.jle(none);
+    a_.mov(count_slot(iterations), x86::rax);
+    a_.imul(x86::rdx, x86::rax, each);
+    a_.sub(budget, x86::rdx);
+    a_.mov(count_slot(rest), budget);
+    a_.mov(budget, x86::rax);
+    uniforms_.assign(block_->insts.size(), {});
+}
+
+// Behind them: the counter, and what is left of the budget. The next iteration's uniform code
+// decides as if nobody had counted.
+void BlockCompiler::count_end(const Gp& budget) {
+    a_.mov(budget, count_slot(rest));
+    uniforms_.assign(block_->insts.size(), {});
+    if (counted_->counter_needed()) return;
+    const uint64_t reg = inst(counted_->set).imm;
+    const Mem counter = x86::dword_ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + reg * 4));
+    Mem count = count_slot(iterations);
+    count.setSize(4);
+    a_.imul(x86::eax, count, counted_->step);
+    a_.add(x86::eax, counter);
+    a_.mov(counter, x86::eax);
+    if (loop_.scalar_set == counted_->set) a_.mov(x86::r14d, x86::eax);
+}
+
+}  // namespace wj::x64
