@@ -726,7 +726,7 @@ private:
 
     // loop state
     Loop loop_;
-    std::optional<CountedLoop> counted_;      // the loop, if so
+    std::optional<CountedLoop> counted_;  // the loop, if so
     uint32_t count_slots_ = 0;
     std::optional<DivergentLoop> divergent_;  // when the block is compiled as one
     std::vector<Unit> divergent_masks_;       // those that leave the region

@@ -276,7 +276,8 @@ protected:
             run.wave.budget = budget;
             const machine::ExitKind exit = rig.engine->run(run.wave);
             charged += budget - run.wave.budget;
-            ASSERT_GE(run.wave.budget, -int64_t{loop.guest_count}) << ir::print(loop);
+            // Lanes that run one by one go on a little longer than is paid for.
+            ASSERT_GE(run.wave.budget, -64 * int64_t{loop.guest_count}) << ir::print(loop);
             if (exit == machine::ExitKind::EndProgram) break;
             ASSERT_EQ(run.wave.exit.kind, machine::ExitKind::Yield)
                 << hex(run.wave.exit.address) << '\n'
