@@ -159,6 +159,7 @@ private:
     bool guards_stay() const;
     void test_row(const ir::RowLine& line, const Vec& different);
     void forget_row_shapes();
+    std::optional<uint32_t> row_of_same_shape(Value v) const;
     void note_row_shapes();
     using RowShapes = std::array<std::optional<uint8_t>, machine::Wave::shaped_rows>;
     void set_row_shapes(const RowShapes& shapes);

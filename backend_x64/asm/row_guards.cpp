@@ -1,6 +1,10 @@
 // Rows that have to be lines (lift/affine.h), and what is known of them from one block to the next.
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
 
 #include "backend_x64/asm/block_compiler.h"
 
@@ -152,13 +156,50 @@ void BlockCompiler::forget_row_shapes() {
     set_row_shapes(shapes);
 }
 
+// The row, not written by the block, that the value is but for a uniform summand: both have one
+// shape, whichever that is.
+std::optional<uint32_t> BlockCompiler::row_of_same_shape(Value v) const {
+    while (inst(v).op != Op::GetV) {
+        const ir::Inst& i = inst(v);
+        auto uniform = [&](int arg) { return inst(i.args[arg]).op == Op::Splat32; };
+        if ((i.op == Op::Add32 || i.op == Op::Sub32) && uniform(1))
+            v = i.args[0];
+        else if (i.op == Op::Add32 && uniform(0))
+            v = i.args[1];
+        else
+            return {};
+    }
+    const auto row = static_cast<uint32_t>(inst(v).imm);
+    const bool written = std::ranges::any_of(block_->insts, [row](const ir::Inst& i) {
+        return i.op == Op::SetV && i.imm == row;
+    });
+    if (written || row >= Wave::shaped_rows) return {};
+    return row;
+}
+
 // Of the rows that have been written.
 void BlockCompiler::note_row_shapes() {
     RowShapes shapes;
-    for (const ir::Inst& i : block_->insts)
-        if (i.op == Op::SetV && i.aux && i.imm < Wave::shaped_rows && schedule_.is_full(i.args[1]))
-            shapes[i.imm] = static_cast<uint8_t>(i.aux);
+    std::map<uint32_t, std::set<uint32_t>> alike;  // rows by one of the same shape
+    for (const ir::Inst& i : block_->insts) {
+        if (i.op != Op::SetV || i.imm >= Wave::shaped_rows) continue;
+        const auto written = static_cast<uint32_t>(i.imm);
+        shapes[written].reset();
+        for (auto& [row, others] : alike) others.erase(written);
+        if (!schedule_.is_full(i.args[1])) continue;
+        if (i.aux)
+            shapes[written] = static_cast<uint8_t>(i.aux);
+        else if (const auto row = row_of_same_shape(i.args[0]))
+            alike[*row].insert(written);
+    }
     set_row_shapes(shapes);
+    for (const auto& [row, others] : alike) {
+        const Gp shape = utmp();
+        a_.movzx(shape.r32(), x86::byte_ptr(reg::wave, in_wave(shape_offset(row))));
+        for (const uint32_t other : others)
+            a_.mov(x86::byte_ptr(reg::wave, in_wave(shape_offset(other))), shape.r8());
+        gp_temps_ = 0;
+    }
 }
 
 void BlockCompiler::set_row_shapes(const RowShapes& shapes) {

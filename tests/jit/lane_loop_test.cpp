@@ -274,7 +274,7 @@ TEST_P(LaneLoopTest, RandomLoops) {
         Rig rig(GetParam());
         rig.source->blocks[0x1000] = loop.b.block;
         rig.source->blocks[0x3000] = end_block(0x3000);
-        run_loop(rig, loop.b.block, start, round % 3 ? 10000 : 7, 400, model, run);
+        run_loop(rig, loop.b.block, start, round % 3 ? 10000 : 7, 400, model, run, 64);
         if (HasFatalFailure()) return;
         ASSERT_TRUE(same(run, model)) << ir::print(loop.b.block);
     }
