@@ -353,36 +353,49 @@ void BlockCompiler::find_tile_steps(const Value* begin, uint32_t count) {
     if (options_.checked || options_.mask_addresses || starts_program() ||
         t.kind != ir::Terminator::Kind::Exit || t.exit != machine::ExitKind::Barrier)
         return;
-    bool wave_known = false;
+    struct Tile {
+        Value address;
+        uint32_t slot;
+        int32_t stride;
+    };
+    std::vector<Tile> tiles;
     for (uint32_t n = 0; n < count; ++n) {
         const ir::Inst& x = inst(begin[n]);
         if (x.op != Op::LoadGlobalS || inst(x.args[1]).op != Op::Line32 ||
             inst(x.args[1]).aux < chunk_lanes() || tile_steps_.size() == Frame::most_tile_loads)
             continue;
-        const Gp wave = x86::rdx, address = x86::rcx, step = x86::rax;
-        if (!std::exchange(wave_known, true)) {
-            a_.mov(wave.r32(), reg::wave.r32());
-            a_.shr(wave.r32(), 6);
-            a_.and_(wave.r32(), Frame::most_tile_waves - 1);
-        }
-        const Mem last =
-            x86::qword_ptr(reg::frame, wave, 3,
-                           in_frame(offsetof(Frame, tile_address) +
-                                    tile_steps_.size() * sizeof(Frame::tile_address[0])));
-        a_.mov(address, home_mem(schedule_.uniform_home(x.args[0])));
-        a_.mov(step, address);
-        a_.sub(step, last);
-        a_.mov(last, address);
-        // In large launches what later work-groups read is the better guess.
-        const Gp ahead = address;
-        a_.mov(ahead, frame_field(offsetof(Frame, prefetch_items), 8));
-        a_.imul(ahead, ahead, static_cast<int32_t>(inst(x.args[1]).imm));
-        a_.test(ahead, ahead);
-        a_.cmovnz(step, ahead);
-        a_.mov(home_mem({Home::Slot, extra_slots_}), step);
+        tiles.push_back({x.args[0], extra_slots_, static_cast<int32_t>(inst(x.args[1]).imm)});
         tile_steps_.emplace(begin[n], extra_slots_++);
     }
     failed_ |= extra_slots_ > slot_count;
+    if (tiles.empty()) return;
+    const Gp wave = x86::rdx, step = x86::rax, address = x86::rcx;
+    const Label large = a_.newLabel(), known = a_.newLabel();
+    // In large launches what later work-groups read is the better guess.
+    a_.cmp(frame_field(offsetof(Frame, prefetch_items), 8), 0);
+    a_.jne(large);
+    a_.mov(wave.r32(), reg::wave.r32());
+    a_.shr(wave.r32(), 6);
+    a_.and_(wave.r32(), Frame::most_tile_waves - 1);
+    const auto first = static_cast<uint32_t>(tile_steps_.size() - tiles.size());
+    for (uint32_t n = 0; n < tiles.size(); ++n) {
+        const Mem last = x86::qword_ptr(
+            reg::frame, wave, 3,
+            in_frame(offsetof(Frame, tile_address) + (first + n) * sizeof(Frame::tile_address[0])));
+        a_.mov(address, home_mem(schedule_.uniform_home(tiles[n].address)));
+        a_.mov(step, address);
+        a_.sub(step, last);
+        a_.mov(last, address);
+        a_.mov(home_mem({Home::Slot, tiles[n].slot}), step);
+    }
+    a_.bind(known);
+    cold(large, [this, tiles, known] {
+        for (const Tile& t : tiles) {
+            a_.imul(x86::rax, frame_field(offsetof(Frame, prefetch_items), 8), t.stride);
+            a_.mov(home_mem({Home::Slot, t.slot}), x86::rax);
+        }
+        a_.jmp(known);
+    });
 }
 
 void BlockCompiler::prefetch_next_tile(const LaneAccess& m, uint32_t slot) {
