@@ -29,6 +29,7 @@ def contenders(engines, cpus):
     for e in engines:
         out[f"{e}-1"] = (["--backend", "wavejit", "--engine", e, "--threads", "1"], {}, one)
     if len(cpus) > 1:
+        out["native2"] = (["--backend", "native", "--threads", "2"], {}, two)
         out["pocl2"] = (["--backend", "opencl"], {"POCL_MAX_PTHREAD_COUNT": "2", "POCL_AFFINITY": "1"}, two)
         for e in engines:
             out[f"{e}-2"] = (["--backend", "wavejit", "--engine", e, "--threads", "2"], {}, two)
@@ -43,7 +44,7 @@ def run(binary, name, label, how, a):
     rows = list(csv.reader(io.StringIO(r.stdout)))
     if not rows:
         if r.returncode == 0:
-            return None  # no native version of this one
+            return None  # no native version of this one, or none for two threads
         return {"error": (r.stderr.strip().splitlines() or ["no output"])[-1]}
     row = rows[0]
     return {"size": row[2], "ms": float(row[4]), "rate": float(row[5]), "unit": row[6], "cpus": float(row[8]), "check": row[11]}
@@ -95,9 +96,11 @@ def main():
                                "unit": rs[0]["unit"], "size": rs[0]["size"]}
     ours = a.engines.split(",")[0]
     labels = list(who)
-    print("| kernel | size | " + " | ".join(f"{x} ms" for x in labels) + f" | pocl1 / {ours}-1 | native1 / {ours}-1 | {ours}-1 / {ours}-2 |")
-    print("|---|---|" + "---:|" * (len(labels) + 3))
-    logs = {group: {k: [] for k in ("pocl", "native", "threads")} for group in (False, True)}
+    ratios = {"pocl1": f"{ours}-1", "pocl2": f"{ours}-2", "native1": f"{ours}-1", "native2": f"{ours}-2", f"{ours}-1": f"{ours}-2"}
+    ratios = {x: y for x, y in ratios.items() if x in who and y in who}
+    print("| kernel | size | " + " | ".join(f"{x} ms" for x in labels) + " | " + " | ".join(f"{x} / {y}" for x, y in ratios.items()) + " |")
+    print("|---|---|" + "---:|" * (len(labels) + len(ratios)))
+    logs = {group: {k: [] for k in ratios} for group in (False, True)}
 
     def ratio(row, x, y):
         return row[x]["ms"] / row[y]["ms"] if x in row and y in row else None
@@ -105,8 +108,7 @@ def main():
     for n in names:
         row = table[n]
         cells = [f"{short(row[x]['ms'])} ±{row[x]['spread'] * 50:.0f}%" if x in row else "-" for x in labels]
-        rs = {"pocl": ratio(row, "pocl1", f"{ours}-1"), "native": ratio(row, "native1", f"{ours}-1"),
-              "threads": ratio(row, f"{ours}-1", f"{ours}-2")}
+        rs = {x: ratio(row, x, y) for x, y in ratios.items()}
         for k, v in rs.items():
             if v:
                 logs[n in further][k].append(v)

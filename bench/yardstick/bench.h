@@ -64,6 +64,9 @@ struct Bench {
     std::vector<Launch> launches;
     std::function<std::string(Bench&)> check;  // an empty string when right
     std::function<void(Bench&)> native;        // may be empty
+    // Elements [begin, end) of `native_items`, if the native version can be shared by threads.
+    std::function<void(Bench&, size_t begin, size_t end)> native_part;
+    size_t native_items = 0;
     std::string native_note;
 
     Bench() = default;

@@ -16,7 +16,10 @@ Bench vecadd(Scale scale) {
     fill(b.p<float>(y), n, 2, -1, 1);
     b.launches = {
         launch1("vecadd", up(n, 256), 256, {buffer(x), buffer(y), buffer(z), u32(uint32_t(n))})};
-    b.native = [=](Bench& b) { native::vecadd(b.p<float>(x), b.p<float>(y), b.p<float>(z), n); };
+    b.native_items = n;
+    b.native_part = [=](Bench& b, size_t i, size_t end) {
+        native::vecadd(b.p<float>(x) + i, b.p<float>(y) + i, b.p<float>(z) + i, end - i);
+    };
     b.check = [=](Bench& b) -> std::string {
         for (size_t i = 0; i < n; i++)
             if (b.p<float>(z)[i] != b.p<float>(x)[i] + b.p<float>(y)[i])
@@ -37,7 +40,10 @@ Bench saxpy(Scale scale) {
     b.keep(y);
     b.launches = {
         launch1("saxpy", up(n, 256), 256, {buffer(x), buffer(y), f32(1.7f), u32(uint32_t(n))})};
-    b.native = [=](Bench& b) { native::saxpy(b.p<float>(x), b.p<float>(y), 1.7f, n); };
+    b.native_items = n;
+    b.native_part = [=](Bench& b, size_t i, size_t end) {
+        native::saxpy(b.p<float>(x) + i, b.p<float>(y) + i, 1.7f, end - i);
+    };
     b.check = [=](Bench& b) -> std::string {
         auto* y0 = reinterpret_cast<const float*>(b.bufs[y].init.data());
         for (size_t i = 0; i < n; i++) {

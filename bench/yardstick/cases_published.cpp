@@ -15,7 +15,10 @@ Bench copy(Scale scale) {
     const int in = b.add(4 * n), out = b.add(4 * n);
     fill(b.p<float>(in), n, 1, -1, 1);
     b.launches = {launch1("copy", up(n, 256), 256, {buffer(in), buffer(out), u32(uint32_t(n))})};
-    b.native = [=](Bench& b) { native::copy(b.p<float>(in), b.p<float>(out), n); };
+    b.native_items = n;
+    b.native_part = [=](Bench& b, size_t i, size_t end) {
+        native::copy(b.p<float>(in) + i, b.p<float>(out) + i, end - i);
+    };
     b.check = [=](Bench& b) -> std::string {
         for (size_t i = 0; i < n; i++)
             if (b.p<float>(out)[i] != b.p<float>(in)[i])
@@ -36,8 +39,9 @@ Bench gather(Scale scale) {
     for (size_t i = 0; i < n; i++) b.p<uint32_t>(index)[i] %= uint32_t(entries);
     b.launches = {launch1("gather", up(n, 256), 256,
                           {buffer(in), buffer(index), buffer(out), u32(uint32_t(n))})};
-    b.native = [=](Bench& b) {
-        native::gather(b.p<float>(in), b.p<uint32_t>(index), b.p<float>(out), n);
+    b.native_items = n;
+    b.native_part = [=](Bench& b, size_t i, size_t end) {
+        native::gather(b.p<float>(in), b.p<uint32_t>(index) + i, b.p<float>(out) + i, end - i);
     };
     b.check = [=](Bench& b) -> std::string {
         for (size_t i = 0; i < n; i++) {

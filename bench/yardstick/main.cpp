@@ -4,7 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <optional>
+#include <thread>
+#include <vector>
 
 #include "bench/yardstick/backend_wavejit.h"
 #include "bench/yardstick/bench.h"
@@ -33,11 +37,65 @@ double cpu_seconds() {
            1e-6 * double(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
+// A native version, on threads that wait for it busily: what is measured is memory, not how long it
+// takes to wake them. Each has a part of the elements.
+class Native {
+public:
+    Native(Bench& bench, unsigned threads) : bench_(bench), threads_(threads) {
+        for (unsigned t = 1; t < threads; ++t) others_.emplace_back([this, t] { serve(t); });
+    }
+    ~Native() {
+        stop_ = true;
+        ++round_;
+        for (std::thread& t : others_) t.join();
+    }
+    Native(const Native&) = delete;
+    Native& operator=(const Native&) = delete;
+
+    void run() {
+        if (!bench_.native_part) return bench_.native(bench_);
+        left_ = threads_ - 1;
+        ++round_;
+        part(0);
+        while (left_) __builtin_ia32_pause();
+    }
+
+private:
+    void serve(unsigned thread) {
+        for (unsigned seen = 0; !stop_;) {
+            if (round_ == seen) {
+                __builtin_ia32_pause();
+                continue;
+            }
+            ++seen;
+            if (stop_) return;
+            part(thread);
+            --left_;
+        }
+    }
+    void part(unsigned thread) {
+        // Whole cache lines, for elements of any size.
+        auto begin = [this](unsigned t) {
+            return t == threads_ ? bench_.native_items
+                                 : bench_.native_items * t / threads_ & ~63ull;
+        };
+        bench_.native_part(bench_, begin(thread), begin(thread + 1));
+    }
+
+    Bench& bench_;
+    const unsigned threads_;
+    std::atomic<unsigned> round_ = 0, left_ = 0;
+    std::atomic<bool> stop_ = false;
+    std::vector<std::thread> others_;
+};
+
 // Two warm-ups (the first one compiles), then at least three runs, more while time is left. A run
 // of over 3 ms that had less than 95 % of the processors it wants does not count, if any other run
 // does.
 std::vector<Run> measure(Bench& bench, Backend* backend, const Options& o, double& first) {
     std::vector<Run> all, good;
+    std::optional<Native> native;
+    if (!backend) native.emplace(bench, o.wavejit.threads);
     double start = now();
     for (int r = -2; r < 10 * o.runs && int(good.size()) < o.runs; r++) {
         if (r >= 3 && now() - start > o.max_seconds) break;
@@ -50,7 +108,7 @@ std::vector<Run> measure(Bench& bench, Backend* backend, const Options& o, doubl
             bench.restore();
             cpu = cpu_seconds();
             double begin = now();
-            bench.native(bench);
+            native->run();
             seconds = now() - begin;
         }
         if (r == -2) first = seconds;
@@ -68,7 +126,8 @@ bool run_one(const Entry& entry, Backend* backend, const Options& o) {
                   : o.scale == "medium" ? Scale::Medium
                                         : Scale::Full;
     Bench bench = entry.make(scale);
-    if (!backend && !bench.native) return true;
+    const bool several = o.wavejit.threads > 1;
+    if (!backend && !bench.native_part && (several || !bench.native)) return true;
     double start = now(), first = 0;
     if (backend) backend->load(bench);
     double build = now() - start;
@@ -175,7 +234,7 @@ int main(int argc, char** argv) {
         ->check(CLI::IsMember({"auto", "interp", "avx2", "avx512"}));
     app.add_option("--memory", o.wavejit.memory)->check(CLI::IsMember({"identity", "checked"}));
     app.add_option("--cache", o.wavejit.cache, "directory of the on-disk cache (none)");
-    app.add_option("--threads", o.wavejit.threads)->capture_default_str();
+    app.add_option("--threads", o.wavejit.threads, "wavejit, native")->capture_default_str();
     app.add_option("--code-objects", o.wavejit.code_objects, "folder of TARGET/NAME.hsaco");
     app.add_option("--kernels", o.kernels, "opencl: folder of the sources");
     app.add_option("--cl-options", o.cl_options)->capture_default_str();
