@@ -22,6 +22,8 @@ uint32_t chunks_that_pay(const ir::Block& block, const Schedule& schedule,
 std::optional<int32_t> stride_of(const ir::Block& block, Value v);
 // The same for where an access goes, its scalar base included.
 std::optional<int32_t> step_of(const ir::Block& block, const ir::Inst& access);
+// By value: whether it is made of what lanes have loaded, in this iteration or an earlier one.
+std::vector<bool> made_of_loads(const ir::Block& block);
 // By value: whether in a loop it depends on scalar loads that differ from iteration to iteration.
 std::vector<bool> looked_up_values(const ir::Block& block);
 // Such a step is longer than a page, where prefetchers stop, or nobody knows how long.

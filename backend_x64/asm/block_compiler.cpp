@@ -119,6 +119,7 @@ void BlockCompiler::prologue() {
     again_label_ = a_.newLabel();
     a_.bind(again_label_);
     if (runs_again()) forget_scattered();
+    forget_lds_tables();
     begin_go_on();
 }
 
@@ -474,6 +475,7 @@ bool BlockCompiler::begin(const ir::Block& block, const CompileOptions& options,
     loop_part_of_.clear();
     loop_parts_ = 1;
     walks_ = {};
+    find_lds_tables();
     counted_.reset();
     walking_ = Walking::No;
     out_ = &out;

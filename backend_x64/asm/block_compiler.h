@@ -446,6 +446,10 @@ private:
     AddressFacts* shared_facts(LaneAccess& m);
     void find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven, Label unknown);
     enum Pattern : uint32_t;
+    void find_lds_tables();
+    void forget_lds_tables();
+    std::optional<Mem> lds_table(const LaneAccess& m) const;
+    void lds_offsets(const LaneAccess& m, Imms imms, Label unknown);
     void find_uneven(const LaneAccess& m, Imms imms, Label unknown,
                      const std::function<void(Pattern)>& found);
     void branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y, uint32_t predicate,
@@ -720,6 +724,8 @@ private:
     bool looping_ = false;      // the block runs all iterations for some chunks, then for others
     bool facts_cross_regions_ = false;  // each region's code is emitted and run once, in order
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
+    std::unordered_map<Value, uint32_t> lds_tables_;  // by load: byte of table_slot_
+    std::optional<uint32_t> table_slot_;
     uint32_t steady_loads_ = 0;  // that prefetch_iterations() serves
     std::vector<Cold> colds_;
     uint32_t guest_ = ~0u;

@@ -36,6 +36,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
     if (!m.pattern.isValid()) {
         find_uneven(m, {m.imm, m.imm}, m.slow, [&](Pattern pattern) {
             if (m.learned_from && pattern == same) walk_learn(m, m.address, Imm(same));
+            if (const auto flag = lds_table(m); flag && pattern == offsets) a_.mov(*flag, 1);
             if (m.in_rows && pattern == offsets)
                 a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);
             take(pattern);

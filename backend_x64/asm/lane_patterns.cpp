@@ -243,21 +243,52 @@ void BlockCompiler::find_uneven(const LaneAccess& m, Imms imms, Label unknown,
     }
     if (may_be_strided(m) && (!m.store || row_of_tile(m))) steps(stride_bytes, strided);
     if (may_be_sliding(m)) steps(sliding_step(m), sliding);
-    if (m.space == lds_space) {
-        a_.mov(x86::eax, wave_field(offsetof(Wave, lds_size), 4));
-        a_.sub(x86::eax,
-               static_cast<int32_t>(imms.most - imms.least) + static_cast<int32_t>(m.bytes));
-        a_.jb(unknown);
-        a_.vmovd(m.t.xmm(), x86::eax);
-        a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
-        // Addresses may be negative if constants make up for it: `offset - 64 * lane`.
-        if (imms.least) a_.emit(X::kIdVpaddd, m.t2, m.lo, c32(static_cast<uint32_t>(imms.least)));
-        branch_if_any(m, imms.least ? m.t2 : m.lo, m.t, cmp_nle, unknown);
-        a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
-    }
+    if (m.space == lds_space) lds_offsets(m, imms, unknown);
     if (gathers64(m)) return;
     offsets_base(m);
     found(offsets);
+}
+
+// The lanes' offsets from m.address are within the LDS, or it jumps.
+void BlockCompiler::lds_offsets(const LaneAccess& m, Imms imms, Label unknown) {
+    a_.mov(x86::eax, wave_field(offsetof(Wave, lds_size), 4));
+    a_.sub(x86::eax, static_cast<int32_t>(imms.most - imms.least) + static_cast<int32_t>(m.bytes));
+    a_.jb(unknown);
+    a_.vmovd(m.t.xmm(), x86::eax);
+    a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
+    // Addresses may be negative if constants make up for it: `offset - 64 * lane`.
+    if (imms.least) a_.emit(X::kIdVpaddd, m.t2, m.lo, c32(static_cast<uint32_t>(imms.least)));
+    branch_if_any(m, imms.least ? m.t2 : m.lo, m.t, cmp_nle, unknown);
+    a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
+}
+
+// Loads from the LDS whose addresses are made of what was loaded: tables and the like. Lanes that
+// had no pattern for one chunk are not looked at for the others, and in the next iterations.
+void BlockCompiler::find_lds_tables() {
+    lds_tables_.clear();
+    table_slot_.reset();
+    const std::vector<bool> loaded = made_of_loads(*block_);
+    for (Value v = 0; v < block_->insts.size() && lds_tables_.size() < 8; ++v)
+        if (const ir::Inst& i = inst(v); i.op == Op::LoadLds && loaded[ir::address_of(i)])
+            lds_tables_.emplace(v, static_cast<uint32_t>(lds_tables_.size()));
+}
+
+void BlockCompiler::forget_lds_tables() {
+    if (lds_tables_.empty()) return;
+    table_slot_ = extra_slots_++;
+    failed_ |= extra_slots_ > slot_count;
+    Mem flags = home_mem({Home::Slot, *table_slot_});
+    flags.setSize(8);
+    a_.mov(flags, 0);
+}
+
+// Whether the last lanes that the access met had no pattern.
+std::optional<Mem> BlockCompiler::lds_table(const LaneAccess& m) const {
+    const auto table = lds_tables_.find(m.v);
+    if (table == lds_tables_.end() || !m.dwords_only() || m.by_stub) return {};
+    Mem flag = home_mem({Home::Slot, *table_slot_}, static_cast<int32_t>(table->second));
+    flag.setSize(1);
+    return flag;
 }
 
 // The base of 64-bit offsets joins m.address.
@@ -358,6 +389,15 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
             cold(m.scattered, [this, m, anew] {
                 load_from_rows(m);
                 a_.jmp(anew);
+            });
+        }
+        if (const auto flag = lds_table(m)) {
+            a_.cmp(*flag, 0);
+            a_.jne(m.scattered);
+            cold(m.scattered, [this, m] {
+                lds_offsets(m, {m.imm, m.imm}, m.slow);
+                copy_pattern(m, offsets);
+                a_.jmp(m.done);
             });
         }
         if (m.by_stub && !m.in_rows)

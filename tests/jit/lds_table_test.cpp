@@ -1,0 +1,88 @@
+// Tables in the LDS that are looked up by what was loaded (BlockCompiler::find_lds_tables): lanes
+// that have no pattern, or one at times, within the LDS, at its end and beyond.
+#include "tests/jit/ir_harness.h"
+
+namespace wj::jit_test {
+namespace {
+
+using Kind = ir::Terminator::Kind;
+
+class LdsTableTest : public JitTest {
+protected:
+    // Looks up some elements, each by what was loaded before it, and adds them up; in a loop or
+    // once. What lanes begin with is a pattern, or none.
+    static ir::Block block(Rng& rng, State& start, bool loop) {
+        Builder b;
+        auto constant = [&](uint32_t c) { return b.op(Op::Splat32, {b.c32(c)}); };
+        const bool partial = rng() % 2;
+        if (!partial || rng() % 3 == 0) start.wave.set_s64(machine::exec_lo, ~0ull);
+        const Value exec = partial ? b.exec() : b.full();
+        constexpr uint32_t from = 2, sum = 3;
+        const uint32_t apart = static_cast<uint32_t>(rng() % 4) * 4;
+        for (uint32_t lane = 0; lane < machine::lanes; ++lane)
+            start.wave.vgpr[from * machine::lanes + lane] =
+                rng() % 3 ? lane * apart : static_cast<uint32_t>(rng());
+        // Elements that are alike make patterns of what is looked up next.
+        if (rng() % 3 == 0)
+            for (uint32_t at = 0; at < lds_bytes; at += 4) std::memcpy(&start.lds[at], &at, 4);
+        Value x = b.v(from), all = b.v(sum);
+        for (uint64_t n = 1 + rng() % 10; n; --n) {
+            static constexpr uint32_t ends[] = {0xfc, 0xffc, 0xffc, 0x1ffc, 0xffffffff};
+            const Value address = b.op(Op::And32, {x, constant(ends[rng() % std::size(ends)])});
+            const auto dwords = static_cast<uint32_t>(rng() % 4 ? 1 : 1 + rng() % 4);
+            const uint32_t imm = rng() % 2 ? 0 : static_cast<uint32_t>(rng() % 64) * 4;
+            const Value loaded =
+                b.op(Op::LoadLds, {address, exec}, imm, ir::make_aux(ir::Access::Dwords, dwords));
+            for (uint32_t d = 0; d < dwords; ++d) {
+                const Value element = b.op(Op::Elem, {loaded}, d);
+                all = b.op(Op::Add32, {b.op(Op::Mul32, {all, constant(5)}), element});
+                x = rng() % 3 ? element : b.op(Op::Xor32, {x, element});
+            }
+        }
+        b.op(Op::SetV, {x, exec}, from);
+        b.op(Op::SetV, {all, exec}, sum);
+        if (!loop) return b.block;
+        start.wave.sgpr[0] = 1 + static_cast<uint32_t>(rng() % 8);
+        const Value left = b.op(Op::USub32, {b.op(Op::GetS32, {}, 0), b.c32(1)});
+        b.op(Op::SetS32, {left}, 0);
+        b.block.exec_changed = false;
+        b.block.term = {.kind = Kind::Branch,
+                        .cond = b.op(Op::UCmpNe32, {left, b.c32(0)}),
+                        .target = b.block.pc,
+                        .next = 0x3000};
+        return b.block;
+    }
+};
+
+TEST_P(LdsTableTest, LookedUpByWhatWasLoaded) {
+    const int rounds = wanted_rounds(600);
+    for (int round = 0; round < rounds; ++round) {
+        SCOPED_TRACE("round " + std::to_string(round));
+        Rng rng(static_cast<uint64_t>(round) + 1);
+        State start, model, run;
+        randomise(start, rng);
+        const bool loop = round % 2;
+        const ir::Block block = LdsTableTest::block(rng, start, loop);
+        ASSERT_EQ(ir::verify(block), "");
+        Rig rig(GetParam(), {.loop_chunks = static_cast<uint32_t>(rng() % 3) * 2});
+        rig.source->blocks[block.pc] = block;
+        rig.source->blocks[0x3000] = end_block(0x3000);
+        if (loop) {
+            run_loop(rig, block, start, 1000, 100, model, run);
+            if (HasFatalFailure()) return;
+        } else {
+            model.copy_from(start);
+            run.copy_from(start);
+            model.wave.pc = run.wave.pc = block.pc;
+            run.wave.budget = 1000;
+            ir::evaluate(block, model.wave);
+            ASSERT_EQ(rig.engine->run(run.wave), machine::ExitKind::EndProgram);
+        }
+        ASSERT_TRUE(same(run, model)) << ir::print(block);
+    }
+}
+
+WJ_JIT_TESTS(LdsTableTest);
+
+}  // namespace
+}  // namespace wj::jit_test
