@@ -14,6 +14,7 @@ struct CompileOptions {
     bool mask_addresses = false;  // AND ExecContext::address_mask to every global address
     bool exclusive = false;       // atomics need not be atomic
     bool fetches_streams = true;  // HostTuning::fetches_streams
+    bool gathers_slowly = true;   // HostTuning::gathers_slowly
     // Accesses look for all patterns themselves, without memory stubs: code that is run often.
     bool all_patterns = false;
     uint32_t loop_chunks = 0;          // run together; 0: as many as pay

@@ -271,6 +271,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     options.exclusive = space.key.exclusive;
     // What is counted is to be the same on every host.
     options.fetches_streams = tuning_.fetches_streams || hot_;
+    options.gathers_slowly = tuning_.gathers_slowly || all_patterns_;
     options.loop_chunks = loop_chunks_;
     options.counters = hot_ ? &hot_->counters() : nullptr;
     for (uint32_t limit = block_instructions; !installed; limit /= 2) {

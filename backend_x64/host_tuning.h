@@ -11,6 +11,9 @@ struct HostTuning {
     // Whether waves that read rows one behind the other fetch those to come: for processors that
     // do not do so well enough by themselves.
     bool fetches_streams = true;
+    // Whether neighbours in no particular order are loaded as a vector that is permuted, though
+    // that takes a look at the lanes, instead of gathered.
+    bool gathers_slowly = false;
     // In small launches prefetches cost more than they bring, if waves that read rows fetch, too.
     machine::Engine::Prefetch prefetch{64, 8 << 20, 8 << 20};
 };

@@ -86,7 +86,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
 // Dwords that lie within a vector from the first active lane's on, on its page: neighbours whose
 // indices are bounded or scaled. Falls through if they do not.
 void BlockCompiler::load_near(const LaneAccess& m) {
-    if (m.store || m.dwords > 1 || (!m.full && !avx512_)) return;
+    if (m.store || m.dwords > 1 || (!m.full && !avx512_) || !options_.gathers_slowly) return;
     constexpr uint32_t page = 4096;
     const Label apart = a_.newLabel();
     const Operand others = c32(~(width() - 4));  // a distance has none of these bits

@@ -170,9 +170,8 @@ std::optional<uint32_t> BlockCompiler::row_of_same_shape(Value v) const {
             return {};
     }
     const auto row = static_cast<uint32_t>(inst(v).imm);
-    const bool written = std::ranges::any_of(block_->insts, [row](const ir::Inst& i) {
-        return i.op == Op::SetV && i.imm == row;
-    });
+    const bool written = std::ranges::any_of(
+        block_->insts, [row](const ir::Inst& i) { return i.op == Op::SetV && i.imm == row; });
     if (written || row >= Wave::shaped_rows) return {};
     return row;
 }
