@@ -395,6 +395,7 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
             a_.cmp(*flag, 0);
             a_.jne(m.scattered);
             cold(m.scattered, [this, m] {
+                find_first_lane(m);
                 lds_offsets(m, {m.imm, m.imm}, m.slow);
                 copy_pattern(m, offsets);
                 a_.jmp(m.done);

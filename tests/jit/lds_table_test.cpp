@@ -14,8 +14,8 @@ protected:
     static ir::Block block(Rng& rng, State& start, bool loop) {
         Builder b;
         auto constant = [&](uint32_t c) { return b.op(Op::Splat32, {b.c32(c)}); };
-        const bool partial = rng() % 2;
-        if (!partial || rng() % 3 == 0) start.wave.set_s64(machine::exec_lo, ~0ull);
+        const bool partial = rng() % 4;
+        if (!partial || rng() % 8 == 0) start.wave.set_s64(machine::exec_lo, ~0ull);
         const Value exec = partial ? b.exec() : b.full();
         constexpr uint32_t from = 2, sum = 3;
         const uint32_t apart = static_cast<uint32_t>(rng() % 4) * 4;
@@ -29,7 +29,7 @@ protected:
         for (uint64_t n = 1 + rng() % 10; n; --n) {
             static constexpr uint32_t ends[] = {0xfc, 0xffc, 0xffc, 0x1ffc, 0xffffffff};
             const Value address = b.op(Op::And32, {x, constant(ends[rng() % std::size(ends)])});
-            const auto dwords = static_cast<uint32_t>(rng() % 4 ? 1 : 1 + rng() % 4);
+            const auto dwords = static_cast<uint32_t>(rng() % 2 ? 1 : 1 + rng() % 4);
             const uint32_t imm = rng() % 2 ? 0 : static_cast<uint32_t>(rng() % 64) * 4;
             const Value loaded =
                 b.op(Op::LoadLds, {address, exec}, imm, ir::make_aux(ir::Access::Dwords, dwords));
@@ -55,7 +55,7 @@ protected:
 };
 
 TEST_P(LdsTableTest, LookedUpByWhatWasLoaded) {
-    const int rounds = wanted_rounds(600);
+    const int rounds = wanted_rounds(1500);
     for (int round = 0; round < rounds; ++round) {
         SCOPED_TRACE("round " + std::to_string(round));
         Rng rng(static_cast<uint64_t>(round) + 1);
