@@ -101,11 +101,6 @@ bool BlockCompiler::goes_on() {
     return true;
 }
 
-static Mem sized(Mem m, uint32_t bytes) {
-    m.setSize(bytes);
-    return m;
-}
-
 void BlockCompiler::begin_go_on() {
     if (!goes_on()) return;
     go_on_label_ = a_.newLabel();
@@ -113,12 +108,12 @@ void BlockCompiler::begin_go_on() {
     const Mem slot = home_mem({Home::Slot, *go_on_slot_});
     a_.mov(x86::eax, x86::dword_ptr(reg::rows, -row_bias));
     a_.add(x86::eax, machine::lanes);
-    a_.mov(sized(slot, 4), x86::eax);
-    a_.mov(sized(slot, 4).cloneAdjusted(4), block_->waves_in_row - 1);
+    a_.mov(slot.cloneResized(4), x86::eax);
+    a_.mov(slot.cloneResized(4).cloneAdjusted(4), block_->waves_in_row - 1);
 }
 
 void BlockCompiler::go_on() {
-    const Mem slot = home_mem({Home::Slot, *go_on_slot_}), next = sized(slot, 4);
+    const Mem slot = home_mem({Home::Slot, *go_on_slot_}), next = slot.cloneResized(4);
     a_.sub(next.cloneAdjusted(4), 1);
     a_.js(again_label_);
     a_.mov(x86::eax, next);
@@ -127,7 +122,7 @@ void BlockCompiler::go_on() {
     a_.add(x86::eax, machine::lanes);
     a_.mov(next, x86::eax);
     for (const auto& [base, stride] : moving_bases_)
-        a_.add(sized(home_mem(schedule_.uniform_home(base)), 8),
+        a_.add(home_mem(schedule_.uniform_home(base)).cloneResized(8),
                static_cast<int32_t>(stride * machine::lanes));
     a_.jmp(go_on_label_);
 }

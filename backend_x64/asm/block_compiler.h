@@ -9,7 +9,7 @@
 //   lane_lines.cpp, lane_windows.cpp   those whose addresses are lines
 //   lane_division.cpp   divisions by steps    lane_math.cpp   roots, frexp, special arguments
 //   lane_atomic.cpp, lane_atomic_update.cpp   atomics   cross.cpp   cross-lane operations
-//   loop.cpp, loop_pins.cpp, divergent.cpp, walk.cpp   loops of one block
+//   loop.cpp, loop_pins.cpp, counted.cpp, divergent.cpp, walk.cpp   loops of one block
 //   again.cpp         programs that start their next wave themselves
 #pragma once
 
@@ -725,8 +725,8 @@ private:
     bool facts_cross_regions_ = false;  // each region's code is emitted and run once, in order
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
     std::unordered_map<Value, uint32_t> lds_tables_;  // by load: byte of table_slot_
-    std::optional<uint32_t> table_slot_;
-    uint32_t steady_loads_ = 0;  // that prefetch_iterations() serves
+    uint32_t table_slot_ = 0;                         // if there are any
+    uint32_t steady_loads_ = 0;                       // that prefetch_iterations() serves
     std::vector<Cold> colds_;
     uint32_t guest_ = ~0u;
     bool near_ = true;

@@ -79,9 +79,7 @@ void BlockCompiler::count_end(const Gp& budget) {
     if (counted_->counter_needed()) return;
     const uint64_t reg = inst(counted_->set).imm;
     const Mem counter = x86::dword_ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + reg * 4));
-    Mem count = count_slot(iterations);
-    count.setSize(4);
-    a_.imul(x86::eax, count, counted_->step);
+    a_.imul(x86::eax, count_slot(iterations).cloneResized(4), counted_->step);
     a_.add(x86::eax, counter);
     a_.mov(counter, x86::eax);
     if (loop_.scalar_set == counted_->set) a_.mov(x86::r14d, x86::eax);

@@ -357,6 +357,7 @@ void BlockCompiler::find_tile_steps(const Value* begin, uint32_t count) {
         Value address;
         uint32_t slot;
         int32_t stride;
+        size_t number;  // in Frame::tile_address
     };
     std::vector<Tile> tiles;
     for (uint32_t n = 0; n < count; ++n) {
@@ -364,7 +365,8 @@ void BlockCompiler::find_tile_steps(const Value* begin, uint32_t count) {
         if (x.op != Op::LoadGlobalS || inst(x.args[1]).op != Op::Line32 ||
             inst(x.args[1]).aux < chunk_lanes() || tile_steps_.size() == Frame::most_tile_loads)
             continue;
-        tiles.push_back({x.args[0], extra_slots_, static_cast<int32_t>(inst(x.args[1]).imm)});
+        tiles.push_back({x.args[0], extra_slots_, static_cast<int32_t>(inst(x.args[1]).imm),
+                         tile_steps_.size()});
         tile_steps_.emplace(begin[n], extra_slots_++);
     }
     failed_ |= extra_slots_ > slot_count;
@@ -377,16 +379,15 @@ void BlockCompiler::find_tile_steps(const Value* begin, uint32_t count) {
     a_.mov(wave.r32(), reg::wave.r32());
     a_.shr(wave.r32(), 6);
     a_.and_(wave.r32(), Frame::most_tile_waves - 1);
-    const auto first = static_cast<uint32_t>(tile_steps_.size() - tiles.size());
-    for (uint32_t n = 0; n < tiles.size(); ++n) {
+    for (const Tile& t : tiles) {
         const Mem last = x86::qword_ptr(
             reg::frame, wave, 3,
-            in_frame(offsetof(Frame, tile_address) + (first + n) * sizeof(Frame::tile_address[0])));
-        a_.mov(address, home_mem(schedule_.uniform_home(tiles[n].address)));
+            in_frame(offsetof(Frame, tile_address) + t.number * sizeof(Frame::tile_address[0])));
+        a_.mov(address, home_mem(schedule_.uniform_home(t.address)));
         a_.mov(step, address);
         a_.sub(step, last);
         a_.mov(last, address);
-        a_.mov(home_mem({Home::Slot, tiles[n].slot}), step);
+        a_.mov(home_mem({Home::Slot, t.slot}), step);
     }
     a_.bind(known);
     cold(large, [this, tiles, known] {

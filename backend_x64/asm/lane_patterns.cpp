@@ -265,10 +265,12 @@ void BlockCompiler::lds_offsets(const LaneAccess& m, Imms imms, Label unknown) {
 // Loads from the LDS whose addresses are made of what was loaded: tables and the like. Lanes that
 // had no pattern for one chunk are not looked at for the others, and in the next iterations.
 void BlockCompiler::find_lds_tables() {
+    constexpr size_t most_tables = 8;  // bytes of a slot
     lds_tables_.clear();
-    table_slot_.reset();
+    if (std::ranges::none_of(block_->insts, [](const ir::Inst& i) { return i.op == Op::LoadLds; }))
+        return;
     const std::vector<bool> loaded = made_of_loads(*block_);
-    for (Value v = 0; v < block_->insts.size() && lds_tables_.size() < 8; ++v)
+    for (Value v = 0; v < block_->insts.size() && lds_tables_.size() < most_tables; ++v)
         if (const ir::Inst& i = inst(v); i.op == Op::LoadLds && loaded[ir::address_of(i)])
             lds_tables_.emplace(v, static_cast<uint32_t>(lds_tables_.size()));
 }
@@ -277,18 +279,14 @@ void BlockCompiler::forget_lds_tables() {
     if (lds_tables_.empty()) return;
     table_slot_ = extra_slots_++;
     failed_ |= extra_slots_ > slot_count;
-    Mem flags = home_mem({Home::Slot, *table_slot_});
-    flags.setSize(8);
-    a_.mov(flags, 0);
+    a_.mov(home_mem({Home::Slot, table_slot_}).cloneResized(8), 0);
 }
 
 // Whether the last lanes that the access met had no pattern.
 std::optional<Mem> BlockCompiler::lds_table(const LaneAccess& m) const {
     const auto table = lds_tables_.find(m.v);
     if (table == lds_tables_.end() || !m.dwords_only() || m.by_stub) return {};
-    Mem flag = home_mem({Home::Slot, *table_slot_}, static_cast<int32_t>(table->second));
-    flag.setSize(1);
-    return flag;
+    return home_mem({Home::Slot, table_slot_}, static_cast<int32_t>(table->second)).cloneResized(1);
 }
 
 // The base of 64-bit offsets joins m.address.

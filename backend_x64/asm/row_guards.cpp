@@ -1,9 +1,9 @@
 // Rows that have to be lines (lift/affine.h), and what is known of them from one block to the next.
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "backend_x64/asm/block_compiler.h"
@@ -179,26 +179,28 @@ std::optional<uint32_t> BlockCompiler::row_of_same_shape(Value v) const {
 // Of the rows that have been written.
 void BlockCompiler::note_row_shapes() {
     RowShapes shapes;
-    std::map<uint32_t, std::set<uint32_t>> alike;  // rows by one of the same shape
+    std::set<std::pair<uint32_t, uint32_t>> alike;  // a row, and one that has its shape now
     for (const ir::Inst& i : block_->insts) {
         if (i.op != Op::SetV || i.imm >= Wave::shaped_rows) continue;
         const auto written = static_cast<uint32_t>(i.imm);
         shapes[written].reset();
-        for (auto& [row, others] : alike) others.erase(written);
+        std::erase_if(alike, [written](const auto& pair) { return pair.second == written; });
         if (!schedule_.is_full(i.args[1])) continue;
         if (i.aux)
             shapes[written] = static_cast<uint8_t>(i.aux);
         else if (const auto row = row_of_same_shape(i.args[0]))
-            alike[*row].insert(written);
+            alike.insert({*row, written});
     }
     set_row_shapes(shapes);
-    for (const auto& [row, others] : alike) {
-        const Gp shape = utmp();
-        a_.movzx(shape.r32(), x86::byte_ptr(reg::wave, in_wave(shape_offset(row))));
-        for (const uint32_t other : others)
-            a_.mov(x86::byte_ptr(reg::wave, in_wave(shape_offset(other))), shape.r8());
-        gp_temps_ = 0;
+    if (alike.empty()) return;
+    const Gp shape = utmp();
+    std::optional<uint32_t> loaded;
+    for (const auto& [row, written] : alike) {
+        if (std::exchange(loaded, row) != row)
+            a_.movzx(shape.r32(), x86::byte_ptr(reg::wave, in_wave(shape_offset(row))));
+        a_.mov(x86::byte_ptr(reg::wave, in_wave(shape_offset(written))), shape.r8());
     }
+    gp_temps_ = 0;
 }
 
 void BlockCompiler::set_row_shapes(const RowShapes& shapes) {

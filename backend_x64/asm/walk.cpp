@@ -370,7 +370,10 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
             else
                 a_.mov(distance(w), walk_slot(steps, w));
         }
-        if (counts) count_iterations(budget, counted);
+        if (counts) {
+            count_iterations(budget, counted);
+            if (!loop_.idle.empty()) a_.mov(walk_slot(iterations), budget);
+        }
         a_.jmp(walk);
     });
 
@@ -394,23 +397,18 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
         else if (*step)
             a_.add(distance(w), *step);
     }
-    if (!loop_.idle.empty()) a_.inc(walk_slot(iterations));
     if (counts) {
         a_.dec(budget);
         a_.jnz(walk);
         count_end(budget);
         a_.bind(counted);
         ahead(last, over);
-        // Goes on though nobody knew.
-        walk_catch_up();
-        a_.add(budget, walk_slot(rest));
-        walk_reset();
-        a_.jmp(resume);
     } else {
+        if (!loop_.idle.empty()) a_.inc(walk_slot(iterations));
         a_.jmp(walk);
     }
 
-    // Iterations are left that only the limits ended?
+    // Iterations are left that only the limits ended, or that nobody counted?
     a_.bind(over);
     walk_catch_up();
     a_.add(budget, walk_slot(rest));

@@ -62,12 +62,8 @@ public:
 
 private:
     void serve(unsigned thread) {
-        for (unsigned seen = 0; !stop_;) {
-            if (round_ == seen) {
-                __builtin_ia32_pause();
-                continue;
-            }
-            ++seen;
+        for (unsigned seen = 0;; ++seen) {
+            while (round_ == seen) __builtin_ia32_pause();
             if (stop_) return;
             part(thread);
             --left_;

@@ -68,6 +68,16 @@ public:
     Value v(uint32_t row) { return op(Op::GetV, {}, row); }
     Value pair(uint32_t row) { return op(Op::Pack64, {v(row), v(row + 1)}); }
     void set(uint32_t row, Value x) { op(Op::SetV, {x, full()}, row); }
+    // The block runs again until s0, counted down, is 0; afterwards the one at `next`.
+    void repeat_s0_times(uint64_t next) {
+        const Value n = op(Op::USub32, {op(Op::GetS32, {}, 0), c32(1)});
+        op(Op::SetS32, {n}, 0);
+        block.exec_changed = false;
+        block.term = {.kind = ir::Terminator::Kind::Branch,
+                      .cond = op(Op::UCmpNe32, {n, c32(0)}),
+                      .target = block.pc,
+                      .next = next};
+    }
     // The block runs again while `live` has lanes, which are EXEC then; afterwards the one at
     // `next`.
     void loop_while_lanes(Value live, uint64_t next) {

@@ -5,10 +5,10 @@
 namespace wj::jit_test {
 namespace {
 
-using Kind = ir::Terminator::Kind;
-
 class LdsTableTest : public JitTest {
 protected:
+    static constexpr uint64_t end_pc = 0x3000;
+
     // Looks up some elements, each by what was loaded before it, and adds them up; in a loop or
     // once. What lanes begin with is a pattern, or none.
     static ir::Block block(Rng& rng, State& start, bool loop) {
@@ -41,15 +41,12 @@ protected:
         }
         b.op(Op::SetV, {x, exec}, from);
         b.op(Op::SetV, {all, exec}, sum);
-        if (!loop) return b.block;
-        start.wave.sgpr[0] = 1 + static_cast<uint32_t>(rng() % 8);
-        const Value left = b.op(Op::USub32, {b.op(Op::GetS32, {}, 0), b.c32(1)});
-        b.op(Op::SetS32, {left}, 0);
-        b.block.exec_changed = false;
-        b.block.term = {.kind = Kind::Branch,
-                        .cond = b.op(Op::UCmpNe32, {left, b.c32(0)}),
-                        .target = b.block.pc,
-                        .next = 0x3000};
+        if (loop) {
+            start.wave.sgpr[0] = 1 + static_cast<uint32_t>(rng() % 8);
+            b.repeat_s0_times(end_pc);
+        } else {
+            b.block.term = {.kind = ir::Terminator::Kind::Jump, .target = end_pc};
+        }
         return b.block;
     }
 };
@@ -61,23 +58,13 @@ TEST_P(LdsTableTest, LookedUpByWhatWasLoaded) {
         Rng rng(static_cast<uint64_t>(round) + 1);
         State start, model, run;
         randomise(start, rng);
-        const bool loop = round % 2;
-        const ir::Block block = LdsTableTest::block(rng, start, loop);
+        const ir::Block block = LdsTableTest::block(rng, start, round % 2);
         ASSERT_EQ(ir::verify(block), "");
         Rig rig(GetParam(), {.loop_chunks = static_cast<uint32_t>(rng() % 3) * 2});
         rig.source->blocks[block.pc] = block;
-        rig.source->blocks[0x3000] = end_block(0x3000);
-        if (loop) {
-            run_loop(rig, block, start, 1000, 100, model, run);
-            if (HasFatalFailure()) return;
-        } else {
-            model.copy_from(start);
-            run.copy_from(start);
-            model.wave.pc = run.wave.pc = block.pc;
-            run.wave.budget = 1000;
-            ir::evaluate(block, model.wave);
-            ASSERT_EQ(rig.engine->run(run.wave), machine::ExitKind::EndProgram);
-        }
+        rig.source->blocks[end_pc] = end_block(end_pc);
+        run_loop(rig, block, start, 1000, 100, model, run);
+        if (HasFatalFailure()) return;
         ASSERT_TRUE(same(run, model)) << ir::print(block);
     }
 }

@@ -267,17 +267,6 @@ TEST_P(MemoryPaths, TilesOfTwoRegions) {
     }
 }
 
-// The block branches to itself until s0, counted down, is 0.
-void repeat_s0_times(Builder& b) {
-    const Value n = b.op(Op::USub32, {b.op(Op::GetS32, {}, 0), b.c32(1)});
-    b.op(Op::SetS32, {n}, 0);
-    b.block.exec_changed = false;
-    b.block.term = {.kind = ir::Terminator::Kind::Branch,
-                    .cond = b.op(Op::UCmpNe32, {n, b.c32(0)}),
-                    .target = 0x1000,
-                    .next = 0x3000};
-}
-
 // Lanes that walk through memory, forwards or backwards, from anywhere: so long that the count of
 // the gathers wraps around.
 TEST_P(MemoryPaths, LoopsThatWalk) {
@@ -300,7 +289,7 @@ TEST_P(MemoryPaths, LoopsThatWalk) {
             b.op(Op::Add32, {b.v(0), b.op(Op::Splat32, {b.c32(static_cast<uint32_t>(step))})});
         b.op(Op::SetV, {b.op(Op::Xor32, {b.v(2), b.op(Op::Elem, {t}, 0)}), mask}, 2);
         b.op(Op::SetV, {moved, mask}, 0);
-        repeat_s0_times(b);
+        b.repeat_s0_times(0x3000);
         ASSERT_EQ(ir::verify(b.block), "");
         EXPECT_EQ(x64::stride_of(b.block, b.block.insts[t].args[base]), step);
         Rig rig(GetParam(), {.loop_chunks = static_cast<uint32_t>(round % 3) * 2});
@@ -366,7 +355,7 @@ TEST_P(MemoryPaths, LanesThatWalkToTheEndsOfPages) {
                  2 + d);
         b.op(Op::SetV,
              {b.op(Op::Add32, {b.v(0), b.op(Op::Splat32, {b.c32(kind.bytes)})}), b.full()}, 0);
-        repeat_s0_times(b);
+        b.repeat_s0_times(0x3000);
         ASSERT_EQ(ir::verify(b.block), "");
         Rig rig(GetParam(), {.loop_chunks = static_cast<uint32_t>(round % 3) * 2});
         rig.source->blocks[0x1000] = b.block;
