@@ -216,7 +216,7 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.call_stub = stubs_.call;
     f.leave_stub = stubs_.leave;
     f.indirect_stub = stubs_.indirect;
-    f.barrier_stub = stubs_.barrier;
+    f.turn_stub = stubs_.turn;
     f.memory_stub = stubs_.memory;
     f.division_stub = stubs_.division;
     f.again_stub = stubs_.again;

@@ -134,7 +134,7 @@ struct alignas(64) Frame {
     const void* call_stub = nullptr;
     const void* leave_stub = nullptr;     // eax = reason
     const void* indirect_stub = nullptr;  // rax = target
-    const void* barrier_stub = nullptr;   // wave.pc is behind the barrier
+    const void* turn_stub = nullptr;      // eax: Barrier or EndProgram, wave.pc is behind it
     const void* memory_stub = nullptr;    // rax = MemoryOp*
     const void* division_stub = nullptr;  // eax = Division
     const MemoryStubs* memory_stubs = nullptr;

@@ -36,7 +36,7 @@ constexpr Field wave_fields[] = {
     WJ_FIELD(Wave, lds_alloc), WJ_ARRAY(Wave, row_shapes),    WJ_ARRAY(Wave, upper_row_shapes)};
 constexpr Field frame_fields[] = {
     WJ_FIELD(Frame, link_stub),    WJ_FIELD(Frame, budget_stub),    WJ_FIELD(Frame, call_stub),
-    WJ_FIELD(Frame, leave_stub),   WJ_FIELD(Frame, indirect_stub),  WJ_FIELD(Frame, barrier_stub),
+    WJ_FIELD(Frame, leave_stub),   WJ_FIELD(Frame, indirect_stub),  WJ_FIELD(Frame, turn_stub),
     WJ_FIELD(Frame, memory_stub),  WJ_FIELD(Frame, division_stub),  WJ_FIELD(Frame, uload32_stub),
     WJ_FIELD(Frame, again_stub),   WJ_FIELD(Frame, settle_stub),    WJ_FIELD(Frame, uload64_stub),
     WJ_FIELD(Frame, jump_table),   WJ_FIELD(Frame, shapes_stub),    WJ_ARRAY(Frame, constants),

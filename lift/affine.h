@@ -75,7 +75,9 @@ public:
     bool guard_lanes_apart();
     // A line of 32 bits as an operand of a memory operation.
     Value as_operand(const Line& line);
-    // What is written to a row: a line that took several operations is made from scalars.
+    // What is written to a row: a line that took several operations is made from scalars. Others
+    // are known to be lines where the block is guarded for what they need: first will_write() all.
+    void will_write(Value v);
     State::Written written(Value v);
     // Emits the guards that are left: at the block's end, before scalar registers are written.
     void finish();

@@ -75,13 +75,21 @@ uint32_t Affine::cost(Value v, uint32_t limit) const {
     return sum;
 }
 
+// Lane operations that are worth as many scalar ones.
+constexpr uint32_t few_operations = 4;
+
+void Affine::will_write(Value v) {
+    Found f;
+    const auto l = part(v, f);
+    if (l && l->width != 1 && cost(v, few_operations) >= few_operations) commit(f);
+}
+
 State::Written Affine::written(Value v) {
-    constexpr uint32_t few = 4;
     Found f;
     const auto l = part(v, f);
     if (!l || l->width == 1) return {v, 0};
     const uint8_t known = shape(*l);
-    const bool as_it_is = cost(v, few) < few;
+    const bool as_it_is = cost(v, few_operations) < few_operations;
     if (as_it_is && (!known || !holds(f))) return {v, 0};
     commit(f);
     if (as_it_is) return {v, known};

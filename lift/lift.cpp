@@ -397,9 +397,14 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         behind = after ? options.liveness->at(t.target == pc ? t.next : t.target) : LiveSet::all();
         LoopMasks(l.s, block.term, *behind).simplify();
     }
-    l.s.flush_rows(after ? &*after : nullptr, [&](Value v) {
-        return guarded ? affine.written(v) : State::Written{v, 0};
-    });
+    l.s.flush_rows(
+        after ? &*after : nullptr,
+        [&](Value v) {
+            if (guarded) affine.will_write(v);
+        },
+        [&](Value v) {
+            return guarded ? affine.written(v) : State::Written{v, 0};
+        });
     if (guarded) {
         affine.finish();
         block.waves_in_row = affine.waves_in_row();

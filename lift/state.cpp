@@ -285,14 +285,25 @@ bool State::dead(uint32_t row, const Row& r, const LiveSet& after) {
 }
 
 void State::flush(const LiveSet* after) {
-    flush_rows(after, [](Value v) { return Written{v, 0}; });
+    flush_rows(
+        after, [](Value) {},
+        [](Value v) {
+            return Written{v, 0};
+        });
     flush_scalars(after);
 }
 
-void State::flush_rows(const LiveSet* after, const std::function<Written(Value)>& written) {
+void State::flush_rows(const LiveSet* after, const std::function<void(Value)>& announce,
+                       const std::function<Written(Value)>& written) {
+    auto stays = [&](uint16_t row) {
+        const Row& r = rows_[row];
+        return !r.dirty || (after && dead(row, r, *after));
+    };
+    for (uint16_t row : touched_)
+        if (!stays(row)) announce(rows_[row].value);
     for (uint16_t row : touched_) {
+        if (stays(row)) continue;
         Row& r = rows_[row];
-        if (!r.dirty || (after && dead(row, r, *after))) continue;
         const Written w = written(r.value);
         r.value = w.value;
         if (r.mask == no_value)

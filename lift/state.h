@@ -87,13 +87,15 @@ public:
     // Writes every changed register to the wave (block end, before a call).
     // after: what is read later; null = everything.
     void flush(const LiveSet* after = nullptr);
-    // Its two halves. written: what is written to a row instead of a value.
+    // Its two halves. written: what is written to a row instead of a value, asked when all values
+    // have been announced.
     // What to write instead of a row's value, and the shape that it has in all lanes, or 0.
     struct Written {
         Value value;
         uint8_t shape;
     };
-    void flush_rows(const LiveSet* after, const std::function<Written(Value)>& written);
+    void flush_rows(const LiveSet* after, const std::function<void(Value)>& announce,
+                    const std::function<Written(Value)>& written);
     void flush_scalars(const LiveSet* after);
     void join_pair(uint32_t reg);
     // At a program's end nobody reads EXEC, and the program's next wave wants it as it was.

@@ -40,11 +40,13 @@ struct LiveRegisters {
     }
 };
 
-// Waves side by side in memory that run one behind the other as long as each comes to a barrier.
+// Waves side by side in memory that run one behind the other as long as each comes to a barrier or
+// ends.
 struct WaveRow {
     uint32_t left = 0;       // of them, behind the running one
     uint32_t laps = 0;       // behind the last one comes the first one again, so many times
     uint32_t most_left = 0;  // behind the first one
+    uint32_t ended = 0;      // of those that were passed
     Wave* first = nullptr;
     int64_t slice = 0;          // the budget of each
     uint64_t instructions = 0;  // executed by those that were passed
@@ -66,10 +68,11 @@ struct WaveRun {
 class WaveSource {
 public:
     // Null, or what an engine may do instead of asking next() when the running wave has come to a
-    // barrier: add slice - wave.budget to `instructions` and run another one with the budget
-    // `slice`: (&wave)[1], if `left` is not 0, which becomes one less; or `first`, if `laps` is not
-    // 0, which becomes one less, and `left` is most_left then. The waves' `exit` is empty and stays
-    // so.
+    // barrier or ended: add slice - wave.budget to `instructions` and run another one with the
+    // budget `slice`: (&wave)[1], if `left` is not 0, which becomes one less; or `first`, if it is
+    // at a barrier, `ended` is 0 and `laps` is not, which becomes one less, and `left` is most_left
+    // then. The waves' `exit` is empty and stays so, but for those that end: they say so there, and
+    // are counted in `ended`.
     virtual WaveRow* row() { return nullptr; }
     // `wave` has ended or stands at a barrier (wave.exit.kind): the wave to run now, which may be
     // the same object in its next life, or null. Its `exit` is empty; ctx and register counts are

@@ -28,24 +28,26 @@ void GroupTurns::begin_row(uint32_t index) {
             break;
     }
     row_.left = row_.most_left = index - row_begin_;
+    row_.ended = 0;
     // All of them: they may release each other. Not without end: others may want to stop them.
     const bool all = row_.left + 1 == group_.group.wave_count;
-    const machine::ExecContext& exec = *group_.waves[0].ctx;
-    const bool free = !one_round_ && exec.memory_mode == machine::MemoryMode::Identity;
+    const bool free = !one_round_ && exec_.memory_mode == machine::MemoryMode::Identity;
     row_.laps = laps_ = all && free ? most_laps : 0;
     row_.first = group_.waves.data();
 }
 
 bool GroupTurns::settle(const machine::Wave& wave) {
-    // Those that the engine has passed are at a barrier; in earlier laps all have been.
+    // Those that the engine has passed have ended or are at a barrier; in earlier laps all have
+    // been there.
     if (row_.laps != laps_) {
         laps_ = row_.laps;
         group_.stuck_visits = 0;
         advanced_ = true;
     }
     for (; row_begin_ < wave.wave_in_group; row_begin_++) {
-        group_.states[row_begin_] = WaveState::AtBarrier;
-        group_.waiting++;
+        const bool ended = group_.waves[row_begin_].exit.kind == ExitKind::EndProgram;
+        group_.states[row_begin_] = ended ? WaveState::Ended : WaveState::AtBarrier;
+        ++(ended ? group_.ended : group_.waiting);
         advanced_ = true;
     }
     row_begin_ = ~0u;
@@ -79,13 +81,30 @@ bool GroupTurns::release() {
     return true;
 }
 
+void GroupTurns::place_waves() {
+    for (uint32_t i = 0; i < group_.group.wave_count; i++) group_.waves[i].ctx = &exec_;
+}
+
+// The work-group behind one whose waves have all ended.
+bool GroupTurns::begin_group() {
+    const uint64_t next = group_.group.linear_id + 1;
+    // Whoever has learned that waves run alone does better than taking turns.
+    if (next >= end_ || dispatch_.streams.load(std::memory_order_relaxed)) return false;
+    if (!group_.start(dispatch_.plan, dispatch_.wave_start(), next)) return false;
+    place_waves();
+    finished_++;
+    waves_ += group_.group.wave_count;
+    return true;
+}
+
 machine::Wave* GroupTurns::next(machine::Wave& wave) {
     settle(wave);
     if (machine::Wave* other = runnable(wave.wave_in_group + 1)) return other;
-    if (one_round_ || dispatch_.stopped() || !release()) return nullptr;
+    if (one_round_ || dispatch_.stopped()) return nullptr;
+    const bool all_ended = group_.ended == group_.group.wave_count;
+    if (!(all_ended ? begin_group() : release())) return nullptr;
     begin_round();
-    machine::ExecContext& exec = *wave.ctx;
-    if (exec.memory_mode == machine::MemoryMode::Checked) memory::refresh_tlb(exec);
+    if (exec_.memory_mode == machine::MemoryMode::Checked) memory::refresh_tlb(exec_);
     return runnable(0);
 }
 

@@ -1,5 +1,6 @@
 // The waves of a resident work-group, taking turns. As long as only their ends and barriers stop
-// them, they go through round after round in one call of the engine.
+// them, they go through round after round in one call of the engine, and so do the work-groups
+// behind theirs.
 #pragma once
 
 #include <utility>
@@ -13,9 +14,12 @@ class GroupTurns final : public machine::WaveSource {
 public:
     // Each wave may execute `slice` instructions in a turn. one_round: the call of the engine ends
     // at a barrier, too.
-    GroupTurns(const DispatchState& dispatch, GroupContext& group, int64_t slice, bool one_round)
-        : dispatch_(dispatch), group_(group), one_round_(one_round) {
+    // A work-group that has been started, and those up to number `end` that are started behind it.
+    GroupTurns(const DispatchState& dispatch, GroupContext& group, machine::ExecContext& exec,
+               uint64_t end, int64_t slice, bool one_round)
+        : dispatch_(dispatch), group_(group), exec_(exec), end_(end), one_round_(one_round) {
         row_.slice = slice;
+        place_waves();
     }
 
     void begin_round() { advanced_ = used_slice_ = false; }
@@ -32,12 +36,20 @@ public:
     // Of this round: whether waves have ended or come to a barrier, or used up their slice.
     bool advanced() const { return advanced_; }
     bool used_slice() const { return used_slice_; }
+    // Work-groups that have ended and are gone, and waves of those begun behind them.
+    uint64_t take_finished() { return std::exchange(finished_, 0); }
+    uint64_t take_waves() { return std::exchange(waves_, 0); }
     uint64_t take_instructions() { return std::exchange(row_.instructions, 0); }
 
 private:
     void begin_row(uint32_t index);
+    bool begin_group();
+    void place_waves();
     const DispatchState& dispatch_;
     GroupContext& group_;
+    machine::ExecContext& exec_;
+    const uint64_t end_;
+    uint64_t finished_ = 0, waves_ = 0;
     const bool one_round_;
     bool advanced_ = false, used_slice_ = false;
     machine::WaveRow row_;      // behind the wave that runnable() has given

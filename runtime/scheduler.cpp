@@ -344,7 +344,6 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     Visit visit;
     const DispatchRequest& request = dispatch.plan.request;
     const bool limited = request.timeout_ns || request.instruction_limit;
-    uint64_t waves = 0, instructions = 0;
     auto keep = [&](std::unique_ptr<GroupContext> group) {
         if (slot.spare)
             pool_.give(std::move(group));
@@ -356,19 +355,22 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     auto fence = [&] {
         if (dispatch.plan.streaming) _mm_sfence();
     };
-    auto run = [&](std::unique_ptr<GroupContext> group, uint32_t stopped = no_wave) {
-        const Outcome outcome = run_group(dispatch, *group, slot, instructions, stopped);
+    // That work-group and those up to `end` behind it; the number of the last one that was begun.
+    auto run = [&](std::unique_ptr<GroupContext> group, uint64_t end, uint32_t stopped = no_wave) {
+        const Outcome outcome = run_groups(dispatch, *group, slot, visit, end, stopped);
+        const uint64_t last = group->group.linear_id;
         if (outcome == Outcome::Suspended || outcome == Outcome::Blocked) {
             fence();
             visit.blocked += outcome == Outcome::Blocked;
             dispatch.suspend(std::move(group), outcome == Outcome::Blocked);
-            return;
+            return last;
         }
         if (outcome == Outcome::Stopped)
             visit.stopped = true;
         else
             visit.finished++;
         keep(std::move(group));
+        return last;
     };
     slot.context.kernel = dispatch.plan.entry;
     slot.context.group_ids = dispatch.plan.group_ids;
@@ -376,7 +378,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     slot.context.prefetch_items = dispatch.plan.prefetch_items;
     slot.context.prefetch_row = dispatch.plan.prefetch_row;
     const WaveStart& how = dispatch.wave_start();
-    if (claim.resumed) run(std::move(claim.resumed));
+    if (claim.resumed) run(std::move(claim.resumed), 0);
     for (uint64_t index = claim.begin; index < claim.end && !visit.stopped; index++) {
         auto group = slot.spare ? std::move(slot.spare) : pool_.take();
         if (dispatch.streams.load(std::memory_order_relaxed)) {
@@ -390,8 +392,8 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
             }
             const machine::Wave& last = engine_.run_all(**first, stream);
             stream.settle();
-            instructions += stream.instructions();
-            waves += stream.waves();
+            visit.instructions += stream.instructions();
+            visit.waves += stream.waves();
             visit.finished += stream.finished();
             if (stream.done()) {
                 visit.stopped = stream.at() != claim.end;
@@ -400,9 +402,8 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
             }
             if (last.exit.kind == machine::ExitKind::Barrier)
                 dispatch.streams.store(false, std::memory_order_relaxed);
-            index = stream.at();
             group->spread(dispatch.plan, how, stream.wave());
-            run(std::move(group), stream.wave());
+            index = run(std::move(group), claim.end, stream.wave());
             continue;
         }
         if (!dispatch.started(group->start(dispatch.plan, how, index)) ||
@@ -411,31 +412,32 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
             pool_.give(std::move(group));
             break;
         }
-        waves += group->group.wave_count;
-        run(std::move(group));
+        visit.waves += group->group.wave_count;
+        index = run(std::move(group), claim.end);
     }
     fence();
     if (std::exchange(slot.context.columns_cut, false) && dispatch.module)
         dispatch.module->stores_columns.note(dispatch.plan.request.kernel_object, true);
-    if (waves) dispatch.waves.fetch_add(waves, std::memory_order_relaxed);
-    if (instructions) dispatch.wave_instructions.fetch_add(instructions, std::memory_order_relaxed);
+    if (visit.waves) dispatch.waves.fetch_add(visit.waves, std::memory_order_relaxed);
+    if (visit.instructions)
+        dispatch.wave_instructions.fetch_add(visit.instructions, std::memory_order_relaxed);
     if (const uint64_t n = std::exchange(slot.context.interpreted, 0))
         dispatch.interpreted.fetch_add(n, std::memory_order_relaxed);
     return visit;
 }
 
-// Adds the instructions that the waves executed to `instructions`, unless the dispatch has limits:
-// then to the dispatch, at once. `stopped`: a wave that has run already, or no_wave.
-Scheduler::Outcome Scheduler::run_group(DispatchState& dispatch, GroupContext& g, Slot& slot,
-                                        uint64_t& instructions, uint32_t stopped) {
+// Runs a work-group that has been started and, without limits, those up to number `end` behind it.
+// What becomes of the last one that was begun is the outcome; those in front of it are finished.
+// Adds the instructions that the waves executed to the visit, unless the dispatch has limits: then
+// to the dispatch, at once. `stopped`: a wave that has run already, or no_wave.
+Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& g, Slot& slot,
+                                         Visit& visit, uint64_t end, uint32_t stopped) {
     const DispatchRequest& request = dispatch.plan.request;
     const bool limited = request.timeout_ns || request.instruction_limit;
     const int64_t slice =
         static_cast<int64_t>(limited ? std::min(options_.slice_instructions, limited_slice)
                                      : options_.slice_instructions);
-    const uint32_t count = g.group.wave_count;
-    for (uint32_t i = 0; i < count; i++) g.waves[i].ctx = &slot.context;
-    GroupTurns turns(dispatch, g, slice, limited);
+    GroupTurns turns(dispatch, g, slot.context, end, slice, limited);
     for (;;) {
         turns.begin_round();
         bool failed = false;
@@ -456,12 +458,15 @@ Scheduler::Outcome Scheduler::run_group(DispatchState& dispatch, GroupContext& g
             settle(last);
             first = failed ? nullptr : turns.runnable(last.wave_in_group + 1);
         }
+        visit.finished += turns.take_finished();
+        visit.waves += turns.take_waves();
         const uint64_t used = turns.take_instructions();
+        const uint32_t count = g.group.wave_count;
         if (limited) {
             dispatch.wave_instructions.fetch_add(used, std::memory_order_relaxed);
             if (!failed && g.ended != count && check_limits(dispatch, g)) failed = true;
         } else {
-            instructions += used;
+            visit.instructions += used;
         }
         if (failed || dispatch.stopped()) return Outcome::Stopped;
         if (g.ended == count) return Outcome::Finished;

@@ -57,7 +57,8 @@ private:
         std::unique_ptr<GroupContext> spare;  // of the last work-group that ended here
     };
     struct Visit {  // what became of a claim
-        uint64_t finished = 0, blocked = 0;
+        uint64_t finished = 0, blocked = 0, waves = 0;
+        uint64_t instructions = 0;  // not yet noted with the dispatch
         bool stopped = false;
     };
     enum class Outcome : uint8_t { Finished, Suspended, Blocked, Stopped };
@@ -70,8 +71,8 @@ private:
     std::shared_ptr<DispatchState> pick(DispatchState* wanted);
     void run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns, bool bounded);
     Visit run_claim(DispatchState& dispatch, DispatchState::Claim& claim, Slot& slot);
-    Outcome run_group(DispatchState& dispatch, GroupContext& group, Slot& slot,
-                      uint64_t& instructions, uint32_t stopped);
+    Outcome run_groups(DispatchState& dispatch, GroupContext& group, Slot& slot, Visit& visit,
+                       uint64_t end, uint32_t stopped);
     static constexpr uint32_t no_wave = ~0u;
     void prepare_slot(Slot& slot);
     bool may_join(const DispatchState& dispatch) const;

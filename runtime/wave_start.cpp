@@ -49,12 +49,19 @@ void copy_ids_avx2(uint32_t which, const uint8_t* ids, uint8_t* rows) {
 [[gnu::target("avx512f")]] void copy_ids_avx512(uint32_t which, const uint8_t* ids, uint8_t* rows) {
     copy_ids<Wide>(which, ids, rows);
 }
+void clear_avx2(uint8_t* memory, size_t bytes) {
+    clear_lines<Narrow>(memory, (bytes + line_bytes - 1) / line_bytes);
+}
+[[gnu::target("avx512f")]] void clear_avx512(uint8_t* memory, size_t bytes) {
+    clear_lines<Wide>(memory, (bytes + line_bytes - 1) / line_bytes);
+}
 
 }  // namespace
 
 WaveStart::WaveStart(const LaunchPlan& plan, bool wide)
     : write_(wide ? &write_avx512 : &write_avx2),
       write_ids_(wide ? &copy_ids_avx512 : &copy_ids_avx2),
+      clear_(wide ? &clear_avx512 : &clear_avx2),
       scalar_lines_(optional_lines),
       ids_((1u << plan.id_rows) - 1),
       zero_count_(1) {
@@ -63,7 +70,8 @@ WaveStart::WaveStart(const LaunchPlan& plan, bool wide)
 
 WaveStart::WaveStart(const LaunchPlan& plan, bool wide, const machine::LiveRegisters& live)
     : write_(wide ? &write_avx512 : &write_avx2),
-      write_ids_(wide ? &copy_ids_avx512 : &copy_ids_avx2) {
+      write_ids_(wide ? &copy_ids_avx512 : &copy_ids_avx2),
+      clear_(wide ? &clear_avx512 : &clear_avx2) {
     for (uint32_t s = 0; s < always_from; s++)
         if (live.scalars[s]) scalar_lines_ = s / line_sgprs + 1;
     for (uint32_t row = 0; row < plan.vgpr_rows; row++) {

@@ -242,13 +242,12 @@ void BlockCompiler::terminator() {
             if (runs_again()) run_again();
             a_.mov(x86::rax, pool_code_address(t.next));
             a_.mov(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, pc))), x86::rax);
-            if (t.exit == machine::ExitKind::Barrier) {
-                a_.jmp(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, barrier_stub))));
+            if (t.exit == machine::ExitKind::Barrier || t.exit == machine::ExitKind::EndProgram) {
+                a_.mov(x86::eax, static_cast<uint32_t>(t.exit));
+                a_.jmp(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, turn_stub))));
                 break;
             }
-            const bool stopped =
-                t.exit != machine::ExitKind::EndProgram && t.exit != machine::ExitKind::Yield;
-            if (stopped) {
+            if (t.exit != machine::ExitKind::Yield) {
                 const uint64_t at =
                     block_->guest_pcs.empty() ? block_->pc : block_->guest_pcs.back();
                 a_.mov(x86::rax, pool_code_address(at));

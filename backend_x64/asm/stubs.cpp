@@ -33,7 +33,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     asmjit::CodeHolder code;
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
-    size_t enter, link, budget, call, leave, barrier, indirect, memory, division, uload[2], again,
+    size_t enter, link, budget, call, leave, turn, indirect, memory, division, uload[2], again,
         settle, shapes, any_access;
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
@@ -104,25 +104,38 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         leave_with(Leave::CallStopped);
     }
 
-    // To the next wave of the row, or out.
-    begin(barrier);
+    // To the next wave of the row, or out. eax: Barrier or EndProgram
+    begin(turn);
     {
+        using machine::ExitKind;
         using machine::WaveRow;
-        const Label out = a.newLabel(), lookup = a.newLabel(), next = a.newLabel();
+        const Label out = a.newLabel(), lookup = a.newLabel(), last = a.newLabel(),
+                    go = a.newLabel();
+        const Mem kind = wave_field(offsetof(Wave, exit) + offsetof(machine::ExitInfo, kind), 1);
         a.mov(x86::rcx, field(offsetof(Frame, row)));
         a.test(x86::rcx, x86::rcx);
         a.jz(out);
         a.mov(x86::edx, x86::dword_ptr(x86::rcx, offsetof(WaveRow, left)));
         a.lea(x86::rdi, x86::ptr(reg::wave, in_wave(sizeof(Wave))));
         a.sub(x86::edx, 1);
-        a.jns(next);
+        a.js(last);
+        a.cmp(x86::eax, static_cast<uint32_t>(ExitKind::Barrier));
+        a.je(go);
+        a.mov(kind, x86::al);
+        a.inc(x86::dword_ptr(x86::rcx, offsetof(WaveRow, ended)));
+        a.jmp(go);
+        a.bind(last);
+        a.cmp(x86::eax, static_cast<uint32_t>(ExitKind::Barrier));
+        a.jne(out);
+        a.cmp(x86::dword_ptr(x86::rcx, offsetof(WaveRow, ended)), 0);
+        a.jne(out);
         a.mov(x86::edx, x86::dword_ptr(x86::rcx, offsetof(WaveRow, laps)));
         a.sub(x86::edx, 1);
         a.js(out);
         a.mov(x86::dword_ptr(x86::rcx, offsetof(WaveRow, laps)), x86::edx);
         a.mov(x86::edx, x86::dword_ptr(x86::rcx, offsetof(WaveRow, most_left)));
         a.mov(x86::rdi, x86::qword_ptr(x86::rcx, offsetof(WaveRow, first)));
-        a.bind(next);
+        a.bind(go);
         a.mov(x86::dword_ptr(x86::rcx, offsetof(WaveRow, left)), x86::edx);
         a.mov(x86::rdx, x86::qword_ptr(x86::rcx, offsetof(WaveRow, slice)));
         a.mov(x86::rax, x86::rdx);
@@ -144,9 +157,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.bind(lookup);
         leave_with(Leave::Lookup);
         a.bind(out);
-        a.mov(wave_field(offsetof(Wave, exit) + offsetof(machine::ExitInfo, kind), 1),
-              static_cast<uint32_t>(machine::ExitKind::Barrier));
-        a.mov(x86::eax, static_cast<uint32_t>(machine::ExitKind::Barrier));
+        a.mov(kind, x86::al);
         a.jmp(leave_label);
     }
 
@@ -331,7 +342,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.budget = base + budget;
     out.call = base + call;
     out.leave = base + leave;
-    out.barrier = base + barrier;
+    out.turn = base + turn;
     out.indirect = base + indirect;
     out.memory = base + memory;
     out.division = base + division;

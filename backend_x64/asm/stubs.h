@@ -13,7 +13,7 @@ struct Stubs {
     // Runs translated code at `entry`; returns a Leave or ExitKind.
     uint32_t (*enter)(machine::Wave* wave, Frame* frame, const void* entry) = nullptr;
     const void *link = nullptr, *budget = nullptr, *call = nullptr, *leave = nullptr,
-               *barrier = nullptr, *indirect = nullptr, *memory = nullptr, *division = nullptr,
+               *turn = nullptr, *indirect = nullptr, *memory = nullptr, *division = nullptr,
                *uload32 = nullptr, *uload64 = nullptr, *again = nullptr, *settle = nullptr,
                *shapes = nullptr, *any_access = nullptr;
 };

@@ -106,6 +106,22 @@ TEST_P(DispatchTest, WavesSeeNothingOfEarlierOnes) {
     }
 }
 
+// All of the LDS, too, whatever its size.
+TEST_P(DispatchTest, WorkGroupsSeeNothingOfEarlierOnes) {
+    wj_kernel* k = kernel("ids", "lds_leftovers");
+    ASSERT_TRUE(k);
+    constexpr uint32_t items = 100 * 128;
+    for (const uint32_t count : {128u, 500u, 512u, 2049u, 65536u / 4}) {
+        const uint64_t out = buffer(items * 4, 0xff);
+        wj_argument args[] = {WJ_POINTER(out), {nullptr, count * 4}, WJ_POINTER(count)};
+        for (int n = 0; n < 2; n++) {
+            ASSERT_EQ(run(k, launch(args, {items}, {128})), WJ_OK) << error();
+            const uint32_t* v = host<uint32_t>(out);
+            EXPECT_EQ(std::count(v, v + items, 0u), items) << count;
+        }
+    }
+}
+
 TEST_P(DispatchTest, WavesOfOneBlock) {
     wj_kernel* k = kernel("ids", "groups");
     ASSERT_TRUE(k);

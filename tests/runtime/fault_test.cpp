@@ -93,6 +93,29 @@ TEST_P(FaultTest, InAStreamOfWaves) {
     }
 }
 
+// Work-groups that follow each other, their waves in rows: the faulting one has its own name, and
+// those in front of it are counted.
+TEST_P(FaultTest, BehindABarrierOfALaterWorkGroup) {
+    context = make_context(GetParam().target, GetParam().engine, 1, GetParam().memory);
+    wj_kernel* k = kernel("asm", "store_after_barrier");
+    ASSERT_TRUE(k);
+    constexpr uint32_t group = 28, bytes = group * 1024, pages = bytes / 4096;
+    static_assert(bytes % 4096 == 0 && pages > 1);
+    const uint64_t out = buffer(bytes);
+    for (uint32_t n = 0; n < 2; n++) {  // also when nothing has to be translated
+        ASSERT_EQ(run(k, unlimited(packed(out, 1, 40 * 256, 256))), WJ_GUEST_FAULT) << error();
+        EXPECT_EQ(fault.address, out + bytes);
+        EXPECT_EQ(fault.work_group[0], group);
+        EXPECT_EQ(fault.wave, 0u);
+        for (uint32_t i = 0; i < bytes / 4; i++)
+            ASSERT_EQ(host<uint32_t>(out)[i], i % 256 / 64 == 1 ? 0 : i / 256 + 1) << i;
+        wj_result r = WJ_INIT(wj_result);
+        ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
+        EXPECT_EQ(r.work_groups, group);
+        EXPECT_EQ(r.waves, (group + 1) * 4);
+    }
+}
+
 // A matrix whose last column begins one row in front of the end of its memory: what engines hold
 // back of columns must not end there in another wave's name.
 TEST_P(FaultTest, InTheLastColumn) {

@@ -97,6 +97,12 @@ protected:
         o.timeout_ns = 60'000'000'000;
         return o;
     }
+    // Without limits work-groups follow each other as they do in programs, not looked at in
+    // between.
+    wj_launch_options unlimited(wj_launch_options o) {
+        o.timeout_ns = o.instruction_limit = 0;
+        return o;
+    }
     // A launch with arguments one by one.
     template <size_t count>
     static wj_launch_options launch(wj_argument (&arguments)[count],

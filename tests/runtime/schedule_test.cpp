@@ -14,10 +14,34 @@ class ScheduleTest : public Gpu {};
 TEST_P(ScheduleTest, BarrierWithEndedWave) {
     wj_kernel* k = kernel("asm", "store_after_barrier");
     ASSERT_TRUE(k);
-    uint64_t out = buffer(8 * 256 * 4);
-    ASSERT_EQ(run(k, packed(out, 2, 8 * 256, 256)), WJ_OK) << error();
-    for (uint32_t i = 0; i < 8 * 256; i++)
-        EXPECT_EQ(host<uint32_t>(out)[i], i % 256 / 64 == 2 ? 0 : i / 256 + 1) << i;
+    constexpr uint32_t items = 100 * 256;
+    for (uint32_t early = 0; early < 4; early++)
+        for (const bool limited : {false, true}) {
+            uint64_t out = buffer(items * 4);
+            const wj_launch_options o = packed(out, early, items, 256);
+            ASSERT_EQ(run(k, limited ? o : unlimited(o)), WJ_OK) << error();
+            for (uint32_t i = 0; i < items; i++)
+                ASSERT_EQ(host<uint32_t>(out)[i], i % 256 / 64 == early ? 0 : i / 256 + 1) << i;
+        }
+}
+
+// The last work-group is a smaller one.
+TEST_P(ScheduleTest, BarriersOfAPartialGroup) {
+    wj_kernel* k = kernel("asm", "store_after_barrier");
+    ASSERT_TRUE(k);
+    constexpr uint32_t whole = 60;
+    for (const uint32_t rest : {64, 130, 255}) {
+        const uint32_t items = whole * 256 + rest;
+        const uint64_t out = buffer((whole + 1) * 256 * 4);
+        ASSERT_EQ(run(k, unlimited(packed(out, 1, items, 256))), WJ_OK) << error();
+        for (uint32_t i = 0; i < (whole + 1) * 256; i++)
+            ASSERT_EQ(host<uint32_t>(out)[i], i % 256 / 64 == 1 || i >= items ? 0 : i / 256 + 1)
+                << i;
+        wj_result r = WJ_INIT(wj_result);
+        ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
+        EXPECT_EQ(r.work_groups, whole + 1);
+        EXPECT_EQ(r.waves, whole * 4 + (rest + 63) / 64);
+    }
 }
 
 // More rounds than waves may go through by themselves, and waves that leave in between.
@@ -31,7 +55,7 @@ TEST_P(ScheduleTest, WavesLeaveOneAfterTheOther) {
         if (round <= 7 * (round % 4 + 1)) sum += round;
     for (uint32_t wave = 0; wave < 4; wave++) instructions += 12 + 10 * 7 * (wave + 1) + 8;
     for (uint64_t limit : {0, 1'000'000}) {
-        wj_launch_options o = packed(out, 0, groups * 256, 256);
+        wj_launch_options o = unlimited(packed(out, 0, groups * 256, 256));
         o.instruction_limit = limit;
         ASSERT_EQ(run(k, o), WJ_OK) << error();
         for (uint32_t g = 0; g < groups; g++) EXPECT_EQ(host<uint32_t>(out)[g * 4 + 3], sum) << g;

@@ -61,6 +61,15 @@ kernel void sum(global const uint* in, global uint* out, local uint* scratch) {
     if (l == 0) out[get_group_id(0)] = scratch[0] + bias[0];
 }
 
+// Counts what is not 0 in the LDS at the beginning, then leaves something everywhere.
+kernel void lds_leftovers(global uint* out, local volatile uint* scratch, uint count) {
+    uint l = get_local_id(0), left = 0;
+    for (uint i = l; i < count; i += get_local_size(0)) left += scratch[i] != 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = l; i < count; i += get_local_size(0)) scratch[i] = ~i;
+    out[get_global_id(0)] = left;
+}
+
 // Private memory: an array that is indexed at run time stays in scratch.
 kernel void private_array(global const uint* index, global uint* out) {
     uint i = get_global_id(0);
