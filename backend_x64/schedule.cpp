@@ -521,6 +521,9 @@ bool Schedule::build(const ir::Block& block, bool avx512, const MemoryTraits& me
     record_uses();
     if (!assign_homes()) return false;
     sort();
+    const ir::Terminator& t = block.term;
+    const bool loop = t.target == block.pc || t.next == block.pc;
+    if (!loop) order_for_registers();
     find_empty_chunks();
     return true;
 }

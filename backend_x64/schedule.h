@@ -129,6 +129,12 @@ private:
     void record_uses();
     bool assign_homes();
     void sort();
+    struct RegionGraph;
+    bool may_reorder(uint32_t position) const;
+    RegionGraph region_graph(uint32_t position) const;
+    static uint32_t pressure(const RegionGraph& graph, const std::vector<uint32_t>& order);
+    static std::vector<uint32_t> result_by_result(const RegionGraph& graph);
+    void order_for_registers();
     bool keeps_row(Value set, Value of) const;
     bool acts_within(Value v, Value of) const;
     bool at_home(Value v, uint32_t position) const;
