@@ -425,6 +425,7 @@ private:
     void use_address(LaneAccess& m, Value addr);
     void use_mask(LaneAccess& m, Value mask);
     void skip_inactive_chunk(const LaneAccess& m);
+    bool feeds_floats(Value load) const;
     // The constants that accesses add to an address.
     struct Imms {
         int64_t least, most;
