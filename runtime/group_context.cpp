@@ -117,12 +117,21 @@ void GroupContext::advance(const LaunchPlan& plan, uint32_t groups) {
 
 Status GroupContext::start(const LaunchPlan& plan, const WaveStart& how, uint64_t linear_id) {
     if (Status status = locate(plan, linear_id); !status) return status;
+    begin(plan, how);
+    return Status::ok();
+}
+
+void GroupContext::start_next(const LaunchPlan& plan, const WaveStart& how) {
+    advance(plan);
+    begin(plan, how);
+}
+
+void GroupContext::begin(const LaunchPlan& plan, const WaveStart& how) {
     ended = waiting = stuck_visits = 0;
     if (plan.lds_bytes) how.clear(lds_.data, plan.lds_bytes);
     for (uint32_t i = 0; i < group.wave_count; i++)
         start_wave(plan, how, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
     std::fill_n(states.data(), group.wave_count, WaveState::Runnable);
-    return Status::ok();
 }
 
 void GroupContext::spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {

@@ -25,6 +25,8 @@ public:
 
     // Makes room for the plan's work-groups and starts work-group `linear_id`.
     Status start(const LaunchPlan& plan, const WaveStart& how, uint64_t linear_id);
+    // The one behind it.
+    void start_next(const LaunchPlan& plan, const WaveStart& how);
 
     // The waves of a work-group one after the other, all in the memory of the first: locate() it,
     // or advance() to it from the one in front of it, start_alone() each. When one does not run to
@@ -83,6 +85,7 @@ private:
         void reserve(size_t bytes);
     };
     Status reserve(const LaunchPlan& plan);
+    void begin(const LaunchPlan& plan, const WaveStart& how);
     void make_templates(const LaunchPlan& plan);
     bool rows_alike() const;
     bool registers_alike() const;

@@ -87,10 +87,10 @@ void GroupTurns::place_waves() {
 
 // The work-group behind one whose waves have all ended.
 bool GroupTurns::begin_group() {
-    const uint64_t next = group_.group.linear_id + 1;
     // Whoever has learned that waves run alone does better than taking turns.
-    if (next >= end_ || dispatch_.streams.load(std::memory_order_relaxed)) return false;
-    if (!group_.start(dispatch_.plan, dispatch_.wave_start(), next)) return false;
+    if (group_.group.linear_id + 1 >= end_ || dispatch_.streams.load(std::memory_order_relaxed))
+        return false;
+    group_.start_next(dispatch_.plan, dispatch_.wave_start());
     place_waves();
     finished_++;
     waves_ += group_.group.wave_count;
