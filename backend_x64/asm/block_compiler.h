@@ -575,6 +575,11 @@ private:
     void load_sixteen(const Vec& to, uint32_t part, const Mem& at);
     static Mem element_at(const LaneAccess& m, uint32_t offset);
     void store_quads(const LaneAccess& m, const LaneOffsets& offsets);
+    void quads_of_lanes(const LaneAccess& m,
+                        const std::function<void(uint32_t lane, const Vec&)>& store);
+    bool are_triples_apart(const LaneAccess& m, const LaneOffsets& offsets) const;
+    void load_triples(LaneAccess m, const LaneOffsets& offsets);
+    void store_triples(LaneAccess m, const LaneOffsets& offsets);
     void deinterleave_avx2(const LaneAccess& m);
     void interleave_avx2(const LaneAccess& m);
     // ---- lane_rows.cpp ----

@@ -318,6 +318,45 @@ void BlockCompiler::load_quads(const LaneAccess& m, const LaneOffsets& offsets) 
     quads_to_dwords(m, [&](uint32_t lane) { return element_at(m, offsets[lane]); });
 }
 
+// Elements of three dwords as if they had four, but for the last one: the fourth dword lies in
+// front of the next element, and no page is touched that holds no element.
+void BlockCompiler::load_triples(LaneAccess m, const LaneOffsets& offsets) {
+    m.data[3] = m.t;
+    const uint32_t last = chunk_lanes() - 1;
+    for (uint32_t lane = 0; lane < last; ++lane)
+        load_sixteen(m.data[lane % 4], lane / 4, element_at(m, offsets[lane]));
+    load_element(m, m.t2.xmm(), 0, element_at(m, offsets[last]));
+    a_.emit(avx512_ ? X::kIdVinserti32x4 : X::kIdVinserti128, m.t, m.t, m.t2.xmm(), Imm(last / 4));
+    transpose_fours(m);
+}
+
+// Whether all elements of three dwords are followed by a gap of at least one, in the order of
+// lanes.
+bool BlockCompiler::are_triples_apart(const LaneAccess& m, const LaneOffsets& offsets) const {
+    constexpr int64_t page = 4096;
+    if (m.bytes != 12 || !m.full) return false;
+    for (uint32_t lane = 0; lane + 1 < chunk_lanes(); ++lane) {
+        const int64_t step =
+            int64_t{static_cast<int32_t>(offsets[lane + 1])} - static_cast<int32_t>(offsets[lane]);
+        if (step < 16 || step > page) return false;
+    }
+    return true;
+}
+
+void BlockCompiler::store_triples(LaneAccess m, const LaneOffsets& offsets) {
+    m.data[3] = m.data[2];
+    quads_of_lanes(m, [&](uint32_t lane, const Vec& v) {
+        const Mem at = element_at(m, offsets[lane]);
+        Vec x = v;
+        if (const uint32_t part = lane / 4) {
+            x = m.z[0];  // free by now
+            a_.emit(avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, x.xmm(), v, Imm(part));
+        }
+        a_.emit(X::kIdVmovlps, at, x.xmm());
+        a_.emit(X::kIdVextractps, at.cloneAdjusted(8).cloneResized(4), x.xmm(), Imm(2));
+    });
+}
+
 // where: a lane's quad.
 void BlockCompiler::quads_to_dwords(const LaneAccess& m,
                                     const std::function<Mem(uint32_t)>& where) {
@@ -353,24 +392,29 @@ Mem BlockCompiler::element_at(const LaneAccess& m, uint32_t offset) {
 }
 
 void BlockCompiler::store_quads(const LaneAccess& m, const LaneOffsets& offsets) {
-    const Vec *z = m.z, *d = m.data;
-    a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);  // x0 y0 x1 y1
-    a_.emit(X::kIdVunpcklps, z[1], d[2], d[3]);  // z0 w0 z1 w1
-    a_.emit(X::kIdVunpckhps, z[2], d[0], d[1]);
-    a_.emit(X::kIdVunpckhps, z[3], d[2], d[3]);
-    const Vec lanes[4] = {m.t, z[1], z[0], z[3]};
-    a_.emit(X::kIdVunpcklpd, lanes[0], z[0], z[1]);
-    a_.emit(X::kIdVunpckhpd, lanes[1], z[0], z[1]);
-    a_.emit(X::kIdVunpcklpd, lanes[2], z[2], z[3]);
-    a_.emit(X::kIdVunpckhpd, lanes[3], z[2], z[3]);
-    for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
-        const Vec& v = lanes[lane % 4];
+    quads_of_lanes(m, [&](uint32_t lane, const Vec& v) {
         const Mem at = element_at(m, offsets[lane]);
         if (lane < 4)
             movu(at, v.xmm());
         else
             a_.emit(avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, at, v, Imm(lane / 4));
-    }
+    });
+}
+
+// store: of a lane, whose quad is part lane / 4 of the vector.
+void BlockCompiler::quads_of_lanes(const LaneAccess& m,
+                                   const std::function<void(uint32_t, const Vec&)>& store) {
+    const Vec *z = m.z, *d = m.data;
+    a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);  // x0 y0 x1 y1
+    a_.emit(X::kIdVunpcklps, z[1], d[2], d[3]);  // z0 w0 z1 w1
+    a_.emit(X::kIdVunpckhps, z[2], d[0], d[1]);
+    a_.emit(X::kIdVunpckhps, z[3], d[2], d[3]);
+    const Vec lanes[4] = {m.t, z[1], m.t2, z[3]};
+    a_.emit(X::kIdVunpcklpd, lanes[0], z[0], z[1]);
+    a_.emit(X::kIdVunpckhpd, lanes[1], z[0], z[1]);
+    a_.emit(X::kIdVunpcklpd, lanes[2], z[2], z[3]);
+    a_.emit(X::kIdVunpckhpd, lanes[3], z[2], z[3]);
+    for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) store(lane, lanes[lane % 4]);
 }
 
 // A constant as wide as a register: the frame's, or once per block.

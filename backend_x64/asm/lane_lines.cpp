@@ -508,6 +508,10 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
             m.store ? store_quads(m, offsets) : load_quads(m, offsets);
             return;
         }
+        if (near && are_triples_apart(m, offsets)) {
+            m.store ? store_triples(m, offsets) : load_triples(m, offsets);
+            return;
+        }
         if (m.full && near && !m.dwords_only()) {
             if (m.store) return store_narrow_row(m, offsets);
             if (load_narrow_row(m, offsets)) return;

@@ -83,9 +83,10 @@ void BlockCompiler::lane_memory(Value v) {
     }
     m.t = tmp();
     m.t2 = tmp();
-    // Elements of three dwords are gathered as if they had four, single dwords in two halves.
-    const uint32_t parts = m.store                            ? m.dwords
-                           : m.dwords == 3                    ? 4
+    // Elements of three dwords are transposed as if they had four, single dwords gathered in two
+    // halves.
+    const uint32_t parts = m.dwords == 3                      ? 4
+                           : m.store                          ? m.dwords
                            : gathers64(m) || walks_in_rows(m) ? std::max(2u, m.dwords)
                                                               : m.dwords;
     for (uint32_t d = 0; d < parts; ++d) m.z[d] = tmp();

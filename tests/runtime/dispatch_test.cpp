@@ -122,6 +122,24 @@ TEST_P(DispatchTest, WorkGroupsSeeNothingOfEarlierOnes) {
     }
 }
 
+// The last element ends where its memory does.
+TEST_P(DispatchTest, TriplesAtTheEndOfMemory) {
+    wj_kernel* k = kernel("ids", "end_triples");
+    ASSERT_TRUE(k);
+    for (const uint32_t items : {128u, 1024u}) {
+        const uint64_t p = buffer(items * 32);
+        float* f = host<float>(p);
+        for (uint32_t i = 0; i < items * 8; i++) f[i] = float(i);
+        wj_argument args[] = {WJ_POINTER(p)};
+        ASSERT_EQ(run(k, launch(args, {items}, {128})), WJ_OK) << error();
+        for (uint32_t i = 0; i < items * 8; i++) {
+            static constexpr uint32_t from[] = {0, 1, 2, 3, 4, 6, 7, 5};
+            const float want = float(i / 8 * 8 + from[i % 8]) + (i % 8 > 4 ? 1.0f : 0.0f);
+            ASSERT_EQ(f[i], want) << i;
+        }
+    }
+}
+
 TEST_P(DispatchTest, WavesOfOneBlock) {
     wj_kernel* k = kernel("ids", "groups");
     ASSERT_TRUE(k);

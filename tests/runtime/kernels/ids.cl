@@ -70,6 +70,13 @@ kernel void lds_leftovers(global uint* out, local volatile uint* scratch, uint c
     out[get_global_id(0)] = left;
 }
 
+// Three floats at the end of each structure of eight.
+kernel void end_triples(global float* p) {
+    uint i = get_global_id(0);
+    float3 v = vload3(0, p + 8 * i + 5);
+    vstore3(v.yzx + 1, 0, p + 8 * i + 5);
+}
+
 // Private memory: an array that is indexed at run time stays in scratch.
 kernel void private_array(global const uint* index, global uint* out) {
     uint i = get_global_id(0);
