@@ -160,6 +160,10 @@ uint32_t Schedule::uniform_of(const Inst& i) const {
     return p;
 }
 
+bool Schedule::branches_to_itself() const {
+    return block_->term.target == block_->pc || block_->term.next == block_->pc;
+}
+
 // Loads whose lanes may be anywhere in memory.
 bool Schedule::may_gather(const Inst& i) const {
     return ir::op_info(i.op).cls == Class::LaneLoad && (spaces(i.op) & in_global) &&
@@ -169,9 +173,7 @@ bool Schedule::may_gather(const Inst& i) const {
 // In loops that run all chunks in each iteration a gather that waits for another one is in a region
 // of its own: the host begins those of all chunks before it needs the first one's elements.
 bool Schedule::gathers_apart() const {
-    const ir::Terminator& t = block_->term;
-    if (t.kind != ir::Terminator::Kind::Branch || (t.target != block_->pc && t.next != block_->pc))
-        return false;
+    if (block_->term.kind != ir::Terminator::Kind::Branch || !branches_to_itself()) return false;
     return std::ranges::any_of(block_->insts, [](const Inst& i) {
         const Class cls = ir::op_info(i.op).cls;
         return (cls == Class::LaneStore || cls == Class::LaneAtomic) && !ir::has_own_space(i.op);
@@ -319,8 +321,8 @@ void Schedule::assign_positions() {
 // be: else all addresses of later scalar loads wait in the frame. Not in loops, where what is made
 // early may be the same in each iteration.
 void Schedule::sink_uniforms() {
+    if (branches_to_itself()) return;
     const ir::Terminator& t = block_->term;
-    if (t.target == block_->pc || t.next == block_->pc) return;
     constexpr uint32_t nowhere = ~0u;
     std::vector<uint32_t> needed(block_->insts.size(), nowhere), last_use(block_->insts.size(), 0);
     auto use = [&](Value a, uint32_t p) {
@@ -521,9 +523,7 @@ bool Schedule::build(const ir::Block& block, bool avx512, const MemoryTraits& me
     record_uses();
     if (!assign_homes()) return false;
     sort();
-    const ir::Terminator& t = block.term;
-    const bool loop = t.target == block.pc || t.next == block.pc;
-    if (!loop) order_for_registers();
+    if (!branches_to_itself()) order_for_registers();
     find_empty_chunks();
     return true;
 }

@@ -119,6 +119,7 @@ private:
     void order_pairs();
     void assign_units();
     bool may_gather(const ir::Inst& i) const;
+    bool branches_to_itself() const;
     bool gathers_apart() const;
     bool may_repeat(const ir::Inst& i) const;
     bool may_go_across(const ir::Inst& i) const;
