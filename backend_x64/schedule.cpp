@@ -101,6 +101,32 @@ void Schedule::find_lane_fields(const MemoryTraits& memory) {
     }
 }
 
+void Schedule::find_sum_rows() {
+    sum_rows_.clear();
+    std::array<uint8_t, 512> sets{};
+    for (const Inst& i : block_->insts)
+        if (i.op == Op::SetV && sets[i.imm] < 2) ++sets[i.imm];
+    for (Value v = 0; v < block_->insts.size(); ++v) {
+        const Inst& set = inst(v);
+        if (set.op != Op::SetV || !set.aux || set.imm >= machine::Wave::shaped_rows ||
+            sets[set.imm] > 1 || !is_full(set.args[1]))
+            continue;
+        const auto shape = static_cast<uint8_t>(set.aux);
+        const Inst& sum = inst(set.args[0]);
+        if (sum.op != Op::Add32 || use_count_[set.args[0]] > 1 ||
+            ir::RowLine::of_shape(0, shape).any_step)
+            continue;
+        const bool second = inst(sum.args[1]).op == Op::GetV;
+        const Inst &from = inst(sum.args[second]), &splat = inst(sum.args[!second]);
+        if (from.op != Op::GetV || splat.op != Op::Splat32 || sets[from.imm] ||
+            inst(splat.args[0]).op != Op::Const32)
+            continue;
+        fused_[v] = fused_[set.args[0]] = 1;
+        sum_rows_.push_back({static_cast<uint32_t>(set.imm), static_cast<uint32_t>(from.imm),
+                             static_cast<uint32_t>(inst(splat.args[0]).imm), shape});
+    }
+}
+
 void Schedule::assign_units() {
     const size_t n = block_->insts.size();
     unit_base_.resize(n);
@@ -313,6 +339,8 @@ void Schedule::assign_positions() {
     uint32_t last = to_uniform(highest);
     if (block_->term.cond != no_value)
         last = std::max(last, to_uniform(position_[block_->term.cond]));
+    for (Value v = 0; v < n; ++v)
+        if (inst(v).op == Op::SetV && fused_[v]) position_[v] = last;
     start_.assign(last + 2, 0);
     mask_positions_.assign(last + 2, false);
 }
@@ -509,6 +537,7 @@ bool Schedule::build(const ir::Block& block, bool avx512, const MemoryTraits& me
     fused_.assign(block.insts.size(), 0);
     count_uses();
     find_lane_fields(memory);
+    find_sum_rows();
     pairs_.assign(block.insts.size(), {no_value, no_value});
     loaded_by_.resize(block.insts.size());
     std::iota(loaded_by_.begin(), loaded_by_.end(), 0);

@@ -37,6 +37,14 @@ struct Home {
     uint32_t index = 0;
 };
 
+// A row that a block writes at its end, as the sum of another one, a line whose shape the block is
+// guarded for, and a constant: as the bases of unrolled accesses are, in each iteration of a loop.
+// Most likely that is what the row holds already.
+struct SumRow {
+    uint32_t row, from, added;
+    uint8_t shape;  // of both
+};
+
 class Schedule {
 public:
     // False when the block needs more homes than a frame has.
@@ -94,6 +102,8 @@ public:
         for (Value v = row_reads_[row]; v != no_value; v = next_read_[v]) f(v);
     }
     bool uses_mask_slots(uint32_t position) const { return mask_positions_[position]; }
+    // Their SetV and sums are not among what is emitted.
+    const std::vector<SumRow>& sum_rows() const { return sum_rows_; }
     uint32_t slots_used() const { return slots_used_; }
     uint32_t temp_row_count() const { return temps_used_; }
 
@@ -117,6 +127,7 @@ private:
     bool makes_pairs(Value load) const;
     void find_pairs();
     void order_pairs();
+    void find_sum_rows();
     void assign_units();
     bool may_gather(const ir::Inst& i) const;
     bool branches_to_itself() const;
@@ -160,6 +171,7 @@ private:
     std::vector<Home> unit_home_, uniform_home_;
     std::vector<uint8_t> fused_, interleaved_, copy_, use_count_;
     std::vector<Apart> apart_;
+    std::vector<SumRow> sum_rows_;
     std::vector<bool> mask_positions_, in_memory_order_;
     std::vector<bool> loads_apart_;  // by position: regions of loads that are done once
     std::vector<Use> last_unit_use_, last_uniform_use_;

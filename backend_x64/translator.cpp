@@ -34,9 +34,7 @@ public:
         : target_(target),
           least_width_(isa == Isa::Avx512 ? 16 : 8),
           handler_(isa == Isa::Avx512 ? &handler_avx512 : &interp::handler),
-          liveness_(
-              target, [this](uint64_t pc) { return code_.fetch(pc, ahead_); }, keep_registers,
-              &code_.read()),
+          liveness_(target, fetch_ahead_, keep_registers, &code_.read()),
           identity_(std::string(target.name) + (keep_registers ? " keep" : "")) {}
 
     ir::Block block(const BlockRequest& request) override {
@@ -49,6 +47,12 @@ public:
         options.may_guard = !is_unguarded(request.variant);
         if (!is_unguarded(request.variant)) {
             options.row_lines = rows_of(wave);
+            options.row_sums = [this,
+                                kernel = wave.ctx->kernel]() -> const std::vector<lift::RowSum>& {
+                const auto [known, added] = sums_.try_emplace(kernel);
+                if (added) known->second = lift::find_row_sums(target_, kernel, fetch_ahead_);
+                return known->second;
+            };
             options.now = &wave;
             options.read_memory = memory_of(*wave.ctx);
         }
@@ -83,6 +87,7 @@ public:
 
     void forget() override {
         liveness_.forget();
+        sums_.clear();
         code_.forget();
     }
     void reset() override {
@@ -205,9 +210,12 @@ private:
     const uint32_t least_width_;
     interp::Handler (*handler_)(Opcode);
     lift::InstStore insts_;
+    std::unordered_map<uint64_t, std::vector<lift::RowSum>> sums_;  // by program
     GuestCode code_;
     std::vector<uint32_t> words_, ahead_;
     const lift::Fetch fetch_ = [this](uint64_t pc) { return code_.fetch(pc, words_); };
+    // What is looked at besides while a block is lifted.
+    const lift::Fetch fetch_ahead_ = [this](uint64_t pc) { return code_.fetch(pc, ahead_); };
     lift::Liveness liveness_;
     const std::string identity_;
 };

@@ -39,6 +39,7 @@ std::optional<uint64_t> EntryValues::compute(const Block& block, const Inst& i) 
         case Op::BitsOf:
         case Op::Guard:
         case Op::GuardRow:
+        case Op::GuardLds:
         case Op::BufferBase:
         case Op::BufferLimit:
             return {};

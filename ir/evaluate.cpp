@@ -114,6 +114,9 @@ uint64_t evaluate(const Block& block, Wave& w) {
             case Op::GuardAtMost:
                 if (w.sgpr[reg] > i.aux) return guard_failed;
                 break;
+            case Op::GuardLds:
+                if (w.lds_size < i.imm) return guard_failed;
+                break;
             case Op::GuardOff:
                 if (w.s64(reg) & w.exec()) return guard_failed;
                 break;

@@ -71,6 +71,9 @@ enum class Access : uint8_t {
 // In the aux of a load from global memory: it reads from an allocation that is larger than the
 // caches of one processor.
 inline constexpr uint32_t from_afar = 1u << 16;
+// In the aux of a load or store of the LDS at a Line32: all lanes' elements are in range, which the
+// block is guarded for.
+inline constexpr uint32_t within_lds = 1u << 17;
 inline constexpr uint32_t make_aux(Access access, uint32_t dwords) {
     return uint32_t(access) << 8 | dwords;
 }
@@ -153,7 +156,8 @@ struct RowLine {
 
 // Conditions that a guarded block is entered under.
 inline constexpr bool is_guard(Op op) {
-    return op == Op::Guard || op == Op::GuardRow || op == Op::GuardOff || op == Op::GuardAtMost;
+    return op == Op::Guard || op == Op::GuardRow || op == Op::GuardOff || op == Op::GuardAtMost ||
+           op == Op::GuardLds;
 }
 
 // Accesses at the sum of a uniform base (args[0]) and a lane offset (args[1]); the mask is args[2].

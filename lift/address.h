@@ -19,7 +19,9 @@ inline Value address64(Lifter& l, const Inst& i) {
 struct LdsAddress {
     Value value;
     uint64_t imm;
+    uint32_t aux = 0;  // ir::within_lds
 };
-LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset, bool atomic = false);
+// bytes: of a load or store; 0: of an atomic.
+LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset, uint32_t bytes);
 
 }  // namespace wj::lift

@@ -21,6 +21,7 @@
 #include <unordered_map>
 
 #include "ir/entry_values.h"
+#include "lift/row_sums.h"
 #include "lift/state.h"
 
 namespace wj::lift {
@@ -30,16 +31,19 @@ using RowLines = std::function<std::optional<ir::RowLine>(uint32_t row)>;
 
 class Affine {
 public:
-    // now: the wave that is about to run the block, or null, and how to read its memory.
-    // least_width: lanes of the host's vectors.
-    Affine(State& state, ir::Block& block, const RowLines& rows, const machine::Wave* now,
-           const ir::ReadMemory& read, uint32_t least_width, uint32_t waves_in_row)
+    // sums: of the program, or none. now: the wave that is about to run the block, or null, and how
+    // to read its memory. least_width: lanes of the host's vectors.
+    Affine(State& state, ir::Block& block, const RowLines& rows, const RowSums& sums,
+           const machine::Wave* now, const ir::ReadMemory& read, uint32_t least_width,
+           uint32_t waves_in_row)
         : s_(state),
           block_(block),
           rows_(rows),
+          sums_(sums),
           least_width_(least_width),
           waves_(std::min(waves_in_row, most_waves)),
-          run_(machine::lanes * waves_) {
+          run_(machine::lanes * waves_),
+          lds_size_(now ? now->lds_size : 0) {
         if (now) now_.emplace(*now, read);
     }
 
@@ -73,6 +77,12 @@ public:
     // Makes the block depend on its global accesses being such that Block::lanes_apart holds, where
     // they are few lines.
     bool guard_lanes_apart();
+    // Makes the block depend on the LDS being so large that `bytes` bytes from each of the line's
+    // values on are in range.
+    bool guard_within_lds(const Line& line, uint32_t bytes);
+    // What the value, a row as it is at the block's beginning, is the sum of: most likely it was
+    // made for being added to, once for many accesses.
+    std::optional<std::pair<Value, uint32_t>> sum_in_row(Value v);
     // A line of 32 bits as an operand of a memory operation.
     Value as_operand(const Line& line);
     // What is written to a row: a line that took several operations is made from scalars. Others
@@ -156,6 +166,7 @@ private:
     State& s_;
     ir::Block& block_;
     const RowLines& rows_;
+    const RowSums& sums_;
     std::optional<ir::EntryValues> now_;  // of the wave that is about to run the block
     const uint32_t least_width_;
     static constexpr uint32_t most_waves = 16;
@@ -172,6 +183,8 @@ private:
     bool stored_ = false;  // while early_ was worked out
     uint32_t profit_ = 0;
     bool constant_rows_ = false;
+    const uint32_t lds_size_;  // of the wave that is about to run the block
+    bool lds_guarded_ = false;
 };
 
 }  // namespace wj::lift

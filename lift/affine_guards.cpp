@@ -1,5 +1,6 @@
 // What blocks depend on that were lifted for lines: scalars in bounds, rows, masks.
 #include <algorithm>
+#include <utility>
 
 #include "ir/known.h"
 #include "lift/affine.h"
@@ -41,6 +42,42 @@ std::optional<uint32_t> Affine::constant_row(Value v) {
     row->first = static_cast<uint32_t>(*first);
     s_.emit(Op::GuardRow, {}, row->imm(), row->aux());
     return row->first;
+}
+
+std::optional<std::pair<Value, uint32_t>> Affine::sum_in_row(Value v) {
+    const ir::Inst read = block_.insts[v];
+    if (read.op != Op::GetV || !sums_ || !now_) return {};
+    const auto row = static_cast<uint32_t>(read.imm);
+    const auto whole = rows_(row);
+    if (!whole || whole->any_step) return {};
+    for (const RowSum& sum : sums_()) {
+        const auto part = sum.row == row ? rows_(sum.from) : std::nullopt;
+        if (!part || part->any_step || whole->stride != part->stride ||
+            whole->width != part->width || whole->step != part->step)
+            continue;
+        const Value is_sum =
+            s_.emit(Op::UCmpEq32,
+                    {s_.emit(Op::RowLane, {}, row),
+                     both(Op::UAdd32, s_.emit(Op::RowLane, {}, sum.from), s_.const32(sum.added))});
+        const auto now = now_->of(block_, is_sum);
+        if (!now || !*now || !guard(is_sum)) continue;
+        for (const ir::RowLine& line : {*whole, *part})
+            s_.emit(Op::GuardRow, {}, line.imm(), line.aux());
+        all_go_on_ = false;
+        return std::pair(s_.at_entry(sum.from), sum.added);
+    }
+    return {};
+}
+
+// Lanes that are on: what is out of range is an error of the program, or another one's LDS.
+bool Affine::guard_within_lds(const Line& l, uint32_t bytes) {
+    Found f;
+    if (l.width == 1 || bytes > lds_size_ || !at_most(l, lds_size_ - bytes, f) ||
+        (l.goes_on && !f.goes_on))
+        return false;
+    commit(f);
+    if (!std::exchange(lds_guarded_, true)) s_.emit(Op::GuardLds, {}, lds_size_);
+    return true;
 }
 
 void Affine::finish() {

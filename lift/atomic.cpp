@@ -76,7 +76,7 @@ bool ds_atomic(Lifter& l, const Inst& i) {
         data[compares ? dwords + d : d] = l.raw(i.vdata(), d);
         if (two) data[compares ? d : dwords + d] = l.raw(i.vdata2(), d);
     }
-    const LdsAddress a = lds_address(l, i, static_cast<uint32_t>(i.offset), true);
+    const LdsAddress a = lds_address(l, i, static_cast<uint32_t>(i.offset), 0);
     const uint64_t imm = static_cast<uint32_t>(a.imm + (a.imm >> 32));  // all of it wraps
     emit_atomic(l, i, Op::AtomicLds, {a.value, l.s.exec()}, imm, what, dwords, data,
                 Lifter::is_vector(i.dst[0]));

@@ -344,7 +344,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     const bool guarded = guards == Guards::Lines;
     block.guarded = guarded;
     Lifter l(options, fetch, block, store, no_arms);
-    Affine affine(l.s, block, options.row_lines, options.now, options.read_memory,
+    Affine affine(l.s, block, options.row_lines, options.row_sums, options.now, options.read_memory,
                   options.least_width, options.waves_in_row);
     if (guarded) l.affine = &affine;
     if (guards == Guards::ConstantRows) l.rows = &affine;

@@ -1,5 +1,8 @@
 // FLAT, GLOBAL, SCRATCH, MUBUF and DS loads and stores. Typed and indexed buffer accesses are
 // calls.
+#include <optional>
+#include <utility>
+
 #include "lift/address.h"
 
 namespace wj::lift {
@@ -25,13 +28,13 @@ void write_loaded(Lifter& l, const Inst& i, Value tuple, uint32_t dwords, D16 d1
 
 // Stores take their data in args[4..7].
 void emit_store(Lifter& l, Op op, std::initializer_list<Value> head, const Operand& data,
-                uint32_t first, uint32_t dwords, uint64_t imm, Access access) {
+                uint32_t first, uint32_t dwords, uint64_t imm, Access access, uint32_t aux = 0) {
     std::array<Value, 8> args;
     args.fill(no_value);
     std::copy(head.begin(), head.end(), args.begin());
     for (uint32_t d = 0; d < dwords; ++d) args[4 + d] = l.raw(data, first + d);
     l.emit(op, {args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7]}, imm,
-           make_aux(access, dwords));
+           make_aux(access, dwords) | aux);
 }
 
 // GLOBAL: a uniform base (or none) and the lanes' offsets.
@@ -127,20 +130,35 @@ bool store(Lifter& l, const Inst& i) {
     return true;
 }
 
+// A value and the constant that is added to it.
+std::optional<std::pair<Value, uint32_t>> constant_sum(Lifter& l, Value v, bool of_rows) {
+    const ir::Inst& sum = l.s.inst(v);
+    uint64_t c;
+    if (sum.op == Op::Add32)
+        for (const int a : {1, 0})
+            if (l.s.is_const(sum.args[a], c)) return std::pair(sum.args[!a], uint32_t(c));
+    return of_rows && l.affine ? l.affine->sum_in_row(v) : std::nullopt;
+}
+
+Value load_lds(Lifter& l, const LdsAddress& at, uint32_t aux) {
+    return l.emit(Op::LoadLds, {at.value, l.s.exec()}, at.imm, aux | at.aux);
+}
+
 template <uint32_t dwords, Access access = Access::Dwords, D16 d16 = D16::None>
 bool ds_read(Lifter& l, const Inst& i) {
     if (i.gds) return false;
-    const LdsAddress a = lds_address(l, i, static_cast<uint32_t>(i.offset));
-    const Value t = l.emit(Op::LoadLds, {a.value, l.s.exec()}, a.imm, make_aux(access, dwords));
-    write_loaded(l, i, t, dwords, d16);
+    const LdsAddress a =
+        lds_address(l, i, static_cast<uint32_t>(i.offset), ir::access_bytes(access, dwords));
+    write_loaded(l, i, load_lds(l, a, make_aux(access, dwords)), dwords, d16);
     return true;
 }
 
 template <uint32_t dwords, Access access = Access::Dwords>
 bool ds_write(Lifter& l, const Inst& i) {
     if (i.gds) return false;
-    const LdsAddress a = lds_address(l, i, static_cast<uint32_t>(i.offset));
-    emit_store(l, Op::StoreLds, {a.value, l.s.exec()}, i.vdata(), 0, dwords, a.imm, access);
+    const LdsAddress a =
+        lds_address(l, i, static_cast<uint32_t>(i.offset), ir::access_bytes(access, dwords));
+    emit_store(l, Op::StoreLds, {a.value, l.s.exec()}, i.vdata(), 0, dwords, a.imm, access, a.aux);
     return true;
 }
 
@@ -148,18 +166,17 @@ bool ds_write(Lifter& l, const Inst& i) {
 template <uint32_t dwords, uint32_t scale>
 bool ds_read2(Lifter& l, const Inst& i) {
     if (i.gds) return false;
-    const uint32_t unit = dwords * 4 * scale, aux = make_aux(Access::Dwords, dwords);
+    constexpr uint32_t bytes = dwords * 4, unit = bytes * scale;
+    constexpr uint32_t aux = make_aux(Access::Dwords, dwords);
     if (scale == 1 && static_cast<uint8_t>(i.offset) + 1 == i.offset1) {  // neighbours
-        const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
-        const Value t =
-            l.emit(Op::LoadLds, {a.value, l.s.exec()}, a.imm, make_aux(Access::Dwords, 2 * dwords));
-        write_loaded(l, i, t, 2 * dwords, D16::None);
+        const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit, 2 * bytes);
+        write_loaded(l, i, load_lds(l, a, make_aux(Access::Dwords, 2 * dwords)), 2 * dwords,
+                     D16::None);
         return true;
     }
-    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
-    const LdsAddress b = lds_address(l, i, i.offset1 * unit);
-    const Value first = l.emit(Op::LoadLds, {a.value, l.s.exec()}, a.imm, aux);
-    const Value second = l.emit(Op::LoadLds, {b.value, l.s.exec()}, b.imm, aux);
+    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit, bytes);
+    const LdsAddress b = lds_address(l, i, i.offset1 * unit, bytes);
+    const Value first = load_lds(l, a, aux), second = load_lds(l, b, aux);
     for (uint32_t d = 0; d < dwords; ++d) {
         l.write(i.dst[0], l.emit(Op::Elem, {first}, d), d);
         l.write(i.dst[0], l.emit(Op::Elem, {second}, d), dwords + d);
@@ -171,12 +188,14 @@ template <uint32_t dwords, uint32_t scale>
 bool ds_write2(Lifter& l, const Inst& i) {
     if (i.gds) return false;
     const Value exec = l.s.exec();
-    const uint32_t unit = dwords * 4 * scale;
-    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit);
-    const LdsAddress b = lds_address(l, i, i.offset1 * unit);
-    emit_store(l, Op::StoreLds, {a.value, exec}, i.vdata(), 0, dwords, a.imm, Access::Dwords);
+    constexpr uint32_t bytes = dwords * 4, unit = bytes * scale;
+    const LdsAddress a = lds_address(l, i, static_cast<uint8_t>(i.offset) * unit, bytes);
+    const LdsAddress b = lds_address(l, i, i.offset1 * unit, bytes);
+    emit_store(l, Op::StoreLds, {a.value, exec}, i.vdata(), 0, dwords, a.imm, Access::Dwords,
+               a.aux);
     if (static_cast<uint8_t>(i.offset) == i.offset1) return true;  // one address: only DATA0
-    emit_store(l, Op::StoreLds, {b.value, exec}, i.vdata2(), 0, dwords, b.imm, Access::Dwords);
+    emit_store(l, Op::StoreLds, {b.value, exec}, i.vdata2(), 0, dwords, b.imm, Access::Dwords,
+               b.aux);
     return true;
 }
 
@@ -236,25 +255,22 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset, bool atomic) {
+LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset, uint32_t bytes) {
+    constexpr uint64_t most_added = 0x8000;
     Value v = l.raw(i.vaddr());
     uint64_t added = 0;
-    for (;;) {
-        const ir::Inst& x = l.s.inst(v);
-        uint64_t c;
-        if (x.op != Op::Add32 || !l.s.is_const(x.args[1], c)) {
-            if (x.op != Op::Add32 || !l.s.is_const(x.args[0], c) || added + c > 0x8000) break;
-            v = x.args[1];
-        } else {
-            if (added + c > 0x8000) break;
-            v = x.args[0];
-        }
-        added += c;
+    while (const auto sum = constant_sum(l, v, bytes != 0)) {
+        if (added + sum->second > most_added) break;
+        v = sum->first;
+        added += sum->second;
     }
     const uint64_t imm = added << 32 | offset;
-    if (!atomic && l.affine)
-        if (const auto line = l.affine->address(v)) return {l.affine->as_operand(*line), imm};
-    return {v, imm};
+    if (!bytes || !l.affine) return {v, imm};
+    const auto line = l.affine->address(v);
+    if (!line) return {v, imm};
+    const auto end = static_cast<uint32_t>(added + offset + bytes);
+    const bool within = l.s.is_full(l.s.exec()) && l.affine->guard_within_lds(*line, end);
+    return {l.affine->as_operand(*line), imm, within ? ir::within_lds : 0};
 }
 
 std::span<const Entry> memory_entries() {

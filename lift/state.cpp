@@ -208,16 +208,16 @@ bool State::apart(Value a, Value b, uint32_t depth) const {
 }
 
 // As the block found it, or the last call left it.
-Value State::in_memory(uint32_t row) {
+Value State::at_entry(uint32_t row) {
     if (in_memory_[row] == no_value) in_memory_[row] = emit(Op::GetV, {}, row);
     return in_memory_[row];
 }
 
 // The row's value in every lane.
 Value State::whole(uint32_t row, Row& r) {
-    if (r.value == no_value) return in_memory(row);
+    if (r.value == no_value) return at_entry(row);
     if (r.mask == no_value) return r.value;
-    const Value base = r.base != no_value ? r.base : in_memory(row);
+    const Value base = r.base != no_value ? r.base : at_entry(row);
     return select(r.mask, r.value, base);
 }
 
@@ -227,7 +227,7 @@ Value State::read(uint32_t row) {
     if (r.value != no_value && covers(r.mask, exec())) return r.value;
     // The other arm has written.
     if (r.value != no_value && r.mask != no_value && apart(r.mask, exec()))
-        return r.base != no_value ? r.base : in_memory(row);
+        return r.base != no_value ? r.base : at_entry(row);
     return read_all(row);
 }
 

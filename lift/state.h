@@ -64,6 +64,7 @@ public:
     // ---- vector registers; rows 256.. are AccVGPRs ----
     Value read(uint32_t row);               // as the lanes of EXEC see it
     Value read_all(uint32_t row);           // every lane
+    Value at_entry(uint32_t row);           // every lane, at the block's beginning
     void write(uint32_t row, Value v);      // under EXEC
     void write_all(uint32_t row, Value v);  // every lane
     Value pack(Value lo, Value hi) { return emit(Op::Pack64, {lo, hi}); }
@@ -124,7 +125,6 @@ private:
     Value scaled_root(Value root, Value factor);
     bool at_most(Value bits, uint32_t bound);
     Value without(Value mask, Value lanes, uint32_t depth = 6);
-    Value in_memory(uint32_t row);
     Value whole(uint32_t row, Row& r);
     bool dead(uint32_t row, const Row& r, const LiveSet& after);
 

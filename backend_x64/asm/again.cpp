@@ -81,7 +81,7 @@ bool BlockCompiler::goes_on() {
     for (Value v = 0; v < block_->insts.size(); ++v) {
         const ir::Inst& i = inst(v);
         const Class cls = ir::op_info(i.op).cls;
-        if (i.op == Op::GuardRow || i.op == Op::Guard) continue;
+        if (i.op == Op::GuardRow || i.op == Op::Guard || i.op == Op::GuardLds) continue;
         if (cls == Class::Cross || cls == Class::SetS || i.op == Op::BitsOf) return false;
         const bool scalar = cls == Class::Uniform || cls == Class::ULoad || cls == Class::GetS;
         if (scalar && is_const(v)) continue;

@@ -181,6 +181,7 @@ void BlockCompiler::jump_to(uint64_t target) {
 void BlockCompiler::terminator() {
     const Terminator& t = block_->term;
     if (!block_->guest_pcs.empty()) mark_guest(static_cast<uint32_t>(block_->guest_pcs.size() - 1));
+    write_sum_rows();
     note_row_shapes();
     switch (t.kind) {
         case Terminator::Kind::Jump:
@@ -332,13 +333,12 @@ void BlockCompiler::region(uint32_t position) {
     const Label loop = a_.newLabel(), next = a_.newLabel(), done = a_.newLabel();
     const bool masks = schedule_.uses_mask_slots(position);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
-    choose_collectors(begin, count);
-    choose_pointers(begin, count);
     const uint32_t lanes = schedule_.lanes_of(position);
     const bool repeats = lanes < machine::lanes, across = schedule_.goes_across(begin[0]);
-    if (across) {
-        go_across(begin, count, done);
-    } else if (!repeats) {
+    if (across && !go_across(begin, count, done)) return;
+    choose_collectors(begin, count);
+    choose_pointers(begin, count);
+    if (!across && !repeats) {
         place_lines(begin, count);
         find_tile_steps(begin, count);
     }

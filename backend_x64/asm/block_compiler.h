@@ -160,6 +160,7 @@ private:
     void test_row(const ir::RowLine& line, const Vec& different);
     void forget_row_shapes();
     std::optional<uint32_t> row_of_same_shape(Value v) const;
+    void write_sum_rows();
     void note_row_shapes();
     using RowShapes = std::array<std::optional<uint8_t>, machine::Wave::shaped_rows>;
     void set_row_shapes(const RowShapes& shapes);
@@ -477,7 +478,7 @@ private:
     void column_store(Value v, Label otherwise, Label done);
     void add_to_held(const ColumnStore& store, uint32_t at, const std::array<Source, 3>& rows,
                      Label done);
-    void go_across(const Value* begin, uint32_t count, Label done);
+    bool go_across(const Value* begin, uint32_t count, Label done);
     void access_across(Value v);
     void transpose_quarters(uint32_t rows, bool back);
     void load_quarters(uint32_t rows, const std::function<Mem(uint32_t lane)>& from);
@@ -503,6 +504,7 @@ private:
         uint32_t slot = 0, scale = 0;
         uint32_t row = no_row;  // a temp row of addresses
         uint32_t end = 0;       // LDS: of a lane's elements, behind the line's value
+        bool within = false;    // LDS: it need not be asked whether they are in range
     };
     std::optional<uint32_t> even_step(const ir::Inst& line) const;
     std::optional<uint32_t> chunk_scale(const ir::Inst& line) const;
@@ -512,7 +514,9 @@ private:
         Gp reg;         // the host address of the chunk's first element
     };
     void choose_pointers(const Value* begin, uint32_t count);
-    const Pointer* pointer_of(Value base, Value line) const;
+    bool is_plain_line(const ir::Inst& access) const;
+    ir::Value base_of_line(const ir::Inst& access) const;
+    const Pointer* pointer_of(const ir::Inst& access) const;
     void advance_pointers();
     void place_lines(const Value* begin, uint32_t count);
     void find_tile_steps(const Value* begin, uint32_t count);

@@ -17,20 +17,23 @@ void BlockCompiler::store_repeats(const Mem& row, const Vec& x, Value load) {
         movu(row.cloneAdjusted(4 * int64_t{at}), x);
 }
 
-// All of a region's accesses, where they are within the LDS; else falls through.
-void BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
+// All of a region's accesses, where they are within the LDS; else falls through. False if it never
+// does.
+bool BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
     for (uint32_t n = 0; n < count; ++n) {
         const ir::Inst& i = inst(begin[n]);
         if (i.op != ir::Op::StoreLds) continue;
         const Source from = source(schedule_.unit(i.args[4]));
-        if (from.kind != Source::Full || !from.mem.hasIndex()) return;
+        if (from.kind != Source::Full || !from.mem.hasIndex()) return true;
     }
+    bool may_fail = false;
     const Label otherwise = a_.newLabel();
     Value last = no_value;
     for (uint32_t n = 0; n < count; ++n) {
         const Value line = ir::address_of(inst(begin[n]));
-        if (line == last) continue;
+        if (line == last || inst(begin[n]).aux & ir::within_lds) continue;
         last = line;
+        may_fail = true;
         int64_t imm = 0;
         for (uint32_t k = 0; k < count; ++k)
             if (ir::address_of(inst(begin[k])) == line)
@@ -46,8 +49,10 @@ void BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
         mark(begin[n]);
         access_across(begin[n]);
     }
+    if (!may_fail) return false;
     a_.jmp(done);
     a_.bind(otherwise);
+    return true;
 }
 
 // Of four rows, vec(0) to vec(3): element n of vec(k) becomes element k of the quarter n / 4 of

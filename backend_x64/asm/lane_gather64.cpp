@@ -58,7 +58,7 @@ void BlockCompiler::find_next_index(LaneAccess& m) const {
     if (from.op != Op::LoadGlobalS || ir::aux_dwords(from.aux) != 1 ||
         ir::aux_access(from.aux) != Access::Dwords)
         return;
-    const Pointer* const at = pointer_of(from.args[0], from.args[1]);
+    const Pointer* const at = pointer_of(from);
     const ir::Inst& line = inst(from.args[1]);
     if (!at || line.aux != machine::lanes || line.imm != 4) return;
     m.next_index = x86::dword_ptr(at->reg, static_cast<int32_t>(from.imm) + machine::lanes * 4);

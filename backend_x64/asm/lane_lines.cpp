@@ -138,8 +138,8 @@ void BlockCompiler::place_lines(const Value* begin, uint32_t count) {
         PlacedLine p;
         p.line = ir::address_of(x);
         if (!lds) p.base = x.args[0];
-        if (inst(p.line).op == Op::Line32 && !placed_line(p.base, p.line) &&
-            !(p.base != no_value && pointer_of(p.base, p.line)) && place_line(p))
+        if (inst(p.line).op == Op::Line32 && !placed_line(p.base, p.line) && !pointer_of(x) &&
+            place_line(p))
             placed_lines_.push_back(p);
     }
     failed_ |= extra_slots_ > slot_count;
@@ -164,16 +164,19 @@ bool BlockCompiler::place_line(PlacedLine& p) {
         if (last > (lds ? 0x10000 : 0x7fffffff) || p.row >= temp_rows) return false;
     }
     if (lds) {
-        for (const ir::Inst& x : block_->insts)
-            if ((x.op == Op::LoadLds || x.op == Op::StoreLds) && x.args[0] == p.line &&
-                is_short_lds_offset(immediate(x)))
+        p.within = true;
+        for (const ir::Inst& x : block_->insts) {
+            if ((x.op != Op::LoadLds && x.op != Op::StoreLds) || x.args[0] != p.line) continue;
+            p.within &= (x.aux & ir::within_lds) != 0;
+            if (is_short_lds_offset(immediate(x)))
                 p.end = std::max(p.end, static_cast<uint32_t>(immediate(x)) + ir::access_bytes(x));
+        }
         if (!p.end) return false;
     }
     const Label out = a_.newLabel(), done = a_.newLabel();
     if (lds) {
         load_uniform(x86::eax, l.args[0]);
-        lds_bound(Imm(p.end + static_cast<uint32_t>(last)), out);
+        if (!p.within) lds_bound(Imm(p.end + static_cast<uint32_t>(last)), out);
         a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
     } else {
         global_base(x86::rax, home_mem(schedule_.uniform_home(p.base)));
@@ -183,10 +186,11 @@ bool BlockCompiler::place_line(PlacedLine& p) {
         a_.bind(done);
         p.slot = extra_slots_++;
         a_.mov(home_mem({Home::Slot, p.slot}), x86::rax);
-        cold(out, [this, done] {
-            a_.xor_(x86::eax, x86::eax);
-            a_.jmp(done);
-        });
+        if (!p.within)
+            cold(out, [this, done] {
+                a_.xor_(x86::eax, x86::eax);
+                a_.jmp(done);
+            });
         return true;
     }
     ++kept_rows_;
@@ -202,7 +206,7 @@ bool BlockCompiler::place_line(PlacedLine& p) {
         a_.mov(at_chunk(lane), more ? x86::rcx : x86::rax);
     }
     a_.bind(done);
-    if (lds)
+    if (lds && !p.within)
         cold(out, [this, done, at_chunk] {
             for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes())
                 a_.mov(at_chunk(lane), 0);
@@ -234,7 +238,7 @@ const BlockCompiler::PlacedLine* BlockCompiler::placed_line(const LaneAccess& m,
 // m.address = host address of the chunk's first element. Jumps where it is not known.
 void BlockCompiler::placed_address(const LaneAccess& m, const PlacedLine& p, Label unknown) {
     a_.mov(m.address, p.row == no_row ? home_mem({Home::Slot, p.slot}) : temp(p.row));
-    if (p.base == no_value) {
+    if (p.base == no_value && !p.within) {
         a_.test(m.address, m.address);
         a_.jz(unknown);
     }
@@ -245,7 +249,22 @@ void BlockCompiler::placed_address(const LaneAccess& m, const PlacedLine& p, Lab
         a_.add(m.address, reg::chunk);
 }
 
-// Bases of global lines that move on with the chunks, in registers that the region leaves.
+// Whether nothing has to be found out but where the line's elements are.
+bool BlockCompiler::is_plain_line(const ir::Inst& access) const {
+    const ir::Inst& line = inst(ir::address_of(access));
+    if (line.op != Op::Line32 || has_lane_step(line)) return false;
+    const uint8_t space = space_of(access.op);
+    return space == global_space
+               ? !options_.checked
+               : space == lds_space && access.aux & ir::within_lds && line.aux >= chunk_lanes();
+}
+
+// What the elements of the access are a chunk's part of a line from.
+Value BlockCompiler::base_of_line(const ir::Inst& access) const {
+    return space_of(access.op) == lds_space ? inst(access.args[0]).args[0] : access.args[0];
+}
+
+// Bases of lines that move on with the chunks, in registers that the region leaves.
 void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
     constexpr uint32_t furthest = 1 << 20;
     pointers_.clear();
@@ -255,29 +274,34 @@ void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
         const ir::Class cls = ir::op_info(x.op).cls;
         others |= cls == ir::Class::LaneAtomic;
         if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) continue;
-        const Value line = ir::address_of(x);
         std::optional<uint32_t> step;
-        if (space_of(x.op) == global_space && !options_.checked && inst(line).op == Op::Line32 &&
-            !has_lane_step(inst(line)))
-            step = even_step(inst(line));
+        if (is_plain_line(x)) step = even_step(inst(ir::address_of(x)));
         const bool fits = step && *step <= furthest;
         others |= !fits;
-        if (fits && !pointer_of(x.args[0], line)) pointers_.push_back({x.args[0], *step, {}});
+        if (fits && !pointer_of(x)) pointers_.push_back({base_of_line(x), *step, {}});
     }
     const size_t used = collectors_.size(), free = std::size(region_registers) - used,
                  left = free - (others ? 2 : 0);
     if (pointers_.size() > left) pointers_.resize(left);
     for (size_t i = 0; i < pointers_.size(); ++i) {
-        pointers_[i].reg = region_registers[used + i];
-        global_base(pointers_[i].reg, home_mem(schedule_.uniform_home(pointers_[i].base)));
+        const Gp reg = pointers_[i].reg = region_registers[used + i];
+        const Value base = pointers_[i].base;
+        if (block_->type(base) == ir::Type::U64) {
+            global_base(reg, home_mem(schedule_.uniform_home(base)));
+            continue;
+        }
+        load_uniform(reg.r32(), base);
+        a_.add(reg, wave_field(offsetof(Wave, lds), 8));
     }
     facts_limit_ = std::max<size_t>(1, (free - pointers_.size()) / 2);
 }
 
-const BlockCompiler::Pointer* BlockCompiler::pointer_of(Value base, Value line) const {
-    const auto p = std::ranges::find_if(pointers_, [&](const Pointer& x) {
-        return x.base == base && x.step == even_step(inst(line));
-    });
+const BlockCompiler::Pointer* BlockCompiler::pointer_of(const ir::Inst& access) const {
+    if (pointers_.empty() || !is_plain_line(access)) return nullptr;
+    const Value base = base_of_line(access);
+    const auto step = even_step(inst(ir::address_of(access)));
+    const auto p = std::ranges::find_if(
+        pointers_, [&](const Pointer& x) { return x.base == base && x.step == step; });
     return p == pointers_.end() ? nullptr : &*p;
 }
 
@@ -293,6 +317,16 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
     const auto stride = static_cast<uint32_t>(inst(line).imm);
     const Label in_range = a_.newLabel();
     const PlacedLine* const placed = placed_line(m, line);
+    if (inst(m.v).aux & ir::within_lds && (!placed || placed->within)) {
+        if (placed) {
+            placed_address(m, *placed, m.slow);
+        } else {
+            line_at_chunk(line, m.full);
+            a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
+            a_.add(m.address, x86::rax);
+        }
+        return;
+    }
     const AddressFacts* const shared = placed ? nullptr : shared_facts(m);
     if (placed) {
         placed_address(m, *placed, m.slow);
@@ -458,7 +492,9 @@ void BlockCompiler::join_tile(LaneAccess& m, Value line) {
 
 void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     const auto stride = static_cast<uint32_t>(inst(line).imm);
-    if (m.space == lds_space) {
+    if (const Pointer* const pointer = pointer_of(inst(m.v))) {
+        m.address = pointer->reg;
+    } else if (m.space == lds_space) {
         lds_line(m, line);
     } else if (has_lane_step(inst(line))) {
         global_base(m.address, m.base);
@@ -468,8 +504,6 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         return;
     } else if (const PlacedLine* const placed = placed_line(m, line)) {
         placed_address(m, *placed, m.slow);
-    } else if (const Pointer* const pointer = pointer_of(inst(m.v).args[0], line)) {
-        m.address = pointer->reg;
     } else {
         global_base(m.address, m.base);
         if (const auto scale = chunk_scale(inst(line))) {

@@ -72,6 +72,11 @@ void BlockCompiler::row_guards() {
             a_.test(scalar(i.imm, 8), x86::rax);
             a_.jnz(unguarded_label_);
         }
+        if (i.op == Op::GuardLds) {
+            a_.cmp(x86::dword_ptr(reg::wave, in_wave(offsetof(Wave, lds_size))),
+                   static_cast<int32_t>(i.imm));
+            a_.jb(unguarded_label_);
+        }
         if (i.op != Op::GuardRow) continue;
         const auto line = ir::RowLine::of(i.imm, i.aux);
         if (line.constant) {
@@ -153,7 +158,44 @@ void BlockCompiler::forget_row_shapes() {
         if (cls == Class::SetV && i.imm < Wave::shaped_rows) shapes[i.imm] = 0;
         if (cls == Class::Call) shapes.fill(0);
     }
+    for (const SumRow& sum : schedule_.sum_rows()) shapes[sum.row].reset();
     set_row_shapes(shapes);
+}
+
+// Rows that hold what they are to be are not written: waves have more of them than the first-level
+// cache holds.
+void BlockCompiler::write_sum_rows() {
+    const std::vector<SumRow>& sums = schedule_.sum_rows();
+    if (sums.empty()) return;
+    const Label different = a_.newLabel(), done = a_.newLabel();
+    auto known_shape = [](const SumRow& sum) {
+        return x86::byte_ptr(reg::wave, in_wave(shape_offset(sum.row)));
+    };
+    const Gp first = utmp(), want = utmp();
+    std::optional<uint32_t> loaded;
+    for (const SumRow& sum : sums) {
+        a_.cmp(known_shape(sum), sum.shape);
+        a_.jne(different);
+        if (std::exchange(loaded, sum.from) != sum.from)
+            a_.mov(first.r32(), row_at(sum.from, 0).cloneResized(4));
+        a_.lea(want.r32(), x86::ptr(first, static_cast<int32_t>(sum.added)));
+        a_.cmp(row_at(sum.row, 0).cloneResized(4), want.r32());
+        a_.jne(different);
+    }
+    a_.bind(done);
+    gp_temps_ = 0;
+    cold(different, [=, this, sums = sums] {
+        for (const SumRow& sum : sums) {
+            const Vec added = vec(0), x = vec(1);
+            load_bcast32(added, pool32(sum.added));
+            for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
+                a_.emit(X::kIdVpaddd, x, added, row_at(sum.from, lane));
+                movu(row_at(sum.row, lane), x);
+            }
+            a_.mov(known_shape(sum), sum.shape);
+        }
+        a_.jmp(done);
+    });
 }
 
 // The row, not written by the block, that the value is but for a uniform summand: both have one
@@ -182,6 +224,7 @@ void BlockCompiler::note_row_shapes() {
     std::set<std::pair<uint32_t, uint32_t>> alike;  // a row, and one that has its shape now
     for (const ir::Inst& i : block_->insts) {
         if (i.op != Op::SetV || i.imm >= Wave::shaped_rows) continue;
+        if (std::ranges::count(schedule_.sum_rows(), i.imm, &SumRow::row)) continue;
         const auto written = static_cast<uint32_t>(i.imm);
         shapes[written].reset();
         std::erase_if(alike, [written](const auto& pair) { return pair.second == written; });

@@ -271,7 +271,8 @@ void BlockCompiler::uniform_op(Value v) {
             return finish();
         case Op::GuardRow:
         case Op::GuardOff:
-        case Op::GuardAtMost:  // tested by row_guards()
+        case Op::GuardAtMost:
+        case Op::GuardLds:  // tested by row_guards()
             return;
         case Op::Guard: {
             if (!uniforms_[a[0]].uses) return;  // tested with the compare
