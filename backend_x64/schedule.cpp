@@ -336,6 +336,7 @@ void Schedule::assign_positions() {
     }
     set_apart(highest);
     sink_uniforms();
+    sink_loads();
     uint32_t last = to_uniform(highest);
     if (block_->term.cond != no_value)
         last = std::max(last, to_uniform(position_[block_->term.cond]));
@@ -533,6 +534,7 @@ void Schedule::merge_early(uint32_t position) {
 bool Schedule::build(const ir::Block& block, bool avx512, const MemoryTraits& memory) {
     block_ = &block;
     fuse_compares_ = avx512;
+    direct_ = memory.direct;
     chunk_lanes_ = avx512 ? 16 : 8;
     fused_.assign(block.insts.size(), 0);
     count_uses();
@@ -542,7 +544,7 @@ bool Schedule::build(const ir::Block& block, bool avx512, const MemoryTraits& me
     loaded_by_.resize(block.insts.size());
     std::iota(loaded_by_.begin(), loaded_by_.end(), 0);
     in_memory_order_.assign(block.insts.size(), false);
-    if (memory.direct) find_pairs();
+    if (direct_) find_pairs();
     assign_units();
     assign_positions();
     // Guards are tested before anything has happened.

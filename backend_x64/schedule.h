@@ -86,6 +86,8 @@ public:
     // What is done for all chunks at once: loads, in a region of such loads, or a store, alone in
     // its region.
     bool goes_across(Value v) const { return apart_[v] >= Apart::LoadsAcross; }
+    // The load, in the region of the store, that all it stores comes from, or no_value.
+    Value load_for(Value store) const { return load_for_[store]; }
     // A MaskOf, or no_value: in chunks of which no lane is in it the region does nothing but for
     // its masks, which are 0 there.
     Value empty_mask(uint32_t position) const { return empty_mask_[position]; }
@@ -135,6 +137,8 @@ private:
     bool may_repeat(const ir::Inst& i) const;
     bool may_go_across(const ir::Inst& i) const;
     void set_apart(uint32_t& highest);
+    Value stored_by(Value load, const std::vector<Value>& user) const;
+    void sink_loads();
     void assign_positions();
     void sink_uniforms();
     void find_clobbers();
@@ -160,12 +164,12 @@ private:
     const ir::Inst& inst(Value v) const { return block_->insts[v]; }
 
     const ir::Block* block_ = nullptr;
-    bool fuse_compares_ = false;
+    bool fuse_compares_ = false, direct_ = false;  // MemoryTraits::direct
     uint32_t chunk_lanes_ = 0;
     std::vector<uint32_t> unit_base_, position_, start_;
     std::vector<Unit> alias_;
     std::unordered_map<Value, LaneField> fields_;
-    std::vector<Value> producer_, order_, clobber_, empty_mask_;
+    std::vector<Value> producer_, order_, clobber_, empty_mask_, load_for_;
     std::vector<std::array<Value, 2>> pairs_;
     std::vector<Value> loaded_by_;  // of what a load makes in its place
     std::vector<Home> unit_home_, uniform_home_;

@@ -130,6 +130,52 @@ void Schedule::set_apart(uint32_t& highest) {
             loads_apart_[position_[v]] = true;
 }
 
+// The store to the LDS that alone needs what the load loads, a row at a line, and may load it for
+// itself.
+Value Schedule::stored_by(Value load, const std::vector<Value>& user) const {
+    const Inst &i = inst(load), &store = inst(user[load]);
+    if (i.op != Op::LoadGlobalS || store.op != Op::StoreLds || !is_full(ir::mask_of(i)) ||
+        pairs_[load][0] != no_value || pairs_[user[load]][0] != no_value ||
+        position_[load] >= position_[user[load]])
+        return no_value;
+    const Inst& line = inst(ir::address_of(i));
+    if (line.op != Op::Line32 || line.aux < chunk_lanes_) return no_value;
+    const bool across = apart_[user[load]] == Apart::StoresAcross,
+               dwords = line.imm == 4 && ir::access_bytes(i) == 4;
+    return across && !dwords ? no_value : user[load];
+}
+
+// Rows that are loaded for being stored to the LDS, as tiles are filled, are loaded where they are
+// stored: else all of a tile's rows wait in the frame.
+void Schedule::sink_loads() {
+    const auto n = static_cast<Value>(block_->insts.size());
+    load_for_.assign(n, no_value);
+    if (!direct_ || branches_to_itself() || block_->loads_in_order) return;
+    std::vector<Value> user(n, no_value);  // of what a load loads; itself: several
+    for (Value v = 0; v < n; ++v) {
+        const Inst& i = inst(v);
+        const Class cls = ir::op_info(i.op).cls;
+        const bool writes = cls == Class::LaneStore || cls == Class::LaneAtomic;
+        if (cls == Class::Call || (writes && (spaces(i.op) & in_global))) return;
+        if (i.op == Op::Elem) continue;
+        for (size_t a = 0; a < std::size(i.args); ++a) {
+            if (i.args[a] == no_value || inst(i.args[a]).op != Op::Elem) continue;
+            const Value load = inst(i.args[a]).args[0];
+            const bool alone = a >= 4 && (user[load] == no_value || user[load] == v);
+            user[load] = alone ? v : load;
+        }
+    }
+    for (Value v = 0; v < n; ++v) {
+        if (inst(v).op == Op::Elem) position_[v] = position_[inst(v).args[0]];
+        if (user[v] == no_value) continue;
+        const Value store = stored_by(v, user);
+        if (store == no_value || load_for_[store] != no_value) continue;
+        load_for_[store] = v;
+        position_[v] = position_[store];
+        apart_[v] = apart_[store];
+    }
+}
+
 // Where a row may be made that others read as a whole: not among loads that are done once, but
 // behind them, where set_apart() left room.
 uint32_t Schedule::to_whole_region(uint32_t p) const {

@@ -47,11 +47,9 @@ public:
         options.may_guard = !is_unguarded(request.variant);
         if (!is_unguarded(request.variant)) {
             options.row_lines = rows_of(wave);
-            options.row_sums = [this,
-                                kernel = wave.ctx->kernel]() -> const std::vector<lift::RowSum>& {
-                const auto [known, added] = sums_.try_emplace(kernel);
-                if (added) known->second = lift::find_row_sums(target_, kernel, fetch_ahead_);
-                return known->second;
+            options.row_sums = [this, kernel = wave.ctx->kernel](uint64_t pc) {
+                return sums_.try_emplace(kernel, target_, kernel, fetch_ahead_)
+                    .first->second.before(pc);
             };
             options.now = &wave;
             options.read_memory = memory_of(*wave.ctx);
@@ -210,7 +208,7 @@ private:
     const uint32_t least_width_;
     interp::Handler (*handler_)(Opcode);
     lift::InstStore insts_;
-    std::unordered_map<uint64_t, std::vector<lift::RowSum>> sums_;  // by program
+    std::unordered_map<uint64_t, lift::RowSums> sums_;  // by program
     GuestCode code_;
     std::vector<uint32_t> words_, ahead_;
     const lift::Fetch fetch_ = [this](uint64_t pc) { return code_.fetch(pc, words_); };

@@ -29,11 +29,14 @@ namespace wj::lift {
 // How a VGPR row looks, as far as the translator can see; none: not like a line.
 using RowLines = std::function<std::optional<ir::RowLine>(uint32_t row)>;
 
+// What RowSums says of a PC.
+using RowSumsBefore = std::function<std::map<uint32_t, RowSums::Sum>(uint64_t pc)>;
+
 class Affine {
 public:
     // sums: of the program, or none. now: the wave that is about to run the block, or null, and how
     // to read its memory. least_width: lanes of the host's vectors.
-    Affine(State& state, ir::Block& block, const RowLines& rows, const RowSums& sums,
+    Affine(State& state, ir::Block& block, const RowLines& rows, const RowSumsBefore& sums,
            const machine::Wave* now, const ir::ReadMemory& read, uint32_t least_width,
            uint32_t waves_in_row)
         : s_(state),
@@ -166,7 +169,8 @@ private:
     State& s_;
     ir::Block& block_;
     const RowLines& rows_;
-    const RowSums& sums_;
+    const RowSumsBefore& sums_;
+    std::optional<std::map<uint32_t, RowSums::Sum>> known_sums_;  // when they are first asked for
     std::optional<ir::EntryValues> now_;  // of the wave that is about to run the block
     const uint32_t least_width_;
     static constexpr uint32_t most_waves = 16;

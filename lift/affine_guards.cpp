@@ -47,34 +47,43 @@ std::optional<uint32_t> Affine::constant_row(Value v) {
 std::optional<std::pair<Value, uint32_t>> Affine::sum_in_row(Value v) {
     const ir::Inst read = block_.insts[v];
     if (read.op != Op::GetV || !sums_ || !now_) return {};
+    if (!known_sums_) known_sums_ = sums_(block_.pc);
     const auto row = static_cast<uint32_t>(read.imm);
-    const auto whole = rows_(row);
-    if (!whole || whole->any_step) return {};
-    for (const RowSum& sum : sums_()) {
-        const auto part = sum.row == row ? rows_(sum.from) : std::nullopt;
-        if (!part || part->any_step || whole->stride != part->stride ||
-            whole->width != part->width || whole->step != part->step)
-            continue;
-        const Value is_sum =
-            s_.emit(Op::UCmpEq32,
-                    {s_.emit(Op::RowLane, {}, row),
-                     both(Op::UAdd32, s_.emit(Op::RowLane, {}, sum.from), s_.const32(sum.added))});
-        const auto now = now_->of(block_, is_sum);
-        if (!now || !*now || !guard(is_sum)) continue;
-        for (const ir::RowLine& line : {*whole, *part})
-            s_.emit(Op::GuardRow, {}, line.imm(), line.aux());
-        all_go_on_ = false;
-        return std::pair(s_.at_entry(sum.from), sum.added);
-    }
-    return {};
+    const auto sum = known_sums_->find(row);
+    if (sum == known_sums_->end()) return {};
+    const auto [from, added] = sum->second;
+    const auto whole = rows_(row), part = rows_(from);
+    if (!whole || !part || whole->any_step || part->any_step || whole->stride != part->stride ||
+        whole->width != part->width || whole->step != part->step)
+        return {};
+    const Value is_sum = s_.emit(
+        Op::UCmpEq32, {s_.emit(Op::RowLane, {}, row),
+                       both(Op::UAdd32, s_.emit(Op::RowLane, {}, from), s_.const32(added))});
+    const auto now = now_->of(block_, is_sum);
+    if (!now || !*now || !guard(is_sum)) return {};
+    for (const ir::RowLine& line : {*whole, *part})
+        s_.emit(Op::GuardRow, {}, line.imm(), line.aux());
+    all_go_on_ = false;
+    return std::pair(s_.at_entry(from), added);
 }
 
 // Lanes that are on: what is out of range is an error of the program, or another one's LDS.
 bool Affine::guard_within_lds(const Line& l, uint32_t bytes) {
     Found f;
-    if (l.width == 1 || bytes > lds_size_ || !at_most(l, lds_size_ - bytes, f) ||
-        (l.goes_on && !f.goes_on))
-        return false;
+    if (l.width == 1 || bytes > lds_size_) return false;
+    const uint32_t room = lds_size_ - bytes;
+    if (l.one_row() || constant(l.step)) {
+        if (!at_most(l, room, f) || (l.goes_on && !f.goes_on)) return false;
+    } else {
+        // Neither the first row nor the distance to the next one is beyond the LDS: then the last
+        // row's place is no sum that wraps around.
+        const uint32_t row_bytes = static_cast<uint32_t>(l.stride) * (l.width - 1),
+                       rows = machine::lanes / l.width - 1;
+        const Value last = both(Op::UAdd32, l.base, both(Op::UMul32, l.step, s_.const32(rows)));
+        if (l.goes_on || l.stride < 0 || row_bytes > room || !need_once(l.step, room, f) ||
+            !need(l.base, room, f) || !need(last, room - row_bytes, f))
+            return false;
+    }
     commit(f);
     if (!std::exchange(lds_guarded_, true)) s_.emit(Op::GuardLds, {}, lds_size_);
     return true;

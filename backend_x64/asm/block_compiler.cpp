@@ -335,13 +335,11 @@ void BlockCompiler::region(uint32_t position) {
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
     const uint32_t lanes = schedule_.lanes_of(position);
     const bool repeats = lanes < machine::lanes, across = schedule_.goes_across(begin[0]);
+    if (!repeats) find_tile_steps(begin, count);
     if (across && !go_across(begin, count, done)) return;
     choose_collectors(begin, count);
     choose_pointers(begin, count);
-    if (!across && !repeats) {
-        place_lines(begin, count);
-        find_tile_steps(begin, count);
-    }
+    if (!across && !repeats) place_lines(begin, count);
     const Value empty = schedule_.empty_mask(position);
     // What is found out about addresses here is not about all chunks', or not known on the other
     // way around.

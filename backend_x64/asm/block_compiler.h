@@ -177,7 +177,7 @@ private:
     Mem row(uint32_t r, uint32_t size = 0) const;
     static Mem row_at(uint32_t r, uint32_t lane);
     Mem temp(uint32_t r) const;
-    Mem first_of_temp(uint32_t r) const;  // of the first chunk
+    Mem chunk_of_temp(uint32_t r) const;  // for what is the same in all chunks
     Mem home_mem(const Home& home,
                  int32_t offset = 0) const;  // uniform value or mask slot, no chunk index
     Mem mask_mem(const Home& home) const;    // the chunk's bits
@@ -479,11 +479,12 @@ private:
     void add_to_held(const ColumnStore& store, uint32_t at, const std::array<Source, 3>& rows,
                      Label done);
     bool go_across(const Value* begin, uint32_t count, Label done);
+    void load_for_store(const Vec& to, ir::Value load, uint32_t lane);
     void access_across(Value v);
     void transpose_quarters(uint32_t rows, bool back);
     void load_quarters(uint32_t rows, const std::function<Mem(uint32_t lane)>& from);
     void store_quarters(uint32_t rows, const std::function<Mem(uint32_t lane)>& to);
-    void store_repeats(const Mem& row, const Vec& x, Value load);
+    void store_repeats(uint32_t temp_row, const Vec& x, Value load);
     bool in_far_steps(const LaneAccess& m) const;
     bool in_plain_loop(const LaneAccess& m) const;
     void prefetch_iterations(const LaneAccess& m);

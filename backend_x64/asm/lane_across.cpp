@@ -9,11 +9,19 @@ using asmjit::Imm;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
+namespace {
+
+// Of the load for a store across.
+const Gp across_base = x86::r10, across_step = x86::r11;
+
+}  // namespace
+
 // Where all chunks are the same, one is enough.
-void BlockCompiler::store_repeats(const Mem& row, const Vec& x, Value load) {
+void BlockCompiler::store_repeats(uint32_t temp_row, const Vec& x, Value load) {
     const uint32_t lanes = schedule_.repeated_lanes(load);
-    if (lanes == chunk_lanes()) return;
-    for (uint32_t at = lanes; at < machine::lanes; at += lanes)
+    if (lanes == chunk_lanes()) return movu(chunk_of_temp(temp_row), x);
+    const Mem row = temp(temp_row);
+    for (uint32_t at = 0; at < machine::lanes; at += lanes)
         movu(row.cloneAdjusted(4 * int64_t{at}), x);
 }
 
@@ -22,7 +30,7 @@ void BlockCompiler::store_repeats(const Mem& row, const Vec& x, Value load) {
 bool BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
     for (uint32_t n = 0; n < count; ++n) {
         const ir::Inst& i = inst(begin[n]);
-        if (i.op != ir::Op::StoreLds) continue;
+        if (i.op != ir::Op::StoreLds || schedule_.load_for(begin[n]) != no_value) continue;
         const Source from = source(schedule_.unit(i.args[4]));
         if (from.kind != Source::Full || !from.mem.hasIndex()) return true;
     }
@@ -31,7 +39,9 @@ bool BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
     Value last = no_value;
     for (uint32_t n = 0; n < count; ++n) {
         const Value line = ir::address_of(inst(begin[n]));
-        if (line == last || inst(begin[n]).aux & ir::within_lds) continue;
+        if (line == last || inst(begin[n]).aux & ir::within_lds ||
+            space_of(inst(begin[n]).op) != lds_space)
+            continue;
         last = line;
         may_fail = true;
         int64_t imm = 0;
@@ -47,7 +57,7 @@ bool BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
     a_.mov(reg::chunk, -256);
     for (uint32_t n = 0; n < count; ++n) {
         mark(begin[n]);
-        access_across(begin[n]);
+        if (space_of(inst(begin[n]).op) == lds_space) access_across(begin[n]);
     }
     if (!may_fail) return false;
     a_.jmp(done);
@@ -117,14 +127,44 @@ void BlockCompiler::store_quarters(uint32_t rows, const std::function<Mem(uint32
         }
 }
 
+// What global memory holds for lanes of a chunk that a store wants (Schedule::load_for), given the
+// first one's number: dwords side by side. Changes rcx.
+void BlockCompiler::load_for_store(const Vec& to, Value load, uint32_t lane) {
+    const ir::Inst &i = inst(load), &line = inst(ir::address_of(i));
+    const Gp first = across_base, step = across_step;
+    const uint32_t row = lane / line.aux;
+    Mem at = x86::ptr(first, static_cast<int32_t>(immediate(i) + lane % line.aux * 4));
+    if (row) {
+        if (row & 4) a_.lea(x86::rcx, x86::ptr(first, step, 2));
+        if (row & 3) a_.lea(x86::rcx, x86::ptr(row & 4 ? x86::rcx : first, step, row & 2 ? 1 : 0));
+        if ((row & 3) == 3) a_.add(x86::rcx, step);
+        at.setBase(x86::rcx);
+    }
+    mark(load);
+    movu(to, at);
+    const auto ahead = tile_steps_.find(load);
+    if (ahead == tile_steps_.end()) return;
+    a_.mov(x86::rdx, home_mem({Home::Slot, ahead->second}));
+    at.setIndex(x86::rdx);
+    a_.prefetcht1(at);
+}
+
 void BlockCompiler::access_across(Value v) {
     const ir::Inst &i = inst(v), &line = inst(ir::address_of(i));
     const bool store = i.op == ir::Op::StoreLds;
     const Home& home = schedule_.unit_home(schedule_.unit(v));
     if (!store && home.kind != Home::Temp) return;  // nobody reads it
+    const Value load = store ? schedule_.load_for(v) : no_value;
+    if (load != no_value) {
+        global_base(across_base, home_mem(schedule_.uniform_home(inst(load).args[0])));
+        const ir::Inst& from = inst(ir::address_of(inst(load)));
+        if (from.aux != machine::lanes) load_uniform(across_step.r32(), from.args[1]);
+    }
     load_uniform(x86::eax, line.args[0]);
     a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
-    const Mem data = store ? source(schedule_.unit(i.args[4])).mem : temp(home.index);
+    const Mem data = load != no_value ? Mem()
+                     : store          ? source(schedule_.unit(i.args[4])).mem
+                                      : temp(home.index);
     const uint32_t width = line.aux, all = machine::lanes / width, rows = std::min(all, 4u);
     for (uint32_t column = 0; column < width; column += chunk_lanes())
         for (uint32_t row = 0; row < all; row += rows) {
@@ -136,7 +176,12 @@ void BlockCompiler::access_across(Value v) {
                                                                immediate(i) + 4 * row));
             };
             if (!store) load_quarters(rows, element);
-            for (uint32_t r = 0; store && r < rows; ++r) movu(vec(int(r)), part(r));
+            for (uint32_t r = 0; store && r < rows; ++r)
+                if (load != no_value)
+                    load_for_store(vec(int(r)), load, width * (row + r) + column);
+                else
+                    movu(vec(int(r)), part(r));
+            mark(v);
             transpose_quarters(rows, !store);
             for (uint32_t r = 0; !store && r < rows; ++r) movu(part(r), vec(int(r)));
             if (store) store_quarters(rows, element);

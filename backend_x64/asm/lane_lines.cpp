@@ -381,10 +381,11 @@ void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride) {
 }
 
 // Loads of rows in front of a barrier, but for those that a program begins with: most likely those
-// of the tile that a loop works on next. How far each has moved on since the wave was here last.
+// of the tile that a loop works on next. How far each has moved on since the wave was here last,
+// for all whose addresses are known in front of the first region with one of them.
 void BlockCompiler::find_tile_steps(const Value* begin, uint32_t count) {
     const ir::Terminator& t = block_->term;
-    if (options_.checked || options_.mask_addresses || starts_program() ||
+    if (!tile_steps_.empty() || options_.checked || options_.mask_addresses || starts_program() ||
         t.kind != ir::Terminator::Kind::Exit || t.exit != machine::ExitKind::Barrier)
         return;
     struct Tile {
@@ -394,14 +395,21 @@ void BlockCompiler::find_tile_steps(const Value* begin, uint32_t count) {
         size_t number;  // in Frame::tile_address
     };
     std::vector<Tile> tiles;
-    for (uint32_t n = 0; n < count; ++n) {
-        const ir::Inst& x = inst(begin[n]);
-        if (x.op != Op::LoadGlobalS || inst(x.args[1]).op != Op::Line32 ||
-            inst(x.args[1]).aux < chunk_lanes() || tile_steps_.size() == Frame::most_tile_loads)
+    auto is_row = [this](Value v) {
+        const ir::Inst& x = inst(v);
+        return x.op == Op::LoadGlobalS && inst(x.args[1]).op == Op::Line32 &&
+               inst(x.args[1]).aux >= chunk_lanes();
+    };
+    if (std::none_of(begin, begin + count, is_row)) return;
+    for (Value v = 0; v < block_->insts.size(); ++v) {
+        const ir::Inst& x = inst(v);
+        if (!is_row(v) || schedule_.position(v) < position_ ||
+            schedule_.position(x.args[0]) > position_ || is_const(x.args[0]) ||
+            tile_steps_.size() == Frame::most_tile_loads)
             continue;
         tiles.push_back({x.args[0], extra_slots_, static_cast<int32_t>(inst(x.args[1]).imm),
                          tile_steps_.size()});
-        tile_steps_.emplace(begin[n], extra_slots_++);
+        tile_steps_.emplace(v, extra_slots_++);
     }
     failed_ |= extra_slots_ > slot_count;
     if (tiles.empty()) return;

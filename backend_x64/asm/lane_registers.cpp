@@ -29,8 +29,11 @@ Mem BlockCompiler::temp(uint32_t r) const {
     return x86::ptr(reg::frame, reg::chunk, 0, in_frame(offsetof(Frame, temps) + r * 256 + 256));
 }
 
-Mem BlockCompiler::first_of_temp(uint32_t r) const {
-    return x86::ptr(reg::frame, in_frame(offsetof(Frame, temps) + r * 256));
+// Not always in front: what lies 256 bytes apart shares a quarter of the first-level cache, with the
+// first elements of all rows.
+Mem BlockCompiler::chunk_of_temp(uint32_t r) const {
+    const uint32_t chunks = machine::lanes / chunk_lanes();
+    return x86::ptr(reg::frame, in_frame(offsetof(Frame, temps) + r * 256 + r % chunks * width()));
 }
 
 Mem BlockCompiler::home_mem(const Home& home, int32_t offset) const {
@@ -77,7 +80,7 @@ BlockCompiler::Source BlockCompiler::source(Unit u) {
     const bool valid = s.stored || schedule_.position(p) < position_;
     if (home.kind == Home::Temp && valid) {
         if (schedule_.repeats(p) && schedule_.repeated_lanes(p) == chunk_lanes())
-            return {Source::Full, first_of_temp(home.index)};
+            return {Source::Full, chunk_of_temp(home.index)};
         return {Source::Full, temp(home.index)};
     }
     switch (i.op) {
@@ -515,9 +518,11 @@ void BlockCompiler::define_done(Unit u) {
         if (loop_lean_) return divergent_mask_done(u);
         if (home.kind == Home::Slot) store_mask(u);
     } else if (home.kind == Home::Temp) {
-        movu(temp(home.index), vec(s.reg));
         const Value p = schedule_.producer(u);
-        if (schedule_.repeats(p)) store_repeats(temp(home.index), vec(s.reg), p);
+        if (schedule_.repeats(p))
+            store_repeats(home.index, vec(s.reg), p);
+        else
+            movu(temp(home.index), vec(s.reg));
         s.stored = true;
     }
 }
