@@ -39,6 +39,14 @@ uint32_t spaces(Op op) {
     }
 }
 
+bool writes_lds(const ir::Block& block) {
+    return std::ranges::any_of(block.insts, [](const Inst& i) {
+        const Class cls = ir::op_info(i.op).cls;
+        return cls == Class::Call ||
+               ((cls == Class::LaneStore || cls == Class::LaneAtomic) && (spaces(i.op) & in_lds));
+    });
+}
+
 bool own_elements_in_lds(const ir::Block& block) {
     const ir::Inst* first = nullptr;
     std::set<std::pair<int64_t, uint32_t>> accesses;  // offset and bytes

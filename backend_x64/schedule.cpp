@@ -337,6 +337,7 @@ void Schedule::assign_positions() {
     set_apart(highest);
     sink_uniforms();
     sink_loads();
+    find_kept_region();
     uint32_t last = to_uniform(highest);
     if (block_->term.cond != no_value)
         last = std::max(last, to_uniform(position_[block_->term.cond]));

@@ -81,6 +81,11 @@ public:
     bool repeats(Value v) const { return apart_[v] == Apart::Repeats; }
     // How many lanes' elements are those of all others: at least a chunk's.
     uint32_t repeated_lanes(Value v) const;
+    // The region of such loads whose elements stay in their temps for the next waves, or 0: these
+    // need the same, where they have the same bases and nobody has written to the LDS. Bases: of
+    // the loads' lines, but for constants.
+    uint32_t kept_region() const { return kept_region_; }
+    const std::vector<Value>& kept_bases() const { return kept_bases_; }
     // How many lanes a region is done for: all, but for loads that repeat.
     uint32_t lanes_of(uint32_t position) const;
     // What is done for all chunks at once: loads, in a region of such loads, or a store, alone in
@@ -139,6 +144,7 @@ private:
     void set_apart(uint32_t& highest);
     Value stored_by(Value load, const std::vector<Value>& user) const;
     void sink_loads();
+    void find_kept_region();
     void assign_positions();
     void sink_uniforms();
     void find_clobbers();
@@ -182,6 +188,8 @@ private:
     std::vector<uint32_t> first_unit_use_;
     std::vector<uint8_t> unit_from_memory_, uniform_from_memory_;
     std::vector<Value> row_reads_ = std::vector<Value>(512, no_value), next_read_;
+    uint32_t kept_region_ = 0;
+    std::vector<Value> kept_bases_;
     uint32_t unit_count_ = 0, temps_used_ = 0, slots_used_ = 0;
 };
 

@@ -2,7 +2,9 @@
 // own.
 #include <algorithm>
 #include <array>
+#include <map>
 
+#include "backend_x64/frame.h"
 #include "backend_x64/memory_order.h"
 #include "backend_x64/schedule.h"
 
@@ -174,6 +176,26 @@ void Schedule::sink_loads() {
         position_[v] = position_[store];
         apart_[v] = apart_[store];
     }
+}
+
+void Schedule::find_kept_region() {
+    constexpr uint32_t least_loads = 4;  // fewer are done sooner than looked for
+    kept_region_ = 0;
+    kept_bases_.clear();
+    if (!direct_ || writes_lds(*block_)) return;
+    std::map<uint32_t, uint32_t> loads;  // by position
+    for (Value v = 0; v < block_->insts.size(); ++v)
+        if (repeats(v) && inst(v).op == Op::LoadLds) ++loads[position_[v]];
+    const auto most =
+        std::ranges::max_element(loads, {}, [](const auto& region) { return region.second; });
+    if (most == loads.end() || most->second < least_loads) return;
+    for (Value v = 0; v < block_->insts.size(); ++v) {
+        if (position_[v] != most->first || inst(v).op != Op::LoadLds) continue;
+        const Value base = inst(ir::address_of(inst(v))).args[0];
+        if (inst(base).op != Op::Const32 && !std::ranges::count(kept_bases_, base))
+            kept_bases_.push_back(base);
+    }
+    if (kept_bases_.size() <= Frame::Repeated::most_bases) kept_region_ = most->first;
 }
 
 // Where a row may be made that others read as a whole: not among loads that are done once, but

@@ -221,7 +221,8 @@ bool Schedule::assign_homes() {
             free_rows.pop_back();
         }
         unit_home_[u] = {Home::Temp, row};
-        busy.push_back({std::max(position, last_unit_use_[u].position), row});
+        const bool stays = kept_region_ && position == kept_region_;
+        busy.push_back({stays ? ~0u : std::max(position, last_unit_use_[u].position), row});
     }
     return slots_used_ <= slot_count && temps_used_ <= temp_rows;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend_x64/memory_order.h"
+
 namespace wj::x64 {
 
 using ir::Class;
@@ -119,6 +121,8 @@ void BlockCompiler::prologue() {
     again_label_ = a_.newLabel();
     a_.bind(again_label_);
     if (runs_again()) forget_scattered();
+    if (writes_lds(*block_))
+        a_.inc(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, lds_epoch))));
     forget_lds_tables();
     begin_go_on();
 }
@@ -181,6 +185,7 @@ void BlockCompiler::jump_to(uint64_t target) {
 void BlockCompiler::terminator() {
     const Terminator& t = block_->term;
     if (!block_->guest_pcs.empty()) mark_guest(static_cast<uint32_t>(block_->guest_pcs.size() - 1));
+    forget_kept();
     write_sum_rows();
     note_row_shapes();
     switch (t.kind) {
@@ -335,6 +340,9 @@ void BlockCompiler::region(uint32_t position) {
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
     const uint32_t lanes = schedule_.lanes_of(position);
     const bool repeats = lanes < machine::lanes, across = schedule_.goes_across(begin[0]);
+    const bool keeps = position == schedule_.kept_region();
+    const Label kept = a_.newLabel();
+    if (keeps) look_for_kept(kept);
     if (!repeats) find_tile_steps(begin, count);
     if (across && !go_across(begin, count, done)) return;
     choose_collectors(begin, count);
@@ -362,6 +370,8 @@ void BlockCompiler::region(uint32_t position) {
     }
     a_.bind(done);
     store_collectors();
+    if (keeps) note_kept();
+    a_.bind(kept);
     pointers_.clear();
     if (apart) line_offsets_.resize(offsets);
     facts_cross_regions_ = facts_cross;

@@ -479,6 +479,10 @@ private:
     void add_to_held(const ColumnStore& store, uint32_t at, const std::array<Source, 3>& rows,
                      Label done);
     bool go_across(const Value* begin, uint32_t count, Label done);
+    void look_for_kept(Label kept);
+    void note_kept();
+    void each_kept(const std::function<void(size_t field, const Gp& now)>& use);
+    void forget_kept();
     void load_for_store(const Vec& to, ir::Value load, uint32_t lane);
     void access_across(Value v);
     void transpose_quarters(uint32_t rows, bool back);

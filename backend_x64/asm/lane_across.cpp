@@ -25,6 +25,42 @@ void BlockCompiler::store_repeats(uint32_t temp_row, const Vec& x, Value load) {
         movu(row.cloneAdjusted(4 * int64_t{at}), x);
 }
 
+// Elements that the wave before this one has left (Schedule::kept_region) need not be loaded again.
+void BlockCompiler::look_for_kept(Label kept) {
+    const Label different = a_.newLabel();
+    each_kept([&](size_t field, const Gp& now) {
+        a_.cmp(frame_field(field, now.size()), now);
+        a_.jne(different);
+    });
+    a_.jmp(kept);
+    a_.bind(different);
+}
+
+void BlockCompiler::note_kept() {
+    each_kept([&](size_t field, const Gp& now) { a_.mov(frame_field(field, now.size()), now); });
+}
+
+// What they depend on, in rax or eax, and the field for it.
+void BlockCompiler::each_kept(const std::function<void(size_t, const Gp&)>& use) {
+    constexpr size_t kept = offsetof(Frame, repeated);
+    a_.lea(x86::rax, x86::ptr(entry_label_));
+    use(kept + offsetof(Frame::Repeated, block), x86::rax);
+    a_.mov(x86::rax, frame_field(offsetof(Frame, lds_epoch), 8));
+    use(kept + offsetof(Frame::Repeated, epoch), x86::rax);
+    a_.mov(x86::rax, wave_field(offsetof(Wave, lds), 8));
+    use(kept + offsetof(Frame::Repeated, lds), x86::rax);
+    for (size_t n = 0; n < schedule_.kept_bases().size(); ++n) {
+        load_uniform(x86::eax, schedule_.kept_bases()[n]);
+        use(kept + offsetof(Frame::Repeated, base) + n * sizeof(uint32_t), x86::eax);
+    }
+}
+
+// Temps that are used are not what another block has left there.
+void BlockCompiler::forget_kept() {
+    if (!schedule_.kept_region() && schedule_.temp_row_count() + kept_rows_)
+        a_.mov(frame_field(offsetof(Frame, repeated) + offsetof(Frame::Repeated, block), 8), 0);
+}
+
 // All of a region's accesses, where they are within the LDS; else falls through. False if it never
 // does.
 bool BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {

@@ -29,8 +29,8 @@ Mem BlockCompiler::temp(uint32_t r) const {
     return x86::ptr(reg::frame, reg::chunk, 0, in_frame(offsetof(Frame, temps) + r * 256 + 256));
 }
 
-// Not always in front: what lies 256 bytes apart shares a quarter of the first-level cache, with the
-// first elements of all rows.
+// Not always in front: what lies 256 bytes apart shares a quarter of the first-level cache, with
+// the first elements of all rows.
 Mem BlockCompiler::chunk_of_temp(uint32_t r) const {
     const uint32_t chunks = machine::lanes / chunk_lanes();
     return x86::ptr(reg::frame, in_frame(offsetof(Frame, temps) + r * 256 + r % chunks * width()));
