@@ -122,6 +122,46 @@ TEST_P(DispatchTest, WorkGroupsSeeNothingOfEarlierOnes) {
     }
 }
 
+// Waves run one after the other, each to its next barrier.
+TEST_P(DispatchTest, WavesReadWhatEarlierOnesWroteToATile) {
+    wj_kernel* k = kernel("ids", "changing_tile");
+    ASSERT_TRUE(k);
+    constexpr uint32_t groups = 200, rounds = 40;
+    for (const uint32_t barriers : {0u, ~0u, 0x55555555u, 0x92492492u, 0x10203040u}) {
+        const uint32_t skew = barriers >> 4 & 1 ? 24 : 0;
+        const uint64_t out = buffer(groups * 256 * 4, 0xff);
+        wj_argument args[] = {WJ_POINTER(out), {nullptr, 256 * 4}, WJ_POINTER(rounds),
+                              WJ_POINTER(barriers), WJ_POINTER(skew)};
+        ASSERT_EQ(run(k, launch(args, {groups * 16, 16}, {16, 16})), WJ_OK) << error();
+        for (uint32_t g = 0; g < groups; g++) {
+            uint32_t tile[256], sum[256] = {};
+            for (uint32_t l = 0; l < 256; l++) tile[l] = l * 2654435761u + g;
+            for (uint32_t first = 0; first < rounds;) {
+                uint32_t behind = first;  // the barrier
+                for (bool waits = false; behind < rounds && !waits; behind++)
+                    waits = barriers >> behind % 32 & 1;
+                for (uint32_t wave = 0; wave < 4; wave++)
+                    for (uint32_t r = first; r < behind; r++) {
+                        uint32_t s[16] = {};
+                        for (uint32_t x = 0; x < 16; x++) {
+                            const uint32_t* at = tile + x * 2 + wave * skew;
+                            for (uint32_t j = 0; j < 8; j++) s[x] = s[x] * 3 + at[16 * j];
+                            if (r % 3 == 1) s[x] += at[0] ^ at[32] * 7 ^ at[48];
+                        }
+                        for (uint32_t l = wave * 64; l < wave * 64 + 64; l++)
+                            sum[l] = sum[l] * 5 + s[l % 16];
+                        for (uint32_t l = wave * 64; l < wave * 64 + 64 && wave == r % 5; l++)
+                            tile[(l * 5 + r) % 128] = s[l % 16] + l + barriers % 3;
+                    }
+                first = behind;
+            }
+            for (uint32_t l = 0; l < 256; l++)
+                ASSERT_EQ(host<uint32_t>(out)[g * 256 + l], sum[l])
+                    << "group " << g << ", work-item " << l << ", barriers " << barriers;
+        }
+    }
+}
+
 // The last element ends where its memory does.
 TEST_P(DispatchTest, TriplesAtTheEndOfMemory) {
     wj_kernel* k = kernel("ids", "end_triples");

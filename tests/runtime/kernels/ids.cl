@@ -70,6 +70,26 @@ kernel void lds_leftovers(global uint* out, local volatile uint* scratch, uint c
     out[get_global_id(0)] = left;
 }
 
+// What all rows of a work-group read, and one of its waves changes now and then: work-items of 16
+// by 16, tile of 256. Whoever is behind that wave reads what it wrote, barrier or not.
+kernel void changing_tile(global uint* out, local volatile uint* tile, uint rounds, uint barriers,
+                          uint skew) {
+    uint l = get_local_id(1) * 16 + get_local_id(0), at = l % 16 * 2 + l / 64 * skew, sum = 0;
+    tile[l] = l * 2654435761u + get_group_id(0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = 0; k < rounds; k++) {
+        uint s = 0;
+#pragma unroll
+        for (uint j = 0; j < 8; j++) s = s * 3 + tile[at + 16 * j];
+        if (k % 3 == 1) s += tile[at] ^ tile[at + 32] * 7 ^ tile[at + 48];
+        sum = sum * 5 + s;
+        if (l / 64 == k % 5)  // a loop: blocks of its own
+            for (uint n = 0; n < barriers % 3 + 1; n++) tile[(l * 5 + k) % 128] = s + l + n;
+        if (barriers >> k % 32 & 1) barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[get_group_id(0) * 256 + l] = sum;
+}
+
 // Three floats at the end of each structure of eight.
 kernel void end_triples(global float* p) {
     uint i = get_global_id(0);
