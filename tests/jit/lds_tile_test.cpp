@@ -91,6 +91,70 @@ TEST_P(LdsTileTest, LoadsAndStoresInAnyOrder) {
     }
 }
 
+// Rows of global memory go to the LDS, by rows or by columns, some of them for others, too; as a
+// program does that fills a tile. Where a line lies in the LDS in all waves, that may be said.
+TEST_P(LdsTileTest, IsFilled) {
+    Rng rng(72);
+    std::vector<uint32_t> memory(1 << 16);
+    for (uint32_t& x : memory) x = static_cast<uint32_t>(rng());
+    for (int round = wanted_rounds(400); round-- > 0;) {
+        Builder b;
+        const Value full = b.full();
+        const bool small = rng() % 2;
+        b.block.guarded = small;
+        if (small) b.op(Op::GuardLds, {}, lds_bytes);
+        const auto row_line = [&] {
+            const uint32_t width = pick(rng, {16, 32, 64});
+            const Value step = width == 64 ? b.c32(0)
+                               : rng() % 2 ? b.c32(pick(rng, {64, 256, 1024}))
+                                           : b.op(Op::GetS32, {}, 10);
+            return b.op(Op::Line32, {b.c32(0), step}, pick(rng, {4, 4, 4, 8, 16}), width);
+        };
+        // Within 4 KiB.
+        const auto lds_line = [&] {
+            const uint32_t width = pick(rng, {16, 16, 32, 64});
+            const uint32_t stride = rng() % 2     ? 4
+                                    : width == 16 ? pick(rng, {32, 68, 192})
+                                                  : pick(rng, {32, 36, 48});
+            const uint32_t step = width == 64 ? 0 : stride == 4 ? 4 * width : 4;
+            return b.op(Op::Line32, {b.op(Op::GetS32, {}, 8 + rng() % 2), b.c32(step)}, stride,
+                        width);
+        };
+        std::vector<Value> loaded;
+        uint32_t row = 8;
+        for (uint64_t n = 1 + rng() % 6; n-- > 0;) {
+            for (uint64_t k = 1 + rng() % 2; k-- > 0;) {
+                const uint32_t dwords = rng() % 4 ? 1 : 2;
+                const Value x = b.op(Op::LoadGlobalS,
+                                     {b.op(Op::GetS64, {}, 4 + 2 * (rng() % 2)), row_line(), full},
+                                     4 * (rng() % 4), ir::make_aux(Access::Dwords, dwords));
+                for (uint32_t d = 0; d < dwords; ++d) loaded.push_back(b.op(Op::Elem, {x}, d));
+            }
+            const uint32_t flag = small ? ir::within_lds : 0;
+            for (uint64_t k = 1 + rng() % 2; k-- > 0;)
+                b.op(Op::StoreLds, {lds_line(), full}, 4 * (rng() % 4),
+                     ir::make_aux(Access::Dwords, 1) | flag, {loaded[rng() % loaded.size()]});
+            if (rng() % 4 == 0)
+                b.set(row++, b.op(Op::Elem, {b.op(Op::LoadLds, {lds_line(), full}, 4 * (rng() % 4),
+                                                  ir::make_aux(Access::Dwords, 1) | flag)}));
+            if (rng() % 8 == 0) b.set(row++, loaded[rng() % loaded.size()]);
+        }
+        if (rng() % 3 == 0)
+            b.block.term = {.kind = ir::Terminator::Kind::Exit,
+                            .next = b.block.pc + 4,
+                            .exit = machine::ExitKind::Barrier};
+        prepare = [&](State& s) {
+            if (!small) s.wave.lds_size = pick(rng, {1024, 4096, lds_bytes});
+            for (uint32_t reg : {8, 9}) s.wave.sgpr[reg] = static_cast<uint32_t>(rng() % 64 * 4);
+            for (uint32_t reg : {4, 6})
+                s.wave.set_s64(reg, reinterpret_cast<uint64_t>(memory.data() + rng() % 256));
+            s.wave.sgpr[10] = pick(rng, {0, 64, 100, 4096});
+        };
+        compare(b.block, rng, 3);
+        if (HasFatalFailure() || HasFailure()) return;
+    }
+}
+
 WJ_JIT_TESTS(LdsTileTest);
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include "tests/jit/words_harness.h"
 
@@ -21,7 +22,7 @@ protected:
     // A write to a row that is a line, for most waves.
     void write() {
         const uint32_t to = random(6), from = random(8);
-        switch (random(10)) {
+        switch (random(11)) {
             case 0:  // v_lshlrev_b32, v_lshrrev_b32
                 return vop2(random(4) ? 0x12 : 0x10, to, 128 + random(4), from);
             case 1:  // v_and_b32
@@ -43,6 +44,16 @@ protected:
             case 8:  // v_sad_u8, which is a call of the interpreter
                 words_.push_back(0xd1d90000 | to);
                 return words_.push_back((256 + zeros_row) | 128 << 9 | (256 + from) << 18);
+            case 9:  // v_add_u32 with a constant, the same sum for a second time or another one
+                if (random(2)) {                   // only in some waves
+                    words_.push_back(0xbf06c003);  // s_cmp_eq_u32 s3, 64
+                    words_.push_back(0xbf840001);  // s_cbranch_scc0 over the next one
+                }
+                if (sums_.empty() || random(2)) {
+                    sums_.push_back(words_.size());
+                    return vop2(0x34, to, 128 + 4 * (1 + random(8)), from);
+                }
+                return words_.push_back(words_[sums_[random(sums_.size())]]);
             default:  // v_mov_b32
                 return words_.push_back(0x7e000300 | to << 17 | from);
         }
@@ -50,6 +61,7 @@ protected:
 
     void program() {
         words_.clear();
+        sums_.clear();
         for (uint32_t blocks = 2 + random(5); blocks; --blocks) {
             const bool some_lanes = random(4) == 0;
             if (some_lanes) words_.push_back(0xbe862004);  // s_and_saveexec_b64 s[6:7], s[4:5]
@@ -89,6 +101,8 @@ protected:
         s.wave.set_s64(4, even || random(2) ? ~0ull : rng_());
         s.wave.set_s64(machine::exec_lo, even || random(4) ? ~0ull : rng_());
     }
+
+    std::vector<size_t> sums_;  // words that add a constant
 };
 
 TEST_P(RowShapesTest, AsTheInterpreter) {
@@ -96,6 +110,7 @@ TEST_P(RowShapesTest, AsTheInterpreter) {
         program();
         const uint64_t pc = code_ + (random(2) ? 0 : 4 * random(64));
         load(pc);
+        context_.kernel = pc;
         for (int wave = 0; wave < 6; ++wave) {
             SCOPED_TRACE(wave);
             State first;
