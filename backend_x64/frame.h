@@ -211,16 +211,16 @@ struct alignas(64) Frame {
     // of every lane as a vector has, dword by dword.
     alignas(64) uint32_t lane_rows[8][16][16] = {};
 
-    // Elements of the LDS that are the same for all waves of a work-group, in temps: which block
-    // has left them there, and what it depended on.
-    struct Repeated {
+    // Elements of the LDS that all waves of a work-group need alike, in temps: which block has left
+    // them there (Schedule::kept_region), and what they depend on.
+    struct Kept {
         static constexpr uint32_t most_bases = 4;
         const void* block = nullptr;
         uint64_t epoch = 0;
         const uint8_t* lds = nullptr;
         uint32_t base[most_bases] = {};
-    } repeated;
-    uint64_t lds_epoch = 0;  // another one whenever the LDS may have changed
+    } kept;
+    uint64_t kept_epoch = 0;  // another one when the LDS or temps may have changed
 };
 
 static_assert(offsetof(Frame, temps) % 4096 >= Frame::most_used_lds);

@@ -45,7 +45,8 @@ constexpr Field frame_fields[] = {
     WJ_FIELD(Frame, mask),         WJ_FIELD(Frame, buffer_limit),   WJ_FIELD(Frame, scattered),
     WJ_FIELD(Frame, lane_hosts),   WJ_FIELD(Frame, saved_vectors),  WJ_ARRAY(Frame, spills),
     WJ_ARRAY(Frame, temps),        WJ_FIELD(Frame, prefetch_items), WJ_FIELD(Frame, prefetch_row),
-    WJ_FIELD(Frame, columns_wait), WJ_FIELD(Frame, memory_stubs),
+    WJ_FIELD(Frame, columns_wait), WJ_FIELD(Frame, memory_stubs),   WJ_FIELD(Frame, kept),
+    WJ_FIELD(Frame, kept_epoch),
 };
 #undef WJ_FIELD
 #undef WJ_ARRAY

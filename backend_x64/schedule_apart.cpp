@@ -195,7 +195,7 @@ void Schedule::find_kept_region() {
         if (inst(base).op != Op::Const32 && !std::ranges::count(kept_bases_, base))
             kept_bases_.push_back(base);
     }
-    if (kept_bases_.size() <= Frame::Repeated::most_bases) kept_region_ = most->first;
+    if (kept_bases_.size() <= Frame::Kept::most_bases) kept_region_ = most->first;
 }
 
 // Where a row may be made that others read as a whole: not among loads that are done once, but

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backend_x64/memory_order.h"
-
 namespace wj::x64 {
 
 using ir::Class;
@@ -121,8 +119,6 @@ void BlockCompiler::prologue() {
     again_label_ = a_.newLabel();
     a_.bind(again_label_);
     if (runs_again()) forget_scattered();
-    if (writes_lds(*block_))
-        a_.inc(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, lds_epoch))));
     forget_lds_tables();
     begin_go_on();
 }

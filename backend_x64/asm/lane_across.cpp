@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backend_x64/asm/lane_access.h"
+#include "backend_x64/memory_order.h"
 
 namespace wj::x64 {
 
@@ -42,23 +43,28 @@ void BlockCompiler::note_kept() {
 
 // What they depend on, in rax or eax, and the field for it.
 void BlockCompiler::each_kept(const std::function<void(size_t, const Gp&)>& use) {
-    constexpr size_t kept = offsetof(Frame, repeated);
+    constexpr size_t kept = offsetof(Frame, kept);
     a_.lea(x86::rax, x86::ptr(entry_label_));
-    use(kept + offsetof(Frame::Repeated, block), x86::rax);
-    a_.mov(x86::rax, frame_field(offsetof(Frame, lds_epoch), 8));
-    use(kept + offsetof(Frame::Repeated, epoch), x86::rax);
+    use(kept + offsetof(Frame::Kept, block), x86::rax);
+    a_.mov(x86::rax, frame_field(offsetof(Frame, kept_epoch), 8));
+    use(kept + offsetof(Frame::Kept, epoch), x86::rax);
     a_.mov(x86::rax, wave_field(offsetof(Wave, lds), 8));
-    use(kept + offsetof(Frame::Repeated, lds), x86::rax);
+    use(kept + offsetof(Frame::Kept, lds), x86::rax);
     for (size_t n = 0; n < schedule_.kept_bases().size(); ++n) {
         load_uniform(x86::eax, schedule_.kept_bases()[n]);
-        use(kept + offsetof(Frame::Repeated, base) + n * sizeof(uint32_t), x86::eax);
+        use(kept + offsetof(Frame::Kept, base) + n * sizeof(uint32_t), x86::eax);
     }
 }
 
-// Temps that are used are not what another block has left there.
+// At the end of a block that leaves something else in temps, or in the LDS. The next waves of
+// programs of one block come to no other one.
 void BlockCompiler::forget_kept() {
-    if (!schedule_.kept_region() && schedule_.temp_row_count() + kept_rows_)
-        a_.mov(frame_field(offsetof(Frame, repeated) + offsetof(Frame::Repeated, block), 8), 0);
+    const ir::Terminator& t = block_->term;
+    const bool alone = starts_program() && t.kind == ir::Terminator::Kind::Exit &&
+                       t.exit == machine::ExitKind::EndProgram;
+    const bool temps = schedule_.temp_row_count() + kept_rows_ != 0;
+    if (!schedule_.kept_region() && !alone && (temps || writes_lds(*block_)))
+        a_.inc(frame_field(offsetof(Frame, kept_epoch), 8));
 }
 
 // All of a region's accesses, where they are within the LDS; else falls through. False if it never

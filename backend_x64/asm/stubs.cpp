@@ -53,7 +53,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     a.mov(reg::rows, wave_field(offsetof(Wave, vgpr)));
     a.add(reg::rows, row_bias);
     a.mov(field(offsetof(Frame, saved_sp)), x86::rsp);
-    a.inc(field(offsetof(Frame, lds_epoch)));
+    a.inc(field(offsetof(Frame, kept_epoch)));
     a.jmp(x86::rdx);
 
     begin(leave);
@@ -204,7 +204,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.mov(x86::rsi, run(offsetof(WaveRun, first_ids), 8));
         a.jmp(start);
         a.bind(out);
-        a.inc(field(offsetof(Frame, lds_epoch)));
+        a.inc(field(offsetof(Frame, kept_epoch)));
         a.lea(x86::rdi, wave_field(0));
         a.lea(x86::rsi, field(0));
         a.vzeroupper();
