@@ -94,7 +94,7 @@ private:
                     if (i.op != Op::StoreScratch) return false;
                     [[fallthrough]];
                 case Class::LaneLoad:
-                    for (Value a : i.args)
+                    for (Value a : ir::used_args(i))
                         if (a != no_value && block_.type(a) == Type::M && !without_lanes(a))
                             return false;
                     break;
@@ -148,7 +148,7 @@ private:
             if (i.op == Op::BitsOf) {
                 late[v] = true;
             } else if (cls == Class::Uniform || cls == Class::SetS || cls == Class::ULoad) {
-                for (Value a : i.args) late[v] = late[v] || (a != no_value && late[a]);
+                for (Value a : ir::used_args(i)) late[v] = late[v] || (a != no_value && late[a]);
                 if (cls == Class::ULoad) {
                     if (late[v]) return false;
                     loop_.uniform_varies = true;
@@ -217,7 +217,7 @@ private:
                 if (i.imm != g.imm || inst(i.args[0]).op != Op::BitsOf) return false;
                 mask = inst(i.args[0]).args[0];
             }
-            for (Value a : i.args)
+            for (Value a : ir::used_args(i))
                 if (a == get && i.op != Op::MaskOf && !is_lost(i)) return false;
         }
         if (mask == no_value || inst(mask).op == Op::MaskOf) return false;

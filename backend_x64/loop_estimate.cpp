@@ -116,7 +116,7 @@ private:
         needed_.resize(block_.insts.size());
         uses_.resize(block_.insts.size());
         for (const ir::Inst& i : block_.insts)
-            for (Value a : i.args)
+            for (Value a : ir::used_args(i))
                 if (a != ir::no_value) ++uses_[a];
         for (Value v = static_cast<Value>(block_.insts.size()); v-- > 0;) {
             const ir::Inst& i = block_.insts[v];
@@ -124,7 +124,7 @@ private:
             needed_[v] =
                 needed_[v] || (cls != Class::Lane && cls != Class::GetV) || i.op == Op::BitsOf;
             if (!needed_[v]) continue;
-            for (Value a : i.args)
+            for (Value a : ir::used_args(i))
                 if (a != ir::no_value && !(walks_.of(v) && a == ir::address_of(i)))
                     needed_[a] = true;
         }
@@ -139,7 +139,7 @@ private:
                 ready_[v] = rows_[i.imm];
             } else if (i.op != Op::MaskOf && schedule_.position(v) == 1) {
                 uint32_t start = 0;
-                for (Value a : i.args)
+                for (Value a : ir::used_args(i))
                     if (a != ir::no_value) start = std::max(start, ready_[a]);
                 ready_[v] = start + estimate(v).latency;
             }
@@ -243,7 +243,7 @@ std::vector<bool> made_of_loads(const ir::Block& block) {
             const ir::Inst& i = block.insts[v];
             const Class cls = ir::op_info(i.op).cls;
             loaded[v] = cls == Class::LaneLoad || (cls == Class::GetV && rows[i.imm]);
-            for (const Value a : i.args) loaded[v] = loaded[v] || (a != ir::no_value && loaded[a]);
+            for (const Value a : ir::used_args(i)) loaded[v] = loaded[v] || (a != ir::no_value && loaded[a]);
             if (cls == Class::SetV) rows[i.imm] = rows[i.imm] || loaded[v];
         }
     return loaded;
@@ -262,7 +262,7 @@ std::vector<bool> looked_up_values(const ir::Block& block) {
         const Class cls = ir::op_info(i.op).cls;
         if (cls == Class::GetS && i.op != Op::GetScc)
             varies[v] = set[i.imm] || (i.op == Op::GetS64 && set[i.imm + 1]);
-        for (Value a : i.args) {
+        for (Value a : ir::used_args(i)) {
             if (a == ir::no_value) continue;
             varies[v] = varies[v] || varies[a];
             looked_up[v] = looked_up[v] || looked_up[a];

@@ -63,7 +63,7 @@ void Schedule::count_uses() {
     use_count_.assign(n, 0);
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
-        for (size_t a = 0; a < 8; ++a) {
+        for (size_t a = 0; a < ir::used_args(i).size(); ++a) {
             if (i.args[a] == no_value) continue;
             uint8_t& uses = use_count_[i.args[a]];
             if (uses < 255) ++uses;
@@ -167,14 +167,14 @@ void Schedule::assign_units() {
 
 uint32_t Schedule::region_of(const Inst& i) const {
     uint32_t p = 1;
-    for (Value a : i.args)
+    for (Value a : ir::used_args(i))
         if (a != no_value) p = std::max(p, to_region(position_[a]));
     return p;
 }
 
 uint32_t Schedule::uniform_of(const Inst& i) const {
     uint32_t p = 0;
-    for (Value a : i.args) {
+    for (Value a : ir::used_args(i)) {
         if (a == no_value) continue;
         uint32_t at = position_[a];
         // A constant or broadcast has to be written to a row before a cross-lane operation reads
@@ -285,7 +285,7 @@ void Schedule::assign_positions() {
                     if (const uint32_t made = position_[field->source]; made & 1)
                         p = std::max(p, made + 2);
                 if (!gathered.empty() && may_gather(i))
-                    for (Value a : i.args)
+                    for (Value a : ir::used_args(i))
                         if (a != no_value && gathered[a]) p = std::max(p, gathered[a] + 2);
                 for (int s = 0; s < 3; ++s) {
                     if (!(in >> s & 1)) continue;
@@ -327,7 +327,7 @@ void Schedule::assign_positions() {
         }
         position_[v] = p;
         if (!gathered.empty()) {
-            for (Value a : i.args)
+            for (Value a : ir::used_args(i))
                 if (a != no_value) gathered[v] = std::max(gathered[v], gathered[a]);
             if (may_gather(i)) gathered[v] = p;
         }
@@ -369,7 +369,7 @@ void Schedule::sink_uniforms() {
                                       inst(a).op == Op::Const64 || last_use[a] >= needed[v];
                            });
         if (sinks) position_[v] = needed[v];
-        for (Value a : i.args)
+        for (Value a : ir::used_args(i))
             if (a != no_value) use(a, position_[v]);
     }
 }
@@ -463,7 +463,7 @@ void Schedule::units_read(Value v, std::vector<Unit>& out) const {
     const Inst& i = inst(v);
     const LaneField* const field = lane_field(v);
     const Value stored = ir::op_info(i.op).cls == Class::LaneStore ? pairs_[v][0] : no_value;
-    for (size_t a = 0; a < 8; ++a) {
+    for (size_t a = 0; a < ir::used_args(i).size(); ++a) {
         Value arg = i.args[a];
         if (arg == no_value) continue;
         if (stored != no_value && a >= 4) {

@@ -152,7 +152,9 @@ Value Schedule::stored_by(Value load, const std::vector<Value>& user) const {
 void Schedule::sink_loads() {
     const auto n = static_cast<Value>(block_->insts.size());
     load_for_.assign(n, no_value);
-    if (!direct_ || branches_to_itself() || block_->loads_in_order) return;
+    if (!direct_ || branches_to_itself() || block_->loads_in_order ||
+        std::ranges::none_of(block_->insts, [](const Inst& i) { return i.op == Op::StoreLds; }))
+        return;
     std::vector<Value> user(n, no_value);  // of what a load loads; itself: several
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
@@ -160,7 +162,7 @@ void Schedule::sink_loads() {
         const bool writes = cls == Class::LaneStore || cls == Class::LaneAtomic;
         if (cls == Class::Call || (writes && (spaces(i.op) & in_global))) return;
         if (i.op == Op::Elem) continue;
-        for (size_t a = 0; a < std::size(i.args); ++a) {
+        for (size_t a = 0; a < ir::used_args(i).size(); ++a) {
             if (i.args[a] == no_value || inst(i.args[a]).op != Op::Elem) continue;
             const Value load = inst(i.args[a]).args[0];
             const bool alone = a >= 4 && (user[load] == no_value || user[load] == v);

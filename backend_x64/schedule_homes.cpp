@@ -63,7 +63,7 @@ void Schedule::record_uses() {
         units.clear();
         units_read(v, units);
         for (Unit u : units) note_unit_use(u, use, between);
-        for (Value a : i.args)
+        for (Value a : ir::used_args(i))
             if (a != no_value && is_uniform(block_->type(a)))
                 note_uniform_use(a, use,
                                  info.cls == Class::LaneLoad || info.cls == Class::LaneStore ||

@@ -14,11 +14,11 @@ class Splitter {
 public:
     explicit Splitter(Block& block) : block_(block) {}
 
-    void run() {
+    bool run() {
         if (std::ranges::none_of(block_.insts, [](const Inst& i) {
                 return split_op(i.op) != Op::count_ || i.op == Op::Shl64;
             }))
-            return;
+            return false;
         std::vector<Inst> old;
         old.swap(block_.insts);
         block_.insts.reserve(old.size() + old.size() / 8);
@@ -39,6 +39,7 @@ public:
             renamed_[v] = add(i);
         }
         if (block_.term.cond != no_value) block_.term.cond = renamed_[block_.term.cond];
+        return true;
     }
 
 private:
@@ -228,8 +229,8 @@ private:
 
 }  // namespace
 
-void split_addresses(Block& block) {
-    Splitter(block).run();
+bool split_addresses(Block& block) {
+    return Splitter(block).run();
 }
 
 }  // namespace wj::ir

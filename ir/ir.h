@@ -294,12 +294,13 @@ std::string verify(const Block& block);
 // where it carries; else no_value.
 Value sum_that_carries(const Block& block, Value compare);
 // Global accesses at base + offset instead of at a vector of addresses, where the address
-// is such a sum; indices times element sizes as dwords. eliminate_dead() removes what is then not
-// needed.
-void split_addresses(Block& block);
+// is such a sum; indices times element sizes as dwords. False when there are none; else
+// eliminate_dead() removes what is then not needed.
+bool split_addresses(Block& block);
 // Sums, products and shifts of pairs of dwords as those of dwords, where nobody reads the upper
-// ones. Behind and in front of eliminate_dead(): who reads a value that is not needed counts.
-void narrow_pairs(Block& block);
+// ones. Behind and in front of eliminate_dead(): who reads a value that is not needed counts. False
+// when there are none.
+bool narrow_pairs(Block& block);
 // By value: its instruction has an effect, and not one that is not wanted, or its result is used.
 std::vector<uint8_t> needed(const Block& block,
                             const std::function<bool(const Inst&)>& unwanted = {});

@@ -34,7 +34,7 @@ std::optional<Op> lower_half_of(const Block& block, const Inst& i) {
 
 }  // namespace
 
-void narrow_pairs(Block& block) {
+bool narrow_pairs(Block& block) {
     const auto count = static_cast<Value>(block.insts.size());
     // By value: somebody reads the upper half, or it is not made from lower halves alone.
     std::vector<bool> whole(count);
@@ -49,7 +49,7 @@ void narrow_pairs(Block& block) {
         for (Value a : i.args)
             if (a != no_value) whole[a] = true;
     }
-    if (!any) return;
+    if (!any) return false;
 
     std::vector<Inst> made;
     made.reserve(count + 16);
@@ -89,6 +89,7 @@ void narrow_pairs(Block& block) {
     }
     if (block.term.cond != no_value) block.term.cond = renamed[block.term.cond];
     block.insts = std::move(made);
+    return true;
 }
 
 }  // namespace wj::ir

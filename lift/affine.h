@@ -30,7 +30,7 @@ namespace wj::lift {
 using RowLines = std::function<std::optional<ir::RowLine>(uint32_t row)>;
 
 // What RowSums says of a PC.
-using RowSumsBefore = std::function<std::map<uint32_t, RowSums::Sum>(uint64_t pc)>;
+using RowSumsBefore = std::function<RowSums::Known(uint64_t pc)>;
 
 class Affine {
 public:
@@ -95,6 +95,8 @@ public:
     // Emits the guards that are left: at the block's end, before scalar registers are written.
     void finish();
 
+    // Whether what the block does needs a guard.
+    bool relied_on() const { return relied_on_; }
     // Accesses whose addresses are lines.
     uint32_t profit() const { return profit_; }
     // Block::waves_in_row
@@ -170,8 +172,8 @@ private:
     ir::Block& block_;
     const RowLines& rows_;
     const RowSumsBefore& sums_;
-    std::optional<std::map<uint32_t, RowSums::Sum>> known_sums_;  // when they are first asked for
-    std::optional<ir::EntryValues> now_;  // of the wave that is about to run the block
+    std::optional<RowSums::Known> known_sums_;  // when they are first asked for
+    std::optional<ir::EntryValues> now_;        // of the wave that is about to run the block
     const uint32_t least_width_;
     static constexpr uint32_t most_waves = 16;
     const uint32_t waves_, run_;  // in which v0 goes on, and their lanes
@@ -188,7 +190,7 @@ private:
     uint32_t profit_ = 0;
     bool constant_rows_ = false;
     const uint32_t lds_size_;  // of the wave that is about to run the block
-    bool lds_guarded_ = false;
+    bool lds_guarded_ = false, relied_on_ = false;
 };
 
 }  // namespace wj::lift

@@ -27,6 +27,7 @@ bool Affine::guard_all_lanes(Value bits, bool likely) {
 bool Affine::guard(Value condition) {
     if (const auto c = constant(condition)) return *c;
     if (!early(condition)) return false;
+    relied_on_ = true;
     s_.emit(Op::Guard, {condition});
     return true;
 }
@@ -49,9 +50,9 @@ std::optional<std::pair<Value, uint32_t>> Affine::sum_in_row(Value v) {
     if (read.op != Op::GetV || !sums_ || !now_) return {};
     if (!known_sums_) known_sums_ = sums_(block_.pc);
     const auto row = static_cast<uint32_t>(read.imm);
-    const auto sum = known_sums_->find(row);
+    const auto sum = std::ranges::find(*known_sums_, row, &RowSums::Sum::row);
     if (sum == known_sums_->end()) return {};
-    const auto [from, added] = sum->second;
+    const auto [_, from, added] = *sum;
     const auto whole = rows_(row), part = rows_(from);
     if (!whole || !part || whole->any_step || part->any_step || whole->stride != part->stride ||
         whole->width != part->width || whole->step != part->step)
@@ -98,6 +99,7 @@ void Affine::finish() {
 }
 
 void Affine::commit(const Found& f) {
+    relied_on_ = true;
     all_go_on_ &= f.goes_on;
     for (Value v : f.from) commit(v);
     if (f.row) s_.emit(Op::GuardRow, {}, f.row->imm(), f.row->aux());

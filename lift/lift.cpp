@@ -287,7 +287,12 @@ void Lifter::lift(const Inst& inst) {
 // ---- blocks
 // ----------------------------------------------------------------------------------------------
 
-enum class Attempt { Done, Again /* an arm turned out not to be one */, NoUse /* of guards */ };
+enum class Attempt {
+    Done,
+    Again,      // an arm turned out not to be one
+    NoUse,      // of guards
+    Constants,  // in rows may be of use, lines are not
+};
 // What a block is guarded for. Loops of one block have their own ways to save work.
 enum class Guards { None, ConstantRows /* of loops */, Lines };
 
@@ -341,7 +346,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     block.pc = block.begin_pc = block.end_pc = pc;
     block.exec_full = options.exec_full;
     block.guest_pcs.push_back(pc);
-    const bool guarded = guards == Guards::Lines;
+    bool guarded = guards == Guards::Lines;
     block.guarded = guarded;
     Lifter l(options, fetch, block, store, no_arms);
     Affine affine(l.s, block, options.row_lines, options.row_sums, options.now, options.read_memory,
@@ -380,7 +385,11 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
             return Attempt::NoUse;
     }
     const bool loop = block.term.target == pc || block.term.next == pc;
-    if (guarded && (!affine.profit() || loop)) return Attempt::NoUse;
+    if (guarded && (!affine.profit() || loop)) {
+        if (loop && block.exec_full && updates_in_all_lanes(l.s, block)) return Attempt::Constants;
+        if (affine.relied_on()) return Attempt::NoUse;
+        guarded = block.guarded = false;
+    }
     if (affine.has_constant_rows()) {
         if (!loop || !updates_in_all_lanes(l.s, block)) return Attempt::NoUse;
         block.guarded = true;
@@ -415,10 +424,9 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     if (last && after && !after->scalars[machine::exec_lo]) l.s.drop_exec();
     l.s.flush_scalars(after ? &*after : nullptr);
     block.exec_changed = l.s.exec_written();
-    ir::split_addresses(block);
     ir::eliminate_dead(block);
-    ir::narrow_pairs(block);
-    ir::eliminate_dead(block);
+    if (ir::split_addresses(block)) ir::eliminate_dead(block);
+    if (ir::narrow_pairs(block)) ir::eliminate_dead(block);
     if (behind) drop_unread(block, *behind);
     return Attempt::Done;
 }
@@ -454,9 +462,8 @@ ir::Block lift_block(const Options& asked, uint64_t pc, const Fetch& fetch, Inst
             store.resize(stored);
             continue;
         }
-        if (attempt == Attempt::NoUse) {
-            const bool may_be_constant = guards == Guards::Lines && options.exec_full;
-            guards = may_be_constant ? Guards::ConstantRows : Guards::None;
+        if (attempt != Attempt::Again) {
+            guards = attempt == Attempt::Constants ? Guards::ConstantRows : Guards::None;
             no_arms.clear();
         }
         store.resize(stored);

@@ -7,7 +7,7 @@
 namespace wj::lift {
 namespace {
 
-constexpr uint32_t most_instructions = 4096;
+constexpr uint64_t most_bytes = 32 << 10;
 
 bool is_constant(const Operand& o) {
     return o.is(Operand::Kind::Const) || o.is(Operand::Kind::Literal);
@@ -15,17 +15,17 @@ bool is_constant(const Operand& o) {
 
 }  // namespace
 
-RowSums::RowSums(const Target& target, uint64_t program, const Fetch& fetch) {
+// Reads on to the PC, or until something else stands there than code.
+void RowSums::read_to(uint64_t pc) {
     std::span<const uint32_t> code;
     Inst inst;
-    for (uint32_t n = 0; n < most_instructions; ++n) {
-        if (code.size() < 4) code = fetch(program);  // the longest instruction has four words
-        if (!decode(target, code, inst)) break;
-        Write write{};
-        write.pc = program;
-        program += inst.size;
+    for (pc = std::min(pc, program_ + most_bytes); next_ < pc; next_ += inst.size) {
+        if (code.size() < 4) code = fetch_(next_);  // the longest instruction has four words
+        if (!decode(target_, code, inst)) return;
         code = code.subspan(inst.size / 4);
         if (!inst.dst[0].is(Operand::Kind::Vgpr)) continue;
+        Write write{};
+        write.pc = next_;
         write.row = inst.dst[0].reg;
         write.count = std::max<uint32_t>(inst.dst[0].dwords, 1);
         const bool sum = inst.op == Opcode::v_add_u32 && inst.variant != Variant::Sdwa &&
@@ -34,20 +34,20 @@ RowSums::RowSums(const Target& target, uint64_t program, const Fetch& fetch) {
             const Operand &constant = inst.src[a], &row = inst.src[!a];
             if (!sum || !row.is(Operand::Kind::Vgpr) || !is_constant(constant)) continue;
             write.is_sum = true;
-            write.sum = {row.reg, static_cast<uint32_t>(constant.value)};
+            write.sum = {write.row, row.reg, static_cast<uint32_t>(constant.value)};
         }
         writes_.push_back(write);
     }
 }
 
-std::map<uint32_t, RowSums::Sum> RowSums::before(uint64_t pc) const {
-    std::map<uint32_t, Sum> sums;
+RowSums::Known RowSums::before(uint64_t pc) {
+    read_to(pc);
+    Known sums;
     for (const Write& w : writes_) {
         if (w.pc >= pc) break;
         auto written = [&w](uint32_t row) { return row - w.row < w.count; };
-        std::erase_if(
-            sums, [&](const auto& sum) { return written(sum.first) || written(sum.second.from); });
-        if (w.is_sum && !written(w.sum.from)) sums[w.row] = w.sum;
+        std::erase_if(sums, [&](const Sum& sum) { return written(sum.row) || written(sum.from); });
+        if (w.is_sum && !written(w.sum.from)) sums.push_back(w.sum);
     }
     return sums;
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "frontend/target.h"
@@ -15,12 +14,14 @@ namespace wj::lift {
 class RowSums {
 public:
     struct Sum {
-        uint32_t from, added;  // a row, and what is added to it
+        uint32_t row, from, added;  // row = from + added
     };
+    using Known = std::vector<Sum>;
 
-    RowSums(const Target& target, uint64_t program, const Fetch& fetch);
+    RowSums(const Target& target, uint64_t program, const Fetch& fetch)
+        : target_(target), fetch_(fetch), program_(program), next_(program) {}
     // What rows are when code comes to the PC that went straight on until then.
-    std::map<uint32_t, Sum> before(uint64_t pc) const;
+    Known before(uint64_t pc);
 
 private:
     struct Write {
@@ -29,7 +30,13 @@ private:
         bool is_sum;
         Sum sum;
     };
-    std::vector<Write> writes_;
+    void read_to(uint64_t pc);
+
+    const Target& target_;
+    const Fetch& fetch_;
+    const uint64_t program_;
+    uint64_t next_;
+    std::vector<Write> writes_;  // in front of next_
 };
 
 }  // namespace wj::lift
