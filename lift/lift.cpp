@@ -388,7 +388,10 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     if (guarded && (!affine.profit() || loop)) {
         if (loop && block.exec_full && updates_in_all_lanes(l.s, block)) return Attempt::Constants;
         if (affine.relied_on()) return Attempt::NoUse;
-        guarded = block.guarded = false;
+        guarded = false;
+        // For scalars in bounds, perhaps.
+        block.guarded =
+            std::ranges::any_of(block.insts, [](const ir::Inst& i) { return ir::is_guard(i.op); });
     }
     if (affine.has_constant_rows()) {
         if (!loop || !updates_in_all_lanes(l.s, block)) return Attempt::NoUse;
