@@ -243,7 +243,8 @@ std::vector<bool> made_of_loads(const ir::Block& block) {
             const ir::Inst& i = block.insts[v];
             const Class cls = ir::op_info(i.op).cls;
             loaded[v] = cls == Class::LaneLoad || (cls == Class::GetV && rows[i.imm]);
-            for (const Value a : ir::used_args(i)) loaded[v] = loaded[v] || (a != ir::no_value && loaded[a]);
+            for (const Value a : ir::used_args(i))
+                loaded[v] = loaded[v] || (a != ir::no_value && loaded[a]);
             if (cls == Class::SetV) rows[i.imm] = rows[i.imm] || loaded[v];
         }
     return loaded;

@@ -33,10 +33,23 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         }
         a_.jmp(m.done);
     };
+    if (const auto flag = m.pattern.isValid() ? std::nullopt : lds_table(m)) {
+        // One element for all lanes, or one for each: there is code for that (memory_patterns).
+        LaneAccess table = m;
+        table.by_stub = true;
+        const Label apart = a_.newLabel();
+        find_uneven(table, {m.imm, m.imm}, apart, [&](Pattern pattern) {
+            if (m.learned_from) walk_learn(m, m.address, Imm(pattern));
+            take(pattern);
+        });
+        a_.bind(apart);
+        a_.mov(*flag, 1);
+        a_.jmp(m.scattered);
+        return;
+    }
     if (!m.pattern.isValid()) {
         find_uneven(m, {m.imm, m.imm}, m.slow, [&](Pattern pattern) {
             if (m.learned_from && pattern == same) walk_learn(m, m.address, Imm(same));
-            if (const auto flag = lds_table(m); flag && pattern == offsets) a_.mov(*flag, 1);
             if (m.in_rows && pattern == offsets)
                 a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);
             take(pattern);

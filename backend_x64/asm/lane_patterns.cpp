@@ -265,7 +265,7 @@ void BlockCompiler::lds_offsets(const LaneAccess& m, Imms imms, Label unknown) {
 // Loads from the LDS whose addresses are made of what was loaded: tables and the like. Lanes that
 // had no pattern for one chunk are not looked at for the others, and in the next iterations.
 void BlockCompiler::find_lds_tables() {
-    constexpr size_t most_tables = 8;  // bytes of a slot
+    constexpr size_t most_tables = 32;
     lds_tables_.clear();
     if (std::ranges::none_of(block_->insts, [](const ir::Inst& i) { return i.op == Op::LoadLds; }))
         return;
@@ -277,16 +277,19 @@ void BlockCompiler::find_lds_tables() {
 
 void BlockCompiler::forget_lds_tables() {
     if (lds_tables_.empty()) return;
-    table_slot_ = extra_slots_++;
+    table_slot_ = extra_slots_;
+    for (size_t flags = 0; flags < lds_tables_.size(); flags += 8)
+        a_.mov(home_mem({Home::Slot, extra_slots_++}).cloneResized(8), 0);
     failed_ |= extra_slots_ > slot_count;
-    a_.mov(home_mem({Home::Slot, table_slot_}).cloneResized(8), 0);
 }
 
 // Whether the last lanes that the access met had no pattern.
 std::optional<Mem> BlockCompiler::lds_table(const LaneAccess& m) const {
     const auto table = lds_tables_.find(m.v);
     if (table == lds_tables_.end() || !m.dwords_only() || m.by_stub) return {};
-    return home_mem({Home::Slot, table_slot_}, static_cast<int32_t>(table->second)).cloneResized(1);
+    const uint32_t flag = table->second;
+    return home_mem({Home::Slot, table_slot_ + flag / 8}, static_cast<int32_t>(flag % 8))
+        .cloneResized(1);
 }
 
 // The base of 64-bit offsets joins m.address.
