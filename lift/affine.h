@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 
 #include "ir/entry_values.h"
@@ -81,8 +82,8 @@ public:
     // they are few lines.
     bool guard_lanes_apart();
     // Makes the block depend on the LDS being so large that `bytes` bytes from each of the line's
-    // values on are in range.
-    bool guard_within_lds(const Line& line, uint32_t bytes);
+    // values on are in range: for an access by all lanes, or where it does so already.
+    bool guard_within_lds(const Line& line, uint32_t bytes, bool all_lanes);
     // What the value, a row as it is at the block's beginning, is the sum of: most likely it was
     // made for being added to, once for many accesses.
     std::optional<std::pair<Value, uint32_t>> sum_in_row(Value v);
@@ -190,7 +191,10 @@ private:
     uint32_t profit_ = 0;
     bool constant_rows_ = false;
     const uint32_t lds_size_;  // of the wave that is about to run the block
-    bool lds_guarded_ = false, relied_on_ = false;
+    // Lines that are guarded for lying within the LDS: base, stride, step and width, and with how
+    // many bytes.
+    std::map<std::tuple<Value, int64_t, Value, uint32_t>, uint32_t> within_lds_;
+    bool relied_on_ = false;
 };
 
 }  // namespace wj::lift

@@ -1,6 +1,5 @@
 // What blocks depend on that were lifted for lines: scalars in bounds, rows, masks.
 #include <algorithm>
-#include <utility>
 
 #include "ir/known.h"
 #include "lift/affine.h"
@@ -68,10 +67,13 @@ std::optional<std::pair<Value, uint32_t>> Affine::sum_in_row(Value v) {
     return std::pair(s_.at_entry(from), added);
 }
 
-// Lanes that are on: what is out of range is an error of the program, or another one's LDS.
-bool Affine::guard_within_lds(const Line& l, uint32_t bytes) {
+// What all lanes access out of range is an error of the program, or another one's LDS; where some
+// of them access, others may be anywhere.
+bool Affine::guard_within_lds(const Line& l, uint32_t bytes, bool all_lanes) {
+    const auto [known, added] = within_lds_.try_emplace({l.base, l.stride, l.step, l.width}, 0);
+    if (bytes <= known->second) return true;
     Found f;
-    if (l.width == 1 || bytes > lds_size_) return false;
+    if (!all_lanes || l.width == 1 || bytes > lds_size_) return false;
     const uint32_t room = lds_size_ - bytes;
     if (l.one_row() || constant(l.step)) {
         if (!at_most(l, room, f) || (l.goes_on && !f.goes_on)) return false;
@@ -86,7 +88,8 @@ bool Affine::guard_within_lds(const Line& l, uint32_t bytes) {
             return false;
     }
     commit(f);
-    if (!std::exchange(lds_guarded_, true)) s_.emit(Op::GuardLds, {}, lds_size_);
+    s_.emit(Op::GuardLds, {}, lds_size_);
+    known->second = bytes;
     return true;
 }
 

@@ -269,7 +269,7 @@ LdsAddress lds_address(Lifter& l, const Inst& i, uint32_t offset, uint32_t bytes
     const auto line = l.affine->address(v);
     if (!line) return {v, imm};
     const auto end = static_cast<uint32_t>(added + offset + bytes);
-    const bool within = l.s.is_full(l.s.exec()) && l.affine->guard_within_lds(*line, end);
+    const bool within = l.affine->guard_within_lds(*line, end, l.s.is_full(l.s.exec()));
     return {l.affine->as_operand(*line), imm, within ? ir::within_lds : 0};
 }
 

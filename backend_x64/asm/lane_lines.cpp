@@ -151,18 +151,6 @@ bool BlockCompiler::place_line(PlacedLine& p) {
     const auto stride = static_cast<uint32_t>(l.imm), width = static_cast<uint32_t>(l.aux);
     const uint64_t step = fixed_step ? static_cast<uint32_t>(inst(l.args[1]).imm) : 0;
     const auto scale = chunk_scale(l);
-    uint64_t last = 0;  // how far the last lane is from the first one, at most
-    if (scale) {
-        if (!lds) return false;  // nothing to keep
-        p.scale = *scale;
-        last =
-            (4 << *scale) * (machine::lanes - chunk_lanes()) + lane_offsets(l)[chunk_lanes() - 1];
-    } else {
-        if (width < chunk_lanes() || (lds && !fixed_step)) return false;
-        last = uint64_t{stride} * (width - 1) + step * (machine::lanes / width - 1);
-        p.row = schedule_.temp_row_count() + kept_rows_;
-        if (last > (lds ? 0x10000 : 0x7fffffff) || p.row >= temp_rows) return false;
-    }
     if (lds) {
         p.within = true;
         for (const ir::Inst& x : block_->insts) {
@@ -172,6 +160,18 @@ bool BlockCompiler::place_line(PlacedLine& p) {
                 p.end = std::max(p.end, static_cast<uint32_t>(immediate(x)) + ir::access_bytes(x));
         }
         if (!p.end) return false;
+    }
+    uint64_t last = 0;  // how far the last lane is from the first one, at most
+    if (scale) {
+        if (!lds) return false;  // nothing to keep
+        p.scale = *scale;
+        last =
+            (4 << *scale) * (machine::lanes - chunk_lanes()) + lane_offsets(l)[chunk_lanes() - 1];
+    } else {
+        if (width < chunk_lanes() || (lds && !fixed_step && !p.within)) return false;
+        last = uint64_t{stride} * (width - 1) + step * (machine::lanes / width - 1);
+        p.row = schedule_.temp_row_count() + kept_rows_;
+        if (last > (lds ? 0x10000 : 0x7fffffff) || p.row >= temp_rows) return false;
     }
     const Label out = a_.newLabel(), done = a_.newLabel();
     if (lds) {
