@@ -59,25 +59,30 @@ protected:
         }
     }
 
+    // Of the LDS, whose end most lines come near.
+    void access() {
+        const uint32_t address = random(8), data = random(rows);
+        if (random(2)) {
+            words_.push_back(0xd81a0000 | random(64) * 4);  // ds_write_b32
+            words_.push_back(data << 8 | address);
+        } else {
+            words_.push_back(0xd86c0000 | random(64) * 4);
+            words_.push_back((10 + random(2)) << 24 | address);
+        }
+    }
+
     void program() {
         words_.clear();
         sums_.clear();
+        lds_size_ = random(2) ? lds_bytes : 256 + 4 * random(80);
         for (uint32_t blocks = 2 + random(5); blocks; --blocks) {
             const bool some_lanes = random(4) == 0;
+            for (uint32_t n = random(3); n; --n) access();
             if (some_lanes) words_.push_back(0xbe862004);  // s_and_saveexec_b64 s[6:7], s[4:5]
-            for (uint32_t n = random(4); n; --n) write();
+            for (uint32_t n = random(4); n; --n) random(4) ? write() : access();
             if (some_lanes && random(2)) words_.push_back(0xbf820000);  // s_branch to the next
             if (some_lanes) words_.push_back(0x87fe067e);  // s_or_b64 exec, exec, s[6:7]
-            for (uint32_t n = 1 + random(3); n; --n) {
-                const uint32_t address = random(8), data = random(rows);
-                if (random(2)) {
-                    words_.push_back(0xd81a0000 | random(64) * 4);  // ds_write_b32
-                    words_.push_back(data << 8 | address);
-                } else {
-                    words_.push_back(0xd86c0000 | random(64) * 4);
-                    words_.push_back((10 + random(2)) << 24 | address);
-                }
-            }
+            for (uint32_t n = 1 + random(3); n; --n) access();
             words_.push_back(0xbf820000);
         }
         words_.push_back(0xbf810000);  // s_endpgm
@@ -87,6 +92,7 @@ protected:
     // even: the rows are lines whatever the program does.
     void start(State& s, bool even) {
         const bool usual = random(4);
+        s.wave.lds_size = lds_size_;
         for (uint32_t r = 0; r < vgprs; ++r) {
             const uint32_t first = 64 * random(4), stride = usual ? 1 : 1u << random(4);
             for (uint32_t l = 0; l < machine::lanes; ++l) s.wave.row(r)[l] = first + stride * l;
@@ -103,6 +109,7 @@ protected:
     }
 
     std::vector<size_t> sums_;  // words that add a constant
+    uint32_t lds_size_ = 0;
 };
 
 TEST_P(RowShapesTest, AsTheInterpreter) {
