@@ -499,7 +499,8 @@ private:
     void lds_bound(const Operand& bytes, Label out_of_range);
     void lds_line_address(const LaneAccess& m, Value line, int64_t max_imm, Label out_of_range,
                           bool always);
-    Label lds_range_check(Value line);
+    Label lds_range_check(Value line, bool some);
+    void mask_to_frame(const LaneAccess& m);
     // A line whose elements' host addresses are kept: of the first one, in a slot, from where
     // reg::chunk, shifted, leads to those of the chunks; or of each chunk's first one. In the LDS
     // 0 if not all are in range.
@@ -532,7 +533,6 @@ private:
     const PlacedLine* placed_line(const LaneAccess& m, Value line) const;
     void placed_address(const LaneAccess& m, const PlacedLine& p, Label unknown);
     void lds_line(LaneAccess& m, Value line);
-    void lds_range_of_active(const LaneAccess& m, uint32_t stride, Label in_range);
     struct Window {
         LaneOffsets lanes;  // of the elements, from its beginning
         int32_t at;         // from m.address
@@ -730,7 +730,7 @@ private:
     };
     std::vector<LineOffset> line_offsets_;
     std::vector<PlacedLine> placed_lines_;
-    std::unordered_map<Value, Label> range_checks_;
+    std::map<std::pair<Value, bool>, Label> range_checks_;
     std::optional<Label> fill_rows_;
     std::unordered_map<Value, uint32_t> tile_steps_;  // by load: slot of find_tile_steps()
     std::vector<Pointer> pointers_;                   // of the region

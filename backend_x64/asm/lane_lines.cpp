@@ -29,32 +29,6 @@ bool BlockCompiler::is_line(const LaneAccess& m, Value addr) const {
            base.op == Op::Const32 && (!base.imm || static_cast<int64_t>(inst(addr).imm) < 0);
 }
 
-// Of a line that does not go down; eax = LDS address of the chunk's first lane. Jumps, with the
-// host address in m.address, when the lanes from the first active one to the last are in range: as
-// at the ends of arrays, where the others are masked.
-void BlockCompiler::lds_range_of_active(const LaneAccess& m, uint32_t stride, Label in_range) {
-    const Label not_all = a_.newLabel();
-    if (avx512_)
-        a_.kmovw(x86::ecx, m.mask_k);
-    else
-        a_.vmovmskps(x86::ecx, m.mask_v.ymm());
-    a_.movsxd(x86::rax, x86::eax);
-    a_.tzcnt(x86::edx, x86::ecx);
-    a_.imul(x86::edx, x86::edx, static_cast<int32_t>(stride));
-    a_.add(x86::rdx, x86::rax);
-    a_.js(not_all);
-    a_.bsr(x86::ecx, x86::ecx);
-    a_.imul(x86::ecx, x86::ecx, static_cast<int32_t>(stride));
-    a_.lea(x86::rcx, x86::ptr(x86::rcx, x86::rax, 0, static_cast<int32_t>(m.imm + m.bytes)));
-    a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
-    a_.cmp(x86::rcx, x86::rdx);
-    a_.ja(not_all);
-    a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
-    a_.add(m.address, x86::rax);
-    a_.jmp(in_range);
-    a_.bind(not_all);
-}
-
 // m.address = host address of the chunk's first element in the LDS, whose distance from the LDS's
 // beginning is in eax. Jumps when the chunk's elements are not all in range.
 void BlockCompiler::lds_line_address(const LaneAccess& m, Value line, int64_t max_imm,
@@ -69,26 +43,51 @@ void BlockCompiler::lds_line_address(const LaneAccess& m, Value line, int64_t ma
     lds_bound(Imm(static_cast<uint32_t>(max_imm + std::abs(last) + m.bytes)), out_of_range);
 }
 
-// A subroutine, for lines that do not go down: like lds_line_address() if ecx bytes from the line's
-// first element in the chunk on are in range, else the carry flag is set. For the address in rcx.
-// Changes edx.
-Label BlockCompiler::lds_range_check(Value line) {
-    const auto [check, added] = range_checks_.try_emplace(line);
-    if (added) {
-        check->second = a_.newLabel();
-        cold(check->second, [this, line] {
-            const Label out = a_.newLabel();
-            line_at_chunk(line, false);
-            lds_bound(x86::ecx, out);
+// A subroutine, for lines that do not go down: rcx = host address of the chunk's first element, no
+// carry, if ecx bytes from there on are in range; otherwise carry. some: not all lanes are wanted,
+// but those of Frame::mask: then those from the first active lane to the last are in range, as at
+// the ends of arrays, where the others are masked. Changes rax and rdx.
+Label BlockCompiler::lds_range_check(Value line, bool some) {
+    const auto [check, added] = range_checks_.try_emplace({line, some});
+    if (!added) return check->second;
+    const Label begin = check->second = a_.newLabel();
+    cold(begin, [this, line, some] {
+        const Label out = a_.newLabel(), part = a_.newLabel();
+        line_at_chunk(line, false);
+        lds_bound(x86::ecx, some ? part : out);
+        a_.mov(x86::rcx, wave_field(offsetof(Wave, lds), 8));
+        a_.add(x86::rcx, x86::rax);  // an address: no carry
+        a_.ret();
+        if (some) {
+            const auto stride = static_cast<int32_t>(inst(line).imm);
+            const Mem mask = frame_field(offsetof(Frame, mask), 2);
+            a_.bind(part);
+            a_.movsxd(x86::rax, x86::eax);
+            a_.movzx(x86::edx, mask);
+            a_.tzcnt(x86::edx, x86::edx);
+            a_.imul(x86::edx, x86::edx, stride);
+            a_.add(x86::rdx, x86::rax);
+            a_.js(out);
+            // Behind the last active lane's element.
+            a_.sub(x86::ecx, lane_offsets(inst(line))[chunk_lanes() - 1]);
+            a_.add(x86::rcx, x86::rax);
+            a_.movzx(x86::edx, mask);
+            a_.bsr(x86::edx, x86::edx);
+            a_.imul(x86::edx, x86::edx, stride);
+            a_.add(x86::rcx, x86::rdx);
+            a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
+            a_.cmp(x86::rcx, x86::rdx);
+            a_.ja(out);
             a_.mov(x86::rcx, wave_field(offsetof(Wave, lds), 8));
-            a_.add(x86::rcx, x86::rax);  // an address: no carry
+            a_.add(x86::rcx, x86::rax);
+            a_.clc();
             a_.ret();
-            a_.bind(out);
-            a_.stc();
-            a_.ret();
-        });
-    }
-    return check->second;
+        }
+        a_.bind(out);
+        a_.stc();
+        a_.ret();
+    });
+    return begin;
 }
 
 // The low 32 bits.
@@ -340,20 +339,26 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
     a_.bind(in_range);
     // Windows may reach as far as any access to the line.
     const int64_t furthest = placed && !one_row ? int64_t{placed->end} - m.bytes : m.imm;
-    cold(m.slow, [=, this, of_placed = placed != nullptr, of_shared = shared != nullptr] {
-        if (of_placed) {
-            const uint32_t span = lane_offsets(inst(line))[chunk_lanes() - 1] + m.bytes;
-            a_.mov(x86::ecx, static_cast<uint32_t>(furthest) + span);
-            a_.call(lds_range_check(line));
-            a_.jnc(in_range);
-        } else if (of_shared) {
-            const Label outside = a_.newLabel();
+    const bool up = static_cast<int32_t>(stride) >= 0, some = up && one_row && !m.full;
+    cold(m.slow, [=, this, looked = placed || shared] {
+        const Label outside = a_.newLabel();
+        if (!up && looked) {
             lds_line_address(m, line, furthest, outside, false);
             a_.jmp(in_range);
-            a_.bind(outside);
+        } else if (looked || some) {
+            const uint32_t span = lane_offsets(inst(line))[chunk_lanes() - 1] + m.bytes;
+            if (some) mask_to_frame(m);
+            a_.mov(x86::ecx, static_cast<uint32_t>(furthest) + span);
+            a_.call(lds_range_check(line, some));
+            if (m.address == x86::rcx) {
+                a_.jnc(in_range);
+            } else {
+                a_.jc(outside);
+                a_.mov(m.address, x86::rcx);
+                a_.jmp(in_range);
+            }
         }
-        if (!m.full && one_row && static_cast<int32_t>(stride) >= 0)
-            lds_range_of_active(m, stride, in_range);
+        a_.bind(outside);
         lds_line_slow(m, line);
         if (m.second != no_value) lds_line_slow(second_of(m), line);
         if (!m.store) rows_as_loaded(m);

@@ -462,16 +462,22 @@ void BlockCompiler::lds_line_slow(const LaneAccess& m, Value line) {
     exchange(m, op, sizeof op);
 }
 
-// Calls C++ with the mask and with what is stored; what is loaded comes back.
-void BlockCompiler::exchange(const LaneAccess& m, MemoryOp& op, uint32_t size) {
-    if (m.full) {
-        op.flags |= all_lanes;
-    } else if (avx512_) {
+// Changes eax.
+void BlockCompiler::mask_to_frame(const LaneAccess& m) {
+    if (avx512_) {
         a_.kmovw(frame_field(offsetof(Frame, mask)), m.mask_k);
     } else {
         a_.vmovmskps(x86::eax, m.mask_v.ymm());
         a_.mov(frame_field(offsetof(Frame, mask)), x86::eax);
     }
+}
+
+// Calls C++ with the mask and with what is stored; what is loaded comes back.
+void BlockCompiler::exchange(const LaneAccess& m, MemoryOp& op, uint32_t size) {
+    if (m.full)
+        op.flags |= all_lanes;
+    else
+        mask_to_frame(m);
     if (m.store)
         for (uint32_t d = 0; d < m.dwords; ++d)
             movu(frame_field(offsetof(Frame, data) + d * 64), m.data[d]);
