@@ -198,6 +198,7 @@ private:
     bool mask_source(Unit u, Mem& mem);
     int take_vec(uint32_t except = 0);
     int take_k();
+    bool is_lane_constant(Unit u) const;
     void evict_vec(int r);
     void evict_k(int r);
     void load_vec(Unit u, int r);

@@ -129,13 +129,18 @@ bool BlockCompiler::mask_source(Unit u, Mem& mem) {
     return false;
 }
 
+bool BlockCompiler::is_lane_constant(Unit u) const {
+    const ir::Inst& splat = inst(schedule_.producer(u));
+    return splat.op == Op::Splat32 && is_const(splat.args[0]);
+}
+
 void BlockCompiler::evict_vec(int r) {
     const Unit u = vec_owner_[r];
     if (u == no_unit) return;
     UnitState& s = state(u);
     Mem mem;
-    const bool readable =
-        is_mask_unit(u) ? s.spill >= 0 || mask_source(u, mem) : source(u).kind != Source::None;
+    const bool readable = is_mask_unit(u) ? s.spill >= 0 || mask_source(u, mem)
+                                          : is_lane_constant(u) || source(u).kind != Source::None;
     if (!readable && s.next != no_use) {
         if (spills_used_ >= static_cast<int16_t>(spill_count)) {
             failed_ = true;
@@ -203,6 +208,11 @@ int BlockCompiler::take_k() {
 }
 
 void BlockCompiler::load_vec(Unit u, int r) {
+    if (!avx512_ && is_lane_constant(u)) {  // a register needs no whole vector in the pool
+        const ir::Inst& splat = inst(schedule_.producer(u));
+        a_.emit(X::kIdVbroadcastss, vec(r), pool32(static_cast<uint32_t>(inst(splat.args[0]).imm)));
+        return;
+    }
     const Source s = source(u);
     switch (s.kind) {
         case Source::Full:

@@ -130,8 +130,11 @@ TEST_P(DispatchTest, WavesReadWhatEarlierOnesWroteToATile) {
     for (const uint32_t barriers : {0u, ~0u, 0x55555555u, 0x92492492u, 0x10203040u}) {
         const uint32_t skew = barriers >> 4 & 1 ? 24 : 0;
         const uint64_t out = buffer(groups * 256 * 4, 0xff);
-        wj_argument args[] = {WJ_POINTER(out), {nullptr, 256 * 4}, WJ_POINTER(rounds),
-                              WJ_POINTER(barriers), WJ_POINTER(skew)};
+        wj_argument args[] = {WJ_POINTER(out),
+                              {nullptr, 256 * 4},
+                              WJ_POINTER(rounds),
+                              WJ_POINTER(barriers),
+                              WJ_POINTER(skew)};
         ASSERT_EQ(run(k, launch(args, {groups * 16, 16}, {16, 16})), WJ_OK) << error();
         for (uint32_t g = 0; g < groups; g++) {
             uint32_t tile[256], sum[256] = {};
