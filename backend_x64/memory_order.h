@@ -15,9 +15,9 @@ uint32_t spaces(ir::Op op);
 // result.
 uint32_t merging_atomic(const ir::Inst& i, uint32_t uses);
 
-// All accesses to the LDS are at one line, whose lanes have elements of their own there.
 // Whether anything may write to the LDS.
 bool writes_lds(const ir::Block& block);
+// All accesses to the LDS are at one line, whose lanes have elements of their own there.
 bool own_elements_in_lds(const ir::Block& block);
 
 // Stores at one line of addresses, but so far apart that no lane's element meets another lane's.

@@ -67,8 +67,7 @@ void Schedule::set_apart(uint32_t& highest) {
     const auto n = static_cast<Value>(block_->insts.size());
     apart_.assign(n, Apart::No);
     loads_apart_.clear();
-    const ir::Terminator& t = block_->term;
-    if (t.target == block_->pc || t.next == block_->pc || block_->loads_in_order) return;
+    if (branches_to_itself() || block_->loads_in_order) return;
     uint32_t units = 0, longest = 0;
     bool any = false;
     for (Value v = 0; v < n; ++v) {

@@ -8,16 +8,12 @@ namespace wj::x64 {
 
 using ir::Class;
 using ir::Op;
-using ir::Terminator;
 namespace x86 = asmjit::x86;
 
 // A program that is this block, and leaves every register as it was, starts its next wave by
 // itself.
 bool BlockCompiler::runs_again() const {
-    const Terminator& t = block_->term;
-    if (t.kind != Terminator::Kind::Exit || t.exit != machine::ExitKind::EndProgram ||
-        !block_->exec_full || !starts_program())
-        return false;
+    if (!ends_program() || !block_->exec_full || !starts_program()) return false;
     return std::none_of(block_->insts.begin(), block_->insts.end(), [this](const ir::Inst& i) {
         const Class cls = ir::op_info(i.op).cls;
         const bool same_exec = i.op == Op::SetS64 && i.imm == machine::exec_lo &&
@@ -62,6 +58,11 @@ void BlockCompiler::run_again() {
 bool BlockCompiler::starts_program() const {
     constexpr uint64_t program_alignment = 256;  // SEED-ELF-47
     return block_->pc % program_alignment == 0;
+}
+
+bool BlockCompiler::ends_program() const {
+    const ir::Terminator& t = block_->term;
+    return t.kind == ir::Terminator::Kind::Exit && t.exit == machine::ExitKind::EndProgram;
 }
 
 // ---- what one wave has found out serves the next ones ----

@@ -103,6 +103,7 @@ private:
     bool scatters(ir::Class access) const;
     void run_again();
     bool starts_program() const;
+    bool ends_program() const;
     bool is_row_of_wave(const ir::Inst& i) const;
     bool goes_on();
     void begin_go_on();

@@ -59,9 +59,7 @@ void BlockCompiler::each_kept(const std::function<void(size_t, const Gp&)>& use)
 // At the end of a block that leaves something else in temps, or in the LDS. The next waves of
 // programs of one block come to no other one.
 void BlockCompiler::forget_kept() {
-    const ir::Terminator& t = block_->term;
-    const bool alone = starts_program() && t.kind == ir::Terminator::Kind::Exit &&
-                       t.exit == machine::ExitKind::EndProgram;
+    const bool alone = starts_program() && ends_program();
     const bool temps = schedule_.temp_row_count() + kept_rows_ != 0;
     if (!schedule_.kept_region() && !alone && (temps || writes_lds(*block_)))
         a_.inc(frame_field(offsetof(Frame, kept_epoch), 8));

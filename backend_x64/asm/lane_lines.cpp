@@ -258,7 +258,7 @@ bool BlockCompiler::is_plain_line(const ir::Inst& access) const {
                : space == lds_space && access.aux & ir::within_lds && line.aux >= chunk_lanes();
 }
 
-// What the elements of the access are a chunk's part of a line from.
+// Of a plain line: the global address, or the place in the LDS, that it begins at.
 Value BlockCompiler::base_of_line(const ir::Inst& access) const {
     return space_of(access.op) == lds_space ? inst(access.args[0]).args[0] : access.args[0];
 }

@@ -228,9 +228,7 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
 
 // A store whose end no later instruction of its wave waits for.
 bool BlockCompiler::ends_unordered(Value v) const {
-    const ir::Terminator& t = block_->term;
-    return inst(v).guest >= block_->unordered_from && t.kind == ir::Terminator::Kind::Exit &&
-           t.exit == machine::ExitKind::EndProgram;
+    return inst(v).guest >= block_->unordered_from && ends_program();
 }
 
 // A store that may go around the caches when the launch writes more than they hold: whole lines
