@@ -50,6 +50,7 @@ BlockRecord* CodeCache::install(CodeSpace& space, const CompiledBlock& code, Blo
     record.code_size = code.code_size;
     record.body_offset = code.body_offset;
     record.budget_return_offset = code.budget_return_offset;
+    record.together_offset = code.together_offset;
     record.pcs = code.pcs;
     record.links = code.links;
     record.space = &space;

@@ -30,7 +30,8 @@ struct BlockRecord {
     Variant variant = Variant::Partial;
     uint32_t guest_count = 0;
     const uint8_t* host = nullptr;  // executable view
-    uint32_t size = 0, code_size = 0, body_offset = 0, budget_return_offset = 0;
+    uint32_t size = 0, code_size = 0, body_offset = 0, budget_return_offset = 0,
+             together_offset = 0;
     std::vector<PcEntry> pcs;
     std::vector<uint64_t> guest_pcs;
     std::vector<LinkSite> links;

@@ -73,6 +73,9 @@ struct CompiledBlock {
     uint32_t hot_size = 0;             // without the code that is out of line, too
     uint32_t body_offset = 0;          // behind the budget check
     uint32_t budget_return_offset = 0;
+    // Not 0: from here on global memory is accessed in a loop only that may run the chunks of
+    // several waves; rbp is minus the bytes of a row that are left of all of them.
+    uint32_t together_offset = 0;
     std::vector<PcEntry> pcs;  // by offset
     std::vector<LinkSite> links;
     std::vector<Relocation> relocations;

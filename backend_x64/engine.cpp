@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -220,6 +221,7 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.memory_stub = stubs_.memory;
     f.division_stub = stubs_.division;
     f.again_stub = stubs_.again;
+    f.together_stub = stubs_.together;
     f.settle_stub = stubs_.settle;
     f.memory_stubs = &memory_stubs_;
     f.any_access_stub = stubs_.any_access;
@@ -440,6 +442,19 @@ static bool find_guest_pc(const BlockRecord& block, uintptr_t host, uint64_t& pc
     return true;
 }
 
+// Of waves that have begun together (Frame::together_stub), whose chunks from `chunk` on are left,
+// `wave` becomes the one that they begin in. Returns its chunk.
+static int64_t find_wave(Frame& frame, Wave& wave, int64_t chunk) {
+    constexpr int64_t row_bytes = int64_t{machine::lanes} * 4;
+    machine::WaveRun* const run = frame.run;
+    if (!run || !run->ids) return chunk;
+    const auto behind = static_cast<uint32_t>((-chunk - 1) / row_bytes);
+    run->left += behind;
+    run->ids -= size_t{behind} * run->id_bytes;
+    std::memcpy(wave.vgpr, run->ids, row_bytes);
+    return chunk + behind * row_bytes;
+}
+
 bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
                          machine::ExitInfo& out) {
     const auto& self = *static_cast<const Translator*>(engine);
@@ -460,8 +475,11 @@ bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
     }
     // Inside a region rbp holds the chunk or the lane: the lanes that may have faulted.
     const auto* uc = static_cast<const ucontext_t*>(context);
-    const auto chunk = static_cast<int64_t>(uc->uc_mcontext.gregs[REG_RBP]);
+    auto chunk = static_cast<int64_t>(uc->uc_mcontext.gregs[REG_RBP]);
     const uint32_t bytes = self.isa_ == Isa::Avx512 ? 64 : 32;
+    if (block && block->together_offset && chunk < 0 &&
+        pc - reinterpret_cast<uintptr_t>(block->host) >= block->together_offset)
+        chunk = find_wave(this_thread_state().frame, wave, chunk);
     if (chunk >= -256 && chunk < 0 && chunk % bytes == 0) {
         const uint64_t lanes = (1ull << bytes / 4) - 1;
         out.lane_mask = lanes << (chunk + 256) / 4 & wave.exec();

@@ -152,6 +152,8 @@ struct alignas(64) Frame {
     // Whole programs of one block: edx = guest instructions; al: a wave has been started. By the
     // run, if it holds one, else by WaveSource::again().
     const void* again_stub = nullptr;
+    // Where the waves that follow go on in the registers of the running one (waves_together()).
+    const void* together_stub = nullptr;
     uint64_t stub_base = 0;    // what a memory stub adds to the lanes' addresses
     uint64_t stub_access = 0;  // StubAccess::bits()
     // Calls of memory stubs until one is taken for typical: its block will do without them.

@@ -11,7 +11,7 @@ namespace wj::x64 {
 struct StoredBlock::Head {
     int64_t begin, end;
     uint64_t memory_stubs;
-    uint32_t guest_count, size, code_size, body_offset, budget_return_offset;
+    uint32_t guest_count, size, code_size, body_offset, budget_return_offset, together_offset;
     uint32_t pages, pcs, guest_pcs, links, addresses;
 };
 
@@ -68,6 +68,7 @@ std::vector<std::byte> store_block(const CompiledBlock& code, const BlockRecord&
                                  code.code_size,
                                  code.body_offset,
                                  code.budget_return_offset,
+                                 code.together_offset,
                                  count(pages),
                                  count(code.pcs),
                                  count(record.guest_pcs),
@@ -121,8 +122,8 @@ bool StoredBlock::well_formed() const {
     const Head& h = *head_;
     auto slot = [&](uint32_t offset) { return h.size >= 8 && offset <= h.size - 8; };
     if (h.code_size > h.size || h.body_offset > h.code_size || h.guest_count == 0 ||
-        h.budget_return_offset > h.size || h.memory_stubs >> memory_stub_count || pages_.empty() ||
-        guest_pcs_.empty())
+        h.budget_return_offset > h.size || h.together_offset > h.code_size ||
+        h.memory_stubs >> memory_stub_count || pages_.empty() || guest_pcs_.empty())
         return false;
     uint32_t last = 0;
     for (const PcEntry& e : pcs_) {  // guest indices: whoever looks tests them
@@ -160,6 +161,7 @@ bool StoredBlock::restore(uint64_t pc, const Instruction& instruction, std::vect
     code.code_size = head_->code_size;
     code.body_offset = head_->body_offset;
     code.budget_return_offset = head_->budget_return_offset;
+    code.together_offset = head_->together_offset;
     code.memory_stubs = head_->memory_stubs;
     code.pcs.assign(pcs_.begin(), pcs_.end());
     for (const Link& l : links_)

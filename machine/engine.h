@@ -59,7 +59,7 @@ struct WaveRun {
     uint32_t groups = 0;                 // work-groups behind it
     uint32_t most_left = 0;              // behind a work-group's first wave
     uint32_t id_bytes = 0;               // from a wave's ids to those of the next one
-    const uint8_t* ids = nullptr;        // v0 of the running wave
+    const uint8_t* ids = nullptr;        // v0 of the running wave; null: no run is offered
     const uint8_t* first_ids = nullptr;  // of each work-group's first one
     uint32_t* group_id = nullptr;        // counts the work-groups
 };

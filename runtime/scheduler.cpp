@@ -26,7 +26,7 @@ constexpr uint64_t limited_slice = 1u << 16;
 constexpr uint64_t short_batch_ns = 20'000, long_batch_ns = 100'000, most_groups_at_once = 64;
 // Work-groups that run one after the other: threads that take many are in each other's way at fewer
 // borders, where what one has fetched ahead is for another.
-constexpr uint64_t most_streamed_at_once = 256;
+constexpr uint64_t most_streamed_at_once = 1024;
 
 }  // namespace
 

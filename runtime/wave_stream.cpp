@@ -42,8 +42,6 @@ machine::Wave* WaveStream::next(machine::Wave& wave) {
 }
 
 void WaveStream::offer_run(machine::Wave& wave, uint32_t executed) {
-    // Whether the dispatch has been stopped is asked in between.
-    constexpr uint32_t most_groups = 16;
     if (!context_.offer_ids(how_, wave_, run_)) return;
     const LaunchPlan& plan = dispatch_.plan;
     const int sgpr = plan.group_ids.sgpr[0];
@@ -51,8 +49,7 @@ void WaveStream::offer_run(machine::Wave& wave, uint32_t executed) {
     run_.groups = plan.rows_together > 1
                       ? 0
                       : static_cast<uint32_t>(std::min<uint64_t>(
-                            std::min(most_groups, plan.group_count[0] - 1 - context_.group.id[0]),
-                            end_ - 1 - at_));
+                            plan.group_count[0] - 1 - context_.group.id[0], end_ - 1 - at_));
     offered_ = run_.groups;
     executed_ = executed;
 }
@@ -67,6 +64,7 @@ bool WaveStream::take_notice() {
     wave_ = wave;
     if (groups) context_.advance(dispatch_.plan, groups);
     run_.left = run_.groups = offered_ = executed_ = 0;
+    run_.ids = nullptr;
     return true;
 }
 

@@ -128,4 +128,23 @@ void BlockCompiler::go_on() {
     a_.jmp(go_on_label_);
 }
 
+// Whether this region is all that the waves of go_on() do.
+bool BlockCompiler::may_go_together(uint32_t position) const {
+    if (!go_on_slot_ || !waves_together_ || options_.checked) return false;
+    for (uint32_t p = 1; p < schedule_.terminator_position(); ++p)
+        if (p != position && schedule_.begin(p) != schedule_.end(p)) return false;
+    return true;
+}
+
+// Where a chunk's place is in registers alone, the waves that follow in the row go on in them: they
+// are more chunks. The code that is out of line since `colds` must do the same.
+void BlockCompiler::waves_together(Label loop, size_t colds) {
+    for (size_t i = colds; i < colds_.size(); ++i) colds_[i].together = true;
+    const Mem left = home_mem({Home::Slot, *go_on_slot_}).cloneResized(4).cloneAdjusted(4);
+    a_.mov(x86::edx, left);
+    a_.and_(left, 0);
+    a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, together_stub))));
+    a_.jnz(loop);
+}
+
 }  // namespace wj::x64

@@ -354,8 +354,14 @@ void BlockCompiler::region(uint32_t position) {
     if (masks) a_.mov(reg::bits, -8);
     if (count == 1 && may_store_columns(begin[0])) column_store(begin[0], loop, done);
     a_.bind(loop);
+    const bool alone = !masks && !across && !repeats && empty == no_value && !keeps &&
+                       collectors_.empty() && may_go_together(position);
+    const size_t colds = colds_.size();
+    const auto at_loop = static_cast<uint32_t>(a_.offset());
+    if (alone) a_.look_for(reg::chunk);
     if (empty != no_value) leave_out_empty(empty, begin, count, next);
     region_body();
+    const bool together = alone && !a_.found();
     a_.bind(next);
     advance_pointers();
     if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
@@ -363,6 +369,10 @@ void BlockCompiler::region(uint32_t position) {
         a_.add(reg::chunk, width());
         if (repeats) a_.cmp(reg::chunk, static_cast<int32_t>(4 * lanes) - 256);
         a_.jnz(loop);
+    }
+    if (together) {
+        waves_together(loop, colds);
+        out_->together_offset = at_loop;
     }
     a_.bind(done);
     store_collectors();
@@ -459,8 +469,10 @@ void BlockCompiler::emit_colds() {
         if (colds_[i].only_if_used && !code_.labelEntry(colds_[i].label)->links()) continue;
         a_.bind(colds_[i].label);
         mark_guest(colds_[i].guest);
+        if (colds_[i].together) a_.look_for(reg::chunk);
         const auto emit = std::move(colds_[i].emit);  // it may add others
         emit();
+        if (colds_[i].together) apart_ |= a_.found();
     }
 }
 
@@ -543,6 +555,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     if (!begin(block, options, out)) return false;
     extra_slots_ = schedule_.slots_used();
     go_on_slot_.reset();
+    apart_ = false;
     units_.assign(schedule_.unit_count(), {});
     uniforms_.assign(block.insts.size(), {});
 
@@ -572,6 +585,12 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         const bool far = compile(block, options, out);
         near_ = true;
         return far;
+    }
+    if (apart_ && waves_together_) {
+        waves_together_ = false;
+        const bool one_by_one = compile(block, options, out);
+        waves_together_ = true;
+        return one_by_one;
     }
     if (!ok && loop) {  // too many values for the registers that are left
         if (!walks_.walks.empty())

@@ -108,6 +108,8 @@ private:
     bool goes_on();
     void begin_go_on();
     void go_on();
+    bool may_go_together(uint32_t position) const;
+    void waves_together(Label loop, size_t colds);
 
     // ---- block_compiler.cpp ----
     bool begin(const ir::Block& block, const CompileOptions& options, CompiledBlock& out);
@@ -144,6 +146,7 @@ private:
         uint32_t guest;
         std::function<void()> emit;
         bool only_if_used = false;  // left out when no code in front of it jumps there
+        bool together = false;      // of a region whose waves go on together (waves_together())
     };
     template <class F>
     void cold(Label label, F f) {
@@ -717,6 +720,8 @@ private:
     } errors_;
     Label pool_label_, entry_label_, body_label_, over_label_, unguarded_label_, again_label_,
         go_on_label_;
+    bool waves_together_ = true;              // they may go on together
+    bool apart_ = false;                      // they did, and must not
     std::optional<uint32_t> go_on_slot_;      // v0 of the next wave, and how many waves may go on
     std::map<Value, uint64_t> moving_bases_;  // and their lines' strides
     std::vector<uint8_t> pool_;

@@ -49,9 +49,30 @@ void CountingAssembler::begin_run() {
     counters_ = counters;
 }
 
+void CountingAssembler::look_for(const x86::Gp& reg) {
+    watched_ = reg.id();
+    found_ = false;
+}
+
+bool CountingAssembler::found() {
+    watched_ = no_register;
+    return found_;
+}
+
+bool CountingAssembler::uses_watched(const asmjit::Operand_& o) const {
+    if (o.isReg()) return o.as<x86::Reg>().isGp() && o.id() == watched_;
+    if (!o.isMem()) return false;
+    const x86::Mem& m = o.as<x86::Mem>();
+    return (m.hasBaseReg() && m.baseId() == watched_) ||
+           (m.hasIndexReg() && m.indexId() == watched_);
+}
+
 asmjit::Error CountingAssembler::_emit(asmjit::InstId id, const asmjit::Operand_& o0,
                                        const asmjit::Operand_& o1, const asmjit::Operand_& o2,
                                        const asmjit::Operand_* more) {
+    if (watched_ != no_register)
+        found_ |= id == x86::Inst::kIdCall || uses_watched(o0) || uses_watched(o1) ||
+                  uses_watched(o2) || uses_watched(more[0]);
     if (!counters_) return x86::Assembler::_emit(id, o0, o1, o2, more);
     if (entered_) begin_run();
     CountedRun& run = runs_->back();
@@ -59,7 +80,8 @@ asmjit::Error CountingAssembler::_emit(asmjit::InstId id, const asmjit::Operand_
     if (id == x86::Inst::kIdCall && o0.isMem()) {
         const int64_t stub = o0.as<x86::Mem>().offset();
         run.call = stub != in_frame(offsetof(Frame, link_stub)) &&
-                   stub != in_frame(offsetof(Frame, budget_stub));
+                   stub != in_frame(offsetof(Frame, budget_stub)) &&
+                   stub != in_frame(offsetof(Frame, together_stub));
     }
     const asmjit::Error error = x86::Assembler::_emit(id, o0, o1, o2, more);
     if (x86::InstDB::infoById(id).controlFlow() != asmjit::InstControlFlow::kRegular) {

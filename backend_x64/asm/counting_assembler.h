@@ -17,15 +17,24 @@ public:
     // The last run ends here.
     void end_count();
 
+    // From now on until it is asked whether the register is used, or anything is called.
+    void look_for(const asmjit::x86::Gp& reg);
+    bool found();
+
     asmjit::Error bind(const asmjit::Label& label) override;
     asmjit::Error _emit(asmjit::InstId id, const asmjit::Operand_& o0, const asmjit::Operand_& o1,
                         const asmjit::Operand_& o2, const asmjit::Operand_* more) override;
 
 private:
+    static constexpr uint32_t no_register = ~0u;
+
     void begin_run();
+    bool uses_watched(const asmjit::Operand_& o) const;
 
     HostCounters* counters_ = nullptr;
     std::vector<CountedRun>* runs_ = nullptr;
+    uint32_t watched_ = no_register;
+    bool found_ = false;
     bool entered_ = false;  // control may come from elsewhere to here, or may not come
 };
 

@@ -34,7 +34,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
     size_t enter, link, budget, call, leave, turn, indirect, memory, division, uload[2], again,
-        settle, shapes, any_access;
+        together, settle, shapes, any_access;
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
@@ -186,6 +186,10 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.add(x86::rsi, ids);
         a.bind(start);
         a.mov(ids, x86::rsi);
+        const Label same = a.newLabel();  // the first lane's tells
+        a.mov(x86::eax, x86::dword_ptr(x86::rsi));
+        a.cmp(x86::eax, x86::dword_ptr(reg::rows, -row_bias));
+        a.je(same);
         const uint32_t bytes = avx512 ? 64 : 32;
         for (uint32_t at = 0; at < machine::lanes * 4; at += bytes) {
             const Vec v = avx512 ? Vec(x86::zmm0) : Vec(x86::ymm0);
@@ -193,6 +197,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.emit(X::kIdVmovups, x86::ptr(reg::rows, static_cast<int32_t>(at) - row_bias, bytes),
                    v);
         }
+        a.bind(same);
         a.mov(x86::eax, 1);
         a.ret();
         a.bind(group);
@@ -209,6 +214,43 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.lea(x86::rsi, field(0));
         a.vzeroupper();
         a.jmp(field(offsetof(Frame, again)));
+    }
+
+    // edx = waves behind the running one that its lines hold for. As many of them as the run has
+    // begin; rbp, and the zero flag: minus the bytes of their rows.
+    begin(together);
+    {
+        using machine::WaveRun;
+        const Label out = a.newLabel();
+        const Gp run = x86::rcx, count = x86::edx, ids = x86::rsi;
+        auto of_run = [&](size_t offset, uint32_t size) {
+            return x86::ptr(run, static_cast<int32_t>(offset), size);
+        };
+        a.xor_(x86::ebp, x86::ebp);
+        a.mov(run, field(offsetof(Frame, run)));
+        a.test(run, run);
+        a.jz(out);
+        a.mov(x86::eax, of_run(offsetof(WaveRun, left), 4));
+        a.cmp(count, x86::eax);
+        a.cmova(count, x86::eax);
+        a.mov(ids.r32(), of_run(offsetof(WaveRun, id_bytes), 4));
+        a.imul(ids, count.r64());
+        a.add(ids, of_run(offsetof(WaveRun, ids), 8));
+        a.test(count, count);
+        a.jz(out);
+        static_assert(machine::lanes == 64);
+        a.mov(x86::eax, count);
+        a.shl(x86::eax, 6);
+        a.add(x86::eax, x86::dword_ptr(reg::rows, -row_bias));
+        a.cmp(x86::eax, x86::dword_ptr(ids));
+        a.jne(out);
+        a.sub(of_run(offsetof(WaveRun, left), 4), count);
+        a.mov(of_run(offsetof(WaveRun, ids), 8), ids);
+        a.shl(count, 8);
+        a.sub(reg::chunk, count.r64());
+        a.bind(out);
+        a.test(reg::chunk, reg::chunk);
+        a.ret();
     }
 
     begin(settle);
@@ -351,6 +393,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.uload32 = base + uload[0];
     out.uload64 = base + uload[1];
     out.again = base + again;
+    out.together = base + together;
     out.settle = base + settle;
     out.shapes = base + shapes;
     out.any_access = base + any_access;

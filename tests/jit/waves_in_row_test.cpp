@@ -18,12 +18,48 @@ struct Launch final : machine::WaveSource {
     State& state;
     uint64_t pc;
     uint32_t waves, groups, skip;  // one wave of a group, or none, is not run
-    uint32_t number = 0, again_count = 0;
+    bool offers;                   // runs, which translated code starts by itself
+    uint32_t number = 0, again_count = 0, run_count = 0;
     int64_t slice = 1 << 20, instructions = 0;
+    machine::WaveRun offer{};
+    uint32_t offered_at = 0, executed = 0;
+    std::vector<uint32_t> ids;
 
     Launch(const State& first_, State& state_, uint64_t pc_, uint32_t waves_, uint32_t groups_,
-           uint32_t skip_)
-        : first(first_), state(state_), pc(pc_), waves(waves_), groups(groups_), skip(skip_) {}
+           uint32_t skip_, bool offers_)
+        : first(first_),
+          state(state_),
+          pc(pc_),
+          waves(waves_),
+          groups(groups_),
+          skip(skip_),
+          offers(offers_) {
+        for (uint32_t l = 0; l < waves * machine::lanes; ++l) ids.push_back(l);
+    }
+
+    machine::WaveRun* run() override { return &offer; }
+    // The wave behind the running one and all that follow.
+    void make_offer(uint32_t executed_) {
+        const uint32_t wave = number % waves;
+        const auto* const bytes = reinterpret_cast<const uint8_t*>(ids.data());
+        offer = {.left = waves - 1 - wave,
+                 .groups = groups - 1 - number / waves,
+                 .most_left = waves - 1,
+                 .id_bytes = machine::lanes * 4,
+                 .ids = bytes + wave * machine::lanes * 4,
+                 .first_ids = bytes,
+                 .group_id = &state.wave.sgpr[group_id]};
+        executed = executed_;
+        offered_at = number;
+    }
+    void take_notice() {
+        if (!offer.ids) return;
+        number = (groups - 1 - offer.groups) * waves + waves - 1 - offer.left;
+        instructions += int64_t{executed} * (number - offered_at);
+        run_count += number - offered_at;
+        offer = {};
+    }
+    void settle() override { take_notice(); }
 
     bool advance() {
         do ++number;
@@ -47,19 +83,22 @@ struct Launch final : machine::WaveSource {
         return &state.wave;
     }
     machine::Wave* next(machine::Wave& wave) override {
+        take_notice();
         if (wave.exit.kind != machine::ExitKind::EndProgram) return nullptr;
         instructions += slice - wave.budget;
         return advance() ? start() : nullptr;
     }
-    bool again(machine::Wave& wave, uint32_t executed) override {
+    bool again(machine::Wave& wave, uint32_t executed_) override {
+        take_notice();
         if (!advance()) {
             --number;
             return false;
         }
         ++again_count;
-        instructions += executed;
+        instructions += executed_;
         identify(wave);
-        wave.budget = slice - executed;
+        wave.budget = slice - executed_;
+        if (offers) make_offer(executed_);
         return true;
     }
 };
@@ -168,7 +207,7 @@ TEST_P(WavesInRowTest, AsOneByOne) {
     auto* const bytes = reinterpret_cast<uint8_t*>(buffer);
     std::vector<uint8_t> before(buffer_bytes), want(buffer_bytes);
     const int programs = wanted_rounds(1500);
-    int again = 0;
+    int again = 0, in_runs = 0;
     for (int n = 0; n < programs; ++n) {
         program();
         load(code_);
@@ -205,7 +244,7 @@ TEST_P(WavesInRowTest, AsOneByOne) {
             {
                 State state;
                 state.wave.ctx = &context_;
-                Launch launch(first, state, code_, waves, groups, skip);
+                Launch launch(first, state, code_, waves, groups, skip, false);
                 machine::Wave* wave = skip == 0 && !launch.advance() ? nullptr : launch.start();
                 while (wave) {
                     ASSERT_EQ(interpreter_->run(*wave), machine::ExitKind::EndProgram) << text();
@@ -218,10 +257,11 @@ TEST_P(WavesInRowTest, AsOneByOne) {
             std::ranges::copy(before, bytes);
             State state;
             state.wave.ctx = &context_;
-            Launch launch(first, state, code_, waves, groups, skip);
+            Launch launch(first, state, code_, waves, groups, skip, skip == ~0u && random(2));
             if (skip == 0) launch.advance();
             translator->run_all(*launch.start(), launch);
-            again += static_cast<int>(launch.again_count);
+            again += static_cast<int>(launch.again_count + launch.run_count);
+            in_runs += static_cast<int>(launch.run_count);
             ASSERT_TRUE(std::equal(want.begin(), want.end(), bytes)) << text();
             // What no lane needs may be charged, too (docs/backend.md: arms).
             if (!branches_) {
@@ -230,6 +270,7 @@ TEST_P(WavesInRowTest, AsOneByOne) {
         }
     }
     EXPECT_GT(again, 4 * programs);
+    EXPECT_GT(in_runs, programs);
 }
 
 WJ_JIT_TESTS(WavesInRowTest);

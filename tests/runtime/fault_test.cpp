@@ -79,18 +79,25 @@ TEST_P(FaultTest, InAStreamOfWaves) {
     context = make_context(GetParam().target, GetParam().engine, 1, GetParam().memory);
     wj_kernel* k = kernel("ids", "copy");
     ASSERT_TRUE(k);
-    constexpr uint32_t block = 192, bytes = 10 * 4096;
-    constexpr uint32_t group = bytes / (4 * block), wave = bytes % (4 * block) / 256;
-    static_assert(bytes % 256 == 0 && group > 32 && wave == 1);
-    const uint64_t in = buffer(4 * block * 100), out = buffer(bytes);
-    wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(out)};
-    for (uint32_t n = 0; n < 2; n++) {  // also when nothing has to be translated
-        ASSERT_EQ(run(k, launch(args, {100 * block}, {block})), WJ_GUEST_FAULT) << error();
-        EXPECT_EQ(fault.address, out + bytes);
-        EXPECT_EQ(fault.work_group[0], group);
-        EXPECT_EQ(fault.wave, wave);
-        expect_lanes(~0ull);
-    }
+    constexpr uint32_t bytes = 10 * 4096, items = 20000;
+    const uint64_t in = buffer(4 * items), out = buffer(bytes);
+    for (const uint32_t block : {192u, 256u})
+        for (const uint32_t written : {bytes / 4, 9000u, 9064u, 9137u, 9200u, 9230u}) {
+            // The first item that is outside: in a work-group far behind the first one.
+            const uint32_t item = written % block, first_lane = item % 64;
+            ASSERT_GT(written / block, 32u);
+            SCOPED_TRACE(testing::Message() << "work-groups of " << block << ", item " << written);
+            const uint64_t to = out + bytes - 4 * written;
+            wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(to)};
+            for (uint32_t n = 0; n < 2; n++) {  // also when nothing has to be translated
+                ASSERT_EQ(run(k, launch(args, {items / block * block}, {block})), WJ_GUEST_FAULT)
+                    << error();
+                EXPECT_EQ(fault.address, out + bytes);
+                EXPECT_EQ(fault.work_group[0], written / block);
+                EXPECT_EQ(fault.wave, item / 64);
+                expect_lanes(~0ull << first_lane);
+            }
+        }
 }
 
 // Work-groups that follow each other, their waves in rows: the faulting one has its own name, and
