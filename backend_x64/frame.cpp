@@ -94,7 +94,6 @@ void fill_constants(Frame& f) {
     set_qwords(f.constants[const_pair_join], {0, 4, 1, 5, 2, 6, 3, 7});
     for (uint32_t i = 0; i < 16; ++i) {
         f.constants[const_odd_dwords][i] = (i | 1) + (i & 1 ? 16 : 0);
-        f.constants[const_lane_bits][i] = 1u << i;
         f.constants[const_lane_numbers][i] = i;
     }
     set_bytes(f.constants[const_nibble_popcount], {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4});

@@ -90,7 +90,6 @@ enum Constant : uint32_t {
     const_pair_split,    // qword permutation: pairs of lanes -> even pairs, odd pairs
     const_pair_join,     // its inverse
     const_odd_dwords,    // vpermt2d: odd dwords of two registers, interleaved
-    const_lane_bits,     // 1, 2, 4, ... 128 (dwords)
     const_lane_numbers,  // 0..15
     const_nibble_popcount,
     const_nibble_reverse_low,  // reversed low nibble, shifted to the high half of a byte
@@ -128,17 +127,22 @@ struct alignas(64) Frame {
     // Slot 0 is the last one.
     uint64_t slots[slot_count] = {};
 
-    // Entry points of the stubs.
+    // The line in front of the register: AVX2's lanes as bits of a mask, and scalars.
+    uint32_t lane_bits[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+    const MemoryStubs* memory_stubs = nullptr;
+    uint64_t mask = 0;            // of the exchange area below
+    uint64_t prefetch_items = 0;  // ExecContext::prefetch_items
+    uint64_t address_base = 0;    // of the exchange area
+
+    // Entry points of stubs.
     const void* link_stub = nullptr;
     const void* budget_stub = nullptr;
-    const void* call_stub = nullptr;
-    const void* leave_stub = nullptr;     // eax = reason
-    const void* indirect_stub = nullptr;  // rax = target
-    const void* turn_stub = nullptr;      // eax: Barrier or EndProgram, wave.pc is behind it
-    const void* memory_stub = nullptr;    // rax = MemoryOp*
-    const void* division_stub = nullptr;  // eax = Division
-    const MemoryStubs* memory_stubs = nullptr;
-    uint64_t mask = 0;  // of the exchange area below
+    const void* turn_stub = nullptr;    // eax: Barrier or EndProgram, wave.pc is behind it
+    const void* memory_stub = nullptr;  // rax = MemoryOp*
+    const void* settle_stub = nullptr;  // WaveSource::settle()
+    // Whole programs of one block: edx = guest instructions; al: a wave has been started. By the
+    // run, if it holds one, else by WaveSource::again().
+    const void* again_stub = nullptr;
     // Bits of an address that must be 0 for a store that goes around the caches; none may, when
     // ExecContext::streaming is off: no address of an access is 0.
     uint64_t not_streamed = ~0ull;
@@ -146,16 +150,20 @@ struct alignas(64) Frame {
     // entered, a byte each: they do not look for one again. Those that prefetch count their
     // gathers.
     uint8_t scattered[8] = {};
-    uint64_t prefetch_items = 0;  // ExecContext::prefetch_items
-    uint32_t prefetch_row = ~0u;  // ExecContext::prefetch_row
-    uint64_t address_base = 0;    // of the exchange area
-    // Whole programs of one block: edx = guest instructions; al: a wave has been started. By the
-    // run, if it holds one, else by WaveSource::again().
-    const void* again_stub = nullptr;
+
+    // Of the exchange area of the out-of-line memory path, one chunk: what is loaded or stored.
+    uint32_t data[4][16] = {};
+
+    // Further stubs.
+    const void* call_stub = nullptr;
+    const void* leave_stub = nullptr;     // eax = reason
+    const void* indirect_stub = nullptr;  // rax = target
+    const void* division_stub = nullptr;  // eax = Division
     // Where the waves that follow go on in the registers of the running one (waves_together()).
     const void* together_stub = nullptr;
-    uint64_t stub_base = 0;    // what a memory stub adds to the lanes' addresses
-    uint64_t stub_access = 0;  // StubAccess::bits()
+    uint32_t prefetch_row = ~0u;  // ExecContext::prefetch_row
+    uint64_t stub_base = 0;       // what a memory stub adds to the lanes' addresses
+    uint64_t stub_access = 0;     // StubAccess::bits()
     // Calls of memory stubs until one is taken for typical: its block will do without them.
     int32_t patience = most_patience;
     const void* often = nullptr;  // where that one returned to; perhaps in an engine that is gone
@@ -164,7 +172,6 @@ struct alignas(64) Frame {
     // Out of line at this moment: MemoryOp, ColumnStore, or where a memory stub returns to.
     const void* running = nullptr;
     const void* column_stub = nullptr;      // store_columns()
-    const void* settle_stub = nullptr;      // WaveSource::settle()
     const void* any_access_stub = nullptr;  // run_stub_access(): eax = StubAccess::bits()
     const void* shapes_stub = nullptr;      // rsi: what is wanted; al: find_shapes()
     const void* uload32_stub = nullptr;     // rax = address -> value (checked mode)
@@ -181,9 +188,8 @@ struct alignas(64) Frame {
     machine::WaveRow* row = nullptr;
     machine::Wave** running_wave[2] = {};
 
-    // Exchange area of the out-of-line memory path: one chunk.
+    // Of the exchange area: where to.
     alignas(64) uint32_t address_lo[16] = {}, address_hi[16] = {};
-    uint32_t data[4][16] = {};
 
     alignas(64) uint32_t constants[const_count_][16] = {};
     alignas(64) uint32_t lane_id[64] = {};
@@ -229,6 +235,7 @@ static_assert(offsetof(Frame, temps) % 4096 >= Frame::most_used_lds);
 
 // Of a field, from the address in translated code's register.
 inline constexpr size_t frame_bias = offsetof(Frame, link_stub);
+static_assert(frame_bias % 64 == 0 && offsetof(Frame, data) == frame_bias + 64);
 inline constexpr int32_t in_frame(size_t offset) {
     return static_cast<int32_t>(offset) - static_cast<int32_t>(frame_bias);
 }

@@ -309,6 +309,14 @@ void BlockCompiler::segment(uint32_t position) {
     if (position != schedule_.terminator_position()) ufree_all(true);
 }
 
+// At the first chunk; with `masks` at the first one's bits, too.
+void BlockCompiler::begin_chunks(bool masks) {
+    a_.mov(reg::chunk, -256);
+    if (!masks) return;
+    a_.push(-8);  // with pop four bytes instead of seven
+    a_.pop(reg::bits);
+}
+
 void BlockCompiler::region(uint32_t position) {
     const Value* const begin = schedule_.begin(position);
     const auto count = static_cast<uint32_t>(schedule_.end(position) - begin);
@@ -350,8 +358,7 @@ void BlockCompiler::region(uint32_t position) {
     const bool apart = repeats || across || empty != no_value;
     const bool facts_cross = std::exchange(facts_cross_regions_, facts_cross_regions_ && !apart);
     const size_t offsets = line_offsets_.size();
-    a_.mov(reg::chunk, -256);
-    if (masks) a_.mov(reg::bits, -8);
+    begin_chunks(masks);
     if (count == 1 && may_store_columns(begin[0])) column_store(begin[0], loop, done);
     a_.bind(loop);
     const bool alone = !masks && !across && !repeats && empty == no_value && !keeps &&
@@ -465,8 +472,12 @@ void BlockCompiler::region_body() {
 }
 
 void BlockCompiler::emit_colds() {
+    bool last = false;
     for (size_t i = 0; i < colds_.size(); ++i) {
-        if (colds_[i].only_if_used && !code_.labelEntry(colds_[i].label)->links()) continue;
+        const bool used = !colds_[i].only_if_used || (colds_[i].is_behind && last) ||
+                          code_.labelEntry(colds_[i].label)->links();
+        last = used;
+        if (!used) continue;
         a_.bind(colds_[i].label);
         mark_guest(colds_[i].guest);
         if (colds_[i].together) a_.look_for(reg::chunk);

@@ -120,6 +120,7 @@ private:
     void segment(uint32_t position);
     void region(uint32_t position);
     void region_body();  // the region at position_, once
+    void begin_chunks(bool masks);
     void leave_out_empty(Value mask, const Value* begin, uint32_t count, Label next);
     void terminator();
     void jump_to(uint64_t target);
@@ -146,6 +147,7 @@ private:
         uint32_t guest;
         std::function<void()> emit;
         bool only_if_used = false;  // left out when no code in front of it jumps there
+        bool is_behind = false;     // nor falls through to it
         bool together = false;      // of a region whose waves go on together (waves_together())
     };
     template <class F>
@@ -155,6 +157,12 @@ private:
     template <class F>
     void cold_if_used(Label label, F f) {
         colds_.push_back({label, guest_, std::move(f), true});
+    }
+    // Behind what was given last, which may end by going on there.
+    template <class F>
+    void cold_behind(Label label, F f) {
+        cold_if_used(label, std::move(f));
+        colds_.back().is_behind = true;
     }
     void emit_colds();
 
@@ -189,6 +197,9 @@ private:
     void move_spilled_mask(int16_t slot, int r, bool store);
     void store_bits(const Mem& to, int r);  // of a mask
     Mem constant(Constant c, int32_t offset = 0) const;
+    static Mem lane_bits() {
+        return asmjit::x86::ptr(reg::frame, in_frame(offsetof(Frame, lane_bits)));
+    }
     Mem bcast32(Mem m) const { return avx512_ ? m._1to16() : m; }
     Mem bcast64(Mem m) const { return avx512_ ? m._1to8() : m; }
     UnitState& state(Unit u);
@@ -510,10 +521,11 @@ private:
     // reg::chunk, shifted, leads to those of the chunks; or of each chunk's first one. In the LDS
     // 0 if not all are in range.
     static constexpr uint32_t no_row = ~0u;
+    static constexpr Value any_base = no_value - 1;
     struct PlacedLine {
-        Value line = no_value, base = no_value;  // base: of global accesses
+        Value line = no_value, base = no_value;  // base: of global accesses, or any_base
         uint32_t slot = 0, scale = 0;
-        uint32_t row = no_row;  // a temp row of addresses
+        uint32_t row = no_row;  // a temp row of addresses; with any_base distances from the base
         uint32_t end = 0;       // LDS: of a lane's elements, behind the line's value
         bool within = false;    // LDS: it need not be asked whether they are in range
     };
@@ -533,6 +545,7 @@ private:
     void find_tile_steps(const Value* begin, uint32_t count);
     void prefetch_next_tile(const LaneAccess& m, uint32_t slot);
     bool place_line(PlacedLine& p);
+    bool has_many_bases(const ir::Inst& access) const;
     void global_base(const Gp& to, const Mem& base);
     const PlacedLine* placed_line(Value base, Value line) const;
     const PlacedLine* placed_line(const LaneAccess& m, Value line) const;

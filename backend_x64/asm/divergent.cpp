@@ -191,8 +191,7 @@ void BlockCompiler::divergent_block() {
         }
     walk_plan();
     loop_pin();
-    a_.mov(reg::chunk, -256);
-    a_.mov(reg::bits, -8);
+    begin_chunks(true);
 
     const Label chunk = a_.newLabel(), iteration = a_.newLabel(), done = a_.newLabel();
     a_.bind(chunk);

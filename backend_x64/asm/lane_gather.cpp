@@ -80,10 +80,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         a_.bind(other);
     };
     if (may_be_same(m) && !m.rows_only && !(m.store && m.by_stub)) test(same);
-    if (m.by_stub) {
-        a_.jmp(m.slow);
-        return;
-    }
+    if (m.by_stub) return;
     if (may_be_strided(m) && (!gathers64(m) || !m.store || row_of_tile(m))) test(strided);
     if (may_be_sliding(m)) test(sliding);
     if (gathers64(m)) {

@@ -136,7 +136,7 @@ void BlockCompiler::place_lines(const Value* begin, uint32_t count) {
         if (!lds && (space_of(x.op) != global_space || options_.checked)) continue;
         PlacedLine p;
         p.line = ir::address_of(x);
-        if (!lds) p.base = x.args[0];
+        if (!lds) p.base = has_many_bases(x) ? any_base : x.args[0];
         if (inst(p.line).op == Op::Line32 && !placed_line(p.base, p.line) && !pointer_of(x) &&
             place_line(p))
             placed_lines_.push_back(p);
@@ -144,9 +144,23 @@ void BlockCompiler::place_lines(const Value* begin, uint32_t count) {
     failed_ |= extra_slots_ > slot_count;
 }
 
+// Whether a global line is that of other bases, too, and this one's of two accesses at most: then
+// it pays to add the base in each.
+bool BlockCompiler::has_many_bases(const ir::Inst& access) const {
+    if (options_.mask_addresses) return false;
+    uint32_t of_base = 0, of_others = 0;
+    for (const ir::Inst& x : block_->insts) {
+        const ir::Class cls = ir::op_info(x.op).cls;
+        if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) continue;
+        if (space_of(x.op) != global_space || ir::address_of(x) != ir::address_of(access)) continue;
+        ++(x.args[0] == access.args[0] ? of_base : of_others);
+    }
+    return of_base <= 2 && of_others;
+}
+
 bool BlockCompiler::place_line(PlacedLine& p) {
     const ir::Inst& l = inst(p.line);
-    const bool lds = p.base == no_value, fixed_step = is_const(l.args[1]);
+    const bool lds = p.base == no_value, any = p.base == any_base, fixed_step = is_const(l.args[1]);
     const auto stride = static_cast<uint32_t>(l.imm), width = static_cast<uint32_t>(l.aux);
     const uint64_t step = fixed_step ? static_cast<uint32_t>(inst(l.args[1]).imm) : 0;
     const auto scale = chunk_scale(l);
@@ -177,6 +191,8 @@ bool BlockCompiler::place_line(PlacedLine& p) {
         load_uniform(x86::eax, l.args[0]);
         if (!p.within) lds_bound(Imm(p.end + static_cast<uint32_t>(last)), out);
         a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
+    } else if (any) {
+        a_.xor_(x86::eax, x86::eax);
     } else {
         global_base(x86::rax, home_mem(schedule_.uniform_home(p.base)));
     }
@@ -223,8 +239,9 @@ void BlockCompiler::global_base(const Gp& to, const Mem& base) {
 }
 
 const BlockCompiler::PlacedLine* BlockCompiler::placed_line(Value base, Value line) const {
-    const auto p = std::ranges::find_if(
-        placed_lines_, [&](const PlacedLine& x) { return x.line == line && x.base == base; });
+    const auto p = std::ranges::find_if(placed_lines_, [&](const PlacedLine& x) {
+        return x.line == line && (x.base == base || (x.base == any_base && base != no_value));
+    });
     return p == placed_lines_.end() ? nullptr : &*p;
 }
 
@@ -237,6 +254,7 @@ const BlockCompiler::PlacedLine* BlockCompiler::placed_line(const LaneAccess& m,
 // m.address = host address of the chunk's first element. Jumps where it is not known.
 void BlockCompiler::placed_address(const LaneAccess& m, const PlacedLine& p, Label unknown) {
     a_.mov(m.address, p.row == no_row ? home_mem({Home::Slot, p.slot}) : temp(p.row));
+    if (p.base == any_base) a_.add(m.address, m.base);
     if (p.base == no_value && !p.within) {
         a_.test(m.address, m.address);
         a_.jz(unknown);

@@ -143,9 +143,8 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
             a_.mov(f.pattern, pattern);
             a_.jmp(known_now);
         });
-        if (gathers64(m) && !m.by_stub) a_.jmp(unknown);
     });
-    cold_if_used(unknown, [this, f, known_now] {
+    cold_behind(unknown, [this, f, known_now] {
         a_.mov(f.pattern, arbitrary);
         a_.jmp(known_now);
     });
@@ -237,10 +236,7 @@ void BlockCompiler::find_uneven(const LaneAccess& m, Imms imms, Label unknown,
         a_.bind(other);
     };
     if (may_be_same(m) || m.shared()) steps(0, same);  // loads may share the address
-    if (m.by_stub) {
-        if (!m.in_rows) a_.jmp(unknown);
-        return;
-    }
+    if (m.by_stub) return;
     if (may_be_strided(m) && (!m.store || row_of_tile(m))) steps(stride_bytes, strided);
     if (may_be_sliding(m)) steps(sliding_step(m), sliding);
     if (m.space == lds_space) lds_offsets(m, imms, unknown);
@@ -414,7 +410,7 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
     memory_consecutive(whole);
     cold_if_used(m.gather, [this, m] { memory_gather(m); });
     if (gathers64(m) && !m.by_stub) return;  // it takes any addresses
-    cold_if_used(m.slow, [this, m] {
+    cold_behind(m.slow, [this, m] {
         if (m.space == flat_space) {
             const Label mixed = a_.newLabel();
             memory_aperture(m, mixed);

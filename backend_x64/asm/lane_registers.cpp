@@ -353,8 +353,8 @@ void BlockCompiler::load_mask(Unit u, int r) {
         return;
     }
     a_.emit(X::kIdVpbroadcastb, vec(r), mem);
-    a_.emit(X::kIdVpand, vec(r), vec(r), constant(const_lane_bits));
-    a_.emit(X::kIdVpcmpeqd, vec(r), vec(r), constant(const_lane_bits));
+    a_.emit(X::kIdVpand, vec(r), vec(r), lane_bits());
+    a_.emit(X::kIdVpcmpeqd, vec(r), vec(r), lane_bits());
 }
 
 Vec BlockCompiler::use(Unit u) {

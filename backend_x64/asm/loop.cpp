@@ -310,8 +310,7 @@ void BlockCompiler::loop_block() {
         loop_pin();
         walk_find_idle();
         if (!masks) loop_keep_scalar();
-        a_.mov(reg::chunk, -256);
-        if (masks) a_.mov(reg::bits, -8);
+        begin_chunks(masks);
         const Label chunk = a_.newLabel(), iteration = a_.newLabel(), last = a_.newLabel(),
                     done = a_.newLabel(), bodies = a_.newLabel(), finished = a_.newLabel();
         a_.bind(chunk);
