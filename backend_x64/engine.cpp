@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -221,7 +220,10 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.memory_stub = stubs_.memory;
     f.division_stub = stubs_.division;
     f.again_stub = stubs_.again;
+    f.going_on_stub = stubs_.going_on;
     f.together_stub = stubs_.together;
+    f.step_stub = stubs_.step;
+    f.step_ids_stub = stubs_.step_ids;
     f.settle_stub = stubs_.settle;
     f.memory_stubs = &memory_stubs_;
     f.any_access_stub = stubs_.any_access;
@@ -443,15 +445,14 @@ static bool find_guest_pc(const BlockRecord& block, uintptr_t host, uint64_t& pc
 }
 
 // Of waves that have begun together (Frame::together_stub), whose chunks from `chunk` on are left,
-// `wave` becomes the one that they begin in. Returns its chunk.
-static int64_t find_wave(Frame& frame, Wave& wave, int64_t chunk) {
+// the one that they begin in becomes the running one. Returns its chunk.
+static int64_t find_wave(const Frame& frame, int64_t chunk) {
     constexpr int64_t row_bytes = int64_t{machine::lanes} * 4;
     machine::WaveRun* const run = frame.run;
     if (!run || !run->ids) return chunk;
     const auto behind = static_cast<uint32_t>((-chunk - 1) / row_bytes);
     run->left += behind;
     run->ids -= size_t{behind} * run->id_bytes;
-    std::memcpy(wave.vgpr, run->ids, row_bytes);
     return chunk + behind * row_bytes;
 }
 
@@ -479,7 +480,7 @@ bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
     const uint32_t bytes = self.isa_ == Isa::Avx512 ? 64 : 32;
     if (block && block->together_offset && chunk < 0 &&
         pc - reinterpret_cast<uintptr_t>(block->host) >= block->together_offset)
-        chunk = find_wave(this_thread_state().frame, wave, chunk);
+        chunk = find_wave(this_thread_state().frame, chunk);
     if (chunk >= -256 && chunk < 0 && chunk % bytes == 0) {
         const uint64_t lanes = (1ull << bytes / 4) - 1;
         out.lane_mask = lanes << (chunk + 256) / 4 & wave.exec();

@@ -159,8 +159,11 @@ struct alignas(64) Frame {
     const void* leave_stub = nullptr;     // eax = reason
     const void* indirect_stub = nullptr;  // rax = target
     const void* division_stub = nullptr;  // eax = Division
-    // Where the waves that follow go on in the registers of the running one (waves_together()).
+    // Where the waves that follow go on with what the running one has found out.
+    const void* going_on_stub = nullptr;
     const void* together_stub = nullptr;
+    const void* step_stub = nullptr;
+    const void* step_ids_stub = nullptr;
     uint32_t prefetch_row = ~0u;  // ExecContext::prefetch_row
     uint64_t stub_base = 0;       // what a memory stub adds to the lanes' addresses
     uint64_t stub_access = 0;     // StubAccess::bits()

@@ -53,7 +53,8 @@ struct WaveRow {
 };
 
 // Waves that translated code starts by itself where WaveSource::again() would: they are the same
-// object and differ in v0, one scalar register and what settle() sets.
+// object and differ in v0, one scalar register and what settle() sets. Who has no need of v0 may
+// leave it as it was.
 struct WaveRun {
     uint32_t left = 0;                   // of the work-group, behind the running one
     uint32_t groups = 0;                 // work-groups behind it
@@ -94,8 +95,9 @@ public:
     // not 0, which becomes one less, with `left` = `most_left`, `ids` = `first_ids`, and *group_id
     // one more. again() and next() take notice of them.
     virtual WaveRun* run() { return nullptr; }
-    // Makes the running wave's fields, and what is known of its work-group, those of the wave that
-    // it has become; its registers are. To be called before a wave of a run goes on otherwise.
+    // Makes the running wave's fields and v0, and what is known of its work-group, those of the
+    // wave that it has become; its other registers are. To be called before a wave of a run goes on
+    // otherwise.
     virtual void settle() {}
 
 protected:

@@ -69,7 +69,7 @@ bool WaveStream::take_notice() {
 }
 
 void WaveStream::settle() {
-    if (take_notice()) context_.name_wave(dispatch_.plan, wave_);
+    if (take_notice()) context_.start_alike(dispatch_.plan, how_, wave_);
 }
 
 bool WaveStream::again(machine::Wave& wave, uint32_t executed) {

@@ -43,15 +43,11 @@ void BlockCompiler::run_again() {
                0);
         a_.jne(alone);
     }
+    if (go_on_slot_ && !out_->together_offset) go_on();
     a_.mov(x86::edx, block_->guest_count);
     a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, again_stub))));
     a_.test(x86::al, x86::al);
-    if (go_on_slot_) {
-        a_.jz(alone);
-        go_on();
-    } else {
-        a_.jnz(again_label_);
-    }
+    a_.jnz(again_label_);
     a_.bind(alone);
 }
 
@@ -102,30 +98,54 @@ bool BlockCompiler::goes_on() {
     return true;
 }
 
+// The slot: how many waves may go on behind this one, and for how many of them it has been found
+// out that they are next.
 void BlockCompiler::begin_go_on() {
     if (!goes_on()) return;
     go_on_label_ = a_.newLabel();
     go_on_slot_ = extra_slots_++;
-    const Mem slot = home_mem({Home::Slot, *go_on_slot_});
-    a_.mov(x86::eax, x86::dword_ptr(reg::rows, -row_bias));
-    a_.add(x86::eax, machine::lanes);
-    a_.mov(slot.cloneResized(4), x86::eax);
-    a_.mov(slot.cloneResized(4).cloneAdjusted(4), block_->waves_in_row - 1);
+    a_.mov(home_mem({Home::Slot, *go_on_slot_}).cloneResized(8), block_->waves_in_row - 1);
+}
+
+// Edx: how many waves go on, in a run if there is one.
+void BlockCompiler::take_going_on(size_t stub) {
+    const Mem left = home_mem({Home::Slot, *go_on_slot_}).cloneResized(4);
+    a_.mov(x86::edx, left);
+    a_.and_(left, 0);
+    a_.call(x86::qword_ptr(reg::frame, in_frame(stub)));
 }
 
 void BlockCompiler::go_on() {
-    const Mem slot = home_mem({Home::Slot, *go_on_slot_}), next = slot.cloneResized(4);
-    a_.sub(next.cloneAdjusted(4), 1);
-    a_.js(again_label_);
-    a_.mov(x86::eax, next);
-    a_.cmp(x86::eax, x86::dword_ptr(reg::rows, -row_bias));
-    a_.jne(again_label_);
-    a_.add(x86::eax, machine::lanes);
-    a_.mov(next, x86::eax);
+    const Mem next = home_mem({Home::Slot, *go_on_slot_}).cloneResized(4).cloneAdjusted(4);
+    const Label found = a_.newLabel(), none = a_.newLabel();
+    a_.sub(next, 1);
+    a_.jns(found);
+    take_going_on(offsetof(Frame, going_on_stub));
+    a_.jz(none);
+    a_.dec(x86::edx);
+    a_.mov(next, x86::edx);
+    a_.bind(found);
+    a_.call(x86::qword_ptr(reg::frame, in_frame(reads_ids() ? offsetof(Frame, step_ids_stub)
+                                                            : offsetof(Frame, step_stub))));
     for (const auto& [base, stride] : moving_bases_)
         a_.add(home_mem(schedule_.uniform_home(base)).cloneResized(8),
                static_cast<int32_t>(stride * machine::lanes));
     a_.jmp(go_on_label_);
+    a_.bind(none);
+}
+
+// Whether regions read v0, not only what is known of it.
+bool BlockCompiler::reads_ids() {
+    for (uint32_t p = 1; p < schedule_.terminator_position(); p += 2)
+        for (const Value* v = schedule_.begin(p); v != schedule_.end(p); ++v) {
+            scratch_units_.clear();
+            schedule_.units_read(*v, scratch_units_);
+            for (const Unit u : scratch_units_) {
+                const ir::Inst& from = inst(schedule_.producer(u));
+                if (from.op == Op::GetV && from.imm == 0) return true;
+            }
+        }
+    return false;
 }
 
 // Whether this region is all that the waves of go_on() do.
@@ -140,10 +160,7 @@ bool BlockCompiler::may_go_together(uint32_t position) const {
 // are more chunks. The code that is out of line since `colds` must do the same.
 void BlockCompiler::waves_together(Label loop, size_t colds) {
     for (size_t i = colds; i < colds_.size(); ++i) colds_[i].together = true;
-    const Mem left = home_mem({Home::Slot, *go_on_slot_}).cloneResized(4).cloneAdjusted(4);
-    a_.mov(x86::edx, left);
-    a_.and_(left, 0);
-    a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, together_stub))));
+    take_going_on(offsetof(Frame, together_stub));
     a_.jnz(loop);
 }
 

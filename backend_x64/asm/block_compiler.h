@@ -108,6 +108,8 @@ private:
     bool goes_on();
     void begin_go_on();
     void go_on();
+    void take_going_on(size_t stub);
+    bool reads_ids();
     bool may_go_together(uint32_t position) const;
     void waves_together(Label loop, size_t colds);
 
@@ -735,7 +737,7 @@ private:
         go_on_label_;
     bool waves_together_ = true;              // they may go on together
     bool apart_ = false;                      // they did, and must not
-    std::optional<uint32_t> go_on_slot_;      // v0 of the next wave, and how many waves may go on
+    std::optional<uint32_t> go_on_slot_;      // begin_go_on()
     std::map<Value, uint64_t> moving_bases_;  // and their lines' strides
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;

@@ -1,5 +1,7 @@
 #include "backend_x64/asm/counting_assembler.h"
 
+#include <algorithm>
+
 #include "backend_x64/frame.h"
 #include "backend_x64/hot_blocks.h"
 
@@ -49,6 +51,15 @@ void CountingAssembler::begin_run() {
     counters_ = counters;
 }
 
+// Whether a stub may call C++ code.
+static bool calls_code(const x86::Mem& stub) {
+    const size_t without[] = {offsetof(Frame, link_stub),     offsetof(Frame, budget_stub),
+                              offsetof(Frame, going_on_stub), offsetof(Frame, together_stub),
+                              offsetof(Frame, step_stub),     offsetof(Frame, step_ids_stub)};
+    return std::ranges::none_of(without,
+                                [&](size_t field) { return stub.offset() == in_frame(field); });
+}
+
 void CountingAssembler::look_for(const x86::Gp& reg) {
     watched_ = reg.id();
     found_ = false;
@@ -78,10 +89,7 @@ asmjit::Error CountingAssembler::_emit(asmjit::InstId id, const asmjit::Operand_
     CountedRun& run = runs_->back();
     ++run.instructions;
     if (id == x86::Inst::kIdCall && o0.isMem()) {
-        const int64_t stub = o0.as<x86::Mem>().offset();
-        run.call = stub != in_frame(offsetof(Frame, link_stub)) &&
-                   stub != in_frame(offsetof(Frame, budget_stub)) &&
-                   stub != in_frame(offsetof(Frame, together_stub));
+        run.call = calls_code(o0.as<x86::Mem>());
     }
     const asmjit::Error error = x86::Assembler::_emit(id, o0, o1, o2, more);
     if (x86::InstDB::infoById(id).controlFlow() != asmjit::InstControlFlow::kRegular) {

@@ -34,7 +34,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
     size_t enter, link, budget, call, leave, turn, indirect, memory, division, uload[2], again,
-        together, settle, shapes, any_access;
+        going_on, together, step[2], settle, shapes, any_access;
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
@@ -162,6 +162,16 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.jmp(leave_label);
     }
 
+    auto copy_ids = [&](const Gp& from) {
+        const uint32_t bytes = avx512 ? 64 : 32;
+        for (uint32_t at = 0; at < machine::lanes * 4; at += bytes) {
+            const Vec v = avx512 ? Vec(x86::zmm0) : Vec(x86::ymm0);
+            a.emit(X::kIdVmovups, v, x86::ptr(from, static_cast<int32_t>(at), bytes));
+            a.emit(X::kIdVmovups, x86::ptr(reg::rows, static_cast<int32_t>(at) - row_bias, bytes),
+                   v);
+        }
+    };
+
     // edx = guest instructions of the wave that has ended
     begin(again);
     {
@@ -190,13 +200,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.mov(x86::eax, x86::dword_ptr(x86::rsi));
         a.cmp(x86::eax, x86::dword_ptr(reg::rows, -row_bias));
         a.je(same);
-        const uint32_t bytes = avx512 ? 64 : 32;
-        for (uint32_t at = 0; at < machine::lanes * 4; at += bytes) {
-            const Vec v = avx512 ? Vec(x86::zmm0) : Vec(x86::ymm0);
-            a.emit(X::kIdVmovups, v, x86::ptr(x86::rsi, static_cast<int32_t>(at), bytes));
-            a.emit(X::kIdVmovups, x86::ptr(reg::rows, static_cast<int32_t>(at) - row_bias, bytes),
-                   v);
-        }
+        copy_ids(x86::rsi);
         a.bind(same);
         a.mov(x86::eax, 1);
         a.ret();
@@ -216,41 +220,68 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.jmp(field(offsetof(Frame, again)));
     }
 
-    // edx = waves behind the running one that its lines hold for. As many of them as the run has
-    // begin; rbp, and the zero flag: minus the bytes of their rows.
-    begin(together);
+    // Of waves that go on with what the running one has found out (BlockCompiler::go_on()).
     {
         using machine::WaveRun;
-        const Label out = a.newLabel();
         const Gp run = x86::rcx, count = x86::edx, ids = x86::rsi;
         auto of_run = [&](size_t offset, uint32_t size) {
             return x86::ptr(run, static_cast<int32_t>(offset), size);
         };
+        const Mem left = of_run(offsetof(WaveRun, left), 4), at = of_run(offsetof(WaveRun, ids), 8),
+                  id_bytes = of_run(offsetof(WaveRun, id_bytes), 4);
+        // edx = waves behind the running one that its lines hold for -> as many of them as there
+        // are in the run, if v0 goes on as far, else 0; so says the zero flag. Their last one's ids
+        // in rsi.
+        auto find = [&] {
+            const Label out = a.newLabel(), none = a.newLabel();
+            a.mov(run, field(offsetof(Frame, run)));
+            a.test(run, run);
+            a.jz(none);
+            a.mov(x86::eax, left);
+            a.cmp(count, x86::eax);
+            a.cmova(count, x86::eax);
+            a.mov(ids.r32(), id_bytes);
+            a.imul(ids, count.r64());
+            a.add(ids, at);
+            a.test(count, count);
+            a.jz(out);
+            static_assert(machine::lanes == 64);
+            a.mov(x86::eax, count);
+            a.shl(x86::eax, 6);
+            a.add(x86::eax, x86::dword_ptr(reg::rows, -row_bias));
+            a.cmp(x86::eax, x86::dword_ptr(ids));
+            a.je(out);
+            a.bind(none);
+            a.xor_(count, count);
+            a.bind(out);
+            a.test(count, count);
+        };
+        begin(going_on);
+        find();
+        a.ret();
+        // They begin at once. rbp, and the zero flag: minus the bytes of their rows.
+        begin(together);
+        const Label none = a.newLabel();
         a.xor_(x86::ebp, x86::ebp);
-        a.mov(run, field(offsetof(Frame, run)));
-        a.test(run, run);
-        a.jz(out);
-        a.mov(x86::eax, of_run(offsetof(WaveRun, left), 4));
-        a.cmp(count, x86::eax);
-        a.cmova(count, x86::eax);
-        a.mov(ids.r32(), of_run(offsetof(WaveRun, id_bytes), 4));
-        a.imul(ids, count.r64());
-        a.add(ids, of_run(offsetof(WaveRun, ids), 8));
-        a.test(count, count);
-        a.jz(out);
-        static_assert(machine::lanes == 64);
-        a.mov(x86::eax, count);
-        a.shl(x86::eax, 6);
-        a.add(x86::eax, x86::dword_ptr(reg::rows, -row_bias));
-        a.cmp(x86::eax, x86::dword_ptr(ids));
-        a.jne(out);
-        a.sub(of_run(offsetof(WaveRun, left), 4), count);
-        a.mov(of_run(offsetof(WaveRun, ids), 8), ids);
+        find();
+        a.jz(none);
+        a.sub(left, count);
+        a.mov(at, ids);
         a.shl(count, 8);
         a.sub(reg::chunk, count.r64());
-        a.bind(out);
-        a.test(reg::chunk, reg::chunk);
+        a.bind(none);
         a.ret();
+        // The next one of them begins; with its v0, or without.
+        for (const bool with_ids : {false, true}) {
+            begin(step[with_ids]);
+            a.mov(run, field(offsetof(Frame, run)));
+            a.sub(left, 1);
+            a.mov(ids.r32(), id_bytes);
+            a.add(ids, at);
+            a.mov(at, ids);
+            if (with_ids) copy_ids(ids);
+            a.ret();
+        }
     }
 
     begin(settle);
@@ -393,7 +424,10 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.uload32 = base + uload[0];
     out.uload64 = base + uload[1];
     out.again = base + again;
+    out.going_on = base + going_on;
     out.together = base + together;
+    out.step = base + step[0];
+    out.step_ids = base + step[1];
     out.settle = base + settle;
     out.shapes = base + shapes;
     out.any_access = base + any_access;

@@ -14,8 +14,9 @@ struct Stubs {
     uint32_t (*enter)(machine::Wave* wave, Frame* frame, const void* entry) = nullptr;
     const void *link = nullptr, *budget = nullptr, *call = nullptr, *leave = nullptr,
                *turn = nullptr, *indirect = nullptr, *memory = nullptr, *division = nullptr,
-               *uload32 = nullptr, *uload64 = nullptr, *again = nullptr, *together = nullptr,
-               *settle = nullptr, *shapes = nullptr, *any_access = nullptr;
+               *uload32 = nullptr, *uload64 = nullptr, *again = nullptr, *going_on = nullptr,
+               *together = nullptr, *step = nullptr, *step_ids = nullptr, *settle = nullptr,
+               *shapes = nullptr, *any_access = nullptr;
 };
 
 // False when the buffer is full or the assembler failed.

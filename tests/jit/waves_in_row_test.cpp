@@ -59,7 +59,10 @@ struct Launch final : machine::WaveSource {
         run_count += number - offered_at;
         offer = {};
     }
-    void settle() override { take_notice(); }
+    void settle() override {
+        take_notice();
+        identify(state.wave);
+    }
 
     bool advance() {
         do ++number;

@@ -100,6 +100,29 @@ TEST_P(FaultTest, InAStreamOfWaves) {
         }
 }
 
+// The same where waves begin with their first chunk, but not all at once.
+TEST_P(FaultTest, InAStreamOfWavesThatGather) {
+    context = make_context(GetParam().target, GetParam().engine, 1, GetParam().memory);
+    wj_kernel* k = kernel("ids", "indexed");
+    ASSERT_TRUE(k);
+    constexpr uint32_t block = 256, items = 80 * block, bytes = 10 * 4096;
+    const uint64_t in = buffer(bytes), index = buffer(4 * items), out = buffer(4 * items);
+    auto* const indices = host<uint32_t>(index);
+    for (const uint32_t bad : {9000u, 9064u, 9137u, 9215u, 20223u}) {
+        SCOPED_TRACE(testing::Message() << "item " << bad);
+        for (uint32_t i = 0; i < items; ++i) indices[i] = i * 7 % (bytes / 4);
+        indices[bad] = bytes / 4;
+        wj_argument args[] = {WJ_POINTER(in), WJ_POINTER(index), WJ_POINTER(out)};
+        for (uint32_t n = 0; n < 2; n++) {
+            ASSERT_EQ(run(k, launch(args, {items}, {block})), WJ_GUEST_FAULT) << error();
+            EXPECT_EQ(fault.address, in + bytes);
+            EXPECT_EQ(fault.work_group[0], bad / block);
+            EXPECT_EQ(fault.wave, bad % block / 64);
+            expect_lanes(uint64_t{1} << bad % 64);
+        }
+    }
+}
+
 // Work-groups that follow each other, their waves in rows: the faulting one has its own name, and
 // those in front of it are counted.
 TEST_P(FaultTest, BehindABarrierOfALaterWorkGroup) {

@@ -30,6 +30,11 @@ kernel void copy(global const uint* in, global uint* out) {
 }
 
 __attribute__((amdgpu_flat_work_group_size(1, 1024)))
+kernel void indexed(global const uint* in, global const uint* index, global uint* out) {
+    out[get_global_id(0)] = in[index[get_global_id(0)]];
+}
+
+__attribute__((amdgpu_flat_work_group_size(1, 1024)))
 kernel void transpose(global const uint* in, global uint* out) {
     size_t x = get_global_id(0), y = get_global_id(1);
     out[x * get_global_size(1) + y] = in[y * get_global_size(0) + x];
