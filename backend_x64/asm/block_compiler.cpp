@@ -480,10 +480,14 @@ void BlockCompiler::emit_colds() {
         if (!used) continue;
         a_.bind(colds_[i].label);
         mark_guest(colds_[i].guest);
-        if (colds_[i].together) a_.look_for(reg::chunk);
+        const bool together = colds_[i].together;
+        const size_t count = colds_.size();
+        if (together) a_.look_for(reg::chunk);
         const auto emit = std::move(colds_[i].emit);  // it may add others
         emit();
-        if (colds_[i].together) apart_ |= a_.found();
+        if (!together) continue;
+        apart_ |= a_.found();
+        for (size_t n = count; n < colds_.size(); ++n) colds_[n].together = true;
     }
 }
 
