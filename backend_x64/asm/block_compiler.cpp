@@ -349,6 +349,7 @@ void BlockCompiler::region(uint32_t position) {
     if (keeps) look_for_kept(kept);
     if (!repeats) find_tile_steps(begin, count);
     if (across && !go_across(begin, count, done)) return;
+    if (count == 1 && store_row(begin[0])) return;
     choose_collectors(begin, count);
     choose_pointers(begin, count);
     if (!across && !repeats) place_lines(begin, count);

@@ -584,6 +584,7 @@ private:
     void call_memory_stub(const MemoryOp& op);
     // ---- lane_consecutive.cpp ----
     void memory_consecutive(const LaneAccess& m);
+    bool store_row(Value v);
     void memory_consecutive_narrow(const LaneAccess& m);
     void masked_load(const LaneAccess& m, uint32_t part, const Vec& data, const Mem& from);
     void masked_store(const LaneAccess& m, uint32_t part, const Mem& to, const Vec& data);

@@ -140,6 +140,47 @@ Vec BlockCompiler::part_mask(const LaneAccess& m, uint32_t p) {
     return m.t;
 }
 
+// The only operation of its region: a row of dwords from one that is in memory, by all lanes. A
+// loop would take longer than what it does. Where it may fault rbp names the chunk.
+bool BlockCompiler::store_row(Value v) {
+    const ir::Inst& i = inst(v);
+    if (!avx512_ || i.op != ir::Op::StoreGlobalS || !is_row_of_wave(i) || !is_plain_line(i) ||
+        inst(i.args[1]).imm != 4 || ir::aux_access(i.aux) != Access::Dwords ||
+        ir::aux_dwords(i.aux) != 1 || !schedule_.is_full(ir::mask_of(i)) ||
+        schedule_.pair_of(v, 0) != no_value || ir::immediate(i) != int32_t(ir::immediate(i)))
+        return false;
+    const Source data = source(schedule_.unit(i.args[4]));
+    if (data.kind != Source::Full) return false;
+    LaneAccess m;
+    m.v = v;
+    m.store = m.full = true;
+    m.space = global_space;
+    global_base(m.address, home_mem(schedule_.uniform_home(i.args[0])));
+    if (const auto imm = static_cast<int32_t>(ir::immediate(i))) a_.add(m.address, imm);
+    auto chunks = [this, data, address = m.address](InstId store) {
+        for (uint32_t at = 0; at < machine::lanes * 4; at += width()) {
+            if (at) a_.add(reg::chunk, width());
+            movu(vec(0), data.mem);
+            a_.emit(store, x86::ptr(address, static_cast<int32_t>(at)), vec(0));
+        }
+    };
+    begin_chunks(false);
+    if (!streamed(m)) {
+        chunks(X::kIdVmovups);
+        return true;
+    }
+    const Label cached = a_.newLabel(), done = a_.newLabel();
+    a_.test(frame_field(offsetof(Frame, not_streamed), 8), m.address);
+    a_.jnz(cached);
+    chunks(X::kIdVmovntps);
+    a_.bind(done);
+    cold(cached, [=, this] {
+        chunks(X::kIdVmovups);
+        a_.jmp(done);
+    });
+    return true;
+}
+
 void BlockCompiler::memory_consecutive_narrow(const LaneAccess& m) {
     const Mem at = x86::ptr(m.address, static_cast<int32_t>(m.imm));
     if (!avx512_ && !m.full) {

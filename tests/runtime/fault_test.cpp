@@ -120,6 +120,16 @@ TEST_P(FaultTest, InAStreamOfWavesThatGather) {
             EXPECT_EQ(fault.wave, bad % block / 64);
             expect_lanes(uint64_t{1} << bad % 64);
         }
+        // All of them good, and what is written ends there.
+        indices[bad] = 0;
+        const uint64_t end = buffer(bytes) + bytes, to = end - 4 * (bad % (bytes / 4));
+        const uint32_t last = bad % (bytes / 4);
+        wj_argument other[] = {WJ_POINTER(in), WJ_POINTER(index), WJ_POINTER(to)};
+        ASSERT_EQ(run(k, launch(other, {items}, {block})), WJ_GUEST_FAULT) << error();
+        EXPECT_EQ(fault.address, end);
+        EXPECT_EQ(fault.work_group[0], last / block);
+        EXPECT_EQ(fault.wave, last % block / 64);
+        expect_lanes(~0ull << last % 64);
     }
 }
 
