@@ -48,10 +48,6 @@ public:
     bool waves_alike() const { return waves_alike_; }
     void start_alike(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {
         if (group.wave_count > 1) how.write_ids(ids_.data + index * id_bytes_, registers_.data);
-        name_wave(plan, index);
-    }
-    // The running wave is wave `index`, but for its vector registers.
-    void name_wave(const LaunchPlan& plan, uint32_t index) {
         machine::Wave& wave = waves[0];
         wave.hw_id = templates_[index].hw_id;
         wave.wave_in_group = index;

@@ -162,6 +162,7 @@ void BlockCompiler::waves_together(Label loop, size_t colds) {
     for (size_t i = colds; i < colds_.size(); ++i) colds_[i].together = true;
     take_going_on(offsetof(Frame, together_stub));
     a_.jnz(loop);
+    out_->together_offset = static_cast<uint32_t>(code_.labelOffset(loop));
 }
 
 }  // namespace wj::x64

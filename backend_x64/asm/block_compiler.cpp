@@ -362,10 +362,9 @@ void BlockCompiler::region(uint32_t position) {
     begin_chunks(masks);
     if (count == 1 && may_store_columns(begin[0])) column_store(begin[0], loop, done);
     a_.bind(loop);
-    const bool alone = !masks && !across && !repeats && empty == no_value && !keeps &&
-                       collectors_.empty() && may_go_together(position);
+    const bool alone =
+        !apart && !masks && !keeps && collectors_.empty() && may_go_together(position);
     const size_t colds = colds_.size();
-    const auto at_loop = static_cast<uint32_t>(a_.offset());
     if (alone) a_.look_for(reg::chunk);
     if (empty != no_value) leave_out_empty(empty, begin, count, next);
     region_body();
@@ -378,10 +377,7 @@ void BlockCompiler::region(uint32_t position) {
         if (repeats) a_.cmp(reg::chunk, static_cast<int32_t>(4 * lanes) - 256);
         a_.jnz(loop);
     }
-    if (together) {
-        waves_together(loop, colds);
-        out_->together_offset = at_loop;
-    }
+    if (together) waves_together(loop, colds);
     a_.bind(done);
     store_collectors();
     if (keeps) note_kept();

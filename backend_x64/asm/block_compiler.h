@@ -199,9 +199,7 @@ private:
     void move_spilled_mask(int16_t slot, int r, bool store);
     void store_bits(const Mem& to, int r);  // of a mask
     Mem constant(Constant c, int32_t offset = 0) const;
-    static Mem lane_bits() {
-        return asmjit::x86::ptr(reg::frame, in_frame(offsetof(Frame, lane_bits)));
-    }
+    void lanes_of_bits(const Vec& mask);
     Mem bcast32(Mem m) const { return avx512_ ? m._1to16() : m; }
     Mem bcast64(Mem m) const { return avx512_ ? m._1to8() : m; }
     UnitState& state(Unit u);

@@ -88,9 +88,7 @@ asmjit::Error CountingAssembler::_emit(asmjit::InstId id, const asmjit::Operand_
     if (entered_) begin_run();
     CountedRun& run = runs_->back();
     ++run.instructions;
-    if (id == x86::Inst::kIdCall && o0.isMem()) {
-        run.call = calls_code(o0.as<x86::Mem>());
-    }
+    if (id == x86::Inst::kIdCall && o0.isMem()) run.call = calls_code(o0.as<x86::Mem>());
     const asmjit::Error error = x86::Assembler::_emit(id, o0, o1, o2, more);
     if (x86::InstDB::infoById(id).controlFlow() != asmjit::InstControlFlow::kRegular) {
         run.end = static_cast<uint32_t>(offset());

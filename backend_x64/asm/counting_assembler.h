@@ -1,5 +1,6 @@
 // An assembler that can put a counter in front of every run of instructions that are executed
-// together: between two places where control enters or leaves.
+// together: between two places where control enters or leaves. And that can say whether what it
+// assembles uses a register.
 #pragma once
 
 #include <asmjit/x86.h>

@@ -88,8 +88,7 @@ void BlockCompiler::cross_op(Value v) {
             movu(z, at);
             if (partial) {
                 a_.emit(X::kIdVpbroadcastb, vec(1), bits.cloneAdjusted(c));
-                a_.emit(X::kIdVpand, vec(1), vec(1), lane_bits());
-                a_.emit(X::kIdVpcmpeqd, vec(1), vec(1), lane_bits());
+                lanes_of_bits(vec(1));
                 a_.emit(X::kIdVpand, z, z, vec(1));
             }
             movu(scratch.cloneAdjusted(c * bytes), z);

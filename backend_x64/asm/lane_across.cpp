@@ -94,7 +94,7 @@ bool BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
                       4 * int64_t{machine::lanes / l.aux}),
                   otherwise);
     }
-    a_.mov(reg::chunk, -256);
+    begin_chunks(false);
     for (uint32_t n = 0; n < count; ++n) {
         mark(begin[n]);
         if (space_of(inst(begin[n]).op) == lds_space) access_across(begin[n]);

@@ -14,6 +14,7 @@ using ir::Access;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
+// Ends by falling through where a stub takes what has no pattern here: m.slow is behind it.
 void BlockCompiler::memory_gather(const LaneAccess& m) {
     // Stores differ in their offsets only: code that copies lanes is large.
     const Label copy = a_.newLabel();
@@ -37,12 +38,10 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         // One element for all lanes, or one for each: there is code for that (memory_patterns).
         LaneAccess table = m;
         table.by_stub = true;
-        const Label apart = a_.newLabel();
-        find_uneven(table, {m.imm, m.imm}, apart, [&](Pattern pattern) {
+        find_uneven(table, {m.imm, m.imm}, m.slow, [&](Pattern pattern) {
             if (m.learned_from) walk_learn(m, m.address, Imm(pattern));
             take(pattern);
         });
-        a_.bind(apart);
         a_.mov(*flag, 1);
         a_.jmp(m.scattered);
         return;

@@ -136,10 +136,9 @@ void BlockCompiler::place_lines(const Value* begin, uint32_t count) {
         if (!lds && (space_of(x.op) != global_space || options_.checked)) continue;
         PlacedLine p;
         p.line = ir::address_of(x);
+        if (inst(p.line).op != Op::Line32 || pointer_of(x)) continue;
         if (!lds) p.base = has_many_bases(x) ? any_base : x.args[0];
-        if (inst(p.line).op == Op::Line32 && !placed_line(p.base, p.line) && !pointer_of(x) &&
-            place_line(p))
-            placed_lines_.push_back(p);
+        if (!placed_line(p.base, p.line) && place_line(p)) placed_lines_.push_back(p);
     }
     failed_ |= extra_slots_ > slot_count;
 }

@@ -200,7 +200,7 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
 }
 
 // The patterns other than consecutive. `found` emits what follows one of them and jumps. Falls
-// through when there is none and the lanes can be gathered all the same.
+// through when there is none and the lanes can be gathered all the same, or a stub looks for more.
 void BlockCompiler::find_uneven(const LaneAccess& m, Imms imms, Label unknown,
                                 const std::function<void(Pattern)>& found) {
     const bool small = m.shared();  // then `found` is a move and a jump

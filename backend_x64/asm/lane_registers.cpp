@@ -353,8 +353,14 @@ void BlockCompiler::load_mask(Unit u, int r) {
         return;
     }
     a_.emit(X::kIdVpbroadcastb, vec(r), mem);
-    a_.emit(X::kIdVpand, vec(r), vec(r), lane_bits());
-    a_.emit(X::kIdVpcmpeqd, vec(r), vec(r), lane_bits());
+    lanes_of_bits(vec(r));
+}
+
+// AVX2: a byte of bits in every lane becomes a lane mask.
+void BlockCompiler::lanes_of_bits(const Vec& mask) {
+    const Mem bits = x86::ptr(reg::frame, in_frame(offsetof(Frame, lane_bits)));
+    a_.emit(X::kIdVpand, mask, mask, bits);
+    a_.emit(X::kIdVpcmpeqd, mask, mask, bits);
 }
 
 Vec BlockCompiler::use(Unit u) {

@@ -133,10 +133,8 @@ bool BlockCompiler::compile_memory_stub(uint32_t number, bool avx512, CompiledBl
     if (avx512) {
         a_.kmovw(m.mask_k, frame_field(offsetof(Frame, mask)));
     } else {
-        const Mem bits = lane_bits();
         a_.emit(X::kIdVpbroadcastd, m.mask_v, frame_field(offsetof(Frame, mask), 4));
-        a_.emit(X::kIdVpand, m.mask_v, m.mask_v, bits);
-        a_.emit(X::kIdVpcmpeqd, m.mask_v, m.mask_v, bits);
+        lanes_of_bits(m.mask_v);
     }
     memory_stub_body(m);
     a_.bind(m.done);

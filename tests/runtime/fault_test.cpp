@@ -122,8 +122,8 @@ TEST_P(FaultTest, InAStreamOfWavesThatGather) {
         }
         // All of them good, and what is written ends there.
         indices[bad] = 0;
-        const uint64_t end = buffer(bytes) + bytes, to = end - 4 * (bad % (bytes / 4));
         const uint32_t last = bad % (bytes / 4);
+        const uint64_t end = buffer(bytes) + bytes, to = end - 4 * last;
         wj_argument other[] = {WJ_POINTER(in), WJ_POINTER(index), WJ_POINTER(to)};
         ASSERT_EQ(run(k, launch(other, {items}, {block})), WJ_GUEST_FAULT) << error();
         EXPECT_EQ(fault.address, end);
