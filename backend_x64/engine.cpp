@@ -220,7 +220,7 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.memory_stub = stubs_.memory;
     f.division_stub = stubs_.division;
     f.again_stub = stubs_.again;
-    f.going_on_stub = stubs_.going_on;
+    f.ahead_stub = stubs_.ahead;
     f.together_stub = stubs_.together;
     f.step_stub = stubs_.step;
     f.step_ids_stub = stubs_.step_ids;
@@ -276,6 +276,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     // What is counted is to be the same on every host.
     options.fetches_streams = tuning_.fetches_streams || hot_;
     options.gathers_slowly = tuning_.gathers_slowly || all_patterns_;
+    options.splits_loads = (tuning_.splits_loads || all_patterns_) && !hot_;
     options.loop_chunks = loop_chunks_;
     options.counters = hot_ ? &hot_->counters() : nullptr;
     for (uint32_t limit = block_instructions; !installed; limit /= 2) {
@@ -450,9 +451,14 @@ static int64_t find_wave(const Frame& frame, int64_t chunk) {
     constexpr int64_t row_bytes = int64_t{machine::lanes} * 4;
     machine::WaveRun* const run = frame.run;
     if (!run || !run->ids) return chunk;
-    const auto behind = static_cast<uint32_t>((-chunk - 1) / row_bytes);
-    run->left += behind;
-    run->ids -= size_t{behind} * run->id_bytes;
+    const int64_t behind = (-chunk - 1) / row_bytes, waves = int64_t{run->most_left} + 1;
+    int64_t left = run->left + behind;  // if it were all one work-group
+    const auto groups = static_cast<uint32_t>(left / waves);
+    left %= waves;
+    run->left = static_cast<uint32_t>(left);
+    run->ids = run->first_ids + (run->most_left - run->left) * size_t{run->id_bytes};
+    run->groups += groups;
+    *run->group_id -= groups;
     return chunk + behind * row_bytes;
 }
 

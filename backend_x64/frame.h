@@ -160,13 +160,15 @@ struct alignas(64) Frame {
     const void* indirect_stub = nullptr;  // rax = target
     const void* division_stub = nullptr;  // eax = Division
     // Where the waves that follow go on with what the running one has found out.
-    const void* going_on_stub = nullptr;
+    const void* ahead_stub = nullptr;
     const void* together_stub = nullptr;
     const void* step_stub = nullptr;
     const void* step_ids_stub = nullptr;
     uint32_t prefetch_row = ~0u;  // ExecContext::prefetch_row
-    uint64_t stub_base = 0;       // what a memory stub adds to the lanes' addresses
-    uint64_t stub_access = 0;     // StubAccess::bits()
+    // Waves that guards are about, behind the running one.
+    uint32_t most_ahead = machine::NextWaves::most;
+    uint64_t stub_base = 0;    // what a memory stub adds to the lanes' addresses
+    uint64_t stub_access = 0;  // StubAccess::bits()
     // Calls of memory stubs until one is taken for typical: its block will do without them.
     int32_t patience = most_patience;
     const void* often = nullptr;  // where that one returned to; perhaps in an engine that is gone

@@ -43,8 +43,10 @@ HostTuning host_tuning() {
     HostTuning tuning;
     const cpuinfo_core* const core = cpuinfo_initialize() ? cpuinfo_get_core(0) : nullptr;
     if (core && core->vendor == cpuinfo_vendor_amd)
-        tuning = {
-            .fetches_streams = false, .gathers_slowly = true, .prefetch = {16, 1 << 19, 32 << 20}};
+        tuning = {.fetches_streams = false,
+                  .gathers_slowly = true,
+                  .splits_loads = true,
+                  .prefetch = {16, 1 << 19, 32 << 20}};
     return tuning;
 }
 

@@ -71,7 +71,7 @@ constexpr Field frame_fields[] = {
     WJ_FIELD(Frame, kept_epoch),
     WJ_ARRAY(Frame, lane_bits),
     WJ_FIELD(Frame, not_streamed),
-    WJ_FIELD(Frame, going_on_stub),
+    WJ_FIELD(Frame, ahead_stub),
     WJ_FIELD(Frame, together_stub),
     WJ_FIELD(Frame, step_stub),
     WJ_FIELD(Frame, step_ids_stub),

@@ -14,6 +14,8 @@ struct HostTuning {
     // Whether neighbours in no particular order are loaded as a vector that is permuted, though
     // that takes a look at the lanes, instead of gathered.
     bool gathers_slowly = false;
+    // Whether 64 bytes of a stream are loaded as twice 32.
+    bool splits_loads = false;
     // In small launches prefetches cost more than they bring, if waves that read rows fetch, too.
     machine::Engine::Prefetch prefetch{64, 8 << 20, 8 << 20};
 };

@@ -363,8 +363,9 @@ void Schedule::sink_uniforms() {
     for (auto v = static_cast<Value>(block_->insts.size()); v-- > 0;) {
         const Inst& i = inst(v);
         const bool sinks = ir::op_info(i.op).cls == Class::Uniform && i.op != Op::Guard &&
-                           i.op != Op::RowLane && i.op != Op::BitsOf && needed[v] != nowhere &&
-                           needed[v] > position_[v] && std::ranges::all_of(i.args, [&](Value a) {
+                           i.op != Op::RowLane && i.op != Op::WavesAhead && i.op != Op::GoesOn &&
+                           i.op != Op::BitsOf && needed[v] != nowhere && needed[v] > position_[v] &&
+                           std::ranges::all_of(i.args, [&](Value a) {
                                return a == no_value || inst(a).op == Op::Const32 ||
                                       inst(a).op == Op::Const64 || last_use[a] >= needed[v];
                            });
@@ -550,7 +551,10 @@ bool Schedule::build(const ir::Block& block, bool avx512, const MemoryTraits& me
     assign_positions();
     // Guards are tested before anything has happened.
     for (Value v = 0; v < block.insts.size(); ++v)
-        if ((inst(v).op == Op::Guard || inst(v).op == Op::RowLane) && position_[v]) return false;
+        if ((inst(v).op == Op::Guard || inst(v).op == Op::RowLane ||
+             inst(v).op == Op::WavesAhead) &&
+            position_[v])
+            return false;
     find_clobbers();
     record_uses();
     if (!assign_homes()) return false;

@@ -58,6 +58,11 @@ void Schedule::record_uses() {
                            (i.op == Op::Pack64 && !interleaved_[v]) ||
                            ((i.op == Op::Lo || i.op == Op::Hi) && alias_[v] != no_unit);
         if (never) continue;
+        if (i.op == Op::GoesOn) {  // at the end (BlockCompiler::go_on())
+            const Use end{static_cast<uint32_t>(start_.size()) - 2, static_cast<Value>(n)};
+            if (inst(i.args[1]).op != Op::Const64) note_uniform_use(i.args[1], end, true);
+            continue;
+        }
         const Use use{position_[v], v};
         const bool between = info.cls == Class::Cross || i.op == Op::BitsOf;
         units.clear();

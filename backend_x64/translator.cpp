@@ -56,7 +56,7 @@ public:
         }
         // Only programs of one block go on to the next wave by themselves.
         if (request.variant == Variant::Full && request.pc == wave.ctx->kernel)
-            options.waves_in_row = wave.ctx->group_ids.waves_in_row;
+            options.next = wave.ctx->next_waves;
         options.least_width = least_width_;
         options.vgpr_count = wave.vgpr_count;
         options.agpr_count = wave.agpr_count;

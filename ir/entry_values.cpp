@@ -36,7 +36,10 @@ std::optional<uint64_t> EntryValues::compute(const Block& block, const Inst& i) 
         case Op::ULoad32:
         case Op::ULoad64:
             return read_(x[0] + i.imm, i.op == Op::ULoad32 ? 4 : 8);
+        case Op::WavesAhead:
+            return 0;
         case Op::BitsOf:
+        case Op::GoesOn:
         case Op::Guard:
         case Op::GuardRow:
         case Op::GuardLds:

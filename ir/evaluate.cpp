@@ -95,6 +95,11 @@ uint64_t evaluate(const Block& block, Wave& w) {
                     r.e[0][l] = static_cast<uint32_t>(arg(0).u() + i.imm * (l % i.aux) +
                                                       arg(1).u() * (l / i.aux));
                 break;
+            case Op::WavesAhead:
+                r.u() = 0;
+                break;
+            case Op::GoesOn:
+                break;
             case Op::RowLane:
                 r.u() = row(i.imm)[i.aux];
                 break;

@@ -33,7 +33,7 @@ constexpr std::string_view access_names[] = {"u8",     "s8",        "u16",      
 // Loads may fault, which is an effect even when nobody reads the value; LDS reads cannot.
 bool has_effect(const Inst& inst) {
     const Class cls = op_info(inst.op).cls;
-    return is_guard(inst.op) || cls == Class::SetS || cls == Class::SetV ||
+    return is_guard(inst.op) || inst.op == Op::GoesOn || cls == Class::SetS || cls == Class::SetV ||
            cls == Class::LaneStore || cls == Class::LaneAtomic || cls == Class::Call ||
            cls == Class::ULoad || (cls == Class::LaneLoad && inst.op != Op::LoadLds);
 }
@@ -124,7 +124,9 @@ std::string verify(const Block& block) {
                                    type_names[static_cast<size_t>(block.type(arg))],
                                    type_names[static_cast<size_t>(want)]);
         }
-        if ((is_guard(inst.op) || inst.op == Op::RowLane) && !block.guarded)
+        const bool guards =
+            is_guard(inst.op) || inst.op == Op::RowLane || inst.op == Op::WavesAhead;
+        if (guards && !block.guarded)
             return fmt::format("%{} {}: the block is not guarded", v, info.name);
         if (inst.guest >= block.guest_pcs.size())
             return fmt::format("%{} {}: guest index out of range", v, info.name);

@@ -266,11 +266,11 @@ struct Block {
     // No lane touches global memory that a higher lane touches in an earlier operation, if one of
     // them stores: the operations may be done for some lanes, then for the next ones.
     bool lanes_apart = false;
-    // Where v0 of this wave goes on in the next waves, so many with this one, the block holds for
-    // them, too, and they differ in nothing but this: bases of accesses at lines, those of a row
-    // each, go on as well (by 64 strides). Scalar registers and memory that scalars were loaded
-    // from are to be the same.
-    uint32_t waves_in_row = 1;
+    // The block's guards are about the next waves, too (WavesAhead), which differ in nothing but
+    // bases of accesses at lines (GoesOn), which grow from a work-group's last wave to the next one
+    // as well. Other scalar registers, and memory that scalars were loaded from, are to be the
+    // same.
+    machine::NextWaves next;
     uint32_t guest_count = 0;  // guest instructions, for budgets and counters
     // The guest instructions before this one wait for memory somewhere (s_waitcnt): stores from
     // here on have no order among each other that another wave may rely on.

@@ -13,8 +13,8 @@ bool of_scalars(const Block& block, Value v, bool loads) {
         case Class::ULoad:  // what pointers in memory lead to may be what waves store
             return loads && of_scalars(block, i.args[0], false);
         case Class::Uniform:
-            return i.op != Op::RowLane && i.op != Op::BitsOf && i.op != Op::Guard &&
-                   std::ranges::all_of(i.args, [&](Value a) {
+            return i.op != Op::RowLane && i.op != Op::WavesAhead && i.op != Op::BitsOf &&
+                   i.op != Op::Guard && std::ranges::all_of(i.args, [&](Value a) {
                        return a == no_value || of_scalars(block, a, loads);
                    });
         default:

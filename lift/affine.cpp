@@ -132,16 +132,16 @@ bool Affine::early(Value v) {
 // ---- lines from lines
 // ----------------------------------------------------------------------------------------------
 
-Line Affine::line(Value base, int64_t stride, Value step, uint32_t width, bool goes_on) {
+Line Affine::line(Value base, int64_t stride, Value step, uint32_t width, const Motion& next) {
     if (width != machine::lanes && number(base, stride * width) == step) width = machine::lanes;
     if (width == machine::lanes) step = number(base, 0);
-    return {base, stride, step, width, goes_on && width == machine::lanes};
+    return {base, stride, step, width, next};
 }
 
 std::optional<Line> Affine::narrowed(const Line& x, uint32_t width) {
     if (x.width == width) return x;
     if (!x.one_row()) return {};
-    return Line{x.base, width == 1 ? 0 : x.stride, number(x.base, x.stride * width), width};
+    return Line{x.base, width == 1 ? 0 : x.stride, number(x.base, x.stride * width), width, x.next};
 }
 
 // With steps that a uniform factor may be part of, instead of a stride that has to be constant.
@@ -165,42 +165,51 @@ std::optional<Line> Affine::sum(const Line& a, const Line& b, bool difference) {
     const Op op = difference ? wide ? Op::USub64 : Op::USub32 : wide ? Op::UAdd64 : Op::UAdd32;
     return line(both(op, x->base, y->base),
                 difference ? x->stride - y->stride : x->stride + y->stride,
-                both(op, x->step, y->step), width, x->goes_on && y->goes_on);
+                both(op, x->step, y->step), width,
+                each(x->next, y->next, [&](Value dx, Value dy) { return both(op, dx, dy); }));
 }
 
 std::optional<Line> Affine::product(const Line& a, const Line& b) {
-    const Line& y = a.flat() ? a : b;
+    const bool first = a.flat() && !(b.flat() && moves(a.next));
+    const Line& y = first ? a : b;
     if (!y.flat()) return {};
     const uint64_t factor = constant(y).value_or(0);
     const bool small = factor && factor <= static_cast<uint64_t>(most32);
-    const Line x = small ? (a.flat() ? b : a) : stepwise(a.flat() ? b : a);
+    const Line x = small ? (first ? b : a) : stepwise(first ? b : a);
     if (x.stride && !small) return {};
     return line(both(Op::UMul32, x.base, y.base), x.stride * static_cast<int64_t>(factor),
-                both(Op::UMul32, x.step, y.base), x.width, x.goes_on && y.goes_on);
+                both(Op::UMul32, x.step, y.base), x.width, of_product(x, y));
 }
 
 // 64 bits
 std::optional<Line> Affine::wide_product(const Line& a, const Line& b, bool is_signed, Found& f) {
-    const Line& y = a.flat() ? a : b;
+    const bool first = a.flat() && !(b.flat() && moves(a.next));
+    const Line& y = first ? a : b;
     if (!y.flat()) return {};
     const uint64_t factor = constant(y).value_or(0);
     const bool small = factor && factor <= static_cast<uint64_t>(most32);
-    const Line x = small ? (a.flat() ? b : a) : stepwise(a.flat() ? b : a);
+    const Line x = small ? (first ? b : a) : stepwise(first ? b : a);
     if (x.stride && !small) return {};
-    if (!x.flat() && !at_most(x, is_signed ? 0x7fffffff : ~0u, f)) return {};
+    if ((!x.flat() || moves(x.next)) && !at_most(x, is_signed ? 0x7fffffff : ~0u, f)) return {};
     auto times = [&](Value v) {
         if (!is_signed || (small && !x.flat())) return both(Op::UMulWideU32, v, y.base);
         return both(Op::UPack64, both(Op::UMul32, v, y.base), both(Op::UMulHiS32, v, y.base));
     };
+    auto motion = [&](Value dx, Value dy) {
+        constexpr uint32_t most = 1 << 24;
+        const bool rises = largest(dx) <= most || need_once(dx, most, f);
+        return rises && is_zero(dy) ? times(dx) : no_value;
+    };
     return line(times(x.base), x.stride * static_cast<int64_t>(factor), times(x.step), x.width,
-                x.goes_on && y.goes_on);
+                each(x.next, y.next, motion));
 }
 
 Line Affine::shifted_up(const Line& x, uint32_t n) {
     if (n == 0) return x;
     const Value count = s_.const32(n);
     return line(both(Op::UShl32, x.base, count), x.stride * (int64_t{1} << n),
-                both(Op::UShl32, x.step, count), x.width, x.goes_on);
+                both(Op::UShl32, x.step, count), x.width,
+                each(x.next, [&](Value d) { return both(Op::UShl32, d, count); }));
 }
 
 // Strides and steps that are multiples of 2^n are shifted, too; the others change only bits that
@@ -209,18 +218,24 @@ std::optional<Line> Affine::shifted_down(Line x, uint32_t n, bool is_signed, Fou
     const int64_t period = int64_t{1} << n;
     const Value count = s_.const32(n), none = s_.const32(0);
     if (n == 0) return x;
-    if (is_signed && n == 31 && at_most(x, 0x7fffffff, f)) return flat(none, x.goes_on);
+    if (is_signed && n == 31 && at_most(x, 0x7fffffff, f))
+        return flat(none, each(x.next, [&](Value) { return none; }));
     x = split(x, static_cast<uint64_t>(period));
     const bool columns = x.stride % period == 0, rows = zeros(x.step) >= n;
     const Value below = both(Op::UAnd32, x.base, s_.const32(static_cast<uint32_t>(period - 1)));
-    if (!at_most({below, columns ? 0 : x.stride, rows ? none : x.step, x.width, false},
+    // What goes on by less than the period stays below it, or is not known.
+    const auto whole = [&](Value d) { return zeros(d) >= n; };
+    const Motion next = each(x.next, [&](Value d) { return whole(d) ? d : none; });
+    if (!at_most({below, columns ? 0 : x.stride, rows ? none : x.step, x.width,
+                  each(x.next, [&](Value d) { return whole(d) ? none : d; })},
                  static_cast<uint32_t>(period - 1), f))
         return {};
-    const Line above{x.base, columns ? x.stride : 0, rows ? x.step : none, x.width, false};
-    const bool even = !above.stride && is_zero(above.step);
+    const Line above{x.base, columns ? x.stride : 0, rows ? x.step : none, x.width, next};
+    const bool even = !above.stride && is_zero(above.step) && is_still(next);
     if (!even && !at_most(above, is_signed ? 0x7fffffff : ~0u, f)) return {};
     return line(both(is_signed ? Op::USar32 : Op::UShr32, above.base, count), above.stride / period,
-                both(Op::UShr32, above.step, count), x.width, false);
+                both(Op::UShr32, above.step, count), x.width,
+                each(next, [&](Value d) { return both(Op::USar32, d, count); }));
 }
 
 // The value modulo 2^n.
@@ -231,14 +246,15 @@ std::optional<Line> Affine::low_bits(Line x, uint32_t n, Found& f) {
     const Value base =
         largest(x.base) <= mask ? x.base : both(Op::UAnd32, x.base, s_.const32(mask));
     const Line y{base, x.stride % period ? x.stride : 0,
-                 zeros(x.step) >= n ? s_.const32(0) : x.step, x.width, x.goes_on};
+                 zeros(x.step) >= n ? s_.const32(0) : x.step, x.width,
+                 each(x.next, [&](Value d) { return zeros(d) >= n ? s_.const32(0) : d; })};
     if (!at_most(y, mask, f)) return {};
-    return line(y.base, y.stride, y.step, y.width, y.goes_on);
+    return line(y.base, y.stride, y.step, y.width, y.next);
 }
 
 // x & bits, where these follow one another.
 std::optional<Line> Affine::masked(const Line& x, uint32_t bits, Found& f) {
-    if (!bits) return flat(s_.const32(0), true);
+    if (!bits) return constant_line(0);
     const auto low = static_cast<uint32_t>(std::countr_zero(bits)),
                count = static_cast<uint32_t>(std::bit_width(bits >> low));
     if (!std::has_single_bit(uint64_t{bits >> low} + 1)) return {};
@@ -259,8 +275,8 @@ std::optional<Line> Affine::masked_by(const Line& x, Value bits, Found& f) {
                    differ - static_cast<uint32_t>(extent), f))
         return {};
     const Value base = both(Op::UAnd32, x.base, bits);
-    if (need_once(others, 0, f)) return line(base, x.stride, no_value, x.width, false);
-    if (need_once(some, 0, f)) return flat(base, false);
+    if (need_once(others, 0, f)) return line(base, x.stride, no_value, x.width, {});
+    if (need_once(some, 0, f)) return flat(base, {});
     return {};
 }
 
@@ -278,8 +294,12 @@ std::optional<Line> Affine::either(const Line& x, const Line& y, Found& f) {
         low.base = both(Op::UAnd32, low.base, s_.const32(up_to));
         if (at_most(low, below, f)) return sum(x, y);
     }
-    if (const uint32_t n = zeros(x); n && at_most(y, (1u << n) - 1, f)) return sum(x, y);
-    if (const uint32_t n = zeros(y); n && at_most(x, (1u << n) - 1, f)) return sum(x, y);
+    for (const auto& [high, low] : {std::pair(&x, &y), std::pair(&y, &x)})
+        if (const uint32_t n = zeros(*high); n && at_most(*low, (1u << n) - 1, f)) {
+            Line whole = *high;
+            whole.next = multiples(whole.next, n);
+            return sum(whole, *low);
+        }
     // A constant below the strides and steps of the other.
     const Line &high = x.flat() ? y : x, &low = x.flat() ? x : y;
     const auto c = constant(low);
@@ -334,13 +354,16 @@ std::optional<Line> Affine::read_row(uint32_t row, Found& f) {
     const Value step = f.row->any_step
                            ? both(Op::USub32, s_.emit(Op::RowLane, {}, row, f.row->width), first)
                            : s_.const32(f.row->step);
-    return line(first, f.row->stride, step, f.row->width, row == 0 && f.row->stride == 1);
+    Motion next;
+    if (next_.waves) next = {s_.const32(row == 0 ? next_.ids_step : 0), s_.const32(0)};
+    return line(first, f.row->stride, step, f.row->width, next);
 }
 
 std::optional<Line> Affine::low_half(Value v, Found& f) {
     if (const auto x = part(v, f))
         return line(s_.emit(Op::ULo, {x->base}), static_cast<int32_t>(x->stride),
-                    s_.emit(Op::ULo, {x->step}), x->width, x->goes_on);
+                    s_.emit(Op::ULo, {x->step}), x->width,
+                    each(x->next, [&](Value d) { return s_.emit(Op::ULo, {d}); }));
     // The lower half of sums and products is that of the lower halves.
     const ir::Inst i = block_.insts[v];
     if (i.op == Op::Add64 || i.op == Op::Sub64) {
@@ -361,11 +384,19 @@ std::optional<Line> Affine::high_half(Value v, Found& f) {
     const Value high = s_.emit(Op::UHi, {x->base}), low_step = s_.emit(Op::ULo, {x->step}),
                 high_step = s_.emit(Op::UHi, {x->step});
     if (!(x->stride & 0xffffffff) && is_zero(low_step))
-        return line(high, x->stride >> 32, high_step, x->width, x->goes_on);
+        return line(high, x->stride >> 32, high_step, x->width, each(x->next, [&](Value d) {
+                        return is_zero(s_.emit(Op::ULo, {d})) ? s_.emit(Op::UHi, {d}) : no_value;
+                    }));
+    const Motion low_next = each(x->next, [&](Value d) {
+        const auto c = constant(d);
+        const bool small =
+            c ? *c <= static_cast<uint64_t>(most32) : need_once(s_.emit(Op::UHi, {d}), 0, f);
+        return small ? s_.emit(Op::ULo, {d}) : no_value;
+    });
     if (x->stride > most32 || !need_small(x->step, f) ||
-        !no_wrap({s_.emit(Op::ULo, {x->base}), x->stride, low_step, x->width, x->goes_on}, f))
+        !no_wrap({s_.emit(Op::ULo, {x->base}), x->stride, low_step, x->width, low_next}, f))
         return {};
-    return flat(high, x->goes_on);
+    return flat(high, each(low_next, [&](Value) { return s_.const32(0); }));
 }
 
 std::optional<Line> Affine::compute(Value v, Found& f) {
@@ -375,9 +406,9 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
         case Op::GetV:
             return read_row(static_cast<uint32_t>(i.imm), f);
         case Op::LaneId:
-            return line(s_.const32(0), 1, no_value, machine::lanes, false);
+            return line(s_.const32(0), 1, no_value, machine::lanes, still(s_.const32(0)));
         case Op::Splat32:
-            return flat(a[0], ir::of_scalars(block_, a[0]));
+            return flat(a[0], of_scalar(a[0], f));
         case Op::Lo:
             return low_half(a[0], f);
         case Op::Hi:
@@ -388,7 +419,8 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
             const Value c = carry(a[2], f);
             if (c == no_value) return {};
             const auto without = sum(*x, *y);
-            return without ? sum(*without, flat(c, constant(c).has_value())) : std::nullopt;
+            return without ? sum(*without, flat(c, constant(c) ? still(c) : Motion{}))
+                           : std::nullopt;
         }
         case Op::Select32: {
             const ir::Inst mask = block_.insts[a[0]];
@@ -417,10 +449,25 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
     const auto x = part(a[0], f), y = part(a[1], f);
     if (!x || !y) return {};
     if (i.op == Op::Add32 || i.op == Op::Sub32) return sum(*x, *y, i.op == Op::Sub32);
-    if (x->flat() && y->flat())
-        return flat(both(State::uniform_of(i.op), x->base, y->base), x->goes_on && y->goes_on);
     const auto c = constant(*y);
     const auto n = static_cast<uint32_t>(c.value_or(0) & 31);
+    if (x->flat() && y->flat()) {
+        std::optional<Line> moving;
+        if (i.op == Op::Mul32 && (moves(x->next) || moves(y->next)))
+            moving = product(*x, *y);
+        else if (c && moves(x->next))
+            moving = i.op == Op::Shl32               ? shifted_up(*x, n)
+                     : i.op == Op::Shr32             ? shifted_down(*x, n, false, f)
+                     : i.op == Op::Sar32             ? shifted_down(*x, n, true, f)
+                     : i.op == Op::And32             ? masked(*x, static_cast<uint32_t>(*c), f)
+                     : i.op == Op::Xor32 && c == ~0u ? sum(*y, *x, true)
+                                                     : std::nullopt;
+        if (moving) return moving;
+        Motion next = unmoved(*x, *y);
+        if (i.op == Op::And32 && next.wave == no_value)
+            next = moves(y->next) ? of_masked(*y, *x, f) : of_masked(*x, *y, f);
+        return flat(both(State::uniform_of(i.op), x->base, y->base), next);
+    }
     switch (i.op) {
         case Op::Mul32:
             return product(*x, *y);
@@ -457,13 +504,19 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
 std::optional<Line> Affine::sum_of_pairs(Value lo, Value hi, Found& f) {
     const ir::Inst l = block_.insts[lo], h = block_.insts[hi];
     if (h.op != Op::AddCarry32 || ir::sum_that_carries(block_, h.args[2]) != lo) return {};
-    // Which upper half belongs to which lower one does not matter, but to who may find a line.
+    // Which upper half belongs to which lower one does not matter, but to who may find a line and
+    // how it goes on.
+    std::optional<Line> found;
     for (const bool crossed : {false, true}) {
         const auto x = part(s_.pack(l.args[0], h.args[crossed]), f),
                    y = part(s_.pack(l.args[1], h.args[!crossed]), f);
-        if (x && y) return sum(*x, *y);
+        if (!x || !y) continue;
+        const Line both_of = sum(*x, *y).value_or(Line{});
+        if (both_of.base == no_value) continue;
+        if (!next_.waves || both_of.next.wave != no_value) return both_of;
+        if (!found) found = both_of;
     }
-    return {};
+    return found;
 }
 
 std::optional<Line> Affine::compute64(Value v, Found& f) {
@@ -473,7 +526,7 @@ std::optional<Line> Affine::compute64(Value v, Found& f) {
         if (const auto sum = sum_of_pairs(a[0], a[1], f)) return sum;
     switch (i.op) {
         case Op::Splat64:
-            return flat(a[0], ir::of_scalars(block_, a[0]));
+            return flat(a[0], of_scalar(a[0], f));
         case Op::Pack64:
         case Op::Add64:
         case Op::Sub64:
@@ -491,12 +544,16 @@ std::optional<Line> Affine::compute64(Value v, Found& f) {
     switch (i.op) {
         case Op::Pack64: {
             const Value base = both(Op::UPack64, x->base, y->base), none = s_.const32(0);
+            if (!x->flat() && !y->flat()) return {};
+            if ((!x->flat() || moves(x->next)) && !no_wrap(*x, f)) return {};
+            const Motion next =
+                each(extended(x->next),
+                     each(y->next, [&](Value d) { return both(Op::UPack64, none, d); }),
+                     [&](Value dx, Value dy) { return both(Op::UAdd64, dx, dy); });
             if (x->flat())
                 return line(base, y->stride * (int64_t{1} << 32), both(Op::UPack64, none, y->step),
-                            y->width, x->goes_on && y->goes_on);
-            if (!y->flat() || !no_wrap(*x, f)) return {};
-            return line(base, x->stride, both(Op::UPack64, x->step, none), x->width,
-                        x->goes_on && y->goes_on);
+                            y->width, next);
+            return line(base, x->stride, both(Op::UPack64, x->step, none), x->width, next);
         }
         case Op::Add64:
         case Op::Sub64:
@@ -508,24 +565,34 @@ std::optional<Line> Affine::compute64(Value v, Found& f) {
             break;
     }
     // Shifts
-    if (x->flat() && y->flat())
-        return flat(both(State::uniform_of(i.op), x->base, y->base), x->goes_on && y->goes_on);
     const auto c = constant(*y);
-    if (!c) return {};
+    const bool are_flat = x->flat() && y->flat();
+    auto without_motion = [&]() -> std::optional<Line> {
+        if (!are_flat) return {};
+        return flat(both(State::uniform_of(i.op), x->base, y->base), unmoved(*x, *y));
+    };
+    if (!c || (are_flat && !moves(x->next))) return without_motion();
     const auto n = static_cast<uint32_t>(*c & 63);
     if (i.op == Op::Shl64) {
         if (std::abs(x->stride) > most64 >> n) return {};
         return line(both(Op::UShl64, x->base, y->base), x->stride * (int64_t{1} << n),
-                    both(Op::UShl64, x->step, y->base), x->width, x->goes_on);
+                    both(Op::UShl64, x->step, y->base), x->width,
+                    each(x->next, [&](Value d) { return both(Op::UShl64, d, y->base); }));
     }
     // An index in the upper half, shifted down to a scaled 64-bit one.
+    const Motion high_next = each(x->next, [&](Value d) {
+        return is_zero(s_.emit(Op::ULo, {d})) ? s_.emit(Op::UHi, {d}) : no_value;
+    });
     if (n > 32 || (x->stride & 0xffffffff) || !is_zero(s_.emit(Op::ULo, {x->step})) ||
         !at_most({s_.emit(Op::UHi, {x->base}), x->stride >> 32, s_.emit(Op::UHi, {x->step}),
-                  x->width, x->goes_on},
+                  x->width, high_next},
                  i.op == Op::Sar64 ? 0x7fffffff : ~0u, f))
-        return {};
+        return without_motion();
+    const Value none = s_.const32(0);
     return line(both(State::uniform_of(i.op), x->base, y->base), x->stride >> n,
-                both(Op::UShr64, x->step, y->base), x->width, x->goes_on);
+                both(Op::UShr64, x->step, y->base), x->width, each(high_next, [&](Value d) {
+                    return both(Op::USar64, both(Op::UPack64, none, d), y->base);
+                }));
 }
 
 }  // namespace wj::lift

@@ -36,28 +36,33 @@ using RowSumsBefore = std::function<RowSums::Known(uint64_t pc)>;
 class Affine {
 public:
     // sums: of the program, or none. now: the wave that is about to run the block, or null, and how
-    // to read its memory. least_width: lanes of the host's vectors.
+    // to read its memory. least_width: lanes of the host's vectors. next: the waves behind this
+    // one, if the block may hold for them, too.
     Affine(State& state, ir::Block& block, const RowLines& rows, const RowSumsBefore& sums,
            const machine::Wave* now, const ir::ReadMemory& read, uint32_t least_width,
-           uint32_t waves_in_row)
+           const machine::NextWaves& next)
         : s_(state),
           block_(block),
           rows_(rows),
           sums_(sums),
           least_width_(least_width),
-          waves_(std::min(waves_in_row, most_waves)),
-          run_(machine::lanes * waves_),
+          next_(next),
+          all_{next.waves != 0, next.group_sgpr >= 0},
           lds_size_(now ? now->lds_size : 0) {
         if (now) now_.emplace(*now, read);
     }
 
+    // By how much a value, as wide as these are, is more in the next wave of the work-group, and in
+    // the same wave of the next work-group; no_value: nobody knows.
+    struct Motion {
+        Value wave = no_value, group = no_value;
+    };
     struct Line {
         Value base = no_value;  // U32 or U64
         int64_t stride = 0;
         Value step = no_value;  // as wide as the base
         uint32_t width = machine::lanes;
-        // Where v0 goes on in the next wave, so does the line, which is one row.
-        bool goes_on = false;
+        Motion next = {};  // of the base; stride and step stay
         bool one_row() const { return width == machine::lanes; }
         // The same value in all lanes. (A step of 0 makes the line one row.)
         bool flat() const { return !stride && one_row(); }
@@ -65,6 +70,10 @@ public:
     // A V32 (modulo 2^32) or V64 (modulo 2^64) value, in all lanes whatever EXEC is, as the line of
     // an access's address. in_order: as unsigned 32-bit values they do not wrap around.
     std::optional<Line> address(Value v, bool in_order = false);
+    // What a base in scalar registers and a line of 32 bits, as an offset, are together.
+    Motion behind(Value base, const Motion& offset);
+    // An access at lines has this base, as wide as it is.
+    void goes_on(Value base, const Motion& next);
     // The bits of an integer compare of lines, as a U64 value.
     std::optional<Value> bits(Value mask);
     // The value of lane 0, a U32; only_flat: if it is that of all lanes.
@@ -78,6 +87,9 @@ public:
     // The same for the condition that the bits, a U64 value, are all set. likely: only if they are
     // for the wave that is about to run the block; otherwise unless they are not.
     bool guard_all_lanes(Value bits, bool likely);
+    // The same for the condition that not all of them are 0, where so much is true of the wave that
+    // is about to run the block, but not more.
+    bool guard_some_lanes(Value bits);
     // Makes the block depend on its global accesses being such that Block::lanes_apart holds, where
     // they are few lines.
     bool guard_lanes_apart();
@@ -100,17 +112,28 @@ public:
     bool relied_on() const { return relied_on_; }
     // Accesses whose addresses are lines.
     uint32_t profit() const { return profit_; }
-    // Block::waves_in_row
-    uint32_t waves_in_row() const { return all_go_on_ ? waves_ : 1; }
+    // Block::next
+    machine::NextWaves next() const {
+        if (!all_.waves) return {};
+        return {next_.waves, next_.ids_step, all_.groups ? next_.group_sgpr : -1};
+    }
 
 private:
+    // Whether what is found out about a wave holds for the next ones of its work-group, and for
+    // those of the next work-groups, too.
+    struct Reach {
+        bool waves = true, groups = true;
+        void operator&=(const Reach& r) {
+            waves &= r.waves;
+            groups &= r.groups && r.waves;
+        }
+    };
     struct Found {
         std::optional<Line> line;
         std::optional<ir::RowLine> row;
         std::vector<std::pair<Value, uint32_t>> needs;  // U32 values that have upper bounds
         std::vector<Value> from;                        // values whose conditions are needed, too
-        // What it needs holds for the waves in which v0 goes on, too.
-        bool goes_on = true;
+        Reach reach;                                    // of what it needs
         bool committed = false;
     };
     const Found& find(Value v);
@@ -123,8 +146,11 @@ private:
     std::optional<Line> part(Value v, Found& f);
 
     // ---- lines from lines; 32 bits unless they say otherwise ----
-    Line line(Value base, int64_t stride, Value step, uint32_t width, bool goes_on);
-    Line flat(Value base, bool goes_on) { return line(base, 0, no_value, machine::lanes, goes_on); }
+    Line line(Value base, int64_t stride, Value step, uint32_t width, const Motion& next);
+    Line flat(Value base, const Motion& next) {
+        return line(base, 0, no_value, machine::lanes, next);
+    }
+    Line constant_line(uint32_t n) { return flat(s_.const32(n), still(s_.const32(0))); }
     std::optional<Line> narrowed(const Line& x, uint32_t width);
     Line stepwise(const Line& x);
     std::optional<Line> sum(const Line& x, const Line& y, bool difference = false);  // or 64
@@ -139,11 +165,46 @@ private:
     Line split(const Line& x, uint64_t period);
     Value carry(Value mask, Found& f);
 
+    // ---- from wave to wave (affine_motion.cpp) ----
+    Motion still(Value like) { return {number(like, 0), number(like, 0)}; }
+    Motion unmoved(const Line& x, const Line& y);
+    bool is_still(const Motion& m) const { return is_zero(m.wave) && is_zero(m.group); }
+    // For all that is known.
+    bool moves(const Motion& m) const {
+        return m.wave != no_value &&
+               (!is_zero(m.wave) || (m.group != no_value && !is_zero(m.group)));
+    }
+    // f of what is known of each.
+    template <typename F>
+    static Motion each(const Motion& x, F f) {
+        const auto of = [&](Value d) { return d == no_value ? no_value : f(d); };
+        return {of(x.wave), of(x.group)};
+    }
+    template <typename F>
+    static Motion each(const Motion& x, const Motion& y, F f) {
+        const auto of = [&](Value d, Value e) {
+            return d == no_value || e == no_value ? no_value : f(d, e);
+        };
+        return {of(x.wave, y.wave), of(x.group, y.group)};
+    }
+    Motion of_scalar(Value v, Found& f);
+    enum class By : uint8_t { Wave, Group };
+    Value derivative(Value v, By by, Found& f);
+    Motion of_product(const Line& x, const Line& y);
+    Motion of_masked(const Line& x, const Line& bits, Found& f);
+    Motion multiples(const Motion& m, uint32_t n) const;
+    Motion extended(const Motion& m);
+    bool follows(const Motion& m, Found& f);
+    Value highest(Value last, const Motion& m, Found& f);
+    Value in_last_wave(Value distance, Value first, Value second);
+    Reach reach_of(const Motion& m) const;
+    Reach reach_of(Value v, Found& f);
+
     // ---- what is known of values ----
     bool need(Value v, uint32_t bound, Found& f);
     bool need_once(Value v, uint32_t bound, Found& f);
     bool at_most(const Line& line, uint32_t limit, Found& f);
-    bool at_most(const Line& line, uint32_t lanes, uint32_t limit, Found& f);
+    bool at_most(const Line& line, Reach reach, uint32_t limit, Found& f);
     bool no_wrap(const Line& line, Found& f) { return at_most(line, ~0u, f); }
     uint32_t largest(Value v, uint32_t depth = 6) const;
     uint32_t zeros(Value v, uint32_t depth = 6) const;
@@ -155,10 +216,12 @@ private:
     uint8_t shape(const Line& x) const;
     bool holds(const Found& f) const;
     bool of_rows(Value v) const;
-    bool is_zero(Value v) const { return constant(v) == uint64_t{0}; }
+    bool is_zero(Value v) const { return v != no_value && constant(v) == uint64_t{0}; }
     std::optional<uint64_t> constant(const Line& line) const;
 
     std::optional<Value> bits(Value mask, Found& f);
+    Value compare_flat(Op op, const Line& x, const Line& y, Found& f);
+    void find_extent(Value bits);
     std::optional<Value> bits_of_extreme(const ir::Inst& compare, uint32_t arg, Found& f);
     bool need_bits(Value bits, bool all, Found& f);
     std::optional<bool> settled(Value bits, Found& f);
@@ -176,16 +239,17 @@ private:
     std::optional<RowSums::Known> known_sums_;  // when they are first asked for
     std::optional<ir::EntryValues> now_;        // of the wave that is about to run the block
     const uint32_t least_width_;
-    static constexpr uint32_t most_waves = 16;
-    const uint32_t waves_, run_;  // in which v0 goes on, and their lanes
-    bool all_go_on_ = true;       // so far, what the block's accesses and guards are
+    const machine::NextWaves next_;
+    Reach all_;  // so far, of what the block's accesses and guards are
     std::unordered_map<Value, Found> found_;
     // Of bits(): the conditions that they are all set, and that any is.
     struct Extent {
         Value all, any;
     };
     std::unordered_map<Value, Extent> extents_;
-    std::map<Value, uint32_t> bounds_;  // guards to come
+    std::map<Value, uint32_t> bounds_;           // guards to come
+    std::map<Value, Value> moving_;              // bases of accesses, and how they go on
+    std::unordered_map<Value, Motion> motions_;  // of what was a lane's value (lane_0())
     std::vector<uint8_t> early_;
     bool stored_ = false;  // while early_ was worked out
     uint32_t profit_ = 0;
@@ -196,5 +260,8 @@ private:
     std::map<std::tuple<Value, int64_t, Value, uint32_t>, uint32_t> within_lds_;
     bool relied_on_ = false;
 };
+
+// Block::next, as far as the block's lanes are concerned.
+machine::NextWaves next_of_lanes(const ir::Block& block);
 
 }  // namespace wj::lift

@@ -11,11 +11,10 @@ namespace {
 
 // Lane l's bytes are the `bytes` at base + offset + f(l), where f(l) is
 //     stride * (l mod width) + step * (l div width),
-// or 0 if it is flat. Then `last` is f(63) without the steps, and `last_of_run` that of the last
-// wave in which v0 goes on.
+// or 0 if it is flat. Then `last` is f(63) without the steps.
 struct Access {
     Value base;
-    int64_t offset, stride, last, last_of_run;
+    int64_t offset, stride, last;
     uint32_t bytes;
     bool store;
 };
@@ -42,8 +41,9 @@ struct Range {
 // k of x if, with f rising from lane to lane,
 //     f(l) - f(k) - bytes(y) < d + offset(y) - offset(x) < f(l) - f(k) + bytes(x),
 // where f(l) - f(k) is at most f(63), and at least the stride, or where there are several rows the
-// bytes of an access. Lines that differ in f, and flat ones, have to be disjoint, and those of the
-// next waves as well, to which they go on by different distances.
+// bytes of an access. Lines that differ in f, and flat ones, have to be disjoint. In the next
+// waves d is as much more each time: what holds for this one and for the last one ahead, on the
+// same side, holds for those in between.
 bool Affine::guard_lanes_apart() {
     // Tests that a block's stores are worth: what each saves is a loop over the chunks.
     constexpr size_t most_guards = 16, guards_per_store = 6;
@@ -56,7 +56,7 @@ bool Affine::guard_lanes_apart() {
         const bool store = cls == ir::Class::LaneStore;
         if (cls == ir::Class::LaneAtomic) return false;
         if ((!store && cls != ir::Class::LaneLoad) || ir::has_own_space(i.op)) continue;
-        Access a{no_value, ir::immediate(i), 0, 0, 0, ir::access_bytes(i), store};
+        Access a{no_value, ir::immediate(i), 0, 0, ir::access_bytes(i), store};
         const ir::Inst& at = block_.insts[ir::address_of(i)];
         if (at.op == Op::Splat64 && !ir::has_scalar_base(i.op)) {
             a.base = at.args[0];
@@ -65,9 +65,6 @@ bool Affine::guard_lanes_apart() {
             a.base = i.args[0];
             a.stride = static_cast<int64_t>(at.imm);
             a.last = a.stride * static_cast<int64_t>(at.aux - 1);
-            a.last_of_run = all_go_on_ && at.aux == machine::lanes
-                                ? a.stride * static_cast<int64_t>(run_ - 1)
-                                : a.last;
             if (a.stride < a.bytes || a.stride > most_offset) return false;
             if (at.aux != machine::lanes) {
                 if (at.aux == 1 || (step != no_value && (step != at.args[1] || width != at.aux)))
@@ -100,9 +97,9 @@ bool Affine::guard_lanes_apart() {
             if (!x.store && !y.store) continue;
             const int64_t offset = x.offset - y.offset;
             const bool alike = x.stride == y.stride && is_line(x);
-            const int64_t least = !alike ? -y.last_of_run : steps ? y.bytes : y.stride;
+            const int64_t least = !alike ? -y.last : steps ? y.bytes : y.stride;
             const Bytes low{least - y.bytes + offset, alike || !is_line(y) ? 0 : -steps},
-                high{(alike ? x.last : x.last_of_run) + x.bytes + offset, is_line(x) ? steps : 0};
+                high{x.last + x.bytes + offset, is_line(x) ? steps : 0};
             if (x.base == y.base) {
                 if ((low.n >= 0 && !low.steps) || (high.n <= 0 && !high.steps)) continue;
                 return false;
@@ -137,6 +134,13 @@ bool Affine::guard_lanes_apart() {
                                  -1),
                     distance = plus(both(Op::USub64, bases.second, bases.first), from, -1);
         conditions.push_back(both(Op::UCmpLtU64, least, distance));
+        if (const Value last = in_last_wave(distance, bases.first, bases.second);
+            last != distance) {
+            conditions.push_back(both(Op::UCmpLtU64, least, last));
+            const Value sides = both(Op::UXor64, distance, last);
+            conditions.push_back(
+                both(Op::UCmpEq64, both(Op::UShr64, sides, s_.const32(63)), s_.const64(0)));
+        }
     }
     for (Value c : conditions)
         if (const auto now = now_ ? now_->of(block_, c) : std::nullopt; now && !*now) return false;

@@ -10,6 +10,7 @@ namespace wj::lift {
 bool Affine::guard_all_lanes(Value bits, bool likely) {
     if (const ir::Inst i = block_.insts[bits]; i.op == Op::UAnd64)
         return guard_all_lanes(i.args[0], likely) && guard_all_lanes(i.args[1], likely);
+    find_extent(bits);
     const auto known = extents_.find(bits);
     const Value condition = known != extents_.end()
                                 ? known->second.all
@@ -19,7 +20,15 @@ bool Affine::guard_all_lanes(Value bits, bool likely) {
     if (likely && (!now || fails)) return false;
     if (!guard(condition)) return false;
     if (fails) now_.reset();  // others go where this wave does not
-    all_go_on_ &= known != extents_.end();
+    if (known == extents_.end()) all_ = {false, false};
+    return true;
+}
+
+bool Affine::guard_some_lanes(Value bits) {
+    const auto now = now_ ? now_->of(block_, bits) : std::nullopt;
+    if (!now || !*now || !~*now) return false;
+    if (!guard(both(Op::UCmpNe64, bits, s_.const64(0)))) return false;
+    all_ = {false, false};
     return true;
 }
 
@@ -63,7 +72,7 @@ std::optional<std::pair<Value, uint32_t>> Affine::sum_in_row(Value v) {
     if (!now || !*now || !guard(is_sum)) return {};
     for (const ir::RowLine& line : {*whole, *part})
         s_.emit(Op::GuardRow, {}, line.imm(), line.aux());
-    all_go_on_ = false;
+    all_ = {false, false};
     return std::pair(s_.at_entry(from), added);
 }
 
@@ -76,15 +85,16 @@ bool Affine::guard_within_lds(const Line& l, uint32_t bytes, bool all_lanes) {
     if (!all_lanes || l.width == 1 || bytes > lds_size_) return false;
     const uint32_t room = lds_size_ - bytes;
     if (l.one_row() || constant(l.step)) {
-        if (!at_most(l, room, f) || (l.goes_on && !f.goes_on)) return false;
+        if (!at_most(l, room, f) || (l.next.wave != no_value && !f.reach.waves)) return false;
     } else {
         // Neither the first row nor the distance to the next one is beyond the LDS: then the last
         // row's place is no sum that wraps around.
         const uint32_t row_bytes = static_cast<uint32_t>(l.stride) * (l.width - 1),
                        rows = machine::lanes / l.width - 1;
         const Value last = both(Op::UAdd32, l.base, both(Op::UMul32, l.step, s_.const32(rows)));
-        if (l.goes_on || l.stride < 0 || row_bytes > room || !need_once(l.step, room, f) ||
-            !need(l.base, room, f) || !need(last, room - row_bytes, f))
+        if (l.next.wave != no_value || l.stride < 0 || row_bytes > room ||
+            !need_once(l.step, room, f) || !need(l.base, room, f) ||
+            !need(last, room - row_bytes, f))
             return false;
     }
     commit(f);
@@ -94,6 +104,8 @@ bool Affine::guard_within_lds(const Line& l, uint32_t bytes, bool all_lanes) {
 }
 
 void Affine::finish() {
+    if (all_.waves)
+        for (const auto& [base, next] : moving_) s_.emit(Op::GoesOn, {base, next});
     for (const auto& [v, bound] : bounds_) {
         const ir::Inst i = block_.insts[v];
         const bool inverted = !bound && i.op == Op::UXor32 && i.args[1] == s_.const32(1);
@@ -103,7 +115,7 @@ void Affine::finish() {
 
 void Affine::commit(const Found& f) {
     relied_on_ = true;
-    all_go_on_ &= f.goes_on;
+    all_ &= f.reach;
     for (Value v : f.from) commit(v);
     if (f.row) s_.emit(Op::GuardRow, {}, f.row->imm(), f.row->aux());
     for (const auto& [v, bound] : f.needs) {
@@ -121,7 +133,7 @@ void Affine::commit(Value v) {
 
 // For this wave, and for the next ones only if it is the same in all of them.
 bool Affine::need_once(Value v, uint32_t bound, Found& f) {
-    f.goes_on &= ir::of_scalars(block_, v);
+    f.reach &= reach_of(v, f);
     return need(v, bound, f);
 }
 
@@ -136,35 +148,63 @@ bool Affine::need(Value v, uint32_t bound, Found& f) {
     return true;
 }
 
-// The line's values, taken as unsigned, do not wrap around and do not exceed `limit`: those of the
-// next waves, too, or else only this one's.
+// The line's values, taken as unsigned, do not wrap around and do not exceed `limit`: as far as
+// that may be asked for, of the next waves, too.
 bool Affine::at_most(const Line& x, uint32_t limit, Found& f) {
-    if (x.goes_on && at_most(x, run_, limit, f)) return true;
-    f.goes_on = false;
-    return at_most(x, x.width, limit, f);
+    const Reach reach = reach_of(x.next);
+    for (const Reach r : {Reach{true, true}, Reach{true, false}, Reach{false, false}}) {
+        if ((r.waves && !reach.waves) || (r.groups && !reach.groups)) continue;
+        const size_t before = f.needs.size();
+        if (at_most(x, r, limit, f)) {
+            f.reach &= r;
+            return true;
+        }
+        f.needs.resize(before);
+    }
+    return false;
 }
 
-bool Affine::at_most(const Line& x, uint32_t lanes, uint32_t limit, Found& f) {
-    if (x.stride < 0) {  // the last lane's is the least one
-        const int64_t down = x.stride * (int64_t{lanes} - 1);
-        return x.one_row() && block_.type(x.base) == ir::Type::U32 && limit + down >= 0 &&
-               need(both(Op::UAdd32, x.base, number(x.base, down)),
-                    static_cast<uint32_t>(limit + down), f);
+bool Affine::at_most(const Line& x, Reach reach, uint32_t limit, Found& f) {
+    constexpr int64_t usual_step = 1 << 20;
+    // What is left for the base: up to `room`, and from -below on.
+    int64_t room = limit, below = 0;
+    auto take = [&](int64_t extent) { extent < 0 ? below -= extent : room -= extent; };
+    // Of an unknown step: at most half of what is left, and so little that few bases fail.
+    auto take_steps = [&](Value step, int64_t count, bool once) {
+        if (const auto c = constant(step)) {
+            take(static_cast<int32_t>(*c) * count);
+            return once || !count || static_cast<int32_t>(*c) >= 0;
+        }
+        const auto now = now_ ? now_->of(block_, step) : std::nullopt;
+        const bool down = now && static_cast<int32_t>(*now) < 0;
+        const Value size = down ? both(Op::USub32, s_.const32(0), step) : step;
+        const int64_t most = std::min(room / 2 / count, usual_step);
+        if (most < 0 || !need_once(size, static_cast<uint32_t>(most), f)) return false;
+        take(down ? -most * count : most * count);
+        return once || !down;
+    };
+    take(x.stride * (int64_t{x.width} - 1));
+    if (const uint32_t rows = machine::lanes / x.width - 1;
+        rows && room >= 0 && !take_steps(x.step, rows, false))
+        return false;
+    if (reach.waves) {
+        int64_t waves = next_.waves - 1;
+        if (reach.groups && !is_zero(x.next.group)) {
+            if (is_zero(x.next.wave)) {
+                if (!take_steps(x.next.group, machine::NextWaves::most, true)) return false;
+            } else {
+                if (!follows(x.next, f)) return false;
+                waves = machine::NextWaves::most;
+            }
+        }
+        if (room < 0 || (waves && !take_steps(x.next.wave, waves, true))) return false;
     }
-    int64_t room = int64_t{limit} - x.stride * (int64_t{lanes} - 1);
-    const size_t before = f.needs.size();
-    if (const uint32_t rows = machine::lanes / x.width - 1; rows && room >= 0) {
-        // Of an unknown step: at most half of what is left, and so little that few bases fail.
-        constexpr int64_t usual_step = 1 << 20;
-        const auto c = constant(x.step);
-        const int64_t step = c ? static_cast<int32_t>(*c) : std::min(room / 2 / rows, usual_step);
-        if (step < 0) return false;  // sums of steps must not wrap around either
-        if (!c && !need_once(x.step, static_cast<uint32_t>(step), f)) return false;
-        room -= step * rows;
-    }
-    if (room >= 0 && need(x.base, static_cast<uint32_t>(room), f)) return true;
-    f.needs.resize(before);
-    return false;
+    if (room < 0) return false;
+    if (!below) return need(x.base, static_cast<uint32_t>(room), f);
+    // The last lane's is the least one.
+    room -= below;
+    return x.one_row() && block_.type(x.base) == ir::Type::U32 && room >= 0 &&
+           need(both(Op::UAdd32, x.base, number(x.base, -below)), static_cast<uint32_t>(room), f);
 }
 
 }  // namespace wj::lift

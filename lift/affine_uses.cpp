@@ -36,7 +36,7 @@ std::optional<Line> Affine::address(Value v, bool in_order) {
         if (wide && !need_small(l->step, f)) return {};
     }
     commit(f);
-    all_go_on_ &= l->goes_on;
+    all_ &= reach_of(l->next);
     ++profit_;
     return l;
 }
@@ -145,6 +145,7 @@ std::optional<Value> Affine::lane_0(Value v, bool only_flat) {
     const auto l = part(v, f);
     if (!l || (only_flat && !l->flat())) return {};
     commit(f);
+    motions_.try_emplace(l->base, l->next);
     return l->base;
 }
 
@@ -190,25 +191,64 @@ std::optional<Value> Affine::bits(Value mask) {
     return found;
 }
 
+// All lanes or none: of values that are the same in all of them.
+Value Affine::compare_flat(Op op, const Line& x, const Line& y, Found& f) {
+    const Value holds = both(op, x.base, y.base);
+    const Value lanes = s_.emit(Op::USelect64, {holds, s_.const64(~0ull), s_.const64(0)});
+    extents_[lanes] = {holds, holds};
+    f.reach &= reach_of(x.next);
+    f.reach &= reach_of(y.next);
+    if (!moves(x.next) && !moves(y.next)) return lanes;
+    const bool swapped = moves(y.next);
+    const Line& rising = swapped ? y : x;
+    const bool is_signed = op == Op::UCmpLtS32 || op == Op::UCmpLeS32;
+    if (op == Op::UCmpEq32 || op == Op::UCmpNe32 || moves((swapped ? x : y).next) ||
+        !at_most(rising, is_signed ? 0x7fffffff : ~0u, f)) {
+        f.reach = {false, false};
+        return lanes;
+    }
+    const Value last = highest(rising.base, rising.next, f);
+    const Value last_holds = swapped ? both(op, x.base, last) : both(op, last, y.base);
+    extents_[lanes] = swapped ? Extent{holds, last_holds} : Extent{last_holds, holds};
+    return lanes;
+}
+
+// Of a compare that was made by scalars.
+void Affine::find_extent(Value bits) {
+    const ir::Inst select = block_.insts[bits];
+    if (!next_.waves || extents_.contains(bits) || select.op != Op::USelect64 ||
+        constant(select.args[1]) != ~0ull || !is_zero(select.args[2]))
+        return;
+    const ir::Inst compare = block_.insts[select.args[0]];
+    if (compare.op < Op::UCmpEq32 || compare.op > Op::UCmpLeS32) return;
+    Found f;
+    const Line x = flat(compare.args[0], of_scalar(compare.args[0], f)),
+               y = flat(compare.args[1], of_scalar(compare.args[1], f));
+    compare_flat(compare.op, x, y, f);
+    commit(f);
+}
+
 std::optional<Value> Affine::bits(Value mask, Found& f) {
     const ir::Inst i = block_.insts[mask];
-    const Op op = State::uniform_of(i.op);
+    Op op = State::uniform_of(i.op);
     if (op < Op::UCmpEq32 || op > Op::UCmpLeS32) return {};
     for (uint32_t arg = 0; arg < 2; ++arg)
         if (const auto found = bits_of_extreme(i, arg, f)) return found;
     auto x = part(i.args[0], f), y = part(i.args[1], f);
     if (!x || !y) return {};
-    f.goes_on &= x->goes_on && y->goes_on;
-    const Value none = s_.const64(0), all = s_.const64(~0ull);
-    if (x->flat() && y->flat()) {
-        const Value holds = both(op, x->base, y->base);
-        const Value lanes = s_.emit(Op::USelect64, {holds, all, none});
-        extents_[lanes] = {holds, holds};
-        return lanes;
+    if ((op == Op::UCmpEq32 || op == Op::UCmpNe32) && constant(*x) == uint64_t{0}) std::swap(x, y);
+    // Of unsigned numbers: which is it in the waves ahead, too?
+    if (next_.waves && constant(*y) == uint64_t{0} && !constant(*x)) {
+        if (op == Op::UCmpEq32) op = Op::UCmpLeU32;
+        if (op == Op::UCmpNe32) op = Op::UCmpLtU32, std::swap(x, y);
     }
+    if (x->flat() && y->flat()) return compare_flat(op, *x, *y, f);
+    const Value none = s_.const64(0), all = s_.const64(~0ull);
     const bool swapped = x->flat();
     if (swapped) std::swap(x, y);
     if (!y->flat()) return {};
+    f.reach &= reach_of(x->next);
+    f.reach &= {is_zero(y->next.wave), is_zero(y->next.group)};
     // Numbers `base + stride * k`: of rows, whose lanes are equal, or of the lanes of each row.
     const bool by_rows = !x->stride;
     const auto down = constant(x->step);
@@ -252,12 +292,12 @@ std::optional<Value> Affine::bits(Value mask, Found& f) {
     if (by_rows) belong = both(Op::UShl32, belong, row_shift);
     const Value lanes =
         for_all_rows(s_.emit(Op::USelect64, {any, s_.emit(Op::ULowBits, {belong}), none}));
-    const uint32_t numbers = x->goes_on ? run_ : count;
-    const Value highest =
-        both(Op::UAdd32, base, s_.const32(static_cast<uint32_t>((numbers - 1) * stride)));
+    const Value last_one =
+        highest(both(Op::UAdd32, base, s_.const32(static_cast<uint32_t>((count - 1) * stride))),
+                x->next, f);
     const Value result = swapped ? s_.emit(Op::UXor64, {lanes, all}) : lanes;
-    extents_[result] = swapped ? Extent{both(op, n, base), both(op, n, highest)}
-                               : Extent{both(op, highest, n), both(op, base, n)};
+    extents_[result] = swapped ? Extent{both(op, n, base), both(op, n, last_one)}
+                               : Extent{both(op, last_one, n), both(op, base, n)};
     return result;
 }
 
@@ -266,9 +306,10 @@ bool Affine::need_bits(Value bits, bool all, Found& f) {
     const ir::Inst i = block_.insts[bits];
     if (i.op == (all ? Op::UAnd64 : Op::UOr64))
         return need_bits(i.args[0], all, f) && need_bits(i.args[1], all, f);
+    find_extent(bits);
     const Value number = s_.const64(all ? ~0ull : 0);
     const auto known = extents_.find(bits);
-    f.goes_on &= known != extents_.end() || ir::of_scalars(block_, bits);
+    if (known == extents_.end()) f.reach &= reach_of(bits, f);
     const Value otherwise = known == extents_.end() ? both(Op::UCmpNe64, bits, number)
                             : all ? both(Op::UXor32, known->second.all, s_.const32(1))
                                   : known->second.any;

@@ -35,6 +35,9 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
             if (op_of(a[0]) == Op::ULo && op_of(a[1]) == Op::UHi &&
                 arg_of(a[0], 0) == arg_of(a[1], 0))
                 return arg_of(a[0], 0);
+            if (op_of(a[1]) == Op::USar32 && arg_of(a[1], 0) == a[0] &&
+                is_const(arg_of(a[1], 1), y) && (y & 31) == 31)
+                return emit(Op::USext32, {a[0]});
             // Halves that were added to one by one.
             if (is_code_half(a[0], Op::ULo, x) && is_code_half(a[1], Op::UHi, y) &&
                 static_cast<uint32_t>(x) == static_cast<uint32_t>(y))
@@ -143,6 +146,14 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
         case Op::UShr64:
             if (cx && cy) return const64(x >> (y & 63));
             break;
+        case Op::USar64:
+            if (cx && cy)
+                return const64(static_cast<uint64_t>(static_cast<int64_t>(x) >> (y & 63)));
+            break;
+        case Op::USar32:
+            if (cx && cy)
+                return const32(static_cast<uint32_t>(static_cast<int32_t>(x) >> (y & 31)));
+            break;
         case Op::UZext32:
             if (cx) return const64(x);
             break;
@@ -150,11 +161,13 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
             if (cx && cy) return const64(x * y);
             if (cx && x == 1) return emit(Op::UZext32, {a[1]});
             if (cy && y == 1) return emit(Op::UZext32, {a[0]});
+            if ((cx && x == 0) || (cy && y == 0)) return const64(0);
             break;
         case Op::UMul32:
             if (cx && cy) return const32(static_cast<uint32_t>(x * y));
             if (cx && x == 1) return a[1];
             if (cy && y == 1) return a[0];
+            if ((cx && x == 0) || (cy && y == 0)) return const32(0);
             break;
         case Op::USub32:
             if (cx && cy) return const32(static_cast<uint32_t>(x - y));

@@ -185,8 +185,12 @@ void Lifter::exit(machine::ExitKind kind, uint64_t at, const char* reason, uint3
 bool Lifter::lanes_known(uint64_t target) {
     if (!affine || in_arm() || !options.exec_full) return false;
     Inst first;
-    return s.is_full(s.exec()) || (decode(*options.target, code_at(target), first) &&
-                                   first.op == Opcode::s_endpgm && guard_all_lanes(false));
+    if (s.is_full(s.exec())) return true;
+    if (!decode(*options.target, code_at(target), first) || first.op != Opcode::s_endpgm)
+        return false;
+    const ir::Inst mask = s.inst(s.exec());
+    return (mask.op == Op::MaskOf && affine->guard_some_lanes(mask.args[0])) ||
+           guard_all_lanes(false);
 }
 
 bool Lifter::guard_all_lanes(bool likely) {
@@ -350,7 +354,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     block.guarded = guarded;
     Lifter l(options, fetch, block, store, no_arms);
     Affine affine(l.s, block, options.row_lines, options.row_sums, options.now, options.read_memory,
-                  options.least_width, options.waves_in_row);
+                  options.least_width, options.next);
     if (guarded) l.affine = &affine;
     if (guards == Guards::ConstantRows) l.rows = &affine;
     Inst inst;
@@ -419,7 +423,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         });
     if (guarded) {
         affine.finish();
-        block.waves_in_row = affine.waves_in_row();
+        block.next = affine.next();
     }
     if (affine.has_constant_rows() && writes_constant_row(block)) return Attempt::NoUse;
     const bool last = block.term.kind == ir::Terminator::Kind::Exit &&
@@ -431,6 +435,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     if (ir::split_addresses(block)) ir::eliminate_dead(block);
     if (ir::narrow_pairs(block)) ir::eliminate_dead(block);
     if (behind) drop_unread(block, *behind);
+    if (block.next.waves) block.next = next_of_lanes(block);
     return Attempt::Done;
 }
 
@@ -453,14 +458,20 @@ ir::Block lift_block(const Options& asked, uint64_t pc, const Fetch& fetch, Inst
     std::vector<uint64_t> no_arms;
     const size_t stored = store.size();
     Options options = asked;
-    if (options.waves_in_row > 1 && !ends_program(options, pc, fetch)) options.waves_in_row = 1;
+    if (options.next.waves && !ends_program(options, pc, fetch)) options.next = {};
     for (Guards guards = options.row_lines ? Guards::Lines : Guards::None;;) {
         ir::Block block;
         const Attempt attempt = lift_once(options, pc, fetch, store, no_arms, guards, block);
         if (attempt == Attempt::Done) {
             // Guards for waves that have to be looked at one by one after all would ask too much.
-            if (!block.guarded || options.waves_in_row == 1 || block.waves_in_row > 1) return block;
-            options.waves_in_row = 1;
+            const machine::NextWaves& next = block.next;
+            if (!block.guarded ||
+                (next.waves == options.next.waves && next.group_sgpr == options.next.group_sgpr))
+                return block;
+            if (next.waves > 1)
+                options.next.group_sgpr = -1;
+            else
+                options.next = {};
             no_arms.clear();
             store.resize(stored);
             continue;

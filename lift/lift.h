@@ -39,7 +39,7 @@ struct Options {
     // The wave that is about to run the block, or null, and how to read its memory.
     const machine::Wave* now = nullptr;
     ir::ReadMemory read_memory;
-    uint32_t waves_in_row = 1;  // of its work-group (machine::ExecContext::GroupIds)
+    machine::NextWaves next;  // behind it
     // Leaves out writes that nobody reads; null = every register is written.
     Liveness* liveness = nullptr;
 };

@@ -57,12 +57,15 @@ struct WaveRow {
 // leave it as it was.
 struct WaveRun {
     uint32_t left = 0;                   // of the work-group, behind the running one
-    uint32_t groups = 0;                 // work-groups behind it
+    uint32_t groups = 0;                 // work-groups behind it, in x
+    uint32_t rows = 0;                   // rows of work-groups behind that one, in y
     uint32_t most_left = 0;              // behind a work-group's first wave
+    uint32_t most_groups = 0;            // behind a row's first work-group
     uint32_t id_bytes = 0;               // from a wave's ids to those of the next one
     const uint8_t* ids = nullptr;        // v0 of the running wave; null: no run is offered
     const uint8_t* first_ids = nullptr;  // of each work-group's first one
-    uint32_t* group_id = nullptr;        // counts the work-groups
+    uint32_t* group_id = nullptr;        // counts the work-groups of a row
+    uint32_t* row_id = nullptr;          // counts the rows
 };
 
 // Where an engine gets the waves from that it runs one after the other.
@@ -93,7 +96,9 @@ public:
     // there may be some: the next one of the work-group, if `left` is not 0, which becomes one
     // less, with v0 from the next `ids`; or the first one of the next work-group, if `groups` is
     // not 0, which becomes one less, with `left` = `most_left`, `ids` = `first_ids`, and *group_id
-    // one more. again() and next() take notice of them.
+    // one more; or the first one of the next row of work-groups, if `rows` is not 0, which becomes
+    // one less, with `groups` = `most_groups`, *group_id = 0 and *row_id one more. again() and
+    // next() take notice of them.
     virtual WaveRun* run() { return nullptr; }
     // Makes the running wave's fields and v0, and what is known of its work-group, those of the
     // wave that it has become; its other registers are. To be called before a wave of a run goes on

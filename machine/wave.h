@@ -93,6 +93,17 @@ struct GlobalDataShare {
     alignas(64) uint8_t bytes[size] = {};
 };
 
+// What the waves behind one have that differs from it.
+struct NextWaves {
+    static constexpr uint32_t most = 4096;  // that are looked at as one
+    // Of a work-group so many waves follow each other whose v0 is ids_step more each time, in all
+    // lanes; 0: nobody knows.
+    uint32_t waves = 0, ids_step = 0;
+    // These are all of it, and this scalar register is one more in the next work-group, nothing
+    // else; or -1.
+    int32_t group_sgpr = -1;
+};
+
 // One per worker thread; constant during a dispatch apart from TLB and counters.
 struct ExecContext {
     const Target* target = nullptr;
@@ -105,10 +116,8 @@ struct ExecContext {
     struct GroupIds {
         int32_t sgpr[3] = {-1, -1, -1};
         uint32_t middle[3] = {};
-        // So many waves of a work-group begin where the one before it ends: v0 goes on from lane to
-        // lane.
-        uint32_t waves_in_row = 1;
     } group_ids;
+    NextWaves next_waves;
     // This thread alone touches the memory that is updated by atomics: they need not be atomic.
     bool exclusive_memory = false;
     // The waves that run are so many that what they write does not stay in the caches: stores may

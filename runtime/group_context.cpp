@@ -108,9 +108,8 @@ void GroupContext::advance(const LaunchPlan& plan) {
     if (!advance_group(plan, group)) make_templates(plan);
 }
 
-void GroupContext::advance(const LaunchPlan& plan, uint32_t groups) {
-    group.id[0] += groups;
-    group.linear_id += groups;
+void GroupContext::advance(const LaunchPlan& plan, uint64_t groups) {
+    locate_group(plan, group.linear_id + groups, group);
     place_ = GroupPlace::of(plan, group.linear_id);
     hw_id_ = place_.hw_id();
 }

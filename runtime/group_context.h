@@ -34,8 +34,8 @@ public:
     // as if start() had begun it. Not with LDS.
     Status locate(const LaunchPlan& plan, uint64_t linear_id);
     void advance(const LaunchPlan& plan);
-    // By several, all of one size, along x.
-    void advance(const LaunchPlan& plan, uint32_t groups);
+    // By several, all of one size.
+    void advance(const LaunchPlan& plan, uint64_t groups);
     machine::Wave& start_alone(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {
         machine::Wave& wave = waves[0];
         start_wave(plan, how, index, wave, registers_.data);

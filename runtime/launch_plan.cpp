@@ -22,6 +22,25 @@ std::string dims(const std::array<uint32_t, 3>& d) {
     return std::to_string(d[0]) + " x " + std::to_string(d[1]) + " x " + std::to_string(d[2]);
 }
 
+// The waves of a work-group that is one row of work-items, or whose rows are whole waves or whole
+// parts of one. group_sgpr: the register that holds the work-group's number in x, or -1 if that is
+// of no use.
+machine::NextWaves next_waves(const std::array<uint32_t, 3>& size, bool packed_ids,
+                              int32_t group_sgpr) {
+    constexpr uint32_t y_unit = 1 << 10;  // of packed work-item ids (Traits, SEED-GAP-10)
+    const uint32_t row = size[0];
+    if (row % machine::lanes == 0) {
+        const uint32_t waves = row / machine::lanes;
+        const bool one_row = size[1] * size[2] == 1;
+        if (one_row && group_sgpr >= 0) return {waves, machine::lanes, group_sgpr};
+        if (waves > 1) return {waves, machine::lanes, -1};
+    }
+    if (!packed_ids || row > machine::lanes || machine::lanes % row) return {};
+    const uint32_t rows = machine::lanes / row, waves = size[1] / rows;
+    if (waves < 2 || size[1] % rows) return {};
+    return {waves, rows * y_unit, -1};
+}
+
 // COMPUTE_TMPRING_SIZE.WAVESIZE of gfx9: 13 bits in units of 256 dwords.
 constexpr uint32_t max_scratch_wave_bytes = 8191 * 1024;
 
@@ -205,8 +224,9 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         if (id[i]) plan.group_ids.sgpr[i] = next++;
         plan.group_ids.middle[i] = plan.group_count[i] / 2;
     }
-    const uint32_t row = plan.request.work_group[0];
-    if (row % machine::lanes == 0) plan.group_ids.waves_in_row = row / machine::lanes;
+    plan.next_waves =
+        next_waves(plan.request.work_group, t.packed_workitem_id && kernel.workitem_id,
+                   plan.group_count[0] > 1 ? plan.group_ids.sgpr[0] : -1);
     plan.id_rows = std::min(t.packed_workitem_id ? 1 : kernel.workitem_id + 1u, plan.vgpr_count);
     return plan;
 }

@@ -44,6 +44,7 @@ struct LaunchPlan {
     uint32_t user_sgprs[128] = {};
     int scratch_buffer_sgpr = -1, flat_scratch_sgpr = -1;  // first SGPR, or -1
     machine::ExecContext::GroupIds group_ids;
+    machine::NextWaves next_waves;
     uint32_t id_rows = 1;  // VGPRs with work-item ids
 };
 

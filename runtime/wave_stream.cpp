@@ -44,26 +44,37 @@ machine::Wave* WaveStream::next(machine::Wave& wave) {
 void WaveStream::offer_run(machine::Wave& wave, uint32_t executed) {
     if (!context_.offer_ids(how_, wave_, run_)) return;
     const LaunchPlan& plan = dispatch_.plan;
-    const int sgpr = plan.group_ids.sgpr[0];
-    run_.group_id = sgpr >= 0 ? &wave.sgpr[sgpr] : &no_group_id_;
-    run_.groups = plan.rows_together > 1
-                      ? 0
-                      : static_cast<uint32_t>(std::min<uint64_t>(
-                            plan.group_count[0] - 1 - context_.group.id[0], end_ - 1 - at_));
+    auto counter = [&](int dimension) {
+        const int sgpr = plan.group_ids.sgpr[dimension];
+        return sgpr >= 0 ? &wave.sgpr[sgpr] : &no_group_id_;
+    };
+    run_.group_id = counter(0);
+    run_.row_id = counter(1);
+    run_.groups = run_.rows = 0;
+    if (plan.rows_together == 1) {
+        const uint64_t behind = end_ - 1 - at_;
+        const uint32_t row = plan.group_count[0], in_row = row - 1 - context_.group.id[0];
+        run_.groups = static_cast<uint32_t>(std::min<uint64_t>(in_row, behind));
+        run_.rows = static_cast<uint32_t>(std::min<uint64_t>(
+            plan.group_count[1] - 1 - context_.group.id[1], (behind - run_.groups) / row));
+        run_.most_groups = row - 1;
+    }
     offered_ = run_.groups;
+    offered_rows_ = run_.rows;
     executed_ = executed;
 }
 
 bool WaveStream::take_notice() {
     if (!executed_) return false;
-    const uint32_t groups = offered_ - run_.groups, count = context_.group.wave_count,
-                   wave = count - 1 - run_.left;
-    instructions_ += uint64_t{executed_} * (groups * count + wave - wave_);
+    const uint32_t count = context_.group.wave_count, wave = count - 1 - run_.left;
+    const uint64_t groups = uint64_t{offered_rows_ - run_.rows} * dispatch_.plan.group_count[0] +
+                            offered_ - run_.groups;
+    instructions_ += executed_ * (groups * count + wave - wave_);
     waves_ += groups * count;
     at_ += groups;
     wave_ = wave;
     if (groups) context_.advance(dispatch_.plan, groups);
-    run_.left = run_.groups = offered_ = executed_ = 0;
+    run_.left = run_.groups = run_.rows = executed_ = 0;
     run_.ids = nullptr;
     return true;
 }

@@ -57,8 +57,8 @@ private:
     uint32_t wave_ = 0;
     bool done_ = false;
     machine::WaveRun run_;
-    uint32_t offered_ = 0;   // work-groups of the run, when it began
-    uint32_t executed_ = 0;  // instructions of each wave of the run
+    uint32_t offered_ = 0, offered_rows_ = 0;  // of the run, when it began
+    uint32_t executed_ = 0;                    // instructions of each wave of the run
     uint32_t no_group_id_ = 0;
 };
 

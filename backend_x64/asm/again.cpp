@@ -8,6 +8,7 @@ namespace wj::x64 {
 
 using ir::Class;
 using ir::Op;
+using machine::Wave;
 namespace x86 = asmjit::x86;
 
 // A program that is this block, and leaves every register as it was, starts its next wave by
@@ -63,22 +64,30 @@ bool BlockCompiler::ends_program() const {
 
 // ---- what one wave has found out serves the next ones ----
 
-// An access whose lanes' elements follow one another.
-bool BlockCompiler::is_row_of_wave(const ir::Inst& i) const {
+// An access at a line whose base may go on.
+bool BlockCompiler::is_at_line(const ir::Inst& i) const {
     if (i.op != Op::LoadGlobalS && i.op != Op::StoreGlobalS) return false;
     const ir::Inst& line = inst(i.args[1]);
-    return line.op == Op::Line32 && line.aux == machine::lanes && is_const(line.args[0]);
+    return line.op == Op::Line32 && is_const(line.args[0]);
 }
 
-// The next wave is this one but for the bases of lines, which go on (Block::waves_in_row): nothing
-// else that is known of it before its chunks begin has to be found out again.
+// One whose lanes' elements follow one another.
+bool BlockCompiler::is_row_of_wave(const ir::Inst& i) const {
+    return is_at_line(i) && inst(i.args[1]).aux == machine::lanes;
+}
+
+// The next wave is this one but for the bases of lines, which go on (Block::next): nothing else
+// that is known of it before its chunks begin has to be found out again.
 bool BlockCompiler::goes_on() {
     moving_bases_.clear();
-    if (block_->waves_in_row == 1 || !runs_again()) return false;
+    if (!block_->next.waves || !runs_again()) return false;
+    std::map<Value, Value> next;
+    for (const ir::Inst& i : block_->insts)
+        if (i.op == Op::GoesOn) next.try_emplace(i.args[0], i.args[1]);
     for (Value v = 0; v < block_->insts.size(); ++v) {
         const ir::Inst& i = inst(v);
         const Class cls = ir::op_info(i.op).cls;
-        if (i.op == Op::GuardRow || i.op == Op::Guard || i.op == Op::GuardLds) continue;
+        if (ir::is_guard(i.op) || i.op == Op::GoesOn) continue;
         if (cls == Class::Cross || cls == Class::SetS || i.op == Op::BitsOf) return false;
         const bool scalar = cls == Class::Uniform || cls == Class::ULoad || cls == Class::GetS;
         if (scalar && is_const(v)) continue;
@@ -86,50 +95,76 @@ bool BlockCompiler::goes_on() {
         if (scalar) return false;
         for (size_t a = 0; a < std::size(i.args); ++a) {
             const Value arg = i.args[a];
-            if (arg == no_value || !ir::is_uniform(block_->type(arg)) ||
-                ir::of_scalars(*block_, arg))
-                continue;
-            if (a || !is_row_of_wave(i) || schedule_.uniform_home(arg).kind != Home::Slot)
+            if (arg == no_value || !ir::is_uniform(block_->type(arg)) || is_const(arg)) continue;
+            const auto moving = next.find(arg);
+            if (moving == next.end()) continue;
+            const Value by = moving->second;
+            if (is_const(by) && !inst(by).imm) continue;
+            const bool address = is_at_line(i) || i.op == Op::Splat64;
+            if (a || !address || schedule_.uniform_home(arg).kind != Home::Slot ||
+                (!is_const(by) && schedule_.uniform_home(by).kind != Home::Slot))
                 return false;
-            const uint64_t stride = inst(i.args[1]).imm;
-            if (moving_bases_.try_emplace(arg, stride).first->second != stride) return false;
+            moving_bases_[arg] = by;
         }
     }
     return true;
 }
 
-// The slot: how many waves may go on behind this one, and for how many of them it has been found
-// out that they are next.
+// The slot: how many waves begin with what this one finds out.
 void BlockCompiler::begin_go_on() {
     if (!goes_on()) return;
+    const machine::NextWaves& next = block_->next;
+    const Label begin = a_.newLabel();
     go_on_label_ = a_.newLabel();
+    fewer_label_ = a_.newLabel();
     go_on_slot_ = extra_slots_++;
-    a_.mov(home_mem({Home::Slot, *go_on_slot_}).cloneResized(8), block_->waves_in_row - 1);
+    const Mem ahead = home_mem({Home::Slot, *go_on_slot_}).cloneResized(4);
+    const Mem most = most_ahead();
+    a_.bind(begin);
+    a_.mov(x86::edx, next.waves - 1);
+    a_.mov(x86::esi, next.ids_step);
+    if (next.group_sgpr >= 0)
+        a_.lea(x86::rdi, x86::ptr(reg::wave, in_wave(offsetof(Wave, sgpr)) + 4 * next.group_sgpr));
+    else
+        a_.xor_(x86::edi, x86::edi);
+    a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, ahead_stub))));
+    a_.mov(ahead, x86::eax);
+    // Not for so many, perhaps; where not even for this one, the next one asks for itself first.
+    cold(fewer_label_, [=, this] {
+        a_.mov(x86::eax, ahead);
+        a_.test(x86::eax, x86::eax);
+        a_.jz(unguarded_label_);
+        a_.shr(x86::eax, 4);
+        a_.mov(most, x86::eax);
+        a_.jmp(begin);
+    });
 }
 
-// Edx: how many waves go on, in a run if there is one.
-void BlockCompiler::take_going_on(size_t stub) {
-    const Mem left = home_mem({Home::Slot, *go_on_slot_}).cloneResized(4);
-    a_.mov(x86::edx, left);
-    a_.and_(left, 0);
-    a_.call(x86::qword_ptr(reg::frame, in_frame(stub)));
+// All guards hold: for the waves ahead, too.
+void BlockCompiler::end_guards() {
+    a_.mov(most_ahead(), machine::NextWaves::most);
+    a_.bind(go_on_label_);
 }
 
 void BlockCompiler::go_on() {
-    const Mem next = home_mem({Home::Slot, *go_on_slot_}).cloneResized(4).cloneAdjusted(4);
-    const Label found = a_.newLabel(), none = a_.newLabel();
-    a_.sub(next, 1);
-    a_.jns(found);
-    take_going_on(offsetof(Frame, going_on_stub));
-    a_.jz(none);
-    a_.dec(x86::edx);
-    a_.mov(next, x86::edx);
-    a_.bind(found);
+    const Label none = a_.newLabel();
+    a_.sub(home_mem({Home::Slot, *go_on_slot_}).cloneResized(4), 1);
+    a_.js(none);
     a_.call(x86::qword_ptr(reg::frame, in_frame(reads_ids() ? offsetof(Frame, step_ids_stub)
                                                             : offsetof(Frame, step_stub))));
-    for (const auto& [base, stride] : moving_bases_)
-        a_.add(home_mem(schedule_.uniform_home(base)).cloneResized(8),
-               static_cast<int32_t>(stride * machine::lanes));
+    for (const auto& [base, by] : moving_bases_) {
+        const Mem at = home_mem(schedule_.uniform_home(base)).cloneResized(8);
+        const auto c = static_cast<int64_t>(inst(by).imm);
+        if (is_const(by) && c == static_cast<int32_t>(c)) {
+            a_.add(at, c);
+            continue;
+        }
+        if (is_const(by))
+            a_.mov(x86::rax, c);
+        else
+            a_.mov(x86::rax, home_mem(schedule_.uniform_home(by)).cloneResized(8));
+        a_.add(at, x86::rax);
+    }
     a_.jmp(go_on_label_);
     a_.bind(none);
 }
@@ -148,19 +183,27 @@ bool BlockCompiler::reads_ids() {
     return false;
 }
 
-// Whether this region is all that the waves of go_on() do.
+// Whether this region is all that the waves of go_on() do, whose lines lie behind this one's.
 bool BlockCompiler::may_go_together(uint32_t position) const {
     if (!go_on_slot_ || !waves_together_ || options_.checked) return false;
     for (uint32_t p = 1; p < schedule_.terminator_position(); ++p)
         if (p != position && schedule_.begin(p) != schedule_.end(p)) return false;
-    return true;
+    return std::ranges::all_of(block_->insts, [this](const ir::Inst& i) {
+        const auto moving = is_at_line(i) ? moving_bases_.find(i.args[0]) : moving_bases_.end();
+        if (moving == moving_bases_.end()) return true;
+        const ir::Inst &line = inst(i.args[1]), &by = inst(moving->second);
+        return is_row_of_wave(i) && is_const(moving->second) && by.imm == line.imm * machine::lanes;
+    });
 }
 
-// Where a chunk's place is in registers alone, the waves that follow in the row go on in them: they
-// are more chunks. The code that is out of line since `colds` must do the same.
+// Where a chunk's place is in registers alone, the waves that follow go on in them: they are more
+// chunks. The code that is out of line since `colds` must do the same.
 void BlockCompiler::waves_together(Label loop, size_t colds) {
     for (size_t i = colds; i < colds_.size(); ++i) colds_[i].together = true;
-    take_going_on(offsetof(Frame, together_stub));
+    const Mem ahead = home_mem({Home::Slot, *go_on_slot_}).cloneResized(4);
+    a_.mov(x86::edx, ahead);
+    a_.and_(ahead, 0);
+    a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, together_stub))));
     a_.jnz(loop);
     out_->together_offset = static_cast<uint32_t>(code_.labelOffset(loop));
 }

@@ -365,9 +365,11 @@ void BlockCompiler::region(uint32_t position) {
     const bool alone =
         !apart && !masks && !keeps && collectors_.empty() && may_go_together(position);
     const size_t colds = colds_.size();
+    streams_ = alone;
     if (alone) a_.look_for(reg::chunk);
     if (empty != no_value) leave_out_empty(empty, begin, count, next);
     region_body();
+    streams_ = false;
     const bool together = alone && !a_.found();
     a_.bind(next);
     advance_pointers();
@@ -585,7 +587,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         loop_block();
     } else {
         for (uint32_t p = 0; p < schedule_.segments(); ++p) {
-            if (p == 1 && go_on_slot_) a_.bind(go_on_label_);
+            if (p == 1 && go_on_slot_) end_guards();
             segment(p);
         }
         position_ = schedule_.terminator_position();

@@ -104,11 +104,15 @@ private:
     void run_again();
     bool starts_program() const;
     bool ends_program() const;
+    bool is_at_line(const ir::Inst& i) const;
     bool is_row_of_wave(const ir::Inst& i) const;
     bool goes_on();
     void begin_go_on();
+    void end_guards();
     void go_on();
-    void take_going_on(size_t stub);
+    Mem most_ahead() const {
+        return asmjit::x86::dword_ptr(reg::frame, in_frame(offsetof(Frame, most_ahead)));
+    }
     bool reads_ids();
     bool may_go_together(uint32_t position) const;
     void waves_together(Label loop, size_t colds);
@@ -584,6 +588,7 @@ private:
     void memory_consecutive(const LaneAccess& m);
     bool store_row(Value v);
     void memory_consecutive_narrow(const LaneAccess& m);
+    bool splits_load(const LaneAccess& m) const;
     void masked_load(const LaneAccess& m, uint32_t part, const Vec& data, const Mem& from);
     void masked_store(const LaneAccess& m, uint32_t part, const Mem& to, const Vec& data);
     Vec part_mask(const LaneAccess& m, uint32_t part);
@@ -733,11 +738,12 @@ private:
         }
     } errors_;
     Label pool_label_, entry_label_, body_label_, over_label_, unguarded_label_, again_label_,
-        go_on_label_;
-    bool waves_together_ = true;              // they may go on together
-    bool apart_ = false;                      // they did, and must not
-    std::optional<uint32_t> go_on_slot_;      // begin_go_on()
-    std::map<Value, uint64_t> moving_bases_;  // and their lines' strides
+        go_on_label_, fewer_label_;
+    bool waves_together_ = true;           // they may go on together
+    bool apart_ = false;                   // they did, and must not
+    bool streams_ = false;                 // in the region that they go on in
+    std::optional<uint32_t> go_on_slot_;   // begin_go_on()
+    std::map<Value, Value> moving_bases_;  // and how they go on
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;
     std::unordered_map<std::string, uint32_t> tables_;

@@ -119,8 +119,16 @@ void BlockCompiler::masked_store(const LaneAccess& m, uint32_t p, const Mem& to,
     }
 }
 
+// Zen 4 has more lines of a stream on their way where each is loaded in two halves.
+bool BlockCompiler::splits_load(const LaneAccess& m) const {
+    return avx512_ && options_.splits_loads && m.dwords == 1 && m.space == global_space && streams_;
+}
+
 void BlockCompiler::masked_load(const LaneAccess& m, uint32_t p, const Vec& data, const Mem& from) {
-    if (m.full) {
+    if (m.full && splits_load(m)) {
+        movu(data.ymm(), from.cloneResized(32));
+        a_.vinsertf32x8(data.zmm(), data.zmm(), from.cloneAdjusted(32).cloneResized(32), 1);
+    } else if (m.full) {
         movu(data, from);
     } else if (avx512_) {
         k(m.dwords > 1 ? m.tk : m.mask_k, true);

@@ -34,7 +34,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
     size_t enter, link, budget, call, leave, turn, indirect, memory, division, uload[2], again,
-        going_on, together, step[2], settle, shapes, any_access;
+        ahead, together, step[2], settle, shapes, any_access;
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
@@ -176,7 +176,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     begin(again);
     {
         using machine::WaveRun;
-        const Label out = a.newLabel(), group = a.newLabel(), start = a.newLabel();
+        const Label out = a.newLabel(), group = a.newLabel(), row = a.newLabel(),
+                    first = a.newLabel(), start = a.newLabel();
         auto run = [](size_t offset, uint32_t size) {
             return x86::ptr(x86::rcx, static_cast<int32_t>(offset), size);
         };
@@ -205,13 +206,23 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.mov(x86::eax, 1);
         a.ret();
         a.bind(group);
-        take_one(groups, out);
-        a.mov(x86::eax, run(offsetof(WaveRun, most_left), 4));
-        a.mov(left, x86::eax);
+        take_one(groups, row);
         a.mov(x86::rax, run(offsetof(WaveRun, group_id), 8));
         a.inc(x86::dword_ptr(x86::rax));
+        a.bind(first);
+        a.mov(x86::eax, run(offsetof(WaveRun, most_left), 4));
+        a.mov(left, x86::eax);
         a.mov(x86::rsi, run(offsetof(WaveRun, first_ids), 8));
         a.jmp(start);
+        a.bind(row);
+        take_one(run(offsetof(WaveRun, rows), 4), out);
+        a.mov(x86::eax, run(offsetof(WaveRun, most_groups), 4));
+        a.mov(groups, x86::eax);
+        a.mov(x86::rax, run(offsetof(WaveRun, group_id), 8));
+        a.mov(x86::dword_ptr(x86::rax), 0);
+        a.mov(x86::rax, run(offsetof(WaveRun, row_id), 8));
+        a.inc(x86::dword_ptr(x86::rax));
+        a.jmp(first);
         a.bind(out);
         a.inc(field(offsetof(Frame, kept_epoch)));
         a.lea(x86::rdi, wave_field(0));
@@ -223,64 +234,134 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     // Of waves that go on with what the running one has found out (BlockCompiler::go_on()).
     {
         using machine::WaveRun;
-        const Gp run = x86::rcx, count = x86::edx, ids = x86::rsi;
+        const Gp run = x86::rcx, ids = x86::rsi;
         auto of_run = [&](size_t offset, uint32_t size) {
             return x86::ptr(run, static_cast<int32_t>(offset), size);
         };
         const Mem left = of_run(offsetof(WaveRun, left), 4), at = of_run(offsetof(WaveRun, ids), 8),
-                  id_bytes = of_run(offsetof(WaveRun, id_bytes), 4);
-        // edx = waves behind the running one that its lines hold for -> as many of them as there
-        // are in the run, if v0 goes on as far, else 0; so says the zero flag. Their last one's ids
-        // in rsi.
-        auto find = [&] {
-            const Label out = a.newLabel(), none = a.newLabel();
+                  id_bytes = of_run(offsetof(WaveRun, id_bytes), 4),
+                  most_left = of_run(offsetof(WaveRun, most_left), 4),
+                  first_ids = of_run(offsetof(WaveRun, first_ids), 8),
+                  groups = of_run(offsetof(WaveRun, groups), 4),
+                  group_id = of_run(offsetof(WaveRun, group_id), 8);
+        const Mem v0 = x86::dword_ptr(reg::rows, -row_bias);
+        // edx = waves of the work-group behind its first one, esi = by how much v0 grows in them,
+        // rdi = the register that counts the work-groups that go on like this, or 0 -> eax = waves
+        // behind the running one, in the run, of which that is true.
+        begin(ahead);
+        {
+            const Label done = a.newLabel(), none = a.newLabel(), in_group = a.newLabel();
+            a.xor_(x86::eax, x86::eax);
             a.mov(run, field(offsetof(Frame, run)));
             a.test(run, run);
-            a.jz(none);
+            a.jz(done);
+            a.cmp(at, 0);
+            a.je(done);
             a.mov(x86::eax, left);
-            a.cmp(count, x86::eax);
-            a.cmova(count, x86::eax);
-            a.mov(ids.r32(), id_bytes);
-            a.imul(ids, count.r64());
-            a.add(ids, at);
-            a.test(count, count);
-            a.jz(out);
-            static_assert(machine::lanes == 64);
-            a.mov(x86::eax, count);
-            a.shl(x86::eax, 6);
-            a.add(x86::eax, x86::dword_ptr(reg::rows, -row_bias));
-            a.cmp(x86::eax, x86::dword_ptr(ids));
-            a.je(out);
+            a.test(x86::rdi, x86::rdi);
+            a.jz(in_group);
+            // From a work-group's first wave on, so that nothing becomes less where v0 begins anew.
+            // The last one has the v0 that it should have.
+            a.cmp(x86::rdi, group_id);
+            a.jne(in_group);
+            a.cmp(x86::edx, most_left);
+            a.jne(in_group);
+            a.cmp(x86::edx, x86::eax);
+            a.jne(in_group);
+            a.mov(x86::rdi, first_ids);
+            a.mov(x86::r8d, x86::dword_ptr(x86::rdi));
+            a.cmp(x86::r8d, v0);
+            a.jne(none);
+            a.mov(x86::r8d, id_bytes);
+            a.imul(x86::r8, x86::rdx);
+            a.mov(x86::r8d, x86::dword_ptr(x86::rdi, x86::r8));
+            a.sub(x86::r8d, x86::dword_ptr(x86::rdi));
+            a.imul(x86::esi, x86::edx);
+            a.cmp(x86::r8d, x86::esi);
+            a.jne(none);
+            a.inc(x86::edx);
+            a.imul(x86::edx, groups);
+            a.add(x86::eax, x86::edx);
+            a.jmp(done);
+            a.bind(in_group);
+            a.cmp(x86::eax, x86::edx);
+            a.cmova(x86::eax, x86::edx);
+            a.imul(x86::esi, x86::eax);
+            a.add(x86::esi, v0);
+            a.mov(x86::edx, id_bytes);
+            a.imul(x86::rdx, x86::rax);
+            a.add(x86::rdx, at);
+            a.cmp(x86::esi, x86::dword_ptr(x86::rdx));
+            a.je(done);
             a.bind(none);
-            a.xor_(count, count);
-            a.bind(out);
-            a.test(count, count);
-        };
-        begin(going_on);
-        find();
-        a.ret();
-        // They begin at once. rbp, and the zero flag: minus the bytes of their rows.
+            a.xor_(x86::eax, x86::eax);
+            a.bind(done);
+            a.mov(x86::edx, field(offsetof(Frame, most_ahead), 4));
+            a.cmp(x86::eax, x86::edx);
+            a.cmova(x86::eax, x86::edx);
+            a.ret();
+        }
+        // So many waves, edx, begin at once: the run stands at the last one. rbp, and the zero
+        // flag: minus the bytes of their rows.
         begin(together);
-        const Label none = a.newLabel();
-        a.xor_(x86::ebp, x86::ebp);
-        find();
-        a.jz(none);
-        a.sub(left, count);
-        a.mov(at, ids);
-        a.shl(count, 8);
-        a.sub(reg::chunk, count.r64());
-        a.bind(none);
-        a.ret();
+        {
+            const Label none = a.newLabel(), far = a.newLabel(), placed = a.newLabel();
+            a.xor_(x86::ebp, x86::ebp);
+            a.test(x86::edx, x86::edx);
+            a.jz(none);
+            a.mov(run, field(offsetof(Frame, run)));
+            a.mov(x86::esi, x86::edx);
+            a.shl(x86::rsi, 8);
+            a.sub(reg::chunk, x86::rsi);
+            a.mov(x86::eax, left);
+            a.sub(x86::eax, x86::edx);
+            a.jb(far);
+            a.bind(placed);
+            a.mov(left, x86::eax);
+            a.mov(x86::edx, most_left);
+            a.sub(x86::edx, x86::eax);
+            a.mov(x86::eax, id_bytes);
+            a.imul(x86::rax, x86::rdx);
+            a.add(x86::rax, first_ids);
+            a.mov(at, x86::rax);
+            a.test(reg::chunk, reg::chunk);
+            a.bind(none);
+            a.ret();
+            a.bind(far);
+            a.not_(x86::eax);  // waves behind the next work-group's first one
+            a.mov(x86::esi, most_left);
+            a.inc(x86::esi);
+            a.xor_(x86::edx, x86::edx);
+            a.div(x86::esi);
+            a.inc(x86::eax);
+            a.sub(groups, x86::eax);
+            a.mov(x86::rsi, group_id);
+            a.add(x86::dword_ptr(x86::rsi), x86::eax);
+            a.mov(x86::eax, most_left);
+            a.sub(x86::eax, x86::edx);
+            a.jmp(placed);
+        }
         // The next one of them begins; with its v0, or without.
         for (const bool with_ids : {false, true}) {
+            const Label group = a.newLabel(), begins = a.newLabel();
             begin(step[with_ids]);
             a.mov(run, field(offsetof(Frame, run)));
             a.sub(left, 1);
+            a.js(group);
             a.mov(ids.r32(), id_bytes);
             a.add(ids, at);
+            a.bind(begins);
             a.mov(at, ids);
             if (with_ids) copy_ids(ids);
             a.ret();
+            a.bind(group);
+            a.mov(x86::eax, most_left);
+            a.mov(left, x86::eax);
+            a.dec(groups);
+            a.mov(ids, group_id);
+            a.inc(x86::dword_ptr(ids));
+            a.mov(ids, first_ids);
+            a.jmp(begins);
         }
     }
 
@@ -424,7 +505,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.uload32 = base + uload[0];
     out.uload64 = base + uload[1];
     out.again = base + again;
-    out.going_on = base + going_on;
+    out.ahead = base + ahead;
     out.together = base + together;
     out.step = base + step[0];
     out.step_ids = base + step[1];

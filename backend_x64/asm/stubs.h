@@ -14,7 +14,7 @@ struct Stubs {
     uint32_t (*enter)(machine::Wave* wave, Frame* frame, const void* entry) = nullptr;
     const void *link = nullptr, *budget = nullptr, *call = nullptr, *leave = nullptr,
                *turn = nullptr, *indirect = nullptr, *memory = nullptr, *division = nullptr,
-               *uload32 = nullptr, *uload64 = nullptr, *again = nullptr, *going_on = nullptr,
+               *uload32 = nullptr, *uload64 = nullptr, *again = nullptr, *ahead = nullptr,
                *together = nullptr, *step = nullptr, *step_ids = nullptr, *settle = nullptr,
                *shapes = nullptr, *any_access = nullptr;
 };

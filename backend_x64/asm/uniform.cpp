@@ -269,6 +269,13 @@ void BlockCompiler::uniform_op(Value v) {
         case Op::RowLane:
             a_.mov(udef(v), row_at(static_cast<uint32_t>(i.imm), i.aux));
             return finish();
+        case Op::WavesAhead:
+            if (go_on_slot_)
+                a_.mov(udef(v), home_mem({Home::Slot, *go_on_slot_}).cloneResized(4));
+            else
+                a_.mov(udef(v), 0);
+            return finish();
+        case Op::GoesOn:  // go_on()
         case Op::GuardRow:
         case Op::GuardOff:
         case Op::GuardAtMost:
@@ -278,7 +285,7 @@ void BlockCompiler::uniform_op(Value v) {
             if (!uniforms_[a[0]].uses) return;  // tested with the compare
             const Gp r = ureg(a[0]);
             a_.test(r, r);
-            a_.jz(unguarded_label_);
+            a_.jz(go_on_slot_ ? fewer_label_ : unguarded_label_);
             return finish();
         }
         case Op::ULowBits: {
@@ -500,7 +507,7 @@ void BlockCompiler::uniform_op(Value v) {
                 schedule_.uniform_home(v).kind == Home::None) {
                 const Gp x = ureg(a[0]);
                 a_.emit(X::kIdCmp, x, uop(a[1]));
-                a_.j(negated(i.op), unguarded_label_);
+                a_.j(negated(i.op), go_on_slot_ ? fewer_label_ : unguarded_label_);
                 uniforms_[v].uses = 0;
                 return finish();
             }

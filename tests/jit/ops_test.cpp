@@ -19,7 +19,9 @@ class OpsTest : public JitTest {};
 bool pure(Op op) {
     const Class cls = ir::op_info(op).cls;
     // Of guarded blocks: affine_test.cpp, loop_masks_test.cpp
-    if (ir::is_guard(op) || op == Op::RowLane || op == Op::Line32) return false;
+    if (ir::is_guard(op) || op == Op::RowLane || op == Op::Line32 || op == Op::WavesAhead ||
+        op == Op::GoesOn)
+        return false;
     return (cls == Class::Uniform || cls == Class::Lane || cls == Class::Cross) && op != Op::Elem;
 }
 

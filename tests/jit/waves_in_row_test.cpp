@@ -1,5 +1,5 @@
-// Waves of a work-group that start each other in translated code: what one has found out about its
-// lines holds for the next ones, where v0 goes on (ir::Block::waves_in_row). The interpreter runs
+// Waves that start each other in translated code: what one has found out about its lines holds for
+// the next ones, of its work-group and of those behind it (ir::Block::next). The interpreter runs
 // them one by one.
 #include <algorithm>
 #include <map>
@@ -9,8 +9,9 @@
 namespace wj::jit_test {
 namespace {
 
-constexpr uint32_t group_id = 8, limit = 4, arguments = 6, first_array = 10, arrays = 4;
-constexpr uint32_t buffer_bytes = 1 << 17;
+constexpr uint32_t row_id = 1, bits = 2, pitch = 3, group_id = 8, limit = 4, arguments = 6,
+                   first_array = 10, arrays = 4;
+constexpr uint32_t buffer_bytes = 1 << 19;
 
 // A launch of groups * waves waves, all the same object.
 struct Launch final : machine::WaveSource {
@@ -18,23 +19,26 @@ struct Launch final : machine::WaveSource {
     State& state;
     uint64_t pc;
     uint32_t waves, groups, skip;  // one wave of a group, or none, is not run
+    uint32_t row;                  // work-groups of a row
     bool offers;                   // runs, which translated code starts by itself
     uint32_t number = 0, again_count = 0, run_count = 0;
     int64_t slice = 1 << 20, instructions = 0;
     machine::WaveRun offer{};
-    uint32_t offered_at = 0, executed = 0;
+    uint32_t offered_at = 0, offered_groups = 0, offered_rows = 0, executed = 0;
     std::vector<uint32_t> ids;
 
     Launch(const State& first_, State& state_, uint64_t pc_, uint32_t waves_, uint32_t groups_,
-           uint32_t skip_, bool offers_)
+           uint32_t skip_, bool offers_, uint32_t width, uint32_t row_)
         : first(first_),
           state(state_),
           pc(pc_),
           waves(waves_),
           groups(groups_),
           skip(skip_),
+          row(row_),
           offers(offers_) {
-        for (uint32_t l = 0; l < waves * machine::lanes; ++l) ids.push_back(l);
+        for (uint32_t l = 0; l < waves * machine::lanes; ++l)
+            ids.push_back(width ? l % width | l / width << 10 : l);
     }
 
     machine::WaveRun* run() override { return &offer; }
@@ -42,19 +46,28 @@ struct Launch final : machine::WaveSource {
     void make_offer(uint32_t executed_) {
         const uint32_t wave = number % waves;
         const auto* const bytes = reinterpret_cast<const uint8_t*>(ids.data());
+        const uint32_t group = number / waves, behind = groups - 1 - group,
+                       in_row = std::min(row - 1 - group % row, behind);
         offer = {.left = waves - 1 - wave,
-                 .groups = groups - 1 - number / waves,
+                 .groups = in_row,
+                 .rows = (behind - in_row) / row,
                  .most_left = waves - 1,
+                 .most_groups = row - 1,
                  .id_bytes = machine::lanes * 4,
                  .ids = bytes + wave * machine::lanes * 4,
                  .first_ids = bytes,
-                 .group_id = &state.wave.sgpr[group_id]};
+                 .group_id = &state.wave.sgpr[group_id],
+                 .row_id = &state.wave.sgpr[row_id]};
+        offered_groups = in_row;
+        offered_rows = offer.rows;
         executed = executed_;
         offered_at = number;
     }
     void take_notice() {
         if (!offer.ids) return;
-        number = (groups - 1 - offer.groups) * waves + waves - 1 - offer.left;
+        const uint32_t group =
+            number / waves + (offered_rows - offer.rows) * row + offered_groups - offer.groups;
+        number = group * waves + waves - 1 - offer.left;
         instructions += int64_t{executed} * (number - offered_at);
         run_count += number - offered_at;
         offer = {};
@@ -71,8 +84,9 @@ struct Launch final : machine::WaveSource {
     }
     void identify(machine::Wave& wave) const {
         for (uint32_t l = 0; l < machine::lanes; ++l)
-            wave.row(0)[l] = number % waves * machine::lanes + l;
-        wave.sgpr[group_id] = first.wave.sgpr[group_id] + number / waves;
+            wave.row(0)[l] = ids[number % waves * machine::lanes + l];
+        wave.sgpr[group_id] = number / waves % row;
+        wave.sgpr[row_id] = first.wave.sgpr[row_id] + number / waves / row;
     }
     machine::Wave* start() {
         machine::ExecContext* const context = state.wave.ctx;
@@ -114,14 +128,31 @@ protected:
     void mask(uint32_t bits) {
         words_.insert(words_.end(), {0x13u << 25 | 2 << 17 | 2 << 9 | 255, bits});
     }
-    // v2: an index made of v0, below 8192: all that is reached lies in the buffer.
+    // v2: an index made of v0, below 2^15: all that is reached lies in the buffer.
     void index() {
-        constexpr uint32_t end = 8192, largest_limit = 1500;
-        uint32_t most = 5 * 600 + 5 * 64;
-        vop2(0x34, 2, random(3) ? group_id + 1 : 128 + random(8), 0);  // v_add_u32
+        constexpr uint32_t end = 1 << 15, largest_limit = 1500;
+        uint32_t most = most_groups * 600 + 5 * 64 + 63 * 200, from = 0;
+        if (width_) {
+            words_.insert(words_.end(), {0x13u << 25 | 6 << 17 | 255, 0x3ff});  // v_and_b32
+            vop2(0x10, 7, 128 + 10, 0);
+            if (random(4) == 0) vop2(0x35, 7, 128 + 63, 7);  // v_sub_u32
+            const uint32_t by = random(2)   ? pitch
+                                : random(2) ? 128 + 16 * (1 + random(3))
+                                            : 128 + 1 + random(63);
+            if (random(4) == 0)  // v_mul_lo_u32
+                words_.insert(words_.end(), {0xd2850007, by | (256 + 7) << 9});
+            else if (random(3))
+                vop2(0x08, 7, by, 7);
+            vop2(0x34, 7, 256 + 7, 6);
+            from = 7;
+        }
+        vop2(0x34, 2, random(3) ? group_id + 1 : 128 + random(8), from);  // v_add_u32
         for (uint32_t k = random(3); k; --k) {
             const uint32_t n = 1 + random(2);
-            switch (random(6)) {
+            switch (random(7)) {
+                case 6:  // v_and_b32
+                    vop2(0x13, 2, bits, 2);
+                    break;
                 case 0:
                     mask(random(2) ? 0x3ffu : 63u << random(4));
                     break;
@@ -150,25 +181,73 @@ protected:
         }
         if (most >= end) mask(end - 1);
     }
+    // s[22:23]: an array's address plus 4 * something that differs from wave to wave, or from
+    // work-group to work-group; v10: x or y.
+    void scalar_base() {
+        const auto sop2 = [this](uint32_t op, uint32_t dst, uint32_t a, uint32_t b) {
+            words_.push_back(0x80000000 | op << 23 | dst << 16 | b << 8 | a);
+        };
+        const uint32_t array = first_array + 2 * random(arrays);
+        if (width_)
+            vop2(0x10, 10, 128 + 10, 0);
+        else
+            vop2(0x34, 10, 128 + random(2), 0);
+        if (width_ == 64 && random(3)) {
+            words_.push_back(0x7e000500 | 20 << 17 | 10);  // v_readfirstlane_b32
+            sop2(0x24, 20, 20, random(3) ? pitch : 128 + random(64));
+        } else {
+            const bool by_rows = random(2);
+            sop2(0x24, 20, by_rows ? row_id : group_id + 1,  // s_mul_i32
+                 by_rows ? pitch : 128 + random(3));
+        }
+        sop2(0x1c, 20, 20, 128 + 2);  // s_lshl_b32
+        if (random(2))
+            sop2(0x20, 21, 20, 128 + 31);  // s_ashr_i32
+        else
+            sop2(0x0e, 21, 128, 128);  // s_or_b32
+        sop2(0, 22, array, 20);        // s_add_u32, s_addc_u32
+        sop2(4, 23, array + 1, 21);
+    }
+    void compare() {
+        static constexpr uint32_t others[] = {0xcd, 0xca, 0xc1, 0xce, 0xc9, 0xc4};
+        const bool usual = random(3);
+        const uint32_t op = usual ? 0xcc : others[random(6)],
+                       with = usual || random(2) ? limit : 128 + random(4) * random(16),
+                       of = usual || random(2) ? 2 : 10;
+        words_.push_back(0x7c000000 | op << 17 | of << 9 | with);  // v_cmp_*
+    }
     void program() {
         words_.clear();
         branches_ = false;
         words_.insert(words_.end(), {0xc0020000 | limit << 6 | arguments / 2, 0});  // s_load_dword
         words_.push_back(0xbf8cc07f);                                               // s_waitcnt
         words_.push_back(0x92000000 | (group_id + 1) << 16 | 5 << 8 | group_id);    // s_mul_i32
+        if (random(4) == 0)  // s_lshl_b32 by 0 to 2
+            words_.push_back(0x8e000000 | (group_id + 1) << 16 | (128 + random(3)) << 8 |
+                             (group_id + 1));
         index();
-        if (random(2)) {  // v_cmp_gt_u32 vcc, s4, v2; s_and_saveexec_b64; s_cbranch_execz
-            words_.push_back(0x7c000000 | 0xcc << 17 | 2 << 9 | limit);
+        scalar_base();
+        if (random(2)) {  // s_and_saveexec_b64; s_cbranch_execz
+            compare();
             words_.push_back(0xbe92206a);
             branches_ = random(2);
             if (branches_) words_.push_back(0xbf880000 | 0xffff);
         }
         const size_t branch = words_.size() - 1;
         vop2(0x12, 3, 128 + 2, 2);  // v_lshlrev_b32 v3 = 4 * v2
+        // v8: another index, which goes on otherwise; v9 = 4 * v8.
+        if (width_) {
+            vop2(0x10, 9, 128 + 10, 0);
+            vop2(0x08, 9, 128 + 1 + random(63), 9);
+        }
+        vop2(0x34, 8, 256 + (width_ ? 9 : 0), 2);
+        words_.insert(words_.end(), {0x13u << 25 | 8 << 17 | 8 << 9 | 255, (1 << 15) - 1});
+        vop2(0x12, 9, 128 + 2, 8);
         const bool wide = random(2);
         for (uint32_t k = 1 + random(4); k; --k) {
-            const uint32_t base = first_array + 2 * random(arrays), kind = random(8),
-                           offset = 4 * random(4), data = 12 + random(4);
+            const uint32_t base = random(4) ? first_array + 2 * random(arrays) : 22,
+                           kind = random(8), offset = 4 * random(4), data = 12 + random(4),
+                           from = random(4) ? 2 : 8;
             const bool store = random(2);
             const bool bytes = kind < 3;
             const uint32_t op = store   ? bytes ? 0xdc608000 : 0xdc708000
@@ -176,7 +255,7 @@ protected:
                                         : 0xdc508000;
             if (wide && !bytes) {  // v_lshlrev_b64, v_add_co_u32, v_addc_co_u32
                 words_.push_back(0x7e000280 | 5 << 17);
-                words_.push_back(0x7e000300 | 4 << 17 | 2);
+                words_.push_back(0x7e000300 | 4 << 17 | from);
                 words_.insert(words_.end(), {0xd28f0004, (128 + 2) | (256 + 4) << 9});
                 words_.push_back(0x7e000200 | 6 << 17 | (base + 1));
                 vop2(0x19, 4, base, 4);
@@ -185,13 +264,14 @@ protected:
                 words_.push_back(data << (store ? 8 : 24) | 0x7f << 16 | 4);
             } else {
                 words_.push_back(op | offset);
-                words_.push_back(data << (store ? 8 : 24) | base << 16 | (bytes ? 2 : 3));
+                words_.push_back(data << (store ? 8 : 24) | base << 16 | (bytes ? from : from + 1));
             }
             // Sums of what was loaded, and now and then of the index or a scalar.
             const uint32_t other = random(6);
             vop2(0x34, 12 + random(4),
                  other == 0   ? 256 + 2
                  : other == 1 ? limit
+                 : other == 2 ? (random(4) ? 256 + 12 : group_id)
                               : 256 + 12,
                  12 + random(4));
         }
@@ -200,7 +280,9 @@ protected:
         words_.push_back(0xbf810000);  // s_endpgm
     }
 
+    static constexpr uint32_t most_groups = 14;
     bool branches_ = false;
+    uint32_t width_ = 0;  // of the work-groups, or 0: they are one row
 };
 
 TEST_P(WavesInRowTest, AsOneByOne) {
@@ -212,29 +294,36 @@ TEST_P(WavesInRowTest, AsOneByOne) {
     const int programs = wanted_rounds(1500);
     int again = 0, in_runs = 0;
     for (int n = 0; n < programs; ++n) {
+        width_ = random(3) ? 0 : 8u << random(4);
         program();
         load(code_);
         translator->invalidate(code_, code_ + code_bytes);
-        const uint32_t waves = 2 + random(4);
+        const uint32_t waves = 1 + random(5);
         context_.kernel = code_;
-        context_.group_ids.waves_in_row = random(4) ? waves : 2 + random(4);
+        context_.next_waves = {random(4) ? waves : 1 + random(5),
+                               width_ ? machine::lanes / width_ << 10 : 64,
+                               width_ && random(4) ? -1 : int32_t{group_id}};
         context_.group_ids.sgpr[0] = group_id;
         for (int k = 0; k < 4; ++k) {
             State first;
             randomise(first, rng_);
             first.wave.set_s64(machine::exec_lo, ~0ull);
             first.wave.mode = 0x3c0;
-            const uint32_t groups = 1 + random(3), work_items = 64 * waves * groups;
-            for (uint32_t l = 0; l < machine::lanes; ++l) first.wave.row(0)[l] = l;
-            first.wave.sgpr[group_id] = random(2);
+            const uint32_t groups = 1 + random(random(2) ? 3 : most_groups - 1),
+                           work_items = 64 * waves * groups;
+            first.wave.sgpr[row_id] = random(2);
+            const uint32_t row = random(2) ? groups : 1 + random(groups);
+            first.wave.sgpr[bits] = random(8) ? (1u << (8 + random(7))) - 1 : random(1 << 14);
+            first.wave.sgpr[pitch] = random(2) ? 64 * (1 + random(3)) : random(200);
             first.wave.sgpr[5] = random(8) ? 64 * waves : random(600);
             context_.group_ids.middle[0] = random(groups + 1);
             first.wave.set_s64(arguments, at_arguments);
             *reinterpret_cast<uint32_t*>(at_arguments) =
-                random(2) ? work_items + (random(2) ? 0 : random(200)) : random(1500);
+                random(2) ? work_items + (random(2) ? 0 : random(200))
+                          : random(random(2) ? 1500 : 1 << 14);
             uint64_t last = 0x2000;
             for (uint32_t a = 0; a < arrays; ++a) {
-                last = random(3) == 0 ? 0x2000 + 0x2000 * random(5) : last + 4 * random(300) - 600;
+                last = random(3) == 0 ? 0x2000 + 0x400 * random(40) : last + 4 * random(300) - 600;
                 first.wave.set_s64(first_array + 2 * a, buffer + last);
             }
             for (size_t at = 0; at < before.size(); at += 8) {
@@ -242,12 +331,12 @@ TEST_P(WavesInRowTest, AsOneByOne) {
                 std::memcpy(&before[at], &x, 8);
             }
             int64_t executed = 0;
-            const uint32_t skip = random(4) ? ~0u : random(waves);
+            const uint32_t skip = random(4) || waves == 1 ? ~0u : random(waves);
             std::ranges::copy(before, bytes);
             {
                 State state;
                 state.wave.ctx = &context_;
-                Launch launch(first, state, code_, waves, groups, skip, false);
+                Launch launch(first, state, code_, waves, groups, skip, false, width_, row);
                 machine::Wave* wave = skip == 0 && !launch.advance() ? nullptr : launch.start();
                 while (wave) {
                     ASSERT_EQ(interpreter_->run(*wave), machine::ExitKind::EndProgram) << text();
@@ -260,7 +349,8 @@ TEST_P(WavesInRowTest, AsOneByOne) {
             std::ranges::copy(before, bytes);
             State state;
             state.wave.ctx = &context_;
-            Launch launch(first, state, code_, waves, groups, skip, skip == ~0u && random(2));
+            Launch launch(first, state, code_, waves, groups, skip, skip == ~0u && random(2),
+                          width_, row);
             if (skip == 0) launch.advance();
             translator->run_all(*launch.start(), launch);
             again += static_cast<int>(launch.again_count + launch.run_count);
