@@ -221,6 +221,8 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.division_stub = stubs_.division;
     f.again_stub = stubs_.again;
     f.ahead_stub = stubs_.ahead;
+    f.fewer_stub = stubs_.fewer;
+    f.even_row_stub = stubs_.even_row;
     f.together_stub = stubs_.together;
     f.step_stub = stubs_.step;
     f.step_ids_stub = stubs_.step_ids;

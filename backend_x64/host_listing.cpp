@@ -72,6 +72,8 @@ constexpr Field frame_fields[] = {
     WJ_ARRAY(Frame, lane_bits),
     WJ_FIELD(Frame, not_streamed),
     WJ_FIELD(Frame, ahead_stub),
+    WJ_FIELD(Frame, fewer_stub),
+    WJ_FIELD(Frame, even_row_stub),
     WJ_FIELD(Frame, together_stub),
     WJ_FIELD(Frame, step_stub),
     WJ_FIELD(Frame, step_ids_stub),

@@ -62,6 +62,13 @@ uint32_t Affine::largest(Value v, uint32_t depth) const {
         case Op::UShr32:
             if (const auto n = constant(i.args[1])) bound = of(0) >> (*n & 31);
             break;
+        case Op::UHi: {  // of a dword, shifted
+            const ir::Inst& x = block_.insts[i.args[0]];
+            const auto n = x.op == Op::UShl64 ? constant(x.args[1]) : std::nullopt;
+            if (n && *n < 32 && block_.insts[x.args[0]].op == Op::UZext32)
+                bound = uint64_t{largest(block_.insts[x.args[0]].args[0], depth)} << *n >> 32;
+            break;
+        }
         default:
             break;
     }

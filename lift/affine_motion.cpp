@@ -24,11 +24,11 @@ Motion Affine::of_masked(const Line& x, const Line& bits, Found& f) {
     const auto by = x.next.wave == no_value ? std::nullopt : constant(x.next.wave);
     if (!by || !is_zero(bits.next.wave)) return {};
     const Value mask = bits.base, part = both(Op::UAnd32, x.base, mask);
-    const uint64_t most = *by * (next_.waves - 1);
     const Value next = both(Op::UAnd32, mask, both(Op::UAdd32, mask, s_.const32(1)));
-    if (most > 0xffff || !need_once(next, 0, f)) return {};
-    const Value room = both(Op::USub32, mask, part);
-    if (!need(both(Op::UCmpLtU32, room, s_.const32(static_cast<uint32_t>(most))), 0, f)) return {};
+    if (*by > 0xffff || !need_once(next, 0, f)) return {};
+    const Value room = both(Op::USub32, mask, part),
+                extent = both(Op::UMul32, s_.emit(Op::WavesAhead, {}), x.next.wave);
+    if (!need(both(Op::UCmpLtU32, room, extent), 0, f)) return {};
     return {x.next.wave, no_value};
 }
 

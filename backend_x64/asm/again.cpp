@@ -44,7 +44,7 @@ void BlockCompiler::run_again() {
                0);
         a_.jne(alone);
     }
-    if (go_on_slot_ && !out_->together_offset) go_on();
+    if (goes_on_ && !out_->together_offset) go_on();
     a_.mov(x86::edx, block_->guest_count);
     a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, again_stub))));
     a_.test(x86::al, x86::al);
@@ -80,7 +80,9 @@ bool BlockCompiler::is_row_of_wave(const ir::Inst& i) const {
 // that is known of it before its chunks begin has to be found out again.
 bool BlockCompiler::goes_on() {
     moving_bases_.clear();
-    if (!block_->next.waves || !runs_again()) return false;
+    const machine::NextWaves& waves = block_->next;
+    if (!waves.waves || waves.waves > 256 || waves.ids_step >= 1 << 24 || !runs_again())
+        return false;
     std::map<Value, Value> next;
     for (const ir::Inst& i : block_->insts)
         if (i.op == Op::GoesOn) next.try_emplace(i.args[0], i.args[1]);
@@ -110,48 +112,32 @@ bool BlockCompiler::goes_on() {
     return true;
 }
 
-// The slot: how many waves begin with what this one finds out.
 void BlockCompiler::begin_go_on() {
     if (!goes_on()) return;
     const machine::NextWaves& next = block_->next;
     const Label begin = a_.newLabel();
     go_on_label_ = a_.newLabel();
     fewer_label_ = a_.newLabel();
-    go_on_slot_ = extra_slots_++;
-    const Mem ahead = home_mem({Home::Slot, *go_on_slot_}).cloneResized(4);
-    const Mem most = most_ahead();
+    goes_on_ = true;
     a_.bind(begin);
-    a_.mov(x86::edx, next.waves - 1);
-    a_.mov(x86::esi, next.ids_step);
+    a_.mov(x86::edx, next.ids_step << 8 | (next.waves - 1));
     if (next.group_sgpr >= 0)
         a_.lea(x86::rdi, x86::ptr(reg::wave, in_wave(offsetof(Wave, sgpr)) + 4 * next.group_sgpr));
     else
         a_.xor_(x86::edi, x86::edi);
     a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, ahead_stub))));
-    a_.mov(ahead, x86::eax);
-    // Not for so many, perhaps; where not even for this one, the next one asks for itself first.
-    cold(fewer_label_, [=, this] {
-        a_.mov(x86::eax, ahead);
-        a_.test(x86::eax, x86::eax);
-        a_.jz(unguarded_label_);
-        a_.shr(x86::eax, 4);
-        a_.mov(most, x86::eax);
-        a_.jmp(begin);
+    cold(fewer_label_, [=, this] {  // not for so many, perhaps
+        a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, fewer_stub))));
+        a_.jnz(begin);
+        a_.jmp(unguarded_label_);
     });
-}
-
-// All guards hold: for the waves ahead, too.
-void BlockCompiler::end_guards() {
-    a_.mov(most_ahead(), machine::NextWaves::most);
-    a_.bind(go_on_label_);
 }
 
 void BlockCompiler::go_on() {
     const Label none = a_.newLabel();
-    a_.sub(home_mem({Home::Slot, *go_on_slot_}).cloneResized(4), 1);
-    a_.js(none);
     a_.call(x86::qword_ptr(reg::frame, in_frame(reads_ids() ? offsetof(Frame, step_ids_stub)
                                                             : offsetof(Frame, step_stub))));
+    a_.js(none);
     for (const auto& [base, by] : moving_bases_) {
         const Mem at = home_mem(schedule_.uniform_home(base)).cloneResized(8);
         const auto c = static_cast<int64_t>(inst(by).imm);
@@ -185,7 +171,7 @@ bool BlockCompiler::reads_ids() {
 
 // Whether this region is all that the waves of go_on() do, whose lines lie behind this one's.
 bool BlockCompiler::may_go_together(uint32_t position) const {
-    if (!go_on_slot_ || !waves_together_ || options_.checked) return false;
+    if (!goes_on_ || !waves_together_ || options_.checked) return false;
     for (uint32_t p = 1; p < schedule_.terminator_position(); ++p)
         if (p != position && schedule_.begin(p) != schedule_.end(p)) return false;
     return std::ranges::all_of(block_->insts, [this](const ir::Inst& i) {
@@ -200,9 +186,6 @@ bool BlockCompiler::may_go_together(uint32_t position) const {
 // chunks. The code that is out of line since `colds` must do the same.
 void BlockCompiler::waves_together(Label loop, size_t colds) {
     for (size_t i = colds; i < colds_.size(); ++i) colds_[i].together = true;
-    const Mem ahead = home_mem({Home::Slot, *go_on_slot_}).cloneResized(4);
-    a_.mov(x86::edx, ahead);
-    a_.and_(ahead, 0);
     a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, together_stub))));
     a_.jnz(loop);
     out_->together_offset = static_cast<uint32_t>(code_.labelOffset(loop));

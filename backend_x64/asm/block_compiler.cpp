@@ -568,7 +568,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     if (!schedule_.build(block, options.avx512, memory)) return false;
     if (!begin(block, options, out)) return false;
     extra_slots_ = schedule_.slots_used();
-    go_on_slot_.reset();
+    goes_on_ = false;
     apart_ = false;
     units_.assign(schedule_.unit_count(), {});
     uniforms_.assign(block.insts.size(), {});
@@ -587,7 +587,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         loop_block();
     } else {
         for (uint32_t p = 0; p < schedule_.segments(); ++p) {
-            if (p == 1 && go_on_slot_) end_guards();
+            if (p == 1 && goes_on_) a_.bind(go_on_label_);
             segment(p);
         }
         position_ = schedule_.terminator_position();

@@ -108,11 +108,7 @@ private:
     bool is_row_of_wave(const ir::Inst& i) const;
     bool goes_on();
     void begin_go_on();
-    void end_guards();
     void go_on();
-    Mem most_ahead() const {
-        return asmjit::x86::dword_ptr(reg::frame, in_frame(offsetof(Frame, most_ahead)));
-    }
     bool reads_ids();
     bool may_go_together(uint32_t position) const;
     void waves_together(Label loop, size_t colds);
@@ -175,6 +171,7 @@ private:
     // ---- row_guards.cpp ----
     void row_guards();
     bool guards_stay() const;
+    bool test_even_row(const ir::RowLine& line);
     void test_row(const ir::RowLine& line, const Vec& different);
     void forget_row_shapes();
     std::optional<uint32_t> row_of_same_shape(Value v) const;
@@ -742,7 +739,7 @@ private:
     bool waves_together_ = true;           // they may go on together
     bool apart_ = false;                   // they did, and must not
     bool streams_ = false;                 // in the region that they go on in
-    std::optional<uint32_t> go_on_slot_;   // begin_go_on()
+    bool goes_on_ = false;                 // begin_go_on()
     std::map<Value, Value> moving_bases_;  // and how they go on
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;

@@ -53,9 +53,10 @@ void CountingAssembler::begin_run() {
 
 // Whether a stub may call C++ code.
 static bool calls_code(const x86::Mem& stub) {
-    const size_t without[] = {offsetof(Frame, link_stub),  offsetof(Frame, budget_stub),
-                              offsetof(Frame, ahead_stub), offsetof(Frame, together_stub),
-                              offsetof(Frame, step_stub),  offsetof(Frame, step_ids_stub)};
+    const size_t without[] = {offsetof(Frame, link_stub),     offsetof(Frame, budget_stub),
+                              offsetof(Frame, ahead_stub),    offsetof(Frame, fewer_stub),
+                              offsetof(Frame, even_row_stub), offsetof(Frame, together_stub),
+                              offsetof(Frame, step_stub),     offsetof(Frame, step_ids_stub)};
     return std::ranges::none_of(without,
                                 [&](size_t field) { return stub.offset() == in_frame(field); });
 }

@@ -42,10 +42,22 @@ void BlockCompiler::row_guards() {
     auto known_shape = [](const ir::RowLine& line) {
         return x86::byte_ptr(reg::wave, in_wave(shape_offset(line.row)));
     };
+    auto note = [=, this](const std::vector<ir::RowLine>& lines) {
+        for (const ir::RowLine& line : lines)
+            if (shape(line)) a_.mov(known_shape(line), shape(line));
+    };
     auto test = [=, this](const std::vector<ir::RowLine>& lines) {
+        std::vector<ir::RowLine> others;
+        for (const ir::RowLine& line : lines) {
+            if (test_even_row(line))
+                a_.jnz(unguarded_label_);
+            else
+                others.push_back(line);
+        }
         const Vec different = vec(2);
+        if (others.empty()) return note(lines);
         a_.emit(X::kIdVpxor, different.xmm(), different.xmm(), different.xmm());
-        for (const ir::RowLine& line : lines) test_row(line, different);
+        for (const ir::RowLine& line : others) test_row(line, different);
         if (avx512_) {
             a_.emit(X::kIdVptestmd, x86::k1, different, different);
             a_.kortestw(x86::k1, x86::k1);
@@ -53,8 +65,7 @@ void BlockCompiler::row_guards() {
             a_.emit(X::kIdVptest, different, different);
         }
         a_.jnz(unguarded_label_);
-        for (const ir::RowLine& line : lines)
-            if (shape(line)) a_.mov(known_shape(line), shape(line));
+        note(lines);
     };
     auto scalar = [](uint64_t reg, uint32_t bytes) {
         return Mem(reg::wave, in_wave(offsetof(Wave, sgpr) + reg * 4), bytes);
@@ -115,6 +126,25 @@ bool BlockCompiler::guards_stay() const {
                           (set.op == Op::SetS64 && guard.imm - set.imm < 2);
                });
     });
+}
+
+// Of rows whose chunks are all as much more than the one before: the zero flag says whether the row
+// is the line. False: nothing is emitted.
+bool BlockCompiler::test_even_row(const ir::RowLine& line) {
+    const bool narrow = line.width < chunk_lanes();
+    if (line.any_step || (!narrow && line.width != machine::lanes)) return false;
+    const uint32_t across =
+        narrow ? line.step * (chunk_lanes() / line.width) : line.stride * chunk_lanes();
+    const LaneOffsets lanes = lane_offsets(line.stride, line.step, line.width);
+    load_bcast32(vec(0), row_at(line.row, 0));
+    if (lanes != LaneOffsets{}) a_.emit(X::kIdVpaddd, vec(0), vec(0), pool_table(lanes.data()));
+    if (across)
+        load_bcast32(vec(1), pool32(across));
+    else
+        a_.emit(X::kIdVpxor, vec(1).xmm(), vec(1).xmm(), vec(1).xmm());
+    a_.lea(x86::rax, row_at(line.row, machine::lanes / 2));
+    a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, even_row_stub))));
+    return true;
 }
 
 // Sets bits of `different` where the row is not the line.

@@ -34,7 +34,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
     size_t enter, link, budget, call, leave, turn, indirect, memory, division, uload[2], again,
-        ahead, together, step[2], settle, shapes, any_access;
+        ahead, fewer, even_row, together, step[2], settle, shapes, any_access;
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
@@ -244,10 +244,11 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
                   first_ids = of_run(offsetof(WaveRun, first_ids), 8),
                   groups = of_run(offsetof(WaveRun, groups), 4),
                   group_id = of_run(offsetof(WaveRun, group_id), 8);
-        const Mem v0 = x86::dword_ptr(reg::rows, -row_bias);
-        // edx = waves of the work-group behind its first one, esi = by how much v0 grows in them,
-        // rdi = the register that counts the work-groups that go on like this, or 0 -> eax = waves
-        // behind the running one, in the run, of which that is true.
+        const Mem v0 = x86::dword_ptr(reg::rows, -row_bias),
+                  waves_ahead = field(offsetof(Frame, waves_ahead), 4);
+        // dl = waves of the work-group behind its first one, edx >> 8 = by how much v0 grows in
+        // them, rdi = the register that counts the work-groups that go on like this, or 0 ->
+        // waves_ahead = waves behind the running one, in the run, of which that is true.
         begin(ahead);
         {
             const Label done = a.newLabel(), none = a.newLabel(), in_group = a.newLabel();
@@ -257,6 +258,9 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.jz(done);
             a.cmp(at, 0);
             a.je(done);
+            a.mov(x86::esi, x86::edx);
+            a.shr(x86::esi, 8);
+            a.movzx(x86::edx, x86::dl);
             a.mov(x86::eax, left);
             a.test(x86::rdi, x86::rdi);
             a.jz(in_group);
@@ -296,17 +300,33 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.bind(none);
             a.xor_(x86::eax, x86::eax);
             a.bind(done);
-            a.mov(x86::edx, field(offsetof(Frame, most_ahead), 4));
+            const Mem most = field(offsetof(Frame, most_ahead), 4);
+            a.mov(x86::edx, most);
+            a.mov(most, machine::NextWaves::most);
             a.cmp(x86::eax, x86::edx);
             a.cmova(x86::eax, x86::edx);
+            a.mov(waves_ahead, x86::eax);
             a.ret();
         }
-        // So many waves, edx, begin at once: the run stands at the last one. rbp, and the zero
-        // flag: minus the bytes of their rows.
+        // The guards do not hold for the waves ahead. Zero flag: there are none, and the next one
+        // is to ask for itself first; otherwise the running one is to ask again.
+        begin(fewer);
+        {
+            a.mov(x86::eax, waves_ahead);
+            a.mov(x86::edx, x86::eax);
+            a.shr(x86::edx, 4);
+            a.mov(field(offsetof(Frame, most_ahead), 4), x86::edx);
+            a.test(x86::eax, x86::eax);
+            a.ret();
+        }
+        // The waves ahead begin at once: the run stands at the last one. rbp, and the zero flag:
+        // minus the bytes of their rows.
         begin(together);
         {
             const Label none = a.newLabel(), far = a.newLabel(), placed = a.newLabel();
             a.xor_(x86::ebp, x86::ebp);
+            a.mov(x86::edx, waves_ahead);
+            a.mov(waves_ahead, x86::ebp);
             a.test(x86::edx, x86::edx);
             a.jz(none);
             a.mov(run, field(offsetof(Frame, run)));
@@ -341,10 +361,12 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.sub(x86::eax, x86::edx);
             a.jmp(placed);
         }
-        // The next one of them begins; with its v0, or without.
+        // The next one of them begins; with its v0, or without. Sign flag: there is none.
         for (const bool with_ids : {false, true}) {
-            const Label group = a.newLabel(), begins = a.newLabel();
+            const Label group = a.newLabel(), begins = a.newLabel(), none = a.newLabel();
             begin(step[with_ids]);
+            a.sub(waves_ahead, 1);
+            a.js(none);
             a.mov(run, field(offsetof(Frame, run)));
             a.sub(left, 1);
             a.js(group);
@@ -353,6 +375,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.bind(begins);
             a.mov(at, ids);
             if (with_ids) copy_ids(ids);
+            a.xor_(x86::eax, x86::eax);
+            a.bind(none);
             a.ret();
             a.bind(group);
             a.mov(x86::eax, most_left);
@@ -363,6 +387,32 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.mov(ids, first_ids);
             a.jmp(begins);
         }
+    }
+
+    // rax = the middle of a row, vector 0 = its first chunk, vector 1 = what each chunk is more
+    // than the one before -> the zero flag: the row is like that.
+    begin(even_row);
+    {
+        auto v = [&](uint32_t r) { return avx512 ? Vec(x86::zmm(r)) : Vec(x86::ymm(r)); };
+        const int bytes = avx512 ? 64 : 32;
+        a.vpxor(x86::xmm2, x86::xmm2, x86::xmm2);
+        for (int at = -128; at < 128; at += bytes) {
+            const Mem chunk = x86::ptr(x86::rax, at);
+            if (at > -128) a.emit(X::kIdVpaddd, v(0), v(0), v(1));
+            if (avx512) {
+                a.emit(X::kIdVpternlogd, v(2), v(0), chunk, asmjit::Imm(0xf6));  // a | (b ^ c)
+                continue;
+            }
+            a.emit(X::kIdVpxor, v(3), v(0), chunk);
+            a.emit(X::kIdVpor, v(2), v(2), v(3));
+        }
+        if (avx512) {
+            a.vptestmd(x86::k1, x86::zmm2, x86::zmm2);
+            a.kortestw(x86::k1, x86::k1);
+        } else {
+            a.vptest(x86::ymm2, x86::ymm2);
+        }
+        a.ret();
     }
 
     begin(settle);
@@ -506,6 +556,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.uload64 = base + uload[1];
     out.again = base + again;
     out.ahead = base + ahead;
+    out.fewer = base + fewer;
+    out.even_row = base + even_row;
     out.together = base + together;
     out.step = base + step[0];
     out.step_ids = base + step[1];

@@ -15,8 +15,8 @@ struct Stubs {
     const void *link = nullptr, *budget = nullptr, *call = nullptr, *leave = nullptr,
                *turn = nullptr, *indirect = nullptr, *memory = nullptr, *division = nullptr,
                *uload32 = nullptr, *uload64 = nullptr, *again = nullptr, *ahead = nullptr,
-               *together = nullptr, *step = nullptr, *step_ids = nullptr, *settle = nullptr,
-               *shapes = nullptr, *any_access = nullptr;
+               *fewer = nullptr, *even_row = nullptr, *together = nullptr, *step = nullptr,
+               *step_ids = nullptr, *settle = nullptr, *shapes = nullptr, *any_access = nullptr;
 };
 
 // False when the buffer is full or the assembler failed.

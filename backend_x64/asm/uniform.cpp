@@ -270,8 +270,8 @@ void BlockCompiler::uniform_op(Value v) {
             a_.mov(udef(v), row_at(static_cast<uint32_t>(i.imm), i.aux));
             return finish();
         case Op::WavesAhead:
-            if (go_on_slot_)
-                a_.mov(udef(v), home_mem({Home::Slot, *go_on_slot_}).cloneResized(4));
+            if (goes_on_)
+                a_.mov(udef(v), x86::dword_ptr(reg::frame, in_frame(offsetof(Frame, waves_ahead))));
             else
                 a_.mov(udef(v), 0);
             return finish();
@@ -285,7 +285,7 @@ void BlockCompiler::uniform_op(Value v) {
             if (!uniforms_[a[0]].uses) return;  // tested with the compare
             const Gp r = ureg(a[0]);
             a_.test(r, r);
-            a_.jz(go_on_slot_ ? fewer_label_ : unguarded_label_);
+            a_.jz(goes_on_ ? fewer_label_ : unguarded_label_);
             return finish();
         }
         case Op::ULowBits: {
@@ -507,7 +507,7 @@ void BlockCompiler::uniform_op(Value v) {
                 schedule_.uniform_home(v).kind == Home::None) {
                 const Gp x = ureg(a[0]);
                 a_.emit(X::kIdCmp, x, uop(a[1]));
-                a_.j(negated(i.op), go_on_slot_ ? fewer_label_ : unguarded_label_);
+                a_.j(negated(i.op), goes_on_ ? fewer_label_ : unguarded_label_);
                 uniforms_[v].uses = 0;
                 return finish();
             }
