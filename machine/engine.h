@@ -85,9 +85,8 @@ public:
     // `wave` has ended after `executed` instructions, all of them in its first block, and its
     // registers are what they were at its start, vector registers included. If the next wave is the
     // same object and differs in scalar registers and in the base of rows only (each row is what it
-    // was plus a constant), starts it, `executed` instructions charged, and returns true. Where v0
-    // goes on from lane to lane (ExecContext::GroupIds::waves_in_row), scalar registers are the
-    // same. Otherwise does nothing: next() follows. Must not throw.
+    // was plus a constant), starts it, `executed` instructions charged, and returns true. Otherwise
+    // does nothing: next() follows. Must not throw.
     virtual bool again(Wave& wave, uint32_t executed) {
         (void)wave, (void)executed;
         return false;
@@ -98,7 +97,7 @@ public:
     // not 0, which becomes one less, with `left` = `most_left`, `ids` = `first_ids`, and *group_id
     // one more; or the first one of the next row of work-groups, if `rows` is not 0, which becomes
     // one less, with `groups` = `most_groups`, *group_id = 0 and *row_id one more. again() and
-    // next() take notice of them.
+    // next() take notice of them. They differ in v0 and in what counts them, nothing else.
     virtual WaveRun* run() { return nullptr; }
     // Makes the running wave's fields and v0, and what is known of its work-group, those of the
     // wave that it has become; its other registers are. To be called before a wave of a run goes on

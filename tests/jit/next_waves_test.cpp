@@ -120,7 +120,7 @@ struct Launch final : machine::WaveSource {
     }
 };
 
-class WavesInRowTest : public WordsTest {
+class NextWavesTest : public WordsTest {
 protected:
     void vop2(uint32_t op, uint32_t dst, uint32_t a, uint32_t b) {
         words_.push_back(op << 25 | dst << 17 | b << 9 | a);
@@ -285,7 +285,7 @@ protected:
     uint32_t width_ = 0;  // of the work-groups, or 0: they are one row
 };
 
-TEST_P(WavesInRowTest, AsOneByOne) {
+TEST_P(NextWavesTest, AsOneByOne) {
     const auto translator = std::move(*x64::make_translator(*context_.target, GetParam(), {}));
     const uint64_t buffer = space_.allocate(buffer_bytes, memory::read_write, "buffer").value();
     const uint64_t at_arguments = space_.allocate(64, memory::read_write, "arguments").value();
@@ -366,7 +366,7 @@ TEST_P(WavesInRowTest, AsOneByOne) {
     EXPECT_GT(in_runs, programs);
 }
 
-WJ_JIT_TESTS(WavesInRowTest);
+WJ_JIT_TESTS(NextWavesTest);
 
 }  // namespace
 }  // namespace wj::jit_test
