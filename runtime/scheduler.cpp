@@ -314,7 +314,8 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
             }
         }
         const uint64_t now = now_ns(), elapsed = now - begin;
-        if (now - last < short_batch_ns)
+        // What is counted is not to depend on how long it takes.
+        if (now - last < short_batch_ns || options_.hot_blocks)
             share = std::min(share * 2, dispatch.streams ? most_streamed_at_once : largest_share_);
         else if (now - last > long_batch_ns && share > 1)
             share /= 2;
