@@ -162,16 +162,16 @@ struct alignas(64) Frame {
     // Where the waves that follow go on with what the running one has found out.
     const void* ahead_stub = nullptr;
     const void* fewer_stub = nullptr;
-    const void* even_row_stub = nullptr;
     const void* together_stub = nullptr;
     const void* step_stub = nullptr;
     const void* step_ids_stub = nullptr;
-    uint32_t prefetch_row = ~0u;  // ExecContext::prefetch_row
+    const void* even_row_stub = nullptr;  // BlockCompiler::test_even_row()
+    uint32_t prefetch_row = ~0u;          // ExecContext::prefetch_row
     // Waves that the next wave's guards are about at most, behind that one.
     uint32_t most_ahead = machine::NextWaves::most;
-    uint32_t waves_ahead =
-        0;                   // of the running block: ir::Op::WavesAhead, and which of them are left
-    uint64_t stub_base = 0;  // what a memory stub adds to the lanes' addresses
+    // Of the running block: ir::Op::WavesAhead, and then how many of them have not begun.
+    uint32_t waves_ahead = 0;
+    uint64_t stub_base = 0;    // what a memory stub adds to the lanes' addresses
     uint64_t stub_access = 0;  // StubAccess::bits()
     // Calls of memory stubs until one is taken for typical: its block will do without them.
     int32_t patience = most_patience;

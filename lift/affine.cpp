@@ -176,27 +176,32 @@ std::optional<Line> Affine::sum(const Line& a, const Line& b, bool difference) {
                 each(x->next, y->next, [&](Value dx, Value dy) { return both(op, dx, dy); }));
 }
 
-std::optional<Line> Affine::product(const Line& a, const Line& b) {
+// One that is the same in all lanes, and if that may be chosen the one that stays, is what the
+// other is multiplied by.
+std::optional<Affine::Factors> Affine::factors_of(const Line& a, const Line& b) {
     const bool first = a.flat() && !(b.flat() && moves(a.next));
-    const Line& y = first ? a : b;
+    const Line &x = first ? b : a, &y = first ? a : b;
     if (!y.flat()) return {};
-    const uint64_t factor = constant(y).value_or(0);
-    const bool small = factor && factor <= static_cast<uint64_t>(most32);
-    const Line x = small ? (first ? b : a) : stepwise(first ? b : a);
-    if (x.stride && !small) return {};
-    return line(both(Op::UMul32, x.base, y.base), x.stride * static_cast<int64_t>(factor),
+    const auto factor = static_cast<int64_t>(constant(y).value_or(0));
+    const bool small = factor > 0 && factor <= most32;
+    const Line stepped = small ? x : stepwise(x);
+    if (stepped.stride && !small) return {};
+    return Factors{stepped, y, factor, small};
+}
+
+std::optional<Line> Affine::product(const Line& a, const Line& b) {
+    const auto factors = factors_of(a, b);
+    if (!factors) return {};
+    const auto& [x, y, factor, small] = *factors;
+    return line(both(Op::UMul32, x.base, y.base), x.stride * factor,
                 both(Op::UMul32, x.step, y.base), x.width, of_product(x, y));
 }
 
 // 64 bits
 std::optional<Line> Affine::wide_product(const Line& a, const Line& b, bool is_signed, Found& f) {
-    const bool first = a.flat() && !(b.flat() && moves(a.next));
-    const Line& y = first ? a : b;
-    if (!y.flat()) return {};
-    const uint64_t factor = constant(y).value_or(0);
-    const bool small = factor && factor <= static_cast<uint64_t>(most32);
-    const Line x = small ? (first ? b : a) : stepwise(first ? b : a);
-    if (x.stride && !small) return {};
+    const auto factors = factors_of(a, b);
+    if (!factors) return {};
+    const auto& [x, y, factor, small] = *factors;
     if ((!x.flat() || moves(x.next)) && !at_most(x, is_signed ? 0x7fffffff : ~0u, f)) return {};
     auto times = [&](Value v) {
         if (!is_signed || (small && !x.flat())) return both(Op::UMulWideU32, v, y.base);
@@ -207,7 +212,7 @@ std::optional<Line> Affine::wide_product(const Line& a, const Line& b, bool is_s
         const bool rises = largest(dx) <= most || need_once(dx, most, f);
         return rises && is_zero(dy) ? times(dx) : no_value;
     };
-    return line(times(x.base), x.stride * static_cast<int64_t>(factor), times(x.step), x.width,
+    return line(times(x.base), x.stride * factor, times(x.step), x.width,
                 each(x.next, y.next, motion));
 }
 
@@ -261,7 +266,7 @@ std::optional<Line> Affine::low_bits(Line x, uint32_t n, Found& f) {
 
 // x & bits, where these follow one another.
 std::optional<Line> Affine::masked(const Line& x, uint32_t bits, Found& f) {
-    if (!bits) return constant_line(0);
+    if (!bits) return flat(s_.const32(0), still(s_.const32(0)));
     const auto low = static_cast<uint32_t>(std::countr_zero(bits)),
                count = static_cast<uint32_t>(std::bit_width(bits >> low));
     if (!std::has_single_bit(uint64_t{bits >> low} + 1)) return {};
@@ -304,7 +309,7 @@ std::optional<Line> Affine::either(const Line& x, const Line& y, Found& f) {
     for (const auto& [high, low] : {std::pair(&x, &y), std::pair(&y, &x)})
         if (const uint32_t n = zeros(*high); n && at_most(*low, (1u << n) - 1, f)) {
             Line whole = *high;
-            whole.next = multiples(whole.next, n);
+            whole.next = each(whole.next, [&](Value d) { return zeros(d) >= n ? d : no_value; });
             return sum(whole, *low);
         }
     // A constant below the strides and steps of the other.
@@ -391,9 +396,7 @@ std::optional<Line> Affine::high_half(Value v, Found& f) {
     const Value high = s_.emit(Op::UHi, {x->base}), low_step = s_.emit(Op::ULo, {x->step}),
                 high_step = s_.emit(Op::UHi, {x->step});
     if (!(x->stride & 0xffffffff) && is_zero(low_step))
-        return line(high, x->stride >> 32, high_step, x->width, each(x->next, [&](Value d) {
-                        return is_zero(s_.emit(Op::ULo, {d})) ? s_.emit(Op::UHi, {d}) : no_value;
-                    }));
+        return line(high, x->stride >> 32, high_step, x->width, upper_half(x->next));
     const Motion low_next = each(x->next, [&](Value d) {
         const auto c = constant(d);
         const bool small =
@@ -518,10 +521,9 @@ std::optional<Line> Affine::sum_of_pairs(Value lo, Value hi, Found& f) {
         const auto x = part(s_.pack(l.args[0], h.args[crossed]), f),
                    y = part(s_.pack(l.args[1], h.args[!crossed]), f);
         if (!x || !y) continue;
-        const Line both_of = sum(*x, *y).value_or(Line{});
-        if (both_of.base == no_value) continue;
-        if (!next_.waves || both_of.next.wave != no_value) return both_of;
-        if (!found) found = both_of;
+        const auto whole = sum(*x, *y);
+        if (whole && (!next_.waves || whole->next.wave != no_value)) return whole;
+        if (!found) found = whole;
     }
     return found;
 }
@@ -587,9 +589,7 @@ std::optional<Line> Affine::compute64(Value v, Found& f) {
                     each(x->next, [&](Value d) { return both(Op::UShl64, d, y->base); }));
     }
     // An index in the upper half, shifted down to a scaled 64-bit one.
-    const Motion high_next = each(x->next, [&](Value d) {
-        return is_zero(s_.emit(Op::ULo, {d})) ? s_.emit(Op::UHi, {d}) : no_value;
-    });
+    const Motion high_next = upper_half(x->next);
     if (n > 32 || (x->stride & 0xffffffff) || !is_zero(s_.emit(Op::ULo, {x->step})) ||
         !at_most({s_.emit(Op::UHi, {x->base}), x->stride >> 32, s_.emit(Op::UHi, {x->step}),
                   x->width, high_next},

@@ -150,10 +150,15 @@ private:
     Line flat(Value base, const Motion& next) {
         return line(base, 0, no_value, machine::lanes, next);
     }
-    Line constant_line(uint32_t n) { return flat(s_.const32(n), still(s_.const32(0))); }
     std::optional<Line> narrowed(const Line& x, uint32_t width);
     Line stepwise(const Line& x);
     std::optional<Line> sum(const Line& x, const Line& y, bool difference = false);  // or 64
+    struct Factors {
+        Line x, y;  // y is flat
+        int64_t factor;
+        bool small;  // y is this constant, in the bounds of a stride
+    };
+    std::optional<Factors> factors_of(const Line& x, const Line& y);
     std::optional<Line> product(const Line& x, const Line& y);
     std::optional<Line> wide_product(const Line& x, const Line& y, bool is_signed, Found& f);
     Line shifted_up(const Line& x, uint32_t n);
@@ -192,7 +197,7 @@ private:
     Value derivative(Value v, By by, Found& f);
     Motion of_product(const Line& x, const Line& y);
     Motion of_masked(const Line& x, const Line& bits, Found& f);
-    Motion multiples(const Motion& m, uint32_t n) const;
+    Motion upper_half(const Motion& m);
     Motion extended(const Motion& m);
     bool follows(const Motion& m, Found& f);
     Value highest(Value last, const Motion& m, Found& f);

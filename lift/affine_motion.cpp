@@ -146,9 +146,11 @@ Motion Affine::of_product(const Line& x, const Line& y) {
     return each(x.next, y.next, of);
 }
 
-// As far as they are multiples of 2^n.
-Motion Affine::multiples(const Motion& m, uint32_t n) const {
-    return each(m, [&](Value d) { return zeros(d) >= n ? d : no_value; });
+// Of 64 bits whose lower half stays.
+Motion Affine::upper_half(const Motion& m) {
+    return each(m, [&](Value d) {
+        return is_zero(s_.emit(Op::ULo, {d})) ? s_.emit(Op::UHi, {d}) : no_value;
+    });
 }
 
 // In 64 bits, of values that do not wrap around (at_most()).

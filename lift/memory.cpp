@@ -53,15 +53,12 @@ GlobalAddress global_address(Lifter& l, const Inst& i) {
         first = l.emit(Op::UAdd64, {base, l.emit(Op::UZext32, {first})});
         next = l.affine->behind(base, next);
     }
-    if (line->flat()) {
-        l.affine->goes_on(first, next);
-        return {no_value, l.emit(Op::Splat64, {first})};
-    }
-    const Value step = has_base ? line->step : l.emit(Op::ULo, {line->step});
     // Offsets are unsigned.
     const int64_t below = std::max<int64_t>(0, -line->stride) * (machine::lanes - 1);
     if (below) first = l.emit(Op::USub64, {first, l.s.const64(static_cast<uint64_t>(below))});
     l.affine->goes_on(first, next);
+    if (line->flat()) return {no_value, l.emit(Op::Splat64, {first})};
+    const Value step = has_base ? line->step : l.emit(Op::ULo, {line->step});
     return {first, l.affine->as_operand({l.s.const32(static_cast<uint32_t>(below)), line->stride,
                                          step, line->width})};
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "backend_x64/asm/block_compiler.h"
-#include "ir/known.h"
 
 namespace wj::x64 {
 

@@ -147,16 +147,15 @@ bool BlockCompiler::test_even_row(const ir::RowLine& line) {
     return true;
 }
 
-// Sets bits of `different` where the row is not the line.
+// Sets bits of `different` where the row is not the line; of rows that test_even_row() leaves: they
+// are whole chunks wide.
 void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
     const Vec want = vec(0), step = vec(1), t = vec(3);
     load_bcast32(want, row_at(line.row, 0));
     const LaneOffsets lanes = lane_offsets(line.stride, line.step, line.width);
     if (lanes != LaneOffsets{}) a_.emit(X::kIdVpaddd, want, want, pool_table(lanes.data()));
     // What is added from chunk to chunk, and from a row's last chunk to the next row.
-    const bool narrow = line.width < chunk_lanes();
-    const uint32_t across = narrow ? line.step * (chunk_lanes() / line.width)
-                                   : line.stride * chunk_lanes(),
+    const uint32_t across = line.stride * chunk_lanes(),
                    down = line.step + across - line.stride * line.width;
     if (line.any_step) {
         load_bcast32(step, row_at(line.row, line.width));
@@ -164,7 +163,7 @@ void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
         a_.emit(X::kIdVpsubd, step, step, t);
     }
     for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
-        const bool new_row = lane && !narrow && lane % line.width == 0;
+        const bool new_row = lane && lane % line.width == 0;
         if (const uint32_t more = new_row ? down : across; new_row && line.any_step)
             a_.emit(X::kIdVpaddd, want, want, step);
         else if (lane && more)

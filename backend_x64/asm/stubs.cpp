@@ -172,19 +172,28 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         }
     };
 
+    // The run that waves are taken from, and v0 of the running one.
+    using machine::WaveRun;
+    const Gp run = x86::rcx;
+    auto of_run = [run](size_t offset, uint32_t size) {
+        return x86::ptr(run, static_cast<int32_t>(offset), size);
+    };
+    const Mem left = of_run(offsetof(WaveRun, left), 4),
+              groups = of_run(offsetof(WaveRun, groups), 4),
+              run_ids = of_run(offsetof(WaveRun, ids), 8),
+              id_bytes = of_run(offsetof(WaveRun, id_bytes), 4),
+              most_left = of_run(offsetof(WaveRun, most_left), 4),
+              first_ids = of_run(offsetof(WaveRun, first_ids), 8),
+              group_id = of_run(offsetof(WaveRun, group_id), 8),
+              v0 = x86::dword_ptr(reg::rows, -row_bias);
+
     // edx = guest instructions of the wave that has ended
     begin(again);
     {
-        using machine::WaveRun;
         const Label out = a.newLabel(), group = a.newLabel(), row = a.newLabel(),
                     first = a.newLabel(), start = a.newLabel();
-        auto run = [](size_t offset, uint32_t size) {
-            return x86::ptr(x86::rcx, static_cast<int32_t>(offset), size);
-        };
-        const Mem left = run(offsetof(WaveRun, left), 4),
-                  groups = run(offsetof(WaveRun, groups), 4), ids = run(offsetof(WaveRun, ids), 8);
-        a.mov(x86::rcx, field(offsetof(Frame, run)));
-        a.test(x86::rcx, x86::rcx);
+        a.mov(run, field(offsetof(Frame, run)));
+        a.test(run, run);
         a.jz(out);
         auto take_one = [&](const Mem& of, Label none) {
             a.mov(x86::eax, of);
@@ -193,13 +202,13 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.mov(of, x86::eax);
         };
         take_one(left, group);
-        a.mov(x86::esi, run(offsetof(WaveRun, id_bytes), 4));
-        a.add(x86::rsi, ids);
+        a.mov(x86::esi, id_bytes);
+        a.add(x86::rsi, run_ids);
         a.bind(start);
-        a.mov(ids, x86::rsi);
+        a.mov(run_ids, x86::rsi);
         const Label same = a.newLabel();  // the first lane's tells
         a.mov(x86::eax, x86::dword_ptr(x86::rsi));
-        a.cmp(x86::eax, x86::dword_ptr(reg::rows, -row_bias));
+        a.cmp(x86::eax, v0);
         a.je(same);
         copy_ids(x86::rsi);
         a.bind(same);
@@ -207,20 +216,20 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.ret();
         a.bind(group);
         take_one(groups, row);
-        a.mov(x86::rax, run(offsetof(WaveRun, group_id), 8));
+        a.mov(x86::rax, group_id);
         a.inc(x86::dword_ptr(x86::rax));
         a.bind(first);
-        a.mov(x86::eax, run(offsetof(WaveRun, most_left), 4));
+        a.mov(x86::eax, most_left);
         a.mov(left, x86::eax);
-        a.mov(x86::rsi, run(offsetof(WaveRun, first_ids), 8));
+        a.mov(x86::rsi, first_ids);
         a.jmp(start);
         a.bind(row);
-        take_one(run(offsetof(WaveRun, rows), 4), out);
-        a.mov(x86::eax, run(offsetof(WaveRun, most_groups), 4));
+        take_one(of_run(offsetof(WaveRun, rows), 4), out);
+        a.mov(x86::eax, of_run(offsetof(WaveRun, most_groups), 4));
         a.mov(groups, x86::eax);
-        a.mov(x86::rax, run(offsetof(WaveRun, group_id), 8));
+        a.mov(x86::rax, group_id);
         a.mov(x86::dword_ptr(x86::rax), 0);
-        a.mov(x86::rax, run(offsetof(WaveRun, row_id), 8));
+        a.mov(x86::rax, of_run(offsetof(WaveRun, row_id), 8));
         a.inc(x86::dword_ptr(x86::rax));
         a.jmp(first);
         a.bind(out);
@@ -233,19 +242,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
 
     // Of waves that go on with what the running one has found out (BlockCompiler::go_on()).
     {
-        using machine::WaveRun;
-        const Gp run = x86::rcx, ids = x86::rsi;
-        auto of_run = [&](size_t offset, uint32_t size) {
-            return x86::ptr(run, static_cast<int32_t>(offset), size);
-        };
-        const Mem left = of_run(offsetof(WaveRun, left), 4), at = of_run(offsetof(WaveRun, ids), 8),
-                  id_bytes = of_run(offsetof(WaveRun, id_bytes), 4),
-                  most_left = of_run(offsetof(WaveRun, most_left), 4),
-                  first_ids = of_run(offsetof(WaveRun, first_ids), 8),
-                  groups = of_run(offsetof(WaveRun, groups), 4),
-                  group_id = of_run(offsetof(WaveRun, group_id), 8);
-        const Mem v0 = x86::dword_ptr(reg::rows, -row_bias),
-                  waves_ahead = field(offsetof(Frame, waves_ahead), 4);
+        const Gp ids = x86::rsi;
+        const Mem waves_ahead = field(offsetof(Frame, waves_ahead), 4);
         // dl = waves of the work-group behind its first one, edx >> 8 = by how much v0 grows in
         // them, rdi = the register that counts the work-groups that go on like this, or 0 ->
         // waves_ahead = waves behind the running one, in the run, of which that is true.
@@ -256,7 +254,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.mov(run, field(offsetof(Frame, run)));
             a.test(run, run);
             a.jz(done);
-            a.cmp(at, 0);
+            a.cmp(run_ids, 0);
             a.je(done);
             a.mov(x86::esi, x86::edx);
             a.shr(x86::esi, 8);
@@ -294,7 +292,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.add(x86::esi, v0);
             a.mov(x86::edx, id_bytes);
             a.imul(x86::rdx, x86::rax);
-            a.add(x86::rdx, at);
+            a.add(x86::rdx, run_ids);
             a.cmp(x86::esi, x86::dword_ptr(x86::rdx));
             a.je(done);
             a.bind(none);
@@ -343,7 +341,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.mov(x86::eax, id_bytes);
             a.imul(x86::rax, x86::rdx);
             a.add(x86::rax, first_ids);
-            a.mov(at, x86::rax);
+            a.mov(run_ids, x86::rax);
             a.test(reg::chunk, reg::chunk);
             a.bind(none);
             a.ret();
@@ -371,9 +369,9 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.sub(left, 1);
             a.js(group);
             a.mov(ids.r32(), id_bytes);
-            a.add(ids, at);
+            a.add(ids, run_ids);
             a.bind(begins);
-            a.mov(at, ids);
+            a.mov(run_ids, ids);
             if (with_ids) copy_ids(ids);
             a.xor_(x86::eax, x86::eax);
             a.bind(none);
