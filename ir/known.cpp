@@ -2,24 +2,41 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
+#include <vector>
 
 namespace wj::ir {
 
 bool of_scalars(const Block& block, Value v, bool loads) {
-    const Inst& i = block.insts[v];
-    switch (op_info(i.op).cls) {
-        case Class::GetS:
-            return true;
-        case Class::ULoad:  // what pointers in memory lead to may be what waves store
-            return loads && of_scalars(block, i.args[0], false);
-        case Class::Uniform:
-            return i.op != Op::RowLane && i.op != Op::WavesAhead && i.op != Op::BitsOf &&
-                   i.op != Op::Guard && std::ranges::all_of(i.args, [&](Value a) {
-                       return a == no_value || of_scalars(block, a, loads);
-                   });
-        default:
-            return false;
+    // Expressions share parts: each is looked at once, or once for either value of `loads`.
+    std::vector<std::pair<Value, bool>> left{{v, loads}};
+    std::vector<uint8_t> seen(size_t{v} + 1);
+    while (!left.empty()) {
+        const auto [at, may_load] = left.back();
+        left.pop_back();
+        const uint8_t mark = may_load ? 1 : 2;
+        if (seen[at] & mark) continue;
+        seen[at] |= mark;
+        const Inst& i = block.insts[at];
+        switch (op_info(i.op).cls) {
+            case Class::GetS:
+                break;
+            case Class::ULoad:  // what pointers in memory lead to may be what waves store
+                if (!may_load) return false;
+                left.push_back({i.args[0], false});
+                break;
+            case Class::Uniform:
+                if (i.op == Op::RowLane || i.op == Op::WavesAhead || i.op == Op::BitsOf ||
+                    i.op == Op::Guard)
+                    return false;
+                for (const Value a : i.args)
+                    if (a != no_value) left.push_back({a, may_load});
+                break;
+            default:
+                return false;
+        }
     }
+    return true;
 }
 
 uint32_t possible_bits(const Block& block, Value v, uint32_t depth) {

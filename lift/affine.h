@@ -255,6 +255,7 @@ private:
     std::map<Value, uint32_t> bounds_;           // guards to come
     std::map<Value, Value> moving_;              // bases of accesses, and how they go on
     std::unordered_map<Value, Motion> motions_;  // of what was a lane's value (lane_0())
+    uint32_t work_ = 0;  // values that derivative() may look at yet: expressions share parts
     std::vector<uint8_t> early_;
     bool stored_ = false;  // while early_ was worked out
     uint32_t profit_ = 0;

@@ -34,13 +34,20 @@ Motion Affine::of_masked(const Line& x, const Line& bits, Found& f) {
 
 // Of a uniform value.
 Motion Affine::of_scalar(Value v, Found& f) {
+    constexpr uint32_t most_work = 256;
     if (!next_.waves) return {};
-    return {derivative(v, By::Wave, f),
-            next_.group_sgpr < 0 ? no_value : derivative(v, By::Group, f)};
+    auto by = [&](By what) {
+        work_ = most_work;
+        return derivative(v, what, f);
+    };
+    const Value wave = by(By::Wave);
+    return {wave, next_.group_sgpr < 0 ? no_value : by(By::Group)};
 }
 
 // Of a uniform value, modulo 2^32 or 2^64.
 Value Affine::derivative(Value v, By by, Found& f) {
+    if (!work_) return no_value;
+    --work_;
     const ir::Inst i = block_.insts[v];  // a copy: the vector grows
     const Value none = number(v, 0);
     if (const auto base = motions_.find(v); base != motions_.end())

@@ -366,6 +366,34 @@ TEST_P(NextWavesTest, AsOneByOne) {
     EXPECT_GT(in_runs, programs);
 }
 
+// A scalar that is made of itself twice, sixty times: no expression to walk through part by part.
+TEST_P(NextWavesTest, ScalarsThatShareParts) {
+    const auto translator = std::move(*x64::make_translator(*context_.target, GetParam(), {}));
+    const uint64_t buffer = space_.allocate(buffer_bytes, memory::read_write, "buffer").value();
+    words_ = {0x80000000 | 20 << 16 | 5 << 8 | 5};  // s_add_u32 s20, s5, s5
+    for (int n = 0; n < 60; ++n) words_.push_back(0x80000000 | 20 << 16 | 20 << 8 | 20);
+    vop2(0x34, 2, 20, 0);       // v_add_u32 v2, s20, v0
+    vop2(0x12, 3, 128 + 2, 2);  // v_lshlrev_b32
+    words_.insert(words_.end(), {0xdc708000, 12u << 8 | first_array << 16 | 3});
+    words_.push_back(0xbf810000);  // s_endpgm
+    load(code_);
+    translator->invalidate(code_, code_ + code_bytes);
+    context_.kernel = code_;
+    context_.next_waves = {2, machine::lanes, group_id};
+    context_.group_ids.sgpr[0] = group_id;
+    State first, state;
+    randomise(first, rng_);
+    first.wave.set_s64(machine::exec_lo, ~0ull);
+    first.wave.mode = 0x3c0;
+    first.wave.set_s64(first_array, buffer);
+    state.wave.ctx = &context_;
+    Launch launch(first, state, code_, 2, 1, ~0u, true, 0, 1);
+    translator->run_all(*launch.start(), launch);
+    const auto* const out = reinterpret_cast<const uint32_t*>(buffer);
+    for (uint32_t l = 0; l < 2 * machine::lanes; ++l)
+        ASSERT_EQ(out[l], first.wave.row(12)[l % machine::lanes]) << l;
+}
+
 WJ_JIT_TESTS(NextWavesTest);
 
 }  // namespace
