@@ -1,6 +1,7 @@
 // Uses of lines: addresses, rows, masks, accesses that may run chunk by chunk.
 #include <algorithm>
 #include <bit>
+#include <unordered_set>
 
 #include "ir/known.h"
 #include "lift/affine.h"
@@ -114,24 +115,37 @@ uint8_t Affine::shape(const Line& x) const {
 // may change from one iteration of a loop to the next. A row that is the same in all lanes now may
 // be anything.
 bool Affine::holds(const Found& f) const {
-    return f.committed ||
-           ((!f.row || f.row->stride) &&
-            std::ranges::all_of(f.needs,
-                                [&](const auto& need) {
-                                    const auto known = bounds_.find(need.first);
-                                    return (known != bounds_.end() &&
-                                            known->second <= need.second) ||
-                                           of_rows(need.first);
-                                }) &&
-            std::ranges::all_of(f.from, [&](Value v) { return holds(found_.at(v)); }));
+    const auto is_bound = [&](const std::pair<Value, uint32_t>& need) {
+        const auto known = bounds_.find(need.first);
+        return (known != bounds_.end() && known->second <= need.second) || of_rows(need.first);
+    };
+    std::vector<const Found*> left{&f};
+    std::unordered_set<Value> seen;
+    while (!left.empty()) {
+        const Found& at = *left.back();
+        left.pop_back();
+        if (at.committed) continue;
+        if (at.row && !at.row->stride) return false;
+        if (!std::ranges::all_of(at.needs, is_bound)) return false;
+        for (const Value v : at.from)
+            if (seen.insert(v).second) left.push_back(&found_.at(v));
+    }
+    return true;
 }
 
 // Made of nothing but rows and constants.
 bool Affine::of_rows(Value v) const {
-    const ir::Inst& i = block_.insts[v];
-    return i.op == Op::RowLane ||
-           (ir::op_info(i.op).cls == ir::Class::Uniform &&
-            std::ranges::all_of(i.args, [&](Value a) { return a == no_value || of_rows(a); }));
+    std::vector<Value> left{v};
+    std::unordered_set<Value> seen;
+    while (!left.empty()) {
+        const ir::Inst& i = block_.insts[left.back()];
+        left.pop_back();
+        if (i.op == Op::RowLane) continue;
+        if (ir::op_info(i.op).cls != ir::Class::Uniform) return false;
+        for (const Value a : i.args)
+            if (a != no_value && seen.insert(a).second) left.push_back(a);
+    }
+    return true;
 }
 
 Value Affine::as_operand(const Line& line) {

@@ -125,6 +125,30 @@ protected:
     void vop2(uint32_t op, uint32_t dst, uint32_t a, uint32_t b) {
         words_.push_back(op << 25 | dst << 17 | b << 9 | a);
     }
+    // words_ makes v2 a work-item's number: it stores v12 there.
+    void expect_stores_at_lanes() {
+        const auto translator = std::move(*x64::make_translator(*context_.target, GetParam(), {}));
+        const uint64_t buffer = space_.allocate(buffer_bytes, memory::read_write, "buffer").value();
+        vop2(0x12, 3, 128 + 2, 2);  // v_lshlrev_b32
+        words_.insert(words_.end(), {0xdc708000, 12u << 8 | first_array << 16 | 3});
+        words_.push_back(0xbf810000);  // s_endpgm
+        load(code_);
+        translator->invalidate(code_, code_ + code_bytes);
+        context_.kernel = code_;
+        context_.next_waves = {2, machine::lanes, group_id};
+        context_.group_ids.sgpr[0] = group_id;
+        State first, state;
+        randomise(first, rng_);
+        first.wave.set_s64(machine::exec_lo, ~0ull);
+        first.wave.mode = 0x3c0;
+        first.wave.set_s64(first_array, buffer);
+        state.wave.ctx = &context_;
+        Launch launch(first, state, code_, 2, 1, ~0u, true, 0, 1);
+        translator->run_all(*launch.start(), launch);
+        const auto* const out = reinterpret_cast<const uint32_t*>(buffer);
+        for (uint32_t l = 0; l < 2 * machine::lanes; ++l)
+            ASSERT_EQ(out[l], first.wave.row(12)[l % machine::lanes]) << l;
+    }
     void mask(uint32_t bits) {
         words_.insert(words_.end(), {0x13u << 25 | 2 << 17 | 2 << 9 | 255, bits});
     }
@@ -367,31 +391,18 @@ TEST_P(NextWavesTest, AsOneByOne) {
 }
 
 // A scalar that is made of itself twice, sixty times: no expression to walk through part by part.
+// Expressions that share their parts are as large as trees as there are lanes in the world.
 TEST_P(NextWavesTest, ScalarsThatShareParts) {
-    const auto translator = std::move(*x64::make_translator(*context_.target, GetParam(), {}));
-    const uint64_t buffer = space_.allocate(buffer_bytes, memory::read_write, "buffer").value();
     words_ = {0x80000000 | 20 << 16 | 5 << 8 | 5};  // s_add_u32 s20, s5, s5
     for (int n = 0; n < 60; ++n) words_.push_back(0x80000000 | 20 << 16 | 20 << 8 | 20);
-    vop2(0x34, 2, 20, 0);       // v_add_u32 v2, s20, v0
-    vop2(0x12, 3, 128 + 2, 2);  // v_lshlrev_b32
-    words_.insert(words_.end(), {0xdc708000, 12u << 8 | first_array << 16 | 3});
-    words_.push_back(0xbf810000);  // s_endpgm
-    load(code_);
-    translator->invalidate(code_, code_ + code_bytes);
-    context_.kernel = code_;
-    context_.next_waves = {2, machine::lanes, group_id};
-    context_.group_ids.sgpr[0] = group_id;
-    State first, state;
-    randomise(first, rng_);
-    first.wave.set_s64(machine::exec_lo, ~0ull);
-    first.wave.mode = 0x3c0;
-    first.wave.set_s64(first_array, buffer);
-    state.wave.ctx = &context_;
-    Launch launch(first, state, code_, 2, 1, ~0u, true, 0, 1);
-    translator->run_all(*launch.start(), launch);
-    const auto* const out = reinterpret_cast<const uint32_t*>(buffer);
-    for (uint32_t l = 0; l < 2 * machine::lanes; ++l)
-        ASSERT_EQ(out[l], first.wave.row(12)[l % machine::lanes]) << l;
+    vop2(0x34, 2, 20, 0);  // v_add_u32 v2, s20, v0
+    expect_stores_at_lanes();
+}
+
+TEST_P(NextWavesTest, LanesThatShareParts) {
+    vop2(0x34, 2, 128, 0);  // v_add_u32 v2, 0, v0
+    for (int n = 0; n < 60; ++n) vop2(n % 2 ? 0xe : 0xf, 2, 256 + 2, 2);  // v_max_u32, v_min_u32
+    expect_stores_at_lanes();
 }
 
 WJ_JIT_TESTS(NextWavesTest);
