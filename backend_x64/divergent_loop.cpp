@@ -34,6 +34,16 @@ public:
         return loop_;
     }
 
+    std::optional<OrderedLoop> find_ordered() {
+        ordered_ = true;
+        if (!find() || !same_of_any_lanes()) return {};
+        OrderedLoop loop;
+        loop.exit = loop_.exit;
+        if (!find_masks(loop.masks) || !only_masks(loop.masks)) return {};
+        find_rows(loop);
+        return loop;
+    }
+
 private:
     const Inst& inst(Value v) const { return block_.insts[v]; }
 
@@ -88,10 +98,12 @@ private:
             switch (ir::op_info(i.op).cls) {
                 case Class::Cross:
                 case Class::Call:
-                case Class::LaneAtomic:
                     return false;
+                case Class::LaneAtomic:
+                    if (!ordered_) return false;
+                    [[fallthrough]];
                 case Class::LaneStore:
-                    if (i.op != Op::StoreScratch) return false;
+                    if (i.op != Op::StoreScratch && !ordered_) return false;
                     [[fallthrough]];
                 case Class::LaneLoad:
                     for (Value a : ir::used_args(i))
@@ -225,7 +237,114 @@ private:
         return true;
     }
 
+    // Nothing asks which lane it is: scratch and swizzled buffers do, and lines.
+    bool same_of_any_lanes() const {
+        return std::ranges::none_of(block_.insts, [](const Inst& i) {
+            switch (i.op) {
+                case Op::LaneId:
+                case Op::Line32:
+                case Op::RowLane:
+                case Op::GuardRow:
+                case Op::LoadFlat:
+                case Op::StoreFlat:
+                case Op::AtomicFlat:
+                case Op::LoadScratch:
+                case Op::StoreScratch:
+                case Op::LoadBuffer:
+                case Op::StoreBuffer:
+                    return true;
+                case Op::SetV:
+                    return i.aux != 0;
+                default:
+                    return false;
+            }
+        });
+    }
+
+    static bool overlap(uint64_t pair, const Inst& i) {
+        if (i.op == Op::GetScc || i.op == Op::SetScc) return false;
+        const bool two = i.op == Op::GetS64 || i.op == Op::SetS64;
+        return i.imm <= pair + 1 && i.imm + two >= pair;
+    }
+
+    // Register pairs that hold masks, before the loop or behind it.
+    bool find_masks(std::vector<OrderedLoop::Mask>& masks) const {
+        auto add = [&](uint64_t reg, bool is_empty) {
+            const auto known = std::ranges::find(masks, reg, &OrderedLoop::Mask::reg);
+            if (known == masks.end())
+                masks.push_back({static_cast<uint8_t>(reg), is_empty});
+            else
+                known->is_empty |= is_empty;
+        };
+        for (const Inst& i : block_.insts) {
+            const Inst* const from = i.args[0] == no_value ? nullptr : &inst(i.args[0]);
+            if (i.op == Op::MaskOf) {
+                if (from->op == Op::GetS64)
+                    add(from->imm, false);
+                else if (from->op != Op::Const64 || (from->imm && ~from->imm))
+                    return false;
+            } else if (i.op == Op::SetS64 && from->op == Op::BitsOf) {
+                add(i.imm, without_lanes(from->args[0]));
+            } else if (i.op == Op::SetS64 && loop_.late[i.args[0]]) {
+                add(i.imm, false);  // of collects()
+            }
+        }
+        return true;
+    }
+
+    // Their registers are nothing but masks, and masks are no numbers, but for whether they are 0.
+    bool only_masks(const std::vector<OrderedLoop::Mask>& masks) const {
+        std::vector<bool> number(block_.insts.size());
+        for (Value v = 0; v < block_.insts.size(); ++v) {
+            const Inst& i = inst(v);
+            const Class cls = ir::op_info(i.op).cls;
+            bool reads = false;
+            for (const Value a : ir::used_args(i)) reads |= a != no_value && number[a];
+            if (cls == Class::GetS || cls == Class::SetS) {
+                for (const OrderedLoop::Mask& m : masks) {
+                    if (!overlap(m.reg, i)) continue;
+                    const bool whole = i.imm == m.reg && (i.op == Op::GetS64 || i.op == Op::SetS64);
+                    if (!whole || (cls == Class::SetS && !loop_.late[i.args[0]])) return false;
+                    number[v] = cls == Class::GetS;
+                }
+                const bool sets_mask = i.op == Op::SetS64 && (inst(i.args[0]).op == Op::BitsOf ||
+                                                              inst(i.args[0]).op == Op::UOr64);
+                if (cls == Class::SetS && reads && !sets_mask) return false;
+            } else if (i.op == Op::BitsOf) {
+                number[v] = true;
+            } else if (i.op == Op::MaskOf) {
+                if (reads && inst(i.args[0]).op != Op::GetS64) return false;
+            } else if ((i.op == Op::UCmpEq64 || i.op == Op::UCmpNe64) && reads) {
+                const Inst &left = inst(i.args[0]), &right = inst(i.args[1]);
+                if (left.op != Op::BitsOf || !without_lanes(left.args[0]) ||
+                    right.op != Op::Const64 || right.imm)
+                    return false;
+            } else if (reads) {
+                // collects() has looked at what becomes of them.
+                if (i.op != Op::UOr64 && i.op != Op::UAnd64 && i.op != Op::UXor64) return false;
+                number[v] = true;
+            }
+        }
+        for (const OrderedLoop::Mask& m : masks)
+            for (const OrderedLoop::Mask& other : masks)
+                if (m.reg + 1 == other.reg) return false;
+        return !number[block_.term.cond];
+    }
+
+    void find_rows(OrderedLoop& loop) const {
+        auto add = [](std::vector<uint8_t>& rows, uint64_t row) {
+            if (std::ranges::find(rows, row) == rows.end())
+                rows.push_back(static_cast<uint8_t>(row));
+        };
+        for (const Inst& i : block_.insts)
+            if (i.op == Op::SetV) add(loop.written, i.imm);
+        for (const Inst& i : block_.insts)
+            if (i.op == Op::GetV && std::ranges::find(loop.written, i.imm) == loop.written.end())
+                add(loop.read, i.imm);
+    }
+
     const ir::Block& block_;
+    bool ordered_ = false;
     std::vector<Dead> dead_;
     DivergentLoop loop_;
 };
@@ -234,6 +353,10 @@ private:
 
 std::optional<DivergentLoop> find_divergent_loop(const ir::Block& block) {
     return Finder(block).find();
+}
+
+std::optional<OrderedLoop> find_ordered_loop(const ir::Block& block) {
+    return Finder(block).find_ordered();
 }
 
 }  // namespace wj::x64

@@ -31,4 +31,18 @@ struct DivergentLoop {
 // out of lanes has no part in the iterations that others still need.
 std::optional<DivergentLoop> find_divergent_loop(const ir::Block& block);
 
+// The same where the order between chunks matters: lanes that are on may be moved together, in
+// their order, as long as the loop runs (gathered_lanes.h). What it knows of lanes is then what
+// rows and masks hold.
+struct OrderedLoop {
+    struct Mask {
+        uint8_t reg;    // register pair
+        bool is_empty;  // of lanes that are off, behind the loop; otherwise they stay
+    };
+    uint64_t exit = 0;
+    std::vector<Mask> masks;
+    std::vector<uint8_t> written, read;  // rows; `read` without those that are written, too
+};
+std::optional<OrderedLoop> find_ordered_loop(const ir::Block& block);
+
 }  // namespace wj::x64

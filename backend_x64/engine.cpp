@@ -230,6 +230,8 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.memory_stubs = &memory_stubs_;
     f.any_access_stub = stubs_.any_access;
     f.shapes_stub = stubs_.shapes;
+    f.gather_stub = stubs_.gather;
+    f.spread_stub = stubs_.spread;
     f.uload32_stub = stubs_.uload32;
     f.uload64_stub = stubs_.uload64;
     f.jump_table = space.jumps.get();
@@ -672,6 +674,7 @@ Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource
                     return run_waves_from(thread, guard, source, *known, entry);
                 }));
             Wave& wave = *thread.wave;
+            if (frame.gathered.exec) spread_lanes(wave, frame);  // a fault
             const void* const running = frame.running;
             frame.running = nullptr;
             if (reason < static_cast<uint32_t>(Leave::Link)) return Next::Stop;

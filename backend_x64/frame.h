@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backend_x64/gathered_lanes.h"
 #include "machine/engine.h"
 
 namespace wj::x64 {
@@ -183,6 +184,8 @@ struct alignas(64) Frame {
     const void* column_stub = nullptr;      // store_columns()
     const void* any_access_stub = nullptr;  // run_stub_access(): eax = StubAccess::bits()
     const void* shapes_stub = nullptr;      // rsi: what is wanted; al: find_shapes()
+    const void* gather_stub = nullptr;      // rsi: GatherPlan; reg::rows: gathered.rows
+    const void* spread_stub = nullptr;      // back
     const void* uload32_stub = nullptr;     // rax = address -> value (checked mode)
     const void* uload64_stub = nullptr;
     uint64_t saved_sp = 0;
@@ -227,6 +230,7 @@ struct alignas(64) Frame {
     // What lanes that walk along memory come to next: of each access in `scattered` as many dwords
     // of every lane as a vector has, dword by dword.
     alignas(64) uint32_t lane_rows[8][16][16] = {};
+    GatheredLanes gathered;
 
     // Elements of the LDS that all waves of a work-group need alike, in temps: which block has left
     // them there (Schedule::kept_region), and what they depend on.

@@ -372,21 +372,24 @@ std::optional<Line> Affine::read_row(uint32_t row, Found& f) {
 }
 
 std::optional<Line> Affine::low_half(Value v, Found& f) {
-    if (const auto x = part(v, f))
-        return line(s_.emit(Op::ULo, {x->base}), static_cast<int32_t>(x->stride),
-                    s_.emit(Op::ULo, {x->step}), x->width,
-                    each(x->next, [&](Value d) { return s_.emit(Op::ULo, {d}); }));
-    // The lower half of sums and products is that of the lower halves.
+    // The lower half of sums and products is that of the lower halves. The others are often what
+    // nobody has written: v_mad_u64_u32 as a 32-bit multiply-add.
     const ir::Inst i = block_.insts[v];
     if (i.op == Op::Add64 || i.op == Op::Sub64) {
         const auto x = part(s_.emit(Op::Lo, {i.args[0]}), f),
                    y = part(s_.emit(Op::Lo, {i.args[1]}), f);
-        return x && y ? sum(*x, *y, i.op == Op::Sub64) : std::nullopt;
+        if (x && y)
+            if (const auto z = sum(*x, *y, i.op == Op::Sub64)) return z;
     }
     if (i.op == Op::MulWideU32 || i.op == Op::MulWideS32) {
         const auto x = part(i.args[0], f), y = part(i.args[1], f);
-        return x && y ? product(*x, *y) : std::nullopt;
+        if (x && y)
+            if (const auto z = product(*x, *y)) return z;
     }
+    if (const auto x = part(v, f))
+        return line(s_.emit(Op::ULo, {x->base}), static_cast<int32_t>(x->stride),
+                    s_.emit(Op::ULo, {x->step}), x->width,
+                    each(x->next, [&](Value d) { return s_.emit(Op::ULo, {d}); }));
     return {};
 }
 

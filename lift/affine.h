@@ -88,8 +88,8 @@ public:
     // for the wave that is about to run the block; otherwise unless they are not.
     bool guard_all_lanes(Value bits, bool likely);
     // The same for the condition that not all of them are 0, where so much is true of the wave that
-    // is about to run the block, but not more.
-    bool guard_some_lanes(Value bits);
+    // is about to run the block, but not more. The bits with what is known of them.
+    std::optional<Value> guard_some_lanes(Value bits);
     // Makes the block depend on its global accesses being such that Block::lanes_apart holds, where
     // they are few lines.
     bool guard_lanes_apart();

@@ -24,12 +24,36 @@ bool Affine::guard_all_lanes(Value bits, bool likely) {
     return true;
 }
 
-bool Affine::guard_some_lanes(Value bits) {
+// Conditions of a grid's bounds: those that hold for all lanes are guarded. What leaves some lanes
+// is most likely a row's edge, and the same in the next waves.
+std::optional<Value> Affine::guard_some_lanes(Value bits) {
     const auto now = now_ ? now_->of(block_, bits) : std::nullopt;
-    if (!now || !*now || !~*now) return false;
-    if (!guard(both(Op::UCmpNe64, bits, s_.const64(0)))) return false;
-    all_ = {false, false};
-    return true;
+    if (!now || !*now || !~*now) return {};
+    std::vector<Value> left{bits}, parts;
+    while (!left.empty()) {
+        const Value part = left.back();
+        left.pop_back();
+        if (const ir::Inst i = block_.insts[part]; i.op == Op::UAnd64)
+            left.insert(left.end(), {i.args[1], i.args[0]});
+        else if (std::ranges::find(parts, part) == parts.end())
+            parts.push_back(part);
+    }
+    Value rest = no_value;
+    for (const Value part : parts) {
+        find_extent(part);
+        const auto known = extents_.find(part);
+        if (known != extents_.end()) {
+            const auto all = now_->of(block_, known->second.all);
+            if (all && *all && guard(known->second.all)) continue;
+        }
+        rest = rest == no_value ? part : both(Op::UAnd64, rest, part);
+    }
+    if (!guard(both(Op::UCmpNe64, rest, s_.const64(0)))) return {};
+    Found f;
+    all_ &= reach_of(rest, f);
+    commit(f);
+    if (all_.waves) moving_.try_emplace(rest, s_.const64(0));
+    return rest;
 }
 
 bool Affine::guard(Value condition) {

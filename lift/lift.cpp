@@ -189,8 +189,12 @@ bool Lifter::lanes_known(uint64_t target) {
     if (!decode(*options.target, code_at(target), first) || first.op != Opcode::s_endpgm)
         return false;
     const ir::Inst mask = s.inst(s.exec());
-    return (mask.op == Op::MaskOf && affine->guard_some_lanes(mask.args[0])) ||
-           guard_all_lanes(false);
+    if (mask.op == Op::MaskOf)
+        if (const auto bits = affine->guard_some_lanes(mask.args[0])) {
+            s.set64(machine::exec_lo, *bits);
+            return true;
+        }
+    return guard_all_lanes(false);
 }
 
 bool Lifter::guard_all_lanes(bool likely) {

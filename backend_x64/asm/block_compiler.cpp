@@ -170,7 +170,7 @@ void BlockCompiler::jump_to(uint64_t target) {
         jump_variant(target, Variant::Partial);
         return;
     }
-    a_.cmp(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + machine::exec_lo * 4)), -1);
+    a_.cmp(exec_field(), -1);
     const Label some = a_.newLabel();
     a_.jne(some);
     jump_variant(target, Variant::Full);
@@ -359,8 +359,9 @@ void BlockCompiler::region(uint32_t position) {
     const bool apart = repeats || across || empty != no_value;
     const bool facts_cross = std::exchange(facts_cross_regions_, facts_cross_regions_ && !apart);
     const size_t offsets = line_offsets_.size();
+    if (gathered_) clear_mask_slots(begin, count);
     begin_chunks(masks);
-    if (count == 1 && may_store_columns(begin[0])) column_store(begin[0], loop, done);
+    if (count == 1 && !gathered_ && may_store_columns(begin[0])) column_store(begin[0], loop, done);
     a_.bind(loop);
     const bool alone =
         !apart && !masks && !keeps && collectors_.empty() && may_go_together(position);
@@ -377,6 +378,7 @@ void BlockCompiler::region(uint32_t position) {
     if (lanes > chunk_lanes()) {
         a_.add(reg::chunk, width());
         if (repeats) a_.cmp(reg::chunk, static_cast<int32_t>(4 * lanes) - 256);
+        if (gathered_) a_.cmp(reg::chunk.r32(), gathered_field(offsetof(GatheredLanes, end), 4));
         a_.jnz(loop);
     }
     if (together) waves_together(loop, colds);
@@ -490,6 +492,18 @@ void BlockCompiler::emit_colds() {
     }
 }
 
+void BlockCompiler::forget_facts() {
+    facts_.clear();
+    saved_facts_.clear();
+    line_offsets_.clear();
+    placed_lines_.clear();
+    range_checks_.clear();
+    fill_rows_.reset();
+    tile_steps_.clear();
+    kept_rows_ = 0;
+    facts_position_ = ~0u;
+}
+
 // Everything but the schedule. False when the assembler cannot be had.
 bool BlockCompiler::begin(const ir::Block& block, const CompileOptions& options,
                           CompiledBlock& out) {
@@ -516,15 +530,8 @@ bool BlockCompiler::begin(const ir::Block& block, const CompileOptions& options,
     pool_code_.clear();
     pool_vectors_.clear();
     tables_.clear();
-    facts_.clear();
-    saved_facts_.clear();
-    line_offsets_.clear();
-    placed_lines_.clear();
-    range_checks_.clear();
-    fill_rows_.reset();
-    tile_steps_.clear();
-    kept_rows_ = 0;
-    facts_position_ = ~0u;
+    gathered_ = false;
+    forget_facts();
     scatter_sites_ = steady_loads_ = 0;
     column_site_ = -1;
     guest_ = ~0u;
@@ -586,12 +593,14 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     } else if (loop) {
         loop_block();
     } else {
+        const auto ordered = begin_gathered();
         for (uint32_t p = 0; p < schedule_.segments(); ++p) {
             if (p == 1 && goes_on_) a_.bind(go_on_label_);
             segment(p);
         }
         position_ = schedule_.terminator_position();
         terminator();
+        if (ordered) cold(gathered_label_, [=, this] { gathered_loop(*ordered); });
     }
     const bool ok = end() && extra_slots_ <= slot_count;
     if (errors_.too_far && near_) {  // counters lie between a near jump and its target

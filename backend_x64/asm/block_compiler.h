@@ -11,6 +11,7 @@
 //   lane_atomic.cpp, lane_atomic_update.cpp   atomics   cross.cpp   cross-lane operations
 //   loop.cpp, loop_pins.cpp, counted.cpp, divergent.cpp, walk.cpp   loops of one block
 //   again.cpp         programs that start their next wave themselves
+//   gathered.cpp      loops whose lanes are moved together
 #pragma once
 
 #include <asmjit/x86.h>
@@ -71,6 +72,15 @@ inline constexpr int32_t in_wave(size_t offset) {
     return static_cast<int32_t>(offset) - wave_bias;
 }
 
+inline Mem exec_field() {
+    return asmjit::x86::qword_ptr(reg::wave,
+                                  in_wave(offsetof(machine::Wave, sgpr) + machine::exec_lo * 4));
+}
+
+inline Mem gathered_field(size_t offset, uint32_t bytes) {
+    return asmjit::x86::ptr(reg::frame, in_frame(offsetof(Frame, gathered) + offset), bytes);
+}
+
 // After a cmp of its operands: the condition under which the uniform compare does not hold.
 inline asmjit::x86::CondCode negated(ir::Op compare) {
     using enum asmjit::x86::CondCode;
@@ -123,6 +133,7 @@ private:
     void region(uint32_t position);
     void region_body();  // the region at position_, once
     void begin_chunks(bool masks);
+    void forget_facts();
     void leave_out_empty(Value mask, const Value* begin, uint32_t count, Label next);
     void terminator();
     void jump_to(uint64_t target);
@@ -167,6 +178,11 @@ private:
         colds_.back().is_behind = true;
     }
     void emit_colds();
+
+    // ---- gathered.cpp ----
+    std::optional<OrderedLoop> begin_gathered();
+    void clear_mask_slots(const ir::Value* begin, uint32_t count);
+    void gathered_loop(const OrderedLoop& loop);
 
     // ---- row_guards.cpp ----
     void row_guards();
@@ -736,10 +752,12 @@ private:
     } errors_;
     Label pool_label_, entry_label_, body_label_, over_label_, unguarded_label_, again_label_,
         go_on_label_, fewer_label_;
-    bool waves_together_ = true;           // they may go on together
-    bool apart_ = false;                   // they did, and must not
-    bool streams_ = false;                 // in the region that they go on in
-    bool goes_on_ = false;                 // begin_go_on()
+    bool waves_together_ = true;  // they may go on together
+    bool apart_ = false;          // they did, and must not
+    bool streams_ = false;        // in the region that they go on in
+    bool goes_on_ = false;        // begin_go_on()
+    Label gathered_label_;
+    bool gathered_ = false;                // while gathered_loop() emits regions
     std::map<Value, Value> moving_bases_;  // and how they go on
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;

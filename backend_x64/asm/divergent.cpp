@@ -266,8 +266,7 @@ void BlockCompiler::divergent_block() {
     segment(2);
     ufree_all(false);
     const Label leave_loop = a_.newLabel();
-    Mem exec = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + machine::exec_lo * 4));
-    a_.cmp(exec, 0);
+    a_.cmp(exec_field(), 0);
     a_.je(leave_loop);
     a_.jmp(over_label_);  // the next iteration is charged and has not run
     a_.bind(leave_loop);

@@ -25,9 +25,6 @@ Gp general(const LaneProgram::Reg& r, bool wide) {
 Vec vector(const LaneProgram::Reg& r) {
     return x86::xmm(static_cast<uint32_t>(r.number));
 }
-Mem exec_field() {
-    return x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + machine::exec_lo * 4));
-}
 Mem lane_row(uint32_t row) {
     return x86::dword_ptr(reg::rows, lane, 2,
                           static_cast<int32_t>(row * 256) - row_bias - 4 * lane_bias);

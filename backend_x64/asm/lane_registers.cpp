@@ -494,7 +494,19 @@ void BlockCompiler::choose_collectors(const Value* begin, uint32_t count) {
 }
 
 void BlockCompiler::store_collectors() {
-    for (const Collector& c : collectors_) a_.mov(home_mem(schedule_.unit_home(c.unit)), c.reg);
+    if (gathered_ && !collectors_.empty())
+        a_.mov(x86::rax, gathered_field(offsetof(GatheredLanes, unused), 8));
+    for (const Collector& c : collectors_) {
+        if (gathered_) a_.shrx(c.reg, c.reg, x86::rax);
+        a_.mov(home_mem(schedule_.unit_home(c.unit)), c.reg);
+    }
+}
+
+// Those that no collector fills, where not all chunks are there to do so.
+void BlockCompiler::clear_mask_slots(const Value* begin, uint32_t count) {
+    for (Unit u : masks_at_home(begin, count))
+        if (std::ranges::find(collectors_, u, &Collector::unit) == collectors_.end())
+            a_.mov(home_mem(schedule_.unit_home(u)).cloneResized(8), 0);
 }
 
 void BlockCompiler::store_mask(Unit u) {

@@ -34,7 +34,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
     size_t enter, link, budget, call, leave, turn, indirect, memory, division, uload[2], again,
-        ahead, fewer, even_row, together, step[2], settle, shapes, any_access;
+        ahead, fewer, even_row, together, step[2], settle, shapes, any_access, gather, spread;
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
@@ -425,6 +425,29 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     a.mov(x86::rax, reinterpret_cast<uint64_t>(&find_shapes));
     a.jmp(x86::rax);
 
+    // Where nothing is kept in registers.
+    auto move_lanes = [&](auto* function) {
+        a.lea(x86::rdi, wave_field(0));
+        a.lea(x86::rsi, field(0));
+        a.vzeroupper();
+        a.push(x86::rax);
+        a.mov(x86::rax, reinterpret_cast<uint64_t>(function));
+        a.call(x86::rax);
+        a.pop(x86::rax);
+    };
+    begin(gather);
+    a.mov(x86::rdx, x86::rsi);
+    move_lanes(&gather_lanes);
+    a.lea(reg::rows,
+          x86::ptr(reg::frame,
+                   in_frame(offsetof(Frame, gathered) + offsetof(GatheredLanes, rows)) + row_bias));
+    a.ret();
+    begin(spread);
+    move_lanes(&spread_lanes);
+    a.mov(reg::rows, wave_field(offsetof(Wave, vgpr)));
+    a.add(reg::rows, row_bias);
+    a.ret();
+
     // rax = guest address
     begin(indirect);
     a.bind(indirect_label);
@@ -561,6 +584,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.step_ids = base + step[1];
     out.settle = base + settle;
     out.shapes = base + shapes;
+    out.gather = base + gather;
+    out.spread = base + spread;
     out.any_access = base + any_access;
     return true;
 }

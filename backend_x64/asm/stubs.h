@@ -16,7 +16,8 @@ struct Stubs {
                *turn = nullptr, *indirect = nullptr, *memory = nullptr, *division = nullptr,
                *uload32 = nullptr, *uload64 = nullptr, *again = nullptr, *ahead = nullptr,
                *fewer = nullptr, *even_row = nullptr, *together = nullptr, *step = nullptr,
-               *step_ids = nullptr, *settle = nullptr, *shapes = nullptr, *any_access = nullptr;
+               *step_ids = nullptr, *settle = nullptr, *shapes = nullptr, *any_access = nullptr,
+               *gather = nullptr, *spread = nullptr;
 };
 
 // False when the buffer is full or the assembler failed.
