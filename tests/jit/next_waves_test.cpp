@@ -240,6 +240,24 @@ protected:
                        of = usual || random(2) ? 2 : 10;
         words_.push_back(0x7c000000 | op << 17 | of << 9 | with);  // v_cmp_*
     }
+    // 0 < x < 60 or so, and perhaps bounds of y, as stencils begin.
+    void edges() {
+        constexpr uint32_t lower = 0xc9, upper = 0xcc, kept = 26;  // v_cmp_lt_u32, v_cmp_gt_u32
+        const auto test = [this](uint32_t op, uint32_t with, uint32_t of) {
+            words_.push_back(0x7c000000 | op << 17 | of << 9 | with);
+        };
+        test(lower, 128 + random(3), 6);
+        for (uint32_t more = 1 + random(3); more; --more) {
+            words_.push_back(0xbe80016a | kept << 16);  // s_mov_b64
+            if (random(3) == 0)
+                test(upper, 128 + 2 + random(61), 6);
+            else if (random(2))
+                test(lower, 128 + random(2), 10);
+            else
+                test(upper, 128 + 1 + random(8), 10);
+            words_.push_back(0x86800000 | 106 << 16 | kept << 8 | 106);  // s_and_b64
+        }
+    }
     void program() {
         words_.clear();
         branches_ = false;
@@ -252,7 +270,7 @@ protected:
         index();
         scalar_base();
         if (random(2)) {  // s_and_saveexec_b64; s_cbranch_execz
-            compare();
+            width_&& random(2) ? edges() : compare();
             words_.push_back(0xbe92206a);
             branches_ = random(2);
             if (branches_) words_.push_back(0xbf880000 | 0xffff);
@@ -390,7 +408,6 @@ TEST_P(NextWavesTest, AsOneByOne) {
     EXPECT_GT(in_runs, programs);
 }
 
-// A scalar that is made of itself twice, sixty times: no expression to walk through part by part.
 // Expressions that share their parts are as large as trees as there are lanes in the world.
 TEST_P(NextWavesTest, ScalarsThatShareParts) {
     words_ = {0x80000000 | 20 << 16 | 5 << 8 | 5};  // s_add_u32 s20, s5, s5
@@ -400,9 +417,39 @@ TEST_P(NextWavesTest, ScalarsThatShareParts) {
 }
 
 TEST_P(NextWavesTest, LanesThatShareParts) {
-    vop2(0x34, 2, 128, 0);  // v_add_u32 v2, 0, v0
+    vop2(0x34, 2, 128, 0);                                                // v_add_u32 v2, 0, v0
     for (int n = 0; n < 60; ++n) vop2(n % 2 ? 0xe : 0xf, 2, 256 + 2, 2);  // v_max_u32, v_min_u32
     expect_stores_at_lanes();
+}
+
+// Lanes of all waves load and store the same 256 bytes.
+TEST_P(NextWavesTest, AtTheSamePlace) {
+    const auto translator = std::move(*x64::make_translator(*context_.target, GetParam(), {}));
+    const uint64_t buffer = space_.allocate(buffer_bytes, memory::read_write, "buffer").value();
+    vop2(0x13, 2, 128 + 63, 0);                                                    // v_and_b32
+    vop2(0x12, 3, 128 + 2, 2);                                                     // v_lshlrev_b32
+    words_.insert(words_.end(), {0xdc508000, 12u << 24 | first_array << 16 | 3});  // load
+    words_.insert(words_.end(), {0xdc708000, 12u << 8 | (first_array + 2) << 16 | 3});
+    words_.push_back(0xbf810000);  // s_endpgm
+    load(code_);
+    translator->invalidate(code_, code_ + code_bytes);
+    constexpr uint32_t waves = 3, groups = 4;
+    context_.kernel = code_;
+    context_.next_waves = {waves, machine::lanes, group_id};
+    context_.group_ids.sgpr[0] = group_id;
+    State first, state;
+    randomise(first, rng_);
+    first.wave.set_s64(machine::exec_lo, ~0ull);
+    first.wave.mode = 0x3c0;
+    first.wave.set_s64(first_array, buffer);
+    first.wave.set_s64(first_array + 2, buffer + 0x8000);
+    state.wave.ctx = &context_;
+    auto* const data = reinterpret_cast<uint32_t*>(buffer);
+    for (uint32_t n = 0; n < 1024; ++n) data[n] = n, data[0x2000 + n] = ~n;
+    Launch launch(first, state, code_, waves, groups, ~0u, true, 0, groups);
+    translator->run_all(*launch.start(), launch);
+    for (uint32_t n = 0; n < 1024; ++n)
+        ASSERT_EQ(data[0x2000 + n], n < machine::lanes ? n : ~n) << n;
 }
 
 WJ_JIT_TESTS(NextWavesTest);
