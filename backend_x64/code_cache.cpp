@@ -30,7 +30,7 @@ BlockRecord* CodeCache::lookup(CodeSpace& space, uint64_t pc, Variant variant) {
 // A filled entry is never given to another PC: a reader that has compared the PC may still read the
 // entry.
 void CodeCache::publish_jump(BlockRecord& block) {
-    if (is_unguarded(block.variant)) return;
+    if (!is_entered(block.variant)) return;
     JumpEntry& e = block.space->jumps[block.pc >> 2 & (jump_entries - 1)];
     auto pc = std::atomic_ref(e.pc);
     if (const uint64_t now = pc.load(); now != ~0ull && now != block.pc) return;
@@ -99,7 +99,7 @@ void CodeCache::retire(BlockRecord& block) {
     known = nullptr;
     unlink(block);
     JumpEntry& e = block.space->jumps[block.pc >> 2 & (jump_entries - 1)];
-    if (e.pc == block.pc && !is_unguarded(block.variant))
+    if (e.pc == block.pc && is_entered(block.variant))
         std::atomic_ref(e.entry[block.variant == Variant::Full])
             .store(nullptr, std::memory_order_release);
 }

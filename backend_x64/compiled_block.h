@@ -8,6 +8,23 @@ namespace wj::x64 {
 
 class HostCounters;
 
+// What is known of a wave that enters a block. Who has all lanes on enters Full, which may be
+// guarded (ir::Block::guarded); if it is, and the guards do not hold, Unguarded goes on from there.
+// At the beginning of a program Edge comes in between, which is guarded for what is true of the
+// first wave that Full is not for: most likely it was at an edge of the grid. Loops that are lifted
+// for any EXEC go on in UnguardedPartial.
+enum class Variant : uint8_t { Partial, Full, Unguarded, UnguardedPartial, Edge };
+inline constexpr size_t variant_count = 5;
+inline constexpr bool is_entered(Variant v) {  // by who knows of EXEC only
+    return v == Variant::Partial || v == Variant::Full;
+}
+inline constexpr bool is_unguarded(Variant v) {
+    return v == Variant::Unguarded || v == Variant::UnguardedPartial;
+}
+inline constexpr Variant variant_for(bool exec_full) {
+    return exec_full ? Variant::Full : Variant::Partial;
+}
+
 struct CompileOptions {
     bool avx512 = false;
     bool checked = false;         // memory through the page table
@@ -19,6 +36,7 @@ struct CompileOptions {
     // Accesses look for all patterns themselves, without memory stubs: code that is run often.
     bool all_patterns = false;
     uint32_t loop_chunks = 0;          // run together; 0: as many as pay
+    Variant variant = Variant::Full;   // of blocks for waves with all lanes on
     HostCounters* counters = nullptr;  // count what is executed (hot_blocks.h)
 };
 
@@ -29,18 +47,6 @@ struct CountedRun {
     uint32_t instructions = 0;
     bool call = false;  // it ends with a call of C++ code
 };
-
-// What is known of a wave that enters a block. Who has all lanes on enters Full, which may be
-// guarded (ir::Block::guarded); if it is, and the guards do not hold, Unguarded goes on from there.
-// Loops that are lifted for any EXEC go on in UnguardedPartial.
-enum class Variant : uint8_t { Partial, Full, Unguarded, UnguardedPartial };
-inline constexpr size_t variant_count = 4;
-inline constexpr bool is_unguarded(Variant v) {
-    return v == Variant::Unguarded || v == Variant::UnguardedPartial;
-}
-inline constexpr Variant variant_for(bool exec_full) {
-    return exec_full ? Variant::Full : Variant::Partial;
-}
 
 struct PcEntry {
     uint32_t offset;  // first host byte of the instruction's code

@@ -282,6 +282,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     options.gathers_slowly = tuning_.gathers_slowly || all_patterns_;
     options.splits_loads = (tuning_.splits_loads || all_patterns_) && !hot_;
     options.loop_chunks = loop_chunks_;
+    options.variant = variant;
     options.counters = hot_ ? &hot_->counters() : nullptr;
     for (uint32_t limit = block_instructions; !installed; limit /= 2) {
         const bool last = limit <= 1;
@@ -356,7 +357,7 @@ static uint64_t page_number(const Wave& wave, uint64_t pc) {
 }
 
 static uint32_t store_entry(uint64_t pc, Variant variant) {
-    return static_cast<uint32_t>(pc % memory::page_size) << 2 | static_cast<uint32_t>(variant);
+    return static_cast<uint32_t>(pc % memory::page_size) << 3 | static_cast<uint32_t>(variant);
 }
 
 // The block as an earlier process has kept it, or null.

@@ -28,7 +28,7 @@ std::string PerfMap::name_of(const BlockRecord& block) const {
     std::string name = symbol_ ? symbol_(block.pc) : "";
     if (name.empty()) name = address;
     static constexpr const char* variants[] = {" partial", " full", " unguarded",
-                                               " unguarded partial"};
+                                               " unguarded partial", " edge"};
     return name + variants[static_cast<size_t>(block.variant)];
 }
 

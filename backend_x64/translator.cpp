@@ -43,7 +43,7 @@ public:
         options.target = &target_;
         options.mode = wave.mode;
         options.exec_full =
-            request.variant == Variant::Full || request.variant == Variant::Unguarded;
+            request.variant != Variant::Partial && request.variant != Variant::UnguardedPartial;
         options.may_guard = !is_unguarded(request.variant);
         if (!is_unguarded(request.variant)) {
             options.row_lines = rows_of(wave);
@@ -55,7 +55,7 @@ public:
             options.read_memory = memory_of(*wave.ctx);
         }
         // Only programs of one block go on to the next wave by themselves.
-        if (request.variant == Variant::Full && request.pc == wave.ctx->kernel)
+        if (options.exec_full && options.may_guard && request.pc == wave.ctx->kernel)
             options.next = wave.ctx->next_waves;
         options.least_width = least_width_;
         options.vgpr_count = wave.vgpr_count;
@@ -131,7 +131,7 @@ private:
     // with.
     const machine::Wave& typical(const BlockRequest& request) {
         const machine::ExecContext& ctx = *request.wave.ctx;
-        if (request.pc != ctx.kernel) return request.wave;
+        if (request.pc != ctx.kernel || request.variant == Variant::Edge) return request.wave;
         typical_ = request.wave;
         const machine::ExecContext::GroupIds& ids = ctx.group_ids;
         for (uint32_t d = 0; d < std::size(ids.sgpr); ++d)

@@ -87,6 +87,8 @@ public:
     // The same for the condition that the bits, a U64 value, are all set. likely: only if they are
     // for the wave that is about to run the block; otherwise unless they are not.
     bool guard_all_lanes(Value bits, bool likely);
+    // The same for the condition that all of them are 0, where they are.
+    bool guard_no_lanes(Value bits);
     // The same for the condition that not all of them are 0, where so much is true of the wave that
     // is about to run the block, but not more. The bits with what is known of them.
     std::optional<Value> guard_some_lanes(Value bits);
@@ -227,6 +229,7 @@ private:
     std::optional<Value> bits(Value mask, Found& f);
     Value compare_flat(Op op, const Line& x, const Line& y, Found& f);
     void find_extent(Value bits);
+    std::vector<Value> conditions_of(Value bits) const;
     std::optional<Value> bits_of_extreme(const ir::Inst& compare, uint32_t arg, Found& f);
     bool need_bits(Value bits, bool all, Found& f);
     std::optional<bool> settled(Value bits, Found& f);

@@ -24,29 +24,53 @@ bool Affine::guard_all_lanes(Value bits, bool likely) {
     return true;
 }
 
+// What And operations combine.
+std::vector<Value> Affine::conditions_of(Value bits) const {
+    std::vector<Value> left{bits}, conditions;
+    while (!left.empty()) {
+        const Value c = left.back();
+        left.pop_back();
+        if (const ir::Inst& i = block_.insts[c]; i.op == Op::UAnd64)
+            left.insert(left.end(), {i.args[1], i.args[0]});
+        else if (std::ranges::find(conditions, c) == conditions.end())
+            conditions.push_back(c);
+    }
+    return conditions;
+}
+
+bool Affine::guard_no_lanes(Value bits) {
+    const auto now = now_ ? now_->of(block_, bits) : std::nullopt;
+    if (!now || *now) return false;
+    ++profit_;
+    for (const Value condition : conditions_of(bits)) {
+        find_extent(condition);
+        const auto known = extents_.find(condition);
+        if (known == extents_.end()) continue;
+        const auto any = now_->of(block_, known->second.any);
+        if (any && !*any && guard(both(Op::UCmpEq32, known->second.any, s_.const32(0))))
+            return true;
+    }
+    if (!guard(both(Op::UCmpEq64, bits, s_.const64(0)))) return false;
+    Found f;
+    all_ &= reach_of(bits, f);
+    commit(f);
+    return true;
+}
+
 // Conditions of a grid's bounds: those that hold for all lanes are guarded. What leaves some lanes
 // is most likely a row's edge, and the same in the next waves.
 std::optional<Value> Affine::guard_some_lanes(Value bits) {
     const auto now = now_ ? now_->of(block_, bits) : std::nullopt;
     if (!now || !*now || !~*now) return {};
-    std::vector<Value> left{bits}, parts;
-    while (!left.empty()) {
-        const Value part = left.back();
-        left.pop_back();
-        if (const ir::Inst i = block_.insts[part]; i.op == Op::UAnd64)
-            left.insert(left.end(), {i.args[1], i.args[0]});
-        else if (std::ranges::find(parts, part) == parts.end())
-            parts.push_back(part);
-    }
     Value rest = no_value;
-    for (const Value part : parts) {
-        find_extent(part);
-        const auto known = extents_.find(part);
+    for (const Value condition : conditions_of(bits)) {
+        find_extent(condition);
+        const auto known = extents_.find(condition);
         if (known != extents_.end()) {
             const auto all = now_->of(block_, known->second.all);
             if (all && *all && guard(known->second.all)) continue;
         }
-        rest = rest == no_value ? part : both(Op::UAnd64, rest, part);
+        rest = rest == no_value ? condition : both(Op::UAnd64, rest, condition);
     }
     if (!guard(both(Op::UCmpNe64, rest, s_.const64(0)))) return {};
     Found f;

@@ -189,6 +189,11 @@ bool Lifter::lanes_known(uint64_t target) {
     if (!decode(*options.target, code_at(target), first) || first.op != Opcode::s_endpgm)
         return false;
     const ir::Inst mask = s.inst(s.exec());
+    if (mask.op == Op::MaskOf && affine->guard_no_lanes(mask.args[0])) {
+        s.set64(machine::exec_lo, s.const64(0));
+        next_pc = target;
+        return true;
+    }
     if (mask.op == Op::MaskOf)
         if (const auto bits = affine->guard_some_lanes(mask.args[0])) {
             s.set64(machine::exec_lo, *bits);

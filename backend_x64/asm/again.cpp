@@ -47,7 +47,16 @@ void BlockCompiler::run_again() {
     a_.mov(x86::edx, block_->guest_count);
     a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, again_stub))));
     a_.test(x86::al, x86::al);
-    a_.jnz(again_label_);
+    if (options_.variant == Variant::Full) {
+        a_.jnz(again_label_);
+    } else {  // it may be as most are; the program's beginning charges for itself
+        const Label next = a_.newLabel();
+        a_.jnz(next);
+        cold(next, [this] {
+            a_.add(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget))), block_->guest_count);
+            jump_linked(block_->pc, Variant::Full);
+        });
+    }
     a_.bind(alone);
 }
 

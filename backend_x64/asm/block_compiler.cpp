@@ -116,11 +116,17 @@ void BlockCompiler::prologue() {
         row_guards();
         forget_row_shapes();
     }
+    if (options_.variant == Variant::Edge && !runs_again()) settle();
     again_label_ = a_.newLabel();
     a_.bind(again_label_);
     if (runs_again()) forget_scattered();
     forget_lds_tables();
     begin_go_on();
+}
+
+// The source of the waves is to know which one runs: translated code may have gone on to it.
+void BlockCompiler::settle() {
+    a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, settle_stub))));
 }
 
 void BlockCompiler::leave(uint32_t reason) {
@@ -139,6 +145,10 @@ void BlockCompiler::jump_variant(uint64_t target, Variant variant) {
         a_.jmp(entry_label_);
         return;
     }
+    jump_linked(target, variant);
+}
+
+void BlockCompiler::jump_linked(uint64_t target, Variant variant) {
     const uint64_t empty = 0;
     const uint32_t slot = pool_bytes(&empty, 8, 8);
     a_.jmp(x86::qword_ptr(pool_label_, static_cast<int32_t>(slot)));
@@ -598,6 +608,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
             if (p == 1 && goes_on_) a_.bind(go_on_label_);
             segment(p);
         }
+        if (goes_on_ && schedule_.segments() == 1) a_.bind(go_on_label_);
         position_ = schedule_.terminator_position();
         terminator();
         if (ordered) cold(gathered_label_, [=, this] { gathered_loop(*ordered); });

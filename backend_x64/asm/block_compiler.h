@@ -138,6 +138,8 @@ private:
     void terminator();
     void jump_to(uint64_t target);
     void jump_variant(uint64_t target, Variant variant);
+    void jump_linked(uint64_t target, Variant variant);
+    void settle();
     void leave(uint32_t reason);
     void mark(Value v);  // host code from here on belongs to v's guest instruction
     void mark_guest(uint32_t guest);

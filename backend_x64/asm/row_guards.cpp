@@ -31,10 +31,10 @@ void BlockCompiler::row_guards() {
     unguarded_label_ = a_.newLabel();
     cold(unguarded_label_, [this] {
         a_.add(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget))), block_->guest_count);
-        if (runs_again())
-            a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, settle_stub))));
-        jump_variant(block_->pc,
-                     block_->exec_full ? Variant::Unguarded : Variant::UnguardedPartial);
+        const bool edge = starts_program() && options_.variant == Variant::Full;
+        if (block_->exec_full && edge) return jump_linked(block_->pc, Variant::Edge);
+        if (runs_again()) settle();
+        jump_linked(block_->pc, block_->exec_full ? Variant::Unguarded : Variant::UnguardedPartial);
     });
     auto shape = [](const ir::RowLine& line) -> uint8_t {
         return line.row < Wave::shaped_rows ? line.shape() : 0;
