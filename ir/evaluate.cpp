@@ -117,7 +117,8 @@ uint64_t evaluate(const Block& block, Wave& w) {
                 if (!arg(0).u()) return guard_failed;
                 break;
             case Op::GuardAtMost:
-                if (w.sgpr[reg] > i.aux) return guard_failed;
+                if (w.sgpr[i.imm & 255] - static_cast<uint32_t>(i.imm >> 32) > i.aux)
+                    return guard_failed;
                 break;
             case Op::GuardLds:
                 if (w.lds_size < i.imm) return guard_failed;

@@ -85,9 +85,10 @@ constexpr ClassRange<uint64_t> classes64[10] = {{0x7ff0000000000001, 0x7ffffffff
                                                 {0x7ff0000000000000, 1, false}};
 
 // The OR of the ranges that the mask operand (bit per class) selects. in_range(k) tests class k.
+// single: the f32 that is tested, if it is one.
 template <bool to_exec, class InRange>
-bool put_class(Lifter& l, const Inst& i, InRange in_range) {
-    const Value tests = l.raw(i.src[1]);
+bool put_class(Lifter& l, const Inst& i, Value single, InRange in_range) {
+    const Value tests = l.wanted_constant(l.raw(i.src[1]));
     uint64_t known = 0;
     const bool constant = l.s.is_const(tests, known);
     Value m = l.s.mask_of(l.s.const64(0));
@@ -100,13 +101,15 @@ bool put_class(Lifter& l, const Inst& i, InRange in_range) {
                 {hit, l.emit(Op::CmpNe32, {l.emit(Op::And32, {tests, l.c32(1u << k)}), l.c32(0)})});
         m = l.emit(Op::MaskOr, {m, hit});
     }
+    if (constant && single != no_value) l.roots.note_class(m, single, known);
     return put_mask<to_exec>(l, i, m);
 }
 
 template <bool to_exec>
 bool put_class32(Lifter& l, const Inst& i, Value x, Value magnitude,
                  const ClassRange<uint32_t> (&classes)[10]) {
-    return put_class<to_exec>(l, i, [&](uint32_t k) {
+    const Value single = &classes == &classes32 ? x : no_value;
+    return put_class<to_exec>(l, i, single, [&](uint32_t k) {
         const auto& r = classes[k];
         const Value v = r.magnitude ? magnitude : x;
         if (r.count == 1) return l.emit(Op::CmpEq32, {v, l.c32(r.first)});
@@ -139,7 +142,7 @@ bool class_f64(Lifter& l, const Inst& i) {
     if (i.neg & 1) hi = l.emit(Op::Xor32, {hi, l.c32(0x80000000)});
     const Value x = l.s.pack(lo, hi),
                 magnitude = l.s.pack(lo, l.emit(Op::And32, {hi, l.c32(0x7fffffff)}));
-    return put_class<to_exec>(l, i, [&](uint32_t k) {
+    return put_class<to_exec>(l, i, no_value, [&](uint32_t k) {
         const auto& r = classes64[k];
         const Value v = r.magnitude ? magnitude : x;
         if (r.count == 1) return l.emit(Op::CmpEq64, {v, l.c64(r.first)});

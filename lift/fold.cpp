@@ -281,22 +281,21 @@ Value State::scaled_root(Value root, Value factor) {
         const uint64_t p = c.imm & 15;
         const bool below = p == 1 || p == 2 || p == 9 || p == 10,
                    above = p == 14 || p == 13 || p == 6 || p == 5;
-        if ((below && c.args[0] == x && at_most(c.args[1], bound)) ||
-            (above && c.args[1] == x && at_most(c.args[0], bound)))
+        if ((below && c.args[0] == x && in_bounds(c.args[1], 0, bound)) ||
+            (above && c.args[1] == x && in_bounds(c.args[0], 0, bound)))
             return emit(r.op, {x});
     }
     return no_value;
 }
 
-// The bits of every lane are known to be so; the block may be guarded for that.
-bool State::at_most(Value bits, uint32_t bound) {
+bool State::in_bounds(Value bits, uint32_t least, uint32_t bound) {
     uint64_t c;
-    if (is_const(bits, c)) return c <= bound;
+    if (is_const(bits, c)) return c >= least && c <= bound;
     const ir::Inst splat = inst(bits);
     if (splat.op != Op::Splat32 || !may_guard_ || !block_.calls.empty()) return false;
     const ir::Inst get = inst(splat.args[0]);
     if (get.op != Op::GetS32) return false;
-    emit(Op::GuardAtMost, {}, get.imm, bound);
+    emit(Op::GuardAtMost, {}, get.imm | uint64_t{least} << 32, bound - least);
     return block_.guarded = true;
 }
 

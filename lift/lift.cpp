@@ -209,6 +209,18 @@ bool Lifter::guard_all_lanes(bool likely) {
     return true;
 }
 
+Value Lifter::wanted_constant(Value v) {
+    uint64_t known;
+    if (s.is_const(v, known)) return v;
+    const ir::Inst i = s.inst(v), from = i.op == Op::Splat32 ? s.inst(i.args[0]) : i;
+    if (from.op == Op::GetS32 && options.now) {
+        const uint32_t c = options.now->sgpr[from.imm];
+        return s.in_bounds(v, c, c) ? c32(c) : v;
+    }
+    wants_constants |= i.op == Op::GetV;
+    return constant_row(rows ? rows : affine, v);
+}
+
 void Lifter::assume_lanes() {
     const Value exec = s.exec();
     if (!affine || in_arm() || !options.exec_full || exec == assumed_for_) return;
@@ -345,9 +357,9 @@ static void drop_unread(ir::Block& block, LiveSet read) {
             const ir::Inst& i = block.insts[v];
             if (i.op == Op::GetV) read.on.set(i.imm);
             if (i.op == Op::GetScc) read.scalars.set(LiveSet::scc);
-            if (i.op == Op::GetS32 || i.op == Op::GetS64 || i.op == Op::GuardOff ||
-                i.op == Op::GuardAtMost)
+            if (i.op == Op::GetS32 || i.op == Op::GetS64 || i.op == Op::GuardOff)
                 read.scalars.set(i.imm);
+            if (i.op == Op::GuardAtMost) read.scalars.set(i.imm & 255);
             if (i.op == Op::GetS64 || i.op == Op::GuardOff) read.scalars.set(i.imm + 1);
         }
     }
@@ -398,16 +410,18 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
             return Attempt::NoUse;
     }
     const bool loop = block.term.target == pc || block.term.next == pc;
+    if (loop && l.wants_constants && guards == Guards::Lines) return Attempt::Constants;
     if (guarded && (!affine.profit() || loop)) {
         if (loop && block.exec_full && updates_in_all_lanes(l.s, block)) return Attempt::Constants;
-        if (affine.relied_on()) return Attempt::NoUse;
+        if (affine.relied_on()) return l.wants_constants ? Attempt::Constants : Attempt::NoUse;
         guarded = false;
         // For scalars in bounds, perhaps.
         block.guarded =
             std::ranges::any_of(block.insts, [](const ir::Inst& i) { return ir::is_guard(i.op); });
     }
     if (affine.has_constant_rows()) {
-        if (!loop || !updates_in_all_lanes(l.s, block)) return Attempt::NoUse;
+        if (!l.wants_constants && (!loop || !updates_in_all_lanes(l.s, block)))
+            return Attempt::NoUse;
         block.guarded = true;
     }
     block.lanes_apart = guarded && affine.guard_lanes_apart();

@@ -9,6 +9,7 @@
 #include "frontend/inst.h"
 #include "lift/division.h"
 #include "lift/lift.h"
+#include "lift/root.h"
 #include "lift/state.h"
 
 namespace wj::lift {
@@ -50,8 +51,10 @@ public:
     InstStore& store;
     State s;
     Divisions divisions{s};
+    Roots roots{s};
     Affine* affine = nullptr;      // guarded blocks
     Affine* rows = nullptr;        // loops that are guarded for constants in rows
+    bool wants_constants = false;  // and it pays
     uint64_t pc = 0, next_pc = 0;  // of the instruction being lifted
     bool ended = false;            // the terminator is set
 
@@ -94,10 +97,9 @@ public:
     Value c32(uint32_t v) { return s.lane_const(v); }
     // The same, as a constant if it is one in a row: compilers keep in registers what an
     // instruction takes no constant for.
-    Value constant_row(Value v) {
-        const auto c = rows ? rows->constant_row(v) : std::nullopt;
-        return c ? c32(*c) : v;
-    }
+    Value constant_row(Value v) { return constant_row(rows, v); }
+    // Of an instruction that is several if it is none; the block may be guarded for that.
+    Value wanted_constant(Value v);
     Value c64(uint64_t v) { return s.lane_const64(v); }
     // The mask restricted to active lanes: what v_cmp writes.
     Value active(Value m) { return emit(Op::MaskAnd, {m, s.exec()}); }
@@ -154,6 +156,10 @@ public:
     bool begin_dpp(const Inst& inst);
 
 private:
+    Value constant_row(Affine* guards, Value v) {
+        const auto c = guards ? guards->constant_row(v) : std::nullopt;
+        return c ? c32(*c) : v;
+    }
     struct Arm {
         uint64_t branch, target;
         Value exec;  // mask at the branch

@@ -45,6 +45,9 @@ public:
 
     // True when `mask` (no_value = all) is known to hold every lane of `subset`.
     bool covers(Value mask, Value subset, uint32_t depth = 4) const;
+    // Whether the bits of every lane, unsigned, are known to be from `least` to `bound`; the block
+    // may be guarded for that.
+    bool in_bounds(Value bits, uint32_t least, uint32_t bound);
     // True when no lane is known to be able to be in both masks.
     bool apart(Value a, Value b, uint32_t depth = 4) const;
 
@@ -123,7 +126,6 @@ private:
     Value fold_lanes(Op op, const std::array<Value, 4>& a);
     Value sum_of_pairs(Value low, Value high);
     Value scaled_root(Value root, Value factor);
-    bool at_most(Value bits, uint32_t bound);
     Value without(Value mask, Value lanes, uint32_t depth = 6);
     Value whole(uint32_t row, Row& r);
     bool dead(uint32_t row, const Row& r, const LiveSet& after);

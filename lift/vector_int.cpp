@@ -282,7 +282,7 @@ Value perm_uniform(Lifter& l, const Inst& i, Value selector) {
 }
 
 bool perm(Lifter& l, const Inst& i) {
-    const Value selector = a(l, i, 2);
+    const Value selector = l.wanted_constant(a(l, i, 2));
     uint64_t known = 0;
     if (l.s.is_const(selector, known))
         return put(l, i, perm_known(l, i, static_cast<uint32_t>(known)));
@@ -339,7 +339,9 @@ bool cndmask(Lifter& l, const Inst& i) {
         if (i.abs >> n & 1) v[n] = l.emit(Op::And32, {v[n], l.c32(0x7fffffff)});
         if (i.neg >> n & 1) v[n] = l.emit(Op::Xor32, {v[n], l.c32(0x80000000)});
     }
-    return put(l, i, l.s.select(l.mask(i.src[2]), v[1], v[0]));
+    const Value mask = l.mask(i.src[2]);
+    if (const Value root = l.roots.root(mask, v[1], v[0]); root != no_value) return put(l, i, root);
+    return put(l, i, l.s.select(mask, v[1], v[0]));
 }
 
 // Unsigned saturation (clamp) of the carry-less adds and subtracts.

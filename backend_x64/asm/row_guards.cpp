@@ -76,7 +76,13 @@ void BlockCompiler::row_guards() {
     a_.bind(begin);
     for (const ir::Inst& i : block_->insts) {
         if (i.op == Op::GuardAtMost) {
-            a_.cmp(scalar(i.imm, 4), i.aux);
+            if (const auto least = static_cast<uint32_t>(i.imm >> 32)) {
+                a_.mov(x86::eax, scalar(i.imm & 255, 4));
+                a_.sub(x86::eax, least);
+                a_.cmp(x86::eax, i.aux);
+            } else {
+                a_.cmp(scalar(i.imm, 4), i.aux);
+            }
             a_.ja(unguarded_label_);
         } else if (i.op == Op::GuardOff) {
             a_.mov(x86::rax, scalar(machine::exec_lo, 8));
@@ -122,8 +128,9 @@ bool BlockCompiler::guards_stay() const {
     return std::ranges::none_of(block_->insts, [this](const ir::Inst& guard) {
         return guard.op == Op::GuardAtMost &&
                std::ranges::any_of(block_->insts, [&](const ir::Inst& set) {
-                   return (set.op == Op::SetS32 && set.imm == guard.imm) ||
-                          (set.op == Op::SetS64 && guard.imm - set.imm < 2);
+                   const uint64_t reg = guard.imm & 255;
+                   return (set.op == Op::SetS32 && set.imm == reg) ||
+                          (set.op == Op::SetS64 && reg - set.imm < 2);
                });
     });
 }
