@@ -10,9 +10,8 @@ class HostCounters;
 
 // What is known of a wave that enters a block. Who has all lanes on enters Full, which may be
 // guarded (ir::Block::guarded); if it is, and the guards do not hold, Unguarded goes on from there.
-// At the beginning of a program Edge comes in between, which is guarded for what is true of the
-// first wave that Full is not for: most likely it was at an edge of the grid. Loops that are lifted
-// for any EXEC go on in UnguardedPartial.
+// At the beginning of a program Edge comes in between, for waves whose lanes the bounds of the grid
+// leave otherwise. Loops that are lifted for any EXEC go on in UnguardedPartial.
 enum class Variant : uint8_t { Partial, Full, Unguarded, UnguardedPartial, Edge };
 inline constexpr size_t variant_count = 5;
 inline constexpr bool is_entered(Variant v) {  // by who knows of EXEC only

@@ -45,6 +45,7 @@ public:
         options.exec_full =
             request.variant != Variant::Partial && request.variant != Variant::UnguardedPartial;
         options.may_guard = !is_unguarded(request.variant);
+        options.at_edge = request.variant == Variant::Edge;
         if (!is_unguarded(request.variant)) {
             options.row_lines = rows_of(wave);
             options.row_sums = [this, kernel = wave.ctx->kernel](uint64_t pc) {
@@ -131,10 +132,11 @@ private:
     // with.
     const machine::Wave& typical(const BlockRequest& request) {
         const machine::ExecContext& ctx = *request.wave.ctx;
-        if (request.pc != ctx.kernel || request.variant == Variant::Edge) return request.wave;
+        if (request.pc != ctx.kernel) return request.wave;
         typical_ = request.wave;
         const machine::ExecContext::GroupIds& ids = ctx.group_ids;
-        for (uint32_t d = 0; d < std::size(ids.sgpr); ++d)
+        // The first wave at an edge is in a grid's corner.
+        for (uint32_t d = request.variant == Variant::Edge; d < std::size(ids.sgpr); ++d)
             if (ids.sgpr[d] >= 0) typical_.sgpr[ids.sgpr[d]] = ids.middle[d];
         return typical_;
     }

@@ -90,8 +90,9 @@ public:
     // The same for the condition that all of them are 0, where they are.
     bool guard_no_lanes(Value bits);
     // The same for the condition that not all of them are 0, where so much is true of the wave that
-    // is about to run the block, but not more. The bits with what is known of them.
-    std::optional<Value> guard_some_lanes(Value bits);
+    // is about to run the block, but not more. The bits with what is known of them. any: whichever
+    // they are.
+    std::optional<Value> guard_some_lanes(Value bits, bool any);
     // Makes the block depend on its global accesses being such that Block::lanes_apart holds, where
     // they are few lines.
     bool guard_lanes_apart();

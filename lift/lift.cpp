@@ -195,7 +195,7 @@ bool Lifter::lanes_known(uint64_t target) {
         return true;
     }
     if (mask.op == Op::MaskOf)
-        if (const auto bits = affine->guard_some_lanes(mask.args[0])) {
+        if (const auto bits = affine->guard_some_lanes(mask.args[0], options.at_edge)) {
             s.set64(machine::exec_lo, *bits);
             return true;
         }
@@ -223,7 +223,8 @@ Value Lifter::wanted_constant(Value v) {
 
 void Lifter::assume_lanes() {
     const Value exec = s.exec();
-    if (!affine || in_arm() || !options.exec_full || exec == assumed_for_) return;
+    if (!affine || in_arm() || !options.exec_full || options.at_edge || exec == assumed_for_)
+        return;
     assumed_for_ = exec;
     if (!s.is_full(exec)) guard_all_lanes(true);
 }

@@ -40,6 +40,7 @@ struct Options {
     const machine::Wave* now = nullptr;
     ir::ReadMemory read_memory;
     machine::NextWaves next;  // behind it
+    bool at_edge = false;     // for waves that have any lanes, if some, left by a grid's bounds
     // Leaves out writes that nobody reads; null = every register is written.
     Liveness* liveness = nullptr;
 };
