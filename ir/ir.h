@@ -74,6 +74,9 @@ inline constexpr uint32_t from_afar = 1u << 16;
 // In the aux of a load or store of the LDS at a Line32: all lanes' elements are in range, which the
 // block is guarded for.
 inline constexpr uint32_t within_lds = 1u << 17;
+// ULoad32: memory that lanes load, which waves may store to; others read what is constant while a
+// kernel runs, unless a pointer in memory leads there.
+inline constexpr uint32_t of_lanes = 1u << 18;
 inline constexpr uint32_t make_aux(Access access, uint32_t dwords) {
     return uint32_t(access) << 8 | dwords;
 }

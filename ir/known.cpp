@@ -22,7 +22,7 @@ bool of_scalars(const Block& block, Value v, bool loads) {
             case Class::GetS:
                 break;
             case Class::ULoad:  // what pointers in memory lead to may be what waves store
-                if (!may_load) return false;
+                if (!may_load || (i.aux & of_lanes)) return false;
                 left.push_back({i.args[0], false});
                 break;
             case Class::Uniform:

@@ -412,6 +412,21 @@ std::optional<Line> Affine::high_half(Value v, Found& f) {
     return flat(high, each(low_next, [&](Value) { return s_.const32(0); }));
 }
 
+// A dword that all lanes load from the same address, as a scalar: before anything is stored, and
+// not in front of a load that others are to wait for.
+std::optional<Line> Affine::loaded_once(Value elem, Found& f) {
+    const ir::Inst of = block_.insts[elem], load = block_.insts[of.args[0]];
+    if (load.op != Op::LoadGlobal || block_.loads_in_order ||
+        ir::aux_access(load.aux) != ir::Access::Dwords || !s_.is_full(ir::mask_of(load)))
+        return {};
+    const ir::Inst at = block_.insts[ir::address_of(load)];
+    if (at.op != Op::Splat64) return {};
+    const Value dword = s_.emit(Op::ULoad32, {at.args[0]}, load.imm + 4 * of.imm, ir::of_lanes);
+    block_.insts[dword].guest = load.guest;  // that faults
+    if (!early(dword)) return {};
+    return flat(dword, of_scalar(dword, f));
+}
+
 std::optional<Line> Affine::compute(Value v, Found& f) {
     const ir::Inst i = block_.insts[v];  // a copy: the vector grows
     const auto& a = i.args;
@@ -426,6 +441,8 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
             return low_half(a[0], f);
         case Op::Hi:
             return high_half(a[0], f);
+        case Op::Elem:
+            return loaded_once(v, f);
         case Op::AddCarry32: {
             const auto x = part(a[0], f), y = part(a[1], f);
             if (!x || !y) return {};

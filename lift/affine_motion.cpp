@@ -282,7 +282,7 @@ machine::NextWaves next_of_lanes(const ir::Block& block) {
     for (Value v = 0; v < block.insts.size(); ++v) {
         const ir::Inst& i = block.insts[v];
         const ir::Class cls = ir::op_info(i.op).cls;
-        if (cls == ir::Class::ULoad && !ir::of_scalars(block, i.args[0], false)) return {};
+        if (cls == ir::Class::ULoad && !ir::of_scalars(block, v)) return {};
         const bool uniform = ir::is_uniform(block.type(v));
         of_group[v] = (i.op == Op::GetS32 && i.imm == group) ||
                       (i.op == Op::GetS64 && (i.imm == group || i.imm + 1 == group));

@@ -203,6 +203,16 @@ protected:
                     break;
             }
         }
+        // What all lanes load from one place, which waves may have stored to.
+        if (random(6) == 0) {
+            const uint32_t array = first_array + 2 * random(arrays);
+            words_.push_back(0x7e000200 | 4 << 17 | array);  // v_mov_b32
+            words_.push_back(0x7e000200 | 5 << 17 | (array + 1));
+            words_.insert(words_.end(), {0xdc508000 | 4 * random(64), 11u << 24 | 0x7f << 16 | 4});
+            words_.insert(words_.end(), {0x13u << 25 | 11 << 17 | 11 << 9 | 255, 0x3ff});
+            vop2(0x34, 2, 256 + 11, 2);
+            most += 0x3ff;
+        }
         if (most >= end) mask(end - 1);
     }
     // s[22:23]: an array's address plus 4 * something that differs from wave to wave, or from
