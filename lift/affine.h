@@ -80,6 +80,9 @@ public:
     std::optional<Value> lane_0(Value v, bool only_flat);
     // Makes the block depend on the U32 condition; false when it is known too late.
     bool guard(Value condition);
+    // The same for memory at base + offset being there, as far as other scalar loads of the block
+    // show: on their page.
+    bool guard_readable(Value base, uint64_t offset, uint32_t bytes);
     // The constant that is in all lanes of the row, as far as the wave that is about to run the
     // block shows; the block is guarded for it. v: any V32 value.
     std::optional<uint32_t> constant_row(Value v);

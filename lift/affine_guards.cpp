@@ -94,6 +94,21 @@ bool Affine::guard(Value condition) {
     return true;
 }
 
+bool Affine::guard_readable(Value base, uint64_t offset, uint32_t bytes) {
+    constexpr uint64_t page = 4096;
+    const auto other = std::ranges::find_if(block_.insts, [&](const ir::Inst& i) {
+        return ir::op_info(i.op).cls == ir::Class::ULoad && i.args[0] == base && i.imm < page / 2;
+    });
+    if (other == block_.insts.end() || offset >= page / 2) return false;
+    const uint64_t end = std::max(other->imm + sizeof(uint64_t), offset + bytes);
+    const Value in_page =
+        both(Op::UAnd32, s_.emit(Op::ULo, {base}), s_.const32(static_cast<uint32_t>(page - 1)));
+    const Value together =
+        both(Op::UCmpLeU32, in_page, s_.const32(static_cast<uint32_t>(page - end)));
+    const auto now = now_ ? now_->of(block_, together) : std::nullopt;
+    return now && *now && guard(together);
+}
+
 std::optional<uint32_t> Affine::constant_row(Value v) {
     const ir::Inst read = block_.insts[v];
     if (read.op != Op::GetV || read.imm >= 256 || !now_) return {};

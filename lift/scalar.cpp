@@ -418,7 +418,8 @@ bool load(Lifter& l, const Inst& i) {
         return false;
     if (imm & 3) return false;
     base = l.emit(Op::UAnd64, {base, l.s.const64(~3ull)});
-    if (l.in_arm()) {  // jumped over, it is not executed: what it reads then must be there
+    if (l.in_arm() && !(l.affine && l.affine->guard_readable(base, imm, dwords * 4))) {
+        // Jumped over, it is not executed: what it reads then must be there.
         const uint64_t own_code = l.block.pc & ~uint64_t{63};
         base = l.emit(Op::UAdd64, {base, l.s.const64(imm)});
         base = l.emit(Op::USelect64, {nonzero64(l, l.s.bits_of(l.arm_lanes())), base,

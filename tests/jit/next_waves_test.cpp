@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tests/jit/guarded_page.h"
 #include "tests/jit/words_harness.h"
 
 namespace wj::jit_test {
@@ -268,9 +269,26 @@ protected:
             words_.push_back(0x86800000 | 106 << 16 | kept << 8 | 106);  // s_and_b64
         }
     }
+    // Some lanes load or store by a pointer that only they load.
+    void arm() {
+        arms_ = true;
+        words_.push_back(0x7c000000 | 0xc1 << 17 | (12 + random(4)) << 9 | 128);  // v_cmp_lt_i32
+        words_.push_back(0xbe80206a | 28 << 16);  // s_and_saveexec_b64
+        words_.push_back(0xbf880005);             // s_cbranch_execz
+        words_.insert(words_.end(), {0xc0060000 | 30 << 6 | arguments / 2, 8});  // s_load_dwordx2
+        words_.push_back(0xbf8cc07f);                                            // s_waitcnt
+        const uint32_t data = 12 + random(4);
+        if (random(2))
+            words_.insert(words_.end(), {0xdc508000, data << 24 | 30 << 16 | 3});
+        else
+            words_.insert(words_.end(), {0xdc708000, data << 8 | 30 << 16 | 3});
+        words_.push_back(0x87fe007e | 28 << 8);  // s_or_b64 exec
+        vop2(0x34, 12, 256 + data, 13);
+        words_.insert(words_.end(), {0xdc708000, 12u << 8 | (first_array + 2) << 16 | 3});
+    }
     void program() {
         words_.clear();
-        branches_ = false;
+        branches_ = arms_ = false;
         words_.insert(words_.end(), {0xc0020000 | limit << 6 | arguments / 2, 0});  // s_load_dword
         words_.push_back(0xbf8cc07f);                                               // s_waitcnt
         words_.push_back(0x92000000 | (group_id + 1) << 16 | 5 << 8 | group_id);    // s_mul_i32
@@ -327,13 +345,14 @@ protected:
                               : 256 + 12,
                  12 + random(4));
         }
+        if (random(3) == 0) arm();
         const uint32_t behind = static_cast<uint32_t>(words_.size() - branch - 1);
         if (branches_) words_[branch] = 0xbf880000 | behind;
         words_.push_back(0xbf810000);  // s_endpgm
     }
 
     static constexpr uint32_t most_groups = 14;
-    bool branches_ = false;
+    bool branches_ = false, arms_ = false;
     uint32_t width_ = 0;  // of the work-groups, or 0: they are one row
 };
 
@@ -373,6 +392,7 @@ TEST_P(NextWavesTest, AsOneByOne) {
             *reinterpret_cast<uint32_t*>(at_arguments) =
                 random(2) ? work_items + (random(2) ? 0 : random(200))
                           : random(random(2) ? 1500 : 1 << 14);
+            *reinterpret_cast<uint64_t*>(at_arguments + 8) = buffer + 0x2000 + 4 * random(4096);
             uint64_t last = 0x2000;
             for (uint32_t a = 0; a < arrays; ++a) {
                 last = random(3) == 0 ? 0x2000 + 0x400 * random(40) : last + 4 * random(300) - 600;
@@ -409,7 +429,7 @@ TEST_P(NextWavesTest, AsOneByOne) {
             in_runs += static_cast<int>(launch.run_count);
             ASSERT_TRUE(std::equal(want.begin(), want.end(), bytes)) << text();
             // What no lane needs may be charged, too (docs/backend.md: arms).
-            if (!branches_) {
+            if (!branches_ && !arms_) {
                 ASSERT_EQ(launch.instructions, executed) << text();
             }
         }
@@ -460,6 +480,38 @@ TEST_P(NextWavesTest, AtTheSamePlace) {
     translator->run_all(*launch.start(), launch);
     for (uint32_t n = 0; n < 1024; ++n)
         ASSERT_EQ(data[0x2000 + n], n < machine::lanes ? n : ~n) << n;
+}
+
+// What an arm loads that no lane goes through need not be there, though what is in front of it is.
+TEST_P(NextWavesTest, ArmBeyondThePage) {
+    const auto translator = std::move(*x64::make_translator(*context_.target, GetParam(), {}));
+    const uint64_t buffer = space_.allocate(buffer_bytes, memory::read_write, "buffer").value();
+    const PageBetweenHoles page(rng_);
+    ASSERT_TRUE(page.begin);
+    words_ = {0xc0020000 | limit << 6 | arguments / 2, 0, 0xbf8cc07f};  // s_load_dword, s_waitcnt
+    vop2(0x13, 2, 128 + 63, 0);                                         // v_and_b32
+    vop2(0x12, 3, 128 + 2, 2);                                          // v_lshlrev_b32
+    arm();
+    words_.push_back(0xbf810000);  // s_endpgm
+    load(code_);
+    translator->invalidate(code_, code_ + code_bytes);
+    context_.kernel = code_;
+    context_.next_waves = {1, machine::lanes, group_id};
+    context_.group_ids.sgpr[0] = group_id;
+    for (const uint32_t place : {0u, 4088u, 0u}) {
+        State first, state;
+        randomise(first, rng_);
+        for (uint32_t row = 12; row < 16; ++row)
+            std::fill_n(first.wave.row(row), machine::lanes, ~0u);
+        first.wave.set_s64(machine::exec_lo, ~0ull);
+        first.wave.mode = 0x3c0;
+        first.wave.set_s64(arguments, reinterpret_cast<uint64_t>(page.begin) + place);
+        first.wave.set_s64(first_array + 2, buffer);
+        state.wave.ctx = &context_;
+        Launch launch(first, state, code_, 1, 3, ~0u, true, 0, 3);
+        const machine::Wave& last = translator->run_all(*launch.start(), launch);
+        ASSERT_EQ(last.exit.kind, machine::ExitKind::EndProgram) << place;
+    }
 }
 
 WJ_JIT_TESTS(NextWavesTest);
