@@ -61,13 +61,12 @@ bool Affine::guard_no_lanes(Value bits) {
 // is most likely a row's edge, and the same in the next waves.
 std::optional<Value> Affine::guard_some_lanes(Value bits, bool any) {
     const auto now = now_ ? now_->of(block_, bits) : std::nullopt;
-    if (!now || !*now) return {};
+    if (!now || !*now || !~*now) return {};
     if (any) {
         if (!guard(both(Op::UCmpNe64, bits, s_.const64(0)))) return {};
         all_ = {false, false};
         return bits;
     }
-    if (!~*now) return {};
     Value rest = no_value;
     for (const Value condition : conditions_of(bits)) {
         find_extent(condition);

@@ -189,15 +189,15 @@ bool Lifter::lanes_known(uint64_t target) {
     if (!decode(*options.target, code_at(target), first) || first.op != Opcode::s_endpgm)
         return false;
     const ir::Inst mask = s.inst(s.exec());
-    if (mask.op == Op::MaskOf && affine->guard_no_lanes(mask.args[0])) {
+    if (mask.op == Op::MaskOf && options.at_edge && affine->guard_no_lanes(mask.args[0])) {
         s.set64(machine::exec_lo, s.const64(0));
         next_pc = target;
-        return true;
+        return bounds_known = true;
     }
     if (mask.op == Op::MaskOf)
         if (const auto bits = affine->guard_some_lanes(mask.args[0], options.at_edge)) {
             s.set64(machine::exec_lo, *bits);
-            return true;
+            return bounds_known = true;
         }
     return guard_all_lanes(false);
 }
@@ -412,6 +412,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     }
     const bool loop = block.term.target == pc || block.term.next == pc;
     if (loop && l.wants_constants && guards == Guards::Lines) return Attempt::Constants;
+    if (guarded && options.at_edge && !l.bounds_known) return Attempt::NoUse;
     if (guarded && (!affine.profit() || loop)) {
         if (loop && block.exec_full && updates_in_all_lanes(l.s, block)) return Attempt::Constants;
         if (affine.relied_on()) return l.wants_constants ? Attempt::Constants : Attempt::NoUse;

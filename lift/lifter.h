@@ -55,6 +55,7 @@ public:
     Affine* affine = nullptr;      // guarded blocks
     Affine* rows = nullptr;        // loops that are guarded for constants in rows
     bool wants_constants = false;  // and it pays
+    bool bounds_known = false;     // which lanes a grid's bounds leave, for all that follows
     uint64_t pc = 0, next_pc = 0;  // of the instruction being lifted
     bool ended = false;            // the terminator is set
 
