@@ -51,9 +51,7 @@ bool own_elements_in_lds(const ir::Block& block) {
     const ir::Inst* first = nullptr;
     std::set<std::pair<int64_t, uint32_t>> accesses;  // offset and bytes
     for (const ir::Inst& i : block.insts) {
-        const Class cls = ir::op_info(i.op).cls;
-        if (cls != Class::LaneLoad && cls != Class::LaneStore && cls != Class::LaneAtomic) continue;
-        if (!(spaces(i.op) & in_lds)) continue;
+        if (!ir::is_lane_access(i) || !(spaces(i.op) & in_lds)) continue;
         if (i.op != Op::LoadLds && i.op != Op::StoreLds) return false;
         if (!first) first = &i;
         if (i.args[0] != first->args[0] || i.imm >> 32 != first->imm >> 32) return false;

@@ -214,6 +214,10 @@ auto used_args(I& i) {
     return std::span(i.args.data(), data ? 8 : 4);
 }
 
+inline bool is_lane_access(const Inst& i) {
+    const Class cls = op_info(i.op).cls;
+    return cls == Class::LaneLoad || cls == Class::LaneStore || cls == Class::LaneAtomic;
+}
 // Of a load, a store or an atomic: the lanes' addresses or their offsets from the base; the mask;
 // the bytes of one lane's access; the constant that is added to the address (LDS: all of it).
 inline Value address_of(const Inst& i) {

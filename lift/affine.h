@@ -234,7 +234,8 @@ private:
     std::optional<Value> bits(Value mask, Found& f);
     Value compare_flat(Op op, const Line& x, const Line& y, Found& f);
     void find_extent(Value bits);
-    std::vector<Value> conditions_of(Value bits) const;
+    std::vector<Value> conditions_of(Value bits, Op op) const;
+    bool guard_condition(Value bits, bool likely);
     std::optional<Value> bits_of_extreme(const ir::Inst& compare, uint32_t arg, Found& f);
     bool need_bits(Value bits, bool all, Found& f);
     std::optional<bool> settled(Value bits, Found& f);

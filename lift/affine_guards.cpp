@@ -7,9 +7,26 @@
 
 namespace wj::lift {
 
+// What operations of this kind combine.
+std::vector<Value> Affine::conditions_of(Value bits, Op op) const {
+    std::vector<Value> left{bits}, conditions;
+    while (!left.empty()) {
+        const Value c = left.back();
+        left.pop_back();
+        if (const ir::Inst& i = block_.insts[c]; i.op == op)
+            left.insert(left.end(), {i.args[1], i.args[0]});
+        else if (std::ranges::find(conditions, c) == conditions.end())
+            conditions.push_back(c);
+    }
+    return conditions;
+}
+
 bool Affine::guard_all_lanes(Value bits, bool likely) {
-    if (const ir::Inst i = block_.insts[bits]; i.op == Op::UAnd64)
-        return guard_all_lanes(i.args[0], likely) && guard_all_lanes(i.args[1], likely);
+    return std::ranges::all_of(conditions_of(bits, Op::UAnd64),
+                               [&](Value condition) { return guard_condition(condition, likely); });
+}
+
+bool Affine::guard_condition(Value bits, bool likely) {
     find_extent(bits);
     const auto known = extents_.find(bits);
     const Value condition = known != extents_.end()
@@ -24,25 +41,11 @@ bool Affine::guard_all_lanes(Value bits, bool likely) {
     return true;
 }
 
-// What And operations combine.
-std::vector<Value> Affine::conditions_of(Value bits) const {
-    std::vector<Value> left{bits}, conditions;
-    while (!left.empty()) {
-        const Value c = left.back();
-        left.pop_back();
-        if (const ir::Inst& i = block_.insts[c]; i.op == Op::UAnd64)
-            left.insert(left.end(), {i.args[1], i.args[0]});
-        else if (std::ranges::find(conditions, c) == conditions.end())
-            conditions.push_back(c);
-    }
-    return conditions;
-}
-
 bool Affine::guard_no_lanes(Value bits) {
     const auto now = now_ ? now_->of(block_, bits) : std::nullopt;
     if (!now || *now) return false;
     ++profit_;
-    for (const Value condition : conditions_of(bits)) {
+    for (const Value condition : conditions_of(bits, Op::UAnd64)) {
         find_extent(condition);
         const auto known = extents_.find(condition);
         if (known == extents_.end()) continue;
@@ -68,7 +71,7 @@ std::optional<Value> Affine::guard_some_lanes(Value bits, bool any) {
         return bits;
     }
     Value rest = no_value;
-    for (const Value condition : conditions_of(bits)) {
+    for (const Value condition : conditions_of(bits, Op::UAnd64)) {
         find_extent(condition);
         const auto known = extents_.find(condition);
         if (known != extents_.end()) {

@@ -316,18 +316,18 @@ std::optional<Value> Affine::bits(Value mask, Found& f) {
 }
 
 // All bits are set, or none is.
-bool Affine::need_bits(Value bits, bool all, Found& f) {
-    const ir::Inst i = block_.insts[bits];
-    if (i.op == (all ? Op::UAnd64 : Op::UOr64))
-        return need_bits(i.args[0], all, f) && need_bits(i.args[1], all, f);
-    find_extent(bits);
-    const Value number = s_.const64(all ? ~0ull : 0);
-    const auto known = extents_.find(bits);
-    if (known == extents_.end()) f.reach &= reach_of(bits, f);
-    const Value otherwise = known == extents_.end() ? both(Op::UCmpNe64, bits, number)
-                            : all ? both(Op::UXor32, known->second.all, s_.const32(1))
-                                  : known->second.any;
-    return need(otherwise, 0, f);
+bool Affine::need_bits(Value mask, bool all, Found& f) {
+    const auto conditions = conditions_of(mask, all ? Op::UAnd64 : Op::UOr64);
+    return std::ranges::all_of(conditions, [&](Value bits) {
+        find_extent(bits);
+        const Value number = s_.const64(all ? ~0ull : 0);
+        const auto known = extents_.find(bits);
+        if (known == extents_.end()) f.reach &= reach_of(bits, f);
+        const Value otherwise = known == extents_.end() ? both(Op::UCmpNe64, bits, number)
+                                : all ? both(Op::UXor32, known->second.all, s_.const32(1))
+                                      : known->second.any;
+        return need(otherwise, 0, f);
+    });
 }
 
 // What a mask of bits is in most waves, as far as the one shows that is about to run the block: the

@@ -75,14 +75,6 @@ const Divisions::Scaled* Divisions::scaled(Value v, Value x, Value d, Value n) c
     return same(i.x, x) && same(i.d, d) && same(i.n, n) ? &i : nullptr;
 }
 
-// v_div_scale writes its mask in the lanes that were on. The lanes that are on now must be among
-// them: others find their bits clear.
-bool Divisions::holds_in_exec(Value mask, Value vcc) const {
-    if (mask == vcc) return true;
-    const ir::Inst& i = s_.inst(mask);
-    return i.op == Op::MaskAnd && i.args[0] == vcc && s_.covers(i.args[1], s_.exec());
-}
-
 Value Divisions::quotient(const DivisionOps& ops, Value q, Value d, Value n) {
     const auto last = fused_.find(q);
     if (last == fused_.end()) return no_value;
@@ -112,7 +104,7 @@ Value Divisions::quotient(const DivisionOps& ops, Value q, Value d, Value n) {
     if (remainder.op != ops.fma) return no_value;
     const Value ns = remainder.args[2];
     const Scaled* scale = scaled(ns, n, d, n);
-    if (!scale || !holds_in_exec(fmas.vcc, scale->vcc)) return no_value;
+    if (!scale || s_.among_active(fmas.vcc) != s_.among_active(scale->vcc)) return no_value;
     Value partial = fmas.c, error = fmas.a;
     for (uint32_t k = 0; k < ops.quotient_steps; ++k) {
         if (!walk.is_fma(error, minus_ds, partial, ns)) return no_value;

@@ -58,7 +58,6 @@ private:
     };
     const Scaled* scaled(Value v, Value x, Value d, Value n) const;
     bool same(Value a, Value b, uint32_t depth = 4) const;
-    bool holds_in_exec(Value mask, Value vcc) const;
 
     State& s_;
     std::unordered_map<Value, Scaled> scaled_;

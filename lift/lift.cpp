@@ -189,16 +189,16 @@ bool Lifter::lanes_known(uint64_t target) {
     if (!decode(*options.target, code_at(target), first) || first.op != Opcode::s_endpgm)
         return false;
     const ir::Inst mask = s.inst(s.exec());
-    if (mask.op == Op::MaskOf && options.at_edge && affine->guard_no_lanes(mask.args[0])) {
+    if (mask.op != Op::MaskOf) return false;
+    if (options.at_edge && affine->guard_no_lanes(mask.args[0])) {
         s.set64(machine::exec_lo, s.const64(0));
         next_pc = target;
         return bounds_known = true;
     }
-    if (mask.op == Op::MaskOf)
-        if (const auto bits = affine->guard_some_lanes(mask.args[0], options.at_edge)) {
-            s.set64(machine::exec_lo, *bits);
-            return bounds_known = true;
-        }
+    if (const auto bits = affine->guard_some_lanes(mask.args[0], options.at_edge)) {
+        s.set64(machine::exec_lo, *bits);
+        return bounds_known = true;
+    }
     return guard_all_lanes(false);
 }
 

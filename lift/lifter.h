@@ -104,13 +104,6 @@ public:
     Value c64(uint64_t v) { return s.lane_const64(v); }
     // The mask restricted to active lanes: what v_cmp writes.
     Value active(Value m) { return emit(Op::MaskAnd, {m, s.exec()}); }
-    // The mask as those lanes have it: without the restriction.
-    Value among_active(Value m) {
-        const Value exec = s.exec();
-        const ir::Inst& i = s.inst(m);
-        if (i.op != Op::MaskAnd) return m;
-        return i.args[0] == exec ? i.args[1] : i.args[1] == exec ? i.args[0] : m;
-    }
     // The mask of a compare, made by scalars if it can be.
     Value compared(Value m) {
         const auto bits = affine ? affine->bits(m) : std::nullopt;

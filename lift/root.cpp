@@ -1,7 +1,5 @@
 #include "lift/root.h"
 
-#include <algorithm>
-#include <array>
 #include <optional>
 
 namespace wj::lift {
@@ -12,12 +10,6 @@ enum Predicate : uint64_t { less = 0x11, less_equal = 0x12, greater_equal = 0x1d
 constexpr uint32_t sign_bit = 0x80000000;
 
 }  // namespace
-
-// Compares write their masks in the lanes that were on, to which those belong that are on now.
-Value Roots::in_exec(Value mask) const {
-    const ir::Inst& i = s_.inst(mask);
-    return i.op == Op::MaskAnd && s_.covers(i.args[1], s_.exec()) ? i.args[0] : mask;
-}
 
 bool Roots::is(Value v, uint64_t bits) const {
     uint64_t known;
@@ -32,8 +24,8 @@ bool Roots::is_product(Value v, Value x, uint32_t factor) const {
 }
 
 // n, if mask = x `predicate` n, or the other way around
-Value Roots::compared(Value mask, Value x, uint64_t predicate, uint64_t swapped) const {
-    const ir::Inst& i = s_.inst(in_exec(mask));
+Value Roots::compared(Value mask, Value x, uint64_t predicate, uint64_t swapped) {
+    const ir::Inst& i = s_.inst(s_.among_active(mask));
     if (i.op != Op::FCmp32) return no_value;
     if (i.imm == predicate && i.args[0] == x) return i.args[1];
     return i.imm == swapped && i.args[1] == x ? i.args[0] : no_value;
@@ -60,7 +52,7 @@ bool Roots::is_remainder(Value v, Value neighbour, Value s, Value a) const {
 Value Roots::root(Value mask, Value a, Value r) {
     constexpr uint64_t zeros_and_infinity = 0x260;
     constexpr uint32_t smallest = 0x0f800000, up = 0x4f800000, down = 0x37800000;
-    const auto known = classes_.find(in_exec(mask));
+    const auto known = classes_.find(s_.among_active(mask));
     if (known == classes_.end() || known->second.x != a ||
         known->second.classes != zeros_and_infinity)
         return no_value;
@@ -72,7 +64,8 @@ Value Roots::root(Value mask, Value a, Value r) {
     if (!scaled || !unscaled) return no_value;
     const Value x = scaled->args[2], above_or = unscaled->args[2];
     const Value limit = compared(scaled->args[0], x, less, greater);
-    if (limit == no_value || in_exec(unscaled->args[0]) != in_exec(scaled->args[0]) ||
+    if (limit == no_value ||
+        s_.among_active(unscaled->args[0]) != s_.among_active(scaled->args[0]) ||
         !is_product(scaled->args[1], x, up) || !is_product(unscaled->args[1], above_or, down))
         return no_value;
     const auto upper = selects(above_or), lower = upper ? selects(upper->args[2]) : std::nullopt;
@@ -81,17 +74,11 @@ Value Roots::root(Value mask, Value a, Value r) {
     if (s_.inst(s).op != Op::FSqrt32 || s_.inst(s).args[0] != a || !is_neighbour(below, s, ~0u) ||
         !is_neighbour(above, s, 1))
         return no_value;
-    const ir::Inst &low = s_.inst(in_exec(lower->args[0])),
-                   &high = s_.inst(in_exec(upper->args[0]));
-    const auto tests = [&](const ir::Inst& compare, Value mask, Value neighbour, uint64_t predicate,
-                           uint64_t swapped) {
-        return std::ranges::any_of(std::array{compare.args[0], compare.args[1]}, [&](Value v) {
-            const Value with = v == no_value ? v : compared(mask, v, predicate, swapped);
-            return with != no_value && is(with, 0) && is_remainder(v, neighbour, s, a);
-        });
-    };
-    if (!tests(low, lower->args[0], below, less_equal, greater_equal) ||
-        !tests(high, upper->args[0], above, greater, less))
+    const Value zero = s_.lane_const(0);
+    const Value low = compared(lower->args[0], zero, greater_equal, less_equal),
+                high = compared(upper->args[0], zero, less, greater);
+    if (low == no_value || high == no_value || !is_remainder(low, below, s, a) ||
+        !is_remainder(high, above, s, a))
         return no_value;
     // Loops have it in a register.
     if (!s_.in_bounds(limit, smallest, smallest)) return no_value;

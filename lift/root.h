@@ -36,10 +36,9 @@ private:
         Value x;
         uint64_t classes;
     };
-    Value in_exec(Value mask) const;
     bool is(Value v, uint64_t bits) const;
     bool is_product(Value v, Value x, uint32_t factor) const;
-    Value compared(Value mask, Value x, uint64_t predicate, uint64_t swapped) const;
+    Value compared(Value mask, Value x, uint64_t predicate, uint64_t swapped);
     bool is_neighbour(Value v, Value s, uint32_t step) const;
     bool is_remainder(Value v, Value neighbour, Value s, Value a) const;
 

@@ -165,6 +165,13 @@ bool State::merge(const Snapshot& before, Value exec) {
 // ---- rows
 // ----------------------------------------------------------------------------------------
 
+Value State::among_active(Value mask) {
+    const ir::Inst i = inst(mask);
+    if (i.op != Op::MaskAnd) return mask;
+    const Value on = exec();
+    return covers(i.args[1], on) ? i.args[0] : covers(i.args[0], on) ? i.args[1] : mask;
+}
+
 bool State::covers(Value mask, Value subset, uint32_t depth) const {
     if (mask == no_value || mask == subset || is_full(mask)) return true;
     if (depth-- == 0) return false;

@@ -48,6 +48,9 @@ public:
     // Whether the bits of every lane, unsigned, are known to be from `least` to `bound`; the block
     // may be guarded for that.
     bool in_bounds(Value bits, uint32_t least, uint32_t bound);
+    // The mask as lanes have it that are on: without a restriction to lanes to which these belong.
+    // Compares write their masks in the lanes that were on.
+    Value among_active(Value mask);
     // True when no lane is known to be able to be in both masks.
     bool apart(Value a, Value b, uint32_t depth = 4) const;
 

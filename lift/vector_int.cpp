@@ -80,7 +80,7 @@ bool sub_co(Lifter& l, const Inst& i) {
 
 template <Op sum, Op carry, bool reverse = false>
 bool carry_in(Lifter& l, const Inst& i) {
-    const Value x = a(l, i, reverse), y = a(l, i, !reverse), c = l.among_active(l.mask(i.src[2]));
+    const Value x = a(l, i, reverse), y = a(l, i, !reverse), c = l.s.among_active(l.mask(i.src[2]));
     if (!put(l, i, l.emit(sum, {x, y, c}))) return false;
     l.set_mask(i.dst[1], l.active(l.emit(carry, {x, y, c})));
     return true;

@@ -183,10 +183,7 @@ bool BlockCompiler::may_go_together(uint32_t position) const {
     for (uint32_t p = 1; p < schedule_.terminator_position(); ++p)
         if (p != position && schedule_.begin(p) != schedule_.end(p)) return false;
     return std::ranges::all_of(block_->insts, [this](const ir::Inst& i) {
-        const Class cls = ir::op_info(i.op).cls;
-        if (cls != Class::LaneLoad && cls != Class::LaneStore && cls != Class::LaneAtomic)
-            return true;
-        if (inst(ir::address_of(i)).op != Op::Line32) return true;
+        if (!ir::is_lane_access(i) || inst(ir::address_of(i)).op != Op::Line32) return true;
         // Where pointers lead from chunk to chunk, they do from wave to wave.
         const auto moving = is_at_line(i) ? moving_bases_.find(i.args[0]) : moving_bases_.end();
         if (moving == moving_bases_.end()) return false;

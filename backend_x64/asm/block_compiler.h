@@ -753,12 +753,11 @@ private:
         }
     } errors_;
     Label pool_label_, entry_label_, body_label_, over_label_, unguarded_label_, again_label_,
-        go_on_label_, fewer_label_;
-    bool waves_together_ = true;  // they may go on together
-    bool apart_ = false;          // they did, and must not
-    bool streams_ = false;        // in the region that they go on in
-    bool goes_on_ = false;        // begin_go_on()
-    Label gathered_label_;
+        go_on_label_, fewer_label_, gathered_label_;
+    bool waves_together_ = true;           // they may go on together
+    bool apart_ = false;                   // they did, and must not
+    bool streams_ = false;                 // in the region that they go on in
+    bool goes_on_ = false;                 // begin_go_on()
     bool gathered_ = false;                // while gathered_loop() emits regions
     std::map<Value, Value> moving_bases_;  // and how they go on
     std::vector<uint8_t> pool_;

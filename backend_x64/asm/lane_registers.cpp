@@ -481,12 +481,8 @@ std::vector<Unit> BlockCompiler::masks_at_home(const Value* begin, uint32_t coun
 
 void BlockCompiler::choose_collectors(const Value* begin, uint32_t count) {
     collectors_.clear();
-    bool memory = false;
-    for (uint32_t i = 0; i < count; ++i) {
-        const ir::Class cls = ir::op_info(inst(begin[i]).op).cls;
-        memory |= cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore ||
-                  cls == ir::Class::LaneAtomic;
-    }
+    const bool memory =
+        std::any_of(begin, begin + count, [this](Value v) { return ir::is_lane_access(inst(v)); });
     const size_t limit = memory ? 2 : std::size(region_registers);
     for (Unit u : masks_at_home(begin, count))
         if (collectors_.size() < limit)

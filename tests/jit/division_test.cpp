@@ -9,15 +9,13 @@
 #include <cstring>
 #include <functional>
 
-#include "backend_x64/translator.h"
-#include "interpreter/interpreter.h"
-#include "memory/address_space.h"
-#include "tests/interpreter/semantics.h"
-#include "tests/jit/ir_harness.h"
+#include "tests/jit/sequence_machine.h"
 
 namespace wj {
 namespace {
 
+using jit_test::Kind;
+using jit_test::kind_name;
 using jit_test::Rng;
 
 // ---- programs
@@ -385,86 +383,36 @@ bool may_be_beside(uint64_t x, uint64_t y, uint32_t bits) {
 // ------------------------------------------------------------------------------------------
 
 std::vector<uint32_t> assembled(const Variant& variant, uint32_t bits) {
-    std::vector<test::SemanticCase> cases(1);
-    cases[0].assembly = assembly(variant, bits);
-    const Status status = test::assemble(cases, WJ_LLVM_MC);
-    EXPECT_TRUE(status) << variant.name << ": " << status.message();
-    std::vector<uint32_t>& code = cases[0].code;
-    for (uint32_t i = 0; i < code.size(); ++i)
-        if (code[i] == 0xbf850000 || code[i] == 0xbf890000)  // s_cbranch_scc1, s_cbranch_execnz
-            code[i] |= (0 - (i + 1)) & 0xffff;
-    return code;
+    SCOPED_TRACE(variant.name);
+    return jit_test::assembled(assembly(variant, bits));
 }
 
-enum class Kind { Interpreter, Avx2, Avx512 };
-
-class Machine {
+class Machine : public jit_test::SequenceMachine {
 public:
-    static constexpr uint32_t out_bytes = 4096;
+    using SequenceMachine::SequenceMachine;
 
-    explicit Machine(Kind kind) {
-        ctx_->target = find_target("gfx90a");
-        ctx_->memory = &space_;
-        code_ = space_.allocate(4096, memory::read_write | memory::executable, "code").value();
-        out_ = space_.allocate(out_bytes, memory::read_write, "out").value();
-        if (kind == Kind::Interpreter) {
-            engine_ = interp::make_interpreter(*ctx_->target);
-        } else if (const auto isa = kind == Kind::Avx2 ? x64::Isa::Avx2 : x64::Isa::Avx512;
-                   x64::host_supports(isa)) {
-            // Registers that nobody reads are not written, as in programs.
-            engine_ = std::move(*x64::make_translator(*ctx_->target, isa));
-        }
-    }
-    explicit operator bool() const { return engine_ != nullptr; }
-
-    void load(const std::vector<uint32_t>& words) {
-        std::memcpy(reinterpret_cast<void*>(code_), words.data(), words.size() * 4);
-        engine_->invalidate(code_, code_ + 4096);
-    }
     // 64 pairs; what the program stores. some: lanes of the sequences that use fewer than `exec`.
     const uint8_t* run(std::span<const Pair> pairs, uint32_t bits, uint64_t exec = ~uint64_t{0},
                        uint64_t some = ~uint64_t{0}) {
-        machine::Wave w;
-        const auto base = (reinterpret_cast<uintptr_t>(rows_.data()) + 63) & ~uintptr_t{63};
-        w.vgpr = reinterpret_cast<uint32_t*>(base);
-        w.vgpr_count = 32;
-        w.sgpr_count = 32;
-        w.ctx = ctx_.get();
-        w.mode = 0xf0;
-        w.budget = 1000;
-        w.pc = code_;
-        for (uint32_t r = 4; r < 32; ++r)
-            for (uint32_t l = 0; l < 64; ++l) w.row(r)[l] = 0x3f800000 + 977 * r + l;
-        for (uint32_t l = 0; l < 64; ++l) {
-            const Pair& p = pairs[l % pairs.size()];
-            w.row(0)[l] = static_cast<uint32_t>(p.x);
-            w.row(1)[l] = static_cast<uint32_t>(p.x >> 32);
-            w.row(2)[l] = static_cast<uint32_t>(p.y);
-            w.row(3)[l] = static_cast<uint32_t>(p.y >> 32);
-            w.row(28)[l] = some >> l & 1;
-            w.row(30)[l] = l * bits / 8;
-            w.row(31)[l] = l % 7;
-        }
-        w.set_s64(machine::exec_lo, exec);
-        w.set_s64(machine::vcc_lo, 0xf0f0f0f00ff00ff0);
-        w.set_s64(12, some);
-        w.set_s64(14, exec);
-        w.sgpr[16] = 0x3f800001;
-        w.sgpr[22] = 5;
-        w.set_s64(20, out_);
-        auto* const out = reinterpret_cast<uint8_t*>(out_);
-        std::memset(out, 0xcc, out_bytes);
-        EXPECT_EQ(engine_->run(w), machine::ExitKind::EndProgram)
-            << (w.exit.reason ? w.exit.reason : "");
-        return out;
+        return SequenceMachine::run(1000, [=](machine::Wave& w) {
+            for (uint32_t l = 0; l < 64; ++l) {
+                const Pair& p = pairs[l % pairs.size()];
+                w.row(0)[l] = static_cast<uint32_t>(p.x);
+                w.row(1)[l] = static_cast<uint32_t>(p.x >> 32);
+                w.row(2)[l] = static_cast<uint32_t>(p.y);
+                w.row(3)[l] = static_cast<uint32_t>(p.y >> 32);
+                w.row(28)[l] = some >> l & 1;
+                w.row(30)[l] = l * bits / 8;
+                w.row(31)[l] = l % 7;
+            }
+            w.set_s64(machine::exec_lo, exec);
+            w.set_s64(machine::vcc_lo, 0xf0f0f0f00ff00ff0);
+            w.set_s64(12, some);
+            w.set_s64(14, exec);
+            w.sgpr[16] = 0x3f800001;
+            w.sgpr[22] = 5;
+        });
     }
-
-private:
-    memory::AddressSpace space_;
-    std::vector<uint32_t> rows_ = std::vector<uint32_t>(32 * machine::lanes + 16);
-    std::unique_ptr<machine::ExecContext> ctx_ = std::make_unique<machine::ExecContext>();
-    std::unique_ptr<machine::Engine> engine_;
-    uint64_t code_ = 0, out_ = 0;
 };
 
 class DivisionTest : public testing::TestWithParam<Kind> {
@@ -566,12 +514,6 @@ TEST_P(DivisionTest, NearMissesAreWhatTheyAre) {
     }
 }
 
-std::string kind_name(const testing::TestParamInfo<Kind>& info) {
-    return info.param == Kind::Interpreter ? "Interpreter"
-           : info.param == Kind::Avx2      ? "Avx2"
-                                           : "Avx512";
-}
-
 INSTANTIATE_TEST_SUITE_P(Engines, DivisionTest,
                          testing::Values(Kind::Interpreter, Kind::Avx2, Kind::Avx512), kind_name);
 
@@ -579,22 +521,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, DivisionTest,
 // ------------------------------------------------------------------
 
 ir::Block lifted(const Variant& variant, uint32_t bits, bool exec_full, uint32_t mode) {
-    constexpr uint64_t base = 0x1000;
-    const std::vector<uint32_t> words = assembled(variant, bits);
-    const lift::Fetch fetch = [&](uint64_t pc) {
-        const uint64_t at = (pc - base) / 4;
-        return at < words.size() ? std::span(words).subspan(at) : std::span<const uint32_t>();
-    };
-    const Target* target = find_target("gfx90a");
-    lift::Liveness liveness(*target, fetch, false);
-    lift::InstStore store;
-    lift::Options o;
-    o.target = target;
-    o.mode = mode;
-    o.handler = &interp::handler;
-    o.liveness = &liveness;
-    o.exec_full = exec_full;
-    return x64::lift_for_translation(o, base, fetch, store);
+    return jit_test::lifted(assembled(variant, bits), exec_full, mode);
 }
 
 // Divisions and the steps around them.

@@ -126,6 +126,19 @@ protected:
     void vop2(uint32_t op, uint32_t dst, uint32_t a, uint32_t b) {
         words_.push_back(op << 25 | dst << 17 | b << 9 | a);
     }
+    // words_ are the kernel, in work-groups of one row of this many waves.
+    void begin_at_code(machine::Engine& translator, uint32_t waves) {
+        load(code_);
+        translator.invalidate(code_, code_ + code_bytes);
+        context_.kernel = code_;
+        context_.next_waves = {waves, machine::lanes, group_id};
+        context_.group_ids.sgpr[0] = group_id;
+    }
+    void randomise_full(State& first) {
+        randomise(first, rng_);
+        first.wave.set_s64(machine::exec_lo, ~0ull);
+        first.wave.mode = 0x3c0;
+    }
     // words_ makes v2 a work-item's number: it stores v12 there.
     void expect_stores_at_lanes() {
         const auto translator = std::move(*x64::make_translator(*context_.target, GetParam(), {}));
@@ -133,15 +146,9 @@ protected:
         vop2(0x12, 3, 128 + 2, 2);  // v_lshlrev_b32
         words_.insert(words_.end(), {0xdc708000, 12u << 8 | first_array << 16 | 3});
         words_.push_back(0xbf810000);  // s_endpgm
-        load(code_);
-        translator->invalidate(code_, code_ + code_bytes);
-        context_.kernel = code_;
-        context_.next_waves = {2, machine::lanes, group_id};
-        context_.group_ids.sgpr[0] = group_id;
+        begin_at_code(*translator, 2);
         State first, state;
-        randomise(first, rng_);
-        first.wave.set_s64(machine::exec_lo, ~0ull);
-        first.wave.mode = 0x3c0;
+        randomise_full(first);
         first.wave.set_s64(first_array, buffer);
         state.wave.ctx = &context_;
         Launch launch(first, state, code_, 2, 1, ~0u, true, 0, 1);
@@ -377,9 +384,7 @@ TEST_P(NextWavesTest, AsOneByOne) {
         context_.group_ids.sgpr[0] = group_id;
         for (int k = 0; k < 4; ++k) {
             State first;
-            randomise(first, rng_);
-            first.wave.set_s64(machine::exec_lo, ~0ull);
-            first.wave.mode = 0x3c0;
+            randomise_full(first);
             const uint32_t groups = 1 + random(random(2) ? 3 : most_groups - 1),
                            work_items = 64 * waves * groups;
             first.wave.sgpr[row_id] = random(2);
@@ -461,16 +466,10 @@ TEST_P(NextWavesTest, AtTheSamePlace) {
     words_.insert(words_.end(), {0xdc508000, 12u << 24 | first_array << 16 | 3});  // load
     words_.insert(words_.end(), {0xdc708000, 12u << 8 | (first_array + 2) << 16 | 3});
     words_.push_back(0xbf810000);  // s_endpgm
-    load(code_);
-    translator->invalidate(code_, code_ + code_bytes);
     constexpr uint32_t waves = 3, groups = 4;
-    context_.kernel = code_;
-    context_.next_waves = {waves, machine::lanes, group_id};
-    context_.group_ids.sgpr[0] = group_id;
+    begin_at_code(*translator, waves);
     State first, state;
-    randomise(first, rng_);
-    first.wave.set_s64(machine::exec_lo, ~0ull);
-    first.wave.mode = 0x3c0;
+    randomise_full(first);
     first.wave.set_s64(first_array, buffer);
     first.wave.set_s64(first_array + 2, buffer + 0x8000);
     state.wave.ctx = &context_;
@@ -493,18 +492,12 @@ TEST_P(NextWavesTest, ArmBeyondThePage) {
     vop2(0x12, 3, 128 + 2, 2);                                          // v_lshlrev_b32
     arm();
     words_.push_back(0xbf810000);  // s_endpgm
-    load(code_);
-    translator->invalidate(code_, code_ + code_bytes);
-    context_.kernel = code_;
-    context_.next_waves = {1, machine::lanes, group_id};
-    context_.group_ids.sgpr[0] = group_id;
+    begin_at_code(*translator, 1);
     for (const uint32_t place : {0u, 4088u, 0u}) {
         State first, state;
-        randomise(first, rng_);
+        randomise_full(first);
         for (uint32_t row = 12; row < 16; ++row)
             std::fill_n(first.wave.row(row), machine::lanes, ~0u);
-        first.wave.set_s64(machine::exec_lo, ~0ull);
-        first.wave.mode = 0x3c0;
         first.wave.set_s64(arguments, reinterpret_cast<uint64_t>(page.begin) + place);
         first.wave.set_s64(first_array + 2, buffer);
         state.wave.ctx = &context_;

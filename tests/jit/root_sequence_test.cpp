@@ -8,16 +8,13 @@
 #include <cstring>
 #include <sstream>
 
-#include "backend_x64/translator.h"
-#include "interpreter/interpreter.h"
-#include "lift/lift.h"
-#include "memory/address_space.h"
-#include "tests/interpreter/semantics.h"
-#include "tests/jit/ir_harness.h"
+#include "tests/jit/sequence_machine.h"
 
 namespace wj {
 namespace {
 
+using jit_test::Kind;
+using jit_test::kind_name;
 using jit_test::Rng;
 
 // v0 -> v1; s6: 2^-96, v8: the classes of zeros and +infinity.
@@ -64,19 +61,11 @@ const std::string some_lanes = next +
 const std::string sums = "v_mov_b32 v1, v10\n";
 
 std::vector<uint32_t> assembled(const std::string& text) {
-    std::vector<test::SemanticCase> cases(1);
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) cases[0].assembly.push_back(line);
-    const Status status = test::assemble(cases, WJ_LLVM_MC);
-    EXPECT_TRUE(status) << status.message();
-    std::vector<uint32_t>& code = cases[0].code;
-    for (uint32_t i = 0; i < code.size(); ++i)
-        if (code[i] == 0xbf850000 || code[i] == 0xbf890000)  // s_cbranch_scc1, s_cbranch_execnz
-            code[i] |= (0 - (i + 1)) & 0xffff;
-    return code;
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return jit_test::assembled(lines);
 }
-
-enum class Kind { Interpreter, Avx2, Avx512 };
 
 struct Registers {
     uint32_t x[64] = {}, classes[64] = {}, selectors[64] = {}, iterations[64] = {};
@@ -84,66 +73,31 @@ struct Registers {
     uint64_t exec = ~0ull;
 };
 
-class Machine {
+class Machine : public jit_test::SequenceMachine {
 public:
-    explicit Machine(Kind kind) {
-        ctx_->target = find_target("gfx90a");
-        ctx_->memory = &space_;
-        code_ = space_.allocate(4096, memory::read_write | memory::executable, "code").value();
-        out_ = space_.allocate(4096, memory::read_write, "out").value();
-        if (kind == Kind::Interpreter) {
-            engine_ = interp::make_interpreter(*ctx_->target);
-        } else if (const auto isa = kind == Kind::Avx2 ? x64::Isa::Avx2 : x64::Isa::Avx512;
-                   x64::host_supports(isa)) {
-            engine_ = std::move(*x64::make_translator(*ctx_->target, isa));
-        }
-    }
-    explicit operator bool() const { return engine_ != nullptr; }
+    using SequenceMachine::SequenceMachine;
 
-    void load(const std::vector<uint32_t>& words) {
-        std::memcpy(reinterpret_cast<void*>(code_), words.data(), words.size() * 4);
-        engine_->invalidate(code_, code_ + 4096);
-    }
     // What the program stores.
     std::vector<uint32_t> run(const Registers& r) {
-        machine::Wave w;
-        const auto base = (reinterpret_cast<uintptr_t>(rows_.data()) + 63) & ~uintptr_t{63};
-        w.vgpr = reinterpret_cast<uint32_t*>(base);
-        w.vgpr_count = 32;
-        w.sgpr_count = 32;
-        w.ctx = ctx_.get();
-        w.mode = 0xf0;
-        w.budget = 100000;
-        w.pc = code_;
-        for (uint32_t row = 0; row < 32; ++row)
-            for (uint32_t l = 0; l < 64; ++l) w.row(row)[l] = 0x3f800000 + 977 * row + l;
-        for (uint32_t l = 0; l < 64; ++l) {
-            w.row(0)[l] = r.x[l];
-            w.row(8)[l] = r.classes[l];
-            w.row(9)[l] = r.step;
-            w.row(13)[l] = r.selectors[l];
-            w.row(16)[l] = r.iterations[l];
-            w.row(30)[l] = l * 4;
-        }
-        w.set_s64(machine::exec_lo, r.exec);
-        w.sgpr[6] = r.smallest;
-        w.sgpr[7] = r.selector;
-        w.sgpr[8] = 5;
-        w.set_s64(10, r.exec);
-        w.set_s64(20, out_);
-        auto* const out = reinterpret_cast<uint32_t*>(out_);
-        std::memset(out, 0xcc, 512);
-        EXPECT_EQ(engine_->run(w), machine::ExitKind::EndProgram)
-            << (w.exit.reason ? w.exit.reason : "");
-        return {out, out + 128};
+        const uint8_t* const out = SequenceMachine::run(100000, [&](machine::Wave& w) {
+            for (uint32_t l = 0; l < 64; ++l) {
+                w.row(0)[l] = r.x[l];
+                w.row(8)[l] = r.classes[l];
+                w.row(9)[l] = r.step;
+                w.row(13)[l] = r.selectors[l];
+                w.row(16)[l] = r.iterations[l];
+                w.row(30)[l] = l * 4;
+            }
+            w.set_s64(machine::exec_lo, r.exec);
+            w.sgpr[6] = r.smallest;
+            w.sgpr[7] = r.selector;
+            w.sgpr[8] = 5;
+            w.set_s64(10, r.exec);
+        });
+        std::vector<uint32_t> stored(128);
+        std::memcpy(stored.data(), out, stored.size() * 4);
+        return stored;
     }
-
-private:
-    memory::AddressSpace space_;
-    std::vector<uint32_t> rows_ = std::vector<uint32_t>(32 * machine::lanes + 16);
-    std::unique_ptr<machine::ExecContext> ctx_ = std::make_unique<machine::ExecContext>();
-    std::unique_ptr<machine::Engine> engine_;
-    uint64_t code_ = 0, out_ = 0;
 };
 
 // Near the ends of the format and of what is scaled, squares and their neighbours, any.
@@ -264,33 +218,14 @@ TEST_P(RootSequenceTest, AsTheInterpreter) {
         }
 }
 
-std::string kind_name(const testing::TestParamInfo<Kind>& info) {
-    return info.param == Kind::Interpreter ? "Interpreter"
-           : info.param == Kind::Avx2      ? "Avx2"
-                                           : "Avx512";
-}
 INSTANTIATE_TEST_SUITE_P(Engines, RootSequenceTest,
                          testing::Values(Kind::Interpreter, Kind::Avx2, Kind::Avx512), kind_name);
 
 // One operation is left of the sequence.
 TEST(RootSequence, IsRecognised) {
     const std::vector<uint32_t> words = assembled(constants + sequence + store);
-    constexpr uint64_t base = 0x1000;
-    const lift::Fetch fetch = [&](uint64_t pc) {
-        const uint64_t at = (pc - base) / 4;
-        return at < words.size() ? std::span(words).subspan(at) : std::span<const uint32_t>();
-    };
-    const Target* target = find_target("gfx90a");
-    lift::Liveness liveness(*target, fetch, false);
     for (const bool exec_full : {false, true}) {
-        lift::InstStore instructions;
-        lift::Options o;
-        o.target = target;
-        o.mode = 0xf0;
-        o.handler = &interp::handler;
-        o.liveness = &liveness;
-        o.exec_full = exec_full;
-        const ir::Block block = x64::lift_for_translation(o, base, fetch, instructions);
+        const ir::Block block = jit_test::lifted(words, exec_full, 0xf0);
         size_t roots = 0, others = 0;
         for (const ir::Inst& i : block.insts) {
             roots += i.op == ir::Op::FSqrt32;
