@@ -80,7 +80,7 @@ bool Lifter::arrives(uint64_t from, uint64_t target, size_t depth, uint32_t& lef
 }
 
 bool Lifter::begin_arm(uint64_t target) {
-    if (std::find(no_arms_.begin(), no_arms_.end(), pc) != no_arms_.end()) return false;
+    if (std::ranges::find(findings_.no_arms, pc) != findings_.no_arms.end()) return false;
     uint32_t left = max_arm;
     if (arms_.size() >= max_depth || block.guest_count + max_arm >= options.max_instructions ||
         !arrives(next_pc, target, arms_.size(), left))
@@ -105,7 +105,7 @@ void Lifter::check_arms() {
 
 void Lifter::abandon(uint64_t branch) {
     abandoned_ = true;
-    no_arms_.push_back(branch);
+    findings_.no_arms.push_back(branch);
 }
 
 }  // namespace wj::lift

@@ -315,7 +315,7 @@ void Lifter::lift(const Inst& inst) {
 
 enum class Attempt {
     Done,
-    Again,      // an arm turned out not to be one
+    Again,      // with what has been found out
     NoUse,      // of guards
     Constants,  // in rows may be of use, lines are not
 };
@@ -367,14 +367,36 @@ static void drop_unread(ir::Block& block, LiveSet read) {
     ir::eliminate_dead(block, unread);
 }
 
+// SGPRs that a loop adds to its rows without changing them: by how much its addresses move. What
+// reads lanes' rows ahead (backend_x64/walks.h) wants it to be a constant, and small.
+static std::vector<uint32_t> steps(const State& s, const ir::Block& block,
+                                   const machine::Wave& now) {
+    constexpr int32_t largest = 4096;
+    std::vector<uint32_t> out;
+    for (const ir::Inst& i : block.insts) {
+        if (i.op != Op::Add32 && i.op != Op::AddCarry32) continue;
+        for (int n = 0; n < 2; ++n) {
+            const ir::Inst& splat = s.inst(i.args[n]);
+            if (splat.op != Op::Splat32 || s.inst(i.args[1 - n]).op != Op::GetV) continue;
+            const ir::Inst& get = s.inst(splat.args[0]);
+            if (get.op != Op::GetS32 || !s.is_as_it_was(get.imm)) continue;
+            if (std::abs(int64_t{static_cast<int32_t>(now.sgpr[get.imm])}) > largest) continue;
+            if (std::ranges::find(out, get.imm) == out.end())
+                out.push_back(static_cast<uint32_t>(get.imm));
+        }
+    }
+    return out;
+}
+
 static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store,
-                         std::vector<uint64_t>& no_arms, Guards guards, ir::Block& block) {
+                         Findings& findings, Guards guards, ir::Block& block) {
     block.pc = block.begin_pc = block.end_pc = pc;
     block.exec_full = options.exec_full;
     block.guest_pcs.push_back(pc);
     bool guarded = guards == Guards::Lines;
     block.guarded = guarded;
-    Lifter l(options, fetch, block, store, no_arms);
+    Lifter l(options, fetch, block, store, findings);
+    for (const uint32_t reg : findings.constants) l.s.assume(reg, options.now->sgpr[reg]);
     Affine affine(l.s, block, options.row_lines, options.row_sums, options.now, options.read_memory,
                   options.least_width, options.next);
     if (guarded) l.affine = &affine;
@@ -411,6 +433,13 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
             return Attempt::NoUse;
     }
     const bool loop = block.term.target == pc || block.term.next == pc;
+    if (loop && options.may_guard && options.now && findings.constants.empty() &&
+        block.calls.empty() && std::ranges::any_of(block.insts, [](const ir::Inst& i) {
+            return i.op == Op::LoadGlobal;
+        })) {
+        findings.constants = steps(l.s, block, *options.now);
+        if (!findings.constants.empty()) return Attempt::Again;
+    }
     if (loop && l.wants_constants && guards == Guards::Lines) return Attempt::Constants;
     if (guarded && options.at_edge && !l.bounds_known) return Attempt::NoUse;
     if (guarded && (!affine.profit() || loop)) {
@@ -480,13 +509,13 @@ static bool ends_program(const Options& options, uint64_t pc, const Fetch& fetch
 }
 
 ir::Block lift_block(const Options& asked, uint64_t pc, const Fetch& fetch, InstStore& store) {
-    std::vector<uint64_t> no_arms;
+    Findings findings;
     const size_t stored = store.size();
     Options options = asked;
     if (options.next.waves && !ends_program(options, pc, fetch)) options.next = {};
     for (Guards guards = options.row_lines ? Guards::Lines : Guards::None;;) {
         ir::Block block;
-        const Attempt attempt = lift_once(options, pc, fetch, store, no_arms, guards, block);
+        const Attempt attempt = lift_once(options, pc, fetch, store, findings, guards, block);
         if (attempt == Attempt::Done) {
             // Guards for waves that have to be looked at one by one after all would ask too much.
             const machine::NextWaves& next = block.next;
@@ -497,13 +526,13 @@ ir::Block lift_block(const Options& asked, uint64_t pc, const Fetch& fetch, Inst
                 options.next.group_sgpr = -1;
             else
                 options.next = {};
-            no_arms.clear();
+            findings.no_arms.clear();
             store.resize(stored);
             continue;
         }
         if (attempt != Attempt::Again) {
             guards = attempt == Attempt::Constants ? Guards::ConstantRows : Guards::None;
-            no_arms.clear();
+            findings.no_arms.clear();
         }
         store.resize(stored);
     }

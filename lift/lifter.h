@@ -15,6 +15,12 @@
 namespace wj::lift {
 
 class Lifter;
+// What an attempt to lift a block has found out for the next one.
+struct Findings {
+    std::vector<uint64_t> no_arms;  // branches (PCs) that are not to be lifted as arms
+    // SGPRs whose value in the wave that is about to run the block the block is guarded for.
+    std::vector<uint32_t> constants;
+};
 using Method = bool (*)(Lifter& l, const Inst& inst);
 struct Entry {
     Opcode op;
@@ -36,15 +42,14 @@ std::span<const Entry> atomic_entries();
 
 class Lifter {
 public:
-    // no_arms: branches (PCs) that were found not to be lifted as arms; grows.
     Lifter(const Options& options, const Fetch& fetch, ir::Block& block, InstStore& store,
-           std::vector<uint64_t>& no_arms)
+           Findings& findings)
         : options(options),
           block(block),
           store(store),
           s(block, options.exec_full, options.may_guard),
           fetch_(fetch),
-          no_arms_(no_arms) {}
+          findings_(findings) {}
 
     const Options& options;
     ir::Block& block;
@@ -168,7 +173,7 @@ private:
     std::span<const uint32_t> window_;
     uint64_t window_pc_ = 0;
     std::vector<Arm> arms_;
-    std::vector<uint64_t>& no_arms_;
+    Findings& findings_;
     bool abandoned_ = false;
     const Operand* current_dpp_ = nullptr;
     Value dpp_source_ = no_value, dpp_valid_ = no_value;  // shuffled source; lanes that are written

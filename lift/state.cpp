@@ -79,6 +79,14 @@ void State::set32(uint32_t reg, Value v) {
     if (reg == machine::exec_lo || reg == machine::exec_lo + 1) exec_written_ = true;
 }
 
+void State::assume(uint32_t reg, uint32_t value) {
+    if (in_bounds(splat(get32(reg)), value, value)) scalars_[reg].v32 = const32(value);
+}
+
+bool State::is_as_it_was(uint32_t reg) const {
+    return !scalars_[reg].dirty;
+}
+
 void State::set64(uint32_t reg, Value v, bool dirty) {
     scalars_[reg] = {.v32 = no_value, .pair = v, .half = 0, .dirty = dirty};
     scalars_[reg + 1] = {.v32 = no_value, .pair = v, .half = 1, .dirty = dirty};

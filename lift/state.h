@@ -58,6 +58,10 @@ public:
     Value get32(uint32_t reg);
     Value get64(uint32_t reg);
     void set32(uint32_t reg, Value v);
+    // The block is guarded for the register's value at its beginning, if it may be.
+    void assume(uint32_t reg, uint32_t value);
+    // The register is what it was at the block's beginning.
+    bool is_as_it_was(uint32_t reg) const;
     void set64(uint32_t reg, Value v, bool dirty = true);
     Value get_mask(uint32_t reg) { return mask_of(get64(reg)); }
     Value mask_of(Value u64) { return emit(Op::MaskOf, {u64}); }
