@@ -709,8 +709,12 @@ private:
     void atomic_check_base(const LaneAtomic& m);
     void atomic_expand_field(LaneAtomic& m);
     void atomic_field_lane(const LaneAtomic& m, uint32_t l);
+    void atomic_leave_unless_same(const LaneAtomic& m, Label differ);
     void atomic_merge(const LaneAtomic& m, Label differ, Label once);
+    Mem atomic_element(const LaneAtomic& m);
     void atomic_lanes(const LaneAtomic& m, Label once);
+    // lane_atomic_compare.cpp
+    void atomic_compare_same(const LaneAtomic& m, Label differ, Label over);
     // lane_atomic_update.cpp
     void atomic_load(const LaneAtomic& m, const Gp& to, uint32_t operand);
     void atomic_update(const LaneAtomic& m, const Mem& at);

@@ -190,10 +190,12 @@ void BlockCompiler::atomic_inline(const LaneAtomic& m) {
     else
         for (uint32_t d = 0; d < m.inputs; ++d)
             put_dwords(offsetof(Frame, data) + d * 64, m.data[d]);
-    const Label lanes = a_.newLabel(), once = a_.newLabel();
+    const Label lanes = a_.newLabel(), once = a_.newLabel(), over = a_.newLabel();
     atomic_merge(m, lanes, once);
+    atomic_compare_same(m, lanes, over);
     a_.bind(lanes);
     atomic_lanes(m, once);
+    a_.bind(over);
     for (size_t r = busy.size(); r-- > 0;) a_.pop(busy[r]);
 }
 
@@ -330,12 +332,9 @@ void BlockCompiler::atomic_slow(const LaneAtomic& m) {
     call_memory_op(op);
 }
 
-// One address for all lanes: the data is reduced, and `once` does the operation for the first lane.
-// Goes to `differ` otherwise.
-void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) {
-    if (m.returns || !ir::atomic_commutes(m.op) || m.dwords != 1) return;
-    const Vec &first = m.t2, &sum = m.z[0], &part = m.z[1];
-    const Gp first_lane = lane, d = data.r32(), left = lanes_left.r32();
+// Goes to `differ` unless all lanes have one address. Changes m.t2.
+void BlockCompiler::atomic_leave_unless_same(const LaneAtomic& m, Label differ) {
+    const Vec& first = m.t2;
     auto compare = [&](const Vec& x, size_t field) {
         if (m.full)
             a_.emit(X::kIdVpbroadcastd, first, x.xmm());
@@ -343,7 +342,7 @@ void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) 
             a_.emit(X::kIdVpbroadcastd, first, lane_dword(field));
         branch_if_any(m, x, first, cmp_ne, differ);
     };
-    if (!m.full) a_.tzcnt(first_lane.r32(), left);
+    if (!m.full) a_.tzcnt(lane.r32(), lanes_left.r32());
     if (m.field && m.field->width < 32) {
         a_.emit(X::kIdVpbroadcastd, first, m.address.xmm());
         a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, first, first, m.address);
@@ -358,7 +357,15 @@ void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) 
         compare(m.address, offsetof(Frame, address_lo));
     }
     if (m.wide && !m.unrolled) compare(m.hi, offsetof(Frame, address_hi));
+}
 
+// One address for all lanes: the data is reduced, and `once` does the operation for the first lane.
+// Goes to `differ` otherwise.
+void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) {
+    if (m.returns || !ir::atomic_commutes(m.op) || m.dwords != 1) return;
+    const Vec &sum = m.z[0], &part = m.z[1];
+    const Gp first_lane = lane, d = data.r32(), left = lanes_left.r32();
+    atomic_leave_unless_same(m, differ);
     const Label same = a_.newLabel();
     a_.jmp(same);
     cold(same, [=, this] {
@@ -419,6 +426,24 @@ void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) 
     });
 }
 
+// The element of the lane whose number is in its register; changes `offset` and, if addresses are
+// wide, `base`.
+Mem BlockCompiler::atomic_element(const LaneAtomic& m) {
+    const int32_t imm = m.lds ? 0 : static_cast<int32_t>(m.imm);
+    a_.mov(offset.r32(), lane_dword(offsetof(Frame, address_lo)));
+    if (m.wide) {
+        a_.mov(base.r32(), lane_dword(offsetof(Frame, address_hi)));
+        a_.shl(base, 32);
+        if (m.scalar_base) a_.add(base, m.base);
+    }
+    const Mem at = x86::ptr(base, offset, 0, imm);
+    if (m.lds || !options_.mask_addresses) return at;
+    a_.lea(offset, at);
+    a_.mov(scratch, wave_field(offsetof(Wave, ctx), 8));
+    a_.and_(offset, x86::qword_ptr(scratch, offsetof(machine::ExecContext, address_mask)));
+    return x86::ptr(offset);
+}
+
 // The lanes of ecx, lowest first. `once`: for one lane whose data is in its register.
 void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
     const int32_t imm = m.lds ? 0 : static_cast<int32_t>(m.imm);
@@ -465,19 +490,7 @@ void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
     a_.tzcnt(lane.r32(), lanes_left.r32());
     if (!m.uniform) atomic_load(m, data, 0);
     a_.bind(once);
-    a_.mov(offset.r32(), lane_dword(offsetof(Frame, address_lo)));
-    if (m.wide) {
-        a_.mov(base.r32(), lane_dword(offsetof(Frame, address_hi)));
-        a_.shl(base, 32);
-        if (m.scalar_base) a_.add(base, m.base);
-    }
-    Mem at = x86::ptr(base, offset, 0, imm);
-    if (!m.lds && options_.mask_addresses) {
-        a_.lea(offset, at);
-        a_.mov(scratch, wave_field(offsetof(Wave, ctx), 8));
-        a_.and_(offset, x86::qword_ptr(scratch, offsetof(machine::ExecContext, address_mask)));
-        at = x86::ptr(offset);
-    }
+    const Mem at = atomic_element(m);
     atomic_update(m, at);
     if (m.returns) {
         a_.mov(lane_dword(offsetof(Frame, data)), old_value.r32());

@@ -98,7 +98,8 @@ protected:
     }
     static constexpr uint32_t patterns = 5;
 
-    enum Data { lanes_differ, constant, all_ones, lanes_equal, data_kinds };
+    // few: compares hit, and what they stored is found by others.
+    enum Data { lanes_differ, constant, all_ones, lanes_equal, few, data_kinds };
 
     void run(Op op, AtomicOp what, uint32_t dwords, bool returns, bool full, uint32_t pattern,
              Data kind, Rng& rng) {
@@ -132,12 +133,14 @@ protected:
             for (uint32_t l = 0; l < 64; ++l) {
                 if (kind == all_ones) w.row(8 + d)[l] = ~0u;
                 if (kind == lanes_equal) w.row(8 + d)[l] = w.row(8 + d)[0];
+                if (kind == few) w.row(8 + d)[l] = static_cast<uint32_t>(rng() % (4 / dwords));
             }
         uint8_t* const buffer[2] = {across(0), across(1)};
         for (uint32_t i = 0; i < area; i += 4) {
             // Compares hit now and then.
             uint32_t x = rng() % 4 ? random_dword(rng) : w.row(8 + dwords % 4)[rng() % 64];
             if (i / 4 % dwords && rng() % 2) x = 0;
+            if (kind == few) x = static_cast<uint32_t>(rng() % 2);
             std::memcpy(buffer[0] + i, &x, 4);
             if (lds) std::memcpy(&states[0].lds[i], &x, 4);
         }
@@ -191,8 +194,8 @@ TEST_P(AtomicTest, EveryOperation) {
                       Op::AtomicFlat})
             for (uint32_t dwords = 1; dwords <= (narrow ? 1u : 2u); ++dwords)
                 for (uint32_t pattern = 0; pattern < patterns; ++pattern)
-                    for (uint32_t variant = 0; variant < 8; ++variant) {
-                        const auto kind = variant < 4 ? static_cast<Data>(variant)
+                    for (uint32_t variant = 0; variant < 9; ++variant) {
+                        const auto kind = variant < 5 ? static_cast<Data>(variant)
                                                       : static_cast<Data>(rng() % data_kinds);
                         run(op, what, dwords, rng() & 1, rng() & 1, pattern, kind, rng);
                         if (HasFatalFailure()) return;
@@ -405,6 +408,54 @@ TEST_P(AtomicTest, AtomicAgainstHostThreads) {
         }
         host.join();
         EXPECT_EQ(counters[0] + counters[1], 2 * rounds * 64) << ir::atomic_name(what);
+    }
+}
+
+// Each lane counts on from the lane in front of it: as many successes as lanes that say so.
+TEST_P(AtomicTest, ChainsOfComparesAgainstHostThreads) {
+    for (const uint32_t dwords : {1u, 2u}) {
+        Builder b;
+        std::array<Value, 4> data{ir::no_value, ir::no_value, ir::no_value, ir::no_value};
+        for (uint32_t d = 0; d < 2 * dwords; ++d) data[d] = b.v(2 + d);
+        const Value v = b.op(Op::AtomicGlobal, {b.pair(0), b.full()}, 0,
+                             ir::make_atomic_aux(AtomicOp::CmpSwap, dwords),
+                             {data[0], data[1], data[2], data[3]});
+        for (uint32_t d = 0; d < dwords; ++d) b.set(8 + d, b.op(Op::Elem, {v}, d));
+        Rig rig(GetParam());
+        rig.source->blocks[b.block.pc] = b.block;
+        alignas(64) uint64_t counter = uint64_t{1} << 31;
+        const uint64_t begin = counter;
+        constexpr uint32_t rounds = 4000;
+        std::atomic<bool> over = false;
+        uint64_t by_host = 0, by_lanes = 0;
+        std::thread host([&] {
+            for (; !over; ++by_host) std::atomic_ref(counter)++;
+        });
+        State s;
+        for (uint32_t i = 0; i < rounds; ++i) {
+            const uint64_t from = std::atomic_ref(counter).load();
+            for (uint32_t l = 0; l < 64; ++l) {
+                const auto at = reinterpret_cast<uint64_t>(&counter);
+                const uint64_t values[] = {from + l + 1, from + l};
+                s.wave.row(0)[l] = static_cast<uint32_t>(at);
+                s.wave.row(1)[l] = static_cast<uint32_t>(at >> 32);
+                for (uint32_t d = 0; d < 2 * dwords; ++d)
+                    s.wave.row(2 + d)[l] =
+                        static_cast<uint32_t>(values[d / dwords] >> 32 * (d % dwords));
+            }
+            s.wave.pc = b.block.pc;
+            rig.engine->run(s.wave);
+            for (uint32_t l = 0; l < 64; ++l) {
+                bool hit = true;
+                for (uint32_t d = 0; d < dwords; ++d)
+                    hit &= s.wave.row(8 + d)[l] == s.wave.row(2 + dwords + d)[l];
+                by_lanes += hit;
+            }
+        }
+        over = true;
+        host.join();
+        EXPECT_EQ(counter, begin + by_host + by_lanes) << dwords;
+        EXPECT_GT(by_lanes, 0u);
     }
 }
 
