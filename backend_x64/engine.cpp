@@ -223,6 +223,7 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.ahead_stub = stubs_.ahead;
     f.fewer_stub = stubs_.fewer;
     f.even_row_stub = stubs_.even_row;
+    f.rows_stub = stubs_.rows;
     f.together_stub = stubs_.together;
     f.step_stub = stubs_.step;
     f.step_ids_stub = stubs_.step_ids;
@@ -470,6 +471,15 @@ static int64_t find_wave(const Frame& frame, int64_t chunk) {
 bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
                          machine::ExitInfo& out) {
     const auto& self = *static_cast<const Translator*>(engine);
+    if (pc >= reinterpret_cast<uintptr_t>(self.stubs_.rows) &&
+        pc < reinterpret_cast<uintptr_t>(self.stubs_.rows_failed)) {
+        // Read ahead: what the guest itself wants is read again.
+        auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+        registers[REG_RIP] =
+            static_cast<greg_t>(reinterpret_cast<uintptr_t>(self.stubs_.rows_failed));
+        out.kind = ExitKind::None;
+        return true;
+    }
     const BlockRecord* block = self.buffer_.contains(pc) ? self.cache_.find(pc) : nullptr;
     if (block) {
         self.add_block(block->host, out);

@@ -167,6 +167,7 @@ struct alignas(64) Frame {
     const void* step_stub = nullptr;
     const void* step_ids_stub = nullptr;
     const void* even_row_stub = nullptr;  // BlockCompiler::test_even_row()
+    const void* rows_stub = nullptr;      // emit_row_stub()
     uint32_t prefetch_row = ~0u;          // ExecContext::prefetch_row
     // Waves that the next wave's guards are about at most, behind that one.
     uint32_t most_ahead = machine::NextWaves::most;

@@ -74,6 +74,7 @@ constexpr Field frame_fields[] = {
     WJ_FIELD(Frame, ahead_stub),
     WJ_FIELD(Frame, fewer_stub),
     WJ_FIELD(Frame, even_row_stub),
+    WJ_FIELD(Frame, rows_stub),
     WJ_FIELD(Frame, together_stub),
     WJ_FIELD(Frame, step_stub),
     WJ_FIELD(Frame, step_ids_stub),

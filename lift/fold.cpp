@@ -237,9 +237,15 @@ Value State::sum_of_pairs(Value low, Value high) {
     // s_addc_u32 with 0 adds nothing.
     std::array<Value, 2> upper{h.args[0], const32(0)};
     if (t.op == Op::UAdd32) upper = {t.args[0], t.args[1]};
+    // Registers that only this sum reads, too.
+    auto pair = [this](Value low, Value high) {
+        const ir::Inst l = inst(low), h = inst(high);
+        if (l.op == Op::GetS32 && h.op == Op::GetS32 && l.imm % 2 == 0 && h.imm == l.imm + 1)
+            return emit(Op::GetS64, {}, l.imm);
+        return emit(Op::UPack64, {low, high});
+    };
     for (const bool swapped : {false, true}) {
-        const Value x = emit(Op::UPack64, {l.args[0], upper[swapped]}),
-                    y = emit(Op::UPack64, {l.args[1], upper[!swapped]});
+        const Value x = pair(l.args[0], upper[swapped]), y = pair(l.args[1], upper[!swapped]);
         if (inst(x).op != Op::UPack64 && inst(y).op != Op::UPack64) return emit(Op::UAdd64, {x, y});
     }
     return no_value;

@@ -347,12 +347,15 @@ void State::flush_scalars(const LiveSet* after) {
             reg < machine::flat_scratch_lo || reg == machine::vcc_lo || reg == machine::vcc_lo + 1;
         return !after || !dies || after->scalars[reg];
     };
+    // May read registers: before any is written.
+    for (uint32_t reg = 0; reg < 127; reg += 2) {
+        const Scalar &low = scalars_[reg], &high = scalars_[reg + 1];
+        if (low.dirty && high.dirty && low.pair == no_value && high.pair == no_value)
+            join_pair(reg);
+    }
     for (uint32_t reg = 0; reg < 128; ++reg) {
         Scalar& s = scalars_[reg];
         if (!s.dirty) continue;
-        if (reg < 127 && reg % 2 == 0 && scalars_[reg + 1].dirty && s.pair == no_value &&
-            scalars_[reg + 1].pair == no_value)
-            join_pair(reg);
         s.dirty = false;
         if (reg < 127 && s.pair != no_value && s.half == 0 && scalars_[reg + 1].dirty &&
             scalars_[reg + 1].pair == s.pair && scalars_[reg + 1].half == 1) {

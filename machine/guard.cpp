@@ -121,6 +121,7 @@ void on_fault(int signal, siginfo_t* info, void* raw) {
     }
     if (frame->lookup)
         frame->lookup(frame->engine, static_cast<uintptr_t>(registers[REG_RIP]), raw, wave, exit);
+    if (exit.kind == ExitKind::None) return;
     wave.exit = exit;
     // Whoever called this handler may have blocked signals: go back with the mask of the guest
     // code.

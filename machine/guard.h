@@ -19,7 +19,8 @@ namespace wj::machine {
 
 // Maps a host code address inside translated code to the guest PC; returns false when the address
 // is not in translated code. Must be async-signal-safe. `context` is the ucontext_t of the signal.
-// Registered by translators.
+// Registered by translators. With out.kind None the thread goes on at the context's program
+// counter, which it may have changed.
 using PcLookup = bool (*)(void* engine, uintptr_t host_pc, void* context, Wave& wave,
                           ExitInfo& out);
 

@@ -508,7 +508,6 @@ void BlockCompiler::forget_facts() {
     line_offsets_.clear();
     placed_lines_.clear();
     range_checks_.clear();
-    fill_rows_.reset();
     tile_steps_.clear();
     kept_rows_ = 0;
     facts_position_ = ~0u;

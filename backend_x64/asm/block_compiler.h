@@ -504,6 +504,7 @@ private:
     void memory_patterns(LaneAccess& m);
     bool is_line(const LaneAccess& m, Value addr) const;
     void memory_line(LaneAccess& m, Value line);
+    void prefetch_next_rows(const LaneAccess& m, Value line);
     void prefetch_ahead(const LaneAccess& m, uint32_t stride);
     bool in_plain_stream(Value line) const;
     bool first_of_tile(const LaneAccess& m, Value line) const;
@@ -675,7 +676,6 @@ private:
     bool walks_in_rows(const LaneAccess& m) const;
     void load_from_rows(const LaneAccess& m);
     void take_from_rows(const LaneAccess& m, int32_t rows);
-    Label fill_rows();
     void gather64(const LaneAccess& m);
     void scalar_part(const LaneAccess& m);
     void lane_addresses(LaneAccess m);
@@ -725,6 +725,12 @@ private:
     void walk_plan();
     void walk_find_idle();
     void walk_catch_up();
+    bool walks_through_rows(uint32_t walk) const;
+    bool walks_in_steps(uint32_t walk) const;
+    void walk_forget();
+    void walk_learn_rows(const LaneAccess& m, int32_t rows);
+    void walk_count_rows();
+    void walk_through_rows(const Gp& budget, Label not_yet);
     void walk_reset();
     void walk_next();
     void walk_check_limits(uint32_t at);
@@ -778,7 +784,6 @@ private:
     std::vector<LineOffset> line_offsets_;
     std::vector<PlacedLine> placed_lines_;
     std::map<std::pair<Value, bool>, Label> range_checks_;
-    std::optional<Label> fill_rows_;
     std::unordered_map<Value, uint32_t> tile_steps_;  // by load: slot of find_tile_steps()
     std::vector<Pointer> pointers_;                   // of the region
     uint32_t kept_rows_ = 0;                          // temp rows of saved_facts_ and line_offsets_
@@ -812,6 +817,13 @@ private:
     Walks walks_;                // of the loop, if it is compiled with them
     bool with_walks_ = true;
     uint32_t walk_slots_ = 0;
+    // Walks, a bit each, that may go through rows that were read ahead (load_from_rows), and the
+    // accesses that do so.
+    uint32_t row_walks_ = 0;
+    struct RowSite {
+        uint32_t walk, number;  // in Frame::scattered
+    };
+    std::vector<RowSite> row_sites_;
     enum class Walking : uint8_t { No, Learning, Yes } walking_ = Walking::No;
 
     // region state

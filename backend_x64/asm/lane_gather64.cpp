@@ -97,12 +97,11 @@ bool BlockCompiler::walks_in_rows(const LaneAccess& m) const {
 }
 
 // A vector of each lane's row is loaded at once, and what iterations want taken from there one
-// after the other: a gather in each would touch as many lines as there are lanes. Lanes near the
-// end of a page are gathered, as the next page may not be readable. Falls through to the gather.
+// after the other: a gather in each would touch as many lines as there are lanes. Where what is
+// behind a row is not there (emit_row_stub) falls through to the gather.
 void BlockCompiler::load_from_rows(const LaneAccess& m) {
     const Mem count = frame_field(offsetof(Frame, scattered) + static_cast<size_t>(m.site), 1);
     const auto iterations = static_cast<int32_t>(width() / m.bytes);
-    constexpr uint32_t page = 4096;
     const int32_t at = in_frame(offsetof(Frame, lane_rows) +
                                 static_cast<size_t>(m.site) * sizeof(Frame::lane_rows[0]));
     const Label fill = a_.newLabel(), filled = a_.newLabel(), apart = a_.newLabel();
@@ -117,42 +116,13 @@ void BlockCompiler::load_from_rows(const LaneAccess& m) {
 
     a_.bind(fill);
     walk_leave_out_of_limits(apart);
-    // Each lane's address.
-    const Vec low = m.t, high = m.t2, end = m.z[0];
     scalar_part(m);
     lane_addresses(m);
-    // Do the last bytes lie on the page of the first ones, or on that of the next lane's?
-    const Vec next = m.z[1];
-    for (const bool upper : {false, true}) {
-        const Vec& x = upper ? high : low;
-        a_.emit(X::kIdVpaddq, end, x, c64(width() - 1));
-        if (avx512_) {
-            a_.emit(X::kIdValignq, next, high, x, Imm(1));
-            a_.emit(X::kIdVpxorq, next, next, end);
-            a_.emit(X::kIdVpxorq, end, end, x);
-            a_.emit(X::kIdVptestmq, m.tk, end, c64(page));
-            k(m.tk);
-            a_.emit(X::kIdVptestmq, m.tk, next, c64(uint64_t{0} - page));
-            a_.kortestw(m.tk, m.tk);
-        } else {
-            a_.emit(X::kIdVpblendd, next, x, high, Imm(3));
-            a_.emit(X::kIdVpermq, next, next, Imm(0x39));
-            a_.emit(X::kIdVpxor, next, next, end);
-            a_.emit(X::kIdVpxor, end, end, x);
-            const Vec none = m.data[0];
-            a_.emit(X::kIdVpxor, none, none, none);
-            for (const Vec& differ : {next, end}) {
-                a_.emit(X::kIdVpsrlq, differ, differ, Imm(12));
-                a_.emit(X::kIdVpcmpeqq, differ, differ, none);
-            }
-            a_.emit(X::kIdVpor, end, end, next);
-            a_.vmovmskpd(x86::eax, end.ymm());
-            a_.cmp(x86::eax, 0xf);
-        }
-        a_.jnz(apart);
-    }
     a_.lea(x86::rdx, x86::ptr(reg::frame, at));
-    a_.call(fill_rows());
+    a_.call(frame_field(offsetof(Frame, rows_stub), 8));
+    a_.test(x86::eax, x86::eax);
+    a_.jz(apart);
+    if (row_walks_ >> m.walk & 1) walk_learn_rows(m, at);
     a_.mov(count, 2);
     a_.xor_(x86::edx, x86::edx);
     a_.jmp(filled);
@@ -182,44 +152,6 @@ void BlockCompiler::take_from_rows(const LaneAccess& m, int32_t rows) {
     a_.emit(X::kIdVpsrld, data, data, m.t.xmm());
     a_.emit(X::kIdVpslld, data, data, Imm(unused));
     a_.emit(is_signed ? X::kIdVpsrad : X::kIdVpsrld, data, data, Imm(unused));
-}
-
-// A subroutine: a vector of dwords from each of Frame::lane_hosts, transposed, to rdx.
-Label BlockCompiler::fill_rows() {
-    if (fill_rows_) return *fill_rows_;
-    fill_rows_ = a_.newLabel();
-    cold(*fill_rows_, [this] {
-        const Label next = a_.newLabel();
-        auto saved = [](uint32_t i) {
-            return frame_field(offsetof(Frame, saved_vectors) + i * 64);
-        };
-        LaneAccess m;
-        m.address = x86::rax;
-        for (uint32_t i = 0; i < 8; ++i) {
-            movu(saved(i), vec(static_cast<int>(i)));
-            (i < 4 ? m.data[i] : m.z[i - 4]) = vec(static_cast<int>(i));
-        }
-        constexpr int32_t ahead = 512;  // so many streams are not fetched by the host itself
-        for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
-            a_.mov(x86::rax, frame_field(offsetof(Frame, lane_hosts) + lane * 8, 8));
-            a_.prefetcht0(x86::ptr(x86::rax, ahead));
-        }
-        a_.xor_(x86::ecx, x86::ecx);
-        a_.bind(next);
-        quads_to_dwords(m, [&](uint32_t lane) {
-            a_.mov(x86::rax, frame_field(offsetof(Frame, lane_hosts) + lane * 8, 8));
-            return x86::ptr(x86::rax, x86::rcx);
-        });
-        for (uint32_t d = 0; d < 4; ++d)
-            movu(x86::ptr(x86::rdx, static_cast<int32_t>(d * width())), m.data[d]);
-        a_.add(x86::rdx, static_cast<int32_t>(4 * width()));
-        a_.add(x86::ecx, 16);
-        a_.cmp(x86::ecx, width());
-        a_.jb(next);
-        for (uint32_t i = 0; i < 8; ++i) movu(vec(static_cast<int>(i)), saved(i));
-        a_.ret();
-    });
-    return *fill_rows_;
 }
 
 // Into rcx: what is added to each lane's address.

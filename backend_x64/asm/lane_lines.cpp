@@ -469,6 +469,30 @@ void BlockCompiler::prefetch_next_tile(const LaneAccess& m, uint32_t slot) {
         a_.prefetcht1(x86::ptr(m.address, x86::rdx, 0, static_cast<int32_t>(m.imm + p * width())));
 }
 
+// The next wave's rows, if each is longer than a line of the cache and no longer than a few: those
+// of a wave are one piece then, of which its lanes ask for every other line, in no order that the
+// host follows.
+void BlockCompiler::prefetch_next_rows(const LaneAccess& m, Value line) {
+    constexpr uint32_t least = 64, most = 256;
+    const Label over = a_.newLabel(), loop = a_.newLabel();
+    const Gp step = x86::rdx, at = x86::rax;
+    a_.mov(step.r32(), home_mem(schedule_.uniform_home(inst(line).args[1])));
+    a_.lea(at.r32(), x86::ptr(step, -static_cast<int32_t>(least)));
+    a_.cmp(at.r32(), most - least);
+    a_.ja(over);
+    a_.lea(at, x86::ptr(reg::chunk, 512));  // 256 is the wave's own first lane
+    a_.shr(at, 2);
+    a_.imul(at, step);
+    a_.add(at, m.address);
+    a_.shr(step.r32(), avx512_ ? 2 : 3);  // the chunk's lines
+    a_.bind(loop);
+    a_.prefetcht1(x86::ptr(at, static_cast<int32_t>(m.imm)));
+    a_.add(at, 64);
+    a_.dec(step.r32());
+    a_.jnz(loop);
+    a_.bind(over);
+}
+
 // Waves that follow each other at once make the plainest of streams, unless something fills the
 // host's window before it comes to what the next waves read.
 bool BlockCompiler::in_plain_stream(Value line) const {
@@ -528,6 +552,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         lds_line(m, line);
     } else if (has_lane_step(inst(line))) {
         global_base(m.address, m.base);
+        if (!m.store && m.full && !looping_) prefetch_next_rows(m, line);
         find_first_lane(m);
         load_line(line, m.t, m.full);
         is_narrow_load(m) ? copy_each(m, m.t) : copy_lanes(m, m.t);

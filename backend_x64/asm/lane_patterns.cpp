@@ -376,6 +376,9 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
             m.site = static_cast<int32_t>(scatter_sites_++);
             m.walks = walking_direction(m);
             m.in_rows = rows;
+            if (rows && row_walks_ >> m.walk & 1)
+                row_sites_.push_back(
+                    {static_cast<uint32_t>(m.walk), static_cast<uint32_t>(m.site)});
             find_next_index(m);
             a_.cmp(frame_field(offsetof(Frame, scattered) + m.site, 1), 0);
             a_.jne(m.scattered);

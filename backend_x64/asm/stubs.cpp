@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/asm/row_stub.h"
 #include "backend_x64/code_cache.h"
 #include "common/sanitizer.h"
 
@@ -34,7 +35,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
     size_t enter, link, budget, call, leave, turn, indirect, memory, division, uload[2], again,
-        ahead, fewer, even_row, together, step[2], settle, shapes, any_access, gather, spread;
+        ahead, fewer, even_row, together, step[2], settle, shapes, any_access, gather, spread, rows;
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
@@ -559,6 +560,9 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         leave_with(Leave::Fault);
     }
 
+    begin(rows);
+    const size_t rows_failed = emit_row_stub(a, avx512);
+
     const size_t size = a.offset();
     uint8_t* to = buffer.allocate(size);
     if (!to) return false;
@@ -587,6 +591,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.gather = base + gather;
     out.spread = base + spread;
     out.any_access = base + any_access;
+    out.rows = base + rows;
+    out.rows_failed = base + rows_failed;
     return true;
 }
 

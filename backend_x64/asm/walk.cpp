@@ -24,6 +24,7 @@ enum Field : uint32_t {
     learned,                                 // the same in both
     rest,                                    // of the budget
     iterations,                              // that walked
+    in_rows,  // like `learned`: what was read ahead in this iteration (load_from_rows)
     field_count
 };
 
@@ -44,7 +45,8 @@ uint32_t bit(uint32_t walk, uint32_t chunk) {
 
 Mem BlockCompiler::walk_slot(uint32_t field, uint32_t walk, uint32_t chunk) const {
     const bool by_chunk = field == addresses, bytes = field == patterns,
-               bits = field == found || field == found_before || field == learned;
+               bits =
+                   field == found || field == found_before || field == learned || field == in_rows;
     const uint32_t each = walk * 4 + chunk;
     const uint32_t slot = walk_slots_ + field + (bytes ? each / 8 : by_chunk ? each : walk);
     Mem m = home_mem({Home::Slot, slot}, bytes ? static_cast<int32_t>(each % 8) : 0);
@@ -53,12 +55,22 @@ Mem BlockCompiler::walk_slot(uint32_t field, uint32_t walk, uint32_t chunk) cons
 }
 
 void BlockCompiler::walk_plan() {
+    row_sites_.clear();
+    row_walks_ = 0;
     if (!with_walks_ || options_.checked || options_.mask_addresses) return;
     walks_ = find_walks(*block_, schedule_, divergent_);
     walk_slots_ = extra_slots_;
     if (walks_.walks.empty()) return;
     extra_slots_ += field_count;
     failed_ |= extra_slots_ > slot_count;
+    for (uint32_t w = 0; w < walks_.walks.size(); ++w) {
+        const Walks::Walk& walk = walks_.walks[w];
+        const ir::Inst& load = inst(walk.first);
+        const bool alone = std::ranges::count(walks_.number, w + 1) == 1;
+        if (alone && walk.step == 4 && !walk.base_varies && !divergent_ &&
+            ir::aux_access(load.aux) == ir::Access::Dwords && ir::aux_dwords(load.aux) == 1)
+            row_walks_ |= 1u << w;
+    }
 }
 
 // Iterations that walk leave the write out.
@@ -150,10 +162,24 @@ void BlockCompiler::walk_catch_up() {
     }
 }
 
-// Nothing is known yet.
+bool BlockCompiler::walks_through_rows(uint32_t walk) const {
+    return std::ranges::any_of(row_sites_, [&](const RowSite& s) { return s.walk == walk; });
+}
+
+// By how much each iteration moves on is in a slot.
+bool BlockCompiler::walks_in_steps(uint32_t walk) const {
+    return !walks_.walks[walk].step || walks_through_rows(walk);
+}
+
+// Nothing is known yet, but for what was read ahead.
+void BlockCompiler::walk_forget() {
+    for (const Field field : {found, found_before, learned}) a_.mov(walk_slot(field), 0);
+    if (row_walks_) a_.mov(walk_slot(in_rows), 0);
+}
+
 void BlockCompiler::walk_reset() {
     if (walks_.walks.empty()) return;
-    for (const Field field : {found, found_before, learned}) a_.mov(walk_slot(field), 0);
+    walk_forget();
     // What was read ahead for other chunks (load_from_rows) is of no use to these.
     a_.mov(frame_field(offsetof(Frame, scattered), 8), 0);
 }
@@ -168,6 +194,32 @@ void BlockCompiler::walk_next() {
     a_.shr(x86::eax, 1);
     a_.and_(x86::eax, out_of_limits >> 1);
     a_.mov(walk_slot(learned), x86::eax);
+    if (row_walks_) a_.mov(walk_slot(in_rows), 0);
+}
+
+// The first of the rows that were read ahead (load_from_rows) is this iteration's: the next ones
+// walk through what is behind it.
+void BlockCompiler::walk_learn_rows(const LaneAccess& m, int32_t rows) {
+    const auto walk = static_cast<uint32_t>(m.walk);
+    a_.lea(x86::rax, x86::ptr(reg::frame, rows - static_cast<int32_t>(m.imm)));
+    if (m.base_apart()) a_.sub(x86::rax, m.base);  // memory_walk() adds it
+    a_.mov(walk_slot(addresses, walk, m.walk_chunk), x86::rax);
+    a_.or_(walk_slot(in_rows), bit(walk, m.walk_chunk));
+}
+
+// Behind iterations that walked: which row comes next.
+void BlockCompiler::walk_count_rows() {
+    for (const RowSite& site : row_sites_) {
+        const Mem count = frame_field(offsetof(Frame, scattered) + site.number, 1);
+        const Label other = a_.newLabel();
+        a_.cmp(count, 0);
+        a_.je(other);
+        a_.mov(x86::eax, distance(site.walk).r32());
+        a_.shr(x86::eax, std::countr_zero(width()));
+        a_.dec(x86::eax);
+        a_.add(count, x86::al);
+        a_.bind(other);
+    }
 }
 
 // eax = the sum.
@@ -308,6 +360,38 @@ void BlockCompiler::memory_walk(const LaneAccess& m) {
     });
 }
 
+// Which walks go through rows: all chunks of one, or none of them. Cuts the budget, and adds to rdx
+// what is left: the loop's last iteration walks, too.
+void BlockCompiler::walk_through_rows(const Gp& budget, Label not_yet) {
+    const Label whole = a_.newLabel();
+    a_.mov(x86::ecx, walk_slot(in_rows));
+    for (uint32_t w = 0; w < walks_.walks.size(); ++w) {
+        if (!walks_through_rows(w)) continue;
+        const Label straight = a_.newLabel();
+        uint32_t own = 0;
+        for (uint32_t c = 0; c < loop_.chunks; ++c) own |= bit(w, c);
+        a_.mov(walk_slot(steps, w), *walks_.walks[w].step);
+        a_.mov(x86::eax, x86::ecx);
+        a_.and_(x86::eax, own);
+        a_.jz(straight);
+        a_.cmp(x86::eax, own);
+        a_.jne(not_yet);
+        a_.mov(walk_slot(steps, w), width());
+        Mem all = walk_slot(patterns, w);
+        all.setSize(4);
+        a_.mov(all, consecutive * 0x01010101u);
+        a_.bind(straight);
+    }
+    a_.test(x86::ecx, x86::ecx);
+    a_.jz(whole);
+    a_.mov(x86::rcx, budget);
+    a_.sub(x86::rcx, static_cast<int32_t>((width() / 4 - 2) * block_->guest_count));
+    a_.jle(whole);
+    a_.add(x86::rdx, x86::rcx);
+    a_.sub(budget, x86::rcx);
+    a_.bind(whole);
+}
+
 // Iterations from the plain bodies on. `ahead` of and `behind` the bodies it is decided whether the
 // loop goes on, each may be empty; they jump to their first label when it ends, to the second one
 // when the budget is used up. `plain`: where a plain iteration begins, `resume`: where it goes on
@@ -328,7 +412,13 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
     uint32_t all = 0;
     for (uint32_t w = 0; w < count; ++w)
         for (uint32_t c = 0; c < loop_.chunks; ++c) all |= bit(w, c);
-    a_.cmp(walk_slot(learned), all);
+    if (row_sites_.empty()) {
+        a_.cmp(walk_slot(learned), all);
+    } else {
+        a_.mov(x86::eax, walk_slot(in_rows));
+        a_.or_(x86::eax, walk_slot(learned));
+        a_.cmp(x86::eax, all);
+    }
     a_.je(learned_all);
     a_.bind(not_yet);
     walk_next();
@@ -362,13 +452,14 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
             a_.cmovns(x86::rdx, x86::rcx);
             a_.sub(budget, x86::rdx);
         }
+        if (!row_sites_.empty()) walk_through_rows(budget, not_yet);
         a_.mov(walk_slot(rest), x86::rdx);
         if (!loop_.idle.empty()) a_.mov(walk_slot(iterations), 0);
         for (uint32_t w = 0; w < count; ++w) {
-            if (const auto step = walks_.walks[w].step)
-                a_.mov(distance(w), *step);
-            else
+            if (walks_in_steps(w))
                 a_.mov(distance(w), walk_slot(steps, w));
+            else
+                a_.mov(distance(w), *walks_.walks[w].step);
         }
         if (counts) {
             count_iterations(budget, counted);
@@ -391,11 +482,10 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
     walking_ = Walking::No;
     if (behind) behind(last, over);
     for (uint32_t w = 0; w < count; ++w) {
-        const auto step = walks_.walks[w].step;
-        if (!step)
+        if (walks_in_steps(w))
             a_.add(distance(w), walk_slot(steps, w));
-        else if (*step)
-            a_.add(distance(w), *step);
+        else if (const int32_t step = *walks_.walks[w].step)
+            a_.add(distance(w), step);
     }
     if (counts) {
         a_.dec(budget);
@@ -414,7 +504,12 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
     a_.add(budget, walk_slot(rest));
     a_.js(ended);
     a_.mov(walk_slot(rest), 0);
-    walk_reset();
+    if (row_sites_.empty()) {
+        walk_reset();
+    } else {
+        walk_count_rows();
+        walk_forget();
+    }
     a_.jmp(resume);
     a_.bind(last);
     walk_catch_up();
