@@ -319,7 +319,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.ret();
         }
         // The waves ahead begin at once: the run stands at the last one. rbp, and the zero flag:
-        // minus the bytes of their rows.
+        // minus the bytes of their rows. Keeps what regions keep pointers in.
         begin(together);
         {
             const Label none = a.newLabel(), far = a.newLabel(), placed = a.newLabel();
@@ -329,9 +329,9 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.test(x86::edx, x86::edx);
             a.jz(none);
             a.mov(run, field(offsetof(Frame, run)));
-            a.mov(x86::esi, x86::edx);
-            a.shl(x86::rsi, 8);
-            a.sub(reg::chunk, x86::rsi);
+            a.mov(x86::eax, x86::edx);
+            a.shl(x86::rax, 8);
+            a.sub(reg::chunk, x86::rax);
             a.mov(x86::eax, left);
             a.sub(x86::eax, x86::edx);
             a.jb(far);
@@ -348,6 +348,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.ret();
             a.bind(far);
             a.not_(x86::eax);  // waves behind the next work-group's first one
+            a.push(x86::rsi);
             a.mov(x86::esi, most_left);
             a.inc(x86::esi);
             a.xor_(x86::edx, x86::edx);
@@ -358,6 +359,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.add(x86::dword_ptr(x86::rsi), x86::eax);
             a.mov(x86::eax, most_left);
             a.sub(x86::eax, x86::edx);
+            a.pop(x86::rsi);
             a.jmp(placed);
         }
         // The next one of them begins; with its v0, or without. Sign flag: there is none.

@@ -11,7 +11,7 @@ namespace wj::jit_test {
 namespace {
 
 constexpr uint32_t row_id = 1, bits = 2, pitch = 3, group_id = 8, limit = 4, arguments = 6,
-                   first_array = 10, arrays = 4;
+                   first_array = 32, arrays = 8;
 constexpr uint32_t buffer_bytes = 1 << 19;
 
 // A launch of groups * waves waves, all the same object.
@@ -93,7 +93,7 @@ struct Launch final : machine::WaveSource {
         machine::ExecContext* const context = state.wave.ctx;
         state.copy_from(first);
         state.wave.ctx = context;
-        state.wave.sgpr_count = 32;
+        state.wave.sgpr_count = first_array + 2 * arrays;
         state.wave.pc = pc;
         state.wave.budget = slice;
         state.wave.exit = {};
@@ -321,7 +321,8 @@ protected:
         words_.insert(words_.end(), {0x13u << 25 | 8 << 17 | 8 << 9 | 255, (1 << 15) - 1});
         vop2(0x12, 9, 128 + 2, 8);
         const bool wide = random(2);
-        for (uint32_t k = 1 + random(4); k; --k) {
+        // Now and then more arrays than there are registers for pointers.
+        for (uint32_t k = 1 + random(random(3) ? 4 : 12); k; --k) {
             const uint32_t base = random(4) ? first_array + 2 * random(arrays) : 22,
                            kind = random(8), offset = 4 * random(4), data = 12 + random(4),
                            from = random(4) ? 2 : 8;
@@ -479,6 +480,51 @@ TEST_P(NextWavesTest, AtTheSamePlace) {
     translator->run_all(*launch.start(), launch);
     for (uint32_t n = 0; n < 1024; ++n)
         ASSERT_EQ(data[0x2000 + n], n < machine::lanes ? n : ~n) << n;
+}
+
+// As many streams as there are registers for pointers, and more: sums of those that are loaded.
+TEST_P(NextWavesTest, ManyStreams) {
+    const uint64_t buffer = space_.allocate(buffer_bytes, memory::read_write, "buffer").value();
+    constexpr uint32_t waves = 3, groups = 5, items = waves * groups * machine::lanes,
+                       apart = buffer_bytes / arrays;
+    for (uint32_t loads = 1; loads < arrays; ++loads)
+        for (uint32_t end = loads + 1; end <= arrays; ++end) {
+            const auto translator =
+                std::move(*x64::make_translator(*context_.target, GetParam(), {}));
+            words_ = {0x92000000 | (group_id + 1) << 16 | (128 + 48) << 8 | group_id,  // s_mul_i32
+                      0x8e000000 | (group_id + 1) << 16 | (128 + 2) << 8 | (group_id + 1)};
+            vop2(0x34, 4, group_id + 1, 0);                                         // v_add_u32
+            words_.push_back(0x7e000280 | 5 << 17);                                 // v_mov_b32
+            words_.insert(words_.end(), {0xd28f0004, (128 + 2) | (256 + 4) << 9});  // v_lshlrev_b64
+            const auto access = [this](uint32_t op, uint32_t data, uint32_t array) {
+                const uint32_t base = first_array + 2 * array;
+                words_.push_back(0x7e000200 | 6 << 17 | (base + 1));
+                vop2(0x19, 2, base, 4);  // v_add_co_u32, v_addc_co_u32
+                vop2(0x1c, 3, 256 + 6, 5);
+                words_.insert(words_.end(), {op, data | 0x7f << 16 | 2});
+            };
+            for (uint32_t a = 0; a < loads; ++a) access(0xdc508000, (12 + a) << 24, a);
+            for (uint32_t a = 1; a < loads; ++a) vop2(0x34, 12, 256 + 12, 12 + a);
+            for (uint32_t a = loads; a < end; ++a) access(0xdc708000, 12u << 8, a);
+            words_.push_back(0xbf810000);  // s_endpgm
+            begin_at_code(*translator, waves);
+            State first, state;
+            randomise_full(first);
+            for (uint32_t a = 0; a < arrays; ++a)
+                first.wave.set_s64(first_array + 2 * a, buffer + a * apart);
+            state.wave.ctx = &context_;
+            auto* const data = reinterpret_cast<uint32_t*>(buffer);
+            for (uint32_t n = 0; n < buffer_bytes / 4; ++n) data[n] = n * 2654435761u;
+            Launch launch(first, state, code_, waves, groups, ~0u, true, 0, groups);
+            translator->run_all(*launch.start(), launch);
+            for (uint32_t n = 0; n < items; ++n) {
+                uint32_t sum = 0;
+                for (uint32_t a = 0; a < loads; ++a) sum += (a * apart / 4 + n) * 2654435761u;
+                for (uint32_t a = loads; a < end; ++a)
+                    ASSERT_EQ(data[a * apart / 4 + n], sum)
+                        << loads << " loads, " << end - loads << " stores, item " << n;
+            }
+        }
 }
 
 // What an arm loads that no lane goes through need not be there, though what is in front of it is.
