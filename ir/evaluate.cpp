@@ -116,10 +116,11 @@ uint64_t evaluate(const Block& block, Wave& w) {
             case Op::Guard:
                 if (!arg(0).u()) return guard_failed;
                 break;
-            case Op::GuardAtMost:
-                if (w.sgpr[i.imm & 255] - static_cast<uint32_t>(i.imm >> 32) > i.aux)
-                    return guard_failed;
+            case Op::GuardScalar: {
+                const auto range = ScalarRange::of(i.imm, i.aux);
+                if (!range.holds(w.sgpr[range.reg])) return guard_failed;
                 break;
+            }
             case Op::GuardLds:
                 if (w.lds_size < i.imm) return guard_failed;
                 break;

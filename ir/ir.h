@@ -87,6 +87,20 @@ inline uint32_t aux_dwords(uint32_t aux) {
     return aux & 0xff;
 }
 
+// What Op::GuardScalar asks for: an SGPR holds `least` or up to `extent` more, unsigned.
+struct ScalarRange {
+    uint32_t reg = 0;  // 8 bits
+    uint32_t least = 0;
+    uint32_t extent = 0;
+
+    bool holds(uint32_t value) const { return value - least <= extent; }
+    uint64_t imm() const { return reg | uint64_t{least} << 32; }
+    uint32_t aux() const { return extent; }
+    static ScalarRange of(uint64_t imm, uint32_t aux) {
+        return {static_cast<uint32_t>(imm & 255), static_cast<uint32_t>(imm >> 32), aux};
+    }
+};
+
 // What GuardRow wants of a row at the block's beginning: first + stride * (lane mod width) +
 // step * (lane div width), as the work-item ids of work-groups `width` work-items wide are.
 struct RowLine {
@@ -159,7 +173,7 @@ struct RowLine {
 
 // Conditions that a guarded block is entered under.
 inline constexpr bool is_guard(Op op) {
-    return op == Op::Guard || op == Op::GuardRow || op == Op::GuardOff || op == Op::GuardAtMost ||
+    return op == Op::Guard || op == Op::GuardRow || op == Op::GuardOff || op == Op::GuardScalar ||
            op == Op::GuardLds;
 }
 

@@ -301,7 +301,8 @@ bool State::in_bounds(Value bits, uint32_t least, uint32_t bound) {
     if (splat.op != Op::Splat32 || !may_guard_ || !block_.calls.empty()) return false;
     const ir::Inst get = inst(splat.args[0]);
     if (get.op != Op::GetS32) return false;
-    emit(Op::GuardAtMost, {}, get.imm | uint64_t{least} << 32, bound - least);
+    const ir::ScalarRange range{static_cast<uint32_t>(get.imm), least, bound - least};
+    emit(Op::GuardScalar, {}, range.imm(), range.aux());
     return block_.guarded = true;
 }
 

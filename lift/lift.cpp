@@ -360,7 +360,7 @@ static void drop_unread(ir::Block& block, LiveSet read) {
             if (i.op == Op::GetScc) read.scalars.set(LiveSet::scc);
             if (i.op == Op::GetS32 || i.op == Op::GetS64 || i.op == Op::GuardOff)
                 read.scalars.set(i.imm);
-            if (i.op == Op::GuardAtMost) read.scalars.set(i.imm & 255);
+            if (i.op == Op::GuardScalar) read.scalars.set(ir::ScalarRange::of(i.imm, i.aux).reg);
             if (i.op == Op::GetS64 || i.op == Op::GuardOff) read.scalars.set(i.imm + 1);
         }
     }

@@ -19,7 +19,7 @@ bool BlockCompiler::runs_again() const {
         const bool same_exec = i.op == Op::SetS64 && i.imm == machine::exec_lo &&
                                is_const(i.args[0]) && inst(i.args[0]).imm == ~0ull;
         // The next wave does not pass the guards; its work-group's number may differ.
-        return i.op == Op::GuardAtMost || cls == Class::Call || cls == Class::SetV ||
+        return i.op == Op::GuardScalar || cls == Class::Call || cls == Class::SetV ||
                (cls == Class::SetS && !same_exec);
     });
 }

@@ -75,13 +75,14 @@ void BlockCompiler::row_guards() {
     const Label begin = a_.newLabel(), unknown = a_.newLabel();
     a_.bind(begin);
     for (const ir::Inst& i : block_->insts) {
-        if (i.op == Op::GuardAtMost) {
-            if (const auto least = static_cast<uint32_t>(i.imm >> 32)) {
-                a_.mov(x86::eax, scalar(i.imm & 255, 4));
-                a_.sub(x86::eax, least);
-                a_.cmp(x86::eax, i.aux);
+        if (i.op == Op::GuardScalar) {
+            const auto range = ir::ScalarRange::of(i.imm, i.aux);
+            if (range.least) {
+                a_.mov(x86::eax, scalar(range.reg, 4));
+                a_.sub(x86::eax, range.least);
+                a_.cmp(x86::eax, range.extent);
             } else {
-                a_.cmp(scalar(i.imm, 4), i.aux);
+                a_.cmp(scalar(range.reg, 4), range.extent);
             }
             a_.ja(unguarded_label_);
         } else if (i.op == Op::GuardOff) {
@@ -126,9 +127,9 @@ void BlockCompiler::row_guards() {
 // once. (One without lanes in common with EXEC gets those that EXEC loses: lift/loop_masks.h.)
 bool BlockCompiler::guards_stay() const {
     return std::ranges::none_of(block_->insts, [this](const ir::Inst& guard) {
-        return guard.op == Op::GuardAtMost &&
+        const uint32_t reg = ir::ScalarRange::of(guard.imm, guard.aux).reg;
+        return guard.op == Op::GuardScalar &&
                std::ranges::any_of(block_->insts, [&](const ir::Inst& set) {
-                   const uint64_t reg = guard.imm & 255;
                    return (set.op == Op::SetS32 && set.imm == reg) ||
                           (set.op == Op::SetS64 && reg - set.imm < 2);
                });

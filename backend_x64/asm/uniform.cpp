@@ -278,7 +278,7 @@ void BlockCompiler::uniform_op(Value v) {
         case Op::GoesOn:  // go_on()
         case Op::GuardRow:
         case Op::GuardOff:
-        case Op::GuardAtMost:
+        case Op::GuardScalar:
         case Op::GuardLds:  // tested by row_guards()
             return;
         case Op::Guard: {

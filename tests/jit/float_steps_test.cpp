@@ -100,7 +100,7 @@ TEST_P(FloatStepsTest, ScaledRoots) {
     do scaled_root(rsq, 24, 12);
     while (words_.size() > 14);
     // v9 is not all that is written: the steps' registers are, too.
-    EXPECT_TRUE(lifts_to(ir::Op::GuardAtMost, ir::Op::Guard)) << text();
+    EXPECT_TRUE(lifts_to(ir::Op::GuardScalar, ir::Op::Guard)) << text();
     for (int n = wanted_rounds(500); n; --n) {
         const int32_t half = 1 + static_cast<int32_t>(random(40)), off = random(8) ? 0 : 1;
         const bool reciprocal = random(2);

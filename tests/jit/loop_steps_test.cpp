@@ -189,9 +189,9 @@ TEST(LoopSteps, AreConstants) {
             return std::ranges::any_of(
                 block.insts, [&](const ir::Inst& i) { return i.op == op && (i.imm & 255) == reg; });
         };
-        EXPECT_EQ(reads(ir::Op::GuardAtMost, 4), small);
+        EXPECT_EQ(reads(ir::Op::GuardScalar, 4), small);
         EXPECT_EQ(reads(ir::Op::GetS32, 4), !small);
-        EXPECT_FALSE(reads(ir::Op::GuardAtMost, 8));  // the loop writes it
+        EXPECT_FALSE(reads(ir::Op::GuardScalar, 8));  // the loop writes it
     }
 }
 
