@@ -504,8 +504,6 @@ private:
     void memory_patterns(LaneAccess& m);
     bool is_line(const LaneAccess& m, Value addr) const;
     void memory_line(LaneAccess& m, Value line);
-    void prefetch_next_rows(const LaneAccess& m, Value line);
-    void prefetch_ahead(const LaneAccess& m, uint32_t stride);
     bool in_plain_stream(Value line) const;
     bool first_of_tile(const LaneAccess& m, Value line) const;
     bool ends_unordered(Value v) const;
@@ -527,8 +525,6 @@ private:
     void store_repeats(uint32_t temp_row, const Vec& x, Value load);
     bool in_far_steps(const LaneAccess& m) const;
     bool in_plain_loop(const LaneAccess& m) const;
-    void prefetch_iterations(const LaneAccess& m);
-    void prefetch_walk(const LaneAccess& m);
     bool streamed(const LaneAccess& m) const;
     void memory_streamed(LaneAccess m);
     void load_uniform(const Gp& to, Value v);
@@ -562,8 +558,6 @@ private:
     const Pointer* pointer_of(const ir::Inst& access) const;
     void advance_pointers();
     void place_lines(const Value* begin, uint32_t count);
-    void find_tile_steps(const Value* begin, uint32_t count);
-    void prefetch_next_tile(const LaneAccess& m, uint32_t slot);
     bool place_line(PlacedLine& p);
     bool has_many_bases(const ir::Inst& access) const;
     void global_base(const Gp& to, const Mem& base);
@@ -670,9 +664,6 @@ private:
     // ---- lane_gather64.cpp ----
     bool gathers64(const LaneAccess& m) const;
     int32_t walking_direction(const LaneAccess& m) const;
-    void prefetch_stream(const LaneAccess& m);
-    void find_next_index(LaneAccess& m) const;
-    void prefetch_elements(const LaneAccess& m);
     bool walks_in_rows(const LaneAccess& m) const;
     void load_from_rows(const LaneAccess& m);
     void take_from_rows(const LaneAccess& m, int32_t rows);
@@ -682,6 +673,16 @@ private:
     void pair_addresses(const LaneAccess& m);
     void gather64_avx512(const LaneAccess& m);
     void gather64_avx2(const LaneAccess& m);
+    // ---- lane_prefetch.cpp ----
+    void prefetch_next_rows(const LaneAccess& m, Value line);
+    void prefetch_ahead(const LaneAccess& m, uint32_t stride);
+    void prefetch_iterations(const LaneAccess& m);
+    void prefetch_walk(const LaneAccess& m);
+    void find_tile_steps(const Value* begin, uint32_t count);
+    void prefetch_next_tile(const LaneAccess& m, uint32_t slot);
+    void prefetch_stream(const LaneAccess& m);
+    void find_next_index(LaneAccess& m) const;
+    void prefetch_elements(const LaneAccess& m);
     // ---- lane_checked.cpp ----
     void translate_address(const Gp& address, uint32_t bytes, bool store, const Gp& entry,
                            const Gp& t, Label miss);

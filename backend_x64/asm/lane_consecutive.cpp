@@ -79,34 +79,6 @@ bool BlockCompiler::in_plain_loop(const LaneAccess& m) const {
            (t.target == block_->pc || t.next == block_->pc) && steady_loads_ < Frame::most_steady;
 }
 
-// What the chunk reads four iterations on, if it goes on as it came here from the last one. Steps
-// of a grid's size are longer than pages, where hardware prefetchers stop.
-void BlockCompiler::prefetch_iterations(const LaneAccess& m) {
-    const Mem last = x86::ptr(reg::frame, reg::chunk, 0,
-                              in_frame(offsetof(Frame, last_address) + 256 +
-                                       steady_loads_++ * sizeof(Frame::last_address[0])),
-                              8);
-    a_.mov(x86::rdx, m.address);
-    a_.sub(x86::rdx, last);
-    a_.mov(last, m.address);
-    for (uint32_t p = 0; p < m.dwords; ++p)
-        a_.prefetcht0(x86::ptr(m.address, x86::rdx, 2, static_cast<int32_t>(m.imm + p * width())));
-}
-
-// What waves to come will read in the iteration that this one is in: the host, which runs on along
-// the wrong way behind each loop's end, begins every loop with nothing on its way. Where iterations
-// are near each other, the waves of a work-group together read all there is between them, and those
-// to come go on behind that.
-void BlockCompiler::prefetch_walk(const LaneAccess& m) {
-    constexpr int32_t near_ahead = 16 << 10, waves_ahead = 2;
-    const auto row = static_cast<int32_t>(machine::lanes * m.bytes);
-    const auto step = step_of(*block_, inst(m.v));
-    if ((step && std::abs(int64_t{*step}) < row) || looked_up_values(*block_)[m.v]) return;
-    const int32_t ahead = steps_far(step) ? waves_ahead * row : near_ahead;
-    for (uint32_t p = 0; p < m.dwords; ++p)
-        a_.prefetcht1(x86::ptr(m.address, static_cast<int32_t>(m.imm + p * width()) + ahead));
-}
-
 // Part p of the elements in the order of memory, in the active lanes.
 void BlockCompiler::masked_store(const LaneAccess& m, uint32_t p, const Mem& to, const Vec& data) {
     if (m.full) {

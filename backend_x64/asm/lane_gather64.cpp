@@ -9,7 +9,6 @@ namespace wj::x64 {
 
 using asmjit::Imm;
 using ir::Access;
-using ir::Op;
 namespace x86 = asmjit::x86;
 
 bool BlockCompiler::gathers64(const LaneAccess& m) const {
@@ -23,65 +22,6 @@ int32_t BlockCompiler::walking_direction(const LaneAccess& m) const {
     if (!loop_lean_ || m.store) return 0;
     const auto step = step_of(*block_, inst(m.v));
     return !step || !*step ? 0 : *step > 0 ? 1 : -1;
-}
-
-// Of a load that walks, one lane is served in an iteration: the count of the gathers says which.
-// What it reaches next, and what lanes of later chunks may: streams often follow one another, as
-// the rows of a matrix.
-void BlockCompiler::prefetch_stream(const LaneAccess& m) {
-    const Mem count = frame_field(offsetof(Frame, scattered) + static_cast<size_t>(m.site), 1);
-    a_.movzx(x86::eax, count);
-    a_.inc(count);
-    a_.vmovd(m.t.xmm(), x86::eax);
-    a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
-    a_.emit(X::kIdVpermd, m.t2, m.t, m.lo);
-    a_.emit(X::kIdVpermd, m.t, m.t, m.hi);
-    a_.vmovd(x86::eax, m.t2.xmm());
-    a_.vmovd(x86::ecx, m.t.xmm());
-    a_.shl(x86::rcx, 32);
-    a_.add(x86::rcx, x86::rax);
-    if (m.scalar_base) a_.add(x86::rcx, m.base);
-    const auto at = static_cast<int32_t>(m.imm);
-    a_.prefetcht0(x86::ptr(x86::rcx, at + m.walks * 128));
-    a_.prefetcht1(x86::ptr(x86::rcx, at + m.walks * 2048));
-}
-
-// Indices that the wave has loaded from consecutive memory, in a program whose waves start each
-// other: the next one's are behind them.
-void BlockCompiler::find_next_index(LaneAccess& m) const {
-    const ir::Inst& load = inst(m.v);
-    if (load.op != Op::LoadGlobalS64 || !(load.aux & ir::from_afar) || !m.full || !runs_again())
-        return;
-    const auto field = scaled_index(*block_, load.args[1]);
-    if (!field || field->width != 32 || inst(field->source).op != Op::Elem) return;
-    const ir::Inst& from = inst(inst(field->source).args[0]);
-    if (from.op != Op::LoadGlobalS || ir::aux_dwords(from.aux) != 1 ||
-        ir::aux_access(from.aux) != Access::Dwords)
-        return;
-    const Pointer* const at = pointer_of(from);
-    const ir::Inst& line = inst(from.args[1]);
-    if (!at || line.aux != machine::lanes || line.imm != 4) return;
-    m.next_index = x86::dword_ptr(at->reg, static_cast<int32_t>(from.imm) + machine::lanes * 4);
-    m.next_up = field->up;
-}
-
-// The next wave's elements, into the second-level cache: what the first-level one waits for at once
-// are fewer lines than a wave gathers. Indices on another page may not be readable.
-void BlockCompiler::prefetch_elements(const LaneAccess& m) {
-    const Label over = a_.newLabel();
-    constexpr uint32_t page = 4096, wave = machine::lanes * 4;
-    a_.lea(x86::rdx, m.next_index);
-    a_.lea(x86::rax, m.next_index.cloneAdjusted(chunk_lanes() * 4 - 1));
-    a_.lea(x86::rcx, m.next_index.cloneAdjusted(-int64_t{wave}));
-    a_.xor_(x86::rax, x86::rcx);
-    a_.cmp(x86::rax, page);
-    a_.jae(over);
-    a_.mov(x86::rcx, m.base);
-    for (uint32_t l = 0; l < chunk_lanes(); ++l) {
-        a_.mov(x86::eax, x86::dword_ptr(x86::rdx, static_cast<int32_t>(l * 4)));
-        a_.prefetcht1(x86::ptr(x86::rcx, x86::rax, m.next_up, static_cast<int32_t>(m.imm)));
-    }
-    a_.bind(over);
 }
 
 // Whether the load's lanes go on by an element in each iteration, whatever they began at: rows of a

@@ -1,0 +1,209 @@
+// What accesses fetch ahead: for later iterations, for the waves to come, for the next tile.
+// (docs/backend.md, "Prefetches")
+#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/loop_estimate.h"
+
+namespace wj::x64 {
+
+using ir::Access;
+using ir::Op;
+namespace x86 = asmjit::x86;
+
+// What the chunk reads four iterations on, if it goes on as it came here from the last one. Steps
+// of a grid's size are longer than pages, where hardware prefetchers stop.
+void BlockCompiler::prefetch_iterations(const LaneAccess& m) {
+    const Mem last = x86::ptr(reg::frame, reg::chunk, 0,
+                              in_frame(offsetof(Frame, last_address) + 256 +
+                                       steady_loads_++ * sizeof(Frame::last_address[0])),
+                              8);
+    a_.mov(x86::rdx, m.address);
+    a_.sub(x86::rdx, last);
+    a_.mov(last, m.address);
+    for (uint32_t p = 0; p < m.dwords; ++p)
+        a_.prefetcht0(x86::ptr(m.address, x86::rdx, 2, static_cast<int32_t>(m.imm + p * width())));
+}
+
+// What waves to come will read in the iteration that this one is in: the host, which runs on along
+// the wrong way behind each loop's end, begins every loop with nothing on its way. Where iterations
+// are near each other, the waves of a work-group together read all there is between them, and those
+// to come go on behind that.
+void BlockCompiler::prefetch_walk(const LaneAccess& m) {
+    constexpr int32_t near_ahead = 16 << 10, waves_ahead = 2;
+    const auto row = static_cast<int32_t>(machine::lanes * m.bytes);
+    const auto step = step_of(*block_, inst(m.v));
+    if ((step && std::abs(int64_t{*step}) < row) || looked_up_values(*block_)[m.v]) return;
+    const int32_t ahead = steps_far(step) ? waves_ahead * row : near_ahead;
+    for (uint32_t p = 0; p < m.dwords; ++p)
+        a_.prefetcht1(x86::ptr(m.address, static_cast<int32_t>(m.imm + p * width()) + ahead));
+}
+
+// Of a load that walks, one lane is served in an iteration: the count of the gathers says which.
+// What it reaches next, and what lanes of later chunks may: streams often follow one another, as
+// the rows of a matrix.
+void BlockCompiler::prefetch_stream(const LaneAccess& m) {
+    const Mem count = frame_field(offsetof(Frame, scattered) + static_cast<size_t>(m.site), 1);
+    a_.movzx(x86::eax, count);
+    a_.inc(count);
+    a_.vmovd(m.t.xmm(), x86::eax);
+    a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
+    a_.emit(X::kIdVpermd, m.t2, m.t, m.lo);
+    a_.emit(X::kIdVpermd, m.t, m.t, m.hi);
+    a_.vmovd(x86::eax, m.t2.xmm());
+    a_.vmovd(x86::ecx, m.t.xmm());
+    a_.shl(x86::rcx, 32);
+    a_.add(x86::rcx, x86::rax);
+    if (m.scalar_base) a_.add(x86::rcx, m.base);
+    const auto at = static_cast<int32_t>(m.imm);
+    a_.prefetcht0(x86::ptr(x86::rcx, at + m.walks * 128));
+    a_.prefetcht1(x86::ptr(x86::rcx, at + m.walks * 2048));
+}
+
+// Indices that the wave has loaded from consecutive memory, in a program whose waves start each
+// other: the next one's are behind them.
+void BlockCompiler::find_next_index(LaneAccess& m) const {
+    const ir::Inst& load = inst(m.v);
+    if (load.op != Op::LoadGlobalS64 || !(load.aux & ir::from_afar) || !m.full || !runs_again())
+        return;
+    const auto field = scaled_index(*block_, load.args[1]);
+    if (!field || field->width != 32 || inst(field->source).op != Op::Elem) return;
+    const ir::Inst& from = inst(inst(field->source).args[0]);
+    if (from.op != Op::LoadGlobalS || ir::aux_dwords(from.aux) != 1 ||
+        ir::aux_access(from.aux) != Access::Dwords)
+        return;
+    const Pointer* const at = pointer_of(from);
+    const ir::Inst& line = inst(from.args[1]);
+    if (!at || line.aux != machine::lanes || line.imm != 4) return;
+    m.next_index = x86::dword_ptr(at->reg, static_cast<int32_t>(from.imm) + machine::lanes * 4);
+    m.next_up = field->up;
+}
+
+// The next wave's elements, into the second-level cache: what the first-level one waits for at once
+// are fewer lines than a wave gathers. Indices on another page may not be readable.
+void BlockCompiler::prefetch_elements(const LaneAccess& m) {
+    const Label over = a_.newLabel();
+    constexpr uint32_t page = 4096, wave = machine::lanes * 4;
+    a_.lea(x86::rdx, m.next_index);
+    a_.lea(x86::rax, m.next_index.cloneAdjusted(chunk_lanes() * 4 - 1));
+    a_.lea(x86::rcx, m.next_index.cloneAdjusted(-int64_t{wave}));
+    a_.xor_(x86::rax, x86::rcx);
+    a_.cmp(x86::rax, page);
+    a_.jae(over);
+    a_.mov(x86::rcx, m.base);
+    for (uint32_t l = 0; l < chunk_lanes(); ++l) {
+        a_.mov(x86::eax, x86::dword_ptr(x86::rdx, static_cast<int32_t>(l * 4)));
+        a_.prefetcht1(x86::ptr(x86::rcx, x86::rax, m.next_up, static_cast<int32_t>(m.imm)));
+    }
+    a_.bind(over);
+}
+
+// Later work-groups go on where this one does, in all likelihood.
+void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride) {
+    const auto shift = static_cast<uint32_t>(std::bit_width(stride) - 1);
+    const bool row = stride > m.bytes;
+    const Label over = a_.newLabel();
+    if (row) {
+        a_.cmp(frame_field(offsetof(Frame, prefetch_row), 4), stride);
+        a_.ja(over);
+    }
+    a_.mov(x86::rdx, frame_field(offsetof(Frame, prefetch_items), 8));
+    if (shift > 3) a_.shl(x86::rdx, shift - 3);
+    for (uint32_t p = 0; p < std::max(stride / 4, 1u); ++p) {
+        const Mem at = x86::ptr(m.address, x86::rdx, std::min(shift, 3u),
+                                static_cast<int32_t>(m.imm + p * width()));
+        m.store ? a_.prefetchw(at) : a_.prefetcht1(at);
+    }
+    a_.bind(over);
+}
+
+// Loads of rows in front of a barrier, but for those that a program begins with: most likely those
+// of the tile that a loop works on next. How far each has moved on since the wave was here last,
+// for all whose addresses are known in front of the first region with one of them.
+void BlockCompiler::find_tile_steps(const Value* begin, uint32_t count) {
+    const ir::Terminator& t = block_->term;
+    if (!tile_steps_.empty() || options_.checked || options_.mask_addresses || starts_program() ||
+        t.kind != ir::Terminator::Kind::Exit || t.exit != machine::ExitKind::Barrier)
+        return;
+    struct Tile {
+        Value address;
+        uint32_t slot;
+        int32_t stride;
+        size_t number;  // in Frame::tile_address
+    };
+    std::vector<Tile> tiles;
+    auto is_row = [this](Value v) {
+        const ir::Inst& x = inst(v);
+        return x.op == Op::LoadGlobalS && inst(x.args[1]).op == Op::Line32 &&
+               inst(x.args[1]).aux >= chunk_lanes();
+    };
+    if (std::none_of(begin, begin + count, is_row)) return;
+    for (Value v = 0; v < block_->insts.size(); ++v) {
+        const ir::Inst& x = inst(v);
+        if (!is_row(v) || schedule_.position(v) < position_ ||
+            schedule_.position(x.args[0]) > position_ || is_const(x.args[0]) ||
+            tile_steps_.size() == Frame::most_tile_loads)
+            continue;
+        tiles.push_back({x.args[0], extra_slots_, static_cast<int32_t>(inst(x.args[1]).imm),
+                         tile_steps_.size()});
+        tile_steps_.emplace(v, extra_slots_++);
+    }
+    failed_ |= extra_slots_ > slot_count;
+    if (tiles.empty()) return;
+    const Gp wave = x86::rdx, step = x86::rax, address = x86::rcx;
+    const Label large = a_.newLabel(), known = a_.newLabel();
+    // In large launches what later work-groups read is the better guess.
+    a_.cmp(frame_field(offsetof(Frame, prefetch_items), 8), 0);
+    a_.jne(large);
+    a_.mov(wave.r32(), reg::wave.r32());
+    a_.shr(wave.r32(), 6);
+    a_.and_(wave.r32(), Frame::most_tile_waves - 1);
+    for (const Tile& t : tiles) {
+        const Mem last = x86::qword_ptr(
+            reg::frame, wave, 3,
+            in_frame(offsetof(Frame, tile_address) + t.number * sizeof(Frame::tile_address[0])));
+        a_.mov(address, home_mem(schedule_.uniform_home(t.address)));
+        a_.mov(step, address);
+        a_.sub(step, last);
+        a_.mov(last, address);
+        a_.mov(home_mem({Home::Slot, t.slot}), step);
+    }
+    a_.bind(known);
+    cold(large, [this, tiles, known] {
+        for (const Tile& t : tiles) {
+            a_.imul(x86::rax, frame_field(offsetof(Frame, prefetch_items), 8), t.stride);
+            a_.mov(home_mem({Home::Slot, t.slot}), x86::rax);
+        }
+        a_.jmp(known);
+    });
+}
+
+void BlockCompiler::prefetch_next_tile(const LaneAccess& m, uint32_t slot) {
+    a_.mov(x86::rdx, home_mem({Home::Slot, slot}));
+    for (uint32_t p = 0; p < std::max(m.bytes / 4, 1u); ++p)
+        a_.prefetcht1(x86::ptr(m.address, x86::rdx, 0, static_cast<int32_t>(m.imm + p * width())));
+}
+
+// The next wave's rows, if each is longer than a line of the cache and no longer than a few: those
+// of a wave are one piece then, of which its lanes ask for every other line, in no order that the
+// host follows.
+void BlockCompiler::prefetch_next_rows(const LaneAccess& m, Value line) {
+    constexpr uint32_t least = 64, most = 256;
+    const Label over = a_.newLabel(), loop = a_.newLabel();
+    const Gp step = x86::rdx, at = x86::rax;
+    a_.mov(step.r32(), home_mem(schedule_.uniform_home(inst(line).args[1])));
+    a_.lea(at.r32(), x86::ptr(step, -static_cast<int32_t>(least)));
+    a_.cmp(at.r32(), most - least);
+    a_.ja(over);
+    a_.lea(at, x86::ptr(reg::chunk, 512));  // 256 is the wave's own first lane
+    a_.shr(at, 2);
+    a_.imul(at, step);
+    a_.add(at, m.address);
+    a_.shr(step.r32(), avx512_ ? 2 : 3);  // the chunk's lines
+    a_.bind(loop);
+    a_.prefetcht1(x86::ptr(at, static_cast<int32_t>(m.imm)));
+    a_.add(at, 64);
+    a_.dec(step.r32());
+    a_.jnz(loop);
+    a_.bind(over);
+}
+
+}  // namespace wj::x64
