@@ -23,10 +23,16 @@ constexpr uint64_t lone_caller_ns = 10'000, help_arrives_ns = 25'000, sleeper_ar
 // Slices of dispatches with a time or instruction limit: the limits are looked at between slices.
 constexpr uint64_t limited_slice = 1u << 16;
 // A thread takes more new work-groups at once while they are quickly done.
-constexpr uint64_t short_batch_ns = 20'000, long_batch_ns = 100'000, most_groups_at_once = 64;
-// Work-groups that run one after the other: threads that take many are in each other's way at fewer
-// borders, where what one has fetched ahead is for another.
-constexpr uint64_t most_streamed_at_once = 1024;
+constexpr uint64_t most_groups_at_once = 64;
+struct Batches {
+    uint64_t short_ns, long_ns;
+    // Work-groups that run one after the other: threads that take many are in each other's way at
+    // fewer borders, where what one has fetched ahead is for another.
+    uint64_t most_streamed;
+};
+constexpr Batches shared_batches{60'000, 300'000, 4096};
+// Of a thread that is alone: each batch begins with nothing on its way from memory.
+constexpr Batches lone_batches{200'000, 1'000'000, 16'384};
 
 }  // namespace
 
@@ -289,6 +295,7 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
     dispatch.start_ns.compare_exchange_strong(none, begin);
     uint64_t slept = 0;
     uint64_t share = 1;  // new work-groups to take at once
+    const Batches& batches = threads_ == 1 ? lone_batches : shared_batches;
     Backoff& backoff = slot.backoff;
     bool called = !dispatch.plan.request.caller_runs;
     for (;;) {
@@ -315,9 +322,9 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
         }
         const uint64_t now = now_ns(), elapsed = now - begin;
         // What is counted is not to depend on how long it takes.
-        if (now - last < short_batch_ns || options_.hot_blocks)
-            share = std::min(share * 2, dispatch.streams ? most_streamed_at_once : largest_share_);
-        else if (now - last > long_batch_ns && share > 1)
+        if (now - last < batches.short_ns || options_.hot_blocks)
+            share = std::min(share * 2, dispatch.streams ? batches.most_streamed : largest_share_);
+        else if (now - last > batches.long_ns && share > 1)
             share /= 2;
         last = now;
         if (threads_ > 1 && !may_stay(dispatch, slot, now)) return;
