@@ -613,9 +613,6 @@ private:
     void deinterleave_avx512(const LaneAccess& m);
     void interleave_avx512(const LaneAccess& m);
     void load_quads(const LaneAccess& m, const LaneOffsets& offsets);
-    void quads_to_dwords(const LaneAccess& m, const std::function<Mem(uint32_t)>& where);
-    void transpose_fours(const LaneAccess& m);
-    void load_sixteen(const Vec& to, uint32_t part, const Mem& at);
     static Mem element_at(const LaneAccess& m, uint32_t offset);
     void store_quads(const LaneAccess& m, const LaneOffsets& offsets);
     void quads_of_lanes(const LaneAccess& m,
@@ -731,7 +728,8 @@ private:
     void walk_forget();
     void walk_learn_rows(const LaneAccess& m, int32_t rows);
     void walk_count_rows();
-    void walk_through_rows(const Gp& budget, Label not_yet);
+    void walk_choose_rows(Label not_yet);
+    void walk_cut_to_rows(const Gp& budget);
     void walk_reset();
     void walk_next();
     void walk_check_limits(uint32_t at);

@@ -14,6 +14,28 @@ inline Mem wave_field(size_t offset, uint32_t size) {
     return asmjit::x86::ptr(reg::wave, in_wave(offset), size);
 }
 
+// A part of 16 bytes of a vector.
+inline void load_sixteen(asmjit::x86::Assembler& a, bool avx512, const Vec& to, uint32_t part,
+                         const Mem& at) {
+    if (!part)
+        a.emit(X::kIdVmovups, to.xmm(), at);
+    else
+        a.emit(avx512 ? X::kIdVinserti32x4 : X::kIdVinserti128, to, to, at, asmjit::Imm(part));
+}
+
+// In each 128 bits: the dwords of four lanes in d[0] to d[3] become lanes of four dwords. z[0] to
+// z[3] are used.
+inline void transpose_fours(asmjit::x86::Assembler& a, const Vec* d, const Vec* z) {
+    a.emit(X::kIdVunpcklps, z[0], d[0], d[1]);  // x0 x1 y0 y1
+    a.emit(X::kIdVunpckhps, z[1], d[0], d[1]);  // z0 z1 w0 w1
+    a.emit(X::kIdVunpcklps, z[2], d[2], d[3]);
+    a.emit(X::kIdVunpckhps, z[3], d[2], d[3]);
+    a.emit(X::kIdVunpcklpd, d[0], z[0], z[2]);
+    a.emit(X::kIdVunpckhpd, d[1], z[0], z[2]);
+    a.emit(X::kIdVunpcklpd, d[2], z[1], z[3]);
+    a.emit(X::kIdVunpckhpd, d[3], z[1], z[3]);
+}
+
 inline uint8_t space_of(ir::Op op) {
     switch (op) {
         case ir::Op::LoadFlat:

@@ -336,7 +336,9 @@ void BlockCompiler::interleave3(const LaneAccess& m) {
 // the transposition stays in 128 bits. Memory is touched in the order of lanes, as prefetchers
 // expect.
 void BlockCompiler::load_quads(const LaneAccess& m, const LaneOffsets& offsets) {
-    quads_to_dwords(m, [&](uint32_t lane) { return element_at(m, offsets[lane]); });
+    for (uint32_t lane = 0; lane < chunk_lanes(); ++lane)
+        load_sixteen(a_, avx512_, m.data[lane % 4], lane / 4, element_at(m, offsets[lane]));
+    transpose_fours(a_, m.data, m.z);
 }
 
 // Elements of three dwords as if they had four, but for the last one: the fourth dword lies in
@@ -345,10 +347,10 @@ void BlockCompiler::load_triples(LaneAccess m, const LaneOffsets& offsets) {
     m.data[3] = m.t;
     const uint32_t last = chunk_lanes() - 1;
     for (uint32_t lane = 0; lane < last; ++lane)
-        load_sixteen(m.data[lane % 4], lane / 4, element_at(m, offsets[lane]));
+        load_sixteen(a_, avx512_, m.data[lane % 4], lane / 4, element_at(m, offsets[lane]));
     load_element(m, m.t2.xmm(), 0, element_at(m, offsets[last]));
     a_.emit(avx512_ ? X::kIdVinserti32x4 : X::kIdVinserti128, m.t, m.t, m.t2.xmm(), Imm(last / 4));
-    transpose_fours(m);
+    transpose_fours(a_, m.data, m.z);
 }
 
 // Whether all elements of three dwords are followed by a gap of at least one, in the order of
@@ -376,35 +378,6 @@ void BlockCompiler::store_triples(LaneAccess m, const LaneOffsets& offsets) {
         a_.emit(X::kIdVmovlps, at, x.xmm());
         a_.emit(X::kIdVextractps, at.cloneAdjusted(8).cloneResized(4), x.xmm(), Imm(2));
     });
-}
-
-// where: a lane's quad.
-void BlockCompiler::quads_to_dwords(const LaneAccess& m,
-                                    const std::function<Mem(uint32_t)>& where) {
-    for (uint32_t lane = 0; lane < chunk_lanes(); ++lane)
-        load_sixteen(m.data[lane % 4], lane / 4, where(lane));
-    transpose_fours(m);
-}
-
-// In each 128 bits: the dwords of four lanes in data[] become lanes of four dwords.
-void BlockCompiler::transpose_fours(const LaneAccess& m) {
-    const Vec *z = m.z, *d = m.data;
-    a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);  // x0 x1 y0 y1
-    a_.emit(X::kIdVunpckhps, z[1], d[0], d[1]);  // z0 z1 w0 w1
-    a_.emit(X::kIdVunpcklps, z[2], d[2], d[3]);
-    a_.emit(X::kIdVunpckhps, z[3], d[2], d[3]);
-    a_.emit(X::kIdVunpcklpd, d[0], z[0], z[2]);
-    a_.emit(X::kIdVunpckhpd, d[1], z[0], z[2]);
-    a_.emit(X::kIdVunpcklpd, d[2], z[1], z[3]);
-    a_.emit(X::kIdVunpckhpd, d[3], z[1], z[3]);
-}
-
-// A part of 16 bytes of a vector.
-void BlockCompiler::load_sixteen(const Vec& to, uint32_t part, const Mem& at) {
-    if (!part)
-        movu(to.xmm(), at);
-    else
-        a_.emit(avx512_ ? X::kIdVinserti32x4 : X::kIdVinserti128, to, to, at, Imm(part));
 }
 
 // The element so many bytes behind m.address, which a displacement reaches.
@@ -519,7 +492,7 @@ void BlockCompiler::deinterleave_avx2(const LaneAccess& m) {
     a_.emit(X::kIdVperm2f128, d[1], z[0], z[2], Imm(0x31));  // 1 | 5
     a_.emit(X::kIdVperm2f128, d[2], z[1], z[3], Imm(0x20));  // 2 | 6
     a_.emit(X::kIdVperm2f128, d[3], z[1], z[3], Imm(0x31));  // 3 | 7
-    transpose_fours(m);
+    transpose_fours(a_, m.data, m.z);
 }
 
 void BlockCompiler::interleave_avx2(const LaneAccess& m) {

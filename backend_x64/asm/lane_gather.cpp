@@ -417,7 +417,7 @@ bool BlockCompiler::load_narrow_row(const LaneAccess& m, const LaneOffsets& offs
     }
     const Vec& data = m.data[0];
     for (uint32_t part = 0; part < chunk_lanes() / 4; ++part) {
-        load_sixteen(data, part, element_at(m, from[part]));
+        load_sixteen(a_, avx512_, data, part, element_at(m, from[part]));
     }
     a_.emit(X::kIdVpshufb, data, data, pool_table(bytes));
     extend_sign(m);

@@ -360,18 +360,15 @@ void BlockCompiler::memory_walk(const LaneAccess& m) {
     });
 }
 
-// Which walks go through rows: all chunks of one, or none of them. Cuts the budget, and adds to rdx
-// what is left: the loop's last iteration walks, too.
-void BlockCompiler::walk_through_rows(const Gp& budget, Label not_yet) {
-    const Label whole = a_.newLabel();
-    a_.mov(x86::ecx, walk_slot(in_rows));
+// Which walks go through rows: all chunks of one, or none of them.
+void BlockCompiler::walk_choose_rows(Label not_yet) {
     for (uint32_t w = 0; w < walks_.walks.size(); ++w) {
         if (!walks_through_rows(w)) continue;
         const Label straight = a_.newLabel();
         uint32_t own = 0;
         for (uint32_t c = 0; c < loop_.chunks; ++c) own |= bit(w, c);
         a_.mov(walk_slot(steps, w), *walks_.walks[w].step);
-        a_.mov(x86::eax, x86::ecx);
+        a_.mov(x86::eax, walk_slot(in_rows));
         a_.and_(x86::eax, own);
         a_.jz(straight);
         a_.cmp(x86::eax, own);
@@ -382,8 +379,14 @@ void BlockCompiler::walk_through_rows(const Gp& budget, Label not_yet) {
         a_.mov(all, consecutive * 0x01010101u);
         a_.bind(straight);
     }
-    a_.test(x86::ecx, x86::ecx);
-    a_.jz(whole);
+}
+
+// If walks go through rows, cuts the budget to as many iterations as are there, and adds to rdx
+// what is left of it: the loop's last iteration walks, too.
+void BlockCompiler::walk_cut_to_rows(const Gp& budget) {
+    const Label whole = a_.newLabel();
+    a_.cmp(walk_slot(in_rows), 0);
+    a_.je(whole);
     a_.mov(x86::rcx, budget);
     a_.sub(x86::rcx, static_cast<int32_t>((width() / 4 - 2) * block_->guest_count));
     a_.jle(whole);
@@ -426,6 +429,7 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
 
     cold(learned_all, [=, this] {
         a_.mov(walk_slot(learned), 0);
+        if (!row_sites_.empty()) walk_choose_rows(not_yet);
         a_.xor_(x86::edx, x86::edx);
         if (!walks_.limits.empty()) {
             // 2^30 divided by the longest step, rounded down to a power of two.
@@ -452,7 +456,7 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
             a_.cmovns(x86::rdx, x86::rcx);
             a_.sub(budget, x86::rdx);
         }
-        if (!row_sites_.empty()) walk_through_rows(budget, not_yet);
+        if (!row_sites_.empty()) walk_cut_to_rows(budget);
         a_.mov(walk_slot(rest), x86::rdx);
         if (!loop_.idle.empty()) a_.mov(walk_slot(iterations), 0);
         for (uint32_t w = 0; w < count; ++w) {

@@ -17,43 +17,35 @@ namespace {
 using jit_test::Kind;
 using jit_test::kind_name;
 
-// v1 += the sum of (iterations left) * the element at v[2:3], which moves by s[4:5]; s8 iterations.
-const std::string by_pointers =
-    "global_load_dword v6, v[2:3], off\n"
+// v2:3 goes on by s[4:5].
+const std::string step_pointers =
     "v_mov_b32 v5, s5\n"
     "v_add_co_u32 v2, vcc, s4, v2\n"
-    "v_addc_co_u32 v3, vcc, v3, v5, vcc\n"
-    "s_waitcnt vmcnt(0)\n"
+    "v_addc_co_u32 v3, vcc, v3, v5, vcc\n";
+// v1 += v6 * s8, the iterations that are left.
+const std::string add =
     "v_mul_lo_u32 v6, v6, s8\n"
     "v_add_u32 v1, v1, v6\n"
     "s_sub_u32 s8, s8, 1\n"
     "s_cmp_lg_u32 s8, 0\n"
     "s_cbranch_scc1 0\n";
-// The same of two elements, one 64 behind the other.
+const std::string by_pointers =
+    "global_load_dword v6, v[2:3], off\n" + step_pointers + "s_waitcnt vmcnt(0)\n" + add;
+// The difference of two elements, one 64 behind the other.
 const std::string by_two_loads =
     "global_load_dword v6, v[2:3], off\n"
-    "global_load_dword v7, v[2:3], off offset:256\n"
-    "v_mov_b32 v5, s5\n"
-    "v_add_co_u32 v2, vcc, s4, v2\n"
-    "v_addc_co_u32 v3, vcc, v3, v5, vcc\n"
+    "global_load_dword v7, v[2:3], off offset:256\n" +
+    step_pointers +
     "s_waitcnt vmcnt(0)\n"
-    "v_sub_u32 v6, v6, v7\n"
-    "v_mul_lo_u32 v6, v6, s8\n"
-    "v_add_u32 v1, v1, v6\n"
-    "s_sub_u32 s8, s8, 1\n"
-    "s_cmp_lg_u32 s8, 0\n"
-    "s_cbranch_scc1 0\n";
-// The same from s[10:11], at an index that moves by s4 elements.
+    "v_sub_u32 v6, v6, v7\n" +
+    add;
+// From s[10:11], at an index that moves by s4 elements.
 const std::string by_indices =
     "v_lshlrev_b32 v6, 2, v16\n"
     "global_load_dword v6, v6, s[10:11]\n"
     "v_add_u32 v16, s4, v16\n"
-    "s_waitcnt vmcnt(0)\n"
-    "v_mul_lo_u32 v6, v6, s8\n"
-    "v_add_u32 v1, v1, v6\n"
-    "s_sub_u32 s8, s8, 1\n"
-    "s_cmp_lg_u32 s8, 0\n"
-    "s_cbranch_scc1 0\n";
+    "s_waitcnt vmcnt(0)\n" +
+    add;
 const std::string store = "global_store_dword v30, v1, s[20:21]\ns_endpgm\n";
 
 class LoopStepsTest : public testing::TestWithParam<Kind> {
@@ -173,18 +165,7 @@ TEST(LoopSteps, AreConstants) {
     for (const bool small : {true, false}) {
         machine::Wave now{};
         now.set_s64(4, small ? 4 : 1 << 20);
-        const lift::Fetch fetch = [&](uint64_t pc) {
-            const uint64_t at = (pc - 0x1000) / 4;
-            return at < words.size() ? std::span(words).subspan(at) : std::span<const uint32_t>();
-        };
-        lift::InstStore instructions;
-        lift::Options o;
-        o.target = find_target("gfx90a");
-        o.mode = 0xf0;
-        o.handler = &interp::handler;
-        o.exec_full = o.may_guard = true;
-        o.now = &now;
-        const ir::Block block = lift::lift_block(o, 0x1000, fetch, instructions);
+        const ir::Block block = jit_test::lifted(words, true, 0xf0, &now);
         const auto reads = [&](ir::Op op, uint64_t reg) {
             return std::ranges::any_of(
                 block.insts, [&](const ir::Inst& i) { return i.op == op && (i.imm & 255) == reg; });

@@ -29,8 +29,9 @@ inline std::vector<uint32_t> assembled(const std::vector<std::string>& lines) {
     return code;
 }
 
-// What the lifter makes of the words.
-inline ir::Block lifted(const std::vector<uint32_t>& words, bool exec_full, uint32_t mode) {
+// What the lifter makes of the words; guarded for what is so in `now`, if there is one.
+inline ir::Block lifted(const std::vector<uint32_t>& words, bool exec_full, uint32_t mode,
+                        const machine::Wave* now = nullptr) {
     constexpr uint64_t base = 0x1000;
     const lift::Fetch fetch = [&](uint64_t pc) {
         const uint64_t at = (pc - base) / 4;
@@ -45,6 +46,8 @@ inline ir::Block lifted(const std::vector<uint32_t>& words, bool exec_full, uint
     o.handler = &interp::handler;
     o.liveness = &liveness;
     o.exec_full = exec_full;
+    o.may_guard = now != nullptr;
+    o.now = now;
     return x64::lift_for_translation(o, base, fetch, store);
 }
 
