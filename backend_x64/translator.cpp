@@ -32,7 +32,7 @@ class LiftedBlocks final : public BlockSource {
 public:
     LiftedBlocks(const Target& target, Isa isa, bool keep_registers)
         : target_(target),
-          least_width_(isa == Isa::Avx512 ? 16 : 8),
+          vector_lanes_(isa == Isa::Avx512 ? 16 : 8),
           handler_(isa == Isa::Avx512 ? &handler_avx512 : &interp::handler),
           liveness_(target, fetch_ahead_, keep_registers, &code_.read()),
           identity_(std::string(target.name) + (keep_registers ? " keep" : "")) {}
@@ -58,7 +58,7 @@ public:
         // Only programs of one block go on to the next wave by themselves.
         if (options.exec_full && options.may_guard && request.pc == wave.ctx->kernel)
             options.next = wave.ctx->next_waves;
-        options.least_width = least_width_;
+        options.vector_lanes = vector_lanes_;
         options.vgpr_count = wave.vgpr_count;
         options.agpr_count = wave.agpr_count;
         options.sgpr_count = wave.sgpr_count;
@@ -176,7 +176,7 @@ private:
     // What the wave that is about to run the block holds in its rows is the best guess at what
     // others will.
     lift::RowLines rows_of(const machine::Wave& wave) const {
-        return [&wave, least_width = least_width_](uint32_t row) -> std::optional<ir::RowLine> {
+        return [&wave, vector_lanes = vector_lanes_](uint32_t row) -> std::optional<ir::RowLine> {
             if (row >= wave.vgpr_count || !wave.vgpr) return {};
             const uint32_t* v = wave.vgpr + size_t{row} * machine::lanes;
             const uint32_t stride = v[1] - v[0];
@@ -188,7 +188,7 @@ private:
             if (step > most_step) return {};
             for (uint32_t l = 0; l < machine::lanes; ++l)
                 if (v[l] != v[0] + stride * (l % width) + step * (l / width)) return {};
-            const bool known = step <= machine::lanes || width < least_width ||
+            const bool known = ir::RowLine::keeps_step(width, step, vector_lanes) ||
                                (row == 0 && std::has_single_bit(step));
             return ir::RowLine{row, stride, width, known ? step : 0, !known};
         };
@@ -207,7 +207,7 @@ private:
 
     const Target& target_;
     machine::Wave typical_;
-    const uint32_t least_width_;
+    const uint32_t vector_lanes_;
     interp::Handler (*handler_)(Opcode);
     lift::InstStore insts_;
     std::unordered_map<uint64_t, lift::RowSums> sums_;  // by program

@@ -113,6 +113,17 @@ struct RowLine {
     bool constant = false;
     uint32_t first = 0;
 
+    // Rows narrower than this are lines only if their step is a constant.
+    static constexpr uint32_t least_width = 4;
+    // Whether the step is part of what the row is expected to be: others come from the sizes of
+    // arrays, and need not be the same in all launches. Of rows narrower than the host's vectors
+    // those of tiles in the LDS are, whose steps are a few hundred bytes.
+    static bool keeps_step(uint32_t width, uint32_t step, uint32_t vector_lanes) {
+        constexpr uint32_t most_of_tile = 1024;
+        return step <= machine::lanes || width < least_width ||
+               (width < vector_lanes && step <= most_of_tile);
+    }
+
     static constexpr uint32_t first_of_rows = 169, most_row_step = 512, first_of_columns = 219;
     // A number of its own for each of the usual ones, whatever the row; else 0.
     uint8_t shape() const {

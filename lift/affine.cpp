@@ -348,7 +348,8 @@ const Affine::Found& Affine::find(Value v) {
     Found f;
     f.line = block_.type(v) == ir::Type::V64 ? compute64(v, f) : compute(v, f);
     if (f.line && (std::abs(f.line->stride) > (block_.type(v) == ir::Type::V64 ? most64 : most32) ||
-                   (f.line->width < least_width_ && f.line->width > 1 && !constant(f.line->step))))
+                   (f.line->width < ir::RowLine::least_width && f.line->width > 1 &&
+                    !constant(f.line->step))))
         f.line.reset();
     return found_.emplace(v, std::move(f)).first->second;
 }
@@ -361,7 +362,7 @@ std::optional<Line> Affine::part(Value v, Found& f) {
 
 std::optional<Line> Affine::read_row(uint32_t row, Found& f) {
     if (row < 256) f.row = rows_(row);
-    if (!f.row || (f.row->width < least_width_ && f.row->any_step)) return {};
+    if (!f.row || (f.row->width < ir::RowLine::least_width && f.row->any_step)) return {};
     const Value first = s_.emit(Op::RowLane, {}, row);
     const Value step = f.row->any_step
                            ? both(Op::USub32, s_.emit(Op::RowLane, {}, row, f.row->width), first)

@@ -4,9 +4,9 @@
 // wide, what is computed from them by additions and uniform factors, and addresses of elements of
 // arrays are of this kind; with one dimension the width is that of the wave. Then one scalar
 // computation replaces one in every lane, comparisons with uniform values are masks that scalars
-// can make, and accesses need no look at the lanes' addresses. Rows are at least as wide as the
-// host's vectors, or their step is constant: then the lanes of each vector lie in one pattern. Or
-// they are one lane wide: elements a uniform step apart, as in a column of a matrix.
+// can make, and accesses need no look at the lanes' addresses. Rows are four lanes wide at least
+// (in the LDS as wide as the host's vectors), or their step is constant. Or they are one lane wide:
+// elements a uniform step apart, as in a column of a matrix.
 //
 // Lines are found in the values of a block being lifted. What a line needs to be one (the rows of
 // the wave are as expected, no sum wraps around) becomes GuardRow and Guard operations: conditions
@@ -36,16 +36,16 @@ using RowSumsBefore = std::function<RowSums::Known(uint64_t pc)>;
 class Affine {
 public:
     // sums: of the program, or none. now: the wave that is about to run the block, or null, and how
-    // to read its memory. least_width: lanes of the host's vectors. next: the waves behind this
+    // to read its memory. vector_lanes: lanes of the host's vectors. next: the waves behind this
     // one, if the block may hold for them, too.
     Affine(State& state, ir::Block& block, const RowLines& rows, const RowSumsBefore& sums,
-           const machine::Wave* now, const ir::ReadMemory& read, uint32_t least_width,
+           const machine::Wave* now, const ir::ReadMemory& read, uint32_t vector_lanes,
            const machine::NextWaves& next)
         : s_(state),
           block_(block),
           rows_(rows),
           sums_(sums),
-          least_width_(least_width),
+          vector_lanes_(vector_lanes),
           next_(next),
           all_{next.waves != 0, next.group_sgpr >= 0},
           lds_size_(now ? now->lds_size : 0) {
@@ -226,6 +226,7 @@ private:
     bool need_far_apart(Value step, Found& f);
     uint32_t cost(Value v, uint32_t limit) const;
     uint8_t shape(const Line& x) const;
+    bool made_by_scalars(const Line& x) const;
     bool holds(const Found& f) const;
     bool of_rows(Value v) const;
     bool is_zero(Value v) const { return v != no_value && constant(v) == uint64_t{0}; }
@@ -252,7 +253,7 @@ private:
     const RowSumsBefore& sums_;
     std::optional<RowSums::Known> known_sums_;  // when they are first asked for
     std::optional<ir::EntryValues> now_;        // of the wave that is about to run the block
-    const uint32_t least_width_;
+    const uint32_t vector_lanes_;
     const machine::NextWaves next_;
     Reach all_;  // so far, of what the block's accesses and guards are
     std::unordered_map<Value, Found> found_;

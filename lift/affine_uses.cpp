@@ -35,6 +35,8 @@ std::optional<Line> Affine::address(Value v, bool in_order) {
     } else if (!l->flat()) {
         if (l->stride > most_apart || l->stride < (l->one_row() ? -most_back : 0)) return {};
         if (wide && !need_small(l->step, f)) return {};
+        // Of the LDS.
+        if (!wide && !in_order && l->width < vector_lanes_ && !constant(l->step)) return {};
     }
     commit(f);
     all_ &= reach_of(l->next);
@@ -79,10 +81,15 @@ uint32_t Affine::cost(Value v, uint32_t limit) const {
 // Lane operations that are worth as many scalar ones.
 constexpr uint32_t few_operations = 4;
 
+// Whether a row that is the line takes few operations of each chunk.
+bool Affine::made_by_scalars(const Line& l) const {
+    return l.width >= vector_lanes_ || (l.width > 1 && constant(l.step));
+}
+
 void Affine::will_write(Value v) {
     Found f;
     const auto l = part(v, f);
-    if (l && l->width != 1 && cost(v, few_operations) >= few_operations) commit(f);
+    if (l && made_by_scalars(*l) && cost(v, few_operations) >= few_operations) commit(f);
 }
 
 State::Written Affine::written(Value v) {
@@ -90,7 +97,7 @@ State::Written Affine::written(Value v) {
     const auto l = part(v, f);
     if (!l || l->width == 1) return {v, 0};
     const uint8_t known = shape(*l);
-    const bool as_it_is = cost(v, few_operations) < few_operations;
+    const bool as_it_is = !made_by_scalars(*l) || cost(v, few_operations) < few_operations;
     if (as_it_is && (!known || !holds(f))) return {v, 0};
     commit(f);
     if (as_it_is) return {v, known};
@@ -105,7 +112,8 @@ uint8_t Affine::shape(const Line& x) const {
     if (x.stride < 0 || x.stride > 0xffff) return 0;
     ir::RowLine line{.stride = static_cast<uint32_t>(x.stride), .width = x.width};
     const auto step = constant(x.step);
-    line.any_step = !step || (x.width >= least_width_ && *step > machine::lanes);
+    line.any_step =
+        !step || !ir::RowLine::keeps_step(x.width, static_cast<uint32_t>(*step), vector_lanes_);
     if (!line.any_step) line.step = static_cast<uint32_t>(*step);
     if (x.one_row()) line.any_step = false;
     return line.shape();

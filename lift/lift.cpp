@@ -398,7 +398,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     Lifter l(options, fetch, block, store, findings);
     for (const uint32_t reg : findings.constants) l.s.assume(reg, options.now->sgpr[reg]);
     Affine affine(l.s, block, options.row_lines, options.row_sums, options.now, options.read_memory,
-                  options.least_width, options.next);
+                  options.vector_lanes, options.next);
     if (guarded) l.affine = &affine;
     if (guards == Guards::ConstantRows) l.rows = &affine;
     Inst inst;

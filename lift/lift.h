@@ -35,7 +35,7 @@ struct Options {
     // it is guarded then.
     RowLines row_lines;
     RowSumsBefore row_sums;     // of the program, or null
-    uint32_t least_width = 16;  // lanes of the host's vectors
+    uint32_t vector_lanes = 16;  // lanes of the host's vectors
     // The wave that is about to run the block, or null, and how to read its memory.
     const machine::Wave* now = nullptr;
     ir::ReadMemory read_memory;

@@ -504,6 +504,25 @@ private:
     void memory_patterns(LaneAccess& m);
     bool is_line(const LaneAccess& m, Value addr) const;
     void memory_line(LaneAccess& m, Value line);
+
+    // ---- narrow_rows.cpp ----
+    struct Rows {
+        uint32_t lanes;         // of each
+        bool equal;             // its lanes have one element
+        bool any_step = false;  // it is in rdx
+        int32_t step = 0;       // from each to the next one
+    };
+    bool has_row_step(const ir::Inst& line) const;
+    bool may_be_rows(const LaneAccess& m, bool equal) const;
+    std::optional<Rows> rows_of_line(const LaneAccess& m, Value line) const;
+    void memory_rows(const LaneAccess& m, const Rows& rows, Value line);
+    void copy_lanes_of_rows(const LaneAccess& m, Value line);
+    void load_row_offsets(Value line, const Vec& to);
+    void copy_rows(const LaneAccess& m, const Rows& rows);
+    void store_narrow_rows(const LaneAccess& m, const std::function<Mem(uint32_t)>& row_at,
+                           uint32_t lanes);
+
+    // ---- lane_lines.cpp ----
     bool in_plain_stream(Value line) const;
     bool first_of_tile(const LaneAccess& m, Value line) const;
     bool ends_unordered(Value v) const;

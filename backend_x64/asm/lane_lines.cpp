@@ -468,6 +468,10 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     if (const auto window = one_row ? std::nullopt : window_of(m, line)) {
         const auto second = m.second == no_value ? std::nullopt : window_of(second_of(m), line);
         m.store ? store_window(m, *window, second ? &*second : nullptr) : load_window(m, *window);
+    } else if (const auto rows = rows_of_line(m, line)) {
+        memory_rows(m, *rows, line);
+    } else if (has_row_step(inst(line))) {
+        copy_lanes_of_rows(m, line);
     } else if (one_row && stride == m.bytes) {
         streamed(m) ? memory_streamed(m) : memory_consecutive(m);
     } else if (one_row && stride == 0 && !m.store) {

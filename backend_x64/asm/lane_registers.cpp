@@ -246,6 +246,26 @@ void BlockCompiler::load_line(Value v, const Vec& d, bool always) {
         return;
     }
     line_at_chunk(v, always);
+    if (has_row_step(inst(v))) {
+        // Two rows, or four where broadcasts are operands.
+        load_row_offsets(v, d);
+        if (avx512_) {
+            const Mem first = x86::ptr(reg::frame, in_frame(offsetof(Frame, mask)), 4);
+            a_.mov(first, x86::eax);
+            a_.emit(X::kIdVpaddd, d, d, first._1to16());
+        } else {
+            const auto width = static_cast<uint32_t>(inst(v).aux);
+            const auto stride = static_cast<uint32_t>(inst(v).imm);
+            a_.vmovd(d.xmm(), x86::eax);
+            a_.add(x86::eax, home_mem(schedule_.uniform_home(inst(v).args[1])));
+            a_.vpinsrd(d.xmm(), d.xmm(), x86::eax, 1);
+            a_.emit(X::kIdVpunpckldq, d, d, d);
+            a_.emit(X::kIdVpermq, d, d, asmjit::Imm(0x50));
+            if (stride)
+                a_.emit(X::kIdVpaddd, d, d, pool_table(lane_offsets(stride, 0, width).data()));
+        }
+        return;
+    }
     a_.vmovd(d.xmm(), x86::eax);
     a_.emit(X::kIdVpbroadcastd, d, d.xmm());
     const LaneOffsets lanes = lane_offsets(inst(v));

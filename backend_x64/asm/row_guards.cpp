@@ -155,13 +155,35 @@ bool BlockCompiler::test_even_row(const ir::RowLine& line) {
     return true;
 }
 
-// Sets bits of `different` where the row is not the line; of rows that test_even_row() leaves: they
-// are whole chunks wide.
+// Sets bits of `different` where the row is not the line; of rows that test_even_row() leaves: their
+// step is what they show, or they are whole chunks wide.
 void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
     const Vec want = vec(0), step = vec(1), t = vec(3);
+    auto differs = [&](const Vec& want, uint32_t lane) {
+        if (avx512_) {
+            a_.emit(X::kIdVpternlogd, different, want, row_at(line.row, lane),
+                    asmjit::Imm(0xf6));  // a | (b ^ c)
+        } else {
+            a_.emit(X::kIdVpxor, t, want, row_at(line.row, lane));
+            a_.emit(X::kIdVpor, different, different, t);
+        }
+    };
     load_bcast32(want, row_at(line.row, 0));
-    const LaneOffsets lanes = lane_offsets(line.stride, line.step, line.width);
+    const LaneOffsets lanes = lane_offsets(line.stride, line.any_step ? 0 : line.step, line.width);
     if (lanes != LaneOffsets{}) a_.emit(X::kIdVpaddd, want, want, pool_table(lanes.data()));
+    if (line.width < chunk_lanes()) {
+        load_bcast32(step, row_at(line.row, line.width));
+        load_bcast32(t, row_at(line.row, 0));
+        a_.emit(X::kIdVpsubd, step, step, t);
+        a_.emit(X::kIdVpmulld, t, step, pool_table(lane_offsets(0, 1, line.width).data()));
+        a_.emit(X::kIdVpaddd, want, want, t);
+        a_.emit(X::kIdVpslld, step, step, asmjit::Imm(std::countr_zero(chunk_lanes() / line.width)));
+        for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
+            if (lane) a_.emit(X::kIdVpaddd, want, want, step);
+            differs(want, lane);
+        }
+        return;
+    }
     // What is added from chunk to chunk, and from a row's last chunk to the next row.
     const uint32_t across = line.stride * chunk_lanes(),
                    down = line.step + across - line.stride * line.width;
@@ -177,13 +199,7 @@ void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
         else if (lane && more)
             a_.emit(X::kIdVpaddd, want, want,
                     avx512_ ? pool32(more)._1to16() : pool_vector(more | uint64_t{more} << 32));
-        if (avx512_) {
-            a_.emit(X::kIdVpternlogd, different, want, row_at(line.row, lane),
-                    asmjit::Imm(0xf6));  // a | (b ^ c)
-        } else {
-            a_.emit(X::kIdVpxor, t, want, row_at(line.row, lane));
-            a_.emit(X::kIdVpor, different, different, t);
-        }
+        differs(want, lane);
     }
 }
 

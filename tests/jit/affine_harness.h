@@ -138,7 +138,7 @@ protected:
         o.mode = 0x3c0;
         o.handler = &interp::handler;
         o.exec_full = !any_exec_;
-        o.least_width = GetParam() == x64::Isa::Avx512 ? 16 : 8;
+        o.vector_lanes = GetParam() == x64::Isa::Avx512 ? 16 : 8;
         o.now = now;
         o.read_memory = [](uint64_t, uint32_t) { return std::nullopt; };
         if (lines)

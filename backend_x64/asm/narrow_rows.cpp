@@ -1,0 +1,169 @@
+// Chunks that are two or four rows: in each of them elements that follow one another, or one for
+// all of its lanes, the rows a uniform step apart. So are arrays of two dimensions to work-groups
+// that are narrower than the host's vectors.
+#include <bit>
+#include <cstdlib>
+
+#include "backend_x64/asm/lane_access.h"
+
+namespace wj::x64 {
+
+using asmjit::Imm;
+using ir::Access;
+namespace x86 = asmjit::x86;
+
+// A line whose step is not known before the block runs.
+bool BlockCompiler::has_row_step(const ir::Inst& line) const {
+    return line.op == ir::Op::Line32 && line.aux > 1 && line.aux < chunk_lanes() &&
+           !is_const(line.args[1]);
+}
+
+// Whether rows can be copied whole, when all lanes are on.
+bool BlockCompiler::may_be_rows(const LaneAccess& m, bool equal) const {
+    if (equal) return !m.store && m.dwords_only() && !m.of_pairs();
+    return m.dwords_only() || !m.store || avx512_;
+}
+
+std::optional<BlockCompiler::Rows> BlockCompiler::rows_of_line(const LaneAccess& m,
+                                                               Value line) const {
+    constexpr int64_t furthest = 1 << 24;
+    const ir::Inst& l = inst(line);
+    Rows rows{.lanes = static_cast<uint32_t>(l.aux), .equal = !l.imm};
+    if (rows.lanes < ir::RowLine::least_width || rows.lanes >= chunk_lanes()) return {};
+    if ((!rows.equal && l.imm != m.bytes) || !may_be_rows(m, rows.equal)) return {};
+    if (m.space == lds_space && !m.full) return {};
+    if (is_const(l.args[1])) {
+        rows.step = static_cast<int32_t>(inst(l.args[1]).imm);
+        if (std::abs(rows.step) > furthest) return {};
+    } else {
+        rows.any_step = true;
+    }
+    return rows;
+}
+
+// An access by some lanes only is done lane by lane.
+void BlockCompiler::memory_rows(const LaneAccess& m, const Rows& rows, Value line) {
+    LaneAccess all = m;
+    all.full = true;
+    if (!m.full) {
+        const Label some = a_.newLabel();
+        if (avx512_) {
+            a_.kortestw(m.mask_k, m.mask_k);
+            a_.jnc(some);
+        } else {
+            a_.vmovmskps(x86::eax, m.mask_v.ymm());
+            a_.cmp(x86::al, 0xff);
+            a_.jne(some);
+        }
+        cold(some, [this, m, line] {
+            copy_lanes_of_rows(m, line);
+            a_.jmp(m.done);
+        });
+    }
+    if (rows.any_step) a_.mov(x86::edx, home_mem(schedule_.uniform_home(inst(line).args[1])));
+    copy_rows(all, rows);
+}
+
+// m.address: of the first lane's element.
+void BlockCompiler::copy_lanes_of_rows(const LaneAccess& m, Value line) {
+    find_first_lane(m);
+    if (has_row_step(inst(line)))
+        load_row_offsets(line, m.t);
+    else
+        movu(m.t, pool_table(lane_offsets(inst(line)).data()));
+    has_row_step(inst(line)) && is_narrow_load(m) ? copy_each(m, m.t) : copy_lanes(m, m.t);
+}
+
+// How far the chunk's lanes are from its first one, of has_row_step().
+void BlockCompiler::load_row_offsets(Value line, const Vec& to) {
+    const ir::Inst& l = inst(line);
+    const auto width = static_cast<uint32_t>(l.aux);
+    a_.emit(X::kIdVpbroadcastd, to, home_mem(schedule_.uniform_home(l.args[1])));
+    a_.emit(X::kIdVpmulld, to, to, pool_table(lane_offsets(0, 1, width).data()));
+    if (const auto stride = static_cast<uint32_t>(l.imm))
+        a_.emit(X::kIdVpaddd, to, to, pool_table(lane_offsets(stride, 0, width).data()));
+}
+
+// edx or rdx: rows.step, if that is no constant. Changes rax.
+void BlockCompiler::copy_rows(const LaneAccess& m, const Rows& rows) {
+    const uint32_t count = chunk_lanes() / rows.lanes, row_bytes = rows.lanes * m.bytes;
+    if (rows.any_step && count > 2) a_.lea(x86::rax, x86::ptr(m.address, x86::rdx));
+    // Of a row, so many bytes from its first element on.
+    auto in_row = [&](uint32_t row, uint32_t offset, uint32_t size) {
+        const auto at = static_cast<int32_t>(m.imm + offset);
+        if (!rows.any_step)
+            return x86::ptr(m.address, at + static_cast<int32_t>(row) * rows.step, size);
+        if (row == 0) return x86::ptr(m.address, at, size);
+        return x86::ptr(row == 3 ? x86::rax : m.address, x86::rdx, row > 1, at, size);
+    };
+    auto low = [](const Vec& v, uint32_t bytes) {
+        return bytes == 16 ? Vec(v.xmm()) : bytes == 32 ? Vec(v.ymm()) : Vec(v.zmm());
+    };
+    // A part of a vector, from memory or from another one's low bytes.
+    auto insert = [&](const Vec& to, uint32_t bytes, uint32_t part, const Operand& from) {
+        if (bytes == 32)
+            a_.emit(X::kIdVinsertf32x8, to, to, from, Imm(part));
+        else
+            a_.emit(avx512_ ? X::kIdVinsertf32x4 : X::kIdVinsertf128, to, to, from, Imm(part));
+    };
+    const uint32_t row_in_vector = rows.lanes * 4;  // of one dword of each lane
+    if (!m.dwords_only() && m.store) {
+        store_narrow_rows(m, [&](uint32_t row) { return in_row(row, 0, 0); }, rows.lanes);
+    } else if (!m.dwords_only() || rows.equal) {
+        static constexpr InstId loads[] = {X::kIdVpmovzxbd, X::kIdVpmovsxbd, X::kIdVpmovzxwd,
+                                           X::kIdVpmovsxwd};
+        const InstId load =
+            m.dwords_only() ? X::kIdVbroadcastss : loads[static_cast<int>(m.access)];
+        for (uint32_t d = 0; d < m.dwords; ++d)
+            for (uint32_t row = 0; row < count; ++row) {
+                const Vec part = low(row ? m.t : m.data[d], row_in_vector);
+                a_.emit(load, part, in_row(row, d * 4, 0));
+                if (row) insert(m.data[d], row_in_vector, row, part);
+            }
+    } else {
+        // In the order of memory.
+        const uint32_t size = std::min(row_bytes & -row_bytes, width());
+        if (m.store && m.dwords > 1) interleave(m);
+        for (uint32_t p = 0; p < m.dwords; ++p)
+            for (uint32_t part = 0; part < width() / size; ++part) {
+                const Vec& v = m.parts()[p];
+                const uint32_t at = p * width() + part * size;
+                const Mem mem = in_row(at / row_bytes, at % row_bytes, size);
+                if (!part)
+                    m.store ? movu(mem, low(v, size)) : movu(low(v, size), mem);
+                else if (!m.store)
+                    insert(v, size, part, mem);
+                else if (size == 32)
+                    a_.emit(X::kIdVextractf32x8, mem, v, Imm(part));
+                else
+                    a_.emit(avx512_ ? X::kIdVextractf32x4 : X::kIdVextractf128, mem, v, Imm(part));
+            }
+        if (!m.store && m.dwords > 1) deinterleave(m);
+    }
+}
+
+// AVX-512. Bytes or words of each row.
+void BlockCompiler::store_narrow_rows(const LaneAccess& m,
+                                      const std::function<Mem(uint32_t)>& row_at, uint32_t lanes) {
+    Vec data = m.data[0];
+    if (m.access == Access::U8D16Hi || m.access == Access::U16D16Hi) {
+        a_.emit(X::kIdVpsrld, m.t, data, Imm(16));
+        data = m.t;
+    }
+    const Vec whole = m.bytes == 1 ? Vec(m.t.xmm()) : Vec(m.t.ymm());
+    a_.emit(m.bytes == 1 ? X::kIdVpmovdb : X::kIdVpmovdw, whole, data);
+    const uint32_t size = lanes * m.bytes;
+    for (uint32_t row = 0; row < chunk_lanes() / lanes; ++row) {
+        const uint32_t at = row * size;
+        const Vec from = at < 16 ? m.t.xmm() : m.t2.xmm();
+        if (at == 16) a_.emit(X::kIdVextracti32x4, m.t2.xmm(), m.t.ymm(), Imm(1));
+        if (size == 16)
+            movu(row_at(row), from);
+        else if (size == 8)
+            a_.emit(at % 16 ? X::kIdVmovhps : X::kIdVmovlps, row_at(row), from);
+        else
+            a_.emit(X::kIdVpextrd, row_at(row), from, Imm(at / 4));
+    }
+}
+
+}  // namespace wj::x64
