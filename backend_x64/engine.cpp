@@ -204,6 +204,7 @@ SpaceKey Translator::key_of(const Wave& wave) {
     key.mode = wave.mode;
     key.vgpr_count = wave.vgpr_count;
     key.agpr_count = wave.agpr_count;
+    key.lane_layout = wave.ctx->lane_layout;
     key.checked = wave.ctx->memory_mode == machine::MemoryMode::Checked;
     key.mask_addresses = wave.ctx->address_mask != ~0ull;
     key.exclusive = wave.ctx->exclusive_memory;
@@ -339,12 +340,13 @@ void Translator::open_store(const TranslatorOptions& options) {
 // Everything that changes the code of a block apart from guest code.
 Hash Translator::configuration(const Wave& wave) const {
     // A field that is added to the key does not compile here until it is one of these.
-    const auto [mode, vgprs, agprs, checked, mask_addresses, exclusive] = key_of(wave);
+    const auto [mode, vgprs, agprs, lane_layout, checked, mask_addresses, exclusive] = key_of(wave);
     const uint64_t all[] = {store_identity_.low,
                             store_identity_.high,
                             mode,
                             vgprs,
                             agprs,
+                            lane_layout,
                             wave.sgpr_count,
                             checked,
                             mask_addresses,

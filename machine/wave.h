@@ -118,6 +118,9 @@ struct ExecContext {
         uint32_t middle[3] = {};
     } group_ids;
     NextWaves next_waves;
+    // Launches whose work-groups lay their lanes out alike have the same number here: what
+    // translators expect of rows they expect of one kind of them only.
+    uint32_t lane_layout = 0;
     // This thread alone touches the memory that is updated by atomics: they need not be atomic.
     bool exclusive_memory = false;
     // The waves that run are so many that what they write does not stay in the caches: stores may

@@ -383,6 +383,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     slot.context.kernel = dispatch.plan.entry;
     slot.context.group_ids = dispatch.plan.group_ids;
     slot.context.next_waves = dispatch.plan.next_waves;
+    slot.context.lane_layout = dispatch.plan.lane_layout;
     slot.context.streaming = dispatch.plan.streaming;
     slot.context.prefetch_items = dispatch.plan.prefetch_items;
     slot.context.prefetch_row = dispatch.plan.prefetch_row;
