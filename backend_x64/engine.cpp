@@ -284,6 +284,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     options.gathers_slowly = tuning_.gathers_slowly || all_patterns_;
     options.splits_loads = (tuning_.splits_loads || all_patterns_) && !hot_;
     options.loop_chunks = loop_chunks_;
+    options.row_lanes = machine::row_lanes(space.key.lane_layout);
     options.variant = variant;
     options.counters = hot_ ? &hot_->counters() : nullptr;
     for (uint32_t limit = block_instructions; !installed; limit /= 2) {
@@ -341,17 +342,10 @@ void Translator::open_store(const TranslatorOptions& options) {
 Hash Translator::configuration(const Wave& wave) const {
     // A field that is added to the key does not compile here until it is one of these.
     const auto [mode, vgprs, agprs, lane_layout, checked, mask_addresses, exclusive] = key_of(wave);
-    const uint64_t all[] = {store_identity_.low,
-                            store_identity_.high,
-                            mode,
-                            vgprs,
-                            agprs,
-                            lane_layout,
-                            wave.sgpr_count,
-                            checked,
-                            mask_addresses,
-                            exclusive,
-                            block_instructions};
+    const uint64_t all[] = {
+        store_identity_.low, store_identity_.high, mode,    vgprs,          agprs,
+        lane_layout,         wave.sgpr_count,      checked, mask_addresses, exclusive,
+        block_instructions};
     return hash_of(all, sizeof all);
 }
 

@@ -34,7 +34,7 @@ struct Options {
     // If set, the block is lifted for rows and values that are lines (affine.h), where that helps;
     // it is guarded then.
     RowLines row_lines;
-    RowSumsBefore row_sums;     // of the program, or null
+    RowSumsBefore row_sums;      // of the program, or null
     uint32_t vector_lanes = 16;  // lanes of the host's vectors
     // The wave that is about to run the block, or null, and how to read its memory.
     const machine::Wave* now = nullptr;

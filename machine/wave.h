@@ -105,6 +105,14 @@ struct NextWaves {
 };
 
 // One per worker thread; constant during a dispatch apart from TLB and counters.
+// Of ExecContext::lane_layout.
+inline constexpr uint32_t one_row_layout = 0, any_row_layout = 1, first_row_layout = 2;
+// Lanes of the rows that a wave holds several of, or 64.
+inline constexpr uint32_t row_lanes(uint32_t layout) {
+    constexpr uint32_t widths = 8;
+    return layout < first_row_layout ? lanes : 1u << (layout - first_row_layout) % widths;
+}
+
 struct ExecContext {
     const Target* target = nullptr;
     memory::AddressSpace* memory = nullptr;
@@ -120,7 +128,7 @@ struct ExecContext {
     NextWaves next_waves;
     // Launches whose work-groups lay their lanes out alike have the same number here: what
     // translators expect of rows they expect of one kind of them only.
-    uint32_t lane_layout = 0;
+    uint32_t lane_layout = one_row_layout;
     // This thread alone touches the memory that is updated by atomics: they need not be atomic.
     bool exclusive_memory = false;
     // The waves that run are so many that what they write does not stay in the caches: stores may

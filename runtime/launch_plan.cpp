@@ -25,14 +25,14 @@ std::string dims(const std::array<uint32_t, 3>& d) {
 // The waves of a work-group that is one row of work-items, or whose rows are whole waves or whole
 // parts of one. group_sgpr: the register that holds the work-group's number in x, or -1 if that is
 // of no use.
-// ExecContext::lane_layout: 0 where a wave's lanes are in one row of the work-group, 1 where rows
-// begin anywhere in waves; else a number for each width (and height, where that is less than a wave
-// has) of rows that waves hold several of.
+// ExecContext::lane_layout: whether a wave's lanes are in one row of the work-group, or rows begin
+// anywhere in waves; else a number for each width (and height, where that is less than a wave has)
+// of rows that waves hold several of.
 uint32_t lane_layout(const std::array<uint32_t, 3>& size) {
     const auto [x, y, z] = size;
-    if (x % machine::lanes == 0 || y * z == 1) return 0;
-    if (x > machine::lanes || !std::has_single_bit(x)) return 1;
-    const uint32_t row = 2 + static_cast<uint32_t>(std::countr_zero(x));
+    if (x % machine::lanes == 0 || y * z == 1) return machine::one_row_layout;
+    if (x > machine::lanes || !std::has_single_bit(x)) return machine::any_row_layout;
+    const uint32_t row = machine::first_row_layout + static_cast<uint32_t>(std::countr_zero(x));
     if (z == 1 || x * y % machine::lanes == 0) return row;
     return row + 8 * (std::has_single_bit(y) ? 1 + static_cast<uint32_t>(std::countr_zero(y)) : 15);
 }

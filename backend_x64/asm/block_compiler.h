@@ -507,18 +507,26 @@ private:
 
     // ---- narrow_rows.cpp ----
     struct Rows {
-        uint32_t lanes;         // of each
-        bool equal;             // its lanes have one element
+        uint32_t lanes;  // of each
+        enum Kind : uint8_t {
+            InOrder,
+            Equal,    // one element for all of its lanes
+            Sliding,  // elements of several dwords, one dword apart
+        } kind;
         bool any_step = false;  // it is in rdx
         int32_t step = 0;       // from each to the next one
     };
     bool has_row_step(const ir::Inst& line) const;
-    bool may_be_rows(const LaneAccess& m, bool equal) const;
+    bool may_be_rows(const LaneAccess& m, Rows::Kind kind) const;
     std::optional<Rows> rows_of_line(const LaneAccess& m, Value line) const;
     void memory_rows(const LaneAccess& m, const Rows& rows, Value line);
     void copy_lanes_of_rows(const LaneAccess& m, Value line);
     void load_row_offsets(Value line, const Vec& to);
     void copy_rows(const LaneAccess& m, const Rows& rows);
+    bool may_find_rows(const LaneAccess& m, Pattern pattern) const;
+    Rows found_rows(Pattern pattern) const;
+    void find_rows(const LaneAccess& m, Pattern pattern, const std::function<void(Pattern)>& found);
+    void find_row_step(const LaneAccess& m);
     void store_narrow_rows(const LaneAccess& m, const std::function<Mem(uint32_t)>& row_at,
                            uint32_t lanes);
 
@@ -759,6 +767,7 @@ private:
                    const std::function<void(Label last, Label over)>& behind);
     void walk_leave_out_of_limits(Label out);
     void memory_walk(const LaneAccess& m);
+    Mem walk_row_step(const LaneAccess& m) const;
     Mem walk_slot(uint32_t field, uint32_t walk = 0, uint32_t chunk = 0) const;
     void walk_sum(const Walks::Sum& sum);
 

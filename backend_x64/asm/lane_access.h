@@ -130,12 +130,17 @@ struct BlockCompiler::LaneAccess {
 enum BlockCompiler::Pattern : uint32_t {
     consecutive = 0,  // host address of lane 0, active or not
     same = 1,         // host address of all lanes
-    strided = 2,  // elements 16 bytes apart, as a work-item's row of a tile of four-dword elements:
+    // Rows::InOrder and Rows::Equal, options_.row_lanes wide: host address of lane 0
+    rows_in_order = 2,
+    rows_of_equals = 3,
+    strided = 4,  // elements 16 bytes apart, as a work-item's row of a tile of four-dword elements:
                   // host address of lane 0
-    sliding = 3,  // overlapping elements, sliding_step() bytes apart: host address of lane 0
-    offsets = 4,  // base of the signed offsets that offsets_index makes
-    arbitrary = 5
+    sliding = 5,  // overlapping elements, sliding_step() bytes apart: host address of lane 0
+    offsets = 6,  // base of the signed offsets that offsets_index makes
+    arbitrary = 7
 };
+// What walks can be in.
+inline constexpr uint32_t last_walking_pattern = 3;
 inline constexpr uint32_t stride_bytes = 16;
 
 }  // namespace wj::x64

@@ -19,7 +19,9 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
     // Stores differ in their offsets only: code that copies lanes is large.
     const Label copy = a_.newLabel();
     auto take = [&](Pattern pattern) {
-        if (m.store && (m.fewer_lanes || !(pattern == strided && avx512_ && row_of_tile(m)))) {
+        const bool whole =
+            pattern == rows_in_order || (pattern == strided && avx512_ && row_of_tile(m));
+        if (m.store && (m.fewer_lanes || !whole)) {
             store_index(m, pattern);
             if (pattern != offsets) {
                 a_.jmp(copy);
@@ -48,7 +50,8 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
     }
     if (!m.pattern.isValid()) {
         find_uneven(m, {m.imm, m.imm}, m.slow, [&](Pattern pattern) {
-            if (m.learned_from && pattern == same) walk_learn(m, m.address, Imm(same));
+            if (m.learned_from && pattern <= last_walking_pattern)
+                walk_learn(m, m.address, Imm(pattern));
             if (m.in_rows && pattern == offsets)
                 a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);
             take(pattern);
@@ -79,6 +82,9 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         a_.bind(other);
     };
     if (may_be_same(m) && !m.rows_only && !(m.store && m.by_stub)) test(same);
+    if (m.by_stub && !m.learned_from) return;
+    for (const Pattern pattern : {rows_in_order, rows_of_equals})
+        if (may_find_rows(m, pattern)) test(pattern);
     if (m.by_stub) return;
     if (may_be_strided(m) && (!gathers64(m) || !m.store || row_of_tile(m))) test(strided);
     if (may_be_sliding(m)) test(sliding);
@@ -150,6 +156,9 @@ void BlockCompiler::copy_pattern(LaneAccess m, Pattern pattern) {
             branch_if_any(m, m.lo, c32(0xfffffffc), cmp_nle, m.slow);
         }
         copy_lanes(m, offsets_index(m));
+    } else if (pattern == rows_in_order || pattern == rows_of_equals) {
+        find_row_step(m);
+        copy_rows(m, found_rows(pattern));
     } else if (m.store) {
         store_strided(m);
     } else if (pattern == same) {

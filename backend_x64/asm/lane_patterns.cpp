@@ -236,6 +236,8 @@ void BlockCompiler::find_uneven(const LaneAccess& m, Imms imms, Label unknown,
         a_.bind(other);
     };
     if (may_be_same(m) || m.shared()) steps(0, same);  // loads may share the address
+    if (m.by_stub && !m.learned_from) return;
+    for (const Pattern pattern : {rows_in_order, rows_of_equals}) find_rows(m, pattern, found);
     if (m.by_stub) return;
     if (may_be_strided(m) && (!m.store || row_of_tile(m))) steps(stride_bytes, strided);
     if (may_be_sliding(m)) steps(sliding_step(m), sliding);

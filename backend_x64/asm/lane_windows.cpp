@@ -13,7 +13,8 @@ namespace x86 = asmjit::x86;
 // One to three vectors wide. None: the lanes go their own ways.
 std::optional<BlockCompiler::Window> BlockCompiler::window_of(const LaneAccess& m,
                                                               Value line) const {
-    if (has_row_step(inst(line)) || !m.dwords_only() || (m.space != lds_space && !m.full)) return {};
+    if (has_row_step(inst(line)) || !m.dwords_only() || (m.space != lds_space && !m.full))
+        return {};
     Window w{lane_offsets(inst(line)), static_cast<int32_t>(m.imm)};
     const auto lanes = std::span(w.lanes).first(chunk_lanes());
     if (std::ranges::any_of(lanes, [](uint32_t x) { return x % 4 || x > 0x10000; })) return {};

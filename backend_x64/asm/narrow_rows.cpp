@@ -1,6 +1,6 @@
-// Chunks that are two or four rows: in each of them elements that follow one another, or one for
-// all of its lanes, the rows a uniform step apart. So are arrays of two dimensions to work-groups
-// that are narrower than the host's vectors.
+// Chunks that are two or four rows: in each of them elements that follow one another (or overlap, a
+// dword apart), or one for all of its lanes, the rows a uniform step apart. So are arrays of two
+// dimensions to work-groups that are narrower than the host's vectors.
 #include <bit>
 #include <cstdlib>
 
@@ -19,18 +19,23 @@ bool BlockCompiler::has_row_step(const ir::Inst& line) const {
 }
 
 // Whether rows can be copied whole, when all lanes are on.
-bool BlockCompiler::may_be_rows(const LaneAccess& m, bool equal) const {
-    if (equal) return !m.store && m.dwords_only() && !m.of_pairs();
-    return m.dwords_only() || !m.store || avx512_;
+bool BlockCompiler::may_be_rows(const LaneAccess& m, Rows::Kind kind) const {
+    if (kind == Rows::InOrder) return m.dwords_only() || !m.store || avx512_;
+    if (kind == Rows::Sliding && m.dwords == 1) return false;
+    return !m.store && m.dwords_only() && !m.of_pairs();
 }
 
 std::optional<BlockCompiler::Rows> BlockCompiler::rows_of_line(const LaneAccess& m,
                                                                Value line) const {
     constexpr int64_t furthest = 1 << 24;
     const ir::Inst& l = inst(line);
-    Rows rows{.lanes = static_cast<uint32_t>(l.aux), .equal = !l.imm};
+    const bool in_order = l.imm == m.bytes;
+    if (!in_order && l.imm && l.imm != 4) return {};
+    Rows rows{static_cast<uint32_t>(l.aux), in_order ? Rows::InOrder
+                                            : l.imm  ? Rows::Sliding
+                                                     : Rows::Equal};
     if (rows.lanes < ir::RowLine::least_width || rows.lanes >= chunk_lanes()) return {};
-    if ((!rows.equal && l.imm != m.bytes) || !may_be_rows(m, rows.equal)) return {};
+    if (!may_be_rows(m, rows.kind)) return {};
     if (m.space == lds_space && !m.full) return {};
     if (is_const(l.args[1])) {
         rows.step = static_cast<int32_t>(inst(l.args[1]).imm);
@@ -108,8 +113,18 @@ void BlockCompiler::copy_rows(const LaneAccess& m, const Rows& rows) {
     };
     const uint32_t row_in_vector = rows.lanes * 4;  // of one dword of each lane
     if (!m.dwords_only() && m.store) {
-        store_narrow_rows(m, [&](uint32_t row) { return in_row(row, 0, 0); }, rows.lanes);
-    } else if (!m.dwords_only() || rows.equal) {
+        store_narrow_rows(
+            m, [&](uint32_t row) { return in_row(row, 0, 0); }, rows.lanes);
+    } else if (rows.kind == Rows::Sliding) {
+        for (uint32_t d = 0; d < m.dwords; ++d)
+            for (uint32_t row = 0; row < count; ++row) {
+                const Mem at = in_row(row, d * 4, row_in_vector);
+                if (row)
+                    insert(m.data[d], row_in_vector, row, at);
+                else
+                    movu(low(m.data[d], row_in_vector), at);
+            }
+    } else if (!m.dwords_only() || rows.kind == Rows::Equal) {
         static constexpr InstId loads[] = {X::kIdVpmovzxbd, X::kIdVpmovsxbd, X::kIdVpmovzxwd,
                                            X::kIdVpmovsxwd};
         const InstId load =
@@ -140,6 +155,73 @@ void BlockCompiler::copy_rows(const LaneAccess& m, const Rows& rows) {
             }
         if (!m.store && m.dwords > 1) deinterleave(m);
     }
+}
+
+// ---- found at run time ----
+
+BlockCompiler::Rows BlockCompiler::found_rows(Pattern pattern) const {
+    return {.lanes = options_.row_lanes,
+            .kind = pattern == rows_in_order ? Rows::InOrder : Rows::Equal,
+            .any_step = true};
+}
+
+// All lanes are on, or AVX-512 asks.
+bool BlockCompiler::may_find_rows(const LaneAccess& m, Pattern pattern) const {
+    return options_.row_lanes >= ir::RowLine::least_width && options_.row_lanes < chunk_lanes() &&
+           m.space == global_space && !options_.checked && !options_.mask_addresses &&
+           m.dwords_only() && (m.full || (avx512_ && m.walk < 0 && !m.fewer_lanes)) &&
+           may_be_rows(m, found_rows(pattern).kind);
+}
+
+// As those of find_uneven(). Where the chunk is rows and a walk learns, the step is noted.
+void BlockCompiler::find_rows(const LaneAccess& m, Pattern pattern,
+                              const std::function<void(Pattern)>& found) {
+    if (!may_find_rows(m, pattern)) return;
+    const uint32_t width = options_.row_lanes, stride = pattern == rows_in_order ? m.bytes : 0;
+    const Label other = a_.newLabel();
+    LaneAccess all = m;
+    all.full = true;
+    if (!m.full) {
+        a_.kortestw(m.mask_k, m.mask_k);
+        a_.jnc(other);
+    }
+    // Where would each row's first lane be? Its lanes must agree.
+    Vec firsts = m.lo;
+    if (stride) {
+        firsts = m.t;
+        a_.emit(X::kIdVpsubd, firsts, m.lo, pool_table(lane_offsets(stride, 0, width).data()));
+    }
+    movu(m.t2, pool_table(lane_offsets(0, width, width).data()));
+    a_.emit(X::kIdVpermd, m.t2, m.t2, firsts);
+    branch_if_any(all, firsts, m.t2, cmp_ne, other);
+    // No row may wrap around 4 GiB.
+    if (stride) branch_if_any(all, m.t2, c32(0u - width * stride), cmp_nle, other);
+    find_row_step(m);
+    a_.movsxd(x86::rax, x86::edx);  // of four rows within 32 bits
+    a_.cmp(x86::rax, x86::rdx);
+    a_.jne(other);
+    if (chunk_lanes() / width > 2) {
+        a_.vmovd(m.t.xmm(), x86::edx);
+        a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
+        a_.emit(X::kIdVpmulld, m.t, m.t, pool_table(lane_offsets(0, 1, width).data()));
+        a_.emit(X::kIdVpsubd, m.t2, m.t2, m.t);
+        a_.emit(X::kIdVpbroadcastd, m.t, m.t2.xmm());
+        branch_if_any(all, m.t, m.t2, cmp_ne, other);
+    }
+    a_.vmovd(x86::eax, m.lo.xmm());
+    a_.add(m.address, x86::rax);
+    if (m.learned_from) a_.mov(walk_row_step(m), x86::rdx);
+    found(pattern);
+    a_.bind(other);
+}
+
+// rdx = the distance of the chunk's second row from its first one. Changes eax.
+void BlockCompiler::find_row_step(const LaneAccess& m) {
+    const uint32_t lane = options_.row_lanes;
+    a_.emit(avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, m.z[0].xmm(), m.lo, Imm(lane / 4));
+    a_.vmovd(x86::edx, m.z[0].xmm());
+    a_.vmovd(x86::eax, m.lo.xmm());
+    a_.sub(x86::rdx, x86::rax);
 }
 
 // AVX-512. Bytes or words of each row.

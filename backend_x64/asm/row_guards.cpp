@@ -155,8 +155,8 @@ bool BlockCompiler::test_even_row(const ir::RowLine& line) {
     return true;
 }
 
-// Sets bits of `different` where the row is not the line; of rows that test_even_row() leaves: their
-// step is what they show, or they are whole chunks wide.
+// Sets bits of `different` where the row is not the line; of rows that test_even_row() leaves:
+// their step is what they show, or they are whole chunks wide.
 void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
     const Vec want = vec(0), step = vec(1), t = vec(3);
     auto differs = [&](const Vec& want, uint32_t lane) {
@@ -177,7 +177,8 @@ void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
         a_.emit(X::kIdVpsubd, step, step, t);
         a_.emit(X::kIdVpmulld, t, step, pool_table(lane_offsets(0, 1, line.width).data()));
         a_.emit(X::kIdVpaddd, want, want, t);
-        a_.emit(X::kIdVpslld, step, step, asmjit::Imm(std::countr_zero(chunk_lanes() / line.width)));
+        a_.emit(X::kIdVpslld, step, step,
+                asmjit::Imm(std::countr_zero(chunk_lanes() / line.width)));
         for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
             if (lane) a_.emit(X::kIdVpaddd, want, want, step);
             differs(want, lane);

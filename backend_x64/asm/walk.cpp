@@ -25,7 +25,10 @@ enum Field : uint32_t {
     rest,                                    // of the budget
     iterations,                              // that walked
     in_rows,  // like `learned`: what was read ahead in this iteration (load_from_rows)
-    field_count
+    field_count,
+    // By walk and chunk, of narrow rows: from each to the next one.
+    row_steps = field_count,
+    field_count_with_rows = row_steps + Walks::most * 4
 };
 
 // A walk's distance from its first addresses. The first pairs of registers for shared addresses
@@ -44,7 +47,7 @@ uint32_t bit(uint32_t walk, uint32_t chunk) {
 }  // namespace
 
 Mem BlockCompiler::walk_slot(uint32_t field, uint32_t walk, uint32_t chunk) const {
-    const bool by_chunk = field == addresses, bytes = field == patterns,
+    const bool by_chunk = field == addresses || field == row_steps, bytes = field == patterns,
                bits =
                    field == found || field == found_before || field == learned || field == in_rows;
     const uint32_t each = walk * 4 + chunk;
@@ -61,7 +64,7 @@ void BlockCompiler::walk_plan() {
     walks_ = find_walks(*block_, schedule_, divergent_);
     walk_slots_ = extra_slots_;
     if (walks_.walks.empty()) return;
-    extra_slots_ += field_count;
+    extra_slots_ += options_.row_lanes < chunk_lanes() ? field_count_with_rows : field_count;
     failed_ |= extra_slots_ > slot_count;
     for (uint32_t w = 0; w < walks_.walks.size(); ++w) {
         const Walks::Walk& walk = walks_.walks[w];
@@ -287,7 +290,11 @@ void BlockCompiler::walk_leave_out_of_limits(Label out) {
     a_.jnz(out);
 }
 
-// The chunk's addresses have one of the first two patterns; `pattern` is a constant or a register
+Mem BlockCompiler::walk_row_step(const LaneAccess& m) const {
+    return walk_slot(row_steps, static_cast<uint32_t>(m.walk), m.walk_chunk);
+}
+
+// The chunk's addresses have one of the walking patterns; `pattern` is a constant or a register
 // that may hold others.
 void BlockCompiler::walk_learn(const LaneAccess& m, const Gp& address, const Operand& pattern) {
     const auto walk = static_cast<uint32_t>(m.walk);
@@ -303,7 +310,7 @@ void BlockCompiler::walk_learn(const LaneAccess& m, const Gp& address, const Ope
     const bool one_is_enough = walks_.walks[walk].step.has_value();
     const uint32_t own = bit(walk, m.walk_chunk);
     if (!pattern.isImm()) {
-        a_.emit(X::kIdCmp, pattern, static_cast<uint32_t>(same));
+        a_.emit(X::kIdCmp, pattern, last_walking_pattern);
         a_.ja(done);
     }
     const Operand now = pattern.isImm() ? pattern : Operand(pattern.as<Gp>().r8());
@@ -354,7 +361,17 @@ void BlockCompiler::memory_walk(const LaneAccess& m) {
     a_.cmp(walk_slot(patterns, walk, m.walk_chunk), static_cast<uint32_t>(consecutive));
     a_.jne(one);
     memory_consecutive(m);
-    cold(one, [this, m] {
+    cold(one, [this, m, walk] {
+        for (const Pattern rows : {rows_in_order, rows_of_equals}) {
+            if (!may_find_rows(m, rows)) continue;
+            const Label other = a_.newLabel();
+            a_.cmp(walk_slot(patterns, walk, m.walk_chunk), static_cast<uint32_t>(rows));
+            a_.jne(other);
+            a_.mov(x86::rdx, walk_row_step(m));
+            copy_rows(m, found_rows(rows));
+            a_.jmp(m.done);
+            a_.bind(other);
+        }
         load_same(m);
         a_.jmp(m.done);
     });

@@ -153,6 +153,11 @@ struct State {
     }
 };
 
+// ExecContext::lane_layout
+inline uint32_t some_layout(Rng& rng) {
+    return rng() % 3 ? machine::first_row_layout + static_cast<uint32_t>(rng() % 6) : 0;
+}
+
 inline uint32_t random_dword(Rng& rng) {
     static constexpr uint32_t special[] = {
         0,          1,          2,          31,         32,         33,         63,
@@ -263,6 +268,7 @@ protected:
             run.copy_from(start);
             model.wave.pc = run.wave.pc = block.pc;
             ir::evaluate(block, model.wave);
+            run.context.lane_layout = some_layout(rng);
             rig.engine->run(run.wave);
             ASSERT_EQ(run.wave.exit.kind, block.term.exit)
                 << ir::print(block) << x64::disassemble_block(block, GetParam());

@@ -64,11 +64,23 @@ protected:
                        (lane % 8 == 0   ? 0
                         : lane % 8 == 5 ? static_cast<uint32_t>(rng() % 40) - 4
                                         : static_cast<uint32_t>(rng() % 8 * 4));
+            case 19:  // rows of 8 and of 4
+                return lane / 8 * 192 + lane % 8 * bytes;
+            case 20:
+                return lane / 4 * 80 + lane % 4 * bytes;
+            case 21:  // of equals
+                return lane / 8 * 64;
+            case 22:
+                return lane / 4 * 16;
+            case 23:  // downwards
+                return 2048 - lane / 8 * 192 + lane % 8 * bytes;
+            case 24:  // almost, the last one a step of its own
+                return lane / 4 * 80 + lane % 4 * bytes + (lane == 37 || lane / 4 == 15 ? 4 : 0);
             default:  // upwards
                 return 5120 - lane % 16 * 320 + lane / 16 * 4;
         }
     }
-    static constexpr uint32_t patterns = 20;
+    static constexpr uint32_t patterns = 26;
 
     struct Kind {
         Access access;
@@ -137,6 +149,7 @@ protected:
             w.set_s64(4, buffers[s].middle());
         }
         ir::evaluate(b.block, states[0].wave);
+        states[1].context.lane_layout = some_layout(rng);
         rig.engine->run(states[1].wave);
         ASSERT_EQ(states[1].wave.exit.kind, machine::ExitKind::EndProgram);
         for (State& s : states) {

@@ -86,8 +86,12 @@ protected:
         void lanes(uint32_t r, uint64_t first, uint64_t apart, bool wide) {
             const uint64_t exec_bits = start.wave.exec();
             const bool scattered = rng() % 3 == 0;
+            // Of one row, or several.
+            const uint64_t width = rng() % 2 ? 64 : any({4, 8, 8, 16}),
+                           down = any({0, apart, 256, 4096, 100, ~255ull});
             for (uint32_t l = 0; l < 64; ++l) {
-                uint64_t x = first + apart * (scattered ? rng() % 64 : l);
+                uint64_t x = first + apart * (scattered ? rng() % 64 : l % width);
+                if (!scattered) x += down * (l / width);
                 if (!(exec_bits >> l & 1)) x = rng();
                 start.wave.vgpr[r * 64 + l] = static_cast<uint32_t>(x);
                 if (wide) start.wave.vgpr[(r + 1) * 64 + l] = static_cast<uint32_t>(x >> 32);
@@ -264,6 +268,7 @@ TEST_P(WalkTest, RandomLoops) {
         randomise(start, rng);
         Loop loop{Builder(), rng, start, memory.origin(), round % 2 == 1, {}};
         loop.make();
+        run.context.lane_layout = some_layout(rng);
         ASSERT_EQ(ir::verify(loop.b.block), "");
         ASSERT_EQ(x64::find_divergent_loop(loop.b.block).has_value(), loop.divergent);
         Rig rig(GetParam(), {.loop_chunks = static_cast<uint32_t>(rng() % 3) * 2});
