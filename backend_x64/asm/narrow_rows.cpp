@@ -197,10 +197,13 @@ void BlockCompiler::find_rows(const LaneAccess& m, Pattern pattern,
     // No row may wrap around 4 GiB.
     if (stride) branch_if_any(all, m.t2, c32(0u - width * stride), cmp_nle, other);
     find_row_step(m);
-    a_.movsxd(x86::rax, x86::edx);  // of four rows within 32 bits
-    a_.cmp(x86::rax, x86::rdx);
-    a_.jne(other);
     if (chunk_lanes() / width > 2) {
+        // The last of four is not beyond 4 GiB, nor below 0.
+        a_.vmovd(x86::eax, firsts.xmm());
+        a_.lea(x86::rax, x86::ptr(x86::rax, x86::rdx, 1));
+        a_.add(x86::rax, x86::rdx);
+        a_.shr(x86::rax, 32);
+        a_.jnz(other);
         a_.vmovd(m.t.xmm(), x86::edx);
         a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
         a_.emit(X::kIdVpmulld, m.t, m.t, pool_table(lane_offsets(0, 1, width).data()));
