@@ -57,6 +57,7 @@ protected:
         uint64_t memory;
         bool divergent;
         std::vector<Value> loaded;
+        uint64_t width = 64;  // of rows of lanes
         Value exec = ir::no_value, splat_low = ir::no_value, splat_high = ir::no_value;
         uint32_t row = 2, scalar = steps;
 
@@ -85,13 +86,13 @@ protected:
         // What the lanes start with; the lanes that are off anything.
         void lanes(uint32_t r, uint64_t first, uint64_t apart, bool wide) {
             const uint64_t exec_bits = start.wave.exec();
-            const bool scattered = rng() % 3 == 0;
+            const bool scattered = rng() % (width < 64 ? 12 : 3) == 0;
             // Of one row, or several.
-            const uint64_t width = rng() % 2 ? 64 : any({4, 8, 8, 16}),
-                           down = any({0, apart, 256, 4096, 100, ~255ull});
+            const uint64_t down = any({0, apart, 256, 4096, 100, ~255ull}),
+                           later = rng() % 4 ? down : any({0, apart, 64, 4096});
             for (uint32_t l = 0; l < 64; ++l) {
                 uint64_t x = first + apart * (scattered ? rng() % 64 : l % width);
-                if (!scattered) x += down * (l / width);
+                if (!scattered) x += (l < 32 ? down : later) * (l / width);
                 if (!(exec_bits >> l & 1)) x = rng();
                 start.wave.vgpr[r * 64 + l] = static_cast<uint32_t>(x);
                 if (wide) start.wave.vgpr[(r + 1) * 64 + l] = static_cast<uint32_t>(x >> 32);
@@ -114,7 +115,8 @@ protected:
                 ir::make_aux(ir::Access::U8, 1),     ir::make_aux(ir::Access::S16, 1)};
             const uint32_t aux = accesses[rng() % std::size(accesses)], bytes = bytes_of(aux);
             const uint32_t kind = static_cast<uint32_t>(rng() % 7);
-            const uint64_t apart = any({0, bytes, bytes, bytes, 16, 12});
+            const uint64_t apart =
+                width < 64 ? any({0, bytes, bytes}) : any({0, bytes, bytes, bytes, 16, 12});
             if (kind == 0) return pair(aux, apart);
             const uint32_t shift = kind < 3 ? static_cast<uint32_t>(rng() % 3) : 0;
             const uint32_t factor = kind >= 5 ? static_cast<uint32_t>(any({1, 4})) : 1;
@@ -186,12 +188,16 @@ protected:
             s.wave.set_s64(origin, memory);
             s.wave.set_s64(moving, memory);
             const bool partial = divergent || rng() % 2;
+            if (!partial && rng() % 2) width = any({4, 8, 8, 16});
             if (!partial || rng() % 2) s.wave.set_s64(machine::exec_lo, ~0ull);
             if (divergent && !s.wave.exec()) s.wave.set_s64(machine::exec_lo, 5);
             exec = partial ? b.exec() : b.full();
             splat_low = splat(b.op(Op::GetS32, {}, origin));
             splat_high = splat(b.op(Op::GetS32, {}, origin + 1));
-            for (uint64_t n = divergent ? 1 + rng() % 6 : rng() % 7; n; --n) add_load();
+            const uint64_t loads = width < 64  ? 1 + rng() % 2
+                                   : divergent ? 1 + rng() % 6
+                                               : rng() % 7;
+            for (uint64_t n = 0; n < loads; ++n) add_load();
             Value sum = b.v(0), product = b.v(1);
             for (Value v : loaded) {
                 sum = b.op(Op::Add32, {sum, v});
@@ -268,7 +274,9 @@ TEST_P(WalkTest, RandomLoops) {
         randomise(start, rng);
         Loop loop{Builder(), rng, start, memory.origin(), round % 2 == 1, {}};
         loop.make();
-        run.context.lane_layout = some_layout(rng);
+        if (loop.width < machine::lanes)
+            run.context.lane_layout =
+                machine::first_row_layout + static_cast<uint32_t>(std::countr_zero(loop.width));
         ASSERT_EQ(ir::verify(loop.b.block), "");
         ASSERT_EQ(x64::find_divergent_loop(loop.b.block).has_value(), loop.divergent);
         Rig rig(GetParam(), {.loop_chunks = static_cast<uint32_t>(rng() % 3) * 2});
