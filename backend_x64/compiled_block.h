@@ -33,6 +33,7 @@ struct CompileOptions {
     bool gathers_slowly = true;   // HostTuning::gathers_slowly
     bool splits_loads = false;    // HostTuning::splits_loads
     uint32_t row_lanes = 64;      // machine::row_lanes() of the launch
+    uint32_t whole_lanes = 64;    // ExecContext::whole_lanes
     // Accesses look for all patterns themselves, without memory stubs: code that is run often.
     bool all_patterns = false;
     uint32_t loop_chunks = 0;          // run together; 0: as many as pay

@@ -40,6 +40,11 @@ constexpr size_t most_stub_bytes = size_t{256} << 10;
 // Invalidated code is collected when it is most of what there is and worth the translations.
 constexpr size_t worth_collecting = size_t{16} << 20;
 
+// Variant::Full is for such waves.
+bool has_whole_exec(const Wave& wave) {
+    return wave.exec() == wave.ctx->whole_exec();
+}
+
 class Translator final : public machine::Engine {
 public:
     Translator(std::unique_ptr<BlockSource> source, Isa isa, const TranslatorOptions& options)
@@ -82,7 +87,7 @@ public:
 
     bool ready_for(Wave& wave) override {
         const std::lock_guard lock(mutex_);
-        const Variant variant = variant_for(wave.exec() == ~0ull);
+        const Variant variant = variant_for(has_whole_exec(wave));
         CodeSpace& space = cache_.space(key_of(wave));
         return cache_.lookup(space, wave.pc, variant) || load(space, wave, wave.pc, variant);
     }
@@ -205,6 +210,7 @@ SpaceKey Translator::key_of(const Wave& wave) {
     key.vgpr_count = wave.vgpr_count;
     key.agpr_count = wave.agpr_count;
     key.lane_layout = wave.ctx->lane_layout;
+    key.whole_lanes = wave.ctx->whole_lanes;
     key.checked = wave.ctx->memory_mode == machine::MemoryMode::Checked;
     key.mask_addresses = wave.ctx->address_mask != ~0ull;
     key.exclusive = wave.ctx->exclusive_memory;
@@ -285,6 +291,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     options.splits_loads = (tuning_.splits_loads || all_patterns_) && !hot_;
     options.loop_chunks = loop_chunks_;
     options.row_lanes = machine::row_lanes(space.key.lane_layout);
+    options.whole_lanes = space.key.whole_lanes;
     options.variant = variant;
     options.counters = hot_ ? &hot_->counters() : nullptr;
     for (uint32_t limit = block_instructions; !installed; limit /= 2) {
@@ -341,11 +348,20 @@ void Translator::open_store(const TranslatorOptions& options) {
 // Everything that changes the code of a block apart from guest code.
 Hash Translator::configuration(const Wave& wave) const {
     // A field that is added to the key does not compile here until it is one of these.
-    const auto [mode, vgprs, agprs, lane_layout, checked, mask_addresses, exclusive] = key_of(wave);
-    const uint64_t all[] = {
-        store_identity_.low, store_identity_.high, mode,    vgprs,          agprs,
-        lane_layout,         wave.sgpr_count,      checked, mask_addresses, exclusive,
-        block_instructions};
+    const auto [mode, vgprs, agprs, lane_layout, whole_lanes, checked, mask_addresses, exclusive] =
+        key_of(wave);
+    const uint64_t all[] = {store_identity_.low,
+                            store_identity_.high,
+                            mode,
+                            vgprs,
+                            agprs,
+                            lane_layout,
+                            whole_lanes,
+                            wave.sgpr_count,
+                            checked,
+                            mask_addresses,
+                            exclusive,
+                            block_instructions};
     return hash_of(all, sizeof all);
 }
 
@@ -414,7 +430,7 @@ Translator::Found Translator::block_at(CodeSpace& space, Wave& wave, uint64_t pc
 }
 
 const KnownEntry* Translator::entry_at(ThreadState& thread, const Wave& wave) const {
-    const bool full = wave.exec() == ~0ull;
+    const bool full = has_whole_exec(wave);
     const KnownEntry& e = thread.entry_of(wave.pc, full);
     return e.pc == wave.pc && e.stamp == stamp_.load(std::memory_order_acquire) && e.full == full &&
                    e.key == key_of(wave)
@@ -425,11 +441,11 @@ const KnownEntry* Translator::entry_at(ThreadState& thread, const Wave& wave) co
 // The same for a wave with the context and the register counts of one that started there.
 bool Translator::starts_at(const KnownEntry& e, const Wave& wave) const {
     return e.pc == wave.pc && e.stamp == stamp_.load(std::memory_order_acquire) &&
-           e.full == (wave.exec() == ~0ull) && e.key.mode == wave.mode;
+           e.full == (has_whole_exec(wave)) && e.key.mode == wave.mode;
 }
 
 Translator::Found Translator::find_entry(ThreadState& thread, Wave& wave) {
-    const bool full = wave.exec() == ~0ull;
+    const bool full = has_whole_exec(wave);
     const std::lock_guard lock(mutex_);
     CodeSpace& space = cache_.space(key_of(wave));
     const Found found = block_at(space, wave, wave.pc, variant_for(full));
@@ -550,7 +566,7 @@ Translator::Found Translator::make_room(ThreadState& thread, Wave& wave, uint64_
     flush_wanted_.store(false);
     // This thread's block comes first, so that every flush helps at least the one that made it.
     const Found found =
-        block_at(cache_.space(key_of(wave)), wave, wave.pc, variant_for(wave.exec() == ~0ull));
+        block_at(cache_.space(key_of(wave)), wave, wave.pc, variant_for(has_whole_exec(wave)));
     lock.unlock();
     flushed_.notify_all();
     return found;
@@ -572,6 +588,7 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     ThreadState& thread = this_thread_state();
     thread.wave = &first;
     thread.frame.not_streamed = first.ctx->streaming ? vector_bytes() - 1 : ~0ull;
+    thread.frame.whole_exec = first.ctx->whole_exec();
     thread.frame.prefetch_items = first.ctx->prefetch_items;
     thread.frame.prefetch_row = first.ctx->prefetch_row;
     thread.frame.again = &start_again;
@@ -646,7 +663,7 @@ void Translator::finish_columns(ThreadState& thread) {
         if (flush_wanted_.load(std::memory_order_relaxed) || thread.frame.often)
             return static_cast<ExitKind>(Leave::Lookup);
         if (!starts_at(*start, *wave)) {
-            start = &thread.entry_of(wave->pc, wave->exec() == ~0ull);
+            start = &thread.entry_of(wave->pc, has_whole_exec(*wave));
             if (!starts_at(*start, *wave) || start->space != space)
                 return static_cast<ExitKind>(Leave::Lookup);
         }

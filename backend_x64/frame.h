@@ -180,6 +180,7 @@ struct alignas(64) Frame {
     const void* often = nullptr;  // where that one returned to; perhaps in an engine that is gone
 
     uint64_t buffer_limit = 0;
+    uint64_t whole_exec = ~0ull;  // ExecContext::whole_exec()
     // Out of line at this moment: MemoryOp, ColumnStore, or where a memory stub returns to.
     const void* running = nullptr;
     const void* column_stub = nullptr;      // store_columns()

@@ -288,17 +288,18 @@ bool run_stub_access(Wave& w, Frame& f, uint64_t bits, uint32_t first_lane) {
 }
 
 static bool is_line(const Wave& w, const ir::RowLine& line) {
+    const uint32_t lanes = w.ctx->whole_lanes;  // those that may be on
     const uint32_t* const v = w.vgpr + size_t{line.row} * machine::lanes;
     if (line.width == machine::lanes) {  // most often
         uint32_t different = 0;
-        for (uint32_t l = 0; l < machine::lanes; ++l) different |= v[l] ^ (v[0] + line.stride * l);
+        for (uint32_t l = 0; l < lanes; ++l) different |= v[l] ^ (v[0] + line.stride * l);
         return !different;
     }
     const uint32_t step = line.any_step ? v[line.width % machine::lanes] - v[0] : line.step;
     const auto shift = static_cast<uint32_t>(std::countr_zero(line.width));
     const uint32_t in_row = line.width - 1, first = v[0], stride = line.stride;
     uint32_t different = 0;
-    for (uint32_t l = 0; l < machine::lanes; ++l)
+    for (uint32_t l = 0; l < lanes; ++l)
         different |= v[l] ^ (first + stride * (l & in_row) + step * (l >> shift));
     return !different;
 }

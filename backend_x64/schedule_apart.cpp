@@ -32,7 +32,7 @@ uint32_t Schedule::repeated_lanes(Value v) const {
 }
 
 uint32_t Schedule::lanes_of(uint32_t position) const {
-    if (!repeats(*begin(position))) return machine::lanes;
+    if (!repeats(*begin(position))) return block_->lanes;
     uint32_t lanes = 0;
     for (const Value* v = begin(position); v != end(position); ++v)
         lanes = std::max(lanes, repeated_lanes(*v));
@@ -67,7 +67,7 @@ void Schedule::set_apart(uint32_t& highest) {
     const auto n = static_cast<Value>(block_->insts.size());
     apart_.assign(n, Apart::No);
     loads_apart_.clear();
-    if (branches_to_itself() || block_->loads_in_order) return;
+    if (branches_to_itself() || block_->loads_in_order || block_->lanes < machine::lanes) return;
     uint32_t units = 0, longest = 0;
     bool any = false;
     for (Value v = 0; v < n; ++v) {

@@ -44,6 +44,7 @@ public:
         options.mode = wave.mode;
         options.exec_full =
             request.variant != Variant::Partial && request.variant != Variant::UnguardedPartial;
+        options.lanes = wave.ctx->whole_lanes;
         options.may_guard = !is_unguarded(request.variant);
         options.at_edge = request.variant == Variant::Edge;
         if (!is_unguarded(request.variant)) {
@@ -181,12 +182,14 @@ private:
             const uint32_t* v = wave.vgpr + size_t{row} * machine::lanes;
             const uint32_t stride = v[1] - v[0];
             if (stride > most_stride) return {};
+            // Of the lanes that may be on.
+            const uint32_t lanes = wave.ctx->whole_lanes;
             uint32_t width = 2;  // as far as it goes; a power of two
-            while (width < machine::lanes && v[width] - v[width - 1] == stride) ++width;
-            width = std::bit_floor(width);
+            while (width < lanes && v[width] - v[width - 1] == stride) ++width;
+            width = width == lanes ? machine::lanes : std::bit_floor(width);
             const uint32_t step = width < machine::lanes ? v[width] - v[0] : 0;
             if (step > most_step) return {};
-            for (uint32_t l = 0; l < machine::lanes; ++l)
+            for (uint32_t l = 0; l < lanes; ++l)
                 if (v[l] != v[0] + stride * (l % width) + step * (l / width)) return {};
             const bool known = ir::RowLine::keeps_step(width, step, vector_lanes) ||
                                (row == 0 && std::has_single_bit(step));

@@ -10,10 +10,10 @@
 
 namespace wj::ir {
 
-using machine::lanes;
 using machine::Wave;
 
 uint64_t evaluate(const Block& block, Wave& w) {
+    const uint32_t lanes = block.lanes;
     Cells v(block.insts.size());
     auto row = [&](uint64_t r) {
         return r < 256 ? w.row(static_cast<uint32_t>(r)) : w.arow(static_cast<uint32_t>(r - 256));
@@ -107,7 +107,8 @@ uint64_t evaluate(const Block& block, Wave& w) {
                 const auto line = RowLine::of(i.imm, i.aux);
                 const uint32_t* v = row(line.row);
                 if (line.constant && v[0] != line.first) return guard_failed;
-                const uint32_t step = line.any_step ? v[line.width % lanes] - v[0] : line.step;
+                const uint32_t step =
+                    line.any_step ? v[line.width % machine::lanes] - v[0] : line.step;
                 for (uint32_t l = 0; l < lanes; ++l)
                     if (v[l] != v[0] + line.stride * (l % line.width) + step * (l / line.width))
                         return guard_failed;

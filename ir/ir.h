@@ -285,7 +285,10 @@ struct Call {
 struct Block {
     uint64_t pc = 0;
     uint64_t begin_pc = 0, end_pc = 0;  // all its instructions lie in between
-    // Compiled for EXEC == all ones at entry: the lifter then uses a constant mask.
+    // Lanes from here on are off, and stay so, in every wave that runs the block: nothing is done
+    // for them, and no mask has them.
+    uint32_t lanes = machine::lanes;
+    // Compiled for EXEC with all of these lanes at entry: the lifter then uses a constant mask.
     bool exec_full = false;
     // EXEC may differ from its value at entry when the block ends: links must test which variant to
     // enter.

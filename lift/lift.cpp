@@ -205,7 +205,7 @@ bool Lifter::lanes_known(uint64_t target) {
 bool Lifter::guard_all_lanes(bool likely) {
     const ir::Inst mask = s.inst(s.exec());
     if (mask.op != Op::MaskOf || !affine->guard_all_lanes(mask.args[0], likely)) return false;
-    s.set64(machine::exec_lo, s.const64(~0ull));
+    s.set64(machine::exec_lo, s.const64(whole_exec()));
     return true;
 }
 
@@ -318,6 +318,7 @@ enum class Attempt {
     Again,      // with what has been found out
     NoUse,      // of guards
     Constants,  // in rows may be of use, lines are not
+    AllLanes,   // of the wave matter, if it has more than Options::lanes
 };
 // What a block is guarded for. Loops of one block have their own ways to save work.
 enum class Guards { None, ConstantRows /* of loops */, Lines };
@@ -392,6 +393,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
                          Findings& findings, Guards guards, ir::Block& block) {
     block.pc = block.begin_pc = block.end_pc = pc;
     block.exec_full = options.exec_full;
+    if (options.exec_full) block.lanes = options.lanes;
     block.guest_pcs.push_back(pc);
     bool guarded = guards == Guards::Lines;
     block.guarded = guarded;
@@ -425,6 +427,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
             l.lift(inst);
             if (l.in_arm()) l.check_arms();
             l.assume_lanes();
+            if (!l.keeps_lanes()) return Attempt::AllLanes;
         }
         if (l.ended && l.in_arm()) l.abandon_arms();
         if (l.abandoned()) return Attempt::Again;
@@ -489,6 +492,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     if (ir::split_addresses(block)) ir::eliminate_dead(block);
     if (ir::narrow_pairs(block)) ir::eliminate_dead(block);
     if (behind) drop_unread(block, *behind);
+    if (!l.concerns_first_lanes()) return Attempt::AllLanes;
     if (block.next.waves) block.next = next_of_lanes(block);
     return Attempt::Done;
 }
@@ -530,7 +534,12 @@ ir::Block lift_block(const Options& asked, uint64_t pc, const Fetch& fetch, Inst
             store.resize(stored);
             continue;
         }
-        if (attempt != Attempt::Again) {
+        if (attempt == Attempt::AllLanes) {
+            options.exec_full = false;
+            options.lanes = machine::lanes;
+            options.next = {};
+            findings.no_arms.clear();
+        } else if (attempt != Attempt::Again) {
             guards = attempt == Attempt::Constants ? Guards::ConstantRows : Guards::None;
             findings.no_arms.clear();
         }

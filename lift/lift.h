@@ -18,7 +18,8 @@ namespace wj::lift {
 struct Options {
     const Target* target = nullptr;
     uint32_t mode = 0;       // MODE at entry; part of the code cache key
-    bool exec_full = false;  // EXEC is known to be all ones at entry
+    bool exec_full = false;  // EXEC is known to be the first `lanes` at entry
+    uint32_t lanes = machine::lanes;
     // Registers beyond these end the wave with IllegalInstruction; sgpr_count 0: not checked.
     uint32_t vgpr_count = 256, agpr_count = 0, sgpr_count = 0;
     uint32_t max_instructions = 320;

@@ -47,7 +47,8 @@ public:
         : options(options),
           block(block),
           store(store),
-          s(block, options.exec_full, options.may_guard),
+          s(block, options.exec_full ? std::optional(whole_exec()) : std::nullopt,
+            options.may_guard),
           fetch_(fetch),
           findings_(findings) {}
 
@@ -112,8 +113,13 @@ public:
     // The mask of a compare, made by scalars if it can be.
     Value compared(Value m) {
         const auto bits = affine ? affine->bits(m) : std::nullopt;
-        return bits ? s.mask_of(*bits) : m;
+        if (!bits) return m;
+        return s.mask_of(emit(Op::UAnd64, {*bits, s.const64(whole_exec())}));
     }
+    uint64_t whole_exec() const { return machine::first_lanes(block.lanes); }
+    // In blocks of fewer lanes than a wave has: whether no others are on, as far as can be seen.
+    bool keeps_lanes();
+    bool concerns_first_lanes() const;
 
     // ---- MODE ----
     bool round32() const { return (options.mode & 3) == 0; }

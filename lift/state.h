@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "ir/ir.h"
@@ -19,9 +20,10 @@ using ir::Value;
 class State {
 public:
     // may_guard: operations may be simplified under conditions that the block is guarded for.
-    State(ir::Block& block, bool exec_full, bool may_guard) : block_(block), may_guard_(may_guard) {
+    State(ir::Block& block, std::optional<uint64_t> exec, bool may_guard)
+        : block_(block), may_guard_(may_guard) {
         in_memory_.fill(no_value);
-        set64(machine::exec_lo, exec_full ? const64(~0ull) : emit(Op::GetS64, {}, machine::exec_lo),
+        set64(machine::exec_lo, exec ? const64(*exec) : emit(Op::GetS64, {}, machine::exec_lo),
               false);
     }
 

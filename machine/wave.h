@@ -113,6 +113,11 @@ inline constexpr uint32_t row_lanes(uint32_t layout) {
     return layout < first_row_layout ? lanes : 1u << (layout - first_row_layout) % widths;
 }
 
+// EXEC with the first `count` lanes on.
+inline constexpr uint64_t first_lanes(uint32_t count) {
+    return count >= lanes ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
+}
+
 struct ExecContext {
     const Target* target = nullptr;
     memory::AddressSpace* memory = nullptr;
@@ -129,6 +134,10 @@ struct ExecContext {
     // Launches whose work-groups lay their lanes out alike have the same number here: what
     // translators expect of rows they expect of one kind of them only.
     uint32_t lane_layout = one_row_layout;
+    // Most waves begin with the first lanes on, so many of them: all, or those of work-groups that
+    // are smaller than a wave. Translated code is made for waves that have them.
+    uint32_t whole_lanes = lanes;
+    uint64_t whole_exec() const { return first_lanes(whole_lanes); }
     // This thread alone touches the memory that is updated by atomics: they need not be atomic.
     bool exclusive_memory = false;
     // The waves that run are so many that what they write does not stay in the caches: stores may

@@ -67,7 +67,8 @@ void GroupContext::make_templates(const LaunchPlan& plan) {
     plan_ = plan.id;
     size_ = group.size;
     if (new_ids) ids_alike_ = rows_alike();
-    waves_alike_ = ids_alike_ && plan.whole_groups && !plan.scratch_lane_bytes && registers_alike();
+    waves_alike_ = ids_alike_ && plan.whole_groups && !plan.scratch_lane_bytes &&
+                   registers_alike(plan.whole_lanes);
 }
 
 bool GroupContext::rows_alike() const {
@@ -79,9 +80,9 @@ bool GroupContext::rows_alike() const {
     return true;
 }
 
-bool GroupContext::registers_alike() const {
+bool GroupContext::registers_alike(uint32_t whole_lanes) const {
     for (uint32_t i = 0; i < group.wave_count; i++)
-        if (templates_[i].exec() != ~0ull ||
+        if (templates_[i].exec() != machine::first_lanes(whole_lanes) ||
             std::memcmp(templates_[i].sgpr, templates_[0].sgpr, sizeof(machine::Wave::sgpr)))
             return false;
     return true;

@@ -84,7 +84,7 @@ private:
     void begin(const LaunchPlan& plan, const WaveStart& how);
     void make_templates(const LaunchPlan& plan);
     bool rows_alike() const;
-    bool registers_alike() const;
+    bool registers_alike(uint32_t whole_lanes) const;
     uint32_t* ids(uint32_t wave) const {
         return reinterpret_cast<uint32_t*>(ids_.data + wave * id_bytes_);
     }

@@ -47,6 +47,9 @@ machine::NextWaves next_waves(const std::array<uint32_t, 3>& size, bool packed_i
         if (one_row && group_sgpr >= 0) return {waves, machine::lanes, group_sgpr};
         if (waves > 1) return {waves, machine::lanes, -1};
     }
+    // A wave each.
+    if (row < machine::lanes && size[1] * size[2] == 1 && group_sgpr >= 0)
+        return {1, row, group_sgpr};
     if (!packed_ids || row > machine::lanes || machine::lanes % row) return {};
     const uint32_t rows = machine::lanes / row, waves = size[1] / rows;
     if (waves < 2 || size[1] % rows) return {};
@@ -240,6 +243,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         next_waves(plan.request.work_group, t.packed_workitem_id && kernel.workitem_id,
                    plan.group_count[0] > 1 ? plan.group_ids.sgpr[0] : -1);
     plan.lane_layout = lane_layout(plan.request.work_group);
+    // Whole vectors of the host.
+    if (items < machine::lanes && items % 16 == 0) plan.whole_lanes = static_cast<uint32_t>(items);
     plan.id_rows = std::min(t.packed_workitem_id ? 1 : kernel.workitem_id + 1u, plan.vgpr_count);
     return plan;
 }
@@ -307,11 +312,11 @@ void init_work_item_ids(const LaunchPlan& plan, const machine::WorkGroup& group,
                         uint32_t* rows) {
     const bool packed = plan.target->traits.packed_workitem_id;
     const uint32_t sx = group.size[0], sy = group.size[1],
-                   wave_size = plan.target->traits.wave_size, first = index * wave_size,
-                   count = std::min(wave_size, sx * sy * group.size[2] - first);
+                   wave_size = plan.target->traits.wave_size, first = index * wave_size;
     uint32_t x = first % sx, y = first / sx % sy, z = first / sx / sy;
     std::memset(rows, 0, size_t{plan.id_rows} * machine::lanes * 4);
-    for (uint32_t lane = 0; lane < count; lane++) {
+    // Lanes that are off go on as the others do: all are a line, where those are.
+    for (uint32_t lane = 0; lane < wave_size; lane++) {
         const uint32_t ids[3] = {packed ? x | y << 10 | z << 20 : x, y, z};
         for (uint32_t i = 0; i < plan.id_rows; i++) rows[i * machine::lanes + lane] = ids[i];
         if (++x == sx) {

@@ -17,7 +17,8 @@ bool BlockCompiler::runs_again() const {
     return std::none_of(block_->insts.begin(), block_->insts.end(), [this](const ir::Inst& i) {
         const Class cls = ir::op_info(i.op).cls;
         const bool same_exec = i.op == Op::SetS64 && i.imm == machine::exec_lo &&
-                               is_const(i.args[0]) && inst(i.args[0]).imm == ~0ull;
+                               is_const(i.args[0]) &&
+                               inst(i.args[0]).imm == machine::first_lanes(block_->lanes);
         // The next wave does not pass the guards; its work-group's number may differ.
         return i.op == Op::GuardScalar || cls == Class::Call || cls == Class::SetV ||
                (cls == Class::SetS && !same_exec);
@@ -179,7 +180,8 @@ bool BlockCompiler::reads_ids() {
 
 // Whether this region is all that the waves of go_on() do, whose lines lie behind this one's.
 bool BlockCompiler::may_go_together(uint32_t position) const {
-    if (!goes_on_ || !waves_together_ || options_.checked) return false;
+    if (!goes_on_ || block_->lanes < machine::lanes || !waves_together_ || options_.checked)
+        return false;
     for (uint32_t p = 1; p < schedule_.terminator_position(); ++p)
         if (p != position && schedule_.begin(p) != schedule_.end(p)) return false;
     return std::ranges::all_of(block_->insts, [this](const ir::Inst& i) {

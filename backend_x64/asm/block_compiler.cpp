@@ -180,7 +180,12 @@ void BlockCompiler::jump_to(uint64_t target) {
         jump_variant(target, Variant::Partial);
         return;
     }
-    a_.cmp(exec_field(), -1);
+    if (options_.whole_lanes == machine::lanes) {
+        a_.cmp(exec_field(), -1);
+    } else {
+        a_.mov(x86::rax, x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, whole_exec))));
+        a_.cmp(exec_field(), x86::rax);
+    }
     const Label some = a_.newLabel();
     a_.jne(some);
     jump_variant(target, Variant::Full);
@@ -353,7 +358,7 @@ void BlockCompiler::region(uint32_t position) {
     const bool masks = schedule_.uses_mask_slots(position);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
     const uint32_t lanes = schedule_.lanes_of(position);
-    const bool repeats = lanes < machine::lanes, across = schedule_.goes_across(begin[0]);
+    const bool repeats = lanes < block_->lanes, across = schedule_.goes_across(begin[0]);
     const bool keeps = position == schedule_.kept_region();
     const Label kept = a_.newLabel();
     if (keeps) look_for_kept(kept);
@@ -369,7 +374,7 @@ void BlockCompiler::region(uint32_t position) {
     const bool apart = repeats || across || empty != no_value;
     const bool facts_cross = std::exchange(facts_cross_regions_, facts_cross_regions_ && !apart);
     const size_t offsets = line_offsets_.size();
-    if (gathered_) clear_mask_slots(begin, count);
+    if (gathered_ || block_->lanes < machine::lanes) clear_mask_slots(begin, count);
     begin_chunks(masks);
     if (count == 1 && !gathered_ && may_store_columns(begin[0])) column_store(begin[0], loop, done);
     a_.bind(loop);
@@ -387,7 +392,7 @@ void BlockCompiler::region(uint32_t position) {
     if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
     if (lanes > chunk_lanes()) {
         a_.add(reg::chunk, width());
-        if (repeats) a_.cmp(reg::chunk, static_cast<int32_t>(4 * lanes) - 256);
+        if (lanes < machine::lanes) a_.cmp(reg::chunk, static_cast<int32_t>(4 * lanes) - 256);
         if (gathered_) a_.cmp(reg::chunk.r32(), gathered_field(offsetof(GatheredLanes, end), 4));
         a_.jnz(loop);
     }

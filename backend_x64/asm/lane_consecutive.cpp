@@ -138,7 +138,7 @@ bool BlockCompiler::store_row(Value v) {
     global_base(m.address, home_mem(schedule_.uniform_home(i.args[0])));
     if (const auto imm = static_cast<int32_t>(ir::immediate(i))) a_.add(m.address, imm);
     auto chunks = [this, data, address = m.address](InstId store) {
-        for (uint32_t at = 0; at < machine::lanes * 4; at += width()) {
+        for (uint32_t at = 0; at < block_->lanes * 4; at += width()) {
             if (at) a_.add(reg::chunk, width());
             movu(vec(0), data.mem);
             a_.emit(store, x86::ptr(address, static_cast<int32_t>(at)), vec(0));

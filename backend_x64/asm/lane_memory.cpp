@@ -273,6 +273,7 @@ void BlockCompiler::memory_streamed(LaneAccess m) {
 bool BlockCompiler::may_store_columns(Value v) {
     const ir::Inst& i = inst(v);
     const bool line = ir::has_scalar_base(i.op) && has_lane_step(inst(ir::address_of(i)));
+    if (block_->lanes < machine::lanes) return false;
     if ((i.op != Op::StoreGlobal && i.op != Op::StoreGlobalS64 && !line) || options_.checked ||
         options_.mask_addresses || ir::aux_access(i.aux) != Access::Dwords ||
         ir::aux_dwords(i.aux) != 1 || !schedule_.is_full(ir::mask_of(i)))

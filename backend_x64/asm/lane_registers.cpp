@@ -513,7 +513,10 @@ void BlockCompiler::store_collectors() {
     if (gathered_ && !collectors_.empty())
         a_.mov(x86::rax, gathered_field(offsetof(GatheredLanes, unused), 8));
     for (const Collector& c : collectors_) {
-        if (gathered_) a_.shrx(c.reg, c.reg, x86::rax);
+        if (gathered_)
+            a_.shrx(c.reg, c.reg, x86::rax);
+        else if (block_->lanes < machine::lanes)
+            a_.shr(c.reg, machine::lanes - block_->lanes);
         a_.mov(home_mem(schedule_.unit_home(c.unit)), c.reg);
     }
 }

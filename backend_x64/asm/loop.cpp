@@ -159,6 +159,8 @@ void BlockCompiler::loop_bodies(bool lean) {
 void BlockCompiler::loop_step(int chunks) {
     if (divergent_ || schedule_.uses_mask_slots(1)) a_.add(reg::bits, chunks * (avx512_ ? 2 : 1));
     a_.add(reg::chunk, chunks * static_cast<int>(width()));
+    if (block_->lanes < machine::lanes)
+        a_.cmp(reg::chunk, static_cast<int32_t>(4 * block_->lanes) - 256);
 }
 
 // In the lean body: writes that only the last iteration has to do, and what only they need. Called
@@ -310,6 +312,9 @@ void BlockCompiler::loop_block() {
         loop_pin();
         walk_find_idle();
         if (!masks) loop_keep_scalar();
+        if (block_->lanes < machine::lanes)
+            clear_mask_slots(schedule_.begin(1),
+                             static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1)));
         begin_chunks(masks);
         const Label chunk = a_.newLabel(), iteration = a_.newLabel(), last = a_.newLabel(),
                     done = a_.newLabel(), bodies = a_.newLabel(), finished = a_.newLabel();

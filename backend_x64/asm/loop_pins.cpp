@@ -84,6 +84,7 @@ void BlockCompiler::loop_pin() {
         chunks = options_.loop_chunks
                      ? options_.loop_chunks
                      : chunks_that_pay(*block_, schedule_, divergent_, walks_, avx512_);
+    while (block_->lanes / chunk_lanes() % chunks) chunks /= 2;
     while (!loop_pin_chunks(chunks)) chunks /= 2;
 }
 

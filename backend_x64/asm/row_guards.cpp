@@ -140,7 +140,9 @@ bool BlockCompiler::guards_stay() const {
 // is the line. False: nothing is emitted.
 bool BlockCompiler::test_even_row(const ir::RowLine& line) {
     const bool narrow = line.width < chunk_lanes();
-    if (line.any_step || (!narrow && line.width != machine::lanes)) return false;
+    if (line.any_step || (!narrow && line.width != machine::lanes) ||
+        options_.whole_lanes < machine::lanes)
+        return false;
     const uint32_t across =
         narrow ? line.step * (chunk_lanes() / line.width) : line.stride * chunk_lanes();
     const LaneOffsets lanes = lane_offsets(line.stride, line.step, line.width);
@@ -171,7 +173,7 @@ void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
     load_bcast32(want, row_at(line.row, 0));
     const LaneOffsets lanes = lane_offsets(line.stride, line.any_step ? 0 : line.step, line.width);
     if (lanes != LaneOffsets{}) a_.emit(X::kIdVpaddd, want, want, pool_table(lanes.data()));
-    if (line.width < chunk_lanes()) {
+    if (line.any_step && line.width < chunk_lanes()) {
         load_bcast32(step, row_at(line.row, line.width));
         load_bcast32(t, row_at(line.row, 0));
         a_.emit(X::kIdVpsubd, step, step, t);
@@ -179,22 +181,23 @@ void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
         a_.emit(X::kIdVpaddd, want, want, t);
         a_.emit(X::kIdVpslld, step, step,
                 asmjit::Imm(std::countr_zero(chunk_lanes() / line.width)));
-        for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
+        for (uint32_t lane = 0; lane < options_.whole_lanes; lane += chunk_lanes()) {
             if (lane) a_.emit(X::kIdVpaddd, want, want, step);
             differs(want, lane);
         }
         return;
     }
     // What is added from chunk to chunk, and from a row's last chunk to the next row.
-    const uint32_t across = line.stride * chunk_lanes(),
+    const uint32_t across = line.width < chunk_lanes() ? line.step * (chunk_lanes() / line.width)
+                                                       : line.stride * chunk_lanes(),
                    down = line.step + across - line.stride * line.width;
     if (line.any_step) {
         load_bcast32(step, row_at(line.row, line.width));
         load_bcast32(t, row_at(line.row, line.width - chunk_lanes()));
         a_.emit(X::kIdVpsubd, step, step, t);
     }
-    for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
-        const bool new_row = lane && lane % line.width == 0;
+    for (uint32_t lane = 0; lane < options_.whole_lanes; lane += chunk_lanes()) {
+        const bool new_row = lane && line.width >= chunk_lanes() && lane % line.width == 0;
         if (const uint32_t more = new_row ? down : across; new_row && line.any_step)
             a_.emit(X::kIdVpaddd, want, want, step);
         else if (lane && more)
@@ -242,7 +245,7 @@ void BlockCompiler::write_sum_rows() {
         for (const SumRow& sum : sums) {
             const Vec added = vec(0), x = vec(1);
             load_bcast32(added, pool32(sum.added));
-            for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
+            for (uint32_t lane = 0; lane < block_->lanes; lane += chunk_lanes()) {
                 a_.emit(X::kIdVpaddd, x, added, row_at(sum.from, lane));
                 movu(row_at(sum.row, lane), x);
             }

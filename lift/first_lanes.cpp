@@ -1,0 +1,94 @@
+// Blocks for waves of which the first lanes only are on (ir::Block::lanes): what has others, or
+// asks for them, is lifted for all lanes instead.
+#include <algorithm>
+
+#include "lift/lifter.h"
+
+namespace wj::lift {
+namespace {
+
+constexpr uint32_t deepest = 8;
+
+bool bits_within(const ir::Block& block, Value bits, uint64_t lanes, uint32_t depth);
+
+// Whether a mask has no other lanes. What compares say of lanes that are off is not known to the
+// block, which makes no bits of it.
+bool within(const ir::Block& block, Value mask, uint64_t lanes, uint32_t depth = deepest) {
+    const ir::Inst& i = block.insts[mask];
+    auto of = [&](int arg) {
+        return depth && within(block, i.args[static_cast<size_t>(arg)], lanes, depth - 1);
+    };
+    switch (i.op) {
+        case Op::MaskOf:
+            return depth && bits_within(block, i.args[0], lanes, depth - 1);
+        case Op::MaskAnd:
+            return of(0) || of(1);
+        case Op::MaskOr:
+        case Op::MaskXor:
+            return of(0) && of(1);
+        case Op::MaskAndNot:
+            return of(0);
+        case Op::MaskNot:
+            return false;
+        default:
+            return true;  // compares
+    }
+}
+
+bool bits_within(const ir::Block& block, Value bits, uint64_t lanes, uint32_t depth) {
+    const ir::Inst& i = block.insts[bits];
+    auto of = [&](int arg) {
+        return depth && bits_within(block, i.args[static_cast<size_t>(arg)], lanes, depth - 1);
+    };
+    switch (i.op) {
+        case Op::Const64:
+            return !(i.imm & ~lanes);
+        case Op::BitsOf:
+            return within(block, i.args[0], lanes, depth);
+        case Op::UAnd64:
+            return of(0) || of(1);
+        case Op::UOr64:
+        case Op::UXor64:
+            return of(0) && of(1);
+        case Op::USelect64:
+            return of(1) && of(2);
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+bool Lifter::keeps_lanes() {
+    if (block.lanes == machine::lanes) return true;
+    const uint64_t lanes = whole_exec();
+    const Value exec = s.get64(machine::exec_lo);
+    if (bits_within(block, exec, lanes, deepest)) return true;
+    // Lanes come back from a register that was written in another block.
+    const ir::Inst either = s.inst(exec);
+    if (either.op != Op::UOr64) return false;
+    for (int n : {0, 1}) {
+        const Value saved = either.args[static_cast<size_t>(n)],
+                    now = either.args[static_cast<size_t>(1 - n)];
+        uint64_t on;
+        if (s.inst(saved).op != Op::GetS64 || !s.is_const(now, on) || on != lanes) continue;
+        auto at_most = [&](Op half, uint64_t most) {
+            return s.in_bounds(s.splat(emit(half, {saved})), 0, static_cast<uint32_t>(most));
+        };
+        if (!at_most(Op::UHi, lanes >> 32) || !at_most(Op::ULo, lanes & 0xffffffff)) return false;
+        s.set64(machine::exec_lo, s.const64(lanes));
+        return true;
+    }
+    return false;
+}
+
+// Of the whole block: masks that become scalars, and lanes that are asked for by number.
+bool Lifter::concerns_first_lanes() const {
+    if (block.lanes == machine::lanes) return true;
+    return std::ranges::none_of(block.insts, [this](const ir::Inst& i) {
+        if (i.op == Op::BitsOf) return !within(block, i.args[0], whole_exec());
+        return ir::op_info(i.op).cls == ir::Class::Cross && i.op != Op::ReadFirst;
+    });
+}
+
+}  // namespace wj::lift
