@@ -48,7 +48,8 @@ public:
         options.may_guard = !is_unguarded(request.variant);
         options.at_edge = request.variant == Variant::Edge;
         if (!is_unguarded(request.variant)) {
-            options.row_lines = rows_of(wave);
+            options.row_lines =
+                rows_of(wave, options.exec_full ? options.lanes : machine::lanes);
             options.row_sums = [this, kernel = wave.ctx->kernel](uint64_t pc) {
                 return sums_.try_emplace(kernel, target_, kernel, fetch_ahead_)
                     .first->second.before(pc);
@@ -175,15 +176,13 @@ private:
     }
 
     // What the wave that is about to run the block holds in its rows is the best guess at what
-    // others will.
-    lift::RowLines rows_of(const machine::Wave& wave) const {
-        return [&wave, vector_lanes = vector_lanes_](uint32_t row) -> std::optional<ir::RowLine> {
+    // others will; of lanes that are always off nothing is wanted.
+    lift::RowLines rows_of(const machine::Wave& wave, uint32_t lanes) const {
+        return [&wave, lanes, vector_lanes = vector_lanes_](uint32_t row) -> std::optional<ir::RowLine> {
             if (row >= wave.vgpr_count || !wave.vgpr) return {};
             const uint32_t* v = wave.vgpr + size_t{row} * machine::lanes;
             const uint32_t stride = v[1] - v[0];
             if (stride > most_stride) return {};
-            // Of the lanes that may be on.
-            const uint32_t lanes = wave.ctx->whole_lanes;
             uint32_t width = 2;  // as far as it goes; a power of two
             while (width < lanes && v[width] - v[width - 1] == stride) ++width;
             width = width == lanes ? machine::lanes : std::bit_floor(width);

@@ -11,8 +11,7 @@ constexpr uint32_t deepest = 8;
 
 bool bits_within(const ir::Block& block, Value bits, uint64_t lanes, uint32_t depth);
 
-// Whether a mask has no other lanes. What compares say of lanes that are off is not known to the
-// block, which makes no bits of it.
+// What compares say of lanes that are off is not known to the block, which makes no bits of it.
 bool within(const ir::Block& block, Value mask, uint64_t lanes, uint32_t depth = deepest) {
     const ir::Inst& i = block.insts[mask];
     auto of = [&](int arg) {
@@ -59,6 +58,11 @@ bool bits_within(const ir::Block& block, Value bits, uint64_t lanes, uint32_t de
 
 }  // namespace
 
+bool has_first_lanes_only(const ir::Block& block, Value mask) {
+    return block.lanes == machine::lanes ||
+           within(block, mask, machine::first_lanes(block.lanes));
+}
+
 bool Lifter::keeps_lanes() {
     if (block.lanes == machine::lanes) return true;
     const uint64_t lanes = whole_exec();
@@ -86,7 +90,7 @@ bool Lifter::keeps_lanes() {
 bool Lifter::concerns_first_lanes() const {
     if (block.lanes == machine::lanes) return true;
     return std::ranges::none_of(block.insts, [this](const ir::Inst& i) {
-        if (i.op == Op::BitsOf) return !within(block, i.args[0], whole_exec());
+        if (i.op == Op::BitsOf) return !has_first_lanes_only(block, i.args[0]);
         return ir::op_info(i.op).cls == ir::Class::Cross && i.op != Op::ReadFirst;
     });
 }

@@ -65,8 +65,8 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
             if (op_of(a[0]) == Op::MaskOf) return arg_of(a[0], 0);
             break;
         case Op::MaskAnd:
-            if (is_full(a[0]) || covers(a[0], a[1])) return a[1];
-            if (is_full(a[1]) || covers(a[1], a[0])) return a[0];
+            if (covers(a[0], a[1])) return a[1];
+            if (covers(a[1], a[0])) return a[0];
             break;
         case Op::CmpEq64:
         case Op::CmpNe64: {

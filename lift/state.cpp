@@ -181,7 +181,8 @@ Value State::among_active(Value mask) {
 }
 
 bool State::covers(Value mask, Value subset, uint32_t depth) const {
-    if (mask == no_value || mask == subset || is_full(mask)) return true;
+    if (mask == no_value || mask == subset) return true;
+    if (is_full(mask)) return has_first_lanes_only(block_, subset);
     if (depth-- == 0) return false;
     const ir::Inst &i = block_.insts[subset], &m = block_.insts[mask];
     switch (i.op) {

@@ -101,7 +101,9 @@ void BlockCompiler::row_guards() {
             a_.cmp(row_at(line.row, 0).cloneResized(4), static_cast<int32_t>(line.first));
             a_.jne(unguarded_label_);
         }
-        if (!shape(line) || starts_program()) {
+        // What is known may be known of the first lanes only.
+        const bool of_all = block_->lanes == options_.whole_lanes;
+        if (!shape(line) || starts_program() || !of_all) {
             here.push_back(line);
             continue;
         }
@@ -141,7 +143,7 @@ bool BlockCompiler::guards_stay() const {
 bool BlockCompiler::test_even_row(const ir::RowLine& line) {
     const bool narrow = line.width < chunk_lanes();
     if (line.any_step || (!narrow && line.width != machine::lanes) ||
-        options_.whole_lanes < machine::lanes)
+        block_->lanes < machine::lanes)
         return false;
     const uint32_t across =
         narrow ? line.step * (chunk_lanes() / line.width) : line.stride * chunk_lanes();
@@ -181,7 +183,7 @@ void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
         a_.emit(X::kIdVpaddd, want, want, t);
         a_.emit(X::kIdVpslld, step, step,
                 asmjit::Imm(std::countr_zero(chunk_lanes() / line.width)));
-        for (uint32_t lane = 0; lane < options_.whole_lanes; lane += chunk_lanes()) {
+        for (uint32_t lane = 0; lane < block_->lanes; lane += chunk_lanes()) {
             if (lane) a_.emit(X::kIdVpaddd, want, want, step);
             differs(want, lane);
         }
@@ -196,7 +198,7 @@ void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
         load_bcast32(t, row_at(line.row, line.width - chunk_lanes()));
         a_.emit(X::kIdVpsubd, step, step, t);
     }
-    for (uint32_t lane = 0; lane < options_.whole_lanes; lane += chunk_lanes()) {
+    for (uint32_t lane = 0; lane < block_->lanes; lane += chunk_lanes()) {
         const bool new_row = lane && line.width >= chunk_lanes() && lane % line.width == 0;
         if (const uint32_t more = new_row ? down : across; new_row && line.any_step)
             a_.emit(X::kIdVpaddd, want, want, step);

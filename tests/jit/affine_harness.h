@@ -129,6 +129,7 @@ protected:
         words_.clear();
         store_.clear();
         any_exec_ = random(2);
+        lanes_ = any_exec_ || random(3) ? machine::lanes : 16 * (1 + random(3));
     }
 
     // now: a wave that the guards shall hold for.
@@ -137,7 +138,9 @@ protected:
         o.target = find_target("gfx90a");
         o.mode = 0x3c0;
         o.handler = &interp::handler;
-        o.exec_full = !any_exec_;
+        // For some lanes, as for any.
+        o.exec_full = !any_exec_ && (lines || lanes_ == machine::lanes);
+        o.lanes = lanes_;
         o.vector_lanes = GetParam() == x64::Isa::Avx512 ? 16 : 8;
         o.now = now;
         o.read_memory = [](uint64_t, uint32_t) { return std::nullopt; };
@@ -168,7 +171,8 @@ protected:
                                              lds_bytes - 256,
                                              lds_bytes / 4 - 64};
         randomise(start, rng_);
-        if (!any_exec_ || random(4) == 0) start.wave.set_s64(machine::exec_lo, ~0ull);
+        if (!any_exec_ || random(4) == 0)
+            start.wave.set_s64(machine::exec_lo, machine::first_lanes(lanes_));
         for (uint32_t r = 0; r < 8; ++r)
             if (random(3)) start.wave.sgpr[r] = random(random(2) ? 8 : 2048);
         for (const ir::RowLine& line : lines_) {
@@ -177,7 +181,8 @@ protected:
                                line.any_step ? random(3) ? random(64) : random(1 << 20) : line.step;
             for (uint32_t l = 0; l < machine::lanes; ++l)
                 start.wave.row(line.row)[l] =
-                    base + line.stride * (l % line.width) + step * (l / line.width);
+                    l < lanes_ ? base + line.stride * (l % line.width) + step * (l / line.width)
+                               : static_cast<uint32_t>(rng_());
         }
     }
 
@@ -200,6 +205,7 @@ protected:
         // Behind the LDS: nothing that may be touched, not even read.
         std::memcpy(lds_.begin, run.lds.data(), lds_bytes);
         run.wave.lds = lds_.begin;
+        run.context.whole_lanes = lanes_;
         (*rig)->engine->run(run.wave);
         run.wave.lds = run.lds.data();
         std::memcpy(run.lds.data(), lds_.begin, lds_bytes);
@@ -226,6 +232,7 @@ protected:
     std::vector<uint32_t> words_;
     ir::RowLine lines_[2];
     bool any_exec_ = false;  // EXEC may be anything at the block's beginning
+    uint32_t lanes_ = machine::lanes;  // or has these lanes then
     lift::InstStore store_;
 };
 

@@ -184,7 +184,7 @@ TEST_P(AffineTest, Edges) {
         bool at_edge = false;
         auto start_state = [&](State& start, bool middle) {
             fill(start);
-            start.wave.set_s64(machine::exec_lo, ~0ull);
+            start.wave.set_s64(machine::exec_lo, machine::first_lanes(lanes_));
             const uint32_t first = middle ? 128 : random(3) ? random(6) : random(300);
             at_edge = false;
             for (uint32_t l = 0; l < machine::lanes; ++l) {

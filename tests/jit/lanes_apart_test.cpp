@@ -58,7 +58,7 @@ TEST_P(LanesApartTest, ArraysCloseToEachOther) {
         words_.push_back(0xbf810000);  // s_endpgm
         auto start_state = [&](State& start) {
             randomise(start, rng_);
-            start.wave.set_s64(machine::exec_lo, ~0ull);
+            start.wave.set_s64(machine::exec_lo, machine::first_lanes(lanes_));
             static constexpr uint32_t more[] = {0, 0, 0, 1, 3, 16, 64};
             start.wave.sgpr[pitch] =
                 random(10) ? width + more[random(std::size(more))] : random(width);

@@ -96,7 +96,7 @@ TEST_P(NarrowRowsTest, LoadsAndStores) {
             const uint32_t items = pitches[random(std::size(pitches))], y = random(3);
             start.wave.sgpr[pitch] = items;
             start.wave.sgpr[pitch + 1] = 0;
-            if (random(3)) start.wave.set_s64(machine::exec_lo, ~0ull);
+            if (any_exec_ && random(3)) start.wave.set_s64(machine::exec_lo, ~0ull);
             if (random(2)) start.wave.set_s64(lanes_sgpr, rng_());
             uint64_t most = 0;
             for (uint32_t l = 0; l < machine::lanes; ++l) {

@@ -176,7 +176,13 @@ Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t values_s
     std::memcpy(s.global.data(), &noise_[values() % (1 << 17)], global_bytes);
     machine::Wave& w = s.wave;
     for (uint32_t& x : w.sgpr) x = random_dword(values);
-    w.set_s64(machine::exec_lo, random_exec(rng));
+    // Small work-groups: most of their waves begin with the same lanes.
+    static constexpr uint32_t whole[] = {64, 64, 64, 16, 32, 48};
+    context_.whole_lanes = whole[rng() % std::size(whole)];
+    context_.lane_layout = static_cast<uint32_t>(rng() % 8);
+    w.set_s64(machine::exec_lo, context_.whole_lanes < machine::lanes && rng() % 4
+                                    ? context_.whole_exec()
+                                    : random_exec(rng));
     w.vgpr_count = vgprs;
     w.agpr_count = target_.traits.has_agprs ? agprs : 0;
     w.sgpr_count = 0;
