@@ -76,10 +76,11 @@ bool Lifter::keeps_lanes() {
                     now = either.args[static_cast<size_t>(1 - n)];
         uint64_t on;
         if (s.inst(saved).op != Op::GetS64 || !s.is_const(now, on) || on != lanes) continue;
-        auto at_most = [&](Op half, uint64_t most) {
-            return s.in_bounds(s.splat(emit(half, {saved})), 0, static_cast<uint32_t>(most));
+        auto at_most = [&](uint64_t half, uint64_t most) {
+            const Value dword = emit(Op::GetS32, {}, s.inst(saved).imm + half);
+            return s.in_bounds(s.splat(dword), 0, static_cast<uint32_t>(most));
         };
-        if (!at_most(Op::UHi, lanes >> 32) || !at_most(Op::ULo, lanes & 0xffffffff)) return false;
+        if (!at_most(1, lanes >> 32) || !at_most(0, lanes & 0xffffffff)) return false;
         s.set64(machine::exec_lo, s.const64(lanes));
         return true;
     }
