@@ -159,8 +159,6 @@ void BlockCompiler::loop_bodies(bool lean) {
 void BlockCompiler::loop_step(int chunks) {
     if (divergent_ || schedule_.uses_mask_slots(1)) a_.add(reg::bits, chunks * (avx512_ ? 2 : 1));
     a_.add(reg::chunk, chunks * static_cast<int>(width()));
-    if (block_->lanes < machine::lanes)
-        a_.cmp(reg::chunk, static_cast<int32_t>(4 * block_->lanes) - 256);
 }
 
 // In the lean body: writes that only the last iteration has to do, and what only they need. Called
@@ -366,6 +364,8 @@ void BlockCompiler::loop_block() {
         guest_ = ~0u;
         loop_bodies(false);
         a_.bind(finished);
+        if (block_->lanes < machine::lanes)
+            a_.cmp(reg::chunk, static_cast<int32_t>(4 * block_->lanes) - 256);
         a_.jz(done);
         transfer(false);
         a_.jmp(chunk);
