@@ -104,7 +104,6 @@ struct NextWaves {
     int32_t group_sgpr = -1;
 };
 
-// One per worker thread; constant during a dispatch apart from TLB and counters.
 // Of ExecContext::lane_layout.
 inline constexpr uint32_t one_row_layout = 0, any_row_layout = 1, first_row_layout = 2;
 // Lanes of the rows that a wave holds several of, or 64.
@@ -118,6 +117,7 @@ inline constexpr uint64_t first_lanes(uint32_t count) {
     return count >= lanes ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
 }
 
+// One per worker thread; constant during a dispatch apart from TLB and counters.
 struct ExecContext {
     const Target* target = nullptr;
     memory::AddressSpace* memory = nullptr;
