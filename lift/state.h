@@ -17,8 +17,8 @@ using ir::no_value;
 using ir::Op;
 using ir::Value;
 
-// Whether a mask has none of the lanes that the block is not about (ir::Block::lanes), as far as can
-// be seen.
+// Whether a mask has none of the lanes that the block is not about (ir::Block::lanes), as far as
+// can be seen.
 bool has_first_lanes_only(const ir::Block& block, Value mask);
 
 class State {

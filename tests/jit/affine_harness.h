@@ -231,7 +231,7 @@ protected:
     Rng rng_{41};
     std::vector<uint32_t> words_;
     ir::RowLine lines_[2];
-    bool any_exec_ = false;  // EXEC may be anything at the block's beginning
+    bool any_exec_ = false;            // EXEC may be anything at the block's beginning
     uint32_t lanes_ = machine::lanes;  // or has these lanes then
     lift::InstStore store_;
 };
