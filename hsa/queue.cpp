@@ -18,8 +18,8 @@ constexpr uint64_t queue_magic = 0x77617665'71756575;
 static_assert(sizeof(amd_queue_t) == 256);
 
 // Kernels that are expected to be shorter than this run on the thread that rings the doorbell:
-// waking a worker up takes longer.
-constexpr uint64_t run_here_ns = 25'000;
+// waking a worker up, and then the thread that waits, takes as long.
+constexpr uint64_t run_here_ns = 100'000;
 
 std::atomic<uint64_t> next_queue_id{0};
 
