@@ -127,7 +127,7 @@ private:
     uint32_t to_whole_region(uint32_t p) const;
     void count_uses();
     void find_lane_fields(const MemoryTraits& memory);
-    enum class TupleLine : uint8_t { No, Consecutive, Same };
+    enum class TupleLine : uint8_t { No, Consecutive, Same, Neighbours };
     TupleLine tuple_line(const ir::Inst& i) const;
     Value whole_tuple(const Value* dwords, uint32_t count) const;
     Value half_tuple(const ir::Inst& pack) const;

@@ -31,7 +31,7 @@ bool is_elementwise(Op op) {
 }  // namespace
 
 // A load or a store whose lanes' elements of two to four dwords are a line without gaps; or a load
-// that gives all lanes of a vector the same.
+// that gives all lanes of a vector the same, or of pairs and those behind them.
 Schedule::TupleLine Schedule::tuple_line(const Inst& i) const {
     const bool lds = i.op == Op::LoadLds;
     if ((i.op != Op::LoadGlobalS && i.op != Op::StoreGlobalS && !lds) ||
@@ -46,6 +46,8 @@ Schedule::TupleLine Schedule::tuple_line(const Inst& i) const {
         return line.imm == 8 && ir::aux_dwords(i.aux) == 2 ? TupleLine::Consecutive : TupleLine::No;
     }
     const Inst& first = inst(line.args[0]);
+    if (i.op == Op::LoadGlobalS && line.imm == 8 && ir::aux_dwords(i.aux) == 4)
+        return TupleLine::Neighbours;
     return line.imm == ir::access_bytes(i) && first.op == Op::Const32 && !first.imm
                ? TupleLine::Consecutive
                : TupleLine::No;
@@ -93,7 +95,7 @@ void Schedule::find_pairs() {
         if (i.op == Op::Pack64 && interleaved_[v]) {
             const Value load = half_tuple(i);
             if (load != no_value && tuples[load] != TupleLine::No &&
-                (tuples[load] == TupleLine::Same || ir::aux_dwords(inst(load).aux) == 2)) {
+                (tuples[load] != TupleLine::Consecutive || ir::aux_dwords(inst(load).aux) == 2)) {
                 Value& pair = pairs_[load][inst(i.args[0]).imm / 2];
                 if (pair != no_value || copied[load]) apart[load] = true;
                 pair = v;
@@ -148,6 +150,11 @@ void Schedule::order_pairs() {
         while (leader[v] != v) v = leader[v] = leader[leader[v]];
         return v;
     };
+    // Of one load, if lanes' differ.
+    for (Value v = 0; v < n; ++v)
+        if (const auto [x, y] = pairs_[v];
+            x != no_value && y != no_value && inst(ir::address_of(inst(v))).imm)
+            leader[find(x)] = find(y);
     std::vector<bool> told_apart(n);
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
@@ -166,8 +173,11 @@ void Schedule::order_pairs() {
     std::vector<bool> ordered(n, true);  // by leader
     for (Value v = 0; v < n; ++v)
         if (told_apart[v]) ordered[find(v)] = false;
-    for (Value v = 0; v < n; ++v)
-        if (pairs_[v][0] != no_value) in_memory_order_[v] = ordered[find(pairs_[v][0])];
+    for (Value v = 0; v < n; ++v) {
+        const auto [x, y] = pairs_[v];
+        if (const Value pair = x != no_value ? x : y; pair != no_value)
+            in_memory_order_[v] = ordered[find(pair)];
+    }
 }
 
 }  // namespace wj::x64

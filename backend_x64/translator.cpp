@@ -48,8 +48,7 @@ public:
         options.may_guard = !is_unguarded(request.variant);
         options.at_edge = request.variant == Variant::Edge;
         if (!is_unguarded(request.variant)) {
-            options.row_lines =
-                rows_of(wave, options.exec_full ? options.lanes : machine::lanes);
+            options.row_lines = rows_of(wave, options.exec_full ? options.lanes : machine::lanes);
             options.row_sums = [this, kernel = wave.ctx->kernel](uint64_t pc) {
                 return sums_.try_emplace(kernel, target_, kernel, fetch_ahead_)
                     .first->second.before(pc);
@@ -178,7 +177,8 @@ private:
     // What the wave that is about to run the block holds in its rows is the best guess at what
     // others will; of lanes that are always off nothing is wanted.
     lift::RowLines rows_of(const machine::Wave& wave, uint32_t lanes) const {
-        return [&wave, lanes, vector_lanes = vector_lanes_](uint32_t row) -> std::optional<ir::RowLine> {
+        return [&wave, lanes,
+                vector_lanes = vector_lanes_](uint32_t row) -> std::optional<ir::RowLine> {
             if (row >= wave.vgpr_count || !wave.vgpr) return {};
             const uint32_t* v = wave.vgpr + size_t{row} * machine::lanes;
             const uint32_t stride = v[1] - v[0];

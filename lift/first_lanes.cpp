@@ -59,8 +59,7 @@ bool bits_within(const ir::Block& block, Value bits, uint64_t lanes, uint32_t de
 }  // namespace
 
 bool has_first_lanes_only(const ir::Block& block, Value mask) {
-    return block.lanes == machine::lanes ||
-           within(block, mask, machine::first_lanes(block.lanes));
+    return block.lanes == machine::lanes || within(block, mask, machine::first_lanes(block.lanes));
 }
 
 bool Lifter::keeps_lanes() {

@@ -474,6 +474,16 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         copy_lanes_of_rows(m, line);
     } else if (one_row && stride == m.bytes) {
         streamed(m) ? memory_streamed(m) : memory_consecutive(m);
+    } else if (one_row && stride == 8 && m.dwords == 4 && !m.store && m.space == global_space) {
+        for (uint32_t n = 0; n < 2; ++n) {  // neighbours that a compiler loads together
+            LaneAccess pair = m;
+            pair.dwords = 2;
+            pair.bytes = 8;
+            pair.imm += 8 * n;
+            pair.pairs = {m.pairs[n], no_value};
+            std::copy_n(m.data + 2 * n, 2, pair.data);
+            memory_consecutive(pair);
+        }
     } else if (one_row && stride == 0 && !m.store) {
         load_same(m);
     } else if (one_row && stride == stride_bytes && m.full && m.dwords_only() &&
