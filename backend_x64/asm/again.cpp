@@ -35,15 +35,6 @@ bool BlockCompiler::scatters(Class access) const {
 }
 
 void BlockCompiler::run_again() {
-    // Waves that scatter what they store are faster one by one (transposes 15 to 40 %, Zen 5);
-    // those that store columns are not.
-    const Label alone = a_.newLabel();
-    if (scatters(Class::LaneStore)) {
-        if (column_site_ < 0) return;
-        a_.cmp(x86::byte_ptr(reg::frame, in_frame(offsetof(Frame, columns_wait)) + column_site_),
-               0);
-        a_.jne(alone);
-    }
     if (goes_on_ && !out_->together_offset) go_on();
     a_.mov(x86::edx, block_->guest_count);
     a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, again_stub))));
@@ -58,7 +49,6 @@ void BlockCompiler::run_again() {
             jump_linked(block_->pc, Variant::Full);
         });
     }
-    a_.bind(alone);
 }
 
 bool BlockCompiler::starts_program() const {

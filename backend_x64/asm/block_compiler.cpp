@@ -547,7 +547,6 @@ bool BlockCompiler::begin(const ir::Block& block, const CompileOptions& options,
     gathered_ = false;
     forget_facts();
     scatter_sites_ = steady_loads_ = 0;
-    column_site_ = -1;
     guest_ = ~0u;
     extra_slots_ = 0;
     code_.reset();

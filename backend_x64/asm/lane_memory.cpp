@@ -327,7 +327,6 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
     store.site = static_cast<uint16_t>(store.pc / 4 % sizeof(Frame::columns_wait));
     store.last = is_last_access(v);
     store.wide = avx512_;
-    column_site_ = store.site;
     const auto rows = column_rows(v);
     const bool has_base = ir::has_scalar_base(i.op);
     const Mem base = has_base ? home_mem(schedule_.uniform_home(i.args[0])) : Mem();

@@ -425,14 +425,18 @@ TEST_P(AtomicTest, ChainsOfComparesAgainstHostThreads) {
         rig.source->blocks[b.block.pc] = b.block;
         alignas(64) uint64_t counter = uint64_t{1} << 31;
         const uint64_t begin = counter;
-        constexpr uint32_t rounds = 4000;
+        constexpr uint32_t rounds = 4000, most_rounds = 4'000'000;
         std::atomic<bool> over = false;
         uint64_t by_host = 0, by_lanes = 0;
         std::thread host([&] {
-            for (; !over; ++by_host) std::atomic_ref(counter)++;
+            for (; !over; ++by_host) {
+                std::atomic_ref(counter)++;
+                if (by_host % 64 == 0) std::this_thread::yield();
+            }
         });
         State s;
-        for (uint32_t i = 0; i < rounds; ++i) {
+        // Until some of them hit, whoever gets the memory more often.
+        for (uint32_t i = 0; i < rounds || (!by_lanes && i < most_rounds); ++i) {
             const uint64_t from = std::atomic_ref(counter).load();
             for (uint32_t l = 0; l < 64; ++l) {
                 const auto at = reinterpret_cast<uint64_t>(&counter);
