@@ -814,7 +814,7 @@ private:
     std::unordered_map<Value, uint32_t> tile_steps_;  // by load: slot of find_tile_steps()
     std::vector<Pointer> pointers_;                   // of the region
     uint32_t kept_rows_ = 0;                          // temp rows of saved_facts_ and line_offsets_
-    bool looping_ = false;      // the block runs all iterations for some chunks, then for others
+    bool looping_ = false;  // the block runs all iterations for some chunks, then for others
     bool facts_cross_regions_ = false;  // each region's code is emitted and run once, in order
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
     std::unordered_map<Value, uint32_t> lds_tables_;  // by load: byte of table_slot_
