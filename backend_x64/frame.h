@@ -181,6 +181,7 @@ struct alignas(64) Frame {
 
     uint64_t buffer_limit = 0;
     uint64_t whole_exec = ~0ull;  // ExecContext::whole_exec()
+    uint64_t first_in_line = 0;   // of a chunk, between two instructions
     // Out of line at this moment: MemoryOp, ColumnStore, or where a memory stub returns to.
     const void* running = nullptr;
     const void* column_stub = nullptr;      // store_columns()

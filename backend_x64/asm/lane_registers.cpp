@@ -250,7 +250,7 @@ void BlockCompiler::load_line(Value v, const Vec& d, bool always) {
         // Two rows, or four where broadcasts are operands.
         load_row_offsets(v, d);
         if (avx512_) {
-            const Mem first = x86::ptr(reg::frame, in_frame(offsetof(Frame, mask)), 4);
+            const Mem first = x86::ptr(reg::frame, in_frame(offsetof(Frame, first_in_line)), 4);
             a_.mov(first, x86::eax);
             a_.emit(X::kIdVpaddd, d, d, first._1to16());
         } else {
