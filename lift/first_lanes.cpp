@@ -64,6 +64,13 @@ bool has_first_lanes_only(const ir::Block& block, Value mask) {
 
 bool Lifter::keeps_lanes() {
     if (block.lanes == machine::lanes) return true;
+    // Lanes that are asked for by number, or written: what writes the row later would be taken for
+    // all of it.
+    for (; looked_at_ < block.insts.size(); ++looked_at_) {
+        const Op op = block.insts[looked_at_].op;
+        if (ir::op_info(op).cls == ir::Class::Cross && op != Op::ReadFirst && op != Op::BitsOf)
+            return false;
+    }
     const uint64_t lanes = whole_exec();
     const Value exec = s.get64(machine::exec_lo);
     if (bits_within(block, exec, lanes, deepest)) return true;
@@ -86,12 +93,10 @@ bool Lifter::keeps_lanes() {
     return false;
 }
 
-// Of the whole block: masks that become scalars, and lanes that are asked for by number.
+// Of the whole block: masks that become scalars.
 bool Lifter::concerns_first_lanes() const {
-    if (block.lanes == machine::lanes) return true;
     return std::ranges::none_of(block.insts, [this](const ir::Inst& i) {
-        if (i.op == Op::BitsOf) return !has_first_lanes_only(block, i.args[0]);
-        return ir::op_info(i.op).cls == ir::Class::Cross && i.op != Op::ReadFirst;
+        return i.op == Op::BitsOf && !has_first_lanes_only(block, i.args[0]);
     });
 }
 

@@ -189,7 +189,7 @@ bool Lifter::lanes_known(uint64_t target) {
     if (!decode(*options.target, code_at(target), first) || first.op != Opcode::s_endpgm)
         return false;
     const ir::Inst mask = s.inst(s.exec());
-    if (mask.op != Op::MaskOf) return false;
+    if (mask.op != Op::MaskOf || !has_first_lanes_only(block, s.exec())) return false;
     if (options.at_edge && affine->guard_no_lanes(mask.args[0])) {
         s.set64(machine::exec_lo, s.const64(0));
         next_pc = target;
@@ -204,7 +204,9 @@ bool Lifter::lanes_known(uint64_t target) {
 
 bool Lifter::guard_all_lanes(bool likely) {
     const ir::Inst mask = s.inst(s.exec());
-    if (mask.op != Op::MaskOf || !affine->guard_all_lanes(mask.args[0], likely)) return false;
+    if (mask.op != Op::MaskOf || !has_first_lanes_only(block, s.exec()) ||
+        !affine->guard_all_lanes(mask.args[0], likely))
+        return false;
     s.set64(machine::exec_lo, s.const64(whole_exec()));
     return true;
 }

@@ -173,6 +173,7 @@ private:
     // Makes EXEC, if it is a mask made by scalars, all lanes (Affine::guard_all_lanes()).
     bool guard_all_lanes(bool likely);
     Value assumed_for_ = no_value;  // EXEC that assume_lanes() has looked at
+    size_t looked_at_ = 0;          // operations that keeps_lanes() has seen
     bool arrives(uint64_t from, uint64_t target, size_t depth, uint32_t& left);
 
     const Fetch& fetch_;

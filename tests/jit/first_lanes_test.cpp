@@ -64,14 +64,21 @@ TEST_P(FirstLanesTest, AsTheInterpreter) {
         for (int k = 0; k < 4; ++k) {
             State start;
             randomise(start, rng_);
-            start.wave.set_s64(machine::exec_lo, random(8) ? whole : whole & rng_());
+            start.wave.set_s64(machine::exec_lo, random(4)   ? whole
+                                                 : random(2) ? ~uint64_t{0}
+                                                             : whole & rng_());
             start.wave.set_s64(saved, random(3)   ? whole
                                       : random(2) ? whole & rng_()
                                                   : uint64_t{1} << random(64));
             start.wave.sgpr[0] = 1 + random(5);
             start.wave.sgpr[11] = random(64);
-            for (uint32_t l = 0; l < machine::lanes; ++l)
-                for (const uint32_t r : {0, 1}) start.wave.row(r)[l] = random(2) ? l : random(64);
+            // v0 > v1 in the first lanes, or anywhere.
+            const bool line = random(2);
+            const uint32_t bound = 16 * random(5);
+            for (uint32_t l = 0; l < machine::lanes; ++l) {
+                start.wave.row(0)[l] = line ? bound : random(2) ? l : random(64);
+                start.wave.row(1)[l] = line || random(2) ? l : random(64);
+            }
             compare(start, code_);
             if (HasFailure()) return;
         }
