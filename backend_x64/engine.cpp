@@ -441,7 +441,7 @@ const KnownEntry* Translator::entry_at(ThreadState& thread, const Wave& wave) co
 // The same for a wave with the context and the register counts of one that started there.
 bool Translator::starts_at(const KnownEntry& e, const Wave& wave) const {
     return e.pc == wave.pc && e.stamp == stamp_.load(std::memory_order_acquire) &&
-           e.full == (has_whole_exec(wave)) && e.key.mode == wave.mode;
+           e.full == has_whole_exec(wave) && e.key.mode == wave.mode;
 }
 
 Translator::Found Translator::find_entry(ThreadState& thread, Wave& wave) {

@@ -46,11 +46,10 @@ Schedule::TupleLine Schedule::tuple_line(const Inst& i) const {
         return line.imm == 8 && ir::aux_dwords(i.aux) == 2 ? TupleLine::Consecutive : TupleLine::No;
     }
     const Inst& first = inst(line.args[0]);
+    if (first.op != Op::Const32 || first.imm) return TupleLine::No;
     if (i.op == Op::LoadGlobalS && line.imm == 8 && ir::aux_dwords(i.aux) == 4)
         return TupleLine::Neighbours;
-    return line.imm == ir::access_bytes(i) && first.op == Op::Const32 && !first.imm
-               ? TupleLine::Consecutive
-               : TupleLine::No;
+    return line.imm == ir::access_bytes(i) ? TupleLine::Consecutive : TupleLine::No;
 }
 
 // Of which load's dwords, all of them in order, the values are; or no_value.

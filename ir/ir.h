@@ -290,6 +290,7 @@ struct Block {
     uint32_t lanes = machine::lanes;
     // Compiled for EXEC with all of these lanes at entry: the lifter then uses a constant mask.
     bool exec_full = false;
+    uint64_t whole_exec() const { return machine::first_lanes(lanes); }
     // EXEC may differ from its value at entry when the block ends: links must test which variant to
     // enter.
     bool exec_changed = false;

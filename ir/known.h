@@ -18,7 +18,7 @@ inline std::optional<uint32_t> in_all_lanes(const Block& block, Value v) {
 inline bool is_full(const Block& block, Value mask) {
     const Inst& m = block.insts[mask];
     return m.op == Op::MaskOf && block.insts[m.args[0]].op == Op::Const64 &&
-           !(~block.insts[m.args[0]].imm & machine::first_lanes(block.lanes));
+           !(~block.insts[m.args[0]].imm & block.whole_exec());
 }
 
 // Whether the uniform value is the same in waves that begin with the same scalar registers, as

@@ -229,7 +229,6 @@ private:
     bool made_by_scalars(const Line& x) const;
     bool holds(const Found& f) const;
     bool of_rows(Value v) const;
-    uint64_t whole_exec() const { return machine::first_lanes(block_.lanes); }
     bool is_zero(Value v) const { return v != no_value && constant(v) == uint64_t{0}; }
     std::optional<uint64_t> constant(const Line& line) const;
 

@@ -15,7 +15,7 @@ std::vector<Value> Affine::conditions_of(Value bits, Op op) const {
         left.pop_back();
         if (const ir::Inst& i = block_.insts[c]; i.op == op)
             left.insert(left.end(), {i.args[1], i.args[0]});
-        else if (op == Op::UAnd64 && constant(c) == whole_exec())
+        else if (op == Op::UAnd64 && constant(c) == block_.whole_exec())
             continue;
         else if (std::ranges::find(conditions, c) == conditions.end())
             conditions.push_back(c);
@@ -34,8 +34,8 @@ bool Affine::guard_condition(Value bits, bool likely) {
     const Value condition =
         known != extents_.end()
             ? known->second.all
-            : both(Op::UCmpEq64, both(Op::UAnd64, bits, s_.const64(whole_exec())),
-                   s_.const64(whole_exec()));
+            : both(Op::UCmpEq64, both(Op::UAnd64, bits, s_.const64(block_.whole_exec())),
+                   s_.const64(block_.whole_exec()));
     const auto now = now_ ? now_->of(block_, condition) : std::nullopt;
     const bool fails = now && !*now;
     if (likely && (!now || fails)) return false;
@@ -68,7 +68,7 @@ bool Affine::guard_no_lanes(Value bits) {
 // is most likely a row's edge, and the same in the next waves.
 std::optional<Value> Affine::guard_some_lanes(Value bits, bool any) {
     const auto now = now_ ? now_->of(block_, bits) : std::nullopt;
-    if (!now || !*now || *now == whole_exec()) return {};
+    if (!now || !*now || *now == block_.whole_exec()) return {};
     if (any) {
         if (!guard(both(Op::UCmpNe64, bits, s_.const64(0)))) return {};
         all_ = {false, false};
@@ -85,7 +85,7 @@ std::optional<Value> Affine::guard_some_lanes(Value bits, bool any) {
         rest = rest == no_value ? condition : both(Op::UAnd64, rest, condition);
     }
     if (rest == no_value) return {};
-    rest = both(Op::UAnd64, rest, s_.const64(whole_exec()));
+    rest = both(Op::UAnd64, rest, s_.const64(block_.whole_exec()));
     if (!guard(both(Op::UCmpNe64, rest, s_.const64(0)))) return {};
     Found f;
     all_ &= reach_of(rest, f);

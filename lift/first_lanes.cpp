@@ -9,57 +9,41 @@ namespace {
 
 constexpr uint32_t deepest = 8;
 
-bool bits_within(const ir::Block& block, Value bits, uint64_t lanes, uint32_t depth);
-
-// What compares say of lanes that are off is not known to the block, which makes no bits of it.
-bool within(const ir::Block& block, Value mask, uint64_t lanes, uint32_t depth = deepest) {
-    const ir::Inst& i = block.insts[mask];
+// Whether a mask, or its bits, have none of the other lanes. What compares say of lanes that are
+// off is not known to the block, which makes no bits of it.
+bool within(const ir::Block& block, Value v, uint32_t depth = deepest) {
+    const ir::Inst& i = block.insts[v];
     auto of = [&](int arg) {
-        return depth && within(block, i.args[static_cast<size_t>(arg)], lanes, depth - 1);
-    };
-    switch (i.op) {
-        case Op::MaskOf:
-            return depth && bits_within(block, i.args[0], lanes, depth - 1);
-        case Op::MaskAnd:
-            return of(0) || of(1);
-        case Op::MaskOr:
-        case Op::MaskXor:
-            return of(0) && of(1);
-        case Op::MaskAndNot:
-            return of(0);
-        case Op::MaskNot:
-            return false;
-        default:
-            return true;  // compares
-    }
-}
-
-bool bits_within(const ir::Block& block, Value bits, uint64_t lanes, uint32_t depth) {
-    const ir::Inst& i = block.insts[bits];
-    auto of = [&](int arg) {
-        return depth && bits_within(block, i.args[static_cast<size_t>(arg)], lanes, depth - 1);
+        return depth && within(block, i.args[static_cast<size_t>(arg)], depth - 1);
     };
     switch (i.op) {
         case Op::Const64:
-            return !(i.imm & ~lanes);
+            return !(i.imm & ~block.whole_exec());
+        case Op::MaskOf:
         case Op::BitsOf:
-            return within(block, i.args[0], lanes, depth);
+        case Op::MaskAndNot:
+            return of(0);
+        case Op::MaskAnd:
         case Op::UAnd64:
             return of(0) || of(1);
+        case Op::MaskOr:
+        case Op::MaskXor:
         case Op::UOr64:
         case Op::UXor64:
             return of(0) && of(1);
         case Op::USelect64:
             return of(1) && of(2);
-        default:
+        case Op::MaskNot:
             return false;
+        default:
+            return block.type(v) == ir::Type::M;  // compares
     }
 }
 
 }  // namespace
 
 bool has_first_lanes_only(const ir::Block& block, Value mask) {
-    return block.lanes == machine::lanes || within(block, mask, machine::first_lanes(block.lanes));
+    return block.lanes == machine::lanes || within(block, mask);
 }
 
 bool Lifter::keeps_lanes() {
@@ -71,9 +55,9 @@ bool Lifter::keeps_lanes() {
         if (ir::op_info(op).cls == ir::Class::Cross && op != Op::ReadFirst && op != Op::BitsOf)
             return false;
     }
-    const uint64_t lanes = whole_exec();
+    const uint64_t lanes = block.whole_exec();
     const Value exec = s.get64(machine::exec_lo);
-    if (bits_within(block, exec, lanes, deepest)) return true;
+    if (within(block, exec)) return true;
     // Lanes come back from a register that was written in another block.
     const ir::Inst either = s.inst(exec);
     if (either.op != Op::UOr64) return false;

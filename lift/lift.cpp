@@ -207,7 +207,7 @@ bool Lifter::guard_all_lanes(bool likely) {
     if (mask.op != Op::MaskOf || !has_first_lanes_only(block, s.exec()) ||
         !affine->guard_all_lanes(mask.args[0], likely))
         return false;
-    s.set64(machine::exec_lo, s.const64(whole_exec()));
+    s.set64(machine::exec_lo, s.const64(block.whole_exec()));
     return true;
 }
 

@@ -47,7 +47,7 @@ public:
         : options(options),
           block(block),
           store(store),
-          s(block, options.exec_full ? std::optional(whole_exec()) : std::nullopt,
+          s(block, options.exec_full ? std::optional(block.whole_exec()) : std::nullopt,
             options.may_guard),
           fetch_(fetch),
           findings_(findings) {}
@@ -114,9 +114,8 @@ public:
     Value compared(Value m) {
         const auto bits = affine ? affine->bits(m) : std::nullopt;
         if (!bits) return m;
-        return s.mask_of(emit(Op::UAnd64, {*bits, s.const64(whole_exec())}));
+        return s.mask_of(emit(Op::UAnd64, {*bits, s.const64(block.whole_exec())}));
     }
-    uint64_t whole_exec() const { return machine::first_lanes(block.lanes); }
     // In blocks of fewer lanes than a wave has: whether no others are on, as far as can be seen.
     bool keeps_lanes();
     bool concerns_first_lanes() const;

@@ -105,11 +105,12 @@ struct NextWaves {
 };
 
 // Of ExecContext::lane_layout.
-inline constexpr uint32_t one_row_layout = 0, any_row_layout = 1, first_row_layout = 2;
+inline constexpr uint32_t one_row_layout = 0, any_row_layout = 1, first_row_layout = 2,
+                          row_layout_widths = 8;
 // Lanes of the rows that a wave holds several of, or 64.
 inline constexpr uint32_t row_lanes(uint32_t layout) {
-    constexpr uint32_t widths = 8;
-    return layout < first_row_layout ? lanes : 1u << (layout - first_row_layout) % widths;
+    return layout < first_row_layout ? lanes
+                                     : 1u << (layout - first_row_layout) % row_layout_widths;
 }
 
 // EXEC with the first `count` lanes on.

@@ -22,9 +22,6 @@ std::string dims(const std::array<uint32_t, 3>& d) {
     return std::to_string(d[0]) + " x " + std::to_string(d[1]) + " x " + std::to_string(d[2]);
 }
 
-// The waves of a work-group that is one row of work-items, or whose rows are whole waves or whole
-// parts of one. group_sgpr: the register that holds the work-group's number in x, or -1 if that is
-// of no use.
 // ExecContext::lane_layout: whether a wave's lanes are in one row of the work-group, or rows begin
 // anywhere in waves; else a number for each width (and height, where that is less than a wave has)
 // of rows that waves hold several of.
@@ -34,9 +31,13 @@ uint32_t lane_layout(const std::array<uint32_t, 3>& size) {
     if (x > machine::lanes || !std::has_single_bit(x)) return machine::any_row_layout;
     const uint32_t row = machine::first_row_layout + static_cast<uint32_t>(std::countr_zero(x));
     if (z == 1 || x * y % machine::lanes == 0) return row;
-    return row + 8 * (std::has_single_bit(y) ? 1 + static_cast<uint32_t>(std::countr_zero(y)) : 15);
+    return row + machine::row_layout_widths *
+                     (std::has_single_bit(y) ? 1 + static_cast<uint32_t>(std::countr_zero(y)) : 15);
 }
 
+// The waves of a work-group that is one row of work-items, or whose rows are whole waves or whole
+// parts of one. group_sgpr: the register that holds the work-group's number in x, or -1 if that is
+// of no use.
 machine::NextWaves next_waves(const std::array<uint32_t, 3>& size, bool packed_ids,
                               int32_t group_sgpr) {
     constexpr uint32_t y_unit = 1 << 10;  // of packed work-item ids (Traits, SEED-GAP-10)

@@ -491,6 +491,7 @@ private:
                      const std::function<void(Pattern)>& found);
     void branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y, uint32_t predicate,
                        Label label, bool near = false);
+    void branch_if_some(const LaneAccess& m, Label label, bool near = false);
     void find_first_lane(const LaneAccess& m);
     void lead(const LaneAccess& m, const Vec& to, const Vec& from);
     void add_base(LaneAccess& m);
@@ -516,11 +517,15 @@ private:
         bool any_step = false;  // it is in rdx
         int32_t step = 0;       // from each to the next one
     };
+    // Waves hold rows that are narrower than a vector.
+    bool has_narrow_rows() const {
+        return options_.row_lanes >= ir::RowLine::least_width && options_.row_lanes < chunk_lanes();
+    }
     bool has_row_step(const ir::Inst& line) const;
     bool may_be_rows(const LaneAccess& m, Rows::Kind kind) const;
     std::optional<Rows> rows_of_line(const LaneAccess& m, Value line) const;
     void memory_rows(const LaneAccess& m, const Rows& rows, Value line);
-    void copy_lanes_of_rows(const LaneAccess& m, Value line);
+    void copy_lanes_of_line(const LaneAccess& m, Value line);
     void load_row_offsets(Value line, const Vec& to);
     void copy_rows(const LaneAccess& m, const Rows& rows);
     bool may_find_rows(const LaneAccess& m, Pattern pattern) const;

@@ -31,14 +31,7 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
         // prefetched for them; and most masks are full.
         if (m.full || m.space == lds_space || in_far_steps(m)) return part(m, 0, m.data[0]);
         const Label some = a_.newLabel();
-        if (avx512_) {
-            a_.kortestw(m.mask_k, m.mask_k);
-            a_.jnc(some);
-        } else {
-            a_.vmovmskps(x86::eax, m.mask_v.ymm());
-            a_.cmp(x86::al, 0xff);
-            a_.jne(some);
-        }
+        branch_if_some(m, some);
         LaneAccess all = m;
         all.full = true;
         part(all, 0, m.data[0]);

@@ -471,7 +471,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     } else if (const auto rows = rows_of_line(m, line)) {
         memory_rows(m, *rows, line);
     } else if (has_row_step(inst(line))) {
-        copy_lanes_of_rows(m, line);
+        copy_lanes_of_line(m, line);
     } else if (one_row && stride == m.bytes) {
         streamed(m) ? memory_streamed(m) : memory_consecutive(m);
     } else if (one_row && stride == 8 && m.dwords == 4 && !m.store && m.space == global_space) {
@@ -512,9 +512,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         if (near && m.space != lds_space &&
             (m.store ? store_dword_row(m, offsets) : load_dword_row(m, offsets)))
             return;
-        find_first_lane(m);
-        movu(m.t, pool_table(offsets.data()));
-        copy_lanes(m, m.t);
+        copy_lanes_of_line(m, line);
     }
 }
 

@@ -41,6 +41,18 @@ void BlockCompiler::branch_if_any(const LaneAccess& m, const Vec& x, const Opera
     }
 }
 
+// Jumps if some lanes of the mask are off.
+void BlockCompiler::branch_if_some(const LaneAccess& m, Label label, bool near) {
+    if (avx512_) {
+        a_.kortestw(m.mask_k, m.mask_k);
+        near_if(near).jnc(label);
+    } else {
+        a_.vmovmskps(x86::eax, m.mask_v.ymm());
+        a_.cmp(x86::al, 0xff);
+        near_if(near).jne(label);
+    }
+}
+
 // AVX2: m.first, which lead() needs.
 void BlockCompiler::find_first_lane(const LaneAccess& m) {
     if (m.full || avx512_) return;
@@ -206,10 +218,7 @@ void BlockCompiler::find_uneven(const LaneAccess& m, Imms imms, Label unknown,
     const bool small = m.shared();  // then `found` is a move and a jump
     auto steps = [&](uint32_t step, Pattern pattern) {
         const Label other = a_.newLabel();
-        if (pattern == strided && !m.full) {
-            a_.kortestw(m.mask_k, m.mask_k);
-            near_if(small).jnc(other);
-        }
+        if (pattern == strided && !m.full) branch_if_some(m, other, small);
         if (step) {
             a_.emit(X::kIdVpsubd, m.t, m.lo, index_table({0}, 16, step));
             lead(m, m.t2, m.t);

@@ -52,16 +52,9 @@ void BlockCompiler::memory_rows(const LaneAccess& m, const Rows& rows, Value lin
     all.full = true;
     if (!m.full) {
         const Label some = a_.newLabel();
-        if (avx512_) {
-            a_.kortestw(m.mask_k, m.mask_k);
-            a_.jnc(some);
-        } else {
-            a_.vmovmskps(x86::eax, m.mask_v.ymm());
-            a_.cmp(x86::al, 0xff);
-            a_.jne(some);
-        }
+        branch_if_some(m, some);
         cold(some, [this, m, line] {
-            copy_lanes_of_rows(m, line);
+            copy_lanes_of_line(m, line);
             a_.jmp(m.done);
         });
     }
@@ -70,7 +63,7 @@ void BlockCompiler::memory_rows(const LaneAccess& m, const Rows& rows, Value lin
 }
 
 // m.address: of the first lane's element.
-void BlockCompiler::copy_lanes_of_rows(const LaneAccess& m, Value line) {
+void BlockCompiler::copy_lanes_of_line(const LaneAccess& m, Value line) {
     find_first_lane(m);
     if (has_row_step(inst(line)))
         load_row_offsets(line, m.t);
@@ -167,9 +160,9 @@ BlockCompiler::Rows BlockCompiler::found_rows(Pattern pattern) const {
 
 // All lanes are on, or AVX-512 asks.
 bool BlockCompiler::may_find_rows(const LaneAccess& m, Pattern pattern) const {
-    return options_.row_lanes >= ir::RowLine::least_width && options_.row_lanes < chunk_lanes() &&
-           m.space == global_space && !options_.checked && !options_.mask_addresses &&
-           m.dwords_only() && (m.full || (avx512_ && m.walk < 0 && !m.fewer_lanes)) &&
+    return has_narrow_rows() && m.space == global_space && !options_.checked &&
+           !options_.mask_addresses && m.dwords_only() &&
+           (m.full || (avx512_ && m.walk < 0 && !m.fewer_lanes)) &&
            may_be_rows(m, found_rows(pattern).kind);
 }
 
@@ -181,10 +174,7 @@ void BlockCompiler::find_rows(const LaneAccess& m, Pattern pattern,
     const Label other = a_.newLabel();
     LaneAccess all = m;
     all.full = true;
-    if (!m.full) {
-        a_.kortestw(m.mask_k, m.mask_k);
-        a_.jnc(other);
-    }
+    if (!m.full) branch_if_some(m, other);
     // Where would each row's first lane be? Its lanes must agree.
     Vec firsts = m.lo;
     if (stride) {

@@ -463,12 +463,10 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.add(x86::rcx, field(offsetof(Frame, jump_table)));
         a.cmp(x86::rax, x86::qword_ptr(x86::rcx, offsetof(JumpEntry, pc)));
         a.jne(miss);
-        a.xor_(x86::edx, x86::edx);
-        a.push(x86::rax);
-        a.mov(x86::rax, field(offsetof(Frame, whole_exec)));
-        a.cmp(wave_field(offsetof(Wave, sgpr) + machine::exec_lo * 4), x86::rax);
-        a.pop(x86::rax);
+        a.mov(x86::rdx, field(offsetof(Frame, whole_exec)));
+        a.cmp(wave_field(offsetof(Wave, sgpr) + machine::exec_lo * 4), x86::rdx);
         a.sete(x86::dl);
+        a.movzx(x86::edx, x86::dl);
         a.mov(x86::rdx, x86::qword_ptr(x86::rcx, x86::rdx, 3, offsetof(JumpEntry, entry)));
         a.test(x86::rdx, x86::rdx);
         a.jz(miss);

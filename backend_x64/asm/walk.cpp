@@ -64,7 +64,7 @@ void BlockCompiler::walk_plan() {
     walks_ = find_walks(*block_, schedule_, divergent_);
     walk_slots_ = extra_slots_;
     if (walks_.walks.empty()) return;
-    extra_slots_ += options_.row_lanes < chunk_lanes() ? field_count_with_rows : field_count;
+    extra_slots_ += has_narrow_rows() ? field_count_with_rows : field_count;
     failed_ |= extra_slots_ > slot_count;
     for (uint32_t w = 0; w < walks_.walks.size(); ++w) {
         const Walks::Walk& walk = walks_.walks[w];
