@@ -1,5 +1,6 @@
 // What an operation comes to when it is made: constants, operations that undo each other, and
 // sequences that compilers write out.
+#include "ir/pure.h"
 #include "lift/state.h"
 
 namespace wj::lift {
@@ -12,25 +13,50 @@ bool State::is_code_half(Value v, Op half, uint64_t& address) const {
     return true;
 }
 
-Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
+// Constants of constants: uniform operations, and those on the lanes' integers. What floats come to
+// depends on MODE.
+Value State::fold_constants(Op op, const std::array<Value, 4>& a, uint64_t imm, uint32_t aux) {
+    using enum ir::Type;
+    const ir::OpInfo& info = ir::op_info(op);
+    const bool uniform = info.cls == ir::Class::Uniform,
+               integer = op >= Op::Add32 && op <= Op::Sar64;
+    const bool about_memory = op == Op::BufferBase || op == Op::BufferLimit || op == Op::GoesOn;
+    if (!info.arg_count || about_memory || !(uniform || integer)) return no_value;
+    uint64_t c[4] = {};
+    for (int i = 0; i < info.arg_count; i++)
+        if (info.args[i] == M || !is_const(a[i], c[i])) return no_value;
+    const ir::Inst inst{.op = op, .aux = aux, .imm = imm};
+    switch (info.result) {
+        case U32:
+            return const32(static_cast<uint32_t>(ir::pure(inst, c[0], c[1], c[2])));
+        case U64:
+            return const64(ir::pure(inst, c[0], c[1], c[2]));
+        case V32:
+            return splat(const32(static_cast<uint32_t>(ir::pure(inst, c[0], c[1], c[2]))));
+        case V64:
+            return emit(Op::Splat64, {const64(ir::pure(inst, c[0], c[1], c[2]))});
+        default:
+            return no_value;
+    }
+}
+
+Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm, uint32_t aux) {
     auto op_of = [&](Value v) { return block_.insts[v].op; };
     auto arg_of = [&](Value v, int i) { return block_.insts[v].args[i]; };
     uint64_t x = 0, y = 0;
     const bool cx = a[0] != no_value && is_const(a[0], x);
     const bool cy = a[1] != no_value && is_const(a[1], y);
+    if (const Value v = fold_constants(op, a, imm, aux); v != no_value) return v;
     if (const Value v = fold_lanes(op, a); v != no_value) return v;
     switch (op) {
         case Op::ULo:
-            if (cx) return const32(static_cast<uint32_t>(x));
             if (op_of(a[0]) == Op::UPack64 || op_of(a[0]) == Op::UZext32) return arg_of(a[0], 0);
             break;
         case Op::UHi:
-            if (cx) return const32(static_cast<uint32_t>(x >> 32));
             if (op_of(a[0]) == Op::UPack64) return arg_of(a[0], 1);
             if (op_of(a[0]) == Op::UZext32) return const32(0);
             break;
         case Op::UPack64:
-            if (cx && cy) return const64(x | y << 32);
             if (cy && y == 0) return emit(Op::UZext32, {a[0]});
             if (op_of(a[0]) == Op::ULo && op_of(a[1]) == Op::UHi &&
                 arg_of(a[0], 0) == arg_of(a[1], 0))
@@ -110,71 +136,34 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
             if (is_full(a[0]) || a[1] == a[2]) return a[1];
             break;
         case Op::UAnd64:
-            if (cx && cy) return const64(x & y);
             if (cx && x == ~0ull) return a[1];
             if (cy && y == ~0ull) return a[0];
             break;
-        case Op::UXor64:
-            if (cx && cy) return const64(x ^ y);
-            break;
         case Op::UOr64:
-            if (cx && cy) return const64(x | y);
             if ((cx && x == 0) || a[0] == a[1]) return a[1];
             if (cy && y == 0) return a[0];
             break;
         case Op::UAdd64:
-            if (cx && cy) return const64(x + y);
             if (cx && x == 0) return a[1];
             if (cy && y == 0) return a[0];
             break;
         case Op::USub64:
-            if (cx && cy) return const64(x - y);
             if (a[0] == a[1]) return const64(0);
             break;
-        case Op::UCmpLtU64:
-            if (cx && cy) return const32(x < y);
-            break;
-        case Op::UCmpEq64:
-            if (cx && cy) return const32(x == y);
-            break;
-        case Op::UCmpNe64:
-            if (cx && cy) return const32(x != y);
-            break;
-        case Op::UShl64:
-            if (cx && cy) return const64(x << (y & 63));
-            break;
-        case Op::UShr64:
-            if (cx && cy) return const64(x >> (y & 63));
-            break;
-        case Op::USar64:
-            if (cx && cy)
-                return const64(static_cast<uint64_t>(static_cast<int64_t>(x) >> (y & 63)));
-            break;
-        case Op::USar32:
-            if (cx && cy)
-                return const32(static_cast<uint32_t>(static_cast<int32_t>(x) >> (y & 31)));
-            break;
-        case Op::UZext32:
-            if (cx) return const64(x);
-            break;
         case Op::UMulWideU32:
-            if (cx && cy) return const64(x * y);
             if (cx && x == 1) return emit(Op::UZext32, {a[1]});
             if (cy && y == 1) return emit(Op::UZext32, {a[0]});
             if ((cx && x == 0) || (cy && y == 0)) return const64(0);
             break;
         case Op::UMul32:
-            if (cx && cy) return const32(static_cast<uint32_t>(x * y));
             if (cx && x == 1) return a[1];
             if (cy && y == 1) return a[0];
             if ((cx && x == 0) || (cy && y == 0)) return const32(0);
             break;
         case Op::USub32:
-            if (cx && cy) return const32(static_cast<uint32_t>(x - y));
             if (cy && y == 0) return a[0];
             break;
         case Op::UAdd32:
-            if (cx && cy) return const32(static_cast<uint32_t>(x + y));
             if (cx && x == 0) return a[1];
             if (cy && y == 0) return a[0];
             if (cy && is_code_half(a[0], Op::ULo, x)) return emit(Op::ULo, {code_address(x + y)});
@@ -190,25 +179,11 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
             }
             break;
         case Op::UCmpLtU32:
-            if (cx && cy) return const32(x < y);
             if (cy && y == 0) return const32(0);
             break;
-        case Op::UXor32:
-            if (cx && cy) return const32(static_cast<uint32_t>(x ^ y));
-            break;
         case Op::UOr32:
-            if (cx && cy) return const32(static_cast<uint32_t>(x | y));
             if (cx && x == 0) return a[1];
             if (cy && y == 0) return a[0];
-            break;
-        case Op::UAnd32:
-            if (cx && cy) return const32(static_cast<uint32_t>(x & y));
-            break;
-        case Op::UShl32:
-            if (cx && cy) return const32(static_cast<uint32_t>(x) << (y & 31));
-            break;
-        case Op::UShr32:
-            if (cx && cy) return const32(static_cast<uint32_t>(x) >> (y & 31));
             break;
         case Op::Add32:
         case Op::Or32:
@@ -219,7 +194,6 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm) {
         default:
             break;
     }
-    (void)imm;
     return no_value;
 }
 

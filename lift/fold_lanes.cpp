@@ -20,8 +20,10 @@ Op State::uniform_of(Op op) {
             {Shr32, UShr32},       {Sar32, USar32},       {MinU32, UMinU32},
             {MaxU32, UMaxU32},     {MinS32, UMinS32},     {MaxS32, UMaxS32},
             {CmpEq32, UCmpEq32},   {CmpNe32, UCmpNe32},   {CmpLtU32, UCmpLtU32},
-            {CmpLeU32, UCmpLeU32}, {CmpLtS32, UCmpLtS32}, {CmpLeS32, UCmpLeS32},
-            {Shl64, UShl64},       {Shr64, UShr64},       {Sar64, USar64}};
+            {Popcnt32, UPopcnt32}, {Clz32, UClz32},       {Ctz32, UCtz32},
+            {Brev32, UBrev32},     {Bswap32, UBswap32},   {CmpLeU32, UCmpLeU32},
+            {CmpLtS32, UCmpLtS32}, {CmpLeS32, UCmpLeS32}, {Shl64, UShl64},
+            {Shr64, UShr64},       {Sar64, USar64}};
         std::array<Op, static_cast<size_t>(count_)> uniform{};
         uniform.fill(count_);
         for (const auto& [lanes, scalar] : pairs) uniform[static_cast<size_t>(lanes)] = scalar;
@@ -38,10 +40,12 @@ Value State::same_in_all_lanes(Op op, const std::array<Value, 4>& a) {
     };
     const ir::OpInfo& info = ir::op_info(op);
     const Value x = scalar(a[0]), y = scalar(a[1]);
+    const Op uniform = uniform_of(op);
+    const bool dword =
+        uniform != Op::count_ && info.result == ir::Type::V32 && info.args[0] == ir::Type::V32;
+    if (dword && info.arg_count == 1 && x != no_value) return splat(emit(uniform, {x}));
     if (x != no_value && y != no_value) {
-        const Op uniform = uniform_of(op);
-        if (uniform != Op::count_ && info.result == ir::Type::V32 && info.args[0] == ir::Type::V32)
-            return splat(emit(uniform, {x, y}));
+        if (dword) return splat(emit(uniform, {x, y}));
         if (op == Op::MulWideU32) return emit(Op::Splat64, {emit(Op::UMulWideU32, {x, y})});
     }
     if (op != Op::CvtF32ToU32) return no_value;

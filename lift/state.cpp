@@ -34,7 +34,7 @@ Value State::emit(Op op, std::initializer_list<Value> args, uint64_t imm, uint32
     Expression e{op, aux, imm, {no_value, no_value, no_value, no_value}};
     std::copy(args.begin(), args.end(), e.args.begin());
     if (const Value v = known_.find(e); v != no_value) return v;
-    Value v = fold(op, e.args, imm);
+    Value v = fold(op, e.args, imm, aux);
     if (v == no_value) v = append(op, args, imm, aux);
     known_.add(e, v);
     return v;

@@ -134,7 +134,8 @@ private:
     Value known(Op op, std::initializer_list<Value> args, uint64_t imm = 0) const;
     Value append(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux);
     bool is_code_half(Value v, Op half, uint64_t& address) const;
-    Value fold(Op op, const std::array<Value, 4>& a, uint64_t imm);
+    Value fold(Op op, const std::array<Value, 4>& a, uint64_t imm, uint32_t aux);
+    Value fold_constants(Op op, const std::array<Value, 4>& a, uint64_t imm, uint32_t aux);
     Value same_in_all_lanes(Op op, const std::array<Value, 4>& a);
     Value fold_lanes(Op op, const std::array<Value, 4>& a);
     Value sum_of_pairs(Value low, Value high);
