@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -94,8 +95,11 @@ public:
     // The load, in the region of the store, that all it stores comes from, or no_value.
     Value load_for(Value store) const { return load_for_[store]; }
     // A MaskOf, or no_value: in chunks of which no lane is in it the region does nothing but for
-    // its masks, which are 0 there.
+    // its masks.
     Value empty_mask(uint32_t position) const { return empty_mask_[position]; }
+    // What a mask that such a region makes is in those chunks: the bits of a MaskOf whose home
+    // holds them in front of the region, or 0 (no_value); nothing: not known.
+    std::optional<Value> in_empty_chunks(Value mask) const;
     // Of a load: the V64 that two of its dwords make, which the load itself makes then; of a store:
     // the V64 whose halves it stores. no_value: it is about dwords.
     Value pair_of(Value v, uint32_t number = 0) const { return pairs_[v][number]; }
@@ -161,6 +165,8 @@ private:
     bool acts_within(Value v, Value of) const;
     bool at_home(Value v, uint32_t position) const;
     Value mask_of_effects(const std::vector<Value>& masks, uint32_t position) const;
+    std::optional<Value> bits_outside(Value mask, Value of, uint32_t position,
+                                      uint32_t depth = 6) const;
     void find_empty_chunks();
     bool emitted(Value v) const;
     void note_unit_use(Unit u, Use use, bool from_memory);

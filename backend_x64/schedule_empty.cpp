@@ -131,6 +131,34 @@ Value Schedule::mask_of_effects(const std::vector<Value>& masks, uint32_t positi
     return found;
 }
 
+std::optional<Value> Schedule::bits_outside(Value mask, Value of, uint32_t position,
+                                            uint32_t depth) const {
+    if (mask_within(*block_, mask, of)) return no_value;
+    if (!depth--) return {};
+    const Inst& i = inst(mask);
+    auto side = [&](int n) { return bits_outside(i.args[n], of, position, depth); };
+    switch (i.op) {
+        case Op::MaskOf:
+            if (at_home(i.args[0], position)) return mask;
+            return {};
+        case Op::MaskOr:
+        case Op::MaskXor:
+            if (side(0) == no_value) return side(1);
+            if (side(1) == no_value) return side(0);
+            return {};
+        case Op::MaskAndNot:
+            if (side(1) == no_value) return side(0);
+            return {};
+        default:
+            return {};
+    }
+}
+
+std::optional<Value> Schedule::in_empty_chunks(Value mask) const {
+    const uint32_t position = position_[mask];
+    return bits_outside(mask, empty_mask_[position], position);
+}
+
 void Schedule::find_empty_chunks() {
     const auto n = static_cast<Value>(block_->insts.size());
     empty_mask_.assign(segments(), no_value);
@@ -145,8 +173,8 @@ void Schedule::find_empty_chunks() {
         any |= empty_mask_[p] != no_value;
     }
     if (!any) return;
-    // What a region hands to others is wanted in other chunks only, or is a mask, of which nothing
-    // is on there: those keep their regions from being left out that are read otherwise.
+    // What a region hands to others is wanted in other chunks only, or is a mask whose bits are
+    // known there: those keep their regions from being left out that are read otherwise.
     std::vector<Unit> read;
     for (bool again = true; std::exchange(again, false);) {
         for (Value v = 0; v < n; ++v) {
@@ -157,9 +185,7 @@ void Schedule::find_empty_chunks() {
                 const Value source = producer_[u];
                 const uint32_t from = position_[source], to = position_[v];
                 if (from == to || empty_mask_[from] == no_value || !emitted(source)) continue;
-                if (block_->type(source) == ir::Type::M &&
-                    mask_within(*block_, source, empty_mask_[from]))
-                    continue;
+                if (block_->type(source) == ir::Type::M && in_empty_chunks(source)) continue;
                 if (unit_home_[u].kind == Home::Row) continue;  // as it should be there
                 const bool also_left_out = to & 1 && empty_mask_[to] != no_value &&
                                            mask_within(*block_, empty_mask_[to], empty_mask_[from]);

@@ -419,17 +419,25 @@ void BlockCompiler::leave_out_empty(Value mask, const Value* begin, uint32_t cou
     const Label out = a_.newLabel();
     a_.je(out);
     cold(out, [=, this, collectors = collectors_] {
+        auto of_chunk = [this](const Home& home) {
+            Mem bits = mask_mem(home);
+            bits.setSize(chunk_lanes() / 8);
+            return bits;
+        };
+        auto part = [this](const Gp& reg) { return avx512_ ? Gp(reg.r16()) : Gp(reg.r8()); };
         for (Unit u : made) {
+            const Value same = *schedule_.in_empty_chunks(schedule_.producer(u));
             const auto c = std::ranges::find(collectors, u, &Collector::unit);
-            if (c == collectors.end()) {
-                Mem home = mask_mem(schedule_.unit_home(u));
-                home.setSize(chunk_lanes() / 8);
-                a_.mov(home, 0);
-                continue;
-            }
-            const Gp in = avx512_ ? Gp(c->reg.r16()) : Gp(c->reg.r8());
-            a_.xor_(in, in);  // its low bits only
-            a_.ror(c->reg, chunk_lanes());
+            const bool collected = c != collectors.end();
+            const Gp in = part(collected ? c->reg : x86::rax);  // its low bits only
+            if (same == no_value)
+                a_.xor_(in, in);
+            else
+                a_.mov(in, of_chunk(schedule_.uniform_home(inst(same).args[0])));
+            if (collected)
+                a_.ror(c->reg, chunk_lanes());
+            else
+                a_.mov(of_chunk(schedule_.unit_home(u)), in);
         }
         a_.jmp(next);
     });
