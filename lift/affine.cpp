@@ -189,7 +189,15 @@ std::optional<Affine::Factors> Affine::factors_of(const Line& a, const Line& b) 
     return Factors{stepped, y, factor, small};
 }
 
-std::optional<Line> Affine::product(const Line& a, const Line& b) {
+std::optional<Line> Affine::product(const Line& a, const Line& b, Found& f) {
+    // By the upper half of a number of 64 bits that has 32, as far as the wave shows that is about
+    // to run the block.
+    for (const Line* factor : {&a, &b}) {
+        if (!factor->flat() || constant(*factor) || moves(factor->next)) continue;
+        const auto now = now_ ? now_->of(block_, factor->base) : std::nullopt;
+        const Value none = s_.const32(0);
+        if (now == uint64_t{0} && need_once(factor->base, 0, f)) return flat(none, still(none));
+    }
     const auto factors = factors_of(a, b);
     if (!factors) return {};
     const auto& [x, y, factor, small] = *factors;
@@ -351,6 +359,7 @@ const Affine::Found& Affine::find(Value v) {
                    (f.line->width < ir::RowLine::least_width && f.line->width > 1 &&
                     !constant(f.line->step))))
         f.line.reset();
+
     return found_.emplace(v, std::move(f)).first->second;
 }
 
@@ -385,7 +394,7 @@ std::optional<Line> Affine::low_half(Value v, Found& f) {
     if (i.op == Op::MulWideU32 || i.op == Op::MulWideS32) {
         const auto x = part(i.args[0], f), y = part(i.args[1], f);
         if (x && y)
-            if (const auto z = product(*x, *y)) return z;
+            if (const auto z = product(*x, *y, f)) return z;
     }
     if (const auto x = part(v, f))
         return line(s_.emit(Op::ULo, {x->base}), static_cast<int32_t>(x->stride),
@@ -485,7 +494,7 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
     if (x->flat() && y->flat()) {
         std::optional<Line> moving;
         if (i.op == Op::Mul32 && (moves(x->next) || moves(y->next)))
-            moving = product(*x, *y);
+            moving = product(*x, *y, f);
         else if (c && moves(x->next))
             moving = i.op == Op::Shl32               ? shifted_up(*x, n)
                      : i.op == Op::Shr32             ? shifted_down(*x, n, false, f)
@@ -501,7 +510,7 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
     }
     switch (i.op) {
         case Op::Mul32:
-            return product(*x, *y);
+            return product(*x, *y, f);
         case Op::Xor32:  // ~x = -1 - x
             if (c == ~0u) return sum(*y, *x, true);
             if (constant(*x) == ~0u) return sum(*x, *y, true);
@@ -531,9 +540,17 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
     }
 }
 
-// lo and hi as a sum of pairs: the second addition takes the carry of the first.
+// lo and hi as a sum or difference of pairs: the second operation takes the carry of the first.
 std::optional<Line> Affine::sum_of_pairs(Value lo, Value hi, Found& f) {
     const ir::Inst l = block_.insts[lo], h = block_.insts[hi];
+    if (l.op == Op::Sub32 && h.op == Op::SubBorrow32) {
+        const ir::Inst& borrow = block_.insts[h.args[2]];
+        if (borrow.op != Op::CmpLtU32 || borrow.args[0] != l.args[0] || borrow.args[1] != l.args[1])
+            return {};
+        const auto x = part(s_.pack(l.args[0], h.args[0]), f),
+                   y = part(s_.pack(l.args[1], h.args[1]), f);
+        return x && y ? sum(*x, *y, true) : std::nullopt;
+    }
     if (h.op != Op::AddCarry32 || ir::sum_that_carries(block_, h.args[2]) != lo) return {};
     // Which upper half belongs to which lower one does not matter, but to who may find a line and
     // how it goes on.

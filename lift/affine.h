@@ -166,7 +166,7 @@ private:
         bool small;  // y is this constant, in the bounds of a stride
     };
     std::optional<Factors> factors_of(const Line& x, const Line& y);
-    std::optional<Line> product(const Line& x, const Line& y);
+    std::optional<Line> product(const Line& x, const Line& y, Found& f);
     std::optional<Line> wide_product(const Line& x, const Line& y, bool is_signed, Found& f);
     Line shifted_up(const Line& x, uint32_t n);
     std::optional<Line> shifted_down(Line x, uint32_t n, bool is_signed, Found& f);
@@ -237,6 +237,7 @@ private:
     void find_extent(Value bits);
     std::vector<Value> conditions_of(Value bits, Op op) const;
     bool guard_condition(Value bits, bool likely);
+    std::optional<Value> bits_of_pairs(const ir::Inst& compare, Found& f);
     std::optional<Value> bits_of_extreme(const ir::Inst& compare, uint32_t arg, Found& f);
     bool need_bits(Value bits, bool all, Found& f);
     std::optional<bool> settled(Value bits, Found& f);

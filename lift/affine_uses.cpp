@@ -250,8 +250,27 @@ void Affine::find_extent(Value bits) {
     commit(f);
 }
 
+// Numbers of 64 bits that have 32, as `size_t` indices have, are compared as such.
+std::optional<Value> Affine::bits_of_pairs(const ir::Inst& compare, Found& f) {
+    using enum Op;
+    static constexpr std::pair<Op, Op> of_dwords[] = {{CmpEq64, CmpEq32},   {CmpNe64, CmpNe32},
+                                                      {CmpLtU64, CmpLtU32}, {CmpLeU64, CmpLeU32},
+                                                      {CmpLtS64, CmpLtU32}, {CmpLeS64, CmpLeU32}};
+    const auto narrow = std::ranges::find(of_dwords, compare.op, &std::pair<Op, Op>::first);
+    if (narrow == std::end(of_dwords)) return {};
+    for (const Value v : {compare.args[0], compare.args[1]}) {
+        const auto high = part(s_.emit(Hi, {v}), f);
+        if (!high || !high->flat() || !need(high->base, 0, f)) return {};
+        f.reach &= {is_zero(high->next.wave), is_zero(high->next.group)};
+    }
+    return bits(
+        s_.emit(narrow->second, {s_.emit(Lo, {compare.args[0]}), s_.emit(Lo, {compare.args[1]})}),
+        f);
+}
+
 std::optional<Value> Affine::bits(Value mask, Found& f) {
     const ir::Inst i = block_.insts[mask];
+    if (i.op >= Op::CmpEq64 && i.op <= Op::CmpLeS64) return bits_of_pairs(i, f);
     Op op = State::uniform_of(i.op);
     if (op < Op::UCmpEq32 || op > Op::UCmpLeS32) return {};
     for (uint32_t arg = 0; arg < 2; ++arg)

@@ -148,6 +148,7 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm, uint32_t a
             if (cy && y == 0) return a[0];
             break;
         case Op::USub64:
+            if (cy && y == 0) return a[0];
             if (a[0] == a[1]) return const64(0);
             break;
         case Op::UMulWideU32:
