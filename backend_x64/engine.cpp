@@ -210,6 +210,7 @@ SpaceKey Translator::key_of(const Wave& wave) {
     key.vgpr_count = wave.vgpr_count;
     key.agpr_count = wave.agpr_count;
     key.lane_layout = wave.ctx->lane_layout;
+    key.grid_layout = wave.ctx->grid_layout;
     key.whole_lanes = wave.ctx->whole_lanes;
     key.checked = wave.ctx->memory_mode == machine::MemoryMode::Checked;
     key.mask_addresses = wave.ctx->address_mask != ~0ull;
@@ -348,14 +349,15 @@ void Translator::open_store(const TranslatorOptions& options) {
 // Everything that changes the code of a block apart from guest code.
 Hash Translator::configuration(const Wave& wave) const {
     // A field that is added to the key does not compile here until it is one of these.
-    const auto [mode, vgprs, agprs, lane_layout, whole_lanes, checked, mask_addresses, exclusive] =
-        key_of(wave);
+    const auto [mode, vgprs, agprs, lane_layout, grid_layout, whole_lanes, checked, mask_addresses,
+                exclusive] = key_of(wave);
     const uint64_t all[] = {store_identity_.low,
                             store_identity_.high,
                             mode,
                             vgprs,
                             agprs,
                             lane_layout,
+                            grid_layout,
                             whole_lanes,
                             wave.sgpr_count,
                             checked,

@@ -60,7 +60,8 @@ void Schedule::record_uses() {
         if (never) continue;
         if (i.op == Op::GoesOn) {  // at the end (BlockCompiler::go_on())
             const Use end{static_cast<uint32_t>(start_.size()) - 2, static_cast<Value>(n)};
-            if (inst(i.args[1]).op != Op::Const64) note_uniform_use(i.args[1], end, true);
+            for (const int by : {1, 2})
+                if (inst(i.args[by]).op != Op::Const64) note_uniform_use(i.args[by], end, true);
             continue;
         }
         const Use use{position_[v], v};

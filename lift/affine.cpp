@@ -552,17 +552,31 @@ std::optional<Line> Affine::sum_of_pairs(Value lo, Value hi, Found& f) {
         return x && y ? sum(*x, *y, true) : std::nullopt;
     }
     if (h.op != Op::AddCarry32 || ir::sum_that_carries(block_, h.args[2]) != lo) return {};
-    // Which upper half belongs to which lower one does not matter, but to who may find a line and
-    // how it goes on.
+    // Which upper half belongs to which lower one does not matter but to who may find a line, and
+    // how it goes on; halves that were made together do not have to be looked at one by one.
+    const auto made_together = [&](Value low, Value high) {
+        const ir::Inst pair = block_.insts[s_.pack(low, high)], &h = block_.insts[high];
+        return pair.op != Op::Pack64 ||
+               (h.op == Op::AddCarry32 && ir::sum_that_carries(block_, h.args[2]) == low);
+    };
+    const auto together = [&](bool crossed) {
+        return made_together(l.args[0], h.args[crossed]) +
+               made_together(l.args[1], h.args[!crossed]);
+    };
+    const bool likely = together(true) > together(false);
     std::optional<Line> found;
-    for (const bool crossed : {false, true}) {
-        const auto x = part(s_.pack(l.args[0], h.args[crossed]), f),
-                   y = part(s_.pack(l.args[1], h.args[!crossed]), f);
-        if (!x || !y) continue;
-        const auto whole = sum(*x, *y);
-        if (whole && (!next_.waves || whole->next.wave != no_value)) return whole;
-        if (!found) found = whole;
+    Found found_by;
+    for (const bool crossed : {likely, !likely}) {
+        Found by;
+        const auto x = part(s_.pack(l.args[0], h.args[crossed]), by),
+                   y = part(s_.pack(l.args[1], h.args[!crossed]), by);
+        const auto whole = x && y ? sum(*x, *y) : std::nullopt;
+        if (!whole) continue;
+        const bool goes_on = !next_.waves || whole->next.wave != no_value;
+        if (!found || goes_on) found = whole, found_by = std::move(by);
+        if (goes_on) break;
     }
+    f.from.insert(f.from.end(), found_by.from.begin(), found_by.from.end());
     return found;
 }
 

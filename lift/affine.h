@@ -72,7 +72,7 @@ public:
     std::optional<Line> address(Value v, bool in_order = false);
     // What a base in scalar registers and a line of 32 bits, as an offset, are together.
     Motion behind(Value base, const Motion& offset);
-    // An access at lines has this base, as wide as it is.
+    // An access at lines has this base, of 64 bits.
     void goes_on(Value base, const Motion& next);
     // The bits of an integer compare of lines, as a U64 value.
     std::optional<Value> bits(Value mask);
@@ -202,11 +202,14 @@ private:
     Motion of_scalar(Value v, Found& f);
     enum class By : uint8_t { Wave, Group };
     Value derivative(Value v, By by, Found& f);
+    bool stays(const ir::Inst& i, Value dx, Value dy, Found& f);
     Motion of_product(const Line& x, const Line& y);
     Motion of_masked(const Line& x, const Line& bits, Found& f);
     Motion upper_half(const Motion& m);
     Motion extended(const Motion& m);
     bool follows(const Motion& m, Found& f);
+    Value groups_ahead();
+    std::optional<Value> from_last_wave(const Motion& m);
     Value highest(Value last, const Motion& m, Found& f);
     Value in_last_wave(Value distance, Value first, Value second);
     Reach reach_of(const Motion& m) const;
@@ -263,8 +266,13 @@ private:
         Value all, any;
     };
     std::unordered_map<Value, Extent> extents_;
-    std::map<Value, uint32_t> bounds_;           // guards to come
-    std::map<Value, Value> moving_;              // bases of accesses, and how they go on
+    std::map<Value, uint32_t> bounds_;  // guards to come
+    // Bases of accesses, and how they go on.
+    struct Steps {
+        Value wave, group;  // the latter from a work-group's last wave
+        bool operator==(const Steps&) const = default;
+    };
+    std::map<Value, Steps> moving_;
     std::unordered_map<Value, Motion> motions_;  // of what was a lane's value (lane_0())
     uint32_t work_ = 0;  // values that derivative() may look at yet: expressions share parts
     std::vector<uint8_t> early_;

@@ -90,7 +90,7 @@ std::optional<Value> Affine::guard_some_lanes(Value bits, bool any) {
     Found f;
     all_ &= reach_of(rest, f);
     commit(f);
-    if (all_.waves) moving_.try_emplace(rest, s_.const64(0));
+    if (all_.waves) moving_.try_emplace(rest, Steps{s_.const64(0), s_.const64(0)});
     return rest;
 }
 
@@ -182,7 +182,7 @@ bool Affine::guard_within_lds(const Line& l, uint32_t bytes, bool all_lanes) {
 
 void Affine::finish() {
     if (all_.waves)
-        for (const auto& [base, next] : moving_) s_.emit(Op::GoesOn, {base, next});
+        for (const auto& [base, by] : moving_) s_.emit(Op::GoesOn, {base, by.wave, by.group});
     for (const auto& [v, bound] : bounds_) {
         const ir::Inst i = block_.insts[v];
         const bool inverted = !bound && i.op == Op::UXor32 && i.args[1] == s_.const32(1);
@@ -270,8 +270,11 @@ bool Affine::at_most(const Line& x, Reach reach, uint32_t limit, Found& f) {
             if (is_zero(x.next.wave)) {
                 if (!take_steps(x.next.group, machine::NextWaves::most, true)) return false;
             } else {
-                if (!follows(x.next, f)) return false;
-                waves = machine::NextWaves::most;
+                constexpr int64_t most = machine::NextWaves::most;
+                if (follows(x.next, f))
+                    waves = most;
+                else if (!take_steps(x.next.group, most / next_.waves, true))
+                    return false;
             }
         }
         if (room < 0 || (waves && !take_steps(x.next.wave, waves, true))) return false;

@@ -116,6 +116,9 @@ Value Affine::derivative(Value v, By by, Found& f) {
                 return rises ? d[!n] : no_value;
             }
             return no_value;
+        case Op::UMinU32:
+        case Op::UCmpLtU32:
+            return by == By::Group && stays(i, d[0], d[1], f) ? none : no_value;
         case Op::UShr32: {
             const auto n = constant(i.args[1]);
             const bool whole = n && zeros(d[0]) >= *n && extended(i.args[0], d[0]) != no_value;
@@ -142,6 +145,24 @@ Value Affine::derivative(Value v, By by, Found& f) {
         default:
             return no_value;
     }
+}
+
+// Whether a work-group's size, as compilers find it out, is that of the next ones: the lesser one
+// of what is left of the grid and the launch's, or one of two numbers as it is among the first so
+// many work-groups or not.
+bool Affine::stays(const ir::Inst& i, Value dx, Value dy, Found& f) {
+    constexpr uint32_t most_step = 1 << 16;
+    Value x = i.args[0], y = i.args[1];
+    const bool least = i.op == Op::UMinU32;
+    if (least && is_zero(dx)) std::swap(x, y), std::swap(dx, dy);
+    if (!is_zero(dy)) return false;
+    const Value by = least ? both(Op::USub32, s_.const32(0), dx) : dx,
+                room = least ? both(Op::USub32, x, y)
+                             : both(Op::USub32, both(Op::USub32, y, x), s_.const32(1)),
+                ahead = both(Op::UMul32, groups_ahead(), by);
+    return (largest(by) <= most_step || need(by, most_step, f)) &&
+           need(least ? both(Op::UCmpLtU32, x, y) : both(Op::UCmpLeU32, y, x), 0, f) &&
+           need(both(Op::UCmpLtU32, room, ahead), 0, f);
 }
 
 // Of the product's base; x's stride and step are multiplied by y, which has none.
@@ -196,22 +217,40 @@ bool Affine::follows(const Motion& m, Found& f) {
     return need(both(wide ? Op::UCmpNe64 : Op::UXor32, group, as_far), 0, f);
 }
 
+// Work-groups that begin with what this wave has found out, at most: those of WavesAhead, which are
+// counted from a work-group's first wave on.
+Value Affine::groups_ahead() {
+    const auto shift = static_cast<uint32_t>(std::bit_width(next_.waves) - 1);
+    return both(Op::UShr32, s_.emit(Op::WavesAhead, {}), s_.const32(shift));
+}
+
 // What `last`, the highest value of this wave, is in the last of the waves ahead, where the line
 // rises from wave to wave (at_most()).
 Value Affine::highest(Value last, const Motion& m, Found& f) {
     constexpr uint32_t most_step = 1 << 20;
-    if (m.wave == no_value || is_zero(m.wave)) {
-        f.reach.groups &= m.group != no_value && is_zero(m.group);
-        return last;
-    }
-    if (largest(m.wave) > most_step && !need_once(m.wave, most_step, f)) {  // it may sink
+    f.reach.groups &= m.group != no_value;
+    if (m.wave == no_value) return last;
+    const auto rises = [&](Value step) {
+        return largest(step) <= most_step || need_once(step, most_step, f);
+    };
+    if (!rises(m.wave)) {  // it may sink
         f.reach = {false, false};
         return last;
     }
-    Value waves = s_.emit(Op::WavesAhead, {});
-    if (m.group != no_value && is_zero(m.group))  // it begins anew
-        waves = both(Op::UMinU32, waves, s_.const32(next_.waves - 1));
-    return both(Op::UAdd32, last, both(Op::UMul32, waves, m.wave));
+    const Value waves = s_.emit(Op::WavesAhead, {});
+    auto after = [&](Value count, Value step) {
+        return is_zero(step) ? last : both(Op::UAdd32, last, both(Op::UMul32, count, step));
+    };
+    if (m.group == no_value || (!is_zero(m.wave) && !is_zero(m.group) && follows(m, f)))
+        return after(waves, m.wave);
+    // It begins anew with each work-group.
+    last = after(both(Op::UMinU32, waves, s_.const32(next_.waves - 1)), m.wave);
+    if (is_zero(m.group)) return last;
+    if (!rises(m.group)) {
+        f.reach.groups = false;
+        return last;
+    }
+    return after(groups_ahead(), m.group);
 }
 
 Motion Affine::behind(Value base, const Motion& offset) {
@@ -222,12 +261,30 @@ Motion Affine::behind(Value base, const Motion& offset) {
                 [&](Value x, Value y) { return both(Op::UAdd64, x, y); });
 }
 
+// By how much more what moves like this is in the first wave of a work-group than in the last one
+// of the work-group before it; in 64 bits, or nobody knows.
+std::optional<Value> Affine::from_last_wave(const Motion& m) {
+    const uint32_t waves = next_.waves;
+    const auto c = constant(m.wave);
+    if (c) return both(Op::USub64, m.group, s_.const64(*c * (waves - 1)));
+    if (!std::has_single_bit(waves)) return {};
+    const Value shift = s_.const32(static_cast<uint32_t>(std::countr_zero(waves))),
+                all = both(Op::UShl64, m.wave, shift);
+    return both(Op::USub64, m.group, both(Op::USub64, all, m.wave));
+}
+
 void Affine::goes_on(Value base, const Motion& next) {
     all_ &= reach_of(next);
+    if (!all_.waves) return;
     Found f;
-    all_.groups = all_.groups && follows(next, f);
+    Value group = next.wave;
+    if (all_.groups && !follows(next, f)) {
+        const auto anew = from_last_wave(next);
+        all_.groups = anew.has_value();
+        group = anew.value_or(group);
+    }
     commit(f);
-    if (all_.waves) moving_.try_emplace(base, next.wave);
+    moving_.try_emplace(base, Steps{next.wave, group});
 }
 
 // A distance from the first base to the second one, in the last wave ahead. If nobody knows, the
@@ -240,15 +297,19 @@ Value Affine::in_last_wave(Value distance, Value first, Value second) {
         return distance;
     }
     if (x->second == y->second) return distance;
-    const auto from = constant(x->second), to = constant(y->second);
+    const Value step_x = x->second.wave, step_y = y->second.wave;
+    const auto from = constant(step_x), to = constant(step_y);
+    const bool as_waves = x->second.group == step_x && y->second.group == step_y;
+    if (!as_waves) all_.groups = false;
+    if (step_x == step_y) return distance;
     if (!from || !to) {
         all_.groups = false;
         Found f;
-        const bool alike = need(both(Op::UCmpNe64, x->second, y->second), 0, f);
+        const bool alike = need(both(Op::UCmpNe64, step_x, step_y), 0, f);
         commit(f);
         if (alike) return distance;
         // Of the work-group, or further on.
-        const Value step = both(Op::USub64, y->second, x->second),
+        const Value step = both(Op::USub64, step_y, step_x),
                     waves = s_.const32(static_cast<uint32_t>(std::bit_width(next_.waves - 1)));
         return both(Op::UAdd64, distance, both(Op::USub64, both(Op::UShl64, step, waves), step));
     }

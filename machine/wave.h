@@ -135,6 +135,9 @@ struct ExecContext {
     // Launches whose work-groups lay their lanes out alike have the same number here: what
     // translators expect of rows they expect of one kind of them only.
     uint32_t lane_layout = one_row_layout;
+    // The same of launches whose work-groups follow each other alike: what one wave finds out for
+    // the next ones depends on how many these are and whether it is at an edge of the grid.
+    uint32_t grid_layout = 0;
     // Most waves begin with the first lanes on, so many of them: all, or those of work-groups that
     // are smaller than a wave. Translated code is made for waves that have them.
     uint32_t whole_lanes = lanes;

@@ -53,8 +53,17 @@ machine::NextWaves next_waves(const std::array<uint32_t, 3>& size, bool packed_i
         return {1, row, group_sgpr};
     if (!packed_ids || row > machine::lanes || machine::lanes % row) return {};
     const uint32_t rows = machine::lanes / row, waves = size[1] / rows;
-    if (waves < 2 || size[1] % rows) return {};
-    return {waves, rows * y_unit, -1};
+    const bool all = size[2] == 1 && group_sgpr >= 0;
+    if (size[1] % rows || waves < (all ? 1 : 2)) return {};
+    return {waves, rows * y_unit, all ? group_sgpr : -1};
+}
+
+// ExecContext::grid_layout.
+uint32_t grid_layout(const machine::NextWaves& next, const std::array<uint32_t, 3>& groups) {
+    // Those in the middle have others on both sides.
+    const auto has_inside = [&](int dimension) { return uint32_t{groups[dimension] > 2}; };
+    return next.waves << 3 | uint32_t{next.group_sgpr >= 0} << 2 | has_inside(0) << 1 |
+           has_inside(1);
 }
 
 // COMPUTE_TMPRING_SIZE.WAVESIZE of gfx9: 13 bits in units of 256 dwords.
@@ -244,6 +253,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         next_waves(plan.request.work_group, t.packed_workitem_id && kernel.workitem_id,
                    plan.group_count[0] > 1 ? plan.group_ids.sgpr[0] : -1);
     plan.lane_layout = lane_layout(plan.request.work_group);
+    plan.grid_layout = grid_layout(plan.next_waves, plan.group_count);
     // Whole vectors of the host.
     if (items < machine::lanes && items % 16 == 0) plan.whole_lanes = static_cast<uint32_t>(items);
     plan.id_rows = std::min(t.packed_workitem_id ? 1 : kernel.workitem_id + 1u, plan.vgpr_count);

@@ -45,7 +45,7 @@ struct LaunchPlan {
     int scratch_buffer_sgpr = -1, flat_scratch_sgpr = -1;  // first SGPR, or -1
     machine::ExecContext::GroupIds group_ids;
     machine::NextWaves next_waves;
-    uint32_t lane_layout = 0, whole_lanes = machine::lanes;
+    uint32_t lane_layout = 0, grid_layout = 0, whole_lanes = machine::lanes;
     uint32_t id_rows = 1;  // VGPRs with work-item ids
 };
 

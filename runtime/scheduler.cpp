@@ -384,6 +384,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     slot.context.group_ids = dispatch.plan.group_ids;
     slot.context.next_waves = dispatch.plan.next_waves;
     slot.context.lane_layout = dispatch.plan.lane_layout;
+    slot.context.grid_layout = dispatch.plan.grid_layout;
     slot.context.whole_lanes = dispatch.plan.whole_lanes;
     slot.context.streaming = dispatch.plan.streaming;
     slot.context.prefetch_items = dispatch.plan.prefetch_items;

@@ -81,9 +81,12 @@ bool BlockCompiler::goes_on() {
     const machine::NextWaves& waves = block_->next;
     if (!waves.waves || waves.waves > 256 || waves.ids_step >= 1 << 24 || !runs_again())
         return false;
-    std::map<Value, Value> next;
+    std::map<Value, Steps> next;
     for (const ir::Inst& i : block_->insts)
-        if (i.op == Op::GoesOn) next.try_emplace(i.args[0], i.args[1]);
+        if (i.op == Op::GoesOn) {
+            const bool ahead = waves.group_sgpr >= 0;
+            next.try_emplace(i.args[0], Steps{i.args[1], i.args[ahead ? 2 : 1]});
+        }
     for (Value v = 0; v < block_->insts.size(); ++v) {
         const ir::Inst& i = inst(v);
         const Class cls = ir::op_info(i.op).cls;
@@ -98,11 +101,14 @@ bool BlockCompiler::goes_on() {
             if (arg == no_value || !ir::is_uniform(block_->type(arg)) || is_const(arg)) continue;
             const auto moving = next.find(arg);
             if (moving == next.end()) continue;
-            const Value by = moving->second;
-            if (is_const(by) && !inst(by).imm) continue;
+            const Steps& by = moving->second;
+            if (is_zero(by.wave) && is_zero(by.group)) continue;
+            const auto there = [this](Value v) {
+                return is_const(v) || schedule_.uniform_home(v).kind == Home::Slot;
+            };
             const bool address = is_at_line(i) || i.op == Op::Splat64;
             if (a || !address || schedule_.uniform_home(arg).kind != Home::Slot ||
-                (!is_const(by) && schedule_.uniform_home(by).kind != Home::Slot))
+                !there(by.wave) || !there(by.group))
                 return false;
             moving_bases_[arg] = by;
         }
@@ -136,11 +142,24 @@ void BlockCompiler::go_on() {
     a_.call(x86::qword_ptr(reg::frame, in_frame(reads_ids() ? offsetof(Frame, step_ids_stub)
                                                             : offsetof(Frame, step_stub))));
     a_.js(none);
-    for (const auto& [base, by] : moving_bases_) {
+    const bool alike = std::ranges::all_of(
+        moving_bases_, [](const auto& m) { return m.second.wave == m.second.group; });
+    if (!alike) {
+        const Label group = a_.newLabel();
+        a_.jnz(group);
+        cold(group, [this] { move_bases(&Steps::group); });
+    }
+    move_bases(&Steps::wave);
+    a_.bind(none);
+}
+
+void BlockCompiler::move_bases(Value Steps::*step) {
+    for (const auto& [base, steps] : moving_bases_) {
+        const Value by = steps.*step;
         const Mem at = home_mem(schedule_.uniform_home(base)).cloneResized(8);
         const auto c = static_cast<int64_t>(inst(by).imm);
         if (is_const(by) && c == static_cast<int32_t>(c)) {
-            a_.add(at, c);
+            if (c) a_.add(at, c);
             continue;
         }
         if (is_const(by))
@@ -150,7 +169,6 @@ void BlockCompiler::go_on() {
         a_.add(at, x86::rax);
     }
     a_.jmp(go_on_label_);
-    a_.bind(none);
 }
 
 // Whether regions read v0, not only what is known of it.
@@ -178,8 +196,9 @@ bool BlockCompiler::may_go_together(uint32_t position) const {
         // Where pointers lead from chunk to chunk, they do from wave to wave.
         const auto moving = is_at_line(i) ? moving_bases_.find(i.args[0]) : moving_bases_.end();
         if (moving == moving_bases_.end()) return false;
-        const ir::Inst &line = inst(i.args[1]), &by = inst(moving->second);
-        return is_row_of_wave(i) && is_const(moving->second) && by.imm == line.imm * machine::lanes;
+        const auto [wave, group] = moving->second;
+        return is_row_of_wave(i) && wave == group && is_const(wave) &&
+               inst(wave).imm == inst(i.args[1]).imm * machine::lanes;
     });
 }
 

@@ -119,6 +119,10 @@ private:
     bool goes_on();
     void begin_go_on();
     void go_on();
+    struct Steps {  // of ir::Op::GoesOn
+        Value wave, group;
+    };
+    void move_bases(Value Steps::*step);
     bool reads_ids();
     bool may_go_together(uint32_t position) const;
     void waves_together(Label loop, size_t colds);
@@ -284,6 +288,7 @@ private:
                  : Gp(asmjit::x86::gpd(static_cast<uint32_t>(r)));
     }
     Variant own_variant() const;
+    bool is_zero(Value v) const { return is_const(v) && !inst(v).imm; }
     bool is_const(Value v) const {
         const ir::Op op = inst(v).op;
         return op == ir::Op::Const32 || op == ir::Op::Const64;
@@ -796,12 +801,12 @@ private:
     } errors_;
     Label pool_label_, entry_label_, body_label_, over_label_, unguarded_label_, again_label_,
         go_on_label_, fewer_label_, gathered_label_;
-    bool waves_together_ = true;           // they may go on together
-    bool apart_ = false;                   // they did, and must not
-    bool streams_ = false;                 // in the region that they go on in
-    bool goes_on_ = false;                 // begin_go_on()
-    bool gathered_ = false;                // while gathered_loop() emits regions
-    std::map<Value, Value> moving_bases_;  // and how they go on
+    bool waves_together_ = true;  // they may go on together
+    bool apart_ = false;          // they did, and must not
+    bool streams_ = false;        // in the region that they go on in
+    bool goes_on_ = false;        // begin_go_on()
+    bool gathered_ = false;       // while gathered_loop() emits regions
+    std::map<Value, Steps> moving_bases_;
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;
     std::unordered_map<std::string, uint32_t> tables_;

@@ -244,7 +244,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     // Of waves that go on with what the running one has found out (BlockCompiler::go_on()).
     {
         const Gp ids = x86::rsi;
-        const Mem waves_ahead = field(offsetof(Frame, waves_ahead), 4);
+        const Mem waves_ahead = field(offsetof(Frame, waves_ahead), 4),
+                  offered_ahead = field(offsetof(Frame, offered_ahead), 4);
         // dl = waves of the work-group behind its first one, edx >> 8 = by how much v0 grows in
         // them, rdi = the register that counts the work-groups that go on like this, or 0 ->
         // waves_ahead = waves behind the running one, in the run, of which that is true.
@@ -300,6 +301,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.xor_(x86::eax, x86::eax);
             a.bind(done);
             const Mem most = field(offsetof(Frame, most_ahead), 4);
+            a.mov(offered_ahead, x86::eax);
             a.mov(x86::edx, most);
             a.mov(most, machine::NextWaves::most);
             a.cmp(x86::eax, x86::edx);
@@ -308,14 +310,31 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.ret();
         }
         // The guards do not hold for the waves ahead. Zero flag: there are none, and the next one
-        // is to ask for itself first; otherwise the running one is to ask again.
+        // is to ask for itself first; otherwise the running one is to ask again: for all but the
+        // last work-group, which is an edge most likely, then for fewer.
         begin(fewer);
         {
+            const Label few = a.newLabel(), asked = a.newLabel(), done = a.newLabel();
             a.mov(x86::eax, waves_ahead);
+            a.test(x86::eax, x86::eax);
+            a.jz(done);
+            a.mov(run, field(offsetof(Frame, run)));
+            a.mov(x86::edx, x86::eax);
+            a.cmp(x86::eax, offered_ahead);
+            a.jne(few);
+            a.stc();
+            a.sbb(x86::edx, most_left);
+            a.jae(asked);
+            a.bind(few);
             a.mov(x86::edx, x86::eax);
             a.shr(x86::edx, 4);
+            a.cmp(x86::eax, most_left);
+            a.jbe(asked);
+            a.or_(x86::edx, most_left);  // not a part of a work-group
+            a.bind(asked);
             a.mov(field(offsetof(Frame, most_ahead), 4), x86::edx);
             a.test(x86::eax, x86::eax);
+            a.bind(done);
             a.ret();
         }
         // The waves ahead begin at once: the run stands at the last one. rbp, and the zero flag:
@@ -362,7 +381,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.pop(x86::rsi);
             a.jmp(placed);
         }
-        // The next one of them begins; with its v0, or without. Sign flag: there is none.
+        // The next one of them begins; with its v0, or without. Sign flag: there is none. Zero
+        // flag: it is of the same work-group.
         for (const bool with_ids : {false, true}) {
             const Label group = a.newLabel(), begins = a.newLabel(), none = a.newLabel();
             begin(step[with_ids]);
@@ -373,10 +393,11 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.js(group);
             a.mov(ids.r32(), id_bytes);
             a.add(ids, run_ids);
+            a.xor_(x86::eax, x86::eax);
             a.bind(begins);
             a.mov(run_ids, ids);
             if (with_ids) copy_ids(ids);
-            a.xor_(x86::eax, x86::eax);
+            a.test(x86::eax, x86::eax);
             a.bind(none);
             a.ret();
             a.bind(group);
@@ -386,6 +407,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.mov(ids, group_id);
             a.inc(x86::dword_ptr(ids));
             a.mov(ids, first_ids);
+            a.mov(x86::eax, 1);
             a.jmp(begins);
         }
     }

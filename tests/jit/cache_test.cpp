@@ -62,7 +62,8 @@ struct Conditions {
     Isa isa = Isa::Avx2;
     const char* target = "gfx90a";
     bool keep_registers = true, checked = false, exclusive = false;
-    uint32_t mode = 0xf0, vgprs = 64, sgprs = 80, lane_layout = 0, whole_lanes = 64;
+    uint32_t mode = 0xf0, vgprs = 64, sgprs = 80, lane_layout = 0, grid_layout = 0,
+             whole_lanes = 64;
     size_t code_bytes = size_t{1} << 20;
     std::string directory;  // empty: no cache
 };
@@ -77,6 +78,7 @@ public:
             c.checked ? machine::MemoryMode::Checked : machine::MemoryMode::Identity;
         context_->exclusive_memory = c.exclusive;
         context_->lane_layout = c.lane_layout;
+        context_->grid_layout = c.grid_layout;
         context_->whole_lanes = c.whole_lanes;
         code = space
                    .allocate(code_pages * memory::page_size,
@@ -235,6 +237,7 @@ TEST_P(CacheTest, ConditionsAreKeptApart) {
     EXPECT_EQ(with([](Conditions& c) { c.vgprs = 32; }), 0u);
     EXPECT_EQ(with([](Conditions& c) { c.sgprs = 96; }), 0u);
     EXPECT_EQ(with([](Conditions& c) { c.lane_layout = 5; }), 0u);
+    EXPECT_EQ(with([](Conditions& c) { c.grid_layout = 5; }), 0u);
     EXPECT_EQ(with([](Conditions& c) { c.whole_lanes = 32; }), 0u);
     if (GetParam() == Isa::Avx512) {
         EXPECT_EQ(with([](Conditions& c) { c.isa = Isa::Avx2; }), 0u);

@@ -10,8 +10,8 @@
 namespace wj::jit_test {
 namespace {
 
-constexpr uint32_t row_id = 1, bits = 2, pitch = 3, group_id = 8, limit = 4, arguments = 6,
-                   first_array = 32, arrays = 8;
+constexpr uint32_t row_id = 1, bits = 2, pitch = 3, group_id = 8, limit = 4, size = 5,
+                   arguments = 6, total = 10, first_array = 32, arrays = 8;
 constexpr uint32_t buffer_bytes = 1 << 19;
 
 // A launch of groups * waves waves, all the same object.
@@ -253,9 +253,15 @@ protected:
     void compare() {
         static constexpr uint32_t others[] = {0xcd, 0xca, 0xc1, 0xce, 0xc9, 0xc4};
         const bool usual = random(3);
-        const uint32_t op = usual ? 0xcc : others[random(6)],
-                       with = usual || random(2) ? limit : 128 + random(4) * random(16),
-                       of = usual || random(2) ? 2 : 10;
+        const uint32_t op = usual ? 0xcc : others[random(6)], of = usual || random(2) ? 2 : 10;
+        uint32_t with = usual || random(2) ? limit : 128 + random(4) * random(16);
+        if (random(3) == 0) {  // of 64 bits: v_cmp_*_u64, s[12:13]
+            words_.push_back(0xbe800000 | 12 << 16 | with);
+            words_.push_back(0xbe800000 | 13 << 16 | (random(8) ? 128 : 129));
+            words_.push_back(0x7e000200 | (of + 1) << 17 | (random(16) ? 128 : 129));
+            words_.push_back(0x7c000000 | (op + 0x20) << 17 | of << 9 | 12);
+            return;
+        }
         words_.push_back(0x7c000000 | op << 17 | of << 9 | with);  // v_cmp_*
     }
     // 0 < x < 60 or so, and perhaps bounds of y, as stencils begin.
@@ -298,7 +304,14 @@ protected:
         branches_ = arms_ = false;
         words_.insert(words_.end(), {0xc0020000 | limit << 6 | arguments / 2, 0});  // s_load_dword
         words_.push_back(0xbf8cc07f);                                               // s_waitcnt
-        words_.push_back(0x92000000 | (group_id + 1) << 16 | 5 << 8 | group_id);    // s_mul_i32
+        uint32_t items = size;
+        if (random(2)) {  // the last work-group may be smaller: s_mul_i32, s_sub_u32, s_min_u32
+            items = 11;
+            words_.push_back(0x92000000 | items << 16 | size << 8 | group_id);
+            words_.push_back(0x80800000 | items << 16 | items << 8 | total);
+            words_.push_back(0x83800000 | items << 16 | size << 8 | items);
+        }
+        words_.push_back(0x92000000 | (group_id + 1) << 16 | items << 8 | group_id);  // s_mul_i32
         if (random(4) == 0)  // s_lshl_b32 by 0 to 2
             words_.push_back(0x8e000000 | (group_id + 1) << 16 | (128 + random(3)) << 8 |
                              (group_id + 1));
@@ -334,10 +347,25 @@ protected:
             if (wide && !bytes) {  // v_lshlrev_b64, v_add_co_u32, v_addc_co_u32
                 words_.push_back(0x7e000280 | 5 << 17);
                 words_.push_back(0x7e000300 | 4 << 17 | from);
+                if (random(3) == 0) {  // an upper half that is 0: s_load_dword, v_mad_u64_u32
+                    words_.insert(words_.end(), {0xc0020000 | 13 << 6 | arguments / 2, 16});
+                    words_.push_back(0xbf8cc07f);
+                    words_.push_back(0x7e000300 | 18 << 17 | 5);
+                    words_.insert(words_.end(),
+                                  {0xd1e80010 | 14 << 8, (256 + 4) | 13 << 9 | (256 + 18) << 18});
+                    words_.push_back(0x7e000300 | 5 << 17 | 16);
+                }
                 words_.insert(words_.end(), {0xd28f0004, (128 + 2) | (256 + 4) << 9});
+                if (random(3) == 0) {  // v_subrev_co_u32, v_subbrev_co_u32
+                    vop2(0x1b, 4, 128 + 4 * random(16), 4);
+                    vop2(0x1e, 5, 128, 5);
+                }
                 words_.push_back(0x7e000200 | 6 << 17 | (base + 1));
                 vop2(0x19, 4, base, 4);
-                vop2(0x1c, 5, 256 + 6, 5);
+                if (random(2))
+                    vop2(0x1c, 5, 256 + 6, 5);
+                else
+                    vop2(0x1c, 5, 256 + 5, 6);
                 words_.push_back(op | offset);
                 words_.push_back(data << (store ? 8 : 24) | 0x7f << 16 | 4);
             } else {
@@ -381,7 +409,7 @@ TEST_P(NextWavesTest, AsOneByOne) {
         context_.kernel = code_;
         context_.next_waves = {random(4) ? waves : 1 + random(5),
                                width_ ? machine::lanes / width_ << 10 : 64,
-                               width_ && random(4) ? -1 : int32_t{group_id}};
+                               width_ && random(2) ? -1 : int32_t{group_id}};
         context_.group_ids.sgpr[0] = group_id;
         for (int k = 0; k < 4; ++k) {
             State first;
@@ -392,13 +420,17 @@ TEST_P(NextWavesTest, AsOneByOne) {
             const uint32_t row = random(2) ? groups : 1 + random(groups);
             first.wave.sgpr[bits] = random(8) ? (1u << (8 + random(7))) - 1 : random(1 << 14);
             first.wave.sgpr[pitch] = random(2) ? 64 * (1 + random(3)) : random(200);
-            first.wave.sgpr[5] = random(8) ? 64 * waves : random(600);
+            first.wave.sgpr[size] = random(8) ? 64 * waves : random(600);
+            first.wave.sgpr[total] =
+                first.wave.sgpr[size] * (random(4) ? groups : random(most_groups)) -
+                (random(4) ? 0 : random(64));
             context_.group_ids.middle[0] = random(groups + 1);
             first.wave.set_s64(arguments, at_arguments);
             *reinterpret_cast<uint32_t*>(at_arguments) =
                 random(2) ? work_items + (random(2) ? 0 : random(200))
                           : random(random(2) ? 1500 : 1 << 14);
             *reinterpret_cast<uint64_t*>(at_arguments + 8) = buffer + 0x2000 + 4 * random(4096);
+            *reinterpret_cast<uint32_t*>(at_arguments + 16) = 0;
             uint64_t last = 0x2000;
             for (uint32_t a = 0; a < arrays; ++a) {
                 last = random(3) == 0 ? 0x2000 + 0x400 * random(40) : last + 4 * random(300) - 600;
