@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ir/buffer.h"
+#include "ir/entry_values.h"
 #include "ir/evaluate_memory.h"
 #include "ir/pure.h"
 
@@ -12,7 +13,46 @@ namespace wj::ir {
 
 using machine::Wave;
 
+// Whether the wave is one that the block is for, before it has done anything.
+static bool guards_hold(const Block& block, Wave& w) {
+    const ReadMemory read = [&w](uint64_t address, uint32_t bytes) {
+        uint64_t x = 0;
+        std::memcpy(&x, reinterpret_cast<const void*>(address & w.ctx->address_mask), bytes);
+        return std::optional(x);
+    };
+    EntryValues now(w, read);
+    const auto holds = [&](const Inst& i) {
+        switch (i.op) {
+            case Op::GuardRow: {
+                const auto line = RowLine::of(i.imm, i.aux);
+                const uint32_t* v = w.row(line.row);
+                if (line.constant && v[0] != line.first) return false;
+                const uint32_t step =
+                    line.any_step ? v[line.width % machine::lanes] - v[0] : line.step;
+                for (uint32_t l = 0; l < block.lanes; ++l)
+                    if (v[l] != v[0] + line.stride * (l % line.width) + step * (l / line.width))
+                        return false;
+                return true;
+            }
+            case Op::Guard:
+                return now.of(block, i.args[0]).value_or(0) != 0;
+            case Op::GuardScalar: {
+                const auto range = ScalarRange::of(i.imm, i.aux);
+                return range.holds(w.sgpr[range.reg]);
+            }
+            case Op::GuardLds:
+                return w.lds_size >= i.imm;
+            case Op::GuardOff:
+                return !(w.s64(static_cast<uint32_t>(i.imm)) & w.exec());
+            default:
+                return true;
+        }
+    };
+    return std::ranges::all_of(block.insts, holds);
+}
+
 uint64_t evaluate(const Block& block, Wave& w) {
+    if (!guards_hold(block, w)) return guard_failed;
     const uint32_t lanes = block.lanes;
     Cells v(block.insts.size());
     auto row = [&](uint64_t r) {
@@ -103,30 +143,11 @@ uint64_t evaluate(const Block& block, Wave& w) {
             case Op::RowLane:
                 r.u() = row(i.imm)[i.aux];
                 break;
-            case Op::GuardRow: {
-                const auto line = RowLine::of(i.imm, i.aux);
-                const uint32_t* v = row(line.row);
-                if (line.constant && v[0] != line.first) return guard_failed;
-                const uint32_t step =
-                    line.any_step ? v[line.width % machine::lanes] - v[0] : line.step;
-                for (uint32_t l = 0; l < lanes; ++l)
-                    if (v[l] != v[0] + line.stride * (l % line.width) + step * (l / line.width))
-                        return guard_failed;
-                break;
-            }
+            case Op::GuardRow:  // guards_hold()
             case Op::Guard:
-                if (!arg(0).u()) return guard_failed;
-                break;
-            case Op::GuardScalar: {
-                const auto range = ScalarRange::of(i.imm, i.aux);
-                if (!range.holds(w.sgpr[range.reg])) return guard_failed;
-                break;
-            }
+            case Op::GuardScalar:
             case Op::GuardLds:
-                if (w.lds_size < i.imm) return guard_failed;
-                break;
             case Op::GuardOff:
-                if (w.s64(reg) & w.exec()) return guard_failed;
                 break;
             case Op::LaneId:
                 for (uint32_t l = 0; l < lanes; ++l) r.e[0][l] = l;

@@ -368,6 +368,7 @@ void BlockCompiler::region(uint32_t position) {
     choose_collectors(begin, count);
     choose_pointers(begin, count);
     if (!across && !repeats) place_lines(begin, count);
+    place_scratch(begin, count);
     const Value empty = schedule_.empty_mask(position);
     // What is found out about addresses here is not about all chunks', or not known on the other
     // way around.
@@ -520,6 +521,7 @@ void BlockCompiler::forget_facts() {
     saved_facts_.clear();
     line_offsets_.clear();
     placed_lines_.clear();
+    placed_scratch_.clear();
     range_checks_.clear();
     tile_steps_.clear();
     kept_rows_ = 0;

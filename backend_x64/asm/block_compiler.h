@@ -723,12 +723,19 @@ private:
     void translate_whole(LaneAccess& m, uint32_t bytes);
     void translate_lanes(const LaneAccess& m);
     // ---- lane_scratch.cpp ----
+    struct ScratchPlace {
+        Value base;
+        uint32_t offset;
+    };
+    std::optional<ScratchPlace> scratch_place(const ir::Inst& access) const;
+    void place_scratch(const Value* begin, uint32_t count);
+    bool placed_scratch_row(const LaneAccess& m, Label otherwise);
     void memory_scratch_row(const LaneAccess& m, Value uniform);
     Vec offset_in_range(const LaneAccess& m, Label otherwise);
     void memory_scratch(const LaneAccess& m, Label otherwise);
     void memory_aperture(const LaneAccess& m, Label otherwise);
     void memory_buffer(LaneAccess m, Value uniform);
-    void scratch_rows(const LaneAccess& m);
+    void scratch_rows(const LaneAccess& m, uint32_t offset = 0);
     void scratch_uniform(const LaneAccess& m, Label otherwise);
     void scratch_lanes(const LaneAccess& m, const Vec& offset, Label otherwise);
     void scratch_elements(const LaneAccess& m, const Vec& offset, Label otherwise);
@@ -820,6 +827,13 @@ private:
     };
     std::vector<LineOffset> line_offsets_;
     std::vector<PlacedLine> placed_lines_;
+    // Where private memory begins at a uniform offset, in a slot: 0 where not all accesses of the
+    // block at constants behind it are in range.
+    struct PlacedScratch {
+        Value base;  // BufferBase, an offset, or no_value: 0
+        uint32_t end, slot;
+    };
+    std::vector<PlacedScratch> placed_scratch_;
     std::map<std::pair<Value, bool>, Label> range_checks_;
     std::unordered_map<Value, uint32_t> tile_steps_;  // by load: slot of find_tile_steps()
     std::vector<Pointer> pointers_;                   // of the region

@@ -16,10 +16,11 @@ namespace {
 constexpr uint32_t max_scratch_bytes = 1u << 24;
 }  // namespace
 
-// Loads or stores one row of the arena per dword, at rax.
-void BlockCompiler::scratch_rows(const LaneAccess& m) {
+// Loads or stores one row of the arena per dword, at rax + 64 * offset.
+void BlockCompiler::scratch_rows(const LaneAccess& m, uint32_t offset) {
     for (uint32_t d = 0; d < m.dwords; ++d) {
-        const Mem row = x86::ptr(x86::rax, reg::chunk, 0, static_cast<int32_t>(256 + d * 256));
+        const Mem row =
+            x86::ptr(x86::rax, reg::chunk, 0, static_cast<int32_t>(256 + d * 256 + 64 * offset));
         if (!m.store) {
             movu(m.data[d], row);  // inactive lanes exist as well
         } else if (m.full || avx512_) {
@@ -45,11 +46,91 @@ void BlockCompiler::scratch_uniform(const LaneAccess& m, Label otherwise) {
     scratch_rows(m);
 }
 
+// Dwords at a constant behind an offset that is the same in all lanes, as of spilled registers.
+std::optional<BlockCompiler::ScratchPlace> BlockCompiler::scratch_place(
+    const ir::Inst& access) const {
+    const uint8_t space = space_of(access.op);
+    const ir::Inst& address = inst(access.args[0]);
+    if ((space != scratch_space && space != buffer_space) || address.op != ir::Op::Splat32 ||
+        ir::aux_access(access.aux) != Access::Dwords)
+        return {};
+    const Value uniform = address.args[0];
+    ScratchPlace place{no_value, 0};
+    int64_t offset = immediate(access);
+    if (is_const(uniform))
+        offset += static_cast<uint32_t>(inst(uniform).imm);
+    else if (space == buffer_space)
+        return {};
+    else
+        place.base = uniform;
+    if (space == buffer_space) place.base = access.args[2];
+    if (offset < 0 || offset % 4 || offset > max_scratch_bytes) return {};
+    place.offset = static_cast<uint32_t>(offset);
+    return place;
+}
+
+// Looks once for all accesses of the block whether they are in range.
+void BlockCompiler::place_scratch(const Value* begin, uint32_t count) {
+    for (uint32_t n = 0; n < count; ++n) {
+        const auto place = scratch_place(inst(begin[n]));
+        if (!place || std::ranges::find(placed_scratch_, place->base, &PlacedScratch::base) !=
+                          placed_scratch_.end())
+            continue;
+        PlacedScratch p{place->base, 0, extra_slots_++};
+        for (const ir::Inst& x : block_->insts)
+            if (const auto other = scratch_place(x); other && other->base == p.base)
+                p.end = std::max(p.end, other->offset + ir::access_bytes(x));
+        placed_scratch_.push_back(p);
+        const Label none = a_.newLabel(), done = a_.newLabel();
+        if (p.base == no_value) {
+            a_.xor_(x86::eax, x86::eax);
+        } else {
+            const Mem home = home_mem(schedule_.uniform_home(p.base));
+            if (!wide(p.base)) {
+                a_.mov(x86::eax, home);
+            } else {
+                a_.mov(x86::rax, home);
+                a_.bt(x86::rax, 63);
+                a_.jnc(none);
+                a_.mov(x86::eax, x86::eax);
+            }
+        }
+        a_.mov(x86::edx, wave_field(offsetof(Wave, scratch_bytes), 4));
+        a_.sub(x86::rdx, static_cast<int32_t>(p.end));
+        a_.js(none);
+        a_.cmp(x86::rax, x86::rdx);
+        a_.ja(none);
+        a_.test(x86::al, 3);
+        a_.jnz(none);
+        a_.shl(x86::rax, 6);
+        a_.add(x86::rax, wave_field(offsetof(Wave, scratch), 8));
+        a_.bind(done);
+        a_.mov(home_mem({Home::Slot, p.slot}).cloneResized(8), x86::rax);
+        cold(none, [this, done] {
+            a_.xor_(x86::eax, x86::eax);
+            a_.jmp(done);
+        });
+    }
+    failed_ |= extra_slots_ > slot_count;
+}
+
+bool BlockCompiler::placed_scratch_row(const LaneAccess& m, Label otherwise) {
+    const auto place = scratch_place(inst(m.v));
+    if (!place) return false;
+    const auto p = std::ranges::find(placed_scratch_, place->base, &PlacedScratch::base);
+    if (p == placed_scratch_.end()) return false;
+    a_.mov(x86::rax, home_mem({Home::Slot, p->slot}).cloneResized(8));
+    a_.test(x86::rax, x86::rax);
+    a_.jz(otherwise);
+    scratch_rows(m, place->offset);
+    return true;
+}
+
 // Private memory at a constant or broadcast offset.
 void BlockCompiler::memory_scratch_row(const LaneAccess& m, Value uniform) {
     if (!m.dwords_only()) {
         memory_scratch(m, m.slow);
-    } else {
+    } else if (!placed_scratch_row(m, m.slow)) {
         if (is_const(uniform))
             a_.mov(x86::eax, static_cast<uint32_t>(inst(uniform).imm));
         else
@@ -175,12 +256,23 @@ void BlockCompiler::scratch_elements(const LaneAccess& m, const Vec& offset, Lab
 
 // MUBUF. `uniform`: the broadcast value that the offset is, or no_value.
 void BlockCompiler::memory_buffer(LaneAccess m, Value uniform) {
-    const Label global = a_.newLabel();
-    a_.mov(x86::rax, m.base);
-    a_.btr(x86::rax, 63);
-    a_.jnc(global);
-    // In private memory sums wrap around, and then are out of range or not.
-    if (uniform != no_value && m.dwords_only()) {
+    const Label global = a_.newLabel(), other = a_.newLabel();
+    const bool placed = placed_scratch_row(m, other);
+    if (placed) {
+        cold(other, [this, m, global] {
+            a_.bt(m.base.cloneResized(8), 63);
+            a_.jc(m.slow);
+            a_.jmp(global);
+        });
+    } else {
+        a_.mov(x86::rax, m.base);
+        a_.btr(x86::rax, 63);
+        a_.jnc(global);
+    }
+    if (placed) {
+        // Done.
+    } else if (uniform != no_value && m.dwords_only()) {
+        // In private memory sums wrap around, and then are out of range or not.
         if (is_const(uniform))
             a_.add(x86::eax, static_cast<int32_t>(inst(uniform).imm));
         else
