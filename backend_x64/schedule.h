@@ -36,6 +36,7 @@ struct Home {
         Wave,  // uniform values: byte offset in machine::Wave
     } kind = None;
     uint32_t index = 0;
+    bool upper = false;  // of a slot: its upper dword
 };
 
 // A row that a block writes at its end, as the sum of another one, a line whose shape the block is
@@ -164,6 +165,7 @@ private:
     bool keeps_row(Value set, Value of) const;
     bool acts_within(Value v, Value of) const;
     bool at_home(Value v, uint32_t position) const;
+    Home home_of_half(Value half);
     Value mask_of_effects(const std::vector<Value>& masks, uint32_t position) const;
     std::optional<Value> bits_outside(Value mask, Value of, uint32_t position,
                                       uint32_t depth = 6) const;

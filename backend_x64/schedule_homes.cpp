@@ -86,6 +86,16 @@ void Schedule::record_uses() {
     }
 }
 
+// Of a dword of a loaded quadword: where that is.
+Home Schedule::home_of_half(Value half) {
+    const Inst& i = inst(half);
+    if ((i.op != Op::ULo && i.op != Op::UHi) || inst(i.args[0]).op != Op::ULoad64) return {};
+    Home& whole = uniform_home_[i.args[0]];
+    if (whole.kind == Home::None) whole = {Home::Slot, slots_used_++};
+    if (whole.kind != Home::Slot) return {};
+    return {Home::Slot, whole.index, i.op == Op::UHi};
+}
+
 bool Schedule::assign_homes() {
     const size_t n = block_->insts.size();
     slots_used_ = 0;
@@ -138,7 +148,8 @@ bool Schedule::assign_homes() {
                 else
                     home = {};
             } else if (uniform_from_memory_[v] && home.kind == Home::None) {
-                home = {Home::Slot, slots_used_++};
+                const Home half = home_of_half(v);
+                home = half.kind == Home::None ? Home{Home::Slot, slots_used_++} : half;
             }
             continue;
         }

@@ -288,6 +288,9 @@ private:
                  : Gp(asmjit::x86::gpd(static_cast<uint32_t>(r)));
     }
     Variant own_variant() const;
+    static size_t slot_offset(const Home& home) {  // of a slot
+        return x64::slot_offset(home.index) + (home.upper ? 4 : 0);
+    }
     bool is_zero(Value v) const { return is_const(v) && !inst(v).imm; }
     bool is_const(Value v) const {
         const ir::Op op = inst(v).op;

@@ -4,6 +4,7 @@
 // longest chunk, and ends all of them in the same iteration.
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "backend_x64/asm/block_compiler.h"
 
@@ -145,13 +146,17 @@ void BlockCompiler::divergent_block() {
     std::vector<Mem> varying;  // registers, then the other values
     for (int32_t field : changed)
         varying.push_back(x86::dword_ptr(reg::wave, in_wave(static_cast<size_t>(field))));
-    if (d.uniform_varies)
-        for (Value v = 0; v < block_->insts.size(); ++v)
-            if (schedule_.position(v) == 0 && schedule_.uniform_home(v).kind == Home::Slot &&
-                schedule_.last_uniform_use(v) > 1) {
-                varying.push_back(home_mem(schedule_.uniform_home(v)));
-                varying.back().setSize(8);
-            }
+    if (d.uniform_varies) {
+        std::set<uint32_t> slots;  // two halves of a value have one
+        for (Value v = 0; v < block_->insts.size(); ++v) {
+            const Home& home = schedule_.uniform_home(v);
+            if (schedule_.position(v) == 0 && home.kind == Home::Slot &&
+                schedule_.last_uniform_use(v) > 1)
+                slots.insert(home.index);
+        }
+        for (const uint32_t slot : slots)
+            varying.push_back(home_mem({Home::Slot, slot}).cloneResized(8));
+    }
     const auto registers = static_cast<uint32_t>(changed.size()),
                all = static_cast<uint32_t>(varying.size());
     auto slot = [&](uint32_t at) { return home_mem({Home::Slot, at}); };

@@ -450,7 +450,7 @@ void BlockCompiler::lds_line_slow(const LaneAccess& m, Value line) {
         if (is_const(v)) return LineOp::Constant;
         const Home& home = schedule_.uniform_home(v);
         const bool of_wave = home.kind == Home::Wave;
-        value = of_wave ? home.index : static_cast<uint32_t>(slot_offset(home.index));
+        value = of_wave ? home.index : static_cast<uint32_t>(slot_offset(home));
         return of_wave ? LineOp::InWave : LineOp::InFrame;
     };
     op.base_place = place(i.args[0], op.base);

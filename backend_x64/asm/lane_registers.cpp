@@ -38,12 +38,12 @@ Mem BlockCompiler::chunk_of_temp(uint32_t r) const {
 
 Mem BlockCompiler::home_mem(const Home& home, int32_t offset) const {
     if (home.kind == Home::Wave) return x86::ptr(reg::wave, in_wave(home.index) + offset);
-    return x86::ptr(reg::frame, in_frame(slot_offset(home.index)) + offset);
+    return x86::ptr(reg::frame, in_frame(slot_offset(home)) + offset);
 }
 
 Mem BlockCompiler::mask_mem(const Home& home) const {
     const bool of_wave = home.kind == Home::Wave;
-    const int32_t offset = of_wave ? in_wave(home.index) : in_frame(slot_offset(home.index));
+    const int32_t offset = of_wave ? in_wave(home.index) : in_frame(slot_offset(home));
     return x86::ptr(of_wave ? reg::wave : reg::frame, reg::bits, 0, offset + 8);
 }
 

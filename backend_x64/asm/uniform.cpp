@@ -540,6 +540,11 @@ void BlockCompiler::uniform_op(Value v) {
         case Op::ULo:
         case Op::UHi: {
             const bool high = i.op == Op::UHi;
+            const Home &home = schedule_.uniform_home(v), &whole = schedule_.uniform_home(a[0]);
+            if (home.kind == Home::Slot && whole.kind == Home::Slot && home.index == whole.index) {
+                uniforms_[v].stored = true;
+                return finish();
+            }
             Mem m;
             if (uniforms_[a[0]].reg < 0 && umem(a[0], m)) {
                 const Gp d = udef(v);
