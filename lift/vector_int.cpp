@@ -322,6 +322,15 @@ bool bcnt(Lifter& l, const Inst& i) {
 template <bool high>
 bool mbcnt(Lifter& l, const Inst& i) {
     const Value lane = l.emit(Op::LaneId, {});
+    // Lanes below this one, whichever are on: the lane's number, as compilers ask for it.
+    uint64_t bits_of_half;
+    if (l.s.is_const(a(l, i, 0), bits_of_half) && static_cast<uint32_t>(bits_of_half) == ~0u) {
+        const Value c32 = l.c32(32), lower = l.emit(Op::MinU32, {lane, c32}), sum = a(l, i, 1);
+        if (!high) return put(l, i, l.emit(Op::Add32, {lower, sum}));
+        if (sum == lower) return put(l, i, lane);
+        const Value above = l.emit(Op::Sub32, {l.emit(Op::MaxU32, {lane, c32}), c32});
+        return put(l, i, l.emit(Op::Add32, {above, sum}));
+    }
     const Value upper = l.emit(Op::CmpLtU32, {l.c32(31), lane});
     const Value below =
         l.emit(Op::Sub32, {l.emit(Op::Shl32, {l.c32(1), lane}), l.c32(1)});  // count & 31

@@ -140,6 +140,59 @@ TEST_P(AffineTest, Windows) {
     EXPECT_GT(windows, programs / 5);
 }
 
+// The LDS from a half of a loaded quadword on, which lanes may leave at its end, and the other half
+// as an operand of theirs.
+TEST_P(AffineTest, LoadedHalves) {
+    const int programs = wanted_rounds(200);
+    constexpr uint32_t pointer = 8, halves = 12, place = 2;
+    alignas(8) uint32_t memory[4];
+    int held = 0, beyond = 0;
+    for (int n = 0; n < programs; ++n) {
+        next_program();
+        any_exec_ = false;
+        lanes_ = machine::lanes;
+        lines_[0] = {.row = 0, .stride = 1};
+        lines_[1] = {.row = 1, .stride = 0};
+        const bool upper = random(2);
+        // v_mbcnt_lo_u32_b32, v_mbcnt_hi_u32_b32: the lane's number
+        vop3(0x28c, place, 193, 128);
+        vop3(0x28d, place, 193, 256 + place);
+        vop2(0x12, place, 128 + 2, place);
+        words_.insert(words_.end(), {0xc0060000 | halves << 6 | pointer / 2, 8});  // s_load_dwordx2
+        words_.push_back(0xbf8cc07f);                                              // s_waitcnt
+        vop2(0x34, place, halves + upper, place);
+        if (random(2))  // s_and_b64 exec, exec, s[4:5]
+            words_.push_back(0x86800000 | 126 << 16 | 4 << 8 | 126);
+        for (uint32_t k = 1 + random(3); k; --k) {
+            const bool store = random(2);
+            words_.push_back((store ? 0xd81a0000 : 0xd86c0000) | 4 * random(4));
+            words_.push_back((4 + random(3)) << (store ? 8 : 24) | place);
+            vop2(0x34, 4 + random(3), halves + random(2), 4 + random(3));
+        }
+        words_.push_back(0xbf810000);  // s_endpgm
+        auto start_state = [&](State& start, bool at_end) {
+            fill(start);
+            start.wave.set_s64(pointer, reinterpret_cast<uint64_t>(memory));
+            memory[2 + upper] = at_end ? lds_bytes - 4 * random(70) : 4 * random(900);
+            memory[3 - upper] = random(1000);
+            beyond += memory[2 + upper] + 4 * machine::lanes > lds_bytes;
+        };
+        State now;
+        start_state(now, false);
+        const ir::Block plain = lift(false), block = lift(true, &now.wave);
+        ASSERT_EQ(ir::verify(block), "") << ir::print(block);
+        std::optional<Rig> rig;
+        for (int k = 0; k < 4 && block.guarded; ++k) {
+            State start;
+            start_state(start, k % 2);
+            held += compare(start, plain, block, &rig);
+            if (HasFailure()) return;
+        }
+    }
+    EXPECT_GT(held, programs);
+    EXPECT_GT(beyond, programs / 2);
+}
+
 // Coordinates at the edges of a grid: kept within it by minima, maxima and selections, and elements
 // of the LDS there. A wave in the midst shows what most do.
 TEST_P(AffineTest, Edges) {

@@ -116,6 +116,52 @@ TEST_P(EmptyChunksTest, MasksAndRegionsInAnyOrder) {
     }
 }
 
+// Masks that keep what they were in lanes that are off, as those of loops' exits do.
+TEST_P(EmptyChunksTest, MasksThatKeepOthers) {
+    Rng rng(92);
+    prepare = [&](State& s) {
+        s.wave.set_s64(machine::exec_lo, sparse_mask(rng));
+        for (uint32_t r = 20; r < 28; r += 2) s.wave.set_s64(r, rng());
+    };
+    for (int round = wanted_rounds(300); round-- > 0;) {
+        Builder b;
+        const Value exec = b.exec();
+        const auto kept = [&] {
+            return b.op(Op::MaskOf, {b.op(Op::GetS64, {}, 20 + rng() % 4 * 2)});
+        };
+        std::vector<Value> values;
+        for (uint32_t row = 3; row < 8; ++row) values.push_back(b.v(row));
+        const auto any = [&] { return values[rng() % values.size()]; };
+        for (uint64_t n = 4 + rng() % 8; n-- > 0;)
+            values.push_back(b.op(rng() % 2 ? Op::Add32 : Op::Xor32, {any(), any()}));
+        std::vector<Value> made;
+        for (uint64_t n = 1 + rng() % 3; n-- > 0;) {
+            const Value compare = b.op(Op::CmpLtU32, {any(), any()}),
+                        within = b.op(Op::MaskAnd, {compare, exec}), other = kept();
+            switch (rng() % 4) {
+                case 0:
+                    made.push_back(b.op(Op::MaskOr, {within, other}));
+                    break;
+                case 1:
+                    made.push_back(b.op(Op::MaskXor, {other, within}));
+                    break;
+                case 2:
+                    made.push_back(b.op(Op::MaskAndNot, {other, within}));
+                    break;
+                default:
+                    made.push_back(within);
+                    break;
+            }
+        }
+        for (uint64_t n = 1 + rng() % 3; n-- > 0;) b.op(Op::SetV, {any(), exec}, 8 + rng() % 8);
+        // Registers are written when all have been read.
+        for (size_t n = 0; n < made.size(); ++n)
+            b.op(Op::SetS64, {b.op(Op::BitsOf, {made[n]})}, 20 + 2 * n);
+        compare(b.block, rng, 3);
+        if (HasFatalFailure()) return;
+    }
+}
+
 WJ_JIT_TESTS(EmptyChunksTest);
 
 }  // namespace

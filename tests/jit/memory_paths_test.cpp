@@ -75,6 +75,69 @@ TEST_P(MemoryPaths, PrivateBuffer) {
     }
 }
 
+// Accesses at constants, as of spilled registers, which one look tells to be in range or not: of
+// private memory and of the private segment's V#.
+TEST_P(MemoryPaths, PrivateAtConstants) {
+    Rng rng(33);
+    int beyond = 0;
+    for (int round = wanted_rounds(300); round-- > 0;) {
+        Builder b;
+        const Value low = b.op(Op::GetS64, {}, 4), high = b.op(Op::GetS64, {}, 6),
+                    soffset = b.op(Op::GetS32, {}, 8),
+                    base = b.op(Op::BufferBase, {low, high, soffset}),
+                    limit = b.op(Op::BufferLimit, {low, high, soffset});
+        const Value mask = rng() % 2 ? b.exec() : b.full();
+        const uint32_t size = 64u << rng() % 3, start = 4 * (rng() % 3);
+        const bool all_in_range = rng() % 2;
+        bool in_range = true;
+        for (uint64_t n = 1 + rng() % 6; n-- > 0;) {
+            const bool buffer = rng() % 2, store = rng() % 2;
+            const auto dwords = static_cast<uint32_t>(1 + rng() % 2);
+            const uint32_t room = size - start - 4 * dwords,
+                           offset = all_in_range ? rng() % (room / 4 + 1) * 4 : rng() % 70 * 4;
+            in_range &= offset + 4 * dwords + (buffer ? start : 0) <= size;
+            const uint32_t aux = ir::make_aux(Access::Dwords, dwords);
+            const Value second = dwords > 1 ? b.v(5) : ir::no_value;
+            const Value at = b.op(Op::Splat32, {b.c32(buffer ? offset : 0)});
+            if (buffer && store) {
+                b.op(Op::StoreBuffer, {at, mask, base, limit}, 0, aux, {b.v(4), second});
+                continue;
+            }
+            if (store) {
+                b.op(Op::StoreScratch, {at, mask}, offset, aux, {b.v(4), second});
+                continue;
+            }
+            const Value t = buffer ? b.op(Op::LoadBuffer, {at, mask, base, limit}, 0, aux)
+                                   : b.op(Op::LoadScratch, {at, mask}, offset, aux);
+            for (uint32_t d = 0; d < dwords; ++d)
+                b.op(Op::SetV, {b.op(Op::Elem, {t}, d), mask}, 8 + rng() % 8);
+        }
+        Rig rig(GetParam());
+        rig.source->blocks[0x1000] = b.block;
+        State s, want;
+        randomise(s, rng);
+        s.wave.set_s64(4, 0x7700000000 | 1ull << 63 | 4ull << 48);
+        s.wave.set_s64(6, 0xffffffff | 7ull << 53);
+        s.wave.sgpr[8] = start * 64;
+        want.copy_from(s);
+        for (State* state : {&s, &want}) {
+            state->wave.scratch_base = 0x7700000000;
+            state->wave.scratch_bytes = size;
+        }
+        if (!in_range) {  // of lanes that are on, if any is
+            ++beyond;
+            if (s.wave.exec())
+                ASSERT_EQ(rig.engine->run(s.wave), machine::ExitKind::MemoryFault)
+                    << ir::print(b.block);
+            continue;
+        }
+        ir::evaluate(b.block, want.wave);
+        ASSERT_EQ(rig.engine->run(s.wave), machine::ExitKind::EndProgram) << ir::print(b.block);
+        ASSERT_TRUE(same(s, want)) << ir::print(b.block);
+    }
+    EXPECT_GT(beyond, wanted_rounds(300) / 5);
+}
+
 // A plain V#: bytes from base + SOFFSET on; dwords that end beyond NUM_RECORDS read 0 and are not
 // written.
 TEST_P(MemoryPaths, PlainBuffer) {
