@@ -1,4 +1,7 @@
 // Instructions that move data between lanes, and DPP source selection.
+#include <map>
+
+#include "ir/pure.h"
 #include "lift/lifter.h"
 
 namespace wj::lift {
@@ -33,9 +36,52 @@ bool writelane(Lifter& l, const Inst& i) {
     return true;
 }
 
+// Numbers that the lanes have, whoever runs the block: what is made of the lane's number alone.
+using Lanes = std::array<uint32_t, machine::lanes>;
+std::optional<Lanes> constant_lanes(Lifter& l, Value v, std::map<Value, Lanes>& known) {
+    constexpr size_t most = 64;
+    if (const auto it = known.find(v); it != known.end()) return it->second;
+    const ir::Inst i = l.s.inst(v);
+    Lanes lanes;
+    uint64_t c;
+    if (i.op == Op::LaneId) {
+        for (uint32_t lane = 0; lane < lanes.size(); ++lane) lanes[lane] = lane;
+    } else if (i.op == Op::Splat32 && l.s.is_const(v, c)) {
+        lanes.fill(static_cast<uint32_t>(c));
+    } else if (i.op == Op::MaskOf && l.s.is_const(i.args[0], c)) {
+        for (uint32_t lane = 0; lane < lanes.size(); ++lane) lanes[lane] = c >> lane & 1;
+    } else if (i.op >= Op::Add32 && i.op <= Op::BorrowOut32) {
+        const Lanes none{};
+        Lanes args[3] = {none, none, none};
+        for (int a = 0; a < ir::op_info(i.op).arg_count; ++a) {
+            const auto of = constant_lanes(l, i.args[static_cast<size_t>(a)], known);
+            if (!of) return {};
+            args[a] = *of;
+        }
+        for (uint32_t lane = 0; lane < lanes.size(); ++lane)
+            lanes[lane] =
+                static_cast<uint32_t>(ir::pure(i, args[0][lane], args[1][lane], args[2][lane]));
+    } else {
+        return {};
+    }
+    if (known.size() == most) return {};
+    known.emplace(v, lanes);
+    return lanes;
+}
+
 bool bpermute(Lifter& l, const Inst& i) {
     if (i.gds) return false;
     const auto offset = static_cast<uint64_t>(int64_t{i.offset});
+    std::map<Value, Lanes> known;
+    if (const auto from = constant_lanes(l, l.raw(i.vaddr()), known)) {  // a shuffle
+        std::array<uint8_t, machine::lanes> table;
+        for (uint32_t lane = 0; lane < table.size(); ++lane)
+            table[lane] = ((*from)[lane] + static_cast<uint32_t>(offset)) / 4 % machine::lanes;
+        l.block.lane_tables.push_back(table);
+        l.write(i.dst[0], l.emit(Op::Swizzle, {l.raw(i.vdata()), l.s.exec()},
+                                 l.block.lane_tables.size() - 1));
+        return true;
+    }
     l.write(i.dst[0],
             l.emit(Op::BPermute, {l.raw(i.vaddr()), l.raw(i.vdata()), l.s.exec()}, offset));
     return true;
