@@ -174,8 +174,8 @@ struct alignas(64) Frame {
     // Of the running block: ir::Op::WavesAhead, and then how many of them have not begun.
     uint32_t waves_ahead = 0;
     uint32_t offered_ahead = 0;  // waves_ahead, but for most_ahead
-    uint64_t stub_base = 0;    // what a memory stub adds to the lanes' addresses
-    uint64_t stub_access = 0;  // StubAccess::bits()
+    uint64_t stub_base = 0;      // what a memory stub adds to the lanes' addresses
+    uint64_t stub_access = 0;    // StubAccess::bits()
     // Calls of memory stubs until one is taken for typical: its block will do without them.
     int32_t patience = most_patience;
     const void* often = nullptr;  // where that one returned to; perhaps in an engine that is gone

@@ -303,8 +303,8 @@ struct Block {
     // them stores: the operations may be done for some lanes, then for the next ones.
     bool lanes_apart = false;
     // The block's guards are about the next waves, too (WavesAhead), which differ in nothing but
-    // bases of accesses at lines (GoesOn). Other scalar registers, and memory that scalars were loaded from, are to be the
-    // same.
+    // bases of accesses at lines (GoesOn). Other scalar registers, and memory that scalars were
+    // loaded from, are to be the same.
     machine::NextWaves next;
     uint32_t guest_count = 0;  // guest instructions, for budgets and counters
     // The guest instructions before this one wait for memory somewhere (s_waitcnt): stores from
