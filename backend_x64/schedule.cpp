@@ -375,6 +375,34 @@ void Schedule::sink_uniforms() {
     }
 }
 
+// Two rows are put together where that is first wanted: they are in memory until then, and put
+// together they would have to be there once more.
+void Schedule::sink_pairs() {
+    if (branches_to_itself()) return;
+    const auto n = static_cast<Value>(block_->insts.size());
+    constexpr uint32_t never = ~0u;
+    std::vector<uint32_t> first_use(n, never), overwritten(n, never), next_set(512, never);
+    std::vector<bool> apart(start_.size());
+    for (Value v = n; v-- > 0;) {
+        const Inst& i = inst(v);
+        if (i.op == Op::SetV) next_set[i.imm] = position_[v];
+        if (i.op == Op::GetV) overwritten[v] = next_set[i.imm];
+        for (Value a : ir::used_args(i))
+            if (a != no_value) first_use[a] = std::min(first_use[a], position_[v]);
+        if (apart_[v] != Apart::No) apart[position_[v]] = true;
+    }
+    for (Value v = 0; v < n; ++v) {
+        const Inst& i = inst(v);
+        const uint32_t at = first_use[v];
+        if (i.op != Op::Pack64 || at == never || at <= position_[v] || !(at & 1) || apart[at])
+            continue;
+        const auto is_there = [&](Value a) {
+            return inst(a).op == Op::GetV && overwritten[a] > at;
+        };
+        if (is_there(i.args[0]) && is_there(i.args[1])) position_[v] = at;
+    }
+}
+
 void Schedule::find_clobbers() {
     const size_t n = block_->insts.size();
     clobber_.assign(n, no_value);
@@ -549,6 +577,7 @@ bool Schedule::build(const ir::Block& block, bool avx512, const MemoryTraits& me
     if (direct_) find_pairs();
     assign_units();
     assign_positions();
+    sink_pairs();
     // Guards are tested before anything has happened.
     for (Value v = 0; v < block.insts.size(); ++v)
         if ((inst(v).op == Op::Guard || inst(v).op == Op::RowLane ||

@@ -152,6 +152,7 @@ private:
     void find_kept_region();
     void assign_positions();
     void sink_uniforms();
+    void sink_pairs();
     void find_clobbers();
     void record_uses();
     bool assign_homes();
