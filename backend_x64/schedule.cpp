@@ -345,6 +345,7 @@ void Schedule::assign_positions() {
         if (inst(v).op == Op::SetV && fused_[v]) position_[v] = last;
     start_.assign(last + 2, 0);
     mask_positions_.assign(last + 2, false);
+    sink_pairs();
 }
 
 // Uniform values that keep nothing else alive are made where they are needed, not where they could
@@ -577,7 +578,6 @@ bool Schedule::build(const ir::Block& block, bool avx512, const MemoryTraits& me
     if (direct_) find_pairs();
     assign_units();
     assign_positions();
-    sink_pairs();
     // Guards are tested before anything has happened.
     for (Value v = 0; v < block.insts.size(); ++v)
         if ((inst(v).op == Op::Guard || inst(v).op == Op::RowLane ||

@@ -359,7 +359,6 @@ const Affine::Found& Affine::find(Value v) {
                    (f.line->width < ir::RowLine::least_width && f.line->width > 1 &&
                     !constant(f.line->step))))
         f.line.reset();
-
     return found_.emplace(v, std::move(f)).first->second;
 }
 

@@ -425,12 +425,12 @@ void BlockCompiler::leave_out_empty(Value mask, const Value* begin, uint32_t cou
             bits.setSize(chunk_lanes() / 8);
             return bits;
         };
-        auto part = [this](const Gp& reg) { return avx512_ ? Gp(reg.r16()) : Gp(reg.r8()); };
         for (Unit u : made) {
             const Value same = *schedule_.in_empty_chunks(schedule_.producer(u));
             const auto c = std::ranges::find(collectors, u, &Collector::unit);
             const bool collected = c != collectors.end();
-            const Gp in = part(collected ? c->reg : x86::rax);  // its low bits only
+            const Gp whole = collected ? c->reg : x86::rax,
+                     in = avx512_ ? Gp(whole.r16()) : Gp(whole.r8());  // its low bits only
             if (same == no_value)
                 a_.xor_(in, in);
             else

@@ -737,8 +737,10 @@ private:
     Vec offset_in_range(const LaneAccess& m, Label otherwise);
     void memory_scratch(const LaneAccess& m, Label otherwise);
     void memory_aperture(const LaneAccess& m, Label otherwise);
+    void memory_private_buffer(const LaneAccess& m, Value uniform, Label otherwise);
     void memory_buffer(LaneAccess m, Value uniform);
     void scratch_rows(const LaneAccess& m, uint32_t offset = 0);
+    void scratch_row_at(uint32_t bytes, Label otherwise);
     void scratch_uniform(const LaneAccess& m, Label otherwise);
     void scratch_lanes(const LaneAccess& m, const Vec& offset, Label otherwise);
     void scratch_elements(const LaneAccess& m, const Vec& offset, Label otherwise);

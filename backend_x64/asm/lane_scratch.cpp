@@ -32,10 +32,11 @@ void BlockCompiler::scratch_rows(const LaneAccess& m, uint32_t offset) {
     }
 }
 
-// The dwords at private byte offset rax, the same in all lanes.
-void BlockCompiler::scratch_uniform(const LaneAccess& m, Label otherwise) {
+// rax: a private byte offset, the same in all lanes -> its row, if `bytes` bytes of each lane are
+// in range.
+void BlockCompiler::scratch_row_at(uint32_t bytes, Label otherwise) {
     a_.mov(x86::edx, wave_field(offsetof(Wave, scratch_bytes), 4));
-    a_.sub(x86::rdx, static_cast<int32_t>(m.bytes));
+    a_.sub(x86::rdx, static_cast<int32_t>(bytes));
     a_.js(otherwise);
     a_.cmp(x86::rax, x86::rdx);
     a_.ja(otherwise);
@@ -43,6 +44,11 @@ void BlockCompiler::scratch_uniform(const LaneAccess& m, Label otherwise) {
     a_.jnz(otherwise);
     a_.shl(x86::rax, 6);
     a_.add(x86::rax, wave_field(offsetof(Wave, scratch), 8));
+}
+
+// The dwords at private byte offset rax.
+void BlockCompiler::scratch_uniform(const LaneAccess& m, Label otherwise) {
+    scratch_row_at(m.bytes, otherwise);
     scratch_rows(m);
 }
 
@@ -95,15 +101,7 @@ void BlockCompiler::place_scratch(const Value* begin, uint32_t count) {
                 a_.mov(x86::eax, x86::eax);
             }
         }
-        a_.mov(x86::edx, wave_field(offsetof(Wave, scratch_bytes), 4));
-        a_.sub(x86::rdx, static_cast<int32_t>(p.end));
-        a_.js(none);
-        a_.cmp(x86::rax, x86::rdx);
-        a_.ja(none);
-        a_.test(x86::al, 3);
-        a_.jnz(none);
-        a_.shl(x86::rax, 6);
-        a_.add(x86::rax, wave_field(offsetof(Wave, scratch), 8));
+        scratch_row_at(p.end, none);
         a_.bind(done);
         a_.mov(home_mem({Home::Slot, p.slot}).cloneResized(8), x86::rax);
         cold(none, [this, done] {
@@ -254,41 +252,43 @@ void BlockCompiler::scratch_elements(const LaneAccess& m, const Vec& offset, Lab
     }
 }
 
+// Of a buffer that is private memory; jumps if it is another one.
+void BlockCompiler::memory_private_buffer(const LaneAccess& m, Value uniform, Label otherwise) {
+    a_.mov(x86::rax, m.base);
+    a_.btr(x86::rax, 63);
+    a_.jnc(otherwise);
+    // In private memory sums wrap around, and then are out of range or not.
+    if (uniform != no_value && m.dwords_only()) {
+        if (is_const(uniform))
+            a_.add(x86::eax, static_cast<int32_t>(inst(uniform).imm));
+        else
+            a_.add(x86::eax, home_mem(schedule_.uniform_home(uniform)));
+        scratch_uniform(m, m.slow);
+        return;
+    }
+    if (uniform != no_value) splat_offset(m, uniform);
+    a_.vmovd(m.t2.xmm(), x86::eax);
+    a_.emit(X::kIdVpbroadcastd, m.t2, m.t2.xmm());
+    a_.emit(X::kIdVpaddd, m.t2, m.t2, m.lo);
+    a_.mov(x86::eax, wave_field(offsetof(Wave, scratch_bytes), 4));
+    a_.cmp(x86::eax, max_scratch_bytes);
+    a_.ja(m.slow);
+    LaneAccess sum = m;
+    sum.lo = m.t2;
+    scratch_lanes(m, offset_in_range(sum, m.slow), m.slow);
+}
+
 // MUBUF. `uniform`: the broadcast value that the offset is, or no_value.
 void BlockCompiler::memory_buffer(LaneAccess m, Value uniform) {
     const Label global = a_.newLabel(), other = a_.newLabel();
-    const bool placed = placed_scratch_row(m, other);
-    if (placed) {
+    if (placed_scratch_row(m, other)) {
         cold(other, [this, m, global] {
             a_.bt(m.base.cloneResized(8), 63);
             a_.jc(m.slow);
             a_.jmp(global);
         });
     } else {
-        a_.mov(x86::rax, m.base);
-        a_.btr(x86::rax, 63);
-        a_.jnc(global);
-    }
-    if (placed) {
-        // Done.
-    } else if (uniform != no_value && m.dwords_only()) {
-        // In private memory sums wrap around, and then are out of range or not.
-        if (is_const(uniform))
-            a_.add(x86::eax, static_cast<int32_t>(inst(uniform).imm));
-        else
-            a_.add(x86::eax, home_mem(schedule_.uniform_home(uniform)));
-        scratch_uniform(m, m.slow);
-    } else {
-        if (uniform != no_value) splat_offset(m, uniform);
-        a_.vmovd(m.t2.xmm(), x86::eax);
-        a_.emit(X::kIdVpbroadcastd, m.t2, m.t2.xmm());
-        a_.emit(X::kIdVpaddd, m.t2, m.t2, m.lo);
-        a_.mov(x86::eax, wave_field(offsetof(Wave, scratch_bytes), 4));
-        a_.cmp(x86::eax, max_scratch_bytes);
-        a_.ja(m.slow);
-        LaneAccess sum = m;
-        sum.lo = m.t2;
-        scratch_lanes(m, offset_in_range(sum, m.slow), m.slow);
+        memory_private_buffer(m, uniform, global);
     }
     const Label wide_slow = a_.newLabel();
     cold(global, [this, m, uniform, wide_slow] {

@@ -213,6 +213,18 @@ protected:
             << ir::print(block) << x64::disassemble_block(block, GetParam());
         return true;
     }
+    // Four waves of a guarded block, every second one of them at an end: how many it was for.
+    template <class StartState>
+    int compare_waves(const ir::Block& plain, const ir::Block& block, StartState start_state) {
+        std::optional<Rig> rig;
+        int held = 0;
+        for (int k = 0; k < 4 && block.guarded && !HasFailure(); ++k) {
+            State start;
+            start_state(start, k % 2);
+            held += compare(start, plain, block, &rig);
+        }
+        return held;
+    }
 
     struct GuardedLds {
         GuardedLds() {

@@ -128,13 +128,8 @@ TEST_P(AffineTest, Windows) {
         const ir::Block plain = lift(false), block = lift(true, random(2) ? &now.wave : nullptr);
         ASSERT_EQ(ir::verify(block), "") << ir::print(block);
         for (const ir::Inst& i : block.insts) windows += i.op == ir::Op::Line32 && i.aux < 8;
-        std::optional<Rig> rig;
-        for (int k = 0; k < 4 && block.guarded; ++k) {
-            State start;
-            start_state(start, k % 2);
-            held += compare(start, plain, block, &rig);
-            if (HasFailure()) return;
-        }
+        held += compare_waves(plain, block, start_state);
+        if (HasFailure()) return;
     }
     EXPECT_GT(held, programs);
     EXPECT_GT(windows, programs / 5);
@@ -181,13 +176,8 @@ TEST_P(AffineTest, LoadedHalves) {
         start_state(now, false);
         const ir::Block plain = lift(false), block = lift(true, &now.wave);
         ASSERT_EQ(ir::verify(block), "") << ir::print(block);
-        std::optional<Rig> rig;
-        for (int k = 0; k < 4 && block.guarded; ++k) {
-            State start;
-            start_state(start, k % 2);
-            held += compare(start, plain, block, &rig);
-            if (HasFailure()) return;
-        }
+        held += compare_waves(plain, block, start_state);
+        if (HasFailure()) return;
     }
     EXPECT_GT(held, programs);
     EXPECT_GT(beyond, programs / 2);
