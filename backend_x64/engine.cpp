@@ -232,6 +232,8 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.fewer_stub = stubs_.fewer;
     f.even_row_stub = stubs_.even_row;
     f.rows_stub = stubs_.rows;
+    f.open_rows_stub = stubs_.open_rows;
+    f.store_rows_stub = stubs_.store_rows;
     f.together_stub = stubs_.together;
     f.step_stub = stubs_.step;
     f.step_ids_stub = stubs_.step_ids;

@@ -166,9 +166,12 @@ struct alignas(64) Frame {
     const void* together_stub = nullptr;
     const void* step_stub = nullptr;
     const void* step_ids_stub = nullptr;
-    const void* even_row_stub = nullptr;  // BlockCompiler::test_even_row()
-    const void* rows_stub = nullptr;      // emit_row_stub()
-    uint32_t prefetch_row = ~0u;          // ExecContext::prefetch_row
+    const void* even_row_stub = nullptr;    // BlockCompiler::test_even_row()
+    const void* rows_stub = nullptr;        // RowStubs::load
+    const void* open_rows_stub = nullptr;   // RowStubs::open
+    const void* store_rows_stub = nullptr;  // RowStubs::store
+    const void* row_order_stub = nullptr;   // rows_in_any_order()
+    uint32_t prefetch_row = ~0u;            // ExecContext::prefetch_row
     // Waves that the next wave's guards are about at most, behind that one.
     uint32_t most_ahead = machine::NextWaves::most;
     // Of the running block: ir::Op::WavesAhead, and then how many of them have not begun.
@@ -234,6 +237,10 @@ struct alignas(64) Frame {
     // What lanes that walk along memory come to next: of each access in `scattered` as many dwords
     // of every lane as a vector has, dword by dword.
     alignas(64) uint32_t lane_rows[8][16][16] = {};
+    // Loops of lanes that go along rows (row_loop.h): where they are, and for how many entries such
+    // a loop still goes without.
+    alignas(64) uint64_t row_lanes[4][64] = {};
+    uint8_t rows_wait[64] = {};
     GatheredLanes gathered;
 
     // Elements of the LDS that all waves of a work-group need alike, in temps: which block has left

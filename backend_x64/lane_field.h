@@ -29,6 +29,7 @@ std::optional<LaneField> scaled_index(const ir::Block& block, ir::Value v);
 struct MemoryTraits {
     bool exclusive = false;  // no other thread sees it
     bool direct = false;     // guest addresses are the host's
+    bool any_order = false;  // of accesses to global memory by different lanes: nobody can tell
 };
 
 // x86 has the operation with a memory destination.

@@ -290,9 +290,10 @@ void Schedule::assign_positions() {
                 for (int s = 0; s < 3; ++s) {
                     if (!(in >> s & 1)) continue;
                     // Scratch belongs to the lane: program order inside the chunk is enough.
-                    const bool in_order = (s == 2 && in == in_scratch) ||
-                                          (in == in_global && block_->lanes_apart) ||
-                                          (in == in_lds && own_lds);
+                    const bool in_order =
+                        (s == 2 && in == in_scratch) ||
+                        (in == in_global && (block_->lanes_apart || any_order_)) ||
+                        (in == in_lds && own_lds);
                     const uint32_t apart = in_order ? 0 : 2;
                     const bool shares =
                         (merges && merges == last_merging[s]) ||
@@ -501,28 +502,21 @@ void Schedule::units_read(Value v, std::vector<Unit>& out) const {
             continue;
         }
         if (field && arg == ir::address_of(i) && a < 4) arg = field->source;
-        switch (block_->type(arg)) {
-            case Type::V32:
-                out.push_back(unit(arg));
-                break;
-            case Type::V64:
-                if (split(arg)) {
-                    units_read(arg, out);
-                } else {
-                    out.push_back(unit(arg, 0));
-                    if (inst(arg).op != Op::Splat64) out.push_back(unit(arg, 1));
-                }
-                break;
-            case Type::M:
-                if (fused_[arg])
-                    units_read(arg, out);
-                else if (!is_full(arg))
-                    out.push_back(unit(arg));
-                break;
-            default:
-                break;
-        }
+        if (block_->type(arg) != Type::M)
+            units_of(arg, out);
+        else if (fused_[arg])
+            units_read(arg, out);
+        else if (!is_full(arg))
+            out.push_back(unit(arg));
     }
+}
+
+void Schedule::units_of(Value v, std::vector<Unit>& out) const {
+    const Type type = block_->type(v);
+    if (type != Type::V32 && type != Type::V64) return;
+    if (split(v)) return units_read(v, out);
+    out.push_back(unit(v));
+    if (type == Type::V64 && inst(v).op != Op::Splat64) out.push_back(unit(v, 1));
 }
 
 void Schedule::sort() {
@@ -566,6 +560,7 @@ bool Schedule::build(const ir::Block& block, bool avx512, const MemoryTraits& me
     block_ = &block;
     fuse_compares_ = avx512;
     direct_ = memory.direct;
+    any_order_ = memory.any_order;
     chunk_lanes_ = avx512 ? 16 : 8;
     fused_.assign(block.insts.size(), 0);
     count_uses();

@@ -108,6 +108,7 @@ public:
     bool in_memory_order(Value v) const { return in_memory_order_[v]; }
     bool split(Value v64) const;  // Pack64 that exists only as its two arguments
     void units_read(Value v, std::vector<Unit>& out) const;
+    void units_of(Value v, std::vector<Unit>& out) const;  // V32 and V64; others: none
     // GetV values of the row that SetV `v` overwrites, and that were read before it.
     template <class F>
     void for_each_read_of_row(uint32_t row, F f) const {
@@ -179,7 +180,7 @@ private:
     const ir::Inst& inst(Value v) const { return block_->insts[v]; }
 
     const ir::Block* block_ = nullptr;
-    bool fuse_compares_ = false, direct_ = false;  // MemoryTraits::direct
+    bool fuse_compares_ = false, direct_ = false, any_order_ = false;  // MemoryTraits
     uint32_t chunk_lanes_ = 0;
     std::vector<uint32_t> unit_base_, position_, start_;
     std::vector<Unit> alias_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend_x64/column_store.h"
+#include "backend_x64/row_loop.h"
 
 namespace wj::x64 {
 namespace {
@@ -26,6 +27,7 @@ Registry& registry() {
 ThreadState::ThreadState() {
     fill_constants(frame);
     frame.column_stub = reinterpret_cast<const void*>(&store_columns);
+    frame.row_order_stub = reinterpret_cast<const void*>(&rows_in_any_order);
     Registry& r = registry();
     const std::lock_guard lock(r.mutex);
     r.threads.push_back(this);

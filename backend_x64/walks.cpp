@@ -62,13 +62,16 @@ public:
         }
     }
 
-    Walks find() {
+    Walks find(bool stores) {
         Walks out;
         out.number.resize(block_.insts.size());
         for (const Value* v = schedule_.begin(1); v != schedule_.end(1); ++v) {
             const Inst& i = inst(*v);
-            if (i.op != Op::LoadGlobal && i.op != Op::LoadGlobalS && i.op != Op::LoadGlobalS64)
-                continue;
+            const bool load = i.op == Op::LoadGlobal || i.op == Op::LoadGlobalS ||
+                              i.op == Op::LoadGlobalS64,
+                       store = i.op == Op::StoreGlobal || i.op == Op::StoreGlobalS ||
+                               i.op == Op::StoreGlobalS64;
+            if (!load && !(store && stores)) continue;
             const auto like = std::find_if(out.walks.begin(), out.walks.end(), [&](const auto& w) {
                 const Inst& x = inst(w.first);
                 return x.op == i.op && ir::access_bytes(x) == ir::access_bytes(i) &&
@@ -475,8 +478,8 @@ private:
 }  // namespace
 
 Walks find_walks(const ir::Block& block, const Schedule& schedule,
-                 const std::optional<DivergentLoop>& divergent) {
-    return Finder(block, schedule, divergent).find();
+                 const std::optional<DivergentLoop>& divergent, bool stores) {
+    return Finder(block, schedule, divergent).find(stores);
 }
 
 }  // namespace wj::x64

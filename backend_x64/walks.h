@@ -1,5 +1,6 @@
-// Loads of a loop that move equally far in every iteration: their addresses need no look at the
-// lanes once they are known in two iterations, or in one where the step is a constant.
+// Loads (and stores, where these are asked for) of a loop that move equally far in every iteration:
+// their addresses need no look at the lanes once they are known in two iterations, or in one where
+// the step is a constant.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +57,6 @@ struct Walks {
 // Of the block, which branches to itself and has one region. `divergent` describes the loop if its
 // lanes decide. The lanes of such a load only become fewer from iteration to iteration.
 Walks find_walks(const ir::Block& block, const Schedule& schedule,
-                 const std::optional<DivergentLoop>& divergent);
+                 const std::optional<DivergentLoop>& divergent, bool stores = false);
 
 }  // namespace wj::x64

@@ -444,6 +444,19 @@ void BlockCompiler::leave_out_empty(Value mask, const Value* begin, uint32_t cou
     });
 }
 
+// What an access that walks reads of lanes.
+void BlockCompiler::units_of_walk(Value v) {
+    const ir::Inst& i = inst(v);
+    if (walking_ == Walking::Learning) return schedule_.units_read(v, scratch_units_);
+    if (walking_ == Walking::Noting) return schedule_.units_of(ir::address_of(i), scratch_units_);
+    // Its address is not looked at.
+    if (const Value mask = ir::mask_of(i); !schedule_.is_full(mask))
+        scratch_units_.push_back(schedule_.unit(mask));
+    if (ir::op_info(i.op).cls == Class::LaneStore)
+        for (uint32_t d = 0; d < ir::aux_dwords(i.aux); ++d)
+            scratch_units_.push_back(schedule_.unit(i.args[4 + d]));
+}
+
 void BlockCompiler::region_body() {
     const Value* const begin = schedule_.begin(position_);
     const auto count = static_cast<uint32_t>(schedule_.end(position_) - begin);
@@ -453,10 +466,10 @@ void BlockCompiler::region_body() {
     done_.clear();
     for (uint32_t i = 0; i < count; ++i) {
         scratch_units_.clear();
-        if (walking_ != Walking::Yes || !walks_.of(begin[i]))
+        if (walking_ != Walking::No && walks_.of(begin[i]))
+            units_of_walk(begin[i]);
+        else
             schedule_.units_read(begin[i], scratch_units_);
-        else if (const Value mask = ir::mask_of(inst(begin[i])); !schedule_.is_full(mask))
-            scratch_units_.push_back(schedule_.unit(mask));  // its address is not looked at
         for (Unit u : scratch_units_) use_records_.push_back({u, no_use});
         use_start_[i + 1] = static_cast<uint32_t>(use_records_.size());
     }
@@ -542,6 +555,7 @@ bool BlockCompiler::begin(const ir::Block& block, const CompileOptions& options,
     loop_part_of_.clear();
     loop_parts_ = 1;
     walks_ = {};
+    row_loop_.reset();
     find_lds_tables();
     counted_.reset();
     walking_ = Walking::No;
@@ -576,6 +590,11 @@ bool BlockCompiler::end() {
     CompiledBlock& out = *out_;
     out.hot_size = static_cast<uint32_t>(a_.offset());
     emit_colds();
+    if (row_loop_) {
+        colds_.clear();
+        row_loop();
+        emit_colds();
+    }
     a_.end_count();
     out.code_size = static_cast<uint32_t>(a_.offset());
     a_.align(asmjit::AlignMode::kZero, pool_vectors_.empty() ? 8 : 32);
@@ -617,6 +636,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         loop_block();
     } else {
         const auto ordered = begin_gathered();
+        begin_row_loop();
         for (uint32_t p = 0; p < schedule_.segments(); ++p) {
             if (p == 1 && goes_on_) a_.bind(go_on_label_);
             segment(p);
@@ -638,6 +658,12 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         const bool one_by_one = compile(block, options, out);
         waves_together_ = true;
         return one_by_one;
+    }
+    if (!ok && row_loop_ && with_row_loops_) {
+        with_row_loops_ = false;
+        const bool plainer = compile(block, options, out);
+        with_row_loops_ = true;
+        return plainer;
     }
     if (!ok && loop) {  // too many values for the registers that are left
         if (!walks_.walks.empty())

@@ -12,6 +12,7 @@
 //   loop.cpp, loop_pins.cpp, counted.cpp, divergent.cpp, walk.cpp   loops of one block
 //   again.cpp         programs that start their next wave themselves
 //   gathered.cpp      loops whose lanes are moved together
+//   row_loop.cpp      loops with stores whose lanes go along rows
 #pragma once
 
 #include <asmjit/x86.h>
@@ -31,6 +32,7 @@
 #include "backend_x64/frame.h"
 #include "backend_x64/lane_program.h"
 #include "backend_x64/loop_estimate.h"
+#include "backend_x64/row_loop.h"
 #include "backend_x64/schedule.h"
 #include "backend_x64/walks.h"
 
@@ -63,6 +65,8 @@ inline const Gp region_registers[] = {asmjit::x86::r11, asmjit::x86::r10, asmjit
 // What reg::chunk holds while lanes run one by one, their number aside: nothing that it holds in a
 // region.
 inline constexpr int32_t lane_bias = -512;
+// Bytes: what lanes that go along rows will read and write (RowStubs).
+inline constexpr int32_t rows_fetched_ahead = 128, rows_stored_ahead = 256;
 // Rows 0..62 are then within a scaled 8-bit displacement.
 inline constexpr int32_t row_bias = 8192;
 
@@ -135,6 +139,7 @@ private:
     uint32_t scattered_mark() const;
     void segment(uint32_t position);
     void region(uint32_t position);
+    void units_of_walk(Value v);
     void region_body();  // the region at position_, once
     void begin_chunks(bool masks);
     void forget_facts();
@@ -383,7 +388,7 @@ private:
         std::vector<Walks::Induction> idle;
         std::vector<Value> merged;  // SetV that the body's operations so far have done themselves
     };
-    bool loop_suits() const;
+    bool loop_suits(bool with_stores = false) const;
     void loop_split();
     bool loop_other_part(uint32_t i) const {  // i: index into the region
         return !loop_part_of_.empty() && loop_part_of_[i] != loop_part_;
@@ -429,6 +434,16 @@ private:
     bool loop_leaves_out(Value v);
     bool loop_idle(Value set) const;
     void loop_keep_scalar();
+    // What iterations change, as each chunk begins with it: where in the wave, and the first slot.
+    struct LoopBackup {
+        std::vector<int32_t> changed;
+        uint32_t slot = 0;
+    } loop_backup_;
+    void loop_plan_backup();
+    void loop_backup(bool save);
+    void loop_branch_out(Label label);
+    void loop_decide(const Operand& budget, Label no, Label over);
+    void loop_leave(Label next);
     void loop_block();
 
     // ---- counted.cpp ----
@@ -793,6 +808,23 @@ private:
     Mem walk_slot(uint32_t field, uint32_t walk = 0, uint32_t chunk = 0) const;
     void walk_sum(const Walks::Sum& sum);
 
+    // ---- row_loop.cpp ----
+    bool find_rows_of_loop();
+    void begin_row_loop();
+    Mem row_lanes(uint32_t walk, uint32_t part) const;
+    Mem row_slot(uint32_t field) const;
+    static int32_t window_at(uint32_t window);
+    RowOrder row_order() const;
+    void note_row_lanes(Value v);
+    void row_loop_enter(bool masks);
+    void row_window(uint32_t window);
+    int64_t fetched_ahead(uint32_t window, int32_t bytes) const;
+    void open_windows(Label failed);
+    void close_windows();
+    void rows_go_on();
+    void window_access(Value v);
+    void row_loop();
+
     // ---- cross.cpp ----
     void cross_op(Value v);
 
@@ -879,7 +911,14 @@ private:
         uint32_t walk, number;  // in Frame::scattered
     };
     std::vector<RowSite> row_sites_;
-    enum class Walking : uint8_t { No, Learning, Yes } walking_ = Walking::No;
+    enum class Walking : uint8_t { No, Noting, Learning, Yes } walking_ = Walking::No;
+
+    std::optional<RowLoop> row_loop_;  // of the block, if its loop has such code besides
+    Walks row_loop_walks_;
+    Schedule row_schedule_;
+    Label row_loop_label_, no_row_loop_label_;
+    uint32_t row_loop_site_ = 0, row_loop_slots_ = 0;
+    bool with_row_loops_ = true;
 
     // region state
     uint32_t position_ = 0, at_ = 0;

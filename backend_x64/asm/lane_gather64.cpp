@@ -59,6 +59,7 @@ void BlockCompiler::load_from_rows(const LaneAccess& m) {
     scalar_part(m);
     lane_addresses(m);
     a_.lea(x86::rdx, x86::ptr(reg::frame, at));
+    a_.mov(x86::ecx, rows_fetched_ahead);
     a_.call(frame_field(offsetof(Frame, rows_stub), 8));
     a_.test(x86::eax, x86::eax);
     a_.jz(apart);

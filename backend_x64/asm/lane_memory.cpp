@@ -23,6 +23,8 @@ Unit BlockCompiler::loaded_unit(const LaneAccess& m, uint32_t d) const {
 }
 
 void BlockCompiler::lane_memory(Value v) {
+    if (walking_ == Walking::Noting) return note_row_lanes(v);
+    if (walking_ == Walking::Yes && row_loop_ && row_loop_->of(v)) return window_access(v);
     const ir::Inst& i = inst(v);
     const auto& a = i.args;
     LaneAccess m;

@@ -12,13 +12,14 @@
 
 namespace wj::x64 {
 
+using asmjit::Imm;
 using ir::Class;
 using ir::Op;
 using ir::Terminator;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
-bool BlockCompiler::loop_suits() const {
+bool BlockCompiler::loop_suits(bool with_stores) const {
     const Terminator& t = block_->term;
     if (t.kind != Terminator::Kind::Branch || block_->exec_changed || block_->mode_changed)
         return false;
@@ -49,8 +50,8 @@ bool BlockCompiler::loop_suits() const {
         for (Value v = 0; v < block_->insts.size(); ++v) {
             const ir::Inst& i = inst(v);
             const Class cls = ir::op_info(i.op).cls;
-            if (cls == Class::LaneStore || cls == Class::LaneAtomic || cls == Class::Cross ||
-                cls == Class::Call)
+            if ((cls == Class::LaneStore && !with_stores) || cls == Class::LaneAtomic ||
+                cls == Class::Cross || cls == Class::Call)
                 return false;
             if (cls == Class::ULoad) {
                 if (options_.checked) return false;  // its helper does not keep vector registers
@@ -166,6 +167,10 @@ void BlockCompiler::loop_step(int chunks) {
 bool BlockCompiler::loop_leaves_out(Value v) {
     const ir::Inst& i = inst(v);
     const Class cls = ir::op_info(i.op).cls;
+    if (walking_ == Walking::Noting && cls != Class::Lane) {
+        const auto walk = walks_.of(v);
+        return !walk || walks_.walks[*walk].first != v;
+    }
     if (cls == Class::SetV)
         return std::ranges::count(loop_.unread, v) || (walking_ == Walking::Yes && loop_idle(v));
     if (cls != Class::Lane && cls != Class::LaneLoad) return false;
@@ -243,13 +248,81 @@ bool BlockCompiler::loop_set(Value v) {
     return false;
 }
 
+// What the uniform code changes, and the budget, as they were before the first iteration.
+void BlockCompiler::loop_plan_backup() {
+    LoopBackup& b = loop_backup_;
+    b.changed = {static_cast<int32_t>(offsetof(Wave, budget)),
+                 static_cast<int32_t>(offsetof(Wave, budget)) + 4};
+    for (Value v = 0; v < block_->insts.size(); ++v) {
+        const ir::Inst& i = inst(v);
+        if (ir::op_info(i.op).cls != Class::SetS || schedule_.position(v) != 0) continue;
+        if (i.op == Op::SetScc) b.changed.push_back(static_cast<int32_t>(offsetof(Wave, scc)));
+        if (i.op != Op::SetS32 && i.op != Op::SetS64) continue;
+        for (uint64_t r = i.imm; r < i.imm + (i.op == Op::SetS64 ? 2 : 1); ++r)
+            b.changed.push_back(static_cast<int32_t>(offsetof(Wave, sgpr) + r * 4));
+    }
+    std::sort(b.changed.begin(), b.changed.end());
+    b.changed.erase(std::unique(b.changed.begin(), b.changed.end()), b.changed.end());
+    b.slot = extra_slots_;
+    extra_slots_ += static_cast<uint32_t>(b.changed.size());
+    failed_ |= extra_slots_ > slot_count;
+}
+
+// Changes rcx.
+void BlockCompiler::loop_backup(bool save) {
+    const std::vector<int32_t>& changed = loop_backup_.changed;
+    for (size_t i = 0; i < changed.size();) {
+        const bool pair = i + 1 < changed.size() && changed[i + 1] == changed[i] + 4;
+        const Gp r = gp(1, pair);
+        const Mem wave = x86::ptr(reg::wave, in_wave(static_cast<size_t>(changed[i]))),
+                  slot = home_mem({Home::Slot, loop_backup_.slot + static_cast<uint32_t>(i)});
+        a_.mov(r, save ? wave : slot);
+        a_.mov(save ? slot : wave, r);
+        i += pair ? 2 : 1;
+    }
+}
+
+// Behind a test of the loop's condition.
+void BlockCompiler::loop_branch_out(Label label) {
+    if (block_->term.target == block_->pc)
+        a_.je(label);
+    else
+        a_.jne(label);
+}
+
+// An iteration's uniform code: does another iteration follow, and is it paid for?
+void BlockCompiler::loop_decide(const Operand& budget, Label no, Label over) {
+    const Value cond = block_->term.cond;
+    ++uniforms_[cond].uses;
+    loop_uniform([&] {
+        const Gp cond_register = ureg(cond);
+        a_.test(cond_register, cond_register);
+        loop_branch_out(no);
+    });
+    a_.emit(X::kIdSub, budget, Imm(block_->guest_count));
+    a_.js(over);
+}
+
+// The loop has ended, one way or the other; segment 2 has run.
+void BlockCompiler::loop_leave(Label next) {
+    const Terminator& t = block_->term;
+    const Label out = a_.newLabel();
+    Mem cond;
+    position_ = 2;
+    if (!umem(t.cond, cond)) failed_ = true;
+    cond.setSize(4);
+    a_.cmp(cond, 0);
+    loop_branch_out(out);
+    a_.jmp(next);  // the next iteration is charged and has not run
+    a_.bind(out);
+    jump_to(t.target == block_->pc ? t.next : t.target);
+}
+
 void BlockCompiler::loop_block() {
     loop_split();
     collectors_.clear();  // no mask leaves the region
     divergent_masks_.clear();
     facts_limit_ = 3;
-    const Terminator& t = block_->term;
-    const bool while_set = t.target == block_->pc;
     mark(schedule_.begin(1)[0]);
 
     bool uses_arows = false;
@@ -261,49 +334,14 @@ void BlockCompiler::loop_block() {
     const Mem budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
     const bool keep_budget = !uses_arows;
 
-    // What the uniform code changes, as it was before the first iteration.
-    std::vector<int32_t> changed{static_cast<int32_t>(offsetof(Wave, budget)),
-                                 static_cast<int32_t>(offsetof(Wave, budget)) + 4};
-    for (Value v = 0; v < block_->insts.size(); ++v) {
-        const ir::Inst& i = inst(v);
-        if (ir::op_info(i.op).cls != Class::SetS || schedule_.position(v) != 0) continue;
-        if (i.op == Op::SetScc) changed.push_back(static_cast<int32_t>(offsetof(Wave, scc)));
-        if (i.op != Op::SetS32 && i.op != Op::SetS64) continue;
-        for (uint64_t r = i.imm; r < i.imm + (i.op == Op::SetS64 ? 2 : 1); ++r)
-            changed.push_back(static_cast<int32_t>(offsetof(Wave, sgpr) + r * 4));
-    }
-    std::sort(changed.begin(), changed.end());
-    changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
-    const uint32_t backup = extra_slots_;
-    extra_slots_ += static_cast<uint32_t>(changed.size());
-    if (extra_slots_ > slot_count) {
-        failed_ = true;
-        return;
-    }
-    auto transfer = [&](bool save) {
-        for (size_t i = 0; i < changed.size();) {
-            const bool pair = i + 1 < changed.size() && changed[i + 1] == changed[i] + 4;
-            const Gp r = gp(0, pair);
-            const Mem wave = x86::ptr(reg::wave, in_wave(static_cast<size_t>(changed[i]))),
-                      slot = home_mem({Home::Slot, backup + static_cast<uint32_t>(i)});
-            a_.mov(r, save ? wave : slot);
-            a_.mov(save ? slot : wave, r);
-            i += pair ? 2 : 1;
-        }
-    };
-
+    loop_plan_backup();
+    if (failed_) return;
     if (keep_budget) count_plan();
-    transfer(true);
+    loop_backup(true);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
-    auto branch_on_flags = [&](Label label) {
-        if (while_set)
-            a_.je(label);
-        else
-            a_.jne(label);
-    };
     for (loop_part_ = 0; loop_part_ < loop_parts_; ++loop_part_) {
         if (loop_part_) {
-            transfer(false);
+            loop_backup(false);
             uniforms_.assign(block_->insts.size(), {});
         }
         if (loop_parts_ == 1 && keep_budget) walk_plan();
@@ -336,19 +374,8 @@ void BlockCompiler::loop_block() {
             count_end(budget_register);
         }
 
-        // Does another iteration follow, and is it paid for?
         auto decide = [&](Label no, Label over) {
-            ++uniforms_[t.cond].uses;
-            loop_uniform([&] {
-                const Gp cond_register = ureg(t.cond);
-                a_.test(cond_register, cond_register);
-                branch_on_flags(no);
-            });
-            if (keep_budget)
-                a_.sub(budget_register, block_->guest_count);
-            else
-                a_.sub(budget, block_->guest_count);
-            a_.js(over);
+            loop_decide(keep_budget ? Operand(budget_register) : Operand(budget), no, over);
         };
         a_.bind(iteration);
         decide(last, last);
@@ -367,7 +394,7 @@ void BlockCompiler::loop_block() {
         if (block_->lanes < machine::lanes)
             a_.cmp(reg::chunk, static_cast<int32_t>(4 * block_->lanes) - 256);
         a_.jz(done);
-        transfer(false);
+        loop_backup(false);
         a_.jmp(chunk);
 
         a_.bind(done);
@@ -377,16 +404,7 @@ void BlockCompiler::loop_block() {
     loop_.scalar_get = loop_.scalar_set = no_value;
     segment(2);
     ufree_all(false);
-    const Label leave_loop = a_.newLabel();
-    Mem cond;
-    position_ = 2;
-    if (!umem(t.cond, cond)) failed_ = true;
-    cond.setSize(4);
-    a_.cmp(cond, 0);
-    branch_on_flags(leave_loop);
-    a_.jmp(over_label_);  // the next iteration is charged and has not run
-    a_.bind(leave_loop);
-    jump_to(while_set ? t.next : t.target);
+    loop_leave(over_label_);
 }
 
 }  // namespace wj::x64

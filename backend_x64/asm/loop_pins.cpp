@@ -85,6 +85,7 @@ void BlockCompiler::loop_pin() {
                      ? options_.loop_chunks
                      : chunks_that_pay(*block_, schedule_, divergent_, walks_, avx512_);
     while (block_->lanes / chunk_lanes() % chunks) chunks /= 2;
+    if (row_loop_) chunks = 1;  // each lane's row is a stream: more than the host follows
     while (!loop_pin_chunks(chunks)) chunks /= 2;
 }
 

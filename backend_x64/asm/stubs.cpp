@@ -586,7 +586,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     }
 
     begin(rows);
-    const size_t rows_failed = emit_row_stub(a, avx512);
+    const RowStubs row_stubs = emit_row_stubs(a, avx512);
 
     const size_t size = a.offset();
     uint8_t* to = buffer.allocate(size);
@@ -616,8 +616,10 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.gather = base + gather;
     out.spread = base + spread;
     out.any_access = base + any_access;
-    out.rows = base + rows;
-    out.rows_failed = base + rows_failed;
+    out.rows = base + row_stubs.load;
+    out.open_rows = base + row_stubs.open;
+    out.rows_failed = base + row_stubs.failed;
+    out.store_rows = base + row_stubs.store;
     return true;
 }
 

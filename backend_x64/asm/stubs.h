@@ -17,8 +17,9 @@ struct Stubs {
                *uload32 = nullptr, *uload64 = nullptr, *again = nullptr, *ahead = nullptr,
                *fewer = nullptr, *even_row = nullptr, *together = nullptr, *step = nullptr,
                *step_ids = nullptr, *settle = nullptr, *shapes = nullptr, *any_access = nullptr,
-               *gather = nullptr, *spread = nullptr, *rows = nullptr;
-    // Where a fault of `rows`, which lies in front, goes on.
+               *gather = nullptr, *spread = nullptr, *rows = nullptr, *open_rows = nullptr,
+               *store_rows = nullptr;
+    // Where faults of `rows` and `open_rows`, which lie in front, go on.
     const void* rows_failed = nullptr;
 };
 

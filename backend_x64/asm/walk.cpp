@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/walk_fields.h"
 
 namespace wj::x64 {
 
@@ -13,32 +14,6 @@ using machine::Wave;
 namespace x86 = asmjit::x86;
 
 namespace {
-
-// Slots of the frame, 8 bytes each.
-enum Field : uint32_t {
-    addresses = 0,                           // by walk and chunk
-    steps = addresses + Walks::most * 4,     // by walk
-    patterns = steps + Walks::most,          // a byte by walk and chunk: that was found last
-    found = patterns + Walks::most * 4 / 8,  // a bit by walk and chunk: in this iteration
-    found_before,                            // and in the one before
-    learned,                                 // the same in both
-    rest,                                    // of the budget
-    iterations,                              // that walked
-    in_rows,  // like `learned`: what was read ahead in this iteration (load_from_rows)
-    field_count,
-    // By walk and chunk, of narrow rows: from each to the next one.
-    row_steps = field_count,
-    field_count_with_rows = row_steps + Walks::most * 4
-};
-
-// A walk's distance from its first addresses. The first pairs of registers for shared addresses
-// (shared_facts) stay free.
-const Gp& distance(uint32_t walk) {
-    static const Gp registers[Walks::most] = {x86::r11, x86::r10, x86::r9, x86::r8};
-    return registers[walk];
-}
-
-constexpr uint32_t out_of_limits = 1u << 31;
 
 uint32_t bit(uint32_t walk, uint32_t chunk) {
     return 1u << (walk * 4 + chunk);
@@ -64,7 +39,7 @@ void BlockCompiler::walk_plan() {
     walks_ = find_walks(*block_, schedule_, divergent_);
     walk_slots_ = extra_slots_;
     if (walks_.walks.empty()) return;
-    extra_slots_ += has_narrow_rows() ? field_count_with_rows : field_count;
+    extra_slots_ += has_narrow_rows() ? walk_field_count_with_rows : walk_field_count;
     failed_ |= extra_slots_ > slot_count;
     for (uint32_t w = 0; w < walks_.walks.size(); ++w) {
         const Walks::Walk& walk = walks_.walks[w];
@@ -176,7 +151,7 @@ bool BlockCompiler::walks_in_steps(uint32_t walk) const {
 
 // Nothing is known yet, but for what was read ahead.
 void BlockCompiler::walk_forget() {
-    for (const Field field : {found, found_before, learned}) a_.mov(walk_slot(field), 0);
+    for (const WalkField field : {found, found_before, learned}) a_.mov(walk_slot(field), 0);
     if (row_walks_) a_.mov(walk_slot(in_rows), 0);
 }
 
@@ -217,7 +192,7 @@ void BlockCompiler::walk_count_rows() {
         const Label other = a_.newLabel();
         a_.cmp(count, 0);
         a_.je(other);
-        a_.mov(x86::eax, distance(site.walk).r32());
+        a_.mov(x86::eax, walk_distance(site.walk).r32());
         a_.shr(x86::eax, std::countr_zero(width()));
         a_.dec(x86::eax);
         a_.add(count, x86::al);
@@ -355,9 +330,13 @@ void BlockCompiler::walk_learn_no_lanes(const LaneAccess& m) {
 void BlockCompiler::memory_walk(const LaneAccess& m) {
     const auto walk = static_cast<uint32_t>(m.walk);
     a_.mov(m.address, walk_slot(addresses, walk, m.walk_chunk));
-    a_.add(m.address, distance(walk));
+    a_.add(m.address, walk_distance(walk));
     if (m.base_apart() || walks_.walks[walk].base_varies) a_.add(m.address, m.base);
     const Label one = a_.newLabel();
+    if (m.store) {  // no other pattern is let through (rows_in_any_order)
+        memory_consecutive(m);
+        return;
+    }
     a_.cmp(walk_slot(patterns, walk, m.walk_chunk), static_cast<uint32_t>(consecutive));
     a_.jne(one);
     memory_consecutive(m);
@@ -478,9 +457,9 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
         if (!loop_.idle.empty()) a_.mov(walk_slot(iterations), 0);
         for (uint32_t w = 0; w < count; ++w) {
             if (walks_in_steps(w))
-                a_.mov(distance(w), walk_slot(steps, w));
+                a_.mov(walk_distance(w), walk_slot(steps, w));
             else
-                a_.mov(distance(w), *walks_.walks[w].step);
+                a_.mov(walk_distance(w), *walks_.walks[w].step);
         }
         if (counts) {
             count_iterations(budget, counted);
@@ -492,7 +471,7 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
     a_.bind(walk);
     const size_t facts_limit = facts_limit_;
     facts_limit_ = (6 - count) / 2;
-    for (uint32_t w = 0; w < count; ++w) gp_reserved_ |= 1u << distance(w).id();
+    for (uint32_t w = 0; w < count; ++w) gp_reserved_ |= 1u << walk_distance(w).id();
     uniforms_.assign(block_->insts.size(), {});
     if (counts)
         count_uniform();
@@ -504,9 +483,9 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
     if (behind) behind(last, over);
     for (uint32_t w = 0; w < count; ++w) {
         if (walks_in_steps(w))
-            a_.add(distance(w), walk_slot(steps, w));
+            a_.add(walk_distance(w), walk_slot(steps, w));
         else if (const int32_t step = *walks_.walks[w].step)
-            a_.add(distance(w), step);
+            a_.add(walk_distance(w), step);
     }
     if (counts) {
         a_.dec(budget);

@@ -1,0 +1,456 @@
+// Loops with stores whose lanes go along rows of their own (row_loop.h), out of line: the ordinary
+// code in front runs when the addresses do not let iterations and lanes change places. Per chunk
+// (or some together): what windows hold is loaded, so many iterations run with all accesses in
+// registers' reach, and what they have stored goes out. The last iteration, and those for which
+// rows could not be read or written ahead, run as they would without.
+#include <algorithm>
+
+#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/walk_fields.h"
+
+namespace wj::x64 {
+
+using asmjit::Imm;
+using machine::Wave;
+namespace x86 = asmjit::x86;
+
+namespace {
+
+enum Field : uint32_t {  // slots
+    unpaid,              // of the budget, when fewer iterations may change places than are paid for
+    left,                // of the iterations that the windows serve
+    served,              // of them, have run
+    opened,              // 0: the first windows' pages have been looked at
+    follows,             // another iteration follows
+    field_count
+};
+
+constexpr uint8_t patience = 63;  // entries that a loop goes without, where it was refused
+
+}  // namespace
+
+// The addresses of the chunk's lanes, half of them in each part.
+Mem BlockCompiler::row_lanes(uint32_t walk, uint32_t part) const {
+    const size_t at = offsetof(Frame, row_lanes) + walk * sizeof(Frame::row_lanes[0]);
+    return x86::ptr(reg::frame, reg::chunk, 1,
+                    in_frame(at) + 512 + static_cast<int32_t>(part * width()));
+}
+
+Mem BlockCompiler::row_slot(uint32_t field) const {
+    return home_mem({Home::Slot, row_loop_slots_ + field}).cloneResized(8);
+}
+
+// Where the window's dwords are.
+int32_t BlockCompiler::window_at(uint32_t window) {
+    return in_frame(offsetof(Frame, lane_rows) + window * sizeof(Frame::lane_rows[0]));
+}
+
+// What the loop's code besides would be made of, in row_loop_ and what is beside it.
+bool BlockCompiler::find_rows_of_loop() {
+    const ir::Terminator& t = block_->term;
+    if (!with_row_loops_ || loops_ == Loops::None || options_.checked || options_.mask_addresses ||
+        block_->lanes < machine::lanes || !guards_stay() ||
+        (t.target == block_->pc) == (t.next == block_->pc))
+        return false;
+    const auto is_accumulator = [](const ir::Inst& i) {
+        return (i.op == ir::Op::GetV || i.op == ir::Op::SetV) && i.imm >= 256;
+    };
+    const auto stores = [](const ir::Inst& i) {
+        return ir::op_info(i.op).cls == ir::Class::LaneStore && space_of(i.op) == global_space;
+    };
+    if (std::ranges::none_of(block_->insts, stores) ||
+        std::ranges::any_of(block_->insts, is_accumulator))
+        return false;
+    const MemoryTraits memory{.exclusive = options_.exclusive, .direct = true, .any_order = true};
+    if (!row_schedule_.build(*block_, avx512_, memory)) return false;
+    std::swap(schedule_, row_schedule_);
+    if (schedule_.sum_rows().empty() && loop_suits(true)) {
+        row_loop_walks_ = find_walks(*block_, schedule_, {}, true);
+        row_loop_ = find_row_loop(*block_, schedule_, row_loop_walks_, width());
+    }
+    std::swap(schedule_, row_schedule_);
+    return row_loop_.has_value();
+}
+
+void BlockCompiler::begin_row_loop() {
+    if (!find_rows_of_loop()) return;
+    row_loop_label_ = a_.newLabel();
+    no_row_loop_label_ = a_.newLabel();
+    // Where code lies in its page stays the same, wherever it is loaded.
+    row_loop_site_ = static_cast<uint32_t>(block_->pc / 4 % sizeof(Frame::rows_wait));
+    a_.sub(frame_field(offsetof(Frame, rows_wait) + row_loop_site_, 1), 1);
+    a_.jb(row_loop_label_);
+    a_.bind(no_row_loop_label_);
+}
+
+// In the program's order; no iterations if a step is not known well enough.
+RowOrder BlockCompiler::row_order() const {
+    RowOrder order;
+    order.most = 1u << 30;
+    for (const Walks::Limit& limit : walks_.limits) {
+        const bool constant = limit.step.size() == 1 && limit.step[0].times == no_value;
+        const auto step = constant ? static_cast<int32_t>(limit.step[0].factor) : 0;
+        if (!step || step == INT32_MIN || (step < 0 && !limit.is_signed)) return {};
+        order.most = std::min(order.most, (1u << 30) / static_cast<uint32_t>(std::abs(step)));
+    }
+    order.walk_count = static_cast<uint32_t>(walks_.walks.size());
+    for (uint32_t w = 0; w < order.walk_count; ++w) {
+        const Walks::Walk& walk = walks_.walks[w];
+        const Mem patterns_at = walk_slot(patterns, w);
+        order.walks[w] = {
+            *walk.step, row_loop_->in_windows(w),
+            static_cast<uint8_t>(ir::access_bytes(inst(walk.first))),
+            static_cast<uint32_t>(patterns_at.offset() + static_cast<int64_t>(frame_bias))};
+    }
+    for (Value v = 0; v < block_->insts.size(); ++v)
+        if (const auto walk = walks_.of(v))
+            order.accesses[order.access_count++] = {
+                static_cast<int32_t>(ir::immediate(inst(v))),
+                static_cast<uint16_t>(ir::access_bytes(inst(v))), static_cast<uint8_t>(*walk),
+                ir::op_info(inst(v).op).cls == ir::Class::LaneStore};
+    return order;
+}
+
+// Walking::Noting: where the lanes of the access's walk are.
+void BlockCompiler::note_row_lanes(Value v) {
+    const ir::Inst& i = inst(v);
+    LaneAccess m;
+    m.v = v;
+    m.scalar_base = ir::has_scalar_base(i.op);
+    m.wide = block_->type(ir::address_of(i)) == ir::Type::V64;
+    if (m.scalar_base) m.base = home_mem(schedule_.uniform_home(i.args[0]));
+    use_address(m, ir::address_of(i));
+    m.t = tmp(), m.t2 = tmp();
+    m.z[0] = tmp(), m.z[1] = tmp();
+    scalar_part(m);
+    lane_addresses(m);
+    const uint32_t walk = *walks_.of(v);
+    movu(row_lanes(walk, 0), m.t);
+    movu(row_lanes(walk, 1), m.t2);
+}
+
+// The lanes' addresses in the first iteration, and what the order may be: goes on at
+// no_row_loop_label_ if that is the program's alone. Iterations that may not change places with the
+// first ones are not paid for now.
+void BlockCompiler::row_loop_enter(bool masks) {
+    const Mem wait = frame_field(offsetof(Frame, rows_wait) + row_loop_site_, 1),
+              budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
+    const Label chunk = a_.newLabel(), refused = a_.newLabel();
+    loop_backup(true);
+    loop_uniform([] {});
+    if (!walks_.limits.empty()) a_.mov(walk_slot(learned), 0);
+    begin_chunks(masks);
+    a_.bind(chunk);
+    loop_ = {};
+    walking_ = Walking::Noting;
+    loop_lean_ = true;
+    loop_enter_body(true);
+    region_body();
+    loop_lean_ = false;
+    walking_ = Walking::No;
+    if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
+    a_.add(reg::chunk, width());
+    a_.jnz(chunk);
+    a_.mov(wait, patience);
+    if (!walks_.limits.empty()) {
+        a_.test(walk_slot(learned), out_of_limits);
+        a_.jnz(refused);
+    }
+    const RowOrder order = row_order();
+    const uint32_t at = pool_bytes(&order, sizeof order, 8);
+    a_.lea(x86::rdi, frame_field(0));
+    a_.lea(x86::rsi, x86::ptr(pool_label_, static_cast<int32_t>(at)));
+    a_.vzeroupper();
+    a_.call(frame_field(offsetof(Frame, row_order_stub), 8));
+    loop_backup(false);  // leaves rax
+    a_.test(x86::rax, x86::rax);
+    a_.jz(no_row_loop_label_);
+    a_.mov(wait, 0);
+    // The iteration at hand is paid for.
+    a_.dec(x86::rax);
+    a_.imul(x86::rax, x86::rax, block_->guest_count);
+    a_.xor_(x86::edx, x86::edx);
+    a_.mov(x86::rcx, budget);
+    a_.sub(x86::rcx, x86::rax);
+    a_.cmovns(x86::rdx, x86::rcx);
+    a_.sub(budget, x86::rdx);
+    a_.mov(row_slot(unpaid), x86::rdx);
+    loop_backup(true);
+    if (walks_.limits.empty()) return;
+    cold(refused, [this] {
+        loop_backup(false);
+        a_.jmp(no_row_loop_label_);
+    });
+}
+
+// The addresses of the window's lanes, to Frame::lane_hosts; rdx: its dwords. Between iterations no
+// value is in the first two vectors: loop_pin() leaves them.
+void BlockCompiler::row_window(uint32_t window) {
+    const RowLoop::Window& w = row_loop_->windows[window];
+    const Vec lanes = vec(0), begin = vec(1);
+    if (w.begin)
+        a_.emit(X::kIdVpbroadcastq, begin, pool64(static_cast<uint64_t>(int64_t{w.begin})));
+    for (uint32_t part = 0; part < 2; ++part) {
+        movu(lanes, row_lanes(w.walk, part));
+        if (w.begin) a_.emit(X::kIdVpaddq, lanes, lanes, begin);
+        movu(frame_field(offsetof(Frame, lane_hosts) + part * width()), lanes);
+    }
+    a_.lea(x86::rdx, x86::ptr(reg::frame, window_at(window)));
+}
+
+// In the direction of the window's walk.
+int64_t BlockCompiler::fetched_ahead(uint32_t window, int32_t bytes) const {
+    return *walks_.walks[row_loop_->windows[window].walk].step > 0 ? bytes : -bytes;
+}
+
+void BlockCompiler::open_windows(Label failed) {
+    for (uint32_t n = 0; n < row_loop_->windows.size(); ++n) {
+        const bool store = row_loop_->windows[n].store;
+        row_window(n);
+        if (store)
+            a_.mov(x86::ecx, row_slot(opened).cloneResized(4));
+        else
+            a_.mov(x86::rcx, fetched_ahead(n, rows_fetched_ahead));
+        a_.call(
+            frame_field(store ? offsetof(Frame, open_rows_stub) : offsetof(Frame, rows_stub), 8));
+        a_.test(x86::eax, x86::eax);
+        a_.jz(failed);
+    }
+    a_.mov(row_slot(opened), 0);
+}
+
+// So many iterations as `served` says have run: what they have stored goes out.
+void BlockCompiler::close_windows() {
+    const uint32_t iterations = row_loop_->iterations;
+    for (uint32_t n = 0; n < row_loop_->windows.size(); ++n) {
+        const RowLoop::Window& w = row_loop_->windows[n];
+        if (!w.store) continue;
+        const int32_t step = *walks_.walks[w.walk].step, each = std::abs(step) / 4;
+        uint32_t all = 0;  // in the order of the row
+        for (uint32_t i = 0; i < iterations; ++i)
+            all |= w.dwords << i * static_cast<uint32_t>(each);
+        row_window(n);
+        if (step > 0) {
+            a_.mov(x86::ecx, row_slot(served).cloneResized(4));
+        } else {
+            a_.mov(x86::ecx, iterations);
+            a_.sub(x86::ecx, row_slot(served).cloneResized(4));
+        }
+        if (each > 1) a_.imul(x86::ecx, x86::ecx, each);
+        a_.mov(x86::eax, -1);
+        a_.shlx(x86::eax, x86::eax, x86::ecx);
+        a_.mov(x86::ecx, all);
+        if (step > 0)
+            a_.andn(x86::ecx, x86::eax, x86::ecx);
+        else
+            a_.and_(x86::ecx, x86::eax);
+        a_.mov(x86::rax, fetched_ahead(n, rows_stored_ahead));
+        a_.call(frame_field(offsetof(Frame, store_rows_stub), 8));
+    }
+}
+
+// Walks go on behind so many iterations as `served` says.
+void BlockCompiler::rows_go_on() {
+    const Vec more = vec(0), lanes = vec(1);
+    for (uint32_t w = 0; w < walks_.walks.size(); ++w) {
+        if (!row_loop_->in_windows(w)) {
+            a_.add(walk_slot(addresses, w), walk_distance(w));
+            continue;
+        }
+        a_.imul(x86::eax, row_slot(served).cloneResized(4), *walks_.walks[w].step);
+        a_.movsxd(x86::rax, x86::eax);
+        a_.vmovq(more.xmm(), x86::rax);
+        a_.emit(X::kIdVpbroadcastq, more, more.xmm());
+        for (uint32_t part = 0; part < 2; ++part) {
+            a_.emit(X::kIdVpaddq, lanes, more, row_lanes(w, part));
+            movu(row_lanes(w, part), lanes);
+        }
+    }
+}
+
+// Walking::Yes: the access in its window.
+void BlockCompiler::window_access(Value v) {
+    const ir::Inst& i = inst(v);
+    const uint32_t window = *row_loop_->of(v);
+    const RowLoop::Window& w = row_loop_->windows[window];
+    const auto first = static_cast<int32_t>(ir::immediate(i) - w.begin) / 4;
+    for (uint32_t d = 0; d < ir::aux_dwords(i.aux); ++d) {
+        const int32_t at =
+            window_at(window) + (first + static_cast<int32_t>(d)) * static_cast<int32_t>(width());
+        const Mem dword = x86::ptr(reg::frame, walk_distance(w.walk), 0, at);
+        if (w.store) {
+            movu(dword, use(i.args[4 + d]));
+        } else if (const Unit u = schedule_.unit(v, d); !dead(u)) {
+            movu(def(u), dword);
+            define_done(u);
+        }
+    }
+}
+
+// Behind all other code of the block.
+void BlockCompiler::row_loop() {
+    a_.bind(row_loop_label_);
+    std::swap(schedule_, row_schedule_);
+    extra_slots_ = std::max(extra_slots_, schedule_.slots_used());
+    walks_ = row_loop_walks_;
+    looping_ = true;
+    facts_cross_regions_ = false;
+    forget_facts();
+    uniforms_.assign(block_->insts.size(), {});
+    units_.assign(schedule_.unit_count(), {});
+    loop_part_of_.clear();
+    loop_part_ = 0, loop_parts_ = 1;
+    collectors_.clear();  // no mask leaves the region
+    divergent_masks_.clear();
+    facts_limit_ = 3;
+    schedule_.merge_early(1);
+    const bool masks = schedule_.uses_mask_slots(1);
+    const Gp budget = x86::r15;
+    const Mem wave_budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
+    loop_plan_backup();
+    count_plan();
+    walk_slots_ = extra_slots_;
+    extra_slots_ += has_narrow_rows() ? walk_field_count_with_rows : walk_field_count;
+    row_loop_slots_ = extra_slots_;
+    extra_slots_ += field_count;
+    failed_ |= extra_slots_ > slot_count;
+    if (failed_) return;
+    row_loop_enter(masks);
+
+    loop_pin();
+    walk_find_idle();
+    if (!masks) loop_keep_scalar();
+    const auto count = static_cast<uint32_t>(walks_.walks.size());
+    const Label chunk = a_.newLabel(), counting = a_.newLabel(), strip = a_.newLabel(),
+                iteration = a_.newLabel(), plain = a_.newLabel(), ended = a_.newLabel(),
+                last = a_.newLabel(), bodies = a_.newLabel(), finished = a_.newLabel(),
+                failed = a_.newLabel(), done = a_.newLabel();
+    begin_chunks(masks);
+    a_.bind(chunk);
+    a_.mov(budget, wave_budget);
+    if (loop_.scalar_get != no_value)
+        a_.mov(x86::r14d,
+               x86::ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + inst(loop_.scalar_get).imm * 4)));
+    loop_load_pins();
+    for (uint32_t w = 0; w < count; ++w) {
+        if (row_loop_->in_windows(w)) continue;
+        const ir::Inst& access = inst(walks_.walks[w].first);
+        const bool apart =
+            ir::has_scalar_base(access.op) && block_->type(ir::address_of(access)) == ir::Type::V64;
+        a_.mov(x86::rax, row_lanes(w, 0).cloneResized(8));
+        if (apart) a_.sub(x86::rax, home_mem(schedule_.uniform_home(access.args[0])));
+        a_.mov(walk_slot(addresses, w), x86::rax);
+    }
+    a_.mov(row_slot(opened), 15);
+    if (!loop_.idle.empty()) a_.mov(walk_slot(iterations), 0);
+
+    // In front of an iteration's uniform code.
+    a_.bind(counting);
+    if (counted_) count_iterations(budget, plain);
+    a_.bind(strip);
+    open_windows(failed);
+    a_.mov(x86::eax, row_loop_->iterations);
+    if (counted_) {
+        a_.cmp(x86::rax, budget);
+        a_.cmovg(x86::rax, budget);
+        a_.sub(budget, x86::rax);
+    }
+    a_.mov(row_slot(left), x86::rax);
+    a_.mov(row_slot(served), x86::rax);
+    if (counted_ && !loop_.idle.empty()) a_.add(walk_slot(iterations), x86::rax);
+    for (uint32_t w = 0; w < count; ++w) {
+        const Gp& distance = walk_distance(w);
+        a_.xor_(distance.r32(), distance.r32());
+        gp_reserved_ |= 1u << distance.id();
+    }
+    const size_t facts_limit = facts_limit_;
+    facts_limit_ = (6 - count) / 2;
+    a_.bind(iteration);
+    uniforms_.assign(block_->insts.size(), {});
+    if (counted_)
+        count_uniform();
+    else
+        loop_decide(budget, ended, ended);
+    walking_ = Walking::Yes;
+    loop_bodies(true);
+    walking_ = Walking::No;
+    for (uint32_t w = 0; w < count; ++w) {
+        const int32_t step = *walks_.walks[w].step;
+        const int32_t each = row_loop_->in_windows(w) ? static_cast<int32_t>(chunk_lanes()) : 1;
+        if (step) a_.add(walk_distance(w), step * each);
+    }
+    if (!counted_ && !loop_.idle.empty()) a_.inc(walk_slot(iterations));
+    a_.dec(row_slot(left));
+    a_.jnz(iteration);
+    gp_reserved_ = 0;
+    facts_limit_ = facts_limit;
+    close_windows();
+    rows_go_on();
+    if (!counted_) {
+        a_.jmp(strip);
+    } else {
+        a_.test(budget, budget);
+        a_.jnz(strip);
+        count_end(budget);
+    }
+
+    // Without windows; what is counted is given back in front of it.
+    if (!counted_) a_.bind(failed);
+    a_.bind(plain);
+    a_.mov(row_slot(follows), 1);
+    uniforms_.assign(block_->insts.size(), {});
+    loop_decide(budget, last, last);
+    a_.jmp(bodies);
+    if (counted_) {
+        a_.bind(failed);
+        a_.sub(count_slot(0), budget);
+        a_.imul(x86::rax, budget, block_->guest_count);
+        a_.add(count_slot(1), x86::rax);
+        count_end(budget);
+        a_.jmp(plain);
+    } else {
+        a_.bind(ended);
+        a_.mov(x86::rax, row_slot(served));
+        a_.sub(x86::rax, row_slot(left));
+        a_.mov(row_slot(served), x86::rax);
+        a_.jz(last);
+        close_windows();
+    }
+    a_.bind(last);
+    a_.mov(row_slot(follows), 0);
+    a_.bind(bodies);
+    guest_ = ~0u;
+    walk_catch_up();
+    if (!loop_.idle.empty()) a_.mov(walk_slot(iterations), 0);
+    loop_bodies(false);
+    a_.cmp(row_slot(follows), 0);
+    a_.je(finished);
+    loop_step(-1);
+    loop_load_pins();
+    a_.mov(row_slot(served), 1);
+    for (uint32_t w = 0; w < count; ++w)
+        if (!row_loop_->in_windows(w)) a_.mov(walk_distance(w), *walks_.walks[w].step);
+    rows_go_on();
+    a_.jmp(counting);
+
+    a_.bind(finished);
+    a_.test(reg::chunk, reg::chunk);
+    a_.jz(done);
+    loop_backup(false);
+    a_.jmp(chunk);
+    a_.bind(done);
+    a_.mov(wave_budget, budget);
+    a_.mov(x86::rax, row_slot(unpaid));
+    a_.add(wave_budget, x86::rax);
+    loop_.scalar_get = loop_.scalar_set = no_value;
+    segment(2);
+    ufree_all(false);
+    const Label more = a_.newLabel();
+    loop_leave(more);
+    a_.bind(more);
+    a_.cmp(wave_budget, 0);
+    a_.js(over_label_);
+    a_.jmp(body_label_);
+}
+
+}  // namespace wj::x64

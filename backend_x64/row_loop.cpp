@@ -1,0 +1,249 @@
+#include "backend_x64/row_loop.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "backend_x64/frame.h"
+
+namespace wj::x64 {
+namespace {
+
+using ir::Class;
+using ir::Inst;
+using ir::Op;
+using machine::lanes;
+
+bool is_global(Op op) {
+    return op == Op::LoadGlobal || op == Op::LoadGlobalS || op == Op::LoadGlobalS64 ||
+           op == Op::StoreGlobal || op == Op::StoreGlobalS || op == Op::StoreGlobalS64;
+}
+
+// Nothing else that the block does with memory, or with lanes, depends on the order.
+bool suits(const ir::Block& block, const Schedule& schedule) {
+    return std::ranges::all_of(block.insts, [&](const Inst& i) {
+        switch (ir::op_info(i.op).cls) {
+            case Class::LaneAtomic:
+            case Class::Cross:
+            case Class::Call:
+            case Class::ULoad:
+                return false;
+            case Class::LaneStore:
+            case Class::LaneLoad:
+                return i.op == Op::LoadLds || (is_global(i.op) && schedule.is_full(ir::mask_of(i)));
+            default:
+                return true;
+        }
+    });
+}
+
+}  // namespace
+
+std::optional<RowLoop> find_row_loop(const ir::Block& block, const Schedule& schedule,
+                                     const Walks& walks, uint32_t width) {
+    if (block.loads_in_order || !suits(block, schedule)) return {};
+    struct Access {
+        Value v;
+        uint32_t walk;
+        int32_t begin, bytes;
+        bool store;
+    };
+    std::vector<Access> accesses;
+    for (Value v = 0; v < block.insts.size(); ++v) {
+        const Inst& i = block.insts[v];
+        const Class cls = ir::op_info(i.op).cls;
+        if ((cls != Class::LaneLoad && cls != Class::LaneStore) || i.op == Op::LoadLds) continue;
+        const auto walk = walks.of(v);
+        if (!walk || !walks.walks[*walk].step || walks.walks[*walk].base_varies ||
+            ir::aux_access(i.aux) != ir::Access::Dwords || schedule.pair_of(v, 0) != no_value ||
+            schedule.pair_of(v, 1) != no_value || schedule.in_memory_order(v))
+            return {};
+        const int64_t begin = ir::immediate(i);
+        constexpr int64_t furthest = 1 << 16;
+        if (std::abs(begin) > furthest) return {};
+        accesses.push_back({v, *walk, static_cast<int32_t>(begin),
+                            static_cast<int32_t>(ir::access_bytes(i)), cls == Class::LaneStore});
+    }
+    if (accesses.size() > RowOrder::most_accesses || std::ranges::none_of(accesses, &Access::store))
+        return {};
+
+    RowLoop out;
+    out.number.resize(block.insts.size());
+    const auto whole = static_cast<int32_t>(width);
+    int32_t iterations = whole;
+    std::ranges::stable_sort(accesses, {}, &Access::begin);
+    for (uint32_t w = 0; w < walks.walks.size(); ++w) {
+        const int32_t step = *walks.walks[w].step, each = std::abs(step);
+        if (!step || each > whole) continue;
+        if (step % 4) return {};
+        size_t first = out.windows.size();
+        int32_t end = 0, least = 0, most = 0;
+        for (const Access& a : accesses) {
+            if (a.walk != w) continue;
+            if ((a.begin - (first < out.windows.size() ? least : a.begin)) % 4) return {};
+            if (first == out.windows.size()) least = a.begin;
+            most = std::max(most, a.begin + a.bytes - least);
+            if (first == out.windows.size() || a.begin + a.bytes - out.windows.back().begin > whole)
+                out.windows.push_back({w, a.store, a.begin, 0});
+            RowLoop::Window& window = out.windows.back();
+            end = a.begin + a.bytes - window.begin;
+            window.dwords |= ((1u << a.bytes / 4) - 1) << (a.begin - window.begin) / 4;
+            iterations = std::min(iterations, (whole - end) / each + 1);
+            out.number[a.v] = static_cast<uint8_t>(out.windows.size());
+            // What iterations store must not overlap.
+            if (a.store && most > each) return {};
+        }
+    }
+    if (out.windows.empty() || out.windows.size() > RowLoop::most_windows) return {};
+    out.iterations = static_cast<uint32_t>(iterations);
+    for (RowLoop::Window& window : out.windows)
+        if (const int32_t step = *walks.walks[window.walk].step; step < 0)
+            window.begin += (iterations - 1) * step;
+    return out;
+}
+
+namespace {
+
+constexpr int64_t no_limit = int64_t{1} << 40;
+
+struct Lanes {
+    const uint64_t* at = nullptr;
+    uint64_t least = 0, most = 0;
+    uint64_t bits = 0;  // of all addresses
+    int64_t gap = 0;    // least distance of two lanes, if they are in order; 0: they are not
+};
+
+Lanes look_at(const uint64_t* at) {
+    Lanes out{at, at[0], at[0], at[0], 0};
+    int64_t nearest = no_limit, furthest = -no_limit;
+    for (uint32_t l = 1; l < lanes; ++l) {
+        out.least = std::min(out.least, at[l]);
+        out.most = std::max(out.most, at[l]);
+        out.bits |= at[l];
+        const auto d = static_cast<int64_t>(at[l] - at[l - 1]);
+        nearest = std::min(nearest, d);
+        furthest = std::max(furthest, d);
+    }
+    if (nearest > 0)
+        out.gap = nearest;
+    else if (furthest < 0)
+        out.gap = -furthest;
+    return out;
+}
+
+// The bytes that an access touches from a lane's address on in some iterations.
+struct Span {
+    int64_t begin, end;
+};
+Span span(const RowOrder::Access& a, int64_t step, int64_t iterations) {
+    const int64_t last = step * (iterations - 1);
+    return {a.begin + std::min<int64_t>(0, last), a.begin + a.bytes + std::max<int64_t>(0, last)};
+}
+
+bool are_apart(const Lanes& a, const Span& x, const Lanes& b, const Span& y) {
+    return static_cast<int64_t>(a.most - b.least) + x.end <= y.begin ||
+           static_cast<int64_t>(b.most - a.least) + y.end <= x.begin;
+}
+
+// By how much all lanes of b are ahead of a's.
+std::optional<int64_t> distance(const Lanes& a, const Lanes& b) {
+    const uint64_t d = b.at[0] - a.at[0];
+    uint64_t wrong = 0;
+    for (uint32_t l = 1; l < lanes; ++l) wrong |= (b.at[l] - a.at[l]) ^ d;
+    if (wrong) return {};
+    return static_cast<int64_t>(d);
+}
+
+int64_t ceil_div(int64_t a, int64_t b) {  // b > 0
+    return a > 0 ? (a + b - 1) / b : -(-a / b);
+}
+
+// Of one lane: whether y of some iteration k, k >= least, touches what x of iteration 0 touches.
+// y's walk is `ahead` of x's.
+bool meets_later(const RowOrder::Access& x, const RowOrder::Access& y, int64_t ahead, int64_t step,
+                 int64_t least) {
+    // From x's first byte to y's: more than -y.bytes and less than x.bytes.
+    const int64_t at = ahead + y.begin - x.begin;
+    const int64_t first =
+        step > 0 ? ceil_div(1 - y.bytes - at, step) : ceil_div(at - x.bytes + 1, -step);
+    const int64_t d = at + step * std::max(least, first);
+    return d > -int64_t{y.bytes} && d < x.bytes;
+}
+
+class Order {
+public:
+    Order(Frame& frame, const RowOrder& order) : frame_(frame), order_(order) {
+        for (uint32_t w = 0; w < order.walk_count; ++w) lanes_[w] = look_at(frame.row_lanes[w]);
+    }
+
+    uint64_t iterations() {
+        constexpr int64_t least = 8;
+        for (uint32_t w = 0; w < order_.walk_count; ++w)
+            if (!order_.walks[w].window && !find_pattern(w)) return 0;
+        int64_t n = order_.most;
+        for (const bool others : {false, true})
+            for (uint32_t s = 0; s < order_.access_count; ++s)
+                for (uint32_t a = 0; a < order_.access_count && n >= least; ++a)
+                    if (order_.accesses[s].store && (s != a) == others) n = limit(s, a, n);
+        return n < least ? 0 : static_cast<uint64_t>(n);
+    }
+
+private:
+    // The same one in all chunks, which do not share an element that is stored.
+    bool find_pattern(uint32_t w) {
+        const RowOrder::Walk& walk = order_.walks[w];
+        const uint64_t* const at = lanes_[w].at;
+        uint64_t elsewhere = 0, next = 0;
+        for (uint32_t l = 1; l < lanes; ++l) {
+            elsewhere |= at[l] ^ at[0];
+            next |= (at[l] - at[l - 1]) ^ walk.bytes;
+        }
+        if (elsewhere && next) return false;
+        const bool stored = std::ranges::any_of(order_.accesses, [w](const RowOrder::Access& a) {
+            return a.bytes && a.walk == w && a.store;
+        });
+        constexpr uint32_t consecutive = 0, same = 0x01010101;
+        const uint32_t pattern = next ? same : consecutive;
+        std::memcpy(reinterpret_cast<uint8_t*>(&frame_) + walk.patterns, &pattern, sizeof pattern);
+        return !stored || !next;
+    }
+
+    // In how many of n iterations the lanes' order does not matter for the store and the access.
+    int64_t limit(uint32_t s, uint32_t a, int64_t n) const {
+        const RowOrder::Access &store = order_.accesses[s], &access = order_.accesses[a];
+        const RowOrder::Walk &of_store = order_.walks[store.walk], &of = order_.walks[access.walk];
+        const int64_t step = of_store.step;
+        const Lanes &x = lanes_[store.walk], &y = lanes_[access.walk];
+        if (s == a && !of_store.window)
+            return !step || std::abs(step) >= int64_t{lanes} * store.bytes ? n : 0;
+        if (s != a && are_apart(x, span(store, step, n), y, span(access, of.step, n))) return n;
+        if (!of_store.window || !of.window || of.step != step) return 0;
+        if (!x.gap || x.bits % 4) return 0;
+        const auto ahead = s == a ? 0 : distance(x, y);
+        if (!ahead) return 0;
+        // Each lane's elements end in front of the next one's.
+        const int64_t most = std::max(*ahead + access.begin + access.bytes - store.begin,
+                                      store.begin + store.bytes - *ahead - access.begin);
+        if (most > x.gap) return 0;
+        if (s != a) {
+            constexpr int64_t ever = -(int64_t{1} << 32);
+            if (access.store && store.walk != access.walk &&
+                meets_later(store, access, *ahead, step, ever))
+                return 0;
+            if (!access.store && meets_later(store, access, *ahead, step, s < a ? 0 : 1)) return 0;
+        }
+        return std::min(n, (x.gap - most) / std::abs(step) + 1);
+    }
+
+    Frame& frame_;
+    const RowOrder& order_;
+    std::array<Lanes, Walks::most> lanes_;
+};
+
+}  // namespace
+
+uint64_t rows_in_any_order(Frame& frame, const RowOrder& order) {
+    return Order(frame, order).iterations();
+}
+
+}  // namespace wj::x64

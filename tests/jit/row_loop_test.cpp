@@ -1,0 +1,287 @@
+// Loops with stores whose lanes go along rows (backend_x64/row_loop.h): rows that overlap or do
+// not, of one array or several, up and down, next to memory that is not there. The model runs all
+// lanes in each iteration.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "backend_x64/row_loop.h"
+#include "backend_x64/thread_state.h"
+#include "tests/jit/ir_harness.h"
+
+namespace wj::jit_test {
+namespace {
+
+// Behind it there is nothing.
+class Memory {
+public:
+    static constexpr size_t bytes = 1 << 18, page = 4096;
+
+    Memory() {
+        void* const map =
+            mmap(nullptr, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (map == MAP_FAILED) return;
+        begin = static_cast<uint8_t*>(map);
+        mprotect(begin + bytes, page, PROT_NONE);
+    }
+    ~Memory() {
+        if (begin) munmap(begin, bytes + page);
+    }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    uint64_t address() const { return reinterpret_cast<uint64_t>(begin); }
+    void fill(Rng& rng) {
+        for (size_t i = 0; i < bytes; i += 8) {
+            const uint64_t x = rng();
+            std::memcpy(begin + i, &x, 8);
+        }
+    }
+    uint8_t* begin = nullptr;
+};
+
+class RowLoopTest : public JitTest {
+protected:
+    static constexpr uint32_t origin = 22, left = 30, sums = 30, sum_count = 3;
+
+    // One pointer: accesses at constants from where each lane is.
+    struct Pointer {
+        int64_t at, apart, step;      // bytes: lane 0 in the first iteration, lanes, iterations
+        int64_t least = 0, most = 0;  // of its accesses
+        uint32_t row = 0;
+        bool index = false;  // 32 bits, from `origin`
+    };
+
+    struct Loop {
+        Builder b{};
+        Rng& rng;
+        State& start;
+        uint64_t memory;
+        uint32_t iterations;
+        bool tame;  // as sensible programs are: no array comes near another one
+        std::vector<Pointer> pointers{};
+        std::vector<Value> values{};
+        uint32_t row = 0;
+
+        int64_t any(std::initializer_list<int64_t> list) {
+            return list.begin()[rng() % list.size()];
+        }
+        Value value() { return values[rng() % values.size()]; }
+
+        void compute() {
+            static constexpr Op ops[] = {Op::Add32, Op::Xor32, Op::Mul32, Op::Sub32};
+            values.push_back(b.op(ops[rng() % 4], {value(), value()}));
+        }
+
+        // Rows, mostly as long as the loop, and mostly far enough from each other.
+        void add_pointer() {
+            Pointer p;
+            const bool again = !pointers.empty() && rng() % 2;
+            p.step = any({4, 4, 4, 4, -4, 8, 8, -8, 12, 16, 32, 64, 0, 256, 1024, 6, 1});
+            const int64_t length = iterations * std::abs(p.step);
+            p.apart =
+                any({length, length, length + 4, length + 60, 1024, -length, 4, 0, length - 4});
+            p.at = static_cast<int64_t>(rng() % 1024) * any({4, 4, 4, 1});
+            if (tame) {
+                p.step = any({4, 4, 4, -4, 8, 12, 16, 256});
+                p.apart =
+                    p.step == 256 ? any({0, 4}) : iterations * std::abs(p.step) + any({0, 0, 64});
+                p.at = static_cast<int64_t>(pointers.size() << 16) + any({0, 4, 60, 400});
+            }
+            if (again) {  // the same rows, or others between them
+                p = pointers[rng() % pointers.size()];
+                p.at += any({0, 0, 4, -4, 8, -8, 64, -64, p.apart, 1 << 16});
+                if (!tame && rng() % 8 == 0) p.step = -p.step;
+                p.least = p.most = 0;
+            }
+            p.index = rng() % 4 == 0;
+            pointers.push_back(p);
+        }
+
+        Value address(const Pointer& p) {
+            if (p.index) return b.v(p.row);
+            return b.pair(p.row);
+        }
+
+        void access(Pointer& p, bool store) {
+            uint32_t dwords = static_cast<uint32_t>(any({1, 1, 1, 1, 2, 3, 4}));
+            int64_t imm = rng() % 2 ? 0 : any({4, 8, -4, 16, 2, 48, 100});
+            if (tame && std::abs(p.step) <= 16 && p.step) {  // within the step
+                dwords = 1 + static_cast<uint32_t>(rng()) % (std::abs(p.step) / 4);
+                imm = 4 * static_cast<int64_t>(rng() % (std::abs(p.step) / 4 - dwords + 1));
+            }
+            const uint32_t aux = ir::make_aux(ir::Access::Dwords, dwords);
+            p.least = std::min(p.least, imm);
+            p.most = std::max(p.most, imm + 4 * dwords);
+            const Value at = address(p), full = b.full();
+            const Value base = p.index ? b.op(Op::GetS64, {}, origin) : ir::no_value;
+            if (store) {
+                std::array<Value, 4> data;
+                for (Value& d : data) d = value();
+                const Value v =
+                    p.index
+                        ? b.op(Op::StoreGlobalS, {base, at, full}, static_cast<uint64_t>(imm), aux)
+                        : b.op(Op::StoreGlobal, {at, full}, static_cast<uint64_t>(imm), aux);
+                std::copy_n(data.begin(), dwords, b.block.insts[v].args.begin() + 4);
+                return;
+            }
+            const Value v =
+                p.index ? b.op(Op::LoadGlobalS, {base, at, full}, static_cast<uint64_t>(imm), aux)
+                        : b.op(Op::LoadGlobal, {at, full}, static_cast<uint64_t>(imm), aux);
+            for (uint32_t d = 0; d < dwords; ++d) values.push_back(b.op(Op::Elem, {v}, d));
+        }
+
+        void move(const Pointer& p) {
+            const Value full = b.full();
+            const Value by = b.op(Op::Splat32, {b.c32(static_cast<uint32_t>(p.step))});
+            if (p.index) {
+                b.op(Op::SetV, {b.op(Op::Add32, {b.v(p.row), by}), full}, p.row);
+                return;
+            }
+            const Value lo = b.v(p.row), hi = b.v(p.row + 1), sum = b.op(Op::Add32, {by, lo});
+            const Value upper = b.op(Op::Splat32, {b.c32(p.step < 0 ? ~0u : 0)});
+            const Value high = b.op(Op::AddCarry32, {upper, hi, b.op(Op::CmpLtU32, {sum, by})});
+            b.op(Op::SetV, {sum, full}, p.row);
+            b.op(Op::SetV, {high, full}, p.row + 1);
+        }
+
+        // False: it does not fit the memory.
+        bool make() {
+            for (uint32_t n = 0; n < sum_count; ++n) values.push_back(b.v(sums + n));
+            for (uint64_t n = 1 + rng() % 4; n-- > 0;) add_pointer();
+            for (Pointer& p : pointers) p.row = row, row += 2;
+            std::vector<uint32_t> moved;
+            for (uint64_t n = 1 + rng() % 5; n-- > 0;) {
+                access(pointers[rng() % pointers.size()], rng() % 2);
+                if (rng() % 2) compute();
+            }
+            if (rng() % 8) access(pointers[rng() % pointers.size()], true);
+            if (rng() % 8 == 0) {
+                const Value v =
+                    b.op(Op::LoadLds,
+                         {b.op(Op::And32, {value(), b.op(Op::Splat32, {b.c32(0xffc)})}), b.full()},
+                         0, ir::make_aux(ir::Access::Dwords, 1));
+                values.push_back(b.op(Op::Elem, {v}));
+            }
+            for (const Pointer& p : pointers) move(p);
+            compute();
+            for (uint32_t n = 0; n < sum_count; ++n)
+                if (rng() % 2) b.set(sums + n, value());
+            if (rng() % 4 == 0)
+                b.op(Op::SetS64, {b.op(Op::BitsOf, {b.op(Op::CmpLtU32, {value(), value()})})}, 10);
+            b.block.guest_count = 1 + static_cast<uint32_t>(rng() % 5);
+            b.repeat_s0_times(0x3000);
+            if (rng() % 3 == 0) {  // a counter that nobody foresees
+                const Value n = b.op(Op::GetS32, {}, 2);
+                b.block.insts[b.block.term.cond].op = Op::UCmpNe32;
+                b.op(Op::SetS32, {b.op(Op::UMul32, {n, b.c32(3)})}, 2);
+            }
+            return place();
+        }
+
+        // Moves all pointers to where the memory is, most often so that the last element is its
+        // last one.
+        bool place() {
+            int64_t least = INT64_MAX, most = INT64_MIN;
+            for (const Pointer& p : pointers)
+                for (const int64_t lane : {0, 63})
+                    for (const int64_t i : {int64_t{0}, int64_t{iterations} - 1}) {
+                        const int64_t at = p.at + lane * p.apart + i * p.step;
+                        least = std::min(least, at + p.least);
+                        most = std::max(most, at + p.most);
+                    }
+            if (most - least > static_cast<int64_t>(Memory::bytes)) return false;
+            const int64_t spare = static_cast<int64_t>(Memory::bytes) - (most - least);
+            const int64_t by =
+                (rng() % 4 ? spare
+                           : static_cast<int64_t>(rng() % static_cast<uint64_t>(spare + 1))) -
+                least;
+            // An index of 32 bits is without sign.
+            start.wave.set_s64(origin, memory - (uint64_t{1} << 20));
+            for (const Pointer& p : pointers)
+                for (uint32_t l = 0; l < machine::lanes; ++l) {
+                    uint64_t at = static_cast<uint64_t>(p.at + by + l * p.apart);
+                    at += p.index ? uint64_t{1} << 20 : memory;
+                    start.wave.row(p.row)[l] = static_cast<uint32_t>(at);
+                    if (!p.index) start.wave.row(p.row + 1)[l] = static_cast<uint32_t>(at >> 32);
+                }
+            start.wave.sgpr[0] = iterations;
+            start.wave.set_s64(machine::exec_lo, ~0ull);
+            return true;
+        }
+    };
+
+    static bool is_row_loop(const ir::Block& block, x64::Isa isa) {
+        x64::Schedule schedule;
+        const bool wide = isa == x64::Isa::Avx512;
+        if (!schedule.build(block, wide, {.direct = true, .any_order = true}) ||
+            schedule.segments() != 3)
+            return false;
+        const x64::Walks walks = x64::find_walks(block, schedule, {}, true);
+        return x64::find_row_loop(block, schedule, walks, wide ? 64 : 32).has_value();
+    }
+};
+
+TEST_P(RowLoopTest, RandomLoops) {
+    Memory memory;
+    ASSERT_TRUE(memory.begin);
+    const int rounds = wanted_rounds(1500);
+    int candidates = 0, accepted = 0;
+    std::vector<uint8_t> before(Memory::bytes), model_memory(Memory::bytes);
+    for (int round = 0; round < rounds; ++round) {
+        SCOPED_TRACE("round " + std::to_string(round));
+        Rng rng(static_cast<uint64_t>(round) + 1);
+        State start, model, run;
+        randomise(start, rng);
+        Loop loop{.rng = rng,
+                  .start = start,
+                  .memory = memory.address(),
+                  .iterations = 1 + static_cast<uint32_t>(rng() % 60),
+                  .tame = rng() % 4 != 0};
+        if (!loop.make()) continue;
+        const ir::Block& block = loop.b.block;
+        ASSERT_EQ(ir::verify(block), "") << ir::print(block);
+        memory.fill(rng);
+        std::memcpy(before.data(), memory.begin, Memory::bytes);
+        model.copy_from(start);
+        run.copy_from(start);
+        model.wave.pc = run.wave.pc = block.pc;
+        int64_t instructions = 1, charged = 0;
+        do instructions += block.guest_count;
+        while (ir::evaluate(block, model.wave) == block.pc);
+        std::memcpy(model_memory.data(), memory.begin, Memory::bytes);
+        std::memcpy(memory.begin, before.data(), Memory::bytes);
+
+        // What a refused loop waits for is in the thread's frame.
+        uint8_t& wait = x64::this_thread_state().frame.rows_wait[block.pc / 4 % 64];
+        wait = 0;
+        Rig rig(GetParam());
+        rig.source->blocks[block.pc] = block;
+        rig.source->blocks[0x3000] = end_block(0x3000);
+        for (;;) {
+            const int64_t budget = round % 3 ? 1000 : 40;
+            run.wave.budget = budget;
+            const machine::ExitKind exit = rig.engine->run(run.wave);
+            charged += budget - run.wave.budget;
+            if (exit == machine::ExitKind::EndProgram) break;
+            ASSERT_EQ(exit, machine::ExitKind::Yield) << hex(run.wave.exit.address) << '\n'
+                                                      << ir::print(block);
+            ASSERT_LE(charged, instructions);
+        }
+        ASSERT_EQ(charged, instructions) << ir::print(block);
+        ASSERT_TRUE(same(run, model)) << ir::print(block);
+        for (size_t at = 0; at < Memory::bytes; ++at)
+            ASSERT_EQ(memory.begin[at], model_memory[at]) << at << '\n' << ir::print(block);
+        if (!is_row_loop(block, GetParam())) continue;
+        ++candidates;
+        accepted += wait == 0;
+    }
+    EXPECT_GT(candidates, rounds / 5);
+    EXPECT_GT(accepted, rounds / 10);
+}
+
+WJ_JIT_TESTS(RowLoopTest);
+
+}  // namespace
+}  // namespace wj::jit_test
