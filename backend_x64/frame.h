@@ -220,7 +220,7 @@ struct alignas(64) Frame {
     alignas(64) uint32_t temps[temp_rows][64] = {};
     alignas(64) uint8_t spills[spill_count][64] = {};
 
-    // Where loads of a block that repeats itself were in its last iteration: of each chunk, at its
+    // Where accesses of a block that repeats itself were in its last iteration: of each chunk, at its
     // place in a row.
     static constexpr uint32_t most_steady = 4;
     alignas(64) uint64_t last_address[most_steady][32] = {};

@@ -570,7 +570,7 @@ bool BlockCompiler::begin(const ir::Block& block, const CompileOptions& options,
     tables_.clear();
     gathered_ = false;
     forget_facts();
-    scatter_sites_ = steady_loads_ = 0;
+    scatter_sites_ = steady_sites_ = 0;
     guest_ = ~0u;
     extra_slots_ = 0;
     code_.reset();

@@ -880,7 +880,7 @@ private:
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
     std::unordered_map<Value, uint32_t> lds_tables_;  // by load: byte of table_slot_
     uint32_t table_slot_ = 0;                         // if there are any
-    uint32_t steady_loads_ = 0;                       // that prefetch_iterations() serves
+    uint32_t steady_sites_ = 0;                       // that prefetch_iterations() serves
     std::vector<Cold> colds_;
     uint32_t guest_ = ~0u;
     bool near_ = true;

@@ -64,12 +64,14 @@ bool BlockCompiler::in_far_steps(const LaneAccess& m) const {
     return looping_ && steps_far(step_of(*block_, inst(m.v)));
 }
 
-// A load in a block that repeats itself, all chunks in each iteration: one with stores or atomics.
+// In a block that repeats itself, all chunks in each iteration: one with stores or atomics. Stores
+// wait for memory where the host does not see them coming.
 bool BlockCompiler::in_plain_loop(const LaneAccess& m) const {
     const ir::Terminator& t = block_->term;
-    return !looping_ && !m.store && m.space == global_space && !options_.checked &&
+    return !looping_ && m.space == global_space && !options_.checked &&
            t.kind == ir::Terminator::Kind::Branch &&
-           (t.target == block_->pc || t.next == block_->pc) && steady_loads_ < Frame::most_steady;
+           (t.target == block_->pc || t.next == block_->pc) && steady_sites_ < Frame::most_steady &&
+           (!m.store || steps_far(step_of(*block_, inst(m.v))));
 }
 
 // Part p of the elements in the order of memory, in the active lanes.

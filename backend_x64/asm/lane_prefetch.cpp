@@ -9,18 +9,20 @@ using ir::Access;
 using ir::Op;
 namespace x86 = asmjit::x86;
 
-// What the chunk reads four iterations on, if it goes on as it came here from the last one. Steps
-// of a grid's size are longer than pages, where hardware prefetchers stop.
+// What the chunk accesses four iterations on, if it goes on as it came here from the last one.
+// Steps of a grid's size are longer than pages, where hardware prefetchers stop.
 void BlockCompiler::prefetch_iterations(const LaneAccess& m) {
     const Mem last = x86::ptr(reg::frame, reg::chunk, 0,
                               in_frame(offsetof(Frame, last_address) + 256 +
-                                       steady_loads_++ * sizeof(Frame::last_address[0])),
+                                       steady_sites_++ * sizeof(Frame::last_address[0])),
                               8);
     a_.mov(x86::rdx, m.address);
     a_.sub(x86::rdx, last);
     a_.mov(last, m.address);
-    for (uint32_t p = 0; p < m.dwords; ++p)
-        a_.prefetcht0(x86::ptr(m.address, x86::rdx, 2, static_cast<int32_t>(m.imm + p * width())));
+    for (uint32_t p = 0; p < m.dwords; ++p) {
+        const Mem at = x86::ptr(m.address, x86::rdx, 2, static_cast<int32_t>(m.imm + p * width()));
+        m.store ? a_.prefetchw(at) : a_.prefetcht0(at);
+    }
 }
 
 // What waves to come will read in the iteration that this one is in: the host, which runs on along
