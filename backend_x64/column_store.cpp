@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
-
-#include "memory/address_space.h"
 
 namespace wj::x64 {
 namespace {
@@ -128,24 +125,6 @@ using Dwords [[gnu::vector_size(64)]] = uint32_t;
         }
 }
 
-// Whether [begin, end) is memory that can be written: what is held back should not fault, since
-// another wave runs when it is done.
-bool writable(HeldColumns& held, const memory::AddressSpace& space, uint64_t begin,
-              uint64_t end) try {
-    const uint64_t epoch = space.epoch();
-    if (held.space != &space || held.epoch != epoch || begin < held.begin || end > held.end) {
-        memory::Allocation a;
-        if (!space.find(begin, a) || !(a.rights & memory::writable)) return false;
-        held.space = &space;
-        held.epoch = epoch;
-        held.begin = a.guest;
-        held.end = a.guest + a.size;
-    }
-    return begin >= held.begin && end <= held.end && begin < end;
-} catch (const std::bad_alloc&) {
-    return false;
-}
-
 // Keeps the rows for later if they may be; what goes on where the held ones end is added to them.
 bool hold(machine::Wave& wave, Frame& frame, const ColumnStore& store, uint64_t at, uint64_t step,
           uint32_t width, const uint32_t* data) {
@@ -158,13 +137,14 @@ bool hold(machine::Wave& wave, Frame& frame, const ColumnStore& store, uint64_t 
         }
         const uint64_t end = at + (width - 1) * step, low = std::min(at, end);
         const uint64_t high = std::max(at, end) + rows * 4;
-        if (!wave.ctx->memory || !writable(held, *wave.ctx->memory, low, high)) return false;
+        // What is held back should not fault, since another wave runs when it is done.
+        if (!wave.ctx->memory || !held.memory.covers(*wave.ctx->memory, low, high)) return false;
         held.store = &store;
         held.at = held.next = at;
         held.step = step;
         held.width = width;
         const uint64_t most =
-            std::min((held.end - high) / (rows * 4) + 1, uint64_t{HeldColumns::rows / rows});
+            std::min((held.memory.end() - high) / (rows * 4) + 1, uint64_t{HeldColumns::rows / rows});
         held.most = static_cast<uint32_t>(most);
     }
     std::memcpy(held.data[held.waves++], data, sizeof held.data[0]);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "backend_x64/gathered_lanes.h"
+#include "backend_x64/writable_memory.h"
 #include "machine/engine.h"
 
 namespace wj::x64 {
@@ -113,9 +114,7 @@ struct HeldColumns {
     const void* store = nullptr;  // the ColumnStore, if there are any rows
     uint64_t at = 0, step = 0;    // address of the first column, distance of the others
     uint64_t next = 0;            // `at` of a wave that goes on with these columns
-    // Memory that is known to be writable.
-    const void* space = nullptr;
-    uint64_t epoch = 0, begin = 0, end = 0;
+    WritableMemory memory;
     static constexpr uint32_t rows = 16;  // a cache line of each column
     alignas(64) uint32_t data[rows][64] = {};
 };
@@ -241,6 +240,7 @@ struct alignas(64) Frame {
     // a loop still goes without.
     alignas(64) uint64_t row_lanes[4][64] = {};
     uint8_t rows_wait[64] = {};
+    WritableMemory rows_memory;
     GatheredLanes gathered;
 
     // Elements of the LDS that all waves of a work-group need alike, in temps: which block has left

@@ -176,7 +176,7 @@ public:
         for (uint32_t w = 0; w < order.walk_count; ++w) lanes_[w] = look_at(frame.row_lanes[w]);
     }
 
-    uint64_t iterations() {
+    int64_t iterations() const {
         constexpr int64_t least = 8;
         for (uint32_t w = 0; w < order_.walk_count; ++w)
             if (!order_.walks[w].window && !find_pattern(w)) return 0;
@@ -185,12 +185,25 @@ public:
             for (uint32_t s = 0; s < order_.access_count; ++s)
                 for (uint32_t a = 0; a < order_.access_count && n >= least; ++a)
                     if (order_.accesses[s].store && (s != a) == others) n = limit(s, a, n);
-        return n < least ? 0 : static_cast<uint64_t>(n);
+        return n < least ? 0 : n;
+    }
+
+    // Of windows, in so many iterations.
+    bool writable(const memory::AddressSpace& memory, int64_t iterations) const {
+        const auto* const end = order_.accesses.begin() + order_.access_count;
+        return std::all_of(order_.accesses.begin(), end, [&](const RowOrder::Access& a) {
+            const RowOrder::Walk& walk = order_.walks[a.walk];
+            if (!a.store || !walk.window) return true;
+            const Lanes& lanes = lanes_[a.walk];
+            const Span s = span(a, walk.step, iterations);
+            return frame_.rows_memory.covers(memory, lanes.least + static_cast<uint64_t>(s.begin),
+                                             lanes.most + static_cast<uint64_t>(s.end));
+        });
     }
 
 private:
     // The same one in all chunks, which do not share an element that is stored.
-    bool find_pattern(uint32_t w) {
+    bool find_pattern(uint32_t w) const {
         const RowOrder::Walk& walk = order_.walks[w];
         const uint64_t* const at = lanes_[w].at;
         uint64_t elsewhere = 0, next = 0;
@@ -242,8 +255,11 @@ private:
 
 }  // namespace
 
-uint64_t rows_in_any_order(Frame& frame, const RowOrder& order) {
-    return Order(frame, order).iterations();
+AnyOrder rows_in_any_order(machine::Wave& wave, Frame& frame, const RowOrder& order) {
+    const Order found(frame, order);
+    const int64_t iterations = found.iterations();
+    return {static_cast<uint64_t>(iterations),
+            iterations && wave.ctx->memory && found.writable(*wave.ctx->memory, iterations)};
 }
 
 }  // namespace wj::x64

@@ -74,9 +74,13 @@ struct RowOrder {
 };
 
 // How many iterations may run in another order, from Frame::row_lanes on, where the walks' lanes
-// are in the first one; 0: none, or too few to be worth it. Fills the slots of patterns. An order
-// is another one only between lanes, and between the accesses of one lane to windows: loads come
-// before all stores of the iterations that a window serves.
-uint64_t rows_in_any_order(Frame& frame, const RowOrder& order);
+// are in the first one; 0: none, or too few to be worth it. And whether what windows will store to
+// is known to be writable. Fills the slots of patterns. An order is another one only between lanes,
+// and between the accesses of one lane to windows: loads come before all stores of the iterations
+// that a window serves.
+struct AnyOrder {
+    uint64_t iterations, writable;
+};
+AnyOrder rows_in_any_order(machine::Wave& wave, Frame& frame, const RowOrder& order);
 
 }  // namespace wj::x64

@@ -21,6 +21,7 @@ enum Field : uint32_t {  // slots
     left,                // of the iterations that the windows serve
     served,              // of them, have run
     opened,              // 0: the first windows' pages have been looked at
+    known,   // 1: nobody has to look at pages
     follows,             // another iteration follows
     field_count
 };
@@ -158,10 +159,12 @@ void BlockCompiler::row_loop_enter(bool masks) {
     }
     const RowOrder order = row_order();
     const uint32_t at = pool_bytes(&order, sizeof order, 8);
-    a_.lea(x86::rdi, frame_field(0));
-    a_.lea(x86::rsi, x86::ptr(pool_label_, static_cast<int32_t>(at)));
+    a_.lea(x86::rdi, x86::ptr(reg::wave, in_wave(0)));
+    a_.lea(x86::rsi, frame_field(0));
+    a_.lea(x86::rdx, x86::ptr(pool_label_, static_cast<int32_t>(at)));
     a_.vzeroupper();
     a_.call(frame_field(offsetof(Frame, row_order_stub), 8));
+    a_.mov(row_slot(known), x86::rdx);
     loop_backup(false);  // leaves rax
     a_.test(x86::rax, x86::rax);
     a_.jz(no_row_loop_label_);
@@ -206,6 +209,11 @@ int64_t BlockCompiler::fetched_ahead(uint32_t window, int32_t bytes) const {
 void BlockCompiler::open_windows(Label failed) {
     for (uint32_t n = 0; n < row_loop_->windows.size(); ++n) {
         const bool store = row_loop_->windows[n].store;
+        const Label good = a_.newLabel();
+        if (store) {
+            a_.cmp(row_slot(known), 0);
+            a_.jne(good);
+        }
         row_window(n);
         if (store)
             a_.mov(x86::ecx, row_slot(opened).cloneResized(4));
@@ -215,6 +223,7 @@ void BlockCompiler::open_windows(Label failed) {
             frame_field(store ? offsetof(Frame, open_rows_stub) : offsetof(Frame, rows_stub), 8));
         a_.test(x86::eax, x86::eax);
         a_.jz(failed);
+        a_.bind(good);
     }
     a_.mov(row_slot(opened), 0);
 }
