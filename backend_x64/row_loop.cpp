@@ -54,7 +54,7 @@ std::optional<RowLoop> find_row_loop(const ir::Block& block, const Schedule& sch
         const Class cls = ir::op_info(i.op).cls;
         if ((cls != Class::LaneLoad && cls != Class::LaneStore) || i.op == Op::LoadLds) continue;
         const auto walk = walks.of(v);
-        if (!walk || !walks.walks[*walk].step || walks.walks[*walk].base_varies ||
+        if (!walk || !walks.walks[*walk].whole_step() ||
             ir::aux_access(i.aux) != ir::Access::Dwords || schedule.pair_of(v, 0) != no_value ||
             schedule.pair_of(v, 1) != no_value || schedule.in_memory_order(v))
             return {};
@@ -73,8 +73,11 @@ std::optional<RowLoop> find_row_loop(const ir::Block& block, const Schedule& sch
     int32_t iterations = whole;
     std::ranges::stable_sort(accesses, {}, &Access::begin);
     for (uint32_t w = 0; w < walks.walks.size(); ++w) {
-        const int32_t step = *walks.walks[w].step, each = std::abs(step);
-        if (!step || each > whole) continue;
+        const int32_t step = *walks.walks[w].whole_step(), each = std::abs(step);
+        if (!step || each > whole) {
+            if (walks.walks[w].base_varies) return {};  // what it was is not kept
+            continue;
+        }
         if (step % 4) return {};
         size_t first = out.windows.size();
         int32_t end = 0, least = 0, most = 0;
@@ -94,10 +97,14 @@ std::optional<RowLoop> find_row_loop(const ir::Block& block, const Schedule& sch
             if (a.store && most > each) return {};
         }
     }
-    if (out.windows.empty() || out.windows.size() > RowLoop::most_windows) return {};
+    // Elements of several dwords are accessed in fours, and transposed, as they are.
+    constexpr int32_t least_iterations = 4;
+    if (out.windows.empty() || out.windows.size() > RowLoop::most_windows ||
+        iterations < least_iterations)
+        return {};
     out.iterations = static_cast<uint32_t>(iterations);
     for (RowLoop::Window& window : out.windows)
-        if (const int32_t step = *walks.walks[window.walk].step; step < 0)
+        if (const int32_t step = *walks.walks[window.walk].whole_step(); step < 0)
             window.begin += (iterations - 1) * step;
     return out;
 }

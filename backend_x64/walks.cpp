@@ -63,6 +63,7 @@ public:
     }
 
     Walks find(bool stores) {
+        stores_ = stores;
         Walks out;
         out.number.resize(block_.insts.size());
         for (const Value* v = schedule_.begin(1); v != schedule_.end(1); ++v) {
@@ -71,7 +72,7 @@ public:
                               i.op == Op::LoadGlobalS64,
                        store = i.op == Op::StoreGlobal || i.op == Op::StoreGlobalS ||
                                i.op == Op::StoreGlobalS64;
-            if (!load && !(store && stores)) continue;
+            if (!load && !(store && stores_)) continue;
             const auto like = std::find_if(out.walks.begin(), out.walks.end(), [&](const auto& w) {
                 const Inst& x = inst(w.first);
                 return x.op == i.op && ir::access_bytes(x) == ir::access_bytes(i) &&
@@ -107,6 +108,7 @@ private:
         out.walks.push_back(
             {v, mask_, varies, extended ? multiple(*moves, 1).exact : moves->exact});
         if (moves->none()) out.walks.back().step = 0;
+        if (stores_) out.walks.back().base_step = varies ? base_step(i.args[0]) : 0;
         for (auto& l : limits_) {
             l.walk = static_cast<uint32_t>(out.walks.size() - 1);
             out.limits.push_back(std::move(l));
@@ -382,6 +384,68 @@ private:
         return {};
     }
 
+    // Of a scalar base: where it is a constant.
+    std::optional<int32_t> base_step(Value u, uint32_t depth = 0) {
+        const Inst& i = inst(u);
+        if (invariant(u)) return 0;
+        if (depth++ == deepest) return {};
+        switch (i.op) {
+            case Op::UPack64:
+                return stepping_pair(i.args[0], i.args[1]);
+            case Op::UShl64: {
+                const auto x = base_step(i.args[0], depth);
+                const auto by = constant(i.args[1]);
+                return x && by ? multiple({false, {}, *x}, 1ull << (*by & 63)).exact : std::nullopt;
+            }
+            case Op::UAdd64: {
+                const auto x = base_step(i.args[0], depth), y = base_step(i.args[1], depth);
+                return x && y ? add({false, {}, *x}, {false, {}, *y}).exact : std::nullopt;
+            }
+            case Op::USext32:
+            case Op::UZext32: {
+                const auto x = uniform_step(i.args[0], depth);
+                if (!x || !x->constant() || inst(i.args[0]).op != Op::GetS32) return {};
+                limits_.push_back({i.args[0], 0, i.op == Op::USext32, x->sum});
+                return multiple(*x, 1).exact;
+            }
+            default:
+                return {};
+        }
+    }
+
+    // Two scalar registers that grow by a constant, with its carry.
+    std::optional<int32_t> stepping_pair(Value lo, Value hi) const {
+        const Inst &l = inst(lo), &h = inst(hi);
+        if (l.op != Op::GetS32 || h.op != Op::GetS32) return {};
+        const Value set = scalars_[l.imm], set_high = scalars_[h.imm];
+        if (set == no_value || set == several || set < lo || set_high == no_value ||
+            set_high == several || set_high < hi)
+            return {};
+        const Value next = inst(set).args[0];
+        const auto by = growth(next, lo);
+        if (!by || by->size() != 1 || (*by)[0].times != no_value) return {};
+        const auto step = static_cast<int32_t>((*by)[0].factor);
+        // In either order: the carry, and the upper half of the step.
+        const auto is_carry_of = [&](Value v) {
+            const Inst& c = inst(v);
+            return c.op == Op::UCmpLtU32 && c.args[0] == next && is_summand(next, c.args[1]);
+        };
+        Inst sum = inst(inst(set_high).args[0]);
+        if (sum.op != Op::UAdd32) return {};
+        if (is_carry_of(sum.args[0])) std::swap(sum.args[0], sum.args[1]);
+        if (!is_carry_of(sum.args[1])) return {};
+        const auto upper = growth(sum.args[0], hi);
+        const Sum wanted = step < 0 ? Sum{{no_value, ~0u}} : Sum{};
+        const bool same = upper && upper->size() == wanted.size() &&
+                          (wanted.empty() || ((*upper)[0].times == no_value &&
+                                              (*upper)[0].factor == wanted[0].factor));
+        return same && std::abs(int64_t{step}) <= small ? std::optional(step) : std::nullopt;
+    }
+    bool is_summand(Value sum, Value v) const {
+        const Inst& i = inst(sum);
+        return i.op == Op::UAdd32 && (i.args[0] == v || i.args[1] == v);
+    }
+
     bool factor(Value v) const { return inst(v).op == Op::Splat32 && invariant(inst(v).args[0]); }
 
     // What writes the row behind the reading of it; no_value: nothing does, several: unclear.
@@ -455,7 +519,16 @@ private:
         }
         const auto x = step(lo, depth);
         if (!x) return {};
-        // The sign of lo?
+        // The sign of lo? Of scalars only row loops look at limits.
+        if (stores_ && l.op == Op::Splat32 && h.op == Op::Splat32 &&
+            inst(l.args[0]).op == Op::GetS32) {
+            const Inst& sign = inst(h.args[0]);
+            if (sign.op != Op::USar32 || sign.args[0] != l.args[0] ||
+                constant(sign.args[1]) != uint64_t{31} || !x->known)
+                return {};
+            limits_.push_back({l.args[0], 0, true, x->sum});
+            return multiple(*x, 1);
+        }
         if (h.op == Op::Sar32 && h.args[0] == lo && constant(h.args[1]) == uint64_t{31}) {
             if (!limit(lo, *x, true)) return {};
             return multiple(*x, 1);
@@ -471,6 +544,7 @@ private:
     // What writes them, if it is one operation.
     std::vector<Value> rows_ = std::vector<Value>(512, no_value),
                        scalars_ = std::vector<Value>(132, no_value);
+    bool stores_ = false;
     Value mask_ = no_value;  // of the load that is looked at
     std::vector<Walks::Limit> limits_;
 };

@@ -26,11 +26,18 @@ struct Walks {
     struct Walk {
         Value first;  // in the order of the region
         Value mask;
-        bool base_varies;  // the scalar base: by how much is not known
+        bool base_varies;  // the scalar base
         // By how much the lanes' addresses grow, if that is a constant.
         std::optional<int32_t> step;
+        // And the base, where stores are asked for.
+        std::optional<int32_t> base_step = {};
+        // Both together.
+        std::optional<int32_t> whole_step() const {
+            return step && base_step ? std::optional(*step + *base_step) : std::nullopt;
+        }
     };
-    // A V32 value that grows by `step` in each iteration and is extended to 64 bits.
+    // A V32 value, or of a scalar base a GetS32, that grows by `step` in each iteration and is
+    // extended to 64 bits.
     struct Limit {
         Value value;
         uint32_t walk;

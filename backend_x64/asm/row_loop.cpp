@@ -99,7 +99,7 @@ RowOrder BlockCompiler::row_order() const {
         const Walks::Walk& walk = walks_.walks[w];
         const Mem patterns_at = walk_slot(patterns, w);
         order.walks[w] = {
-            *walk.step, row_loop_->in_windows(w),
+            *walk.whole_step(), row_loop_->in_windows(w),
             static_cast<uint8_t>(ir::access_bytes(inst(walk.first))),
             static_cast<uint32_t>(patterns_at.offset() + static_cast<int64_t>(frame_bias))};
     }
@@ -157,6 +157,15 @@ void BlockCompiler::row_loop_enter(bool masks) {
         a_.test(walk_slot(learned), out_of_limits);
         a_.jnz(refused);
     }
+    for (const Walks::Limit& limit : walks_.limits) {
+        if (inst(limit.value).op != ir::Op::GetS32) continue;
+        // The next iteration's by now.
+        const size_t reg = offsetof(Wave, sgpr) + inst(limit.value).imm * 4;
+        a_.mov(x86::eax, x86::dword_ptr(reg::wave, in_wave(reg)));
+        if (limit.is_signed) a_.add(x86::eax, 1 << 30);
+        a_.test(x86::eax, x86::eax);
+        a_.js(refused);
+    }
     const RowOrder order = row_order();
     const uint32_t at = pool_bytes(&order, sizeof order, 8);
     a_.lea(x86::rdi, x86::ptr(reg::wave, in_wave(0)));
@@ -203,7 +212,7 @@ void BlockCompiler::row_window(uint32_t window) {
 
 // In the direction of the window's walk.
 int64_t BlockCompiler::fetched_ahead(uint32_t window, int32_t bytes) const {
-    return *walks_.walks[row_loop_->windows[window].walk].step > 0 ? bytes : -bytes;
+    return *walks_.walks[row_loop_->windows[window].walk].whole_step() > 0 ? bytes : -bytes;
 }
 
 void BlockCompiler::open_windows(Label failed) {
@@ -234,7 +243,7 @@ void BlockCompiler::close_windows() {
     for (uint32_t n = 0; n < row_loop_->windows.size(); ++n) {
         const RowLoop::Window& w = row_loop_->windows[n];
         if (!w.store) continue;
-        const int32_t step = *walks_.walks[w.walk].step, each = std::abs(step) / 4;
+        const int32_t step = *walks_.walks[w.walk].whole_step(), each = std::abs(step) / 4;
         uint32_t all = 0;  // in the order of the row
         for (uint32_t i = 0; i < iterations; ++i)
             all |= w.dwords << i * static_cast<uint32_t>(each);
@@ -266,7 +275,7 @@ void BlockCompiler::rows_go_on() {
             a_.add(walk_slot(addresses, w), walk_distance(w));
             continue;
         }
-        a_.imul(x86::eax, row_slot(served).cloneResized(4), *walks_.walks[w].step);
+        a_.imul(x86::eax, row_slot(served).cloneResized(4), *walks_.walks[w].whole_step());
         a_.movsxd(x86::rax, x86::eax);
         a_.vmovq(more.xmm(), x86::rax);
         a_.emit(X::kIdVpbroadcastq, more, more.xmm());
@@ -384,7 +393,7 @@ void BlockCompiler::row_loop() {
     loop_bodies(true);
     walking_ = Walking::No;
     for (uint32_t w = 0; w < count; ++w) {
-        const int32_t step = *walks_.walks[w].step;
+        const int32_t step = *walks_.walks[w].whole_step();
         const int32_t each = row_loop_->in_windows(w) ? static_cast<int32_t>(chunk_lanes()) : 1;
         if (step) a_.add(walk_distance(w), step * each);
     }
@@ -438,7 +447,7 @@ void BlockCompiler::row_loop() {
     loop_load_pins();
     a_.mov(row_slot(served), 1);
     for (uint32_t w = 0; w < count; ++w)
-        if (!row_loop_->in_windows(w)) a_.mov(walk_distance(w), *walks_.walks[w].step);
+        if (!row_loop_->in_windows(w)) a_.mov(walk_distance(w), *walks_.walks[w].whole_step());
     rows_go_on();
     a_.jmp(counting);
 

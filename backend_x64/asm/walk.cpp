@@ -219,6 +219,7 @@ void BlockCompiler::walk_sum(const Walks::Sum& sum) {
 // extend, may grow for as long as `walk_loop` lets them.
 void BlockCompiler::walk_check_limits(uint32_t at) {
     for (const Walks::Limit& limit : walks_.limits) {
+        if (inst(limit.value).op == ir::Op::GetS32) continue;  // row_loop_enter()
         const Unit u = schedule_.unit(limit.value);
         auto reads = [&](uint32_t i) {
             return std::any_of(use_records_.begin() + use_start_[i],
