@@ -21,7 +21,7 @@ enum Field : uint32_t {  // slots
     left,                // of the iterations that the windows serve
     served,              // of them, have run
     opened,              // 0: the first windows' pages have been looked at
-    known,   // 1: nobody has to look at pages
+    known,               // 1: nobody has to look at pages
     follows,             // another iteration follows
     field_count
 };
@@ -138,6 +138,15 @@ void BlockCompiler::row_loop_enter(bool masks) {
               budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
     const Label chunk = a_.newLabel(), refused = a_.newLabel();
     loop_backup(true);
+    a_.mov(wait, patience);
+    for (const Walks::Limit& limit : walks_.limits) {
+        if (inst(limit.value).op != ir::Op::GetS32) continue;
+        const size_t reg = offsetof(Wave, sgpr) + inst(limit.value).imm * 4;
+        a_.mov(x86::eax, x86::dword_ptr(reg::wave, in_wave(reg)));
+        if (limit.is_signed) a_.add(x86::eax, 1 << 30);
+        a_.test(x86::eax, x86::eax);
+        a_.js(refused);
+    }
     loop_uniform([] {});
     if (!walks_.limits.empty()) a_.mov(walk_slot(learned), 0);
     begin_chunks(masks);
@@ -152,19 +161,9 @@ void BlockCompiler::row_loop_enter(bool masks) {
     if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
     a_.add(reg::chunk, width());
     a_.jnz(chunk);
-    a_.mov(wait, patience);
     if (!walks_.limits.empty()) {
         a_.test(walk_slot(learned), out_of_limits);
         a_.jnz(refused);
-    }
-    for (const Walks::Limit& limit : walks_.limits) {
-        if (inst(limit.value).op != ir::Op::GetS32) continue;
-        // The next iteration's by now.
-        const size_t reg = offsetof(Wave, sgpr) + inst(limit.value).imm * 4;
-        a_.mov(x86::eax, x86::dword_ptr(reg::wave, in_wave(reg)));
-        if (limit.is_signed) a_.add(x86::eax, 1 << 30);
-        a_.test(x86::eax, x86::eax);
-        a_.js(refused);
     }
     const RowOrder order = row_order();
     const uint32_t at = pool_bytes(&order, sizeof order, 8);
