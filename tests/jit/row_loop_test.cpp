@@ -9,6 +9,7 @@
 
 #include "backend_x64/row_loop.h"
 #include "backend_x64/thread_state.h"
+#include "memory/address_space.h"
 #include "tests/jit/ir_harness.h"
 
 namespace wj::jit_test {
@@ -98,6 +99,8 @@ protected:
                                           : any({0, 0, 4, -4, 8, -8, 64, -64, p.apart, 1 << 16});
                 if (rng() % 8 == 0) p.step = rng() % 2 ? -p.step : 2 * p.step;
                 if (rng() % 8 == 0) p.apart += any({4, -4, 64});
+                if (rng() % 8 == 0)  // another array, next to it or nearly
+                    p.at += any({64, -64}) * p.apart + any({0, 4, -4, 64, -64});
                 p.least = p.most = 0;
             }
             static constexpr Pointer::Kind kinds[] = {
@@ -307,6 +310,9 @@ protected:
 TEST_P(RowLoopTest, RandomLoops) {
     Memory memory;
     ASSERT_TRUE(memory.begin);
+    memory::AddressSpace space;
+    ASSERT_TRUE(space.map(memory.address(), memory.begin, Memory::bytes,
+                          memory::readable | memory::writable, "rows"));
     const int rounds = wanted_rounds(1500);
     int candidates = 0, accepted = 0;
     std::vector<uint8_t> before(Memory::bytes), model_memory(Memory::bytes);
@@ -340,6 +346,7 @@ TEST_P(RowLoopTest, RandomLoops) {
         Rig rig(GetParam());
         rig.source->blocks[block.pc] = block;
         rig.source->blocks[0x3000] = end_block(0x3000);
+        if (rng() % 2) run.context.memory = &space;  // else nobody knows what can be written
         for (;;) {
             const int64_t budget = round % 3 ? 1000 : 40;
             run.wave.budget = budget;
@@ -360,6 +367,59 @@ TEST_P(RowLoopTest, RandomLoops) {
     }
     EXPECT_GT(candidates, rounds / 5);
     EXPECT_GT(accepted, rounds / 30);
+}
+
+// A row that ends too early, in the middle of what is read or stored at once.
+TEST_P(RowLoopTest, Fault) {
+    Memory memory;
+    ASSERT_TRUE(memory.begin);
+    for (const bool stored : {false, true})
+        for (const uint32_t missing : {1u, 5u, 21u}) {
+            SCOPED_TRACE(missing);
+            Rng rng(missing);
+            State s;
+            randomise(s, rng);
+            Builder b;
+            const uint32_t aux = ir::make_aux(ir::Access::Dwords, 1);
+            const Value full = b.full(), step = b.op(Op::Splat32, {b.c32(4)});
+            const Value x = b.op(Op::Elem, {b.op(Op::LoadGlobal, {b.pair(0), full}, 0, aux)});
+            b.op(Op::StoreGlobal, {b.pair(2), full}, 0, aux, {b.op(Op::Add32, {x, b.v(4)})});
+            for (const uint32_t row : {0u, 2u}) {
+                const Value lo = b.v(row), sum = b.op(Op::Add32, {step, lo});
+                b.set(row, sum);
+                b.set(row + 1, b.op(Op::AddCarry32, {b.op(Op::Splat32, {b.c32(0)}), b.v(row + 1),
+                                                     b.op(Op::CmpLtU32, {sum, step})}));
+            }
+            b.set(4, x);
+            b.repeat_s0_times(0x3000);
+            ASSERT_TRUE(is_row_loop(b.block, GetParam()));
+            constexpr uint32_t iterations = 40;
+            for (uint32_t l = 0; l < machine::lanes; ++l) {
+                // The last lane of one of both has fewer elements.
+                const uint64_t end = memory.address() + Memory::bytes;
+                uint64_t at[] = {memory.address() + l * 256, memory.address() + l * 256};
+                at[stored] = end - 4 * (iterations - missing) - (63 - l) * 256;
+                for (uint32_t n = 0; n < 2; ++n) {
+                    s.wave.row(2 * n)[l] = static_cast<uint32_t>(at[n]);
+                    s.wave.row(2 * n + 1)[l] = static_cast<uint32_t>(at[n] >> 32);
+                }
+            }
+            s.wave.sgpr[0] = iterations;
+            s.wave.set_s64(machine::exec_lo, ~0ull);
+            s.wave.pc = b.block.pc;
+            s.wave.budget = 1000;
+            uint8_t& wait = x64::this_thread_state().frame.rows_wait[b.block.pc / 4 % 64];
+            wait = 0;
+            Rig rig(GetParam());
+            rig.source->blocks[b.block.pc] = b.block;
+            rig.engine->run(s.wave);
+            EXPECT_EQ(wait, 0);  // it was one
+            ASSERT_EQ(s.wave.exit.kind, machine::ExitKind::MemoryFault);
+            EXPECT_EQ(s.wave.exit.pc, b.block.pc);
+            EXPECT_EQ(s.wave.exit.address, memory.address() + Memory::bytes);
+            EXPECT_EQ(s.wave.exit.access, stored ? machine::Access::Write : machine::Access::Read);
+            EXPECT_TRUE(s.wave.exit.lane_mask >> 63) << hex(s.wave.exit.lane_mask);
+        }
 }
 
 // Indices that leave what 32 bits hold in the middle of the loop: 16 GiB away the same rows go on.
