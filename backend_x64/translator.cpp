@@ -72,7 +72,10 @@ public:
             options.end_before = block.term.target;
             block = lift_for_translation(options, request.pc, fetch_, insts_);
         }
-        if (request.variant == Variant::Full) note_large_tables(block, wave);
+        if (request.variant == Variant::Full) {
+            note_large_tables(block, wave);
+            note_far_lanes(block, wave);
+        }
         return block;
     }
 
@@ -171,6 +174,22 @@ private:
             const auto base = now.of(block, i.args[0]);
             if (base && wave.ctx->memory->find(*base, table) && table.size >= large)
                 i.aux |= ir::from_afar;
+        }
+    }
+
+    // Loads at addresses in rows, as the wave has them.
+    static void note_far_lanes(ir::Block& block, const machine::Wave& wave) {
+        constexpr int32_t line = 64;
+        for (ir::Inst& i : block.insts) {
+            if (i.op != ir::Op::LoadGlobal && i.op != ir::Op::LoadGlobalS &&
+                i.op != ir::Op::LoadGlobalS64)
+                continue;
+            const ir::Inst* row = &block.insts[ir::address_of(i)];
+            if (row->op == ir::Op::Pack64) row = &block.insts[row->args[0]];
+            if (row->op != ir::Op::GetV || row->imm >= wave.vgpr_count || !wave.vgpr) continue;
+            const uint32_t* const v = wave.vgpr + row->imm * machine::lanes;
+            const auto apart = static_cast<int32_t>(v[1] - v[0]);
+            if (apart < -line || apart > line) i.aux |= ir::far_lanes;
         }
     }
 

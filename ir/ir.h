@@ -77,6 +77,8 @@ inline constexpr uint32_t within_lds = 1u << 17;
 // ULoad32: memory that lanes load, which waves may store to; others read what is constant while a
 // kernel runs, unless a pointer in memory leads there.
 inline constexpr uint32_t of_lanes = 1u << 18;
+// In the aux of a load from global memory: its lanes are most likely more than a cache line apart.
+inline constexpr uint32_t far_lanes = 1u << 19;
 inline constexpr uint32_t make_aux(Access access, uint32_t dwords) {
     return uint32_t(access) << 8 | dwords;
 }

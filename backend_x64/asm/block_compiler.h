@@ -395,6 +395,7 @@ private:
     }
     void loop_pin();
     bool loop_pin_chunks(uint32_t chunks);
+    bool only_reads_rows() const;
     void loop_load_pins();
     void loop_enter_body(bool lean);
     void loop_bodies(bool lean);

@@ -85,8 +85,16 @@ void BlockCompiler::loop_pin() {
                      ? options_.loop_chunks
                      : chunks_that_pay(*block_, schedule_, divergent_, walks_, avx512_);
     while (block_->lanes / chunk_lanes() % chunks) chunks /= 2;
-    if (row_loop_) chunks = 1;  // each lane's row is a stream: more than the host follows
+    if (row_loop_ || only_reads_rows()) chunks = 1;
     while (!loop_pin_chunks(chunks)) chunks /= 2;
+}
+
+// Each lane's row is a stream: those of one chunk are as many as the host follows.
+bool BlockCompiler::only_reads_rows() const {
+    if (walks_.walks.empty() || row_walks_ != (1u << walks_.walks.size()) - 1) return false;
+    return std::ranges::all_of(walks_.walks, [this](const Walks::Walk& w) {
+        return inst(w.first).aux & ir::far_lanes;
+    });
 }
 
 bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
