@@ -219,8 +219,8 @@ struct alignas(64) Frame {
     alignas(64) uint32_t temps[temp_rows][64] = {};
     alignas(64) uint8_t spills[spill_count][64] = {};
 
-    // Where accesses of a block that repeats itself were in its last iteration: of each chunk, at its
-    // place in a row.
+    // Where accesses of a block that repeats itself were in its last iteration: of each chunk, at
+    // its place in a row.
     static constexpr uint32_t most_steady = 4;
     alignas(64) uint64_t last_address[most_steady][32] = {};
     // Where loads of a block that ends at a barrier began when a wave ran it last: each load's of
@@ -239,6 +239,8 @@ struct alignas(64) Frame {
     // Loops of lanes that go along rows (row_loop.h): where they are, and for how many entries such
     // a loop still goes without.
     alignas(64) uint64_t row_lanes[4][64] = {};
+    alignas(64) uint64_t row_moves[64] = {};  // ~0, of lanes that are off 0
+    alignas(64) uint8_t nowhere[64] = {};     // what these store
     uint8_t rows_wait[64] = {};
     WritableMemory rows_memory;
     GatheredLanes gathered;

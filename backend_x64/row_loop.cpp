@@ -1,8 +1,10 @@
 #include "backend_x64/row_loop.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 #include "backend_x64/frame.h"
 
@@ -19,6 +21,15 @@ bool is_global(Op op) {
            op == Op::StoreGlobal || op == Op::StoreGlobalS || op == Op::StoreGlobalS64;
 }
 
+// All lanes that are on, in each iteration: EXEC, which stays as it is.
+bool is_exec(const ir::Block& block, const Schedule& schedule, Value mask) {
+    if (schedule.is_full(mask)) return true;
+    const Inst& of = block.insts[mask];
+    if (of.op != Op::MaskOf) return false;
+    const Inst& bits = block.insts[of.args[0]];
+    return bits.op == Op::GetS64 && bits.imm == machine::exec_lo;
+}
+
 // Nothing else that the block does with memory, or with lanes, depends on the order.
 bool suits(const ir::Block& block, const Schedule& schedule) {
     return std::ranges::all_of(block.insts, [&](const Inst& i) {
@@ -30,7 +41,8 @@ bool suits(const ir::Block& block, const Schedule& schedule) {
                 return false;
             case Class::LaneStore:
             case Class::LaneLoad:
-                return i.op == Op::LoadLds || (is_global(i.op) && schedule.is_full(ir::mask_of(i)));
+                return i.op == Op::LoadLds ||
+                       (is_global(i.op) && is_exec(block, schedule, ir::mask_of(i)));
             default:
                 return true;
         }
@@ -113,17 +125,18 @@ namespace {
 
 constexpr int64_t no_limit = int64_t{1} << 40;
 
+// Addresses of the lanes that are on.
 struct Lanes {
-    const uint64_t* at = nullptr;
+    std::span<const uint64_t> at;
     uint64_t least = 0, most = 0;
     uint64_t bits = 0;  // of all addresses
     int64_t gap = 0;    // least distance of two lanes, if they are in order; 0: they are not
 };
 
-Lanes look_at(const uint64_t* at) {
+Lanes look_at(std::span<const uint64_t> at) {
     Lanes out{at, at[0], at[0], at[0], 0};
     int64_t nearest = no_limit, furthest = -no_limit;
-    for (uint32_t l = 1; l < lanes; ++l) {
+    for (size_t l = 1; l < at.size(); ++l) {
         out.least = std::min(out.least, at[l]);
         out.most = std::max(out.most, at[l]);
         out.bits |= at[l];
@@ -156,7 +169,7 @@ bool are_apart(const Lanes& a, const Span& x, const Lanes& b, const Span& y) {
 std::optional<int64_t> distance(const Lanes& a, const Lanes& b) {
     const uint64_t d = b.at[0] - a.at[0];
     uint64_t wrong = 0;
-    for (uint32_t l = 1; l < lanes; ++l) wrong |= (b.at[l] - a.at[l]) ^ d;
+    for (size_t l = 1; l < a.at.size(); ++l) wrong |= (b.at[l] - a.at[l]) ^ d;
     if (wrong) return {};
     return static_cast<int64_t>(d);
 }
@@ -179,8 +192,13 @@ bool meets_later(const RowOrder::Access& x, const RowOrder::Access& y, int64_t a
 
 class Order {
 public:
-    Order(Frame& frame, const RowOrder& order) : frame_(frame), order_(order) {
-        for (uint32_t w = 0; w < order.walk_count; ++w) lanes_[w] = look_at(frame.row_lanes[w]);
+    // `on`: lanes, at least one.
+    Order(Frame& frame, const RowOrder& order, uint64_t on) : frame_(frame), order_(order) {
+        for (; on; on &= on - 1) lane_[count_++] = static_cast<uint8_t>(std::countr_zero(on));
+        for (uint32_t w = 0; w < order.walk_count; ++w) {
+            for (uint32_t n = 0; n < count_; ++n) at_[w][n] = frame.row_lanes[w][lane_[n]];
+            lanes_[w] = look_at(std::span(at_[w]).first(count_));
+        }
     }
 
     int64_t iterations() const {
@@ -208,17 +226,31 @@ public:
         });
     }
 
+    // What lanes that are off would do with windows goes nowhere.
+    void move_aside(uint64_t on) const {
+        for (uint32_t l = 0; l < lanes; ++l) {
+            const bool is_on = on >> l & 1;
+            frame_.row_moves[l] = is_on ? ~uint64_t{0} : 0;
+            for (uint32_t w = 0; w < order_.walk_count && !is_on; ++w)
+                if (order_.walks[w].window)
+                    frame_.row_lanes[w][l] = reinterpret_cast<uint64_t>(frame_.nowhere);
+        }
+    }
+
 private:
     // The same one in all chunks, which do not share an element that is stored.
     bool find_pattern(uint32_t w) const {
         const RowOrder::Walk& walk = order_.walks[w];
-        const uint64_t* const at = lanes_[w].at;
+        const std::span<const uint64_t> at = lanes_[w].at;
         uint64_t elsewhere = 0, next = 0;
-        for (uint32_t l = 1; l < lanes; ++l) {
+        for (size_t l = 1; l < at.size(); ++l) {
             elsewhere |= at[l] ^ at[0];
-            next |= (at[l] - at[l - 1]) ^ walk.bytes;
+            next |= (at[l] - at[0]) ^ uint64_t { walk.bytes } * (lane_[l] - lane_[0]);
         }
         if (elsewhere && next) return false;
+        // Chunks look at their first lane, whether it is on or not.
+        for (uint32_t l = 0; l < lanes; ++l)
+            frame_.row_lanes[w][l] = at[0] + (next ? 0 : walk.bytes * (uint64_t{l} - lane_[0]));
         const bool stored = std::ranges::any_of(order_.accesses, [w](const RowOrder::Access& a) {
             return a.bytes && a.walk == w && a.store;
         });
@@ -257,14 +289,20 @@ private:
 
     Frame& frame_;
     const RowOrder& order_;
+    uint32_t count_ = 0;  // of lanes that are on
+    std::array<uint8_t, lanes> lane_;
+    std::array<std::array<uint64_t, lanes>, Walks::most> at_;
     std::array<Lanes, Walks::most> lanes_;
 };
 
 }  // namespace
 
 AnyOrder rows_in_any_order(machine::Wave& wave, Frame& frame, const RowOrder& order) {
-    const Order found(frame, order);
+    const uint64_t on = wave.exec() & order.lanes;
+    if (!on) return {};
+    const Order found(frame, order, on);
     const int64_t iterations = found.iterations();
+    if (order.some_lanes) found.move_aside(on);
     return {static_cast<uint64_t>(iterations),
             iterations && wave.ctx->memory && found.writable(*wave.ctx->memory, iterations)};
 }

@@ -68,7 +68,9 @@ struct RowOrder {
         bool store = false;
     };
     uint32_t walk_count = 0, access_count = 0;
-    uint32_t most = 0;  // iterations
+    uint32_t most = 0;        // iterations
+    uint64_t lanes = 0;       // that the block is for
+    bool some_lanes = false;  // some of them may be off
     std::array<Walk, Walks::most> walks;
     std::array<Access, most_accesses> accesses;  // in the program's order
 };

@@ -448,11 +448,11 @@ void BlockCompiler::leave_out_empty(Value mask, const Value* begin, uint32_t cou
 void BlockCompiler::units_of_walk(Value v) {
     const ir::Inst& i = inst(v);
     if (walking_ == Walking::Learning) return schedule_.units_read(v, scratch_units_);
-    if (walking_ == Walking::Noting) return schedule_.units_of(ir::address_of(i), scratch_units_);
-    // Its address is not looked at.
+    if (walking_ == Walking::Noting) schedule_.units_of(ir::address_of(i), scratch_units_);
     if (const Value mask = ir::mask_of(i); !schedule_.is_full(mask))
         scratch_units_.push_back(schedule_.unit(mask));
-    if (ir::op_info(i.op).cls == Class::LaneStore)
+    // Its address is not looked at.
+    if (walking_ == Walking::Yes && ir::op_info(i.op).cls == Class::LaneStore)
         for (uint32_t d = 0; d < ir::aux_dwords(i.aux); ++d)
             scratch_units_.push_back(schedule_.unit(i.args[4 + d]));
 }

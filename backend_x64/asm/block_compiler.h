@@ -818,6 +818,7 @@ private:
     RowOrder row_order() const;
     void note_row_lanes(Value v);
     void row_loop_enter(bool masks);
+    void and_moves(const Vec& more, uint32_t part);
     void row_window(uint32_t window);
     int64_t fetched_ahead(uint32_t window, int32_t bytes) const;
     void open_windows(Label failed);

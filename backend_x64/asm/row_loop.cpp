@@ -50,8 +50,7 @@ int32_t BlockCompiler::window_at(uint32_t window) {
 bool BlockCompiler::find_rows_of_loop() {
     const ir::Terminator& t = block_->term;
     if (!with_row_loops_ || loops_ == Loops::None || options_.checked || options_.mask_addresses ||
-        block_->lanes < machine::lanes || !guards_stay() ||
-        (t.target == block_->pc) == (t.next == block_->pc))
+        !guards_stay() || (t.target == block_->pc) == (t.next == block_->pc))
         return false;
     const auto is_accumulator = [](const ir::Inst& i) {
         return (i.op == ir::Op::GetV || i.op == ir::Op::SetV) && i.imm >= 256;
@@ -88,12 +87,15 @@ void BlockCompiler::begin_row_loop() {
 RowOrder BlockCompiler::row_order() const {
     RowOrder order;
     order.most = 1u << 30;
+    order.lanes = ~0ull >> (machine::lanes - block_->lanes);
     for (const Walks::Limit& limit : walks_.limits) {
         const bool constant = limit.step.size() == 1 && limit.step[0].times == no_value;
         const auto step = constant ? static_cast<int32_t>(limit.step[0].factor) : 0;
         if (!step || step == INT32_MIN || (step < 0 && !limit.is_signed)) return {};
         order.most = std::min(order.most, (1u << 30) / static_cast<uint32_t>(std::abs(step)));
     }
+    order.some_lanes = std::ranges::any_of(
+        walks_.walks, [this](const Walks::Walk& w) { return !schedule_.is_full(w.mask); });
     order.walk_count = static_cast<uint32_t>(walks_.walks.size());
     for (uint32_t w = 0; w < order.walk_count; ++w) {
         const Walks::Walk& walk = walks_.walks[w];
@@ -160,6 +162,8 @@ void BlockCompiler::row_loop_enter(bool masks) {
     walking_ = Walking::No;
     if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
     a_.add(reg::chunk, width());
+    if (block_->lanes < machine::lanes)
+        a_.cmp(reg::chunk, static_cast<int32_t>(4 * block_->lanes) - 256);
     a_.jnz(chunk);
     if (!walks_.limits.empty()) {
         a_.test(walk_slot(learned), out_of_limits);
@@ -194,15 +198,25 @@ void BlockCompiler::row_loop_enter(bool masks) {
     });
 }
 
+// Lanes that are off stay where they are.
+void BlockCompiler::and_moves(const Vec& more, uint32_t part) {
+    const Mem moves =
+        x86::ptr(reg::frame, reg::chunk, 1,
+                 in_frame(offsetof(Frame, row_moves)) + 512 + static_cast<int32_t>(part * width()));
+    a_.emit(avx512_ ? X::kIdVpandq : X::kIdVpand, more, more, moves);
+}
+
 // The addresses of the window's lanes, to Frame::lane_hosts; rdx: its dwords. Between iterations no
 // value is in the first two vectors: loop_pin() leaves them.
 void BlockCompiler::row_window(uint32_t window) {
     const RowLoop::Window& w = row_loop_->windows[window];
     const Vec lanes = vec(0), begin = vec(1);
-    if (w.begin)
-        a_.emit(X::kIdVpbroadcastq, begin, pool64(static_cast<uint64_t>(int64_t{w.begin})));
+    const bool full = schedule_.is_full(walks_.walks[w.walk].mask);
     for (uint32_t part = 0; part < 2; ++part) {
         movu(lanes, row_lanes(w.walk, part));
+        if (w.begin && (!part || !full))
+            a_.emit(X::kIdVpbroadcastq, begin, pool64(static_cast<uint64_t>(int64_t{w.begin})));
+        if (w.begin && !full) and_moves(begin, part);
         if (w.begin) a_.emit(X::kIdVpaddq, lanes, lanes, begin);
         movu(frame_field(offsetof(Frame, lane_hosts) + part * width()), lanes);
     }
@@ -278,8 +292,11 @@ void BlockCompiler::rows_go_on() {
         a_.movsxd(x86::rax, x86::eax);
         a_.vmovq(more.xmm(), x86::rax);
         a_.emit(X::kIdVpbroadcastq, more, more.xmm());
+        const bool full = schedule_.is_full(walks_.walks[w].mask);
         for (uint32_t part = 0; part < 2; ++part) {
-            a_.emit(X::kIdVpaddq, lanes, more, row_lanes(w, part));
+            mov(lanes, more);
+            if (!full) and_moves(lanes, part);
+            a_.emit(X::kIdVpaddq, lanes, lanes, row_lanes(w, part));
             movu(row_lanes(w, part), lanes);
         }
     }
@@ -451,7 +468,7 @@ void BlockCompiler::row_loop() {
     a_.jmp(counting);
 
     a_.bind(finished);
-    a_.test(reg::chunk, reg::chunk);
+    a_.cmp(reg::chunk, static_cast<int32_t>(4 * block_->lanes) - 256);
     a_.jz(done);
     loop_backup(false);
     a_.jmp(chunk);

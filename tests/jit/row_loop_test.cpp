@@ -63,7 +63,9 @@ protected:
         State& start;
         uint64_t memory;
         uint32_t iterations;
-        bool tame;  // as sensible programs are: no array comes near another one
+        bool some = false;  // lanes are off
+        bool tame = false;  // as sensible programs are: no array comes near another one
+        Value mask = ir::no_value;
         std::vector<Pointer> pointers{};
         std::vector<Value> values{};
         uint32_t row = 0;
@@ -155,7 +157,7 @@ protected:
             p.least = std::min(p.least, imm);
             p.most = std::max(p.most, imm + 4 * dwords);
             const auto [base, at] = address(p);
-            const Value full = b.full();
+            const Value full = mask;
             const bool index = p.kind == Pointer::Index;
             const auto n = static_cast<uint64_t>(imm);
             const auto emit = [&, base = base, at = at](Op plain, Op of_index, Op of_base) {
@@ -174,7 +176,7 @@ protected:
         }
 
         void move(const Pointer& p) {
-            const Value full = b.full();
+            const Value full = mask;
             if (p.kind == Pointer::Base) {
                 const Value step = b.c32(static_cast<uint32_t>(p.step)),
                             low = b.op(Op::GetS32, {}, p.scalar);
@@ -206,6 +208,8 @@ protected:
 
         // False: it does not fit the memory.
         bool make() {
+            some = rng() % 3 == 0;
+            mask = some ? b.exec() : b.full();
             for (uint32_t n = 0; n < sum_count; ++n) values.push_back(b.v(sums + n));
             for (uint64_t n = 1 + rng() % 4; n-- > 0;) add_pointer();
             for (Pointer& p : pointers) {
@@ -228,9 +232,12 @@ protected:
             for (const Pointer& p : pointers) move(p);
             compute();
             for (uint32_t n = 0; n < sum_count; ++n)
-                if (rng() % 2) b.set(sums + n, value());
+                if (rng() % 2) b.op(Op::SetV, {value(), mask}, sums + n);
             if (rng() % 4 == 0)
-                b.op(Op::SetS64, {b.op(Op::BitsOf, {b.op(Op::CmpLtU32, {value(), value()})})}, 10);
+                b.op(Op::SetS64,
+                     {b.op(Op::BitsOf,
+                           {b.op(Op::MaskAnd, {b.op(Op::CmpLtU32, {value(), value()}), mask})})},
+                     10);
             b.block.guest_count = 1 + static_cast<uint32_t>(rng() % 5);
             b.repeat_s0_times(0x3000);
             if (rng() % 3 == 0) {  // a counter that nobody foresees
@@ -263,6 +270,7 @@ protected:
                     at -= 4 * scalar;
                 if (p.kind == Pointer::Sum)
                     at = static_cast<uint64_t>(static_cast<int64_t>(at) >> 2) - scalar;
+                if (!(start.wave.exec() >> l & 1)) at = rng();
                 start.wave.row(p.row)[l] = static_cast<uint32_t>(at);
                 if (p.kind != Pointer::Index)
                     start.wave.row(p.row + 1)[l] = static_cast<uint32_t>(at >> 32);
@@ -289,9 +297,13 @@ protected:
                 least;
             // An index of 32 bits is without sign.
             start.wave.set_s64(origin, memory - (uint64_t{1} << 20));
+            uint64_t on = ~0ull;
+            if (some) do
+                    on = rng() % 2 ? ~0ull >> rng() % 64 : random_mask(rng);
+                while (!on);
+            start.wave.set_s64(machine::exec_lo, on);
             for (const Pointer& p : pointers) put(p, by);
             start.wave.sgpr[0] = iterations;
-            start.wave.set_s64(machine::exec_lo, ~0ull);
             return true;
         }
     };
@@ -439,6 +451,7 @@ TEST_P(RowLoopTest, IndexWraps) {
             State start, model, run;
             randomise(start, rng);
             Loop loop{.rng = rng, .start = start, .memory = 0, .iterations = 40, .tame = true};
+            loop.mask = loop.b.full();
             loop.values.push_back(loop.b.v(sums));
             loop.values.push_back(loop.b.v(sums + 1));
             loop.compute();
