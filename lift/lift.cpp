@@ -438,7 +438,15 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
             return Attempt::NoUse;
     }
     const bool loop = block.term.target == pc || block.term.next == pc;
-    if (loop && options.may_guard && options.now && findings.constants.empty() &&
+    // Loops that run all chunks in each iteration, as their stores want it, gain from lines as
+    // other blocks do: guards are tested in each iteration, which leaves the rows with known
+    // shapes.
+    const bool keeps_lines = loop && guarded && affine.profit() && !l.wants_constants &&
+                             block.exec_full && l.s.exec_written() &&
+                             std::ranges::any_of(block.insts, [](const ir::Inst& i) {
+                                 return ir::op_info(i.op).cls == ir::Class::LaneStore;
+                             });
+    if (loop && !keeps_lines && options.may_guard && options.now && findings.constants.empty() &&
         block.calls.empty() && std::ranges::any_of(block.insts, [](const ir::Inst& i) {
             return i.op == Op::LoadGlobal;
         })) {
@@ -447,7 +455,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     }
     if (loop && l.wants_constants && guards == Guards::Lines) return Attempt::Constants;
     if (guarded && options.at_edge && !l.bounds_known) return Attempt::NoUse;
-    if (guarded && (!affine.profit() || loop)) {
+    if (guarded && (!affine.profit() || (loop && !keeps_lines))) {
         if (loop && block.exec_full && updates_in_all_lanes(l.s, block)) return Attempt::Constants;
         if (affine.relied_on()) return l.wants_constants ? Attempt::Constants : Attempt::NoUse;
         guarded = false;

@@ -69,7 +69,7 @@ bool BlockCompiler::in_far_steps(const LaneAccess& m) const {
 bool BlockCompiler::in_plain_loop(const LaneAccess& m) const {
     const ir::Terminator& t = block_->term;
     return !looping_ && m.space == global_space && !options_.checked &&
-           t.kind == ir::Terminator::Kind::Branch &&
+           (t.kind == ir::Terminator::Kind::Branch || t.kind == ir::Terminator::Kind::Jump) &&
            (t.target == block_->pc || t.next == block_->pc) && steady_sites_ < Frame::most_steady &&
            (!m.store || steps_far(step_of(*block_, inst(m.v))));
 }

@@ -461,7 +461,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     const bool one_row = inst(line).aux >= chunk_lanes();
     if (const auto step = tile_steps_.find(m.v); step != tile_steps_.end())
         prefetch_next_tile(m, step->second);
-    else if (one_row && m.space == global_space && stride &&
+    else if (one_row && m.space == global_space && stride && !in_plain_loop(m) &&
              (stride == m.bytes ? !m.store && (options_.fetches_streams || !in_plain_stream(line))
                                 : first_of_tile(m, line)))
         prefetch_ahead(m, stride);
