@@ -391,6 +391,23 @@ static std::vector<uint32_t> steps(const State& s, const ir::Block& block,
     return out;
 }
 
+// A block with stores; unless it writes EXEC, all of its accesses are at neighbours or at one
+// element: lanes that go along rows of their own do so without lines (backend_x64/row_loop.h).
+static bool stores_at_lines(const ir::Block& block, bool writes_exec) {
+    bool stores = false;
+    for (const ir::Inst& i : block.insts) {
+        const ir::Class cls = ir::op_info(i.op).cls;
+        if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) continue;
+        stores |= cls == ir::Class::LaneStore;
+        const ir::Inst& address = block.insts[ir::address_of(i)];
+        constexpr uint64_t near = 16;
+        const bool line = address.op == ir::Op::Line32 && address.imm <= near;
+        if (!writes_exec && !line && address.op != ir::Op::Splat32 && address.op != ir::Op::Splat64)
+            return false;
+    }
+    return stores;
+}
+
 static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store,
                          Findings& findings, Guards guards, ir::Block& block) {
     block.pc = block.begin_pc = block.end_pc = pc;
@@ -442,10 +459,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     // other blocks do: guards are tested in each iteration, which leaves the rows with known
     // shapes.
     const bool keeps_lines = loop && guarded && affine.profit() && !l.wants_constants &&
-                             block.exec_full && l.s.exec_written() &&
-                             std::ranges::any_of(block.insts, [](const ir::Inst& i) {
-                                 return ir::op_info(i.op).cls == ir::Class::LaneStore;
-                             });
+                             block.exec_full && stores_at_lines(block, l.s.exec_written());
     if (loop && !keeps_lines && options.may_guard && options.now && findings.constants.empty() &&
         block.calls.empty() && std::ranges::any_of(block.insts, [](const ir::Inst& i) {
             return i.op == Op::LoadGlobal;
