@@ -143,8 +143,8 @@ bool hold(machine::Wave& wave, Frame& frame, const ColumnStore& store, uint64_t 
         held.at = held.next = at;
         held.step = step;
         held.width = width;
-        const uint64_t most =
-            std::min((held.memory.end() - high) / (rows * 4) + 1, uint64_t{HeldColumns::rows / rows});
+        const uint64_t most = std::min((held.memory.end() - high) / (rows * 4) + 1,
+                                       uint64_t{HeldColumns::rows / rows});
         held.most = static_cast<uint32_t>(most);
     }
     std::memcpy(held.data[held.waves++], data, sizeof held.data[0]);

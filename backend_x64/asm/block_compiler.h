@@ -580,6 +580,7 @@ private:
     void store_quarters(uint32_t rows, const std::function<Mem(uint32_t lane)>& to);
     void store_repeats(uint32_t temp_row, const Vec& x, Value load);
     bool in_far_steps(const LaneAccess& m) const;
+    bool repeats_plainly() const;
     bool in_plain_loop(const LaneAccess& m) const;
     bool streamed(const LaneAccess& m) const;
     void memory_streamed(LaneAccess m);
@@ -607,10 +608,13 @@ private:
         Value base;
         uint32_t step;  // from lane to lane
         Gp reg;         // the host address of the chunk's first element
+        // A slot: how far it moves in four iterations of a block that repeats itself.
+        std::optional<uint32_t> ahead = {};
     };
     void choose_pointers(const Value* begin, uint32_t count);
     bool is_plain_line(const ir::Inst& access) const;
     ir::Value base_of_line(const ir::Inst& access) const;
+    void look_ahead(Pointer& p);
     const Pointer* pointer_of(const ir::Inst& access) const;
     void advance_pointers();
     void place_lines(const Value* begin, uint32_t count);
@@ -730,6 +734,7 @@ private:
     void prefetch_next_rows(const LaneAccess& m, Value line);
     void prefetch_ahead(const LaneAccess& m, uint32_t stride);
     void prefetch_iterations(const LaneAccess& m);
+    void prefetch_at(const LaneAccess& m, uint32_t shift);
     void prefetch_walk(const LaneAccess& m);
     void find_tile_steps(const Value* begin, uint32_t count);
     void prefetch_next_tile(const LaneAccess& m, uint32_t slot);

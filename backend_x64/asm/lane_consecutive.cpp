@@ -64,13 +64,19 @@ bool BlockCompiler::in_far_steps(const LaneAccess& m) const {
     return looping_ && steps_far(step_of(*block_, inst(m.v)));
 }
 
-// In a block that repeats itself, all chunks in each iteration: one with stores or atomics. Stores
-// wait for memory where the host does not see them coming.
-bool BlockCompiler::in_plain_loop(const LaneAccess& m) const {
+// A block that repeats itself, all chunks in each iteration: one with stores or atomics.
+bool BlockCompiler::repeats_plainly() const {
+    using Kind = ir::Terminator::Kind;
     const ir::Terminator& t = block_->term;
-    return !looping_ && m.space == global_space && !options_.checked &&
-           (t.kind == ir::Terminator::Kind::Branch || t.kind == ir::Terminator::Kind::Jump) &&
-           (t.target == block_->pc || t.next == block_->pc) && steady_sites_ < Frame::most_steady &&
+    return !looping_ && !options_.checked && (t.kind == Kind::Branch || t.kind == Kind::Jump) &&
+           (t.target == block_->pc || t.next == block_->pc);
+}
+
+// Stores wait for memory where the host does not see them coming.
+bool BlockCompiler::in_plain_loop(const LaneAccess& m) const {
+    if (!repeats_plainly() || m.space != global_space) return false;
+    const Pointer* const pointer = pointer_of(inst(m.v));
+    return ((pointer && pointer->ahead) || steady_sites_ < Frame::most_steady) &&
            (!m.store || steps_far(step_of(*block_, inst(m.v))));
 }
 

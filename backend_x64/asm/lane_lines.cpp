@@ -304,12 +304,26 @@ void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
         const Value base = pointers_[i].base;
         if (block_->type(base) == ir::Type::U64) {
             global_base(reg, home_mem(schedule_.uniform_home(base)));
+            if (repeats_plainly() && steady_sites_ < Frame::most_steady) look_ahead(pointers_[i]);
             continue;
         }
         load_uniform(reg.r32(), base);
         a_.add(reg, wave_field(offsetof(Wave, lds), 8));
     }
     facts_limit_ = std::max<size_t>(1, (free - pointers_.size()) / 2);
+}
+
+// For prefetch_iterations(): where the pointer is now, and was in the iteration before.
+void BlockCompiler::look_ahead(Pointer& p) {
+    ++steady_sites_;
+    const Mem last = home_mem({Home::Slot, extra_slots_++}).cloneResized(8);
+    p.ahead = extra_slots_++;
+    failed_ |= extra_slots_ > slot_count;
+    a_.mov(x86::rdx, p.reg);
+    a_.sub(x86::rdx, last);
+    a_.mov(last, p.reg);
+    a_.shl(x86::rdx, 2);
+    a_.mov(home_mem({Home::Slot, *p.ahead}), x86::rdx);
 }
 
 const BlockCompiler::Pointer* BlockCompiler::pointer_of(const ir::Inst& access) const {

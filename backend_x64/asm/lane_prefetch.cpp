@@ -12,6 +12,12 @@ namespace x86 = asmjit::x86;
 // What the chunk accesses four iterations on, if it goes on as it came here from the last one.
 // Steps of a grid's size are longer than pages, where hardware prefetchers stop.
 void BlockCompiler::prefetch_iterations(const LaneAccess& m) {
+    const Pointer* const pointer = pointer_of(inst(m.v));
+    if (pointer && pointer->ahead) {
+        a_.mov(x86::rdx, home_mem({Home::Slot, *pointer->ahead}));
+        prefetch_at(m, 0);
+        return;
+    }
     const Mem last = x86::ptr(reg::frame, reg::chunk, 0,
                               in_frame(offsetof(Frame, last_address) + 256 +
                                        steady_sites_++ * sizeof(Frame::last_address[0])),
@@ -19,8 +25,14 @@ void BlockCompiler::prefetch_iterations(const LaneAccess& m) {
     a_.mov(x86::rdx, m.address);
     a_.sub(x86::rdx, last);
     a_.mov(last, m.address);
+    prefetch_at(m, 2);
+}
+
+// What lies rdx << shift behind the access.
+void BlockCompiler::prefetch_at(const LaneAccess& m, uint32_t shift) {
     for (uint32_t p = 0; p < m.dwords; ++p) {
-        const Mem at = x86::ptr(m.address, x86::rdx, 2, static_cast<int32_t>(m.imm + p * width()));
+        const Mem at =
+            x86::ptr(m.address, x86::rdx, shift, static_cast<int32_t>(m.imm + p * width()));
         m.store ? a_.prefetchw(at) : a_.prefetcht0(at);
     }
 }

@@ -92,9 +92,8 @@ void BlockCompiler::loop_pin() {
 // Each lane's row is a stream: those of one chunk are as many as the host follows.
 bool BlockCompiler::only_reads_rows() const {
     if (walks_.walks.empty() || row_walks_ != (1u << walks_.walks.size()) - 1) return false;
-    return std::ranges::all_of(walks_.walks, [this](const Walks::Walk& w) {
-        return inst(w.first).aux & ir::far_lanes;
-    });
+    return std::ranges::all_of(
+        walks_.walks, [this](const Walks::Walk& w) { return inst(w.first).aux & ir::far_lanes; });
 }
 
 bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
