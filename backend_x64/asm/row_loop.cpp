@@ -354,6 +354,9 @@ void BlockCompiler::row_loop() {
     loop_pin();
     walk_find_idle();
     if (!masks) loop_keep_scalar();
+    if (block_->lanes < machine::lanes)
+        clear_mask_slots(schedule_.begin(1),
+                         static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1)));
     const auto count = static_cast<uint32_t>(walks_.walks.size());
     const Label chunk = a_.newLabel(), counting = a_.newLabel(), strip = a_.newLabel(),
                 iteration = a_.newLabel(), plain = a_.newLabel(), ended = a_.newLabel(),
