@@ -426,7 +426,8 @@ void BlockCompiler::leave_out_empty(Value mask, const Value* begin, uint32_t cou
             return bits;
         };
         for (Unit u : made) {
-            const Value same = *schedule_.in_empty_chunks(schedule_.producer(u));
+            // What is not known there only regions read that are left out as well.
+            const Value same = schedule_.in_empty_chunks(schedule_.producer(u)).value_or(no_value);
             const auto c = std::ranges::find(collectors, u, &Collector::unit);
             const bool collected = c != collectors.end();
             const Gp whole = collected ? c->reg : x86::rax,
