@@ -511,6 +511,29 @@ TEST_P(RowLoopTest, IndexWraps) {
     munmap(map, leap + 2 * bytes);
 }
 
+// What a row's iterations touch lies in front of where they begin, if they go down.
+TEST(RowOrderTest, RowsDownwards) {
+    State s;
+    s.wave.set_s64(machine::exec_lo, ~0ull);
+    x64::Frame& frame = x64::this_thread_state().frame;
+    x64::RowOrder order;
+    order.most = 1000;
+    order.lanes = ~0ull;
+    order.walk_count = order.access_count = 2;
+    order.walks[0] = {.step = -4, .window = true, .bytes = 4, .patterns = 0};
+    order.walks[1] = {.step = 4, .window = true, .bytes = 4, .patterns = 0};
+    order.accesses[0] = {.begin = 0, .bytes = 4, .walk = 0, .store = true};
+    order.accesses[1] = {.begin = 0, .bytes = 4, .walk = 1, .store = false};
+    // The first lane stores to 99,748 to 100,003 in 64 iterations: then it meets the one before.
+    for (const auto [loads, iterations] : {std::pair{99000u, 64u}, {99700u, 0u}}) {
+        for (uint32_t l = 0; l < machine::lanes; ++l) {
+            frame.row_lanes[0][l] = 100000 + 256 * l;
+            frame.row_lanes[1][l] = loads;
+        }
+        EXPECT_EQ(x64::rows_in_any_order(s.wave, frame, order).iterations, iterations) << loads;
+    }
+}
+
 WJ_JIT_TESTS(RowLoopTest);
 
 }  // namespace
