@@ -7,6 +7,7 @@
 #include <span>
 
 #include "backend_x64/frame.h"
+#include "backend_x64/memory_order.h"
 
 namespace wj::x64 {
 namespace {
@@ -16,10 +17,8 @@ using ir::Inst;
 using ir::Op;
 using machine::lanes;
 
-bool is_global(Op op) {
-    return op == Op::LoadGlobal || op == Op::LoadGlobalS || op == Op::LoadGlobalS64 ||
-           op == Op::StoreGlobal || op == Op::StoreGlobalS || op == Op::StoreGlobalS64;
-}
+static_assert(std::extent_v<decltype(Frame::row_lanes)> == Walks::most);
+static_assert(std::extent_v<decltype(Frame::lane_rows)> == RowLoop::most_windows);
 
 // All lanes that are on, in each iteration: EXEC, which stays as it is.
 bool is_exec(const ir::Block& block, const Schedule& schedule, Value mask) {
@@ -42,83 +41,123 @@ bool suits(const ir::Block& block, const Schedule& schedule) {
             case Class::LaneStore:
             case Class::LaneLoad:
                 return i.op == Op::LoadLds ||
-                       (is_global(i.op) && is_exec(block, schedule, ir::mask_of(i)));
+                       (spaces(i.op) == in_global && is_exec(block, schedule, ir::mask_of(i)));
             default:
                 return true;
         }
     });
 }
 
-}  // namespace
+// In so many iterations no value that walks extend leaves what it may hold; 0: a step is not known.
+uint32_t iterations_within(const std::vector<Walks::Limit>& limits) {
+    constexpr uint32_t furthest = 1u << 30;
+    uint32_t most = furthest;
+    for (const Walks::Limit& limit : limits) {
+        const bool constant = limit.step.size() == 1 && limit.step[0].times == no_value;
+        const auto step = constant ? static_cast<int32_t>(limit.step[0].factor) : 0;
+        if (!step || step == INT32_MIN || (step < 0 && !limit.is_signed)) return 0;
+        most = std::min(most, furthest / static_cast<uint32_t>(std::abs(step)));
+    }
+    return most;
+}
 
-std::optional<RowLoop> find_row_loop(const ir::Block& block, const Schedule& schedule,
-                                     const Walks& walks, uint32_t width) {
-    if (block.loads_in_order || !suits(block, schedule)) return {};
+class Finder {
+public:
+    Finder(const ir::Block& block, const Schedule& schedule, const Walks& walks, uint32_t width)
+        : block_(block),
+          schedule_(schedule),
+          walks_(walks),
+          width_(static_cast<int32_t>(width)),
+          iterations_(width_) {}
+
+    std::optional<RowLoop> find() {
+        // Elements of several dwords are accessed in fours, and transposed, as they are.
+        constexpr int32_t least_iterations = 4;
+        out_.most = iterations_within(walks_.limits);
+        if (!out_.most || block_.loads_in_order || !suits(block_, schedule_) || !find_accesses())
+            return {};
+        out_.number.resize(block_.insts.size());
+        for (uint32_t w = 0; w < walks_.walks.size(); ++w)
+            if (!add_windows(w)) return {};
+        if (out_.windows.empty() || out_.windows.size() > RowLoop::most_windows ||
+            iterations_ < least_iterations)
+            return {};
+        out_.iterations = static_cast<uint32_t>(iterations_);
+        for (RowLoop::Window& window : out_.windows)
+            if (const int32_t step = *walks_.walks[window.walk].whole_step(); step < 0)
+                window.begin += (iterations_ - 1) * step;
+        return std::move(out_);
+    }
+
+private:
     struct Access {
         Value v;
         uint32_t walk;
         int32_t begin, bytes;
         bool store;
     };
-    std::vector<Access> accesses;
-    for (Value v = 0; v < block.insts.size(); ++v) {
-        const Inst& i = block.insts[v];
-        const Class cls = ir::op_info(i.op).cls;
-        if ((cls != Class::LaneLoad && cls != Class::LaneStore) || i.op == Op::LoadLds) continue;
-        const auto walk = walks.of(v);
-        if (!walk || !walks.walks[*walk].whole_step() ||
-            ir::aux_access(i.aux) != ir::Access::Dwords || schedule.pair_of(v, 0) != no_value ||
-            schedule.pair_of(v, 1) != no_value || schedule.in_memory_order(v))
-            return {};
-        const int64_t begin = ir::immediate(i);
-        constexpr int64_t furthest = 1 << 16;
-        if (std::abs(begin) > furthest) return {};
-        accesses.push_back({v, *walk, static_cast<int32_t>(begin),
-                            static_cast<int32_t>(ir::access_bytes(i)), cls == Class::LaneStore});
-    }
-    if (accesses.size() > RowOrder::most_accesses || std::ranges::none_of(accesses, &Access::store))
-        return {};
 
-    RowLoop out;
-    out.number.resize(block.insts.size());
-    const auto whole = static_cast<int32_t>(width);
-    int32_t iterations = whole;
-    std::ranges::stable_sort(accesses, {}, &Access::begin);
-    for (uint32_t w = 0; w < walks.walks.size(); ++w) {
-        const int32_t step = *walks.walks[w].whole_step(), each = std::abs(step);
-        if (!step || each > whole) {
-            if (walks.walks[w].base_varies) return {};  // what it was is not kept
-            continue;
+    // All of them walk, some store.
+    bool find_accesses() {
+        for (Value v = 0; v < block_.insts.size(); ++v) {
+            const Inst& i = block_.insts[v];
+            const Class cls = ir::op_info(i.op).cls;
+            if ((cls != Class::LaneLoad && cls != Class::LaneStore) || i.op == Op::LoadLds)
+                continue;
+            const auto walk = walks_.of(v);
+            if (!walk || !walks_.walks[*walk].whole_step() ||
+                ir::aux_access(i.aux) != ir::Access::Dwords ||
+                schedule_.pair_of(v, 0) != no_value || schedule_.pair_of(v, 1) != no_value ||
+                schedule_.in_memory_order(v))
+                return false;
+            const int64_t begin = ir::immediate(i);
+            constexpr int64_t furthest = 1 << 16;
+            if (std::abs(begin) > furthest) return false;
+            accesses_.push_back({v, *walk, static_cast<int32_t>(begin),
+                                 static_cast<int32_t>(ir::access_bytes(i)),
+                                 cls == Class::LaneStore});
         }
-        if (step % 4) return {};
-        size_t first = out.windows.size();
-        int32_t end = 0, least = 0, most = 0;
-        for (const Access& a : accesses) {
-            if (a.walk != w) continue;
-            if ((a.begin - (first < out.windows.size() ? least : a.begin)) % 4) return {};
-            if (first == out.windows.size()) least = a.begin;
-            most = std::max(most, a.begin + a.bytes - least);
-            if (first == out.windows.size() || a.begin + a.bytes - out.windows.back().begin > whole)
-                out.windows.push_back({w, a.store, a.begin, 0});
-            RowLoop::Window& window = out.windows.back();
-            end = a.begin + a.bytes - window.begin;
-            window.dwords |= ((1u << a.bytes / 4) - 1) << (a.begin - window.begin) / 4;
-            iterations = std::min(iterations, (whole - end) / each + 1);
-            out.number[a.v] = static_cast<uint8_t>(out.windows.size());
-            // What iterations store must not overlap.
-            if (a.store && most > each) return {};
-        }
+        std::ranges::stable_sort(accesses_, {}, &Access::begin);
+        return accesses_.size() <= RowOrder::most_accesses &&
+               std::ranges::any_of(accesses_, &Access::store);
     }
-    // Elements of several dwords are accessed in fours, and transposed, as they are.
-    constexpr int32_t least_iterations = 4;
-    if (out.windows.empty() || out.windows.size() > RowLoop::most_windows ||
-        iterations < least_iterations)
-        return {};
-    out.iterations = static_cast<uint32_t>(iterations);
-    for (RowLoop::Window& window : out.windows)
-        if (const int32_t step = *walks.walks[window.walk].whole_step(); step < 0)
-            window.begin += (iterations - 1) * step;
-    return out;
+
+    // Of a walk that goes by less than a vector; false: the loop is none.
+    bool add_windows(uint32_t walk) {
+        const int32_t step = *walks_.walks[walk].whole_step(), each = std::abs(step);
+        if (!step || each > width_) return !walks_.walks[walk].base_varies;  // it is not kept
+        if (step % 4) return false;
+        std::optional<int32_t> least;  // begin of the first access
+        for (const Access& a : accesses_) {
+            if (a.walk != walk) continue;
+            const int32_t end = a.begin + a.bytes;
+            if (!least || end - out_.windows.back().begin > width_)
+                out_.windows.push_back({walk, a.store, a.begin, 0});
+            if (!least) least = a.begin;
+            RowLoop::Window& window = out_.windows.back();
+            // What iterations store must not overlap.
+            if ((a.begin - *least) % 4 || (a.store && end - *least > each)) return false;
+            window.dwords |= ((1u << a.bytes / 4) - 1) << (a.begin - window.begin) / 4;
+            iterations_ = std::min(iterations_, (width_ - (end - window.begin)) / each + 1);
+            out_.number[a.v] = static_cast<uint8_t>(out_.windows.size());
+        }
+        return true;
+    }
+
+    const ir::Block& block_;
+    const Schedule& schedule_;
+    const Walks& walks_;
+    const int32_t width_;
+    int32_t iterations_;  // that all windows so far serve
+    std::vector<Access> accesses_;
+    RowLoop out_;
+};
+
+}  // namespace
+
+std::optional<RowLoop> find_row_loop(const ir::Block& block, const Schedule& schedule,
+                                     const Walks& walks, uint32_t width) {
+    return Finder(block, schedule, walks, width).find();
 }
 
 namespace {
@@ -215,8 +254,7 @@ public:
 
     // Of windows, in so many iterations.
     bool writable(const memory::AddressSpace& memory, int64_t iterations) const {
-        const auto* const end = order_.accesses.begin() + order_.access_count;
-        return std::all_of(order_.accesses.begin(), end, [&](const RowOrder::Access& a) {
+        return std::ranges::all_of(accesses(), [&](const RowOrder::Access& a) {
             const RowOrder::Walk& walk = order_.walks[a.walk];
             if (!a.store || !walk.window) return true;
             const Lanes& lanes = lanes_[a.walk];
@@ -238,6 +276,10 @@ public:
     }
 
 private:
+    std::span<const RowOrder::Access> accesses() const {
+        return std::span(order_.accesses).first(order_.access_count);
+    }
+
     // The same one in all chunks, which do not share an element that is stored.
     bool find_pattern(uint32_t w) const {
         const RowOrder::Walk& walk = order_.walks[w];
@@ -251,9 +293,8 @@ private:
         // Chunks look at their first lane, whether it is on or not.
         for (uint32_t l = 0; l < lanes; ++l)
             frame_.row_lanes[w][l] = at[0] + (next ? 0 : walk.bytes * (uint64_t{l} - lane_[0]));
-        const bool stored = std::ranges::any_of(order_.accesses, [w](const RowOrder::Access& a) {
-            return a.bytes && a.walk == w && a.store;
-        });
+        const bool stored = std::ranges::any_of(
+            accesses(), [w](const RowOrder::Access& a) { return a.walk == w && a.store; });
         constexpr uint32_t consecutive = 0, same = 0x01010101;
         const uint32_t pattern = next ? same : consecutive;
         std::memcpy(reinterpret_cast<uint8_t*>(&frame_) + walk.patterns, &pattern, sizeof pattern);

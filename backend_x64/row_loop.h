@@ -33,7 +33,9 @@ struct RowLoop {
     };
     std::vector<Window> windows;
     std::vector<uint8_t> number;  // by value: of the access's window + 1, or 0
-    uint32_t iterations;          // that a window serves
+    uint32_t iterations = 0;      // that a window serves
+    // In so many no value of 32 bits leaves what the walks' limits allow, where it begins within.
+    uint32_t most = 0;
 
     std::optional<uint32_t> of(Value access) const {
         if (number.empty() || !number[access]) return {};

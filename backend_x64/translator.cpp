@@ -11,6 +11,7 @@
 #include "backend_x64/guest_code.h"
 #include "backend_x64/lane_program.h"
 #include "backend_x64/matrix_avx512.h"
+#include "backend_x64/memory_order.h"
 #include "frontend/decode.h"
 #include "interpreter/interpreter.h"
 #include "lift/lift.h"
@@ -181,9 +182,7 @@ private:
     static void note_far_lanes(ir::Block& block, const machine::Wave& wave) {
         constexpr int32_t line = 64;
         for (ir::Inst& i : block.insts) {
-            if (i.op != ir::Op::LoadGlobal && i.op != ir::Op::LoadGlobalS &&
-                i.op != ir::Op::LoadGlobalS64)
-                continue;
+            if (ir::op_info(i.op).cls != ir::Class::LaneLoad || spaces(i.op) != in_global) continue;
             const ir::Inst* row = &block.insts[ir::address_of(i)];
             if (row->op == ir::Op::Pack64) row = &block.insts[row->args[0]];
             if (row->op != ir::Op::GetV || row->imm >= wave.vgpr_count || !wave.vgpr) continue;

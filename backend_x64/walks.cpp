@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "backend_x64/memory_order.h"
+
 namespace wj::x64 {
 namespace {
 
@@ -30,6 +32,10 @@ struct Step {
 using Maybe = std::optional<Step>;
 
 constexpr Step unknown{.known = false, .sum = {}, .exact = {}};
+
+Step exactly(int32_t by) {
+    return {.known = false, .sum = {}, .exact = by};
+}
 
 // Of a value made from one with this step, by a known amount only if both stay as they are.
 Step remade(const Step& x) {
@@ -68,11 +74,9 @@ public:
         out.number.resize(block_.insts.size());
         for (const Value* v = schedule_.begin(1); v != schedule_.end(1); ++v) {
             const Inst& i = inst(*v);
-            const bool load = i.op == Op::LoadGlobal || i.op == Op::LoadGlobalS ||
-                              i.op == Op::LoadGlobalS64,
-                       store = i.op == Op::StoreGlobal || i.op == Op::StoreGlobalS ||
-                               i.op == Op::StoreGlobalS64;
-            if (!load && !(store && stores_)) continue;
+            const Class cls = ir::op_info(i.op).cls;
+            if (cls != Class::LaneLoad && !(cls == Class::LaneStore && stores_)) continue;
+            if (spaces(i.op) != in_global) continue;
             const auto like = std::find_if(out.walks.begin(), out.walks.end(), [&](const auto& w) {
                 const Inst& x = inst(w.first);
                 return x.op == i.op && ir::access_bytes(x) == ir::access_bytes(i) &&
@@ -395,11 +399,11 @@ private:
             case Op::UShl64: {
                 const auto x = base_step(i.args[0], depth);
                 const auto by = constant(i.args[1]);
-                return x && by ? multiple({false, {}, *x}, 1ull << (*by & 63)).exact : std::nullopt;
+                return x && by ? multiple(exactly(*x), 1ull << (*by & 63)).exact : std::nullopt;
             }
             case Op::UAdd64: {
                 const auto x = base_step(i.args[0], depth), y = base_step(i.args[1], depth);
-                return x && y ? add({false, {}, *x}, {false, {}, *y}).exact : std::nullopt;
+                return x && y ? add(exactly(*x), exactly(*y)).exact : std::nullopt;
             }
             case Op::USext32:
             case Op::UZext32: {
@@ -436,10 +440,8 @@ private:
         if (!is_carry_of(sum.args[1])) return {};
         const auto upper = growth(sum.args[0], hi);
         const Sum wanted = step < 0 ? Sum{{no_value, ~0u}} : Sum{};
-        const bool same = upper && upper->size() == wanted.size() &&
-                          (wanted.empty() || ((*upper)[0].times == no_value &&
-                                              (*upper)[0].factor == wanted[0].factor));
-        return same && std::abs(int64_t{step}) <= small ? std::optional(step) : std::nullopt;
+        if (upper != wanted || std::abs(int64_t{step}) > small) return {};
+        return step;
     }
     bool is_summand(Value sum, Value v) const {
         const Inst& i = inst(sum);

@@ -19,6 +19,7 @@ struct Walks {
     struct Term {
         Value times;
         uint32_t factor;
+        bool operator==(const Term&) const = default;
     };
     using Sum = std::vector<Term>;
 

@@ -445,10 +445,9 @@ void BlockCompiler::leave_out_empty(Value mask, const Value* begin, uint32_t cou
     });
 }
 
-// What an access that walks reads of lanes.
+// What an access reads of lanes when its walk is noted, or goes on.
 void BlockCompiler::units_of_walk(Value v) {
     const ir::Inst& i = inst(v);
-    if (walking_ == Walking::Learning) return schedule_.units_read(v, scratch_units_);
     if (walking_ == Walking::Noting) schedule_.units_of(ir::address_of(i), scratch_units_);
     if (const Value mask = ir::mask_of(i); !schedule_.is_full(mask))
         scratch_units_.push_back(schedule_.unit(mask));
@@ -467,7 +466,7 @@ void BlockCompiler::region_body() {
     done_.clear();
     for (uint32_t i = 0; i < count; ++i) {
         scratch_units_.clear();
-        if (walking_ != Walking::No && walks_.of(begin[i]))
+        if ((walking_ == Walking::Noting || walking_ == Walking::Yes) && walks_.of(begin[i]))
             units_of_walk(begin[i]);
         else
             schedule_.units_read(begin[i], scratch_units_);
@@ -627,7 +626,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     const bool by_chunks = loops_ != Loops::None && guards_stay();
     divergent_ = by_chunks ? find_divergent_loop(block) : std::nullopt;
     if (divergent_ && !divergent_suits()) divergent_.reset();
-    const bool loop = divergent_ || (by_chunks && loop_suits());
+    const bool loop = divergent_ || (by_chunks && loop_suits(schedule_, false));
     facts_cross_regions_ = !loop;
     looping_ = loop;
     if (loop) schedule_.merge_early(1);

@@ -388,7 +388,9 @@ private:
         std::vector<Walks::Induction> idle;
         std::vector<Value> merged;  // SetV that the body's operations so far have done themselves
     };
-    bool loop_suits(bool with_stores = false) const;
+    bool loop_is_uniform() const;
+    bool uses_accumulators() const;
+    bool loop_suits(const Schedule& schedule, bool with_stores) const;
     void loop_split();
     bool loop_other_part(uint32_t i) const {  // i: index into the region
         return !loop_part_of_.empty() && loop_part_of_[i] != loop_part_;
@@ -445,6 +447,8 @@ private:
     void loop_branch_out(Label label);
     void loop_decide(const Operand& budget, Label no, Label over);
     void loop_leave(Label next);
+    void loop_begin_chunks(bool masks);
+    void loop_begin_chunk();
     void loop_block();
 
     // ---- counted.cpp ----
@@ -455,6 +459,7 @@ private:
         loop_uniform([] {}, &counted_->needed);
     }
     void count_end(const Gp& budget);
+    void count_stop(const Gp& budget);
 
     // ---- divergent.cpp ----
     bool divergent_suits() const;
@@ -830,6 +835,7 @@ private:
     void close_windows();
     void rows_go_on();
     void window_access(Value v);
+    void row_chunk(const Gp& budget);
     void row_loop();
 
     // ---- cross.cpp ----

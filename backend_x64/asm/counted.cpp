@@ -85,4 +85,12 @@ void BlockCompiler::count_end(const Gp& budget) {
     if (loop_.scalar_set == counted_->set) a_.mov(x86::r14d, x86::eax);
 }
 
+// In front of iterations that were counted and do not run, as many as `budget` says.
+void BlockCompiler::count_stop(const Gp& budget) {
+    a_.sub(count_slot(iterations), budget);
+    a_.imul(x86::rax, budget, block_->guest_count);
+    a_.add(count_slot(rest), x86::rax);
+    count_end(budget);
+}
+
 }  // namespace wj::x64

@@ -19,17 +19,28 @@ using ir::Terminator;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
-bool BlockCompiler::loop_suits(bool with_stores) const {
+// The block branches to itself or out, whatever its lanes do.
+bool BlockCompiler::loop_is_uniform() const {
     const Terminator& t = block_->term;
-    if (t.kind != Terminator::Kind::Branch || block_->exec_changed || block_->mode_changed)
-        return false;
-    if ((t.target == block_->pc) == (t.next == block_->pc)) return false;
-    if (schedule_.segments() != 3 || schedule_.begin(1) == schedule_.end(1)) return false;
-    if (is_const(t.cond) || schedule_.position(t.cond) != 0) return false;
+    return t.kind == Terminator::Kind::Branch && !block_->exec_changed && !block_->mode_changed &&
+           (t.target == block_->pc) != (t.next == block_->pc) && !is_const(t.cond);
+}
+
+bool BlockCompiler::uses_accumulators() const {
+    return std::ranges::any_of(block_->insts, [](const ir::Inst& i) {
+        return (i.op == Op::GetV || i.op == Op::SetV) && i.imm >= 256;
+    });
+}
+
+bool BlockCompiler::loop_suits(const Schedule& schedule, bool with_stores) const {
+    const Terminator& t = block_->term;
+    if (!loop_is_uniform()) return false;
+    if (schedule.segments() != 3 || schedule.begin(1) == schedule.end(1)) return false;
+    if (schedule.position(t.cond) != 0) return false;
     // Uniform code behind the region may only write registers that the loop does not read: it runs
     // once, at the end.
     std::vector<bool> late(132);
-    for (const Value* v = schedule_.begin(2); v != schedule_.end(2); ++v) {
+    for (const Value* v = schedule.begin(2); v != schedule.end(2); ++v) {
         const ir::Inst& i = inst(*v);
         const Class cls = ir::op_info(i.op).cls;
         if (cls == Class::ULoad) return false;
@@ -318,6 +329,22 @@ void BlockCompiler::loop_leave(Label next) {
     jump_to(t.target == block_->pc ? t.next : t.target);
 }
 
+void BlockCompiler::loop_begin_chunks(bool masks) {
+    if (block_->lanes < machine::lanes)
+        clear_mask_slots(schedule_.begin(1),
+                         static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1)));
+    begin_chunks(masks);
+}
+
+// What iterations keep in registers. Broadcasts are read from homes that the uniform code may fill:
+// constants and registers only are steady.
+void BlockCompiler::loop_begin_chunk() {
+    if (loop_.scalar_get != no_value)
+        a_.mov(x86::r14d,
+               x86::ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + inst(loop_.scalar_get).imm * 4)));
+    loop_load_pins();
+}
+
 void BlockCompiler::loop_block() {
     loop_split();
     collectors_.clear();  // no mask leaves the region
@@ -325,10 +352,7 @@ void BlockCompiler::loop_block() {
     facts_limit_ = 3;
     mark(schedule_.begin(1)[0]);
 
-    bool uses_arows = false;
-    const bool masks = schedule_.uses_mask_slots(1);
-    for (const ir::Inst& i : block_->insts)
-        uses_arows |= (i.op == Op::GetV || i.op == Op::SetV) && i.imm >= 256;
+    const bool masks = schedule_.uses_mask_slots(1), uses_arows = uses_accumulators();
     // Read, modified and written in every iteration: in registers if they are free.
     const Gp budget_register = x86::r15;
     const Mem budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
@@ -348,20 +372,12 @@ void BlockCompiler::loop_block() {
         loop_pin();
         walk_find_idle();
         if (!masks) loop_keep_scalar();
-        if (block_->lanes < machine::lanes)
-            clear_mask_slots(schedule_.begin(1),
-                             static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1)));
-        begin_chunks(masks);
+        loop_begin_chunks(masks);
         const Label chunk = a_.newLabel(), iteration = a_.newLabel(), last = a_.newLabel(),
                     done = a_.newLabel(), bodies = a_.newLabel(), finished = a_.newLabel();
         a_.bind(chunk);
         if (keep_budget) a_.mov(budget_register, budget);
-        if (loop_.scalar_get != no_value)
-            a_.mov(x86::r14d, x86::ptr(reg::wave, in_wave(offsetof(Wave, sgpr) +
-                                                          inst(loop_.scalar_get).imm * 4)));
-        // Broadcasts are read from homes that the uniform code may fill: constants and registers
-        // only are steady.
-        loop_load_pins();
+        loop_begin_chunk();
         walk_reset();
         if (counted_ && walks_.walks.empty()) {
             const Label counted = a_.newLabel();

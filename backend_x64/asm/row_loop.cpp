@@ -1,8 +1,8 @@
 // Loops with stores whose lanes go along rows of their own (row_loop.h), out of line: the ordinary
-// code in front runs when the addresses do not let iterations and lanes change places. Per chunk
-// (or some together): what windows hold is loaded, so many iterations run with all accesses in
-// registers' reach, and what they have stored goes out. The last iteration, and those for which
-// rows could not be read or written ahead, run as they would without.
+// code in front runs when the addresses do not let iterations and lanes change places. Per chunk:
+// what windows hold is loaded, so many iterations run with all accesses in registers' reach, and
+// what they have stored goes out. The last iteration, and those for which rows could not be read or
+// written ahead, run as they would without.
 #include <algorithm>
 
 #include "backend_x64/asm/lane_access.h"
@@ -48,27 +48,19 @@ int32_t BlockCompiler::window_at(uint32_t window) {
 
 // What the loop's code besides would be made of, in row_loop_ and what is beside it.
 bool BlockCompiler::find_rows_of_loop() {
-    const ir::Terminator& t = block_->term;
     if (!with_row_loops_ || loops_ == Loops::None || options_.checked || options_.mask_addresses ||
-        !guards_stay() || (t.target == block_->pc) == (t.next == block_->pc))
+        !loop_is_uniform() || !guards_stay() || uses_accumulators())
         return false;
-    const auto is_accumulator = [](const ir::Inst& i) {
-        return (i.op == ir::Op::GetV || i.op == ir::Op::SetV) && i.imm >= 256;
-    };
     const auto stores = [](const ir::Inst& i) {
         return ir::op_info(i.op).cls == ir::Class::LaneStore && space_of(i.op) == global_space;
     };
-    if (std::ranges::none_of(block_->insts, stores) ||
-        std::ranges::any_of(block_->insts, is_accumulator))
-        return false;
+    if (std::ranges::none_of(block_->insts, stores)) return false;
     const MemoryTraits memory{.exclusive = options_.exclusive, .direct = true, .any_order = true};
-    if (!row_schedule_.build(*block_, avx512_, memory)) return false;
-    std::swap(schedule_, row_schedule_);
-    if (schedule_.sum_rows().empty() && loop_suits(true)) {
-        row_loop_walks_ = find_walks(*block_, schedule_, {}, true);
-        row_loop_ = find_row_loop(*block_, schedule_, row_loop_walks_, width());
-    }
-    std::swap(schedule_, row_schedule_);
+    if (!row_schedule_.build(*block_, avx512_, memory) || !row_schedule_.sum_rows().empty() ||
+        !loop_suits(row_schedule_, true))
+        return false;
+    row_loop_walks_ = find_walks(*block_, row_schedule_, {}, true);
+    row_loop_ = find_row_loop(*block_, row_schedule_, row_loop_walks_, width());
     return row_loop_.has_value();
 }
 
@@ -83,17 +75,10 @@ void BlockCompiler::begin_row_loop() {
     a_.bind(no_row_loop_label_);
 }
 
-// In the program's order; no iterations if a step is not known well enough.
 RowOrder BlockCompiler::row_order() const {
     RowOrder order;
-    order.most = 1u << 30;
+    order.most = row_loop_->most;
     order.lanes = ~0ull >> (machine::lanes - block_->lanes);
-    for (const Walks::Limit& limit : walks_.limits) {
-        const bool constant = limit.step.size() == 1 && limit.step[0].times == no_value;
-        const auto step = constant ? static_cast<int32_t>(limit.step[0].factor) : 0;
-        if (!step || step == INT32_MIN || (step < 0 && !limit.is_signed)) return {};
-        order.most = std::min(order.most, (1u << 30) / static_cast<uint32_t>(std::abs(step)));
-    }
     order.some_lanes = std::ranges::any_of(
         walks_.walks, [this](const Walks::Walk& w) { return !schedule_.is_full(w.mask); });
     order.walk_count = static_cast<uint32_t>(walks_.walks.size());
@@ -321,54 +306,12 @@ void BlockCompiler::window_access(Value v) {
     }
 }
 
-// Behind all other code of the block.
-void BlockCompiler::row_loop() {
-    a_.bind(row_loop_label_);
-    std::swap(schedule_, row_schedule_);
-    extra_slots_ = std::max(extra_slots_, schedule_.slots_used());
-    walks_ = row_loop_walks_;
-    looping_ = true;
-    facts_cross_regions_ = false;
-    forget_facts();
-    uniforms_.assign(block_->insts.size(), {});
-    units_.assign(schedule_.unit_count(), {});
-    loop_part_of_.clear();
-    loop_part_ = 0, loop_parts_ = 1;
-    collectors_.clear();  // no mask leaves the region
-    divergent_masks_.clear();
-    facts_limit_ = 3;
-    schedule_.merge_early(1);
-    const bool masks = schedule_.uses_mask_slots(1);
-    const Gp budget = x86::r15;
-    const Mem wave_budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
-    loop_plan_backup();
-    count_plan();
-    walk_slots_ = extra_slots_;
-    extra_slots_ += has_narrow_rows() ? walk_field_count_with_rows : walk_field_count;
-    row_loop_slots_ = extra_slots_;
-    extra_slots_ += field_count;
-    failed_ |= extra_slots_ > slot_count;
-    if (failed_) return;
-    row_loop_enter(masks);
-
-    loop_pin();
-    walk_find_idle();
-    if (!masks) loop_keep_scalar();
-    if (block_->lanes < machine::lanes)
-        clear_mask_slots(schedule_.begin(1),
-                         static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1)));
+// A chunk's iterations. Leaves the chunk behind it as the one at hand.
+void BlockCompiler::row_chunk(const Gp& budget) {
     const auto count = static_cast<uint32_t>(walks_.walks.size());
-    const Label chunk = a_.newLabel(), counting = a_.newLabel(), strip = a_.newLabel(),
-                iteration = a_.newLabel(), plain = a_.newLabel(), ended = a_.newLabel(),
-                last = a_.newLabel(), bodies = a_.newLabel(), finished = a_.newLabel(),
-                failed = a_.newLabel(), done = a_.newLabel();
-    begin_chunks(masks);
-    a_.bind(chunk);
-    a_.mov(budget, wave_budget);
-    if (loop_.scalar_get != no_value)
-        a_.mov(x86::r14d,
-               x86::ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + inst(loop_.scalar_get).imm * 4)));
-    loop_load_pins();
+    const Label counting = a_.newLabel(), strip = a_.newLabel(), iteration = a_.newLabel(),
+                plain = a_.newLabel(), ended = a_.newLabel(), last = a_.newLabel(),
+                bodies = a_.newLabel(), finished = a_.newLabel(), failed = a_.newLabel();
     for (uint32_t w = 0; w < count; ++w) {
         if (row_loop_->in_windows(w)) continue;
         const ir::Inst& access = inst(walks_.walks[w].first);
@@ -440,10 +383,7 @@ void BlockCompiler::row_loop() {
     a_.jmp(bodies);
     if (counted_) {
         a_.bind(failed);
-        a_.sub(count_slot(0), budget);
-        a_.imul(x86::rax, budget, block_->guest_count);
-        a_.add(count_slot(1), x86::rax);
-        count_end(budget);
+        count_stop(budget);
         a_.jmp(plain);
     } else {
         a_.bind(ended);
@@ -469,8 +409,48 @@ void BlockCompiler::row_loop() {
         if (!row_loop_->in_windows(w)) a_.mov(walk_distance(w), *walks_.walks[w].whole_step());
     rows_go_on();
     a_.jmp(counting);
-
     a_.bind(finished);
+}
+
+// Behind all other code of the block.
+void BlockCompiler::row_loop() {
+    a_.bind(row_loop_label_);
+    std::swap(schedule_, row_schedule_);
+    extra_slots_ = std::max(extra_slots_, schedule_.slots_used());
+    walks_ = row_loop_walks_;
+    looping_ = true;
+    facts_cross_regions_ = false;
+    forget_facts();
+    uniforms_.assign(block_->insts.size(), {});
+    units_.assign(schedule_.unit_count(), {});
+    loop_part_of_.clear();
+    loop_part_ = 0, loop_parts_ = 1;
+    collectors_.clear();  // no mask leaves the region
+    divergent_masks_.clear();
+    facts_limit_ = 3;
+    schedule_.merge_early(1);
+    const bool masks = schedule_.uses_mask_slots(1);
+    const Gp budget = x86::r15;
+    const Mem wave_budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
+    loop_plan_backup();
+    count_plan();
+    walk_slots_ = extra_slots_;
+    extra_slots_ += has_narrow_rows() ? walk_field_count_with_rows : walk_field_count;
+    row_loop_slots_ = extra_slots_;
+    extra_slots_ += field_count;
+    failed_ |= extra_slots_ > slot_count;
+    if (failed_) return;
+    row_loop_enter(masks);
+
+    loop_pin();
+    walk_find_idle();
+    if (!masks) loop_keep_scalar();
+    const Label chunk = a_.newLabel(), done = a_.newLabel();
+    loop_begin_chunks(masks);
+    a_.bind(chunk);
+    a_.mov(budget, wave_budget);
+    loop_begin_chunk();
+    row_chunk(budget);
     a_.cmp(reg::chunk, static_cast<int32_t>(4 * block_->lanes) - 256);
     a_.jz(done);
     loop_backup(false);

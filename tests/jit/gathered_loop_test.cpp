@@ -127,27 +127,15 @@ TEST_P(GatheredLoopTest, RandomLoops) {
         for (uint32_t& x : start_table) x = static_cast<uint32_t>(rng());
         State start, model, run;
         prepare_wave(start, rng, table);
-        model.copy_from(start);
-        run.copy_from(start);
         std::memcpy(table, start_table, sizeof table);
-        int64_t instructions = 1, charged = 0;
-        do instructions += block.guest_count;
-        while (ir::evaluate(block, model.wave) == block.pc);
+        const int64_t instructions = run_model(block, start, model);
         std::memcpy(model_table, table, sizeof table);
         std::memcpy(table, start_table, sizeof table);
         Rig rig(GetParam());
         rig.source->blocks[block.pc] = block;
         rig.source->blocks[0x3000] = end_block(0x3000);
-        for (;;) {
-            const int64_t budget = round % 3 ? 10000 : 3;
-            run.wave.budget = budget;
-            const machine::ExitKind exit = rig.engine->run(run.wave);
-            charged += budget - run.wave.budget;
-            if (exit == machine::ExitKind::EndProgram) break;
-            ASSERT_EQ(exit, machine::ExitKind::Yield) << ir::print(block);
-            ASSERT_LE(charged, instructions);
-        }
-        ASSERT_EQ(charged, instructions);
+        run_slices(rig, block, start, round % 3 ? 10000 : 3, 400, instructions, run);
+        if (HasFatalFailure()) return;
         ASSERT_TRUE(same(run, model)) << hex(start.wave.exec()) << '\n' << ir::print(block);
         for (uint32_t n = 0; n < table_dwords; ++n)
             ASSERT_EQ(table[n], model_table[n]) << n << '\n' << ir::print(block);

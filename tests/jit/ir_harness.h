@@ -276,17 +276,25 @@ protected:
                 << ir::print(block) << x64::disassemble_block(block, GetParam());
         }
     }
-    // From `start`, a loop of one block, by the model and by the engine in slices of `budget`
-    // instructions: small ones leave it in the middle. What they charge is what the model runs, and
-    // the block of one instruction behind it. At most `unpaid` iterations are run beyond a slice.
-    static void run_loop(Rig& rig, const ir::Block& loop, const State& start, int64_t budget,
-                         uint32_t most_slices, State& model, State& run, int64_t unpaid = 1) {
+    // A loop of one block, from `start`, by the model. Returns how many instructions that is, with
+    // the block of one instruction behind it.
+    static int64_t run_model(const ir::Block& loop, const State& start, State& model) {
         model.copy_from(start);
-        run.copy_from(start);
-        model.wave.pc = run.wave.pc = loop.pc;
-        int64_t instructions = 1, charged = 0;
+        model.wave.pc = loop.pc;
+        int64_t instructions = 1;
         do instructions += loop.guest_count;
         while (ir::evaluate(loop, model.wave) == loop.pc);
+        return instructions;
+    }
+    // The same by the engine, in slices of `budget` instructions: small ones leave it in the
+    // middle. What they charge is what the model runs. At most `unpaid` iterations are run beyond a
+    // slice.
+    static void run_slices(Rig& rig, const ir::Block& loop, const State& start, int64_t budget,
+                           uint32_t most_slices, int64_t instructions, State& run,
+                           int64_t unpaid = 1) {
+        run.copy_from(start);
+        run.wave.pc = loop.pc;
+        int64_t charged = 0;
         for (uint32_t slices = 0;; ++slices) {
             ASSERT_LT(slices, most_slices);
             run.wave.budget = budget;
@@ -297,8 +305,15 @@ protected:
             ASSERT_EQ(run.wave.exit.kind, machine::ExitKind::Yield)
                 << hex(run.wave.exit.address) << '\n'
                 << ir::print(loop);
+            ASSERT_LE(charged, instructions);
         }
         ASSERT_EQ(charged, instructions) << ir::print(loop);
+    }
+    // Both.
+    static void run_loop(Rig& rig, const ir::Block& loop, const State& start, int64_t budget,
+                         uint32_t most_slices, State& model, State& run, int64_t unpaid = 1) {
+        const int64_t instructions = run_model(loop, start, model);
+        run_slices(rig, loop, start, budget, most_slices, instructions, run, unpaid);
     }
     std::function<void(State&)> prepare;
 };

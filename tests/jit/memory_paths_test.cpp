@@ -126,9 +126,10 @@ TEST_P(MemoryPaths, PrivateAtConstants) {
         }
         if (!in_range) {  // of lanes that are on, if any is
             ++beyond;
-            if (s.wave.exec())
+            if (s.wave.exec()) {
                 ASSERT_EQ(rig.engine->run(s.wave), machine::ExitKind::MemoryFault)
                     << ir::print(b.block);
+            }
             continue;
         }
         ir::evaluate(b.block, want.wave);

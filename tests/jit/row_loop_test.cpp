@@ -346,12 +346,7 @@ TEST_P(RowLoopTest, RandomLoops) {
         ASSERT_EQ(ir::verify(block), "") << ir::print(block);
         memory.fill(rng);
         std::memcpy(before.data(), memory.begin, Memory::bytes);
-        model.copy_from(start);
-        run.copy_from(start);
-        model.wave.pc = run.wave.pc = block.pc;
-        int64_t instructions = 1, charged = 0;
-        do instructions += block.guest_count;
-        while (ir::evaluate(block, model.wave) == block.pc);
+        const int64_t instructions = run_model(block, start, model);
         std::memcpy(model_memory.data(), memory.begin, Memory::bytes);
         std::memcpy(memory.begin, before.data(), Memory::bytes);
 
@@ -362,17 +357,8 @@ TEST_P(RowLoopTest, RandomLoops) {
         rig.source->blocks[block.pc] = block;
         rig.source->blocks[0x3000] = end_block(0x3000);
         if (rng() % 2) run.context.memory = &space;  // else nobody knows what can be written
-        for (;;) {
-            const int64_t budget = round % 3 ? 1000 : 40;
-            run.wave.budget = budget;
-            const machine::ExitKind exit = rig.engine->run(run.wave);
-            charged += budget - run.wave.budget;
-            if (exit == machine::ExitKind::EndProgram) break;
-            ASSERT_EQ(exit, machine::ExitKind::Yield) << hex(run.wave.exit.address) << '\n'
-                                                      << ir::print(block);
-            ASSERT_LE(charged, instructions);
-        }
-        ASSERT_EQ(charged, instructions) << ir::print(block);
+        run_slices(rig, block, start, round % 3 ? 1000 : 40, 400, instructions, run);
+        if (HasFatalFailure()) return;
         ASSERT_TRUE(same(run, model)) << ir::print(block);
         for (size_t at = 0; at < Memory::bytes; ++at)
             ASSERT_EQ(memory.begin[at], model_memory[at]) << at << '\n' << ir::print(block);
@@ -492,18 +478,13 @@ TEST_P(RowLoopTest, IndexWraps) {
             rig.source->blocks[0x3000] = end_block(0x3000);
             std::memset(low, 1, 2 * bytes);
             std::memset(high, 1, 2 * bytes);
-            model.copy_from(start);
-            model.wave.pc = block.pc;
-            while (ir::evaluate(block, model.wave) == block.pc) {
-            }
+            const int64_t instructions = run_model(block, start, model);
             for (int n = 0; n < 2; ++n)
                 wanted[n].assign(n ? high : low, (n ? high : low) + 2 * bytes);
             std::memset(low, 1, 2 * bytes);
             std::memset(high, 1, 2 * bytes);
-            run.copy_from(start);
-            run.wave.pc = block.pc;
-            run.wave.budget = 1000;
-            ASSERT_EQ(rig.engine->run(run.wave), machine::ExitKind::EndProgram);
+            run_slices(rig, block, start, 1000, 1, instructions, run);
+            if (HasFatalFailure()) return;
             for (int n = 0; n < 2; ++n)
                 ASSERT_EQ(std::memcmp(n ? high : low, wanted[n].data(), 2 * bytes), 0) << before;
         }
@@ -525,7 +506,7 @@ TEST(RowOrderTest, RowsDownwards) {
     order.accesses[0] = {.begin = 0, .bytes = 4, .walk = 0, .store = true};
     order.accesses[1] = {.begin = 0, .bytes = 4, .walk = 1, .store = false};
     // The first lane stores to 99,748 to 100,003 in 64 iterations: then it meets the one before.
-    for (const auto [loads, iterations] : {std::pair{99000u, 64u}, {99700u, 0u}}) {
+    for (const auto& [loads, iterations] : {std::pair{99000u, 64u}, {99700u, 0u}}) {
         for (uint32_t l = 0; l < machine::lanes; ++l) {
             frame.row_lanes[0][l] = 100000 + 256 * l;
             frame.row_lanes[1][l] = loads;
