@@ -100,8 +100,10 @@ private:
 
     bool walk(Value v, Walks& out) {
         const Inst& i = inst(v);
-        mask_ = ir::mask_of(i);
-        if (!lanes_become_fewer(mask_)) return false;
+        const Value mask = ir::mask_of(i);
+        const bool all_lanes = !lanes_become_fewer(mask);
+        if (all_lanes && (divergent_ || stores_)) return false;
+        mask_ = all_lanes ? no_value : mask;
         limits_.clear();
         const Value address = ir::address_of(i);
         const auto moves = step(address, 0);
@@ -109,8 +111,11 @@ private:
         const bool extended = block_.type(address) == Type::V32;
         if (extended && !limit(address, *moves, false)) return false;
         const bool varies = ir::has_scalar_base(i.op) && !invariant(i.args[0]);
-        out.walks.push_back(
-            {v, mask_, varies, extended ? multiple(*moves, 1).exact : moves->exact});
+        out.walks.push_back({.first = v,
+                             .mask = mask,
+                             .all_lanes = all_lanes,
+                             .base_varies = varies,
+                             .step = extended ? multiple(*moves, 1).exact : moves->exact});
         if (moves->none()) out.walks.back().step = 0;
         if (stores_) out.walks.back().base_step = varies ? base_step(i.args[0]) : 0;
         for (auto& l : limits_) {
@@ -180,9 +185,10 @@ private:
         return divergent_ || invariant(i.args[0]);
     }
 
-    // All lanes that the load reads are in the mask.
+    // All lanes whose addresses matter are in the mask.
     bool covers(Value mask) const {
         if (schedule_.is_full(mask) || mask == mask_) return true;
+        if (mask_ == no_value) return false;
         return inst(mask).op == Op::MaskOf && inst(mask_).op == Op::MaskOf &&
                inst(mask).args[0] == inst(mask_).args[0];
     }
@@ -547,7 +553,7 @@ private:
     std::vector<Value> rows_ = std::vector<Value>(512, no_value),
                        scalars_ = std::vector<Value>(132, no_value);
     bool stores_ = false;
-    Value mask_ = no_value;  // of the load that is looked at
+    Value mask_ = no_value;  // of the load that is looked at; no_value: all lanes
     std::vector<Walks::Limit> limits_;
 };
 

@@ -27,9 +27,12 @@ struct Walks {
     struct Walk {
         Value first;  // in the order of the region
         Value mask;
-        bool base_varies;  // the scalar base
+        // The mask is another one in each iteration: what is known is where all lanes are, on or
+        // off.
+        bool all_lanes = false;
+        bool base_varies = false;  // the scalar base
         // By how much the lanes' addresses grow, if that is a constant.
-        std::optional<int32_t> step;
+        std::optional<int32_t> step = {};
         // And the base, where stores are asked for.
         std::optional<int32_t> base_step = {};
         // Both together.
@@ -63,7 +66,7 @@ struct Walks {
 };
 
 // Of the block, which branches to itself and has one region. `divergent` describes the loop if its
-// lanes decide. The lanes of such a load only become fewer from iteration to iteration.
+// lanes decide.
 Walks find_walks(const ir::Block& block, const Schedule& schedule,
                  const std::optional<DivergentLoop>& divergent, bool stores = false);
 

@@ -338,6 +338,9 @@ bool split_addresses(Block& block);
 // ones. Behind and in front of eliminate_dead(): who reads a value that is not needed counts. False
 // when there are none.
 bool narrow_pairs(Block& block);
+// Scalar loads of arms (lift/arms.cpp) whose dwords are broadcast and nothing else become loads by
+// the arm's lanes. False if there are none; eliminate_dead() removes what is then not needed.
+bool broadcast_by_lanes(Block& block);
 // By value: its instruction has an effect, and not one that is not wanted, or its result is used.
 std::vector<uint8_t> needed(const Block& block,
                             const std::function<bool(const Inst&)>& unwanted = {});

@@ -14,6 +14,7 @@ constexpr uint32_t max_arm = 32;  // instructions, nested arms included
 // A scalar load without lanes costs more than a branch that is foreseen.
 constexpr uint32_t cost_of_load = 16;
 constexpr size_t max_depth = 4;
+constexpr size_t max_way_back = 4;
 
 // Goes elsewhere, or has an effect that EXEC does not hold back.
 bool moves_on_its_own(const Inst& inst) {
@@ -37,6 +38,14 @@ bool moves_on_its_own(const Inst& inst) {
         default:
             return contains_any(n, {"writelane", "mfma", "smfmac", "accvgpr", "permlane"});
     }
+}
+
+bool is_scalar_arithmetic(const Inst& inst) {
+    constexpr std::string_view prefixes[] = {"s_mov_b", "s_movk_", "s_add", "s_sub", "s_mul_",
+                                             "s_lshl_", "s_lshr_", "s_ashr_", "s_and_b", "s_or_b",
+                                             "s_xor_b", "s_min_", "s_max_", "s_cselect_"};
+    const std::string_view n = op_info(inst.op).name;
+    return std::ranges::any_of(prefixes, [&](std::string_view p) { return n.starts_with(p); });
 }
 
 }  // namespace
@@ -101,6 +110,55 @@ void Lifter::end_arms() {
 void Lifter::check_arms() {
     for (const Arm& arm : arms_)
         if (!s.covers(arm.exec, s.exec())) return abandon(arms_.front().branch);
+}
+
+// A loop's way back may have scalars on it, copies that the compiler could not do without: they
+// become part of the loop's block, whose branch then leads to itself, if nobody reads behind the
+// loop what they write.
+bool Lifter::take_way_back(uint64_t from, uint64_t behind) {
+    if (in_arm()) return false;
+    std::vector<std::pair<uint64_t, Inst>> way;
+    Effects all;
+    for (uint64_t at = from;;) {
+        Inst inst;
+        if (!decode(*options.target, code_at(at), inst) || inst.illegal_operand) return false;
+        const uint64_t after = at + inst.size;
+        if (inst.op == Opcode::s_branch) {
+            if (branch_target(inst, after) != block.pc) return false;
+            break;
+        }
+        const Effects e = effects(inst);
+        if (!is_scalar_arithmetic(inst) || e.opaque || !registers_ok(inst) ||
+            at == options.end_before || way.size() == max_way_back)
+            return false;
+        all.scalars_written |= e.scalars_written;
+        all.scc_written |= e.scc_written;
+        way.emplace_back(at, inst);
+        at = after;
+    }
+    if (!way.empty()) {
+        if (block.guest_count + max_way_back > options.max_instructions) return false;
+        if (!options.liveness || options.mode & (machine::mode::gpr_idx_en | machine::mode::vskip))
+            return false;
+        const LiveSet& live = options.liveness->at(behind);
+        if (all.scc_written && live.scalars[LiveSet::scc]) return false;
+        for (uint32_t reg = 0; reg < all.scalars_written.size(); ++reg)
+            if (all.scalars_written[reg] &&
+                ((reg >= machine::flat_scratch_lo && reg != machine::vcc_lo &&
+                  reg != machine::vcc_lo + 1) ||
+                 live.scalars[reg]))
+                return false;
+    }
+    for (const auto& [at, inst] : way) {
+        block.guest_pcs.push_back(at);
+        ++block.guest_count;
+        block.begin_pc = std::min(block.begin_pc, at);
+        block.end_pc = std::max(block.end_pc, at + inst.size);
+        pc = at;
+        next_pc = at + inst.size;
+        lift(inst);
+    }
+    return true;
 }
 
 void Lifter::abandon(uint64_t branch) {

@@ -454,6 +454,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         if (guards != Guards::None && (!block.calls.empty() || block.mode_changed))
             return Attempt::NoUse;
     }
+    if (block.calls.empty()) l.s.leave_exec_as_it_was();
     const bool loop = block.term.target == pc || block.term.next == pc;
     // Loops that run all chunks in each iteration, as their stores want it, gain from lines as
     // other blocks do: guards are tested in each iteration, which leaves the rows with known
@@ -513,6 +514,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     l.s.flush_scalars(after ? &*after : nullptr);
     block.exec_changed = l.s.exec_written();
     ir::eliminate_dead(block);
+    if (ir::broadcast_by_lanes(block)) ir::eliminate_dead(block);
     if (ir::split_addresses(block)) ir::eliminate_dead(block);
     if (ir::narrow_pairs(block)) ir::eliminate_dead(block);
     if (behind) drop_unread(block, *behind);

@@ -151,6 +151,9 @@ public:
     Value arm_lanes() const { return arms_.back().exec; }
     void end_arms();
     void check_arms();
+    // At a branch of which one side is `from`: true when that one leads back to the block's
+    // beginning, and what lies on the way has been lifted.
+    bool take_way_back(uint64_t from, uint64_t behind);
     // The block must be lifted again with this branch as a branch.
     void abandon(uint64_t branch);
     void abandon_arms() { abandon(arms_.front().branch); }

@@ -371,6 +371,12 @@ void State::flush_scalars(const LiveSet* after) {
     scc_dirty_ = false;
 }
 
+void State::leave_exec_as_it_was() {
+    if (!exec_written_ || exec() != mask_of(exec_at_entry_)) return;
+    drop_exec();
+    exec_written_ = false;
+}
+
 void State::drop_exec() {
     for (uint32_t half = 0; half < 2; ++half) scalars_[machine::exec_lo + half].dirty = false;
 }

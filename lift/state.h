@@ -27,8 +27,8 @@ public:
     State(ir::Block& block, std::optional<uint64_t> exec, bool may_guard)
         : block_(block), may_guard_(may_guard) {
         in_memory_.fill(no_value);
-        set64(machine::exec_lo, exec ? const64(*exec) : emit(Op::GetS64, {}, machine::exec_lo),
-              false);
+        exec_at_entry_ = exec ? const64(*exec) : emit(Op::GetS64, {}, machine::exec_lo);
+        set64(machine::exec_lo, exec_at_entry_, false);
     }
 
     // ---- values ----
@@ -115,6 +115,9 @@ public:
                     const std::function<Written(Value)>& written);
     void flush_scalars(const LiveSet* after);
     void join_pair(uint32_t reg);
+    // EXEC need not be written if it is again what it was when the block began, as behind arms. No
+    // call may have seen it.
+    void leave_exec_as_it_was();
     // At a program's end nobody reads EXEC, and the program's next wave wants it as it was.
     void drop_exec();
     // After a call that may have changed anything. keep_exec: it cannot have changed EXEC.
@@ -153,6 +156,7 @@ private:
     std::array<Value, 512> in_memory_;
     Value scc_ = no_value;
     bool scc_dirty_ = false, exec_written_ = false;
+    Value exec_at_entry_ = no_value;
 };
 
 }  // namespace wj::lift

@@ -369,6 +369,9 @@ private:
         int reg;
         bool full;       // in all lanes
         uint32_t chunk;  // of those that run together, or every_chunk
+        // The lanes that are written differ from iteration to iteration, those of a uniform loop:
+        // the last one merges into what the ones before have left.
+        bool merges = false;
     };
     static constexpr uint32_t every_chunk = ~0u;
     struct MaskPin {  // a carried mask and its next value
@@ -584,6 +587,7 @@ private:
     void load_quarters(uint32_t rows, const std::function<Mem(uint32_t lane)>& from);
     void store_quarters(uint32_t rows, const std::function<Mem(uint32_t lane)>& to);
     void store_repeats(uint32_t temp_row, const Vec& x, Value load);
+    bool asks_for_whole_masks(const LaneAccess& m) const;
     bool in_far_steps(const LaneAccess& m) const;
     bool repeats_plainly() const;
     bool in_plain_loop(const LaneAccess& m) const;
@@ -809,6 +813,7 @@ private:
     void walk_next();
     void walk_check_limits(uint32_t at);
     void walk_learn(const LaneAccess& m, const Gp& address, const Operand& pattern);
+    void walk_learn_all_lanes(const LaneAccess& m);
     void walk_learn_no_lanes(const LaneAccess& m);
     void walk_loop(Label plain, Label resume, Label ended, Label finished, const Gp& budget,
                    const std::function<void(Label last, Label over)>& ahead,

@@ -70,6 +70,7 @@ struct BlockCompiler::LaneAccess {
     Value v = 0;
     bool store = false, full = false, wide = false, scalar_base = false;
     bool by_stub = false;      // what has no simple pattern: has_memory_stub()
+    bool may_be_off = false;   // all lanes: nobody has looked at the mask yet
     bool fewer_lanes = false;  // than those that the pattern was found for
     uint8_t space = 0;
     ir::Access access = ir::Access::Dwords;

@@ -27,15 +27,14 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
             masked_load(m, p, v, at);
     };
     if (m.dwords == 1) {
-        // Masked accesses that miss the caches take twice as long as plain ones, as nothing is
-        // prefetched for them; and most masks are full.
-        if (m.full || m.space == lds_space || in_far_steps(m)) return part(m, 0, m.data[0]);
+        if (m.full || !asks_for_whole_masks(m)) return part(m, 0, m.data[0]);
         const Label some = a_.newLabel();
         branch_if_some(m, some);
         LaneAccess all = m;
         all.full = true;
         part(all, 0, m.data[0]);
         cold(some, [this, m, part] {
+            if (m.may_be_off) skip_inactive_chunk(m);
             part(m, 0, m.data[0]);
             a_.jmp(m.done);
         });
@@ -56,6 +55,12 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
         if (!m.full && avx512_ && p + 1 < m.dwords) a_.kshiftrq(m.tk, m.tk, 16);
     }
     if (!m.store) deinterleave(m);
+}
+
+// Masked accesses that miss the caches take twice as long as plain ones, as nothing is prefetched
+// for them; and most masks are full.
+bool BlockCompiler::asks_for_whole_masks(const LaneAccess& m) const {
+    return m.dwords_only() && m.dwords == 1 && m.space != lds_space && !in_far_steps(m);
 }
 
 // In a loop over chunks: where iterations lie far apart, what is prefetched is gone when its

@@ -61,6 +61,7 @@ void BlockCompiler::lane_memory(Value v) {
         m.learned_from = walking_ == Walking::Learning && walks_.walks[*walk].first == v;
     }
     const bool walks = m.walk >= 0 && walking_ == Walking::Yes;
+    const bool all_lanes_walk = m.walk >= 0 && walks_.walks[*walks_.of(v)].all_lanes;
     const uint32_t table = m.walk < 0 ? table_of(i) : 0;
     if (line) join_tile(m, addr);
     m.pairs = {schedule_.pair_of(v, 0), schedule_.pair_of(v, 1)};
@@ -101,7 +102,12 @@ void BlockCompiler::lane_memory(Value v) {
         }
     }
 
-    skip_inactive_chunk(m);
+    if (m.learned_from && all_lanes_walk) {
+        walk_learn_all_lanes(m);
+        m.learned_from = false;
+    }
+    m.may_be_off = walks && all_lanes_walk && asks_for_whole_masks(m);
+    if (!m.may_be_off) skip_inactive_chunk(m);
     if (broadcast) {
         memory_broadcast(m, inst(addr).args[0]);
     } else if (walks) {

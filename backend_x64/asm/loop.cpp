@@ -105,7 +105,9 @@ void BlockCompiler::loop_enter_body(bool lean) {
         if (p.unit == no_unit || p.chunk != loop_chunk_) continue;
         UnitState& s = state(p.unit);
         s.reg = static_cast<int8_t>(p.reg);
-        s.detached = true;  // memory holds what the chunk started with
+        const bool merges = !lean && p.merges;
+        if (merges) movu(row(static_cast<uint32_t>(inst(p.set).imm)), vec(p.reg));
+        s.detached = !merges;  // memory holds what the chunk started with
         vec_owner_[p.reg] = p.unit;
         if (!lean) continue;
         if (p.full)

@@ -212,8 +212,6 @@ bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
             continue;
         }
         if (reads[r] != 1 || read_of[r] > set) continue;
-        // The last iteration merges into the row as the chunk found it.
-        if (!steady && !divergent_) continue;
         const Unit u = schedule_.unit(read_of[r]);
         if (schedule_.unit_home(u).kind == Home::Temp) continue;
         if (!room(lowest_carried)) {
@@ -221,7 +219,8 @@ bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
             continue;
         }
         for (uint32_t chunk = 0; chunk < chunks; ++chunk)
-            loop_.carried.push_back({u, set, next--, schedule_.is_full(mask), chunk});
+            loop_.carried.push_back(
+                {u, set, next--, schedule_.is_full(mask), chunk, !steady && !divergent_});
     }
     if (chunks > 1) pin_masks();
     // A chunk's last iteration is not known beforehand when its lanes decide.

@@ -45,7 +45,7 @@ void BlockCompiler::walk_plan() {
         const Walks::Walk& walk = walks_.walks[w];
         const ir::Inst& load = inst(walk.first);
         const bool alone = std::ranges::count(walks_.number, w + 1) == 1;
-        if (alone && walk.step == 4 && !walk.base_varies && !divergent_ &&
+        if (alone && walk.step == 4 && !walk.base_varies && !walk.all_lanes && !divergent_ &&
             ir::aux_access(load.aux) == ir::Access::Dwords && ir::aux_dwords(load.aux) == 1)
             row_walks_ |= 1u << w;
     }
@@ -231,8 +231,9 @@ void BlockCompiler::walk_check_limits(uint32_t at) {
         for (uint32_t i = 0; i < at && first; ++i) first = skip_[i] || !reads(i);
         if (!first) continue;
         const Vec x = use(u), t = tmp();
-        const Value mask = walks_.walks[limit.walk].mask;
-        const bool full = schedule_.is_full(mask);
+        const Walks::Walk& walk = walks_.walks[limit.walk];
+        const Value mask = walk.mask;
+        const bool full = walk.all_lanes || schedule_.is_full(mask);
         const Label beyond = a_.newLabel(), back = a_.newLabel();
         // Signed: from -2^30 to 2^30; unsigned: below 2^31.
         constexpr uint32_t quarter = 1u << 30;
@@ -316,6 +317,17 @@ void BlockCompiler::walk_learn(const LaneAccess& m, const Gp& address, const Ope
         a_.mov(at, x86::rax);
         a_.jmp(done);
     });
+}
+
+// Where the mask is another one in each iteration: whether all lanes are at consecutive addresses,
+// on or off.
+void BlockCompiler::walk_learn_all_lanes(const LaneAccess& m) {
+    const Label apart = a_.newLabel();
+    LaneAccess all = m;
+    all.full = true;
+    find_pattern(all, m.imm, apart, apart);
+    walk_learn(all, m.address, Imm(consecutive));
+    a_.bind(apart);
 }
 
 // Behind a test of the mask: a chunk without lanes will not have any later on.
