@@ -47,7 +47,7 @@ private:
 
 class WalkTest : public JitTest {
 protected:
-    static constexpr uint32_t origin = 22, moving = 24, steps = 26, left = 38;  // registers
+    static constexpr uint32_t origin = 22, moving = 24, steps = 26, left = 38, turn = 39;  // registers
 
     // A random loop; fills in what its first iteration finds in the registers.
     struct Loop {
@@ -56,7 +56,7 @@ protected:
         State& start;
         uint64_t memory;
         bool divergent;
-        std::vector<Value> loaded;
+        std::vector<Value> loaded, masks = {};  // and who they were loaded by
         uint64_t width = 64;  // of rows of lanes
         Value exec = ir::no_value, splat_low = ir::no_value, splat_high = ir::no_value;
         uint32_t row = 2, scalar = steps;
@@ -99,11 +99,27 @@ protected:
             }
         }
 
-        void load(Op op, std::initializer_list<Value> args, uint32_t aux) {
+        // Lanes as they are in this iteration: all of EXEC, some or none. In a loop that a counter
+        // ends.
+        Value some_lanes() {
+            if (divergent || rng() % 4) return exec;
+            const Value x = b.op(Op::Add32, {b.v(turn), splat(b.op(Op::GetS32, {}, 0))});
+            const Value low = b.op(Op::And32, {x, constant(7)});
+            const Value m =
+                b.op(Op::CmpLtU32, {low, constant(static_cast<uint32_t>(any({0, 1, 3, 7, 8})))});
+            return b.op(Op::MaskAnd, {m, exec});
+        }
+
+        void load(Op op, std::vector<Value> args, uint32_t aux) {
             for (uint32_t n = 1 + rng() % 2; n; --n) {
-                const Value v = b.op(op, args, rng() % 2 ? 0 : rng() % 64 * 4, aux);
-                for (uint32_t d = 0; d < std::max(1u, ir::aux_dwords(aux)); ++d)
+                args.back() = some_lanes();
+                const uint64_t imm = rng() % 2 ? 0 : rng() % 64 * 4;
+                const Value v = args.size() == 2 ? b.op(op, {args[0], args[1]}, imm, aux)
+                                                 : b.op(op, {args[0], args[1], args[2]}, imm, aux);
+                for (uint32_t d = 0; d < std::max(1u, ir::aux_dwords(aux)); ++d) {
                     loaded.push_back(b.op(Op::Elem, {v}, d));
+                    masks.push_back(args.back());
+                }
             }
         }
 
@@ -187,6 +203,9 @@ protected:
             State& s = start;
             s.wave.set_s64(origin, memory);
             s.wave.set_s64(moving, memory);
+            const bool together = rng() % 2;
+            for (uint32_t l = 0; l < 64; ++l)
+                s.wave.vgpr[turn * 64 + l] = static_cast<uint32_t>(together ? l / 32 : rng());
             const bool partial = divergent || rng() % 2;
             if (!partial && rng() % 2) width = any({4, 8, 8, 16});
             if (!partial || rng() % 2) s.wave.set_s64(machine::exec_lo, ~0ull);
@@ -199,11 +218,13 @@ protected:
                                                : rng() % 7;
             for (uint64_t n = 0; n < loads; ++n) add_load();
             Value sum = b.v(0), product = b.v(1);
-            for (Value v : loaded) {
+            for (size_t n = 0; n < loaded.size(); ++n) {
+                // What the others loaded is anything.
+                const Value v = b.op(Op::Select32, {masks[n], loaded[n], sum});
                 sum = b.op(Op::Add32, {sum, v});
                 product = b.op(Op::Xor32, {b.op(Op::Mul32, {product, constant(5)}), v});
             }
-            b.op(Op::SetV, {sum, exec}, 0);
+            b.op(Op::SetV, {sum, some_lanes()}, 0);
             b.op(Op::SetV, {product, exec}, 1);
             const uint64_t base_step = any({0, 4, 64, 4096, ~63ull});
             if (rng() % 2)
