@@ -61,6 +61,10 @@ bool branch_execz(Lifter& l, const Inst& i) {
     return l.begin_arm(branch_target(i, l.next_pc)) || branch_pair<machine::exec_lo, true>(l, i);
 }
 
+bool branch_execnz(Lifter& l, const Inst& i) {
+    return l.no_lanes_left() || branch_pair<machine::exec_lo, false>(l, i);
+}
+
 bool endpgm(Lifter& l, const Inst&) {
     l.exit(machine::ExitKind::EndProgram, l.next_pc);
     return true;
@@ -138,7 +142,7 @@ constexpr Entry entries[] = {
     {Opcode::s_cbranch_vccz, branch_pair<machine::vcc_lo, true>},
     {Opcode::s_cbranch_vccnz, branch_pair<machine::vcc_lo, false>},
     {Opcode::s_cbranch_execz, branch_execz},
-    {Opcode::s_cbranch_execnz, branch_pair<machine::exec_lo, false>},
+    {Opcode::s_cbranch_execnz, branch_execnz},
     {Opcode::s_cbranch_i_fork, jump_by_handler},
     {Opcode::s_cbranch_g_fork, jump_by_handler},
     {Opcode::s_cbranch_join, jump_by_handler},

@@ -182,6 +182,22 @@ void Lifter::exit(machine::ExitKind kind, uint64_t at, const char* reason, uint3
          .detail = detail});
 }
 
+// Whether the code goes straight to the program's end, but for what jumps there or, if they may be
+// left behind, for loops.
+static bool ends_program(const Options& options, std::span<const uint32_t> code, bool with_loops) {
+    constexpr uint32_t most_bytes = 2048;
+    Inst inst;
+    for (size_t at = 0; at < std::min<size_t>(code.size(), most_bytes / 4); at += inst.size / 4) {
+        if (!decode(*options.target, code.subspan(at), inst)) return false;
+        if (inst.op == Opcode::s_endpgm) return true;
+        if (inst.format != Format::SOPP || inst.op == Opcode::s_waitcnt ||
+            inst.op == Opcode::s_nop || inst.op == Opcode::s_cbranch_execz)
+            continue;
+        if (!with_loops || inst.op != Opcode::s_cbranch_execnz) return false;
+    }
+    return false;
+}
+
 bool Lifter::lanes_known(uint64_t target) {
     if (!affine || in_arm() || !options.exec_full) return false;
     Inst first;
@@ -200,6 +216,16 @@ bool Lifter::lanes_known(uint64_t target) {
         return bounds_known = true;
     }
     return guard_all_lanes(false);
+}
+
+bool Lifter::no_lanes_left() {
+    if (!affine || in_arm() || !options.exec_full || options.at_edge) return false;
+    const ir::Inst mask = s.inst(s.exec());
+    if (mask.op != Op::MaskOf || !ends_program(options, code_at(next_pc), false) ||
+        !affine->guard_no_lanes(mask.args[0]))
+        return false;
+    s.set64(machine::exec_lo, s.const64(0));
+    return true;
 }
 
 bool Lifter::guard_all_lanes(bool likely) {
@@ -523,26 +549,12 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     return Attempt::Done;
 }
 
-// Whether the code goes straight to the program's end, but for what jumps there.
-static bool ends_program(const Options& options, uint64_t pc, const Fetch& fetch) {
-    constexpr uint32_t most_bytes = 2048;
-    const std::span<const uint32_t> code = fetch(pc);
-    Inst inst;
-    for (size_t at = 0; at < std::min<size_t>(code.size(), most_bytes / 4); at += inst.size / 4) {
-        if (!decode(*options.target, code.subspan(at), inst)) return false;
-        if (inst.op == Opcode::s_endpgm) return true;
-        if (inst.format == Format::SOPP && inst.op != Opcode::s_waitcnt &&
-            inst.op != Opcode::s_nop && inst.op != Opcode::s_cbranch_execz)
-            return false;
-    }
-    return false;
-}
-
 ir::Block lift_block(const Options& asked, uint64_t pc, const Fetch& fetch, InstStore& store) {
     Findings findings;
     const size_t stored = store.size();
     Options options = asked;
-    if (options.next.waves && !ends_program(options, pc, fetch)) options.next = {};
+    const bool begins = pc % machine::program_alignment == 0;
+    if (options.next.waves && !ends_program(options, fetch(pc), begins)) options.next = {};
     for (Guards guards = options.row_lines ? Guards::Lines : Guards::None;;) {
         ir::Block block;
         const Attempt attempt = lift_once(options, pc, fetch, store, findings, guards, block);

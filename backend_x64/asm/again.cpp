@@ -51,8 +51,7 @@ void BlockCompiler::run_again() {
 }
 
 bool BlockCompiler::starts_program() const {
-    constexpr uint64_t program_alignment = 256;  // SEED-ELF-47
-    return block_->pc % program_alignment == 0;
+    return block_->pc % machine::program_alignment == 0;
 }
 
 bool BlockCompiler::ends_program() const {

@@ -102,7 +102,7 @@ protected:
         // Lanes as they are in this iteration: all of EXEC, some or none. In a loop that a counter
         // ends.
         Value some_lanes() {
-            if (divergent || rng() % 4) return exec;
+            if (divergent || rng() % 3) return exec;
             const Value x = b.op(Op::Add32, {b.v(turn), splat(b.op(Op::GetS32, {}, 0))});
             const Value low = b.op(Op::And32, {x, constant(7)});
             const Value m =
@@ -195,7 +195,8 @@ protected:
                 rng() % 4 ? b.op(Op::Add32, {x, step(by)}) : b.op(Op::Sub32, {x, step(0 - by)});
             Value mask = exec;
             if (rng() % 8 == 0)  // not in all lanes
-                mask = b.op(Op::MaskAnd, {b.op(Op::CmpLtU32, {x, b.v(1)}), exec});
+                mask = rng() % 2 ? some_lanes()
+                                 : b.op(Op::MaskAnd, {b.op(Op::CmpLtU32, {x, b.v(1)}), exec});
             b.op(Op::SetV, {next, mask}, r);
         }
 
