@@ -11,7 +11,7 @@ namespace wj::jit_test {
 namespace {
 
 constexpr uint32_t row_id = 1, bits = 2, pitch = 3, group_id = 8, limit = 4, size = 5,
-                   arguments = 6, total = 10, first_array = 32, arrays = 8;
+                   arguments = 6, total = 10, stride = 24, first_array = 32, arrays = 8;
 constexpr uint32_t buffer_bytes = 1 << 19;
 
 // A launch of groups * waves waves, all the same object.
@@ -325,6 +325,14 @@ protected:
         }
         const size_t branch = words_.size() - 1;
         vop2(0x12, 3, 128 + 2, 2);  // v_lshlrev_b32 v3 = 4 * v2
+        // A loop while v19, which grows by the stride, is below the limit.
+        const bool loops = random(5) == 0;
+        constexpr uint32_t done = 26, exec = 126, vcc = 106;
+        if (loops) {
+            words_.push_back(0x7e000300 | 19 << 17 | (random(2) ? 2 : 0));
+            words_.push_back(0xbe800180 | done << 16);  // s_mov_b64
+        }
+        const size_t top = words_.size();
         // v8: another index, which goes on otherwise; v9 = 4 * v8.
         if (width_) {
             vop2(0x10, 9, 128 + 10, 0);
@@ -382,6 +390,13 @@ protected:
                  12 + random(4));
         }
         if (random(3) == 0) arm();
+        if (loops) {
+            vop2(0x34, 19, stride, 19);
+            words_.push_back(0x7c000000 | 0xcb << 17 | 19 << 9 | limit);  // v_cmp_le_u32
+            words_.push_back(0x87800000 | done << 16 | done << 8 | vcc);
+            words_.push_back(0x89800000 | exec << 16 | done << 8 | exec);  // s_andn2_b64
+            words_.push_back(0xbf890000 | ((top - words_.size() - 1) & 0xffff));
+        }
         const uint32_t behind = static_cast<uint32_t>(words_.size() - branch - 1);
         if (branches_) words_[branch] = 0xbf880000 | behind;
         words_.push_back(0xbf810000);  // s_endpgm
@@ -424,6 +439,8 @@ TEST_P(NextWavesTest, AsOneByOne) {
             first.wave.sgpr[total] =
                 first.wave.sgpr[size] * (random(4) ? groups : random(most_groups)) -
                 (random(4) ? 0 : random(64));
+            // All in one iteration, or not quite.
+            first.wave.sgpr[stride] = random(3) ? work_items : 100 + random(2000);
             context_.group_ids.middle[0] = random(groups + 1);
             first.wave.set_s64(arguments, at_arguments);
             *reinterpret_cast<uint32_t*>(at_arguments) =
