@@ -47,7 +47,8 @@ private:
 
 class WalkTest : public JitTest {
 protected:
-    static constexpr uint32_t origin = 22, moving = 24, steps = 26, left = 38, turn = 39;  // registers
+    static constexpr uint32_t origin = 22, moving = 24, steps = 26, left = 38,
+                              turn = 39;  // registers
 
     // A random loop; fills in what its first iteration finds in the registers.
     struct Loop {
@@ -56,8 +57,9 @@ protected:
         State& start;
         uint64_t memory;
         bool divergent;
+        bool plain = false;                     // few loads, all of which walk if masks let them
         std::vector<Value> loaded, masks = {};  // and who they were loaded by
-        uint64_t width = 64;  // of rows of lanes
+        uint64_t width = 64;                    // of rows of lanes
         Value exec = ir::no_value, splat_low = ir::no_value, splat_high = ir::no_value;
         uint32_t row = 2, scalar = steps;
 
@@ -86,7 +88,7 @@ protected:
         // What the lanes start with; the lanes that are off anything.
         void lanes(uint32_t r, uint64_t first, uint64_t apart, bool wide) {
             const uint64_t exec_bits = start.wave.exec();
-            const bool scattered = rng() % (width < 64 ? 12 : 3) == 0;
+            const bool scattered = !plain && rng() % (width < 64 ? 12 : 3) == 0;
             // Of one row, or several.
             const uint64_t down = any({0, apart, 256, 4096, 100, ~255ull}),
                            later = rng() % 4 ? down : any({0, apart, 64, 4096});
@@ -131,8 +133,9 @@ protected:
                 ir::make_aux(ir::Access::U8, 1),     ir::make_aux(ir::Access::S16, 1)};
             const uint32_t aux = accesses[rng() % std::size(accesses)], bytes = bytes_of(aux);
             const uint32_t kind = static_cast<uint32_t>(rng() % 7);
-            const uint64_t apart =
-                width < 64 ? any({0, bytes, bytes}) : any({0, bytes, bytes, bytes, 16, 12});
+            const uint64_t apart = plain        ? bytes
+                                   : width < 64 ? any({0, bytes, bytes})
+                                                : any({0, bytes, bytes, bytes, 16, 12});
             if (kind == 0) return pair(aux, apart);
             const uint32_t shift = kind < 3 ? static_cast<uint32_t>(rng() % 3) : 0;
             const uint32_t factor = kind >= 5 ? static_cast<uint32_t>(any({1, 4})) : 1;
@@ -204,19 +207,20 @@ protected:
             State& s = start;
             s.wave.set_s64(origin, memory);
             s.wave.set_s64(moving, memory);
-            const bool together = rng() % 2;
+            plain = !divergent && rng() % 4 == 0;
+            const bool together = plain || rng() % 2;
             for (uint32_t l = 0; l < 64; ++l)
                 s.wave.vgpr[turn * 64 + l] = static_cast<uint32_t>(together ? l / 32 : rng());
-            const bool partial = divergent || rng() % 2;
-            if (!partial && rng() % 2) width = any({4, 8, 8, 16});
+            const bool partial = divergent || (!plain && rng() % 2);
+            if (!partial && !plain && rng() % 2) width = any({4, 8, 8, 16});
             if (!partial || rng() % 2) s.wave.set_s64(machine::exec_lo, ~0ull);
             if (divergent && !s.wave.exec()) s.wave.set_s64(machine::exec_lo, 5);
             exec = partial ? b.exec() : b.full();
             splat_low = splat(b.op(Op::GetS32, {}, origin));
             splat_high = splat(b.op(Op::GetS32, {}, origin + 1));
-            const uint64_t loads = width < 64  ? 1 + rng() % 2
-                                   : divergent ? 1 + rng() % 6
-                                               : rng() % 7;
+            const uint64_t loads = width < 64 || plain ? 1 + rng() % 2
+                                   : divergent         ? 1 + rng() % 6
+                                                       : rng() % 7;
             for (uint64_t n = 0; n < loads; ++n) add_load();
             Value sum = b.v(0), product = b.v(1);
             for (size_t n = 0; n < loaded.size(); ++n) {
@@ -294,7 +298,11 @@ TEST_P(WalkTest, RandomLoops) {
         Rng rng(static_cast<uint64_t>(round) + 1);
         State start, model, run;
         randomise(start, rng);
-        Loop loop{Builder(), rng, start, memory.origin(), round % 2 == 1, {}};
+        Loop loop{.b = {},
+                  .rng = rng,
+                  .start = start,
+                  .memory = memory.origin(),
+                  .divergent = round % 2 == 1};
         loop.make();
         if (loop.width < machine::lanes)
             run.context.lane_layout =
