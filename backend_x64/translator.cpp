@@ -14,6 +14,7 @@
 #include "backend_x64/memory_order.h"
 #include "frontend/decode.h"
 #include "interpreter/interpreter.h"
+#include "ir/swap_loop.h"
 #include "lift/lift.h"
 #include "memory/address_space.h"
 
@@ -69,7 +70,7 @@ public:
         options.liveness = &liveness_;
         begin(*wave.ctx);
         ir::Block block = lift_for_translation(options, request.pc, fetch_, insts_);
-        if (runs_into_lane_loop(block, options)) {
+        if (runs_into_loop(block, options)) {
             options.end_before = block.term.target;
             block = lift_for_translation(options, request.pc, fetch_, insts_);
         }
@@ -150,9 +151,10 @@ private:
         code_.begin(ctx);
     }
 
-    // Its last part is the first iteration of a loop whose lanes are better done one by one: what
-    // lanes of their own load there is gathered in the block.
-    bool runs_into_lane_loop(const ir::Block& block, lift::Options options) {
+    // Its last part is the first iteration of a loop that is better entered at its beginning: one
+    // whose lanes are done one by one (what lanes of their own load there is gathered in the
+    // block), or all at once.
+    bool runs_into_loop(const ir::Block& block, lift::Options options) {
         const ir::Terminator& t = block.term;
         if (t.kind != ir::Terminator::Kind::Branch || t.target <= block.pc ||
             t.target >= block.end_pc)
@@ -160,6 +162,7 @@ private:
         options.exec_full = false;
         options.row_lines = nullptr;
         const ir::Block loop = lift_for_translation(options, t.target, fetch_, insts_);
+        if (loop.term.kind == ir::Terminator::Kind::Jump) return true;  // swap_at_once()
         const auto divergent = find_divergent_loop(loop);
         return divergent && find_lane_program(loop, *divergent);
     }
@@ -242,6 +245,17 @@ private:
 
 }  // namespace
 
+static bool swap_at_once(ir::Block& loop, const lift::Options& options) {
+    const ir::Terminator& t = loop.term;
+    const lift::LiveSet behind =
+        options.liveness ? options.liveness->at(t.target == loop.pc ? t.next : t.target)
+                         : lift::LiveSet::all();
+    if (!ir::swap_at_once(loop, [&](uint64_t row) { return behind.on[row] || behind.off[row]; }))
+        return false;
+    ir::eliminate_dead(loop);
+    return true;
+}
+
 ir::Block lift_for_translation(lift::Options options, uint64_t pc, const lift::Fetch& fetch,
                                lift::InstStore& store) {
     ir::Block block = lift::lift_block(options, pc, fetch, store);
@@ -255,7 +269,7 @@ ir::Block lift_for_translation(lift::Options options, uint64_t pc, const lift::F
     options.lane_masks = true;
     for (;;) {
         ir::Block any = lift::lift_block(options, pc, fetch, store);
-        if (find_divergent_loop(any)) return any;
+        if (find_divergent_loop(any) || swap_at_once(any, options)) return any;
         if (!std::exchange(options.may_guard, false)) return block;
     }
 }

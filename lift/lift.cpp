@@ -379,7 +379,8 @@ static void drop_unread(ir::Block& block, LiveSet read) {
         return i.op == Op::SetScc && !read.scalars[LiveSet::scc];
     };
     // A register that is read only for its own next value is not read.
-    for (LiveSet before; !(before == read);) {
+    LiveSet before;
+    do {
         before = read;
         const std::vector<uint8_t> needed = ir::needed(block, unread);
         for (Value v = 0; v < block.insts.size(); ++v) {
@@ -392,7 +393,7 @@ static void drop_unread(ir::Block& block, LiveSet read) {
             if (i.op == Op::GuardScalar) read.scalars.set(ir::ScalarRange::of(i.imm, i.aux).reg);
             if (i.op == Op::GetS64 || i.op == Op::GuardOff) read.scalars.set(i.imm + 1);
         }
-    }
+    } while (!(before == read));
     ir::eliminate_dead(block, unread);
 }
 

@@ -298,11 +298,7 @@ TEST_P(WalkTest, RandomLoops) {
         Rng rng(static_cast<uint64_t>(round) + 1);
         State start, model, run;
         randomise(start, rng);
-        Loop loop{.b = {},
-                  .rng = rng,
-                  .start = start,
-                  .memory = memory.origin(),
-                  .divergent = round % 2 == 1};
+        Loop loop{Builder(), rng, start, memory.origin(), round % 2 == 1, false, {}};
         loop.make();
         if (loop.width < machine::lanes)
             run.context.lane_layout =
