@@ -84,6 +84,8 @@ uint64_t atomic_apply(AtomicOp op, uint32_t dwords, uint8_t flags, bool in_lds, 
                       uint64_t data, uint64_t data2) {
     const auto old32 = static_cast<uint32_t>(old), data32 = static_cast<uint32_t>(data),
                data2_32 = static_cast<uint32_t>(data2);
+    if (op == AtomicOp::FAdd && flags & data_first)
+        return atomic_apply(op, dwords, flags & ~data_first, in_lds, data, old, data2);
     if (op >= AtomicOp::FAdd) {
         const bool in = flags & (in_lds ? flush_in_lds : flush_in_memory);
         const bool out = flags & (in_lds ? flush_out_lds : flush_out_memory);

@@ -34,13 +34,14 @@ enum class AtomicOp : uint8_t {
     count_
 };
 
-// Flushing of float denormals. In LDS it goes by MODE, in memory by the target; a flat access may
-// end in either.
+// Flushing of float denormals: in LDS it goes by MODE, in memory by the target; a flat access may
+// end in either. And the order of a sum.
 enum AtomicFlags : uint8_t {
     flush_in_memory = 1,
     flush_out_memory = 2,
     flush_in_lds = 4,
     flush_out_lds = 8,
+    data_first = 16,  // FAdd: of two NaNs that of the data is the sum
 };
 
 // Inst::aux: dwords of an element in bits 0..7, operation in 8..15, AtomicFlags in 16..23.

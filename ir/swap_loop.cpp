@@ -41,7 +41,7 @@ public:
             swap.args[4] = added_;
         }
         std::fill(swap.args.begin() + 4 + dwords_, swap.args.end(), no_value);
-        swap.aux = make_atomic_aux(what_, dwords_);
+        swap.aux = make_atomic_aux(AtomicOp::FAdd, dwords_, data_first_ ? data_first : 0);
         for (Inst& i : block_.insts)
             if (i.op == Op::SetV && is_found(i.args[0]) && !is_read(i.imm)) {
                 i.op = Op::Const32;  // that nobody reads
@@ -98,7 +98,7 @@ private:
         return true;
     }
 
-    // Of what is expected, first, and a value that iterations do not change.
+    // Of what is expected and a value that iterations do not change.
     bool find_sum() {
         const Inst& swap = inst(swap_);
         Value sum = swap.args[4];
@@ -109,9 +109,9 @@ private:
         }
         const Inst& i = inst(sum);
         if (i.op != (dwords_ == 2 ? Op::FAdd64 : Op::FAdd32)) return false;
-        what_ = AtomicOp::FAdd;
-        added_ = i.args[1];
-        return is_whole(i.args[0], expected_) && !depends(added_);
+        data_first_ = !is_whole(i.args[0], expected_);
+        added_ = i.args[!data_first_];
+        return is_whole(i.args[data_first_], expected_) && !depends(added_);
     }
 
     bool is_whole(Value v, const std::array<Value, 2>& parts) {
@@ -248,7 +248,7 @@ private:
     Block& block_;
     Value swap_ = no_value, added_ = no_value, compare_ = no_value, whole_found_ = no_value,
           next_ = no_value, next_bits_ = no_value;
-    AtomicOp what_ = AtomicOp::FAdd;
+    bool data_first_ = false;
     uint32_t dwords_ = 0;
     uint64_t exit_ = 0;
     std::array<Value, 2> expected_{no_value, no_value}, found_{no_value, no_value};

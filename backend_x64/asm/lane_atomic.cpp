@@ -36,6 +36,7 @@ void BlockCompiler::lane_atomic(Value v) {
     m.imm = static_cast<int64_t>(i.imm);
     const uint8_t flags = ir::aux_atomic_flags(i.aux);
     m.flush_in = flags & (m.lds ? ir::flush_in_lds : ir::flush_in_memory);
+    m.data_first = flags & ir::data_first;
     m.flush_out = flags & (m.lds ? ir::flush_out_lds : ir::flush_out_memory);
     const bool called = m.op == AtomicOp::FMin || m.op == AtomicOp::FMax ||
                         m.op == AtomicOp::FCmpSwap || m.op == AtomicOp::PkAddBf16 ||

@@ -25,7 +25,7 @@ struct BlockCompiler::LaneAtomic : LaneAccess {
     bool uniform = false;   // the data register is loaded once for all lanes
     bool constant = false;  // uniform, and data is `value`
     int64_t value = 0;
-    bool flush_in = false, flush_out = false;
+    bool flush_in = false, flush_out = false, data_first = false;
     uint32_t inputs = 1;  // registers in data[]
     Vec address;          // low dwords as they are in the exchange area, or the field's source
     const LaneField* field = nullptr;

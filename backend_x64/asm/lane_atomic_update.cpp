@@ -161,7 +161,8 @@ void BlockCompiler::atomic_new_value(const LaneAtomic& m) {
             }
             to_vector(x, next);
             to_vector(y, d);
-            a_.emit(wide ? X::kIdVaddsd : X::kIdVaddss, x, x, y);
+            a_.emit(wide ? X::kIdVaddsd : X::kIdVaddss, x, m.data_first ? y : x,
+                    m.data_first ? x : y);
             a_.emit(wide ? X::kIdVmovq : X::kIdVmovd, next, x);
             if (m.flush_out) atomic_flush(m, next);
             break;
