@@ -10,9 +10,11 @@
 namespace wj::lift {
 namespace {
 
-constexpr uint32_t max_arm = 32;  // instructions, nested arms included
-// A scalar load without lanes costs more than a branch that is foreseen.
-constexpr uint32_t cost_of_load = 16;
+// Instructions, nested arms included. Conditions on a work-item's number are often the same for
+// whole waves: a branch that is foreseen costs less than a long arm that half of them have no lanes
+// for.
+constexpr uint32_t max_arm = 48, max_arm_by_scalars = 32;
+constexpr uint32_t cost_of_load = 6;  // by scalars
 constexpr size_t max_depth = 4;
 constexpr size_t max_way_back = 4;
 
@@ -41,9 +43,9 @@ bool moves_on_its_own(const Inst& inst) {
 }
 
 bool is_scalar_arithmetic(const Inst& inst) {
-    constexpr std::string_view prefixes[] = {"s_mov_b", "s_movk_", "s_add", "s_sub", "s_mul_",
-                                             "s_lshl_", "s_lshr_", "s_ashr_", "s_and_b", "s_or_b",
-                                             "s_xor_b", "s_min_", "s_max_", "s_cselect_"};
+    constexpr std::string_view prefixes[] = {"s_mov_b", "s_movk_", "s_add",   "s_sub",     "s_mul_",
+                                             "s_lshl_", "s_lshr_", "s_ashr_", "s_and_b",   "s_or_b",
+                                             "s_xor_b", "s_min_",  "s_max_",  "s_cselect_"};
     const std::string_view n = op_info(inst.op).name;
     return std::ranges::any_of(prefixes, [&](std::string_view p) { return n.starts_with(p); });
 }
@@ -90,7 +92,9 @@ bool Lifter::arrives(uint64_t from, uint64_t target, size_t depth, uint32_t& lef
 
 bool Lifter::begin_arm(uint64_t target) {
     if (std::ranges::find(findings_.no_arms, pc) != findings_.no_arms.end()) return false;
-    uint32_t left = max_arm;
+    const ir::Inst mask = s.inst(s.exec());
+    const bool by_scalars = mask.op == Op::MaskOf && s.inst(mask.args[0]).op != Op::GetS64;
+    uint32_t left = by_scalars ? max_arm_by_scalars : max_arm;
     if (arms_.size() >= max_depth || block.guest_count + max_arm >= options.max_instructions ||
         !arrives(next_pc, target, arms_.size(), left))
         return false;

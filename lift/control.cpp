@@ -34,8 +34,7 @@ bool branch(Lifter& l, const Inst& i) {
 
 void branch_if(Lifter& l, const Inst& i, Value cond) {
     uint64_t c, target = branch_target(i, l.next_pc), next = l.next_pc;
-    if (l.s.is_const(cond, c))
-        return l.end({.kind = Kind::Jump, .target = c ? target : next});
+    if (l.s.is_const(cond, c)) return l.end({.kind = Kind::Jump, .target = c ? target : next});
     if (l.take_way_back(next, target))
         next = l.block.pc;
     else if (l.take_way_back(target, next))
