@@ -20,8 +20,8 @@ using Step = LaneProgram::Step;
 constexpr uint32_t row_count = 256;
 
 // Two operands, of which one may be a constant; shifts by constants only; floats, of one to three
-// operands; floats made of integers.
-enum class Kind : uint8_t { Commutes, Ordered, Shifts, Float, Converts };
+// operands; floats made of integers; doubles.
+enum class Kind : uint8_t { Commutes, Ordered, Shifts, Float, Converts, Double };
 struct Row {
     Op op;
     Step::Do what;
@@ -50,6 +50,10 @@ constexpr Row operations[] = {
     {Op::MaxU32, Step::MaxUnsigned, Kind::Commutes},
     {Op::MinS32, Step::MinSigned, Kind::Commutes},
     {Op::MaxS32, Step::MaxSigned, Kind::Commutes},
+    {Op::FAdd64, Step::FAdd, Kind::Double},
+    {Op::FMul64, Step::FMul, Kind::Double},
+    {Op::FFma64, Step::FFma, Kind::Double},
+    {Op::FDiv64, Step::FDiv, Kind::Double},
 };
 const Row* operation(Op op) {
     const auto* const row = std::ranges::find(operations, op, &Row::op);
@@ -90,6 +94,8 @@ private:
         return make(false, true);
     }
 
+    static bool is_wide_compare(Op op) { return op >= Op::CmpEq64 && op <= Op::CmpLeS64; }
+
     // ---- masks of a lane that is on ----
     struct Bool {
         enum Kind : uint8_t { Other, False, True, Compare } kind = Other;
@@ -125,7 +131,8 @@ private:
             case Op::MaskNot:
                 return !arg(0);
             default:
-                if (i.op >= Op::CmpEq32 && i.op <= Op::CmpLeS32) return {Bool::Compare, m, false};
+                if ((i.op >= Op::CmpEq32 && i.op <= Op::CmpLeS32) || is_wide_compare(i.op))
+                    return {Bool::Compare, m, false};
                 return {};
         }
     }
@@ -151,9 +158,30 @@ private:
                     reads_row(sum->low, low) && reads_row(inst(set_[high]).args[0], high))
                     partner_[high] = low;
         }
+        // Two rows that are a double.
+        for (uint32_t high = 0; high < row_count; ++high) {
+            if (set_[high] == no_value) continue;
+            const Inst& upper = inst(inst(set_[high]).args[0]);
+            if (upper.op != Op::Hi || !is_double(upper.args[0])) continue;
+            for (uint32_t low = 0; low < row_count; ++low) {
+                if (set_[low] == no_value) continue;
+                const Inst& lower = inst(inst(set_[low]).args[0]);
+                if (lower.op == Op::Lo && lower.args[0] == upper.args[0]) {
+                    partner_[high] = low;
+                    double_[high] = double_[low] = true;
+                }
+            }
+        }
         for (uint32_t low : partner_)
             if (low < row_count && std::ranges::count(partner_, low) > 1) return false;
         return true;
+    }
+    bool is_double(Value v) const {
+        const Row* const row = operation(inst(v).op);
+        return row && row->kind == Kind::Double;
+    }
+    bool is_double_row(const Inst& i) const {
+        return i.op == Op::GetV && i.imm < row_count && double_[i.imm];
     }
     bool reads_row(Value v, uint32_t row) const {
         return std::ranges::any_of(inst(v).args, [&](Value a) {
@@ -225,6 +253,7 @@ private:
                 std::ranges::count(partner_, static_cast<uint32_t>(i.imm)));
     }
     Virtual pair_of_part(uint32_t row) {
+        if (double_[row]) return fail();  // half of a double
         for (uint32_t high = 0; high < row_count; ++high)
             if (partner_[high] < row_count && (high == row || partner_[high] == row))
                 return input(Input::RowPair, partner_[high], high, no_value);
@@ -244,6 +273,7 @@ private:
         if (const Row* const row = operation(i.op)) {
             if (row->kind == Kind::Float || row->kind == Kind::Converts)
                 return emit(Step::Copy, false, v, real(v));
+            if (row->kind == Kind::Double) return fail();
             const auto x = constant(a), y = constant(b);
             switch (row->kind) {
                 case Kind::Shifts:
@@ -279,9 +309,14 @@ private:
             case Op::Elem: {
                 const auto it = loads_.find(a);
                 if (it == loads_.end()) return fail();
-                return program_.registers[static_cast<size_t>(it->second)].vector
-                           ? emit(Step::Copy, false, v, it->second)
-                           : it->second;
+                const auto& loaded = program_.registers[static_cast<size_t>(it->second)];
+                if (i.imm) {
+                    const Virtual whole =
+                        loaded.vector ? emit(Step::Copy, true, v, it->second) : it->second;
+                    return emit(Step::Shr, true, v, whole, none, 32);
+                }
+                return loaded.vector || loaded.wide ? emit(Step::Copy, false, v, it->second)
+                                                    : it->second;
             }
             case Op::Lo:
                 return emit(Step::Copy, false, v, wide(a));
@@ -323,7 +358,10 @@ private:
         }
         if (i.op == Op::Elem) {
             const auto it = loads_.find(i.args[0]);
-            return it == loads_.end() ? fail() : to_vector(it->second);
+            if (it == loads_.end()) return fail();
+            if (program_.registers[static_cast<size_t>(it->second)].wide)
+                return to_vector(number(v));
+            return to_vector(it->second);
         }
         if (i.op == Op::GetV && i.imm < row_count && !is_part(v)) {
             const auto row = static_cast<uint32_t>(i.imm);
@@ -333,10 +371,51 @@ private:
         return to_vector(number(v));
     }
 
+    // The load whose two dwords these are, or no_value.
+    Value loaded_pair(Value low, Value high) const {
+        const Inst &l = inst(low), &h = inst(high);
+        const bool whole = l.op == Op::Elem && h.op == Op::Elem && l.args[0] == h.args[0] &&
+                           !l.imm && h.imm == 1 && loads_.contains(l.args[0]);
+        return whole && program_.registers[static_cast<size_t>(loads_.at(l.args[0]))].wide
+                   ? l.args[0]
+                   : no_value;
+    }
+
+    // A double, in a vector register.
+    Virtual twice(Value v) {
+        if (const auto it = doubles_.find(v); it != doubles_.end()) return it->second;
+        const Virtual r = make_double(v);
+        doubles_[v] = r;
+        return r;
+    }
+    Virtual make_double(Value v) {
+        const Inst& i = inst(v);
+        if (is_double(v)) {
+            const Row& row = *operation(i.op);
+            const Virtual a = twice(i.args[0]), b = twice(i.args[1]),
+                          c = row.what == Step::FFma ? twice(i.args[2]) : none;
+            return emit(row.what, true, v, a, b, 0, c, true);
+        }
+        Virtual whole = none;
+        if (i.op == Op::Pack64) {
+            const Inst &l = inst(i.args[0]), &h = inst(i.args[1]);
+            if (is_double_row(l) && is_double_row(h) && partner_[h.imm] == l.imm)
+                return input(Input::RowPair, static_cast<uint32_t>(l.imm),
+                             static_cast<uint32_t>(h.imm), no_value, true);
+            if (const Value load = loaded_pair(i.args[0], i.args[1]); load != no_value)
+                whole = loads_.at(load);
+        }
+        if (whole == none) whole = wide(v);
+        return program_.registers[static_cast<size_t>(whole)].vector
+                   ? whole
+                   : emit(Step::Copy, true, v, whole, none, 0, none, true);
+    }
+
     // 64 bits.
     Virtual wide(Value v) {
         const Inst& i = inst(v);
         if (i.op == Op::Pack64) return pair(i.args[0], i.args[1]);
+        if (is_double(v)) return emit(Step::Copy, true, v, twice(v));
         if (const auto it = wides_.find({v, no_value}); it != wides_.end()) return it->second;
         Virtual r = none;
         const auto c = i.args[1] == no_value ? std::nullopt : constant(i.args[1]);
@@ -376,6 +455,12 @@ private:
             return i.op == Op::GetV && i.imm < row_count && set_[i.imm] == no_value;
         };
         if (l.op == Op::Lo && h.op == Op::Hi && l.args[0] == h.args[0]) return wide(l.args[0]);
+        if (const Value load = loaded_pair(low, high); load != no_value) {
+            const Virtual r = loads_.at(load);
+            return program_.registers[static_cast<size_t>(r)].vector
+                       ? emit(Step::Copy, true, high, r)
+                       : r;
+        }
         if (l.op == Op::GetV && h.op == Op::GetV) {
             if (h.imm < row_count && partner_[h.imm] == l.imm)
                 return pair_of_part(static_cast<uint32_t>(h.imm));
@@ -418,8 +503,8 @@ private:
     void load(Value v) {
         const Inst& i = inst(v);
         const ir::Access access = ir::aux_access(i.aux);
-        const bool narrow = access <= ir::Access::S16;
-        if (!on(ir::mask_of(i)) || ir::aux_dwords(i.aux) != 1 ||
+        const bool narrow = access <= ir::Access::S16, two = ir::aux_dwords(i.aux) == 2;
+        if (!on(ir::mask_of(i)) || (ir::aux_dwords(i.aux) != 1 && !two) ||
             (!narrow && access != ir::Access::Dwords) ||
             static_cast<int64_t>(i.imm) != static_cast<int32_t>(i.imm)) {
             failed_ = true;
@@ -449,14 +534,32 @@ private:
                 if (is_float(use.op) && operation(use.op)->kind == Kind::Float)
                     for (Value a : use.args)
                         vector |= a != no_value && inst(a).op == Op::Elem && inst(a).args[0] == v;
+        if (two) vector = feeds_doubles(v);
         const Virtual r =
-            emit(Step::Load, false, v, address, index, static_cast<int32_t>(i.imm), none, vector);
+            emit(Step::Load, two, v, address, index, static_cast<int32_t>(i.imm), none, vector);
         program_.steps.back().step.access = access;
         loads_[v] = r;
     }
 
+    bool feeds_doubles(Value load) const {
+        return std::ranges::any_of(block_.insts, [&](const Inst& use) {
+            const Row* const row = operation(use.op);
+            return row && row->kind == Kind::Double && std::ranges::any_of(use.args, [&](Value a) {
+                       if (a == no_value || inst(a).op != Op::Pack64) return false;
+                       const Inst& low = inst(inst(a).args[0]);
+                       return low.op == Op::Elem && low.args[0] == load;
+                   });
+        });
+    }
+
     void row_ends(uint32_t row) {
         const Value source = inst(set_[row]).args[0];
+        if (double_[row]) {
+            if (partner_[row] < row_count)
+                hand_on(input(Input::RowPair, partner_[row], row, no_value, true),
+                        twice(inst(source).args[0]));
+            return;
+        }
         if (partner_[row] < row_count) {
             const uint32_t low = partner_[row];
             hand_on(pair_of_part(row), pair(inst(set_[low]).args[0], source));
@@ -478,6 +581,11 @@ private:
         out_.compare = i.op;
         out_.negated = live.negated;
         out_.compared = live.compare;
+        if (is_wide_compare(i.op)) {
+            program_.compared[0] = wide(i.args[0]);
+            program_.compared[1] = wide(i.args[1]);
+            return;
+        }
         program_.compared[0] = number(i.args[0]);
         if (const auto c = constant(i.args[1]))
             out_.imm = *c;
@@ -488,6 +596,7 @@ private:
     std::optional<LaneProgram::Count> find_count() const {
         using Count = LaneProgram::Count;
         const Inst& i = inst(out_.compared);
+        if (is_wide_compare(i.op)) return {};
         const bool equal = i.op == (out_.negated ? Op::CmpEq32 : Op::CmpNe32);
         for (const bool swapped : {false, true}) {
             const bool above_signed =
@@ -564,8 +673,9 @@ private:
     bool failed_ = false;
     std::array<Value, row_count> set_;         // by row: its SetV
     std::array<uint32_t, row_count> partner_;  // by upper row of a pair: the lower one
+    std::array<bool, row_count> double_{};     // half of a double
     VirtualLaneProgram program_;
-    std::map<Value, Virtual> numbers_, reals_, loads_;
+    std::map<Value, Virtual> numbers_, reals_, doubles_, loads_;
     std::map<std::pair<Value, Value>, Virtual> wides_;
 };
 

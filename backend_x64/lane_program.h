@@ -24,7 +24,7 @@ struct LaneProgram {
     struct Input {
         enum Kind : uint8_t {
             Row,          // 32 bits of row `low`
-            RowPair,      // rows `low` and `high`
+            RowPair,      // rows `low` and `high`, perhaps of a double
             High,         // row `low`, shifted up by 32 bits
             Uniform,      // a U32 or U64
             UniformHigh,  // a U32, shifted up
@@ -65,7 +65,7 @@ struct LaneProgram {
             MinSigned,
             MaxSigned
         } what;
-        bool wide = false;
+        bool wide = false;               // 64 bits: integers, or floats in vector registers
         ir::Value guest = ir::no_value;  // the value whose instruction it belongs to
         Reg to, a, b, c;                 // b: none, with `imm` instead
         int64_t imm = 0;
@@ -82,7 +82,8 @@ struct LaneProgram {
         bool wide;
     };
     std::vector<Move> moves;
-    // The lane goes on if the integer compare of `a` with `b` or, without b, `imm` says so.
+    // The lane goes on if the integer compare of `a` with `b` or, without b, `imm` says so: one of
+    // 32 bits, or of 64 with `b`.
     ir::Op compare = ir::Op::CmpEq32;
     bool negated = false;
     Reg a, b;

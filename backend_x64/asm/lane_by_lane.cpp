@@ -188,9 +188,10 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     a_.bind(iteration);
     for (const LaneProgram::Step& s : p.steps) lane_step(s);
     mark(p.compared);
-    const Gp a = general(p.a, false);
+    const bool wide_compare = p.compare >= Op::CmpEq64 && p.compare <= Op::CmpLeS64;
+    const Gp a = general(p.a, wide_compare);
     if (p.b.number >= 0)
-        a_.cmp(a, general(p.b, false));
+        a_.cmp(a, general(p.b, wide_compare));
     else
         a_.cmp(a, p.imm);
     for (const LaneProgram::Move& m : p.moves) {
@@ -202,7 +203,7 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     // The lane operations stand in the order of the uniform ones.
     const auto uniform =
         static_cast<Op>(static_cast<int>(Op::UCmpEq32) + static_cast<int>(p.compare) -
-                        static_cast<int>(Op::CmpEq32));
+                        static_cast<int>(wide_compare ? Op::CmpEq64 : Op::CmpEq32));
     const x86::CondCode stop = p.negated ? x86::negateCond(negated(uniform)) : negated(uniform);
     if (p.count) {
         a_.j(x86::negateCond(stop), iteration);
@@ -271,7 +272,10 @@ void BlockCompiler::lane_pairs(const LaneProgram& p) {
 void BlockCompiler::lane_input(const LaneProgram& p, const LaneProgram::Input& in) {
     using enum LaneProgram::Input::Kind;
     if (in.reg.vector) {
-        a_.vmovss(vector(in.reg).xmm(), lane_row(in.low));
+        if (in.kind == RowPair)
+            a_.vmovsd(vector(in.reg).xmm(), lane_pair(p, in));
+        else
+            a_.vmovss(vector(in.reg).xmm(), lane_row(in.low));
         return;
     }
     const Gp to = general(in.reg, true);
@@ -293,6 +297,13 @@ void BlockCompiler::lane_input(const LaneProgram& p, const LaneProgram::Input& i
 
 // The last that is done with the register.
 void BlockCompiler::lane_output(const LaneProgram::Input& in) {
+    if (in.reg.vector && in.kind == LaneProgram::Input::RowPair) {
+        a_.vmovq(x86::rax, vector(in.reg).xmm());
+        a_.mov(lane_row(in.low), x86::eax);
+        a_.shr(x86::rax, 32);
+        a_.mov(lane_row(in.high), x86::eax);
+        return;
+    }
     if (in.reg.vector) {
         a_.vmovss(lane_row(in.low), vector(in.reg).xmm());
         return;
@@ -384,19 +395,24 @@ void BlockCompiler::lane_step(const LaneProgram::Step& s) {
         {Step::Xor, X::kIdXor, true},  {Step::Mul, X::kIdImul, true},
         {Step::Shl, X::kIdShl, false}, {Step::Shr, X::kIdShr, false},
         {Step::Sar, X::kIdSar, false}};
-    static constexpr Row vector_rows[] = {{Step::FAdd, X::kIdVaddss, false},
-                                          {Step::FSub, X::kIdVsubss, false},
-                                          {Step::FMul, X::kIdVmulss, false},
-                                          {Step::FDiv, X::kIdVdivss, false}};
+    struct VectorRow {
+        Step::Do what;
+        InstId single, twice;
+    };
+    static constexpr VectorRow vector_rows[] = {{Step::FAdd, X::kIdVaddss, X::kIdVaddsd},
+                                                {Step::FSub, X::kIdVsubss, X::kIdVsubsd},
+                                                {Step::FMul, X::kIdVmulss, X::kIdVmulsd},
+                                                {Step::FDiv, X::kIdVdivss, X::kIdVdivsd}};
     static constexpr Row extremes[] = {{Step::MinUnsigned, X::kIdCmova, true},
                                        {Step::MaxUnsigned, X::kIdCmovb, true},
                                        {Step::MinSigned, X::kIdCmovg, true},
                                        {Step::MaxSigned, X::kIdCmovl, true}};
     for (const Row& row : general_rows)
         if (row.what == s.what) return with(row.id, row.commutes);
-    for (const Row& row : vector_rows)
+    for (const VectorRow& row : vector_rows)
         if (row.what == s.what) {
-            a_.emit(row.id, vector(s.to).xmm(), vector(s.a).xmm(), vector(s.b).xmm());
+            a_.emit(s.wide ? row.twice : row.single, vector(s.to).xmm(), vector(s.a).xmm(),
+                    vector(s.b).xmm());
             return;
         }
     for (const Row& row : extremes)
@@ -440,11 +456,13 @@ void BlockCompiler::lane_step(const LaneProgram::Step& s) {
             if (s.to.vector && s.a.vector)
                 a_.vmovaps(vector(s.to).xmm(), vector(s.a).xmm());
             else if (s.to.vector)
-                a_.vmovd(vector(s.to).xmm(), general(s.a, false));
+                a_.emit(s.wide ? X::kIdVmovq : X::kIdVmovd, vector(s.to).xmm(),
+                        general(s.a, s.wide));
             else if (s.a.vector)
-                a_.vmovd(general(s.to, false), vector(s.a).xmm());
+                a_.emit(s.wide ? X::kIdVmovq : X::kIdVmovd, general(s.to, s.wide),
+                        vector(s.a).xmm());
             else
-                a_.mov(general(s.to, false), general(s.a, false));
+                a_.mov(general(s.to, s.wide), general(s.a, s.wide));
             return;
         case Step::Sext:
             a_.movsxd(general(s.to, true), general(s.a, false));
@@ -459,10 +477,12 @@ void BlockCompiler::lane_step(const LaneProgram::Step& s) {
                 m.setSize(bytes);
                 return m;
             };
-            if (s.to.vector)
+            if (s.to.vector && s.wide)
+                a_.vmovsd(vector(s.to).xmm(), sized(8));
+            else if (s.to.vector)
                 a_.vmovss(vector(s.to).xmm(), sized(4));
             else if (s.access == ir::Access::Dwords)
-                a_.mov(general(s.to, false), sized(4));
+                a_.mov(general(s.to, s.wide), sized(s.wide ? 8 : 4));
             else if (s.access == ir::Access::U8 || s.access == ir::Access::U16)
                 a_.movzx(general(s.to, false), sized(s.access == ir::Access::U8 ? 1 : 2));
             else
@@ -473,12 +493,12 @@ void BlockCompiler::lane_step(const LaneProgram::Step& s) {
             const Vec to = vector(s.to).xmm(), a = vector(s.a).xmm(), b = vector(s.b).xmm(),
                       c = vector(s.c).xmm();
             if (to == a) {
-                a_.emit(X::kIdVfmadd132ss, to, c, b);
+                a_.emit(s.wide ? X::kIdVfmadd132sd : X::kIdVfmadd132ss, to, c, b);
             } else if (to == b) {
-                a_.emit(X::kIdVfmadd213ss, to, a, c);
+                a_.emit(s.wide ? X::kIdVfmadd213sd : X::kIdVfmadd213ss, to, a, c);
             } else {
                 if (to != c) a_.vmovaps(to.xmm(), c.xmm());
-                a_.emit(X::kIdVfmadd231ss, to, a, b);
+                a_.emit(s.wide ? X::kIdVfmadd231sd : X::kIdVfmadd231ss, to, a, b);
             }
             return;
         }

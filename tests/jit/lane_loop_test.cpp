@@ -17,7 +17,7 @@ protected:
     // Registers: scalar bases, and rows.
     static constexpr uint32_t base = 22, mask = 6, end = 40, upper = 41, above = 42, first_sum = 10,
                               sums = 6, one_end_register = 24, low_bases = 26, low_bases_high = 43,
-                              above_register = 32;
+                              above_register = 32, first_double = 32, doubles = 3, end64 = 46;
 
     struct Loop {
         Builder b;
@@ -26,7 +26,7 @@ protected:
         uint64_t memory;
         Value exec = ir::no_value, top = ir::no_value /* an upper half */;
         uint32_t row = 20;
-        std::vector<Value> numbers{};
+        std::vector<Value> numbers{}, pairs{};  // of 32 bits, of 64
 
         Value splat(Value u) { return b.op(Op::Splat32, {u}); }
         Value constant(uint32_t c) { return splat(b.c32(c)); }
@@ -61,8 +61,14 @@ protected:
                 ir::make_aux(ir::Access::U8, 1),     ir::make_aux(ir::Access::S8, 1),
                 ir::make_aux(ir::Access::U16, 1),    ir::make_aux(ir::Access::S16, 1)};
             for (uint64_t times = rng() % 4 ? 1 : 2; times; --times) {
-                const Value v = b.op(op, args, rng() % 2 ? 0 : rng() % 64, accesses[rng() % 6]);
-                numbers.push_back(b.op(Op::Elem, {v}, 0));
+                const bool two = rng() % 4 == 0;
+                const uint32_t aux =
+                    two ? ir::make_aux(ir::Access::Dwords, 2) : accesses[rng() % 6];
+                const Value v = b.op(op, args, rng() % 2 ? 0 : rng() % 64, aux);
+                numbers.push_back(b.op(Op::Elem, {v}, two && rng() % 4 == 0));
+                if (two)
+                    pairs.push_back(
+                        b.op(Op::Pack64, {b.op(Op::Elem, {v}, 0), b.op(Op::Elem, {v}, 1)}));
             }
             return numbers.back();
         }
@@ -152,6 +158,7 @@ protected:
             if (rng() % 2)
                 indexed(b.op(Op::And32, {numbers[rng() % numbers.size()], constant(1023)}));
             if (rng() % 3 == 0) numbers.insert(numbers.end(), 4, b.v(end));
+            if (rng() % 8 == 0) numbers.push_back(b.v(first_double + rng() % 2));  // half of one
             Value olds[sums];
             for (uint32_t n = 0; n < sums; ++n) olds[n] = b.v(first_sum + n);
             const uint32_t count = 1 + static_cast<uint32_t>(rng() % sums);
@@ -180,7 +187,71 @@ protected:
                 numbers.push_back(v);
                 b.op(Op::SetV, {v, exec}, first_sum + n);
             }
-            finish();
+            if (rng() % 2) sums_of_doubles();
+            rng() % 4 ? finish() : finish64();
+        }
+
+        void sums_of_doubles() {
+            Value olds[doubles];
+            for (uint32_t n = 0; n < doubles; ++n)
+                olds[n] =
+                    b.op(Op::Pack64, {b.v(first_double + 2 * n), b.v(first_double + 2 * n + 1)});
+            pairs.insert(pairs.end(), std::begin(olds), std::end(olds));
+            for (uint32_t n = 0, count = 1 + static_cast<uint32_t>(rng() % doubles); n < count;
+                 ++n) {
+                auto any_pair = [&] { return pairs[rng() % pairs.size()]; };
+                static constexpr Op ops[] = {Op::FAdd64, Op::FMul64, Op::FFma64, Op::FFma64,
+                                             Op::FDiv64};
+                const Op op = ops[rng() % std::size(ops)];
+                Value x = rng() % 2 ? olds[n] : any_pair(), y = any_pair(), z = any_pair();
+                if (rng() % 2) std::swap(x, y);
+                if (rng() % 8 == 0) y = b.op(Op::Splat64, {b.op(Op::GetS64, {}, base)});
+                const Value v =
+                    op == Op::FFma64 ? b.op(op, {x, y, rng() % 2 ? z : olds[n]}) : b.op(op, {x, y});
+                pairs.push_back(v);
+                b.op(Op::SetV, {b.op(Op::Lo, {v}), exec}, first_double + 2 * n);
+                b.op(Op::SetV, {b.op(Op::Hi, {v}), exec}, first_double + 2 * n + 1);
+            }
+        }
+
+        // Counts up in 64 bits.
+        void finish64() {
+            const uint32_t r = row;
+            row += 2;
+            const uint64_t from = any<uint64_t>({0, 0xfffffff5, 1ull << 40, ~0ull << 3});
+            for (uint32_t l = 0; l < 64; ++l) {
+                const uint64_t to = from + 1 + rng() % 30;
+                start.wave.row(r)[l] = static_cast<uint32_t>(from);
+                start.wave.row(r + 1)[l] = static_cast<uint32_t>(from >> 32);
+                start.wave.row(end64)[l] = static_cast<uint32_t>(to);
+                start.wave.row(end64 + 1)[l] = static_cast<uint32_t>(to >> 32);
+            }
+            const Value low = b.v(r), high = b.v(r + 1), one = constant(1),
+                        sum = b.op(Op::Add32, {one, low}),
+                        next = b.op(Op::AddCarry32, {constant(0), high, carry(sum, one)}),
+                        now = b.op(Op::Pack64, {sum, next}),
+                        limit = b.op(Op::Pack64, {b.v(end64), b.v(end64 + 1)});
+            b.op(Op::SetV, {sum, exec}, r);
+            b.op(Op::SetV, {next, exec}, r + 1);
+            Value done;
+            switch (rng() % 5) {
+                case 0:
+                    done = b.op(Op::CmpEq64, {now, limit});
+                    break;
+                case 1:
+                    done = b.op(Op::MaskNot, {b.op(Op::CmpNe64, {limit, now})});
+                    break;
+                case 2:
+                    done = b.op(Op::CmpLeS64, {limit, now});
+                    break;
+                case 3:
+                    done = b.op(Op::CmpLeU64, {limit, now});
+                    break;
+                default:
+                    done = b.op(Op::MaskNot,
+                                {b.op(rng() % 2 ? Op::CmpLtU64 : Op::CmpLtS64, {now, limit})});
+            }
+            end_by(done);
         }
 
         // Counts down or up, compared in any way.
@@ -241,6 +312,10 @@ protected:
                 default:
                     done = b.op(Op::CmpLtU32, {now, limit});
             }
+            end_by(done);
+        }
+
+        void end_by(Value done) {
             if (rng() % 2) done = b.op(Op::MaskAnd, {done, exec});
             const Value live = b.op(Op::MaskAndNot, {exec, done}),
                         gone = b.op(Op::UXor64, {b.op(Op::BitsOf, {live}), b.c64(~0ull)}),
