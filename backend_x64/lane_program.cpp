@@ -43,6 +43,7 @@ constexpr Row operations[] = {
     {Op::FFma32, Step::FFma, Kind::Float},
     {Op::FDiv32, Step::FDiv, Kind::Float},
     {Op::FSqrt32, Step::FSqrt, Kind::Float},
+    {Op::FQuot32, Step::FQuot, Kind::Float},
     {Op::FQuotFrexp32, Step::FQuotient, Kind::Float},
     {Op::CvtU32ToF32, Step::FromUnsigned, Kind::Converts},
     {Op::CvtI32ToF32, Step::FromSigned, Kind::Converts},
@@ -348,8 +349,9 @@ private:
             const Virtual a = real(i.args[0]);
             if (row.what == Step::FSqrt) return emit(row.what, false, v, a, none, 0, none, true);
             const Virtual b = real(i.args[1]);
+            const bool steps = row.what == Step::FQuot || row.what == Step::FQuotient;
+            if (steps && !on(i.args[2])) return fail();
             if (row.what == Step::FQuotient) {
-                if (!on(i.args[2])) return fail();
                 const Virtual r = emit(Step::FRcp, false, v, b, none, 0, none, true);
                 return emit(row.what, false, v, a, r, 0, b, true);
             }
@@ -479,6 +481,12 @@ private:
                     return emit(Step::Add, true, high, pair(y, yh), none, *c);
             const Virtual a = pair(sum->a, ah);
             return emit(Step::Add, true, high, a, pair(sum->b, bh));
+        }
+        if (l.op == Op::Shl32 && h.op == Op::Sar32 && h.args[0] == l.args[0]) {
+            const auto up = constant(l.args[1]), down = constant(h.args[1]);
+            if (up && down && *up > 0 && *up < 32 && *down == 32 - *up)
+                return emit(Step::Shl, true, high, emit(Step::Sext, true, high, number(l.args[0])),
+                            none, *up);
         }
         if (l.op == Op::Shl32 && h.op == Op::Fshr32 && h.args[1] == l.args[0]) {
             const auto up = constant(l.args[1]), down = constant(h.args[2]);

@@ -59,6 +59,7 @@ struct LaneProgram {
             FromUnsigned,  // to a float, in a vector register
             FromSigned,
             FRcp,       // 1 / a, of floats
+            FQuot,      // FQuot32
             FQuotient,  // what `guest` (FQuotFrexp32) makes of a, its reciprocal b and c
             MinUnsigned,
             MaxUnsigned,

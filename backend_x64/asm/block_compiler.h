@@ -484,6 +484,8 @@ private:
     void lane_pairs(const LaneProgram& p);
     void lane_output(const LaneProgram::Input& in);
     void lane_step(const LaneProgram::Step& s);
+    void lane_division(const LaneProgram::Step& s, Division division);
+    void lane_quotient_of_steps(const LaneProgram::Step& s);
     void lane_quotient_of_fractions(const LaneProgram::Step& s);
 
     // ---- lane_memory.cpp, lane_patterns.cpp ----

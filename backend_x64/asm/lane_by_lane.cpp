@@ -348,15 +348,37 @@ void BlockCompiler::lane_quotient_of_fractions(const LaneProgram::Step& s) {
         a_.jmp(other);
     });
     cold(other, [=, this] {
-        const Mem result = frame_field(offsetof(Frame, data[0]), 4);
         if (!replaces_n) a_.vmovss(numerator, n);
         if (!replaces_d) a_.vmovss(divisor, d);
-        a_.mov(frame_field(offsetof(Frame, mask), 8), 1);
-        a_.mov(x86::eax, static_cast<uint32_t>(division));
-        for (const Gp& r : {x86::rcx, x86::rdx}) a_.push(r);  // the stub keeps the others
-        a_.call(frame_field(offsetof(Frame, division_stub), 8));
-        for (const Gp& r : {x86::rdx, x86::rcx}) a_.pop(r);
-        a_.vmovss(q, result);
+        lane_division(s, division);
+        a_.jmp(back);
+    });
+}
+
+// The operands are in the frame.
+void BlockCompiler::lane_division(const LaneProgram::Step& s, Division division) {
+    a_.mov(frame_field(offsetof(Frame, mask), 8), 1);
+    a_.mov(x86::eax, static_cast<uint32_t>(division));
+    for (const Gp& r : {x86::rcx, x86::rdx}) a_.push(r);  // the stub keeps the others
+    a_.call(frame_field(offsetof(Frame, division_stub), 8));
+    for (const Gp& r : {x86::rdx, x86::rcx}) a_.pop(r);
+    a_.vmovss(vector(s.to).xmm(), frame_field(offsetof(Frame, data[0]), 4));
+}
+
+// As lane_quotient(), for one lane.
+void BlockCompiler::lane_quotient_of_steps(const LaneProgram::Step& s) {
+    const x86::Xmm q = vector(s.to).xmm(), n = vector(s.a).xmm(), d = vector(s.b).xmm();
+    const Label other = a_.newLabel(), back = a_.newLabel();
+    a_.vmovd(x86::eax, n);
+    a_.and_(x86::eax, 0x7f800000);
+    a_.cmp(x86::eax, 24 << 23);
+    a_.je(other);
+    a_.vdivss(q, n, d);
+    a_.bind(back);
+    cold(other, [=, this] {
+        a_.vmovss(frame_field(offsetof(Frame, data[2]), 4), n);
+        a_.vmovss(frame_field(offsetof(Frame, address_lo), 4), d);
+        lane_division(s, Division::Steps32);
         a_.jmp(back);
     });
 }
@@ -446,6 +468,9 @@ void BlockCompiler::lane_step(const LaneProgram::Step& s) {
             a_.vdivss(to, to, vector(s.a).xmm());
             return;
         }
+        case Step::FQuot:
+            lane_quotient_of_steps(s);
+            return;
         case Step::FQuotient:
             lane_quotient_of_fractions(s);
             return;

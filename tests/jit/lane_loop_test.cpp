@@ -97,7 +97,14 @@ protected:
         // An element of a table.
         void indexed(Value index) {
             const uint32_t shift = static_cast<uint32_t>(rng() % 3);
-            switch (rng() % 4) {
+            switch (rng() % 5) {
+                case 4:  // signed
+                    load(Op::LoadGlobalS64,
+                         {b.op(Op::GetS64, {}, base),
+                          b.op(Op::Pack64, {b.op(Op::Shl32, {index, constant(shift + 1)}),
+                                            b.op(Op::Sar32, {index, constant(31 - shift)})}),
+                          exec});
+                    return;
                 case 0:
                     load(Op::LoadGlobalS, {b.op(Op::GetS64, {}, base),
                                            b.op(Op::Shl32, {index, constant(shift)}), exec});
@@ -167,15 +174,15 @@ protected:
                       z = rng() % 2 ? olds[n] : y;
                 if (rng() % 3 == 0) std::swap(x, y);
                 static constexpr Op ops[] = {
-                    Op::Add32,        Op::Sub32,       Op::And32,       Op::Or32,
-                    Op::Xor32,        Op::Mul32,       Op::MinU32,      Op::MaxU32,
-                    Op::MinS32,       Op::MaxS32,      Op::FAdd32,      Op::FSub32,
-                    Op::FMul32,       Op::FDiv32,      Op::FFma32,      Op::FFma32,
-                    Op::FFma32,       Op::FSqrt32,     Op::CvtU32ToF32, Op::CvtI32ToF32,
-                    Op::FQuotFrexp32, Op::FQuotFrexp32};
+                    Op::Add32,        Op::Sub32,        Op::And32,       Op::Or32,
+                    Op::Xor32,        Op::Mul32,        Op::MinU32,      Op::MaxU32,
+                    Op::MinS32,       Op::MaxS32,       Op::FAdd32,      Op::FSub32,
+                    Op::FMul32,       Op::FDiv32,       Op::FFma32,      Op::FFma32,
+                    Op::FFma32,       Op::FSqrt32,      Op::CvtU32ToF32, Op::CvtI32ToF32,
+                    Op::FQuotFrexp32, Op::FQuotFrexp32, Op::FQuot32,     Op::FQuot32};
                 const Op op = ops[rng() % std::size(ops)];
                 const auto operands = ir::op_info(op).arg_count;
-                if (op == Op::FQuotFrexp32) {
+                if (op == Op::FQuotFrexp32 || op == Op::FQuot32) {
                     z = exec;
                     if (rng() % 2) y = b.op(rng() % 2 ? Op::CvtU32ToF32 : Op::CvtI32ToF32, {y});
                 }
