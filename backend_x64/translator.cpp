@@ -247,9 +247,9 @@ private:
 
 static bool swap_at_once(ir::Block& loop, const lift::Options& options) {
     const ir::Terminator& t = loop.term;
-    const lift::LiveSet behind =
-        options.liveness ? options.liveness->at(t.target == loop.pc ? t.next : t.target)
-                         : lift::LiveSet::all();
+    const lift::LiveSet behind = options.liveness
+                                     ? options.liveness->at(t.target == loop.pc ? t.next : t.target)
+                                     : lift::LiveSet::all();
     if (!ir::swap_at_once(loop, [&](uint64_t row) { return behind.on[row] || behind.off[row]; }))
         return false;
     ir::eliminate_dead(loop);

@@ -138,8 +138,8 @@ public:
     // In guarded blocks, at s_cbranch_execz: true when it is not taken. Where it would end the
     // program, that is made sure of by a guard that wants all lanes.
     bool lanes_known(uint64_t target);
-    // In guarded blocks, at s_cbranch_execnz: true when it is not taken, and the program ends behind
-    // it. As of grid-stride loops in grids that do all in one iteration.
+    // In guarded blocks, at s_cbranch_execnz: true when it is not taken, and the program ends
+    // behind it. As of grid-stride loops in grids that do all in one iteration.
     bool no_lanes_left();
     // In guarded blocks, behind each instruction: where the wave that is about to run the block has
     // all lanes on, a guard makes sure of it.

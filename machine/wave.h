@@ -16,7 +16,7 @@ class AddressSpace;
 
 namespace wj::machine {
 
-inline constexpr uint32_t lanes = 64;  // row length; wave32 uses the lower half
+inline constexpr uint32_t lanes = 64;               // row length; wave32 uses the lower half
 inline constexpr uint64_t program_alignment = 256;  // bytes (SEED-ELF-47)
 
 // Indices into Wave::sgpr are operand encodings.
