@@ -10,10 +10,7 @@
 namespace wj::lift {
 namespace {
 
-// Instructions, nested arms included. Conditions on a work-item's number are often the same for
-// whole waves: a branch that is foreseen costs less than a long arm that half of them have no lanes
-// for.
-constexpr uint32_t max_arm = 48, max_arm_by_scalars = 32;
+constexpr uint32_t max_arm = 32;      // instructions, nested arms included
 constexpr uint32_t cost_of_load = 6;  // by scalars
 constexpr size_t max_depth = 4;
 constexpr size_t max_way_back = 4;
@@ -92,9 +89,7 @@ bool Lifter::arrives(uint64_t from, uint64_t target, size_t depth, uint32_t& lef
 
 bool Lifter::begin_arm(uint64_t target) {
     if (std::ranges::find(findings_.no_arms, pc) != findings_.no_arms.end()) return false;
-    const ir::Inst mask = s.inst(s.exec());
-    const bool by_scalars = mask.op == Op::MaskOf && s.inst(mask.args[0]).op != Op::GetS64;
-    uint32_t left = by_scalars ? max_arm_by_scalars : max_arm;
+    uint32_t left = max_arm;
     if (arms_.size() >= max_depth || block.guest_count + max_arm >= options.max_instructions ||
         !arrives(next_pc, target, arms_.size(), left))
         return false;
