@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/known.h"
+
 namespace wj::x64 {
 namespace {
 
@@ -186,16 +188,6 @@ private:
         return true;
     }
 
-    // The lanes that EXEC has lost: those of its value at the loop's beginning, as seen behind the
-    // loop, that are not in the last one.
-    bool is_lost(const Inst& i) const {
-        if (i.op != Op::UAnd64 || inst(i.args[1]).op != Op::UXor64) return false;
-        const Inst &before = inst(i.args[0]), &gone = inst(i.args[1]);
-        return before.op == Op::GetS64 && before.imm == machine::exec_lo &&
-               inst(gone.args[0]).op == Op::BitsOf && inst(gone.args[0]).args[0] == loop_.live &&
-               inst(gone.args[1]).op == Op::Const64 && inst(gone.args[1]).imm == ~0ull;
-    }
-
     // A pair that gets these lanes (lift/loop_masks.h): the same after each iteration and after all
     // of them, as no lane comes on in a loop whose EXEC stays empty, and nobody asks in between.
     bool collects(Value get) const {
@@ -211,7 +203,8 @@ private:
                });
     }
     bool is_sum(const Inst& i, Value get) const {
-        return i.op == Op::UOr64 && i.args[0] == get && is_lost(inst(i.args[1]));
+        return i.op == Op::UOr64 && i.args[0] == get &&
+               ir::is_lost(block_, inst(i.args[1]), loop_.live);
     }
 
     bool carry(Value get) {
@@ -230,7 +223,8 @@ private:
                 mask = inst(i.args[0]).args[0];
             }
             for (Value a : ir::used_args(i))
-                if (a == get && i.op != Op::MaskOf && !is_lost(i)) return false;
+                if (a == get && i.op != Op::MaskOf && !ir::is_lost(block_, i, loop_.live))
+                    return false;
         }
         if (mask == no_value || inst(mask).op == Op::MaskOf) return false;
         loop_.carried.push_back({static_cast<uint32_t>(g.imm), get, mask});

@@ -95,8 +95,6 @@ private:
         return make(false, true);
     }
 
-    static bool is_wide_compare(Op op) { return op >= Op::CmpEq64 && op <= Op::CmpLeS64; }
-
     // ---- masks of a lane that is on ----
     struct Bool {
         enum Kind : uint8_t { Other, False, True, Compare } kind = Other;
@@ -132,7 +130,8 @@ private:
             case Op::MaskNot:
                 return !arg(0);
             default:
-                if ((i.op >= Op::CmpEq32 && i.op <= Op::CmpLeS32) || is_wide_compare(i.op))
+                if ((i.op >= Op::CmpEq32 && i.op <= Op::CmpLeS32) ||
+                    LaneProgram::is_wide_compare(i.op))
                     return {Bool::Compare, m, false};
                 return {};
         }
@@ -262,11 +261,10 @@ private:
     }
 
     // 32 bits of an integer.
-    Virtual number(Value v) {
-        if (const auto it = numbers_.find(v); it != numbers_.end()) return it->second;
-        const Virtual r = make_number(v);
-        numbers_[v] = r;
-        return r;
+    Virtual number(Value v) { return once(numbers_, v, &Planner::make_number); }
+    Virtual once(std::map<Value, Virtual>& made, Value v, Virtual (Planner::*make)(Value)) {
+        if (const auto it = made.find(v); it != made.end()) return it->second;
+        return made[v] = (this->*make)(v);
     }
     Virtual make_number(Value v) {
         const Inst& i = inst(v);
@@ -329,12 +327,7 @@ private:
     }
 
     // 32 bits in a vector register.
-    Virtual real(Value v) {
-        if (const auto it = reals_.find(v); it != reals_.end()) return it->second;
-        const Virtual r = make_real(v);
-        reals_[v] = r;
-        return r;
-    }
+    Virtual real(Value v) { return once(reals_, v, &Planner::make_real); }
     Virtual make_real(Value v) {
         const Inst& i = inst(v);
         auto to_vector = [&](Virtual r) {
@@ -384,12 +377,7 @@ private:
     }
 
     // A double, in a vector register.
-    Virtual twice(Value v) {
-        if (const auto it = doubles_.find(v); it != doubles_.end()) return it->second;
-        const Virtual r = make_double(v);
-        doubles_[v] = r;
-        return r;
-    }
+    Virtual twice(Value v) { return once(doubles_, v, &Planner::make_double); }
     Virtual make_double(Value v) {
         const Inst& i = inst(v);
         if (is_double(v)) {
@@ -482,16 +470,14 @@ private:
             const Virtual a = pair(sum->a, ah);
             return emit(Step::Add, true, high, a, pair(sum->b, bh));
         }
-        if (l.op == Op::Shl32 && h.op == Op::Sar32 && h.args[0] == l.args[0]) {
-            const auto up = constant(l.args[1]), down = constant(h.args[1]);
-            if (up && down && *up > 0 && *up < 32 && *down == 32 - *up)
-                return emit(Step::Shl, true, high, emit(Step::Sext, true, high, number(l.args[0])),
-                            none, *up);
-        }
-        if (l.op == Op::Shl32 && h.op == Op::Fshr32 && h.args[1] == l.args[0]) {
-            const auto up = constant(l.args[1]), down = constant(h.args[2]);
-            if (up && down && *up > 0 && *up < 32 && *down == 32 - *up)
-                return emit(Step::Shl, true, high, pair(l.args[0], h.args[0]), none, *up);
+        const bool funnel = h.op == Op::Fshr32 && h.args[1] == l.args[0];
+        if (l.op == Op::Shl32 && (funnel || (h.op == Op::Sar32 && h.args[0] == l.args[0]))) {
+            const auto up = constant(l.args[1]), down = constant(h.args[funnel ? 2 : 1]);
+            if (up && down && *up > 0 && *up < 32 && *down == 32 - *up) {
+                const Virtual whole = funnel ? pair(l.args[0], h.args[0])
+                                             : emit(Step::Sext, true, high, number(l.args[0]));
+                return emit(Step::Shl, true, high, whole, none, *up);
+            }
         }
         if (constant(high) == 0) return number(low);
         if (h.op == Op::Sar32 && h.args[0] == low && constant(h.args[1]) == 31)
@@ -589,7 +575,7 @@ private:
         out_.compare = i.op;
         out_.negated = live.negated;
         out_.compared = live.compare;
-        if (is_wide_compare(i.op)) {
+        if (LaneProgram::is_wide_compare(i.op)) {
             program_.compared[0] = wide(i.args[0]);
             program_.compared[1] = wide(i.args[1]);
             return;
@@ -604,7 +590,7 @@ private:
     std::optional<LaneProgram::Count> find_count() const {
         using Count = LaneProgram::Count;
         const Inst& i = inst(out_.compared);
-        if (is_wide_compare(i.op)) return {};
+        if (LaneProgram::is_wide_compare(i.op)) return {};
         const bool equal = i.op == (out_.negated ? Op::CmpEq32 : Op::CmpNe32);
         for (const bool swapped : {false, true}) {
             const bool above_signed =

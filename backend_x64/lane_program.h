@@ -98,6 +98,9 @@ struct LaneProgram {
         uint32_t counter, bound;  // in `inputs`
     };
     std::optional<Count> count;
+    static bool is_wide_compare(ir::Op op) {
+        return op >= ir::Op::CmpEq64 && op <= ir::Op::CmpLeS64;
+    }
     // Lanes walk along memory of their own unless neighbours' values of this row are equal, or
     // `step` apart, which is how far it moves in an iteration.
     uint32_t stream_row = 0, stream_step = 0;

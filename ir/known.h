@@ -21,6 +21,10 @@ inline bool is_full(const Block& block, Value mask) {
            !(~block.insts[m.args[0]].imm & block.whole_exec());
 }
 
+// The lanes that EXEC has lost in a loop (lift/loop_masks.h): those of its value at the loop's
+// beginning, as seen behind the loop, that are not in the mask `live` of the next iteration.
+bool is_lost(const Block& block, const Inst& lanes, Value live);
+
 // Whether the uniform value is the same in waves that begin with the same scalar registers, as
 // those of a work-group do: made of these, and of memory that they point to (`loads`).
 bool of_scalars(const Block& block, Value v, bool loads = true);

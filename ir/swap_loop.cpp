@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/atomic.h"
+#include "ir/known.h"
 #include "machine/wave.h"
 
 namespace wj::ir {
@@ -25,8 +26,7 @@ public:
         const auto count = static_cast<Value>(block_.insts.size());
         for (Value v = swap_ + 1; v < count; ++v)
             for (Value& a : used_args(inst(v)))
-                for (uint32_t d = 0; d < dwords_; ++d)
-                    if (a == expected_[d] && found_[d] < v) a = found_[d];
+                if (const auto d = part(a); d && found_[*d] < v) a = found_[*d];
         inst(compare_).args[0] = inst(compare_).args[1] = whole_found_;
         const Value here = mask_of(inst(swap_));
         Inst& none = inst(next_);
@@ -54,9 +54,11 @@ private:
     bool is_found(Value v) const {
         return std::find(found_.begin(), found_.begin() + dwords_, v) != found_.begin() + dwords_;
     }
-    bool is_expected(Value v) const {
-        return std::find(expected_.begin(), expected_.begin() + dwords_, v) !=
-               expected_.begin() + dwords_;
+    // Which dword of what is expected.
+    std::optional<size_t> part(Value v) const {
+        const auto at = std::find(expected_.begin(), expected_.begin() + dwords_, v);
+        if (at == expected_.begin() + dwords_) return {};
+        return static_cast<size_t>(at - expected_.begin());
     }
     bool is_entry_exec(Value v) {
         return inst(v).op == Op::GetS64 && inst(v).imm == machine::exec_lo;
@@ -173,10 +175,8 @@ private:
             for (Value v = 0; v < block_.insts.size(); ++v) {
                 const Inst& get = inst(v);
                 if (get.op != Op::GetV || get.imm != set.imm) continue;
-                const auto at = std::find(expected_.begin(), expected_.begin() + dwords_, v);
-                if (at == expected_.begin() + dwords_ ||
-                    set.args[0] != found_[static_cast<size_t>(at - expected_.begin())])
-                    return false;
+                const auto d = part(v);
+                if (!d || set.args[0] != found_[*d]) return false;
             }
         }
         // And lanes that try again do so with what they found.
@@ -218,11 +218,7 @@ private:
             return false;
         const Inst& sum = inst(set.args[0]);
         if (sum.op != Op::UOr64 || sum.args[0] != get) return false;
-        const Inst& lost = inst(sum.args[1]);
-        if (lost.op != Op::UAnd64 || !is_entry_exec(lost.args[0])) return false;
-        const Inst& gone = inst(lost.args[1]);
-        return gone.op == Op::UXor64 && gone.args[0] == next_bits_ &&
-               inst(gone.args[1]).op == Op::Const64 && inst(gone.args[1]).imm == ~0ull;
+        return is_lost(block_, inst(sum.args[1]), next_);
     }
 
     // What is expected, and the sum, are wanted for the swap and the compare alone.
@@ -236,8 +232,7 @@ private:
             const bool by_value = v > swap_;  // rewrite() finds a part by itself, no more
             for (const Value a : used_args(i)) {
                 if (a == no_value || !stale[a]) continue;
-                if (by_value && is_expected(a) && found_.at(a == expected_[0] ? 0 : 1) < v)
-                    continue;
+                if (const auto d = part(a); by_value && d && found_[*d] < v) continue;
                 if (op_info(i.op).cls != Class::Lane) return false;
                 stale[v] = true;
             }

@@ -142,11 +142,7 @@ bool Lifter::take_way_back(uint64_t from, uint64_t behind) {
         const LiveSet& live = options.liveness->at(behind);
         if (all.scc_written && live.scalars[LiveSet::scc]) return false;
         for (uint32_t reg = 0; reg < all.scalars_written.size(); ++reg)
-            if (all.scalars_written[reg] &&
-                ((reg >= machine::flat_scratch_lo && reg != machine::vcc_lo &&
-                  reg != machine::vcc_lo + 1) ||
-                 live.scalars[reg]))
-                return false;
+            if (all.scalars_written[reg] && live.reads_scalar(reg)) return false;
     }
     for (const auto& [at, inst] : way) {
         block.guest_pcs.push_back(at);

@@ -98,6 +98,12 @@ bool may_index_registers(const Inst& inst) {
 
 }  // namespace
 
+bool LiveSet::reads_scalar(uint32_t reg) const {
+    const bool dies =
+        reg < machine::flat_scratch_lo || reg == machine::vcc_lo || reg == machine::vcc_lo + 1;
+    return !dies || scalars[reg];
+}
+
 LiveSet LiveSet::all() {
     LiveSet s;
     s.scalars.set();

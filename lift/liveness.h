@@ -26,6 +26,8 @@ struct LiveSet {
     std::bitset<512> on, off;
 
     static LiveSet all();
+    // Whether a scalar register may be read; those that never die always.
+    bool reads_scalar(uint32_t reg) const;
     LiveSet& operator|=(const LiveSet& o);
     bool operator==(const LiveSet&) const = default;
 };

@@ -343,11 +343,7 @@ void State::join_pair(uint32_t reg) {
 }
 
 void State::flush_scalars(const LiveSet* after) {
-    auto live = [&](uint32_t reg) {
-        const bool dies =
-            reg < machine::flat_scratch_lo || reg == machine::vcc_lo || reg == machine::vcc_lo + 1;
-        return !after || !dies || after->scalars[reg];
-    };
+    auto live = [&](uint32_t reg) { return !after || after->reads_scalar(reg); };
     // May read registers: before any is written.
     for (uint32_t reg = 0; reg < 127; reg += 2) {
         const Scalar &low = scalars_[reg], &high = scalars_[reg + 1];

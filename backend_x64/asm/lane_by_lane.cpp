@@ -188,7 +188,7 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     a_.bind(iteration);
     for (const LaneProgram::Step& s : p.steps) lane_step(s);
     mark(p.compared);
-    const bool wide_compare = p.compare >= Op::CmpEq64 && p.compare <= Op::CmpLeS64;
+    const bool wide_compare = LaneProgram::is_wide_compare(p.compare);
     const Gp a = general(p.a, wide_compare);
     if (p.b.number >= 0)
         a_.cmp(a, general(p.b, wide_compare));
@@ -297,21 +297,17 @@ void BlockCompiler::lane_input(const LaneProgram& p, const LaneProgram::Input& i
 
 // The last that is done with the register.
 void BlockCompiler::lane_output(const LaneProgram::Input& in) {
-    if (in.reg.vector && in.kind == LaneProgram::Input::RowPair) {
-        a_.vmovq(x86::rax, vector(in.reg).xmm());
-        a_.mov(lane_row(in.low), x86::eax);
-        a_.shr(x86::rax, 32);
-        a_.mov(lane_row(in.high), x86::eax);
-        return;
-    }
-    if (in.reg.vector) {
+    const bool pair = in.kind == LaneProgram::Input::RowPair;
+    if (in.reg.vector && !pair) {
         a_.vmovss(lane_row(in.low), vector(in.reg).xmm());
         return;
     }
-    a_.mov(lane_row(in.low), general(in.reg, false));
-    if (in.kind != LaneProgram::Input::RowPair) return;
-    a_.shr(general(in.reg, true), 32);
-    a_.mov(lane_row(in.high), general(in.reg, false));
+    const Gp from = in.reg.vector ? Gp(x86::rax) : general(in.reg, true);
+    if (in.reg.vector) a_.vmovq(from, vector(in.reg).xmm());
+    a_.mov(lane_row(in.low), from.r32());
+    if (!pair) return;
+    a_.shr(from, 32);
+    a_.mov(lane_row(in.high), from.r32());
 }
 
 // As quotient_of_fractions(), for one lane. The quotient may take an operand's register.

@@ -61,7 +61,7 @@ void BlockCompiler::lane_memory(Value v) {
         m.learned_from = walking_ == Walking::Learning && walks_.walks[*walk].first == v;
     }
     const bool walks = m.walk >= 0 && walking_ == Walking::Yes;
-    const bool all_lanes_walk = m.walk >= 0 && walks_.walks[*walks_.of(v)].all_lanes;
+    const bool all_lanes_walk = m.walk >= 0 && walks_.walks[static_cast<size_t>(m.walk)].all_lanes;
     const uint32_t table = m.walk < 0 ? table_of(i) : 0;
     if (line) join_tile(m, addr);
     m.pairs = {schedule_.pair_of(v, 0), schedule_.pair_of(v, 1)};
