@@ -736,6 +736,7 @@ private:
     void load_from_rows(const LaneAccess& m);
     void take_from_rows(const LaneAccess& m, int32_t rows);
     void gather64(const LaneAccess& m);
+    void gather_near_base(const LaneAccess& m, Label far);
     void scalar_part(const LaneAccess& m);
     void lane_addresses(LaneAccess m);
     void pair_addresses(const LaneAccess& m);
