@@ -53,16 +53,24 @@ bool BlockCompiler::load_dword_row(const LaneAccess& m, const LaneOffsets& offse
         return element_at(m, static_cast<uint32_t>(span.begin + begin(n)));
     };
     const Vec& d = m.data[0];
-    movu(m.t, pool_table(index[0]));
-    a_.emit(X::kIdVpermd, d, m.t, memory(0));
-    for (int32_t n = 1; n < count; ++n) {
-        movu(m.t, pool_table(index[n]));
+    if (!avx512_ || count == 1) {
+        movu(m.t, pool_table(index[0]));
+        a_.emit(X::kIdVpermd, d, m.t, memory(0));
+    } else {  // of two vectors at once
+        for (uint32_t lane = 0; lane < lanes; ++lane)
+            index[0][lane] = mask[0] >> lane & 1 ? index[0][lane] : lanes + index[1][lane];
+        movu(m.t, memory(0));
+        movu(d, pool_table(index[0]));
+        a_.emit(X::kIdVpermi2d, d, m.t, memory(1));
+    }
+    for (int32_t n = avx512_ ? 2 : 1; n < count; ++n) {
         if (avx512_) {
-            a_.mov(x86::eax, mask[n]);
-            a_.kmovw(m.tk, x86::eax);
-            k(m.tk);
-            a_.emit(X::kIdVpermd, d, m.t, memory(n));
+            for (uint32_t lane = 0; lane < lanes; ++lane)
+                index[n][lane] = mask[n] >> lane & 1 ? lanes + index[n][lane] : lane;
+            movu(m.t, pool_table(index[n]));
+            a_.emit(X::kIdVpermt2d, d, m.t, memory(n));
         } else {
+            movu(m.t, pool_table(index[n]));
             a_.emit(X::kIdVpermd, m.t, m.t, memory(n));
             a_.emit(X::kIdVpblendd, d, d, m.t, Imm(mask[n]));
         }
