@@ -11,9 +11,10 @@ namespace wj::x64 {
 namespace {
 
 constexpr size_t release_bytes = size_t{4} << 20;
-// Pages are asked for so many bytes at a time: a page fault each, in both views, costs a virtual
-// machine as much as the translation of an instruction.
-constexpr size_t populate_bytes = size_t{64} << 10;
+// Pages are asked for so many bytes at a time: a page fault each costs some virtual machines as
+// much as the translation of an instruction. More would not be used by small programs. In the view
+// that runs, a fault maps what is there around it.
+constexpr size_t populate_bytes = size_t{16} << 10;
 
 }  // namespace
 
@@ -55,7 +56,6 @@ uint8_t* CodeBuffer::allocate(size_t bytes) {
         populated_ = std::min((end + populate_bytes - 1) & ~(populate_bytes - 1), size_);
         // Without it (Linux before 5.14) there are faults.
         (void)madvise(write_ + from, populated_ - from, MADV_POPULATE_WRITE);
-        (void)madvise(run_ + from, populated_ - from, MADV_POPULATE_READ);
     }
     return write_ + at;
 }
