@@ -1,7 +1,8 @@
 // Emits the host code of one scheduled block. One class, one source file per concern:
-//   block_compiler.cpp  prologue, segments, terminator, constant pool    row_guards.cpp
+//   block_compiler.cpp  prologue, segments, constant pool    row_guards.cpp
+//   region.cpp          lane regions    terminator.cpp   how blocks end
 //   lane_registers.cpp  vector and mask registers of a region
-//   uniform.cpp         general registers, uniform operations
+//   uniform.cpp, uniform_memory.cpp, uniform_registers.cpp   uniform operations, general registers
 //   lane_common.cpp     operations whose lowering is a row of a table
 //   lane_avx512.cpp, lane_avx2.cpp   the others
 //   lane_memory.cpp, lane_patterns.cpp, lane_consecutive.cpp, lane_gather.cpp, lane_scratch.cpp
@@ -85,6 +86,10 @@ inline Mem gathered_field(size_t offset, uint32_t bytes) {
     return asmjit::x86::ptr(reg::frame, in_frame(offsetof(Frame, gathered) + offset), bytes);
 }
 
+inline bool fits_imm32(uint64_t v) {
+    return static_cast<int64_t>(v) == static_cast<int32_t>(v);
+}
+
 // After a cmp of its operands: the condition under which the uniform compare does not hold.
 inline asmjit::x86::CondCode negated(ir::Op compare) {
     using enum asmjit::x86::CondCode;
@@ -137,19 +142,9 @@ private:
     void prologue();
     void forget_scattered();
     uint32_t scattered_mark() const;
-    void segment(uint32_t position);
-    void region(uint32_t position);
-    void units_of_walk(Value v);
-    void region_body();  // the region at position_, once
-    void begin_chunks(bool masks);
-    void forget_facts();
-    void leave_out_empty(Value mask, const Value* begin, uint32_t count, Label next);
-    void terminator();
-    void jump_to(uint64_t target);
-    void jump_variant(uint64_t target, Variant variant);
-    void jump_linked(uint64_t target, Variant variant);
     void settle();
-    void leave(uint32_t reason);
+    void segment(uint32_t position);
+    void forget_facts();
     void mark(Value v);  // host code from here on belongs to v's guest instruction
     void mark_guest(uint32_t guest);
     Mem pool32(uint32_t value);
@@ -189,6 +184,21 @@ private:
         colds_.back().is_behind = true;
     }
     void emit_colds();
+
+    // ---- region.cpp ----
+    void region(uint32_t position);
+    void units_of_walk(Value v);
+    void region_body();  // the region at position_, once
+    void begin_chunks(bool masks);
+    void leave_out_empty(Value mask, const Value* begin, uint32_t count, Label next);
+
+    // ---- terminator.cpp ----
+    void terminator();
+    Variant own_variant() const;
+    void jump_to(uint64_t target);
+    void jump_variant(uint64_t target, Variant variant);
+    void jump_linked(uint64_t target, Variant variant);
+    void leave(uint32_t reason);
 
     // ---- gathered.cpp ----
     std::optional<OrderedLoop> begin_gathered();
@@ -283,16 +293,22 @@ private:
     void movu(const Operand& d, const Operand& s) { a_.emit(X::kIdVmovups, d, s); }
 
     // ---- uniform.cpp ----
-    void uniform_begin(uint32_t position);
     void uniform_op(Value v);
     void uniform_end();
     void uniform_call(Value v);
+
+    // ---- uniform_memory.cpp ----
+    void uniform_buffer_base(Value v);
+    void uniform_buffer_limit(Value v);
+    void uniform_load(Value v);
+
+    // ---- uniform_registers.cpp ----
+    void uniform_begin(uint32_t position);
     bool wide(Value v) const { return block_->type(v) == ir::Type::U64; }
     Gp gp(int r, bool w) const {
         return w ? Gp(asmjit::x86::gpq(static_cast<uint32_t>(r)))
                  : Gp(asmjit::x86::gpd(static_cast<uint32_t>(r)));
     }
-    Variant own_variant() const;
     static size_t slot_offset(const Home& home) {  // of a slot
         return x64::slot_offset(home.index) + (home.upper ? 4 : 0);
     }

@@ -1,0 +1,110 @@
+// Scalar loads, and what buffer accesses need of a V#.
+#include "backend_x64/asm/block_compiler.h"
+#include "ir/buffer.h"
+
+namespace wj::x64 {
+
+using ir::Op;
+using machine::Wave;
+namespace x86 = asmjit::x86;
+
+void BlockCompiler::uniform_buffer_base(Value v) {
+    const auto& a = inst(v).args;
+    const Gp low = ureg(a[0]), high = ureg(a[1]), soffset = ureg(a[2]);
+    const Gp d = udef(v), t = utmp(), bytes = utmp(), records = utmp();
+    auto field = [](size_t offset, uint32_t size) {
+        return x86::ptr(reg::wave, in_wave(offset), size);
+    };
+    const Label done = a_.newLabel();
+    a_.mov(d, low);
+    a_.shl(d, 16);
+    a_.shr(d, 16);
+    a_.mov(t.r32(), soffset);
+    a_.add(d, t);
+    a_.bt(low, 63);  // swizzled
+    a_.jnc(done);
+    a_.mov(t, high);
+    a_.shr(t, 53);
+    a_.and_(t.r32(), 7);
+    a_.cmp(t.r32(), 7);  // by lanes
+    a_.jne(done);
+    a_.mov(t, d);
+    a_.sub(t, field(offsetof(Wave, scratch_base), 8));
+    a_.test(t.r8(), t.r8());
+    a_.jnz(done);
+    a_.mov(bytes.r32(), field(offsetof(Wave, scratch_bytes), 4));
+    a_.shl(bytes, 6);
+    a_.cmp(t, bytes);
+    a_.jae(done);
+    a_.cmp(field(offsetof(Wave, scratch), 8), 0);
+    a_.je(done);
+    a_.shr(t, 6);
+    a_.bts(t, 63);
+    a_.mov(records.r32(), high.r32());
+    a_.cmp(records, bytes);
+    a_.cmovae(d, t);
+    a_.bind(done);
+}
+
+void BlockCompiler::uniform_buffer_limit(Value v) {
+    const auto& a = inst(v).args;
+    const Gp low = ureg(a[0]), high = ureg(a[1]), soffset = ureg(a[2]);
+    const Gp d = udef(v), t = utmp();
+    constexpr uint32_t above = 64 - ir::buffer_limit_bits;
+    a_.mov(d.r32(), high.r32());
+    a_.mov(t.r32(), soffset);
+    a_.sub(d, t);
+    a_.shl(d, above);
+    a_.shr(d, above);
+    a_.mov(t, high);
+    a_.shr(t, 47);
+    a_.and_(t.r32(), 0x1ff);
+    a_.shl(t, ir::buffer_limit_bits);
+    a_.or_(d, t);
+    a_.mov(t, low);
+    a_.shr(t, 48);
+    a_.shl(t, 47);
+    a_.or_(d, t);
+}
+
+void BlockCompiler::uniform_load(Value v) {
+    const ir::Inst& i = inst(v);
+    const auto& a = i.args;
+    const bool w = i.op == Op::ULoad64;
+    Gp base = ureg(a[0]);
+    auto offset = static_cast<int64_t>(i.imm);
+    if (options_.checked) {
+        if (uniforms_[a[0]].reg == 0) {  // the stub takes rax
+            const Gp t = utmp();
+            a_.mov(t, base);
+            base = t;
+        }
+        take_fixed(0);
+        if (fits_imm32(static_cast<uint64_t>(offset))) {
+            a_.lea(x86::rax, x86::ptr(base, static_cast<int32_t>(offset)));
+        } else {
+            a_.mov(x86::rax, offset);
+            a_.add(x86::rax, base);
+        }
+        a_.call(x86::qword_ptr(reg::frame, in_frame(w ? offsetof(Frame, uload64_stub)
+                                                      : offsetof(Frame, uload32_stub))));
+        const Gp d = udef(v);
+        a_.mov(gp(static_cast<int>(d.id()), w), gp(0, w));
+        return;
+    }
+    if (options_.mask_addresses || !fits_imm32(static_cast<uint64_t>(offset))) {
+        const Gp t = utmp(), c = utmp();
+        a_.mov(t, offset);
+        a_.add(t, base);
+        if (options_.mask_addresses) {
+            a_.mov(c, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, ctx))));
+            a_.and_(t, x86::qword_ptr(c, offsetof(machine::ExecContext, address_mask)));
+        }
+        base = t;
+        offset = 0;
+    }
+    const Gp d = udef(v);
+    a_.mov(d, x86::ptr(base, static_cast<int32_t>(offset)));
+}
+
+}  // namespace wj::x64

@@ -1,0 +1,198 @@
+// General registers of uniform segments, handed out within the segment; values needed later live in
+// their homes.
+#include <algorithm>
+#include <iterator>
+
+#include "backend_x64/asm/block_compiler.h"
+
+namespace wj::x64 {
+
+using ir::Class;
+
+namespace {
+
+// rax rcx rdx rsi rdi r8-r11, and those that only regions need: rbp r14 r15.
+constexpr uint32_t allocatable =
+    1u << 0 | 1u << 1 | 1u << 2 | 1u << 6 | 1u << 7 | 0xfu << 8 | 1u << 5 | 1u << 14 | 1u << 15;
+
+}  // namespace
+
+void BlockCompiler::uniform_begin(uint32_t position) {
+    std::fill(std::begin(gp_owner_), std::end(gp_owner_), no_value);
+    gp_locked_ = gp_temps_ = 0;
+    auto count = [&](Value v) {
+        for (Value a : inst(v).args)
+            if (a != no_value) ++uniforms_[a].uses;
+    };
+    // BitsOf of a broadcast mask and the lane operands of cross operations are not uniform values;
+    // counting them does no harm.
+    for (const Value* v = schedule_.begin(position); v != schedule_.end(position); ++v) count(*v);
+    if (position == schedule_.terminator_position() && block_->term.cond != no_value) {
+        uniforms_[block_->term.cond].uses += 2;
+        for (Value a : inst(block_->term.cond).args)
+            if (a != no_value) uniforms_[a].uses += 2;  // the compare may be repeated
+    }
+    loop_scalar_done_ = false;
+    if (position == 0 && loop_.scalar_get != no_value) {
+        uniforms_[loop_.scalar_get].reg = 14;
+        gp_owner_[14] = loop_.scalar_get;
+    }
+}
+
+bool BlockCompiler::umem(Value v, Mem& m) {
+    const UniformState& s = uniforms_[v];
+    const Home& home = schedule_.uniform_home(v);
+    if (s.slot >= 0) {
+        m = home_mem({Home::Slot, static_cast<uint32_t>(s.slot)});
+        return true;
+    }
+    if (home.kind == Home::None || is_const(v)) return false;
+    const bool state_read = ir::op_info(inst(v).op).cls == Class::GetS && home.kind == Home::Wave;
+    if (!state_read && !s.stored && schedule_.position(v) >= position_) return false;
+    m = home_mem(home);
+    return true;
+}
+
+void BlockCompiler::evict_gp(int r) {
+    const Value v = gp_owner_[r];
+    if (v == no_value) return;
+    UniformState& s = uniforms_[v];
+    Mem m;
+    if (s.uses && !is_const(v) && !umem(v, m)) {
+        if (extra_slots_ >= slot_count) {
+            failed_ = true;
+        } else {
+            s.slot = static_cast<int32_t>(extra_slots_++);
+            a_.mov(home_mem({Home::Slot, static_cast<uint32_t>(s.slot)}), gp(r, true));
+        }
+    }
+    s.reg = -1;
+    gp_owner_[r] = no_value;
+}
+
+int BlockCompiler::take_gp() {
+    const uint32_t busy = gp_locked_ | gp_temps_ | gp_reserved_ | ~allocatable;
+    int best = -1;
+    for (int r = 0; r < 16; ++r) {
+        if (busy >> r & 1) continue;
+        if (gp_owner_[r] == no_value) return r;
+        Mem m;
+        if (best < 0 || is_const(gp_owner_[r]) || umem(gp_owner_[r], m)) best = r;
+    }
+    if (best < 0) {
+        failed_ = true;
+        return 0;
+    }
+    evict_gp(best);
+    return best;
+}
+
+void BlockCompiler::take_fixed(int r) {
+    evict_gp(r);
+    gp_temps_ |= 1u << r;
+}
+
+Gp BlockCompiler::utmp() {
+    const int r = take_gp();
+    gp_temps_ |= 1u << r;
+    return gp(r, true);
+}
+
+Gp BlockCompiler::ureg(Value v) {
+    UniformState& s = uniforms_[v];
+    const bool w = wide(v);
+    if (s.reg < 0) {
+        const int r = take_gp();
+        Mem m;
+        if (is_const(v)) {
+            const uint64_t imm = w ? inst(v).imm : static_cast<uint32_t>(inst(v).imm);
+            if (w && imm > 0xffffffffull && fits_imm32(imm))
+                a_.mov(gp(r, true), static_cast<int64_t>(imm));
+            else if (imm <= 0xffffffffull)
+                a_.mov(gp(r, false), imm);
+            else
+                a_.mov(gp(r, true), imm);
+        } else if (umem(v, m)) {
+            a_.mov(gp(r, w), m);
+        } else {
+            failed_ = true;
+        }
+        s.reg = static_cast<int8_t>(r);
+        gp_owner_[r] = v;
+    }
+    gp_locked_ |= 1u << s.reg;
+    return gp(s.reg, w);
+}
+
+Operand BlockCompiler::uop(Value v) {
+    const UniformState& s = uniforms_[v];
+    if (s.reg < 0) {
+        if (is_const(v)) {
+            const uint64_t imm = inst(v).imm;
+            if (!wide(v)) return asmjit::Imm(static_cast<int32_t>(imm));
+            if (fits_imm32(imm)) return asmjit::Imm(static_cast<int64_t>(imm));
+        } else if (Mem m; s.uses <= 1 && umem(v, m)) {
+            m.setSize(wide(v) ? 8 : 4);
+            return m;
+        }
+    }
+    return ureg(v);
+}
+
+Gp BlockCompiler::udef(Value v) {
+    const int r = take_gp();
+    uniforms_[v].reg = static_cast<int8_t>(r);
+    gp_owner_[r] = v;
+    gp_locked_ |= 1u << r;
+    return gp(r, wide(v));
+}
+
+Gp BlockCompiler::udef_from(Value v, Value a) {
+    UniformState& s = uniforms_[a];
+    const bool w = wide(a);
+    if (s.reg >= 0 && s.uses == 1 && !(s.reg == 14 && loop_scalar_done_)) {
+        const int r = s.reg;
+        s.reg = -1;
+        gp_owner_[r] = v;
+        uniforms_[v].reg = static_cast<int8_t>(r);
+        gp_locked_ |= 1u << r;
+        return gp(r, wide(v));
+    }
+    if (s.reg >= 0) gp_locked_ |= 1u << s.reg;
+    const Gp d = udef(v);
+    const int r = static_cast<int>(d.id());
+    Mem m;
+    if (s.reg >= 0)
+        a_.mov(gp(r, w), gp(s.reg, w));
+    else if (is_const(a)) {
+        if (!w)
+            a_.mov(gp(r, false), static_cast<uint32_t>(inst(a).imm));
+        else
+            a_.mov(gp(r, true), inst(a).imm);
+    } else if (umem(a, m)) {
+        a_.mov(gp(r, w), m);
+    } else {
+        failed_ = true;
+    }
+    return d;
+}
+
+void BlockCompiler::udone(Value v) {
+    UniformState& s = uniforms_[v];
+    const Home& home = schedule_.uniform_home(v);
+    if (home.kind == Home::Slot && s.reg >= 0) {
+        a_.mov(home_mem(home), gp(s.reg, true));
+        s.stored = true;
+    }
+}
+
+void BlockCompiler::ufree_all(bool) {
+    for (int r = 0; r < 16; ++r) {
+        if (gp_owner_[r] == no_value) continue;
+        uniforms_[gp_owner_[r]].reg = -1;
+        gp_owner_[r] = no_value;
+    }
+    gp_locked_ = gp_temps_ = 0;
+}
+
+}  // namespace wj::x64
