@@ -150,7 +150,7 @@ void BlockCompiler::segment(uint32_t position) {
             uniform_op(*v);
         gp_locked_ = gp_temps_ = 0;
     }
-    if (position != schedule_.terminator_position()) ufree_all(true);
+    if (position != schedule_.terminator_position()) ufree_all();
 }
 
 void BlockCompiler::emit_colds() {

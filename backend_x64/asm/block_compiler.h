@@ -1,6 +1,6 @@
 // Emits the host code of one scheduled block. One class, one source file per concern:
 //   block_compiler.cpp  prologue, segments, constant pool    row_guards.cpp
-//   region.cpp          lane regions    terminator.cpp   how blocks end
+//   region.cpp, whole_chunks.cpp   lane regions    terminator.cpp   how blocks end
 //   lane_registers.cpp  vector and mask registers of a region
 //   uniform.cpp, uniform_memory.cpp, uniform_registers.cpp   uniform operations, general registers
 //   lane_common.cpp     operations whose lowering is a row of a table
@@ -192,6 +192,11 @@ private:
     void begin_chunks(bool masks);
     void leave_out_empty(Value mask, const Value* begin, uint32_t count, Label next);
 
+    // ---- whole_chunks.cpp ----
+    bool parts_whole_chunks(Value mask, const Value* begin, uint32_t count) const;
+    void whole_and_other_chunks(Value mask, Label next);
+    bool is_full(Value mask) const;
+
     // ---- terminator.cpp ----
     void terminator();
     Variant own_variant() const;
@@ -233,6 +238,8 @@ private:
     Mem home_mem(const Home& home,
                  int32_t offset = 0) const;  // uniform value or mask slot, no chunk index
     Mem mask_mem(const Home& home) const;    // the chunk's bits
+    Mem chunk_bits(const Home& home) const;  // as a byte or word
+    void empty_registers();
     static Mem spill_mem(int16_t slot);
     void move_spilled_mask(int16_t slot, int r, bool store);
     void store_bits(const Mem& to, int r);  // of a mask
@@ -294,7 +301,6 @@ private:
 
     // ---- uniform.cpp ----
     void uniform_op(Value v);
-    void uniform_end();
     void uniform_call(Value v);
 
     // ---- uniform_memory.cpp ----
@@ -326,7 +332,7 @@ private:
     Gp utmp();
     void take_fixed(int r);  // evicts whoever is in r and locks it
     void udone(Value v);
-    void ufree_all(bool spill);
+    void ufree_all();
     bool umem(Value v, Mem& m);
 
     // ---- lane operations ----
@@ -417,6 +423,7 @@ private:
     void loop_pin();
     bool loop_pin_chunks(uint32_t chunks);
     bool only_reads_rows() const;
+    uint32_t far_row_walks() const;
     void loop_load_pins();
     void loop_enter_body(bool lean);
     void loop_bodies(bool lean);
@@ -447,7 +454,7 @@ private:
             gp_locked_ = gp_temps_ = 0;
         }
         decide();
-        ufree_all(false);
+        ufree_all();
         gp_reserved_ = reserved;
     }
     bool loop_set(Value v);
@@ -825,6 +832,7 @@ private:
     bool walks_in_steps(uint32_t walk) const;
     void walk_forget();
     void walk_learn_rows(const LaneAccess& m, int32_t rows);
+    int32_t row_distance(uint32_t walk) const;
     void walk_count_rows();
     void walk_choose_rows(Label not_yet);
     void walk_cut_to_rows(const Gp& budget);
@@ -971,6 +979,8 @@ private:
     Unit vec_owner_[32], k_owner_[8];
     uint32_t vec_locked_ = 0, vec_temps_ = 0, k_locked_ = 0, k_temps_ = 0;
     int16_t spills_used_ = 0;
+    // Masks that have all lanes of the chunk, or some, in the code that is being emitted.
+    Value whole_mask_ = no_value, some_mask_ = no_value;
 
     // uniform state
     Value gp_owner_[16];

@@ -269,7 +269,7 @@ void BlockCompiler::divergent_block() {
     a_.mov(budget, x86::rax);
     copy(all, longest, false);
     segment(2);
-    ufree_all(false);
+    ufree_all();
     const Label leave_loop = a_.newLabel();
     a_.cmp(exec_field(), 0);
     a_.je(leave_loop);

@@ -53,7 +53,7 @@ void BlockCompiler::gathered_loop(const OrderedLoop& loop) {
     uniforms_.assign(block_->insts.size(), {});
     for (uint32_t p = 0; p < schedule_.segments(); ++p) segment(p);
     position_ = schedule_.terminator_position();
-    ufree_all(false);
+    ufree_all();
     gathered_ = false;
     a_.popcnt(x86::rax, exec_field());
     a_.cmp(x86::eax, gathered_field(offsetof(GatheredLanes, lanes_left), 4));

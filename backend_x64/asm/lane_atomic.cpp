@@ -43,7 +43,7 @@ void BlockCompiler::lane_atomic(Value v) {
                         (m.op == AtomicOp::PkAddF16 && (m.flush_in || m.flush_out));
     m.native = (m.lds || !options_.checked) && !called && m.imm == static_cast<int32_t>(m.imm);
     const Value addr = m.scalar_base ? a[1] : a[0], mask = m.scalar_base ? a[2] : a[1];
-    m.full = schedule_.is_full(mask);
+    m.full = is_full(mask);
     m.wide = block_->type(addr) == ir::Type::V64;
     m.slow = a_.newLabel();
     m.finish = a_.newLabel();

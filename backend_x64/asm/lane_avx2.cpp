@@ -20,7 +20,7 @@ void BlockCompiler::lane_avx2(Value v) {
         e3(X::kIdVpcmpeqd, t, t, t);
         return t;
     };
-    auto mask = [&](Value m) { return schedule_.is_full(m) ? ones() : use(m); };
+    auto mask = [&](Value m) { return is_full(m) ? ones() : use(m); };
     auto invert = [&](const Vec& t) { e3(X::kIdVpxor, t, t, ones()); };
     // d = a == b, a < b or a <= b with signedness; d is a temporary.
     auto compare32 = [&](const Vec& d, const Vec& x, const Vec& y, Op op) {

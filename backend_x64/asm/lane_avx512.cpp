@@ -50,7 +50,7 @@ void BlockCompiler::lane_avx512(Value v) {
             for (int f = inverted; f < 2; ++f) {
                 if (!schedule_.fused(a[f])) continue;
                 const Value other = a[1 - f];
-                if (schedule_.is_full(other)) {
+                if (is_full(other)) {
                     compare_avx512(a[f], def_k(u), nullptr, inverted);
                 } else {
                     const KReg m = use_k(other);
@@ -64,7 +64,7 @@ void BlockCompiler::lane_avx512(Value v) {
         case Op::MaskXor: {
             // A full mask has no register.
             auto operand = [&](Value m) {
-                if (!schedule_.is_full(m)) return use_k(m);
+                if (!is_full(m)) return use_k(m);
                 const KReg t = tmp_k();
                 a_.kxnorw(t, t, t);
                 return t;
@@ -89,7 +89,7 @@ void BlockCompiler::lane_avx512(Value v) {
             return done();
         }
         case Op::MaskNot: {
-            if (schedule_.is_full(a[0])) {
+            if (is_full(a[0])) {
                 const KReg d = def_k(u);
                 a_.kxorw(d, d, d);
             } else {
@@ -123,7 +123,7 @@ void BlockCompiler::lane_avx512(Value v) {
             const bool borrow = i.op == Op::BorrowOut32;
             const Vec x = use(a[0]), y = use(a[1]);
             const Vec t = tmp();
-            const bool full = schedule_.is_full(a[2]);
+            const bool full = is_full(a[2]);
             const KReg c = full ? KReg() : use_k(a[2]);
             const KReg e = tmp_k();
             const KReg d = def_k(u);
@@ -147,7 +147,7 @@ void BlockCompiler::lane_avx512(Value v) {
             const bool sub = i.op == Op::SubBorrow32;
             const Vec x = use(a[0]);
             const Operand y = use_or_mem(a[1]);
-            const bool full = schedule_.is_full(a[2]);
+            const bool full = is_full(a[2]);
             const KReg c = full ? KReg() : use_k(a[2]);
             release_operands();
             const Vec d = def(u);
@@ -157,7 +157,7 @@ void BlockCompiler::lane_avx512(Value v) {
             return done();
         }
         case Op::Select32: {
-            if (schedule_.is_full(a[0])) {
+            if (is_full(a[0])) {
                 const Vec x = use(a[1]);
                 mov(def(u), x);
                 return done();

@@ -198,7 +198,7 @@ void BlockCompiler::lane_set(Value v) {
         }
     });
     const Vec x = use(u);
-    if (schedule_.is_full(i.args[1])) {
+    if (is_full(i.args[1])) {
         movu(row(r), x);
         const Home& home = schedule_.unit_home(u);
         if (home.kind == Home::Row && home.index == r) state(u).stored = true;

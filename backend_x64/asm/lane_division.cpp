@@ -50,7 +50,7 @@ Vec BlockCompiler::quotient_of_fractions(const Vec& n, const Vec& d, const Vec& 
 void BlockCompiler::lane_quotient(Value v) {
     const ir::Inst& i = inst(v);
     const bool wide = i.op == ir::Op::FQuot64, fractions = i.op == ir::Op::FQuotFrexp32,
-               full = schedule_.is_full(i.args[2]);
+               full = is_full(i.args[2]);
     const uint32_t parts = wide ? 2 : 1;
     Vec n[2], d[2], q[2], hit[2], mask_v;
     KReg hit_k[2], mask_k;

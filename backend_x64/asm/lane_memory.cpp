@@ -38,7 +38,7 @@ void BlockCompiler::lane_memory(Value v) {
     m.added = m.space == lds_space ? static_cast<uint32_t>(i.imm >> 32) : 0;
     m.imm = immediate(i);
     const Value addr = m.scalar_base ? a[1] : a[0], mask = m.scalar_base ? a[2] : a[1];
-    m.full = schedule_.is_full(mask);
+    m.full = is_full(mask);
     m.wide = block_->type(addr) == ir::Type::V64;
     m.slow = a_.newLabel();
     m.gather = a_.newLabel();
@@ -107,7 +107,7 @@ void BlockCompiler::lane_memory(Value v) {
         m.learned_from = false;
     }
     m.may_be_off = walks && all_lanes_walk && asks_for_whole_masks(m);
-    if (!m.may_be_off) skip_inactive_chunk(m);
+    if (!m.may_be_off && mask != some_mask_) skip_inactive_chunk(m);
     if (broadcast) {
         memory_broadcast(m, inst(addr).args[0]);
     } else if (walks) {

@@ -47,6 +47,19 @@ Mem BlockCompiler::mask_mem(const Home& home) const {
     return x86::ptr(of_wave ? reg::wave : reg::frame, reg::bits, 0, offset + 8);
 }
 
+// The chunk's bits, to compare or move: a byte or a word.
+Mem BlockCompiler::chunk_bits(const Home& home) const {
+    return mask_mem(home).cloneResized(chunk_lanes() / 8);
+}
+
+// As a body of a region finds them.
+void BlockCompiler::empty_registers() {
+    std::fill(std::begin(vec_owner_), std::end(vec_owner_), no_unit);
+    std::fill(std::begin(k_owner_), std::end(k_owner_), no_unit);
+    vec_locked_ = vec_temps_ = k_locked_ = k_temps_ = 0;
+    spills_used_ = 0;
+}
+
 Mem BlockCompiler::spill_mem(int16_t slot) {
     return x86::ptr(reg::frame, in_frame(offsetof(Frame, spills) + static_cast<size_t>(slot) * 64));
 }

@@ -90,9 +90,7 @@ bool BlockCompiler::loop_suits(const Schedule& schedule, bool with_stores) const
 void BlockCompiler::loop_enter_body(bool lean) {
     position_ = 1;
     units_.assign(schedule_.unit_count(), {});
-    std::fill(std::begin(vec_owner_), std::end(vec_owner_), no_unit);
-    std::fill(std::begin(k_owner_), std::end(k_owner_), no_unit);
-    vec_locked_ = vec_temps_ = k_locked_ = k_temps_ = 0;
+    empty_registers();
     spills_used_ = loop_.spills;
     facts_.clear();
     loop_.merged.clear();
@@ -421,7 +419,7 @@ void BlockCompiler::loop_block() {
     if (keep_budget) a_.mov(budget, budget_register);
     loop_.scalar_get = loop_.scalar_set = no_value;
     segment(2);
-    ufree_all(false);
+    ufree_all();
     loop_leave(over_label_);
 }
 

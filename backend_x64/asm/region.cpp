@@ -36,10 +36,7 @@ void BlockCompiler::region(uint32_t position) {
             uses_arows |= home.kind == Home::Row && home.index >= 256;
         }
     }
-    std::fill(std::begin(vec_owner_), std::end(vec_owner_), no_unit);
-    std::fill(std::begin(k_owner_), std::end(k_owner_), no_unit);
-    vec_locked_ = vec_temps_ = k_locked_ = k_temps_ = 0;
-    spills_used_ = 0;
+    empty_registers();
 
     mark(begin[0]);
     const Label loop = a_.newLabel(), next = a_.newLabel(), done = a_.newLabel();
@@ -73,7 +70,10 @@ void BlockCompiler::region(uint32_t position) {
     streams_ = alone;
     if (alone) a_.look_for(reg::chunk);
     if (empty != no_value) leave_out_empty(empty, begin, count, next);
-    region_body();
+    if (parts_whole_chunks(empty, begin, count))
+        whole_and_other_chunks(empty, next);
+    else
+        region_body();
     streams_ = false;
     const bool together = alone && !a_.found();
     a_.bind(next);
@@ -97,9 +97,7 @@ void BlockCompiler::region(uint32_t position) {
 
 // Goes on with the next chunk if the mask is empty in this one.
 void BlockCompiler::leave_out_empty(Value mask, const Value* begin, uint32_t count, Label next) {
-    Mem bits = mask_mem(schedule_.uniform_home(inst(mask).args[0]));
-    bits.setSize(chunk_lanes() / 8);
-    a_.cmp(bits, 0);
+    a_.cmp(chunk_bits(schedule_.uniform_home(inst(mask).args[0])), 0);
     const std::vector<Unit> made = masks_at_home(begin, count);
     if (made.empty()) {
         a_.je(next);
@@ -108,11 +106,6 @@ void BlockCompiler::leave_out_empty(Value mask, const Value* begin, uint32_t cou
     const Label out = a_.newLabel();
     a_.je(out);
     cold(out, [=, this, collectors = collectors_] {
-        auto of_chunk = [this](const Home& home) {
-            Mem bits = mask_mem(home);
-            bits.setSize(chunk_lanes() / 8);
-            return bits;
-        };
         for (Unit u : made) {
             // What is not known there only regions read that are left out as well.
             const Value same = schedule_.in_empty_chunks(schedule_.producer(u)).value_or(no_value);
@@ -123,11 +116,11 @@ void BlockCompiler::leave_out_empty(Value mask, const Value* begin, uint32_t cou
             if (same == no_value)
                 a_.xor_(in, in);
             else
-                a_.mov(in, of_chunk(schedule_.uniform_home(inst(same).args[0])));
+                a_.mov(in, chunk_bits(schedule_.uniform_home(inst(same).args[0])));
             if (collected)
                 a_.ror(c->reg, chunk_lanes());
             else
-                a_.mov(of_chunk(schedule_.unit_home(u)), in);
+                a_.mov(chunk_bits(schedule_.unit_home(u)), in);
         }
         a_.jmp(next);
     });

@@ -461,7 +461,7 @@ void BlockCompiler::row_loop() {
     a_.add(wave_budget, x86::rax);
     loop_.scalar_get = loop_.scalar_set = no_value;
     segment(2);
-    ufree_all(false);
+    ufree_all();
     const Label more = a_.newLabel();
     loop_leave(more);
     a_.bind(more);

@@ -80,7 +80,7 @@ void BlockCompiler::terminator() {
     note_row_shapes();
     switch (t.kind) {
         case Terminator::Kind::Jump:
-            ufree_all(false);
+            ufree_all();
             jump_to(t.target);
             break;
         case Terminator::Kind::Branch: {
@@ -109,7 +109,7 @@ void BlockCompiler::terminator() {
                 const Gp r = ureg(t.cond);
                 a_.test(r, r);
             }
-            ufree_all(false);
+            ufree_all();
             const Label next = a_.newLabel();
             a_.j(not_taken, next);
             jump_to(t.target);
@@ -120,7 +120,7 @@ void BlockCompiler::terminator() {
         case Terminator::Kind::Indirect: {
             const Gp r = ureg(t.cond);
             a_.mov(x86::rax, r);
-            ufree_all(false);
+            ufree_all();
             if (block_->mode_changed) {
                 a_.mov(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, pc))), x86::rax);
                 leave(static_cast<uint32_t>(Leave::Lookup));
@@ -130,11 +130,11 @@ void BlockCompiler::terminator() {
             break;
         }
         case Terminator::Kind::Called:
-            ufree_all(false);
+            ufree_all();
             leave(static_cast<uint32_t>(Leave::Lookup));
             break;
         case Terminator::Kind::Exit: {
-            ufree_all(false);
+            ufree_all();
             if (runs_again()) run_again();
             a_.mov(x86::rax, pool_code_address(t.next));
             a_.mov(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, pc))), x86::rax);

@@ -387,7 +387,7 @@ void BlockCompiler::uniform_op(Value v) {
 }
 
 void BlockCompiler::uniform_call(Value v) {
-    ufree_all(true);
+    ufree_all();
     const ir::Call& call = block_->calls[inst(v).imm];
     const CallRecord record{call.fn, call.arg, call.next_pc, call.pc};
     const uint32_t at = pool_bytes(&record, sizeof record, 8);

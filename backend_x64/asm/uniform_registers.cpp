@@ -186,7 +186,7 @@ void BlockCompiler::udone(Value v) {
     }
 }
 
-void BlockCompiler::ufree_all(bool) {
+void BlockCompiler::ufree_all() {
     for (int r = 0; r < 16; ++r) {
         if (gp_owner_[r] == no_value) continue;
         uniforms_[gp_owner_[r]].reg = -1;
