@@ -117,7 +117,7 @@ private:
                              .base_varies = varies,
                              .step = extended ? multiple(*moves, 1).exact : moves->exact});
         if (moves->none()) out.walks.back().step = 0;
-        if (stores_) out.walks.back().base_step = varies ? base_step(i.args[0]) : 0;
+        out.walks.back().base_step = varies ? base_step(i.args[0]) : 0;
         for (auto& l : limits_) {
             l.walk = static_cast<uint32_t>(out.walks.size() - 1);
             out.limits.push_back(std::move(l));
@@ -413,7 +413,8 @@ private:
             }
             case Op::USext32:
             case Op::UZext32: {
-                const auto x = uniform_step(i.args[0], depth);
+                // Of scalars only row loops look at limits.
+                const auto x = stores_ ? uniform_step(i.args[0], depth) : Maybe{};
                 if (!x || !x->constant() || inst(i.args[0]).op != Op::GetS32) return {};
                 limits_.push_back({i.args[0], 0, i.op == Op::USext32, x->sum});
                 return multiple(*x, 1).exact;

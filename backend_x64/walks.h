@@ -33,7 +33,7 @@ struct Walks {
         bool base_varies = false;  // the scalar base
         // By how much the lanes' addresses grow, if that is a constant.
         std::optional<int32_t> step = {};
-        // And the base, where stores are asked for.
+        // And the base; without stores only where it does so whatever it is.
         std::optional<int32_t> base_step = {};
         // Both together.
         std::optional<int32_t> whole_step() const {

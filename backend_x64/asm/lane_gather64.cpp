@@ -34,7 +34,8 @@ bool BlockCompiler::walks_in_rows(const LaneAccess& m) const {
         !(m.dwords_only() ? std::has_single_bit(m.dwords) : m.access <= Access::S16))
         return false;
     const Walks::Walk& w = walks_.walks[static_cast<uint32_t>(m.walk)];
-    return w.step == static_cast<int64_t>(m.bytes) && !w.base_varies;
+    return w.whole_step() == static_cast<int64_t>(m.bytes) &&
+           (!w.base_varies || row_walks_ >> m.walk & 1);
 }
 
 // A vector of each lane's row is loaded at once, and what iterations want taken from there one

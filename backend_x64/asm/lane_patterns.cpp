@@ -375,14 +375,15 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
     }
     const bool translated = options_.checked && m.guest_address();
     m.by_stub = has_memory_stub(m);
-    if (const AddressFacts* f = translated ? nullptr : shared_facts(m)) {
+    const bool rows = walks_in_rows(m), own_rows = rows && inst(m.v).aux & ir::far_lanes;
+    if (const AddressFacts* f = translated || own_rows ? nullptr : shared_facts(m)) {
         m.address = f->address;
         m.pattern = f->pattern;
         m.rows_only = f->rows_only;
         a_.test(m.pattern, m.pattern);
         a_.jnz(m.gather);
     } else {
-        const bool any = gathers64(m), rows = walks_in_rows(m);
+        const bool any = gathers64(m);
         if ((any || rows) && (rows || !m.by_stub) && scatter_sites_ < sizeof(Frame::scattered)) {
             m.site = static_cast<int32_t>(scatter_sites_++);
             m.walks = walking_direction(m);

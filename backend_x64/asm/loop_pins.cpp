@@ -86,6 +86,7 @@ void BlockCompiler::loop_pin() {
                      : chunks_that_pay(*block_, schedule_, divergent_, walks_, avx512_);
     while (block_->lanes / chunk_lanes() % chunks) chunks /= 2;
     if (row_loop_ || only_reads_rows()) chunks = 1;
+    while (chunks * far_row_walks() > sizeof(Frame::scattered)) chunks /= 2;
     while (!loop_pin_chunks(chunks)) chunks /= 2;
 }
 
@@ -94,6 +95,14 @@ bool BlockCompiler::only_reads_rows() const {
     if (walks_.walks.empty() || row_walks_ != (1u << walks_.walks.size()) - 1) return false;
     return std::ranges::all_of(
         walks_.walks, [this](const Walks::Walk& w) { return inst(w.first).aux & ir::far_lanes; });
+}
+
+// Each of them has a place in Frame::lane_rows for each chunk.
+uint32_t BlockCompiler::far_row_walks() const {
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < walks_.walks.size(); ++w)
+        count += row_walks_ >> w & 1 && inst(walks_.walks[w].first).aux & ir::far_lanes;
+    return count;
 }
 
 bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {

@@ -45,7 +45,8 @@ void BlockCompiler::walk_plan() {
         const Walks::Walk& walk = walks_.walks[w];
         const ir::Inst& load = inst(walk.first);
         const bool alone = std::ranges::count(walks_.number, w + 1) == 1;
-        if (alone && walk.step == 4 && !walk.base_varies && !walk.all_lanes && !divergent_ &&
+        if (alone && walk.whole_step() == 4 && !walk.all_lanes && !divergent_ &&
+            (!walk.base_varies || load.aux & ir::far_lanes) &&
             ir::aux_access(load.aux) == ir::Access::Dwords && ir::aux_dwords(load.aux) == 1)
             row_walks_ |= 1u << w;
     }
@@ -180,9 +181,15 @@ void BlockCompiler::walk_next() {
 void BlockCompiler::walk_learn_rows(const LaneAccess& m, int32_t rows) {
     const auto walk = static_cast<uint32_t>(m.walk);
     a_.lea(x86::rax, x86::ptr(reg::frame, rows - static_cast<int32_t>(m.imm)));
-    if (m.base_apart()) a_.sub(x86::rax, m.base);  // memory_walk() adds it
+    if (m.base_apart() || walks_.walks[walk].base_varies)
+        a_.sub(x86::rax, m.base);  // memory_walk() adds it
     a_.mov(walk_slot(addresses, walk, m.walk_chunk), x86::rax);
     a_.or_(walk_slot(in_rows), bit(walk, m.walk_chunk));
+}
+
+// From one iteration's row to the next one's, without what the base moves on by itself.
+int32_t BlockCompiler::row_distance(uint32_t walk) const {
+    return static_cast<int32_t>(width()) - *walks_.walks[walk].base_step;
 }
 
 // Behind iterations that walked: which row comes next.
@@ -192,8 +199,11 @@ void BlockCompiler::walk_count_rows() {
         const Label other = a_.newLabel();
         a_.cmp(count, 0);
         a_.je(other);
-        a_.mov(x86::eax, walk_distance(site.walk).r32());
-        a_.shr(x86::eax, std::countr_zero(width()));
+        // Divided by the distance from row to row; there are no more than a vector's elements.
+        constexpr uint32_t up = 16;
+        const auto each = static_cast<uint32_t>(row_distance(site.walk));
+        a_.imul(x86::eax, walk_distance(site.walk).r32(), ((1u << up) + each - 1) / each);
+        a_.shr(x86::eax, up);
         a_.dec(x86::eax);
         a_.add(count, x86::al);
         a_.bind(other);
@@ -382,7 +392,7 @@ void BlockCompiler::walk_choose_rows(Label not_yet) {
         a_.jz(straight);
         a_.cmp(x86::eax, own);
         a_.jne(not_yet);
-        a_.mov(walk_slot(steps, w), width());
+        a_.mov(walk_slot(steps, w), row_distance(w));
         Mem all = walk_slot(patterns, w);
         all.setSize(4);
         a_.mov(all, consecutive * 0x01010101u);

@@ -47,8 +47,8 @@ private:
 
 class WalkTest : public JitTest {
 protected:
-    static constexpr uint32_t origin = 22, moving = 24, steps = 26, left = 38,
-                              turn = 39;  // registers
+    static constexpr uint32_t origin = 22, moving = 24, steps = 26, left = 38, turn = 39,
+                              stepping = 60;  // registers
 
     // A random loop; fills in what its first iteration finds in the registers.
     struct Loop {
@@ -62,6 +62,7 @@ protected:
         uint64_t width = 64;                    // of rows of lanes
         Value exec = ir::no_value, splat_low = ir::no_value, splat_high = ir::no_value;
         uint32_t row = 2, scalar = steps;
+        uint64_t stepped = 0;  // how many bases there are from `stepping` on
 
         Value splat(Value u) { return b.op(Op::Splat32, {u}); }
         Value constant(uint32_t c) { return splat(b.c32(c)); }
@@ -177,6 +178,37 @@ protected:
             if (rng() % 8) grow(r, x, grows);
         }
 
+        // Rows far apart, which stay where they are, and bases that go along all of them.
+        void rows_of_moving_base() {
+            const bool wide = rng() % 2;
+            const uint32_t r = row, aux = ir::make_aux(ir::Access::Dwords, 1);
+            row += 1 + wide;
+            lanes(r, rng() % 64 * 4, any({100, 128, 256, 260}), wide);
+            const Value lanes = wide ? b.op(Op::Pack64, {b.v(r), b.v(r + 1)}) : b.v(r);
+            for (uint64_t n = 1 + rng() % 2; n-- > 0;) {
+                const auto base = static_cast<uint32_t>(stepping + 2 * stepped++);
+                start.wave.set_s64(base, memory + rng() % 16 * 4);
+                const Value at =
+                    b.op(Op::UPack64, {b.op(Op::GetS32, {}, base), b.op(Op::GetS32, {}, base + 1)});
+                load(wide ? Op::LoadGlobalS64 : Op::LoadGlobalS, {at, lanes, exec},
+                     aux | (rng() % 4 ? ir::far_lanes : 0));
+            }
+        }
+
+        void move_bases() {
+            for (uint64_t n = 0; n < stepped; ++n) {
+                const auto lo = static_cast<uint32_t>(stepping + 2 * n);
+                const uint64_t by = any({4, 4, 4, 4, 8, 0, ~3ull});
+                const Value old = b.op(Op::GetS32, {}, lo),
+                            sum = b.op(Op::UAdd32, {old, b.c32(static_cast<uint32_t>(by))}),
+                            carry = b.op(Op::UCmpLtU32, {sum, old});
+                const Value high = b.op(Op::UAdd32, {b.op(Op::GetS32, {}, lo + 1),
+                                                     b.c32(static_cast<uint32_t>(by >> 32))});
+                b.op(Op::SetS32, {sum}, lo);
+                b.op(Op::SetS32, {b.op(Op::UAdd32, {high, carry})}, lo + 1);
+            }
+        }
+
         void pair(uint32_t aux, uint64_t apart) {
             const uint32_t r = row;
             row += 2;
@@ -221,7 +253,8 @@ protected:
             const uint64_t loads = width < 64 || plain ? 1 + rng() % 2
                                    : divergent         ? 1 + rng() % 6
                                                        : rng() % 7;
-            for (uint64_t n = 0; n < loads; ++n) add_load();
+            for (uint64_t n = 0; n < loads; ++n)
+                !divergent&& stepped < 4 && rng() % 3 == 0 ? rows_of_moving_base() : add_load();
             Value sum = b.v(0), product = b.v(1);
             for (size_t n = 0; n < loaded.size(); ++n) {
                 // What the others loaded is anything.
@@ -235,6 +268,7 @@ protected:
             if (rng() % 2)
                 b.op(Op::SetS64,
                      {b.op(Op::UAdd64, {b.op(Op::GetS64, {}, moving), b.c64(base_step)})}, moving);
+            move_bases();
             divergent ? end_by_lanes() : end_by_count();
         }
 
@@ -292,7 +326,7 @@ protected:
 TEST_P(WalkTest, RandomLoops) {
     const Memory memory;
     ASSERT_TRUE(memory) << "no room for 24 GiB of addresses";
-    const int rounds = wanted_rounds(400);
+    const int rounds = wanted_rounds(1200);
     for (int round = 0; round < rounds; ++round) {
         SCOPED_TRACE("round " + std::to_string(round));
         Rng rng(static_cast<uint64_t>(round) + 1);
