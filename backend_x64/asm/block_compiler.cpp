@@ -319,6 +319,12 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         loops_ = Loops::Chunks;
         return plainer;
     }
+    if (!ok && with_constants_) {
+        with_constants_ = false;
+        const bool plainer = compile(block, options, out);
+        with_constants_ = true;
+        return plainer;
+    }
     return ok;
 }
 

@@ -1,6 +1,7 @@
 // Emits the host code of one scheduled block. One class, one source file per concern:
 //   block_compiler.cpp  prologue, segments, constant pool    row_guards.cpp
-//   region.cpp, whole_chunks.cpp   lane regions    terminator.cpp   how blocks end
+//   region.cpp, region_constants.cpp, whole_chunks.cpp   lane regions
+//   terminator.cpp      how blocks end
 //   lane_registers.cpp  vector and mask registers of a region
 //   uniform.cpp, uniform_memory.cpp, uniform_registers.cpp   uniform operations, general registers
 //   lane_common.cpp     operations whose lowering is a row of a table
@@ -22,6 +23,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -191,6 +193,16 @@ private:
     void region_body();  // the region at position_, once
     void begin_chunks(bool masks);
     void leave_out_empty(Value mask, const Value* begin, uint32_t count, Label next);
+
+    // ---- region_constants.cpp ----
+    struct RegionConstant {
+        Unit unit;
+        int reg;
+    };
+    void choose_constants(const Value* begin, uint32_t count);
+    void load_constants();
+    void enter_constants(uint32_t end);
+    void forget_constants();
 
     // ---- whole_chunks.cpp ----
     bool parts_whole_chunks(Value mask, const Value* begin, uint32_t count) const;
@@ -424,6 +436,8 @@ private:
     bool loop_pin_chunks(uint32_t chunks);
     bool only_reads_rows() const;
     uint32_t far_row_walks() const;
+    int alive_at_once(const Value* begin, uint32_t count, std::span<const uint8_t> reads);
+    bool has_simple_lowerings(const Value* begin, uint32_t count) const;
     void loop_load_pins();
     void loop_enter_body(bool lean);
     void loop_bodies(bool lean);
@@ -979,6 +993,8 @@ private:
     Unit vec_owner_[32], k_owner_[8];
     uint32_t vec_locked_ = 0, vec_temps_ = 0, k_locked_ = 0, k_temps_ = 0;
     int16_t spills_used_ = 0;
+    std::vector<RegionConstant> constants_;
+    bool with_constants_ = true;
     // Masks that have all lanes of the chunk, or some, in the code that is being emitted.
     Value whole_mask_ = no_value, some_mask_ = no_value;
 

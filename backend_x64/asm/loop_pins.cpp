@@ -105,6 +105,54 @@ uint32_t BlockCompiler::far_row_walks() const {
     return count;
 }
 
+// How many vectors the region's values fill at once. Of a loop: `reads` tells the rows that it
+// reads, a value that becomes such a row's next one is assumed to take the old one's place, and
+// what others become is not wanted.
+int BlockCompiler::alive_at_once(const Value* begin, uint32_t count,
+                                 std::span<const uint8_t> reads) {
+    std::vector<int> change(count + 1);
+    std::vector<uint32_t> last(schedule_.unit_count());
+    std::vector<bool> handed_on(schedule_.unit_count());
+    for (uint32_t i = 0; i < count; ++i) {
+        if (loop_other_part(i)) continue;
+        const Value v = begin[i];
+        const bool set = inst(v).op == Op::SetV && !reads.empty();
+        if (set && reads[inst(v).imm]) handed_on[schedule_.unit(inst(v).args[0])] = true;
+        scratch_units_.clear();
+        schedule_.units_read(v, scratch_units_);
+        if (set && !reads[inst(v).imm]) continue;  // not in the lean body
+        for (Unit u : scratch_units_) last[u] = i;
+    }
+    int alive = 0, most = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (loop_other_part(i)) continue;
+        const Value v = begin[i];
+        const ir::Type type = ir::op_info(inst(v).op).result;
+        if (type == ir::Type::N || (type == ir::Type::M && avx512_)) continue;
+        const uint32_t parts = type == ir::Type::V64 ? 2
+                               : type == ir::Type::T ? ir::aux_dwords(inst(v).aux)
+                                                     : 1;
+        for (uint32_t part = 0; part < parts; ++part) {
+            const Unit u = schedule_.unit(v, part);
+            if (handed_on[u] || last[u] <= i) continue;
+            ++change[i];
+            --change[last[u]];
+        }
+    }
+    for (int c : change) most = std::max(most, alive += c);
+    return most;
+}
+
+// Lowerings of more than one instruction take temporaries besides.
+bool BlockCompiler::has_simple_lowerings(const Value* begin, uint32_t count) const {
+    return std::all_of(begin, begin + count, [this](Value v) {
+        const Op op = inst(v).op;
+        return op == Op::SetV || op == Op::FFma32 || op == Op::FAdd32 || op == Op::FSub32 ||
+               op == Op::FMul32 || op == Op::Add32 || op == Op::Sub32 || op == Op::And32 ||
+               op == Op::Or32 || op == Op::Xor32;
+    });
+}
+
 bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
     loop_ = {};
     loop_.chunks = chunks;
@@ -138,46 +186,9 @@ bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
         const ir::Inst& i = inst(schedule_.producer(u));
         if (i.op == Op::GetV) ++reads[i.imm], read_of[i.imm] = schedule_.producer(u);
     }
-    // Registers that the body needs for its own: values alive at once, and a few while they are
-    // computed. A value that becomes a row's next one is assumed to take the old one's place.
-    std::vector<int> change(count + 1);
-    std::vector<uint32_t> last(schedule_.unit_count());
-    std::vector<bool> handed_on(schedule_.unit_count());
-    for (uint32_t i = 0; i < count; ++i) {
-        if (loop_other_part(i)) continue;
-        const Value v = schedule_.begin(1)[i];
-        const bool set = inst(v).op == Op::SetV;
-        if (set && reads[inst(v).imm]) handed_on[schedule_.unit(inst(v).args[0])] = true;
-        scratch_units_.clear();
-        schedule_.units_read(v, scratch_units_);
-        if (set && !reads[inst(v).imm]) continue;  // not in the lean body
-        for (Unit u : scratch_units_) last[u] = i;
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        if (loop_other_part(i)) continue;
-        const Value v = schedule_.begin(1)[i];
-        const ir::Type type = ir::op_info(inst(v).op).result;
-        if (type == ir::Type::N || (type == ir::Type::M && avx512_)) continue;
-        const uint32_t parts = type == ir::Type::V64 ? 2
-                               : type == ir::Type::T ? ir::aux_dwords(inst(v).aux)
-                                                     : 1;
-        for (uint32_t part = 0; part < parts; ++part) {
-            const Unit u = schedule_.unit(v, part);
-            if (handed_on[u] || last[u] <= i) continue;
-            ++change[i];
-            --change[last[u]];
-        }
-    }
-    // Lowerings of more than one instruction take temporaries besides.
-    bool simple = true;
-    for (uint32_t i = 0; i < count; ++i) {
-        const Op op = inst(schedule_.begin(1)[i]).op;
-        simple &= op == Op::SetV || op == Op::FFma32 || op == Op::FAdd32 || op == Op::FSub32 ||
-                  op == Op::FMul32 || op == Op::Add32 || op == Op::Sub32 || op == Op::And32 ||
-                  op == Op::Or32 || op == Op::Xor32;
-    }
-    int alive = 0, most = 0;
-    for (int c : change) most = std::max(most, alive += c);
+    // Registers that the body needs for its own.
+    const bool simple = has_simple_lowerings(schedule_.begin(1), count);
+    const int most = alive_at_once(schedule_.begin(1), count, reads);
     const int registers = avx512_ ? 32 : 16;
     const int temporaries = simple ? 2 : avx512_ ? 3 : 5;
     const int lowest = std::min(most + temporaries, registers - 4);

@@ -39,7 +39,8 @@ void BlockCompiler::region(uint32_t position) {
     empty_registers();
 
     mark(begin[0]);
-    const Label loop = a_.newLabel(), next = a_.newLabel(), done = a_.newLabel();
+    const Label loop = a_.newLabel(), next = a_.newLabel(), done = a_.newLabel(),
+                first = a_.newLabel();
     const bool masks = schedule_.uses_mask_slots(position);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
     const uint32_t lanes = schedule_.lanes_of(position);
@@ -54,6 +55,7 @@ void BlockCompiler::region(uint32_t position) {
     choose_pointers(begin, count);
     if (!across && !repeats) place_lines(begin, count);
     place_scratch(begin, count);
+    if (!across && !repeats && count > 1) choose_constants(begin, count);
     const Value empty = schedule_.empty_mask(position);
     // What is found out about addresses here is not about all chunks', or not known on the other
     // way around.
@@ -63,9 +65,11 @@ void BlockCompiler::region(uint32_t position) {
     if (gathered_ || block_->lanes < machine::lanes) clear_mask_slots(begin, count);
     begin_chunks(masks);
     if (count == 1 && !gathered_ && may_store_columns(begin[0])) column_store(begin[0], loop, done);
-    a_.bind(loop);
     const bool alone =
         !apart && !masks && !keeps && collectors_.empty() && may_go_together(position);
+    a_.bind(first);
+    load_constants();
+    a_.bind(loop);
     const size_t colds = colds_.size();
     streams_ = alone;
     if (alone) a_.look_for(reg::chunk);
@@ -85,12 +89,13 @@ void BlockCompiler::region(uint32_t position) {
         if (gathered_) a_.cmp(reg::chunk.r32(), gathered_field(offsetof(GatheredLanes, end), 4));
         a_.jnz(loop);
     }
-    if (together) waves_together(loop, colds);
+    if (together) waves_together(first, colds);
     a_.bind(done);
     store_collectors();
     if (keeps) note_kept();
     a_.bind(kept);
     pointers_.clear();
+    forget_constants();
     if (apart) line_offsets_.resize(offsets);
     facts_cross_regions_ = facts_cross;
 }
@@ -154,6 +159,7 @@ void BlockCompiler::region_body() {
         for (Unit u : scratch_units_) use_records_.push_back({u, no_use});
         use_start_[i + 1] = static_cast<uint32_t>(use_records_.size());
     }
+    enter_constants(count);
     // Next uses, by a walk backwards.
     for (uint32_t i = count; i-- > 0;) {
         if (loop_other_part(i) || (loop_lean_ && loop_leaves_out(begin[i]))) {

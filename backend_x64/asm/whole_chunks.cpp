@@ -11,14 +11,15 @@ using ir::Class;
 // Whether the region that does nothing outside of the mask gains by code for whole chunks: its
 // accesses would each ask whether all lanes are on.
 bool BlockCompiler::parts_whole_chunks(Value mask, const Value* begin, uint32_t count) const {
-    constexpr ptrdiff_t fewest_accesses = 2;
-    constexpr uint32_t longest = 64;  // instructions: they are there twice
-    if (mask == no_value || gathered_ || count > longest) return false;
-    return std::count_if(begin, begin + count, [&](Value v) {
-               const ir::Inst& i = inst(v);
-               const Class cls = ir::op_info(i.op).cls;
-               return (cls == Class::LaneLoad || cls == Class::LaneStore) && ir::mask_of(i) == mask;
-           }) >= fewest_accesses;
+    // The code is there twice.
+    constexpr ptrdiff_t fewest_accesses = 3, most_instructions_each = 5;
+    if (mask == no_value || gathered_) return false;
+    const auto accesses = std::count_if(begin, begin + count, [&](Value v) {
+        const ir::Inst& i = inst(v);
+        const Class cls = ir::op_info(i.op).cls;
+        return (cls == Class::LaneLoad || cls == Class::LaneStore) && ir::mask_of(i) == mask;
+    });
+    return accesses >= fewest_accesses && count <= accesses * most_instructions_each;
 }
 
 // The body twice; both go on at `next`.
