@@ -200,7 +200,16 @@ private:
         int reg;
     };
     void choose_constants(const Value* begin, uint32_t count);
-    void load_constants();
+    struct MoreConstant {
+        Mem from;
+        uint32_t size;
+        int reg;
+    };
+    void load_constants(bool many_waves);
+    void load_more_constants(Label loop);
+    void load_broadcast(const Vec& to, const Mem& from, uint32_t size);
+    std::optional<Vec> constant_register(const Mem& from, uint32_t size);
+    std::optional<Vec> constant_register(uint64_t value, uint32_t size);
     void enter_constants(uint32_t end);
     void forget_constants();
 
@@ -710,8 +719,8 @@ private:
     void masked_load(const LaneAccess& m, uint32_t part, const Vec& data, const Mem& from);
     void masked_store(const LaneAccess& m, uint32_t part, const Mem& to, const Vec& data);
     Vec part_mask(const LaneAccess& m, uint32_t part);
-    Mem pool_table(const void* bytes);
-    Mem index_table(std::initializer_list<uint32_t> start, uint32_t run, uint32_t step);
+    Operand pool_table(const void* bytes);
+    Operand index_table(std::initializer_list<uint32_t> start, uint32_t run, uint32_t step);
     void join_pairs(const LaneAccess& m);
     void rows_as_loaded(const LaneAccess& m);
     void deinterleave(const LaneAccess& m);
@@ -992,8 +1001,13 @@ private:
     std::vector<Unit> scratch_units_, defs_;
     Unit vec_owner_[32], k_owner_[8];
     uint32_t vec_locked_ = 0, vec_temps_ = 0, k_locked_ = 0, k_temps_ = 0;
+    uint32_t vec_used_ = 0;  // by the region so far
     int16_t spills_used_ = 0;
     std::vector<RegionConstant> constants_;
+    std::vector<MoreConstant> more_constants_;
+    Label constants_label_;
+    size_t constants_from_ = 0;  // behind the jump to it
+    int constants_left_ = 0;     // registers for more of them
     bool with_constants_ = true;
     // Masks that have all lanes of the chunk, or some, in the code that is being emitted.
     Value whole_mask_ = no_value, some_mask_ = no_value;

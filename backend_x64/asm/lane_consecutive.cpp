@@ -419,16 +419,22 @@ void BlockCompiler::quads_of_lanes(const LaneAccess& m,
 }
 
 // A constant as wide as a register: the frame's, or once per block.
-Mem BlockCompiler::pool_table(const void* bytes) {
-    if (const uint32_t table = find_table(bytes, width()); table < table_count)
-        return frame_field(offsetof(Frame, tables) + table * sizeof(Frame::tables[0]));
-    const std::string key(static_cast<const char*>(bytes), width());
-    auto [it, added] = tables_.try_emplace(key, 0);
-    if (added) it->second = pool_bytes(bytes, width(), 8);
-    return x86::ptr(pool_label_, static_cast<int32_t>(it->second));
+Operand BlockCompiler::pool_table(const void* bytes) {
+    Mem from;
+    if (const uint32_t table = find_table(bytes, width()); table < table_count) {
+        from = frame_field(offsetof(Frame, tables) + table * sizeof(Frame::tables[0]));
+    } else {
+        const std::string key(static_cast<const char*>(bytes), width());
+        auto [it, added] = tables_.try_emplace(key, 0);
+        if (added) it->second = pool_bytes(bytes, width(), 8);
+        from = x86::ptr(pool_label_, static_cast<int32_t>(it->second));
+    }
+    if (const auto kept = constant_register(from, width())) return *kept;
+    return from;
 }
 
-Mem BlockCompiler::index_table(std::initializer_list<uint32_t> start, uint32_t run, uint32_t step) {
+Operand BlockCompiler::index_table(std::initializer_list<uint32_t> start, uint32_t run,
+                                   uint32_t step) {
     uint32_t table[16];
     for (uint32_t i = 0; i < 16; ++i) table[i] = start.begin()[i / run] + i % run * step;
     return pool_table(table);

@@ -190,7 +190,10 @@ int BlockCompiler::take_vec(uint32_t except) {
     uint32_t farthest = 0;
     for (int r = 0; r < count; ++r) {
         if (busy >> r & 1) continue;
-        if (vec_owner_[r] == no_unit) return r;
+        if (vec_owner_[r] == no_unit) {
+            vec_used_ |= 1u << r;
+            return r;
+        }
         const uint32_t next = state(vec_owner_[r]).next;
         if (best < 0 || next > farthest) best = r, farthest = next;
     }
@@ -616,18 +619,23 @@ Mem BlockCompiler::pool_vector(uint64_t value) {
 }
 
 Operand BlockCompiler::c32(uint32_t value) {
+    if (const auto kept = constant_register(value, 4)) return *kept;
     if (avx512_) return pool32(value)._1to16();
     return pool_vector(value | uint64_t{value} << 32);
 }
 
 Operand BlockCompiler::c64(uint64_t value) {
+    if (const auto kept = constant_register(value, 8)) return *kept;
     if (avx512_) return pool64(value)._1to8();
     return pool_vector(value);
 }
 
 Vec BlockCompiler::c32v(uint32_t value) {
     const Vec t = tmp();
-    a_.emit(X::kIdVpbroadcastd, t, pool32(value));
+    if (const auto kept = constant_register(value, 4))
+        mov(t, *kept);
+    else
+        a_.emit(X::kIdVpbroadcastd, t, pool32(value));
     return t;
 }
 

@@ -68,7 +68,7 @@ void BlockCompiler::region(uint32_t position) {
     const bool alone =
         !apart && !masks && !keeps && collectors_.empty() && may_go_together(position);
     a_.bind(first);
-    load_constants();
+    load_constants(alone);
     a_.bind(loop);
     const size_t colds = colds_.size();
     streams_ = alone;
@@ -79,6 +79,7 @@ void BlockCompiler::region(uint32_t position) {
     else
         region_body();
     streams_ = false;
+    load_more_constants(loop);
     const bool together = alone && !a_.found();
     a_.bind(next);
     advance_pointers();

@@ -10,8 +10,8 @@ using ir::Op;
 
 void BlockCompiler::choose_constants(const Value* begin, uint32_t count) {
     constexpr uint32_t fewest_chunks = 4;
-    constants_.clear();
-    pinned_ = 0;
+    forget_constants();
+    vec_used_ = 0;
     if (!with_constants_ || gathered_ || block_->lanes < fewest_chunks * chunk_lanes()) return;
     // What AVX2's lowerings of other accesses need of its registers leaves none.
     const bool plain = std::all_of(begin, begin + count, [this](Value v) {
@@ -33,24 +33,79 @@ void BlockCompiler::choose_constants(const Value* begin, uint32_t count) {
             known == uses.end() ? void(uses.push_back({u, 1})) : void(++known->second);
         }
     }
-    if (uses.empty()) return;
     std::ranges::stable_sort(uses, std::greater{}, &std::pair<Unit, uint32_t>::second);
     const int registers = avx512_ ? 32 : 16,
               temporaries = has_simple_lowerings(begin, count) ? 4
                             : avx512_                          ? 10
                                                                : 7,
-              most = avx512_ ? 16 : 6,
-              free = std::min(most, registers - alive_at_once(begin, count, {}) - temporaries);
+              most = avx512_ ? 16 : 6;
+    constants_left_ = std::min(most, registers - alive_at_once(begin, count, {}) - temporaries);
     for (const auto& [unit, n] : uses) {
-        if (static_cast<int>(constants_.size()) >= free) break;
+        if (constants_left_ <= 0) break;
         const int reg = registers - 1 - static_cast<int>(constants_.size());
         constants_.push_back({unit, reg});
         pinned_ |= 1u << reg;
+        --constants_left_;
     }
 }
 
-void BlockCompiler::load_constants() {
+// In front of the loop. What the code of a loop of many waves wants besides is known behind it
+// only: that is loaded out of line, where a jump leads that is cut out if there is nothing.
+void BlockCompiler::load_constants(bool many_waves) {
     for (const RegionConstant& c : constants_) load_vec(c.unit, c.reg);
+    if (!many_waves) constants_left_ = 0;
+    if (constants_left_ <= 0) return;
+    constants_label_ = a_.newLabel();
+    a_.long_().jmp(constants_label_);
+    constants_from_ = a_.offset();
+}
+
+void BlockCompiler::load_more_constants(Label loop) {
+    constants_left_ = 0;
+    if (!constants_label_.isValid()) return;
+    if (!more_constants_.empty()) {
+        cold(constants_label_, [this, loop, more = more_constants_] {
+            for (const MoreConstant& c : more) load_broadcast(vec(c.reg), c.from, c.size);
+            a_.jmp(loop);
+        });
+        return;
+    }
+    static constexpr uint8_t nothing[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+    code_.bindLabel(constants_label_, 0, constants_from_);
+    std::copy(std::begin(nothing), std::end(nothing),
+              code_.textSection()->buffer().data() + constants_from_ - sizeof nothing);
+}
+
+void BlockCompiler::load_broadcast(const Vec& to, const Mem& from, uint32_t size) {
+    if (size == 4)
+        a_.emit(X::kIdVbroadcastss, to, from);
+    else if (size == 8)
+        a_.emit(X::kIdVbroadcastsd, to, from);
+    else
+        movu(to, from);
+}
+
+// `size` bytes from the pool or the frame in all of a vector: the register that has them in the
+// region that is emitted, if there is one or room for one.
+std::optional<Vec> BlockCompiler::constant_register(const Mem& from, uint32_t size) {
+    for (const MoreConstant& c : more_constants_)
+        if (c.from == from && c.size == size) return vec(c.reg);
+    if (constants_left_ <= 0) return {};
+    // What code in front of this has used it uses again in the next chunk.
+    int reg = avx512_ ? 31 : 15;
+    while (reg >= 0 && ((vec_used_ | pinned_) >> reg & 1)) --reg;
+    if (reg < 0) return {};
+    more_constants_.push_back({from, size, reg});
+    pinned_ |= 1u << reg;
+    --constants_left_;
+    return vec(reg);
+}
+
+// Of a constant of 32 or 64 bits.
+std::optional<Vec> BlockCompiler::constant_register(uint64_t value, uint32_t size) {
+    if (constants_left_ <= 0 && more_constants_.empty()) return {};
+    return constant_register(size == 4 ? pool32(static_cast<uint32_t>(value)) : pool64(value),
+                             size);
 }
 
 // As the body finds them: they are wanted beyond its end.
@@ -65,6 +120,9 @@ void BlockCompiler::enter_constants(uint32_t end) {
 
 void BlockCompiler::forget_constants() {
     constants_.clear();
+    more_constants_.clear();
+    constants_label_.reset();
+    constants_left_ = 0;
     pinned_ = 0;
 }
 
