@@ -61,11 +61,14 @@ machine::LiveRegisters Translator::live_at(const machine::ExecContext& ctx, uint
     return machine::LiveRegisters::all();
 }
 
-bool Translator::ready_for(Wave& wave) {
+bool Translator::ready_for(Wave& wave) try {
     const std::lock_guard lock(mutex_);
     const Variant variant = variant_for(has_whole_exec(wave));
     CodeSpace& space = cache_.space(key_of(wave));
-    return cache_.lookup(space, wave.pc, variant) || load(space, wave, wave.pc, variant);
+    if (cache_.lookup(space, wave.pc, variant)) return true;
+    return !space.all_patterns.contains({wave.pc, variant}) && load(space, wave, wave.pc, variant);
+} catch (const std::bad_alloc&) {
+    return false;
 }
 
 void Translator::invalidate(uint64_t begin, uint64_t end) {
@@ -151,7 +154,7 @@ bool Translator::starts_at(const KnownEntry& e, const Wave& wave) const {
            e.full == has_whole_exec(wave) && e.key.mode == wave.mode;
 }
 
-Translator::Found Translator::find_entry(ThreadState& thread, Wave& wave) {
+Translator::Found Translator::find_entry(ThreadState& thread, Wave& wave) try {
     const bool full = has_whole_exec(wave);
     const std::lock_guard lock(mutex_);
     CodeSpace& space = cache_.space(key_of(wave));
@@ -160,6 +163,8 @@ Translator::Found Translator::find_entry(ThreadState& thread, Wave& wave) {
         thread.fill({stamp_.load(std::memory_order_relaxed), wave.pc, space.key, full, &space,
                      found.block->host});
     return found;
+} catch (const std::bad_alloc&) {
+    return {.why = no_memory};
 }
 
 void Translator::enter(ThreadState& thread) {

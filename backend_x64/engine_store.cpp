@@ -59,6 +59,7 @@ BlockRecord* Translator::load(CodeSpace& space, const Wave& wave, uint64_t pc, V
     BlockRecord* const installed = cache_.install(space, code, std::move(record));
     if (installed) {
         make_memory_stubs(code.memory_stubs);
+        name_for_profilers(*installed, wave);
         ++counters_.blocks_loaded;
     }
     return installed;

@@ -103,6 +103,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
             counters_.instructions_translated += installed->guest_count;
             counters_.host_code_bytes += installed->size;
             if (store_) keep(code, *installed, wave);
+            name_for_profilers(*installed, wave);
             if (hot_)
                 hot_->add(perf_map_.name_of(*installed), *installed, code,
                           [&](uint64_t at) { return source_->text(wave, at); });
@@ -116,9 +117,12 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
         static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                   std::chrono::steady_clock::now() - start)
                                   .count());
-    if (perf_map_.wanted())
-        perf_map_.add(*installed, [&](uint64_t at) { return source_->text(wave, at); });
     return {.block = installed};
+}
+
+void Translator::name_for_profilers(const BlockRecord& block, const Wave& wave) {
+    if (perf_map_.wanted())
+        perf_map_.add(block, [&](uint64_t at) { return source_->text(wave, at); });
 }
 
 Translator::Found Translator::block_at(CodeSpace& space, Wave& wave, uint64_t pc, Variant variant) {
@@ -127,7 +131,7 @@ Translator::Found Translator::block_at(CodeSpace& space, Wave& wave, uint64_t pc
     try {
         return translate(space, wave, pc, variant);
     } catch (const std::bad_alloc&) {
-        return {.why = "the host is out of memory for translated code"};
+        return {.why = no_memory};
     }
 }
 

@@ -62,6 +62,7 @@ private:
         BlockRecord* block = nullptr;
         const char* why = nullptr;  // neither: there is no room, make_room() helps
     };
+    static constexpr const char* no_memory = "the host is out of memory for translated code";
     enum class Next : uint8_t { Stop, MakeRoom, LetFlush };
 
     // ---- engine.cpp ----
@@ -84,6 +85,7 @@ private:
     Found block_at(CodeSpace& space, Wave& wave, uint64_t pc, Variant variant);
     Found translate(CodeSpace& space, Wave& wave, uint64_t pc, Variant variant);
     void make_memory_stubs(uint64_t wanted);
+    void name_for_profilers(const BlockRecord& block, const Wave& wave);
     void do_without_stubs(const void* access);  // takes the lock
 
     // ---- engine_store.cpp ----
