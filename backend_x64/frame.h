@@ -140,8 +140,8 @@ struct alignas(64) Frame {
     const void* turn_stub = nullptr;    // eax: Barrier or EndProgram, wave.pc is behind it
     const void* memory_stub = nullptr;  // rax = MemoryOp*
     const void* settle_stub = nullptr;  // WaveSource::settle()
-    // Whole programs of one block: edx = guest instructions; al: a wave has been started. By the
-    // run, if it holds one, else by WaveSource::again().
+    // Whole programs of one block: edx = guest instructions; al: which wave has been started
+    // (none_next to next_in_group). By the run, if it holds one, else by WaveSource::again().
     const void* again_stub = nullptr;
     // Bits of an address that must be 0 for a store that goes around the caches; none may, when
     // ExecContext::streaming is off: no address of an access is 0.
@@ -197,6 +197,7 @@ struct alignas(64) Frame {
     uint64_t saved_sp = 0;
     uint64_t leave_address = 0;
     JumpEntry* jump_table = nullptr;
+    static constexpr uint8_t none_next = 0, next_anywhere = 1, next_in_group = 2;
     bool (*again)(machine::Wave& wave, Frame& frame, uint32_t executed) = nullptr;
     machine::WaveRun* run = nullptr;
     machine::WaveSource* source = nullptr;

@@ -37,6 +37,10 @@ void BlockCompiler::run_again() {
     if (goes_on_ && !out_->together_offset) go_on();
     a_.mov(x86::edx, block_->guest_count);
     a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, again_stub))));
+    if (options_.variant == Variant::Edge) {  // the rest of the work-group is at the edge, too
+        a_.cmp(x86::al, Frame::next_in_group);
+        a_.je(again_label_);
+    }
     a_.test(x86::al, x86::al);
     if (options_.variant == Variant::Full) {
         a_.jnz(again_label_);

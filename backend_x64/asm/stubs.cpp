@@ -203,6 +203,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
             a.mov(of, x86::eax);
         };
         take_one(left, group);
+        a.mov(x86::edi, Frame::next_in_group);
         a.mov(x86::esi, id_bytes);
         a.add(x86::rsi, run_ids);
         a.bind(start);
@@ -213,13 +214,14 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.je(same);
         copy_ids(x86::rsi);
         a.bind(same);
-        a.mov(x86::eax, 1);
+        a.mov(x86::eax, x86::edi);
         a.ret();
         a.bind(group);
         take_one(groups, row);
         a.mov(x86::rax, group_id);
         a.inc(x86::dword_ptr(x86::rax));
         a.bind(first);
+        a.mov(x86::edi, Frame::next_anywhere);
         a.mov(x86::eax, most_left);
         a.mov(left, x86::eax);
         a.mov(x86::rsi, first_ids);
