@@ -100,6 +100,9 @@ Bench crc32(Scale scale);
 Bench spheres(Scale scale);
 Bench grey_f32(Scale scale);
 Bench grey_u8(Scale scale);
+Bench threshold_u8(Scale scale);
+Bench syr2k(Scale scale);
+Bench stencil3d(Scale scale);
 Bench jacobi_f64(Scale scale);
 Bench gemv_i8(Scale scale);
 Bench levenshtein(Scale scale);
@@ -208,6 +211,9 @@ const std::vector<Entry>& all_benches() {
         {"invert", invert, true},
         {"resize", resize, true},
         {"distances", distances, true},
+        {"threshold_u8", threshold_u8, true},
+        {"syr2k", syr2k, true},
+        {"stencil3d", stencil3d, true},
         {"matmul_bf16", matmul_bf16, true},
     };
     return list;

@@ -161,4 +161,23 @@ Bench jacobi_f64(Scale scale) {
     return b;
 }
 
+Bench threshold_u8(Scale scale) {
+    const size_t n = pick(scale, 1 << 14, 1 << 20, 16 << 20);
+    constexpr int limit = 100;
+    Bench b = of_file("images.cl", "threshold_u8", std::to_string(n >> 10) + "K pixels", double(n),
+                      "Gpixel/s");
+    const int in = b.add(n), out = b.add(n);
+    Rng r(9);
+    for (size_t i = 0; i < n; i++) b.p<uint8_t>(in)[i] = uint8_t(r.next());
+    b.launches = {launch1("threshold_u8", n, 256, {buffer(in), buffer(out), i32(limit)})};
+    b.check = [=](Bench& b) -> std::string {
+        for (size_t i = 0; i < n; i++) {
+            const int want = b.p<uint8_t>(in)[i] > limit ? 255 : 0;
+            if (b.p<uint8_t>(out)[i] != want) return bad("out", i, b.p<uint8_t>(out)[i], want);
+        }
+        return "";
+    };
+    return b;
+}
+
 }  // namespace yardstick

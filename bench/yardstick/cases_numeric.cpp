@@ -192,4 +192,70 @@ Bench gemv_i8(Scale scale) {
     return b;
 }
 
+Bench syr2k(Scale scale) {
+    const size_t n = pick(scale, 64, 128, 256);
+    Bench b = of_file("numeric.cl", "syr2k", std::to_string(n) + "^3 f32",
+                      2.0 * double(n) * double(n) * double(n + 1), "GFLOP/s");
+    const int x = b.add(4 * n * n), y = b.add(4 * n * n), z = b.add(4 * n * n);
+    fill(b.p<float>(x), n * n, 1, -1, 1);
+    fill(b.p<float>(y), n * n, 2, -1, 1);
+    fill(b.p<float>(z), n * n, 3, -1, 1);
+    b.keep(z);
+    b.launches = {
+        launch2("syr2k", n, n, 32, 8, {buffer(x), buffer(y), buffer(z), i32(int32_t(n))})};
+    b.check = [=](Bench& b) -> std::string {
+        const auto* before = reinterpret_cast<const float*>(b.bufs[size_t(z)].init.data());
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < n; j++) {
+                double want = before[i * n + j];
+                if (j <= i) want *= 0.5;
+                for (size_t k = 0; j <= i && k < n; k++) {
+                    const auto at = [&](int m, size_t row) {
+                        return double(b.p<float>(m)[row * n + k]);
+                    };
+                    want += at(x, j) * at(y, i) + at(y, j) * at(x, i);
+                }
+                if (!near(b.p<float>(z)[i * n + j], want, 1e-4, 1e-4))
+                    return bad("c", i * n + j, b.p<float>(z)[i * n + j], want);
+            }
+        return "";
+    };
+    return b;
+}
+
+Bench stencil3d(Scale scale) {
+    const int n = int(pick(scale, 64, 128, 256));
+    const size_t all = size_t(n) * size_t(n) * size_t(n);
+    Bench b =
+        of_file("numeric.cl", "stencil3d", std::to_string(n) + "^3 f32", double(all), "Gelement/s");
+    const int in = b.add(4 * all), out = b.add(4 * all);
+    fill(b.p<float>(in), all, 1, -1, 1);
+    const auto side = size_t(n);
+    b.launches = {{"stencil3d", {side, side, side}, {32, 8, 1}, {buffer(in), buffer(out), i32(n)}}};
+    b.check = [=](Bench& b) -> std::string {
+        const float* p = b.p<float>(in);
+        for (int z = 0; z < n; z++)
+            for (int y = 0; y < n; y++)
+                for (int x = 0; x < n; x++) {
+                    const auto at = [&](int dx, int dy, int dz) {
+                        return double(p[((z + dz) * n + y + dy) * n + x + dx]);
+                    };
+                    const bool inside =
+                        x > 0 && y > 0 && z > 0 && x < n - 1 && y < n - 1 && z < n - 1;
+                    const double want = !inside ? 0
+                                                : 0.5 * at(0, 0, 0) +
+                                                      0.1 * (at(-1, 0, 0) + at(1, 0, 0)) +
+                                                      0.2 * (at(0, -1, 0) + at(0, 1, 0)) +
+                                                      0.3 * (at(0, 0, -1) - at(0, 0, 1)) +
+                                                      0.4 * (at(-1, 0, -1) - at(1, 0, 1)) +
+                                                      0.05 * (at(-1, -1, 0) - at(1, 1, 0));
+                    const size_t i = (size_t(z) * side + size_t(y)) * side + size_t(x);
+                    if (!near(b.p<float>(out)[i], want, 1e-5, 1e-5))
+                        return bad("out", i, b.p<float>(out)[i], want);
+                }
+        return "";
+    };
+    return b;
+}
+
 }  // namespace yardstick

@@ -72,3 +72,10 @@ void jacobi_f64(__global const double *restrict in, __global double *restrict ou
     __global const double *p = in + y * w + x;
     out[y * w + x] = 0.25 * (p[-1] + p[1] + in[(y - 1) * w + x] + in[(y + 1) * w + x]);
 }
+
+// White above the limit, black up to it.
+__kernel void threshold_u8(__global const uchar *restrict in, __global uchar *restrict out, int limit)
+{
+    uint i = get_global_id(0);
+    out[i] = in[i] > limit ? 255 : 0;
+}

@@ -137,3 +137,29 @@ __kernel void gemv_i8(__global const char4 *restrict a, __global const char4 *re
     }
     y[row] = sum;
 }
+
+// c / 2 + a * b' + b * a', the lower half of a symmetric matrix: an element for each work-item.
+__kernel void syr2k(__global const float *restrict a, __global const float *restrict b, __global float *restrict c,
+                    int n)
+{
+    int j = get_global_id(0), i = get_global_id(1);
+    if (j > i)
+        return;
+    float sum = 0.5f * c[i * n + j];
+    for (int k = 0; k < n; k++)
+        sum += a[j * n + k] * b[i * n + k] + b[j * n + k] * a[i * n + k];
+    c[i * n + j] = sum;
+}
+
+// Eleven neighbours in three dimensions, in work-groups that are rows: narrow volumes have many edges.
+__kernel void stencil3d(__global const float *restrict in, __global float *restrict out, int n)
+{
+    int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+    if (x < 1 || y < 1 || z < 1 || x > n - 2 || y > n - 2 || z > n - 2)
+        return;
+    __global const float *p = in + (z * n + y) * n + x;
+    int row = n, plane = n * n;
+    out[(z * n + y) * n + x] = 0.5f * p[0] + 0.1f * (p[-1] + p[1]) + 0.2f * (p[-row] + p[row]) +
+                               0.3f * (p[-plane] - p[plane]) + 0.4f * (p[-plane - 1] - p[plane + 1]) +
+                               0.05f * (p[-row - 1] - p[row + 1]);
+}
