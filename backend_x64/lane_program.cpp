@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "backend_x64/lane_planner.h"
-#include "ir/known.h"
 
 namespace wj::x64 {
 

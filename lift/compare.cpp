@@ -4,19 +4,10 @@
 namespace wj::lift {
 namespace {
 
-// Made by scalars, if both are: what is asked of grids' bounds is known in lanes that others of
-// them have left on.
-Value active(Lifter& l, Value m) {
-    const ir::Inst x = l.s.inst(m), exec = l.s.inst(l.s.exec());
-    if (l.affine && x.op == Op::MaskOf && exec.op == Op::MaskOf)
-        return l.s.mask_of(l.emit(Op::UAnd64, {x.args[0], exec.args[0]}));
-    return l.active(m);
-}
-
 // The lanes' result restricted to EXEC; v_cmpx writes it to EXEC as well.
 template <bool to_exec>
 bool put_mask(Lifter& l, const Inst& i, Value m) {
-    m = active(l, l.compared(m));
+    m = l.active(l.compared(m));
     l.set_mask(i.dst[0], m);
     if (to_exec) l.s.set64(machine::exec_lo, l.s.bits_of(m));
     return true;

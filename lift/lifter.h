@@ -108,8 +108,14 @@ public:
     // Of an instruction that is several if it is none; the block may be guarded for that.
     Value wanted_constant(Value v);
     Value c64(uint64_t v) { return s.lane_const64(v); }
-    // The mask restricted to active lanes: what v_cmp writes.
-    Value active(Value m) { return emit(Op::MaskAnd, {m, s.exec()}); }
+    // The mask restricted to active lanes: what v_cmp writes. Made by scalars, if both are: what is
+    // asked of grids' bounds is known in lanes that others of them have left on.
+    Value active(Value m) {
+        const ir::Inst x = s.inst(m), exec = s.inst(s.exec());
+        if (affine && x.op == Op::MaskOf && exec.op == Op::MaskOf)
+            return s.mask_of(emit(Op::UAnd64, {x.args[0], exec.args[0]}));
+        return emit(Op::MaskAnd, {m, s.exec()});
+    }
     // The mask of a compare, made by scalars if it can be.
     Value compared(Value m) {
         const auto bits = affine ? affine->bits(m) : std::nullopt;

@@ -199,13 +199,13 @@ private:
         Unit unit;
         int reg;
     };
-    void choose_constants(const Value* begin, uint32_t count);
+    void choose_constants(const Value* begin, uint32_t count, bool many_waves);
     struct MoreConstant {
         Mem from;
         uint32_t size;
         int reg;
     };
-    void load_constants(bool many_waves);
+    void load_constants();
     void load_more_constants(Label loop);
     void load_broadcast(const Vec& to, const Mem& from, uint32_t size);
     std::optional<Vec> constant_register(const Mem& from, uint32_t size);
@@ -700,6 +700,8 @@ private:
     Value second_store(const LaneAccess& m, Value line) const;
     LaneAccess second_of(const LaneAccess& m) const;
     void load_window(const LaneAccess& m, const Window& w);
+    void pick_dwords(const LaneAccess& m, const Vec& to, uint32_t vectors, const LaneOffsets& in,
+                     const LaneOffsets& index, const std::function<Mem(uint32_t)>& at);
     void store_window(const LaneAccess& m, const Window& w, const Window* second);
     void memory_broadcast(LaneAccess m, Value uniform);
     void memory_slow(const LaneAccess& m);
@@ -856,6 +858,7 @@ private:
     void walk_forget();
     void walk_learn_rows(const LaneAccess& m, int32_t rows);
     int32_t row_distance(uint32_t walk) const;
+    bool walk_adds_base(const LaneAccess& m) const;
     void walk_count_rows();
     void walk_choose_rows(Label not_yet);
     void walk_cut_to_rows(const Gp& budget);

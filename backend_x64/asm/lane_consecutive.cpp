@@ -61,7 +61,7 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
 // for them; and most masks are full.
 bool BlockCompiler::asks_for_whole_masks(const LaneAccess& m) const {
     return m.dwords_only() && m.dwords == 1 && m.space != lds_space && !in_far_steps(m) &&
-           (some_mask_ == no_value || ir::mask_of(inst(m.v)) != some_mask_);
+           ir::mask_of(inst(m.v)) != some_mask_;
 }
 
 // In a loop over chunks: where iterations lie far apart, what is prefetched is gone when its

@@ -43,38 +43,15 @@ bool BlockCompiler::load_dword_row(const LaneAccess& m, const LaneOffsets& offse
         return false;
     // The second of two overlapping vectors ends with the last element.
     auto begin = [&](int32_t n) { return std::min(n * vector, span.bytes - vector); };
-    uint32_t index[most_vectors][16] = {}, mask[most_vectors] = {};
+    LaneOffsets in{}, index{};
     for (uint32_t lane = 0; lane < lanes; ++lane) {
         const int32_t at = static_cast<int32_t>(offsets[lane]) - span.begin, n = at / vector;
-        index[n][lane] = static_cast<uint32_t>(at - begin(n)) / 4;
-        mask[n] |= 1u << lane;
+        in[lane] = static_cast<uint32_t>(n);
+        index[lane] = static_cast<uint32_t>(at - begin(n)) / 4;
     }
-    auto memory = [&](int32_t n) {
-        return element_at(m, static_cast<uint32_t>(span.begin + begin(n)));
-    };
-    const Vec& d = m.data[0];
-    if (!avx512_ || count == 1) {
-        movu(m.t, pool_table(index[0]));
-        a_.emit(X::kIdVpermd, d, m.t, memory(0));
-    } else {  // of two vectors at once
-        for (uint32_t lane = 0; lane < lanes; ++lane)
-            index[0][lane] = mask[0] >> lane & 1 ? index[0][lane] : lanes + index[1][lane];
-        movu(m.t, memory(0));
-        movu(d, pool_table(index[0]));
-        a_.emit(X::kIdVpermi2d, d, m.t, memory(1));
-    }
-    for (int32_t n = avx512_ ? 2 : 1; n < count; ++n) {
-        if (avx512_) {
-            for (uint32_t lane = 0; lane < lanes; ++lane)
-                index[n][lane] = mask[n] >> lane & 1 ? lanes + index[n][lane] : lane;
-            movu(m.t, pool_table(index[n]));
-            a_.emit(X::kIdVpermt2d, d, m.t, memory(n));
-        } else {
-            movu(m.t, pool_table(index[n]));
-            a_.emit(X::kIdVpermd, m.t, m.t, memory(n));
-            a_.emit(X::kIdVpblendd, d, d, m.t, Imm(mask[n]));
-        }
-    }
+    pick_dwords(m, m.data[0], static_cast<uint32_t>(count), in, index, [&](uint32_t n) {
+        return element_at(m, static_cast<uint32_t>(span.begin + begin(static_cast<int32_t>(n))));
+    });
     return true;
 }
 

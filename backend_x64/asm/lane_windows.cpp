@@ -57,43 +57,55 @@ void BlockCompiler::load_window(const LaneAccess& m, const Window& w) {
             return x86::ptr(m.address, begin + static_cast<int32_t>(at));
         };
         // Where lanes find their dwords: in which part, and where in it.
-        LaneOffsets in_part{}, in_first_two{}, in_third{};
-        uint32_t from[3] = {};
+        LaneOffsets in{}, index{};
         for (uint32_t l = 0; l < chunk_lanes(); ++l) {
-            const uint32_t part = places[l] / width(),
-                           at = part + 1 == parts ? last_at : part * width();
-            in_part[l] = (places[l] - at) / 4;
-            in_first_two[l] = part == 1 ? chunk_lanes() + in_part[l] : in_part[l];
-            in_third[l] = part == 2 ? chunk_lanes() + in_part[l] : l;
-            from[part] |= 1u << l;
+            in[l] = places[l] / width();
+            index[l] = (places[l] - (in[l] + 1 == parts ? last_at : in[l] * width())) / 4;
         }
         const Vec &data = m.data[d], &z = m.z[0];
-        if (parts == 1) {
-            movu(m.t, pool_table(in_part.data()));
-            if (w.bytes == width()) {
-                a_.emit(X::kIdVpermd, data, m.t, part_at(0));
-            } else {
-                const InstId repeat = !avx512_        ? X::kIdVbroadcasti128
-                                      : w.bytes == 16 ? X::kIdVbroadcasti32x4
-                                                      : X::kIdVbroadcasti64x4;
-                a_.emit(repeat, z, part_at(0));
-                a_.emit(X::kIdVpermd, data, m.t, z);
-            }
-        } else if (avx512_) {
-            movu(z, part_at(0));
-            movu(data, pool_table(in_first_two.data()));
-            a_.emit(X::kIdVpermi2d, data, z, part_at(1));
-            if (parts == 2) continue;
-            movu(m.t, pool_table(in_third.data()));
-            a_.emit(X::kIdVpermt2d, data, m.t, part_at(2));
-        } else {
-            movu(m.t, pool_table(in_part.data()));
-            a_.emit(X::kIdVpermd, data, m.t, part_at(0));
-            for (uint32_t part = 1; part < parts; ++part) {
-                a_.emit(X::kIdVpermd, z, m.t, part_at(part));
-                a_.emit(X::kIdVpblendd, data, data, z, Imm(from[part]));
-            }
+        if (w.bytes >= width()) {
+            pick_dwords(m, data, parts, in, index, part_at);
+            continue;
         }
+        const InstId repeat = !avx512_        ? X::kIdVbroadcasti128
+                              : w.bytes == 16 ? X::kIdVbroadcasti32x4
+                                              : X::kIdVbroadcasti64x4;
+        movu(m.t, pool_table(index.data()));
+        a_.emit(repeat, z, part_at(0));
+        a_.emit(X::kIdVpermd, data, m.t, z);
+    }
+}
+
+// Each lane's dword: number `index` of the vector `in` of those that lie at `at`. Changes m.t and
+// m.z[0].
+void BlockCompiler::pick_dwords(const LaneAccess& m, const Vec& to, uint32_t vectors,
+                                const LaneOffsets& in, const LaneOffsets& index,
+                                const std::function<Mem(uint32_t)>& at) {
+    const Vec& z = m.z[0];
+    if (vectors == 1 || !avx512_) {
+        movu(m.t, pool_table(index.data()));
+        a_.emit(X::kIdVpermd, to, m.t, at(0));
+        for (uint32_t n = 1; n < vectors; ++n) {
+            uint32_t from = 0;
+            for (uint32_t l = 0; l < chunk_lanes(); ++l) from |= uint32_t{in[l] == n} << l;
+            a_.emit(X::kIdVpermd, z, m.t, at(n));
+            a_.emit(X::kIdVpblendd, to, to, z, Imm(from));
+        }
+        return;
+    }
+    // Of two at once, the second one being the vector n.
+    auto table = [&](uint32_t n, bool of_vectors) {
+        LaneOffsets both{};
+        for (uint32_t l = 0; l < chunk_lanes(); ++l)
+            both[l] = in[l] == n ? chunk_lanes() + index[l] : of_vectors ? index[l] : l;
+        return pool_table(both.data());
+    };
+    movu(z, at(0));
+    movu(to, table(1, true));
+    a_.emit(X::kIdVpermi2d, to, z, at(1));
+    for (uint32_t n = 2; n < vectors; ++n) {
+        movu(m.t, table(n, false));
+        a_.emit(X::kIdVpermt2d, to, m.t, at(n));
     }
 }
 

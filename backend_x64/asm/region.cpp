@@ -55,20 +55,20 @@ void BlockCompiler::region(uint32_t position) {
     choose_pointers(begin, count);
     if (!across && !repeats) place_lines(begin, count);
     place_scratch(begin, count);
-    if (!across && !repeats && count > 1) choose_constants(begin, count);
     const Value empty = schedule_.empty_mask(position);
     // What is found out about addresses here is not about all chunks', or not known on the other
     // way around.
     const bool apart = repeats || across || empty != no_value;
+    const bool alone =
+        !apart && !masks && !keeps && collectors_.empty() && may_go_together(position);
+    if (!across && !repeats && count > 1) choose_constants(begin, count, alone);
     const bool facts_cross = std::exchange(facts_cross_regions_, facts_cross_regions_ && !apart);
     const size_t offsets = line_offsets_.size();
     if (gathered_ || block_->lanes < machine::lanes) clear_mask_slots(begin, count);
     begin_chunks(masks);
     if (count == 1 && !gathered_ && may_store_columns(begin[0])) column_store(begin[0], loop, done);
-    const bool alone =
-        !apart && !masks && !keeps && collectors_.empty() && may_go_together(position);
     a_.bind(first);
-    load_constants(alone);
+    load_constants();
     a_.bind(loop);
     const size_t colds = colds_.size();
     streams_ = alone;

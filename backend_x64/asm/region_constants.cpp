@@ -8,18 +8,20 @@ namespace wj::x64 {
 
 using ir::Op;
 
-void BlockCompiler::choose_constants(const Value* begin, uint32_t count) {
+// `many_waves`: the region's loop is that of many waves. What its code wants besides is known
+// behind it only (constant_register).
+void BlockCompiler::choose_constants(const Value* begin, uint32_t count, bool many_waves) {
     constexpr uint32_t fewest_chunks = 4;
     forget_constants();
     vec_used_ = 0;
     if (!with_constants_ || gathered_ || block_->lanes < fewest_chunks * chunk_lanes()) return;
     // What AVX2's lowerings of other accesses need of its registers leaves none.
-    const bool plain = std::all_of(begin, begin + count, [this](Value v) {
-        const ir::Inst& i = inst(v);
-        return !ir::is_lane_access(i) || (ir::aux_dwords(i.aux) <= 1 && is_plain_line(i) &&
-                                          ir::op_info(i.op).cls != ir::Class::LaneAtomic);
-    });
-    if (!avx512_ && !plain) return;
+    if (!avx512_ && !std::all_of(begin, begin + count, [this](Value v) {
+            const ir::Inst& i = inst(v);
+            return !ir::is_lane_access(i) || (ir::aux_dwords(i.aux) <= 1 && is_plain_line(i) &&
+                                              ir::op_info(i.op).cls != ir::Class::LaneAtomic);
+        }))
+        return;
     std::vector<std::pair<Unit, uint32_t>> uses;
     for (uint32_t i = 0; i < count; ++i) {
         scratch_units_.clear();
@@ -33,6 +35,7 @@ void BlockCompiler::choose_constants(const Value* begin, uint32_t count) {
             known == uses.end() ? void(uses.push_back({u, 1})) : void(++known->second);
         }
     }
+    if (uses.empty() && !many_waves) return;
     std::ranges::stable_sort(uses, std::greater{}, &std::pair<Unit, uint32_t>::second);
     const int registers = avx512_ ? 32 : 16,
               temporaries = has_simple_lowerings(begin, count) ? 4
@@ -47,13 +50,13 @@ void BlockCompiler::choose_constants(const Value* begin, uint32_t count) {
         pinned_ |= 1u << reg;
         --constants_left_;
     }
+    if (!many_waves) constants_left_ = 0;
 }
 
-// In front of the loop. What the code of a loop of many waves wants besides is known behind it
-// only: that is loaded out of line, where a jump leads that is cut out if there is nothing.
-void BlockCompiler::load_constants(bool many_waves) {
+// In front of the loop. What is wanted besides is loaded out of line, where a jump leads that is
+// cut out if there is nothing.
+void BlockCompiler::load_constants() {
     for (const RegionConstant& c : constants_) load_vec(c.unit, c.reg);
-    if (!many_waves) constants_left_ = 0;
     if (constants_left_ <= 0) return;
     constants_label_ = a_.newLabel();
     a_.long_().jmp(constants_label_);
@@ -78,7 +81,7 @@ void BlockCompiler::load_more_constants(Label loop) {
 
 void BlockCompiler::load_broadcast(const Vec& to, const Mem& from, uint32_t size) {
     if (size == 4)
-        a_.emit(X::kIdVbroadcastss, to, from);
+        load_bcast32(to, from);
     else if (size == 8)
         a_.emit(X::kIdVbroadcastsd, to, from);
     else

@@ -181,10 +181,14 @@ void BlockCompiler::walk_next() {
 void BlockCompiler::walk_learn_rows(const LaneAccess& m, int32_t rows) {
     const auto walk = static_cast<uint32_t>(m.walk);
     a_.lea(x86::rax, x86::ptr(reg::frame, rows - static_cast<int32_t>(m.imm)));
-    if (m.base_apart() || walks_.walks[walk].base_varies)
-        a_.sub(x86::rax, m.base);  // memory_walk() adds it
+    if (walk_adds_base(m)) a_.sub(x86::rax, m.base);
     a_.mov(walk_slot(addresses, walk, m.walk_chunk), x86::rax);
     a_.or_(walk_slot(in_rows), bit(walk, m.walk_chunk));
+}
+
+// Whether addresses of the walk are kept without the base, which comes in with each access.
+bool BlockCompiler::walk_adds_base(const LaneAccess& m) const {
+    return m.base_apart() || walks_.walks[static_cast<uint32_t>(m.walk)].base_varies;
 }
 
 // From one iteration's row to the next one's, without what the base moves on by itself.
@@ -354,7 +358,7 @@ void BlockCompiler::memory_walk(const LaneAccess& m) {
     const auto walk = static_cast<uint32_t>(m.walk);
     a_.mov(m.address, walk_slot(addresses, walk, m.walk_chunk));
     a_.add(m.address, walk_distance(walk));
-    if (m.base_apart() || walks_.walks[walk].base_varies) a_.add(m.address, m.base);
+    if (walk_adds_base(m)) a_.add(m.address, m.base);
     const Label one = a_.newLabel();
     if (m.store) {  // no other pattern is let through (rows_in_any_order)
         memory_consecutive(m);

@@ -47,7 +47,7 @@ void BlockCompiler::whole_and_other_chunks(Value mask, Label next) {
 
 // Whether all lanes of the chunk are known to be on.
 bool BlockCompiler::is_full(Value mask) const {
-    return (mask != no_value && mask == whole_mask_) || schedule_.is_full(mask);
+    return mask == whole_mask_ || schedule_.is_full(mask);
 }
 
 }  // namespace wj::x64
