@@ -45,7 +45,6 @@ Status Translator::open(const TranslatorOptions& options) {
     if (Status s = buffer_.open(options.code_bytes); !s) return s;
     if (!make_stubs(buffer_, isa_ == Isa::Avx512, stubs_))
         return Status(Code::HostError, "cannot assemble the entry stubs");
-    for (auto& entry : memory_stubs_.entry) entry = stubs_.any_access;
     stub_room_ = std::min(most_stub_bytes, buffer_.size() / 8);
     stub_code_ = buffer_.allocate(stub_room_);
     if (!stub_code_) stub_room_ = 0;
@@ -130,7 +129,8 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.step_ids_stub = stubs_.step_ids;
     f.settle_stub = stubs_.settle;
     f.memory_stubs = &memory_stubs_;
-    f.any_access_stub = stubs_.any_access;
+    f.access_stub = stubs_.access;
+    f.chunk_lanes = isa_ == Isa::Avx512 ? 16 : 8;
     f.shapes_stub = stubs_.shapes;
     f.gather_stub = stubs_.gather;
     f.spread_stub = stubs_.spread;

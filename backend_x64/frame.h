@@ -2,6 +2,7 @@
 // through one register; the layout is shared by the emitters and by the C++ helpers.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,14 @@ enum class Leave : uint32_t {
     Fault,        // a checked access failed, wave.exit is filled
 };
 
+// Numbers of the host registers that an access out of line has its operands in, and leaves what it
+// loads in.
+struct AccessRegisters {
+    uint8_t lo = 0, hi = 0;  // halves of the lanes' addresses
+    uint8_t mask = 0;        // of a mask register with AVX-512
+    uint8_t data[4] = {};
+};
+
 // Describes one lane memory operation to the out-of-line path; lives behind the block's code.
 struct MemoryOp {
     uint64_t pc = 0;
@@ -29,13 +38,13 @@ struct MemoryOp {
     uint8_t access = 0;  // ir::Access
     uint8_t dwords = 0;  // tuple length
     uint8_t store = 0;
-    uint8_t lanes = 0;   // lanes of a chunk
+    uint8_t flags = 0;          // MemoryFlags
+    AccessRegisters registers;  // but of atomics, whose operands are in the exchange area
     uint8_t atomic = 0;  // 0, or 1 + ir::AtomicOp: data and data2 in Frame::data, old values back
     uint8_t atomic_flags = 0;  // ir::AtomicFlags
-    uint8_t flags = 0;         // MemoryFlags
 };
-// What then need not be in the frame.
-enum MemoryFlags : uint8_t { all_lanes = 1, no_upper_halves = 2, no_base = 4, of_line = 8 };
+// What then need not be there.
+enum MemoryFlags : uint8_t { all_lanes = 1, no_upper_halves = 2, of_line = 4 };
 // With of_line: the lanes' addresses are base + stride * (lane mod width) + step * (lane div width)
 // modulo 2^32.
 struct LineOp : MemoryOp {
@@ -47,24 +56,49 @@ struct LineOp : MemoryOp {
 };
 enum Space : uint8_t { global_space, flat_space, lds_space, scratch_space, buffer_space };
 
-// Stubs that do a chunk's loads and stores from the exchange area, by what the access is
-// (asm/memory_stubs.h): eax = StubAccess::bits().
+// Stubs that do a chunk's loads and stores, by what the access is (asm/memory_stubs.h). They are
+// called by Frame::access_stub: operands are in Frame::saved_vectors, where results go; the carry
+// flag says that C++ has to do it.
 inline constexpr uint32_t memory_stub_count = 48;
 struct MemoryStubs {
     std::atomic<const void*> entry[memory_stub_count] = {};
 };
+// What Frame::access_stub is told in rax.
 struct StubAccess {
-    uint8_t stub = 0;    // its number
-    uint8_t flags = 0;   // MemoryFlags
+    uint8_t stub = 0;  // its number
+    bool all_lanes = false;
+    AccessRegisters registers;
     int32_t offset = 0;  // what is added to all lanes' addresses
 
-    static constexpr bool fits(int64_t offset) { return offset >= -0x20000 && offset < 0x20000; }
-    constexpr uint32_t bits() const {
-        return static_cast<uint32_t>(offset) << 14 | uint32_t{stub} << 8 | flags;
+    // First bits of fields.
+    static constexpr uint32_t all_lanes_at = 6, lo_at = 8, hi_at = 13, mask_at = 28, offset_at = 42;
+    static constexpr std::array<uint32_t, 4> data_at = {18, 23, 32, 37};
+    static constexpr uint32_t stub_mask = 0x3f, register_mask = 0x1f, mask_mask = 0xf;
+
+    static constexpr bool fits(int64_t offset) { return offset >= -0x200000 && offset < 0x200000; }
+    constexpr uint64_t bits() const {
+        uint64_t bits = stub | uint64_t{all_lanes} << all_lanes_at |
+                        uint64_t{registers.lo} << lo_at | uint64_t{registers.hi} << hi_at |
+                        uint64_t{registers.mask} << mask_at |
+                        static_cast<uint64_t>(int64_t{offset}) << offset_at;
+        for (size_t d = 0; d < data_at.size(); ++d)
+            bits |= uint64_t{registers.data[d]} << data_at[d];
+        return bits;
     }
-    static constexpr StubAccess of(uint32_t bits) {
-        return {static_cast<uint8_t>(bits >> 8 & 63), static_cast<uint8_t>(bits),
-                static_cast<int32_t>(bits) >> 14};
+    static constexpr StubAccess of(uint64_t bits) {
+        auto field = [bits](uint32_t at, uint32_t mask) {
+            return static_cast<uint8_t>(bits >> at & mask);
+        };
+        StubAccess a;
+        a.stub = field(0, stub_mask);
+        a.all_lanes = bits >> all_lanes_at & 1;
+        a.registers.lo = field(lo_at, register_mask);
+        a.registers.hi = field(hi_at, register_mask);
+        a.registers.mask = field(mask_at, mask_mask);
+        for (size_t d = 0; d < data_at.size(); ++d)
+            a.registers.data[d] = field(data_at[d], register_mask);
+        a.offset = static_cast<int32_t>(static_cast<int64_t>(bits) >> offset_at);
+        return a;
     }
 };
 
@@ -129,16 +163,16 @@ struct alignas(64) Frame {
 
     // The line in front of the register: AVX2's lanes as bits of a mask, and scalars.
     uint32_t lane_bits[8] = {1, 2, 4, 8, 16, 32, 64, 128};
-    const MemoryStubs* memory_stubs = nullptr;
-    uint64_t mask = 0;            // of the exchange area below
-    uint64_t prefetch_items = 0;  // ExecContext::prefetch_items
-    uint64_t address_base = 0;    // of the exchange area
+    const void* access_stub = nullptr;  // rax = StubAccess::bits(), rcx = base of global addresses
+    uint64_t mask = 0;                  // of the exchange area below
+    uint64_t prefetch_items = 0;        // ExecContext::prefetch_items
+    uint64_t address_base = 0;          // of the exchange area
 
     // Entry points of stubs.
     const void* link_stub = nullptr;
     const void* budget_stub = nullptr;
     const void* turn_stub = nullptr;    // eax: Barrier or EndProgram, wave.pc is behind it
-    const void* memory_stub = nullptr;  // rax = MemoryOp*
+    const void* memory_stub = nullptr;  // rax = MemoryOp*, rcx = base
     const void* settle_stub = nullptr;  // WaveSource::settle()
     // Whole programs of one block: edx = guest instructions; al: which wave has been started
     // (none_next to next_in_group). By the run, if it holds one, else by WaveSource::again().
@@ -176,8 +210,10 @@ struct alignas(64) Frame {
     // Of the running block: ir::Op::WavesAhead, and then how many of them have not begun.
     uint32_t waves_ahead = 0;
     uint32_t offered_ahead = 0;  // waves_ahead, but for most_ahead
-    uint64_t stub_base = 0;      // what a memory stub adds to the lanes' addresses
-    uint64_t stub_access = 0;    // StubAccess::bits()
+    const MemoryStubs* memory_stubs = nullptr;
+    uint64_t stub_base = 0;    // what a memory stub adds to the lanes' addresses
+    uint64_t stub_access = 0;  // StubAccess::bits()
+    uint32_t chunk_lanes = 0;
     // Calls of memory stubs until one is taken for typical: its block will do without them.
     int32_t patience = most_patience;
     const void* often = nullptr;  // where that one returned to; perhaps in an engine that is gone
@@ -187,12 +223,11 @@ struct alignas(64) Frame {
     uint64_t first_in_line = 0;   // of a chunk, between two instructions
     // Out of line at this moment: MemoryOp, ColumnStore, or where a memory stub returns to.
     const void* running = nullptr;
-    const void* column_stub = nullptr;      // store_columns()
-    const void* any_access_stub = nullptr;  // run_stub_access(): eax = StubAccess::bits()
-    const void* shapes_stub = nullptr;      // rsi: what is wanted; al: find_shapes()
-    const void* gather_stub = nullptr;      // rsi: GatherPlan; reg::rows: gathered.rows
-    const void* spread_stub = nullptr;      // back
-    const void* uload32_stub = nullptr;     // rax = address -> value (checked mode)
+    const void* column_stub = nullptr;   // store_columns()
+    const void* shapes_stub = nullptr;   // rsi: what is wanted; al: find_shapes()
+    const void* gather_stub = nullptr;   // rsi: GatherPlan; reg::rows: gathered.rows
+    const void* spread_stub = nullptr;   // back
+    const void* uload32_stub = nullptr;  // rax = address -> value (checked mode)
     const void* uload64_stub = nullptr;
     uint64_t saved_sp = 0;
     uint64_t leave_address = 0;
@@ -232,7 +267,9 @@ struct alignas(64) Frame {
     uint8_t columns_wait[64] = {};
     // Checked mode: host addresses of a chunk's elements. And those of rows to come (lane_rows).
     alignas(64) uint64_t lane_hosts[16] = {};
-    uint8_t saved_vectors[32 * 64 + 64] = {};
+    // Out of line: a vector after the other, in 64 bytes each, then AVX-512's masks in 8.
+    static constexpr size_t saved_masks = size_t{32} * 64;
+    alignas(64) uint8_t saved_vectors[saved_masks + 64] = {};
     alignas(64) HeldColumns held;
     // What lanes that walk along memory come to next: of each access in `scattered` as many dwords
     // of every lane as a vector has, dword by dword.

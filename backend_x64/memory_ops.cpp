@@ -97,7 +97,7 @@ Place place_of(const MemoryOp& op, const Frame& f, uint32_t l) {
     if (op.space != global_space && op.space != flat_space)
         return {op.space, static_cast<uint32_t>(f.address_lo[l] + op.offset)};  // wraps around
     const uint64_t address =
-        ((op.flags & no_base ? 0 : f.address_base) +
+        (f.address_base +
          (f.address_lo[l] | uint64_t{op.flags & no_upper_halves ? 0 : f.address_hi[l]} << 32)) +
         static_cast<uint64_t>(op.offset);
     if (op.space == flat_space) {
@@ -116,10 +116,48 @@ void find_addresses(const Wave& w, Frame& f, const LineOp& op, uint32_t first_la
         return x;
     };
     const uint32_t base = value(op.base, op.base_place), step = value(op.step, op.step_place);
-    for (uint32_t l = 0; l < op.lanes; ++l) {
+    for (uint32_t l = 0; l < f.chunk_lanes; ++l) {
         const uint32_t lane = first_lane + l;
         f.address_lo[l] = base + op.stride * (lane % op.width) + step * (lane / op.width);
     }
+}
+
+uint64_t chunk_mask(const Frame& f) {
+    return (uint64_t{1} << f.chunk_lanes) - 1;
+}
+
+uint8_t* saved_vector(Frame& f, uint32_t number) {
+    return f.saved_vectors + size_t{number} * 64;
+}
+
+uint32_t saved_mask(const Frame& f, uint32_t number) {
+    uint32_t mask = 0;
+    if (f.chunk_lanes == 16) {
+        std::memcpy(&mask, f.saved_vectors + Frame::saved_masks + size_t{number} * 8, sizeof mask);
+        return mask;
+    }
+    uint32_t lanes[8];
+    std::memcpy(lanes, f.saved_vectors + size_t{number} * 64, sizeof lanes);
+    for (uint32_t l = 0; l < 8; ++l) mask |= lanes[l] >> 31 << l;
+    return mask;
+}
+
+// What the access has in registers, into the exchange area.
+void take_operands(Frame& f, const MemoryOp& op) {
+    const size_t bytes = size_t{f.chunk_lanes} * 4;
+    const AccessRegisters& r = op.registers;
+    if (!(op.flags & of_line)) std::memcpy(f.address_lo, saved_vector(f, r.lo), bytes);
+    if (!(op.flags & no_upper_halves)) std::memcpy(f.address_hi, saved_vector(f, r.hi), bytes);
+    if (!(op.flags & all_lanes)) f.mask = saved_mask(f, r.mask);
+    for (uint32_t d = 0; op.store && d < op.dwords; ++d)
+        std::memcpy(f.data[d], saved_vector(f, r.data[d]), bytes);
+}
+
+// And back.
+void put_loaded(Frame& f, const MemoryOp& op) {
+    const size_t bytes = size_t{f.chunk_lanes} * 4;
+    for (uint32_t d = 0; !op.store && d < op.dwords; ++d)
+        std::memcpy(saved_vector(f, op.registers.data[d]), f.data[d], bytes);
 }
 
 // False = fault.
@@ -174,7 +212,7 @@ bool run_atomic_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
     auto element = [&](uint32_t row, uint32_t l) {
         return f.data[row][l] | (op.dwords == 2 ? uint64_t{f.data[row + 1][l]} << 32 : 0);
     };
-    for (uint64_t m = f.mask & ((1u << op.lanes) - 1); m; m &= m - 1) {
+    for (uint64_t m = f.mask & chunk_mask(f); m; m &= m - 1) {
         const auto l = static_cast<uint32_t>(__builtin_ctzll(m));
         const Place place = place_of(op, f, l);
         uint64_t old = 0;
@@ -199,11 +237,12 @@ bool run_atomic_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
 }
 
 bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
+    take_operands(f, op);
     const auto access = static_cast<Access>(op.access);
     const uint32_t bytes = ir::access_bytes(access, op.dwords);
     machine::ExecContext& ctx = *w.ctx;
     uint64_t failed = 0, first_address = 0, failed_address = 0;
-    const uint64_t lanes = (1u << op.lanes) - 1;
+    const uint64_t lanes = chunk_mask(f);
     for (uint64_t m = op.flags & all_lanes ? lanes : f.mask & lanes; m; m &= m - 1) {
         const auto l = static_cast<uint32_t>(__builtin_ctzll(m));
         uint32_t element[4] = {};
@@ -249,7 +288,10 @@ bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
             for (uint32_t d = 1; d < op.dwords; ++d) f.data[d][l] = element[d];
         }
     }
-    if (!failed) return true;
+    if (!failed) {
+        put_loaded(f, op);
+        return true;
+    }
     w.exit = {};
     w.exit.kind = machine::ExitKind::MemoryFault;
     w.exit.access = op.store ? machine::Access::Write : machine::Access::Read;
@@ -277,11 +319,11 @@ bool run_stub_access(Wave& w, Frame& f, uint64_t bits, uint32_t first_lane) {
         f.patience = Frame::most_patience;
         f.often = f.running;
     }
-    const auto access = StubAccess::of(static_cast<uint32_t>(bits));
+    const auto access = StubAccess::of(bits);
     MemoryOp op = MemoryStub::at(access.stub).operation();
     op.offset = access.offset;
-    op.flags |= access.flags;
-    op.lanes = static_cast<uint8_t>(bits >> 32);
+    op.registers = access.registers;
+    if (access.all_lanes) op.flags |= all_lanes;
     const bool ok = run_access(w, f, op, first_lane);
     if (ok) f.running = nullptr;
     return ok;

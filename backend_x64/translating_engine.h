@@ -109,7 +109,7 @@ private:
     CodeCache cache_;
     Stubs stubs_;
     size_t stub_bytes_ = 0;
-    MemoryStubs memory_stubs_;  // those that no block has called yet lead to C++
+    MemoryStubs memory_stubs_;  // of those that blocks have called
     uint64_t memory_stubs_made_ = 0;
     uint8_t* stub_code_ = nullptr;
     size_t stub_room_ = 0;

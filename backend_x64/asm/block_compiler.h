@@ -704,10 +704,9 @@ private:
                      const LaneOffsets& index, const std::function<Mem(uint32_t)>& at);
     void store_window(const LaneAccess& m, const Window& w, const Window* second);
     void memory_broadcast(LaneAccess m, Value uniform);
-    void memory_slow(const LaneAccess& m);
+    void memory_slow(LaneAccess m);
     void lds_line_slow(const LaneAccess& m, Value line);
     MemoryOp memory_op(const LaneAccess& m) const;
-    void exchange(const LaneAccess& m, MemoryOp& op, uint32_t size);
     void call_memory_op(const MemoryOp& op, uint32_t size = sizeof(MemoryOp));
     // ---- memory_stubs.cpp ----
     bool has_memory_stub(const LaneAccess& m) const;

@@ -311,7 +311,6 @@ void BlockCompiler::atomic_slow(const LaneAtomic& m) {
     op.offset = m.lds ? 0 : m.imm;
     op.space = m.space;
     op.dwords = static_cast<uint8_t>(m.dwords);
-    op.lanes = static_cast<uint8_t>(chunk_lanes());
     op.atomic = static_cast<uint8_t>(1 + static_cast<uint8_t>(m.op));
     op.atomic_flags = ir::aux_atomic_flags(i.aux);
     a_.mov(frame_field(offsetof(Frame, mask), 4), lanes_left.r32());
@@ -321,14 +320,13 @@ void BlockCompiler::atomic_slow(const LaneAtomic& m) {
         movu(frame_field(offsetof(Frame, data) + d * 64), m.constant ? m.z[0] : m.data[d]);
     }
     if (m.scalar_base) {
-        a_.mov(x86::rax, m.base);
-        a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
+        a_.mov(x86::rcx, m.base);
         if (!m.wide) {
             a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.z[0], m.z[0], m.z[0]);
             movu(frame_field(offsetof(Frame, address_hi)), m.z[0]);
         }
     } else if (m.wide) {
-        a_.mov(frame_field(offsetof(Frame, address_base), 8), 0);
+        a_.xor_(x86::ecx, x86::ecx);
     }
     call_memory_op(op);
 }

@@ -410,47 +410,45 @@ MemoryOp BlockCompiler::memory_op(const LaneAccess& m) const {
     op.access = static_cast<uint8_t>(m.access);
     op.dwords = static_cast<uint8_t>(m.dwords);
     op.store = m.store;
-    op.lanes = static_cast<uint8_t>(chunk_lanes());
+    op.registers.lo = static_cast<uint8_t>(m.lo.id());
+    if (m.wide)
+        op.registers.hi = static_cast<uint8_t>(m.hi.id());
+    else
+        op.flags |= no_upper_halves;
+    if (m.full)
+        op.flags |= all_lanes;
+    else
+        op.registers.mask = static_cast<uint8_t>(avx512_ ? m.mask_k.id() : m.mask_v.id());
+    for (uint32_t d = 0; d < m.dwords; ++d)
+        op.registers.data[d] = static_cast<uint8_t>(m.data[d].id());
     return op;
 }
 
-void BlockCompiler::memory_slow(const LaneAccess& m) {
-    MemoryOp op = memory_op(m);
+void BlockCompiler::memory_slow(LaneAccess m) {
     if (m.added) {
         a_.mov(x86::eax, m.added);
         a_.vmovd(m.t.xmm(), x86::eax);
         a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
         a_.emit(X::kIdVpaddd, m.t, m.t, m.lo);
-        movu(frame_field(offsetof(Frame, address_lo)), m.t);
-    } else {
-        movu(frame_field(offsetof(Frame, address_lo)), m.lo);
+        m.lo = m.t;
     }
-    if (m.wide) {
-        movu(frame_field(offsetof(Frame, address_hi)), m.hi);
-        if (m.scalar_base) {
-            a_.mov(x86::rax, m.base);
-            a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
-        } else {
-            op.flags |= no_base;
-        }
-    } else if (m.space == buffer_space) {
-        a_.mov(x86::rax, m.base);
-        a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
+    if (m.space == buffer_space) {
         a_.mov(x86::rax, m.limit);
         a_.mov(frame_field(offsetof(Frame, buffer_limit)), x86::rax);
-    } else if (m.scalar_base) {
-        op.flags |= no_upper_halves;
-        a_.mov(x86::rax, m.base);
-        a_.mov(frame_field(offsetof(Frame, address_base)), x86::rax);
     }
-    exchange(m, op, sizeof op);
+    if (m.scalar_base || m.space == buffer_space)
+        a_.mov(x86::rcx, m.base);
+    else if (m.space != lds_space)
+        a_.xor_(x86::ecx, x86::ecx);
+    const MemoryOp op = memory_op(m);
+    m.by_stub ? call_memory_stub(op) : call_memory_op(op, sizeof op);
 }
 
 // The same for an address in the LDS that is a line: C++ knows where it begins.
 void BlockCompiler::lds_line_slow(const LaneAccess& m, Value line) {
     LineOp op;
     static_cast<MemoryOp&>(op) = memory_op(m);
-    op.flags |= of_line | no_upper_halves | no_base;
+    op.flags |= of_line | no_upper_halves;
     op.offset = m.imm;
     const ir::Inst& i = inst(line);
     auto place = [this](Value v, uint32_t& value) {
@@ -465,7 +463,7 @@ void BlockCompiler::lds_line_slow(const LaneAccess& m, Value line) {
     op.step_place = place(i.args[1], op.step);
     op.stride = static_cast<uint32_t>(i.imm);
     op.width = static_cast<uint8_t>(i.aux);
-    exchange(m, op, sizeof op);
+    call_memory_op(op, sizeof op);
 }
 
 // Changes eax.
@@ -476,24 +474,6 @@ void BlockCompiler::mask_to_frame(const LaneAccess& m) {
         a_.vmovmskps(x86::eax, m.mask_v.ymm());
         a_.mov(frame_field(offsetof(Frame, mask)), x86::eax);
     }
-}
-
-// Calls C++ with the mask and with what is stored; what is loaded comes back.
-void BlockCompiler::exchange(const LaneAccess& m, MemoryOp& op, uint32_t size) {
-    if (m.full)
-        op.flags |= all_lanes;
-    else
-        mask_to_frame(m);
-    if (m.store)
-        for (uint32_t d = 0; d < m.dwords; ++d)
-            movu(frame_field(offsetof(Frame, data) + d * 64), m.data[d]);
-    if (m.by_stub)
-        call_memory_stub(op);
-    else
-        call_memory_op(op, size);
-    if (m.store) return;
-    for (uint32_t d = 0; d < m.dwords; ++d)
-        movu(m.data[d], frame_field(offsetof(Frame, data) + d * 64));
 }
 
 // size: of the operation that `op` is the beginning of.

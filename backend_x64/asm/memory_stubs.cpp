@@ -38,6 +38,7 @@ bool BlockCompiler::has_memory_stub(const LaneAccess& m) const {
     return m.space == lds_space || (m.space == global_space && (gathers64(m) || !walks_in_rows(m)));
 }
 
+// rcx = base of global addresses
 void BlockCompiler::call_memory_stub(const MemoryOp& op) {
     MemoryStub stub;
     stub.form = op.space == lds_space        ? MemoryStub::Form::Lds
@@ -48,13 +49,16 @@ void BlockCompiler::call_memory_stub(const MemoryOp& op) {
     stub.store = op.store != 0;
     const auto number = static_cast<uint8_t>(stub.number());
     out_->memory_stubs |= uint64_t{1} << number;
-    a_.mov(x86::eax, StubAccess{number, op.flags, static_cast<int32_t>(op.offset)}.bits());
-    a_.mov(x86::rcx, frame_field(offsetof(Frame, memory_stubs), 8));
-    a_.call(x86::qword_ptr(x86::rcx, static_cast<int32_t>(number * sizeof(MemoryStubs::entry[0]))));
+    const StubAccess access{number, (op.flags & all_lanes) != 0, op.registers,
+                            static_cast<int32_t>(op.offset)};
+    if (const uint64_t bits = access.bits(); bits >> 32)
+        a_.mov(x86::rax, bits);
+    else
+        a_.mov(x86::eax, static_cast<uint32_t>(bits));
+    a_.call(frame_field(offsetof(Frame, access_stub), 8));
 }
 
-// eax = StubAccess::bits(); lanes, addresses and data in the exchange area, as run_stub_access()
-// takes them, which does what has no pattern here either. Keeps all registers but rax, rcx and rdx.
+// rax = StubAccess::bits(), rcx = Frame::address_base. Leaves rsi, rdi and r8 to r15 alone.
 bool BlockCompiler::compile_memory_stub(uint32_t number, bool avx512, CompiledBlock& out) {
     const MemoryStub stub = MemoryStub::at(number);
     // No access shares its address with another one.
@@ -84,71 +88,60 @@ bool BlockCompiler::compile_memory_stub(uint32_t number, bool avx512, CompiledBl
     m.mask_k = x86::k2;
     if (!avx512) m.mask_v = vec(vectors++);
 
-    auto saved = [](int i) { return frame_field(offsetof(Frame, saved_vectors) + i * 64); };
-    auto mask_saved = [&](uint32_t i) {
-        return frame_field(offsetof(Frame, saved_vectors) + 32 * 64 + i * 8);
+    // What the access has in a register; rax holds the bits. Changes rdx.
+    auto saved = [&](uint32_t at, uint32_t bits = StubAccess::register_mask) {
+        a_.mov(x86::rdx, x86::rax);
+        a_.shr(x86::rdx, at);
+        a_.and_(x86::edx, bits);
+        a_.shl(x86::edx, 6);
+        return x86::ptr(reg::frame, x86::rdx, 0, in_frame(offsetof(Frame, saved_vectors)));
     };
-    auto restore = [&] {
-        for (int i = 0; i < vectors; ++i) movu(vec(i), saved(i));
-        if (avx512)
-            for (uint32_t i : {1, 2}) a_.kmovw(x86::k(i), mask_saved(i));
+    auto saved_mask = [&] {
+        if (!avx512) return saved(StubAccess::mask_at, StubAccess::mask_mask);
+        a_.mov(x86::edx, x86::eax);
+        a_.shr(x86::edx, StubAccess::mask_at);
+        return x86::ptr(reg::frame, x86::rdx, 3,
+                        in_frame(offsetof(Frame, saved_vectors) + Frame::saved_masks));
     };
-    const Label often = a_.newLabel();
-    a_.sub(frame_field(offsetof(Frame, patience), 4), 1);
-    a_.js(often);
-    a_.mov(x86::rcx, x86::ptr(x86::rsp));
-    a_.mov(frame_field(offsetof(Frame, running)), x86::rcx);
-    a_.mov(frame_field(offsetof(Frame, stub_access)), x86::rax);
-    a_.movsxd(x86::rcx, x86::eax);
-    a_.sar(x86::rcx, 14);
-    for (int i = 0; i < vectors; ++i) movu(saved(i), vec(i));
-    if (avx512)
-        for (uint32_t i : {1, 2}) a_.kmovw(mask_saved(i), x86::k(i));
-    movu(m.lo, frame_field(offsetof(Frame, address_lo)));
-    if (m.wide) movu(m.hi, frame_field(offsetof(Frame, address_hi)));
+    movu(m.lo, saved(StubAccess::lo_at));
+    if (m.wide) movu(m.hi, saved(StubAccess::hi_at));
+    if (m.store)
+        for (uint32_t d = 0; d < m.dwords; ++d) movu(m.data[d], saved(StubAccess::data_at[d]));
+    a_.mov(x86::rdx, x86::rax);
+    a_.sar(x86::rdx, StubAccess::offset_at);
     if (m.space == lds_space) {
-        a_.vmovd(m.t.xmm(), x86::ecx);
+        a_.vmovd(m.t.xmm(), x86::edx);
         a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
         a_.emit(X::kIdVpaddd, m.lo, m.lo, m.t);
     } else {
-        a_.xor_(x86::edx, x86::edx);
-        a_.test(x86::al, no_base);
-        a_.cmovz(x86::rdx, frame_field(offsetof(Frame, address_base), 8));
         a_.add(x86::rcx, x86::rdx);
         a_.mov(m.base, x86::rcx);
     }
-    if (m.store)
-        for (uint32_t d = 0; d < m.dwords; ++d)
-            movu(m.data[d], frame_field(offsetof(Frame, data) + d * 64));
     m.done = a_.newLabel();
     m.slow = a_.newLabel();
     const Label some = a_.newLabel();
-    a_.test(x86::al, all_lanes);
+    a_.test(x86::eax, 1u << StubAccess::all_lanes_at);
     a_.jz(some);
     LaneAccess all = m;
     all.full = true;
     memory_stub_body(all);
     a_.jmp(m.done);
     a_.bind(some);
-    if (avx512) {
-        a_.kmovw(m.mask_k, frame_field(offsetof(Frame, mask)));
-    } else {
-        a_.emit(X::kIdVpbroadcastd, m.mask_v, frame_field(offsetof(Frame, mask), 4));
-        lanes_of_bits(m.mask_v);
-    }
+    if (avx512)
+        a_.kmovw(m.mask_k, saved_mask());
+    else
+        movu(m.mask_v, saved_mask());
     memory_stub_body(m);
     a_.bind(m.done);
-    if (!m.store)
-        for (uint32_t d = 0; d < m.dwords; ++d)
-            movu(frame_field(offsetof(Frame, data) + d * 64), m.data[d]);
-    restore();
-    a_.mov(frame_field(offsetof(Frame, running), 8), 0);
+    if (!m.store) {
+        a_.mov(x86::rax, frame_field(offsetof(Frame, stub_access)));
+        for (uint32_t d = 0; d < m.dwords; ++d) movu(saved(StubAccess::data_at[d]), m.data[d]);
+    }
+    a_.clc();
     a_.ret();
     a_.bind(m.slow);
-    restore();
-    a_.mov(x86::rax, frame_field(offsetof(Frame, stub_access)));
-    a_.bind(often);
-    a_.jmp(frame_field(offsetof(Frame, any_access_stub), 8));
+    a_.stc();
+    a_.ret();
     const bool ok = end();
     near_ = true;
     return ok;

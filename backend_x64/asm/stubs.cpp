@@ -35,7 +35,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
     size_t enter, link, budget, call, leave, turn, indirect, memory, division, uload[2], again,
-        ahead, fewer, even_row, together, step[2], settle, shapes, any_access, gather, spread, rows;
+        ahead, fewer, even_row, together, step[2], settle, shapes, access, gather, spread, rows;
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
@@ -501,38 +501,29 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     }
     static_assert(sizeof(JumpEntry) == 32);
 
-    // rax = what `helper` does; keeps every vector and mask register, and the general ones of
-    // shared addresses
-    auto out_of_line = [&](size_t& at, uint64_t helper, bool for_stub) {
-        begin(at);
-        const Label fault = a.newLabel();
-        if (for_stub) {
-            a.mov(x86::rcx, x86::ptr(x86::rsp));
-            a.mov(field(offsetof(Frame, running)), x86::rcx);
-            a.mov(x86::eax, x86::eax);
-            a.bts(x86::rax, avx512 ? 36 : 35);  // how many lanes a chunk has
+    // Keep every vector and mask register, and the general ones of shared addresses.
+    auto vectors = [&](bool save) {
+        const uint32_t count = avx512 ? 32 : 16;
+        for (uint32_t r = 0; r < count; ++r) {
+            const Mem m = field(offsetof(Frame, saved_vectors) + r * 64, 0);
+            const Vec v = avx512 ? Vec(x86::zmm(r)) : Vec(x86::ymm(r));
+            if (save)
+                a.emit(X::kIdVmovups, m, v);
+            else
+                a.emit(X::kIdVmovups, v, m);
         }
-        auto vectors = [&](bool save) {
-            const uint32_t count = avx512 ? 32 : 16;
-            for (uint32_t r = 0; r < count; ++r) {
-                const Mem m = field(offsetof(Frame, saved_vectors) + r * 64, 0);
-                const Vec v = avx512 ? Vec(x86::zmm(r)) : Vec(x86::ymm(r));
-                if (save)
-                    a.emit(X::kIdVmovups, m, v);
-                else
-                    a.emit(X::kIdVmovups, v, m);
-            }
-            if (!avx512) return;
-            for (uint32_t r = 1; r < 8; ++r) {
-                const Mem m = field(offsetof(Frame, saved_vectors) + 32 * 64 + r * 8, 0);
-                if (save)
-                    a.kmovw(m, x86::k(r));
-                else
-                    a.kmovw(x86::k(r), m);
-            }
-        };
+        if (!avx512) return;
+        for (uint32_t r = 1; r < 8; ++r) {
+            const Mem m = field(offsetof(Frame, saved_vectors) + Frame::saved_masks + r * 8, 0);
+            if (save)
+                a.kmovw(m, x86::k(r));
+            else
+                a.kmovw(x86::k(r), m);
+        }
+    };
+    // rax = what `helper` does -> the zero flag: it has failed.
+    auto call_helper = [&](auto* helper) {
         const Gp kept[] = {x86::rsi, x86::rdi, x86::r8, x86::r9, x86::r10, x86::r11};
-        vectors(true);
         for (const Gp& r : kept) a.push(r);
         a.sub(x86::rsp, 8);
         a.lea(x86::rdi, wave_field(0));
@@ -540,25 +531,60 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.mov(x86::rdx, x86::rax);
         a.lea(x86::ecx, x86::ptr(reg::chunk, 256));
         a.shr(x86::ecx, 2);
-        a.mov(x86::rax, helper);
+        a.mov(x86::rax, reinterpret_cast<uint64_t>(helper));
         a.vzeroupper();
         a.call(x86::rax);
         a.add(x86::rsp, 8);
         for (size_t r = std::size(kept); r-- > 0;) a.pop(kept[r]);
         a.test(x86::al, x86::al);
+    };
+    auto out_of_line = [&](size_t& at, auto* helper) {
+        begin(at);
+        const Label fault = a.newLabel();
+        a.mov(field(offsetof(Frame, address_base)), x86::rcx);
+        vectors(true);
+        call_helper(helper);
         a.jz(fault);
         vectors(false);
         a.ret();
         a.bind(fault);
-        if (for_stub)  // where the engine finds the guest's PC
-            a.pop(field(offsetof(Frame, leave_address)));
-        else
-            a.mov(field(offsetof(Frame, leave_address)), 0);
+        a.mov(field(offsetof(Frame, leave_address)), 0);
         leave_with(Leave::Fault);
     };
-    out_of_line(memory, reinterpret_cast<uint64_t>(&run_memory_op), false);
-    out_of_line(division, reinterpret_cast<uint64_t>(&run_division), false);
-    out_of_line(any_access, reinterpret_cast<uint64_t>(&run_stub_access), true);
+    out_of_line(memory, &run_memory_op);
+    out_of_line(division, &run_division);
+
+    // rax = StubAccess::bits(), rcx = base
+    begin(access);
+    {
+        const Label any = a.newLabel(), done = a.newLabel();
+        a.mov(x86::rdx, x86::ptr(x86::rsp));
+        a.mov(field(offsetof(Frame, running)), x86::rdx);
+        a.mov(field(offsetof(Frame, stub_access)), x86::rax);
+        a.mov(field(offsetof(Frame, address_base)), x86::rcx);
+        vectors(true);
+        a.sub(field(offsetof(Frame, patience), 4), 1);
+        a.js(any);
+        a.mov(x86::edx, x86::eax);
+        a.and_(x86::edx, StubAccess::stub_mask);
+        a.shl(x86::edx, 3);
+        a.add(x86::rdx, field(offsetof(Frame, memory_stubs)));
+        a.mov(x86::rdx, x86::ptr(x86::rdx));
+        a.test(x86::rdx, x86::rdx);
+        a.jz(any);
+        a.call(x86::rdx);
+        a.jc(any);
+        a.mov(field(offsetof(Frame, running)), 0);
+        a.bind(done);
+        vectors(false);
+        a.ret();
+        a.bind(any);
+        a.mov(x86::rax, field(offsetof(Frame, stub_access)));
+        call_helper(&run_stub_access);
+        a.jnz(done);
+        a.pop(field(offsetof(Frame, leave_address)));  // where the engine finds the guest's PC
+        leave_with(Leave::Fault);
+    }
 
     // rax = address -> value; keeps every other register
     const Gp saved[] = {x86::rcx, x86::rdx, x86::rsi, x86::rdi,
@@ -617,7 +643,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.shapes = base + shapes;
     out.gather = base + gather;
     out.spread = base + spread;
-    out.any_access = base + any_access;
+    out.access = base + access;
     out.rows = base + row_stubs.load;
     out.open_rows = base + row_stubs.open;
     out.rows_failed = base + row_stubs.failed;
