@@ -86,7 +86,8 @@ public:
         const lift::LiveSet& live = liveness_.at(pc);
         machine::LiveRegisters out;
         for (uint32_t s = 0; s < out.scalars.size(); ++s) out.scalars[s] = live.scalars[s];
-        out.rows = live.on | live.off;
+        out.rows = live.on;
+        out.rows_off = live.off;
         return out;
     }
 

@@ -30,12 +30,14 @@ struct EngineCounters {
 struct LiveRegisters {
     static constexpr uint32_t first_agpr = 256;
     std::bitset<128> scalars;  // by operand encoding
-    std::bitset<512> rows;     // VGPRs, then AccVGPRs
+    // VGPRs, then AccVGPRs: in lanes that are on, and in others.
+    std::bitset<512> rows, rows_off;
 
     static LiveRegisters all() {
         LiveRegisters live;
         live.scalars.set();
         live.rows.set();
+        live.rows_off.set();
         return live;
     }
 };

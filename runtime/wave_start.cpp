@@ -63,9 +63,11 @@ WaveStart::WaveStart(const LaunchPlan& plan, bool wide)
       write_ids_(wide ? &copy_ids_avx512 : &copy_ids_avx2),
       clear_(wide ? &clear_avx512 : &clear_avx2),
       scalar_lines_(optional_lines),
-      ids_((1u << plan.id_rows) - 1),
-      zero_count_(1) {
-    zeros_[0] = {plan.id_rows, plan.vgpr_rows - plan.id_rows};
+      ids_((1u << plan.id_rows) - 1) {
+    for (Zeros& zeros : zeros_) {
+        zeros.count = 1;
+        zeros.rows[0] = {plan.id_rows, plan.vgpr_rows - plan.id_rows};
+    }
 }
 
 WaveStart::WaveStart(const LaunchPlan& plan, bool wide, const machine::LiveRegisters& live)
@@ -75,21 +77,25 @@ WaveStart::WaveStart(const LaunchPlan& plan, bool wide, const machine::LiveRegis
     for (uint32_t s = 0; s < always_from; s++)
         if (live.scalars[s]) scalar_lines_ = s / line_sgprs + 1;
     for (uint32_t row = 0; row < plan.vgpr_rows; row++) {
-        const bool accumulator = row >= plan.agpr_row;
-        if (!live.rows[accumulator ? machine::LiveRegisters::first_agpr + row - plan.agpr_row
-                                   : row])
-            continue;
+        const uint32_t number =
+            row >= plan.agpr_row ? machine::LiveRegisters::first_agpr + row - plan.agpr_row : row;
+        const bool on = live.rows[number], any = on || live.rows_off[number];
         if (row < plan.id_rows) {
-            ids_ |= 1u << row;
+            ids_ |= uint32_t{any} << row;
             continue;
         }
-        // When the ranges are used up, the last one takes in the gap.
-        const Rows* last = zero_count_ ? &zeros_[zero_count_ - 1] : nullptr;
-        if (last && (last->first + last->count == row || zero_count_ == zeros_.size()))
-            zeros_[zero_count_ - 1].count = row + 1 - last->first;
-        else
-            zeros_[zero_count_++] = {row, 1};
+        if (any) zeros_[0].add(row);
+        if (on) zeros_[1].add(row);
     }
+}
+
+// When the ranges are used up, the last one takes in the gap.
+void WaveStart::Zeros::add(uint32_t row) {
+    Rows* const last = count ? &rows[count - 1] : nullptr;
+    if (last && (last->first + last->count == row || count == rows.size()))
+        last->count = row + 1 - last->first;
+    else
+        rows[count++] = {row, 1};
 }
 
 template <class Vector>
@@ -103,9 +109,10 @@ template <class Vector>
     copy_lines<Vector>(to + tail * line_bytes, from + tail * line_bytes, wave_lines - tail);
     copy_ids<Vector>(start.ids_, ids, rows);
     constexpr size_t row_bytes = row_lines * line_bytes;
-    for (uint32_t i = 0; i < start.zero_count_; i++)
-        clear_lines<Vector>(rows + start.zeros_[i].first * row_bytes,
-                            start.zeros_[i].count * row_lines);
+    const Zeros& zeros = start.zeros_[image.exec() == ~uint64_t{0}];
+    for (uint32_t i = 0; i < zeros.count; i++)
+        clear_lines<Vector>(rows + zeros.rows[i].first * row_bytes,
+                            zeros.rows[i].count * row_lines);
 }
 
 void WaveStart::write_avx2(const WaveStart& start, const Wave& image, const uint8_t* ids,

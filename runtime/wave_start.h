@@ -1,6 +1,7 @@
 // What is written when a wave starts: its state, from an image that all waves in its place share,
-// and the vector registers that its code may read before it writes them. The others keep what
-// earlier waves left there: on hardware they hold anything, and here nobody can tell.
+// and the vector registers that its code may read before it writes them, in lanes that it has. The
+// others keep what earlier waves left there: on hardware they hold anything, and here nobody can
+// tell.
 #pragma once
 
 #include <array>
@@ -31,8 +32,13 @@ public:
     uint32_t id_rows() const { return ids_; }  // bit i: row i is written
 
 private:
-    struct Rows {
-        uint32_t first, count;
+    struct Zeros {
+        struct Rows {
+            uint32_t first, count;
+        };
+        uint32_t count = 0;
+        std::array<Rows, 8> rows;
+        void add(uint32_t row);
     };
     using Write = void (*)(const WaveStart&, const machine::Wave&, const uint8_t*, machine::Wave&,
                            uint8_t*);
@@ -51,8 +57,7 @@ private:
     const Clear clear_;
     uint32_t scalar_lines_ = 0;  // the first cache lines of Wave::sgpr that are copied
     uint32_t ids_ = 0;           // bit i: row i of the ids
-    uint32_t zero_count_ = 0;
-    std::array<Rows, 8> zeros_;
+    Zeros zeros_[2];             // of waves with all lanes on: [1]
 };
 
 }  // namespace wj::runtime

@@ -106,6 +106,19 @@ TEST_P(DispatchTest, WavesSeeNothingOfEarlierOnes) {
     }
 }
 
+// Nor do lanes that a wave begins without, should it turn them on.
+TEST_P(DispatchTest, LanesThatAreOffSeeNothingOfEarlierWaves) {
+    wj_kernel* k = kernel("asm", "leftovers_off");
+    ASSERT_TRUE(k);
+    constexpr uint32_t groups = 512;
+    for (const uint32_t items : {40u, 64u}) {
+        const uint64_t out = buffer(groups * 64 * 4, 0xff);
+        ASSERT_EQ(run(k, packed(out, 0, groups * items, items)), WJ_OK) << error();
+        const uint32_t* v = host<uint32_t>(out);
+        EXPECT_EQ(std::count(v, v + groups * 64, 0u), groups * 64) << items;
+    }
+}
+
 // All of the LDS, too, whatever its size.
 TEST_P(DispatchTest, WorkGroupsSeeNothingOfEarlierOnes) {
     wj_kernel* k = kernel("ids", "lds_leftovers");

@@ -69,6 +69,23 @@ BEGIN leftovers
 END leftovers
 DESCRIPTOR leftovers
 
+// void leftovers_off(u32* out): stores a VGPR that only the wave's own lanes have set, to 0, to
+// out[work-group id * 64 + lane] in all lanes, then fills it for those who come later.
+BEGIN leftovers_off
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_lshl_b32 s8, s2, 6
+  v_mov_b32_e32 v5, 0
+  s_mov_b64 exec, -1
+  v_mbcnt_lo_u32_b32 v1, -1, 0
+  v_mbcnt_hi_u32_b32 v1, -1, v1
+  v_add_u32_e32 v1, s8, v1
+  v_lshlrev_b32_e32 v1, 2, v1
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v5, s[4:5]
+  v_mov_b32_e32 v5, 3
+END leftovers_off
+DESCRIPTOR leftovers_off
+
 // void endless()
 BEGIN endless
 .Lendless:
