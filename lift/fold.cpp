@@ -136,11 +136,16 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm, uint32_t a
             if (is_full(a[0]) || a[1] == a[2]) return a[1];
             break;
         case Op::UAnd64:
-            if (cx && x == ~0ull) return a[1];
-            if (cy && y == ~0ull) return a[0];
+            if ((cx && x == ~0ull) || (cy && y == 0) || a[0] == a[1]) return a[1];
+            if ((cy && y == ~0ull) || (cx && x == 0)) return a[0];
             break;
         case Op::UOr64:
-            if ((cx && x == 0) || a[0] == a[1]) return a[1];
+            if ((cx && x == 0) || (cy && y == ~0ull) || a[0] == a[1]) return a[1];
+            if ((cy && y == 0) || (cx && x == ~0ull)) return a[0];
+            break;
+        case Op::UXor64:
+            if (a[0] == a[1]) return const64(0);
+            if (cx && x == 0) return a[1];
             if (cy && y == 0) return a[0];
             break;
         case Op::UAdd64:

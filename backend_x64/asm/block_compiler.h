@@ -221,7 +221,8 @@ private:
     // ---- terminator.cpp ----
     void terminator();
     Variant own_variant() const;
-    void jump_to(uint64_t target);
+    Value last_exec() const;
+    void jump_to(uint64_t target, bool no_lanes = false);
     void jump_variant(uint64_t target, Variant variant);
     void jump_linked(uint64_t target, Variant variant);
     void leave(uint32_t reason);

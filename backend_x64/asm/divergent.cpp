@@ -275,7 +275,7 @@ void BlockCompiler::divergent_block() {
     a_.je(leave_loop);
     a_.jmp(over_label_);  // the next iteration is charged and has not run
     a_.bind(leave_loop);
-    jump_to(d.exit);
+    jump_to(d.exit, true);
 }
 
 }  // namespace wj::x64

@@ -66,7 +66,7 @@ void BlockCompiler::gathered_loop(const OrderedLoop& loop) {
     spread();
     a_.cmp(exec_field(), 0);
     a_.jne(entry_label_);
-    jump_to(loop.exit);
+    jump_to(loop.exit, true);
 }
 
 }  // namespace wj::x64

@@ -44,7 +44,22 @@ void BlockCompiler::jump_linked(uint64_t target, Variant variant) {
     });
 }
 
-void BlockCompiler::jump_to(uint64_t target) {
+// What the block leaves in EXEC, if it writes it once, and as a whole.
+Value BlockCompiler::last_exec() const {
+    Value exec = no_value;
+    if (!block_->calls.empty()) return exec;
+    for (const ir::Inst& i : block_->insts) {
+        const bool whole = i.op == Op::SetS64 && i.imm == machine::exec_lo,
+                   half = i.op == Op::SetS32 && (i.imm | 1) == (machine::exec_lo | 1);
+        if (!whole && !half) continue;
+        if (half || exec != no_value) return no_value;
+        exec = i.args[0];
+    }
+    return exec;
+}
+
+// no_lanes: EXEC is 0.
+void BlockCompiler::jump_to(uint64_t target, bool no_lanes) {
     if (block_->mode_changed) {
         a_.mov(x86::rax, pool_code_address(target));
         a_.mov(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, pc))), x86::rax);
@@ -57,6 +72,13 @@ void BlockCompiler::jump_to(uint64_t target) {
     }
     if (!block_->exec_changed) {  // entered with some lanes off, and still so
         jump_variant(target, Variant::Partial);
+        return;
+    }
+    const Value exec = last_exec();
+    const bool known = exec != no_value && is_const(exec);
+    if (known || no_lanes) {
+        const bool full = known && inst(exec).imm == machine::first_lanes(options_.whole_lanes);
+        jump_variant(target, full ? Variant::Full : Variant::Partial);
         return;
     }
     if (options_.whole_lanes == machine::lanes) {
@@ -112,9 +134,11 @@ void BlockCompiler::terminator() {
             ufree_all();
             const Label next = a_.newLabel();
             a_.j(not_taken, next);
-            jump_to(t.target);
+            const bool about_exec = (c.op == Op::UCmpEq64 || c.op == Op::UCmpNe64) &&
+                                    c.args[0] == last_exec() && is_zero(c.args[1]);
+            jump_to(t.target, about_exec && c.op == Op::UCmpEq64);
             a_.bind(next);
-            jump_to(t.next);
+            jump_to(t.next, about_exec && c.op == Op::UCmpNe64);
             break;
         }
         case Terminator::Kind::Indirect: {
