@@ -1,7 +1,10 @@
 // What a launch of an empty kernel and hipDeviceSynchronize cost through HIP. Prints the median in
-// microseconds.
+// microseconds, and what is resident of the process then, in megabytes.
 #include <algorithm>
 #include <chrono>
+#include <fstream>
+
+#include <unistd.h>
 
 #include "check.h"
 
@@ -23,6 +26,9 @@ int main(int argc, char** argv) {
                 .count());
     }
     std::nth_element(micros.begin(), micros.begin() + launches / 2, micros.end());
-    std::printf("%.2f\n", micros[launches / 2]);
+    size_t all = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> all >> resident;
+    std::printf("%.2f %.1f\n", micros[launches / 2],
+                1e-6 * double(resident) * double(sysconf(_SC_PAGESIZE)));
     return 0;
 }

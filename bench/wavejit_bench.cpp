@@ -196,12 +196,14 @@ void run_hip_empty(benchmark::State& state) {
         char text[256] = "";
         if (!pipe || !std::fgets(text, sizeof text, pipe)) text[0] = 0;
         int status = pipe ? pclose(pipe) : 1;
-        double micros = std::atof(text);
+        double micros = 0, resident = 0;
+        std::sscanf(text, "%lf %lf", &micros, &resident);
         if (status != 0 || micros <= 0) {
             state.SkipWithError((std::string("hip_launch failed: ") + text).c_str());
             return;
         }
         state.SetIterationTime(micros * 1e-6);
+        state.counters["resident_MB"] = resident;
     }
 }
 

@@ -81,6 +81,8 @@ Bench sha256(Scale scale);
 Bench fma_peak(Scale scale);
 Bench copy(Scale scale);
 Bench gather(Scale scale);
+Bench count_one(Scale scale);
+Bench count_256(Scale scale);
 Bench softmax(Scale scale);
 Bench empty(Scale scale);
 Bench convolve5x5(Scale scale);
@@ -214,6 +216,8 @@ const std::vector<Entry>& all_benches() {
         {"threshold_u8", threshold_u8, true},
         {"syr2k", syr2k, true},
         {"stencil3d", stencil3d, true},
+        {"count_one", count_one, true},
+        {"count_256", count_256, true},
         {"matmul_bf16", matmul_bf16, true},
     };
     return list;

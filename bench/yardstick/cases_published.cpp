@@ -1,5 +1,5 @@
-// Benchmarks that others publish figures of, in elements a second: copy, gather, softmax. (Add,
-// atomics and matrix multiplies are among the others.)
+// Benchmarks that others publish figures of, in elements a second: copy, gather, contended atomics,
+// softmax. (Add and matrix multiplies are among the others.)
 #include <cstring>
 
 #include "bench/yardstick/cases.h"
@@ -51,6 +51,37 @@ Bench gather(Scale scale) {
         return "";
     };
     return b;
+}
+
+// Additions to `bins` counters in global memory, in any order.
+static Bench count(Scale scale, const char* name, uint32_t bins) {
+    const size_t n = pick(scale, 1 << 13, 1 << 17, 1 << 17);
+    Bench b;
+    b.name = name, b.file = "published.cl";
+    b.size = std::to_string(n >> 10) + "K adds to " + std::to_string(bins);
+    b.work = double(n), b.unit = "Gatomic/s";
+    const int index = b.add(4 * n), counters = b.add(4 * bins);
+    fill_u32(b.p<uint32_t>(index), n, 2);
+    for (size_t i = 0; i < n; i++) b.p<uint32_t>(index)[i] %= bins;
+    b.keep(counters);
+    b.launches = {launch1("count", n, 256, {buffer(index), buffer(counters), u32(uint32_t(n))})};
+    b.check = [=](Bench& b) -> std::string {
+        std::vector<uint32_t> want(bins);
+        for (size_t i = 0; i < n; i++) want[b.p<uint32_t>(index)[i]]++;
+        for (size_t i = 0; i < bins; i++)
+            if (b.p<uint32_t>(counters)[i] != want[i])
+                return bad("bins", i, b.p<uint32_t>(counters)[i], want[i]);
+        return "";
+    };
+    return b;
+}
+
+Bench count_one(Scale scale) {
+    return count(scale, "count_one", 1);
+}
+
+Bench count_256(Scale scale) {
+    return count(scale, "count_256", 256);
 }
 
 Bench softmax(Scale scale) {

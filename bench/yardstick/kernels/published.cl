@@ -15,6 +15,13 @@ __kernel void gather(__global const float *restrict in, __global const uint *res
         out[i] = in[index[i]];
 }
 
+__kernel void count(__global const uint *restrict index, __global uint *restrict bins, uint n)
+{
+    uint i = get_global_id(0);
+    if (i < n)
+        atomic_inc(&bins[index[i]]);
+}
+
 // A row of `width` floats per work-group.
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void softmax(__global const float *restrict in, __global float *restrict out, uint width)
