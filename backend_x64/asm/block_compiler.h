@@ -323,6 +323,10 @@ private:
 
     // ---- uniform.cpp ----
     void uniform_op(Value v);
+    asmjit::x86::CondCode compare(Value v);
+    bool is_for_selections(Value v) const;
+    bool sum_apart(Value v);
+    bool short_binary(Value v);
     void uniform_call(Value v);
 
     // ---- uniform_memory.cpp ----
@@ -347,8 +351,10 @@ private:
     }
     int take_gp();
     void evict_gp(int r);
-    Gp ureg(Value v);                // in a register, locked
-    Operand uop(Value v);            // register, memory or 32-bit immediate
+    void load_constant(const Gp& r, uint64_t value);
+    Gp ureg(Value v);      // in a register, locked
+    Operand uop(Value v);  // register, memory or 32-bit immediate
+    bool may_change(Value v) const;
     Gp udef(Value v);                // new register
     Gp udef_from(Value v, Value a);  // register of v, holding a's value
     Gp utmp();
@@ -1023,6 +1029,7 @@ private:
         bool stored = false;
         int32_t slot = -1;
         uint32_t uses = 0;
+        bool repeated = false;  // is_for_selections()
     };
     std::vector<UniformState> uniforms_;
     uint32_t extra_slots_ = 0;

@@ -118,12 +118,7 @@ void BlockCompiler::terminator() {
                     return is_const(v) || uniforms_[v].reg >= 0 || umem(v, m);
                 };
                 if (at_hand(c.args[0]) && at_hand(c.args[1])) {
-                    const Gp left = ureg(c.args[0]);
-                    if (is_const(c.args[1]) && inst(c.args[1]).imm == 0)
-                        a_.test(left, left);
-                    else
-                        a_.emit(X::kIdCmp, left, uop(c.args[1]));
-                    not_taken = negated(c.op);
+                    not_taken = x86::negateCond(compare(t.cond));
                     compared = true;
                 }
             }

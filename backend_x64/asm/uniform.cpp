@@ -1,10 +1,12 @@
 // Uniform operations, in general registers (uniform_registers.cpp).
 #include <algorithm>
+#include <utility>
 
 #include "backend_x64/asm/block_compiler.h"
 
 namespace wj::x64 {
 
+using ir::Class;
 using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
@@ -14,30 +16,110 @@ namespace {
 struct Binary {
     Op op;
     InstId id;
-    bool wide;
 };
 constexpr Binary binaries[] = {
-    {Op::UAdd32, X::kIdAdd, false}, {Op::USub32, X::kIdSub, false}, {Op::UAnd32, X::kIdAnd, false},
-    {Op::UOr32, X::kIdOr, false},   {Op::UXor32, X::kIdXor, false}, {Op::UAdd64, X::kIdAdd, true},
-    {Op::USub64, X::kIdSub, true},  {Op::UAnd64, X::kIdAnd, true},  {Op::UOr64, X::kIdOr, true},
-    {Op::UXor64, X::kIdXor, true},
+    {Op::UAdd32, X::kIdAdd}, {Op::USub32, X::kIdSub}, {Op::UAnd32, X::kIdAnd},
+    {Op::UOr32, X::kIdOr},   {Op::UXor32, X::kIdXor}, {Op::UAdd64, X::kIdAdd},
+    {Op::USub64, X::kIdSub}, {Op::UAnd64, X::kIdAnd}, {Op::UOr64, X::kIdOr},
+    {Op::UXor64, X::kIdXor},
 };
 
 }  // namespace
 
+// Sets the flags; returns the condition under which the compare holds.
+x86::CondCode BlockCompiler::compare(Value v) {
+    using enum x86::CondCode;
+    static constexpr x86::CondCode conditions[] = {kE, kNE, kB, kBE, kL, kLE, kE, kNE, kB},
+                                   swapped_conditions[] = {kE, kNE, kA, kAE, kG, kGE, kE, kNE, kA};
+    const auto& a = inst(v).args;
+    const bool swapped = is_const(a[0]);
+    const Value left = a[swapped], right = a[!swapped];
+    const Operand y = uop(right);
+    const Operand x = y.isImm() && !is_const(left) ? uop(left) : Operand(ureg(left));
+    if (is_zero(right) && x.isReg())
+        a_.emit(X::kIdTest, x, x);
+    else
+        a_.emit(X::kIdCmp, x, y);
+    const auto number = static_cast<size_t>(inst(v).op) - static_cast<size_t>(Op::UCmpEq32);
+    return (swapped ? swapped_conditions : conditions)[number];
+}
+
+// A compare whose result is wanted by selections only, which repeat it: nothing in between writes
+// what it reads.
+bool BlockCompiler::is_for_selections(Value v) const {
+    if (schedule_.uniform_home(v).kind != Home::None || block_->term.cond == v) return false;
+    uint32_t uses = uniforms_[v].uses;
+    const Value* const end = schedule_.end(position_);
+    for (const Value* u = std::find(schedule_.begin(position_), end, v); uses && u != end; ++u) {
+        const ir::Inst& i = inst(*u);
+        const Class cls = ir::op_info(i.op).cls;
+        if (cls == Class::SetS || cls == Class::Call || cls == Class::Cross) return false;
+        if (i.args[0] != v) continue;
+        if (i.op != Op::USelect32 && i.op != Op::USelect64) return false;
+        --uses;
+    }
+    return !uses;
+}
+
+// A sum of which no operand may be changed.
+bool BlockCompiler::sum_apart(Value v) {
+    const auto& a = inst(v).args;
+    const UniformState& x = uniforms_[a[0]];
+    if (x.reg < 0 || may_change(a[0])) return false;
+    gp_locked_ |= 1u << x.reg;
+    const Operand y = uop(a[1]);
+    if (y.isMem()) return false;
+    const Gp left = gp(x.reg, true), d = udef(v);
+    if (y.isImm())
+        a_.lea(d, x86::ptr(left, y.as<asmjit::Imm>().valueAs<int32_t>()));
+    else
+        a_.lea(d, x86::ptr(left, gp(static_cast<int>(y.as<Gp>().id()), true)));
+    return true;
+}
+
+// An operation with a constant that has a shorter form.
+bool BlockCompiler::short_binary(Value v) {
+    const ir::Inst& i = inst(v);
+    const auto& a = i.args;
+    const bool w = wide(v);
+    if ((i.op == Op::USub32 || i.op == Op::USub64) && is_zero(a[0])) {
+        a_.neg(udef_from(v, a[1]));
+        return true;
+    }
+    if (!is_const(a[1])) return false;
+    const uint64_t c = w ? inst(a[1]).imm : static_cast<uint32_t>(inst(a[1]).imm);
+    if ((i.op == Op::UXor32 && c == 0xffffffff) || (i.op == Op::UXor64 && c == ~uint64_t{0})) {
+        a_.not_(udef_from(v, a[0]));
+        return true;
+    }
+    if (i.op != Op::UAnd32 && i.op != Op::UAnd64) return false;
+    const uint32_t bytes = c == 0xff ? 1 : c == 0xffff ? 2 : 0;
+    if (!bytes || is_const(a[0])) return false;
+    Operand x = uop(a[0]);
+    if (x.isMem())
+        x.as<Mem>().setSize(bytes);
+    else
+        x = bytes == 1 ? Operand(x.as<Gp>().r8()) : Operand(x.as<Gp>().r16());
+    a_.emit(X::kIdMovzx, udef(v).r32(), x);
+    return true;
+}
+
 void BlockCompiler::uniform_op(Value v) {
     const ir::Inst& i = inst(v);
     const auto& a = i.args;
-    auto finish = [&] {
-        for (Value arg : a) {
+    auto release = [&](auto& self, const auto& args) -> void {
+        for (Value arg : args) {
             if (arg == no_value) continue;
             UniformState& s = uniforms_[arg];
             if (s.uses) --s.uses;
-            if (s.uses == 0 && s.reg >= 0) {
-                gp_owner_[s.reg] = no_value;
-                s.reg = -1;
-            }
+            if (s.uses) continue;
+            if (s.reg >= 0) gp_owner_[s.reg] = no_value;
+            s.reg = -1;
+            if (std::exchange(s.repeated, false)) self(self, inst(arg).args);
         }
+    };
+    auto finish = [&] {
+        release(release, a);
         if (ir::op_info(i.op).result != ir::Type::N) {
             udone(v);
             UniformState& s = uniforms_[v];
@@ -57,8 +139,11 @@ void BlockCompiler::uniform_op(Value v) {
     };
     for (const Binary& b : binaries) {
         if (b.op != i.op) continue;
-        const Operand y = uop(a[1]);
-        const Gp d = udef_from(v, a[0]);
+        if (short_binary(v)) return finish();
+        const bool swapped = b.id != X::kIdSub && !may_change(a[0]) && may_change(a[1]);
+        if (b.id == X::kIdAdd && !swapped && sum_apart(v)) return finish();
+        const Operand y = uop(a[!swapped]);
+        const Gp d = udef_from(v, a[swapped]);
         a_.emit(b.id, d, y);
         return finish();
     }
@@ -295,9 +380,6 @@ void BlockCompiler::uniform_op(Value v) {
         case Op::UCmpEq64:
         case Op::UCmpNe64:
         case Op::UCmpLtU64: {
-            static constexpr InstId sets[] = {X::kIdSete,  X::kIdSetne, X::kIdSetb,
-                                              X::kIdSetbe, X::kIdSetl,  X::kIdSetle,
-                                              X::kIdSete,  X::kIdSetne, X::kIdSetb};
             const bool condition_only = block_->term.cond == v && uniforms_[v].uses == 2 &&
                                         position_ == schedule_.terminator_position() &&
                                         schedule_.uniform_home(v).kind == Home::None;
@@ -312,29 +394,31 @@ void BlockCompiler::uniform_op(Value v) {
                           [&](Value g) { return inst(g).op == Op::Guard && inst(g).args[0] == v; });
             if (next != schedule_.end(position_) && uniforms_[v].uses == 1 &&
                 schedule_.uniform_home(v).kind == Home::None) {
-                const Gp x = ureg(a[0]);
-                a_.emit(X::kIdCmp, x, uop(a[1]));
-                a_.j(negated(i.op), goes_on_ ? fewer_label_ : unguarded_label_);
+                a_.j(x86::negateCond(compare(v)), goes_on_ ? fewer_label_ : unguarded_label_);
                 uniforms_[v].uses = 0;
                 return finish();
             }
-            const Gp x = ureg(a[0]);
-            const Operand y = uop(a[1]);
-            const Gp d = udef(v);
-            if (y.isImm() && inst(a[1]).imm == 0)
-                a_.test(x, x);
-            else
-                a_.emit(X::kIdCmp, x, y);
-            a_.emit(sets[static_cast<int>(i.op) - static_cast<int>(Op::UCmpEq32)], d.r8());
+            if (is_for_selections(v)) {
+                uniforms_[v].repeated = true;
+                return;  // its operands keep their registers
+            }
+            const x86::CondCode holds = compare(v);
+            const Gp d = udef(v);  // leaves the flags
+            a_.set(holds, d.r8());
             a_.movzx(d, d.r8());
             return finish();
         }
         case Op::USelect32:
         case Op::USelect64: {
-            const Gp c = ureg(a[0]), yes = ureg(a[1]);
+            const bool repeats = uniforms_[a[0]].repeated;
+            const Gp c = repeats ? Gp() : ureg(a[0]), yes = ureg(a[1]);
             const Gp d = udef_from(v, a[2]);
-            a_.test(c, c);
-            a_.emit(X::kIdCmovne, d, yes);
+            x86::CondCode holds = x86::CondCode::kNZ;
+            if (repeats)
+                holds = compare(a[0]);
+            else
+                a_.test(c, c);
+            a_.cmov(holds, d, yes);
             return finish();
         }
         case Op::UPack64: {

@@ -98,6 +98,18 @@ Gp BlockCompiler::utmp() {
     return gp(r, true);
 }
 
+// Changes the flags.
+void BlockCompiler::load_constant(const Gp& r, uint64_t value) {
+    if (!r.isGpq()) value = static_cast<uint32_t>(value);
+    if (!value)
+        a_.xor_(r.r32(), r.r32());
+    else if (value <= ~0u)
+        a_.mov(r.r32(), value);
+    else
+        a_.mov(r.r64(), static_cast<int64_t>(value));  // 32 bits and their sign, if these do
+}
+
+// Registers, here and below: what brings a value there may change the flags.
 Gp BlockCompiler::ureg(Value v) {
     UniformState& s = uniforms_[v];
     const bool w = wide(v);
@@ -105,13 +117,7 @@ Gp BlockCompiler::ureg(Value v) {
         const int r = take_gp();
         Mem m;
         if (is_const(v)) {
-            const uint64_t imm = w ? inst(v).imm : static_cast<uint32_t>(inst(v).imm);
-            if (w && imm > 0xffffffffull && fits_imm32(imm))
-                a_.mov(gp(r, true), static_cast<int64_t>(imm));
-            else if (imm <= 0xffffffffull)
-                a_.mov(gp(r, false), imm);
-            else
-                a_.mov(gp(r, true), imm);
+            load_constant(gp(r, w), inst(v).imm);
         } else if (umem(v, m)) {
             a_.mov(gp(r, w), m);
         } else {
@@ -147,10 +153,16 @@ Gp BlockCompiler::udef(Value v) {
     return gp(r, wide(v));
 }
 
+// The value is in a register that nothing else wants any more.
+bool BlockCompiler::may_change(Value v) const {
+    const UniformState& s = uniforms_[v];
+    return s.reg >= 0 && s.uses == 1 && !(s.reg == 14 && loop_scalar_done_);
+}
+
 Gp BlockCompiler::udef_from(Value v, Value a) {
     UniformState& s = uniforms_[a];
     const bool w = wide(a);
-    if (s.reg >= 0 && s.uses == 1 && !(s.reg == 14 && loop_scalar_done_)) {
+    if (may_change(a)) {
         const int r = s.reg;
         s.reg = -1;
         gp_owner_[r] = v;
@@ -165,10 +177,7 @@ Gp BlockCompiler::udef_from(Value v, Value a) {
     if (s.reg >= 0)
         a_.mov(gp(r, w), gp(s.reg, w));
     else if (is_const(a)) {
-        if (!w)
-            a_.mov(gp(r, false), static_cast<uint32_t>(inst(a).imm));
-        else
-            a_.mov(gp(r, true), inst(a).imm);
+        load_constant(gp(r, w), inst(a).imm);
     } else if (umem(a, m)) {
         a_.mov(gp(r, w), m);
     } else {
