@@ -105,10 +105,11 @@ private:
             if ((cls != Class::LaneLoad && cls != Class::LaneStore) || i.op == Op::LoadLds)
                 continue;
             const auto walk = walks_.of(v);
+            const ir::Access access = ir::aux_access(i.aux);
+            const bool narrow = cls == Class::LaneLoad && access <= ir::Access::S16;
             if (!walk || !walks_.walks[*walk].whole_step() ||
-                ir::aux_access(i.aux) != ir::Access::Dwords ||
-                schedule_.pair_of(v, 0) != no_value || schedule_.pair_of(v, 1) != no_value ||
-                schedule_.in_memory_order(v))
+                (access != ir::Access::Dwords && !narrow) || schedule_.pair_of(v, 0) != no_value ||
+                schedule_.pair_of(v, 1) != no_value || schedule_.in_memory_order(v))
                 return false;
             const int64_t begin = ir::immediate(i);
             constexpr int64_t furthest = 1 << 16;
@@ -126,17 +127,18 @@ private:
     bool add_windows(uint32_t walk) {
         const int32_t step = *walks_.walks[walk].whole_step(), each = std::abs(step);
         if (!step || each > width_) return !walks_.walks[walk].base_varies;  // it is not kept
-        if (step % 4) return false;
         std::optional<int32_t> least;  // begin of the first access
         for (const Access& a : accesses_) {
             if (a.walk != walk) continue;
+            const int32_t unit = std::min(a.bytes, 4);  // lies in one dword of the window
+            if (step % unit) return false;
             const int32_t end = a.begin + a.bytes;
             if (!least || end - out_.windows.back().begin > width_)
                 out_.windows.push_back({walk, a.store, a.begin, 0});
             if (!least) least = a.begin;
             RowLoop::Window& window = out_.windows.back();
             // What iterations store must not overlap.
-            if ((a.begin - *least) % 4 || (a.store && end - *least > each)) return false;
+            if ((a.begin - window.begin) % unit || (a.store && end - *least > each)) return false;
             window.dwords |= ((1u << a.bytes / 4) - 1) << (a.begin - window.begin) / 4;
             iterations_ = std::min(iterations_, (width_ - (end - window.begin)) / each + 1);
             out_.number[a.v] = static_cast<uint8_t>(out_.windows.size());

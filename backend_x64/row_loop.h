@@ -29,7 +29,9 @@ struct RowLoop {
         uint32_t walk;
         bool store;
         int32_t begin;
-        uint32_t dwords;  // that one iteration accesses, a bit each, in the first one's place
+        // That one iteration accesses, a bit each, in the first one's place; of elements narrower
+        // than that, which are only loaded, nothing.
+        uint32_t dwords;
     };
     std::vector<Window> windows;
     std::vector<uint8_t> number;  // by value: of the access's window + 1, or 0

@@ -789,6 +789,7 @@ private:
     bool walks_in_rows(const LaneAccess& m) const;
     void load_from_rows(const LaneAccess& m);
     void take_from_rows(const LaneAccess& m, int32_t rows);
+    void take_element(ir::Access access, const Vec& data, const Vec& bits);
     void gather64(const LaneAccess& m);
     void gather_near_base(const LaneAccess& m, Label far);
     void scalar_part(const LaneAccess& m);
@@ -899,6 +900,7 @@ private:
     void close_windows();
     void rows_go_on();
     void window_access(Value v);
+    void narrow_window_access(Value v, int32_t offset);
     void row_chunk(const Gp& budget);
     void row_loop();
 

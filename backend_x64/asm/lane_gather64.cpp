@@ -88,11 +88,14 @@ void BlockCompiler::take_from_rows(const LaneAccess& m, int32_t rows) {
     for (uint32_t d = 0; d < m.dwords; ++d)
         movu(m.data[d],
              x86::ptr(reg::frame, x86::rdx, 0, rows + static_cast<int32_t>(d * width())));
-    if (m.dwords_only()) return;
-    const Vec& data = m.data[0];
-    const bool is_signed = m.access == Access::S8 || m.access == Access::S16;
-    const uint32_t unused = 32 - 8 * m.bytes;
-    a_.emit(X::kIdVpsrld, data, data, m.t.xmm());
+    if (!m.dwords_only()) take_element(m.access, m.data[0], m.t);
+}
+
+// The byte or word of each dword that begins so many bits up.
+void BlockCompiler::take_element(ir::Access access, const Vec& data, const Vec& bits) {
+    const bool is_signed = access == Access::S8 || access == Access::S16;
+    const uint32_t unused = 32 - 8 * ir::access_bytes(access, 1);
+    a_.emit(X::kIdVpsrld, data, data, bits.xmm());
     a_.emit(X::kIdVpslld, data, data, Imm(unused));
     a_.emit(is_signed ? X::kIdVpsrad : X::kIdVpsrld, data, data, Imm(unused));
 }

@@ -292,7 +292,9 @@ void BlockCompiler::window_access(Value v) {
     const ir::Inst& i = inst(v);
     const uint32_t window = *row_loop_->of(v);
     const RowLoop::Window& w = row_loop_->windows[window];
-    const auto first = static_cast<int32_t>(ir::immediate(i) - w.begin) / 4;
+    const auto offset = static_cast<int32_t>(ir::immediate(i)) - w.begin;
+    if (ir::aux_access(i.aux) != ir::Access::Dwords) return narrow_window_access(v, offset);
+    const int32_t first = offset / 4;
     for (uint32_t d = 0; d < ir::aux_dwords(i.aux); ++d) {
         const int32_t at =
             window_at(window) + (first + static_cast<int32_t>(d)) * static_cast<int32_t>(width());
@@ -304,6 +306,24 @@ void BlockCompiler::window_access(Value v) {
             define_done(u);
         }
     }
+}
+
+// A load of bytes or words, `offset` bytes behind where the iteration is.
+void BlockCompiler::narrow_window_access(Value v, int32_t offset) {
+    if (dead(schedule_.unit(v))) return;
+    const uint32_t window = *row_loop_->of(v);
+    const Vec count = tmp(), data = def(v);
+    // In the window each dword takes the lanes' number of times its place in a row.
+    const auto lanes = static_cast<int32_t>(chunk_lanes());
+    a_.lea(x86::eax, x86::ptr(walk_distance(row_loop_->windows[window].walk), offset * lanes));
+    a_.mov(x86::ecx, x86::eax);
+    a_.and_(x86::eax, -static_cast<int32_t>(width()));
+    a_.and_(x86::ecx, width() - 1);
+    if (lanes > 8) a_.shr(x86::ecx, lanes / 16);  // 8 bits a byte
+    a_.vmovd(count.xmm(), x86::ecx);
+    movu(data, x86::ptr(reg::frame, x86::rax, 0, window_at(window)));
+    take_element(ir::aux_access(inst(v).aux), data, count);
+    define_done(schedule_.unit(v));
 }
 
 // A chunk's iterations. Leaves the chunk behind it as the one at hand.
