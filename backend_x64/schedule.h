@@ -68,6 +68,8 @@ public:
     Value producer(Unit u) const { return producer_[u]; }
     const Home& unit_home(Unit u) const { return unit_home_[u]; }
     const Home& uniform_home(Value v) const { return uniform_home_[v]; }
+    // Behind a SetS that does this the value is in its home: the register.
+    bool fills_home(Value set) const { return home_write_[inst(set).args[0]] == set; }
     uint32_t last_uniform_use(Value v) const { return last_uniform_use_[v].position; }
     bool is_full(Value mask) const;
     // A compare that is emitted as part of the MaskAnd or MaskAndNot that uses it, or what only
@@ -158,6 +160,7 @@ private:
     void record_uses();
     bool assign_homes();
     void sort();
+    void delay_uniforms();
     struct RegionGraph;
     bool may_reorder(uint32_t position) const;
     RegionGraph region_graph(uint32_t position) const;
@@ -187,7 +190,8 @@ private:
     std::unordered_map<Value, LaneField> fields_;
     std::vector<Value> producer_, order_, clobber_, empty_mask_, load_for_;
     std::vector<std::array<Value, 2>> pairs_;
-    std::vector<Value> loaded_by_;  // of what a load makes in its place
+    std::vector<Value> home_write_;  // by value
+    std::vector<Value> loaded_by_;   // of what a load makes in its place
     std::vector<Home> unit_home_, uniform_home_;
     std::vector<uint8_t> fused_, interleaved_, copy_, use_count_;
     std::vector<Apart> apart_;

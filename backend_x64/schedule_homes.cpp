@@ -99,6 +99,7 @@ Home Schedule::home_of_half(Value half) {
 bool Schedule::assign_homes() {
     const size_t n = block_->insts.size();
     slots_used_ = 0;
+    home_write_.assign(n, no_value);
     // A register written in the same segment with the value serves as its home while it lasts.
     for (Value v = 0; v < n; ++v) {
         const Inst& i = inst(v);
@@ -113,6 +114,7 @@ bool Schedule::assign_homes() {
             const Value c = clobber_[v];
             if (c != no_value && position_[c] <= last_uniform_use_[source].position) continue;
             home = {Home::Wave, static_cast<uint32_t>(offsetof(machine::Wave, sgpr) + i.imm * 4)};
+            home_write_[source] = v;
         } else if (i.op == Op::SetV && is_full(i.args[1])) {
             const Unit u = unit(i.args[0]);
             const Value source = producer_[u];

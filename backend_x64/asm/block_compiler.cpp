@@ -141,6 +141,7 @@ void BlockCompiler::segment(uint32_t position) {
     uniform_begin(position);
     for (const Value* v = schedule_.begin(position); v != schedule_.end(position); ++v) {
         mark(*v);
+        uniform_at_ = v;
         const Class cls = ir::op_info(inst(*v).op).cls;
         if (cls == Class::Call)
             uniform_call(*v);
@@ -150,6 +151,7 @@ void BlockCompiler::segment(uint32_t position) {
             uniform_op(*v);
         gp_locked_ = gp_temps_ = 0;
     }
+    uniform_at_ = schedule_.end(position);
     if (position != schedule_.terminator_position()) ufree_all();
 }
 

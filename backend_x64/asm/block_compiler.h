@@ -325,8 +325,12 @@ private:
     void uniform_op(Value v);
     asmjit::x86::CondCode compare(Value v);
     bool is_for_selections(Value v) const;
-    bool sum_apart(Value v);
-    bool short_binary(Value v);
+    bool is_for_sums(Value v) const;
+    bool is_displacement(Value v) const;
+    uint32_t scale_of(Value v) const;
+    bool sums_as_address(Value x, Value y) const;
+    void address_sum(Value v, Value x, Value y);
+    bool short_binary(Value v, Value x, Value y);
     void uniform_call(Value v);
 
     // ---- uniform_memory.cpp ----
@@ -350,6 +354,7 @@ private:
         return op == ir::Op::Const32 || op == ir::Op::Const64;
     }
     int take_gp();
+    int last_wanted(uint32_t registers);
     void evict_gp(int r);
     void load_constant(const Gp& r, uint64_t value);
     Gp ureg(Value v);      // in a register, locked
@@ -480,9 +485,11 @@ private:
         for (const Value* v = schedule_.begin(0); v != schedule_.end(0); ++v) {
             if (needed && !(*needed)[*v]) continue;
             mark(*v);
+            uniform_at_ = v;
             uniform_op(*v);
             gp_locked_ = gp_temps_ = 0;
         }
+        uniform_at_ = schedule_.end(0);
         decide();
         ufree_all();
         gp_reserved_ = reserved;
@@ -1026,12 +1033,13 @@ private:
     // uniform state
     Value gp_owner_[16];
     uint32_t gp_locked_ = 0, gp_temps_ = 0;
+    const Value* uniform_at_ = nullptr;  // the segment's instruction at hand, or its end
     struct UniformState {
         int8_t reg = -1;
         bool stored = false;
         int32_t slot = -1;
         uint32_t uses = 0;
-        bool repeated = false;  // is_for_selections()
+        bool repeated = false;  // by those who want it: is_for_selections(), is_for_sums()
     };
     std::vector<UniformState> uniforms_;
     uint32_t extra_slots_ = 0;

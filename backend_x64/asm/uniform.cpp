@@ -61,46 +61,90 @@ bool BlockCompiler::is_for_selections(Value v) const {
     return !uses;
 }
 
-// A sum of which no operand may be changed.
-bool BlockCompiler::sum_apart(Value v) {
-    const auto& a = inst(v).args;
-    const UniformState& x = uniforms_[a[0]];
-    if (x.reg < 0 || may_change(a[0])) return false;
-    gp_locked_ |= 1u << x.reg;
-    const Operand y = uop(a[1]);
-    if (y.isMem()) return false;
-    const Gp left = gp(x.reg, true), d = udef(v);
-    if (y.isImm())
-        a_.lea(d, x86::ptr(left, y.as<asmjit::Imm>().valueAs<int32_t>()));
-    else
-        a_.lea(d, x86::ptr(left, gp(static_cast<int>(y.as<Gp>().id()), true)));
-    return true;
+// A shift whose result is wanted by sums only, which do it with an addressing mode.
+bool BlockCompiler::is_for_sums(Value v) const {
+    const ir::Inst& shift = inst(v);
+    if (schedule_.uniform_home(v).kind != Home::None || !is_const(shift.args[1]) || !scale_of(v) ||
+        is_const(shift.args[0]))
+        return false;
+    uint32_t uses = uniforms_[v].uses;
+    const Value* const end = schedule_.end(position_);
+    for (const Value* u = std::find(schedule_.begin(position_), end, v); uses && u != end; ++u) {
+        const ir::Inst& i = inst(*u);
+        const Class cls = ir::op_info(i.op).cls;
+        if (cls == Class::SetS || cls == Class::Call || cls == Class::Cross) return false;
+        if (i.args[0] != v && i.args[1] != v) continue;
+        if (i.op != (wide(v) ? Op::UAdd64 : Op::UAdd32) || i.args[0] == i.args[1]) return false;
+        const Value other = i.args[i.args[0] == v];
+        if (uniforms_[other].repeated || (is_const(other) && !is_displacement(other))) return false;
+        --uses;
+    }
+    return !uses;
+}
+
+// A constant that an address may have: cut to 32 bits if the sum is.
+bool BlockCompiler::is_displacement(Value v) const {
+    return is_const(v) && (!wide(v) || fits_imm32(inst(v).imm));
+}
+
+// Of a shift to the left by a few bits: as addresses have it; 0: it is none.
+uint32_t BlockCompiler::scale_of(Value v) const {
+    const ir::Inst& i = inst(v);
+    if ((i.op != Op::UShl32 && i.op != Op::UShl64) || !is_const(i.args[1])) return 0;
+    const uint64_t bits = inst(i.args[1]).imm & (wide(v) ? 63 : 31);
+    return bits <= 3 ? static_cast<uint32_t>(bits) : 0;
+}
+
+// Whether that takes one instruction, where changing x would take two.
+bool BlockCompiler::sums_as_address(Value x, Value y) const {
+    if (uniforms_[x].repeated || uniforms_[y].repeated) return true;
+    if (uniforms_[x].reg < 0 || may_change(x)) return false;
+    return uniforms_[y].reg >= 0 || is_displacement(y);
+}
+
+// Of two values, as an address.
+void BlockCompiler::address_sum(Value v, Value x, Value y) {
+    const bool scaled_x = uniforms_[x].repeated, scaled = scaled_x || uniforms_[y].repeated;
+    if (scaled_x) std::swap(x, y);
+    const uint32_t shift = scaled ? scale_of(y) : 0;
+    const Value index = scaled ? inst(y).args[0] : y;
+    if (!scaled && is_displacement(y)) {
+        const Gp base = ureg(x).r64();
+        a_.lea(udef(v), x86::ptr(base, static_cast<int32_t>(inst(y).imm)));
+        return;
+    }
+    const Gp at = ureg(index).r64();
+    if (is_displacement(x)) {
+        a_.lea(udef(v), x86::ptr(0, at, shift).cloneAdjusted(static_cast<int32_t>(inst(x).imm)));
+        return;
+    }
+    const Gp base = ureg(x).r64();
+    a_.lea(udef(v), x86::ptr(base, at, shift));
 }
 
 // An operation with a constant that has a shorter form.
-bool BlockCompiler::short_binary(Value v) {
+bool BlockCompiler::short_binary(Value v, Value x, Value y) {
     const ir::Inst& i = inst(v);
-    const auto& a = i.args;
     const bool w = wide(v);
-    if ((i.op == Op::USub32 || i.op == Op::USub64) && is_zero(a[0])) {
-        a_.neg(udef_from(v, a[1]));
+    if ((i.op == Op::USub32 || i.op == Op::USub64) && is_zero(x)) {
+        a_.neg(udef_from(v, y));
         return true;
     }
-    if (!is_const(a[1])) return false;
-    const uint64_t c = w ? inst(a[1]).imm : static_cast<uint32_t>(inst(a[1]).imm);
+    if (!is_const(y)) return false;
+    const uint64_t c = w ? inst(y).imm : static_cast<uint32_t>(inst(y).imm);
     if ((i.op == Op::UXor32 && c == 0xffffffff) || (i.op == Op::UXor64 && c == ~uint64_t{0})) {
-        a_.not_(udef_from(v, a[0]));
+        a_.not_(udef_from(v, x));
         return true;
     }
     if (i.op != Op::UAnd32 && i.op != Op::UAnd64) return false;
     const uint32_t bytes = c == 0xff ? 1 : c == 0xffff ? 2 : 0;
-    if (!bytes || is_const(a[0])) return false;
-    Operand x = uop(a[0]);
-    if (x.isMem())
-        x.as<Mem>().setSize(bytes);
+    if (!bytes || is_const(x)) return false;
+    Operand from = uop(x);
+    if (from.isMem())
+        from.as<Mem>().setSize(bytes);
     else
-        x = bytes == 1 ? Operand(x.as<Gp>().r8()) : Operand(x.as<Gp>().r16());
-    a_.emit(X::kIdMovzx, udef(v).r32(), x);
+        from = bytes == 1 ? Operand(from.as<Gp>().r8()) : Operand(from.as<Gp>().r16());
+    a_.emit(X::kIdMovzx, udef(v).r32(), from);
     return true;
 }
 
@@ -139,12 +183,18 @@ void BlockCompiler::uniform_op(Value v) {
     };
     for (const Binary& b : binaries) {
         if (b.op != i.op) continue;
-        if (short_binary(v)) return finish();
-        const bool swapped = b.id != X::kIdSub && !may_change(a[0]) && may_change(a[1]);
-        if (b.id == X::kIdAdd && !swapped && sum_apart(v)) return finish();
-        const Operand y = uop(a[!swapped]);
-        const Gp d = udef_from(v, a[swapped]);
-        a_.emit(b.id, d, y);
+        const bool commutes = b.id != X::kIdSub,
+                   swapped = commutes && (is_const(a[0]) || (!may_change(a[0]) && !is_const(a[1]) &&
+                                                             may_change(a[1])));
+        const Value x = a[swapped], y = a[!swapped];
+        if (short_binary(v, x, y)) return finish();
+        if (b.id == X::kIdAdd && sums_as_address(x, y)) {
+            address_sum(v, x, y);
+            return finish();
+        }
+        const Operand right = uop(y);
+        const Gp d = udef_from(v, x);
+        a_.emit(b.id, d, right);
         return finish();
     }
     switch (i.op) {
@@ -209,8 +259,7 @@ void BlockCompiler::uniform_op(Value v) {
             const Operand x = uop(a[0]);
             m.setSize(wide(a[0]) ? 8 : 4);
             a_.emit(X::kIdMov, m, x.isMem() ? Operand(ureg(a[0])) : x);
-            const Home& home = schedule_.uniform_home(a[0]);
-            if (home.kind == Home::Wave && home.index == offset) uniforms_[a[0]].stored = true;
+            if (i.op != Op::SetScc && schedule_.fills_home(v)) uniforms_[a[0]].stored = true;
             if (v == loop_.scalar_set) {
                 if (gp_owner_[14] != no_value && gp_owner_[14] != a[0]) evict_gp(14);
                 const Gp r = ureg(a[0]);
@@ -273,6 +322,10 @@ void BlockCompiler::uniform_op(Value v) {
             const int kind = i.op == Op::UShl32 || i.op == Op::UShl64   ? 0
                              : i.op == Op::UShr32 || i.op == Op::UShr64 ? 1
                                                                         : 2;
+            if (is_for_sums(v)) {
+                uniforms_[v].repeated = true;
+                return;  // its operand keeps its register
+            }
             static constexpr InstId by_imm[] = {X::kIdShl, X::kIdShr, X::kIdSar},
                                     by_reg[] = {X::kIdShlx, X::kIdShrx, X::kIdSarx};
             if (is_const(a[1])) {
@@ -366,9 +419,13 @@ void BlockCompiler::uniform_op(Value v) {
             a_.movsxd(udef(v), x);
             return finish();
         }
-        case Op::UZext32: {
-            const Gp x = ureg(a[0]);
-            a_.mov(udef(v).r32(), x);
+        case Op::UZext32: {  // what is in a register has been
+            if (may_change(a[0])) {
+                udef_from(v, a[0]);
+                return finish();
+            }
+            const Operand x = uop(a[0]);
+            a_.emit(X::kIdMov, udef(v).r32(), x);
             return finish();
         }
         case Op::UCmpEq32:

@@ -1,6 +1,7 @@
 // General registers of uniform segments, handed out within the segment; values needed later live in
 // their homes.
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
 #include "backend_x64/asm/block_compiler.h"
@@ -20,6 +21,7 @@ constexpr uint32_t allocatable =
 void BlockCompiler::uniform_begin(uint32_t position) {
     std::fill(std::begin(gp_owner_), std::end(gp_owner_), no_value);
     gp_locked_ = gp_temps_ = 0;
+    uniform_at_ = schedule_.end(position);
     auto count = [&](Value v) {
         for (Value a : inst(v).args)
             if (a != no_value) ++uniforms_[a].uses;
@@ -72,18 +74,35 @@ void BlockCompiler::evict_gp(int r) {
 
 int BlockCompiler::take_gp() {
     const uint32_t busy = gp_locked_ | gp_temps_ | gp_reserved_ | ~allocatable;
-    int best = -1;
+    uint32_t owned = 0;
     for (int r = 0; r < 16; ++r) {
         if (busy >> r & 1) continue;
         if (gp_owner_[r] == no_value) return r;
-        Mem m;
-        if (best < 0 || is_const(gp_owner_[r]) || umem(gp_owner_[r], m)) best = r;
+        owned |= 1u << r;
     }
-    if (best < 0) {
+    if (!owned) {
         failed_ = true;
         return 0;
     }
-    evict_gp(best);
+    const int r = last_wanted(owned);
+    evict_gp(r);
+    return r;
+}
+
+// Of registers, by bit, the one whose value this instruction and those behind it want last; of
+// those that they do not want at all, one that need not be stored.
+int BlockCompiler::last_wanted(uint32_t registers) {
+    const Value* const end = schedule_.end(position_);
+    for (const Value* v = uniform_at_; v != end && registers & (registers - 1); ++v)
+        for (const Value a : inst(*v).args)
+            if (const int r = a == no_value ? -1 : uniforms_[a].reg;
+                r >= 0 && registers & (registers - 1))
+                registers &= ~(1u << r);
+    int best = std::countr_zero(registers);
+    for (int r = best; r < 16; ++r) {
+        Mem m;
+        if (registers >> r & 1 && (is_const(gp_owner_[r]) || umem(gp_owner_[r], m))) best = r;
+    }
     return best;
 }
 

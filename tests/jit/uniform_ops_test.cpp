@@ -37,12 +37,41 @@ protected:
 
     Value value(Builder& b, ir::Type type) {
         constexpr size_t recent = 24;
-        const std::vector<Value>& of = values_[type == ir::Type::U64];
-        if (of.empty() || rng_() % 4 == 0) return constant(b, type);
+        std::vector<Value>& of = values_[type == ir::Type::U64];
+        if (of.empty() || rng_() % 4 == 0) {
+            const Value c = constant(b, type);
+            if (rng_() % 3 == 0) of.push_back(c);  // wanted again
+            return c;
+        }
         return of[of.size() - 1 - rng_() % std::min(of.size(), recent)];
     }
 
     void note(Builder& b, Value v) { values_[b.block.type(v) == ir::Type::U64].push_back(v); }
+
+    // A shift that sums alone want, or a compare that selections do.
+    void for_one_use(Builder& b) {
+        const bool wide = rng_() % 2, selects = rng_() % 2;
+        const ir::Type type = wide ? ir::Type::U64 : ir::Type::U32;
+        static constexpr Op compares[] = {Op::UCmpEq32,  Op::UCmpNe32,  Op::UCmpLtU32,
+                                          Op::UCmpLeU32, Op::UCmpLtS32, Op::UCmpLeS32,
+                                          Op::UCmpEq64,  Op::UCmpNe64,  Op::UCmpLtU64};
+        auto shift = [&] {
+            return b.op(wide ? Op::UShl64 : Op::UShl32,
+                        {value(b, type), b.c32(static_cast<uint32_t>(rng_() % 6))});
+        };
+        const Op compare = compares[rng_() % std::size(compares)];
+        const ir::Type of = ir::op_info(compare).args[0];
+        const Value once = selects ? b.op(compare, {value(b, of), value(b, of)}) : shift();
+        for (uint64_t uses = 1 + rng_() % 2; uses; --uses) {
+            if (rng_() % 4 == 0) b.op(Op::SetS32, {value(b, ir::Type::U32)}, rng_() % read);
+            const Value x = value(b, type), y = value(b, type);
+            if (selects)
+                note(b, b.op(wide ? Op::USelect64 : Op::USelect32, {once, x, y}));
+            else
+                note(b, b.op(wide ? Op::UAdd64 : Op::UAdd32,
+                             {rng_() % 2 ? once : x, rng_() % 4 ? once : shift()}));
+        }
+    }
 
     ir::Block program() {
         static const std::vector<Op> all = operations();
@@ -57,6 +86,10 @@ protected:
             if (kind == 1) note(b, b.op(Op::GetS32, {}, s + rng_() % 2));
         }
         for (uint64_t left = 20 + rng_() % 150; left; --left) {
+            if (rng_() % 8 == 0) {
+                for_one_use(b);
+                continue;
+            }
             if (rng_() % 12 == 0) {
                 const bool wide = rng_() % 2;
                 b.op(wide ? Op::SetS64 : Op::SetS32,
@@ -69,6 +102,11 @@ protected:
             for (uint32_t n = 0; n < info.arg_count; ++n) a[n] = value(b, info.args[n]);
             note(b, b.op(op, {a[0], a[1], a[2]}));
         }
+        // One register more than once, with others in between.
+        const Value again = value(b, ir::Type::U32);
+        for (uint64_t n = rng_() % 4; n; --n)
+            b.op(Op::SetS32, {rng_() % 2 ? again : value(b, ir::Type::U32)}, written + 1);
+        note(b, b.op(Op::UAdd32, {again, b.c32(5)}));
         uint32_t s = read;
         for (const Value v : values_[0])
             if (rng_() % 3 == 0 && s < written) b.op(Op::SetS32, {v}, s++);
