@@ -1,5 +1,7 @@
-// The order of a region's operations, where the program's keeps more values than there are
-// registers: what each result is made of right in front of it, one result after the other.
+// The order of operations: of a region, where the program's keeps more values than there are
+// registers, what each result is made of right in front of it, one result after the other; and of
+// uniform segments.
+// uniform segments.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -132,6 +134,56 @@ void Schedule::order_for_registers() {
         if (pressure(graph, order) >= now) continue;
         const std::vector<Value> values(first, end(p));
         for (uint32_t n = 0; n < order.size(); ++n) order_[start_[p] + n] = values[order[n]];
+    }
+}
+
+// Uniform values that are made of one other are made where they are first wanted: both would be in
+// registers until then. Not behind writes of scalar registers, which values may be read from.
+void Schedule::delay_uniforms() {
+    const auto n = block_->insts.size();
+    std::vector<bool> wanted(n), waits(n), as_mask(n);  // BitsOf reads what its MaskOf is made of
+    for (Value v = 0; v < n; ++v)
+        for (const Value a : ir::used_args(inst(v)))
+            if (a != no_value && inst(v).op == Op::MaskOf)
+                as_mask[a] = true;
+            else if (a != no_value && position_[a] == position_[v])
+                wanted[a] = true;
+    auto may_wait = [&](Value v) {
+        const Inst& i = inst(v);
+        if (ir::op_info(i.op).cls != Class::Uniform || i.op == Op::RowLane ||
+            i.op == Op::WavesAhead || i.op == Op::Guard || i.op == Op::BitsOf || as_mask[v] ||
+            !wanted[v])
+            return false;
+        return std::ranges::count_if(i.args, [&](Value a) {
+                   return a != no_value && inst(a).op != Op::Const32 && inst(a).op != Op::Const64;
+               }) == 1;
+    };
+    std::vector<Value> order, waiting;
+    auto put = [&](auto& self, Value v) -> void {
+        for (const Value a : ir::used_args(inst(v)))
+            if (a != no_value && waits[a]) self(self, a);
+        waits[v] = false;
+        order.push_back(v);
+    };
+    for (uint32_t p = 0; p < segments(); p += 2) {
+        order.clear(), waiting.clear();
+        auto put_waiting = [&] {
+            for (const Value v : waiting)
+                if (waits[v]) put(put, v);
+            waiting.clear();
+        };
+        for (const Value* v = begin(p); v != end(p); ++v) {
+            const Class cls = ir::op_info(inst(*v).op).cls;
+            if (cls == Class::SetS || cls == Class::Call || cls == Class::Cross) put_waiting();
+            if (may_wait(*v)) {
+                waits[*v] = true;
+                waiting.push_back(*v);
+            } else {
+                put(put, *v);
+            }
+        }
+        put_waiting();
+        std::ranges::copy(order, order_.begin() + start_[p]);
     }
 }
 

@@ -3,7 +3,8 @@
 //   region.cpp, region_constants.cpp, whole_chunks.cpp   lane regions
 //   terminator.cpp      how blocks end
 //   lane_registers.cpp  vector and mask registers of a region
-//   uniform.cpp, uniform_memory.cpp, uniform_registers.cpp   uniform operations, general registers
+//   uniform.cpp, uniform_forms.cpp, uniform_memory.cpp, uniform_registers.cpp
+//                       uniform operations, general registers
 //   lane_common.cpp     operations whose lowering is a row of a table
 //   lane_avx512.cpp, lane_avx2.cpp   the others
 //   lane_memory.cpp, lane_patterns.cpp, lane_consecutive.cpp, lane_gather.cpp, lane_scratch.cpp
@@ -323,7 +324,11 @@ private:
 
     // ---- uniform.cpp ----
     void uniform_op(Value v);
+
+    // ---- uniform_forms.cpp ----
     asmjit::x86::CondCode compare(Value v);
+    template <class F>
+    bool all_take(Value v, F takes) const;
     bool is_for_selections(Value v) const;
     bool is_for_sums(Value v) const;
     bool is_displacement(Value v) const;
