@@ -130,14 +130,14 @@ uint8_t* saved_vector(Frame& f, uint32_t number) {
     return f.saved_vectors + size_t{number} * 64;
 }
 
-uint32_t saved_mask(const Frame& f, uint32_t number) {
+uint32_t saved_mask(Frame& f, uint32_t number) {
     uint32_t mask = 0;
     if (f.chunk_lanes == 16) {
         std::memcpy(&mask, f.saved_vectors + Frame::saved_masks + size_t{number} * 8, sizeof mask);
         return mask;
     }
     uint32_t lanes[8];
-    std::memcpy(lanes, f.saved_vectors + size_t{number} * 64, sizeof lanes);
+    std::memcpy(lanes, saved_vector(f, number), sizeof lanes);
     for (uint32_t l = 0; l < 8; ++l) mask |= lanes[l] >> 31 << l;
     return mask;
 }

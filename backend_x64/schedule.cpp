@@ -349,6 +349,13 @@ void Schedule::assign_positions() {
     sink_pairs();
 }
 
+// A uniform value that is made of its operands alone, whenever that is.
+bool Schedule::may_be_late(Value v) const {
+    const Op op = inst(v).op;
+    return ir::op_info(op).cls == Class::Uniform && op != Op::Guard && op != Op::RowLane &&
+           op != Op::WavesAhead && op != Op::GoesOn && op != Op::BitsOf;
+}
+
 // Uniform values that keep nothing else alive are made where they are needed, not where they could
 // be: else all addresses of later scalar loads wait in the frame. Not in loops, where what is made
 // early may be the same in each iteration.
@@ -364,12 +371,9 @@ void Schedule::sink_uniforms() {
     if (t.cond != no_value) needed[t.cond] = 0;
     for (auto v = static_cast<Value>(block_->insts.size()); v-- > 0;) {
         const Inst& i = inst(v);
-        const bool sinks = ir::op_info(i.op).cls == Class::Uniform && i.op != Op::Guard &&
-                           i.op != Op::RowLane && i.op != Op::WavesAhead && i.op != Op::GoesOn &&
-                           i.op != Op::BitsOf && needed[v] != nowhere && needed[v] > position_[v] &&
+        const bool sinks = may_be_late(v) && needed[v] != nowhere && needed[v] > position_[v] &&
                            std::ranges::all_of(i.args, [&](Value a) {
-                               return a == no_value || inst(a).op == Op::Const32 ||
-                                      inst(a).op == Op::Const64 || last_use[a] >= needed[v];
+                               return a == no_value || is_const(a) || last_use[a] >= needed[v];
                            });
         if (sinks) position_[v] = needed[v];
         for (Value a : ir::used_args(i))

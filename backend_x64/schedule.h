@@ -160,6 +160,10 @@ private:
     void record_uses();
     bool assign_homes();
     void sort();
+    bool may_be_late(Value v) const;
+    bool is_const(Value v) const {
+        return inst(v).op == ir::Op::Const32 || inst(v).op == ir::Op::Const64;
+    }
     void delay_uniforms();
     struct RegionGraph;
     bool may_reorder(uint32_t position) const;

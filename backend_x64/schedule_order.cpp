@@ -149,14 +149,9 @@ void Schedule::delay_uniforms() {
             else if (a != no_value && position_[a] == position_[v])
                 wanted[a] = true;
     auto may_wait = [&](Value v) {
-        const Inst& i = inst(v);
-        if (ir::op_info(i.op).cls != Class::Uniform || i.op == Op::RowLane ||
-            i.op == Op::WavesAhead || i.op == Op::Guard || i.op == Op::BitsOf || as_mask[v] ||
-            !wanted[v])
-            return false;
-        return std::ranges::count_if(i.args, [&](Value a) {
-                   return a != no_value && inst(a).op != Op::Const32 && inst(a).op != Op::Const64;
-               }) == 1;
+        return may_be_late(v) && !as_mask[v] && wanted[v] &&
+               std::ranges::count_if(inst(v).args,
+                                     [&](Value a) { return a != no_value && !is_const(a); }) == 1;
     };
     std::vector<Value> order, waiting;
     auto put = [&](auto& self, Value v) -> void {

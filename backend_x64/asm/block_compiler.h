@@ -93,10 +93,10 @@ inline bool fits_imm32(uint64_t v) {
     return static_cast<int64_t>(v) == static_cast<int32_t>(v);
 }
 
-// After a cmp of its operands: the condition under which the uniform compare does not hold.
-inline asmjit::x86::CondCode negated(ir::Op compare) {
+// After a cmp of its operands: the condition under which the uniform compare holds.
+inline asmjit::x86::CondCode condition_of(ir::Op compare) {
     using enum asmjit::x86::CondCode;
-    static constexpr asmjit::x86::CondCode conditions[] = {kNE, kE, kAE, kA, kGE, kG, kNE, kE, kAE};
+    static constexpr asmjit::x86::CondCode conditions[] = {kE, kNE, kB, kBE, kL, kLE, kE, kNE, kB};
     return conditions[static_cast<int>(compare) - static_cast<int>(ir::Op::UCmpEq32)];
 }
 
@@ -324,6 +324,7 @@ private:
 
     // ---- uniform.cpp ----
     void uniform_op(Value v);
+    void uniform_call(Value v);
 
     // ---- uniform_forms.cpp ----
     asmjit::x86::CondCode compare(Value v);
@@ -336,7 +337,6 @@ private:
     bool sums_as_address(Value x, Value y) const;
     void address_sum(Value v, Value x, Value y);
     bool short_binary(Value v, Value x, Value y);
-    void uniform_call(Value v);
 
     // ---- uniform_memory.cpp ----
     void uniform_buffer_base(Value v);
@@ -370,6 +370,8 @@ private:
     Gp utmp();
     void take_fixed(int r);  // evicts whoever is in r and locks it
     void udone(Value v);
+    void ufree(Value v);
+    void operands_done(Value v);
     void ufree_all();
     bool umem(Value v, Mem& m);
 

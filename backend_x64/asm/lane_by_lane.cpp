@@ -204,7 +204,8 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     const auto uniform =
         static_cast<Op>(static_cast<int>(Op::UCmpEq32) + static_cast<int>(p.compare) -
                         static_cast<int>(wide_compare ? Op::CmpEq64 : Op::CmpEq32));
-    const x86::CondCode stop = p.negated ? x86::negateCond(negated(uniform)) : negated(uniform);
+    const x86::CondCode holds = condition_of(uniform),
+                        stop = p.negated ? holds : x86::negateCond(holds);
     if (p.count) {
         a_.j(x86::negateCond(stop), iteration);
         charge_lane(p, over, longest);

@@ -51,10 +51,7 @@ void BlockCompiler::call_memory_stub(const MemoryOp& op) {
     out_->memory_stubs |= uint64_t{1} << number;
     const StubAccess access{number, (op.flags & all_lanes) != 0, op.registers,
                             static_cast<int32_t>(op.offset)};
-    if (const uint64_t bits = access.bits(); bits >> 32)
-        a_.mov(x86::rax, bits);
-    else
-        a_.mov(x86::eax, static_cast<uint32_t>(bits));
+    load_constant(x86::rax, access.bits());
     a_.call(frame_field(offsetof(Frame, access_stub), 8));
 }
 

@@ -178,7 +178,7 @@ RowStubs emit_row_stubs(x86::Assembler& a, bool avx512) {
     e.store(true);
     e.restore();
     a.bind(some);
-    const Mem k1 = frame_field(offsetof(Frame, saved_vectors) + 32 * 64, 2);
+    const Mem k1 = frame_field(offsetof(Frame, saved_vectors) + Frame::saved_masks, 2);
     if (avx512) a.kmovw(k1, x86::k1);
     e.store(false);
     if (avx512) a.kmovw(x86::k1, k1);

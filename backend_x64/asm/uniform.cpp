@@ -1,12 +1,10 @@
 // Uniform operations, in general registers (uniform_registers.cpp).
 #include <algorithm>
-#include <utility>
 
 #include "backend_x64/asm/block_compiler.h"
 
 namespace wj::x64 {
 
-using ir::Class;
 using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
@@ -29,27 +27,11 @@ constexpr Binary binaries[] = {
 void BlockCompiler::uniform_op(Value v) {
     const ir::Inst& i = inst(v);
     const auto& a = i.args;
-    auto release = [&](auto& self, const auto& args) -> void {
-        for (Value arg : args) {
-            if (arg == no_value) continue;
-            UniformState& s = uniforms_[arg];
-            if (s.uses) --s.uses;
-            if (s.uses) continue;
-            if (s.reg >= 0) gp_owner_[s.reg] = no_value;
-            s.reg = -1;
-            if (std::exchange(s.repeated, false)) self(self, inst(arg).args);
-        }
-    };
     auto finish = [&] {
-        release(release, a);
-        if (ir::op_info(i.op).result != ir::Type::N) {
-            udone(v);
-            UniformState& s = uniforms_[v];
-            if (s.uses == 0 && s.reg >= 0) {
-                gp_owner_[s.reg] = no_value;
-                s.reg = -1;
-            }
-        }
+        operands_done(v);
+        if (ir::op_info(i.op).result == ir::Type::N) return;
+        udone(v);
+        if (!uniforms_[v].uses) ufree(v);
     };
     auto unary = [&](InstId id) {
         const Operand x = uop(a[0]);
@@ -79,9 +61,8 @@ void BlockCompiler::uniform_op(Value v) {
         case Op::Const32:
         case Op::Const64: {
             const Mem m = home_mem(schedule_.uniform_home(v));
-            const uint64_t imm = i.op == Op::Const32 ? static_cast<uint32_t>(i.imm) : i.imm;
             const Gp t = utmp();
-            a_.mov(t, imm);
+            load_constant(gp(static_cast<int>(t.id()), wide(v)), i.imm);
             a_.mov(m, t);
             uniforms_[v].stored = true;
             return;

@@ -12,9 +12,6 @@ namespace x86 = asmjit::x86;
 
 // Sets the flags; returns the condition under which the compare holds.
 x86::CondCode BlockCompiler::compare(Value v) {
-    using enum x86::CondCode;
-    static constexpr x86::CondCode conditions[] = {kE, kNE, kB, kBE, kL, kLE, kE, kNE, kB},
-                                   swapped_conditions[] = {kE, kNE, kA, kAE, kG, kGE, kE, kNE, kA};
     const auto& a = inst(v).args;
     const bool swapped = is_const(a[0]);
     const Value left = a[swapped], right = a[!swapped];
@@ -24,8 +21,8 @@ x86::CondCode BlockCompiler::compare(Value v) {
         a_.emit(X::kIdTest, x, x);
     else
         a_.emit(X::kIdCmp, x, y);
-    const auto number = static_cast<size_t>(inst(v).op) - static_cast<size_t>(Op::UCmpEq32);
-    return (swapped ? swapped_conditions : conditions)[number];
+    const x86::CondCode holds = condition_of(inst(v).op);
+    return swapped ? x86::reverseCond(holds) : holds;
 }
 
 // Whether all who use the value are in this segment and can do with what it is made of, as `takes`

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <utility>
 
 #include "backend_x64/asm/block_compiler.h"
 
@@ -93,11 +94,11 @@ int BlockCompiler::take_gp() {
 // those that they do not want at all, one that need not be stored.
 int BlockCompiler::last_wanted(uint32_t registers) {
     const Value* const end = schedule_.end(position_);
-    for (const Value* v = uniform_at_; v != end && registers & (registers - 1); ++v)
-        for (const Value a : inst(*v).args)
-            if (const int r = a == no_value ? -1 : uniforms_[a].reg;
-                r >= 0 && registers & (registers - 1))
-                registers &= ~(1u << r);
+    for (const Value* v = uniform_at_; v != end; ++v)
+        for (const Value a : inst(*v).args) {
+            if (std::has_single_bit(registers)) return std::countr_zero(registers);
+            if (a != no_value && uniforms_[a].reg >= 0) registers &= ~(1u << uniforms_[a].reg);
+        }
     int best = std::countr_zero(registers);
     for (int r = best; r < 16; ++r) {
         Mem m;
@@ -211,6 +212,24 @@ void BlockCompiler::udone(Value v) {
     if (home.kind == Home::Slot && s.reg >= 0) {
         a_.mov(home_mem(home), gp(s.reg, true));
         s.stored = true;
+    }
+}
+
+void BlockCompiler::ufree(Value v) {
+    UniformState& s = uniforms_[v];
+    if (s.reg >= 0) gp_owner_[s.reg] = no_value;
+    s.reg = -1;
+}
+
+// What the instruction reads is wanted once less.
+void BlockCompiler::operands_done(Value v) {
+    for (const Value arg : inst(v).args) {
+        if (arg == no_value) continue;
+        UniformState& s = uniforms_[arg];
+        if (s.uses) --s.uses;
+        if (s.uses) continue;
+        ufree(arg);
+        if (std::exchange(s.repeated, false)) operands_done(arg);
     }
 }
 

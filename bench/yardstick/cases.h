@@ -46,6 +46,14 @@ inline std::string bad(const char* what, size_t i, double got, double want) {
     return t;
 }
 
+// The first element that is another one, if there is any.
+inline std::string difference(const char* what, const uint32_t* got,
+                              const std::vector<uint32_t>& want) {
+    for (size_t i = 0; i < want.size(); i++)
+        if (got[i] != want[i]) return bad(what, i, got[i], want[i]);
+    return "";
+}
+
 inline bool near(double got, double want, double rel, double abs) {
     return std::fabs(got - want) <= abs + rel * std::fabs(want);
 }

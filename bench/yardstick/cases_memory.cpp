@@ -155,10 +155,7 @@ Bench hist_lds(Scale scale) {
     b.check = [=](Bench& b) -> std::string {
         std::vector<uint32_t> want(256);
         for (size_t i = 0; i < 4 * n; i++) want[b.p<uint8_t>(in)[i]]++;
-        for (size_t i = 0; i < 256; i++)
-            if (b.p<uint32_t>(bins)[i] != want[i])
-                return bad("bins", i, b.p<uint32_t>(bins)[i], want[i]);
-        return "";
+        return difference("bins", b.p<uint32_t>(bins), want);
     };
     return b;
 }
@@ -177,10 +174,7 @@ Bench hist_global(Scale scale) {
     b.check = [=](Bench& b) -> std::string {
         std::vector<uint32_t> want(4096);
         for (size_t i = 0; i < n; i++) want[b.p<uint32_t>(in)[i] & 4095]++;
-        for (size_t i = 0; i < 4096; i++)
-            if (b.p<uint32_t>(bins)[i] != want[i])
-                return bad("bins", i, b.p<uint32_t>(bins)[i], want[i]);
-        return "";
+        return difference("bins", b.p<uint32_t>(bins), want);
     };
     return b;
 }

@@ -56,10 +56,9 @@ Bench gather(Scale scale) {
 // Additions to `bins` counters in global memory, in any order.
 static Bench count(Scale scale, const char* name, uint32_t bins) {
     const size_t n = pick(scale, 1 << 13, 1 << 17, 1 << 17);
-    Bench b;
-    b.name = name, b.file = "published.cl";
-    b.size = std::to_string(n >> 10) + "K adds to " + std::to_string(bins);
-    b.work = double(n), b.unit = "Gatomic/s";
+    Bench b =
+        of_file("published.cl", name, std::to_string(n >> 10) + "K adds to " + std::to_string(bins),
+                double(n), "Gatomic/s");
     const int index = b.add(4 * n), counters = b.add(4 * bins);
     fill_u32(b.p<uint32_t>(index), n, 2);
     for (size_t i = 0; i < n; i++) b.p<uint32_t>(index)[i] %= bins;
@@ -68,10 +67,7 @@ static Bench count(Scale scale, const char* name, uint32_t bins) {
     b.check = [=](Bench& b) -> std::string {
         std::vector<uint32_t> want(bins);
         for (size_t i = 0; i < n; i++) want[b.p<uint32_t>(index)[i]]++;
-        for (size_t i = 0; i < bins; i++)
-            if (b.p<uint32_t>(counters)[i] != want[i])
-                return bad("bins", i, b.p<uint32_t>(counters)[i], want[i]);
-        return "";
+        return difference("bins", b.p<uint32_t>(counters), want);
     };
     return b;
 }

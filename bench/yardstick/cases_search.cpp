@@ -61,10 +61,7 @@ Bench bfs(Scale scale) {
             for (uint32_t k = first[queue[at]]; k < first[queue[at] + 1]; k++)
                 if (const uint32_t to = b.p<uint32_t>(e)[k]; want[to] == none)
                     want[to] = want[queue[at]] + 1, queue.push_back(to);
-        for (size_t i = 0; i < nodes; i++)
-            if (b.p<uint32_t>(level)[i] != want[i])
-                return bad("level", i, b.p<uint32_t>(level)[i], want[i]);
-        return "";
+        return difference("level", b.p<uint32_t>(level), want);
     };
     return b;
 }
