@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -276,12 +277,27 @@ struct Terminator {
     uint32_t detail = 0;           // trap id
 };
 
+// v_mov_b32 between s_set_gpr_idx_on and s_set_gpr_idx_off: M0[7:0] is added to the numbers of
+// rows.
+struct IndexedMove {
+    enum class From : uint8_t { Row, Scalar, Constant };
+    From kind = From::Row;
+    bool from_indexed = false, to_indexed = false;
+    bool all_lanes = false;  // EXEC is known to have them
+    uint32_t from = 0;       // the row, the SGPR or the constant
+    uint32_t to = 0;         // row
+    uint32_t indices = 0;    // below this many, all registers are in the wave's allocation
+};
+
 // A helper call: fn(wave, arg) with wave.pc = next_pc. When it leaves wave.exit.kind != None the
 // block stores pc in wave.exit.pc and returns.
 struct Call {
     void (*fn)(machine::Wave& wave, const void* arg) = nullptr;
     const void* arg = nullptr;
     uint64_t pc = 0, next_pc = 0;
+    // What fn does with MODE.GPR_IDX_EN, which is set for it alone (and stays set if it ends the
+    // wave). Translated code does it by itself where the index is in bounds.
+    std::optional<IndexedMove> move;
 };
 
 struct Block {

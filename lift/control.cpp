@@ -110,6 +110,10 @@ bool mode_change(Lifter& l, const Inst& i) {
     return true;
 }
 
+bool index_mode_on(Lifter& l, const Inst& i) {
+    return l.indexed_moves(i) || mode_change(l, i);
+}
+
 // The interpreter's handler chooses the PC; forks also count in MODE and write EXEC and SGPRs.
 bool jump_by_handler(Lifter& l, const Inst& i) {
     l.call(i, false);
@@ -160,7 +164,7 @@ constexpr Entry entries[] = {
     {Opcode::s_call_b64, call_b64},
     {Opcode::s_setreg_b32, mode_change},
     {Opcode::s_setreg_imm32_b32, mode_change},
-    {Opcode::s_set_gpr_idx_on, mode_change},
+    {Opcode::s_set_gpr_idx_on, index_mode_on},
     {Opcode::s_set_gpr_idx_off, mode_change},
     {Opcode::s_set_gpr_idx_mode, mode_change},
     {Opcode::s_setvskip, mode_change},

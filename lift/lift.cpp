@@ -257,7 +257,7 @@ void Lifter::assume_lanes() {
     if (!s.is_full(exec)) guard_all_lanes(true);
 }
 
-void Lifter::call(const Inst& inst, bool keep_exec) {
+void Lifter::call(const Inst& inst, bool keep_exec, std::optional<ir::IndexedMove> move) {
     const auto handler = options.handler(inst.op);
     if (!handler) {
         exit(machine::ExitKind::Unimplemented, pc, "instruction is not implemented");
@@ -269,7 +269,7 @@ void Lifter::call(const Inst& inst, bool keep_exec) {
     // A handler is void(Wave&, const Inst&): a reference is passed like a pointer.
     const auto generic = reinterpret_cast<void (*)()>(handler);
     block.calls.push_back({reinterpret_cast<void (*)(machine::Wave&, const void*)>(generic),
-                           &store.back(), pc, next_pc});
+                           &store.back(), pc, next_pc, move});
     emit(Op::Call, {}, block.calls.size() - 1);
     s.forget(keep_exec);
 }

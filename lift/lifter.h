@@ -138,7 +138,7 @@ public:
     void end(ir::Terminator term);
     void exit(machine::ExitKind kind, uint64_t at, const char* reason = nullptr,
               uint32_t detail = 0);
-    void call(const Inst& inst, bool keep_exec);
+    void call(const Inst& inst, bool keep_exec, std::optional<ir::IndexedMove> move = {});
     void lift(const Inst& inst);
 
     // In guarded blocks, at s_cbranch_execz: true when it is not taken. Where it would end the
@@ -167,6 +167,11 @@ public:
     void abandon(uint64_t branch);
     void abandon_arms() { abandon(arms_.front().branch); }
     bool abandoned() const { return abandoned_; }
+
+    // ---- indexed_moves.cpp ----
+    // At s_set_gpr_idx_on: true when it and what follows, moves and s_set_gpr_idx_off, have been
+    // lifted.
+    bool indexed_moves(const Inst& on);
 
     // Makes raw(inst.src[0]) the lane-shuffled source; false = not expressible.
     bool begin_dpp(const Inst& inst);

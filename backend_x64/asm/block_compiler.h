@@ -325,6 +325,8 @@ private:
     // ---- uniform.cpp ----
     void uniform_op(Value v);
     void uniform_call(Value v);
+    void call_handler(const ir::Call& call);
+    void indexed_move(const ir::Call& call);
 
     // ---- uniform_forms.cpp ----
     asmjit::x86::CondCode compare(Value v);

@@ -215,7 +215,11 @@ void BlockCompiler::forget_row_shapes() {
     for (const ir::Inst& i : block_->insts) {
         const Class cls = ir::op_info(i.op).cls;
         if (cls == Class::SetV && i.imm < Wave::shaped_rows) shapes[i.imm] = 0;
-        if (cls == Class::Call) shapes.fill(0);
+        if (cls != Class::Call) continue;
+        const auto& move = block_->calls[i.imm].move;
+        const size_t first = move ? std::min<size_t>(move->to, shapes.size()) : 0;
+        const size_t count = move && !move->to_indexed ? 1 : shapes.size();
+        for (size_t r = first; r < std::min(first + count, shapes.size()); ++r) shapes[r] = 0;
     }
     for (const SumRow& sum : schedule_.sum_rows()) shapes[sum.row].reset();
     set_row_shapes(shapes);

@@ -389,6 +389,10 @@ void BlockCompiler::uniform_op(Value v) {
 void BlockCompiler::uniform_call(Value v) {
     ufree_all();
     const ir::Call& call = block_->calls[inst(v).imm];
+    call.move ? indexed_move(call) : call_handler(call);
+}
+
+void BlockCompiler::call_handler(const ir::Call& call) {
     const CallRecord record{call.fn, call.arg, call.next_pc, call.pc};
     const uint32_t at = pool_bytes(&record, sizeof record, 8);
     using Kind = Relocation::Kind;

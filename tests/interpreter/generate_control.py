@@ -66,6 +66,15 @@ ends('s_movrels_b32 beyond the allocation', [ok, 's_movrels_b32 s0, s10', bad], 
 ends('s_movreld_b32 beyond the allocation', [ok, 's_movreld_b32 s10, s0', bad], 'illegal', [('m0', [0x80000000])], [('s20', [1])], lines=limits)
 ends('s_set_gpr_idx beyond the allocation', [ok, 's_set_gpr_idx_on s10, gpr_idx(SRC0)', 'v_mov_b32_e32 v1, v0', bad], 'illegal', [('s10', [8])], [('s20', [1])], lines=limits)
 ends('s_set_gpr_idx destination beyond the allocation', [ok, 's_set_gpr_idx_on s10, gpr_idx(DST)', 'v_mov_b32_e32 v7, v0', bad], 'illegal', [('s10', [1])], [('s20', [1])], lines=limits)
+# Arrays in registers. Lanes that are off keep what they have; what is written in front is read, and what is read behind was written.
+both = [l * 3 + 9 for l in range(64)]
+sums = [2 * b if EX >> l & 1 else 0 for l, b in enumerate(both)]
+case(C_, 's_set_gpr_idx and moves', ['v_add_u32_e32 v2, v0, v1', 's_mov_b32 m0, -1', 's_set_gpr_idx_on s10, gpr_idx(SRC0)', 'v_mov_b32_e32 v5, v0', 's_set_gpr_idx_off', 'v_add_u32_e32 v6, v5, v5',
+                                     's_set_gpr_idx_on s10, gpr_idx(SRC0,DST)', 'v_mov_b32_e32 v5, v4', 'v_mov_b32_e32 v15, s11', 'v_mov_b32_e32 v25, 7', 's_set_gpr_idx_off', 's_mov_b32 s20, m0', 'v_add_u32_e32 v8, v7, v17', 'v_add_u32_e32 v9, v27, v8'],
+     [('exec', [EX]), ('s10', [0x102, 1000]), ('v0', [l * 2 for l in range(64)]), ('v1', [l + 9 for l in range(64)])] + [(f'v{r}', [0]) for r in (2, 5, 6, 7, 8, 9, 17, 27)],
+     [('v6', sums), ('v7', sums), ('v9', [x + 1007 if EX >> l & 1 else 0 for l, x in enumerate(sums)]), ('s20', [0xffff9f02])])
+for mode, v_mov in (('SRC0', 'v_mov_b32_e32 v1, v3'), ('DST', 'v_mov_b32_e32 v3, v0'), ('DST', 'v_mov_b32_e32 v3, 5'), ('SRC0,DST', 'v_mov_b32_e32 v3, v2')):
+    ends(f's_set_gpr_idx around {v_mov} beyond the allocation', [ok, f's_set_gpr_idx_on s10, gpr_idx({mode})', v_mov, 's_set_gpr_idx_off', bad], 'illegal', [('s10', [5])], [('s20', [1])], lines=limits)
 # The last registers of the allocation are fine.
 case(C_, 'v_mov_b32 at the end of the allocation', ['v_mov_b32 v7, v0', 's_mov_b32 s23, 5'], [('v0', [3])], [('v7', [3]), ('s23', [5])], lines=limits)
 

@@ -31,11 +31,15 @@ void index_mode(Builder& b, uint64_t) {
     b.sopk(Opcode::s_movk_i32, s_temp, b.random(6));
     b.raw({0xbf000000 | b.generator.code(Opcode::s_set_gpr_idx_on) << 16 | b.random(16) << 8 |
            s_temp});
+    const bool moves = b.random(2);  // as compilers make them of arrays in registers
     for (uint32_t n = 1 + b.random(3); n; --n) {
         const uint32_t v = first_free_vgpr + b.random(20);
-        switch (b.random(3)) {
+        switch (moves ? 0 : b.random(3)) {
             case 0:
-                b.vop1(Opcode::v_mov_b32, v, code::vgpr + first_free_vgpr + b.random(20));
+                b.vop1(Opcode::v_mov_b32, v,
+                       b.random(3)   ? code::vgpr + first_free_vgpr + b.random(20)
+                       : b.random(2) ? b.random(48)
+                                     : code::inline_constant(b.random(65)));
                 break;
             case 1:
                 b.vop2(Opcode::v_add_f32, v, b.random(48), first_free_vgpr + b.random(20));
