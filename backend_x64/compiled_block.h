@@ -37,6 +37,7 @@ struct CompileOptions {
     // Accesses look for all patterns themselves, without memory stubs: code that is run often.
     bool all_patterns = false;
     uint32_t loop_chunks = 0;          // run together; 0: as many as pay
+    uint32_t slice_iterations = 0;     // of divergent loops; 0: the usual number
     Variant variant = Variant::Full;   // of blocks for waves with all lanes on
     HostCounters* counters = nullptr;  // count what is executed (hot_blocks.h)
 };

@@ -261,6 +261,12 @@ private:
         return i.imm <= pair + 1 && i.imm + two >= pair;
     }
 
+    bool is_all_or_none(const Inst& i) const {
+        if (i.op == Op::Const64) return !i.imm || !~i.imm;
+        return i.op == Op::USelect64 && is_all_or_none(inst(i.args[1])) &&
+               is_all_or_none(inst(i.args[2]));
+    }
+
     // Register pairs that hold masks, before the loop or behind it.
     bool find_masks(std::vector<OrderedLoop::Mask>& masks) const {
         auto add = [&](uint64_t reg, bool is_empty) {
@@ -275,7 +281,7 @@ private:
             if (i.op == Op::MaskOf) {
                 if (from->op == Op::GetS64)
                     add(from->imm, false);
-                else if (from->op != Op::Const64 || (from->imm && ~from->imm))
+                else if (!is_all_or_none(*from))
                     return false;
             } else if (i.op == Op::SetS64 && from->op == Op::BitsOf) {
                 add(i.imm, without_lanes(from->args[0]));

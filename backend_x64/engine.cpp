@@ -37,6 +37,7 @@ Translator::Translator(std::unique_ptr<BlockSource> source, Isa isa,
     : source_(std::move(source)), isa_(isa), cache_(buffer_), perf_map_(options.symbol) {
     renew_stamp();
     loop_chunks_ = options.loop_chunks;
+    slice_iterations_ = options.slice_iterations;
     all_patterns_ = options.all_patterns || options.count;
     if (options.count) hot_ = std::make_unique<HotBlocks>();
 }
@@ -134,6 +135,7 @@ void Translator::connect(Frame& f, CodeSpace& space) const {
     f.shapes_stub = stubs_.shapes;
     f.gather_stub = stubs_.gather;
     f.spread_stub = stubs_.spread;
+    f.regather_stub = stubs_.regather;
     f.uload32_stub = stubs_.uload32;
     f.uload64_stub = stubs_.uload64;
     f.jump_table = space.jumps.get();

@@ -14,9 +14,9 @@ using machine::Wave;
 void Translator::open_store(const TranslatorOptions& options) {
     const std::string source = source_->identity(), &build = build_identity().id;
     if (!options.cache || options.count || source.empty() || build.empty()) return;
-    const std::string all = build + "/" + source + "/" + name() + "/" +
-                            std::to_string(options.loop_chunks) +
-                            (options.all_patterns ? "/all" : "");
+    const std::string all =
+        build + "/" + source + "/" + name() + "/" + std::to_string(options.loop_chunks) + "/" +
+        std::to_string(options.slice_iterations) + (options.all_patterns ? "/all" : "");
     store_identity_ = hash_of(all.data(), all.size());
     store_ = BlockStore::open(options.cache_directory, options.cache_bytes);
 }

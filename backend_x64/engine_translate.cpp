@@ -78,6 +78,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     options.gathers_slowly = tuning_.gathers_slowly || all_patterns_;
     options.splits_loads = (tuning_.splits_loads || all_patterns_) && !hot_;
     options.loop_chunks = loop_chunks_;
+    options.slice_iterations = slice_iterations_;
     options.row_lanes = machine::row_lanes(space.key.lane_layout);
     options.whole_lanes = space.key.whole_lanes;
     options.variant = variant;

@@ -223,11 +223,12 @@ struct alignas(64) Frame {
     uint64_t first_in_line = 0;   // of a chunk, between two instructions
     // Out of line at this moment: MemoryOp, ColumnStore, or where a memory stub returns to.
     const void* running = nullptr;
-    const void* column_stub = nullptr;   // store_columns()
-    const void* shapes_stub = nullptr;   // rsi: what is wanted; al: find_shapes()
-    const void* gather_stub = nullptr;   // rsi: GatherPlan; reg::rows: gathered.rows
-    const void* spread_stub = nullptr;   // back
-    const void* uload32_stub = nullptr;  // rax = address -> value (checked mode)
+    const void* column_stub = nullptr;    // store_columns()
+    const void* shapes_stub = nullptr;    // rsi: what is wanted; al: find_shapes()
+    const void* gather_stub = nullptr;    // rsi: GatherPlan; reg::rows: gathered.rows
+    const void* spread_stub = nullptr;    // back
+    const void* regather_stub = nullptr;  // together, or as they are
+    const void* uload32_stub = nullptr;   // rax = address -> value (checked mode)
     const void* uload64_stub = nullptr;
     uint64_t saved_sp = 0;
     uint64_t leave_address = 0;

@@ -10,11 +10,12 @@ namespace wj::x64 {
 
 struct Frame;
 
-// What a loop reads and writes; lives behind the block's code. Bytes: register pairs that hold lane
+// What a loop reads and writes; lives behind the block's code. Lanes of a chunk, and of as many
+// chunks as run together. Bytes: register pairs that hold lane
 // masks, and whether they are then empty in lanes that are off; rows that are written, then those
 // that are read only.
 struct GatherPlan {
-    uint8_t chunk_lanes, masks, written, read;
+    uint8_t chunk_lanes, together, masks, written, read;
     uint8_t list[];
 };
 
@@ -31,6 +32,9 @@ struct GatheredLanes {
 
 // Some lane is on.
 void gather_lanes(machine::Wave& wave, Frame& frame, const GatherPlan& plan);
+// The same if they fill fewer sets of chunks then, of lanes that have perhaps been moved before.
+// Returns how many sets; 0: nothing was moved.
+uint32_t regather_lanes(machine::Wave& wave, Frame& frame, const GatherPlan& plan);
 // Also of what wave.exit says of lanes.
 void spread_lanes(machine::Wave& wave, Frame& frame);
 

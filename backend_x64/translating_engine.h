@@ -114,7 +114,7 @@ private:
     uint8_t* stub_code_ = nullptr;
     size_t stub_room_ = 0;
     BlockCompiler compiler_;
-    uint32_t loop_chunks_ = 0;
+    uint32_t loop_chunks_ = 0, slice_iterations_ = 0;
     bool all_patterns_ = false;  // what is counted is the code that is run often
     const HostTuning tuning_ = host_tuning();
     mutable std::mutex mutex_;

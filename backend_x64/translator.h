@@ -30,6 +30,9 @@ struct TranslatorOptions {
     bool keep_registers = false;
     // Chunks of a loop that run together, where registers allow; 0: as many as pay. For tests.
     uint32_t loop_chunks = 0;
+    // Iterations after which lanes of divergent loops are first moved together; 0: the usual
+    // number. For tests.
+    uint32_t slice_iterations = 0;
     // Accesses look for all patterns of addresses from the beginning, not only where they turn out
     // to be run often. For tests.
     bool all_patterns = false;

@@ -85,6 +85,10 @@ inline Mem exec_field() {
                                   in_wave(offsetof(machine::Wave, sgpr) + machine::exec_lo * 4));
 }
 
+inline Mem budget_field() {
+    return asmjit::x86::qword_ptr(reg::wave, in_wave(offsetof(machine::Wave, budget)));
+}
+
 inline Mem gathered_field(size_t offset, uint32_t bytes) {
     return asmjit::x86::ptr(reg::frame, in_frame(offsetof(Frame, gathered) + offset), bytes);
 }
@@ -232,6 +236,17 @@ private:
     std::optional<OrderedLoop> begin_gathered();
     void clear_mask_slots(const ir::Value* begin, uint32_t count);
     void gathered_loop(const OrderedLoop& loop);
+    // Of the divergent loop, if its lanes may be moved together now and then.
+    struct Slices {
+        Label begin;
+        uint32_t length, floor;  // slots: budget of a slice, and what it leaves of the budget
+        uint32_t first, plan;    // in the pool: budget of the first slice, GatherPlan
+    };
+    std::optional<Slices> begin_slices();
+    void set_slices(const Slices& slices);
+    void end_slice(const Slices& slices);
+    uint32_t gather_plan(const OrderedLoop& loop);
+    void spread_if_gathered();
 
     // ---- row_guards.cpp ----
     void row_guards();

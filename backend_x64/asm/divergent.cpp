@@ -128,7 +128,7 @@ void BlockCompiler::divergent_block() {
             divergent_masks_.push_back(u);
     }
     const Gp left = x86::r15;  // of the budget
-    const Mem budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
+    const Mem budget = budget_field();
 
     // Scalar registers that iterations change: the values before the loop, and those of the chunk
     // that ran longest. Of that one also what iterations work out for what is done behind the loop.
@@ -160,6 +160,7 @@ void BlockCompiler::divergent_block() {
     const auto registers = static_cast<uint32_t>(changed.size()),
                all = static_cast<uint32_t>(varying.size());
     auto slot = [&](uint32_t at) { return home_mem({Home::Slot, at}); };
+    const auto slices = begin_slices();
     const uint32_t least = extra_slots_, start = least + 1, longest = start + registers,
                    lane_slots = longest + all;
     extra_slots_ = lane_slots + lane_slot_count;
@@ -196,11 +197,29 @@ void BlockCompiler::divergent_block() {
         }
     walk_plan();
     loop_pin();
+    if (slices) set_slices(*slices);
     begin_chunks(true);
 
-    const Label chunk = a_.newLabel(), iteration = a_.newLabel(), done = a_.newLabel();
+    const Label chunk = a_.newLabel(), iteration = a_.newLabel(), done = a_.newLabel(),
+                empty = a_.newLabel(), run = a_.newLabel(), next = a_.newLabel();
+    auto of_chunks = [this](const Home& home) {
+        return mask_mem(home).cloneResized(loop_.chunks * (avx512_ ? 2 : 1));
+    };
+    auto fade = [=, this, fading = d.fading] {
+        for (Value v : fading) a_.mov(of_chunks(schedule_.unit_home(schedule_.unit(v))), 0);
+    };
     a_.bind(chunk);
+    a_.cmp(of_chunks({Home::Wave, offsetof(Wave, sgpr) + machine::exec_lo * 4}), 0);
+    a_.je(empty);
+    cold(empty, [=, this] {
+        a_.cmp(exec_field(), 0);
+        a_.je(run);  // no chunk has lanes: all of them run an iteration
+        fade();
+        a_.jmp(next);
+    });
+    a_.bind(run);
     a_.mov(left, budget);
+    if (slices) a_.sub(left, slot(slices->floor));
     loop_load_pins();
     walk_reset();
 
@@ -236,7 +255,7 @@ void BlockCompiler::divergent_block() {
             if (p.chunk == loop_chunk_)
                 movu(row(static_cast<uint32_t>(inst(p.set).imm)), vec(p.reg));
     });
-    const Label kept = a_.newLabel(), next = a_.newLabel();
+    const Label kept = a_.newLabel();
     a_.cmp(left, slot(least));
     a_.jge(kept);
     a_.mov(slot(least), left);
@@ -251,30 +270,33 @@ void BlockCompiler::divergent_block() {
     }
     a_.bind(kept);
     if (!d.fading.empty()) {
+        const Label longest_yet = a_.newLabel();
         a_.cmp(left, slot(least));
-        a_.je(next);
-        for (Value v : d.fading) {
-            Mem mem = mask_mem(schedule_.unit_home(schedule_.unit(v)));
-            mem.setSize(loop_.chunks * (avx512_ ? 2 : 1));
-            a_.mov(mem, 0);
-        }
-        a_.bind(next);
+        a_.je(longest_yet);
+        fade();
+        a_.bind(longest_yet);
     }
     copy(registers, start, false);
+    a_.bind(next);
     loop_step(static_cast<int>(loop_.chunks));
     a_.jnz(chunk);
 
     a_.bind(all_done);
     a_.mov(x86::rax, slot(least));
+    if (slices) a_.add(x86::rax, slot(slices->floor));
     a_.mov(budget, x86::rax);
     copy(all, longest, false);
     segment(2);
     ufree_all();
-    const Label leave_loop = a_.newLabel();
     a_.cmp(exec_field(), 0);
-    a_.je(leave_loop);
-    a_.jmp(over_label_);  // the next iteration is charged and has not run
-    a_.bind(leave_loop);
+    if (slices) {
+        const Label lanes_left = a_.newLabel();
+        a_.jne(lanes_left);
+        cold(lanes_left, [this, slices = *slices] { end_slice(slices); });
+        spread_if_gathered();
+    } else {
+        a_.jne(over_label_);  // the next iteration is charged and has not run
+    }
     jump_to(d.exit, true);
 }
 

@@ -1,6 +1,9 @@
 // Loops with few lanes left, whose stores keep the order of lanes (gathered_lanes.h): out of line,
 // the block's code for the chunks that these lanes fill when they are moved together.
+#include <algorithm>
 #include <bit>
+#include <cstring>
+#include <limits>
 
 #include "backend_x64/asm/block_compiler.h"
 
@@ -32,14 +35,19 @@ std::optional<OrderedLoop> BlockCompiler::begin_gathered() {
     return loop;
 }
 
-void BlockCompiler::gathered_loop(const OrderedLoop& loop) {
+uint32_t BlockCompiler::gather_plan(const OrderedLoop& loop) {
     std::vector<uint8_t> plan{
-        static_cast<uint8_t>(chunk_lanes()), static_cast<uint8_t>(loop.masks.size()),
-        static_cast<uint8_t>(loop.written.size()), static_cast<uint8_t>(loop.read.size())};
+        static_cast<uint8_t>(chunk_lanes()), static_cast<uint8_t>(chunk_lanes()),
+        static_cast<uint8_t>(loop.masks.size()), static_cast<uint8_t>(loop.written.size()),
+        static_cast<uint8_t>(loop.read.size())};
     for (const OrderedLoop::Mask& m : loop.masks) plan.insert(plan.end(), {m.reg, m.is_empty});
     plan.insert(plan.end(), loop.written.begin(), loop.written.end());
     plan.insert(plan.end(), loop.read.begin(), loop.read.end());
-    const uint32_t at = pool_bytes(plan.data(), static_cast<uint32_t>(plan.size()), 1);
+    return pool_bytes(plan.data(), static_cast<uint32_t>(plan.size()), 1);
+}
+
+void BlockCompiler::gathered_loop(const OrderedLoop& loop) {
+    const uint32_t at = gather_plan(loop);
     auto spread = [this] {
         a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, spread_stub))));
     };
@@ -67,6 +75,81 @@ void BlockCompiler::gathered_loop(const OrderedLoop& loop) {
     a_.cmp(exec_field(), 0);
     a_.jne(entry_label_);
     jump_to(loop.exit, true);
+}
+
+// ---- slices
+// -------------------------------------------------------------------------------------
+
+// Divergent loops, each of whose chunks runs as long as it has lanes: where they only compute, all
+// chunks stop after some iterations, so that the lanes that are left, if they are few, go on in
+// fewer chunks. Slices become longer as long as lanes stay where they are.
+std::optional<BlockCompiler::Slices> BlockCompiler::begin_slices() {
+    const bool computes = std::ranges::none_of(block_->insts, [](const ir::Inst& i) {
+        const ir::Class cls = ir::op_info(i.op).cls;
+        return cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore || i.op == ir::Op::Guard;
+    });
+    if (!computes || block_->lanes < machine::lanes) return {};
+    const auto loop = find_ordered_loop(*block_);
+    if (!loop || loop->masks.size() > GatheredLanes::most_masks) return {};
+    constexpr uint32_t usual_iterations = 16;
+    const uint32_t iterations =
+        options_.slice_iterations ? options_.slice_iterations : usual_iterations;
+    const int64_t first = int64_t{iterations} * block_->guest_count;
+    const Slices slices{a_.newLabel(), extra_slots_, extra_slots_ + 1,
+                        pool_bytes(&first, sizeof first, alignof(int64_t)), gather_plan(*loop)};
+    extra_slots_ += 2;
+    const Mem length = home_mem({Home::Slot, slices.length}),
+              floor = home_mem({Home::Slot, slices.floor});
+    a_.mov(x86::rax, x86::ptr(pool_label_, static_cast<int32_t>(slices.first)));
+    a_.mov(length, x86::rax);
+    a_.bind(slices.begin);
+    a_.xor_(x86::ecx, x86::ecx);
+    a_.mov(x86::rax, budget_field());
+    a_.sub(x86::rax, length);
+    a_.cmovl(x86::rax, x86::rcx);
+    a_.mov(floor, x86::rax);
+    return slices;
+}
+
+// When it is known how many chunks run together. All of them: one slice.
+void BlockCompiler::set_slices(const Slices& slices) {
+    const uint32_t together = loop_.chunks * chunk_lanes();
+    pool_[slices.plan + offsetof(GatherPlan, together)] = static_cast<uint8_t>(together);
+    constexpr int64_t endless = std::numeric_limits<int64_t>::max();
+    if (together == machine::lanes) std::memcpy(&pool_[slices.first], &endless, sizeof endless);
+}
+
+// Behind the loop's code, with some lanes left: the next iteration is charged and has not run.
+void BlockCompiler::end_slice(const Slices& slices) {
+    const Label over = a_.newLabel();
+    a_.cmp(budget_field(), 0);
+    a_.jl(over);
+    a_.lea(x86::rsi, x86::ptr(pool_label_, static_cast<int32_t>(slices.plan)));
+    a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, regather_stub))));
+    const Mem length = home_mem({Home::Slot, slices.length}).cloneResized(8);
+    const Label same = a_.newLabel();
+    a_.test(x86::eax, x86::eax);
+    a_.jz(same);
+    a_.cmp(x86::eax, 1);
+    a_.mov(x86::rax, x86::ptr(pool_label_, static_cast<int32_t>(slices.first)));
+    a_.mov(x86::rcx, std::numeric_limits<int64_t>::max());
+    a_.cmove(x86::rax, x86::rcx);
+    a_.mov(length, x86::rax);
+    a_.jmp(slices.begin);
+    a_.bind(same);
+    a_.shl(length, 1);
+    a_.jmp(slices.begin);
+    a_.bind(over);
+    spread_if_gathered();
+    a_.jmp(over_label_);
+}
+
+void BlockCompiler::spread_if_gathered() {
+    const Label apart = a_.newLabel();
+    a_.cmp(gathered_field(offsetof(GatheredLanes, exec), 8), 0);
+    a_.je(apart);
+    a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, spread_stub))));
+    a_.bind(apart);
 }
 
 }  // namespace wj::x64

@@ -35,7 +35,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     if (code.init(asmjit::Environment(asmjit::Arch::kX64)) != asmjit::kErrorOk) return false;
     x86::Assembler a(&code);
     size_t enter, link, budget, call, leave, turn, indirect, memory, division, uload[2], again,
-        ahead, fewer, even_row, together, step[2], settle, shapes, access, gather, spread, rows;
+        ahead, fewer, even_row, together, step[2], settle, shapes, access, gather, spread, regather,
+        rows;
     auto begin = [&](size_t& at) {
         a.align(asmjit::AlignMode::kCode, 16);
         at = a.offset();
@@ -462,17 +463,35 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.call(x86::rax);
         a.pop(x86::rax);
     };
+    auto gathered_rows = [&] {
+        constexpr size_t rows_at = offsetof(Frame, gathered) + offsetof(GatheredLanes, rows);
+        a.lea(reg::rows, x86::ptr(reg::frame, in_frame(rows_at) + row_bias));
+    };
+    auto own_rows = [&] {
+        a.mov(reg::rows, wave_field(offsetof(Wave, vgpr)));
+        a.add(reg::rows, row_bias);
+    };
     begin(gather);
     a.mov(x86::rdx, x86::rsi);
     move_lanes(&gather_lanes);
-    a.lea(reg::rows,
-          x86::ptr(reg::frame,
-                   in_frame(offsetof(Frame, gathered) + offsetof(GatheredLanes, rows)) + row_bias));
+    gathered_rows();
     a.ret();
+    begin(regather);
+    {
+        const Label apart = a.newLabel();
+        a.mov(x86::rdx, x86::rsi);
+        move_lanes(&regather_lanes);
+        a.cmp(field(offsetof(Frame, gathered) + offsetof(GatheredLanes, exec)), 0);
+        a.je(apart);
+        gathered_rows();
+        a.ret();
+        a.bind(apart);
+        own_rows();
+        a.ret();
+    }
     begin(spread);
     move_lanes(&spread_lanes);
-    a.mov(reg::rows, wave_field(offsetof(Wave, vgpr)));
-    a.add(reg::rows, row_bias);
+    own_rows();
     a.ret();
 
     // rax = guest address
@@ -643,6 +662,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     out.shapes = base + shapes;
     out.gather = base + gather;
     out.spread = base + spread;
+    out.regather = base + regather;
     out.access = base + access;
     out.rows = base + row_stubs.load;
     out.open_rows = base + row_stubs.open;

@@ -17,8 +17,8 @@ struct Stubs {
                *uload32 = nullptr, *uload64 = nullptr, *again = nullptr, *ahead = nullptr,
                *fewer = nullptr, *even_row = nullptr, *together = nullptr, *step = nullptr,
                *step_ids = nullptr, *settle = nullptr, *shapes = nullptr, *access = nullptr,
-               *gather = nullptr, *spread = nullptr, *rows = nullptr, *open_rows = nullptr,
-               *store_rows = nullptr;
+               *gather = nullptr, *spread = nullptr, *regather = nullptr, *rows = nullptr,
+               *open_rows = nullptr, *store_rows = nullptr;
     // Where faults of `rows` and `open_rows`, which lie in front, go on.
     const void* rows_failed = nullptr;
 };

@@ -304,18 +304,26 @@ TEST_P(EngineTest, UniformLoopsKeepRegisters) {
 }
 
 // Loops that run while lanes are left: rows and masks handed on, masks that are zero at the end and
-// masks that are not.
+// masks that are not, registers that iterations change. Lanes come together in the meantime.
 TEST_P(EngineTest, DivergentLoopsKeepMasks) {
     Rng rng(32);
+    const int rounds = wanted_rounds(400);
+    int in_slices = 0;
     static constexpr Op ops[] = {Op::Add32,  Op::Sub32,  Op::Xor32,
                                  Op::FAdd32, Op::FMul32, Op::FFma32};
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < rounds; ++round) {
         Builder b;
+        for (uint64_t k = rng() % 4; k; --k) b.next_guest(b.block.end_pc);
         const Value exec = b.exec(), old = b.op(Op::MaskOf, {b.op(Op::GetS64, {}, 6)});
         const uint32_t rows = 3 + static_cast<uint32_t>(rng() % 8);
         std::vector<Value> values, masks;
         for (uint32_t r = 1; r < rows; ++r) values.push_back(b.v(r));
         values.push_back(b.op(Op::Splat32, {b.op(Op::GetS32, {}, 20)}));
+        if (rng() % 2) {
+            const Value sum = b.op(Op::UAdd32, {b.op(Op::GetS32, {}, 21), b.c32(7)});
+            b.op(Op::SetS32, {sum}, 21);
+            values.push_back(b.op(Op::Splat32, {sum}));
+        }
         auto any = [&] { return values[rng() % values.size()]; };
         for (size_t k = rng() % 12; k; --k) {
             const Op op = ops[rng() % std::size(ops)];
@@ -338,19 +346,28 @@ TEST_P(EngineTest, DivergentLoopsKeepMasks) {
         ASSERT_EQ(ir::verify(b.block), "");
         ASSERT_TRUE(x64::find_divergent_loop(b.block));
 
-        Rig rig(GetParam(), {.loop_chunks = static_cast<uint32_t>(round % 3) * 2});
+        const auto slice = static_cast<uint32_t>(rng() % 5);
+        in_slices += slice && x64::find_ordered_loop(b.block);
+        Rig rig(GetParam(),
+                {.loop_chunks = static_cast<uint32_t>(round % 3) * 2, .slice_iterations = slice});
         rig.source->blocks[0x1000] = b.block;
-        rig.source->blocks[0x3000] = end_block(0x3000);
+        Builder behind(0x3000);  // a row that the loop writes, with another that it may write
+        behind.set(1, behind.op(Op::Add32, {behind.v(0), behind.v(2)}));
+        rig.source->blocks[0x3000] = behind.block;
         State start, model, run;
         randomise(start, rng);
         for (uint32_t lane = 0; lane < 64; ++lane)
             start.wave.vgpr[lane] = 1 + static_cast<uint32_t>(rng() % (1 + lane % 24));
         if (rng() % 3) start.wave.set_s64(machine::exec_lo, random_mask(rng));
-        run_loop(rig, b.block, start, round % 5 ? 1000 : 2, 100, model, run);
+        const int64_t instructions = run_model(b.block, start, model);
+        ir::evaluate(behind.block, model.wave);
+        run_slices(rig, b.block, start, 1000, 100, instructions, run);  // links both blocks
+        run_slices(rig, b.block, start, round % 5 ? 1000 : 2, 100, instructions, run);
         if (HasFatalFailure()) return;
         ASSERT_TRUE(same(run, model))
             << ir::print(b.block) << x64::disassemble_block(b.block, GetParam());
     }
+    EXPECT_GT(in_slices, rounds / 2);
 }
 
 WJ_JIT_TESTS(EngineTest);

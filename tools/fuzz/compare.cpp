@@ -158,6 +158,7 @@ Comparison::Comparison(const Target& target, MemoryModes modes, size_t code_kib,
                                          {.code_bytes = code_kib << 10,
                                           .keep_registers = keep_registers,
                                           .loop_chunks = loop_chunks[variety],
+                                          .slice_iterations = keep_registers ? 1u : 0u,
                                           .all_patterns = keep_registers == (isa == x64::Isa::Avx2),
                                           .cache = cache,
                                           .cache_directory = "/dev/null/nowhere"}))
