@@ -227,6 +227,7 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     thread.frame.not_streamed = first.ctx->streaming ? vector_bytes() - 1 : ~0ull;
     thread.frame.whole_exec = first.ctx->whole_exec();
     thread.frame.prefetch_items = first.ctx->prefetch_items;
+    thread.frame.prefetch_rows = first.ctx->prefetch_rows;
     thread.frame.prefetch_row = first.ctx->prefetch_row;
     thread.frame.again = &start_again;
     thread.frame.run = source.run();

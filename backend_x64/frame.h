@@ -205,6 +205,7 @@ struct alignas(64) Frame {
     const void* store_rows_stub = nullptr;  // RowStubs::store
     const void* row_order_stub = nullptr;   // rows_in_any_order()
     uint32_t prefetch_row = ~0u;            // ExecContext::prefetch_row
+    uint64_t prefetch_rows = 0;             // ExecContext::prefetch_rows
     // Waves that the next wave's guards are about at most, behind that one.
     uint32_t most_ahead = machine::NextWaves::most;
     // Of the running block: ir::Op::WavesAhead, and then how many of them have not begun.

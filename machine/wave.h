@@ -150,6 +150,9 @@ struct ExecContext {
     bool streaming = false;
     // How many work-items later, in x, data is wanted that is to be fetched already; 0: none is.
     uint32_t prefetch_items = 0;
+    // The same in y, where rows of work-groups are so short that what lies behind them in x is not
+    // what comes next; 0: they are not.
+    uint32_t prefetch_rows = 0;
     // And how many bytes of a work-item's row are worth it at least.
     uint32_t prefetch_row = ~0u;
     // Set by the engine: waves stored parts of columns that did not become whole cache lines, as

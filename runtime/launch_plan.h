@@ -30,6 +30,7 @@ struct LaunchPlan {
     bool whole_groups = true;         // all work-groups have the same size
     bool streaming = false;           // a dword of every work-item would not stay in the caches
     uint32_t prefetch_items = 0;      // ExecContext::prefetch_items
+    uint32_t prefetch_rows = 0;       // ExecContext::prefetch_rows
     uint32_t prefetch_row = ~0u;      // ExecContext::prefetch_row
     uint32_t lds_bytes = 0;           // rounded to the granule
     uint32_t scratch_lane_bytes = 0;  // per work-item, multiple of 4

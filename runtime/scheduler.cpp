@@ -388,6 +388,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     slot.context.whole_lanes = dispatch.plan.whole_lanes;
     slot.context.streaming = dispatch.plan.streaming;
     slot.context.prefetch_items = dispatch.plan.prefetch_items;
+    slot.context.prefetch_rows = dispatch.plan.prefetch_rows;
     slot.context.prefetch_row = dispatch.plan.prefetch_row;
     const WaveStart& how = dispatch.wave_start();
     if (claim.resumed) run(std::move(claim.resumed), 0);

@@ -183,6 +183,7 @@ void BlockCompiler::forget_facts() {
     placed_scratch_.clear();
     range_checks_.clear();
     tile_steps_.clear();
+    rows_ahead_.clear();
     kept_rows_ = 0;
     facts_position_ = ~0u;
 }

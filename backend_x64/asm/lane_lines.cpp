@@ -476,9 +476,9 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     if (const auto step = tile_steps_.find(m.v); step != tile_steps_.end())
         prefetch_next_tile(m, step->second);
     else if (one_row && m.space == global_space && stride && !in_plain_loop(m) &&
-             (stride == m.bytes ? !m.store && (options_.fetches_streams || !in_plain_stream(line))
+             (stride <= m.bytes ? !m.store && (options_.fetches_streams || !in_plain_stream(line))
                                 : first_of_tile(m, line)))
-        prefetch_ahead(m, stride);
+        prefetch_ahead(m, stride, line);
     if (const auto window = one_row ? std::nullopt : window_of(m, line)) {
         const auto second = m.second == no_value ? std::nullopt : window_of(second_of(m), line);
         m.store ? store_window(m, *window, second ? &*second : nullptr) : load_window(m, *window);

@@ -110,8 +110,46 @@ void BlockCompiler::prefetch_elements(const LaneAccess& m) {
     a_.bind(over);
 }
 
+// Lines of several rows that a region loads from: how far ahead the data lies that is to be fetched
+// already, which is as many rows of work-groups as the launch says, if they are short.
+void BlockCompiler::find_rows_ahead(const Value* begin, uint32_t count) {
+    if (looping_ || options_.checked) return;
+    for (const Value* v = begin; v != begin + count; ++v) {
+        const ir::Inst& x = inst(*v);
+        if (x.op != Op::LoadGlobalS || tile_steps_.contains(*v)) continue;
+        const ir::Inst& line = inst(x.args[1]);
+        if (line.op != Op::Line32 || line.aux < chunk_lanes() || line.aux >= machine::lanes ||
+            line.imm < 4 || line.imm > ir::access_bytes(x) || is_const(line.args[1]) ||
+            rows_ahead_.contains(line.args[1]))
+            continue;
+        const Home& step = schedule_.uniform_home(line.args[1]);
+        if (schedule_.position(line.args[1]) > position_ ||
+            (step.kind != Home::Slot && step.kind != Home::Wave))
+            continue;
+        const Gp items = x86::rax, rows = x86::rdx, length = x86::rcx;
+        a_.mov(rows, frame_field(offsetof(Frame, prefetch_rows), 8));
+        a_.mov(items, frame_field(offsetof(Frame, prefetch_items), 8));
+        a_.shl(items, std::bit_width(line.imm) - 1);
+        a_.mov(length.r32(), home_mem(step).cloneResized(4));
+        a_.imul(length, rows);
+        a_.test(rows, rows);
+        a_.cmovnz(items, length);
+        a_.mov(home_mem({Home::Slot, extra_slots_}), items);
+        rows_ahead_.emplace(line.args[1], extra_slots_++);
+    }
+    failed_ |= extra_slots_ > slot_count;
+}
+
 // Later work-groups go on where this one does, in all likelihood.
-void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride) {
+void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride, Value line) {
+    const auto rows = rows_ahead_.find(inst(line).args[1]);
+    if (stride <= m.bytes && rows != rows_ahead_.end()) {
+        a_.mov(x86::rdx, home_mem({Home::Slot, rows->second}));
+        for (uint32_t p = 0; p < std::max(stride / 4, 1u); ++p)
+            a_.prefetcht1(
+                x86::ptr(m.address, x86::rdx, 0, static_cast<int32_t>(m.imm + p * width())));
+        return;
+    }
     const auto shift = static_cast<uint32_t>(std::bit_width(stride) - 1);
     const bool row = stride > m.bytes;
     const Label over = a_.newLabel();

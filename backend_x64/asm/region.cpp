@@ -48,7 +48,10 @@ void BlockCompiler::region(uint32_t position) {
     const bool keeps = position == schedule_.kept_region();
     const Label kept = a_.newLabel();
     if (keeps) look_for_kept(kept);
-    if (!repeats) find_tile_steps(begin, count);
+    if (!repeats) {
+        find_tile_steps(begin, count);
+        find_rows_ahead(begin, count);
+    }
     if (across && !go_across(begin, count, done)) return;
     if (count == 1 && store_row(begin[0])) return;
     choose_collectors(begin, count);
