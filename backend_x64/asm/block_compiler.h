@@ -699,6 +699,16 @@ private:
     };
     std::optional<uint32_t> even_step(const ir::Inst& line) const;
     std::optional<uint32_t> chunk_scale(const ir::Inst& line) const;
+    // Where the chunk's elements of a line, which is that of many bases, are from these, while a
+    // region runs; and where those are that are to be fetched by then.
+    struct ChunkOffset {
+        uint32_t row;  // PlacedLine::row
+        Gp at, ahead;
+        std::optional<uint32_t> distance;  // slot of find_rows_ahead(); none: nothing is fetched
+    };
+    void choose_chunk_offset(const Value* begin, uint32_t count);
+    void load_chunk_offset();
+    bool is_indexed(const LaneAccess& m, Value line) const;
     struct Pointer {
         Value base;
         uint32_t step;  // from lane to lane
@@ -984,6 +994,7 @@ private:
     std::vector<PlacedScratch> placed_scratch_;
     std::map<std::pair<Value, bool>, Label> range_checks_;
     std::unordered_map<Value, uint32_t> tile_steps_;  // by load: slot of find_tile_steps()
+    std::optional<ChunkOffset> chunk_offset_;
     std::unordered_map<Value, uint32_t> rows_ahead_;  // by a line's step: slot of bytes
     std::vector<Pointer> pointers_;                   // of the region
     uint32_t kept_rows_ = 0;                          // temp rows of saved_facts_ and line_offsets_

@@ -96,6 +96,12 @@ struct BlockCompiler::LaneAccess {
     Vec t, t2, z[4];  // temporaries
     Vec first;        // AVX2 and not full: number of the first active lane, in every lane
     Gp address = asmjit::x86::rcx;  // see Pattern, without the immediate
+    Gp index;                       // what is added to it, of few: is_indexed()
+    Mem at(int64_t offset) const {
+        const auto o = static_cast<int32_t>(offset);
+        return index.isValid() ? asmjit::x86::ptr(address, index, 0, o)
+                               : asmjit::x86::ptr(address, o);
+    }
     bool shared() const { return address != asmjit::x86::rcx; }
     Gp pattern;  // AddressFacts::pattern, when the address is shared
     bool rows_only = false;

@@ -10,7 +10,6 @@ using ir::Access;
 namespace x86 = asmjit::x86;
 
 void BlockCompiler::memory_consecutive(const LaneAccess& m) {
-    const auto imm = static_cast<int32_t>(m.imm);
     if (in_plain_loop(m))
         prefetch_iterations(m);
     else if (looping_ && !m.store && m.space == global_space && (divergent_ || m.walk < 0))
@@ -19,8 +18,8 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
         memory_consecutive_narrow(m);
         return;
     }
-    auto part = [this, imm](const LaneAccess& m, uint32_t p, const Vec& v) {
-        const Mem at = x86::ptr(m.address, imm + static_cast<int32_t>(p * width()));
+    auto part = [this](const LaneAccess& m, uint32_t p, const Vec& v) {
+        const Mem at = m.at(m.imm + p * width());
         if (m.store)
             masked_store(m, p, at, v);
         else

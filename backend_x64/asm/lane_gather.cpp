@@ -171,8 +171,7 @@ void BlockCompiler::copy_pattern(LaneAccess m, Pattern pattern) {
         LaneAccess part = m;
         part.dwords = 1;
         for (uint32_t d = 0; d < m.dwords; ++d)
-            masked_load(part, 0, m.data[d],
-                        x86::ptr(m.address, static_cast<int32_t>(m.imm + d * 4)));
+            masked_load(part, 0, m.data[d], m.at(m.imm + d * 4));
     } else {
         load_sliding_words(m);
     }

@@ -313,6 +313,51 @@ void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
     facts_limit_ = std::max<size_t>(1, (free - pointers_.size()) / 2);
 }
 
+// The line that most accesses with bases of their own share, if registers are left.
+void BlockCompiler::choose_chunk_offset(const Value* begin, uint32_t count) {
+    constexpr uint32_t least = 3;
+    const size_t used = collectors_.size() + pointers_.size();
+    if (std::size(region_registers) < used + 4 || looping_) return;
+    std::map<uint32_t, uint32_t> accesses;  // by row
+    Value line = no_value;
+    uint32_t most = least - 1;
+    for (const Value* v = begin; v != begin + count; ++v) {
+        const ir::Inst& x = inst(*v);
+        if (x.op != Op::LoadGlobalS && x.op != Op::StoreGlobalS) continue;
+        const PlacedLine* const p = placed_line(x.args[0], x.args[1]);
+        if (!p || p->base != any_base || ++accesses[p->row] <= most) continue;
+        most = accesses[p->row];
+        line = p->line;
+    }
+    if (line == no_value) return;
+    ChunkOffset offset{
+        placed_line(any_base, line)->row, region_registers[used], region_registers[used + 1], {}};
+    if (const auto rows = rows_ahead_.find(inst(line).args[1]); rows != rows_ahead_.end())
+        offset.distance = rows->second;
+    chunk_offset_ = offset;
+    facts_limit_ = std::max<size_t>(1, (std::size(region_registers) - used - 2) / 2);
+}
+
+void BlockCompiler::load_chunk_offset() {
+    if (!chunk_offset_) return;
+    const auto& [row, at, ahead, distance] = *chunk_offset_;
+    a_.mov(at, temp(row));
+    if (!distance) return;
+    a_.mov(ahead, home_mem({Home::Slot, *distance}));
+    a_.add(ahead, at);
+}
+
+// Whether the access knows LaneAccess::index.
+bool BlockCompiler::is_indexed(const LaneAccess& m, Value line) const {
+    const ir::Inst& l = inst(line);
+    const PlacedLine* const p = placed_line(m, line);
+    if (!chunk_offset_ || !p || p->row != chunk_offset_->row || !m.dwords_only() || streamed(m) ||
+        tile_steps_.contains(m.v) || l.aux < chunk_lanes() || rows_of_line(m, line))
+        return false;
+    const auto stride = static_cast<uint32_t>(l.imm);
+    return stride == m.bytes || (stride == sliding_step(m) && may_be_sliding(m));
+}
+
 // For prefetch_iterations(): where the pointer is now, and was in the iteration before.
 void BlockCompiler::look_ahead(Pointer& p) {
     ++steady_sites_;
@@ -461,6 +506,9 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         load_line(line, m.t, m.full);
         is_narrow_load(m) ? copy_each(m, m.t) : copy_lanes(m, m.t);
         return;
+    } else if (is_indexed(m, line)) {
+        a_.mov(m.address, m.base);
+        m.index = chunk_offset_->at;
     } else if (const PlacedLine* const placed = placed_line(m, line)) {
         placed_address(m, *placed, m.slow);
     } else {

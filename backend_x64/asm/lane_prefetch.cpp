@@ -144,10 +144,11 @@ void BlockCompiler::find_rows_ahead(const Value* begin, uint32_t count) {
 void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride, Value line) {
     const auto rows = rows_ahead_.find(inst(line).args[1]);
     if (stride <= m.bytes && rows != rows_ahead_.end()) {
-        a_.mov(x86::rdx, home_mem({Home::Slot, rows->second}));
+        const bool indexed = m.index.isValid();
+        const Gp ahead = indexed ? chunk_offset_->ahead : Gp(x86::rdx);
+        if (!indexed) a_.mov(ahead, home_mem({Home::Slot, rows->second}));
         for (uint32_t p = 0; p < std::max(stride / 4, 1u); ++p)
-            a_.prefetcht1(
-                x86::ptr(m.address, x86::rdx, 0, static_cast<int32_t>(m.imm + p * width())));
+            a_.prefetcht1(x86::ptr(m.address, ahead, 0, static_cast<int32_t>(m.imm + p * width())));
         return;
     }
     const auto shift = static_cast<uint32_t>(std::bit_width(stride) - 1);

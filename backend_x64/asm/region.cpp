@@ -56,7 +56,11 @@ void BlockCompiler::region(uint32_t position) {
     if (count == 1 && store_row(begin[0])) return;
     choose_collectors(begin, count);
     choose_pointers(begin, count);
-    if (!across && !repeats) place_lines(begin, count);
+    chunk_offset_.reset();
+    if (!across && !repeats) {
+        place_lines(begin, count);
+        choose_chunk_offset(begin, count);
+    }
     place_scratch(begin, count);
     const Value empty = schedule_.empty_mask(position);
     // What is found out about addresses here is not about all chunks', or not known on the other
@@ -77,6 +81,7 @@ void BlockCompiler::region(uint32_t position) {
     streams_ = alone;
     if (alone) a_.look_for(reg::chunk);
     if (empty != no_value) leave_out_empty(empty, begin, count, next);
+    load_chunk_offset();
     if (parts_whole_chunks(empty, begin, count))
         whole_and_other_chunks(empty, next);
     else
@@ -99,6 +104,7 @@ void BlockCompiler::region(uint32_t position) {
     if (keeps) note_kept();
     a_.bind(kept);
     pointers_.clear();
+    chunk_offset_.reset();
     forget_constants();
     if (apart) line_offsets_.resize(offsets);
     facts_cross_regions_ = facts_cross;
