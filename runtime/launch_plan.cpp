@@ -166,7 +166,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
             std::max(1u, hints.prefetch.waves / (plan.max_waves * plan.rows_together));
         plan.prefetch_items = std::min(groups, plan.group_count[0] / 2) * request.work_group[0];
         constexpr uint32_t many = 4;  // so many times as many work-groups as a row has to have
-        if (plan.group_count[1] > 1 && plan.group_count[0] < many * groups)
+        if (request.work_group[0] <= machine::lanes && plan.group_count[1] > 1 &&
+            plan.group_count[0] < many * groups)
             plan.prefetch_rows =
                 (groups + plan.group_count[0] - 1) / plan.group_count[0] * request.work_group[1];
         if (plan.prefetch_items)

@@ -841,6 +841,7 @@ private:
     // ---- lane_prefetch.cpp ----
     void prefetch_next_rows(const LaneAccess& m, Value line);
     void prefetch_ahead(const LaneAccess& m, uint32_t stride, Value line);
+    Value row_step(Value base, Value line) const;
     void find_rows_ahead(const Value* begin, uint32_t count);
     void prefetch_iterations(const LaneAccess& m);
     void prefetch_at(const LaneAccess& m, uint32_t shift);
@@ -995,7 +996,7 @@ private:
     std::map<std::pair<Value, bool>, Label> range_checks_;
     std::unordered_map<Value, uint32_t> tile_steps_;  // by load: slot of find_tile_steps()
     std::optional<ChunkOffset> chunk_offset_;
-    std::unordered_map<Value, uint32_t> rows_ahead_;  // by a line's step: slot of bytes
+    std::unordered_map<Value, uint32_t> rows_ahead_;  // by row_step(): slot of bytes
     std::vector<Pointer> pointers_;                   // of the region
     uint32_t kept_rows_ = 0;                          // temp rows of saved_facts_ and line_offsets_
     bool looping_ = false;  // the block runs all iterations for some chunks, then for others

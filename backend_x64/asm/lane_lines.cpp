@@ -332,7 +332,7 @@ void BlockCompiler::choose_chunk_offset(const Value* begin, uint32_t count) {
     if (line == no_value) return;
     ChunkOffset offset{
         placed_line(any_base, line)->row, region_registers[used], region_registers[used + 1], {}};
-    if (const auto rows = rows_ahead_.find(inst(line).args[1]); rows != rows_ahead_.end())
+    if (const auto rows = rows_ahead_.find(row_step(any_base, line)); rows != rows_ahead_.end())
         offset.distance = rows->second;
     chunk_offset_ = offset;
     facts_limit_ = std::max<size_t>(1, (std::size(region_registers) - used - 2) / 2);

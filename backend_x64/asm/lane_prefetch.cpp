@@ -110,39 +110,51 @@ void BlockCompiler::prefetch_elements(const LaneAccess& m) {
     a_.bind(over);
 }
 
-// Lines of several rows that a region loads from: how far ahead the data lies that is to be fetched
-// already, which is as many rows of work-groups as the launch says, if they are short.
+// How far the rows are apart that a line leads along: those of the wave, or of it and the next one.
+Value BlockCompiler::row_step(Value base, Value line) const {
+    const ir::Inst& l = inst(line);
+    if (l.op != Op::Line32 || l.aux < chunk_lanes()) return no_value;
+    Value step = l.args[1];
+    if (l.aux == machine::lanes) {
+        const auto moving = moving_bases_.find(base);
+        if (!goes_on_ || moving == moving_bases_.end()) return no_value;
+        step = moving->second.wave;
+    }
+    return step == no_value || is_const(step) ? no_value : step;
+}
+
+// Loads along rows: how far ahead the data lies that is to be fetched already, which is as many
+// rows of work-groups as the launch says, if they are short.
 void BlockCompiler::find_rows_ahead(const Value* begin, uint32_t count) {
     if (looping_ || options_.checked) return;
     for (const Value* v = begin; v != begin + count; ++v) {
         const ir::Inst& x = inst(*v);
         if (x.op != Op::LoadGlobalS || tile_steps_.contains(*v)) continue;
         const ir::Inst& line = inst(x.args[1]);
-        if (line.op != Op::Line32 || line.aux < chunk_lanes() || line.aux >= machine::lanes ||
-            line.imm < 4 || line.imm > ir::access_bytes(x) || is_const(line.args[1]) ||
-            rows_ahead_.contains(line.args[1]))
+        const Value apart = row_step(x.args[0], x.args[1]);
+        if (apart == no_value || line.imm < 4 || line.imm > ir::access_bytes(x) ||
+            rows_ahead_.contains(apart) || schedule_.position(apart) > position_)
             continue;
-        const Home& step = schedule_.uniform_home(line.args[1]);
-        if (schedule_.position(line.args[1]) > position_ ||
-            (step.kind != Home::Slot && step.kind != Home::Wave))
-            continue;
+        const Home& step = schedule_.uniform_home(apart);
+        if (step.kind != Home::Slot && step.kind != Home::Wave) continue;
         const Gp items = x86::rax, rows = x86::rdx, length = x86::rcx;
+        const bool wide = block_->type(apart) == ir::Type::U64;
         a_.mov(rows, frame_field(offsetof(Frame, prefetch_rows), 8));
         a_.mov(items, frame_field(offsetof(Frame, prefetch_items), 8));
         a_.shl(items, std::bit_width(line.imm) - 1);
-        a_.mov(length.r32(), home_mem(step).cloneResized(4));
+        a_.mov(wide ? length : Gp(length.r32()), home_mem(step).cloneResized(wide ? 8 : 4));
         a_.imul(length, rows);
         a_.test(rows, rows);
         a_.cmovnz(items, length);
         a_.mov(home_mem({Home::Slot, extra_slots_}), items);
-        rows_ahead_.emplace(line.args[1], extra_slots_++);
+        rows_ahead_.emplace(apart, extra_slots_++);
     }
     failed_ |= extra_slots_ > slot_count;
 }
 
 // Later work-groups go on where this one does, in all likelihood.
 void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride, Value line) {
-    const auto rows = rows_ahead_.find(inst(line).args[1]);
+    const auto rows = rows_ahead_.find(row_step(inst(m.v).args[0], line));
     if (stride <= m.bytes && rows != rows_ahead_.end()) {
         const bool indexed = m.index.isValid();
         const Gp ahead = indexed ? chunk_offset_->ahead : Gp(x86::rdx);
