@@ -132,7 +132,8 @@ void BlockCompiler::find_rows_ahead(const Value* begin, uint32_t count) {
         if (x.op != Op::LoadGlobalS || tile_steps_.contains(*v)) continue;
         const ir::Inst& line = inst(x.args[1]);
         const Value apart = row_step(x.args[0], x.args[1]);
-        if (apart == no_value || line.imm < 4 || line.imm > ir::access_bytes(x) ||
+        const bool fetches = options_.fetches_streams || !in_plain_stream(x.args[1]);
+        if (apart == no_value || !fetches || line.imm < 4 || line.imm > ir::access_bytes(x) ||
             rows_ahead_.contains(apart) || schedule_.position(apart) > position_)
             continue;
         const Home& step = schedule_.uniform_home(apart);
