@@ -354,6 +354,8 @@ bool split_addresses(Block& block);
 // ones. Behind and in front of eliminate_dead(): who reads a value that is not needed counts. False
 // when there are none.
 bool narrow_pairs(Block& block);
+// Leaves out `x & mask` where all that is read of it are bits of the mask. False: there is none.
+bool drop_unread_masks(Block& block);
 // Scalar loads of arms (lift/arms.cpp) whose dwords are broadcast and nothing else become loads by
 // the arm's lanes. False if there are none; eliminate_dead() removes what is then not needed.
 bool broadcast_by_lanes(Block& block);

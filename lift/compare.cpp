@@ -1,4 +1,5 @@
 // VOPC: compares and class tests into a lane mask; v_cmpx also writes EXEC.
+#include "ir/known.h"
 #include "lift/lifter.h"
 
 namespace wj::lift {
@@ -46,9 +47,11 @@ bool int64(Lifter& l, const Inst& i) {
 template <Op op, bool swap, bool to_exec>
 bool int16(Lifter& l, const Inst& i) {
     if (i.op_sel) return false;
-    Value v[2];
-    for (uint32_t n : {0u, 1u})
-        v[n] = l.emit(Op::Shl32, {l.v32(i, n), l.c32(16)});  // order is kept
+    constexpr bool is_signed = op == Op::CmpLtS32 || op == Op::CmpLeS32;
+    Value v[2] = {l.v32(i, 0), l.v32(i, 1)};
+    const uint32_t bits = ir::possible_bits(l.block, v[0]) | ir::possible_bits(l.block, v[1]);
+    if (bits > (is_signed ? 0x7fff : 0xffff))
+        for (Value& x : v) x = l.emit(Op::Shl32, {x, l.c32(16)});  // order is kept
     return put_mask<to_exec>(l, i, swap ? l.emit(op, {v[1], v[0]}) : l.emit(op, {v[0], v[1]}));
 }
 

@@ -544,6 +544,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     if (ir::broadcast_by_lanes(block)) ir::eliminate_dead(block);
     if (ir::split_addresses(block)) ir::eliminate_dead(block);
     if (ir::narrow_pairs(block)) ir::eliminate_dead(block);
+    if (ir::drop_unread_masks(block)) ir::eliminate_dead(block);
     if (behind) drop_unread(block, *behind);
     if (!l.concerns_first_lanes()) return Attempt::AllLanes;
     if (block.next.waves) block.next = next_of_lanes(block);
