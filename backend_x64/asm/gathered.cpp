@@ -1,5 +1,6 @@
-// Loops with few lanes left, whose stores keep the order of lanes (gathered_lanes.h): out of line,
-// the block's code for the chunks that these lanes fill when they are moved together.
+// Loops with few lanes left, which are moved together (gathered_lanes.h). Where stores keep the
+// order of lanes, out of line, the block's code for the chunks that these lanes fill then; where
+// chunks run one after the other (divergent.cpp), between slices of their iterations.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -137,7 +138,9 @@ void BlockCompiler::end_slice(const Slices& slices) {
     a_.mov(length, x86::rax);
     a_.jmp(slices.begin);
     a_.bind(same);
-    a_.shl(length, 1);
+    a_.mov(x86::rax, length);
+    a_.shr(x86::rax, 1);
+    a_.add(length, x86::rax);
     a_.jmp(slices.begin);
     a_.bind(over);
     spread_if_gathered();

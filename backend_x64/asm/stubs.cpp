@@ -453,7 +453,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
     a.mov(x86::rax, reinterpret_cast<uint64_t>(&find_shapes));
     a.jmp(x86::rax);
 
-    // Where nothing is kept in registers.
+    // Where nothing is kept in registers. rax: what the function returns.
     auto move_lanes = [&](auto* function) {
         a.lea(x86::rdi, wave_field(0));
         a.lea(x86::rsi, field(0));
@@ -461,7 +461,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.push(x86::rax);
         a.mov(x86::rax, reinterpret_cast<uint64_t>(function));
         a.call(x86::rax);
-        a.pop(x86::rax);
+        a.pop(x86::rcx);
     };
     auto gathered_rows = [&] {
         constexpr size_t rows_at = offsetof(Frame, gathered) + offsetof(GatheredLanes, rows);
