@@ -145,15 +145,19 @@ bool Lifter::take_way_back(uint64_t from, uint64_t behind) {
             if (all.scalars_written[reg] && live.reads_scalar(reg)) return false;
     }
     for (const auto& [at, inst] : way) {
-        block.guest_pcs.push_back(at);
-        ++block.guest_count;
-        block.begin_pc = std::min(block.begin_pc, at);
-        block.end_pc = std::max(block.end_pc, at + inst.size);
-        pc = at;
-        next_pc = at + inst.size;
+        enter(at, inst);
         lift(inst);
     }
     return true;
+}
+
+void Lifter::enter(uint64_t at, const Inst& inst) {
+    pc = at;
+    next_pc = at + inst.size;
+    block.guest_pcs.push_back(pc);
+    ++block.guest_count;
+    block.begin_pc = std::min(block.begin_pc, pc);
+    block.end_pc = std::max(block.end_pc, next_pc);
 }
 
 void Lifter::abandon(uint64_t branch) {

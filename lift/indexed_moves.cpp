@@ -40,20 +40,13 @@ bool Lifter::indexed_moves(const Inst& on) {
     const Value kept = emit(Op::UAnd32, {s.get32(machine::m0), s.const32(~0xf0ffu)});
     const Value index = emit(Op::UAnd32, {s32(on.src[0]), s.const32(0xff)});
     s.set32(machine::m0, emit(Op::UOr32, {kept, emit(Op::UOr32, {index, s.const32(mode << 12)})}));
-    auto enter = [this](uint64_t begin, const Inst& inst) {
-        block.guest_pcs.push_back(begin);
-        ++block.guest_count;
-        pc = begin;
-        next_pc = begin + inst.size;
-        block.end_pc = std::max(block.end_pc, next_pc);
-    };
     for (const auto& [begin, inst] : moves) {
         enter(begin, inst);
         const Operand &from = inst.src[0], &to = inst.dst[0];
         ir::IndexedMove move;
         move.from_indexed = mode & index_src0 && from.is(Operand::Kind::Vgpr);
         move.to_indexed = mode & index_dst;
-        move.all_lanes = s.exec() == s.mask_of(s.const64(block.whole_exec()));
+        move.all_lanes = s.is_full(s.exec());
         move.kind = from.is(Operand::Kind::Vgpr)   ? ir::IndexedMove::From::Row
                     : from.is(Operand::Kind::Sgpr) ? ir::IndexedMove::From::Scalar
                                                    : ir::IndexedMove::From::Constant;

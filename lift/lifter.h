@@ -152,6 +152,8 @@ public:
     void assume_lanes();
 
     // ---- arms.cpp ----
+    // The instruction becomes part of the block, behind those that are lifted.
+    void enter(uint64_t at, const Inst& inst);
     std::span<const uint32_t> code_at(uint64_t at);
     // At s_cbranch_execz: true when what lies between it and its target becomes part of the block.
     bool begin_arm(uint64_t target);

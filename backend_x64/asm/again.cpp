@@ -48,7 +48,7 @@ void BlockCompiler::run_again() {
         const Label next = a_.newLabel();
         a_.jnz(next);
         cold(next, [this] {
-            a_.add(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget))), block_->guest_count);
+            a_.add(budget_field(), block_->guest_count);
             jump_linked(block_->pc, Variant::Full);
         });
     }

@@ -103,7 +103,7 @@ void BlockCompiler::prologue() {
     if (!runs_again()) forget_scattered();
     if (!block_->guarded) forget_row_shapes();
     a_.bind(entry_label_);
-    a_.sub(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget))), block_->guest_count);
+    a_.sub(budget_field(), block_->guest_count);
     over_label_ = a_.newLabel();
     a_.js(over_label_);
     a_.bind(body_label_);

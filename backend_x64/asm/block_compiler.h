@@ -80,9 +80,12 @@ inline constexpr int32_t in_wave(size_t offset) {
     return static_cast<int32_t>(offset) - wave_bias;
 }
 
+inline Mem scalar_field(uint64_t sgpr, uint32_t bytes) {
+    return asmjit::x86::ptr(reg::wave, in_wave(offsetof(machine::Wave, sgpr) + sgpr * 4), bytes);
+}
+
 inline Mem exec_field() {
-    return asmjit::x86::qword_ptr(reg::wave,
-                                  in_wave(offsetof(machine::Wave, sgpr) + machine::exec_lo * 4));
+    return scalar_field(machine::exec_lo, 8);
 }
 
 inline Mem budget_field() {
@@ -654,7 +657,7 @@ private:
                            uint32_t lanes);
 
     // ---- lane_lines.cpp ----
-    bool in_plain_stream(Value line) const;
+    bool host_fetches(Value line) const;
     bool first_of_tile(const LaneAccess& m, Value line) const;
     bool ends_unordered(Value v) const;
     bool is_last_access(Value v) const;

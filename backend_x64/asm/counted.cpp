@@ -38,7 +38,7 @@ void BlockCompiler::count_iterations(const Gp& budget, Label none) {
             a_.mov(to, static_cast<uint32_t>(i.imm));
             return;
         }
-        a_.mov(to, x86::dword_ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + i.imm * 4)));
+        a_.mov(to, scalar_field(i.imm, 4));
         if (counter && c.next) a_.add(to, c.step);
     };
     load(x86::eax, !c.counter_first);  // the larger one
@@ -78,7 +78,7 @@ void BlockCompiler::count_end(const Gp& budget) {
     uniforms_.assign(block_->insts.size(), {});
     if (counted_->counter_needed()) return;
     const uint64_t reg = inst(counted_->set).imm;
-    const Mem counter = x86::dword_ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + reg * 4));
+    const Mem counter = scalar_field(reg, 4);
     a_.imul(x86::eax, count_slot(iterations).cloneResized(4), counted_->step);
     a_.add(x86::eax, counter);
     a_.mov(counter, x86::eax);

@@ -67,7 +67,7 @@ void BlockCompiler::gathered_loop(const OrderedLoop& loop) {
     a_.popcnt(x86::rax, exec_field());
     a_.cmp(x86::eax, gathered_field(offsetof(GatheredLanes, lanes_left), 4));
     a_.jbe(fewer);
-    a_.sub(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget))), block_->guest_count);
+    a_.sub(budget_field(), block_->guest_count);
     a_.jns(iteration);
     spread();
     a_.jmp(over_label_);  // the next iteration is charged and has not run

@@ -14,10 +14,6 @@ Mem mode_field() {
     return x86::dword_ptr(reg::wave, in_wave(offsetof(machine::Wave, mode)));
 }
 
-Mem scalar_field(uint32_t sgpr, uint32_t bytes) {
-    return x86::ptr(reg::wave, in_wave(offsetof(machine::Wave, sgpr) + sgpr * 4), bytes);
-}
-
 }  // namespace
 
 void BlockCompiler::indexed_move(const ir::Call& call) {

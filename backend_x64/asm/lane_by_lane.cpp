@@ -141,7 +141,7 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
         return m;
     };
     const Mem lanes = slot(0), over = slot(1), most = slot(2), longest = slot(3);
-    const Mem budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
+    const Mem budget = budget_field();
     const Label each = a_.newLabel(), iteration = a_.newLabel(), done = a_.newLabel(),
                 kept = a_.newLabel();
     a_.mov(over, 0);

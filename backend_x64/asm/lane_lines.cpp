@@ -444,9 +444,9 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
 
 // Waves that follow each other at once make the plainest of streams, unless something fills the
 // host's window before it comes to what the next waves read.
-bool BlockCompiler::in_plain_stream(Value line) const {
+bool BlockCompiler::host_fetches(Value line) const {
     constexpr uint32_t short_program = 64;  // instructions
-    return inst(line).aux == machine::lanes && runs_again() &&
+    return !options_.fetches_streams && inst(line).aux == machine::lanes && runs_again() &&
            block_->guest_count <= short_program &&
            std::ranges::none_of(std::array{Class::LaneLoad, Class::LaneStore, Class::LaneAtomic},
                                 [this](Class access) { return scatters(access); });
@@ -524,8 +524,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     if (const auto step = tile_steps_.find(m.v); step != tile_steps_.end())
         prefetch_next_tile(m, step->second);
     else if (one_row && m.space == global_space && stride && !in_plain_loop(m) &&
-             (stride <= m.bytes ? !m.store && (options_.fetches_streams || !in_plain_stream(line))
-                                : first_of_tile(m, line)))
+             (stride <= m.bytes ? !m.store && !host_fetches(line) : first_of_tile(m, line)))
         prefetch_ahead(m, stride, line);
     if (const auto window = one_row ? std::nullopt : window_of(m, line)) {
         const auto second = m.second == no_value ? std::nullopt : window_of(second_of(m), line);

@@ -132,9 +132,9 @@ void BlockCompiler::find_rows_ahead(const Value* begin, uint32_t count) {
         if (x.op != Op::LoadGlobalS || tile_steps_.contains(*v)) continue;
         const ir::Inst& line = inst(x.args[1]);
         const Value apart = row_step(x.args[0], x.args[1]);
-        const bool fetches = options_.fetches_streams || !in_plain_stream(x.args[1]);
-        if (apart == no_value || !fetches || line.imm < 4 || line.imm > ir::access_bytes(x) ||
-            rows_ahead_.contains(apart) || schedule_.position(apart) > position_)
+        if (apart == no_value || host_fetches(x.args[1]) || line.imm < 4 ||
+            line.imm > ir::access_bytes(x) || rows_ahead_.contains(apart) ||
+            schedule_.position(apart) > position_)
             continue;
         const Home& step = schedule_.uniform_home(apart);
         if (step.kind != Home::Slot && step.kind != Home::Wave) continue;
@@ -156,26 +156,28 @@ void BlockCompiler::find_rows_ahead(const Value* begin, uint32_t count) {
 // Later work-groups go on where this one does, in all likelihood.
 void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride, Value line) {
     const auto rows = rows_ahead_.find(row_step(inst(m.v).args[0], line));
-    if (stride <= m.bytes && rows != rows_ahead_.end()) {
-        const bool indexed = m.index.isValid();
-        const Gp ahead = indexed ? chunk_offset_->ahead : Gp(x86::rdx);
-        if (!indexed) a_.mov(ahead, home_mem({Home::Slot, rows->second}));
-        for (uint32_t p = 0; p < std::max(stride / 4, 1u); ++p)
-            a_.prefetcht1(x86::ptr(m.address, ahead, 0, static_cast<int32_t>(m.imm + p * width())));
-        return;
-    }
-    const auto shift = static_cast<uint32_t>(std::bit_width(stride) - 1);
-    const bool row = stride > m.bytes;
+    const bool indexed = m.index.isValid();
     const Label over = a_.newLabel();
-    if (row) {
+    Gp ahead = x86::rdx;
+    uint32_t scale = 0;
+    if (stride > m.bytes) {
         a_.cmp(frame_field(offsetof(Frame, prefetch_row), 4), stride);
         a_.ja(over);
     }
-    a_.mov(x86::rdx, frame_field(offsetof(Frame, prefetch_items), 8));
-    if (shift > 3) a_.shl(x86::rdx, shift - 3);
+    if (stride > m.bytes || rows == rows_ahead_.end()) {
+        const auto shift = static_cast<uint32_t>(std::bit_width(stride) - 1);
+        scale = indexed ? 0 : std::min(shift, 3u);
+        a_.mov(ahead, frame_field(offsetof(Frame, prefetch_items), 8));
+        if (shift > scale) a_.shl(ahead, shift - scale);
+        if (indexed) a_.add(ahead, m.index);
+    } else if (indexed && chunk_offset_->distance == rows->second) {
+        ahead = chunk_offset_->ahead;
+    } else {
+        a_.mov(ahead, home_mem({Home::Slot, rows->second}));
+        if (indexed) a_.add(ahead, m.index);
+    }
     for (uint32_t p = 0; p < std::max(stride / 4, 1u); ++p) {
-        const Mem at = x86::ptr(m.address, x86::rdx, std::min(shift, 3u),
-                                static_cast<int32_t>(m.imm + p * width()));
+        const Mem at = x86::ptr(m.address, ahead, scale, static_cast<int32_t>(m.imm + p * width()));
         m.store ? a_.prefetchw(at) : a_.prefetcht1(at);
     }
     a_.bind(over);

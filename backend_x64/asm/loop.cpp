@@ -340,8 +340,7 @@ void BlockCompiler::loop_begin_chunks(bool masks) {
 // constants and registers only are steady.
 void BlockCompiler::loop_begin_chunk() {
     if (loop_.scalar_get != no_value)
-        a_.mov(x86::r14d,
-               x86::ptr(reg::wave, in_wave(offsetof(Wave, sgpr) + inst(loop_.scalar_get).imm * 4)));
+        a_.mov(x86::r14d, scalar_field(inst(loop_.scalar_get).imm, 4));
     loop_load_pins();
 }
 
@@ -355,7 +354,7 @@ void BlockCompiler::loop_block() {
     const bool masks = schedule_.uses_mask_slots(1), uses_arows = uses_accumulators();
     // Read, modified and written in every iteration: in registers if they are free.
     const Gp budget_register = x86::r15;
-    const Mem budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
+    const Mem budget = budget_field();
     const bool keep_budget = !uses_arows;
 
     loop_plan_backup();

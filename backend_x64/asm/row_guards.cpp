@@ -30,7 +30,7 @@ size_t shape_offset(uint32_t row) {
 void BlockCompiler::row_guards() {
     unguarded_label_ = a_.newLabel();
     cold(unguarded_label_, [this] {
-        a_.add(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget))), block_->guest_count);
+        a_.add(budget_field(), block_->guest_count);
         const bool edge = starts_program() && options_.variant == Variant::Full;
         if (block_->exec_full && edge) return jump_linked(block_->pc, Variant::Edge);
         if (runs_again()) settle();
@@ -67,9 +67,6 @@ void BlockCompiler::row_guards() {
         a_.jnz(unguarded_label_);
         note(lines);
     };
-    auto scalar = [](uint64_t reg, uint32_t bytes) {
-        return Mem(reg::wave, in_wave(offsetof(Wave, sgpr) + reg * 4), bytes);
-    };
     std::vector<ir::RowLine> here;  // tested on every entry
     std::vector<uint8_t> wanted;    // find_shapes()
     const Label begin = a_.newLabel(), unknown = a_.newLabel();
@@ -78,16 +75,16 @@ void BlockCompiler::row_guards() {
         if (i.op == Op::GuardScalar) {
             const auto range = ir::ScalarRange::of(i.imm, i.aux);
             if (range.least) {
-                a_.mov(x86::eax, scalar(range.reg, 4));
+                a_.mov(x86::eax, scalar_field(range.reg, 4));
                 a_.sub(x86::eax, range.least);
                 a_.cmp(x86::eax, range.extent);
             } else {
-                a_.cmp(scalar(range.reg, 4), range.extent);
+                a_.cmp(scalar_field(range.reg, 4), range.extent);
             }
             a_.ja(unguarded_label_);
         } else if (i.op == Op::GuardOff) {
-            a_.mov(x86::rax, scalar(machine::exec_lo, 8));
-            a_.test(scalar(i.imm, 8), x86::rax);
+            a_.mov(x86::rax, scalar_field(machine::exec_lo, 8));
+            a_.test(scalar_field(i.imm, 8), x86::rax);
             a_.jnz(unguarded_label_);
         }
         if (i.op == Op::GuardLds) {
