@@ -52,6 +52,20 @@ void Bench::restore() {
         if (!b.init.empty()) memcpy(b.host, b.init.data(), b.bytes);
 }
 
+Bench::Contents Bench::contents() const {
+    Contents all;
+    for (const Buffer& b : bufs) {
+        auto* p = static_cast<const uint8_t*>(b.host);
+        all.emplace_back(p, p + b.bytes);
+    }
+    return all;
+}
+
+void Bench::set_contents(const Contents& contents) {
+    for (size_t i = 0; i < bufs.size(); ++i)
+        memcpy(bufs[i].host, contents[i].data(), bufs[i].bytes);
+}
+
 void fail(const std::string& message) {
     std::fprintf(stderr, "%s\n", message.c_str());
     std::exit(1);

@@ -75,6 +75,10 @@ struct Bench {
     int add(size_t bytes);  // a zeroed buffer; returns its index
     void keep(int b);       // remember its contents: restored before every run
     void restore();         // buffers with kept contents
+    // What all buffers hold.
+    using Contents = std::vector<std::vector<uint8_t>>;
+    Contents contents() const;
+    void set_contents(const Contents& contents);
     template <class T>
     T* p(int b) {
         return static_cast<T*>(bufs[b].host);

@@ -1,6 +1,8 @@
-// Times every benchmark through a backend, or its native version; prints CSV. Exit status 1 if a
-// result is wrong.
+// Times benchmarks by one or several contenders (OpenCL, native versions, wavejit's engines), in
+// turns and on the same memory; prints CSV. Exit status 1 if a result is wrong.
 #include <sys/resource.h>
+
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -18,16 +20,13 @@ namespace {
 using namespace yardstick;
 
 struct Options {
-    std::string backend = "wavejit", kernels, cl_options = "-cl-std=CL1.2", label, scale = "full";
+    std::vector<std::string> contenders = {"auto"};
+    std::string kernels, cl_options = "-cl-std=CL1.2", label, scale = "full";
     WavejitOptions wavejit;
     int runs = 11;
     double max_seconds = 6, cpus = 0;
     bool list = false, further = false, header = false;
     std::vector<std::string> only;
-};
-
-struct Run {
-    double wall, cpu;
 };
 
 double cpu_seconds() {
@@ -85,67 +84,117 @@ private:
     std::vector<std::thread> others_;
 };
 
-// Two warm-ups (the first one compiles), then at least three runs, more while time is left. A run
-// of over 3 ms that had less than 95 % of the processors it wants does not count, if any other run
-// does.
-std::vector<Run> measure(Bench& bench, Backend* backend, const Options& o, double& first) {
-    std::vector<Run> all, good;
-    std::optional<Native> native;
-    if (!backend) native.emplace(bench, o.wavejit.threads);
-    double start = now();
-    for (int r = -2; r < 10 * o.runs && int(good.size()) < o.runs; r++) {
-        if (r >= 3 && now() - start > o.max_seconds) break;
-        double seconds, cpu;
-        if (backend) {
-            backend->to_device(bench);
-            cpu = cpu_seconds();
-            seconds = backend->run(bench);
-        } else {
-            bench.restore();
-            cpu = cpu_seconds();
-            double begin = now();
-            native->run();
-            seconds = now() - begin;
-        }
-        if (r == -2) first = seconds;
-        if (r < 0) continue;
-        all.push_back({seconds, cpu_seconds() - cpu});
-        if (seconds < 0.003 || all.back().cpu >= 0.95 * o.cpus * seconds)
-            good.push_back(all.back());
+struct Contender {
+    std::string name;
+    std::unique_ptr<Backend> backend;                          // none: the native version
+    double build = 0, first = 0, warm = 0, cpu = 0, wall = 0;  // seconds
+    std::vector<double> rounds;                                // seconds, one of each turn
+};
+
+struct Run {
+    double wall, cpu;  // seconds
+};
+
+// Runs a benchmark by a contender; the threads of a native version live as long as this.
+class Runner {
+public:
+    Runner(Bench& bench, Contender& contender, unsigned threads)
+        : bench_(bench), backend_(contender.backend.get()) {
+        if (!backend_) native_.emplace(bench, threads);
     }
-    if (backend) backend->to_host(bench);
-    return good.empty() ? all : good;
+    Run run() {
+        backend_ ? backend_->to_device(bench_) : bench_.restore();
+        const double cpu = cpu_seconds(), begin = now();
+        if (!backend_) native_->run();
+        const double wall = backend_ ? backend_->run(bench_) : now() - begin;
+        return {wall, cpu_seconds() - cpu};
+    }
+
+private:
+    Bench& bench_;
+    Backend* backend_;
+    std::optional<Native> native_;
+};
+
+double median(std::vector<double> t) {
+    std::sort(t.begin(), t.end());
+    return t.size() % 2 ? t[t.size() / 2] : 0.5 * (t[t.size() / 2 - 1] + t[t.size() / 2]);
 }
 
-bool run_one(const Entry& entry, Backend* backend, const Options& o) {
+// A contender's turn: one run that does not count, as caches are the last contender's, and the
+// median of three; one run alone if runs are long. A run of over 3 ms that had less than 95 % of
+// the processors it wants is repeated, up to six times.
+void take_turn(Bench& bench, Contender& c, const Options& o) {
+    Runner runner(bench, c, o.wavejit.threads);
+    const bool brief = c.warm < 0.03;
+    if (brief) runner.run();
+    const size_t wanted = brief ? 3 : 1;
+    std::vector<double> good, disturbed;
+    for (size_t tries = 0; good.size() < wanted && tries < wanted + 6; ++tries) {
+        const Run r = runner.run();
+        c.cpu += r.cpu;
+        c.wall += r.wall;
+        (r.wall < 0.003 || r.cpu >= 0.95 * o.cpus * r.wall ? good : disturbed).push_back(r.wall);
+    }
+    c.rounds.push_back(median(good.empty() ? disturbed : good));
+}
+
+void load(Bench& bench, Contender& c, const Options& o) {
+    c.rounds.clear();
+    c.cpu = c.wall = 0;
+    const double start = now();
+    if (c.backend) c.backend->load(bench);
+    c.build = now() - start;
+    Runner runner(bench, c, o.wavejit.threads);
+    c.first = runner.run().wall;
+    c.warm = runner.run().wall;
+}
+
+// Empty if the result is right. What others have left in the buffers must not pass for it.
+std::string check(Bench& bench, Contender& c, const Options& o, const Bench::Contents& contents) {
+    bench.set_contents(contents);
+    Runner(bench, c, o.wavejit.threads).run();
+    if (c.backend) c.backend->to_host(bench);
+    return bench.check(bench);
+}
+
+void print(const Bench& bench, const Contender& c, const Options& o, const std::string& error) {
+    const double mid = median(c.rounds);
+    std::vector<double> milliseconds = c.rounds;
+    for (double& t : milliseconds) t *= 1e3;
+    fmt::print("{},{},\"{}\",{:.4f},{:.4f},{:.4g},{},{},{:.2f},{:.1f},{:.1f},{},\"{}\",{:.6f}\n",
+               o.label.empty() ? c.name : o.label, bench.name, bench.size,
+               std::ranges::min(c.rounds) * 1e3, mid * 1e3, bench.work / mid * 1e-9, bench.unit,
+               c.rounds.size(), c.cpu / c.wall, c.build * 1e3, c.first * 1e3,
+               error.empty() ? "ok" : "WRONG " + error, c.backend ? "" : bench.native_note,
+               fmt::join(milliseconds, " "));
+    std::fflush(stdout);
+}
+
+// Every round has a turn of each contender: the times of one round are milliseconds apart, and
+// their ratios are of the same memory on the same machine.
+bool run_one(const Entry& entry, std::vector<Contender>& contenders, const Options& o) {
     Scale scale = o.scale == "small"    ? Scale::Small
                   : o.scale == "medium" ? Scale::Medium
                                         : Scale::Full;
     Bench bench = entry.make(scale);
-    const bool several = o.wavejit.threads > 1;
-    if (!backend && !bench.native_part && (several || !bench.native)) return true;
-    double start = now(), first = 0;
-    if (backend) backend->load(bench);
-    double build = now() - start;
-    std::vector<Run> runs = measure(bench, backend, o, first);
-    std::string error = bench.check(bench);
-    std::vector<double> t;
-    double cpu = 0, wall = 0;
-    for (const Run& r : runs) {
-        t.push_back(r.wall);
-        cpu += r.cpu;
-        wall += r.wall;
+    std::vector<Contender*> present;
+    for (Contender& c : contenders)
+        if (c.backend || bench.native_part || (o.wavejit.threads == 1 && bench.native))
+            present.push_back(&c);
+    const Bench::Contents contents = bench.contents();
+    for (Contender* c : present) load(bench, *c, o);
+    const double start = now(), seconds = o.max_seconds * double(present.size());
+    for (int r = 0; r < o.runs && (r < 3 || now() - start < seconds); ++r)
+        for (Contender* c : present) take_turn(bench, *c, o);
+    bool ok = true;
+    for (Contender* c : present) {
+        const std::string error = check(bench, *c, o, contents);
+        print(bench, *c, o, error);
+        if (c->backend) c->backend->unload(bench);
+        ok &= error.empty();
     }
-    std::sort(t.begin(), t.end());
-    double median = t.size() % 2 ? t[t.size() / 2] : 0.5 * (t[t.size() / 2 - 1] + t[t.size() / 2]);
-    std::printf("%s,%s,\"%s\",%.4f,%.4f,%.4g,%s,%zu,%.2f,%.1f,%.1f,%s,\"%s\"\n", o.label.c_str(),
-                bench.name.c_str(), bench.size.c_str(), t[0] * 1e3, median * 1e3,
-                bench.work / median * 1e-9, bench.unit.c_str(), t.size(), cpu / wall, build * 1e3,
-                first * 1e3, error.empty() ? "ok" : ("WRONG " + error).c_str(),
-                backend ? "" : bench.native_note.c_str());
-    std::fflush(stdout);
-    if (backend) backend->unload(bench);
-    return error.empty();
+    return ok;
 }
 
 // One run of every benchmark; a line each for check_counts.py.
@@ -174,41 +223,54 @@ int count(const Options& o) {
     return ok ? 0 : 1;
 }
 
-int run(Options& o) {
+std::unique_ptr<Backend> make_backend(const std::string& name, const Options& o) {
+    if (name == "native") return nullptr;
+    if (name == "opencl") {
+#ifdef WJ_HAVE_OPENCL
+        return make_opencl_backend(o.kernels, o.cl_options);
+#else
+        fail("built without OpenCL (packages of the group [pocl])");
+#endif
+    }
+    WavejitOptions w = o.wavejit;
+    w.engine = name;
+    std::string error;
+    auto backend = WavejitBackend::create(w, error);
+    if (!backend) fail(error);
+    return backend;
+}
+
+int run(const Options& o) {
     if (o.list || o.further) {
         for (const Entry& e : all_benches())
             if (e.further || !o.further) std::puts(e.name);
         return 0;
     }
-    std::unique_ptr<Backend> backend;
-    if (o.backend == "wavejit") {
-        std::string error;
-        backend = WavejitBackend::create(o.wavejit, error);
-        if (!backend) fail(error);
-    } else if (o.backend == "opencl") {
-#ifdef WJ_HAVE_OPENCL
-        backend = make_opencl_backend(o.kernels, o.cl_options);
-#else
-        fail("built without OpenCL (packages of the group [pocl])");
-#endif
+    std::vector<Contender> contenders;
+    for (const std::string& name : o.contenders) {
+        contenders.emplace_back();
+        contenders.back().name = name;
+        contenders.back().backend = make_backend(name, o);
+        if (Backend* b = contenders.back().backend.get())
+            std::fprintf(stderr, "# %s\n", b->describe().c_str());
     }
-    if (backend) std::fprintf(stderr, "# %s\n", backend->describe().c_str());
-    if (o.label.empty()) o.label = o.backend;
     if (o.header)
         std::puts(
-            "label,name,size,min_ms,median_ms,rate,unit,runs,cpus,build_ms,first_ms,check,note");
+            "label,name,size,min_ms,median_ms,rate,unit,runs,cpus,build_ms,first_ms,check,note,"
+            "rounds_ms");
     bool ok = true;
     for (const Entry& e : all_benches())
         if (o.only.empty() || std::find(o.only.begin(), o.only.end(), e.name) != o.only.end())
-            ok &= run_one(e, backend.get(), o);
-    if (auto* wavejit = dynamic_cast<WavejitBackend*>(backend.get());
-        wavejit && !o.wavejit.cache.empty()) {
-        const wj_counters c = wavejit->counters();
-        std::fprintf(stderr, "# %llu blocks translated, %llu loaded, %.3f ms\n",
-                     static_cast<unsigned long long>(c.blocks_translated),
-                     static_cast<unsigned long long>(c.blocks_loaded),
-                     static_cast<double>(c.translation_ns) * 1e-6);
-    }
+            ok &= run_one(e, contenders, o);
+    for (const Contender& c : contenders)
+        if (auto* wavejit = dynamic_cast<WavejitBackend*>(c.backend.get());
+            wavejit && !o.wavejit.cache.empty()) {
+            const wj_counters n = wavejit->counters();
+            std::fprintf(stderr, "# %llu blocks translated, %llu loaded, %.3f ms\n",
+                         static_cast<unsigned long long>(n.blocks_translated),
+                         static_cast<unsigned long long>(n.blocks_loaded),
+                         static_cast<double>(n.translation_ns) * 1e-6);
+        }
     return ok ? 0 : 1;
 }
 
@@ -219,14 +281,16 @@ int main(int argc, char** argv) {
     o.wavejit.code_objects = WJ_CODE_OBJECTS;
     o.kernels = WJ_KERNEL_SOURCES;
     CLI::App app("Times the yardstick benchmarks and checks their results");
-    app.add_option("--backend", o.backend, "what runs them")
-        ->check(CLI::IsMember({"wavejit", "opencl", "native"}))
+    app.add_option("--contenders", o.contenders,
+                   "what takes turns: opencl, native, or wavejit's engines")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"opencl", "native", "auto", "interp", "avx2", "avx512"}))
         ->capture_default_str();
     app.add_option("--scale", o.scale)
         ->check(CLI::IsMember({"small", "medium", "full"}))
         ->capture_default_str();
     app.add_option("--target", o.wavejit.target, "wavejit: gfx900, gfx90a")->capture_default_str();
-    app.add_option("--engine", o.wavejit.engine)
+    app.add_option("--engine", o.wavejit.engine, "--count: the engine")
         ->check(CLI::IsMember({"auto", "interp", "avx2", "avx512"}));
     app.add_option("--memory", o.wavejit.memory)->check(CLI::IsMember({"identity", "checked"}));
     app.add_option("--cache", o.wavejit.cache, "directory of the on-disk cache (none)");
@@ -234,10 +298,10 @@ int main(int argc, char** argv) {
     app.add_option("--code-objects", o.wavejit.code_objects, "folder of TARGET/NAME.hsaco");
     app.add_option("--kernels", o.kernels, "opencl: folder of the sources");
     app.add_option("--cl-options", o.cl_options)->capture_default_str();
-    app.add_option("--runs", o.runs)->capture_default_str();
-    app.add_option("--max-seconds", o.max_seconds)->capture_default_str();
+    app.add_option("--runs", o.runs, "rounds")->capture_default_str();
+    app.add_option("--max-seconds", o.max_seconds, "for each contender")->capture_default_str();
     app.add_option("--cpus", o.cpus, "processors that a counted run must have had");
-    app.add_option("--label", o.label);
+    app.add_option("--label", o.label, "instead of the contender's name");
     app.add_flag("--count", o.wavejit.count,
                  "small scale, one run: wave instructions, host instructions, calls of C++ code");
     app.add_flag("--list", o.list, "names only");
