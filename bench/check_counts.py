@@ -32,7 +32,7 @@ def read_table():
 
 
 def measure(yardstick, engine):
-    made = subprocess.run([yardstick, "--count", "--engine", engine, "--threads", "1"], capture_output=True, text=True)
+    made = subprocess.run([yardstick, "--count", "--contenders", engine, "--threads", "1"], capture_output=True, text=True)
     if made.returncode and "cannot run the engine" in made.stderr:
         print(made.stderr)
         sys.exit(77)

@@ -197,30 +197,13 @@ bool run_one(const Entry& entry, std::vector<Contender>& contenders, const Optio
     return ok;
 }
 
-// One run of every benchmark; a line each for check_counts.py.
-int count(const Options& o) {
-    bool ok = true;
-    for (const Entry& e : all_benches()) {
-        if (!o.only.empty() && std::find(o.only.begin(), o.only.end(), e.name) == o.only.end())
-            continue;
-        std::string error;
-        std::unique_ptr<WavejitBackend> backend = WavejitBackend::create(o.wavejit, error);
-        if (!backend) fail(error);
-        Bench bench = e.make(Scale::Small);
-        backend->load(bench);
-        backend->to_device(bench);
-        backend->run(bench);
-        error = bench.check(bench);
-        const wj_counters c = backend->counters();
-        std::printf("%s %llu %llu %llu\n", e.name,
-                    static_cast<unsigned long long>(c.wave_instructions),
-                    static_cast<unsigned long long>(c.host_instructions),
-                    static_cast<unsigned long long>(c.host_calls));
-        if (!error.empty()) std::fprintf(stderr, "%s: WRONG %s\n", e.name, error.c_str());
-        ok &= error.empty();
-        backend->unload(bench);
-    }
-    return ok ? 0 : 1;
+std::unique_ptr<WavejitBackend> make_wavejit(const std::string& engine, const Options& o) {
+    WavejitOptions w = o.wavejit;
+    w.engine = engine;
+    std::string error;
+    auto backend = WavejitBackend::create(w, error);
+    if (!backend) fail(error);
+    return backend;
 }
 
 std::unique_ptr<Backend> make_backend(const std::string& name, const Options& o) {
@@ -232,12 +215,31 @@ std::unique_ptr<Backend> make_backend(const std::string& name, const Options& o)
         fail("built without OpenCL (packages of the group [pocl])");
 #endif
     }
-    WavejitOptions w = o.wavejit;
-    w.engine = name;
-    std::string error;
-    auto backend = WavejitBackend::create(w, error);
-    if (!backend) fail(error);
-    return backend;
+    return make_wavejit(name, o);
+}
+
+// One run of every benchmark; a line each for check_counts.py.
+int count(const Options& o) {
+    bool ok = true;
+    for (const Entry& e : all_benches()) {
+        if (!o.only.empty() && std::find(o.only.begin(), o.only.end(), e.name) == o.only.end())
+            continue;
+        std::unique_ptr<WavejitBackend> backend = make_wavejit(o.contenders[0], o);
+        Bench bench = e.make(Scale::Small);
+        backend->load(bench);
+        backend->to_device(bench);
+        backend->run(bench);
+        const std::string error = bench.check(bench);
+        const wj_counters c = backend->counters();
+        std::printf("%s %llu %llu %llu\n", e.name,
+                    static_cast<unsigned long long>(c.wave_instructions),
+                    static_cast<unsigned long long>(c.host_instructions),
+                    static_cast<unsigned long long>(c.host_calls));
+        if (!error.empty()) std::fprintf(stderr, "%s: WRONG %s\n", e.name, error.c_str());
+        ok &= error.empty();
+        backend->unload(bench);
+    }
+    return ok ? 0 : 1;
 }
 
 int run(const Options& o) {
@@ -284,14 +286,13 @@ int main(int argc, char** argv) {
     app.add_option("--contenders", o.contenders,
                    "what takes turns: opencl, native, or wavejit's engines")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->check(CLI::IsMember({"opencl", "native", "auto", "interp", "avx2", "avx512"}))
         ->capture_default_str();
     app.add_option("--scale", o.scale)
         ->check(CLI::IsMember({"small", "medium", "full"}))
         ->capture_default_str();
     app.add_option("--target", o.wavejit.target, "wavejit: gfx900, gfx90a")->capture_default_str();
-    app.add_option("--engine", o.wavejit.engine, "--count: the engine")
-        ->check(CLI::IsMember({"auto", "interp", "avx2", "avx512"}));
     app.add_option("--memory", o.wavejit.memory)->check(CLI::IsMember({"identity", "checked"}));
     app.add_option("--cache", o.wavejit.cache, "directory of the on-disk cache (none)");
     app.add_option("--threads", o.wavejit.threads, "wavejit, native")->capture_default_str();
