@@ -9,16 +9,17 @@
 
 namespace wj::x64 {
 
+// A register pair that holds a lane mask and is handed from iteration to iteration.
+struct LoopMask {
+    uint32_t reg;
+    ir::Value get;   // the GetS64, read as a lane mask only
+    ir::Value mask;  // its next value
+};
+
 struct DivergentLoop {
-    // A register pair that holds a lane mask and is handed from iteration to iteration.
-    struct Mask {
-        uint32_t reg;
-        ir::Value get;   // the GetS64, read as a lane mask only
-        ir::Value mask;  // its next value
-    };
     ir::Value live = ir::no_value;  // lanes that go on: EXEC of the next iteration
     uint64_t exit = 0;
-    std::vector<Mask> carried;
+    std::vector<LoopMask> carried;
     // Masks that are looked at behind the loop and are zero after an iteration without lanes; the
     // other ones are then as the last iteration with lanes left them.
     std::vector<ir::Value> fading;

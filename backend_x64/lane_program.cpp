@@ -15,7 +15,7 @@ using Virtual = VirtualLaneProgram::Register;
 
 std::optional<LaneProgram> LanePlanner::plan() {
     if (loop_.uniform_varies || !loop_.fading.empty() || !find_rows()) return {};
-    for (const DivergentLoop::Mask& m : loop_.carried)
+    for (const LoopMask& m : loop_.carried)
         if (m.mask != loop_.live) return {};
     for (Value v = 0; v < block_.insts.size(); ++v) {
         const Inst& i = inst(v);

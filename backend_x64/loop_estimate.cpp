@@ -146,7 +146,7 @@ private:
             if (i.op == Op::SetV) rows_[i.imm] = ready_[v];
         }
         if (divergent_)
-            for (const DivergentLoop::Mask& m : divergent_->carried)
+            for (const LoopMask& m : divergent_->carried)
                 for (Value v = 0; v < block_.insts.size(); ++v)
                     if (block_.insts[v].op == Op::MaskOf && block_.insts[v].args[0] == m.get)
                         ready_[v] = ready_[m.mask] + 1;

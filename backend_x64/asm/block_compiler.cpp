@@ -273,7 +273,12 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     const bool by_chunks = loops_ != Loops::None && guards_stay();
     divergent_ = by_chunks ? find_divergent_loop(block) : std::nullopt;
     if (divergent_ && !divergent_suits()) divergent_.reset();
-    const bool loop = divergent_ || (by_chunks && loop_suits(schedule_, false));
+    carried_masks_.clear();
+    const bool loop = divergent_ || (by_chunks && loop_suits(schedule_, &carried_masks_));
+    if (divergent_)
+        carried_masks_ = divergent_->carried;
+    else if (!loop)
+        carried_masks_.clear();
     facts_cross_regions_ = !loop;
     looping_ = loop;
     if (loop) schedule_.merge_early(1);

@@ -475,7 +475,10 @@ private:
     };
     bool loop_is_uniform() const;
     bool uses_accumulators() const;
-    bool loop_suits(const Schedule& schedule, bool with_stores) const;
+    std::optional<LoopMask> loop_mask(const Schedule& schedule, Value get) const;
+    // May chunks run one after the other? Masks that iterations hand on are added to `masks`.
+    // Without `masks`: of a loop with stores, each chunk of which is done for itself.
+    bool loop_suits(const Schedule& schedule, std::vector<LoopMask>* masks) const;
     void loop_split();
     bool loop_other_part(uint32_t i) const {  // i: index into the region
         return !loop_part_of_.empty() && loop_part_of_[i] != loop_part_;
@@ -554,10 +557,10 @@ private:
     // ---- divergent.cpp ----
     bool divergent_suits() const;
     void divergent_block();
-    void divergent_load_mask(const MaskPin& p);
-    void divergent_hand_on(const MaskPin& p);
-    void divergent_mask_done(Unit u);
-    void divergent_store_masks();
+    void loop_load_mask(const MaskPin& p);
+    void loop_hand_on(const MaskPin& p);
+    void loop_mask_done(Unit u);
+    void loop_store_masks();
     void divergent_test_live();
 
     // ---- lane_by_lane.cpp ----
@@ -1018,6 +1021,7 @@ private:
     uint32_t count_slots_ = 0;
     std::optional<DivergentLoop> divergent_;  // when the block is compiled as one
     std::vector<Unit> divergent_masks_;       // those that leave the region
+    std::vector<LoopMask> carried_masks_;     // of divergent and of uniform loops
     enum class Loops : uint8_t { None, OneChunk, Chunks } loops_ = Loops::Chunks;
     uint32_t loop_chunk_ = 0;  // whose body is emitted
     bool loop_lean_ = false, loop_scalar_done_ = false;

@@ -35,14 +35,14 @@ bool BlockCompiler::divergent_suits() const {
     });
 }
 
-void BlockCompiler::divergent_load_mask(const MaskPin& p) {
+void BlockCompiler::loop_load_mask(const MaskPin& p) {
     const int r = p.reg < 0 ? 1 : p.reg;
     load_mask(p.unit, r);
     if (p.reg < 0) move_spilled_mask(p.spill, r, true);
 }
 
 // The next value of a mask, at hand in a register, goes to where the next iteration expects it.
-void BlockCompiler::divergent_hand_on(const MaskPin& p) {
+void BlockCompiler::loop_hand_on(const MaskPin& p) {
     UnitState& s = state(p.next);
     if (p.reg < 0) {
         move_spilled_mask(p.spill, s.reg, true);
@@ -61,22 +61,22 @@ void BlockCompiler::divergent_hand_on(const MaskPin& p) {
 }
 
 // At once, if the mask that the iteration started with is needed no more.
-void BlockCompiler::divergent_mask_done(Unit u) {
+void BlockCompiler::loop_mask_done(Unit u) {
     const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
     for (const MaskPin& p : loop_.masks)
         if (p.next == u && p.chunk == loop_chunk_ &&
             state(p.unit).next == (p.reg < 0 ? no_use : count))
-            divergent_hand_on(p);
+            loop_hand_on(p);
 }
 
 // The others when the iteration is over, as well as masks that leave the loop.
-void BlockCompiler::divergent_store_masks() {
+void BlockCompiler::loop_store_masks() {
     for (const MaskPin& p : loop_.masks) {
         if (p.chunk != loop_chunk_) continue;
         const UnitState& s = state(p.next);
         if (p.reg < 0 ? s.spill == p.spill : s.reg == p.reg) continue;
         avx512_ ? (void)use_k(p.next) : (void)use(p.next);
-        divergent_hand_on(p);
+        loop_hand_on(p);
         vec_locked_ = k_locked_ = 0;
     }
     for (Unit u : divergent_masks_) {
@@ -180,7 +180,7 @@ void BlockCompiler::divergent_block() {
     copy(registers, start, true);
     a_.mov(x86::rax, std::numeric_limits<int64_t>::max());
     a_.mov(slot(least), x86::rax);
-    for (const DivergentLoop::Mask& m : d.carried) {
+    for (const LoopMask& m : d.carried) {
         a_.mov(x86::rax, home_mem(schedule_.uniform_home(m.get)));
         a_.mov(home_mem(schedule_.unit_home(schedule_.unit(m.mask))), x86::rax);
     }

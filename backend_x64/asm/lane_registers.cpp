@@ -130,7 +130,7 @@ bool BlockCompiler::mask_source(Unit u, Mem& mem) {
     if (i.op == Op::MaskOf) {
         mem = mask_mem(schedule_.uniform_home(i.args[0]));
         if (divergent_)
-            for (const DivergentLoop::Mask& m : divergent_->carried)
+            for (const LoopMask& m : divergent_->carried)
                 if (m.get == i.args[0]) mem = mask_mem(schedule_.unit_home(schedule_.unit(m.mask)));
         return true;
     }
@@ -578,7 +578,7 @@ void BlockCompiler::define_done(Unit u) {
     const Home& home = schedule_.unit_home(u);
     if (is_mask_unit(u)) {
         // What leaves a loop does so in its last iteration.
-        if (loop_lean_) return divergent_mask_done(u);
+        if (loop_lean_) return loop_mask_done(u);
         if (home.kind == Home::Slot) store_mask(u);
     } else if (home.kind == Home::Temp) {
         const Value p = schedule_.producer(u);

@@ -19,6 +19,8 @@ using ir::Terminator;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
+constexpr size_t most_loop_masks = 8;  // what no register is left for has a slot for each chunk
+
 // The block branches to itself or out, whatever its lanes do.
 bool BlockCompiler::loop_is_uniform() const {
     const Terminator& t = block_->term;
@@ -32,13 +34,41 @@ bool BlockCompiler::uses_accumulators() const {
     });
 }
 
-bool BlockCompiler::loop_suits(const Schedule& schedule, bool with_stores) const {
+// A mask in a scalar register that iterations hand on: the one that reads the register, what it
+// becomes. Empty if the register is read or written in another way, which needs all chunks.
+std::optional<LoopMask> BlockCompiler::loop_mask(const Schedule& schedule, Value get) const {
+    const ir::Inst& g = inst(get);
+    Value mask = no_value, reader = no_value;
+    for (Value v = 0; v < block_->insts.size(); ++v) {
+        const ir::Inst& i = inst(v);
+        const Class cls = ir::op_info(i.op).cls;
+        for (Value a : ir::used_args(i)) {
+            if (a != get) continue;
+            if (i.op != Op::MaskOf || reader != no_value) return {};
+            reader = v;
+        }
+        if (cls != Class::SetS || i.op == Op::SetScc || i.imm + 1 < g.imm || i.imm > g.imm + 1)
+            continue;
+        const bool below = i.imm + 1 == g.imm && i.op == Op::SetS32;
+        if (below) continue;
+        if (i.op != Op::SetS64 || i.imm != g.imm || inst(i.args[0]).op != Op::BitsOf) return {};
+        mask = inst(i.args[0]).args[0];
+    }
+    if (g.op != Op::GetS64 || reader == no_value || mask == no_value) return {};
+    const bool made_here = schedule.position(mask) == 1 && inst(mask).op != Op::MaskOf &&
+                           !schedule.is_full(mask);
+    if (!made_here || schedule.uniform_home(get).kind != Home::Wave) return {};
+    return LoopMask{static_cast<uint32_t>(g.imm), get, mask};
+}
+
+bool BlockCompiler::loop_suits(const Schedule& schedule, std::vector<LoopMask>* masks) const {
+    const bool with_stores = !masks;
     const Terminator& t = block_->term;
     if (!loop_is_uniform()) return false;
     if (schedule.segments() != 3 || schedule.begin(1) == schedule.end(1)) return false;
     if (schedule.position(t.cond) != 0) return false;
-    // Uniform code behind the region may only write registers that the loop does not read: it runs
-    // once, at the end.
+    // Uniform code behind the region may only write registers that the loop does not read, as it
+    // runs once, at the end, or reads as masks that chunks hand on.
     std::vector<bool> late(132);
     for (const Value* v = schedule.begin(2); v != schedule.end(2); ++v) {
         const ir::Inst& i = inst(*v);
@@ -48,10 +78,16 @@ bool BlockCompiler::loop_suits(const Schedule& schedule, bool with_stores) const
         late[i.op == Op::SetScc ? 130 : i.imm] = true;
         if (i.op == Op::SetS64) late[i.imm + 1] = true;
     }
-    for (const ir::Inst& i : block_->insts) {
+    for (Value v = 0; v < block_->insts.size(); ++v) {
+        const ir::Inst& i = inst(v);
         if (ir::op_info(i.op).cls != Class::GetS) continue;
-        if (late[i.op == Op::GetScc ? 130 : i.imm] || (i.op == Op::GetS64 && late[i.imm + 1]))
+        if (!late[i.op == Op::GetScc ? 130 : i.imm] && !(i.op == Op::GetS64 && late[i.imm + 1]))
+            continue;
+        const auto mask = masks ? loop_mask(schedule, v) : std::nullopt;
+        if (!mask || masks->size() == most_loop_masks ||
+            std::ranges::count(*masks, mask->mask, &LoopMask::mask))
             return false;
+        masks->push_back(*mask);
     }
     // Memory that another wave changes must not make the chunks disagree about the number of
     // iterations.
@@ -148,7 +184,7 @@ void BlockCompiler::loop_load_pins() {
             if (p.chunk == loop_chunk_ || (p.chunk == every_chunk && !loop_chunk_))
                 load_vec(p.unit, p.reg);
         for (const MaskPin& p : loop_.masks)
-            if (p.chunk == loop_chunk_) divergent_load_mask(p);
+            if (p.chunk == loop_chunk_) loop_load_mask(p);
     });
 }
 
@@ -160,8 +196,10 @@ void BlockCompiler::loop_bodies(bool lean) {
     auto body = [&] {
         loop_enter_body(lean);
         for (Unit u : divergent_masks_) state(u).next = count;
+        if (lean)
+            for (const LoopMask& m : carried_masks_) state(schedule_.unit(m.mask)).next = count;
         region_body();
-        if (divergent_) divergent_store_masks();
+        if (lean) loop_store_masks();
     };
     for_each_chunk(body, lean ? 0 : loop_.chunks);
     loop_lean_ = false;

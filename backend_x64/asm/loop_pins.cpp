@@ -16,6 +16,7 @@ using ir::Op;
 void BlockCompiler::loop_split() {
     loop_part_of_.clear();
     loop_parts_ = 1;
+    if (!carried_masks_.empty()) return;
     const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
     const Value* const body = schedule_.begin(1);
     constexpr uint32_t rows = 512;
@@ -201,7 +202,7 @@ bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
     auto pin_masks = [&] {
         for (Unit u : order) {
             const ir::Inst& i = inst(schedule_.producer(u));
-            if (!divergent_ || i.op != Op::MaskOf) continue;
+            if (i.op != Op::MaskOf) continue;
             const auto alike = [&](Unit x) {
                 const ir::Inst& other = inst(schedule_.producer(x));
                 return other.op == Op::MaskOf && other.args[0] == i.args[0];
@@ -209,7 +210,7 @@ bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
             if (std::count_if(order.begin(), order.end(), alike) != 1) continue;
             const bool fits =
                 avx512_ ? loop_.masks.size() + chunks <= k_pins : room(lowest_carried);
-            for (const DivergentLoop::Mask& m : divergent_->carried)
+            for (const LoopMask& m : carried_masks_)
                 for (uint32_t chunk = 0; m.get == i.args[0] && chunk < chunks; ++chunk) {
                     MaskPin p{u, schedule_.unit(m.mask), -1, -1, chunk};
                     if (!fits)

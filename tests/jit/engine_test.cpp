@@ -226,13 +226,13 @@ TEST_P(EngineTest, ManyThreads) {
 }
 
 // Loops with uniform control: registers handed on, exchanged, merged under EXEC, only written, only
-// read; loads.
+// read; masks in scalar registers; loads.
 TEST_P(EngineTest, UniformLoopsKeepRegisters) {
     Rng rng(31);
     const uint32_t dword = ir::make_aux(ir::Access::Dwords, 1);
     static constexpr Op ops[] = {Op::Add32,  Op::Sub32,  Op::Xor32,  Op::Mul32,  Op::MinS32,
                                  Op::FAdd32, Op::FMul32, Op::FMax32, Op::FFma32, Op::Select32};
-    for (int round = 0; round < 240; ++round) {
+    for (int round = 0; round < wanted_rounds(240); ++round) {
         Builder b;
         const uint32_t rows = 2 + static_cast<uint32_t>(rng() % (round % 3 == 0 ? 36 : 12));
         // Rows of different families have nothing to do with each other.
@@ -254,9 +254,18 @@ TEST_P(EngineTest, UniformLoopsKeepRegisters) {
                        {b.op(Op::And32, {values[0][0], b.op(Op::Splat32, {b.c32(0xffc)})}), mask},
                        0, dword)},
                  0));
+        // Masks that iterations hand on, in pairs from s50.
+        std::vector<Value> masks;
+        const uint32_t handed_on =
+            round % 3 == 1 ? 1 + static_cast<uint32_t>(rng() % (rng() % 4 ? 4 : 10)) : 0;
+        for (uint32_t k = 0; k < handed_on; ++k)
+            masks.push_back(b.op(Op::MaskOf, {b.op(Op::GetS64, {}, 50 + 2 * k)}));
         const size_t count = 1 + rng() % (30 + 2 * families);
         size_t family = 0;
         auto any = [&] { return values[family][rng() % values[family].size()]; };
+        auto lanes_less = [&] {
+            return b.op(Op::MaskAnd, {b.op(Op::CmpLtU32, {any(), any()}), mask});
+        };
         for (size_t k = 0; k < count; ++k) {
             family = rng() % families;
             const Op op = ops[rng() % std::size(ops)];
@@ -264,19 +273,35 @@ TEST_P(EngineTest, UniformLoopsKeepRegisters) {
                 op == Op::FFma32     ? b.op(op, {any(), any(), any()})
                 : op == Op::Select32 ? b.op(op, {b.op(Op::CmpLtS32, {any(), any()}), any(), any()})
                                      : b.op(op, {any(), any()}, op == Op::FMax32 ? 1 : 0));
+            if (masks.empty() || rng() % 3) continue;
+            static constexpr Op mask_ops[] = {Op::MaskAnd, Op::MaskOr, Op::MaskXor,
+                                              Op::MaskAndNot};
+            Value& m = masks[rng() % masks.size()];
+            if (rng() % 2)
+                m = b.op(mask_ops[rng() % 4], {m, lanes_less()});
+            else
+                values[family].push_back(b.op(Op::Select32, {m, any(), any()}));
+        }
+        for (uint32_t k = 0; k < handed_on; ++k) {  // one may stay, or be exchanged with another
+            const Value m = masks[rng() % 8 ? k : rng() % masks.size()];
+            const ir::Inst& made = b.block.insts[m];
+            if (made.op != Op::MaskOf)
+                b.op(Op::SetS64, {b.op(Op::BitsOf, {m})}, 50 + 2 * k);
+            else if (rng() % 8 == 0)
+                b.op(Op::SetS64, {made.args[0]}, 50 + 2 * k);
         }
         for (uint32_t r = 0; r < rows; ++r) {
             family = r % families;
-            if (rng() % 3) b.op(Op::SetV, {any(), mask}, r);
+            if (rng() % 3 == 0) continue;
+            const bool under = !masks.empty() && rng() % 3 == 0;
+            const Value m = under ? masks[rng() % masks.size()] : mask;
+            b.op(Op::SetV, {any(), under ? b.op(Op::MaskAnd, {m, mask}) : m}, r);
         }
         family = 0;
         b.op(Op::SetS32, {n}, 0);
         b.op(Op::SetS32, {b.op(Op::UXor32, {b.op(Op::GetS32, {}, 1), n})}, 1);
         for (uint32_t k = 0; k < rng() % 3; ++k)  // masks that nobody in the loop reads
-            b.op(
-                Op::SetS64,
-                {b.op(Op::BitsOf, {b.op(Op::MaskAnd, {b.op(Op::CmpLtU32, {any(), any()}), mask})})},
-                40 + 2 * k);
+            b.op(Op::SetS64, {b.op(Op::BitsOf, {lanes_less()})}, 40 + 2 * k);
         const Value more = b.op(Op::UCmpNe32, {n, b.c32(0)});
         if (round % 2) b.op(Op::SetScc, {more});
         b.block.exec_changed = false;
