@@ -55,8 +55,8 @@ std::optional<LoopMask> BlockCompiler::loop_mask(const Schedule& schedule, Value
         mask = inst(i.args[0]).args[0];
     }
     if (g.op != Op::GetS64 || reader == no_value || mask == no_value) return {};
-    const bool made_here = schedule.position(mask) == 1 && inst(mask).op != Op::MaskOf &&
-                           !schedule.is_full(mask);
+    const bool made_here =
+        schedule.position(mask) == 1 && inst(mask).op != Op::MaskOf && !schedule.is_full(mask);
     if (!made_here || schedule.uniform_home(get).kind != Home::Wave) return {};
     return LoopMask{static_cast<uint32_t>(g.imm), get, mask};
 }

@@ -274,8 +274,7 @@ TEST_P(EngineTest, UniformLoopsKeepRegisters) {
                 : op == Op::Select32 ? b.op(op, {b.op(Op::CmpLtS32, {any(), any()}), any(), any()})
                                      : b.op(op, {any(), any()}, op == Op::FMax32 ? 1 : 0));
             if (masks.empty() || rng() % 3) continue;
-            static constexpr Op mask_ops[] = {Op::MaskAnd, Op::MaskOr, Op::MaskXor,
-                                              Op::MaskAndNot};
+            static constexpr Op mask_ops[] = {Op::MaskAnd, Op::MaskOr, Op::MaskXor, Op::MaskAndNot};
             Value& m = masks[rng() % masks.size()];
             if (rng() % 2)
                 m = b.op(mask_ops[rng() % 4], {m, lanes_less()});

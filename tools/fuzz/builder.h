@@ -73,6 +73,10 @@ struct Builder {
     void vopc_e64(Opcode op, uint32_t dst, uint32_t a, uint32_t b) {
         raw({0xd0000000 | of(op) << 16 | dst, a | b << 9});
     }
+    // VOP2 row in VOP3 encoding, with a scalar pair of lanes (v_cndmask).
+    void vop2_e64(Opcode op, uint32_t dst, uint32_t a, uint32_t b, uint32_t lanes) {
+        raw({0xd1000000 | of(op) << 16 | dst, a | b << 9 | lanes << 18});
+    }
 
 private:
     uint32_t of(Opcode op) const { return generator.code(op); }

@@ -47,6 +47,26 @@ void loop_body(Builder& b, uint64_t kinds, uint32_t most) {
     b.keep_exec = keep_exec;
 }
 
+// Masks in scalar registers that iterations hand on: found |= a < b, and what is chosen by them.
+void collect_masks(Builder& b) {
+    static constexpr Opcode ops[] = {Opcode::s_or_b64, Opcode::s_and_b64, Opcode::s_xor_b64,
+                                     Opcode::s_andn2_b64, Opcode::s_orn2_b64};
+    const uint32_t pairs = 1 + b.random(3);
+    for (uint32_t n = 1 + b.random(4); n; --n) {
+        const uint32_t pair = first_free_sgpr + 2 * b.random(pairs);
+        const uint32_t lanes = b.random(2) ? code::vcc : s_temp;
+        b.vopc_e64(vector_compares[b.random(std::size(vector_compares))], lanes,
+                   code::vgpr + first_free_vgpr + b.random(20),
+                   code::vgpr + (b.random(2) ? v_lane : first_free_vgpr + b.random(20)));
+        const bool swap = b.random(2);
+        b.sop2(ops[b.random(std::size(ops))], pair, swap ? lanes : pair, swap ? pair : lanes);
+        if (b.random(2))
+            b.vop2_e64(Opcode::v_cndmask_b32, first_free_vgpr + b.random(20),
+                       code::vgpr + first_free_vgpr + b.random(20),
+                       code::inline_constant(b.random(65)), pair);
+    }
+}
+
 }  // namespace
 
 // if / if-else on SCC, VCC or EXEC
@@ -115,7 +135,7 @@ void loop(Builder& b, uint64_t kinds) {
                 b.sopc(Opcode::s_cmp_lt_i32, counter, code::inline_constant(n * step));
         }
     };
-    const uint32_t form = b.random(6);
+    const uint32_t form = b.random(7);
     const bool down = form == 2 || b.random(2);
     b.sopk(Opcode::s_movk_i32, counter, down ? n : 0);
     b.bind(top);
@@ -140,7 +160,14 @@ void loop(Builder& b, uint64_t kinds) {
                 b.random_instruction(b.random(4) ? Pool::Simple : Pool::Load);
             b.branch(Opcode::s_cbranch_scc1, top);
             break;
-        case 4:  // through VCC
+        case 4:  // masks
+            collect_masks(b);
+            decide(down);
+            for (uint32_t i = b.random(6); i; --i)
+                b.random_instruction(b.random(4) ? Pool::Simple : Pool::Load);
+            b.branch(Opcode::s_cbranch_scc1, top);
+            break;
+        case 5:  // through VCC
             loop_body(b, kinds, 3);
             decide(down);
             b.sop2(Opcode::s_cselect_b64, code::vcc, code::minus_one, zero);
