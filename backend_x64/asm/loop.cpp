@@ -84,9 +84,7 @@ bool BlockCompiler::loop_suits(const Schedule& schedule, std::vector<LoopMask>* 
         if (!late[i.op == Op::GetScc ? 130 : i.imm] && !(i.op == Op::GetS64 && late[i.imm + 1]))
             continue;
         const auto mask = masks ? loop_mask(schedule, v) : std::nullopt;
-        if (!mask || masks->size() == most_loop_masks ||
-            std::ranges::count(*masks, mask->mask, &LoopMask::mask))
-            return false;
+        if (!mask || masks->size() == most_loop_masks) return false;
         masks->push_back(*mask);
     }
     // Memory that another wave changes must not make the chunks disagree about the number of
