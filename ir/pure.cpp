@@ -223,6 +223,20 @@ uint64_t pure(const Inst& i, uint64_t x, uint64_t y, uint64_t z) {
             return halves(a, b, [](int32_t p, int32_t q) { return p + q; });
         case Op::PkSub16:
             return halves(a, b, [](int32_t p, int32_t q) { return p - q; });
+        case Op::PkAddSatS16:
+            return halves(a, b,
+                          [](int32_t p, int32_t q) { return std::clamp(p + q, -32768, 32767); });
+        case Op::PkSubSatS16:
+            return halves(a, b,
+                          [](int32_t p, int32_t q) { return std::clamp(p - q, -32768, 32767); });
+        case Op::PkAddSatU16:
+            return halves(a, b, [](int32_t p, int32_t q) {
+                return std::min((p & 0xffff) + (q & 0xffff), 0xffff);
+            });
+        case Op::PkSubSatU16:
+            return halves(a, b, [](int32_t p, int32_t q) {
+                return std::max((p & 0xffff) - (q & 0xffff), 0);
+            });
         case Op::PkMul16:
             return halves(a, b, [](int32_t p, int32_t q) { return p * q; });
         case Op::PkMinS16:

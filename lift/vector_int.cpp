@@ -18,9 +18,11 @@ Value i24(Lifter& l, Value v) {
 }
 
 // Instructions that are new in gfx9 leave the upper half of the destination alone.
+Value above_old(Lifter& l, const Inst& i, Value v) {
+    return l.emit(Op::Bitop3, {l.c32(0xffff), v, l.raw(i.dst[0])}, 0xca);
+}
 bool put_low(Lifter& l, const Inst& i, Value v) {
-    if (i.op_sel) return false;
-    return put(l, i, l.emit(Op::Bitop3, {l.c32(0xffff), v, l.raw(i.dst[0])}, 0xca));
+    return !i.op_sel && put(l, i, above_old(l, i, v));
 }
 
 using Put = bool (*)(Lifter&, const Inst&, Value);
@@ -367,6 +369,21 @@ bool sub_u32(Lifter& l, const Inst& i) {
     return true;
 }
 
+// Signed saturation: the sign of a wrong result is the wrong one.
+template <Op op>
+bool sum_i32(Lifter& l, const Inst& i) {
+    const Value x = a(l, i, 0), y = a(l, i, 1), r = l.emit(op, {x, y});
+    if (!i.clamp) return put(l, i, r);
+    // Of sums where both operands have another sign than the result, of differences where the
+    // operands' signs differ and the result has not the first one's.
+    const Value from_x = l.emit(Op::Xor32, {x, r}),
+                other = l.emit(Op::Xor32, {y, op == Op::Add32 ? r : x}),
+                wrong = l.emit(Op::CmpLtS32, {l.emit(Op::And32, {from_x, other}), l.c32(0)}),
+                most = l.emit(Op::Xor32, {l.emit(Op::Sar32, {x, l.c32(31)}), l.c32(0x7fffffff)});
+    l.set_v32(i, l.s.select(wrong, most, r));
+    return true;
+}
+
 // 16-bit results on gfx9 clear the upper half of the destination (op_sel and SDWA excepted).
 Value low16(Lifter& l, Value v) {
     return l.emit(Op::And32, {v, l.c32(0xffff)});
@@ -375,11 +392,24 @@ Value sext16(Lifter& l, Value v) {
     return l.emit(Op::Sar32, {l.emit(Op::Shl32, {v, l.c32(16)}), l.c32(16)});
 }
 
-template <Op op, bool swap = false>
+template <Op op>
 bool bin16(Lifter& l, const Inst& i) {
     if (i.op_sel) return false;
-    const Value x = a(l, i, swap), y = a(l, i, !swap);
-    return put(l, i, low16(l, l.emit(op, {x, y})));
+    return put(l, i, low16(l, l.emit(op, {a(l, i, 0), a(l, i, 1)})));
+}
+
+// Sums and differences, which saturate with CLAMP.
+template <Op op, Op saturated, bool swap = false>
+bool sum16(Lifter& l, const Inst& i) {
+    if (i.op_sel) return false;
+    l.set_v32(i, low16(l, l.emit(i.clamp ? saturated : op, {a(l, i, swap), a(l, i, !swap)})));
+    return true;
+}
+template <Op op, Op saturated>
+bool sum16_low(Lifter& l, const Inst& i) {
+    if (i.op_sel) return false;
+    l.set_v32(i, above_old(l, i, l.emit(i.clamp ? saturated : op, {a(l, i, 0), a(l, i, 1)})));
+    return true;
 }
 
 // v_lshlrev_b16 and friends: the count is src0[3:0].
@@ -463,8 +493,8 @@ constexpr Entry entries[] = {
     {Opcode::v_add_u32, add_u32},
     {Opcode::v_sub_u32, sub_u32<false>},
     {Opcode::v_subrev_u32, sub_u32<true>},
-    {Opcode::v_add_i32, bin<Op::Add32>},
-    {Opcode::v_sub_i32, bin<Op::Sub32>},
+    {Opcode::v_add_i32, sum_i32<Op::Add32>},
+    {Opcode::v_sub_i32, sum_i32<Op::Sub32>},
     {Opcode::v_add_co_u32, add_co},
     {Opcode::v_sub_co_u32, sub_co<false>},
     {Opcode::v_subrev_co_u32, sub_co<true>},
@@ -525,16 +555,16 @@ constexpr Entry entries[] = {
     {Opcode::v_mbcnt_lo_u32_b32, mbcnt<false>},
     {Opcode::v_mbcnt_hi_u32_b32, mbcnt<true>},
     {Opcode::v_cndmask_b32, cndmask},
-    {Opcode::v_add_u16, bin16<Op::Add32>},
-    {Opcode::v_sub_u16, bin16<Op::Sub32>},
-    {Opcode::v_subrev_u16, bin16<Op::Sub32, true>},
+    {Opcode::v_add_u16, sum16<Op::Add32, Op::PkAddSatU16>},
+    {Opcode::v_sub_u16, sum16<Op::Sub32, Op::PkSubSatU16>},
+    {Opcode::v_subrev_u16, sum16<Op::Sub32, Op::PkSubSatU16, true>},
     {Opcode::v_mul_lo_u16, bin16<Op::Mul32>},
     {Opcode::v_min_u16, bin16<Op::PkMinU16>},
     {Opcode::v_max_u16, bin16<Op::PkMaxU16>},
     {Opcode::v_min_i16, bin16<Op::PkMinS16>},
     {Opcode::v_max_i16, bin16<Op::PkMaxS16>},
-    {Opcode::v_add_i16, bin<Op::Add32, false, put_low>},
-    {Opcode::v_sub_i16, bin<Op::Sub32, false, put_low>},
+    {Opcode::v_add_i16, sum16_low<Op::Add32, Op::PkAddSatS16>},
+    {Opcode::v_sub_i16, sum16_low<Op::Sub32, Op::PkSubSatS16>},
     {Opcode::v_min3_u16, tri<Op::PkMinU16, Op::PkMinU16, put_low>},
     {Opcode::v_max3_u16, tri<Op::PkMaxU16, Op::PkMaxU16, put_low>},
     {Opcode::v_min3_i16, tri<Op::PkMinS16, Op::PkMinS16, put_low>},

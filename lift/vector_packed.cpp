@@ -25,6 +25,14 @@ bool packed(Lifter& l, const Inst& i) {
     return put(l, i, l.emit(op, {chosen(l, i, 0), chosen(l, i, 1)}));
 }
 
+// With CLAMP sums and differences saturate.
+template <Op op, Op saturated>
+bool packed_sum(Lifter& l, const Inst& i) {
+    if (i.neg || i.neg_hi) return false;
+    l.set_v32(i, l.emit(i.clamp ? saturated : op, {chosen(l, i, 0), chosen(l, i, 1)}));
+    return true;
+}
+
 bool packed_mad(Lifter& l, const Inst& i) {
     if (i.neg || i.neg_hi) return false;
     const Value product = l.emit(Op::PkMul16, {chosen(l, i, 0), chosen(l, i, 1)});
@@ -147,10 +155,10 @@ bool cvt_pk_bf16(Lifter& l, const Inst& i) {
 }
 
 constexpr Entry entries[] = {
-    {Opcode::v_pk_add_u16, packed<Op::PkAdd16>},
-    {Opcode::v_pk_add_i16, packed<Op::PkAdd16>},
-    {Opcode::v_pk_sub_u16, packed<Op::PkSub16>},
-    {Opcode::v_pk_sub_i16, packed<Op::PkSub16>},
+    {Opcode::v_pk_add_u16, packed_sum<Op::PkAdd16, Op::PkAddSatU16>},
+    {Opcode::v_pk_add_i16, packed_sum<Op::PkAdd16, Op::PkAddSatS16>},
+    {Opcode::v_pk_sub_u16, packed_sum<Op::PkSub16, Op::PkSubSatU16>},
+    {Opcode::v_pk_sub_i16, packed_sum<Op::PkSub16, Op::PkSubSatS16>},
     {Opcode::v_pk_mul_lo_u16, packed<Op::PkMul16>},
     {Opcode::v_pk_min_u16, packed<Op::PkMinU16>},
     {Opcode::v_pk_max_u16, packed<Op::PkMaxU16>},

@@ -129,3 +129,12 @@ SCREEN = ('137f5fff7ffffffff26efafffbffffffdf4cff5fffdfffff9bf8fffafffeffff'
           'bfffffff23bfaffff7fffffff19df5ffffefffffef8cffaffffdffff67f4fff5'
           '9fffdfffffff8ceff66ffefffffff467ff6fff7fffffbf239ff9fffbffff9df1')
 vector('integer', 'v_screen_partition_4se_b32', ['u32'], 32, lambda a: int(SCREEN[a & 255], 16))
+
+# ---------------------------------------------------------------- 16-bit sums and differences that saturate
+s16_sat = lambda x: sat(x, -32768, 32767) & 0xffff
+vector('integer', 'v_subrev_u16', ['u16', 'u16'], 32, lambda a, b: max(lo16(b) - lo16(a), 0), extra='clamp')
+vector('integer', 'v_add_i16', ['u16', 'u16'], 32, lambda a, b, d: d & 0xffff0000 | s16_sat(s16(a) + s16(b)), extra='clamp', dst_init=u32s)
+vector('integer', 'v_sub_i16', ['u16', 'u16'], 32, lambda a, b, d: d & 0xffff0000 | s16_sat(s16(a) - s16(b)), extra='clamp', dst_init=u32s)
+halves = lambda f: (lambda a, b: f(lo16(a), lo16(b)) | f(a >> 16, b >> 16) << 16)
+vector('packed', 'v_pk_sub_u16', ['u32', 'u32'], 32, halves(lambda a, b: max(a - b, 0)), extra='clamp')
+vector('packed', 'v_pk_add_i16', ['u32', 'u32'], 32, halves(lambda a, b: s16_sat(s16(a) + s16(b))), extra='clamp')

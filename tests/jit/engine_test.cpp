@@ -143,7 +143,7 @@ TEST_P(EngineTest, Calls) {
         const Value mask = b.exec();
         b.set(2, before);
         b.op(Op::SetS32, {b.op(Op::UAdd32, {b.op(Op::GetS32, {}, 6), b.c32(1)})}, 6);
-        b.block.calls.push_back({&helper, arg, 0x1000, 0x1004});
+        b.block.calls.push_back({&helper, arg, 0x1000, 0x1004, {}});
         b.op(Op::Call, {}, 0);
         b.set(4, b.op(Op::Add32, {b.v(2), old}));  // the row again, and the value of before
         b.op(Op::SetV, {b.op(Op::Xor32, {before, b.v(4)}), mask}, 5);
