@@ -436,6 +436,22 @@ std::optional<Line> Affine::loaded_once(Value elem, Found& f) {
     return flat(dword, of_scalar(dword, f));
 }
 
+// One of two scalars, by a condition of scalars: where nobody can say what the next wave has, as
+// with what lanes load, that is better than a guard for what this one has.
+std::optional<Line> Affine::chosen(Value bits, Value if_set, Value if_clear, Found& f) {
+    const ir::Inst select = block_.insts[bits];
+    if (!is_all_or_none(select)) return {};
+    const auto x = part(if_set, f), y = part(if_clear, f);
+    if (!x || !y || !x->flat() || !y->flat()) return {};
+    const ir::Inst condition = block_.insts[select.args[0]];
+    const bool known = x->next.wave != no_value && y->next.wave != no_value &&
+                       std::ranges::all_of(ir::used_args(condition), [&](Value v) {
+                           return v == no_value || of_scalar(v, f).wave != no_value;
+                       });
+    if (known) return {};
+    return flat(s_.emit(Op::USelect32, {select.args[0], x->base, y->base}), Motion{});
+}
+
 std::optional<Line> Affine::compute(Value v, Found& f) {
     const ir::Inst i = block_.insts[v];  // a copy: the vector grows
     const auto& a = i.args;
@@ -463,7 +479,9 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
         }
         case Op::Select32: {
             const ir::Inst mask = block_.insts[a[0]];
-            const auto first = mask.op == Op::MaskOf ? settled(mask.args[0], f) : std::nullopt;
+            if (mask.op != Op::MaskOf) return {};
+            if (const auto x = chosen(mask.args[0], a[1], a[2], f)) return x;
+            const auto first = settled(mask.args[0], f);
             return first ? part(a[*first ? 1 : 2], f) : std::nullopt;
         }
         case Op::Add32:

@@ -147,6 +147,8 @@ private:
     std::optional<Line> compute64(Value v, Found& f);
     std::optional<Line> read_row(uint32_t row, Found& f);
     std::optional<Line> loaded_once(Value elem, Found& f);
+    std::optional<Line> chosen(Value bits, Value if_set, Value if_clear, Found& f);
+    bool is_all_or_none(const ir::Inst& bits) const;
     std::optional<Line> low_half(Value v, Found& f);
     std::optional<Line> high_half(Value v, Found& f);
     std::optional<Line> sum_of_pairs(Value lo, Value hi, Found& f);

@@ -235,12 +235,14 @@ Value Affine::compare_flat(Op op, const Line& x, const Line& y, Found& f) {
     return lanes;
 }
 
+bool Affine::is_all_or_none(const ir::Inst& bits) const {
+    return bits.op == Op::USelect64 && constant(bits.args[1]) == ~0ull && is_zero(bits.args[2]);
+}
+
 // Of a compare that was made by scalars.
 void Affine::find_extent(Value bits) {
     const ir::Inst select = block_.insts[bits];
-    if (!next_.waves || extents_.contains(bits) || select.op != Op::USelect64 ||
-        constant(select.args[1]) != ~0ull || !is_zero(select.args[2]))
-        return;
+    if (!next_.waves || extents_.contains(bits) || !is_all_or_none(select)) return;
     const ir::Inst compare = block_.insts[select.args[0]];
     if (compare.op < Op::UCmpEq32 || compare.op > Op::UCmpLeS32) return;
     Found f;
