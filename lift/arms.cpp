@@ -137,8 +137,7 @@ bool Lifter::take_way_back(uint64_t from, uint64_t behind) {
     }
     if (!way.empty()) {
         if (block.guest_count + max_way_back > options.max_instructions) return false;
-        if (!options.liveness || options.mode & (machine::mode::gpr_idx_en | machine::mode::vskip))
-            return false;
+        if (!options.liveness || options.mode & machine::mode::changes_vector_code) return false;
         const LiveSet& live = options.liveness->at(behind);
         if (all.scc_written && live.scalars[LiveSet::scc]) return false;
         for (uint32_t reg = 0; reg < all.scalars_written.size(); ++reg)

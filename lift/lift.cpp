@@ -511,9 +511,9 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         block.guarded = true;
     }
     block.lanes_apart = guarded && affine.guard_lanes_apart();
-    constexpr uint32_t unusual = machine::mode::gpr_idx_en | machine::mode::vskip;
     std::optional<LiveSet> after;
-    if (options.liveness && !(options.mode & unusual) && !block.mode_changed)
+    if (options.liveness && !(options.mode & machine::mode::changes_vector_code) &&
+        !block.mode_changed)
         after = options.liveness->after(block.term);
     std::optional<LiveSet> behind;  // a loop
     const ir::Terminator& t = block.term;

@@ -34,33 +34,6 @@ bool BlockCompiler::uses_accumulators() const {
     });
 }
 
-// A mask in a scalar register that iterations hand on: the one that reads the register, what it
-// becomes. Empty if the register is read or written in another way, which needs all chunks.
-std::optional<LoopMask> BlockCompiler::loop_mask(const Schedule& schedule, Value get) const {
-    const ir::Inst& g = inst(get);
-    Value mask = no_value, reader = no_value;
-    for (Value v = 0; v < block_->insts.size(); ++v) {
-        const ir::Inst& i = inst(v);
-        const Class cls = ir::op_info(i.op).cls;
-        for (Value a : ir::used_args(i)) {
-            if (a != get) continue;
-            if (i.op != Op::MaskOf || reader != no_value) return {};
-            reader = v;
-        }
-        if (cls != Class::SetS || i.op == Op::SetScc || i.imm + 1 < g.imm || i.imm > g.imm + 1)
-            continue;
-        const bool below = i.imm + 1 == g.imm && i.op == Op::SetS32;
-        if (below) continue;
-        if (i.op != Op::SetS64 || i.imm != g.imm || inst(i.args[0]).op != Op::BitsOf) return {};
-        mask = inst(i.args[0]).args[0];
-    }
-    if (g.op != Op::GetS64 || reader == no_value || mask == no_value) return {};
-    const bool made_here =
-        schedule.position(mask) == 1 && inst(mask).op != Op::MaskOf && !schedule.is_full(mask);
-    if (!made_here || schedule.uniform_home(get).kind != Home::Wave) return {};
-    return LoopMask{static_cast<uint32_t>(g.imm), get, mask};
-}
-
 bool BlockCompiler::loop_suits(const Schedule& schedule, std::vector<LoopMask>* masks) const {
     const bool with_stores = !masks;
     const Terminator& t = block_->term;
