@@ -30,7 +30,7 @@ struct Batches {
     // fewer borders, where what one has fetched ahead is for another.
     uint64_t most_streamed;
 };
-constexpr Batches shared_batches{60'000, 300'000, 4096};
+constexpr Batches shared_batches{150'000, 600'000, 4096};
 // Of a thread that is alone: each batch begins with nothing on its way from memory.
 constexpr Batches lone_batches{200'000, 1'000'000, 16'384};
 
