@@ -242,7 +242,14 @@ int count(const Options& o) {
     return ok ? 0 : 1;
 }
 
+void check_names(const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+        if (std::ranges::find(all_benches(), name, &Entry::name) == all_benches().end())
+            fail("no benchmark is called '" + name + "'; --list names them");
+}
+
 int run(const Options& o) {
+    check_names(o.only);
     if (o.list || o.further) {
         for (const Entry& e : all_benches())
             if (e.further || !o.further) std::puts(e.name);
