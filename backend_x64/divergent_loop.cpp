@@ -208,27 +208,9 @@ private:
     }
 
     bool carry(Value get) {
-        const Inst& g = inst(get);
-        if (g.op != Op::GetS64) return false;
-        Value mask = no_value;
-        for (const Inst& i : block_.insts) {
-            const Class cls = ir::op_info(i.op).cls;
-            if (cls == Class::SetS && i.op != Op::SetScc && i.imm + 1 >= g.imm &&
-                i.imm <= g.imm + 1) {
-                if (i.op != Op::SetS64) {
-                    if (i.imm + 1 != g.imm) return false;
-                    continue;
-                }
-                if (i.imm != g.imm || inst(i.args[0]).op != Op::BitsOf) return false;
-                mask = inst(i.args[0]).args[0];
-            }
-            for (Value a : ir::used_args(i))
-                if (a == get && i.op != Op::MaskOf && !ir::is_lost(block_, i, loop_.live))
-                    return false;
-        }
-        if (mask == no_value || inst(mask).op == Op::MaskOf) return false;
-        loop_.carried.push_back({static_cast<uint32_t>(g.imm), get, mask});
-        return true;
+        const auto mask = find_loop_mask(block_, get, loop_.live);
+        if (mask) loop_.carried.push_back(*mask);
+        return mask.has_value();
     }
 
     // Nothing asks which lane it is: scratch and swizzled buffers do, and lines.
@@ -350,6 +332,28 @@ private:
 };
 
 }  // namespace
+
+std::optional<LoopMask> find_loop_mask(const ir::Block& block, Value get, Value live) {
+    const Inst& g = block.insts[get];
+    if (g.op != Op::GetS64) return {};
+    Value mask = no_value;
+    for (const Inst& i : block.insts) {
+        const Class cls = ir::op_info(i.op).cls;
+        if (cls == Class::SetS && i.op != Op::SetScc && i.imm + 1 >= g.imm && i.imm <= g.imm + 1) {
+            if (i.op != Op::SetS64) {
+                if (i.imm + 1 != g.imm) return {};
+                continue;
+            }
+            if (i.imm != g.imm || block.insts[i.args[0]].op != Op::BitsOf) return {};
+            mask = block.insts[i.args[0]].args[0];
+        }
+        const bool as_mask =
+            i.op == Op::MaskOf || (live != no_value && ir::is_lost(block, i, live));
+        if (!as_mask && std::ranges::count(ir::used_args(i), get)) return {};
+    }
+    if (mask == no_value || block.insts[mask].op == Op::MaskOf) return {};
+    return LoopMask{static_cast<uint32_t>(g.imm), get, mask};
+}
 
 std::optional<DivergentLoop> find_divergent_loop(const ir::Block& block) {
     return Finder(block).find();

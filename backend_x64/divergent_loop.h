@@ -16,6 +16,12 @@ struct LoopMask {
     ir::Value mask;  // its next value
 };
 
+// The mask that a loop of one block hands on in the register pair of the GetS64, if it reads the
+// pair as a lane mask only and makes the next value itself. `live`: the mask of the lanes that go
+// on, if it may also ask which ones are lost.
+std::optional<LoopMask> find_loop_mask(const ir::Block& block, ir::Value get,
+                                       ir::Value live = ir::no_value);
+
 struct DivergentLoop {
     ir::Value live = ir::no_value;  // lanes that go on: EXEC of the next iteration
     uint64_t exit = 0;

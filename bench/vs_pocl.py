@@ -113,14 +113,15 @@ def main():
     further = set(listed("--further"))
     engines, cpus = a.engines.split(","), sorted(os.sched_getaffinity(0))
     threads = [1, 2] if len(cpus) > 1 else [1]
+    contenders = ["opencl", "native"] + engines
     results = Results()
     for number in range(a.passes):
         for n in names:
             for t in threads:
-                results.add(n, t, run(binary, n, ["opencl", "native"] + engines, t, cpus, a))
+                results.add(n, t, run(binary, n, contenders, t, cpus, a))
         print(f"pass {number + 1} of {a.passes} done", file=sys.stderr)
 
-    labels = [(who, t) for t in threads for who in ["opencl", "native"] + engines]
+    labels = [(who, t) for t in threads for who in contenders]
     pairs = compared(engines, threads)
 
     def title(who):

@@ -154,7 +154,9 @@ private:
     std::optional<Line> sum_of_pairs(Value lo, Value hi, Found& f);
     std::optional<Line> part(Value v, Found& f);
 
-    // ---- lines from lines; 32 bits unless they say otherwise ----
+    // ---- lines from lines (affine_lines.cpp); 32 bits unless they say otherwise ----
+    // Wider strides are no use: nobody's neighbours are so far apart.
+    static constexpr int64_t most32 = int64_t{1} << 24, most64 = int64_t{1} << 57;
     Line line(Value base, int64_t stride, Value step, uint32_t width, const Motion& next);
     Line flat(Value base, const Motion& next) {
         return line(base, 0, no_value, machine::lanes, next);

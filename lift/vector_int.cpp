@@ -398,17 +398,12 @@ bool bin16(Lifter& l, const Inst& i) {
     return put(l, i, low16(l, l.emit(op, {a(l, i, 0), a(l, i, 1)})));
 }
 
-// Sums and differences, which saturate with CLAMP.
-template <Op op, Op saturated, bool swap = false>
+// Sums and differences, which saturate with CLAMP; `keep`: beneath the destination's upper half.
+template <Op op, Op saturated, bool keep = false, bool swap = false>
 bool sum16(Lifter& l, const Inst& i) {
     if (i.op_sel) return false;
-    l.set_v32(i, low16(l, l.emit(i.clamp ? saturated : op, {a(l, i, swap), a(l, i, !swap)})));
-    return true;
-}
-template <Op op, Op saturated>
-bool sum16_low(Lifter& l, const Inst& i) {
-    if (i.op_sel) return false;
-    l.set_v32(i, above_old(l, i, l.emit(i.clamp ? saturated : op, {a(l, i, 0), a(l, i, 1)})));
+    const Value r = l.emit(i.clamp ? saturated : op, {a(l, i, swap), a(l, i, !swap)});
+    l.set_v32(i, keep ? above_old(l, i, r) : low16(l, r));
     return true;
 }
 
@@ -557,14 +552,14 @@ constexpr Entry entries[] = {
     {Opcode::v_cndmask_b32, cndmask},
     {Opcode::v_add_u16, sum16<Op::Add32, Op::PkAddSatU16>},
     {Opcode::v_sub_u16, sum16<Op::Sub32, Op::PkSubSatU16>},
-    {Opcode::v_subrev_u16, sum16<Op::Sub32, Op::PkSubSatU16, true>},
+    {Opcode::v_subrev_u16, sum16<Op::Sub32, Op::PkSubSatU16, false, true>},
     {Opcode::v_mul_lo_u16, bin16<Op::Mul32>},
     {Opcode::v_min_u16, bin16<Op::PkMinU16>},
     {Opcode::v_max_u16, bin16<Op::PkMaxU16>},
     {Opcode::v_min_i16, bin16<Op::PkMinS16>},
     {Opcode::v_max_i16, bin16<Op::PkMaxS16>},
-    {Opcode::v_add_i16, sum16_low<Op::Add32, Op::PkAddSatS16>},
-    {Opcode::v_sub_i16, sum16_low<Op::Sub32, Op::PkSubSatS16>},
+    {Opcode::v_add_i16, sum16<Op::Add32, Op::PkAddSatS16, true>},
+    {Opcode::v_sub_i16, sum16<Op::Sub32, Op::PkSubSatS16, true>},
     {Opcode::v_min3_u16, tri<Op::PkMinU16, Op::PkMinU16, put_low>},
     {Opcode::v_max3_u16, tri<Op::PkMaxU16, Op::PkMaxU16, put_low>},
     {Opcode::v_min3_i16, tri<Op::PkMinS16, Op::PkMinS16, put_low>},

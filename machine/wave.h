@@ -224,9 +224,9 @@ inline constexpr uint32_t round32_shift = 0, round64_shift = 2, denorm32_shift =
                           denorm64_shift = 6;
 inline constexpr uint32_t dx10_clamp = 1u << 8, ieee = 1u << 9, lod_clamped = 1u << 10,
                           debug = 1u << 11, fp16_ovfl = 1u << 23, pops_packer0 = 1u << 24,
-                          gpr_idx_en = 1u << 27, vskip = 1u << 28,
-                          // Vector instructions do something else than they say.
-    changes_vector_code = gpr_idx_en | vskip;
+                          gpr_idx_en = 1u << 27, vskip = 1u << 28;
+// With one of these vector instructions do something else than they say.
+inline constexpr uint32_t changes_vector_code = gpr_idx_en | vskip;
 }  // namespace mode
 
 }  // namespace wj::machine

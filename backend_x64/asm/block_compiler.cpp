@@ -273,12 +273,11 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     const bool by_chunks = loops_ != Loops::None && guards_stay();
     divergent_ = by_chunks ? find_divergent_loop(block) : std::nullopt;
     if (divergent_ && !divergent_suits()) divergent_.reset();
-    carried_masks_.clear();
-    const bool loop = divergent_ || (by_chunks && loop_suits(schedule_, &carried_masks_));
-    if (divergent_)
-        carried_masks_ = divergent_->carried;
-    else if (!loop)
-        carried_masks_.clear();
+    const auto masks = divergent_  ? std::optional(divergent_->carried)
+                       : by_chunks ? loop_suits(schedule_, false)
+                                   : std::nullopt;
+    const bool loop = masks.has_value();
+    carried_masks_ = masks.value_or(std::vector<LoopMask>());
     facts_cross_regions_ = !loop;
     looping_ = loop;
     if (loop) schedule_.merge_early(1);

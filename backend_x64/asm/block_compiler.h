@@ -411,9 +411,10 @@ private:
     };
     bool loop_is_uniform() const;
     bool uses_accumulators() const;
-    // May chunks run one after the other? Masks that iterations hand on are added to `masks`.
-    // Without `masks`: of a loop with stores, each chunk of which is done for itself.
-    bool loop_suits(const Schedule& schedule, std::vector<LoopMask>* masks) const;
+    // If chunks may run one after the other: the masks that iterations hand on. Of a loop with
+    // stores each chunk is done for itself, and there are none.
+    std::optional<std::vector<LoopMask>> loop_suits(const Schedule& schedule,
+                                                    bool with_stores) const;
     void loop_split();
     bool loop_other_part(uint32_t i) const {  // i: index into the region
         return !loop_part_of_.empty() && loop_part_of_[i] != loop_part_;

@@ -34,31 +34,32 @@ bool BlockCompiler::uses_accumulators() const {
     });
 }
 
-bool BlockCompiler::loop_suits(const Schedule& schedule, std::vector<LoopMask>* masks) const {
-    const bool with_stores = !masks;
+std::optional<std::vector<LoopMask>> BlockCompiler::loop_suits(const Schedule& schedule,
+                                                               bool with_stores) const {
     const Terminator& t = block_->term;
-    if (!loop_is_uniform()) return false;
-    if (schedule.segments() != 3 || schedule.begin(1) == schedule.end(1)) return false;
-    if (schedule.position(t.cond) != 0) return false;
+    if (!loop_is_uniform()) return {};
+    if (schedule.segments() != 3 || schedule.begin(1) == schedule.end(1)) return {};
+    if (schedule.position(t.cond) != 0) return {};
     // Uniform code behind the region may only write registers that the loop does not read, as it
     // runs once, at the end, or reads as masks that chunks hand on.
     std::vector<bool> late(132);
     for (const Value* v = schedule.begin(2); v != schedule.end(2); ++v) {
         const ir::Inst& i = inst(*v);
         const Class cls = ir::op_info(i.op).cls;
-        if (cls == Class::ULoad) return false;
+        if (cls == Class::ULoad) return {};
         if (cls != Class::SetS) continue;
         late[i.op == Op::SetScc ? 130 : i.imm] = true;
         if (i.op == Op::SetS64) late[i.imm + 1] = true;
     }
+    std::vector<LoopMask> masks;
     for (Value v = 0; v < block_->insts.size(); ++v) {
         const ir::Inst& i = inst(v);
         if (ir::op_info(i.op).cls != Class::GetS) continue;
         if (!late[i.op == Op::GetScc ? 130 : i.imm] && !(i.op == Op::GetS64 && late[i.imm + 1]))
             continue;
-        const auto mask = masks ? loop_mask(schedule, v) : std::nullopt;
-        if (!mask || masks->size() == most_loop_masks) return false;
-        masks->push_back(*mask);
+        const auto mask = with_stores ? std::nullopt : loop_mask(schedule, v);
+        if (!mask || masks.size() == most_loop_masks) return {};
+        masks.push_back(*mask);
     }
     // Memory that another wave changes must not make the chunks disagree about the number of
     // iterations.
@@ -70,9 +71,9 @@ bool BlockCompiler::loop_suits(const Schedule& schedule, std::vector<LoopMask>* 
             const Class cls = ir::op_info(i.op).cls;
             if ((cls == Class::LaneStore && !with_stores) || cls == Class::LaneAtomic ||
                 cls == Class::Cross || cls == Class::Call)
-                return false;
+                return {};
             if (cls == Class::ULoad) {
-                if (options_.checked) return false;  // its helper does not keep vector registers
+                if (options_.checked) return {};  // its helper does not keep vector registers
                 from_memory[v] = true;
             } else if (cls == Class::GetS) {
                 const size_t r = i.op == Op::GetScc ? 130 : i.imm;
@@ -90,7 +91,8 @@ bool BlockCompiler::loop_suits(const Schedule& schedule, std::vector<LoopMask>* 
             }
         }
     }
-    return !from_memory[t.cond];
+    if (from_memory[t.cond]) return {};
+    return masks;
 }
 
 // The registers as the body finds them.

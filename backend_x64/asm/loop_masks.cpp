@@ -6,34 +6,16 @@
 
 namespace wj::x64 {
 
-using ir::Class;
 using ir::Op;
 
-// A mask in a scalar register that iterations hand on: the one that reads the register, what it
-// becomes. Empty if the register is read or written in another way, which needs all chunks.
+// A mask that chunks of a uniform loop may keep: it is made in the region, and read by one value.
 std::optional<LoopMask> BlockCompiler::loop_mask(const Schedule& schedule, Value get) const {
-    const ir::Inst& g = inst(get);
-    Value mask = no_value, reader = no_value;
-    for (Value v = 0; v < block_->insts.size(); ++v) {
-        const ir::Inst& i = inst(v);
-        const Class cls = ir::op_info(i.op).cls;
-        for (Value a : ir::used_args(i)) {
-            if (a != get) continue;
-            if (i.op != Op::MaskOf || reader != no_value) return {};
-            reader = v;
-        }
-        if (cls != Class::SetS || i.op == Op::SetScc || i.imm + 1 < g.imm || i.imm > g.imm + 1)
-            continue;
-        const bool below = i.imm + 1 == g.imm && i.op == Op::SetS32;
-        if (below) continue;
-        if (i.op != Op::SetS64 || i.imm != g.imm || inst(i.args[0]).op != Op::BitsOf) return {};
-        mask = inst(i.args[0]).args[0];
-    }
-    if (g.op != Op::GetS64 || reader == no_value || mask == no_value) return {};
-    const bool made_here =
-        schedule.position(mask) == 1 && inst(mask).op != Op::MaskOf && !schedule.is_full(mask);
-    if (!made_here || schedule.uniform_home(get).kind != Home::Wave) return {};
-    return LoopMask{static_cast<uint32_t>(g.imm), get, mask};
+    const auto m = find_loop_mask(*block_, get);
+    if (!m || schedule.position(m->mask) != 1 || schedule.is_full(m->mask) ||
+        schedule.uniform_home(get).kind != Home::Wave)
+        return {};
+    const auto reads = [&](const ir::Inst& i) { return i.op == Op::MaskOf && i.args[0] == get; };
+    return std::ranges::count_if(block_->insts, reads) == 1 ? m : std::nullopt;
 }
 
 void BlockCompiler::loop_load_mask(const MaskPin& p) {

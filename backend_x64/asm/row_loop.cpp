@@ -57,7 +57,7 @@ bool BlockCompiler::find_rows_of_loop() {
     if (std::ranges::none_of(block_->insts, stores)) return false;
     const MemoryTraits memory{.exclusive = options_.exclusive, .direct = true, .any_order = true};
     if (!row_schedule_.build(*block_, avx512_, memory) || !row_schedule_.sum_rows().empty() ||
-        !loop_suits(row_schedule_, nullptr))
+        !loop_suits(row_schedule_, true))
         return false;
     row_loop_walks_ = find_walks(*block_, row_schedule_, {}, true);
     row_loop_ = find_row_loop(*block_, row_schedule_, row_loop_walks_, width());

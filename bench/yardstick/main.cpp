@@ -21,7 +21,7 @@ using namespace yardstick;
 
 struct Options {
     std::vector<std::string> contenders = {"auto"};
-    std::string kernels, cl_options = "-cl-std=CL1.2", label, scale = "full";
+    std::string kernels, cl_options = "-cl-std=CL1.2", scale = "full";
     WavejitOptions wavejit;
     int runs = 11;
     double max_seconds = 6, cpus = 0;
@@ -158,16 +158,15 @@ std::string check(Bench& bench, Contender& c, const Options& o, const Bench::Con
     return bench.check(bench);
 }
 
-void print(const Bench& bench, const Contender& c, const Options& o, const std::string& error) {
+void print(const Bench& bench, const Contender& c, const std::string& error) {
     const double mid = median(c.rounds);
     std::vector<double> milliseconds = c.rounds;
     for (double& t : milliseconds) t *= 1e3;
     fmt::print("{},{},\"{}\",{:.4f},{:.4f},{:.4g},{},{},{:.2f},{:.1f},{:.1f},{},\"{}\",{:.6f}\n",
-               o.label.empty() ? c.name : o.label, bench.name, bench.size,
-               std::ranges::min(c.rounds) * 1e3, mid * 1e3, bench.work / mid * 1e-9, bench.unit,
-               c.rounds.size(), c.cpu / c.wall, c.build * 1e3, c.first * 1e3,
-               error.empty() ? "ok" : "WRONG " + error, c.backend ? "" : bench.native_note,
-               fmt::join(milliseconds, " "));
+               c.name, bench.name, bench.size, std::ranges::min(c.rounds) * 1e3, mid * 1e3,
+               bench.work / mid * 1e-9, bench.unit, c.rounds.size(), c.cpu / c.wall, c.build * 1e3,
+               c.first * 1e3, error.empty() ? "ok" : "WRONG " + error,
+               c.backend ? "" : bench.native_note, fmt::join(milliseconds, " "));
     std::fflush(stdout);
 }
 
@@ -190,7 +189,7 @@ bool run_one(const Entry& entry, std::vector<Contender>& contenders, const Optio
     bool ok = true;
     for (Contender* c : present) {
         const std::string error = check(bench, *c, o, contents);
-        print(bench, *c, o, error);
+        print(bench, *c, error);
         if (c->backend) c->backend->unload(bench);
         ok &= error.empty();
     }
@@ -218,43 +217,45 @@ std::unique_ptr<Backend> make_backend(const std::string& name, const Options& o)
     return make_wavejit(name, o);
 }
 
+std::vector<const Entry*> wanted(const Options& o) {
+    std::vector<const Entry*> entries;
+    for (const Entry& e : all_benches())
+        if (o.only.empty() || std::ranges::count(o.only, e.name)) entries.push_back(&e);
+    for (const std::string& name : o.only)
+        if (std::ranges::none_of(entries, [&](const Entry* e) { return name == e->name; }))
+            fail("no benchmark is called '" + name + "'; --list names them");
+    return entries;
+}
+
 // One run of every benchmark; a line each for check_counts.py.
 int count(const Options& o) {
     bool ok = true;
-    for (const Entry& e : all_benches()) {
-        if (!o.only.empty() && std::find(o.only.begin(), o.only.end(), e.name) == o.only.end())
-            continue;
+    for (const Entry* e : wanted(o)) {
         std::unique_ptr<WavejitBackend> backend = make_wavejit(o.contenders[0], o);
-        Bench bench = e.make(Scale::Small);
+        Bench bench = e->make(Scale::Small);
         backend->load(bench);
         backend->to_device(bench);
         backend->run(bench);
         const std::string error = bench.check(bench);
         const wj_counters c = backend->counters();
-        std::printf("%s %llu %llu %llu\n", e.name,
+        std::printf("%s %llu %llu %llu\n", e->name,
                     static_cast<unsigned long long>(c.wave_instructions),
                     static_cast<unsigned long long>(c.host_instructions),
                     static_cast<unsigned long long>(c.host_calls));
-        if (!error.empty()) std::fprintf(stderr, "%s: WRONG %s\n", e.name, error.c_str());
+        if (!error.empty()) std::fprintf(stderr, "%s: WRONG %s\n", e->name, error.c_str());
         ok &= error.empty();
         backend->unload(bench);
     }
     return ok ? 0 : 1;
 }
 
-void check_names(const std::vector<std::string>& names) {
-    for (const std::string& name : names)
-        if (std::ranges::find(all_benches(), name, &Entry::name) == all_benches().end())
-            fail("no benchmark is called '" + name + "'; --list names them");
-}
-
 int run(const Options& o) {
-    check_names(o.only);
     if (o.list || o.further) {
         for (const Entry& e : all_benches())
             if (e.further || !o.further) std::puts(e.name);
         return 0;
     }
+    const std::vector<const Entry*> entries = wanted(o);
     std::vector<Contender> contenders;
     for (const std::string& name : o.contenders) {
         contenders.emplace_back();
@@ -268,9 +269,7 @@ int run(const Options& o) {
             "label,name,size,min_ms,median_ms,rate,unit,runs,cpus,build_ms,first_ms,check,note,"
             "rounds_ms");
     bool ok = true;
-    for (const Entry& e : all_benches())
-        if (o.only.empty() || std::find(o.only.begin(), o.only.end(), e.name) != o.only.end())
-            ok &= run_one(e, contenders, o);
+    for (const Entry* e : entries) ok &= run_one(*e, contenders, o);
     for (const Contender& c : contenders)
         if (auto* wavejit = dynamic_cast<WavejitBackend*>(c.backend.get());
             wavejit && !o.wavejit.cache.empty()) {
@@ -309,7 +308,6 @@ int main(int argc, char** argv) {
     app.add_option("--runs", o.runs, "rounds")->capture_default_str();
     app.add_option("--max-seconds", o.max_seconds, "for each contender")->capture_default_str();
     app.add_option("--cpus", o.cpus, "processors that a counted run must have had");
-    app.add_option("--label", o.label, "instead of the contender's name");
     app.add_flag("--count", o.wavejit.count,
                  "small scale, one run: wave instructions, host instructions, calls of C++ code");
     app.add_flag("--list", o.list, "names only");
