@@ -54,11 +54,11 @@ Status Translator::open(const TranslatorOptions& options) {
     return {};
 }
 
-machine::LiveRegisters Translator::live_at(const machine::ExecContext& ctx, uint64_t pc) try {
+machine::Needs Translator::needs_at(const machine::ExecContext& ctx, uint64_t pc) try {
     const std::lock_guard lock(mutex_);
-    return source_->live_at(ctx, pc);
+    return source_->needs_at(ctx, pc);
 } catch (const std::bad_alloc&) {
-    return machine::LiveRegisters::all();
+    return machine::Needs::everything();
 }
 
 bool Translator::ready_for(Wave& wave) try {

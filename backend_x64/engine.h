@@ -29,8 +29,8 @@ public:
     // source, or until reset().
     virtual ir::Block block(const BlockRequest& request) = 0;
     // Under the same lock.
-    virtual machine::LiveRegisters live_at(const machine::ExecContext&, uint64_t /*pc*/) {
-        return machine::LiveRegisters::all();
+    virtual machine::Needs needs_at(const machine::ExecContext&, uint64_t /*pc*/) {
+        return machine::Needs::everything();
     }
     // Guest code has changed somewhere.
     virtual void forget() {}

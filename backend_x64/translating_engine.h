@@ -41,7 +41,7 @@ public:
 
     uint32_t vector_bytes() const override { return isa_ == Isa::Avx512 ? 64 : 32; }
     Prefetch prefetch() const override { return tuning_.prefetch; }
-    machine::LiveRegisters live_at(const machine::ExecContext& ctx, uint64_t pc) override;
+    machine::Needs needs_at(const machine::ExecContext& ctx, uint64_t pc) override;
 
     bool ready_for(machine::Wave& wave) override;
     bool busy() const override { return translating_.load(std::memory_order_relaxed); }

@@ -81,13 +81,14 @@ public:
         return block;
     }
 
-    machine::LiveRegisters live_at(const machine::ExecContext& ctx, uint64_t pc) override {
+    machine::Needs needs_at(const machine::ExecContext& ctx, uint64_t pc) override {
         begin(ctx);
         const lift::LiveSet& live = liveness_.at(pc);
-        machine::LiveRegisters out;
+        machine::Needs out;
         for (uint32_t s = 0; s < out.scalars.size(); ++s) out.scalars[s] = live.scalars[s];
         out.rows = live.on;
         out.rows_off = live.off;
+        out.others = live.others;
         return out;
     }
 

@@ -26,6 +26,7 @@ struct Traits {
     bool reads_scc : 1 = false, writes_scc : 1 = false;
     bool partial : 1 = false;  // reads its destination too, or leaves a part of it
     bool across : 1 = false;   // looks at lanes that are off
+    bool others : 1 = false;   // LiveSet::others, whatever its cache policy
 };
 
 bool is_scalar(Format f) {
@@ -52,6 +53,9 @@ Traits traits_of(Opcode op) {
                           "s_nor", "s_xnor", "s_lsh", "s_ashr", "s_bfe", "s_absdiff"}));
     t.across = contains_any(n, {"lane", "permute", "swizzle", "mfma", "smfmac", "accvgpr", "swap"});
     const bool memory = info.format >= Format::DS;
+    t.others = contains_any(n, {"gws", "ordered"}) ||
+               (memory && info.format != Format::DS && contains_any(n, {"atomic"})) ||
+               contains_any(n, {"s_atomic", "s_buffer_atomic", "s_scratch_atomic"});
     if (scalar)
         t.partial = contains_any(n, {"cmov", "bitset", "addk", "mulk", "setreg"});
     else if (info.format == Format::SMEM)
@@ -88,6 +92,12 @@ bool writes_whole(const Inst& inst) {
            inst.variant != Variant::Sdwa && !(inst.op_sel & 8);
 }
 
+// Loads of atomic and volatile variables, and stores that wait to be seen. (GLC and SLC together
+// are accesses that want no room in caches; AMDGPU usage guide, "Memory Model".)
+bool is_coherent(const Inst& inst) {
+    return (inst.glc && !inst.slc) || inst.scc || inst.gds;
+}
+
 // s_setreg of MODE.GPR_IDX_EN: registers are then relative to M0.
 bool may_index_registers(const Inst& inst) {
     if (inst.op != Opcode::s_setreg_b32 && inst.op != Opcode::s_setreg_imm32_b32) return false;
@@ -109,6 +119,7 @@ LiveSet LiveSet::all() {
     s.scalars.set();
     s.on.set();
     s.off.set();
+    s.others = true;
     return s;
 }
 
@@ -116,6 +127,7 @@ LiveSet& LiveSet::operator|=(const LiveSet& o) {
     scalars |= o.scalars;
     on |= o.on;
     off |= o.off;
+    others |= o.others;
     return *this;
 }
 
@@ -235,6 +247,7 @@ void Liveness::scan(uint64_t pc, Node& node, uint32_t& instructions) {
         }
         at += inst.size;
         code = code.subspan(inst.size / 4);
+        node.others |= t.others || is_coherent(inst);
         if (t.ends) {
             node.opaque = keep_at_end_;
             return;
@@ -284,6 +297,7 @@ const LiveSet& Liveness::at(uint64_t pc) {
             Node& node = nodes[i];
             LiveSet out;
             if (node.opaque) out = LiveSet::all();
+            out.others |= node.others;
             for (uint32_t k = 0; k < node.next_count; ++k) {
                 const auto known = known_.find(node.next[k]);
                 out |= known != known_.end() ? known->second.live : nodes[index[node.next[k]]].in;

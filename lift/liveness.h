@@ -1,7 +1,8 @@
-// Which registers code may still read: what a block writes at its end and nobody reads is not
-// written at all. A backward data-flow over the control-flow graph that direct branches span,
-// explored from a PC on as far as the limits allow; everything behind an indirect jump, an
-// undecodable word or a limit counts as read.
+// What code may still do from some place on: which registers it reads, and whether it may depend on
+// other work-groups. What a block writes at its end and nobody reads is not written at all. A
+// backward data-flow over the control-flow graph that direct branches span, explored from a PC on
+// as far as the limits allow; everything behind an indirect jump, an undecodable word or a limit
+// counts as read.
 #pragma once
 
 #include <array>
@@ -24,6 +25,7 @@ struct LiveSet {
     // VGPR rows, then AccVGPR rows, that may be read in lanes that are on at this point, and in
     // lanes that are off (when EXEC has been widened, or by instructions that look across lanes).
     std::bitset<512> on, off;
+    bool others = false;  // machine::Needs::others
 
     static LiveSet all();
     // Whether a scalar register may be read; those that never die always.
@@ -81,6 +83,7 @@ private:
         std::vector<Effect> code;
         LiveSet in;
         bool opaque = false;  // goes on somewhere unknown
+        bool others = false;  // LiveSet::others
         uint64_t next[2] = {};
         uint32_t next_count = 0;
     };

@@ -26,19 +26,23 @@ struct EngineCounters {
     uint64_t host_instructions = 0, host_calls = 0;
 };
 
-// Registers that code may read before it writes them.
-struct LiveRegisters {
+// What code from some place on may need.
+struct Needs {
     static constexpr uint32_t first_agpr = 256;
     std::bitset<128> scalars;  // by operand encoding
     // VGPRs, then AccVGPRs: in lanes that are on, and in others.
     std::bitset<512> rows, rows_off;
+    // It may wait for other work-groups, or count with them: it has atomic or coherent accesses of
+    // memory that they share.
+    bool others = false;
 
-    static LiveRegisters all() {
-        LiveRegisters live;
-        live.scalars.set();
-        live.rows.set();
-        live.rows_off.set();
-        return live;
+    static Needs everything() {
+        Needs all;
+        all.scalars.set();
+        all.rows.set();
+        all.rows_off.set();
+        all.others = true;
+        return all;
     }
 };
 
@@ -160,11 +164,9 @@ public:
     };
     virtual Prefetch prefetch() const { return {}; }
 
-    // What a wave that starts at pc needs; the other registers may hold anything. Good until
+    // What a wave that starts at pc needs; registers that it does not may hold anything. Good until
     // invalidate() of that code.
-    virtual LiveRegisters live_at(const ExecContext&, uint64_t /*pc*/) {
-        return LiveRegisters::all();
-    }
+    virtual Needs needs_at(const ExecContext&, uint64_t /*pc*/) { return Needs::everything(); }
 
     // What it takes to go on from wave.pc is at hand: nothing needs to be translated for it.
     virtual bool ready_for(Wave& /*wave*/) { return true; }

@@ -55,7 +55,19 @@ void DispatchState::cancel() {
     scheduler_.poke(*this);
 }
 
-bool DispatchState::claim(uint64_t resident_limit, uint64_t most, uint32_t threads,
+void DispatchState::begin(machine::Engine& engine, const machine::ExecContext& exec) {
+    const bool wide = engine.vector_bytes() == 64;
+    if (plan.total_groups * plan.max_waves < worth_analysis) {
+        wave_start_.emplace(plan, wide);
+        return;
+    }
+    const machine::Needs needs = engine.needs_at(exec, plan.entry);
+    wave_start_.emplace(plan, wide, needs);
+    // Work-groups may wait for those in front of them, which start in order on hardware.
+    if (plan.any_order && !needs.others) order_.split(scheduler_.threads());
+}
+
+bool DispatchState::claim(uint64_t resident_limit, uint64_t most, uint32_t thread, uint32_t sharing,
                           machine::Engine& engine, const machine::ExecContext& exec, Claim& out) {
     std::lock_guard lock(mutex_);
     if (stopped()) return false;
@@ -68,22 +80,11 @@ bool DispatchState::claim(uint64_t resident_limit, uint64_t most, uint32_t threa
     }
     if (!room) return false;
     prefer_new_ = false;  // suspended work-groups take turns with new ones
-    if (!wave_start_) {
-        const bool wide = engine.vector_bytes() == 64;
-        if (plan.total_groups * plan.max_waves >= worth_analysis)
-            wave_start_.emplace(plan, wide, engine.live_at(exec, plan.entry));
-        else
-            wave_start_.emplace(plan, wide);
-    }
-    uint64_t count = 1;
-    if (!plan.request.cooperative) {
-        const uint64_t left = plan.total_groups - next_group_;
-        // The last ones are spread over the threads.
-        const uint64_t fair = threads > 1 ? left / (2 * threads) : left;
-        count = std::max<uint64_t>(1, std::min({most, fair, room}));
-    }
-    out.begin = next_group_;
-    out.end = next_group_ += count;
+    if (!wave_start_) begin(engine, exec);
+    const auto [first, end] =
+        order_.take(thread, plan.request.cooperative ? 1 : std::min(most, room), sharing);
+    out.begin = first;
+    out.end = end;
     return true;
 }
 

@@ -14,6 +14,7 @@
 #include "runtime/contention.h"
 #include "runtime/device.h"
 #include "runtime/group_context.h"
+#include "runtime/group_order.h"
 #include "runtime/launch_plan.h"
 #include "runtime/module.h"
 #include "runtime/service_memory.h"
@@ -29,7 +30,8 @@ public:
           kernel_name(std::move(kernel_name)),
           streams(!plan.lds_bytes && !plan.request.cooperative && !plan.request.timeout_ns &&
                   !plan.request.instruction_limit),
-          scheduler_(scheduler) {}
+          scheduler_(scheduler),
+          order_(plan.total_groups) {}
     ~DispatchState() override;
 
     bool done() const override { return done_.load(std::memory_order_acquire); }
@@ -52,8 +54,9 @@ public:
     };
     // The next work-groups to run, `most` new ones or a suspended one; false = nothing to do now.
     // Whoever claims new work-groups starts all of them before it does anything else.
-    bool claim(uint64_t resident_limit, uint64_t most, uint32_t threads, machine::Engine& engine,
-               const machine::ExecContext& exec, Claim& out);
+    // thread: its number among the scheduler's; sharing: how many threads run this dispatch.
+    bool claim(uint64_t resident_limit, uint64_t most, uint32_t thread, uint32_t sharing,
+               machine::Engine& engine, const machine::ExecContext& exec, Claim& out);
     bool started(const Status& status);  // of a work-group; false: the dispatch has failed
     void suspend(std::unique_ptr<GroupContext> context, bool blocked);
     void finish_groups(uint64_t count) { finished_.fetch_add(count, std::memory_order_acq_rel); }
@@ -82,20 +85,22 @@ private:
     friend class Scheduler;
     Scheduler& scheduler_;
     uint64_t resident_now() const {  // with mutex_ held, like room(); at least
-        return next_group_ - finished_.load(std::memory_order_acquire);
+        return plan.total_groups - order_.left() - finished_.load(std::memory_order_acquire);
     }
     // How many work-groups may start. Those of a stream run one after the other.
     uint64_t room(uint64_t resident_limit) const {
-        const uint64_t left = plan.total_groups - next_group_;
+        const uint64_t left = order_.left();
         if (plan.request.cooperative || (streams && suspended_.empty())) return left;
         return std::min(left, resident_limit - std::min(resident_now(), resident_limit));
     }
     void signal_done();
+    // With mutex_ held: what is found out when the first work-group is about to start.
+    void begin(machine::Engine& engine, const machine::ExecContext& exec);
 
     std::mutex mutex_;
     std::optional<WaveStart> wave_start_;
     std::list<std::unique_ptr<GroupContext>> suspended_;  // no deque: an empty one allocates
-    uint64_t next_group_ = 0;
+    GroupOrder order_;
     bool prefer_new_ = true;
     std::unique_ptr<FaultRecord> fault_;  // once stop_ is set
     std::atomic<bool> stop_{false}, done_{false};

@@ -10,6 +10,8 @@ namespace {
 
 // A server processor's last-level cache, or one thread's share of it.
 constexpr uint64_t most_cached = 16 << 20;
+// Much of a second-level cache: worth finding there again.
+constexpr uint64_t least_any_order = 1 << 20;
 // Of columns that are written: part of a second-level cache, in which lines of a column that are a
 // power of two apart have few places.
 constexpr uint64_t least_in_columns = 256 << 10;
@@ -147,6 +149,9 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         uint64_t{request.work_group[0]} * request.work_group[1] * request.work_group[2];
     const uint64_t dwords = plan.total_groups * items * 4;  // in bytes, one of each work-item
     plan.streaming = dwords >= most_cached;
+    // Where instructions are counted, a launch is to be the same every time.
+    const bool counted = request.instruction_limit || options.hot_blocks;
+    plan.any_order = dwords >= least_any_order && !request.cooperative && !counted;
     static std::atomic<uint64_t> last_id{0};
     plan.id = ++last_id;
     const Traits& t = target.traits;
@@ -155,7 +160,6 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.scratch_lane_bytes =
         round_up(std::max(request.private_segment_size, kernel.private_segment_fixed_size), 4);
     plan.max_waves = static_cast<uint32_t>((items + t.wave_size - 1) / t.wave_size);
-    // Where instructions are counted, a launch is to be the same every time.
     if (hints.stores_columns && dwords >= least_in_columns && !request.instruction_limit) {
         constexpr uint32_t line = 64 / 4;  // dwords of a column
         const uint32_t together = line / std::min(line, request.work_group[1]);

@@ -29,6 +29,7 @@ struct LaunchPlan {
     uint32_t rows_together = 1;
     bool whole_groups = true;         // all work-groups have the same size
     bool streaming = false;           // a dword of every work-item would not stay in the caches
+    bool any_order = false;           // work-groups may start in any order, if their code allows it
     uint32_t prefetch_items = 0;      // ExecContext::prefetch_items
     uint32_t prefetch_rows = 0;       // ExecContext::prefetch_rows
     uint32_t prefetch_row = ~0u;      // ExecContext::prefetch_row

@@ -67,6 +67,7 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
       gds_(new machine::GlobalDataShare) {
     for (uint32_t i = 0; i < threads_; i++) {
         auto slot = std::make_unique<Slot>();
+        slot->number = i;
         slot->context.target = &target_;
         slot->context.memory = &memory_;
         slot->context.memory_mode = options_.memory_mode;
@@ -74,6 +75,14 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
         slot->context.gws = gws_.get();
         slot->context.gds = gds_.get();
         free_slots_.push_back(std::move(slot));
+    }
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+        const auto count = static_cast<uint64_t>(CPU_COUNT(&set));
+        for (uint64_t cpu = 0, rank = 0; rank < count; cpu++) {
+            slot_of_cpu_.push_back(static_cast<uint32_t>(rank * threads_ / count));
+            rank += CPU_ISSET(cpu, &set) ? 1 : 0;
+        }
     }
     for (uint32_t i = 0; i < threads_; i++) workers_.emplace_back([this] { worker_main(); });
 }
@@ -141,13 +150,25 @@ std::shared_ptr<DispatchState> Scheduler::pick(DispatchState* wanted) {
     return nullptr;
 }
 
+// With mutex_ held; one is free. Best the one that was used on this processor before: its memory
+// and its part of the work-groups (GroupOrder) are in the caches.
+std::unique_ptr<Scheduler::Slot> Scheduler::take_slot() {
+    const auto cpu = static_cast<size_t>(std::max(0, sched_getcpu()));
+    const uint32_t number = cpu < slot_of_cpu_.size() ? slot_of_cpu_[cpu] : 0;
+    auto at = std::find_if(free_slots_.begin(), free_slots_.end(),
+                           [&](const auto& slot) { return slot->number == number; });
+    if (at == free_slots_.end()) --at;
+    auto slot = std::move(*at);
+    free_slots_.erase(at);
+    return slot;
+}
+
 bool Scheduler::run_some(std::unique_lock<std::mutex>& lock, DispatchState* wanted,
                          uint64_t quantum_ns, bool bounded) {
     if (free_slots_.empty() || exclusive_) return false;
     auto dispatch = pick(wanted);
     if (!dispatch) return false;
-    auto slot = std::move(free_slots_.back());
-    free_slots_.pop_back();
+    auto slot = take_slot();
     dispatch->runners_++;
     if (dispatch->alone_) dispatch->only_ = slot.get();
     set_exclusive(*dispatch, *slot);
@@ -303,7 +324,9 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
         DispatchState::Claim claim;
         // Who is alone need not leave anything for others.
         const uint32_t sharing = called ? threads_ : 1;
-        if (!dispatch.claim(resident_limit_, share, sharing, engine_, slot.context, claim)) return;
+        if (!dispatch.claim(resident_limit_, share, slot.number, sharing, engine_, slot.context,
+                            claim))
+            return;
         const Visit visit = run_claim(dispatch, claim, slot);
         if (visit.finished) dispatch.finish_groups(visit.finished);
         if (visit.stopped || dispatch.complete()) return;

@@ -52,6 +52,7 @@ public:
 
 private:
     struct Slot {  // what an executing thread holds
+        uint32_t number = 0;
         machine::ExecContext context;
         Backoff backoff;
         std::unique_ptr<GroupContext> spare;  // of the last work-group that ended here
@@ -69,6 +70,7 @@ private:
     bool run_some(std::unique_lock<std::mutex>& lock, DispatchState* wanted, uint64_t quantum_ns,
                   bool bounded = false);
     std::shared_ptr<DispatchState> pick(DispatchState* wanted);
+    std::unique_ptr<Slot> take_slot();
     void run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns, bool bounded);
     Visit run_claim(DispatchState& dispatch, DispatchState::Claim& claim, Slot& slot);
     Outcome run_groups(DispatchState& dispatch, GroupContext& group, Slot& slot, Visit& visit,
@@ -109,7 +111,8 @@ private:
     std::atomic<uint32_t> looking_out_ = 0;  // threads that do
     bool shutdown_ = false;
     bool exclusive_ = false;  // a thread runs on the condition that no other one does
-    std::vector<std::unique_ptr<Slot>> slots_, free_slots_;
+    std::vector<std::unique_ptr<Slot>> free_slots_;
+    std::vector<uint32_t> slot_of_cpu_;  // the number of the slot that is best for it
     std::vector<std::thread> workers_;
     Statistics totals_;
 };

@@ -52,8 +52,8 @@ public:
 
     uint32_t vector_bytes() const override { return translator_->vector_bytes(); }
     Prefetch prefetch() const override { return translator_->prefetch(); }
-    machine::LiveRegisters live_at(const machine::ExecContext& ctx, uint64_t pc) override {
-        return translator_->live_at(ctx, pc);
+    machine::Needs needs_at(const machine::ExecContext& ctx, uint64_t pc) override {
+        return translator_->needs_at(ctx, pc);
     }
     void invalidate(uint64_t begin, uint64_t end) override {
         interpreter_->invalidate(begin, end);

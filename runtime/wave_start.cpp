@@ -70,7 +70,7 @@ WaveStart::WaveStart(const LaunchPlan& plan, bool wide)
     }
 }
 
-WaveStart::WaveStart(const LaunchPlan& plan, bool wide, const machine::LiveRegisters& live)
+WaveStart::WaveStart(const LaunchPlan& plan, bool wide, const machine::Needs& live)
     : write_(wide ? &write_avx512 : &write_avx2),
       write_ids_(wide ? &copy_ids_avx512 : &copy_ids_avx2),
       clear_(wide ? &clear_avx512 : &clear_avx2) {
@@ -78,7 +78,7 @@ WaveStart::WaveStart(const LaunchPlan& plan, bool wide, const machine::LiveRegis
         if (live.scalars[s]) scalar_lines_ = s / line_sgprs + 1;
     for (uint32_t row = 0; row < plan.vgpr_rows; row++) {
         const uint32_t number =
-            row >= plan.agpr_row ? machine::LiveRegisters::first_agpr + row - plan.agpr_row : row;
+            row >= plan.agpr_row ? machine::Needs::first_agpr + row - plan.agpr_row : row;
         const bool on = live.rows[number], any = on || live.rows_off[number];
         if (row < plan.id_rows) {
             ids_ |= uint32_t{any} << row;

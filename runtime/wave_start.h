@@ -16,7 +16,7 @@ class WaveStart {
 public:
     // wide: the engine, and so the host, has AVX-512.
     WaveStart(const LaunchPlan& plan, bool wide);  // writes everything
-    WaveStart(const LaunchPlan& plan, bool wide, const machine::LiveRegisters& live);
+    WaveStart(const LaunchPlan& plan, bool wide, const machine::Needs& live);
 
     // `ids`: the plan's id_rows rows of work-item ids; the other rows start as zeros. All memory is
     // aligned to 64 bytes.

@@ -118,6 +118,56 @@ TEST_F(LiftTest, WritesThatNobodyReadsAreLeftOut) {
     EXPECT_TRUE(written(block, ir::Op::SetS32).empty());
 }
 
+// What a kernel must not have whose work-groups start in any order.
+TEST(Liveness, KnowsWhatMayWaitForOthers) {
+    struct Code {
+        const char* target;
+        std::vector<uint32_t> words;
+        bool others;
+    };
+    const Code codes[] = {
+        {"gfx90a", {0xdc508000, 0x017f0002}, false},  // global_load_dword v1, v[2:3], off
+        {"gfx90a", {0xdc708000, 0x007f0102}, false},  // global_store_dword v[2:3], v1, off
+        {"gfx90a", {0xdc528000, 0x017f0002}, false},  // global_load_dword ... slc
+        {"gfx90a", {0xdc538000, 0x017f0002}, false},  // global_load_dword ... glc slc
+        {"gfx90a", {0xdc518000, 0x017f0002}, true},   // global_load_dword ... glc
+        {"gfx90a", {0xde508000, 0x017f0002}, true},   // global_load_dword ... scc
+        {"gfx90a", {0xdc510000, 0x01000002}, true},   // flat_load_dword v1, v[2:3] glc
+        {"gfx90a", {0xe0504000, 0x80010100}, true},   // buffer_load_dword v1, off, s[4:7], 0 glc
+        {"gfx90a", {0xdd088000, 0x007f0102}, true},   // global_atomic_add v[2:3], v1, off
+        {"gfx90a", {0xdd880000, 0x00000402}, true},   // flat_atomic_add_x2 v[2:3], v[4:5]
+        {"gfx90a", {0xe1080000, 0x80010100}, true},   // buffer_atomic_add v1, off, s[4:7], 0
+        {"gfx90a", {0xd8000000, 0x00000201}, false},  // ds_add_u32 v1, v2
+        {"gfx900", {0xd8010000, 0x00000201}, true},   // ds_add_u32 v1, v2 gds
+        {"gfx900", {0xd93b0000, 0x00000001}, true},   // ds_gws_barrier v1 gds
+        {"gfx90a", {0xc0020101, 0x00000000}, false},  // s_load_dword s4, s[2:3], 0x0
+        {"gfx90a", {0xc0030101, 0x00000000}, true},   // s_load_dword s4, s[2:3], 0x0 glc
+        {"gfx90a", {0xc20a0101, 0x00000000}, true},   // s_atomic_add s4, s[2:3], 0x0
+        {"gfx90a", {0xbe801d04}, true},               // s_setpc_b64 s[4:5]
+        {"gfx90a", {0xbf8a0000}, false},              // s_barrier
+        {"gfx942", {0xdc508000, 0x017f0002}, false},  // global_load_dword v1, v[2:3], off
+    };
+    for (const Code& code : codes) {
+        // Behind a branch that may not be taken, in a loop.
+        std::vector<uint32_t> words = {0x7e020280, 0xbf850000};    // v_mov_b32_e32 v1, 0
+        words[1] += static_cast<uint32_t>(code.words.size()) + 1;  // s_cbranch_scc1 end
+        words.insert(words.end(), code.words.begin(), code.words.end());
+        words.push_back(0xbf820000 | (0xffff & -static_cast<uint32_t>(words.size() + 1)));
+        words.push_back(0xbf810000);  // end: s_endpgm
+        lift::Liveness liveness(
+            *find_target(code.target),
+            [&](uint64_t pc) {
+                const uint64_t at = (pc - base) / 4;
+                return at < words.size() ? std::span<const uint32_t>(words).subspan(at)
+                                         : std::span<const uint32_t>();
+            },
+            false);
+        EXPECT_EQ(liveness.at(base).others, code.others)
+            << code.target << ' ' << std::hex << code.words[0];
+        EXPECT_FALSE(liveness.at(base + 4 * (words.size() - 1)).others);
+    }
+}
+
 TEST_F(LiftTest, AddressesAreABaseAndAnOffset) {
     const ir::Block block = lift(
         {

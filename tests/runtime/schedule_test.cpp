@@ -44,6 +44,27 @@ TEST_P(ScheduleTest, BarriersOfAPartialGroup) {
     }
 }
 
+// Each thread has a part of a grid of many work-groups. The last one is smaller.
+TEST_P(ScheduleTest, ThreadsHaveParts) {
+    if (GetParam().engine == WJ_ENGINE_INTERPRETER) GTEST_SKIP() << "is not asked for the code";
+    modules.clear();
+    context = make_context(GetParam().target, GetParam().engine, 3, GetParam().memory);
+    wj_kernel* k = kernel("asm", "store_after_barrier");
+    ASSERT_TRUE(k);
+    constexpr uint32_t groups = 2001, items = groups * 256 - 100;
+    for (int launch = 0; launch < 3; launch++) {
+        const uint64_t out = buffer(groups * 256 * 4);
+        ASSERT_EQ(run(k, unlimited(packed(out, 1, items, 256))), WJ_OK) << error();
+        for (uint32_t i = 0; i < groups * 256; i++)
+            ASSERT_EQ(host<uint32_t>(out)[i], i % 256 / 64 == 1 || i >= items ? 0 : i / 256 + 1)
+                << i;
+        wj_result r = WJ_INIT(wj_result);
+        ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
+        EXPECT_EQ(r.work_groups, groups);
+        EXPECT_EQ(r.waves, groups * 4 - 1);
+    }
+}
+
 // More rounds than waves may go through by themselves, and waves that leave in between.
 TEST_P(ScheduleTest, WavesLeaveOneAfterTheOther) {
     wj_kernel* k = kernel("asm", "relay");
