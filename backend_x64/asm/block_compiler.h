@@ -744,6 +744,7 @@ private:
     // ---- lane_gather.cpp ----
     void memory_gather(const LaneAccess& m);
     void load_same(const LaneAccess& m);
+    void store_same(const LaneAccess& m);
     bool small_copy(const LaneAccess& m, Pattern pattern) const;
     void store_index(const LaneAccess& m, Pattern pattern);
     void copy_pattern(LaneAccess m, Pattern pattern);

@@ -209,6 +209,34 @@ void BlockCompiler::load_same(const LaneAccess& m) {
     a_.emit(X::kIdVpbroadcastd, m.data[0], m.data[0].xmm());
 }
 
+// The last active lane's element: what the others have stored before it nobody can have seen.
+void BlockCompiler::store_same(const LaneAccess& m) {
+    const Label none = a_.newLabel();
+    const uint32_t last = chunk_lanes() - 1;
+    if (m.full) {
+        load_bcast32(m.t, pool32(last));
+    } else {
+        avx512_ ? a_.kmovw(x86::eax, m.mask_k) : a_.vmovmskps(x86::eax, m.mask_v.ymm());
+        a_.bsr(x86::eax, x86::eax);
+        a_.jz(none);
+        a_.vmovd(m.t.xmm(), x86::eax);
+    }
+    const bool upper = m.access == Access::U8D16Hi || m.access == Access::U16D16Hi;
+    for (uint32_t d = 0; d < m.dwords; ++d) {
+        const Vec& element = m.z[0];
+        a_.emit(X::kIdVpermd, element, m.t, m.data[d]);
+        const Mem at = m.at(m.imm + d * 4);
+        if (m.bytes >= 4) {
+            a_.vmovd(at, element.xmm());
+            continue;
+        }
+        a_.vmovd(x86::eax, element.xmm());
+        if (upper) a_.shr(x86::eax, 16);
+        a_.emit(X::kIdMov, at, m.bytes == 1 ? Gp(x86::al) : Gp(x86::ax));
+    }
+    a_.bind(none);
+}
+
 // Whole vectors, then one dword out of four.
 void BlockCompiler::load_strided(const LaneAccess& m) {
     auto at = [&](uint32_t part) {

@@ -547,6 +547,9 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         }
     } else if (one_row && stride == 0 && !m.store) {
         load_same(m);
+    } else if (one_row && stride == 0 && m.second == no_value && !m.in_memory_order &&
+               !m.of_pairs()) {
+        store_same(m);
     } else if (one_row && stride == stride_bytes && m.full && m.dwords_only() &&
                (m.store ? m.bytes == 4 && avx512_ && row_of_tile(m) : m.bytes <= 8)) {
         copy_pattern(m, strided);
