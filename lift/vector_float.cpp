@@ -130,19 +130,25 @@ Value power_of_two(Lifter& l, Value n) {
 // n / d where x = mantissa(n) * (1 / mantissa(d)) and e = exponent(n) - exponent(d), else no_value.
 Value quotient_of_fractions(Lifter& l, Value x, Value e) {
     const ir::Inst product = l.s.inst(x), difference = l.s.inst(e);
-    if (product.op != Op::FMul32 || difference.op != Op::Sub32) return no_value;
+    if (difference.op != Op::Sub32) return no_value;
     auto argument = [&](Op op, Value v) {
         return l.s.inst(v).op == op ? l.s.inst(v).args[0] : no_value;
     };
-    const Value n = argument(Op::FFrexpExp32, difference.args[0]),
+    const Value one = l.c32(0x3f800000), n = argument(Op::FFrexpExp32, difference.args[0]),
                 d = argument(Op::FFrexpExp32, difference.args[1]);
-    for (const size_t at : {0, 1}) {
-        const ir::Inst rcp = l.s.inst(product.args[1 - at]);
-        if (rcp.op == Op::FDiv32 && rcp.args[0] == l.c32(0x3f800000) && n != no_value &&
-            d != no_value && argument(Op::FFrexpMant32, product.args[at]) == n &&
-            argument(Op::FFrexpMant32, rcp.args[1]) == d)
+    if (d == no_value) return no_value;
+    auto divides = [&](const ir::Inst& rcp) {
+        return rcp.op == Op::FDiv32 && rcp.args[0] == one &&
+               argument(Op::FFrexpMant32, rcp.args[1]) == d;
+    };
+    // Of 1 both parts are left out.
+    if (difference.args[0] == l.c32(0) && divides(product))
+        return l.emit(Op::FQuotFrexp32, {one, d, l.s.exec()});
+    if (product.op != Op::FMul32 || n == no_value) return no_value;
+    for (const size_t at : {0, 1})
+        if (divides(l.s.inst(product.args[1 - at])) &&
+            argument(Op::FFrexpMant32, product.args[at]) == n)
             return l.emit(Op::FQuotFrexp32, {n, d, l.s.exec()}, at);
-    }
     return no_value;
 }
 

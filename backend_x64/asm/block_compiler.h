@@ -361,6 +361,9 @@ private:
     void lane_fma(Value v);
     // ---- lane_division.cpp ----
     void lane_quotient(Value v);
+    Vec reciprocal_of_fractions(const Vec& d, const Vec& q, const Vec& t, const KReg& mask,
+                                KReg& hits);
+    void is_no_normal(const Vec& to, const Vec& magnitude);
     Vec quotient_of_fractions(const Vec& n, const Vec& d, const Vec& q, const Vec& r,
                               const KReg& mask, KReg& hits);
     void compare_avx512(Value v, const KReg& d, const KReg* with, bool inverted = false);

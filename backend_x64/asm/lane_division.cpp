@@ -2,11 +2,17 @@
 // (gf::div_by_fractions): an IEEE division, or a product with an IEEE reciprocal, and a look for
 // operands of which they may give something else. Lanes that have them go out of line.
 #include "backend_x64/asm/lane_access.h"
+#include "ir/known.h"
 
 namespace wj::x64 {
 
 namespace x86 = asmjit::x86;
 using asmjit::Imm;
+
+namespace {
+constexpr uint32_t one = 0x3f800000;
+constexpr uint8_t not_normal = 0xbf;  // vfpclassps: all but a negative finite number
+}  // namespace
 
 // Only these differ (docs/float.md, "Division helpers"; tests/jit/division_test.cpp):
 //   f32: some numerators with the exponent field 24. v_div_scale takes them for large enough, but
@@ -15,16 +21,34 @@ using asmjit::Imm;
 //        tie from something near it is then the reciprocal's.
 //   fractions: where the reciprocal is no normal number, or the quotient is denormal, or zero
 //        though the numerator is not. Else the fractions' product and the whole one round alike.
+// 1 / d is the reciprocal itself.
+Vec BlockCompiler::reciprocal_of_fractions(const Vec& d, const Vec& q, const Vec& t,
+                                           const KReg& mask, KReg& hits) {
+    load_bcast32(t, pool32(one));
+    a_.emit(X::kIdVdivps, q, t, d);
+    if (avx512_) {
+        hits = tmp_k();
+        if (mask.isValid()) k(mask);
+        a_.emit(X::kIdVfpclassps, hits, q, Imm(not_normal));
+        a_.kortestw(hits, hits);
+        return {};
+    }
+    const Vec hit = tmp();
+    a_.emit(X::kIdVandps, t, q, c32(0x7fffffff));
+    is_no_normal(hit, t);
+    return hit;
+}
+
 Vec BlockCompiler::quotient_of_fractions(const Vec& n, const Vec& d, const Vec& q, const Vec& r,
                                          const KReg& mask, KReg& hits) {
-    load_bcast32(r, pool32(0x3f800000));
+    load_bcast32(r, pool32(one));
     a_.emit(X::kIdVdivps, r, r, d);
     a_.emit(X::kIdVmulps, q, n, r);
     if (avx512_) {
         const KReg t = tmp_k();
         hits = tmp_k();
         if (mask.isValid()) k(mask);
-        a_.emit(X::kIdVfpclassps, t, r, Imm(0xbf));
+        a_.emit(X::kIdVfpclassps, t, r, Imm(not_normal));
         if (mask.isValid()) k(mask);
         a_.emit(X::kIdVfpclassps, hits, q, Imm(0x26));
         k(hits);
@@ -39,12 +63,17 @@ Vec BlockCompiler::quotient_of_fractions(const Vec& n, const Vec& d, const Vec& 
     a_.emit(X::kIdVcmpps, t, n, q, Imm(4));
     a_.emit(X::kIdVandps, hit, hit, t);
     a_.emit(X::kIdVandps, r, r, c32(0x7fffffff));
-    a_.emit(X::kIdVpsubd, r, r, c32(0x00800000));
-    a_.emit(X::kIdVpminud, t, r, c32(0x7effffff));
-    a_.emit(X::kIdVpcmpeqd, t, t, r);  // normal
-    a_.emit(X::kIdVpandn, t, t, c32(~0u));
+    is_no_normal(t, r);
     a_.emit(X::kIdVpor, hit, hit, t);
     return hit;
+}
+
+// AVX2: whether a magnitude is zero, denormal, infinite or no number. Changes it.
+void BlockCompiler::is_no_normal(const Vec& to, const Vec& magnitude) {
+    a_.emit(X::kIdVpsubd, magnitude, magnitude, c32(0x00800000));
+    a_.emit(X::kIdVpminud, to, magnitude, c32(0x7effffff));
+    a_.emit(X::kIdVpcmpeqd, to, to, magnitude);
+    a_.emit(X::kIdVpandn, to, to, c32(~0u));
 }
 
 void BlockCompiler::lane_quotient(Value v) {
@@ -67,7 +96,9 @@ void BlockCompiler::lane_quotient(Value v) {
     const Label some = a_.newLabel(), back = a_.newLabel();
     const Vec t = tmp();
     if (fractions) {
-        hit[0] = quotient_of_fractions(n[0], d[0], q[0], t, mask_k, hit_k[0]);
+        hit[0] = in_all_lanes(*block_, i.args[0]) == one
+                     ? reciprocal_of_fractions(d[0], q[0], t, mask_k, hit_k[0])
+                     : quotient_of_fractions(n[0], d[0], q[0], t, mask_k, hit_k[0]);
         if (!avx512_) a_.emit(X::kIdVptest, hit[0], full ? hit[0] : mask_v);
     } else if (!wide) {
         a_.emit(avx512_ ? X::kIdVpandd : X::kIdVpand, t, n[0], c32(0x7f800000));

@@ -1,6 +1,6 @@
 // What compilers write out in steps and the lifter takes for one operation: roots with their
 // argument scaled where it is small (State::scaled_root), quotients of fractions and exponents
-// (FQuotFrexp32). The interpreter runs instruction by instruction.
+// (FQuotFrexp32), 1 / d among them. The interpreter runs instruction by instruction.
 #include <algorithm>
 
 #include "tests/jit/words_harness.h"
@@ -62,6 +62,16 @@ protected:
         vop2(sub_u32, 8, 6, 7);
         words_.push_back(0xd2880000 | result);  // v_ldexp_f32
         words_.push_back((vgpr + 5) | (vgpr + 8) << 9);
+        words_.push_back(0xbf810000);
+    }
+    void reciprocal() {
+        words_.clear();
+        vop1(frexp_mant, 3, d);
+        vop1(rcp, 4, 3);
+        vop1(frexp_exp, 7, d);
+        words_.push_back(sub_u32 << 25 | 8 << 17 | 7 << 9 | 0x80);  // v8 = 0 - v7
+        words_.push_back(0xd2880000 | result);                      // v_ldexp_f32
+        words_.push_back((vgpr + 4) | (vgpr + 8) << 9);
         words_.push_back(0xbf810000);
     }
     bool lifts_to(ir::Op op, ir::Op not_to) {
@@ -139,6 +149,15 @@ TEST_P(FloatStepsTest, Quotients) {
     EXPECT_TRUE(lifts_to(ir::Op::FQuotFrexp32, ir::Op::FLdexp32)) << text();
     for (int n = wanted_rounds(500); n; --n) {
         quotient();
+        run();
+        if (HasFatalFailure()) return;
+    }
+}
+
+TEST_P(FloatStepsTest, Reciprocals) {
+    reciprocal();
+    EXPECT_TRUE(lifts_to(ir::Op::FQuotFrexp32, ir::Op::FLdexp32)) << text();
+    for (int n = wanted_rounds(500); n; --n) {
         run();
         if (HasFatalFailure()) return;
     }
