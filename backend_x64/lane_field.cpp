@@ -65,13 +65,16 @@ std::optional<LaneField> scaled_index(const Block& block, Value v) {
     const Inst& pair = block.insts[v];
     if (pair.op != Op::Pack64) return {};
     if (in_all_lanes(block, pair.args[1]) == 0u) return field_of(block, pair.args[0]);
+    const bool is_signed = block.insts[pair.args[1]].op == Op::Sar32;
     const Operands low = with_constant(block, pair.args[0], Op::Shl32),
-                   high = with_constant(block, pair.args[1], Op::Shr32);
+                   high = with_constant(block, pair.args[1], is_signed ? Op::Sar32 : Op::Shr32);
     if (low.value == ir::no_value || low.value != high.value || low.constant > most_up ||
         low.constant + high.constant != 32)
         return {};
     LaneField f = field_of(block, low.value);
     f.up = low.constant;
+    // A field that has the sign is all there is.
+    if (is_signed && f.most >> 31) f = {.source = low.value, .up = low.constant, .is_signed = true};
     return f;
 }
 

@@ -18,6 +18,7 @@ struct LaneField {
     uint32_t first = 0, width = 32;   // a byte, a half, or all of it
     uint32_t up = 0;                  // at most 3
     uint32_t most = ~0u;              // an upper bound of the field
+    bool is_signed = false;           // all of it, in 64 bits
 
     uint32_t bits() const { return ~0u >> (32 - width) << first; }
 };

@@ -116,6 +116,7 @@ struct BlockCompiler::LaneAccess {
     // find_next_index(): indices of the next wave's lanes, times 2^next_up.
     Mem next_index;
     uint32_t next_up = 0;
+    bool next_signed = false;
     // walk.cpp: the number of the walk, or -1, and of the chunk of those that run together. Learned
     // from: the first access of the walk does so for all.
     int32_t walk = -1;

@@ -293,7 +293,7 @@ void BlockCompiler::atomic_expand_field(LaneAtomic& m) {
     a_.emit(vector_and, index, index, mask);
     if (m.wide) {
         m.hi = m.t2;
-        a_.emit(X::kIdVpsrld, m.hi, index, Imm(32 - f.up));
+        a_.emit(f.is_signed ? X::kIdVpsrad : X::kIdVpsrld, m.hi, index, Imm(32 - f.up));
     }
     a_.emit(X::kIdVpslld, index, index, Imm(f.up));
     if (m.lds && m.imm) {
@@ -506,7 +506,9 @@ void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
 void BlockCompiler::atomic_field_lane(const LaneAtomic& m, uint32_t l) {
     const LaneField& f = *m.field;
     const Mem element = x86::ptr(offset, static_cast<int32_t>(4 * l + f.first / 8), f.width / 8);
-    if (f.width == 32)
+    if (f.is_signed)
+        a_.movsxd(lane, element);
+    else if (f.width == 32)
         a_.mov(lane.r32(), element);
     else
         a_.movzx(lane.r32(), element);

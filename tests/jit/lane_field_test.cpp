@@ -9,9 +9,17 @@ namespace {
 class LaneFieldTest : public WordsTest {
 protected:
     // Elements are at v2 or, made in the program, v9; addresses go to v[10:11], data is in v5.
-    // v7 holds 2 in all lanes, as a rule, v5 a constant, often. s[4:5]: the buffer; s6: a mask.
+    // v7 holds 2 in all lanes, as a rule, v5 a constant, often. s[4:5]: the buffer; s6: a mask;
+    // s[10:11]: the buffer's middle.
     static constexpr uint32_t buffer_bytes = (1 << 19) + 4096;
-    enum Vop2 : uint32_t { lshrrev = 16, lshlrev = 18, bit_and = 19, bit_xor = 21, add_u32 = 52 };
+    enum Vop2 : uint32_t {
+        lshrrev = 16,
+        ashrrev = 17,
+        lshlrev = 18,
+        bit_and = 19,
+        bit_xor = 21,
+        add_u32 = 52
+    };
 
     void SetUp() override {
         WordsTest::SetUp();
@@ -74,9 +82,18 @@ protected:
             atomic(4);
             return;
         }
-        // s[4:5] + 4 * (element & s6), or a field of it
+        // s[4:5] + 4 * (element & s6), or a field of it; or s[10:11] + 4 * signed upper bits
+        uint32_t buffer = 4;
         words_.push_back(0x7e000200 | 11u << 17 | 128);  // v_mov_b32 v11, 0
-        if (random(2)) {
+        if (random(3) == 0) {
+            buffer = 10;
+            vop2(ashrrev, 10, 128 + 18 + random(14), element);
+            if (random(3) == 0) {
+                vop2(bit_and, 10, literal, 10);
+                words_.push_back(random(2) ? ~1u : 0xff);
+            }
+            vop2(ashrrev, 11, 128 + 31, vgpr + 10);
+        } else if (random(2)) {
             vop2(bit_and, 10, 6, element);
         } else {
             vop2(lshrrev, 10, 128 + 8 * random(4), element);
@@ -86,8 +103,8 @@ protected:
         const uint64_t shift = random(4) ? 2 : 3;  // v_lshlrev_b64 v[10:11], shift, v[10:11]
         words_.push_back(0xd28f0000 | 10);
         words_.push_back(static_cast<uint32_t>(128 + shift) | (vgpr + 10) << 9);
-        words_.push_back(0x32000000 | 10u << 17 | 10u << 9 | 4);  // v_add_co_u32 v10, vcc, s4, v10
-        words_.push_back(0x7e000200 | 12u << 17 | 5);             // v_mov_b32 v12, s5
+        words_.push_back(0x32000000 | 10u << 17 | 10u << 9 | buffer);       // v_add_co_u32 v10, vcc
+        words_.push_back(0x7e000200 | 12u << 17 | (buffer + 1));            // v_mov_b32 v12
         words_.push_back(0x38000000 | 11u << 17 | 11u << 9 | (vgpr + 12));  // v_addc_co_u32
         atomic(0x7f);
     }
@@ -137,6 +154,7 @@ protected:
         }
         if (!usual && random(2)) s.wave.row(7)[random(64)] = 3;
         s.wave.set_s64(4, buffer_);
+        s.wave.set_s64(10, buffer_ + buffer_bytes / 2);
         s.wave.sgpr[6] = (1u << random(14)) - 1;
         s.wave.sgpr[8] = 1 + random(4);
         s.wave.lds_size = random(4) ? lds_bytes : 512 * (1 + random(4));
@@ -185,46 +203,55 @@ TEST_P(LaneFieldTest, AsTheInterpreter) {
 // The report names the first lane's address, which its element is far from the base for.
 TEST_P(LaneFieldTest, Faults) {
     context_.exclusive_memory = true;
-    words_ = {
-        0x7e000200 | 11u << 17 | 128,         // v_mov_b32 v11, 0
-        0x7e000200 | 10u << 17 | (vgpr + 2),  // v_mov_b32 v10, v2
-        0xd28f0000 | 10,
-        (128 + 2) | (vgpr + 10) << 9,                     // v_lshlrev_b64 v[10:11], 2, v[10:11]
-        0x32000000 | 10u << 17 | 10u << 9 | 4,            // v_add_co_u32 v10, vcc, s4, v10
-        0x7e000200 | 12u << 17 | 5,                       // v_mov_b32 v12, s5
-        0x38000000 | 11u << 17 | 11u << 9 | (vgpr + 12),  // v_addc_co_u32 v11, vcc, v12, v11, vcc
-        0xdc008000 | 66u << 18,
-        10 | 5 << 8 | 0x7f << 16,
-        0xbf810000};  // global_atomic_add v[10:11], v5, off
-    load(code_);
-    struct Case {
-        uint64_t off;    // of the base
-        uint32_t index;  // lane 0's
-    };
-    // Behind the buffer lies a page without rights.
-    for (const auto [off, index] : {Case{0, 63}, Case{2, 0xc0000001}, Case{0, buffer_bytes / 4}}) {
-        State s;
-        for (uint32_t l = 0; l < 64; ++l) {
-            s.wave.row(5)[l] = 1;
-            s.wave.row(2)[l] = l ? 63 - l : index;
-        }
-        s.wave.set_s64(4, buffer_ + off);
-        s.wave.ctx = &context_;
-        s.wave.sgpr_count = 32;
-        s.wave.pc = code_;
-        auto* const buffer = reinterpret_cast<uint32_t*>(buffer_);
-        std::memset(buffer, 0, buffer_bytes);
-        const machine::ExitKind exit = translator_->run(s.wave);
-        if (index == 63) {
-            ASSERT_EQ(exit, machine::ExitKind::EndProgram);
-            for (uint32_t i = 0; i < 256; ++i) EXPECT_EQ(buffer[i], i < 64 ? 1u : 0u);
-            continue;
-        }
-        ASSERT_EQ(exit, machine::ExitKind::MemoryFault);
-        EXPECT_EQ(s.wave.exit.pc, code_ + 28);
-        EXPECT_EQ(s.wave.exit.address, buffer_ + off + uint64_t{4} * index);
-        if (off) {
-            for (uint32_t i = 0; i < 256; ++i) EXPECT_EQ(buffer[i], 0u);
+    for (const bool is_signed : {false, true}) {
+        words_ = {0x7e000200 | 11u << 17 | 128,         // v_mov_b32 v11, 0
+                  0x7e000200 | 10u << 17 | (vgpr + 2),  // v_mov_b32 v10, v2
+                  0xd28f0000 | 10,
+                  (128 + 2) | (vgpr + 10) << 9,           // v_lshlrev_b64 v[10:11], 2, v[10:11]
+                  0x32000000 | 10u << 17 | 10u << 9 | 4,  // v_add_co_u32 v10, vcc, s4, v10
+                  0x7e000200 | 12u << 17 | 5,             // v_mov_b32 v12, s5
+                  0x38000000 | 11u << 17 | 11u << 9 |
+                      (vgpr + 12),  // v_addc_co_u32 v11, vcc, v12, v11, vcc
+                  0xdc008000 | 66u << 18,
+                  10 | 5 << 8 | 0x7f << 16,
+                  0xbf810000};  // global_atomic_add v[10:11], v5, off
+        // v_ashrrev_i32 v11, 31, v10
+        if (is_signed)
+            std::swap(words_[0], words_[1]),
+                words_[1] = ashrrev << 25 | 11 << 17 | 10 << 9 | (128 + 31);
+        load(code_);
+        struct Case {
+            uint64_t off;    // of the base
+            uint32_t index;  // lane 0's
+        };
+        // Behind the buffer lies a page without rights.
+        for (const auto [off, index] :
+             {Case{0, 63}, Case{2, 0xc0000001}, Case{0, buffer_bytes / 4}}) {
+            State s;
+            for (uint32_t l = 0; l < 64; ++l) {
+                s.wave.row(5)[l] = 1;
+                s.wave.row(2)[l] = l ? 63 - l : index;
+            }
+            s.wave.set_s64(4, buffer_ + off);
+            s.wave.ctx = &context_;
+            s.wave.sgpr_count = 32;
+            s.wave.pc = code_;
+            auto* const buffer = reinterpret_cast<uint32_t*>(buffer_);
+            std::memset(buffer, 0, buffer_bytes);
+            const machine::ExitKind exit = translator_->run(s.wave);
+            if (index == 63) {
+                ASSERT_EQ(exit, machine::ExitKind::EndProgram);
+                for (uint32_t i = 0; i < 256; ++i) EXPECT_EQ(buffer[i], i < 64 ? 1u : 0u);
+                continue;
+            }
+            ASSERT_EQ(exit, machine::ExitKind::MemoryFault);
+            EXPECT_EQ(s.wave.exit.pc, code_ + 28);
+            const int64_t number =
+                is_signed ? int64_t{static_cast<int32_t>(index)} : int64_t{index};
+            EXPECT_EQ(s.wave.exit.address, buffer_ + off + static_cast<uint64_t>(4 * number));
+            if (off) {
+                for (uint32_t i = 0; i < 256; ++i) EXPECT_EQ(buffer[i], 0u);
+            }
         }
     }
 }
