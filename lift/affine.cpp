@@ -260,6 +260,7 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
         }
         case Op::Select32: {
             const ir::Inst mask = block_.insts[a[0]];
+            if (mask.op == Op::CmpLeU32) return remainder(i, f);
             if (mask.op != Op::MaskOf) return {};
             if (const auto x = chosen(mask.args[0], a[1], a[2], f)) return x;
             const auto first = settled(mask.args[0], f);
@@ -318,9 +319,10 @@ std::optional<Line> Affine::compute(Value v, Found& f) {
         case Op::And32:
             if (c) return masked(*x, static_cast<uint32_t>(*c), f);
             if (const auto left = constant(*x)) return masked(*y, static_cast<uint32_t>(*left), f);
-            if (x->flat()) return masked_by(*y, x->base, f);
-            if (y->flat()) return masked_by(*x, y->base, f);
-            return {};
+            if (!x->flat() && !y->flat()) return {};
+            if (const auto z = x->flat() ? masked_by(*y, x->base, f) : masked_by(*x, y->base, f))
+                return z;
+            return x->flat() ? unmasked(a[1], a[0], f) : unmasked(a[0], a[1], f);
         case Op::MinU32:
         case Op::MaxU32:
         case Op::MinS32:

@@ -158,6 +158,8 @@ std::optional<Line> Affine::masked(const Line& x, uint32_t bits, Found& f) {
 // x & bits, where these are all or none of those that differ between the lanes.
 std::optional<Line> Affine::masked_by(const Line& x, Value bits, Found& f) {
     if (!x.one_row() || x.stride <= 0) return {};
+    const size_t needs = f.needs.size();
+    const Reach reach = f.reach;
     const auto extent = static_cast<uint64_t>(x.stride) * (x.width - 1);
     const auto differ = static_cast<uint32_t>((uint64_t{1} << std::bit_width(extent)) - 1);
     const Value some = both(Op::UAnd32, bits, s_.const32(differ)),
@@ -168,6 +170,8 @@ std::optional<Line> Affine::masked_by(const Line& x, Value bits, Found& f) {
     const Value base = both(Op::UAnd32, x.base, bits);
     if (need_once(others, 0, f)) return line(base, x.stride, no_value, x.width, {});
     if (need_once(some, 0, f)) return flat(base, {});
+    f.needs.resize(needs);
+    f.reach = reach;
     return {};
 }
 

@@ -367,11 +367,75 @@ std::optional<bool> Affine::settled(Value bits, Found& f) {
     return need_bits(bits, *now, f) ? std::optional(*now != 0) : std::nullopt;
 }
 
+// x & (2^k - 1) where that is x: coordinates of a grid whose ends meet, but for those at its edges.
+std::optional<Line> Affine::unmasked(Value x, Value bits, Found& f) {
+    const Value mask = part(bits, f)->base,
+                above = both(Op::UAnd32, mask, both(Op::UAdd32, mask, s_.const32(1)));
+    const auto within = this->bits(s_.emit(Op::CmpLeU32, {x, bits}), f);
+    if (!within || settled(*within, f) != true || !need_once(above, 0, f)) return {};
+    return part(x, f);
+}
+
+// x % n as compilers write it for an n that is the same in all lanes, where x is less than n or
+// 2 n: coordinates of a grid whose ends meet. With m the reciprocal, x - mulhi(x, m) * n is x or
+// x - n if m * n < 2^32, as mulhi(x, m) is at most x / n; two steps take n from what is not less.
+std::optional<Line> Affine::remainder(const ir::Inst& select, Found& f) {
+    // Of min(r, r - n), unsigned, that r, and n.
+    using Pair = std::pair<Value, Value>;
+    auto step = [&](const ir::Inst& s) -> std::optional<Pair> {
+        if (s.op != Op::Select32) return {};
+        const ir::Inst &mask = block_.insts[s.args[0]], &less = block_.insts[s.args[1]];
+        const Value r = s.args[2], n = mask.args[0];
+        if (mask.op != Op::CmpLeU32 || mask.args[1] != r || less.op != Op::Sub32 ||
+            less.args[0] != r || less.args[1] != n)
+            return {};
+        return Pair{r, n};
+    };
+    // The other factor.
+    auto factor = [&](const ir::Inst& product, Op op, Value known) {
+        if (product.op != op) return no_value;
+        return product.args[0] == known   ? product.args[1]
+               : product.args[1] == known ? product.args[0]
+                                          : no_value;
+    };
+    const auto last = step(select), first = last ? step(block_.insts[last->first]) : std::nullopt;
+    if (!first || first->second != last->second) return {};
+    const Value n = last->second;
+    const ir::Inst rest = block_.insts[first->first];
+    if (rest.op != Op::Sub32) return {};
+    const Value x = rest.args[0], q = factor(block_.insts[rest.args[1]], Op::Mul32, n);
+    const Value m = q == no_value ? q : factor(block_.insts[q], Op::MulHiU32, x);
+    if (m == no_value) return {};
+    const auto divisor = part(n, f), reciprocal = part(m, f);
+    if (!divisor || !reciprocal || !divisor->flat() || !reciprocal->flat()) return {};
+    const Value by = divisor->base;
+    if (!need_once(both(Op::UMulHiU32, reciprocal->base, by), 0, f)) return {};
+    const auto is_less = [&](Value a) {
+        const auto lanes = bits(s_.emit(Op::CmpLtU32, {a, n}), f);
+        return lanes && settled(*lanes, f) == true;
+    };
+    const Reach reach = f.reach;
+    if (is_less(x)) return part(x, f);
+    f.reach = reach;
+    const Value y = s_.emit(Op::Sub32, {x, n});
+    if (!need_once(both(Op::UShr32, by, s_.const32(31)), 0, f) || !is_less(y)) return {};
+    return part(y, f);
+}
+
 // The lesser or greater one of lines, as of coordinates that are kept within an image.
 std::optional<Line> Affine::extreme(const ir::Inst& i, const Line& x, const Line& y, Found& f) {
     const bool is_signed = i.op == Op::MinS32 || i.op == Op::MaxS32,
                least = i.op == Op::MinS32 || i.op == Op::MinU32;
-    const Value in_order = s_.emit(is_signed ? Op::CmpLeS32 : Op::CmpLeU32, {i.args[0], i.args[1]});
+    // Magnitudes are max(-x, x): which one it is, x against 0 says.
+    auto negates = [&](Value a, Value b) {
+        const ir::Inst& m = block_.insts[a];
+        return is_signed && m.op == Op::Sub32 && m.args[1] == b &&
+               ir::in_all_lanes(block_, m.args[0]) == 0u;
+    };
+    Value a = i.args[0], b = i.args[1];
+    if (negates(a, b)) a = s_.lane_const(0);
+    if (negates(b, a)) b = s_.lane_const(0);
+    const Value in_order = s_.emit(is_signed ? Op::CmpLeS32 : Op::CmpLeU32, {a, b});
     const auto lanes = bits(in_order, f);
     const auto first = lanes ? settled(*lanes, f) : std::nullopt;
     if (!first) return {};

@@ -1,6 +1,10 @@
 // Lines (lift/affine.h): random code over rows that are lines, lifted with and without them. Where
 // the guards hold, both must do the same, on the model and on the translators.
+#include <algorithm>
+#include <bit>
+
 #include "tests/jit/affine_harness.h"
+#include "tests/jit/remainder_words.h"
 
 namespace wj::jit_test {
 namespace {
@@ -186,7 +190,8 @@ TEST_P(AffineTest, LoadedHalves) {
 // Coordinates at the edges of a grid: kept within it by minima, maxima and selections, and elements
 // of the LDS there. A wave in the midst shows what most do.
 TEST_P(AffineTest, Edges) {
-    constexpr uint32_t limit = 4, lanes_sgpr = 6, place = 2, other = 3;
+    constexpr uint32_t limit = 4, lanes_sgpr = 6, place = 2, other = 3, bits = 12, modulus = 13,
+                       reciprocal = 14;
     const int programs = wanted_rounds(600);
     int held = 0, at_edges = 0, lines = 0;
     for (int n = 0; n < programs; ++n) {
@@ -202,6 +207,20 @@ TEST_P(AffineTest, Edges) {
         const uint32_t bounds = 1 + random(2);
         for (uint32_t k = 0; k < bounds; ++k) {
             const uint32_t bound = random(2) ? limit : 128 + d;
+            if (random(4) == 0) {  // of a grid whose ends meet: v_and_b32, or a remainder
+                const bool magnitude = random(3) == 0;
+                if (magnitude) {  // v_sub_u32, v_max_i32
+                    vop2(0x35, other, 128, place);
+                    vop2(random(4) ? 0x0d : 0x0c + random(4), place, 256 + other, place);
+                }
+                if (!magnitude && random(2)) {
+                    vop2(0x13, place, bits, place);
+                    continue;
+                }
+                if (random(2)) vop2(0x34, place, modulus, place);
+                append_remainder(words_, place, other, modulus, reciprocal);
+                continue;
+            }
             if (random(2)) {  // v_min_i32, v_max_i32, v_min_u32, v_max_u32
                 vop2(0x0c + random(4), place, bound, place);
                 continue;
@@ -237,6 +256,12 @@ TEST_P(AffineTest, Edges) {
             const uint32_t last = start.wave.row(which)[machine::lanes - 1];
             const uint32_t end = middle ? 1000 : random(2) ? 1000 : last - 4 + random(8);
             start.wave.sgpr[limit] = end;
+            start.wave.sgpr[bits] =
+                random(4) || middle ? std::bit_ceil(std::min(end, 1u << 20)) - 1 : end - 1;
+            start.wave.sgpr[modulus] =
+                middle || random(4) ? std::max(end, 1u) : 0xfffffff0 + random(16);
+            start.wave.sgpr[reciprocal] =
+                random_reciprocal(start.wave.sgpr[modulus], middle ? ~0u : random_dword(rng_));
             at_edge = !middle && (first < 4 || end < 1000);
         };
         State now;

@@ -5,13 +5,15 @@
 #include <map>
 
 #include "tests/jit/guarded_page.h"
+#include "tests/jit/remainder_words.h"
 #include "tests/jit/words_harness.h"
 
 namespace wj::jit_test {
 namespace {
 
 constexpr uint32_t row_id = 1, bits = 2, pitch = 3, group_id = 8, limit = 4, size = 5,
-                   arguments = 6, total = 10, stride = 24, first_array = 32, arrays = 8;
+                   arguments = 6, total = 10, modulus = 16, reciprocal = 17, stride = 24,
+                   first_array = 32, arrays = 8;
 constexpr uint32_t buffer_bytes = 1 << 19;
 
 // A launch of groups * waves waves, all the same object.
@@ -181,7 +183,18 @@ protected:
         vop2(0x34, 2, random(3) ? group_id + 1 : 128 + random(8), from);  // v_add_u32
         for (uint32_t k = random(3); k; --k) {
             const uint32_t n = 1 + random(2);
-            switch (random(7)) {
+            switch (random(8)) {
+                case 7:  // within a grid whose ends meet, as one number or as a magnitude
+                    if (random(2)) vop2(0x34, 2, modulus, 2);       // v_add_u32
+                    if (random(2)) vop2(0x34, 2, 128 + 64 + 1, 2);  // -1
+                    if (random(2)) {                                // v_sub_u32, v_max_i32
+                        vop2(0x35, 7, 128, 2);
+                        vop2(0x0d, 2, 256 + 7, 2);
+                    }
+                    append_remainder(words_, 2, 7, modulus, reciprocal);
+                    most = (1 << 13) - 1;  // whatever the reciprocal is
+                    mask(most);
+                    break;
                 case 6:  // v_and_b32
                     vop2(0x13, 2, bits, 2);
                     break;
@@ -434,6 +447,9 @@ TEST_P(NextWavesTest, AsOneByOne) {
             first.wave.sgpr[row_id] = random(2);
             const uint32_t row = random(2) ? groups : 1 + random(groups);
             first.wave.sgpr[bits] = random(8) ? (1u << (8 + random(7))) - 1 : random(1 << 14);
+            first.wave.sgpr[modulus] = 1 + random(random(2) ? work_items : 1 << 14);
+            first.wave.sgpr[reciprocal] =
+                random_reciprocal(first.wave.sgpr[modulus], random_dword(rng_));
             first.wave.sgpr[pitch] = random(2) ? 64 * (1 + random(3)) : random(200);
             first.wave.sgpr[size] = random(8) ? 64 * waves : random(600);
             first.wave.sgpr[total] =
