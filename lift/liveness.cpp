@@ -53,7 +53,7 @@ Traits traits_of(Opcode op) {
                           "s_nor", "s_xnor", "s_lsh", "s_ashr", "s_bfe", "s_absdiff"}));
     t.across = contains_any(n, {"lane", "permute", "swizzle", "mfma", "smfmac", "accvgpr", "swap"});
     const bool memory = info.format >= Format::DS;
-    t.others = contains_any(n, {"gws", "ordered"}) ||
+    t.others = contains_any(n, {"gws", "ordered", "wbinvl1", "buffer_inv", "dcache_inv"}) ||
                (memory && info.format != Format::DS && contains_any(n, {"atomic"})) ||
                contains_any(n, {"s_atomic", "s_buffer_atomic", "s_scratch_atomic"});
     if (scalar)

@@ -33,7 +33,7 @@ struct Needs {
     // VGPRs, then AccVGPRs: in lanes that are on, and in others.
     std::bitset<512> rows, rows_off;
     // It may wait for other work-groups, or count with them: it has atomic or coherent accesses of
-    // memory that they share.
+    // memory that they share, or empties caches of what was there.
     bool others = false;
 
     static Needs everything() {

@@ -143,6 +143,9 @@ TEST(Liveness, KnowsWhatMayWaitForOthers) {
         {"gfx90a", {0xc0020101, 0x00000000}, false},  // s_load_dword s4, s[2:3], 0x0
         {"gfx90a", {0xc0030101, 0x00000000}, true},   // s_load_dword s4, s[2:3], 0x0 glc
         {"gfx90a", {0xc20a0101, 0x00000000}, true},   // s_atomic_add s4, s[2:3], 0x0
+        {"gfx90a", {0xc0800000, 0x00000000}, true},   // s_dcache_inv
+        {"gfx90a", {0xe0fc0000, 0x00000000}, true},   // buffer_wbinvl1_vol
+        {"gfx942", {0xe0a48000, 0x00000000}, true},   // buffer_inv sc1
         {"gfx90a", {0xbe801d04}, true},               // s_setpc_b64 s[4:5]
         {"gfx90a", {0xbf8a0000}, false},              // s_barrier
         {"gfx942", {0xdc508000, 0x017f0002}, false},  // global_load_dword v1, v[2:3], off
