@@ -248,6 +248,7 @@ private:
     std::optional<Value> bits_of_extreme(const ir::Inst& compare, uint32_t arg, Found& f);
     bool need_bits(Value bits, bool all, Found& f);
     std::optional<bool> settled(Value bits, Found& f);
+    std::optional<bool> settled(Op compare, Value x, Value y, Found& f);
     std::optional<Line> remainder(const ir::Inst& select, Found& f);
     std::optional<Line> unmasked(Value x, Value bits, Found& f);
     std::optional<Line> extreme(const ir::Inst& i, const Line& x, const Line& y, Found& f);

@@ -367,12 +367,16 @@ std::optional<bool> Affine::settled(Value bits, Found& f) {
     return need_bits(bits, *now, f) ? std::optional(*now != 0) : std::nullopt;
 }
 
+std::optional<bool> Affine::settled(Op compare, Value x, Value y, Found& f) {
+    const auto lanes = bits(s_.emit(compare, {x, y}), f);
+    return lanes ? settled(*lanes, f) : std::nullopt;
+}
+
 // x & (2^k - 1) where that is x: coordinates of a grid whose ends meet, but for those at its edges.
 std::optional<Line> Affine::unmasked(Value x, Value bits, Found& f) {
     const Value mask = part(bits, f)->base,
                 above = both(Op::UAnd32, mask, both(Op::UAdd32, mask, s_.const32(1)));
-    const auto within = this->bits(s_.emit(Op::CmpLeU32, {x, bits}), f);
-    if (!within || settled(*within, f) != true || !need_once(above, 0, f)) return {};
+    if (settled(Op::CmpLeU32, x, bits, f) != true || !need_once(above, 0, f)) return {};
     return part(x, f);
 }
 
@@ -410,15 +414,13 @@ std::optional<Line> Affine::remainder(const ir::Inst& select, Found& f) {
     if (!divisor || !reciprocal || !divisor->flat() || !reciprocal->flat()) return {};
     const Value by = divisor->base;
     if (!need_once(both(Op::UMulHiU32, reciprocal->base, by), 0, f)) return {};
-    const auto is_less = [&](Value a) {
-        const auto lanes = bits(s_.emit(Op::CmpLtU32, {a, n}), f);
-        return lanes && settled(*lanes, f) == true;
-    };
     const Reach reach = f.reach;
-    if (is_less(x)) return part(x, f);
+    if (settled(Op::CmpLtU32, x, n, f) == true) return part(x, f);
     f.reach = reach;
     const Value y = s_.emit(Op::Sub32, {x, n});
-    if (!need_once(both(Op::UShr32, by, s_.const32(31)), 0, f) || !is_less(y)) return {};
+    if (!need_once(both(Op::UShr32, by, s_.const32(31)), 0, f) ||
+        settled(Op::CmpLtU32, y, n, f) != true)
+        return {};
     return part(y, f);
 }
 
@@ -435,9 +437,7 @@ std::optional<Line> Affine::extreme(const ir::Inst& i, const Line& x, const Line
     Value a = i.args[0], b = i.args[1];
     if (negates(a, b)) a = s_.lane_const(0);
     if (negates(b, a)) b = s_.lane_const(0);
-    const Value in_order = s_.emit(is_signed ? Op::CmpLeS32 : Op::CmpLeU32, {a, b});
-    const auto lanes = bits(in_order, f);
-    const auto first = lanes ? settled(*lanes, f) : std::nullopt;
+    const auto first = settled(is_signed ? Op::CmpLeS32 : Op::CmpLeU32, a, b, f);
     if (!first) return {};
     return *first == least ? x : y;
 }

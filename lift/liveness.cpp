@@ -53,9 +53,8 @@ Traits traits_of(Opcode op) {
                           "s_nor", "s_xnor", "s_lsh", "s_ashr", "s_bfe", "s_absdiff"}));
     t.across = contains_any(n, {"lane", "permute", "swizzle", "mfma", "smfmac", "accvgpr", "swap"});
     const bool memory = info.format >= Format::DS;
-    t.others = contains_any(n, {"gws", "ordered", "wbinvl1", "buffer_inv", "dcache_inv"}) ||
-               (memory && info.format != Format::DS && contains_any(n, {"atomic"})) ||
-               contains_any(n, {"s_atomic", "s_buffer_atomic", "s_scratch_atomic"});
+    // (No instruction of the LDS is called atomic.)
+    t.others = contains_any(n, {"atomic", "gws", "ordered", "wbinvl1", "buffer_inv", "dcache_inv"});
     if (scalar)
         t.partial = contains_any(n, {"cmov", "bitset", "addk", "mulk", "setreg"});
     else if (info.format == Format::SMEM)

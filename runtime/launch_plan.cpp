@@ -149,7 +149,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         uint64_t{request.work_group[0]} * request.work_group[1] * request.work_group[2];
     const uint64_t dwords = plan.total_groups * items * 4;  // in bytes, one of each work-item
     plan.streaming = dwords >= most_cached;
-    // Where instructions are counted, a launch is to be the same every time.
+    // Which thread runs what is not to change what is counted, or where a limit ends a launch.
     const bool counted = request.instruction_limit || options.hot_blocks;
     plan.any_order = dwords >= least_any_order && !request.cooperative && !counted;
     static std::atomic<uint64_t> last_id{0};
@@ -160,6 +160,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.scratch_lane_bytes =
         round_up(std::max(request.private_segment_size, kernel.private_segment_fixed_size), 4);
     plan.max_waves = static_cast<uint32_t>((items + t.wave_size - 1) / t.wave_size);
+    // Where instructions are counted, a launch is to be the same every time.
     if (hints.stores_columns && dwords >= least_in_columns && !request.instruction_limit) {
         constexpr uint32_t line = 64 / 4;  // dwords of a column
         const uint32_t together = line / std::min(line, request.work_group[1]);

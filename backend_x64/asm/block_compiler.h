@@ -361,10 +361,7 @@ private:
     void lane_fma(Value v);
     // ---- lane_division.cpp ----
     void lane_quotient(Value v);
-    Vec reciprocal_of_fractions(const Vec& d, const Vec& q, const Vec& t, const KReg& mask,
-                                KReg& hits);
-    void is_no_normal(const Vec& to, const Vec& magnitude);
-    Vec quotient_of_fractions(const Vec& n, const Vec& d, const Vec& q, const Vec& r,
+    Vec quotient_of_fractions(const Vec* n, const Vec& d, const Vec& q, const Vec& t,
                               const KReg& mask, KReg& hits);
     void compare_avx512(Value v, const KReg& d, const KReg* with, bool inverted = false);
     bool compare_predicate(ir::Op op, InstId& id, uint32_t& predicate) const;
@@ -836,6 +833,7 @@ private:
     void atomic_check_base(const LaneAtomic& m);
     void atomic_expand_field(LaneAtomic& m);
     void atomic_field_lane(const LaneAtomic& m, uint32_t l);
+    void load_field(const Gp& to, const Gp& rows, uint32_t l, const LaneField& f);
     void atomic_leave_unless_same(const LaneAtomic& m, Label differ);
     void atomic_merge(const LaneAtomic& m, Label differ, Label once);
     Mem atomic_element(const LaneAtomic& m);

@@ -113,10 +113,9 @@ struct BlockCompiler::LaneAccess {
     int32_t site = -1;
     int32_t walks = 0;     // walking_direction()
     bool in_rows = false;  // walks_in_rows()
-    // find_next_index(): indices of the next wave's lanes, times 2^next_up.
+    // find_next_index(): the rows of the next wave that its lanes' indices are fields of.
     Mem next_index;
-    uint32_t next_up = 0;
-    bool next_signed = false;
+    LaneField next_field;
     // walk.cpp: the number of the walk, or -1, and of the chunk of those that run together. Learned
     // from: the first access of the walk does so for all.
     int32_t walk = -1;

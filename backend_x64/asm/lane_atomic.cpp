@@ -504,15 +504,19 @@ void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
 
 // Of those with a field; `offset` points to the chunk of the source.
 void BlockCompiler::atomic_field_lane(const LaneAtomic& m, uint32_t l) {
-    const LaneField& f = *m.field;
-    const Mem element = x86::ptr(offset, static_cast<int32_t>(4 * l + f.first / 8), f.width / 8);
+    load_field(lane, offset, l, *m.field);
+    atomic_update(m, x86::ptr(base, lane, m.field->up, static_cast<int32_t>(m.imm)));
+}
+
+// The field of lane l of the row at `rows`.
+void BlockCompiler::load_field(const Gp& to, const Gp& rows, uint32_t l, const LaneField& f) {
+    const Mem element = x86::ptr(rows, static_cast<int32_t>(4 * l + f.first / 8), f.width / 8);
     if (f.is_signed)
-        a_.movsxd(lane, element);
+        a_.movsxd(to, element);
     else if (f.width == 32)
-        a_.mov(lane.r32(), element);
+        a_.mov(to.r32(), element);
     else
-        a_.movzx(lane.r32(), element);
-    atomic_update(m, x86::ptr(base, lane, f.up, static_cast<int32_t>(m.imm)));
+        a_.movzx(to.r32(), element);
 }
 
 }  // namespace wj::x64

@@ -11,7 +11,6 @@ using asmjit::Imm;
 
 namespace {
 constexpr uint32_t one = 0x3f800000;
-constexpr uint8_t not_normal = 0xbf;  // vfpclassps: all but a negative finite number
 }  // namespace
 
 // Only these differ (docs/float.md, "Division helpers"; tests/jit/division_test.cpp):
@@ -21,59 +20,43 @@ constexpr uint8_t not_normal = 0xbf;  // vfpclassps: all but a negative finite n
 //        tie from something near it is then the reciprocal's.
 //   fractions: where the reciprocal is no normal number, or the quotient is denormal, or zero
 //        though the numerator is not. Else the fractions' product and the whole one round alike.
-// 1 / d is the reciprocal itself.
-Vec BlockCompiler::reciprocal_of_fractions(const Vec& d, const Vec& q, const Vec& t,
-                                           const KReg& mask, KReg& hits) {
-    load_bcast32(t, pool32(one));
-    a_.emit(X::kIdVdivps, q, t, d);
-    if (avx512_) {
-        hits = tmp_k();
-        if (mask.isValid()) k(mask);
-        a_.emit(X::kIdVfpclassps, hits, q, Imm(not_normal));
-        a_.kortestw(hits, hits);
-        return {};
-    }
-    const Vec hit = tmp();
-    a_.emit(X::kIdVandps, t, q, c32(0x7fffffff));
-    is_no_normal(hit, t);
-    return hit;
-}
-
-Vec BlockCompiler::quotient_of_fractions(const Vec& n, const Vec& d, const Vec& q, const Vec& r,
+// Without n: of 1 / d, the reciprocal itself.
+Vec BlockCompiler::quotient_of_fractions(const Vec* n, const Vec& d, const Vec& q, const Vec& t,
                                          const KReg& mask, KReg& hits) {
-    load_bcast32(r, pool32(one));
-    a_.emit(X::kIdVdivps, r, r, d);
-    a_.emit(X::kIdVmulps, q, n, r);
+    const Vec& r = n ? t : q;
+    load_bcast32(t, pool32(one));
+    a_.emit(X::kIdVdivps, r, t, d);
+    if (n) a_.emit(X::kIdVmulps, q, *n, r);
     if (avx512_) {
-        const KReg t = tmp_k();
-        hits = tmp_k();
+        constexpr uint8_t not_normal = 0xbf, zero_or_denormal = 0x26;
+        const KReg not_normal_r = tmp_k();
+        hits = n ? tmp_k() : not_normal_r;
         if (mask.isValid()) k(mask);
-        a_.emit(X::kIdVfpclassps, t, r, Imm(not_normal));
-        if (mask.isValid()) k(mask);
-        a_.emit(X::kIdVfpclassps, hits, q, Imm(0x26));
-        k(hits);
-        a_.emit(X::kIdVcmpps, hits, n, q, Imm(4));
-        a_.korw(hits, hits, t);
+        a_.emit(X::kIdVfpclassps, not_normal_r, r, Imm(not_normal));
+        if (n) {
+            if (mask.isValid()) k(mask);
+            a_.emit(X::kIdVfpclassps, hits, q, Imm(zero_or_denormal));
+            k(hits);
+            a_.emit(X::kIdVcmpps, hits, *n, q, Imm(4));
+            a_.korw(hits, hits, not_normal_r);
+        }
         a_.kortestw(hits, hits);
         return {};
     }
-    const Vec hit = tmp(), t = tmp();
-    a_.emit(X::kIdVandps, t, q, c32(0x7fffffff));
-    a_.emit(X::kIdVcmpps, hit, t, c32(0x00800000), Imm(17));
-    a_.emit(X::kIdVcmpps, t, n, q, Imm(4));
-    a_.emit(X::kIdVandps, hit, hit, t);
-    a_.emit(X::kIdVandps, r, r, c32(0x7fffffff));
-    is_no_normal(t, r);
-    a_.emit(X::kIdVpor, hit, hit, t);
+    const Vec hit = tmp(), u = n ? tmp() : hit;
+    if (n) {
+        a_.emit(X::kIdVandps, u, q, c32(0x7fffffff));
+        a_.emit(X::kIdVcmpps, hit, u, c32(0x00800000), Imm(17));
+        a_.emit(X::kIdVcmpps, u, *n, q, Imm(4));
+        a_.emit(X::kIdVandps, hit, hit, u);
+    }
+    a_.emit(X::kIdVandps, t, r, c32(0x7fffffff));
+    a_.emit(X::kIdVpsubd, t, t, c32(0x00800000));
+    a_.emit(X::kIdVpminud, u, t, c32(0x7effffff));
+    a_.emit(X::kIdVpcmpeqd, u, u, t);  // normal
+    a_.emit(X::kIdVpandn, u, u, c32(~0u));
+    if (n) a_.emit(X::kIdVpor, hit, hit, u);
     return hit;
-}
-
-// AVX2: whether a magnitude is zero, denormal, infinite or no number. Changes it.
-void BlockCompiler::is_no_normal(const Vec& to, const Vec& magnitude) {
-    a_.emit(X::kIdVpsubd, magnitude, magnitude, c32(0x00800000));
-    a_.emit(X::kIdVpminud, to, magnitude, c32(0x7effffff));
-    a_.emit(X::kIdVpcmpeqd, to, to, magnitude);
-    a_.emit(X::kIdVpandn, to, to, c32(~0u));
 }
 
 void BlockCompiler::lane_quotient(Value v) {
@@ -96,9 +79,8 @@ void BlockCompiler::lane_quotient(Value v) {
     const Label some = a_.newLabel(), back = a_.newLabel();
     const Vec t = tmp();
     if (fractions) {
-        hit[0] = in_all_lanes(*block_, i.args[0]) == one
-                     ? reciprocal_of_fractions(d[0], q[0], t, mask_k, hit_k[0])
-                     : quotient_of_fractions(n[0], d[0], q[0], t, mask_k, hit_k[0]);
+        const bool reciprocal = in_all_lanes(*block_, i.args[0]) == one;
+        hit[0] = quotient_of_fractions(reciprocal ? nullptr : n, d[0], q[0], t, mask_k, hit_k[0]);
         if (!avx512_) a_.emit(X::kIdVptest, hit[0], full ? hit[0] : mask_v);
     } else if (!wide) {
         a_.emit(avx512_ ? X::kIdVpandd : X::kIdVpand, t, n[0], c32(0x7f800000));

@@ -88,8 +88,7 @@ void BlockCompiler::find_next_index(LaneAccess& m) const {
     const ir::Inst& line = inst(from.args[1]);
     if (!at || line.aux != machine::lanes || line.imm != 4) return;
     m.next_index = x86::dword_ptr(at->reg, static_cast<int32_t>(from.imm) + machine::lanes * 4);
-    m.next_up = field->up;
-    m.next_signed = field->is_signed;
+    m.next_field = *field;
 }
 
 // The next wave's elements, into the second-level cache: what the first-level one waits for at once
@@ -105,12 +104,8 @@ void BlockCompiler::prefetch_elements(const LaneAccess& m) {
     a_.jae(over);
     a_.mov(x86::rcx, m.base);
     for (uint32_t l = 0; l < chunk_lanes(); ++l) {
-        const Mem index = x86::dword_ptr(x86::rdx, static_cast<int32_t>(l * 4));
-        if (m.next_signed)
-            a_.movsxd(x86::rax, index);
-        else
-            a_.mov(x86::eax, index);
-        a_.prefetcht1(x86::ptr(x86::rcx, x86::rax, m.next_up, static_cast<int32_t>(m.imm)));
+        load_field(x86::rax, x86::rdx, l, m.next_field);
+        a_.prefetcht1(x86::ptr(x86::rcx, x86::rax, m.next_field.up, static_cast<int32_t>(m.imm)));
     }
     a_.bind(over);
 }

@@ -203,55 +203,53 @@ TEST_P(LaneFieldTest, AsTheInterpreter) {
 // The report names the first lane's address, which its element is far from the base for.
 TEST_P(LaneFieldTest, Faults) {
     context_.exclusive_memory = true;
-    for (const bool is_signed : {false, true}) {
-        words_ = {0x7e000200 | 11u << 17 | 128,         // v_mov_b32 v11, 0
-                  0x7e000200 | 10u << 17 | (vgpr + 2),  // v_mov_b32 v10, v2
+    struct Case {
+        bool is_signed;
+        uint64_t off;    // of the base
+        uint32_t index;  // lane 0's
+    };
+    std::vector<Case> cases;
+    // Behind the buffer lies a page without rights.
+    for (const bool is_signed : {false, true})
+        for (const auto& [off, index] : {std::pair(0, 63u), {2, 0xc0000001}, {0, buffer_bytes / 4}})
+            cases.push_back({is_signed, static_cast<uint64_t>(off), index});
+    for (const auto [is_signed, off, index] : cases) {
+        words_ = {0x7e000200 | 10u << 17 | (vgpr + 2),  // v_mov_b32 v10, v2
+                  is_signed
+                      ? ashrrev << 25 | 11u << 17 | 10u << 9 | (128 + 31)  // v_ashrrev_i32 v11
+                      : 0x7e000200 | 11u << 17 | 128,                      // v_mov_b32 v11, 0
                   0xd28f0000 | 10,
-                  (128 + 2) | (vgpr + 10) << 9,           // v_lshlrev_b64 v[10:11], 2, v[10:11]
+                  (128 + 2) | (vgpr + 10) << 9,           // v_lshlrev_b64 v[10:11], 2
                   0x32000000 | 10u << 17 | 10u << 9 | 4,  // v_add_co_u32 v10, vcc, s4, v10
                   0x7e000200 | 12u << 17 | 5,             // v_mov_b32 v12, s5
-                  0x38000000 | 11u << 17 | 11u << 9 |
-                      (vgpr + 12),  // v_addc_co_u32 v11, vcc, v12, v11, vcc
+                  0x38000000 | 11u << 17 | 11u << 9 | (vgpr + 12),  // v_addc_co_u32 v11, vcc, v12
                   0xdc008000 | 66u << 18,
                   10 | 5 << 8 | 0x7f << 16,
                   0xbf810000};  // global_atomic_add v[10:11], v5, off
-        // v_ashrrev_i32 v11, 31, v10
-        if (is_signed)
-            std::swap(words_[0], words_[1]),
-                words_[1] = ashrrev << 25 | 11 << 17 | 10 << 9 | (128 + 31);
         load(code_);
-        struct Case {
-            uint64_t off;    // of the base
-            uint32_t index;  // lane 0's
-        };
-        // Behind the buffer lies a page without rights.
-        for (const auto [off, index] :
-             {Case{0, 63}, Case{2, 0xc0000001}, Case{0, buffer_bytes / 4}}) {
-            State s;
-            for (uint32_t l = 0; l < 64; ++l) {
-                s.wave.row(5)[l] = 1;
-                s.wave.row(2)[l] = l ? 63 - l : index;
-            }
-            s.wave.set_s64(4, buffer_ + off);
-            s.wave.ctx = &context_;
-            s.wave.sgpr_count = 32;
-            s.wave.pc = code_;
-            auto* const buffer = reinterpret_cast<uint32_t*>(buffer_);
-            std::memset(buffer, 0, buffer_bytes);
-            const machine::ExitKind exit = translator_->run(s.wave);
-            if (index == 63) {
-                ASSERT_EQ(exit, machine::ExitKind::EndProgram);
-                for (uint32_t i = 0; i < 256; ++i) EXPECT_EQ(buffer[i], i < 64 ? 1u : 0u);
-                continue;
-            }
-            ASSERT_EQ(exit, machine::ExitKind::MemoryFault);
-            EXPECT_EQ(s.wave.exit.pc, code_ + 28);
-            const int64_t number =
-                is_signed ? int64_t{static_cast<int32_t>(index)} : int64_t{index};
-            EXPECT_EQ(s.wave.exit.address, buffer_ + off + static_cast<uint64_t>(4 * number));
-            if (off) {
-                for (uint32_t i = 0; i < 256; ++i) EXPECT_EQ(buffer[i], 0u);
-            }
+        State s;
+        for (uint32_t l = 0; l < 64; ++l) {
+            s.wave.row(5)[l] = 1;
+            s.wave.row(2)[l] = l ? 63 - l : index;
+        }
+        s.wave.set_s64(4, buffer_ + off);
+        s.wave.ctx = &context_;
+        s.wave.sgpr_count = 32;
+        s.wave.pc = code_;
+        auto* const buffer = reinterpret_cast<uint32_t*>(buffer_);
+        std::memset(buffer, 0, buffer_bytes);
+        const machine::ExitKind exit = translator_->run(s.wave);
+        if (index == 63) {
+            ASSERT_EQ(exit, machine::ExitKind::EndProgram);
+            for (uint32_t i = 0; i < 256; ++i) EXPECT_EQ(buffer[i], i < 64 ? 1u : 0u);
+            continue;
+        }
+        ASSERT_EQ(exit, machine::ExitKind::MemoryFault);
+        EXPECT_EQ(s.wave.exit.pc, code_ + 28);
+        const int64_t number = is_signed ? int64_t{static_cast<int32_t>(index)} : int64_t{index};
+        EXPECT_EQ(s.wave.exit.address, buffer_ + off + static_cast<uint64_t>(4 * number));
+        if (off) {
+            for (uint32_t i = 0; i < 256; ++i) EXPECT_EQ(buffer[i], 0u);
         }
     }
 }

@@ -8,7 +8,25 @@
 namespace wj::test {
 namespace {
 
-class ScheduleTest : public Gpu {};
+class ScheduleTest : public Gpu {
+protected:
+    // On so many work-items, the last of whose work-groups is a smaller one: the second of a
+    // work-group's four waves ends in front of the barrier, the others store behind it.
+    void store_after_barrier(uint32_t items) {
+        wj_kernel* k = kernel("asm", "store_after_barrier");
+        ASSERT_TRUE(k);
+        const uint32_t whole = items / 256, rest = items % 256;
+        const uint64_t out = buffer((whole + 1) * 256 * 4);
+        ASSERT_EQ(run(k, unlimited(packed(out, 1, items, 256))), WJ_OK) << error();
+        for (uint32_t i = 0; i < (whole + 1) * 256; i++)
+            ASSERT_EQ(host<uint32_t>(out)[i], i % 256 / 64 == 1 || i >= items ? 0 : i / 256 + 1)
+                << i;
+        wj_result r = WJ_INIT(wj_result);
+        ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
+        EXPECT_EQ(r.work_groups, whole + 1);
+        EXPECT_EQ(r.waves, whole * 4 + (rest + 63) / 64);
+    }
+};
 
 // Waves that have ended count as arrived.
 TEST_P(ScheduleTest, BarrierWithEndedWave) {
@@ -27,42 +45,14 @@ TEST_P(ScheduleTest, BarrierWithEndedWave) {
 
 // The last work-group is a smaller one.
 TEST_P(ScheduleTest, BarriersOfAPartialGroup) {
-    wj_kernel* k = kernel("asm", "store_after_barrier");
-    ASSERT_TRUE(k);
-    constexpr uint32_t whole = 60;
-    for (const uint32_t rest : {64, 130, 255}) {
-        const uint32_t items = whole * 256 + rest;
-        const uint64_t out = buffer((whole + 1) * 256 * 4);
-        ASSERT_EQ(run(k, unlimited(packed(out, 1, items, 256))), WJ_OK) << error();
-        for (uint32_t i = 0; i < (whole + 1) * 256; i++)
-            ASSERT_EQ(host<uint32_t>(out)[i], i % 256 / 64 == 1 || i >= items ? 0 : i / 256 + 1)
-                << i;
-        wj_result r = WJ_INIT(wj_result);
-        ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
-        EXPECT_EQ(r.work_groups, whole + 1);
-        EXPECT_EQ(r.waves, whole * 4 + (rest + 63) / 64);
-    }
+    for (const uint32_t rest : {64, 130, 255}) store_after_barrier(60 * 256 + rest);
 }
 
-// Each thread has a part of a grid of many work-groups. The last one is smaller.
+// Each thread has a part of a grid of many work-groups.
 TEST_P(ScheduleTest, ThreadsHaveParts) {
-    if (GetParam().engine == WJ_ENGINE_INTERPRETER) GTEST_SKIP() << "is not asked for the code";
     modules.clear();
     context = make_context(GetParam().target, GetParam().engine, 3, GetParam().memory);
-    wj_kernel* k = kernel("asm", "store_after_barrier");
-    ASSERT_TRUE(k);
-    constexpr uint32_t groups = 2001, items = groups * 256 - 100;
-    for (int launch = 0; launch < 3; launch++) {
-        const uint64_t out = buffer(groups * 256 * 4);
-        ASSERT_EQ(run(k, unlimited(packed(out, 1, items, 256))), WJ_OK) << error();
-        for (uint32_t i = 0; i < groups * 256; i++)
-            ASSERT_EQ(host<uint32_t>(out)[i], i % 256 / 64 == 1 || i >= items ? 0 : i / 256 + 1)
-                << i;
-        wj_result r = WJ_INIT(wj_result);
-        ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
-        EXPECT_EQ(r.work_groups, groups);
-        EXPECT_EQ(r.waves, groups * 4 - 1);
-    }
+    for (int launch = 0; launch < 3; launch++) store_after_barrier(2000 * 256 + 156);
 }
 
 // More rounds than waves may go through by themselves, and waves that leave in between.
