@@ -100,6 +100,7 @@ private:
             switch (ir::op_info(i.op).cls) {
                 case Class::Cross:
                 case Class::Call:
+                case Class::Fence:
                     return false;
                 case Class::LaneAtomic:
                     if (!ordered_) return false;

@@ -252,6 +252,7 @@ bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
         }
         const Place place = place_of(op, f, l);
         bool ok = true;
+        uint64_t whole = 0;  // address of an element of a buffer that lies in one piece, in range
         if (place.space == scratch_space) {
             ok = place.address + bytes <= w.scratch_bytes && place.address + bytes >= place.address;
             for (uint32_t b = 0; ok && b < bytes; ++b)
@@ -259,6 +260,11 @@ bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
                               reinterpret_cast<uint8_t*>(element) + b, 1, op.store);
         } else if (place.space == global_space) {
             ok = access_global(ctx, place.address, element, bytes, op.store);
+        } else if (place.space == buffer_space && !(f.buffer_limit & ir::buffer_swizzle) &&
+                   ir::buffer_address(f.address_base, f.buffer_limit, first_lane + l,
+                                      f.address_lo[l], bytes, whole)) {
+            ok = access_global(ctx, whole, element, bytes, op.store);
+            if (!ok) failed_address = whole;
         } else {  // what can be out of range, dword by dword
             for (uint32_t b = 0; ok && b < bytes; b += 4) {
                 const uint32_t part = std::min(bytes, 4u);

@@ -36,6 +36,7 @@ bool suits(const ir::Block& block, const Schedule& schedule) {
             case Class::LaneAtomic:
             case Class::Cross:
             case Class::Call:
+            case Class::Fence:
             case Class::ULoad:
                 return false;
             case Class::LaneStore:

@@ -212,6 +212,7 @@ void Schedule::assign_positions() {
     uint32_t barrier = 0;  // even; everything later stays at or behind it
     uint32_t highest = 0;
     uint32_t last_load[3] = {}, last_store[3] = {}, last_uload = 0;
+    uint32_t fence = 0;  // even; accesses to global memory from there on come behind it
     const bool own_lds = own_elements_in_lds(*block_);
     uint32_t last_merging[3] = {};     // merging_atomic() of the last store or atomic
     std::vector<Value> last_apart[3];  // the last stores, when no two of them overlap
@@ -270,7 +271,7 @@ void Schedule::assign_positions() {
                 }
                 break;
             case Class::ULoad:
-                p = std::max({uniform_of(i), barrier, to_uniform(last_store[0])});
+                p = std::max({uniform_of(i), barrier, fence, to_uniform(last_store[0])});
                 last_uload = std::max(last_uload, p);
                 break;
             case Class::LaneLoad:
@@ -304,7 +305,13 @@ void Schedule::assign_positions() {
                     if (last_store[s]) p = std::max(p, last_store[s] + (shares ? 0 : apart));
                     if (store && last_load[s]) p = std::max(p, last_load[s] + apart);
                 }
-                if (store && (in & in_global)) p = std::max(p, last_uload | 1);
+                if (in & in_global) {
+                    if (fence) p = std::max(p, fence | 1);
+                    if (store)
+                        p = std::max(p, last_uload | 1);
+                    else if (block_->loads_in_order)
+                        p = std::max(p, last_load[0]);
+                }
                 for (int s = 0; s < 3; ++s) {
                     if (!(in >> s & 1)) continue;
                     if (store) {
@@ -319,6 +326,10 @@ void Schedule::assign_positions() {
             }
             case Class::Cross:
                 p = std::max(uniform_of(i), barrier);
+                break;
+            case Class::Fence:
+                p = fence =
+                    to_uniform(std::max({barrier, fence, last_load[0], last_store[0], last_uload}));
                 break;
             case Class::Call:
                 // A segment of its own: no register survives it.

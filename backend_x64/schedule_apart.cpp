@@ -159,7 +159,8 @@ void Schedule::sink_loads() {
         const Inst& i = inst(v);
         const Class cls = ir::op_info(i.op).cls;
         const bool writes = cls == Class::LaneStore || cls == Class::LaneAtomic;
-        if (cls == Class::Call || (writes && (spaces(i.op) & in_global))) return;
+        if (cls == Class::Call || cls == Class::Fence || (writes && (spaces(i.op) & in_global)))
+            return;
         if (i.op == Op::Elem) continue;
         for (size_t a = 0; a < ir::used_args(i).size(); ++a) {
             if (i.args[a] == no_value || inst(i.args[a]).op != Op::Elem) continue;

@@ -169,7 +169,9 @@ void Schedule::delay_uniforms() {
         };
         for (const Value* v = begin(p); v != end(p); ++v) {
             const Class cls = ir::op_info(inst(*v).op).cls;
-            if (cls == Class::SetS || cls == Class::Call || cls == Class::Cross) put_waiting();
+            if (cls == Class::SetS || cls == Class::Call || cls == Class::Cross ||
+                cls == Class::Fence)
+                put_waiting();
             if (may_wait(*v)) {
                 waits[*v] = true;
                 waiting.push_back(*v);

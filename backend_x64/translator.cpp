@@ -65,6 +65,7 @@ public:
         options.vgpr_count = wave.vgpr_count;
         options.agpr_count = wave.agpr_count;
         options.sgpr_count = wave.sgpr_count;
+        options.observed = !wave.ctx->exclusive_memory;
         options.max_instructions = request.max_instructions;
         options.handler = handler_;
         options.liveness = &liveness_;

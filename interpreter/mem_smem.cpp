@@ -81,6 +81,7 @@ void s_store(Wave& w, const Inst& inst) {
         const uint32_t value = w.sgpr[(inst.vdata().reg + d) & 127];
         if (!memory::write(*w.ctx, a.address + d * 4, value)) return stop_with_fault(w, inst);
     }
+    memory::order_stores(*w.ctx);  // no wait tells scalar stores from scalar loads
 }
 
 template <class T>

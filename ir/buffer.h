@@ -34,7 +34,8 @@ inline uint64_t buffer_limit(uint64_t words01, uint64_t words23, uint32_t soffse
            (words23 >> 47 & 0x1ff) << buffer_limit_bits | words01 >> 48 << 47;
 }
 
-// Address of `bytes` bytes (at most 4 that stay in a dword) at byte offset `o`; false: outside.
+// Address of `bytes` bytes at byte offset `o` (of a swizzled buffer at most 4 that stay in a
+// dword); false: outside.
 inline bool buffer_address(uint64_t base, uint64_t limit, uint32_t lane, uint32_t o, uint32_t bytes,
                            uint64_t& address) {
     const bool add_tid = limit & buffer_add_tid;

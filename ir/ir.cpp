@@ -35,7 +35,8 @@ bool has_effect(const Inst& inst) {
     const Class cls = op_info(inst.op).cls;
     return is_guard(inst.op) || inst.op == Op::GoesOn || cls == Class::SetS || cls == Class::SetV ||
            cls == Class::LaneStore || cls == Class::LaneAtomic || cls == Class::Call ||
-           cls == Class::ULoad || (cls == Class::LaneLoad && inst.op != Op::LoadLds);
+           cls == Class::Fence || cls == Class::ULoad ||
+           (cls == Class::LaneLoad && inst.op != Op::LoadLds);
 }
 
 bool is_memory(Class cls) {

@@ -33,6 +33,7 @@ enum class Class : uint8_t {
     LaneStore,
     LaneAtomic,
     Cross,
+    Fence,
     Call
 };
 
@@ -184,6 +185,11 @@ struct RowLine {
                 .first = constant ? upper : 0};
     }
 };
+
+// Inst::imm of Op::Fence (docs/memory-model.md): accesses to global memory keep their order across
+// it in any case; the second kind is an instruction of the host, too, since its stores wait in a
+// buffer while its loads go on.
+inline constexpr uint64_t in_program_order = 0, stores_before_loads = 1;
 
 // Conditions that a guarded block is entered under.
 inline constexpr bool is_guard(Op op) {

@@ -77,6 +77,7 @@ private:
                 case Class::LaneStore:
                 case Class::Cross:
                 case Class::Call:
+                case Class::Fence:
                 case Class::ULoad:
                     return false;
                 default:

@@ -53,6 +53,7 @@ bool atomic(Lifter& l, const Inst& i) {
     for (uint32_t d = 0; d < dwords * ir::atomic_operands(what); ++d) data[d] = l.raw(i.vdata(), d);
     const Value exec = l.s.exec();
     const bool returns = i.glc && Lifter::is_vector(i.dst[0]);
+    l.order.atomic(l.s.is_full(exec), returns);
     if (i.format == Format::FLAT)
         emit_atomic(l, i, Op::AtomicFlat, {address64(l, i), exec}, offset_of(i), what, dwords, data,
                     returns);

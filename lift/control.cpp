@@ -13,10 +13,12 @@ bool nothing(Lifter&, const Inst&) {
 // Loads behind it see what other waves have written.
 bool empty_cache(Lifter& l, const Inst&) {
     l.block.loads_in_order = true;
+    l.order.empty_cache();
     return true;
 }
 
 bool wait(Lifter& l, const Inst& i) {
+    l.order.wait(i);
     constexpr uint32_t vmcnt = 0xc00f;  // all ones: not for global memory
     if ((i.src[0].value & vmcnt) == vmcnt) return true;
     l.block.unordered_from = l.block.guest_count;
@@ -130,9 +132,9 @@ constexpr Entry entries[] = {
     {Opcode::s_incperflevel, nothing},
     {Opcode::s_decperflevel, nothing},
     {Opcode::s_ttracedata, nothing},
-    {Opcode::s_dcache_inv, nothing},
+    {Opcode::s_dcache_inv, empty_cache},
     {Opcode::s_dcache_wb, nothing},
-    {Opcode::s_dcache_inv_vol, nothing},
+    {Opcode::s_dcache_inv_vol, empty_cache},
     {Opcode::s_dcache_wb_vol, nothing},
     {Opcode::buffer_wbinvl1, empty_cache},
     {Opcode::buffer_wbinvl1_vol, empty_cache},

@@ -170,6 +170,7 @@ void Lifter::write(const Operand& o, Value v, uint32_t dword) {
 // ---------------------------------------------------------------------------------
 
 void Lifter::end(ir::Terminator term) {
+    order.end(term);
     block.term = term;
     ended = true;
 }
@@ -264,6 +265,7 @@ void Lifter::call(const Inst& inst, bool keep_exec, std::optional<ir::IndexedMov
         return;
     }
     if (in_arm()) return abandon_arms();
+    order.handled(inst);
     s.flush();
     store.push_back(inst);
     // A handler is void(Wave&, const Inst&): a reference is passed like a pointer.
@@ -483,6 +485,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     }
     if (block.calls.empty()) l.s.leave_exec_as_it_was();
     const bool loop = block.term.target == pc || block.term.next == pc;
+    if (loop) l.order.settle_loop(block);
     // Loops that run all chunks in each iteration, as their stores want it, gain from lines as
     // other blocks do: guards are tested in each iteration, which leaves the rows with known
     // shapes.

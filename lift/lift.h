@@ -22,6 +22,9 @@ struct Options {
     uint32_t lanes = machine::lanes;
     // Registers beyond these end the wave with IllegalInstruction; sgpr_count 0: not checked.
     uint32_t vgpr_count = 256, agpr_count = 0, sgpr_count = 0;
+    // Others may look at memory while the wave runs: the order of accesses matters
+    // (memory_order.h).
+    bool observed = true;
     uint32_t max_instructions = 320;
     uint64_t end_before = 0;  // the block ends where it comes to this PC, if not at its beginning
     // The interpreter's handler of an opcode, for instructions that are not lowered; null =

@@ -9,6 +9,7 @@
 #include "frontend/inst.h"
 #include "lift/division.h"
 #include "lift/lift.h"
+#include "lift/memory_order.h"
 #include "lift/root.h"
 #include "lift/state.h"
 
@@ -49,6 +50,7 @@ public:
           store(store),
           s(block, options.exec_full ? std::optional(block.whole_exec()) : std::nullopt,
             options.may_guard),
+          order(s, *options.target, fetch, options.observed),
           fetch_(fetch),
           findings_(findings) {}
 
@@ -58,6 +60,7 @@ public:
     State s;
     Divisions divisions{s};
     Roots roots{s};
+    MemoryOrder order;
     Affine* affine = nullptr;      // guarded blocks
     Affine* rows = nullptr;        // loops that are guarded for constants in rows
     bool wants_constants = false;  // and it pays

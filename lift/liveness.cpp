@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "frontend/decode.h"
+#include "lift/memory_order.h"
 #include "machine/wave.h"
 
 namespace wj::lift {
@@ -89,12 +90,6 @@ Traits traits(Opcode op) {
 bool writes_whole(const Inst& inst) {
     return !traits(inst.op).partial && inst.variant != Variant::Dpp &&
            inst.variant != Variant::Sdwa && !(inst.op_sel & 8);
-}
-
-// Loads of atomic and volatile variables, and stores that wait to be seen. (GLC and SLC together
-// are accesses that want no room in caches; AMDGPU usage guide, "Memory Model".)
-bool is_coherent(const Inst& inst) {
-    return (inst.glc && !inst.slc) || inst.scc || inst.gds;
 }
 
 // s_setreg of MODE.GPR_IDX_EN: registers are then relative to M0.

@@ -94,6 +94,7 @@ bool load(Lifter& l, const Inst& i) {
     const Value exec = l.s.exec();
     const uint32_t aux = make_aux(access, dwords);
     l.block.loads_in_order |= i.glc || i.scc;
+    if (i.format != Format::SCRATCH) l.order.load(is_coherent(i));
     Value tuple;
     if (i.format == Format::MUBUF) {
         const BufferOperands b(l, i);
@@ -116,6 +117,7 @@ template <uint32_t dwords, Access access = Access::Dwords>
 bool store(Lifter& l, const Inst& i) {
     if (i.lds || i.tfe || i.idxen) return false;
     const Value exec = l.s.exec();
+    if (i.format != Format::SCRATCH) l.order.store(is_coherent(i));
     if (i.format == Format::MUBUF) {
         const BufferOperands b(l, i);
         emit_store(l, Op::StoreBuffer, {b.offset, exec, b.base, b.limit}, i.vdata(), 0, dwords, 0,

@@ -426,6 +426,7 @@ bool load(Lifter& l, const Inst& i) {
                                       l.emit(Op::CodeAddress, {}, own_code)});
         imm = 0;
     }
+    l.order.scalar_load();
     if (dwords == 1) {
         l.s.set32(i.dst[0].reg, l.emit(Op::ULoad32, {base}, imm));
         return true;

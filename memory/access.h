@@ -57,6 +57,13 @@ inline bool write(machine::ExecContext& ctx, uint64_t address, const T& value) {
     return true;
 }
 
+// What this thread has stored is seen by all others before it loads anything else
+// (docs/memory-model.md); nothing to do where nobody else looks. Not std::atomic_thread_fence,
+// which compilers refuse together with the thread sanitizer.
+inline void order_stores(const machine::ExecContext& ctx) {
+    if (!ctx.exclusive_memory) __asm__ __volatile__("lock orl $0, (%%rsp)" ::: "memory", "cc");
+}
+
 // Host pointer for an atomic of `size` bytes at an aligned address, or nullptr = fault.
 inline void* atomic_pointer(machine::ExecContext& ctx, uint64_t address) {
     address &= ctx.address_mask;

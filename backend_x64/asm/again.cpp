@@ -94,7 +94,8 @@ bool BlockCompiler::goes_on() {
         const ir::Inst& i = inst(v);
         const Class cls = ir::op_info(i.op).cls;
         if (ir::is_guard(i.op) || i.op == Op::GoesOn) continue;
-        if (cls == Class::Cross || cls == Class::SetS || i.op == Op::BitsOf) return false;
+        if (cls == Class::Cross || cls == Class::Fence || cls == Class::SetS || i.op == Op::BitsOf)
+            return false;
         const bool scalar = cls == Class::Uniform || cls == Class::ULoad || cls == Class::GetS;
         if (scalar && is_const(v)) continue;
         if (scalar && schedule_.position(v) == 0) continue;

@@ -93,7 +93,8 @@ void BlockCompiler::masked_store(const LaneAccess& m, uint32_t p, const Mem& to,
         k(m.dwords > 1 ? m.tk : m.mask_k);
         movu(to, data);
     } else {
-        a_.emit(X::kIdVmaskmovps, to, part_mask(m, p), data);
+        // Elements of two dwords are stored as such: the host does not promise more.
+        a_.emit(m.dwords == 2 ? X::kIdVmaskmovpd : X::kIdVmaskmovps, to, part_mask(m, p), data);
     }
 }
 

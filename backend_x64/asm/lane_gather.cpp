@@ -197,6 +197,13 @@ void BlockCompiler::load_same(const LaneAccess& m) {
                     x86::qword_ptr(m.address, imm + static_cast<int32_t>(d / 2 * 8)));
         return;
     }
+    // One access, as an atomic variable of 64 bits wants it.
+    if (m.dwords == 2 && m.space == global_space && block_->loads_in_order) {
+        a_.emit(X::kIdVbroadcastsd, m.t, x86::qword_ptr(m.address, imm));
+        a_.emit(X::kIdVpshufd, m.data[0], m.t, Imm(0xa0));
+        a_.emit(X::kIdVpshufd, m.data[1], m.t, Imm(0xf5));
+        return;
+    }
     if (m.dwords_only()) {
         for (uint32_t d = 0; d < m.dwords; ++d)
             a_.emit(X::kIdVbroadcastss, m.data[d],
@@ -222,7 +229,12 @@ void BlockCompiler::store_same(const LaneAccess& m) {
         a_.vmovd(m.t.xmm(), x86::eax);
     }
     const bool upper = m.access == Access::U8D16Hi || m.access == Access::U16D16Hi;
-    for (uint32_t d = 0; d < m.dwords; ++d) {
+    if (m.dwords == 2) {  // one access, as an atomic variable of 64 bits wants it
+        for (uint32_t d = 0; d < 2; ++d) a_.emit(X::kIdVpermd, m.z[d], m.t, m.data[d]);
+        a_.emit(X::kIdVpunpckldq, m.z[0].xmm(), m.z[0].xmm(), m.z[1].xmm());
+        a_.vmovq(m.at(m.imm), m.z[0].xmm());
+    }
+    for (uint32_t d = 0; d < m.dwords && m.dwords != 2; ++d) {
         const Vec& element = m.z[0];
         a_.emit(X::kIdVpermd, element, m.t, m.data[d]);
         const Mem at = m.at(m.imm + d * 4);

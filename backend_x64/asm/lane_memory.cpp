@@ -228,10 +228,8 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
         }
     }
     a_.bind(m.gather);
-    for (uint32_t d = 0; d < m.dwords; ++d)
-        a_.emit(
-            X::kIdVbroadcastss, m.data[d],
-            x86::dword_ptr(x86::rax, static_cast<int32_t>(m.imm) + static_cast<int32_t>(d * 4)));
+    m.address = x86::rax;
+    load_same(m);
 }
 
 // A store whose end no later instruction of its wave waits for.
@@ -248,7 +246,7 @@ bool BlockCompiler::streamed(const LaneAccess& m) const {
         return false;
     return std::none_of(block_->insts.begin(), block_->insts.end(), [&](const ir::Inst& i) {
         const ir::Class cls = ir::op_info(i.op).cls;
-        return cls == ir::Class::LaneAtomic || cls == ir::Class::Call ||
+        return cls == ir::Class::LaneAtomic || cls == ir::Class::Call || cls == ir::Class::Fence ||
                (cls == ir::Class::LaneLoad && ir::has_scalar_base(i.op) &&
                 i.args[0] == inst(m.v).args[0]);
     });

@@ -15,6 +15,8 @@ std::optional<BlockCompiler::Window> BlockCompiler::window_of(const LaneAccess& 
                                                               Value line) const {
     if (has_row_step(inst(line)) || !m.dwords_only() || (m.space != lds_space && !m.full))
         return {};
+    // Windows are for dwords, one after the other; an atomic variable of 64 bits is one access.
+    if (m.dwords == 2 && m.space == global_space && (m.store || block_->loads_in_order)) return {};
     Window w{lane_offsets(inst(line)), static_cast<int32_t>(m.imm)};
     const auto lanes = std::span(w.lanes).first(chunk_lanes());
     if (std::ranges::any_of(lanes, [](uint32_t x) { return x % 4 || x > 0x10000; })) return {};

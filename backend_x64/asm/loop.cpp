@@ -70,7 +70,7 @@ std::optional<std::vector<LoopMask>> BlockCompiler::loop_suits(const Schedule& s
             const ir::Inst& i = inst(v);
             const Class cls = ir::op_info(i.op).cls;
             if ((cls == Class::LaneStore && !with_stores) || cls == Class::LaneAtomic ||
-                cls == Class::Cross || cls == Class::Call)
+                cls == Class::Cross || cls == Class::Fence || cls == Class::Call)
                 return {};
             if (cls == Class::ULoad) {
                 if (options_.checked) return {};  // its helper does not keep vector registers

@@ -380,6 +380,10 @@ void BlockCompiler::uniform_op(Value v) {
         case Op::ULoad64:
             uniform_load(v);
             return finish();
+        case Op::Fence:
+            // As mfence, but for stores around the caches, of which there are none in front of one.
+            if (i.imm == ir::stores_before_loads) a_.lock().or_(x86::dword_ptr(x86::rsp), 0);
+            return finish();
         default:
             failed_ = true;
             return;

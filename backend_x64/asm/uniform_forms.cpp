@@ -35,7 +35,8 @@ bool BlockCompiler::all_take(Value v, F takes) const {
     for (const Value* u = std::find(schedule_.begin(position_), end, v); uses && u != end; ++u) {
         const ir::Inst& i = inst(*u);
         const Class cls = ir::op_info(i.op).cls;
-        if (cls == Class::SetS || cls == Class::Call || cls == Class::Cross) return false;
+        if (cls == Class::SetS || cls == Class::Call || cls == Class::Cross || cls == Class::Fence)
+            return false;
         const auto count = static_cast<uint32_t>(std::ranges::count(i.args, v));
         if (!count) continue;
         if (count > 1 || !takes(i)) return false;
