@@ -33,7 +33,7 @@ def read_table():
 
 def measure(yardstick, engine):
     made = subprocess.run([yardstick, "--count", "--contenders", engine, "--threads", "1"], capture_output=True, text=True)
-    if made.returncode and "cannot run the engine" in made.stderr:
+    if made.returncode == 77:
         print(made.stderr)
         sys.exit(77)
     if made.returncode:

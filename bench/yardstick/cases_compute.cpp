@@ -46,7 +46,7 @@ Bench sgemm(Scale scale, bool tiled) {
     else
         b.launches = {launch2("sgemm_naive", n, n, 16, 16, args)};
     b.native = [=](Bench& b) {
-        native::sgemm(b.p<float>(x), b.p<float>(y), b.p<float>(z), n, n, n);
+        native::loops().sgemm(b.p<float>(x), b.p<float>(y), b.p<float>(z), n, n, n);
     };
     b.check = [=](Bench& b) { return check_gemm<float>(b, x, y, z, n, 1e-5); };
     return b;
@@ -100,7 +100,8 @@ Bench nbody(Scale scale) {
         "nbody", n, 256,
         {buffer(x), buffer(v), buffer(xo), buffer(vo), u32(uint32_t(n)), f32(dt), f32(eps2)})};
     b.native = [=](Bench& b) {
-        native::nbody(b.p<float>(x), b.p<float>(v), b.p<float>(xo), b.p<float>(vo), n, dt, eps2);
+        native::loops().nbody(b.p<float>(x), b.p<float>(v), b.p<float>(xo), b.p<float>(vo), n, dt,
+                              eps2);
     };
     b.check = [=](Bench& b) -> std::string {
         const float* p = b.p<float>(x);
@@ -151,7 +152,9 @@ Bench mandelbrot(Scale scale) {
     b.launches = {launch2("mandelbrot", w, w, 64, 4,
                           {buffer(out), u32(uint32_t(w)), u32(uint32_t(w)), f32(x0), f32(y0),
                            f32(d), f32(d), u32(uint32_t(iters))})};
-    b.native = [=](Bench& b) { native::mandelbrot(b.p<uint32_t>(out), w, w, x0, y0, d, d, iters); };
+    b.native = [=](Bench& b) {
+        native::loops().mandelbrot(b.p<uint32_t>(out), w, w, x0, y0, d, d, iters);
+    };
     b.check = [=](Bench& b) -> std::string {
         // Rounding (where the compiler fuses) moves a chaotic point: nearly all must agree.
         size_t off = 0, n = size_t(w) * w;
@@ -176,8 +179,8 @@ Bench blackscholes(Scale scale) {
         "blackscholes", up(n, 256), 256,
         {buffer(S), buffer(X), buffer(T), buffer(c), buffer(p), f32(r), f32(v), u32(uint32_t(n))})};
     b.native = [=](Bench& b) {
-        native::blackscholes(b.p<float>(S), b.p<float>(X), b.p<float>(T), b.p<float>(c),
-                             b.p<float>(p), r, v, n);
+        native::loops().blackscholes(b.p<float>(S), b.p<float>(X), b.p<float>(T), b.p<float>(c),
+                                     b.p<float>(p), r, v, n);
     };
     b.native_note = "libmvec exp/log";
     b.check = [=](Bench& b) -> std::string {
@@ -216,7 +219,7 @@ Bench fma_peak(Scale scale) {
     b.work = 2.0 * n * iters * 16, b.unit = "GFLOP/s";
     int out = b.add(4 * n);
     b.launches = {launch1("fma_peak", n, 256, {buffer(out), f32(k), f32(c), u32(uint32_t(iters))})};
-    b.native = [=](Bench& b) { native::fma_peak(b.p<float>(out), k, c, iters, n); };
+    b.native = [=](Bench& b) { native::loops().fma_peak(b.p<float>(out), k, c, iters, n); };
     b.check = [=](Bench& b) -> std::string {
         for (size_t g = 0; g < 256; g++) {
             float s = 0;

@@ -56,8 +56,8 @@ Bench spmv(Scale scale) {
         launch1("spmv_csr", up(rows, 256), 256,
                 {buffer(p), buffer(c), buffer(v), buffer(x), buffer(y), u32(uint32_t(rows))})};
     b.native = [=](Bench& b) {
-        native::spmv(b.p<uint32_t>(p), b.p<uint32_t>(c), b.p<float>(v), b.p<float>(x),
-                     b.p<float>(y), rows);
+        native::loops().spmv(b.p<uint32_t>(p), b.p<uint32_t>(c), b.p<float>(v), b.p<float>(x),
+                             b.p<float>(y), rows);
     };
     b.check = [=](Bench& b) -> std::string {
         for (size_t i = 0; i < rows; i++) {
@@ -121,7 +121,7 @@ Bench sha256(Scale scale) {
     int out = b.add(4 * n);
     b.launches = {
         launch1("sha256", up(n, 256), 256, {buffer(out), u32(uint32_t(seed)), u32(uint32_t(n))})};
-    b.native = [=](Bench& b) { native::sha256(b.p<uint32_t>(out), seed, n); };
+    b.native = [=](Bench& b) { native::loops().sha256(b.p<uint32_t>(out), seed, n); };
     b.check = [=](Bench& b) -> std::string {
         uint32_t d[8];
         Sha::hash(reinterpret_cast<const uint8_t*>("abc"), 3, d);

@@ -18,7 +18,7 @@ Bench vecadd(Scale scale) {
         launch1("vecadd", up(n, 256), 256, {buffer(x), buffer(y), buffer(z), u32(uint32_t(n))})};
     b.native_items = n;
     b.native_part = [=](Bench& b, size_t i, size_t end) {
-        native::vecadd(b.p<float>(x) + i, b.p<float>(y) + i, b.p<float>(z) + i, end - i);
+        native::loops().vecadd(b.p<float>(x) + i, b.p<float>(y) + i, b.p<float>(z) + i, end - i);
     };
     b.check = [=](Bench& b) -> std::string {
         for (size_t i = 0; i < n; i++)
@@ -42,7 +42,7 @@ Bench saxpy(Scale scale) {
         launch1("saxpy", up(n, 256), 256, {buffer(x), buffer(y), f32(1.7f), u32(uint32_t(n))})};
     b.native_items = n;
     b.native_part = [=](Bench& b, size_t i, size_t end) {
-        native::saxpy(b.p<float>(x) + i, b.p<float>(y) + i, 1.7f, end - i);
+        native::loops().saxpy(b.p<float>(x) + i, b.p<float>(y) + i, 1.7f, end - i);
     };
     b.check = [=](Bench& b) -> std::string {
         auto* y0 = reinterpret_cast<const float*>(b.bufs[y].init.data());
@@ -70,7 +70,7 @@ Bench transpose(Scale scale, bool lds) {
     else
         b.launches = {launch2("transpose_naive", w, h, 64, 4,
                               {buffer(x), buffer(y), u32(uint32_t(w)), u32(uint32_t(h))})};
-    b.native = [=](Bench& b) { native::transpose(b.p<float>(x), b.p<float>(y), w, h); };
+    b.native = [=](Bench& b) { native::loops().transpose(b.p<float>(x), b.p<float>(y), w, h); };
     b.check = [=](Bench& b) -> std::string {
         for (size_t i = 0; i < h; i++)
             for (size_t j = 0; j < w; j++)
@@ -98,7 +98,7 @@ Bench reduce(Scale scale) {
     b.launches = {
         launch1("reduce_sum", groups * 256, 256, {buffer(x), buffer(t), u32(uint32_t(n))}),
         launch1("reduce_sum", 256, 256, {buffer(t), buffer(r), u32(uint32_t(groups))})};
-    b.native = [=](Bench& b) { *b.p<float>(r) = native::reduce_sum(b.p<float>(x), n); };
+    b.native = [=](Bench& b) { *b.p<float>(r) = native::loops().reduce_sum(b.p<float>(x), n); };
     b.check = [=](Bench& b) -> std::string {
         double want = std::accumulate(b.p<float>(x), b.p<float>(x) + n, 0.0);
         return near(*b.p<float>(r), want, 1e-5, 0) ? "" : bad("sum", 0, *b.p<float>(r), want);
@@ -129,7 +129,7 @@ Bench scan(Scale scale) {
         src = sums;
     }
     for (size_t i = adds.size(); i--;) b.launches.push_back(adds[i]);
-    b.native = [=](Bench& b) { native::scan(b.p<uint32_t>(in), b.p<uint32_t>(out), n); };
+    b.native = [=](Bench& b) { native::loops().scan(b.p<uint32_t>(in), b.p<uint32_t>(out), n); };
     b.check = [=](Bench& b) -> std::string {
         uint32_t s = 0;
         for (size_t i = 0; i < n; i++) {

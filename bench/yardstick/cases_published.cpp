@@ -17,7 +17,7 @@ Bench copy(Scale scale) {
     b.launches = {launch1("copy", up(n, 256), 256, {buffer(in), buffer(out), u32(uint32_t(n))})};
     b.native_items = n;
     b.native_part = [=](Bench& b, size_t i, size_t end) {
-        native::copy(b.p<float>(in) + i, b.p<float>(out) + i, end - i);
+        native::loops().copy(b.p<float>(in) + i, b.p<float>(out) + i, end - i);
     };
     b.check = [=](Bench& b) -> std::string {
         for (size_t i = 0; i < n; i++)
@@ -41,7 +41,8 @@ Bench gather(Scale scale) {
                           {buffer(in), buffer(index), buffer(out), u32(uint32_t(n))})};
     b.native_items = n;
     b.native_part = [=](Bench& b, size_t i, size_t end) {
-        native::gather(b.p<float>(in), b.p<uint32_t>(index) + i, b.p<float>(out) + i, end - i);
+        native::loops().gather(b.p<float>(in), b.p<uint32_t>(index) + i, b.p<float>(out) + i,
+                               end - i);
     };
     b.check = [=](Bench& b) -> std::string {
         for (size_t i = 0; i < n; i++) {
@@ -90,7 +91,9 @@ Bench softmax(Scale scale) {
     fill(b.p<float>(in), n, 1, -8, 8);
     b.launches = {
         launch1("softmax", rows * 256, 256, {buffer(in), buffer(out), u32(uint32_t(width))})};
-    b.native = [=](Bench& b) { native::softmax(b.p<float>(in), b.p<float>(out), rows, width); };
+    b.native = [=](Bench& b) {
+        native::loops().softmax(b.p<float>(in), b.p<float>(out), rows, width);
+    };
     b.check = [=](Bench& b) -> std::string {
         for (size_t r = 0; r < rows; r++) {
             const float *x = b.p<float>(in) + r * width, *y = b.p<float>(out) + r * width;

@@ -1,5 +1,6 @@
 // Times benchmarks by one or several contenders (OpenCL, native versions, wavejit's engines), in
-// turns and on the same memory; prints CSV. Exit status 1 if a result is wrong.
+// turns and on the same memory; prints CSV. Exit status 1 if a result is wrong, 77 if the host
+// cannot run what was asked for.
 #include <sys/resource.h>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 
 #include "bench/yardstick/backend_wavejit.h"
 #include "bench/yardstick/bench.h"
+#include "bench/yardstick/native.h"
 
 namespace {
 
@@ -21,7 +23,7 @@ using namespace yardstick;
 
 struct Options {
     std::vector<std::string> contenders = {"auto"};
-    std::string kernels, cl_options = "-cl-std=CL1.2", scale = "full";
+    std::string kernels, cl_options = "-cl-std=CL1.2", scale = "full", native;
     WavejitOptions wavejit;
     int runs = 11;
     double max_seconds = 6, cpus = 0;
@@ -196,11 +198,19 @@ bool run_one(const Entry& entry, std::vector<Contender>& contenders, const Optio
     return ok;
 }
 
+// Tests that end so are counted as skipped, not as passed.
+[[noreturn]] void not_on_this_host(const std::string& error) {
+    std::fprintf(stderr, "%s\n", error.c_str());
+    std::exit(77);
+}
+
 std::unique_ptr<WavejitBackend> make_wavejit(const std::string& engine, const Options& o) {
     WavejitOptions w = o.wavejit;
     w.engine = engine;
     std::string error;
     auto backend = WavejitBackend::create(w, error);
+    if (!backend && error.find("cannot run the engine") != std::string::npos)
+        not_on_this_host(error);
     if (!backend) fail(error);
     return backend;
 }
@@ -256,6 +266,8 @@ int run(const Options& o) {
         return 0;
     }
     const std::vector<const Entry*> entries = wanted(o);
+    if (!o.native.empty() && !native::choose_loops(o.native))
+        not_on_this_host("this host cannot run the native loops of " + o.native);
     std::vector<Contender> contenders;
     for (const std::string& name : o.contenders) {
         contenders.emplace_back();
@@ -307,6 +319,8 @@ int main(int argc, char** argv) {
     app.add_option("--cl-options", o.cl_options)->capture_default_str();
     app.add_option("--runs", o.runs, "rounds")->capture_default_str();
     app.add_option("--max-seconds", o.max_seconds, "for each contender")->capture_default_str();
+    app.add_option("--native", o.native, "instruction set of the native loops: the best one")
+        ->check(CLI::IsMember({"avx2", "avx512"}));
     app.add_option("--cpus", o.cpus, "processors that a counted run must have had");
     app.add_flag("--count", o.wavejit.count,
                  "small scale, one run: wave instructions, host instructions, calls of C++ code");

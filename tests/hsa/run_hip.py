@@ -8,6 +8,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from engines import runnable  # noqa: E402
+
 ABORT = -6
 # case -> (status, texts that the output must hold, in any order)
 EXPECTED = {
@@ -30,8 +33,7 @@ def main():
     library, program, case = sys.argv[1:4]
     extra = dict(pair.split("=", 1) for pair in sys.argv[4:])
     status_wanted, texts = EXPECTED.get(case, (0, ["PASS"]))
-    flags = open("/proc/cpuinfo").read()
-    engines = ["interp", "auto", "avx2"] + (["avx512"] if "avx512vbmi" in flags else [])
+    engines = runnable(["interp", "auto", "avx2", "avx512"], library)
     bad = 0
     for target, engine in [("gfx90a", e) for e in engines] + [("gfx900", engines[-1]), ("gfx906", engines[-1])]:
         env = dict(os.environ, WAVEJIT_TARGET=target, WAVEJIT_ENGINE=engine, LD_LIBRARY_PATH=library)

@@ -61,7 +61,7 @@ TEST_P(Semantics, Cases) {
         ASSERT_NE(target, nullptr) << c.target;
         auto& engine = engines[c.target];
         if (!engine) engine = make(kind, *target);
-        if (!engine) GTEST_SKIP() << "not supported by this host or build";
+        if (!engine) GTEST_SKIP() << "this host cannot run the engine, or it is not built";
         EXPECT_EQ(run_case(*engine, c), "") << c.name << " (" << c.target << ")";
     }
 }

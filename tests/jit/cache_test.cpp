@@ -144,7 +144,7 @@ using Files = std::map<std::string, std::vector<char>>;
 class CacheTest : public testing::TestWithParam<Isa> {
 protected:
     void SetUp() override {
-        if (!x64::host_supports(GetParam())) GTEST_SKIP() << "not on this host";
+        if (!x64::host_supports(GetParam())) GTEST_SKIP() << "this host cannot run the engine";
         char name[] = "/tmp/wavejit-cache-test-XXXXXX";
         directory = mkdtemp(name);
         conditions.isa = GetParam();

@@ -419,7 +419,7 @@ class DivisionTest : public testing::TestWithParam<Kind> {
 protected:
     void SetUp() override {
         machine_ = std::make_unique<Machine>(GetParam());
-        if (!*machine_) GTEST_SKIP() << "not supported by this host";
+        if (!*machine_) GTEST_SKIP() << "this host cannot run the engine";
     }
 
     // Gives the number of quotients that are not the host's.

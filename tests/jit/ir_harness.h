@@ -251,7 +251,7 @@ struct Rig {
 class JitTest : public testing::TestWithParam<x64::Isa> {
 protected:
     void SetUp() override {
-        if (!x64::host_supports(GetParam())) GTEST_SKIP() << "this host lacks the instruction set";
+        if (!x64::host_supports(GetParam())) GTEST_SKIP() << "this host cannot run the engine";
         machine::install_fault_handler();
     }
     // Runs the block from a random state on the translator and on the model.

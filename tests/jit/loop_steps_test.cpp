@@ -66,7 +66,7 @@ protected:
 
     void run(const std::string& loop) {
         jit_test::SequenceMachine machine(GetParam());
-        if (!machine) GTEST_SKIP() << "this host lacks the instruction set";
+        if (!machine) GTEST_SKIP() << "this host cannot run the engine";
         machine.load(jit_test::assembled({loop + store}));
         // Once more, as only what runs often is translated.
         for (uint32_t pass = 0; pass < 2 * kinds; ++pass)
@@ -122,7 +122,7 @@ TEST_P(LoopStepsTest, Indices) {
 // begins.
 TEST_P(LoopStepsTest, RowsAtTheEndOfMemory) {
     jit_test::SequenceMachine machine(GetParam());
-    if (!machine) GTEST_SKIP() << "this host lacks the instruction set";
+    if (!machine) GTEST_SKIP() << "this host cannot run the engine";
     ASSERT_TRUE(machine::install_fault_handler());
     machine.load(jit_test::assembled({by_pointers + store}));
     constexpr size_t page = 4096, bytes = 16 * page;

@@ -84,9 +84,11 @@ Operand vgpr(uint16_t reg) {
 class MatrixHandlerTest : public testing::TestWithParam<std::tuple<const char*, bool>> {};
 
 TEST_P(MatrixHandlerTest, HasTheInterpretersBits) {
-    if (!x64::missing_features(x64::Isa::Avx512).empty()) GTEST_SKIP() << "no AVX-512";
+    if (!x64::missing_features(x64::Isa::Avx512).empty())
+        GTEST_SKIP() << "this host cannot run the engine";
     const auto [name, bf16_products] = GetParam();
-    if (bf16_products && !x64::has_bf16_products()) GTEST_SKIP() << "no AVX512_BF16";
+    if (bf16_products && !x64::has_bf16_products())
+        GTEST_SKIP() << "this host cannot run AVX512_BF16";
     const Target* const target = find_target(name);
     ASSERT_TRUE(target);
     Random random;

@@ -111,7 +111,7 @@ std::unique_ptr<machine::Engine> make_engine(const Setup& setup, const Target& t
 TEST_P(RegisterLimits, RejectedWords) {
     const Target& target = *find_target(GetParam().target);
     const auto engine = make_engine(GetParam(), target);
-    if (!engine) GTEST_SKIP() << "not supported by this host";
+    if (!engine) GTEST_SKIP() << "this host cannot run the engine";
     Machine m(target);
     wj_test::Random random(8);
     uint32_t count = 0;
@@ -133,7 +133,7 @@ TEST_P(RegisterLimits, RejectedWords) {
 TEST_P(RegisterLimits, EveryRow) {
     const Target& target = *find_target(GetParam().target);
     const auto engine = make_engine(GetParam(), target);
-    if (!engine) GTEST_SKIP() << "not supported by this host";
+    if (!engine) GTEST_SKIP() << "this host cannot run the engine";
     Machine m(target);
     wj_test::Random random(7);
     uint32_t beyond = 0, within = 0;

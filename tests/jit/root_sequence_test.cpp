@@ -132,7 +132,7 @@ uint32_t host_root(uint32_t x) {
 class RootSequenceTest : public testing::TestWithParam<Kind> {
 protected:
     void SetUp() override {
-        if (!machine_) GTEST_SKIP() << "this host lacks the instruction set";
+        if (!machine_) GTEST_SKIP() << "this host cannot run the engine";
     }
     void load(const std::string& text) {
         const std::vector<uint32_t> words = assembled(text);

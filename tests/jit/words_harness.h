@@ -23,7 +23,7 @@ protected:
     static constexpr uint32_t code_bytes = 4096;
 
     void SetUp() override {
-        if (!x64::host_supports(GetParam())) GTEST_SKIP() << "this host lacks the instruction set";
+        if (!x64::host_supports(GetParam())) GTEST_SKIP() << "this host cannot run the engine";
         machine::install_fault_handler();
         context_.target = find_target("gfx90a");
         context_.memory = &space_;

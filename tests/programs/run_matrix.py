@@ -13,16 +13,8 @@ import subprocess
 import sys
 import time
 
-NEEDS = {"interp": set(), "auto": set(), "avx2": {"avx2", "fma", "f16c"}, 
-         "avx512": {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd", "avx512vbmi", "avx512_vbmi2",
-                    "avx512_vpopcntdq"}}
-
-
-def host_flags():
-    for line in open("/proc/cpuinfo"):
-        if line.startswith("flags"):
-            return set(line.split(":")[1].split())
-    return set()
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from engines import runnable  # noqa: E402
 
 
 def main():
@@ -36,11 +28,8 @@ def main():
     p.add_argument("--timeout", type=float, default=120)
     p.add_argument("command", nargs="+")
     a = p.parse_args()
-    flags, failed, ran = host_flags(), 0, 0
-    for engine in a.engines.split(","):
-        if not NEEDS[engine] <= flags:
-            print(f"SKIP engine {engine}: this processor lacks {', '.join(sorted(NEEDS[engine] - flags))}")
-            continue
+    failed, ran = 0, 0
+    for engine in runnable(a.engines.split(","), a.library_dir):
         for target in a.targets.split(","):
             for threads in a.threads.split(","):
                 env = dict(os.environ, WAVEJIT_TARGET=target, WAVEJIT_ENGINE=engine, WAVEJIT_THREADS=threads)

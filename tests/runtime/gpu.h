@@ -36,7 +36,7 @@ inline Context make_context(const char* target, wj_engine engine, uint32_t threa
     char error[512] = "";
     wj_context* context = nullptr;
     wj_status status = wj_context_create(&o, &context, error, sizeof(error));
-    EXPECT_TRUE(status == WJ_OK || engine > WJ_ENGINE_INTERPRETER) << error;
+    EXPECT_TRUE(status == WJ_OK || std::strstr(error, "cannot run the engine")) << error;
     return Context(context);
 }
 
@@ -60,7 +60,7 @@ class Gpu : public testing::TestWithParam<Setup> {
 protected:
     void SetUp() override {
         context = make_context(GetParam().target, GetParam().engine, 2, GetParam().memory);
-        if (!context) GTEST_SKIP() << "the host cannot run this engine";
+        if (!context) GTEST_SKIP() << "this host cannot run the engine";
     }
     wj_kernel* kernel(const std::string& file, const char* name) {
         wj_module* m = nullptr;

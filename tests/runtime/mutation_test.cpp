@@ -40,7 +40,7 @@ void run_all(wj_context* context, wj_module* module, uint64_t memory) {
 
 TEST_P(MutationTest, LoadAndRun) {
     Context context = make_context("gfx90a", GetParam(), 2, WJ_MEMORY_CHECKED);
-    if (!context) GTEST_SKIP() << "the host cannot run this engine";
+    if (!context) GTEST_SKIP() << "this host cannot run the engine";
     uint64_t memory = 0;
     ASSERT_EQ(wj_memory_allocate(context.get(), 1 << 20, &memory), WJ_OK);
     const char* wanted = std::getenv("WAVEJIT_MUTATIONS");

@@ -13,7 +13,8 @@ protected:
         ASSERT_TRUE(context);
         wj_context_info info = WJ_INIT(wj_context_info);
         ASSERT_EQ(wj_context_get_info(context.get(), &info), WJ_OK);
-        if (std::string(info.engine) == "interp") GTEST_SKIP() << "this host has no translator";
+        if (std::string(info.engine) == "interp")
+            GTEST_SKIP() << "this host cannot run the engine of a translator";
     }
     wj_counters counters() {
         wj_counters c = WJ_INIT(wj_counters);
