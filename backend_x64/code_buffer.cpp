@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/fork.h"
+
 namespace wj::x64 {
 namespace {
 
@@ -27,26 +29,48 @@ Status CodeBuffer::open(size_t bytes) {
     const int fd = memfd_create("wavejit-code", MFD_CLOEXEC);
     if (fd < 0)
         return Status(Code::HostError, std::string("memfd_create: ") + std::strerror(errno));
-    Status status;
-    if (ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
-        status = Status(Code::HostError,
-                        std::string("ftruncate of code memory: ") + std::strerror(errno));
-    } else {
-        void* w = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        void* x = mmap(nullptr, bytes, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
-        const int error = errno;
-        if (w != MAP_FAILED) write_ = static_cast<uint8_t*>(w);
-        if (x != MAP_FAILED) run_ = static_cast<uint8_t*>(x);
-        size_ = bytes;
-        if (!write_ || !run_)
-            status = Status(Code::HostError, std::string("the host forbids executable mappings: ") +
-                                                 std::strerror(error));
-    }
+    Status status = map(fd, bytes);
     ::close(fd);
+    process_ = fork_generation();
     return status;
 }
 
+Status CodeBuffer::map(int fd, size_t bytes) {
+    if (ftruncate(fd, static_cast<off_t>(bytes)) != 0)
+        return Status(Code::HostError,
+                      std::string("ftruncate of code memory: ") + std::strerror(errno));
+    const int fixed = write_ ? MAP_FIXED : 0;
+    void* w = mmap(write_, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | fixed, fd, 0);
+    void* x = mmap(run_, bytes, PROT_READ | PROT_EXEC, MAP_SHARED | fixed, fd, 0);
+    const int error = errno;
+    if (w != MAP_FAILED) write_ = static_cast<uint8_t*>(w);
+    if (x != MAP_FAILED) run_ = static_cast<uint8_t*>(x);
+    size_ = bytes;
+    if (w != MAP_FAILED && x != MAP_FAILED) return {};
+    return Status(Code::HostError,
+                  std::string("the host forbids executable mappings: ") + std::strerror(error));
+}
+
+// In a forked child: the pages are its parent's, too. It gets its own, with what there is, at the
+// same addresses.
+bool CodeBuffer::own() {
+    const int fd = memfd_create("wavejit-code", MFD_CLOEXEC);
+    if (fd < 0) return false;
+    bool good = true;
+    for (size_t at = 0; good && at < used();) {
+        const ssize_t n = pwrite(fd, write_ + at, used() - at, static_cast<off_t>(at));
+        good = n > 0;
+        at += good ? static_cast<size_t>(n) : 0;
+    }
+    good = good && map(fd, size_);
+    ::close(fd);
+    if (good) process_ = fork_generation();
+    populated_ = 0;
+    return good;
+}
+
 uint8_t* CodeBuffer::allocate(size_t bytes) {
+    if (process_ != fork_generation() && !own()) return nullptr;
     const size_t at = used_.load(std::memory_order_relaxed);
     const size_t end = (at + bytes + 63) & ~size_t{63};
     if (end > size_) return nullptr;

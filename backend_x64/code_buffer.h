@@ -35,10 +35,15 @@ public:
     size_t size() const { return size_; }
 
 private:
+    // Maps both views; at given addresses, if these are not null.
+    Status map(int fd, size_t bytes);
+    bool own();
+
     uint8_t* write_ = nullptr;
     uint8_t* run_ = nullptr;
     size_t size_ = 0, populated_ = 0;
     std::atomic<size_t> used_{0};
+    uint32_t process_ = 0;  // fork_generation() of the one whose memory this is
 };
 
 }  // namespace wj::x64

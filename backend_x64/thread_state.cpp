@@ -1,12 +1,12 @@
 #include "backend_x64/thread_state.h"
 
 #include <algorithm>
-#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "backend_x64/column_store.h"
 #include "backend_x64/row_loop.h"
+#include "common/per_thread.h"
 
 namespace wj::x64 {
 namespace {
@@ -40,9 +40,7 @@ ThreadState::~ThreadState() {
 }
 
 ThreadState& this_thread_state() {
-    thread_local std::unique_ptr<ThreadState> state;
-    if (!state) state = std::make_unique<ThreadState>();
-    return *state;
+    return per_thread<ThreadState>();
 }
 
 bool any_thread_inside(const void* engine) {

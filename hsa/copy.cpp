@@ -81,6 +81,7 @@ void CopyEngine::submit(std::shared_ptr<CopyJob> job) {
     job_count_.store(static_cast<uint32_t>(jobs_.size()));
     if (!started_) {
         started_ = true;
+        note_use();
         const uint32_t crew = std::clamp(std::thread::hardware_concurrency(), 1u, largest_crew);
         for (uint32_t i = 0; i < crew; i++) std::thread([this] { main(); }).detach();
     }

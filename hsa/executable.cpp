@@ -190,7 +190,7 @@ hsa_status_t hsa_executable_destroy(hsa_executable_t executable) {
         std::lock_guard lock(list.mutex);
         std::erase(list.all, e);
     }
-    if (!in_forked_child()) delete e;  // running dispatches keep their module alive
+    delete e;  // running dispatches keep their module alive
     return HSA_STATUS_SUCCESS;
 }
 

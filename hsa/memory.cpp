@@ -250,7 +250,7 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent,
 
 hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t memory_pool, size_t size, uint32_t,
                                           void** ptr) {
-    if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+    if (left_behind() || !state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!size || !ptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     Pool* p = pool_of(memory_pool.handle);
     if (!p) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);

@@ -21,6 +21,7 @@ Monitor& monitor() {
 void Monitor::start() {
     if (started_) return;
     started_ = true;
+    note_use();
     std::thread([this] { main(); }).detach();
 }
 

@@ -59,6 +59,7 @@ struct Queue::Flight {
 
 hsa_status_t Queue::create(Agent& agent, uint32_t size, hsa_queue_type32_t type,
                            QueueErrorCallback callback, void* data, hsa_queue_t** out) {
+    note_use();
     std::shared_ptr<Queue> q(new Queue(agent));
     memory::AddressSpace& home = agent.device->memory();
     q->memory_ = allocate_shared(ring_offset + size * packet_bytes, "queue", &home);
@@ -148,7 +149,12 @@ void Queue::inactivate() {
 }
 
 void Queue::process(Caller caller) {
-    if (in_forked_child()) return;
+    if (left_behind()) {
+        // Nobody else can be told: the packet has no status, and who waits for its signal goes on.
+        if (callback_ && !stopped_.exchange(true))
+            callback_(HSA_STATUS_ERROR, &abi_->hsa_queue, callback_data_);
+        return;
+    }
     if (notes_.fetch_add(1) != 0) return;  // the thread at work will look again
     for (uint32_t seen = 1;;) {
         while (!stopped_.load(std::memory_order_relaxed) && step(caller)) {

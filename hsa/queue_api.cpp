@@ -31,8 +31,8 @@ hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
                               void (*callback)(hsa_status_t status, hsa_queue_t* source,
                                                void* data),
                               void* data, uint32_t, uint32_t, hsa_queue_t** queue) {
+    if (left_behind()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-    if (in_forked_child()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     Agent* a = agent_of(agent);
     if (!a) return HSA_STATUS_ERROR_INVALID_AGENT;
     if (!queue || size < smallest_queue || size > largest_queue || !std::has_single_bit(size) ||
@@ -47,7 +47,7 @@ hsa_status_t hsa_queue_destroy(hsa_queue_t* queue) {
     if (!queue) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     Queue* q = Queue::of(queue);
     if (!q) return HSA_STATUS_ERROR_INVALID_QUEUE;
-    if (!in_forked_child()) q->destroy();
+    q->destroy();
     return HSA_STATUS_SUCCESS;
 }
 

@@ -119,7 +119,7 @@ int64_t wait_signal(Signal& signal, hsa_signal_condition_t condition, int64_t co
                     uint64_t timeout_ns) {
     int64_t value = signal.load();
     if (holds(condition, value, compare) || timeout_ns == 0) return value;
-    if (in_forked_child()) return compare + (condition == HSA_SIGNAL_CONDITION_LT ? -1 : 0);
+    if (left_behind()) return value;  // nobody will ever change it
     const uint64_t begin = now_ns();
     const bool unlimited = timeout_ns >= forever / 2;
     const auto remaining = [&](uint64_t now) {

@@ -1,6 +1,5 @@
 #include "hsa/state.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -18,7 +17,7 @@ namespace {
 
 std::mutex init_mutex;
 State* instance = nullptr;  // never deleted
-std::atomic<bool> forked{false};
+ForkGuard guard;
 
 uint64_t host_memory_bytes() {
     return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
@@ -154,7 +153,7 @@ int log_level() {
 }  // namespace
 
 hsa_status_t initialize() {
-    if (in_forked_child()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    if (left_behind()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     std::lock_guard lock(init_mutex);
     if (!instance) {
         auto fresh = std::make_unique<State>();
@@ -162,7 +161,6 @@ hsa_status_t initialize() {
             log_error(r.message());
             return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
         }
-        pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
         instance = fresh.release();
     }
     if (instance->references.fetch_add(1) == UINT32_MAX - 1)
@@ -171,6 +169,8 @@ hsa_status_t initialize() {
 }
 
 State* state() {
+    if (guard.left_behind()) [[unlikely]]
+        return nullptr;
     return instance && instance->references.load(std::memory_order_relaxed) ? instance : nullptr;
 }
 
@@ -266,16 +266,16 @@ uint64_t now_ns() {
                                      .count());
 }
 
-bool in_forked_child() {
-    if (!forked.load(std::memory_order_relaxed)) [[likely]]
+bool left_behind() {
+    if (!guard.left_behind()) [[likely]]
         return false;
-    static std::atomic<bool> said{false};
-    if (!said.exchange(true))
-        log_error(
-            "this process was forked from one that uses the emulated GPU, whose worker threads do "
-            "not "
-            "exist here; start GPU work after fork, or use exec");
+    static std::once_flag said;
+    std::call_once(said, [] { log_error(left_behind_text); });
     return true;
+}
+
+void note_use() {
+    guard.use();
 }
 
 }  // namespace wj::hsa

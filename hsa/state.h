@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/fork.h"
 #include "hsa/agent_facts.h"
 #include "runtime/device.h"
 
@@ -95,6 +96,9 @@ hsa_status_t not_supported(const char* function);  // says so once per function
 hsa_status_t status_of(Code code);  // for results of the runtime's own functions
 
 uint64_t now_ns();
-bool in_forked_child();  // true also prints the explanation once
+// The process was forked from one that had used queues or threads: HSA functions answer that they
+// are not initialized. Says so once, where the program wants something, not where it ends.
+bool left_behind();
+void note_use();  // of queues or threads
 
 }  // namespace wj::hsa

@@ -147,7 +147,7 @@ const Extension* find_extension(uint16_t id) {
 // WAVEJIT_STATS=1: what the devices did, when the process ends.
 void print_statistics() {
     State* s = state();
-    if (!s || in_forked_child()) return;
+    if (!s) return;
     for (wj::hsa::Agent* a : s->gpus) {
         const auto t = a->device->statistics();
         std::fprintf(
@@ -173,7 +173,7 @@ void print_statistics() {
 // WAVEJIT_HOT=N: the N blocks of each device with the most executed host instructions.
 void print_hot_blocks() {
     State* s = state();
-    if (!s || in_forked_child()) return;
+    if (!s) return;
     for (wj::hsa::Agent* a : s->gpus)
         std::fprintf(stderr, "wavejit: %s (%s): %s", a->name.c_str(), a->device->engine().name(),
                      a->device->engine().hot_blocks(a->device->options().hot_blocks).c_str());

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/per_thread.h"
 #include "frontend/decode.h"
 #include "interpreter/internal.h"
 #include "machine/guard.h"
@@ -243,7 +244,10 @@ struct CacheEntry {
     uint64_t stamp = 0;  // engine id and generation
     const Block* block = nullptr;
 };
-thread_local std::array<CacheEntry, 1024> thread_cache;
+struct ThreadCache {
+    std::array<CacheEntry, 1024> entries;
+    Block failed;  // what the thread could not decode last
+};
 
 class Interpreter final : public machine::Engine {
 public:
@@ -333,7 +337,8 @@ private:
 
     const Block& find(Wave& w) {
         const uint64_t stamp = stamp_.load(std::memory_order_acquire);
-        CacheEntry& entry = thread_cache[(w.pc >> 2) % thread_cache.size()];
+        auto& entries = per_thread<ThreadCache>().entries;
+        CacheEntry& entry = entries[(w.pc >> 2) % entries.size()];
         if (entry.pc == w.pc && entry.stamp == stamp) [[likely]]
             return *entry.block;
         const Block& block = find_shared(w);
@@ -351,7 +356,7 @@ private:
         }
         auto block = decode_block(target_, options_, *w.ctx, w.pc);
         if (block->steps.empty()) {
-            thread_local Block failed;
+            Block& failed = per_thread<ThreadCache>().failed;
             failed = *block;
             return failed;
         }

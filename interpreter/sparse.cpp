@@ -36,7 +36,7 @@ void smfmac(Wave& w, const Inst& in) {
     constexpr u32 set_bits = 2 * per;
     const bool ocp = uses_ocp_fp8(w);
     const u32 set = in.cbsz == 0 && set_bits < 32 ? in.abid % (32 / set_bits) : 0;
-    alignas(64) static thread_local T b[K][N], d[M][N];
+    alignas(64) T b[K][N], d[M][N];
     std::array<std::pair<T, const T*>, K / 2> dense;
     T c[N];
     for (u32 k = 0; k < K; ++k)
@@ -102,7 +102,7 @@ void f8f6f4(Wave& w, const Inst& in) {
     constexpr u32 groups = 64 / M, per = K / groups;
     static_assert(per == 32);
     const gf::SmallFormat &fa = mx_format(in.cbsz), &fb = mx_format(in.blgp);
-    alignas(64) static thread_local float a[M][K], b[K][N], d[M][N];
+    alignas(64) float a[M][K], b[K][N], d[M][N];
     const auto scale = [&](u32 operand, u32 lane) {
         return Scaled ? mx_scale(w, in.src[3 + operand], lane,
                                  (in.op_sel >> operand & 1) | (in.op_sel_hi >> operand & 1) << 1)

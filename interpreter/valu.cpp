@@ -1,5 +1,7 @@
 #include "interpreter/valu.h"
 
+#include "common/per_thread.h"
+
 namespace wj::interp {
 
 namespace {
@@ -107,8 +109,10 @@ struct DppMap {
     uint16_t ctrl = 0xffff;
 };
 const DppMap& dpp_map(uint16_t ctrl) {
-    thread_local DppMap cache[16];
-    DppMap& m = cache[(ctrl ^ ctrl >> 4) & 15];
+    struct Cache {
+        DppMap maps[16];
+    };
+    DppMap& m = per_thread<Cache>().maps[(ctrl ^ ctrl >> 4) & 15];
     if (m.ctrl == ctrl) return m;
     m.ctrl = ctrl;
     m.present = 0;

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "common/per_thread.h"
+
 #ifndef SEGV_MAPERR
 #define SEGV_MAPERR 1
 #endif
@@ -196,8 +198,7 @@ bool install_fault_handler() {
 }
 
 void prepare_thread_for_faults() {
-    static thread_local AlternateStack stack;
-    (void)stack;
+    per_thread<AlternateStack>();
 }
 
 GuardFrame*& current_guard() {

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/fork.h"
 #include "frontend/code_object.h"
 #include "runtime/device.h"
 #include "runtime/hidden_layout.h"
@@ -66,6 +67,7 @@ template <class Body>
 wj_status guarded(wj_context* context, Body&& body) {
     if (!context) return WJ_INVALID_ARGUMENT;
     try {
+        if (context->device->left_behind()) return context->fail(WJ_HOST_ERROR, left_behind_text);
         return body();
     } catch (const std::bad_alloc&) {
         return context->fail(WJ_OUT_OF_MEMORY, "the host is out of memory");

@@ -9,7 +9,11 @@ using namespace wj;
 using namespace wj::c_api;
 
 wj_dispatch::~wj_dispatch() {
-    if (dispatch) dispatch->wait();
+    if (!dispatch) return;
+    if (context->device->left_behind())
+        new std::shared_ptr(std::move(dispatch));  // stays: the threads that run it are elsewhere
+    else
+        dispatch->wait();
 }
 
 namespace {
@@ -309,7 +313,7 @@ wj_status wj_dispatch_get_progress(wj_dispatch* dispatch, uint64_t* groups_done,
 }
 
 void wj_dispatch_cancel(wj_dispatch* dispatch) {
-    if (dispatch) dispatch->dispatch->cancel();
+    if (dispatch && !dispatch->context->device->left_behind()) dispatch->dispatch->cancel();
 }
 
 wj_status wj_dispatch_get_result(wj_dispatch* dispatch, wj_result* result) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "common/fork.h"
 #include "frontend/code_object_bytes.h"
 #include "machine/guard.h"
 #include "runtime/engine_factory.h"
@@ -42,6 +43,10 @@ public:
           service_(memory_, "dispatch packets and arguments") {}
 
     ~DeviceImpl() override {
+        if (left_behind()) {  // their threads and locks are those of another process
+            (void)scheduler_.release();
+            (void)engine_.release();
+        }
         scheduler_.reset();  // no dispatch runs from here on
         std::lock_guard lock(modules_mutex_);
         for (Entry& entry : modules_)
@@ -92,6 +97,8 @@ public:
         return s;
     }
 
+    bool left_behind() const override { return scheduler_ && scheduler_->left_behind(); }
+
     Result<std::shared_ptr<Module>> load(std::span<const std::byte> code_object,
                                          const Resolver& resolver) override {
         auto loaded = ModuleImpl::load(code_object, options_.target, memory_, resolver);
@@ -106,6 +113,7 @@ public:
     Result<std::shared_ptr<Dispatch>> dispatch(const DispatchRequest& request,
                                                std::function<void(const DispatchResult&)> on_done,
                                                const std::shared_ptr<Module>& holder) override {
+        if (left_behind()) return Status(Code::HostError, left_behind_text);
         auto module = std::static_pointer_cast<ModuleImpl>(holder);
         const KernelInfo* kernel = module ? module->kernel_at(request.kernel_object)
                                           : find_kernel(request.kernel_object, module);
@@ -161,6 +169,7 @@ private:
     }
 
     void unload(ModuleImpl& module) {
+        if (left_behind()) return;
         {
             std::lock_guard lock(modules_mutex_);
             std::erase_if(modules_, [&](const Entry& e) { return e.module == &module; });

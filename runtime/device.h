@@ -178,6 +178,10 @@ public:
     virtual void set_alias_bit47(bool on) = 0;
 
     virtual Statistics statistics() const = 0;
+
+    // This process was forked from one that had run kernels on the device: nothing may be asked of
+    // it here but to be destroyed.
+    virtual bool left_behind() const = 0;
 };
 
 }  // namespace wj::runtime

@@ -84,7 +84,6 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
             rank += CPU_ISSET(cpu, &set) ? 1 : 0;
         }
     }
-    for (uint32_t i = 0; i < threads_; i++) workers_.emplace_back([this] { worker_main(); });
 }
 
 Scheduler::~Scheduler() {
@@ -111,6 +110,9 @@ void Scheduler::wake(uint64_t useful) {
     useful = std::min<uint64_t>(useful, free_slots_.size());
     if (!useful) return;
     calls_.fetch_add(1, std::memory_order_relaxed);
+    if (workers_
+            .empty())  // a process that only looks at what there is has no threads, and may fork
+        for (uint32_t i = 0; i < threads_; i++) workers_.emplace_back([this] { worker_main(); });
     if (!idle_workers_) return;
     if (useful >= idle_workers_)
         work_signal_.notify_all();
@@ -121,10 +123,11 @@ void Scheduler::wake(uint64_t useful) {
 // This thread's slot is free again: others may have work for it, whose submission woke nobody
 // because no slot was free.
 void Scheduler::wake_for_work() {
-    if (idle_workers_ && pick(nullptr)) wake(threads_);
+    if ((idle_workers_ || workers_.empty()) && pick(nullptr)) wake(threads_);
 }
 
 void Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
+    used_.use();
     std::lock_guard lock(mutex_);
     uint64_t groups = dispatch->plan.total_groups;
     bool caller_runs = dispatch->plan.request.caller_runs;

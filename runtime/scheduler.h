@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/fork.h"
 #include "machine/engine.h"
 #include "runtime/dispatch.h"
 #include "runtime/group_context.h"
@@ -43,6 +44,9 @@ public:
     ~Scheduler();  // stops what runs and joins the workers
 
     void submit(std::shared_ptr<DispatchState> dispatch);
+    // This process was forked from one that had submitted something: the scheduler's locks and
+    // threads are that one's, and it must not be touched any more, nor destroyed.
+    bool left_behind() const { return used_.left_behind(); }
     void wait(DispatchState& dispatch);
     bool help(uint64_t max_ns);
     void poke(DispatchState& dispatch);  // after cancel: finish it even if nothing runs it
@@ -113,7 +117,8 @@ private:
     bool exclusive_ = false;  // a thread runs on the condition that no other one does
     std::vector<std::unique_ptr<Slot>> free_slots_;
     std::vector<uint32_t> slot_of_cpu_;  // the number of the slot that is best for it
-    std::vector<std::thread> workers_;
+    std::vector<std::thread> workers_;   // none until they are of use
+    ForkGuard used_;
     Statistics totals_;
 };
 

@@ -17,6 +17,12 @@
  * Addresses: device memory is ordinary memory of this process, device address = host address. In
  * identity mode kernels can also reach memory that was not registered; in checked mode they cannot.
  *
+ * fork: a child may use the contexts of its parent if these had not run a kernel, each process for
+ * itself from then on. Contexts that had are left behind: every function that can fail answers
+ * WJ_HOST_ERROR, destroying is allowed, and new contexts may be made.
+ *
+ * dlclose: the library stays in the process (its signal handlers may be chained).
+ *
  * Signals: a context in identity mode installs handlers for SIGSEGV and SIGBUS (once per process).
  * Faults that no kernel caused are passed on to the handlers that were there before. */
 #ifndef WAVEJIT_H

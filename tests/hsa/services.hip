@@ -237,6 +237,55 @@ static int test_fork() {
     return fail("the child hangs", int(child));
 }
 
+// 0: the kernel has run, and its data is right; 1: a call has failed; 2: all succeeded, wrong data.
+static int runs_a_kernel(int* data, const int* before) {
+    int after[64];
+    add_one<<<1, 64>>>(data, 64);
+    if (hipGetLastError() != hipSuccess ||
+        hipMemcpy(after, data, sizeof after, hipMemcpyDeviceToHost) != hipSuccess)
+        return 1;
+    for (int i = 0; i < 64; i++)
+        if (after[i] != before[i] + 1) return 2;
+    return 0;
+}
+static int runs_a_kernel() {
+    int *data, zeros[64] = {};
+    if (hipMalloc(&data, sizeof zeros) != hipSuccess) return 1;
+    if (hipMemcpy(data, zeros, sizeof zeros, hipMemcpyHostToDevice) != hipSuccess) return 1;
+    return runs_a_kernel(data, zeros);
+}
+template <class Body>
+static int in_child(Body body) {
+    std::fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(30);
+        _exit(body());
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? 100 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// A process that has only asked for devices may fork: both use the GPU then, each for itself. After
+// that the child's calls fail, also with what it has inherited; none succeeds with wrong data.
+static int test_fork_early() {
+    int count = 0;
+    HIP_CHECK(hipGetDeviceCount(&count));
+    if (const int status = in_child([] { return runs_a_kernel(); })) return fail("child", status);
+    int *data, zeros[64] = {};
+    HIP_CHECK(hipMalloc(&data, sizeof zeros));
+    HIP_CHECK(hipMemcpy(data, zeros, sizeof zeros, hipMemcpyHostToDevice));
+    if (const int status = runs_a_kernel(data, zeros)) return fail("parent", status);
+    const int ones[64] = {1};
+    if (in_child([] { return runs_a_kernel(); }) != 1) return fail("the child has no error", 0);
+    // (HIP knows no other answer to a broken queue than to abort.)
+    const int inherited = in_child([&] { return runs_a_kernel(data, ones); });
+    return inherited == 1 || inherited == 100 + SIGABRT
+               ? 0
+               : fail("the child has no error with what it inherited", inherited);
+}
+
 static int test_graph_many() {
     constexpr int n = 1000;
     check::Device<int> data(std::vector<int>(n, 1));
@@ -318,6 +367,7 @@ int main(int argc, char** argv) {
                           {"exit_busy", test_exit_busy},
                           {"exit_busy_child", test_exit_busy_child},
                           {"fork", test_fork},
+                          {"fork_early", test_fork_early},
                           {"graph_many", test_graph_many},
                           {"many_streams", test_many_streams}};
     for (const Case& c : cases)
