@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "frontend/processor_names.h"
+
 namespace wj {
 namespace {
 
@@ -83,6 +85,7 @@ const Processor* find_processor(uint32_t mach) {
 }
 
 const Processor* find_processor(std::string_view name) {
+    name = processor_name(name);
     for (const Processor& p : processors)
         if (p.name == name) return &p;
     return nullptr;
@@ -104,8 +107,9 @@ std::optional<TargetId> parse_target_id(std::string_view text) {
     if (!old.empty()) text = old;
     size_t start = 0;
     if (text.starts_with("amdgcn-")) {
-        start = text.find("-gfx");
-        if (start == std::string_view::npos) return std::nullopt;
+        start =
+            text.find("-gfx");  // the environment may be named: amdgcn-amd-amdhsa-unknown-gfx906
+        if (start == std::string_view::npos) start = text.rfind('-');
         start++;
     }
     text.remove_prefix(start);

@@ -12,6 +12,7 @@
 #include "machine/guard.h"
 #include "runtime/engine_factory.h"
 #include "runtime/module.h"
+#include "runtime/not_emulated.h"
 #include "runtime/scheduler.h"
 #include "runtime/service_memory.h"
 
@@ -225,10 +226,7 @@ private:
 
 Result<std::unique_ptr<Device>> Device::create(const DeviceOptions& options) {
     const Target* target = find_target(options.target);
-    if (!target)
-        return Status(Code::UnsupportedTarget,
-                      "'" + options.target + "' is not an emulated processor; expected one of " +
-                          supported_target_names());
+    if (!target) return Status(Code::UnsupportedTarget, not_emulated(options.target));
     DeviceOptions checked = options;
     if (!checked.compute_units) checked.compute_units = 1;
     if (!checked.slice_instructions) checked.slice_instructions = 1;

@@ -1,6 +1,8 @@
 #include <cstdlib>
 
 #include "runtime/device.h"
+#include "runtime/environment.h"
+#include "runtime/not_emulated.h"
 
 namespace wj::runtime {
 namespace {
@@ -46,12 +48,10 @@ const char* variable(const char* name) {
 }  // namespace
 
 Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
+    report_unknown_variables();
     if (const char* text = variable("WAVEJIT_TARGET")) {
         if (!find_target(text))
-            return Status(Code::UnsupportedTarget,
-                          std::string("WAVEJIT_TARGET=") + text +
-                              ": not an emulated processor; expected one of " +
-                              supported_target_names());
+            return Status(Code::UnsupportedTarget, "WAVEJIT_TARGET: " + not_emulated(text));
         base.target = text;
     }
     if (const char* text = variable("WAVEJIT_ENGINE"))

@@ -41,7 +41,12 @@ uint64_t parse_size(const std::string& text, const std::string& what);
 void parse_dims(const std::string& text, const std::string& what, uint32_t out[3]);
 
 // Each adds its subcommand; the callback sets `result` to the exit code.
-void add_run(CLI::App& app, int& result);
+// arguments: the program's.
+void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& result);
+// Takes what follows the program's name out of the words of `wavejit run ...`, as nothing but the
+// program may read it. The words come without the tool's name.
+std::vector<std::string> take_program_arguments(const CLI::App& app,
+                                                std::vector<std::string>& words);
 void add_launch(CLI::App& app, int& result);
 void add_info(CLI::App& app, int& result);
 void add_disasm(CLI::App& app, int& result);

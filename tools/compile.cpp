@@ -14,6 +14,7 @@
 #include "frontend/decode.h"
 #include "interpreter/interpreter.h"
 #include "tools/cli.h"
+#include "tools/code_file.h"
 #include "tools/kernel_blocks.h"
 
 namespace wj::tools {
@@ -144,9 +145,7 @@ void open(const Request& r, Library& out) {
         const Target* target = find_target(name);
         if (!target || (!r.target.empty() && name != r.target && target->name != r.target))
             continue;
-        auto object = parse_code_object(f.bytes);
-        if (!object) fail(f.origin + ": " + object.status().message());
-        out.objects.push_back(std::make_unique<CodeObject>(std::move(*object)));
+        out.objects.push_back(std::make_unique<CodeObject>(linked_object(f)));
         for (const KernelInfo& info : out.objects.back()->kernels) {
             if (!wanted.empty()) {
                 auto it = wanted.find(info.name);
@@ -227,7 +226,8 @@ void add_compile(CLI::App& app, int& result) {
     auto r = std::make_shared<Request>();
     sub->add_option("file", r->file, "code object, offload bundle, HIP program or library")
         ->required();
-    auto* kernel = sub->add_option("--kernel", r->kernels, "only this kernel")->take_all();
+    auto* kernel =
+        sub->add_option("--kernel", r->kernels, "only this kernel")->expected(1)->take_all();
     sub->add_flag("--all", r->all, "all kernels (the default without --kernel)")->excludes(kernel);
     sub->add_option("--target", r->target, "only code for this target (default: all emulated)");
     sub->add_option("--isa", r->isa, "avx2 or avx512 (default: the best the host has)");

@@ -6,8 +6,10 @@
 #include "frontend/code_object.h"
 #include "frontend/debug_info.h"
 #include "frontend/decode.h"
+#include "frontend/processor_names.h"
 #include "frontend/target.h"
 #include "tools/cli.h"
+#include "tools/code_file.h"
 
 namespace wj::tools {
 namespace {
@@ -73,19 +75,18 @@ struct Listing {
 };
 
 bool print_object(const FoundCodeObject& found, const std::string& kernel) {
-    auto object = parse_code_object(found.bytes);
-    if (!object) fail(found.origin + ": " + object.status().message());
+    const CodeObject object = linked_object(found);
     const Target* target = find_target(found.target.str());
     if (!target)
         fail(found.origin + ": " + found.target.str() +
              " is not emulated, so there is no disassembler for it; "
              "emulated are " +
              supported_target_names());
-    Listing listing{*target, *object};
+    Listing listing{*target, object};
     auto functions = listing.functions();
     bool any = false;
     fmt::print("\n{}:\tfile format elf64-amdgpu\n", found.origin);
-    for (const Section& section : object->sections) {
+    for (const Section& section : object.sections) {
         if (!(section.flags & sh_executable) || section.type == sht_nobits || !section.size)
             continue;
         uint64_t end = section.address + section.size;
@@ -122,7 +123,7 @@ void add_disasm(CLI::App& app, int& result) {
         bool any = false, matching = false;
         for (const FoundCodeObject& object : *found) {
             if (!target->empty() && object.target.str() != *target &&
-                object.target.processor->name != *target)
+                object.target.processor->name != processor_name(*target))
                 continue;
             matching = true;
             any |= print_object(object, *kernel);

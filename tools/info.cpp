@@ -1,8 +1,10 @@
 // wavejit info: what a code object or a HIP program holds.
 #include "frontend/bundle.h"
 #include "frontend/code_object.h"
+#include "frontend/processor_names.h"
 #include "frontend/target.h"
 #include "tools/cli.h"
+#include "tools/code_file.h"
 #include "tools/info_coverage.h"
 
 namespace wj::tools {
@@ -49,6 +51,10 @@ bool print_object(const FoundCodeObject& found, const Wanted& wanted) {
     fmt::print("{}\n  {}, code object version {}, {} bytes, {} kernels{}\n", found.origin,
                found.target.isa_name(), object->version, found.bytes.size(), object->kernels.size(),
                target ? "" : ", NOT emulated by wavejit");
+    if (const std::string names = alternative_names(found.target.processor->name); !names.empty())
+        fmt::print("  processor also called {}\n", names);
+    if (!object->loadable) fmt::print("  relocatable: link it with ld.lld -shared to run it\n");
+    if (wanted.coverage) linked_object(found);
     if (wanted.coverage) return !target || print_coverage(*target, *object, wanted.kernel);
     for (const KernelInfo& k : object->kernels)
         if (wanted.kernel.empty() || k.name == wanted.kernel) print_kernel(k, !wanted.brief);

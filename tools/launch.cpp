@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 
 #include "tools/cli.h"
+#include "tools/code_file.h"
 #include "tools/launch_args.h"
 
 namespace wj::tools {
@@ -78,6 +80,10 @@ int launch(const Options& o) {
     if (!(o.timeout >= 0) || !std::isfinite(o.timeout) || o.timeout > 1e9)
         fail("--timeout takes seconds, for instance 10 or 0.5", exit_usage);
     o.device.to_environment();
+    const char* target = std::getenv("WAVEJIT_TARGET");
+    if (!target || !*target)
+        if (const std::string chosen = choose_target(o.file); !chosen.empty())
+            setenv("WAVEJIT_TARGET", chosen.c_str(), 1);
     wj_context_options options = WJ_INIT(wj_context_options);
     options.use_environment = 1;
     options.cache_translations = 1;

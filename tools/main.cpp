@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -81,7 +82,8 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version",
                          fmt::format("wavejit {}.{}", WJ_VERSION_MAJOR, WJ_VERSION_MINOR));
     int result = exit_ok;
-    add_run(app, result);
+    std::vector<std::string> words(argv + 1, argv + argc), program_arguments;
+    add_run(app, program_arguments, result);
     add_launch(app, result);
     add_info(app, result);
     add_disasm(app, result);
@@ -90,7 +92,9 @@ int main(int argc, char** argv) {
     add_doctor(app, result);
     add_cache(app, result);
     try {
-        app.parse(argc, argv);
+        program_arguments = take_program_arguments(app, words);
+        std::ranges::reverse(words);  // as CLI11 wants them
+        app.parse(words);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? exit_ok : exit_usage;
     } catch (const Failure& f) {

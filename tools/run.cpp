@@ -8,9 +8,10 @@
 #include <cstring>
 #include <filesystem>
 
-#include "frontend/bundle.h"
 #include "frontend/target.h"
+#include "runtime/not_emulated.h"
 #include "tools/cli.h"
+#include "tools/code_file.h"
 
 namespace wj::tools {
 namespace {
@@ -55,31 +56,6 @@ std::string library_directory() {
          own_directory() + "); build the target hsa-runtime64");
 }
 
-// The best target that the program holds code for: the newest that HIP and wavejit both know.
-std::string choose_target(const std::string& program) {
-    auto found = find_code_objects_in_file(program);
-    if (!found || found->empty()) return {};  // code may be in libraries: the default target
-    static const char* const preference[] = {"gfx90a", "gfx908", "gfx906", "gfx900", "gfx904",
-                                             "gfx909", "gfx90c", "gfx902", "gfx942", "gfx950"};
-    for (const char* name : preference) {
-        if (!find_target(name)) continue;
-        const FoundCodeObject* best = nullptr;
-        for (const FoundCodeObject& object : *found)
-            if (object.target.processor && object.target.processor->name == name &&
-                (!best || object.target.xnack == Feature::Any ||
-                 object.target.xnack == Feature::Off))
-                best = &object;
-        if (best) return best->target.str();
-    }
-    std::string have;
-    for (const FoundCodeObject& object : *found) {
-        std::string name = object.target.str();
-        if (have.find(name) == std::string::npos) have += (have.empty() ? "" : ", ") + name;
-    }
-    fail(program + " holds code for " + have + ", but emulated are " + supported_target_names() +
-         "; recompile it with --offload-arch=gfx90a");
-}
-
 void prepend(const char* variable, const std::string& value, char separator) {
     const char* old = std::getenv(variable);
     setenv(variable, old && *old ? (value + separator + old).c_str() : value.c_str(), 1);
@@ -98,10 +74,29 @@ void pretend_driver(const std::string& library_dir) {
 
 }  // namespace
 
-void add_run(CLI::App& app, int& result) {
+std::vector<std::string> take_program_arguments(const CLI::App& app,
+                                                std::vector<std::string>& words) {
+    if (words.empty() || words[0] != "run") return {};
+    const CLI::App* const run = app.get_subcommand("run");
+    size_t at = 1;
+    for (; at < words.size() && words[at].starts_with('-') && words[at] != "--"; at++) {
+        const size_t equals = words[at].find('=');
+        const CLI::Option* option = run->get_option_no_throw(words[at].substr(0, equals));
+        if (option && option->get_items_expected_max() && equals == std::string::npos) at++;
+    }
+    if (at >= words.size()) return {};
+    // Behind the mark a word is the program's name, whatever it looks like.
+    if (words[at] != "--") words.insert(words.begin() + static_cast<ptrdiff_t>(at), "--");
+    const auto rest = words.begin() + static_cast<ptrdiff_t>(std::min(at + 2, words.size()));
+    std::vector<std::string> arguments(rest, words.end());
+    words.erase(rest, words.end());
+    return arguments;
+}
+
+void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& result) {
     auto* sub = app.add_subcommand("run", "run a HIP program on the emulated GPU");
     auto flags = std::make_shared<DeviceFlags>();
-    auto command = std::make_shared<std::vector<std::string>>();
+    auto name = std::make_shared<std::string>();
     auto agents = std::make_shared<int>(0);
     auto timeout = std::make_shared<double>(0);
     auto stats = std::make_shared<bool>(false);
@@ -115,13 +110,11 @@ void add_run(CLI::App& app, int& result) {
         "--hot", *hot,
         "count host instructions and print this many blocks of each GPU with the most of "
         "them (slow)");
-    sub->add_option("program", *command, "program and its arguments")->required();
-    sub->prefix_command();
-    sub->positionals_at_end(false);
-    sub->callback([=, &result] {
-        std::vector<std::string> words = *command;
-        for (const std::string& extra : sub->remaining()) words.push_back(extra);
-        std::string program = find_program(words[0]);
+    sub->add_option("program", *name,
+                    "HIP program; all that follows it are its own arguments, options too")
+        ->required();
+    sub->callback([=, &arguments, &result] {
+        std::string program = find_program(*name);
         check_program(program);
         flags->to_environment();
         if (*agents) setenv("WAVEJIT_AGENTS", std::to_string(*agents).c_str(), 1);
@@ -133,14 +126,13 @@ void add_run(CLI::App& app, int& result) {
             std::string chosen = choose_target(program);
             if (!chosen.empty()) setenv("WAVEJIT_TARGET", chosen.c_str(), 1);
         } else if (!find_target(target)) {
-            fail(std::string("target '") + target + "' is not emulated; choose one of " +
-                     supported_target_names(),
-                 exit_usage);
+            fail(runtime::not_emulated(target), exit_usage);
         }
         std::string libraries = library_directory();
         prepend("LD_LIBRARY_PATH", libraries, ':');
         if (fs::path(program).filename() == "rocminfo") pretend_driver(libraries);
-        std::vector<char*> argv;
+        std::vector<std::string> words = arguments;
+        std::vector<char*> argv{name->data()};
         for (std::string& word : words) argv.push_back(word.data());
         argv.push_back(nullptr);
         std::fflush(nullptr);

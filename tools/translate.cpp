@@ -4,6 +4,7 @@
 #include "frontend/code_object.h"
 #include "ir/ir.h"
 #include "tools/cli.h"
+#include "tools/code_file.h"
 #include "tools/kernel_blocks.h"
 
 namespace wj::tools {
@@ -32,9 +33,7 @@ void open(const Request& r, Opened& out) {
         bool wanted = r.target.empty() || name == r.target || f.target.processor->name == r.target;
         out.target = find_target(name);
         if (!wanted || !out.target) continue;
-        auto object = parse_code_object(f.bytes);
-        if (!object) fail(f.origin + ": " + object.status().message());
-        out.object = std::move(*object);
+        out.object = linked_object(f);
         return;
     }
     fail(r.file + " holds code for " + (have.empty() ? "no AMD GPU" : have) + ", but not for " +

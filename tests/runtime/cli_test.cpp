@@ -146,6 +146,81 @@ TEST_F(Cli, BadKernels) {
            1, {"102400 bytes of LDS"});
 }
 
+// What follows the program's name is the program's, whatever it looks like.
+TEST_F(Cli, RunHandsArgumentsOver) {
+    const std::string program =
+        file("arguments", "#!/bin/sh\nfor a in \"$@\"; do printf '[%s]' \"$a\"; done\n");
+    fs::permissions(program, fs::perms::owner_all);
+    const std::string arguments =
+        " -x 64 -e --stats -h --help --timeout 5 -- a \"\" '[1,2]' --target=gfx900 -q run info";
+    const std::string got =
+        "[-x][64][-e][--stats][-h][--help][--timeout][5][--][a][][[1,2]][--target=gfx900][-q]"
+        "[run][info]";
+    for (const char* before : {"", "-- ", "--threads 2 --stats ", "--threads=2 --hot 3 -- "}) {
+        const Outcome o = run(std::string("run ") + before + program + arguments);
+        EXPECT_EQ(o.code, 0) << before;
+        EXPECT_EQ(o.text, got) << before;
+    }
+    EXPECT_EQ(run("run " + program).text, "");
+    expect(run("run --no-such-option " + program), 2, {"--no-such-option"});
+    expect(run("run --threads 2"), 2, {"program"});
+}
+
+TEST_F(Cli, CompileTakesOneNameForEachKernelOption) {
+    expect(run("compile --kernel saxpy " + kernels("ids.gfx906.hsaco")), 0, {"1 kernels of 1"});
+}
+
+// The number in an object's header is LLVM's, the name is ours.
+TEST_F(Cli, OtherNamesOfProcessors) {
+    const std::pair<const char*, const char*> names[] = {
+        {"tahiti", "gfx600"},    {"pitcairn", "gfx601"}, {"verde", "gfx601"},
+        {"hainan", "gfx602"},    {"oland", "gfx602"},    {"kaveri", "gfx700"},
+        {"hawaii", "gfx701"},    {"kabini", "gfx703"},   {"mullins", "gfx703"},
+        {"bonaire", "gfx704"},   {"carrizo", "gfx801"},  {"iceland", "gfx802"},
+        {"tonga", "gfx802"},     {"fiji", "gfx803"},     {"polaris10", "gfx803"},
+        {"polaris11", "gfx803"}, {"tongapro", "gfx805"}, {"stoney", "gfx810"}};
+    const std::string source = file("empty.s", "s_endpgm\n"), object = file("empty.o", "");
+    for (const auto& [name, processor] : names) {
+        const std::string assemble =
+            "clang-22 -x assembler --target=amdgcn-amd-amdhsa -mcpu=" + std::string(name) + " -c " +
+            source + " -o " + object;
+        ASSERT_EQ(std::system(assemble.c_str()), 0) << name;
+        expect(run("info " + object), 0, {processor, name, "NOT emulated"});
+        expect(run("doctor --target " + std::string(name)), 1,
+               {name, processor, "is not an emulated processor", "gfx90a"});
+    }
+    expect(run("doctor --target cedar"), 1, {"cedar", "r600"});
+}
+
+// A variable that nothing reads is named once; one that the host cannot serve ends the run.
+TEST_F(Cli, WrongVariables) {
+    const std::string launch = "launch " + kernels("asm.gfx90a.hsaco") + " --kernel trap";
+    const std::string message = "variable WAVEJIT_TIMOUT; is WAVEJIT_TIMEOUT meant?";
+    const Outcome o = run(launch, on90a + " WAVEJIT_TIMOUT=5 WAVEJIT_ENGIN=interp");
+    expect(o, 1, {message, "variable WAVEJIT_ENGIN; is WAVEJIT_ENGINE meant?"});
+    EXPECT_EQ(o.text.find(message), o.text.rfind(message)) << o.text;
+    EXPECT_EQ(run(launch, on90a + " WAVEJIT_THREADS=1").text.find("nothing reads"),
+              std::string::npos);
+}
+
+TEST_F(Cli, RelocatableObjects) {
+    const std::string object = kernels("ids.gfx90a.hsaco.o");  // what clang -c wrote
+    for (const char* command :
+         {"disasm", "compile", "ir", "host-asm", "info --coverage", "launch --kernel saxpy"})
+        expect(run(std::string(command) + " " + object), 1, {"relocatable", "ld.lld -shared"});
+    expect(run("info " + object), 0, {"relocatable", "ld.lld -shared"});
+}
+
+TEST_F(Cli, LaunchTakesTheTargetThatTheFileHolds) {
+    const std::string arguments =
+        " --kernel saxpy --grid 64 --arg f32:0.5 --arg buf:64:iota=f32 "
+        "--arg buf:64:iota=f32:print=4xf32 --arg u32:16";
+    for (const char* target : {"gfx900", "gfx906", "gfx90a"})
+        expect(run("launch " + kernels("ids." + std::string(target) + ".hsaco") + arguments,
+                   "WAVEJIT_TARGET="),
+               0, {"0 1.5 3 4.5"});
+}
+
 TEST_F(Cli, InfoAndDisasm) {
     expect(
         run("info " + kernels("ids.gfx900.hsaco")), 0,
