@@ -88,6 +88,7 @@ std::optional<LaneField> find_lane_field(const Block& block, const Inst& atomic,
     const bool lds = atomic.op == Op::AtomicLds,
                global = atomic.op == Op::AtomicGlobalS || atomic.op == Op::AtomicGlobalS64;
     if (!full || returns || ir::aux_dwords(atomic.aux) != 1 ||
+        ir::aux_atomic_flags(atomic.aux) & (ir::half_words | ir::new_values) ||
         !is_direct(ir::aux_atomic(atomic.aux)) ||
         !(lds || (global && memory.exclusive && memory.direct)))
         return {};

@@ -160,13 +160,16 @@ void put_loaded(Frame& f, const MemoryOp& op) {
         std::memcpy(saved_vector(f, op.registers.data[d]), f.data[d], bytes);
 }
 
-// False = fault.
+// False = fault. `result`: the old value, or the new one; 0 for a lane beyond the LDS.
 bool lane_atomic(Wave& w, const MemoryOp& op, Place place, uint32_t lane, uint64_t data,
-                 uint64_t data2, uint64_t& old) {
-    const uint32_t bytes = op.dwords * 4u;
+                 uint64_t data2, uint64_t& result) {
+    const uint32_t bytes = ir::atomic_bytes(op.dwords, op.atomic_flags);
     auto apply = [&](uint64_t x) {
         return ir::atomic_apply(static_cast<ir::AtomicOp>(op.atomic - 1), op.dwords,
                                 op.atomic_flags, place.space == lds_space, x, data, data2);
+    };
+    auto put_result = [&](uint64_t old, uint64_t now) {
+        result = op.atomic_flags & ir::new_values ? now : old;
     };
     if (place.address % bytes) return false;
     if (place.space == global_space) {
@@ -174,15 +177,17 @@ bool lane_atomic(Wave& w, const MemoryOp& op, Place place, uint32_t lane, uint64
         if (!at) return false;
         auto exchange = [&]<class T>(T*) {
             const std::atomic_ref<T> memory(*static_cast<T*>(at));
-            T now = memory.load();
-            while (!memory.compare_exchange_weak(now, static_cast<T>(apply(now)))) {
-            }
-            old = now;
+            T old = memory.load(), now;
+            do now = static_cast<T>(apply(old));
+            while (!memory.compare_exchange_weak(old, now));
+            put_result(old, now);
         };
         if (bytes == 8)
             exchange(static_cast<uint64_t*>(nullptr));
-        else
+        else if (bytes == 4)
             exchange(static_cast<uint32_t*>(nullptr));
+        else
+            exchange(static_cast<uint16_t*>(nullptr));
         return true;
     }
     uint8_t* half[2] = {};
@@ -196,13 +201,14 @@ bool lane_atomic(Wave& w, const MemoryOp& op, Place place, uint32_t lane, uint64
         half[1] = half[0] + 256;
     }
     uint32_t words[2] = {};
-    for (uint32_t d = 0; d < op.dwords; ++d) std::memcpy(&words[d], half[d], 4);
-    old = words[0] | uint64_t{words[1]} << 32;
-    const uint64_t now = apply(old);
+    const uint32_t word_bytes = std::min(bytes, 4u);
+    for (uint32_t d = 0; d < op.dwords; ++d) std::memcpy(&words[d], half[d], word_bytes);
+    const uint64_t old = words[0] | uint64_t{words[1]} << 32, now = apply(old);
     for (uint32_t d = 0; d < op.dwords; ++d) {
         words[d] = static_cast<uint32_t>(now >> 32 * d);
-        std::memcpy(half[d], &words[d], 4);
+        std::memcpy(half[d], &words[d], word_bytes);
     }
+    put_result(old, now);
     return true;
 }
 
@@ -215,16 +221,17 @@ bool run_atomic_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
     for (uint64_t m = f.mask & chunk_mask(f); m; m &= m - 1) {
         const auto l = static_cast<uint32_t>(__builtin_ctzll(m));
         const Place place = place_of(op, f, l);
-        uint64_t old = 0;
-        if (lane_atomic(w, op, place, first_lane + l, element(0, l), element(op.dwords, l), old)) {
+        uint64_t result = 0;
+        if (lane_atomic(w, op, place, first_lane + l, element(0, l), element(op.dwords, l),
+                        result)) {
             for (uint32_t d = 0; d < op.dwords; ++d)
-                f.data[d][l] = static_cast<uint32_t>(old >> 32 * d);
+                f.data[d][l] = static_cast<uint32_t>(result >> 32 * d);
             continue;
         }
         w.exit = {};
         w.exit.kind = machine::ExitKind::MemoryFault;
         w.exit.access = machine::Access::Atomic;
-        w.exit.access_bytes = op.dwords * 4u;
+        w.exit.access_bytes = ir::atomic_bytes(op.dwords, op.atomic_flags);
         w.exit.pc = op.pc;
         w.exit.address = place.address + (place.space == lds_space       ? machine::shared_aperture
                                           : place.space == scratch_space ? machine::private_aperture

@@ -6,6 +6,15 @@
 
 namespace wj::gf {
 
+// What the language compares: a half is exact as a float.
+template <class F>
+auto number(F x) {
+    if constexpr (std::is_same_v<F, Half>)
+        return to_float(x);
+    else
+        return x;
+}
+
 template <class F>
 Bits<F> atomic_add(Bits<F> old, Bits<F> data, bool flush_in, bool flush_out) {
     const auto in = [&](Bits<F> x) { return flush_in ? flush(from_bits<F>(x)) : from_bits<F>(x); };
@@ -22,7 +31,7 @@ Bits<F> atomic_extreme(Bits<F> old, Bits<F> data, bool flush_in) {
     if (is_snan(b)) return to_bits(quiet(b));
     if (is_nan(b)) return old;
     if (is_nan(a)) return data;
-    const F x = flush_in ? flush(a) : a, y = flush_in ? flush(b) : b;
+    const auto x = number(flush_in ? flush(a) : a), y = number(flush_in ? flush(b) : b);
     if (x == y)  // zeros of both signs are equal, too
         return is_negative(Max ? x : y) && !is_negative(Max ? y : x) ? data : old;
     return (Max ? y > x : y < x) ? data : old;

@@ -23,11 +23,11 @@ T apply_integer(AtomicOp op, T old, T data, T data2) {
         case AtomicOp::CmpSwap:
             return old == data2 ? data : old;
         case AtomicOp::Add:
-            return old + data;
+            return static_cast<T>(old + data);
         case AtomicOp::Sub:
-            return old - data;
+            return static_cast<T>(old - data);
         case AtomicOp::RSub:
-            return data - old;
+            return static_cast<T>(data - old);
         case AtomicOp::SMin:
             return less ? data : old;
         case AtomicOp::SMax:
@@ -37,19 +37,19 @@ T apply_integer(AtomicOp op, T old, T data, T data2) {
         case AtomicOp::UMax:
             return data < old ? old : data;
         case AtomicOp::And:
-            return old & data;
+            return static_cast<T>(old & data);
         case AtomicOp::Or:
-            return old | data;
+            return static_cast<T>(old | data);
         case AtomicOp::Xor:
-            return old ^ data;
+            return static_cast<T>(old ^ data);
         case AtomicOp::Inc:
-            return old >= data ? 0 : old + 1;
+            return static_cast<T>(old >= data ? 0 : old + 1);
         case AtomicOp::Dec:
-            return old == 0 || old > data ? data : old - 1;
+            return static_cast<T>(old == 0 || old > data ? data : old - 1);
         case AtomicOp::MskOr:
-            return (old & ~data) | data2;
+            return static_cast<T>((old & ~data) | data2);
         case AtomicOp::Wrap:
-            return old >= data ? old - data : old + data2;
+            return static_cast<T>(old >= data ? old - data : old + data2);
         default:
             return old;
     }
@@ -70,7 +70,7 @@ gf::Bits<F> apply_float(AtomicOp op, bool flush_in, bool flush_out, gf::Bits<F> 
         case AtomicOp::FMax:
             return gf::atomic_extreme<F, true>(old, data, flush_in);
         default:
-            return in(old) == in(data2) ? data : old;
+            return gf::number(in(old)) == gf::number(in(data2)) ? data : old;
     }
 }
 
@@ -93,9 +93,15 @@ uint64_t atomic_apply(AtomicOp op, uint32_t dwords, uint8_t flags, bool in_lds, 
             return gf::atomic_add_pair<gf::atomic_add_f16>(old32, data32, in, out);
         if (op == AtomicOp::PkAddBf16)
             return gf::atomic_add_pair<gf::atomic_add_bf16>(old32, data32, in, out);
+        if (flags & half_words)
+            return apply_float<gf::Half>(op, in, out, static_cast<uint16_t>(old),
+                                         static_cast<uint16_t>(data), static_cast<uint16_t>(data2));
         return dwords == 2 ? apply_float<double>(op, in, out, old, data, data2)
                            : apply_float<float>(op, in, out, old32, data32, data2_32);
     }
+    if (flags & half_words)
+        return apply_integer<uint16_t>(op, static_cast<uint16_t>(old), static_cast<uint16_t>(data),
+                                       static_cast<uint16_t>(data2));
     return dwords == 2 ? apply_integer<uint64_t>(op, old, data, data2)
                        : apply_integer<uint32_t>(op, old32, data32, data2_32);
 }

@@ -35,13 +35,16 @@ enum class AtomicOp : uint8_t {
 };
 
 // Flushing of float denormals: in LDS it goes by MODE, in memory by the target; a flat access may
-// end in either. And the order of a sum.
+// end in either. The order of a sum. And forms that AMD's instructions do not have
+// (ir/dword_atomic.h): they are done out of line.
 enum AtomicFlags : uint8_t {
     flush_in_memory = 1,
     flush_out_memory = 2,
     flush_in_lds = 4,
     flush_out_lds = 8,
     data_first = 16,  // FAdd: of two NaNs that of the data is the sum
+    half_words = 32,  // elements are the low halves of the operands' dwords, results zero-extended
+    new_values = 64,  // the result is what has been stored
 };
 
 // Inst::aux: dwords of an element in bits 0..7, operation in 8..15, AtomicFlags in 16..23.
@@ -53,6 +56,11 @@ inline AtomicOp aux_atomic(uint32_t aux) {
 }
 inline uint8_t aux_atomic_flags(uint32_t aux) {
     return static_cast<uint8_t>(aux >> 16);
+}
+
+// Bytes of memory of an element.
+inline constexpr uint32_t atomic_bytes(uint32_t dwords, uint8_t flags) {
+    return flags & half_words ? 2 : dwords * 4;
 }
 
 std::string_view atomic_name(AtomicOp op);
@@ -72,7 +80,12 @@ inline constexpr bool atomic_commutes(AtomicOp op) {
            (op >= AtomicOp::SMin && op <= AtomicOp::Xor);
 }
 
-// The new value of an element of `dwords` dwords. in_lds chooses between the flags.
+// Operations of dwords alone: packed sums, and what AMD has for dwords only.
+inline constexpr bool atomic_of_dwords(AtomicOp op) {
+    return op == AtomicOp::Wrap || op == AtomicOp::PkAddF16 || op == AtomicOp::PkAddBf16;
+}
+
+// The new value of an element of `dwords` dwords, or of a half. in_lds chooses between the flags.
 uint64_t atomic_apply(AtomicOp op, uint32_t dwords, uint8_t flags, bool in_lds, uint64_t old,
                       uint64_t data, uint64_t data2);
 

@@ -89,7 +89,9 @@ void evaluate_memory(const Inst& i, Wave& w, Cells& v, Cell& result) {
 
 void evaluate_atomic(const Inst& i, Wave& w, Cells& v, Cell& result) {
     const bool scalar = has_scalar_base(i.op);
-    const uint32_t dwords = aux_dwords(i.aux), bytes = dwords * 4;
+    const uint32_t dwords = aux_dwords(i.aux);
+    const uint8_t flags = aux_atomic_flags(i.aux);
+    const uint32_t bytes = atomic_bytes(dwords, flags), low = std::min(bytes, 4u);
     const Cell& mask = v[i.args[scalar ? 2 : 1]];
     const Space space = i.op == Op::AtomicLds    ? Space::Lds
                         : i.op == Op::AtomicFlat ? Space::Flat
@@ -106,22 +108,24 @@ void evaluate_atomic(const Inst& i, Wave& w, Cells& v, Cell& result) {
             (scalar ? v[i.args[0]].u() + v[i.args[1]].e[0][l] : v[i.args[0]].e[0][l]) + i.imm;
         if (space == Space::Lds) address &= 0xffffffff;
         uint8_t* at = byte_at(w, space, address, bytes, 0, l);
-        uint64_t old = 0;
-        if (at && byte_at(w, space, address, bytes, bytes - 4, l)) {
+        uint64_t old = 0, now = 0;
+        if (at && byte_at(w, space, address, bytes, bytes - low, l)) {
             const bool two = atomic_operands(aux_atomic(i.aux)) == 2;
             const bool in_lds =
                 space == Space::Lds || address >> 32 << 32 == machine::shared_aperture;
             const bool apart =
                 space == Space::Flat && address >> 32 << 32 == machine::private_aperture;
             auto* high = apart ? at + 256 : at + 4;  // scratch is interleaved by dwords
-            std::memcpy(&old, at, 4);
+            std::memcpy(&old, at, low);
             if (dwords == 2) std::memcpy(reinterpret_cast<uint8_t*>(&old) + 4, high, 4);
-            const uint64_t now = atomic_apply(aux_atomic(i.aux), dwords, aux_atomic_flags(i.aux),
-                                              in_lds, old, data(0, l), two ? data(1, l) : 0);
-            std::memcpy(at, &now, 4);
+            now = atomic_apply(aux_atomic(i.aux), dwords, flags, in_lds, old, data(0, l),
+                               two ? data(1, l) : 0);
+            std::memcpy(at, &now, low);
             if (dwords == 2) std::memcpy(high, reinterpret_cast<const uint8_t*>(&now) + 4, 4);
         }
-        for (uint32_t d = 0; d < dwords; ++d) result.e[d][l] = static_cast<uint32_t>(old >> 32 * d);
+        const uint64_t value = flags & new_values ? now : old;
+        for (uint32_t d = 0; d < dwords; ++d)
+            result.e[d][l] = static_cast<uint32_t>(value >> 32 * d);
     }
 }
 

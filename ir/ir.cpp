@@ -135,6 +135,10 @@ std::string verify(const Block& block) {
             return fmt::format("%{} Call: no such call", v);
         if (inst.op == Op::Swizzle && inst.imm >= block.lane_tables.size())
             return fmt::format("%{} Swizzle: no such table", v);
+        if (info.cls == Class::LaneAtomic && aux_atomic_flags(inst.aux) & half_words &&
+            (aux_dwords(inst.aux) != 1 || atomic_of_dwords(aux_atomic(inst.aux))))
+            return fmt::format("%{} {}: {} has no form of 16 bits", v, info.name,
+                               atomic_name(aux_atomic(inst.aux)));
         if (inst.op == Op::Elem && inst.imm >= aux_dwords(block.insts[inst.args[0]].aux))
             return fmt::format("%{} Elem: index beyond the tuple", v);
     }

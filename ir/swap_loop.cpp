@@ -70,7 +70,9 @@ private:
             const Inst& i = inst(v);
             switch (op_info(i.op).cls) {
                 case Class::LaneAtomic:
-                    if (swap_ != no_value || aux_atomic(i.aux) != AtomicOp::CmpSwap) return false;
+                    if (swap_ != no_value || aux_atomic(i.aux) != AtomicOp::CmpSwap ||
+                        aux_atomic_flags(i.aux))
+                        return false;
                     swap_ = v;
                     break;
                 case Class::LaneLoad:

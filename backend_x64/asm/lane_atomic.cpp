@@ -38,8 +38,9 @@ void BlockCompiler::lane_atomic(Value v) {
     m.flush_in = flags & (m.lds ? ir::flush_in_lds : ir::flush_in_memory);
     m.data_first = flags & ir::data_first;
     m.flush_out = flags & (m.lds ? ir::flush_out_lds : ir::flush_out_memory);
-    const bool called = m.op == AtomicOp::FMin || m.op == AtomicOp::FMax ||
-                        m.op == AtomicOp::FCmpSwap || m.op == AtomicOp::PkAddBf16 ||
+    const bool called = flags & (ir::half_words | ir::new_values) || m.op == AtomicOp::FMin ||
+                        m.op == AtomicOp::FMax || m.op == AtomicOp::FCmpSwap ||
+                        m.op == AtomicOp::PkAddBf16 ||
                         (m.op == AtomicOp::PkAddF16 && (m.flush_in || m.flush_out));
     m.native = (m.lds || !options_.checked) && !called && m.imm == static_cast<int32_t>(m.imm);
     const Value addr = m.scalar_base ? a[1] : a[0], mask = m.scalar_base ? a[2] : a[1];

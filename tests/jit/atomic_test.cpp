@@ -101,11 +101,11 @@ protected:
     // few: compares hit, and what they stored is found by others.
     enum Data { lanes_differ, constant, all_ones, lanes_equal, few, data_kinds };
 
-    void run(Op op, AtomicOp what, uint32_t dwords, bool returns, bool full, uint32_t pattern,
+    void run(Op op, AtomicOp what, uint32_t bytes, bool returns, bool full, uint32_t pattern,
              Data kind, Rng& rng) {
         const bool lds = op == Op::AtomicLds, scalar = ir::has_scalar_base(op),
                    wide = !lds && op != Op::AtomicGlobalS;
-        const uint32_t bytes = dwords * 4;
+        const uint32_t dwords = std::max(bytes, 4u) / 4;
         Builder b;
         const Value mask = full ? b.full() : b.exec();
         std::array<Value, 4> data{ir::no_value, ir::no_value, ir::no_value, ir::no_value};
@@ -113,8 +113,10 @@ protected:
         for (uint32_t d = 0; d < count; ++d)
             data[d] = kind == constant ? b.op(Op::Splat32, {b.c32(random_dword(rng))}) : b.v(8 + d);
         const auto imm = static_cast<uint32_t>(rng() % 3) * bytes;
-        const uint32_t aux =
-            ir::make_atomic_aux(what, dwords, what >= AtomicOp::FAdd ? rng() & 15 : 0);
+        uint32_t flags = what >= AtomicOp::FAdd ? rng() & 15 : 0;
+        if (bytes == 2) flags |= ir::half_words;
+        if (rng() % 8 == 0) flags |= ir::new_values;
+        const uint32_t aux = ir::make_atomic_aux(what, dwords, flags);
         const Value address = wide ? b.pair(0) : b.v(0);
         const Value v =
             scalar ? b.op(op, {b.op(Op::GetS64, {}, 4), address, mask}, imm, aux,
@@ -188,18 +190,18 @@ TEST_P(AtomicTest, EveryOperation) {
     for (uint32_t n = 0; n < static_cast<uint32_t>(AtomicOp::count_); ++n) {
         const auto what = static_cast<AtomicOp>(n);
         SCOPED_TRACE(ir::atomic_name(what));
-        const bool narrow =
-            what == AtomicOp::Wrap || what == AtomicOp::PkAddF16 || what == AtomicOp::PkAddBf16;
         for (Op op : {Op::AtomicLds, Op::AtomicGlobal, Op::AtomicGlobalS, Op::AtomicGlobalS64,
                       Op::AtomicFlat})
-            for (uint32_t dwords = 1; dwords <= (narrow ? 1u : 2u); ++dwords)
+            for (const uint32_t bytes : {2u, 4u, 8u}) {
+                if (bytes != 4 && ir::atomic_of_dwords(what)) continue;
                 for (uint32_t pattern = 0; pattern < patterns; ++pattern)
                     for (uint32_t variant = 0; variant < 9; ++variant) {
                         const auto kind = variant < 5 ? static_cast<Data>(variant)
                                                       : static_cast<Data>(rng() % data_kinds);
-                        run(op, what, dwords, rng() & 1, rng() & 1, pattern, kind, rng);
+                        run(op, what, bytes, rng() & 1, rng() & 1, pattern, kind, rng);
                         if (HasFatalFailure()) return;
                     }
+            }
     }
 }
 
