@@ -21,6 +21,15 @@ Executable* executable_of(hsa_executable_t handle) {
     return std::find(list.all.begin(), list.all.end(), e) != list.all.end() ? e : nullptr;
 }
 
+Reader memory_reader(std::span<const std::byte> bytes) {
+    Reader reader;
+    reader.bytes = bytes;
+    reader.uri = "memory://" + std::to_string(getpid()) +
+                 "#offset=" + std::to_string(reinterpret_cast<uint64_t>(bytes.data())) +
+                 "&size=" + std::to_string(bytes.size());
+    return reader;
+}
+
 hsa_status_t make_reader(int file, size_t offset, size_t size, hsa_code_object_reader_t* out) {
     struct stat info;
     if (fstat(file, &info) != 0 || offset > static_cast<size_t>(info.st_size))
@@ -113,11 +122,23 @@ hsa_status_t load(Executable& e, Agent& agent, const Reader& reader,
     object->storage = reader.bytes.data();
     object->storage_size = reader.bytes.size();
     object->descriptor = reader.descriptor;
-    if (reader.descriptor >= 0) object->storage = object->module->file_bytes().data();
+    if (!reader.file.empty()) object->storage = object->module->file_bytes().data();
     add_symbols(e, *object);
     if (out) out->handle = reinterpret_cast<uint64_t>(object.get());
     e.objects.push_back(std::move(object));
     return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t load_for(hsa_executable_t executable, hsa_agent_t agent, const Reader* reader,
+                      hsa_status_t no_reader, hsa_loaded_code_object_t* out) {
+    Executable* e = executable_of(executable);
+    if (!e) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+    Agent* a = agent_of(agent);
+    if (!a || !a->gpu) return HSA_STATUS_ERROR_INVALID_AGENT;
+    if (!reader) return no_reader;
+    std::lock_guard lock(e->mutex);
+    if (e->frozen) return HSA_STATUS_ERROR_FROZEN_EXECUTABLE;
+    return load(*e, *a, *reader, out);
 }
 
 hsa_status_t define(hsa_executable_t executable, Agent* agent, const char* name, void* address) {
@@ -144,11 +165,7 @@ hsa_status_t hsa_code_object_reader_create_from_memory(
     const void* code_object, size_t size, hsa_code_object_reader_t* code_object_reader) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!code_object || !size || !code_object_reader) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    auto* reader = new Reader;
-    reader->bytes = {static_cast<const std::byte*>(code_object), size};
-    reader->uri = "memory://" + std::to_string(getpid()) +
-                  "#offset=" + std::to_string(reinterpret_cast<uint64_t>(code_object)) +
-                  "&size=" + std::to_string(size);
+    auto* reader = new Reader(memory_reader({static_cast<const std::byte*>(code_object), size}));
     code_object_reader->handle = reinterpret_cast<uint64_t>(reader);
     return HSA_STATUS_SUCCESS;
 }
@@ -199,15 +216,16 @@ hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t executable, 
                                                    const char*,
                                                    hsa_loaded_code_object_t* loaded_code_object) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-    Executable* e = executable_of(executable);
-    if (!e) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
-    Agent* a = agent_of(agent);
-    if (!a || !a->gpu) return HSA_STATUS_ERROR_INVALID_AGENT;
-    auto* reader = reinterpret_cast<Reader*>(code_object_reader.handle);
-    if (!reader) return HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER;
-    std::lock_guard lock(e->mutex);
-    if (e->frozen) return HSA_STATUS_ERROR_FROZEN_EXECUTABLE;
-    return load(*e, *a, *reader, loaded_code_object);
+    const auto* reader = reinterpret_cast<const Reader*>(code_object_reader.handle);
+    return load_for(executable, agent, reader, HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER,
+                    loaded_code_object);
+}
+
+hsa_status_t hsa_executable_load_code_object(hsa_executable_t executable, hsa_agent_t agent,
+                                             hsa_code_object_t code_object, const char*) {
+    if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+    return load_for(executable, agent, deserialized_reader(code_object),
+                    HSA_STATUS_ERROR_INVALID_CODE_OBJECT, nullptr);
 }
 
 hsa_status_t hsa_executable_load_program_code_object(hsa_executable_t, hsa_code_object_reader_t,

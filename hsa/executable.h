@@ -64,7 +64,12 @@ struct ExecutableList {
 };
 ExecutableList& executables();
 
-Executable* executable_of(hsa_executable_t handle);  // null = no such executable
+Executable* executable_of(hsa_executable_t handle);                // null = no such executable
+Reader memory_reader(std::span<const std::byte> bytes);            // refers to them
+const Reader* deserialized_reader(hsa_code_object_t code_object);  // null = no such object
+// Attributes of hsa_executable_symbol_info_t; hsa_code_symbol_info_t has the same numbers. Those of
+// loaded symbols only (agent, addresses) are invalid where `agent` is null.
+hsa_status_t symbol_info(const Symbol& symbol, uint32_t attribute, void* value);
 hsa_status_t make_reader(int file, size_t offset, size_t size, hsa_code_object_reader_t* out);
 hsa_status_t fill_loader_table(void* table, size_t size);  // AMD loader extension 1.x
 hsa_status_t fill_image_table(void* table, size_t size);

@@ -1,5 +1,5 @@
-// Entry points that exist because the real library has them: the finalizer, code objects of
-// HSA 1.0. No client of ROCm 5 or later calls them; each says so once and fails.
+// Entry points that exist because the real library has them: the finalizer above all. No client of
+// ROCm 5 or later calls them; each says so once and fails.
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_finalize.h>
 
@@ -8,39 +8,6 @@
 using namespace wj::hsa;
 
 extern "C" {
-
-hsa_status_t hsa_code_object_serialize(hsa_code_object_t,
-                                       hsa_status_t (*)(size_t, hsa_callback_data_t, void**),
-                                       hsa_callback_data_t, const char*, void**, size_t*) {
-    return not_supported("hsa_code_object_serialize");
-}
-hsa_status_t hsa_code_object_deserialize(void*, size_t, const char*, hsa_code_object_t*) {
-    return not_supported("hsa_code_object_deserialize");
-}
-hsa_status_t hsa_code_object_destroy(hsa_code_object_t) {
-    return not_supported("hsa_code_object_destroy");
-}
-hsa_status_t hsa_code_object_get_info(hsa_code_object_t, hsa_code_object_info_t, void*) {
-    return not_supported("hsa_code_object_get_info");
-}
-hsa_status_t hsa_executable_load_code_object(hsa_executable_t, hsa_agent_t, hsa_code_object_t,
-                                             const char*) {
-    return not_supported("hsa_executable_load_code_object");
-}
-hsa_status_t hsa_code_object_get_symbol(hsa_code_object_t, const char*, hsa_code_symbol_t*) {
-    return not_supported("hsa_code_object_get_symbol");
-}
-hsa_status_t hsa_code_object_get_symbol_from_name(hsa_code_object_t, const char*, const char*,
-                                                  hsa_code_symbol_t*) {
-    return not_supported("hsa_code_object_get_symbol_from_name");
-}
-hsa_status_t hsa_code_symbol_get_info(hsa_code_symbol_t, hsa_code_symbol_info_t, void*) {
-    return not_supported("hsa_code_symbol_get_info");
-}
-hsa_status_t hsa_code_object_iterate_symbols(
-    hsa_code_object_t, hsa_status_t (*)(hsa_code_object_t, hsa_code_symbol_t, void*), void*) {
-    return not_supported("hsa_code_object_iterate_symbols");
-}
 
 hsa_status_t hsa_ext_program_create(hsa_machine_model_t, hsa_profile_t,
                                     hsa_default_float_rounding_mode_t, const char*,

@@ -19,6 +19,14 @@ std::mutex init_mutex;
 State* instance = nullptr;  // never deleted
 ForkGuard guard;
 
+// The library's destructors have run. From then on hsa_init fails, as the real one's does: LLVM's
+// OpenMP runtime asks its plug-in for devices once more when the program's own destructors run, and
+// it is the failing hsa_init that keeps the plug-in from what it has destroyed already.
+std::atomic<bool> ended{false};
+struct AtEnd {
+    ~AtEnd() { ended.store(true); }
+} at_end;
+
 uint64_t host_memory_bytes() {
     return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
            static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -153,6 +161,7 @@ int log_level() {
 }  // namespace
 
 hsa_status_t initialize() {
+    if (ended.load()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     if (left_behind()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     std::lock_guard lock(init_mutex);
     if (!instance) {

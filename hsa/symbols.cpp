@@ -84,6 +84,38 @@ hsa_status_t for_each(Executable& e, Agent* agent, Call call) {
 
 }  // namespace
 
+namespace wj::hsa {
+
+hsa_status_t symbol_info(const Symbol& s, uint32_t attribute, void* value) {
+    if (!s.agent && attribute >= HSA_EXECUTABLE_SYMBOL_INFO_AGENT)
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    switch (attribute) {
+        case HSA_EXECUTABLE_SYMBOL_INFO_TYPE:
+            return put(value, s.kernel ? HSA_SYMBOL_KIND_KERNEL : HSA_SYMBOL_KIND_VARIABLE);
+        case HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH:
+            return put(value, static_cast<uint32_t>(s.name.size()));
+        case HSA_EXECUTABLE_SYMBOL_INFO_NAME:  // no terminator: as long as NAME_LENGTH says
+            std::memcpy(value, s.name.data(), s.name.size());
+            return HSA_STATUS_SUCCESS;
+        case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME_LENGTH:
+            return put(value, uint32_t{0});
+        case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME:
+            return HSA_STATUS_SUCCESS;
+        case HSA_EXECUTABLE_SYMBOL_INFO_AGENT:
+            return put(value, s.agent->handle());
+        case HSA_EXECUTABLE_SYMBOL_INFO_LINKAGE:
+            return put(value, HSA_SYMBOL_LINKAGE_PROGRAM);
+        case HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION:
+            return put(value, true);
+        default:
+            break;
+    }
+    return s.kernel ? kernel_info(*s.kernel, attribute, value)
+                    : variable_info(*s.variable, attribute, value);
+}
+
+}  // namespace wj::hsa
+
 extern "C" {
 
 hsa_status_t hsa_executable_get_symbol_by_name(hsa_executable_t executable, const char* symbol_name,
@@ -115,29 +147,7 @@ hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t executable_s
     auto* s = reinterpret_cast<Symbol*>(executable_symbol.handle);
     if (!s) return HSA_STATUS_ERROR_INVALID_EXECUTABLE_SYMBOL;
     if (!value) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    switch (attribute) {
-        case HSA_EXECUTABLE_SYMBOL_INFO_TYPE:
-            return put(value, s->kernel ? HSA_SYMBOL_KIND_KERNEL : HSA_SYMBOL_KIND_VARIABLE);
-        case HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH:
-            return put(value, static_cast<uint32_t>(s->name.size()));
-        case HSA_EXECUTABLE_SYMBOL_INFO_NAME:  // no terminator: as long as NAME_LENGTH says
-            std::memcpy(value, s->name.data(), s->name.size());
-            return HSA_STATUS_SUCCESS;
-        case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME_LENGTH:
-            return put(value, uint32_t{0});
-        case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME:
-            return HSA_STATUS_SUCCESS;
-        case HSA_EXECUTABLE_SYMBOL_INFO_AGENT:
-            return put(value, s->agent->handle());
-        case HSA_EXECUTABLE_SYMBOL_INFO_LINKAGE:
-            return put(value, HSA_SYMBOL_LINKAGE_PROGRAM);
-        case HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION:
-            return put(value, true);
-        default:
-            break;
-    }
-    return s->kernel ? kernel_info(*s->kernel, attribute, value)
-                     : variable_info(*s->variable, attribute, value);
+    return symbol_info(*s, attribute, value);
 }
 
 hsa_status_t hsa_executable_iterate_symbols(hsa_executable_t executable,

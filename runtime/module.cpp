@@ -14,6 +14,20 @@ constexpr uint64_t fetch_slack = 64;
 
 }  // namespace
 
+LoadedKernel loaded_kernel(const KernelInfo& k, uint64_t kernel_object, uint64_t entry) {
+    LoadedKernel kernel;
+    kernel.name = k.name;
+    kernel.kernel_object = kernel_object;
+    kernel.entry = entry;
+    kernel.group_segment_fixed_size = k.descriptor.group_segment_fixed_size;
+    kernel.private_segment_fixed_size = k.descriptor.private_segment_fixed_size;
+    kernel.kernarg_size =
+        static_cast<uint32_t>(std::min<uint64_t>(k.kernarg_segment_size(), UINT32_MAX));
+    kernel.kernarg_align = k.kernarg_segment_align();
+    kernel.dynamic_call_stack = k.dynamic_call_stack();
+    return kernel;
+}
+
 Result<std::shared_ptr<ModuleImpl>> ModuleImpl::load(std::span<const std::byte> code_object,
                                                      std::string_view target,
                                                      memory::AddressSpace& memory,
@@ -65,17 +79,8 @@ Status ModuleImpl::place(const Device::Resolver& resolver) {
     if (!status) return status;
 
     for (const KernelInfo& k : object_.kernels) {
-        LoadedKernel kernel;
-        kernel.name = k.name;
-        kernel.kernel_object = base_ + (k.descriptor_address - layout_.base);
-        kernel.entry = base_ + (k.entry_address - layout_.base);
-        kernel.group_segment_fixed_size = k.descriptor.group_segment_fixed_size;
-        kernel.private_segment_fixed_size = k.descriptor.private_segment_fixed_size;
-        kernel.kernarg_size =
-            static_cast<uint32_t>(std::min<uint64_t>(k.kernarg_segment_size(), UINT32_MAX));
-        kernel.kernarg_align = k.kernarg_segment_align();
-        kernel.dynamic_call_stack = k.dynamic_call_stack();
-        kernels_.push_back(std::move(kernel));
+        const uint64_t delta = base_ - layout_.base;
+        kernels_.push_back(loaded_kernel(k, k.descriptor_address + delta, k.entry_address + delta));
     }
     for (const Symbol& s : object_.symbols)
         if (s.kind == Symbol::Kind::Variable)

@@ -12,6 +12,9 @@
 
 namespace wj::runtime {
 
+// What a program is told of a kernel whose descriptor and code are at these addresses.
+LoadedKernel loaded_kernel(const KernelInfo& kernel, uint64_t kernel_object, uint64_t entry);
+
 class ModuleImpl final : public Module {
 public:
     static Result<std::shared_ptr<ModuleImpl>> load(std::span<const std::byte> code_object,
