@@ -4,14 +4,13 @@
 #include <memory>
 #include <vector>
 
-#include "frontend/decode.h"
 #include "interpreter/interpreter.h"
-#include "memory/access.h"
+#include "runtime/guest_code.h"
 
 namespace wj::runtime {
 namespace {
 
-constexpr uint32_t max_steps = 8192;  // finds loops of up to half as many instructions
+constexpr uint32_t max_steps = 8192;  // finds loops of up to half as many blocks of code
 
 bool touches_only_wave_and_lds(const Inst& inst) {
     switch (inst.format) {
@@ -35,14 +34,14 @@ bool touches_only_wave_and_lds(const Inst& inst) {
     }
 }
 
-bool fetch(const Target& target, memory::AddressSpace& memory, uint64_t pc, Inst& inst) {
-    uint32_t words[3] = {};
-    size_t count = 3;
-    const void* code = nullptr;
-    while (count && !(code = memory.translate(pc, count * 4, memory::readable))) count--;
-    if (!code) return false;
-    std::memcpy(words, code, count * 4);
-    return decode(target, std::span<const uint32_t>(words, count), inst);
+// Whether the code from pc on, up to where it may jump, does. (The interpreter runs that at once.)
+bool touches_only_wave_and_lds(const memory::AddressSpace& memory, const Target& target,
+                               uint64_t pc) {
+    for (Inst inst; fetch_inst(target, memory, pc, inst); pc += inst.size) {
+        if (!touches_only_wave_and_lds(inst)) return false;
+        if (may_jump(inst)) return true;
+    }
+    return false;
 }
 
 // A wave's registers and its view of LDS, apart from the original.
@@ -85,16 +84,11 @@ bool runs_for_ever(const Target& target, machine::Engine& engine, machine::Wave&
     // translated code leaves registers that nobody reads any more as they were.
     auto anchor = std::make_unique<Replica>(replica.wave);
     for (uint32_t step = 1; step <= max_steps; step++) {
-        Inst inst;
-        if (!fetch(target, *context->memory, replica.wave.pc, inst) ||
-            !touches_only_wave_and_lds(inst))
-            return false;
+        if (!touches_only_wave_and_lds(*context->memory, target, replica.wave.pc)) return false;
         replica.wave.budget = 1;
         replica.wave.exit = {};
         if (engine.run(replica.wave) != machine::ExitKind::Yield) return false;
-        if (inst.format == Format::DS &&
-            std::memcmp(replica.wave.lds, original.lds, original.lds_size))
-            return false;
+        if (std::memcmp(replica.wave.lds, original.lds, original.lds_size)) return false;
         if (replica.same_state(anchor->wave)) return true;
         if ((step & (step - 1)) == 0) anchor = std::make_unique<Replica>(replica.wave);
     }
@@ -104,13 +98,12 @@ bool runs_for_ever(const Target& target, machine::Engine& engine, machine::Wave&
 }  // namespace
 
 bool proves_deadlock(const Target& target, GroupContext& group) {
-    if (!group.waiting) return false;
+    // When all have arrived they are about to be released.
+    if (!group.waiting || group.waiting + group.ended == group.group.wave_count) return false;
     auto engine = interp::make_interpreter(target);
     if (!engine) return false;
     for (uint32_t i = 0; i < group.group.wave_count; i++)
-        if (group.states[i] == WaveState::Runnable &&
-            !runs_for_ever(target, *engine, group.waves[i]))
-            return false;
+        if (runs(group.states[i]) && !runs_for_ever(target, *engine, group.waves[i])) return false;
     return true;
 }
 

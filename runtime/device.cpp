@@ -175,7 +175,9 @@ private:
             std::lock_guard lock(modules_mutex_);
             std::erase_if(modules_, [&](const Entry& e) { return e.module == &module; });
         }
-        engine_->invalidate(module.load_address(), module.load_address() + module.load_size());
+        const uint64_t begin = module.load_address(), end = begin + module.load_size();
+        engine_->invalidate(begin, end);
+        scheduler_->forget_code(begin, end);
     }
 
     // What the device has to put into memory for a dispatch: arguments, and behind them, which is

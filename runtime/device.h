@@ -58,7 +58,8 @@ struct FaultRecord {
     std::vector<uint32_t> words;  // its bytes
     std::string source;           // "file:line" or empty
     bool lanes_are_exact = true;  // false: exit.lane_mask are the lanes that may have faulted
-    uint64_t kernel_offset = 0;   // pc relative to the kernel's entry
+    int64_t kernel_offset = 0;    // pc relative to the kernel's entry; functions may lie in front
+    std::string place;            // the same by the object's symbols: "kernel + 0x10"
     std::array<uint32_t, 3> work_group{};
     uint32_t wave = 0;
     std::string memory;              // AddressSpace::describe of the address

@@ -63,6 +63,7 @@ void DispatchState::begin(machine::Engine& engine, const machine::ExecContext& e
     }
     const machine::Needs needs = engine.needs_at(exec, plan.entry);
     wave_start_.emplace(plan, wide, needs);
+    if (!needs.others) first_slice_.store(never, std::memory_order_relaxed);
     // Work-groups may wait for those in front of them, which start in order on hardware.
     if (plan.any_order && !needs.others) order_.split(scheduler_.threads());
 }
@@ -72,20 +73,31 @@ bool DispatchState::claim(uint64_t resident_limit, uint64_t most, uint32_t threa
     std::lock_guard lock(mutex_);
     if (stopped()) return false;
     const uint64_t room = this->room(resident_limit);
-    if (!suspended_.empty() && !(room && (prefer_new_ || plan.request.cooperative))) {
+    if (suspended_.empty()) suspended_.swap(visited_);
+    const bool none = suspended_.empty();
+    if (!none && !(room && (plan.request.cooperative || admitted_))) {
         out.resumed = std::move(suspended_.front());
         suspended_.pop_front();
-        prefer_new_ = true;
+        resumed_++;
+        // Those that do not wait take turns with new ones.
+        if (!out.resumed->blocked) admitted_ = std::max<uint64_t>(admitted_, 1);
         return true;
     }
     if (!room) return false;
-    prefer_new_ = false;  // suspended work-groups take turns with new ones
+    const bool one = plan.request.cooperative || (none && resumed_);
+    most = one ? 1 : std::min({most, room, none ? room : admitted_});
     if (!wave_start_) begin(engine, exec);
-    const auto [first, end] =
-        order_.take(thread, plan.request.cooperative ? 1 : std::min(most, room), sharing);
+    const auto [first, end] = order_.take(thread, most, sharing);
+    admitted_ -= std::min(admitted_, end - first);
     out.begin = first;
     out.end = end;
     return true;
+}
+
+void DispatchState::looked_at(bool waits) {
+    const int64_t now = first_slice();
+    first_slice_.store(waits ? least_slice : std::min(2 * now, most_slice),
+                       std::memory_order_relaxed);
 }
 
 bool DispatchState::started(const Status& status) {
@@ -98,17 +110,36 @@ bool DispatchState::started(const Status& status) {
     return false;
 }
 
-void DispatchState::suspend(std::unique_ptr<GroupContext> context, bool blocked) {
+void DispatchState::suspend(std::unique_ptr<GroupContext> context, bool blocked, bool advanced) {
     std::lock_guard lock(mutex_);
-    // What it waits for may be done by a work-group that has not started yet.
-    if (blocked) prefer_new_ = true;
-    suspended_.push_back(std::move(context));
+    context->blocked = blocked;
+    visited_.push_front(std::move(context));
+    if (!blocked) return;
+    const uint64_t now = finished_.load(std::memory_order_relaxed),
+                   suspended = suspended_.size() + visited_.size();
+    if (std::exchange(finished_then_, now) != now) waited_ = turns_ = 0;
+    if (advanced) waited_ = 0;
+    constexpr uint64_t many = 64;  // sweeps in which some go on and none ends
+    if (++waited_ < suspended && ++turns_ < many * suspended) return;
+    // What they wait for may be done by work-groups that have not started yet.
+    waited_ = turns_ = 0;
+    admitted_ = std::max<uint64_t>(suspended / 4, 1);
+}
+
+void DispatchState::give_back(uint64_t begin, uint64_t end) {
+    std::lock_guard lock(mutex_);
+    order_.give_back({begin, end});
+}
+
+void DispatchState::resumed_returned() {
+    std::lock_guard lock(mutex_);
+    resumed_--;
 }
 
 bool DispatchState::has_work(uint64_t resident_limit) {
     std::lock_guard lock(mutex_);
     if (stopped()) return false;
-    return !suspended_.empty() || room(resident_limit);
+    return any_suspended() || room(resident_limit);
 }
 
 uint64_t DispatchState::resident() {

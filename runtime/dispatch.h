@@ -30,6 +30,7 @@ public:
           kernel_name(std::move(kernel_name)),
           streams(!plan.lds_bytes && !plan.request.cooperative && !plan.request.timeout_ns &&
                   !plan.request.instruction_limit),
+          first_slice_(plan.request.instruction_limit ? never : unknown_slice),
           scheduler_(scheduler),
           order_(plan.total_groups) {}
     ~DispatchState() override;
@@ -53,12 +54,16 @@ public:
         uint64_t begin = 0, end = 0;
     };
     // The next work-groups to run, `most` new ones or a suspended one; false = nothing to do now.
-    // Whoever claims new work-groups starts all of them before it does anything else.
+    // Whoever claims new work-groups starts all of them before it does anything else, or gives
+    // those that it has not started back.
     // thread: its number among the scheduler's; sharing: how many threads run this dispatch.
     bool claim(uint64_t resident_limit, uint64_t most, uint32_t thread, uint32_t sharing,
                machine::Engine& engine, const machine::ExecContext& exec, Claim& out);
     bool started(const Status& status);  // of a work-group; false: the dispatch has failed
-    void suspend(std::unique_ptr<GroupContext> context, bool blocked);
+    // blocked: its waves wait for others; advanced: some of them no longer for what they did.
+    void suspend(std::unique_ptr<GroupContext> context, bool blocked, bool advanced);
+    void give_back(uint64_t begin, uint64_t end);
+    void resumed_returned();  // the one of a claim has had its turn
     void finish_groups(uint64_t count) { finished_.fetch_add(count, std::memory_order_acq_rel); }
     bool has_work(uint64_t resident_limit);
     // Keeps the first failure and stops the dispatch. `make` runs at most once per dispatch.
@@ -69,6 +74,11 @@ public:
         return stopped() || finished_.load(std::memory_order_acquire) == plan.total_groups;
     }
     uint64_t resident();
+    // A wave that uses up so many instructions is looked at (Spin): it may only wait for others.
+    // Sooner after one of them did, never where waiting is to be counted like anything else.
+    int64_t first_slice() const { return first_slice_.load(std::memory_order_relaxed); }
+    bool looks() const { return first_slice() != never; }
+    void looked_at(bool waits);
     // How its waves start: once anything has been claimed.
     const WaveStart& wave_start() const { return *wave_start_; }
 
@@ -83,6 +93,9 @@ public:
 
 private:
     friend class Scheduler;
+    static constexpr int64_t never = INT64_MAX, unknown_slice = 1 << 13, least_slice = 1 << 10,
+                             most_slice = 1 << 20;
+    std::atomic<int64_t> first_slice_;
     Scheduler& scheduler_;
     uint64_t resident_now() const {  // with mutex_ held, like room(); at least
         return plan.total_groups - order_.left() - finished_.load(std::memory_order_acquire);
@@ -90,18 +103,27 @@ private:
     // How many work-groups may start. Those of a stream run one after the other.
     uint64_t room(uint64_t resident_limit) const {
         const uint64_t left = order_.left();
-        if (plan.request.cooperative || (streams && suspended_.empty())) return left;
+        if (plan.request.cooperative || (streams && !any_suspended())) return left;
         return std::min(left, resident_limit - std::min(resident_now(), resident_limit));
     }
+    bool any_suspended() const { return !suspended_.empty() || !visited_.empty(); }
     void signal_done();
     // With mutex_ held: what is found out when the first work-group is about to start.
     void begin(machine::Engine& engine, const machine::ExecContext& exec);
 
     std::mutex mutex_;
     std::optional<WaveStart> wave_start_;
-    std::list<std::unique_ptr<GroupContext>> suspended_;  // no deque: an empty one allocates
+    // Those that are to go on in this sweep, and those that have, the last one in front: every
+    // sweep goes the other way, so that work-groups which wait for each other in a row, in
+    // whichever direction, are through after two. (No deque: an empty one allocates.)
+    std::list<std::unique_ptr<GroupContext>> suspended_, visited_;
     GroupOrder order_;
-    bool prefer_new_ = true;
+    // New work-groups that may start while others wait. What waits for later ones gets them when
+    // nothing else helps; many that wait at once take long to look at.
+    uint64_t admitted_ = 0;
+    uint64_t resumed_ = 0;  // suspended work-groups that have their turn now
+    // Turns that brought nothing, since one that did; all turns since the end of a work-group.
+    uint64_t waited_ = 0, turns_ = 0, finished_then_ = 0;
     std::unique_ptr<FaultRecord> fault_;  // once stop_ is set
     std::atomic<bool> stop_{false}, done_{false};
     std::atomic<uint64_t> finished_{0};

@@ -175,25 +175,40 @@ void explain(const Target& target, const memory::AddressSpace& memory, machine::
     if (!record.exit.access_bytes) record.exit.access_bytes = found.access_bytes;
 }
 
+// Where the pc is: functions that a kernel calls are named, and may lie in front of it.
+std::string place_of(const FaultRecord& record, const std::optional<SymbolLocation>& symbol) {
+    if (symbol && symbol->name != record.kernel)
+        return format("%s + 0x%llx", symbol->name.c_str(),
+                      static_cast<unsigned long long>(symbol->offset));
+    const bool front = record.kernel_offset < 0;
+    const auto offset = static_cast<uint64_t>(record.kernel_offset);
+    return format("kernel %c 0x%llx", front ? '-' : '+',
+                  static_cast<unsigned long long>(front ? 0 - offset : offset));
+}
+
 void locate(const Target& target, const memory::AddressSpace& memory, const DispatchState& dispatch,
             const GroupContext& group, uint32_t wave, FaultRecord& record) {
     record.kernel = dispatch.kernel_name;
     record.instruction = instruction_at(target, memory, record.exit.pc, record.words);
-    record.kernel_offset = record.exit.pc - dispatch.plan.entry;
+    record.kernel_offset = static_cast<int64_t>(record.exit.pc - dispatch.plan.entry);
+    record.place = place_of(record, {});
     for (int i = 0; i < 3; i++) record.work_group[i] = group.group.id[i];
     record.wave = wave;
     if (!dispatch.module) return;
     const CodeObject& object = dispatch.module->object();
     uint64_t address = dispatch.module->elf_address(record.exit.pc);
     if (auto line = DebugInfo::read(object).find(address)) record.source = line->text();
-    std::string where = dispatch.module->where(record.exit.pc);
-    if (!where.empty()) record.notes.push_back("in " + where);
+    if (const auto symbol = dispatch.module->symbol_at(record.exit.pc)) {
+        record.place = place_of(record, symbol);
+        record.notes.push_back("in " + symbol->text());
+    }
 }
 
 // Where the waves of a work-group are, at most 16 lines.
 void list_waves(const Target& target, const memory::AddressSpace& memory,
                 const DispatchState& dispatch, const GroupContext& group, FaultRecord& record) {
-    static const char* const states[] = {"running", "waits at a barrier", "has ended"};
+    static const char* const states[] = {"running", "waits at a barrier", "has ended",
+                                         "running in a loop, waiting,"};
     for (uint32_t i = 0; i < group.group.wave_count && i < 16; i++) {
         const machine::Wave& wave = group.waves[i];
         WaveState state = group.states[i];
@@ -215,7 +230,7 @@ void list_waves(const Target& target, const memory::AddressSpace& memory,
 
 uint32_t first_running(const GroupContext& group) {
     for (uint32_t i = 0; i < group.group.wave_count; i++)
-        if (group.states[i] == WaveState::Runnable) return i;
+        if (runs(group.states[i])) return i;
     return 0;
 }
 
@@ -281,9 +296,8 @@ std::string FaultRecord::text() const {
     if (exit.reason) out += std::string(" (") + exit.reason + ")";
     out += "\n  kernel      " + (kernel.empty() ? std::string("?") : kernel);
     if (!instruction.empty()) {
-        out += format(
-            "\n  at          0x%llx, kernel + 0x%llx: ", static_cast<unsigned long long>(exit.pc),
-            static_cast<unsigned long long>(kernel_offset));
+        out += format("\n  at          0x%llx, ", static_cast<unsigned long long>(exit.pc)) +
+               place + ": ";
         out += instruction + "   // " + words_text(words);
         if (!source.empty()) out += "\n  source      " + source;
         out += format("\n  work-group  (%u, %u, %u), wave %u", work_group[0], work_group[1],

@@ -127,7 +127,7 @@ void GroupContext::start_next(const LaunchPlan& plan, const WaveStart& how) {
 }
 
 void GroupContext::begin(const LaunchPlan& plan, const WaveStart& how) {
-    ended = waiting = stuck_visits = 0;
+    ended = waiting = spinning = stuck_visits = 0;
     if (plan.lds_bytes) how.clear(lds_.data, plan.lds_bytes);
     for (uint32_t i = 0; i < group.wave_count; i++)
         start_wave(plan, how, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
@@ -136,7 +136,7 @@ void GroupContext::begin(const LaunchPlan& plan, const WaveStart& how) {
 
 void GroupContext::spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {
     ended = index;
-    waiting = stuck_visits = 0;
+    waiting = spinning = stuck_visits = 0;
     for (uint32_t i = index + 1; i < group.wave_count; i++)
         start_wave(plan, how, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
     auto* rows = reinterpret_cast<uint8_t*>(templates_[index].vgpr);

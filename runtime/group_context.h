@@ -10,11 +10,15 @@
 #include "machine/work_group.h"
 #include "memory/address_space.h"
 #include "runtime/launch_plan.h"
+#include "runtime/spin.h"
 #include "runtime/wave_start.h"
 
 namespace wj::runtime {
 
-enum class WaveState : uint8_t { Runnable, AtBarrier, Ended };
+enum class WaveState : uint8_t { Runnable, AtBarrier, Ended, Spinning };
+inline bool runs(WaveState state) {
+    return state == WaveState::Runnable || state == WaveState::Spinning;
+}
 
 class GroupContext {
 public:
@@ -69,7 +73,9 @@ public:
     machine::WorkGroup group;
     std::vector<machine::Wave> waves;
     std::vector<WaveState> states;
-    uint32_t ended = 0, waiting = 0;
+    uint32_t ended = 0, waiting = 0, spinning = 0;
+    bool blocked = false;     // its last turn brought nothing: it waits for others
+    std::vector<Spin> spins;  // of waves that are Spinning
     uint32_t stuck_visits =
         0;  // consecutive visits in which waves waited at a barrier and none arrived
 

@@ -15,6 +15,14 @@ void GroupOrder::split(uint32_t parts) {
 }
 
 GroupOrder::Groups GroupOrder::take(uint32_t thread, uint64_t most, uint32_t sharing) {
+    if (!returned_.empty()) {
+        Groups& next = returned_.back();
+        const Groups taken{next.begin, next.begin + std::min(most, next.size())};
+        left_ -= taken.size();
+        next.begin = taken.end;
+        if (!next.size()) returned_.pop_back();
+        return taken;
+    }
     Groups* from = parts_.empty() ? &whole_ : &parts_[thread];
     const bool own = from->size();
     if (!own) from = &*std::ranges::max_element(parts_, {}, &Groups::size);
@@ -29,6 +37,12 @@ GroupOrder::Groups GroupOrder::take(uint32_t thread, uint64_t most, uint32_t sha
     }
     from->end -= count;
     return {from->end, from->end + count};
+}
+
+void GroupOrder::give_back(Groups groups) {
+    if (!groups.size()) return;
+    left_ += groups.size();
+    returned_.push_back(groups);
 }
 
 }  // namespace wj::runtime

@@ -27,11 +27,13 @@ public:
     // there are any); some are left(). `sharing`: threads that run the launch, over which the last
     // work-groups are spread.
     Groups take(uint32_t thread, uint64_t most, uint32_t sharing);
+    // Work-groups that were taken and have not started: they are the next ones.
+    void give_back(Groups groups);
 
 private:
     uint64_t left_;
     Groups whole_;  // that have not been taken, unless there are
-    std::vector<Groups> parts_;
+    std::vector<Groups> parts_, returned_;
 };
 
 }  // namespace wj::runtime

@@ -65,7 +65,7 @@ bool GroupTurns::settle(const machine::Wave& wave) {
             advanced_ = true;
             return true;
         case ExitKind::Yield:
-            used_slice_ |= wave.budget <= 0;
+            used_slice_ |= out_of_budget(wave);
             return true;
         default:
             return false;

@@ -30,6 +30,12 @@ public:
     // Notes why a wave's turn has ended; false: something is wrong with it. next() does it for
     // those that it gets.
     bool settle(const machine::Wave& wave);
+    // For the turns that follow.
+    void set_slice(int64_t slice) { row_.slice = slice; }
+    int64_t slice() const { return row_.slice; }
+    static bool out_of_budget(const machine::Wave& wave) {
+        return wave.exit.kind == machine::ExitKind::Yield && wave.budget <= 0;
+    }
     // All waves have arrived at a barrier: they may go on. Those that have ended count as arrived.
     bool release();
 

@@ -119,9 +119,13 @@ const KernelInfo* ModuleImpl::kernel_at(uint64_t kernel_object) const {
     return nullptr;
 }
 
+std::optional<SymbolLocation> ModuleImpl::symbol_at(uint64_t pc) const {
+    if (!contains(pc)) return std::nullopt;
+    return find_symbol_location(object_, elf_address(pc));
+}
+
 std::string ModuleImpl::where(uint64_t pc) const {
-    if (!contains(pc)) return {};
-    auto location = find_symbol_location(object_, elf_address(pc));
+    const auto location = symbol_at(pc);
     return location ? location->text() : std::string();
 }
 

@@ -4,10 +4,12 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "frontend/code_object.h"
+#include "frontend/debug_info.h"
 #include "runtime/device.h"
 
 namespace wj::runtime {
@@ -35,6 +37,7 @@ public:
     const KernelInfo* kernel_at(uint64_t kernel_object) const;
     bool contains(uint64_t address) const { return address - base_ < layout_.size; }
     uint64_t elf_address(uint64_t guest) const { return guest - base_ + layout_.base; }
+    std::optional<SymbolLocation> symbol_at(uint64_t pc) const;
     std::string where(uint64_t pc) const;  // "function+0x10", or empty
 
     // The device goes away before the module: its memory is freed with the address space.

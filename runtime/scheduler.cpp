@@ -7,6 +7,7 @@
 #include <chrono>
 #include <utility>
 
+#include "interpreter/interpreter.h"
 #include "machine/guard.h"
 #include "runtime/deadlock.h"
 #include "runtime/fault_report.h"
@@ -58,6 +59,7 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
       target_(target),
       memory_(memory),
       engine_(engine),
+      interpreter_(interp::make_interpreter(target)),
       threads_(threads),
       // Work-groups that the modelled device holds at once: up to 40 one-wave groups on each CU.
       resident_limit_(std::max<uint64_t>(uint64_t{options.compute_units} * 40, threads)),
@@ -333,7 +335,7 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
         const Visit visit = run_claim(dispatch, claim, slot);
         if (visit.finished) dispatch.finish_groups(visit.finished);
         if (visit.stopped || dispatch.complete()) return;
-        if (visit.finished || !visit.blocked) {
+        if (visit.finished || visit.advanced || !visit.blocked) {
             slept = 0;
             backoff.reset();
         } else {
@@ -390,13 +392,15 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
         if (dispatch.plan.streaming) _mm_sfence();
     };
     // That work-group and those up to `end` behind it; the number of the last one that was begun.
-    auto run = [&](std::unique_ptr<GroupContext> group, uint64_t end, uint32_t stopped = no_wave) {
-        const Outcome outcome = run_groups(dispatch, *group, slot, visit, end, stopped);
+    auto run = [&](std::unique_ptr<GroupContext> group, uint64_t end, int64_t slice,
+                   uint32_t stopped = no_wave) {
+        const Outcome outcome = run_groups(dispatch, *group, slot, visit, end, slice, stopped);
         const uint64_t last = group->group.linear_id;
         if (outcome == Outcome::Suspended || outcome == Outcome::Blocked) {
             fence();
             visit.blocked += outcome == Outcome::Blocked;
-            dispatch.suspend(std::move(group), outcome == Outcome::Blocked);
+            visit.suspended = true;
+            dispatch.suspend(std::move(group), outcome == Outcome::Blocked, visit.advanced);
             return last;
         }
         if (outcome == Outcome::Stopped)
@@ -417,12 +421,21 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     slot.context.prefetch_rows = dispatch.plan.prefetch_rows;
     slot.context.prefetch_row = dispatch.plan.prefetch_row;
     const WaveStart& how = dispatch.wave_start();
-    if (claim.resumed) run(std::move(claim.resumed), 0);
+    const int64_t longest = longest_slice(dispatch);
+    auto slice = [&] { return std::min(dispatch.first_slice(), longest); };
+    if (claim.resumed) {
+        run(std::move(claim.resumed), 0, slice());
+        dispatch.resumed_returned();
+    }
     for (uint64_t index = claim.begin; index < claim.end && !visit.stopped; index++) {
+        if (visit.suspended && !dispatch.plan.request.cooperative) {
+            dispatch.give_back(index, claim.end);
+            break;
+        }
         auto group = slot.spare ? std::move(slot.spare) : pool_.take();
         if (dispatch.streams.load(std::memory_order_relaxed)) {
-            WaveStream stream(dispatch, how, *group, slot.context, index, claim.end,
-                              static_cast<int64_t>(options_.slice_instructions));
+            const int64_t given = slice();
+            WaveStream stream(dispatch, how, *group, slot.context, index, claim.end, given);
             auto first = stream.start();
             if (!dispatch.started(first.status())) {
                 visit.stopped = true;
@@ -442,7 +455,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
             if (last.exit.kind == machine::ExitKind::Barrier)
                 dispatch.streams.store(false, std::memory_order_relaxed);
             group->spread(dispatch.plan, how, stream.wave());
-            index = run(std::move(group), claim.end, stream.wave());
+            index = run(std::move(group), claim.end, given, stream.wave());
             continue;
         }
         if (!dispatch.started(group->start(dispatch.plan, how, index)) ||
@@ -452,7 +465,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
             break;
         }
         visit.waves += group->group.wave_count;
-        index = run(std::move(group), claim.end);
+        index = run(std::move(group), claim.end, slice());
     }
     fence();
     if (std::exchange(slot.context.columns_cut, false) && dispatch.module)
@@ -465,37 +478,84 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     return visit;
 }
 
+int64_t Scheduler::longest_slice(const DispatchState& dispatch) const {
+    const DispatchRequest& request = dispatch.plan.request;
+    const bool limited = request.timeout_ns || request.instruction_limit;
+    return static_cast<int64_t>(limited ? std::min(options_.slice_instructions, limited_slice)
+                                        : options_.slice_instructions);
+}
+
+bool Scheduler::look(DispatchState& dispatch, GroupContext& g, GroupTurns& turns,
+                     machine::Wave& wave) {
+    if (g.spins.size() < g.group.wave_count) g.spins.resize(g.group.wave_count);
+    wave.budget = turns.slice();
+    const bool waits = g.spins[wave.wave_in_group].begin(*interpreter_, wave);
+    dispatch.looked_at(waits);
+    if (waits) {
+        g.states[wave.wave_in_group] = WaveState::Spinning;
+        g.spinning++;
+    }
+    return waits;
+}
+
+bool Scheduler::resume_spinning(DispatchState& dispatch, GroupContext& g, GroupTurns& turns,
+                                Visit& visit) {
+    for (uint32_t i = 0; g.spinning && i < g.group.wave_count; i++) {
+        if (g.states[i] != WaveState::Spinning) continue;
+        machine::Wave& wave = g.waves[i];
+        wave.budget = turns.slice();
+        if (!g.spins[i].goes_on(*interpreter_, wave)) {
+            g.states[i] = WaveState::Runnable;
+            g.spinning--;
+            visit.advanced = true;
+        }
+        if (turns.settle(wave)) continue;
+        report_stop(dispatch, g, i);
+        return false;
+    }
+    return true;
+}
+
 // Runs a work-group that has been started and, without limits, those up to number `end` behind it.
 // What becomes of the last one that was begun is the outcome; those in front of it are finished.
 // Adds the instructions that the waves executed to the visit, unless the dispatch has limits: then
 // to the dispatch, at once. `stopped`: a wave that has run already, or no_wave.
 Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& g, Slot& slot,
-                                         Visit& visit, uint64_t end, uint32_t stopped) {
+                                         Visit& visit, uint64_t end, int64_t slice,
+                                         uint32_t stopped) {
     const DispatchRequest& request = dispatch.plan.request;
     const bool limited = request.timeout_ns || request.instruction_limit;
-    const int64_t slice =
-        static_cast<int64_t>(limited ? std::min(options_.slice_instructions, limited_slice)
-                                     : options_.slice_instructions);
+    const int64_t longest = longest_slice(dispatch);
     GroupTurns turns(dispatch, g, slot.context, end, slice, limited);
     for (;;) {
         turns.begin_round();
-        bool failed = false;
-        auto settle = [&](const machine::Wave& wave) {
-            if (turns.settle(wave)) return;
-            report_stop(dispatch, g, wave.wave_in_group);
-            failed = true;
+        bool failed = g.spinning && !resume_spinning(dispatch, g, turns, visit);
+        // The wave that goes on next: the same one, if it has not had the longest slice.
+        auto settle = [&](machine::Wave& wave) -> machine::Wave* {
+            const uint32_t index = wave.wave_in_group;
+            bool fine = turns.settle(wave);
+            const bool looks = fine && turns.out_of_budget(wave) && dispatch.looks();
+            const bool waits = looks && look(dispatch, g, turns, wave);
+            if (looks) fine = turns.settle(wave);
+            if (!fine) {
+                report_stop(dispatch, g, index);
+                failed = true;
+                return nullptr;
+            }
+            const bool more = looks && !waits && turns.slice() < longest;
+            turns.set_slice(more ? std::min(turns.slice() * 4, longest) : slice);
+            return turns.runnable(index + (more ? 0 : 1));
         };
-        if (stopped != no_wave) settle(g.waves[stopped]);
+        machine::Wave* first = nullptr;
+        if (!failed) first = stopped == no_wave ? turns.runnable(0) : settle(g.waves[stopped]);
         stopped = no_wave;
-        machine::Wave* first = failed ? nullptr : turns.runnable(0);
         while (first) {
-            const machine::Wave& last = engine_.run_all(*first, turns);
+            machine::Wave& last = engine_.run_all(*first, turns);
             // Its end or a barrier: the round is over, or the dispatch has been stopped.
             if (last.exit.kind == machine::ExitKind::EndProgram ||
                 last.exit.kind == machine::ExitKind::Barrier)
                 break;
-            settle(last);
-            first = failed ? nullptr : turns.runnable(last.wave_in_group + 1);
+            first = settle(last);
         }
         visit.finished += turns.take_finished();
         visit.waves += turns.take_waves();
@@ -517,7 +577,8 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
                 dispatch.fail([&] { return deadlock_report(target_, memory_, dispatch, g); });
                 return Outcome::Stopped;
             }
-            return turns.used_slice() ? Outcome::Suspended : Outcome::Blocked;
+            const bool all_wait = g.spinning + g.waiting + g.ended == count;
+            return turns.used_slice() && !all_wait ? Outcome::Suspended : Outcome::Blocked;
         }
         g.stuck_visits = 0;
     }

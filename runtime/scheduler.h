@@ -1,10 +1,10 @@
 // The worker pool. A work-group runs on one thread at a time; waves go on where they stopped, so a
 // work-group that waits for something else is put aside and taken up again later, by any thread.
 //
-// Progress: every wave runs for at most a slice of instructions; a work-group whose waves only
-// yield is suspended, suspended work-groups take turns with new ones, and dispatches take turns
-// with each other. So spin-waits between waves, work-groups, dispatches and the host go on as long
-// as the modelled device could hold the work-groups at once.
+// Progress: every wave runs for at most a slice of instructions, or a lap if it spins (Spin); a
+// work-group whose waves only yield is suspended, suspended work-groups take turns with new ones,
+// and dispatches take turns with each other. So spin-waits between waves, work-groups, dispatches
+// and the host go on as long as the modelled device could hold the work-groups at once.
 #pragma once
 
 #include <atomic>
@@ -37,6 +37,8 @@ private:
     uint64_t count_ = 0;
 };
 
+class GroupTurns;
+
 class Scheduler {
 public:
     Scheduler(const DeviceOptions& options, const Target& target, memory::AddressSpace& memory,
@@ -50,6 +52,7 @@ public:
     void wait(DispatchState& dispatch);
     bool help(uint64_t max_ns);
     void poke(DispatchState& dispatch);  // after cancel: finish it even if nothing runs it
+    void forget_code(uint64_t begin, uint64_t end) { interpreter_->invalidate(begin, end); }
     void set_address_mask(uint64_t mask) { address_mask_.store(mask, std::memory_order_relaxed); }
     uint32_t threads() const { return threads_; }
     Statistics statistics() const;
@@ -63,6 +66,8 @@ private:
     };
     struct Visit {  // what became of a claim
         uint64_t finished = 0, blocked = 0, waves = 0;
+        bool advanced = false;      // a wave no longer waits
+        bool suspended = false;     // a work-group goes on later
         uint64_t instructions = 0;  // not yet noted with the dispatch
         bool stopped = false;
     };
@@ -78,7 +83,13 @@ private:
     void run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns, bool bounded);
     Visit run_claim(DispatchState& dispatch, DispatchState::Claim& claim, Slot& slot);
     Outcome run_groups(DispatchState& dispatch, GroupContext& group, Slot& slot, Visit& visit,
-                       uint64_t end, uint32_t stopped);
+                       uint64_t end, int64_t slice, uint32_t stopped);
+    int64_t longest_slice(const DispatchState& dispatch) const;
+    // A wave that has used up its slice; true: it only waits for others.
+    bool look(DispatchState& dispatch, GroupContext& group, GroupTurns& turns, machine::Wave& wave);
+    // Waves that did, again; false: something is wrong with one.
+    bool resume_spinning(DispatchState& dispatch, GroupContext& group, GroupTurns& turns,
+                         Visit& visit);
     static constexpr uint32_t no_wave = ~0u;
     void prepare_slot(Slot& slot);
     bool may_join(const DispatchState& dispatch) const;
@@ -97,6 +108,7 @@ private:
     const Target& target_;
     memory::AddressSpace& memory_;
     machine::Engine& engine_;
+    const std::unique_ptr<machine::Engine> interpreter_;  // of waves that wait
     const uint32_t threads_;
     const uint64_t resident_limit_, largest_share_;
     std::atomic<uint64_t> address_mask_{~0ull};

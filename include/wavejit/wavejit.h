@@ -284,8 +284,9 @@ typedef struct wj_fault {
     const char* instruction; /* disassembly */
     const char* source;      /* "file:line" or "" */
     const char* memory;      /* where the address lies: nearest allocation */
-    uint64_t pc, kernel_offset;
-    uint32_t words[4]; /* the instruction's encoding */
+    uint64_t pc;
+    int64_t kernel_offset; /* pc - the kernel's entry; below 0 in a function in front of it */
+    uint32_t words[4];     /* the instruction's encoding */
     uint32_t word_count;
     wj_access access;
     uint32_t access_bytes;

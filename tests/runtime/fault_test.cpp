@@ -232,13 +232,21 @@ TEST_P(FaultTest, Trap) {
 
 TEST_P(FaultTest, IllegalInstruction) {
     ASSERT_EQ(run(kernel("asm", "illegal"), packed(0, 0)), WJ_ILLEGAL_INSTRUCTION) << error();
-    EXPECT_EQ(fault.kernel_offset, 4u);
+    EXPECT_EQ(fault.kernel_offset, 4);
     EXPECT_EQ(fault.words[0], 0xbfffffffu);
+}
+
+// In a function that the linker has put in front of its kernel.
+TEST_P(FaultTest, InAFunctionInFront) {
+    ASSERT_EQ(run(kernel("asm", "fault_in_front"), packed(0, 0)), WJ_ILLEGAL_INSTRUCTION)
+        << error();
+    EXPECT_LT(fault.kernel_offset, 0);
+    has(", in_front + 0x4: ");
 }
 
 TEST_P(FaultTest, RefusedInstruction) {
     ASSERT_EQ(run(kernel("asm", "refused"), packed(0, 0)), WJ_UNIMPLEMENTED) << error();
-    EXPECT_EQ(fault.kernel_offset, 4u);
+    EXPECT_EQ(fault.kernel_offset, 4);
     has("image_load");
 }
 

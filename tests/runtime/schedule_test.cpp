@@ -104,6 +104,76 @@ TEST_P(ScheduleTest, KernelWaitsForTheHost) {
     EXPECT_EQ(*host<uint32_t>(out), 42u);
 }
 
+// 200 work-groups in a row that each wait for the next one, or for the one in front: in time
+// proportional to their number, which the instructions are a measure of. (Without a limit, of whole
+// slices it would be 200 * 200 / 2.)
+TEST_P(ScheduleTest, ChainsOfWorkGroups) {
+    constexpr uint32_t groups = 200;
+    constexpr uint64_t most_each = 1 << 15;
+    for (uint32_t threads : {1u, 2u})
+        for (int32_t step : {1, -1})
+            for (int cooperative = 0; cooperative < 2; cooperative++) {
+                modules.clear();
+                dispatch.reset();
+                context =
+                    make_context(GetParam().target, GetParam().engine, threads, GetParam().memory);
+                wj_kernel* k = kernel("asm", "chain");
+                ASSERT_TRUE(k);
+                const uint64_t flags = buffer(groups * 4);
+                const uint64_t arguments = groups | uint64_t{static_cast<uint32_t>(step)} << 32;
+                wj_launch_options o = unlimited(packed(flags, arguments, groups * 64));
+                o.cooperative = cooperative;
+                ASSERT_EQ(run(k, o), WJ_OK) << error();
+                for (uint32_t g = 0; g < groups; g++)
+                    ASSERT_EQ(host<uint32_t>(flags)[g], step < 0 ? g + 1 : groups - g) << g;
+                wj_result r = WJ_INIT(wj_result);
+                ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
+                EXPECT_LT(r.wave_instructions, groups * most_each) << threads << " " << step;
+            }
+}
+
+// The same where instructions are limited: waiting is counted.
+TEST_P(ScheduleTest, ChainWithinAnInstructionLimit) {
+    constexpr uint32_t groups = 200;
+    wj_kernel* k = kernel("asm", "chain");
+    ASSERT_TRUE(k);
+    const uint64_t flags = buffer(groups * 4);
+    wj_launch_options o = unlimited(packed(flags, groups | uint64_t{1} << 32, groups * 64));
+    o.instruction_limit = groups * (uint64_t{1} << 20);
+    ASSERT_EQ(run(k, o), WJ_OK) << error();
+    EXPECT_EQ(host<uint32_t>(flags)[0], groups);
+}
+
+// A wave that reads memory may be waiting for the host: never a deadlock, wherever in its loop it
+// reads.
+TEST_P(ScheduleTest, PollWhileOthersWaitAtABarrier) {
+    wj_kernel* k = kernel("asm", "poll_behind_barrier");
+    ASSERT_TRUE(k);
+    const uint64_t flag = buffer(64), out = buffer(256 * 4);
+    wj_launch_options o = unlimited(packed(flag, out, 256, 256));
+    wj_dispatch* d = nullptr;
+    ASSERT_EQ(wj_dispatch_submit(k, &o, &d), WJ_OK) << error();
+    dispatch.reset(d);
+    EXPECT_EQ(wj_dispatch_wait_for(d, 300'000'000), WJ_NOT_READY);
+    reinterpret_cast<std::atomic<uint32_t>*>(flag)->store(1);
+    EXPECT_EQ(wj_dispatch_wait(d), WJ_OK) << error();
+    for (uint32_t i = 0; i < 256; i++) ASSERT_EQ(host<uint32_t>(out)[i], 1u) << i;
+}
+
+// A limit that strikes when all waves have arrived at a barrier.
+TEST_P(ScheduleTest, LimitAtABarrierIsNoDeadlock) {
+    wj_kernel* k = kernel("asm", "endless_barriers");
+    ASSERT_TRUE(k);
+    wj_launch_options o = unlimited(packed(0, 0, 256, 256));
+    o.instruction_limit = 10'000;
+    ASSERT_EQ(run(k, o), WJ_TIMEOUT) << error();
+    EXPECT_NE(std::string(fault.report).find("limit of 10000"), std::string::npos) << fault.report;
+    o.instruction_limit = 0;
+    o.timeout_ns = 30'000'000;
+    ASSERT_EQ(run(k, o), WJ_TIMEOUT) << error();
+    EXPECT_NE(std::string(fault.report).find("time limit"), std::string::npos) << fault.report;
+}
+
 // With as many waiting dispatches as threads, and one more that ends the wait; also on one thread.
 TEST_P(ScheduleTest, DispatchesWaitForEachOther) {
     for (uint32_t threads : {1u, 2u}) {
@@ -200,7 +270,7 @@ TEST_P(ScheduleTest, Timeout) {
     ASSERT_EQ(run(k, o), WJ_TIMEOUT);
     EXPECT_STREQ(fault.kernel, "endless");
     EXPECT_NE(std::string(fault.report).find("time limit"), std::string::npos) << fault.report;
-    EXPECT_LT(fault.kernel_offset, 12u);
+    EXPECT_LT(fault.kernel_offset, 12);
     // The context goes on.
     uint64_t out = buffer(256 * 4);
     EXPECT_EQ(run(kernel("asm", "store_after_barrier"), packed(out, 9, 256, 256)), WJ_OK)

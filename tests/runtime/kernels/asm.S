@@ -214,6 +214,78 @@ BEGIN grid_barrier
 END grid_barrier
 DESCRIPTOR grid_barrier
 
+// void chain(u32* flags, u32 groups, i32 step): each work-group waits until flags[own number + step] is not 0, if there
+// is such a work-group, and stores one more than that in its own; the others store 1.
+BEGIN chain
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_mov_b32_e32 v3, 0
+  s_mov_b64 exec, 1
+  s_waitcnt lgkmcnt(0)
+  s_add_u32 s8, s2, s7
+  s_cmp_ge_u32 s8, s6
+  s_cbranch_scc1 .Lchain_store
+  s_lshl_b32 s8, s8, 2
+  v_mov_b32_e32 v1, s8
+.Lchain_wait:
+  s_nop 0
+  global_load_dword v3, v1, s[4:5] glc
+  s_waitcnt vmcnt(0)
+  buffer_wbinvl1_vol
+  v_readfirstlane_b32 s9, v3
+  s_cmp_eq_u32 s9, 0
+  s_cbranch_scc1 .Lchain_wait
+.Lchain_store:
+  v_add_u32_e32 v3, 1, v3
+  s_lshl_b32 s8, s2, 2
+  v_mov_b32_e32 v1, s8
+  s_waitcnt vmcnt(0)
+  global_store_dword v1, v3, s[4:5]
+END chain
+DESCRIPTOR chain
+
+// void poll_behind_barrier(u32* flag, u32* out), four waves: wave 0 polls *flag, the others wait at a barrier for it.
+BEGIN poll_behind_barrier
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_readfirstlane_b32 s8, v0
+  v_mov_b32_e32 v1, 0
+  s_waitcnt lgkmcnt(0)
+  s_cmp_lg_u32 s8, 0
+  s_cbranch_scc1 .Lpbb_arrive
+.Lpbb_poll:
+  s_nop 0
+  global_load_dword v2, v1, s[4:5] glc
+  s_waitcnt vmcnt(0)
+  v_readfirstlane_b32 s9, v2
+  s_cmp_eq_u32 s9, 0
+  s_cbranch_scc1 .Lpbb_poll
+.Lpbb_arrive:
+  s_barrier
+  v_lshlrev_b32_e32 v1, 2, v0
+  v_mov_b32_e32 v2, 1
+  global_store_dword v1, v2, s[6:7]
+END poll_behind_barrier
+DESCRIPTOR poll_behind_barrier
+
+// void endless_barriers()
+BEGIN endless_barriers
+  s_barrier
+  s_branch endless_barriers
+END endless_barriers
+DESCRIPTOR endless_barriers
+
+.type in_front,@function
+in_front:
+  s_nop 0
+  .long 0xbfffffff
+.size in_front, .-in_front
+
+// void fault_in_front()
+BEGIN fault_in_front
+  s_branch in_front
+END fault_in_front
+DESCRIPTOR fault_in_front
+
 // void \name(u8* base, u64 stride): lane l loads from base + l * stride.
 .macro LOAD_AT name, load
 BEGIN \name
