@@ -132,18 +132,6 @@ TEST_P(ScheduleTest, ChainsOfWorkGroups) {
             }
 }
 
-// The same where instructions are limited: waiting is counted.
-TEST_P(ScheduleTest, ChainWithinAnInstructionLimit) {
-    constexpr uint32_t groups = 200;
-    wj_kernel* k = kernel("asm", "chain");
-    ASSERT_TRUE(k);
-    const uint64_t flags = buffer(groups * 4);
-    wj_launch_options o = unlimited(packed(flags, groups | uint64_t{1} << 32, groups * 64));
-    o.instruction_limit = groups * (uint64_t{1} << 20);
-    ASSERT_EQ(run(k, o), WJ_OK) << error();
-    EXPECT_EQ(host<uint32_t>(flags)[0], groups);
-}
-
 // A wave that reads memory may be waiting for the host: never a deadlock, wherever in its loop it
 // reads.
 TEST_P(ScheduleTest, PollWhileOthersWaitAtABarrier) {
