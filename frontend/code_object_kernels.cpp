@@ -27,7 +27,7 @@ Result<KernelInfo> CodeObjectParser::read_kernel(const Symbol& symbol) {
     kernel.descriptor_address = symbol.address;
     std::string which = "code object: kernel '" + printable(kernel.name) +
                         "', kernel object at address " + hex(symbol.address) + ": ";
-    uint64_t align = v2 ? 256 : 64;  // SEED-ELF-43, SEED-ELF-88
+    uint64_t align = v2 ? 256 : 64;
     if (symbol.address % align)
         return Status(Code::InvalidCodeObject,
                       which + "not aligned to " + std::to_string(align) + " bytes");
@@ -43,7 +43,7 @@ Result<KernelInfo> CodeObjectParser::read_kernel(const Symbol& symbol) {
     if (!out_.loadable) return kernel;  // the entry offset is filled by the linker
 
     kernel.entry_address = symbol.address + static_cast<uint64_t>(descriptor->entry_offset);
-    if (kernel.entry_address % 256)  // SEED-ELF-47
+    if (kernel.entry_address % 256)
         return Status(Code::InvalidCodeObject, which + "entry point " + hex(kernel.entry_address) +
                                                    " is not aligned to 256 bytes");
     bool inside = std::ranges::any_of(out_.segments, [&](const Segment& s) {
@@ -86,8 +86,7 @@ Status CodeObjectParser::read_kernels() {
                 out_.diagnostics.push_back("kernel '" + printable(kernel->name) +
                                            "' has no metadata");
         }
-        // V2: code follows the amd_kernel_code_t and the kernel's symbol covers both
-        // (SEED-ELF-113).
+        // V2: code follows the amd_kernel_code_t and the kernel's symbol covers both.
         if (kernel->descriptor.v2 && symbol.size > kernel_code_size &&
             kernel->descriptor.entry_offset == 256)
             kernel->code_size = symbol.size - kernel_code_size;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t page_size = 4096;
 
-// What a relocation computes (SEED-ELF-21) and which part of it is stored.
+// What a relocation computes and which part of it is stored.
 enum class Formula : uint8_t {
     None,
     SymbolAddend,
@@ -128,11 +128,11 @@ private:
 
     Status apply(const Relocation& r) {
         const RelocationRow* row = find_row(r.type);
-        if (!row)  // SEED-ELF-36
+        if (!row)
             return {Code::Unimplemented,
                     where(r) + "unknown relocation type; link the object with LLVM's ld.lld"};
         if (row->formula == Formula::None) return Status::ok();
-        if (row->formula == Formula::BaseAddend && r.symbol != no_symbol)  // SEED-ELF-22
+        if (row->formula == Formula::BaseAddend && r.symbol != no_symbol)
             return invalid(r, "it must not name a symbol");
         uint32_t size = field_bytes(row->field);
         uint64_t offset = r.address - layout_.base;
@@ -168,7 +168,7 @@ private:
                 break;
         }
         if (row->field == Field::High32) value >>= 32;
-        std::memcpy(image_.data() + offset, &value, size);  // SEED-ELF-20: any alignment
+        std::memcpy(image_.data() + offset, &value, size);  // any alignment
         return Status::ok();
     }
 

@@ -16,9 +16,9 @@ Status invalid(std::string text) {
 
 Symbol::Kind symbol_kind(const Elf64_Sym& sym, std::string_view name) {
     uint8_t type = ELF64_ST_TYPE(sym.st_info);
-    if (sym.st_shndx == shn_amdgpu_lds) return Symbol::Kind::Lds;  // SEED-ELF-17
+    if (sym.st_shndx == shn_amdgpu_lds) return Symbol::Kind::Lds;
     if (sym.st_shndx == SHN_UNDEF) return Symbol::Kind::Undefined;
-    if (type == stt_amdgpu_hsa_kernel) return Symbol::Kind::Kernel;  // SEED-ELF-18
+    if (type == stt_amdgpu_hsa_kernel) return Symbol::Kind::Kernel;
     if (type == STT_FUNC) return Symbol::Kind::Function;
     if (type == STT_OBJECT)
         return name.ends_with(".kd") && sym.st_size == kernel_descriptor_size
@@ -29,7 +29,7 @@ Symbol::Kind symbol_kind(const Elf64_Sym& sym, std::string_view name) {
 
 }  // namespace
 
-// SEED-ELF-06, SEED-ERR-29: tables are found through the dynamic segment, not by section type.
+// Tables are found through the dynamic segment, not by section type.
 Status CodeObjectParser::read_dynamic() {
     uint64_t at = 0, size = 0;
     for (const Elf64_Phdr& ph : program_headers_)
@@ -143,7 +143,7 @@ Status CodeObjectParser::add_symbols(uint64_t offset, uint64_t count, Bytes stri
     return Status::ok();
 }
 
-// .symtab, when the object is not stripped (SEED-ELF-07).
+// .symtab, when the object is not stripped.
 Status CodeObjectParser::read_symbols() {
     for (const Elf64_Shdr& sh : section_headers_) {
         if (sh.sh_type != SHT_SYMTAB) continue;

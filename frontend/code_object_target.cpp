@@ -8,7 +8,7 @@
 namespace wj {
 namespace {
 
-// From LLVM's AMDGPU usage guide (kernel descriptor, compute_pgm_rsrc1/2/3); SEED-ELF-56, -57.
+// From LLVM's AMDGPU usage guide (kernel descriptor, compute_pgm_rsrc1/2/3)
 // clang-format off
 //                                   vgpr64 vgpr32 sgpr pairs  agprs  accum  r3zero fltctl ovfl   preld  wide   user
 constexpr RegisterRules gfx6   = {   4,     0,     8,   false, false, false, true,  true,  false, false, false, 16};

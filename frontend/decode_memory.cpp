@@ -166,7 +166,7 @@ bool decode_flat(DecodeState& s, uint32_t w) {
     Inst& out = s.out;
     const OpInfo& info = op_info(op);
     const bool gfx940 = s.target.traits.architected_flat_scratch;
-    // Bit 55 is NV on Vega and CDNA1 (SEED-MEM-03) and ACC from gfx90a on. LLVM takes it for ACC
+    // Bit 55 is NV on Vega and CDNA1 and ACC from gfx90a on. LLVM takes it for ACC
     // always.
     const bool acc = bit(w1, 23) && !s.before_gfx90a();
     out.nv = bit(w1, 23) && s.before_gfx90a();

@@ -16,7 +16,7 @@ Status invalid(std::string text) {
     return {Code::InvalidCodeObject, std::move(text)};
 }
 
-// SEED-ELF-52, SEED-ELF-93: bit in the properties word, SGPRs.
+// Bit in the properties word, SGPRs.
 struct UserSgprRow {
     const char* name;
     uint8_t count;
@@ -121,7 +121,7 @@ int KernelDescriptor::user_sgpr(UserSgpr kind) const {
     return -1;
 }
 
-// Layout: llvm/Support/AMDHSAKernelDescriptor.h; SEED-ELF-43..54.
+// Layout: llvm/Support/AMDHSAKernelDescriptor.h
 Result<KernelDescriptor> decode_kernel_descriptor(std::span<const std::byte> data,
                                                   const Processor& processor) {
     if (data.size() < kernel_descriptor_size)
@@ -169,7 +169,7 @@ Result<KernelDescriptor> decode_kernel_descriptor(std::span<const std::byte> dat
     return d;
 }
 
-// SEED-ELF-84..113.
+// The amd_kernel_code_t of code object V2.
 Result<KernelDescriptor> decode_kernel_code(std::span<const std::byte> data,
                                             const Processor& processor) {
     if (data.size() < kernel_code_size)

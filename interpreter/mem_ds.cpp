@@ -1,6 +1,6 @@
 // LDS instructions, lane permutations included. LDS addresses are 32 bits and wrap; unaligned
 // accesses work (ROCm sets SH_MEM_CONFIG.alignment_mode = unaligned), except for atomics; M0 is no
-// limit on gfx9 (SEED-PROL-02). The GDS forms run the same handlers on another memory (in_gds).
+// limit on gfx9. The GDS forms run the same handlers on another memory (in_gds).
 
 #include "interpreter/atomics.h"
 #include "interpreter/mem.h"

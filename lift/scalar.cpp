@@ -406,7 +406,7 @@ bool lshl_add(Lifter& l, const Inst& i) {
     return true;
 }
 
-// Scalar loads: the low two address bits are ignored (SEED-SMEM).
+// Scalar loads: the low two address bits are ignored.
 template <uint32_t dwords>
 bool load(Lifter& l, const Inst& i) {
     if (i.dst[0].reg + dwords > 128 || i.dst[0].reg >= 104) return false;

@@ -42,7 +42,7 @@ uint32_t lane_layout(const std::array<uint32_t, 3>& size) {
 // of no use.
 machine::NextWaves next_waves(const std::array<uint32_t, 3>& size, bool packed_ids,
                               int32_t group_sgpr) {
-    constexpr uint32_t y_unit = 1 << 10;  // of packed work-item ids (Traits, SEED-GAP-10)
+    constexpr uint32_t y_unit = 1 << 10;  // of packed work-item ids (Traits)
     const uint32_t row = size[0];
     if (row % machine::lanes == 0) {
         const uint32_t waves = row / machine::lanes;
@@ -190,7 +190,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.agpr_row = plan.vgpr_count;
     plan.vgpr_rows = plan.vgpr_count + plan.agpr_count;
 
-    // SEED-INIT-16. MODE[18:12] are the exception enables.
+    // MODE[18:12] are the exception enables.
     plan.mode = kernel.float_mode() | uint32_t{kernel.exceptions} << 12;
     if (kernel.dx10_clamp) plan.mode |= machine::mode::dx10_clamp;
     if (kernel.ieee_mode) plan.mode |= machine::mode::ieee;
@@ -252,7 +252,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
                 break;
         }
     }
-    // System SGPRs, dense behind the user SGPRs (SEED-INIT-11..13).
+    // System SGPRs, dense behind the user SGPRs.
     int next = static_cast<int>(std::min(kernel.user_sgpr_count, 96u));
     const bool id[3] = {kernel.workgroup_id_x, kernel.workgroup_id_y, kernel.workgroup_id_z};
     for (int i = 0; i < 3; i++) {
@@ -328,7 +328,7 @@ bool advance_group(const LaunchPlan& plan, machine::WorkGroup& group) {
     return false;
 }
 
-// Lanes hold consecutive work-items, x fastest (SEED-INIT-15); gfx90a+ packs the three ids into v0.
+// Lanes hold consecutive work-items, x fastest; gfx90a+ packs the three ids into v0.
 void init_work_item_ids(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t index,
                         uint32_t* rows) {
     const bool packed = plan.target->traits.packed_workitem_id;
@@ -350,7 +350,7 @@ void init_work_item_ids(const LaunchPlan& plan, const machine::WorkGroup& group,
 namespace {
 
 // Private segment buffer as the Linux runtime programs it for gfx9: swizzled, dword elements,
-// 64 lanes, thread id added (SEED-PROL-15). Its base is the wave's own memory, so the wave offset
+// 64 lanes, thread id added. Its base is the wave's own memory, so the wave offset
 // is 0.
 void put_scratch_buffer(const LaunchPlan& plan, const machine::Wave& wave, uint32_t* sgpr) {
     sgpr[0] = static_cast<uint32_t>(wave.scratch_base);

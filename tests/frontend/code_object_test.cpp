@@ -91,11 +91,11 @@ TEST(KernelDescriptor, EveryDirective) {
     EXPECT_FALSE(d.ieee_mode);
     EXPECT_TRUE(d.fp16_ovfl);
     EXPECT_EQ(d.exceptions,
-              0x41);  // SEED-ELF-80: bit 24 invalid operation, bit 30 integer division
+              0x41);  // bit 24 invalid operation, bit 30 integer division
     EXPECT_EQ(d.kernarg_preload_length, 4u);
     EXPECT_EQ(d.kernarg_preload_offset, 3u);
     EXPECT_EQ(d.user_sgpr_count, 13u);
-    // SEED-ELF-52: order and sizes.
+    // Order and sizes.
     EXPECT_EQ(d.user_sgpr(UserSgpr::PrivateSegmentBuffer), -1);
     EXPECT_EQ(d.user_sgpr(UserSgpr::DispatchPtr), 0);
     EXPECT_EQ(d.user_sgpr(UserSgpr::QueuePtr), 2);
@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(Processors, Registers,
 
 TEST(KernelDescriptor, Sgprs) {
     Workshop shop;
-    // SEED-ELF-57: granules of 16 on gfx9, of 8 on gfx8, always 128 on gfx10. The XNACK mask, where
+    // Granules of 16 on gfx9, of 8 on gfx8, always 128 on gfx10. The XNACK mask, where
     // there is one, takes SGPRs up to 22.
     std::string d =
         ".amdhsa_next_free_vgpr 1\n.amdhsa_next_free_sgpr 18\n.amdhsa_reserve_vcc 0\n"
@@ -206,7 +206,7 @@ TEST(CodeObject, TargetIds) {
         EXPECT_EQ(object.version, static_cast<uint32_t>(c.version));
         EXPECT_EQ(object.target.generic_version, std::string(c.cpu).ends_with("generic") ? 1 : 0);
         EXPECT_FALSE(object.has_metadata);
-        EXPECT_EQ(object.diagnostics.size(), 1u);  // SEED-ELF-13: reported
+        EXPECT_EQ(object.diagnostics.size(), 1u);  // reported
     }
 }
 
@@ -217,8 +217,8 @@ TEST(CodeObject, TargetIdText) {
     };
     EXPECT_EQ(str("amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"), "gfx90a:sramecc+:xnack-");
     EXPECT_EQ(str("gfx90a:xnack-:sramecc+"), "gfx90a:sramecc+:xnack-");
-    EXPECT_EQ(str("amdgcn-amd-amdhsa--gfx902+xnack"), "gfx902:xnack+");  // SEED-ELF-39
-    EXPECT_EQ(str("AMD:AMDGPU:8:0:1"), "gfx801");                        // SEED-ELF-40
+    EXPECT_EQ(str("amdgcn-amd-amdhsa--gfx902+xnack"), "gfx902:xnack+");
+    EXPECT_EQ(str("AMD:AMDGPU:8:0:1"), "gfx801");
     EXPECT_EQ(str("AMD:AMDGPU:9:0:10"), "gfx90a");
     EXPECT_EQ(str("amdgcn-amd-amdhsa--gfx9-4-generic"), "gfx9-4-generic");
     EXPECT_EQ(str("amdgcn-amd-amdhsa-gfx900"), "gfx900");
@@ -301,7 +301,7 @@ TEST(CodeObject, StrippedOfSections) {
     Workshop shop;
     Buffer bytes =
         shop.assemble(kernel_source("foo", full_directives) + variables_source, "gfx90a");
-    // Without section headers all comes from the dynamic segment (SEED-ELF-07, SEED-ERR-29).
+    // Without section headers all comes from the dynamic segment.
     store<uint64_t>(bytes, offsetof(Elf64_Ehdr, e_shoff), 0);
     store<uint16_t>(bytes, offsetof(Elf64_Ehdr, e_shnum), 0);
     CodeObject object = parse_ok(bytes);
@@ -350,7 +350,7 @@ TEST(CodeObject, Load) {
               Code::InvalidArgument);
 }
 
-// Every type of SEED-ELF-23..37, computed here by the formulas of the document.
+// Every type of relocation, computed here by the formulas of the document.
 TEST(CodeObject, RelocationTypes) {
     Workshop shop;
     Buffer bytes = shop.assemble(variables_source, "gfx900");
@@ -391,7 +391,7 @@ TEST(CodeObject, RelocationTypes) {
         EXPECT_EQ(image[counter + 3 + static_cast<size_t>(c.bytes)],
                   bytes[0] == std::byte{0} ? std::byte{1} : std::byte{0});
     }
-    // R_AMDGPU_RELATIVE64: B + A, and no symbol (SEED-ELF-22).
+    // R_AMDGPU_RELATIVE64: B + A, and no symbol.
     object.relocations = {{counter, 13, no_symbol, 0x77}};
     Buffer image(layout->size);
     ASSERT_TRUE(load_code_object(object, *layout, image, base).is_ok());
@@ -415,7 +415,7 @@ TEST(CodeObject, RelocationTypes) {
         EXPECT_EQ(load<uint64_t>(got_image, counter + word), s);
     }
 
-    // SEED-ELF-36: unknown types are reported by number and symbol.
+    // Unknown types are reported by number and symbol.
     object.relocations = {{counter, 12, external, 0}};
     Status status = load_code_object(object, *layout, image, base, resolver);
     EXPECT_EQ(status.code(), Code::Unimplemented);
@@ -498,7 +498,7 @@ TEST(CodeObject, ErrorsAreTold) {
 }
 
 TEST(CodeObject, RequestsBeyondSixteenUserSgprsAreLeftOut) {
-    // SEED-ELF-55. All seven take 4 + 5 * 2 + 1 = 15 SGPRs; 3 preloaded ones are cut at 16.
+    // All seven take 4 + 5 * 2 + 1 = 15 SGPRs; 3 preloaded ones are cut at 16.
     Workshop shop;
     Buffer bytes = shop.assemble(
         kernel_source(
@@ -520,7 +520,7 @@ TEST(CodeObject, RequestsBeyondSixteenUserSgprsAreLeftOut) {
     EXPECT_EQ(d->user_sgprs().size(), 8u);
 }
 
-// SEED-ELF-84..107, bytes written here by the table of the document.
+// amd_kernel_code_t, bytes written here by the table of the document.
 TEST(KernelCode, Fields) {
     Buffer code(256);
     store<uint32_t>(code, 0, 1);
@@ -579,7 +579,7 @@ TEST(KernelCode, Fields) {
     };
     fails(0, uint32_t{2}, "version_major");
     fails(8, uint16_t{0}, "machine_kind");
-    fails(56, uint32_t{1}, "is_ptr64");  // SEED-ELF-112
+    fails(56, uint32_t{1}, "is_ptr64");
     fails(68, uint32_t{4}, "GDS");
     fails(103, uint8_t{7}, "wavefront_size");
     fails(103, uint8_t{5}, "wave size 32");

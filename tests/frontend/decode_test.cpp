@@ -148,7 +148,7 @@ TEST(Decode, VectorMemory) {
     EXPECT_EQ(b.offset, 4095);
 }
 
-// SEED-MEM-03: cache policy bits decode on every memory instruction.
+// Cache policy bits decode on every memory instruction.
 TEST(Decode, CachePolicy) {
     // flat_load_dword v4, v[2:3] glc slc, with NV (bit 55), which is the AccVGPR bit from gfx90a on
     const std::vector<uint32_t> flat{0xDC000000 | 20 << 18 | 3 << 16, 4 << 24 | 1 << 23 | 2};

@@ -10,7 +10,7 @@ for n in (1, 2, 4, 8, 16):
     memory = Memory(SIZE)
     for text, sets, at in ((', s[2:3], 0x%x' % (4 * n), [], 4 * n), (', s[2:3], s4', [('s4', [0x13])], 0x10)):   # the low two bits of an offset do not count
         case(F_, 's_load_%s%s' % (tail, text), 's_load_%s %s%s' % (tail, sreg(16, n), text), sets + [('s2', [0, 0]), ('global', memory.dwords())], [('s16', [memory.get(at + 4 * i, 4) for i in range(n)])], base='s2')
-    # dwords beyond NUM_RECORDS are not loaded (SEED-SMEM-17)
+    # dwords beyond NUM_RECORDS are not loaded
     at = 100 - 4 * n if n < 16 else 36
     at = (at // 4) * 4
     shown = lambda a: [memory.get(a + 4 * i, 4) if a + 4 * i + 4 <= 100 else 0xabc for i in range(n)]
@@ -24,11 +24,11 @@ for n in (1, 2, 4, 8, 16):
         for i in range(n):
             if form == 's_store_' or at + 4 * i + 4 <= 100: after.put(at + 4 * i, 4, data[i])
         case(F_, form + tail, '%s%s %s, %s, 0x%x' % (form, tail, sreg(16, n), 's[2:3]' if form == 's_store_' else 's[8:11]', at), [('s16', data), ('s2', [0, 0])] * (form == 's_store_') + [('s16', data), ('s8', DESCRIPTOR)] * (form != 's_store_') + [('global', memory.dwords())], [('global', after.dwords())], base='s2' if form == 's_store_' else 's8')
-    # s_scratch_*: the register offset counts 64 bytes (SEED-SMEM-04)
+    # s_scratch_*: the register offset counts 64 bytes
     memory = Memory(288, [rng.getrandbits(32)] * 64 + [rng.getrandbits(32) for _ in range(8)])
     after = Memory(288, memory.dwords())
     for i in range(n): after.put(256 + 4 * i, 4, data[i])
-    # its low two bits do not count either (SEED-SMEM-07), so that the smallest distance is 256 bytes
+    # its low two bits do not count either, so that the smallest distance is 256 bytes
     case(F_, 's_scratch_load_' + tail, 's_scratch_load_%s %s, s[2:3], s4' % (tail, sreg(16, n)), [('s2', [0, 0]), ('s4', [4]), ('global', memory.dwords())], [('s16', [memory.get(256 + 4 * i, 4) for i in range(n)])], base='s2')
     case(F_, 's_scratch_store_' + tail, 's_scratch_store_%s %s, s[2:3], s4' % (tail, sreg(16, n)), [('s2', [0, 0]), ('s4', [4]), ('s16', data), ('global', memory.dwords())], [('global', after.dwords())], base='s2')
 case(F_, 's_load_dwordx2 over its base', 's_load_dwordx2 s[2:3], s[2:3], 0x8', [('s2', [0, 0]), ('global', [1, 2, 3, 4])], [('s2', [3, 4])], base='s2')

@@ -100,7 +100,7 @@ TEST_F(LdsMemory, Atomics) {
     EXPECT_EQ(run({0xd8680000, 0x01060402 /* ds_wrap_rtn_b32 v1, v2, v4, v6 */}), none);
     EXPECT_EQ(dwords()[4], 102u);
     v(2)[0] = lds_bytes, v(1)[0] = 1;
-    EXPECT_EQ(run({0xd8400000, 0x01000402 /* ds_add_rtn_u32 v1, v2, v4 */}), none);  // SEED-ATOM-21
+    EXPECT_EQ(run({0xd8400000, 0x01000402 /* ds_add_rtn_u32 v1, v2, v4 */}), none);
     EXPECT_EQ(v(1)[0], 0u);
     v(2)[0] = 18;
     EXPECT_EQ(run({0xd8400000, 0x01000402 /* ds_add_rtn_u32 v1, v2, v4 */}), fault);

@@ -108,7 +108,7 @@ TEST_F(GlobalMemory, AtomicOperations) {
     struct Case {
         uint32_t old, operand, umin, umax, smin, smax, inc, dec;
     };
-    // inc: old >= data ? 0 : old + 1; dec: old == 0 || old > data ? data : old - 1 (SEED-ATOM-28)
+    // inc: old >= data ? 0 : old + 1; dec: old == 0 || old > data ? data : old - 1
     const Case cases[] = {{5, 0x80000000, 5, 0x80000000, 0x80000000, 5, 6, 4},
                           {7, 7, 7, 7, 7, 7, 0, 6},
                           {0, 9, 0, 9, 0, 9, 1, 9},
@@ -177,8 +177,7 @@ TEST_F(GlobalMemory, FloatAtomics) {
 TEST_F(GlobalMemory, MisalignedAtomicsFault) {
     exec(6);
     consecutive(2, 2);
-    EXPECT_EQ(run({0xdd088000, 0x007f0402 /* global_atomic_add v[2:3], v4, off */}),
-              fault);  // SEED-ATOM-38
+    EXPECT_EQ(run({0xdd088000, 0x007f0402 /* global_atomic_add v[2:3], v4, off */}), fault);
     EXPECT_EQ(w().exit.lane_mask, 2u);
     EXPECT_EQ(w().exit.access, machine::Access::Atomic);
     ASSERT_NE(w().exit.reason, nullptr);
@@ -249,7 +248,7 @@ TEST_F(FlatMemory, OutOfRangeLdsReadsZeroAndPrivateFaults) {
     EXPECT_STREQ(w().exit.reason, "beyond the private segment");
 }
 
-// SEED-PROL-09: (p / 4) * 256 + lane * 4 + p % 4.
+// (p / 4) * 256 + lane * 4 + p % 4.
 TEST_F(ScratchMemory, DwordsAreInterleavedByLane) {
     for (uint32_t l = 0; l < 64; ++l) v(2)[l] = 8, v(4)[l] = l, v(5)[l] = 1000 + l;
     EXPECT_EQ(run({0xdc744004, 0x007f0402 /* scratch_store_dwordx2 v2, v[4:5], off offset:4 */}),

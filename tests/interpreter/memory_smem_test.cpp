@@ -23,7 +23,7 @@ TEST_F(ScalarMemory, LoadsOfOneToSixteenDwords) {
 }
 
 TEST_F(ScalarMemory, OffsetsAndAlignment) {
-    w().sgpr[7] = 0x22;  // low bits are ignored (SEED-SMEM-07)
+    w().sgpr[7] = 0x22;  // low bits are ignored
     EXPECT_EQ(run({0xc0000202, 0x00000007 /* s_load_dword s8, s[4:5], s7 */}), none);
     EXPECT_EQ(w().sgpr[8], 1008u);
     EXPECT_EQ(run({0xc0024202, 0x0e000013 /* s_load_dword s8, s[4:5], s7 offset:0x13 */}), none);
@@ -38,8 +38,7 @@ TEST_F(ScalarMemory, OffsetsAndAlignment) {
 
 TEST_F(ScalarMemory, ScratchFormsScaleTheRegisterBy64) {
     w().sgpr[7] = 4;
-    EXPECT_EQ(run({0xc0140202, 0x00000007 /* s_scratch_load_dword s8, s[4:5], s7 */}),
-              none);  // SEED-SMEM-04
+    EXPECT_EQ(run({0xc0140202, 0x00000007 /* s_scratch_load_dword s8, s[4:5], s7 */}), none);
     EXPECT_EQ(w().sgpr[8], 1000u + 64);
 }
 
@@ -53,9 +52,9 @@ TEST_F(ScalarMemory, BufferLoadsCheckEachDword) {
               none);
     EXPECT_EQ(w().sgpr[16], 1004u);
     EXPECT_EQ(w().sgpr[17], 1005u);
-    EXPECT_EQ(w().sgpr[18], 5u);  // SEED-SMEM-17
+    EXPECT_EQ(w().sgpr[18], 5u);
     EXPECT_EQ(w().sgpr[19], 5u);
-    w().sgpr[13] |= 8 << 16;  // stride 8: 24 records of 8 bytes (SEED-SMEM-19)
+    w().sgpr[13] |= 8 << 16;  // stride 8: 24 records of 8 bytes
     EXPECT_EQ(run({0xc0220406, 0x000000bc /* s_buffer_load_dword s16, s[12:15], 0xbc */}), none);
     EXPECT_EQ(w().sgpr[16], 1000u + 0xbc / 4);
     EXPECT_EQ(run({0xc0220446, 0x000000c0 /* s_buffer_load_dword s17, s[12:15], 0xc0 */}), none);

@@ -35,7 +35,7 @@ TEST(AtomicOps, DocumentedResults) {
         {AtomicOp::And, 1, 12, 10, 0, 8},
         {AtomicOp::Or, 1, 12, 10, 0, 14},
         {AtomicOp::Xor, 1, 12, 10, 0, 6},
-        {AtomicOp::Inc, 1, 6, 7, 0, 7},  // SEED-ATOM-28
+        {AtomicOp::Inc, 1, 6, 7, 0, 7},
         {AtomicOp::Inc, 1, 7, 7, 0, 0},
         {AtomicOp::Inc, 1, 0xffffffff, 0xffffffff, 0, 0},
         {AtomicOp::Dec, 1, 7, 7, 0, 6},
@@ -383,7 +383,7 @@ TEST_P(AtomicTest, FaultNamesPcAndAddress) {
     munmap(map, 2 * page);
 }
 
-// Memory is shared with host threads: nothing is lost (SEED-ATOM-35).
+// Memory is shared with host threads: nothing is lost.
 TEST_P(AtomicTest, AtomicAgainstHostThreads) {
     for (AtomicOp what : {AtomicOp::Add, AtomicOp::Inc, AtomicOp::Wrap}) {
         Builder b;

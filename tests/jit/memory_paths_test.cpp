@@ -38,7 +38,7 @@ protected:
     }
 };
 
-// The private segment's V# (SEED-PROL-14, 15): byte o of lane l at (o/4)*256 + l*4 + o%4, where
+// The private segment's V#: byte o of lane l at (o/4)*256 + l*4 + o%4, where
 // SOFFSET counts bytes of all lanes.
 TEST_P(MemoryPaths, PrivateBuffer) {
     Rng rng(31);

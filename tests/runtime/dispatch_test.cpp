@@ -1,5 +1,5 @@
-// Initial state, work-items, LDS, scratch and arguments, seen by kernels (SEED-INIT, SEED-DISP,
-// SEED-META).
+// Initial state, work-items, LDS, scratch and arguments, seen by kernels
+// (docs/seed-rows.md).
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -24,7 +24,7 @@ TEST_P(DispatchTest, InitialSgprs) {
     const uint32_t* s = host<uint32_t>(out);
     wj_kernel_info info = WJ_INIT(wj_kernel_info);
     ASSERT_EQ(wj_kernel_get_info(k, &info), WJ_OK);
-    // s[0:3]: a swizzled buffer with the thread id added, over 64 lanes of 36 bytes (SEED-PROL-15).
+    // s[0:3]: a swizzled buffer with the thread id added, over 64 lanes of 36 bytes.
     EXPECT_EQ(s[1] >> 31, 1u);
     EXPECT_EQ(s[2], 36u * 64);
     EXPECT_EQ(s[3] >> 23 & 1, 1u);
@@ -33,28 +33,28 @@ TEST_P(DispatchTest, InitialSgprs) {
     // kernel object at 32.
     const uint8_t* packet = host<uint8_t>(s[4] | uint64_t{s[5]} << 32);
     ASSERT_NE(packet, nullptr);
-    // s[6:7]: the queue, with the apertures' high halves at 64 and 68 (SEED-DISP-21, -22).
+    // s[6:7]: the queue, with the apertures' high halves at 64 and 68.
     const uint8_t* queue = host<uint8_t>(s[6] | uint64_t{s[7]} << 32);
     ASSERT_NE(queue, nullptr);
     EXPECT_EQ(*reinterpret_cast<const uint32_t*>(queue + 64), 0x00010000u);
     EXPECT_EQ(*reinterpret_cast<const uint32_t*>(queue + 68), 0x00020000u);
     EXPECT_NE(s[8] | s[9], 0u);
     EXPECT_EQ(s[10] | s[11], 0u);  // dispatch id
-    // FLAT_SCRATCH_INIT + wave offset is where the scratch buffer lies too (SEED-INIT-21).
+    // FLAT_SCRATCH_INIT + wave offset is where the scratch buffer lies too.
     EXPECT_EQ(s[12] + s[19], s[0] + s[19]);
     EXPECT_EQ(s[13], s[1] & 0xffff);
     EXPECT_EQ(s[14], 36u);
     EXPECT_EQ(s[15], 0u);
     EXPECT_EQ(s[16], 0u);
     EXPECT_EQ(s[17], 0u);
-    EXPECT_EQ(s[18], 1u << 31 | 1u);  // first wave, one wave in the work-group (SEED-INIT-12)
+    EXPECT_EQ(s[18], 1u << 31 | 1u);  // first wave, one wave in the work-group
     EXPECT_EQ(s[20] & 0x3ff,
               0x3c0u);  // MODE: defaults of .amdhsa_kernel: denormals for f16/f64, dx10_clamp, ieee
     EXPECT_EQ(s[21], 0xffffffffu);
     EXPECT_EQ(s[22], 0xffu);  // 40 lanes
 }
 
-// SEED-DISP-10: the grid need not be a multiple of the work-group.
+// The grid need not be a multiple of the work-group.
 TEST_P(DispatchTest, WorkItemIdsAndPartialGroups) {
     wj_kernel* k = kernel("ids", "ids");
     ASSERT_TRUE(k);
