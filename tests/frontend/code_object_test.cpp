@@ -220,6 +220,13 @@ TEST(CodeObject, TargetIdText) {
     EXPECT_EQ(str("amdgcn-amd-amdhsa--gfx902+xnack"), "gfx902:xnack+");
     EXPECT_EQ(str("AMD:AMDGPU:8:0:1"), "gfx801");
     EXPECT_EQ(str("AMD:AMDGPU:9:0:10"), "gfx90a");
+    EXPECT_EQ(str("AMD:AMDGPU:7:0:0"), "gfx700");
+    EXPECT_EQ(str("AMD:AMDGPU:7:0:1"), "gfx701");
+    EXPECT_EQ(str("AMD:AMDGPU:8:0:2"), "gfx802");
+    EXPECT_EQ(str("AMD:AMDGPU:8:0:3"), "gfx803");
+    EXPECT_EQ(str("AMD:AMDGPU:9:0:0"), "gfx900");
+    EXPECT_EQ(str("gfx702"), "gfx702");
+    EXPECT_EQ(str("amdgcn-amd-amdhsa--gfx909+xnack"), "gfx909:xnack+");
     EXPECT_EQ(str("amdgcn-amd-amdhsa--gfx9-4-generic"), "gfx9-4-generic");
     EXPECT_EQ(str("amdgcn-amd-amdhsa-gfx900"), "gfx900");
     for (const char* bad : {"", "gfx", "gfx90a:", "gfx90a:xnack", "gfx803:xnack+", "gfx90a:tune+",
@@ -429,6 +436,30 @@ TEST(CodeObject, RelocationTypes) {
     }
 }
 
+// Notes of other names and types are skipped; so are types of AMD's own that nothing defines.
+TEST(CodeObject, OtherNotesAreSkipped) {
+    Workshop shop;
+    const std::string notes =
+        ".section .note,\"a\",@note\n"
+        ".p2align 2\n.long 4, 5, 99\n.asciz \"ABC\"\n.byte 1, 2, 3, 4, 5, 0, 0, 0\n"
+        ".long 7, 4, 31\n.asciz \"AMDGPU\"\n.p2align 2\n.long 17\n";
+    CodeObject object =
+        parse_ok(shop.assemble(kernel_source("foo", full_directives) + notes, "gfx90a"));
+    EXPECT_NE(object.find_kernel("foo"), nullptr) << shop.log();
+    EXPECT_FALSE(object.has_metadata);
+}
+
+TEST(CodeObject, VariablesOfTheLds) {
+    Workshop shop;
+    CodeObject object = parse_ok(shop.assemble(".globl tile\n.amdgpu_lds tile, 640, 16\ns_endpgm\n",
+                                               "gfx90a", 5, "", false));
+    const Symbol* tile = object.find_symbol("tile");
+    ASSERT_NE(tile, nullptr) << shop.log();
+    EXPECT_EQ(tile->kind, Symbol::Kind::Lds);
+    EXPECT_EQ(tile->size, 640u);
+    EXPECT_EQ(tile->address, 16u);  // its alignment
+}
+
 TEST(CodeObject, RelocatableIsForInformation) {
     Workshop shop;
     Buffer bytes = shop.assemble(kernel_source("foo", full_directives), "gfx90a", 5, "", false);
@@ -568,6 +599,11 @@ TEST(KernelCode, Fields) {
     EXPECT_EQ(d->user_sgpr(UserSgpr::PrivateSegmentSize), 8);
     EXPECT_EQ(d->user_sgpr(UserSgpr::GridWorkgroupCountX), 9);
     EXPECT_EQ(d->user_sgpr(UserSgpr::GridWorkgroupCountZ), 10);
+
+    for (uint32_t minor : {0u, 1u, 9u}) {  // they are compatible
+        store<uint32_t>(code, 4, minor);
+        EXPECT_TRUE(decode_kernel_code(code, gfx900).is_ok()) << minor;
+    }
 
     auto fails = [&](size_t offset, auto value, const char* part) {
         Buffer copy = code;
