@@ -337,10 +337,14 @@ Status CodeObjectParser::read_note(std::string_view name, uint32_t type,
     std::string_view text = bytes.text(0, bytes.size());
     bool v2_metadata = name == "AMD" && type == note_metadata_v2;
     if (v2_metadata || (name == "AMDGPU" && type == note_metadata)) {
-        if (out_.has_metadata) return invalid("more than one metadata note");
         auto metadata = v2_metadata ? parse_metadata_yaml(text) : parse_metadata_msgpack(desc);
         if (!metadata) return invalid(metadata.status().message() + " (in the note section)");
-        out_.metadata = std::move(*metadata);
+        Status status = Status::ok();
+        if (out_.has_metadata)
+            status = merge_metadata(out_.metadata, std::move(*metadata));
+        else
+            out_.metadata = std::move(*metadata);
+        if (!status) return invalid(status.message());
         out_.has_metadata = true;
     } else if (name == "AMD" && type == note_isa_name) {
         if (old_isa_.empty()) old_isa_ = text.substr(0, text.find('\0'));

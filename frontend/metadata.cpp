@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <optional>
+#include <unordered_map>
 
 #include "frontend/code_object_bytes.h"
 #include "frontend/metadata_document.h"
@@ -347,6 +349,38 @@ Result<Metadata> parse_metadata_yaml(std::string_view note) {
     auto document = read_yaml(note);
     if (!document) return invalid(document.status().message());
     return read_metadata(document->root, true);
+}
+
+Status merge_metadata(Metadata& metadata, Metadata&& more) {
+    if (more.version_major != metadata.version_major)
+        return invalid("metadata notes of versions " + std::to_string(metadata.version_major) +
+                       " and " + std::to_string(more.version_major));
+    metadata.version_minor = std::max(metadata.version_minor, more.version_minor);
+    if (metadata.target.empty()) metadata.target = more.target;
+    if (!more.target.empty() && more.target != metadata.target)
+        return invalid("metadata notes for " + metadata.target + " and for " + more.target);
+    std::unordered_map<std::string_view, const KernelMetadata*> known;
+    for (const KernelMetadata& kernel : metadata.kernels) known.emplace(kernel.symbol, &kernel);
+    std::vector<KernelMetadata> added;
+    for (KernelMetadata& kernel : more.kernels) {
+        const auto it = known.find(kernel.symbol);
+        if (it == known.end())
+            added.push_back(std::move(kernel));
+        else if (!(*it->second == kernel))
+            return invalid("two metadata notes say different things of kernel '" + kernel.symbol +
+                           "'");
+    }
+    std::ranges::move(added, std::back_inserter(metadata.kernels));
+    auto id = [](const std::string& text) { return text.substr(0, text.find(':')); };
+    for (std::string& text : more.printf) {
+        const auto same = std::ranges::find(metadata.printf, id(text), id);
+        if (same == metadata.printf.end())
+            metadata.printf.push_back(std::move(text));
+        else if (*same != text)
+            return invalid("two metadata notes have different printf strings of number " +
+                           id(text));
+    }
+    return Status::ok();
 }
 
 // SEED-META-05: "ID:N:S[0]:...:S[N-1]:format"; the format may itself contain colons.

@@ -70,6 +70,8 @@ struct KernelArg {
     Access access = Access::None, actual_access = Access::None;
     uint32_t pointee_align = 0;  // dynamic_shared_pointer
     bool is_const = false, is_restrict = false, is_volatile = false, is_pipe = false;
+
+    bool operator==(const KernelArg&) const = default;
 };
 
 struct KernelMetadata {
@@ -92,6 +94,8 @@ struct KernelMetadata {
     bool uses_dynamic_stack = false;
     bool uniform_work_group_size = false;  // every work-group of a launch has the full size
     bool workgroup_processor_mode = false;
+
+    bool operator==(const KernelMetadata&) const = default;
 };
 
 struct Metadata {
@@ -100,6 +104,10 @@ struct Metadata {
     std::vector<std::string> printf;  // raw "ID:N:size...:format" strings (SEED-META-05)
     std::vector<KernelMetadata> kernels;
 };
+
+// Adds what another note of the same object says. Linkers put the notes of all inputs one behind
+// the other. An error if they disagree: about the target, a kernel or a printf string.
+Status merge_metadata(Metadata& metadata, Metadata&& more);
 
 // Unknown keys are accepted (SEED-META-03), a known key of a wrong type is an error that names it.
 Result<Metadata> parse_metadata_msgpack(std::span<const std::byte> note);

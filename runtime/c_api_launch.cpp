@@ -114,10 +114,19 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
     hidden.grid = r.grid;
     hidden.work_group = r.work_group;
     std::copy_n(o.global_offset, 3, hidden.global_offset.begin());
+    if (!o.argument_count) hidden.given = o.packed_size;
     hidden.dynamic_lds = static_cast<uint32_t>(std::min<uint64_t>(dynamic_lds, UINT32_MAX));
     hidden.layout = o.hidden_layout == WJ_HIDDEN_AUTO     ? kernel->layout
                     : o.hidden_layout == WJ_HIDDEN_LIBCLC ? runtime::HiddenLayout::Libclc
                                                           : runtime::HiddenLayout::Standard;
+    if (hidden.layout == runtime::HiddenLayout::Unknown)
+        return context->fail(
+            WJ_INVALID_ARGUMENT,
+            "kernel '" + info.name +
+                "' may read implicit arguments, and neither its code nor the functions that it "
+                "calls show whether in LLVM's layout (ROCm's device libraries) or in libclc's: set "
+                "hidden_layout to WJ_HIDDEN_STANDARD or WJ_HIDDEN_LIBCLC (wavejit launch "
+                "--hidden-layout standard|libclc)");
     hidden.queue_ptr = context->device->default_queue();
     runtime::fill_hidden_arguments(info, hidden, block->bytes);
 

@@ -10,10 +10,15 @@
 
 namespace wj::runtime {
 
-enum class HiddenLayout : uint8_t { Standard, Libclc };
+enum class HiddenLayout : uint8_t {
+    Standard,
+    Libclc,
+    Unknown,  // the kernel may read implicit arguments, and nothing shows which
+};
 
-// Looks at the scalar loads from the kernarg segment: libclc never reads behind the four dwords and
-// takes sizes from the dispatch packet.
+// Looks at what the kernel, and if it calls any the functions of the object, load from the implicit
+// arguments: libclc never reads behind the four dwords, or parts of dwords, and takes sizes from the
+// dispatch packet. Names of ROCm's device libraries say it, too.
 HiddenLayout detect_hidden_layout(const CodeObject& object, const KernelInfo& kernel,
                                   const Target& target);
 

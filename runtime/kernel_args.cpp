@@ -121,6 +121,8 @@ void fill_hidden_arguments(const KernelInfo& kernel, const HiddenValues& v,
     };
     for (const KernelArg& arg : kernel.metadata.args) {
         if (!is_hidden(arg.kind)) continue;
+        hidden = std::min(hidden, arg.offset);
+        if (arg.offset < v.given) continue;
         uint64_t value = 0;
         switch (arg.kind) {
             case ValueKind::HiddenGlobalOffsetX:
@@ -179,12 +181,12 @@ void fill_hidden_arguments(const KernelInfo& kernel, const HiddenValues& v,
         }
         if (uint64_t{arg.offset} + arg.size > segment.size()) continue;
         std::memcpy(segment.data() + arg.offset, &value, std::min<size_t>(arg.size, 8));
-        hidden = std::min(hidden, arg.offset);
     }
     uint32_t libclc[4] = {dims, static_cast<uint32_t>(v.global_offset[0]),
                           static_cast<uint32_t>(v.global_offset[1]),
                           static_cast<uint32_t>(v.global_offset[2])};
-    if (v.layout == HiddenLayout::Libclc && uint64_t{hidden} + sizeof(libclc) <= segment.size())
+    if (v.layout == HiddenLayout::Libclc && hidden >= v.given &&
+        uint64_t{hidden} + sizeof(libclc) <= segment.size())
         std::memcpy(segment.data() + hidden, libclc, sizeof(libclc));
 }
 

@@ -36,6 +36,9 @@ struct HiddenValues {
     std::array<uint64_t, 3> global_offset{};
     uint32_t dynamic_lds = 0;
     HiddenLayout layout = HiddenLayout::Standard;
+    // So many bytes of the segment the caller has laid out: hidden arguments that begin there are
+    // what he says.
+    uint64_t given = 0;
     uint64_t queue_ptr = 0, printf_buffer = 0, hostcall_buffer = 0, heap = 0, multigrid_sync = 0;
 };
 

@@ -86,15 +86,31 @@ Status ModuleImpl::place(const Device::Resolver& resolver) {
         if (s.kind == Symbol::Kind::Variable)
             variables_.push_back({s.name, base_ + (s.address - layout_.base), s.size, !s.writable});
 
-    // Pages that hold only read-only segments lose the right to be written.
+    return protect(size);
+}
+
+// Kernels write only to pages with segments that may be written, and only those with code are
+// executed, whatever the sizes. Where two segments share a page it has the rights of both.
+Status ModuleImpl::protect(uint64_t size) {
+    using memory::page_size;
+    std::vector<uint32_t> rights(size / page_size + 1, memory::no_access);
     for (const Segment& s : object_.segments) {
-        if (s.writable || !s.memory_size) continue;
-        uint64_t begin = base_ + (s.address - layout_.base), end = begin + s.memory_size;
-        begin = (begin + memory::page_size - 1) & ~(memory::page_size - 1);
-        end &= ~(memory::page_size - 1);
-        if (begin >= end) continue;
-        status = memory_.protect(begin, end - begin,
-                                 memory::readable | (s.executable ? memory::executable : 0u));
+        if (!s.memory_size) continue;
+        const uint64_t begin = s.address - layout_.base;
+        const uint32_t of_segment = memory::readable | (s.writable ? memory::writable : 0u) |
+                                    (s.executable ? memory::executable : 0u);
+        for (uint64_t page = begin / page_size; page <= (begin + s.memory_size - 1) / page_size;
+             ++page)
+            rights[page] |= of_segment;
+    }
+    const uint64_t pages = (size + page_size - 1) / page_size;
+    for (uint64_t page = 0; page < pages; ++page)  // what code is fetched beyond its end, too
+        if (!rights[page])
+            rights[page] = memory::readable | (page ? rights[page - 1] & memory::executable : 0u);
+    for (uint64_t page = 0, end = 0; page < pages; page = end) {
+        while (end < pages && rights[end] == rights[page]) ++end;
+        Status status =
+            memory_.protect(base_ + page * page_size, (end - page) * page_size, rights[page]);
         if (!status) return status;
     }
     return Status::ok();

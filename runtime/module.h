@@ -72,6 +72,7 @@ public:
 private:
     explicit ModuleImpl(memory::AddressSpace& memory) : memory_(memory) {}
     Status place(const Device::Resolver& resolver);
+    Status protect(uint64_t size);
 
     memory::AddressSpace& memory_;
     std::vector<std::byte> file_;

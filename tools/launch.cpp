@@ -15,6 +15,7 @@ namespace {
 struct Options {
     DeviceFlags device;
     std::string file, kernel, grid = "1", groups, block = "64", dynamic_lds = "0";
+    wj_hidden_layout hidden_layout = WJ_HIDDEN_AUTO;
     std::vector<std::string> args;
     std::string packed;
     double timeout = 0;
@@ -133,6 +134,7 @@ int launch(const Options& o) {
         std::min<uint64_t>(parse_size(o.dynamic_lds, "--dynamic-lds"), UINT32_MAX));
     launch.timeout_ns = static_cast<uint64_t>(o.timeout * 1e9);
     launch.instruction_limit = o.limit;
+    launch.hidden_layout = o.hidden_layout;
 
     for (uint32_t i = 0; i < std::max(1u, o.repeat); i++) {
         wj_dispatch* raw_dispatch = nullptr;
@@ -171,6 +173,14 @@ void add_launch(CLI::App& app, int& result) {
     sub->add_option("--dynamic-lds", o->dynamic_lds, "bytes of dynamic LDS");
     sub->add_option("--timeout", o->timeout, "seconds");
     sub->add_option("--limit", o->limit, "wave instructions");
+    sub->add_option(
+           "--hidden-layout", o->hidden_layout,
+           "OpenCL C of code objects V5 and V6: which implicit arguments the kernel reads, "
+           "where its code does not show it: standard (LLVM, ROCm's libraries) or libclc")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, wj_hidden_layout>{{"auto", WJ_HIDDEN_AUTO},
+                                                    {"standard", WJ_HIDDEN_STANDARD},
+                                                    {"libclc", WJ_HIDDEN_LIBCLC}}));
     sub->add_option("--repeat", o->repeat, "launches, one after the other");
     sub->add_flag("--stats", o->stats, "print counters at the end");
     sub->add_option(

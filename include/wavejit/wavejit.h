@@ -239,8 +239,8 @@ typedef struct wj_argument {
     { &(variable), sizeof(variable) } /* an initializer of wj_argument */
 
 /* OpenCL C kernels of code objects V5 and V6 that were linked with libclc read other implicit
- * arguments than the metadata says. wavejit tells them apart by their code; set it where that is
- * not certain (-O0). */
+ * arguments than the metadata says. wavejit tells them apart by their code, and that of functions
+ * that they call; where it cannot, as may be at -O0, a launch fails until this is set. */
 typedef enum wj_hidden_layout {
     WJ_HIDDEN_AUTO = 0,
     WJ_HIDDEN_STANDARD = 1,
@@ -256,7 +256,8 @@ typedef struct wj_launch_options {
     uint32_t dynamic_lds; /* bytes on top of the kernel's static LDS */
     const void*
         packed_arguments; /* ... or all of them laid out by offset (then argument_count = 0) */
-    size_t packed_size;
+    size_t packed_size; /* bytes; hidden arguments that begin in them are the caller's, the others
+                           are filled in (a printf buffer, for instance, is only there if given) */
     uint64_t timeout_ns;        /* 0 = none */
     uint64_t instruction_limit; /* wave instructions of the whole dispatch; 0 = none */
     uint64_t global_offset[3];  /* OpenCL global offset */

@@ -321,4 +321,96 @@ TEST(Metadata, MsgpackWidths) {
     }
 }
 
+// Objects as libraries are made: kernels that are assembled one by one, each with a note of its
+// own, and linked.
+class Linked : public testing::Test {
+protected:
+    void assemble(const std::string& file, const std::string& kernel, uint32_t vgprs,
+                  const std::string& printf = "") {
+        shop_.write(file + ".s",
+                    kernel_source(kernel,
+                                  ".amdhsa_next_free_vgpr 8\n.amdhsa_next_free_sgpr 8\n"
+                                  ".amdhsa_accum_offset 8") +
+                        ".amdgpu_metadata\n---\namdhsa.version: [ 1, 2 ]\n" + printf +
+                        "amdhsa.kernels:\n  - .name: " + kernel + "\n    .symbol: " + kernel +
+                        ".kd\n    .kernarg_segment_size: 0\n    .group_segment_fixed_size: 0\n"
+                        "    .private_segment_fixed_size: 0\n    .kernarg_segment_align: 4\n"
+                        "    .wavefront_size: 64\n    .sgpr_count: 8\n    .vgpr_count: " +
+                        std::to_string(vgprs) +
+                        "\n    .max_flat_workgroup_size: 256\n...\n.end_amdgpu_metadata\n");
+        const std::string mc =
+            std::string(WJ_LLVM_MC) + " -triple=amdgcn-amd-amdhsa -mcpu=gfx90a -filetype=obj ";
+        ASSERT_TRUE(shop_.run(mc + file + ".s -o " + file + ".o")) << shop_.log();
+    }
+    // "k0.o k1.o ..." may be too long for a shell: a response file.
+    Result<CodeObject> link(const std::string& files) {
+        shop_.write("files", files);
+        EXPECT_TRUE(shop_.run(std::string(WJ_LLD) +
+                              " -shared --allow-multiple-definition @files -o out.co"))
+            << shop_.log();
+        bytes_ = shop_.read("out.co");
+        return parse_code_object(bytes_);
+    }
+    Workshop shop_;
+    Buffer bytes_;
+};
+
+TEST_F(Linked, TwoNotes) {
+    assemble("a", "first", 8, "amdhsa.printf:\n  - '1:0:one'\n");
+    assemble("b", "second", 7, "amdhsa.printf:\n  - '1:0:one'\n  - '2:0:two'\n");
+    auto object = link("a.o b.o");
+    ASSERT_TRUE(object.is_ok()) << object.status().message();
+    ASSERT_EQ(object->metadata.kernels.size(), 2u);
+    EXPECT_EQ(object->metadata.kernels[0].symbol, "first.kd");
+    EXPECT_EQ(object->metadata.kernels[1].vgpr_count, 7u);
+    EXPECT_EQ(object->metadata.printf, (std::vector<std::string>{"1:0:one", "2:0:two"}));
+    for (const KernelInfo& k : object->kernels) EXPECT_TRUE(k.has_metadata) << k.name;
+}
+
+TEST_F(Linked, FiveHundredNotes) {
+    std::string files;
+    for (uint32_t n = 0; n < 500; ++n) {
+        const std::string name = "k" + std::to_string(n);
+        if (n < 20) {  // the assembler takes its time
+            assemble(name, name, 8);
+        } else {  // the same object with another name for its kernel of two, three digits
+            Buffer copy = shop_.read(n < 100 ? "k10.o" : "k100.o");
+            if (n == 100) assemble("k100", "k100", 8), copy = shop_.read("k100.o");
+            const std::string old = n < 100 ? "k10" : "k100";
+            auto* text = reinterpret_cast<char*>(copy.data());
+            for (size_t at = 0; at + name.size() <= copy.size(); ++at)
+                if (std::string_view(text + at, name.size()) == old)
+                    std::copy(name.begin(), name.end(), text + at);
+            shop_.write(name + ".o", copy);
+        }
+        files += name + ".o\n";
+    }
+    auto object = link(files);
+    ASSERT_TRUE(object.is_ok()) << object.status().message();
+    EXPECT_EQ(object->metadata.kernels.size(), 500u);
+    EXPECT_EQ(object->kernels.size(), 500u);
+    for (const KernelInfo& k : object->kernels) EXPECT_TRUE(k.has_metadata) << k.name;
+}
+
+TEST_F(Linked, KernelNamedTwice) {
+    assemble("a", "same", 8);
+    assemble("b", "same", 8);
+    assemble("c", "same", 7);
+    auto alike = link("a.o b.o");
+    ASSERT_TRUE(alike.is_ok()) << alike.status().message();
+    EXPECT_EQ(alike->metadata.kernels.size(), 1u);
+    auto other = link("a.o c.o");
+    ASSERT_FALSE(other.is_ok());
+    EXPECT_NE(other.status().message().find("kernel 'same.kd'"), std::string::npos)
+        << other.status().message();
+}
+
+TEST_F(Linked, PrintfStringsThatDisagree) {
+    assemble("a", "first", 8, "amdhsa.printf:\n  - '1:0:one'\n");
+    assemble("b", "second", 8, "amdhsa.printf:\n  - '1:0:two'\n");
+    auto object = link("a.o b.o");
+    ASSERT_FALSE(object.is_ok());
+    EXPECT_NE(object.status().message().find("printf"), std::string::npos);
+}
+
 }  // namespace
