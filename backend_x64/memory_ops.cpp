@@ -290,7 +290,7 @@ bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
         if (!ok) {
             if (!failed)
                 first_address = place.space == buffer_space ? failed_address
-                                : place.space == scratch_space && op.space == flat_space
+                                : place.space == scratch_space
                                     ? place.address | machine::private_aperture
                                     : place.address;
             failed |= 1ull << (first_lane + l);

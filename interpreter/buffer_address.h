@@ -51,13 +51,13 @@ struct BufferAddress {
     }
 
     // The private segment descriptor (SEED-PROL-14, 15): swizzled, dword elements, 64 lanes.
-    // Resolved to the lane's private memory, whose bounds are then checked. soffset counts bytes of
-    // all 64 lanes.
+    // Resolved to the lane's private memory, whose bounds are then checked: a stack pointer beyond
+    // it (SEED-PROL-28) is a fault, too. soffset counts bytes of all 64 lanes.
     void find_private_segment(const Wave& w) {
         if (!v.swizzle || !v.add_tid || v.index_stride != lanes || index) return;
-        const uint64_t delta = v.base + soffset - w.scratch_base;
+        const uint64_t base = v.base - w.scratch_base, delta = base + soffset;
         const uint64_t bytes = uint64_t{w.scratch_bytes} * lanes;
-        if (!w.scratch || delta >= bytes || delta % (4 * lanes) || v.records < bytes) return;
+        if (base > bytes || delta % (4 * lanes) || v.records < bytes) return;
         private_segment = true;
         private_offset = static_cast<uint32_t>(delta / lanes) + inst_offset;
     }

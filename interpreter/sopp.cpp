@@ -1,6 +1,7 @@
 // Control flow, hardware registers and program control: SOPP and the parts of SOP1, SOP2, SOPC,
 // SOPK that touch PC or MODE.
 #include "interpreter/internal.h"
+#include "machine/trap.h"
 #include "memory/access.h"
 
 namespace wj::interp {
@@ -16,6 +17,13 @@ void branch(Wave& w, const Inst& in) {
 }
 
 void nothing(Wave&, const Inst&) {}
+
+// By the convention of amdhsa's trap handler (AMDGPU usage guide, "Trap Handler ABI"): without a
+// debugger, which nobody can attach here, llvm.debugtrap does nothing.
+void trap(Wave& w, const Inst& in) {
+    const auto id = static_cast<uint32_t>(in.src[0].value & 0xff);
+    if (id != machine::debug_trap) stop(w, ExitKind::Trap, nullptr, id);
+}
 
 // Accesses are done when their instructions are, but for stores, which wait in a buffer of the host
 // while its loads go on: a wait for vector memory (vmcnt) is one for these, too
@@ -198,7 +206,7 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_sleep, [](Wave& w, const Inst&) { stop(w, ExitKind::Yield); }},
     {Opcode::s_sethalt, [](Wave& w, const Inst& in) { if (in.src[0].value & 1) stop(w, ExitKind::Halt, "s_sethalt"); }},
     {Opcode::s_sendmsghalt, [](Wave& w, const Inst&) { stop(w, ExitKind::Halt, "s_sendmsghalt"); }},
-    {Opcode::s_trap, [](Wave& w, const Inst& in) { stop(w, ExitKind::Trap, nullptr, in.src[0].value & 0xff); }},
+    {Opcode::s_trap, trap},
     // Nothing is pipelined, no message has a receiver.
     {Opcode::s_waitcnt, wait},
     {Opcode::s_wakeup, nothing},

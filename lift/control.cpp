@@ -1,5 +1,6 @@
 // SOPP and the other instructions that move the PC or stop the wave.
 #include "lift/lifter.h"
+#include "machine/trap.h"
 
 namespace wj::lift {
 namespace {
@@ -81,6 +82,11 @@ bool sleep(Lifter& l, const Inst&) {
     return true;
 }
 
+// Other traps end the wave, which the interpreter's handler does.
+bool trap(Lifter&, const Inst& i) {
+    return (i.src[0].value & 0xff) == machine::debug_trap;
+}
+
 bool getpc(Lifter& l, const Inst& i) {
     l.set_s64(i.dst[0], l.s.code_address(l.next_pc));
     return true;
@@ -160,6 +166,7 @@ constexpr Entry entries[] = {
     {Opcode::s_endpgm, endpgm},
     {Opcode::s_barrier, barrier},
     {Opcode::s_sleep, sleep},
+    {Opcode::s_trap, trap},
     {Opcode::s_getpc_b64, getpc},
     {Opcode::s_setpc_b64, setpc},
     {Opcode::s_swappc_b64, swappc},

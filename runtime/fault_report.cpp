@@ -9,6 +9,7 @@
 #include "frontend/debug_info.h"
 #include "frontend/decode.h"
 #include "interpreter/interpreter.h"
+#include "machine/trap.h"
 #include "runtime/fault_replay.h"
 
 namespace wj::runtime {
@@ -58,6 +59,20 @@ Code code_of(ExitKind kind) {
     }
 }
 
+// AMDGPU usage guide, "Trap Handler ABI".
+const char* trap_name(uint32_t id) {
+    switch (id) {
+        case machine::debugger_argument_trap:
+            return "debugtrap with an argument in v0, for a debugger";
+        case machine::llvm_trap:
+            return "assertion or __builtin_trap in the kernel";
+        case machine::breakpoint_trap:
+            return "breakpoint of a debugger";
+        default:
+            return "a reserved trap id";
+    }
+}
+
 std::string describe_exit(const machine::ExitInfo& exit) {
     switch (exit.kind) {
         case ExitKind::MemoryFault:
@@ -68,8 +83,7 @@ std::string describe_exit(const machine::ExitInfo& exit) {
         case ExitKind::Unimplemented:
             return "instruction or feature that wavejit does not implement";
         case ExitKind::Trap:
-            return format("trap %u%s", exit.detail,
-                          exit.detail == 2 ? " (assertion or __builtin_trap in the kernel)" : "");
+            return format("trap %u (%s)", exit.detail, trap_name(exit.detail));
         case ExitKind::Halt:
             return "the wave halted itself";
         default:
@@ -228,6 +242,15 @@ void list_waves(const Target& target, const memory::AddressSpace& memory,
         record.notes.push_back(format("and %u more waves", group.group.wave_count - 16));
 }
 
+std::string describe_memory(const memory::AddressSpace& memory, const machine::Wave& wave,
+                            uint64_t address) {
+    if (address >> 32 != machine::private_aperture >> 32) return memory.describe(address);
+    return format(
+        "byte 0x%x of a work-item, beyond the private segment of %u bytes: a call stack "
+        "that needs more is launched with a larger private segment (hipLimitStackSize)",
+        static_cast<uint32_t>(address), wave.scratch_bytes);
+}
+
 uint32_t first_running(const GroupContext& group) {
     for (uint32_t i = 0; i < group.group.wave_count; i++)
         if (runs(group.states[i])) return i;
@@ -251,7 +274,7 @@ FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory
     record.message = describe_exit(record.exit);
     locate(target, memory, dispatch, group, wave, record);
     if (record.exit.kind == ExitKind::MemoryFault)
-        record.memory = memory.describe(record.exit.address);
+        record.memory = describe_memory(memory, stopped, record.exit.address);
     return record;
 }
 

@@ -19,6 +19,7 @@ void BlockCompiler::uniform_buffer_base(Value v) {
     a_.mov(d, low);
     a_.shl(d, 16);
     a_.shr(d, 16);
+    a_.mov(records, d);
     a_.mov(t.r32(), soffset);
     a_.add(d, t);
     a_.bt(low, 63);  // swizzled
@@ -28,16 +29,15 @@ void BlockCompiler::uniform_buffer_base(Value v) {
     a_.and_(t.r32(), 7);
     a_.cmp(t.r32(), 7);  // by lanes
     a_.jne(done);
+    a_.mov(bytes.r32(), field(offsetof(Wave, scratch_bytes), 4));
+    a_.shl(bytes, 6);
+    a_.sub(records, field(offsetof(Wave, scratch_base), 8));
+    a_.cmp(records, bytes);
+    a_.ja(done);
     a_.mov(t, d);
     a_.sub(t, field(offsetof(Wave, scratch_base), 8));
     a_.test(t.r8(), t.r8());
     a_.jnz(done);
-    a_.mov(bytes.r32(), field(offsetof(Wave, scratch_bytes), 4));
-    a_.shl(bytes, 6);
-    a_.cmp(t, bytes);
-    a_.jae(done);
-    a_.cmp(field(offsetof(Wave, scratch), 8), 0);
-    a_.je(done);
     a_.shr(t, 6);
     a_.bts(t, 63);
     a_.mov(records.r32(), high.r32());

@@ -15,6 +15,20 @@ __global__ void out_of_bounds(int* p) {
 __global__ void trap(int* p) {
     if (*p == 0) __builtin_trap();
 }
+// Frames of 5,000 bytes, as many as `depth` says.
+__device__ __attribute__((noinline)) int recursive(int depth) {
+    volatile int frame[1250];
+    for (int i = 0; i < 4; i++) frame[(depth + i) & 3] = depth + i;
+    return depth ? recursive(depth - 1) + frame[depth & 3] : frame[3];
+}
+__global__ void stack_overflow(int* out, int depth) {
+    out[threadIdx.x] = recursive(depth);
+}
+__global__ void debugtrap(int* out) {
+    *out = 1;
+    __builtin_debugtrap();
+    *out = 2;
+}
 __global__ void endless(volatile int* p) {
     while (*p == 0) {
     }
@@ -44,6 +58,14 @@ int main(int argc, char** argv) {
         out_of_bounds<<<4, 256>>>(data);
     } else if (is("trap")) {
         trap<<<1, 64>>>(data);
+    } else if (is("stack_overflow")) {
+        stack_overflow<<<1, 64>>>(data, 8);
+    } else if (is("debugtrap")) {
+        debugtrap<<<1, 64>>>(data);
+        int result = 0;
+        HIP_CHECK(hipMemcpy(&result, data, 4, hipMemcpyDeviceToHost));
+        std::printf("%s debugtrap: %d\n", result == 2 ? "PASS" : "FAIL", result);
+        return result != 2;
     } else if (is("endless")) {
         endless<<<1, 64>>>(data);
     } else if (is("barrier_deadlock")) {

@@ -22,6 +22,9 @@ EXPECTED = {
     "out_of_bounds": (ABORT, ["memory fault: write of 4 bytes", r"bytes after allocation \d+ \(device memory",
                               r"work-group +\(3, 0, 0\)", "HSA_STATUS_ERROR_MEMORY_FAULT"]),
     "trap": (ABORT, ["s_trap 2", "kernel      _Z4trapPi", "HSA_STATUS_ERROR_EXCEPTION"]),
+    "stack_overflow": (ABORT, ["memory fault: (read|write) of [0-9]+ bytes at 0x2[0-9a-f]{12} .beyond the private segment",
+                               "private segment of [0-9]+ bytes", "lanes +0-63", "in _Z9recursivei",
+                               "HSA_STATUS_ERROR_MEMORY_FAULT"]),
     "endless": (ABORT, ["time", "kernel      _Z7endlessPVi"]),
     "barrier_deadlock": (ABORT, ["deadlock", "kernel      _Z16barrier_deadlockPVi"]),
     # As on hardware: HIP itself refuses before a packet is written.

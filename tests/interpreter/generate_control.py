@@ -8,8 +8,12 @@ def ends(name, asm, kind, sets=(), expects=(), target=None, lines=()):
 
 # Every way to stop: what was before has happened, what is behind has not.
 ok, bad = 's_mov_b32 s20, 1', 's_add_u32 s20, s20, 1'
-for asm, kind in (('s_endpgm', 'end'), ('s_endpgm_saved', 'halt'), ('s_sethalt 1', 'halt'), ('s_sendmsghalt sendmsg(MSG_INTERRUPT)', 'halt'), ('s_trap 3', 'trap'), ('s_setkill 1', 'end'), ('s_barrier', 'barrier'), ('s_sleep 1', 'yield'), ('s_endpgm_ordered_ps_done', 'end')):
+for asm, kind in (('s_endpgm', 'end'), ('s_endpgm_saved', 'halt'), ('s_sethalt 1', 'halt'), ('s_sendmsghalt sendmsg(MSG_INTERRUPT)', 'halt'), ('s_trap 2', 'trap'), ('s_setkill 1', 'end'), ('s_barrier', 'barrier'), ('s_sleep 1', 'yield'), ('s_endpgm_ordered_ps_done', 'end')):
     ends(asm.split()[0], [ok, asm, bad], kind, expects=[('s20', [1])])
+# Without a debugger llvm.debugtrap (3) does nothing; what is for debuggers or reserved ends the wave as llvm.trap does.
+for trap in (0, 1, 4, 7, 0xff):
+    ends('s_trap %d' % trap, [ok, 's_trap %d' % trap, bad], 'trap', expects=[('s20', [1])])
+case(C_, 's_trap 3', ['s_mov_b32 s20, 1', 's_trap 3', 's_add_u32 s20, s20, 1'], [('s20', [0])], [('s20', [2])])
 case(C_, 's_sethalt 0 and what does nothing', ['s_sethalt 0', 's_setkill 2', 's_wakeup', 's_icache_inv', 's_incperflevel 1', 's_decperflevel 1', 's_ttracedata', 's_setprio 3', 's_nop 0', 's_waitcnt 0', 's_cbranch_cdbgsys 1', 's_cbranch_cdbguser 1', 's_cbranch_cdbgsys_or_user 1', 's_cbranch_cdbgsys_and_user 1', 's_mov_b32 s20, 1'], [('s20', [0])], [('s20', [1])])
 
 # Global wave sync with one wave: a semaphore that is counted up may be taken, a barrier for one wave does not wait.

@@ -97,6 +97,16 @@ TEST_F(BufferMemory, PrivateSegmentDescriptorMatchesScratchInstructions) {
         run({0xe050100c, 0x80020102 /* buffer_load_dword v1, v2, s[8:11], 0 offen offset:12 */}),
         none);
     EXPECT_EQ(v(1)[1], 71u | 91u << 8);
+    // SEED-PROL-28: a stack pointer that has left the segment, for stores and loads alike.
+    for (const uint32_t frames : {1u, 7u}) {
+        w().sgpr[6] = frames * scratch_bytes * 64;
+        EXPECT_EQ(
+            run({0xe0700004, 0x06020400 /* buffer_store_dword v4, off, s[8:11], s6 offset:4 */}),
+            fault);
+        EXPECT_EQ(w().exit.lane_mask, ~uint64_t{0});
+        EXPECT_EQ(w().exit.address, machine::private_aperture + frames * scratch_bytes + 4);
+        EXPECT_STREQ(w().exit.reason, "beyond the private segment");
+    }
 }
 
 TEST_F(BufferMemory, AtomicsAndFaults) {
