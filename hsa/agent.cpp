@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "hsa/state.h"
+#include "machine/clock.h"
 
 using namespace wj::hsa;
 
@@ -139,7 +140,7 @@ hsa_status_t amd_info(const Agent& a, uint32_t attribute, void* value) {
         case info_memory_avail:
             return put(value, a.memory_bytes - a.memory_used.load());
         case info_timestamp_frequency:
-            return put(value, uint64_t{1'000'000'000});
+            return put(value, machine::reference_clock_hz);
         case info_asic_family:
             return put(value, a.gpu ? 0x8du : 0u);  // AMDGPU_FAMILY_AI
         case info_ucode_version:

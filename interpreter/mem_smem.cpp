@@ -5,6 +5,7 @@
 
 #include "interpreter/atomics.h"
 #include "interpreter/mem.h"
+#include "machine/clock.h"
 
 namespace wj::interp {
 namespace {
@@ -116,13 +117,12 @@ void s_memtime(Wave& w, const Inst& inst) {
     w.set_s64(inst.dst[0].reg & 126, __rdtsc());
 }
 
-// Constant 100 MHz counter, the frequency that the agent reports (SEED-SMEM-29).
 void s_memrealtime(Wave& w, const Inst& inst) {
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
     const uint64_t ns =
         static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-    w.set_s64(inst.dst[0].reg & 126, ns / 10);
+    w.set_s64(inst.dst[0].reg & 126, ns / (1'000'000'000 / machine::reference_clock_hz));
 }
 
 // There is no scalar cache to write back, invalidate or probe: every access is coherent.

@@ -51,6 +51,15 @@ TEST_F(Hsa, IsaNamesHaveExplicitFeatures) {
               HSA_STATUS_ERROR_INVALID_AGENT);
 }
 
+// The reference clock of gfx9, which s_memrealtime counts (hsa.service.reference_clock measures
+// it).
+TEST_F(Hsa, TimestampFrequencyIsThatOfTheReferenceClock) {
+    constexpr auto timestamp_frequency = static_cast<hsa_agent_info_t>(0xA016);
+    uint64_t hertz = 0;
+    HSA_OK(hsa_agent_get_info(gpus[0], timestamp_frequency, &hertz));
+    EXPECT_EQ(hertz, 100'000'000u);
+}
+
 TEST_F(Hsa, AttributesThatHipNeeds) {
     constexpr uint32_t attributes[] = {
         0x11,   0x0,    0xA000, 0x4,    0xA010, 0xA006, 0xA00F, 0xA00E, 0xA009, 0xA011,

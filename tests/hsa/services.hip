@@ -353,6 +353,31 @@ static int test_many_streams() {
     return callbacks == streams * 3 ? 0 : fail("callbacks", callbacks);
 }
 
+__global__ void read_clock(unsigned long long* out) {
+    *out = __builtin_amdgcn_s_memrealtime();
+}
+// The 100 MHz that the agent advertises, against the host's clock: what passes between the two
+// readings lies between what the host saw inside and outside of them.
+int test_reference_clock() {
+    using std::chrono::steady_clock;
+    unsigned long long *device, ticks[2];
+    HIP_CHECK(hipMalloc(&device, sizeof *device));
+    steady_clock::time_point before[2], after[2];
+    for (int i = 0; i < 2; i++) {
+        before[i] = steady_clock::now();
+        read_clock<<<1, 1>>>(device);
+        HIP_CHECK(hipMemcpy(&ticks[i], device, sizeof *device, hipMemcpyDeviceToHost));
+        after[i] = steady_clock::now();
+        std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    }
+    HIP_CHECK(hipFree(device));
+    const double hertz = 100e6, passed = double(ticks[1] - ticks[0]) / hertz;
+    const std::chrono::duration<double> least = before[1] - after[0], most = after[1] - before[0];
+    if (passed < least.count() - 1 / hertz || passed > most.count() + 1 / hertz)
+        return fail("microseconds passed", int(passed * 1e6));
+    return 0;
+}
+
 int main(int argc, char** argv) {
     struct Case {
         const char* name;
@@ -369,7 +394,8 @@ int main(int argc, char** argv) {
                           {"fork", test_fork},
                           {"fork_early", test_fork_early},
                           {"graph_many", test_graph_many},
-                          {"many_streams", test_many_streams}};
+                          {"many_streams", test_many_streams},
+                          {"reference_clock", test_reference_clock}};
     for (const Case& c : cases)
         if (argc > 1 && std::strcmp(c.name, argv[1]) == 0) {
             const int status = c.run();
