@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Lowers the litmus tests of a folder to kernels in OpenCL C, HIP and assembler, and writes the driver's table of tests.
+
+usage: generate.py FOLDER OUTPUT TARGET CLANG LLD
+
+For each language one code object with all variants of all tests. The lowering to assembler is written after the tables
+of LLVM's "User Guide for AMDGPU Backend", section "Memory Model", not after what clang emits."""
+import itertools, pathlib, re, subprocess, sys
+
+ORDERS = ["relaxed", "acquire", "release", "acq_rel", "seq_cst"]
+C_SCOPES = {"opencl": {"wave": "sub_group", "group": "work_group", "agent": "device", "system": "all_svm_devices"},
+            "hip": {"wave": "WAVEFRONT", "group": "WORKGROUP", "agent": "AGENT", "system": "SYSTEM"}}
+FENCE_SCOPES = {"wave": "wavefront", "group": "workgroup", "agent": "agent", "system": ""}
+
+
+class Test:
+    def __init__(self, text, values):
+        for key, value in values.items():
+            text = text.replace("$" + key, value)
+        self.values, self.outcomes, self.rows, self.host = values, [], [], False
+        for line in text.splitlines():
+            line = line.split("#")[0].strip()
+            word, _, rest = line.partition(" ")
+            if not line or word == "each":
+                continue
+            if word == "litmus":
+                self.name = rest.strip()
+            elif word in ("forbidden", "allowed"):
+                self.outcomes.append((word, rest.strip()))
+            elif word == "place:":
+                self.host = rest.strip() == "host"
+            elif word == "P0":
+                self.threads = [[] for _ in line.split("|")]
+            else:
+                cells = [cell.strip() for cell in line.split("|")]
+                if len(cells) != len(self.threads):
+                    sys.exit(f"{self.name}: a row has {len(cells)} columns: {line}")
+                for thread, cell in zip(self.threads, cells):
+                    if cell:
+                        thread.append(cell)
+        operations = [op.split() for thread in self.threads for op in thread]
+        self.variables = sorted({op[1 if op[0] == "W" else 2] for op in operations if op[0] in "WRU"})
+        self.registers = max([int(op[1][1:]) + 1 for op in operations if op[0] in "RU"], default=0)
+        self.width = int(values.get("width", "32"))
+        self.name = "_".join([self.name, *values.values()])
+
+    def device_threads(self):
+        return self.threads[:-1] if self.host else self.threads
+
+
+def c_operation(language, op, test):
+    word = op.split()
+    order, scope = word[-2], word[-1]
+    prefix, atomic = {"opencl": ("memory_order_", "__opencl_atomic_"), "hip": ("__ATOMIC_", "__hip_atomic_")}[language]
+    if language == "hip":
+        arguments = f"{prefix}{order.upper()}, __HIP_MEMORY_SCOPE_{C_SCOPES[language][scope]}"
+    else:
+        arguments = f"{prefix}{order}, memory_scope_{C_SCOPES[language][scope]}"
+    if word[0] == "W":
+        return f"{atomic}store({word[1]}, (T){word[2]}, {arguments});"
+    if word[0] == "R":
+        return f"{word[1]} = {atomic}load({word[2]}, {arguments});"
+    if word[0] == "U":
+        return f"{word[1]} = {atomic}exchange({word[2]}, (T){word[3]}, {arguments});"
+    if word[0] == "F":
+        return f'__builtin_amdgcn_fence(__ATOMIC_{order.upper()}, "{FENCE_SCOPES[scope]}");'
+    sys.exit(f"{test.name}: unknown operation {op}")
+
+
+def release(target, scope):
+    """What stands before a release: written back caches, then the wait for all earlier accesses."""
+    if scope == "wave" or (scope == "group" and target not in ("gfx942",)):
+        return []
+    back = []
+    if target == "gfx942" and scope in ("agent", "system"):
+        back = ["buffer_wbl2 " + ("sc1" if scope == "agent" else "sc0 sc1")]
+    if target == "gfx90a" and scope == "system":
+        back = ["buffer_wbl2"]
+    return back + ["s_waitcnt vmcnt(0) lgkmcnt(0)"]
+
+
+def acquire(target, scope):
+    """What stands after an acquire: the wait for the access, then emptied caches."""
+    if scope in ("wave", "group"):
+        return [] if scope == "wave" else ["s_waitcnt vmcnt(0) lgkmcnt(0)"]
+    if target == "gfx942":
+        return ["s_waitcnt vmcnt(0) lgkmcnt(0)", "buffer_inv " + ("sc1" if scope == "agent" else "sc0 sc1")]
+    level2 = ["buffer_invl2"] if target == "gfx90a" and scope == "system" else []
+    return ["s_waitcnt vmcnt(0) lgkmcnt(0)", *level2, "buffer_wbinvl1_vol"]
+
+
+def asm_operation(target, op, test):
+    word = op.split()
+    order, scope = word[-2], word[-1]
+    size = "dwordx2" if test.width == 64 else "dword"
+    before = release(target, scope) if order in ("release", "acq_rel", "seq_cst") else []
+    after = acquire(target, scope) if order in ("acquire", "acq_rel", "seq_cst") else []
+    bits = {"wave": "", "group": "sc0", "agent": "sc1", "system": "sc0 sc1"}[scope] if target == "gfx942" else ""
+    if word[0] == "W":
+        return before + [f"global_store_{size} %[{word[1]}], %[c{word[2]}], off {bits}"]
+    if word[0] == "R":
+        if order == "seq_cst" and not before and scope == "group":
+            before = ["s_waitcnt vmcnt(0) lgkmcnt(0)"]
+        if order != "seq_cst":
+            before = []
+        if target != "gfx942":
+            bits = "glc" if scope in ("agent", "system") else ""
+        return before + [f"global_load_{size} %[{word[1]}], %[{word[2]}], off {bits}"] + after
+    if word[0] == "U":
+        returned = "sc0" + (" sc1" if scope == "system" else "") if target == "gfx942" else "glc"
+        wide = "_x2" if test.width == 64 else ""
+        return before + [f"global_atomic_swap{wide} %[{word[1]}], %[{word[2]}], %[c{word[3]}], off {returned}"] + after
+    return before + after
+
+
+def asm_thread(target, thread, test):
+    lines = [line for op in thread for line in asm_operation(target, op, test)] + ["s_waitcnt vmcnt(0)"]
+    words = [op.split() for op in thread]
+    outputs = sorted({w[1] for w in words if w[0] in "RU"})
+    used = sorted({w[1 if w[0] == "W" else 2] for w in words if w[0] in "WRU"})
+    values = sorted({w[2] if w[0] == "W" else w[3] for w in words if w[0] in "WU"})
+    inputs = [f'[{v}] "v"({v})' for v in used] + [f'[c{c}] "v"((T){c})' for c in values]
+    text = "\\n".join(lines)
+    results = ", ".join(f'[{r}] "=&v"({r})' for r in outputs)
+    return f'__asm__ volatile("{text}" : {results} : {", ".join(inputs)} : "memory");'
+
+
+def kernel(language, target, test):
+    hip = language == "hip"
+    space, cast = ("", "") if hip else ("global ", "global ")
+    pointee = "T" if hip or language == "asm" else "volatile atomic_T"
+    T = {32: "unsigned", 64: "unsigned long"}[test.width]
+    lines = ["#undef T", f"#define T {T}", "#undef atomic_T", "#define atomic_T " + {32: "atomic_uint", 64: "atomic_ulong"}[test.width]]
+    head = 'extern "C" __attribute__((global))' if hip else "kernel"
+    lines.append(f"{head} void {test.name}({space}char* memory, {space}T* out, {space}SYNC* sync, unsigned rounds) {{")
+    lines.append("  unsigned lane = __builtin_amdgcn_workitem_id_x(), thread = __builtin_amdgcn_workgroup_id_x();")
+    lines.append("  for (unsigned round = 0; round < rounds; ++round) {")
+    every = 1 if len(test.threads) <= 2 else 256
+    lines.append(f"    if (round % {every} == 0 && lane == 0) meet(sync, (round / {every} + 1) * {len(test.threads)});")
+    lines.append('    __asm__ volatile("" ::: "memory");')
+    lines.append("    unsigned long place = (unsigned long)round * 64 + lane;")
+    for index, variable in enumerate(test.variables):
+        offset = f"(((unsigned long)round * {len(test.variables)} + {index}) * 64 + lane) * 8"
+        lines.append(f"    {cast}{pointee}* {variable} = ({cast}{pointee}*)(memory + {offset});")
+    for number, thread in enumerate(test.device_threads()):
+        used = sorted({op.split()[1] for op in thread if op[0] in "RU"})
+        lines.append(f"    {'else ' if number else ''}if (thread == {number}) {{")
+        lines += [f"      T {r} = 0;" for r in used]
+        if language == "asm":
+            lines.append("      " + asm_thread(target, thread, test))
+        else:
+            lines += ["      " + c_operation(language, op, test) for op in thread]
+        lines += [f"      out[place * {len(test.threads) * test.registers} + {number * test.registers + int(r[1:])}] = {r};" for r in used]
+        lines.append("    }")
+    return "\n".join(lines + ["  }", "}", ""])
+
+
+MEET = {
+    "opencl": """#define SYNC atomic_uint
+void meet(global atomic_uint* sync, unsigned all) {
+  __opencl_atomic_fetch_add(sync, 1u, memory_order_relaxed, memory_scope_all_svm_devices);
+  while (__opencl_atomic_load(sync, memory_order_relaxed, memory_scope_all_svm_devices) < all) __builtin_amdgcn_s_sleep(1);
+}
+""",
+    "hip": """#define SYNC unsigned
+__attribute__((device)) static void meet(unsigned* sync, unsigned all) {
+  __hip_atomic_fetch_add(sync, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+  while (__hip_atomic_load(sync, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM) < all) __builtin_amdgcn_s_sleep(1);
+}
+"""}
+MEET["asm"] = MEET["opencl"]
+FLAGS = {"opencl": ["-x", "cl", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header", "--target=amdgcn-amd-amdhsa"],
+         "hip": ["-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-c"]}
+FLAGS["asm"] = FLAGS["opencl"]
+
+
+def variants(path):
+    text = path.read_text()
+    each = [(key, values.split()) for key, values in re.findall(r"^each (\w+): (.*)$", text, re.M)]
+    for values in itertools.product(*[values for _, values in each]):
+        yield Test(text, dict(zip([key for key, _ in each], values)))
+
+
+def main():
+    folder, output, target, clang, lld = sys.argv[1:]
+    output = pathlib.Path(output)
+    output.mkdir(parents=True, exist_ok=True)
+    tests = [test for path in sorted(pathlib.Path(folder).glob("*.litmus")) for test in variants(path)]
+    table = []
+    for test in tests:
+        table.append(f"test {test.name} {len(test.threads)} {test.registers} {test.width} {int(test.host)} {' '.join(test.variables)}")
+        table += [f"host {op}" for op in (test.threads[-1] if test.host else [])]
+        table += [f"{kind} {condition}" for kind, condition in test.outcomes]
+    (output / "tests.txt").write_text("\n".join(table) + "\n")
+    for language in MEET:
+        source = output / f"{language}.{'hip' if language == 'hip' else 'cl'}"
+        source.write_text(MEET[language] + "".join(kernel(language, target, test) for test in tests))
+        architecture = f"--offload-arch={target}" if language == "hip" else f"-mcpu={target}"
+        subprocess.run([clang, *FLAGS[language], architecture, "-w", "-O3", "-nogpulib", "-mcode-object-version=5",
+                        "-c", source, "-o", output / f"{language}.o"], check=True)
+        if language == "hip":
+            (output / "hip.hsaco").write_bytes((output / "hip.o").read_bytes())
+        else:
+            subprocess.run([lld, "--no-undefined", "-shared", output / f"{language}.o", "-o", output / f"{language}.hsaco"], check=True)
+
+
+main()
