@@ -17,7 +17,7 @@ class Test:
     def __init__(self, text, values):
         for key, value in values.items():
             text = text.replace("$" + key, value)
-        self.values, self.outcomes, self.rows, self.host = values, [], [], False
+        self.values, self.outcomes, self.host, self.only = values, [], False, None
         for line in text.splitlines():
             line = line.split("#")[0].strip()
             word, _, rest = line.partition(" ")
@@ -29,6 +29,8 @@ class Test:
                 self.outcomes.append((word, rest.strip()))
             elif word == "place:":
                 self.host = rest.strip() == "host"
+            elif word == "only:":
+                self.only = rest.strip()
             elif word == "P0":
                 self.threads = [[] for _ in line.split("|")]
             else:
@@ -39,7 +41,7 @@ class Test:
                     if cell:
                         thread.append(cell)
         operations = [op.split() for thread in self.threads for op in thread]
-        self.variables = sorted({op[1 if op[0] == "W" else 2] for op in operations if op[0] in "WRU"})
+        self.variables = sorted({op[1 if op[0] == "W" else 2].strip("~") for op in operations if op[0] in "WRU"})
         self.registers = max([int(op[1][1:]) + 1 for op in operations if op[0] in "RU"], default=0)
         self.width = int(values.get("width", "32"))
         self.name = "_".join([self.name, *values.values()])
@@ -48,8 +50,13 @@ class Test:
         return self.threads[:-1] if self.host else self.threads
 
 
+def words_of(op):
+    """x~ is the x of the lane at the other end of the wave."""
+    return op.replace("~", "_mirrored").split()
+
+
 def c_operation(language, op, test):
-    word = op.split()
+    word = words_of(op)
     order, scope = word[-2], word[-1]
     prefix, atomic = {"opencl": ("memory_order_", "__opencl_atomic_"), "hip": ("__ATOMIC_", "__hip_atomic_")}[language]
     if language == "hip":
@@ -90,7 +97,7 @@ def acquire(target, scope):
 
 
 def asm_operation(target, op, test):
-    word = op.split()
+    word = words_of(op)
     order, scope = word[-2], word[-1]
     size = "dwordx2" if test.width == 64 else "dword"
     before = release(target, scope) if order in ("release", "acq_rel", "seq_cst") else []
@@ -115,7 +122,7 @@ def asm_operation(target, op, test):
 
 def asm_thread(target, thread, test):
     lines = [line for op in thread for line in asm_operation(target, op, test)] + ["s_waitcnt vmcnt(0)"]
-    words = [op.split() for op in thread]
+    words = [words_of(op) for op in thread]
     outputs = sorted({w[1] for w in words if w[0] in "RU"})
     used = sorted({w[1 if w[0] == "W" else 2] for w in words if w[0] in "WRU"})
     values = sorted({w[2] if w[0] == "W" else w[3] for w in words if w[0] in "WU"})
@@ -132,16 +139,19 @@ def kernel(language, target, test):
     T = {32: "unsigned", 64: "unsigned long"}[test.width]
     lines = ["#undef T", f"#define T {T}", "#undef atomic_T", "#define atomic_T " + {32: "atomic_uint", 64: "atomic_ulong"}[test.width]]
     head = 'extern "C" __attribute__((global))' if hip else "kernel"
-    lines.append(f"{head} void {test.name}({space}char* memory, {space}T* out, {space}SYNC* sync, unsigned rounds) {{")
+    lines.append(f"{head} void {test.name}({space}char* memory, {space}T* out, {space}SYNC* sync, unsigned rounds, unsigned lanes) {{")
     lines.append("  unsigned lane = __builtin_amdgcn_workitem_id_x(), thread = __builtin_amdgcn_workgroup_id_x();")
     lines.append("  for (unsigned round = 0; round < rounds; ++round) {")
-    every = 1 if len(test.threads) <= 2 else 256
+    every = 1 if len(test.threads) <= 2 else 16
     lines.append(f"    if (round % {every} == 0 && lane == 0) meet(sync, (round / {every} + 1) * {len(test.threads)});")
     lines.append('    __asm__ volatile("" ::: "memory");')
+    lines.append("    if (lane >= lanes) continue;")
     lines.append("    unsigned long place = (unsigned long)round * 64 + lane;")
     for index, variable in enumerate(test.variables):
         offset = f"(((unsigned long)round * {len(test.variables)} + {index}) * 64 + lane) * 8"
         lines.append(f"    {cast}{pointee}* {variable} = ({cast}{pointee}*)(memory + {offset});")
+        mirrored = offset.replace("+ lane)", "+ (lanes - 1 - lane))")
+        lines.append(f"    {cast}{pointee}* {variable}_mirrored = ({cast}{pointee}*)(memory + {mirrored});")
     for number, thread in enumerate(test.device_threads()):
         used = sorted({op.split()[1] for op in thread if op[0] in "RU"})
         lines.append(f"    {'else ' if number else ''}if (thread == {number}) {{")
@@ -189,12 +199,14 @@ def main():
     table = []
     for test in tests:
         table.append(f"test {test.name} {len(test.threads)} {test.registers} {test.width} {int(test.host)} {' '.join(test.variables)}")
+        table += [f"only {test.only}"] if test.only else []
         table += [f"host {op}" for op in (test.threads[-1] if test.host else [])]
         table += [f"{kind} {condition}" for kind, condition in test.outcomes]
     (output / "tests.txt").write_text("\n".join(table) + "\n")
     for language in MEET:
         source = output / f"{language}.{'hip' if language == 'hip' else 'cl'}"
-        source.write_text(MEET[language] + "".join(kernel(language, target, test) for test in tests))
+        source.write_text(MEET[language] + "".join(kernel(language, target, test) for test in tests
+                                                   if test.only in (None, language)))
         architecture = f"--offload-arch={target}" if language == "hip" else f"-mcpu={target}"
         subprocess.run([clang, *FLAGS[language], architecture, "-w", "-O3", "-nogpulib", "-mcode-object-version=5",
                         "-c", source, "-o", output / f"{language}.o"], check=True)
