@@ -84,20 +84,6 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
         r.grid[i] = std::max(1u, o.grid[i]);
         r.work_group[i] = std::max(1u, o.block[i]);
     }
-    const KernelMetadata& meta = info.metadata;
-    if (meta.reqd_workgroup_size[0] && meta.reqd_workgroup_size != r.work_group)
-        return context->fail(WJ_INVALID_ARGUMENT,
-                             "kernel '" + info.name + "' was compiled for work-groups of exactly " +
-                                 std::to_string(meta.reqd_workgroup_size[0]) + " x " +
-                                 std::to_string(meta.reqd_workgroup_size[1]) + " x " +
-                                 std::to_string(meta.reqd_workgroup_size[2]) + " work-items");
-    uint64_t items = uint64_t{r.work_group[0]} * r.work_group[1] * r.work_group[2];
-    if (meta.max_flat_workgroup_size && items > meta.max_flat_workgroup_size)
-        return context->fail(WJ_OUT_OF_RANGE,
-                             "kernel '" + info.name + "' was compiled for work-groups of at most " +
-                                 std::to_string(meta.max_flat_workgroup_size) + " work-items, " +
-                                 std::to_string(items) +
-                                 " requested; use a smaller block or __launch_bounds__");
     uint64_t dynamic_lds = uint64_t{o.dynamic_lds} + block->dynamic_lds;
     uint64_t lds = dynamic_lds + info.descriptor.group_segment_fixed_size;
     r.group_segment_size = static_cast<uint32_t>(std::min<uint64_t>(lds, UINT32_MAX));

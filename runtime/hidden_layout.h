@@ -17,8 +17,8 @@ enum class HiddenLayout : uint8_t {
 };
 
 // Looks at what the kernel, and if it calls any the functions of the object, load from the implicit
-// arguments: libclc never reads behind the four dwords, or parts of dwords, and takes sizes from the
-// dispatch packet. Names of ROCm's device libraries say it, too.
+// arguments: libclc never reads behind the four dwords, or parts of dwords, and takes sizes from
+// the dispatch packet. Names of ROCm's device libraries say it, too.
 HiddenLayout detect_hidden_layout(const CodeObject& object, const KernelInfo& kernel,
                                   const Target& target);
 

@@ -71,8 +71,9 @@ uint32_t grid_layout(const machine::NextWaves& next, const std::array<uint32_t, 
 // COMPUTE_TMPRING_SIZE.WAVESIZE of gfx9: 13 bits in units of 256 dwords.
 constexpr uint32_t max_scratch_wave_bytes = 8191 * 1024;
 
-Status check_sizes(const Target& target, const KernelDescriptor& kernel, const DispatchRequest& r,
-                   const std::string& name) {
+Status check_sizes(const Target& target, const KernelInfo& info, const DispatchRequest& r) {
+    const KernelDescriptor& kernel = info.descriptor;
+    const std::string& name = info.name;
     uint64_t items = 1;
     for (int i = 0; i < 3; i++) {
         if (!r.grid[i] || !r.work_group[i])
@@ -86,6 +87,17 @@ Status check_sizes(const Target& target, const KernelDescriptor& kernel, const D
                         " work-items is larger than the device's limit of " +
                         std::to_string(max_work_group_items) + "; use a smaller block"};
     }
+    // Code for work-groups of a known size does not look at it.
+    const KernelMetadata& meta = info.metadata;
+    if (meta.reqd_workgroup_size[0] && meta.reqd_workgroup_size != r.work_group)
+        return {Code::InvalidArgument,
+                "kernel '" + name + "' was compiled for work-groups of exactly " +
+                    dims(meta.reqd_workgroup_size) + " work-items, not " + dims(r.work_group)};
+    if (meta.max_flat_workgroup_size && items > meta.max_flat_workgroup_size)
+        return {Code::OutOfRange, "kernel '" + name + "' was compiled for work-groups of at most " +
+                                      std::to_string(meta.max_flat_workgroup_size) +
+                                      " work-items, " + std::to_string(items) +
+                                      " requested; use a smaller block or __launch_bounds__"};
     const Traits& t = target.traits;
     if (kernel.group_segment_fixed_size > r.group_segment_size)
         return {Code::InvalidArgument,
@@ -124,10 +136,11 @@ void put64(uint32_t* sgpr, uint64_t value) {
 }  // namespace
 
 Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& options,
-                                    const KernelDescriptor& kernel, const DispatchRequest& request,
-                                    const std::string& name, const memory::AddressSpace& memory,
-                                    const LaunchHints& hints) {
-    Status status = check_sizes(target, kernel, request, name);
+                                    const KernelInfo& info, const DispatchRequest& request,
+                                    const memory::AddressSpace& memory, const LaunchHints& hints) {
+    const KernelDescriptor& kernel = info.descriptor;
+    const std::string& name = info.name;
+    Status status = check_sizes(target, info, request);
     if (!status) return status;
     LaunchPlan plan;
     plan.target = &target;

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "common/status.h"
-#include "frontend/kernel_descriptor.h"
+#include "frontend/code_object.h"
 #include "frontend/target.h"
 #include "machine/engine.h"
 #include "machine/work_group.h"
@@ -61,8 +61,7 @@ struct LaunchHints {
 // the constant part of the initial SGPRs (SEED-INIT-01..14). `preload` are the bytes at the kernarg
 // address.
 Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& options,
-                                    const KernelDescriptor& kernel, const DispatchRequest& request,
-                                    const std::string& kernel_name,
+                                    const KernelInfo& kernel, const DispatchRequest& request,
                                     const memory::AddressSpace& memory, const LaunchHints& hints);
 
 // Work-items of work-group `linear_id` (smaller at the end of a grid that does not divide,

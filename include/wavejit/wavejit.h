@@ -256,9 +256,9 @@ typedef struct wj_launch_options {
     uint32_t dynamic_lds; /* bytes on top of the kernel's static LDS */
     const void*
         packed_arguments; /* ... or all of them laid out by offset (then argument_count = 0) */
-    size_t packed_size; /* bytes; hidden arguments that begin in them are the caller's, the others
-                           are filled in (a printf buffer, for instance, is only there if given) */
-    uint64_t timeout_ns;        /* 0 = none */
+    size_t packed_size;   /* bytes; hidden arguments that begin in them are the caller's, the others
+                             are filled in (a printf buffer, for instance, is only there if given) */
+    uint64_t timeout_ns;  /* 0 = none */
     uint64_t instruction_limit; /* wave instructions of the whole dispatch; 0 = none */
     uint64_t global_offset[3];  /* OpenCL global offset */
     uint32_t

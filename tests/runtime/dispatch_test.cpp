@@ -496,5 +496,21 @@ TEST_P(DispatchTest, PreloadedArguments) {
 
 WJ_SETUPS(DispatchTest);
 
+// SEED-META-10, -21, -53.
+TEST_P(DispatchTest, WorkGroupSizesThatKernelsAreCompiledFor) {
+    const uint64_t out = buffer(4096);
+    wj_argument arguments[] = {WJ_POINTER(out)};
+    wj_kernel* exact = kernel("ids", "of_32_by_2");
+    ASSERT_EQ(run(exact, launch(arguments, {32, 4}, {32, 2})), WJ_OK) << error();
+    EXPECT_EQ(host<uint32_t>(out)[127], 3202u);
+    EXPECT_EQ(run(exact, launch(arguments, {64}, {64})), WJ_INVALID_ARGUMENT);
+    EXPECT_NE(error().find("exactly 32 x 2 x 1"), std::string::npos) << error();
+    wj_kernel* small = kernel("ids", "of_up_to_128");
+    ASSERT_EQ(run(small, launch(arguments, {128}, {128})), WJ_OK) << error();
+    EXPECT_EQ(host<uint32_t>(out)[127], 128u);
+    EXPECT_EQ(run(small, launch(arguments, {192}, {192})), WJ_OUT_OF_RANGE);
+    EXPECT_NE(error().find("at most 128"), std::string::npos) << error();
+}
+
 }  // namespace
 }  // namespace wj::test

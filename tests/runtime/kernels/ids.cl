@@ -25,6 +25,16 @@ kernel void groups(global const uint* in, global uint* out) {
     out[i] = in[i] * 3 + (get_group_id(0) | get_group_id(1) << 8 | get_group_id(2) << 16) + (get_local_id(0) << 24);
 }
 
+__attribute__((reqd_work_group_size(32, 2, 1)))
+kernel void of_32_by_2(global uint* out) {
+    out[get_global_id(0) + 32 * get_global_id(1)] = get_local_size(0) * 100 + get_local_size(1);
+}
+
+__attribute__((amdgpu_flat_work_group_size(1, 128)))
+kernel void of_up_to_128(global uint* out) {
+    out[get_global_id(0)] = get_local_size(0);
+}
+
 kernel void copy(global const uint* in, global uint* out) {
     out[get_global_id(0)] = in[get_global_id(0)];
 }
