@@ -140,7 +140,7 @@ hsa_status_t amd_info(const Agent& a, uint32_t attribute, void* value) {
         case info_memory_avail:
             return put(value, a.memory_bytes - a.memory_used.load());
         case info_timestamp_frequency:
-            return put(value, machine::reference_clock_hz);
+            return put(value, wj::machine::reference_clock_hz);
         case info_asic_family:
             return put(value, a.gpu ? 0x8du : 0u);  // AMDGPU_FAMILY_AI
         case info_ucode_version:
