@@ -79,8 +79,6 @@ private:
             low_ = {};
             high_ = {};
             return;
-        } else {
-            followed = inst.op == Opcode::v_writelane_b32;  // kept while something is called
         }
         if (!followed)
             for (const Operand& o : inst.src)

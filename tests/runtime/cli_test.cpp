@@ -123,7 +123,7 @@ TEST_F(Cli, BadFiles) {
 TEST_F(Cli, BadKernels) {
     std::string with = "launch " + kernels("asm.gfx90a.hsaco") + " --timeout 20 --packed ";
     expect(run("launch " + kernels("asm.gfx90a.hsaco") + " --kernel endless --timeout 0.1", on90a),
-           1, {"time limit", "endless", "running at"});
+           1, {"time limit", "endless", "kernel + 0x"});
     expect(run("launch " + kernels("asm.gfx90a.hsaco") +
                    " --kernel barrier_deadlock --grid 256 --block 256",
                on90a),
