@@ -169,13 +169,15 @@ MEET = {
     "opencl": """#define SYNC atomic_uint
 void meet(global atomic_uint* sync, unsigned all) {
   __opencl_atomic_fetch_add(sync, 1u, memory_order_relaxed, memory_scope_all_svm_devices);
-  while (__opencl_atomic_load(sync, memory_order_relaxed, memory_scope_all_svm_devices) < all) __builtin_amdgcn_s_sleep(1);
+  while (__opencl_atomic_load(sync, memory_order_relaxed, memory_scope_all_svm_devices) < all) {
+  }
 }
 """,
     "hip": """#define SYNC unsigned
 __attribute__((device)) static void meet(unsigned* sync, unsigned all) {
   __hip_atomic_fetch_add(sync, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
-  while (__hip_atomic_load(sync, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM) < all) __builtin_amdgcn_s_sleep(1);
+  while (__hip_atomic_load(sync, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM) < all) {
+  }
 }
 """}
 MEET["asm"] = MEET["opencl"]
