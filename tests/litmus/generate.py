@@ -142,16 +142,18 @@ def kernel(language, target, test):
     lines.append(f"{head} void {test.name}({space}char* memory, {space}T* out, {space}SYNC* sync, unsigned rounds, unsigned lanes) {{")
     lines.append("  unsigned lane = __builtin_amdgcn_workitem_id_x(), thread = __builtin_amdgcn_workgroup_id_x();")
     lines.append("  for (unsigned round = 0; round < rounds; ++round) {")
-    every = 1 if len(test.threads) <= 2 else 16
-    lines.append(f"    if (round % {every} == 0 && lane == 0) meet(sync, (round / {every} + 1) * {len(test.threads)});")
-    lines.append('    __asm__ volatile("" ::: "memory");')
-    lines.append("    if (lane >= lanes) continue;")
     lines.append("    unsigned long place = (unsigned long)round * 64 + lane;")
     for index, variable in enumerate(test.variables):
         offset = f"(((unsigned long)round * {len(test.variables)} + {index}) * 64 + lane) * 8"
         lines.append(f"    {cast}{pointee}* {variable} = ({cast}{pointee}*)(memory + {offset});")
         mirrored = offset.replace("+ lane)", "+ (lanes - 1 - lane))")
         lines.append(f"    {cast}{pointee}* {variable}_mirrored = ({cast}{pointee}*)(memory + {mirrored});")
+        # Its line is in all threads' caches when they meet: a store has to wait for it.
+        lines.append(f"    (void)*(volatile {cast}T*){variable};")
+    every = 1 if len(test.threads) <= 2 else 16
+    lines.append(f"    if (round % {every} == 0 && lane == 0) meet(sync, (round / {every} + 1) * {len(test.threads)});")
+    lines.append('    __asm__ volatile("" ::: "memory");')
+    lines.append("    if (lane >= lanes) continue;")
     for number, thread in enumerate(test.device_threads()):
         used = sorted({op.split()[1] for op in thread if op[0] in "RU"})
         lines.append(f"    {'else ' if number else ''}if (thread == {number}) {{")
