@@ -249,6 +249,7 @@ bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
     const uint32_t bytes = ir::access_bytes(access, op.dwords);
     machine::ExecContext& ctx = *w.ctx;
     uint64_t failed = 0, first_address = 0, failed_address = 0;
+    const char* reason = nullptr;
     const uint64_t lanes = chunk_mask(f);
     for (uint64_t m = op.flags & all_lanes ? lanes : f.mask & lanes; m; m &= m - 1) {
         const auto l = static_cast<uint32_t>(__builtin_ctzll(m));
@@ -293,6 +294,7 @@ bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
                                 : place.space == scratch_space
                                     ? place.address | machine::private_aperture
                                     : place.address;
+            if (!failed && place.space == scratch_space) reason = "beyond the private segment";
             failed |= 1ull << (first_lane + l);
             continue;
         }
@@ -312,6 +314,7 @@ bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
     w.exit.pc = op.pc;
     w.exit.address = first_address;
     w.exit.lane_mask = failed;
+    w.exit.reason = reason;
     return false;
 }
 
