@@ -10,6 +10,7 @@
 #include "ir/buffer.h"
 #include "ir/ir.h"
 #include "memory/access.h"
+#include "memory/fault_reasons.h"
 
 namespace wj::x64 {
 namespace {
@@ -237,7 +238,7 @@ bool run_atomic_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
                                           : place.space == scratch_space ? machine::private_aperture
                                                                          : 0);
         w.exit.lane_mask = 1ull << (first_lane + l);
-        if (place.address % w.exit.access_bytes) w.exit.reason = "misaligned atomic";
+        if (place.address % w.exit.access_bytes) w.exit.reason = memory::misaligned_atomic;
         return false;
     }
     return true;
@@ -294,7 +295,7 @@ bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
                                 : place.space == scratch_space
                                     ? place.address | machine::private_aperture
                                     : place.address;
-            if (!failed && place.space == scratch_space) reason = "beyond the private segment";
+            if (!failed && place.space == scratch_space) reason = memory::beyond_private_segment;
             failed |= 1ull << (first_lane + l);
             continue;
         }

@@ -12,12 +12,6 @@ namespace {
 
 constexpr uint32_t largest_work_group = 1024, largest_queue = 131072, smallest_queue = 64;
 
-template <class T>
-hsa_status_t put(void* out, const T& value) {
-    std::memcpy(out, &value, sizeof value);
-    return HSA_STATUS_SUCCESS;
-}
-
 // Fixed-size text fields are zero filled.
 hsa_status_t put_text(void* out, std::string_view text, size_t size) {
     std::memset(out, 0, size);

@@ -59,12 +59,6 @@ hsa_isa_t isa_for(const CodeObject& object) {
     return {0};
 }
 
-template <class T>
-hsa_status_t put(void* out, const T& value) {
-    std::memcpy(out, &value, sizeof value);
-    return HSA_STATUS_SUCCESS;
-}
-
 }  // namespace
 
 const Reader* deserialized_reader(hsa_code_object_t code_object) {

@@ -9,12 +9,6 @@ using namespace wj::hsa;
 
 namespace {
 
-template <class T>
-hsa_status_t put(void* out, const T& value) {
-    std::memcpy(out, &value, sizeof value);
-    return HSA_STATUS_SUCCESS;
-}
-
 hsa_status_t query_host_address(const void* device_address, const void** host_address) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!device_address || !host_address) return HSA_STATUS_ERROR_INVALID_ARGUMENT;

@@ -143,12 +143,6 @@ using namespace wj::hsa;
 
 namespace {
 
-template <class T>
-hsa_status_t put(void* out, const T& value) {
-    std::memcpy(out, &value, sizeof value);
-    return HSA_STATUS_SUCCESS;
-}
-
 hsa_status_t pool_info(const Pool& p, uint32_t attribute, void* value) {
     const bool global = p.segment == HSA_REGION_SEGMENT_GLOBAL;
     switch (attribute) {

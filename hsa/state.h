@@ -7,6 +7,7 @@
 #include <hsa/hsa_ext_amd.h>
 
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -94,6 +95,13 @@ void log_debug(const std::string& message);
 hsa_status_t not_supported(const char* function);  // says so once per function
 
 hsa_status_t status_of(Code code);  // for results of the runtime's own functions
+
+// Answers of the get_info functions, whose room the caller has by the attribute's type.
+template <class T>
+hsa_status_t put(void* out, const T& value) {
+    std::memcpy(out, &value, sizeof value);
+    return HSA_STATUS_SUCCESS;
+}
 
 uint64_t now_ns();
 // The process was forked from one that had used queues or threads: HSA functions answer that they

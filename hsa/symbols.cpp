@@ -6,12 +6,6 @@ using namespace wj::hsa;
 
 namespace {
 
-template <class T>
-hsa_status_t put(void* out, const T& value) {
-    std::memcpy(out, &value, sizeof value);
-    return HSA_STATUS_SUCCESS;
-}
-
 hsa_status_t kernel_info(const wj::runtime::LoadedKernel& k, uint32_t attribute, void* value) {
     switch (attribute) {
         case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT:

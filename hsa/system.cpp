@@ -14,12 +14,6 @@ using namespace wj::hsa;
 
 namespace {
 
-template <class T>
-hsa_status_t put(void* out, const T& value) {
-    std::memcpy(out, &value, sizeof value);
-    return HSA_STATUS_SUCCESS;
-}
-
 struct StatusText {
     uint32_t status;
     const char* text;

@@ -8,12 +8,13 @@
 #include "interpreter/mem_address.h"
 #include "interpreter/mem_smem.h"
 #include "memory/address_space.h"
+#include "memory/fault_reasons.h"
 
 namespace wj::interp {
 namespace {
 
-constexpr const char* misaligned = "misaligned atomic";
-constexpr const char* beyond_scratch = "beyond the private segment";
+constexpr const char* misaligned = memory::misaligned_atomic;
+constexpr const char* beyond_scratch = memory::beyond_private_segment;
 
 bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;

@@ -1,5 +1,6 @@
 // Control flow, hardware registers and program control: SOPP and the parts of SOP1, SOP2, SOPC,
 // SOPK that touch PC or MODE.
+#include "frontend/wait_count.h"
 #include "interpreter/internal.h"
 #include "machine/trap.h"
 #include "memory/access.h"
@@ -29,8 +30,7 @@ void trap(Wave& w, const Inst& in) {
 // while its loads go on: a wait for vector memory (vmcnt) is one for these, too
 // (docs/memory-model.md).
 void wait(Wave& w, const Inst& in) {
-    constexpr uint64_t vmcnt = 0xc00f;  // all ones: not for vector memory
-    if ((in.src[0].value & vmcnt) != vmcnt) memory::order_stores(*w.ctx);
+    if (vector_accesses(in) != any_vector_accesses) memory::order_stores(*w.ctx);
 }
 
 // STATUS bits 20 and 21: COND_DBG_USER and COND_DBG_SYS.

@@ -1,4 +1,5 @@
 // SOPP and the other instructions that move the PC or stop the wave.
+#include "frontend/wait_count.h"
 #include "lift/lifter.h"
 #include "machine/trap.h"
 
@@ -20,8 +21,7 @@ bool empty_cache(Lifter& l, const Inst&) {
 
 bool wait(Lifter& l, const Inst& i) {
     l.order.wait(i);
-    constexpr uint32_t vmcnt = 0xc00f;  // all ones: not for global memory
-    if ((i.src[0].value & vmcnt) == vmcnt) return true;
+    if (vector_accesses(i) == any_vector_accesses) return true;
     l.block.unordered_from = l.block.guest_count;
     return true;
 }

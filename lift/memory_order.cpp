@@ -3,17 +3,11 @@
 #include <algorithm>
 
 #include "frontend/decode.h"
+#include "frontend/wait_count.h"
 #include "lift/state.h"
 
 namespace wj::lift {
 namespace {
-
-// Of s_waitcnt: how many vector accesses may still be under way (vmcnt; Vega ISA manual).
-constexpr uint32_t most_vector_count = 63;
-uint32_t vector_count(const Inst& waitcnt) {
-    const auto simm = static_cast<uint32_t>(waitcnt.src[0].value);
-    return (simm & 15) | (simm >> 14 & 3) << 4;
-}
 
 // Of Inst::aux: the stores on both sides are plain ones, and what waits in between waits for loads,
 // too.
@@ -79,8 +73,8 @@ void MemoryOrder::handled(const Inst& inst) {
 }
 
 void MemoryOrder::wait(const Inst& waitcnt) {
-    const uint32_t count = vector_count(waitcnt);
-    waited_ |= written_ && count < most_vector_count;
+    const uint32_t count = vector_accesses(waitcnt);
+    waited_ |= written_ && count < any_vector_accesses;
     if (count) return;
     if (writes_ && !loads_) {
         pending_ |= stored_;
@@ -115,7 +109,7 @@ bool MemoryOrder::may_wait_first(std::vector<uint64_t> ways) const {
             ends = is_vector_memory(inst.format) && inst.dst[0].present();  // a load
             switch (inst.op) {
                 case Opcode::s_waitcnt:
-                    if (vector_count(inst) == 0) return true;
+                    if (vector_accesses(inst) == 0) return true;
                     break;
                 case Opcode::s_setpc_b64:
                 case Opcode::s_swappc_b64:

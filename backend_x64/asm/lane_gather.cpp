@@ -228,13 +228,15 @@ void BlockCompiler::store_same(const LaneAccess& m) {
         a_.jz(none);
         a_.vmovd(m.t.xmm(), x86::eax);
     }
-    const bool upper = m.access == Access::U8D16Hi || m.access == Access::U16D16Hi;
     if (m.dwords == 2) {  // one access, as an atomic variable of 64 bits wants it
         for (uint32_t d = 0; d < 2; ++d) a_.emit(X::kIdVpermd, m.z[d], m.t, m.data[d]);
         a_.emit(X::kIdVpunpckldq, m.z[0].xmm(), m.z[0].xmm(), m.z[1].xmm());
         a_.vmovq(m.at(m.imm), m.z[0].xmm());
+        a_.bind(none);
+        return;
     }
-    for (uint32_t d = 0; d < m.dwords && m.dwords != 2; ++d) {
+    const bool upper = m.access == Access::U8D16Hi || m.access == Access::U16D16Hi;
+    for (uint32_t d = 0; d < m.dwords; ++d) {
         const Vec& element = m.z[0];
         a_.emit(X::kIdVpermd, element, m.t, m.data[d]);
         const Mem at = m.at(m.imm + d * 4);
