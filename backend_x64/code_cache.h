@@ -21,7 +21,7 @@ namespace wj::x64 {
 // Everything that changes the code of a block apart from its address.
 struct SpaceKey {
     uint32_t mode = 0, vgpr_count = 0, agpr_count = 0, lane_layout = 0, grid_layout = 0,
-             whole_lanes = 0;
+             whole_lanes = 0, sgpr_aliases = 0;
     bool checked = false, mask_addresses = false, exclusive = false;
     bool operator==(const SpaceKey&) const = default;
 };

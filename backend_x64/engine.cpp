@@ -103,6 +103,7 @@ SpaceKey Translator::key_of(const Wave& wave) {
     key.lane_layout = wave.ctx->lane_layout;
     key.grid_layout = wave.ctx->grid_layout;
     key.whole_lanes = wave.ctx->whole_lanes;
+    key.sgpr_aliases = wave.sgpr_aliases;
     key.checked = wave.ctx->memory_mode == machine::MemoryMode::Checked;
     key.mask_addresses = wave.ctx->address_mask != ~0ull;
     key.exclusive = wave.ctx->exclusive_memory;

@@ -13,7 +13,7 @@
 #include "backend_x64/matrix_avx512.h"
 #include "backend_x64/memory_order.h"
 #include "frontend/decode.h"
-#include "interpreter/interpreter.h"
+#include "interpreter/exceptions.h"
 #include "ir/swap_loop.h"
 #include "lift/lift.h"
 #include "memory/address_space.h"
@@ -69,6 +69,7 @@ public:
         options.max_instructions = request.max_instructions;
         options.handler = handler_;
         options.liveness = &liveness_;
+        if (interp::runs_whole(wave)) run_whole(wave, options);
         begin(*wave.ctx);
         ir::Block block = lift_for_translation(options, request.pc, fetch_, insts_);
         if (runs_into_loop(block, options)) {
@@ -149,6 +150,18 @@ private:
             if (ids.sgpr[d] >= 0) typical_.sgpr[ids.sgpr[d]] = ids.middle[d];
         return typical_;
     }
+    // Handlers see to what their instructions do besides; blocks with them gain nothing by guards.
+    static void run_whole(const machine::Wave& wave, lift::Options& options) {
+        options.handler = &interp::whole_handler;
+        if (wave.mode & machine::mode::watches_exceptions)
+            options.by_handler = &interp::raises_exceptions;
+        options.sgpr_aliases = wave.sgpr_aliases;
+        if (wave.sgpr_aliases) options.liveness = nullptr;  // it knows registers by one name
+        options.may_guard = false;
+        options.row_lines = nullptr;
+        options.next = {};
+    }
+
     void begin(const machine::ExecContext& ctx) {
         if (code_.page_count() > most_pages) forget();
         code_.begin(ctx);

@@ -9,6 +9,7 @@
 
 #include "common/per_thread.h"
 #include "frontend/decode.h"
+#include "interpreter/exceptions.h"
 #include "interpreter/internal.h"
 #include "machine/guard.h"
 #include "memory/access.h"
@@ -112,9 +113,10 @@ bool ends_block(const Inst& in) {
             return true;
         case Opcode::s_setreg_b32:
         case Opcode::s_setreg_imm32_b32: {
-            // Of MODE.VSKIP, as s_setvskip: blocks ask for it once.
+            // Of MODE.VSKIP, as s_setvskip, or of EXCP_EN: blocks ask for them once.
             const uint32_t field = in.words[0] & 0xffff;
-            return (field & 63) == 1 && (field >> 6 & 31) + (field >> 11) >= 28;
+            return (field & 63) == 1 &&
+                   (field >> 6 & 31) + (field >> 11) >= machine::mode::excp_en_shift;
         }
         default:
             return false;
@@ -298,7 +300,7 @@ private:
                 return w.exit.kind;
             }
             const bool roomy = fits(w, {block.vgprs, block.agprs, block.sgprs});
-            const bool skip = w.mode & machine::mode::vskip;
+            const bool skip = w.mode & machine::mode::vskip, whole = runs_whole(w);
             uint64_t pc = block.begin;
             for (const Step& step : block.steps) {
                 w.exit.pc = pc;
@@ -311,7 +313,7 @@ private:
                 } else {
                     pc += step.inst.size;
                     w.pc = pc;
-                    step.run(w, step.inst);
+                    (whole ? &run_whole : step.run)(w, step.inst);
                 }
                 if (w.exit.kind != ExitKind::None) [[unlikely]] {
                     return leave(w, static_cast<int64_t>(&step - block.steps.data()) + 1);

@@ -60,7 +60,7 @@ enum HwReg : uint32_t {
 bool read_hwreg(const Wave& w, uint32_t id, uint32_t& value) {
     switch (id) {
         case mode:
-            value = w.mode;
+            value = w.mode & ~machine::mode::reads_trapsts;
             return true;
         case status:
             // SCC, EXECZ and VCCZ are kept elsewhere.
@@ -127,7 +127,8 @@ void setreg(Wave& w, const Operand& simm, uint32_t source) {
     const uint32_t mask = f.mask << f.offset;
     value = (value & ~mask) | (source << f.offset & mask);
     if (f.id == mode) {
-        w.mode = value;
+        constexpr uint32_t hidden = machine::mode::reads_trapsts;
+        w.mode = (value & ~hidden) | (w.mode & hidden);
     } else if (f.id == trapsts) {
         w.trapsts = value;
     }

@@ -1,6 +1,6 @@
 // Packed instructions: two 16-bit or two 32-bit operations per lane, mixed-precision FMA, dot
 // products.
-#include "interpreter/valu.h"
+#include "interpreter/packed.h"
 
 namespace wj::interp {
 
@@ -13,9 +13,7 @@ using i32 = int32_t;
 using u64 = uint64_t;
 using i64 = int64_t;
 
-// F on both halves; F takes (const FloatMode&, const Inst&, T...). op_sel picks the half of a
-// source for the low result, op_sel_hi for the high one; neg and neg_hi likewise. (v_pk_fmac_f16 is
-// a VOP2 and has no op_sel: the high result is of the high halves.)
+// F on both halves; F takes (const FloatMode&, const Inst&, T...).
 template <class T, size_t N, auto F, uint32_t Flags>
 [[gnu::noinline]] void packed16_run(Wave& w, const Inst& in) {
     Valu v(w, in);
@@ -28,15 +26,8 @@ template <class T, size_t N, auto F, uint32_t Flags>
     for (u32 h = 0; h < 2; ++h) {
         alignas(64) T a[N][lanes];
         for (u32 i = 0; i < N; ++i) {
-            const bool is_addend = (Flags & addend) && i + 1 == N;
-            const bool upper = is_addend || in.format == Format::VOP2
-                                   ? h
-                                   : (h ? in.op_sel_hi : in.op_sel) >> i & 1;
-            const u32 shift = upper ? 16 : 0;
-            const u32 sign =
-                gf::is_float<T> && !is_addend && (h ? in.neg_hi : in.neg) >> i & 1 ? 0x8000 : 0;
-            for (u32 l = 0; l < lanes; ++l)
-                a[i][l] = std::bit_cast<T>(static_cast<u16>(s[i][l] >> shift ^ sign));
+            const PackedHalf source(in, i, h, (Flags & addend) && i + 1 == N, gf::is_float<T>);
+            for (u32 l = 0; l < lanes; ++l) a[i][l] = source.of<T>(s[i][l]);
             if constexpr (gf::is_float<T>) {
                 if (!m.keeps_inputs<T>())
                     for (T& x : a[i]) x = gf::flush(x);
@@ -98,7 +89,6 @@ constexpr i64 shift_right(i64 x, u32 n) {
 // ---- packed f32 (gfx90a)
 // -------------------------------------------------------------------------------
 
-// Half h of source i as f32: a register of the pair, or the same half of a 64-bit constant.
 template <size_t N, auto F>
 [[gnu::noinline]] void packed_f32_run(Wave& w, const Inst& in) {
     Valu v(w, in);
@@ -107,10 +97,10 @@ template <size_t N, auto F>
     for (u32 h = 0; h < 2; ++h) {
         alignas(64) float s[N][lanes];
         for (u32 i = 0; i < N; ++i) {
-            const u32 dword = (h ? in.op_sel_hi : in.op_sel) >> i & 1;
-            const u32 sign = (h ? in.neg_hi : in.neg) >> i & 1 ? 0x80000000u : 0;
+            const PackedSingle source(in, i, h);
+            const u32 sign = source.sign;
             Row buf;
-            const u32* r = v.fetch(i, dword, buf);
+            const u32* r = v.fetch(i, source.dword, buf);
             const bool flush = !m.keeps_inputs<float>();
             for (u32 l = 0; l < lanes; ++l) {
                 u32 b = r[l] ^ sign;
@@ -148,30 +138,6 @@ void pk_mov_b32(Wave& w, const Inst& in) {
 
 // ---- v_mad_mix, v_fma_mix
 // ---------------------------------------------------------------------------------
-
-// op_sel_hi says that source i is f16, op_sel which half of it; neg_hi means absolute value here.
-// 16-bit sources of v_mad_mix are always flushed (Mesa's ACO: "v_mad_mix* on GFX9 always flushes
-// denormals for 16-bit inputs/outputs"), those of v_fma_mix by the f32 field of MODE (measured on
-// gfx90a and gfx950: llvm-project#205101).
-template <bool Fused>
-float mix_source(const Inst& in, u32 i, u32 dword, const FloatMode& m) {
-    u32 b = dword;
-    const bool is_half = in.op_sel_hi >> i & 1;
-    float x;
-    if (is_half) {
-        const Half h{static_cast<u16>(in.op_sel >> i & 1 ? b >> 16 : b)};
-        x = gf::to_float(Fused && m.keeps_inputs<float>() ? h : gf::flush(h));
-    } else {
-        x = std::bit_cast<float>(b);
-    }
-    b = std::bit_cast<u32>(x);
-    if ((in.neg_hi | in.abs) >> i & 1) b &= 0x7fffffffu;
-    if (in.neg >> i & 1) b ^= 0x80000000u;
-    x = std::bit_cast<float>(b);
-    return is_half ? x : gf::flush_in(m, x);
-}
-
-enum class MixTo { F32, Low, High };
 
 template <bool Fused, MixTo To>
 [[gnu::noinline]] void mix_run(Wave& w, const Inst& in) {

@@ -327,6 +327,7 @@ void Lifter::lift(const Inst& inst) {
                         inst.format == Format::VOP3P;
     if (vector && (options.mode & machine::mode::gpr_idx_en))
         method = nullptr;  // relative register indexing
+    if (options.by_handler && options.by_handler(inst.op)) method = nullptr;
     // As the interpreter's block decoder refuses them.
     for (const Operand& o : inst.src)
         if (o.is(Operand::Kind::Special) && o.reg == pops_exiting_wave_id)

@@ -30,6 +30,9 @@ struct Options {
     // The interpreter's handler of an opcode, for instructions that are not lowered; null =
     // refused.
     void (*(*handler)(Opcode))(machine::Wave&, const Inst&) = nullptr;
+    // Opcodes that are left to their handlers, which do more than a lowering would; null = none.
+    bool (*by_handler)(Opcode) = nullptr;
+    uint32_t sgpr_aliases = 0;  // Wave::sgpr_aliases
     // Bitwise operations on scalar register pairs are lane mask operations, done chunk by chunk.
     bool lane_masks = false;
     // The block may be guarded (ir::Block::guarded) for what makes it simpler: scalars in bounds,

@@ -76,6 +76,7 @@ Value State::get64(uint32_t reg) {
 
 void State::set32(uint32_t reg, Value v) {
     scalars_[reg] = {.v32 = v, .pair = no_value, .half = 0, .dirty = true};
+    scalars_[other_name(reg)] = scalars_[reg];
     if (reg == machine::exec_lo || reg == machine::exec_lo + 1) exec_written_ = true;
 }
 
@@ -90,6 +91,7 @@ bool State::is_as_it_was(uint32_t reg) const {
 void State::set64(uint32_t reg, Value v, bool dirty) {
     scalars_[reg] = {.v32 = no_value, .pair = v, .half = 0, .dirty = dirty};
     scalars_[reg + 1] = {.v32 = no_value, .pair = v, .half = 1, .dirty = dirty};
+    for (const uint32_t half : {reg, reg + 1}) scalars_[other_name(half)] = scalars_[half];
     if (reg == machine::exec_lo && dirty) exec_written_ = true;
 }
 

@@ -24,8 +24,9 @@ bool has_first_lanes_only(const ir::Block& block, Value mask);
 class State {
 public:
     // may_guard: operations may be simplified under conditions that the block is guarded for.
-    State(ir::Block& block, std::optional<uint64_t> exec, bool may_guard)
-        : block_(block), may_guard_(may_guard) {
+    // sgpr_aliases: Wave::sgpr_aliases; registers with two names are always written by both.
+    State(ir::Block& block, std::optional<uint64_t> exec, bool may_guard, uint32_t sgpr_aliases)
+        : block_(block), may_guard_(may_guard), sgpr_aliases_(sgpr_aliases) {
         in_memory_.fill(no_value);
         exec_at_entry_ = exec ? const64(*exec) : emit(Op::GetS64, {}, machine::exec_lo);
         set64(machine::exec_lo, exec_at_entry_, false);
@@ -147,8 +148,14 @@ private:
     Value whole(uint32_t row, Row& r);
     bool dead(uint32_t row, const Row& r, const LiveSet& after);
 
+    // The register's other name, or itself.
+    uint32_t other_name(uint32_t reg) const {
+        return sgpr_aliases_ ? machine::Aliases::other(reg, sgpr_aliases_) : reg;
+    }
+
     ir::Block& block_;
     const bool may_guard_;
+    const uint32_t sgpr_aliases_;
     ValueTable known_;
     std::array<Scalar, 128> scalars_{};
     std::array<Row, 512> rows_{};

@@ -43,6 +43,7 @@ enum class ExitKind : uint8_t {
     Unimplemented,       // valid, but refused by name
     Trap,                // s_trap: detail = trap id
     Halt,                // s_sethalt, s_endpgm_saved and others that only a debugger could resume
+    Exception,           // an enabled one: detail has its bits (namespace exception)
 };
 
 enum class Access : uint8_t { None, Read, Write, Atomic, Execute };
@@ -200,8 +201,11 @@ struct alignas(64) Wave {
     uint64_t scratch_base =
         0;  // guest flat address of this wave's private memory: what FLAT_SCRATCH and the
             // private segment buffer descriptor's base name
-    uint32_t lds_alloc = 0;  // LDS_ALLOC hardware register
-    bool trap_enabled = false;
+    uint32_t lds_alloc = 0;     // LDS_ALLOC hardware register
+    bool trap_enabled = false;  // there is a trap handler: enabled exceptions stop the wave
+    // Of code that goes by both names: the allocation's size, whose last registers VCC and its
+    // neighbours are (Aliases); or 0.
+    uint8_t sgpr_aliases = 0;
     bool gws_waiting =
         false;  // at a GWS barrier or semaphore of phase gws_phase; the instruction runs again
     uint32_t gws_phase = 0;
@@ -218,6 +222,24 @@ struct alignas(64) Wave {
     uint64_t vcc() const { return s64(vcc_lo); }
 };
 
+// Where FLAT_SCRATCH, XNACK_MASK and VCC are in the register file: they are the last ones of the
+// allocation. A kernel whose code goes by both names has them twice here, equal behind each
+// instruction.
+struct Aliases {
+    static constexpr uint32_t count = 6, first = flat_scratch_lo;
+    // The register that is the same one as `reg` in an allocation of `size` SGPRs, or `reg`.
+    static constexpr uint32_t other(uint32_t reg, uint32_t size) {
+        if (reg - first < count) return reg - first + size - count;
+        return reg + count - size < count ? reg + count - size + first : reg;
+    }
+};
+
+// Bits of TRAPSTS, where they stay; MODE has one for each, from excp_en_shift on, that enables it.
+namespace exception {
+inline constexpr uint32_t invalid = 1, input_denormal = 2, divide_by_zero = 4, overflow = 8,
+                          underflow = 16, inexact = 32, integer_divide_by_zero = 64, all = 127;
+}
+
 // MODE register fields (SEED-ELF-60..69).
 namespace mode {
 inline constexpr uint32_t round32_shift = 0, round64_shift = 2, denorm32_shift = 4,
@@ -225,6 +247,11 @@ inline constexpr uint32_t round32_shift = 0, round64_shift = 2, denorm32_shift =
 inline constexpr uint32_t dx10_clamp = 1u << 8, ieee = 1u << 9, lod_clamped = 1u << 10,
                           debug = 1u << 11, fp16_ovfl = 1u << 23, pops_packer0 = 1u << 24,
                           gpr_idx_en = 1u << 27, vskip = 1u << 28;
+inline constexpr uint32_t excp_en_shift = 12, excp_en = exception::all << excp_en_shift;
+// Not the hardware's, which has nothing there, and hidden from the wave: its code reads TRAPSTS.
+inline constexpr uint32_t reads_trapsts = 1u << 22;
+// With any of these somebody learns of exceptions.
+inline constexpr uint32_t watches_exceptions = excp_en | reads_trapsts;
 // With one of these vector instructions do something else than they say.
 inline constexpr uint32_t changes_vector_code = gpr_idx_en | vskip;
 }  // namespace mode

@@ -132,7 +132,7 @@ public:
             place_service(complete, piece.address());
         }
         auto plan = make_launch_plan(
-            target_, options_, *kernel, complete, memory_,
+            target_, options_, *kernel, module->code_of(*kernel, target_), complete, memory_,
             {module->stores_columns.of(request.kernel_object), engine_->prefetch()});
         if (!plan) return plan.status();
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);

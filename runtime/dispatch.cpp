@@ -57,7 +57,8 @@ void DispatchState::cancel() {
 
 void DispatchState::begin(machine::Engine& engine, const machine::ExecContext& exec) {
     const bool wide = engine.vector_bytes() == 64;
-    if (plan.total_groups * plan.max_waves < worth_analysis) {
+    // Analysis knows registers by one name.
+    if (plan.total_groups * plan.max_waves < worth_analysis || plan.sgpr_aliases) {
         wave_start_.emplace(plan, wide);
         return;
     }

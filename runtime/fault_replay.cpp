@@ -73,6 +73,7 @@ Registers address_of(const Inst& inst) {
 machine::Wave* FaultReplay::run(const machine::Wave& wave) {
     const uint64_t begin = wave.exit.block_begin, end = wave.exit.block_end;
     if (begin >= end || end - begin > most_bytes) return nullptr;
+    if (wave.sgpr_aliases) return nullptr;  // effects know registers by one name
     std::vector<Step> steps;
     size_t fault = ~size_t{0};
     Registers written;

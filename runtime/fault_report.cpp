@@ -53,6 +53,7 @@ Code code_of(ExitKind kind) {
             return Code::Unimplemented;
         case ExitKind::Trap:
         case ExitKind::Halt:
+        case ExitKind::Exception:
             return Code::GuestTrap;
         default:
             return Code::HostError;
@@ -73,6 +74,17 @@ const char* trap_name(uint32_t id) {
     }
 }
 
+// Bits of machine::exception.
+std::string exception_names(uint32_t bits) {
+    static const char* const names[] = {
+        "invalid operation", "denormal operand", "division by zero",        "overflow",
+        "underflow",         "inexact result",   "integer division by zero"};
+    std::string text;
+    for (uint32_t i = 0; i < std::size(names); i++)
+        if (bits >> i & 1) text += std::string(text.empty() ? "" : ", ") + names[i];
+    return text;
+}
+
 std::string describe_exit(const machine::ExitInfo& exit) {
     switch (exit.kind) {
         case ExitKind::MemoryFault:
@@ -86,6 +98,8 @@ std::string describe_exit(const machine::ExitInfo& exit) {
             return format("trap %u (%s)", exit.detail, trap_name(exit.detail));
         case ExitKind::Halt:
             return "the wave halted itself";
+        case ExitKind::Exception:
+            return "arithmetic exception that the kernel enables: " + exception_names(exit.detail);
         default:
             return format("the engine stopped for no known reason (%u)",
                           static_cast<unsigned>(exit.kind));
@@ -134,17 +148,27 @@ std::string lane_list(uint64_t mask) {
     return text;
 }
 
-// "lane 3 0x7f..., lane 4 0x7f...", at most eight.
-std::string address_list(uint64_t mask, const std::array<uint64_t, machine::lanes>& addresses) {
+// "lane 3 0x7f..., lane 4 0x7f...", at most so many.
+std::string value_list(uint64_t mask, const std::array<uint64_t, machine::lanes>& values,
+                       uint32_t most) {
     std::string text;
-    int count = 0;
+    uint32_t count = 0;
     for (uint64_t m = mask; m; m &= m - 1) {
-        if (++count > 8) return text + ", ...";
+        if (++count > most) return text + ", ...";
         const int lane = std::countr_zero(m);
         text += format("%slane %d 0x%llx", text.empty() ? "" : ", ", lane,
-                       static_cast<unsigned long long>(addresses[static_cast<size_t>(lane)]));
+                       static_cast<unsigned long long>(values[static_cast<size_t>(lane)]));
     }
     return text;
+}
+
+// What s_trap 1 is given, which is for a debugger: v0 in each lane, and s[0:1], the queue.
+void describe_arguments(const machine::Wave& wave, FaultRecord& record) {
+    std::array<uint64_t, machine::lanes> v0{};
+    for (uint32_t l = 0; l < machine::lanes && wave.vgpr_count; l++) v0[l] = wave.vgpr[l];
+    record.notes.push_back("argument    v0: " + value_list(wave.exec(), v0, machine::lanes));
+    record.notes.push_back(
+        format("queue       s[0:1]: 0x%llx", static_cast<unsigned long long>(wave.s64(0))));
 }
 
 // Lanes and addresses from the registers that the instruction had. They must explain the address
@@ -175,7 +199,7 @@ void explain(const Target& target, const memory::AddressSpace& memory, machine::
     if (precise && fits && same_lanes && (found.lane_mask || inst.format == Format::SMEM)) {
         record.exit = found;
         if (found.lane_mask)
-            record.notes.push_back("addresses   " + address_list(found.lane_mask, addresses));
+            record.notes.push_back("addresses   " + value_list(found.lane_mask, addresses, 8));
         return;
     }
     record.lanes_are_exact = false;
@@ -270,6 +294,8 @@ FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory
         instruction_at(target, memory, record.exit.pc, words, &inst);
         explain(target, memory, stopped, inst, record);
     }
+    if (record.exit.kind == ExitKind::Trap && record.exit.detail == machine::debugger_argument_trap)
+        describe_arguments(stopped, record);
     record.code = code_of(record.exit.kind);
     record.message = describe_exit(record.exit);
     locate(target, memory, dispatch, group, wave, record);

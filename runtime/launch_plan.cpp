@@ -136,7 +136,8 @@ void put64(uint32_t* sgpr, uint64_t value) {
 }  // namespace
 
 Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& options,
-                                    const KernelInfo& info, const DispatchRequest& request,
+                                    const KernelInfo& info, const KernelCode& code,
+                                    const DispatchRequest& request,
                                     const memory::AddressSpace& memory, const LaunchHints& hints) {
     const KernelDescriptor& kernel = info.descriptor;
     const std::string& name = info.name;
@@ -208,6 +209,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     if (kernel.dx10_clamp) plan.mode |= machine::mode::dx10_clamp;
     if (kernel.ieee_mode) plan.mode |= machine::mode::ieee;
     if (kernel.fp16_ovfl) plan.mode |= machine::mode::fp16_ovfl;
+    if (code.reads_trapsts) plan.mode |= machine::mode::reads_trapsts;
+    plan.sgpr_aliases = code.sgpr_aliases;
 
     for (const auto& range : kernel.user_sgprs()) {
         uint32_t* at = plan.user_sgprs + range.first;
@@ -275,6 +278,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.next_waves =
         next_waves(plan.request.work_group, t.packed_workitem_id && kernel.workitem_id,
                    plan.group_count[0] > 1 ? plan.group_ids.sgpr[0] : -1);
+    if (plan.sgpr_aliases) plan.next_waves = {};  // each is to be placed
     plan.lane_layout = lane_layout(plan.request.work_group);
     plan.grid_layout = grid_layout(plan.next_waves, plan.group_count);
     // Whole vectors of the host.
@@ -394,6 +398,7 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     wave.status = 1u << 16 | (group.wave_count > 1 ? 1u << 11 : 0);  // VALID, IN_TG
     wave.trapsts = 0;
     wave.trap_enabled = true;
+    wave.sgpr_aliases = static_cast<uint8_t>(plan.sgpr_aliases);
     wave.exit = {};
     wave.gws_waiting = false;
     wave.gws_phase = 0;
@@ -418,6 +423,18 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     }
     // The private segment's wave offset follows: 0, as the buffer's base and FLAT_SCRATCH_INIT are
     // already the wave's own.
+}
+
+void name_twice(const LaunchPlan& plan, machine::Wave& wave) {
+    using machine::Aliases;
+    for (uint32_t reg = Aliases::first; reg < Aliases::first + Aliases::count; reg++) {
+        uint32_t& number = wave.sgpr[Aliases::other(reg, plan.sgpr_aliases)];
+        // FLAT_SCRATCH that hardware sets.
+        if (plan.target->traits.architected_flat_scratch && reg < machine::xnack_mask_lo)
+            number = wave.sgpr[reg];
+        else
+            wave.sgpr[reg] = number;
+    }
 }
 
 }  // namespace wj::runtime

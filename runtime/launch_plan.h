@@ -10,6 +10,7 @@
 #include "machine/engine.h"
 #include "machine/work_group.h"
 #include "runtime/device.h"
+#include "runtime/kernel_code.h"
 
 namespace wj::runtime {
 
@@ -41,6 +42,7 @@ struct LaunchPlan {
     uint32_t max_waves = 0;  // waves of a full work-group
     uint32_t compute_units = 1;
     uint32_t mode = 0;
+    uint32_t sgpr_aliases = 0;  // Wave::sgpr_aliases
 
     // SGPRs that every wave starts with; the rest is put in by init_wave and place_wave.
     uint32_t user_sgprs[128] = {};
@@ -61,7 +63,8 @@ struct LaunchHints {
 // the constant part of the initial SGPRs (SEED-INIT-01..14). `preload` are the bytes at the kernarg
 // address.
 Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& options,
-                                    const KernelInfo& kernel, const DispatchRequest& request,
+                                    const KernelInfo& kernel, const KernelCode& code,
+                                    const DispatchRequest& request,
                                     const memory::AddressSpace& memory, const LaunchHints& hints);
 
 // Work-items of work-group `linear_id` (smaller at the end of a grid that does not divide,
@@ -95,10 +98,15 @@ struct GroupPlace {
         return (compute_unit & 15) << 8 | (compute_unit >> 4 & 3) << 13 | (turn & 15) << 16;
     }
 };
+// The registers with two names hold by both what the allocation begins with.
+void name_twice(const LaunchPlan& plan, machine::Wave& wave);
+
 inline void place_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t hw_id,
                        machine::Wave& wave) {
     for (int i = 0; i < 3; i++)
         if (plan.group_ids.sgpr[i] >= 0) wave.sgpr[plan.group_ids.sgpr[i]] = group.id[i];
+    if (plan.sgpr_aliases) [[unlikely]]
+        name_twice(plan, wave);
     wave.hw_id |= hw_id;
 }
 

@@ -78,6 +78,7 @@ Status ModuleImpl::place(const Device::Resolver& resolver) {
         object_, layout_, {static_cast<std::byte*>(image), layout_.size}, base_, symbols);
     if (!status) return status;
 
+    codes_.resize(object_.kernels.size());
     for (const KernelInfo& k : object_.kernels) {
         const uint64_t delta = base_ - layout_.base;
         kernels_.push_back(loaded_kernel(k, k.descriptor_address + delta, k.entry_address + delta));

@@ -11,6 +11,7 @@
 #include "frontend/code_object.h"
 #include "frontend/debug_info.h"
 #include "runtime/device.h"
+#include "runtime/kernel_code.h"
 
 namespace wj::runtime {
 
@@ -33,6 +34,9 @@ public:
     std::span<const std::byte> file_bytes() const override { return file_; }
     const CodeObject& object() const override { return object_; }
 
+    KernelCode code_of(const KernelInfo& kernel, const Target& target) {
+        return codes_.of(object_, kernel, target);
+    }
     // The kernel whose kernel object is at this guest address; null = none.
     const KernelInfo* kernel_at(uint64_t kernel_object) const;
     bool contains(uint64_t address) const { return address - base_ < layout_.size; }
@@ -81,6 +85,7 @@ private:
     uint64_t base_ = 0;
     std::vector<LoadedKernel> kernels_;  // same order as object_.kernels
     std::vector<Variable> variables_;
+    KernelCodes codes_;
 };
 
 }  // namespace wj::runtime

@@ -57,7 +57,7 @@ typedef enum wj_status {
     WJ_UNIMPLEMENTED = 9, /* a valid instruction or feature that wavejit refuses by name */
     WJ_TIMEOUT = 10,      /* time or instruction limit used up, or cancelled */
     WJ_DEADLOCK = 11,     /* every wave of a work-group waits and none can go on */
-    WJ_GUEST_TRAP = 12,   /* s_trap: assert, __builtin_trap */
+    WJ_GUEST_TRAP = 12,   /* s_trap: assert; an arithmetic exception that is enabled */
     WJ_HOST_ERROR = 13,   /* an operating system call failed */
     WJ_NOT_READY = 14     /* the dispatch is still running */
 } wj_status;

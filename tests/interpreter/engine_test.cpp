@@ -22,7 +22,7 @@ constexpr uint32_t s_endpgm = 0xbf810000, s_barrier = 0xbf8a0000, s_sleep_1 = 0x
                    s_trap_2 = 0xbf920002, s_nop = 0xbf800000, s_add_u32_s0_s0_1 = 0x80008100,
                    v_mov_b32_v70_v0 = 0x7e8c0300, s_mov_b32_s90_1 = 0xbeda0081,
                    undefined = 0xffffffff, s_movk_s0_7 = 0xb0000007, s_movk_s0_9 = 0xb0000009,
-                   s_sethalt_1 = 0xbf8d0001;
+                   s_sethalt_1 = 0xbf8d0001, v_rcp_f32_v1_v0 = 0x7e024500;
 
 struct EngineTest : ::testing::Test {
     memory::AddressSpace space;
@@ -61,6 +61,25 @@ TEST_F(EngineTest, EndsAndCounts) {
     EXPECT_EQ(w.sgpr[0], 1u);
     EXPECT_EQ(w.budget, 997);
     EXPECT_EQ(w.exit.pc, code + 8);
+}
+
+// "If trap_en == 0, all traps and exceptions are ignored" (CDNA3 ISA, 3.10); the bits stay.
+TEST_F(EngineTest, EnabledExceptionsStopWhereATrapHandlerIs) {
+    constexpr uint32_t division_by_zero = 4, enabled = division_by_zero << 12;
+    write_code({v_rcp_f32_v1_v0, s_nop, s_endpgm});
+    w.mode |= enabled;
+    EXPECT_EQ(engine->run(w), ExitKind::EndProgram);
+    EXPECT_EQ(w.trapsts, division_by_zero);
+    w.trapsts = 0;
+    w.trap_enabled = true;
+    w.pc = code;
+    EXPECT_EQ(engine->run(w), ExitKind::Exception);
+    EXPECT_EQ(w.exit.pc, code);
+    EXPECT_EQ(w.pc, code + 4);  // the instruction has happened
+    EXPECT_EQ(w.row(1)[63], 0x7f800000u);
+    EXPECT_EQ(w.exit.detail, division_by_zero);
+    EXPECT_EQ(w.exit.lane_mask, ~uint64_t{0});
+    EXPECT_EQ(w.trapsts, division_by_zero);
 }
 
 TEST_F(EngineTest, BarrierStandsBehind) {

@@ -88,6 +88,9 @@ uint32_t* scalar_cell(machine::Wave& w, const std::string& name, bool& wide) {
     if (name == "m0") return &w.sgpr[machine::m0];
     if (name == "scc") return &w.scc;
     if (name == "mode") return &w.mode;
+    if (name == "trapsts") return &w.trapsts;
+    if (name == "detail") return &w.exit.detail;
+    if (name == "lanes") return wide = true, reinterpret_cast<uint32_t*>(&w.exit.lane_mask);
     if (name[0] == 's') return &w.sgpr[std::strtoul(name.c_str() + 1, nullptr, 10) & 127];
     return nullptr;
 }
@@ -226,6 +229,8 @@ std::string run_case(machine::Engine& engine, const SemanticCase& c) {
     if (!state.ctx->target) return "unknown target " + c.target;
     if (const Status status = state.allocate(); !status) return status.message();
     w.mode = c.mode;
+    w.trap_enabled = true;
+    w.sgpr_aliases = static_cast<uint8_t>(c.aliases);
     for (const auto& [name, values] : c.set)
         if (std::string error = set(state, name, values); !error.empty()) return error;
     for (const std::string& name : c.bases) add_base(state, name);

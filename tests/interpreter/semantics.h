@@ -8,7 +8,8 @@
 //   set exec ffff
 //   expect v10 4 5 6
 //
-// Registers: vN, aN, sN (one or more consecutive dwords), vcc, exec (64 bits), m0, scc, mode.
+// Registers: vN, aN, sN (one or more consecutive dwords), vcc, exec (64 bits), m0, scc, mode,
+// trapsts; of a wave that has stopped, detail and lanes (ExitInfo).
 // Memory: global (an allocated buffer), lds, gds, scratch (dword i of lane l is number 64 * i + l);
 // what is not set is 0, and dwords behind those that an `expect` lists are not looked at. Numbers
 // are hexadecimal; 5*20 is 5, 32 times. VGPRs that no case line sets hold 0xc0c0c0c0 + number, so
@@ -17,8 +18,10 @@
 //   base s4 v0              adds the buffer's address to s[4:5], and to v[0:1] in every lane
 //   word bf8cffff           raw encoding behind the assembled code
 //   allocate v 8            the wave has so many registers (v, a, s)
+//   aliases 16              Wave::sgpr_aliases
 //   exit illegal            how the wave ends (default: end): illegal, unimplemented, trap, halt,
-//                           fault, barrier, yield; what a register holds then is compared, too
+//                           fault, barrier, yield, exception; what a register holds then is
+//                           compared, too
 //   vary                    runs again with a partial EXEC and with the destination v10 or
 //                           v[10:11] renamed to each source (v0, v2, v4)
 #pragma once
@@ -40,7 +43,7 @@ struct SemanticCase {
     std::map<std::string, std::vector<uint64_t>> set, expect;
     std::vector<std::string> bases;
     std::vector<uint32_t> raw;  // words behind the assembled code
-    uint32_t vgprs = 256, agprs = 256, sgprs = 102;
+    uint32_t vgprs = 256, agprs = 256, sgprs = 102, aliases = 0;
     machine::ExitKind exit = machine::ExitKind::EndProgram;
     std::vector<uint32_t> code;  // filled by assemble()
 };

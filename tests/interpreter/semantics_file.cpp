@@ -37,6 +37,7 @@ constexpr std::pair<const char*, ExitKind> exit_names[] = {
     {"fault", ExitKind::MemoryFault},
     {"barrier", ExitKind::Barrier},
     {"yield", ExitKind::Yield},
+    {"exception", ExitKind::Exception},
 };
 
 // What a line may say besides `case`, `target` and `vary`. False: not understood.
@@ -60,6 +61,8 @@ bool read_line(SemanticCase& c, const std::string& word, const std::string& rest
         in >> file >> count;
         if (file != 'v' && file != 'a' && file != 's') return false;
         (file == 'v' ? c.vgprs : file == 'a' ? c.agprs : c.sgprs) = count;
+    } else if (word == "aliases") {
+        in >> c.aliases;
     } else if (word == "exit") {
         for (const auto& [name, kind] : exit_names) {
             if (rest != name) continue;

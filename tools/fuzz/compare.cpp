@@ -195,6 +195,7 @@ Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t values_s
     w.scratch_bytes = scratch_bytes;
     w.ctx = &context_;
     addresses(s, values);
+    run_whole(w, seed);
 
     Setup setup;
     setup.slice = rng() % 4 ? most_instructions : 1 + static_cast<int64_t>(rng() % 60);
@@ -204,8 +205,25 @@ Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t values_s
     context_.memory_mode = setup.mode;
     context_.exclusive_memory = rng() & 1;
     setup.keep_registers = rng() % 4 != 0;
-    setup.change_dead_registers = rng() % 4 == 0;
+    setup.change_dead_registers = rng() % 4 == 0 && !w.sgpr_aliases;
     return setup;
+}
+
+// Some programs watch exceptions, some have registers with two names (interpreter/exceptions.h).
+void Comparison::run_whole(machine::Wave& w, uint64_t seed) {
+    using machine::Aliases;
+    Rng rng(seed ^ 0x9e3779b97f4a7c15);
+    w.trapsts = 0;
+    w.trap_enabled = false;
+    if (rng() % 16 == 0) {
+        w.mode |= machine::mode::reads_trapsts;
+        w.trap_enabled = rng() % 4 == 0;
+        if (w.trap_enabled) w.mode |= 1u << (machine::mode::excp_en_shift + rng() % 7);
+    }
+    w.sgpr_aliases = rng() % 16 ? 0 : static_cast<uint8_t>(16 * (2 + rng() % 2));
+    if (!w.sgpr_aliases) return;
+    for (uint32_t r = Aliases::first; r < Aliases::first + Aliases::count; ++r)
+        w.sgpr[r] = w.sgpr[Aliases::other(r, w.sgpr_aliases)];
 }
 
 void Comparison::addresses(State& s, Rng& rng) {
@@ -415,9 +433,14 @@ std::string Comparison::compare(bool registers) const {
             out += fmt::format("  {} = {:#x} instead of {:#x}\n", name, y, x);
     };
     ended ? differ("pc", a.pc, b.pc) : differ("exit pc", a.exit.pc, b.exit.pc);
+    if (a.exit.kind == ExitKind::Exception) {
+        differ("exceptions", a.exit.detail, b.exit.detail);
+        differ("lanes", a.exit.lane_mask, b.exit.lane_mask);
+    }
     if (registers && ended) {
         differ("scc", a.scc, b.scc);
         differ("mode", a.mode, b.mode);
+        differ("trapsts", a.trapsts, b.trapsts);
         for (uint32_t r = 0; r < 128; ++r)
             if (a.sgpr[r] != b.sgpr[r]) differ(fmt::format("s{}", r), a.sgpr[r], b.sgpr[r]);
         for (uint32_t i = 0; i < (vgprs + agprs) * 64; ++i)

@@ -55,6 +55,7 @@ private:
                                           uint64_t seed, uint64_t values_seed);
     // values_seed: of registers and memory; seed: of everything else.
     Setup prepare(State& s, uint64_t seed, uint64_t values_seed, uint64_t pc);
+    static void run_whole(machine::Wave& w, uint64_t seed);
     void addresses(State& s, Rng& rng);
     bool execute(machine::Engine& engine, State& s, int64_t slice, int64_t limit);
     void change_dead_registers(machine::Wave& w, const std::vector<uint32_t>& words);

@@ -1,0 +1,110 @@
+#include "runtime/kernel_code.h"
+
+#include <algorithm>
+#include <bitset>
+#include <cstring>
+#include <vector>
+
+#include "frontend/decode.h"
+#include "lift/liveness.h"
+#include "machine/wave.h"
+
+namespace wj::runtime {
+namespace {
+
+struct Use {
+    std::bitset<128> scalars;  // by operand encoding
+    bool reads_trapsts = false, calls = false;
+};
+
+bool reads_trapsts(const Inst& inst) {
+    constexpr uint64_t hwreg_trapsts = 3;
+    return inst.op == Opcode::s_getreg_b32 && (inst.src[0].value & 63) == hwreg_trapsts;
+}
+
+void add(const Target& target, std::span<const std::byte> code, Use& use) {
+    for (size_t at = 0; at + 4 <= code.size();) {
+        uint32_t words[4] = {};
+        const size_t count = std::min<size_t>(4, (code.size() - at) / 4);
+        std::memcpy(words, code.data() + at, count * 4);
+        Inst inst;
+        const bool valid = decode(target, std::span<const uint32_t>(words, count), inst);
+        at += valid ? inst.size : 4;
+        if (!valid) continue;
+        const lift::Effects effects = lift::effects(inst);
+        use.scalars |= effects.scalars_read | effects.scalars_written;
+        use.reads_trapsts |= reads_trapsts(inst);
+        use.calls |= inst.op == Opcode::s_swappc_b64 || inst.op == Opcode::s_setpc_b64 ||
+                     inst.op == Opcode::s_call_b64;
+        if (inst.op == Opcode::s_cbranch_vccz || inst.op == Opcode::s_cbranch_vccnz)
+            use.scalars.set(machine::vcc_lo);
+    }
+}
+
+// Executable bytes of the object that are in no kernel whose size is known.
+void add_functions(const CodeObject& object, const Target& target, Use& use) {
+    struct Range {
+        uint64_t begin, end;
+    };
+    std::vector<Range> kernels;
+    for (const KernelInfo& k : object.kernels)
+        kernels.push_back({k.entry_address, k.entry_address + k.code_size});
+    std::ranges::sort(kernels, {}, &Range::begin);
+    for (const Segment& s : object.segments) {
+        if (!s.executable) continue;
+        const uint64_t end = s.address + s.file_size;
+        uint64_t at = s.address;
+        const auto until = [&](uint64_t stop) {
+            if (at >= stop) return;
+            if (const auto code = object.bytes_at(at, stop - at)) add(target, *code, use);
+        };
+        for (const Range& k : kernels) {
+            if (k.end <= at || k.begin >= end) continue;
+            until(k.begin);
+            at = k.end;
+        }
+        until(end);
+    }
+}
+
+// A pair of registers that code goes by both names of.
+bool has_two_names(const Use& use, uint32_t size) {
+    using machine::Aliases;
+    for (uint32_t pair = Aliases::first; pair < Aliases::first + Aliases::count; pair += 2) {
+        const uint32_t number = Aliases::other(pair, size);
+        if (number >= machine::flat_scratch_lo) continue;  // only the name can be encoded
+        const auto names = [&](uint32_t reg) { return use.scalars[reg] || use.scalars[reg + 1]; };
+        if (names(pair) && names(number)) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+KernelCode look_at_kernel(const CodeObject& object, const KernelInfo& kernel,
+                          const Target& target) {
+    Use use;
+    const auto own = object.bytes_at(kernel.entry_address, kernel.code_size);
+    if (own) add(target, *own, use);
+    if (!own || !kernel.code_size || use.calls) add_functions(object, target, use);
+    KernelCode code;
+    code.reads_trapsts = use.reads_trapsts;
+    const uint32_t size = kernel.descriptor.sgpr_count;
+    if (has_two_names(use, size)) code.sgpr_aliases = static_cast<uint8_t>(size);
+    return code;
+}
+
+KernelCode KernelCodes::of(const CodeObject& object, const KernelInfo& kernel,
+                           const Target& target) {
+    constexpr uint16_t looked = 0x8000, reads = 0x100, aliases = 0xff;
+    std::atomic<uint16_t>& known = known_[static_cast<size_t>(&kernel - object.kernels.data())];
+    if (const uint16_t k = known.load(std::memory_order_relaxed))
+        return {(k & reads) != 0, static_cast<uint8_t>(k & aliases)};
+    const KernelCode code = look_at_kernel(object, kernel, target);
+    known.store(
+        static_cast<uint16_t>(looked | (code.reads_trapsts ? reads : 0) | code.sgpr_aliases),
+        std::memory_order_relaxed);
+    return code;
+}
+
+}  // namespace wj::runtime
