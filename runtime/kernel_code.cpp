@@ -1,43 +1,58 @@
 #include "runtime/kernel_code.h"
 
 #include <algorithm>
-#include <bitset>
 #include <cstring>
 #include <vector>
 
 #include "frontend/decode.h"
-#include "lift/liveness.h"
 #include "machine/wave.h"
 
 namespace wj::runtime {
 namespace {
 
-struct Use {
-    std::bitset<128> scalars;  // by operand encoding
-    bool reads_trapsts = false, calls = false;
-};
+using Use = KernelCodes::Use;
 
 bool reads_trapsts(const Inst& inst) {
     constexpr uint64_t hwreg_trapsts = 3;
     return inst.op == Opcode::s_getreg_b32 && (inst.src[0].value & 63) == hwreg_trapsts;
 }
 
+// Without being an operand.
+bool names_vcc(Opcode op) {
+    return op == Opcode::s_cbranch_vccz || op == Opcode::s_cbranch_vccnz ||
+           op == Opcode::v_div_fmas_f32 || op == Opcode::v_div_fmas_f64;
+}
+// M0 says which register it is.
+bool names_any(Opcode op) {
+    return op == Opcode::s_movrels_b32 || op == Opcode::s_movrels_b64 ||
+           op == Opcode::s_movreld_b32 || op == Opcode::s_movreld_b64;
+}
+
+void add(const Operand& o, Use& use) {
+    constexpr uint16_t vccz = 251;
+    if (o.is(Operand::Kind::Sgpr))
+        for (uint32_t r = o.reg; r < o.reg + std::max<uint32_t>(o.dwords, 1); ++r)
+            use.scalars.set(r & 127);
+    else if (o.is(Operand::Kind::Special) && o.reg == vccz)
+        use.scalars.set(machine::vcc_lo);
+}
+
 void add(const Target& target, std::span<const std::byte> code, Use& use) {
+    Inst inst;
     for (size_t at = 0; at + 4 <= code.size();) {
         uint32_t words[4] = {};
         const size_t count = std::min<size_t>(4, (code.size() - at) / 4);
         std::memcpy(words, code.data() + at, count * 4);
-        Inst inst;
         const bool valid = decode(target, std::span<const uint32_t>(words, count), inst);
         at += valid ? inst.size : 4;
         if (!valid) continue;
-        const lift::Effects effects = lift::effects(inst);
-        use.scalars |= effects.scalars_read | effects.scalars_written;
+        for (const Operand& o : inst.dst) add(o, use);
+        for (const Operand& o : inst.src) add(o, use);
+        if (names_vcc(inst.op)) use.scalars.set(machine::vcc_lo);
+        if (names_any(inst.op)) use.scalars.set();
         use.reads_trapsts |= reads_trapsts(inst);
         use.calls |= inst.op == Opcode::s_swappc_b64 || inst.op == Opcode::s_setpc_b64 ||
                      inst.op == Opcode::s_call_b64;
-        if (inst.op == Opcode::s_cbranch_vccz || inst.op == Opcode::s_cbranch_vccnz)
-            use.scalars.set(machine::vcc_lo);
     }
 }
 
@@ -81,12 +96,16 @@ bool has_two_names(const Use& use, uint32_t size) {
 
 }  // namespace
 
-KernelCode look_at_kernel(const CodeObject& object, const KernelInfo& kernel,
-                          const Target& target) {
+KernelCode KernelCodes::look(const CodeObject& object, const KernelInfo& kernel,
+                             const Target& target) {
     Use use;
     const auto own = object.bytes_at(kernel.entry_address, kernel.code_size);
     if (own) add(target, *own, use);
-    if (!own || !kernel.code_size || use.calls) add_functions(object, target, use);
+    if (!own || !kernel.code_size || use.calls) {
+        std::call_once(once_, [&] { add_functions(object, target, functions_); });
+        use.scalars |= functions_.scalars;
+        use.reads_trapsts |= functions_.reads_trapsts;
+    }
     KernelCode code;
     code.reads_trapsts = use.reads_trapsts;
     const uint32_t size = kernel.descriptor.sgpr_count;
@@ -100,7 +119,7 @@ KernelCode KernelCodes::of(const CodeObject& object, const KernelInfo& kernel,
     std::atomic<uint16_t>& known = known_[static_cast<size_t>(&kernel - object.kernels.data())];
     if (const uint16_t k = known.load(std::memory_order_relaxed))
         return {(k & reads) != 0, static_cast<uint8_t>(k & aliases)};
-    const KernelCode code = look_at_kernel(object, kernel, target);
+    const KernelCode code = look(object, kernel, target);
     known.store(
         static_cast<uint16_t>(looked | (code.reads_trapsts ? reads : 0) | code.sgpr_aliases),
         std::memory_order_relaxed);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <bitset>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "frontend/code_object.h"
 #include "frontend/target.h"
@@ -15,19 +17,27 @@ struct KernelCode {
     uint8_t sgpr_aliases = 0;    // Wave::sgpr_aliases
 };
 
-// Looks at the kernel's instructions, and if it calls functions or its size is not known, at all
-// code of the object that is not another kernel's. Data between instructions may pass for more than
-// there is: such a kernel runs slower, not otherwise.
-KernelCode look_at_kernel(const CodeObject& object, const KernelInfo& kernel, const Target& target);
-
-// The answers for an object's kernels, each looked for once. Any thread may ask.
+// The answers for an object's kernels, each looked for once: in the kernel's instructions, and if
+// it calls functions or its size is not known, in all code of the object that is not a kernel's.
+// Data between instructions may pass for more than there is: such a kernel runs slower, not
+// otherwise. Any thread may ask.
 class KernelCodes {
 public:
     KernelCode of(const CodeObject& object, const KernelInfo& kernel, const Target& target);
     void resize(size_t kernels) { known_ = std::make_unique<std::atomic<uint16_t>[]>(kernels); }
 
+    // What instructions name.
+    struct Use {
+        std::bitset<128> scalars;  // by operand encoding
+        bool reads_trapsts = false, calls = false;
+    };
+
 private:
+    KernelCode look(const CodeObject& object, const KernelInfo& kernel, const Target& target);
+
     std::unique_ptr<std::atomic<uint16_t>[]> known_;  // as of() packs them; 0: not looked for yet
+    std::once_flag once_;
+    Use functions_;
 };
 
 }  // namespace wj::runtime
