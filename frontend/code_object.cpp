@@ -389,6 +389,15 @@ const Symbol* CodeObject::find_symbol(std::string_view name) const {
     return nullptr;
 }
 
+const Symbol* CodeObject::find_definition(std::string_view name) const {
+    using enum Symbol::Kind;
+    for (const Symbol& s : symbols)
+        if (s.name == name && s.dynamic && !s.local &&
+            (s.kind == Function || s.kind == Variable || s.kind == Kernel || s.absolute))
+            return &s;
+    return nullptr;
+}
+
 const Symbol* CodeObject::symbol_at(uint64_t address) const {
     const Symbol* best = nullptr;
     for (const Symbol& s : symbols) {

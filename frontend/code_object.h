@@ -104,6 +104,8 @@ struct CodeObject {
 
     const KernelInfo* find_kernel(std::string_view name) const;  // with or without ".kd"
     const Symbol* find_symbol(std::string_view name) const;
+    // The symbol of that name which other code objects may refer to: exported and defined here.
+    const Symbol* find_definition(std::string_view name) const;
     const Symbol* symbol_at(
         uint64_t address) const;  // function or variable that covers the address
     // File bytes of an ELF address range; nothing if it is not wholly backed by the file.
@@ -128,8 +130,16 @@ using SymbolResolver = std::function<std::optional<uint64_t>(std::string_view na
 
 // Fills `image` (layout.size bytes) with segments, zeros, and applied relocations for a load at
 // guest_base. `image` is written at host addresses; guest_base need not be its address.
+// `unresolved`: receives the relocations whose undefined symbol the resolver does not know, for
+// link_code_object; without it such a symbol is NotFound (weak: address 0).
 Status load_code_object(const CodeObject& object, const ImageLayout& layout,
                         std::span<std::byte> image, uint64_t guest_base,
-                        const SymbolResolver& resolver = {});
+                        const SymbolResolver& resolver = {},
+                        std::vector<Relocation>* unresolved = nullptr);
+
+// Applies to a filled image what was unresolved when it was loaded.
+Status link_code_object(const CodeObject& object, const ImageLayout& layout,
+                        std::span<std::byte> image, uint64_t guest_base,
+                        const SymbolResolver& resolver, std::span<const Relocation> unresolved);
 
 }  // namespace wj

@@ -68,10 +68,19 @@ public:
           layout_(layout),
           image_(image),
           guest_base_(guest_base),
-          resolver_(resolver) {}
+          resolver_(resolver) {
+        for (const Relocation& r : object.relocations)
+            if (const RelocationRow* row = find_row(r.type);
+                row && row->formula == Formula::GotRelative)
+                got_slots_.emplace(r.symbol, got_slots_.size());
+    }
 
-    Status relocate() {
-        for (const Relocation& r : object_.relocations) {
+    Status relocate(std::span<const Relocation> relocations, std::vector<Relocation>* unresolved) {
+        for (const Relocation& r : relocations) {
+            if (unresolved && is_unresolved(r)) {
+                unresolved->push_back(r);
+                continue;
+            }
             Status status = apply(r);
             if (!status) return status;
         }
@@ -96,6 +105,14 @@ private:
         return {Code::InvalidCodeObject, where(r) + std::move(text)};
     }
 
+    std::optional<uint64_t> resolve(const Symbol& symbol) const {
+        return resolver_ ? resolver_(symbol.name) : std::nullopt;
+    }
+    bool is_unresolved(const Relocation& r) const {
+        return r.symbol != no_symbol && object_.symbols[r.symbol].kind == Symbol::Kind::Undefined &&
+               !resolve(object_.symbols[r.symbol]);
+    }
+
     Status symbol_value(const Relocation& r, uint64_t& value) const {
         if (r.symbol == no_symbol) {  // S of the null symbol is 0 (ELF)
             value = 0;
@@ -109,21 +126,19 @@ private:
             value = symbol.absolute ? symbol.address : guest(symbol.address);
             return Status::ok();
         }
-        if (auto found = resolver_ ? resolver_(symbol.name) : std::nullopt)
+        if (auto found = resolve(symbol))
             value = *found;
         else if (symbol.weak)
             value = 0;
         else
-            return {Code::NotFound,
-                    where(r) +
-                        "the symbol is undefined; load the object that defines it first, or define "
-                        "it as an external variable"};
+            return {Code::NotFound, where(r) +
+                                        "the symbol is undefined; load the code object that "
+                                        "defines it, too, or define it as an external variable"};
         return Status::ok();
     }
 
-    uint64_t got_slot(const Relocation& r) {
-        auto [it, fresh] = got_slots_.emplace(r.symbol, got_slots_.size());
-        return layout_.got + it->second * 8;
+    uint64_t got_slot(const Relocation& r) const {
+        return layout_.got + got_slots_.at(r.symbol) * 8;
     }
 
     Status apply(const Relocation& r) {
@@ -177,7 +192,7 @@ private:
     std::span<std::byte> image_;
     uint64_t guest_base_;
     const SymbolResolver& resolver_;
-    std::map<uint32_t, uint64_t> got_slots_;
+    std::map<uint32_t, uint64_t> got_slots_;  // by symbol; the same whenever the object is linked
 };
 
 }  // namespace
@@ -213,7 +228,7 @@ Result<ImageLayout> layout_code_object(const CodeObject& object) {
 
 Status load_code_object(const CodeObject& object, const ImageLayout& layout,
                         std::span<std::byte> image, uint64_t guest_base,
-                        const SymbolResolver& resolver) {
+                        const SymbolResolver& resolver, std::vector<Relocation>* unresolved) {
     if (image.size() < layout.size || layout.align == 0 || guest_base % layout.align)
         return {Code::InvalidArgument,
                 "code object: the image needs " + std::to_string(layout.size) +
@@ -223,7 +238,14 @@ Status load_code_object(const CodeObject& object, const ImageLayout& layout,
         if (s.file_size)
             std::memcpy(image.data() + (s.address - layout.base),
                         object.file.data() + s.file_offset, s.file_size);
-    return Loader(object, layout, image, guest_base, resolver).relocate();
+    return Loader(object, layout, image, guest_base, resolver)
+        .relocate(object.relocations, unresolved);
+}
+
+Status link_code_object(const CodeObject& object, const ImageLayout& layout,
+                        std::span<std::byte> image, uint64_t guest_base,
+                        const SymbolResolver& resolver, std::span<const Relocation> unresolved) {
+    return Loader(object, layout, image, guest_base, resolver).relocate(unresolved, nullptr);
 }
 
 }  // namespace wj

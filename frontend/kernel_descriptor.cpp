@@ -56,9 +56,77 @@ Status place_user_sgprs(KernelDescriptor& d, const RegisterRules& rules) {
     return Status::ok();
 }
 
+// Fields that are 0 in code objects: the packet processor or the runtime fills them in, or nobody
+// has given them a meaning yet. Names: llvm/Support/AMDHSAKernelDescriptor.h
+using FieldApplies = bool (*)(const KernelDescriptor& d, const RegisterRules& rules);
+constexpr FieldApplies always = [](const KernelDescriptor&, const RegisterRules&) { return true; };
+constexpr FieldApplies in_v3 = [](const KernelDescriptor& d, const RegisterRules&) {
+    return !d.v2;
+};
+constexpr FieldApplies in_v3_before_gfx12 = [](const KernelDescriptor& d,
+                                               const RegisterRules& rules) {
+    return !d.v2 && rules.float_controls;
+};
+constexpr FieldApplies without_fp16_ovfl = [](const KernelDescriptor&, const RegisterRules& rules) {
+    return !rules.fp16_ovfl;
+};
+constexpr FieldApplies before_gfx10 = [](const KernelDescriptor&, const RegisterRules& rules) {
+    return rules.vgpr_granule32 == 0;
+};
+constexpr FieldApplies before_gfx1250 = [](const KernelDescriptor&, const RegisterRules& rules) {
+    return !rules.wide_user_sgprs;
+};
+constexpr FieldApplies with_accum_offset = [](const KernelDescriptor&, const RegisterRules& rules) {
+    return rules.accum_offset;
+};
+
+struct ZeroField {
+    const char* word;
+    uint32_t KernelDescriptor::*value;
+    uint8_t first, width;
+    const char* name;
+    FieldApplies applies;
+};
+// clang-format off
+constexpr ZeroField zero_fields[] = {
+    {"compute_pgm_rsrc1", &KernelDescriptor::rsrc1, 10, 2,  "PRIORITY",                       always},
+    {"compute_pgm_rsrc1", &KernelDescriptor::rsrc1, 20, 1,  "PRIV",                           always},
+    {"compute_pgm_rsrc1", &KernelDescriptor::rsrc1, 22, 1,  "DEBUG_MODE",                     always},
+    {"compute_pgm_rsrc1", &KernelDescriptor::rsrc1, 24, 1,  "BULKY",                          always},
+    {"compute_pgm_rsrc1", &KernelDescriptor::rsrc1, 25, 1,  "CDBG_USER",                      always},
+    {"compute_pgm_rsrc1", &KernelDescriptor::rsrc1, 26, 1,  "reserved",                       without_fp16_ovfl},
+    {"compute_pgm_rsrc1", &KernelDescriptor::rsrc1, 27, 1,  "reserved",                       before_gfx1250},
+    {"compute_pgm_rsrc1", &KernelDescriptor::rsrc1, 28, 1,  "reserved",                       always},
+    {"compute_pgm_rsrc1", &KernelDescriptor::rsrc1, 29, 3,  "reserved",                       before_gfx10},
+    // Of an amd_kernel_code_t: a request for the trap handler; exceptions that are wanted; a size
+    // for information.
+    {"compute_pgm_rsrc2", &KernelDescriptor::rsrc2, 6,  1,  "ENABLE_TRAP_HANDLER",            in_v3_before_gfx12},
+    {"compute_pgm_rsrc2", &KernelDescriptor::rsrc2, 13, 1,  "ENABLE_EXCEPTION_ADDRESS_WATCH", in_v3},
+    {"compute_pgm_rsrc2", &KernelDescriptor::rsrc2, 14, 1,  "ENABLE_EXCEPTION_MEMORY",        in_v3},
+    {"compute_pgm_rsrc2", &KernelDescriptor::rsrc2, 15, 9,  "GRANULATED_LDS_SIZE",            in_v3},
+    {"compute_pgm_rsrc2", &KernelDescriptor::rsrc2, 31, 1,  "reserved",                       always},
+    {"compute_pgm_rsrc3", &KernelDescriptor::rsrc3, 6,  10, "reserved",                       with_accum_offset},
+    {"compute_pgm_rsrc3", &KernelDescriptor::rsrc3, 17, 15, "reserved",                       with_accum_offset},
+};
+// clang-format on
+
+Status check_zero_fields(const KernelDescriptor& d, const RegisterRules& rules) {
+    for (const ZeroField& f : zero_fields) {
+        const uint32_t value = bits(d.*f.value, f.first, f.width);
+        if (!value || !f.applies(d, rules)) continue;
+        const std::string place = f.width == 1 ? "bit " + std::to_string(f.first)
+                                               : "bits " + std::to_string(f.first + f.width - 1) +
+                                                     ":" + std::to_string(f.first);
+        return invalid(std::string(f.word) + " " + place + " (" + f.name + ") is " + hex(value) +
+                       ", but must be 0 in a code object");
+    }
+    return Status::ok();
+}
+
 // The parts that both forms share: rsrc1, rsrc2, register counts.
 Status decode_registers(KernelDescriptor& d, const Processor& processor) {
     const RegisterRules& rules = *processor.rules;
+    if (Status status = check_zero_fields(d, rules); !status) return status;
     uint32_t granule = d.wave_size == 64 ? rules.vgpr_granule64 : rules.vgpr_granule32;
     if (!granule)
         return invalid("wave size " + std::to_string(d.wave_size) + " does not exist on " +
@@ -181,6 +249,25 @@ Result<KernelDescriptor> decode_kernel_code(std::span<const std::byte> data,
         return invalid("amd_code_version_major is " + std::to_string(major) + ", only 1 is known");
     if (uint16_t kind = bytes.at<uint16_t>(8); kind != 1)
         return invalid("amd_machine_kind is " + std::to_string(kind) + ", not 1 (AMDGPU)");
+    std::string version;
+    for (uint32_t at : {10u, 12u, 14u})
+        version += (version.empty() ? "" : ":") + std::to_string(bytes.at<uint16_t>(at));
+    if (auto target = parse_target_id("AMD:AMDGPU:" + version);
+        !target || target->processor != &processor)
+        return invalid("amd_machine_version is " + version + ", but the code object is for " +
+                       std::string(processor.name));
+    struct {
+        const char* name;
+        uint32_t first, count;
+    } constexpr reserved_registers[] = {{"vgpr", 88, 90}, {"sgpr", 92, 94}};
+    for (auto [name, first, count] : reserved_registers)
+        if (uint16_t n = bytes.at<uint16_t>(first); n && !bytes.at<uint16_t>(count))
+            return invalid("reserved_" + std::string(name) + "_first is " + std::to_string(n) +
+                           ", but reserved_" + name + "_count is 0: both must be 0");
+    for (uint32_t i = 108; i < 120; i++)
+        if (bytes.at<uint8_t>(i))
+            return invalid("the amd_kernel_code_t's reserved byte " + std::to_string(i) +
+                           " is not 0");
     KernelDescriptor d;
     d.v2 = true;
     d.entry_offset = bytes.at<int64_t>(16);
@@ -206,6 +293,15 @@ Result<KernelDescriptor> decode_kernel_code(std::span<const std::byte> data,
     d.dynamic_stack = bits(d.properties, 20, 1);
     Status status = decode_registers(d, processor);
     if (!status) return status;
+    // Compilers allocate more than they use where fewer waves are to fit, never less.
+    if (uint16_t used = bytes.at<uint16_t>(84); used > d.sgpr_count)
+        return invalid("wavefront_sgpr_count is " + std::to_string(used) +
+                       ", but compute_pgm_rsrc1 allocates " + std::to_string(d.sgpr_count) +
+                       " SGPRs");
+    if (uint16_t used = bytes.at<uint16_t>(86); used > d.vgpr_count)
+        return invalid("workitem_vgpr_count is " + std::to_string(used) +
+                       ", but compute_pgm_rsrc1 allocates " + std::to_string(d.vgpr_count) +
+                       " VGPRs");
     return d;
 }
 

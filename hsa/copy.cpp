@@ -75,17 +75,24 @@ bool CopyJob::run_piece() {
 }
 
 void CopyEngine::submit(std::shared_ptr<CopyJob> job) {
+    if (!enter(std::move(job)))
+        while (help()) {
+        }
+}
+
+bool CopyEngine::enter(std::shared_ptr<CopyJob> job) {
     std::lock_guard lock(mutex_);
     const bool several = job->pieces_ > 1;
     jobs_.push_back(std::move(job));
     job_count_.store(static_cast<uint32_t>(jobs_.size()));
-    if (!started_) {
-        started_ = true;
+    if (!crew_) {
         note_use();
         const uint32_t crew = std::clamp(std::thread::hardware_concurrency(), 1u, largest_crew);
-        for (uint32_t i = 0; i < crew; i++) std::thread([this] { main(); }).detach();
+        while (crew_ < crew && start_thread([this] { main(); })) crew_++;
+        if (!crew_) return false;
     }
     several ? work_.notify_all() : work_.notify_one();
+    return true;
 }
 
 bool CopyEngine::help() {

@@ -45,12 +45,13 @@ public:
     bool help();  // does one piece on the calling thread; false = nothing to do
 
 private:
+    bool enter(std::shared_ptr<CopyJob> job);  // false: no thread will see to it
     void main();
     std::mutex mutex_;
     std::condition_variable work_;
     std::deque<std::shared_ptr<CopyJob>> jobs_;
     std::atomic<uint32_t> job_count_{0};
-    bool started_ = false;
+    uint32_t crew_ = 0;  // threads; none until there is something to copy
 };
 
 CopyEngine& copies();

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <unordered_set>
+
+#include "frontend/code_object.h"
 
 namespace wj::hsa {
 
@@ -56,6 +59,12 @@ hsa_status_t make_reader(int file, size_t offset, size_t size, hsa_code_object_r
     return HSA_STATUS_SUCCESS;
 }
 
+const Symbol* Executable::find(Agent* agent, const std::string& name) const {
+    for (Agent* a : {agent, static_cast<Agent*>(nullptr)})
+        if (auto it = symbols.find({a, name}); it != symbols.end()) return it->second.get();
+    return nullptr;
+}
+
 namespace {
 
 hsa_status_t create(hsa_profile_t profile, hsa_default_float_rounding_mode_t rounding,
@@ -72,16 +81,37 @@ hsa_status_t create(hsa_profile_t profile, hsa_default_float_rounding_mode_t rou
     return HSA_STATUS_SUCCESS;
 }
 
-void add_symbols(Executable& e, LoadedObject& object) {
-    const auto add = [&](std::string name) -> Symbol& {
-        auto& slot = e.symbols[{object.agent, name}];
-        slot = std::make_unique<Symbol>();
-        slot->name = std::move(name);
-        slot->agent = object.agent;
-        return *slot;
+// The symbols of a code object. A name that the executable has already is an error, unless one of
+// the two is weak: templates are instantiated in each object.
+hsa_status_t add_symbols(Executable& e, LoadedObject& object) {
+    std::unordered_set<std::string_view> weak;
+    for (const wj::Symbol& s : object.module->object().symbols)
+        if (s.weak) weak.insert(s.name);
+    std::vector<std::unique_ptr<Symbol>> added;
+    const auto add = [&](std::string name, const std::string& symbol) -> Symbol& {
+        added.push_back(std::make_unique<Symbol>());
+        added.back()->name = std::move(name);
+        added.back()->agent = object.agent;
+        added.back()->weak = weak.contains(symbol);
+        return *added.back();
     };
-    for (const auto& k : object.module->kernels()) add(k.name + ".kd").kernel = &k;
-    for (const auto& v : object.module->variables()) add(v.name).variable = &v;
+    const auto& kernels = object.module->object().kernels;  // in the order of kernels()
+    for (const auto& k : object.module->kernels())
+        add(k.name + ".kd", kernels[added.size()].symbol).kernel = &k;
+    for (const auto& v : object.module->variables()) add(v.name, v.name).variable = &v;
+
+    for (const auto& s : added)
+        if (const Symbol* other = e.find(s->agent, s->name); other && !other->weak && !s->weak) {
+            log_error("a code object cannot be loaded for " + object.agent->name + ": '" + s->name +
+                      "' is already defined in the executable, by another code object or by "
+                      "hsa_executable_*_variable_define");
+            return HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED;
+        }
+    for (auto& s : added) {
+        auto& slot = e.symbols[{s->agent, s->name}];
+        if (!slot || (slot->weak && !s->weak)) slot = std::move(s);
+    }
+    return HSA_STATUS_SUCCESS;
 }
 
 // WAVEJIT_DUMP=folder keeps every code object that is loaded.
@@ -99,16 +129,8 @@ void dump(std::span<const std::byte> bytes) {
 
 hsa_status_t load(Executable& e, Agent& agent, const Reader& reader,
                   hsa_loaded_code_object_t* out) {
-    const auto resolve = [&](const std::string& name, uint64_t& address) {
-        for (const auto& x : e.externals)
-            if (x.name == name && (!x.agent || x.agent == &agent)) {
-                address = x.address;
-                return true;
-            }
-        return false;
-    };
     dump(reader.bytes);
-    auto module = agent.device->load(reader.bytes, resolve);
+    auto module = agent.device->load_unlinked(reader.bytes);
     if (!module) {
         log_error("a code object cannot be loaded for " + agent.name + ": " +
                   module.status().message());
@@ -123,7 +145,7 @@ hsa_status_t load(Executable& e, Agent& agent, const Reader& reader,
     object->storage_size = reader.bytes.size();
     object->descriptor = reader.descriptor;
     if (!reader.file.empty()) object->storage = object->module->file_bytes().data();
-    add_symbols(e, *object);
+    if (hsa_status_t r = add_symbols(e, *object); r != HSA_STATUS_SUCCESS) return r;
     if (out) out->handle = reinterpret_cast<uint64_t>(object.get());
     e.objects.push_back(std::move(object));
     return HSA_STATUS_SUCCESS;
@@ -141,16 +163,45 @@ hsa_status_t load_for(hsa_executable_t executable, hsa_agent_t agent, const Read
     return load(*e, *a, *reader, out);
 }
 
-hsa_status_t define(hsa_executable_t executable, Agent* agent, const char* name, void* address) {
+hsa_status_t define(hsa_executable_t executable, Agent* agent, const char* name, void* address,
+                    bool read_only) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!name || !address) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     Executable* e = executable_of(executable);
     if (!e) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
     std::lock_guard lock(e->mutex);
     if (e->frozen) return HSA_STATUS_ERROR_FROZEN_EXECUTABLE;
-    for (const auto& x : e->externals)
-        if (x.name == name && x.agent == agent) return HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED;
-    e->externals.push_back({agent, name, reinterpret_cast<uint64_t>(address)});
+    if (e->find(agent, name)) return HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED;
+    auto symbol = std::make_unique<Symbol>();
+    symbol->name = name;
+    symbol->agent = agent;
+    symbol->external = {name, reinterpret_cast<uint64_t>(address), 0, read_only};
+    symbol->variable = &symbol->external;
+    e->symbols[{agent, name}] = std::move(symbol);
+    return HSA_STATUS_SUCCESS;
+}
+
+// Undefined symbols get their addresses: of variables that the program has defined, or of what
+// other code objects of the executable define for the same agent.
+Status link(const Executable& e, LoadedObject& object) {
+    return object.module->link([&](std::string_view name) -> std::optional<uint64_t> {
+        if (const Symbol* s = e.find(object.agent, std::string(name)); s && s->variable)
+            return s->variable->address;
+        for (const auto& other : e.objects)
+            if (other->agent == object.agent)
+                if (auto address = other->module->find_definition(name)) return address;
+        return std::nullopt;
+    });
+}
+
+hsa_status_t freeze(Executable& e) {
+    for (auto& object : e.objects)
+        if (Status status = link(e, *object); !status) {
+            log_error("an executable cannot be frozen: " + status.message());
+            return status.code() == Code::NotFound ? HSA_STATUS_ERROR_VARIABLE_UNDEFINED
+                                                   : status_of(status.code());
+        }
+    e.frozen = true;
     return HSA_STATUS_SUCCESS;
 }
 
@@ -239,8 +290,7 @@ hsa_status_t hsa_executable_freeze(hsa_executable_t executable, const char*) {
     if (!e) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
     std::lock_guard lock(e->mutex);
     if (e->frozen) return HSA_STATUS_ERROR_FROZEN_EXECUTABLE;
-    e->frozen = true;
-    return HSA_STATUS_SUCCESS;
+    return freeze(*e);
 }
 
 hsa_status_t hsa_executable_get_info(hsa_executable_t executable, hsa_executable_info_t attribute,
@@ -268,7 +318,7 @@ hsa_status_t hsa_executable_get_info(hsa_executable_t executable, hsa_executable
 
 hsa_status_t hsa_executable_global_variable_define(hsa_executable_t executable,
                                                    const char* variable_name, void* address) {
-    return define(executable, nullptr, variable_name, address);
+    return define(executable, nullptr, variable_name, address, false);
 }
 
 hsa_status_t hsa_executable_agent_global_variable_define(hsa_executable_t executable,
@@ -276,19 +326,25 @@ hsa_status_t hsa_executable_agent_global_variable_define(hsa_executable_t execut
                                                          const char* variable_name, void* address) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     Agent* a = agent_of(agent);
-    return a ? define(executable, a, variable_name, address) : HSA_STATUS_ERROR_INVALID_AGENT;
+    return a ? define(executable, a, variable_name, address, false)
+             : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 
 hsa_status_t hsa_executable_readonly_variable_define(hsa_executable_t executable, hsa_agent_t agent,
                                                      const char* variable_name, void* address) {
-    return hsa_executable_agent_global_variable_define(executable, agent, variable_name, address);
+    if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+    Agent* a = agent_of(agent);
+    return a ? define(executable, a, variable_name, address, true) : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 
 hsa_status_t hsa_executable_validate(hsa_executable_t executable, uint32_t* result) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-    if (!executable_of(executable)) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+    Executable* e = executable_of(executable);
+    if (!e) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
     if (!result) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    *result = 0;  // everything was checked when it was loaded
+    std::lock_guard lock(e->mutex);
+    // All else was checked when it was loaded or frozen.
+    *result = std::ranges::all_of(e->objects, [](auto& o) { return o->module->linked(); }) ? 0 : 1;
     return HSA_STATUS_SUCCESS;
 }
 

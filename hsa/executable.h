@@ -25,10 +25,13 @@ struct Reader {
 struct Executable;
 
 struct Symbol {
-    std::string name;  // kernels with ".kd"
-    Agent* agent = nullptr;
+    std::string name;                               // kernels with ".kd"
+    Agent* agent = nullptr;                         // null = program allocation
     const runtime::LoadedKernel* kernel = nullptr;  // one of these two
     const runtime::Module::Variable* variable = nullptr;
+    bool weak = false;
+    runtime::Module::Variable external{};  // the variable, where the program has defined it
+    bool has_program_allocation() const { return !agent && variable == &external; }
 };
 
 struct LoadedObject {
@@ -48,12 +51,8 @@ struct Executable {
     std::mutex mutex;
     std::vector<std::unique_ptr<LoadedObject>> objects;
     std::map<std::pair<Agent*, std::string>, std::unique_ptr<Symbol>> symbols;
-    struct External {
-        Agent* agent;  // null = any
-        std::string name;
-        uint64_t address;
-    };
-    std::vector<External> externals;
+    // Of the agent, or with program allocation; null = none.
+    const Symbol* find(Agent* agent, const std::string& name) const;
     hsa_executable_t handle() { return {reinterpret_cast<uint64_t>(this)}; }
 };
 
@@ -68,7 +67,7 @@ Executable* executable_of(hsa_executable_t handle);                // null = no 
 Reader memory_reader(std::span<const std::byte> bytes);            // refers to them
 const Reader* deserialized_reader(hsa_code_object_t code_object);  // null = no such object
 // Attributes of hsa_executable_symbol_info_t; hsa_code_symbol_info_t has the same numbers. Those of
-// loaded symbols only (agent, addresses) are invalid where `agent` is null.
+// loaded symbols only (agent, addresses) are invalid where the symbol has none.
 hsa_status_t symbol_info(const Symbol& symbol, uint32_t attribute, void* value);
 hsa_status_t make_reader(int file, size_t offset, size_t size, hsa_code_object_reader_t* out);
 hsa_status_t fill_loader_table(void* table, size_t size);  // AMD loader extension 1.x

@@ -1,7 +1,6 @@
 #include "hsa/monitor.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "hsa/signal.h"
 #include "hsa/state.h"
@@ -18,23 +17,27 @@ Monitor& monitor() {
     return *m;
 }
 
-void Monitor::start() {
-    if (started_) return;
-    started_ = true;
+bool Monitor::start() {
+    if (started_) return true;
     note_use();
-    std::thread([this] { main(); }).detach();
+    started_ = start_thread([this] { main(); });
+    return started_;
 }
 
-void Monitor::add_handler(Signal& signal, hsa_signal_condition_t condition,
+bool Monitor::add_handler(Signal& signal, hsa_signal_condition_t condition,
                           hsa_signal_value_t value, hsa_amd_signal_handler handler,
                           void* argument) {
     signal.watched.fetch_add(1);
     {
         std::lock_guard lock(mutex_);
+        if (!start()) {
+            signal.watched.fetch_sub(1);
+            return false;
+        }
         handlers_.push_back({&signal, condition, value, handler, argument});
-        start();
     }
     changed();
+    return true;
 }
 
 void Monitor::forget(Signal& signal) {
@@ -50,9 +53,12 @@ void Monitor::forget(Signal& signal) {
 
 void Monitor::post(std::function<void()> function) {
     {
-        std::lock_guard lock(mutex_);
+        std::unique_lock lock(mutex_);
+        if (!start()) {
+            lock.unlock();
+            return function();
+        }
         posted_.push_back(std::move(function));
-        start();
     }
     changed();
 }
@@ -62,7 +68,7 @@ void Monitor::park(std::shared_ptr<Parked> item) {
     if (std::find(parked_.begin(), parked_.end(), item) != parked_.end()) return;
     parked_.push_back(std::move(item));
     parked_count_.store(static_cast<uint32_t>(parked_.size()));
-    start();
+    (void)start();        // without it what the host changes is seen all the same
     event_.fetch_add(1);  // an idle monitor sleeps without a limit: it has something to look at now
     if (event_sleepers_.load()) futex_wake_all(&event_);
 }
@@ -85,6 +91,10 @@ void Monitor::poll_parked() {
 
 void Monitor::changed() {
     poll_parked();
+    wake();
+}
+
+void Monitor::wake() {
     event_.fetch_add(1);
     if (event_sleepers_.load()) futex_wake_all(&event_);
 }

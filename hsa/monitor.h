@@ -28,16 +28,18 @@ public:
 class Monitor {
 public:
     // `handler` is called on the monitor's thread each time the condition is seen to hold, until it
-    // returns false.
-    void add_handler(Signal& signal, hsa_signal_condition_t condition, hsa_signal_value_t value,
+    // returns false. False: there is no such thread, nor can one be started.
+    bool add_handler(Signal& signal, hsa_signal_condition_t condition, hsa_signal_value_t value,
                      hsa_amd_signal_handler handler, void* argument);
-    void forget(Signal& signal);                // the signal dies: its handlers go
-    void post(std::function<void()> function);  // calls it on the monitor's thread
+    void forget(Signal& signal);  // the signal dies: its handlers go
+    // Calls it on the monitor's thread; at once where there is none.
+    void post(std::function<void()> function);
 
     void park(std::shared_ptr<Parked> item);
     void unpark(const Parked* item);
 
-    void changed();  // a watched signal has changed
+    void changed();  // a watched signal has changed: looks after those who wait for it
+    void wake();     // the same on the monitor's thread and on those of wait_event
     uint32_t event() const { return event_.load(); }
     void wait_event(uint32_t seen, uint64_t timeout_ns);
 
@@ -51,7 +53,7 @@ private:
         bool removed = false;
     };
 
-    void start();  // with mutex_ held
+    bool start();  // with mutex_ held; false = no thread can be started
     void main();
     bool run_handlers();
     bool run_posted();

@@ -66,16 +66,22 @@ hsa_status_t Queue::create(Agent& agent, uint32_t size, hsa_queue_type32_t type,
     if (!q->memory_) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     q->doorbell_ = create_signal(-1);
     Signal* inactive = create_signal(0);
-    if (!q->doorbell_ || !inactive) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    q->bell_ = doorbells().take(q);
+    if (!q->doorbell_ || !inactive || !q->bell_.word) {
+        doorbells().give(q->bell_);
+        for (Signal* s : {q->doorbell_, inactive})
+            if (s) destroy_signal(s);
+        return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    }
     q->callback_ = callback;
     q->callback_data_ = data;
     for (uint32_t i = copy_count; i > 0; i--)
         q->packet_copies_.push_back(q->memory_ + copies_offset + (i - 1) * packet_bytes);
 
     q->doorbell_->queue = q.get();
-    q->doorbell_->doorbell = -1;
-    q->doorbell_->abi.hardware_doorbell_ptr =
-        reinterpret_cast<volatile uint64_t*>(&q->doorbell_->doorbell);
+    q->doorbell_->abi.hardware_doorbell_ptr = q->bell_.word;
+    q->doorbell_->abi.event_mailbox_ptr = 0;  // nobody waits for a doorbell
+    q->doorbell_->abi.event_id = 0;
     __atomic_store_n(&q->doorbell_->abi.kind, AMD_SIGNAL_KIND_DOORBELL, __ATOMIC_RELEASE);
 
     auto* ring = reinterpret_cast<unsigned char*>(q->memory_ + ring_offset);
@@ -120,6 +126,7 @@ Queue::~Queue() {
     if (abi_) {
         if (Signal* s = signal_of(abi_->queue_inactive_signal)) destroy_signal(s);
         destroy_signal(doorbell_);
+        doorbells().give(bell_);
     }
     free_shared(memory_, &agent_.device->memory());
 }
@@ -157,6 +164,7 @@ void Queue::process(Caller caller) {
     }
     if (notes_.fetch_add(1) != 0) return;  // the thread at work will look again
     for (uint32_t seen = 1;;) {
+        bell_.seen->store(__atomic_load_n(bell_.word, __ATOMIC_ACQUIRE), std::memory_order_relaxed);
         while (!stopped_.load(std::memory_order_relaxed) && step(caller)) {
         }
         if (notes_.compare_exchange_strong(seen, 0)) return;
@@ -350,6 +358,7 @@ void Queue::finish_kernel(Flight& flight, const runtime::DispatchResult& result)
     if (State* s = state()) s->busy.fetch_sub(1);
     in_flight_.fetch_sub(1);
     process(Caller::Executor);
+    doorbells().look();  // what the kernel has rung before it ended
 }
 
 // The report comes before the callback: HIP's aborts the process.

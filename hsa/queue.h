@@ -1,7 +1,8 @@
 // A user-mode queue: the ring, amd_queue_t and the packet processor.
 //
 // There is no thread per queue. Whoever may have made progress possible (the thread that rings the
-// doorbell, the one that finishes a dispatch, the one that completes a signal) calls ring(); one
+// doorbell, the one that finishes a dispatch, the one that completes a signal, the one that sees
+// that a kernel has written the doorbell) calls ring() or poll(); one
 // caller at a time then processes packets until nothing can go on, the others leave a note for it
 // and return.
 #pragma once
@@ -15,6 +16,7 @@
 #include <mutex>
 #include <vector>
 
+#include "hsa/doorbells.h"
 #include "hsa/monitor.h"
 #include "hsa/signal.h"
 #include "hsa/state.h"
@@ -67,6 +69,7 @@ private:
     uint64_t memory_ = 0;
     amd_queue_t* abi_ = nullptr;
     Signal* doorbell_ = nullptr;
+    Doorbells::Bell bell_;  // its value
     QueueErrorCallback callback_ = nullptr;
     void* callback_data_ = nullptr;
 

@@ -28,10 +28,13 @@ constexpr uint64_t shortest_nap_ns = 30'000, longest_nap_ns = 400'000;
 // hsa_amd_signal_value_pointer.
 constexpr uint64_t idle_nap_ns = 5'000'000;
 constexpr uint64_t slab_bytes = 64 << 10;
+constexpr uint32_t slab_signals = slab_bytes / sizeof(Signal);
+constexpr uint32_t events = 256;  // that interrupts tell apart
 
 struct FreeList {
     std::mutex mutex;
     std::vector<Signal*> free;
+    std::vector<Signal*> slabs;  // of slab_signals each; their events are numbered from 1
 };
 FreeList& pool() {
     static FreeList* p = new FreeList;
@@ -73,17 +76,22 @@ Signal* create_signal(int64_t value) {
         if (p.free.empty()) {
             const uint64_t slab = allocate_shared(slab_bytes, "signals");
             if (!slab) return nullptr;
-            for (uint64_t at = slab_bytes; at; at -= sizeof(Signal))
-                p.free.push_back(new (reinterpret_cast<void*>(slab + at - sizeof(Signal)))
-                                     Signal{});
+            auto* first = reinterpret_cast<Signal*>(slab);
+            for (uint32_t i = slab_signals; i-- > 0;) {
+                p.free.push_back(new (first + i) Signal{});
+                first[i].event = static_cast<uint32_t>(p.slabs.size()) * slab_signals + i + 1;
+            }
+            p.slabs.push_back(first);
         }
         s = p.free.back();
         p.free.pop_back();
     }
     // The counters of waiters stay: threads that saw the signal's former life may still read them.
     s->queue = nullptr;
-    s->abi.event_mailbox_ptr = s->abi.start_ts = s->abi.end_ts = 0;
-    s->abi.event_id = 0;
+    s->abi.start_ts = s->abi.end_ts = 0;
+    s->mailbox = 0;
+    s->abi.event_mailbox_ptr = reinterpret_cast<uint64_t>(&s->mailbox);
+    s->abi.event_id = s->event;
     s->abi.queue_ptr = nullptr;
     __atomic_store_n(const_cast<int64_t*>(&s->abi.value), value, __ATOMIC_RELAXED);
     __atomic_store_n(&s->abi.kind, AMD_SIGNAL_KIND_USER, __ATOMIC_RELEASE);
@@ -103,6 +111,23 @@ void notify(Signal& signal, const int64_t* word, Queue* rung) {
     if (signal.sleepers.load()) futex_wake_all(word);
     if (signal.watched.load()) monitor().changed();
     if (rung) rung->ring();
+}
+
+void on_interrupt(uint32_t event) {
+    FreeList& p = pool();
+    std::vector<Signal*> raised;
+    {
+        std::lock_guard lock(p.mutex);
+        static_assert(slab_signals % events == 0);
+        for (Signal* slab : p.slabs)
+            for (uint32_t i = (event - 1) % events; i < slab_signals; i += events)
+                if (__atomic_exchange_n(&slab[i].mailbox, 0, __ATOMIC_SEQ_CST))
+                    raised.push_back(&slab[i]);
+    }
+    for (Signal* s : raised) {
+        if (s->sleepers.load()) futex_wake_all(s->word());
+        if (s->watched.load()) monitor().wake();
+    }
 }
 
 void complete_signal(hsa_signal_t handle, uint64_t start_ns, uint64_t end_ns) {

@@ -1,7 +1,8 @@
 // Signals: amd_signal_t in memory that the guest can reach, followed by what only the host uses.
 //
 // Whoever changes a value calls notify(), which enters the kernel only when somebody sleeps on the
-// signal or a handler, queue or copy waits for it. Guest code writes values without telling
+// signal or a handler, queue or copy waits for it. Guest code that writes the signal's event into
+// its mailbox and raises an interrupt does the same; other guest code writes values without telling
 // anybody: sleepers wake up by themselves in short intervals while a dispatch runs (contract 6.4,
 // 10).
 #pragma once
@@ -22,13 +23,18 @@ struct alignas(64) Signal {
     std::atomic<uint32_t>
         watched;       // handlers, parked queues, parked copies, waits on several signals
     Queue* queue;      // doorbells
-    int64_t doorbell;  // the value of a doorbell: abi.value is its address then
-    uint64_t reserved[5];
+    uint64_t mailbox;  // abi.event_mailbox_ptr: the event, once a kernel has raised it
+    uint32_t event;    // abi.event_id, not 0
+    uint32_t reserved[9];
 
     int64_t kind() const { return __atomic_load_n(&abi.kind, __ATOMIC_RELAXED); }
     bool is_doorbell() const { return kind() == AMD_SIGNAL_KIND_DOORBELL; }
     Queue* rung_queue() const { return is_doorbell() ? queue : nullptr; }
-    int64_t* word() { return is_doorbell() ? &doorbell : const_cast<int64_t*>(&abi.value); }
+    int64_t* word() {
+        return is_doorbell()
+                   ? reinterpret_cast<int64_t*>(const_cast<uint64_t*>(abi.hardware_doorbell_ptr))
+                   : const_cast<int64_t*>(&abi.value);
+    }
     int64_t load() { return __atomic_load_n(word(), __ATOMIC_ACQUIRE); }
     hsa_signal_t handle() { return {reinterpret_cast<uint64_t>(this)}; }
 };
@@ -48,6 +54,10 @@ void destroy_signal(Signal* signal);
 // value may have destroyed the signal, and it may be in use again; all that happens then is a
 // needless wake-up.
 void notify(Signal& signal, const int64_t* word, Queue* rung = nullptr);
+
+// An interrupt raised by a kernel: wakes those who wait for signals with such an event (the low 8
+// bits of the number) in their mailbox. May be called in the midst of a wave.
+void on_interrupt(uint32_t event);
 
 // value -= 1 and notify, with the timestamps that profiling reads.
 void complete_signal(hsa_signal_t signal, uint64_t start_ns, uint64_t end_ns);

@@ -112,8 +112,8 @@ hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t signal, hsa_signal_condit
     if (!handler) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     Signal* s = signal_of(signal);
     if (!s) return HSA_STATUS_ERROR_INVALID_SIGNAL;
-    monitor().add_handler(*s, cond, value, handler, arg);
-    return HSA_STATUS_SUCCESS;
+    return monitor().add_handler(*s, cond, value, handler, arg) ? HSA_STATUS_SUCCESS
+                                                                : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
 hsa_status_t hsa_amd_async_function(void (*callback)(void* arg), void* arg) {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -9,8 +10,13 @@
 #include <fstream>
 #include <mutex>
 #include <set>
+#include <system_error>
+#include <thread>
 
+#include "hsa/doorbells.h"
+#include "hsa/signal.h"
 #include "machine/guard.h"
+#include "machine/interrupt.h"
 
 namespace wj::hsa {
 namespace {
@@ -104,6 +110,7 @@ Result<std::unique_ptr<Agent>> make_gpu_agent(const runtime::DeviceOptions& opti
     agent->gpu = true;
     agent->node = index + 1;
     agent->device = std::move(*device);
+    agent->device->set_look_around([] { doorbells().look(); });
     const Target& target = agent->device->target();
     agent->name = target.name;
     agent->vendor = "AMD";
@@ -126,6 +133,22 @@ Result<std::unique_ptr<Agent>> make_gpu_agent(const runtime::DeviceOptions& opti
     add_cache(*agent, "L1", 1, 16 << 10);
     add_cache(*agent, "L2", 2, agent->facts->l2_bytes);
     return agent;
+}
+
+// HIP compiles its fill and copy kernels when a program first needs them, with files in the folder
+// that LLVM takes for temporary ones. Where it cannot, HIP 5 dies of a null pointer in silence.
+void check_temporary_folder() {
+    const char* folder = "/tmp";
+    for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
+        if (const char* value = std::getenv(name)) {
+            folder = value;
+            break;
+        }
+    if (access(folder, W_OK | X_OK) != 0)
+        log_error(std::string("the folder for temporary files, ") + folder +
+                  ", cannot be written (" + std::strerror(errno) +
+                  "): HIP compiles kernels of its own there, and crashes where it cannot; set "
+                  "TMPDIR to a folder that can be written");
 }
 
 Status build(State& s) {
@@ -170,7 +193,9 @@ hsa_status_t initialize() {
             log_error(r.message());
             return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
         }
+        check_temporary_folder();
         instance = fresh.release();
+        machine::set_interrupt_handler(on_interrupt);
     }
     if (instance->references.fetch_add(1) == UINT32_MAX - 1)
         return HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
@@ -273,6 +298,18 @@ uint64_t now_ns() {
     return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                      std::chrono::steady_clock::now().time_since_epoch())
                                      .count());
+}
+
+bool start_thread(std::function<void()> main) {
+    try {
+        std::thread(std::move(main)).detach();
+        return true;
+    } catch (const std::system_error& error) {
+        log_error(std::string("a thread of the runtime cannot be started: ") + error.what() +
+                  "; raise the limit of processes and threads (ulimit -u, pids.max of the control "
+                  "group)");
+        return false;
+    }
 }
 
 bool left_behind() {

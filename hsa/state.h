@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -104,6 +105,7 @@ hsa_status_t put(void* out, const T& value) {
 }
 
 uint64_t now_ns();
+bool start_thread(std::function<void()> main);  // detached; false = the system has none, as logged
 // The process was forked from one that had used queues or threads: HSA functions answer that they
 // are not initialized. Says so once, where the program wants something, not where it ends.
 bool left_behind();

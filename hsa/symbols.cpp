@@ -34,8 +34,6 @@ hsa_status_t variable_info(const wj::runtime::Module::Variable& v, uint32_t attr
             return put(value, v.address);
         case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE:
             return put(value, static_cast<uint32_t>(v.size));
-        case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALLOCATION:
-            return put(value, HSA_VARIABLE_ALLOCATION_AGENT);
         case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SEGMENT:
             return put(value,
                        v.read_only ? HSA_VARIABLE_SEGMENT_READONLY : HSA_VARIABLE_SEGMENT_GLOBAL);
@@ -62,13 +60,13 @@ Symbol* find(Executable& e, const char* name, Agent* agent) {
     return nullptr;
 }
 
-template <class Call>
-hsa_status_t for_each(Executable& e, Agent* agent, Call call) {
+template <class Select, class Call>
+hsa_status_t for_each(Executable& e, Select select, Call call) {
     std::vector<Symbol*> list;
     {
         std::lock_guard lock(e.mutex);
         for (auto& [key, symbol] : e.symbols)
-            if (!agent || key.first == agent) list.push_back(symbol.get());
+            if (select(*symbol)) list.push_back(symbol.get());
     }
     for (Symbol* s : list)
         if (hsa_status_t r = call({reinterpret_cast<uint64_t>(s)}); r != HSA_STATUS_SUCCESS)
@@ -81,7 +79,8 @@ hsa_status_t for_each(Executable& e, Agent* agent, Call call) {
 namespace wj::hsa {
 
 hsa_status_t symbol_info(const Symbol& s, uint32_t attribute, void* value) {
-    if (!s.agent && attribute >= HSA_EXECUTABLE_SYMBOL_INFO_AGENT)
+    if (!s.agent && attribute >= HSA_EXECUTABLE_SYMBOL_INFO_AGENT &&
+        !(s.has_program_allocation() && attribute == HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS))
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     switch (attribute) {
         case HSA_EXECUTABLE_SYMBOL_INFO_TYPE:
@@ -97,6 +96,10 @@ hsa_status_t symbol_info(const Symbol& s, uint32_t attribute, void* value) {
             return HSA_STATUS_SUCCESS;
         case HSA_EXECUTABLE_SYMBOL_INFO_AGENT:
             return put(value, s.agent->handle());
+        case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALLOCATION:
+            if (s.kernel) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+            return put(value, s.has_program_allocation() ? HSA_VARIABLE_ALLOCATION_PROGRAM
+                                                         : HSA_VARIABLE_ALLOCATION_AGENT);
         case HSA_EXECUTABLE_SYMBOL_INFO_LINKAGE:
             return put(value, HSA_SYMBOL_LINKAGE_PROGRAM);
         case HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION:
@@ -153,8 +156,9 @@ hsa_status_t hsa_executable_iterate_symbols(hsa_executable_t executable,
     if (!callback) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     Executable* e = executable_of(executable);
     if (!e) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
-    return for_each(*e, nullptr,
-                    [&](hsa_executable_symbol_t s) { return callback(executable, s, data); });
+    return for_each(
+        *e, [](const Symbol&) { return true; },
+        [&](hsa_executable_symbol_t s) { return callback(executable, s, data); });
 }
 
 hsa_status_t hsa_executable_iterate_agent_symbols(
@@ -169,17 +173,22 @@ hsa_status_t hsa_executable_iterate_agent_symbols(
     Agent* a = agent_of(agent);
     if (!a) return HSA_STATUS_ERROR_INVALID_AGENT;
     return for_each(
-        *e, a, [&](hsa_executable_symbol_t s) { return callback(executable, agent, s, data); });
+        *e, [&](const Symbol& s) { return s.agent == a; },
+        [&](hsa_executable_symbol_t s) { return callback(executable, agent, s, data); });
 }
 
-// Every symbol belongs to an agent: program allocation is not supported.
+// Code objects have none: these are the variables that the program has defined for all agents.
 hsa_status_t hsa_executable_iterate_program_symbols(
     hsa_executable_t executable,
     hsa_status_t (*callback)(hsa_executable_t exec, hsa_executable_symbol_t symbol, void* data),
-    void*) {
+    void* data) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!callback) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    return executable_of(executable) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+    Executable* e = executable_of(executable);
+    if (!e) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+    return for_each(
+        *e, [](const Symbol& s) { return s.has_program_allocation(); },
+        [&](hsa_executable_symbol_t s) { return callback(executable, s, data); });
 }
 
 }  // extern "C"

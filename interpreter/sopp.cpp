@@ -2,6 +2,7 @@
 // SOPK that touch PC or MODE.
 #include "frontend/wait_count.h"
 #include "interpreter/internal.h"
+#include "machine/interrupt.h"
 #include "machine/trap.h"
 #include "memory/access.h"
 
@@ -24,6 +25,12 @@ void nothing(Wave&, const Inst&) {}
 void trap(Wave& w, const Inst& in) {
     const auto id = static_cast<uint32_t>(in.src[0].value & 0xff);
     if (id != machine::debug_trap) stop(w, ExitKind::Trap, nullptr, id);
+}
+
+// Of the messages only the one for the host has a receiver; the event is in M0.
+void send_message(Wave& w, const Inst& in) {
+    constexpr uint32_t msg_interrupt = 1;
+    if ((in.src[0].value & 15) == msg_interrupt) machine::raise_interrupt(w.sgpr[m0] & 0xff);
 }
 
 // Accesses are done when their instructions are, but for stores, which wait in a buffer of the host
@@ -208,11 +215,11 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_sethalt, [](Wave& w, const Inst& in) { if (in.src[0].value & 1) stop(w, ExitKind::Halt, "s_sethalt"); }},
     {Opcode::s_sendmsghalt, [](Wave& w, const Inst&) { stop(w, ExitKind::Halt, "s_sendmsghalt"); }},
     {Opcode::s_trap, trap},
-    // Nothing is pipelined, no message has a receiver.
+    {Opcode::s_sendmsg, send_message},
+    // Nothing is pipelined.
     {Opcode::s_waitcnt, wait},
     {Opcode::s_wakeup, nothing},
     {Opcode::s_setprio, nothing},
-    {Opcode::s_sendmsg, nothing},
     {Opcode::s_icache_inv, nothing},
     {Opcode::s_incperflevel, nothing},
     {Opcode::s_decperflevel, nothing},

@@ -147,12 +147,19 @@ bool install_for(int signal) {
     return sigaction(signal, &ours, nullptr) == 0;
 }
 
+// What the handler here needs of an alternate stack, below what the kernel puts there.
+constexpr size_t handler_bytes = 4096;
+
 // The thread's alternate stack, with an inaccessible page below it. Freed when the thread ends.
+// One that the program has given the thread stays, if the handler fits: the program's own handlers
+// may look whether they run on it.
 class AlternateStack {
 public:
     AlternateStack() {
         if (sigaltstack(nullptr, &before_) != 0) return;
-        if (!(before_.ss_flags & SS_DISABLE) && before_.ss_size >= alternate_stack_bytes / 2)
+        const long frame = sysconf(_SC_MINSIGSTKSZ);  // depends on the processor's registers
+        if (!(before_.ss_flags & SS_DISABLE) && frame > 0 &&
+            before_.ss_size >= static_cast<size_t>(frame) + handler_bytes)
             return;
         const long least = sysconf(_SC_SIGSTKSZ);
         const size_t wanted =

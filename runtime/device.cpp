@@ -87,6 +87,7 @@ public:
     memory::AddressSpace& memory() override { return memory_; }
     uint64_t default_queue() const override { return queue_.address(); }
     bool help(uint64_t max_ns) override { return scheduler_->help(max_ns); }
+    void set_look_around(void (*look)()) override { scheduler_->set_look_around(look); }
     void set_alias_bit47(bool on) override {
         scheduler_->set_address_mask(on ? ~(uint64_t{1} << 47) : ~uint64_t{0});
     }
@@ -100,15 +101,28 @@ public:
 
     bool left_behind() const override { return scheduler_ && scheduler_->left_behind(); }
 
-    Result<std::shared_ptr<Module>> load(std::span<const std::byte> code_object,
-                                         const Resolver& resolver) override {
-        auto loaded = ModuleImpl::load(code_object, options_.target, memory_, resolver);
-        if (!loaded) return loaded.status();
-        std::shared_ptr<ModuleImpl> module = *loaded;
-        module->on_unload = [this](ModuleImpl& m) { unload(m); };
-        std::lock_guard lock(modules_mutex_);
-        modules_.push_back({module.get(), module});
-        return std::shared_ptr<Module>(module);
+    Result<std::shared_ptr<Module>> load(std::span<const std::byte> code_object) override {
+        auto module = ModuleImpl::load(code_object, options_.target, memory_);
+        if (!module) return module.status();
+        if (!(*module)->linked()) {
+            const auto others = loaded_modules();
+            Status status = (*module)->link([&](std::string_view name) -> std::optional<uint64_t> {
+                for (const auto& other : others)
+                    if (auto address = other->find_definition(name)) {
+                        (*module)->uses.push_back(other);
+                        return address;
+                    }
+                return std::nullopt;
+            });
+            if (!status) return status;
+        }
+        return enter(*module);
+    }
+
+    Result<std::shared_ptr<Module>> load_unlinked(std::span<const std::byte> code_object) override {
+        auto module = ModuleImpl::load(code_object, options_.target, memory_);
+        if (!module) return module.status();
+        return enter(*module);
     }
 
     Result<std::shared_ptr<Dispatch>> dispatch(const DispatchRequest& request,
@@ -122,6 +136,11 @@ public:
             return Status(Code::NotFound, "no loaded code object has a kernel object at " +
                                               hex(request.kernel_object) + ": " +
                                               memory_.describe(request.kernel_object));
+        if (!module->linked())
+            return Status(Code::InvalidArgument,
+                          "kernel '" + kernel->name +
+                              "': its code object refers to symbols that are not resolved yet; "
+                              "freeze the executable first");
         DispatchRequest complete = request;
         if (!complete.queue_address) complete.queue_address = queue_.address();
         ServiceMemory::Piece piece;
@@ -139,7 +158,7 @@ public:
         state->module = std::move(module);
         state->on_done = std::move(on_done);
         state->piece = std::move(piece);
-        scheduler_->submit(state);
+        if (Status status = scheduler_->submit(state); !status) return status;
         return std::shared_ptr<Dispatch>(state);
     }
 
@@ -148,6 +167,22 @@ private:
         ModuleImpl* module;
         std::weak_ptr<ModuleImpl> weak;
     };
+
+    std::shared_ptr<Module> enter(const std::shared_ptr<ModuleImpl>& module) {
+        module->on_unload = [this](ModuleImpl& m) { unload(m); };
+        std::lock_guard lock(modules_mutex_);
+        modules_.push_back({module.get(), module});
+        return module;
+    }
+
+    // To be let go of without the lock, as the last one to do so unloads the module.
+    std::vector<std::shared_ptr<ModuleImpl>> loaded_modules() {
+        std::vector<std::shared_ptr<ModuleImpl>> list;
+        std::lock_guard lock(modules_mutex_);
+        for (Entry& entry : modules_)
+            if (auto module = entry.weak.lock()) list.push_back(std::move(module));
+        return list;
+    }
 
     const KernelInfo* find_kernel(uint64_t kernel_object, std::shared_ptr<ModuleImpl>& module) {
         std::lock_guard lock(modules_mutex_);

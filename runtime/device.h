@@ -111,6 +111,8 @@ class Device;
 class Module {
 public:
     virtual ~Module() = default;
+    // Guest address of an undefined symbol, or nothing.
+    using Resolver = std::function<std::optional<uint64_t>(std::string_view name)>;
     virtual const std::vector<LoadedKernel>& kernels() const = 0;
     virtual const LoadedKernel* find_kernel(
         std::string_view name) const = 0;  // with or without ".kd"
@@ -124,6 +126,14 @@ public:
     virtual uint64_t load_size() const = 0;
     virtual std::span<const std::byte> file_bytes() const = 0;
     virtual const CodeObject& object() const = 0;  // symbols, metadata (frontend/code_object.h)
+
+    // Guest address of a variable or function that other code objects may use.
+    virtual std::optional<uint64_t> find_definition(std::string_view name) const = 0;
+    // False: symbols are undefined that the resolver given to Device::load did not know. Nothing
+    // may be dispatched before link() has resolved them. Its error is NotFound and names the
+    // symbol.
+    virtual bool linked() const = 0;
+    virtual Status link(const Resolver& resolver) = 0;
 };
 
 // An asynchronous dispatch in flight.
@@ -154,10 +164,11 @@ public:
     virtual machine::Engine& engine() = 0;
     virtual memory::AddressSpace& memory() = 0;
 
-    // Symbol -> guest address for undefined symbols of the object; may be empty.
-    using Resolver = std::function<bool(const std::string& name, uint64_t& address)>;
-    virtual Result<std::shared_ptr<Module>> load(std::span<const std::byte> code_object,
-                                                 const Resolver& resolver = {}) = 0;
+    // Undefined symbols are those of other modules of the device, which stay loaded as long.
+    virtual Result<std::shared_ptr<Module>> load(std::span<const std::byte> code_object) = 0;
+    // Undefined symbols are left to Module::link.
+    virtual Result<std::shared_ptr<Module>> load_unlinked(
+        std::span<const std::byte> code_object) = 0;
 
     // Validates the request (sizes against the device's limits, descriptor, LDS, registers) and
     // queues the work-groups. `on_done` runs once on a worker (or the waiting) thread with no lock
@@ -173,6 +184,11 @@ public:
     // Runs queued work-groups on the calling thread for about `max_ns`; false = there was nothing
     // to do.
     virtual bool help(uint64_t max_ns) = 0;
+
+    // `look` is called by the threads that run work-groups, with no lock held, when all that they
+    // run waits, and every two milliseconds: for what kernels write to start something else. To be
+    // set before the first dispatch.
+    virtual void set_look_around(void (*look)()) = 0;
 
     // While true every global address has bit 47 cleared before use (registered host memory has an
     // alias with bit 47 set; see docs/hsa.md).

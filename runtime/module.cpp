@@ -30,8 +30,7 @@ LoadedKernel loaded_kernel(const KernelInfo& k, uint64_t kernel_object, uint64_t
 
 Result<std::shared_ptr<ModuleImpl>> ModuleImpl::load(std::span<const std::byte> code_object,
                                                      std::string_view target,
-                                                     memory::AddressSpace& memory,
-                                                     const Device::Resolver& resolver) {
+                                                     memory::AddressSpace& memory) {
     std::shared_ptr<ModuleImpl> module(new ModuleImpl(memory));
     module->file_.assign(code_object.begin(), code_object.end());  // the caller's bytes may go away
     auto object = parse_code_object(module->file_);
@@ -43,12 +42,12 @@ Result<std::shared_ptr<ModuleImpl>> ModuleImpl::load(std::span<const std::byte> 
                       "the code object is for " + module->object_.target.str() +
                           ", but the device is a " + std::string(target) +
                           "; choose another target (emulated: " + supported_target_names() + ")");
-    Status status = module->place(resolver);
+    Status status = module->place();
     if (!status) return status;
     return module;
 }
 
-Status ModuleImpl::place(const Device::Resolver& resolver) {
+Status ModuleImpl::place() {
     if (!object_.loadable)
         return {
             Code::InvalidCodeObject,
@@ -60,22 +59,14 @@ Status ModuleImpl::place(const Device::Resolver& resolver) {
         return {Code::Unimplemented, "the code object wants an alignment of " + hex(layout_.align) +
                                          " bytes, at most 2 MiB are supported"};
     // allocate() aligns to 4 KiB, from 2 MiB on to 2 MiB.
-    uint64_t size = layout_.size + fetch_slack;
-    if (layout_.align > memory::page_size) size = std::max<uint64_t>(size, 2 * 1024 * 1024);
-    auto base = memory_.allocate(size, memory::read_write | memory::executable, "code object");
+    size_ = layout_.size + fetch_slack;
+    if (layout_.align > memory::page_size) size_ = std::max<uint64_t>(size_, 2 * 1024 * 1024);
+    auto base = memory_.allocate(size_, memory::read_write | memory::executable, "code object");
     if (!base) return base.status();
     base_ = *base;
-    void* image = memory_.translate(base_, layout_.size, memory::read_write);
-    if (!image) return {Code::HostError, "the memory of the code object is not accessible"};
-    SymbolResolver symbols;
-    if (resolver)
-        symbols = [&](std::string_view name) -> std::optional<uint64_t> {
-            uint64_t address = 0;
-            if (!resolver(std::string(name), address)) return std::nullopt;
-            return address;
-        };
-    Status status = load_code_object(
-        object_, layout_, {static_cast<std::byte*>(image), layout_.size}, base_, symbols);
+    auto bytes = image();
+    if (!bytes) return bytes.status();
+    Status status = load_code_object(object_, layout_, *bytes, base_, {}, &unresolved_);
     if (!status) return status;
 
     codes_.resize(object_.kernels.size());
@@ -87,14 +78,40 @@ Status ModuleImpl::place(const Device::Resolver& resolver) {
         if (s.kind == Symbol::Kind::Variable)
             variables_.push_back({s.name, base_ + (s.address - layout_.base), s.size, !s.writable});
 
-    return protect(size);
+    return protect();
+}
+
+// The bytes of the loaded segments, for writing.
+Result<std::span<std::byte>> ModuleImpl::image() {
+    void* bytes = memory_.translate(base_, layout_.size, memory::read_write);
+    if (!bytes) return Status(Code::HostError, "the memory of the code object is not accessible");
+    return std::span(static_cast<std::byte*>(bytes), layout_.size);
+}
+
+Status ModuleImpl::link(const Resolver& resolver) {
+    if (unresolved_.empty()) return Status::ok();
+    Status status = memory_.protect(base_, size_, memory::read_write | memory::executable);
+    if (!status) return status;
+    auto bytes = image();
+    if (!bytes) return bytes.status();
+    const Status linked = link_code_object(object_, layout_, *bytes, base_, resolver, unresolved_);
+    status = protect();
+    if (!linked) return linked;
+    unresolved_.clear();
+    return status;
+}
+
+std::optional<uint64_t> ModuleImpl::find_definition(std::string_view name) const {
+    const Symbol* symbol = object_.find_definition(name);
+    if (!symbol) return std::nullopt;
+    return symbol->absolute ? symbol->address : base_ + (symbol->address - layout_.base);
 }
 
 // Kernels write only to pages with segments that may be written, and only those with code are
 // executed, whatever the sizes. Where two segments share a page it has the rights of both.
-Status ModuleImpl::protect(uint64_t size) {
+Status ModuleImpl::protect() {
     using memory::page_size;
-    std::vector<uint32_t> rights(size / page_size + 1, memory::no_access);
+    std::vector<uint32_t> rights(size_ / page_size + 1, memory::no_access);
     for (const Segment& s : object_.segments) {
         if (!s.memory_size) continue;
         const uint64_t begin = s.address - layout_.base;
@@ -104,7 +121,7 @@ Status ModuleImpl::protect(uint64_t size) {
              ++page)
             rights[page] |= of_segment;
     }
-    const uint64_t pages = (size + page_size - 1) / page_size;
+    const uint64_t pages = (size_ + page_size - 1) / page_size;
     for (uint64_t page = 0; page < pages; ++page)  // what code is fetched beyond its end, too
         if (!rights[page])
             rights[page] = memory::readable | (page ? rights[page - 1] & memory::executable : 0u);

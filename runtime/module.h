@@ -22,13 +22,15 @@ class ModuleImpl final : public Module {
 public:
     static Result<std::shared_ptr<ModuleImpl>> load(std::span<const std::byte> code_object,
                                                     std::string_view target,
-                                                    memory::AddressSpace& memory,
-                                                    const Device::Resolver& resolver);
+                                                    memory::AddressSpace& memory);
     ~ModuleImpl() override;
 
     const std::vector<LoadedKernel>& kernels() const override { return kernels_; }
     const LoadedKernel* find_kernel(std::string_view name) const override;
     const std::vector<Variable>& variables() const override { return variables_; }
+    std::optional<uint64_t> find_definition(std::string_view name) const override;
+    bool linked() const override { return unresolved_.empty(); }
+    Status link(const Resolver& resolver) override;
     uint64_t load_address() const override { return base_; }
     uint64_t load_size() const override { return layout_.size; }
     std::span<const std::byte> file_bytes() const override { return file_; }
@@ -53,6 +55,8 @@ public:
     // Called before the memory goes away.
     std::function<void(ModuleImpl&)> on_unload;
 
+    std::vector<std::shared_ptr<ModuleImpl>> uses;  // whose definitions this one refers to
+
     // What launches so far have shown of a kernel. Only the last one is remembered: a guess need
     // not be right.
     class Trait {
@@ -75,15 +79,18 @@ public:
 
 private:
     explicit ModuleImpl(memory::AddressSpace& memory) : memory_(memory) {}
-    Status place(const Device::Resolver& resolver);
-    Status protect(uint64_t size);
+    Status place();
+    Result<std::span<std::byte>> image();
+    Status protect();
 
     memory::AddressSpace& memory_;
     std::vector<std::byte> file_;
     CodeObject object_;
     ImageLayout layout_;
     uint64_t base_ = 0;
-    std::vector<LoadedKernel> kernels_;  // same order as object_.kernels
+    uint64_t size_ = 0;                   // of the memory at base_
+    std::vector<Relocation> unresolved_;  // those that wait for link()
+    std::vector<LoadedKernel> kernels_;   // same order as object_.kernels
     std::vector<Variable> variables_;
     KernelCodes codes_;
 };

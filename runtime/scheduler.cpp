@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "interpreter/interpreter.h"
@@ -107,14 +108,28 @@ Scheduler::~Scheduler() {
     for (auto& worker : workers_) worker.join();
 }
 
+Status Scheduler::start_workers() {
+    if (!workers_.empty()) return Status::ok();
+    workers_.reserve(threads_);
+    try {
+        for (uint32_t i = 0; i < threads_; i++) workers_.emplace_back([this] { worker_main(); });
+    } catch (const std::system_error& error) {
+        if (workers_.empty())
+            return {Code::HostError, std::string("no thread can be started to run work-groups: ") +
+                                         error.what() +
+                                         "; raise the limit of processes and threads (ulimit -u, "
+                                         "pids.max of the control group)"};
+    }
+    return Status::ok();
+}
+
 void Scheduler::wake(uint64_t useful) {
     // With mutex_ held. Who wakes up finds nothing to do when every slot is taken.
     useful = std::min<uint64_t>(useful, free_slots_.size());
     if (!useful) return;
     calls_.fetch_add(1, std::memory_order_relaxed);
-    if (workers_
-            .empty())  // a process that only looks at what there is has no threads, and may fork
-        for (uint32_t i = 0; i < threads_; i++) workers_.emplace_back([this] { worker_main(); });
+    // Without workers there is a caller that runs its dispatch itself.
+    if (!start_workers()) return;
     if (!idle_workers_) return;
     if (useful >= idle_workers_)
         work_signal_.notify_all();
@@ -128,11 +143,13 @@ void Scheduler::wake_for_work() {
     if ((idle_workers_ || workers_.empty()) && pick(nullptr)) wake(threads_);
 }
 
-void Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
+Status Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
     used_.use();
     std::lock_guard lock(mutex_);
     uint64_t groups = dispatch->plan.total_groups;
     bool caller_runs = dispatch->plan.request.caller_runs;
+    // A process that only looks at what there is has no threads, and may fork.
+    if (Status status = caller_runs ? Status::ok() : start_workers(); !status) return status;
     // Ordered append starts with wave 0; dispatches side by side share it. No wave runs now.
     if (active_.empty()) gds_->oldest_wave = 0;
     dispatch->alone_ = threads_ > 1 && dispatch->module &&
@@ -140,6 +157,7 @@ void Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
     if (dispatch->alone_) dispatch->contention_.watch(true, now_ns(), 0);
     active_.push_back(std::move(dispatch));
     if (!caller_runs) wake(groups);
+    return Status::ok();
 }
 
 std::shared_ptr<DispatchState> Scheduler::pick(DispatchState* wanted) {
@@ -342,6 +360,7 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
             slept += visit.blocked;
             // Every resident work-group has had its turn and all of them only wait.
             if (slept > dispatch.resident()) {
+                look_around_();
                 backoff.pause();
                 slept = 0;
                 std::lock_guard lock(mutex_);
@@ -366,6 +385,7 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
             }
         }
         if (elapsed > quantum_ns) {
+            look_around_();
             std::lock_guard lock(mutex_);
             if (bounded || active_.size() > 1 || shutdown_) return;
             begin = last = now_ns();

@@ -45,7 +45,8 @@ public:
               machine::Engine& engine, uint32_t threads);
     ~Scheduler();  // stops what runs and joins the workers
 
-    void submit(std::shared_ptr<DispatchState> dispatch);
+    // HostError: no thread can be started that would run it.
+    Status submit(std::shared_ptr<DispatchState> dispatch);
     // This process was forked from one that had submitted something: the scheduler's locks and
     // threads are that one's, and it must not be touched any more, nor destroyed.
     bool left_behind() const { return used_.left_behind(); }
@@ -54,6 +55,7 @@ public:
     void poke(DispatchState& dispatch);  // after cancel: finish it even if nothing runs it
     void forget_code(uint64_t begin, uint64_t end) { interpreter_->invalidate(begin, end); }
     void set_address_mask(uint64_t mask) { address_mask_.store(mask, std::memory_order_relaxed); }
+    void set_look_around(void (*look)()) { look_around_ = look; }  // Device::set_look_around
     uint32_t threads() const { return threads_; }
     Statistics statistics() const;
 
@@ -101,6 +103,7 @@ private:
     void leave(std::unique_lock<std::mutex>& lock, const std::shared_ptr<DispatchState>& dispatch);
     void count(DispatchState& dispatch);
     void finalize(const std::shared_ptr<DispatchState>& dispatch);
+    Status start_workers();  // with mutex_ held; fewer than wanted will do
     void wake(uint64_t useful);
     void wake_for_work();
 
@@ -112,6 +115,7 @@ private:
     const uint32_t threads_;
     const uint64_t resident_limit_, largest_share_;
     std::atomic<uint64_t> address_mask_{~0ull};
+    void (*look_around_)() = [] {};
     GroupContextPool pool_;
     // A kernel of its own sets the counts of the one that follows it, so they outlive a dispatch.
     std::unique_ptr<machine::GwsResource[]> gws_;

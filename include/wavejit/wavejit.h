@@ -188,7 +188,9 @@ WJ_API wj_status wj_memory_host_pointer(wj_context* context, uint64_t address, u
  */
 
 /* `data`: a code object, an offload bundle or a host program that holds some (the best one for the
- * context's target is taken). The bytes are copied. */
+ * context's target is taken). The bytes are copied. Undefined symbols are those of modules that
+ * were loaded before, whose memory then stays as long as this module; a symbol that none defines is
+ * WJ_NOT_FOUND. */
 WJ_API wj_status wj_module_load(wj_context* context, const void* data, size_t size,
                                 wj_module** module);
 WJ_API wj_status wj_module_load_file(wj_context* context, const char* path, wj_module** module);

@@ -528,6 +528,80 @@ TEST(CodeObject, ErrorsAreTold) {
     expect(patched(kd + 56, uint16_t{0x400 | 0x5e}), bad, "wave size 32");
 }
 
+// Fields of a descriptor that are 0 in code objects: positions and names by AMD's usage guide.
+TEST(KernelDescriptor, FieldsThatMustBeZero) {
+    Workshop shop;
+    const std::string few = ".amdhsa_next_free_vgpr 4\n.amdhsa_next_free_sgpr 8\n";
+    struct {
+        const char* cpu;
+        size_t offset;  // of the word in the descriptor
+        uint32_t bit;
+        const char* message;
+    } const cases[] = {
+        {"gfx90a", 48, 10, "compute_pgm_rsrc1 bits 11:10 (PRIORITY) is 0x1, but must be 0"},
+        {"gfx900", 48, 11, "compute_pgm_rsrc1 bits 11:10 (PRIORITY) is 0x2, but must be 0"},
+        {"gfx900", 48, 20, "compute_pgm_rsrc1 bit 20 (PRIV) is 0x1, but must be 0"},
+        {"gfx906", 48, 22, "compute_pgm_rsrc1 bit 22 (DEBUG_MODE)"},
+        {"gfx90a", 48, 24, "compute_pgm_rsrc1 bit 24 (BULKY)"},
+        {"gfx942", 48, 25, "compute_pgm_rsrc1 bit 25 (CDBG_USER)"},
+        {"gfx803", 48, 26, "compute_pgm_rsrc1 bit 26 (reserved)"},
+        {"gfx900", 48, 27, "compute_pgm_rsrc1 bit 27 (reserved)"},
+        {"gfx90a", 48, 28, "compute_pgm_rsrc1 bit 28 (reserved)"},
+        {"gfx950", 48, 29, "compute_pgm_rsrc1 bits 31:29 (reserved) is 0x1"},
+        {"gfx900", 48, 31, "compute_pgm_rsrc1 bits 31:29 (reserved) is 0x4"},
+        {"gfx90a", 52, 6, "compute_pgm_rsrc2 bit 6 (ENABLE_TRAP_HANDLER)"},
+        {"gfx90a", 52, 13, "compute_pgm_rsrc2 bit 13 (ENABLE_EXCEPTION_ADDRESS_WATCH)"},
+        {"gfx900", 52, 14, "compute_pgm_rsrc2 bit 14 (ENABLE_EXCEPTION_MEMORY)"},
+        {"gfx900", 52, 15, "compute_pgm_rsrc2 bits 23:15 (GRANULATED_LDS_SIZE) is 0x1"},
+        {"gfx900", 52, 23, "compute_pgm_rsrc2 bits 23:15 (GRANULATED_LDS_SIZE) is 0x100"},
+        {"gfx90a", 52, 31, "compute_pgm_rsrc2 bit 31 (reserved)"},
+        {"gfx90a", 44, 6, "compute_pgm_rsrc3 bits 15:6 (reserved) is 0x1"},
+        {"gfx942", 44, 17, "compute_pgm_rsrc3 bits 31:17 (reserved) is 0x1"},
+        {"gfx900", 44, 0, "compute_pgm_rsrc3 is 0x1, but must be 0 on gfx900"},
+        {"gfx908", 44, 16, "compute_pgm_rsrc3 is 0x10000, but must be 0 on gfx908"},
+    };
+    std::map<std::string, Buffer> objects;
+    for (const auto& c : cases) {
+        Buffer& bytes = objects[c.cpu];
+        const RegisterRules& rules = *find_processor(c.cpu)->rules;
+        if (bytes.empty())
+            bytes = shop.assemble(
+                kernel_source("foo", few + (rules.accum_offset ? ".amdhsa_accum_offset 4\n" : "")),
+                c.cpu);
+        CodeObject object = parse_ok(bytes);
+        ASSERT_EQ(object.kernels.size(), 1u) << c.cpu << shop.log();
+        const size_t word =
+            static_cast<size_t>(object.bytes_at(object.kernels[0].descriptor_address, 64)->data() -
+                                object.file.data()) +
+            c.offset;
+        Buffer wrong = bytes;
+        store(wrong, word, load<uint32_t>(wrong, word) | 1u << c.bit);
+        auto parsed = parse_code_object(wrong);
+        ASSERT_FALSE(parsed.is_ok()) << c.message;
+        EXPECT_NE(parsed.status().message().find("kernel 'foo'"), std::string::npos);
+        EXPECT_NE(parsed.status().message().find(c.message), std::string::npos)
+            << parsed.status().message();
+    }
+}
+
+TEST(KernelDescriptor, MustBeAligned) {
+    Workshop shop;
+    const std::string source = kernel_source(
+        "foo", ".amdhsa_next_free_vgpr 4\n.amdhsa_next_free_sgpr 8\n.amdhsa_accum_offset 4\n");
+    // The directive aligns by itself: a second symbol names a place 32 bytes further on.
+    Buffer bytes = shop.assemble(source +
+                                     ".globl bar.kd\n.type bar.kd,@object\n.size bar.kd, 64\n"
+                                     ".p2align 6\n.zero 32\nbar.kd: .zero 64\n",
+                                 "gfx90a");
+    ASSERT_FALSE(bytes.empty()) << shop.log();
+    auto parsed = parse_code_object(bytes);
+    ASSERT_FALSE(parsed.is_ok());
+    EXPECT_NE(parsed.status().message().find("kernel 'bar'"), std::string::npos)
+        << parsed.status().message();
+    EXPECT_NE(parsed.status().message().find("not aligned to 64 bytes"), std::string::npos)
+        << parsed.status().message();
+}
+
 TEST(CodeObject, RequestsBeyondSixteenUserSgprsAreLeftOut) {
     // All seven take 4 + 5 * 2 + 1 = 15 SGPRs; 3 preloaded ones are cut at 16.
     Workshop shop;
@@ -589,6 +663,7 @@ TEST(KernelCode, Fields) {
     EXPECT_TRUE(d->dynamic_stack);
     EXPECT_TRUE(d->trap_handler);
     EXPECT_TRUE(d->private_segment);
+    EXPECT_TRUE(d->workgroup_id_x && d->workgroup_id_y && !d->workgroup_id_z);
     EXPECT_EQ(d->round_32, 3);
     EXPECT_EQ(d->denorm_16_64, 3);
     EXPECT_TRUE(d->dx10_clamp);
@@ -619,6 +694,23 @@ TEST(KernelCode, Fields) {
     fails(68, uint32_t{4}, "GDS");
     fails(103, uint8_t{7}, "wavefront_size");
     fails(103, uint8_t{5}, "wave size 32");
+    fails(10, uint16_t{8}, "amd_machine_version is 8:0:0, but the code object is for gfx900");
+    fails(12, uint16_t{4}, "amd_machine_version is 9:4:0");
+    fails(14, uint16_t{6}, "amd_machine_version is 9:0:6");
+    fails(84, uint16_t{33}, "wavefront_sgpr_count is 33, but compute_pgm_rsrc1 allocates 32");
+    fails(86, uint16_t{13}, "workitem_vgpr_count is 13, but compute_pgm_rsrc1 allocates 12");
+    fails(88, uint16_t{3}, "reserved_vgpr_first is 3");
+    fails(92, uint16_t{3}, "reserved_sgpr_first is 3");
+    fails(108, uint8_t{1}, "reserved byte 108");
+    fails(119, uint8_t{1}, "reserved byte 119");
+    fails(48, load<uint32_t>(code, 48) | 1u << 20, "PRIV");
+    fails(48, load<uint32_t>(code, 48) | 1u << 27, "bit 27 (reserved)");
+    // What rsrc1 allocates, and fewer: compilers allocate more where fewer waves are to fit.
+    for (uint16_t fewer : {0, 10}) {
+        store<uint16_t>(code, 84, static_cast<uint16_t>(32 - fewer));
+        store<uint16_t>(code, 86, static_cast<uint16_t>(12 - fewer));
+        EXPECT_TRUE(decode_kernel_code(code, gfx900).is_ok()) << fewer;
+    }
     EXPECT_FALSE(decode_kernel_code(std::span(code).first(255), gfx900).is_ok());
 }
 

@@ -121,6 +121,25 @@ TEST_F(Kernels, HandedFromQueueToQueue) {
     for (hsa_signal_t s : links) HSA_OK(hsa_signal_destroy(s));
 }
 
+// SEED-DISP-08: the kernel reads the caller's argument memory when it starts, not a copy made
+// before.
+TEST_F(Kernels, ArgumentsAreReadWhenItStarts) {
+    EXPECT_EQ(reinterpret_cast<uint64_t>(arguments) % 16, 0u);
+    TestQueue q(gpus[0], 64);
+    const hsa_signal_t gate = signal(1), finished = signal(1);
+    uint32_t *const first = arguments[1], *const second = allocate<uint32_t>(items);
+    for (uint32_t i = 0; i < items; i++) arguments[0][i] = 500 + i, first[i] = second[i] = 0;
+    q.barrier(HSA_PACKET_TYPE_BARRIER_AND, {gate}, {0});
+    submit(q, finished);
+    arguments[1] = second;
+    hsa_signal_store_screlease(gate, 0);
+    ASSERT_TRUE(done(finished));
+    expect_copied(500);
+    EXPECT_EQ(first[0], 0u);
+    HSA_OK(hsa_amd_memory_pool_free(first));  // TearDown frees arguments[1]
+    for (hsa_signal_t s : {gate, finished}) HSA_OK(hsa_signal_destroy(s));
+}
+
 // Many short kernels of one queue, alone and in bursts.
 TEST_F(Kernels, OneAfterTheOther) {
     TestQueue q(gpus[0], 64);

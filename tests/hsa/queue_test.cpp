@@ -1,4 +1,5 @@
 // The packet processor without kernels: contract sections 5.1 to 5.3, 6.2 and 11.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -18,7 +19,28 @@ TEST_F(Hsa, QueueLayoutIsWhatDeviceCodeReads) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(q.queue);
     EXPECT_EQ(reinterpret_cast<uint64_t>(bytes) % 64, 0u);
     const auto* abi = reinterpret_cast<const amd_queue_t*>(q.queue);
+    EXPECT_LE(reinterpret_cast<uint64_t>(bytes) % 4096 + sizeof *abi, 4096u);  // so within 4 GiB
     EXPECT_EQ(abi->hsa_queue.size, 64u);
+    const auto zeros = [](const void* memory, size_t offset, size_t count) {
+        const auto* from = static_cast<const unsigned char*>(memory) + offset;
+        return std::all_of(from, from + count, [](unsigned char c) { return c == 0; });
+    };
+    EXPECT_TRUE(zeros(bytes, 40, 16));  // reserved
+    EXPECT_TRUE(zeros(bytes, 56, 8));   // write_dispatch_id
+    EXPECT_TRUE(zeros(bytes, 92, 36));  // padding
+    EXPECT_TRUE(zeros(bytes, 128, 8));  // read_dispatch_id
+    uint32_t units = 0, waves = 0;
+    HSA_OK(hsa_agent_get_info(
+        gpus[0], static_cast<hsa_agent_info_t>(HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT), &units));
+    HSA_OK(hsa_agent_get_info(
+        gpus[0], static_cast<hsa_agent_info_t>(HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU), &waves));
+    EXPECT_EQ(abi->max_cu_id, units - 1);
+    EXPECT_EQ(abi->max_wave_id, waves - 1);
+    const auto* bell = reinterpret_cast<const amd_signal_t*>(q.queue->doorbell_signal.handle);
+    EXPECT_EQ(bell->kind, -1);  // AMD_SIGNAL_KIND_DOORBELL
+    EXPECT_EQ(bell->queue_ptr, abi);
+    EXPECT_EQ(bell->event_mailbox_ptr, 0u);
+    EXPECT_EQ(*bell->hardware_doorbell_ptr, ~uint64_t{0});
     EXPECT_EQ(abi->read_dispatch_id_field_base_byte_offset, 128u);
     EXPECT_EQ(abi->group_segment_aperture_base_hi, 0x10000u);  // gfx9: SH_MEM_BASES
     EXPECT_EQ(abi->private_segment_aperture_base_hi, 0x20000u);
@@ -130,6 +152,94 @@ TEST_F(Hsa, QueuesWaitForEachOther) {
     for (auto s : links) HSA_OK(hsa_signal_destroy(s));
 }
 
+// SEED-DISP-04: the header makes a packet valid, not the index or the doorbell.
+TEST_F(Hsa, PacketsAreValidOnceTheirHeaderIs) {
+    TestQueue q(gpus[0], 64);
+    const hsa_signal_t done = signal(1);
+    const uint64_t index = hsa_queue_add_write_index_screlease(q.queue, 1);
+    auto* slot = static_cast<hsa_barrier_and_packet_t*>(q.queue->base_address) + index;
+    slot->completion_signal = done;
+    hsa_signal_store_screlease(q.queue->doorbell_signal, static_cast<hsa_signal_value_t>(index));
+    std::this_thread::sleep_for(5ms);
+    EXPECT_EQ(hsa_signal_load_scacquire(done), 1);
+    EXPECT_EQ(hsa_queue_load_read_index_scacquire(q.queue), 0u);
+    __atomic_store_n(&slot->header, uint16_t{barrier_and}, __ATOMIC_RELEASE);
+    hsa_signal_store_screlease(q.queue->doorbell_signal, static_cast<hsa_signal_value_t>(index));
+    EXPECT_EQ(wait_zero(done), 0);
+    HSA_OK(hsa_signal_destroy(done));
+}
+
+TEST_F(Hsa, ManyProducersOfAFullQueue) {
+    constexpr int producers = 4, each = 200;
+    TestQueue q(gpus[0], 64);
+    const hsa_signal_t gate = signal(1), done = signal(producers * each);
+    q.barrier(barrier_and, {gate}, {0});
+    std::vector<std::thread> threads;
+    for (int t = 0; t < producers; t++)
+        threads.emplace_back([&] {
+            for (int i = 0; i < each; i++) q.barrier(barrier_and, {}, done);
+        });
+    while (hsa_queue_load_write_index_scacquire(q.queue) <= 64) std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(hsa_queue_load_read_index_scacquire(q.queue), 0u);  // full: who wants more waits
+    EXPECT_EQ(hsa_signal_load_scacquire(done), producers * each);
+    hsa_signal_store_screlease(gate, 0);
+    for (auto& t : threads) t.join();
+    EXPECT_EQ(wait_zero(done), 0);
+    EXPECT_EQ(hsa_queue_load_read_index_scacquire(q.queue), producers * each + 1u);
+    for (hsa_signal_t s : {gate, done}) HSA_OK(hsa_signal_destroy(s));
+}
+
+// SEED-DISP-33
+TEST_F(Hsa, QueueIndicesInEveryOrder) {
+    TestQueue q(gpus[0], 64);
+    uint64_t written = 0;
+    for (auto add : {hsa_queue_add_write_index_relaxed, hsa_queue_add_write_index_acquire,
+                     hsa_queue_add_write_index_scacquire, hsa_queue_add_write_index_release,
+                     hsa_queue_add_write_index_screlease, hsa_queue_add_write_index_acq_rel,
+                     hsa_queue_add_write_index_scacq_screl}) {
+        EXPECT_EQ(add(q.queue, 3), written);
+        written += 3;
+    }
+    for (auto exchange : {hsa_queue_cas_write_index_relaxed, hsa_queue_cas_write_index_acquire,
+                          hsa_queue_cas_write_index_scacquire, hsa_queue_cas_write_index_release,
+                          hsa_queue_cas_write_index_screlease, hsa_queue_cas_write_index_acq_rel,
+                          hsa_queue_cas_write_index_scacq_screl}) {
+        EXPECT_EQ(exchange(q.queue, written + 1, 5), written);  // not that value: nothing changes
+        EXPECT_EQ(exchange(q.queue, written, written + 2), written);
+        written += 2;
+    }
+    for (auto load : {hsa_queue_load_write_index_relaxed, hsa_queue_load_write_index_acquire,
+                      hsa_queue_load_write_index_scacquire})
+        EXPECT_EQ(load(q.queue), 35u);
+    for (auto store : {hsa_queue_store_write_index_relaxed, hsa_queue_store_write_index_release,
+                       hsa_queue_store_write_index_screlease}) {
+        store(q.queue, ++written);
+        EXPECT_EQ(hsa_queue_load_write_index_scacquire(q.queue), written);
+    }
+    uint64_t read = 40;
+    for (auto store : {hsa_queue_store_read_index_relaxed, hsa_queue_store_read_index_release,
+                       hsa_queue_store_read_index_screlease}) {
+        store(q.queue, ++read);
+        for (auto load : {hsa_queue_load_read_index_relaxed, hsa_queue_load_read_index_acquire,
+                          hsa_queue_load_read_index_scacquire})
+            EXPECT_EQ(load(q.queue), read);
+    }
+}
+
+// SEED-DISP-32
+TEST_F(Hsa, QueuesOfAllTypes) {
+    hsa_queue_type_t type{};
+    HSA_OK(hsa_agent_get_info(gpus[0], HSA_AGENT_INFO_QUEUE_TYPE, &type));
+    EXPECT_EQ(type, HSA_QUEUE_TYPE_MULTI);  // gfx9: any number of producers
+    for (hsa_queue_type32_t t :
+         {HSA_QUEUE_TYPE_SINGLE, HSA_QUEUE_TYPE_MULTI, HSA_QUEUE_TYPE_COOPERATIVE}) {
+        hsa_queue_t* q = nullptr;
+        HSA_OK(hsa_queue_create(gpus[0], 64, t, nullptr, nullptr, 0, 0, &q));
+        EXPECT_EQ(q->type, t);
+        HSA_OK(hsa_queue_destroy(q));
+    }
+}
+
 struct Error {
     std::atomic<uint32_t> status{0};
     hsa_queue_t* queue = nullptr;
@@ -212,6 +322,9 @@ TEST_F(Hsa, BarrierTimestamps) {
     EXPECT_LE(ta.start, ta.end);
     EXPECT_GE(tb.start - ta.end, 3'000'000u);
     EXPECT_LE(tb.end, after);
+    const auto* abi = reinterpret_cast<const amd_signal_t*>(a.handle);
+    EXPECT_EQ(abi->start_ts, ta.start);
+    EXPECT_EQ(abi->end_ts, ta.end);
     for (hsa_signal_t s : {a, b}) HSA_OK(hsa_signal_destroy(s));
 }
 

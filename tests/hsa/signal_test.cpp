@@ -16,11 +16,19 @@ TEST_F(Hsa, SignalLayoutIsWhatDeviceCodeReads) {
     const auto* abi = reinterpret_cast<const amd_signal_t*>(s.handle);
     EXPECT_EQ(abi->kind, AMD_SIGNAL_KIND_USER);
     EXPECT_EQ(abi->value, 42);
-    EXPECT_EQ(abi->event_mailbox_ptr, 0u);
+    EXPECT_EQ(abi->queue_ptr, nullptr);
+    uint32_t padding[16];
+    std::memcpy(padding, abi, sizeof padding);
+    for (size_t byte : {28, 56, 60}) EXPECT_EQ(padding[byte / 4], 0u) << byte;
+    // An event that the host waits for; interrupts carry the low 8 bits of its number.
+    EXPECT_NE(abi->event_mailbox_ptr, 0u);
+    EXPECT_EQ(*reinterpret_cast<const uint64_t*>(abi->event_mailbox_ptr), 0u);
+    EXPECT_NE(abi->event_id, 0u);
     volatile hsa_signal_value_t* word = nullptr;
     HSA_OK(hsa_amd_signal_value_pointer(s, &word));
     EXPECT_EQ(reinterpret_cast<uint64_t>(word), s.handle + 8);
     HSA_OK(hsa_signal_destroy(s));
+    EXPECT_EQ(abi->kind, AMD_SIGNAL_KIND_INVALID);
     EXPECT_EQ(hsa_signal_destroy(s), HSA_STATUS_ERROR_INVALID_SIGNAL);
     EXPECT_EQ(hsa_signal_destroy({0}), HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
@@ -49,6 +57,30 @@ TEST_F(Hsa, WaitReturnsAtTheTimeout) {
             hsa_signal_wait_scacquire(s, HSA_SIGNAL_CONDITION_EQ, 0, ns, HSA_WAIT_STATE_ACTIVE), 1);
         EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::nanoseconds(ns));
     }
+    HSA_OK(hsa_signal_destroy(s));
+}
+
+// SEED-DISP-48: the value that the host's condition is compared with, below, at and above.
+TEST_F(Hsa, WaitConditions) {
+    const hsa_signal_t s = signal(0);
+    struct {
+        hsa_signal_condition_t condition;
+        bool below, at, above;
+    } const rows[] = {{HSA_SIGNAL_CONDITION_EQ, false, true, false},
+                      {HSA_SIGNAL_CONDITION_NE, true, false, true},
+                      {HSA_SIGNAL_CONDITION_LT, true, false, false},
+                      {HSA_SIGNAL_CONDITION_GTE, false, true, true}};
+    for (const auto& row : rows)
+        for (const auto& [value, met] : {std::pair{-6, row.below}, {-5, row.at}, {-4, row.above}}) {
+            hsa_signal_store_relaxed(s, value);
+            const auto begin = std::chrono::steady_clock::now();
+            const uint64_t limit = met ? 10'000'000'000 : 2'000'000;  // ns
+            EXPECT_EQ(
+                hsa_signal_wait_scacquire(s, row.condition, -5, limit, HSA_WAIT_STATE_BLOCKED),
+                value);
+            const auto waited = std::chrono::steady_clock::now() - begin;
+            EXPECT_EQ(waited < 2ms, met) << row.condition << " " << value;
+        }
     HSA_OK(hsa_signal_destroy(s));
 }
 

@@ -338,6 +338,9 @@ f = F32.flush
 for t, n in (('mul:2', 1), ('mul:4', 2), ('div:2', -1)):
     vector('float_f32', 'v_mul_f32_e64', ['f32'] * 2, 32, lambda a, b: omod(f(F32.mul(f(a), f(b))), n), mode=0xc0, extra=t)
 vector('float_f32', 'v_mul_f32_e64', ['f32'] * 2, 32, lambda a, b: F32.mul(a, b), mode=0xf0, extra='mul:2', name='ignored: denormals kept')
+# Sources and results are flushed independently (SEED-ELF-83): d0 keeps sources only, e0 results only.
+for mode, r in ((0xd0, [0x00800000, 0x80800000, 0, 0x80000000]), (0xe0, [0, 0x80000000, 0x00400000, 0x80400000])):
+    case('float_f32', 'v_mul_f32 denormals MODE %02x' % mode, 'v_mul_f32 v10, v0, v2', [('v0', [0x00400000, 0x80400000, 0x00800000, 0x80800000]), ('v2', [0x40000000, 0x40000000, 0x3f000000, 0x3f000000])], [('v10', r)], mode=mode)
 vector('float_f32', 'v_mul_f32_e64', ['f32'] * 2, 32, lambda a, b: f(F32.mul(f(a), f(b))), mode=0x2c0, extra='mul:2', name='ignored: ieee')
 # exact or correctly rounded functions
 vector('float_f32', 'v_rcp_f32', ['f32'], 32, lambda a: F32.div(F32.one, a))

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <memory>
 #include <thread>
@@ -129,6 +130,61 @@ TEST(Guard, ForeignFaultsReachTheEarlierHandler) {
                 _exit(2);
             foreign_fault_is_passed_on();
             _exit(foreign_calls == 1 ? 0 : 3);
+        },
+        ::testing::ExitedWithCode(0), "");
+}
+
+// A program with a small alternate stack and a handler that looks whether it runs on it.
+struct SmallStack {
+    static constexpr size_t bytes = 8192, page = 4096;
+    uint8_t* base = static_cast<uint8_t*>(mmap(nullptr, bytes + page, PROT_READ | PROT_WRITE,
+                                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) +
+                    page;
+    bool install() {
+        stack_t s{};
+        s.ss_sp = base;
+        s.ss_size = bytes;
+        return mprotect(base - page, page, PROT_NONE) == 0 && sigaltstack(&s, nullptr) == 0;
+    }
+    bool installed() const {
+        stack_t s{};
+        return sigaltstack(nullptr, &s) == 0 && s.ss_sp == base && s.ss_size == bytes;
+    }
+};
+uint8_t* small_stack = nullptr;
+
+void looks_at_its_stack(int, siginfo_t*, void*) {
+    const auto* here = static_cast<uint8_t*>(__builtin_frame_address(0));
+    if (here < small_stack || here >= small_stack + SmallStack::bytes) _exit(4);
+    foreign_calls = foreign_calls + 1;
+    siglongjmp(foreign_env, 1);
+}
+
+TEST(Guard, AProgramsSmallAlternateStackStays) {
+    if (!deliver_here) GTEST_SKIP();
+    if (sysconf(_SC_MINSIGSTKSZ) + 4096 > static_cast<long>(SmallStack::bytes))
+        GTEST_SKIP() << "this processor's registers alone take half of the stack";
+    EXPECT_EXIT(
+        {
+            std::thread([] {
+                SmallStack stack;
+                small_stack = stack.base;
+                struct sigaction action {};
+                signal(SIGSEGV, SIG_DFL);
+                action.sa_sigaction = looks_at_its_stack;
+                action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+                sigaction(SIGSEGV, &action, nullptr);
+                if (!stack.install() || !install_fault_handler()) _exit(2);
+                auto wave = std::make_unique<Wave>();
+                const auto address = reinterpret_cast<uint64_t>(unmapped_page());
+                for (int i = 0; i < 3; i++) {
+                    if (load_from(*wave, address) != ExitKind::MemoryFault) _exit(3);
+                    if (!stack.installed()) _exit(5);
+                    foreign_fault_is_passed_on();
+                }
+                if (foreign_calls != 1) _exit(6);
+            }).join();
+            _exit(0);
         },
         ::testing::ExitedWithCode(0), "");
 }
