@@ -51,16 +51,14 @@ void Monitor::forget(Signal& signal) {
         }
 }
 
-void Monitor::post(std::function<void()> function) {
+bool Monitor::post(std::function<void()> function) {
     {
-        std::unique_lock lock(mutex_);
-        if (!start()) {
-            lock.unlock();
-            return function();
-        }
+        std::lock_guard lock(mutex_);
+        if (!start()) return false;
         posted_.push_back(std::move(function));
     }
     changed();
+    return true;
 }
 
 void Monitor::park(std::shared_ptr<Parked> item) {

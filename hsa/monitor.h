@@ -32,8 +32,8 @@ public:
     bool add_handler(Signal& signal, hsa_signal_condition_t condition, hsa_signal_value_t value,
                      hsa_amd_signal_handler handler, void* argument);
     void forget(Signal& signal);  // the signal dies: its handlers go
-    // Calls it on the monitor's thread; at once where there is none.
-    void post(std::function<void()> function);
+    // Calls it on the monitor's thread; false = there is none, and none can be started.
+    bool post(std::function<void()> function);
 
     void park(std::shared_ptr<Parked> item);
     void unpark(const Parked* item);

@@ -167,7 +167,12 @@ void Queue::process(Caller caller) {
         bell_.seen->store(__atomic_load_n(bell_.word, __ATOMIC_ACQUIRE), std::memory_order_relaxed);
         while (!stopped_.load(std::memory_order_relaxed) && step(caller)) {
         }
-        if (notes_.compare_exchange_strong(seen, 0)) return;
+        // Once it is let go of, the program may destroy it.
+        const std::shared_ptr<Queue> failed =
+            stopped_.load(std::memory_order_relaxed) ? shared_from_this() : nullptr;
+        if (!notes_.compare_exchange_strong(seen, 0)) continue;
+        if (failed) failed->call_back();
+        return;
     }
 }
 
@@ -365,14 +370,28 @@ void Queue::finish_kernel(Flight& flight, const runtime::DispatchResult& result)
 void Queue::fail(hsa_status_t status, std::string report) {
     if (stopped_.exchange(true)) return;
     auto self = shared_from_this();
-    monitor().post([self, status, report = std::move(report)] {
+    std::function<void()> tell = [self, status, report = std::move(report)] {
         print_fault(report);
         if (Signal* s = signal_of(self->abi_->queue_inactive_signal)) {
             __atomic_store_n(s->word(), static_cast<int64_t>(status), __ATOMIC_SEQ_CST);
             notify(*s, s->word());
         }
         if (self->callback_) self->callback_(status, &self->abi_->hsa_queue, self->callback_data_);
-    });
+    };
+    if (monitor().post(tell)) return;
+    std::lock_guard lock(mutex_);
+    not_posted_ = std::move(tell);
+}
+
+// Tells of a failure here, as no other thread can be had: when the queue is let go of, which the
+// program may destroy now.
+void Queue::call_back() {
+    std::function<void()> tell;
+    {
+        std::lock_guard lock(mutex_);
+        tell.swap(not_posted_);
+    }
+    if (tell) tell();
 }
 
 }  // namespace wj::hsa

@@ -12,6 +12,7 @@
 #include <hsa/hsa_ext_amd.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -62,6 +63,7 @@ private:
     void retire(void* slot);
     void complete_barrier(hsa_signal_t completion, void* slot);
     void fail(hsa_status_t status, std::string report);
+    void call_back();
     uint64_t take_packet_copy();
     void give_packet_copy(uint64_t address);
 
@@ -84,6 +86,7 @@ private:
     std::mutex mutex_;                     // guards what follows
     std::vector<uint64_t> packet_copies_;  // free slots
     std::vector<std::weak_ptr<runtime::Dispatch>> dispatches_;
+    std::function<void()> not_posted_;  // a failure that the monitor has no thread to report
 };
 
 // What a failed dispatch is called in HSA terms (contract section 11).

@@ -119,8 +119,8 @@ hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t signal, hsa_signal_condit
 hsa_status_t hsa_amd_async_function(void (*callback)(void* arg), void* arg) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!callback) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    monitor().post([callback, arg] { callback(arg); });
-    return HSA_STATUS_SUCCESS;
+    return monitor().post([callback, arg] { callback(arg); }) ? HSA_STATUS_SUCCESS
+                                                              : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
 uint32_t hsa_amd_signal_wait_any(uint32_t signal_count, hsa_signal_t* signals,

@@ -14,8 +14,8 @@ std::atomic<bool> no_threads{false};
 }
 
 // In front of libc's, for all libraries of this process.
-extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
-                              void* (*start)(void*), void* argument) {
+extern "C" __attribute__((visibility("default"))) int pthread_create(
+    pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
     static const auto real =
         reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
     return no_threads ? EAGAIN : real(thread, attributes, start, argument);
