@@ -76,12 +76,12 @@ bool access_global(machine::ExecContext& ctx, uint64_t address, void* element, u
         copy<Global>(reinterpret_cast<void*>(masked), element, bytes, store);
         return true;
     }
-    if ((masked & 0xfff) + bytes > 4096)
-        return store ? memory::write_bytes(ctx, masked, element, bytes)
-                     : memory::read_bytes(ctx, masked, element, bytes);
-    void* at = memory::host_pointer(ctx, masked, store);
-    if (at) copy<Global>(at, element, bytes, store);
-    return at != nullptr;
+    if (void* at = memory::host_pointer(ctx, masked, bytes, store)) {
+        copy<Global>(at, element, bytes, store);
+        return true;
+    }
+    return store ? memory::write_bytes(ctx, masked, element, bytes)
+                 : memory::read_bytes(ctx, masked, element, bytes);
 }
 
 struct Place {
@@ -174,7 +174,7 @@ bool lane_atomic(Wave& w, const MemoryOp& op, Place place, uint32_t lane, uint64
     };
     if (place.address % bytes) return false;
     if (place.space == global_space) {
-        void* at = memory::atomic_pointer(*w.ctx, place.address);
+        void* at = memory::atomic_pointer(*w.ctx, place.address, bytes);
         if (!at) return false;
         auto exchange = [&]<class T>(T*) {
             const std::atomic_ref<T> memory(*static_cast<T*>(at));
@@ -379,10 +379,10 @@ bool checked_uload(Wave& w, uint64_t address, uint32_t bytes, uint64_t* value) {
     bool ok;
     if (bytes == 4) {
         uint32_t x = 0;
-        ok = memory::read(*w.ctx, address, x);
+        ok = memory::read_scalar(*w.ctx, address, x);
         v = x;
     } else {
-        ok = memory::read(*w.ctx, address, v);
+        ok = memory::read_scalar(*w.ctx, address, v);
     }
     *value = v;
     if (ok) return true;

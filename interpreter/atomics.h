@@ -165,7 +165,7 @@ inline bool spot_atomic(Wave& w, Spot spot, uint32_t lane, typename Op::Type dat
     }
     if (spot.address % sizeof(T)) return false;  // SEED-ATOM-38
     if (spot.place == Place::Global) {
-        void* where = memory::atomic_pointer(*w.ctx, spot.address);
+        void* where = memory::atomic_pointer(*w.ctx, spot.address, sizeof(T));
         if (!where) return false;
         old = atomic_apply<Op>(where, data, data2, memory_atomic_mode(w));
         return true;

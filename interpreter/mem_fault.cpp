@@ -23,6 +23,7 @@ bool contains(std::string_view text, std::string_view part) {
 struct Kind {
     Access access = Access::Read;
     uint32_t bytes = 4;
+    bool scalar = false;
 };
 
 uint32_t sub_dword(std::string_view name) {
@@ -87,6 +88,9 @@ bool global_fault(const Wave& w, uint64_t address, const Kind& k, uint64_t known
     }
     for (uint32_t b = 0; b < k.bytes; ++b) {
         if (w.ctx->memory && w.ctx->memory->translate(address + b, 1, rights)) continue;
+        if (k.scalar && k.access == Access::Read && w.ctx->memory &&
+            memory::scalar_readable(*w.ctx->memory, address + b))
+            continue;
         // In identity mode memory that was never registered works as long as the host has it.
         const bool canonical = (address + b) >> 47 == 0;
         if (identity && canonical && host_readable(address + b) &&
@@ -186,6 +190,7 @@ void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info,
         case Format::SMEM: {
             if (!inst.sbase().present()) return;
             k = kind_of(inst);
+            k.scalar = true;
             const uint64_t address = scalar_address(w, inst);
             uint64_t at = address;
             if (k.access == Access::Atomic && address % k.bytes)

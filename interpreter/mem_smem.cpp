@@ -58,13 +58,13 @@ void s_load(Wave& w, const Inst& inst) {
     bool loaded[Dwords] = {};
     if (a.in_range(0, Dwords * 4)) {
         std::array<uint32_t, Dwords> all;
-        if (!memory::read(*w.ctx, a.address, all)) return stop_with_fault(w, inst);
+        if (!memory::read_scalar(*w.ctx, a.address, all)) return stop_with_fault(w, inst);
         std::memcpy(values, all.data(), sizeof values);
         for (bool& l : loaded) l = true;
     } else {
         for (uint32_t d = 0; d < Dwords; ++d) {
             if (!a.in_range(d * 4, 4)) continue;
-            if (!memory::read(*w.ctx, a.address + d * 4, values[d]))
+            if (!memory::read_scalar(*w.ctx, a.address + d * 4, values[d]))
                 return stop_with_fault(w, inst);
             loaded[d] = true;
         }
@@ -99,7 +99,7 @@ void s_atomic(Wave& w, const Inst& inst) {
     const A a(w, inst);
     if (!a.in_range(0, sizeof(T))) return;
     if (a.address % sizeof(T)) return stop_with_fault(w, inst);
-    void* where = memory::atomic_pointer(*w.ctx, a.address);
+    void* where = memory::atomic_pointer(*w.ctx, a.address, sizeof(T));
     if (!where) return stop_with_fault(w, inst);
     const T data = scalar_value<T>(w, inst.vdata().reg);
     T data2 = 0;

@@ -64,9 +64,12 @@ struct ExitInfo {
 
 enum class MemoryMode : uint8_t { Identity, Checked };
 
+// Guest bytes of one page that may be accessed: all of it, or what an allocation has of it.
 struct TlbEntry {
-    uint64_t page = ~0ull;  // guest page address (4 KiB aligned); ~0 = empty
-    uint64_t delta = 0;     // host address = guest address + delta
+    uint64_t begin = 0;  // first guest address
+    uint64_t bytes = 0;  // 0 = empty
+    uint64_t delta = 0;  // host address = guest address + delta
+    uint64_t unused = 0;
 };
 inline constexpr uint32_t tlb_bits = 10, tlb_entries = 1u << tlb_bits;
 inline constexpr uint32_t tlb_hash = 0x9e3779b1;

@@ -1,19 +1,11 @@
 #include "memory/access.h"
 
+#include <algorithm>
+
 #include "memory/address_space.h"
 
 namespace wj::memory {
 namespace {
-
-uint64_t table_entry(const AddressSpace& space, uint64_t address) {
-    if (address >> 48) return 0;
-    const PageTable* table = space.page_table();
-    const auto* middle = table->middle[address >> 36].load(std::memory_order_acquire);
-    if (!middle) return 0;
-    const auto* leaf = middle->leaf[address >> 24 & 0xfff].load(std::memory_order_acquire);
-    if (!leaf) return 0;
-    return leaf->entry[address >> 12 & 0xfff].load(std::memory_order_acquire);
-}
 
 // Dword by dword where that is aligned: no page boundary splits such a dword.
 void load_part(uint8_t* to, const uint8_t* guest, uint32_t bytes) {
@@ -34,53 +26,82 @@ void refresh_tlb(machine::ExecContext& ctx) {
     if (!ctx.memory) return;
     const uint64_t epoch = ctx.memory->epoch();
     if (epoch == ctx.tlb_epoch) return;
-    for (auto& e : ctx.read_tlb) e.page = ~0ull;
-    for (auto& e : ctx.write_tlb) e.page = ~0ull;
+    for (auto& e : ctx.read_tlb) e = {};
+    for (auto& e : ctx.write_tlb) e = {};
     ctx.tlb_epoch = epoch;
 }
 
-void* lookup(machine::ExecContext& ctx, uint64_t address, bool write) {
+void* lookup(machine::ExecContext& ctx, uint64_t address, uint64_t bytes, bool write) {
     if (!ctx.memory) return nullptr;
     refresh_tlb(ctx);
-    const uint64_t entry = table_entry(*ctx.memory, address);
-    if (!(entry & (write ? writable : readable))) return nullptr;
-    const uint64_t page = address & ~(page_size - 1);
-    const uint64_t host_page = entry & ~(page_size - 1);
-    auto& slot = (write ? ctx.write_tlb : ctx.read_tlb)[machine::tlb_index(address)];
-    slot.page = page;
-    slot.delta = host_page - page;
-    return reinterpret_cast<void*>(address + slot.delta);
+    Span span;
+    if (!ctx.memory->span(address, write ? writable : readable, span)) return nullptr;
+    auto& entry = (write ? ctx.write_tlb : ctx.read_tlb)[machine::tlb_index(address)];
+    entry = {span.begin, span.end - span.begin, span.delta};
+    return within(entry, address, bytes) ? reinterpret_cast<void*>(address + span.delta) : nullptr;
 }
 
-bool read_bytes(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t size) {
-    auto* to = static_cast<uint8_t*>(out);
+namespace {
+
+// Calls with the host address and the size of each piece that lies in one span; false = fault.
+template <class Call>
+bool for_each_piece(const machine::ExecContext& ctx, uint64_t address, uint32_t size,
+                    uint32_t rights, Call call) {
     while (size) {
         address &= ctx.address_mask;
-        const uint32_t here = static_cast<uint32_t>(page_size - (address & (page_size - 1)));
-        const uint32_t n = here < size ? here : size;
-        const void* from = host_pointer(ctx, address, false);
-        if (!from) return false;
-        load_part(to, static_cast<const uint8_t*>(from), n);
-        to += n, address += n, size -= n;
+        Span span;
+        if (!ctx.memory || !ctx.memory->span(address, rights, span)) return false;
+        const auto n = static_cast<uint32_t>(std::min<uint64_t>(span.end - address, size));
+        call(reinterpret_cast<uint8_t*>(address + span.delta), n);
+        address += n, size -= n;
     }
     return true;
 }
 
+}  // namespace
+
+bool read_bytes(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t size) {
+    auto* to = static_cast<uint8_t*>(out);
+    return for_each_piece(ctx, address, size, readable, [&](const uint8_t* from, uint32_t n) {
+        load_part(to, from, n);
+        to += n;
+    });
+}
+
 bool write_bytes(machine::ExecContext& ctx, uint64_t address, const void* in, uint32_t size) {
-    // All pages are looked up before anything is written, so that a faulting access leaves memory
-    // alone.
-    if (size == 0) return true;
-    for (uint64_t a = address; a < address + size; a = (a | (page_size - 1)) + 1)
-        if (!host_pointer(ctx, a & ctx.address_mask, true)) return false;
-    auto* from = static_cast<const uint8_t*>(in);
-    while (size) {
-        const uint64_t masked = address & ctx.address_mask;
-        const uint32_t here = static_cast<uint32_t>(page_size - (masked & (page_size - 1)));
-        const uint32_t n = here < size ? here : size;
-        void* to = host_pointer(ctx, masked, true);
-        if (!to) return false;
-        store_part(static_cast<uint8_t*>(to), from, n);
-        from += n, address += n, size -= n;
+    if (!for_each_piece(ctx, address, size, writable, [](uint8_t*, uint32_t) {})) return false;
+    const auto* from = static_cast<const uint8_t*>(in);
+    return for_each_piece(ctx, address, size, writable, [&](uint8_t* to, uint32_t n) {
+        store_part(to, from, n);
+        from += n;
+    });
+}
+
+namespace {
+
+constexpr uint64_t scalar_unit = 16;
+
+// The page of `address`, when a byte of the 16 around it can be read.
+bool scalar_span(const AddressSpace& space, uint64_t address, Span& span) {
+    const uint64_t unit = address & ~(scalar_unit - 1);
+    for (uint64_t b = unit; b < unit + scalar_unit; ++b)
+        if (space.span(b, readable, span)) return true;
+    return false;
+}
+
+}  // namespace
+
+bool scalar_readable(const AddressSpace& space, uint64_t address) {
+    Span span;
+    return scalar_span(space, address, span);
+}
+
+bool read_scalar_dwords(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t size) {
+    auto* to = static_cast<uint8_t*>(out);
+    for (uint32_t b = 0; b < size; b += 4) {
+        Span span;
+        if (!ctx.memory || !scalar_span(*ctx.memory, address + b, span)) return false;
+        load_guest<4>(to + b, reinterpret_cast<const void*>(address + b + span.delta));
     }
     return true;
 }

@@ -8,24 +8,34 @@
 
 namespace wj::memory {
 
-// Slow path of checked mode: walks the page table and fills the TLB. nullptr = fault.
-// An access that crosses a page boundary is handled by the callers below byte-wise.
-void* lookup(machine::ExecContext& ctx, uint64_t address, bool write);
+// Slow path of checked mode: walks the page table and fills the TLB. nullptr: `bytes` bytes at
+// `address` cannot be accessed, or not in one piece; the callers below try these in parts.
+void* lookup(machine::ExecContext& ctx, uint64_t address, uint64_t bytes, bool write);
 
 // Empties the TLB when mappings went away since it was filled. Engines call it when they start a
 // slice of a wave; a mapping that is removed while a kernel uses it is the guest's race.
 void refresh_tlb(machine::ExecContext& ctx);
 
-inline void* host_pointer(machine::ExecContext& ctx, uint64_t address, bool write) {
-    auto& entry = (write ? ctx.write_tlb : ctx.read_tlb)[machine::tlb_index(address)];
-    if (entry.page == (address & ~uint64_t{0xfff}))
-        return reinterpret_cast<void*>(address + entry.delta);
-    return lookup(ctx, address, write);
+inline bool within(const machine::TlbEntry& entry, uint64_t address, uint64_t bytes) {
+    const uint64_t offset = address - entry.begin;
+    return offset < entry.bytes && bytes <= entry.bytes - offset;
 }
 
-bool read_bytes(machine::ExecContext& ctx, uint64_t address, void* out,
-                uint32_t size);  // checked, page-crossing
+inline void* host_pointer(machine::ExecContext& ctx, uint64_t address, uint64_t bytes, bool write) {
+    const auto& entry = (write ? ctx.write_tlb : ctx.read_tlb)[machine::tlb_index(address)];
+    if (within(entry, address, bytes)) return reinterpret_cast<void*>(address + entry.delta);
+    return lookup(ctx, address, bytes, write);
+}
+
+// In parts, where pages or allocations end; checked mode. A write that faults writes nothing.
+bool read_bytes(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t size);
 bool write_bytes(machine::ExecContext& ctx, uint64_t address, const void* in, uint32_t size);
+
+// Scalar loads are exact to 16 bytes: compilers make a load of a byte one of its aligned dword, and
+// of three dwords one of four where these are aligned (LLVM, AMDGPULateCodeGenPrepare and
+// WidenOrSplitVectorLoad), whatever lies behind the object.
+bool scalar_readable(const AddressSpace& space, uint64_t address);
+bool read_scalar_dwords(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t size);
 
 // false = fault (checked mode only; in identity mode the host MMU raises a signal, see
 // machine/guard.h).
@@ -36,9 +46,8 @@ inline bool read(machine::ExecContext& ctx, uint64_t address, T& out) {
         load_guest<sizeof(T)>(&out, reinterpret_cast<const void*>(address));
         return true;
     }
-    if ((address & 0xfff) + sizeof(T) > 4096) return read_bytes(ctx, address, &out, sizeof(T));
-    void* p = host_pointer(ctx, address, false);
-    if (!p) return false;
+    void* p = host_pointer(ctx, address, sizeof(T), false);
+    if (!p) return read_bytes(ctx, address, &out, sizeof(T));
     load_guest<sizeof(T)>(&out, p);
     return true;
 }
@@ -50,11 +59,17 @@ inline bool write(machine::ExecContext& ctx, uint64_t address, const T& value) {
         store_guest<sizeof(T)>(reinterpret_cast<void*>(address), &value);
         return true;
     }
-    if ((address & 0xfff) + sizeof(T) > 4096) return write_bytes(ctx, address, &value, sizeof(T));
-    void* p = host_pointer(ctx, address, true);
-    if (!p) return false;
+    void* p = host_pointer(ctx, address, sizeof(T), true);
+    if (!p) return write_bytes(ctx, address, &value, sizeof(T));
     store_guest<sizeof(T)>(p, &value);
     return true;
+}
+
+// A load of scalar memory: whole dwords.
+template <class T>
+inline bool read_scalar(machine::ExecContext& ctx, uint64_t address, T& out) {
+    return read(ctx, address, out) ||
+           read_scalar_dwords(ctx, address & ctx.address_mask, &out, sizeof(T));
 }
 
 // What this thread has stored is seen by all others before it loads anything else
@@ -65,10 +80,10 @@ inline void order_stores(const machine::ExecContext& ctx) {
 }
 
 // Host pointer for an atomic of `size` bytes at an aligned address, or nullptr = fault.
-inline void* atomic_pointer(machine::ExecContext& ctx, uint64_t address) {
+inline void* atomic_pointer(machine::ExecContext& ctx, uint64_t address, uint32_t bytes) {
     address &= ctx.address_mask;
     if (ctx.memory_mode == machine::MemoryMode::Identity) return reinterpret_cast<void*>(address);
-    return host_pointer(ctx, address, true);
+    return host_pointer(ctx, address, bytes, true);
 }
 
 }  // namespace wj::memory

@@ -13,6 +13,7 @@ namespace {
 constexpr uint64_t page_mask = page_size - 1;
 constexpr uint64_t guest_limit = 1ull << 48;
 constexpr size_t remembered_frees = 64;
+constexpr uint64_t read_write_execute = read_write | executable;
 
 uint64_t page_floor(uint64_t a) {
     return a & ~page_mask;
@@ -85,12 +86,30 @@ struct AddressSpace::Impl {
         return leaf ? leaf->entry[guest >> page_bits & 0xfff].load(std::memory_order_acquire) : 0;
     }
 
-    void set_pages(uint64_t guest, uint64_t size, void* host, uint32_t rights) {
-        uint64_t from = reinterpret_cast<uint64_t>(host) & ~page_mask;
-        for (uint64_t a = page_floor(guest); a < page_ceil(guest + size);
-             a += page_size, from += page_size)
-            entry(a).store(rights ? from | rights : 0, std::memory_order_release);
+    void clear_pages(uint64_t guest, uint64_t size) {
+        for (uint64_t a = page_floor(guest); a < page_ceil(guest + size); a += page_size)
+            entry(a).store(0, std::memory_order_release);
     }
+
+    // Adds what `a` has of page `page` to its entry. Rights of what shares a page add up; a page is
+    // whole when one allocation gives every byte all of them.
+    void add_page(uint64_t page, const Allocation& a) {
+        auto& e = entry(page);
+        const uint64_t old = e.load(), rights = (old | a.rights) & read_write_execute;
+        const bool covers = a.guest <= page && page + page_size <= a.guest + a.reach;
+        const bool whole = (covers && a.rights == rights) ||
+                           (old && !(old & partial_page) && (old & read_write_execute) == rights);
+        const uint64_t host = page + (reinterpret_cast<uint64_t>(a.host) - a.guest);
+        e.store(host | rights | (whole ? 0 : partial_page), std::memory_order_release);
+    }
+
+    // Those of [begin, end), which are whole pages.
+    void add_pages(const Allocation& a, uint64_t begin, uint64_t end) {
+        begin = std::max(begin, page_floor(a.guest));
+        end = std::min(end, page_ceil(a.guest + a.reach));
+        for (uint64_t page = begin; page < end; page += page_size) add_page(page, a);
+    }
+    void add_pages(const Allocation& a) { add_pages(a, 0, guest_limit); }
 
     // First view that could reach `guest`.
     Views::const_iterator first_view(uint64_t guest) const {
@@ -98,20 +117,42 @@ struct AddressSpace::Impl {
                                                                   : 0);
     }
 
-    // Rewrites the entries of the pages that [guest, guest + size) touches from the views that
-    // remain.
-    void restore_views(uint64_t guest, uint64_t size) {
+    // Rewrites the entries of the pages that [guest, guest + size) touches from what remains.
+    void restore_pages(uint64_t guest, uint64_t size) {
         const uint64_t begin = page_floor(guest), end = page_ceil(guest + size);
-        for (auto it = first_view(begin); it != views.end() && page_floor(it->first) < end; ++it) {
-            const Allocation& v = it->second;
-            const uint64_t lo = std::max(begin, page_floor(v.guest)),
-                           hi = std::min(end, page_ceil(v.guest + v.size));
-            const uint64_t delta = reinterpret_cast<uint64_t>(v.host) - v.guest;
-            for (uint64_t a = lo; a < hi; a += page_size) {
-                auto& e = entry(a);
-                e.store((a + delta) | v.rights | (e.load() & page_mask), std::memory_order_release);
-            }
+        clear_pages(guest, size);
+        for_each_between(begin, end, [&](const Allocation& a) { add_pages(a, begin, end); });
+    }
+
+    // Calls with all allocations that have bytes in [begin, end), which are whole pages.
+    template <class Call>
+    void for_each_between(uint64_t begin, uint64_t end, Call call) const {
+        auto o = owned.upper_bound(begin);
+        if (o != owned.begin()) --o;
+        for (; o != owned.end() && o->first < end; ++o)
+            if (o->first + o->second.allocation.reach > begin) call(o->second.allocation);
+        for (auto v = first_view(begin); v != views.end() && v->first < end; ++v)
+            if (v->first + v->second.reach > begin) call(v->second);
+    }
+
+    // From a whole page to the bytes around `guest` that allocations with these rights have of it,
+    // be they several that touch.
+    bool clip(uint64_t guest, uint32_t rights, Span& span) const {
+        std::shared_lock lock(mutex);
+        Span found{guest, guest, span.delta};
+        for (bool grown = true; grown;) {
+            grown = false;
+            for_each_between(span.begin, span.end, [&](const Allocation& a) {
+                const uint64_t begin = std::max(a.guest, span.begin),
+                               end = std::min(a.guest + a.reach, span.end);
+                if ((a.rights & rights) != rights || begin > found.end || end < found.begin) return;
+                if (begin >= found.begin && end <= found.end) return;
+                found.begin = std::min(found.begin, begin), found.end = std::max(found.end, end);
+                grown = true;
+            });
         }
+        span = found;
+        return found.begin <= guest && guest < found.end;
     }
 
     const Allocation* containing(uint64_t guest) const {
@@ -155,7 +196,8 @@ AddressSpace::~AddressSpace() {
     delete impl_;
 }
 
-Result<uint64_t> AddressSpace::allocate(uint64_t size, uint32_t rights, std::string label) {
+Result<uint64_t> AddressSpace::allocate(uint64_t size, uint32_t rights, std::string label,
+                                        Extent extent) {
     if (size == 0) return Status(Code::InvalidArgument, "an allocation of 0 bytes was asked for");
     HostPages pages;
     if (!reserve_host_pages(size, rights, pages))
@@ -164,9 +206,15 @@ Result<uint64_t> AddressSpace::allocate(uint64_t size, uint32_t rights, std::str
     const uint64_t guest = reinterpret_cast<uint64_t>(pages.base);
     std::unique_lock lock(impl_->mutex);
     Impl::Owned o;
-    o.allocation = {impl_->next_id++, guest, size, pages.base, rights, std::move(label)};
+    o.allocation = {impl_->next_id++,
+                    guest,
+                    size,
+                    pages.base,
+                    rights,
+                    std::move(label),
+                    extent == Extent::Pages ? pages.bytes : size};
     o.pages = pages;
-    impl_->set_pages(guest, pages.bytes, pages.base, rights);
+    impl_->add_pages(o.allocation);
     impl_->owned.emplace(guest, std::move(o));
     impl_->bytes += pages.bytes;
     return guest;
@@ -181,11 +229,10 @@ Status AddressSpace::free(uint64_t guest) {
             return Status(Code::InvalidArgument,
                           "free of " + hex(guest) + ", which no allocation starts at");
         pages = it->second.pages;
-        impl_->set_pages(guest, pages.bytes, nullptr, no_access);
-        impl_->restore_views(guest, pages.bytes);
         impl_->bytes -= pages.bytes;
         impl_->remember(it->second.allocation);
         impl_->owned.erase(it);
+        impl_->restore_pages(guest, pages.bytes);
         impl_->epoch.fetch_add(1, std::memory_order_release);
     }
     release_host_pages(pages);
@@ -210,13 +257,9 @@ Status AddressSpace::map(uint64_t guest, void* host, uint64_t size, uint32_t rig
                                                      " bytes at " + hex(guest) + ": " + hex(a) +
                                                      " is mapped already");
     }
-    // Rights of pages that several views share add up.
-    for (uint64_t a = page_floor(guest); a < page_ceil(guest + size); a += page_size) {
-        auto& e = impl_->entry(a);
-        e.store((a + delta) | rights | (e.load() & page_mask), std::memory_order_release);
-    }
-    impl_->views.emplace(guest,
-                         Allocation{impl_->next_id++, guest, size, host, rights, std::move(label)});
+    const Allocation view{impl_->next_id++, guest, size, host, rights, std::move(label), size};
+    impl_->add_pages(view);
+    impl_->views.emplace(guest, view);
     impl_->largest_view = std::max(impl_->largest_view, size);
     return {};
 }
@@ -230,17 +273,7 @@ Status AddressSpace::unmap(uint64_t guest) {
     auto it = std::prev(last);  // the latest mapping of this address
     const Allocation view = it->second;
     impl_->views.erase(it);
-    impl_->set_pages(view.guest, view.size, nullptr, no_access);
-    // A view may lie over device memory or share pages with other views.
-    for (uint64_t a = page_floor(view.guest); a < page_ceil(view.guest + view.size);
-         a += page_size) {
-        auto o = impl_->owned.upper_bound(a);
-        if (o == impl_->owned.begin()) continue;
-        const Impl::Owned& owner = std::prev(o)->second;
-        if (a - owner.allocation.guest < owner.pages.bytes)
-            impl_->entry(a).store(a | owner.allocation.rights, std::memory_order_release);
-    }
-    impl_->restore_views(view.guest, view.size);
+    impl_->restore_pages(view.guest, view.size);
     impl_->remember(view);
     impl_->epoch.fetch_add(1, std::memory_order_release);
     return {};
@@ -269,7 +302,7 @@ Status AddressSpace::protect(uint64_t guest, uint64_t size, uint32_t rights) {
     }
     for (uint64_t a = begin; a < end; a += page_size) {
         auto& e = impl_->entry(a);
-        e.store((e.load() & ~page_mask) | rights, std::memory_order_release);
+        e.store((e.load() & ~read_write_execute) | rights, std::memory_order_release);
     }
     impl_->epoch.fetch_add(1, std::memory_order_release);
     return {};
@@ -277,14 +310,18 @@ Status AddressSpace::protect(uint64_t guest, uint64_t size, uint32_t rights) {
 
 void* AddressSpace::translate(uint64_t guest, uint64_t size, uint32_t rights) const {
     if (guest >= guest_limit || size > guest_limit - guest) return nullptr;
-    const uint64_t first = impl_->peek(guest);
-    if ((first & rights) != rights || !(first & ~page_mask)) return nullptr;
-    const uint64_t delta = (first & ~page_mask) - page_floor(guest);
-    for (uint64_t a = page_floor(guest) + page_size; a < guest + size; a += page_size) {
-        const uint64_t e = impl_->peek(a);
-        if ((e & rights) != rights || (e & ~page_mask) != a + delta) return nullptr;
-    }
-    return reinterpret_cast<void*>(guest + delta);
+    Span first;
+    if (!span(guest, rights, first)) return nullptr;
+    for (Span s = first; s.end < guest + size;)
+        if (!span(s.end, rights, s) || s.delta != first.delta) return nullptr;
+    return reinterpret_cast<void*>(guest + first.delta);
+}
+
+bool AddressSpace::span(uint64_t guest, uint32_t rights, Span& out) const {
+    const uint64_t page = page_floor(guest), e = impl_->peek(guest);
+    if (!(e & ~page_mask) || (e & rights) != rights) return false;
+    out = {page, page + page_size, (e & ~page_mask) - page};
+    return !(e & partial_page) || impl_->clip(guest, rights, out);
 }
 
 bool AddressSpace::find(uint64_t guest, Allocation& out) const {

@@ -28,7 +28,9 @@ enum Rights : uint32_t {
 };
 
 // Three levels of 4096 entries over 48-bit guest addresses. A leaf entry is host page address |
-// Rights.
+// Rights | partial_page; rights are those of all that lies on the page.
+inline constexpr uint64_t partial_page = 8;  // not every byte has all of the rights: see span()
+
 struct PageTable {
     static constexpr uint32_t level_bits = 12, level_size = 1u << level_bits;
     struct Leaf {
@@ -40,6 +42,9 @@ struct PageTable {
     std::atomic<Middle*> middle[level_size];
 };
 
+// What of a range's first and last page can be reached: the range alone, or all of these pages.
+enum class Extent : uint8_t { Bytes, Pages };
+
 struct Allocation {
     uint64_t id = 0;
     uint64_t guest = 0;  // first guest address
@@ -47,6 +52,13 @@ struct Allocation {
     void* host = nullptr;
     uint32_t rights = 0;
     std::string label;  // "hipMalloc", "code object", "registered host memory", ...
+    uint64_t reach =
+        0;  // bytes that can be reached from `guest` on: size, or more with whole pages
+};
+
+// Guest addresses [begin, end) of one page; host address = guest address + delta.
+struct Span {
+    uint64_t begin = 0, end = 0, delta = 0;
 };
 
 class AddressSpace {
@@ -58,11 +70,12 @@ public:
 
     // Device memory: page aligned (2 MiB aligned and huge-page advised from 2 MiB on), zero filled,
     // followed by an unmapped guard. guest address = host address.
-    Result<uint64_t> allocate(uint64_t size, uint32_t rights, std::string label);
+    Result<uint64_t> allocate(uint64_t size, uint32_t rights, std::string label,
+                              Extent extent = Extent::Pages);
     Status free(uint64_t guest);
 
-    // Makes existing host memory visible at `guest` (normally guest = address of host). Whole pages
-    // that the range touches become accessible.
+    // Makes existing host memory visible at `guest` (normally guest = address of host), to the
+    // byte.
     Status map(uint64_t guest, void* host, uint64_t size, uint32_t rights, std::string label);
     Status unmap(uint64_t guest);
     Status protect(uint64_t guest, uint64_t size, uint32_t rights);
@@ -70,6 +83,10 @@ public:
     // Host address of guest bytes [guest, guest + size) when they are mapped with `rights` and
     // contiguous in host memory, else nullptr.
     void* translate(uint64_t guest, uint64_t size, uint32_t rights) const;
+
+    // The bytes around `guest` in its page that may be accessed with `rights`; false: not even
+    // this.
+    bool span(uint64_t guest, uint32_t rights, Span& out) const;
 
     // The allocation that contains or is nearest to `guest`; for fault reports and pointer queries.
     bool find(uint64_t guest, Allocation& out) const;  // contains

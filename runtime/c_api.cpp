@@ -179,8 +179,8 @@ wj_status wj_context_get_hot_blocks(wj_context* context, size_t most, char* text
 wj_status wj_memory_allocate(wj_context* context, uint64_t size, uint64_t* address) {
     return guarded(context, [&] {
         if (!address) return context->fail(WJ_INVALID_ARGUMENT, "address is NULL");
-        auto made =
-            context->device->memory().allocate(size, memory::read_write, "wj_memory_allocate");
+        auto made = context->device->memory().allocate(size, memory::read_write,
+                                                       "wj_memory_allocate", memory::Extent::Bytes);
         if (!made) return context->fail(made.status());
         *address = *made;
         return WJ_OK;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "frontend/code_object.h"
 #include "runtime/device.h"
 #include "runtime/hidden_layout.h"
+#include "runtime/printf.h"
 #include "wavejit/wavejit.h"
 
 namespace wj::c_api {
@@ -56,7 +58,12 @@ struct wj_module {
 struct wj_dispatch {
     wj_context* context = nullptr;
     std::shared_ptr<wj::runtime::Dispatch> dispatch;
-    std::string report;  // built on demand
+    std::string report;                               // built on demand
+    std::optional<wj::runtime::PrintfBuffer> printf;  // until its text is printed
+    void (*print)(void*, const char*, size_t) = nullptr;
+    void* print_context = nullptr;
+    std::mutex print_mutex;
+    void flush_print();  // when the dispatch has ended
     ~wj_dispatch();
 };
 

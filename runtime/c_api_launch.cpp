@@ -1,5 +1,6 @@
 // C interface: modules, kernels, dispatches.
 #include <algorithm>
+#include <cstdio>
 
 #include "frontend/bundle.h"
 #include "runtime/c_api_internal.h"
@@ -12,8 +13,22 @@ wj_dispatch::~wj_dispatch() {
     if (!dispatch) return;
     if (context->device->left_behind())
         new std::shared_ptr(std::move(dispatch));  // stays: the threads that run it are elsewhere
-    else
+    else {
         dispatch->wait();
+        flush_print();
+    }
+}
+
+void wj_dispatch::flush_print() {
+    std::lock_guard lock(print_mutex);
+    if (!printf) return;
+    const std::string text = printf->text();
+    printf.reset();
+    if (text.empty()) return;
+    if (print)
+        print(print_context, text.data(), text.size());
+    else
+        std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
 namespace {
@@ -114,10 +129,17 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
                 "hidden_layout to WJ_HIDDEN_STANDARD or WJ_HIDDEN_LIBCLC (wavejit launch "
                 "--hidden-layout standard|libclc)");
     hidden.queue_ptr = context->device->default_queue();
-    runtime::fill_hidden_arguments(info, hidden, block->bytes);
-
     auto d = std::make_unique<wj_dispatch>();
     d->context = context;
+    const auto& formats = kernel->module->module->object().metadata.printf;
+    if (runtime::PrintfBuffer::wanted(info, formats)) {
+        auto buffer = runtime::PrintfBuffer::make(context->device->memory(), formats);
+        if (!buffer) return context->fail(buffer.status());
+        d->printf.emplace(std::move(*buffer));
+        d->print = o.print, d->print_context = o.print_context;
+        hidden.printf_buffer = d->printf->address();
+    }
+    runtime::fill_hidden_arguments(info, hidden, block->bytes);
     r.arguments = block->bytes;
     auto started = context->device->dispatch(r, {}, kernel->module->module);
     if (!started) return context->fail(started.status());
@@ -285,6 +307,7 @@ wj_status wj_dispatch_wait(wj_dispatch* dispatch) {
     if (!dispatch) return WJ_INVALID_ARGUMENT;
     return guarded(dispatch->context, [&] {
         dispatch->dispatch->wait();
+        dispatch->flush_print();
         return outcome(dispatch);
     });
 }
@@ -296,7 +319,9 @@ int wj_dispatch_done(wj_dispatch* dispatch) {
 wj_status wj_dispatch_wait_for(wj_dispatch* dispatch, uint64_t timeout_ns) {
     if (!dispatch) return WJ_INVALID_ARGUMENT;
     return guarded(dispatch->context, [&] {
-        return dispatch->dispatch->wait_for(timeout_ns) ? outcome(dispatch) : WJ_NOT_READY;
+        if (!dispatch->dispatch->wait_for(timeout_ns)) return WJ_NOT_READY;
+        dispatch->flush_print();
+        return outcome(dispatch);
     });
 }
 
@@ -363,6 +388,7 @@ wj_status wj_launch(wj_kernel* kernel, const wj_launch_options* options, wj_resu
         if (status != WJ_OK) return status;
         std::unique_ptr<wj_dispatch> dispatch(raw);
         dispatch->dispatch->wait();
+        dispatch->flush_print();
         if (result && !write_struct(result, to_c_result(dispatch->dispatch->result())))
             return dispatch->context->fail(WJ_INVALID_ARGUMENT, bad_size);
         return outcome(raw);

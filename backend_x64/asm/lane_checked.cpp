@@ -1,5 +1,5 @@
 // Checked mode: guest addresses become host addresses through the thread's TLB. Whatever misses it,
-// crosses a page or faults goes out of line.
+// crosses the end of a page or of an allocation, or faults goes out of line.
 #include "backend_x64/asm/lane_access.h"
 
 namespace wj::x64 {
@@ -9,13 +9,14 @@ using machine::TlbEntry;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
-static_assert(sizeof(TlbEntry) == 16);
+static_assert(sizeof(TlbEntry) == 32);
 
 namespace {
 constexpr uint32_t page_bits = 12, page_size = 1u << page_bits;
 }  // namespace
 
-// `address` from guest to host, for `bytes` bytes in one page. `entry` and `t` are overwritten.
+// `address` from guest to host, for `bytes` bytes in one TLB entry. `entry` and `t` are
+// overwritten.
 void BlockCompiler::translate_address(const Gp& address, uint32_t bytes, bool store,
                                       const Gp& entry, const Gp& t, Label miss) {
     const size_t tlb = store ? offsetof(ExecContext, write_tlb) : offsetof(ExecContext, read_tlb);
@@ -26,20 +27,19 @@ void BlockCompiler::translate_address(const Gp& address, uint32_t bytes, bool st
         a_.jmp(miss);
         return;
     }
-    a_.mov(t.r32(), address.r32());
-    a_.and_(t.r32(), page_size - 1);
-    a_.cmp(t.r32(), page_size - bytes);
-    a_.ja(miss);
     a_.mov(entry, address);  // machine::tlb_index
     a_.shr(entry, page_bits);
     a_.imul(entry.r32(), entry.r32(), static_cast<int32_t>(machine::tlb_hash));
     a_.shr(entry.r32(), 32 - machine::tlb_bits);
-    a_.shl(entry.r32(), 4);
+    a_.shl(entry.r32(), 5);
     a_.add(entry, wave_field(offsetof(Wave, ctx), 8));
     a_.mov(t, address);
-    a_.and_(t, -static_cast<int32_t>(page_size));
-    a_.cmp(t, field(offsetof(TlbEntry, page)));
-    a_.jne(miss);
+    a_.sub(t, field(offsetof(TlbEntry, begin)));
+    a_.jb(miss);
+    a_.add(t, static_cast<int32_t>(bytes));
+    a_.jc(miss);
+    a_.cmp(t, field(offsetof(TlbEntry, bytes)));
+    a_.ja(miss);
     a_.add(address, field(offsetof(TlbEntry, delta)));
 }
 

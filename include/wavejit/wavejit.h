@@ -166,10 +166,12 @@ WJ_API wj_status wj_context_get_hot_blocks(wj_context* context, size_t most, cha
 
 enum { WJ_READ = 1, WJ_WRITE = 2 };
 
-/* Zeroed, page aligned, readable and writable by host and device. */
+/* Zeroed, page aligned, readable and writable by host and device. With checked memory it ends at
+ * its last byte. */
 WJ_API wj_status wj_memory_allocate(wj_context* context, uint64_t size, uint64_t* address);
 WJ_API wj_status wj_memory_free(wj_context* context, uint64_t address);
-/* Lets kernels reach host memory; *address is where they see it. rights: WJ_READ | WJ_WRITE. */
+/* Lets kernels reach host memory; *address is where they see it. rights: WJ_READ | WJ_WRITE. With
+ * checked memory what lies beside it is out of reach to the byte (scalar loads: to 16 bytes). */
 WJ_API wj_status wj_memory_register(wj_context* context, void* host, uint64_t size, uint32_t rights,
                                     uint64_t* address);
 WJ_API wj_status wj_memory_unregister(wj_context* context, uint64_t address);
@@ -259,7 +261,7 @@ typedef struct wj_launch_options {
     const void*
         packed_arguments; /* ... or all of them laid out by offset (then argument_count = 0) */
     size_t packed_size;   /* bytes; hidden arguments that begin in them are the caller's, the others
-                             are filled in (a printf buffer, for instance, is only there if given) */
+                             are filled in */
     uint64_t timeout_ns;  /* 0 = none */
     uint64_t instruction_limit; /* wave instructions of the whole dispatch; 0 = none */
     uint64_t global_offset[3];  /* OpenCL global offset */
@@ -267,6 +269,11 @@ typedef struct wj_launch_options {
         dynamic_stack_bytes; /* per work-item, for kernels with a dynamic call stack; 0 = 16 KiB */
     wj_hidden_layout hidden_layout;
     int cooperative; /* all work-groups resident at once, for grid barriers */
+    /* Gets what the kernel printed with OpenCL C's printf, once, when it has ended; NULL: it goes
+     * to standard output. Called by the thread that waits for the dispatch or releases it. Kernels
+     * that get their printf buffer in packed_arguments print nothing. */
+    void (*print)(void* print_context, const char* text, size_t bytes);
+    void* print_context;
 } wj_launch_options;
 
 typedef enum wj_access {

@@ -70,13 +70,16 @@ TEST(AddressSpace, ViewsOfOnePageOutliveEachOther) {
     const uint64_t base = reinterpret_cast<uint64_t>(page);
     ASSERT_TRUE(space.map(base + 16, page + 16, 100, read_write, "one"));
     ASSERT_TRUE(space.map(base + 200, page + 200, 4096, readable, "two"));
-    EXPECT_EQ(space.translate(base, 4096, read_write), page);
-    EXPECT_EQ(space.translate(base + 4096, 4096, read_write), nullptr);
+    EXPECT_EQ(space.translate(base + 16, 100, read_write), page + 16);
+    EXPECT_EQ(space.translate(base + 16, 101, readable), nullptr);
+    EXPECT_EQ(space.translate(base + 15, 1, readable), nullptr);
+    EXPECT_EQ(space.translate(base + 200, 1, read_write), nullptr);
     ASSERT_TRUE(space.unmap(base + 16));
-    EXPECT_EQ(space.translate(base, 4096, read_write), nullptr);
-    EXPECT_EQ(space.translate(base, 8192, readable), page);
+    EXPECT_EQ(space.translate(base + 16, 4, readable), nullptr);
+    EXPECT_EQ(space.translate(base + 200, 4096, readable), page + 200);
+    EXPECT_EQ(space.translate(base + 200, 4097, readable), nullptr);
     ASSERT_TRUE(space.unmap(base + 200));
-    EXPECT_EQ(space.translate(base, 1, readable), nullptr);
+    EXPECT_EQ(space.translate(base + 200, 1, readable), nullptr);
 }
 
 TEST(AddressSpace, ViewsMayLieAtOtherGuestAddresses) {

@@ -74,6 +74,36 @@ TEST_P(FaultTest, StoreOutOfBounds) {
     has("write of 4 bytes");
 }
 
+// Checked memory ends where an allocation or registered memory does; with identity the host's pages
+// are the limit.
+TEST_P(FaultTest, RangesEndAtTheirLastByte) {
+    alignas(4096) static uint8_t page[4096];
+    std::memset(page, 0x11, sizeof page);
+    constexpr uint64_t inside = 40, offset = 64;
+    const bool checked = GetParam().memory == WJ_MEMORY_CHECKED;
+    uint64_t registered = 0;
+    ASSERT_EQ(
+        wj_memory_register(context.get(), page + offset, inside, WJ_READ | WJ_WRITE, &registered),
+        WJ_OK);
+    for (const uint64_t base : {registered, buffer(inside)}) {
+        ASSERT_EQ(run(kernel("asm", "store_at"), packed(base, 4, 64)),
+                  checked ? WJ_GUEST_FAULT : WJ_OK);
+        if (!checked) continue;
+        EXPECT_EQ(fault.address, base + inside) << fault.report;
+        expect_lanes(~uint64_t{0} << (inside / 4));
+        ASSERT_EQ(run(kernel("asm", "load_at"), packed(base, 4, 64)), WJ_GUEST_FAULT);
+        expect_lanes(~uint64_t{0} << (inside / 4));
+        EXPECT_EQ(run(kernel("asm", "store_at"), packed(base, 4, inside / 4)), WJ_OK) << error();
+        EXPECT_EQ(run(kernel("asm", "load_at"), packed(base, 4, inside / 4)), WJ_OK) << error();
+    }
+    EXPECT_NE(page[offset + inside - 1], 0x11);
+    EXPECT_EQ(page[offset - 1], 0x11);
+    EXPECT_EQ(page[offset + inside] == 0x11, checked);
+    const uint8_t byte = 1;
+    EXPECT_EQ(wj_memory_write(context.get(), registered + inside, &byte, 1), WJ_INVALID_ARGUMENT);
+    EXPECT_EQ(wj_memory_unregister(context.get(), registered), WJ_OK);
+}
+
 // Waves that follow each other in translated code: the faulting one has its own name.
 TEST_P(FaultTest, InAStreamOfWaves) {
     context = make_context(GetParam().target, GetParam().engine, 1, GetParam().memory);
