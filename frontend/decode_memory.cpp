@@ -1,4 +1,5 @@
 #include "frontend/decode_formats.h"
+#include "frontend/effects.h"
 #include "frontend/encoding.h"
 
 // DS, FLAT/GLOBAL/SCRATCH, MUBUF, MTBUF and MIMG: Vega ISA and CDNA ISA, "Microcode formats".
@@ -23,21 +24,10 @@ bool decode_data(DecodeState& s, bool acc, uint32_t code, Type type, Operand& ou
 
 // Atomics on floats: gfx908 has them without return value only, gfx90a without the SCC bit, which
 // is reserved before.
-bool float_atomic_allowed(const DecodeState& s, const OpInfo& info, bool glc, bool scc,
-                          bool reserved) {
-    const bool float_atomic =
-        info.returns_if_glc && contains_any(info.name, {"_f32", "_f64", "_f16"});
-    if (!float_atomic) return true;
+bool float_atomic_allowed(const DecodeState& s, Opcode op, bool glc, bool scc, bool reserved) {
+    if (!encoding_info(op).float_atomic) return true;
     if (s.target.column == Column::c908) return !glc && !reserved;
     return s.target.column != Column::c90a || !scc;
-}
-
-bool is_gws(std::string_view name) {
-    return name.substr(0, 6) == "ds_gws";
-}
-
-bool has_two_offsets(std::string_view name) {
-    return contains_any(name, {"read2", "write2", "wrxchg2"});
 }
 
 }  // namespace
@@ -48,7 +38,7 @@ bool decode_ds(DecodeState& s, uint32_t w) {
     if (!begin(s, op) || !second_word(s, w1)) return false;
     Inst& out = s.out;
     const OpInfo& info = op_info(op);
-    const bool gws = is_gws(info.name);
+    const bool gws = encoding_info(op).gws;
     const bool acc = bit(w, 25);
     out.gds = bit(w, 16);
     const bool needs_gds = gws || op == Opcode::ds_ordered_count;
@@ -57,7 +47,7 @@ bool decode_ds(DecodeState& s, uint32_t w) {
     if (no_gds && out.gds) return false;
     if (!s.before_gfx90a() && !needs_gds) out.gds = false;  // gfx90a has no GDS and ignores the bit
     if (op == Opcode::ds_nop) return field(w, 0, 17) == 0 && !acc && w1 == 0;
-    if (has_two_offsets(info.name)) {
+    if (encoding_info(op).two_offsets) {
         out.offset = static_cast<int32_t>(field(w, 0, 8));
         out.offset1 = static_cast<uint8_t>(field(w, 8, 8));
     } else {
@@ -146,16 +136,6 @@ bool decode_flat_address(DecodeState& s, uint32_t w, uint32_t w1, uint32_t segme
     return decode_sgpr(s, saddr, Type::b32, 1, out.src[3]);
 }
 
-bool lds_load_exists(std::string_view name) {
-    for (const std::string_view suffix : {"_load_ubyte", "_load_sbyte", "_load_ushort",
-                                          "_load_sshort", "_load_dword", "_load_format_x"}) {
-        if (name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix) {
-            return true;
-        }
-    }
-    return false;
-}
-
 }  // namespace
 
 bool decode_flat(DecodeState& s, uint32_t w) {
@@ -173,16 +153,16 @@ bool decode_flat(DecodeState& s, uint32_t w) {
     out.glc = bit(w, 16);
     out.slc = bit(w, 17);
     out.scc = !s.before_gfx90a() && bit(w, 25);
-    if (!float_atomic_allowed(s, info, out.glc, out.scc, bit(w, 25))) return false;
+    if (!float_atomic_allowed(s, op, out.glc, out.scc, bit(w, 25))) return false;
     // LLVM's gfx940 tables lack these AccVGPR forms.
     if (acc && gfx940 && info.returns_if_glc && out.glc) {
-        const bool f64 = info.name.find("_f64") != std::string_view::npos;
+        const bool f64 = encoding_info(op).float_atomic && info.dst[0] == Type::b64;
         const bool no_return_only =
             op == Opcode::global_atomic_add_f32 || op == Opcode::global_atomic_pk_add_f16;
         if (no_return_only || (f64 && out.scc)) return false;
     }
     out.lds = bit(w, 13) && !(gfx940 && segment == scratch_segment);
-    if (out.lds && (segment == flat_segment || gfx940 || !lds_load_exists(info.name))) return false;
+    if (out.lds && (segment == flat_segment || gfx940 || !encoding_info(op).lds_form)) return false;
     if (info.dst_count == 0 && info.src_count == 0) out.lds = true;  // global_load_lds_*
     if (!decode_flat_address(s, w, w1, segment)) return false;
     if (out.lds) return !acc;
@@ -245,7 +225,7 @@ bool decode_mubuf(DecodeState& s, uint32_t w) {
     out.scc = bit(w, 15) && !s.before_gfx90a();
     out.lds = bit(w, 16);
     out.slc = bit(w, 17);
-    if (!float_atomic_allowed(s, info, out.glc, out.scc, false)) return false;
+    if (!float_atomic_allowed(s, op, out.glc, out.scc, false)) return false;
     const bool tfe_or_acc = bit(w1, 23);
     if (is_cache_operation(op)) {
         const bool has_scope = op == Opcode::buffer_wbl2 || op == Opcode::buffer_inv;
@@ -261,7 +241,7 @@ bool decode_mubuf(DecodeState& s, uint32_t w) {
     if (!decode_buffer_address(s, w, w1)) return false;
     const bool wide_lds = s.target.column == Column::c950 &&
                           (op == Opcode::buffer_load_dwordx3 || op == Opcode::buffer_load_dwordx4);
-    if (out.lds) return !tfe_or_acc && (wide_lds || lds_load_exists(info.name));
+    if (out.lds) return !tfe_or_acc && (wide_lds || encoding_info(op).lds_form);
     return decode_buffer_data(s, info, field(w1, 8, 8), tfe_or_acc);
 }
 
@@ -287,12 +267,10 @@ bool decode_mimg(DecodeState& s, uint32_t w) {
     uint32_t w1 = 0;
     if (!begin(s, op) || !second_word(s, w1)) return false;
     Inst& out = s.out;
-    const std::string_view name = op_info(op).name;
-    const bool gather = name.find("gather4") != std::string_view::npos;
-    const bool sampler =
-        gather || name.find("sample") != std::string_view::npos || op == Opcode::image_get_lod;
-    const bool atomic = name.find("atomic") != std::string_view::npos;
-    const bool store = name.find("store") != std::string_view::npos;
+    const EncodingInfo& encoding = encoding_info(op);
+    const bool gather = encoding.gather4, sampler = encoding.sampler;
+    const bool atomic = effects(op).access == MemoryAccess::Atomic;
+    const bool store = effects(op).access == MemoryAccess::Store;
     const bool d16 = bit(w1, 31);
     out.dmask = static_cast<uint8_t>(field(w, 8, 4));
     out.glc = bit(w, 13);
@@ -302,9 +280,7 @@ bool decode_mimg(DecodeState& s, uint32_t w) {
     out.tfe = bit(w, 16) && s.before_gfx90a();
     out.mimg_flags = static_cast<uint16_t>(bit(w, 12) | bit(w, 14) << 1 | bit(w, 15) << 2 |
                                            bit(w, 17) << 3 | d16 << 4);
-    const bool no_d16 = atomic || op == Opcode::image_get_resinfo || op == Opcode::image_get_lod ||
-                        name.find("_pck") != std::string_view::npos;
-    if (no_d16 && d16) return false;
+    if (encoding.no_d16 && d16) return false;
     if (!sampler && field(w1, 21, 5) != 0) return false;
 
     // Sizes that LLVM has no variant for, and tuples past v255, print with the smallest size.

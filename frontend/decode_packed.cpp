@@ -201,8 +201,7 @@ bool decode_vop3_interp(DecodeState& s, uint32_t w, uint32_t w1) {
     out.attr = static_cast<uint8_t>(field(w1, 0, 6));
     out.attr_chan = static_cast<uint8_t>(field(w1, 6, 2));
     out.attr_high = bit(w1, 8);
-    const bool has_high = op_info(out.op).name.find("f16") != std::string_view::npos;
-    if (out.attr_high && !has_high) return false;
+    if (out.attr_high && !encoding_info(out.op).high) return false;
     const uint32_t code1 = field(w1, 9, 9), code2 = field(w1, 18, 9);
     if (out.op == Opcode::v_interp_mov_f32) {
         out.src[0] = immediate_operand(code1, Type::imm32);

@@ -106,11 +106,8 @@ bool decode_smem(DecodeState& s, uint32_t w) {
     out.nv = bit(w, 15);
     out.imm_offset = bit(w, 17);
     out.soffset_en = bit(w, 14);
-    const bool buffer = info.name.substr(0, 9) == "s_buffer_" || info.name == "s_atc_probe_buffer";
-    const bool cache_or_time = info.src_count == 0 && info.name.substr(0, 5) != "s_atc" &&
-                               info.name.find("discard") == std::string_view::npos &&
-                               info.name.find("load") == std::string_view::npos;
-    if (cache_or_time) {
+    const EncodingInfo& encoding = encoding_info(out.op);
+    if (encoding.no_address) {
         if (out.imm_offset) return false;
         out.soffset_en = out.glc = false;
         return info.dst_count == 0 || decode_sdata(s, sdata, info.dst[0], out.dst[0]);
@@ -126,10 +123,10 @@ bool decode_smem(DecodeState& s, uint32_t w) {
         if (!decode_sdata(s, sdata, info.dst[0], out.dst[0])) return false;
     } else if (info.src_count != 0) {
         if (!decode_sdata(s, sdata, info.src[0], out.src[1])) return false;
-    } else if (info.name.substr(0, 5) == "s_atc") {
+    } else if (encoding.probe) {
         out.src[1] = immediate_operand(sdata, Type::simm16);
     }
-    const Type base_type = buffer ? Type::b128 : Type::b64;
+    const Type base_type = encoding.v_sharp ? Type::b128 : Type::b64;
     if (!decode_sgpr(s, field(w, 0, 6) * 2, base_type, type_dwords(base_type), out.src[3])) {
         return false;
     }

@@ -271,8 +271,7 @@ bool decode_vop3(DecodeState& s, uint32_t w) {
         out.bound_ctrl = bit(out.op_sel, 1);
         out.op_sel = 0;
     }
-    if (info.format == Format::VOP3 && info.name.substr(0, 9) == "v_interp_")
-        return decode_vop3_interp(s, w, w1);
+    if (encoding_info(op).interp) return decode_vop3_interp(s, w, w1);
 
     const uint32_t vdst = field(w, 0, 8);
     if (info.dst_count == 0) {

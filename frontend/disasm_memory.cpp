@@ -1,4 +1,5 @@
 #include "frontend/disasm_formats.h"
+#include "frontend/encoding.h"
 
 namespace wj {
 namespace {
@@ -41,7 +42,7 @@ void print_ds(Text& t) {
     list.add(i.src[0]);
     list.add(i.src[1]);
     list.add(i.src[2]);
-    if (contains_any(name, {"read2", "write2", "wrxchg2"})) {
+    if (encoding_info(i.op).two_offsets) {
         t.number(" offset0:", i.offset);
         t.number(" offset1:", i.offset1);
     } else if (i.op == Opcode::ds_swizzle_b32) {

@@ -37,6 +37,10 @@ enum class PackedClass : uint8_t {
     AccWrite
 };
 
+inline bool is_matrix(PackedClass c) {
+    return c == PackedClass::Mfma || c == PackedClass::MfmaScaled || c == PackedClass::Smfmac;
+}
+
 struct EncodingInfo {
     uint16_t v3_used = 0;  // bits with a meaning
     uint16_t v3_zero = 0;  // bits that must be zero; the remaining ones are ignored
@@ -44,6 +48,21 @@ struct EncodingInfo {
     bool sdwa_dst_sel = true;  // false: the destination selector must be DWORD and does not print
     InlineK k = InlineK::None;
     PackedClass packed = PackedClass::None;
+
+    // Memory rows. The word in the row is the name, where none is given.
+    bool gws = false;
+    bool two_offsets = false;   // two: a pair of addresses, each with an offset of 8 bits
+    bool lds_only = false;      // ldsonly: a DS row that the GDS does not have
+    bool lds_form = false;      // lds: a bit makes the LDS the destination
+    bool float_atomic = false;  // float
+    bool v_sharp = false;       // v#: SBASE is a buffer descriptor
+    bool scratch = false;       // SBASE is relative to FLAT_SCRATCH
+    bool no_address = false;    // noaddress
+    bool probe = false;         // SDATA is an immediate
+    bool sampler = false, gather4 = false;
+    bool no_d16 = false;  // nod16
+    // VOP3's v_interp_*, and whether they can take the attribute's high half.
+    bool interp = false, high = false;
 };
 
 const EncodingInfo& encoding_info(Opcode op);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "frontend/effect_words.h"
 #include "frontend/encoding.h"
 
 // Everything here is computed at compile time from the rows of frontend/tables/*.inc. A malformed
@@ -185,14 +186,41 @@ constexpr PackedClass packed_class(const RowText& row) {
     malformed_row();
 }
 
-constexpr EncodingInfo parse_encoding(const RowText& row, const OpInfo& info) {
-    EncodingInfo e = default_encoding(info);
+constexpr bool* encoding_flag(EncodingInfo& e, std::string_view word) {
+    struct Flag {
+        std::string_view word;
+        bool EncodingInfo::*flag;
+    };
+    constexpr Flag flags[] = {
+        {"gws", &EncodingInfo::gws},         {"two", &EncodingInfo::two_offsets},
+        {"lds", &EncodingInfo::lds_form},    {"float", &EncodingInfo::float_atomic},
+        {"v#", &EncodingInfo::v_sharp},      {"scratch", &EncodingInfo::scratch},
+        {"probe", &EncodingInfo::probe},     {"noaddress", &EncodingInfo::no_address},
+        {"sampler", &EncodingInfo::sampler}, {"gather4", &EncodingInfo::gather4},
+        {"nod16", &EncodingInfo::no_d16},    {"interp", &EncodingInfo::interp},
+        {"high", &EncodingInfo::high},       {"ldsonly", &EncodingInfo::lds_only},
+    };
+    for (const Flag& f : flags)
+        if (word == f.word) return &(e.*f.flag);
+    return nullptr;
+}
+
+struct Notes {
+    EncodingInfo encoding;
+    Effects effects;
+};
+
+// What stands behind the row's ';'.
+constexpr Notes parse_notes(const RowText& row, const OpInfo& info) {
+    Notes notes{default_encoding(info), {}};
+    EncodingInfo& e = notes.encoding;
     e.packed = packed_class(row);
     const size_t semicolon = row.signature.find(';');
-    if (semicolon == std::string_view::npos) return e;
+    if (semicolon == std::string_view::npos) return notes;
     std::string_view text = row.signature.substr(semicolon + 1);
     for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) {
-        if (word == "clamp") {
+        if (add_effect(notes.effects, word)) {
+        } else if (word == "clamp") {
             set_bits(e, 1u << v3::clamp, 't');
         } else if (word == "noclamp") {
             set_bits(e, 1u << v3::clamp, 'X');
@@ -213,18 +241,20 @@ constexpr EncodingInfo parse_encoding(const RowText& row, const OpInfo& info) {
         } else if (word == "mk" || word == "ak") {
             e.k = word == "mk" ? InlineK::Mk : InlineK::Ak;
             e.e64 = e.sdwa = e.dpp = false;
+        } else if (bool* flag = encoding_flag(e, word)) {
+            *flag = true;
         } else if (word.substr(0, 3) == "v3:" && word.size() == 3 + v3::count) {
             for (unsigned i = 0; i < v3::count; ++i) set_bits(e, 1u << i, word[3 + i]);
         } else {
             malformed_row();
         }
     }
-    return e;
+    return notes;
 }
 
-constexpr std::array<EncodingInfo, opcode_count> encodings = [] {
-    std::array<EncodingInfo, opcode_count> out{};
-    for (size_t i = 0; i < opcode_count; ++i) out[i] = parse_encoding(row_texts[i], infos[i]);
+constexpr std::array<Notes, opcode_count> notes = [] {
+    std::array<Notes, opcode_count> out{};
+    for (size_t i = 0; i < opcode_count; ++i) out[i] = parse_notes(row_texts[i], infos[i]);
     return out;
 }();
 
@@ -306,7 +336,7 @@ constexpr SlotTable build_slots() {
             if (codes[column] == absent) continue;
             const unsigned code = static_cast<unsigned>(codes[column]);
             fill_slot(table, column, format, code, op);
-            if (promoted != absent && encodings[i].e64) {
+            if (promoted != absent && notes[i].encoding.e64) {
                 fill_slot(table, column, Format::VOP3, code + static_cast<unsigned>(promoted), op);
             }
         }
@@ -354,7 +384,12 @@ const OpInfo& op_info(Opcode op) {
 
 const EncodingInfo& encoding_info(Opcode op) {
     const size_t i = static_cast<size_t>(op);
-    return encodings[i < opcode_count ? i : 0];
+    return notes[i < opcode_count ? i : 0].encoding;
+}
+
+const Effects& effects(Opcode op) {
+    const size_t i = static_cast<size_t>(op);
+    return notes[i < opcode_count ? i : 0].effects;
 }
 
 Opcode find_opcode(std::string_view mnemonic) {

@@ -1,12 +1,11 @@
 // One row per instruction (frontend/tables/*.inc), one opcode number per encoding family, filled
 // forward along the family tree. The row's operand signature gives the decoder, the disassembler,
-// the interpreter and the lifter the width and the interpretation of every operand.
+// the interpreter and the lifter the width and the interpretation of every operand; the words
+// behind its ';' say which encodings there are (encoding.h) and what else it does (effects.h).
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <initializer_list>
 #include <string_view>
 
 namespace wj {
@@ -97,11 +96,5 @@ struct OpInfo {
 
 const OpInfo& op_info(Opcode op);
 Opcode find_opcode(std::string_view mnemonic);  // Opcode::invalid when there is none
-
-// For traits that the parts of a mnemonic tell.
-inline bool contains_any(std::string_view name, std::initializer_list<std::string_view> parts) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](std::string_view part) { return name.find(part) != name.npos; });
-}
 
 }  // namespace wj

@@ -3,6 +3,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "frontend/effects.h"
+#include "frontend/encoding.h"
 #include "interpreter/interpreter.h"
 
 namespace wj::interp {
@@ -82,12 +84,11 @@ const char* refused_form(const Inst& in) {
         if (!o.is(Operand::Kind::Special)) continue;
         if (o.reg == 239) return "src_pops_exiting_wave_id";
     }
-    const std::string_view name = op_info(in.op).name;
-    if (in.gds && contains_any(name, {"addtid", "swizzle", "_tr_"}))
+    if (in.gds && encoding_info(in.op).lds_only)
         return "gds on an instruction that the data share does not have";
     if (in.op == Opcode::ds_ordered_count && in.offset >> 13 & 1)
         return "ds_ordered_count: wrap and reserved operations";
-    if (in.lds && contains_any(name, {"d16"})) return "d16 load to LDS";
+    if (in.lds && effects(in.op).partial) return "d16 load to LDS";
     return nullptr;
 }
 

@@ -9,6 +9,8 @@
 
 #include "common/per_thread.h"
 #include "frontend/decode.h"
+#include "frontend/effects.h"
+#include "frontend/encoding.h"
 #include "interpreter/exceptions.h"
 #include "interpreter/internal.h"
 #include "machine/guard.h"
@@ -81,46 +83,13 @@ bool fits(const Wave& w, const RegisterNeeds& n) {
 }
 
 bool ends_block(const Inst& in) {
-    switch (in.op) {
-        case Opcode::s_branch:
-        case Opcode::s_cbranch_scc0:
-        case Opcode::s_cbranch_scc1:
-        case Opcode::s_cbranch_vccz:
-        case Opcode::s_cbranch_vccnz:
-        case Opcode::s_cbranch_execz:
-        case Opcode::s_cbranch_execnz:
-        case Opcode::s_cbranch_cdbgsys:
-        case Opcode::s_cbranch_cdbguser:
-        case Opcode::s_cbranch_cdbgsys_or_user:
-        case Opcode::s_cbranch_cdbgsys_and_user:
-        case Opcode::s_cbranch_g_fork:
-        case Opcode::s_cbranch_i_fork:
-        case Opcode::s_cbranch_join:
-        case Opcode::s_setpc_b64:
-        case Opcode::s_swappc_b64:
-        case Opcode::s_call_b64:
-        case Opcode::s_endpgm:
-        case Opcode::s_endpgm_saved:
-        case Opcode::s_endpgm_ordered_ps_done:
-        case Opcode::s_barrier:
-        case Opcode::s_sleep:
-        case Opcode::s_trap:
-        case Opcode::s_sethalt:
-        case Opcode::s_sendmsghalt:
-        case Opcode::s_setvskip:
-        case Opcode::s_rfe_b64:
-        case Opcode::s_rfe_restore_b64:
-            return true;
-        case Opcode::s_setreg_b32:
-        case Opcode::s_setreg_imm32_b32: {
-            // Of MODE.VSKIP, as s_setvskip, or of EXCP_EN: blocks ask for them once.
-            const uint32_t field = in.words[0] & 0xffff;
-            return (field & 63) == 1 &&
-                   (field >> 6 & 31) + (field >> 11) >= machine::mode::excp_en_shift;
-        }
-        default:
-            return false;
+    if (in.op == Opcode::s_setreg_b32 || in.op == Opcode::s_setreg_imm32_b32) {
+        // Of MODE.VSKIP, as s_setvskip, or of EXCP_EN: blocks ask for them once.
+        const uint32_t field = in.words[0] & 0xffff;
+        return (field & 63) == 1 &&
+               (field >> 6 & 31) + (field >> 11) >= machine::mode::excp_en_shift;
     }
+    return leaves_block(effects(in.op));
 }
 
 bool is_vector_format(Format f) {
@@ -199,15 +168,13 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
                  known ? "an operand that the instruction cannot take" : "undefined encoding");
             break;
         }
-        const std::string_view name = op_info(step.inst.op).name;
-        if (options.yields_to_slow &&
-            (name.starts_with("v_mfma") || name.starts_with("v_smfmac"))) {
+        if (options.yields_to_slow && is_matrix(encoding_info(step.inst.op).packed)) {
             fail(ExitKind::Yield, slow_instruction);
             break;
         }
         step.run = handler(step.inst.op);
         if (!step.run) {
-            fail(ExitKind::Unimplemented, name.data());
+            fail(ExitKind::Unimplemented, op_info(step.inst.op).name.data());
             break;
         }
         if (const char* refused = refused_operand(step.inst)) {

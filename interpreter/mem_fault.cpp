@@ -3,6 +3,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "frontend/effects.h"
 #include "interpreter/buffer_address.h"
 #include "interpreter/buffer_format.h"
 #include "interpreter/mem_address.h"
@@ -16,54 +17,18 @@ namespace {
 constexpr const char* misaligned = memory::misaligned_atomic;
 constexpr const char* beyond_scratch = memory::beyond_private_segment;
 
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
 struct Kind {
     Access access = Access::Read;
     uint32_t bytes = 4;
     bool scalar = false;
 };
 
-uint32_t sub_dword(std::string_view name) {
-    if (contains(name, "byte") || contains(name, "_u8") || contains(name, "_i8") ||
-        contains(name, "_b8"))
-        return 1;
-    if (contains(name, "short") || contains(name, "16")) return 2;
-    return 0;
-}
-
 Kind kind_of(const Inst& inst) {
-    const OpInfo& info = op_info(inst.op);
-    Kind k;
-    if (inst.format == Format::DS && info.src_count == 1) {
-        return {Access::Atomic, contains(info.name, "64") ? 8u : 4u};  // ds_*_src2_*
-    }
-    if (inst.format == Format::DS || contains(info.name, "atomic")) {
-        k.access = Access::Atomic;
-        const bool compares = contains(info.name, "cmpswap");
-        k.bytes =
-            compares
-                ? type_dwords(info.src[0]) * 2
-                : type_dwords(info.src[inst.format == Format::DS && info.src_count > 1 ? 1 : 0]) *
-                      4;
-        return k;
-    }
-    if (contains(info.name, "store")) k.access = Access::Write;
-    if (contains(info.name, "format")) {
-        k.bytes = inst.format == Format::MTBUF ? element_bytes(inst.dfmt) : 4;
-        return k;
-    }
-    const Type type = k.access == Access::Write ? info.src[0] : info.dst[0];
-    if (info.dst_count == 0 && info.src_count == 0) {  // loads to LDS have no register operand
-        k.bytes = contains(info.name, "dwordx4") ? 16 : contains(info.name, "dwordx3") ? 12 : 4;
-    } else {
-        k.bytes = type_dwords(type) * 4;
-    }
-    if (inst.format != Format::SMEM)
-        if (const uint32_t small = sub_dword(info.name)) k.bytes = small;
-    return k;
+    const Effects& e = effects(inst.op);
+    const Access access = e.access == MemoryAccess::Atomic  ? Access::Atomic
+                          : e.access == MemoryAccess::Store ? Access::Write
+                                                            : Access::Read;
+    return {access, inst.format == Format::MTBUF ? element_bytes(inst.dfmt) : e.bytes};
 }
 
 // Whether the host can read the byte, without touching it. True when the host does not let us ask.

@@ -3,6 +3,7 @@
 
 #include <ctime>
 
+#include "frontend/encoding.h"
 #include "interpreter/atomics.h"
 #include "interpreter/mem.h"
 #include "machine/clock.h"
@@ -189,9 +190,9 @@ constexpr HandlerEntry table[] = {
 }  // namespace
 
 uint64_t scalar_address(const Wave& w, const Inst& inst) {
-    const std::string_view name = op_info(inst.op).name;
-    if (name.find("buffer") != std::string_view::npos) return Buffer(w, inst).address;
-    if (name.find("scratch") != std::string_view::npos) return Scratch(w, inst).address;
+    const EncodingInfo& encoding = encoding_info(inst.op);
+    if (encoding.v_sharp) return Buffer(w, inst).address;
+    if (encoding.scratch) return Scratch(w, inst).address;
     return Raw(w, inst).address;
 }
 

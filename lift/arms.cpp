@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "frontend/decode.h"
+#include "frontend/effects.h"
 #include "lift/lifter.h"
 
 namespace wj::lift {
@@ -17,34 +18,30 @@ constexpr size_t max_way_back = 4;
 
 // Goes elsewhere, or has an effect that EXEC does not hold back.
 bool moves_on_its_own(const Inst& inst) {
-    const std::string_view n = op_info(inst.op).name;
+    const Effects& e = effects(inst.op);
+    if (e.flow != Flow::Next || e.unmasked || e.indexed || e.opaque || e.messages || e.reads_mode ||
+        e.writes_mode || inst.gds)
+        return true;
     switch (inst.format) {
         case Format::SMEM:
-            return !n.starts_with("s_load_");
+            return e.access != MemoryAccess::Load || e.partial;
         case Format::EXP:
         case Format::MIMG:
         case Format::VINTRP:
             return true;
         case Format::SOPP:
-            return inst.op != Opcode::s_nop && inst.op != Opcode::s_waitcnt;
-        case Format::SOPK:
-        case Format::SOP1:
-        case Format::SOP2:
-            return contains_any(
-                n, {"setreg", "getreg", "call", "pc_b64", "rfe", "join", "fork", "gpr_idx"});
-        case Format::DS:
-            return inst.gds || contains_any(n, {"gws", "ordered", "append", "consume"});
+            return !e.nothing && !e.waits;
         default:
-            return contains_any(n, {"writelane", "mfma", "smfmac", "accvgpr", "permlane"});
+            return false;
     }
 }
 
 bool is_scalar_arithmetic(const Inst& inst) {
-    constexpr std::string_view prefixes[] = {"s_mov_b", "s_movk_", "s_add",   "s_sub",     "s_mul_",
-                                             "s_lshl_", "s_lshr_", "s_ashr_", "s_and_b",   "s_or_b",
-                                             "s_xor_b", "s_min_",  "s_max_",  "s_cselect_"};
-    const std::string_view n = op_info(inst.op).name;
-    return std::ranges::any_of(prefixes, [&](std::string_view p) { return n.starts_with(p); });
+    const Effects& e = effects(inst.op);
+    return (inst.format == Format::SOP1 || inst.format == Format::SOP2 ||
+            inst.format == Format::SOPK) &&
+           inst.dst[0].present() && e.flow == Flow::Next && e.exec == ExecChange::None &&
+           !e.indexed && !e.opaque && !e.reads_mode;
 }
 
 }  // namespace
@@ -117,7 +114,7 @@ void Lifter::check_arms() {
 bool Lifter::take_way_back(uint64_t from, uint64_t behind) {
     if (in_arm()) return false;
     std::vector<std::pair<uint64_t, Inst>> way;
-    Effects all;
+    RegisterUse all;
     for (uint64_t at = from;;) {
         Inst inst;
         if (!decode(*options.target, code_at(at), inst) || inst.illegal_operand) return false;
@@ -126,7 +123,7 @@ bool Lifter::take_way_back(uint64_t from, uint64_t behind) {
             if (branch_target(inst, after) != block.pc) return false;
             break;
         }
-        const Effects e = effects(inst);
+        const RegisterUse e = register_use(inst);
         if (!is_scalar_arithmetic(inst) || e.opaque || !registers_ok(inst) ||
             at == options.end_before || way.size() == max_way_back)
             return false;

@@ -1,6 +1,7 @@
 #include "lift/lift.h"
 
 #include "frontend/decode.h"
+#include "frontend/effects.h"
 #include "lift/lifter.h"
 #include "lift/loop_masks.h"
 
@@ -280,9 +281,8 @@ void Lifter::call(const Inst& inst, bool keep_exec, std::optional<ir::IndexedMov
 static bool may_write_exec(const Inst& inst) {
     for (const Operand& d : inst.dst)
         if (d.is(Operand::Kind::Sgpr) && d.reg + d.dwords > machine::exec_lo) return true;
-    const std::string_view name = op_info(inst.op).name;
-    return name.starts_with("v_cmpx") ||
-           contains_any(name, {"exec", "fork", "join", "wqm", "movrel"});
+    const Effects& e = effects(inst.op);
+    return e.exec != ExecChange::None || (e.indexed && e.reads_m0);
 }
 
 bool Lifter::registers_ok(const Inst& inst) const {

@@ -1,10 +1,9 @@
 #include "lift/liveness.h"
 
 #include <algorithm>
-#include <atomic>
-#include <string_view>
 
 #include "frontend/decode.h"
+#include "frontend/effects.h"
 #include "lift/memory_order.h"
 #include "machine/wave.h"
 
@@ -16,79 +15,24 @@ constexpr size_t max_known = 1 << 16;
 constexpr uint32_t first_scalar = 512;  // numbers of Range
 constexpr uint32_t scc_operand = 253, vccz = 251;
 
-// What the analysis has to know about an opcode besides its operands.
-struct Traits {
-    bool found : 1 = false;
-    bool opaque : 1 = false;  // may read any register, or goes on somewhere unknown
-    bool branch : 1 = false;  // s_branch and s_cbranch_*: a target, and what follows if conditional
-    bool conditional : 1 = false;
-    bool ends : 1 = false;       // s_endpgm
-    bool reads_vcc : 1 = false;  // without naming it
-    bool reads_scc : 1 = false, writes_scc : 1 = false;
-    bool partial : 1 = false;  // reads its destination too, or leaves a part of it
-    bool across : 1 = false;   // looks at lanes that are off
-    bool others : 1 = false;   // LiveSet::others, whatever its cache policy
-};
-
 bool is_scalar(Format f) {
     return f == Format::SOP1 || f == Format::SOP2 || f == Format::SOPK || f == Format::SOPC;
 }
 
-Traits traits_of(Opcode op) {
-    const OpInfo& info = op_info(op);
-    const std::string_view n = info.name;
-    Traits t;
-    const bool scalar = is_scalar(info.format);
-    t.ends = n == "s_endpgm";
-    t.conditional = n.starts_with("s_cbranch_") && info.format == Format::SOPP;
-    t.branch = t.conditional || n == "s_branch";
-    t.opaque = contains_any(n, {"setpc", "swappc", "s_call", "s_rfe", "fork", "join", "movrel",
-                                "gpr_idx", "setvskip", "cdbg", "s_trap", "_saved"}) ||
-               (t.ends ? false : n.starts_with("s_endpgm"));
-    t.reads_vcc = n.starts_with("v_div_fmas") || n.find("vcc") != n.npos;
-    t.reads_scc = contains_any(n, {"s_addc_u32", "s_subb_u32", "s_cselect", "s_cmov", "_scc"});
-    t.writes_scc =
-        info.format == Format::SOPC || contains_any(n, {"saveexec", "wrexec", "s_cmpk"}) ||
-        (info.format == Format::SOP2 &&
-         contains_any(n, {"s_add", "s_sub", "s_min", "s_max", "s_and", "s_or", "s_xor", "s_nand",
-                          "s_nor", "s_xnor", "s_lsh", "s_ashr", "s_bfe", "s_absdiff"}));
-    t.across = contains_any(n, {"lane", "permute", "swizzle", "mfma", "smfmac", "accvgpr", "swap"});
-    const bool memory = info.format >= Format::DS;
-    // (No instruction of the LDS is called atomic.)
-    t.others = contains_any(n, {"atomic", "gws", "ordered", "wbinvl1", "buffer_inv", "dcache_inv"});
-    if (scalar)
-        t.partial = contains_any(n, {"cmov", "bitset", "addk", "mulk", "setreg"});
-    else if (info.format == Format::SMEM)
-        t.partial = !n.starts_with("s_load");  // s_buffer_load: dwords out of range stay
-    else if (memory)
-        t.partial = n.find("load") == n.npos && n.find("ds_read") == n.npos;
-    else
-        t.partial = contains_any(n, {"mac", "writelane", "swap", "mix", "mfma", "cvt_sr",
-                                     "scalef32", "permlane", "interp", "pkaccum", "ashr_pk"}) ||
-                    (n.find("dot") != n.npos && n.find("c_") != n.npos);
-    // 16-bit and narrower results may leave the other half of the register.
-    if (!scalar && info.format != Format::SMEM && contains_any(n, {"16", "fp8", "bf8"}))
-        t.partial = true;
-    return t;
+// May read any register, or goes on somewhere unknown.
+bool is_opaque(const Effects& e) {
+    return e.opaque || e.indexed || e.flow == Flow::Call || e.flow == Flow::Jump;
 }
 
-// Found when they are first asked for: names of all opcodes would take a millisecond of the first
-// launch.
-Traits traits(Opcode op) {
-    static std::array<std::atomic<Traits>, opcode_count> table;
-    std::atomic<Traits>& entry = table[static_cast<size_t>(op)];
-    Traits t = entry.load(std::memory_order_relaxed);
-    if (!t.found) {
-        t = traits_of(op);
-        t.found = true;
-        entry.store(t, std::memory_order_relaxed);
-    }
-    return t;
+// What other work-groups do may decide what it does (LiveSet::others), whatever its cache policy.
+bool depends_on_others(const Inst& inst) {
+    const Effects& e = effects(inst.op);
+    return e.synchronises || (e.access == MemoryAccess::Atomic && inst.format != Format::DS);
 }
 
 // Vector destinations are written in every bit of the lanes that are on.
 bool writes_whole(const Inst& inst) {
-    return !traits(inst.op).partial && inst.variant != Variant::Dpp &&
+    return !effects(inst.op).partial && inst.variant != Variant::Dpp &&
            inst.variant != Variant::Sdwa && !(inst.op_sel & 8);
 }
 
@@ -126,13 +70,16 @@ LiveSet& LiveSet::operator|=(const LiveSet& o) {
 }
 
 Liveness::Exec Liveness::exec_effect(const Inst& inst) {
-    const std::string_view n = op_info(inst.op).name;
-    if (contains_any(n, {"saveexec", "wrexec"})) {
-        if (n.starts_with("s_and_") || n.starts_with("s_andn1_")) return Exec::Narrowed;
-        if (n.starts_with("s_or_") || n.starts_with("s_orn1_")) return Exec::Widened;
-        return Exec::Changed;
+    switch (effects(inst.op).exec) {
+        case ExecChange::None:
+            break;
+        case ExecChange::Narrowed:
+            return Exec::Narrowed;
+        case ExecChange::Widened:
+            return Exec::Widened;
+        case ExecChange::Changed:
+            return Exec::Changed;
     }
-    if (n.find("cmpx") != n.npos) return Exec::Narrowed;
     const auto is_exec = [](const Operand& o) {
         return o.is(Operand::Kind::Sgpr) && o.reg == machine::exec_lo && o.dwords == 2;
     };
@@ -142,13 +89,14 @@ Liveness::Exec Liveness::exec_effect(const Inst& inst) {
     if (!written) return Exec::Kept;
     if (!is_exec(inst.dst[0])) return Exec::Changed;
     const bool first = is_exec(inst.src[0]), second = is_exec(inst.src[1]);
-    if ((n == "s_and_b64" && (first || second)) || (n == "s_andn2_b64" && first))
+    if ((inst.op == Opcode::s_and_b64 && (first || second)) ||
+        (inst.op == Opcode::s_andn2_b64 && first))
         return Exec::Narrowed;
-    return n == "s_or_b64" && (first || second) ? Exec::Widened : Exec::Changed;
+    return inst.op == Opcode::s_or_b64 && (first || second) ? Exec::Widened : Exec::Changed;
 }
 
 Liveness::Effect Liveness::effect_of(const Inst& inst) {
-    const Traits t = traits(inst.op);
+    const Effects& t = effects(inst.op);
     Effect e;
     auto range = [](const Operand& o) -> Range {
         // An operand whose width the table does not give (dwords 0) is one register at least.
@@ -234,22 +182,22 @@ void Liveness::scan(uint64_t pc, Node& node, uint32_t& instructions) {
             node.opaque = true;
             return;
         }
-        const Traits t = traits(inst.op);
-        if (t.opaque || inst.illegal_operand || may_index_registers(inst)) {
+        const Effects& t = effects(inst.op);
+        if (is_opaque(t) || inst.illegal_operand || may_index_registers(inst)) {
             node.opaque = true;
             return;
         }
         at += inst.size;
         code = code.subspan(inst.size / 4);
-        node.others |= t.others || is_coherent(inst);
-        if (t.ends) {
+        node.others |= depends_on_others(inst) || is_coherent(inst);
+        if (t.flow == Flow::End) {
             node.opaque = keep_at_end_;
             return;
         }
         node.code.push_back(effect_of(inst));
-        if (t.branch) {
+        if (t.flow == Flow::Goto || t.flow == Flow::Branch) {
             node.next[node.next_count++] = branch_target(inst, at);
-            if (t.conditional) node.next[node.next_count++] = at;
+            if (t.flow == Flow::Branch) node.next[node.next_count++] = at;
             return;
         }
     }
@@ -339,12 +287,10 @@ LiveSet Liveness::after(const ir::Terminator& term) {
     }
 }
 
-Effects effects(const Inst& inst) {
-    Effects e;
-    const OpInfo& info = op_info(inst.op);
-    const Traits t = traits(inst.op);
-    const bool scalar = is_scalar(info.format);
-    const bool vector = !scalar && info.format != Format::SOPP && info.format != Format::SMEM;
+RegisterUse register_use(const Inst& inst) {
+    RegisterUse e;
+    const Effects& t = effects(inst.op);
+    const bool vector = inst.format >= Format::VOP1;
     auto add = [](const Operand& o, std::bitset<128>& scalars, std::bitset<512>& rows) {
         const bool agpr = o.is(Operand::Kind::Agpr);
         for (uint32_t d = 0; d < std::max<uint32_t>(o.dwords, 1); ++d) {
@@ -361,19 +307,14 @@ Effects effects(const Inst& inst) {
     }
     for (const Operand& o : inst.dst) add(o, e.scalars_written, e.rows_written);
     e.whole = writes_whole(inst);
-    e.opaque = t.opaque || inst.illegal_operand || contains_any(info.name, {"setreg"});
+    e.opaque = is_opaque(t) || inst.illegal_operand || t.writes_mode;
     e.scc_read |= t.reads_scc;
-    e.scc_written = scalar;
+    e.scc_written = t.writes_scc;
     if (t.reads_vcc) pair(e.scalars_read, machine::vcc_lo);
-    if (info.format == Format::VOPC) pair(e.scalars_written, machine::vcc_lo);
-    if (vector && contains_any(info.name, {"addc", "subb"})) pair(e.scalars_read, machine::vcc_lo);
-    if (vector && contains_any(info.name, {"_co_", "addc", "subb"}))
-        pair(e.scalars_written, machine::vcc_lo);
-    if (vector) pair(e.scalars_read, machine::exec_lo);
-    if (info.format == Format::DS || info.format == Format::VINTRP || inst.lds)
-        e.scalars_read.set(machine::m0);
-    if (contains_any(info.name, {"saveexec", "wrexec", "cmpx"}))
-        pair(e.scalars_written, machine::exec_lo);
+    if (vector || t.reads_exec) pair(e.scalars_read, machine::exec_lo);
+    if (t.reads_m0 || inst.lds) e.scalars_read.set(machine::m0);
+    if (t.writes_m0) e.scalars_written.set(machine::m0);
+    if (t.exec != ExecChange::None) pair(e.scalars_written, machine::exec_lo);
     if (!e.whole) {
         e.scalars_read |= e.scalars_written;
         e.rows_read |= e.rows_written;

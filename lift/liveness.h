@@ -35,14 +35,14 @@ struct LiveSet {
 };
 
 // The registers that one instruction may read and may write, by the same reckoning.
-struct Effects {
+struct RegisterUse {
     std::bitset<128> scalars_read, scalars_written;
     std::bitset<512> rows_read, rows_written;  // VGPRs, then AccVGPRs
     bool scc_read = false, scc_written = false;
     bool whole = false;   // what it writes does not depend on what was there, in the lanes of EXEC
     bool opaque = false;  // may do more than this tells
 };
-Effects effects(const Inst& inst);
+RegisterUse register_use(const Inst& inst);
 
 // The words from a PC on, as far as they are readable (a few KiB); valid until the next call.
 using Fetch = std::function<std::span<const uint32_t>(uint64_t pc)>;

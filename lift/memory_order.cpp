@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/decode.h"
+#include "frontend/effects.h"
 #include "frontend/wait_count.h"
 #include "lift/state.h"
 
@@ -107,30 +108,24 @@ bool MemoryOrder::may_wait_first(std::vector<uint64_t> ways) const {
             pc += inst.size;
             code = code.subspan(inst.size / 4);
             ends = is_vector_memory(inst.format) && inst.dst[0].present();  // a load
-            switch (inst.op) {
-                case Opcode::s_waitcnt:
-                    if (vector_accesses(inst) == 0) return true;
-                    break;
-                case Opcode::s_setpc_b64:
-                case Opcode::s_swappc_b64:
-                case Opcode::s_call_b64:
+            const Effects& e = effects(inst.op);
+            if (e.waits && vector_accesses(inst) == 0) return true;
+            switch (e.flow) {
+                case Flow::Call:
+                case Flow::Jump:
                     return true;
-                case Opcode::s_endpgm:
+                case Flow::End:
                     ends = true;
                     break;
-                case Opcode::s_branch:
+                case Flow::Goto:
                     branch_to(branch_target(inst, pc));
                     ends = true;
                     break;
-                case Opcode::s_cbranch_scc0:
-                case Opcode::s_cbranch_scc1:
-                case Opcode::s_cbranch_vccz:
-                case Opcode::s_cbranch_vccnz:
-                case Opcode::s_cbranch_execz:
-                case Opcode::s_cbranch_execnz:
+                case Flow::Branch:
                     branch_to(branch_target(inst, pc));
                     break;
-                default:
+                case Flow::Next:
+                case Flow::Yield:
                     break;
             }
         }

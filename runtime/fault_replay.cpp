@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bitset>
 #include <cstring>
-#include <string_view>
 
 #include "frontend/decode.h"
+#include "frontend/effects.h"
 #include "interpreter/interpreter.h"
 #include "lift/liveness.h"
 #include "machine/guard.h"
@@ -18,7 +18,7 @@ constexpr uint64_t most_bytes = 4096;
 struct Step {
     uint64_t pc;
     Inst inst;
-    lift::Effects effects;
+    lift::RegisterUse use;
     bool needed = false;
 };
 
@@ -42,10 +42,10 @@ struct Registers {
     }
 };
 
-Registers reads(const lift::Effects& e) {
+Registers reads(const lift::RegisterUse& e) {
     return {e.scalars_read, e.rows_read, e.scc_read};
 }
-Registers writes(const lift::Effects& e) {
+Registers writes(const lift::RegisterUse& e) {
     return {e.scalars_written, e.rows_written, e.scc_written};
 }
 
@@ -54,10 +54,9 @@ bool is_memory(const Inst& inst) {
 }
 // Loads without side effects.
 bool only_loads(const Inst& inst) {
-    const std::string_view name = op_info(inst.op).name;
-    return inst.format == Format::SMEM
-               ? name.starts_with("s_load")
-               : inst.format == Format::GLOBAL && name.starts_with("global_load") && !inst.lds;
+    const Effects& e = effects(inst.op);
+    return e.access == MemoryAccess::Load && !inst.lds &&
+           (inst.format == Format::GLOBAL || (inst.format == Format::SMEM && !e.partial));
 }
 
 // What the address of a memory instruction depends on.
@@ -65,7 +64,7 @@ Registers address_of(const Inst& inst) {
     Inst copy = inst;
     copy.src[1] = copy.src[2] = {};  // data
     copy.dst = {};
-    return reads(lift::effects(copy));
+    return reads(lift::register_use(copy));
 }
 
 }  // namespace
@@ -85,9 +84,9 @@ machine::Wave* FaultReplay::run(const machine::Wave& wave) {
         std::memcpy(words, code, count * 4);
         Step step{pc, {}, {}};
         if (!decode(target_, std::span<const uint32_t>(words, count), step.inst)) return nullptr;
-        step.effects = lift::effects(step.inst);
+        step.use = lift::register_use(step.inst);
         if (pc == wave.exit.pc) fault = steps.size();
-        written.add(writes(step.effects));
+        written.add(writes(step.use));
         pc += step.inst.size;
         steps.push_back(step);
     }
@@ -98,19 +97,18 @@ machine::Wave* FaultReplay::run(const machine::Wave& wave) {
     bool stores = false, loads = false;
     for (size_t i = fault; i-- > 0;) {
         Step& s = steps[i];
-        const Registers out = writes(s.effects);
+        const Registers out = writes(s.use);
         const bool loading = is_memory(s.inst) && only_loads(s.inst);
         stores |= is_memory(s.inst) && !loading;
-        if (s.effects.opaque) return nullptr;
-        if (out.scalars[machine::exec_lo] &&
-            op_info(s.inst.op).name.find("and_saveexec") == std::string_view::npos)
+        if (s.use.opaque) return nullptr;
+        if (out.scalars[machine::exec_lo] && effects(s.inst.op).exec != ExecChange::Narrowed)
             return nullptr;  // lanes that EXEC leaves out may have older values
         if (!out.meets(needed)) continue;
         if (is_memory(s.inst) && !loading) return nullptr;
         loads |= loading;
         s.needed = true;
-        if (s.effects.whole) needed.drop(out);
-        needed.add(reads(s.effects));
+        if (s.use.whole) needed.drop(out);
+        needed.add(reads(s.use));
     }
     // A load is only repeated when nothing was stored in between.
     if (loads && stores) return nullptr;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "frontend/decode.h"
+#include "frontend/effects.h"
 
 namespace wj::runtime {
 bool fetch_inst(const Target& target, const memory::AddressSpace& memory, uint64_t pc, Inst& inst) {
@@ -16,17 +17,13 @@ bool fetch_inst(const Target& target, const memory::AddressSpace& memory, uint64
 }
 
 bool may_jump(const Inst& inst) {
-    return contains_any(op_info(inst.op).name, {"branch", "setpc", "swappc", "s_call", "endpgm",
-                                                "s_barrier", "s_sleep", "s_rfe", "s_trap"});
+    return leaves_block(effects(inst.op));
 }
 
 bool only_loads(const Inst& inst) {
-    if (inst.format != Format::SMEM && inst.format < Format::DS)
-        return !contains_any(op_info(inst.op).name, {"sendmsg", "s_trap"});
-    return !inst.gds &&
-           contains_any(op_info(inst.op).name,
-                        {"load", "ds_read", "inv", "wb", "time", "bpermute", "swizzle"}) &&
-           !inst.lds;
+    const Effects& e = effects(inst.op);
+    return e.access != MemoryAccess::Store && e.access != MemoryAccess::Atomic && !e.messages &&
+           !e.unmasked && !inst.gds && !inst.lds && inst.format != Format::EXP;
 }
 
 }  // namespace wj::runtime

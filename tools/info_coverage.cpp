@@ -7,6 +7,7 @@
 
 #include "frontend/code_object.h"
 #include "frontend/decode.h"
+#include "frontend/effects.h"
 #include "interpreter/coverage.h"
 #include "tools/info_coverage.h"
 
@@ -60,17 +61,14 @@ private:
         const Coverage c = interp::coverage(inst);
         if (c.fidelity != Fidelity::Exact) add(pc, c, std::string(op_info(inst.op).name));
         const uint64_t next = pc + inst.size;
-        const std::string_view name = op_info(inst.op).name;
-        if (name.starts_with("s_endpgm") || name == "s_setpc_b64") {
-            indirect_ = indirect_ || name == "s_setpc_b64";
-            return false;
-        }
-        if (name == "s_swappc_b64" || name == "s_cbranch_g_fork") indirect_ = true;
-        if (name == "s_branch" || name == "s_call_b64" || name.starts_with("s_cbranch_")) {
-            if (name != "s_cbranch_g_fork" && name != "s_cbranch_join")
-                todo_.insert(branch_target(inst, next));
-            if (name == "s_branch") return false;
-        }
+        const Effects& e = effects(inst.op);
+        const bool goes = e.flow == Flow::Goto || e.flow == Flow::Branch || e.flow == Flow::Call;
+        const bool named = inst.format == Format::SOPP || inst.format == Format::SOPK;
+        if (goes && named) todo_.insert(branch_target(inst, next));
+        if (e.flow == Flow::Jump || (goes && !named)) indirect_ = true;
+        if (e.flow == Flow::End || e.flow == Flow::Goto) return false;
+        // One that stores where it came from is a call.
+        if (e.flow == Flow::Jump && !inst.dst[0].present()) return false;
         pc = next;
         return true;
     }

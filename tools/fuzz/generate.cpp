@@ -4,6 +4,7 @@
 #include <array>
 
 #include "frontend/decode.h"
+#include "frontend/effects.h"
 #include "frontend/encoding.h"
 #include "interpreter/interpreter.h"
 #include "lift/lift.h"
@@ -27,44 +28,38 @@ bool excluded(Opcode op, Format format) {
     if (format == Format::SOPP || format == Format::EXP || format == Format::VINTRP ||
         format == Format::MIMG)
         return op != Opcode::s_nop;
-    const std::string_view name = op_info(op).name;
-    for (const char* part :
-         {"branch",      "setpc",  "swappc",    "s_call",    "s_rfe",      "getpc",     "memtime",
-          "memrealtime", "getreg", "setreg",    "gpr_idx",   "setvskip",   "movrel",    "gws",
-          "ordered",     "dcache", "atc_probe", "s_scratch", "buffer_inv", "buffer_wb", "v_interp"})
-        if (name.find(part) != name.npos) return true;
-    return false;
-}
-
-bool contains(std::string_view name, std::string_view part) {
-    return name.find(part) != name.npos;
+    switch (op) {  // the results differ from run to run, or from place to place
+        case Opcode::s_getpc_b64:
+        case Opcode::s_memtime:
+        case Opcode::s_memrealtime:
+        case Opcode::s_dcache_discard:
+        case Opcode::s_dcache_discard_x2:
+        case Opcode::buffer_invl2:
+            return true;
+        default:
+            break;
+    }
+    const Effects& e = effects(op);
+    const EncodingInfo& encoding = encoding_info(op);
+    return e.flow != Flow::Next || e.reads_mode || e.writes_mode || e.indexed || e.synchronises ||
+           e.invalidates || e.writes_back || encoding.probe || encoding.scratch || encoding.interp;
 }
 
 Pool pool_of(Opcode op, Format format) {
-    const OpInfo& info = op_info(op);
-    switch (format) {
-        case Format::SMEM:
-            if (contains(info.name, "load")) return Pool::Load;
-            [[fallthrough]];
-        case Format::MUBUF:
-        case Format::MTBUF:
-            return Pool::Buffer;
-        case Format::FLAT:
-        case Format::GLOBAL:
-        case Format::SCRATCH:
-            return contains(info.name, "load")    ? Pool::Load
-                   : contains(info.name, "store") ? Pool::Store
-                                                  : Pool::Atomic;
-        case Format::DS:
-            return contains(info.name, "read")       ? Pool::Load
-                   : contains(info.name, "ds_write") ? Pool::Store
-                   : contains(info.name, "perm") || contains(info.name, "swizzle") ||
-                           info.name == "ds_nop"
-                       ? Pool::Alu
-                       : Pool::Atomic;
-        default:
+    const MemoryAccess access = effects(op).access;
+    if (format == Format::MUBUF || format == Format::MTBUF) return Pool::Buffer;
+    if (format == Format::SMEM && access != MemoryAccess::Load) return Pool::Buffer;
+    switch (access) {
+        case MemoryAccess::None:
             return Pool::Alu;
+        case MemoryAccess::Load:
+            return Pool::Load;
+        case MemoryAccess::Store:
+            return Pool::Store;
+        case MemoryAccess::Atomic:
+            break;
     }
+    return Pool::Atomic;
 }
 
 uint32_t any_vgpr(Rng& rng) {
@@ -131,13 +126,11 @@ void add_src0(std::vector<uint32_t>& words, Rng& rng) {
 void drop_unused_data(std::vector<uint32_t>& w, Opcode op, bool glc) {
     const OpInfo& info = op_info(op);
     if (info.dst_count == 0 || (info.returns_if_glc && !glc)) w[1] &= 0x00ffffff;
-    if (contains(info.name, "load")) w[1] &= 0xffff00ff;
+    if (effects(op).access == MemoryAccess::Load) w[1] &= 0xffff00ff;
 }
 
 bool writes_exec(const Inst& inst) {
-    const std::string_view name = op_info(inst.op).name;
-    if (contains(name, "saveexec") || contains(name, "wrexec") || contains(name, "cmpx"))
-        return true;
+    if (effects(inst.op).exec != ExecChange::None) return true;
     for (const Operand& o : inst.dst)
         if (o.is(Operand::Kind::Sgpr) && o.reg >= machine::exec_lo) return true;
     return false;
@@ -228,7 +221,7 @@ std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {
             w[0] = 0xbf800000 | row.code << 16;
             break;
         case Format::SMEM: {  // loads: the buffer's address or a V#; immediate or SGPR offset
-            const bool buffer = contains(op_info(row.op).name, "buffer");
+            const bool buffer = encoding_info(row.op).v_sharp;
             const uint32_t base =
                 buffer ? s_buffer + 4 * (bits() & 1) : pick(rng, {s_global, s_global_b});
             const bool imm = chance(rng, 70);
@@ -355,7 +348,8 @@ bool Generator::acceptable(const Inst& inst) const {
     for (const Operand& o : inst.src)
         if (!fits(o, false)) return false;
     // These write their sources.
-    if (contains(op_info(inst.op).name, "swap") && inst.format == Format::VOP1)
+    if (inst.op == Opcode::v_swap_b32 || inst.op == Opcode::v_permlane16_swap_b32 ||
+        inst.op == Opcode::v_permlane32_swap_b32)
         return fits(inst.src[0], true);
     return true;
 }
