@@ -6,6 +6,7 @@
 #include "frontend/code_object.h"
 #include "frontend/debug_info.h"
 #include "frontend/decode.h"
+#include "frontend/effects.h"
 #include "frontend/processor_names.h"
 #include "frontend/target.h"
 #include "tools/cli.h"
@@ -39,10 +40,8 @@ struct Listing {
 
     std::string target_text(const Inst& inst, uint64_t address) const {
         if (inst.format != Format::SOPP && inst.format != Format::SOPK) return {};
-        std::string_view name = op_info(inst.op).name;
-        if (name.rfind("s_cbranch_", 0) != 0 && name != "s_branch" && name != "s_call_b64")
-            return {};
-        if (name == "s_cbranch_g_fork" || name == "s_cbranch_join") return {};
+        const Flow flow = effects(inst.op).flow;
+        if (flow != Flow::Goto && flow != Flow::Branch && flow != Flow::Call) return {};
         const uint64_t to = branch_target(inst, address + inst.size);
         const Symbol* best = nullptr;
         for (const Symbol* s : functions())
