@@ -27,9 +27,6 @@ static_assert(std::size(op_infos) == static_cast<size_t>(Op::count_));
 namespace {
 
 constexpr std::string_view type_names[] = {"", "u32", "u64", "v32", "v64", "mask", "tuple"};
-constexpr std::string_view access_names[] = {"u8",     "s8",        "u16",       "s16",
-                                             "dwords", "u8_d16_hi", "u16_d16_hi"};
-
 // Loads may fault, which is an effect even when nobody reads the value; LDS reads cannot.
 bool has_effect(const Inst& inst) {
     const Class cls = op_info(inst.op).cls;
@@ -37,32 +34,6 @@ bool has_effect(const Inst& inst) {
            cls == Class::LaneStore || cls == Class::LaneAtomic || cls == Class::Call ||
            cls == Class::Fence || cls == Class::ULoad ||
            (cls == Class::LaneLoad && inst.op != Op::LoadLds);
-}
-
-bool is_memory(Class cls) {
-    return cls == Class::LaneLoad || cls == Class::LaneStore;
-}
-
-std::string print_inst(const Block& block, Value v) {
-    const Inst& inst = block.insts[v];
-    const OpInfo& info = op_info(inst.op);
-    std::string line = "    ";
-    if (info.result != Type::N)
-        line += fmt::format("%{}:{} = ", v, type_names[static_cast<size_t>(info.result)]);
-    line += info.name;
-    for (Value arg : inst.args)
-        if (arg != no_value) line += fmt::format(" %{}", arg);
-    if (is_memory(info.cls))
-        line += fmt::format(" {}x{}", access_names[static_cast<size_t>(aux_access(inst.aux))],
-                            aux_dwords(inst.aux));
-    if (info.cls == Class::LaneAtomic)
-        line += fmt::format(" {}x{} flags {}", atomic_name(aux_atomic(inst.aux)),
-                            aux_dwords(inst.aux), aux_atomic_flags(inst.aux));
-    if (inst.imm || inst.op == Op::Const32 || inst.op == Op::Const64 ||
-        inst.op == Op::CodeAddress || info.cls == Class::GetS || info.cls == Class::SetS ||
-        info.cls == Class::GetV || info.cls == Class::SetV)
-        line += fmt::format(" #{:#x}", inst.imm);
-    return line + "\n";
 }
 
 }  // namespace
@@ -76,34 +47,6 @@ uint32_t data_args(Op op, uint32_t aux) {
         default:
             return 0;
     }
-}
-
-std::string print(const Block& block) {
-    std::string out =
-        fmt::format("block {:#x}..{:#x} exec_{} ({} guest instructions)\n", block.pc, block.end_pc,
-                    block.exec_full ? "full" : "any", block.guest_count);
-    if (block.guarded) out.insert(out.size() - 1, " guarded");
-    for (Value v = 0; v < block.insts.size(); ++v) out += print_inst(block, v);
-    const Terminator& t = block.term;
-    switch (t.kind) {
-        case Terminator::Kind::Jump:
-            out += fmt::format("    jump {:#x}\n", t.target);
-            break;
-        case Terminator::Kind::Branch:
-            out += fmt::format("    branch %{} ? {:#x} : {:#x}\n", t.cond, t.target, t.next);
-            break;
-        case Terminator::Kind::Indirect:
-            out += fmt::format("    indirect %{}\n", t.cond);
-            break;
-        case Terminator::Kind::Called:
-            out += "    as called\n";
-            break;
-        case Terminator::Kind::Exit:
-            out += fmt::format("    exit {} next {:#x} {}\n", static_cast<int>(t.exit), t.next,
-                               t.reason ? t.reason : "");
-            break;
-    }
-    return out;
 }
 
 std::string verify(const Block& block) {

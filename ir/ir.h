@@ -346,7 +346,7 @@ struct Block {
     Type type(Value v) const { return op_info(insts[v].op).result; }
 };
 
-std::string print(const Block& block);
+std::string print(const Block& block);  // ir/text.h
 // Empty when the block is well formed, else what is wrong and where.
 std::string verify(const Block& block);
 // The Add32 that is smaller than one of its operands where this CmpLtU32 says so, in other words
