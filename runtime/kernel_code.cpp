@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "frontend/decode.h"
+#include "frontend/effects.h"
 #include "machine/wave.h"
 
 namespace wj::runtime {
@@ -15,17 +16,6 @@ using Use = KernelCodes::Use;
 bool reads_trapsts(const Inst& inst) {
     constexpr uint64_t hwreg_trapsts = 3;
     return inst.op == Opcode::s_getreg_b32 && (inst.src[0].value & 63) == hwreg_trapsts;
-}
-
-// Without being an operand.
-bool names_vcc(Opcode op) {
-    return op == Opcode::s_cbranch_vccz || op == Opcode::s_cbranch_vccnz ||
-           op == Opcode::v_div_fmas_f32 || op == Opcode::v_div_fmas_f64;
-}
-// M0 says which register it is.
-bool names_any(Opcode op) {
-    return op == Opcode::s_movrels_b32 || op == Opcode::s_movrels_b64 ||
-           op == Opcode::s_movreld_b32 || op == Opcode::s_movreld_b64;
 }
 
 void add(const Operand& o, Use& use) {
@@ -48,11 +38,11 @@ void add(const Target& target, std::span<const std::byte> code, Use& use) {
         if (!valid) continue;
         for (const Operand& o : inst.dst) add(o, use);
         for (const Operand& o : inst.src) add(o, use);
-        if (names_vcc(inst.op)) use.scalars.set(machine::vcc_lo);
-        if (names_any(inst.op)) use.scalars.set();
+        const Effects& e = effects(inst.op);
+        if (e.reads_vcc) use.scalars.set(machine::vcc_lo);
+        if (e.indexed && e.reads_m0) use.scalars.set();  // M0 says which register it is
         use.reads_trapsts |= reads_trapsts(inst);
-        use.calls |= inst.op == Opcode::s_swappc_b64 || inst.op == Opcode::s_setpc_b64 ||
-                     inst.op == Opcode::s_call_b64;
+        use.calls |= e.flow == Flow::Call || e.flow == Flow::Jump;
     }
 }
 
