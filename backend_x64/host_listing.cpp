@@ -1,5 +1,6 @@
 #include "backend_x64/host_listing.h"
 
+#include <Zycore/Zycore.h>
 #include <Zydis/Zydis.h>
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "backend_x64/frame.h"
+#include "common/optional_library.h"
 
 namespace wj::x64 {
 namespace {
@@ -147,6 +149,49 @@ std::string place(const ZydisDecodedOperandMem& m) {
 // ---- Zydis
 // ------------------------------------------------------------------------------------------
 
+// Debian has no archive of Zydis and of its base library, and only listings need them. Structs
+// differ between minor versions.
+template <uint64_t version>
+std::string numbered(const char* name) {
+    return fmt::format("{}{}.{}", name, ZYDIS_VERSION_MAJOR(version), ZYDIS_VERSION_MINOR(version));
+}
+
+struct Zydis : OptionalLibrary {
+    Zydis()
+        : OptionalLibrary(numbered<ZYDIS_VERSION>("libZydis.so."),
+                          numbered<ZYDIS_VERSION>("libzydis")) {}
+    WJ_OPTIONAL_FUNCTION(ZydisCalcAbsoluteAddress);
+    WJ_OPTIONAL_FUNCTION(ZydisDecoderDecodeFull);
+    WJ_OPTIONAL_FUNCTION(ZydisDecoderInit);
+    WJ_OPTIONAL_FUNCTION(ZydisFormatterBufferAppend);
+    WJ_OPTIONAL_FUNCTION(ZydisFormatterBufferGetString);
+    WJ_OPTIONAL_FUNCTION(ZydisFormatterFormatInstruction);
+    WJ_OPTIONAL_FUNCTION(ZydisFormatterInit);
+    WJ_OPTIONAL_FUNCTION(ZydisFormatterSetHook);
+    WJ_OPTIONAL_FUNCTION(ZydisFormatterSetProperty);
+};
+
+struct Zycore : OptionalLibrary {
+    Zycore()
+        : OptionalLibrary(numbered<ZYCORE_VERSION>("libZycore.so."),
+                          numbered<ZYCORE_VERSION>("libzycore")) {}
+    WJ_OPTIONAL_FUNCTION(ZyanStringAppend);
+    WJ_OPTIONAL_FUNCTION(ZyanStringViewInsideBuffer);
+};
+
+// Never destroyed: HIP's exit handlers come after ours.
+template <class Library>
+const Library& opened() {
+    static const Library& library = *new Library;
+    return library;
+}
+const Zydis& zydis() {
+    return opened<Zydis>();
+}
+const Zycore& zycore() {
+    return opened<Zycore>();
+}
+
 struct Names {
     const CompiledBlock& code;
     std::map<uint64_t, uint32_t> labels, constants;  // numbers by offset
@@ -168,17 +213,17 @@ struct Names {
 
 uint64_t absolute(const ZydisFormatterContext& c) {
     ZyanU64 at = 0;
-    ZydisCalcAbsoluteAddress(c.instruction, c.operand, c.runtime_address, &at);
+    zydis().ZydisCalcAbsoluteAddress(c.instruction, c.operand, c.runtime_address, &at);
     return at;
 }
 
 ZyanStatus append(ZydisFormatterBuffer* buffer, const std::string& text) {
     ZyanString* string = nullptr;
     ZyanStringView view;
-    ZyanStatus status = ZydisFormatterBufferAppend(buffer, ZYDIS_TOKEN_USER);
-    if (ZYAN_SUCCESS(status)) status = ZydisFormatterBufferGetString(buffer, &string);
-    if (ZYAN_SUCCESS(status)) status = ZyanStringViewInsideBuffer(&view, text.c_str());
-    return ZYAN_SUCCESS(status) ? ZyanStringAppend(string, &view) : status;
+    ZyanStatus status = zydis().ZydisFormatterBufferAppend(buffer, ZYDIS_TOKEN_USER);
+    if (ZYAN_SUCCESS(status)) status = zydis().ZydisFormatterBufferGetString(buffer, &string);
+    if (ZYAN_SUCCESS(status)) status = zycore().ZyanStringViewInsideBuffer(&view, text.c_str());
+    return ZYAN_SUCCESS(status) ? zycore().ZyanStringAppend(string, &view) : status;
 }
 
 ZyanStatus format_memory(const ZydisFormatter* formatter, ZydisFormatterBuffer* buffer,
@@ -206,7 +251,7 @@ ZyanStatus print_address(const ZydisFormatter* formatter, ZydisFormatterBuffer* 
 template <class Body>
 void each_instruction(const CompiledBlock& code, Body&& body) {
     ZydisDecoder decoder;
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    zydis().ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     ZydisDecodedInstruction instruction;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     const CountedRun whole{.begin = 0, .end = code.code_size, .counter = nullptr};
@@ -214,7 +259,7 @@ void each_instruction(const CompiledBlock& code, Body&& body) {
     for (uint32_t r = 0; r < runs; ++r) {
         const CountedRun& run = code.runs.empty() ? whole : code.runs[r];
         for (uint32_t at = run.begin; at < run.end;) {
-            const bool good = ZYAN_SUCCESS(ZydisDecoderDecodeFull(
+            const bool good = ZYAN_SUCCESS(zydis().ZydisDecoderDecodeFull(
                 &decoder, code.code + at, run.end - at, &instruction, operands));
             body(r, at, good ? &instruction : nullptr, operands);
             at += good ? instruction.length : 1;
@@ -224,7 +269,13 @@ void each_instruction(const CompiledBlock& code, Body&& body) {
 
 }  // namespace
 
+const std::string& host_listing_missing() {
+    return zydis().missing().empty() ? zycore().missing() : zydis().missing();
+}
+
 std::vector<HostLine> list_host_code(const CompiledBlock& code) {
+    if (!host_listing_missing().empty())
+        return {{0, 0, "(host code " + host_listing_missing() + ")"}};
     Names names{code, {}, {}};
     each_instruction(code, [&](uint32_t, uint32_t at, const ZydisDecodedInstruction* instruction,
                                const ZydisDecodedOperand* operands) {
@@ -232,19 +283,19 @@ std::vector<HostLine> list_host_code(const CompiledBlock& code) {
             operands[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
             return;
         ZyanU64 to = 0;
-        ZydisCalcAbsoluteAddress(instruction, &operands[0], at, &to);
+        zydis().ZydisCalcAbsoluteAddress(instruction, &operands[0], at, &to);
         names.labels[to] = 0;
     });
     uint32_t number = 0;
     for (auto& [at, label] : names.labels) label = ++number;
 
     ZydisFormatter formatter;
-    ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
-    ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_IMM_SIGNEDNESS,
-                              ZYDIS_SIGNEDNESS_SIGNED);
+    zydis().ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+    zydis().ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_IMM_SIGNEDNESS,
+                                      ZYDIS_SIGNEDNESS_SIGNED);
     auto hook = [&](ZydisFormatterFunction what, ZydisFormatterFunc with) {
         const void* function = reinterpret_cast<const void*>(with);
-        ZydisFormatterSetHook(&formatter, what, &function);
+        zydis().ZydisFormatterSetHook(&formatter, what, &function);
         return reinterpret_cast<ZydisFormatterFunc>(const_cast<void*>(function));
     };
     names.memory = hook(ZYDIS_FORMATTER_FUNC_FORMAT_OPERAND_MEM, &format_memory);
@@ -267,9 +318,9 @@ std::vector<HostLine> list_host_code(const CompiledBlock& code) {
                 lines.push_back({guest, run, fmt::format("L{}:", std::prev(label)->second), true});
             char text[192];
             if (!instruction ||
-                !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, instruction, operands,
-                                                              instruction->operand_count_visible,
-                                                              text, sizeof text, at, &names))) {
+                !ZYAN_SUCCESS(zydis().ZydisFormatterFormatInstruction(
+                    &formatter, instruction, operands, instruction->operand_count_visible, text,
+                    sizeof text, at, &names))) {
                 lines.push_back({guest, run, "(bad)"});
                 return;
             }

@@ -16,6 +16,10 @@ struct HostLine {
     bool label = false;
 };
 
+// One line that says why, where host_listing_missing() is not empty.
 std::vector<HostLine> list_host_code(const CompiledBlock& code);
+
+// Empty, or why host code cannot be listed: Zydis is not installed.
+const std::string& host_listing_missing();
 
 }  // namespace wj::x64

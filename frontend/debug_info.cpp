@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "common/optional_library.h"
 #include "frontend/code_object_bytes.h"
 
 namespace wj {
@@ -14,18 +15,49 @@ namespace {
 
 constexpr size_t max_units = 100000;
 
+// elfutils is under the LGPL and only makes reports finer, so it is opened, not contained.
+struct Libdw : OptionalLibrary {
+    Libdw() : OptionalLibrary("libdw.so.1", "libdw1") {}
+    WJ_OPTIONAL_FUNCTION(elf_version);
+    WJ_OPTIONAL_FUNCTION(elf_memory);
+    WJ_OPTIONAL_FUNCTION(elf_end);
+    WJ_OPTIONAL_FUNCTION(dwarf_begin_elf);
+    WJ_OPTIONAL_FUNCTION(dwarf_end);
+    WJ_OPTIONAL_FUNCTION(dwarf_nextcu);
+    WJ_OPTIONAL_FUNCTION(dwarf_offdie);
+    WJ_OPTIONAL_FUNCTION(dwarf_getsrclines);
+    WJ_OPTIONAL_FUNCTION(dwarf_onesrcline);
+    WJ_OPTIONAL_FUNCTION(dwarf_lineaddr);
+    WJ_OPTIONAL_FUNCTION(dwarf_lineno);
+    WJ_OPTIONAL_FUNCTION(dwarf_linecol);
+    WJ_OPTIONAL_FUNCTION(dwarf_lineendsequence);
+    WJ_OPTIONAL_FUNCTION(dwarf_linesrc);
+};
+
+const Libdw& libdw() {
+    static const Libdw& library = *new Libdw;  // not destroyed: HIP's exit handlers come later
+    return library;
+}
+
 struct DwarfFile {
     // libelf may write to a memory image (byte order, cached headers): give it its own copy.
     std::vector<std::byte> bytes;
-    std::unique_ptr<Elf, int (*)(Elf*)> elf{nullptr, elf_end};
-    std::unique_ptr<Dwarf, int (*)(Dwarf*)> dwarf{nullptr, dwarf_end};
+    std::unique_ptr<Elf, int (*)(Elf*)> elf{nullptr, libdw().elf_end};
+    std::unique_ptr<Dwarf, int (*)(Dwarf*)> dwarf{nullptr, libdw().dwarf_end};
 
     explicit DwarfFile(std::span<const std::byte> file) : bytes(file.begin(), file.end()) {
-        if (elf_version(EV_CURRENT) == EV_NONE) return;
-        elf.reset(elf_memory(reinterpret_cast<char*>(bytes.data()), bytes.size()));
-        if (elf) dwarf.reset(dwarf_begin_elf(elf.get(), DWARF_C_READ, nullptr));
+        const Libdw& dw = libdw();
+        if (dw.elf_version(EV_CURRENT) == EV_NONE) return;
+        elf.reset(dw.elf_memory(reinterpret_cast<char*>(bytes.data()), bytes.size()));
+        if (elf) dwarf.reset(dw.dwarf_begin_elf(elf.get(), DWARF_C_READ, nullptr));
     }
 };
+
+bool has_lines(const CodeObject& object) {
+    return object.loadable && std::ranges::any_of(object.sections, [](const Section& s) {
+               return s.name == ".debug_line";
+           });
+}
 
 }  // namespace
 
@@ -38,9 +70,8 @@ std::string SymbolLocation::text() const {
 
 DebugInfo DebugInfo::read(const CodeObject& object) {
     DebugInfo out;
-    bool has_lines = std::ranges::any_of(object.sections,
-                                         [](const Section& s) { return s.name == ".debug_line"; });
-    if (!has_lines || !object.loadable) return out;
+    const Libdw& dw = libdw();
+    if (!has_lines(object) || !dw.missing().empty()) return out;
     DwarfFile file(object.file);
     if (!file.dwarf) return out;
 
@@ -54,25 +85,25 @@ DebugInfo DebugInfo::read(const CodeObject& object) {
     Dwarf_Off offset = 0, next = 0;
     size_t header_size = 0;
     for (size_t unit = 0; unit < max_units; unit++, offset = next) {
-        if (dwarf_nextcu(file.dwarf.get(), offset, &next, &header_size, nullptr, nullptr,
-                         nullptr) != 0)
+        if (dw.dwarf_nextcu(file.dwarf.get(), offset, &next, &header_size, nullptr, nullptr,
+                            nullptr) != 0)
             break;
         if (next <= offset) break;
         Dwarf_Die die;
         Dwarf_Lines* lines = nullptr;
         size_t count = 0;
-        if (!dwarf_offdie(file.dwarf.get(), offset + header_size, &die)) continue;
-        if (dwarf_getsrclines(&die, &lines, &count) != 0) continue;
+        if (!dw.dwarf_offdie(file.dwarf.get(), offset + header_size, &die)) continue;
+        if (dw.dwarf_getsrclines(&die, &lines, &count) != 0) continue;
         for (size_t i = 0; i < count; i++) {
-            Dwarf_Line* line = dwarf_onesrcline(lines, i);
+            Dwarf_Line* line = dw.dwarf_onesrcline(lines, i);
             Dwarf_Addr address = 0;
             int number = 0, column = 0;
             bool end = false;
-            if (!line || dwarf_lineaddr(line, &address) != 0) continue;
-            dwarf_lineno(line, &number);
-            dwarf_linecol(line, &column);
-            dwarf_lineendsequence(line, &end);
-            out.rows_.push_back({address, index_of(dwarf_linesrc(line, nullptr, nullptr)),
+            if (!line || dw.dwarf_lineaddr(line, &address) != 0) continue;
+            dw.dwarf_lineno(line, &number);
+            dw.dwarf_linecol(line, &column);
+            dw.dwarf_lineendsequence(line, &end);
+            out.rows_.push_back({address, index_of(dw.dwarf_linesrc(line, nullptr, nullptr)),
                                  static_cast<uint32_t>(std::max(number, 0)),
                                  static_cast<uint32_t>(std::max(column, 0)), end});
         }
@@ -82,6 +113,14 @@ DebugInfo DebugInfo::read(const CodeObject& object) {
         return a.address != b.address ? a.address < b.address : a.end > b.end;
     });
     return out;
+}
+
+std::string DebugInfo::unreadable(const CodeObject& object) {
+    return has_lines(object) ? reader_missing() : "";
+}
+
+const std::string& DebugInfo::reader_missing() {
+    return libdw().missing();
 }
 
 std::optional<SourceLocation> DebugInfo::find(uint64_t address) const {

@@ -20,8 +20,13 @@ struct SourceLocation {
 // A line table, read once. Addresses are ELF addresses: guest address - guest_base + layout.base.
 class DebugInfo {
 public:
-    // An object without debug information, or with a damaged one, gives an empty table.
+    // An object without debug information, or with a damaged one, gives an empty table; so does
+    // every object where libdw is not installed.
     static DebugInfo read(const CodeObject& object);
+    // Empty, or why source lines that the object has cannot be read: libdw is not installed.
+    static std::string unreadable(const CodeObject& object);
+    // Empty, or why no object's source lines can be read.
+    static const std::string& reader_missing();
 
     bool empty() const { return rows_.empty(); }
     std::optional<SourceLocation> find(uint64_t address) const;

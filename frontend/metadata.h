@@ -1,5 +1,5 @@
 // The metadata note of a code object: kernels, their arguments and limits. V2 is YAML, V3 and later
-// MessagePack; both come out as the same structs. Needs msgpack-cxx and yaml-cpp.
+// MessagePack; both come out as the same structs. Needs msgpack-cxx and libyaml.
 #pragma once
 
 #include <array>

@@ -7,7 +7,7 @@
 #ifndef MSGPACK_NO_BOOST
 #define MSGPACK_NO_BOOST
 #endif
-#include <yaml-cpp/yaml.h>
+#include <yaml.h>
 #include <msgpack.hpp>
 
 namespace wj {
@@ -15,7 +15,6 @@ namespace {
 
 constexpr size_t max_depth = 32;  // real documents have 5
 constexpr size_t max_yaml_bytes = 16u << 20;
-constexpr size_t max_yaml_nodes = 4u << 20;  // aliases can repeat a node without end
 
 Status invalid(std::string text) {
     return {Code::InvalidCodeObject, std::move(text)};
@@ -84,57 +83,82 @@ private:
     std::vector<MetadataNode*> stack_;
 };
 
-// yaml-cpp parses recursively: refuse deep nesting before it sees the text. Inside a line nesting
-// comes from brackets and from "- - - x"; by indentation yaml-cpp itself stops at 500 levels.
-bool yaml_nests_deeply(std::string_view text) {
-    size_t depth = 0, marks = 0;
-    for (size_t i = 0; i < text.size(); i++) {
-        char c = text[i], before = i ? text[i - 1] : '\n',
-             after = i + 1 < text.size() ? text[i + 1] : '\n';
-        if (c == '[' || c == '{') depth++;
-        if ((c == ']' || c == '}') && depth) depth--;
-        bool alone = (before == ' ' || before == '\n') && (after == ' ' || after == '\n');
-        if ((c == '-' || c == '?' || c == ':') && alone) marks++;
-        if (c == '\n') marks = 0;
-        if (depth > max_depth || marks > max_depth) return true;
+// Of libyaml's parser, which gives one event after the other.
+class YamlReader {
+public:
+    YamlReader(std::string_view text, MetadataDocument& document)
+        : document_(document), ready_(yaml_parser_initialize(&parser_)) {
+        if (ready_)
+            yaml_parser_set_input_string(
+                &parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
     }
-    return false;
-}
+    ~YamlReader() {
+        if (ready_) yaml_parser_delete(&parser_);
+    }
+    YamlReader(const YamlReader&) = delete;
+    YamlReader& operator=(const YamlReader&) = delete;
 
-struct YamlReader {
-    MetadataDocument& document;
-    size_t nodes = 0;
-    const char* error = nullptr;
+    // The first document of the text; empty, or what is wrong with it.
+    std::string read() {
+        if (!ready_) return "no memory";
+        for (bool more = true; more;) {
+            yaml_event_t event;
+            if (!yaml_parser_parse(&parser_, &event))
+                return "line " + std::to_string(parser_.problem_mark.line + 1) + ": " +
+                       (parser_.problem ? parser_.problem : "not YAML");
+            const char* error = take(event);
+            more = event.type != YAML_DOCUMENT_END_EVENT && event.type != YAML_STREAM_END_EVENT;
+            yaml_event_delete(&event);
+            if (error) return error;
+        }
+        return {};
+    }
 
-    std::string_view keep(const std::string& text) {
-        document.strings.push_back(text);
-        return document.strings.back();
-    }
-    bool convert(const YAML::Node& in, MetadataNode& out, size_t depth) {
-        if (depth > max_depth || ++nodes > max_yaml_nodes) {
-            error = "values are nested too deeply or repeated too often";
-            return false;
+private:
+    const char* take(const yaml_event_t& event) {
+        switch (event.type) {
+            case YAML_ALIAS_EVENT:
+                return "aliases are not used in metadata";
+            case YAML_SCALAR_EVENT:
+                scalar(event.data.scalar, add());
+                return nullptr;
+            case YAML_SEQUENCE_START_EVENT:
+                return open(MetadataNode::Kind::Array);
+            case YAML_MAPPING_START_EVENT:
+                return open(MetadataNode::Kind::Map);
+            case YAML_SEQUENCE_END_EVENT:
+            case YAML_MAPPING_END_EVENT:
+                open_.pop_back();
+                return nullptr;
+            default:
+                return nullptr;
         }
-        if (in.IsScalar()) {
-            out.kind = MetadataNode::Kind::Text;
-            out.text = keep(in.Scalar());
-        } else if (in.IsSequence()) {
-            out.kind = MetadataNode::Kind::Array;
-            for (const auto& item : in) {
-                out.items.emplace_back();
-                if (!convert(item, out.items.back(), depth + 1)) return false;
-            }
-        } else if (in.IsMap()) {
-            out.kind = MetadataNode::Kind::Map;
-            for (const auto& item : in) {
-                for (const YAML::Node& part : {item.first, item.second}) {
-                    out.items.emplace_back();
-                    if (!convert(part, out.items.back(), depth + 1)) return false;
-                }
-            }
-        }
-        return true;
     }
+    // Only the last item of the innermost open node grows, so the addresses of open nodes stay
+    // valid.
+    MetadataNode& add() {
+        return open_.empty() ? document_.root : open_.back()->items.emplace_back();
+    }
+    const char* open(MetadataNode::Kind kind) {
+        if (open_.size() > max_depth) return "values are nested too deeply";
+        MetadataNode& node = add();
+        node.kind = kind;
+        open_.push_back(&node);
+        return nullptr;
+    }
+    template <class Scalar>
+    void scalar(const Scalar& in, MetadataNode& out) {
+        const std::string_view text(reinterpret_cast<const char*>(in.value), in.length);
+        if (in.style == YAML_PLAIN_SCALAR_STYLE && (text.empty() || text == "~" || text == "null"))
+            return;
+        out.kind = MetadataNode::Kind::Text;
+        out.text = document_.strings.emplace_back(text);
+    }
+
+    MetadataDocument& document_;
+    yaml_parser_t parser_;
+    const bool ready_;
+    std::vector<MetadataNode*> open_;
 };
 
 }  // namespace
@@ -164,17 +188,10 @@ Result<MetadataDocument> read_msgpack(std::span<const std::byte> bytes) {
 }
 
 Result<MetadataDocument> read_yaml(std::string_view text) {
-    if (text.size() > max_yaml_bytes) return invalid("YAML: longer than 16 MiB");
-    if (yaml_nests_deeply(text)) return invalid("YAML: values are nested too deeply");
+    if (text.size() > max_yaml_bytes) return invalid("YAML, longer than 16 MiB");
     MetadataDocument document;
-    YamlReader reader{document};
-    try {
-        YAML::Node root = YAML::Load(std::string(text));
-        if (!reader.convert(root, document.root, 0))
-            return invalid(std::string("YAML: ") + reader.error);
-    } catch (const std::exception& e) {
-        return invalid(std::string("YAML: ") + e.what());
-    }
+    if (const std::string error = YamlReader(text, document).read(); !error.empty())
+        return invalid("YAML, " + error);
     return document;
 }
 

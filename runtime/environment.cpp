@@ -12,12 +12,25 @@ namespace wj::runtime {
 namespace {
 
 constexpr std::string_view prefix = "WAVEJIT_";
-constexpr std::string_view known[] = {"WAVEJIT_AGENTS",    "WAVEJIT_CACHE",    "WAVEJIT_CACHE_DIR",
-                                      "WAVEJIT_CACHE_MIB", "WAVEJIT_CODE_KIB", "WAVEJIT_CUS",
-                                      "WAVEJIT_DUMP",      "WAVEJIT_ENGINE",   "WAVEJIT_HOT",
-                                      "WAVEJIT_LOG",       "WAVEJIT_MEMORY",   "WAVEJIT_MEMORY_MB",
-                                      "WAVEJIT_PERF",      "WAVEJIT_STATS",    "WAVEJIT_TARGET",
-                                      "WAVEJIT_THREADS",   "WAVEJIT_TIMEOUT"};
+constexpr Variable known[] = {
+    {"WAVEJIT_AGENTS", "number of emulated GPUs, 1 to 64 (default 1)"},
+    {"WAVEJIT_CACHE", "0: translated code is not kept on disk for later processes (default 1)"},
+    {"WAVEJIT_CACHE_DIR", "where it is kept (default ${XDG_CACHE_HOME:-$HOME/.cache}/wavejit)"},
+    {"WAVEJIT_CACHE_MIB", "how much of it is kept, in MiB (default 256)"},
+    {"WAVEJIT_CODE_KIB", "memory for translated code in KiB (default 262144)"},
+    {"WAVEJIT_CUS", "compute units that programs are told about (default 8)"},
+    {"WAVEJIT_DUMP", "folder in which every code object that is loaded is kept"},
+    {"WAVEJIT_ENGINE", "interp, avx2, avx512 or auto (default auto: the best of the processor)"},
+    {"WAVEJIT_HOT", "number of blocks with the most executed host instructions to print (slow)"},
+    {"WAVEJIT_LOG", "0 silent, 1 errors (default), 2 also refused requests that HIP handles"},
+    {"WAVEJIT_MEMORY", "identity (default) or checked: kernels reach known memory only"},
+    {"WAVEJIT_MEMORY_MB", "size of a GPU's memory in MiB (default: 3/4 of the host's)"},
+    {"WAVEJIT_PERF", "1 or jitdump: tells perf about translated code"},
+    {"WAVEJIT_STATS", "1: print waves, instructions and times at the end"},
+    {"WAVEJIT_TARGET", "emulated processor (default: the best that the program has code for)"},
+    {"WAVEJIT_THREADS", "number of worker threads (default: all processors)"},
+    {"WAVEJIT_TIMEOUT", "seconds after which a kernel is stopped with a report (default: never)"},
+};
 
 // Letters to insert, leave out or replace (Levenshtein's distance), one row of the table at a time.
 size_t distance(std::string_view a, std::string_view b) {
@@ -35,10 +48,15 @@ size_t distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::span<const Variable> known_variables() {
+    return known;
+}
+
 std::string_view nearest_variable(std::string_view name) {
-    if (!name.starts_with(prefix) || std::ranges::count(known, name)) return {};
-    return *std::ranges::min_element(known, {},
-                                     [&](std::string_view other) { return distance(name, other); });
+    if (!name.starts_with(prefix) || std::ranges::count(known, name, &Variable::name)) return {};
+    return std::ranges::min_element(
+               known, {}, [&](const Variable& other) { return distance(name, other.name); })
+        ->name;
 }
 
 void report_unknown_variables() {

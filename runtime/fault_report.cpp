@@ -236,6 +236,8 @@ void locate(const Target& target, const memory::AddressSpace& memory, const Disp
     const CodeObject& object = dispatch.module->object();
     uint64_t address = dispatch.module->elf_address(record.exit.pc);
     if (auto line = DebugInfo::read(object).find(address)) record.source = line->text();
+    if (const std::string why = DebugInfo::unreadable(object); !why.empty())
+        record.notes.push_back("the source line " + why);
     if (const auto symbol = dispatch.module->symbol_at(record.exit.pc)) {
         record.place = place_of(record, symbol);
         record.notes.push_back("in " + symbol->text());

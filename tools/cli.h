@@ -54,6 +54,7 @@ void add_translate(CLI::App& app);  // ir, host-asm
 void add_compile(CLI::App& app, int& result);
 void add_doctor(CLI::App& app, int& result);
 void add_cache(CLI::App& app, int& result);
+void add_manual(CLI::App& app);
 
 std::string own_directory();  // of the running executable
 

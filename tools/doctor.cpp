@@ -8,9 +8,12 @@
 #include <fstream>
 #include <string>
 
+#include "backend_x64/host_listing.h"
 #include "backend_x64/translator.h"
+#include "frontend/debug_info.h"
 #include "frontend/target.h"
 #include "tools/cli.h"
+#include "tools/drop_in.h"
 
 namespace wj::tools {
 namespace {
@@ -86,21 +89,16 @@ void check_engine(Report& report) {
 }
 
 void check_hip(Report& report) {
-    bool found = false;
-    for (const char* place : {"../hsa", "../lib", "."}) {
-        auto path = std::filesystem::path(own_directory()) / place / "libhsa-runtime64.so.1";
-        if (!std::filesystem::exists(path)) continue;
-        found = true;
-        report.good("HSA runtime", std::filesystem::weakly_canonical(path).string());
-        break;
+    try {
+        report.good("HSA runtime", (drop_in_directory() / "libhsa-runtime64.so.1").string());
+    } catch (const Failure& failure) {
+        report.bad("HSA runtime", failure.text, "without it 'run' starts no program");
     }
-    if (!found)
-        report.bad("HSA runtime", "libhsa-runtime64.so.1 is not beside this tool",
-                   "build the target hsa-runtime64");
     bool hip = false;
     for (const char* directory :
          {"/usr/lib/x86_64-linux-gnu", "/opt/rocm/lib", "/usr/lib", "/usr/local/lib"})
-        for (const char* name : {"libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so"})
+        for (const char* name :
+             {"libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so"})
             hip |= std::filesystem::exists(std::filesystem::path(directory) / name);
     if (hip)
         report.good("HIP runtime", "libamdhip64 is installed");
@@ -108,6 +106,19 @@ void check_hip(Report& report) {
         report.note("HIP runtime",
                     "libamdhip64 is not installed: HIP programs need it (Debian: libamdhip64-5); "
                     "'launch' and the C interface do not");
+}
+
+// What reports and listings use where it is there.
+void check_optional(Report& report) {
+    const std::pair<const char*, const std::string&> features[] = {
+        {"source lines", DebugInfo::reader_missing()},
+        {"host listings", x64::host_listing_missing()}};
+    for (const auto& [feature, missing] : features) {
+        if (missing.empty())
+            report.good(feature, "their library is installed");
+        else
+            report.note(feature, missing);
+    }
 }
 
 }  // namespace
@@ -122,6 +133,7 @@ void add_doctor(CLI::App& app, int& result) {
         check_host(report);
         check_engine(report);
         check_hip(report);
+        check_optional(report);
         result = report.failed ? exit_failed : exit_ok;
     });
 }

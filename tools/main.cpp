@@ -91,6 +91,7 @@ int main(int argc, char** argv) {
     add_compile(app, result);
     add_doctor(app, result);
     add_cache(app, result);
+    add_manual(app);
     try {
         program_arguments = take_program_arguments(app, words);
         std::ranges::reverse(words);  // as CLI11 wants them

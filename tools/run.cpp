@@ -1,5 +1,5 @@
-// wavejit run <program> [args]: starts a HIP program on the emulated GPU. Nothing is installed: the
-// program finds our libhsa-runtime64.so.1 first through LD_LIBRARY_PATH.
+// wavejit run <program> [args]: starts a HIP program on the emulated GPU. The program finds our
+// libhsa-runtime64.so.1 first through LD_LIBRARY_PATH.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +12,7 @@
 #include "runtime/not_emulated.h"
 #include "tools/cli.h"
 #include "tools/code_file.h"
+#include "tools/drop_in.h"
 
 namespace wj::tools {
 namespace {
@@ -42,18 +43,6 @@ void check_program(const std::string& path) {
     if (S_ISDIR(info.st_mode)) fail(path + " is a directory, not a program");
     if (access(path.c_str(), X_OK) != 0)
         fail(path + " is not executable; for a .hip source use ./wj run, which compiles it first");
-}
-
-std::string library_directory() {
-    const char* const places[] = {"../hsa", "../lib", ".", "lib"};
-    for (const char* place : places) {
-        fs::path directory = fs::path(own_directory()) / place;
-        std::error_code error;
-        if (fs::exists(directory / "libhsa-runtime64.so.1", error))
-            return fs::weakly_canonical(directory, error).string();
-    }
-    fail("libhsa-runtime64.so.1 is not beside this tool (looked in ../hsa, ../lib and " +
-         own_directory() + "); build the target hsa-runtime64");
 }
 
 void prepend(const char* variable, const std::string& value, char separator) {
@@ -128,7 +117,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
         } else if (!find_target(target)) {
             fail(runtime::not_emulated(target), exit_usage);
         }
-        std::string libraries = library_directory();
+        const std::string libraries = drop_in_directory().string();
         prepend("LD_LIBRARY_PATH", libraries, ':');
         if (fs::path(program).filename() == "rocminfo") pretend_driver(libraries);
         std::vector<std::string> words = arguments;

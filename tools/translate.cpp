@@ -1,5 +1,6 @@
 // wavejit ir, host-asm: what the translator makes of a kernel, without running it.
 #include "backend_x64/engine.h"
+#include "backend_x64/host_listing.h"
 #include "frontend/bundle.h"
 #include "frontend/code_object.h"
 #include "ir/ir.h"
@@ -63,6 +64,7 @@ void print_ir(const Request& r) {
 }
 
 void print_host(const Request& r) {
+    if (!x64::host_listing_missing().empty()) fail("host-asm " + x64::host_listing_missing());
     Opened opened;
     open(r, opened);
     x64::Isa isa = choose_isa(r.isa);

@@ -8,9 +8,9 @@ from sources import files, finish, text
 ALLOWED = ("frontend/target.", "frontend/traits.", "frontend/table", "frontend/opcode.")
 COMPARE = re.compile(r"\b(?:family|generation|Family::\w+)(?:\(\))?\)?\s*(?:>=|<=|>(?![>=])|<(?![<=]))"
                      r"|(?:>=|<=|[^->]>|[^<]<)\s*(?:wj::)?Family::g\w+")
-# Which host features exist is decided in one place, by cpuinfo.
-HOST = re.compile(r"__builtin_cpu_supports|cpuinfo_has_|__get_cpuid")
-HOST_HOMES = ("backend_x64/host_features.", "bench/", "tests/")
+# Which host features exist is decided in one place, by AsmJit.
+HOST = re.compile(r"__builtin_cpu_supports|\bCpuInfo::|__get_cpuid")
+HOST_HOMES = ("backend_x64/asm/host_features.", "bench/", "tests/")
 
 
 def main():

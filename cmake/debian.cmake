@@ -1,0 +1,55 @@
+# Debian packages by CPack (`./wj package`): built on Debian 12, they install there and on later releases, as they need
+# nothing but libc and the libraries of the compiler.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME wavejit)
+set(CPACK_PACKAGE_CONTACT "the wavejit authors <wavejit@localhost.localdomain>" CACHE STRING "the packages' maintainer")
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL wavejit library development)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+
+set(CPACK_DEBIAN_WAVEJIT_PACKAGE_NAME wavejit)
+set(CPACK_DEBIAN_WAVEJIT_DESCRIPTION "run AMD GPU programs on the CPU
+ Runs unmodified HIP programs, and single kernels, on a machine without an AMD
+ GPU: the machine code is translated to AVX2 or AVX-512.
+ .
+ This package holds the tool and the HSA runtime that it puts below HIP.")
+set(CPACK_DEBIAN_WAVEJIT_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_WAVEJIT_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_WAVEJIT_PACKAGE_RECOMMENDS "libamdhip64-5 | libamdhip64-6 | libamdhip64-7")
+set(CPACK_DEBIAN_WAVEJIT_PACKAGE_SUGGESTS "libdw1, libzydis4.0, libzycore1.4")
+
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libwavejit${PROJECT_VERSION_MAJOR})
+set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "run AMD GPU kernels on the CPU (library)
+ Runs the kernels of code objects for AMD GPUs on a machine without one, from
+ programs that embed it.")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "libdw1, libzydis4.0, libzycore1.4")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libwavejit-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "run AMD GPU kernels on the CPU (development files)
+ Header, archive, CMake package and pkg-config file of wavejit's C interface.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} (= ${PROJECT_VERSION})")
+
+# Debian wants a changelog in each package.
+string(TIMESTAMP wj_now "%a, %d %b %Y %H:%M:%S +0000" UTC)
+file(WRITE ${CMAKE_BINARY_DIR}/changelog "wavejit (${PROJECT_VERSION}) unstable; urgency=medium
+
+  * Version ${PROJECT_VERSION}.
+
+ -- ${CPACK_PACKAGE_CONTACT}  ${wj_now}
+")
+execute_process(COMMAND gzip -9nkf changelog WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMAND_ERROR_IS_FATAL ANY)
+foreach(component wavejit library development)
+  string(TOUPPER ${component} upper)
+  install(FILES ${CMAKE_BINARY_DIR}/changelog.gz COMPONENT ${component}
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+endforeach()
+include(CPack)
