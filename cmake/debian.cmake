@@ -1,8 +1,9 @@
 # Debian packages by CPack (`./wj package`): built on Debian 12, they install there and on later releases, as they need
 # nothing but libc and the libraries of the compiler.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)   # `install_parts` is what packages hold; fuzzers are not
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME wavejit)
-set(CPACK_PACKAGE_CONTACT "the wavejit authors <wavejit@localhost.localdomain>" CACHE STRING "the packages' maintainer")
+set(CPACK_PACKAGE_CONTACT "the wavejit authors <maintainers@wavejit.example.org>" CACHE STRING "the packages' maintainer")
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL wavejit library development)
 set(CPACK_STRIP_FILES ON)
@@ -13,10 +14,10 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 
 set(CPACK_DEBIAN_WAVEJIT_PACKAGE_NAME wavejit)
 set(CPACK_DEBIAN_WAVEJIT_DESCRIPTION "run AMD GPU programs on the CPU
- Runs unmodified HIP programs, and single kernels, on a machine without an AMD
- GPU: the machine code is translated to AVX2 or AVX-512.
- .
- This package holds the tool and the HSA runtime that it puts below HIP.")
+Runs unmodified HIP programs, and single kernels, on a machine without an AMD
+GPU: the machine code is translated to AVX2 or AVX-512.
+
+This package holds the tool and the HSA runtime that it puts below HIP.")
 set(CPACK_DEBIAN_WAVEJIT_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_WAVEJIT_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_WAVEJIT_PACKAGE_RECOMMENDS "libamdhip64-5 | libamdhip64-6 | libamdhip64-7")
@@ -24,21 +25,24 @@ set(CPACK_DEBIAN_WAVEJIT_PACKAGE_SUGGESTS "libdw1, libzydis4.0, libzycore1.4")
 
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libwavejit${PROJECT_VERSION_MAJOR})
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "run AMD GPU kernels on the CPU (library)
- Runs the kernels of code objects for AMD GPUs on a machine without one, from
- programs that embed it.")
+Runs the kernels of code objects for AMD GPUs on a machine without one, from
+programs that embed it.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+# What others' packages depend on when they are built with it, and that the loader's cache is made anew.
+set(wj_library ${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME})
+file(WRITE ${CMAKE_BINARY_DIR}/shlibs "libwavejit ${PROJECT_VERSION_MAJOR} ${wj_library} (>= ${PROJECT_VERSION})\n")
+file(WRITE ${CMAKE_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/shlibs ${CMAKE_BINARY_DIR}/triggers)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "libdw1, libzydis4.0, libzycore1.4")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libwavejit-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "run AMD GPU kernels on the CPU (development files)
- Header, archive, CMake package and pkg-config file of wavejit's C interface.")
+Header, archive, CMake package and pkg-config file of wavejit's C interface.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${wj_library} (= ${PROJECT_VERSION})")
 
-# Debian wants a changelog in each package.
+# Debian wants a changelog in each package, and to be told why libraries are inside (docs/install.md).
 string(TIMESTAMP wj_now "%a, %d %b %Y %H:%M:%S +0000" UTC)
 file(WRITE ${CMAKE_BINARY_DIR}/changelog "wavejit (${PROJECT_VERSION}) unstable; urgency=medium
 
@@ -49,7 +53,13 @@ file(WRITE ${CMAKE_BINARY_DIR}/changelog "wavejit (${PROJECT_VERSION}) unstable;
 execute_process(COMMAND gzip -9nkf changelog WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMAND_ERROR_IS_FATAL ANY)
 foreach(component wavejit library development)
   string(TOUPPER ${component} upper)
-  install(FILES ${CMAKE_BINARY_DIR}/changelog.gz COMPONENT ${component}
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+  set(package ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+  install(FILES ${CMAKE_BINARY_DIR}/changelog.gz COMPONENT ${component} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package})
+  file(WRITE ${CMAKE_BINARY_DIR}/overrides/${package}
+    "# One package for several releases, whose libraries differ in version.\n${package}: embedded-library *\n")
+  if(NOT component STREQUAL development)
+    install(FILES ${CMAKE_BINARY_DIR}/overrides/${package} COMPONENT ${component}
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides)
+  endif()
 endforeach()
 include(CPack)
