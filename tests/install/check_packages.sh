@@ -11,7 +11,7 @@ shift
 [ $# -gt 0 ] || set -- bookworm trixie unstable
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-apt-config dump | grep -E '^Acquire::https?::[Pp]roxy' >"$work/apt.conf" # mmdebstrap does not read the machine's own
+apt-config dump | grep -E '^Acquire::(https?::[Pp]roxy|Check-Valid-Until)' >"$work/apt.conf" # mmdebstrap does not read the machine's own
 
 cat >"$work/inside" <<'TEXT'
 set -ex
