@@ -16,6 +16,9 @@ install(TARGETS wavejit-kfd LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/wavejit/
 if(TARGET hsa-runtime64)
   install(TARGETS hsa-runtime64 LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/wavejit COMPONENT wavejit NAMELINK_SKIP)
 endif()
+if(TARGET comgr2)
+  install(TARGETS comgr2 comgr3 LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/wavejit COMPONENT wavejit)
+endif()
 
 install(TARGETS wavejit_shared wavejit_archive EXPORT wavejit-targets
   LIBRARY COMPONENT library NAMELINK_COMPONENT development

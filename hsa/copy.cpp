@@ -178,6 +178,13 @@ hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t dst_agent, hsa_agent_
     return HSA_STATUS_SUCCESS;
 }
 
+// ROCm 7: there is one engine, so it is the best one for all.
+hsa_status_t hsa_amd_memory_get_preferred_copy_engine(hsa_agent_t dst_agent, hsa_agent_t src_agent,
+                                                      uint32_t* recommended_ids_mask) {
+    if (!recommended_ids_mask) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    return hsa_amd_memory_copy_engine_status(dst_agent, src_agent, recommended_ids_mask);
+}
+
 hsa_status_t hsa_amd_memory_async_copy_rect(
     const hsa_pitched_ptr_t* dst, const hsa_dim3_t* dst_offset, const hsa_pitched_ptr_t* src,
     const hsa_dim3_t* src_offset, const hsa_dim3_t* range, hsa_agent_t copy_agent,

@@ -93,6 +93,10 @@ hsa_status_t hsa_ext_sampler_create(hsa_agent_t, const hsa_ext_sampler_descripto
                                     hsa_ext_sampler_t*) {
     return refuse("hsa_ext_sampler_create");
 }
+// ROCm 7: with an address mode for each coordinate.
+hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t, const void*, hsa_ext_sampler_t*) {
+    return refuse("hsa_ext_sampler_create_v2");
+}
 hsa_status_t hsa_ext_sampler_destroy(hsa_agent_t, hsa_ext_sampler_t) {
     return refuse("hsa_ext_sampler_destroy");
 }

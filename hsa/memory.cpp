@@ -1,5 +1,7 @@
 #include "hsa/memory.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -77,14 +79,26 @@ hsa_status_t MemoryMap::free(void* pointer) {
     {
         std::unique_lock lock(mutex_);
         auto it = allocated_.find(reinterpret_cast<uint64_t>(pointer));
-        if (it == allocated_.end()) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+        if (it == allocated_.end() || it->second.type != HSA_EXT_POINTER_TYPE_HSA)
+            return HSA_STATUS_ERROR_INVALID_ALLOCATION;
         b = std::move(it->second);
         allocated_.erase(it);
     }
     for (auto& c : b.callbacks) c.function(pointer, c.data);
     free_shared(b.host, b.pool->agent->gpu ? &b.pool->agent->device->memory() : nullptr);
+    if (b.file >= 0) close(b.file);
     b.pool->used->fetch_sub(b.size);
     return HSA_STATUS_SUCCESS;
+}
+
+void MemoryMap::enter(Block block) {
+    std::unique_lock lock(mutex_);
+    allocated_.emplace(block.host, std::move(block));
+}
+
+void MemoryMap::leave(uint64_t host) {
+    std::unique_lock lock(mutex_);
+    allocated_.erase(host);
 }
 
 hsa_status_t MemoryMap::lock(void* host, uint64_t size, bool alias, Pool* pool,

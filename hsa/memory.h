@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hsa/state.h"
+#include "memory/host_pages.h"
 
 namespace wj::hsa {
 
@@ -18,6 +19,8 @@ struct Block {
     hsa_amd_pointer_type_t type = HSA_EXT_POINTER_TYPE_HSA;
     Pool* pool = nullptr;
     void* user_data = nullptr;
+    int file = -1;            // the shared file that backs an allocation with an IPC handle
+    memory::HostPages pages;  // of memory of another process
     std::vector<Agent*> accessible;
     struct Callback {
         hsa_amd_deallocation_callback_t function;
@@ -33,6 +36,9 @@ public:
     hsa_status_t lock(void* host, uint64_t size, bool alias, Pool* pool, std::vector<Agent*> agents,
                       void** out);
     hsa_status_t unlock(void* host);
+    // Ranges that others have made (hsa/vmem.cpp, hsa/ipc.cpp) and take away: only entries.
+    void enter(Block block);
+    void leave(uint64_t host);
     // Runs f on the block that contains the address; false = none does.
     template <class F>
     bool with_block(const void* pointer, F&& f) {

@@ -36,19 +36,6 @@ hsa_status_t hsa_amd_agent_set_async_scratch_limit(hsa_agent_t agent, size_t) {
     return agent_of(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 
-WJ_NOT_SUPPORTED(hsa_amd_vmem_address_reserve)
-WJ_NOT_SUPPORTED(hsa_amd_vmem_address_reserve_align)
-WJ_NOT_SUPPORTED(hsa_amd_vmem_address_free)
-WJ_NOT_SUPPORTED(hsa_amd_vmem_handle_create)
-WJ_NOT_SUPPORTED(hsa_amd_vmem_handle_release)
-WJ_NOT_SUPPORTED(hsa_amd_vmem_map)
-WJ_NOT_SUPPORTED(hsa_amd_vmem_unmap)
-WJ_NOT_SUPPORTED(hsa_amd_vmem_set_access)
-WJ_NOT_SUPPORTED(hsa_amd_vmem_get_access)
-WJ_NOT_SUPPORTED(hsa_amd_vmem_export_shareable_handle)
-WJ_NOT_SUPPORTED(hsa_amd_vmem_import_shareable_handle)
-WJ_NOT_SUPPORTED(hsa_amd_vmem_retain_alloc_handle)
-WJ_NOT_SUPPORTED(hsa_amd_vmem_get_alloc_properties_from_handle)
 WJ_NOT_SUPPORTED(hsa_amd_portable_export_dmabuf)
 WJ_NOT_SUPPORTED(hsa_amd_portable_close_dmabuf)
 WJ_NOT_SUPPORTED(hsa_amd_spm_acquire)

@@ -107,9 +107,10 @@ hsa_status_t system_info(const State& s, uint32_t attribute, void* value) {
         case HSA_AMD_SYSTEM_INFO_SVM_ACCESSIBLE_BY_DEFAULT:
         case info_mwaitx:
         case info_dmabuf:
-        case info_virtual_memory:
         case info_xnack:
             return put(value, false);
+        case info_virtual_memory:
+            return put(value, true);
         case info_ext_version_major:
             return put(value, uint16_t{HSA_AMD_INTERFACE_VERSION_MAJOR});
         case info_ext_version_minor:

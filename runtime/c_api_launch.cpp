@@ -5,6 +5,7 @@
 #include "frontend/bundle.h"
 #include "runtime/c_api_internal.h"
 #include "runtime/kernel_args.h"
+#include "runtime/launch_plan.h"
 
 using namespace wj;
 using namespace wj::c_api;
@@ -84,6 +85,19 @@ Result<runtime::ArgumentBlock> arguments(const KernelInfo& kernel, const wj_laun
     return runtime::pack_arguments(kernel, values, o.dynamic_lds);
 }
 
+// The largest work-group that the compiler was told of: code for one wave has no barriers. The
+// hardware does not know it, and HIP 6 launches copy kernels of its own beyond it, so this is no
+// check of the device's.
+Status check_compiled_size(const KernelInfo& info, const std::array<uint32_t, 3>& work_group) {
+    const uint32_t most = info.metadata.max_flat_workgroup_size;
+    const uint64_t items = uint64_t{work_group[0]} * work_group[1] * work_group[2];
+    if (!most || items <= most || items > runtime::max_work_group_items) return Status::ok();
+    return {Code::OutOfRange, "kernel '" + info.name +
+                                  "' was compiled for work-groups of at most " +
+                                  std::to_string(most) + " work-items, " + std::to_string(items) +
+                                  " requested; use a smaller block or __launch_bounds__"};
+}
+
 wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool caller_runs,
                  wj_dispatch** out) {
     wj_context* context = kernel->module->context;
@@ -99,6 +113,7 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
         r.grid[i] = std::max(1u, o.grid[i]);
         r.work_group[i] = std::max(1u, o.block[i]);
     }
+    if (Status s = check_compiled_size(info, r.work_group); !s) return context->fail(s);
     uint64_t dynamic_lds = uint64_t{o.dynamic_lds} + block->dynamic_lds;
     uint64_t lds = dynamic_lds + info.descriptor.group_segment_fixed_size;
     r.group_segment_size = static_cast<uint32_t>(std::min<uint64_t>(lds, UINT32_MAX));

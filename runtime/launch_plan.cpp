@@ -93,11 +93,6 @@ Status check_sizes(const Target& target, const KernelInfo& info, const DispatchR
         return {Code::InvalidArgument,
                 "kernel '" + name + "' was compiled for work-groups of exactly " +
                     dims(meta.reqd_workgroup_size) + " work-items, not " + dims(r.work_group)};
-    if (meta.max_flat_workgroup_size && items > meta.max_flat_workgroup_size)
-        return {Code::OutOfRange, "kernel '" + name + "' was compiled for work-groups of at most " +
-                                      std::to_string(meta.max_flat_workgroup_size) +
-                                      " work-items, " + std::to_string(items) +
-                                      " requested; use a smaller block or __launch_bounds__"};
     const Traits& t = target.traits;
     if (kernel.group_segment_fixed_size > r.group_segment_size)
         return {Code::InvalidArgument,

@@ -1,5 +1,10 @@
 #include "tools/code_file.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
 #include "frontend/target.h"
 #include "tools/cli.h"
 
@@ -13,6 +18,32 @@ CodeObject linked_object(const FoundCodeObject& found) {
              " is a relocatable object, not linked yet: link it with ld.lld -shared first");
     return std::move(*object);
 }
+
+namespace {
+
+// Each target once.
+std::string names_of(const std::vector<const FoundCodeObject*>& objects) {
+    std::vector<std::string> names;
+    for (const FoundCodeObject* object : objects)
+        if (std::string name = object->target.str();
+            std::find(names.begin(), names.end(), name) == names.end())
+            names.push_back(std::move(name));
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::vector<const FoundCodeObject*> addresses(const std::vector<FoundCodeObject>& objects) {
+    std::vector<const FoundCodeObject*> all;
+    for (const FoundCodeObject& object : objects) all.push_back(&object);
+    return all;
+}
+
+[[noreturn]] void fail_not_emulated(const std::string& file,
+                                    const std::vector<FoundCodeObject>& found) {
+    fail(file + " holds code for " + names_of(addresses(found)) + ", but emulated are " +
+         supported_target_names() + "; recompile it with --offload-arch=gfx90a");
+}
+
+}  // namespace
 
 std::string choose_target(const std::string& file) {
     auto found = find_code_objects_in_file(file);
@@ -29,13 +60,24 @@ std::string choose_target(const std::string& file) {
                 best = &object;
         if (best) return best->target.str();
     }
-    std::string have;
+    fail_not_emulated(file, *found);
+}
+
+void check_target(const std::string& file, const std::string& target) {
+    auto found = find_code_objects_in_file(file);
+    const auto agent = parse_target_id(target);
+    if (!found || found->empty() || !agent) return;
+    std::vector<const FoundCodeObject*> emulated;
     for (const FoundCodeObject& object : *found) {
-        std::string name = object.target.str();
-        if (have.find(name) == std::string::npos) have += (have.empty() ? "" : ", ") + name;
+        if (can_run_on(object.target, *agent)) return;
+        if (object.target.processor && find_target(object.target.processor->name))
+            emulated.push_back(&object);
     }
-    fail(file + " holds code for " + have + ", but emulated are " + supported_target_names() +
-         "; recompile it with --offload-arch=gfx90a");
+    if (emulated.empty()) fail_not_emulated(file, *found);
+    fail(file + " holds code for " + names_of(addresses(*found)) + ", none of it for " + target +
+         ": set WAVEJIT_TARGET to " + names_of(emulated) +
+         ", or do not set it, or recompile the program with --offload-arch=" +
+         std::string(agent->processor->name));
 }
 
 }  // namespace wj::tools

@@ -17,4 +17,7 @@ CodeObject linked_object(const FoundCodeObject& found);
 // it holds code for other processors only.
 std::string choose_target(const std::string& file);
 
+// Fails when a file holds code, and none of it runs on the target that the user named.
+void check_target(const std::string& file, const std::string& target);
+
 }  // namespace wj::tools

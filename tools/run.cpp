@@ -50,17 +50,6 @@ void prepend(const char* variable, const std::string& value, char separator) {
     setenv(variable, old && *old ? (value + separator + old).c_str() : value.c_str(), 1);
 }
 
-// rocminfo asks lsmod for the kernel driver and opens its device node before it loads anything.
-void pretend_driver(const std::string& library_dir) {
-    for (fs::path base : {fs::path(own_directory()), fs::path(library_dir)}) {
-        if (!fs::exists(base / "shims" / "lsmod")) continue;
-        prepend("PATH", (base / "shims").string(), ':');
-        if (fs::exists(base / "shims" / "libwavejit-kfd.so"))
-            prepend("LD_PRELOAD", (base / "shims" / "libwavejit-kfd.so").string(), ':');
-        return;
-    }
-}
-
 }  // namespace
 
 std::vector<std::string> take_program_arguments(const CLI::App& app,
@@ -116,10 +105,11 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
             if (!chosen.empty()) setenv("WAVEJIT_TARGET", chosen.c_str(), 1);
         } else if (!find_target(target)) {
             fail(runtime::not_emulated(target), exit_usage);
+        } else {
+            check_target(program, target);
         }
         const std::string libraries = drop_in_directory().string();
         prepend("LD_LIBRARY_PATH", libraries, ':');
-        if (fs::path(program).filename() == "rocminfo") pretend_driver(libraries);
         std::vector<std::string> words = arguments;
         std::vector<char*> argv{name->data()};
         for (std::string& word : words) argv.push_back(word.data());

@@ -155,4 +155,26 @@ TEST_F(Kernels, OneAfterTheOther) {
     HSA_OK(hsa_signal_destroy(finished));
 }
 
+// The hardware does not know what work-groups a kernel was compiled for: HIP 6 launches its own
+// copy kernels, whose metadata says 256, with 512 work-items.
+TEST_F(Kernels, LargerWorkGroupThanItsMetadataSays) {
+    constexpr uint32_t many = 512;
+    auto* from = allocate<uint32_t>(many);
+    auto* to = allocate<uint32_t>(many);
+    for (uint32_t i = 0; i < many; i++) from[i] = 3 * i;
+    uint32_t* const old[] = {arguments[0], arguments[1]};
+    arguments[0] = from;
+    arguments[1] = to;
+    packet.workgroup_size_x = packet.grid_size_x = many;
+    TestQueue q(gpus[0], 64);
+    const hsa_signal_t finished = signal(1);
+    submit(q, finished);
+    ASSERT_TRUE(done(finished));
+    for (uint32_t i = 0; i < many; i++) ASSERT_EQ(to[i], 3 * i);
+    std::copy_n(old, 2, arguments);
+    HSA_OK(hsa_signal_destroy(finished));
+    HSA_OK(hsa_amd_memory_pool_free(from));
+    HSA_OK(hsa_amd_memory_pool_free(to));
+}
+
 }  // namespace

@@ -9,6 +9,11 @@
 #include <rocrand/rocrand_sobol32_precomputed.h>
 #include <rocrand/rocrand_sobol64_precomputed.h>
 
+#if ROCRAND_VERSION >= 300000  // of ROCm 6: the tables have other names
+#define h_sobol32_direction_vectors rocrand_h_sobol32_direction_vectors
+#define h_sobol64_direction_vectors rocrand_h_sobol64_direction_vectors
+#endif
+
 #include <cstring>
 #include <memory>
 #include <string>

@@ -279,6 +279,24 @@ TEST_F(Cli, RunChecksItsProgram) {
 }
 
 // Processes with address spaces of their own share translations.
+// HIP itself says only that there is no binary, and ends the process.
+TEST_F(Cli, RunSaysWhatAProgramHoldsCodeFor) {
+    std::string image = read(kernels("ids.gfx900.hsaco"));
+    const std::string program = file("program", image);
+    fs::permissions(program, fs::perms::owner_all);
+    expect(run("run " + program, on90a), 1,
+           {"holds code for gfx900", "none of it for gfx90a", "set WAVEJIT_TARGET to gfx900"});
+    // Without the processor's number in e_flags it is for nobody; 0x36 is gfx1030 (LLVM's
+    // AMDGPUUsage).
+    ASSERT_EQ(image[48], 0x2c);
+    image[48] = 0x36;
+    const std::string other = file("other", image);
+    fs::permissions(other, fs::perms::owner_all);
+    for (const std::string& environment : {on90a, std::string()})
+        expect(run("run " + other, environment), 1,
+               {"holds code for gfx1030", "but emulated are", "gfx90a"});
+}
+
 TEST_F(Cli, TranslationsAreKept) {
     const std::string cache = (directory / "cache").string();
     const std::string environment =

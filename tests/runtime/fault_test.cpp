@@ -242,6 +242,21 @@ TEST_P(FaultTest, StoreToCode) {
     EXPECT_EQ(run(k, packed(info.entry & ~uint64_t{4095}, 0, 1)), WJ_GUEST_FAULT) << error();
 }
 
+// Programs set constants that have a name, and HIP 6 does it by a kernel.
+TEST_P(FaultTest, StoreToANamedConstant) {
+    uint64_t address = 0, size = 0;
+    wj_kernel* k = kernel("asm", "store_at");
+    ASSERT_TRUE(k);
+    ASSERT_EQ(wj_module_get_variable(modules.back().get(), "named_constant", &address, &size),
+              WJ_OK)
+        << error();
+    EXPECT_EQ(size, 4u);
+    const auto* value = reinterpret_cast<const uint32_t*>(address);
+    EXPECT_EQ(*value, 77u);
+    EXPECT_EQ(run(k, packed(address, 0, 1)), WJ_OK) << error();
+    EXPECT_EQ(*value, 0u);
+}
+
 TEST_P(FaultTest, NullPointers) {
     wj_kernel* k = kernel("asm", "load_at");
     ASSERT_TRUE(k);

@@ -435,3 +435,13 @@ BEGIN gds_read
 END gds_read
 DESCRIPTOR gds_read
 #endif
+
+// A constant with a name, as HIP's __constant__ variables are. It has a page of its own.
+.section .rodata, "a"
+.p2align 12
+.globl named_constant
+.type named_constant,@object
+named_constant:
+  .long 77
+.p2align 12
+.size named_constant, 4
