@@ -26,7 +26,7 @@ START = 900  # seconds before the first test: rocBLAS reads its data for minutes
 
 def listed(program, pattern):
     r = subprocess.run([program, "--gtest_list_tests", f"--gtest_filter={pattern}"], stdin=subprocess.DEVNULL, capture_output=True,
-                       text=True, errors="replace", timeout=600, cwd=os.path.dirname(program))
+                       text=True, errors="replace", timeout=2 * START, cwd=os.path.dirname(program))
     names, suite = [], ""
     for line in r.stdout.splitlines():
         word = line.split("#")[0].rstrip()
