@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -51,9 +52,9 @@ struct State {
     }
     void copy(const State& o, machine::ExecContext& ctx) {
         wave = o.wave;
-        registers = o.registers;
         lds = o.lds;
         attach(ctx);
+        std::memcpy(wave.vgpr, o.wave.vgpr, size_t{2} * rows * lanes * 4);
     }
     // Small numbers, which are addresses within the LDS, and floats of all kinds.
     static uint32_t value(Rng& rng) {
@@ -81,6 +82,12 @@ bool overlaps(const Operand& a, const Operand& b) {
 
 bool is_vector(const Operand& o) {
     return o.is(Operand::Kind::Vgpr) || o.is(Operand::Kind::Agpr);
+}
+
+// SCC, VCCZ and others can be read as operands.
+bool special_source(const Inst& inst) {
+    return std::any_of(inst.src.begin(), inst.src.end(),
+                       [](const Operand& o) { return o.is(Operand::Kind::Special); });
 }
 
 class EffectsTest : public testing::TestWithParam<const char*> {
@@ -153,11 +160,9 @@ void EffectsTest::expect_registers(const Inst& inst, const Effects& e, uint64_t 
     const std::string_view name = op_info(inst.op).name;
     if (!e.writes_scc) EXPECT_EQ(done_->wave.scc, base_->wave.scc) << name << " writes SCC";
     if (run_changed(inst, [](State& s) { s.wave.scc ^= 1; })) {
-        if (!e.reads_scc && !std::any_of(inst.src.begin(), inst.src.end(), [](const Operand& o) {
-                return o.is(Operand::Kind::Special);
-            }))
+        if (!e.reads_scc && !special_source(inst))
             EXPECT_TRUE(same_results(inst, *done_, *other_)) << name << " reads SCC";
-        if (e.writes_scc && !e.reads_scc)
+        if (e.writes_scc && !e.reads_scc && !special_source(inst))
             EXPECT_EQ(done_->wave.scc, other_->wave.scc) << name << " need not write SCC";
     }
     if (!writes(inst, machine::exec_lo, 2)) {
@@ -203,7 +208,8 @@ void EffectsTest::expect_lanes(const Inst& inst, const Effects& e) {
                         << name << " writes lanes that are off";
             }
     const bool whole_form = inst.variant != Variant::Dpp && inst.variant != Variant::Sdwa;
-    bool own_source = false;
+    // EXEC, which masks vector instructions, is a source of each of them.
+    bool own_source = overlaps(d, machine::exec_lo, 2);
     for (const Operand& s : inst.src) own_source |= s.present() && overlaps(s, d);
     if (d.present() && !e.partial && whole_form && !(inst.op_sel & 8) && !own_source &&
         run_changed(inst, [&](State& s) {

@@ -51,7 +51,7 @@ TEST(IrText, BlocksOfRandomInstructionsAreReadAsTheyWere) {
             for (int n = 0; n < 30; ++n) {
                 const wj::Inst inst =
                     generator.instruction(rng, static_cast<Pool>(rng() % 6), rng() & 1);
-                words.insert(words.end(), inst.words, inst.words + inst.size / 4);
+                words.insert(words.end(), inst.words.begin(), inst.words.begin() + inst.size / 4);
             }
             words.push_back(fuzz::s_endpgm);
             constexpr uint64_t pc = 0x1000;
