@@ -110,7 +110,7 @@ std::optional<uint64_t> ModuleImpl::find_definition(std::string_view name) const
 // Kernels write only to pages with segments that may be written, and only those with code are
 // executed, whatever the sizes. Where two segments share a page it has the rights of both.
 // Constants with a name may be written, too: programs set them (hipMemcpyToSymbol), and HIP 6 does
-// that by a kernel.
+// that by a kernel. Code never is.
 Status ModuleImpl::protect() {
     using memory::page_size;
     std::vector<uint32_t> rights(size_ / page_size + 1, memory::no_access);
@@ -123,9 +123,14 @@ Status ModuleImpl::protect() {
              ++page)
             rights[page] |= of_segment;
     }
-    for (const Variable& v : variables_)
-        for (uint64_t at = v.address & ~(page_size - 1); at < v.address + v.size; at += page_size)
-            rights[(at - base_) / page_size] |= memory::writable;
+    for (const Variable& v : variables_) {
+        // A symbol says where it lies and how large it is, true or not.
+        const uint64_t begin = v.address - base_;
+        if (begin >= layout_.size || v.size > layout_.size - begin) continue;
+        for (uint64_t at = begin & ~(page_size - 1); at < begin + v.size; at += page_size)
+            if (!(rights[at / page_size] & memory::executable))
+                rights[at / page_size] |= memory::writable;
+    }
     const uint64_t pages = (size_ + page_size - 1) / page_size;
     for (uint64_t page = 0; page < pages; ++page)  // what code is fetched beyond its end, too
         if (!rights[page])
