@@ -14,7 +14,7 @@ lib/libwavejit.a lib/libwavejit.so lib/libwavejit.so.0 lib/libwavejit.so.{versio
 lib/cmake/wavejit/wavejit-config.cmake lib/cmake/wavejit/wavejit-config-version.cmake
 lib/cmake/wavejit/wavejit-targets.cmake lib/cmake/wavejit/wavejit-targets-release.cmake
 lib/pkgconfig/wavejit.pc
-lib/wavejit/libhsa-runtime64.so.1 lib/wavejit/shims/libwavejit-kfd.so lib/wavejit/shims/lsmod
+lib/wavejit/libhsa-runtime64.so.1 lib/wavejit/libamd_comgr.so.2 lib/wavejit/libamd_comgr.so.3 lib/wavejit/shims/libwavejit-kfd.so lib/wavejit/shims/lsmod
 share/man/man1/wavejit.1
 share/doc/wavejit/copyright share/doc/libwavejit0/copyright share/doc/libwavejit-dev/copyright
 """.split()
@@ -43,7 +43,7 @@ for link, to in (("lib/libwavejit.so", "libwavejit.so.0"), ("lib/libwavejit.so.0
     check(f"{link} -> {to}", os.path.islink(link) and os.readlink(link) == to)
 for file, soname, names in (("lib/libwavejit.so.0", "libwavejit.so.0", ("wj_",)),
                             ("lib/wavejit/libhsa-runtime64.so.1", "libhsa-runtime64.so.1", ("hsa_", "_amdgpu_r_debug", "ROCR_1")),
-                            ("lib/wavejit/shims/libwavejit-kfd.so", "libwavejit-kfd.so", ("open",)),
+                            ("lib/wavejit/shims/libwavejit-kfd.so", "libwavejit-kfd.so", ("open", "fopen", "stat")),
                             ("bin/wavejit", None, None)):
     needed = dynamic(file, "NEEDED")
     check(f"{file}: needs {sorted(needed)}", needed and needed <= ALLOWED)
