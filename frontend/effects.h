@@ -21,7 +21,7 @@ enum class Flow : uint8_t {
     Yield    // yield: behind the instruction, after others or with another state
 };
 
-// EXEC, written without being a destination.
+// What becomes of EXEC; in a row: where it is written without being a destination.
 enum class ExecChange : uint8_t {
     None,
     Narrowed,  // >exec-: lanes may only go

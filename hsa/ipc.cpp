@@ -13,6 +13,7 @@
 
 #include "hsa/memory.h"
 #include "hsa/shared_file.h"
+#include "memory/address_space.h"
 #include "memory/host_pages.h"
 
 using namespace wj::hsa;
@@ -21,7 +22,7 @@ namespace {
 
 constexpr uint32_t handle_magic = 0x434a5749;        // "IWJC"
 constexpr uint64_t longest_wait_ns = 5'000'000'000;  // for kernels that could be writing
-constexpr uint64_t page = 4096;
+constexpr uint64_t page = wj::memory::page_size;
 
 struct Handle {
     uint32_t magic, process, descriptor, zero;

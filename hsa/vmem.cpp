@@ -15,6 +15,7 @@
 
 #include "hsa/memory.h"
 #include "hsa/shared_file.h"
+#include "memory/address_space.h"
 #include "memory/host_pages.h"
 
 using namespace wj::hsa;
@@ -30,7 +31,7 @@ struct hsa_amd_memory_access_desc_t {
 
 namespace {
 
-constexpr uint64_t page = 4096;
+constexpr uint64_t page = wj::memory::page_size;
 // HSA_AMD_VMEM_ADDRESS_NO_REGISTER of ROCm 7: the range is memory of the host until something is
 // mapped there. HIP 7 takes managed memory from such ranges.
 constexpr uint64_t flag_no_register = 1;

@@ -94,46 +94,45 @@ void of(Wave& w, const Inst& in, Found& found) {
 // ---- arithmetic of one lane
 // ---------------------------------------------------------------------------------------------
 
+double exact(Half x) {
+    return gf::to_double(gf::to_float(x));
+}
+double exact(float x) {
+    return gf::to_double(x);
+}
+double exact(double x) {
+    return x;
+}
+
+// An operation of the host. On halves it is done in f64, where it loses nothing that the one
+// rounding to f16 would see.
+template <auto Operation, class T, class... Rest>
+Raised<T> rounded(u32 c, T x, Rest... rest) {
+    if constexpr (std::is_same_v<T, Half>)
+        return raised_half(c, Operation(host_toward_zero, exact(x), exact(rest)...));
+    else
+        return Operation(c, x, rest...);
+}
 template <class T>
 Raised<T> add(u32 c, T a, T b) {
-    if constexpr (std::is_same_v<T, Half>)
-        return raised_half(c, raised_add(host_toward_zero, gf::to_double(gf::to_float(a)),
-                                         gf::to_double(gf::to_float(b))));
-    else
-        return raised_add(c, a, b);
+    return rounded<[](u32 to, auto x, auto y) { return raised_add(to, x, y); }>(c, a, b);
 }
 template <class T>
 Raised<T> mul(u32 c, T a, T b) {
-    if constexpr (std::is_same_v<T, Half>)
-        return raised_half(c, raised_mul(host_toward_zero, gf::to_double(gf::to_float(a)),
-                                         gf::to_double(gf::to_float(b))));
-    else
-        return raised_mul(c, a, b);
+    return rounded<[](u32 to, auto x, auto y) { return raised_mul(to, x, y); }>(c, a, b);
 }
 template <class T>
 Raised<T> fma(u32 c, T a, T b, T d) {
-    if constexpr (std::is_same_v<T, Half>)
-        return raised_half(
-            c, raised_fma(host_toward_zero, gf::to_double(gf::to_float(a)),
-                          gf::to_double(gf::to_float(b)), gf::to_double(gf::to_float(d))));
-    else
-        return raised_fma(c, a, b, d);
+    return rounded<[](u32 to, auto x, auto y, auto z) { return raised_fma(to, x, y, z); }>(c, a, b,
+                                                                                           d);
 }
 template <class T>
 Raised<T> reciprocal(T x) {
-    if constexpr (std::is_same_v<T, Half>)
-        return raised_half(to_nearest,
-                           raised_div(host_toward_zero, 1.0, gf::to_double(gf::to_float(x))));
-    else
-        return raised_div(to_nearest, T{1}, x);
+    return rounded<[](u32 to, auto y) { return raised_div(to, decltype(y){1}, y); }>(to_nearest, x);
 }
 template <class T>
 Raised<T> square_root(T x) {
-    if constexpr (std::is_same_v<T, Half>)
-        return raised_half(to_nearest,
-                           raised_sqrt(host_toward_zero, gf::to_double(gf::to_float(x))));
-    else
-        return raised_sqrt(to_nearest, x);
+    return rounded<[](u32 to, auto y) { return raised_sqrt(to, y); }>(to_nearest, x);
 }
 // Neither large nor small: it is exact or not.
 template <class T>
@@ -152,8 +151,7 @@ template <class T>
 Raised<T> scaled(u32 c, T x, i32 e) {
     if constexpr (std::is_same_v<T, Half>) {
         const i32 n = e > 100 ? 100 : e < -100 ? -100 : e;
-        return raised_half(
-            c, raised_mul(host_toward_zero, gf::to_double(gf::to_float(x)), gf::pow2(n)));
+        return raised_half(c, raised_mul(host_toward_zero, exact(x), gf::pow2(n)));
     } else if constexpr (std::is_same_v<T, float>) {
         const i32 n = e > 400 ? 400 : e < -400 ? -400 : e;
         return raised_float(c, gf::mul(gf::to_double(x), gf::pow2(n)));
@@ -171,16 +169,6 @@ Raised<T> scaled(u32 c, T x, i32 e) {
         return r;
     }
 }
-double exact(Half x) {
-    return gf::to_double(gf::to_float(x));
-}
-double exact(float x) {
-    return gf::to_double(x);
-}
-double exact(double x) {
-    return x;
-}
-
 // 2^x: exact where x is an integer and the result has bits enough.
 template <class T>
 u32 exponential(const FloatMode& m, T operand) {

@@ -45,7 +45,6 @@ inline constexpr uint32_t host_flags =
         WJ_RAISED(double, "v" stem "sd %[b], %[a], %[r]", [a] "x"(a), [b] "x"(b)); \
     }
 WJ_RAISED_BINARY(raised_add, "add")
-WJ_RAISED_BINARY(raised_sub, "sub")
 WJ_RAISED_BINARY(raised_mul, "mul")
 WJ_RAISED_BINARY(raised_div, "div")
 #undef WJ_RAISED_BINARY

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/text.h"
+
 namespace wj::ir {
 namespace {
 
@@ -26,7 +28,6 @@ static_assert(std::size(op_infos) == static_cast<size_t>(Op::count_));
 
 namespace {
 
-constexpr std::string_view type_names[] = {"", "u32", "u64", "v32", "v64", "mask", "tuple"};
 // Loads may fault, which is an effect even when nobody reads the value; LDS reads cannot.
 bool has_effect(const Inst& inst) {
     const Class cls = op_info(inst.op).cls;
@@ -65,8 +66,7 @@ std::string verify(const Block& block) {
                 return fmt::format("%{} {}: argument {} is not defined before", v, info.name, i);
             if (block.type(arg) != want)
                 return fmt::format("%{} {}: argument {} has type {}, not {}", v, info.name, i,
-                                   type_names[static_cast<size_t>(block.type(arg))],
-                                   type_names[static_cast<size_t>(want)]);
+                                   type_name(block.type(arg)), type_name(want));
         }
         const bool guards =
             is_guard(inst.op) || inst.op == Op::RowLane || inst.op == Op::WavesAhead;

@@ -62,8 +62,7 @@ std::string print_inst(const Block& block, Value v) {
     const Inst& inst = block.insts[v];
     const OpInfo& info = op_info(inst.op);
     std::string line = "        ";
-    if (info.result != Type::N)
-        line += fmt::format("%{}:{} = ", v, type_names[static_cast<size_t>(info.result)]);
+    if (info.result != Type::N) line += fmt::format("%{}:{} = ", v, type_name(info.result));
     line += info.name;
     for (const Value arg : inst.args)
         if (arg != no_value) line += fmt::format(" %{}", arg);
@@ -96,6 +95,10 @@ std::string print_terminator(const Terminator& t) {
 }
 
 }  // namespace
+
+std::string_view type_name(Type type) {
+    return type_names[static_cast<size_t>(type)];
+}
 
 std::string print(const Block& block) {
     std::string out = fmt::format("block {:#x}..{:#x}", block.pc, block.end_pc);
@@ -353,9 +356,8 @@ private:
         inst.guest = static_cast<uint16_t>(guest_);
         const OpInfo& info = op_info(inst.op);
         if ((info.result == Type::N) != name.empty() ||
-            (!name.empty() && type != type_names[static_cast<size_t>(info.result)]))
-            return fmt::format("{} gives {}", info.name,
-                               type_names[static_cast<size_t>(info.result)]);
+            (!name.empty() && type != type_name(info.result)))
+            return fmt::format("{} gives {}", info.name, type_name(info.result));
         size_t count = 0;
         while (w.peek().starts_with('%')) {
             if (count == inst.args.size()) return "too many arguments";

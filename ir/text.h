@@ -22,6 +22,7 @@
 
 namespace wj::ir {
 
+std::string_view type_name(Type type);  // "u32", "mask", ...; "none"
 // An error names the line. Calls have no function and no argument; whatever is not well formed is
 // refused as verify() says.
 Result<Block> parse(std::string_view text);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "frontend/decode.h"
-#include "frontend/effects.h"
 #include "lift/memory_order.h"
 #include "machine/wave.h"
 
@@ -69,30 +68,22 @@ LiveSet& LiveSet::operator|=(const LiveSet& o) {
     return *this;
 }
 
-Liveness::Exec Liveness::exec_effect(const Inst& inst) {
-    switch (effects(inst.op).exec) {
-        case ExecChange::None:
-            break;
-        case ExecChange::Narrowed:
-            return Exec::Narrowed;
-        case ExecChange::Widened:
-            return Exec::Widened;
-        case ExecChange::Changed:
-            return Exec::Changed;
-    }
+ExecChange Liveness::exec_effect(const Inst& inst) {
+    if (const ExecChange of_row = effects(inst.op).exec; of_row != ExecChange::None) return of_row;
     const auto is_exec = [](const Operand& o) {
         return o.is(Operand::Kind::Sgpr) && o.reg == machine::exec_lo && o.dwords == 2;
     };
     bool written = false;
     for (const Operand& o : inst.dst)
         written |= o.is(Operand::Kind::Sgpr) && o.reg + o.dwords > machine::exec_lo;
-    if (!written) return Exec::Kept;
-    if (!is_exec(inst.dst[0])) return Exec::Changed;
+    if (!written) return ExecChange::None;
+    if (!is_exec(inst.dst[0])) return ExecChange::Changed;
     const bool first = is_exec(inst.src[0]), second = is_exec(inst.src[1]);
     if ((inst.op == Opcode::s_and_b64 && (first || second)) ||
         (inst.op == Opcode::s_andn2_b64 && first))
-        return Exec::Narrowed;
-    return inst.op == Opcode::s_or_b64 && (first || second) ? Exec::Widened : Exec::Changed;
+        return ExecChange::Narrowed;
+    return inst.op == Opcode::s_or_b64 && (first || second) ? ExecChange::Widened
+                                                            : ExecChange::Changed;
 }
 
 Liveness::Effect Liveness::effect_of(const Inst& inst) {
@@ -139,15 +130,15 @@ Liveness::Effect Liveness::effect_of(const Inst& inst) {
 // Backwards over one instruction.
 void Liveness::step(const Effect& e, LiveSet& s) {
     switch (e.exec) {
-        case Exec::Kept:
+        case ExecChange::None:
             break;
-        case Exec::Narrowed:  // who is on may be off behind it
+        case ExecChange::Narrowed:  // who is on may be off behind it
             s.on |= s.off;
             break;
-        case Exec::Widened:
+        case ExecChange::Widened:
             s.off |= s.on;
             break;
-        case Exec::Changed:
+        case ExecChange::Changed:
             s.on |= s.off;
             s.off = s.on;
             break;

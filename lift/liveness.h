@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "frontend/effects.h"
 #include "frontend/inst.h"
 #include "frontend/target.h"
 #include "ir/ir.h"
@@ -71,13 +72,12 @@ private:
         uint16_t first;
         uint8_t count;
     };
-    enum class Exec : uint8_t { Kept, Narrowed, Widened, Changed };
     struct Effect {
         std::array<Range, 11> reads;
         std::array<Range, 3> writes;
         uint8_t read_count = 0, write_count = 0;
         bool across = false;  // reads lanes that are off, too
-        Exec exec = Exec::Kept;
+        ExecChange exec = ExecChange::None;
     };
     struct Node {  // straight code up to the next branch
         std::vector<Effect> code;
@@ -93,7 +93,7 @@ private:
     };
     const LiveSet& use(const Known& known);
     void scan(uint64_t pc, Node& node, uint32_t& instructions);
-    static Exec exec_effect(const Inst& inst);
+    static ExecChange exec_effect(const Inst& inst);
     static Effect effect_of(const Inst& inst);
     static void step(const Effect& effect, LiveSet& s);
 

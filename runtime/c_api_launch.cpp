@@ -163,7 +163,9 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
     return WJ_OK;
 }
 
+// Of one that has ended.
 wj_status outcome(wj_dispatch* d) {
+    d->flush_print();
     const runtime::DispatchResult& result = d->dispatch->result();
     if (result.code == Code::Ok) return WJ_OK;
     return d->context->fail(to_c(result.code), result.fault.text());
@@ -322,7 +324,6 @@ wj_status wj_dispatch_wait(wj_dispatch* dispatch) {
     if (!dispatch) return WJ_INVALID_ARGUMENT;
     return guarded(dispatch->context, [&] {
         dispatch->dispatch->wait();
-        dispatch->flush_print();
         return outcome(dispatch);
     });
 }
@@ -334,9 +335,7 @@ int wj_dispatch_done(wj_dispatch* dispatch) {
 wj_status wj_dispatch_wait_for(wj_dispatch* dispatch, uint64_t timeout_ns) {
     if (!dispatch) return WJ_INVALID_ARGUMENT;
     return guarded(dispatch->context, [&] {
-        if (!dispatch->dispatch->wait_for(timeout_ns)) return WJ_NOT_READY;
-        dispatch->flush_print();
-        return outcome(dispatch);
+        return dispatch->dispatch->wait_for(timeout_ns) ? outcome(dispatch) : WJ_NOT_READY;
     });
 }
 
@@ -403,7 +402,6 @@ wj_status wj_launch(wj_kernel* kernel, const wj_launch_options* options, wj_resu
         if (status != WJ_OK) return status;
         std::unique_ptr<wj_dispatch> dispatch(raw);
         dispatch->dispatch->wait();
-        dispatch->flush_print();
         if (result && !write_struct(result, to_c_result(dispatch->dispatch->result())))
             return dispatch->context->fail(WJ_INVALID_ARGUMENT, bad_size);
         return outcome(raw);

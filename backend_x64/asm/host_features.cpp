@@ -46,7 +46,7 @@ bool has_bf16_products() {
     return features().hasAVX512_BF16();
 }
 
-// Measured on Emerald Rapids and Zen 4 (docs/performance.md).
+// Measured on Emerald Rapids and Zen 4 (docs/log/performance.md).
 HostTuning host_tuning() {
     HostTuning tuning;
     if (asmjit::CpuInfo::host().isVendor("AMD"))

@@ -4,25 +4,16 @@
 What programs that were not linked with them see: room in static thread-local storage, exported names, HIP on the drop-in."""
 import ctypes
 import ctypes.util
+import os
 import re
-import subprocess
 import sys
 import threading
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.dont_write_bytecode = True
+from checks import check, output, status  # noqa: E402
+
 libwavejit, libhsa, kernel = sys.argv[1:]
-failures = []
-
-
-def check(what, good):
-    print(("ok      " if good else "FAILED  ") + what)
-    if not good:
-        failures.append(what)
-
-
-def output(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
 for library, prefix in ((libwavejit, "wj_"), (libhsa, ("hsa_", "_amdgpu_r_debug", "ROCR_1"))):
     size = sum(int(line.split()[5], 16) for line in output("readelf", "-lW", library).splitlines() if line.strip().startswith("TLS"))
     check(f"{library}: {size} bytes of static thread-local storage, at most 64", size <= 64)
@@ -66,4 +57,4 @@ check("HIP calls", results == [True, True])
 ctypes.CDLL(None).dlclose(ctypes.c_void_p(wj._handle))
 mapped = re.findall(r"libwavejit\.so", open("/proc/self/maps").read())
 check("dlclose keeps the library", bool(mapped))
-sys.exit(bool(failures))
+sys.exit(status())

@@ -4,8 +4,11 @@ import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.dont_write_bytecode = True
+from checks import check, output, status  # noqa: E402
+
 prefix, version = sys.argv[1:]
-failures = []
 # libc is several files; the loader is one of them (thread-local storage).
 ALLOWED = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
 FILES = f"""
@@ -14,20 +17,11 @@ lib/libwavejit.a lib/libwavejit.so lib/libwavejit.so.0 lib/libwavejit.so.{versio
 lib/cmake/wavejit/wavejit-config.cmake lib/cmake/wavejit/wavejit-config-version.cmake
 lib/cmake/wavejit/wavejit-targets.cmake lib/cmake/wavejit/wavejit-targets-release.cmake
 lib/pkgconfig/wavejit.pc
-lib/wavejit/libhsa-runtime64.so.1 lib/wavejit/libamd_comgr.so.2 lib/wavejit/libamd_comgr.so.3 lib/wavejit/shims/libwavejit-kfd.so lib/wavejit/shims/lsmod
+lib/wavejit/libhsa-runtime64.so.1 lib/wavejit/libamd_comgr.so.2 lib/wavejit/libamd_comgr.so.3
+lib/wavejit/shims/libwavejit-kfd.so lib/wavejit/shims/lsmod
 share/man/man1/wavejit.1
 share/doc/wavejit/copyright share/doc/libwavejit0/copyright share/doc/libwavejit-dev/copyright
 """.split()
-
-
-def check(what, good):
-    print(("ok      " if good else "FAILED  ") + what)
-    if not good:
-        failures.append(what)
-
-
-def output(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def dynamic(library, tag):
@@ -80,4 +74,4 @@ check(f"manual: groff says {warnings.stderr.strip() or 'nothing'}", warnings.ret
 notices = open("share/doc/wavejit/copyright").read()
 for name in ("AsmJit", "CLI11", "fmt", "msgpack", "xxHash", "LibYAML", "zstd", "zlib"):
     check(f"licence of {name}", name.lower() in notices.lower())
-sys.exit(bool(failures))
+sys.exit(status())

@@ -7,17 +7,13 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.dont_write_bytecode = True
+from checks import check, status  # noqa: E402
+
 prefix, build, program, code_object, clang = sys.argv[1:]
-failures = []
 for name in ("LD_LIBRARY_PATH", "WAVEJIT_TARGET"):
     os.environ.pop(name, None)
-
-
-def check(what, good, text=""):
-    print(("ok      " if good else "FAILED  ") + what)
-    if not good:
-        print(text)
-        failures.append(what)
 
 
 def run(*command, **options):
@@ -82,4 +78,4 @@ try:
           nowhere.stdout)
 finally:
     shutil.rmtree(folder)
-sys.exit(bool(failures))
+sys.exit(status())

@@ -11,17 +11,14 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.dont_write_bytecode = True
+from checks import check, status  # noqa: E402
+
 tool = sys.argv[1]
 if not shutil.which("mmdebstrap"):
     print("mmdebstrap is not installed")
     sys.exit(77)
-failures = []
-
-
-def check(what, good, output=""):
-    print(("ok      " if good else "FAILED  ") + what + ("" if good else "\n" + output), flush=True)
-    if not good:
-        failures.append(what)
 
 
 class Mirror(socketserver.ThreadingTCPServer):
@@ -105,4 +102,4 @@ with tempfile.TemporaryDirectory() as cache, Mirror(("127.0.0.1", 0), Answer) as
         output = r.stdout + r.stderr
         check(f"a full disk: status {r.returncode}", r.returncode != 0 and "the disk is full" in output and "Traceback" not in output, output)
 
-sys.exit(bool(failures))
+sys.exit(status())
