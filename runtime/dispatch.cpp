@@ -13,6 +13,15 @@ constexpr uint64_t worth_analysis = 256;
 
 }  // namespace
 
+DispatchState::DispatchState(Scheduler& scheduler, const LaunchPlan& plan, std::string kernel_name)
+    : plan(plan),
+      kernel_name(std::move(kernel_name)),
+      allowance(plan.request.instruction_limit, scheduler.threads()),
+      streams(!plan.lds_bytes && !plan.request.cooperative && !plan.request.timeout_ns &&
+              !plan.request.instruction_limit),
+      first_slice_(plan.request.instruction_limit ? never : unknown_slice),
+      scheduler_(scheduler),
+      order_(plan.total_groups) {}
 DispatchState::~DispatchState() = default;
 
 void DispatchState::wait() {

@@ -15,6 +15,7 @@
 #include "runtime/device.h"
 #include "runtime/group_context.h"
 #include "runtime/group_order.h"
+#include "runtime/instruction_allowance.h"
 #include "runtime/launch_plan.h"
 #include "runtime/module.h"
 #include "runtime/service_memory.h"
@@ -25,14 +26,7 @@ class Scheduler;
 
 class DispatchState final : public Dispatch, public std::enable_shared_from_this<DispatchState> {
 public:
-    DispatchState(Scheduler& scheduler, const LaunchPlan& plan, std::string kernel_name)
-        : plan(plan),
-          kernel_name(std::move(kernel_name)),
-          streams(!plan.lds_bytes && !plan.request.cooperative && !plan.request.timeout_ns &&
-                  !plan.request.instruction_limit),
-          first_slice_(plan.request.instruction_limit ? never : unknown_slice),
-          scheduler_(scheduler),
-          order_(plan.total_groups) {}
+    DispatchState(Scheduler& scheduler, const LaunchPlan& plan, std::string kernel_name);
     ~DispatchState() override;
 
     bool done() const override { return done_.load(std::memory_order_acquire); }
@@ -87,6 +81,7 @@ public:
     std::shared_ptr<ModuleImpl> module;  // keeps the code loaded
     std::function<void(const DispatchResult&)> on_done;
     ServiceMemory::Piece piece;  // what the device made for it
+    InstructionAllowance allowance;
     std::atomic<uint64_t> wave_instructions{0}, interpreted{0}, waves{0}, start_ns{0};
     // Work-groups may run as a WaveStream; until one is seen to wait at a barrier.
     std::atomic<bool> streams;

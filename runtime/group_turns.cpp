@@ -11,6 +11,7 @@ constexpr uint32_t most_laps = 16;
 machine::Wave* GroupTurns::runnable(uint32_t index) {
     for (; index < group_.group.wave_count; index++)
         if (group_.states[index] == WaveState::Runnable) {
+            if (!take_slice()) return nullptr;
             machine::Wave& wave = group_.waves[index];
             wave.budget = row_.slice;
             begin_row(index);
@@ -19,12 +20,21 @@ machine::Wave* GroupTurns::runnable(uint32_t index) {
     return nullptr;
 }
 
+bool GroupTurns::take_slice() {
+    if (!one_wave()) return true;
+    const InstructionAllowance::Slice slice = dispatch_.allowance.take(slice_);
+    row_.slice = slice.instructions;
+    last_of_limit_ = slice.last;
+    return slice.instructions > 0;
+}
+
 void GroupTurns::begin_row(uint32_t index) {
     row_begin_ = index;
     for (;; index++) {
         machine::Wave& wave = group_.waves[index];
         if (wave.exit.kind != ExitKind::None) wave.exit = {};
-        if (index + 1 == group_.group.wave_count || group_.states[index + 1] != WaveState::Runnable)
+        if (one_wave() || index + 1 == group_.group.wave_count ||
+            group_.states[index + 1] != WaveState::Runnable)
             break;
     }
     row_.left = row_.most_left = index - row_begin_;
@@ -52,6 +62,7 @@ bool GroupTurns::settle(const machine::Wave& wave) {
     }
     row_begin_ = ~0u;
     row_.instructions += static_cast<uint64_t>(row_.slice - wave.budget);
+    if (one_wave()) dispatch_.allowance.settle(row_.slice, row_.slice - wave.budget);
     WaveState& state = group_.states[wave.wave_in_group];
     switch (wave.exit.kind) {
         case ExitKind::EndProgram:
@@ -99,6 +110,7 @@ bool GroupTurns::begin_group() {
 
 machine::Wave* GroupTurns::next(machine::Wave& wave) {
     settle(wave);
+    if (one_wave()) return nullptr;
     if (machine::Wave* other = runnable(wave.wave_in_group + 1)) return other;
     if (one_round_ || dispatch_.stopped()) return nullptr;
     const bool all_ended = group_.ended == group_.group.wave_count;

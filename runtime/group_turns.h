@@ -15,15 +15,17 @@ public:
     // Each wave may execute `slice` instructions in a turn. one_round: the call of the engine ends
     // at a barrier, too.
     // A work-group that has been started, and those up to number `end` that are started behind it.
-    GroupTurns(const DispatchState& dispatch, GroupContext& group, machine::ExecContext& exec,
+    // With an instruction limit a call runs one wave, whose slice comes out of the allowance.
+    GroupTurns(DispatchState& dispatch, GroupContext& group, machine::ExecContext& exec,
                uint64_t end, int64_t slice, bool one_round)
         : dispatch_(dispatch), group_(group), exec_(exec), end_(end), one_round_(one_round) {
-        row_.slice = slice;
+        slice_ = row_.slice = slice;
         place_waves();
     }
 
     void begin_round() { advanced_ = used_slice_ = false; }
-    // The next wave of this round, `index` or behind, or null.
+    // The next wave of this round, `index` or behind, or null: there is none, or nothing is left
+    // of the instruction limit just now.
     machine::Wave* runnable(uint32_t index);
     machine::Wave* next(machine::Wave& wave) override;
     machine::WaveRow* row() override { return &row_; }
@@ -31,8 +33,11 @@ public:
     // those that it gets.
     bool settle(const machine::Wave& wave);
     // For the turns that follow.
-    void set_slice(int64_t slice) { row_.slice = slice; }
-    int64_t slice() const { return row_.slice; }
+    void set_slice(int64_t slice) { slice_ = row_.slice = slice; }
+    int64_t slice() const { return slice_; }
+    // The wave that runnable() has given is to stop at the end of a basic block of the guest.
+    bool last_of_limit() const { return last_of_limit_; }
+    bool one_wave() const { return dispatch_.allowance.limited(); }
     static bool out_of_budget(const machine::Wave& wave) {
         return wave.exit.kind == machine::ExitKind::Yield && wave.budget <= 0;
     }
@@ -51,13 +56,15 @@ private:
     void begin_row(uint32_t index);
     bool begin_group();
     void place_waves();
-    const DispatchState& dispatch_;
+    bool take_slice();
+    DispatchState& dispatch_;
     GroupContext& group_;
     machine::ExecContext& exec_;
     const uint64_t end_;
     uint64_t finished_ = 0, waves_ = 0;
     const bool one_round_;
-    bool advanced_ = false, used_slice_ = false;
+    bool advanced_ = false, used_slice_ = false, last_of_limit_ = false;
+    int64_t slice_ = 0;         // that each wave may have
     machine::WaveRow row_;      // behind the wave that runnable() has given
     uint32_t row_begin_ = ~0u;  // that wave, until it has been settled
     uint32_t laps_ = 0;         // of the row at its beginning

@@ -570,12 +570,17 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
         if (!failed) first = stopped == no_wave ? turns.runnable(0) : settle(g.waves[stopped]);
         stopped = no_wave;
         while (first) {
-            machine::Wave& last = engine_.run_all(*first, turns);
-            // Its end or a barrier: the round is over, or the dispatch has been stopped.
-            if (last.exit.kind == machine::ExitKind::EndProgram ||
-                last.exit.kind == machine::ExitKind::Barrier)
-                break;
-            first = settle(last);
+            if (turns.last_of_limit()) forget_shapes(*first);
+            machine::Engine& engine = turns.last_of_limit() ? *interpreter_ : engine_;
+            machine::Wave& last = engine.run_all(*first, turns);
+            const bool arrived = last.exit.kind == machine::ExitKind::EndProgram ||
+                                 last.exit.kind == machine::ExitKind::Barrier;
+            if (!arrived)
+                first = settle(last);
+            else if (turns.one_wave())
+                first = turns.runnable(last.wave_in_group + 1);
+            else
+                break;  // the round is over, or the dispatch has been stopped
         }
         visit.finished += turns.take_finished();
         visit.waves += turns.take_waves();
@@ -613,7 +618,7 @@ bool Scheduler::check_limits(DispatchState& dispatch, GroupContext& group) {
     uint64_t used = dispatch.wave_instructions.load(std::memory_order_relaxed);
     uint64_t elapsed = now_ns() - dispatch.start_ns.load(std::memory_order_relaxed);
     bool time = r.timeout_ns && elapsed > r.timeout_ns;
-    bool instructions = r.instruction_limit && used > r.instruction_limit;
+    bool instructions = r.instruction_limit && used >= r.instruction_limit;
     if (!time && !instructions) return false;
     dispatch.fail([&] {
         if (group.waiting && proves_deadlock(target_, group))

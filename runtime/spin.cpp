@@ -32,12 +32,6 @@ int64_t step(machine::Engine& interpreter, Wave& wave, int64_t instructions) {
     return executed;
 }
 
-// The interpreter does not keep up what translated code knows of rows.
-void forget_shapes(Wave& wave) {
-    std::memset(wave.row_shapes, 0, sizeof(wave.row_shapes));
-    std::memset(wave.upper_row_shapes, 0, sizeof(wave.upper_row_shapes));
-}
-
 void add_rows(const Inst& inst, std::bitset<256>& rows) {
     for (const Operand& o : inst.dst) {
         if (o.kind == Operand::Kind::Agpr) rows.set();
@@ -48,6 +42,11 @@ void add_rows(const Inst& inst, std::bitset<256>& rows) {
 }
 
 }  // namespace
+
+void forget_shapes(Wave& wave) {
+    std::memset(wave.row_shapes, 0, sizeof(wave.row_shapes));
+    std::memset(wave.upper_row_shapes, 0, sizeof(wave.upper_row_shapes));
+}
 
 void Snapshot::take(const Wave& wave) {
     pc_ = wave.pc;

@@ -10,6 +10,10 @@
 
 namespace wj::runtime {
 
+// Of a wave that translated code has run and the interpreter, which does not keep up what that
+// knows of rows, is to go on with.
+void forget_shapes(machine::Wave& wave);
+
 // A wave's registers at one place of its code.
 class Snapshot {
 public:

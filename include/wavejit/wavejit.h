@@ -263,8 +263,13 @@ typedef struct wj_launch_options {
     size_t packed_size;   /* bytes; hidden arguments that begin in them are the caller's, the others
                              are filled in */
     uint64_t timeout_ns;  /* 0 = none */
-    uint64_t instruction_limit; /* wave instructions of the whole dispatch; 0 = none */
-    uint64_t global_offset[3];  /* OpenCL global offset */
+    /* Wave instructions of the whole dispatch; 0 = none. It stops (WJ_TIMEOUT) at the first end of
+     * a basic block of the kernel where it has executed so many and there is more to do: with one
+     * thread less than a basic block later than asked for, with several less than one for each of
+     * them, on every engine. (Translated code counts a short arm that a branch on EXEC jumps over
+     * like the code around it.) */
+    uint64_t instruction_limit;
+    uint64_t global_offset[3]; /* OpenCL global offset */
     uint32_t
         dynamic_stack_bytes; /* per work-item, for kernels with a dynamic call stack; 0 = 16 KiB */
     wj_hidden_layout hidden_layout;

@@ -10,6 +10,11 @@ namespace {
 
 class ScheduleTest : public Gpu {
 protected:
+    void use_threads(uint32_t threads) {
+        dispatch.reset();
+        modules.clear();
+        context = make_context(GetParam().target, GetParam().engine, threads, GetParam().memory);
+    }
     // On so many work-items, the last of whose work-groups is a smaller one: the second of a
     // work-group's four waves ends in front of the barrier, the others store behind it.
     void store_after_barrier(uint32_t items) {
@@ -50,8 +55,7 @@ TEST_P(ScheduleTest, BarriersOfAPartialGroup) {
 
 // Each thread has a part of a grid of many work-groups.
 TEST_P(ScheduleTest, ThreadsHaveParts) {
-    modules.clear();
-    context = make_context(GetParam().target, GetParam().engine, 3, GetParam().memory);
+    use_threads(3);
     for (int launch = 0; launch < 3; launch++) store_after_barrier(2000 * 256 + 156);
 }
 
@@ -273,8 +277,47 @@ TEST_P(ScheduleTest, InstructionLimit) {
     ASSERT_EQ(run(k, o), WJ_TIMEOUT);
     wj_result r = WJ_INIT(wj_result);
     ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
-    EXPECT_GT(r.wave_instructions, 1'000'000u);
-    EXPECT_LT(r.wave_instructions, 1'500'000u);
+    // The loop has two instructions; two threads are each in a basic block when the limit is met.
+    EXPECT_GE(r.wave_instructions, 1'000'000u);
+    EXPECT_LE(r.wave_instructions, 1'000'000u + 2);
+}
+
+// Less than a basic block too many for each thread, however many waves there are.
+TEST_P(ScheduleTest, InstructionLimitIsExactToTheBasicBlock) {
+    for (const uint32_t threads : {1, 2, 3}) {
+        use_threads(threads);
+        for (const uint32_t items : {64, 256, 64 * 64})
+            for (const uint64_t limit : {1, 2, 999, 1000, 2048, 70'000, 300'001}) {
+                wj_launch_options o = packed(0, 0, items, 256);
+                o.instruction_limit = limit;
+                ASSERT_EQ(run(kernel("asm", "endless"), o), WJ_TIMEOUT);
+                wj_result r = WJ_INIT(wj_result);
+                ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
+                EXPECT_GE(r.wave_instructions, limit);
+                EXPECT_LE(r.wave_instructions, limit + threads) << threads << " " << items;
+            }
+    }
+}
+
+// What needs as many instructions as are allowed runs to its end, with too few it does not. (The
+// last basic block is short: less is missing where it is all that is left.)
+TEST_P(ScheduleTest, InstructionLimitThatIsJustEnough) {
+    for (const uint32_t threads : {1, 2}) {
+        use_threads(threads);
+        wj_kernel* k = kernel("asm", "store_after_barrier");
+        constexpr uint32_t items = 40 * 256;
+        const uint64_t out = buffer(items * 4);
+        wj_launch_options o = packed(out, 9, items, 256);
+        ASSERT_EQ(run(k, o), WJ_OK) << error();
+        wj_result r = WJ_INIT(wj_result);
+        ASSERT_EQ(wj_dispatch_get_result(dispatch.get(), &r), WJ_OK);
+        const uint64_t needed = r.wave_instructions;
+        o.instruction_limit = needed;
+        EXPECT_EQ(run(k, o), WJ_OK) << error();
+        constexpr uint32_t program = 64;  // instructions, at most
+        o.instruction_limit = needed - program;
+        EXPECT_EQ(run(k, o), WJ_TIMEOUT);
+    }
 }
 
 TEST_P(ScheduleTest, Cancel) {
