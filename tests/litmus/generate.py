@@ -40,6 +40,8 @@ class Test:
                 for thread, cell in zip(self.threads, cells):
                     if cell:
                         thread.append(cell)
+        self.access = values.get("access", "global")
+        self.in_group = values.get("scope") == "group" or self.access == "lds"  # the threads are waves of one work-group
         operations = [op.split() for thread in self.threads for op in thread]
         self.variables = sorted({op[1 if op[0] == "W" else 2].strip("~") for op in operations if op[0] in "WRU"})
         self.registers = max([int(op[1][1:]) + 1 for op in operations if op[0] in "RU"], default=0)
@@ -76,8 +78,8 @@ def c_operation(language, op, test):
 
 def release(target, scope):
     """What stands before a release: written back caches, then the wait for all earlier accesses."""
-    if scope == "wave" or (scope == "group" and target not in ("gfx942",)):
-        return []
+    if scope in ("wave", "group"):  # vector accesses of a work-group are in order: its waves share a compute unit
+        return [] if scope == "wave" else ["s_waitcnt lgkmcnt(0)"]
     back = []
     if target == "gfx942" and scope in ("agent", "system"):
         back = ["buffer_wbl2 " + ("sc1" if scope == "agent" else "sc0 sc1")]
@@ -89,71 +91,108 @@ def release(target, scope):
 def acquire(target, scope):
     """What stands after an acquire: the wait for the access, then emptied caches."""
     if scope in ("wave", "group"):
-        return [] if scope == "wave" else ["s_waitcnt vmcnt(0) lgkmcnt(0)"]
+        return [] if scope == "wave" else ["s_waitcnt lgkmcnt(0)"]
     if target == "gfx942":
         return ["s_waitcnt vmcnt(0) lgkmcnt(0)", "buffer_inv " + ("sc1" if scope == "agent" else "sc0 sc1")]
     level2 = ["buffer_invl2"] if target == "gfx90a" and scope == "system" else []
     return ["s_waitcnt vmcnt(0) lgkmcnt(0)", *level2, "buffer_wbinvl1_vol"]
 
 
+# access -> (store, load, exchange), with $size and $wide of the width, {} for address and value, $bits of the scope.
+INSTRUCTIONS = {
+    "global": ("global_store_$size %[{0}], %[{1}], off $bits", "global_load_$size %[{0}], %[{1}], off $bits",
+               "global_atomic_swap$wide %[{0}], %[{1}], %[{2}], off $bits"),
+    "flat": ("flat_store_$size %[{0}], %[{1}] $bits", "flat_load_$size %[{0}], %[{1}] $bits",
+             "flat_atomic_swap$wide %[{0}], %[{1}], %[{2}] $bits"),
+    "lds": ("ds_write_$b %[{0}], %[{1}]", "ds_read_$b %[{0}], %[{1}]", "ds_wrxchg_rtn_$b %[{0}], %[{1}], %[{2}]"),
+    "scalar": ("global_store_$size %[{0}], %[{1}], off $bits", "s_load_$size %[{0}], %[{1}], 0x0", ""),
+}
+
+
 def asm_operation(target, op, test):
     word = words_of(op)
     order, scope = word[-2], word[-1]
-    size = "dwordx2" if test.width == 64 else "dword"
+    wide = test.width == 64
     before = release(target, scope) if order in ("release", "acq_rel", "seq_cst") else []
     after = acquire(target, scope) if order in ("acquire", "acq_rel", "seq_cst") else []
-    bits = {"wave": "", "group": "sc0", "agent": "sc1", "system": "sc0 sc1"}[scope] if target == "gfx942" else ""
+    gfx942 = target == "gfx942"
+    bits = {"wave": "", "group": "sc0", "agent": "sc1", "system": "sc0 sc1"}[scope] if gfx942 else ""
+    if word[0] == "F":
+        return before + after
+    store, load, exchange = INSTRUCTIONS[test.access]
     if word[0] == "W":
-        return before + [f"global_store_{size} %[{word[1]}], %[c{word[2]}], off {bits}"]
-    if word[0] == "R":
-        if order == "seq_cst" and not before and scope == "group":
-            before = ["s_waitcnt vmcnt(0) lgkmcnt(0)"]
+        text, after = store, []
+    elif word[0] == "R":
+        # A scalar cache is emptied by an instruction of its own.
+        if test.access == "scalar" and after:
+            after = ["s_waitcnt lgkmcnt(0)", "s_dcache_inv"]
         if order != "seq_cst":
             before = []
-        if target != "gfx942":
+        if not gfx942:
             bits = "glc" if scope in ("agent", "system") else ""
-        return before + [f"global_load_{size} %[{word[1]}], %[{word[2]}], off {bits}"] + after
-    if word[0] == "U":
-        returned = "sc0" + (" sc1" if scope == "system" else "") if target == "gfx942" else "glc"
-        wide = "_x2" if test.width == 64 else ""
-        return before + [f"global_atomic_swap{wide} %[{word[1]}], %[{word[2]}], %[c{word[3]}], off {returned}"] + after
-    return before + after
+        text = load
+    else:
+        bits = ("sc0" + (" sc1" if scope == "system" else "")) if gfx942 else "glc"
+        text = exchange
+    for key, value in {"size": "dwordx2" if wide else "dword", "wide": "_x2" if wide else "", "bits": bits,
+                       "b": "b64" if wide else "b32"}.items():
+        text = text.replace("$" + key, value)
+    places = [word[1], "c" + word[2]] if word[0] == "W" else [word[1], word[2], "c" + word[3]] if word[0] == "U" else word[1:3]
+    return before + [text.format(*places)] + after
 
 
 def asm_thread(target, thread, test):
-    lines = [line for op in thread for line in asm_operation(target, op, test)] + ["s_waitcnt vmcnt(0)"]
+    lines = [line for op in thread for line in asm_operation(target, op, test)] + ["s_waitcnt vmcnt(0) lgkmcnt(0)"]
     words = [words_of(op) for op in thread]
     outputs = sorted({w[1] for w in words if w[0] in "RU"})
+    scalar = {w[2] for w in words if w[0] == "R" and test.access == "scalar"}
     used = sorted({w[1 if w[0] == "W" else 2] for w in words if w[0] in "WRU"})
     values = sorted({w[2] if w[0] == "W" else w[3] for w in words if w[0] in "WU"})
-    inputs = [f'[{v}] "v"({v})' for v in used] + [f'[c{c}] "v"((T){c})' for c in values]
+    inputs = [f'[{v}] "s"(of_first_lane((T*){v}))' if v in scalar else f'[{v}] "v"({v})' for v in used] + [f'[c{c}] "v"((T){c})' for c in values]
     text = "\\n".join(lines)
-    results = ", ".join(f'[{r}] "=&v"({r})' for r in outputs)
+    register = "s" if scalar else "v"
+    results = ", ".join(f'[{r}] "=&{register}"({r})' for r in outputs)
     return f'__asm__ volatile("{text}" : {results} : {", ".join(inputs)} : "memory");'
+
+
+def barrier():
+    """The barrier comes after all stores before it, and before all loads after it."""
+    return ["      __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\");", "      __builtin_amdgcn_s_barrier();",
+            "      __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\");"]
 
 
 def kernel(language, target, test):
     hip = language == "hip"
-    space, cast = ("", "") if hip else ("global ", "global ")
+    lds = test.access == "lds"
+    space, cast = ("", "") if hip else ("global ", "local " if lds else "" if test.access == "flat" else "global ")
     pointee = "T" if hip or language == "asm" else "volatile atomic_T"
     T = {32: "unsigned", 64: "unsigned long"}[test.width]
+    every = 1 if len(test.threads) <= 2 else 16
     lines = ["#undef T", f"#define T {T}", "#undef atomic_T", "#define atomic_T " + {32: "atomic_uint", 64: "atomic_ulong"}[test.width]]
     head = 'extern "C" __attribute__((global))' if hip else "kernel"
     lines.append(f"{head} void {test.name}({space}char* memory, {space}T* out, {space}SYNC* sync, unsigned rounds, unsigned lanes) {{")
-    lines.append("  unsigned lane = __builtin_amdgcn_workitem_id_x(), thread = __builtin_amdgcn_workgroup_id_x();")
+    if lds:
+        lines.append(f"  {'__attribute__((shared)) static' if hip else 'local'} T lds[{len(test.variables) * 64}];")
+    lines.append("  unsigned item = __builtin_amdgcn_workitem_id_x(), lane = item % 64;")
+    # The same in all lanes, and known to be: each wave takes one way only.
+    lines.append(f"  unsigned thread = __builtin_amdgcn_readfirstlane({'item / 64' if test.in_group else '__builtin_amdgcn_workgroup_id_x()'});")
     lines.append("  for (unsigned round = 0; round < rounds; ++round) {")
     lines.append("    unsigned long place = (unsigned long)round * 64 + lane;")
     for index, variable in enumerate(test.variables):
-        offset = f"(((unsigned long)round * {len(test.variables)} + {index}) * 64 + lane) * 8"
-        lines.append(f"    {cast}{pointee}* {variable} = ({cast}{pointee}*)(memory + {offset});")
-        mirrored = offset.replace("+ lane)", "+ (lanes - 1 - lane))")
-        lines.append(f"    {cast}{pointee}* {variable}_mirrored = ({cast}{pointee}*)(memory + {mirrored});")
+        for name, number in ((variable, "lane"), (variable + "_mirrored", "(lanes - 1 - lane)")):
+            address = f"(memory + (((unsigned long)round * {len(test.variables)} + {index}) * 64 + {number}) * 8)"
+            if lds:
+                address = f"(lds + {index} * 64 + {number})"
+            lines.append(f"    {cast}{pointee}* {name} = ({cast}{pointee}*){address};")
+            if test.access == "flat":  # the compiler must not see what it points to
+                lines.append(f'    __asm__ volatile("" : "+v"({name}));')
         # Its line is in all threads' caches when they meet: a store has to wait for it.
-        lines.append(f"    (void)*(volatile {cast}T*){variable};")
-    every = 1 if len(test.threads) <= 2 else 16
+        lines.append(f"    *(volatile {cast}T*){variable} = 0;" if lds else f"    (void)*(volatile {cast}T*){variable};")
+    if lds:
+        lines += barrier()
     lines.append(f"    if (round % {every} == 0 && lane == 0) meet(sync, (round / {every} + 1) * {len(test.threads)});")
     lines.append('    __asm__ volatile("" ::: "memory");')
-    lines.append("    if (lane >= lanes) continue;")
+    lines.append("    if (lane < lanes) {")
     for number, thread in enumerate(test.device_threads()):
         used = sorted({op.split()[1] for op in thread if op[0] in "RU"})
         lines.append(f"    {'else ' if number else ''}if (thread == {number}) {{")
@@ -164,6 +203,13 @@ def kernel(language, target, test):
             lines += ["      " + c_operation(language, op, test) for op in thread]
         lines += [f"      out[place * {len(test.threads) * test.registers} + {number * test.registers + int(r[1:])}] = {r};" for r in used]
         lines.append("    }")
+    lines.append("    }")
+    if lds:
+        lines += barrier()
+        lines.append("    if (thread == 0) {")
+        lines += [f"      *({space}T*)(memory + (((unsigned long)round * {len(test.variables)} + {index}) * 64 + lane) * 8) = lds[{index} * 64 + lane];"
+                  for index in range(len(test.variables))]
+        lines += ["    }"] + barrier()
     return "\n".join(lines + ["  }", "}", ""])
 
 
@@ -182,7 +228,10 @@ __attribute__((device)) static void meet(unsigned* sync, unsigned all) {
   }
 }
 """}
-MEET["asm"] = MEET["opencl"]
+MEET["asm"] = MEET["opencl"] + """#define of_first_lane(pointer) ({ \\
+  unsigned long address = (unsigned long)(pointer); \\
+  (unsigned long)(unsigned)__builtin_amdgcn_readfirstlane((unsigned)address) | (unsigned long)__builtin_amdgcn_readfirstlane((unsigned)(address >> 32)) << 32; })
+"""
 FLAGS = {"opencl": ["-x", "cl", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header", "--target=amdgcn-amd-amdhsa"],
          "hip": ["-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-c"]}
 FLAGS["asm"] = FLAGS["opencl"]
@@ -192,7 +241,9 @@ def variants(path):
     text = path.read_text()
     each = [(key, values.split()) for key, values in re.findall(r"^each (\w+): (.*)$", text, re.M)]
     for values in itertools.product(*[values for _, values in each]):
-        yield Test(text, dict(zip([key for key, _ in each], values)))
+        values = dict(zip([key for key, _ in each], values))
+        if values.get("access") != "lds" or values["scope"] == "group":
+            yield Test(text, values)
 
 
 def main():
@@ -202,7 +253,7 @@ def main():
     tests = [test for path in sorted(pathlib.Path(folder).glob("*.litmus")) for test in variants(path)]
     table = []
     for test in tests:
-        table.append(f"test {test.name} {len(test.threads)} {test.registers} {test.width} {int(test.host)} {' '.join(test.variables)}")
+        table.append(f"test {test.name} {len(test.threads)} {test.registers} {test.width} {int(test.host)} {int(test.in_group)} {' '.join(test.variables)}")
         table += [f"only {test.only}"] if test.only else []
         table += [f"host {op}" for op in (test.threads[-1] if test.host else [])]
         table += [f"{kind} {condition}" for kind, condition in test.outcomes]

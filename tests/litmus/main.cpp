@@ -22,8 +22,8 @@ struct Condition {
 struct Test {
     std::string name;
     unsigned threads, registers, width;
-    bool host;
-    std::string only;  // the language that has the test; empty: all
+    bool host, in_group;  // a thread of the host is among the threads; they are waves of one group
+    std::string only;     // the language that has the test; empty: all
     std::vector<std::string> variables, host_operations;
     std::vector<Condition> conditions;
 };
@@ -53,7 +53,8 @@ std::vector<Test> read_tests(const std::string& path) {
         const std::string rest = line.substr(std::min(line.size(), kind.size() + 1));
         if (kind == "test") {
             Test test{};
-            words >> test.name >> test.threads >> test.registers >> test.width >> test.host;
+            words >> test.name >> test.threads >> test.registers >> test.width >> test.host >>
+                test.in_group;
             for (std::string name; words >> name;) test.variables.push_back(name);
             tests.push_back(test);
         } else if (kind == "only") {
@@ -203,7 +204,7 @@ uint64_t run(wj_context* context, wj_kernel* kernel, const Test& test, unsigned 
                                      WJ_POINTER(rounds), WJ_POINTER(lanes)};
     wj_launch_options launch = WJ_INIT(wj_launch_options);
     launch.grid[0] = (test.threads - test.host) * kLanes;
-    launch.block[0] = kLanes;
+    launch.block[0] = test.in_group ? launch.grid[0] : kLanes;
     launch.arguments = arguments;
     launch.argument_count = 5;
     launch.timeout_ns = 120'000'000'000;

@@ -2,7 +2,8 @@
 """Runs GoogleTest programs of a ROCm release, test by test, with a limit for each test and for the whole run.
 
     ./wj rocm unstable --packages librocrand1-tests tests/rocm/gtests.py --results FILE /usr/libexec/rocm/librocrand1-tests/test_*
-    ./wj rocm unstable --packages librocblas4-tests tests/rocm/gtests.py --results FILE --filter '*quick*' --every 50 --seconds 1200
+    tests/rocm/rocblas_sample.py .../usr/share/librocblas4-tests/data/rocblas_gtest.data /tmp/sample.data --every 500
+    ./wj rocm unstable --packages librocblas4-tests tests/rocm/gtests.py --results FILE --argument=--data=/tmp/sample.data
         /usr/libexec/rocm/librocblas4-tests/rocblas-test
 
 Tests of one program run in one process for as long as they end by themselves; one that crashes or takes too long is
@@ -24,8 +25,8 @@ CHUNK = 200  # tests of one process: their names are one argument
 START = 900  # seconds before the first test: rocBLAS reads its data for minutes
 
 
-def listed(program, pattern):
-    r = subprocess.run([program, "--gtest_list_tests", f"--gtest_filter={pattern}"], stdin=subprocess.DEVNULL, capture_output=True,
+def listed(program, arguments, pattern):
+    r = subprocess.run([program, *arguments, "--gtest_list_tests", f"--gtest_filter={pattern}"], stdin=subprocess.DEVNULL, capture_output=True,
                        text=True, errors="replace", timeout=2 * START, cwd=os.path.dirname(program))
     names, suite = [], ""
     for line in r.stdout.splitlines():
@@ -56,9 +57,9 @@ def lines_of(process, limit):
             yield line.decode(errors="replace")
 
 
-def run_chunk(program, names, results, prefix, limit, end):
+def run_chunk(program, arguments, names, results, prefix, limit, end):
     """Runs tests until one ends the process; those with a result are in `results`."""
-    words = [program, "--gtest_color=no", "--gtest_filter=" + ":".join(names)]
+    words = [program, *arguments, "--gtest_color=no", "--gtest_filter=" + ":".join(names)]
     env = dict(os.environ, GTEST_LISTENER="PASS_LINE_IN_LOG")  # rocBLAS prints only failures otherwise
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                cwd=os.path.dirname(program), env=env)
@@ -96,6 +97,7 @@ def main():
     p.add_argument("--results", required=True)
     p.add_argument("--filter", default="*", help="GoogleTest's filter")
     p.add_argument("--skip", default="", help="patterns of tests that are left out, with commas between them")
+    p.add_argument("--argument", action="append", default=[], help="for the program, besides GoogleTest's")
     p.add_argument("--every", type=int, default=1, help="only each n-th test")
     p.add_argument("--timeout", type=float, default=120, help="seconds for a test")
     p.add_argument("--seconds", type=float, default=1e9, help="seconds for this call: what it does not come to is said")
@@ -105,7 +107,7 @@ def main():
     results, left = Results(a.results), 0
     for program in a.programs:
         prefix = os.path.basename(program) + " "
-        names, listing = listed(program, a.filter)
+        names, listing = listed(program, a.argument, a.filter)
         if not names and a.filter == "*":  # a program of its own kind
             results.timed(prefix + "(whole)", lambda: (("ok", "") if listing.returncode == 0 else ("failed", listing.stdout + listing.stderr)))
             continue
@@ -118,7 +120,7 @@ def main():
                 left += len(todo)
                 break
             chunk = todo[:CHUNK]
-            output = run_chunk(program, chunk, results, prefix, a.timeout, end)
+            output = run_chunk(program, a.argument, chunk, results, prefix, a.timeout, end)
             if all(not results.has(prefix + n) for n in chunk):
                 results.add(prefix + chunk[0], "failed", 0, "no test was run: " + output)
     if left:

@@ -213,21 +213,17 @@ def built():
 
 
 def build_script(build, tree):
-    """Shell lines that lay the drop-in and the tools into the tree, in memory that ends with the namespace, with those
-    libraries of this machine that they need and the tree has not."""
+    """Shell lines that lay the drop-in and the tools into the tree, in memory that ends with the namespace. They need
+    nothing that a tree has not."""
     drop_in, tool = os.path.join(build, "hsa/libhsa-runtime64.so.1"), os.path.join(build, "tools/wavejit")
     for path in (drop_in, tool):
         if not os.path.exists(path):
             fail(f"{path} is missing: ./wj build")
-    needed = subprocess.run(["ldd", drop_in, tool], capture_output=True, text=True, check=True).stdout
-    folders = [os.path.join(tree, d) for d in ("usr/lib/x86_64-linux-gnu", "usr/lib", "usr/lib64")]
-    libraries = {path for name, path in re.findall(r"^\s*(\S+) => (/\S+)", needed, re.M)
-                 if not any(os.path.lexists(os.path.join(folder, name)) for folder in folders)}
-    own = tree + INSIDE
+    own, lib = tree + INSIDE, f"{tree}{INSIDE}/lib/wavejit"  # as an installation is laid out
     return "\n".join([
-        f"mkdir -p '{own}' && mount -t tmpfs wavejit '{own}' && mkdir '{own}/bin' '{own}/lib'",
-        f"cp '{tool}' '{own}/bin' && cp -r '{build}/tools/shims' '{own}/lib'",
-        f"cp -L {' '.join(sorted(libraries | {drop_in}))} '{build}'/hsa/libamd_comgr.so.* '{own}/lib' && ln -s libhsa-runtime64.so.1 '{own}/lib/libhsa-runtime64.so'",
+        f"mkdir -p '{own}' && mount -t tmpfs wavejit '{own}' && mkdir -p '{own}/bin' '{lib}'",
+        f"cp '{tool}' '{own}/bin' && cp -r '{build}/tools/shims' '{lib}'",
+        f"cp -L '{drop_in}' '{build}'/hsa/libamd_comgr.so.* '{lib}' && ln -s libhsa-runtime64.so.1 '{lib}/libhsa-runtime64.so'",
         ""])
 
 
@@ -239,7 +235,7 @@ def run(tree, lock, build, binds, command):
     environment = {name: value for name, value in os.environ.items()
                    if name in ("TERM", "LANG") or name.startswith(PASSED_ON)}
     environment.update(HOME="/root", PATH=f"{INSIDE}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-                       LD_LIBRARY_PATH=f"{INSIDE}/lib")
+                       LD_LIBRARY_PATH=f"{INSIDE}/lib/wavejit")
     script = (mount_script(tree, shared) + build_script(build, tree) +
               f"exec chroot '{tree}' /bin/sh -c 'cd \"$0\" && exec \"$@\"' \"$0\" \"$@\"")
     # This process becomes the command's, so that who ends it ends the command; the lock goes along.
