@@ -328,8 +328,8 @@ void Schedule::assign_positions() {
                 p = std::max(uniform_of(i), barrier);
                 break;
             case Class::Fence:
-                p = fence =
-                    to_uniform(std::max({barrier, fence, last_load[0], last_store[0], last_uload}));
+                p = fence = to_uniform(std::max(
+                    {uniform_of(i), barrier, fence, last_load[0], last_store[0], last_uload}));
                 break;
             case Class::Call:
                 // A segment of its own: no register survives it.

@@ -14,6 +14,7 @@
 #include "backend_x64/memory_order.h"
 #include "frontend/decode.h"
 #include "interpreter/exceptions.h"
+#include "interpreter/observe.h"
 #include "ir/swap_loop.h"
 #include "lift/lift.h"
 #include "memory/address_space.h"
@@ -70,9 +71,10 @@ public:
         options.handler = handler_;
         options.liveness = &liveness_;
         if (interp::runs_whole(wave)) run_whole(wave, options);
+        if (wave.ctx->coverage) lift_plain(*wave.ctx, options);
         begin(*wave.ctx);
         ir::Block block = lift_for_translation(options, request.pc, fetch_, insts_);
-        if (runs_into_loop(block, options)) {
+        if (!options.plain && runs_into_loop(block, options)) {
             options.end_before = block.term.target;
             block = lift_for_translation(options, request.pc, fetch_, insts_);
         }
@@ -157,9 +159,19 @@ private:
             options.by_handler = &interp::raises_exceptions;
         options.sgpr_aliases = wave.sgpr_aliases;
         if (wave.sgpr_aliases) options.liveness = nullptr;  // it knows registers by one name
+        lift_unguarded(options);
+    }
+    static void lift_unguarded(lift::Options& options) {
         options.may_guard = false;
         options.row_lines = nullptr;
         options.next = {};
+    }
+    static void lift_plain(const machine::ExecContext& ctx, lift::Options& options) {
+        options.plain = true;
+        lift_unguarded(options);
+        if (!(options.coverage = ctx.coverage)) return;
+        if (ctx.coverage->compared) options.observer = &interp::compare_observer;
+        options.covered_jump = &interp::covered_jump;
     }
 
     void begin(const machine::ExecContext& ctx) {
@@ -276,7 +288,7 @@ ir::Block lift_for_translation(lift::Options options, uint64_t pc, const lift::F
                                lift::InstStore& store) {
     ir::Block block = lift::lift_block(options, pc, fetch, store);
     options.row_lines = nullptr;
-    if (!block.exec_changed || block.term.kind != ir::Terminator::Kind::Branch ||
+    if (options.plain || !block.exec_changed || block.term.kind != ir::Terminator::Kind::Branch ||
         (block.term.target != pc && block.term.next != pc))
         return block;
     // A loop that runs while lanes are left: better chunk by chunk for any EXEC than as a whole

@@ -13,6 +13,8 @@
 #include "frontend/encoding.h"
 #include "interpreter/exceptions.h"
 #include "interpreter/internal.h"
+#include "interpreter/observe.h"
+#include "machine/coverage.h"
 #include "machine/guard.h"
 #include "memory/access.h"
 #include "memory/address_space.h"
@@ -51,6 +53,11 @@ struct Block {
     // Registers that any of the steps names; below or equal to the wave's allocation in every sane
     // program.
     uint32_t vgprs = 0, agprs = 0, sgprs = 0;
+    // Ends with a branch whose edges are counted: to `target`, which the instruction names, and to
+    // what follows, or to nowhere.
+    bool covered = false;
+    uint64_t target = 0;
+    uint32_t target_edge = 0, next_edge = 0;
     // When steps is empty: why.
     machine::ExitInfo failure;
 };
@@ -136,6 +143,18 @@ private:
     const uint8_t* host_ = nullptr;
 };
 
+void find_edges(const machine::Coverage& coverage, Block& block) {
+    const Inst& last = block.steps.back().inst;
+    const Flow flow = effects(last.op).flow;
+    if (flow == Flow::Next || flow == Flow::Yield) return;
+    block.covered = true;
+    const bool ends = flow == Flow::End;
+    block.next_edge = coverage.edge(block.end, ends ? machine::Coverage::nowhere : block.end);
+    if (flow != Flow::Goto && flow != Flow::Branch && flow != Flow::Call) return;
+    block.target = branch_target(last, block.end);
+    block.target_edge = coverage.edge(block.end, block.target);
+}
+
 std::unique_ptr<Block> decode_block(const Target& target, const Options& options,
                                     const machine::ExecContext& ctx, uint64_t pc) {
     auto block = std::make_unique<Block>();
@@ -181,6 +200,8 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
             fail(ExitKind::Unimplemented, refused);
             break;
         }
+        if (ctx.coverage && ctx.coverage->compared)
+            if (const Handler observed = observed_compare(step.inst.op)) step.run = observed;
         step.vector = is_vector_format(step.inst.format);
         const RegisterNeeds n = needs_of(step.inst);
         block->vgprs = std::max(block->vgprs, n.vgprs);
@@ -191,6 +212,7 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
         if (ends_block(block->steps.back().inst)) break;
     }
     block->end = pc;
+    if (ctx.coverage && !block->steps.empty()) find_edges(*ctx.coverage, *block);
     return block;
 }
 
@@ -283,11 +305,22 @@ private:
                     (whole ? &run_whole : step.run)(w, step.inst);
                 }
                 if (w.exit.kind != ExitKind::None) [[unlikely]] {
+                    if (block.covered && w.exit.kind == ExitKind::EndProgram) cover(w, block);
                     return leave(w, static_cast<int64_t>(&step - block.steps.data()) + 1);
                 }
             }
+            if (block.covered) [[unlikely]]
+                cover(w, block);
             count(w, static_cast<int64_t>(block.steps.size()));
         }
+    }
+
+    // The edge from the end of this block to where the wave stands.
+    static void cover(const Wave& w, const Block& block) {
+        const machine::Coverage& coverage = *w.ctx->coverage;
+        coverage.count(w.pc == block.end      ? block.next_edge
+                       : w.pc == block.target ? block.target_edge
+                                              : coverage.edge(block.end, w.pc));
     }
 
     static void count(Wave& w, int64_t n) {

@@ -149,6 +149,7 @@ uint64_t evaluate(const Block& block, Wave& w) {
             case Op::GuardLds:
             case Op::GuardOff:
             case Op::Fence:  // of one wave that nobody looks at
+            case Op::Cover:
                 break;
             case Op::LaneId:
                 for (uint32_t l = 0; l < lanes; ++l) r.e[0][l] = l;

@@ -85,6 +85,7 @@ bool Lifter::arrives(uint64_t from, uint64_t target, size_t depth, uint32_t& lef
 }
 
 bool Lifter::begin_arm(uint64_t target) {
+    if (options.plain) return false;
     if (std::ranges::find(findings_.no_arms, pc) != findings_.no_arms.end()) return false;
     uint32_t left = max_arm;
     if (arms_.size() >= max_depth || block.guest_count + max_arm >= options.max_instructions ||
@@ -112,7 +113,7 @@ void Lifter::check_arms() {
 // become part of the loop's block, whose branch then leads to itself, if nobody reads behind the
 // loop what they write.
 bool Lifter::take_way_back(uint64_t from, uint64_t behind) {
-    if (in_arm()) return false;
+    if (in_arm() || options.plain) return false;
     std::vector<std::pair<uint64_t, Inst>> way;
     RegisterUse all;
     for (uint64_t at = from;;) {

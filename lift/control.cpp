@@ -31,13 +31,18 @@ bool branch(Lifter& l, const Inst& i) {
         l.next_pc = branch_target(i, l.next_pc);
         return true;
     }
+    l.cover(branch_target(i, l.next_pc));
     l.end({.kind = Kind::Jump, .target = branch_target(i, l.next_pc)});
     return true;
 }
 
 void branch_if(Lifter& l, const Inst& i, Value cond) {
     uint64_t c, target = branch_target(i, l.next_pc), next = l.next_pc;
-    if (l.s.is_const(cond, c)) return l.end({.kind = Kind::Jump, .target = c ? target : next});
+    if (l.s.is_const(cond, c)) {
+        l.cover(c ? target : next);
+        return l.end({.kind = Kind::Jump, .target = c ? target : next});
+    }
+    l.cover(cond, target, next);
     if (l.take_way_back(next, target))
         next = l.block.pc;
     else if (l.take_way_back(target, next))
@@ -68,6 +73,7 @@ bool branch_execnz(Lifter& l, const Inst& i) {
 }
 
 bool endpgm(Lifter& l, const Inst&) {
+    l.cover(machine::Coverage::nowhere);
     l.exit(machine::ExitKind::EndProgram, l.next_pc);
     return true;
 }
@@ -92,12 +98,21 @@ bool getpc(Lifter& l, const Inst& i) {
     return true;
 }
 
+// The interpreter's handler chooses the PC, and counts the edge.
+bool jump_covered(Lifter& l, const Inst& i) {
+    l.call(i, false);
+    if (!l.ended) l.end({.kind = Kind::Called});
+    return true;
+}
+
 bool setpc(Lifter& l, const Inst& i) {
+    if (l.options.coverage) return jump_covered(l, i);
     l.end({.kind = Kind::Indirect, .cond = l.s64(i.src[0])});
     return true;
 }
 
 bool swappc(Lifter& l, const Inst& i) {
+    if (l.options.coverage) return jump_covered(l, i);
     const Value target = l.s64(i.src[0]);
     l.set_s64(i.dst[0], l.s.code_address(l.next_pc));
     l.end({.kind = Kind::Indirect, .cond = target});
@@ -106,6 +121,7 @@ bool swappc(Lifter& l, const Inst& i) {
 
 bool call_b64(Lifter& l, const Inst& i) {
     l.set_s64(i.dst[0], l.s.code_address(l.next_pc));
+    l.cover(branch_target(i, l.next_pc));
     l.end({.kind = Kind::Jump, .target = branch_target(i, l.next_pc)});
     return true;
 }

@@ -259,22 +259,49 @@ void Lifter::assume_lanes() {
     if (!s.is_full(exec)) guard_all_lanes(true);
 }
 
+static bool jumps_by_handler(Opcode op) {
+    const Flow flow = effects(op).flow;
+    return flow != Flow::Next && flow != Flow::Yield && flow != Flow::End;
+}
+
 void Lifter::call(const Inst& inst, bool keep_exec, std::optional<ir::IndexedMove> move) {
-    const auto handler = options.handler(inst.op);
+    auto handler = options.handler(inst.op);
+    if (handler && options.coverage && jumps_by_handler(inst.op)) handler = options.covered_jump;
     if (!handler) {
         exit(machine::ExitKind::Unimplemented, pc, "instruction is not implemented");
         return;
     }
     if (in_arm()) return abandon_arms();
     order.handled(inst);
+    call_function(handler, inst, keep_exec, move);
+}
+
+void Lifter::call_function(Handler fn, const Inst& inst, bool keep_exec,
+                           std::optional<ir::IndexedMove> move) {
     s.flush();
     store.push_back(inst);
     // A handler is void(Wave&, const Inst&): a reference is passed like a pointer.
-    const auto generic = reinterpret_cast<void (*)()>(handler);
+    const auto generic = reinterpret_cast<void (*)()>(fn);
     block.calls.push_back({reinterpret_cast<void (*)(machine::Wave&, const void*)>(generic),
                            &store.back(), pc, next_pc, move});
     emit(Op::Call, {}, block.calls.size() - 1);
     s.forget(keep_exec);
+}
+
+void Lifter::observe(const Inst& inst) {
+    if (!options.coverage || !options.observer) return;
+    if (const Handler observer = options.observer(inst.op)) call_function(observer, inst, true);
+}
+
+void Lifter::cover(uint64_t to) {
+    if (options.coverage) emit(Op::Cover, {s.const32(options.coverage->edge(next_pc, to))});
+}
+
+void Lifter::cover(Value cond, uint64_t taken, uint64_t next) {
+    if (!options.coverage) return;
+    const machine::Coverage& c = *options.coverage;
+    emit(Op::Cover, {emit(Op::USelect32, {cond, s.const32(c.edge(next_pc, taken)),
+                                          s.const32(c.edge(next_pc, next))})});
 }
 
 // EXEC may be written by v_cmpx, by scalar instructions that name it, and by the fork/join family.
@@ -334,6 +361,7 @@ void Lifter::lift(const Inst& inst) {
             return exit(machine::ExitKind::Unimplemented, pc, "operand pops_exiting_wave_id");
     for (const Operand& o : inst.src)
         if (!operand_supported(o)) method = nullptr;
+    observe(inst);
     if (method && inst.variant == Variant::Dpp && !begin_dpp(inst)) method = nullptr;
     const bool done = method && method(*this, inst);
     current_dpp_ = nullptr;

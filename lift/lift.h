@@ -12,6 +12,7 @@
 #include "ir/ir.h"
 #include "lift/affine.h"
 #include "lift/liveness.h"
+#include "machine/coverage.h"
 
 namespace wj::lift {
 
@@ -33,6 +34,15 @@ struct Options {
     // Opcodes that are left to their handlers, which do more than a lowering would; null = none.
     bool (*by_handler)(Opcode) = nullptr;
     uint32_t sgpr_aliases = 0;  // Wave::sgpr_aliases
+    // Blocks end where the guest's do, and are lifted for any wave: what is counted in them is the
+    // same on every host.
+    bool plain = false;
+    // Edges are counted; the block is plain, too. An opcode's observer is called in front of its
+    // instructions; null = there is none.
+    const machine::Coverage* coverage = nullptr;
+    void (*(*observer)(Opcode))(machine::Wave&, const Inst&) = nullptr;
+    // For jumps to addresses that only their handler knows, instead of it.
+    void (*covered_jump)(machine::Wave&, const Inst&) = nullptr;
     // Bitwise operations on scalar register pairs are lane mask operations, done chunk by chunk.
     bool lane_masks = false;
     // The block may be guarded (ir::Block::guarded) for what makes it simpler: scalars in bounds,

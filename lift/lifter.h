@@ -142,6 +142,9 @@ public:
     void exit(machine::ExitKind kind, uint64_t at, const char* reason = nullptr,
               uint32_t detail = 0);
     void call(const Inst& inst, bool keep_exec, std::optional<ir::IndexedMove> move = {});
+    // In front of a terminator: counts the edge from the instruction, if edges are counted.
+    void cover(uint64_t to);
+    void cover(Value cond, uint64_t taken, uint64_t next);
     void lift(const Inst& inst);
 
     // In guarded blocks, at s_cbranch_execz: true when it is not taken. Where it would end the
@@ -206,6 +209,11 @@ private:
     const Operand* current_dpp_ = nullptr;
     Value dpp_source_ = no_value, dpp_valid_ = no_value;  // shuffled source; lanes that are written
     bool registers_ok(const Inst& inst) const;
+    using Handler = void (*)(machine::Wave&, const Inst&);
+    // In the wave's state, of which it may change everything but perhaps EXEC.
+    void call_function(Handler fn, const Inst& inst, bool keep_exec,
+                       std::optional<ir::IndexedMove> move = {});
+    void observe(const Inst& inst);
 };
 
 // Writes dst[0] of an integer instruction. False: CLAMP wants saturation.

@@ -123,6 +123,8 @@ inline constexpr uint64_t first_lanes(uint32_t count) {
     return count >= lanes ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
 }
 
+struct Coverage;  // machine/coverage.h
+
 // One per worker thread; constant during a dispatch apart from TLB and counters.
 struct ExecContext {
     const Target* target = nullptr;
@@ -172,6 +174,9 @@ struct ExecContext {
     uint64_t interpreted = 0;        // instructions run by the interpreter's handlers
     GwsResource* gws = nullptr;      // gws_resources of them, or null: ds_gws_* is refused
     GlobalDataShare* gds = nullptr;  // or null: refused
+    // Where edges of the guest's code are counted, or null. The same as long as the engine lives:
+    // translated code either counts or does not.
+    const Coverage* coverage = nullptr;
 };
 
 struct WorkGroup;

@@ -42,6 +42,15 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     d.cache = o.cache_translations != 0;
     d.hot_blocks = o.count_host_instructions != 0;
     if (o.cache_directory) d.cache_directory = o.cache_directory;
+    if (o.coverage > WJ_COVERAGE_COUNTERS)
+        return Status(Code::InvalidArgument,
+                      "coverage " + std::to_string(o.coverage) + " does not exist");
+    d.coverage.kind = static_cast<runtime::CoverageOptions::Kind>(o.coverage);
+    d.coverage.counters = o.coverage_counters;
+    d.coverage.size = o.coverage_size;
+    if (o.coverage != WJ_COVERAGE_COUNTERS && (o.coverage_counters || o.coverage_size))
+        return Status(Code::InvalidArgument,
+                      "coverage_counters are given, but coverage is not WJ_COVERAGE_COUNTERS");
     if (o.use_environment) return runtime::DeviceOptions::from_environment(d);
     return d;
 }

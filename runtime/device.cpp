@@ -55,6 +55,15 @@ public:
     }
 
     Status start() {
+        if (Status status = find_counters(options_.coverage, coverage_); !status) return status;
+        if (coverage_.counters) {
+            // Code that counts is this device's own.
+            options_.cache = false;
+            coverage_.places = this;
+            coverage_.place = [](const void* device, uint64_t pc) {
+                return static_cast<const DeviceImpl*>(device)->place(pc);
+            };
+        }
         auto engine = make_engine(options_, target_, [this](uint64_t pc) { return symbol(pc); });
         if (!engine) return engine.status();
         engine_ = std::move(*engine);
@@ -77,7 +86,8 @@ public:
         put(136, 128);
         if (!options_.threads) options_.threads = processors();
         scheduler_ =
-            std::make_unique<Scheduler>(options_, target_, memory_, *engine_, options_.threads);
+            std::make_unique<Scheduler>(options_, target_, memory_, *engine_, options_.threads,
+                                        coverage_.counters ? &coverage_ : nullptr);
         return Status::ok();
     }
 
@@ -204,6 +214,14 @@ private:
         return {};
     }
 
+    // machine::Coverage::place
+    uint64_t place(uint64_t pc) const {
+        std::lock_guard lock(modules_mutex_);
+        for (const Entry& entry : modules_)
+            if (entry.module->contains(pc)) return entry.module->place(pc);
+        return pc;
+    }
+
     void unload(ModuleImpl& module) {
         if (left_behind()) return;
         {
@@ -253,8 +271,9 @@ private:
     memory::AddressSpace memory_;
     ServiceMemory service_;
     ServiceMemory::Piece queue_;
-    std::mutex modules_mutex_;
+    mutable std::mutex modules_mutex_;
     std::vector<Entry> modules_;
+    machine::Coverage coverage_;
     std::unique_ptr<machine::Engine> engine_;
     std::unique_ptr<Scheduler> scheduler_;  // goes first: its threads use the rest
 };

@@ -15,6 +15,7 @@
 #include "frontend/target.h"
 #include "machine/engine.h"
 #include "memory/address_space.h"
+#include "runtime/guest_coverage.h"
 
 namespace wj {
 struct CodeObject;
@@ -40,6 +41,7 @@ struct DeviceOptions {
     // No other thread or device touches memory that kernels update by atomics while they run.
     bool exclusive_memory = false;
     bool strict_registers = true;  // report registers beyond the allocation
+    CoverageOptions coverage;
     uint32_t hot_blocks = 0;  // executed host instructions are counted; blocks that reports list
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512|auto, WAVEJIT_THREADS,

@@ -1,9 +1,11 @@
 #include "runtime/module.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "frontend/code_object_bytes.h"
 #include "frontend/debug_info.h"
+#include "machine/coverage.h"
 
 namespace wj::runtime {
 namespace {
@@ -99,6 +101,19 @@ Status ModuleImpl::link(const Resolver& resolver) {
     if (!linked) return linked;
     unresolved_.clear();
     return status;
+}
+
+uint64_t ModuleImpl::place(uint64_t pc) const {
+    std::call_once(identified_, [this] {
+        uint64_t hash = file_.size();
+        for (size_t at = 0; at < file_.size(); at += sizeof(uint64_t)) {
+            uint64_t word = 0;
+            std::memcpy(&word, &file_[at], std::min(sizeof word, file_.size() - at));
+            hash = machine::Coverage::mix(hash ^ word);
+        }
+        identity_ = hash;
+    });
+    return identity_ + elf_address(pc);
 }
 
 std::optional<uint64_t> ModuleImpl::find_definition(std::string_view name) const {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,8 @@ public:
     uint64_t elf_address(uint64_t guest) const { return guest - base_ + layout_.base; }
     std::optional<SymbolLocation> symbol_at(uint64_t pc) const;
     std::string where(uint64_t pc) const;  // "function+0x10", or empty
+    // A number for `pc` that is the same in every process (machine::Coverage::place).
+    uint64_t place(uint64_t pc) const;
 
     // The device goes away before the module: its memory is freed with the address space.
     void detach() {
@@ -92,6 +95,8 @@ private:
     std::vector<Relocation> unresolved_;  // those that wait for link()
     std::vector<LoadedKernel> kernels_;   // same order as object_.kernels
     std::vector<Variable> variables_;
+    mutable std::once_flag identified_;
+    mutable uint64_t identity_ = 0;  // of the file's bytes, from identified_ on
     KernelCodes codes_;
 };
 

@@ -55,7 +55,8 @@ uint64_t now_ns() {
 }
 
 Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
-                     memory::AddressSpace& memory, machine::Engine& engine, uint32_t threads)
+                     memory::AddressSpace& memory, machine::Engine& engine, uint32_t threads,
+                     const machine::Coverage* coverage)
     : options_(options),
       target_(target),
       memory_(memory),
@@ -77,6 +78,7 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
         slot->context.exclusive_memory = options_.exclusive_memory && threads_ == 1;
         slot->context.gws = gws_.get();
         slot->context.gds = gds_.get();
+        slot->context.coverage = coverage;
         free_slots_.push_back(std::move(slot));
     }
     cpu_set_t set;

@@ -42,7 +42,8 @@ class GroupTurns;
 class Scheduler {
 public:
     Scheduler(const DeviceOptions& options, const Target& target, memory::AddressSpace& memory,
-              machine::Engine& engine, uint32_t threads);
+              machine::Engine& engine, uint32_t threads,
+              const machine::Coverage* coverage = nullptr);
     ~Scheduler();  // stops what runs and joins the workers
 
     // HostError: no thread can be started that would run it.

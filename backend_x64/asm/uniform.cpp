@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "machine/coverage.h"
 
 namespace wj::x64 {
 
@@ -384,6 +385,16 @@ void BlockCompiler::uniform_op(Value v) {
             // As mfence, but for stores around the caches, of which there are none in front of one.
             if (i.imm == ir::stores_before_loads) a_.lock().or_(x86::dword_ptr(x86::rsp), 0);
             return finish();
+        case Op::Cover: {  // one more, and what was 255 stays so
+            const Gp at = ureg(a[0]), counters = utmp();
+            a_.mov(counters, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, ctx))));
+            a_.mov(counters, x86::qword_ptr(counters, offsetof(machine::ExecContext, coverage)));
+            a_.mov(counters, x86::qword_ptr(counters, offsetof(machine::Coverage, counters)));
+            const Mem counter = x86::byte_ptr(counters, at.r64());
+            a_.add(counter, 1);
+            a_.sbb(counter, 0);
+            return finish();
+        }
         default:
             failed_ = true;
             return;

@@ -69,6 +69,18 @@ typedef enum wj_engine {
     WJ_ENGINE_AVX2 = 2,
     WJ_ENGINE_AVX512 = 3
 } wj_engine;
+/* Where edges of guest code are counted: from a branch of any kind to the instruction that is
+ * executed next, once for each wave that takes it; s_endpgm leads to nowhere. An edge has the same
+ * counter on every engine and in every process: a hash of the code object and of offsets in it.
+ * Counters have 8 bits and stay at 255. With several threads a few counts may be lost. */
+typedef enum wj_coverage {
+    WJ_COVERAGE_AUTO = 0, /* a program with an LLVMFuzzerTestOneInput and SanitizerCoverage, as
+                           * libFuzzer's targets are, gets 4,096 counters of that, and the operands
+                           * of integer compares; others none. A library that is opened by dlopen
+                           * sees these only if the executable exports them. */
+    WJ_COVERAGE_OFF = 1,
+    WJ_COVERAGE_COUNTERS = 2 /* in coverage_counters; AFL++: __afl_area_ptr, __afl_map_size */
+} wj_coverage;
 typedef enum wj_memory_mode { WJ_MEMORY_IDENTITY = 0, WJ_MEMORY_CHECKED = 1 } wj_memory_mode;
 
 typedef struct wj_context wj_context;
@@ -117,6 +129,10 @@ typedef struct wj_context_options {
     int count_host_instructions; /* non-zero: translated code counts what it executes, for
                                     wj_counters and wj_context_get_hot_blocks; several times slower
                                   */
+    wj_coverage coverage;
+    uint8_t* coverage_counters; /* with WJ_COVERAGE_COUNTERS: they must live as long as the context,
+                                   which never clears them */
+    size_t coverage_size;       /* how many there are, 1 to 2^32 - 1; need not be a power of two */
 } wj_context_options;
 
 typedef struct wj_context_info {

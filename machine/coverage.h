@@ -1,0 +1,51 @@
+// Coverage of guest code: a counter of 8 bits for each edge that waves take, where a fuzzer looks
+// for them.
+//
+// An edge goes from a branch (of any kind: s_branch, s_cbranch_*, s_call_b64, s_setpc_b64,
+// s_swappc_b64, and so on) to the instruction that is executed next, be it the target or the one
+// behind the branch; s_endpgm has one to nowhere. Each wave that takes it counts once. All engines
+// count the same edges, as these do not depend on how they cut code into blocks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "machine/wave.h"
+
+namespace wj::machine {
+
+struct Coverage {
+    static constexpr uint64_t nowhere = 0;  // where s_endpgm leads
+
+    uint8_t* counters = nullptr;  // first: translated code reads it
+    uint32_t size = 0;            // how many there are
+    // A number for a place in guest code that is the same in all processes: it knows the code
+    // object and the offset in it, not the address.
+    uint64_t (*place)(const void* places, uint64_t pc) = nullptr;
+    const void* places = nullptr;
+    // Told of the operands of integer compares, of `bits` each, in one or two of the lanes; null:
+    // nobody is. constant: `a` stands in the code.
+    void (*compared)(uint32_t bits, uint64_t a, uint64_t b, bool constant) = nullptr;
+
+    // The counter of the edge from the branch that ends at `from`.
+    uint32_t edge(uint64_t from, uint64_t to) const {
+        const uint64_t end = to == nowhere ? 0 : place(places, to);
+        const uint64_t hash = mix(place(places, from) * 0x9e3779b97f4a7c15 + end);
+        return static_cast<uint32_t>((hash >> 32) * size >> 32);
+    }
+    // Counters stay at 255. Threads that count at the same time may lose one of their counts.
+    void count(uint32_t edge) const {
+        const std::atomic_ref<uint8_t> counter(counters[edge]);
+        const uint8_t now = counter.load(std::memory_order_relaxed);
+        if (now != 255) counter.store(now + 1, std::memory_order_relaxed);
+    }
+
+    // The finalizer of splitmix64.
+    static constexpr uint64_t mix(uint64_t x) {
+        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+        x = (x ^ x >> 27) * 0x94d049bb133111eb;
+        return x ^ x >> 31;
+    }
+};
+
+}  // namespace wj::machine

@@ -1,0 +1,132 @@
+// Counters of the guest's edges: what is counted, and that all engines count the same.
+#include <array>
+
+#include "tests/runtime/gpu.h"
+
+namespace wj::test {
+namespace {
+
+class EdgesTest : public Gpu {
+protected:
+    void SetUp() override { use(1); }
+    void use(uint32_t threads, wj_engine engine = GetParam().engine) {
+        dispatch.reset();
+        modules.clear();
+        wj_context_options o = WJ_INIT(wj_context_options);
+        o.target = GetParam().target;
+        o.engine = engine;
+        o.memory_mode = GetParam().memory;
+        o.threads = threads;
+        o.coverage = WJ_COVERAGE_COUNTERS;
+        o.coverage_counters = counters.data();
+        o.coverage_size = counters.size();
+        char error[512] = "";
+        wj_context* c = nullptr;
+        const wj_status status = wj_context_create(&o, &c, error, sizeof(error));
+        context.reset(c);
+        if (status == WJ_UNSUPPORTED_TARGET) GTEST_SKIP() << "this host cannot run the engine";
+        ASSERT_EQ(status, WJ_OK) << error;
+    }
+    // Counts of the edges that were taken, the most frequent ones first.
+    std::vector<int> counts(const char* name, uint32_t argument, uint32_t items = 64) {
+        counters.fill(0);
+        EXPECT_EQ(run(kernel("edges", name), unlimited(packed(0, argument, items, 64))), WJ_OK)
+            << error();
+        std::vector<int> out;
+        for (const uint8_t c : counters)
+            if (c) out.push_back(c);
+        std::sort(out.rbegin(), out.rend());
+        return out;
+    }
+    using Counts = std::vector<int>;
+    std::array<uint8_t, 4096> counters{};
+};
+
+TEST_P(EdgesTest, LoopsCountTheirWaysBack) {
+    EXPECT_EQ(counts("loop", 1), (Counts{1, 1}));
+    EXPECT_EQ(counts("loop", 5), (Counts{4, 1, 1}));
+    EXPECT_EQ(counts("loop", 5, 3 * 64), (Counts{12, 3, 3})) << "each wave counts";
+    EXPECT_EQ(counts("loop", 256), (Counts{255, 1, 1}));
+    EXPECT_EQ(counts("loop", 300), (Counts{255, 1, 1})) << "counters do not wrap";
+}
+
+TEST_P(EdgesTest, EveryWaveOfALaunchCounts) {
+    EXPECT_EQ(counts("loop", 1, 100 * 64), (Counts{100, 100}));
+    EXPECT_EQ(counts("arm", 64, 100 * 64), (Counts{100, 100}));
+}
+
+// Code that translators lift without its branch.
+TEST_P(EdgesTest, ArmsAreBranches) {
+    const Counts once{1, 1};
+    EXPECT_EQ(counts("arm", 64), once);
+    const auto entered = counters;
+    EXPECT_EQ(counts("arm", 0), once);
+    EXPECT_NE(counters, entered) << "another edge";
+    EXPECT_EQ(counts("arm", 1), once);
+    EXPECT_EQ(counters, entered);
+}
+
+TEST_P(EdgesTest, LoopsOfLanesCountOnceForTheWave) {
+    EXPECT_EQ(counts("lanes", 0), (Counts{1, 1}));
+    EXPECT_EQ(counts("lanes", 9), (Counts{9, 1, 1}));
+    EXPECT_EQ(counts("lanes", 100), (Counts{63, 1, 1}));
+}
+
+TEST_P(EdgesTest, CallsAndReturns) {
+    EXPECT_EQ(counts("calls", 1), (Counts{1, 1, 1, 1}));
+    EXPECT_EQ(counts("calls", 7), (Counts{7, 7, 6, 1, 1}));
+}
+
+// In the same counters, at another address, by another engine.
+TEST_P(EdgesTest, EdgesAreTheSameEverywhere) {
+    for (const char* name : {"loop", "arm", "lanes", "calls"}) {
+        use(1);
+        counts(name, 6);
+        const auto first = counters;
+        const uint64_t elsewhere = buffer(1 << 20);
+        ASSERT_TRUE(elsewhere);
+        counts(name, 6);  // of another copy of the code object
+        EXPECT_EQ(counters, first) << name;
+        use(1, WJ_ENGINE_INTERPRETER);
+        counts(name, 6);
+        EXPECT_EQ(counters, first) << name;
+    }
+}
+
+TEST_P(EdgesTest, NothingIsCountedUnasked) {
+    counters.fill(0);
+    dispatch.reset();
+    modules.clear();
+    context = make_context(GetParam().target, GetParam().engine, 1, GetParam().memory);
+    EXPECT_EQ(counts("loop", 5), Counts{});
+}
+
+WJ_SETUPS(EdgesTest);
+
+TEST(EdgesOptions, AreChecked) {
+    uint8_t counters[16] = {};
+    const auto create = [](const wj_context_options& o) {
+        wj_context* c = nullptr;
+        char error[512] = "";
+        const wj_status status = wj_context_create(&o, &c, error, sizeof(error));
+        EXPECT_EQ(error[0] != 0, status != WJ_OK);
+        wj_context_destroy(c);
+        return status;
+    };
+    wj_context_options o = WJ_INIT(wj_context_options);
+    o.engine = WJ_ENGINE_INTERPRETER;
+    o.coverage = WJ_COVERAGE_COUNTERS;
+    EXPECT_EQ(create(o), WJ_INVALID_ARGUMENT) << "no counters";
+    o.coverage_counters = counters;
+    EXPECT_EQ(create(o), WJ_INVALID_ARGUMENT) << "none of them";
+    o.coverage_size = 1;
+    EXPECT_EQ(create(o), WJ_OK);
+    o.coverage = WJ_COVERAGE_AUTO;
+    EXPECT_EQ(create(o), WJ_INVALID_ARGUMENT) << "counters for nobody";
+    o = WJ_INIT(wj_context_options);
+    o.coverage = static_cast<wj_coverage>(3);
+    EXPECT_EQ(create(o), WJ_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace wj::test

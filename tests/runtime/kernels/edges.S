@@ -1,0 +1,89 @@
+// Kernels whose edges can be counted by hand.
+.macro DESCRIPTOR name
+.section .rodata, "a"
+.p2align 6
+.amdhsa_kernel \name
+  .amdhsa_kernarg_size 16
+  .amdhsa_next_free_vgpr 8
+  .amdhsa_next_free_sgpr 16
+#ifdef __gfx90a__
+  .amdhsa_accum_offset 8
+#endif
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+.end_amdhsa_kernel
+.text
+.endm
+
+.macro BEGIN name
+.text
+.globl \name
+.p2align 8
+.type \name,@function
+\name:
+.endm
+
+.macro END name
+  s_endpgm
+.size \name, .-\name
+DESCRIPTOR \name
+.endm
+
+// void loop(u64, u32 n): n - 1 times back, once on, the end.
+BEGIN loop
+  s_load_dword s4, s[0:1], 0x8
+  s_waitcnt lgkmcnt(0)
+.Lloop:
+  s_sub_u32 s4, s4, 1
+  s_cmp_lg_u32 s4, 0
+  s_cbranch_scc1 .Lloop
+END loop
+
+// void arm(u64, u32 limit): a short arm, which translators lift with the code around it, for waves
+// with work-items below the limit.
+BEGIN arm
+  s_load_dword s4, s[0:1], 0x8
+  s_waitcnt lgkmcnt(0)
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_cmp_gt_u32_e32 vcc, s4, v0
+  s_and_saveexec_b64 s[6:7], vcc
+  s_cbranch_execz .Larm
+  v_add_u32_e32 v1, 1, v0
+.Larm:
+  s_mov_b64 exec, s[6:7]
+END arm
+
+// void lanes(u64, u32 n): each lane leaves the loop after its number (below n) of laps; the wave
+// when the last one has.
+BEGIN lanes
+  s_load_dword s4, s[0:1], 0x8
+  v_and_b32_e32 v0, 63, v0
+  s_waitcnt lgkmcnt(0)
+  v_min_u32_e32 v0, s4, v0
+  v_mov_b32_e32 v1, 0
+  s_mov_b64 s[6:7], 0
+.Llanes:
+  v_cmp_ge_u32_e32 vcc, v1, v0
+  v_add_u32_e32 v1, 1, v1
+  s_or_b64 s[6:7], vcc, s[6:7]
+  s_andn2_b64 exec, exec, s[6:7]
+  s_cbranch_execnz .Llanes
+END lanes
+
+// void calls(u64, u32 n): n times there, n times back.
+BEGIN calls
+  s_load_dword s4, s[0:1], 0x8
+  s_waitcnt lgkmcnt(0)
+.Lcalls:
+  s_getpc_b64 s[6:7]
+  s_add_u32 s6, s6, callee@rel32@lo+4
+  s_addc_u32 s7, s7, callee@rel32@hi+12
+  s_swappc_b64 s[8:9], s[6:7]
+  s_sub_u32 s4, s4, 1
+  s_cmp_lg_u32 s4, 0
+  s_cbranch_scc1 .Lcalls
+END calls
+.type callee,@function
+callee:
+  s_nop 0
+  s_setpc_b64 s[8:9]
+.size callee, .-callee
