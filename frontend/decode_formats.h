@@ -1,6 +1,7 @@
 // One decoder per encoding format; frontend/decode.cpp selects. Internal to frontend/.
 #pragma once
 
+#include "frontend/encoding.h"
 #include "frontend/operands.h"
 
 namespace wj {
@@ -13,13 +14,18 @@ constexpr bool bit(uint32_t word, unsigned index) {
     return ((word >> index) & 1) != 0;
 }
 
-// Reads the second dword of a 64-bit encoding.
-inline bool second_word(DecodeState& s, uint32_t& word) {
-    if (s.words.size() < 2) return false;
-    word = s.words[1];
-    s.out.words[1] = word;
-    s.length = 2;
+// Takes one more dword than the format has (SDWA, DPP, constants of their own).
+inline bool next_word(DecodeState& s, uint32_t& word) {
+    if (s.words.size() <= s.length) return false;
+    word = s.words[s.length];
+    s.out.words[s.length++] = word;
     return true;
+}
+
+// The opcode of the encoding that the state's layout describes, as a row of format F.
+template <Format F>
+Opcode opcode(const DecodeState& s) {
+    return lookup_opcode<F>(s.target.family, s.get(Field::op));
 }
 
 // Enters the row of `op`; false when there is none.
@@ -32,24 +38,33 @@ inline bool begin(DecodeState& s, Opcode op) {
 
 inline constexpr uint32_t vcc_code = 106;
 
-bool decode_sop1(DecodeState& s, uint32_t w);
-bool decode_sop2(DecodeState& s, uint32_t w);
-bool decode_sopk(DecodeState& s, uint32_t w);
-bool decode_sopc(DecodeState& s, uint32_t w);
-bool decode_sopp(DecodeState& s, uint32_t w);
-bool decode_smem(DecodeState& s, uint32_t w);
-bool decode_vop1(DecodeState& s, uint32_t w);
-bool decode_vop2(DecodeState& s, uint32_t w);
-bool decode_vopc(DecodeState& s, uint32_t w);
-bool decode_vop3(DecodeState& s, uint32_t w);
-bool decode_vop3_interp(DecodeState& s, uint32_t w, uint32_t w1);
-bool decode_vop3p(DecodeState& s, uint32_t w);
-bool decode_vintrp(DecodeState& s, uint32_t w);
-bool decode_exp(DecodeState& s, uint32_t w);
-bool decode_ds(DecodeState& s, uint32_t w);
-bool decode_flat(DecodeState& s, uint32_t w);
-bool decode_mubuf(DecodeState& s, uint32_t w);
-bool decode_mtbuf(DecodeState& s, uint32_t w);
-bool decode_mimg(DecodeState& s, uint32_t w);
+inline constexpr Field v3_sources[3] = {Field::src0, Field::src1, Field::src2};
+
+// The modifier bits of a VOP3 word in the order of v3:: (encoding.h).
+inline uint32_t v3_modifiers(const DecodeState& s) {
+    return s.get(Field::abs) << v3::abs | s.get(Field::op_sel) << v3::op_sel |
+           s.get(Field::clamp) << v3::clamp | s.get(Field::omod) << v3::omod |
+           s.get(Field::neg) << v3::neg;
+}
+
+bool decode_sop1(DecodeState& s);
+bool decode_sop2(DecodeState& s);
+bool decode_sopk(DecodeState& s);
+bool decode_sopc(DecodeState& s);
+bool decode_sopp(DecodeState& s);
+bool decode_smem(DecodeState& s);
+bool decode_vop1(DecodeState& s);
+bool decode_vop2(DecodeState& s);
+bool decode_vopc(DecodeState& s);
+bool decode_vop3(DecodeState& s);
+bool decode_vop3_interp(DecodeState& s);
+bool decode_vop3p(DecodeState& s);
+bool decode_vintrp(DecodeState& s);
+bool decode_exp(DecodeState& s);
+bool decode_ds(DecodeState& s);
+bool decode_flat(DecodeState& s);
+bool decode_mubuf(DecodeState& s);
+bool decode_mtbuf(DecodeState& s);
+bool decode_mimg(DecodeState& s);
 
 }  // namespace wj

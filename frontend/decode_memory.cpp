@@ -3,7 +3,7 @@
 #include "frontend/encoding.h"
 
 // DS, FLAT/GLOBAL/SCRATCH, MUBUF, MTBUF and MIMG: Vega ISA and CDNA ISA, "Microcode formats".
-// From gfx90a on a bit of these formats (called ACC) selects AccVGPRs for data.
+// From gfx90a on a bit of these formats (ACC) selects AccVGPRs for data.
 
 namespace wj {
 namespace {
@@ -18,7 +18,7 @@ void set_off(Operand& out) {
 bool decode_data(DecodeState& s, bool acc, uint32_t code, Type type, Operand& out) {
     const uint32_t dwords = type_dwords(type);
     if (!acc) return decode_vgpr(s, code, type, dwords, out);
-    if (s.before_gfx90a()) s.out.illegal_operand = true;
+    if (!s.target.traits.unified_vgprs) s.out.illegal_operand = true;
     return decode_agpr(s, code, type, dwords, out);
 }
 
@@ -26,37 +26,36 @@ bool decode_data(DecodeState& s, bool acc, uint32_t code, Type type, Operand& ou
 // is reserved before.
 bool float_atomic_allowed(const DecodeState& s, Opcode op, bool glc, bool scc, bool reserved) {
     if (!encoding_info(op).float_atomic) return true;
-    if (s.target.column == Column::c908) return !glc && !reserved;
-    return s.target.column != Column::c90a || !scc;
+    if (s.target.family == Family::g908) return !glc && !reserved;
+    return s.target.family != Family::g90a || !scc;
 }
 
 }  // namespace
 
-bool decode_ds(DecodeState& s, uint32_t w) {
-    const Opcode op = lookup_opcode<Format::DS>(s.target.column, field(w, 17, 8));
-    uint32_t w1 = 0;
-    if (!begin(s, op) || !second_word(s, w1)) return false;
+bool decode_ds(DecodeState& s) {
+    const Opcode op = opcode<Format::DS>(s);
+    if (!begin(s, op)) return false;
     Inst& out = s.out;
     const OpInfo& info = op_info(op);
     const bool gws = encoding_info(op).gws;
-    const bool acc = bit(w, 25);
-    out.gds = bit(w, 16);
+    const bool acc = s.flag(Field::acc), no_gds_bit = s.target.traits.unified_vgprs;
+    out.gds = s.flag(Field::gds);
     const bool needs_gds = gws || op == Opcode::ds_ordered_count;
     if (needs_gds && !out.gds) return false;
     const bool no_gds = op == Opcode::ds_permute_b32 || op == Opcode::ds_bpermute_b32;
     if (no_gds && out.gds) return false;
-    if (!s.before_gfx90a() && !needs_gds) out.gds = false;  // gfx90a has no GDS and ignores the bit
-    if (op == Opcode::ds_nop) return field(w, 0, 17) == 0 && !acc && w1 == 0;
+    if (no_gds_bit && !needs_gds) out.gds = false;  // gfx90a has no GDS and ignores the bit
+    if (op == Opcode::ds_nop) return (s.words[0] & 0x1ffff) == 0 && !acc && s.words[1] == 0;
     if (encoding_info(op).two_offsets) {
-        out.offset = static_cast<int32_t>(field(w, 0, 8));
-        out.offset1 = static_cast<uint8_t>(field(w, 8, 8));
+        out.offset = static_cast<int32_t>(s.get(Field::offset0));
+        out.offset1 = static_cast<uint8_t>(s.get(Field::offset1));
     } else {
-        out.offset = static_cast<int32_t>(field(w, 0, 16));
+        out.offset = static_cast<int32_t>(s.get(Field::offset0) | s.get(Field::offset1) << 8);
     }
     // ds_gws_init and its kind take their data from the address field.
     const bool has_addr = info.src_count > 0 && info.src[0] == Type::addr;
-    const uint32_t codes[4] = {field(w1, 0, 8), field(w1, 8, 8), field(w1, 16, 8),
-                               field(w1, 24, 8)};
+    const uint32_t codes[4] = {s.get(Field::addr), s.get(Field::data0), s.get(Field::data1),
+                               s.get(Field::vdst)};
     unsigned data_operands = info.dst_count;
     bool in_use[4] = {has_addr || (gws && info.src_count > 0), false, false, info.dst_count != 0};
     if (gws) {
@@ -76,7 +75,8 @@ bool decode_ds(DecodeState& s, uint32_t w) {
     for (unsigned i = 0; i < 4; ++i) {
         if (!in_use[i] && codes[i] != 0) return false;
     }
-    if (acc && (data_operands == 0 || (s.before_gfx90a() && data_operands > 1))) return false;
+    if (acc && (data_operands == 0 || (!s.target.traits.unified_vgprs && data_operands > 1)))
+        return false;
     if (info.dst_count == 0) return true;
     const bool illegal = out.illegal_operand;
     if (!decode_data(s, acc, codes[3], info.dst[0], out.dst[0])) return false;
@@ -91,27 +91,29 @@ namespace {
 
 enum Segment : uint32_t { flat_segment = 0, scratch_segment = 1, global_segment = 2 };
 
-Opcode flat_opcode(Column column, uint32_t segment, uint32_t code) {
+Opcode flat_opcode(Family family, uint32_t segment, uint32_t code) {
     switch (segment) {
         case flat_segment:
-            return lookup_opcode<Format::FLAT>(column, code);
+            return lookup_opcode<Format::FLAT>(family, code);
         case scratch_segment:
-            return lookup_opcode<Format::SCRATCH>(column, code);
+            return lookup_opcode<Format::SCRATCH>(family, code);
         case global_segment:
-            return lookup_opcode<Format::GLOBAL>(column, code);
+            return lookup_opcode<Format::GLOBAL>(family, code);
         default:
             return Opcode::invalid;
     }
 }
 
-bool decode_flat_address(DecodeState& s, uint32_t w, uint32_t w1, uint32_t segment) {
+bool decode_flat_address(DecodeState& s, uint32_t segment) {
     Inst& out = s.out;
-    const uint32_t addr = field(w1, 0, 8), saddr = field(w1, 16, 7);
+    const uint32_t addr = s.get(Field::addr), saddr = s.get(Field::saddr);
     if (segment == flat_segment) {
-        out.offset = static_cast<int32_t>(field(w, 0, 13));
+        out.offset = static_cast<int32_t>(s.get(Field::offset));
+        // LLVM reads an offset before gfx9, which the hardware has not.
+        if (out.offset != 0 && !s.target.traits.flat_offsets) out.illegal_operand = true;
         return saddr == 0 && decode_vgpr(s, addr, Type::b64, 2, out.src[0]);
     }
-    out.offset = static_cast<int32_t>(field(w, 0, 13) << 19) >> 19;
+    out.offset = s.get_signed(Field::offset);
     if (segment == global_segment) {
         if (saddr == saddr_off) {
             set_off(out.src[3]);
@@ -122,8 +124,7 @@ bool decode_flat_address(DecodeState& s, uint32_t w, uint32_t w1, uint32_t segme
                decode_vgpr(s, addr, Type::b32, 1, out.src[0]);
     }
     // Scratch: before gfx940 either the VGPR or the SGPR; gfx940 has a bit of its own for the VGPR.
-    const bool has_sve = s.target.traits.architected_flat_scratch;
-    const bool use_vgpr = has_sve ? bit(w, 13) : saddr == saddr_off;
+    const bool use_vgpr = s.has(Field::sve) ? s.flag(Field::sve) : saddr == saddr_off;
     if (use_vgpr) {
         if (!decode_vgpr(s, addr, Type::b32, 1, out.src[0])) return false;
     } else {
@@ -138,22 +139,21 @@ bool decode_flat_address(DecodeState& s, uint32_t w, uint32_t w1, uint32_t segme
 
 }  // namespace
 
-bool decode_flat(DecodeState& s, uint32_t w) {
-    const uint32_t segment = field(w, 14, 2);
-    const Opcode op = flat_opcode(s.target.column, segment, field(w, 18, 7));
-    uint32_t w1 = 0;
-    if (!begin(s, op) || !second_word(s, w1)) return false;
+bool decode_flat(DecodeState& s) {
+    const uint32_t segment = s.get(Field::seg);
+    const Opcode op = flat_opcode(s.target.family, segment, s.get(Field::op));
+    if (!begin(s, op)) return false;
     Inst& out = s.out;
     const OpInfo& info = op_info(op);
     const bool gfx940 = s.target.traits.architected_flat_scratch;
-    // Bit 55 is NV on Vega and CDNA1 and ACC from gfx90a on. LLVM takes it for ACC
-    // always.
-    const bool acc = bit(w1, 23) && !s.before_gfx90a();
-    out.nv = bit(w1, 23) && s.before_gfx90a();
-    out.glc = bit(w, 16);
-    out.slc = bit(w, 17);
-    out.scc = !s.before_gfx90a() && bit(w, 25);
-    if (!float_atomic_allowed(s, op, out.glc, out.scc, bit(w, 25))) return false;
+    // Bit 55 is NV on Vega and CDNA1 and ACC from gfx90a on. LLVM takes it for ACC always.
+    const bool acc = s.flag(Field::acc);
+    out.nv = s.flag(Field::nv);
+    out.tfe = s.flag(Field::tfe);
+    out.glc = s.flag(Field::glc);
+    out.slc = s.flag(Field::slc);
+    out.scc = s.flag(Field::scc);
+    if (!float_atomic_allowed(s, op, out.glc, out.scc, bit(s.words[0], 25))) return false;
     // LLVM's gfx940 tables lack these AccVGPR forms.
     if (acc && gfx940 && info.returns_if_glc && out.glc) {
         const bool f64 = encoding_info(op).float_atomic && info.dst[0] == Type::b64;
@@ -161,47 +161,50 @@ bool decode_flat(DecodeState& s, uint32_t w) {
             op == Opcode::global_atomic_add_f32 || op == Opcode::global_atomic_pk_add_f16;
         if (no_return_only || (f64 && out.scc)) return false;
     }
-    out.lds = bit(w, 13) && !(gfx940 && segment == scratch_segment);
-    if (out.lds && (segment == flat_segment || gfx940 || !encoding_info(op).lds_form)) return false;
+    if (s.flag(Field::sve) && segment != scratch_segment) return false;
+    out.lds = s.flag(Field::lds);
+    if (out.lds && (segment == flat_segment || !encoding_info(op).lds_form)) return false;
     if (info.dst_count == 0 && info.src_count == 0) out.lds = true;  // global_load_lds_*
-    if (!decode_flat_address(s, w, w1, segment)) return false;
+    if (!decode_flat_address(s, segment)) return false;
     if (out.lds) return !acc;
     const bool returns = info.returns_if_glc ? out.glc : info.dst_count != 0;
-    if (info.src_count != 0 && !decode_data(s, acc, field(w1, 8, 8), info.src[0], out.src[1])) {
+    if (info.src_count != 0 && !decode_data(s, acc, s.get(Field::data0), info.src[0], out.src[1])) {
         return false;
     }
-    return !returns || decode_data(s, acc, field(w1, 24, 8), info.dst[0], out.dst[0]);
+    return !returns || decode_data(s, acc, s.get(Field::vdst), info.dst[0], out.dst[0]);
 }
 
 namespace {
 
 // Address, resource and scalar offset, which MUBUF and MTBUF share.
-bool decode_buffer_address(DecodeState& s, uint32_t w, uint32_t w1) {
+bool decode_buffer_address(DecodeState& s) {
     Inst& out = s.out;
-    out.offset = static_cast<int32_t>(field(w, 0, 12));
-    out.offen = bit(w, 12);
-    out.idxen = bit(w, 13);
+    out.offset = static_cast<int32_t>(s.get(Field::offset));
+    out.offen = s.flag(Field::offen);
+    out.idxen = s.flag(Field::idxen);
     if (out.offen || out.idxen) {
         const Type type = out.offen && out.idxen ? Type::b64 : Type::b32;
-        if (!decode_vgpr(s, field(w1, 0, 8), type, type_dwords(type), out.src[0])) return false;
+        if (!decode_vgpr(s, s.get(Field::addr), type, type_dwords(type), out.src[0])) return false;
     } else {
         set_off(out.src[0]);
     }
-    return decode_sgpr(s, field(w1, 16, 5) * 4, Type::b128, 4, out.src[3]) &&
-           decode_source(s, field(w1, 24, 8), Type::b32, out.src[4], false, Slot::Scalar);
+    return decode_sgpr(s, s.get(Field::srsrc) * 4, Type::b128, 4, out.src[3]) &&
+           decode_source(s, s.get(Field::soffset), Type::b32, out.src[4], false, Slot::Scalar);
 }
 
 // TFE adds a status dword to a loaded value; it does not exist from gfx90a on, where the bit is
 // ACC.
-bool decode_buffer_data(DecodeState& s, const OpInfo& info, uint32_t code, bool tfe_or_acc) {
+bool decode_buffer_data(DecodeState& s, const OpInfo& info, uint32_t code) {
     Inst& out = s.out;
-    const bool acc = tfe_or_acc && !s.before_gfx90a();
-    out.tfe = tfe_or_acc && s.before_gfx90a();
+    const bool acc = s.flag(Field::acc);
+    out.tfe = s.flag(Field::tfe);
     if (out.tfe && info.returns_if_glc) return false;
     const uint32_t extra = out.tfe ? 1 : 0;
     const auto data = [&](Type type, Operand& operand) {
         if (acc) return decode_data(s, true, code, type, operand);
-        return decode_vgpr(s, code, type, type_dwords(type) + extra, operand);
+        const uint32_t halves = encoding_info(out.op).halves;
+        const bool unpacked = halves != 0 && s.target.traits.unpacked_d16;
+        return decode_vgpr(s, code, type, (unpacked ? halves : type_dwords(type)) + extra, operand);
     };
     if (info.src_count != 0 && !data(info.src[0], out.src[1])) return false;
     if (info.returns_if_glc ? !out.glc : info.dst_count == 0) return true;
@@ -215,81 +218,78 @@ bool is_cache_operation(Opcode op) {
 
 }  // namespace
 
-bool decode_mubuf(DecodeState& s, uint32_t w) {
-    const Opcode op = lookup_opcode<Format::MUBUF>(s.target.column, field(w, 18, 7));
-    uint32_t w1 = 0;
-    if (!begin(s, op) || !second_word(s, w1)) return false;
+bool decode_mubuf(DecodeState& s) {
+    const Opcode op = opcode<Format::MUBUF>(s);
+    if (!begin(s, op)) return false;
     Inst& out = s.out;
     const OpInfo& info = op_info(op);
-    out.glc = bit(w, 14);
-    out.scc = bit(w, 15) && !s.before_gfx90a();
-    out.lds = bit(w, 16);
-    out.slc = bit(w, 17);
+    out.glc = s.flag(Field::glc);
+    out.scc = s.flag(Field::scc);
+    out.lds = s.flag(Field::lds);
+    out.slc = s.flag(Field::slc);
     if (!float_atomic_allowed(s, op, out.glc, out.scc, false)) return false;
-    const bool tfe_or_acc = bit(w1, 23);
+    const bool tfe_or_acc = s.flag(Field::tfe) || s.flag(Field::acc);
+    const bool no_address = !s.flag(Field::offen) && !s.flag(Field::idxen);
     if (is_cache_operation(op)) {
         const bool has_scope = op == Opcode::buffer_wbl2 || op == Opcode::buffer_inv;
-        const bool scope_bits = bit(w, 14) || bit(w, 15);
+        const bool scope_bits = bit(s.words[0], 14) || bit(s.words[0], 15);
         out.slc = false;
         if (!s.target.traits.architected_flat_scratch) out.glc = out.scc = false;
-        return !bit(w, 12) && !bit(w, 13) && !out.lds && !tfe_or_acc && (has_scope || !scope_bits);
+        return no_address && !out.lds && !tfe_or_acc && (has_scope || !scope_bits);
     }
     if (op == Opcode::buffer_store_lds_dword) {
-        if (!out.lds || bit(w, 12) || bit(w, 13) || tfe_or_acc) return false;
-        return decode_buffer_address(s, w, w1);
+        if (!out.lds || !no_address || tfe_or_acc) return false;
+        return decode_buffer_address(s);
     }
-    if (!decode_buffer_address(s, w, w1)) return false;
-    const bool wide_lds = s.target.column == Column::c950 &&
+    if (!decode_buffer_address(s)) return false;
+    const bool wide_lds = s.target.family == Family::g950 &&
                           (op == Opcode::buffer_load_dwordx3 || op == Opcode::buffer_load_dwordx4);
     if (out.lds) return !tfe_or_acc && (wide_lds || encoding_info(op).lds_form);
-    return decode_buffer_data(s, info, field(w1, 8, 8), tfe_or_acc);
+    return decode_buffer_data(s, info, s.get(Field::vdst));
 }
 
-bool decode_mtbuf(DecodeState& s, uint32_t w) {
-    const Opcode op = lookup_opcode<Format::MTBUF>(s.target.column, field(w, 15, 4));
-    uint32_t w1 = 0;
-    if (!begin(s, op) || !second_word(s, w1)) return false;
+bool decode_mtbuf(DecodeState& s) {
+    const Opcode op = opcode<Format::MTBUF>(s);
+    if (!begin(s, op)) return false;
     Inst& out = s.out;
-    out.glc = bit(w, 14);
-    out.dfmt = static_cast<uint8_t>(field(w, 19, 4));
-    out.nfmt = static_cast<uint8_t>(field(w, 23, 3));
-    out.scc = bit(w1, 21) && !s.before_gfx90a();
-    out.slc = bit(w1, 22);
-    const bool tfe_or_acc = bit(w1, 23);
-    if (tfe_or_acc && s.before_gfx90a()) return false;
-    return decode_buffer_address(s, w, w1) &&
-           decode_buffer_data(s, op_info(op), field(w1, 8, 8), tfe_or_acc);
+    out.glc = s.flag(Field::glc);
+    out.dfmt = static_cast<uint8_t>(s.get(Field::dfmt));
+    out.nfmt = static_cast<uint8_t>(s.get(Field::nfmt));
+    out.scc = s.flag(Field::scc);
+    out.slc = s.flag(Field::slc);
+    if (s.flag(Field::tfe)) return false;
+    return decode_buffer_address(s) && decode_buffer_data(s, op_info(op), s.get(Field::vdst));
 }
 
-bool decode_mimg(DecodeState& s, uint32_t w) {
-    const uint32_t code = field(w, 18, 7) | field(w, 0, 1) << 7;
-    const Opcode op = lookup_opcode<Format::MIMG>(s.target.column, code);
-    uint32_t w1 = 0;
-    if (!begin(s, op) || !second_word(s, w1)) return false;
+bool decode_mimg(DecodeState& s) {
+    const uint32_t code = s.get(Field::op) | s.get(Field::op_high) << 7;
+    const Opcode op = lookup_opcode<Format::MIMG>(s.target.family, code);
+    if (!begin(s, op)) return false;
     Inst& out = s.out;
     const EncodingInfo& encoding = encoding_info(op);
     const bool gather = encoding.gather4, sampler = encoding.sampler;
     const bool atomic = effects(op).access == MemoryAccess::Atomic;
     const bool store = effects(op).access == MemoryAccess::Store;
-    const bool d16 = bit(w1, 31);
-    out.dmask = static_cast<uint8_t>(field(w, 8, 4));
-    out.glc = bit(w, 13);
-    out.slc = bit(w, 25);
-    out.scc = bit(w, 7) && !s.before_gfx90a();
-    const bool acc = bit(w, 16) && !s.before_gfx90a();
-    out.tfe = bit(w, 16) && s.before_gfx90a();
-    out.mimg_flags = static_cast<uint16_t>(bit(w, 12) | bit(w, 14) << 1 | bit(w, 15) << 2 |
-                                           bit(w, 17) << 3 | d16 << 4);
+    const bool d16 = s.flag(Field::d16);
+    out.dmask = static_cast<uint8_t>(s.get(Field::dmask));
+    out.glc = s.flag(Field::glc);
+    out.slc = s.flag(Field::slc);
+    out.scc = s.flag(Field::scc);
+    const bool acc = s.flag(Field::acc);
+    out.tfe = s.flag(Field::tfe);
+    out.mimg_flags = static_cast<uint16_t>(s.get(Field::unorm) | s.get(Field::da) << 1 |
+                                           s.get(Field::a16) << 2 | s.get(Field::lwe) << 3 |
+                                           s.get(Field::d16) << 4 | s.get(Field::r128) << 5);
     if (encoding.no_d16 && d16) return false;
-    if (!sampler && field(w1, 21, 5) != 0) return false;
+    if (!sampler && s.flag(Field::ssamp)) return false;
 
     // Sizes that LLVM has no variant for, and tuples past v255, print with the smallest size.
     const uint32_t smallest = gather || op == Opcode::image_atomic_cmpswap ? 2 : 1;
     const uint32_t largest = atomic && op != Opcode::image_atomic_cmpswap ? 3 : 5;
-    const uint32_t vdata = field(w1, 8, 8);
+    const uint32_t vdata = s.get(Field::vdst);
     uint32_t dwords = gather ? 4 : static_cast<uint32_t>(__builtin_popcount(out.dmask));
     if (dwords == 0) dwords = 1;
-    if (d16) dwords = (dwords + 1) / 2;
+    if (d16 && !s.target.traits.unpacked_d16) dwords = (dwords + 1) / 2;
     if (out.tfe) ++dwords;
     const bool misaligned = dwords > 1 && (vdata & 1) != 0 && s.target.traits.aligned_vgpr_tuples;
     if (misaligned || dwords < smallest || dwords > largest || (gather && dwords == 3) ||
@@ -303,11 +303,11 @@ bool decode_mimg(DecodeState& s, uint32_t w) {
     }
     if (atomic) out.dst[0] = data;
     const Type address = op_info(op).src[0];
-    if (!decode_vgpr(s, field(w1, 0, 8), address, type_dwords(address), out.src[0]) ||
-        !decode_sgpr(s, field(w1, 16, 5) * 4, Type::b256, 8, out.src[3])) {
+    if (!decode_vgpr(s, s.get(Field::addr), address, type_dwords(address), out.src[0]) ||
+        !decode_sgpr(s, s.get(Field::srsrc) * 4, Type::b256, 8, out.src[3])) {
         return false;
     }
-    return !sampler || decode_sgpr(s, field(w1, 21, 5) * 4, Type::b128, 4, out.src[4]);
+    return !sampler || decode_sgpr(s, s.get(Field::ssamp) * 4, Type::b128, 4, out.src[4]);
 }
 
 }  // namespace wj

@@ -35,10 +35,12 @@ PackedBits packed_bits(PackedClass packed, unsigned sources) {
     }
 }
 
-bool decode_packed_modifiers(DecodeState& s, uint32_t w, uint32_t w1, PackedClass packed,
-                             unsigned sources) {
+bool decode_packed_modifiers(DecodeState& s, PackedClass packed, unsigned sources) {
     Inst& out = s.out;
-    const uint32_t modifiers = field(w, 8, 8) | field(w1, 27, 5) << 8;
+    const uint32_t modifiers =
+        s.get(Field::neg_hi) << v3::abs | s.get(Field::op_sel) << v3::op_sel |
+        s.get(Field::op_sel_hi2) << (v3::op_sel + 3) | s.get(Field::clamp) << v3::clamp |
+        s.get(Field::op_sel_hi) << v3::omod | s.get(Field::neg) << v3::neg;
     const PackedBits bits = packed_bits(packed, sources);
     if ((modifiers & bits.zero) != 0) return false;
     const uint32_t present = modifiers & bits.used;
@@ -91,13 +93,13 @@ bool decode_accumulator(DecodeState& s, uint32_t code, bool acc, Type type, bool
     return true;
 }
 
-bool decode_mfma(DecodeState& s, uint32_t w, uint32_t w1, PackedClass packed, bool with_scale) {
+bool decode_mfma(DecodeState& s, PackedClass packed, bool with_scale) {
     Inst& out = s.out;
     const OpInfo& info = op_info(out.op);
     const bool smfmac = packed == PackedClass::Smfmac;
-    out.cbsz = static_cast<uint8_t>(field(w, 8, 3));
-    out.abid = static_cast<uint8_t>(field(w, 11, 4));
-    out.blgp = static_cast<uint8_t>(field(w1, 29, 3));
+    out.cbsz = static_cast<uint8_t>(s.get(Field::cbsz));
+    out.abid = static_cast<uint8_t>(s.get(Field::abid));
+    out.blgp = static_cast<uint8_t>(s.get(Field::blgp));
     const uint32_t a_full = type_dwords(info.src[0]), b_full = type_dwords(info.src[1]);
     uint32_t a_dwords = a_full, b_dwords = b_full;
     if (packed == PackedClass::MfmaScaled) {
@@ -109,44 +111,48 @@ bool decode_mfma(DecodeState& s, uint32_t w, uint32_t w1, PackedClass packed, bo
     }
     if (smfmac && out.blgp != 0) return false;
     // gfx908 accumulates in AccVGPRs only and ignores the bit.
-    const bool acc_cd = s.before_gfx90a() || bit(w, 15);
+    const bool acc_cd = !s.has(Field::acc_cd) || s.flag(Field::acc_cd);
     const uint32_t dst_dwords = type_dwords(info.dst[0]);
-    const uint32_t vdst = field(w, 0, 8);
+    const uint32_t vdst = s.get(Field::vdst), acc = s.get(Field::acc);
     if (!(acc_cd ? decode_agpr(s, vdst, info.dst[0], dst_dwords, out.dst[0])
                  : decode_vgpr(s, vdst, info.dst[0], dst_dwords, out.dst[0])) ||
-        !decode_matrix_source(s, field(w1, 0, 9), bit(w1, 27), info.src[0], a_full, out.src[0]) ||
-        !decode_matrix_source(s, field(w1, 9, 9), bit(w1, 28), info.src[1], b_full, out.src[1])) {
+        !decode_matrix_source(s, s.get(Field::src0), bit(acc, 0), info.src[0], a_full,
+                              out.src[0]) ||
+        !decode_matrix_source(s, s.get(Field::src1), bit(acc, 1), info.src[1], b_full,
+                              out.src[1])) {
         return false;
     }
     out.src[0].dwords = static_cast<uint8_t>(a_dwords);  // LLVM checks the range of the full size
     out.src[1].dwords = static_cast<uint8_t>(b_dwords);
-    const uint32_t c = field(w1, 18, 9);
+    const uint32_t c = s.get(Field::src2);
     if (smfmac) return decode_matrix_source(s, c, false, info.src[2], 1, out.src[2]);
     return decode_accumulator(s, c, acc_cd, info.src[2], info.src[0] == Type::f64, out.src[2]);
 }
 
 // The 16-byte encoding: the scales in the first two words, the product in the others.
-bool decode_mfma_scale(DecodeState& s, uint32_t w, uint32_t w1) {
+bool decode_mfma_scale(DecodeState& s) {
     if (s.words.size() < 4) return false;
-    const uint32_t w2 = s.words[2], w3 = s.words[3];
-    const uint32_t top = w2 >> 16;
+    const uint32_t opcode_bits = s.layout.get(s.words.subspan(2), Field::op);
     Opcode op = Opcode::invalid;
-    if (top == 0xd3ad) op = Opcode::v_mfma_scale_f32_16x16x128_f8f6f4;
-    if (top == 0xd3ae) op = Opcode::v_mfma_scale_f32_32x32x64_f8f6f4;
-    if (!begin(s, op) || !decode_mfma(s, w2, w3, PackedClass::MfmaScaled, true)) return false;
+    if ((s.words[2] & s.layout.mask) == s.layout.fixed) {
+        if (opcode_bits == 0x2d) op = Opcode::v_mfma_scale_f32_16x16x128_f8f6f4;
+        if (opcode_bits == 0x2e) op = Opcode::v_mfma_scale_f32_32x32x64_f8f6f4;
+    }
     Inst& out = s.out;
-    out.words[2] = w2;
-    out.words[3] = w3;
+    DecodeState product{s.target, s.words.subspan(2), s.layout, out, 2};
+    if (!begin(s, op) || !decode_mfma(product, PackedClass::MfmaScaled, true)) return false;
+    out.words[2] = s.words[2];
+    out.words[3] = s.words[3];
     s.length = 4;
-    out.op_sel = static_cast<uint8_t>(field(w, 11, 2));
-    out.op_sel_hi = static_cast<uint8_t>(field(w1, 27, 2));
-    return decode_source(s, field(w1, 0, 9), Type::b32, out.src[3], false, Slot::VgprOnly) &&
-           decode_source(s, field(w1, 9, 9), Type::b32, out.src[4], false, Slot::VgprOnly);
+    out.op_sel = static_cast<uint8_t>(s.get(Field::op_sel) & 3);
+    out.op_sel_hi = static_cast<uint8_t>(s.get(Field::op_sel_hi));
+    return decode_source(s, s.get(Field::src0), Type::b32, out.src[3], false, Slot::VgprOnly) &&
+           decode_source(s, s.get(Field::src1), Type::b32, out.src[4], false, Slot::VgprOnly);
 }
 
-bool decode_acc_move(DecodeState& s, uint32_t w, uint32_t w1, PackedClass packed) {
+bool decode_acc_move(DecodeState& s, PackedClass packed) {
     Inst& out = s.out;
-    const uint32_t vdst = field(w, 0, 8), code = field(w1, 0, 9);
+    const uint32_t vdst = s.get(Field::vdst), code = s.get(Field::src0);
     if (packed == PackedClass::AccWrite) {
         return decode_agpr(s, vdst, Type::b32, 1, out.dst[0]) &&
                decode_source(s, code, Type::b32, out.src[0], false);
@@ -157,36 +163,35 @@ bool decode_acc_move(DecodeState& s, uint32_t w, uint32_t w1, PackedClass packed
 
 }  // namespace
 
-bool decode_vop3p(DecodeState& s, uint32_t w) {
-    const Opcode op = lookup_opcode<Format::VOP3P>(s.target.column, field(w, 16, 7));
-    uint32_t w1 = 0;
-    if (!begin(s, op) || !second_word(s, w1)) return false;
+bool decode_vop3p(DecodeState& s) {
+    const Opcode op = opcode<Format::VOP3P>(s);
+    if (!begin(s, op)) return false;
     const OpInfo& info = op_info(op);
     const PackedClass packed = encoding_info(op).packed;
     if (packed == PackedClass::Mfma || packed == PackedClass::MfmaScaled ||
         packed == PackedClass::Smfmac) {
-        return decode_mfma(s, w, w1, packed, false);
+        return decode_mfma(s, packed, false);
     }
     if (packed == PackedClass::LdScale) {
-        if (decode_mfma_scale(s, w, w1)) return true;
+        if (decode_mfma_scale(s)) return true;
         s.out = Inst{};
-        s.out.words = {w, w1, 0, 0};
+        s.out.words = {s.words[0], s.words[1], 0, 0};
         s.length = 2;
         begin(s, op);
-        if (field(w, 0, 8) != 0 || bit(w, 15)) return false;
+        if (s.flag(Field::vdst) || s.flag(Field::acc_cd)) return false;
     }
-    if (!decode_packed_modifiers(s, w, w1, packed, info.src_count)) return false;
+    if (!decode_packed_modifiers(s, packed, info.src_count)) return false;
     if (packed == PackedClass::AccRead || packed == PackedClass::AccWrite) {
-        return decode_acc_move(s, w, w1, packed);
+        return decode_acc_move(s, packed);
     }
     Inst& out = s.out;
     if (info.dst_count != 0 &&
-        !decode_vgpr(s, field(w, 0, 8), info.dst[0], type_dwords(info.dst[0]), out.dst[0])) {
+        !decode_vgpr(s, s.get(Field::vdst), info.dst[0], type_dwords(info.dst[0]), out.dst[0])) {
         return false;
     }
     for (unsigned i = 0; i < 3; ++i) {
-        const uint32_t code = field(w1, 9 * i, 9);
         if (i >= info.src_count) break;
+        const uint32_t code = s.get(v3_sources[i]);
         Type type = info.src[i];
         // Mixed precision: op_sel_hi selects a half as source, else the source is a full float.
         if (packed == PackedClass::Mix && bit(out.op_sel_hi, i)) type = Type::f16;
@@ -195,14 +200,14 @@ bool decode_vop3p(DecodeState& s, uint32_t w) {
     return true;
 }
 
-bool decode_vop3_interp(DecodeState& s, uint32_t w, uint32_t w1) {
+bool decode_vop3_interp(DecodeState& s) {
     Inst& out = s.out;
-    if (!decode_vgpr(s, field(w, 0, 8), Type::f32, 1, out.dst[0])) return false;
-    out.attr = static_cast<uint8_t>(field(w1, 0, 6));
-    out.attr_chan = static_cast<uint8_t>(field(w1, 6, 2));
-    out.attr_high = bit(w1, 8);
+    if (!decode_vgpr(s, s.get(Field::vdst), Type::f32, 1, out.dst[0])) return false;
+    out.attr = static_cast<uint8_t>(s.get(Field::attr));
+    out.attr_chan = static_cast<uint8_t>(s.get(Field::attr_chan));
+    out.attr_high = s.flag(Field::attr_high);
     if (out.attr_high && !encoding_info(out.op).high) return false;
-    const uint32_t code1 = field(w1, 9, 9), code2 = field(w1, 18, 9);
+    const uint32_t code1 = s.get(Field::src1), code2 = s.get(Field::src2);
     if (out.op == Opcode::v_interp_mov_f32) {
         out.src[0] = immediate_operand(code1, Type::imm32);
         return true;
@@ -214,32 +219,30 @@ bool decode_vop3_interp(DecodeState& s, uint32_t w, uint32_t w1) {
     return decode_source(s, code2, Type::f32, out.src[1], false, Slot::VgprOnly);
 }
 
-bool decode_vintrp(DecodeState& s, uint32_t w) {
-    if (!begin(s, lookup_opcode<Format::VINTRP>(s.target.column, field(w, 16, 2)))) return false;
+bool decode_vintrp(DecodeState& s) {
+    if (!begin(s, opcode<Format::VINTRP>(s))) return false;
     Inst& out = s.out;
-    out.attr_chan = static_cast<uint8_t>(field(w, 8, 2));
-    out.attr = static_cast<uint8_t>(field(w, 10, 6));
-    if (!decode_vgpr(s, field(w, 18, 8), Type::f32, 1, out.dst[0])) return false;
+    out.attr_chan = static_cast<uint8_t>(s.get(Field::attr_chan));
+    out.attr = static_cast<uint8_t>(s.get(Field::attr));
+    if (!decode_vgpr(s, s.get(Field::vdst), Type::f32, 1, out.dst[0])) return false;
     if (out.op == Opcode::v_interp_mov_f32_e32) {
-        out.src[0] = immediate_operand(field(w, 0, 8), Type::imm32);
+        out.src[0] = immediate_operand(s.get(Field::vsrc), Type::imm32);
         return true;
     }
-    return decode_vgpr(s, field(w, 0, 8), Type::f32, 1, out.src[0]);
+    return decode_vgpr(s, s.get(Field::vsrc), Type::f32, 1, out.src[0]);
 }
 
-bool decode_exp(DecodeState& s, uint32_t w) {
-    uint32_t w1 = 0;
-    if (!begin(s, lookup_opcode<Format::EXP>(s.target.column, 0)) || !second_word(s, w1)) {
-        return false;
-    }
+bool decode_exp(DecodeState& s) {
+    if (!begin(s, lookup_opcode<Format::EXP>(s.target.family, 0))) return false;
     Inst& out = s.out;
-    out.exp_enable = static_cast<uint8_t>(field(w, 0, 4));
-    out.exp_target = static_cast<uint8_t>(field(w, 4, 6));
-    out.exp_compressed = bit(w, 10);
-    out.exp_done = bit(w, 11);
-    out.exp_vm = bit(w, 12);
+    out.exp_enable = static_cast<uint8_t>(s.get(Field::en));
+    out.exp_target = static_cast<uint8_t>(s.get(Field::target));
+    out.exp_compressed = s.flag(Field::compr);
+    out.exp_done = s.flag(Field::done);
+    out.exp_vm = s.flag(Field::vm);
+    constexpr Field sources[4] = {Field::vsrc0, Field::vsrc1, Field::vsrc2, Field::vsrc3};
     for (unsigned i = 0; i < 4; ++i) {
-        if (!decode_vgpr(s, field(w1, 8 * i, 8), Type::b32, 1, out.src[i])) return false;
+        if (!decode_vgpr(s, s.get(sources[i]), Type::b32, 1, out.src[i])) return false;
     }
     return true;
 }

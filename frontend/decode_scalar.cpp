@@ -36,28 +36,28 @@ bool takes_register(Opcode op) {
 
 }  // namespace
 
-bool decode_sop2(DecodeState& s, uint32_t w) {
-    if (!begin(s, lookup_opcode<Format::SOP2>(s.target.column, field(w, 23, 7)))) return false;
+bool decode_sop2(DecodeState& s) {
+    if (!begin(s, opcode<Format::SOP2>(s))) return false;
     const OpInfo& info = op_info(s.out.op);
-    return (info.dst_count == 0 || decode_scalar_dst(s, field(w, 16, 7), info.dst[0])) &&
-           decode_scalar_source(s, field(w, 0, 8), info.src[0], s.out.src[0]) &&
-           decode_scalar_source(s, field(w, 8, 8), info.src[1], s.out.src[1]);
+    return (info.dst_count == 0 || decode_scalar_dst(s, s.get(Field::sdst), info.dst[0])) &&
+           decode_scalar_source(s, s.get(Field::ssrc0), info.src[0], s.out.src[0]) &&
+           decode_scalar_source(s, s.get(Field::ssrc1), info.src[1], s.out.src[1]);
 }
 
-bool decode_sop1(DecodeState& s, uint32_t w) {
-    if (!begin(s, lookup_opcode<Format::SOP1>(s.target.column, field(w, 8, 8)))) return false;
+bool decode_sop1(DecodeState& s) {
+    if (!begin(s, opcode<Format::SOP1>(s))) return false;
     const OpInfo& info = op_info(s.out.op);
-    return (info.dst_count == 0 || decode_scalar_dst(s, field(w, 16, 7), info.dst[0])) &&
+    return (info.dst_count == 0 || decode_scalar_dst(s, s.get(Field::sdst), info.dst[0])) &&
            (info.src_count == 0 ||
-            decode_source(s, field(w, 0, 8), info.src[0], s.out.src[0], true,
+            decode_source(s, s.get(Field::ssrc0), info.src[0], s.out.src[0], true,
                           takes_register(s.out.op) ? Slot::ScalarRegister : Slot::Scalar));
 }
 
-bool decode_sopc(DecodeState& s, uint32_t w) {
-    if (!begin(s, lookup_opcode<Format::SOPC>(s.target.column, field(w, 16, 7)))) return false;
+bool decode_sopc(DecodeState& s) {
+    if (!begin(s, opcode<Format::SOPC>(s))) return false;
     const OpInfo& info = op_info(s.out.op);
-    if (!decode_scalar_source(s, field(w, 0, 8), info.src[0], s.out.src[0])) return false;
-    const uint32_t code1 = field(w, 8, 8);
+    if (!decode_scalar_source(s, s.get(Field::ssrc0), info.src[0], s.out.src[0])) return false;
+    const uint32_t code1 = s.get(Field::ssrc1);
     if (info.src[1] == Type::simm16) {  // s_set_gpr_idx_on: the field is the mode itself
         s.out.src[1] = immediate_operand(code1, Type::simm16);
         return true;
@@ -65,11 +65,11 @@ bool decode_sopc(DecodeState& s, uint32_t w) {
     return decode_scalar_source(s, code1, info.src[1], s.out.src[1]);
 }
 
-bool decode_sopk(DecodeState& s, uint32_t w) {
-    if (!begin(s, lookup_opcode<Format::SOPK>(s.target.column, field(w, 23, 5)))) return false;
+bool decode_sopk(DecodeState& s) {
+    if (!begin(s, opcode<Format::SOPK>(s))) return false;
     const OpInfo& info = op_info(s.out.op);
-    const int64_t simm = static_cast<int16_t>(field(w, 0, 16));
-    const uint32_t sdst = field(w, 16, 7);
+    const int64_t simm = static_cast<int16_t>(s.get(Field::simm));
+    const uint32_t sdst = s.get(Field::sdst);
     uint32_t next = 0;
     if (info.dst_count != 0) {
         if (!decode_scalar_dst(s, sdst, info.dst[0])) return false;
@@ -81,31 +81,29 @@ bool decode_sopk(DecodeState& s, uint32_t w) {
     s.out.src[next++] = immediate_operand(simm, Type::simm16);
     if (next < info.src_count && info.src[next] == Type::imm32) {
         uint32_t word = 0;
-        if (!second_word(s, word)) return false;
+        if (!next_word(s, word)) return false;
         s.out.src[next] = immediate_operand(word, Type::imm32);
     }
     return true;
 }
 
-bool decode_sopp(DecodeState& s, uint32_t w) {
-    if (!begin(s, lookup_opcode<Format::SOPP>(s.target.column, field(w, 16, 7)))) return false;
-    const uint32_t simm = field(w, 0, 16);
+bool decode_sopp(DecodeState& s) {
+    if (!begin(s, opcode<Format::SOPP>(s))) return false;
+    const uint32_t simm = s.get(Field::simm);
     if (op_info(s.out.op).src_count == 0) return simm == 0;
     s.out.src[0] = immediate_operand(static_cast<int16_t>(simm), Type::simm16);
     return true;
 }
 
-bool decode_smem(DecodeState& s, uint32_t w) {
-    if (!begin(s, lookup_opcode<Format::SMEM>(s.target.column, field(w, 18, 8)))) return false;
-    uint32_t w1 = 0;
-    if (!second_word(s, w1)) return false;
+bool decode_smem(DecodeState& s) {
+    if (!begin(s, opcode<Format::SMEM>(s))) return false;
     Inst& out = s.out;
     const OpInfo& info = op_info(out.op);
-    const uint32_t sdata = field(w, 6, 7);
-    out.glc = bit(w, 16);
-    out.nv = bit(w, 15);
-    out.imm_offset = bit(w, 17);
-    out.soffset_en = bit(w, 14);
+    const uint32_t sdata = s.get(Field::sdst);
+    out.glc = s.flag(Field::glc);
+    out.nv = s.flag(Field::nv);
+    out.imm_offset = s.flag(Field::imm);
+    out.soffset_en = s.flag(Field::soffset_en);
     const EncodingInfo& encoding = encoding_info(out.op);
     if (encoding.no_address) {
         if (out.imm_offset) return false;
@@ -127,16 +125,17 @@ bool decode_smem(DecodeState& s, uint32_t w) {
         out.src[1] = immediate_operand(sdata, Type::simm16);
     }
     const Type base_type = encoding.v_sharp ? Type::b128 : Type::b64;
-    if (!decode_sgpr(s, field(w, 0, 6) * 2, base_type, type_dwords(base_type), out.src[3])) {
+    if (!decode_sgpr(s, s.get(Field::sbase) * 2, base_type, type_dwords(base_type), out.src[3])) {
         return false;
     }
-    // gfx9: IMM selects the 21-bit signed offset, SOFFSET_EN an SGPR in the second word; with
-    // neither, the SGPR number stands in the low bits of the offset.
+    // IMM selects the offset; gfx9's is signed, and its SOFFSET_EN an SGPR of its own. With
+    // neither, the SGPR's number stands in the low bits of the offset.
     if (out.imm_offset) {
-        out.offset = static_cast<int32_t>(field(w1, 0, 21) << 11) >> 11;
+        out.offset = s.has(Field::soffset_en) ? s.get_signed(Field::offset)
+                                              : static_cast<int32_t>(s.get(Field::offset));
         if (!out.soffset_en) return true;
     }
-    const uint32_t soffset = out.soffset_en ? field(w1, 25, 7) : field(w1, 0, 7);
+    const uint32_t soffset = out.soffset_en ? s.get(Field::soffset) : s.get(Field::offset) & 0x7f;
     return decode_sgpr(s, soffset, Type::b32, 1, out.src[4]);
 }
 

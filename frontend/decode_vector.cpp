@@ -12,6 +12,8 @@ constexpr uint32_t sdwa_code = 249, dpp_code = 250;
 Slot source_slot(Opcode op, uint32_t index) {
     switch (op) {
         case Opcode::v_swap_b32:
+        case Opcode::v_movrels_b32:
+        case Opcode::v_movrelsd_b32:
         case Opcode::v_permlane16_swap_b32:
         case Opcode::v_permlane32_swap_b32:
             return Slot::VgprOnly;
@@ -65,15 +67,14 @@ bool decode_sdwa_source(DecodeState& s, uint32_t code, bool scalar, Type type, O
     return decode_source(s, code, type, out, false);
 }
 
-// Selector and modifiers of one SDWA source, the high or the low half of the second word. Floats
-// have neg and abs, integers sext; the others must be zero. Bit 6 of the byte is ignored.
-bool decode_sdwa_modifiers(DecodeState& s, const EncodingInfo& e, uint32_t byte, unsigned index,
-                           Type type) {
+// Selector and modifiers of one SDWA source. Floats
+// have neg and abs, integers sext; the others must be zero.
+bool decode_sdwa_modifiers(DecodeState& s, const EncodingInfo& e, uint32_t sel, uint32_t modifiers,
+                           unsigned index, Type type) {
     Inst& out = s.out;
-    const uint32_t sel = field(byte, 0, 3);
     if (sel > 6) return false;
     out.src_sel[index] = static_cast<SdwaSel>(sel);
-    const bool sext = bit(byte, 3), neg = bit(byte, 4), abs = bit(byte, 5);
+    const bool sext = bit(modifiers, 0), neg = bit(modifiers, 1), abs = bit(modifiers, 2);
     if (type == Type::pk_f16) return !sext;
     const bool is_float = used(e, v3::abs + index);
     if (is_float ? sext : (neg || abs)) return false;
@@ -88,69 +89,86 @@ bool is_float_type(Type t) {
            t == Type::pk_f16 || t == Type::pk_f32;
 }
 
-bool decode_sdwa(DecodeState& s, uint32_t w) {
+// The dword behind a short encoding.
+struct SuffixWord {
+    const Layout& layout;
+    uint32_t word = 0;
+
+    uint32_t get(Field f) const { return layout.get({&word, 1}, f); }
+    bool flag(Field f) const { return get(f) != 0; }
+};
+
+bool decode_sdwa(DecodeState& s) {
     Inst& out = s.out;
     const OpInfo& info = op_info(out.op);
     const EncodingInfo& e = encoding_info(out.op);
-    uint32_t w1 = 0;
-    if (!e.sdwa || !second_word(s, w1)) return false;
+    SuffixWord sdwa{find_layout(s.target.family, Suffix::Sdwa)};
+    const bool gfx8 = !sdwa.layout.has(Field::s0);
+    if (!e.sdwa && !(e.sdwa_gfx8 && gfx8)) return false;
+    if (!next_word(s, sdwa.word)) return false;
     out.variant = Variant::Sdwa;
     if (info.src_count == 0) {  // v_nop: modifiers must be zero
-        return (w1 & 0xbf3fe000) == 0 && decode_short_dst(s, info, field(w, 17, 8));
+        return (sdwa.word & 0xbf3fe000) == 0 && decode_short_dst(s, info, s.get(Field::vdst));
     }
     if (info.format == Format::VOPC) {
-        if (bit(w1, 15)) {
-            if (!decode_sgpr(s, field(w1, 8, 7), Type::mask, 2, out.dst[0])) return false;
+        if (sdwa.flag(Field::sd)) {
+            if (!decode_sgpr(s, sdwa.get(Field::sdst), Type::mask, 2, out.dst[0])) return false;
         } else {
             set_vcc(out.dst[0]);
         }
+        out.clamp = gfx8 && sdwa.flag(Field::clamp);
     } else {
-        const uint32_t dst_sel = field(w1, 8, 3);
-        out.dst_unused = static_cast<uint8_t>(field(w1, 11, 2));
+        const uint32_t dst_sel = sdwa.get(Field::dst_sel);
+        out.dst_unused = static_cast<uint8_t>(sdwa.get(Field::dst_unused));
         if (!e.sdwa_dst_sel) {
             if (dst_sel != 6) return false;
             out.dst_unused = 0;
         }
         if (dst_sel > 6 || out.dst_unused == 3) return false;
         out.dst_sel = static_cast<SdwaSel>(dst_sel);
-        out.clamp = bit(w1, 13);
-        out.omod = static_cast<uint8_t>(field(w1, 14, 2));
+        out.clamp = sdwa.flag(Field::clamp);
+        out.omod = static_cast<uint8_t>(sdwa.get(Field::omod));
         if (out.omod != 0 && !is_float_type(info.dst[0])) return false;
-        if (!decode_short_dst(s, info, field(w, 17, 8))) return false;
+        if (!decode_short_dst(s, info, s.get(Field::vdst))) return false;
     }
     const bool two = info.format != Format::VOP1;
-    const uint32_t high = w1 >> 24;
-    if (!decode_sdwa_source(s, field(w1, 0, 8), bit(w1, 23), info.src[0], out.src[0]) ||
-        !decode_sdwa_modifiers(s, e, field(w1, 16, 7), 0, info.src[0])) {
+    if (!decode_sdwa_source(s, sdwa.get(Field::src0), sdwa.flag(Field::s0), info.src[0],
+                            out.src[0]) ||
+        !decode_sdwa_modifiers(s, e, sdwa.get(Field::sel0), sdwa.get(Field::modifiers0), 0,
+                               info.src[0])) {
         return false;
     }
-    if (!two) return (high & ~0x40u) == 0;
+    const uint32_t sel1 = sdwa.get(Field::sel1), modifiers1 = sdwa.get(Field::modifiers1);
+    if (!two) return sel1 == 0 && modifiers1 == 0 && !sdwa.flag(Field::s1);
     if (info.src_count > 2) set_vcc(out.src[2]);
-    return decode_sdwa_source(s, field(w, 9, 8), bit(w1, 31), info.src[1], out.src[1]) &&
-           decode_sdwa_modifiers(s, e, high & 0x7f, 1, info.src[1]);
+    return decode_sdwa_source(s, s.get(Field::vsrc1), sdwa.flag(Field::s1), info.src[1],
+                              out.src[1]) &&
+           decode_sdwa_modifiers(s, e, sel1, modifiers1, 1, info.src[1]);
 }
 
 bool legal_dpp_control(const Target& target, uint32_t ctrl, bool wide) {
-    const bool newbcast = ctrl >= 0x150 && ctrl <= 0x15f && target.column >= Column::c90a;
+    const bool newbcast = ctrl >= 0x150 && ctrl <= 0x15f && target.traits.wide_dpp;
     if (wide || newbcast) return newbcast;
     return ctrl <= 0xff || (ctrl >= 0x101 && ctrl <= 0x12f && (ctrl & 0xf) != 0) || ctrl == 0x130 ||
            ctrl == 0x134 || ctrl == 0x138 || ctrl == 0x13c || (ctrl >= 0x140 && ctrl <= 0x143);
 }
 
-bool decode_dpp(DecodeState& s, uint32_t w) {
+bool decode_dpp(DecodeState& s) {
     Inst& out = s.out;
     const OpInfo& info = op_info(out.op);
     const EncodingInfo& e = encoding_info(out.op);
-    uint32_t w1 = 0;
-    if (!e.dpp || !second_word(s, w1)) return false;
+    if (!e.dpp) return false;
+    SuffixWord dpp{find_layout(s.target.family, Suffix::Dpp)};
+    if (!next_word(s, dpp.word)) return false;
     out.variant = Variant::Dpp;
-    out.dpp_ctrl = static_cast<uint16_t>(field(w1, 8, 9));
-    out.bound_ctrl = bit(w1, 19);
-    out.bank_mask = static_cast<uint8_t>(field(w1, 24, 4));
-    out.row_mask = static_cast<uint8_t>(field(w1, 28, 4));
+    out.dpp_ctrl = static_cast<uint16_t>(dpp.get(Field::dpp_ctrl));
+    out.bound_ctrl = dpp.flag(Field::bound_ctrl);
+    out.bank_mask = static_cast<uint8_t>(dpp.get(Field::bank_mask));
+    out.row_mask = static_cast<uint8_t>(dpp.get(Field::row_mask));
     const bool carry = info.dst_count == 2;
     for (unsigned i = 0; i < 2; ++i) {
-        const bool neg = bit(w1, 20 + 2 * i), abs = bit(w1, 21 + 2 * i);
+        const uint32_t modifiers = dpp.get(i == 0 ? Field::modifiers0 : Field::modifiers1);
+        const bool neg = bit(modifiers, 0), abs = bit(modifiers, 1);
         if (used(e, v3::abs + i)) {
             out.neg |= static_cast<uint8_t>(neg << i);
             out.abs |= static_cast<uint8_t>(abs << i);
@@ -159,25 +177,25 @@ bool decode_dpp(DecodeState& s, uint32_t w) {
             return false;
         }
     }
-    if (!decode_short_dst(s, info, field(w, 17, 8))) return false;
+    if (!decode_short_dst(s, info, s.get(Field::vdst))) return false;
     if (info.src_count == 0) {  // v_nop
         if (!legal_dpp_control(s.target, out.dpp_ctrl, false)) out.illegal_operand = true;
         return true;
     }
     const uint32_t dwords = type_dwords(info.src[0]);
-    if (!decode_vgpr(s, field(w1, 0, 8), info.src[0], dwords, out.src[0])) return false;
-    const bool wide = (dwords == 2 || type_dwords(info.dst[0]) == 2) && !s.before_gfx90a();
+    if (!decode_vgpr(s, dpp.get(Field::src0), info.src[0], dwords, out.src[0])) return false;
+    const bool wide = (dwords == 2 || type_dwords(info.dst[0]) == 2) && s.target.traits.wide_dpp;
     if (!legal_dpp_control(s.target, out.dpp_ctrl, wide)) out.illegal_operand = true;
     if (info.format == Format::VOP1) return true;
     if (info.src_count > 2) set_vcc(out.src[2]);
-    return decode_vgpr(s, field(w, 9, 8), info.src[1], type_dwords(info.src[1]), out.src[1]);
+    return decode_vgpr(s, s.get(Field::vsrc1), info.src[1], type_dwords(info.src[1]), out.src[1]);
 }
 
 // v_madmk and v_madak: the constant is the dword after the instruction and may also be source 0.
-bool decode_inline_k(DecodeState& s, uint32_t w, const OpInfo& info, InlineK k) {
+bool decode_inline_k(DecodeState& s, const OpInfo& info, InlineK k) {
     Inst& out = s.out;
     uint32_t literal = 0;
-    if (!second_word(s, literal)) return false;
+    if (!next_word(s, literal)) return false;
     s.has_literal = true;
     Operand constant;
     constant.kind = Operand::Kind::Literal;
@@ -187,76 +205,79 @@ bool decode_inline_k(DecodeState& s, uint32_t w, const OpInfo& info, InlineK k) 
     constant.value = expand_literal(literal, info.src[1]);  // K of f16: the low half
     const unsigned k_at = k == InlineK::Mk ? 1 : 2;
     out.src[k_at] = constant;
-    return decode_short_dst(s, info, field(w, 17, 8)) &&
-           decode_source(s, field(w, 0, 9), info.src[0], out.src[0], true) &&
-           decode_vgpr(s, field(w, 9, 8), info.src[1], 1, out.src[3 - k_at]);
+    return decode_short_dst(s, info, s.get(Field::vdst)) &&
+           decode_source(s, s.get(Field::src0), info.src[0], out.src[0], true) &&
+           decode_vgpr(s, s.get(Field::vsrc1), info.src[1], 1, out.src[3 - k_at]);
 }
 
 }  // namespace
 
-bool decode_vop1(DecodeState& s, uint32_t w) {
-    const Opcode op = lookup_opcode<Format::VOP1>(s.target.column, field(w, 9, 8));
+bool decode_vop1(DecodeState& s) {
+    const Opcode op = opcode<Format::VOP1>(s);
     if (!begin(s, op)) return false;
-    const uint32_t code = field(w, 0, 9);
+    const uint32_t code = s.get(Field::src0);
     const EncodingInfo& e = encoding_info(op);
     const bool sdwa = code == sdwa_code && e.sdwa;
     if (sdwa || (code == dpp_code && e.dpp)) {
-        if (sdwa ? decode_sdwa(s, w) : decode_dpp(s, w)) return true;
+        if (sdwa ? decode_sdwa(s) : decode_dpp(s)) return true;
         if (op != Opcode::v_nop) return false;
         s.out = Inst{};  // v_nop ignores its source field, so the first word is one by itself
-        s.out.words[0] = w;
+        s.out.words[0] = s.words[0];
         s.length = 1;
-        return begin(s, op) && decode_short_dst(s, op_info(op), field(w, 17, 8));
+        return begin(s, op) && decode_short_dst(s, op_info(op), s.get(Field::vdst));
     }
     const OpInfo& info = op_info(op);
     if (op == Opcode::v_accvgpr_mov_b32) {
         if (code < 256) s.out.illegal_operand = true;
-        return decode_agpr(s, field(w, 17, 8), Type::b32, 1, s.out.dst[0]) &&
+        return decode_agpr(s, s.get(Field::vdst), Type::b32, 1, s.out.dst[0]) &&
                (code < 256 ? decode_source(s, code, Type::b32, s.out.src[0], true, Slot::Vector)
                            : decode_agpr(s, code - 256, Type::b32, 1, s.out.src[0]));
     }
-    if (!decode_short_dst(s, info, field(w, 17, 8))) return false;
+    if (!decode_short_dst(s, info, s.get(Field::vdst))) return false;
     if (info.src_count == 0) return true;
     return decode_source(s, code, info.src[0], s.out.src[0], true, source_slot(op, 0));
 }
 
-bool decode_vop2(DecodeState& s, uint32_t w) {
-    const Opcode op = lookup_opcode<Format::VOP2>(s.target.column, field(w, 25, 6));
+bool decode_vop2(DecodeState& s) {
+    const Opcode op = opcode<Format::VOP2>(s);
     if (!begin(s, op)) return false;
-    const uint32_t code = field(w, 0, 9);
-    if (code == sdwa_code) return decode_sdwa(s, w);
-    if (code == dpp_code) return decode_dpp(s, w);
+    const uint32_t code = s.get(Field::src0);
+    if (code == sdwa_code) return decode_sdwa(s);
+    if (code == dpp_code) return decode_dpp(s);
     const OpInfo& info = op_info(op);
     const InlineK k = encoding_info(op).k;
-    if (k != InlineK::None) return decode_inline_k(s, w, info, k);
+    if (k != InlineK::None) return decode_inline_k(s, info, k);
     if (info.src_count > 2) set_vcc(s.out.src[2]);
-    return decode_short_dst(s, info, field(w, 17, 8)) &&
+    return decode_short_dst(s, info, s.get(Field::vdst)) &&
            decode_source(s, code, info.src[0], s.out.src[0], true) &&
-           decode_vgpr(s, field(w, 9, 8), info.src[1], type_dwords(info.src[1]), s.out.src[1]);
+           decode_vgpr(s, s.get(Field::vsrc1), info.src[1], type_dwords(info.src[1]), s.out.src[1]);
 }
 
-bool decode_vopc(DecodeState& s, uint32_t w) {
-    const Opcode op = lookup_opcode<Format::VOPC>(s.target.column, field(w, 17, 8));
+bool decode_vopc(DecodeState& s) {
+    const Opcode op = opcode<Format::VOPC>(s);
     if (!begin(s, op)) return false;
-    const uint32_t code = field(w, 0, 9);
-    if (code == sdwa_code) return decode_sdwa(s, w);
+    const uint32_t code = s.get(Field::src0);
+    if (code == sdwa_code) return decode_sdwa(s);
     const OpInfo& info = op_info(op);
     return decode_short_dst(s, info, 0) &&
            decode_source(s, code, info.src[0], s.out.src[0], true) &&
-           decode_vgpr(s, field(w, 9, 8), info.src[1], type_dwords(info.src[1]), s.out.src[1]);
+           decode_vgpr(s, s.get(Field::vsrc1), info.src[1], type_dwords(info.src[1]), s.out.src[1]);
 }
 
-bool decode_vop3(DecodeState& s, uint32_t w) {
-    const Opcode op = lookup_opcode<Format::VOP3>(s.target.column, field(w, 16, 10));
-    uint32_t w1 = 0;
-    if (!begin(s, op) || !second_word(s, w1)) return false;
+bool decode_vop3(DecodeState& s) {
+    const Opcode op = opcode<Format::VOP3>(s);
+    if (!begin(s, op)) return false;
     Inst& out = s.out;
     const OpInfo& info = op_info(op);
     const EncodingInfo& e = encoding_info(op);
     if (info.format != Format::VOP3) out.variant = Variant::E64;
 
-    const uint32_t modifiers = field(w, 8, 8) | field(w1, 27, 5) << 8;
+    const uint32_t modifiers = v3_modifiers(s);
     if ((modifiers & e.v3_zero) != 0) return false;
+    // Integers that clamp where op_sel exists do not where it does not.
+    if (!s.has(Field::op_sel) && (e.v3_used >> v3::op_sel & 15) != 0 && s.flag(Field::clamp) &&
+        !is_float_type(info.dst[0]))
+        return false;
     const uint32_t present = modifiers & e.v3_used;
     out.abs = static_cast<uint8_t>(field(present, v3::abs, 3));
     out.op_sel = static_cast<uint8_t>(field(present, v3::op_sel, 4));
@@ -271,9 +292,9 @@ bool decode_vop3(DecodeState& s, uint32_t w) {
         out.bound_ctrl = bit(out.op_sel, 1);
         out.op_sel = 0;
     }
-    if (encoding_info(op).interp) return decode_vop3_interp(s, w, w1);
+    if (encoding_info(op).interp) return decode_vop3_interp(s);
 
-    const uint32_t vdst = field(w, 0, 8);
+    const uint32_t vdst = s.get(Field::vdst);
     if (info.dst_count == 0) {
         if (vdst != 0) return false;
     } else if (info.dst[0] == Type::mask) {
@@ -283,12 +304,12 @@ bool decode_vop3(DecodeState& s, uint32_t w) {
     } else if (!decode_vdst(s, vdst, info.dst[0])) {
         return false;
     }
-    if (info.dst_count == 2 && !decode_sgpr(s, field(w, 8, 7), Type::mask, 2, out.dst[1])) {
+    if (info.dst_count == 2 && !decode_sgpr(s, s.get(Field::sdst), Type::mask, 2, out.dst[1])) {
         return false;
     }
     for (unsigned i = 0; i < 3; ++i) {
-        const uint32_t code = field(w1, 9 * i, 9);
         if (i >= info.src_count) break;  // the fields of missing sources are ignored
+        const uint32_t code = s.get(v3_sources[i]);
         Slot slot = source_slot(op, i);
         if (type_dwords(info.src[i]) > 2) slot = Slot::Vector;
         if (info.src[i] == Type::mask) {

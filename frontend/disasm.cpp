@@ -38,11 +38,11 @@ void append_immediate(Text& t, const Operand& operand) {
     const uint32_t simm = static_cast<uint32_t>(operand.value) & 0xffff;
     switch (t.inst.op) {
         case Opcode::s_waitcnt:
-            append_waitcnt(t.out, simm);
+            append_waitcnt(t.out, simm, t.target);
             return;
         case Opcode::s_sendmsg:
         case Opcode::s_sendmsghalt:
-            append_sendmsg(t.out, simm);
+            append_sendmsg(t.out, simm, t.target);
             return;
         case Opcode::s_getreg_b32:
         case Opcode::s_setreg_b32:
@@ -70,7 +70,7 @@ void append_immediate(Text& t, const Operand& operand) {
 void print_scalar(Text& t) {
     const Inst& i = t.inst;
     const OpInfo& info = op_info(i.op);
-    t.out += info.name;
+    t.out += t.name();
     if (i.op == Opcode::s_endpgm) {
         const int64_t simm = static_cast<int64_t>(i.src[0].value) & 0xffff;
         if (simm != 0) t.number(" ", simm);
@@ -104,7 +104,7 @@ void print_scalar(Text& t) {
 
 void print_smem(Text& t) {
     const Inst& i = t.inst;
-    t.out += op_info(i.op).name;
+    t.out += t.name();
     const char* separator = " ";
     const auto add = [&](const Operand& operand) {
         if (!operand.present()) return;

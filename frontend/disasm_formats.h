@@ -12,7 +12,10 @@ struct Text {
     const Inst& inst;
     std::string out{};
 
-    void operand(const Operand& o) { append_operand(out, o, inst.words[inst.size / 4u - 1u]); }
+    std::string_view name() const { return op_name(inst.op, target.family); }
+    void operand(const Operand& o) {
+        append_operand(out, target, o, inst.words[inst.size / 4u - 1u]);
+    }
     // " name:value" unless the value is zero.
     void number(const char* name, int64_t value) {
         if (value == 0) return;

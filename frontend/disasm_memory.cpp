@@ -35,8 +35,7 @@ void append_cache_policy(Text& t) {
 
 void print_ds(Text& t) {
     const Inst& i = t.inst;
-    const std::string_view name = op_info(i.op).name;
-    t.out += name;
+    t.out += t.name();
     OperandList list(t);
     list.add(i.dst[0]);
     list.add(i.src[0]);
@@ -46,7 +45,7 @@ void print_ds(Text& t) {
         t.number(" offset0:", i.offset);
         t.number(" offset1:", i.offset1);
     } else if (i.op == Opcode::ds_swizzle_b32) {
-        append_swizzle(t.out, static_cast<uint32_t>(i.offset));
+        append_swizzle(t.out, static_cast<uint32_t>(i.offset), t.target);
     } else {
         t.number(" offset:", i.offset);
     }
@@ -56,7 +55,7 @@ void print_ds(Text& t) {
 void print_flat(Text& t) {
     const Inst& i = t.inst;
     const OpInfo& info = op_info(i.op);
-    t.out += info.name;
+    t.out += t.name();
     OperandList list(t);
     list.add(i.dst[0]);
     list.add(i.src[0]);
@@ -72,7 +71,7 @@ void print_flat(Text& t) {
 void print_buffer(Text& t) {
     const Inst& i = t.inst;
     const OpInfo& info = op_info(i.op);
-    t.out += info.name;
+    t.out += t.name();
     const bool has_operands = i.src[3].present();
     const bool store_lds = i.op == Opcode::buffer_store_lds_dword;
     if (has_operands) {
@@ -97,7 +96,7 @@ void print_buffer(Text& t) {
 
 void print_image(Text& t) {
     const Inst& i = t.inst;
-    t.out += op_info(i.op).name;
+    t.out += t.name();
     OperandList list(t);
     list.add(i.src[1].present() ? i.src[1] : i.dst[0]);
     list.add(i.src[0]);
@@ -110,6 +109,7 @@ void print_image(Text& t) {
     t.flag(" unorm", (i.mimg_flags & 1) != 0);
     append_cache_policy(t);
     t.flag(" a16", (i.mimg_flags & 4) != 0);
+    t.flag(" r128", (i.mimg_flags & 32) != 0);
     t.flag(" tfe", i.tfe);
     t.flag(" lwe", (i.mimg_flags & 8) != 0);
     t.flag(" da", (i.mimg_flags & 2) != 0);

@@ -23,44 +23,26 @@ bool is_wide_scalar(Type t) {
 }
 
 // Registers with names of their own: single dwords, and pairs by their even register.
-std::string_view named_sgpr(uint32_t reg, uint32_t dwords) {
-    if (dwords == 1) {
-        switch (reg) {
-            case 102:
-                return "flat_scratch_lo";
-            case 103:
-                return "flat_scratch_hi";
-            case 104:
-                return "xnack_mask_lo";
-            case 105:
-                return "xnack_mask_hi";
-            case 106:
-                return "vcc_lo";
-            case 107:
-                return "vcc_hi";
-            case 124:
-                return "m0";
-            case 126:
-                return "exec_lo";
-            case 127:
-                return "exec_hi";
-            default:
-                return {};
-        }
+std::string_view named_sgpr(const ScalarRegisters& r, uint32_t reg, uint32_t dwords) {
+    struct Pair {
+        uint32_t first;
+        std::array<std::string_view, 3> names;  // low, high, both
+    };
+    const Pair pairs[] = {
+        {r.flat_scratch, {"flat_scratch_lo", "flat_scratch_hi", "flat_scratch"}},
+        {r.xnack_mask, {"xnack_mask_lo", "xnack_mask_hi", "xnack_mask"}},
+        {106, {"vcc_lo", "vcc_hi", "vcc"}},
+        {r.trap_base, {"tba_lo", "tba_hi", "tba"}},
+        {r.trap_base == 0 ? 0u : r.trap_base + 2u, {"tma_lo", "tma_hi", "tma"}},
+        {126, {"exec_lo", "exec_hi", "exec"}},
+    };
+    if (reg == 124 && dwords == 1) return "m0";
+    for (const Pair& p : pairs) {
+        if (p.first == 0 || reg - p.first > 1) continue;
+        if (dwords == 1) return p.names[reg - p.first];
+        if (dwords == 2 && reg == p.first) return p.names[2];
     }
-    if (dwords != 2) return {};
-    switch (reg) {
-        case 102:
-            return "flat_scratch";
-        case 104:
-            return "xnack_mask";
-        case 106:
-            return "vcc";
-        case 126:
-            return "exec";
-        default:
-            return {};
-    }
+    return {};
 }
 
 std::string_view special_name(uint32_t code) {
@@ -254,16 +236,18 @@ void append_immediate_32(std::string& out, uint32_t bits) {
     append_hex(out, bits);
 }
 
-void append_operand(std::string& out, const Operand& operand, uint32_t raw_literal) {
+void append_operand(std::string& out, const Target& target, const Operand& operand,
+                    uint32_t raw_literal) {
+    const ScalarRegisters& registers = target.traits.scalar_registers;
     switch (operand.kind) {
         case Operand::Kind::None:
             break;
         case Operand::Kind::Sgpr:
-            if (const std::string_view name = named_sgpr(operand.reg, operand.dwords);
+            if (const std::string_view name = named_sgpr(registers, operand.reg, operand.dwords);
                 !name.empty()) {
                 out += name;
-            } else if (operand.reg >= 108 && operand.reg <= 123) {
-                append_tuple(out, "ttmp", operand.reg - 108u, operand.dwords);
+            } else if (operand.reg >= registers.ttmp && operand.reg < 124) {
+                append_tuple(out, "ttmp", operand.reg - uint32_t{registers.ttmp}, operand.dwords);
             } else {
                 append_tuple(out, "s", operand.reg, operand.dwords);
             }

@@ -1,6 +1,9 @@
 #include <array>
+#include <span>
 
 #include "frontend/disasm_text.h"
+#include "frontend/row_text.h"
+#include "frontend/wait_count.h"
 
 // Symbolic immediates. Names: LLVM's assembler syntax ("Syntax of AMDGPU Instruction Operands"),
 // which takes them from the ISA manuals.
@@ -8,32 +11,50 @@
 namespace wj {
 namespace {
 
-constexpr std::array<std::string_view, 26> hwreg_names{"",
-                                                       "HW_REG_MODE",
-                                                       "HW_REG_STATUS",
-                                                       "HW_REG_TRAPSTS",
-                                                       "HW_REG_HW_ID",
-                                                       "HW_REG_GPR_ALLOC",
-                                                       "HW_REG_LDS_ALLOC",
-                                                       "HW_REG_IB_STS",
-                                                       "",
-                                                       "",
-                                                       "",
-                                                       "",
-                                                       "",
-                                                       "",
-                                                       "",
-                                                       "HW_REG_SH_MEM_BASES",
-                                                       "HW_REG_TBA_LO",
-                                                       "HW_REG_TBA_HI",
-                                                       "HW_REG_TMA_LO",
-                                                       "HW_REG_TMA_HI",
-                                                       "HW_REG_XCC_ID",
-                                                       "HW_REG_SQ_PERF_SNAPSHOT_DATA",
-                                                       "HW_REG_SQ_PERF_SNAPSHOT_DATA1",
-                                                       "HW_REG_SQ_PERF_SNAPSHOT_PC_LO",
-                                                       "HW_REG_SQ_PERF_SNAPSHOT_PC_HI",
-                                                       ""};
+struct Symbol {
+    uint32_t number;
+    row::FamilyRange families;
+    std::string_view name;
+};
+
+#define SYMBOL(number, families, name) {number, row::family_range(families), name},
+#define NONE(number, families, name)
+
+#define HWREG SYMBOL
+#define MESSAGE NONE
+#define SYSMSG NONE
+constexpr Symbol hwregs[] = {
+#include "frontend/tables/symbols.inc"
+};
+#undef HWREG
+#undef MESSAGE
+
+#define HWREG NONE
+#define MESSAGE SYMBOL
+constexpr Symbol messages[] = {
+#include "frontend/tables/symbols.inc"
+};
+#undef MESSAGE
+#undef SYSMSG
+
+#define MESSAGE NONE
+#define SYSMSG SYMBOL
+constexpr Symbol system_messages[] = {
+#include "frontend/tables/symbols.inc"
+};
+#undef HWREG
+#undef MESSAGE
+#undef SYSMSG
+#undef SYMBOL
+#undef NONE
+
+// Empty where the family has no name for it.
+std::string_view symbol(std::span<const Symbol> symbols, uint32_t number, const Target& target) {
+    for (const Symbol& s : symbols)
+        if (s.number == number && s.families.contains(static_cast<size_t>(target.family)))
+            return s.name;
+    return {};
+}
 
 constexpr std::array<std::string_view, 16> dfmt_names{
     "BUF_DATA_FORMAT_INVALID",     "BUF_DATA_FORMAT_8",        "BUF_DATA_FORMAT_16",
@@ -50,20 +71,6 @@ constexpr std::array<std::string_view, 8> nfmt_names{
 
 constexpr std::array<std::string_view, 4> gs_op_names{"GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT",
                                                       "GS_OP_EMIT_CUT"};
-constexpr std::array<std::string_view, 5> sysmsg_op_names{
-    "", "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD", "", "SYSMSG_OP_TTRACE_PC"};
-
-struct Message {
-    uint32_t id;
-    std::string_view name;
-};
-
-constexpr Message plain_messages[] = {
-    {1, "MSG_INTERRUPT"},    {4, "MSG_SAVEWAVE"},        {5, "MSG_STALL_WAVE_GEN"},
-    {6, "MSG_HALT_WAVES"},   {7, "MSG_ORDERED_PS_DONE"}, {8, "MSG_EARLY_PRIM_DEALLOC"},
-    {9, "MSG_GS_ALLOC_REQ"}, {10, "MSG_GET_DOORBELL"},
-};
-
 constexpr uint32_t msg_gs = 2, msg_gs_done = 3, msg_sysmsg = 15;
 
 }  // namespace
@@ -71,11 +78,8 @@ constexpr uint32_t msg_gs = 2, msg_gs_done = 3, msg_sysmsg = 15;
 void append_hwreg(std::string& out, uint32_t simm16, const Target& target) {
     const uint32_t id = simm16 & 0x3f, offset = (simm16 >> 6) & 0x1f, width = (simm16 >> 11) + 1;
     out += "hwreg(";
-    // XCC_ID and the snapshot registers exist from gfx940 on.
-    const bool gfx940 = target.traits.architected_flat_scratch;
-    const bool named = id < hwreg_names.size() && !hwreg_names[id].empty() && (id < 20 || gfx940);
-    if (named) {
-        out += hwreg_names[id];
+    if (const std::string_view name = symbol(hwregs, id, target); !name.empty()) {
+        out += name;
     } else {
         append_decimal(out, id);
     }
@@ -88,7 +92,7 @@ void append_hwreg(std::string& out, uint32_t simm16, const Target& target) {
     out += ')';
 }
 
-void append_sendmsg(std::string& out, uint32_t simm16) {
+void append_sendmsg(std::string& out, uint32_t simm16, const Target& target) {
     const uint32_t id = simm16 & 0xf, op = (simm16 >> 4) & 7, stream = (simm16 >> 8) & 3;
     const bool clean = (simm16 & ~0x37fu) == 0;
     if (id == msg_gs || id == msg_gs_done) {
@@ -105,17 +109,17 @@ void append_sendmsg(std::string& out, uint32_t simm16) {
             return;
         }
     } else if (id == msg_sysmsg) {
-        if (op < sysmsg_op_names.size() && !sysmsg_op_names[op].empty() && stream == 0) {
+        const std::string_view name = symbol(system_messages, op, target);
+        if (!name.empty() && stream == 0) {
             out += "sendmsg(MSG_SYSMSG, ";
-            out += sysmsg_op_names[op];
+            out += name;
             out += ')';
             return;
         }
     } else if (op == 0 && stream == 0) {
-        for (const Message& message : plain_messages) {
-            if (message.id != id) continue;
+        if (const std::string_view name = symbol(messages, id, target); !name.empty()) {
             out += "sendmsg(";
-            out += message.name;
+            out += name;
             out += ')';
             return;
         }
@@ -133,11 +137,9 @@ void append_sendmsg(std::string& out, uint32_t simm16) {
     out += ')';
 }
 
-void append_waitcnt(std::string& out, uint32_t simm16) {
-    // Vega ISA, s_waitcnt: vmcnt has its two high bits at 14.
-    const uint32_t vmcnt = (simm16 & 0xf) | (simm16 >> 14 & 3) << 4;
-    const uint32_t expcnt = simm16 >> 4 & 7, lgkmcnt = simm16 >> 8 & 0xf;
-    const bool all = vmcnt == 63 && expcnt == 7 && lgkmcnt == 15;
+void append_waitcnt(std::string& out, uint32_t simm16, const Target& target) {
+    const WaitCounts counts = wait_counts(target, simm16), any = wait_counts(target, 0xffff);
+    const bool all = counts == any;
     const char* separator = "";
     const auto append = [&](const char* name, uint32_t value, bool print) {
         if (!print && !all) return;
@@ -148,9 +150,9 @@ void append_waitcnt(std::string& out, uint32_t simm16) {
         out += ')';
         separator = " ";
     };
-    append("vmcnt", vmcnt, vmcnt != 63);
-    append("expcnt", expcnt, expcnt != 7);
-    append("lgkmcnt", lgkmcnt, lgkmcnt != 15);
+    append("vmcnt", counts.vm, counts.vm != any.vm);
+    append("expcnt", counts.exp, counts.exp != any.exp);
+    append("lgkmcnt", counts.lgkm, counts.lgkm != any.lgkm);
 }
 
 void append_gpr_idx_mode(std::string& out, uint32_t mode) {
@@ -189,7 +191,7 @@ bool is_power_of_two(uint32_t value) {
 
 }  // namespace
 
-void append_swizzle(std::string& out, uint32_t offset) {
+void append_swizzle(std::string& out, uint32_t offset, const Target& target) {
     if (offset == 0) return;
     out += " offset:";
     if ((offset & 0xff00) == 0x8000) {
@@ -201,13 +203,14 @@ void append_swizzle(std::string& out, uint32_t offset) {
         out += ')';
         return;
     }
-    if (offset >= 0xe000) {
+    const bool rotates = target.traits.swizzle_rotates;
+    if (offset >= 0xe000 && rotates) {
         out += "swizzle(FFT,";
         append_decimal(out, offset & 31);
         out += ')';
         return;
     }
-    if (offset >= 0xc000) {
+    if (offset >= 0xc000 && rotates) {
         out += "swizzle(ROTATE,";
         append_decimal(out, offset >> 10 & 1);
         out += ',';

@@ -14,14 +14,15 @@ void append_hex(std::string& out, uint64_t value);
 void append_immediate_32(std::string& out, uint32_t bits);
 
 // `raw_literal` is the literal dword of the instruction.
-void append_operand(std::string& out, const Operand& operand, uint32_t raw_literal);
+void append_operand(std::string& out, const Target& target, const Operand& operand,
+                    uint32_t raw_literal);
 
 // SOPP, SOPK and SOPC immediates: hwreg(...), sendmsg(...), vmcnt(...), gpr_idx(...).
 void append_hwreg(std::string& out, uint32_t simm16, const Target& target);
-void append_sendmsg(std::string& out, uint32_t simm16);
-void append_waitcnt(std::string& out, uint32_t simm16);
+void append_sendmsg(std::string& out, uint32_t simm16, const Target& target);
+void append_waitcnt(std::string& out, uint32_t simm16, const Target& target);
 void append_gpr_idx_mode(std::string& out, uint32_t mode);
-void append_swizzle(std::string& out, uint32_t offset);
+void append_swizzle(std::string& out, uint32_t offset, const Target& target);
 void append_buffer_format(std::string& out, uint32_t dfmt, uint32_t nfmt);
 void append_dpp_control(std::string& out, uint32_t ctrl, bool wide, bool has_newbcast);
 void append_export_target(std::string& out, uint32_t target);

@@ -2,6 +2,7 @@
 
 #include "frontend/disasm_formats.h"
 #include "frontend/encoding.h"
+#include "frontend/layout.h"
 
 namespace wj {
 namespace {
@@ -24,7 +25,7 @@ void append_modified(Text& t, Operand operand, bool neg, bool abs, bool sext) {
     // LLVM takes the exponent for a float here, which shows in the constants only.
     if (t.inst.op == Opcode::v_ldexp_f16) operand.type = Type::f16;
     std::string body;
-    append_operand(body, operand, t.inst.words[t.inst.size / 4u - 1u]);
+    append_operand(body, t.target, operand, t.inst.words[t.inst.size / 4u - 1u]);
     const bool neg_call = neg && !abs && is_constant(operand) && body.substr(0, 4) != "lit(";
     if (sext) t.out += "sext(";
     if (neg) t.out += neg_call ? "neg(" : "-";
@@ -68,7 +69,7 @@ void append_sdwa(Text& t, const OpInfo& info) {
 void append_dpp(Text& t) {
     const Inst& i = t.inst;
     t.out += ' ';
-    const bool gfx90a = t.target.column >= Column::c90a;
+    const bool gfx90a = t.target.traits.wide_dpp;
     const bool wide = i.src[0].dwords == 2 || i.dst[0].dwords == 2;
     append_dpp_control(t.out, i.dpp_ctrl, wide && gfx90a, gfx90a);
     t.out += " row_mask:";
@@ -85,7 +86,7 @@ bool has_op_sel(const EncodingInfo& e) {
 
 void append_mnemonic(Text& t, const OpInfo& info) {
     constexpr std::string_view vop3_suffix = "_vop3";
-    std::string_view name = info.name;
+    std::string_view name = t.name();
     if (name.size() > vop3_suffix.size() &&
         name.substr(name.size() - vop3_suffix.size()) == vop3_suffix) {
         name.remove_suffix(vop3_suffix.size());  // v_mul_legacy_f32, which lost its VOP2 form
@@ -96,8 +97,10 @@ void append_mnemonic(Text& t, const OpInfo& info) {
         case Variant::E64:
             t.out += "_e64";
             break;
-        case Variant::Sdwa:
-            t.out += "_sdwa";
+        case Variant::Sdwa:  // LLVM leaves it out for gfx8's compares
+            if (info.format != Format::VOPC ||
+                find_layout(t.target.family, Suffix::Sdwa).has(Field::sd))
+                t.out += "_sdwa";
             break;
         case Variant::Dpp:
             t.out += "_dpp";
@@ -165,7 +168,7 @@ namespace {
 
 void print_matrix(Text& t, const OpInfo& info) {
     const Inst& i = t.inst;
-    t.out += info.name;
+    t.out += t.name();
     t.out += ' ';
     t.operand(i.dst[0]);
     for (unsigned n = 0; n < 3; ++n) {
@@ -202,7 +205,7 @@ void print_vop3p(Text& t) {
         print_matrix(t, info);
         return;
     }
-    t.out += info.name;
+    t.out += t.name();
     const char* separator = " ";
     if (i.dst[0].present()) {
         t.out += separator;
@@ -261,7 +264,7 @@ void append_slot(Text& t, uint64_t slot) {
 void print_interp(Text& t) {
     const Inst& i = t.inst;
     const OpInfo& info = op_info(i.op);
-    t.out += info.name;
+    t.out += t.name();
     if (info.format == Format::VOP3 && info.name.find("f32") != std::string_view::npos) {
         t.out += "_e64";
     }

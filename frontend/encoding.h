@@ -1,4 +1,4 @@
-// What a table row says about its encodings: opcode numbers by column and the use of modifier bits.
+// What a table row says about its encodings: opcode numbers by family and the use of modifier bits.
 // Internal to frontend/.
 #pragma once
 
@@ -45,6 +45,7 @@ struct EncodingInfo {
     uint16_t v3_used = 0;  // bits with a meaning
     uint16_t v3_zero = 0;  // bits that must be zero; the remaining ones are ignored
     bool e64 = false, sdwa = false, dpp = false;
+    bool sdwa_gfx8 = false;    // sdwa8: there only
     bool sdwa_dst_sel = true;  // false: the destination selector must be DWORD and does not print
     InlineK k = InlineK::None;
     PackedClass packed = PackedClass::None;
@@ -61,13 +62,15 @@ struct EncodingInfo {
     bool probe = false;         // SDATA is an immediate
     bool sampler = false, gather4 = false;
     bool no_d16 = false;  // nod16
+    uint8_t halves =
+        0;  // d16x2 to d16x4: 16-bit elements, in a register each or two in one (Traits)
     // VOP3's v_interp_*, and whether they can take the attribute's high half.
     bool interp = false, high = false;
 };
 
 const EncodingInfo& encoding_info(Opcode op);
 
-// Opcode numbers are looked up in one dense table per column.
+// Opcode numbers are looked up in one dense table per family.
 inline constexpr std::array<uint16_t, 20> format_slots{
     256, 128, 32,  128,  128, 256,          // SOP1 SOP2 SOPK SOPC SOPP SMEM
     256, 64,  256, 1024, 128, 4,            // VOP1 VOP2 VOPC VOP3 VOP3P VINTRP
@@ -81,16 +84,15 @@ constexpr unsigned format_base(Format format) {
 }
 
 inline constexpr unsigned slot_count = format_base(Format::EXP) + 1;
-inline constexpr unsigned column_count = static_cast<unsigned>(Column::count_);
 
-using SlotTable = std::array<std::array<Opcode, slot_count>, column_count>;
+using SlotTable = std::array<std::array<Opcode, slot_count>, family_count>;
 extern const SlotTable opcode_slots;
 
 template <Format F>
-Opcode lookup_opcode(Column column, unsigned code) {
+Opcode lookup_opcode(Family family, unsigned code) {
     constexpr unsigned base = format_base(F);
     return code < format_slots[static_cast<unsigned>(F)]
-               ? opcode_slots[static_cast<unsigned>(column)][base + code]
+               ? opcode_slots[static_cast<unsigned>(family)][base + code]
                : Opcode::invalid;
 }
 

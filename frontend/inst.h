@@ -93,7 +93,7 @@ struct Inst {
     bool offen = false, idxen = false, tfe = false, soffset_en = false, imm_offset = false;
     uint8_t dfmt = 0, nfmt = 0;  // MTBUF
     uint8_t dmask = 0;           // MIMG
-    uint16_t mimg_flags = 0;     // bit 0 unorm, 1 da, 2 a16/r128, 3 lwe, 4 d16
+    uint16_t mimg_flags = 0;     // bit 0 unorm, 1 da, 2 a16, 3 lwe, 4 d16, 5 r128
 
     const Operand& vaddr() const {
         return src[0];

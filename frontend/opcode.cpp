@@ -5,9 +5,10 @@
 
 #include "frontend/effect_words.h"
 #include "frontend/encoding.h"
+#include "frontend/row_text.h"
 
 // Everything here is computed at compile time from the rows of frontend/tables/*.inc. A malformed
-// row (unknown type, unknown column, a code used twice) fails to compile.
+// row (unknown type, unknown family, a code used twice) fails to compile.
 
 namespace wj {
 namespace {
@@ -52,25 +53,11 @@ constexpr auto dwords_by_type = [] {
     return dwords;
 }();
 
-[[noreturn]] void malformed_row() {
-    std::abort();
-}  // not constexpr: reaching it stops compilation
-
 constexpr Type parse_type(std::string_view word) {
     for (const TypeName& t : type_names) {
         if (t.name == word) return t.type;
     }
-    malformed_row();
-}
-
-// Splits off the first blank-separated word.
-constexpr std::string_view next_word(std::string_view& text) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    size_t n = 0;
-    while (n < text.size() && text[n] != ' ') ++n;
-    const std::string_view word = text.substr(0, n);
-    text.remove_prefix(n);
-    return word;
+    row::malformed();
 }
 
 constexpr OpInfo parse_info(const RowText& row) {
@@ -79,7 +66,7 @@ constexpr OpInfo parse_info(const RowText& row) {
     info.format = row.format;
     std::string_view text = row.signature.substr(0, row.signature.find(';'));
     bool after_equals = false;
-    for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) {
+    for (std::string_view word = row::next_word(text); !word.empty(); word = row::next_word(text)) {
         if (word == "=") {
             after_equals = true;
         } else if (after_equals) {
@@ -92,7 +79,7 @@ constexpr OpInfo parse_info(const RowText& row) {
             info.dst[info.dst_count++] = parse_type(word);
         }
     }
-    if (!after_equals) malformed_row();
+    if (!after_equals) row::malformed();
     return info;
 }
 
@@ -183,7 +170,7 @@ constexpr PackedClass packed_class(const RowText& row) {
     for (const PackedPrefix& p : packed_prefixes) {
         if (row.name.substr(0, p.prefix.size()) == p.prefix) return p.packed;
     }
-    malformed_row();
+    row::malformed();
 }
 
 constexpr bool* encoding_flag(EncodingInfo& e, std::string_view word) {
@@ -218,7 +205,7 @@ constexpr Notes parse_notes(const RowText& row, const OpInfo& info) {
     const size_t semicolon = row.signature.find(';');
     if (semicolon == std::string_view::npos) return notes;
     std::string_view text = row.signature.substr(semicolon + 1);
-    for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) {
+    for (std::string_view word = row::next_word(text); !word.empty(); word = row::next_word(text)) {
         if (add_effect(notes.effects, word)) {
         } else if (word == "clamp") {
             set_bits(e, 1u << v3::clamp, 't');
@@ -232,6 +219,9 @@ constexpr Notes parse_notes(const RowText& row, const OpInfo& info) {
             e.e64 = false;
         } else if (word == "nosdwa") {
             e.sdwa = false;
+        } else if (word == "sdwa8") {
+            e.sdwa = false;
+            e.sdwa_gfx8 = true;
         } else if (word == "sdwa") {
             e.sdwa = true;
         } else if (word == "nodstsel") {
@@ -243,10 +233,12 @@ constexpr Notes parse_notes(const RowText& row, const OpInfo& info) {
             e.e64 = e.sdwa = e.dpp = false;
         } else if (bool* flag = encoding_flag(e, word)) {
             *flag = true;
+        } else if (word.substr(0, 4) == "d16x") {
+            e.halves = static_cast<uint8_t>(row::number(word.substr(4)));
         } else if (word.substr(0, 3) == "v3:" && word.size() == 3 + v3::count) {
             for (unsigned i = 0; i < v3::count; ++i) set_bits(e, 1u << i, word[3 + i]);
         } else {
-            malformed_row();
+            row::malformed();
         }
     }
     return notes;
@@ -258,68 +250,45 @@ constexpr std::array<Notes, opcode_count> notes = [] {
     return out;
 }();
 
-struct ColumnName {
-    std::string_view name;
-    Column column, parent;
-};
-
-// In table order; a column takes the code of its parent unless the row names it.
-constexpr ColumnName column_names[] = {
-    {"9", Column::c9, Column::c9},       {"9g", Column::c9_generic, Column::c9},
-    {"904", Column::c904, Column::c9},   {"906", Column::c906, Column::c904},
-    {"908", Column::c908, Column::c906}, {"90a", Column::c90a, Column::c908},
-    {"940", Column::c940, Column::c90a}, {"94g", Column::c94_generic, Column::c940},
-    {"950", Column::c950, Column::c940},
-};
-static_assert(std::size(column_names) == column_count);
-
 constexpr int absent = -1;
-using Codes = std::array<int, column_count>;
+using Codes = std::array<int, family_count>;
 
 constexpr Codes parse_codes(std::string_view text) {
     Codes codes{};
-    std::array<bool, column_count> named{};
-    for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) {
+    std::array<bool, family_count> named{};
+    for (auto word = row::next_word(text); !word.empty(); word = row::next_word(text)) {
         const size_t colon = word.find(':');
-        size_t column = 0;
-        while (column < column_count && column_names[column].name != word.substr(0, colon))
-            ++column;
-        if (column == column_count || colon == std::string_view::npos) malformed_row();
-        int code = absent;
-        if (word.substr(colon + 1) != "x") {
-            code = 0;
-            for (const char c : word.substr(colon + 1)) {
-                if (c < '0' || c > '9') malformed_row();
-                code = code * 10 + (c - '0');
-            }
-        }
-        codes[column] = code;
-        named[column] = true;
+        if (colon == std::string_view::npos) row::malformed();
+        const size_t family = row::family_index(word.substr(0, colon));
+        const std::string_view code = word.substr(colon + 1);
+        codes[family] = code == "x" ? absent : static_cast<int>(row::number(code));
+        named[family] = true;
     }
-    for (size_t column = 0; column < column_count; ++column) {
-        if (named[column]) continue;
-        const size_t parent = static_cast<size_t>(column_names[column].parent);
-        codes[column] = parent == column ? absent : codes[parent];
+    for (size_t family = 0; family < family_count; ++family) {
+        if (named[family]) continue;
+        const std::string_view parent = row::families[family].parent;
+        codes[family] = parent.empty() ? absent : codes[row::family_index(parent)];
     }
     return codes;
 }
 
-constexpr void fill_slot(SlotTable& table, size_t column, Format format, unsigned code, Opcode op) {
-    if (code >= format_slots[static_cast<size_t>(format)]) malformed_row();
-    Opcode& slot = table[column][format_base(format) + code];
-    if (slot != Opcode::invalid) malformed_row();  // two rows share a code
+constexpr void fill_slot(SlotTable& table, size_t family, Format format, unsigned code, Opcode op) {
+    if (code >= format_slots[static_cast<size_t>(format)]) row::malformed();
+    Opcode& slot = table[family][format_base(format) + code];
+    if (slot != Opcode::invalid) row::malformed();  // two rows share a code
     slot = op;
 }
 
-// VOPC, VOP2 and VOP1 rows also have a VOP3 encoding, at fixed distances (Vega ISA, VOP3 opcodes).
-constexpr int vop3_offset(Format format) {
+// VOPC, VOP2 and VOP1 rows also have a VOP3 encoding, at distances that the family decides (ISA
+// documents, VOP3 opcodes).
+constexpr int vop3_offset(Format format, size_t family) {
     switch (format) {
         case Format::VOPC:
             return 0;
         case Format::VOP2:
             return 0x100;
         case Format::VOP1:
-            return 0x140;
+            return static_cast<int>(row::families[family].vop1_in_vop3);
         default:
             return absent;
     }
@@ -331,18 +300,39 @@ constexpr SlotTable build_slots() {
         const Codes codes = parse_codes(row_texts[i].codes);
         const Opcode op = static_cast<Opcode>(i);
         const Format format = row_texts[i].format;
-        const int promoted = vop3_offset(format);
-        for (size_t column = 0; column < column_count; ++column) {
-            if (codes[column] == absent) continue;
-            const unsigned code = static_cast<unsigned>(codes[column]);
-            fill_slot(table, column, format, code, op);
+        for (size_t family = 0; family < family_count; ++family) {
+            if (codes[family] == absent) continue;
+            const unsigned code = static_cast<unsigned>(codes[family]);
+            const int promoted = vop3_offset(format, family);
+            fill_slot(table, family, format, code, op);
             if (promoted != absent && notes[i].encoding.e64) {
-                fill_slot(table, column, Format::VOP3, code + static_cast<unsigned>(promoted), op);
+                fill_slot(table, family, Format::VOP3, code + static_cast<unsigned>(promoted), op);
             }
         }
     }
     return table;
 }
+
+struct OtherName {
+    Opcode op;
+    row::FamilyRange families;
+    std::string_view name;
+};
+
+constexpr OtherName other_names[] = {
+#define NAME(op, families, name) {Opcode::op, row::family_range(families), name},
+#include "frontend/tables/names.inc"
+#undef NAME
+};
+
+// The first of an opcode's rows in other_names, plus one; 0: it has one name everywhere. Rows of
+// one opcode stand together.
+constexpr auto first_other_name = [] {
+    std::array<uint16_t, opcode_count> first{};
+    for (size_t i = std::size(other_names); i-- > 0;)
+        first[static_cast<size_t>(other_names[i].op)] = static_cast<uint16_t>(i + 1);
+    return first;
+}();
 
 constexpr auto by_name = [] {
     std::array<uint16_t, opcode_count> order{};
@@ -380,6 +370,17 @@ uint32_t type_dwords(Type type) {
 const OpInfo& op_info(Opcode op) {
     const size_t i = static_cast<size_t>(op);
     return infos[i < opcode_count ? i : 0];
+}
+
+std::string_view op_name(Opcode op, Family family) {
+    const size_t f = static_cast<size_t>(family);
+    const uint16_t first = first_other_name[static_cast<size_t>(op)];
+    for (size_t i = first; first != 0 && i <= std::size(other_names); ++i) {
+        const OtherName& other = other_names[i - 1];
+        if (other.op != op) break;
+        if (other.families.contains(f)) return other.name;
+    }
+    return op_info(op).name;
 }
 
 const EncodingInfo& encoding_info(Opcode op) {

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "frontend/target.h"
+
 namespace wj {
 
 enum class Format : uint8_t {
@@ -86,7 +88,8 @@ enum class Type : uint8_t {
 uint32_t type_dwords(Type type);
 
 struct OpInfo {
-    std::string_view name;  // mnemonic without _e32/_e64/_sdwa/_dpp
+    std::string_view
+        name;  // its name where the family has no other: mnemonic without _e32/_e64/_sdwa/_dpp
     Format format;
     std::array<Type, 2> dst;  // vdst/sdst and the second (carry-out, VCC of v_div_scale)
     std::array<Type, 4> src;
@@ -95,6 +98,7 @@ struct OpInfo {
 };
 
 const OpInfo& op_info(Opcode op);
-Opcode find_opcode(std::string_view mnemonic);  // Opcode::invalid when there is none
+std::string_view op_name(Opcode op, Family family);  // as the family's assembler writes it
+Opcode find_opcode(std::string_view mnemonic);       // Opcode::invalid when there is none
 
 }  // namespace wj

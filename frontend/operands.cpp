@@ -6,8 +6,7 @@ namespace wj {
 namespace {
 
 // Source encodings: Vega ISA, "Scalar source operands" and "Vector operands".
-constexpr uint32_t last_sgpr = 101, ttmp_first = 108;
-constexpr uint32_t ttmp_last = 123, m0 = 124, null_register = 125;
+constexpr uint32_t m0 = 124, null_register = 125;
 constexpr uint32_t int_zero = 128, int_64 = 192, int_minus_16 = 208;
 constexpr uint32_t flat_scratch_base = 230, shared_base = 235, pops_exiting = 239;
 constexpr uint32_t float_first = 240, float_last = 248;
@@ -129,23 +128,26 @@ bool decode_sgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Oper
         set_register(out, Operand::Kind::Special, code, type, dwords);
         return true;
     }
+    const ScalarRegisters& r = s.target.traits.scalar_registers;
+    const bool ttmp = code >= r.ttmp && code < r.ttmp + uint32_t{r.ttmp_count};
     // LLVM has no SGPR tuples of these sizes and prints shorter ones; illegal where this happens.
     if (dwords > 16) dwords = 16;
-    if (dwords == 6) dwords = code >= ttmp_first ? 8 : 5;
+    if (dwords == 6) dwords = code >= r.ttmp ? 8 : 5;
     // Misaligned tuples lose the low bits, of pairs one and of longer ones two. 102-103 end
     // s[100:103].
     const uint32_t align_mask = dwords == 1 ? 0 : dwords == 2 ? 1 : 3;
-    if (code <= last_sgpr) {
+    if (code < r.count) {
         const uint32_t first = code & ~align_mask;
-        const uint32_t limit = dwords <= 2 ? last_sgpr + 1 : dwords == 5 ? 105 : 104;
+        const uint32_t limit = dwords <= 2 ? r.count : dwords == 5 ? 105 : 104;
         if (first + dwords > limit) return false;
         set_register(out, Operand::Kind::Sgpr, first, type, dwords);
         return true;
     }
-    if (code >= ttmp_first && code <= ttmp_last) {
-        const uint32_t first = (code - ttmp_first) & ~align_mask;
+    if (ttmp) {
+        const uint32_t first = (code - r.ttmp) & ~align_mask;
         if (first + dwords > 16) return false;
-        set_register(out, Operand::Kind::Sgpr, ttmp_first + first, type, dwords);
+        if (first + dwords > r.ttmp_count) s.out.illegal_operand = true;
+        set_register(out, Operand::Kind::Sgpr, r.ttmp + first, type, dwords);
         return true;
     }
     if (dwords > 2 || (dwords == 2 && ((code & 1) != 0 || code == m0))) return false;
@@ -189,7 +191,7 @@ bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool 
     if (!literal_allowed) {
         // gfx9 has no literals here. LLVM fails to read one (and on some versions crashes) except
         // where its instruction size limit, 16 bytes on gfx950, leaves room.
-        if (s.target.column != Column::c950) return false;
+        if (s.target.family != Family::g950) return false;
         s.out.illegal_operand = true;
     }
     if (!s.has_literal) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "frontend/inst.h"
+#include "frontend/layout.h"
 #include "frontend/target.h"
 
 namespace wj {
@@ -13,11 +14,19 @@ namespace wj {
 struct DecodeState {
     const Target& target;
     std::span<const uint32_t> words;
+    const Layout& layout;
     Inst& out;
     uint32_t length = 1;  // dwords used so far; a literal is taken from words[length]
     bool has_literal = false;
 
-    bool before_gfx90a() const { return target.column < Column::c90a; }
+    // A field of the encoding; 0 or false where the family's encoding has none.
+    uint32_t get(Field f) const { return layout.get(words, f); }
+    int32_t get_signed(Field f) const {
+        const unsigned unused = 32u - layout.place(f).width;
+        return static_cast<int32_t>(get(f) << unused) >> unused;
+    }
+    bool flag(Field f) const { return get(f) != 0; }
+    bool has(Field f) const { return layout.has(f); }
 };
 
 // Kinds of registers an operand slot admits. Others decode (as LLVM does) but are illegal.

@@ -30,6 +30,20 @@ constexpr Traits with_gds(Traits t, uint32_t bytes, uint32_t max_wave_id) {
     return t;
 }
 
+// Volcanic Islands.
+constexpr Traits gcn3(bool xnack, bool unpacked_d16 = true) {
+    Traits t = vega;
+    t.unpacked_d16 = unpacked_d16;
+    t.flat_offsets = false;
+    t.wide_vmcnt = false;
+    t.swizzle_rotates = false;
+    t.xnack_selectable = xnack;
+    t.scalar_registers.trap_base = 108;
+    t.scalar_registers.ttmp = 112;
+    t.scalar_registers.ttmp_count = 12;
+    return t;
+}
+
 constexpr Traits vega20() {
     Traits t = vega;
     t.sramecc_selectable = true;
@@ -51,6 +65,7 @@ constexpr Traits cdna2() {
     t.unified_vgprs = true;
     t.packed_workitem_id = true;
     t.aligned_vgpr_tuples = true;
+    t.wide_dpp = true;
     return t;
 }
 
@@ -75,18 +90,23 @@ constexpr Traits cdna4() {
 }
 
 constexpr std::array targets{
-    Target{"gfx900", Family::g9, 0x2c, vega, Column::c9},
-    Target{"gfx902", Family::g9, 0x2d, with_gds(vega, 4096, 0x15f), Column::c9},
-    Target{"gfx904", Family::g904, 0x2e, with_gds(vega, 65536, 0x27f), Column::c904},
-    Target{"gfx906", Family::g906, 0x2f, vega20(), Column::c906},
-    Target{"gfx908", Family::g908, 0x30, cdna1(), Column::c908},
-    Target{"gfx909", Family::g9, 0x31, with_gds(vega, 4096, 0x77), Column::c9},
-    Target{"gfx90a", Family::g90a, 0x3f, cdna2(), Column::c90a},
-    Target{"gfx90c", Family::g9, 0x32, vega, Column::c9},
-    Target{"gfx942", Family::g940, 0x4c, cdna3(), Column::c940},
-    Target{"gfx950", Family::g950, 0x4f, cdna4(), Column::c950},
-    Target{"gfx9-generic", Family::g9, 0x51, vega, Column::c9_generic},
-    Target{"gfx9-4-generic", Family::g940, 0x5f, cdna3(), Column::c94_generic},
+    Target{"gfx801", Family::g8, 0x28, gcn3(true)},
+    Target{"gfx802", Family::g8, 0x29, gcn3(false)},
+    Target{"gfx803", Family::g8, 0x2a, gcn3(false)},
+    Target{"gfx805", Family::g8, 0x3c, gcn3(false)},
+    Target{"gfx810", Family::g8, 0x2b, gcn3(true, false)},
+    Target{"gfx900", Family::g9, 0x2c, vega},
+    Target{"gfx902", Family::g9, 0x2d, with_gds(vega, 4096, 0x15f)},
+    Target{"gfx904", Family::g904, 0x2e, with_gds(vega, 65536, 0x27f)},
+    Target{"gfx906", Family::g906, 0x2f, vega20()},
+    Target{"gfx908", Family::g908, 0x30, cdna1()},
+    Target{"gfx909", Family::g9, 0x31, with_gds(vega, 4096, 0x77)},
+    Target{"gfx90a", Family::g90a, 0x3f, cdna2()},
+    Target{"gfx90c", Family::g9, 0x32, vega},
+    Target{"gfx942", Family::g940, 0x4c, cdna3()},
+    Target{"gfx950", Family::g950, 0x4f, cdna4()},
+    Target{"gfx9-generic", Family::g9_generic, 0x51, vega},
+    Target{"gfx9-4-generic", Family::g94_generic, 0x5f, cdna3()},
 };
 
 // "amdgcn-amd-amdhsa--gfx90a:xnack-" -> "gfx90a"

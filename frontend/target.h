@@ -7,41 +7,16 @@
 
 namespace wj {
 
-// Encoding families in table order; a row's codes are filled forward along the parent tree
-// 6>7>8>9>904>906>908>90a>940>950 and 9>10>10.3>11>12>12.5.
+// Encoding families: the columns of the opcode tables, in the order of
+// frontend/tables/families.inc, which names them and says where each takes its codes from.
 enum class Family : uint8_t {
-    g6,
-    g7,
-    g8,
-    g9,
-    g904,
-    g906,
-    g908,
-    g90a,
-    g940,
-    g950,
-    g10,
-    g10_3,
-    g11,
-    g12,
-    g12_5,
+#define FAMILY(id, name, parent, vop1_in_vop3) id,
+#include "frontend/tables/families.inc"
+#undef FAMILY
     count_
 };
 
-// A column of the opcode tables. The generic processors lack instructions of their family, so they
-// have columns of their own ("9g", "94g" in the tables).
-enum class Column : uint8_t {
-    c9,
-    c9_generic,
-    c904,
-    c906,
-    c908,
-    c90a,
-    c940,
-    c94_generic,
-    c950,
-    count_
-};
+inline constexpr unsigned family_count = static_cast<unsigned>(Family::count_);
 
 // How matrix instructions add the products of 16-bit and smaller types (interpreter/matrix_sums.h).
 enum class MatrixSum : uint8_t {
@@ -49,6 +24,16 @@ enum class MatrixSum : uint8_t {
     Pairs,         // gfx908
     PairsFlushed,  // gfx90a: denormals are 0
     Aligned,       // gfx942
+};
+
+// Codes of the scalar registers that do not stand at the same place in all families; 0 = the family
+// has no such register. Wave::sgpr is indexed by the code, VCC is 106 and EXEC 126 everywhere.
+struct ScalarRegisters {
+    uint8_t count = 102;         // s0 and on
+    uint8_t flat_scratch = 102;  // a pair, as the following
+    uint8_t xnack_mask = 104;
+    uint8_t trap_base = 0;  // TBA, and TMA behind it
+    uint8_t ttmp = 108, ttmp_count = 16;
 };
 
 // Behaviour that differs between generations, as named fields. `family >= x` is written nowhere
@@ -64,6 +49,11 @@ struct Traits {
     bool architected_flat_scratch;  // gfx940+
     bool aligned_vgpr_tuples;       // gfx90a+: even alignment of multi-dword VGPR operands
     bool mad_flushes_denorms;       // v_mad/v_mac f32 always flush
+    bool flat_offsets = true;       // gfx9+: flat instructions add an immediate to the address
+    bool swizzle_rotates = true;    // gfx9+: ds_swizzle_b32's rotations and FFT
+    bool wide_vmcnt = true;         // gfx9+: vmcnt has six bits
+    bool unpacked_d16 = false;      // 16-bit elements of buffers and images take a register each
+    bool wide_dpp = false;          // gfx90a+: DPP of 64 bits and row_newbcast
     bool ocp_small_floats = false;  // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
     bool xnack_selectable, sramecc_selectable;
     bool memory_fadd_f32_keeps_denorms =
@@ -73,6 +63,7 @@ struct Traits {
     // gfx940+: MODE's f32 denormal field flushes A and B of f32 matrix products, FP16_OVFL clamps
     // sums that overflow to the largest number (CDNA3 ISA 7.1.2, 7.3)
     bool matrix_obeys_mode = false;
+    ScalarRegisters scalar_registers = {};
     uint32_t gds_bytes = 0;        // global data share; 0: the processor has none
     uint32_t gds_max_wave_id = 0;  // logical wave ids of ds_ordered_count wrap behind it
 };
@@ -82,7 +73,6 @@ struct Target {
     Family family;
     uint32_t elf_mach;  // EF_AMDGPU_MACH value
     Traits traits;
-    Column column;
 };
 
 // nullptr when the processor is not emulated. Accepts a bare name ("gfx90a"), a target id

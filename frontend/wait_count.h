@@ -2,17 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "frontend/inst.h"
+#include "frontend/target.h"
 
 namespace wj {
 
-// How many accesses to vector memory may still be under way (vmcnt): SIMM16[3:0] and, above them,
-// [15:14] (Vega ISA manual). `any_vector_accesses`: it waits for none.
-inline constexpr uint32_t any_vector_accesses = 63;
-inline uint32_t vector_accesses(const Inst& waitcnt) {
-    const auto simm = static_cast<uint32_t>(waitcnt.src[0].value);
-    return (simm & 15) | (simm >> 14 & 3) << 4;
+// How many accesses may still be under way: to vector memory, exports, and to the LDS, the GDS,
+// constants and messages. The highest value of a counter waits for none.
+struct WaitCounts {
+    uint32_t vm, exp, lgkm;
+    bool operator==(const WaitCounts&) const = default;
+};
+
+// From gfx9 on vmcnt has its two high bits at 14 (ISA documents, s_waitcnt).
+inline WaitCounts wait_counts(const Target& target, uint32_t simm16) {
+    const uint32_t vm_high = target.traits.wide_vmcnt ? simm16 >> 14 & 3 : 0;
+    return {(simm16 & 15) | vm_high << 4, simm16 >> 4 & 7, simm16 >> 8 & 15};
+}
+
+// How many accesses to vector memory it leaves under way; nothing where it does not wait for them.
+inline std::optional<uint32_t> vector_accesses_left(const Target& target, const Inst& waitcnt) {
+    const uint32_t left = wait_counts(target, static_cast<uint32_t>(waitcnt.src[0].value)).vm;
+    if (left == wait_counts(target, 0xffff).vm) return std::nullopt;
+    return left;
 }
 
 }  // namespace wj

@@ -37,7 +37,7 @@ void send_message(Wave& w, const Inst& in) {
 // while its loads go on: a wait for vector memory (vmcnt) is one for these, too
 // (docs/memory-model.md).
 void wait(Wave& w, const Inst& in) {
-    if (vector_accesses(in) != any_vector_accesses) memory::order_stores(*w.ctx);
+    if (vector_accesses_left(*w.ctx->target, in)) memory::order_stores(*w.ctx);
 }
 
 // STATUS bits 20 and 21: COND_DBG_USER and COND_DBG_SYS.

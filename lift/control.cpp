@@ -21,7 +21,7 @@ bool empty_cache(Lifter& l, const Inst&) {
 
 bool wait(Lifter& l, const Inst& i) {
     l.order.wait(i);
-    if (vector_accesses(i) == any_vector_accesses) return true;
+    if (!vector_accesses_left(*l.options.target, i)) return true;
     l.block.unordered_from = l.block.guest_count;
     return true;
 }

@@ -74,9 +74,9 @@ void MemoryOrder::handled(const Inst& inst) {
 }
 
 void MemoryOrder::wait(const Inst& waitcnt) {
-    const uint32_t count = vector_accesses(waitcnt);
-    waited_ |= written_ && count < any_vector_accesses;
-    if (count) return;
+    const std::optional<uint32_t> left = vector_accesses_left(target_, waitcnt);
+    waited_ |= written_ && left;
+    if (left != 0u) return;
     if (writes_ && !loads_) {
         pending_ |= stored_;
         fence(ir::in_program_order);
@@ -109,7 +109,7 @@ bool MemoryOrder::may_wait_first(std::vector<uint64_t> ways) const {
             code = code.subspan(inst.size / 4);
             ends = is_vector_memory(inst.format) && inst.dst[0].present();  // a load
             const Effects& e = effects(inst.op);
-            if (e.waits && vector_accesses(inst) == 0) return true;
+            if (e.waits && vector_accesses_left(target_, inst) == 0u) return true;
             switch (e.flow) {
                 case Flow::Call:
                 case Flow::Jump:

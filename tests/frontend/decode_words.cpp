@@ -1,72 +1,42 @@
 #include "tests/frontend/decode_words.h"
 
 #include "frontend/encoding.h"
+#include "frontend/layout.h"
 
 namespace wj_test {
 namespace {
 
+using wj::Field;
 using wj::Format;
 
-struct FormatBits {
+// An encoding to fill: a layout, and the format whose opcodes it takes (a segment of FLAT's layout
+// is another format).
+struct Encoding {
+    const wj::Layout* layout;
     Format format;
-    uint32_t base;        // fixed bits of the first word
-    unsigned code_shift;  // where the opcode number stands
+    uint32_t segment;
 };
 
-constexpr FormatBits format_bits[] = {
-    {Format::SOP1, 0xBE800000, 8},     {Format::SOP2, 0x80000000, 23},
-    {Format::SOPK, 0xB0000000, 23},    {Format::SOPC, 0xBF000000, 16},
-    {Format::SOPP, 0xBF800000, 16},    {Format::SMEM, 0xC0000000, 18},
-    {Format::VOP1, 0x7E000000, 9},     {Format::VOP2, 0x00000000, 25},
-    {Format::VOPC, 0x7C000000, 17},    {Format::VOP3, 0xD0000000, 16},
-    {Format::VOP3P, 0xD3800000, 16},   {Format::VINTRP, 0xD4000000, 16},
-    {Format::DS, 0xD8000000, 17},      {Format::MUBUF, 0xE0000000, 18},
-    {Format::MTBUF, 0xE8000000, 15},   {Format::MIMG, 0xF0000000, 18},
-    {Format::FLAT, 0xDC000000, 18},    {Format::GLOBAL, 0xDC008000, 18},
-    {Format::SCRATCH, 0xDC004000, 18}, {Format::EXP, 0xC4000000, 0},
-};
-
-// Bits that an encoding format leaves to operands and modifiers.
-uint32_t free_bits(Format format) {
-    switch (format) {
-        case Format::SOP1:
-            return 0x007f00ff;
-        case Format::SOP2:
-            return 0x007fffff;
-        case Format::SOPK:
-            return 0x007fffff;
-        case Format::SOPC:
-        case Format::SOPP:
-            return 0x0000ffff;
-        case Format::SMEM:
-            return 0x0003ffff;
-        case Format::VOP1:
-            return 0x01fe01ff;
-        case Format::VOP2:
-            return 0x01ffffff;
-        case Format::VOPC:
-            return 0x0001ffff;
-        case Format::VOP3:
-        case Format::VOP3P:
-            return 0x0000ffff;
-        case Format::VINTRP:
-            return 0x03fcffff;
-        case Format::DS:
-            return 0x0201ffff;
-        case Format::MUBUF:
-            return 0x0203ffff;
-        case Format::MTBUF:
-            return 0x03f87fff;
-        case Format::MIMG:
-            return 0x0203fffe;
-        case Format::FLAT:
-        case Format::GLOBAL:
-        case Format::SCRATCH:
-            return 0x02033fff;
-        case Format::EXP:
-            return 0x03ffffff;
+std::vector<Encoding> encodings(const wj::Target& target) {
+    std::vector<Encoding> out;
+    for (const wj::Layout& l : wj::layouts()) {
+        if (l.suffix != wj::Suffix::None || target.family < l.first || target.family > l.last)
+            continue;
+        out.push_back({&l, l.format, 0});
+        if (!l.has(Field::seg)) continue;
+        out.push_back({&l, Format::SCRATCH, 1});
+        out.push_back({&l, Format::GLOBAL, 2});
     }
-    return 0;
+    return out;
+}
+
+uint32_t mask_of(const wj::Layout& l, Field field) {
+    const wj::FieldPlace p = l.place(field);
+    return p.width == 0 || p.low >= 32 ? 0 : ((1u << p.width) - 1) << p.low;
+}
+
+uint32_t placed(const wj::Layout& l, Field field, uint32_t value) {
+    return value << l.place(field).low & mask_of(l, field);
 }
 
 // All ones, half, a quarter, an eighth of the bits, or none.
@@ -127,10 +97,13 @@ uint32_t second(Random& random, Format format) {
     return word;
 }
 
-Words encode(const FormatBits& bits, uint32_t code, Random& random) {
-    const bool mimg = bits.format == Format::MIMG;
-    uint32_t first = bits.base;
-    first |= mimg ? (code & 0x7f) << bits.code_shift | code >> 7 : code << bits.code_shift;
+Words encode(const Encoding& bits, uint32_t code, Random& random) {
+    const wj::Layout& l = *bits.layout;
+    const uint32_t fixed =
+        l.mask | mask_of(l, Field::op) | mask_of(l, Field::op_high) | mask_of(l, Field::seg);
+    uint32_t first = l.fixed | placed(l, Field::op, code) |
+                     placed(l, Field::op_high, code >> l.place(Field::op).width) |
+                     placed(l, Field::seg, bits.segment);
     uint32_t fill = sparse(random);
     if (bits.format == Format::VOP1 || bits.format == Format::VOP2 || bits.format == Format::VOPC) {
         fill &= ~0x1ffu;
@@ -153,7 +126,7 @@ Words encode(const FormatBits& bits, uint32_t code, Random& random) {
         fill &= bits.format == Format::VOP3P ? 0x40ff : 0xff;
     }
     if (bits.format == Format::DS && random.below(2) == 0) fill = random.below(2) << 16;
-    first |= fill & free_bits(bits.format);
+    first |= fill & ~fixed;
     Words words{first, second(random, bits.format), sparse(random), random.word()};
     // gfx950's 16-byte encoding joins v_mfma_ld_scale_b32 and a product.
     if (first >> 16 == 0xd3ac && random.below(4) != 0) {
@@ -167,8 +140,8 @@ Words encode(const FormatBits& bits, uint32_t code, Random& random) {
 
 std::vector<Words> row_words(const wj::Target& target, unsigned fillings, Random& random) {
     std::vector<Words> out;
-    const auto& slots = wj::opcode_slots[static_cast<size_t>(target.column)];
-    for (const FormatBits& bits : format_bits) {
+    const auto& slots = wj::opcode_slots[static_cast<size_t>(target.family)];
+    for (const Encoding& bits : encodings(target)) {
         const unsigned base = wj::format_base(bits.format);
         for (unsigned code = 0; code < wj::format_slots[static_cast<size_t>(bits.format)]; ++code) {
             if (slots[base + code] == wj::Opcode::invalid) continue;
@@ -184,11 +157,12 @@ std::vector<Words> uniform_words(size_t count, Random& random) {
     return out;
 }
 
-std::vector<Words> biased_words(const wj::Target&, size_t count, Random& random) {
+std::vector<Words> biased_words(const wj::Target& target, size_t count, Random& random) {
     std::vector<Words> out;
     out.reserve(count);
+    const std::vector<Encoding> all = encodings(target);
     while (out.size() < count) {
-        const FormatBits& bits = format_bits[random.below(std::size(format_bits))];
+        const Encoding& bits = all[random.below(static_cast<uint32_t>(all.size()))];
         const uint32_t slots = wj::format_slots[static_cast<size_t>(bits.format)];
         out.push_back(encode(bits, random.below(slots), random));
     }

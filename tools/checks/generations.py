@@ -5,7 +5,7 @@ import sys
 
 from sources import files, finish, text
 
-ALLOWED = ("frontend/target.", "frontend/traits.", "frontend/table", "frontend/opcode.")
+ALLOWED = ("frontend/target.", "frontend/table", "frontend/opcode.", "frontend/layout.", "frontend/row_text.")
 COMPARE = re.compile(r"\b(?:family|generation|Family::\w+)(?:\(\))?\)?\s*(?:>=|<=|>(?![>=])|<(?![<=]))"
                      r"|(?:>=|<=|[^->]>|[^<]<)\s*(?:wj::)?Family::g\w+")
 # Which host features exist is decided in one place, by AsmJit.

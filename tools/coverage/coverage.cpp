@@ -34,7 +34,7 @@ using Rows = std::vector<Row>;  // by opcode
 void read_tables(Rows& rows) {
     for (size_t t = 0; t < targets.size(); ++t) {
         const Target& target = *find_target(targets[t]);
-        for (const Opcode op : opcode_slots[static_cast<size_t>(target.column)])
+        for (const Opcode op : opcode_slots[static_cast<size_t>(target.family)])
             if (op != Opcode::invalid) rows[static_cast<size_t>(op)].exists[t] = true;
         // Prefix and product in one encoding, without a number of its own.
         for (const char* name :

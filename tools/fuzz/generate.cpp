@@ -146,7 +146,7 @@ Generator::Generator(const Target& target, const std::vector<std::string>& names
                });
     };
     // The slots of the target's column say which rows it has, and under which code.
-    const auto& slots = opcode_slots[static_cast<size_t>(target.column)];
+    const auto& slots = opcode_slots[static_cast<size_t>(target.family)];
     for (size_t f = 0; f < format_slots.size(); ++f) {
         const auto format = static_cast<Format>(f);
         for (uint32_t code = 0; code < format_slots[f]; ++code) {
