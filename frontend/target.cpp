@@ -34,6 +34,10 @@ constexpr Traits with_gds(Traits t, uint32_t bytes, uint32_t max_wave_id) {
 constexpr Traits gcn3(bool xnack, bool unpacked_d16 = true) {
     Traits t = vega;
     t.unpacked_d16 = unpacked_d16;
+    t.buffer_records = BufferRecords::Gfx8;
+    t.buffer_elements = true;
+    t.m0_bounds_lds = true;
+    t.flat_scratch_base = false;
     t.flat_offsets = false;
     t.wide_vmcnt = false;
     t.swizzle_rotates = false;

@@ -18,6 +18,13 @@ enum class Family : uint8_t {
 
 inline constexpr unsigned family_count = static_cast<unsigned>(Family::count_);
 
+// What NUM_RECORDS of a V# counts for vector memory: records of STRIDE bytes, or bytes (Mesa's
+// notes on buffer descriptors).
+enum class BufferRecords : uint8_t {
+    Gfx8,  // records where the V# swizzles and has a stride
+    Gfx9   // records where the instruction has IDXEN and the V# a stride
+};
+
 // How matrix instructions add the products of 16-bit and smaller types (interpreter/matrix_sums.h).
 enum class MatrixSum : uint8_t {
     Ascending,     // one by one, each fused: not known of gfx950
@@ -51,6 +58,11 @@ struct Traits {
     bool mad_flushes_denorms;       // v_mad/v_mac f32 always flush
     bool flat_offsets = true;       // gfx9+: flat instructions add an immediate to the address
     bool swizzle_rotates = true;    // gfx9+: ds_swizzle_b32's rotations and FFT
+    BufferRecords buffer_records = BufferRecords::Gfx9;
+    bool buffer_elements = false;  // gfx8-: a V# has ELEMENT_SIZE, and accesses of several elements
+                                   // go on in the next lane's
+    bool m0_bounds_lds = false;    // gfx8-: M0 is the size that LDS accesses are checked against
+    bool flat_scratch_base = true;  // gfx9+: FLAT_SCRATCH_INIT is an address, not offset and size
     bool wide_vmcnt = true;         // gfx9+: vmcnt has six bits
     bool unpacked_d16 = false;      // 16-bit elements of buffers and images take a register each
     bool wide_dpp = false;          // gfx90a+: DPP of 64 bits and row_newbcast

@@ -1,15 +1,22 @@
 #include "hsa/agent_facts.h"
 
 #include <array>
+#include <cstdlib>
 
 namespace wj::hsa {
 namespace {
 
 // PCI ids: the Linux driver amdgpu_drv.c. Waves: 10 per SIMD, 8 from gfx90a on (LLVM "User Guide
-// for AMDGPU Backend", occupancy). Clocks and widths: data sheets of MI25, MI50, MI100, MI250X,
+// for AMDGPU Backend", occupancy). Clocks and widths: data sheets of Carrizo, Tonga, Polaris
+// 10, Stoney, MI25, MI50, MI100, MI250X,
 // MI300X, MI355X.
 // clang-format off
 constexpr std::array facts{
+    AgentFacts{"gfx801",         0x9874, 40,  800,  933,   128,  1u << 19, 0,   true},
+    AgentFacts{"gfx802",         0x6920, 40,  918, 1375,   256,  3u << 18, 0,   false},
+    AgentFacts{"gfx803",         0x67df, 40, 1266, 2000,   256,  2u << 20, 0,   false},
+    AgentFacts{"gfx805",         0x6938, 40,  970, 1400,   256,  3u << 18, 0,   false},
+    AgentFacts{"gfx810",         0x98e4, 40,  800,  933,    64,  1u << 19, 0,   true},
     AgentFacts{"gfx900",         0x6860, 40, 1500,  945,  2048,  4u << 20, 0,   true},
     AgentFacts{"gfx902",         0x15dd, 40, 1300, 1200,   128,  1u << 20, 0,   true},
     AgentFacts{"gfx904",         0x69af, 40, 1300,  700,  1024,  4u << 20, 0,   true},
@@ -30,7 +37,7 @@ constexpr std::array facts{
 const AgentFacts& agent_facts(std::string_view processor) {
     for (const AgentFacts& f : facts)
         if (f.processor == processor) return f;
-    return facts.front();
+    std::abort();  // the table holds every target
 }
 
 std::string isa_name(const Target& target, const AgentFacts& f, std::string_view requested,

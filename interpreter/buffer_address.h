@@ -1,4 +1,4 @@
-// MUBUF and MTBUF addressing on gfx9: the V# and the address calculation (Vega ISA manual 8.1.5,
+// MUBUF and MTBUF addressing: the V# and the address calculation (GCN3 and Vega ISA manuals 8.1.5,
 // CDNA ISA manual "Buffer addressing").
 #pragma once
 
@@ -6,10 +6,10 @@
 
 namespace wj::interp {
 
-// Fields of a gfx9 buffer resource descriptor.
+// Fields of a buffer resource descriptor.
 struct BufferDescriptor {
     uint64_t base;
-    uint32_t stride, records, index_stride;
+    uint32_t stride, records, index_stride, element = 4;
     bool swizzle, add_tid;
     uint8_t select[4];  // dst_sel: 0 zero, 1 one, 4..7 x..w
     uint8_t data_format, number_format;
@@ -23,6 +23,7 @@ struct BufferDescriptor {
         for (uint32_t i = 0; i < 4; ++i) select[i] = d[3] >> 3 * i & 7;
         number_format = d[3] >> 12 & 7;
         data_format = d[3] >> 15 & 15;
+        if (traits(w).buffer_elements) element = 2u << (d[3] >> 19 & 3);
         index_stride = 8u << (d[3] >> 21 & 3);
         add_tid = d[3] >> 23 & 1;
         // With ADD_TID the data format field holds stride bits 17:14 (LLVM: getScratchRsrcWords23).
@@ -35,7 +36,8 @@ struct BufferAddress {
     const uint32_t* index = nullptr;
     const uint32_t* offset = nullptr;
     uint32_t inst_offset, soffset;
-    bool structured;  // NUM_RECORDS counts records, not bytes
+    bool structured;    // NUM_RECORDS counts records, not bytes
+    bool to_next_lane;  // wide accesses to swizzled memory go on in the next lane's
     bool private_segment = false;
     uint32_t private_offset = 0;
 
@@ -45,8 +47,10 @@ struct BufferAddress {
           soffset(read_s32(w, inst.soffset())) {
         if (inst.idxen) index = vrow(w, inst.vaddr());
         if (inst.offen) offset = vrow(w, inst.vaddr(), inst.idxen ? 1 : 0);
-        // gfx9: for vector memory NUM_RECORDS is in units of STRIDE with IDXEN, else in bytes.
-        structured = inst.idxen && v.stride != 0;
+        const Traits& t = traits(w);
+        const bool by_swizzle = t.buffer_records == BufferRecords::Gfx8;
+        structured = v.stride != 0 && (by_swizzle ? v.swizzle : inst.idxen);
+        to_next_lane = t.buffer_elements;
         find_private_segment(w);
     }
 
@@ -69,8 +73,9 @@ struct BufferAddress {
         const uint32_t i = (index ? index[lane] : 0) + (v.add_tid ? lane : 0);
         uint64_t at;
         if (v.swizzle) {
-            const uint64_t high = uint64_t{i / v.index_stride} * v.stride + (o & ~3u);
-            at = high * v.index_stride + i % v.index_stride * 4 + (o & 3);
+            const uint32_t in_element = o & (v.element - 1);
+            const uint64_t high = uint64_t{i / v.index_stride} * v.stride + (o - in_element);
+            at = high * v.index_stride + i % v.index_stride * v.element + in_element;
         } else {
             at = o + uint64_t{v.stride} * i;
         }
@@ -81,7 +86,16 @@ struct BufferAddress {
     }
 
     // Dwords of a wide access are checked, and swizzled, one by one.
-    bool split() const { return v.swizzle; }
+    bool split() const { return v.swizzle && (!to_next_lane || private_segment); }
+    // Where dword d of an access of a lane is in the private segment, if it goes on in the next
+    // lane's memory.
+    Spot dword(uint32_t& lane, uint32_t d) const {
+        if (!private_segment || !to_next_lane) return spot(lane, 4 * d, 4);
+        Spot s = spot(lane, 0, 4);
+        s.address += (lane + d) / lanes * 4;
+        lane = (lane + d) % lanes;
+        return s;
+    }
 
     template <class T>
     bool read(Wave& w, uint32_t lane, T& value) const {
@@ -89,8 +103,11 @@ struct BufferAddress {
         if constexpr (sizeof(T) > 4) {
             if (split() || whole.place == Place::Nowhere) {
                 uint32_t words[sizeof(T) / 4];
-                for (uint32_t d = 0; d < sizeof(T) / 4; ++d)
-                    if (!read_spot(w, spot(lane, 4 * d, 4), lane, words[d])) return false;
+                for (uint32_t d = 0; d < sizeof(T) / 4; ++d) {
+                    uint32_t at = lane;
+                    const Spot s = dword(at, d);
+                    if (!read_spot(w, s, at, words[d])) return false;
+                }
                 std::memcpy(&value, words, sizeof(T));
                 return true;
             }
@@ -105,8 +122,11 @@ struct BufferAddress {
             if (split() || whole.place == Place::Nowhere) {
                 uint32_t words[sizeof(T) / 4];
                 std::memcpy(words, &value, sizeof(T));
-                for (uint32_t d = 0; d < sizeof(T) / 4; ++d)
-                    if (!write_spot(w, spot(lane, 4 * d, 4), lane, words[d])) return false;
+                for (uint32_t d = 0; d < sizeof(T) / 4; ++d) {
+                    uint32_t at = lane;
+                    const Spot s = dword(at, d);
+                    if (!write_spot(w, s, at, words[d])) return false;
+                }
                 return true;
             }
         }

@@ -46,6 +46,12 @@ inline void memory_fault(Wave& w, Access access, uint32_t bytes, uint64_t addres
     w.exit.reason = nullptr;
 }
 
+// Of the wave's target; gfx900's where none is given.
+inline const Traits& traits(const Wave& w) {
+    static const Traits& vega = find_target("gfx900")->traits;
+    return w.ctx && w.ctx->target ? w.ctx->target->traits : vega;
+}
+
 // ---- scalar operands ---------------------------------------------------------------------------
 
 uint64_t read_special(const Wave& w, uint32_t encoding);  // 235..254
@@ -74,8 +80,18 @@ inline uint64_t read_s64(const Wave& w, const Operand& o) {
     }
 }
 
+// M0 has been written: before gfx9 it is the size of the LDS that accesses are checked against. (In
+// whole pairs of dwords, as translated code wants it.)
+inline void bound_lds(Wave& w) {
+    if (traits(w).m0_bounds_lds)
+        w.lds_size = std::min(w.sgpr[machine::m0] & ~7u, w.lds_allocated());
+}
+
 inline void write_s32(Wave& w, const Operand& o, uint32_t v) {
-    if (o.kind == Operand::Kind::Sgpr) w.sgpr[o.reg & 127] = v;
+    if (o.kind != Operand::Kind::Sgpr) return;
+    w.sgpr[o.reg & 127] = v;
+    if (o.reg == machine::m0) [[unlikely]]
+        bound_lds(w);
 }
 
 inline void write_s64(Wave& w, const Operand& o, uint64_t v) {

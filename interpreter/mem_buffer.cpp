@@ -75,8 +75,9 @@ void load_format(Wave& w, const Inst& inst) {
     const uint32_t bytes = element_bytes(t.data_format);
     const uint32_t one = is_integer_format(t.number_format) ? 1 : 0x3f800000;
     const uint64_t exec = w.exec();
-    constexpr uint32_t dwords = W == Width::Full ? Components : (Components + 1) / 2;
-    alignas(64) uint32_t values[dwords][lanes];
+    const bool unpacked = W == Width::D16 && Components > 1 && traits(w).unpacked_d16;
+    const uint32_t dwords = W == Width::Full || unpacked ? Components : (Components + 1) / 2;
+    alignas(64) uint32_t values[Components][lanes];
     if (!inst.lds)
         for (uint32_t d = 0; d < dwords; ++d)
             std::memcpy(values[d], vrow(w, inst.dst[0], d), sizeof values[d]);
@@ -94,6 +95,10 @@ void load_format(Wave& w, const Inst& inst) {
                 values[c][lane] = v;
             } else {
                 const uint32_t half = component_to_d16(t.number_format, v);
+                if (unpacked) {
+                    values[c][lane] = half;
+                    continue;
+                }
                 uint32_t& out = values[c / 2][lane];
                 if (W == Width::D16Hi || c % 2)
                     out = (out & 0xffff) | half << 16;
@@ -118,6 +123,7 @@ void store_format(Wave& w, const Inst& inst) {
     Typed t;
     if (!typed_format(w, inst, a.v, t)) return;
     const uint32_t bytes = element_bytes(t.data_format);
+    const bool unpacked = W == Width::D16 && Components > 1 && traits(w).unpacked_d16;
     for (uint64_t left = w.exec(); left; left &= left - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctzll(left));
         uint32_t in[4] = {};
@@ -125,8 +131,8 @@ void store_format(Wave& w, const Inst& inst) {
             if constexpr (W == Width::Full) {
                 in[c] = vrow(w, inst.vdata(), c)[lane];
             } else {
-                const uint32_t pair = vrow(w, inst.vdata(), c / 2)[lane];
-                const bool high = W == Width::D16Hi || c % 2;
+                const uint32_t pair = vrow(w, inst.vdata(), unpacked ? c : c / 2)[lane];
+                const bool high = W == Width::D16Hi || (c % 2 && !unpacked);
                 in[c] = component_from_d16(t.number_format,
                                            static_cast<uint16_t>(high ? pair >> 16 : pair));
             }

@@ -184,6 +184,7 @@ void join(Wave& w, const Inst& in) {
 
 void set_m0(Wave& w, uint32_t mask, uint32_t value) {
     w.sgpr[m0] = (w.sgpr[m0] & ~mask) | (value & mask);
+    bound_lds(w);
 }
 
 void idx_on(Wave& w, const Inst& in) {

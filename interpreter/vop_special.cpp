@@ -166,6 +166,27 @@ void div_fmas(Wave& w, const Inst& in) {
     with_rounding<T, 0>(w, in, &div_fmas_run<T>);
 }
 
+// v_movrel*: M0 is added to the number of the source, of the destination, or of both.
+template <bool Source, bool Destination>
+void movrel(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    const u32 index = w.sgpr[machine::m0];
+    const auto moved = [&](const Operand& o, bool relative) -> u32* {
+        const u64 reg = u64{o.reg} + (relative ? index : 0);
+        if (reg < w.vgpr_count) return w.row(static_cast<u32>(reg));
+        stop(w, ExitKind::IllegalInstruction, "v_movrel: VGPR beyond the allocation");
+        return nullptr;
+    };
+    u32* to = moved(in.dst[0], Destination);
+    Row row;
+    const u32* from = row.v;
+    if (is_vector(in.src[0]))
+        from = moved(in.src[0], Source);
+    else
+        for (u32& lane : row.v) lane = read_lane(w, in.src[0], 0);
+    if (to && from) write_row(to, from, v.active);
+}
+
 // gfx908 and later: AccVGPR copies.
 void accvgpr_copy(Wave& w, const Inst& in) {
     Valu v(w, in);
@@ -195,6 +216,9 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_mbcnt_lo_u32_b32, mbcnt<false>},
     {Opcode::v_mbcnt_hi_u32_b32, mbcnt<true>},
     {Opcode::v_swap_b32, swap},
+    {Opcode::v_movreld_b32, movrel<false, true>},
+    {Opcode::v_movrels_b32, movrel<true, false>},
+    {Opcode::v_movrelsd_b32, movrel<true, true>},
     {Opcode::v_permlane16_swap_b32, permlane_swap<16>},
     {Opcode::v_permlane32_swap_b32, permlane_swap<32>},
     {Opcode::v_div_scale_f32, div_scale<float>},

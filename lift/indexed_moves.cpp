@@ -15,6 +15,7 @@ constexpr uint32_t index_src0 = 1, index_dst = 8;  // s_set_gpr_idx_on's immedia
 }  // namespace
 
 bool Lifter::indexed_moves(const Inst& on) {
+    if (options.target->traits.m0_bounds_lds) return false;
     const auto mode = static_cast<uint32_t>(on.src[1].value & 15);
     if (in_arm() || options.mode & machine::mode::changes_vector_code) return false;
     std::vector<std::pair<uint64_t, Inst>> moves;

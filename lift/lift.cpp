@@ -363,6 +363,10 @@ void Lifter::lift(const Inst& inst) {
         if (!operand_supported(o)) method = nullptr;
     observe(inst);
     if (method && inst.variant == Variant::Dpp && !begin_dpp(inst)) method = nullptr;
+    // Its handler sets the bounds of the LDS.
+    if (inst.dst[0].is(Operand::Kind::Sgpr) && inst.dst[0].reg == machine::m0 &&
+        options.target->traits.m0_bounds_lds)
+        method = nullptr;
     const bool done = method && method(*this, inst);
     current_dpp_ = nullptr;
     dpp_source_ = dpp_valid_ = no_value;

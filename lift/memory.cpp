@@ -88,9 +88,14 @@ struct BufferOperands {
     }
 };
 
+bool translated(const Lifter& l, const Inst& i) {
+    if (i.format == Format::MUBUF && l.options.target->traits.buffer_elements) return false;
+    return !i.lds && !i.tfe && !i.idxen;
+}
+
 template <uint32_t dwords, Access access = Access::Dwords, D16 d16 = D16::None>
 bool load(Lifter& l, const Inst& i) {
-    if (i.lds || i.tfe || i.idxen) return false;
+    if (!translated(l, i)) return false;
     const Value exec = l.s.exec();
     const uint32_t aux = make_aux(access, dwords);
     l.block.loads_in_order |= i.glc || i.scc;
@@ -115,7 +120,7 @@ bool load(Lifter& l, const Inst& i) {
 
 template <uint32_t dwords, Access access = Access::Dwords>
 bool store(Lifter& l, const Inst& i) {
-    if (i.lds || i.tfe || i.idxen) return false;
+    if (!translated(l, i)) return false;
     const Value exec = l.s.exec();
     if (i.format != Format::SCRATCH) l.order.store(is_coherent(i));
     if (i.format == Format::MUBUF) {

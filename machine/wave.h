@@ -190,7 +190,9 @@ struct alignas(64) Wave {
     int64_t budget = 0;      // instructions left before Yield; engines subtract per block
     uint64_t pc = 0;         // guest address of the next instruction
     uint8_t* lds = nullptr;  // the work-group's LDS
-    uint32_t lds_size = 0;   // bytes, rounded to the granule: beyond reads 0, writes are dropped
+    // Bytes: beyond reads 0, writes are dropped. The allocation, rounded to the granule; or what M0
+    // says, where that bounds it (Traits::m0_bounds_lds).
+    uint32_t lds_size = 0;
     uint32_t scratch_bytes = 0;  // per lane
     uint8_t* scratch = nullptr;  // dword-interleaved by lane (docs/architecture.md)
     ExecContext* ctx = nullptr;
@@ -209,7 +211,8 @@ struct alignas(64) Wave {
     uint64_t scratch_base =
         0;  // guest flat address of this wave's private memory: what FLAT_SCRATCH and the
             // private segment buffer descriptor's base name
-    uint32_t lds_alloc = 0;     // LDS_ALLOC hardware register
+    uint32_t lds_alloc = 0;  // LDS_ALLOC hardware register: LDS_SIZE at bit 12
+    uint32_t lds_allocated() const { return (lds_alloc >> 12) * 512; }  // bytes
     bool trap_enabled = false;  // there is a trap handler: enabled exceptions stop the wave
     // Of code that goes by both names: the allocation's size, whose last registers VCC and its
     // neighbours are (Aliases); or 0.

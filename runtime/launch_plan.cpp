@@ -369,8 +369,10 @@ void put_scratch_buffer(const LaunchPlan& plan, const machine::Wave& wave, uint3
     sgpr[1] = static_cast<uint32_t>(wave.scratch_base >> 32 & 0xffff) | 1u << 31;  // SWIZZLE_ENABLE
     sgpr[2] = plan.scratch_lane_bytes * machine::lanes;                            // NUM_RECORDS
     // DST_SEL xyzw = 4..7, NUM_FORMAT uint, INDEX_STRIDE 64, ADD_TID_ENABLE; DATA_FORMAT stays 0
-    // because with ADD_TID_ENABLE it means STRIDE[17:14].
+    // because with ADD_TID_ENABLE it means STRIDE[17:14]. ELEMENT_SIZE, where there is one: 4
+    // bytes.
     sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9 | 4u << 12 | 3u << 21 | 1u << 23;
+    if (plan.target->traits.buffer_elements) sgpr[3] |= 1u << 19;
 }
 
 }  // namespace
@@ -407,7 +409,15 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
 
     if (plan.scratch_buffer_sgpr >= 0)
         put_scratch_buffer(plan, wave, wave.sgpr + plan.scratch_buffer_sgpr);
-    if (plan.flat_scratch_sgpr >= 0) put64(wave.sgpr + plan.flat_scratch_sgpr, wave.scratch_base);
+    if (plan.flat_scratch_sgpr >= 0) {
+        uint32_t* at = wave.sgpr + plan.flat_scratch_sgpr;
+        if (plan.target->traits.flat_scratch_base) {
+            put64(at, wave.scratch_base);
+        } else {  // the offset from the hidden base, which is the wave's own, and the lanes' bytes
+            at[0] = 0;
+            at[1] = plan.scratch_lane_bytes;
+        }
+    }
     if (plan.target->traits.architected_flat_scratch)
         wave.set_s64(machine::flat_scratch_lo, wave.scratch_base);
 

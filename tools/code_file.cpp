@@ -50,7 +50,9 @@ std::string choose_target(const std::string& file) {
     if (!found || found->empty()) return {};
     static const char* const preference[] = {"gfx90a", "gfx908", "gfx906",       "gfx900",
                                              "gfx904", "gfx909", "gfx90c",       "gfx902",
-                                             "gfx942", "gfx950", "gfx9-generic", "gfx9-4-generic"};
+                                             "gfx942", "gfx950", "gfx9-generic", "gfx9-4-generic",
+                                             "gfx803", "gfx802", "gfx801",       "gfx805",
+                                             "gfx810"};
     for (const char* name : preference) {
         const FoundCodeObject* best = nullptr;
         for (const FoundCodeObject& object : *found)

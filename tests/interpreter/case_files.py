@@ -6,9 +6,9 @@ here = os.path.dirname(os.path.abspath(__file__))
 tables = os.path.join(here, '..', '..', 'frontend', 'tables')
 
 # ---------------------------------------------------------------- which target has which instruction
-COLUMNS = {'gfx900': ['9'], 'gfx906': ['9', '904', '906'], 'gfx908': ['9', '904', '906', '908'], 'gfx90a': ['9', '904', '906', '908', '90a'],
-           'gfx942': ['9', '904', '906', '908', '90a', '940'], 'gfx950': ['9', '904', '906', '908', '90a', '940', '950']}
-ALL = list(COLUMNS)
+FAMILY = {'gfx803': '8', 'gfx900': '9', 'gfx906': '906', 'gfx908': '908', 'gfx90a': '90a', 'gfx942': '940', 'gfx950': '950'}
+PARENT = {m[1]: m[2] for m in re.finditer(r'FAMILY\(\w+,\s*"([^"]*)",\s*"([^"]*)"', open(os.path.join(tables, 'families.inc')).read())}
+ALL = list(FAMILY)
 ROWS = {}   # mnemonic: (format, codes by column)
 for path in sorted(glob.glob(os.path.join(tables, '*.inc'))):
     for m in re.finditer(r'INST\((\w+),\s*(\w+),\s*"([^"]*)"', open(path).read()):
@@ -21,10 +21,13 @@ def exists(mnemonic, target):
     name = base_name(mnemonic)
     if name.startswith('v_mfma_scale_'): return target == 'gfx950'
     codes = ROWS[name][1] if name in ROWS else {}
-    code = 'x'
-    for column in COLUMNS[target]: code = codes.get(column, code)
-    return code != 'x'
-def targets_of(asm): return [t for t in ALL if all(exists(a.split()[0], t) for a in asm)]
+    family = FAMILY[target]
+    while family and family not in codes: family = PARENT[family]
+    return codes.get(family, 'x') != 'x'
+# What operands a target lacks though it has the instruction.
+LACKS = {'gfx803': re.compile(r'^flat_.* offset:|_d16_xy|row_newbcast|xnack_mask|^s_load.* -0x')}
+def takes(asm, target): return exists(asm.split()[0], target) and not (target in LACKS and LACKS[target].search(asm))
+def targets_of(asm): return [t for t in ALL if all(takes(a, t) for a in asm)]
 
 # ---------------------------------------------------------------- cases
 out = {}

@@ -51,6 +51,7 @@ struct State {
             for (uint32_t l = 0; l < 64; ++l) wave.row(r)[l] = 0xc0c0c0c0u + r;
         wave.lds = reinterpret_cast<uint8_t*>(lds.data());
         wave.lds_size = lds_bytes;
+        wave.lds_alloc = lds_bytes / 512 << 12;
     }
 
     Status allocate() {
@@ -167,6 +168,15 @@ std::string compare(State& state, const std::string& name, const std::vector<uin
 
 }  // namespace
 
+// Cases name rows of the tables; a target's assembler may know another name for the row.
+static std::string as_target_says(const Target& target, const std::string& line) {
+    const std::string_view mnemonic = std::string_view(line).substr(0, line.find(' '));
+    const Opcode op = find_opcode(mnemonic);
+    if (op == Opcode::invalid) return line;
+    const std::string_view row = op_info(op).name;
+    return std::string(op_name(op, target.family)) + line.substr(row.size());
+}
+
 Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) {
     std::map<std::string, std::vector<size_t>> by_target;
     for (size_t i = 0; i < cases.size(); ++i) by_target[cases[i].target].push_back(i);
@@ -178,7 +188,7 @@ Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) 
         for (const size_t i : list) {
             std::fprintf(source, "case_%zu:\n", i);
             for (const std::string& text : cases[i].assembly)
-                std::fprintf(source, "%s\n", text.c_str());
+                std::fprintf(source, "%s\n", as_target_says(*find_target(target), text).c_str());
             std::fprintf(source, "s_endpgm\n");
         }
         std::fclose(source);

@@ -2,7 +2,7 @@
 //
 //   case v_add_u32 carry
 //   target gfx900 gfx90a    one or more; default gfx90a
-//   asm v_add_u32_e32 v10, v0, v1
+//   asm v_add_u32_e32 v10, v0, v1    by the name of its row in frontend/tables
 //   mode f0
 //   set v0 1 2 3            64 lanes; a shorter list repeats
 //   set exec ffff

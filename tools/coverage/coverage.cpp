@@ -21,7 +21,7 @@ namespace {
 
 using namespace wj;
 
-constexpr std::array<const char*, 6> targets{"gfx900", "gfx906", "gfx908",
+constexpr std::array<const char*, 7> targets{"gfx803", "gfx900", "gfx906", "gfx908",
                                              "gfx90a", "gfx942", "gfx950"};
 using Presence = std::array<bool, targets.size()>;
 
