@@ -25,7 +25,7 @@ def exists(mnemonic, target):
     while family and family not in codes: family = PARENT[family]
     return codes.get(family, 'x') != 'x'
 # What operands a target lacks though it has the instruction.
-LACKS = {'gfx803': re.compile(r'^flat_.* offset:|_d16_xy|row_newbcast|xnack_mask|^s_load.* -0x')}
+LACKS = {'gfx803': re.compile(r'^flat_.* offset:|_d16_xy|row_newbcast|xnack_mask|^s_load.* -0x|^buffer.* idxen')}
 def takes(asm, target): return exists(asm.split()[0], target) and not (target in LACKS and LACKS[target].search(asm))
 def targets_of(asm): return [t for t in ALL if all(takes(a, t) for a in asm)]
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "frontend/opcode.h"
 #include "frontend/target.h"
 #include "memory/address_space.h"
 
