@@ -283,7 +283,7 @@ bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
                     if (address + part <= w.lds_size)
                         copy<Private>(w.lds + address, element + b / 4, part, op.store);
                 } else if (ir::buffer_address(f.address_base, f.buffer_limit, first_lane + l,
-                                              f.address_lo[l] + b, part, address)) {
+                                              uint64_t{f.address_lo[l]} + b, part, address)) {
                     ok = access_global(ctx, address, element + b / 4, part, op.store);
                     if (!ok) failed_address = address;
                 }

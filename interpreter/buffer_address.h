@@ -69,11 +69,12 @@ struct BufferAddress {
     Spot spot(uint32_t lane, uint32_t byte, uint32_t bytes) const {
         const uint32_t vector_offset = offset ? offset[lane] : 0;
         if (private_segment) return {Place::Scratch, private_offset + vector_offset + byte};
-        const uint32_t o = inst_offset + vector_offset + byte;
+        // The sum of the offsets has 32 bits; the bytes behind it do not come round to 0.
+        const uint64_t o = uint64_t{inst_offset + vector_offset} + byte;
         const uint32_t i = (index ? index[lane] : 0) + (v.add_tid ? lane : 0);
         uint64_t at;
         if (v.swizzle) {
-            const uint32_t in_element = o & (v.element - 1);
+            const uint64_t in_element = o & (v.element - 1);
             const uint64_t high = uint64_t{i / v.index_stride} * v.stride + (o - in_element);
             at = high * v.index_stride + i % v.index_stride * v.element + in_element;
         } else {

@@ -36,8 +36,9 @@ inline uint64_t buffer_limit(uint64_t words01, uint64_t words23, uint32_t soffse
 }
 
 // Address of `bytes` bytes at byte offset `o` (of a swizzled buffer at most 4 that stay in a
-// dword); false: outside.
-inline bool buffer_address(uint64_t base, uint64_t limit, uint32_t lane, uint32_t o, uint32_t bytes,
+// dword); false: outside. The later dwords of an access near 2^32 are above it: they do not come
+// round to the buffer's beginning (Tensile's kernels put lanes out of range by the offset -1).
+inline bool buffer_address(uint64_t base, uint64_t limit, uint32_t lane, uint64_t o, uint32_t bytes,
                            uint64_t& address) {
     const bool add_tid = limit & buffer_add_tid;
     const uint32_t i = add_tid ? lane : 0;
@@ -45,8 +46,8 @@ inline bool buffer_address(uint64_t base, uint64_t limit, uint32_t lane, uint32_
     uint64_t at = o + stride * i, checked = at;
     if (limit & buffer_swizzle) {
         const uint64_t index_stride = 8u << (limit >> 44 & 3);
-        at =
-            (i / index_stride * stride + (o & ~3u)) * index_stride + i % index_stride * 4 + (o & 3);
+        at = (i / index_stride * stride + (o & ~3ull)) * index_stride + i % index_stride * 4 +
+             (o & 3);
         checked = o;
     }
     address = base + at;

@@ -40,7 +40,7 @@ uint8_t* buffer_byte(Wave& w, uint64_t base, uint64_t limit, uint32_t o, uint32_
     if (base & buffer_private)
         return byte_at(w, Space::Scratch, static_cast<uint32_t>(base + o), size, b, lane);
     uint64_t address = 0;
-    if (!buffer_address(base, limit, lane, o + (b & ~3u), std::min(size, 4u), address))
+    if (!buffer_address(base, limit, lane, uint64_t{o} + (b & ~3u), std::min(size, 4u), address))
         return nullptr;
     return byte_at(w, Space::Global, address, 4, b & 3, lane);
 }
