@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -43,6 +44,34 @@ void check_program(const std::string& path) {
     if (S_ISDIR(info.st_mode)) fail(path + " is a directory, not a program");
     if (access(path.c_str(), X_OK) != 0)
         fail(path + " is not executable; for a .hip source use ./wj run, which compiles it first");
+}
+
+// The dynamic loader's own words about a library that the program needs and that is not there;
+// empty when it finds all.
+std::string missing_library(const std::string& program) {
+    std::string command = "/lib64/ld-linux-x86-64.so.2 --list '";
+    for (const char c : program) command += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    FILE* loader = popen((command + "' 2>&1 >/dev/null").c_str(), "r");
+    if (!loader) return {};
+    std::string text;
+    for (int c; (c = std::fgetc(loader)) != EOF;) text += static_cast<char>(c);
+    pclose(loader);
+    const std::string what = "error while loading shared libraries: ";
+    const std::string reason = ": cannot open shared object file";
+    const size_t begin = text.find(what), end = text.find(reason);
+    if (begin == std::string::npos || end == std::string::npos) return {};
+    return text.substr(begin + what.size(), end - begin - what.size());
+}
+
+void check_libraries(const std::string& program) {
+    const std::string name = missing_library(program);
+    if (name.empty()) return;
+    const std::string hip = "libamdhip64.so.";
+    fail(program + " needs " + name + ", which the dynamic loader does not find: install it" +
+         (name.starts_with(hip) ? " (Debian: libamdhip64-" + name.substr(hip.size()) +
+                                      "; ./wj rocm has trees of the releases that have it)"
+                                : "") +
+         ", or put its folder into LD_LIBRARY_PATH");
 }
 
 void prepend(const char* variable, const std::string& value, char separator) {
@@ -110,6 +139,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
         }
         const std::string libraries = drop_in_directory().string();
         prepend("LD_LIBRARY_PATH", libraries, ':');
+        check_libraries(program);
         std::vector<std::string> words = arguments;
         std::vector<char*> argv{name->data()};
         for (std::string& word : words) argv.push_back(word.data());

@@ -278,6 +278,24 @@ TEST_F(Cli, RunChecksItsProgram) {
     expect(run("doctor", on90a), run("doctor", on90a).code, {"AVX2 engine", "targets", "gfx90a"});
 }
 
+// A program that needs a library which the linker has seen and which is gone.
+TEST_F(Cli, RunSaysWhichLibraryIsMissing) {
+    for (const char* name : {"libamdhip64.so.99", "libother.so.1"}) {
+        const std::string library = (directory / name).string();
+        const std::string program = (directory / "needs").string();
+        const std::string source = file("needs.c", "int main(void) { return 0; }\n");
+        const std::string link = "cc -shared -x c /dev/null -Wl,-soname," + std::string(name) +
+                                 " -o " + library + " && cc " + source + " -Wl,--no-as-needed " +
+                                 library + " -o " + program;
+        ASSERT_EQ(std::system(link.c_str()), 0);
+        expect(run("run " + program, "LD_LIBRARY_PATH=" + directory.string()), 0, {});
+        fs::remove(library);
+        expect(run("run " + program), 1, {program + " needs " + name, "LD_LIBRARY_PATH"});
+        EXPECT_EQ(run("run " + program).text.find("Debian: libamdhip64-99") != std::string::npos,
+                  std::string(name) == "libamdhip64.so.99");
+    }
+}
+
 // Processes with address spaces of their own share translations.
 // HIP itself says only that there is no binary, and ends the process.
 TEST_F(Cli, RunSaysWhatAProgramHoldsCodeFor) {
