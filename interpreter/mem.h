@@ -274,6 +274,21 @@ inline uint32_t lds_form_base(const Wave& w, const Inst& inst) {
     return (w.sgpr[machine::m0] & 0xffff) + static_cast<uint32_t>(inst.offset);
 }
 
+// In them M0 is a place and no size: the whole allocation may be reached.
+class WholeLds {
+public:
+    explicit WholeLds(Wave& w) : wave_(w), bound_(w.lds_size) {
+        if (traits(w).m0_bounds_lds) w.lds_size = w.lds_allocated();
+    }
+    ~WholeLds() { wave_.lds_size = bound_; }
+    WholeLds(const WholeLds&) = delete;
+    WholeLds& operator=(const WholeLds&) = delete;
+
+private:
+    Wave& wave_;
+    const uint32_t bound_;
+};
+
 // The LDS forms (lds bit, global_load_lds_*, scratch_load_lds_*): no VGPR destination; lane i's
 // value goes to LDS[M0[15:0] + offset + i * slot], a dword for everything below a dword.
 template <class Address, Load K>
@@ -289,6 +304,7 @@ void load_lds(Wave& w, const Inst& inst) {
         for_each_lane(exec, [&](uint32_t lane) { good &= address.read(w, lane, raw[lane]); });
         if (!good) return stop_with_fault(w, inst);
         constexpr uint32_t slot = sizeof(T) < 4 ? 4 : sizeof(T);
+        const WholeLds whole(w);
         const uint32_t base = lds_form_base(w, inst);
         for_each_lane(exec, [&](uint32_t lane) {
             if constexpr (sizeof(T) < 4)

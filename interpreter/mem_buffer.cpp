@@ -109,6 +109,7 @@ void load_format(Wave& w, const Inst& inst) {
     });
     if (!good) return stop_with_fault(w, inst);
     if (inst.lds) {  // buffer_load_format_x: one dword a lane
+        const WholeLds whole(w);
         const uint32_t base = lds_form_base(w, inst);
         return for_each_lane(
             exec, [&](uint32_t lane) { lds_write(w, base + lane * 4, values[0][lane]); });
@@ -146,6 +147,7 @@ void store_format(Wave& w, const Inst& inst) {
 // The reverse of a load to LDS.
 void store_lds_dword(Wave& w, const Inst& inst) {
     const BufferAddress a(w, inst);
+    const WholeLds whole(w);
     const uint32_t base = lds_form_base(w, inst);
     for (uint64_t left = w.exec(); left; left &= left - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctzll(left));

@@ -14,10 +14,6 @@ constexpr size_t max_known = 1 << 16;
 constexpr uint32_t first_scalar = 512;  // numbers of Range
 constexpr uint32_t scc_operand = 253, vccz = 251;
 
-bool is_scalar(Format f) {
-    return f == Format::SOP1 || f == Format::SOP2 || f == Format::SOPK || f == Format::SOPC;
-}
-
 // May read any register, or goes on somewhere unknown.
 bool is_opaque(const Effects& e) {
     return e.opaque || e.indexed || e.flow == Flow::Call || e.flow == Flow::Jump;
