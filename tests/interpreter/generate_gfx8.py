@@ -32,10 +32,12 @@ for n, comps in ((2, 'xy'), (3, 'xyz'), (4, 'xyzw')):
     rows = [[0x11110000 * (i + 1) + 0x2222] * 64 for i in range(n)]
     for l in ACTIVE:
         for k in range(n): rows[k][l] = memory.get(places[l] + 2 * k, 2)
-    case(G_, 'buffer_load_format_d16_' + comps, 'buffer_load_format_d16_%s %s, v0, s[8:11], 0 offen' % (comps, vreg(10, n)), [('s8', [0, 0, 1024, word3]), ('v0', places), ('global', memory.dwords()), ('exec', [FEW])] + old_register(n), lane_rows(10, rows), T_, base='s8')
+    for family, tail in (('buffer', ''), ('tbuffer', ' format:%d' % (12 | 5 << 4))):
+        case(G_, family + '_load_format_d16_' + comps, '%s_load_format_d16_%s %s, v0, s[8:11], 0%s offen' % (family, comps, vreg(10, n), tail), [('s8', [0, 0, 1024, word3]), ('v0', places), ('global', memory.dwords()), ('exec', [FEW])] + old_register(n), lane_rows(10, rows), T_, base='s8')
     after, data = Memory(1024, memory.dwords()), [[rng.getrandbits(16) | 0x5a5a0000 for _ in range(64)] for _ in range(n)]
     for l in ACTIVE: after.put(places[l], 8, sum((data[k][l] & 0xffff) << 16 * k for k in range(n)))
-    case(G_, 'buffer_store_format_d16_' + comps, 'buffer_store_format_d16_%s %s, v0, s[8:11], 0 offen' % (comps, vreg(4, n)), [('s8', [0, 0, 1024, word3]), ('v0', places), ('global', memory.dwords()), ('exec', [FEW])] + lane_rows(4, data), [('global', after.dwords())], T_, base='s8')
+    for family, tail in (('buffer', ''), ('tbuffer', ' format:%d' % (12 | 5 << 4))):
+        case(G_, family + '_store_format_d16_' + comps, '%s_store_format_d16_%s %s, v0, s[8:11], 0%s offen' % (family, comps, vreg(4, n), tail), [('s8', [0, 0, 1024, word3]), ('v0', places), ('global', memory.dwords()), ('exec', [FEW])] + lane_rows(4, data), [('global', after.dwords())], T_, base='s8')
 
 # M0 is the size that accesses to the LDS are checked against, from its next write on.
 lds, at = [rng.getrandbits(32) for _ in range(64)], [4 * l for l in range(64)]
@@ -49,6 +51,8 @@ case(G_, 'M0 of a register', ['v_readfirstlane_b32 s4, v2', 's_mov_b32 m0, s4', 
 
 # v_movrel*: M0 is added to the number of source, destination, or both.
 rows = [[rng.getrandbits(32) for _ in range(64)] for _ in range(6)]
+for row in rows:
+    for l, v in zip(ACTIVE, [0, 0x7fffffff, 0x80000000, 0xffffffff]): row[l] = v
 regs = [('v%d' % (20 + i), rows[i]) for i in range(6)]
 mixed = lambda new, old: [new[l] if FEW >> l & 1 else old[l] for l in range(64)]
 for m0 in (0, 1, 3):
@@ -57,4 +61,16 @@ for m0 in (0, 1, 3):
     case(G_, 'v_movreld_b32 %d' % m0, 'v_movreld_b32 v20, v25', sets, [('v%d' % (20 + m0), mixed(rows[5], rows[m0]))], T_)
     case(G_, 'v_movreld_b32 constant %d' % m0, 'v_movreld_b32 v20, -3', sets, [('v%d' % (20 + m0), mixed([0xfffffffd] * 64, rows[m0]))], T_)
     case(G_, 'v_movrelsd_b32 %d' % m0, 'v_movrelsd_b32 v20, v22', sets, [('v%d' % (20 + m0), mixed(rows[2 + m0], rows[m0]))], T_)
+    for name, value, to in (('s', rows[m0], 0), ('d', rows[0], m0), ('sd', rows[m0], m0)):
+        case(G_, 'v_movrel%s_b32 overlap %d' % (name, m0), 'v_movrel%s_b32 v20, v20' % name, sets, [('v%d' % (20 + to), mixed(value, rows[to]))], T_)
 case(G_, 'v_movrels_b32 beyond the allocation', 'v_movrels_b32 v10, v20', [('m0', [300])], [], T_, lines=['exit illegal'])
+
+# Flat atomics whose cases for gfx9 all have offsets.
+places = [8 * l for l in range(64)]
+for name, bits, f in (('smax', 32, lambda o, d: max(s32(o), s32(d))), ('xor', 32, lambda o, d: o ^ d), ('and_x2', 64, lambda o, d: o & d)):
+    n, after, data = bits // 32, Memory(512), [rng.getrandbits(bits) for _ in range(64)]
+    before = after.dwords()
+    old = {l: after.get(places[l], bits // 8) for l in ACTIVE}
+    for l in ACTIVE: after.put(places[l], bits // 8, f(old[l], data[l]) & ((1 << bits) - 1))
+    case(G_, 'flat_atomic_' + name, 'flat_atomic_%s %s, v[0:1], %s glc' % (name, vreg(10, n), vreg(4, n)), [('v0', places), ('v1', [0]), ('global', before), ('exec', [FEW])] + lane_rows(4, [[split_dwords(v, n)[i] for v in data] for i in range(n)]) + old_register(n),
+         [('global', after.dwords())] + with_old(old, n, FEW), T_, base='v0')
