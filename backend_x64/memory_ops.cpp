@@ -213,7 +213,7 @@ bool lane_atomic(Wave& w, const MemoryOp& op, Place place, uint32_t lane, uint64
     return true;
 }
 
-// The first lane that faults ends the operation; lower lanes have happened (docs/memory.md).
+// The first lane that faults ends the operation; lower lanes have happened (docs/design/memory.md).
 bool run_atomic_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
     w.exit.pc = op.pc;  // for a signal in identity mode
     auto element = [&](uint32_t row, uint32_t l) {

@@ -42,7 +42,7 @@ Header, archive, CMake package and pkg-config file of wavejit's C interface.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${wj_library} (= ${PROJECT_VERSION})")
 
-# Debian wants a changelog in each package, and to be told why libraries are inside (docs/install.md).
+# Debian wants a changelog in each package, and to be told why libraries are inside (docs/use/install.md).
 string(TIMESTAMP wj_now "%a, %d %b %Y %H:%M:%S +0000" UTC)
 file(WRITE ${CMAKE_BINARY_DIR}/changelog "wavejit (${PROJECT_VERSION}) unstable; urgency=medium
 

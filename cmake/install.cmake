@@ -1,4 +1,4 @@
-# What `cmake --install` puts where (docs/install.md), in three components: `wavejit` (the tool and the drop-in),
+# What `cmake --install` puts where (docs/use/install.md), in three components: `wavejit` (the tool and the drop-in),
 # `library` (what programs that embed wavejit need to run) and `development` (what they need to be built).
 # All paths inside are relative, so that a tree may be moved. The build folder is laid out like a prefix, too.
 include(CMakePackageConfigHelpers)

@@ -77,7 +77,7 @@ Half fract(Half x) {
 }
 
 // The manual's cases. Where it is ambiguous the scale is the one that makes the quotient right
-// (docs/errata.md).
+// (docs/reference/errata.md).
 template <class T>
 T div_scale_far(const FloatMode& m, T s0, T s1, T s2, bool& vcc) {
     constexpr bool f32 = std::is_same_v<T, float>;
@@ -160,7 +160,7 @@ T div_fixup(T q, T d, T n) {
         constexpr int lowest = std::is_same_v<T, float> ? -150 : -1075;
         if (exponent_field(n) - exponent_field(d) < lowest) return with_sign(0);
     }
-    // A quotient that overflowed has become infinity minus infinity on the way (docs/errata.md).
+    // A quotient that overflowed has become infinity minus infinity on the way (docs/reference/errata.md).
     if (is_nan(q)) return with_sign(inf_bits<T>);
     return with_sign(magnitude(q));
 }

@@ -1,5 +1,5 @@
 // Guest floating point: the one definition of every rounding, NaN and denormal rule
-// (docs/float.md).
+// (docs/reference/float.md).
 //
 // Arithmetic is done by x86 instructions named one by one, so that translated code that uses the
 // vector forms of the same instructions gives the same bits:

@@ -1,6 +1,6 @@
 // v_exp_f32, v_log_f32, v_rcp_f32, v_rsq_f32, v_sin_f32, v_cos_f32 as sequences of IEEE operations,
 // written once over a builder: ScalarBuilder computes them, the lifter's builder emits IR. The bits
-// are the same by construction. Errors are measured over all of f32 in docs/float.md.
+// are the same by construction. Errors are measured over all of f32 in docs/reference/float.md.
 //
 // A builder has a value type V (32 bits, f32 or integer by use), a mask type M and
 //   constant(bits) fadd fsub fmul ffma(a,b,c) fdiv fsqrt frsq (1 / sqrt, rounded once) rndne

@@ -25,7 +25,7 @@ constexpr Rule refused_rules[] = {
      "the first half of a scaled product, alone not an instruction (CDNA4 ISA, 7.2.1)"},
 };
 
-constexpr const char* approximation = "AMD documents 1 ULP; here: docs/float.md, approximations";
+constexpr const char* approximation = "AMD documents 1 ULP; here: docs/reference/float.md, approximations";
 constexpr const char* sparse_order =
     "the hardware's order of additions is neither documented nor published (arXiv 2511.10909 "
     "measured dense products); here by groups of lanes, in each ascending k, each step rounded "
@@ -34,7 +34,7 @@ constexpr const char* dot_order =
     "each addition rounded, as in AMD's pseudo-code; LLVM's authors believe that the hardware "
     "rounds once (reviews.llvm.org/D49146)";
 constexpr const char* matrix_order =
-    "gfx942: as measured on hardware (docs/float.md); of gfx950 no measurement is published: here "
+    "gfx942: as measured on hardware (docs/reference/float.md); of gfx950 no measurement is published: here "
     "ascending k, each step rounded once, scales applied to the operands";
 constexpr const char* stochastic =
     "either neighbour of the exact value; the seed's use is documented in part";
@@ -42,7 +42,7 @@ constexpr const char* scaled_nan =
     "exact but for NaN as scale and NaN into formats that have none, which is not documented";
 constexpr const char* mixed_denormals =
     "exact unless MODE treats f16 and f32 denormals differently: 16-bit sources follow the f32 "
-    "field, as measured (docs/float.md), the result its own";
+    "field, as measured (docs/reference/float.md), the result its own";
 constexpr const char* swapped_lanes =
     "exact when all lanes are active; else EXEC, FI and BOUND_CTRL are ignored, as in AMD's "
     "pseudo-code";
@@ -62,7 +62,7 @@ constexpr Rule bounded_rules[] = {
 };
 
 // Matrix instructions of gfx908, gfx90a and gfx942 add up as was measured on hardware
-// (docs/float.md); those that gfx950 has, too, stay bounded.
+// (docs/reference/float.md); those that gfx950 has, too, stay bounded.
 bool sums_measured(std::string_view name) {
     if (!name.starts_with("v_mfma_f")) return false;
     if (name.ends_with("f32") || name.ends_with("f64") || name.ends_with("bf16_1k")) return true;

@@ -1,4 +1,4 @@
-// What wavejit promises for an instruction, before anything runs: the source of docs/coverage.md
+// What wavejit promises for an instruction, before anything runs: the source of docs/reference/coverage.md
 // and of `wavejit info --coverage`.
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace wj::interp {
 
 enum class Fidelity : uint8_t {
-    Exact,    // to the bit, by AMD's documents and docs/float.md
+    Exact,    // to the bit, by AMD's documents and docs/reference/float.md
     Bounded,  // hardware may differ within what `note` says
     Refused,  // ends the wave with an error that names it; `note` says why
 };

@@ -1,6 +1,6 @@
 // Exceptions are found by doing the arithmetic once more, lane by lane, for lanes that are on: with
 // operands as they are, the host's flags and MODE's rounding. What documents leave open is listed
-// in docs/float.md.
+// in docs/reference/float.md.
 #include "interpreter/exceptions.h"
 
 #include <cmath>

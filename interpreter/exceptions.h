@@ -6,7 +6,7 @@
 
 namespace wj::interp {
 
-// Whether the instruction can raise exceptions (docs/float.md, "Exceptions").
+// Whether the instruction can raise exceptions (docs/reference/float.md, "Exceptions").
 bool raises_exceptions(Opcode op);
 
 // The instruction with all of its consequences: raised exceptions stay in TRAPSTS, an enabled one

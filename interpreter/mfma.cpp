@@ -1,6 +1,6 @@
 // Matrix instructions: D = A * B + C for one or more blocks. EXEC and MODE are ignored (round to
 // nearest, denormals kept). The products of one element are added in the order of k, one fused
-// operation each (docs/float.md).
+// operation each (docs/reference/float.md).
 //
 // Layout (AMD CDNA3 ISA, 7.1.4): with K_L = K*M*blocks/64 elements of A and B per lane,
 //   A[b][i][k]: item k % K_L of lane i + M * (b + blocks * (k / K_L)); B[b][k][j] likewise with N

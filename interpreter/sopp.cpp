@@ -35,7 +35,7 @@ void send_message(Wave& w, const Inst& in) {
 
 // Accesses are done when their instructions are, but for stores, which wait in a buffer of the host
 // while its loads go on: a wait for vector memory (vmcnt) is one for these, too
-// (docs/memory-model.md).
+// (docs/design/memory-model.md).
 void wait(Wave& w, const Inst& in) {
     if (vector_accesses_left(*w.ctx->target, in)) memory::order_stores(*w.ctx);
 }

@@ -1,4 +1,4 @@
-// f32 arithmetic. NaN, denormal and rounding rules: common/guest_float.h, docs/float.md.
+// f32 arithmetic. NaN, denormal and rounding rules: common/guest_float.h, docs/reference/float.md.
 #include "interpreter/valu.h"
 #include "interpreter/vector_builder.h"
 

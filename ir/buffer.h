@@ -1,5 +1,5 @@
 // A V# and its SOFFSET in the two values that LoadBuffer and StoreBuffer take, for accesses without
-// IDXEN (Vega ISA manual 8.1.5; docs/memory.md).
+// IDXEN (Vega ISA manual 8.1.5; docs/design/memory.md).
 //   base:  V# base + SOFFSET; or, when both name the wave's private segment
 //          (SEED-PROL-14, 15), bit 63 and the private byte offset
 //   limit: bits 0..37 NUM_RECORDS - SOFFSET, signed; 38..46 bits 15..23 of the V#'s last dword

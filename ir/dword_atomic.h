@@ -1,6 +1,6 @@
 // The messages of Intel's DWORD_ATOMIC (opcode 0x7d of vISA) as IR atomics: for embedders and
 // targets whose operations AMD's instructions do not have. Source: "DWORD_ATOMIC", vISA
-// documentation of the Intel Graphics Compiler; docs/memory.md says what it leaves open.
+// documentation of the Intel Graphics Compiler; docs/design/memory.md says what it leaves open.
 #pragma once
 
 #include <optional>

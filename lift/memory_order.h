@@ -1,6 +1,6 @@
 // Where a block's accesses to global memory need a fence, so that other agents (waves of other
 // work-groups, the host) see what the guest's waits, cache instructions and coherent accesses
-// promise. The rules, and why they suffice on x86, are docs/memory-model.md.
+// promise. The rules, and why they suffice on x86, are docs/design/memory-model.md.
 #pragma once
 
 #include <cstdint>

@@ -194,7 +194,7 @@ struct alignas(64) Wave {
     // says, where that bounds it (Traits::m0_bounds_lds).
     uint32_t lds_size = 0;
     uint32_t scratch_bytes = 0;  // per lane
-    uint8_t* scratch = nullptr;  // dword-interleaved by lane (docs/architecture.md)
+    uint8_t* scratch = nullptr;  // dword-interleaved by lane (docs/design/architecture.md)
     ExecContext* ctx = nullptr;
     uint32_t scc = 0;   // 0 or 1
     uint32_t mode = 0;  // MODE hardware register

@@ -34,7 +34,7 @@ struct DeviceOptions {
     uint64_t memory_bytes = 0;  // modelled device memory; 0 = three quarters of the host's
     uint64_t slice_instructions = 1u << 20;  // budget of a wave between scheduler visits
     uint64_t code_bytes = 0;                 // memory for translated code; 0 = the engine's default
-    // Translations are kept on disk for later processes (docs/backend.md).
+    // Translations are kept on disk for later processes (docs/design/translation.md).
     bool cache = false;
     std::string cache_directory;  // empty = ${XDG_CACHE_HOME:-$HOME/.cache}/wavejit
     uint64_t cache_bytes = 0;     // most on disk; 0 = the engine's default
@@ -193,7 +193,7 @@ public:
     virtual void set_look_around(void (*look)()) = 0;
 
     // While true every global address has bit 47 cleared before use (registered host memory has an
-    // alias with bit 47 set; see docs/hsa.md).
+    // alias with bit 47 set; see docs/design/hsa.md).
     virtual void set_alias_bit47(bool on) = 0;
 
     virtual Statistics statistics() const = 0;

@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t one = 0x3f800000;
 }  // namespace
 
-// Only these differ (docs/float.md, "Division helpers"; tests/jit/division_test.cpp):
+// Only these differ (docs/reference/float.md, "Division helpers"; tests/jit/division_test.cpp):
 //   f32: some numerators with the exponent field 24. v_div_scale takes them for large enough, but
 //        the remainder may have a bit below the least denormal.
 //   f64: some quotients in the middle between two denormals. The error by which v_div_fmas tells a

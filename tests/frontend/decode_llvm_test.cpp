@@ -1,5 +1,5 @@
 // The decoder and the disassembler against LLVM's, for every row and for random words: validity,
-// length and text must agree. Differences with a reason stand in docs/decode-differences.md and
+// length and text must agree. Differences with a reason stand in docs/reference/decode-differences.md and
 // here, in listed_difference(); any other fails.
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ Ours ours(const wj::Target& target, const Words& words) {
 }
 
 // Names the reason for a known difference, or is empty. Numbers refer to
-// docs/decode-differences.md.
+// docs/reference/decode-differences.md.
 std::string listed_difference(const Words& words, const Ours& mine, const LlvmResult& llvm) {
     const bool refused = !mine.valid || mine.inst.illegal_operand;
     if (llvm.kind == LlvmResult::Kind::Crashed && refused) return "1 LLVM crashes";

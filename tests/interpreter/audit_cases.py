@@ -108,7 +108,7 @@ def main():
     lacking = collections.defaultdict(list)
     for name, (fmt, codes) in ROWS.items():
         kinds, _ = wanted(name, fmt)
-        if name not in have: continue   # no case at all: docs/coverage.md says so
+        if name not in have: continue   # no case at all: docs/reference/coverage.md says so
         missing = kinds - have[name]
         if missing: lacking[', '.join(sorted(missing))].append(name)
     for what, names in sorted(lacking.items()): print('%s: %s' % (what, ' '.join(names)))

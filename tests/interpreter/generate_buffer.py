@@ -1,5 +1,5 @@
 # Typed buffer accesses (formats of the V# or of the instruction) and the addressing modes of buffer instructions. Rules: ISA
-# documents ("Buffer data", "Buffer addressing"), docs/memory.md.
+# documents ("Buffer data", "Buffer addressing"), docs/design/memory.md.
 from fractions import Fraction as Fr
 from generate_memory import *
 

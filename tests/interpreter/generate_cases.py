@@ -510,7 +510,7 @@ for m, bits, sg in (('v_dot2_i32_i16', 16, 1), ('v_dot2_u32_u16', 16, 0), ('v_do
     vector(P, m, ['u32'] * 3, 32, dots(bits, sg)); vector(P, m, ['u32'] * 3, 32, dots(bits, sg, True), extra='clamp')
 for m, bits in (('v_dot2c_i32_i16', 16), ('v_dot4c_i32_i8', 8), ('v_dot8c_i32_i4', 4)): vector(P, m + '_e32', ['u32'] * 2, 32, dots(bits, 1), dst_init=u32s)
 w32 = lambda x: F32.convert(F16, x)
-# Denormals, whatever MODE says: those of f32 are flushed; those of f16 on gfx90a (docs/float.md, dot products).
+# Denormals, whatever MODE says: those of f32 are flushed; those of f16 on gfx90a (docs/reference/float.md, dot products).
 def dot2f(cut): return lambda a, b, c: F32.flush(F32.fma(w32(cut(a >> 16)), w32(cut(b >> 16)), F32.fma(w32(cut(lo16(a))), w32(cut(lo16(b))), F32.flush(c))))
 DOT2 = (('gfx90a', dot2f(F16.flush)), (['gfx908', 'gfx942', 'gfx950'], dot2f(lambda x: x)))
 a, b, c3 = both(), both(), f32s()

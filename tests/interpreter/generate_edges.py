@@ -1,5 +1,5 @@
 # Edge cases that the other generators do not reach by chance (audit_cases.py): special values of the transcendental functions,
-# destinations that are sources, partial EXEC. Meanings: AMD's pseudo-code and docs/float.md.
+# destinations that are sources, partial EXEC. Meanings: AMD's pseudo-code and docs/reference/float.md.
 from fractions import Fraction as Fr
 from generate_cases import *
 
@@ -23,7 +23,7 @@ for F, ty, file in ((F32, 'f32', 'float_f32'), (F16, 'f16', 'float_f16')):
     if F is F32:
         for stem, pairs in (('exp', exp), ('log', log)): special(file, 'v_%s_legacy_f32' % stem, F, pairs)
 
-# ---------------------------------------------------------------- v_div_fmas: VCC scales by what v_div_scale did (docs/errata.md); one rounding
+# ---------------------------------------------------------------- v_div_fmas: VCC scales by what v_div_scale did (docs/reference/errata.md); one rounding
 for F, ty, gen, wide, k in ((F32, 'f32', f32s, 0, 64), (F64, 'f64', f64s, 1, 128)):
     a, b, c, vin, old = gen(64), gen(64), gen(64), rng.getrandbits(64), gen(64)
     def fmas(x, y, z, scaled):
@@ -95,7 +95,7 @@ for x, k in ((0, 0), (M32, 1), (0x80000000, -1), (0x7fffffff, 1), (0x7fffffff, 0
     case('scalar', 's_addk_i32 edges', 's_addk_i32 s20, %d' % k, [('s20', [x]), ('scc', [0])], [('s20', [x + k & M32]), ('scc', [int(not -2**31 <= s32(x) + k < 2**31)])])
     case('scalar', 's_mulk_i32 edges', 's_mulk_i32 s20, %d' % k, [('s20', [x]), ('scc', [1])], [('s20', [x * k & M32]), ('scc', [1])])
 
-# ---------------------------------------------------------------- denormals and modifiers that have rules of their own (docs/float.md)
+# ---------------------------------------------------------------- denormals and modifiers that have rules of their own (docs/reference/float.md)
 half_flush = lambda x: F16.flush(lo16(x))
 vector('convert', 'v_pack_b32_f16', ['f16'] * 2, 32, lambda a, b: half_flush(a) | half_flush(b) << 16, mode=0x30, name='flush')
 pairs = lambda: [x | y << 16 for x, y in zip(half_words(64), half_words(64))]

@@ -1,4 +1,4 @@
-# DS instructions, LDS-direct stores of the other families. Meanings: AMD's pseudo-code (CDNA and Vega), docs/memory.md.
+# DS instructions, LDS-direct stores of the other families. Meanings: AMD's pseudo-code (CDNA and Vega), docs/design/memory.md.
 from generate_memory import *
 
 rng.seed('lds')

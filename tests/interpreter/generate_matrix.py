@@ -1,5 +1,5 @@
 # Every matrix instruction. Layout of the operands: CDNA3 ISA 7.1.4 and AMD's matrix instruction calculator for dense products,
-# test/mx_mfma_op of ROCm/composable_kernel for f8f6f4; arithmetic: integers here. Order of additions: docs/float.md; for 16-bit and
+# test/mx_mfma_op of ROCm/composable_kernel for f8f6f4; arithmetic: integers here. Order of additions: docs/reference/float.md; for 16-bit and
 # smaller types on gfx908, gfx90a, gfx942 as arXiv 2511.10909 measured it on hardware, else ascending k.
 import functools, re
 from fractions import Fraction as Fr

@@ -1,5 +1,5 @@
 # Memory instructions: loads, stores and atomics of every family on a model of memory in Python. Meanings: AMD's pseudo-code (CDNA),
-# the buffer rules of docs/memory.md; lanes that collide go in ascending order.
+# the buffer rules of docs/design/memory.md; lanes that collide go in ascending order.
 from fractions import Fraction as Fr
 from generate_cases import *
 

@@ -1,4 +1,4 @@
-// Error bounds of docs/float.md, on a sample of f32; the reference is MPFR with 120 bits.
+// Error bounds of docs/reference/float.md, on a sample of f32; the reference is MPFR with 120 bits.
 #include <gtest/gtest.h>
 #include <mpfr.h>
 

@@ -340,7 +340,7 @@ TEST_P(AtomicTest, MisalignedIsAFault) {
         EXPECT_EQ(exit.lane_mask, 1ull << 37);
         EXPECT_EQ(exit.address, base + 37 * 8 + 4 + (lds ? machine::shared_aperture : 0));
         EXPECT_STREQ(exit.reason, "misaligned atomic");
-        // Lower lanes have happened (docs/memory.md).
+        // Lower lanes have happened (docs/design/memory.md).
         for (uint32_t l = 0; l < 64; ++l) {
             uint64_t x = buffer[l];
             if (lds) std::memcpy(&x, &s.lds[l * 8], 8);

@@ -346,7 +346,7 @@ private:
     Rng rng_;
 };
 
-// The host's division, with the rule of docs/float.md for NaN.
+// The host's division, with the rule of docs/reference/float.md for NaN.
 template <class T, class Bits>
 Bits host_quotient(Bits x, Bits y) {
     constexpr Bits quiet = Bits{1} << (sizeof(Bits) == 8 ? 51 : 22);

@@ -1,4 +1,4 @@
-// Where the lifter puts fences (docs/memory-model.md): one line a rule. Whether they do what they
+// Where the lifter puts fences (docs/design/memory-model.md): one line a rule. Whether they do what they
 // should is what tests/litmus shows.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Buffers, addresses around 4 GiB and checked memory. Expected values are computed here, from the
-// address rules of docs/memory.md.
+// address rules of docs/design/memory.md.
 #include <sys/mman.h>
 
 #include "backend_x64/loop_estimate.h"

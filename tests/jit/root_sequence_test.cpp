@@ -121,7 +121,7 @@ uint32_t argument(Rng& rng) {
     }
 }
 
-// The host's root, with the rule of docs/float.md for NaN.
+// The host's root, with the rule of docs/reference/float.md for NaN.
 uint32_t host_root(uint32_t x) {
     const float f = std::bit_cast<float>(x);
     if (std::isnan(f)) return x | 0x400000;

@@ -1,5 +1,5 @@
 // Initial state, work-items, LDS, scratch and arguments, seen by kernels
-// (docs/seed-rows.md).
+// (docs/reference/seed-rows.md).
 #include <algorithm>
 #include <array>
 #include <cstring>

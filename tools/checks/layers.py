@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Includes may only point to the same or a lower layer (docs/architecture.md), and a few names stay in one place."""
+"""Includes may only point to the same or a lower layer (docs/design/architecture.md), and a few names stay in one place."""
 import os
 import re
 import sys
@@ -39,7 +39,7 @@ def main():
     for path in files(".h", ".cpp", ".inc", ".c"):
         mine, _ = layer(path)
         if mine is None:
-            errors.append(f"{path}: in no layer; add its folder to {os.path.relpath(__file__, ROOT)} and docs/architecture.md")
+            errors.append(f"{path}: in no layer; add its folder to {os.path.relpath(__file__, ROOT)} and docs/design/architecture.md")
             continue
         for quote, target in INCLUDE.findall(text(path)):
             for pattern, homes in CONFINED:

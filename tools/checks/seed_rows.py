@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/seed-rows.md has one row for each requirement, and every test that it names exists. Prints counts by section."""
+"""docs/reference/seed-rows.md has one row for each requirement, and every test that it names exists. Prints counts by section."""
 import glob
 import os
 import re
@@ -7,7 +7,7 @@ import sys
 
 from sources import ROOT, finish, text
 
-PAGE = "docs/seed-rows.md"
+PAGE = "docs/reference/seed-rows.md"
 STATES = ("done", "absent", "outside")
 
 

@@ -1,4 +1,4 @@
-// Writes docs/coverage.md: instruction x target, from the tables, interpreter/coverage.cpp and the
+// Writes docs/reference/coverage.md: instruction x target, from the tables, interpreter/coverage.cpp and the
 // case files of the semantics tests. `wavejit-coverage CASES` prints the page; with `--check PAGE`
 // it compares and says which lines differ.
 #include <fmt/core.h>
