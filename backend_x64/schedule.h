@@ -1,6 +1,6 @@
 // Cuts the IR of a block into alternating segments U0 R0 U1 R1 ...: uniform code and lane regions,
 // and gives every value that crosses a segment border a home in memory. Positions: 2k = uniform
-// segment k, 2k + 1 = region k. docs/design/translation.md has the rules.
+// segment k, 2k + 1 = region k. docs/design/schedule.md has the rules.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // Float atomics of LDS and memory as AMD's manuals define them (CDNA4 ISA, 9.2): sums are rounded
-// to nearest even whatever MODE says; who flushes denormals is said by the caller (docs/design/memory.md).
+// to nearest even whatever MODE says; who flushes denormals is said by the caller
+// (docs/design/memory.md).
 #pragma once
 
 #include "common/guest_float.h"

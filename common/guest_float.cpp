@@ -160,7 +160,8 @@ T div_fixup(T q, T d, T n) {
         constexpr int lowest = std::is_same_v<T, float> ? -150 : -1075;
         if (exponent_field(n) - exponent_field(d) < lowest) return with_sign(0);
     }
-    // A quotient that overflowed has become infinity minus infinity on the way (docs/reference/errata.md).
+    // A quotient that overflowed has become infinity minus infinity on the way
+    // (docs/reference/errata.md).
     if (is_nan(q)) return with_sign(inf_bits<T>);
     return with_sign(magnitude(q));
 }

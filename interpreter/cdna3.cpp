@@ -85,7 +85,8 @@ void cvt_pk_small_f32(Wave& w, const Inst& in) {
 }
 
 enum class Sr { Fp8, Bf8, F16, Bf16 };
-// Stochastic rounding: the upper bits of src1 are added below the last kept bit (docs/reference/errata.md).
+// Stochastic rounding: the upper bits of src1 are added below the last kept bit
+// (docs/reference/errata.md).
 template <Sr To>
 void cvt_sr(Wave& w, const Inst& in) {
     Valu v(w, in);

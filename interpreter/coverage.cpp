@@ -25,7 +25,8 @@ constexpr Rule refused_rules[] = {
      "the first half of a scaled product, alone not an instruction (CDNA4 ISA, 7.2.1)"},
 };
 
-constexpr const char* approximation = "AMD documents 1 ULP; here: docs/reference/float.md, approximations";
+constexpr const char* approximation =
+    "AMD documents 1 ULP; here: docs/reference/float.md, approximations";
 constexpr const char* sparse_order =
     "the hardware's order of additions is neither documented nor published (arXiv 2511.10909 "
     "measured dense products); here by groups of lanes, in each ascending k, each step rounded "
@@ -34,7 +35,8 @@ constexpr const char* dot_order =
     "each addition rounded, as in AMD's pseudo-code; LLVM's authors believe that the hardware "
     "rounds once (reviews.llvm.org/D49146)";
 constexpr const char* matrix_order =
-    "gfx942: as measured on hardware (docs/reference/float.md); of gfx950 no measurement is published: here "
+    "gfx942: as measured on hardware (docs/reference/float.md); of gfx950 no measurement is "
+    "published: here "
     "ascending k, each step rounded once, scales applied to the operands";
 constexpr const char* stochastic =
     "either neighbour of the exact value; the seed's use is documented in part";

@@ -1,5 +1,5 @@
-// What wavejit promises for an instruction, before anything runs: the source of docs/reference/coverage.md
-// and of `wavejit info --coverage`.
+// What wavejit promises for an instruction, before anything runs: the source of
+// docs/reference/coverage.md and of `wavejit info --coverage`.
 #pragma once
 
 #include "frontend/inst.h"

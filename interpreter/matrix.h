@@ -32,7 +32,8 @@ template <MatrixElement E>
 using Accumulator = std::conditional_t<E == MatrixElement::F64, double,
                                        std::conditional_t<E == MatrixElement::I8, int32_t, float>>;
 
-// Eight-bit floats as f32 (docs/reference/float.md): gfx940 has the FNUZ formats, gfx950 the OCP ones.
+// Eight-bit floats as f32 (docs/reference/float.md): gfx940 has the FNUZ formats, gfx950 the OCP
+// ones.
 float fp8_to_float(uint32_t bits, bool ocp);
 float bf8_to_float(uint32_t bits, bool ocp);
 bool uses_ocp_fp8(const Wave& w);

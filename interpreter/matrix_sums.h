@@ -1,7 +1,8 @@
 // How the matrix cores of each generation add products up, as measured on hardware: Xie et al.,
 // "Bit-Accurate Modeling of GPU Matrix Multiply-Accumulate Units" (arXiv 2511.10909), whose model
-// agrees with CDNA1, CDNA2 and CDNA3 bit by bit. docs/reference/float.md has the rules in words. f32 and f64
-// products, and everything on gfx950, which was not measured, are fused one by one (matrix.h).
+// agrees with CDNA1, CDNA2 and CDNA3 bit by bit. docs/reference/float.md has the rules in words.
+// f32 and f64 products, and everything on gfx950, which was not measured, are fused one by one
+// (matrix.h).
 #pragma once
 
 #include <immintrin.h>

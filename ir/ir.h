@@ -186,9 +186,9 @@ struct RowLine {
     }
 };
 
-// Inst::imm of Op::Fence (docs/design/memory-model.md): accesses to global memory keep their order across
-// it in any case; the second kind is an instruction of the host, too, since its stores wait in a
-// buffer while its loads go on.
+// Inst::imm of Op::Fence (docs/design/memory-model.md): accesses to global memory keep their order
+// across it in any case; the second kind is an instruction of the host, too, since its stores wait
+// in a buffer while its loads go on.
 inline constexpr uint64_t in_program_order = 0, stores_before_loads = 1;
 
 // Conditions that a guarded block is entered under.

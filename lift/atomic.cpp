@@ -8,8 +8,8 @@ namespace {
 using ir::AtomicOp;
 
 // f32: MODE's bits 4 (inputs) and 5 (outputs) in LDS; memory flushes unless the target says
-// otherwise (docs/design/memory.md). f64 and packed: MODE's bits 6 and 7 in LDS, memory keeps; f64 sums
-// keep everywhere.
+// otherwise (docs/design/memory.md). f64 and packed: MODE's bits 6 and 7 in LDS, memory keeps; f64
+// sums keep everywhere.
 uint32_t flush_flags(const Lifter& l, AtomicOp op, uint32_t dwords) {
     if (op < AtomicOp::FAdd || (op == AtomicOp::FAdd && dwords == 2)) return 0;
     const bool packed = op == AtomicOp::PkAddF16 || op == AtomicOp::PkAddBf16;

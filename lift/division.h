@@ -10,7 +10,7 @@
 //   q = v_div_fmas(fma(-ds, q, ns), r, q)
 //   v_div_fixup(q, d, n)
 //
-// which is n / d but for a few operands: docs/design/translation.md, tests/jit/division_test.cpp.
+// which is n / d but for a few operands: docs/design/sequences.md, tests/jit/division_test.cpp.
 #pragma once
 
 #include <unordered_map>

@@ -10,9 +10,10 @@
 //   r = small ? r * 2^-16 : r
 //   v_cmp_class(a, zeros and +infinity) ? a : r
 //
-// v_sqrt is correctly rounded here (docs/reference/float.md), so that neither of the neighbours is nearer:
-// sqrt(a) > s - ulp / 2 makes a - s (s - ulp) positive, and a - s (s + ulp), less than ulp^2 / 4
-// but a multiple of ulp^2, is not. What is left is the root of x, which is exact in its scaling.
+// v_sqrt is correctly rounded here (docs/reference/float.md), so that neither of the neighbours is
+// nearer: sqrt(a) > s - ulp / 2 makes a - s (s - ulp) positive, and a - s (s + ulp), less than
+// ulp^2 / 4 but a multiple of ulp^2, is not. What is left is the root of x, which is exact in its
+// scaling.
 #pragma once
 
 #include <unordered_map>

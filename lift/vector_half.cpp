@@ -1,7 +1,7 @@
 // f16 arithmetic: widened to f32, which is exact for one add, subtract, multiply, divide or square
 // root followed by rounding (24 >= 2 * 11 + 2 significand bits). Fused multiply-adds round the f32
-// sum to odd first. docs/reference/float.md has the rules; other rounding modes and FP16_OVFL stay with the
-// interpreter.
+// sum to odd first. docs/reference/float.md has the rules; other rounding modes and FP16_OVFL stay
+// with the interpreter.
 #include "common/transcendental.h"
 #include "lift/lane_builder.h"
 

@@ -73,8 +73,8 @@ inline bool read_scalar(machine::ExecContext& ctx, uint64_t address, T& out) {
 }
 
 // What this thread has stored is seen by all others before it loads anything else
-// (docs/design/memory-model.md); nothing to do where nobody else looks. Not std::atomic_thread_fence,
-// which compilers refuse together with the thread sanitizer.
+// (docs/design/memory-model.md); nothing to do where nobody else looks. Not
+// std::atomic_thread_fence, which compilers refuse together with the thread sanitizer.
 inline void order_stores(const machine::ExecContext& ctx) {
     if (!ctx.exclusive_memory) __asm__ __volatile__("lock orl $0, (%%rsp)" ::: "memory", "cc");
 }

@@ -34,7 +34,7 @@ struct DeviceOptions {
     uint64_t memory_bytes = 0;  // modelled device memory; 0 = three quarters of the host's
     uint64_t slice_instructions = 1u << 20;  // budget of a wave between scheduler visits
     uint64_t code_bytes = 0;                 // memory for translated code; 0 = the engine's default
-    // Translations are kept on disk for later processes (docs/design/translation.md).
+    // Translations are kept on disk for later processes (docs/design/disk-cache.md).
     bool cache = false;
     std::string cache_directory;  // empty = ${XDG_CACHE_HOME:-$HOME/.cache}/wavejit
     uint64_t cache_bytes = 0;     // most on disk; 0 = the engine's default

@@ -1,5 +1,5 @@
 // What accesses fetch ahead: for later iterations, for the waves to come, for the next tile.
-// (docs/design/translation.md, "Prefetches")
+// (docs/design/streaming.md)
 #include "backend_x64/asm/lane_access.h"
 #include "backend_x64/loop_estimate.h"
 

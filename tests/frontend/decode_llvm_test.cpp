@@ -1,6 +1,6 @@
 // The decoder and the disassembler against LLVM's, for every row and for random words: validity,
-// length and text must agree. Differences with a reason stand in docs/reference/decode-differences.md and
-// here, in listed_difference(); any other fails.
+// length and text must agree. Differences with a reason stand in
+// docs/reference/decode-differences.md and here, in listed_difference(); any other fails.
 #include <gtest/gtest.h>
 
 #include <cstdio>

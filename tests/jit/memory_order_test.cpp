@@ -1,5 +1,5 @@
-// Where the lifter puts fences (docs/design/memory-model.md): one line a rule. Whether they do what they
-// should is what tests/litmus shows.
+// Where the lifter puts fences (docs/design/memory-model.md): one line a rule. Whether they do what
+// they should is what tests/litmus shows.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -499,7 +499,7 @@ TEST_P(NextWavesTest, AsOneByOne) {
             again += static_cast<int>(launch.again_count + launch.run_count);
             in_runs += static_cast<int>(launch.run_count);
             ASSERT_TRUE(std::equal(want.begin(), want.end(), bytes)) << text();
-            // What no lane needs may be charged, too (docs/design/translation.md: arms).
+            // What no lane needs may be charged, too (docs/design/lifting.md: arms).
             if (!branches_ && !arms_) {
                 ASSERT_EQ(launch.instructions, executed) << text();
             }

@@ -1,6 +1,6 @@
-// Writes docs/reference/coverage.md: instruction x target, from the tables, interpreter/coverage.cpp and the
-// case files of the semantics tests. `wavejit-coverage CASES` prints the page; with `--check PAGE`
-// it compares and says which lines differ.
+// Writes docs/reference/coverage.md: instruction x target, from the tables,
+// interpreter/coverage.cpp and the case files of the semantics tests. `wavejit-coverage CASES`
+// prints the page; with `--check PAGE` it compares and says which lines differ.
 #include <fmt/core.h>
 
 #include <algorithm>
