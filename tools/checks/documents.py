@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Documents are readable and true in what a script can see: lengths of lines, paragraphs and pages; links, paths and commands exist."""
+"""Documents are readable and true in what a script can see: lengths of lines, paragraphs and pages; links, paths, commands and names exist."""
 import os
 import re
 import sys
@@ -35,6 +35,11 @@ def subcommands():
     return tool, script
 
 
+def identifiers():
+    """Every word of the sources."""
+    return {word for path in files(".h", ".cpp", ".inc", ".py") for word in re.findall(r"\w+", text(path))}
+
+
 def paragraphs(lines):
     """(number of the first line, length) of each run of text that is neither table, code, heading nor a list's next item."""
     start, length, code = 0, 0, False
@@ -50,7 +55,7 @@ def paragraphs(lines):
             length += 1
 
 
-def check_page(path, tool, script):
+def check_page(path, tool, script, known):
     errors = []
     body = text(path)
     lines = body.splitlines()
@@ -76,6 +81,10 @@ def check_page(path, tool, script):
         for name in PATH.findall(word):
             if name.split("/")[0] in TOP and not ELSEWHERE.match(name) and not exists(name):
                 errors.append(f"{path}: names {name}, which does not exist")
+    if not log:
+        # Names such as `Schedule::repeats` are the code's, not the guest's or the host's.
+        for name in re.findall(r"`((?:\w+::)+\w+)", body):
+            errors += [f"{path}: names {name}, but there is no {part}" for part in name.split("::") if part not in known]
     for code in re.findall(r"`([^`\n]+)`", body) + re.findall(r"^    (.*)$", body, re.M) + re.findall(r"```\n(.*?)```", body, re.S):
         for name in re.findall(r"(?:^|[\s/])wavejit ([a-z][\w-]*)", code):
             if name not in tool:
@@ -98,10 +107,11 @@ def check_comments():
 
 def main():
     tool, script = subcommands()
+    known = identifiers()
     pages = [p for p in files(".md") if p.startswith("docs/") or p.endswith("README.md")]
     errors = [] if tool and script else ["no subcommands found: has the tool's or ./wj's source changed?"]
     for path in pages:
-        errors += check_page(path, tool, script)
+        errors += check_page(path, tool, script, known)
     return finish(f"documents ({len(pages)})", errors + check_comments())
 
 
