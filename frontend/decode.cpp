@@ -9,9 +9,10 @@ using Decoder = bool (*)(DecodeState&);
 
 // By the layout's format, in the order of Format; FLAT's layout serves GLOBAL and SCRATCH, too.
 constexpr Decoder decoders[] = {
-    decode_sop1,  decode_sop2, decode_sopk, decode_sopc,  decode_sopp,   decode_smem, decode_vop1,
-    decode_vop2,  decode_vopc, decode_vop3, decode_vop3p, decode_vintrp, decode_ds,   decode_mubuf,
-    decode_mtbuf, decode_mimg, decode_flat, decode_flat,  decode_flat,   decode_exp,
+    decode_sop1, decode_sop2,  decode_sopk,  decode_sopc, decode_sopp,  decode_smem,
+    decode_vop1, decode_vop2,  decode_vopc,  decode_vop3, decode_vop3p, decode_vintrp,
+    decode_ds,   decode_mubuf, decode_mtbuf, decode_mimg, decode_flat,  decode_flat,
+    decode_flat, decode_exp,   nullptr,      nullptr,     nullptr,      nullptr,
 };
 static_assert(std::size(decoders) == std::size(format_slots));
 
@@ -20,6 +21,7 @@ bool decode_layout(const Target& target, const Layout& layout, std::span<const u
     if (words.size() < layout.dwords) return false;
     DecodeState s{target, words, layout, out, layout.dwords};
     for (uint32_t i = 0; i < layout.dwords; ++i) out.words[i] = words[i];
+    if (s.flag(Field::zero)) return false;
     if (!decoders[static_cast<size_t>(layout.format)](s)) return false;
     out.size = static_cast<uint8_t>(s.length * 4);
     return true;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "frontend/decode_formats.h"
 #include "frontend/effects.h"
 #include "frontend/encoding.h"
@@ -8,7 +10,13 @@
 namespace wj {
 namespace {
 
-constexpr uint32_t saddr_off = 0x7f, exec_lo = 126;
+constexpr uint32_t exec_lo = 126;
+
+// SADDR of global and scratch instructions that take none: EXEC_HI, or null where there is one.
+uint32_t saddr_off(const DecodeState& s) {
+    const ScalarRegisters& r = s.target.traits.scalar_registers;
+    return r.has_null ? r.null : 0x7f;
+}
 
 void set_off(Operand& out) {
     out.kind = Operand::Kind::Off;
@@ -25,7 +33,7 @@ bool decode_data(DecodeState& s, bool acc, uint32_t code, Type type, Operand& ou
 // Atomics on floats: gfx908 has them without return value only, gfx90a without the SCC bit, which
 // is reserved before.
 bool float_atomic_allowed(const DecodeState& s, Opcode op, bool glc, bool scc, bool reserved) {
-    if (!encoding_info(op).float_atomic) return true;
+    if (!encoding_info(op, s.target.family).float_atomic) return true;
     if (s.target.family == Family::g908) return !glc && !reserved;
     return s.target.family != Family::g90a || !scc;
 }
@@ -37,7 +45,7 @@ bool decode_ds(DecodeState& s) {
     if (!begin(s, op)) return false;
     Inst& out = s.out;
     const OpInfo& info = op_info(op);
-    const bool gws = encoding_info(op).gws;
+    const bool gws = encoding_info(op, s.target.family).gws;
     const bool acc = s.flag(Field::acc), no_gds_bit = s.target.traits.unified_vgprs;
     out.gds = s.flag(Field::gds);
     const bool needs_gds = gws || op == Opcode::ds_ordered_count;
@@ -45,8 +53,9 @@ bool decode_ds(DecodeState& s) {
     const bool no_gds = op == Opcode::ds_permute_b32 || op == Opcode::ds_bpermute_b32;
     if (no_gds && out.gds) return false;
     if (no_gds_bit && !needs_gds) out.gds = false;  // gfx90a has no GDS and ignores the bit
-    if (op == Opcode::ds_nop) return (s.words[0] & 0x1ffff) == 0 && !acc && s.words[1] == 0;
-    if (encoding_info(op).two_offsets) {
+    if (op == Opcode::ds_nop)
+        return (s.words[0] & 0x1ffff) == 0 && !out.gds && !acc && s.words[1] == 0;
+    if (encoding_info(op, s.target.family).two_offsets) {
         out.offset = static_cast<int32_t>(s.get(Field::offset0));
         out.offset1 = static_cast<uint8_t>(s.get(Field::offset1));
     } else {
@@ -111,11 +120,17 @@ bool decode_flat_address(DecodeState& s, uint32_t segment) {
         out.offset = static_cast<int32_t>(s.get(Field::offset));
         // LLVM reads an offset before gfx9, which the hardware has not.
         if (out.offset != 0 && !s.target.traits.flat_offsets) out.illegal_operand = true;
-        return saddr == 0 && decode_vgpr(s, addr, Type::b64, 2, out.src[0]);
+        const uint32_t none = s.target.traits.scalar_registers.has_null ? saddr_off(s) : 0;
+        return saddr == none && decode_vgpr(s, addr, Type::b64, 2, out.src[0]);
     }
     out.offset = s.get_signed(Field::offset);
+    if (segment == global_segment && encoding_info(out.op).no_address) {
+        if (saddr != saddr_off(s)) return decode_sgpr(s, saddr, Type::b64, 2, out.src[3]);
+        set_off(out.src[3]);
+        return true;
+    }
     if (segment == global_segment) {
-        if (saddr == saddr_off) {
+        if (saddr == saddr_off(s)) {
             set_off(out.src[3]);
             return decode_vgpr(s, addr, Type::b64, 2, out.src[0]);
         }
@@ -124,16 +139,23 @@ bool decode_flat_address(DecodeState& s, uint32_t segment) {
                decode_vgpr(s, addr, Type::b32, 1, out.src[0]);
     }
     // Scratch: before gfx940 either the VGPR or the SGPR; gfx940 has a bit of its own for the VGPR.
-    const bool use_vgpr = s.has(Field::sve) ? s.flag(Field::sve) : saddr == saddr_off;
+    const bool without = out.lds || s.target.traits.scratch_without_address;
+    if (without && saddr == 0x7f && saddr_off(s) != 0x7f) {
+        set_off(out.src[0]);
+        set_off(out.src[3]);
+        return true;
+    }
+    const bool use_vgpr = s.has(Field::sve) ? s.flag(Field::sve) : saddr == saddr_off(s);
     if (use_vgpr) {
         if (!decode_vgpr(s, addr, Type::b32, 1, out.src[0])) return false;
     } else {
         set_off(out.src[0]);
     }
-    if (saddr == saddr_off) {
+    if (saddr == saddr_off(s)) {
         set_off(out.src[3]);
         return true;
     }
+    if (saddr > exec_lo) out.illegal_operand = true;
     return decode_sgpr(s, saddr, Type::b32, 1, out.src[3]);
 }
 
@@ -152,18 +174,21 @@ bool decode_flat(DecodeState& s) {
     out.tfe = s.flag(Field::tfe);
     out.glc = s.flag(Field::glc);
     out.slc = s.flag(Field::slc);
+    out.dlc = s.flag(Field::dlc);
     out.scc = s.flag(Field::scc);
     if (!float_atomic_allowed(s, op, out.glc, out.scc, bit(s.words[0], 25))) return false;
     // LLVM's gfx940 tables lack these AccVGPR forms.
     if (acc && gfx940 && info.returns_if_glc && out.glc) {
-        const bool f64 = encoding_info(op).float_atomic && info.dst[0] == Type::b64;
+        const bool f64 =
+            encoding_info(op, s.target.family).float_atomic && info.dst[0] == Type::b64;
         const bool no_return_only =
             op == Opcode::global_atomic_add_f32 || op == Opcode::global_atomic_pk_add_f16;
         if (no_return_only || (f64 && out.scc)) return false;
     }
     if (s.flag(Field::sve) && segment != scratch_segment) return false;
     out.lds = s.flag(Field::lds);
-    if (out.lds && (segment == flat_segment || !encoding_info(op).lds_form)) return false;
+    if (out.lds && (segment == flat_segment || !encoding_info(op, s.target.family).lds_form))
+        return false;
     if (info.dst_count == 0 && info.src_count == 0) out.lds = true;  // global_load_lds_*
     if (!decode_flat_address(s, segment)) return false;
     if (out.lds) return !acc;
@@ -189,7 +214,8 @@ bool decode_buffer_address(DecodeState& s) {
         set_off(out.src[0]);
     }
     return decode_sgpr(s, s.get(Field::srsrc) * 4, Type::b128, 4, out.src[3]) &&
-           decode_source(s, s.get(Field::soffset), Type::b32, out.src[4], false, Slot::Scalar);
+           decode_source(s, s.get(Field::soffset), Type::b32, out.src[4],
+                         s.target.traits.vop3_literals, Slot::Scalar);
 }
 
 // TFE adds a status dword to a loaded value; it does not exist from gfx90a on, where the bit is
@@ -202,7 +228,7 @@ bool decode_buffer_data(DecodeState& s, const OpInfo& info, uint32_t code) {
     const uint32_t extra = out.tfe ? 1 : 0;
     const auto data = [&](Type type, Operand& operand) {
         if (acc) return decode_data(s, true, code, type, operand);
-        const uint32_t halves = encoding_info(out.op).halves;
+        const uint32_t halves = encoding_info(out.op, s.target.family).halves;
         const bool unpacked = halves != 0 && s.target.traits.unpacked_d16;
         return decode_vgpr(s, code, type, (unpacked ? halves : type_dwords(type)) + extra, operand);
     };
@@ -213,7 +239,8 @@ bool decode_buffer_data(DecodeState& s, const OpInfo& info, uint32_t code) {
 
 bool is_cache_operation(Opcode op) {
     return op == Opcode::buffer_wbl2 || op == Opcode::buffer_invl2 || op == Opcode::buffer_inv ||
-           op == Opcode::buffer_wbinvl1 || op == Opcode::buffer_wbinvl1_vol;
+           op == Opcode::buffer_wbinvl1 || op == Opcode::buffer_wbinvl1_vol ||
+           op == Opcode::buffer_gl0_inv || op == Opcode::buffer_gl1_inv;
 }
 
 }  // namespace
@@ -227,7 +254,9 @@ bool decode_mubuf(DecodeState& s) {
     out.scc = s.flag(Field::scc);
     out.lds = s.flag(Field::lds);
     out.slc = s.flag(Field::slc);
+    out.dlc = s.flag(Field::dlc);
     if (!float_atomic_allowed(s, op, out.glc, out.scc, false)) return false;
+    if (out.dlc && info.returns_if_glc) return false;
     const bool tfe_or_acc = s.flag(Field::tfe) || s.flag(Field::acc);
     const bool no_address = !s.flag(Field::offen) && !s.flag(Field::idxen);
     if (is_cache_operation(op)) {
@@ -244,14 +273,17 @@ bool decode_mubuf(DecodeState& s) {
     if (!decode_buffer_address(s)) return false;
     const bool wide_lds = s.target.family == Family::g950 &&
                           (op == Opcode::buffer_load_dwordx3 || op == Opcode::buffer_load_dwordx4);
-    if (out.lds) return !tfe_or_acc && (wide_lds || encoding_info(op).lds_form);
+    if (out.lds) return !tfe_or_acc && (wide_lds || encoding_info(op, s.target.family).lds_form);
     return decode_buffer_data(s, info, s.get(Field::vdst));
 }
 
 bool decode_mtbuf(DecodeState& s) {
-    const Opcode op = opcode<Format::MTBUF>(s);
+    const Opcode op = lookup_opcode<Format::MTBUF>(s.target.family,
+                                                   s.get(Field::op) | s.get(Field::op_high) << 3);
     if (!begin(s, op)) return false;
     Inst& out = s.out;
+    out.dlc = s.flag(Field::dlc);
+    out.buffer_format = static_cast<uint8_t>(s.get(Field::format));
     out.glc = s.flag(Field::glc);
     out.dfmt = static_cast<uint8_t>(s.get(Field::dfmt));
     out.nfmt = static_cast<uint8_t>(s.get(Field::nfmt));
@@ -261,12 +293,76 @@ bool decode_mtbuf(DecodeState& s) {
     return decode_buffer_address(s) && decode_buffer_data(s, op_info(op), s.get(Field::vdst));
 }
 
+namespace {
+
+struct ImageDim {
+    uint8_t coordinates, gradients;
+};
+
+// In the order of the DIM field: 1D, 2D, 3D, cube, arrays of 1D and 2D, multisampled 2D and arrays.
+constexpr ImageDim image_dims[8] = {{1, 2}, {2, 4}, {3, 6}, {3, 4}, {2, 2}, {3, 4}, {3, 4}, {4, 4}};
+
+// Dwords of an image's address where the instruction names the kind of image.
+uint32_t address_dwords(const EncodingInfo& e, uint32_t dim, bool a16) {
+    const ImageDim d = image_dims[dim & 7];
+    const uint32_t components = (e.no_coords ? 0u : d.coordinates) + (e.lod ? 1u : 0u);
+    uint32_t dwords = e.args + (a16 ? (components + 1) / 2 : components);
+    // Gradients of 16 bits: those of each direction begin in a dword of their own.
+    if (e.gradients) dwords += e.g16 ? (d.gradients / 2u + 1u) / 2 * 2 : d.gradients;
+    return dwords;
+}
+
+// The most that a kind of image which the instruction reads can take.
+uint32_t most_address_dwords(const EncodingInfo& e) {
+    if (e.no_coords) return 4;
+    uint32_t most = 0;
+    const uint32_t dims = e.sampler || e.lod ? 6 : 8;  // these take none of several samples
+    for (uint32_t dim = 0; dim < dims; ++dim) most = std::max(most, address_dwords(e, dim, false));
+    return most;
+}
+
+// The registers that dwords behind the instruction name (NSA). False where they are missing.
+bool decode_image_registers(DecodeState& s, uint32_t count) {
+    Inst& out = s.out;
+    const uint32_t extra = s.get(Field::nsa);
+    out.addresses[0] = static_cast<uint8_t>(s.get(Field::addr));
+    for (uint32_t i = 0; i < extra; ++i) {
+        uint32_t word = 0;
+        if (!next_word(s, word)) return false;
+        for (uint32_t b = 0; b < 4; ++b)
+            out.addresses[1 + i * 4 + b] = static_cast<uint8_t>(word >> (8 * b));
+    }
+    out.address_count = static_cast<uint8_t>(count);
+    return decode_vgpr(s, out.addresses[0], Type::b32, 1, out.src[0]);
+}
+
+// image_bvh*_intersect_ray: all fields but the registers and A16 have one value.
+bool decode_bvh(DecodeState& s, const EncodingInfo& e) {
+    Inst& out = s.out;
+    const bool a16 = s.flag(Field::a16);
+    const uint32_t dwords = e.args - (a16 ? 3u : 0u), nsa = s.get(Field::nsa);
+    for (const Field f : {Field::dim, Field::glc, Field::slc, Field::dlc, Field::tfe, Field::lwe,
+                          Field::d16, Field::ssamp})
+        if (s.flag(f)) return false;
+    if (s.get(Field::dmask) != 0xf || !s.flag(Field::unorm) || !s.flag(Field::r128)) return false;
+    if (nsa != 0 && nsa != (dwords + 2) / 4) return false;
+    out.mimg_flags = a16 ? 4 : 0;
+    if (nsa != 0 ? !decode_image_registers(s, dwords)
+                 : !decode_vgpr(s, s.get(Field::addr), Type::b32, dwords, out.src[0]))
+        return false;
+    return decode_vgpr(s, s.get(Field::vdst), Type::b128, 4, out.dst[0]) &&
+           decode_sgpr(s, s.get(Field::srsrc) * 4, Type::b128, 4, out.src[3]);
+}
+
+}  // namespace
+
 bool decode_mimg(DecodeState& s) {
     const uint32_t code = s.get(Field::op) | s.get(Field::op_high) << 7;
     const Opcode op = lookup_opcode<Format::MIMG>(s.target.family, code);
     if (!begin(s, op)) return false;
     Inst& out = s.out;
-    const EncodingInfo& encoding = encoding_info(op);
+    const EncodingInfo& encoding = encoding_info(op, s.target.family);
+    if (encoding.bvh) return decode_bvh(s, encoding);
     const bool gather = encoding.gather4, sampler = encoding.sampler;
     const bool atomic = effects(op).access == MemoryAccess::Atomic;
     const bool store = effects(op).access == MemoryAccess::Store;
@@ -275,6 +371,8 @@ bool decode_mimg(DecodeState& s) {
     out.glc = s.flag(Field::glc);
     out.slc = s.flag(Field::slc);
     out.scc = s.flag(Field::scc);
+    out.dlc = s.flag(Field::dlc);
+    out.dim = static_cast<uint8_t>(s.get(Field::dim));
     const bool acc = s.flag(Field::acc);
     out.tfe = s.flag(Field::tfe);
     out.mimg_flags = static_cast<uint16_t>(s.get(Field::unorm) | s.get(Field::da) << 1 |
@@ -284,17 +382,34 @@ bool decode_mimg(DecodeState& s) {
     if (!sampler && s.flag(Field::ssamp)) return false;
 
     // Sizes that LLVM has no variant for, and tuples past v255, print with the smallest size.
-    const uint32_t smallest = gather || op == Opcode::image_atomic_cmpswap ? 2 : 1;
-    const uint32_t largest = atomic && op != Opcode::image_atomic_cmpswap ? 3 : 5;
+    const uint32_t smallest = gather || encoding.pair ? 2 : 1;
+    const uint32_t largest = atomic && !encoding.pair ? 3 : 5;
     const uint32_t vdata = s.get(Field::vdst);
+    const bool has_dim = s.has(Field::dim);
+    const uint32_t nsa = s.get(Field::nsa);
+    uint32_t address = type_dwords(op_info(op).src[0]);
+    uint32_t least_address = address;
+    const uint32_t most = most_address_dwords(encoding);
+    // LLVM has tuples of 4 and 8 where 3 and 7 are the most.
+    const uint32_t rounded = most == 3 || most == 7 ? 1 : 0;
+    if (nsa != 0) {
+        if (4 * (nsa - 1) + 1 >= most) return false;
+        least_address = std::min(most, 4 * nsa + 1);
+    }
+    if (has_dim) address = address_dwords(encoding, out.dim, s.flag(Field::a16));
+    if (has_dim && nsa == 0 && address > 12) address = 16;
     uint32_t dwords = gather ? 4 : static_cast<uint32_t>(__builtin_popcount(out.dmask));
     if (dwords == 0) dwords = 1;
     if (d16 && !s.target.traits.unpacked_d16) dwords = (dwords + 1) / 2;
     if (out.tfe) ++dwords;
     const bool misaligned = dwords > 1 && (vdata & 1) != 0 && s.target.traits.aligned_vgpr_tuples;
     if (misaligned || dwords < smallest || dwords > largest || (gather && dwords == 3) ||
-        vdata + dwords > 256) {
+        (dwords != smallest && vdata + dwords > 256) ||
+        (nsa == 0 && address != least_address && s.get(Field::addr) + address > 256) ||
+        (has_dim && address > most + rounded) ||
+        (nsa != 0 && (address > least_address || address == 1))) {
         dwords = smallest;
+        address = least_address;
     }
     Operand& data = store || atomic ? out.src[1] : out.dst[0];
     if (!(acc ? decode_agpr(s, vdata, Type::b32, dwords, data)
@@ -302,8 +417,9 @@ bool decode_mimg(DecodeState& s) {
         return false;
     }
     if (atomic) out.dst[0] = data;
-    const Type address = op_info(op).src[0];
-    if (!decode_vgpr(s, s.get(Field::addr), address, type_dwords(address), out.src[0]) ||
+    const Type type = has_dim ? Type::b32 : op_info(op).src[0];
+    if (!(nsa != 0 ? decode_image_registers(s, address)
+                   : decode_vgpr(s, s.get(Field::addr), type, address, out.src[0])) ||
         !decode_sgpr(s, s.get(Field::srsrc) * 4, Type::b256, 8, out.src[3])) {
         return false;
     }

@@ -167,7 +167,7 @@ bool decode_vop3p(DecodeState& s) {
     const Opcode op = opcode<Format::VOP3P>(s);
     if (!begin(s, op)) return false;
     const OpInfo& info = op_info(op);
-    const PackedClass packed = encoding_info(op).packed;
+    const PackedClass packed = encoding_info(op, s.target.family).packed;
     if (packed == PackedClass::Mfma || packed == PackedClass::MfmaScaled ||
         packed == PackedClass::Smfmac) {
         return decode_mfma(s, packed, false);
@@ -175,7 +175,7 @@ bool decode_vop3p(DecodeState& s) {
     if (packed == PackedClass::LdScale) {
         if (decode_mfma_scale(s)) return true;
         s.out = Inst{};
-        s.out.words = {s.words[0], s.words[1], 0, 0};
+        s.out.words = {s.words[0], s.words[1]};
         s.length = 2;
         begin(s, op);
         if (s.flag(Field::vdst) || s.flag(Field::acc_cd)) return false;
@@ -195,7 +195,7 @@ bool decode_vop3p(DecodeState& s) {
         Type type = info.src[i];
         // Mixed precision: op_sel_hi selects a half as source, else the source is a full float.
         if (packed == PackedClass::Mix && bit(out.op_sel_hi, i)) type = Type::f16;
-        if (!decode_source(s, code, type, out.src[i], false)) return false;
+        if (!decode_source(s, code, type, out.src[i], s.target.traits.vop3_literals)) return false;
     }
     return true;
 }
@@ -206,17 +206,20 @@ bool decode_vop3_interp(DecodeState& s) {
     out.attr = static_cast<uint8_t>(s.get(Field::attr));
     out.attr_chan = static_cast<uint8_t>(s.get(Field::attr_chan));
     out.attr_high = s.flag(Field::attr_high);
-    if (out.attr_high && !encoding_info(out.op).high) return false;
+    if (out.attr_high && !encoding_info(out.op, s.target.family).high) return false;
     const uint32_t code1 = s.get(Field::src1), code2 = s.get(Field::src2);
     if (out.op == Opcode::v_interp_mov_f32) {
         out.src[0] = immediate_operand(code1, Type::imm32);
         return true;
     }
-    if (!decode_source(s, code1, Type::f32, out.src[0], false, Slot::VgprOnly)) return false;
+    if (!decode_source(s, code1, Type::f32, out.src[0], s.target.traits.vop3_literals,
+                       Slot::VgprOnly))
+        return false;
     const bool third = out.op == Opcode::v_interp_p1lv_f16 || out.op == Opcode::v_interp_p2_f16 ||
                        out.op == Opcode::v_interp_p2_legacy_f16;
     if (!third) return true;
-    return decode_source(s, code2, Type::f32, out.src[1], false, Slot::VgprOnly);
+    return decode_source(s, code2, Type::f32, out.src[1], s.target.traits.vop3_literals,
+                         Slot::VgprOnly);
 }
 
 bool decode_vintrp(DecodeState& s) {

@@ -16,8 +16,8 @@ bool decode_scalar_source(DecodeState& s, uint32_t code, Type type, Operand& out
 
 // Scalar memory data may not be M0 or EXEC.
 bool decode_sdata(DecodeState& s, uint32_t code, Type type, Operand& out) {
-    constexpr uint32_t m0 = 124, exec_lo = 126;
-    if (code == m0 || code >= exec_lo) s.out.illegal_operand = true;
+    if (code == s.target.traits.scalar_registers.m0 || code >= exec_code)
+        s.out.illegal_operand = true;
     return decode_sgpr(s, code, type, type_dwords(type), out);
 }
 
@@ -103,11 +103,17 @@ bool decode_smem(DecodeState& s) {
     out.glc = s.flag(Field::glc);
     out.nv = s.flag(Field::nv);
     out.imm_offset = s.flag(Field::imm);
-    out.soffset_en = s.flag(Field::soffset_en);
-    const EncodingInfo& encoding = encoding_info(out.op);
+    out.dlc = s.flag(Field::dlc);
+    // gfx10+: both offsets always; null stands for none.
+    const bool both = s.has(Field::soffset) && !s.has(Field::soffset_en);
+    if (both) out.imm_offset = s.flag(Field::offset);
+    out.soffset_en =
+        both ? !out.imm_offset || s.get(Field::soffset) != s.target.traits.scalar_registers.null
+             : s.flag(Field::soffset_en);
+    const EncodingInfo& encoding = encoding_info(out.op, s.target.family);
     if (encoding.no_address) {
-        if (out.imm_offset) return false;
-        out.soffset_en = out.glc = false;
+        if (s.flag(Field::imm)) return false;
+        out.imm_offset = out.soffset_en = out.glc = out.dlc = false;
         return info.dst_count == 0 || decode_sdata(s, sdata, info.dst[0], out.dst[0]);
     }
     if (info.returns_if_glc) {
@@ -131,8 +137,8 @@ bool decode_smem(DecodeState& s) {
     // IMM selects the offset; gfx9's is signed, and its SOFFSET_EN an SGPR of its own. With
     // neither, the SGPR's number stands in the low bits of the offset.
     if (out.imm_offset) {
-        out.offset = s.has(Field::soffset_en) ? s.get_signed(Field::offset)
-                                              : static_cast<int32_t>(s.get(Field::offset));
+        out.offset = s.has(Field::soffset) ? s.get_signed(Field::offset)
+                                           : static_cast<int32_t>(s.get(Field::offset));
         if (!out.soffset_en) return true;
     }
     const uint32_t soffset = out.soffset_en ? s.get(Field::soffset) : s.get(Field::offset) & 0x7f;

@@ -1,4 +1,5 @@
 #include "frontend/decode_formats.h"
+#include "frontend/effects.h"
 #include "frontend/encoding.h"
 
 // VOP1, VOP2, VOPC with their SDWA and DPP forms, and VOP3.
@@ -6,7 +7,7 @@
 namespace wj {
 namespace {
 
-constexpr uint32_t sdwa_code = 249, dpp_code = 250;
+constexpr uint32_t sdwa_code = 249, dpp_code = 250, dpp8_code = 233, dpp8_fi_code = 234;
 
 // Sources that must be registers of one kind; everything else admits all encodings.
 Slot source_slot(Opcode op, uint32_t index) {
@@ -14,6 +15,8 @@ Slot source_slot(Opcode op, uint32_t index) {
         case Opcode::v_swap_b32:
         case Opcode::v_movrels_b32:
         case Opcode::v_movrelsd_b32:
+        case Opcode::v_movrelsd_2_b32:
+        case Opcode::v_swaprel_b32:
         case Opcode::v_permlane16_swap_b32:
         case Opcode::v_permlane32_swap_b32:
             return Slot::VgprOnly;
@@ -21,6 +24,8 @@ Slot source_slot(Opcode op, uint32_t index) {
             return Slot::Vector;
         case Opcode::v_cvt_scalef32_sr_pk_fp4_f32:
             return index == 0 ? Slot::VgprOnly : Slot::Any;
+        case Opcode::v_permlane16_b32:
+        case Opcode::v_permlanex16_b32:
         case Opcode::v_readlane_b32:
             return index == 0 ? Slot::Vector : Slot::Scalar;
         case Opcode::v_writelane_b32:
@@ -30,17 +35,26 @@ Slot source_slot(Opcode op, uint32_t index) {
     }
 }
 
-void set_vcc(Operand& out) {
+void set_mask(const DecodeState& s, uint16_t reg, Operand& out) {
     out.kind = Operand::Kind::Sgpr;
-    out.reg = vcc_code;
+    out.reg = reg;
     out.type = Type::mask;
-    out.dwords = 2;
+    out.dwords = static_cast<uint8_t>(s.dwords(Type::mask));
+}
+
+void set_vcc(const DecodeState& s, Operand& out) {
+    set_mask(s, vcc_code, out);
+}
+
+// v_cmpx of gfx10 and later, whose destination is EXEC and stands nowhere in the encoding.
+bool writes_exec_alone(const DecodeState& s) {
+    return s.target.traits.cmpx_writes_exec && effects(s.out.op).exec != ExecChange::None;
 }
 
 bool decode_vdst(DecodeState& s, uint32_t code, Type type) {
     if (type == Type::sb32) {  // LLVM reads VOP3's eight bits as a source, constants included
-        constexpr uint32_t m0 = 124;
-        if (code >= 128 || code == m0) s.out.illegal_operand = true;
+        if (code >= 128 || code == s.target.traits.scalar_registers.m0)
+            s.out.illegal_operand = true;
         return decode_source(s, code, type, s.out.dst[0], s.out.format == Format::VOP1);
     }
     return decode_vgpr(s, code, type, type_dwords(type), s.out.dst[0]);
@@ -50,10 +64,10 @@ bool decode_vdst(DecodeState& s, uint32_t code, Type type) {
 bool decode_short_dst(DecodeState& s, const OpInfo& info, uint32_t vdst) {
     if (info.dst_count == 0) return vdst == 0;
     if (info.format == Format::VOPC) {
-        set_vcc(s.out.dst[0]);
+        set_mask(s, writes_exec_alone(s) ? exec_code : vcc_code, s.out.dst[0]);
         return true;
     }
-    if (info.dst_count == 2) set_vcc(s.out.dst[1]);
+    if (info.dst_count == 2) set_vcc(s, s.out.dst[1]);
     return decode_vdst(s, vdst, info.dst[0]);
 }
 
@@ -101,7 +115,7 @@ struct SuffixWord {
 bool decode_sdwa(DecodeState& s) {
     Inst& out = s.out;
     const OpInfo& info = op_info(out.op);
-    const EncodingInfo& e = encoding_info(out.op);
+    const EncodingInfo& e = encoding_info(out.op, s.target.family);
     SuffixWord sdwa{find_layout(s.target.family, Suffix::Sdwa)};
     const bool gfx8 = !sdwa.layout.has(Field::s0);
     if (!e.sdwa && !(e.sdwa_gfx8 && gfx8)) return false;
@@ -112,9 +126,11 @@ bool decode_sdwa(DecodeState& s) {
     }
     if (info.format == Format::VOPC) {
         if (sdwa.flag(Field::sd)) {
-            if (!decode_sgpr(s, sdwa.get(Field::sdst), Type::mask, 2, out.dst[0])) return false;
+            if (writes_exec_alone(s) || !decode_sgpr(s, sdwa.get(Field::sdst), Type::mask,
+                                                     s.dwords(Type::mask), out.dst[0]))
+                return false;
         } else {
-            set_vcc(out.dst[0]);
+            decode_short_dst(s, info, 0);
         }
         out.clamp = gfx8 && sdwa.flag(Field::clamp);
     } else {
@@ -131,7 +147,7 @@ bool decode_sdwa(DecodeState& s) {
         if (out.omod != 0 && !is_float_type(info.dst[0])) return false;
         if (!decode_short_dst(s, info, s.get(Field::vdst))) return false;
     }
-    const bool two = info.format != Format::VOP1;
+    const bool two = s.layout.format != Format::VOP1;
     if (!decode_sdwa_source(s, sdwa.get(Field::src0), sdwa.flag(Field::s0), info.src[0],
                             out.src[0]) ||
         !decode_sdwa_modifiers(s, e, sdwa.get(Field::sel0), sdwa.get(Field::modifiers0), 0,
@@ -140,7 +156,7 @@ bool decode_sdwa(DecodeState& s) {
     }
     const uint32_t sel1 = sdwa.get(Field::sel1), modifiers1 = sdwa.get(Field::modifiers1);
     if (!two) return sel1 == 0 && modifiers1 == 0 && !sdwa.flag(Field::s1);
-    if (info.src_count > 2) set_vcc(out.src[2]);
+    if (info.src_count > 2) set_vcc(s, out.src[2]);
     return decode_sdwa_source(s, s.get(Field::vsrc1), sdwa.flag(Field::s1), info.src[1],
                               out.src[1]) &&
            decode_sdwa_modifiers(s, e, sel1, modifiers1, 1, info.src[1]);
@@ -149,20 +165,55 @@ bool decode_sdwa(DecodeState& s) {
 bool legal_dpp_control(const Target& target, uint32_t ctrl, bool wide) {
     const bool newbcast = ctrl >= 0x150 && ctrl <= 0x15f && target.traits.wide_dpp;
     if (wide || newbcast) return newbcast;
+    const bool in_row = ctrl <= 0xff || (ctrl >= 0x101 && ctrl <= 0x12f && (ctrl & 0xf) != 0) ||
+                        ctrl == 0x140 || ctrl == 0x141;
+    if (target.traits.row_share) return in_row || (ctrl >= 0x150 && ctrl <= 0x16f);
     return ctrl <= 0xff || (ctrl >= 0x101 && ctrl <= 0x12f && (ctrl & 0xf) != 0) || ctrl == 0x130 ||
            ctrl == 0x134 || ctrl == 0x138 || ctrl == 0x13c || (ctrl >= 0x140 && ctrl <= 0x143);
+}
+
+bool is_dpp8(uint32_t code) {
+    return code == dpp8_code || code == dpp8_fi_code;
+}
+
+// No operand is a pair where DPP cannot move pairs.
+bool dpp_takes(const DecodeState& s, const OpInfo& info) {
+    const auto pair = [](Type t) { return t != Type::mask && type_dwords(t) > 1; };
+    return s.target.traits.dpp_pairs ||
+           !(pair(info.dst[0]) || pair(info.src[0]) || pair(info.src[1]));
+}
+
+bool decode_dpp8(DecodeState& s, uint32_t code) {
+    Inst& out = s.out;
+    const OpInfo& info = op_info(out.op);
+    if (!encoding_info(out.op, s.target.family).dpp || !has_layout(s.target.family, Suffix::Dpp8) ||
+        !dpp_takes(s, info))
+        return false;
+    SuffixWord dpp{find_layout(s.target.family, Suffix::Dpp8)};
+    if (!next_word(s, dpp.word)) return false;
+    out.variant = Variant::Dpp8;
+    out.fetch_invalid = code == dpp8_fi_code;
+    out.dpp8_lanes = dpp.get(Field::lanes);
+    if (!decode_short_dst(s, info, s.get(Field::vdst))) return false;
+    if (info.src_count == 0) return true;
+    if (!decode_vgpr(s, dpp.get(Field::src0), info.src[0], type_dwords(info.src[0]), out.src[0]))
+        return false;
+    if (s.layout.format == Format::VOP1) return true;
+    if (info.src_count > 2) set_vcc(s, out.src[2]);
+    return decode_vgpr(s, s.get(Field::vsrc1), info.src[1], type_dwords(info.src[1]), out.src[1]);
 }
 
 bool decode_dpp(DecodeState& s) {
     Inst& out = s.out;
     const OpInfo& info = op_info(out.op);
-    const EncodingInfo& e = encoding_info(out.op);
-    if (!e.dpp) return false;
+    const EncodingInfo& e = encoding_info(out.op, s.target.family);
+    if (!e.dpp || !dpp_takes(s, info)) return false;
     SuffixWord dpp{find_layout(s.target.family, Suffix::Dpp)};
     if (!next_word(s, dpp.word)) return false;
     out.variant = Variant::Dpp;
     out.dpp_ctrl = static_cast<uint16_t>(dpp.get(Field::dpp_ctrl));
     out.bound_ctrl = dpp.flag(Field::bound_ctrl);
+    out.fetch_invalid = dpp.flag(Field::fi);
     out.bank_mask = static_cast<uint8_t>(dpp.get(Field::bank_mask));
     out.row_mask = static_cast<uint8_t>(dpp.get(Field::row_mask));
     const bool carry = info.dst_count == 2;
@@ -186,8 +237,8 @@ bool decode_dpp(DecodeState& s) {
     if (!decode_vgpr(s, dpp.get(Field::src0), info.src[0], dwords, out.src[0])) return false;
     const bool wide = (dwords == 2 || type_dwords(info.dst[0]) == 2) && s.target.traits.wide_dpp;
     if (!legal_dpp_control(s.target, out.dpp_ctrl, wide)) out.illegal_operand = true;
-    if (info.format == Format::VOP1) return true;
-    if (info.src_count > 2) set_vcc(out.src[2]);
+    if (s.layout.format == Format::VOP1) return true;
+    if (info.src_count > 2) set_vcc(s, out.src[2]);
     return decode_vgpr(s, s.get(Field::vsrc1), info.src[1], type_dwords(info.src[1]), out.src[1]);
 }
 
@@ -216,7 +267,7 @@ bool decode_vop1(DecodeState& s) {
     const Opcode op = opcode<Format::VOP1>(s);
     if (!begin(s, op)) return false;
     const uint32_t code = s.get(Field::src0);
-    const EncodingInfo& e = encoding_info(op);
+    const EncodingInfo& e = encoding_info(op, s.target.family);
     const bool sdwa = code == sdwa_code && e.sdwa;
     if (sdwa || (code == dpp_code && e.dpp)) {
         if (sdwa ? decode_sdwa(s) : decode_dpp(s)) return true;
@@ -226,6 +277,8 @@ bool decode_vop1(DecodeState& s) {
         s.length = 1;
         return begin(s, op) && decode_short_dst(s, op_info(op), s.get(Field::vdst));
     }
+    if (is_dpp8(code) && has_layout(s.target.family, Suffix::Dpp8) && e.dpp && decode_dpp8(s, code))
+        return true;
     const OpInfo& info = op_info(op);
     if (op == Opcode::v_accvgpr_mov_b32) {
         if (code < 256) s.out.illegal_operand = true;
@@ -244,10 +297,11 @@ bool decode_vop2(DecodeState& s) {
     const uint32_t code = s.get(Field::src0);
     if (code == sdwa_code) return decode_sdwa(s);
     if (code == dpp_code) return decode_dpp(s);
+    if (is_dpp8(code)) return decode_dpp8(s, code);
     const OpInfo& info = op_info(op);
-    const InlineK k = encoding_info(op).k;
+    const InlineK k = encoding_info(op, s.target.family).k;
     if (k != InlineK::None) return decode_inline_k(s, info, k);
-    if (info.src_count > 2) set_vcc(s.out.src[2]);
+    if (info.src_count > 2) set_vcc(s, s.out.src[2]);
     return decode_short_dst(s, info, s.get(Field::vdst)) &&
            decode_source(s, code, info.src[0], s.out.src[0], true) &&
            decode_vgpr(s, s.get(Field::vsrc1), info.src[1], type_dwords(info.src[1]), s.out.src[1]);
@@ -269,8 +323,9 @@ bool decode_vop3(DecodeState& s) {
     if (!begin(s, op)) return false;
     Inst& out = s.out;
     const OpInfo& info = op_info(op);
-    const EncodingInfo& e = encoding_info(op);
-    if (info.format != Format::VOP3) out.variant = Variant::E64;
+    const EncodingInfo& e = encoding_info(op, s.target.family);
+    if (info.format != Format::VOP3 || has_short_form(op, s.target.family))
+        out.variant = Variant::E64;
 
     const uint32_t modifiers = v3_modifiers(s);
     if ((modifiers & e.v3_zero) != 0) return false;
@@ -292,19 +347,24 @@ bool decode_vop3(DecodeState& s) {
         out.bound_ctrl = bit(out.op_sel, 1);
         out.op_sel = 0;
     }
-    if (encoding_info(op).interp) return decode_vop3_interp(s);
+    if (encoding_info(op, s.target.family).interp) return decode_vop3_interp(s);
 
     const uint32_t vdst = s.get(Field::vdst);
     if (info.dst_count == 0) {
         if (vdst != 0) return false;
+    } else if (writes_exec_alone(s)) {
+        if (vdst != exec_code) return false;
+        set_mask(s, exec_code, out.dst[0]);
     } else if (info.dst[0] == Type::mask) {
         // LLVM reads the eight bits as a source, so it also prints constants as destination.
         if (vdst >= 128) out.illegal_operand = true;
-        if (!decode_source(s, vdst, Type::mask, out.dst[0], false)) return false;
+        if (!decode_source(s, vdst, Type::mask, out.dst[0], s.target.traits.vop3_literals))
+            return false;
     } else if (!decode_vdst(s, vdst, info.dst[0])) {
         return false;
     }
-    if (info.dst_count == 2 && !decode_sgpr(s, s.get(Field::sdst), Type::mask, 2, out.dst[1])) {
+    if (info.dst_count == 2 &&
+        !decode_sgpr(s, s.get(Field::sdst), Type::mask, s.dwords(Type::mask), out.dst[1])) {
         return false;
     }
     for (unsigned i = 0; i < 3; ++i) {
@@ -316,7 +376,8 @@ bool decode_vop3(DecodeState& s) {
             slot = Slot::Scalar;
             if (code >= 128) out.illegal_operand = true;
         }
-        if (!decode_source(s, code, info.src[i], out.src[i], false, slot)) return false;
+        if (!decode_source(s, code, info.src[i], out.src[i], s.target.traits.vop3_literals, slot))
+            return false;
     }
     return true;
 }

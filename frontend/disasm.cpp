@@ -19,6 +19,8 @@ bool is_branch(Opcode op) {
         case Opcode::s_cbranch_cdbgsys_and_user:
         case Opcode::s_cbranch_i_fork:
         case Opcode::s_call_b64:
+        case Opcode::s_subvector_loop_begin:
+        case Opcode::s_subvector_loop_end:
             return true;
         default:
             return false;
@@ -39,6 +41,18 @@ void append_immediate(Text& t, const Operand& operand) {
     switch (t.inst.op) {
         case Opcode::s_waitcnt:
             append_waitcnt(t.out, simm, t.target);
+            return;
+        case Opcode::s_version:
+            append_version(t.out, simm);
+            return;
+        case Opcode::s_clause:
+        case Opcode::s_inst_prefetch:
+        case Opcode::s_round_mode:
+        case Opcode::s_ttracedata_imm:
+            append_hex(t.out, simm);
+            return;
+        case Opcode::s_waitcnt_depctr:
+            append_depctr(t.out, simm, t.target);
             return;
         case Opcode::s_sendmsg:
         case Opcode::s_sendmsghalt:
@@ -129,8 +143,10 @@ void print_smem(Text& t) {
                                                              : static_cast<int64_t>(i.offset)));
     }
     const bool has_glc = i.dst[0].present() || i.src[1].type != Type::simm16;
-    t.flag(" glc", i.glc && has_glc && i.op != Opcode::s_dcache_discard &&
-                       i.op != Opcode::s_dcache_discard_x2);
+    const bool has_policy =
+        has_glc && i.op != Opcode::s_dcache_discard && i.op != Opcode::s_dcache_discard_x2;
+    t.flag(" glc", i.glc && has_policy);
+    t.flag(" dlc", i.dlc && has_policy);
 }
 
 std::string disassemble(const Target& target, const Inst& inst) {
@@ -179,7 +195,12 @@ std::string disassemble(const Target& target, const Inst& inst) {
             print_buffer(t);
             break;
         case Format::MIMG:
+        case Format::VSAMPLE:
             print_image(t);
+            break;
+        case Format::VINTERP:
+        case Format::LDSDIR:
+        case Format::VOPD:
             break;
     }
     return std::move(t.out);

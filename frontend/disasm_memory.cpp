@@ -1,5 +1,8 @@
+#include <array>
+
 #include "frontend/disasm_formats.h"
 #include "frontend/encoding.h"
+#include "frontend/layout.h"
 
 namespace wj {
 namespace {
@@ -28,7 +31,19 @@ void append_cache_policy(Text& t) {
     const bool gfx940 = t.target.traits.architected_flat_scratch;
     t.flag(gfx940 ? " sc0" : " glc", i.glc);
     t.flag(gfx940 ? " nt" : " slc", i.slc);
+    t.flag(" dlc", i.dlc);
     t.flag(gfx940 ? " sc1" : " scc", i.scc);
+}
+
+constexpr std::array<std::string_view, 8> dim_names{
+    "1D", "2D", "3D", "CUBE", "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY"};
+
+void append_image_registers(Text& t) {
+    for (unsigned n = 0; n < t.inst.address_count; ++n) {
+        t.out += n == 0 ? "[v" : ", v";
+        append_decimal(t.out, t.inst.addresses[n]);
+    }
+    t.out += ']';
 }
 
 }  // namespace
@@ -41,7 +56,7 @@ void print_ds(Text& t) {
     list.add(i.src[0]);
     list.add(i.src[1]);
     list.add(i.src[2]);
-    if (encoding_info(i.op).two_offsets) {
+    if (encoding_info(i.op, t.target.family).two_offsets) {
         t.number(" offset0:", i.offset);
         t.number(" offset1:", i.offset1);
     } else if (i.op == Opcode::ds_swizzle_b32) {
@@ -81,13 +96,19 @@ void print_buffer(Text& t) {
         if (!store_lds) list.add(i.src[0]);
         list.add(i.src[3]);
         list.add(i.src[4]);
-        if (info.format == Format::MTBUF) append_buffer_format(t.out, i.dfmt, i.nfmt);
+        if (info.format == Format::MTBUF) {
+            if (find_layout(t.target.family, i.words[0])->has(Field::format))
+                append_unified_format(t.out, i.buffer_format, t.target);
+            else
+                append_buffer_format(t.out, i.dfmt, i.nfmt);
+        }
         t.flag(" idxen", i.idxen);
         t.flag(" offen", i.offen);
         t.number(" offset:", i.offset);
     }
     const bool plain = i.op == Opcode::buffer_wbinvl1 || i.op == Opcode::buffer_wbinvl1_vol ||
-                       i.op == Opcode::buffer_invl2;
+                       i.op == Opcode::buffer_invl2 || i.op == Opcode::buffer_gl0_inv ||
+                       i.op == Opcode::buffer_gl1_inv;
     t.flag(" lds", i.lds && store_lds);
     if (!plain) append_cache_policy(t);
     t.flag(" tfe", i.tfe);
@@ -99,17 +120,29 @@ void print_image(Text& t) {
     t.out += t.name();
     OperandList list(t);
     list.add(i.src[1].present() ? i.src[1] : i.dst[0]);
-    list.add(i.src[0]);
+    if (i.address_count != 0) {
+        list.next();
+        append_image_registers(t);
+    } else {
+        list.add(i.src[0]);
+    }
     list.add(i.src[3]);
     list.add(i.src[4]);
     if (i.dmask != 0) {
         t.out += " dmask:";
         append_hex(t.out, i.dmask);
     }
+    const bool has_dim =
+        find_layout(t.target.family, i.words[0])->has(Field::dim) && !encoding_info(i.op).bvh;
+    if (has_dim) {
+        t.out += " dim:SQ_RSRC_IMG_";
+        t.out += dim_names[i.dim & 7];
+    }
     t.flag(" unorm", (i.mimg_flags & 1) != 0);
     append_cache_policy(t);
+    t.flag(" r128", has_dim && (i.mimg_flags & 32) != 0);
     t.flag(" a16", (i.mimg_flags & 4) != 0);
-    t.flag(" r128", (i.mimg_flags & 32) != 0);
+    t.flag(" r128", !has_dim && (i.mimg_flags & 32) != 0);
     t.flag(" tfe", i.tfe);
     t.flag(" lwe", (i.mimg_flags & 8) != 0);
     t.flag(" da", (i.mimg_flags & 2) != 0);

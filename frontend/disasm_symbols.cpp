@@ -1,5 +1,6 @@
 #include <array>
 #include <span>
+#include <utility>
 
 #include "frontend/disasm_text.h"
 #include "frontend/row_text.h"
@@ -23,6 +24,7 @@ struct Symbol {
 #define HWREG SYMBOL
 #define MESSAGE NONE
 #define SYSMSG NONE
+#define UFMT NONE
 constexpr Symbol hwregs[] = {
 #include "frontend/tables/symbols.inc"
 };
@@ -42,9 +44,18 @@ constexpr Symbol messages[] = {
 constexpr Symbol system_messages[] = {
 #include "frontend/tables/symbols.inc"
 };
+#undef SYSMSG
+#undef UFMT
+
+#define SYSMSG NONE
+#define UFMT SYMBOL
+constexpr Symbol unified_formats[] = {
+#include "frontend/tables/symbols.inc"
+};
 #undef HWREG
 #undef MESSAGE
 #undef SYSMSG
+#undef UFMT
 #undef SYMBOL
 #undef NONE
 
@@ -135,6 +146,32 @@ void append_sendmsg(std::string& out, uint32_t simm16, const Target& target) {
     out += ", ";
     append_decimal(out, stream);
     out += ')';
+}
+
+// The instruction set for which the code was written, with flags, as an expression of LLVM's.
+void append_version(std::string& out, uint32_t simm16) {
+    constexpr std::pair<uint32_t, const char*> versions[] = {{0, "UC_VERSION_GFX7"},
+                                                             {4, "UC_VERSION_GFX10"},
+                                                             {6, "UC_VERSION_GFX11"},
+                                                             {9, "UC_VERSION_GFX12"}};
+    constexpr std::pair<uint32_t, const char*> flags[] = {{0x2000, "UC_VERSION_W64_BIT"},
+                                                          {0x4000, "UC_VERSION_W32_BIT"},
+                                                          {0x8000, "UC_VERSION_MDP_BIT"}};
+    if ((simm16 & 0x1f00) != 0) {
+        append_hex(out, simm16);
+        return;
+    }
+    std::string text;
+    append_decimal(text, simm16 & 0xff);
+    for (const auto& [number, name] : versions)
+        if (number == (simm16 & 0xff)) text = name;
+    bool joined = false;
+    for (const auto& [bit, name] : flags) {
+        if ((simm16 & bit) == 0) continue;
+        text = (joined ? '(' + text + ')' : text) + '|' + name;
+        joined = true;
+    }
+    out += text;
 }
 
 void append_waitcnt(std::string& out, uint32_t simm16, const Target& target) {
@@ -255,7 +292,53 @@ void append_buffer_format(std::string& out, uint32_t dfmt, uint32_t nfmt) {
     out += ']';
 }
 
-void append_dpp_control(std::string& out, uint32_t ctrl, bool wide, bool has_newbcast) {
+void append_unified_format(std::string& out, uint32_t format, const Target& target) {
+    constexpr uint32_t default_format = 1;
+    if (format == default_format) return;
+    out += " format:";
+    if (const std::string_view name = symbol(unified_formats, format, target); !name.empty()) {
+        out += '[';
+        out += name;
+        out += ']';
+    } else {
+        append_decimal(out, format);
+    }
+}
+
+void append_depctr(std::string& out, uint32_t simm16, const Target& target) {
+    struct Part {
+        const char* name;
+        unsigned low, width;
+    };
+    constexpr Part parts[] = {
+        {"depctr_hold_cnt", 7, 1}, {"depctr_sa_sdst", 0, 1}, {"depctr_va_vdst", 12, 4},
+        {"depctr_va_sdst", 9, 3},  {"depctr_va_ssrc", 8, 1}, {"depctr_va_vcc", 1, 1},
+        {"depctr_vm_vsrc", 2, 3},
+    };
+    const size_t first = target.traits.has_hold_cnt ? 0 : 1;
+    uint32_t used = 0;
+    for (size_t i = first; i < std::size(parts); ++i)
+        used |= ((1u << parts[i].width) - 1) << parts[i].low;
+    if ((simm16 & ~used) != 0) {
+        append_hex(out, simm16);
+        return;
+    }
+    const char* separator = "";
+    for (size_t i = first; i < std::size(parts); ++i) {
+        const Part& p = parts[i];
+        const uint32_t all = (1u << p.width) - 1, value = simm16 >> p.low & all;
+        if (value == all && simm16 != used) continue;
+        out += separator;
+        out += p.name;
+        out += '(';
+        append_decimal(out, value);
+        out += ')';
+        separator = " ";
+    }
+}
+
+void append_dpp_control(std::string& out, uint32_t ctrl, const Target& target, bool wide) {
+    const bool has_newbcast = target.traits.wide_dpp;
     const bool newbcast = ctrl >= 0x150 && ctrl <= 0x15f;
     if (wide && !newbcast) return;
     const auto numbered = [&](const char* name) {
@@ -275,8 +358,14 @@ void append_dpp_control(std::string& out, uint32_t ctrl, bool wide, bool has_new
         numbered("row_shr:");
     } else if (ctrl >= 0x121 && ctrl <= 0x12f) {
         numbered("row_ror:");
+    } else if (newbcast && target.traits.row_share) {
+        numbered("row_share:");
     } else if (newbcast) {
         if (has_newbcast) numbered("row_newbcast:");
+    } else if (ctrl >= 0x160 && ctrl <= 0x16f && target.traits.row_share) {
+        numbered("row_xmask:");
+    } else if (ctrl != 0x140 && ctrl != 0x141 && target.traits.row_share) {
+        return;  // no shifts and broadcasts beyond rows
     } else {
         switch (ctrl) {
             case 0x130:
@@ -309,7 +398,7 @@ void append_dpp_control(std::string& out, uint32_t ctrl, bool wide, bool has_new
     }
 }
 
-void append_export_target(std::string& out, uint32_t target) {
+void append_export_target(std::string& out, uint32_t target, const Target& machine) {
     if (target <= 7) {
         out += "mrt";
         append_decimal(out, target);
@@ -317,9 +406,11 @@ void append_export_target(std::string& out, uint32_t target) {
         out += "mrtz";
     } else if (target == 9) {
         out += "null";
-    } else if (target >= 12 && target <= 15) {
+    } else if (target >= 12 && target <= 15 + uint32_t{machine.traits.has_prim_export}) {
         out += "pos";
         append_decimal(out, target - 12);
+    } else if (target == 20 && machine.traits.has_prim_export) {
+        out += "prim";
     } else if (target >= 32) {
         out += "param";
         append_decimal(out, target - 32);

@@ -20,11 +20,14 @@ void append_operand(std::string& out, const Target& target, const Operand& opera
 // SOPP, SOPK and SOPC immediates: hwreg(...), sendmsg(...), vmcnt(...), gpr_idx(...).
 void append_hwreg(std::string& out, uint32_t simm16, const Target& target);
 void append_sendmsg(std::string& out, uint32_t simm16, const Target& target);
+void append_version(std::string& out, uint32_t simm16);
 void append_waitcnt(std::string& out, uint32_t simm16, const Target& target);
 void append_gpr_idx_mode(std::string& out, uint32_t mode);
 void append_swizzle(std::string& out, uint32_t offset, const Target& target);
 void append_buffer_format(std::string& out, uint32_t dfmt, uint32_t nfmt);
-void append_dpp_control(std::string& out, uint32_t ctrl, bool wide, bool has_newbcast);
-void append_export_target(std::string& out, uint32_t target);
+void append_unified_format(std::string& out, uint32_t format, const Target& target);
+void append_depctr(std::string& out, uint32_t simm16, const Target& target);
+void append_dpp_control(std::string& out, uint32_t ctrl, const Target& target, bool wide);
+void append_export_target(std::string& out, uint32_t target, const Target& machine);
 
 }  // namespace wj

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "frontend/disasm_formats.h"
+#include "frontend/effects.h"
 #include "frontend/encoding.h"
 #include "frontend/layout.h"
 
@@ -53,7 +54,7 @@ void append_output_modifiers(Text& t) {
 
 void append_sdwa(Text& t, const OpInfo& info) {
     const Inst& i = t.inst;
-    if (info.format != Format::VOPC && encoding_info(i.op).sdwa_dst_sel) {
+    if (info.format != Format::VOPC && encoding_info(i.op, t.target.family).sdwa_dst_sel) {
         t.out += " dst_sel:";
         t.out += sel_names[static_cast<unsigned>(i.dst_sel) & 7];
         t.out += " dst_unused:";
@@ -69,14 +70,24 @@ void append_sdwa(Text& t, const OpInfo& info) {
 void append_dpp(Text& t) {
     const Inst& i = t.inst;
     t.out += ' ';
-    const bool gfx90a = t.target.traits.wide_dpp;
     const bool wide = i.src[0].dwords == 2 || i.dst[0].dwords == 2;
-    append_dpp_control(t.out, i.dpp_ctrl, wide && gfx90a, gfx90a);
+    append_dpp_control(t.out, i.dpp_ctrl, t.target, wide && t.target.traits.wide_dpp);
     t.out += " row_mask:";
     append_hex(t.out, i.row_mask);
     t.out += " bank_mask:";
     append_hex(t.out, i.bank_mask);
     if (i.bound_ctrl) t.out += " bound_ctrl:1";
+    if (i.fetch_invalid) t.out += " fi:1";
+}
+
+void append_dpp8(Text& t) {
+    t.out += " dpp8:[";
+    for (unsigned lane = 0; lane < 8; ++lane) {
+        if (lane != 0) t.out += ',';
+        append_decimal(t.out, t.inst.dpp8_lanes >> (3 * lane) & 7);
+    }
+    t.out += ']';
+    if (t.inst.fetch_invalid) t.out += " fi:1";
 }
 
 // op_sel of the VOP3 rows that have it prints all sources and the destination.
@@ -95,7 +106,7 @@ void append_mnemonic(Text& t, const OpInfo& info) {
     if (info.dst_count + info.src_count == 0) return;  // v_nop
     switch (t.inst.variant) {
         case Variant::E64:
-            t.out += "_e64";
+            if (has_short_form(t.inst.op, t.target.family)) t.out += "_e64";
             break;
         case Variant::Sdwa:  // LLVM leaves it out for gfx8's compares
             if (info.format != Format::VOPC ||
@@ -103,15 +114,22 @@ void append_mnemonic(Text& t, const OpInfo& info) {
                 t.out += "_sdwa";
             break;
         case Variant::Dpp:
+        case Variant::Dpp8:
             t.out += "_dpp";
             break;
-        case Variant::Base:
+        case Variant::E64Dpp:
+        case Variant::E64Dpp8:
+            t.out += "_e64_dpp";
+            break;
+        case Variant::Base: {
+            const Format encoded = find_layout(t.target.family, t.inst.words[0])->format;
             if (info.format == Format::VOPC ||
-                ((info.format == Format::VOP1 || info.format == Format::VOP2) &&
-                 encoding_info(t.inst.op).e64 && info.dst[0] != Type::sb32)) {
+                ((encoded == Format::VOP1 || encoded == Format::VOP2) &&
+                 encoding_info(t.inst.op, t.target.family).e64 && info.dst[0] != Type::sb32)) {
                 t.out += "_e32";
             }
             break;
+        }
     }
 }
 
@@ -120,11 +138,13 @@ void append_mnemonic(Text& t, const OpInfo& info) {
 void print_vector(Text& t) {
     const Inst& i = t.inst;
     const OpInfo& info = op_info(i.op);
-    const EncodingInfo& e = encoding_info(i.op);
+    const EncodingInfo& e = encoding_info(i.op, t.target.family);
     append_mnemonic(t, info);
     const char* separator = " ";
+    const bool hidden_exec =
+        t.target.traits.cmpx_writes_exec && effects(i.op).exec != ExecChange::None;
     for (const Operand& dst : i.dst) {
-        if (!dst.present()) continue;
+        if (!dst.present() || hidden_exec) continue;
         t.out += separator;
         t.operand(dst);
         separator = ", ";
@@ -154,14 +174,16 @@ void print_vector(Text& t) {
     const bool vop3_word = i.variant == Variant::E64 || info.format == Format::VOP3;
     if (vop3_word && has_op_sel(e) && i.op_sel != 0) {
         // Some rows have a hidden third source (the old destination), which the list counts.
+        const bool permlane = i.op == Opcode::v_permlane16_b32 || i.op == Opcode::v_permlanex16_b32;
         const unsigned count = set(e.v3_used, v3::op_sel + 2) ? 3 : info.src_count;
         const uint32_t bits =
             (i.op_sel & ((1u << count) - 1)) | static_cast<uint32_t>(i.op_sel >> 3 & 1) << count;
-        append_list(t, " op_sel:[", bits, count + 1);
+        append_list(t, " op_sel:[", bits, permlane ? 2 : count + 1);
     }
     append_output_modifiers(t);
     if (i.variant == Variant::Sdwa && info.src_count > 0) append_sdwa(t, info);
     if (i.variant == Variant::Dpp) append_dpp(t);
+    if (i.variant == Variant::Dpp8) append_dpp8(t);
 }
 
 namespace {
@@ -199,7 +221,7 @@ void print_matrix(Text& t, const OpInfo& info) {
 void print_vop3p(Text& t) {
     const Inst& i = t.inst;
     const OpInfo& info = op_info(i.op);
-    const PackedClass packed = encoding_info(i.op).packed;
+    const PackedClass packed = encoding_info(i.op, t.target.family).packed;
     if (packed == PackedClass::Mfma || packed == PackedClass::MfmaScaled ||
         packed == PackedClass::Smfmac) {
         print_matrix(t, info);
@@ -290,7 +312,7 @@ void print_interp(Text& t) {
 void print_export(Text& t) {
     const Inst& i = t.inst;
     t.out += "exp ";
-    append_export_target(t.out, i.exp_target);
+    append_export_target(t.out, i.exp_target, t.target);
     for (unsigned n = 0; n < 4; ++n) {
         t.out += n == 0 ? " " : ", ";
         if (set(i.exp_enable, n)) {

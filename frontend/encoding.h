@@ -62,6 +62,12 @@ struct EncodingInfo {
     bool probe = false;         // SDATA is an immediate
     bool sampler = false, gather4 = false;
     bool no_d16 = false;  // nod16
+    bool bvh = false;     // tests of rays, whose address has argsN dwords, three less with A16
+    bool pair = false;    // an atomic with a comparand beside the data
+    // Components of an image's address beside its coordinates: argsN (offset, bias, comparison),
+    // gradients, g16 (these in 16 bits), lod (or clamp, or mip level); nocoords.
+    uint8_t args = 0;
+    bool gradients = false, g16 = false, lod = false, no_coords = false;
     uint8_t halves =
         0;  // d16x2 to d16x4: 16-bit elements, in a register each or two in one (Traits)
     // VOP3's v_interp_*, and whether they can take the attribute's high half.
@@ -69,12 +75,15 @@ struct EncodingInfo {
 };
 
 const EncodingInfo& encoding_info(Opcode op);
+// The same where a family has other forms of it (frontend/tables/forms.inc).
+const EncodingInfo& encoding_info(Opcode op, Family family);
 
 // Opcode numbers are looked up in one dense table per family.
-inline constexpr std::array<uint16_t, 20> format_slots{
+inline constexpr std::array<uint16_t, 24> format_slots{
     256, 128, 32,  128,  128, 256,          // SOP1 SOP2 SOPK SOPC SOPP SMEM
     256, 64,  256, 1024, 128, 4,            // VOP1 VOP2 VOPC VOP3 VOP3P VINTRP
-    256, 128, 16,  256,  128, 128, 128, 1,  // DS MUBUF MTBUF MIMG FLAT GLOBAL SCRATCH EXP
+    256, 256, 16,  256,  256, 256, 256, 1,  // DS MUBUF MTBUF MIMG FLAT GLOBAL SCRATCH EXP
+    256, 128, 4,   64,                      // VSAMPLE VINTERP LDSDIR VOPD
 };
 
 constexpr unsigned format_base(Format format) {
@@ -83,10 +92,13 @@ constexpr unsigned format_base(Format format) {
     return base;
 }
 
-inline constexpr unsigned slot_count = format_base(Format::EXP) + 1;
+inline constexpr unsigned slot_count = format_base(Format::VOPD) + 64;
 
 using SlotTable = std::array<std::array<Opcode, slot_count>, family_count>;
 extern const SlotTable opcode_slots;
+
+// Whether the family has the vector instruction as VOP1, VOP2 or VOPC.
+bool has_short_form(Opcode op, Family family);
 
 template <Format F>
 Opcode lookup_opcode(Family family, unsigned code) {

@@ -12,30 +12,42 @@ struct Operand {
     enum class Kind : uint8_t {
         None,
         Sgpr,  // reg = 0..127, the operand encoding, which is the index into Wave::sgpr:
-               // s0-s101, flat_scratch 102, xnack_mask 104, vcc 106, ttmp 108-123, m0 124, exec 126
+               // s0-s101, flat_scratch 102, xnack_mask 104, vcc 106, ttmp 108-123, m0 124 (in every
+               // family), exec 126
         Vgpr,  // reg = 0..255
         Agpr,  // reg = 0..255 (gfx908: a file of its own; gfx90a: the upper half of the unified
                // file)
         Const,    // inline constant: value holds the bits, expanded to the operand's type; reg =
                   // encoding 128..248
         Literal,  // 32-bit literal: value holds the bits, expanded to the operand's type; reg = 255
-        Special,  // reg = encoding: 125 null, 230-231 flat_scratch_base (both illegal on gfx9), 235
+        Special,  // reg = encoding: 125 null (in every family), 230-231 flat_scratch_base, 235
                   // shared_base, 236 shared_limit, 237 private_base, 238 private_limit, 239
                   // pops_exiting_wave_id, 251 vccz, 252 execz, 253 scc, 254 lds_direct
         Imm,      // value holds an immediate (simm16, offsets), sign-extended to 64 bits
         Off,      // "off": no register
     };
+    // gfx11+: an operand of 16 bits names a half of its VGPR.
+    enum class Half : uint8_t { None, Low, High };
     Kind kind = Kind::None;
     uint8_t dwords = 0;
     uint16_t reg = 0;
     Type type = Type::none;
+    Half half = Half::None;
     uint64_t value = 0;
 
     bool is(Kind k) const { return kind == k; }
     bool present() const { return kind != Kind::None; }
 };
 
-enum class Variant : uint8_t { Base, E64, Sdwa, Dpp };
+enum class Variant : uint8_t { Base, E64, Sdwa, Dpp, Dpp8, E64Dpp, E64Dpp8 };
+
+// Both forms that take source 0 from other lanes.
+inline bool is_dpp(Variant v) {
+    return v >= Variant::Dpp;
+}
+inline bool is_vop3(Variant v) {
+    return v == Variant::E64 || v >= Variant::E64Dpp;
+}
 
 enum class SdwaSel : uint8_t { Byte0, Byte1, Byte2, Byte3, Word0, Word1, Dword };
 
@@ -55,15 +67,18 @@ struct Inst {
     Opcode op = Opcode::invalid;
     Format format = Format::SOPP;
     Variant variant = Variant::Base;
-    uint8_t size = 0;                 // bytes: 4, 8, 16 (v_mfma_scale)
-    std::array<uint32_t, 4> words{};  // raw encoding
+    uint8_t size = 0;                 // bytes: 4 to 20
+    std::array<uint32_t, 5> words{};  // raw encoding
     // LLVM prints the instruction, but an operand is one that the hardware does not take there (an
     // SGPR where only a VGPR may stand, an odd VGPR pair on gfx90a, a reserved source). Engines
     // refuse it.
     bool illegal_operand = false;
 
     std::array<Operand, 2> dst;
-    std::array<Operand, 5> src;
+    std::array<Operand, 6> src;
+    // VOPD: the second operation, with dst[1] and src[3] to src[5] (op: dst[0], src[0] to src[2]).
+    // Both read their sources before either writes. Bits 3-5 of neg are the second one's.
+    Opcode op_y = Opcode::invalid;
 
     // VOP3 / VOP3P / SDWA source modifiers, bit i = source i.
     uint8_t neg = 0, abs = 0, neg_hi = 0, op_sel = 0 /* bit 3 = destination */, op_sel_hi = 0,
@@ -77,10 +92,13 @@ struct Inst {
     uint8_t row_mask = 0xf, bank_mask = 0xf;
     bool bound_ctrl = false;               // bit as encoded: 1 = out-of-range lanes read 0
     uint8_t cbsz = 0, abid = 0, blgp = 0;  // MFMA
-    uint8_t bitop3 = 0;               // v_bitop3: truth table, bit = src0 * 4 + src1 * 2 + src2
-    bool fetch_invalid = false;       // v_permlane*_swap FI; its BOUND_CTRL is bound_ctrl
-    uint8_t attr = 0, attr_chan = 0;  // v_interp: attribute and channel
-    bool attr_high = false;           // v_interp_*_f16: high half
+    uint8_t bitop3 = 0;          // v_bitop3: truth table, bit = src0 * 4 + src1 * 2 + src2
+    bool fetch_invalid = false;  // FI of DPP and of v_permlane*; BOUND_CTRL is bound_ctrl
+    uint32_t dpp8_lanes = 0;     // DPP8: for each of eight lanes, three bits: where it reads
+    uint8_t wait_exp = 0;        // VINTERP: exports that may be under way
+    uint8_t wait_vdst = 0, wait_vsrc = 0;    // LDSDIR
+    uint8_t attr = 0, attr_chan = 0;         // v_interp: attribute and channel
+    bool attr_high = false;                  // v_interp_*_f16: high half
     uint8_t exp_target = 0, exp_enable = 0;  // EXP
     bool exp_done = false, exp_compressed = false, exp_vm = false;
 
@@ -94,6 +112,13 @@ struct Inst {
     uint8_t dfmt = 0, nfmt = 0;  // MTBUF
     uint8_t dmask = 0;           // MIMG
     uint16_t mimg_flags = 0;     // bit 0 unorm, 1 da, 2 a16, 3 lwe, 4 d16, 5 r128
+    bool dlc = false;            // gfx10, gfx11
+    uint8_t th = 0, scope = 0;   // gfx12: temporal hint, coherence scope
+    uint8_t buffer_format = 0;   // gfx10+ MTBUF: unified format
+    uint8_t dim = 0;             // gfx10+ MIMG: kind of image
+    // gfx10+ MIMG: the address's registers where each is named; 0: they follow one another
+    uint8_t address_count = 0;
+    std::array<uint8_t, 13> addresses{};
 
     const Operand& vaddr() const {
         return src[0];

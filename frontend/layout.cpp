@@ -127,6 +127,12 @@ const Layout& find_layout(Family family, Suffix suffix) {
     std::abort();  // callers ask for those that an opcode of the family admits
 }
 
+bool has_layout(Family family, Suffix suffix) {
+    for (const Layout& l : rows)
+        if (l.suffix == suffix && is_of(l, static_cast<size_t>(family))) return true;
+    return false;
+}
+
 std::span<const Layout> layouts() {
     return rows;
 }

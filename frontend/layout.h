@@ -24,7 +24,7 @@ struct FieldPlace {
 };
 
 // Dwords that follow the short vector encodings whose source 0 is a code for them.
-enum class Suffix : uint8_t { None, Sdwa, Dpp };
+enum class Suffix : uint8_t { None, Sdwa, Dpp, Dpp8 };
 
 struct Layout {
     Format format = Format::SOPP;  // of instructions; what follows them has a suffix
@@ -48,6 +48,7 @@ struct Layout {
 const Layout* find_layout(Family family, uint32_t word);
 
 const Layout& find_layout(Family family, Suffix suffix);
+bool has_layout(Family family, Suffix suffix);
 
 std::span<const Layout> layouts();
 

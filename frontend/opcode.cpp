@@ -131,9 +131,8 @@ constexpr EncodingInfo default_encoding(const OpInfo& info) {
         e.v3_zero = static_cast<uint16_t>(e.v3_zero & ~sdst_bits & ~(1u << v3::clamp));
     }
     e.e64 = true;
-    const bool short_form = info.format != Format::VOP3;
-    e.sdwa = short_form && !wide;
-    e.dpp = short_form && info.format != Format::VOPC;
+    e.sdwa = !wide;
+    e.dpp = info.format != Format::VOPC;
     return e;
 }
 
@@ -179,13 +178,26 @@ constexpr bool* encoding_flag(EncodingInfo& e, std::string_view word) {
         bool EncodingInfo::*flag;
     };
     constexpr Flag flags[] = {
-        {"gws", &EncodingInfo::gws},         {"two", &EncodingInfo::two_offsets},
-        {"lds", &EncodingInfo::lds_form},    {"float", &EncodingInfo::float_atomic},
-        {"v#", &EncodingInfo::v_sharp},      {"scratch", &EncodingInfo::scratch},
-        {"probe", &EncodingInfo::probe},     {"noaddress", &EncodingInfo::no_address},
-        {"sampler", &EncodingInfo::sampler}, {"gather4", &EncodingInfo::gather4},
-        {"nod16", &EncodingInfo::no_d16},    {"interp", &EncodingInfo::interp},
-        {"high", &EncodingInfo::high},       {"ldsonly", &EncodingInfo::lds_only},
+        {"gws", &EncodingInfo::gws},
+        {"two", &EncodingInfo::two_offsets},
+        {"lds", &EncodingInfo::lds_form},
+        {"float", &EncodingInfo::float_atomic},
+        {"v#", &EncodingInfo::v_sharp},
+        {"scratch", &EncodingInfo::scratch},
+        {"probe", &EncodingInfo::probe},
+        {"noaddress", &EncodingInfo::no_address},
+        {"sampler", &EncodingInfo::sampler},
+        {"gather4", &EncodingInfo::gather4},
+        {"nod16", &EncodingInfo::no_d16},
+        {"pair", &EncodingInfo::pair},
+        {"bvh", &EncodingInfo::bvh},
+        {"interp", &EncodingInfo::interp},
+        {"high", &EncodingInfo::high},
+        {"gradients", &EncodingInfo::gradients},
+        {"g16", &EncodingInfo::g16},
+        {"lod", &EncodingInfo::lod},
+        {"nocoords", &EncodingInfo::no_coords},
+        {"ldsonly", &EncodingInfo::lds_only},
     };
     for (const Flag& f : flags)
         if (word == f.word) return &(e.*f.flag);
@@ -197,14 +209,8 @@ struct Notes {
     Effects effects;
 };
 
-// What stands behind the row's ';'.
-constexpr Notes parse_notes(const RowText& row, const OpInfo& info) {
-    Notes notes{default_encoding(info), {}};
+constexpr void parse_words(Notes& notes, std::string_view text) {
     EncodingInfo& e = notes.encoding;
-    e.packed = packed_class(row);
-    const size_t semicolon = row.signature.find(';');
-    if (semicolon == std::string_view::npos) return notes;
-    std::string_view text = row.signature.substr(semicolon + 1);
     for (std::string_view word = row::next_word(text); !word.empty(); word = row::next_word(text)) {
         if (add_effect(notes.effects, word)) {
         } else if (word == "clamp") {
@@ -228,11 +234,15 @@ constexpr Notes parse_notes(const RowText& row, const OpInfo& info) {
             e.sdwa_dst_sel = false;
         } else if (word == "nodpp") {
             e.dpp = false;
+        } else if (word == "dpp") {
+            e.dpp = true;
         } else if (word == "mk" || word == "ak") {
             e.k = word == "mk" ? InlineK::Mk : InlineK::Ak;
             e.e64 = e.sdwa = e.dpp = false;
         } else if (bool* flag = encoding_flag(e, word)) {
             *flag = true;
+        } else if (word.substr(0, 4) == "args") {
+            e.args = static_cast<uint8_t>(row::number(word.substr(4)));
         } else if (word.substr(0, 4) == "d16x") {
             e.halves = static_cast<uint8_t>(row::number(word.substr(4)));
         } else if (word.substr(0, 3) == "v3:" && word.size() == 3 + v3::count) {
@@ -241,6 +251,15 @@ constexpr Notes parse_notes(const RowText& row, const OpInfo& info) {
             row::malformed();
         }
     }
+}
+
+// What stands behind the row's ';'.
+constexpr Notes parse_notes(const RowText& row, const OpInfo& info) {
+    Notes notes{default_encoding(info), {}};
+    notes.encoding.packed = packed_class(row);
+    const size_t semicolon = row.signature.find(';');
+    if (semicolon != std::string_view::npos)
+        parse_words(notes, row.signature.substr(semicolon + 1));
     return notes;
 }
 
@@ -250,24 +269,92 @@ constexpr std::array<Notes, opcode_count> notes = [] {
     return out;
 }();
 
-constexpr int absent = -1;
-using Codes = std::array<int, family_count>;
+struct OtherForm {
+    Opcode op;
+    row::FamilyRange families;
+    EncodingInfo encoding;
+};
 
-constexpr Codes parse_codes(std::string_view text) {
+constexpr EncodingInfo other_form(Opcode op, std::string_view words) {
+    Notes n = notes[static_cast<size_t>(op)];
+    parse_words(n, words);
+    return n.encoding;
+}
+
+constexpr OtherForm other_forms[] = {
+#define FORM(op, families, words) \
+    {Opcode::op, row::family_range(families), other_form(Opcode::op, words)},
+#include "frontend/tables/forms.inc"
+#undef FORM
+};
+
+// The first of an opcode's rows in a table, plus one; 0: it has none. Rows of one opcode stand
+// together.
+template <class Table>
+constexpr auto first_rows(const Table& table) {
+    std::array<uint16_t, opcode_count> first{};
+    for (size_t i = std::size(table); i-- > 0;)
+        first[static_cast<size_t>(table[i].op)] = static_cast<uint16_t>(i + 1);
+    return first;
+}
+
+constexpr auto first_other_form = first_rows(other_forms);
+
+// The row of an opcode that holds for a family; nullptr: none.
+template <class Row, size_t N>
+constexpr const Row* family_row(const Row (&table)[N], uint16_t first, Opcode op, size_t family) {
+    for (size_t i = first; first != 0 && i <= N && table[i - 1].op == op; ++i)
+        if (table[i - 1].families.contains(family)) return &table[i - 1];
+    return nullptr;
+}
+
+constexpr const EncodingInfo& encoding_of(Opcode op, size_t family) {
+    const size_t i = static_cast<size_t>(op) < opcode_count ? static_cast<size_t>(op) : 0;
+    const OtherForm* other = family_row(other_forms, first_other_form[i], op, family);
+    return other != nullptr ? other->encoding : notes[i].encoding;
+}
+
+constexpr int absent = -1;
+struct Code {
+    Format format = Format::SOPP;
+    int number = absent;
+};
+using Codes = std::array<Code, family_count>;
+
+constexpr std::string_view format_names[] = {
+    "SOP1", "SOP2",   "SOPK",    "SOPC",   "SOPP",    "SMEM",    "VOP1",   "VOP2",
+    "VOPC", "VOP3",   "VOP3P",   "VINTRP", "DS",      "MUBUF",   "MTBUF",  "MIMG",
+    "FLAT", "GLOBAL", "SCRATCH", "EXP",    "VSAMPLE", "VINTERP", "LDSDIR", "VOPD"};
+static_assert(std::size(format_names) == std::size(format_slots));
+
+// "x", "12" or, where the family encodes the instruction in another format, "VOP3.12".
+constexpr Code parse_code(Format format, std::string_view text) {
+    if (text == "x") return {};
+    const size_t dot = text.find('.');
+    if (dot != std::string_view::npos) {
+        size_t f = 0;
+        while (f < std::size(format_names) && format_names[f] != text.substr(0, dot)) ++f;
+        if (f == std::size(format_names)) row::malformed();
+        format = static_cast<Format>(f);
+        text.remove_prefix(dot + 1);
+    }
+    return {format, static_cast<int>(row::number(text))};
+}
+
+constexpr Codes parse_codes(Format format, std::string_view text) {
     Codes codes{};
     std::array<bool, family_count> named{};
     for (auto word = row::next_word(text); !word.empty(); word = row::next_word(text)) {
         const size_t colon = word.find(':');
         if (colon == std::string_view::npos) row::malformed();
         const size_t family = row::family_index(word.substr(0, colon));
-        const std::string_view code = word.substr(colon + 1);
-        codes[family] = code == "x" ? absent : static_cast<int>(row::number(code));
+        codes[family] = parse_code(format, word.substr(colon + 1));
         named[family] = true;
     }
     for (size_t family = 0; family < family_count; ++family) {
         if (named[family]) continue;
         const std::string_view parent = row::families[family].parent;
-        codes[family] = parent.empty() ? absent : codes[row::family_index(parent)];
+        codes[family] = parent.empty() ? Code{} : codes[row::family_index(parent)];
     }
     return codes;
 }
@@ -297,15 +384,15 @@ constexpr int vop3_offset(Format format, size_t family) {
 constexpr SlotTable build_slots() {
     SlotTable table{};
     for (size_t i = 1; i < opcode_count; ++i) {
-        const Codes codes = parse_codes(row_texts[i].codes);
+        const Codes codes = parse_codes(row_texts[i].format, row_texts[i].codes);
         const Opcode op = static_cast<Opcode>(i);
-        const Format format = row_texts[i].format;
         for (size_t family = 0; family < family_count; ++family) {
-            if (codes[family] == absent) continue;
-            const unsigned code = static_cast<unsigned>(codes[family]);
+            if (codes[family].number == absent) continue;
+            const unsigned code = static_cast<unsigned>(codes[family].number);
+            const Format format = codes[family].format;
             const int promoted = vop3_offset(format, family);
             fill_slot(table, family, format, code, op);
-            if (promoted != absent && notes[i].encoding.e64) {
+            if (promoted != absent && encoding_of(op, family).e64) {
                 fill_slot(table, family, Format::VOP3, code + static_cast<unsigned>(promoted), op);
             }
         }
@@ -325,14 +412,7 @@ constexpr OtherName other_names[] = {
 #undef NAME
 };
 
-// The first of an opcode's rows in other_names, plus one; 0: it has one name everywhere. Rows of
-// one opcode stand together.
-constexpr auto first_other_name = [] {
-    std::array<uint16_t, opcode_count> first{};
-    for (size_t i = std::size(other_names); i-- > 0;)
-        first[static_cast<size_t>(other_names[i].op)] = static_cast<uint16_t>(i + 1);
-    return first;
-}();
+constexpr auto first_other_name = first_rows(other_names);
 
 constexpr auto by_name = [] {
     std::array<uint16_t, opcode_count> order{};
@@ -374,12 +454,9 @@ const OpInfo& op_info(Opcode op) {
 
 std::string_view op_name(Opcode op, Family family) {
     const size_t f = static_cast<size_t>(family);
-    const uint16_t first = first_other_name[static_cast<size_t>(op)];
-    for (size_t i = first; first != 0 && i <= std::size(other_names); ++i) {
-        const OtherName& other = other_names[i - 1];
-        if (other.op != op) break;
-        if (other.families.contains(f)) return other.name;
-    }
+    const OtherName* other =
+        family_row(other_names, first_other_name[static_cast<size_t>(op)], op, f);
+    if (other != nullptr) return other->name;
     return op_info(op).name;
 }
 
@@ -388,9 +465,24 @@ const EncodingInfo& encoding_info(Opcode op) {
     return notes[i < opcode_count ? i : 0].encoding;
 }
 
+const EncodingInfo& encoding_info(Opcode op, Family family) {
+    return encoding_of(op, static_cast<size_t>(family));
+}
+
 const Effects& effects(Opcode op) {
     const size_t i = static_cast<size_t>(op);
     return notes[i < opcode_count ? i : 0].effects;
+}
+
+bool has_short_form(Opcode op, Family family) {
+    const size_t f = static_cast<size_t>(family);
+    const auto& slots = opcode_slots[f];
+    for (const Format format : {Format::VOPC, Format::VOP2, Format::VOP1}) {
+        const unsigned base = format_base(format);
+        for (unsigned code = 0; code < format_slots[static_cast<size_t>(format)]; ++code)
+            if (slots[base + code] == op) return true;
+    }
+    return false;
 }
 
 Opcode find_opcode(std::string_view mnemonic) {

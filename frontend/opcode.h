@@ -33,6 +33,10 @@ enum class Format : uint8_t {
     GLOBAL,
     SCRATCH,
     EXP,
+    VSAMPLE,  // gfx12: image instructions with a sampler
+    VINTERP,  // gfx11+
+    LDSDIR,   // gfx11+
+    VOPD,     // gfx11+: two vector operations in one instruction
 };
 
 enum class Opcode : uint16_t {

@@ -6,7 +6,7 @@ namespace wj {
 namespace {
 
 // Source encodings: Vega ISA, "Scalar source operands" and "Vector operands".
-constexpr uint32_t m0 = 124, null_register = 125;
+constexpr uint32_t m0 = 124, null_register = 125;  // of operands
 constexpr uint32_t int_zero = 128, int_64 = 192, int_minus_16 = 208;
 constexpr uint32_t flat_scratch_base = 230, shared_base = 235, pops_exiting = 239;
 constexpr uint32_t float_first = 240, float_last = 248;
@@ -123,12 +123,17 @@ Operand immediate_operand(int64_t value, Type type) {
 
 bool decode_sgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out) {
     if (code > 127) return false;
-    if (code == null_register) {
-        s.out.illegal_operand = true;
-        set_register(out, Operand::Kind::Special, code, type, dwords);
+    const ScalarRegisters& r = s.target.traits.scalar_registers;
+    if (code == r.null) {
+        if (!r.has_null) s.out.illegal_operand = true;
+        set_register(out, Operand::Kind::Special, null_register, type, dwords);
         return true;
     }
-    const ScalarRegisters& r = s.target.traits.scalar_registers;
+    if (code == r.m0) {
+        if (dwords > 1) return false;
+        set_register(out, Operand::Kind::Sgpr, m0, type, dwords);
+        return true;
+    }
     const bool ttmp = code >= r.ttmp && code < r.ttmp + uint32_t{r.ttmp_count};
     // LLVM has no SGPR tuples of these sizes and prints shorter ones; illegal where this happens.
     if (dwords > 16) dwords = 16;
@@ -150,7 +155,7 @@ bool decode_sgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Oper
         set_register(out, Operand::Kind::Sgpr, r.ttmp + first, type, dwords);
         return true;
     }
-    if (dwords > 2 || (dwords == 2 && ((code & 1) != 0 || code == m0))) return false;
+    if (dwords > 2 || (dwords == 2 && (code & 1) != 0)) return false;
     set_register(out, Operand::Kind::Sgpr, code, type, dwords);
     return true;
 }
@@ -166,7 +171,7 @@ bool decode_agpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Oper
 
 bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool literal_allowed,
                    Slot slot) {
-    const uint32_t dwords = type_dwords(type);
+    const uint32_t dwords = s.dwords(type);
     if (code >= 256) {
         if (slot == Slot::Scalar) s.out.illegal_operand = true;
         return decode_vgpr(s, code - 256, type, dwords, out);

@@ -19,6 +19,10 @@ struct DecodeState {
     uint32_t length = 1;  // dwords used so far; a literal is taken from words[length]
     bool has_literal = false;
 
+    // A lane mask takes one SGPR or two, by the wave size.
+    uint32_t dwords(Type type) const {
+        return type == Type::mask ? target.traits.wave_size / 32 : type_dwords(type);
+    }
     // A field of the encoding; 0 or false where the family's encoding has none.
     uint32_t get(Field f) const { return layout.get(words, f); }
     int32_t get_signed(Field f) const {

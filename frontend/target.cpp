@@ -1,6 +1,8 @@
 #include "frontend/target.h"
 
 #include <array>
+#include <iterator>
+#include <span>
 
 // Processor numbers: LLVM "User Guide for AMDGPU Backend", ELF header e_flags EF_AMDGPU_MACH
 // values. Traits: the "Processors" table of the same page and the CDNA/Vega ISA manuals; GDS: the
@@ -113,6 +115,55 @@ constexpr std::array targets{
     Target{"gfx9-4-generic", Family::g94_generic, 0x5f, cdna3()},
 };
 
+constexpr Traits rdna1() {
+    Traits t = vega;
+    t.wave_size = 32;
+    t.vgpr_granule = 8;
+    t.scalar_registers = {.count = 106, .flat_scratch = 0, .xnack_mask = 0, .has_null = true};
+    t.vop3_literals = true;
+    t.cmpx_writes_exec = true;
+    t.row_share = true;
+    t.has_prim_export = true;
+    t.dpp_pairs = false;
+    t.wide_lgkmcnt = true;
+    t.mad_flushes_denorms = true;
+    return t;
+}
+
+constexpr Traits rdna2() {
+    Traits t = rdna1();
+    t.xnack_selectable = false;
+    t.has_hold_cnt = true;
+    t.scratch_without_address = true;
+    return t;
+}
+
+// Decoded and disassembled, not emulated.
+constexpr Target decoded[] = {
+    {"gfx1010", Family::g10, 0x33, rdna1()},
+    {"gfx1011", Family::g1011, 0x34, rdna1()},
+    {"gfx1012", Family::g1011, 0x35, rdna1()},
+    {"gfx1013", Family::g1013, 0x42, rdna1()},
+    {"gfx1030", Family::g103, 0x36, rdna2()},
+    {"gfx1031", Family::g103, 0x37, rdna2()},
+    {"gfx1032", Family::g103, 0x38, rdna2()},
+    {"gfx1033", Family::g103, 0x39, rdna2()},
+    {"gfx1034", Family::g103, 0x3e, rdna2()},
+    {"gfx1035", Family::g103, 0x3d, rdna2()},
+    {"gfx1036", Family::g103, 0x45, rdna2()},
+    {"gfx10-1-generic", Family::g10, 0x52, rdna1()},
+    {"gfx10-3-generic", Family::g103, 0x53, rdna2()},
+};
+
+constexpr auto decoded_wave64 = [] {
+    std::array<Target, std::size(decoded)> out{};
+    for (size_t i = 0; i < out.size(); ++i) {
+        out[i] = decoded[i];
+        out[i].traits.wave_size = 64;
+    }
+    return out;
+}();
+
 // "amdgcn-amd-amdhsa--gfx90a:xnack-" -> "gfx90a"
 std::string_view processor_part(std::string_view name) {
     constexpr std::string_view arch = "amdgcn";
@@ -134,6 +185,19 @@ const Target* find_target(std::string_view name) {
     return nullptr;
 }
 
+const Target* find_decoded_target(std::string_view name, uint32_t wave_size) {
+    const Target* emulated = find_target(name);
+    if (emulated != nullptr)
+        return wave_size == 0 || wave_size == emulated->traits.wave_size ? emulated : nullptr;
+    const std::string_view processor = processor_part(name);
+    for (size_t i = 0; i < std::size(decoded); ++i) {
+        if (decoded[i].name != processor) continue;
+        if (wave_size == 64) return &decoded_wave64[i];
+        return wave_size == 0 || wave_size == 32 ? &decoded[i] : nullptr;
+    }
+    return nullptr;
+}
+
 const Target* find_target_by_mach(uint32_t elf_mach) {
     for (const Target& target : targets) {
         if (target.elf_mach == elf_mach) return &target;
@@ -141,12 +205,26 @@ const Target* find_target_by_mach(uint32_t elf_mach) {
     return nullptr;
 }
 
-std::string supported_target_names() {
-    std::string names;
-    for (const Target& target : targets) {
+namespace {
+
+void append_names(std::string& names, std::span<const Target> list) {
+    for (const Target& target : list) {
         if (!names.empty()) names += ", ";
         names += target.name;
     }
+}
+
+}  // namespace
+
+std::string supported_target_names() {
+    std::string names;
+    append_names(names, targets);
+    return names;
+}
+
+std::string decoded_target_names() {
+    std::string names = supported_target_names();
+    append_names(names, decoded);
     return names;
 }
 

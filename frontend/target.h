@@ -41,12 +41,14 @@ struct ScalarRegisters {
     uint8_t xnack_mask = 104;
     uint8_t trap_base = 0;  // TBA, and TMA behind it
     uint8_t ttmp = 108, ttmp_count = 16;
+    uint8_t m0 = 124, null = 125;  // in the encoding; operands have these numbers in every family
+    bool has_null = false;
 };
 
 // Behaviour that differs between generations, as named fields. `family >= x` is written nowhere
 // else.
 struct Traits {
-    uint32_t wave_size;     // 64 on all of gfx9
+    uint32_t wave_size;     // 64 or 32 lanes. Where kernels choose it, each size is a Target
     uint32_t lds_bytes;     // per work-group limit
     uint32_t lds_granule;   // allocation granule in bytes: out-of-range bound is the rounded size
     uint32_t vgpr_granule;  // gfx90a: 8, else 4
@@ -65,6 +67,8 @@ struct Traits {
     bool flat_scratch_base = true;  // gfx9+: FLAT_SCRATCH_INIT is an address, not offset and size
     bool wide_vmcnt = true;         // gfx9+: vmcnt has six bits
     bool unpacked_d16 = false;      // 16-bit elements of buffers and images take a register each
+    bool dpp_pairs = true;          // DPP of 64 bits (gfx10: none)
+    bool wide_lgkmcnt = false;      // gfx10+: six bits
     bool wide_dpp = false;          // gfx90a+: DPP of 64 bits and row_newbcast
     bool ocp_small_floats = false;  // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
     bool xnack_selectable, sramecc_selectable;
@@ -76,8 +80,15 @@ struct Traits {
     // sums that overflow to the largest number (CDNA3 ISA 7.1.2, 7.3)
     bool matrix_obeys_mode = false;
     ScalarRegisters scalar_registers = {};
-    uint32_t gds_bytes = 0;        // global data share; 0: the processor has none
-    uint32_t gds_max_wave_id = 0;  // logical wave ids of ds_ordered_count wrap behind it
+    bool row_share = false;  // gfx10+: DPP has row_share and row_xmask, and nothing beyond rows
+    bool scratch_without_address = false;  // gfx10.3+: scratch instructions of an offset alone
+    bool has_prim_export = false;          // gfx10+: exports to pos4 and prim
+    bool has_hold_cnt = false;             // s_waitcnt_depctr
+    bool vop3_literals = false;            // gfx10+: literals in VOP3 and VOP3P
+    bool cmpx_writes_exec = false;         // gfx10+: v_cmpx writes EXEC alone
+    bool signed_flat_offsets = false;      // gfx12: of flat instructions, too
+    uint32_t gds_bytes = 0;                // global data share; 0: the processor has none
+    uint32_t gds_max_wave_id = 0;          // logical wave ids of ds_ordered_count wrap behind it
 };
 
 struct Target {
@@ -90,7 +101,11 @@ struct Target {
 // nullptr when the processor is not emulated. Accepts a bare name ("gfx90a"), a target id
 // ("gfx90a:sramecc+:xnack-") or a full triple ("amdgcn-amd-amdhsa--gfx90a:xnack-").
 const Target* find_target(std::string_view name);
+// The same for processors that can be decoded, whether emulated or not. wave_size: 32, 64, or 0 for
+// the size that compilers choose for the processor.
+const Target* find_decoded_target(std::string_view name, uint32_t wave_size = 0);
 const Target* find_target_by_mach(uint32_t elf_mach);
 std::string supported_target_names();  // "gfx900, gfx906, ..." for messages
+std::string decoded_target_names();    // these and those that can only be decoded
 
 }  // namespace wj

@@ -19,7 +19,8 @@ struct WaitCounts {
 // From gfx9 on vmcnt has its two high bits at 14 (ISA documents, s_waitcnt).
 inline WaitCounts wait_counts(const Target& target, uint32_t simm16) {
     const uint32_t vm_high = target.traits.wide_vmcnt ? simm16 >> 14 & 3 : 0;
-    return {(simm16 & 15) | vm_high << 4, simm16 >> 4 & 7, simm16 >> 8 & 15};
+    return {(simm16 & 15) | vm_high << 4, simm16 >> 4 & 7,
+            simm16 >> 8 & (target.traits.wide_lgkmcnt ? 63u : 15u)};
 }
 
 // How many accesses to vector memory it leaves under way; nothing where it does not wait for them.

@@ -56,8 +56,8 @@ struct Listing {
         if (!bytes) return;
         uint64_t at = begin;
         while (at + 4 <= end) {
-            uint32_t words[4] = {};
-            size_t count = std::min<uint64_t>(4, (end - at) / 4);
+            uint32_t words[5] = {};
+            size_t count = std::min<uint64_t>(5, (end - at) / 4);
             std::memcpy(words, bytes->data() + (at - begin), count * 4);
             Inst inst;
             bool valid = decode(target, std::span<const uint32_t>(words, count), inst);
@@ -73,14 +73,18 @@ struct Listing {
     }
 };
 
+// The size of the waves for which the object's code was compiled; functions that no kernel of the
+// object stands beside have the processor's usual one.
+uint32_t wave_size(const CodeObject& object) {
+    return object.kernels.empty() ? 0 : object.kernels.front().descriptor.wave_size;
+}
+
 bool print_object(const FoundCodeObject& found, const std::string& kernel) {
     const CodeObject object = linked_object(found);
-    const Target* target = find_target(found.target.str());
+    const Target* target = find_decoded_target(found.target.str(), wave_size(object));
     if (!target)
-        fail(found.origin + ": " + found.target.str() +
-             " is not emulated, so there is no disassembler for it; "
-             "emulated are " +
-             supported_target_names());
+        fail(found.origin + ": there is no disassembler for " + found.target.str() +
+             "; there is one for " + decoded_target_names());
     Listing listing{*target, object};
     auto functions = listing.functions();
     bool any = false;

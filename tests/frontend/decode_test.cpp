@@ -222,6 +222,79 @@ TEST(Target, Names) {
     EXPECT_FALSE(wj::find_target("gfx908")->traits.unified_vgprs);
 }
 
+Inst decode_rdna(const char* processor, uint32_t wave_size, std::vector<uint32_t> words) {
+    Inst inst;
+    EXPECT_TRUE(wj::decode(*wj::find_decoded_target(processor, wave_size), words, inst))
+        << processor;
+    return inst;
+}
+
+TEST(DecodeRdna, IsNotOfferedToUsers) {
+    EXPECT_EQ(wj::find_target("gfx1030"), nullptr);
+    ASSERT_NE(wj::find_decoded_target("gfx1030"), nullptr);
+    EXPECT_EQ(wj::find_decoded_target("gfx1030")->traits.wave_size, 32u);
+    EXPECT_EQ(wj::find_decoded_target("gfx1030", 64)->traits.wave_size, 64u);
+    EXPECT_EQ(wj::find_decoded_target("gfx90a", 32), nullptr) << "its waves have 64 lanes";
+}
+
+TEST(DecodeRdna, MasksHaveTheWaveSize) {
+    // v_cmp_lt_f32 vcc, v0, v1: VOPC 0x7c000000 | op 1 << 17 | vsrc1 1 << 9 | src0 256
+    for (const uint32_t size : {32u, 64u}) {
+        const Inst i = decode_rdna("gfx1010", size, {0x7C020300});
+        EXPECT_EQ(i.op, Opcode::v_cmp_lt_f32);
+        EXPECT_EQ(i.dst[0].reg, 106);
+        EXPECT_EQ(i.dst[0].dwords, size / 32);
+    }
+}
+
+TEST(DecodeRdna, CmpxWritesExec) {
+    // v_cmpx_lt_f32: op 0x11; EXEC is 126
+    const Inst i = decode_rdna("gfx1010", 32, {0x7C220300});
+    EXPECT_EQ(i.op, Opcode::v_cmpx_lt_f32);
+    EXPECT_EQ(i.dst[0].reg, 126);
+    EXPECT_EQ(i.dst[0].dwords, 1);
+}
+
+TEST(DecodeRdna, Dpp8) {
+    // v_mov_b32 v1, v2 dpp8:[7,6,5,4,3,2,1,0]: source 0 is 233; with FI it is 234. Lane n's
+    // selector stands at bit 8 + 3 n of the second dword.
+    uint32_t word = 2;
+    for (uint32_t lane = 0; lane < 8; ++lane) word |= (7 - lane) << (8 + 3 * lane);
+    const Inst i = decode_rdna("gfx1030", 32, {0x7E000200 | 1 << 17 | 233, word});
+    EXPECT_EQ(i.variant, wj::Variant::Dpp8);
+    EXPECT_EQ(i.src[0].reg, 2);
+    EXPECT_FALSE(i.fetch_invalid);
+    for (uint32_t lane = 0; lane < 8; ++lane) EXPECT_EQ(i.dpp8_lanes >> (3 * lane) & 7, 7 - lane);
+    EXPECT_TRUE(decode_rdna("gfx1030", 32, {0x7E000200 | 1 << 17 | 234, word}).fetch_invalid);
+}
+
+TEST(DecodeRdna, LiteralInVop3) {
+    // v_add3_u32 v0, v1, 0x12345678, v2: op 0x36d
+    const Inst i =
+        decode_rdna("gfx1010", 32, {0xD76D0000, 257 | 255 << 9 | 258u << 18, 0x12345678});
+    EXPECT_EQ(i.op, Opcode::v_add3_u32);
+    EXPECT_EQ(i.size, 12);
+    EXPECT_EQ(i.src[1].value, 0x12345678u);
+}
+
+TEST(DecodeRdna, NullIsARegister) {
+    // s_mov_b32 null, s1: SDST 125
+    const Inst i = decode_rdna("gfx1010", 32, {0xBEFD0301});
+    EXPECT_TRUE(i.dst[0].is(Operand::Kind::Special));
+    EXPECT_EQ(i.dst[0].reg, 125);
+    EXPECT_FALSE(i.illegal_operand);
+}
+
+TEST(DecodeRdna, ImageRegistersThatDoNotFollowOneAnother) {
+    // image_load v[0:3], [v9, v5], s[0:7] dmask:0xf dim:2D: NSA 1 at bit 1, DIM 1 at bit 3
+    const Inst i = decode_rdna("gfx1030", 32, {0xF0000000 | 0xF00 | 1 << 3 | 1 << 1, 9, 5});
+    EXPECT_EQ(i.op, Opcode::image_load);
+    EXPECT_EQ(i.size, 12);
+    ASSERT_EQ(i.address_count, 2);
+    EXPECT_EQ(i.addresses[0], 9);
+    EXPECT_EQ(i.addresses[1], 5);
+}
+
 TEST(OpcodeNames, Find) {
     EXPECT_EQ(wj::find_opcode("v_add_f32"), Opcode::v_add_f32);
     EXPECT_EQ(wj::find_opcode("v_add_f32_e64"), Opcode::v_add_f32);

@@ -92,7 +92,10 @@ uint32_t second(Random& random, Format format) {
             if ((present >> i & 1) != 0) word |= random.below(256) << (8 * i);
         }
         if (format == Format::DS && random.below(4) == 0) word &= 0xff;
-        if (format != Format::DS && random.below(4) == 0) word = (word & 0xff80ffff) | 0x007f0000;
+        if (format != Format::DS && random.below(3) == 0) {  // SADDR: none
+            const uint32_t none[] = {0x7f, 0x7d, 0x7c};
+            word = (word & 0xff80ffff) | none[random.below(3)] << 16;
+        }
     }
     return word;
 }
@@ -107,7 +110,10 @@ Words encode(const Encoding& bits, uint32_t code, Random& random) {
     uint32_t fill = sparse(random);
     if (bits.format == Format::VOP1 || bits.format == Format::VOP2 || bits.format == Format::VOPC) {
         fill &= ~0x1ffu;
-        switch (random.below(6)) {
+        switch (random.below(7)) {
+            case 6:
+                fill |= 233 + random.below(2);  // DPP8
+                break;
             case 0:
                 fill |= 249;
                 break;
@@ -125,9 +131,14 @@ Words encode(const Encoding& bits, uint32_t code, Random& random) {
     if ((bits.format == Format::VOP3 || bits.format == Format::VOP3P) && random.below(2) == 0) {
         fill &= bits.format == Format::VOP3P ? 0x40ff : 0xff;
     }
-    if (bits.format == Format::DS && random.below(2) == 0) fill = random.below(2) << 16;
+    if (bits.format == Format::DS && random.below(2) == 0)
+        fill = placed(l, Field::gds, random.below(2));
+    if (bits.format == Format::VOP3 && random.below(4) == 0)
+        fill = (fill & ~0xffu) | 0x7e;  // EXEC, which v_cmpx of gfx10 asks for
     first |= fill & ~fixed;
-    Words words{first, second(random, bits.format), sparse(random), random.word()};
+    if (bits.format == Format::MIMG && l.has(Field::dim) && random.below(4) == 0)  // tests of rays
+        first = (first & ~(0x02023ff8u)) | 0x9f00;
+    Words words{first, second(random, bits.format), sparse(random), random.word(), random.word()};
     // gfx950's 16-byte encoding joins v_mfma_ld_scale_b32 and a product.
     if (first >> 16 == 0xd3ac && random.below(4) != 0) {
         words[2] = (0xd3ad0800 + random.below(2) * 0x10000) | (random.word() & 0x87ff);
@@ -153,7 +164,8 @@ std::vector<Words> row_words(const wj::Target& target, unsigned fillings, Random
 
 std::vector<Words> uniform_words(size_t count, Random& random) {
     std::vector<Words> out(count);
-    for (Words& words : out) words = {random.word(), random.word(), random.word(), random.word()};
+    for (Words& words : out)
+        words = {random.word(), random.word(), random.word(), random.word(), random.word()};
     return out;
 }
 

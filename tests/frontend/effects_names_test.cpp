@@ -24,10 +24,11 @@ Named by_name(const OpInfo& info) {
     const std::string_view n = info.name;
     const bool scalar = info.format <= Format::SOPC;
     Named t{};
-    t.opaque = has(n, {"setpc", "swappc", "s_call", "s_rfe", "fork", "join", "movrel", "gpr_idx",
-                       "setvskip", "cdbg", "s_trap", "s_endpgm_"});
+    t.opaque =
+        has(n, {"setpc", "swappc", "s_call", "s_rfe", "fork", "join", "movrel", "gpr_idx",
+                "setvskip", "cdbg", "s_trap", "s_endpgm_", "swaprel", "subvector", "code_end"});
     t.leaves = has(n, {"branch", "setpc", "swappc", "s_call", "endpgm", "s_barrier", "s_sleep",
-                       "s_rfe", "s_trap", "halt", "setvskip"});
+                       "s_rfe", "s_trap", "halt", "setvskip", "subvector", "code_end"});
     t.reads_vcc = n.starts_with("v_div_fmas") || n.find("vcc") != n.npos;
     t.reads_scc = has(n, {"s_addc_u32", "s_subb_u32", "s_cselect", "s_cmov", "_scc"});
     t.writes_scc = info.format == Format::SOPC || has(n, {"saveexec", "wrexec", "s_cmpk"}) ||
@@ -36,20 +37,22 @@ Named by_name(const OpInfo& info) {
                             "s_nor", "s_xnor", "s_lsh", "s_ashr", "s_bfe", "s_absdiff"}));
     t.across = has(n, {"lane", "permute", "swizzle", "mfma", "smfmac", "accvgpr", "swap"});
     if (scalar)
-        t.partial = has(n, {"cmov", "bitset", "addk", "mulk", "setreg"});
+        t.partial = has(n, {"cmov", "bitset", "addk", "mulk", "setreg", "subvector"});
     else if (info.format == Format::SMEM)
         t.partial = !n.starts_with("s_load");
     else if (info.format >= Format::DS)
         t.partial = n.find("load") == n.npos && n.find("ds_read") == n.npos;
     else
         t.partial = has(n, {"mac", "writelane", "swap", "mix", "mfma", "cvt_sr", "scalef32",
-                            "permlane", "interp", "pkaccum", "ashr_pk"}) ||
+                            "permlane", "interp", "pkaccum", "ashr_pk", "movreld", "movrelsd"}) ||
                     (n.find("dot") != n.npos && n.find("c_") != n.npos);
     if (!scalar && info.format != Format::SMEM && has(n, {"16", "fp8", "bf8"})) t.partial = true;
     if (has(n, {"saveexec", "wrexec"}))
         t.exec = n.starts_with("s_and_") || n.starts_with("s_andn1_") ? ExecChange::Narrowed
                  : n.starts_with("s_or_") || n.starts_with("s_orn1_") ? ExecChange::Widened
                                                                       : ExecChange::Changed;
+    else if (n.find("subvector") != n.npos)
+        t.exec = ExecChange::Changed;
     else if (n.find("cmpx") != n.npos)
         t.exec = ExecChange::Narrowed;
     return t;
@@ -74,7 +77,8 @@ constexpr Difference differences[] = {
     {"partial", "v_cmp", "masks are written whole"},
     {"partial", "ds_read_u16 ds_read_i16 ds_read_b64_tr", "upper halves are cleared"},
     {"partial",
-     "atomic _rtn_ ds_consume ds_append ds_ordered ds_swizzle permute s_memtime s_memrealtime",
+     "atomic _rtn_ ds_consume ds_append ds_ordered ds_swizzle permute s_memtime s_memrealtime "
+     "s_get_waveid",
      "all that memory instructions return is written, not only what is loaded"},
 };
 

@@ -91,10 +91,10 @@ std::string normalise(const std::string& text) {
     return collapsed;
 }
 
-LlvmDisassembler::LlvmDisassembler(const std::string& processor) {
+LlvmDisassembler::LlvmDisassembler(const std::string& processor, const std::string& features) {
     initialise_llvm();
-    context_ =
-        LLVMCreateDisasmCPU("amdgcn-amd-amdhsa", processor.c_str(), nullptr, 0, nullptr, nullptr);
+    context_ = LLVMCreateDisasmCPUFeatures("amdgcn-amd-amdhsa", processor.c_str(), features.c_str(),
+                                           nullptr, 0, nullptr, nullptr);
     if (context_ == nullptr) throw std::runtime_error("LLVM has no disassembler for " + processor);
 }
 

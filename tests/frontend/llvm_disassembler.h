@@ -10,7 +10,7 @@
 
 namespace wj_test {
 
-using Words = std::array<uint32_t, 4>;
+using Words = std::array<uint32_t, 5>;
 
 struct LlvmResult {
     enum class Kind : uint8_t { Invalid, Valid, Crashed } kind = Kind::Invalid;
@@ -21,7 +21,7 @@ struct LlvmResult {
 
 class LlvmDisassembler {
 public:
-    explicit LlvmDisassembler(const std::string& processor);
+    explicit LlvmDisassembler(const std::string& processor, const std::string& features = {});
     ~LlvmDisassembler();
     LlvmDisassembler(const LlvmDisassembler&) = delete;
     LlvmDisassembler& operator=(const LlvmDisassembler&) = delete;
