@@ -17,10 +17,15 @@ using ir::Value;
 
 constexpr size_t scc_index = 130;
 
+// Whether it reads or writes a scalar register of the mask in register `mask`.
+bool overlaps_mask(const ir::Block& block, uint64_t mask, const Inst& i) {
+    return i.imm < mask + block.wave_size / 32 && i.imm + ir::scalar_registers(i.op) > mask;
+}
+
 // A mask in an iteration without lanes.
 struct Dead {
     enum Kind : uint8_t { Unknown, Zero, Same } kind = Unknown;
-    Value get = no_value;  // Same: the value of this GetS64
+    Value get = no_value;  // Same: the value of this register
     bool operator==(const Dead&) const = default;
 };
 
@@ -63,7 +68,7 @@ private:
         if (left.op != Op::BitsOf || right.op != Op::Const64 || right.imm) return false;
         loop_.live = left.args[0];
         return std::any_of(block_.insts.begin(), block_.insts.end(), [&](const Inst& i) {
-            return i.op == Op::SetS64 && i.imm == machine::exec_lo && i.args[0] == cond.args[0];
+            return ir::sets_mask(i.op) && i.imm == machine::exec_lo && i.args[0] == cond.args[0];
         });
     }
 
@@ -73,7 +78,7 @@ private:
         const Dead zero{Dead::Zero, no_value};
         switch (i.op) {
             case Op::MaskOf:
-                if (inst(i.args[0]).op != Op::GetS64) return {};
+                if (!ir::gets_mask(inst(i.args[0]).op)) return {};
                 if (inst(i.args[0]).imm == machine::exec_lo) return zero;
                 return {Dead::Same, i.args[0]};
             case Op::MaskAnd:
@@ -140,10 +145,10 @@ private:
             const uint64_t reg = inst(dead_[mask].get).imm;
             for (const Inst& i : block_.insts)
                 if (ir::op_info(i.op).cls == Class::SetS && i.args[0] == v &&
-                    (i.op != Op::SetS64 || i.imm != reg))
+                    (!ir::sets_mask(i.op) || i.imm != reg))
                     return false;
             if (std::none_of(block_.insts.begin(), block_.insts.end(), [&](const Inst& i) {
-                    return i.op == Op::SetS64 && i.imm == reg && i.args[0] == v;
+                    return ir::sets_mask(i.op) && i.imm == reg && i.args[0] == v;
                 }))
                 return false;
         }
@@ -189,17 +194,14 @@ private:
         return true;
     }
 
-    // A pair that gets these lanes (lift/loop_masks.h): the same after each iteration and after all
+    // A mask that gets these lanes (lift/loop_masks.h): the same after each iteration and after all
     // of them, as no lane comes on in a loop whose EXEC stays empty, and nobody asks in between.
     bool collects(Value get) const {
         const uint64_t reg = inst(get).imm;
-        return inst(get).op == Op::GetS64 && std::ranges::all_of(block_.insts, [&](const Inst& i) {
+        return ir::gets_mask(inst(get).op) && std::ranges::all_of(block_.insts, [&](const Inst& i) {
                    const bool sum = is_sum(i, get);
-                   const bool sets = ir::op_info(i.op).cls == Class::SetS && i.op != Op::SetScc &&
-                                     i.imm + 1 >= reg && i.imm <= reg + 1;
-                   if (sets)
-                       return i.op == Op::SetS64 ? i.imm == reg && is_sum(inst(i.args[0]), get)
-                                                 : i.imm + 1 == reg;
+                   if (ir::op_info(i.op).cls == Class::SetS && overlap(reg, i))
+                       return ir::sets_mask(i.op) && i.imm == reg && is_sum(inst(i.args[0]), get);
                    return sum || std::ranges::find(i.args, get) == i.args.end();
                });
     }
@@ -238,19 +240,16 @@ private:
         });
     }
 
-    static bool overlap(uint64_t pair, const Inst& i) {
-        if (i.op == Op::GetScc || i.op == Op::SetScc) return false;
-        const bool two = i.op == Op::GetS64 || i.op == Op::SetS64;
-        return i.imm <= pair + 1 && i.imm + two >= pair;
-    }
+    // With the mask in register `mask`.
+    bool overlap(uint64_t mask, const Inst& i) const { return overlaps_mask(block_, mask, i); }
 
     bool is_all_or_none(const Inst& i) const {
-        if (i.op == Op::Const64) return !i.imm || !~i.imm;
+        if (i.op == Op::Const64) return !i.imm || !(~i.imm & block_.every_lane());
         return i.op == Op::USelect64 && is_all_or_none(inst(i.args[1])) &&
                is_all_or_none(inst(i.args[2]));
     }
 
-    // Register pairs that hold masks, before the loop or behind it.
+    // Registers that hold masks, before the loop or behind it.
     bool find_masks(std::vector<OrderedLoop::Mask>& masks) const {
         auto add = [&](uint64_t reg, bool is_empty) {
             const auto known = std::ranges::find(masks, reg, &OrderedLoop::Mask::reg);
@@ -262,13 +261,13 @@ private:
         for (const Inst& i : block_.insts) {
             const Inst* const from = i.args[0] == no_value ? nullptr : &inst(i.args[0]);
             if (i.op == Op::MaskOf) {
-                if (from->op == Op::GetS64)
+                if (ir::gets_mask(from->op))
                     add(from->imm, false);
                 else if (!is_all_or_none(*from))
                     return false;
-            } else if (i.op == Op::SetS64 && from->op == Op::BitsOf) {
+            } else if (ir::sets_mask(i.op) && from->op == Op::BitsOf) {
                 add(i.imm, without_lanes(from->args[0]));
-            } else if (i.op == Op::SetS64 && loop_.late[i.args[0]]) {
+            } else if (ir::sets_mask(i.op) && loop_.late[i.args[0]]) {
                 add(i.imm, false);  // of collects()
             }
         }
@@ -286,17 +285,18 @@ private:
             if (cls == Class::GetS || cls == Class::SetS) {
                 for (const OrderedLoop::Mask& m : masks) {
                     if (!overlap(m.reg, i)) continue;
-                    const bool whole = i.imm == m.reg && (i.op == Op::GetS64 || i.op == Op::SetS64);
+                    const bool whole =
+                        i.imm == m.reg && (ir::gets_mask(i.op) || ir::sets_mask(i.op));
                     if (!whole || (cls == Class::SetS && !loop_.late[i.args[0]])) return false;
                     number[v] = cls == Class::GetS;
                 }
-                const bool sets_mask = i.op == Op::SetS64 && (inst(i.args[0]).op == Op::BitsOf ||
-                                                              inst(i.args[0]).op == Op::UOr64);
+                const bool sets_mask = ir::sets_mask(i.op) && (inst(i.args[0]).op == Op::BitsOf ||
+                                                               inst(i.args[0]).op == Op::UOr64);
                 if (cls == Class::SetS && reads && !sets_mask) return false;
             } else if (i.op == Op::BitsOf) {
                 number[v] = true;
             } else if (i.op == Op::MaskOf) {
-                if (reads && inst(i.args[0]).op != Op::GetS64) return false;
+                if (reads && !ir::gets_mask(inst(i.args[0]).op)) return false;
             } else if ((i.op == Op::UCmpEq64 || i.op == Op::UCmpNe64) && reads) {
                 const Inst &left = inst(i.args[0]), &right = inst(i.args[1]);
                 if (left.op != Op::BitsOf || !without_lanes(left.args[0]) ||
@@ -310,7 +310,7 @@ private:
         }
         for (const OrderedLoop::Mask& m : masks)
             for (const OrderedLoop::Mask& other : masks)
-                if (m.reg + 1 == other.reg) return false;
+                if (block_.wave_size == machine::lanes && m.reg + 1 == other.reg) return false;
         return !number[block_.term.cond];
     }
 
@@ -336,16 +336,13 @@ private:
 
 std::optional<LoopMask> find_loop_mask(const ir::Block& block, Value get, Value live) {
     const Inst& g = block.insts[get];
-    if (g.op != Op::GetS64) return {};
+    if (!ir::gets_mask(g.op)) return {};
     Value mask = no_value;
     for (const Inst& i : block.insts) {
         const Class cls = ir::op_info(i.op).cls;
-        if (cls == Class::SetS && i.op != Op::SetScc && i.imm + 1 >= g.imm && i.imm <= g.imm + 1) {
-            if (i.op != Op::SetS64) {
-                if (i.imm + 1 != g.imm) return {};
-                continue;
-            }
-            if (i.imm != g.imm || block.insts[i.args[0]].op != Op::BitsOf) return {};
+        if (cls == Class::SetS && overlaps_mask(block, g.imm, i)) {
+            if (!ir::sets_mask(i.op) || i.imm != g.imm || block.insts[i.args[0]].op != Op::BitsOf)
+                return {};
             mask = block.insts[i.args[0]].args[0];
         }
         const bool as_mask =

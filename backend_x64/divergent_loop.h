@@ -9,15 +9,15 @@
 
 namespace wj::x64 {
 
-// A register pair that holds a lane mask and is handed from iteration to iteration.
+// A register of the wave's size that holds a lane mask and is handed from iteration to iteration.
 struct LoopMask {
     uint32_t reg;
-    ir::Value get;   // the GetS64, read as a lane mask only
+    ir::Value get;   // its value when the iteration begins, read as a lane mask only
     ir::Value mask;  // its next value
 };
 
-// The mask that a loop of one block hands on in the register pair of the GetS64, if it reads the
-// pair as a lane mask only and makes the next value itself. `live`: the mask of the lanes that go
+// The mask that a loop of one block hands on in the register that `get` reads, if it reads that as
+// a lane mask only and makes the next value itself. `live`: the mask of the lanes that go
 // on, if it may also ask which ones are lost.
 std::optional<LoopMask> find_loop_mask(const ir::Block& block, ir::Value get,
                                        ir::Value live = ir::no_value);
@@ -43,7 +43,7 @@ std::optional<DivergentLoop> find_divergent_loop(const ir::Block& block);
 // rows and masks hold.
 struct OrderedLoop {
     struct Mask {
-        uint8_t reg;    // register pair
+        uint8_t reg;    // of the wave's size
         bool is_empty;  // of lanes that are off, behind the loop; otherwise they stay
     };
     uint64_t exit = 0;

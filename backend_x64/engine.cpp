@@ -44,7 +44,7 @@ Translator::Translator(std::unique_ptr<BlockSource> source, Isa isa,
 
 Status Translator::open(const TranslatorOptions& options) {
     if (Status s = buffer_.open(options.code_bytes); !s) return s;
-    if (!make_stubs(buffer_, isa_ == Isa::Avx512, stubs_))
+    if (!make_stubs(buffer_, isa_ == Isa::Avx512, source_->wave_size(), stubs_))
         return Status(Code::HostError, "cannot assemble the entry stubs");
     stub_room_ = std::min(most_stub_bytes, buffer_.size() / 8);
     stub_code_ = buffer_.allocate(stub_room_);

@@ -25,6 +25,8 @@ struct BlockRequest {
 class BlockSource {
 public:
     virtual ~BlockSource() = default;
+    // Of all waves that the engine runs.
+    virtual uint32_t wave_size() const { return machine::lanes; }
     // Called under the engine's translation lock. What the block refers to must live as long as the
     // source, or until reset().
     virtual ir::Block block(const BlockRequest& request) = 0;

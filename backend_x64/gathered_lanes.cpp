@@ -68,8 +68,8 @@ private:
     g.plan = &plan;
     const uint8_t* at = plan.list;
     for (uint32_t m = 0; m < plan.masks; ++m, at += 2) {
-        g.masks[m] = w.s64(at[0]);
-        w.set_s64(at[0], _pext_u64(g.masks[m], g.exec));
+        g.masks[m] = w.mask(at[0]);
+        w.set_mask(at[0], _pext_u64(g.masks[m], g.exec));
     }
     const Movement lanes(g.exec, plan);
     const uint32_t chunks = (lanes.count() + plan.chunk_lanes - 1) / plan.chunk_lanes,
@@ -99,7 +99,7 @@ uint32_t regather_lanes(Wave& w, Frame& f, const GatherPlan& plan) {
     const uint8_t* at = plan.list;
     for (uint32_t m = 0; m < plan.masks; ++m, at += 2) {
         const uint64_t others = at[1] ? 0 : g.masks[m] & ~g.exec;
-        w.set_s64(at[0], others | _pdep_u64(w.s64(at[0]), g.exec));
+        w.set_mask(at[0], others | _pdep_u64(w.mask(at[0]), g.exec));
     }
     const Movement lanes(g.exec, plan);
     for (const uint8_t* const end = at + plan.written; at < end; ++at)

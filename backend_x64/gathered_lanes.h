@@ -11,7 +11,7 @@ namespace wj::x64 {
 struct Frame;
 
 // What a loop reads and writes; lives behind the block's code. Lanes of a chunk, and of as many
-// chunks as run together. Bytes: register pairs that hold lane masks, and whether they are then
+// chunks as run together. Bytes: registers that hold lane masks, and whether they are then
 // empty in lanes that are off; rows that are written, then those that are read only.
 struct GatherPlan {
     uint8_t chunk_lanes, together, masks, written, read;

@@ -44,7 +44,7 @@ LanePlanner::Bool LanePlanner::truth(Value m) const {
     switch (i.op) {
         case Op::MaskOf: {
             const Inst& get = inst(i.args[0]);
-            const bool exec = get.op == Op::GetS64 && get.imm == machine::exec_lo;
+            const bool exec = ir::gets_mask(get.op) && get.imm == machine::exec_lo;
             return {exec ? Bool::True : Bool::Other};
         }
         case Op::MaskAnd:

@@ -27,8 +27,8 @@ constexpr auto estimates = [] {
         for (Op op : ops) table[static_cast<size_t>(op)] = e;
     };
     using enum Op;
-    set({Splat32, Splat64, LaneId, MaskOf, GetV, Elem, GetS32, GetS64, GetScc, Const32, Const64,
-         BitsOf},
+    set({Splat32, Splat64, LaneId, MaskOf, GetV, Elem, GetS32, GetS64, GetMask32, GetScc, Const32,
+         Const64, BitsOf},
         {0, 0});
     set({FAdd32, FSub32, FMul32}, {3, 1});
     set({FAdd64, FMul64}, {3, 2});

@@ -31,7 +31,7 @@ uint32_t extend(Access access, uint32_t raw) {
 
 // Private byte `offset` of a lane.
 uint8_t* scratch_byte(Wave& w, uint64_t offset, uint32_t lane) {
-    return w.scratch + (offset / 4) * 256 + lane * 4 + offset % 4;
+    return w.scratch + (offset / 4 * w.size + lane) * 4 + offset % 4;
 }
 
 // LDS and scratch: memory of the work-group, which runs on one thread.
@@ -199,7 +199,7 @@ bool lane_atomic(Wave& w, const MemoryOp& op, Place place, uint32_t lane, uint64
     } else {
         if (place.address + bytes > w.scratch_bytes || !w.scratch) return false;
         half[0] = scratch_byte(w, place.address, lane);
-        half[1] = half[0] + 256;
+        half[1] = half[0] + 4 * w.size;
     }
     uint32_t words[2] = {};
     const uint32_t word_bytes = std::min(bytes, 4u);

@@ -26,7 +26,7 @@ bool is_exec(const ir::Block& block, const Schedule& schedule, Value mask) {
     const Inst& of = block.insts[mask];
     if (of.op != Op::MaskOf) return false;
     const Inst& bits = block.insts[of.args[0]];
-    return bits.op == Op::GetS64 && bits.imm == machine::exec_lo;
+    return ir::gets_mask(bits.op) && bits.imm == machine::exec_lo;
 }
 
 // Nothing else that the block does with memory, or with lanes, depends on the order.

@@ -447,6 +447,7 @@ void Schedule::find_clobbers() {
                 }
                 break;
             case Op::GetS32:
+            case Op::GetMask32:
                 clobber_[v] = std::min(next_sgpr[reg], next_call);
                 break;
             case Op::GetS64:
@@ -456,6 +457,7 @@ void Schedule::find_clobbers() {
                 clobber_[v] = std::min(next_sgpr[130], next_call);
                 break;
             case Op::SetS32:
+            case Op::SetMask32:
                 clobber_[v] = std::min(next_sgpr[reg], next_call);
                 next_sgpr[reg] = v;
                 break;
@@ -484,6 +486,7 @@ bool Schedule::emitted(Value v) const {
             return uniform_home_[v].kind == Home::Slot;
         case Op::GetS32:
         case Op::GetS64:
+        case Op::GetMask32:
         case Op::GetScc:
             return uniform_home_[v].kind == Home::Slot;
         case Op::GetV:

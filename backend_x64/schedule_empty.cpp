@@ -109,7 +109,7 @@ bool Schedule::at_home(Value v, uint32_t position) const {
     Value holder = v;
     if (ir::op_info(inst(v).op).cls != Class::GetS)
         for (holder = 0; holder < n; ++holder)
-            if (inst(holder).op == Op::SetS64 && inst(holder).args[0] == v &&
+            if (ir::sets_mask(inst(holder).op) && inst(holder).args[0] == v &&
                 offsetof(machine::Wave, sgpr) + inst(holder).imm * 4 == home.index)
                 break;
     return holder < n && position_[holder] < position &&

@@ -38,7 +38,11 @@ public:
           vector_lanes_(isa == Isa::Avx512 ? 16 : 8),
           handler_(isa == Isa::Avx512 ? &handler_avx512 : &interp::handler),
           liveness_(target, fetch_ahead_, keep_registers, &code_.read()),
-          identity_(std::string(target.name) + (keep_registers ? " keep" : "")) {}
+          identity_(std::string(target.name) +
+                    (target.traits.wave_size == machine::lanes ? "" : " wave32") +
+                    (keep_registers ? " keep" : "")) {}
+
+    uint32_t wave_size() const override { return target_.traits.wave_size; }
 
     ir::Block block(const BlockRequest& request) override {
         const machine::Wave& wave = typical(request);
@@ -51,7 +55,7 @@ public:
         options.may_guard = !is_unguarded(request.variant);
         options.at_edge = request.variant == Variant::Edge;
         if (!is_unguarded(request.variant)) {
-            options.row_lines = rows_of(wave, options.exec_full ? options.lanes : machine::lanes);
+            options.row_lines = rows_of(wave, options.exec_full ? options.lanes : wave_size());
             options.row_sums = [this, kernel = wave.ctx->kernel](uint64_t pc) {
                 return sums_.try_emplace(kernel, target_, kernel, fetch_ahead_)
                     .first->second.before(pc);

@@ -63,7 +63,8 @@ public:
         for (Value v = 0; v < block.insts.size(); ++v) {
             const Inst& i = inst(v);
             if (i.op == Op::SetV) rows_[i.imm] = rows_[i.imm] == no_value ? v : several;
-            if (i.op == Op::SetS32) scalars_[i.imm] = scalars_[i.imm] == no_value ? v : several;
+            if (i.op == Op::SetS32 || i.op == Op::SetMask32)
+                scalars_[i.imm] = scalars_[i.imm] == no_value ? v : several;
             if (i.op == Op::SetS64) scalars_[i.imm] = scalars_[i.imm + 1] = several;
         }
     }
@@ -179,7 +180,7 @@ private:
     bool lanes_become_fewer(Value mask) const {
         if (schedule_.is_full(mask)) return true;
         const Inst& i = inst(mask);
-        if (i.op != Op::MaskOf || inst(i.args[0]).op != Op::GetS64) return false;
+        if (i.op != Op::MaskOf || !ir::gets_mask(inst(i.args[0]).op)) return false;
         // Loads of a divergent loop have masks that are zero where EXEC is: this is EXEC, and no
         // lane comes back to it (find_divergent_loop).
         return divergent_ || invariant(i.args[0]);
@@ -235,7 +236,7 @@ private:
     bool invariant(Value u, uint32_t depth = 0) const {
         const Inst& i = inst(u);
         if (is_const(u)) return true;
-        if (i.op == Op::GetS32) return scalars_[i.imm] == no_value;
+        if (i.op == Op::GetS32 || i.op == Op::GetMask32) return scalars_[i.imm] == no_value;
         if (i.op == Op::GetS64)
             return scalars_[i.imm] == no_value && scalars_[i.imm + 1] == no_value;
         if (ir::op_info(i.op).cls != Class::Uniform || i.op == Op::BitsOf || depth == deepest)

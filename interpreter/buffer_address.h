@@ -54,16 +54,16 @@ struct BufferAddress {
         find_private_segment(w);
     }
 
-    // The private segment descriptor (SEED-PROL-14, 15): swizzled, dword elements, 64 lanes.
-    // Resolved to the lane's private memory, whose bounds are then checked: a stack pointer beyond
-    // it (SEED-PROL-28) is a fault, too. soffset counts bytes of all 64 lanes.
+    // The private segment descriptor (SEED-PROL-14, 15): swizzled, dword elements, as many
+    // lanes as the wave has. Resolved to the lane's private memory, whose bounds are then checked:
+    // a stack pointer beyond it (SEED-PROL-28) is a fault, too. soffset counts bytes of all lanes.
     void find_private_segment(const Wave& w) {
-        if (!v.swizzle || !v.add_tid || v.index_stride != lanes || index) return;
+        if (!v.swizzle || !v.add_tid || v.index_stride != w.size || index) return;
         const uint64_t base = v.base - w.scratch_base, delta = base + soffset;
-        const uint64_t bytes = uint64_t{w.scratch_bytes} * lanes;
-        if (base > bytes || delta % (4 * lanes) || v.records < bytes) return;
+        const uint64_t bytes = uint64_t{w.scratch_bytes} * w.size;
+        if (base > bytes || delta % (4u * w.size) || v.records < bytes) return;
         private_segment = true;
-        private_offset = static_cast<uint32_t>(delta / lanes) + inst_offset;
+        private_offset = static_cast<uint32_t>(delta / w.size) + inst_offset;
     }
 
     Spot spot(uint32_t lane, uint32_t byte, uint32_t bytes) const {

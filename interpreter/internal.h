@@ -98,6 +98,15 @@ inline void write_s64(Wave& w, const Operand& o, uint64_t v) {
     if (o.kind == Operand::Kind::Sgpr) w.set_s64(o.reg & 126, v);
 }
 
+// A lane mask: VCC or what an operand of Type::mask names.
+inline uint64_t read_mask(const Wave& w, const Operand& o) {
+    return o.kind == Operand::Kind::Sgpr ? w.mask(o.reg & 127) : read_s64(w, o);
+}
+
+inline void write_mask(Wave& w, const Operand& o, uint64_t v) {
+    if (o.kind == Operand::Kind::Sgpr) w.set_mask(o.reg & 127, v);
+}
+
 // ---- vector registers --------------------------------------------------------------------------
 
 // Row `dword` of a VGPR or AccVGPR operand; the block's register check has been done by the engine.

@@ -62,7 +62,7 @@ inline void lds_write(Wave& w, uint64_t address, const T& value) {
 // ---------------------------------------------
 
 inline uint8_t* scratch_byte(const Wave& w, uint64_t offset, uint32_t lane) {
-    return w.scratch + (offset / 4) * 256 + lane * 4 + offset % 4;
+    return w.scratch + (offset / 4 * w.size + lane) * 4 + offset % 4;
 }
 
 inline bool scratch_in_range(const Wave& w, uint64_t offset, uint32_t size) {

@@ -299,7 +299,7 @@ void permute(Wave& w, const Inst& inst) {
     const uint32_t* data = vrow(w, inst.vdata());
     alignas(64) uint32_t out[lanes] = {};
     for_each_lane(exec, [&](uint32_t lane) {
-        out[(address[lane] + static_cast<uint32_t>(inst.offset)) / 4 % lanes] = data[lane];
+        out[(address[lane] + static_cast<uint32_t>(inst.offset)) / 4 % w.size] = data[lane];
     });
     write_row(vrow(w, inst.dst[0]), out, exec);
 }
@@ -310,7 +310,7 @@ void bpermute(Wave& w, const Inst& inst) {
     const uint32_t* data = vrow(w, inst.vdata());
     alignas(64) uint32_t out[lanes] = {};
     for_each_lane(exec, [&](uint32_t lane) {
-        const uint32_t from = (address[lane] + static_cast<uint32_t>(inst.offset)) / 4 % lanes;
+        const uint32_t from = (address[lane] + static_cast<uint32_t>(inst.offset)) / 4 % w.size;
         if (exec >> from & 1) out[lane] = data[from];
     });
     write_row(vrow(w, inst.dst[0]), out, exec);

@@ -153,7 +153,7 @@ void bitset(Wave& w, const Inst& in) {
 // D = EXEC; EXEC = F(S0, EXEC); SCC = EXEC != 0.
 template <auto F, bool ReturnNew = false>
 void saveexec(Wave& w, const Inst& in) {
-    const u64 old = w.exec(), now = F(read_s64(w, in.src[0]), old);
+    const u64 old = w.s64(machine::exec_lo), now = F(read_s64(w, in.src[0]), old);
     w.set_s64(machine::exec_lo, now);
     write_s64(w, in.dst[0], ReturnNew ? now : old);
     w.scc = now != 0;

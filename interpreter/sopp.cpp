@@ -161,10 +161,10 @@ void fork(Wave& w, uint64_t condition, uint64_t target) {
     } else if (fail == exec) {
         return;
     } else if (__builtin_popcountll(fail) < __builtin_popcountll(pass)) {
-        w.set_s64(exec_lo, fail);
+        w.set_mask(exec_lo, fail);
         push(w, pass, target);
     } else {
-        w.set_s64(exec_lo, pass);
+        w.set_mask(exec_lo, pass);
         push(w, fail, w.pc);
         w.pc = target;
     }
@@ -176,7 +176,7 @@ void join(Wave& w, const Inst& in) {
     w.mode = (w.mode & ~(7u << csp_shift)) | top << csp_shift;
     const uint64_t mask = w.s64(top * 4);
     w.pc = w.s64(top * 4 + 2);
-    w.set_s64(exec_lo, mask);
+    w.set_mask(exec_lo, mask);
 }
 
 // ---- register index mode

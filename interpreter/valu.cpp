@@ -34,7 +34,7 @@ Field field_of(SdwaSel sel) {
 }
 
 // The lane that DPP lane l reads, or -1 when there is none (Vega ISA, DPP_CTRL table).
-int dpp_source(uint32_t ctrl, int l) {
+int dpp_source(uint32_t ctrl, int l, int wave_size) {
     const int row = l & ~15, in_row = l & 15;
     if (ctrl <= 0xff) return (l & ~3) | (ctrl >> (2 * (l & 3)) & 3);  // quad_perm
     const int n = ctrl & 15;
@@ -52,13 +52,13 @@ int dpp_source(uint32_t ctrl, int l) {
     }
     switch (ctrl) {
         case 0x130:
-            return l == 63 ? -1 : l + 1;  // wave_shl
+            return l == wave_size - 1 ? -1 : l + 1;  // wave_shl
         case 0x134:
-            return (l + 1) & 63;  // wave_rol
+            return (l + 1) % wave_size;  // wave_rol
         case 0x138:
             return l == 0 ? -1 : l - 1;  // wave_shr
         case 0x13c:
-            return (l - 1) & 63;  // wave_ror
+            return (l + wave_size - 1) % wave_size;  // wave_ror
         case 0x140:
             return row | (15 - in_row);  // row_mirror
         case 0x141:
@@ -102,22 +102,24 @@ void Valu::set_index_mode() {
 
 namespace {
 
-// The source lanes of one DPP_CTRL value.
+// The source lanes of one DPP_CTRL value in waves of one size.
 struct DppMap {
-    uint8_t from[lanes];
+    uint8_t from[lanes] = {};
     uint64_t present = 0;  // lanes that have a source
     uint16_t ctrl = 0xffff;
+    uint8_t wave_size = 0;
 };
-const DppMap& dpp_map(uint16_t ctrl) {
+const DppMap& dpp_map(uint16_t ctrl, uint8_t wave_size) {
     struct Cache {
         DppMap maps[16];
     };
     DppMap& m = per_thread<Cache>().maps[(ctrl ^ ctrl >> 4) & 15];
-    if (m.ctrl == ctrl) return m;
+    if (m.ctrl == ctrl && m.wave_size == wave_size) return m;
     m.ctrl = ctrl;
+    m.wave_size = wave_size;
     m.present = 0;
-    for (uint32_t l = 0; l < lanes; ++l) {
-        const int from = dpp_source(ctrl, static_cast<int>(l));
+    for (uint32_t l = 0; l < wave_size; ++l) {
+        const int from = dpp_source(ctrl, static_cast<int>(l), wave_size);
         m.from[l] = static_cast<uint8_t>(from < 0 ? 0 : from);
         if (from >= 0) m.present |= uint64_t{1} << l;
     }
@@ -142,11 +144,11 @@ void Valu::apply_dpp_mask() {
             if (in.row_mask >> row & 1 && in.bank_mask >> bank & 1)
                 enabled |= uint64_t{15} << (16 * row + 4 * bank);
     active &= enabled;
-    if (!in.bound_ctrl) active &= dpp_valid(dpp_map(in.dpp_ctrl), w.exec());
+    if (!in.bound_ctrl) active &= dpp_valid(dpp_map(in.dpp_ctrl, w.size), w.exec());
 }
 
 void Valu::permute_dpp(const uint32_t* from, uint32_t* to) const {
-    const DppMap& m = dpp_map(in.dpp_ctrl);
+    const DppMap& m = dpp_map(in.dpp_ctrl, w.size);
     const uint64_t valid = dpp_valid(m, w.exec());
     for (uint32_t l = 0; l < lanes; ++l) to[l] = valid >> l & 1 ? from[m.from[l]] : 0;
 }

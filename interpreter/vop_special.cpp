@@ -18,7 +18,7 @@ void cndmask(Wave& w, const Inst& in) {
     const float* a = load<float>(v, 0, a_buf, m, true, false);
     const float* b = load<float>(v, 1, b_buf, m, true, false);
     Row out;
-    u64 mask = read_s64(w, in.src[2]);
+    u64 mask = read_mask(w, in.src[2]);
     for (u32 l = 0; l < lanes; l += 8, mask >>= 8) {
         const __m256 r = _mm256_blendv_ps(_mm256_loadu_ps(a + l), _mm256_loadu_ps(b + l),
                                           _mm256_castsi256_ps(expand_mask8(mask & 0xff)));
@@ -40,7 +40,7 @@ void carry(Wave& w, const Inst& in) {
     const u32* b = load<u32>(v, Op == Carry::SubRev ? 0 : 1, b_buf, m, true, false);
     alignas(64) u32 out[lanes], over[lanes], c[lanes];
     if constexpr (CarryIn) {
-        u64 mask = read_s64(w, in.src[2]);
+        u64 mask = read_mask(w, in.src[2]);
         for (u32 l = 0; l < lanes; l += 8, mask >>= 8)
             _mm256_store_si256(reinterpret_cast<__m256i*>(c + l),
                                _mm256_srli_epi32(expand_mask8(mask & 0xff), 31));
@@ -63,11 +63,11 @@ void carry(Wave& w, const Inst& in) {
             if (over[l]) out[l] = Op == Carry::Add ? ~0u : 0;
     }
     v.store32(out);
-    if (w.exit.kind == ExitKind::None) write_s64(w, in.dst[1], carries & v.active);
+    if (w.exit.kind == ExitKind::None) write_mask(w, in.dst[1], carries & v.active);
 }
 
 void readlane(Wave& w, const Inst& in) {
-    const u32 lane = read_s32(w, in.src[1]) & 63;
+    const u32 lane = read_s32(w, in.src[1]) % w.size;
     write_s32(w, in.dst[0], read_lane(w, in.src[0], lane));
 }
 // With EXEC = 0 it reads lane 0.
@@ -80,7 +80,7 @@ void readfirstlane(Wave& w, const Inst& in) {
 void writelane(Wave& w, const Inst& in) {
     Valu v(w, in);
     if (w.exit.kind != ExitKind::None) return;
-    v.dest_row()[read_s32(w, in.src[1]) & 63] = read_s32(w, in.src[0]);
+    v.dest_row()[read_s32(w, in.src[1]) % w.size] = read_s32(w, in.src[0]);
 }
 
 template <bool High>
@@ -142,7 +142,7 @@ template <class T>
     });
     for_each_lane(~v.active, [&](u32 l) { out[l] = 0; });
     store<0>(v, m, out);
-    if (w.exit.kind == ExitKind::None) write_s64(w, in.dst[1], mask & v.active);
+    if (w.exit.kind == ExitKind::None) write_mask(w, in.dst[1], mask & v.active);
 }
 template <class T>
 void div_scale(Wave& w, const Inst& in) {

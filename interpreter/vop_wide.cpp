@@ -101,7 +101,7 @@ void mad_wide(Wave& w, const Inst& in) {
     }
     const u64 mask = row_signs(over) & v.active;
     v.store64(out);
-    if (w.exit.kind == ExitKind::None) write_s64(w, in.dst[1], mask);
+    if (w.exit.kind == ExitKind::None) write_mask(w, in.dst[1], mask);
 }
 
 // clang-format off

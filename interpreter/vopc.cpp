@@ -20,8 +20,8 @@ void compare_body(Wave& w, const Inst& in, std::index_sequence<I...>) {
     const uint64_t mask = row_signs(out) & v.active;
     if (w.exit.kind != ExitKind::None) [[unlikely]]
         return;
-    write_s64(w, in.dst[0], mask);
-    if constexpr (WritesExec) w.set_s64(machine::exec_lo, mask);
+    write_mask(w, in.dst[0], mask);
+    if constexpr (WritesExec) w.set_mask(machine::exec_lo, mask);
 }
 
 template <auto F, bool WritesExec, uint32_t Flags = 0>

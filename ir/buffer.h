@@ -20,13 +20,15 @@ inline constexpr uint64_t buffer_swizzle = 1ull << 62, buffer_add_tid = 1ull << 
 inline uint64_t buffer_base(const machine::Wave& w, uint64_t words01, uint64_t words23,
                             uint32_t soffset) {
     const uint64_t buffer = words01 & 0xffffffffffff, base = buffer + soffset;
-    const bool lane_interleaved = words01 >> 63 && (words23 >> 53 & 7) == 7;
-    const uint64_t delta = base - w.scratch_base, bytes = uint64_t{w.scratch_bytes} * 64;
+    // ADD_TID, and INDEX_STRIDE as many lanes as the wave has.
+    const bool lane_interleaved =
+        words01 >> 63 && (words23 >> 55 & 1) && 8u << (words23 >> 53 & 3) == w.size;
+    const uint64_t delta = base - w.scratch_base, bytes = uint64_t{w.scratch_bytes} * w.size;
     // SOFFSET may point behind it: a call stack that is too small is to fault.
-    if (!lane_interleaved || buffer - w.scratch_base > bytes || delta % 256 ||
+    if (!lane_interleaved || buffer - w.scratch_base > bytes || delta % (4u * w.size) ||
         static_cast<uint32_t>(words23) < bytes)
         return base;
-    return buffer_private | delta / 64;
+    return buffer_private | delta / w.size;
 }
 
 inline uint64_t buffer_limit(uint64_t words01, uint64_t words23, uint32_t soffset) {

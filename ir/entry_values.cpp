@@ -24,6 +24,7 @@ std::optional<uint64_t> EntryValues::compute(const Block& block, const Inst& i) 
         case Op::CodeAddress:
             return i.imm;
         case Op::GetS32:
+        case Op::GetMask32:
             return wave_.sgpr[i.imm];
         case Op::GetS64:
             return wave_.s64(static_cast<uint32_t>(i.imm));

@@ -43,7 +43,7 @@ static bool guards_hold(const Block& block, Wave& w) {
             case Op::GuardLds:
                 return w.lds_size >= i.imm;
             case Op::GuardOff:
-                return !(w.s64(static_cast<uint32_t>(i.imm)) & w.exec());
+                return !(w.mask(static_cast<uint32_t>(i.imm)) & w.exec());
             default:
                 return true;
         }
@@ -86,6 +86,9 @@ uint64_t evaluate(const Block& block, Wave& w) {
             case Op::GetS64:
                 r.u() = w.s64(reg);
                 break;
+            case Op::GetMask32:
+                r.u() = w.sgpr[reg];
+                break;
             case Op::BufferBase:
                 r.u() = buffer_base(w, arg(0).u(), arg(1).u(), static_cast<uint32_t>(arg(2).u()));
                 break;
@@ -97,6 +100,9 @@ uint64_t evaluate(const Block& block, Wave& w) {
                 break;
             case Op::SetS64:
                 w.set_s64(reg, arg(0).u());
+                break;
+            case Op::SetMask32:
+                w.sgpr[reg] = static_cast<uint32_t>(arg(0).u());
                 break;
             case Op::GetScc:
                 r.u() = w.scc;
@@ -165,7 +171,7 @@ uint64_t evaluate(const Block& block, Wave& w) {
                     if (arg(1).e[0][l]) row(i.imm)[l] = static_cast<uint32_t>(arg(0).e[0][l]);
                 break;
             case Op::ReadLane:
-                r.u() = arg(0).e[0][arg(1).u() & 63];
+                r.u() = arg(0).e[0][arg(1).u() % block.wave_size];
                 break;
             case Op::ReadFirst: {
                 uint32_t first = 0;
@@ -176,7 +182,7 @@ uint64_t evaluate(const Block& block, Wave& w) {
             }
             case Op::WriteLane:
                 r.e[0] = arg(0).e[0];
-                r.e[0][arg(2).u() & 63] = arg(1).u();
+                r.e[0][arg(2).u() % block.wave_size] = arg(1).u();
                 break;
             case Op::BPermute:
             case Op::Swizzle: {
@@ -184,11 +190,11 @@ uint64_t evaluate(const Block& block, Wave& w) {
                 Cell& source = arg(permute ? 1 : 0);
                 Cell& mask = arg(permute ? 2 : 1);
                 for (uint32_t l = 0; l < lanes; ++l) {
-                    const uint32_t from = permute ? (static_cast<uint32_t>(arg(0).e[0][l]) +
-                                                     static_cast<uint32_t>(i.imm)) /
-                                                            4 &
-                                                        63
-                                                  : block.lane_tables[i.imm][l];
+                    const uint32_t number = permute ? (static_cast<uint32_t>(arg(0).e[0][l]) +
+                                                       static_cast<uint32_t>(i.imm)) /
+                                                          4
+                                                    : block.lane_tables[i.imm][l];
+                    const uint32_t from = number % block.wave_size;
                     r.e[0][l] = mask.e[0][from] ? source.e[0][from] : 0;
                 }
                 break;

@@ -29,7 +29,7 @@ uint8_t* byte_at(Wave& w, Space space, uint64_t address, uint64_t size, uint64_t
     }
     if (space == Space::Scratch) {
         const uint64_t o = address + offset;
-        return w.scratch + o / 4 * 256 + lane * 4 + o % 4;
+        return w.scratch + (o / 4 * w.size + lane) * 4 + o % 4;
     }
     return reinterpret_cast<uint8_t*>((address & w.ctx->address_mask) + offset);
 }
@@ -115,7 +115,7 @@ void evaluate_atomic(const Inst& i, Wave& w, Cells& v, Cell& result) {
                 space == Space::Lds || address >> 32 << 32 == machine::shared_aperture;
             const bool apart =
                 space == Space::Flat && address >> 32 << 32 == machine::private_aperture;
-            auto* high = apart ? at + 256 : at + 4;  // scratch is interleaved by dwords
+            auto* high = apart ? at + 4 * w.size : at + 4;  // scratch is interleaved by dwords
             std::memcpy(&old, at, low);
             if (dwords == 2) std::memcpy(reinterpret_cast<uint8_t*>(&old) + 4, high, 4);
             now = atomic_apply(aux_atomic(i.aux), dwords, flags, in_lds, old, data(0, l),

@@ -197,6 +197,19 @@ inline constexpr bool is_guard(Op op) {
            op == Op::GuardLds;
 }
 
+// Scalar registers, from number imm on, that an operation of Class::GetS or SetS reads or writes.
+inline constexpr uint32_t scalar_registers(Op op) {
+    if (op == Op::GetScc || op == Op::SetScc) return 0;
+    return op == Op::GetS64 || op == Op::SetS64 ? 2 : 1;
+}
+// Reads or writes what may be a lane mask: the register or the pair of a wave's size.
+inline constexpr bool gets_mask(Op op) {
+    return op == Op::GetS64 || op == Op::GetMask32;
+}
+inline constexpr bool sets_mask(Op op) {
+    return op == Op::SetS64 || op == Op::SetMask32;
+}
+
 // Accesses at the sum of a uniform base (args[0]) and a lane offset (args[1]); the mask is args[2].
 inline constexpr bool has_scalar_base(Op op) {
     return op == Op::LoadGlobalS || op == Op::StoreGlobalS || op == Op::LoadGlobalS64 ||
@@ -309,6 +322,10 @@ struct Call {
 struct Block {
     uint64_t pc = 0;
     uint64_t begin_pc = 0, end_pc = 0;  // all its instructions lie in between
+    // Of the waves that run it: lane masks are pairs of registers (64) or registers (32), and lanes
+    // are counted modulo this.
+    uint32_t wave_size = machine::lanes;
+    uint64_t every_lane() const { return machine::first_lanes(wave_size); }
     // Lanes from here on are off, and stay so, in every wave that runs the block: nothing is done
     // for them, and no mask has them.
     uint32_t lanes = machine::lanes;

@@ -13,9 +13,9 @@ bool is_lost(const Block& block, const Inst& lanes, Value live) {
     const auto inst = [&](Value v) -> const Inst& { return block.insts[v]; };
     if (lanes.op != Op::UAnd64 || inst(lanes.args[1]).op != Op::UXor64) return false;
     const Inst &before = inst(lanes.args[0]), &gone = inst(lanes.args[1]);
-    return before.op == Op::GetS64 && before.imm == machine::exec_lo &&
+    return gets_mask(before.op) && before.imm == machine::exec_lo &&
            inst(gone.args[0]).op == Op::BitsOf && inst(gone.args[0]).args[0] == live &&
-           inst(gone.args[1]).op == Op::Const64 && inst(gone.args[1]).imm == ~0ull;
+           inst(gone.args[1]).op == Op::Const64 && inst(gone.args[1]).imm == block.every_lane();
 }
 
 bool of_scalars(const Block& block, Value v, bool loads) {

@@ -60,9 +60,7 @@ private:
         if (at == expected_.begin() + dwords_) return {};
         return static_cast<size_t>(at - expected_.begin());
     }
-    bool is_entry_exec(Value v) {
-        return inst(v).op == Op::GetS64 && inst(v).imm == machine::exec_lo;
-    }
+    bool is_entry_exec(Value v) { return gets_mask(inst(v).op) && inst(v).imm == machine::exec_lo; }
 
     // The one access to memory, by all lanes that are on.
     bool find_swap() {
@@ -197,7 +195,7 @@ private:
     bool scalars_stay() {
         for (const Inst& set : block_.insts) {
             if (op_info(set.op).cls != Class::SetS) continue;
-            if (set.op == Op::SetS64 && set.imm == machine::exec_lo) {
+            if (sets_mask(set.op) && set.imm == machine::exec_lo) {
                 if (set.args[0] != next_bits_) return false;
                 continue;
             }
@@ -209,15 +207,15 @@ private:
                     if (get.op == Op::GetScc && set.op == Op::SetScc) return false;
                     continue;
                 }
-                const bool overlap = get.imm <= set.imm + (set.op == Op::SetS64) &&
-                                     set.imm <= get.imm + (get.op == Op::GetS64);
+                const bool overlap = get.imm < set.imm + scalar_registers(set.op) &&
+                                     set.imm < get.imm + scalar_registers(get.op);
                 if (overlap && !collects(set, v)) return false;
             }
         }
         return true;
     }
     bool collects(const Inst& set, Value get) {
-        if (set.op != Op::SetS64 || inst(get).op != Op::GetS64 || set.imm != inst(get).imm)
+        if (!sets_mask(set.op) || !gets_mask(inst(get).op) || set.imm != inst(get).imm)
             return false;
         const Inst& sum = inst(set.args[0]);
         if (sum.op != Op::UOr64 || sum.args[0] != get) return false;

@@ -104,6 +104,7 @@ std::string print(const Block& block) {
     std::string out = fmt::format("block {:#x}..{:#x}", block.pc, block.end_pc);
     if (block.begin_pc) out += fmt::format(" from {:#x}", block.begin_pc);
     out += fmt::format(" instructions {}", block.guest_count);
+    if (block.wave_size != machine::lanes) out += fmt::format(" wave_size {}", block.wave_size);
     if (block.lanes != machine::lanes) out += fmt::format(" lanes {}", block.lanes);
     if (block.unordered_from) out += fmt::format(" unordered_from {}", block.unordered_from);
     for (const BlockFlag& f : block_flags)
@@ -227,6 +228,8 @@ private:
                 known = w.number(block_.begin_pc);
             else if (word == "instructions")
                 known = w.number(block_.guest_count);
+            else if (word == "wave_size")
+                known = w.number(block_.wave_size);
             else if (word == "lanes")
                 known = w.number(block_.lanes);
             else if (word == "unordered_from")

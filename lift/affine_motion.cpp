@@ -56,6 +56,7 @@ Value Affine::derivative(Value v, By by, Found& f) {
         case ir::Class::GetS: {
             const auto group = static_cast<uint64_t>(next_.group_sgpr);
             if (by == By::Wave) return none;
+            if (i.op == Op::GetMask32 && i.imm == group) return no_value;
             if (i.op == Op::GetS64 && (i.imm == group || i.imm + 1 == group)) return no_value;
             return i.op == Op::GetS32 && i.imm == group ? s_.const32(1) : none;
         }
@@ -345,7 +346,7 @@ machine::NextWaves next_of_lanes(const ir::Block& block) {
         const ir::Class cls = ir::op_info(i.op).cls;
         if (cls == ir::Class::ULoad && !ir::of_scalars(block, v)) return {};
         const bool uniform = ir::is_uniform(block.type(v));
-        of_group[v] = (i.op == Op::GetS32 && i.imm == group) ||
+        of_group[v] = ((i.op == Op::GetS32 || i.op == Op::GetMask32) && i.imm == group) ||
                       (i.op == Op::GetS64 && (i.imm == group || i.imm + 1 == group));
         for (const Value a : ir::used_args(i)) {
             if (a == no_value) continue;

@@ -10,7 +10,7 @@ template <bool to_exec>
 bool put_mask(Lifter& l, const Inst& i, Value m) {
     m = l.active(l.compared(m));
     l.set_mask(i.dst[0], m);
-    if (to_exec) l.s.set64(machine::exec_lo, l.s.bits_of(m));
+    if (to_exec) l.s.set_mask_bits(machine::exec_lo, l.s.bits_of(m));
     return true;
 }
 

@@ -58,18 +58,19 @@ bool branch_scc(Lifter& l, const Inst& i) {
 }
 
 template <uint32_t reg, bool zero>
-bool branch_pair(Lifter& l, const Inst& i) {
-    branch_if(l, i, l.emit(zero ? Op::UCmpEq64 : Op::UCmpNe64, {l.s.get64(reg), l.s.const64(0)}));
+bool branch_mask(Lifter& l, const Inst& i) {
+    branch_if(l, i,
+              l.emit(zero ? Op::UCmpEq64 : Op::UCmpNe64, {l.s.get_mask_bits(reg), l.s.const64(0)}));
     return true;
 }
 
 bool branch_execz(Lifter& l, const Inst& i) {
     if (l.lanes_known(branch_target(i, l.next_pc))) return true;
-    return l.begin_arm(branch_target(i, l.next_pc)) || branch_pair<machine::exec_lo, true>(l, i);
+    return l.begin_arm(branch_target(i, l.next_pc)) || branch_mask<machine::exec_lo, true>(l, i);
 }
 
 bool branch_execnz(Lifter& l, const Inst& i) {
-    return l.no_lanes_left() || branch_pair<machine::exec_lo, false>(l, i);
+    return l.no_lanes_left() || branch_mask<machine::exec_lo, false>(l, i);
 }
 
 bool endpgm(Lifter& l, const Inst&) {
@@ -166,8 +167,8 @@ constexpr Entry entries[] = {
     {Opcode::s_branch, branch},
     {Opcode::s_cbranch_scc0, branch_scc<false>},
     {Opcode::s_cbranch_scc1, branch_scc<true>},
-    {Opcode::s_cbranch_vccz, branch_pair<machine::vcc_lo, true>},
-    {Opcode::s_cbranch_vccnz, branch_pair<machine::vcc_lo, false>},
+    {Opcode::s_cbranch_vccz, branch_mask<machine::vcc_lo, true>},
+    {Opcode::s_cbranch_vccnz, branch_mask<machine::vcc_lo, false>},
     {Opcode::s_cbranch_execz, branch_execz},
     {Opcode::s_cbranch_execnz, branch_execnz},
     {Opcode::s_cbranch_i_fork, jump_by_handler},

@@ -76,7 +76,8 @@ bool bpermute(Lifter& l, const Inst& i) {
     if (const auto from = constant_lanes(l, l.raw(i.vaddr()), known)) {  // a shuffle
         std::array<uint8_t, machine::lanes> table;
         for (uint32_t lane = 0; lane < table.size(); ++lane)
-            table[lane] = ((*from)[lane] + static_cast<uint32_t>(offset)) / 4 % machine::lanes;
+            table[lane] = static_cast<uint8_t>(((*from)[lane] + static_cast<uint32_t>(offset)) / 4 %
+                                               l.block.wave_size);
         l.block.lane_tables.push_back(table);
         l.write(i.dst[0], l.emit(Op::Swizzle, {l.raw(i.vdata()), l.s.exec()},
                                  l.block.lane_tables.size() - 1));
@@ -122,7 +123,7 @@ std::span<const Entry> cross_entries() {
 // Source lane of `lane` under a DPP control, or no_lane when it is out of range.
 static constexpr uint8_t no_lane = 255;
 
-static uint8_t dpp_source(uint32_t ctrl, uint32_t lane) {
+static uint8_t dpp_source(uint32_t ctrl, uint32_t lane, uint32_t wave_size) {
     const uint32_t row = lane & ~15u, in_row = lane & 15, n = ctrl & 15;
     auto in_range = [](bool ok, uint32_t from) {
         return ok ? static_cast<uint8_t>(from) : no_lane;
@@ -143,13 +144,13 @@ static uint8_t dpp_source(uint32_t ctrl, uint32_t lane) {
     }
     switch (ctrl) {
         case 0x130:
-            return in_range(lane < 63, lane + 1);  // wave_shl
+            return in_range(lane < wave_size - 1, lane + 1);  // wave_shl
         case 0x134:
-            return static_cast<uint8_t>((lane + 1) & 63);  // wave_rol
+            return static_cast<uint8_t>((lane + 1) % wave_size);  // wave_rol
         case 0x138:
             return in_range(lane > 0, lane - 1);  // wave_shr
         case 0x13c:
-            return static_cast<uint8_t>((lane - 1) & 63);  // wave_ror
+            return static_cast<uint8_t>((lane - 1) % wave_size);  // wave_ror
         case 0x140:
             return static_cast<uint8_t>(row | (15 - in_row));  // row_mirror
         case 0x141:
@@ -172,10 +173,10 @@ bool Lifter::begin_dpp(const Inst& inst) {
     if (!known || !is_vector(inst.src[0]) || !is_vector(inst.dst[0]) || inst.dst[0].dwords != 1 ||
         inst.dst[1].present() || inst.src[0].dwords != 1)
         return false;
-    std::array<uint8_t, 64> table;
+    std::array<uint8_t, 64> table{};
     uint64_t enabled = 0, in_range = 0;
-    for (uint32_t lane = 0; lane < 64; ++lane) {
-        const uint8_t from = dpp_source(inst.dpp_ctrl, lane);
+    for (uint32_t lane = 0; lane < block.wave_size; ++lane) {
+        const uint8_t from = dpp_source(inst.dpp_ctrl, lane, block.wave_size);
         const uint64_t bit = uint64_t{1} << lane;
         table[lane] = from == no_lane ? static_cast<uint8_t>(lane) : from;
         if (from != no_lane) in_range |= bit;

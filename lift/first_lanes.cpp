@@ -43,11 +43,11 @@ bool within(const ir::Block& block, Value v, uint32_t depth = deepest) {
 }  // namespace
 
 bool has_first_lanes_only(const ir::Block& block, Value mask) {
-    return block.lanes == machine::lanes || within(block, mask);
+    return block.lanes == block.wave_size || within(block, mask);
 }
 
 bool Lifter::keeps_lanes() {
-    if (block.lanes == machine::lanes) return true;
+    if (block.lanes == block.wave_size) return true;
     // Lanes that are asked for by number, or written: what writes the row later would be taken for
     // all of it.
     for (; looked_at_ < block.insts.size(); ++looked_at_) {
@@ -56,7 +56,7 @@ bool Lifter::keeps_lanes() {
             return false;
     }
     const uint64_t lanes = block.whole_exec();
-    const Value exec = s.get64(machine::exec_lo);
+    const Value exec = s.get_mask_bits(machine::exec_lo);
     if (within(block, exec)) return true;
     // Lanes come back from a register that was written in another block.
     const ir::Inst either = s.inst(exec);
@@ -65,13 +65,15 @@ bool Lifter::keeps_lanes() {
         const Value saved = either.args[static_cast<size_t>(n)],
                     now = either.args[static_cast<size_t>(1 - n)];
         uint64_t on;
-        if (s.inst(saved).op != Op::GetS64 || !s.is_const(now, on) || on != lanes) continue;
+        if (!ir::gets_mask(s.inst(saved).op) || !s.is_const(now, on) || on != lanes) continue;
         auto at_most = [&](uint64_t half, uint64_t most) {
             const Value dword = emit(Op::GetS32, {}, s.inst(saved).imm + half);
             return s.in_bounds(s.splat(dword), 0, static_cast<uint32_t>(most));
         };
-        if (!at_most(1, lanes >> 32) || !at_most(0, lanes & 0xffffffff)) return false;
-        s.set64(machine::exec_lo, s.const64(lanes));
+        if ((s.inst(saved).op == Op::GetS64 && !at_most(1, lanes >> 32)) ||
+            !at_most(0, lanes & 0xffffffff))
+            return false;
+        s.set_mask_bits(machine::exec_lo, s.const64(lanes));
         return true;
     }
     return false;

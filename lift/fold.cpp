@@ -52,9 +52,14 @@ Value State::fold(Op op, const std::array<Value, 4>& a, uint64_t imm, uint32_t a
         case Op::ULo:
             if (op_of(a[0]) == Op::UPack64 || op_of(a[0]) == Op::UZext32) return arg_of(a[0], 0);
             break;
+        case Op::UZext32:  // of a mask of 32 lanes
+            if (op_of(a[0]) == Op::ULo && block_.wave_size == 32 &&
+                (op_of(arg_of(a[0], 0)) == Op::BitsOf || op_of(arg_of(a[0], 0)) == Op::GetMask32))
+                return arg_of(a[0], 0);
+            break;
         case Op::UHi:
             if (op_of(a[0]) == Op::UPack64) return arg_of(a[0], 1);
-            if (op_of(a[0]) == Op::UZext32) return const32(0);
+            if (op_of(a[0]) == Op::UZext32 || op_of(a[0]) == Op::GetMask32) return const32(0);
             break;
         case Op::UPack64:
             if (cy && y == 0) return emit(Op::UZext32, {a[0]});

@@ -19,9 +19,9 @@ constexpr uint32_t shared_base = 235, private_base = 237, vccz = 251, execz = 25
 Value special32(Lifter& l, uint32_t encoding) {
     switch (encoding) {
         case vccz:
-            return l.emit(Op::UCmpEq64, {l.s.get64(machine::vcc_lo), l.s.const64(0)});
+            return l.emit(Op::UCmpEq64, {l.s.get_mask_bits(machine::vcc_lo), l.s.const64(0)});
         case execz:
-            return l.emit(Op::UCmpEq64, {l.s.get64(machine::exec_lo), l.s.const64(0)});
+            return l.emit(Op::UCmpEq64, {l.s.get_mask_bits(machine::exec_lo), l.s.const64(0)});
         case scc_operand:
             return l.s.scc();
         default:
@@ -50,6 +50,10 @@ Value Lifter::s64(const Operand& o) {
         return s.const64(o.reg == shared_base ? machine::shared_aperture
                                               : machine::private_aperture);
     return s.const64(o.value);
+}
+
+Value Lifter::mask_bits(const Operand& o) {
+    return o.is(Operand::Kind::Sgpr) ? s.get_mask_bits(o.reg) : s64(o);
 }
 
 Value Lifter::raw(const Operand& o, uint32_t dword) {
@@ -209,12 +213,12 @@ bool Lifter::lanes_known(uint64_t target) {
     const ir::Inst mask = s.inst(s.exec());
     if (mask.op != Op::MaskOf || !has_first_lanes_only(block, s.exec())) return false;
     if (options.at_edge && affine->guard_no_lanes(mask.args[0])) {
-        s.set64(machine::exec_lo, s.const64(0));
+        s.set_mask_bits(machine::exec_lo, s.const64(0));
         next_pc = target;
         return bounds_known = true;
     }
     if (const auto bits = affine->guard_some_lanes(mask.args[0], options.at_edge)) {
-        s.set64(machine::exec_lo, *bits);
+        s.set_mask_bits(machine::exec_lo, *bits);
         return bounds_known = true;
     }
     return guard_all_lanes(false);
@@ -226,7 +230,7 @@ bool Lifter::no_lanes_left() {
     if (mask.op != Op::MaskOf || !ends_program(options, code_at(next_pc), false) ||
         !affine->guard_no_lanes(mask.args[0]))
         return false;
-    s.set64(machine::exec_lo, s.const64(0));
+    s.set_mask_bits(machine::exec_lo, s.const64(0));
     return true;
 }
 
@@ -235,7 +239,7 @@ bool Lifter::guard_all_lanes(bool likely) {
     if (mask.op != Op::MaskOf || !has_first_lanes_only(block, s.exec()) ||
         !affine->guard_all_lanes(mask.args[0], likely))
         return false;
-    s.set64(machine::exec_lo, s.const64(block.whole_exec()));
+    s.set_mask_bits(machine::exec_lo, s.const64(block.whole_exec()));
     return true;
 }
 
@@ -409,7 +413,7 @@ static bool writes_constant_row(const ir::Block& block) {
 static void drop_unread(ir::Block& block, LiveSet read) {
     auto unread = [&](const ir::Inst& i) {
         if (i.op == Op::SetV) return !read.on[i.imm] && !read.off[i.imm];
-        if (i.op == Op::SetS32) return !read.scalars[i.imm];
+        if (i.op == Op::SetS32 || i.op == Op::SetMask32) return !read.scalars[i.imm];
         if (i.op == Op::SetS64) return !read.scalars[i.imm] && !read.scalars[i.imm + 1];
         return i.op == Op::SetScc && !read.scalars[LiveSet::scc];
     };
@@ -423,10 +427,13 @@ static void drop_unread(ir::Block& block, LiveSet read) {
             const ir::Inst& i = block.insts[v];
             if (i.op == Op::GetV) read.on.set(i.imm);
             if (i.op == Op::GetScc) read.scalars.set(LiveSet::scc);
-            if (i.op == Op::GetS32 || i.op == Op::GetS64 || i.op == Op::GuardOff)
-                read.scalars.set(i.imm);
+            const uint32_t mask_registers = block.wave_size / 32,
+                           registers = ir::op_info(i.op).cls == ir::Class::GetS
+                                           ? ir::scalar_registers(i.op)
+                                       : i.op == Op::GuardOff ? mask_registers
+                                                              : 0;
+            for (uint32_t n = 0; n < registers; ++n) read.scalars.set(i.imm + n);
             if (i.op == Op::GuardScalar) read.scalars.set(ir::ScalarRange::of(i.imm, i.aux).reg);
-            if (i.op == Op::GetS64 || i.op == Op::GuardOff) read.scalars.set(i.imm + 1);
         }
     } while (!(before == read));
     ir::eliminate_dead(block, unread);
@@ -474,7 +481,8 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
                          Findings& findings, Guards guards, ir::Block& block) {
     block.pc = block.begin_pc = block.end_pc = pc;
     block.exec_full = options.exec_full;
-    if (options.exec_full) block.lanes = options.lanes;
+    block.wave_size = options.target->traits.wave_size;
+    block.lanes = options.exec_full ? std::min(options.lanes, block.wave_size) : block.wave_size;
     block.guest_pcs.push_back(pc);
     bool guarded = guards == Guards::Lines;
     block.guarded = guarded;
@@ -612,7 +620,7 @@ ir::Block lift_block(const Options& asked, uint64_t pc, const Fetch& fetch, Inst
         }
         if (attempt == Attempt::AllLanes) {
             options.exec_full = false;
-            options.lanes = machine::lanes;
+            options.lanes = options.target->traits.wave_size;
             options.next = {};
             findings.no_arms.clear();
         } else if (attempt != Attempt::Again) {

@@ -77,8 +77,10 @@ public:
     Value s64(const Operand& o);
     void set_s32(const Operand& o, Value v) { s.set32(o.reg, v); }
     void set_s64(const Operand& o, Value v) { s.set64(o.reg, v); }
-    Value mask(const Operand& o) { return s.mask_of(s64(o)); }
-    void set_mask(const Operand& o, Value m) { s.set64(o.reg, s.bits_of(m)); }
+    // Of operands that are lane masks.
+    Value mask_bits(const Operand& o);
+    Value mask(const Operand& o) { return s.mask_of(mask_bits(o)); }
+    void set_mask(const Operand& o, Value m) { s.set_mask_bits(o.reg, s.bits_of(m)); }
 
     // ---- vector operands ----
     static bool is_vector(const Operand& o) {

@@ -64,25 +64,29 @@ LiveSet& LiveSet::operator|=(const LiveSet& o) {
     return *this;
 }
 
-ExecChange Liveness::exec_effect(const Inst& inst) {
+ExecChange Liveness::exec_effect(const Inst& inst) const {
     if (const ExecChange of_row = effects(inst.op).exec; of_row != ExecChange::None) return of_row;
-    const auto is_exec = [](const Operand& o) {
-        return o.is(Operand::Kind::Sgpr) && o.reg == machine::exec_lo && o.dwords == 2;
+    const uint32_t registers = target_.traits.wave_size / 32;
+    const auto is_exec = [&](const Operand& o) {
+        return o.is(Operand::Kind::Sgpr) && o.reg == machine::exec_lo && o.dwords == registers;
     };
     bool written = false;
     for (const Operand& o : inst.dst)
-        written |= o.is(Operand::Kind::Sgpr) && o.reg + o.dwords > machine::exec_lo;
+        written |= o.is(Operand::Kind::Sgpr) && o.reg + o.dwords > machine::exec_lo &&
+                   o.reg < machine::exec_lo + registers;
     if (!written) return ExecChange::None;
     if (!is_exec(inst.dst[0])) return ExecChange::Changed;
     const bool first = is_exec(inst.src[0]), second = is_exec(inst.src[1]);
-    if ((inst.op == Opcode::s_and_b64 && (first || second)) ||
-        (inst.op == Opcode::s_andn2_b64 && first))
+    // is_exec() tells those that are of the wave's size.
+    const auto is_op = [&](Opcode b32, Opcode b64) { return inst.op == b32 || inst.op == b64; };
+    if ((is_op(Opcode::s_and_b32, Opcode::s_and_b64) && (first || second)) ||
+        (is_op(Opcode::s_andn2_b32, Opcode::s_andn2_b64) && first))
         return ExecChange::Narrowed;
-    return inst.op == Opcode::s_or_b64 && (first || second) ? ExecChange::Widened
-                                                            : ExecChange::Changed;
+    return is_op(Opcode::s_or_b32, Opcode::s_or_b64) && (first || second) ? ExecChange::Widened
+                                                                          : ExecChange::Changed;
 }
 
-Liveness::Effect Liveness::effect_of(const Inst& inst) {
+Liveness::Effect Liveness::effect_of(const Inst& inst) const {
     const Effects& t = effects(inst.op);
     Effect e;
     auto range = [](const Operand& o) -> Range {
@@ -99,8 +103,9 @@ Liveness::Effect Liveness::effect_of(const Inst& inst) {
     auto is_register = [](const Operand& o) {
         return o.is(Operand::Kind::Sgpr) || o.is(Operand::Kind::Vgpr) || o.is(Operand::Kind::Agpr);
     };
-    constexpr Range vcc{first_scalar + machine::vcc_lo, 2},
-        scc{static_cast<uint16_t>(first_scalar + LiveSet::scc), 1};
+    const Range vcc{first_scalar + machine::vcc_lo,
+                    static_cast<uint8_t>(target_.traits.wave_size / 32)};
+    constexpr Range scc{static_cast<uint16_t>(first_scalar + LiveSet::scc), 1};
     for (const Operand& o : inst.src) {
         if (is_register(o)) read(range(o));
         if (o.is(Operand::Kind::Special) && o.reg == scc_operand) read(scc);

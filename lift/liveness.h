@@ -93,8 +93,8 @@ private:
     };
     const LiveSet& use(const Known& known);
     void scan(uint64_t pc, Node& node, uint32_t& instructions);
-    static ExecChange exec_effect(const Inst& inst);
-    static Effect effect_of(const Inst& inst);
+    ExecChange exec_effect(const Inst& inst) const;
+    Effect effect_of(const Inst& inst) const;
     static void step(const Effect& effect, LiveSet& s);
 
     const Target& target_;

@@ -1,5 +1,6 @@
-// Loops that run while lanes are left, as LLVM writes them: a pair of scalar registers collects the
-// lanes that have left, EXEC loses them, and each way out of the loop adds its own bookkeeping.
+// Loops that run while lanes are left, as LLVM writes them: a lane mask in scalar registers
+// collects the lanes that have left, EXEC loses them, and each way out of the loop adds its own
+// bookkeeping.
 #include "lift/loop_masks.h"
 
 namespace wj::lift {
@@ -13,7 +14,7 @@ void LoopMasks::simplify() {
     // Lanes that are off when the loop begins and in the collector are there when it ends; the
     // others are there as soon as they have left.
     if (off_ != no_value) {
-        const Value gone = s_.emit(Op::UXor64, {bits, s_.const64(~0ull)});
+        const Value gone = s_.emit(Op::UXor64, {bits, s_.const64(s_.block_.every_lane())});
         replace(collected_,
                 s_.emit(Op::UOr64, {collected_before_, s_.emit(Op::UAnd64, {entry_, gone})}));
         s_.append(Op::GuardOff, {}, collector_, 0);
@@ -22,7 +23,8 @@ void LoopMasks::simplify() {
     replace(bits_, bits);
     for (uint32_t r = 0; r < machine::exec_lo; ++r) {
         const State::Scalar s = s_.scalars_[r];
-        if (s.dirty && s.pair != no_value && !s.half && s_.inst(s.pair).op == Op::BitsOf)
+        if (s.dirty && s.pair != no_value && s.half != State::upper &&
+            s_.inst(s.pair).op == Op::BitsOf)
             replace(s.pair, s_.bits_of(simpler(s_.inst(s.pair).args[0])));
     }
     assume_lanes(next);
@@ -36,8 +38,8 @@ bool LoopMasks::shape() {
         return false;
     bits_ = cond.args[0];
     entry_ = 0;  // State's first value
-    if (s_.get64(machine::exec_lo) != bits_ || s_.inst(bits_).op != Op::BitsOf ||
-        s_.inst(entry_).op != Op::GetS64 || s_.inst(entry_).imm != machine::exec_lo)
+    if (s_.get_mask_bits(machine::exec_lo) != bits_ || s_.inst(bits_).op != Op::BitsOf ||
+        !ir::gets_mask(s_.inst(entry_).op) || s_.inst(entry_).imm != machine::exec_lo)
         return false;
     live_ = s_.inst(bits_).args[0];
     here_ = s_.mask_of(entry_);
@@ -51,12 +53,12 @@ void LoopMasks::find_collector() {
     Value old = no_value;
     if (!collects(last.args[1], old) || old == no_value) return;
     const Inst get = s_.inst(s_.inst(old).args[0]);
-    const State::Scalar& r = s_.scalars_[get.imm];
-    if (!r.dirty || r.pair == no_value || r.half || s_.scalars_[get.imm + 1].pair != r.pair ||
-        !s_.scalars_[get.imm + 1].dirty || s_.inst(r.pair).op != Op::BitsOf ||
+    const auto reg = static_cast<uint32_t>(get.imm);
+    const State::Scalar& r = s_.scalars_[reg];
+    if (!r.dirty || !s_.holds_mask(reg) || s_.inst(r.pair).op != Op::BitsOf ||
         s_.inst(r.pair).args[0] != last.args[1])
         return;
-    collector_ = static_cast<uint32_t>(get.imm);
+    collector_ = reg;
     collected_ = r.pair;
     collected_before_ = s_.inst(old).args[0];
     off_ = old;
@@ -69,7 +71,7 @@ bool LoopMasks::collects(Value m, Value& old) const {
     if (i.op == Op::MaskOr) return collects(i.args[0], old) && collects(i.args[1], old);
     if (i.op != Op::MaskOf || old != no_value) return false;
     const Inst get = s_.inst(i.args[0]);
-    if (get.op != Op::GetS64 || get.imm >= machine::exec_lo) return false;
+    if (!ir::gets_mask(get.op) || get.imm >= machine::exec_lo) return false;
     old = m;
     return true;
 }
@@ -172,6 +174,11 @@ void LoopMasks::assume_lanes(Value next) {
         if (!s.dirty || behind_.scalars[r]) continue;
         if (s.pair == no_value) {
             s.v32 = with_lanes(s.v32, next);
+            continue;
+        }
+        if (s.half == State::alone) {
+            s.pair = with_lanes(s.pair, next);
+            s.v32 = no_value;
             continue;
         }
         State::Scalar& upper = s_.scalars_[r + 1];

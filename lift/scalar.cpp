@@ -20,33 +20,25 @@ bool bin32(Lifter& l, const Inst& i) {
     return true;
 }
 
-// Results whose SCC says "not zero". second: what is done to operand b first; last: to the result.
-enum class Invert { None, B, Result };
-template <Op op, Invert invert = Invert::None>
-bool logic32(Lifter& l, const Inst& i) {
-    Value b = l.s32(i.src[1]);
-    if (invert == Invert::B) b = not32(l, b);
-    Value r = l.emit(op, {l.s32(i.src[0]), b});
-    if (invert == Invert::Result) r = not32(l, r);
-    l.set_s32(i.dst[0], r);
-    l.s.set_scc(nonzero32(l, r));
-    return true;
-}
+// Bitwise operations on pairs of registers, and on lane masks. `all`: the bits that the operands
+// have; those of a lane mask are the wave's lanes.
+using Logic = Value (*)(Lifter&, Value, Value, uint64_t all);
 
 // A lane mask that a region has computed stays a mask: bitwise operations do not leave the region.
-bool is_mask(Lifter& l, Value v) {
+bool is_mask(Lifter& l, Value v, uint64_t all) {
     const Op op = l.s.inst(v).op;
-    return op == Op::BitsOf || (l.options.lane_masks && op == Op::GetS64);
+    return all == l.block.every_lane() &&
+           (op == Op::BitsOf || (l.options.lane_masks && ir::gets_mask(op)));
 }
 
-Value not64(Lifter& l, Value a) {
-    if (is_mask(l, a)) return l.s.bits_of(l.s.mask_not(l.s.mask_of(a)));
-    return l.emit(Op::UXor64, {a, l.s.const64(~0ull)});
+Value not_bits(Lifter& l, Value a, uint64_t all) {
+    if (is_mask(l, a, all)) return l.s.bits_of(l.s.mask_not(l.s.mask_of(a)));
+    return l.emit(Op::UXor64, {a, l.s.const64(all)});
 }
 
 template <Op uniform, Op lane>
-Value op64(Lifter& l, Value a, Value b) {
-    if (is_mask(l, a) || is_mask(l, b)) {
+Value both_bits(Lifter& l, Value a, Value b, uint64_t all) {
+    if (is_mask(l, a, all) || is_mask(l, b, all)) {
         uint64_t c;
         if (uniform == Op::UAnd64 &&
             ((l.s.is_const(a, c) && c == 0) || (l.s.is_const(b, c) && c == 0)))
@@ -56,53 +48,75 @@ Value op64(Lifter& l, Value a, Value b) {
     return l.emit(uniform, {a, b});
 }
 
-using Logic64 = Value (*)(Lifter&, Value, Value);
-Value and64(Lifter& l, Value a, Value b) {
-    return op64<Op::UAnd64, Op::MaskAnd>(l, a, b);
-}
-Value or64(Lifter& l, Value a, Value b) {
-    return op64<Op::UOr64, Op::MaskOr>(l, a, b);
-}
-Value xor64(Lifter& l, Value a, Value b) {
-    return op64<Op::UXor64, Op::MaskXor>(l, a, b);
-}
-Value andn2_64(Lifter& l, Value a, Value b) {
-    if (is_mask(l, a) || is_mask(l, b))
+constexpr Logic and_bits = both_bits<Op::UAnd64, Op::MaskAnd>;
+constexpr Logic or_bits = both_bits<Op::UOr64, Op::MaskOr>;
+constexpr Logic xor_bits = both_bits<Op::UXor64, Op::MaskXor>;
+Value andn2_bits(Lifter& l, Value a, Value b, uint64_t all) {
+    if (is_mask(l, a, all) || is_mask(l, b, all))
         return l.s.bits_of(l.emit(Op::MaskAndNot, {l.s.mask_of(a), l.s.mask_of(b)}));
-    return l.emit(Op::UAnd64, {a, not64(l, b)});
+    return l.emit(Op::UAnd64, {a, not_bits(l, b, all)});
 }
-Value orn2_64(Lifter& l, Value a, Value b) {
-    return or64(l, a, not64(l, b));
+Value orn2_bits(Lifter& l, Value a, Value b, uint64_t all) {
+    return or_bits(l, a, not_bits(l, b, all), all);
 }
-Value nand64(Lifter& l, Value a, Value b) {
-    return not64(l, and64(l, a, b));
+Value nand_bits(Lifter& l, Value a, Value b, uint64_t all) {
+    return not_bits(l, and_bits(l, a, b, all), all);
 }
-Value nor64(Lifter& l, Value a, Value b) {
-    return not64(l, or64(l, a, b));
+Value nor_bits(Lifter& l, Value a, Value b, uint64_t all) {
+    return not_bits(l, or_bits(l, a, b, all), all);
 }
-Value xnor64(Lifter& l, Value a, Value b) {
-    return not64(l, xor64(l, a, b));
+Value xnor_bits(Lifter& l, Value a, Value b, uint64_t all) {
+    return not_bits(l, xor_bits(l, a, b, all), all);
 }
-Value andn1_64(Lifter& l, Value a, Value b) {
-    return andn2_64(l, b, a);
+Value andn1_bits(Lifter& l, Value a, Value b, uint64_t all) {
+    return andn2_bits(l, b, a, all);
 }
-Value orn1_64(Lifter& l, Value a, Value b) {
-    return orn2_64(l, b, a);
+Value orn1_bits(Lifter& l, Value a, Value b, uint64_t all) {
+    return orn2_bits(l, b, a, all);
 }
 
-template <Logic64 f>
+// Waves of 32 lanes: the operand is a lane mask, as far as the block has seen it as one.
+bool is_mask_operand(const Lifter& l, const Operand& o) {
+    return o.is(Operand::Kind::Sgpr) && l.s.is_mask_register(o.reg);
+}
+Value mask_bits(Lifter& l, const Operand& o) {
+    return o.is(Operand::Kind::Sgpr) ? l.s.get_mask_bits(o.reg) : l.emit(Op::UZext32, {l.s32(o)});
+}
+
+// Results whose SCC says "not zero". second: what is done to operand b first; last: to the result.
+// of_masks: the same of two lane masks.
+enum class Invert { None, B, Result };
+template <Op op, Logic of_masks, Invert invert = Invert::None>
+bool logic32(Lifter& l, const Inst& i) {
+    if (is_mask_operand(l, i.src[0]) || is_mask_operand(l, i.src[1])) {
+        const Value r =
+            of_masks(l, mask_bits(l, i.src[0]), mask_bits(l, i.src[1]), l.block.every_lane());
+        l.s.set_mask_bits(i.dst[0].reg, r);
+        l.s.set_scc(nonzero64(l, r));
+        return true;
+    }
+    Value b = l.s32(i.src[1]);
+    if (invert == Invert::B) b = not32(l, b);
+    Value r = l.emit(op, {l.s32(i.src[0]), b});
+    if (invert == Invert::Result) r = not32(l, r);
+    l.set_s32(i.dst[0], r);
+    l.s.set_scc(nonzero32(l, r));
+    return true;
+}
+
+template <Logic f>
 bool logic64(Lifter& l, const Inst& i) {
-    const Value r = f(l, l.s64(i.src[0]), l.s64(i.src[1]));
+    const Value r = f(l, l.s64(i.src[0]), l.s64(i.src[1]), ~0ull);
     l.set_s64(i.dst[0], r);
     l.s.set_scc(nonzero64(l, r));
     return true;
 }
 
 // D = EXEC; EXEC = f(S0, EXEC); SCC = EXEC != 0.
-template <Logic64 f>
+template <Logic f>
 bool saveexec(Lifter& l, const Inst& i) {
     const Value old = l.s.get64(machine::exec_lo);
-    const Value r = f(l, l.s64(i.src[0]), old);
+    const Value r = f(l, l.s64(i.src[0]), old, ~0ull);
     l.s.set64(machine::exec_lo, r);
     l.set_s64(i.dst[0], old);  // last: with EXEC as destination nothing changes
     l.s.set_scc(nonzero64(l, r));
@@ -110,9 +124,9 @@ bool saveexec(Lifter& l, const Inst& i) {
 }
 
 // EXEC = f(S0, EXEC); D = EXEC.
-template <Logic64 f>
+template <Logic f>
 bool wrexec(Lifter& l, const Inst& i) {
-    const Value r = f(l, l.s64(i.src[0]), l.s.get64(machine::exec_lo));
+    const Value r = f(l, l.s64(i.src[0]), l.s.get64(machine::exec_lo), ~0ull);
     l.s.set64(machine::exec_lo, r);
     l.set_s64(i.dst[0], r);
     l.s.set_scc(nonzero64(l, r));
@@ -287,6 +301,10 @@ bool bcnt1_b64(Lifter& l, const Inst& i) {
 }
 
 bool mov32(Lifter& l, const Inst& i) {
+    if (is_mask_operand(l, i.src[0])) {
+        l.s.set_mask_bits(i.dst[0].reg, l.s.get_mask_bits(i.src[0].reg));
+        return true;
+    }
     l.set_s32(i.dst[0], l.s32(i.src[0]));
     return true;
 }
@@ -303,6 +321,12 @@ bool cmov32(Lifter& l, const Inst& i) {
 }
 
 bool not_b32(Lifter& l, const Inst& i) {
+    if (is_mask_operand(l, i.src[0])) {
+        const Value r = not_bits(l, l.s.get_mask_bits(i.src[0].reg), l.block.every_lane());
+        l.s.set_mask_bits(i.dst[0].reg, r);
+        l.s.set_scc(nonzero64(l, r));
+        return true;
+    }
     const Value r = not32(l, l.s32(i.src[0]));
     l.set_s32(i.dst[0], r);
     l.s.set_scc(nonzero32(l, r));
@@ -310,7 +334,7 @@ bool not_b32(Lifter& l, const Inst& i) {
 }
 
 bool not_b64(Lifter& l, const Inst& i) {
-    const Value r = not64(l, l.s64(i.src[0]));
+    const Value r = not_bits(l, l.s64(i.src[0]), ~0ull);
     l.set_s64(i.dst[0], r);
     l.s.set_scc(nonzero64(l, r));
     return true;
@@ -454,34 +478,34 @@ constexpr Entry entries[] = {
     {Opcode::s_mul_i32, bin32<Op::UMul32>},
     {Opcode::s_mul_hi_u32, bin32<Op::UMulHiU32>},
     {Opcode::s_mul_hi_i32, bin32<Op::UMulHiS32>},
-    {Opcode::s_and_b32, logic32<Op::UAnd32>},
-    {Opcode::s_or_b32, logic32<Op::UOr32>},
-    {Opcode::s_xor_b32, logic32<Op::UXor32>},
-    {Opcode::s_andn2_b32, logic32<Op::UAnd32, Invert::B>},
-    {Opcode::s_orn2_b32, logic32<Op::UOr32, Invert::B>},
-    {Opcode::s_nand_b32, logic32<Op::UAnd32, Invert::Result>},
-    {Opcode::s_nor_b32, logic32<Op::UOr32, Invert::Result>},
-    {Opcode::s_xnor_b32, logic32<Op::UXor32, Invert::Result>},
-    {Opcode::s_and_b64, logic64<and64>},
-    {Opcode::s_or_b64, logic64<or64>},
-    {Opcode::s_xor_b64, logic64<xor64>},
-    {Opcode::s_andn2_b64, logic64<andn2_64>},
-    {Opcode::s_orn2_b64, logic64<orn2_64>},
-    {Opcode::s_nand_b64, logic64<nand64>},
-    {Opcode::s_nor_b64, logic64<nor64>},
-    {Opcode::s_xnor_b64, logic64<xnor64>},
-    {Opcode::s_and_saveexec_b64, saveexec<and64>},
-    {Opcode::s_or_saveexec_b64, saveexec<or64>},
-    {Opcode::s_xor_saveexec_b64, saveexec<xor64>},
-    {Opcode::s_andn2_saveexec_b64, saveexec<andn2_64>},
-    {Opcode::s_orn2_saveexec_b64, saveexec<orn2_64>},
-    {Opcode::s_nand_saveexec_b64, saveexec<nand64>},
-    {Opcode::s_nor_saveexec_b64, saveexec<nor64>},
-    {Opcode::s_xnor_saveexec_b64, saveexec<xnor64>},
-    {Opcode::s_andn1_saveexec_b64, saveexec<andn1_64>},
-    {Opcode::s_orn1_saveexec_b64, saveexec<orn1_64>},
-    {Opcode::s_andn1_wrexec_b64, wrexec<andn1_64>},
-    {Opcode::s_andn2_wrexec_b64, wrexec<andn2_64>},
+    {Opcode::s_and_b32, logic32<Op::UAnd32, and_bits>},
+    {Opcode::s_or_b32, logic32<Op::UOr32, or_bits>},
+    {Opcode::s_xor_b32, logic32<Op::UXor32, xor_bits>},
+    {Opcode::s_andn2_b32, logic32<Op::UAnd32, andn2_bits, Invert::B>},
+    {Opcode::s_orn2_b32, logic32<Op::UOr32, orn2_bits, Invert::B>},
+    {Opcode::s_nand_b32, logic32<Op::UAnd32, nand_bits, Invert::Result>},
+    {Opcode::s_nor_b32, logic32<Op::UOr32, nor_bits, Invert::Result>},
+    {Opcode::s_xnor_b32, logic32<Op::UXor32, xnor_bits, Invert::Result>},
+    {Opcode::s_and_b64, logic64<and_bits>},
+    {Opcode::s_or_b64, logic64<or_bits>},
+    {Opcode::s_xor_b64, logic64<xor_bits>},
+    {Opcode::s_andn2_b64, logic64<andn2_bits>},
+    {Opcode::s_orn2_b64, logic64<orn2_bits>},
+    {Opcode::s_nand_b64, logic64<nand_bits>},
+    {Opcode::s_nor_b64, logic64<nor_bits>},
+    {Opcode::s_xnor_b64, logic64<xnor_bits>},
+    {Opcode::s_and_saveexec_b64, saveexec<and_bits>},
+    {Opcode::s_or_saveexec_b64, saveexec<or_bits>},
+    {Opcode::s_xor_saveexec_b64, saveexec<xor_bits>},
+    {Opcode::s_andn2_saveexec_b64, saveexec<andn2_bits>},
+    {Opcode::s_orn2_saveexec_b64, saveexec<orn2_bits>},
+    {Opcode::s_nand_saveexec_b64, saveexec<nand_bits>},
+    {Opcode::s_nor_saveexec_b64, saveexec<nor_bits>},
+    {Opcode::s_xnor_saveexec_b64, saveexec<xnor_bits>},
+    {Opcode::s_andn1_saveexec_b64, saveexec<andn1_bits>},
+    {Opcode::s_orn1_saveexec_b64, saveexec<orn1_bits>},
+    {Opcode::s_andn1_wrexec_b64, wrexec<andn1_bits>},
+    {Opcode::s_andn2_wrexec_b64, wrexec<andn2_bits>},
     {Opcode::s_not_b32, not_b32},
     {Opcode::s_not_b64, not_b64},
     {Opcode::s_lshl_b32, shift32<Op::UShl32>},

@@ -53,7 +53,7 @@ Value State::get32(uint32_t reg) {
     Scalar& s = scalars_[reg];
     if (s.v32 == no_value) {
         if (s.pair != no_value)
-            s.v32 = emit(s.half ? Op::UHi : Op::ULo, {s.pair});
+            s.v32 = emit(s.half == upper ? Op::UHi : Op::ULo, {s.pair});
         else
             s.v32 = emit(Op::GetS32, {}, reg);
     }
@@ -63,19 +63,36 @@ Value State::get32(uint32_t reg) {
 Value State::get64(uint32_t reg) {
     Scalar& lo = scalars_[reg];
     Scalar& hi = scalars_[reg + 1];
-    if (lo.pair != no_value && lo.pair == hi.pair && lo.half == 0 && hi.half == 1) return lo.pair;
+    if (holds_pair(reg)) return lo.pair;
     const bool unknown =
         lo.v32 == no_value && lo.pair == no_value && hi.v32 == no_value && hi.pair == no_value;
     const Value v =
         unknown ? emit(Op::GetS64, {}, reg) : emit(Op::UPack64, {get32(reg), get32(reg + 1)});
     lo.pair = hi.pair = v;
-    lo.half = 0;
-    hi.half = 1;
+    lo.half = lower;
+    hi.half = upper;
     return v;
 }
 
+Value State::get_mask_bits(uint32_t reg) {
+    if (block_.wave_size == machine::lanes) return get64(reg);
+    Scalar& s = scalars_[reg];
+    if (s.half == alone) return s.pair;
+    const bool unknown = s.v32 == no_value && s.pair == no_value;
+    const Value bits = unknown ? emit(get_mask_op(), {}, reg) : emit(Op::UZext32, {get32(reg)});
+    s = {.v32 = s.v32, .pair = bits, .half = alone, .dirty = s.dirty};
+    return bits;
+}
+
+void State::set_mask_bits(uint32_t reg, Value bits, bool dirty) {
+    if (block_.wave_size == machine::lanes) return set64(reg, bits, dirty);
+    scalars_[reg] = {.v32 = no_value, .pair = bits, .half = alone, .dirty = dirty};
+    scalars_[other_name(reg)] = scalars_[reg];
+    if (reg == machine::exec_lo && dirty) exec_written_ = true;
+}
+
 void State::set32(uint32_t reg, Value v) {
-    scalars_[reg] = {.v32 = v, .pair = no_value, .half = 0, .dirty = true};
+    scalars_[reg] = {.v32 = v, .pair = no_value, .half = lower, .dirty = true};
     scalars_[other_name(reg)] = scalars_[reg];
     if (reg == machine::exec_lo || reg == machine::exec_lo + 1) exec_written_ = true;
 }
@@ -89,8 +106,8 @@ bool State::is_as_it_was(uint32_t reg) const {
 }
 
 void State::set64(uint32_t reg, Value v, bool dirty) {
-    scalars_[reg] = {.v32 = no_value, .pair = v, .half = 0, .dirty = dirty};
-    scalars_[reg + 1] = {.v32 = no_value, .pair = v, .half = 1, .dirty = dirty};
+    scalars_[reg] = {.v32 = no_value, .pair = v, .half = lower, .dirty = dirty};
+    scalars_[reg + 1] = {.v32 = no_value, .pair = v, .half = upper, .dirty = dirty};
     for (const uint32_t half : {reg, reg + 1}) scalars_[other_name(half)] = scalars_[half];
     if (reg == machine::exec_lo && dirty) exec_written_ = true;
 }
@@ -143,26 +160,26 @@ bool State::merge(const Snapshot& before, Value exec) {
     for (uint32_t reg = 0; reg < 128; ++reg) {
         if (!changed(reg)) continue;
         const Scalar& y = now[reg];
-        if (reg < 127 && y.pair != no_value && y.half == 0 && now[reg + 1].dirty &&
-            now[reg + 1].pair == y.pair && now[reg + 1].half == 1) {
-            const Value old = get64(reg);
+        const bool two = reg < 127 && y.pair != no_value && y.half == lower && now[reg + 1].dirty &&
+                         now[reg + 1].pair == y.pair && now[reg + 1].half == upper;
+        if (two || y.half == alone) {
+            const Value old = two ? get64(reg) : get_mask_bits(reg);
             if (inst(y.pair).op == Op::BitsOf &&
                 without(inst(y.pair).args[0], exec) == without(mask_of(old), exec)) {
-                ++reg;
+                reg += two;
                 continue;
             }
             if (reg == machine::exec_lo) return false;
             const Value v = emit(Op::USelect64, {any_lane(), y.pair, old});
-            merged[reg] = {.v32 = no_value, .pair = v, .half = 0, .dirty = true};
-            merged[reg + 1] = {.v32 = no_value, .pair = v, .half = 1, .dirty = true};
-            ++reg;
+            merged[reg] = {.v32 = no_value, .pair = v, .half = y.half, .dirty = true};
+            if (two) merged[++reg] = {.v32 = no_value, .pair = v, .half = upper, .dirty = true};
             continue;
         }
         if (reg >= machine::exec_lo) return false;
         const Value old = get32(reg);
         scalars_[reg] = y;
         const Value v = emit(Op::USelect32, {any_lane(), get32(reg), old});
-        merged[reg] = {.v32 = v, .pair = no_value, .half = 0, .dirty = true};
+        merged[reg] = {.v32 = v, .pair = no_value, .half = lower, .dirty = true};
     }
     scalars_ = merged;
     if (scc_dirty_ && !(before.scc_dirty && before.scc == scc_)) {
@@ -356,11 +373,12 @@ void State::flush_scalars(const LiveSet* after) {
         Scalar& s = scalars_[reg];
         if (!s.dirty) continue;
         s.dirty = false;
-        if (reg < 127 && s.pair != no_value && s.half == 0 && scalars_[reg + 1].dirty &&
-            scalars_[reg + 1].pair == s.pair && scalars_[reg + 1].half == 1) {
+        if (reg < 127 && holds_pair(reg) && scalars_[reg + 1].dirty) {
             scalars_[reg + 1].dirty = false;
             if (!live(reg) && !live(reg + 1)) continue;
             append(Op::SetS64, {s.pair}, reg, 0);
+        } else if (s.half == alone && inst(s.pair).op != Op::UZext32) {
+            if (live(reg)) append(Op::SetMask32, {s.pair}, reg, 0);
         } else if (live(reg)) {
             append(Op::SetS32, {get32(reg)}, reg, 0);
         }
@@ -376,7 +394,8 @@ void State::leave_exec_as_it_was() {
 }
 
 void State::drop_exec() {
-    for (uint32_t half = 0; half < 2; ++half) scalars_[machine::exec_lo + half].dirty = false;
+    const uint32_t registers = block_.wave_size / 32;
+    for (uint32_t n = 0; n < registers; ++n) scalars_[machine::exec_lo + n].dirty = false;
 }
 
 void State::forget(bool keep_exec) {

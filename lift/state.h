@@ -28,8 +28,8 @@ public:
     State(ir::Block& block, std::optional<uint64_t> exec, bool may_guard, uint32_t sgpr_aliases)
         : block_(block), may_guard_(may_guard), sgpr_aliases_(sgpr_aliases) {
         in_memory_.fill(no_value);
-        exec_at_entry_ = exec ? const64(*exec) : emit(Op::GetS64, {}, machine::exec_lo);
-        set64(machine::exec_lo, exec_at_entry_, false);
+        exec_at_entry_ = exec ? const64(*exec) : emit(get_mask_op(), {}, machine::exec_lo);
+        set_mask_bits(machine::exec_lo, exec_at_entry_, false);
     }
 
     // ---- values ----
@@ -70,7 +70,12 @@ public:
     // The register is what it was at the block's beginning.
     bool is_as_it_was(uint32_t reg) const;
     void set64(uint32_t reg, Value v, bool dirty = true);
-    Value get_mask(uint32_t reg) { return mask_of(get64(reg)); }
+    // A lane mask is in a register of the wave's size. Its bits have no lane beyond that.
+    Value get_mask_bits(uint32_t reg);
+    void set_mask_bits(uint32_t reg, Value bits, bool dirty = true);
+    Value get_mask(uint32_t reg) { return mask_of(get_mask_bits(reg)); }
+    // Waves of 32 lanes: the block has given the register a mask, or read one from there.
+    bool is_mask_register(uint32_t reg) const { return scalars_[reg].half == alone; }
     Value mask_of(Value u64) { return emit(Op::MaskOf, {u64}); }
     Value bits_of(Value mask) { return emit(Op::BitsOf, {mask}); }
     Value scc();
@@ -87,9 +92,11 @@ public:
     Value pack(Value lo, Value hi) { return emit(Op::Pack64, {lo, hi}); }
 
     // ---- code that may have been jumped over ----
+    // `alone`: all that is not 0 of the U64 value, as masks of 32 lanes are.
+    enum Half : uint8_t { lower, upper, alone };
     struct Scalar {
         Value v32 = no_value, pair = no_value;  // pair: this register is half `half` of a U64 value
-        uint8_t half = 0;
+        Half half = lower;
         bool dirty = false;
     };
     struct Snapshot {
@@ -134,6 +141,20 @@ private:
         // Written in fewer lanes after that: value = inner_mask ? inner : outer.
         Value inner = no_value, inner_mask = no_value, outer = no_value;
     };
+    Op get_mask_op() const {
+        return block_.wave_size == machine::lanes ? Op::GetS64 : Op::GetMask32;
+    }
+    // The registers from `reg` on have the value `pair` of the first one: both halves of it.
+    bool holds_pair(uint32_t reg) const {
+        const Scalar &low = scalars_[reg], &high = scalars_[reg + 1];
+        return low.pair != no_value && low.pair == high.pair && low.half == lower &&
+               high.half == upper;
+    }
+    // The register is a mask's, of the wave's size, and has the value `pair`.
+    bool holds_mask(uint32_t reg) const {
+        return block_.wave_size == machine::lanes ? holds_pair(reg) && scalars_[reg + 1].dirty
+                                                  : is_mask_register(reg);
+    }
     // The value, if the block has made it already, else no_value.
     Value known(Op op, std::initializer_list<Value> args, uint64_t imm = 0) const;
     Value append(Op op, std::initializer_list<Value> args, uint64_t imm, uint32_t aux);

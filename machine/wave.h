@@ -16,7 +16,7 @@ class AddressSpace;
 
 namespace wj::machine {
 
-inline constexpr uint32_t lanes = 64;               // row length; wave32 uses the lower half
+inline constexpr uint32_t lanes = 64;               // row length; waves of 32 use the lower half
 inline constexpr uint64_t program_alignment = 256;  // bytes (SEED-ELF-47)
 
 // Indices into Wave::sgpr are operand encodings.
@@ -219,6 +219,8 @@ struct alignas(64) Wave {
     uint8_t sgpr_aliases = 0;
     bool gws_waiting =
         false;  // at a GWS barrier or semaphore of phase gws_phase; the instruction runs again
+    // Lanes: 64 or 32 (Traits::wave_size). Waves of 32 have no use for the rest of a row.
+    uint8_t size = lanes;
     uint32_t gws_phase = 0;
     ExitInfo exit;
 
@@ -229,8 +231,16 @@ struct alignas(64) Wave {
         sgpr[r] = static_cast<uint32_t>(v);
         sgpr[r + 1] = static_cast<uint32_t>(v >> 32);
     }
-    uint64_t exec() const { return s64(exec_lo); }
-    uint64_t vcc() const { return s64(vcc_lo); }
+    // A lane mask is a register of the wave's size: a pair of SGPRs, or one.
+    uint64_t mask(uint32_t r) const { return size == lanes ? s64(r) : sgpr[r]; }
+    void set_mask(uint32_t r, uint64_t v) {
+        if (size == lanes)
+            set_s64(r, v);
+        else
+            sgpr[r] = static_cast<uint32_t>(v);
+    }
+    uint64_t exec() const { return mask(exec_lo); }
+    uint64_t vcc() const { return mask(vcc_lo); }
 };
 
 // Where FLAT_SCRATCH, XNACK_MASK and VCC are in the register file: they are the last ones of the

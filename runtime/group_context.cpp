@@ -28,7 +28,8 @@ Status GroupContext::reserve(const LaunchPlan& plan) {
     }
     registers_.reserve(size_t{plan.max_waves} * plan.vgpr_rows * machine::lanes * 4);
     lds_.reserve(std::max(plan.lds_bytes, 64u));
-    uint64_t scratch = uint64_t{plan.max_waves} * plan.scratch_lane_bytes * machine::lanes;
+    uint64_t scratch =
+        uint64_t{plan.max_waves} * plan.scratch_lane_bytes * plan.target->traits.wave_size;
     if (scratch > scratch_size_) {
         if (scratch_) (void)memory_.free(scratch_);
         scratch_ = scratch_size_ = 0;
@@ -44,7 +45,7 @@ Status GroupContext::reserve(const LaunchPlan& plan) {
 // Waves of work-groups of one size differ in little: they are made once and copied.
 void GroupContext::make_templates(const LaunchPlan& plan) {
     const size_t wave_registers = size_t{plan.vgpr_rows} * machine::lanes * 4;
-    const uint64_t wave_scratch = uint64_t{plan.scratch_lane_bytes} * machine::lanes;
+    const uint64_t wave_scratch = uint64_t{plan.scratch_lane_bytes} * plan.target->traits.wave_size;
     templates_.resize(plan.max_waves);
     const IdShape shape{plan.target, group.size, plan.id_rows};
     const bool new_ids = shape != id_shape_;

@@ -27,12 +27,12 @@ std::string dims(const std::array<uint32_t, 3>& d) {
 // ExecContext::lane_layout: whether a wave's lanes are in one row of the work-group, or rows begin
 // anywhere in waves; else a number for each width (and height, where that is less than a wave has)
 // of rows that waves hold several of.
-uint32_t lane_layout(const std::array<uint32_t, 3>& size) {
+uint32_t lane_layout(const std::array<uint32_t, 3>& size, uint32_t wave_size) {
     const auto [x, y, z] = size;
-    if (x % machine::lanes == 0 || y * z == 1) return machine::one_row_layout;
-    if (x > machine::lanes || !std::has_single_bit(x)) return machine::any_row_layout;
+    if (x % wave_size == 0 || y * z == 1) return machine::one_row_layout;
+    if (x > wave_size || !std::has_single_bit(x)) return machine::any_row_layout;
     const uint32_t row = machine::first_row_layout + static_cast<uint32_t>(std::countr_zero(x));
-    if (z == 1 || x * y % machine::lanes == 0) return row;
+    if (z == 1 || x * y % wave_size == 0) return row;
     return row + machine::row_layout_widths *
                      (std::has_single_bit(y) ? 1 + static_cast<uint32_t>(std::countr_zero(y)) : 15);
 }
@@ -40,21 +40,20 @@ uint32_t lane_layout(const std::array<uint32_t, 3>& size) {
 // The waves of a work-group that is one row of work-items, or whose rows are whole waves or whole
 // parts of one. group_sgpr: the register that holds the work-group's number in x, or -1 if that is
 // of no use.
-machine::NextWaves next_waves(const std::array<uint32_t, 3>& size, bool packed_ids,
-                              int32_t group_sgpr) {
+machine::NextWaves next_waves(const std::array<uint32_t, 3>& size, uint32_t wave_size,
+                              bool packed_ids, int32_t group_sgpr) {
     constexpr uint32_t y_unit = 1 << 10;  // of packed work-item ids (Traits)
     const uint32_t row = size[0];
-    if (row % machine::lanes == 0) {
-        const uint32_t waves = row / machine::lanes;
+    if (row % wave_size == 0) {
+        const uint32_t waves = row / wave_size;
         const bool one_row = size[1] * size[2] == 1;
-        if (one_row && group_sgpr >= 0) return {waves, machine::lanes, group_sgpr};
-        if (waves > 1) return {waves, machine::lanes, -1};
+        if (one_row && group_sgpr >= 0) return {waves, wave_size, group_sgpr};
+        if (waves > 1) return {waves, wave_size, -1};
     }
     // A wave each.
-    if (row < machine::lanes && size[1] * size[2] == 1 && group_sgpr >= 0)
-        return {1, row, group_sgpr};
-    if (!packed_ids || row > machine::lanes || machine::lanes % row) return {};
-    const uint32_t rows = machine::lanes / row, waves = size[1] / rows;
+    if (row < wave_size && size[1] * size[2] == 1 && group_sgpr >= 0) return {1, row, group_sgpr};
+    if (!packed_ids || row > wave_size || wave_size % row) return {};
+    const uint32_t rows = wave_size / row, waves = size[1] / rows;
     const bool all = size[2] == 1 && group_sgpr >= 0;
     if (size[1] % rows || waves < (all ? 1 : 2)) return {};
     return {waves, rows * y_unit, all ? group_sgpr : -1};
@@ -271,13 +270,14 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         plan.group_ids.middle[i] = plan.group_count[i] / 2;
     }
     plan.next_waves =
-        next_waves(plan.request.work_group, t.packed_workitem_id && kernel.workitem_id,
+        next_waves(plan.request.work_group, t.wave_size, t.packed_workitem_id && kernel.workitem_id,
                    plan.group_count[0] > 1 ? plan.group_ids.sgpr[0] : -1);
     if (plan.sgpr_aliases) plan.next_waves = {};  // each is to be placed
-    plan.lane_layout = lane_layout(plan.request.work_group);
+    plan.lane_layout = lane_layout(plan.request.work_group, t.wave_size);
     plan.grid_layout = grid_layout(plan.next_waves, plan.group_count);
     // Whole vectors of the host.
-    if (items < machine::lanes && items % 16 == 0) plan.whole_lanes = static_cast<uint32_t>(items);
+    plan.whole_lanes = t.wave_size;
+    if (items < t.wave_size && items % 16 == 0) plan.whole_lanes = static_cast<uint32_t>(items);
     plan.id_rows = std::min(t.packed_workitem_id ? 1 : kernel.workitem_id + 1u, plan.vgpr_count);
     return plan;
 }
@@ -362,16 +362,17 @@ void init_work_item_ids(const LaunchPlan& plan, const machine::WorkGroup& group,
 namespace {
 
 // Private segment buffer as the Linux runtime programs it for gfx9: swizzled, dword elements,
-// 64 lanes, thread id added. Its base is the wave's own memory, so the wave offset
+// all lanes of a wave, thread id added. Its base is the wave's own memory, so the wave offset
 // is 0.
 void put_scratch_buffer(const LaunchPlan& plan, const machine::Wave& wave, uint32_t* sgpr) {
+    const uint32_t index_stride = wave.size == 64 ? 3 : 2;  // 8 << this lanes
     sgpr[0] = static_cast<uint32_t>(wave.scratch_base);
     sgpr[1] = static_cast<uint32_t>(wave.scratch_base >> 32 & 0xffff) | 1u << 31;  // SWIZZLE_ENABLE
-    sgpr[2] = plan.scratch_lane_bytes * machine::lanes;                            // NUM_RECORDS
-    // DST_SEL xyzw = 4..7, NUM_FORMAT uint, INDEX_STRIDE 64, ADD_TID_ENABLE; DATA_FORMAT stays 0
+    sgpr[2] = plan.scratch_lane_bytes * wave.size;                                 // NUM_RECORDS
+    // DST_SEL xyzw = 4..7, NUM_FORMAT uint, INDEX_STRIDE, ADD_TID_ENABLE; DATA_FORMAT stays 0
     // because with ADD_TID_ENABLE it means STRIDE[17:14]. ELEMENT_SIZE, where there is one: 4
     // bytes.
-    sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9 | 4u << 12 | 3u << 21 | 1u << 23;
+    sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9 | 4u << 12 | index_stride << 21 | 1u << 23;
     if (plan.target->traits.buffer_elements) sgpr[3] |= 1u << 19;
 }
 
@@ -405,7 +406,8 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     uint32_t items = group.size[0] * group.size[1] * group.size[2];
     uint32_t first = index * wave_size;
     uint32_t count = std::min(wave_size, items - first);
-    wave.set_s64(machine::exec_lo, count >= 64 ? ~0ull : (1ull << count) - 1);
+    wave.size = static_cast<uint8_t>(wave_size);
+    wave.set_mask(machine::exec_lo, machine::first_lanes(count));
 
     if (plan.scratch_buffer_sgpr >= 0)
         put_scratch_buffer(plan, wave, wave.sgpr + plan.scratch_buffer_sgpr);

@@ -109,7 +109,7 @@ template <class Vector>
     copy_lines<Vector>(to + tail * line_bytes, from + tail * line_bytes, wave_lines - tail);
     copy_ids<Vector>(start.ids_, ids, rows);
     constexpr size_t row_bytes = row_lines * line_bytes;
-    const Zeros& zeros = start.zeros_[image.exec() == ~uint64_t{0}];
+    const Zeros& zeros = start.zeros_[image.exec() == machine::first_lanes(image.size)];
     for (uint32_t i = 0; i < zeros.count; i++)
         clear_lines<Vector>(rows + zeros.rows[i].first * row_bytes,
                             zeros.rows[i].count * row_lines);

@@ -16,7 +16,7 @@ bool BlockCompiler::runs_again() const {
     if (!ends_program() || !block_->exec_full || !starts_program()) return false;
     return std::none_of(block_->insts.begin(), block_->insts.end(), [this](const ir::Inst& i) {
         const Class cls = ir::op_info(i.op).cls;
-        const bool same_exec = i.op == Op::SetS64 && i.imm == machine::exec_lo &&
+        const bool same_exec = ir::sets_mask(i.op) && i.imm == machine::exec_lo &&
                                is_const(i.args[0]) && inst(i.args[0]).imm == block_->whole_exec();
         // The next wave does not pass the guards; its work-group's number may differ.
         return i.op == Op::GuardScalar || cls == Class::Call || cls == Class::SetV ||

@@ -43,18 +43,18 @@ void BlockCompiler::cross_op(Value v) {
     auto lane_of = [&](const Mem& base, Value lane, uint32_t size) {
         Mem m = base;
         if (is_const(lane)) {
-            m = base.cloneAdjusted(static_cast<int64_t>(inst(lane).imm & 63) * 4);
+            m = base.cloneAdjusted(static_cast<int64_t>(inst(lane).imm % block_->wave_size) * 4);
         } else {
             const Gp n = ureg(lane);
             const Gp t = utmp();
             a_.mov(t.r32(), n.r32());
-            a_.and_(t.r32(), 63);
+            a_.and_(t.r32(), block_->wave_size - 1);
             m = indexed(base, t, 2);
         }
         m.setSize(size);
         return m;
     };
-    const int chunks = avx512_ ? 4 : 8;
+    const auto chunks = static_cast<int>(block_->wave_size / chunk_lanes());
     const int32_t bytes = avx512_ ? 64 : 32;
     auto finish = [&] {
         for (Value arg : a) {
@@ -94,7 +94,8 @@ void BlockCompiler::cross_op(Value v) {
             movu(scratch.cloneAdjusted(c * bytes), z);
         }
     };
-    // Lane numbers 0..63 in z0 -> dwords in z1.
+    const uint32_t every_source = (1u << block_->wave_size / 16) - 1;
+    // Lane numbers in z0 -> dwords in z1.
     auto permute = [&](uint32_t sources) {
         if (!avx512_) {
             Mem at = scratch;
@@ -134,9 +135,9 @@ void BlockCompiler::cross_op(Value v) {
             Mem base = row_base(schedule_.unit(a[0])), bits;
             if (mask_home(a[1], bits)) {
                 const Gp t = utmp();
-                bits.setSize(8);
-                a_.tzcnt(t, bits);
-                a_.and_(t.r32(), 63);
+                bits.setSize(block_->wave_size / 8);
+                a_.tzcnt(mask_register(*block_, t), bits);
+                a_.and_(t.r32(), block_->wave_size - 1);
                 base = indexed(base, t, 2);
             }
             const Gp d = udef(v);
@@ -165,16 +166,16 @@ void BlockCompiler::cross_op(Value v) {
                     a_.emit(X::kIdVpaddd, vec(0), vec(0), vec(3));
                 }
                 a_.emit(X::kIdVpsrld, vec(0), vec(0), asmjit::Imm(2));
-                constant32(3, 63);
+                constant32(3, block_->wave_size - 1);
                 a_.emit(avx512_ ? X::kIdVpandd : X::kIdVpand, vec(0), vec(0), vec(3));
-                permute(0xf);
+                permute(every_source);
                 movu(to.cloneAdjusted(c * bytes), vec(1));
             }
             break;
         }
         case Op::Swizzle: {
             auto table = block_->lane_tables[i.imm];
-            for (uint8_t& lane : table) lane &= 63;
+            for (uint8_t& lane : table) lane %= static_cast<uint8_t>(block_->wave_size);
             load_masked(a[0], a[1]);
             const Mem to = row_base(schedule_.unit(v));
             const uint32_t at = pool_bytes(table.data(), 64, 8);

@@ -127,7 +127,7 @@ void BlockCompiler::divergent_block() {
     a_.mov(x86::rax, std::numeric_limits<int64_t>::max());
     a_.mov(slot(least), x86::rax);
     for (const LoopMask& m : d.carried) {
-        a_.mov(x86::rax, home_mem(schedule_.uniform_home(m.get)));
+        a_.mov(mask_register(*block_, x86::rax), home_mem(schedule_.uniform_home(m.get)));
         a_.mov(home_mem(schedule_.unit_home(schedule_.unit(m.mask))), x86::rax);
     }
     if (!d.uniform_varies) segment(0);
@@ -158,7 +158,7 @@ void BlockCompiler::divergent_block() {
     a_.cmp(of_chunks({Home::Wave, offsetof(Wave, sgpr) + machine::exec_lo * 4}), 0);
     a_.je(empty);
     cold(empty, [=, this] {
-        a_.cmp(exec_field(), 0);
+        a_.cmp(exec_field(*block_), 0);
         a_.je(run);  // no chunk has lanes: all of them run an iteration
         fade();
         a_.jmp(next);
@@ -234,7 +234,7 @@ void BlockCompiler::divergent_block() {
     copy(all, longest, false);
     segment(2);
     ufree_all();
-    a_.cmp(exec_field(), 0);
+    a_.cmp(exec_field(*block_), 0);
     if (slices) {
         const Label lanes_left = a_.newLabel();
         a_.jne(lanes_left);

@@ -20,7 +20,7 @@ std::optional<OrderedLoop> BlockCompiler::begin_gathered() {
     gathered_label_ = a_.newLabel();
     // Chunks that have lanes on, of bits that are all set but for each chunk's last one.
     const uint64_t low = avx512_ ? 0x7fff7fff7fff7fff : 0x7f7f7f7f7f7f7f7f;
-    a_.mov(x86::rax, exec_field());
+    a_.mov(mask_register(*block_, x86::rax), exec_field(*block_));
     a_.mov(x86::rcx, low);
     a_.popcnt(x86::rdx, x86::rax);
     a_.mov(x86::rsi, x86::rax);
@@ -64,7 +64,7 @@ void BlockCompiler::gathered_loop(const OrderedLoop& loop) {
     position_ = schedule_.terminator_position();
     ufree_all();
     gathered_ = false;
-    a_.popcnt(x86::rax, exec_field());
+    a_.popcnt(mask_register(*block_, x86::rax), exec_field(*block_));
     a_.cmp(x86::eax, gathered_field(offsetof(GatheredLanes, lanes_left), 4));
     a_.jbe(fewer);
     a_.sub(budget_field(), block_->guest_count);
@@ -73,7 +73,7 @@ void BlockCompiler::gathered_loop(const OrderedLoop& loop) {
     a_.jmp(over_label_);  // the next iteration is charged and has not run
     a_.bind(fewer);
     spread();
-    a_.cmp(exec_field(), 0);
+    a_.cmp(exec_field(*block_), 0);
     a_.jne(entry_label_);
     jump_to(loop.exit, true);
 }

@@ -39,7 +39,8 @@ void BlockCompiler::indexed_move(const ir::Call& call) {
     for (uint32_t lane = 0; lane < block_->lanes; lane += chunk_lanes()) {
         if (move.kind == From::Row) movu(value, row(move.from, move.from_indexed, lane));
         const Mem to = row(move.to, move.to_indexed, lane);
-        const Mem exec = exec_field().cloneAdjusted(lane / 8).cloneResized(chunk_lanes() / 8);
+        const Mem exec =
+            exec_field(*block_).cloneAdjusted(lane / 8).cloneResized(chunk_lanes() / 8);
         if (move.all_lanes) {
             movu(to, value);
         } else if (avx512_) {

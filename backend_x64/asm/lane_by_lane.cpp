@@ -40,7 +40,7 @@ bool is_shared(const LaneProgram::Input& in) {
 // Jumps to `each_lane` if lanes walk along memory of their own.
 void BlockCompiler::lane_streams_test(const LaneProgram& p, Label each_lane) {
     const Label together = a_.newLabel();
-    a_.mov(x86::rax, exec_field());
+    a_.mov(mask_register(*block_, x86::rax), exec_field(*block_));
     a_.test(x86::rax, x86::rax);
     a_.jz(together);
     const Vec next = vec(0), t = vec(1);
@@ -166,7 +166,7 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     };
     for (const LaneProgram::Input& in : p.inputs)
         if (shared(in)) lane_input(p, in);
-    a_.mov(x86::rax, exec_field());
+    a_.mov(mask_register(*block_, x86::rax), exec_field(*block_));
     // From a lane's end, which nobody foresees, to the next one's first load is a way that the host
     // waits for: as short as it can be.
     a_.bind(each);

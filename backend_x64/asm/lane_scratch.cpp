@@ -1,5 +1,6 @@
 // Private memory (dword-interleaved by lane) and buffers, which usually are private memory.
 #include <algorithm>
+#include <bit>
 
 #include "backend_x64/asm/lane_access.h"
 #include "ir/buffer.h"
@@ -16,11 +17,12 @@ namespace {
 constexpr uint32_t max_scratch_bytes = 1u << 24;
 }  // namespace
 
-// Loads or stores one row of the arena per dword, at rax + 64 * offset.
+// Loads or stores one row of the arena per dword, at rax + lanes of a wave * offset.
 void BlockCompiler::scratch_rows(const LaneAccess& m, uint32_t offset) {
+    const uint32_t lanes = block_->wave_size;
     for (uint32_t d = 0; d < m.dwords; ++d) {
-        const Mem row =
-            x86::ptr(x86::rax, reg::chunk, 0, static_cast<int32_t>(256 + d * 256 + 64 * offset));
+        const Mem row = x86::ptr(x86::rax, reg::chunk, 0,
+                                 static_cast<int32_t>(256 + d * 4 * lanes + lanes * offset));
         if (!m.store) {
             movu(m.data[d], row);  // inactive lanes exist as well
         } else if (m.full || avx512_) {
@@ -42,7 +44,7 @@ void BlockCompiler::scratch_row_at(uint32_t bytes, Label otherwise) {
     a_.ja(otherwise);
     a_.test(x86::al, 3);
     a_.jnz(otherwise);
-    a_.shl(x86::rax, 6);
+    a_.shl(x86::rax, std::countr_zero(block_->wave_size));
     a_.add(x86::rax, wave_field(offsetof(Wave, scratch), 8));
 }
 
@@ -212,7 +214,7 @@ void BlockCompiler::scratch_lanes(const LaneAccess& m, const Vec& offset, Label 
     scratch_elements(m, offset, otherwise);
 }
 
-// Each lane's dwords lie 256 bytes apart; a byte or short is a part of one dword.
+// Each lane's dwords lie a row apart; a byte or short is a part of one dword.
 void BlockCompiler::scratch_elements(const LaneAccess& m, const Vec& offset, Label otherwise) {
     const uint32_t align = m.dwords_only() ? 3 : m.bytes - 1;
     const InstId and_id = avx512_ ? X::kIdVpandd : X::kIdVpand;
@@ -227,9 +229,9 @@ void BlockCompiler::scratch_elements(const LaneAccess& m, const Vec& offset, Lab
         }
         a_.jnz(otherwise);
     }
-    // 64 * (offset - low bits) + low bits + 4 * lane
+    // lanes of a wave * (offset - low bits) + low bits + 4 * lane
     a_.emit(and_id, m.t, offset, c32(~3u));
-    a_.emit(X::kIdVpslld, m.t, m.t, Imm(6));
+    a_.emit(X::kIdVpslld, m.t, m.t, Imm(std::countr_zero(block_->wave_size)));
     if (!m.dwords_only()) {
         a_.emit(and_id, m.t2, offset, c32(3));
         a_.emit(X::kIdVpaddd, m.t, m.t, m.t2);
@@ -243,7 +245,7 @@ void BlockCompiler::scratch_elements(const LaneAccess& m, const Vec& offset, Lab
     element.dwords = 1;
     element.bytes = m.dwords_only() ? 4 : m.bytes;
     for (uint32_t d = 0; d < m.dwords; ++d) {
-        element.imm = 256 + d * 256;
+        element.imm = 256 + d * 4 * block_->wave_size;
         element.data[0] = m.data[d];
         if (m.store)
             store_lanes(element);

@@ -279,8 +279,7 @@ void BlockCompiler::loop_plan_backup() {
         const ir::Inst& i = inst(v);
         if (ir::op_info(i.op).cls != Class::SetS || schedule_.position(v) != 0) continue;
         if (i.op == Op::SetScc) b.changed.push_back(static_cast<int32_t>(offsetof(Wave, scc)));
-        if (i.op != Op::SetS32 && i.op != Op::SetS64) continue;
-        for (uint64_t r = i.imm; r < i.imm + (i.op == Op::SetS64 ? 2 : 1); ++r)
+        for (uint64_t r = i.imm; r < i.imm + ir::scalar_registers(i.op); ++r)
             b.changed.push_back(static_cast<int32_t>(offsetof(Wave, sgpr) + r * 4));
     }
     std::sort(b.changed.begin(), b.changed.end());

@@ -163,8 +163,8 @@ bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
     std::vector<uint8_t> reads(512);
     for (Value v = 0; v < block_->insts.size(); ++v) {
         const ir::Inst& i = inst(v);
-        if (i.op == Op::SetS32 || i.op == Op::SetS64) set_scalar[i.imm] = true;
-        if (i.op == Op::SetS64) set_scalar[i.imm + 1] = true;
+        if (ir::op_info(i.op).cls == Class::SetS)
+            for (uint32_t n = 0; n < ir::scalar_registers(i.op); ++n) set_scalar[i.imm + n] = true;
         if (i.op == Op::SetV) ++sets[i.imm], set_of[i.imm] = v;
     }
     auto constant_uniform = [&](Value u) {

@@ -49,8 +49,12 @@ inline Mem scalar_field(uint64_t sgpr, uint32_t bytes) {
     return asmjit::x86::ptr(reg::wave, in_wave(offsetof(machine::Wave, sgpr) + sgpr * 4), bytes);
 }
 
-inline Mem exec_field() {
-    return scalar_field(machine::exec_lo, 8);
+inline Mem exec_field(const ir::Block& block) {
+    return scalar_field(machine::exec_lo, block.wave_size / 8);
+}
+// As wide as the block's lane masks in the wave; the rest becomes 0 when they are loaded.
+inline Gp mask_register(const ir::Block& block, const Gp& r) {
+    return block.wave_size == machine::lanes ? Gp(r.r64()) : Gp(r.r32());
 }
 
 inline Mem budget_field() {

@@ -83,8 +83,9 @@ void BlockCompiler::row_guards() {
             }
             a_.ja(unguarded_label_);
         } else if (i.op == Op::GuardOff) {
-            a_.mov(x86::rax, scalar_field(machine::exec_lo, 8));
-            a_.test(scalar_field(i.imm, 8), x86::rax);
+            const Gp exec = mask_register(*block_, x86::rax);
+            a_.mov(exec, exec_field(*block_));
+            a_.test(scalar_field(i.imm, block_->wave_size / 8), exec);
             a_.jnz(unguarded_label_);
         }
         if (i.op == Op::GuardLds) {
@@ -129,8 +130,8 @@ bool BlockCompiler::guards_stay() const {
         const uint32_t reg = ir::ScalarRange::of(guard.imm, guard.aux).reg;
         return guard.op == Op::GuardScalar &&
                std::ranges::any_of(block_->insts, [&](const ir::Inst& set) {
-                   return (set.op == Op::SetS32 && set.imm == reg) ||
-                          (set.op == Op::SetS64 && reg - set.imm < 2);
+                   return ir::op_info(set.op).cls == Class::SetS &&
+                          reg - set.imm < ir::scalar_registers(set.op);
                });
     });
 }

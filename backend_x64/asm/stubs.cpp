@@ -28,7 +28,7 @@ Mem wave_field(size_t offset, uint32_t size = 8) {
 
 }  // namespace
 
-bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
+bool make_stubs(CodeBuffer& buffer, bool avx512, uint32_t wave_size, Stubs& out) {
     // Once: engines may be made on several threads.
     [[maybe_unused]] static FILE* const named = wj_asmjit_stderr = stderr;
     asmjit::CodeHolder code;
@@ -507,7 +507,8 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out) {
         a.cmp(x86::rax, x86::qword_ptr(x86::rcx, offsetof(JumpEntry, pc)));
         a.jne(miss);
         a.mov(x86::rdx, field(offsetof(Frame, whole_exec)));
-        a.cmp(wave_field(offsetof(Wave, sgpr) + machine::exec_lo * 4), x86::rdx);
+        a.cmp(wave_field(offsetof(Wave, sgpr) + machine::exec_lo * 4, wave_size / 8),
+              wave_size == machine::lanes ? Gp(x86::rdx) : Gp(x86::edx));
         a.sete(x86::dl);
         a.movzx(x86::edx, x86::dl);
         a.mov(x86::rdx, x86::qword_ptr(x86::rcx, x86::rdx, 3, offsetof(JumpEntry, entry)));

@@ -24,6 +24,6 @@ struct Stubs {
 };
 
 // False when the buffer is full or the assembler failed.
-bool make_stubs(CodeBuffer& buffer, bool avx512, Stubs& out);
+bool make_stubs(CodeBuffer& buffer, bool avx512, uint32_t wave_size, Stubs& out);
 
 }  // namespace wj::x64

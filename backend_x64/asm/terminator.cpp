@@ -49,8 +49,12 @@ Value BlockCompiler::last_exec() const {
     Value exec = no_value;
     if (!block_->calls.empty()) return exec;
     for (const ir::Inst& i : block_->insts) {
-        const bool whole = i.op == Op::SetS64 && i.imm == machine::exec_lo,
-                   half = i.op == Op::SetS32 && (i.imm | 1) == (machine::exec_lo | 1);
+        if (ir::op_info(i.op).cls != ir::Class::SetS) continue;
+        const uint32_t registers = block_->wave_size / 32;
+        const bool whole = ir::sets_mask(i.op) && i.imm == machine::exec_lo &&
+                           ir::scalar_registers(i.op) == registers,
+                   half = !whole && i.imm < machine::exec_lo + registers &&
+                          i.imm + ir::scalar_registers(i.op) > machine::exec_lo;
         if (!whole && !half) continue;
         if (half || exec != no_value) return no_value;
         exec = i.args[0];
@@ -81,11 +85,11 @@ void BlockCompiler::jump_to(uint64_t target, bool no_lanes) {
         jump_variant(target, full ? Variant::Full : Variant::Partial);
         return;
     }
-    if (options_.whole_lanes == machine::lanes) {
-        a_.cmp(exec_field(), -1);
+    if (options_.whole_lanes >= block_->wave_size) {
+        a_.cmp(exec_field(*block_), -1);
     } else {
         a_.mov(x86::rax, x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, whole_exec))));
-        a_.cmp(exec_field(), x86::rax);
+        a_.cmp(exec_field(*block_), mask_register(*block_, x86::rax));
     }
     const Label some = a_.newLabel();
     a_.jne(some);

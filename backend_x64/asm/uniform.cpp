@@ -110,6 +110,18 @@ void BlockCompiler::uniform_op(Value v) {
             a_.mov(d, x86::ptr(reg::wave, in_wave(offset)));
             return finish();
         }
+        case Op::GetMask32:
+            a_.mov(udef(v).r32(), scalar_field(i.imm, 4));
+            return finish();
+        case Op::SetMask32: {
+            const Operand x = uop(a[0]);
+            const Mem at = scalar_field(i.imm, 4);
+            if (x.isImm())
+                a_.mov(at, x.as<asmjit::Imm>());
+            else
+                a_.mov(at, ureg(a[0]).r32());
+            return finish();
+        }
         case Op::SetS32:
         case Op::SetS64:
         case Op::SetScc: {
@@ -130,11 +142,12 @@ void BlockCompiler::uniform_op(Value v) {
         }
         case Op::BitsOf: {
             if (schedule_.is_full(a[0])) {
-                a_.mov(udef(v), -1);
+                load_constant(udef(v), block_->whole_exec());
             } else if (const ir::Inst& m = inst(a[0]); m.op == Op::MaskOf) {
-                if (Mem at; umem(m.args[0], at))
-                    a_.mov(udef(v), at);
-                else {
+                if (Mem at; umem(m.args[0], at)) {
+                    const Gp d = udef(v);
+                    a_.mov(at.size() == 4 ? Gp(d.r32()) : d, at);
+                } else {
                     const Gp s = ureg(m.args[0]);
                     a_.mov(udef(v), s);
                 }
@@ -354,7 +367,7 @@ void BlockCompiler::uniform_op(Value v) {
                 return finish();
             }
             Mem m;
-            if (uniforms_[a[0]].reg < 0 && umem(a[0], m)) {
+            if (uniforms_[a[0]].reg < 0 && umem(a[0], m) && !(high && m.size() == 4)) {
                 const Gp d = udef(v);
                 a_.mov(d, m.cloneAdjusted(high ? 4 : 0));
             } else if (is_const(a[0])) {

@@ -1,4 +1,6 @@
 // Scalar loads, and what buffer accesses need of a V#.
+#include <bit>
+
 #include "backend_x64/asm/block_compiler.h"
 #include "ir/buffer.h"
 
@@ -27,18 +29,23 @@ void BlockCompiler::uniform_buffer_base(Value v) {
     a_.mov(t, high);
     a_.shr(t, 53);
     a_.and_(t.r32(), 7);
-    a_.cmp(t.r32(), 7);  // by lanes
+    // Its index stride is the wave's size, and it adds lanes' numbers.
+    a_.cmp(t.r32(), block_->wave_size == 64 ? 7 : 6);
     a_.jne(done);
     a_.mov(bytes.r32(), field(offsetof(Wave, scratch_bytes), 4));
-    a_.shl(bytes, 6);
+    const int lanes_shift = std::countr_zero(block_->wave_size);
+    a_.shl(bytes, lanes_shift);
     a_.sub(records, field(offsetof(Wave, scratch_base), 8));
     a_.cmp(records, bytes);
     a_.ja(done);
     a_.mov(t, d);
     a_.sub(t, field(offsetof(Wave, scratch_base), 8));
-    a_.test(t.r8(), t.r8());
+    if (block_->wave_size == 64)
+        a_.test(t.r8(), t.r8());
+    else
+        a_.test(t.r8(), 4 * 32 - 1);
     a_.jnz(done);
-    a_.shr(t, 6);
+    a_.shr(t, lanes_shift);
     a_.bts(t, 63);
     a_.mov(records.r32(), high.r32());
     a_.cmp(records, bytes);

@@ -10,6 +10,7 @@
 namespace wj::x64 {
 
 using ir::Class;
+using ir::Op;
 
 namespace {
 
@@ -53,6 +54,8 @@ bool BlockCompiler::umem(Value v, Mem& m) {
     const bool state_read = ir::op_info(inst(v).op).cls == Class::GetS && home.kind == Home::Wave;
     if (!state_read && !s.stored && schedule_.position(v) >= position_) return false;
     m = home_mem(home);
+    // A lane mask of 32 lanes: the other half of the value is 0, and not there.
+    if (inst(v).op == Op::GetMask32 && home.kind == Home::Wave) m.setSize(4);
     return true;
 }
 
@@ -139,7 +142,7 @@ Gp BlockCompiler::ureg(Value v) {
         if (is_const(v)) {
             load_constant(gp(r, w), inst(v).imm);
         } else if (umem(v, m)) {
-            a_.mov(gp(r, w), m);
+            a_.mov(gp(r, w && m.size() != 4), m);
         } else {
             failed_ = true;
         }
@@ -157,7 +160,7 @@ Operand BlockCompiler::uop(Value v) {
             const uint64_t imm = inst(v).imm;
             if (!wide(v)) return asmjit::Imm(static_cast<int32_t>(imm));
             if (fits_imm32(imm)) return asmjit::Imm(static_cast<int64_t>(imm));
-        } else if (Mem m; s.uses <= 1 && umem(v, m)) {
+        } else if (Mem m; s.uses <= 1 && umem(v, m) && !(wide(v) && m.size() == 4)) {
             m.setSize(wide(v) ? 8 : 4);
             return m;
         }
@@ -199,7 +202,7 @@ Gp BlockCompiler::udef_from(Value v, Value a) {
     else if (is_const(a)) {
         load_constant(gp(r, w), inst(a).imm);
     } else if (umem(a, m)) {
-        a_.mov(gp(r, w), m);
+        a_.mov(gp(r, w && m.size() != 4), m);
     } else {
         failed_ = true;
     }

@@ -233,11 +233,19 @@ Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) 
     return {};
 }
 
+Target target_of(const SemanticCase& c) {
+    Target target = *find_target(c.target);
+    target.traits.wave_size = c.wave_size;
+    return target;
+}
+
 std::string run_case(machine::Engine& engine, const SemanticCase& c) {
     State state(c);
     machine::Wave& w = state.wave;
-    state.ctx->target = find_target(c.target);
-    if (!state.ctx->target) return "unknown target " + c.target;
+    const Target target = target_of(c);
+    state.ctx->target = &target;
+    state.ctx->whole_lanes = c.wave_size;
+    w.size = static_cast<uint8_t>(c.wave_size);
     if (const Status status = state.allocate(); !status) return status.message();
     w.mode = c.mode;
     w.trap_enabled = true;

@@ -19,7 +19,9 @@
 //   word bf8cffff           raw encoding behind the assembled code
 //   allocate v 8            the wave has so many registers (v, a, s)
 //   aliases 16              Wave::sgpr_aliases
-//   exit illegal            how the wave ends (default: end): illegal, unimplemented, trap, halt,
+//   wave 32                 waves of so many lanes, whatever the target has; rows have 64 all the
+//   same exit illegal            how the wave ends (default: end): illegal, unimplemented, trap,
+//   halt,
 //                           fault, barrier, yield, exception; what a register holds then is
 //                           compared, too
 //   vary                    runs again with a partial EXEC and with the destination v10 or
@@ -32,6 +34,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "frontend/target.h"
 #include "machine/engine.h"
 
 namespace wj::test {
@@ -43,7 +46,7 @@ struct SemanticCase {
     std::map<std::string, std::vector<uint64_t>> set, expect;
     std::vector<std::string> bases;
     std::vector<uint32_t> raw;  // words behind the assembled code
-    uint32_t vgprs = 256, agprs = 256, sgprs = 102, aliases = 0;
+    uint32_t vgprs = 256, agprs = 256, sgprs = 102, aliases = 0, wave_size = 64;
     machine::ExitKind exit = machine::ExitKind::EndProgram;
     std::vector<uint32_t> code;  // filled by assemble()
 };
@@ -54,6 +57,9 @@ Result<std::vector<SemanticCase>> read_cases(const std::string& path);
 // Assembles with the llvm-mc at `assembler`; s_endpgm is appended. Fails naming the first line that
 // has no encoding.
 Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler);
+
+// What the engine is made for; `target` is one that find_target() knows.
+Target target_of(const SemanticCase& c);
 
 // Empty when the engine gives what the case expects, else what differs.
 std::string run_case(machine::Engine& engine, const SemanticCase& c);

@@ -63,6 +63,8 @@ bool read_line(SemanticCase& c, const std::string& word, const std::string& rest
         (file == 'v' ? c.vgprs : file == 'a' ? c.agprs : c.sgprs) = count;
     } else if (word == "aliases") {
         in >> c.aliases;
+    } else if (word == "wave") {
+        in >> c.wave_size;
     } else if (word == "exit") {
         for (const auto& [name, kind] : exit_names) {
             if (rest != name) continue;

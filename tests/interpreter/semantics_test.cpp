@@ -55,12 +55,19 @@ TEST_P(Semantics, Cases) {
     const Status status = assemble(*cases, WJ_LLVM_MC);
     ASSERT_TRUE(status) << status.message();
     ASSERT_FALSE(cases->empty());
-    std::map<std::string, std::unique_ptr<machine::Engine>> engines;
+    struct Made {
+        Target target;
+        std::unique_ptr<machine::Engine> engine;
+    };
+    std::map<std::pair<std::string, uint32_t>, std::unique_ptr<Made>> engines;
     for (const SemanticCase& c : *cases) {
-        const Target* target = find_target(c.target);
-        ASSERT_NE(target, nullptr) << c.target;
-        auto& engine = engines[c.target];
-        if (!engine) engine = make(kind, *target);
+        ASSERT_NE(find_target(c.target), nullptr) << c.target;
+        auto& made = engines[{c.target, c.wave_size}];
+        if (!made) {
+            made = std::make_unique<Made>(Made{target_of(c), nullptr});
+            made->engine = make(kind, made->target);
+        }
+        const auto& engine = made->engine;
         if (!engine) GTEST_SKIP() << "this host cannot run the engine, or it is not built";
         EXPECT_EQ(run_case(*engine, c), "") << c.name << " (" << c.target << ")";
     }

@@ -100,6 +100,10 @@ inline ir::Block end_block(uint64_t pc) {
 struct MapSource final : x64::BlockSource {
     std::map<uint64_t, ir::Block> blocks;
     uint32_t asked = 0;
+    const uint32_t lanes;
+
+    explicit MapSource(uint32_t wave_size = machine::lanes) : lanes(wave_size) {}
+    uint32_t wave_size() const override { return lanes; }
     ir::Block block(const x64::BlockRequest& request) override {
         ++asked;
         const auto it = blocks.find(request.pc);
@@ -234,11 +238,11 @@ inline testing::AssertionResult same(const State& got, const State& want) {
 struct Rig {
     // About every second one of a process is without memory stubs, if the caller does not say.
     explicit Rig(x64::Isa isa, x64::TranslatorOptions options = {},
-                 std::optional<bool> all_patterns = {})
+                 std::optional<bool> all_patterns = {}, uint32_t wave_size = machine::lanes)
         : isa(isa) {
         static uint32_t made_before = 0;
         options.all_patterns = all_patterns.value_or(made_before++ * 0x9e3779b1 >> 31);
-        auto owned = std::make_unique<MapSource>();
+        auto owned = std::make_unique<MapSource>(wave_size);
         source = owned.get();
         auto made = x64::make_engine(std::move(owned), isa, options);
         if (made) engine = std::move(*made);
@@ -254,21 +258,32 @@ protected:
         if (!x64::host_supports(GetParam())) GTEST_SKIP() << "this host cannot run the engine";
         machine::install_fault_handler();
     }
-    // Runs the block from a random state on the translator and on the model.
+    // Runs the block from a random state on the translator and on the model; and as one of waves of
+    // 32 lanes.
     void compare(const ir::Block& block, Rng& rng, int rounds = 1) {
+        compare_as_it_is(block, rng, rounds);
+        if (HasFatalFailure() || block.wave_size < machine::lanes) return;
+        ir::Block half = block;
+        half.wave_size = half.lanes = 32;
+        compare_as_it_is(half, rng, rounds);
+    }
+    void compare_as_it_is(const ir::Block& block, Rng& rng, int rounds) {
         ASSERT_EQ(ir::verify(block), "") << ir::print(block);
-        Rig rig(GetParam());
+        Rig rig(GetParam(), {}, {}, block.wave_size);
         ASSERT_TRUE(rig.engine);
         rig.source->blocks[block.pc] = block;
         for (int round = 0; round < rounds; ++round) {
             State start, model, run;
             randomise(start, rng);
             if (prepare) prepare(start);
+            for (State* s : {&start, &model, &run})
+                s->wave.size = static_cast<uint8_t>(block.wave_size);
             model.copy_from(start);
             run.copy_from(start);
             model.wave.pc = run.wave.pc = block.pc;
             ir::evaluate(block, model.wave);
             run.context.lane_layout = some_layout(rng);
+            run.context.whole_lanes = block.lanes;
             rig.engine->run(run.wave);
             ASSERT_EQ(run.wave.exit.kind, block.term.exit)
                 << ir::print(block) << x64::disassemble_block(block, GetParam());

@@ -1,6 +1,7 @@
 // Writes the lines of a program: encoders for the instructions of control flow and addresses.
 #pragma once
 
+#include "machine/wave.h"
 #include "tools/fuzz/program.h"
 #include "tools/fuzz/registers.h"
 
@@ -48,6 +49,9 @@ struct Builder {
         else
             raw({w});
     }
+    // Operations on lane masks, by the names that they have for waves of 64 lanes.
+    void mask1(Opcode op, uint32_t dst, uint32_t src);
+    void mask2(Opcode op, uint32_t dst, uint32_t a, uint32_t b);
     void sopc(Opcode op, uint32_t a, uint32_t b) { raw({0xbf000000 | of(op) << 16 | b << 8 | a}); }
     void sopk(Opcode op, uint32_t dst, uint32_t simm) {
         raw({0xb0000000 | of(op) << 23 | dst << 16 | (simm & 0xffff)});
@@ -69,17 +73,18 @@ struct Builder {
         else
             raw({w});
     }
-    // VOPC row in VOP3 encoding, into an SGPR pair.
+    // VOPC row in VOP3 encoding, into a lane mask.
     void vopc_e64(Opcode op, uint32_t dst, uint32_t a, uint32_t b) {
         raw({0xd0000000 | of(op) << 16 | dst, a | b << 9});
     }
-    // VOP2 row in VOP3 encoding, with a scalar pair of lanes (v_cndmask).
+    // VOP2 row in VOP3 encoding, with a lane mask (v_cndmask).
     void vop2_e64(Opcode op, uint32_t dst, uint32_t a, uint32_t b, uint32_t lanes) {
         raw({0xd1000000 | of(op) << 16 | dst, a | b << 9 | lanes << 18});
     }
 
 private:
     uint32_t of(Opcode op) const { return generator.code(op); }
+    bool has_pairs() const { return generator.target().traits.wave_size == machine::lanes; }
 };
 
 }  // namespace wj::fuzz

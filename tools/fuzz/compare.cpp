@@ -177,13 +177,13 @@ Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t values_s
     std::memcpy(s.global.data(), &noise_[values() % (1 << 17)], global_bytes);
     machine::Wave& w = s.wave;
     for (uint32_t& x : w.sgpr) x = random_dword(values);
+    w.size = static_cast<uint8_t>(target_.traits.wave_size);
     // Small work-groups: most of their waves begin with the same lanes.
     static constexpr uint32_t whole[] = {64, 64, 64, 16, 32, 48};
-    context_.whole_lanes = whole[rng() % std::size(whole)];
+    context_.whole_lanes = std::min<uint32_t>(whole[rng() % std::size(whole)], w.size);
     context_.lane_layout = static_cast<uint32_t>(rng() % 8);
-    w.set_s64(machine::exec_lo, context_.whole_lanes < machine::lanes && rng() % 4
-                                    ? context_.whole_exec()
-                                    : random_exec(rng));
+    w.set_mask(machine::exec_lo, context_.whole_lanes < w.size && rng() % 4 ? context_.whole_exec()
+                                                                            : random_exec(rng));
     w.vgpr_count = vgprs;
     w.agpr_count = target_.traits.has_agprs ? agprs : 0;
     w.sgpr_count = 0;

@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     uint64_t blocks = 20000, seed = 1;
     double seconds = 0;
     size_t stop_after = 5, code_kib = 4096;
-    bool show = false, cache = false;
+    bool show = false, cache = false, wave32 = false;
     std::string memory = "both";
     std::vector<std::string> kinds = fuzz::kind_names(), rows;
     std::vector<std::string> targets{"gfx803", "gfx900", "gfx906", "gfx908",
@@ -62,6 +62,8 @@ int main(int argc, char** argv) {
     app.add_option("--stop-after", stop_after, "differences to report before stopping");
     app.add_option("--code-kib", code_kib, "memory for translated code of each translator");
     app.add_flag("--cache", cache, "run programs again elsewhere, as kept by the on-disk cache");
+    app.add_flag("--wave32", wave32,
+                 "waves of 32 lanes, which these processors do not have: tests of lane masks");
     app.add_flag("--show", show, "print the programs, do not run them");
     CLI11_PARSE(app, argc, argv);
 
@@ -79,18 +81,20 @@ int main(int argc, char** argv) {
     uint64_t loaded = 0;
     fuzz::Comparison::Counters all;
     for (size_t t = 0; t < targets.size(); ++t) {
-        const Target* target = find_target(targets[t]);
-        if (!target) {
+        const Target* known = find_target(targets[t]);
+        if (!known) {
             fmt::print(stderr, "unknown target '{}'; known: {}\n", targets[t],
                        supported_target_names());
             return 2;
         }
-        const fuzz::Generator generator(*target, rows);
+        Target target = *known;
+        if (wave32) target.traits.wave_size = 32;
+        const fuzz::Generator generator(target, rows);
         if (generator.empty()) continue;
-        fuzz::Comparison comparison(*target, modes, code_kib, cache);
+        fuzz::Comparison comparison(target, modes, code_kib, cache);
         if (comparison.engines() < 2)
             fmt::print(stderr, "{}: this host has no translator, nothing to compare\n",
-                       target->name);
+                       target.name);
         const uint64_t share = blocks / targets.size() + (t < blocks % targets.size());
         for (uint64_t i = 0; i < share && differences < stop_after; ++i, ++done) {
             // Every target gets its part of the time.
@@ -100,16 +104,16 @@ int main(int argc, char** argv) {
                 break;
             Sample s = sample(generator, seed + i, *mask);
             if (show) {
-                fmt::print("{} seed {}\n{}\n{}", target->name, seed + i,
-                           comparison.describe(s.state_seed), fuzz::print(*target, s.program));
+                fmt::print("{} seed {}\n{}\n{}", target.name, seed + i,
+                           comparison.describe(s.state_seed), fuzz::print(target, s.program));
                 continue;
             }
             if (!comparison.differs(s.program, s.state_seed)) continue;
             ++differences;
             s.program = fuzz::minimise(comparison, std::move(s.program), s.state_seed);
-            fmt::print("{} seed {}: {}{}{}\n", target->name, seed + i,
+            fmt::print("{} seed {}: {}{}{}\n", target.name, seed + i,
                        comparison.differs(s.program, s.state_seed).value_or("no more\n"),
-                       comparison.describe(s.state_seed), fuzz::print(*target, s.program));
+                       comparison.describe(s.state_seed), fuzz::print(target, s.program));
         }
         loaded += comparison.blocks_loaded();
         all.endless += comparison.counters().endless;

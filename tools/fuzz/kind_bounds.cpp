@@ -24,10 +24,10 @@ void bounds(Builder& b, uint64_t) {
     b.vopc(Opcode::v_cmp_gt_u32, code::literal, index, bounds[b.random(std::size(bounds))]);
     if (rows_too) {  // whole rows are out
         b.sopc(Opcode::s_cmp_lt_u32, counter, constant(b.random(trips + 1)));
-        b.sop2(Opcode::s_cselect_b64, s_temp, code::minus_one, constant(0));
-        b.sop2(Opcode::s_and_b64, code::vcc, code::vcc, s_temp);
+        b.mask2(Opcode::s_cselect_b64, s_temp, code::minus_one, constant(0));
+        b.mask2(Opcode::s_and_b64, code::vcc, code::vcc, s_temp);
     }
-    b.sop1(Opcode::s_and_saveexec_b64, save, code::vcc);
+    b.mask1(Opcode::s_and_saveexec_b64, save, code::vcc);
     if (b.random(4)) b.branch(Opcode::s_cbranch_execz, skip);
     if (in_arm || by_counter) b.vop2(Opcode::v_lshlrev_b32, offset, bits, index);
     for (uint32_t n = 1 + b.random(2); n; --n) {
@@ -51,7 +51,7 @@ void bounds(Builder& b, uint64_t) {
         b.vop2(Opcode::v_add_u32, sum, code::vgpr + v, sum);
     }
     b.bind(skip);
-    b.sop2(Opcode::s_or_b64, code::exec, code::exec, save);
+    b.mask2(Opcode::s_or_b64, code::exec, code::exec, save);
     if (!by_counter) {
         const uint32_t step = b.random(5);
         b.vop2(Opcode::v_add_u32, x, constant(step), x);

@@ -99,22 +99,22 @@ void exec_if(Builder& b, uint64_t kinds) {
         b.vopc(op, src, v);
     else
         b.vopc_e64(op, to, src, code::vgpr + v);
-    b.sop1(Opcode::s_and_saveexec_b64, save, to);
+    b.mask1(Opcode::s_and_saveexec_b64, save, to);
     const bool has_else = b.random(2);
-    if (has_else) b.sop2(Opcode::s_xor_b64, save, code::exec, save);
+    if (has_else) b.mask2(Opcode::s_xor_b64, save, code::exec, save);
     if (b.random(3)) b.branch(Opcode::s_cbranch_execz, other);
     ++b.depth;
     body(b, kinds, 2);
     b.bind(other);
     if (has_else) {
-        b.sop1(Opcode::s_or_saveexec_b64, save, save);
-        b.sop2(Opcode::s_xor_b64, code::exec, code::exec, save);
+        b.mask1(Opcode::s_or_saveexec_b64, save, save);
+        b.mask2(Opcode::s_xor_b64, code::exec, code::exec, save);
         if (b.random(3)) b.branch(Opcode::s_cbranch_execz, end);
         body(b, kinds, 2);
         b.bind(end);
     }
     --b.depth;
-    b.sop2(Opcode::s_or_b64, code::exec, code::exec, save);
+    b.mask2(Opcode::s_or_b64, code::exec, code::exec, save);
 }
 
 // Counted loops with uniform control.
@@ -170,7 +170,7 @@ void loop(Builder& b, uint64_t kinds) {
         case 5:  // through VCC
             loop_body(b, kinds, 3);
             decide(down);
-            b.sop2(Opcode::s_cselect_b64, code::vcc, code::minus_one, zero);
+            b.mask2(Opcode::s_cselect_b64, code::vcc, code::minus_one, zero);
             b.branch(Opcode::s_cbranch_vccnz, top);
             break;
         default:  // leaves in the middle, and falls out of the bottom
@@ -194,46 +194,46 @@ void divergent(Builder& b, uint64_t kinds) {
     const int top = b.new_label(), end = b.new_label();
     switch (b.random(3)) {
         case 0:  // lanes that are done gather in `save`
-            b.sop1(Opcode::s_mov_b64, save, zero);
+            b.mask1(Opcode::s_mov_b64, save, zero);
             b.sopk(Opcode::s_movk_i32, counter, 0);
             b.bind(top);
             loop_body(b, kinds, 2);
             b.sop2(Opcode::s_add_u32, counter, counter, one);
             b.vopc(Opcode::v_cmp_ge_u32, counter, v_trips);
-            b.sop2(Opcode::s_or_b64, save, code::vcc, save);
+            b.mask2(Opcode::s_or_b64, save, code::vcc, save);
             vector_only(b);
-            b.sop2(Opcode::s_andn2_b64, code::exec, code::exec, save);
+            b.mask2(Opcode::s_andn2_b64, code::exec, code::exec, save);
             b.branch(Opcode::s_cbranch_execnz, top);
-            b.sop2(Opcode::s_or_b64, code::exec, code::exec, save);
+            b.mask2(Opcode::s_or_b64, code::exec, code::exec, save);
             break;
         case 1:  // EXEC shrinks, a copy brings it back
-            b.sop1(Opcode::s_mov_b64, save, code::exec);
+            b.mask1(Opcode::s_mov_b64, save, code::exec);
             b.vop1(Opcode::v_mov_b32, lane_counter, zero);
             b.bind(top);
             loop_body(b, kinds, 2);
             b.vop2(Opcode::v_add_u32, lane_counter, one, lane_counter);
             b.vopc(Opcode::v_cmp_lt_u32, code::vgpr + lane_counter, v_trips);
             vector_only(b);
-            b.sop2(Opcode::s_and_b64, code::exec, code::exec, code::vcc);
+            b.mask2(Opcode::s_and_b64, code::exec, code::exec, code::vcc);
             b.branch(Opcode::s_cbranch_execnz, top);
-            b.sop1(Opcode::s_mov_b64, code::exec, save);
+            b.mask1(Opcode::s_mov_b64, code::exec, save);
             break;
         default:  // two ways out: all lanes done, or the count used up
-            b.sop1(Opcode::s_mov_b64, save, zero);
+            b.mask1(Opcode::s_mov_b64, save, zero);
             b.sopk(Opcode::s_movk_i32, counter, 1 + b.random(8));
             b.bind(top);
             loop_body(b, kinds, 2);
             b.vopc(vector_compares[b.random(std::size(vector_compares))],
                    code::vgpr + b.random(vgprs), first_free_vgpr + b.random(20));
-            b.sop2(Opcode::s_or_b64, save, code::vcc, save);
-            b.sop2(Opcode::s_andn2_b64, code::exec, code::exec, save);
+            b.mask2(Opcode::s_or_b64, save, code::vcc, save);
+            b.mask2(Opcode::s_andn2_b64, code::exec, code::exec, save);
             b.branch(Opcode::s_cbranch_execz, end);
             loop_body(b, kinds, 2);
             b.sop2(Opcode::s_add_u32, counter, counter, code::minus_one);
             b.sopc(Opcode::s_cmp_lg_u32, counter, zero);
             b.branch(Opcode::s_cbranch_scc1, top);
             b.bind(end);
-            b.sop2(Opcode::s_or_b64, code::exec, code::exec, save);
+            b.mask2(Opcode::s_or_b64, code::exec, code::exec, save);
             break;
     }
 }

@@ -98,7 +98,7 @@ void lines(Builder& b, uint64_t) {
         b.vopc(compares[b.random(std::size(compares))],
                b.random(2) ? code::literal : code::inline_constant(b.random(65)), index,
                b.random(2) ? 0x40000000 : b.random(512));
-        b.sop1(Opcode::s_and_saveexec_b64, save, code::vcc);
+        b.mask1(Opcode::s_and_saveexec_b64, save, code::vcc);
         if (b.random(3)) {
             after = b.random(2) ? b.new_label() : b.end_label();
             b.branch(Opcode::s_cbranch_execz, after);
@@ -147,7 +147,7 @@ void lines(Builder& b, uint64_t) {
         }
     if (!tested) return;
     if (after >= 0 && after != b.end_label_) b.bind(after);
-    b.sop2(Opcode::s_or_b64, code::exec, code::exec, save);
+    b.mask2(Opcode::s_or_b64, code::exec, code::exec, save);
 }
 
 }  // namespace wj::fuzz

@@ -32,7 +32,7 @@ void barrier(Builder& b, uint64_t) {
 
 // The end of a program that leaves its results in memory, as kernels do.
 void store_registers(Builder& b) {
-    b.sop1(Opcode::s_mov_b64, code::exec, code::minus_one);
+    b.mask1(Opcode::s_mov_b64, code::exec, code::minus_one);
     b.vop2(Opcode::v_lshlrev_b32, v_offset, code::inline_constant(2), v_lane);
     for (uint32_t i = 0; i < 8; ++i) {
         uint32_t v = first_free_vgpr + b.random(end_free_vgpr - first_free_vgpr);
