@@ -48,11 +48,10 @@ std::vector<const FoundCodeObject*> addresses(const std::vector<FoundCodeObject>
 std::string choose_target(const std::string& file) {
     auto found = find_code_objects_in_file(file);
     if (!found || found->empty()) return {};
-    static const char* const preference[] = {"gfx90a", "gfx908", "gfx906",       "gfx900",
-                                             "gfx904", "gfx909", "gfx90c",       "gfx902",
-                                             "gfx942", "gfx950", "gfx9-generic", "gfx9-4-generic",
-                                             "gfx803", "gfx802", "gfx801",       "gfx805",
-                                             "gfx810"};
+    static const char* const preference[] = {
+        "gfx90a", "gfx908", "gfx906", "gfx900", "gfx904",       "gfx909",
+        "gfx90c", "gfx902", "gfx942", "gfx950", "gfx9-generic", "gfx9-4-generic",
+        "gfx803", "gfx802", "gfx801", "gfx805", "gfx810"};
     for (const char* name : preference) {
         const FoundCodeObject* best = nullptr;
         for (const FoundCodeObject& object : *found)
