@@ -54,7 +54,8 @@ bool decode_ds(DecodeState& s) {
     if (no_gds && out.gds) return false;
     if (no_gds_bit && !needs_gds) out.gds = false;  // gfx90a has no GDS and ignores the bit
     if (op == Opcode::ds_nop)
-        return (s.words[0] & 0x1ffff) == 0 && !out.gds && !acc && s.words[1] == 0;
+        return !s.flag(Field::offset0) && !s.flag(Field::offset1) && !s.flag(Field::gds) && !acc &&
+               s.words[1] == 0;
     if (encoding_info(op, s.target.family).two_offsets) {
         out.offset = static_cast<int32_t>(s.get(Field::offset0));
         out.offset1 = static_cast<uint8_t>(s.get(Field::offset1));

@@ -55,7 +55,8 @@ bool decode_vdst(DecodeState& s, uint32_t code, Type type) {
     if (type == Type::sb32) {  // LLVM reads VOP3's eight bits as a source, constants included
         if (code >= 128 || code == s.target.traits.scalar_registers.m0)
             s.out.illegal_operand = true;
-        return decode_source(s, code, type, s.out.dst[0], s.out.format == Format::VOP1);
+        return decode_source(s, code, type, s.out.dst[0],
+                             s.out.format == Format::VOP1 || s.target.traits.vop3_literals);
     }
     return decode_vgpr(s, code, type, type_dwords(type), s.out.dst[0]);
 }
