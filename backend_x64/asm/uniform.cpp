@@ -144,12 +144,13 @@ void BlockCompiler::uniform_op(Value v) {
             if (schedule_.is_full(a[0])) {
                 load_constant(udef(v), block_->whole_exec());
             } else if (const ir::Inst& m = inst(a[0]); m.op == Op::MaskOf) {
+                // Of 32 lanes, whatever stands above them.
+                const auto part = [this](const Gp& r) { return mask_register(*block_, r); };
                 if (Mem at; umem(m.args[0], at)) {
-                    const Gp d = udef(v);
-                    a_.mov(at.size() == 4 ? Gp(d.r32()) : d, at);
+                    a_.mov(part(udef(v)), at);
                 } else {
                     const Gp s = ureg(m.args[0]);
-                    a_.mov(udef(v), s);
+                    a_.mov(part(udef(v)), part(s));
                 }
             } else {
                 a_.mov(udef(v), home_mem(schedule_.unit_home(schedule_.unit(a[0]))));
