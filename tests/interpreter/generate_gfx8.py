@@ -46,6 +46,7 @@ for bound in (0x20, 0x80, 0xffffffff, 0):
     case(G_, 'ds_read_b32 M0 %x' % bound, ['s_mov_b32 m0, 0x%x' % bound, 'ds_read_b32 v10, v0'], [('v0', at), ('lds', lds)], [('v10', r)], T_)
     after = [0xabcd0000 + l if at[l] + 4 <= bound else lds[l] for l in range(64)]
     case(G_, 'ds_write_b32 M0 %x' % bound, ['s_mov_b32 m0, 0x%x' % bound, 'ds_write_b32 v0, v1'], [('v0', at), ('v1', [0xabcd0000 + l for l in range(64)]), ('lds', lds)], [('lds', after)], T_)
+case(G_, 'flat_load_dword of the LDS, M0 20', ['s_mov_b32 m0, 0x20', 'flat_load_dword v10, v[0:1]'], [('v0', at), ('v1', [LDS_BASE]), ('lds', lds)], [('v10', [lds[l] if l < 8 else 0 for l in range(64)])], T_)
 case(G_, 'M0 widens again', ['s_mov_b32 m0, 16', 's_mov_b32 m0, -1', 'ds_read_b32 v10, v0'], [('v0', at), ('lds', lds)], [('v10', lds)], T_)
 case(G_, 'M0 of a register', ['v_readfirstlane_b32 s4, v2', 's_mov_b32 m0, s4', 'ds_read_b32 v10, v0'], [('v0', at), ('v2', [32]), ('lds', lds)], [('v10', [lds[l] if l < 8 else 0 for l in range(64)])], T_)
 
