@@ -281,7 +281,7 @@ private:
 }  // namespace
 
 Result<std::unique_ptr<Device>> Device::create(const DeviceOptions& options) {
-    const Target* target = find_target(options.target);
+    const Target* target = emulated_target(options.target);
     if (!target) return Status(Code::UnsupportedTarget, not_emulated(options.target));
     DeviceOptions checked = options;
     if (!checked.compute_units) checked.compute_units = 1;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "frontend/code_object_target.h"
-#include "frontend/target.h"
 
 namespace wj::runtime {
 namespace {
@@ -14,6 +13,12 @@ constexpr std::string_view r600[] = {"r600",  "r630",   "rs880",   "rv670",   "r
                                      "barts", "caicos", "cayman",  "turks"};
 
 }  // namespace
+
+const Target* emulated_target(std::string_view name) {
+    if (const Target* target = find_target(name)) return target;
+    const auto id = parse_target_id(name);
+    return id ? find_target(id->processor->name) : nullptr;
+}
 
 std::string not_emulated(std::string_view name) {
     std::string what = "'" + std::string(name) + "'";

@@ -50,7 +50,7 @@ const char* variable(const char* name) {
 Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
     report_unknown_variables();
     if (const char* text = variable("WAVEJIT_TARGET")) {
-        if (!find_target(text))
+        if (!emulated_target(text))
             return Status(Code::UnsupportedTarget, "WAVEJIT_TARGET: " + not_emulated(text));
         base.target = text;
     }

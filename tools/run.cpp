@@ -132,7 +132,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
         if (!target || !*target) {
             std::string chosen = choose_target(program);
             if (!chosen.empty()) setenv("WAVEJIT_TARGET", chosen.c_str(), 1);
-        } else if (!find_target(target)) {
+        } else if (!runtime::emulated_target(target)) {
             fail(runtime::not_emulated(target), exit_usage);
         } else {
             check_target(program, target);
