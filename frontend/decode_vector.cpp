@@ -117,9 +117,8 @@ bool decode_sdwa(DecodeState& s) {
     Inst& out = s.out;
     const OpInfo& info = op_info(out.op);
     const EncodingInfo& e = encoding_info(out.op, s.target.family);
+    if (!e.sdwa) return false;
     SuffixWord sdwa{find_layout(s.target.family, Suffix::Sdwa)};
-    const bool gfx8 = !sdwa.layout.has(Field::s0);
-    if (!e.sdwa && !(e.sdwa_gfx8 && gfx8)) return false;
     if (!next_word(s, sdwa.word)) return false;
     out.variant = Variant::Sdwa;
     if (info.src_count == 0) {  // v_nop: modifiers must be zero
@@ -133,7 +132,7 @@ bool decode_sdwa(DecodeState& s) {
         } else {
             decode_short_dst(s, info, 0);
         }
-        out.clamp = gfx8 && sdwa.flag(Field::clamp);
+        out.clamp = !sdwa.layout.has(Field::sdst) && sdwa.flag(Field::clamp);
     } else {
         const uint32_t dst_sel = sdwa.get(Field::dst_sel);
         out.dst_unused = static_cast<uint8_t>(sdwa.get(Field::dst_unused));
@@ -330,10 +329,6 @@ bool decode_vop3(DecodeState& s) {
 
     const uint32_t modifiers = v3_modifiers(s);
     if ((modifiers & e.v3_zero) != 0) return false;
-    // Integers that clamp where op_sel exists do not where it does not.
-    if (!s.has(Field::op_sel) && (e.v3_used >> v3::op_sel & 15) != 0 && s.flag(Field::clamp) &&
-        !is_float_type(info.dst[0]))
-        return false;
     const uint32_t present = modifiers & e.v3_used;
     out.abs = static_cast<uint8_t>(field(present, v3::abs, 3));
     out.op_sel = static_cast<uint8_t>(field(present, v3::op_sel, 4));

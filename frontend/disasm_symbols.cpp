@@ -1,5 +1,4 @@
 #include <array>
-#include <span>
 #include <utility>
 
 #include "frontend/disasm_text.h"
@@ -12,44 +11,22 @@
 namespace wj {
 namespace {
 
+enum class SymbolKind : uint8_t { Hwreg, Message, SystemMessage, UnifiedFormat };
+
 struct Symbol {
+    SymbolKind kind;
     uint32_t number;
     row::FamilyRange families;
     std::string_view name;
 };
 
-#define SYMBOL(number, families, name) {number, row::family_range(families), name},
-#define NONE(number, families, name)
-
-#define HWREG SYMBOL
-#define MESSAGE NONE
-#define SYSMSG NONE
-#define UFMT NONE
-constexpr Symbol hwregs[] = {
-#include "frontend/tables/symbols.inc"
-};
-#undef HWREG
-#undef MESSAGE
-
-#define HWREG NONE
-#define MESSAGE SYMBOL
-constexpr Symbol messages[] = {
-#include "frontend/tables/symbols.inc"
-};
-#undef MESSAGE
-#undef SYSMSG
-
-#define MESSAGE NONE
-#define SYSMSG SYMBOL
-constexpr Symbol system_messages[] = {
-#include "frontend/tables/symbols.inc"
-};
-#undef SYSMSG
-#undef UFMT
-
-#define SYSMSG NONE
-#define UFMT SYMBOL
-constexpr Symbol unified_formats[] = {
+#define SYMBOL(kind, number, families, name) \
+    {SymbolKind::kind, number, row::family_range(families), name},
+#define HWREG(number, families, name) SYMBOL(Hwreg, number, families, name)
+#define MESSAGE(number, families, name) SYMBOL(Message, number, families, name)
+#define SYSMSG(number, families, name) SYMBOL(SystemMessage, number, families, name)
+#define UFMT(number, families, name) SYMBOL(UnifiedFormat, number, families, name)
+constexpr Symbol symbols[] = {
 #include "frontend/tables/symbols.inc"
 };
 #undef HWREG
@@ -57,12 +34,12 @@ constexpr Symbol unified_formats[] = {
 #undef SYSMSG
 #undef UFMT
 #undef SYMBOL
-#undef NONE
 
 // Empty where the family has no name for it.
-std::string_view symbol(std::span<const Symbol> symbols, uint32_t number, const Target& target) {
+std::string_view symbol(SymbolKind kind, uint32_t number, const Target& target) {
     for (const Symbol& s : symbols)
-        if (s.number == number && s.families.contains(static_cast<size_t>(target.family)))
+        if (s.kind == kind && s.number == number &&
+            s.families.contains(static_cast<size_t>(target.family)))
             return s.name;
     return {};
 }
@@ -89,7 +66,7 @@ constexpr uint32_t msg_gs = 2, msg_gs_done = 3, msg_sysmsg = 15;
 void append_hwreg(std::string& out, uint32_t simm16, const Target& target) {
     const uint32_t id = simm16 & 0x3f, offset = (simm16 >> 6) & 0x1f, width = (simm16 >> 11) + 1;
     out += "hwreg(";
-    if (const std::string_view name = symbol(hwregs, id, target); !name.empty()) {
+    if (const std::string_view name = symbol(SymbolKind::Hwreg, id, target); !name.empty()) {
         out += name;
     } else {
         append_decimal(out, id);
@@ -120,7 +97,7 @@ void append_sendmsg(std::string& out, uint32_t simm16, const Target& target) {
             return;
         }
     } else if (id == msg_sysmsg) {
-        const std::string_view name = symbol(system_messages, op, target);
+        const std::string_view name = symbol(SymbolKind::SystemMessage, op, target);
         if (!name.empty() && stream == 0) {
             out += "sendmsg(MSG_SYSMSG, ";
             out += name;
@@ -128,7 +105,7 @@ void append_sendmsg(std::string& out, uint32_t simm16, const Target& target) {
             return;
         }
     } else if (op == 0 && stream == 0) {
-        if (const std::string_view name = symbol(messages, id, target); !name.empty()) {
+        if (const std::string_view name = symbol(SymbolKind::Message, id, target); !name.empty()) {
             out += "sendmsg(";
             out += name;
             out += ')';
@@ -296,7 +273,8 @@ void append_unified_format(std::string& out, uint32_t format, const Target& targ
     constexpr uint32_t default_format = 1;
     if (format == default_format) return;
     out += " format:";
-    if (const std::string_view name = symbol(unified_formats, format, target); !name.empty()) {
+    if (const std::string_view name = symbol(SymbolKind::UnifiedFormat, format, target);
+        !name.empty()) {
         out += '[';
         out += name;
         out += ']';

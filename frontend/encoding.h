@@ -45,7 +45,6 @@ struct EncodingInfo {
     uint16_t v3_used = 0;  // bits with a meaning
     uint16_t v3_zero = 0;  // bits that must be zero; the remaining ones are ignored
     bool e64 = false, sdwa = false, dpp = false;
-    bool sdwa_gfx8 = false;    // sdwa8: there only
     bool sdwa_dst_sel = true;  // false: the destination selector must be DWORD and does not print
     InlineK k = InlineK::None;
     PackedClass packed = PackedClass::None;

@@ -89,10 +89,6 @@ constexpr Layout rows[] = {
 constexpr uint8_t none = 255;
 static_assert(std::size(rows) < none);
 
-constexpr bool is_of(const Layout& l, size_t family) {
-    return family >= static_cast<size_t>(l.first) && family <= static_cast<size_t>(l.last);
-}
-
 using TopTable = std::array<uint8_t, 1u << top_bits>;
 
 // Of the formats whose fixed bits fit, the one with the most of them.
@@ -104,7 +100,7 @@ constexpr std::array<TopTable, family_count> by_top_bits = [] {
             uint8_t best = none;
             for (uint8_t i = 0; i < std::size(rows); ++i) {
                 const Layout& l = rows[i];
-                if (l.suffix != Suffix::None || !is_of(l, family)) continue;
+                if (l.suffix != Suffix::None || !l.is_of(static_cast<Family>(family))) continue;
                 if ((word & l.mask) != l.fixed) continue;
                 if (best == none || l.mask > rows[best].mask) best = i;
             }
@@ -123,13 +119,13 @@ const Layout* find_layout(Family family, uint32_t word) {
 
 const Layout& find_layout(Family family, Suffix suffix) {
     for (const Layout& l : rows)
-        if (l.suffix == suffix && is_of(l, static_cast<size_t>(family))) return l;
+        if (l.suffix == suffix && l.is_of(family)) return l;
     std::abort();  // callers ask for those that an opcode of the family admits
 }
 
 bool has_layout(Family family, Suffix suffix) {
     for (const Layout& l : rows)
-        if (l.suffix == suffix && is_of(l, static_cast<size_t>(family))) return true;
+        if (l.suffix == suffix && l.is_of(family)) return true;
     return false;
 }
 

@@ -35,6 +35,7 @@ struct Layout {
     uint32_t fixed = 0;      // ... and their values
     std::array<FieldPlace, static_cast<size_t>(Field::count_)> fields{};
 
+    constexpr bool is_of(Family family) const { return family >= first && family <= last; }
     FieldPlace place(Field f) const { return fields[static_cast<size_t>(f)]; }
     bool has(Field f) const { return place(f).width != 0; }
     // 0 where the encoding has no such field.

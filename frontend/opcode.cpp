@@ -225,9 +225,6 @@ constexpr void parse_words(Notes& notes, std::string_view text) {
             e.e64 = false;
         } else if (word == "nosdwa") {
             e.sdwa = false;
-        } else if (word == "sdwa8") {
-            e.sdwa = false;
-            e.sdwa_gfx8 = true;
         } else if (word == "sdwa") {
             e.sdwa = true;
         } else if (word == "nodstsel") {

@@ -24,7 +24,7 @@ inline AtomicMode lds_atomic_mode(const Wave& w) {
     return {gf::FloatMode{w.mode}};
 }
 inline AtomicMode memory_atomic_mode(const Wave& w) {
-    const bool keep = w.ctx->target && w.ctx->target->traits.memory_fadd_f32_keeps_denorms;
+    const bool keep = traits(w).memory_fadd_f32_keeps_denorms;
     return {gf::FloatMode{(w.mode & ~0xffu) | 0xc0u | (keep ? 0x30u : 0u)}};
 }
 

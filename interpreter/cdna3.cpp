@@ -8,7 +8,7 @@ namespace wj::interp {
 
 // gfx950 reads the eight-bit formats as OCP defines them, gfx940-942 as FNUZ.
 bool uses_ocp_fp8(const Wave& w) {
-    return w.ctx && w.ctx->target && w.ctx->target->traits.ocp_small_floats;
+    return traits(w).ocp_small_floats;
 }
 
 const gf::SmallFormat& fp8_format(bool ocp) {

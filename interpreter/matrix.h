@@ -334,7 +334,7 @@ public:
     template <class T>
     MatrixSummation(const Wave& w, T* a, T* b) {
         if constexpr (half || aligned) {
-            if (w.ctx->target) rule_ = w.ctx->target->traits.matrix_sum;
+            rule_ = traits(w).matrix_sum;
             if (half && rule_ == MatrixSum::PairsFlushed) {
                 for (u32 x = 0; x < a_items * lanes; ++x)
                     a[x] = flush_to_zero(a[x], std::ldexp(1.0f, least_exponent(EA)));
@@ -416,7 +416,7 @@ void matrix_multiply(Wave& w, const Inst& in) {
         std::memcpy(b[item], moved, sizeof moved);
     }
     const gf::FloatMode mode{w.mode};
-    const bool obeys_mode = w.ctx->target && w.ctx->target->traits.matrix_obeys_mode;
+    const bool obeys_mode = traits(w).matrix_obeys_mode;
     if constexpr (EA == MatrixElement::F32)
         if (obeys_mode && !mode.keeps_inputs<float>()) {
             for (u32 x = 0; x < a_items * lanes; ++x) a[0][x] = gf::flush(a[0][x]);

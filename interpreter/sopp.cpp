@@ -80,8 +80,7 @@ bool read_hwreg(const Wave& w, uint32_t id, uint32_t& value) {
             value = w.hw_id;
             return true;
         case gpr_alloc: {
-            const uint32_t granule =
-                w.ctx && w.ctx->target ? w.ctx->target->traits.vgpr_granule : 4;
+            const uint32_t granule = traits(w).vgpr_granule;
             const auto blocks = [](uint32_t n, uint32_t g) { return n ? (n - 1) / g : 0; };
             value = (blocks(w.vgpr_count, granule) & 63) << 8 | (blocks(w.sgpr_count, 16) & 15)
                                                                     << 24;

@@ -43,8 +43,7 @@ void smfmac(Wave& w, const Inst& in) {
         for (u32 j = 0; j < N; ++j)
             b[k][j] = static_cast<T>(
                 matrix_element<EB>(w, in.src[1], j + N * (k / (2 * per)), k % (2 * per), ocp));
-    const bool clamps = w.ctx->target && w.ctx->target->traits.matrix_obeys_mode &&
-                        gf::FloatMode{w.mode}.fp16_ovfl();
+    const bool clamps = traits(w).matrix_obeys_mode && gf::FloatMode{w.mode}.fp16_ovfl();
     for (u32 i = 0; i < M; ++i) {
         for (u32 j = 0; j < N; ++j) {
             const MatrixPlace p = result_place<M, N, 4>(0, i, j);

@@ -231,8 +231,7 @@ void dot2(Wave& w, const Inst& in) {
     const u32* b = v.fetch(1, 0, buf[1]);
     const u32* c = Accumulate ? v.dest_row() : v.fetch(2, 0, buf[2]);
     const bool packed = in.format == Format::VOP3P;
-    [[maybe_unused]] const bool flushes =
-        w.ctx->target && w.ctx->target->traits.dot2_flushes_sources;
+    [[maybe_unused]] const bool flushes = traits(w).dot2_flushes_sources;
     const auto element = [&](u32 i, u32 x, u32 n) {
         const bool upper = packed ? (n ? in.op_sel_hi : in.op_sel) >> i & 1 : n;
         auto bits = static_cast<u16>(upper ? x >> 16 : x);

@@ -20,8 +20,7 @@ struct Encoding {
 std::vector<Encoding> encodings(const wj::Target& target) {
     std::vector<Encoding> out;
     for (const wj::Layout& l : wj::layouts()) {
-        if (l.suffix != wj::Suffix::None || target.family < l.first || target.family > l.last)
-            continue;
+        if (l.suffix != wj::Suffix::None || !l.is_of(target.family)) continue;
         out.push_back({&l, l.format, 0});
         if (!l.has(Field::seg)) continue;
         out.push_back({&l, Format::SCRATCH, 1});
