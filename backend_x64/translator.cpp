@@ -40,7 +40,7 @@ public:
           liveness_(target, fetch_ahead_, keep_registers, &code_.read()),
           identity_(std::string(target.name) +
                     (target.traits.wave_size == machine::lanes ? "" : " wave32") +
-                    (keep_registers ? " keep" : "")) {}
+                    (target.traits.sramecc ? " sramecc" : "") + (keep_registers ? " keep" : "")) {}
 
     uint32_t wave_size() const override { return target_.traits.wave_size; }
 

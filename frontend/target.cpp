@@ -59,6 +59,7 @@ constexpr Traits vega20() {
 constexpr Traits cdna1() {
     Traits t = with_gds(vega20(), 4096, 0xfff);
     t.has_agprs = true;
+    t.sramecc = true;
     t.matrix_sum = MatrixSum::Pairs;
     return t;
 }
@@ -114,6 +115,14 @@ constexpr std::array targets{
     Target{"gfx9-generic", Family::g9_generic, 0x51, vega},
     Target{"gfx9-4-generic", Family::g94_generic, 0x5f, cdna3()},
 };
+
+// The processors of `targets` with SRAM-ECC the other way; those that cannot choose stay as they
+// are.
+constexpr auto other_sramecc = [] {
+    auto out = targets;
+    for (Target& target : out) target.traits.sramecc ^= target.traits.sramecc_selectable;
+    return out;
+}();
 
 constexpr Traits rdna1() {
     Traits t = vega;
@@ -179,8 +188,12 @@ std::string_view processor_part(std::string_view name) {
 
 const Target* find_target(std::string_view name) {
     const std::string_view processor = processor_part(name);
-    for (const Target& target : targets) {
-        if (target.name == processor) return &target;
+    for (size_t i = 0; i < targets.size(); ++i) {
+        if (targets[i].name != processor) continue;
+        const bool on = targets[i].traits.sramecc;
+        return name.find(on ? ":sramecc-" : ":sramecc+") == std::string_view::npos
+                   ? &targets[i]
+                   : &other_sramecc[i];
     }
     return nullptr;
 }

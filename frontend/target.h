@@ -72,6 +72,9 @@ struct Traits {
     bool wide_dpp = false;          // gfx90a+: DPP of 64 bits and row_newbcast
     bool ocp_small_floats = false;  // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
     bool xnack_selectable, sramecc_selectable;
+    bool sramecc =
+        false;  // on: D16 loads write 0 to the other half of their register, as registers
+                // with ECC have no partial writes (LLVM: d16PreservesUnusedBits)
     bool memory_fadd_f32_keeps_denorms =
         false;  // gfx940+: LLVM FeatureMemoryAtomicFAddF32DenormalSupport
     MatrixSum matrix_sum = MatrixSum::Ascending;
@@ -99,7 +102,8 @@ struct Target {
 };
 
 // nullptr when the processor is not emulated. Accepts a bare name ("gfx90a"), a target id
-// ("gfx90a:sramecc+:xnack-") or a full triple ("amdgcn-amd-amdhsa--gfx90a:xnack-").
+// ("gfx90a:sramecc+:xnack-") or a full triple ("amdgcn-amd-amdhsa--gfx90a:xnack-"). Without a word
+// on sramecc, processors that can choose have it as their boards do: gfx906 off, later ones on.
 const Target* find_target(std::string_view name);
 // The same for processors that can be decoded, whether emulated or not. wave_size: 32, 64, or 0 for
 // the size that compilers choose for the processor.

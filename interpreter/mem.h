@@ -165,10 +165,10 @@ enum class Load : uint8_t {
     B128,
     D16U8,
     D16I8,
-    D16B16,  // low half, upper half kept
+    D16B16,  // low half; Traits::sramecc says whether the upper one is kept or 0
     D16HiU8,
     D16HiI8,
-    D16HiB16,  // high half, lower half kept
+    D16HiB16,  // high half
 };
 
 template <Load K>
@@ -260,9 +260,10 @@ inline void commit_load(Wave& w, const Inst& inst, uint32_t (*values)[lanes], ui
         sizeof(typename LoadType<K>::type) > 4 ? sizeof(typename LoadType<K>::type) / 4 : 1;
     if constexpr (is_d16(K) || is_d16_hi(K)) {
         const uint32_t* old = vrow(w, inst.dst[0]);
+        const uint32_t kept = traits(w).sramecc ? 0 : is_d16(K) ? 0xffff0000 : 0xffff;
         for (uint32_t l = 0; l < lanes; ++l)
-            values[0][l] = is_d16(K) ? (old[l] & 0xffff0000) | (values[0][l] & 0xffff)
-                                     : (old[l] & 0xffff) | values[0][l] << 16;
+            values[0][l] =
+                (old[l] & kept) | (is_d16(K) ? values[0][l] & 0xffff : values[0][l] << 16);
     }
     for (uint32_t d = 0; d < dwords; ++d) write_row(vrow(w, inst.dst[0], d), values[d], exec);
     if (inst.tfe) [[unlikely]]

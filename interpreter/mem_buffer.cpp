@@ -77,8 +77,8 @@ void load_format(Wave& w, const Inst& inst) {
     const uint64_t exec = w.exec();
     const bool unpacked = W == Width::D16 && Components > 1 && traits(w).unpacked_d16;
     const uint32_t dwords = W == Width::Full || unpacked ? Components : (Components + 1) / 2;
-    alignas(64) uint32_t values[Components][lanes];
-    if (!inst.lds)
+    alignas(64) uint32_t values[Components][lanes] = {};
+    if (W != Width::Full && !traits(w).sramecc)  // halves that the load does not write are kept
         for (uint32_t d = 0; d < dwords; ++d)
             std::memcpy(values[d], vrow(w, inst.dst[0], d), sizeof values[d]);
     bool good = true;

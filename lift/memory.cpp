@@ -11,17 +11,22 @@ namespace {
 using ir::Access;
 using ir::make_aux;
 
-// How a loaded value reaches its register: whole, or one half with the other half kept (d16).
+// How a loaded value reaches its register: whole, or as one half (d16). The other half is kept, or
+// 0 where Traits::sramecc.
 enum class D16 { None, Low, High };
 
 void write_loaded(Lifter& l, const Inst& i, Value tuple, uint32_t dwords, D16 d16) {
+    const bool sramecc = l.options.target->traits.sramecc;
     for (uint32_t d = 0; d < dwords; ++d) {
         Value v = l.emit(Op::Elem, {tuple}, d);
-        if (d16 == D16::Low)
-            v = l.emit(Op::Bitop3, {l.c32(0xffff), v, l.raw(i.dst[0])}, 0xca);
-        else if (d16 == D16::High)
-            v = l.emit(Op::Bitop3,
-                       {l.c32(0xffff), l.raw(i.dst[0]), l.emit(Op::Shl32, {v, l.c32(16)})}, 0xca);
+        const Value low = l.c32(0xffff);
+        if (d16 == D16::High) v = l.emit(Op::Shl32, {v, l.c32(16)});
+        if (d16 == D16::Low && sramecc)
+            v = l.emit(Op::And32, {v, low});
+        else if (d16 == D16::Low)
+            v = l.emit(Op::Bitop3, {low, v, l.raw(i.dst[0])}, 0xca);
+        else if (d16 == D16::High && !sramecc)
+            v = l.emit(Op::Bitop3, {low, l.raw(i.dst[0]), v}, 0xca);
         l.write(i.dst[0], v, d);
     }
 }

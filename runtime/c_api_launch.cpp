@@ -48,6 +48,8 @@ wj_status load(wj_context* context, std::span<const std::byte> bytes, const char
     auto found = find_code_objects(bytes, name);
     if (!found) return context->fail(found.status());
     auto agent = parse_target_id(context->target);
+    if (agent && agent->sramecc == Feature::Any)
+        agent->sramecc = context->device->target().traits.sramecc ? Feature::On : Feature::Off;
     const FoundCodeObject* best = agent ? select_code_object(*found, *agent) : nullptr;
     if (!best) {
         std::string have;

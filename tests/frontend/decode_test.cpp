@@ -214,6 +214,13 @@ TEST(Decode, ShortInputs) {
 TEST(Target, Names) {
     EXPECT_EQ(wj::find_target("gfx90a:sramecc+:xnack-")->elf_mach, 0x3Fu);
     EXPECT_EQ(wj::find_target("amdgcn-amd-amdhsa--gfx906:xnack-")->name, "gfx906");
+    for (auto [name, on] : {std::pair{"gfx90a", true},
+                            {"gfx90a:sramecc+:xnack-", true},
+                            {"gfx90a:sramecc-:xnack+", false},
+                            {"gfx906", false},
+                            {"gfx906:sramecc+", true},
+                            {"gfx900", false}})
+        EXPECT_EQ(wj::find_target(name)->traits.sramecc, on) << name;
     EXPECT_EQ(wj::find_target_by_mach(0x51)->name, "gfx9-generic");
     EXPECT_EQ(wj::find_target("gfx1030"), nullptr);
     EXPECT_EQ(wj::find_target("amdgcn-amd-amdhsa"), nullptr);

@@ -27,6 +27,13 @@ def exists(mnemonic, target):
 # What operands a target lacks though it has the instruction.
 LACKS = {'gfx803': re.compile(r'^flat_.* offset:|_d16_xy|row_newbcast|xnack_mask|^s_load.* -0x|^buffer.* idxen')}
 def takes(asm, target): return exists(asm.split()[0], target) and not (target in LACKS and LACKS[target].search(asm))
+# Where SRAM-ECC is on, D16 loads write 0 to the half of a register that the others keep.
+SRAMECC = ('gfx908', 'gfx90a', 'gfx942', 'gfx950')
+def by_sramecc(asm):
+    """Pairs (targets, mask of what is left of the old register) for a D16 load"""
+    for group, kept in (([t for t in ALL if t not in SRAMECC], M64), (SRAMECC, 0)):
+        targets = [t for t in group if takes(asm, t)]
+        if targets: yield targets, kept
 def targets_of(asm): return [t for t in ALL if all(takes(a, t) for a in asm)]
 
 # ---------------------------------------------------------------- cases

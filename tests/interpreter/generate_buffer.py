@@ -76,16 +76,18 @@ for family in ('buffer', 'tbuffer'):
                 n, memory = size_of(df), Memory(SIZE, [rng.choice(EDGEF32 + EDGEF16) if rng.random() < .2 else rng.getrandbits(32) for _ in range(SIZE // 4)])
                 offsets, one = offsets_for(n), 1 if is_int(nf) else 0x3f800000
                 sets, tail = header(family, df, nf, sel)
-                rows = [[0x11110000 * (i + 1) + 0x2222] * 64 for i in range(dwords)]
-                for l in ACTIVE:
-                    c = components(df, nf, memory.get(offsets[l], n)) if offsets[l] + n <= SIZE else [0] * 4
-                    c = [c[s - 4] if s >= 4 else one if s == 1 else 0 for s in sel]
-                    for k in range(count):
-                        if not d16: rows[k][l] = c[k]
-                        else:
-                            half, r = to16(nf, c[k]), rows[k // 2]
-                            r[l] = r[l] & 0xffff | half << 16 if k & 1 or d16 == 'd16_hi_' else r[l] & 0xffff0000 | half
-                case(F_, '%s format %d %d' % (name, df, nf), '%s %s, v0, s[8:11], 0%s offen' % (name, vreg(10, dwords), tail), sets + [('v0', offsets), ('global', memory.dwords()), ('exec', [FEW])] + old_register(dwords), lane_rows(10, rows), base='s8')
+                asm = '%s %s, v0, s[8:11], 0%s offen' % (name, vreg(10, dwords), tail)
+                for targets, kept in by_sramecc(asm) if d16 else ((None, M64),):
+                    rows = [[0x11110000 * (i + 1) + 0x2222] * 64 for i in range(dwords)]
+                    for l in ACTIVE:
+                        c = components(df, nf, memory.get(offsets[l], n)) if offsets[l] + n <= SIZE else [0] * 4
+                        c = [c[s - 4] if s >= 4 else one if s == 1 else 0 for s in sel]
+                        for k in range(count):
+                            if not d16: rows[k][l] = c[k]
+                            else:
+                                half, r, old = to16(nf, c[k]), rows[k // 2], rows[k // 2][l] & (kept if k % 2 == 0 else M32)
+                                r[l] = old & 0xffff | half << 16 if k & 1 or d16 == 'd16_hi_' else old & 0xffff0000 | half
+                    case(F_, '%s format %d %d' % (name, df, nf), asm, sets + [('v0', offsets), ('global', memory.dwords()), ('exec', [FEW])] + old_register(dwords), lane_rows(10, rows), targets, base='s8')
             name = name.replace('_load_', '_store_')
             for df, nf in formats(3):
                 n, memory = size_of(df), Memory(SIZE)

@@ -6,7 +6,7 @@ import os, random
 from fractions import Fraction as Fr
 from exact_float import F16, F32, F64
 import case_files
-from case_files import ALL, case, exists, out, words
+from case_files import ALL, by_sramecc, case, exists, out, takes, words
 
 M32, M64 = 0xffffffff, 0xffffffffffffffff
 N = 32   # lanes given; they repeat

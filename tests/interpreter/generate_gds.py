@@ -19,8 +19,11 @@ def places(n, step): return [rng.randrange(0, WINDOW // step) * step for _ in ra
 for suffix, (n, d, value) in DS_LOADS.items():
     memory, at = share(), places(n, min(n, 4))
     at[ACTIVE[0]], at[ACTIVE[1]], at[ACTIVE[2]] = WINDOW, 0x7ffffff0, WINDOW - 4
-    results = {l: value(get(memory, at[l], n), 0x11112222) for l in ACTIVE}
-    case(G_, 'ds_read_%s gds' % suffix, 'ds_read_%s %s, v0 gds' % (suffix, vreg(10, d)), lines(memory) + [('v0', at)] + old_register(d), with_old(results, d, FEW) + after(memory), GPUS)
+    asm = 'ds_read_%s %s, v0 gds' % (suffix, vreg(10, d))
+    for targets, kept in by_sramecc(asm) if 'd16' in suffix else ((GPUS, M64),):
+        results = {l: value(get(memory, at[l], n), 0x11112222 & kept) for l in ACTIVE}
+        targets = [t for t in targets if t in GPUS]
+        case(G_, 'ds_read_%s gds' % suffix, asm, lines(memory) + [('v0', at)] + old_register(d), with_old(results, d, FEW) + after(memory), targets)
 for suffix, (n, d, value) in DS_STORES.items():
     memory, data = share(), [[rng.getrandbits(32) for _ in range(64)] for _ in range(d)]
     before, at = lines(memory), [i * n % WINDOW for i in range(64)]

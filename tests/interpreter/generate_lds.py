@@ -11,9 +11,11 @@ for suffix, (n, dwords, value) in DS_LOADS.items():
     offsets = [rng.randrange(0, SIZE - n + 1 - off) for _ in range(64)]   # unaligned, too
     offsets[ACTIVE[0]] = far(n); offsets[ACTIVE[1]] = -off & M32          # out of range; wraps to 0
     if n >= 8: offsets[ACTIVE[2]] = BYTES - 4 - off                          # its first dword is the last one of LDS
-    results = {l: value(memory.get(offsets[l] + off & M32, n), 0x11112222) for l in ACTIVE}
-    if n >= 8: results[ACTIVE[2]] = 0x600d
-    case(F_, 'ds_read_' + suffix, 'ds_read_%s %s, v0%s' % (suffix, vreg(10, dwords), ' offset:%d' % off if off else ''), [('v0', offsets), ('lds', memory.dwords() + ([0] * ((BYTES - SIZE) // 4 - 1) + [0x600d] if n >= 8 else [])), ('exec', [FEW])] + old_register(dwords), with_old(results, dwords, FEW))
+    asm = 'ds_read_%s %s, v0%s' % (suffix, vreg(10, dwords), ' offset:%d' % off if off else '')
+    for targets, kept in by_sramecc(asm) if 'd16' in suffix else ((None, M64),):
+        results = {l: value(memory.get(offsets[l] + off & M32, n), 0x11112222 & kept) for l in ACTIVE}
+        if n >= 8: results[ACTIVE[2]] = 0x600d
+        case(F_, 'ds_read_' + suffix, asm, [('v0', offsets), ('lds', memory.dwords() + ([0] * ((BYTES - SIZE) // 4 - 1) + [0x600d] if n >= 8 else [])), ('exec', [FEW])] + old_register(dwords), with_old(results, dwords, FEW), targets)
     if dwords == 1 and 'd16' not in suffix:
         offsets = [rng.randrange(0, SIZE - n + 1) for _ in range(64)]
         case(F_, 'ds_read_%s destination = address' % suffix, 'ds_read_%s v0, v0' % suffix, [('v0', offsets), ('lds', memory.dwords())], [('v0', [value(memory.get(o, n), 0) for o in offsets])])

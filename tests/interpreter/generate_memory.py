@@ -82,15 +82,18 @@ for family in FAMILIES:
             offsets[ACTIVE[0]] = SIZE; offsets[ACTIVE[1]] = SIZE - 4; offsets[ACTIVE[2]] = SIZE - 4 if n >= 4 else SIZE + 3; offsets[ACTIVE[3]] = 0xffffff00
             if n >= 4: offsets = [x & ~3 for x in offsets]
         sets, base, operand, kind = place(family, offsets, off)
-        results, olds = {}, 0x11112222
+        loaded, olds = {}, 0x11112222
         for l in ACTIVE:
             at = offsets[l] + off
             if family == 'buffer' and n >= 4: v = sum((space.one.get(at + 4 * i, 4)) << (32 * i) for i in range(n // 4))
             elif family == 'buffer': v = space.one.get(at, n)
             else: v = space.of(l).get(at, n)
-            results[l] = value(v, olds)
+            loaded[l] = v
         memory = space.line()
-        case(file, name + family[len(prefix):], '%s %s, %s%s' % (name, vreg(10, dwords), operand, address_text(family, off)), sets + [memory, ('exec', [FEW])] + old_register(dwords), with_old(results, dwords, FEW), base=base)
+        asm = '%s %s, %s%s' % (name, vreg(10, dwords), operand, address_text(family, off))
+        for targets, kept in by_sramecc(asm) if 'd16' in suffix else ((None, M64),):
+            results = {l: value(v, olds & kept) for l, v in loaded.items()}
+            case(file, name + family[len(prefix):], asm, sets + [memory, ('exec', [FEW])] + old_register(dwords), with_old(results, dwords, FEW), targets, base=base)
         if family in ('global', 'flat', 'buffer', 'scratch') and dwords < 3 and 'd16' not in suffix:   # the destination is the address
             rows = with_old(results, dwords, FEW)
             rows = [('v%d' % i, [r[1][l] if l in results else (dict(sets).get('v%d' % i, [0xc0c0c0c0 + i]) * 64)[l] for l in range(64)]) for i, r in enumerate(rows)]
@@ -185,6 +188,7 @@ def atomic_case(file, name, op, bits, values, family, cmpswap, returns, target=N
         text = '%s %s%s, %s%s' % (name, vreg(10, words_) + ', ' if returns else '', operand, vreg(4, len(rows)), suffix)
         if returns: text += ' glc'
         expects = [(kind, pad + memory.dwords())] + (with_old(results, words_, FEW) if returns else [])
+    if target is not None: target = [t for t in target if takes(text, t)]
     case(file, name + family[len(name.split('_')[0]):] + (' returning' if returns else '') + note, text, sets + [(kind, pad + before), ('exec', [FEW])] + lane_rows(4, rows) + (old_register(words_) if returns and family != 'buffer' else []), expects, target, mode, base=base)
 
 OLD, NEW = ['gfx908', 'gfx90a'], ['gfx942', 'gfx950']

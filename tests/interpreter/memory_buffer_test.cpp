@@ -208,6 +208,7 @@ TEST_F(BufferMemory, LoadsToLds) {
 }
 
 TEST_F(BufferMemory, D16Formats) {
+    ctx->target = find_target("gfx90a:sramecc-");
     exec(1);
     memory_at()[0] = 0x80ff7f01;
     descriptor(data, 0, 64, xyzw | format(10, 4));  // 8_8_8_8 uint

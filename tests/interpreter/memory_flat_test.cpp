@@ -25,11 +25,23 @@ TEST_F(GlobalMemory, LoadsExtendAndKeepInactiveLanes) {
     EXPECT_EQ(v(1)[2], 0xffff8988u);
     EXPECT_EQ(run({0xdc488000, 0x017f0002 /* global_load_ushort v1, v[2:3], off */}), none);
     EXPECT_EQ(v(1)[0], 0x8180u);
+}
+
+TEST_F(GlobalMemory, D16LoadsKeepTheOtherHalfWithoutSramEcc) {
+    for (uint32_t i = 0; i < 64; ++i) memory_at<uint8_t>()[i] = static_cast<uint8_t>(0x80 + i);
+    consecutive(2, 4);
+    exec(1);
+    ctx->target = find_target("gfx90a:sramecc-");
     v(1)[0] = 0x11112222;
     EXPECT_EQ(run({0xdc908000, 0x017f0002 /* global_load_short_d16 v1, v[2:3], off */}), none);
     EXPECT_EQ(v(1)[0], 0x11118180u);
     EXPECT_EQ(run({0xdc8c8000, 0x017f0002 /* global_load_sbyte_d16_hi v1, v[2:3], off */}), none);
     EXPECT_EQ(v(1)[0], 0xff808180u);
+    ctx->target = find_target("gfx90a");
+    EXPECT_EQ(run({0xdc908000, 0x017f0002 /* global_load_short_d16 v1, v[2:3], off */}), none);
+    EXPECT_EQ(v(1)[0], 0x00008180u);
+    EXPECT_EQ(run({0xdc8c8000, 0x017f0002 /* global_load_sbyte_d16_hi v1, v[2:3], off */}), none);
+    EXPECT_EQ(v(1)[0], 0xff800000u);
 }
 
 TEST_F(GlobalMemory, ADestinationMayOverlapTheAddress) {
