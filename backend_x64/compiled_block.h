@@ -7,6 +7,7 @@
 namespace wj::x64 {
 
 class HostCounters;
+class Decisions;
 
 // What is known of a wave that enters a block. Who has all lanes on enters Full, which may be
 // guarded (ir::Block::guarded); if it is, and the guards do not hold, Unguarded goes on from there.
@@ -40,6 +41,7 @@ struct CompileOptions {
     uint32_t slice_iterations = 0;     // of divergent loops; 0: the usual number
     Variant variant = Variant::Full;   // of blocks for waves with all lanes on
     HostCounters* counters = nullptr;  // count what is executed (hot_blocks.h)
+    Decisions* decisions = nullptr;    // what is decided is told (plan/decisions.h)
 };
 
 // Host instructions that are executed together, without the counter in front of them.

@@ -27,6 +27,18 @@ std::string disassemble_block(const ir::Block& block, Isa isa, bool checked,
     return out;
 }
 
+std::string plan_of_block(const ir::Block& block, const CompileOptions& options,
+                          const std::function<std::string(uint64_t)>& guest_text) {
+    BlockCompiler compiler;
+    CompiledBlock code;
+    CompileOptions watched = options;
+    Decisions decisions;
+    watched.decisions = &decisions;
+    if (!compiler.compile(block, watched, code))
+        return "  cannot compile: " + compiler.error() + "\n";
+    return decisions.print(block, guest_text);
+}
+
 struct DryTranslator::State {
     BlockCompiler compiler;
     CompileOptions options;

@@ -34,7 +34,11 @@ void refuse(Wave& wave, const char* reason) {
 
 Translator::Translator(std::unique_ptr<BlockSource> source, Isa isa,
                        const TranslatorOptions& options)
-    : source_(std::move(source)), isa_(isa), cache_(buffer_), perf_map_(options.symbol) {
+    : source_(std::move(source)),
+      isa_(isa),
+      cache_(buffer_),
+      perf_map_(options.symbol),
+      plans_(options.plans) {
     renew_stamp();
     loop_chunks_ = options.loop_chunks;
     slice_iterations_ = options.slice_iterations;

@@ -46,6 +46,8 @@ public:
     virtual bool dependencies(std::vector<CodePage>&) { return false; }
     // What is in a page of code now; false: what depends on it must not be looked up.
     virtual bool page(const machine::Wave&, uint64_t /*number*/, CodePage&) { return false; }
+    // What was known of the wave when the last block was made, as text (lift/profile.h).
+    virtual std::string take_profile() { return {}; }
     // Disassembly, for tools.
     virtual std::string text(const machine::Wave&, uint64_t /*pc*/) { return {}; }
     // The argument that a Call of the instruction at pc has; null: there is none.
@@ -59,6 +61,11 @@ Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource
 // "; " and its text (without `guest_text`: its address).
 std::string disassemble_block(const ir::Block& block, Isa isa, bool checked = false,
                               const std::function<std::string(uint64_t)>& guest_text = {});
+
+// What is decided for the block, as text (plan/decisions.h), by mechanism and access. Of `options`
+// the engine's instruction set and what the launch brings count.
+std::string plan_of_block(const ir::Block& block, const CompileOptions& options,
+                          const std::function<std::string(uint64_t)>& guest_text);
 
 // Translates blocks without a place to run them; for `wavejit compile`.
 class DryTranslator {

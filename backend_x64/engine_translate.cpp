@@ -68,7 +68,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     CompileOptions options;
     const bool often = space.all_patterns.contains({pc, variant});
     options.all_patterns = all_patterns_ || often;
-    BlockRecord* installed = often ? nullptr : load(space, wave, pc, variant);
+    BlockRecord* installed = often || plans_ ? nullptr : load(space, wave, pc, variant);
     options.avx512 = isa_ == Isa::Avx512;
     options.checked = space.key.checked;
     options.mask_addresses = space.key.mask_addresses;
@@ -86,6 +86,8 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     for (uint32_t limit = block_instructions; !installed; limit /= 2) {
         const bool last = limit <= 1;
         CompiledBlock code;
+        Decisions decisions;
+        if (plans_) options.decisions = &decisions;
         const ir::Block block = source_->block({wave, pc, variant, limit});
         if (!compiler_.compile(block, options, code)) {
             if (last) return {.why = "the translator cannot compile this instruction"};
@@ -103,6 +105,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
             ++counters_.blocks_translated;
             counters_.instructions_translated += installed->guest_count;
             counters_.host_code_bytes += installed->size;
+            if (plans_) tell_plan(block, *installed, decisions, wave);
             if (store_) keep(code, *installed, wave);
             name_for_profilers(*installed, wave);
             if (hot_)
@@ -119,6 +122,12 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
                                   std::chrono::steady_clock::now() - start)
                                   .count());
     return {.block = installed};
+}
+
+void Translator::tell_plan(const ir::Block& block, const BlockRecord& record,
+                           const Decisions& decisions, const Wave& wave) {
+    plans_("block " + perf_map_.name_of(record) + "\n" + source_->take_profile() +
+           decisions.print(block, [&](uint64_t at) { return source_->text(wave, at); }) + "\n");
 }
 
 void Translator::name_for_profilers(const BlockRecord& block, const Wave& wave) {

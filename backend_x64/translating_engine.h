@@ -85,6 +85,8 @@ private:
     Found block_at(CodeSpace& space, Wave& wave, uint64_t pc, Variant variant);
     Found translate(CodeSpace& space, Wave& wave, uint64_t pc, Variant variant);
     void make_memory_stubs(uint64_t wanted);
+    void tell_plan(const ir::Block& block, const BlockRecord& record, const Decisions& decisions,
+                   const Wave& wave);
     void name_for_profilers(const BlockRecord& block, const Wave& wave);
     void do_without_stubs(const void* access);  // takes the lock
 
@@ -126,7 +128,8 @@ private:
     std::atomic<uint64_t> stamp_{0};  // new whenever known entries become void; unique to an engine
     machine::EngineCounters counters_;
     PerfMap perf_map_;
-    std::unique_ptr<HotBlocks> hot_;     // when executed instructions are counted
+    const std::function<void(const std::string&)> plans_;  // TranslatorOptions::plans
+    std::unique_ptr<HotBlocks> hot_;                       // when executed instructions are counted
     std::unique_ptr<BlockStore> store_;  // of earlier processes and for later ones; or null
     Hash store_identity_;
     std::vector<uint8_t> loaded_;

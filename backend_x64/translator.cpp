@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "interpreter/observe.h"
 #include "ir/swap_loop.h"
 #include "lift/lift.h"
+#include "lift/profile.h"
 #include "memory/address_space.h"
 
 namespace wj::x64 {
@@ -24,23 +26,22 @@ namespace {
 
 // Pages of code that are remembered, with what was found out about them.
 constexpr size_t most_pages = 4096;
-// Between lanes' values in a row, for it to be taken for a line. Wider steps come from the sizes of
-// arrays and need not be the same in all launches, but for work-item ids packed in v0.
-constexpr uint32_t most_stride = 512, most_step = 1 << 28;
 // A block that depends on more pages is not worth keeping.
 constexpr size_t most_dependencies = 64;
 
 // Guest code of the wave's address space, through the lifter.
 class LiftedBlocks final : public BlockSource {
 public:
-    LiftedBlocks(const Target& target, Isa isa, bool keep_registers)
+    LiftedBlocks(const Target& target, Isa isa, const TranslatorOptions& options)
         : target_(target),
           vector_lanes_(isa == Isa::Avx512 ? 16 : 8),
           handler_(isa == Isa::Avx512 ? &handler_avx512 : &interp::handler),
-          liveness_(target, fetch_ahead_, keep_registers, &code_.read()),
+          liveness_(target, fetch_ahead_, options.keep_registers, &code_.read()),
           identity_(std::string(target.name) +
                     (target.traits.wave_size == machine::lanes ? "" : " wave32") +
-                    (target.traits.sramecc ? " sramecc" : "") + (keep_registers ? " keep" : "")) {}
+                    (target.traits.sramecc ? " sramecc" : "") +
+                    (options.keep_registers ? " keep" : "")),
+          records_(options.plans != nullptr) {}
 
     uint32_t wave_size() const override { return target_.traits.wave_size; }
 
@@ -55,7 +56,10 @@ public:
         options.may_guard = !is_unguarded(request.variant);
         options.at_edge = request.variant == Variant::Edge;
         if (!is_unguarded(request.variant)) {
-            options.row_lines = rows_of(wave, options.exec_full ? options.lanes : wave_size());
+            // What the wave that is about to run the block holds in its rows is the best guess at
+            // what others will; of lanes that are always off nothing is wanted.
+            options.row_lines = lift::lines_of_rows(
+                wave, options.exec_full ? options.lanes : wave_size(), vector_lanes_);
             options.row_sums = [this, kernel = wave.ctx->kernel](uint64_t pc) {
                 return sums_.try_emplace(kernel, target_, kernel, fetch_ahead_)
                     .first->second.before(pc);
@@ -77,11 +81,10 @@ public:
         if (interp::runs_whole(wave)) run_whole(wave, options);
         if (wave.ctx->coverage) lift_plain(*wave.ctx, options);
         begin(*wave.ctx);
-        ir::Block block = lift_for_translation(options, request.pc, fetch_, insts_);
-        if (!options.plain && runs_into_loop(block, options)) {
-            options.end_before = block.term.target;
-            block = lift_for_translation(options, request.pc, fetch_, insts_);
-        }
+        if (records_ && options.now) recorder_.emplace(wave, options);
+        ir::Block block = lift_for_wave(options, request.pc, fetch_, insts_);
+        if (recorder_) profile_ = recorder_->profile(block).print();
+        recorder_.reset();
         if (request.variant == Variant::Full) {
             note_large_tables(block, wave);
             note_far_lanes(block, wave);
@@ -111,6 +114,7 @@ public:
     }
 
     std::string identity() const override { return identity_; }
+    std::string take_profile() override { return std::exchange(profile_, {}); }
 
     bool dependencies(std::vector<CodePage>& out) override {
         std::vector<uint64_t>& read = code_.read();
@@ -183,22 +187,6 @@ private:
         code_.begin(ctx);
     }
 
-    // Its last part is the first iteration of a loop that is better entered at its beginning: one
-    // whose lanes are done one by one (what lanes of their own load there is gathered in the
-    // block), or all at once.
-    bool runs_into_loop(const ir::Block& block, lift::Options options) {
-        const ir::Terminator& t = block.term;
-        if (t.kind != ir::Terminator::Kind::Branch || t.target <= block.pc ||
-            t.target >= block.end_pc)
-            return false;
-        options.exec_full = false;
-        options.row_lines = nullptr;
-        const ir::Block loop = lift_for_translation(options, t.target, fetch_, insts_);
-        if (loop.term.kind == ir::Terminator::Kind::Jump) return true;  // swap_at_once()
-        const auto divergent = find_divergent_loop(loop);
-        return divergent && find_lane_program(loop, *divergent);
-    }
-
     // Loads whose base points, as the wave has it, to more than the nearer caches hold.
     static void note_large_tables(ir::Block& block, const machine::Wave& wave) {
         constexpr uint64_t large = 8 << 20;
@@ -227,28 +215,6 @@ private:
         }
     }
 
-    // What the wave that is about to run the block holds in its rows is the best guess at what
-    // others will; of lanes that are always off nothing is wanted.
-    lift::RowLines rows_of(const machine::Wave& wave, uint32_t lanes) const {
-        return [&wave, lanes,
-                vector_lanes = vector_lanes_](uint32_t row) -> std::optional<ir::RowLine> {
-            if (row >= wave.vgpr_count || !wave.vgpr) return {};
-            const uint32_t* v = wave.vgpr + size_t{row} * machine::lanes;
-            const uint32_t stride = v[1] - v[0];
-            if (stride > most_stride) return {};
-            uint32_t width = 2;  // as far as it goes; a power of two
-            while (width < lanes && v[width] - v[width - 1] == stride) ++width;
-            width = width == lanes ? machine::lanes : std::bit_floor(width);
-            const uint32_t step = width < machine::lanes ? v[width] - v[0] : 0;
-            if (step > most_step) return {};
-            for (uint32_t l = 0; l < lanes; ++l)
-                if (v[l] != v[0] + stride * (l % width) + step * (l / width)) return {};
-            const bool known = ir::RowLine::keeps_step(width, step, vector_lanes) ||
-                               (row == 0 && std::has_single_bit(step));
-            return ir::RowLine{row, stride, width, known ? step : 0, !known};
-        };
-    }
-
     static ir::ReadMemory memory_of(const machine::ExecContext& ctx) {
         return [&ctx](uint64_t address, uint32_t bytes) {
             const void* from = ctx.memory ? ctx.memory->translate(address & ctx.address_mask, bytes,
@@ -273,6 +239,9 @@ private:
     const lift::Fetch fetch_ahead_ = [this](uint64_t pc) { return code_.fetch(pc, ahead_); };
     lift::Liveness liveness_;
     const std::string identity_;
+    const bool records_;
+    std::optional<lift::ProfileRecorder> recorder_;
+    std::string profile_;  // of the last block
 };
 
 }  // namespace
@@ -306,10 +275,33 @@ ir::Block lift_for_translation(lift::Options options, uint64_t pc, const lift::F
     }
 }
 
+// The block's last part is the first iteration of a loop that is better entered at its beginning:
+// one whose lanes are done one by one (what lanes of their own load there is gathered in the
+// block), or all at once.
+static bool runs_into_loop(const ir::Block& block, lift::Options options, const lift::Fetch& fetch,
+                           lift::InstStore& store) {
+    const ir::Terminator& t = block.term;
+    if (t.kind != ir::Terminator::Kind::Branch || t.target <= block.pc || t.target >= block.end_pc)
+        return false;
+    options.exec_full = false;
+    options.row_lines = nullptr;
+    const ir::Block loop = lift_for_translation(options, t.target, fetch, store);
+    if (loop.term.kind == ir::Terminator::Kind::Jump) return true;  // swap_at_once()
+    const auto divergent = find_divergent_loop(loop);
+    return divergent && find_lane_program(loop, *divergent);
+}
+
+ir::Block lift_for_wave(lift::Options options, uint64_t pc, const lift::Fetch& fetch,
+                        lift::InstStore& store) {
+    ir::Block block = lift_for_translation(options, pc, fetch, store);
+    if (options.plain || !runs_into_loop(block, options, fetch, store)) return block;
+    options.end_before = block.term.target;
+    return lift_for_translation(options, pc, fetch, store);
+}
+
 Result<std::unique_ptr<machine::Engine>> make_translator(const Target& target, Isa isa,
                                                          const TranslatorOptions& options) {
-    return make_engine(std::make_unique<LiftedBlocks>(target, isa, options.keep_registers), isa,
-                       options);
+    return make_engine(std::make_unique<LiftedBlocks>(target, isa, options), isa, options);
 }
 
 }  // namespace wj::x64

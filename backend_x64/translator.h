@@ -44,14 +44,21 @@ struct TranslatorOptions {
     bool count = false;
     // "kernel+0x10" for an address of guest code; for profilers.
     std::function<std::string(uint64_t)> symbol = {};
+    // Gets, as text, what is known of the wave and what is decided for each block that is
+    // translated (lift/profile.h, plan/decisions.h); null: nobody asks. Translations of other
+    // processes are not used then.
+    std::function<void(const std::string&)> plans = {};
 };
 
 // Fails with HostError when the host lacks the ISA or forbids executable mappings.
 Result<std::unique_ptr<machine::Engine>> make_translator(const Target& target, Isa isa,
                                                          const TranslatorOptions& options = {});
 
-// The IR that the translators make of the block at pc: lift_block(), except that a loop which runs
-// while lanes are left is lifted so that it can run chunk by chunk.
+// The IR that the translators make of the block at pc.
+ir::Block lift_for_wave(lift::Options options, uint64_t pc, const lift::Fetch& fetch,
+                        lift::InstStore& store);
+// The same but for blocks that run into a loop, in front of which they end: lift_block(), except
+// that a loop which runs while lanes are left is lifted so that it can run chunk by chunk.
 ir::Block lift_for_translation(lift::Options options, uint64_t pc, const lift::Fetch& fetch,
                                lift::InstStore& store);
 

@@ -477,6 +477,26 @@ static bool stores_at_lines(const ir::Block& block, bool writes_exec) {
     return stores;
 }
 
+static void run_passes(const Options& options, ir::Block& block) {
+    struct Pass {
+        std::string_view name;
+        bool (*run)(ir::Block&);
+    };
+    static constexpr Pass passes[] = {
+        {"broadcast_by_lanes", [](ir::Block& b) { return ir::broadcast_by_lanes(b); }},
+        {"split_addresses", [](ir::Block& b) { return ir::split_addresses(b); }},
+        {"narrow_pairs", [](ir::Block& b) { return ir::narrow_pairs(b); }},
+        {"drop_unread_masks", [](ir::Block& b) { return ir::drop_unread_masks(b); }}};
+    if (options.passed) options.passed("lifted", block);
+    ir::eliminate_dead(block);
+    if (options.passed) options.passed("eliminate_dead", block);
+    for (const Pass& pass : passes) {
+        if (!pass.run(block)) continue;
+        ir::eliminate_dead(block);
+        if (options.passed) options.passed(pass.name, block);
+    }
+}
+
 static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store,
                          Findings& findings, Guards guards, ir::Block& block) {
     block.pc = block.begin_pc = block.end_pc = pc;
@@ -584,11 +604,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     if (last && after && !after->scalars[machine::exec_lo]) l.s.drop_exec();
     l.s.flush_scalars(after ? &*after : nullptr);
     block.exec_changed = l.s.exec_written();
-    ir::eliminate_dead(block);
-    if (ir::broadcast_by_lanes(block)) ir::eliminate_dead(block);
-    if (ir::split_addresses(block)) ir::eliminate_dead(block);
-    if (ir::narrow_pairs(block)) ir::eliminate_dead(block);
-    if (ir::drop_unread_masks(block)) ir::eliminate_dead(block);
+    run_passes(options, block);
     if (behind) drop_unread(block, *behind);
     if (!l.concerns_first_lanes()) return Attempt::AllLanes;
     if (block.next.waves) block.next = next_of_lanes(block);

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <span>
+#include <string_view>
 
 #include "common/status.h"
 #include "frontend/inst.h"
@@ -58,6 +59,8 @@ struct Options {
     ir::ReadMemory read_memory;
     machine::NextWaves next;  // behind it
     bool at_edge = false;     // for waves that have any lanes, if some, left by a grid's bounds
+    // Called behind each pass that changed the block, with its name; null = nobody asks.
+    std::function<void(std::string_view pass, const ir::Block& block)> passed;
     // Leaves out writes that nobody reads; null = every register is written.
     Liveness* liveness = nullptr;
 };

@@ -43,11 +43,14 @@ struct DeviceOptions {
     bool strict_registers = true;  // report registers beyond the allocation
     CoverageOptions coverage;
     uint32_t hot_blocks = 0;  // executed host instructions are counted; blocks that reports list
+    // A file that plans of translated blocks are appended to (docs/howto/look-at-host-code.md);
+    // empty: none.
+    std::string plans;
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512|auto, WAVEJIT_THREADS,
     // WAVEJIT_MEMORY=identity|checked, WAVEJIT_CODE_KIB, WAVEJIT_CUS, WAVEJIT_CACHE=0|1,
-    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_HOT. An unknown value is an error that names
-    // it.
+    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_HOT, WAVEJIT_PLANS. An unknown value is an
+    // error that names it.
     static Result<DeviceOptions> from_environment(DeviceOptions base);
 };
 

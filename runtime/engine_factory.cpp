@@ -1,5 +1,10 @@
 #include "runtime/engine_factory.h"
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
 #include "backend_x64/translator.h"
 #include "interpreter/interpreter.h"
 #include "runtime/tiered_engine.h"
@@ -48,6 +53,17 @@ Result<std::unique_ptr<machine::Engine>> make_engine(const DeviceOptions& device
         if (device.cache_bytes) options.cache_bytes = device.cache_bytes;
         options.count = device.hot_blocks != 0;
         options.symbol = std::move(symbol);
+        if (!device.plans.empty()) {
+            std::shared_ptr<std::FILE> file(std::fopen(device.plans.c_str(), "a"),
+                                            [](std::FILE* f) { f ? std::fclose(f) : 0; });
+            if (!file)
+                return Status(Code::HostError, "WAVEJIT_PLANS: cannot write to '" + device.plans +
+                                                   "': " + std::strerror(errno));
+            options.plans = [file](const std::string& text) {
+                std::fputs(text.c_str(), file.get());
+                std::fflush(file.get());
+            };
+        }
         auto made = x64::make_translator(target, isa, options);
         if (!made) return made.status();
         engine = std::move(*made);

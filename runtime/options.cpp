@@ -86,6 +86,7 @@ Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
         if (!n) return n.status();
         base.hot_blocks = *n;
     }
+    if (const char* text = variable("WAVEJIT_PLANS")) base.plans = text;
     return base;
 }
 

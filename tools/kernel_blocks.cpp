@@ -43,17 +43,25 @@ std::span<const uint32_t> KernelBlocks::code_at(uint64_t pc) const {
     return at < words_.size() ? std::span(words_).subspan(at) : std::span<const uint32_t>();
 }
 
+void KernelBlocks::set_profile(const lift::Profile& profile) {
+    wave_.emplace(profile, options_.vgpr_count);
+    sums_.emplace(target_, begin_, fetch_);
+    options_.row_sums = [this](uint64_t pc) { return sums_->before(pc); };
+}
+
 ir::Block KernelBlocks::block_at(uint64_t pc, bool exec_full, uint32_t max_instructions) {
     options_.exec_full = exec_full;
+    if (wave_) wave_->apply(options_);
+    if (pc != begin_) options_.next = {};
     options_.max_instructions = max_instructions;
-    return x64::lift_for_translation(
-        options_, pc, [this](uint64_t at) { return code_at(at); }, insts_);
+    return wave_ ? x64::lift_for_wave(options_, pc, fetch_, insts_)
+                 : x64::lift_for_translation(options_, pc, fetch_, insts_);
 }
 
 void KernelBlocks::each_block(bool exec_full, const std::function<void(const ir::Block&)>& body) {
     const uint64_t end = begin_ + words_.size() * 4;
     std::set<uint64_t> todo{begin_}, done;
-    if (exec_full) {
+    if (exec_full && !wave_) {
         // What work-groups of one dimension run first: v0 is the work-item's number.
         options_.row_lines = [](uint32_t row) {
             return row ? std::nullopt : std::optional(ir::RowLine{.stride = 1});

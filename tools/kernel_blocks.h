@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "frontend/target.h"
 #include "ir/ir.h"
 #include "lift/lift.h"
+#include "lift/profile.h"
+#include "lift/row_sums.h"
 
 namespace wj::tools {
 
@@ -24,9 +27,19 @@ public:
     // Fails when the object does not say how long the kernel's code is.
     KernelBlocks(const Target& target, const CodeObject& object, const KernelInfo& info);
 
+    // What is known of the waves that the blocks are lifted for; without: nothing, but that the
+    // first block of waves with all lanes on is lifted for work-groups of one dimension, too.
+    void set_profile(const lift::Profile& profile);
+    // Of the host's vectors: what lines are good for depends on it.
+    void set_vector_lanes(uint32_t lanes) { options_.vector_lanes = lanes; }
+    // See lift::Options::passed.
+    void on_pass(std::function<void(std::string_view, const ir::Block&)> passed) {
+        options_.passed = std::move(passed);
+    }
     // Every block, ascending: those that begin at the entry, behind a block's end or at a branch
     // target. `end_pc`s are where blocks of at most `max_instructions` end.
     void each_block(bool exec_full, const std::function<void(const ir::Block&)>& body);
+    uint64_t begin() const { return begin_; }
     // The block at `pc`, cut after `max_instructions`.
     ir::Block block_at(uint64_t pc, bool exec_full, uint32_t max_instructions);
     // All words from first to last, whether a branch leads there or not; padding behind the end is
@@ -46,9 +59,12 @@ private:
     const Target& target_;
     const uint64_t begin_;
     std::vector<uint32_t> words_;
+    const lift::Fetch fetch_ = [this](uint64_t pc) { return code_at(pc); };
     lift::Liveness liveness_;
     lift::Options options_;
     lift::InstStore insts_;
+    std::optional<lift::ProfiledWave> wave_;
+    std::optional<lift::RowSums> sums_;
 };
 
 }  // namespace wj::tools

@@ -1,4 +1,10 @@
-// wavejit ir, host-asm: what the translator makes of a kernel, without running it.
+// wavejit ir, plan, host-asm: what the translator makes of a kernel, without running it.
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
 #include "backend_x64/engine.h"
 #include "backend_x64/host_listing.h"
 #include "frontend/bundle.h"
@@ -12,8 +18,8 @@ namespace wj::tools {
 namespace {
 
 struct Request {
-    std::string file, kernel, target, isa;
-    bool exec_full = false, checked = false;
+    std::string file, kernel, target, isa, profile, block;
+    bool exec_full = false, checked = false, passes = false;
 };
 
 // Opened code object for a target: the wanted one, or the first that is emulated.
@@ -58,8 +64,73 @@ void print_ir(const Request& r) {
     open(r, opened);
     each_kernel(opened, r.kernel, [&](const KernelInfo& info, KernelBlocks& kernel) {
         fmt::print("; kernel {}\n", info.name);
-        kernel.each_block(r.exec_full,
-                          [&](const ir::Block& block) { fmt::print("{}\n", ir::print(block)); });
+        if (r.passes)
+            kernel.on_pass([](std::string_view pass, const ir::Block& block) {
+                fmt::print("; behind {}\n{}\n", pass, ir::print(block));
+            });
+        kernel.each_block(r.exec_full, [&](const ir::Block& block) {
+            if (r.passes) fmt::print("; as it is translated\n");
+            fmt::print("{}\n", ir::print(block));
+        });
+    });
+}
+
+// "+0x40", relative to the kernel's beginning.
+uint64_t parse_offset(const std::string& text) {
+    uint64_t offset = 0;
+    const char* const begin = text.data() + (text.starts_with("+0x") ? 3 : 0);
+    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), offset, 16);
+    if (begin == text.data() || error != std::errc() || end != text.data() + text.size())
+        fail("--block is an offset from the kernel's beginning, such as +0x40, not '" + text + "'",
+             exit_usage);
+    return offset;
+}
+
+lift::Profile read_profile(const std::string& file) {
+    std::ifstream in(file);
+    if (!in) fail("cannot read the profile '" + file + "': " + std::strerror(errno));
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    auto profile = lift::Profile::parse(text);
+    if (!profile) fail(file + ": " + profile.status().message());
+    return *profile;
+}
+
+void print_plan(const Request& r) {
+    Opened opened;
+    open(r, opened);
+    const x64::Isa isa = choose_isa(r.isa);
+    x64::CompileOptions options;
+    options.avx512 = isa == x64::Isa::Avx512;
+    options.checked = r.checked;
+    std::optional<lift::Profile> profile;
+    if (!r.profile.empty()) {
+        profile = read_profile(r.profile);
+        options.exclusive = profile->exclusive;
+        options.row_lanes = machine::row_lanes(profile->lane_layout);
+        options.whole_lanes = profile->whole_lanes;
+    }
+    each_kernel(opened, r.kernel, [&](const KernelInfo& info, KernelBlocks& kernel) {
+        fmt::print("; kernel {}\n", info.name);
+        kernel.set_vector_lanes(options.avx512 ? 16 : 8);
+        if (profile) kernel.set_profile(*profile);
+        auto at = [&](uint64_t pc) { return pc - info.entry_address; };
+        auto print = [&](const ir::Block& block) {
+            fmt::print("block +{:#x} to +{:#x}, {} instructions\n{}", at(block.pc),
+                       at(block.end_pc), block.guest_count,
+                       x64::plan_of_block(block, options, [&](uint64_t pc) {
+                           return fmt::format("+{:#x}  {}", at(pc), kernel.text_at(pc));
+                       }));
+        };
+        if (profile || !r.block.empty()) {
+            const uint64_t offset = r.block.empty() ? 0 : parse_offset(r.block);
+            if (offset >= info.code_size)
+                fail(fmt::format("kernel '{}' has {:#x} bytes of code, none at {}", info.name,
+                                 info.code_size, r.block));
+            print(kernel.block_at(info.entry_address + offset, r.exec_full,
+                                  lift::Options{}.max_instructions));
+        } else {
+            kernel.each_block(r.exec_full, print);
+        }
     });
 }
 
@@ -96,6 +167,22 @@ void add_translate(CLI::App& app) {
     auto r1 = std::make_shared<Request>();
     add_common(*ir, *r1);
     ir->callback([=] { print_ir(*r1); });
+
+    ir->add_flag("--passes", r1->passes, "the blocks behind each pass that changed them, too");
+
+    auto* plan = app.add_subcommand(
+        "plan",
+        "print what the translator decides for the blocks of kernels, and why not otherwise");
+    auto r3 = std::make_shared<Request>();
+    add_common(*plan, *r3);
+    plan->add_option("--isa", r3->isa, "avx2 or avx512");
+    plan->add_flag("--checked", r3->checked, "for checked memory");
+    plan->add_option("--block", r3->block,
+                     "only the block at this offset from the kernel's beginning");
+    plan->add_option("--profile", r3->profile,
+                     "what is known of the wave, of the block or the kernel's first one: a file as "
+                     "WAVEJIT_PLANS writes them");
+    plan->callback([=] { print_plan(*r3); });
 
     auto* host = app.add_subcommand("host-asm", "print the host code of kernels");
     auto r2 = std::make_shared<Request>();

@@ -82,8 +82,16 @@ bool BlockCompiler::is_row_of_wave(const ir::Inst& i) const {
 bool BlockCompiler::goes_on() {
     moving_bases_.clear();
     const machine::NextWaves& waves = block_->next;
-    if (!waves.waves || waves.waves > 256 || waves.ids_step >= 1 << 24 || !runs_again())
-        return false;
+    const auto no = [this](std::string_view why) {
+        return refuse(options_.decisions, Mechanism::MovingBases, why);
+    };
+    if (!runs_again())
+        return starts_program() && ends_program() &&
+               refuse(options_.decisions, Mechanism::SuccessiveWaves,
+                      "some lanes are off, or registers are left changed");
+    take(options_.decisions, Mechanism::SuccessiveWaves);
+    if (!waves.waves || waves.waves > 256 || waves.ids_step >= 1 << 24)
+        return no("the launch has no waves that differ by a step alone");
     std::map<Value, Steps> next;
     for (const ir::Inst& i : block_->insts)
         if (i.op == Op::GoesOn) {
@@ -95,11 +103,11 @@ bool BlockCompiler::goes_on() {
         const Class cls = ir::op_info(i.op).cls;
         if (ir::is_guard(i.op) || i.op == Op::GoesOn) continue;
         if (cls == Class::Cross || cls == Class::Fence || cls == Class::SetS || i.op == Op::BitsOf)
-            return false;
+            return no("lanes that meet, fences or scalars that are written");
         const bool scalar = cls == Class::Uniform || cls == Class::ULoad || cls == Class::GetS;
         if (scalar && is_const(v)) continue;
         if (scalar && schedule_.position(v) == 0) continue;
-        if (scalar) return false;
+        if (scalar) return no("scalar code behind the lanes' begins");
         for (size_t a = 0; a < std::size(i.args); ++a) {
             const Value arg = i.args[a];
             if (arg == no_value || !ir::is_uniform(block_->type(arg)) || is_const(arg)) continue;
@@ -113,7 +121,7 @@ bool BlockCompiler::goes_on() {
             const bool address = is_at_line(i) || i.op == Op::Splat64;
             if (a || !address || schedule_.uniform_home(arg).kind != Home::Slot ||
                 !there(by.wave) || !there(by.group))
-                return false;
+                return no("what moves is more than the base of a line");
             moving_bases_[arg] = by;
         }
     }
@@ -127,6 +135,7 @@ void BlockCompiler::begin_go_on() {
     go_on_label_ = a_.newLabel();
     fewer_label_ = a_.newLabel();
     goes_on_ = true;
+    take(options_.decisions, Mechanism::MovingBases);
     a_.bind(begin);
     a_.mov(x86::edx, next.ids_step << 8 | (next.waves - 1));
     if (next.group_sgpr >= 0)
@@ -191,11 +200,16 @@ bool BlockCompiler::reads_ids() {
 
 // Whether this region is all that the waves of go_on() do, whose lines lie behind this one's.
 bool BlockCompiler::may_go_together(uint32_t position) const {
-    if (!goes_on_ || block_->lanes < machine::lanes || !waves_together_ || options_.checked)
-        return false;
+    const auto no = [this](std::string_view why) {
+        return refuse(options_.decisions, Mechanism::FusedWaves, why);
+    };
+    if (!goes_on_ || !waves_together_) return false;
+    if (block_->lanes < machine::lanes || options_.checked)
+        return no("fewer than 64 lanes, or checked memory");
     for (uint32_t p = 1; p < schedule_.terminator_position(); ++p)
-        if (p != position && schedule_.begin(p) != schedule_.end(p)) return false;
-    return std::ranges::all_of(block_->insts, [this](const ir::Inst& i) {
+        if (p != position && schedule_.begin(p) != schedule_.end(p))
+            return no("more than one lane region");
+    const bool in_rows = std::ranges::all_of(block_->insts, [this](const ir::Inst& i) {
         if (!ir::is_lane_access(i) || inst(ir::address_of(i)).op != Op::Line32) return true;
         // Where pointers lead from chunk to chunk, they do from wave to wave.
         const auto moving = is_at_line(i) ? moving_bases_.find(i.args[0]) : moving_bases_.end();
@@ -204,11 +218,13 @@ bool BlockCompiler::may_go_together(uint32_t position) const {
         return is_row_of_wave(i) && wave == group && is_const(wave) &&
                inst(wave).imm == inst(i.args[1]).imm * machine::lanes;
     });
+    return in_rows || no("an access whose rows do not follow from wave to wave");
 }
 
 // Where a chunk's place is in registers alone, the waves that follow go on in them: they are more
 // chunks. The code that is out of line since `colds` must do the same.
 void BlockCompiler::waves_together(Label loop, size_t colds) {
+    take(options_.decisions, Mechanism::FusedWaves);
     for (size_t i = colds; i < colds_.size(); ++i) colds_[i].together = true;
     a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, together_stub))));
     a_.jnz(loop);

@@ -277,6 +277,8 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
                        : by_chunks ? loop_suits(schedule_, false)
                                    : std::nullopt;
     const bool loop = masks.has_value();
+    if (divergent_) take(options_.decisions, Mechanism::DivergentLoop);
+    if (block_->guarded) take(options_.decisions, Mechanism::LineGuards);
     carried_masks_ = masks.value_or(std::vector<LoopMask>());
     facts_cross_regions_ = !loop;
     looping_ = loop;
@@ -300,18 +302,21 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     const bool ok = end() && extra_slots_ <= slot_count;
     if (errors_.too_far && near_) {  // counters lie between a near jump and its target
         near_ = false;
+        translate_again(options.decisions, "a near jump does not reach");
         const bool far = compile(block, options, out);
         near_ = true;
         return far;
     }
     if (apart_ && waves_together_) {
         waves_together_ = false;
+        translate_again(options.decisions, "fused waves would meet in code out of line");
         const bool one_by_one = compile(block, options, out);
         waves_together_ = true;
         return one_by_one;
     }
     if (!ok && row_loop_ && with_row_loops_) {
         with_row_loops_ = false;
+        translate_again(options.decisions, "too many values for a row loop");
         const bool plainer = compile(block, options, out);
         with_row_loops_ = true;
         return plainer;
@@ -321,6 +326,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
             with_walks_ = false;
         else
             loops_ = loop_.chunks > 1 ? Loops::OneChunk : Loops::None;
+        translate_again(options.decisions, "too many values for the loop's registers");
         const bool plainer = compile(block, options, out);
         with_walks_ = true;
         loops_ = Loops::Chunks;
@@ -328,6 +334,7 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     }
     if (!ok && with_constants_) {
         with_constants_ = false;
+        translate_again(options.decisions, "too many values beside constants in registers");
         const bool plainer = compile(block, options, out);
         with_constants_ = true;
         return plainer;

@@ -21,7 +21,11 @@ Mem BlockCompiler::count_slot(uint32_t field) const {
 
 void BlockCompiler::count_plan() {
     counted_ = find_counter(*block_, schedule_);
-    if (!counted_) return;
+    if (!counted_) {
+        refuse(options_.decisions, Mechanism::CountedLoop, "no scalar counts to a bound");
+        return;
+    }
+    take(options_.decisions, Mechanism::CountedLoop);
     count_slots_ = extra_slots_;
     extra_slots_ += field_count;
     failed_ |= extra_slots_ > slot_count;

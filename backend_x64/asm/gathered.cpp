@@ -17,6 +17,7 @@ namespace x86 = asmjit::x86;
 std::optional<OrderedLoop> BlockCompiler::begin_gathered() {
     auto loop = guards_stay() ? find_ordered_loop(*block_) : std::nullopt;
     if (!loop || loop->masks.size() > GatheredLanes::most_masks) return {};
+    take(options_.decisions, Mechanism::CompactedLanes);
     gathered_label_ = a_.newLabel();
     // Chunks that have lanes on, of bits that are all set but for each chunk's last one.
     const uint64_t low = avx512_ ? 0x7fff7fff7fff7fff : 0x7f7f7f7f7f7f7f7f;

@@ -486,6 +486,7 @@ void BlockCompiler::join_tile(LaneAccess& m, Value line) {
     for (size_t first = 0; first < 4; ++first) {
         if (std::ranges::count(near.begin() + first, near.begin() + first + 4, no_value)) continue;
         std::copy_n(near.begin() + first, 4, m.tile.begin());
+        take(options_.decisions, Mechanism::Tuples, m.v, "four loads as one");
         m.imm += (static_cast<int64_t>(first) - 3) * 4;
         m.dwords = 4;
         m.bytes = stride_bytes;
@@ -526,10 +527,13 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     else if (one_row && m.space == global_space && stride && !in_plain_loop(m) &&
              (stride <= m.bytes ? !m.store && !host_fetches(line) : first_of_tile(m, line)))
         prefetch_ahead(m, stride, line);
+    const auto how = [&](Mechanism mechanism) { take(options_.decisions, mechanism, m.v); };
     if (const auto window = one_row ? std::nullopt : window_of(m, line)) {
+        how(Mechanism::Window);
         const auto second = m.second == no_value ? std::nullopt : window_of(second_of(m), line);
         m.store ? store_window(m, *window, second ? &*second : nullptr) : load_window(m, *window);
     } else if (const auto rows = rows_of_line(m, line)) {
+        how(Mechanism::NarrowRows);
         memory_rows(m, *rows, line);
     } else if (has_row_step(inst(line))) {
         copy_lanes_of_line(m, line);

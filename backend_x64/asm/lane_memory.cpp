@@ -108,19 +108,29 @@ void BlockCompiler::lane_memory(Value v) {
     }
     m.may_be_off = walks && all_lanes_walk && asks_for_whole_masks(m);
     if (!m.may_be_off && mask != some_mask_) skip_inactive_chunk(m);
+    const auto how = [&](Mechanism mechanism, std::string_view detail = {}) {
+        take(options_.decisions, mechanism, v, detail);
+    };
     if (broadcast) {
+        how(Mechanism::Broadcast);
         memory_broadcast(m, inst(addr).args[0]);
     } else if (walks) {
+        how(Mechanism::Walks);
         memory_walk(m);
     } else if (line) {
+        how(Mechanism::Line);
         memory_line(m, addr);
     } else if (table) {
+        how(Mechanism::LaneTable);
         memory_table(m, table);
     } else if (buffer) {
+        how(Mechanism::Buffer);
         memory_buffer(m, uniform);
     } else if (m.space == scratch_space && uniform != no_value) {
+        how(Mechanism::Scratch, "the same offset in all lanes");
         memory_scratch_row(m, uniform);
     } else if (m.space == scratch_space) {
+        how(Mechanism::Scratch, "offsets of the lanes");
         memory_scratch(m, m.slow);
         cold(m.slow, [this, m] {
             memory_slow(m);
@@ -253,6 +263,7 @@ bool BlockCompiler::streamed(const LaneAccess& m) const {
 }
 
 void BlockCompiler::memory_streamed(LaneAccess m) {
+    take(options_.decisions, Mechanism::Streaming, m.v);
     const Label cached = a_.newLabel();
     if (m.dwords > 1) interleave(m);
     if (m.imm) {
@@ -333,6 +344,7 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
     store.site = static_cast<uint16_t>(store.pc / 4 % sizeof(Frame::columns_wait));
     store.last = is_last_access(v);
     store.wide = avx512_;
+    take(options_.decisions, Mechanism::Columns, v);
     const auto rows = column_rows(v);
     const bool has_base = ir::has_scalar_base(i.op);
     const Mem base = has_base ? home_mem(schedule_.uniform_home(i.args[0])) : Mem();

@@ -375,6 +375,7 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
     }
     const bool translated = options_.checked && m.guest_address();
     m.by_stub = has_memory_stub(m);
+    take(options_.decisions, m.by_stub ? Mechanism::MemoryStub : Mechanism::Patterns, m.v);
     const bool rows = walks_in_rows(m), own_rows = rows && inst(m.v).aux & ir::far_lanes;
     if (const AddressFacts* f = translated || own_rows ? nullptr : shared_facts(m)) {
         m.address = f->address;

@@ -37,16 +37,25 @@ bool BlockCompiler::uses_accumulators() const {
 std::optional<std::vector<LoopMask>> BlockCompiler::loop_suits(const Schedule& schedule,
                                                                bool with_stores) const {
     const Terminator& t = block_->term;
-    if (!loop_is_uniform()) return {};
-    if (schedule.segments() != 3 || schedule.begin(1) == schedule.end(1)) return {};
-    if (schedule.position(t.cond) != 0) return {};
+    const auto no = [this, with_stores](std::string_view why) {
+        refuse(options_.decisions, with_stores ? Mechanism::RowLoop : Mechanism::UniformLoop, why);
+        return std::nullopt;
+    };
+    if (!loop_is_uniform()) {
+        if (t.kind != Terminator::Kind::Branch || (t.target != block_->pc && t.next != block_->pc))
+            return {};
+        return no("what decides about another iteration is no scalar, or EXEC or MODE change");
+    }
+    if (schedule.segments() != 3 || schedule.begin(1) == schedule.end(1))
+        return no("scalar code lies between its lane regions");
+    if (schedule.position(t.cond) != 0) return no("its condition depends on lanes");
     // Uniform code behind the region may only write registers that the loop does not read, as it
     // runs once, at the end, or reads as masks that chunks hand on.
     std::vector<bool> late(132);
     for (const Value* v = schedule.begin(2); v != schedule.end(2); ++v) {
         const ir::Inst& i = inst(*v);
         const Class cls = ir::op_info(i.op).cls;
-        if (cls == Class::ULoad) return {};
+        if (cls == Class::ULoad) return no("scalar loads behind the lane region");
         if (cls != Class::SetS) continue;
         late[i.op == Op::SetScc ? 130 : i.imm] = true;
         if (i.op == Op::SetS64) late[i.imm + 1] = true;
@@ -58,7 +67,8 @@ std::optional<std::vector<LoopMask>> BlockCompiler::loop_suits(const Schedule& s
         if (!late[i.op == Op::GetScc ? 130 : i.imm] && !(i.op == Op::GetS64 && late[i.imm + 1]))
             continue;
         const auto mask = with_stores ? std::nullopt : loop_mask(schedule, v);
-        if (!mask || masks.size() == most_loop_masks) return {};
+        if (!mask || masks.size() == most_loop_masks)
+            return no("a scalar that lanes make is wanted by the next iteration");
         masks.push_back(*mask);
     }
     // Memory that another wave changes must not make the chunks disagree about the number of
@@ -71,9 +81,10 @@ std::optional<std::vector<LoopMask>> BlockCompiler::loop_suits(const Schedule& s
             const Class cls = ir::op_info(i.op).cls;
             if ((cls == Class::LaneStore && !with_stores) || cls == Class::LaneAtomic ||
                 cls == Class::Cross || cls == Class::Fence || cls == Class::Call)
-                return {};
+                return no("stores, atomics, lanes that meet, fences or calls");
             if (cls == Class::ULoad) {
-                if (options_.checked) return {};  // its helper does not keep vector registers
+                if (options_.checked)  // its helper does not keep vector registers
+                    return no("scalar loads of checked memory");
                 from_memory[v] = true;
             } else if (cls == Class::GetS) {
                 const size_t r = i.op == Op::GetScc ? 130 : i.imm;
@@ -91,7 +102,7 @@ std::optional<std::vector<LoopMask>> BlockCompiler::loop_suits(const Schedule& s
             }
         }
     }
-    if (from_memory[t.cond]) return {};
+    if (from_memory[t.cond]) return no("its condition depends on memory that may change");
     return masks;
 }
 
@@ -369,6 +380,7 @@ void BlockCompiler::loop_block() {
 
     loop_plan_backup();
     if (failed_) return;
+    take(options_.decisions, Mechanism::UniformLoop);
     if (keep_budget) count_plan();
     loop_backup(true);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));

@@ -47,6 +47,7 @@ void BlockCompiler::region(uint32_t position) {
     const bool repeats = lanes < block_->lanes, across = schedule_.goes_across(begin[0]);
     const bool keeps = position == schedule_.kept_region();
     const Label kept = a_.newLabel();
+    if (keeps) take(options_.decisions, Mechanism::RetainedTile);
     if (keeps) look_for_kept(kept);
     if (!repeats) {
         find_tile_steps(begin, count);

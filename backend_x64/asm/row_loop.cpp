@@ -61,11 +61,13 @@ bool BlockCompiler::find_rows_of_loop() {
         return false;
     row_loop_walks_ = find_walks(*block_, row_schedule_, {}, true);
     row_loop_ = find_row_loop(*block_, row_schedule_, row_loop_walks_, width());
-    return row_loop_.has_value();
+    return row_loop_.has_value() || refuse(options_.decisions, Mechanism::RowLoop,
+                                           "lanes do not go along rows of their own");
 }
 
 void BlockCompiler::begin_row_loop() {
     if (!find_rows_of_loop()) return;
+    take(options_.decisions, Mechanism::RowLoop);
     row_loop_label_ = a_.newLabel();
     no_row_loop_label_ = a_.newLabel();
     // Where code lies in its page stays the same, wherever it is loaded.

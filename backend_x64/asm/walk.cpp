@@ -38,7 +38,11 @@ void BlockCompiler::walk_plan() {
     if (!with_walks_ || options_.checked || options_.mask_addresses) return;
     walks_ = find_walks(*block_, schedule_, divergent_);
     walk_slots_ = extra_slots_;
-    if (walks_.walks.empty()) return;
+    if (walks_.walks.empty()) {
+        refuse(options_.decisions, Mechanism::Walks, "no load's address grows evenly");
+        return;
+    }
+    take(options_.decisions, Mechanism::Walks);
     extra_slots_ += has_narrow_rows() ? walk_field_count_with_rows : walk_field_count;
     failed_ |= extra_slots_ > slot_count;
     for (uint32_t w = 0; w < walks_.walks.size(); ++w) {

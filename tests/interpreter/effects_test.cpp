@@ -203,9 +203,10 @@ void EffectsTest::expect_lanes(const Inst& inst, const Effects& e) {
         for (uint32_t i = 0; i < d.dwords; ++i)
             for (uint32_t l = 0; l < lanes; ++l) {
                 const bool acc = d.is(Operand::Kind::Agpr);
-                if (!(exec >> l & 1))
+                if (!(exec >> l & 1)) {
                     ASSERT_EQ(row(*done_, acc, d.reg + i)[l], row(*base_, acc, d.reg + i)[l])
                         << name << " writes lanes that are off";
+                }
             }
     const bool whole_form = inst.variant != Variant::Dpp && inst.variant != Variant::Sdwa;
     // EXEC, which masks vector instructions, is a source of each of them.
@@ -219,14 +220,16 @@ void EffectsTest::expect_lanes(const Inst& inst, const Effects& e) {
                     for (uint32_t l = 0; l < lanes; ++l)
                         row(s, d.is(Operand::Kind::Agpr), d.reg + i)[l] ^= 0x5a5a5a5a;
             }
-        }))
+        })) {
         EXPECT_TRUE(same_results(inst, *done_, *other_)) << name << " reads its destination";
+    }
     if (!e.across && inst.variant != Variant::Dpp && run_changed(inst, [&](State& s) {
             for (uint32_t r = 0; r < 2 * rows; ++r)
                 for (uint32_t l = 0; l < lanes; ++l)
                     if (!(exec >> l & 1)) s.wave.vgpr[size_t{r} * lanes + l] ^= 0x33333333;
-        }))
+        })) {
         EXPECT_TRUE(same_results(inst, *done_, *other_)) << name << " reads lanes that are off";
+    }
 }
 
 TEST_P(EffectsTest, AreAllThatTheInterpreterShows) {
