@@ -48,9 +48,11 @@ bool decode_ds(DecodeState& s) {
     const bool gws = encoding_info(op, s.target.family).gws;
     const bool acc = s.flag(Field::acc), no_gds_bit = s.target.traits.unified_vgprs;
     out.gds = s.flag(Field::gds);
-    const bool needs_gds = gws || op == Opcode::ds_ordered_count;
+    const bool needs_gds = gws || op == Opcode::ds_ordered_count ||
+                           op == Opcode::ds_add_gs_reg_rtn || op == Opcode::ds_sub_gs_reg_rtn;
     if (needs_gds && !out.gds) return false;
-    const bool no_gds = op == Opcode::ds_permute_b32 || op == Opcode::ds_bpermute_b32;
+    const bool no_gds = op == Opcode::ds_permute_b32 || op == Opcode::ds_bpermute_b32 ||
+                        op == Opcode::ds_bvh_stack_rtn_b32;
     if (no_gds && out.gds) return false;
     if (no_gds_bit && !needs_gds) out.gds = false;  // gfx90a has no GDS and ignores the bit
     if (op == Opcode::ds_nop)
@@ -257,12 +259,13 @@ bool decode_mubuf(DecodeState& s) {
     out.slc = s.flag(Field::slc);
     out.dlc = s.flag(Field::dlc);
     if (!float_atomic_allowed(s, op, out.glc, out.scc, false)) return false;
-    if (out.dlc && info.returns_if_glc) return false;
+    if (out.dlc && info.returns_if_glc && !s.target.traits.atomic_dlc) return false;
     const bool tfe_or_acc = s.flag(Field::tfe) || s.flag(Field::acc);
     const bool no_address = !s.flag(Field::offen) && !s.flag(Field::idxen);
     if (is_cache_operation(op)) {
         const bool has_scope = op == Opcode::buffer_wbl2 || op == Opcode::buffer_inv;
-        const bool scope_bits = bit(s.words[0], 14) || bit(s.words[0], 15);
+        const bool scope_bits = out.glc || out.dlc || out.scc ||
+                                (!s.has(Field::dlc) && bit(s.words[0], 15));
         out.slc = false;
         if (!s.target.traits.architected_flat_scratch) out.glc = out.scc = false;
         return no_address && !out.lds && !tfe_or_acc && (has_scope || !scope_bits);
@@ -326,12 +329,20 @@ uint32_t most_address_dwords(const EncodingInfo& e) {
 bool decode_image_registers(DecodeState& s, uint32_t count) {
     Inst& out = s.out;
     const uint32_t extra = s.get(Field::nsa);
-    out.addresses[0] = static_cast<uint8_t>(s.get(Field::addr));
+    std::array<uint8_t, 13> named{static_cast<uint8_t>(s.get(Field::addr))};
     for (uint32_t i = 0; i < extra; ++i) {
         uint32_t word = 0;
         if (!next_word(s, word)) return false;
         for (uint32_t b = 0; b < 4; ++b)
-            out.addresses[1 + i * 4 + b] = static_cast<uint8_t>(word >> (8 * b));
+            named[1 + i * 4 + b] = static_cast<uint8_t>(word >> (8 * b));
+    }
+    out.addresses = named;
+    uint32_t at = 0;
+    for (uint32_t group = 0; at < count; ++group) {
+        const uint32_t size = image_group(s.target, out.op, group, count - at);
+        if (named[group] + size > 256u) out.illegal_operand = true;
+        for (uint32_t i = 0; i < size; ++i)
+            out.addresses[at++] = static_cast<uint8_t>(named[group] + i);
     }
     out.address_count = static_cast<uint8_t>(count);
     return decode_vgpr(s, out.addresses[0], Type::b32, 1, out.src[0]);
@@ -346,7 +357,8 @@ bool decode_bvh(DecodeState& s, const EncodingInfo& e) {
                           Field::d16, Field::ssamp})
         if (s.flag(f)) return false;
     if (s.get(Field::dmask) != 0xf || !s.flag(Field::unorm) || !s.flag(Field::r128)) return false;
-    if (nsa != 0 && nsa != (dwords + 2) / 4) return false;
+    const uint32_t words = s.target.traits.nsa_tuples ? 1 : (dwords + 2) / 4;
+    if (nsa != 0 && nsa != words) return false;
     out.mimg_flags = a16 ? 4 : 0;
     if (nsa != 0 ? !decode_image_registers(s, dwords)
                  : !decode_vgpr(s, s.get(Field::addr), Type::b32, dwords, out.src[0]))
@@ -384,6 +396,8 @@ bool decode_mimg(DecodeState& s) {
 
     // Sizes that LLVM has no variant for, and tuples past v255, print with the smallest size.
     const uint32_t smallest = gather || encoding.pair ? 2 : 1;
+    const bool msaa = op == Opcode::image_msaa_load && gather;
+    const uint32_t printed = msaa ? 4 : smallest;
     const uint32_t largest = atomic && !encoding.pair ? 3 : 5;
     const uint32_t vdata = s.get(Field::vdst);
     const bool has_dim = s.has(Field::dim);
@@ -403,13 +417,17 @@ bool decode_mimg(DecodeState& s) {
     if (dwords == 0) dwords = 1;
     if (d16 && !s.target.traits.unpacked_d16) dwords = (dwords + 1) / 2;
     if (out.tfe) ++dwords;
+    // Of the registers that are named the last one is a tuple.
+    const bool past_last = nsa != 0 && address > least_address && s.words.size() > 2 &&
+                           (s.words[2] >> 24) + address - (least_address - 1) > 256;
     const bool misaligned = dwords > 1 && (vdata & 1) != 0 && s.target.traits.aligned_vgpr_tuples;
-    if (misaligned || dwords < smallest || dwords > largest || (gather && dwords == 3) ||
-        (dwords != smallest && vdata + dwords > 256) ||
+    if (misaligned || dwords < smallest || dwords > largest || (gather && dwords == 3 && !msaa) ||
+        (dwords != printed && vdata + dwords > 256) ||
         (nsa == 0 && address != least_address && s.get(Field::addr) + address > 256) ||
         (has_dim && address > most + rounded) ||
-        (nsa != 0 && (address > least_address || address == 1))) {
-        dwords = smallest;
+        (nsa != 0 && (address > (s.target.traits.nsa_tuples ? most : least_address) ||
+                      address == 1 || past_last))) {
+        dwords = printed;
         address = least_address;
     }
     Operand& data = store || atomic ? out.src[1] : out.dst[0];

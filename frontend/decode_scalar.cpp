@@ -39,14 +39,23 @@ bool takes_register(Opcode op) {
 bool decode_sop2(DecodeState& s) {
     if (!begin(s, opcode<Format::SOP2>(s))) return false;
     const OpInfo& info = op_info(s.out.op);
+    // The constant of s_fmaak and s_fmamk is the literal of the other sources, too.
+    const InlineK k = encoding_info(s.out.op, s.target.family).k;
+    const unsigned second = k == InlineK::Mk ? 2 : 1;
     return (info.dst_count == 0 || decode_scalar_dst(s, s.get(Field::sdst), info.dst[0])) &&
+           (k == InlineK::None ||
+            decode_scalar_source(s, literal_code, info.src[1], s.out.src[3 - second])) &&
            decode_scalar_source(s, s.get(Field::ssrc0), info.src[0], s.out.src[0]) &&
-           decode_scalar_source(s, s.get(Field::ssrc1), info.src[1], s.out.src[1]);
+           decode_scalar_source(s, s.get(Field::ssrc1), info.src[1], s.out.src[second]);
 }
 
 bool decode_sop1(DecodeState& s) {
     if (!begin(s, opcode<Format::SOP1>(s))) return false;
     const OpInfo& info = op_info(s.out.op);
+    if (info.src_count != 0 && info.src[0] == Type::simm16) {  // s_sendmsg_rtn_*: the message
+        s.out.src[0] = immediate_operand(s.get(Field::ssrc0), Type::simm16);
+        return decode_scalar_dst(s, s.get(Field::sdst), info.dst[0]);
+    }
     return (info.dst_count == 0 || decode_scalar_dst(s, s.get(Field::sdst), info.dst[0])) &&
            (info.src_count == 0 ||
             decode_source(s, s.get(Field::ssrc0), info.src[0], s.out.src[0], true,
@@ -111,6 +120,7 @@ bool decode_smem(DecodeState& s) {
         both ? !out.imm_offset || s.get(Field::soffset) != s.target.traits.scalar_registers.null
              : s.flag(Field::soffset_en);
     const EncodingInfo& encoding = encoding_info(out.op, s.target.family);
+    if (encoding.no_policy && (out.glc || out.dlc)) return false;
     if (encoding.no_address) {
         if (s.flag(Field::imm)) return false;
         out.imm_offset = out.soffset_en = out.glc = out.dlc = false;

@@ -39,9 +39,16 @@ constexpr std::array<std::string_view, 8> dim_names{
     "1D", "2D", "3D", "CUBE", "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY"};
 
 void append_image_registers(Text& t) {
-    for (unsigned n = 0; n < t.inst.address_count; ++n) {
-        t.out += n == 0 ? "[v" : ", v";
-        append_decimal(t.out, t.inst.addresses[n]);
+    const uint32_t count = t.inst.address_count;
+    uint32_t size = 0;
+    for (uint32_t group = 0, at = 0; at < count; ++group, at += size) {
+        t.out += group == 0 ? "[" : ", ";
+        size = image_group(t.target, t.inst.op, group, count - at);
+        Operand o;
+        o.kind = Operand::Kind::Vgpr;
+        o.reg = t.inst.addresses[at];
+        o.dwords = static_cast<uint8_t>(size);
+        t.operand(o);
     }
     t.out += ']';
 }

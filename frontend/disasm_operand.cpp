@@ -254,6 +254,8 @@ void append_operand(std::string& out, const Target& target, const Operand& opera
             break;
         case Operand::Kind::Vgpr:
             append_tuple(out, "v", operand.reg, operand.dwords);
+            if (operand.half != Operand::Half::None)
+                out += operand.half == Operand::Half::High ? ".h" : ".l";
             break;
         case Operand::Kind::Agpr:
             append_tuple(out, "a", operand.reg, operand.dwords);

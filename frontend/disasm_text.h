@@ -20,6 +20,7 @@ void append_operand(std::string& out, const Target& target, const Operand& opera
 // SOPP, SOPK and SOPC immediates: hwreg(...), sendmsg(...), vmcnt(...), gpr_idx(...).
 void append_hwreg(std::string& out, uint32_t simm16, const Target& target);
 void append_sendmsg(std::string& out, uint32_t simm16, const Target& target);
+void append_delay(std::string& out, uint32_t simm16);
 void append_version(std::string& out, uint32_t simm16);
 void append_waitcnt(std::string& out, uint32_t simm16, const Target& target);
 void append_gpr_idx_mode(std::string& out, uint32_t mode);

@@ -34,7 +34,10 @@ enum class PackedClass : uint8_t {
     LdScale,
     Smfmac,
     AccRead,
-    AccWrite
+    AccWrite,
+    Wmma,        // products in a wave, whose modifiers have no selectors,
+    WmmaPacked,  // have them for sums of 16 bits,
+    WmmaInt      // and a sign for A and B
 };
 
 inline bool is_matrix(PackedClass c) {
@@ -69,6 +72,8 @@ struct EncodingInfo {
     bool gradients = false, g16 = false, lod = false, no_coords = false;
     uint8_t halves =
         0;  // d16x2 to d16x4: 16-bit elements, in a register each or two in one (Traits)
+    uint8_t half_source = 0;  // halfN: source N is a half of its register where others are, too
+    bool no_policy = false;   // nopolicy: GLC and DLC must be 0
     // VOP3's v_interp_*, and whether they can take the attribute's high half.
     bool interp = false, high = false;
 };
@@ -95,6 +100,10 @@ inline constexpr unsigned slot_count = format_base(Format::VOPD) + 64;
 
 using SlotTable = std::array<std::array<Opcode, slot_count>, family_count>;
 extern const SlotTable opcode_slots;
+
+// How many dwords of an image's address the group-th register that the instruction names holds, of
+// `left` that are not named yet.
+uint32_t image_group(const Target& target, Opcode op, uint32_t group, uint32_t left);
 
 // Whether the family has the vector instruction as VOP1, VOP2 or VOPC.
 bool has_short_form(Opcode op, Family family);

@@ -100,7 +100,7 @@ struct Inst {
     uint8_t attr = 0, attr_chan = 0;         // v_interp: attribute and channel
     bool attr_high = false;                  // v_interp_*_f16: high half
     uint8_t exp_target = 0, exp_enable = 0;  // EXP
-    bool exp_done = false, exp_compressed = false, exp_vm = false;
+    bool exp_done = false, exp_compressed = false, exp_vm = false, exp_row = false;
 
     // Memory.
     int32_t offset =
@@ -116,7 +116,8 @@ struct Inst {
     uint8_t th = 0, scope = 0;   // gfx12: temporal hint, coherence scope
     uint8_t buffer_format = 0;   // gfx10+ MTBUF: unified format
     uint8_t dim = 0;             // gfx10+ MIMG: kind of image
-    // gfx10+ MIMG: the address's registers where each is named; 0: they follow one another
+    // gfx10+ images: the register of each dword of the address where they are named; 0: they
+    // follow one another
     uint8_t address_count = 0;
     std::array<uint8_t, 13> addresses{};
 

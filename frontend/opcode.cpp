@@ -155,6 +155,9 @@ constexpr PackedPrefix packed_prefixes[] = {
     {"v_mfma_ld_scale_", PackedClass::LdScale},
     {"v_mfma_", PackedClass::Mfma},
     {"v_smfmac_", PackedClass::Smfmac},
+    {"v_wmma_f32_", PackedClass::Wmma},
+    {"v_wmma_i32_", PackedClass::WmmaInt},
+    {"v_wmma_", PackedClass::WmmaPacked},
     {"v_mad_mix", PackedClass::Mix},
     {"v_fma_mix", PackedClass::Mix},
     {"v_dot2_", PackedClass::DotPacked},
@@ -198,6 +201,7 @@ constexpr bool* encoding_flag(EncodingInfo& e, std::string_view word) {
         {"lod", &EncodingInfo::lod},
         {"nocoords", &EncodingInfo::no_coords},
         {"ldsonly", &EncodingInfo::lds_only},
+        {"nopolicy", &EncodingInfo::no_policy},
     };
     for (const Flag& f : flags)
         if (word == f.word) return &(e.*f.flag);
@@ -240,6 +244,8 @@ constexpr void parse_words(Notes& notes, std::string_view text) {
             *flag = true;
         } else if (word.substr(0, 4) == "args") {
             e.args = static_cast<uint8_t>(row::number(word.substr(4)));
+        } else if (word.size() == 5 && word.substr(0, 4) == "half") {
+            e.half_source = static_cast<uint8_t>(row::number(word.substr(4)));
         } else if (word.substr(0, 4) == "d16x") {
             e.halves = static_cast<uint8_t>(row::number(word.substr(4)));
         } else if (word.substr(0, 3) == "v3:" && word.size() == 3 + v3::count) {
@@ -480,6 +486,15 @@ bool has_short_form(Opcode op, Family family) {
             if (slots[base + code] == op) return true;
     }
     return false;
+}
+
+uint32_t image_group(const Target& target, Opcode op, uint32_t group, uint32_t left) {
+    if (!target.traits.nsa_tuples) return 1;
+    constexpr uint8_t last = 4;
+    const EncodingInfo& e = encoding_info(op, target.family);
+    // A ray: node (two dwords of 64-bit pointers), extent, origin, direction and its inverse.
+    if (e.bvh) return group == 0 ? e.args - 10u : group == 1 ? 1 : 3;
+    return group == last ? left : 1;
 }
 
 Opcode find_opcode(std::string_view mnemonic) {

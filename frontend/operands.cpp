@@ -31,11 +31,6 @@ constexpr std::array<FloatConstant, 9> float_constants{{
     {0x3118, 0x3e22, 0x3e22f983, 0x3fc45f306dc9c882},
 }};
 
-bool is_16_bit(Type type) {
-    return type == Type::f16 || type == Type::i16 || type == Type::u16 || type == Type::b16 ||
-           type == Type::bf16;
-}
-
 bool is_64_bit_scalar(Type type) {
     return type == Type::b64 || type == Type::i64 || type == Type::u64 || type == Type::f64 ||
            type == Type::mask;
@@ -80,6 +75,11 @@ bool decode_special(DecodeState& s, uint32_t code, Type type, uint32_t dwords, O
 }
 
 }  // namespace
+
+bool is_16_bit(Type type) {
+    return type == Type::f16 || type == Type::i16 || type == Type::u16 || type == Type::b16 ||
+           type == Type::bf16;
+}
 
 uint64_t inline_constant(uint32_t code, Type type) {
     if (code >= float_first && code <= float_last) {
