@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "frontend/decode_formats.h"
 #include "frontend/encoding.h"
 
@@ -12,12 +14,38 @@ struct PackedBits {
     uint16_t used, zero;
 };
 
+// The same of gfx12's products in a wave. Bits without a meaning must be 0.
+PackedBits wave_product_bits(PackedClass packed, unsigned index_bits) {
+    constexpr uint32_t both = 3u << v3::abs | 3u << v3::neg, sum = 4u << v3::abs | 4u << v3::neg;
+    constexpr uint32_t integer = 3u << v3::neg | 1u << v3::clamp;
+    uint32_t used = both | sum;
+    if (packed == PackedClass::WmmaInt || packed == PackedClass::SwmmacInt) used = integer;
+    if (packed == PackedClass::WmmaSmall) used = sum;
+    if (packed == PackedClass::Swmmac) used = both;
+    if (packed == PackedClass::SwmmacSmall) used = 0;
+    used |= ((1u << index_bits) - 1) << v3::op_sel;
+    constexpr uint32_t all = (1u << v3::count) - 1, op_sel_hi = 8u << v3::op_sel | 3u << v3::omod;
+    return {static_cast<uint16_t>(used), static_cast<uint16_t>(all & ~used & ~op_sel_hi)};
+}
+
+// How many bits select the part of the register that has a sparse matrix's indices.
+unsigned index_bits(const DecodeState& s, PackedClass packed) {
+    if (!is_sparse(packed)) return 0;
+    const unsigned wide = s.target.traits.wave_size == 64 ? 1 : 0;
+    if (s.out.op == Opcode::v_swmmac_i32_16x16x64_iu4) return wide;
+    return s.out.op == Opcode::v_swmmac_i32_16x16x32_iu4 ? 1 : 1 + wide;
+}
+
 PackedBits packed_bits(PackedClass packed, unsigned sources) {
     const uint32_t per_source = (1u << sources) - 1;
     const uint32_t missing = 7u & ~per_source;
     const uint32_t lists = per_source << v3::abs | per_source << v3::neg;
     const uint32_t lists_zero = missing << v3::abs | missing << v3::neg;
     switch (packed) {
+        case PackedClass::DotSmall:
+            return {static_cast<uint16_t>(4u << v3::abs | 4u << v3::neg),
+                    static_cast<uint16_t>(3u << v3::abs | 3u << v3::neg | 7u << v3::op_sel |
+                                          1u << v3::clamp)};
         case PackedClass::Dot:
         case PackedClass::WmmaInt:
             return {static_cast<uint16_t>(lists | 1u << v3::clamp),
@@ -48,7 +76,14 @@ bool decode_packed_modifiers(DecodeState& s, PackedClass packed, unsigned source
         s.get(Field::neg_hi) << v3::abs | s.get(Field::op_sel) << v3::op_sel |
         s.get(Field::op_sel_hi2) << (v3::op_sel + 3) | s.get(Field::clamp) << v3::clamp |
         s.get(Field::op_sel_hi) << v3::omod | s.get(Field::neg) << v3::neg;
-    const PackedBits bits = packed_bits(packed, sources);
+    const bool rdna4 = s.target.traits.wmma_splits_sources;
+    const bool product = is_wave_product(packed);
+    const PackedBits bits = rdna4 && product ? wave_product_bits(packed, index_bits(s, packed))
+                                             : packed_bits(packed, sources);
+    // gfx12 has no OP_SEL_HI where halves are not selected.
+    const bool no_selector = product || packed == PackedClass::DotSmall;
+    if (rdna4 && no_selector && (s.get(Field::op_sel_hi) != 3 || s.get(Field::op_sel_hi2) != 1))
+        return false;
     if ((modifiers & bits.zero) != 0) return false;
     const uint32_t present = modifiers & bits.used;
     const uint8_t high = static_cast<uint8_t>(field(present, v3::abs, 3));
@@ -79,6 +114,9 @@ bool decode_wide_source(DecodeState& s, uint32_t code, Type type, uint32_t dword
         s.out.illegal_operand = true;
         return decode_sgpr(s, code, type, dwords, out);
     }
+    const bool special = code >= 230 && code < 240;
+    if ((special || code > 250) && code != literal_code)
+        type = dwords == 1 ? Type::b32 : dwords == 2 ? Type::b64 : type;
     return decode_source(s, code, type, out, s.target.traits.vop3_literals, slot);
 }
 
@@ -168,17 +206,22 @@ bool decode_mfma_scale(DecodeState& s) {
            decode_source(s, s.get(Field::src1), Type::b32, out.src[4], false, Slot::VgprOnly);
 }
 
-// Products in a wave: A and B in VGPRs; each lane of a wave of 64 has half of the elements of C and
-// D that a lane of 32 has.
-bool decode_wmma(DecodeState& s, const OpInfo& info) {
+// Products in a wave: A and B in VGPRs. A lane of a wave of 64 has half of the elements of C and D
+// that a lane of 32 has, on gfx12 of A and B, too.
+bool decode_wmma(DecodeState& s, const OpInfo& info, bool sparse) {
     Inst& out = s.out;
-    const uint32_t sum = type_dwords(info.dst[0]) * 32 / s.target.traits.wave_size;
-    if (!decode_vgpr(s, s.get(Field::vdst), info.dst[0], sum, out.dst[0])) return false;
+    const Traits& traits = s.target.traits;
+    const auto dwords = [&](Type type, bool split) {
+        const uint32_t of_32 = type_dwords(type);
+        return split && traits.wave_size == 64 ? std::max(of_32 / 2, 1u) : of_32;
+    };
+    if (!decode_vgpr(s, s.get(Field::vdst), info.dst[0], dwords(info.dst[0], true), out.dst[0]))
+        return false;
     for (unsigned i = 0; i < 3; ++i) {
-        const uint32_t code = s.get(v3_sources[i]);
-        const uint32_t dwords = i == 2 ? sum : type_dwords(info.src[i]);
-        if (!decode_wide_source(s, code, info.src[i], dwords, i == 2 ? Slot::Any : Slot::VgprOnly,
-                                out.src[i]))
+        const bool split = i == 2 ? !sparse : traits.wmma_splits_sources;
+        const Slot slot = i == 2 && !sparse ? Slot::Any : Slot::VgprOnly;
+        if (!decode_wide_source(s, s.get(v3_sources[i]), info.src[i], dwords(info.src[i], split),
+                                slot, out.src[i]))
             return false;
     }
     return true;
@@ -218,12 +261,11 @@ bool decode_vop3p(DecodeState& s) {
     if (packed == PackedClass::AccRead || packed == PackedClass::AccWrite) {
         return decode_acc_move(s, packed);
     }
-    if (packed == PackedClass::Wmma || packed == PackedClass::WmmaPacked ||
-        packed == PackedClass::WmmaInt)
-        return decode_wmma(s, info);
+    if (is_wave_product(packed)) return decode_wmma(s, info, is_sparse(packed));
     Inst& out = s.out;
     const bool dpp = is_dpp_word(s, s.get(Field::src0)) &&
-                     (packed == PackedClass::Mix || packed == PackedClass::DotPacked);
+                     (packed == PackedClass::Mix || packed == PackedClass::DotPacked ||
+                      packed == PackedClass::DotSmall);
     if (info.dst_count != 0 &&
         !decode_vgpr(s, s.get(Field::vdst), info.dst[0], type_dwords(info.dst[0]), out.dst[0])) {
         return false;
@@ -236,11 +278,12 @@ bool decode_vop3p(DecodeState& s) {
         if (packed == PackedClass::Mix && bit(out.op_sel_hi, i)) type = Type::f16;
         if (dpp && i == 0) {
             if (!decode_vop3_dpp(s, info, code)) return false;
-        } else if (!decode_source(s, code, type, out.src[i],
-                                  s.target.traits.vop3_literals && !dpp)) {
+        } else if (!decode_source(s, code, type, out.src[i], s.target.traits.vop3_literals)) {
             return false;
         }
-        if (dpp && i != 0 && code < 256 && packed == PackedClass::Mix) out.illegal_operand = true;
+        if (dpp && s.has_literal) out.illegal_operand = true;
+        if (dpp && i != 0 && code < 256 && packed != PackedClass::DotPacked)
+            out.illegal_operand = true;
     }
     return true;
 }
@@ -276,6 +319,7 @@ bool decode_ldsdir(DecodeState& s) {
     if (!begin(s, opcode<Format::LDSDIR>(s))) return false;
     Inst& out = s.out;
     out.wait_vdst = static_cast<uint8_t>(s.get(Field::wait_vdst));
+    out.wait_vsrc = static_cast<uint8_t>(s.get(Field::wait_vsrc));
     out.attr = static_cast<uint8_t>(s.get(Field::attr));
     out.attr_chan = static_cast<uint8_t>(s.get(Field::attr_chan));
     return decode_vgpr(s, s.get(Field::vdst), Type::b32, 1, out.dst[0]);

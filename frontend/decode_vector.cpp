@@ -15,6 +15,8 @@ Slot source_slot(Opcode op, uint32_t index) {
         case Opcode::v_swap_b32:
         case Opcode::v_swap_b16:
         case Opcode::v_permlane64_b32:
+        case Opcode::v_permlane16_var_b32:
+        case Opcode::v_permlanex16_var_b32:
         case Opcode::v_movrels_b32:
         case Opcode::v_movrelsd_b32:
         case Opcode::v_movrelsd_2_b32:
@@ -74,15 +76,23 @@ void set_half(const DecodeState& s, unsigned op_sel_bit, Operand& out) {
 
 // Of a source as the family has it.
 Type source_type(const DecodeState& s, unsigned i) {
-    const uint8_t half = encoding_info(s.out.op, s.target.family).half_source;
     const OpInfo& info = op_info(s.out.op);
-    if (half == 0 || half != i || !s.target.traits.true16) return info.src[i];
-    return info.format == Format::VOPC ? Type::f16 : Type::b16;  // as LLVM reads constants there
+    const uint8_t half = encoding_info(s.out.op, s.target.family).half_operand;
+    if (half != i + 1 || !s.target.traits.true16) return info.src[i];
+    return i < 2 ? Type::f16 : Type::b16;  // as LLVM reads constants there
+}
+
+// Of the destination.
+Type result_type(const DecodeState& s) {
+    const bool half = encoding_info(s.out.op, s.target.family).half_operand == 4;
+    return half && s.target.traits.true16 ? Type::b16 : op_info(s.out.op).dst[0];
 }
 
 bool decode_vdst(DecodeState& s, uint32_t code, Type type) {
     if (type == Type::sb32) {  // LLVM reads VOP3's eight bits as a source, constants included
-        if (code >= 128 || code == s.target.traits.scalar_registers.m0)
+        const bool exec = code >= exec_code && op_info(s.out.op).src_count == 1 &&
+                          op_info(s.out.op).format == Format::VOP3;  // v_s_*
+        if (code >= 128 || code == s.target.traits.scalar_registers.m0 || exec)
             s.out.illegal_operand = true;
         return decode_source(s, code, type, s.out.dst[0],
                              s.out.format == Format::VOP1 || s.target.traits.vop3_literals);
@@ -98,8 +108,9 @@ bool decode_short_dst(DecodeState& s, const OpInfo& info, uint32_t vdst) {
         return true;
     }
     if (info.dst_count == 2) set_vcc(s, s.out.dst[1]);
-    if (s.is_half(info.dst[0])) return decode_short_vgpr(s, vdst, info.dst[0], s.out.dst[0]);
-    return decode_vdst(s, vdst, info.dst[0]);
+    const Type type = result_type(s);
+    if (s.is_half(type)) return decode_short_vgpr(s, vdst, type, s.out.dst[0]);
+    return decode_vdst(s, vdst, type);
 }
 
 bool used(const EncodingInfo& e, unsigned index) {
@@ -212,13 +223,14 @@ bool takes_dpp(const DecodeState& s, const OpInfo& info) {
     if (info.format == Format::VOPC ? !s.target.traits.vop3_dpp
                                     : !encoding_info(s.out.op, s.target.family).dpp)
         return false;
-    return s.target.traits.dpp_pairs || !(pair(info.dst[0]) || pair(info.src[0]) ||
-                                          pair(info.src[1]) || pair(info.src[2]));
+    return s.target.traits.dpp_pairs ||
+           !(pair(info.dst[0]) || pair(info.src[0]) || pair(info.src[1]) || pair(info.src[2]));
 }
 
 // Whether an operand is a half of its register.
 bool has_halves(const DecodeState& s, const OpInfo& info) {
-    bool any = info.dst_count != 0 && s.is_half(info.dst[0]);
+    if (info.dst[0] == Type::sb32) return false;  // scalars
+    bool any = info.dst_count != 0 && s.is_half(result_type(s));
     for (unsigned i = 0; i < info.src_count; ++i) any = any || s.is_half(source_type(s, i));
     return any;
 }
@@ -229,7 +241,7 @@ bool decode_dpp_operands(DecodeState& s, const OpInfo& info, uint32_t src0) {
     if (!decode_short_dst(s, info, s.layout.format == Format::VOPC ? 0 : s.get(Field::vdst)))
         return false;
     if (info.src_count == 0) return true;
-    if (!decode_short_vgpr(s, src0, info.src[0], out.src[0])) return false;
+    if (!decode_short_vgpr(s, src0, source_type(s, 0), out.src[0])) return false;
     if (s.layout.format == Format::VOP1) return true;
     if (info.src_count > 2) set_vcc(s, out.src[2]);
     return decode_short_vgpr(s, s.get(Field::vsrc1), source_type(s, 1), out.src[1]);
@@ -340,7 +352,7 @@ bool decode_vop1(DecodeState& s) {
     }
     if (!decode_short_dst(s, info, s.get(Field::vdst))) return false;
     if (info.src_count == 0) return true;
-    return decode_short_source(s, code, info.src[0], s.out.src[0], source_slot(op, 0));
+    return decode_short_source(s, code, source_type(s, 0), s.out.src[0], source_slot(op, 0));
 }
 
 bool decode_vop2(DecodeState& s) {
@@ -386,11 +398,11 @@ uint32_t source_modifiers(const OpInfo& info) {
 
 // OP_SEL's bits where it names halves: those of operands of 16 bits. 0 where the row says which.
 uint32_t half_bits(const DecodeState& s, const OpInfo& info, const EncodingInfo& e) {
-    if (((e.v3_used | e.v3_zero) & op_sel_bits) != 0) return 0;
+    if (((e.v3_used | e.v3_zero) & op_sel_bits) != 0 || !has_halves(s, info)) return 0;
     uint32_t bits = 0;
     for (unsigned i = 0; i < info.src_count; ++i)
         bits |= uint32_t{s.is_half(source_type(s, i))} << (v3::op_sel + i);
-    return bits | uint32_t{s.is_half(info.dst[0])} << (v3::op_sel + 3);
+    return bits | uint32_t{s.is_half(result_type(s))} << (v3::op_sel + 3);
 }
 
 }  // namespace
@@ -459,7 +471,7 @@ bool decode_vop3(DecodeState& s) {
         if (vdst >= 128) out.illegal_operand = true;
         if (!decode_source(s, vdst, Type::mask, out.dst[0], s.target.traits.vop3_literals))
             return false;
-    } else if (!decode_vdst(s, vdst, info.dst[0])) {
+    } else if (!decode_vdst(s, vdst, result_type(s))) {
         return false;
     }
     if (info.dst_count == 2 &&
@@ -472,6 +484,9 @@ bool decode_vop3(DecodeState& s) {
         const uint32_t code = s.get(v3_sources[i]);
         Slot slot = source_slot(op, i);
         if (type_dwords(info.src[i]) > 2) slot = Slot::Vector;
+        if (info.format == Format::VOP3 && info.dst[0] == Type::sb32 &&
+            op != Opcode::v_readlane_b32)
+            slot = Slot::Scalar;  // v_s_*
         if (info.src[i] == Type::mask) {
             slot = Slot::Scalar;
             if (code >= 128) out.illegal_operand = true;
@@ -481,7 +496,7 @@ bool decode_vop3(DecodeState& s) {
             return false;
         if (dpp_word && i == 1 && code < 256 && !s.target.traits.dpp_scalar_source)
             out.illegal_operand = true;
-        set_half(s, i, out.src[i]);
+        if (slot != Slot::Scalar) set_half(s, i, out.src[i]);
     }
     // LLVM reads a literal beside the word of DPP, which the hardware does not.
     if (dpp_word && s.has_literal) out.illegal_operand = true;

@@ -50,6 +50,15 @@ void append_immediate(Text& t, const Operand& operand) {
         case Opcode::s_inst_prefetch:
         case Opcode::s_round_mode:
         case Opcode::s_wait_event:
+        case Opcode::s_wait_loadcnt:
+        case Opcode::s_wait_storecnt:
+        case Opcode::s_wait_samplecnt:
+        case Opcode::s_wait_bvhcnt:
+        case Opcode::s_wait_expcnt:
+        case Opcode::s_wait_dscnt:
+        case Opcode::s_wait_kmcnt:
+        case Opcode::s_wait_loadcnt_dscnt:
+        case Opcode::s_wait_storecnt_dscnt:
         case Opcode::s_ttracedata_imm:
             append_hex(t.out, simm);
             return;
@@ -137,6 +146,15 @@ void print_scalar(Text& t) {
     }
 }
 
+namespace {
+
+void append_signed_hex(Text& t, int64_t value) {
+    if (value < 0) t.out += '-';
+    append_hex(t.out, static_cast<uint64_t>(value < 0 ? -value : value));
+}
+
+}  // namespace
+
 void print_smem(Text& t) {
     const Inst& i = t.inst;
     t.out += t.name();
@@ -147,6 +165,16 @@ void print_smem(Text& t) {
         separator = ", ";
         t.operand(operand);
     };
+    if (encoding_info(i.op, t.target.family).prefetch) {
+        add(i.src[3]);
+        t.out += separator;
+        separator = ", ";
+        append_signed_hex(t, i.offset);
+        add(i.src[4]);
+        t.out += separator;
+        append_simm16(t, static_cast<uint32_t>(i.src[1].value));
+        return;
+    }
     if (i.src[1].is(Operand::Kind::Imm)) {  // s_atc_probe
         t.out += separator;
         separator = ", ";
@@ -159,13 +187,13 @@ void print_smem(Text& t) {
     add(i.src[4]);
     if (i.imm_offset) {
         t.out += i.src[4].present() ? " offset:" : separator;
-        if (i.offset < 0) t.out += '-';
-        append_hex(t.out, static_cast<uint64_t>(i.offset < 0 ? -static_cast<int64_t>(i.offset)
-                                                             : static_cast<int64_t>(i.offset)));
+        append_signed_hex(t, i.offset);
     }
+    t.flag(" scale_offset", i.scale_offset);
     const bool has_glc = i.dst[0].present() || i.src[1].type != Type::simm16;
     const bool has_policy =
         has_glc && i.op != Opcode::s_dcache_discard && i.op != Opcode::s_dcache_discard_x2;
+    append_scope_policy(t);
     t.flag(" glc", i.glc && has_policy);
     t.flag(" dlc", i.dlc && has_policy);
 }

@@ -27,6 +27,8 @@ struct Text {
     }
 };
 
+// gfx12: temporal hint, scope and NV.
+void append_scope_policy(Text& t);
 void print_scalar(Text& t);
 void print_smem(Text& t);
 void print_vector(Text& t);

@@ -153,13 +153,14 @@ void append_sendmsg(std::string& out, uint32_t simm16, const Target& target) {
 // What the next two of the vector instructions that s_delay_alu names wait for.
 void append_delay(std::string& out, uint32_t simm16) {
     constexpr std::array<std::string_view, 12> ids{
-        "NO_DEP",        "VALU_DEP_1",    "VALU_DEP_2",    "VALU_DEP_3",
-        "VALU_DEP_4",    "TRANS32_DEP_1", "TRANS32_DEP_2", "TRANS32_DEP_3",
-        "FMA_ACCUM_CYCLE_1", "SALU_CYCLE_1", "SALU_CYCLE_2", "SALU_CYCLE_3"};
+        "NO_DEP",        "VALU_DEP_1",    "VALU_DEP_2",    "VALU_DEP_3",        "VALU_DEP_4",
+        "TRANS32_DEP_1", "TRANS32_DEP_2", "TRANS32_DEP_3", "FMA_ACCUM_CYCLE_1", "SALU_CYCLE_1",
+        "SALU_CYCLE_2",  "SALU_CYCLE_3"};
     constexpr std::array<std::string_view, 6> skips{"SAME",   "NEXT",   "SKIP_1",
                                                     "SKIP_2", "SKIP_3", "SKIP_4"};
     const char* separator = "";
-    const auto part = [&](const char* name, uint32_t value, std::span<const std::string_view> names) {
+    const auto part = [&](const char* name, uint32_t value,
+                          std::span<const std::string_view> names) {
         if (value == 0) return;
         out += separator;
         out += name;

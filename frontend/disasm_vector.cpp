@@ -172,10 +172,15 @@ void print_vector(Text& t) {
         t.flag(" bound_ctrl:1", i.bound_ctrl);
         t.flag(" fi:1", i.fetch_invalid);
     }
-    const bool vop3_word = is_vop3(i.variant) || info.format == Format::VOP3;
+    if (e.byte_select != 0) {
+        const uint32_t bits = e.byte_select == 1 ? i.op_sel : i.op_sel >> 3 | (i.op_sel >> 1 & 2);
+        t.number(" byte_sel:", (bits & 1) << 1 | (bits >> 1 & 1));
+    }
+    const bool vop3_word =
+        (is_vop3(i.variant) || info.format == Format::VOP3) && e.byte_select == 0;
     if (vop3_word && i.op_sel != 0 && i.op != Opcode::v_cndmask_b16) {
         // Some rows have a hidden third source (the old destination), which the list counts.
-        const bool permlane = i.op == Opcode::v_permlane16_b32 || i.op == Opcode::v_permlanex16_b32;
+        const bool permlane = t.name().starts_with("v_permlane");
         const bool dpp_compare = is_dpp(i.variant) && info.format == Format::VOPC;
         const bool third = set(e.v3_used, v3::op_sel + 2) || i.op == Opcode::v_fmac_f16;
         const unsigned count = third ? 3 : info.src_count;
@@ -220,6 +225,19 @@ void print_matrix(Text& t, const OpInfo& info) {
 
 }  // namespace
 
+namespace {
+
+// Of a product in a wave, as LLVM has it: shows in constants and literals.
+Type sum_type(const Text& t) {
+    const bool rdna4 = t.target.traits.wmma_splits_sources;
+    const bool packed = encoding_info(t.inst.op, t.target.family).packed == PackedClass::WmmaPacked;
+    if (!rdna4) return t.inst.dst[0].dwords == 8 ? Type::f64 : Type::f32;
+    if (!packed) return Type::f32;
+    return t.name().starts_with("v_wmma_bf16") ? Type::bf16 : Type::f16;
+}
+
+}  // namespace
+
 void print_vop3p(Text& t) {
     const Inst& i = t.inst;
     const OpInfo& info = op_info(i.op);
@@ -238,8 +256,8 @@ void print_vop3p(Text& t) {
         separator = ", ";
     }
     const bool mix = packed == PackedClass::Mix;
-    const bool wmma = packed == PackedClass::Wmma || packed == PackedClass::WmmaPacked ||
-                      packed == PackedClass::WmmaInt;
+    const bool wmma = is_wave_product(packed), sparse = is_sparse(packed);
+    const bool rdna4 = t.target.traits.wmma_splits_sources;
     const unsigned count = info.src_count;
     for (unsigned n = 0; n < count; ++n) {
         t.out += separator;
@@ -248,18 +266,18 @@ void print_vop3p(Text& t) {
             Operand source = i.src[n];
             source.type = Type::f16;  // as LLVM has it: shows in the literals it prints on gfx950
             append_modified(t, source, set(i.neg, n), set(i.abs, n), false);
-        } else if (wmma && n == 2 && is_constant(i.src[n])) {
+        } else if (wmma && !sparse && n == 2 && is_constant(i.src[n])) {
             Operand source = i.src[n];
-            // As LLVM has it: shows in 1/(2 pi) and literals.
-            source.type = i.dst[0].dwords == 8 ? Type::f64 : Type::f32;
+            source.type = sum_type(t);
             t.operand(source);
         } else {
             t.operand(i.src[n]);
         }
     }
     if (packed == PackedClass::AccRead || packed == PackedClass::AccWrite) return;
-    const bool has_selectors = packed != PackedClass::Dot && packed != PackedClass::Wmma &&
-                               packed != PackedClass::WmmaInt;
+    const bool has_selectors = packed != PackedClass::Dot && packed != PackedClass::DotSmall &&
+                               !(wmma && (rdna4 || packed != PackedClass::WmmaPacked));
+    if (sparse) t.number(" index_key:", i.op_sel);
     if (has_selectors) {
         const uint32_t mask = (1u << count) - 1;
         const uint32_t default_hi = mix ? 0 : mask;
@@ -344,8 +362,12 @@ void print_ldsdir(Text& t) {
         t.out += ", ";
         append_attribute(t);
     }
-    t.out += " wait_vdst:";
+    const bool both = find_layout(t.target.family, t.inst.words[0])->has(Field::wait_vsrc);
+    t.out += both ? " wait_va_vdst:" : " wait_vdst:";
     append_decimal(t.out, t.inst.wait_vdst);
+    if (!both) return;
+    t.out += " wait_vm_vsrc:";
+    append_decimal(t.out, t.inst.wait_vsrc);
 }
 
 namespace {
@@ -376,7 +398,8 @@ void print_vopd(Text& t) {
 
 void print_export(Text& t) {
     const Inst& i = t.inst;
-    t.out += "exp ";
+    t.out += t.name();
+    t.out += ' ';
     append_export_target(t.out, i.exp_target, t.target);
     for (unsigned n = 0; n < 4; ++n) {
         t.out += n == 0 ? " " : ", ";

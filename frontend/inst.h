@@ -113,7 +113,8 @@ struct Inst {
     uint8_t dmask = 0;           // MIMG
     uint16_t mimg_flags = 0;     // bit 0 unorm, 1 da, 2 a16, 3 lwe, 4 d16, 5 r128
     bool dlc = false;            // gfx10, gfx11
-    uint8_t th = 0, scope = 0;   // gfx12: temporal hint, coherence scope
+    uint8_t th = 0, scope = 0;   // gfx12: temporal hint (glc: an atomic returns), coherence scope
+    bool scale_offset = false;   // gfx12.5: the offset register counts elements
     uint8_t buffer_format = 0;   // gfx10+ MTBUF: unified format
     uint8_t dim = 0;             // gfx10+ MIMG: kind of image
     // gfx10+ images: the register of each dword of the address where they are named; 0: they

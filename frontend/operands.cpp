@@ -138,6 +138,10 @@ bool decode_sgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Oper
     // LLVM has no SGPR tuples of these sizes and prints shorter ones; illegal where this happens.
     if (dwords > 16) dwords = 16;
     if (dwords == 6) dwords = code >= r.ttmp ? 8 : 5;
+    if (dwords == 3 && code >= r.ttmp) {
+        dwords = 8;
+        s.out.illegal_operand = true;
+    }
     // Misaligned tuples lose the low bits, of pairs one and of longer ones two. 102-103 end
     // s[100:103].
     const uint32_t align_mask = dwords == 1 ? 0 : dwords == 2 ? 1 : 3;

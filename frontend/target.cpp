@@ -168,6 +168,13 @@ constexpr Traits rdna35() {
     return t;
 }
 
+constexpr Traits rdna4() {
+    Traits t = rdna35();
+    t.signed_flat_offsets = true;
+    t.wmma_splits_sources = true;
+    return t;
+}
+
 // Decoded and disassembled, not emulated.
 constexpr Target decoded[] = {
     {"gfx1010", Family::g10, 0x33, rdna1()},
@@ -192,6 +199,9 @@ constexpr Target decoded[] = {
     {"gfx1152", Family::g115, 0x55, rdna35()},
     {"gfx1153", Family::g115, 0x58, rdna35()},
     {"gfx11-generic", Family::g11, 0x54, rdna3()},
+    {"gfx1200", Family::g12, 0x48, rdna4()},
+    {"gfx1201", Family::g12, 0x4e, rdna4()},
+    {"gfx12-generic", Family::g12, 0x59, rdna4()},
 };
 
 constexpr auto decoded_wave64 = [] {

@@ -144,6 +144,12 @@ Words encode(const Encoding& bits, uint32_t code, Random& random) {
                 mask_of(l, Field::unorm) | mask_of(l, Field::r128);
     }
     Words words{first, second(random, bits.format), sparse(random), random.word(), random.word()};
+    if (bits.format == Format::VOP3P && random.below(2) == 0) {  // OP_SEL_HI, as it mostly is
+        words[0] |= mask_of(l, Field::op_sel_hi2);
+        words[1] |= 3u << 27;
+    }
+    if (l.has(Field::th) && random.below(2) == 0)  // no SADDR, and few unused registers
+        words[0] = (words[0] & ~placed(l, Field::saddr, 0x7f)) | placed(l, Field::saddr, 0x7c);
     // gfx950's 16-byte encoding joins v_mfma_ld_scale_b32 and a product.
     if (first >> 16 == 0xd3ac && random.below(4) != 0) {
         words[2] = (0xd3ad0800 + random.below(2) * 0x10000) | (random.word() & 0x87ff);
