@@ -234,8 +234,8 @@ namespace {
 // Address, resource and scalar offset, which MUBUF and MTBUF share.
 bool decode_buffer_address(DecodeState& s) {
     Inst& out = s.out;
-    out.offset = s.target.traits.signed_flat_offsets ? s.get_signed(Field::offset)
-                                                     : static_cast<int32_t>(s.get(Field::offset));
+    out.offset = s.has(Field::rsrc) ? s.get_signed(Field::offset)
+                                    : static_cast<int32_t>(s.get(Field::offset));
     if (out.offset < 0) return false;
     out.offen = s.flag(Field::offen);
     out.idxen = s.flag(Field::idxen);
@@ -415,7 +415,7 @@ bool decode_bvh(DecodeState& s, const EncodingInfo& e) {
     if (s.get(Field::dmask) != 0xf || (s.has(Field::unorm) && !s.flag(Field::unorm)) ||
         !s.flag(Field::r128) || (a16 && s.flag(Field::vaddr4)) || (a16 && e.rays))
         return false;
-    const uint32_t words = s.target.traits.nsa_tuples ? 1 : (dwords + 2) / 4;
+    const uint32_t words = s.target.traits.image_registers != 0 ? 1 : (dwords + 2) / 4;
     if (nsa != 0 && nsa != words) return false;
     out.mimg_flags = a16 ? 4 : 0;
     if (nsa != 0 || fields ? !decode_image_registers(s, dwords)
@@ -490,7 +490,7 @@ bool decode_mimg(DecodeState& s) {
         (dwords != printed && vdata + dwords > 256) ||
         (nsa == 0 && address != least_address && s.get(Field::addr) + address > 256) ||
         (has_dim && address > most + rounded) ||
-        (nsa != 0 && (address > (s.target.traits.nsa_tuples ? most : least_address) ||
+        (nsa != 0 && (address > (s.target.traits.image_registers != 0 ? most : least_address) ||
                       (address == 1 && !fields) || past_last))) {
         dwords = printed;
         address = least_address;

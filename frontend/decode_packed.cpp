@@ -76,7 +76,7 @@ bool decode_packed_modifiers(DecodeState& s, PackedClass packed, unsigned source
         s.get(Field::neg_hi) << v3::abs | s.get(Field::op_sel) << v3::op_sel |
         s.get(Field::op_sel_hi2) << (v3::op_sel + 3) | s.get(Field::clamp) << v3::clamp |
         s.get(Field::op_sel_hi) << v3::omod | s.get(Field::neg) << v3::neg;
-    const bool rdna4 = s.target.traits.wmma_splits_sources;
+    const bool rdna4 = s.target.traits.rdna4_products;
     const bool product = is_wave_product(packed);
     const PackedBits bits = rdna4 && product ? wave_product_bits(packed, index_bits(s, packed))
                                              : packed_bits(packed, sources);
@@ -218,7 +218,7 @@ bool decode_wmma(DecodeState& s, const OpInfo& info, bool sparse) {
     if (!decode_vgpr(s, s.get(Field::vdst), info.dst[0], dwords(info.dst[0], true), out.dst[0]))
         return false;
     for (unsigned i = 0; i < 3; ++i) {
-        const bool split = i == 2 ? !sparse : traits.wmma_splits_sources;
+        const bool split = i == 2 ? !sparse : traits.rdna4_products;
         const Slot slot = i == 2 && !sparse ? Slot::Any : Slot::VgprOnly;
         if (!decode_wide_source(s, s.get(v3_sources[i]), info.src[i], dwords(info.src[i], split),
                                 slot, out.src[i]))
@@ -335,13 +335,6 @@ struct DualHalf {
     unsigned dst, src;
 };
 
-// K of either operation and the literal are one dword.
-bool decode_dual_constant(DecodeState& s, Operand& out) {
-    if (!decode_source(s, literal_code, Type::f32, out, true)) return false;
-    out.type = Type::f32;
-    return true;
-}
-
 bool decode_dual_half(DecodeState& s, const DualHalf& h) {
     Inst& out = s.out;
     const OpInfo& info = op_info(h.op);
@@ -351,7 +344,10 @@ bool decode_dual_half(DecodeState& s, const DualHalf& h) {
         return false;
     if (info.src_count == 1) return !s.flag(h.vsrc1);
     const unsigned k_at = k == InlineK::Mk ? 1 : 2, other = k == InlineK::Mk ? 2 : 1;
-    if (k != InlineK::None && !decode_dual_constant(s, out.src[h.src + k_at])) return false;
+    // K of either operation and the literal are one dword.
+    if (k != InlineK::None &&
+        !decode_source(s, literal_code, Type::f32, out.src[h.src + k_at], true))
+        return false;
     return decode_vgpr(s, s.get(h.vsrc1), info.src[1], 1, out.src[h.src + other]);
 }
 

@@ -229,7 +229,7 @@ namespace {
 
 // Of a product in a wave, as LLVM has it: shows in constants and literals.
 Type sum_type(const Text& t) {
-    const bool rdna4 = t.target.traits.wmma_splits_sources;
+    const bool rdna4 = t.target.traits.rdna4_products;
     const bool packed = encoding_info(t.inst.op, t.target.family).packed == PackedClass::WmmaPacked;
     if (!rdna4) return t.inst.dst[0].dwords == 8 ? Type::f64 : Type::f32;
     if (!packed) return Type::f32;
@@ -257,7 +257,7 @@ void print_vop3p(Text& t) {
     }
     const bool mix = packed == PackedClass::Mix;
     const bool wmma = is_wave_product(packed), sparse = is_sparse(packed);
-    const bool rdna4 = t.target.traits.wmma_splits_sources;
+    const bool rdna4 = t.target.traits.rdna4_products;
     const unsigned count = info.src_count;
     for (unsigned n = 0; n < count; ++n) {
         t.out += separator;

@@ -26,7 +26,7 @@ struct Operand {
         Imm,      // value holds an immediate (simm16, offsets), sign-extended to 64 bits
         Off,      // "off": no register
     };
-    // gfx11+: an operand of 16 bits names a half of its VGPR.
+    // gfx11+: an operand of 16 bits names a half of its VGPR (in VOP3 by a bit of op_sel).
     enum class Half : uint8_t { None, Low, High };
     Kind kind = Kind::None;
     uint8_t dwords = 0;

@@ -504,13 +504,12 @@ bool has_short_form(Opcode op, Family family) {
 }
 
 uint32_t image_group(const Target& target, Opcode op, uint32_t group, uint32_t left) {
-    if (!target.traits.nsa_tuples) return 1;
+    if (target.traits.image_registers == 0) return 1;
     const EncodingInfo& e = encoding_info(op, target.family);
-    const uint32_t last = target.traits.signed_flat_offsets ? 3 : 4;
     if (e.rays) return group < 2 ? 2 : std::min(left, 3u);
     // A ray: node (two dwords of 64-bit pointers), extent, origin, direction and its inverse.
     if (e.bvh) return group == 0 ? e.args - 10u : group == 1 ? 1 : 3;
-    return group == last ? left : 1;
+    return group + 1 == target.traits.image_registers ? left : 1;
 }
 
 Opcode find_opcode(std::string_view mnemonic) {

@@ -157,7 +157,7 @@ constexpr Traits rdna3() {
     t.vop3_dpp = true;
     t.atomic_dlc = true;
     t.wide_messages = true;
-    t.nsa_tuples = true;
+    t.image_registers = 5;
     t.vm_highest = true;
     return t;
 }
@@ -171,7 +171,8 @@ constexpr Traits rdna35() {
 constexpr Traits rdna4() {
     Traits t = rdna35();
     t.signed_flat_offsets = true;
-    t.wmma_splits_sources = true;
+    t.rdna4_products = true;
+    t.image_registers = 4;
     return t;
 }
 

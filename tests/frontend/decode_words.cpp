@@ -137,13 +137,17 @@ Words encode(const Encoding& bits, uint32_t code, Random& random) {
     if (bits.format == Format::VOP3 && random.below(4) == 0)
         fill = (fill & ~0xffu) | 0x7e;  // EXEC, which v_cmpx of gfx10 asks for
     first |= fill & ~fixed;
-    if (bits.format == Format::MIMG && l.has(Field::dim) && random.below(4) == 0) {
-        // Tests of rays.
+    const bool rays = bits.format == Format::MIMG && l.has(Field::dim) && random.below(4) == 0;
+    if (rays) {  // tests of rays
         const uint32_t a16 = first & mask_of(l, Field::a16), nsa = random.word();
         first = (first & fixed) | a16 | placed(l, Field::nsa, nsa) | mask_of(l, Field::dmask) |
                 mask_of(l, Field::unorm) | mask_of(l, Field::r128);
     }
     Words words{first, second(random, bits.format), sparse(random), random.word(), random.word()};
+    for (const Field f : {Field::ssamp, Field::d16, Field::tfe, Field::lwe, Field::th}) {
+        const wj::FieldPlace p = l.place(f);
+        if (rays && p.width != 0) words[p.low / 32] &= ~(((1u << p.width) - 1) << p.low % 32);
+    }
     if (bits.format == Format::VOP3P && random.below(2) == 0) {  // OP_SEL_HI, as it mostly is
         words[0] |= mask_of(l, Field::op_sel_hi2);
         words[1] |= 3u << 27;
