@@ -421,8 +421,6 @@ bool decode_bvh(DecodeState& s, const EncodingInfo& e) {
     if (nsa != 0 || fields ? !decode_image_registers(s, dwords)
                            : !decode_vgpr(s, s.get(Field::addr), Type::b32, dwords, out.src[0]))
         return false;
-    const uint32_t rsrc = s.get(Field::rsrc);
-    if (rsrc > 127 && rsrc < 256) return false;
     return decode_vgpr(s, s.get(Field::vdst), Type::b128, e.rays ? 10 : 4, out.dst[0]) &&
            decode_image_resource(s, Field::rsrc, Field::srsrc, Type::b128, out.src[3]);
 }
