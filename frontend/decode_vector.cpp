@@ -65,7 +65,10 @@ bool decode_short_vgpr(DecodeState& s, uint32_t code, Type type, Operand& out) {
 bool decode_short_source(DecodeState& s, uint32_t code, Type type, Operand& out,
                          Slot slot = Slot::Any) {
     if (code >= 256) return decode_short_vgpr(s, code - 256, type, out);
-    return decode_source(s, code, type, out, true, slot);
+    if (!decode_source(s, code, type, out, true, slot)) return false;
+    if (out.is(Operand::Kind::Const) && encoding_info(s.out.op, s.target.family).splat)
+        out.value = (out.value & 0xffff) * 0x10001;
+    return true;
 }
 
 // VOP3's OP_SEL names the half.

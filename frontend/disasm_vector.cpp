@@ -25,6 +25,10 @@ bool is_constant(const Operand& operand) {
 void append_modified(Text& t, Operand operand, bool neg, bool abs, bool sext) {
     // LLVM takes the exponent for a float here, which shows in the constants only.
     if (t.inst.op == Opcode::v_ldexp_f16) operand.type = Type::f16;
+    if (operand.is(Operand::Kind::Literal) && encoding_info(t.inst.op, t.target.family).splat) {
+        append_splat_literal(t.out, t.inst.words[t.inst.size / 4u - 1u]);
+        return;
+    }
     std::string body;
     append_operand(body, t.target, operand, t.inst.words[t.inst.size / 4u - 1u]);
     const bool neg_call = neg && !abs && is_constant(operand) && body.substr(0, 4) != "lit(";

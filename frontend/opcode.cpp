@@ -210,6 +210,7 @@ constexpr bool* encoding_flag(EncodingInfo& e, std::string_view word) {
         {"ldsonly", &EncodingInfo::lds_only},
         {"nopolicy", &EncodingInfo::no_policy},
         {"noliteral", &EncodingInfo::no_literal},
+        {"splat", &EncodingInfo::splat},
         {"split", &EncodingInfo::split},
         {"prefetch", &EncodingInfo::prefetch},
         {"pcrel", &EncodingInfo::pc_relative},
