@@ -36,7 +36,7 @@ inline bool begin(DecodeState& s, Opcode op) {
     return true;
 }
 
-inline constexpr uint16_t vcc_code = 106, exec_code = 126;
+inline constexpr uint16_t vcc_code = 106, exec_code = 126, literal_code = 255;
 
 inline constexpr Field v3_sources[3] = {Field::src0, Field::src1, Field::src2};
 
@@ -59,6 +59,12 @@ bool decode_vopc(DecodeState& s);
 bool decode_vop3(DecodeState& s);
 bool decode_vop3_interp(DecodeState& s);
 bool decode_vop3p(DecodeState& s);
+// Source 0 of a VOP3 instruction whose code for it says that a dword of DPP names it.
+bool decode_vop3_dpp(DecodeState& s, const OpInfo& info, uint32_t code);
+bool is_dpp_word(const DecodeState& s, uint32_t code);
+bool decode_vinterp(DecodeState& s);
+bool decode_ldsdir(DecodeState& s);
+bool decode_vopd(DecodeState& s);
 bool decode_vintrp(DecodeState& s);
 bool decode_exp(DecodeState& s);
 bool decode_ds(DecodeState& s);

@@ -48,9 +48,11 @@ bool decode_ds(DecodeState& s) {
     const bool gws = encoding_info(op, s.target.family).gws;
     const bool acc = s.flag(Field::acc), no_gds_bit = s.target.traits.unified_vgprs;
     out.gds = s.flag(Field::gds);
-    const bool needs_gds = gws || op == Opcode::ds_ordered_count;
+    const bool needs_gds = gws || op == Opcode::ds_ordered_count ||
+                           op == Opcode::ds_add_gs_reg_rtn || op == Opcode::ds_sub_gs_reg_rtn;
     if (needs_gds && !out.gds) return false;
-    const bool no_gds = op == Opcode::ds_permute_b32 || op == Opcode::ds_bpermute_b32;
+    const bool no_gds = op == Opcode::ds_permute_b32 || op == Opcode::ds_bpermute_b32 ||
+                        op == Opcode::ds_bvh_stack_rtn_b32;
     if (no_gds && out.gds) return false;
     if (no_gds_bit && !needs_gds) out.gds = false;  // gfx90a has no GDS and ignores the bit
     if (op == Opcode::ds_nop)
@@ -118,7 +120,9 @@ bool decode_flat_address(DecodeState& s, uint32_t segment) {
     Inst& out = s.out;
     const uint32_t addr = s.get(Field::addr), saddr = s.get(Field::saddr);
     if (segment == flat_segment) {
-        out.offset = static_cast<int32_t>(s.get(Field::offset));
+        out.offset = s.target.traits.signed_flat_offsets
+                         ? s.get_signed(Field::offset)
+                         : static_cast<int32_t>(s.get(Field::offset));
         // LLVM reads an offset before gfx9, which the hardware has not.
         if (out.offset != 0 && !s.target.traits.flat_offsets) out.illegal_operand = true;
         const uint32_t none = s.target.traits.scalar_registers.has_null ? saddr_off(s) : 0;
@@ -162,6 +166,22 @@ bool decode_flat_address(DecodeState& s, uint32_t segment) {
 
 }  // namespace
 
+namespace {
+
+// gfx12's bits about caches, which MUBUF, FLAT and images have at the same place.
+void read_scope_policy(DecodeState& s) {
+    Inst& out = s.out;
+    out.nv = s.flag(Field::nv);
+    out.th = static_cast<uint8_t>(s.get(Field::th));
+    out.scope = static_cast<uint8_t>(s.get(Field::scope));
+    out.scale_offset = s.flag(Field::scale);
+    // The lowest bit of an atomic's hint asks for the old value.
+    if (effects(out.op).access == MemoryAccess::Atomic && s.has(Field::th))
+        out.glc = (out.th & 1) != 0;
+}
+
+}  // namespace
+
 bool decode_flat(DecodeState& s) {
     const uint32_t segment = s.get(Field::seg);
     const Opcode op = flat_opcode(s.target.family, segment, s.get(Field::op));
@@ -177,6 +197,9 @@ bool decode_flat(DecodeState& s) {
     out.slc = s.flag(Field::slc);
     out.dlc = s.flag(Field::dlc);
     out.scc = s.flag(Field::scc);
+    read_scope_policy(s);
+    if (encoding_info(op, s.target.family).cache_operation)
+        return !s.flag(Field::sve) && s.get(Field::saddr) == saddr_off(s);
     if (!float_atomic_allowed(s, op, out.glc, out.scc, bit(s.words[0], 25))) return false;
     // LLVM's gfx940 tables lack these AccVGPR forms.
     if (acc && gfx940 && info.returns_if_glc && out.glc) {
@@ -197,7 +220,13 @@ bool decode_flat(DecodeState& s) {
     if (info.src_count != 0 && !decode_data(s, acc, s.get(Field::data0), info.src[0], out.src[1])) {
         return false;
     }
-    return !returns || decode_data(s, acc, s.get(Field::vdst), info.dst[0], out.dst[0]);
+    if (!returns) return true;
+    if (!decode_data(s, acc, s.get(Field::vdst), info.dst[0], out.dst[0])) return false;
+    // A matrix in the lanes of a wave: a lane of 64 gets half of what a lane of 32 gets.
+    if (encoding_info(op, s.target.family).split && s.target.traits.wave_size == 64)
+        return decode_vgpr(s, s.get(Field::vdst), info.dst[0], type_dwords(info.dst[0]) / 2,
+                           out.dst[0]);
+    return true;
 }
 
 namespace {
@@ -205,7 +234,9 @@ namespace {
 // Address, resource and scalar offset, which MUBUF and MTBUF share.
 bool decode_buffer_address(DecodeState& s) {
     Inst& out = s.out;
-    out.offset = static_cast<int32_t>(s.get(Field::offset));
+    out.offset = s.has(Field::rsrc) ? s.get_signed(Field::offset)
+                                    : static_cast<int32_t>(s.get(Field::offset));
+    if (out.offset < 0) return false;
     out.offen = s.flag(Field::offen);
     out.idxen = s.flag(Field::idxen);
     if (out.offen || out.idxen) {
@@ -214,7 +245,8 @@ bool decode_buffer_address(DecodeState& s) {
     } else {
         set_off(out.src[0]);
     }
-    return decode_sgpr(s, s.get(Field::srsrc) * 4, Type::b128, 4, out.src[3]) &&
+    const uint32_t srsrc = s.has(Field::rsrc) ? s.get(Field::rsrc) : s.get(Field::srsrc) * 4;
+    return decode_sgpr(s, srsrc, Type::b128, 4, out.src[3]) &&
            decode_source(s, s.get(Field::soffset), Type::b32, out.src[4],
                          s.target.traits.vop3_literals, Slot::Scalar);
 }
@@ -256,13 +288,18 @@ bool decode_mubuf(DecodeState& s) {
     out.lds = s.flag(Field::lds);
     out.slc = s.flag(Field::slc);
     out.dlc = s.flag(Field::dlc);
+    read_scope_policy(s);
+    if (info.format == Format::MTBUF && s.flag(Field::tfe)) return false;
+    if (info.format == Format::MTBUF)
+        out.buffer_format = static_cast<uint8_t>(s.get(Field::format));
     if (!float_atomic_allowed(s, op, out.glc, out.scc, false)) return false;
-    if (out.dlc && info.returns_if_glc) return false;
+    if (out.dlc && info.returns_if_glc && !s.target.traits.atomic_dlc) return false;
     const bool tfe_or_acc = s.flag(Field::tfe) || s.flag(Field::acc);
     const bool no_address = !s.flag(Field::offen) && !s.flag(Field::idxen);
     if (is_cache_operation(op)) {
         const bool has_scope = op == Opcode::buffer_wbl2 || op == Opcode::buffer_inv;
-        const bool scope_bits = bit(s.words[0], 14) || bit(s.words[0], 15);
+        const bool scope_bits =
+            out.glc || out.dlc || out.scc || (!s.has(Field::dlc) && bit(s.words[0], 15));
         out.slc = false;
         if (!s.target.traits.architected_flat_scratch) out.glc = out.scc = false;
         return no_address && !out.lds && !tfe_or_acc && (has_scope || !scope_bits);
@@ -325,51 +362,87 @@ uint32_t most_address_dwords(const EncodingInfo& e) {
 // The registers that dwords behind the instruction name (NSA). False where they are missing.
 bool decode_image_registers(DecodeState& s, uint32_t count) {
     Inst& out = s.out;
-    const uint32_t extra = s.get(Field::nsa);
-    out.addresses[0] = static_cast<uint8_t>(s.get(Field::addr));
-    for (uint32_t i = 0; i < extra; ++i) {
+    std::array<uint8_t, 13> named{static_cast<uint8_t>(s.get(Field::addr))};
+    for (uint32_t i = 0; i < s.get(Field::nsa); ++i) {
         uint32_t word = 0;
         if (!next_word(s, word)) return false;
         for (uint32_t b = 0; b < 4; ++b)
-            out.addresses[1 + i * 4 + b] = static_cast<uint8_t>(word >> (8 * b));
+            named[1 + i * 4 + b] = static_cast<uint8_t>(word >> (8 * b));
+    }
+    constexpr Field fields[] = {Field::vaddr1, Field::vaddr2, Field::vaddr3, Field::vaddr4};
+    for (uint32_t i = 0; i < 4; ++i)
+        if (s.has(fields[i])) named[1 + i] = static_cast<uint8_t>(s.get(fields[i]));
+    out.addresses = named;
+    uint32_t at = 0;
+    for (uint32_t group = 0; at < count; ++group) {
+        const uint32_t size = image_group(s.target, out.op, group, count - at);
+        if (named[group] + size > 256u) out.illegal_operand = true;
+        for (uint32_t i = 0; i < size; ++i)
+            out.addresses[at++] = static_cast<uint8_t>(named[group] + i);
     }
     out.address_count = static_cast<uint8_t>(count);
     return decode_vgpr(s, out.addresses[0], Type::b32, 1, out.src[0]);
 }
 
+// A resource or sampler: a group of four registers or, on gfx12, a source that LLVM reads as any.
+bool decode_image_resource(DecodeState& s, Field wide, Field grouped, Type type, Operand& out) {
+    if (!s.has(wide)) return decode_sgpr(s, s.get(grouped) * 4, type, type_dwords(type), out);
+    const uint32_t code = s.get(wide);
+    if (code >= 256) {
+        s.out.illegal_operand = true;
+        return decode_vgpr(s, code - 256, type, type_dwords(type), out);
+    }
+    return decode_source(s, code, type, out, true, Slot::ScalarRegister);
+}
+
+// gfx12: of the registers that an image names, those behind the `used` first ones.
+bool unused_addresses_are_zero(const DecodeState& s, uint32_t used) {
+    constexpr Field fields[] = {Field::addr, Field::vaddr1, Field::vaddr2, Field::vaddr3,
+                                Field::vaddr4};
+    for (uint32_t i = used; i < std::size(fields); ++i)
+        if (s.flag(fields[i])) return false;
+    return true;
+}
+
 // image_bvh*_intersect_ray: all fields but the registers and A16 have one value.
 bool decode_bvh(DecodeState& s, const EncodingInfo& e) {
     Inst& out = s.out;
-    const bool a16 = s.flag(Field::a16);
+    const bool a16 = s.flag(Field::a16), fields = s.has(Field::vaddr1);
     const uint32_t dwords = e.args - (a16 ? 3u : 0u), nsa = s.get(Field::nsa);
-    for (const Field f : {Field::dim, Field::glc, Field::slc, Field::dlc, Field::tfe, Field::lwe,
-                          Field::d16, Field::ssamp})
+    for (const Field f : {Field::dim, Field::th, Field::scope, Field::nv, Field::glc, Field::slc,
+                          Field::dlc, Field::tfe, Field::lwe, Field::d16, Field::ssamp})
         if (s.flag(f)) return false;
-    if (s.get(Field::dmask) != 0xf || !s.flag(Field::unorm) || !s.flag(Field::r128)) return false;
-    if (nsa != 0 && nsa != (dwords + 2) / 4) return false;
-    out.mimg_flags = a16 ? 4 : 0;
-    if (nsa != 0 ? !decode_image_registers(s, dwords)
-                 : !decode_vgpr(s, s.get(Field::addr), Type::b32, dwords, out.src[0]))
+    if (s.get(Field::dmask) != 0xf || (s.has(Field::unorm) && !s.flag(Field::unorm)) ||
+        !s.flag(Field::r128) || (a16 && s.flag(Field::vaddr4)) || (a16 && e.rays))
         return false;
-    return decode_vgpr(s, s.get(Field::vdst), Type::b128, 4, out.dst[0]) &&
-           decode_sgpr(s, s.get(Field::srsrc) * 4, Type::b128, 4, out.src[3]);
+    const uint32_t words = s.target.traits.image_registers != 0 ? 1 : (dwords + 2) / 4;
+    if (nsa != 0 && nsa != words) return false;
+    out.mimg_flags = a16 ? 4 : 0;
+    if (nsa != 0 || fields ? !decode_image_registers(s, dwords)
+                           : !decode_vgpr(s, s.get(Field::addr), Type::b32, dwords, out.src[0]))
+        return false;
+    return decode_vgpr(s, s.get(Field::vdst), Type::b128, e.rays ? 10 : 4, out.dst[0]) &&
+           decode_image_resource(s, Field::rsrc, Field::srsrc, Type::b128, out.src[3]);
 }
 
 }  // namespace
 
 bool decode_mimg(DecodeState& s) {
     const uint32_t code = s.get(Field::op) | s.get(Field::op_high) << 7;
-    const Opcode op = lookup_opcode<Format::MIMG>(s.target.family, code);
+    const Opcode op = s.layout.format == Format::VSAMPLE
+                          ? lookup_opcode<Format::VSAMPLE>(s.target.family, code)
+                          : lookup_opcode<Format::MIMG>(s.target.family, code);
     if (!begin(s, op)) return false;
     Inst& out = s.out;
+    read_scope_policy(s);
     const EncodingInfo& encoding = encoding_info(op, s.target.family);
-    if (encoding.bvh) return decode_bvh(s, encoding);
+    if (encoding.bvh || encoding.rays) return decode_bvh(s, encoding);
     const bool gather = encoding.gather4, sampler = encoding.sampler;
     const bool atomic = effects(op).access == MemoryAccess::Atomic;
     const bool store = effects(op).access == MemoryAccess::Store;
     const bool d16 = s.flag(Field::d16);
     out.dmask = static_cast<uint8_t>(s.get(Field::dmask));
-    out.glc = s.flag(Field::glc);
+    out.glc = out.glc || s.flag(Field::glc);
     out.slc = s.flag(Field::slc);
     out.scc = s.flag(Field::scc);
     out.dlc = s.flag(Field::dlc);
@@ -380,22 +453,26 @@ bool decode_mimg(DecodeState& s) {
                                            s.get(Field::a16) << 2 | s.get(Field::lwe) << 3 |
                                            s.get(Field::d16) << 4 | s.get(Field::r128) << 5);
     if (encoding.no_d16 && d16) return false;
-    if (!sampler && s.flag(Field::ssamp)) return false;
+    if (!sampler && (s.flag(Field::ssamp) || s.flag(Field::samp))) return false;
 
     // Sizes that LLVM has no variant for, and tuples past v255, print with the smallest size.
     const uint32_t smallest = gather || encoding.pair ? 2 : 1;
+    const bool msaa = op == Opcode::image_msaa_load && gather;
+    const uint32_t printed = msaa ? 4 : smallest;
     const uint32_t largest = atomic && !encoding.pair ? 3 : 5;
     const uint32_t vdata = s.get(Field::vdst);
     const bool has_dim = s.has(Field::dim);
-    const uint32_t nsa = s.get(Field::nsa);
+    const bool fields = s.has(Field::vaddr1);  // gfx12: registers are named always
+    const uint32_t nsa = fields ? 1 : s.get(Field::nsa);
     uint32_t address = type_dwords(op_info(op).src[0]);
     uint32_t least_address = address;
     const uint32_t most = most_address_dwords(encoding);
     // LLVM has tuples of 4 and 8 where 3 and 7 are the most.
     const uint32_t rounded = most == 3 || most == 7 ? 1 : 0;
     if (nsa != 0) {
-        if (4 * (nsa - 1) + 1 >= most) return false;
-        least_address = std::min(most, 4 * nsa + 1);
+        if (!fields && 4 * (nsa - 1) + 1 >= most) return false;
+        least_address = std::min(most, fields ? 4 : 4 * nsa + 1);
+        if (fields && !unused_addresses_are_zero(s, least_address)) return false;
     }
     if (has_dim) address = address_dwords(encoding, out.dim, s.flag(Field::a16));
     if (has_dim && nsa == 0 && address > 12) address = 16;
@@ -403,13 +480,17 @@ bool decode_mimg(DecodeState& s) {
     if (dwords == 0) dwords = 1;
     if (d16 && !s.target.traits.unpacked_d16) dwords = (dwords + 1) / 2;
     if (out.tfe) ++dwords;
+    // Of the registers that are named the last one is a tuple.
+    const bool past_last = nsa != 0 && address > least_address && s.words.size() > 2 &&
+                           (s.words[2] >> 24) + address - (least_address - 1) > 256;
     const bool misaligned = dwords > 1 && (vdata & 1) != 0 && s.target.traits.aligned_vgpr_tuples;
-    if (misaligned || dwords < smallest || dwords > largest || (gather && dwords == 3) ||
-        (dwords != smallest && vdata + dwords > 256) ||
+    if (misaligned || dwords < smallest || dwords > largest || (gather && dwords == 3 && !msaa) ||
+        (dwords != printed && vdata + dwords > 256) ||
         (nsa == 0 && address != least_address && s.get(Field::addr) + address > 256) ||
         (has_dim && address > most + rounded) ||
-        (nsa != 0 && (address > least_address || address == 1))) {
-        dwords = smallest;
+        (nsa != 0 && (address > (s.target.traits.image_registers != 0 ? most : least_address) ||
+                      (address == 1 && !fields) || past_last))) {
+        dwords = printed;
         address = least_address;
     }
     Operand& data = store || atomic ? out.src[1] : out.dst[0];
@@ -419,12 +500,13 @@ bool decode_mimg(DecodeState& s) {
     }
     if (atomic) out.dst[0] = data;
     const Type type = has_dim ? Type::b32 : op_info(op).src[0];
-    if (!(nsa != 0 ? decode_image_registers(s, address)
-                   : decode_vgpr(s, s.get(Field::addr), type, address, out.src[0])) ||
-        !decode_sgpr(s, s.get(Field::srsrc) * 4, Type::b256, 8, out.src[3])) {
+    if (!(nsa != 0 && address > 1
+              ? decode_image_registers(s, address)
+              : decode_vgpr(s, s.get(Field::addr), type, address, out.src[0])) ||
+        !decode_image_resource(s, Field::rsrc, Field::srsrc, Type::b256, out.src[3])) {
         return false;
     }
-    return !sampler || decode_sgpr(s, s.get(Field::ssamp) * 4, Type::b128, 4, out.src[4]);
+    return !sampler || decode_image_resource(s, Field::samp, Field::ssamp, Type::b128, out.src[4]);
 }
 
 }  // namespace wj

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "frontend/decode_formats.h"
 #include "frontend/encoding.h"
 
@@ -12,21 +14,54 @@ struct PackedBits {
     uint16_t used, zero;
 };
 
+// The same of gfx12's products in a wave. Bits without a meaning must be 0.
+PackedBits wave_product_bits(PackedClass packed, unsigned index_bits) {
+    constexpr uint32_t both = 3u << v3::abs | 3u << v3::neg, sum = 4u << v3::abs | 4u << v3::neg;
+    constexpr uint32_t integer = 3u << v3::neg | 1u << v3::clamp;
+    uint32_t used = both | sum;
+    if (packed == PackedClass::WmmaInt || packed == PackedClass::SwmmacInt) used = integer;
+    if (packed == PackedClass::WmmaSmall) used = sum;
+    if (packed == PackedClass::Swmmac) used = both;
+    if (packed == PackedClass::SwmmacSmall) used = 0;
+    used |= ((1u << index_bits) - 1) << v3::op_sel;
+    constexpr uint32_t all = (1u << v3::count) - 1, op_sel_hi = 8u << v3::op_sel | 3u << v3::omod;
+    return {static_cast<uint16_t>(used), static_cast<uint16_t>(all & ~used & ~op_sel_hi)};
+}
+
+// How many bits select the part of the register that has a sparse matrix's indices.
+unsigned index_bits(const DecodeState& s, PackedClass packed) {
+    if (!is_sparse(packed)) return 0;
+    const unsigned wide = s.target.traits.wave_size == 64 ? 1 : 0;
+    if (s.out.op == Opcode::v_swmmac_i32_16x16x64_iu4) return wide;
+    return s.out.op == Opcode::v_swmmac_i32_16x16x32_iu4 ? 1 : 1 + wide;
+}
+
 PackedBits packed_bits(PackedClass packed, unsigned sources) {
     const uint32_t per_source = (1u << sources) - 1;
     const uint32_t missing = 7u & ~per_source;
     const uint32_t lists = per_source << v3::abs | per_source << v3::neg;
     const uint32_t lists_zero = missing << v3::abs | missing << v3::neg;
     switch (packed) {
+        case PackedClass::DotSmall:
+            return {static_cast<uint16_t>(4u << v3::abs | 4u << v3::neg),
+                    static_cast<uint16_t>(3u << v3::abs | 3u << v3::neg | 7u << v3::op_sel |
+                                          1u << v3::clamp)};
         case PackedClass::Dot:
+        case PackedClass::WmmaInt:
             return {static_cast<uint16_t>(lists | 1u << v3::clamp),
                     static_cast<uint16_t>(7u << v3::op_sel)};
         case PackedClass::AccRead:
         case PackedClass::AccWrite:
             return {0, 0x1c3f};
+        case PackedClass::Wmma:
+            return {static_cast<uint16_t>(lists),
+                    static_cast<uint16_t>(7u << v3::op_sel | 1u << v3::clamp)};
         case PackedClass::LdScale:
             return {static_cast<uint16_t>(3u << v3::op_sel | 3u << v3::omod),
                     static_cast<uint16_t>(4u << v3::abs | 4u << v3::op_sel | 4u << v3::neg)};
+        case PackedClass::WmmaPacked:
+            return {static_cast<uint16_t>(lists | 15u << v3::op_sel | 3u << v3::omod),
+                    static_cast<uint16_t>(1u << v3::clamp)};
         default:
             return {static_cast<uint16_t>(lists | per_source << v3::op_sel |
                                           (sources == 3 ? 8u << v3::op_sel : 0) | 1u << v3::clamp |
@@ -41,7 +76,14 @@ bool decode_packed_modifiers(DecodeState& s, PackedClass packed, unsigned source
         s.get(Field::neg_hi) << v3::abs | s.get(Field::op_sel) << v3::op_sel |
         s.get(Field::op_sel_hi2) << (v3::op_sel + 3) | s.get(Field::clamp) << v3::clamp |
         s.get(Field::op_sel_hi) << v3::omod | s.get(Field::neg) << v3::neg;
-    const PackedBits bits = packed_bits(packed, sources);
+    const bool rdna4 = s.target.traits.rdna4_products;
+    const bool product = is_wave_product(packed);
+    const PackedBits bits = rdna4 && product ? wave_product_bits(packed, index_bits(s, packed))
+                                             : packed_bits(packed, sources);
+    // gfx12 has no OP_SEL_HI where halves are not selected.
+    const bool no_selector = product || packed == PackedClass::DotSmall;
+    if (rdna4 && no_selector && (s.get(Field::op_sel_hi) != 3 || s.get(Field::op_sel_hi2) != 1))
+        return false;
     if ((modifiers & bits.zero) != 0) return false;
     const uint32_t present = modifiers & bits.used;
     const uint8_t high = static_cast<uint8_t>(field(present, v3::abs, 3));
@@ -62,6 +104,20 @@ bool decode_packed_modifiers(DecodeState& s, PackedClass packed, unsigned source
 // take eight, fp6 and bf6 six, fp4 four.
 uint32_t f8f6f4_dwords(uint32_t format) {
     return format == 4 ? 4 : format == 2 || format == 3 ? 6 : 8;
+}
+
+// A source of several dwords, or a constant.
+bool decode_wide_source(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Slot slot,
+                        Operand& out) {
+    if (code >= 256) return decode_vgpr(s, code - 256, type, dwords, out);
+    if (code < 128) {
+        s.out.illegal_operand = true;
+        return decode_sgpr(s, code, type, dwords, out);
+    }
+    const bool special = code >= 230 && code < 240;
+    if ((special || code > 250) && code != literal_code)
+        type = dwords == 1 ? Type::b32 : dwords == 2 ? Type::b64 : type;
+    return decode_source(s, code, type, out, s.target.traits.vop3_literals, slot);
 }
 
 // A matrix operand: accumulation register or VGPR, by an extra bit.
@@ -150,6 +206,27 @@ bool decode_mfma_scale(DecodeState& s) {
            decode_source(s, s.get(Field::src1), Type::b32, out.src[4], false, Slot::VgprOnly);
 }
 
+// Products in a wave: A and B in VGPRs. A lane of a wave of 64 has half of the elements of C and D
+// that a lane of 32 has, on gfx12 of A and B, too.
+bool decode_wmma(DecodeState& s, const OpInfo& info, bool sparse) {
+    Inst& out = s.out;
+    const Traits& traits = s.target.traits;
+    const auto dwords = [&](Type type, bool split) {
+        const uint32_t of_32 = type_dwords(type);
+        return split && traits.wave_size == 64 ? std::max(of_32 / 2, 1u) : of_32;
+    };
+    if (!decode_vgpr(s, s.get(Field::vdst), info.dst[0], dwords(info.dst[0], true), out.dst[0]))
+        return false;
+    for (unsigned i = 0; i < 3; ++i) {
+        const bool split = i == 2 ? !sparse : traits.rdna4_products;
+        const Slot slot = i == 2 && !sparse ? Slot::Any : Slot::VgprOnly;
+        if (!decode_wide_source(s, s.get(v3_sources[i]), info.src[i], dwords(info.src[i], split),
+                                slot, out.src[i]))
+            return false;
+    }
+    return true;
+}
+
 bool decode_acc_move(DecodeState& s, PackedClass packed) {
     Inst& out = s.out;
     const uint32_t vdst = s.get(Field::vdst), code = s.get(Field::src0);
@@ -184,7 +261,11 @@ bool decode_vop3p(DecodeState& s) {
     if (packed == PackedClass::AccRead || packed == PackedClass::AccWrite) {
         return decode_acc_move(s, packed);
     }
+    if (is_wave_product(packed)) return decode_wmma(s, info, is_sparse(packed));
     Inst& out = s.out;
+    const bool dpp = is_dpp_word(s, s.get(Field::src0)) &&
+                     (packed == PackedClass::Mix || packed == PackedClass::DotPacked ||
+                      packed == PackedClass::DotSmall);
     if (info.dst_count != 0 &&
         !decode_vgpr(s, s.get(Field::vdst), info.dst[0], type_dwords(info.dst[0]), out.dst[0])) {
         return false;
@@ -195,9 +276,95 @@ bool decode_vop3p(DecodeState& s) {
         Type type = info.src[i];
         // Mixed precision: op_sel_hi selects a half as source, else the source is a full float.
         if (packed == PackedClass::Mix && bit(out.op_sel_hi, i)) type = Type::f16;
-        if (!decode_source(s, code, type, out.src[i], s.target.traits.vop3_literals)) return false;
+        if (dpp && i == 0) {
+            if (!decode_vop3_dpp(s, info, code)) return false;
+        } else if (!decode_source(s, code, type, out.src[i], s.target.traits.vop3_literals)) {
+            return false;
+        }
+        if (dpp && s.has_literal) out.illegal_operand = true;
+        if (dpp && i != 0 && code < 256 && packed != PackedClass::DotPacked)
+            out.illegal_operand = true;
     }
     return true;
+}
+
+bool decode_vinterp(DecodeState& s) {
+    if (!begin(s, opcode<Format::VINTERP>(s))) return false;
+    Inst& out = s.out;
+    const OpInfo& info = op_info(out.op);
+    out.wait_exp = static_cast<uint8_t>(s.get(Field::wait_exp));
+    out.clamp = s.flag(Field::clamp);
+    out.neg = static_cast<uint8_t>(s.get(Field::neg));
+    const auto half = [&](unsigned op_sel_bit, Operand& operand) {
+        if (!s.is_half(operand.type)) return;
+        const uint32_t op_sel = s.get(Field::op_sel);
+        out.op_sel = static_cast<uint8_t>(op_sel);
+        operand.half = bit(op_sel, op_sel_bit) ? Operand::Half::High : Operand::Half::Low;
+    };
+    if (!decode_vgpr(s, s.get(Field::vdst), info.dst[0], 1, out.dst[0])) return false;
+    half(3, out.dst[0]);
+    for (unsigned i = 0; i < 3; ++i) {
+        uint32_t code = s.get(v3_sources[i]);
+        if (s.is_half(info.src[i]) && code < 256) {  // LLVM reads a register of eight bits
+            out.illegal_operand = true;
+            code += 256;
+        }
+        if (!decode_source(s, code, info.src[i], out.src[i], true, Slot::VgprOnly)) return false;
+        half(i, out.src[i]);
+    }
+    return true;
+}
+
+bool decode_ldsdir(DecodeState& s) {
+    if (!begin(s, opcode<Format::LDSDIR>(s))) return false;
+    Inst& out = s.out;
+    out.wait_vdst = static_cast<uint8_t>(s.get(Field::wait_vdst));
+    out.wait_vsrc = static_cast<uint8_t>(s.get(Field::wait_vsrc));
+    out.attr = static_cast<uint8_t>(s.get(Field::attr));
+    out.attr_chan = static_cast<uint8_t>(s.get(Field::attr_chan));
+    return decode_vgpr(s, s.get(Field::vdst), Type::b32, 1, out.dst[0]);
+}
+
+namespace {
+
+// Where one of VOPD's operations has its fields and its operands.
+struct DualHalf {
+    Opcode op;
+    Field src0, vsrc1;
+    uint32_t vdst;
+    unsigned dst, src;
+};
+
+bool decode_dual_half(DecodeState& s, const DualHalf& h) {
+    Inst& out = s.out;
+    const OpInfo& info = op_info(h.op);
+    const InlineK k = encoding_info(h.op, s.target.family).k;
+    if (!decode_vgpr(s, h.vdst, info.dst[0], 1, out.dst[h.dst]) ||
+        !decode_source(s, s.get(h.src0), info.src[0], out.src[h.src], true))
+        return false;
+    if (info.src_count == 1) return !s.flag(h.vsrc1);
+    const unsigned k_at = k == InlineK::Mk ? 1 : 2, other = k == InlineK::Mk ? 2 : 1;
+    // K of either operation and the literal are one dword.
+    if (k != InlineK::None &&
+        !decode_source(s, literal_code, Type::f32, out.src[h.src + k_at], true))
+        return false;
+    return decode_vgpr(s, s.get(h.vsrc1), info.src[1], 1, out.src[h.src + other]);
+}
+
+}  // namespace
+
+bool decode_vopd(DecodeState& s) {
+    Inst& out = s.out;
+    const Opcode x = opcode<Format::VOPD>(s);
+    const Opcode y = lookup_opcode<Format::VOPD>(s.target.family, s.get(Field::op_y));
+    // Waves of 64 lanes have none.
+    if (y == Opcode::invalid || s.target.traits.wave_size != 32 || !begin(s, x)) return false;
+    out.op_y = y;
+    const uint32_t vdst = s.get(Field::vdst);
+    // One destination is an even register, the other an odd one.
+    const uint32_t vdst_y = s.get(Field::vdst_y) << 1 | (~vdst & 1);
+    return decode_dual_half(s, {x, Field::src0, Field::vsrc1, vdst, 0, 0}) &&
+           decode_dual_half(s, {y, Field::src0_y, Field::vsrc1_y, vdst_y, 1, 3});
 }
 
 bool decode_vop3_interp(DecodeState& s) {
@@ -243,6 +410,7 @@ bool decode_exp(DecodeState& s) {
     out.exp_compressed = s.flag(Field::compr);
     out.exp_done = s.flag(Field::done);
     out.exp_vm = s.flag(Field::vm);
+    out.exp_row = s.flag(Field::row);
     constexpr Field sources[4] = {Field::vsrc0, Field::vsrc1, Field::vsrc2, Field::vsrc3};
     for (unsigned i = 0; i < 4; ++i) {
         if (!decode_vgpr(s, s.get(sources[i]), Type::b32, 1, out.src[i])) return false;

@@ -39,17 +39,27 @@ bool takes_register(Opcode op) {
 bool decode_sop2(DecodeState& s) {
     if (!begin(s, opcode<Format::SOP2>(s))) return false;
     const OpInfo& info = op_info(s.out.op);
+    // The constant of s_fmaak and s_fmamk is the literal of the other sources, too.
+    const InlineK k = encoding_info(s.out.op, s.target.family).k;
+    const unsigned second = k == InlineK::Mk ? 2 : 1;
     return (info.dst_count == 0 || decode_scalar_dst(s, s.get(Field::sdst), info.dst[0])) &&
+           (k == InlineK::None ||
+            decode_scalar_source(s, literal_code, info.src[1], s.out.src[3 - second])) &&
            decode_scalar_source(s, s.get(Field::ssrc0), info.src[0], s.out.src[0]) &&
-           decode_scalar_source(s, s.get(Field::ssrc1), info.src[1], s.out.src[1]);
+           decode_scalar_source(s, s.get(Field::ssrc1), info.src[1], s.out.src[second]);
 }
 
 bool decode_sop1(DecodeState& s) {
     if (!begin(s, opcode<Format::SOP1>(s))) return false;
     const OpInfo& info = op_info(s.out.op);
+    if (info.src_count != 0 && info.src[0] == Type::simm16) {  // s_sendmsg_rtn_*: the message
+        s.out.src[0] = immediate_operand(s.get(Field::ssrc0), Type::simm16);
+        return decode_scalar_dst(s, s.get(Field::sdst), info.dst[0]);
+    }
     return (info.dst_count == 0 || decode_scalar_dst(s, s.get(Field::sdst), info.dst[0])) &&
            (info.src_count == 0 ||
-            decode_source(s, s.get(Field::ssrc0), info.src[0], s.out.src[0], true,
+            decode_source(s, s.get(Field::ssrc0), info.src[0], s.out.src[0],
+                          !encoding_info(s.out.op, s.target.family).no_literal,
                           takes_register(s.out.op) ? Slot::ScalarRegister : Slot::Scalar));
 }
 
@@ -95,6 +105,23 @@ bool decode_sopp(DecodeState& s) {
     return true;
 }
 
+namespace {
+
+// s_prefetch_*: base or PC, immediate, register, number of cache lines.
+bool decode_prefetch(DecodeState& s, const EncodingInfo& encoding) {
+    Inst& out = s.out;
+    out.nv = out.scale_offset = false;
+    out.th = out.scope = 0;
+    out.offset = s.get_signed(Field::offset);
+    out.src[1] = immediate_operand(s.get(Field::sdst), Type::simm16);
+    const Type base = encoding.v_sharp ? Type::b128 : Type::b64;
+    return (encoding.pc_relative ||
+            decode_sgpr(s, s.get(Field::sbase) * 2, base, type_dwords(base), out.src[3])) &&
+           decode_sgpr(s, s.get(Field::soffset), Type::b32, 1, out.src[4]);
+}
+
+}  // namespace
+
 bool decode_smem(DecodeState& s) {
     if (!begin(s, opcode<Format::SMEM>(s))) return false;
     Inst& out = s.out;
@@ -110,10 +137,28 @@ bool decode_smem(DecodeState& s) {
     out.soffset_en =
         both ? !out.imm_offset || s.get(Field::soffset) != s.target.traits.scalar_registers.null
              : s.flag(Field::soffset_en);
+    out.th = static_cast<uint8_t>(s.get(Field::th));
+    out.scope = static_cast<uint8_t>(s.get(Field::scope));
+    out.scale_offset = s.flag(Field::scale);
+    if (s.has(Field::th)) {  // gfx12: the immediate always
+        out.imm_offset = true;
+        out.soffset_en = s.get(Field::soffset) != s.target.traits.scalar_registers.null;
+    }
     const EncodingInfo& encoding = encoding_info(out.op, s.target.family);
+    const bool length = encoding.prefetch || encoding.probe;  // five bits of gfx12
+    if (s.has(Field::th) &&
+        ((length && sdata > 31) || (encoding.v_sharp && s.get_signed(Field::offset) < 0)))
+        return false;
+    if (encoding.probe) {
+        out.scale_offset = out.nv = false;
+        out.th = out.scope = 0;
+    }
+    if (encoding.prefetch) return decode_prefetch(s, encoding);
+    if (encoding.no_policy && (out.glc || out.dlc)) return false;
     if (encoding.no_address) {
         if (s.flag(Field::imm)) return false;
-        out.imm_offset = out.soffset_en = out.glc = out.dlc = false;
+        out.imm_offset = out.soffset_en = out.glc = out.dlc = out.nv = out.scale_offset = false;
+        out.th = out.scope = 0;
         return info.dst_count == 0 || decode_sdata(s, sdata, info.dst[0], out.dst[0]);
     }
     if (info.returns_if_glc) {

@@ -13,6 +13,10 @@ constexpr uint32_t sdwa_code = 249, dpp_code = 250, dpp8_code = 233, dpp8_fi_cod
 Slot source_slot(Opcode op, uint32_t index) {
     switch (op) {
         case Opcode::v_swap_b32:
+        case Opcode::v_swap_b16:
+        case Opcode::v_permlane64_b32:
+        case Opcode::v_permlane16_var_b32:
+        case Opcode::v_permlanex16_var_b32:
         case Opcode::v_movrels_b32:
         case Opcode::v_movrelsd_b32:
         case Opcode::v_movrelsd_2_b32:
@@ -51,9 +55,47 @@ bool writes_exec_alone(const DecodeState& s) {
     return s.target.traits.cmpx_writes_exec && effects(s.out.op).exec != ExecChange::None;
 }
 
+// A VGPR of the short encodings: seven bits and the half, where the operand is one.
+bool decode_short_vgpr(DecodeState& s, uint32_t code, Type type, Operand& out) {
+    if (!s.is_half(type)) return decode_vgpr(s, code, type, type_dwords(type), out);
+    out.half = bit(code, 7) ? Operand::Half::High : Operand::Half::Low;
+    return decode_vgpr(s, code & 127, type, 1, out);
+}
+
+bool decode_short_source(DecodeState& s, uint32_t code, Type type, Operand& out,
+                         Slot slot = Slot::Any) {
+    if (code >= 256) return decode_short_vgpr(s, code - 256, type, out);
+    if (!decode_source(s, code, type, out, true, slot)) return false;
+    if (out.is(Operand::Kind::Const) && encoding_info(s.out.op, s.target.family).splat)
+        out.value = (out.value & 0xffff) * 0x10001;
+    return true;
+}
+
+// VOP3's OP_SEL names the half.
+void set_half(const DecodeState& s, unsigned op_sel_bit, Operand& out) {
+    if (s.is_half(out.type) && out.is(Operand::Kind::Vgpr))
+        out.half = bit(s.out.op_sel, op_sel_bit) ? Operand::Half::High : Operand::Half::Low;
+}
+
+// Of a source as the family has it.
+Type source_type(const DecodeState& s, unsigned i) {
+    const OpInfo& info = op_info(s.out.op);
+    const uint8_t half = encoding_info(s.out.op, s.target.family).half_operand;
+    if (half != i + 1 || !s.target.traits.true16) return info.src[i];
+    return i < 2 ? Type::f16 : Type::b16;  // as LLVM reads constants there
+}
+
+// Of the destination.
+Type result_type(const DecodeState& s) {
+    const bool half = encoding_info(s.out.op, s.target.family).half_operand == 4;
+    return half && s.target.traits.true16 ? Type::b16 : op_info(s.out.op).dst[0];
+}
+
 bool decode_vdst(DecodeState& s, uint32_t code, Type type) {
     if (type == Type::sb32) {  // LLVM reads VOP3's eight bits as a source, constants included
-        if (code >= 128 || code == s.target.traits.scalar_registers.m0)
+        const bool exec = code >= exec_code && op_info(s.out.op).src_count == 1 &&
+                          op_info(s.out.op).format == Format::VOP3;  // v_s_*
+        if (code >= 128 || code == s.target.traits.scalar_registers.m0 || exec)
             s.out.illegal_operand = true;
         return decode_source(s, code, type, s.out.dst[0],
                              s.out.format == Format::VOP1 || s.target.traits.vop3_literals);
@@ -69,7 +111,9 @@ bool decode_short_dst(DecodeState& s, const OpInfo& info, uint32_t vdst) {
         return true;
     }
     if (info.dst_count == 2) set_vcc(s, s.out.dst[1]);
-    return decode_vdst(s, vdst, info.dst[0]);
+    const Type type = result_type(s);
+    if (s.is_half(type)) return decode_short_vgpr(s, vdst, type, s.out.dst[0]);
+    return decode_vdst(s, vdst, type);
 }
 
 bool used(const EncodingInfo& e, unsigned index) {
@@ -117,7 +161,7 @@ bool decode_sdwa(DecodeState& s) {
     Inst& out = s.out;
     const OpInfo& info = op_info(out.op);
     const EncodingInfo& e = encoding_info(out.op, s.target.family);
-    if (!e.sdwa) return false;
+    if (!e.sdwa || !has_layout(s.target.family, Suffix::Sdwa)) return false;
     SuffixWord sdwa{find_layout(s.target.family, Suffix::Sdwa)};
     if (!next_word(s, sdwa.word)) return false;
     out.variant = Variant::Sdwa;
@@ -176,46 +220,75 @@ bool is_dpp8(uint32_t code) {
     return code == dpp8_code || code == dpp8_fi_code;
 }
 
-// No operand is a pair where DPP cannot move pairs.
-bool dpp_takes(const DecodeState& s, const OpInfo& info) {
+// Whether the instruction has forms with DPP; no operand may be a pair where DPP cannot move pairs.
+bool takes_dpp(const DecodeState& s, const OpInfo& info) {
     const auto pair = [](Type t) { return t != Type::mask && type_dwords(t) > 1; };
+    if (info.format == Format::VOPC ? !s.target.traits.vop3_dpp
+                                    : !encoding_info(s.out.op, s.target.family).dpp)
+        return false;
     return s.target.traits.dpp_pairs ||
-           !(pair(info.dst[0]) || pair(info.src[0]) || pair(info.src[1]));
+           !(pair(info.dst[0]) || pair(info.src[0]) || pair(info.src[1]) || pair(info.src[2]));
+}
+
+// Whether an operand is a half of its register.
+bool has_halves(const DecodeState& s, const OpInfo& info) {
+    if (info.dst[0] == Type::sb32) return false;  // scalars
+    bool any = info.dst_count != 0 && s.is_half(result_type(s));
+    for (unsigned i = 0; i < info.src_count; ++i) any = any || s.is_half(source_type(s, i));
+    return any;
+}
+
+// The operands of a short encoding whose source 0 the word behind it names.
+bool decode_dpp_operands(DecodeState& s, const OpInfo& info, uint32_t src0) {
+    Inst& out = s.out;
+    if (!decode_short_dst(s, info, s.layout.format == Format::VOPC ? 0 : s.get(Field::vdst)))
+        return false;
+    if (info.src_count == 0) return true;
+    if (!decode_short_vgpr(s, src0, source_type(s, 0), out.src[0])) return false;
+    if (s.layout.format == Format::VOP1) return true;
+    if (info.src_count > 2) set_vcc(s, out.src[2]);
+    return decode_short_vgpr(s, s.get(Field::vsrc1), source_type(s, 1), out.src[1]);
+}
+
+// The word of DPP8 or DPP; false where it is missing. `src0` becomes the register that it names.
+bool read_dpp8(DecodeState& s, uint32_t code, uint32_t& src0) {
+    Inst& out = s.out;
+    SuffixWord dpp{find_layout(s.target.family, Suffix::Dpp8)};
+    if (!next_word(s, dpp.word)) return false;
+    out.fetch_invalid = code == dpp8_fi_code;
+    out.dpp8_lanes = dpp.get(Field::lanes);
+    src0 = dpp.get(Field::src0);
+    return true;
+}
+
+bool read_dpp(DecodeState& s, SuffixWord& dpp) {
+    Inst& out = s.out;
+    if (!next_word(s, dpp.word)) return false;
+    out.dpp_ctrl = static_cast<uint16_t>(dpp.get(Field::dpp_ctrl));
+    out.bound_ctrl = dpp.flag(Field::bound_ctrl);
+    out.fetch_invalid = dpp.flag(Field::fi);
+    out.bank_mask = static_cast<uint8_t>(dpp.get(Field::bank_mask));
+    out.row_mask = static_cast<uint8_t>(dpp.get(Field::row_mask));
+    return true;
 }
 
 bool decode_dpp8(DecodeState& s, uint32_t code) {
-    Inst& out = s.out;
-    const OpInfo& info = op_info(out.op);
-    if (!encoding_info(out.op, s.target.family).dpp || !has_layout(s.target.family, Suffix::Dpp8) ||
-        !dpp_takes(s, info))
+    const OpInfo& info = op_info(s.out.op);
+    uint32_t src0 = 0;
+    if (!takes_dpp(s, info) || !has_layout(s.target.family, Suffix::Dpp8) ||
+        !read_dpp8(s, code, src0))
         return false;
-    SuffixWord dpp{find_layout(s.target.family, Suffix::Dpp8)};
-    if (!next_word(s, dpp.word)) return false;
-    out.variant = Variant::Dpp8;
-    out.fetch_invalid = code == dpp8_fi_code;
-    out.dpp8_lanes = dpp.get(Field::lanes);
-    if (!decode_short_dst(s, info, s.get(Field::vdst))) return false;
-    if (info.src_count == 0) return true;
-    if (!decode_vgpr(s, dpp.get(Field::src0), info.src[0], type_dwords(info.src[0]), out.src[0]))
-        return false;
-    if (s.layout.format == Format::VOP1) return true;
-    if (info.src_count > 2) set_vcc(s, out.src[2]);
-    return decode_vgpr(s, s.get(Field::vsrc1), info.src[1], type_dwords(info.src[1]), out.src[1]);
+    s.out.variant = Variant::Dpp8;
+    return decode_dpp_operands(s, info, src0);
 }
 
 bool decode_dpp(DecodeState& s) {
     Inst& out = s.out;
     const OpInfo& info = op_info(out.op);
     const EncodingInfo& e = encoding_info(out.op, s.target.family);
-    if (!e.dpp || !dpp_takes(s, info)) return false;
     SuffixWord dpp{find_layout(s.target.family, Suffix::Dpp)};
-    if (!next_word(s, dpp.word)) return false;
+    if (!takes_dpp(s, info) || !read_dpp(s, dpp)) return false;
     out.variant = Variant::Dpp;
-    out.dpp_ctrl = static_cast<uint16_t>(dpp.get(Field::dpp_ctrl));
-    out.bound_ctrl = dpp.flag(Field::bound_ctrl);
-    out.fetch_invalid = dpp.flag(Field::fi);
-    out.bank_mask = static_cast<uint8_t>(dpp.get(Field::bank_mask));
-    out.row_mask = static_cast<uint8_t>(dpp.get(Field::row_mask));
     const bool carry = info.dst_count == 2;
     for (unsigned i = 0; i < 2; ++i) {
         const uint32_t modifiers = dpp.get(i == 0 ? Field::modifiers0 : Field::modifiers1);
@@ -223,23 +296,17 @@ bool decode_dpp(DecodeState& s) {
         if (used(e, v3::abs + i)) {
             out.neg |= static_cast<uint8_t>(neg << i);
             out.abs |= static_cast<uint8_t>(abs << i);
+        } else if (i < info.src_count && has_halves(s, info)) {
+            continue;
         } else if ((neg && (carry || bit(e.v3_zero, v3::neg + i))) ||
                    (abs && (carry || bit(e.v3_zero, v3::abs + i)))) {
             return false;
         }
     }
-    if (!decode_short_dst(s, info, s.get(Field::vdst))) return false;
-    if (info.src_count == 0) {  // v_nop
-        if (!legal_dpp_control(s.target, out.dpp_ctrl, false)) out.illegal_operand = true;
-        return true;
-    }
-    const uint32_t dwords = type_dwords(info.src[0]);
-    if (!decode_vgpr(s, dpp.get(Field::src0), info.src[0], dwords, out.src[0])) return false;
-    const bool wide = (dwords == 2 || type_dwords(info.dst[0]) == 2) && s.target.traits.wide_dpp;
+    const bool pair = type_dwords(info.src[0]) == 2 || type_dwords(info.dst[0]) == 2;
+    const bool wide = pair && info.src_count != 0 && s.target.traits.wide_dpp;
     if (!legal_dpp_control(s.target, out.dpp_ctrl, wide)) out.illegal_operand = true;
-    if (s.layout.format == Format::VOP1) return true;
-    if (info.src_count > 2) set_vcc(s, out.src[2]);
-    return decode_vgpr(s, s.get(Field::vsrc1), info.src[1], type_dwords(info.src[1]), out.src[1]);
+    return decode_dpp_operands(s, info, dpp.get(Field::src0));
 }
 
 // v_madmk and v_madak: the constant is the dword after the instruction and may also be source 0.
@@ -257,8 +324,8 @@ bool decode_inline_k(DecodeState& s, const OpInfo& info, InlineK k) {
     const unsigned k_at = k == InlineK::Mk ? 1 : 2;
     out.src[k_at] = constant;
     return decode_short_dst(s, info, s.get(Field::vdst)) &&
-           decode_source(s, s.get(Field::src0), info.src[0], out.src[0], true) &&
-           decode_vgpr(s, s.get(Field::vsrc1), info.src[1], 1, out.src[3 - k_at]);
+           decode_short_source(s, s.get(Field::src0), info.src[0], out.src[0]) &&
+           decode_short_vgpr(s, s.get(Field::vsrc1), info.src[1], out.src[3 - k_at]);
 }
 
 }  // namespace
@@ -288,7 +355,7 @@ bool decode_vop1(DecodeState& s) {
     }
     if (!decode_short_dst(s, info, s.get(Field::vdst))) return false;
     if (info.src_count == 0) return true;
-    return decode_source(s, code, info.src[0], s.out.src[0], true, source_slot(op, 0));
+    return decode_short_source(s, code, source_type(s, 0), s.out.src[0], source_slot(op, 0));
 }
 
 bool decode_vop2(DecodeState& s) {
@@ -303,8 +370,8 @@ bool decode_vop2(DecodeState& s) {
     if (k != InlineK::None) return decode_inline_k(s, info, k);
     if (info.src_count > 2) set_vcc(s, s.out.src[2]);
     return decode_short_dst(s, info, s.get(Field::vdst)) &&
-           decode_source(s, code, info.src[0], s.out.src[0], true) &&
-           decode_vgpr(s, s.get(Field::vsrc1), info.src[1], type_dwords(info.src[1]), s.out.src[1]);
+           decode_short_source(s, code, info.src[0], s.out.src[0]) &&
+           decode_short_vgpr(s, s.get(Field::vsrc1), info.src[1], s.out.src[1]);
 }
 
 bool decode_vopc(DecodeState& s) {
@@ -312,10 +379,56 @@ bool decode_vopc(DecodeState& s) {
     if (!begin(s, op)) return false;
     const uint32_t code = s.get(Field::src0);
     if (code == sdwa_code) return decode_sdwa(s);
+    if (code == dpp_code) return decode_dpp(s);
+    if (is_dpp8(code)) return decode_dpp8(s, code);
     const OpInfo& info = op_info(op);
     return decode_short_dst(s, info, 0) &&
-           decode_source(s, code, info.src[0], s.out.src[0], true) &&
-           decode_vgpr(s, s.get(Field::vsrc1), info.src[1], type_dwords(info.src[1]), s.out.src[1]);
+           decode_short_source(s, code, info.src[0], s.out.src[0]) &&
+           decode_short_vgpr(s, s.get(Field::vsrc1), source_type(s, 1), s.out.src[1]);
+}
+
+namespace {
+
+constexpr uint32_t op_sel_bits = 15u << v3::op_sel;
+
+// ABS and NEG of the sources, which instructions with halves ignore where they have no meaning.
+uint32_t source_modifiers(const OpInfo& info) {
+    uint32_t sources = (1u << info.src_count) - 1;
+    for (unsigned i = 0; i < info.src_count; ++i)
+        if (info.src[i] == Type::mask) sources &= ~(1u << i);
+    return sources << v3::abs | sources << v3::neg;
+}
+
+// OP_SEL's bits where it names halves: those of operands of 16 bits. 0 where the row says which.
+uint32_t half_bits(const DecodeState& s, const OpInfo& info, const EncodingInfo& e) {
+    if (((e.v3_used | e.v3_zero) & op_sel_bits) != 0 || !has_halves(s, info)) return 0;
+    uint32_t bits = 0;
+    for (unsigned i = 0; i < info.src_count; ++i)
+        bits |= uint32_t{s.is_half(source_type(s, i))} << (v3::op_sel + i);
+    return bits | uint32_t{s.is_half(result_type(s))} << (v3::op_sel + 3);
+}
+
+}  // namespace
+
+bool is_dpp_word(const DecodeState& s, uint32_t code) {
+    return s.target.traits.vop3_dpp && (code == dpp_code || is_dpp8(code));
+}
+
+// VOP3 with DPP: a third dword names source 0 and where its lanes come from.
+bool decode_vop3_dpp(DecodeState& s, const OpInfo& info, uint32_t code) {
+    Inst& out = s.out;
+    uint32_t src0 = 0;
+    if (is_dpp8(code)) {
+        out.variant = Variant::E64Dpp8;
+        if (!read_dpp8(s, code, src0)) return false;
+    } else {
+        out.variant = Variant::E64Dpp;
+        SuffixWord dpp{find_layout(s.target.family, Suffix::Dpp)};
+        if (!read_dpp(s, dpp)) return false;
+        src0 = dpp.get(Field::src0);
+        if (!legal_dpp_control(s.target, out.dpp_ctrl, false)) out.illegal_operand = true;
+    }
+    return decode_vgpr(s, src0, source_type(s, 0), type_dwords(info.src[0]), out.src[0]);
 }
 
 bool decode_vop3(DecodeState& s) {
@@ -327,9 +440,11 @@ bool decode_vop3(DecodeState& s) {
     if (info.format != Format::VOP3 || has_short_form(op, s.target.family))
         out.variant = Variant::E64;
 
-    const uint32_t modifiers = v3_modifiers(s);
-    if ((modifiers & e.v3_zero) != 0) return false;
-    const uint32_t present = modifiers & e.v3_used;
+    const uint32_t modifiers = v3_modifiers(s), halves = half_bits(s, info, e);
+    uint32_t zero = e.v3_zero | (halves != 0 ? ~halves & op_sel_bits : 0u);
+    if (has_halves(s, info)) zero &= ~source_modifiers(info);
+    if ((modifiers & zero) != 0) return false;
+    const uint32_t present = modifiers & (e.v3_used | halves);
     out.abs = static_cast<uint8_t>(field(present, v3::abs, 3));
     out.op_sel = static_cast<uint8_t>(field(present, v3::op_sel, 4));
     out.clamp = bit(present, v3::clamp);
@@ -345,6 +460,9 @@ bool decode_vop3(DecodeState& s) {
     }
     if (encoding_info(op, s.target.family).interp) return decode_vop3_interp(s);
 
+    const bool dpp_word = info.src_count != 0 && is_dpp_word(s, s.get(Field::src0));
+    if (dpp_word && (!takes_dpp(s, info) || !decode_vop3_dpp(s, info, s.get(Field::src0))))
+        return false;
     const uint32_t vdst = s.get(Field::vdst);
     if (info.dst_count == 0) {
         if (vdst != 0) return false;
@@ -356,25 +474,35 @@ bool decode_vop3(DecodeState& s) {
         if (vdst >= 128) out.illegal_operand = true;
         if (!decode_source(s, vdst, Type::mask, out.dst[0], s.target.traits.vop3_literals))
             return false;
-    } else if (!decode_vdst(s, vdst, info.dst[0])) {
+    } else if (!decode_vdst(s, vdst, result_type(s))) {
         return false;
     }
     if (info.dst_count == 2 &&
         !decode_sgpr(s, s.get(Field::sdst), Type::mask, s.dwords(Type::mask), out.dst[1])) {
         return false;
     }
+    set_half(s, 3, out.dst[0]);
     for (unsigned i = 0; i < 3; ++i) {
         if (i >= info.src_count) break;  // the fields of missing sources are ignored
         const uint32_t code = s.get(v3_sources[i]);
         Slot slot = source_slot(op, i);
         if (type_dwords(info.src[i]) > 2) slot = Slot::Vector;
+        if (info.format == Format::VOP3 && info.dst[0] == Type::sb32 &&
+            op != Opcode::v_readlane_b32)
+            slot = Slot::Scalar;  // v_s_*
         if (info.src[i] == Type::mask) {
             slot = Slot::Scalar;
             if (code >= 128) out.illegal_operand = true;
         }
-        if (!decode_source(s, code, info.src[i], out.src[i], s.target.traits.vop3_literals, slot))
+        if ((i != 0 || !dpp_word) && !decode_source(s, code, source_type(s, i), out.src[i],
+                                                    s.target.traits.vop3_literals, slot))
             return false;
+        if (dpp_word && i == 1 && code < 256 && !s.target.traits.dpp_scalar_source)
+            out.illegal_operand = true;
+        if (slot != Slot::Scalar) set_half(s, i, out.src[i]);
     }
+    // LLVM reads a literal beside the word of DPP, which the hardware does not.
+    if (dpp_word && s.has_literal) out.illegal_operand = true;
     return true;
 }
 

@@ -1,5 +1,6 @@
 #include "frontend/decode.h"
 #include "frontend/disasm_formats.h"
+#include "frontend/encoding.h"
 
 namespace wj {
 namespace {
@@ -48,6 +49,16 @@ void append_immediate(Text& t, const Operand& operand) {
         case Opcode::s_clause:
         case Opcode::s_inst_prefetch:
         case Opcode::s_round_mode:
+        case Opcode::s_wait_event:
+        case Opcode::s_wait_loadcnt:
+        case Opcode::s_wait_storecnt:
+        case Opcode::s_wait_samplecnt:
+        case Opcode::s_wait_bvhcnt:
+        case Opcode::s_wait_expcnt:
+        case Opcode::s_wait_dscnt:
+        case Opcode::s_wait_kmcnt:
+        case Opcode::s_wait_loadcnt_dscnt:
+        case Opcode::s_wait_storecnt_dscnt:
         case Opcode::s_ttracedata_imm:
             append_hex(t.out, simm);
             return;
@@ -56,7 +67,12 @@ void append_immediate(Text& t, const Operand& operand) {
             return;
         case Opcode::s_sendmsg:
         case Opcode::s_sendmsghalt:
+        case Opcode::s_sendmsg_rtn_b32:
+        case Opcode::s_sendmsg_rtn_b64:
             append_sendmsg(t.out, simm, t.target);
+            return;
+        case Opcode::s_delay_alu:
+            append_delay(t.out, simm);
             return;
         case Opcode::s_getreg_b32:
         case Opcode::s_setreg_b32:
@@ -81,6 +97,17 @@ void append_immediate(Text& t, const Operand& operand) {
 
 }  // namespace
 
+namespace {
+
+// LLVM's types of scalar floats of 16 bits, which show in constants and literals.
+Operand as_llvm_reads(const Inst& inst, Operand operand) {
+    if (operand.type == Type::f16 && inst.format == Format::SOP1) operand.type = Type::b32;
+    if (operand.type == Type::f16 && inst.format == Format::SOPC) operand.type = Type::i16;
+    return operand;
+}
+
+}  // namespace
+
 void print_scalar(Text& t) {
     const Inst& i = t.inst;
     const OpInfo& info = op_info(i.op);
@@ -98,6 +125,7 @@ void print_scalar(Text& t) {
         return;
     }
     const char* separator = " ";
+    const InlineK k = encoding_info(i.op, t.target.family).k;
     if (i.dst[0].present()) {
         t.out += separator;
         t.operand(i.dst[0]);
@@ -110,11 +138,22 @@ void print_scalar(Text& t) {
             append_immediate_32(t.out, static_cast<uint32_t>(i.src[n].value));
         } else if (i.src[n].is(Operand::Kind::Imm)) {
             append_immediate(t, i.src[n]);
+        } else if (k != InlineK::None && n == (k == InlineK::Mk ? 1u : 2u)) {
+            append_hex(t.out, i.words[1]);
         } else {
-            t.operand(i.src[n]);
+            t.operand(as_llvm_reads(i, i.src[n]));
         }
     }
 }
+
+namespace {
+
+void append_signed_hex(Text& t, int64_t value) {
+    if (value < 0) t.out += '-';
+    append_hex(t.out, static_cast<uint64_t>(value < 0 ? -value : value));
+}
+
+}  // namespace
 
 void print_smem(Text& t) {
     const Inst& i = t.inst;
@@ -126,6 +165,16 @@ void print_smem(Text& t) {
         separator = ", ";
         t.operand(operand);
     };
+    if (encoding_info(i.op, t.target.family).prefetch) {
+        add(i.src[3]);
+        t.out += separator;
+        separator = ", ";
+        append_signed_hex(t, i.offset);
+        add(i.src[4]);
+        t.out += separator;
+        append_simm16(t, static_cast<uint32_t>(i.src[1].value));
+        return;
+    }
     if (i.src[1].is(Operand::Kind::Imm)) {  // s_atc_probe
         t.out += separator;
         separator = ", ";
@@ -138,13 +187,13 @@ void print_smem(Text& t) {
     add(i.src[4]);
     if (i.imm_offset) {
         t.out += i.src[4].present() ? " offset:" : separator;
-        if (i.offset < 0) t.out += '-';
-        append_hex(t.out, static_cast<uint64_t>(i.offset < 0 ? -static_cast<int64_t>(i.offset)
-                                                             : static_cast<int64_t>(i.offset)));
+        append_signed_hex(t, i.offset);
     }
+    t.flag(" scale_offset", i.scale_offset);
     const bool has_glc = i.dst[0].present() || i.src[1].type != Type::simm16;
     const bool has_policy =
         has_glc && i.op != Opcode::s_dcache_discard && i.op != Opcode::s_dcache_discard_x2;
+    append_scope_policy(t);
     t.flag(" glc", i.glc && has_policy);
     t.flag(" dlc", i.dlc && has_policy);
 }
@@ -199,8 +248,13 @@ std::string disassemble(const Target& target, const Inst& inst) {
             print_image(t);
             break;
         case Format::VINTERP:
+            print_vinterp(t);
+            break;
         case Format::LDSDIR:
+            print_ldsdir(t);
+            break;
         case Format::VOPD:
+            print_vopd(t);
             break;
     }
     return std::move(t.out);

@@ -27,12 +27,17 @@ struct Text {
     }
 };
 
+// gfx12: temporal hint, scope and NV.
+void append_scope_policy(Text& t);
 void print_scalar(Text& t);
 void print_smem(Text& t);
 void print_vector(Text& t);
 void print_vop3p(Text& t);
 void print_interp(Text& t);
 void print_export(Text& t);
+void print_vinterp(Text& t);
+void print_ldsdir(Text& t);
+void print_vopd(Text& t);
 void print_ds(Text& t);
 void print_flat(Text& t);
 void print_buffer(Text& t);

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "frontend/disasm_formats.h"
+#include "frontend/effects.h"
 #include "frontend/encoding.h"
 #include "frontend/layout.h"
 
@@ -28,6 +29,10 @@ private:
 
 void append_cache_policy(Text& t) {
     const Inst& i = t.inst;
+    if (find_layout(t.target.family, i.words[0])->has(Field::th)) {
+        append_scope_policy(t);
+        return;
+    }
     const bool gfx940 = t.target.traits.architected_flat_scratch;
     t.flag(gfx940 ? " sc0" : " glc", i.glc);
     t.flag(gfx940 ? " nt" : " slc", i.slc);
@@ -39,14 +44,67 @@ constexpr std::array<std::string_view, 8> dim_names{
     "1D", "2D", "3D", "CUBE", "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY"};
 
 void append_image_registers(Text& t) {
-    for (unsigned n = 0; n < t.inst.address_count; ++n) {
-        t.out += n == 0 ? "[v" : ", v";
-        append_decimal(t.out, t.inst.addresses[n]);
+    const uint32_t count = t.inst.address_count;
+    uint32_t size = 0;
+    for (uint32_t group = 0, at = 0; at < count; ++group, at += size) {
+        t.out += group == 0 ? "[" : ", ";
+        size = image_group(t.target, t.inst.op, group, count - at);
+        Operand o;
+        o.kind = Operand::Kind::Vgpr;
+        o.reg = t.inst.addresses[at];
+        o.dwords = static_cast<uint8_t>(size);
+        t.operand(o);
     }
     t.out += ']';
 }
 
 }  // namespace
+
+void append_scope_policy(Text& t) {
+    constexpr uint8_t bypass = 3, system = 3, device = 2, cascade = 4;
+    constexpr std::array<std::string_view, 8> loads{"",
+                                                    "TH_LOAD_NT",
+                                                    "TH_LOAD_HT",
+                                                    "TH_LOAD_LU",
+                                                    "TH_LOAD_NT_RT",
+                                                    "TH_LOAD_RT_NT",
+                                                    "TH_LOAD_NT_HT",
+                                                    "0x7"};
+    constexpr std::array<std::string_view, 8> stores{"",
+                                                     "TH_STORE_NT",
+                                                     "TH_STORE_HT",
+                                                     "TH_STORE_WB",
+                                                     "TH_STORE_NT_RT",
+                                                     "TH_STORE_RT_NT",
+                                                     "TH_STORE_NT_HT",
+                                                     "TH_STORE_NT_WB"};
+    constexpr std::array<std::string_view, 8> atomics{"",
+                                                      "TH_ATOMIC_RETURN",
+                                                      "TH_ATOMIC_NT",
+                                                      "TH_ATOMIC_NT_RETURN",
+                                                      "TH_ATOMIC_0x4",
+                                                      "TH_ATOMIC_0x5",
+                                                      "TH_ATOMIC_0x6",
+                                                      "TH_ATOMIC_0x7"};
+    constexpr std::array<std::string_view, 4> scopes{"", "SE", "DEV", "SYS"};
+    const Inst& i = t.inst;
+    const MemoryAccess access = effects(i.op).access;
+    const bool store = access == MemoryAccess::Store, atomic = access == MemoryAccess::Atomic;
+    std::string_view hint = (atomic ? atomics : store ? stores : loads)[i.th & 7];
+    if (!atomic && i.th == bypass && i.scope == system)
+        hint = store ? "TH_STORE_BYPASS" : "TH_LOAD_BYPASS";
+    if (atomic && i.th >= cascade && i.scope >= device)
+        hint = (i.th & 2) != 0 ? "TH_ATOMIC_CASCADE_NT" : "TH_ATOMIC_CASCADE_RT";
+    if (i.th != 0) {
+        t.out += " th:";
+        t.out += hint;
+    }
+    if (i.scope != 0) {
+        t.out += " scope:SCOPE_";
+        t.out += scopes[i.scope & 3];
+    }
+    t.flag(" nv", i.nv && find_layout(t.target.family, i.words[0])->has(Field::th));
+}
 
 void print_ds(Text& t) {
     const Inst& i = t.inst;
@@ -77,8 +135,9 @@ void print_flat(Text& t) {
     list.add(i.src[1]);
     list.add(i.src[3]);
     t.number(" offset:", i.offset);
+    t.flag(" scale_offset", i.scale_offset);
     append_cache_policy(t);
-    t.flag(" nv", i.nv);
+    t.flag(" nv", i.nv && !find_layout(t.target.family, i.words[0])->has(Field::th));
     const bool lds_by_name = info.dst_count == 0 && info.src_count == 0;
     t.flag(" lds", i.lds && !lds_by_name);
 }
@@ -132,8 +191,8 @@ void print_image(Text& t) {
         t.out += " dmask:";
         append_hex(t.out, i.dmask);
     }
-    const bool has_dim =
-        find_layout(t.target.family, i.words[0])->has(Field::dim) && !encoding_info(i.op).bvh;
+    const bool has_dim = find_layout(t.target.family, i.words[0])->has(Field::dim) &&
+                         !encoding_info(i.op).bvh && !encoding_info(i.op).rays;
     if (has_dim) {
         t.out += " dim:SQ_RSRC_IMG_";
         t.out += dim_names[i.dim & 7];

@@ -236,6 +236,16 @@ void append_immediate_32(std::string& out, uint32_t bits) {
     append_hex(out, bits);
 }
 
+void append_splat_literal(std::string& out, uint32_t raw) {
+    const auto low = static_cast<uint16_t>(raw);
+    const bool both = raw >> 16 == low;
+    if (inlinable_int(static_cast<int32_t>(raw)) ||
+        (both && (inlinable_int(static_cast<int16_t>(low)) || inlinable_f16(low))))
+        append_lit(out, raw);
+    else
+        append_hex(out, raw);
+}
+
 void append_operand(std::string& out, const Target& target, const Operand& operand,
                     uint32_t raw_literal) {
     const ScalarRegisters& registers = target.traits.scalar_registers;
@@ -254,6 +264,8 @@ void append_operand(std::string& out, const Target& target, const Operand& opera
             break;
         case Operand::Kind::Vgpr:
             append_tuple(out, "v", operand.reg, operand.dwords);
+            if (operand.half != Operand::Half::None)
+                out += operand.half == Operand::Half::High ? ".h" : ".l";
             break;
         case Operand::Kind::Agpr:
             append_tuple(out, "a", operand.reg, operand.dwords);

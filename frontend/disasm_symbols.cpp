@@ -1,4 +1,5 @@
 #include <array>
+#include <span>
 #include <utility>
 
 #include "frontend/disasm_text.h"
@@ -80,7 +81,31 @@ void append_hwreg(std::string& out, uint32_t simm16, const Target& target) {
     out += ')';
 }
 
+namespace {
+
+// Messages of gfx11 and later are a number of eight bits and nothing else.
+void append_wide_message(std::string& out, uint32_t simm16, const Target& target) {
+    const std::string_view name = symbol(SymbolKind::Message, simm16 & 0xff, target);
+    if (name.empty() && simm16 > 0xff) {
+        append_decimal(out, simm16);
+        return;
+    }
+    out += "sendmsg(";
+    out += name;
+    if (name.empty()) {
+        append_decimal(out, simm16);
+        out += ", 0, 0";
+    }
+    out += ')';
+}
+
+}  // namespace
+
 void append_sendmsg(std::string& out, uint32_t simm16, const Target& target) {
+    if (target.traits.wide_messages) {
+        append_wide_message(out, simm16, target);
+        return;
+    }
     const uint32_t id = simm16 & 0xf, op = (simm16 >> 4) & 7, stream = (simm16 >> 8) & 3;
     const bool clean = (simm16 & ~0x37fu) == 0;
     if (id == msg_gs || id == msg_gs_done) {
@@ -123,6 +148,31 @@ void append_sendmsg(std::string& out, uint32_t simm16, const Target& target) {
     out += ", ";
     append_decimal(out, stream);
     out += ')';
+}
+
+// What the next two of the vector instructions that s_delay_alu names wait for.
+void append_delay(std::string& out, uint32_t simm16) {
+    constexpr std::array<std::string_view, 12> ids{
+        "NO_DEP",        "VALU_DEP_1",    "VALU_DEP_2",    "VALU_DEP_3",        "VALU_DEP_4",
+        "TRANS32_DEP_1", "TRANS32_DEP_2", "TRANS32_DEP_3", "FMA_ACCUM_CYCLE_1", "SALU_CYCLE_1",
+        "SALU_CYCLE_2",  "SALU_CYCLE_3"};
+    constexpr std::array<std::string_view, 6> skips{"SAME",   "NEXT",   "SKIP_1",
+                                                    "SKIP_2", "SKIP_3", "SKIP_4"};
+    const char* separator = "";
+    const auto part = [&](const char* name, uint32_t value,
+                          std::span<const std::string_view> names) {
+        if (value == 0) return;
+        out += separator;
+        out += name;
+        if (value < names.size()) out += names[value];
+        out += ')';
+        separator = " | ";
+    };
+    const size_t start = out.size();
+    part("instid0(", simm16 & 15, ids);
+    part("instskip(", simm16 >> 4 & 7, skips);
+    part("instid1(", simm16 >> 7 & 15, ids);
+    if (out.size() == start) out += '0';
 }
 
 // The instruction set for which the code was written, with flags, as an expression of LLVM's.
@@ -382,14 +432,17 @@ void append_export_target(std::string& out, uint32_t target, const Target& machi
         append_decimal(out, target);
     } else if (target == 8) {
         out += "mrtz";
-    } else if (target == 9) {
+    } else if (target == 9 && !machine.traits.has_dual_blend_export) {
         out += "null";
     } else if (target >= 12 && target <= 15 + uint32_t{machine.traits.has_prim_export}) {
         out += "pos";
         append_decimal(out, target - 12);
     } else if (target == 20 && machine.traits.has_prim_export) {
         out += "prim";
-    } else if (target >= 32) {
+    } else if ((target == 21 || target == 22) && machine.traits.has_dual_blend_export) {
+        out += "dual_src_blend";
+        append_decimal(out, target - 21);
+    } else if (target >= 32 && !machine.traits.has_dual_blend_export) {
         out += "param";
         append_decimal(out, target - 32);
     } else {

@@ -13,6 +13,9 @@ void append_hex(std::string& out, uint64_t value);
 // 32 bits in decimal or as a float when an inline constant has that value, else in hexadecimal.
 void append_immediate_32(std::string& out, uint32_t bits);
 
+// A literal where an inline constant would stand for both halves.
+void append_splat_literal(std::string& out, uint32_t raw);
+
 // `raw_literal` is the literal dword of the instruction.
 void append_operand(std::string& out, const Target& target, const Operand& operand,
                     uint32_t raw_literal);
@@ -20,6 +23,7 @@ void append_operand(std::string& out, const Target& target, const Operand& opera
 // SOPP, SOPK and SOPC immediates: hwreg(...), sendmsg(...), vmcnt(...), gpr_idx(...).
 void append_hwreg(std::string& out, uint32_t simm16, const Target& target);
 void append_sendmsg(std::string& out, uint32_t simm16, const Target& target);
+void append_delay(std::string& out, uint32_t simm16);
 void append_version(std::string& out, uint32_t simm16);
 void append_waitcnt(std::string& out, uint32_t simm16, const Target& target);
 void append_gpr_idx_mode(std::string& out, uint32_t mode);

@@ -25,6 +25,10 @@ bool is_constant(const Operand& operand) {
 void append_modified(Text& t, Operand operand, bool neg, bool abs, bool sext) {
     // LLVM takes the exponent for a float here, which shows in the constants only.
     if (t.inst.op == Opcode::v_ldexp_f16) operand.type = Type::f16;
+    if (operand.is(Operand::Kind::Literal) && encoding_info(t.inst.op, t.target.family).splat) {
+        append_splat_literal(t.out, t.inst.words[t.inst.size / 4u - 1u]);
+        return;
+    }
     std::string body;
     append_operand(body, t.target, operand, t.inst.words[t.inst.size / 4u - 1u]);
     const bool neg_call = neg && !abs && is_constant(operand) && body.substr(0, 4) != "lit(";
@@ -90,9 +94,10 @@ void append_dpp8(Text& t) {
     if (t.inst.fetch_invalid) t.out += " fi:1";
 }
 
-// op_sel of the VOP3 rows that have it prints all sources and the destination.
-bool has_op_sel(const EncodingInfo& e) {
-    return (e.v3_used >> v3::op_sel & 15) != 0;
+void append_lanes(Text& t) {
+    const Variant v = t.inst.variant;
+    if (v == Variant::Dpp || v == Variant::E64Dpp) append_dpp(t);
+    if (v == Variant::Dpp8 || v == Variant::E64Dpp8) append_dpp8(t);
 }
 
 void append_mnemonic(Text& t, const OpInfo& info) {
@@ -114,8 +119,8 @@ void append_mnemonic(Text& t, const OpInfo& info) {
                 t.out += "_sdwa";
             break;
         case Variant::Dpp:
-        case Variant::Dpp8:
-            t.out += "_dpp";
+        case Variant::Dpp8:  // and compares of gfx11
+            if (info.format != Format::VOPC) t.out += "_dpp";
             break;
         case Variant::E64Dpp:
         case Variant::E64Dpp8:
@@ -171,19 +176,25 @@ void print_vector(Text& t) {
         t.flag(" bound_ctrl:1", i.bound_ctrl);
         t.flag(" fi:1", i.fetch_invalid);
     }
-    const bool vop3_word = i.variant == Variant::E64 || info.format == Format::VOP3;
-    if (vop3_word && has_op_sel(e) && i.op_sel != 0) {
+    if (e.byte_select != 0) {
+        const uint32_t bits = e.byte_select == 1 ? i.op_sel : i.op_sel >> 3 | (i.op_sel >> 1 & 2);
+        t.number(" byte_sel:", (bits & 1) << 1 | (bits >> 1 & 1));
+    }
+    const bool vop3_word =
+        (is_vop3(i.variant) || info.format == Format::VOP3) && e.byte_select == 0;
+    if (vop3_word && i.op_sel != 0 && i.op != Opcode::v_cndmask_b16) {
         // Some rows have a hidden third source (the old destination), which the list counts.
-        const bool permlane = i.op == Opcode::v_permlane16_b32 || i.op == Opcode::v_permlanex16_b32;
-        const unsigned count = set(e.v3_used, v3::op_sel + 2) ? 3 : info.src_count;
+        const bool permlane = t.name().starts_with("v_permlane");
+        const bool dpp_compare = is_dpp(i.variant) && info.format == Format::VOPC;
+        const bool third = set(e.v3_used, v3::op_sel + 2) || i.op == Opcode::v_fmac_f16;
+        const unsigned count = third ? 3 : info.src_count;
         const uint32_t bits =
             (i.op_sel & ((1u << count) - 1)) | static_cast<uint32_t>(i.op_sel >> 3 & 1) << count;
-        append_list(t, " op_sel:[", bits, permlane ? 2 : count + 1);
+        append_list(t, " op_sel:[", bits, permlane || hidden_exec || dpp_compare ? 2 : count + 1);
     }
     append_output_modifiers(t);
     if (i.variant == Variant::Sdwa && info.src_count > 0) append_sdwa(t, info);
-    if (i.variant == Variant::Dpp) append_dpp(t);
-    if (i.variant == Variant::Dpp8) append_dpp8(t);
+    append_lanes(t);
 }
 
 namespace {
@@ -218,6 +229,19 @@ void print_matrix(Text& t, const OpInfo& info) {
 
 }  // namespace
 
+namespace {
+
+// Of a product in a wave, as LLVM has it: shows in constants and literals.
+Type sum_type(const Text& t) {
+    const bool rdna4 = t.target.traits.rdna4_products;
+    const bool packed = encoding_info(t.inst.op, t.target.family).packed == PackedClass::WmmaPacked;
+    if (!rdna4) return t.inst.dst[0].dwords == 8 ? Type::f64 : Type::f32;
+    if (!packed) return Type::f32;
+    return t.name().starts_with("v_wmma_bf16") ? Type::bf16 : Type::f16;
+}
+
+}  // namespace
+
 void print_vop3p(Text& t) {
     const Inst& i = t.inst;
     const OpInfo& info = op_info(i.op);
@@ -228,6 +252,7 @@ void print_vop3p(Text& t) {
         return;
     }
     t.out += t.name();
+    if (is_dpp(i.variant)) t.out += "_e64_dpp";
     const char* separator = " ";
     if (i.dst[0].present()) {
         t.out += separator;
@@ -235,6 +260,8 @@ void print_vop3p(Text& t) {
         separator = ", ";
     }
     const bool mix = packed == PackedClass::Mix;
+    const bool wmma = is_wave_product(packed), sparse = is_sparse(packed);
+    const bool rdna4 = t.target.traits.rdna4_products;
     const unsigned count = info.src_count;
     for (unsigned n = 0; n < count; ++n) {
         t.out += separator;
@@ -243,12 +270,18 @@ void print_vop3p(Text& t) {
             Operand source = i.src[n];
             source.type = Type::f16;  // as LLVM has it: shows in the literals it prints on gfx950
             append_modified(t, source, set(i.neg, n), set(i.abs, n), false);
+        } else if (wmma && !sparse && n == 2 && is_constant(i.src[n])) {
+            Operand source = i.src[n];
+            source.type = sum_type(t);
+            t.operand(source);
         } else {
             t.operand(i.src[n]);
         }
     }
     if (packed == PackedClass::AccRead || packed == PackedClass::AccWrite) return;
-    const bool has_selectors = packed != PackedClass::Dot;
+    const bool has_selectors = packed != PackedClass::Dot && packed != PackedClass::DotSmall &&
+                               !(wmma && (rdna4 || packed != PackedClass::WmmaPacked));
+    if (sparse) t.number(" index_key:", i.op_sel);
     if (has_selectors) {
         const uint32_t mask = (1u << count) - 1;
         const uint32_t default_hi = mix ? 0 : mask;
@@ -260,6 +293,7 @@ void print_vop3p(Text& t) {
         if (i.neg_hi != 0) append_list(t, " neg_hi:[", i.neg_hi, count);
     }
     if (i.clamp) t.out += " clamp";
+    append_lanes(t);
 }
 
 namespace {
@@ -309,9 +343,67 @@ void print_interp(Text& t) {
     if (i.op == Opcode::v_interp_p2_f16 && i.op_sel != 0) append_list(t, " op_sel:[", i.op_sel, 4);
 }
 
+void print_vinterp(Text& t) {
+    const Inst& i = t.inst;
+    t.out += t.name();
+    t.out += ' ';
+    t.operand(i.dst[0]);
+    for (unsigned n = 0; n < 3; ++n) {
+        t.out += ", ";
+        append_modified(t, i.src[n], set(i.neg, n), false, false);
+    }
+    if (i.clamp) t.out += " clamp";
+    if (i.op_sel != 0) append_list(t, " op_sel:[", i.op_sel, 4);
+    t.out += " wait_exp:";
+    append_decimal(t.out, i.wait_exp);
+}
+
+void print_ldsdir(Text& t) {
+    t.out += t.name();
+    t.out += ' ';
+    t.operand(t.inst.dst[0]);
+    if (t.inst.op == Opcode::lds_param_load) {
+        t.out += ", ";
+        append_attribute(t);
+    }
+    const bool both = find_layout(t.target.family, t.inst.words[0])->has(Field::wait_vsrc);
+    t.out += both ? " wait_va_vdst:" : " wait_vdst:";
+    append_decimal(t.out, t.inst.wait_vdst);
+    if (!both) return;
+    t.out += " wait_vm_vsrc:";
+    append_decimal(t.out, t.inst.wait_vsrc);
+}
+
+namespace {
+
+void append_dual_half(Text& t, Opcode op, unsigned dst, unsigned src) {
+    const Inst& i = t.inst;
+    const OpInfo& info = op_info(op);
+    const InlineK k = encoding_info(op, t.target.family).k;
+    t.out += op_name(op, t.target.family);
+    t.out += ' ';
+    t.operand(i.dst[dst]);
+    for (unsigned n = 0; n < info.src_count; ++n) {
+        t.out += ", ";
+        if (k != InlineK::None && n == (k == InlineK::Mk ? 1u : 2u))
+            append_hex(t.out, i.words[2]);
+        else
+            t.operand(i.src[src + n]);
+    }
+}
+
+}  // namespace
+
+void print_vopd(Text& t) {
+    append_dual_half(t, t.inst.op, 0, 0);
+    t.out += " :: ";
+    append_dual_half(t, t.inst.op_y, 1, 3);
+}
+
 void print_export(Text& t) {
     const Inst& i = t.inst;
-    t.out += "exp ";
+    t.out += t.name();
+    t.out += ' ';
     append_export_target(t.out, i.exp_target, t.target);
     for (unsigned n = 0; n < 4; ++n) {
         t.out += n == 0 ? " " : ", ";
@@ -324,6 +416,7 @@ void print_export(Text& t) {
     if (i.exp_done) t.out += " done";
     if (i.exp_compressed) t.out += " compr";
     if (i.exp_vm) t.out += " vm";
+    if (i.exp_row) t.out += " row_en";
 }
 
 }  // namespace wj

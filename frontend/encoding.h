@@ -34,8 +34,23 @@ enum class PackedClass : uint8_t {
     LdScale,
     Smfmac,
     AccRead,
-    AccWrite
+    AccWrite,
+    Wmma,        // products in a wave, whose modifiers have no selectors,
+    WmmaPacked,  // have them for sums of 16 bits,
+    WmmaInt,     // a sign for A and B,
+    WmmaSmall,   // or, of gfx12's small floats, one for C
+    Swmmac,      // the same of sparse matrices
+    SwmmacInt,
+    SwmmacSmall,
+    DotSmall  // of small floats: a sign for the sum
 };
+
+inline bool is_sparse(PackedClass c) {
+    return c >= PackedClass::Swmmac && c <= PackedClass::SwmmacSmall;
+}
+inline bool is_wave_product(PackedClass c) {
+    return c >= PackedClass::Wmma && c <= PackedClass::SwmmacSmall;
+}
 
 inline bool is_matrix(PackedClass c) {
     return c == PackedClass::Mfma || c == PackedClass::MfmaScaled || c == PackedClass::Smfmac;
@@ -69,6 +84,17 @@ struct EncodingInfo {
     bool gradients = false, g16 = false, lod = false, no_coords = false;
     uint8_t halves =
         0;  // d16x2 to d16x4: 16-bit elements, in a register each or two in one (Traits)
+    uint8_t half_operand = 0;  // halfN: N - 1 is a source, 4 - 1 the destination, that is a half
+                               // of its register where true16, whatever its type
+    uint8_t byte_select = 0;   // byte1, byte2: OP_SEL is the number of a byte of source or result
+    bool split = false;        // a wave of 64 lanes has half as many registers for the result
+    bool splat = false;       // an inline constant stands for both halves
+    bool no_literal = false;   // noliteral: the source is no literal
+    bool prefetch = false;     // SDATA is a length; pc_relative: and there is no base
+    bool pc_relative = false;  // pcrel
+    bool cache_operation = false;  // cacheop: of GLOBAL
+    bool rays = false;  // as bvh, of gfx12: two nodes or eight, and two pairs of a ray's vectors
+    bool no_policy = false;  // nopolicy: GLC and DLC must be 0
     // VOP3's v_interp_*, and whether they can take the attribute's high half.
     bool interp = false, high = false;
 };
@@ -95,6 +121,10 @@ inline constexpr unsigned slot_count = format_base(Format::VOPD) + 64;
 
 using SlotTable = std::array<std::array<Opcode, slot_count>, family_count>;
 extern const SlotTable opcode_slots;
+
+// How many dwords of an image's address the group-th register that the instruction names holds, of
+// `left` that are not named yet.
+uint32_t image_group(const Target& target, Opcode op, uint32_t group, uint32_t left);
 
 // Whether the family has the vector instruction as VOP1, VOP2 or VOPC.
 bool has_short_form(Opcode op, Family family);

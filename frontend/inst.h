@@ -26,7 +26,7 @@ struct Operand {
         Imm,      // value holds an immediate (simm16, offsets), sign-extended to 64 bits
         Off,      // "off": no register
     };
-    // gfx11+: an operand of 16 bits names a half of its VGPR.
+    // gfx11+: an operand of 16 bits names a half of its VGPR (in VOP3 by a bit of op_sel).
     enum class Half : uint8_t { None, Low, High };
     Kind kind = Kind::None;
     uint8_t dwords = 0;
@@ -100,7 +100,7 @@ struct Inst {
     uint8_t attr = 0, attr_chan = 0;         // v_interp: attribute and channel
     bool attr_high = false;                  // v_interp_*_f16: high half
     uint8_t exp_target = 0, exp_enable = 0;  // EXP
-    bool exp_done = false, exp_compressed = false, exp_vm = false;
+    bool exp_done = false, exp_compressed = false, exp_vm = false, exp_row = false;
 
     // Memory.
     int32_t offset =
@@ -113,10 +113,12 @@ struct Inst {
     uint8_t dmask = 0;           // MIMG
     uint16_t mimg_flags = 0;     // bit 0 unorm, 1 da, 2 a16, 3 lwe, 4 d16, 5 r128
     bool dlc = false;            // gfx10, gfx11
-    uint8_t th = 0, scope = 0;   // gfx12: temporal hint, coherence scope
+    uint8_t th = 0, scope = 0;   // gfx12: temporal hint (glc: an atomic returns), coherence scope
+    bool scale_offset = false;   // gfx12.5: the offset register counts elements
     uint8_t buffer_format = 0;   // gfx10+ MTBUF: unified format
     uint8_t dim = 0;             // gfx10+ MIMG: kind of image
-    // gfx10+ MIMG: the address's registers where each is named; 0: they follow one another
+    // gfx10+ images: the register of each dword of the address where they are named; 0: they
+    // follow one another
     uint8_t address_count = 0;
     std::array<uint8_t, 13> addresses{};
 

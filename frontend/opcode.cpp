@@ -155,9 +155,19 @@ constexpr PackedPrefix packed_prefixes[] = {
     {"v_mfma_ld_scale_", PackedClass::LdScale},
     {"v_mfma_", PackedClass::Mfma},
     {"v_smfmac_", PackedClass::Smfmac},
+    {"v_swmmac_i32_", PackedClass::SwmmacInt},
+    {"v_swmmac_f32_16x16x32_fp8", PackedClass::SwmmacSmall},
+    {"v_swmmac_f32_16x16x32_bf8", PackedClass::SwmmacSmall},
+    {"v_swmmac_", PackedClass::Swmmac},
+    {"v_wmma_f32_16x16x16_fp8", PackedClass::WmmaSmall},
+    {"v_wmma_f32_16x16x16_bf8", PackedClass::WmmaSmall},
+    {"v_wmma_f32_", PackedClass::Wmma},
+    {"v_wmma_i32_", PackedClass::WmmaInt},
+    {"v_wmma_", PackedClass::WmmaPacked},
     {"v_mad_mix", PackedClass::Mix},
     {"v_fma_mix", PackedClass::Mix},
     {"v_dot2_", PackedClass::DotPacked},
+    {"v_dot4_f32_", PackedClass::DotSmall},
     {"v_dot", PackedClass::Dot},
     {"v_accvgpr_read", PackedClass::AccRead},
     {"v_accvgpr_write", PackedClass::AccWrite},
@@ -198,6 +208,14 @@ constexpr bool* encoding_flag(EncodingInfo& e, std::string_view word) {
         {"lod", &EncodingInfo::lod},
         {"nocoords", &EncodingInfo::no_coords},
         {"ldsonly", &EncodingInfo::lds_only},
+        {"nopolicy", &EncodingInfo::no_policy},
+        {"noliteral", &EncodingInfo::no_literal},
+        {"splat", &EncodingInfo::splat},
+        {"split", &EncodingInfo::split},
+        {"prefetch", &EncodingInfo::prefetch},
+        {"pcrel", &EncodingInfo::pc_relative},
+        {"cacheop", &EncodingInfo::cache_operation},
+        {"rays", &EncodingInfo::rays},
     };
     for (const Flag& f : flags)
         if (word == f.word) return &(e.*f.flag);
@@ -240,6 +258,10 @@ constexpr void parse_words(Notes& notes, std::string_view text) {
             *flag = true;
         } else if (word.substr(0, 4) == "args") {
             e.args = static_cast<uint8_t>(row::number(word.substr(4)));
+        } else if (word.size() == 5 && word.substr(0, 4) == "half") {
+            e.half_operand = static_cast<uint8_t>(row::number(word.substr(4)) + 1);
+        } else if (word == "byte1" || word == "byte2") {
+            e.byte_select = static_cast<uint8_t>(row::number(word.substr(4)));
         } else if (word.substr(0, 4) == "d16x") {
             e.halves = static_cast<uint8_t>(row::number(word.substr(4)));
         } else if (word.substr(0, 3) == "v3:" && word.size() == 3 + v3::count) {
@@ -480,6 +502,15 @@ bool has_short_form(Opcode op, Family family) {
             if (slots[base + code] == op) return true;
     }
     return false;
+}
+
+uint32_t image_group(const Target& target, Opcode op, uint32_t group, uint32_t left) {
+    if (target.traits.image_registers == 0) return 1;
+    const EncodingInfo& e = encoding_info(op, target.family);
+    if (e.rays) return group < 2 ? 2 : std::min(left, 3u);
+    // A ray: node (two dwords of 64-bit pointers), extent, origin, direction and its inverse.
+    if (e.bvh) return group == 0 ? e.args - 10u : group == 1 ? 1 : 3;
+    return group + 1 == target.traits.image_registers ? left : 1;
 }
 
 Opcode find_opcode(std::string_view mnemonic) {

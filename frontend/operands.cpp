@@ -31,11 +31,6 @@ constexpr std::array<FloatConstant, 9> float_constants{{
     {0x3118, 0x3e22, 0x3e22f983, 0x3fc45f306dc9c882},
 }};
 
-bool is_16_bit(Type type) {
-    return type == Type::f16 || type == Type::i16 || type == Type::u16 || type == Type::b16 ||
-           type == Type::bf16;
-}
-
 bool is_64_bit_scalar(Type type) {
     return type == Type::b64 || type == Type::i64 || type == Type::u64 || type == Type::f64 ||
            type == Type::mask;
@@ -80,6 +75,11 @@ bool decode_special(DecodeState& s, uint32_t code, Type type, uint32_t dwords, O
 }
 
 }  // namespace
+
+bool is_16_bit(Type type) {
+    return type == Type::f16 || type == Type::i16 || type == Type::u16 || type == Type::b16 ||
+           type == Type::bf16;
+}
 
 uint64_t inline_constant(uint32_t code, Type type) {
     if (code >= float_first && code <= float_last) {
@@ -138,6 +138,10 @@ bool decode_sgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Oper
     // LLVM has no SGPR tuples of these sizes and prints shorter ones; illegal where this happens.
     if (dwords > 16) dwords = 16;
     if (dwords == 6) dwords = code >= r.ttmp ? 8 : 5;
+    if (dwords == 3 && code >= r.ttmp) {
+        dwords = 8;
+        s.out.illegal_operand = true;
+    }
     // Misaligned tuples lose the low bits, of pairs one and of longer ones two. 102-103 end
     // s[100:103].
     const uint32_t align_mask = dwords == 1 ? 0 : dwords == 2 ? 1 : 3;

@@ -10,6 +10,8 @@
 
 namespace wj {
 
+bool is_16_bit(Type type);
+
 // State of one decode() call.
 struct DecodeState {
     const Target& target;
@@ -23,6 +25,8 @@ struct DecodeState {
     uint32_t dwords(Type type) const {
         return type == Type::mask ? target.traits.wave_size / 32 : type_dwords(type);
     }
+    // Whether an operand of the type is a half of its VGPR.
+    bool is_half(Type type) const { return target.traits.true16 && is_16_bit(type); }
     // A field of the encoding; 0 or false where the family's encoding has none.
     uint32_t get(Field f) const { return layout.get(words, f); }
     int32_t get_signed(Field f) const {

@@ -147,6 +147,35 @@ constexpr Traits rdna2() {
     return t;
 }
 
+constexpr Traits rdna3() {
+    Traits t = rdna2();
+    t.scalar_registers.m0 = 125;
+    t.scalar_registers.null = 124;
+    t.scratch_without_address = false;  // a bit for the VGPR, as gfx940
+    t.has_dual_blend_export = true;
+    t.true16 = true;
+    t.vop3_dpp = true;
+    t.atomic_dlc = true;
+    t.wide_messages = true;
+    t.image_registers = 5;
+    t.vm_highest = true;
+    return t;
+}
+
+constexpr Traits rdna35() {
+    Traits t = rdna3();
+    t.dpp_scalar_source = true;
+    return t;
+}
+
+constexpr Traits rdna4() {
+    Traits t = rdna35();
+    t.signed_flat_offsets = true;
+    t.rdna4_products = true;
+    t.image_registers = 4;
+    return t;
+}
+
 // Decoded and disassembled, not emulated.
 constexpr Target decoded[] = {
     {"gfx1010", Family::g10, 0x33, rdna1()},
@@ -162,6 +191,18 @@ constexpr Target decoded[] = {
     {"gfx1036", Family::g103, 0x45, rdna2()},
     {"gfx10-1-generic", Family::g10, 0x52, rdna1()},
     {"gfx10-3-generic", Family::g103, 0x53, rdna2()},
+    {"gfx1100", Family::g11, 0x41, rdna3()},
+    {"gfx1101", Family::g11, 0x46, rdna3()},
+    {"gfx1102", Family::g11, 0x47, rdna3()},
+    {"gfx1103", Family::g11, 0x44, rdna3()},
+    {"gfx1150", Family::g115, 0x43, rdna35()},
+    {"gfx1151", Family::g115, 0x4a, rdna35()},
+    {"gfx1152", Family::g115, 0x55, rdna35()},
+    {"gfx1153", Family::g115, 0x58, rdna35()},
+    {"gfx11-generic", Family::g11, 0x54, rdna3()},
+    {"gfx1200", Family::g12, 0x48, rdna4()},
+    {"gfx1201", Family::g12, 0x4e, rdna4()},
+    {"gfx12-generic", Family::g12, 0x59, rdna4()},
 };
 
 constexpr auto decoded_wave64 = [] {

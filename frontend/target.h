@@ -86,12 +86,23 @@ struct Traits {
     bool row_share = false;  // gfx10+: DPP has row_share and row_xmask, and nothing beyond rows
     bool scratch_without_address = false;  // gfx10.3+: scratch instructions of an offset alone
     bool has_prim_export = false;          // gfx10+: exports to pos4 and prim
+    bool has_dual_blend_export = false;    // gfx11+: and to two sources of blending, none to params
     bool has_hold_cnt = false;             // s_waitcnt_depctr
-    bool vop3_literals = false;            // gfx10+: literals in VOP3 and VOP3P
-    bool cmpx_writes_exec = false;         // gfx10+: v_cmpx writes EXEC alone
-    bool signed_flat_offsets = false;      // gfx12: of flat instructions, too
-    uint32_t gds_bytes = 0;                // global data share; 0: the processor has none
-    uint32_t gds_max_wave_id = 0;          // logical wave ids of ds_ordered_count wrap behind it
+    bool true16 = false;                   // gfx11+: operands of 16 bits name a half of their VGPR
+    bool vop3_dpp = false;                 // gfx11+: DPP in VOP3, VOP3P and compares
+    bool vm_highest = false;               // gfx11: s_waitcnt has expcnt lowest and vmcnt highest
+    bool dpp_scalar_source = false;        // gfx11.5+: an SGPR or constant as source 1 of DPP
+    bool rdna4_products = false;  // gfx12+: products in a wave split A and B among 64 lanes, too,
+                                  // and have no OP_SEL_HI
+    uint8_t image_registers = 0;  // gfx11+: how many registers of an image's address are named, the
+                                  // last for all that is left; 0: one for each dword
+    bool wide_messages = false;   // gfx11+: messages have eight bits, no operations or streams
+    bool atomic_dlc = false;      // gfx11+: atomics of buffers have DLC
+    bool vop3_literals = false;   // gfx10+: literals in VOP3 and VOP3P
+    bool cmpx_writes_exec = false;     // gfx10+: v_cmpx writes EXEC alone
+    bool signed_flat_offsets = false;  // gfx12: of flat instructions, too
+    uint32_t gds_bytes = 0;            // global data share; 0: the processor has none
+    uint32_t gds_max_wave_id = 0;      // logical wave ids of ds_ordered_count wrap behind it
 };
 
 struct Target {

@@ -18,6 +18,7 @@ struct WaitCounts {
 
 // From gfx9 on vmcnt has its two high bits at 14 (ISA documents, s_waitcnt).
 inline WaitCounts wait_counts(const Target& target, uint32_t simm16) {
+    if (target.traits.vm_highest) return {simm16 >> 10 & 63, simm16 & 7, simm16 >> 4 & 63};
     const uint32_t vm_high = target.traits.wide_vmcnt ? simm16 >> 14 & 3 : 0;
     return {(simm16 & 15) | vm_high << 4, simm16 >> 4 & 7,
             simm16 >> 8 & (target.traits.wide_lgkmcnt ? 63u : 15u)};

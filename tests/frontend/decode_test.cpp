@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frontend/decode.h"
+#include "frontend/wait_count.h"
 #include "tests/frontend/decode_words.h"
 
 namespace {
@@ -237,6 +238,10 @@ Inst decode_rdna(const char* processor, uint32_t wave_size, std::vector<uint32_t
 }
 
 TEST(DecodeRdna, IsNotOfferedToUsers) {
+    for (const char* name : {"gfx1100", "gfx1151", "gfx1201", "gfx11-generic", "gfx12-generic"}) {
+        EXPECT_EQ(wj::find_target(name), nullptr) << name;
+        EXPECT_NE(wj::find_decoded_target(name), nullptr) << name;
+    }
     EXPECT_EQ(wj::find_target("gfx1030"), nullptr);
     ASSERT_NE(wj::find_decoded_target("gfx1030"), nullptr);
     EXPECT_EQ(wj::find_decoded_target("gfx1030")->traits.wave_size, 32u);
@@ -300,6 +305,112 @@ TEST(DecodeRdna, ImageRegistersThatDoNotFollowOneAnother) {
     ASSERT_EQ(i.address_count, 2);
     EXPECT_EQ(i.addresses[0], 9);
     EXPECT_EQ(i.addresses[1], 5);
+}
+
+TEST(DecodeRdna, PairsOfOperations) {
+    // v_dual_fmac_f32 v4, v1, v2 :: v_dual_mov_b32 v7, s3: OPX 0 at bit 22, OPY 8 at 17, VSRC1X at
+    // 9, SRC0X; VDSTX at 24 of the second dword, VDSTY without its lowest bit at 17, SRC0Y.
+    const std::vector<uint32_t> words{0xC8000000 | 8 << 17 | 2 << 9 | 257, 4u << 24 | 3 << 17 | 3};
+    const Inst i = decode_rdna("gfx1100", 32, words);
+    EXPECT_EQ(i.format, wj::Format::VOPD);
+    EXPECT_EQ(i.op, Opcode::v_dual_fmac_f32);
+    EXPECT_EQ(i.op_y, Opcode::v_dual_mov_b32);
+    EXPECT_EQ(i.dst[0].reg, 4);
+    EXPECT_EQ(i.src[0].reg, 1);
+    EXPECT_EQ(i.src[1].reg, 2);
+    EXPECT_EQ(i.dst[1].reg, 7) << "odd, since the other one is even";
+    EXPECT_TRUE(i.src[3].is(Operand::Kind::Sgpr));
+    EXPECT_EQ(i.src[3].reg, 3);
+    Inst wide;
+    EXPECT_FALSE(wj::decode(*wj::find_decoded_target("gfx1100", 64), words, wide));
+}
+
+TEST(DecodeRdna, HalvesOfRegisters) {
+    // v_add_f16 v0.h, v1.l, v2.h: bit 7 of a register's number is the half
+    const Inst shorter = decode_rdna("gfx1100", 32, {0x64000000 | 0x80u << 17 | 0x82 << 9 | 257});
+    EXPECT_EQ(shorter.op, Opcode::v_add_f16);
+    EXPECT_EQ(shorter.dst[0].reg, 0);
+    EXPECT_EQ(shorter.dst[0].half, Operand::Half::High);
+    EXPECT_EQ(shorter.src[0].half, Operand::Half::Low);
+    EXPECT_EQ(shorter.src[1].reg, 2);
+    EXPECT_EQ(shorter.src[1].half, Operand::Half::High);
+    // The same of v200, v201 and v202 in VOP3: OP_SEL at bit 11 of the first dword
+    const Inst longer =
+        decode_rdna("gfx1200", 32, {0xD5320000 | 0xA << 11 | 200, (256 + 201) | (256 + 202) << 9});
+    EXPECT_EQ(longer.op, Opcode::v_add_f16);
+    EXPECT_EQ(longer.dst[0].reg, 200);
+    EXPECT_EQ(longer.dst[0].half, Operand::Half::High);
+    EXPECT_EQ(longer.src[0].half, Operand::Half::Low);
+    EXPECT_EQ(longer.src[1].half, Operand::Half::High);
+    // Operands of 32 bits have none.
+    EXPECT_EQ(decode_rdna("gfx1100", 32, {0x06000000 | 257}).src[0].half, Operand::Half::None);
+}
+
+TEST(DecodeRdna, NullAndM0ChangePlaces) {
+    // s_mov_b32 null, m0: gfx11 has null at 124 and M0 at 125; operands have gfx10's numbers
+    const Inst i = decode_rdna("gfx1100", 32, {0xBE800000 | 124 << 16 | 125});
+    EXPECT_TRUE(i.dst[0].is(Operand::Kind::Special));
+    EXPECT_EQ(i.dst[0].reg, 125);
+    EXPECT_TRUE(i.src[0].is(Operand::Kind::Sgpr));
+    EXPECT_EQ(i.src[0].reg, 124);
+}
+
+TEST(DecodeRdna, DppInVop3) {
+    // v_fma_f32 v0, v5, v1, v2 row_shr:1: source 0 is 250, the third dword names v5
+    const Inst i = decode_rdna(
+        "gfx1100", 32, {0xD6130000, 250 | 257 << 9 | 258u << 18, 0xFF000000 | 0x111 << 8 | 5});
+    EXPECT_EQ(i.variant, wj::Variant::E64Dpp);
+    EXPECT_EQ(i.size, 12);
+    EXPECT_EQ(i.dpp_ctrl, 0x111);
+    EXPECT_EQ(i.src[0].reg, 5);
+    EXPECT_EQ(i.src[2].reg, 2);
+}
+
+TEST(DecodeRdna, LastRegisterOfAnImageIsATuple) {
+    // image_sample_d of 2D has four gradients and two coordinates: DIM 1 at bit 2, NSA at bit 0
+    const Inst i =
+        decode_rdna("gfx1100", 32, {0xF0000000 | 28 << 18 | 0xF00 | 1 << 2 | 1, 9, 0x14131211});
+    EXPECT_EQ(i.op, Opcode::image_sample_d);
+    ASSERT_EQ(i.address_count, 6);
+    const uint8_t expected[] = {9, 0x11, 0x12, 0x13, 0x14, 0x15};
+    for (size_t n = 0; n < 6; ++n) EXPECT_EQ(i.addresses[n], expected[n]) << n;
+}
+
+TEST(DecodeRdna, HintsAndScopes) {
+    // global_atomic_add_u32 v7, v[1:2], v5, off offset:-8, return, device scope: three dwords; TH 1
+    // at bit 52, SCOPE 2 at 50, data at 55, no SADDR (124), the offset signed at 72
+    const Inst i = decode_rdna("gfx1200", 32,
+                               {0xEC000000 | 2u << 24 | 53 << 14 | 124,
+                                5u << 23 | 1 << 20 | 2 << 18 | 7, (0xFFFFFFu - 7) << 8 | 1});
+    EXPECT_EQ(i.op, Opcode::global_atomic_add);
+    EXPECT_EQ(i.size, 12);
+    EXPECT_EQ(i.th, 1);
+    EXPECT_TRUE(i.glc) << "the old value is asked for";
+    EXPECT_EQ(i.scope, 2);
+    EXPECT_EQ(i.offset, -8);
+    EXPECT_EQ(i.dst[0].reg, 7);
+    EXPECT_EQ(i.vdata().reg, 5);
+    EXPECT_TRUE(i.sbase().is(Operand::Kind::Off));
+}
+
+TEST(DecodeRdna, ProductsInAWaveTakeFewerRegistersOf64Lanes) {
+    // v_wmma_f32_16x16x16_f16 of gfx1100: C and D; of gfx1200: all
+    for (const uint32_t size : {32u, 64u}) {
+        const Inst rdna3 = decode_rdna("gfx1100", size, {0xCC400000, 256 | 264 << 9 | 272u << 18});
+        EXPECT_EQ(rdna3.dst[0].dwords, 256 / size);
+        EXPECT_EQ(rdna3.src[0].dwords, 8);
+        EXPECT_EQ(rdna3.src[2].dwords, 256 / size);
+        const Inst rdna4 =
+            decode_rdna("gfx1200", size, {0xCC404000, 256 | 264 << 9 | 272u << 18 | 3u << 27});
+        EXPECT_EQ(rdna4.dst[0].dwords, 256 / size);
+        EXPECT_EQ(rdna4.src[0].dwords, 128 / size);
+    }
+}
+
+TEST(DecodeRdna, WaitsOfGfx11) {
+    // s_waitcnt expcnt(1) lgkmcnt(2) vmcnt(3): expcnt at bit 0, lgkmcnt at 4, vmcnt at 10
+    EXPECT_EQ(wj::wait_counts(*wj::find_decoded_target("gfx1100"), 1 | 2 << 4 | 3 << 10),
+              (wj::WaitCounts{.vm = 3, .exp = 1, .lgkm = 2}));
 }
 
 TEST(OpcodeNames, Find) {

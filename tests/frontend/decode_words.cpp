@@ -78,6 +78,8 @@ uint32_t second(Random& random, Format format) {
         const uint32_t sources = random.below(4);
         word = modifiers & 0xf8000000;
         for (uint32_t i = 0; i < sources; ++i) word |= source_code(random) << (9 * i);
+        constexpr uint32_t dpp[] = {233, 234, 250};
+        if (random.below(8) == 0) word = (word & ~0x1ffu) | dpp[random.below(3)];
     } else if (format == Format::VOP1 || format == Format::VOP2 || format == Format::VOPC) {
         if (random.below(2) == 0) {  // SDWA and DPP words with plausible selectors
             word = random.below(256) | random.below(7) << 8 | random.below(3) << 11 |
@@ -135,9 +137,23 @@ Words encode(const Encoding& bits, uint32_t code, Random& random) {
     if (bits.format == Format::VOP3 && random.below(4) == 0)
         fill = (fill & ~0xffu) | 0x7e;  // EXEC, which v_cmpx of gfx10 asks for
     first |= fill & ~fixed;
-    if (bits.format == Format::MIMG && l.has(Field::dim) && random.below(4) == 0)  // tests of rays
-        first = (first & ~(0x02023ff8u)) | 0x9f00;
+    const bool rays = bits.format == Format::MIMG && l.has(Field::dim) && random.below(4) == 0;
+    if (rays) {  // tests of rays
+        const uint32_t a16 = first & mask_of(l, Field::a16), nsa = random.word();
+        first = (first & fixed) | a16 | placed(l, Field::nsa, nsa) | mask_of(l, Field::dmask) |
+                mask_of(l, Field::unorm) | mask_of(l, Field::r128);
+    }
     Words words{first, second(random, bits.format), sparse(random), random.word(), random.word()};
+    for (const Field f : {Field::ssamp, Field::d16, Field::tfe, Field::lwe, Field::th}) {
+        const wj::FieldPlace p = l.place(f);
+        if (rays && p.width != 0) words[p.low / 32] &= ~(((1u << p.width) - 1) << p.low % 32);
+    }
+    if (bits.format == Format::VOP3P && random.below(2) == 0) {  // OP_SEL_HI, as it mostly is
+        words[0] |= mask_of(l, Field::op_sel_hi2);
+        words[1] |= 3u << 27;
+    }
+    if (l.has(Field::th) && random.below(2) == 0)  // no SADDR, and few unused registers
+        words[0] = (words[0] & ~placed(l, Field::saddr, 0x7f)) | placed(l, Field::saddr, 0x7c);
     // gfx950's 16-byte encoding joins v_mfma_ld_scale_b32 and a product.
     if (first >> 16 == 0xd3ac && random.below(4) != 0) {
         words[2] = (0xd3ad0800 + random.below(2) * 0x10000) | (random.word() & 0x87ff);

@@ -37,11 +37,12 @@ Named by_name(const OpInfo& info) {
                             "s_nor", "s_xnor", "s_lsh", "s_ashr", "s_bfe", "s_absdiff"}));
     t.across = has(n, {"lane", "permute", "swizzle", "mfma", "smfmac", "accvgpr", "swap"});
     if (scalar)
-        t.partial = has(n, {"cmov", "bitset", "addk", "mulk", "setreg", "subvector"});
+        t.partial = has(n, {"cmov", "bitset", "addk", "mulk", "setreg", "subvector", "s_fmac"});
     else if (info.format == Format::SMEM)
         t.partial = !n.starts_with("s_load");
-    else if (info.format >= Format::DS)
-        t.partial = n.find("load") == n.npos && n.find("ds_read") == n.npos;
+    else if (info.format >= Format::DS && info.format <= Format::VSAMPLE)
+        t.partial =
+            n.find("_block") != n.npos || (n.find("load") == n.npos && n.find("ds_read") == n.npos);
     else
         t.partial = has(n, {"mac", "writelane", "swap", "mix", "mfma", "cvt_sr", "scalef32",
                             "permlane", "interp", "pkaccum", "ashr_pk", "movreld", "movrelsd"}) ||
@@ -67,6 +68,16 @@ constexpr Difference differences[] = {
     {"writes_scc", "s_setvskip s_set_gpr_idx_on", "compares' format, but no compares"},
     {"writes_scc", "s_not_ s_wqm s_bcnt s_quadmask s_abs_i32 s_addk_i32",
      "the name does not tell; SCC is written (Vega ISA, SOP1 and SOPK)"},
+    {"writes_scc", "s_add_f s_sub_f s_min_f s_max_f s_minimum s_maximum s_add_nc s_sub_nc",
+     "floats and wide sums without a carry leave SCC (RDNA 3.5 and 4 ISA, SOP2)"},
+    {"writes_scc", "s_alloc_vgpr s_barrier_leave s_barrier_signal_isfirst",
+     "SCC tells whether they succeeded"},
+    {"reads_vcc", "v_dual_cndmask", "its mask is VCC always"},
+    {"across", "v_wmma v_swmmac global_load_tr", "a matrix lies in all lanes"},
+    {"across", "lds_param_load v_interp_p10 v_interp_p2", "the lanes of a quad work together"},
+    {"leaves", "s_barrier_signal s_barrier_init s_barrier_join s_barrier_leave",
+     "s_barrier_wait is what waits"},
+    {"opaque", "s_barrier_ s_alloc_vgpr _gs_reg_", "state outside of the wave's registers"},
     {"across", "swap", "exchanges within a lane; atomics of that name are no permutations"},
     {"exec", "fork s_cbranch_join", "they choose lanes"},
     {"leaves", "ds_gws_barrier", "waits by running again, not by leaving"},
@@ -74,6 +85,10 @@ constexpr Difference differences[] = {
      "v_cvt_f32_ v_cvt_pk v_sat_pk v_sad_ v_qsad v_mqsad v_mad_u32 v_mad_i32 v_pack v_dot2_",
      "whole dwords made of operands of 16 and 8 bits"},
     {"partial", "v_pk_ v_mad_mix_f32 v_fma_mix_f32", "both halves, or a result of 32 bits"},
+    {"partial", "v_wmma v_cvt_i32_i16 v_cvt_u32_u16 v_dot4_f32 v_s_ v_permlane64 v_interp_p10",
+     "whole dwords, or scalars"},
+    {"partial", "v_interp_p2_f32_vinterp", "a whole dword from three operands"},
+    {"partial", "_gs_reg_", "the old value is written whole"},
     {"partial", "v_cmp", "masks are written whole"},
     {"partial", "ds_read_u16 ds_read_i16 ds_read_b64_tr", "upper halves are cleared"},
     {"partial",
