@@ -66,19 +66,19 @@ struct Traits {
     bool buffer_elements = false;  // gfx8-: a V# has ELEMENT_SIZE, and accesses of several elements
                                    // go on in the next lane's
     bool m0_bounds_lds = false;    // gfx8-: M0 is the size that LDS accesses are checked against
-    bool flat_scratch_base = true;  // gfx9+: FLAT_SCRATCH_INIT is an address, not offset and size
-    uint32_t simd_vgprs = 256;      // registers of a lane that the waves of a SIMD share
-    bool has_wgp_mode = false;      // gfx10+: a work-group has the SIMDs of one compute unit (two)
-                                    // or, with WGP_MODE, of two; before: four
-    bool keeps_high_half = false;   // gfx10+: 16-bit results leave the register's other half alone
-    bool gfx10_hwregs = false;      // FLAT_SCR_LO and FLAT_SCR_HI, HW_ID1 and HW_ID2
-    bool has_shader_cycles = false; // gfx10.3+: a hardware register counts clocks
-    bool wide_vmcnt = true;         // gfx9+: vmcnt has six bits
-    bool unpacked_d16 = false;      // 16-bit elements of buffers and images take a register each
-    bool dpp_pairs = true;          // DPP of 64 bits (gfx10: none)
-    bool wide_lgkmcnt = false;      // gfx10+: six bits
-    bool wide_dpp = false;          // gfx90a+: DPP of 64 bits and row_newbcast
-    bool ocp_small_floats = false;  // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
+    bool flat_scratch_base = true;   // gfx9+: FLAT_SCRATCH_INIT is an address, not offset and size
+    uint32_t simd_vgprs = 256;       // registers of a lane that the waves of a SIMD share
+    bool has_wgp_mode = false;       // gfx10+: a work-group has the SIMDs of one compute unit (two)
+                                     // or, with WGP_MODE, of two; before: four
+    bool keeps_high_half = false;    // gfx10+: 16-bit results leave the register's other half alone
+    bool gfx10_hwregs = false;       // FLAT_SCR_LO and FLAT_SCR_HI, HW_ID1 and HW_ID2
+    bool has_shader_cycles = false;  // gfx10.3+: a hardware register counts clocks
+    bool wide_vmcnt = true;          // gfx9+: vmcnt has six bits
+    bool unpacked_d16 = false;       // 16-bit elements of buffers and images take a register each
+    bool dpp_pairs = true;           // DPP of 64 bits (gfx10: none)
+    bool wide_lgkmcnt = false;       // gfx10+: six bits
+    bool wide_dpp = false;           // gfx90a+: DPP of 64 bits and row_newbcast
+    bool ocp_small_floats = false;   // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
     bool xnack_selectable, sramecc_selectable;
     bool sramecc =
         false;  // on: D16 loads write 0 to the other half of their register, as registers

@@ -6,11 +6,11 @@
 namespace wj::hsa {
 namespace {
 
-// PCI ids: the Linux driver amdgpu_drv.c. Waves: 10 per SIMD, 8 from gfx90a on; 20 of gfx10.1 and 16
-// of gfx10.3, whose compute units have two SIMDs (LLVM, getMaxWavesPerEU). Clocks and widths: data sheets of Carrizo, Tonga, Polaris
-// 10, Stoney, MI25, MI50, MI100, MI250X,
-// MI300X, MI355X; RX 5700 XT, Pro V520, RX 5500 XT, BC-250, RX 6900 XT, RX 6700 XT, RX 6600 XT, Van
-// Gogh, RX 6500 XT, Radeon 680M, Radeon 610M.
+// PCI ids: the Linux driver amdgpu_drv.c. Waves: 10 per SIMD, 8 from gfx90a on; 20 of gfx10.1 and
+// 16 of gfx10.3, whose compute units have two SIMDs (LLVM, getMaxWavesPerEU). Clocks and widths:
+// data sheets of Carrizo, Tonga, Polaris 10, Stoney, MI25, MI50, MI100, MI250X, MI300X, MI355X; RX
+// 5700 XT, Pro V520, RX 5500 XT, BC-250, RX 6900 XT, RX 6700 XT, RX 6600 XT, Van Gogh, RX 6500 XT,
+// Radeon 680M, Radeon 610M.
 // clang-format off
 constexpr std::array facts{
     AgentFacts{"gfx801",         0x9874, 40,  800,  933,   128,  1u << 19, 0,   true},

@@ -177,7 +177,8 @@ inline bool spot_atomic(Wave& w, Spot spot, uint32_t lane, typename Op::Type dat
         return true;
     }
     if (!scratch_read(w, spot.address, lane, old)) return false;
-    return scratch_write(w, spot.address, lane, Op::apply(old, data, data2, memory_atomic_mode(w, is_sum)));
+    return scratch_write(w, spot.address, lane,
+                         Op::apply(old, data, data2, memory_atomic_mode(w, is_sum)));
 }
 
 // FLAT, GLOBAL and MUBUF atomics. cmpswap: the data operand holds the new value, then the expected
@@ -243,13 +244,13 @@ void atomic(Wave& w, const Inst& inst) {
     }
 
 // gfx10's, of both widths.
-#define WJ_FLOAT_EXTREMES(prefix, Address)                                          \
-    {Opcode::prefix##_fcmpswap, atomic<Address, rmw::FCmpSwap<uint32_t>>},          \
-        {Opcode::prefix##_fmin, atomic<Address, rmw::FMin<uint32_t>>},              \
-        {Opcode::prefix##_fmax, atomic<Address, rmw::FMax<uint32_t>>},              \
-        {Opcode::prefix##_fcmpswap_x2, atomic<Address, rmw::FCmpSwap<uint64_t>>},   \
-        {Opcode::prefix##_fmin_x2, atomic<Address, rmw::FMin<uint64_t>>}, {         \
-        Opcode::prefix##_fmax_x2, atomic<Address, rmw::FMax<uint64_t>>              \
+#define WJ_FLOAT_EXTREMES(prefix, Address)                                        \
+    {Opcode::prefix##_fcmpswap, atomic<Address, rmw::FCmpSwap<uint32_t>>},        \
+        {Opcode::prefix##_fmin, atomic<Address, rmw::FMin<uint32_t>>},            \
+        {Opcode::prefix##_fmax, atomic<Address, rmw::FMax<uint32_t>>},            \
+        {Opcode::prefix##_fcmpswap_x2, atomic<Address, rmw::FCmpSwap<uint64_t>>}, \
+        {Opcode::prefix##_fmin_x2, atomic<Address, rmw::FMin<uint64_t>>}, {       \
+        Opcode::prefix##_fmax_x2, atomic<Address, rmw::FMax<uint64_t>>            \
     }
 
 }  // namespace wj::interp

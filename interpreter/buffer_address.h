@@ -45,7 +45,7 @@ struct BufferAddress {
     const uint32_t* index = nullptr;
     const uint32_t* offset = nullptr;
     uint32_t inst_offset, soffset;
-    bool structured;    // NUM_RECORDS counts records, not bytes
+    bool structured;  // NUM_RECORDS counts records, not bytes
     bool by_oob_select;
     bool to_next_lane;  // wide accesses to swizzled memory go on in the next lane's
     bool private_segment = false;
@@ -93,7 +93,7 @@ struct BufferAddress {
         }
         const bool outside = by_oob_select ? out_of_bounds(i, o, at, bytes)
                              : structured  ? i >= v.records || (v.swizzle && o >= v.stride)
-                                        : (v.swizzle ? o : at) + bytes + soffset > v.records;
+                                           : (v.swizzle ? o : at) + bytes + soffset > v.records;
         if (outside) return {Place::Nowhere, 0};
         return {Place::Global, v.base + soffset + at};
     }

@@ -48,9 +48,9 @@ constexpr struct {
     uint8_t data_format;
     NumberFormats numbers;
 } unified_rows[] = {
-    {1, integers},     {2, all_numbers},  {3, integers},  {4, dwords},       {5, all_numbers},
-    {6, all_numbers},  {7, all_numbers},  {8, integers},  {9, integers},     {10, integers},
-    {11, dwords},      {12, all_numbers}, {13, dwords},   {14, dwords},
+    {1, integers},    {2, all_numbers},  {3, integers}, {4, dwords},   {5, all_numbers},
+    {6, all_numbers}, {7, all_numbers},  {8, integers}, {9, integers}, {10, integers},
+    {11, dwords},     {12, all_numbers}, {13, dwords},  {14, dwords},
 };
 constexpr auto unified_formats = [] {
     std::array<BufferFormat, 128> out{};

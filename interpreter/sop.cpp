@@ -173,8 +173,7 @@ template <class T, bool Source>
 void movrel(Wave& w, const Inst& in) {
     const Operand& base = Source ? in.src[0] : in.dst[0];
     const u64 index = u64{base.reg} + w.sgpr[machine::m0];
-    if (base.kind != Operand::Kind::Sgpr ||
-        index + sizeof(T) / 4 > sgprs(w)) {
+    if (base.kind != Operand::Kind::Sgpr || index + sizeof(T) / 4 > sgprs(w)) {
         return stop(w, ExitKind::IllegalInstruction, "s_movrel: SGPR beyond the allocation");
     }
     Operand moved = base;

@@ -146,7 +146,7 @@ void Valu::apply_dpp_mask() {
             if (in.row_mask >> row & 1 && in.bank_mask >> bank & 1)
                 enabled |= uint64_t{15} << (16 * row + 4 * bank);
     active &= enabled;
-    if (!in.bound_ctrl) 
+    if (!in.bound_ctrl)
         active &= dpp_valid(dpp_map(in.dpp_ctrl, w.size), w.exec(), in.fetch_invalid);
 }
 

@@ -34,8 +34,8 @@ float mad_legacy(float a, float b, float c) {
 // Of lighting: -MAX_FLOAT where the exponent or its base would be no number or too small.
 float mullit(float a, float b, float c) {
     constexpr float most = std::numeric_limits<float>::max();
-    const bool none = b == -most || (gf::is_inf(b) && gf::is_negative(b)) || gf::is_nan(b) ||
-                      !(c > 0.0f);
+    const bool none =
+        b == -most || (gf::is_inf(b) && gf::is_negative(b)) || gf::is_nan(b) || !(c > 0.0f);
     return none ? -most : mul_legacy(a, b);
 }
 

@@ -175,8 +175,9 @@ static bool known_dpp(uint32_t ctrl) {
 
 bool Lifter::begin_dpp(const Inst& inst) {
     const bool by_eight = inst.variant == Variant::Dpp8;
-    if ((!by_eight && !known_dpp(inst.dpp_ctrl)) || !is_vector(inst.src[0]) || !is_vector(inst.dst[0]) || inst.dst[0].dwords != 1 ||
-        inst.dst[1].present() || inst.src[0].dwords != 1)
+    if ((!by_eight && !known_dpp(inst.dpp_ctrl)) || !is_vector(inst.src[0]) ||
+        !is_vector(inst.dst[0]) || inst.dst[0].dwords != 1 || inst.dst[1].present() ||
+        inst.src[0].dwords != 1)
         return false;
     std::array<uint8_t, 64> table{};
     uint64_t enabled = 0, in_range = 0;

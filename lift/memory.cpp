@@ -96,24 +96,22 @@ Value limit_by_oob_select(Lifter& l, Value low, Value high, Value soffset, uint3
     const Value by_lane = l.emit(Op::UOr32, {bits(word1, 31, 1), bits(word3, 23, 1)});
     // Of a plain buffer lanes have index 0. What begins in range is: the limit lies as far behind
     // that as what is checked at once is long.
-    const Value within =
-        either(l.emit(Op::UCmpEq32, {select, c(ir::structured_with_offset)}),
-               bits(word1, 16, 0x3fff), c(~0u));
+    const Value within = either(l.emit(Op::UCmpEq32, {select, c(ir::structured_with_offset)}),
+                                bits(word1, 16, 0x3fff), c(~0u));
     const Value indexed = either(l.emit(Op::UCmpEq32, {records, c(0)}), c(0), within);
     const uint32_t more = std::min(bytes, 4u) - 1;
     const Value plain = l.emit(
-        Op::UAdd32,
-        {l.emit(Op::UMinU32, {either(raw, records, indexed), c(~0u - more)}), c(more)});
+        Op::UAdd32, {l.emit(Op::UMinU32, {either(raw, records, indexed), c(~0u - more)}), c(more)});
     constexpr uint32_t format_bits = 15u << 15;
-    const Value flags = l.emit(
-        Op::UOr32, {l.emit(Op::UAnd32, {word3, c(~format_bits)}),
-                    either(by_lane, l.emit(Op::UShl32, {select, c(15)}), c(0))});
-    const Value limit = l.emit(
-        Op::BufferLimit, {low, l.emit(Op::UPack64, {either(by_lane, records, plain), flags}),
-                          either(raw, soffset, c(0))});
-    return l.emit(Op::UOr64, {limit, l.emit(Op::USelect64, {by_lane,
-                                                            l.s.const64(ir::buffer_oob_select),
-                                                            l.s.const64(0)})});
+    const Value flags =
+        l.emit(Op::UOr32, {l.emit(Op::UAnd32, {word3, c(~format_bits)}),
+                           either(by_lane, l.emit(Op::UShl32, {select, c(15)}), c(0))});
+    const Value limit =
+        l.emit(Op::BufferLimit, {low, l.emit(Op::UPack64, {either(by_lane, records, plain), flags}),
+                                 either(raw, soffset, c(0))});
+    return l.emit(Op::UOr64,
+                  {limit, l.emit(Op::USelect64,
+                                 {by_lane, l.s.const64(ir::buffer_oob_select), l.s.const64(0)})});
 }
 
 // MUBUF without IDXEN: the offset in the buffer, and what LoadBuffer wants to know of the V#.

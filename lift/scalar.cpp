@@ -138,8 +138,8 @@ bool saveexec(Lifter& l, const Inst& i) {
 template <Logic f>
 bool wrexec(Lifter& l, const Inst& i) {
     if (!of_masks(l, i)) return false;
-    const Value r = f(l, source_mask(l, i.src[0]), l.s.get_mask_bits(machine::exec_lo),
-                      l.block.every_lane());
+    const Value r =
+        f(l, source_mask(l, i.src[0]), l.s.get_mask_bits(machine::exec_lo), l.block.every_lane());
     l.s.set_mask_bits(machine::exec_lo, r);
     l.set_mask_bits(i.dst[0], r);
     l.s.set_scc(nonzero64(l, r));

@@ -161,9 +161,8 @@ public:
             piece = std::move(*made);
             place_service(complete, piece.address());
         }
-        const Target& target = kernel->descriptor.wave_size == target_.traits.wave_size
-                                   ? target_
-                                   : *other_waves_;
+        const Target& target =
+            kernel->descriptor.wave_size == target_.traits.wave_size ? target_ : *other_waves_;
         auto plan = make_launch_plan(
             target, options_, *kernel, module->code_of(*kernel, target), complete, memory_,
             {module->stores_columns.of(request.kernel_object), engine_->prefetch()});

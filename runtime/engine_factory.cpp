@@ -65,8 +65,8 @@ static Result<std::unique_ptr<machine::Engine>> make_one(
 Result<std::unique_ptr<machine::Engine>> make_engine(
     const DeviceOptions& device, const Target& target,
     const std::function<std::string(uint64_t)>& symbol) {
-    return engine_for_wave_sizes(
-        target, [&](const Target& one) { return make_one(device, one, symbol); });
+    return engine_for_wave_sizes(target,
+                                 [&](const Target& one) { return make_one(device, one, symbol); });
 }
 
 }  // namespace wj::runtime

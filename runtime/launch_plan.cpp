@@ -186,8 +186,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
             plan.prefetch_row =
                 static_cast<uint32_t>(hints.prefetch.least_row_bytes / (plan.total_groups * items));
     }
-    plan.vgpr_count = t.unified_vgprs ? kernel.arch_vgpr_count
-                                      : round_up(kernel.arch_vgpr_count, t.vgpr_granule);
+    plan.vgpr_count =
+        t.unified_vgprs ? kernel.arch_vgpr_count : round_up(kernel.arch_vgpr_count, t.vgpr_granule);
     plan.agpr_count = kernel.agpr_count;
     plan.sgpr_count = kernel.sgpr_count;
     if (!options.strict_registers) {

@@ -600,7 +600,8 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
             // Worth a proof only now and then: the numbers of the visits double.
             if (g.waiting && ++g.stuck_visits >= 8 && !(g.stuck_visits & (g.stuck_visits - 1)) &&
                 proves_deadlock(*dispatch.plan.target, g)) {
-                dispatch.fail([&] { return deadlock_report(*dispatch.plan.target, memory_, dispatch, g); });
+                dispatch.fail(
+                    [&] { return deadlock_report(*dispatch.plan.target, memory_, dispatch, g); });
                 return Outcome::Stopped;
             }
             const bool all_wait = g.spinning + g.waiting + g.ended == count;
@@ -611,7 +612,8 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
 }
 
 void Scheduler::report_stop(DispatchState& dispatch, GroupContext& group, uint32_t wave) {
-    dispatch.fail([&] { return stop_report(*dispatch.plan.target, memory_, dispatch, group, wave); });
+    dispatch.fail(
+        [&] { return stop_report(*dispatch.plan.target, memory_, dispatch, group, wave); });
 }
 
 bool Scheduler::check_limits(DispatchState& dispatch, GroupContext& group) {

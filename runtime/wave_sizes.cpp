@@ -73,8 +73,8 @@ Result<std::unique_ptr<Engine>> engine_for_wave_sizes(const Target& target,
 }
 
 std::unique_ptr<Engine> interpreter_for_wave_sizes(const Target& target) {
-    return std::move(*engine_for_wave_sizes(
-        target, [](const Target& t) -> Result<std::unique_ptr<Engine>> {
+    return std::move(
+        *engine_for_wave_sizes(target, [](const Target& t) -> Result<std::unique_ptr<Engine>> {
             return interp::make_interpreter(t);
         }));
 }

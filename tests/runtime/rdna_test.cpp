@@ -45,8 +45,9 @@ TEST_P(Rdna, WorkItemsKnowTheirPlace) {
     constexpr uint32_t items = grid[0] * grid[1] * grid[2];
     const uint64_t out = buffer(items * 64);
     wj_argument arguments[] = {WJ_POINTER(out)};
-    ASSERT_EQ(run(k, launch(arguments, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]})),
-              WJ_OK)
+    ASSERT_EQ(
+        run(k, launch(arguments, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]})),
+        WJ_OK)
         << error();
     for (uint32_t i = 0; i < items; ++i) {
         const uint32_t id[3] = {i % grid[0], i / grid[0] % grid[1], i / grid[0] / grid[1]};
@@ -61,16 +62,16 @@ TEST_P(Rdna, WorkItemsKnowTheirPlace) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Rdna,
-    testing::Values(Setup{"gfx1010", WJ_ENGINE_INTERPRETER, WJ_MEMORY_IDENTITY},
-                    Setup{"gfx1030", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},
-                    Setup{"gfx1010", WJ_ENGINE_AVX2, WJ_MEMORY_CHECKED},
-                    Setup{"gfx1030", WJ_ENGINE_AVX2, WJ_MEMORY_IDENTITY},
-                    Setup{"gfx1010", WJ_ENGINE_AVX512, WJ_MEMORY_IDENTITY},
-                    Setup{"gfx1030", WJ_ENGINE_AVX512, WJ_MEMORY_CHECKED},
-                    Setup{"gfx1030", WJ_ENGINE_AUTO, WJ_MEMORY_IDENTITY}),
-    setup_name);
+INSTANTIATE_TEST_SUITE_P(All, Rdna,
+                         testing::Values(Setup{"gfx1010", WJ_ENGINE_INTERPRETER,
+                                               WJ_MEMORY_IDENTITY},
+                                         Setup{"gfx1030", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},
+                                         Setup{"gfx1010", WJ_ENGINE_AVX2, WJ_MEMORY_CHECKED},
+                                         Setup{"gfx1030", WJ_ENGINE_AVX2, WJ_MEMORY_IDENTITY},
+                                         Setup{"gfx1010", WJ_ENGINE_AVX512, WJ_MEMORY_IDENTITY},
+                                         Setup{"gfx1030", WJ_ENGINE_AVX512, WJ_MEMORY_CHECKED},
+                                         Setup{"gfx1030", WJ_ENGINE_AUTO, WJ_MEMORY_IDENTITY}),
+                         setup_name);
 
 }  // namespace
 }  // namespace wj::test
