@@ -123,6 +123,9 @@ both('v_cmp_ne_u32 of DPP8 lanes', ['v_mov_b32_dpp v10, v0 dpp8:[1,0,3,2,5,4,7,6
 
 # ---------------------------------------------------------------- arithmetic that is new
 def lanewise(row, sources, f, targets=BOTH, mode=0xf0, text=None, old=None, name=''):
+    if not old:     # the destination is a source
+        r = [f(*[v[l % len(v)] for v in sources]) & M32 for l in range(64)]
+        both(row + name + ' v0', (text or '%s v10, %s' % (row, ', '.join('v%d' % i for i in range(len(sources))))).replace('v10', 'v0'), [('v%d' % i, v) for i, v in enumerate(sources)], [('v0', r)], targets, mode)
     sets = [('v%d' % i, v) for i, v in enumerate(sources)] + ([('v10', old)] if old else [])
     args = [[v[l % len(v)] for v in sources] + ([old[l % len(old)]] if old else []) for l in range(64)]
     both(row + name, text or '%s v10, %s' % (row, ', '.join('v%d' % i for i in range(len(sources)))), sets, [('v10', [f(*t) & M32 for t in args])], targets, mode)
@@ -148,6 +151,7 @@ H, I, J = [v | k for v, k in zip(h, junk)], [v | k for v, k in zip(i, junk[1:] +
 low = lambda v: v & 0xffff
 lanewise('v_fmac_f16', [H, I], lambda p, q, d: d & 0xffff0000 | F16.fma(low(p), low(q), low(d)), old=J)
 lanewise('v_fmamk_f16', [H, I], lambda p, q, d: d & 0xffff0000 | F16.fma(low(p), 0x4248, low(q)), text='v_fmamk_f16 v10, v0, 0x4248, v1', old=J)
+both('v_fmaak_f16 v0', 'v_fmaak_f16 v0, v0, v1, 0x4248', [('v0', H), ('v1', I)], [('v0', [p & 0xffff0000 | F16.fma(low(p), low(q), 0x4248) for p, q in zip(H, I)])])
 lanewise('v_fmaak_f16', [H, I], lambda p, q, d: d & 0xffff0000 | F16.fma(low(p), low(q), 0x4248), text='v_fmaak_f16 v10, v0, v1, 0x4248', old=J)
 # The high half of a register, as a source and as a destination.
 lanewise('v_add_u16', [a, b], lambda p, q, d: d & 0xffff | (p >> 16) + q << 16, text='v_add_nc_u16 v10, v0, v1 op_sel:[1,0,1]', old=c, name=' op_sel')
@@ -159,8 +163,10 @@ regs = [rng.getrandbits(32) for _ in range(8)]
 sregs = [('s20', regs)]
 both('s_movrelsd_2_b32', 's_movrelsd_2_b32 s20, s22', sregs + [('m0', [4 << 16 | 3])], [('s20', regs[:4] + [regs[5]] + regs[5:])])
 vregs = [[rng.getrandbits(32) for _ in range(64)] for _ in range(6)]
+for row in vregs: row[::16] = [0, 0x7fffffff, 0x80000000, M32]
 vsets = [('v%d' % (20 + n), r) for n, r in enumerate(vregs)] + [('m0', [4 << 16 | 1])]
 both('v_movrelsd_2_b32', 'v_movrelsd_2_b32 v20, v22', vsets, [('v24', vregs[3]), ('v23', vregs[3]), ('v20', vregs[0])])
+both('v_movrelsd_2_b32 v20', 'v_movrelsd_2_b32 v20, v20', vsets, [('v24', vregs[1])])
 both('v_swaprel_b32', 'v_swaprel_b32 v20, v22', vsets, [('v24', vregs[3]), ('v23', vregs[4]), ('v20', vregs[0])])
 both('v_movrelsd_2_b32 beyond the allocation', 'v_movrelsd_2_b32 v20, v22', [('m0', [300 << 16])], [], lines=['exit illegal'])
 
