@@ -214,7 +214,7 @@ void swaprel(Wave& w, const Inst& in) {
 template <bool Other>
 void permlane16(Wave& w, const Inst& in) {
     const u64 select = read_s32(w, in.src[1]) | u64{read_s32(w, in.src[2])} << 32;
-    const u64 exec = w.exec(), readable = in.fetch_invalid ? ~u64{0} : exec;
+    const u64 exec = w.exec(), readable = in.op_sel & 1 ? ~u64{0} : exec;
     const u32* from = vrow(w, in.src[0]);
     u32* to = vrow(w, in.dst[0]);
     Row out;
@@ -224,7 +224,7 @@ void permlane16(Wave& w, const Inst& in) {
             ((l & ~15u) ^ (Other ? 16 : 0)) | static_cast<u32>(select >> 4 * (l & 15) & 15);
         const bool valid = readable >> source & 1;
         out.v[l] = valid ? from[source] : 0;
-        if (!valid && !in.bound_ctrl) written &= ~(u64{1} << l);
+        if (!valid && !(in.op_sel & 2)) written &= ~(u64{1} << l);
     }
     write_row(to, out.v, written);
 }

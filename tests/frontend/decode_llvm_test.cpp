@@ -56,6 +56,13 @@ std::string listed_difference(const Words& words, const Ours& mine, const LlvmRe
         return "6 lanes of DPP8 read as a source encoding";
     if (!mine.valid && llvm.text.substr(0, 9) == "v_fma_mix" && words[0] >> 23 == 0x1a7)
         return "7 mixed precision as gfx9 encodes it";
+    if (mine.valid && llvm.kind == LlvmResult::Kind::Invalid && words[0] >> 26 == 0x35 &&
+        (words[0] & 0xff) != 0x7e && mine.text.substr(0, 7) == "v_cmpx_")
+        return "8 VDST of v_cmpx";
+    const bool permutes = mine.valid && (mine.inst.op == wj::Opcode::v_permlane16_b32 ||
+                                         mine.inst.op == wj::Opcode::v_permlanex16_b32);
+    if (permutes && ((words[0] >> 8 & 7) != 0 || words[1] >> 29 != 0))
+        return "9 ABS and NEG of v_permlane16";
     const bool illegal_scaled =
         mine.valid && packed == wj::PackedClass::MfmaScaled && mine.inst.illegal_operand;
     if (illegal_scaled && (mine.inst.src[0].is(wj::Operand::Kind::Const) ||

@@ -27,7 +27,7 @@ def exists(mnemonic, target):
 # What operands a target lacks though it has the instruction.
 RDNA = ('gfx1010', 'gfx1030')
 rdna_lacks = re.compile(r'^t?buffer_|^v_(add|sub|subrev)_co_u32_e32|^v_cmpx|row_newbcast|row_bcast|wave_(shl|rol|shr|ror)|xnack_mask|flat_scratch')
-LACKS = {'gfx1010': rdna_lacks, 'gfx1030': rdna_lacks, 'gfx803': re.compile(r'^flat_.* offset:|_d16_xy|row_newbcast|xnack_mask|^s_load.* -0x|^buffer.* idxen')}
+LACKS = {'gfx1010': rdna_lacks, 'gfx1030': rdna_lacks, 'gfx803': re.compile(r'^flat_.* offset:|_d16_xy|row_newbcast|xnack_mask|_sdwa s\[|^s_load.* -0x|^buffer.* idxen')}
 def takes(asm, target): return exists(asm.split()[0], target) and not (target in LACKS and LACKS[target].search(asm))
 # Where SRAM-ECC is on, D16 loads write 0 to the half of a register that the others keep.
 SRAMECC = ('gfx908', 'gfx90a', 'gfx942', 'gfx950')

@@ -219,7 +219,8 @@ def atomics(name, bits, f, comparand=None, targets=BOTH, values=None):
             both('%s_atomic_%s' % (family, name), [text[family] % (name, vreg(10, n), operand), 's_waitcnt vmcnt(0)'], sets, expects, targets, base='v0')
 def number32(): return rng.choice([0, 0x80000000, 1, 0x80000001, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x00400000, 0x42280000, 0x42290000, 0xc2280000])
 def number64(): return F64.convert(F32, number32()) if rng.random() < .7 else rng.choice([1, 1 << 63 | 1, 0x4045000000000001])
-def extreme(F, largest): return lambda o, d, e: o if F.order(o) == F.order(d) or (F.order(o) > F.order(d)) == largest else d
+def place(F, x): return F.order(x), 0 if x & F.sign and F.zero(x) else 1      # -0 < +0
+def extreme(F, largest): return lambda o, d, e: o if place(F, o) == place(F, d) or (place(F, o) > place(F, d)) == largest else d
 for F, bits, tail, values in ((F32, 32, '', number32), (F64, 64, '_x2', number64)):
     atomics('fmin' + tail, bits, extreme(F, False), values=values)
     atomics('fmax' + tail, bits, extreme(F, True), values=values)
