@@ -197,8 +197,8 @@ bool Lifter::begin_dpp(const Inst& inst) {
     // Lanes without a source read 0; with bound_ctrl off they are not written instead. FI: those
     // that are off are sources, too.
     const uint32_t from = row(inst.src[0]);
-    const Value readable = inst.fetch_invalid ? s.mask_of(s.const64(block.every_lane())) : s.exec();
     const Value source = inst.fetch_invalid ? s.read_all(from) : s.read(from);
+    const Value readable = inst.fetch_invalid ? s.mask_of(s.const64(block.every_lane())) : s.exec();
     dpp_source_ = s.select(reachable, emit(Op::Swizzle, {source, readable}, index), c32(0));
     dpp_valid_ = s.mask_of(s.const64(enabled));
     if (!inst.bound_ctrl && !by_eight) {

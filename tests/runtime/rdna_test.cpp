@@ -27,6 +27,17 @@ TEST_P(Rdna, KernelsOfOneObjectChooseTheirWaves) {
         expect_lanes("lanes64", 64);
     }
     expect_lanes("lanes32_cu", 32);
+    expect_lanes("lanes32_progress", 32);
+}
+
+// 32 waves of 96 registers: 8 on each of four SIMDs with 1,024, or 16 on each of two.
+TEST_P(Rdna, WorkGroupsHaveTheSimdsOfTheirMode) {
+    constexpr uint32_t items = 1024;
+    const uint64_t out = buffer(items * 4);
+    EXPECT_EQ(run(kernel("waves", "wide_wgp"), packed(out, 0, items, items)), WJ_OK) << error();
+    EXPECT_EQ(host<uint32_t>(out)[items - 1], 31u | 32 << 16);
+    EXPECT_EQ(run(kernel("waves", "wide_cu"), packed(out, 0, items, items)), WJ_OUT_OF_RANGE);
+    EXPECT_NE(error().find("does not fit into a compute unit"), std::string::npos) << error();
 }
 
 TEST_P(Rdna, ThePrologueSetsFlatScratchByHardwareRegisters) {

@@ -1,6 +1,6 @@
 // Kernels of gfx10 that choose how many lanes their waves have. The assembler is that of waves of 32 lanes: what it calls s6 in a
 // vector instruction is s[6:7] where the waves have 64.
-.macro KERNEL name, wave32, wgp=1, scratch=0
+.macro KERNEL name, wave32, wgp=1, scratch=0, vgprs=8, progress=0
 .text
 .p2align 8
 .globl \name
@@ -9,7 +9,9 @@
 .p2align 6
 .amdhsa_kernel \name
   .amdhsa_kernarg_size 16
-  .amdhsa_next_free_vgpr 8
+  .amdhsa_next_free_vgpr \vgprs
+  .amdhsa_memory_ordered 1 - \progress
+  .amdhsa_forward_progress \progress
   .amdhsa_next_free_sgpr 16
   .amdhsa_user_sgpr_kernarg_segment_ptr 1
   .amdhsa_wavefront_size32 \wave32
@@ -49,6 +51,17 @@ END lanes64
 KERNEL lanes32_cu 1, 0
   LANES
 END lanes32_cu
+KERNEL lanes32_progress 1, 1, 0, 8, 1
+  LANES
+END lanes32_progress
+
+// Registers of which a work-group of 1,024 has enough on the SIMDs of two compute units, not of one.
+KERNEL wide_wgp 1, 1, 0, 96
+  LANES
+END wide_wgp
+KERNEL wide_cu 1, 0, 0, 96
+  LANES
+END wide_cu
 
 // Spilled through the private segment buffer of the prologue, as gfx10 code has it: FLAT_SCRATCH by s_setreg.
 KERNEL scratch32 1, 1, 1
