@@ -467,7 +467,6 @@ bool decode_vop3(DecodeState& s) {
     if (info.dst_count == 0) {
         if (vdst != 0) return false;
     } else if (writes_exec_alone(s)) {
-        if (vdst != exec_code) return false;
         set_mask(s, exec_code, out.dst[0]);
     } else if (info.dst[0] == Type::mask) {
         // LLVM reads the eight bits as a source, so it also prints constants as destination.

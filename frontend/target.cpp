@@ -67,6 +67,7 @@ constexpr Traits cdna1() {
 constexpr Traits cdna2() {
     Traits t = with_gds(cdna1(), 0, 0);
     t.vgpr_granule = 8;
+    t.simd_vgprs = 512;
     t.matrix_sum = MatrixSum::PairsFlushed;
     t.dot2_flushes_sources = true;
     t.unified_vgprs = true;
@@ -96,6 +97,37 @@ constexpr Traits cdna4() {
     return t;
 }
 
+constexpr Traits rdna1() {
+    Traits t = with_gds(vega, 65536, 0x4ff);
+    t.wave_size = 32;
+    t.vgpr_granule = 8;
+    t.simd_vgprs = 1024;
+    t.has_wgp_mode = true;
+    t.scalar_registers = {.count = 106, .flat_scratch = 0, .xnack_mask = 0, .has_null = true};
+    t.buffer_records = BufferRecords::Gfx10;
+    t.keeps_high_half = true;
+    t.unified_formats = true;
+    t.gfx10_hwregs = true;
+    t.vop3_literals = true;
+    t.cmpx_writes_exec = true;
+    t.row_share = true;
+    t.has_prim_export = true;
+    t.dpp_pairs = false;
+    t.wide_lgkmcnt = true;
+    return t;
+}
+
+constexpr Traits rdna2() {
+    Traits t = with_gds(rdna1(), 65536, 0x9ff);
+    t.vgpr_granule = 16;
+    t.lds_granule = 1024;
+    t.xnack_selectable = false;
+    t.has_hold_cnt = true;
+    t.scratch_without_address = true;
+    t.has_shader_cycles = true;
+    return t;
+}
+
 constexpr std::array targets{
     Target{"gfx801", Family::g8, 0x28, gcn3(true)},
     Target{"gfx802", Family::g8, 0x29, gcn3(false)},
@@ -114,6 +146,19 @@ constexpr std::array targets{
     Target{"gfx950", Family::g950, 0x4f, cdna4()},
     Target{"gfx9-generic", Family::g9_generic, 0x51, vega},
     Target{"gfx9-4-generic", Family::g94_generic, 0x5f, cdna3()},
+    Target{"gfx1010", Family::g10, 0x33, rdna1()},
+    Target{"gfx1011", Family::g1011, 0x34, rdna1()},
+    Target{"gfx1012", Family::g1011, 0x35, rdna1()},
+    Target{"gfx1013", Family::g1013, 0x42, rdna1()},
+    Target{"gfx1030", Family::g103, 0x36, rdna2()},
+    Target{"gfx1031", Family::g103, 0x37, rdna2()},
+    Target{"gfx1032", Family::g103, 0x38, rdna2()},
+    Target{"gfx1033", Family::g103, 0x39, rdna2()},
+    Target{"gfx1034", Family::g103, 0x3e, rdna2()},
+    Target{"gfx1035", Family::g103, 0x3d, rdna2()},
+    Target{"gfx1036", Family::g103, 0x45, rdna2()},
+    Target{"gfx10-1-generic", Family::g10, 0x52, rdna1()},
+    Target{"gfx10-3-generic", Family::g103, 0x53, rdna2()},
 };
 
 // The processors of `targets` with SRAM-ECC the other way; those that cannot choose stay as they
@@ -123,29 +168,6 @@ constexpr auto other_sramecc = [] {
     for (Target& target : out) target.traits.sramecc ^= target.traits.sramecc_selectable;
     return out;
 }();
-
-constexpr Traits rdna1() {
-    Traits t = vega;
-    t.wave_size = 32;
-    t.vgpr_granule = 8;
-    t.scalar_registers = {.count = 106, .flat_scratch = 0, .xnack_mask = 0, .has_null = true};
-    t.vop3_literals = true;
-    t.cmpx_writes_exec = true;
-    t.row_share = true;
-    t.has_prim_export = true;
-    t.dpp_pairs = false;
-    t.wide_lgkmcnt = true;
-    t.mad_flushes_denorms = true;
-    return t;
-}
-
-constexpr Traits rdna2() {
-    Traits t = rdna1();
-    t.xnack_selectable = false;
-    t.has_hold_cnt = true;
-    t.scratch_without_address = true;
-    return t;
-}
 
 constexpr Traits rdna3() {
     Traits t = rdna2();
@@ -177,42 +199,36 @@ constexpr Traits rdna4() {
 }
 
 // Decoded and disassembled, not emulated.
-constexpr Target decoded[] = {
-    {"gfx1010", Family::g10, 0x33, rdna1()},
-    {"gfx1011", Family::g1011, 0x34, rdna1()},
-    {"gfx1012", Family::g1011, 0x35, rdna1()},
-    {"gfx1013", Family::g1013, 0x42, rdna1()},
-    {"gfx1030", Family::g103, 0x36, rdna2()},
-    {"gfx1031", Family::g103, 0x37, rdna2()},
-    {"gfx1032", Family::g103, 0x38, rdna2()},
-    {"gfx1033", Family::g103, 0x39, rdna2()},
-    {"gfx1034", Family::g103, 0x3e, rdna2()},
-    {"gfx1035", Family::g103, 0x3d, rdna2()},
-    {"gfx1036", Family::g103, 0x45, rdna2()},
-    {"gfx10-1-generic", Family::g10, 0x52, rdna1()},
-    {"gfx10-3-generic", Family::g103, 0x53, rdna2()},
-    {"gfx1100", Family::g11, 0x41, rdna3()},
-    {"gfx1101", Family::g11, 0x46, rdna3()},
-    {"gfx1102", Family::g11, 0x47, rdna3()},
-    {"gfx1103", Family::g11, 0x44, rdna3()},
-    {"gfx1150", Family::g115, 0x43, rdna35()},
-    {"gfx1151", Family::g115, 0x4a, rdna35()},
-    {"gfx1152", Family::g115, 0x55, rdna35()},
-    {"gfx1153", Family::g115, 0x58, rdna35()},
-    {"gfx11-generic", Family::g11, 0x54, rdna3()},
-    {"gfx1200", Family::g12, 0x48, rdna4()},
-    {"gfx1201", Family::g12, 0x4e, rdna4()},
-    {"gfx12-generic", Family::g12, 0x59, rdna4()},
+constexpr std::array decoded{
+    Target{"gfx1100", Family::g11, 0x41, rdna3()},
+    Target{"gfx1101", Family::g11, 0x46, rdna3()},
+    Target{"gfx1102", Family::g11, 0x47, rdna3()},
+    Target{"gfx1103", Family::g11, 0x44, rdna3()},
+    Target{"gfx1150", Family::g115, 0x43, rdna35()},
+    Target{"gfx1151", Family::g115, 0x4a, rdna35()},
+    Target{"gfx1152", Family::g115, 0x55, rdna35()},
+    Target{"gfx1153", Family::g115, 0x58, rdna35()},
+    Target{"gfx11-generic", Family::g11, 0x54, rdna3()},
+    Target{"gfx1200", Family::g12, 0x48, rdna4()},
+    Target{"gfx1201", Family::g12, 0x4e, rdna4()},
+    Target{"gfx12-generic", Family::g12, 0x59, rdna4()},
 };
 
-constexpr auto decoded_wave64 = [] {
-    std::array<Target, std::size(decoded)> out{};
-    for (size_t i = 0; i < out.size(); ++i) {
-        out[i] = decoded[i];
-        out[i].traits.wave_size = 64;
+// The same processors with waves of 64 lanes: each has half as many registers in a SIMD.
+template <size_t N>
+constexpr std::array<Target, N> with_64_lanes(std::array<Target, N> list) {
+    for (Target& target : list) {
+        Traits& t = target.traits;
+        if (t.wave_size == 64) continue;
+        t.wave_size = 64;
+        t.vgpr_granule /= 2;
+        t.simd_vgprs /= 2;
     }
-    return out;
-}();
+    return list;
+}
+
+constexpr std::array targets_64 = with_64_lanes(targets);
+constexpr std::array decoded_64 = with_64_lanes(decoded);
 
 // "amdgcn-amd-amdhsa--gfx90a:xnack-" -> "gfx90a"
 std::string_view processor_part(std::string_view name) {
@@ -225,31 +241,37 @@ std::string_view processor_part(std::string_view name) {
     return name.substr(0, name.find(':'));
 }
 
-}  // namespace
-
-const Target* find_target(std::string_view name) {
+// Of the processors of `list`, which stand in the same order in `list_64`.
+const Target* find_in(std::span<const Target> list, std::span<const Target> list_64,
+                      std::string_view name, uint32_t wave_size) {
     const std::string_view processor = processor_part(name);
-    for (size_t i = 0; i < targets.size(); ++i) {
-        if (targets[i].name != processor) continue;
-        const bool on = targets[i].traits.sramecc;
-        return name.find(on ? ":sramecc-" : ":sramecc+") == std::string_view::npos
-                   ? &targets[i]
-                   : &other_sramecc[i];
+    for (size_t i = 0; i < list.size(); ++i) {
+        if (list[i].name != processor) continue;
+        if (wave_size == 0 || wave_size == list[i].traits.wave_size) return &list[i];
+        return wave_size == list_64[i].traits.wave_size ? &list_64[i] : nullptr;
     }
     return nullptr;
 }
 
+}  // namespace
+
+const Target* find_target(std::string_view name, uint32_t wave_size) {
+    const Target* target = find_in(targets, targets_64, name, wave_size);
+    if (!target || !target->traits.sramecc_selectable) return target;
+    const bool on = target->traits.sramecc;
+    return name.find(on ? ":sramecc-" : ":sramecc+") == std::string_view::npos
+               ? target
+               : &other_sramecc[static_cast<size_t>(target - targets.data())];
+}
+
 const Target* find_decoded_target(std::string_view name, uint32_t wave_size) {
-    const Target* emulated = find_target(name);
-    if (emulated != nullptr)
-        return wave_size == 0 || wave_size == emulated->traits.wave_size ? emulated : nullptr;
-    const std::string_view processor = processor_part(name);
-    for (size_t i = 0; i < std::size(decoded); ++i) {
-        if (decoded[i].name != processor) continue;
-        if (wave_size == 64) return &decoded_wave64[i];
-        return wave_size == 0 || wave_size == 32 ? &decoded[i] : nullptr;
-    }
-    return nullptr;
+    if (const Target* emulated = find_target(name, wave_size)) return emulated;
+    return find_in(decoded, decoded_64, name, wave_size);
+}
+
+const Target* with_wave_size(const Target& target, uint32_t wave_size) {
+    return target.traits.wave_size == wave_size ? &target
+                                                : find_decoded_target(target.name, wave_size);
 }
 
 const Target* find_target_by_mach(uint32_t elf_mach) {

@@ -22,7 +22,8 @@ inline constexpr unsigned family_count = static_cast<unsigned>(Family::count_);
 // notes on buffer descriptors).
 enum class BufferRecords : uint8_t {
     Gfx8,  // records where the V# swizzles and has a stride
-    Gfx9   // records where the instruction has IDXEN and the V# a stride
+    Gfx9,  // records where the instruction has IDXEN and the V# a stride
+    Gfx10  // what OOB_SELECT of the V# says
 };
 
 // How matrix instructions add the products of 16-bit and smaller types (interpreter/matrix_sums.h).
@@ -51,7 +52,7 @@ struct Traits {
     uint32_t wave_size;     // 64 or 32 lanes. Where kernels choose it, each size is a Target
     uint32_t lds_bytes;     // per work-group limit
     uint32_t lds_granule;   // allocation granule in bytes: out-of-range bound is the rounded size
-    uint32_t vgpr_granule;  // gfx90a: 8, else 4
+    uint32_t vgpr_granule;  // registers are allocated in so many; GPR_ALLOC counts these
     bool unified_vgprs;     // gfx90a+: AccVGPRs are the upper part of one file (rsrc3 ACCUM_OFFSET)
     bool has_agprs;         // gfx908+
     bool packed_workitem_id;        // gfx90a+: v0 = x | y << 10 | z << 20
@@ -61,16 +62,23 @@ struct Traits {
     bool flat_offsets = true;       // gfx9+: flat instructions add an immediate to the address
     bool swizzle_rotates = true;    // gfx9+: ds_swizzle_b32's rotations and FFT
     BufferRecords buffer_records = BufferRecords::Gfx9;
+    bool unified_formats = false;  // gfx10+: one number for the format of a buffer's elements
     bool buffer_elements = false;  // gfx8-: a V# has ELEMENT_SIZE, and accesses of several elements
                                    // go on in the next lane's
     bool m0_bounds_lds = false;    // gfx8-: M0 is the size that LDS accesses are checked against
-    bool flat_scratch_base = true;  // gfx9+: FLAT_SCRATCH_INIT is an address, not offset and size
-    bool wide_vmcnt = true;         // gfx9+: vmcnt has six bits
-    bool unpacked_d16 = false;      // 16-bit elements of buffers and images take a register each
-    bool dpp_pairs = true;          // DPP of 64 bits (gfx10: none)
-    bool wide_lgkmcnt = false;      // gfx10+: six bits
-    bool wide_dpp = false;          // gfx90a+: DPP of 64 bits and row_newbcast
-    bool ocp_small_floats = false;  // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
+    bool flat_scratch_base = true;   // gfx9+: FLAT_SCRATCH_INIT is an address, not offset and size
+    uint32_t simd_vgprs = 256;       // registers of a lane that the waves of a SIMD share
+    bool has_wgp_mode = false;       // gfx10+: a work-group has the SIMDs of one compute unit (two)
+                                     // or, with WGP_MODE, of two; before: four
+    bool keeps_high_half = false;    // gfx10+: 16-bit results leave the register's other half alone
+    bool gfx10_hwregs = false;       // FLAT_SCR_LO and FLAT_SCR_HI, HW_ID1 and HW_ID2
+    bool has_shader_cycles = false;  // gfx10.3+: a hardware register counts clocks
+    bool wide_vmcnt = true;          // gfx9+: vmcnt has six bits
+    bool unpacked_d16 = false;       // 16-bit elements of buffers and images take a register each
+    bool dpp_pairs = true;           // DPP of 64 bits (gfx10: none)
+    bool wide_lgkmcnt = false;       // gfx10+: six bits
+    bool wide_dpp = false;           // gfx90a+: DPP of 64 bits and row_newbcast
+    bool ocp_small_floats = false;   // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
     bool xnack_selectable, sramecc_selectable;
     bool sramecc =
         false;  // on: D16 loads write 0 to the other half of their register, as registers
@@ -115,10 +123,12 @@ struct Target {
 // nullptr when the processor is not emulated. Accepts a bare name ("gfx90a"), a target id
 // ("gfx90a:sramecc+:xnack-") or a full triple ("amdgcn-amd-amdhsa--gfx90a:xnack-"). Without a word
 // on sramecc, processors that can choose have it as their boards do: gfx906 off, later ones on.
-const Target* find_target(std::string_view name);
-// The same for processors that can be decoded, whether emulated or not. wave_size: 32, 64, or 0 for
-// the size that compilers choose for the processor.
+// wave_size: 32, 64, or 0 for the size that compilers choose for the processor.
+const Target* find_target(std::string_view name, uint32_t wave_size = 0);
+// The same for processors that can be decoded, whether emulated or not.
 const Target* find_decoded_target(std::string_view name, uint32_t wave_size = 0);
+// The same processor with waves of another size; nullptr: it has none.
+const Target* with_wave_size(const Target& target, uint32_t wave_size);
 const Target* find_target_by_mach(uint32_t elf_mach);
 std::string supported_target_names();  // "gfx900, gfx906, ..." for messages
 std::string decoded_target_names();    // these and those that can only be decoded

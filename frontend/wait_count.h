@@ -25,7 +25,14 @@ inline WaitCounts wait_counts(const Target& target, uint32_t simm16) {
 }
 
 // How many accesses to vector memory it leaves under way; nothing where it does not wait for them.
+// gfx10 counts loads and stores apart; code waits for the stores by an instruction of their own,
+// whose constant is added to a register.
 inline std::optional<uint32_t> vector_accesses_left(const Target& target, const Inst& waitcnt) {
+    if (waitcnt.format == Format::SOPK) {
+        if (waitcnt.op != Opcode::s_waitcnt_vmcnt && waitcnt.op != Opcode::s_waitcnt_vscnt)
+            return std::nullopt;
+        return waitcnt.src[0].is(Operand::Kind::Sgpr) ? 0 : waitcnt.src[1].value & 63;
+    }
     const uint32_t left = wait_counts(target, static_cast<uint32_t>(waitcnt.src[0].value)).vm;
     if (left == wait_counts(target, 0xffff).vm) return std::nullopt;
     return left;

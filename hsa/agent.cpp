@@ -114,7 +114,7 @@ hsa_status_t amd_info(const Agent& a, uint32_t attribute, void* value) {
         case HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU:
             return put(value, f ? f->waves_per_cu : 0u);
         case HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU:
-            return put(value, a.gpu ? 4u : 0u);
+            return put(value, !a.gpu ? 0u : a.device->target().traits.has_wgp_mode ? 2u : 4u);
         case HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES:
             return put(value, a.gpu ? 1u : 0u);
         case HSA_AMD_AGENT_INFO_NUM_SHADER_ARRAYS_PER_SE:
@@ -136,7 +136,8 @@ hsa_status_t amd_info(const Agent& a, uint32_t attribute, void* value) {
         case info_timestamp_frequency:
             return put(value, wj::machine::reference_clock_hz);
         case info_asic_family:
-            return put(value, a.gpu ? 0x8du : 0u);  // AMDGPU_FAMILY_AI
+            // AMDGPU_FAMILY_AI, AMDGPU_FAMILY_NV
+            return put(value, !a.gpu ? 0u : a.device->target().traits.has_wgp_mode ? 0x8fu : 0x8du);
         case info_ucode_version:
         case info_sdma_ucode_version:
             return put(value, uint32_t{0});

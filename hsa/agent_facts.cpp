@@ -6,10 +6,11 @@
 namespace wj::hsa {
 namespace {
 
-// PCI ids: the Linux driver amdgpu_drv.c. Waves: 10 per SIMD, 8 from gfx90a on (LLVM "User Guide
-// for AMDGPU Backend", occupancy). Clocks and widths: data sheets of Carrizo, Tonga, Polaris
-// 10, Stoney, MI25, MI50, MI100, MI250X,
-// MI300X, MI355X.
+// PCI ids: the Linux driver amdgpu_drv.c. Waves: 10 per SIMD, 8 from gfx90a on; 20 of gfx10.1 and
+// 16 of gfx10.3, whose compute units have two SIMDs (LLVM, getMaxWavesPerEU). Clocks and widths:
+// data sheets of Carrizo, Tonga, Polaris 10, Stoney, MI25, MI50, MI100, MI250X, MI300X, MI355X; RX
+// 5700 XT, Pro V520, RX 5500 XT, BC-250, RX 6900 XT, RX 6700 XT, RX 6600 XT, Van Gogh, RX 6500 XT,
+// Radeon 680M, Radeon 610M.
 // clang-format off
 constexpr std::array facts{
     AgentFacts{"gfx801",         0x9874, 40,  800,  933,   128,  1u << 19, 0,   true},
@@ -29,6 +30,19 @@ constexpr std::array facts{
     AgentFacts{"gfx950",         0x75a0, 32, 2400, 2000,  8192,  4u << 20, '+', true},
     AgentFacts{"gfx9-generic",   0x6860, 40, 1500,  945,  2048,  4u << 20, 0,   true},
     AgentFacts{"gfx9-4-generic", 0x74a1, 32, 2100, 1300,  8192,  4u << 20, '+', true},
+    AgentFacts{"gfx1010",        0x731f, 40, 1905,  875,   256,  4u << 20, 0,   true},
+    AgentFacts{"gfx1011",        0x7362, 40, 1600, 1000,  2048,  4u << 20, 0,   true},
+    AgentFacts{"gfx1012",        0x7340, 40, 1845,  875,   128,  2u << 20, 0,   true},
+    AgentFacts{"gfx1013",        0x13fe, 40, 2000,  875,   256,  4u << 20, 0,   true},
+    AgentFacts{"gfx1030",        0x73bf, 32, 2250, 1000,   256,  4u << 20, 0,   false},
+    AgentFacts{"gfx1031",        0x73df, 32, 2581, 1000,   192,  3u << 20, 0,   false},
+    AgentFacts{"gfx1032",        0x73ff, 32, 2589, 1000,   128,  2u << 20, 0,   false},
+    AgentFacts{"gfx1033",        0x163f, 32, 1600, 1375,   128,  1u << 20, 0,   false},
+    AgentFacts{"gfx1034",        0x743f, 32, 2815, 1124,    64,  1u << 20, 0,   false},
+    AgentFacts{"gfx1035",        0x1681, 32, 2400, 1600,   128,  2u << 20, 0,   false},
+    AgentFacts{"gfx1036",        0x164e, 32, 2200, 1200,   128,  1u << 18, 0,   false},
+    AgentFacts{"gfx10-1-generic",0x731f, 40, 1905,  875,   256,  4u << 20, 0,   true},
+    AgentFacts{"gfx10-3-generic",0x73bf, 32, 2250, 1000,   256,  4u << 20, 0,   false},
 };
 // clang-format on
 

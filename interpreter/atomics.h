@@ -13,9 +13,9 @@
 
 namespace wj::interp {
 
-// Handling of f32 denormals by float atomics: LDS goes by MODE, the memory units of gfx908 and
-// gfx90a always flush, later ones keep (LLVM: hasMemoryAtomicFaddF32DenormalSupport). In memory f64
-// and packed operations keep.
+// Handling of f32 denormals by float atomics: LDS goes by MODE, sums of the memory units of gfx908
+// and gfx90a always flush, later ones keep (LLVM: hasMemoryAtomicFaddF32DenormalSupport). In memory
+// f64 and packed operations keep, as do comparisons.
 struct AtomicMode {
     gf::FloatMode mode;
 };
@@ -23,8 +23,8 @@ struct AtomicMode {
 inline AtomicMode lds_atomic_mode(const Wave& w) {
     return {gf::FloatMode{w.mode}};
 }
-inline AtomicMode memory_atomic_mode(const Wave& w) {
-    const bool keep = traits(w).memory_fadd_f32_keeps_denorms;
+inline AtomicMode memory_atomic_mode(const Wave& w, bool is_sum) {
+    const bool keep = !is_sum || traits(w).memory_fadd_f32_keeps_denorms;
     return {gf::FloatMode{(w.mode & ~0xffu) | 0xc0u | (keep ? 0x30u : 0u)}};
 }
 
@@ -57,6 +57,7 @@ WJ_RMW(Xor, old ^ data);
 WJ_RMW(Inc, old >= data ? 0 : old + 1);
 WJ_RMW(Dec, old == 0 || old > data ? data : old - 1);
 WJ_RMW(MskOr, (old & ~data) | data2);
+WJ_RMW(CSub, old < data ? 0 : old - data);
 WJ_RMW(Wrap, old >= data ? old - data : old + data2);
 #undef WJ_RMW
 
@@ -159,6 +160,7 @@ template <class Op>
 inline bool spot_atomic(Wave& w, Spot spot, uint32_t lane, typename Op::Type data,
                         typename Op::Type data2, typename Op::Type& old) {
     using T = typename Op::Type;
+    constexpr bool is_sum = std::is_same_v<Op, rmw::FAdd<T>>;
     if (spot.place == Place::Nowhere) {
         old = 0;
         return true;
@@ -167,7 +169,7 @@ inline bool spot_atomic(Wave& w, Spot spot, uint32_t lane, typename Op::Type dat
     if (spot.place == Place::Global) {
         void* where = memory::atomic_pointer(*w.ctx, spot.address, sizeof(T));
         if (!where) return false;
-        old = atomic_apply<Op>(where, data, data2, memory_atomic_mode(w));
+        old = atomic_apply<Op>(where, data, data2, memory_atomic_mode(w, is_sum));
         return true;
     }
     if (spot.place == Place::Lds) {
@@ -175,7 +177,8 @@ inline bool spot_atomic(Wave& w, Spot spot, uint32_t lane, typename Op::Type dat
         return true;
     }
     if (!scratch_read(w, spot.address, lane, old)) return false;
-    return scratch_write(w, spot.address, lane, Op::apply(old, data, data2, memory_atomic_mode(w)));
+    return scratch_write(w, spot.address, lane,
+                         Op::apply(old, data, data2, memory_atomic_mode(w, is_sum)));
 }
 
 // FLAT, GLOBAL and MUBUF atomics. cmpswap: the data operand holds the new value, then the expected
@@ -186,7 +189,8 @@ void atomic(Wave& w, const Inst& inst) {
     const Address address(w, inst);
     const uint64_t exec = w.exec();
     alignas(64) uint32_t olds[sizeof(T) / 4][lanes];
-    constexpr bool compares = std::is_same_v<Op, rmw::CmpSwap<T>>;
+    constexpr bool compares =
+        std::is_same_v<Op, rmw::CmpSwap<T>> || std::is_same_v<Op, rmw::FCmpSwap<T>>;
     for (uint64_t left = exec; left; left &= left - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctzll(left));
         const T data = vector_value<T>(w, inst.vdata(), lane);
@@ -237,6 +241,16 @@ void atomic(Wave& w, const Inst& inst) {
         {Opcode::prefix##_add_f64, atomic<Address, rmw::FAdd<uint64_t>>},   \
         {Opcode::prefix##_min_f64, atomic<Address, rmw::FMin<uint64_t>>}, { \
         Opcode::prefix##_max_f64, atomic<Address, rmw::FMax<uint64_t>>      \
+    }
+
+// gfx10's, of both widths.
+#define WJ_FLOAT_EXTREMES(prefix, Address)                                        \
+    {Opcode::prefix##_fcmpswap, atomic<Address, rmw::FCmpSwap<uint32_t>>},        \
+        {Opcode::prefix##_fmin, atomic<Address, rmw::FMin<uint32_t>>},            \
+        {Opcode::prefix##_fmax, atomic<Address, rmw::FMax<uint32_t>>},            \
+        {Opcode::prefix##_fcmpswap_x2, atomic<Address, rmw::FCmpSwap<uint64_t>>}, \
+        {Opcode::prefix##_fmin_x2, atomic<Address, rmw::FMin<uint64_t>>}, {       \
+        Opcode::prefix##_fmax_x2, atomic<Address, rmw::FMax<uint64_t>>            \
     }
 
 }  // namespace wj::interp

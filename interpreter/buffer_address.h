@@ -2,6 +2,7 @@
 // CDNA ISA manual "Buffer addressing").
 #pragma once
 
+#include "interpreter/buffer_format.h"
 #include "interpreter/mem.h"
 
 namespace wj::interp {
@@ -13,6 +14,7 @@ struct BufferDescriptor {
     bool swizzle, add_tid;
     uint8_t select[4];  // dst_sel: 0 zero, 1 one, 4..7 x..w
     uint8_t data_format, number_format;
+    uint8_t oob_select;  // gfx10+
 
     BufferDescriptor(const Wave& w, uint32_t first_sgpr) {
         const uint32_t* d = &w.sgpr[first_sgpr & 124];
@@ -23,11 +25,18 @@ struct BufferDescriptor {
         for (uint32_t i = 0; i < 4; ++i) select[i] = d[3] >> 3 * i & 7;
         number_format = d[3] >> 12 & 7;
         data_format = d[3] >> 15 & 15;
+        oob_select = d[3] >> 28 & 3;
         if (traits(w).buffer_elements) element = 2u << (d[3] >> 19 & 3);
         index_stride = 8u << (d[3] >> 21 & 3);
         add_tid = d[3] >> 23 & 1;
-        // With ADD_TID the data format field holds stride bits 17:14 (LLVM: getScratchRsrcWords23).
-        if (add_tid) stride |= uint32_t{data_format} << 14;
+        if (traits(w).unified_formats) {
+            const BufferFormat format = unified_format(d[3] >> 12 & 127);
+            data_format = format.data;
+            number_format = format.number;
+        } else if (add_tid) {
+            // The data format field holds stride bits 17:14 (LLVM: getScratchRsrcWords23).
+            stride |= uint32_t{data_format} << 14;
+        }
     }
 };
 
@@ -36,7 +45,8 @@ struct BufferAddress {
     const uint32_t* index = nullptr;
     const uint32_t* offset = nullptr;
     uint32_t inst_offset, soffset;
-    bool structured;    // NUM_RECORDS counts records, not bytes
+    bool structured;  // NUM_RECORDS counts records, not bytes
+    bool by_oob_select;
     bool to_next_lane;  // wide accesses to swizzled memory go on in the next lane's
     bool private_segment = false;
     uint32_t private_offset = 0;
@@ -50,6 +60,7 @@ struct BufferAddress {
         const Traits& t = traits(w);
         const bool by_swizzle = t.buffer_records == BufferRecords::Gfx8;
         structured = v.stride != 0 && (by_swizzle ? v.swizzle : inst.idxen);
+        by_oob_select = t.buffer_records == BufferRecords::Gfx10;
         to_next_lane = t.buffer_elements;
         find_private_segment(w);
     }
@@ -80,10 +91,26 @@ struct BufferAddress {
         } else {
             at = o + uint64_t{v.stride} * i;
         }
-        const bool outside = structured ? i >= v.records || (v.swizzle && o >= v.stride)
-                                        : (v.swizzle ? o : at) + bytes + soffset > v.records;
+        const bool outside = by_oob_select ? out_of_bounds(i, o, at, bytes)
+                             : structured  ? i >= v.records || (v.swizzle && o >= v.stride)
+                                           : (v.swizzle ? o : at) + bytes + soffset > v.records;
         if (outside) return {Place::Nowhere, 0};
         return {Place::Global, v.base + soffset + at};
+    }
+
+    // gfx10's rules look at where the last dword begins (Mesa's notes on buffer descriptors).
+    bool out_of_bounds(uint32_t i, uint64_t o, uint64_t at, uint32_t bytes) const {
+        const uint32_t last = bytes > 4 ? bytes - 4 : 0;
+        switch (v.oob_select) {
+            case 0:
+                return i >= v.records || o + last >= v.stride;
+            case 1:
+                return i >= v.records;
+            case 2:
+                return v.records == 0;
+            default:
+                return at + last + soffset >= v.records;
+        }
     }
 
     // Dwords of a wide access are checked, and swizzled, one by one.

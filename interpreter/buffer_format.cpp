@@ -36,6 +36,33 @@ constexpr std::array<Layout, 16> layouts{{
     {0, 0, {}},
 }};
 
+constexpr uint8_t reserved_number_format = 6;
+// Numbers of the number formats that data formats have among the unified ones, in this order.
+struct NumberFormats {
+    uint8_t count;
+    uint8_t numbers[7];
+};
+constexpr NumberFormats integers{6, {0, 1, 2, 3, 4, 5}}, all_numbers{7, {0, 1, 2, 3, 4, 5, 7}},
+    dwords{3, {4, 5, 7}};
+constexpr struct {
+    uint8_t data_format;
+    NumberFormats numbers;
+} unified_rows[] = {
+    {1, integers},    {2, all_numbers},  {3, integers}, {4, dwords},   {5, all_numbers},
+    {6, all_numbers}, {7, all_numbers},  {8, integers}, {9, integers}, {10, integers},
+    {11, dwords},     {12, all_numbers}, {13, dwords},  {14, dwords},
+};
+constexpr auto unified_formats = [] {
+    std::array<BufferFormat, 128> out{};
+    for (BufferFormat& f : out) f = {0, reserved_number_format};
+    size_t next = 0;
+    out[next++] = {0, 0};  // invalid: nothing is read or written
+    for (const auto& row : unified_rows)
+        for (uint8_t i = 0; i < row.numbers.count; ++i)
+            out[next++] = {row.data_format, row.numbers.numbers[i]};
+    return out;
+}();
+
 const Layout& layout(uint32_t data_format) {
     return layouts[data_format & 15];
 }
@@ -143,6 +170,9 @@ uint32_t encode_component(NumberFormat format, uint32_t c, uint32_t bits) {
 
 }  // namespace
 
+BufferFormat unified_format(uint32_t number) {
+    return unified_formats[number & 127];
+}
 uint32_t element_bytes(uint32_t data_format) {
     return layout(data_format).bytes;
 }

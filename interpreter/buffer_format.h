@@ -1,4 +1,5 @@
-// Conversion between typed buffer elements and register components (gfx9 data and number formats).
+// Conversion between typed buffer elements and register components (gfx9 data and number
+// formats).
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,12 @@
 namespace wj::interp {
 
 enum class NumberFormat : uint8_t { Unorm, Snorm, Uscaled, Sscaled, Uint, Sint, SnormNz, Float };
+
+// gfx10's unified numbers (LLVM, UfmtGFX10) name a data and a number format at once.
+struct BufferFormat {
+    uint8_t data, number;
+};
+BufferFormat unified_format(uint32_t number);
 
 // Bytes of an element; 0 for the invalid and reserved formats.
 uint32_t element_bytes(uint32_t data_format);

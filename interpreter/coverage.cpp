@@ -21,6 +21,7 @@ constexpr Rule refused_rules[] = {
     {"image_", "textures and images are not emulated"},
     {"exp", "exports go to render targets"},
     {"v_interp", "interpolation of pixel shader inputs"},
+    {"s_subvector_loop", "loops over halves of a wave of 64 lanes"},
     {"v_mfma_ld_scale_b32",
      "the first half of a scaled product, alone not an instruction (CDNA4 ISA, 7.2.1)"},
 };
@@ -51,15 +52,25 @@ constexpr const char* swapped_lanes =
 constexpr const char* signalling_bf16 =
     "exact but for signalling NaN, here passed on unchanged, as in AMD's pseudo-code";
 constexpr Rule bounded_rules[] = {
-    {"v_rcp_", approximation},           {"v_rsq_", approximation},
-    {"v_sqrt_", approximation},          {"v_exp_", approximation},
-    {"v_log_", approximation},           {"v_sin_", approximation},
-    {"v_cos_", approximation},           {"v_mfma_i32", nullptr},
-    {"v_smfmac_i32", nullptr},           {"v_mfma_", matrix_order},
-    {"v_smfmac_", sparse_order},         {"v_dot2_f32", dot_order},
-    {"v_dot2c_f32", dot_order},          {"v_cvt_sr_", stochastic},
-    {"v_cvt_scalef32_sr_", stochastic},  {"v_cvt_scalef32_", scaled_nan},
-    {"v_fma_mix", mixed_denormals},      {"v_permlane", swapped_lanes},
+    {"v_rcp_", approximation},
+    {"v_rsq_", approximation},
+    {"v_sqrt_", approximation},
+    {"v_exp_", approximation},
+    {"v_log_", approximation},
+    {"v_sin_", approximation},
+    {"v_cos_", approximation},
+    {"v_mfma_i32", nullptr},
+    {"v_smfmac_i32", nullptr},
+    {"v_mfma_", matrix_order},
+    {"v_smfmac_", sparse_order},
+    {"v_dot2_f32", dot_order},
+    {"v_dot2c_f32", dot_order},
+    {"v_cvt_sr_", stochastic},
+    {"v_cvt_scalef32_sr_", stochastic},
+    {"v_cvt_scalef32_", scaled_nan},
+    {"v_fma_mix", mixed_denormals},
+    {"v_permlane16_swap", swapped_lanes},
+    {"v_permlane32_swap", swapped_lanes},
     {"v_cvt_f32_bf16", signalling_bf16},
 };
 

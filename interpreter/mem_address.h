@@ -27,6 +27,18 @@ struct GlobalAddress : ContiguousAddress<GlobalAddress> {
     }
 };
 
+// *_addtid: s[2] or 0, and a dword for each lane.
+struct LaneAddress : ContiguousAddress<LaneAddress> {
+    uint64_t base;
+
+    LaneAddress(Wave& w, const Inst& inst) : base(static_cast<uint64_t>(int64_t{inst.offset})) {
+        if (inst.sbase().is(Operand::Kind::Sgpr)) base += read_s64(w, inst.sbase());
+    }
+    Spot spot(uint32_t lane, uint32_t byte, uint32_t = 0) const {
+        return {Place::Global, base + lane * 4 + byte};
+    }
+};
+
 // A 64-bit generic address: the aperture decides lane by lane.
 struct FlatAddress : ContiguousAddress<FlatAddress> {
     GlobalAddress address;

@@ -15,7 +15,10 @@ struct Typed {
 // MTBUF names the format in the instruction and takes the components as they are; MUBUF takes both
 // from the V# (Vega ISA manual, "Buffer data").
 bool typed_format(Wave& w, const Inst& inst, const BufferDescriptor& v, Typed& out) {
-    if (inst.format == Format::MTBUF) {
+    if (inst.format == Format::MTBUF && traits(w).unified_formats) {
+        const BufferFormat format = unified_format(inst.buffer_format);
+        out = {format.data, format.number, {4, 5, 6, 7}};
+    } else if (inst.format == Format::MTBUF) {
         out = {inst.dfmt, inst.nfmt, {4, 5, 6, 7}};
     } else {
         out = {
@@ -209,6 +212,10 @@ constexpr HandlerEntry table[] = {
     {Opcode::buffer_store_dwordx4, store<A, Store::B128>},
     WJ_INTEGER_ATOMICS(buffer_atomic, A),
     WJ_FLOAT_ATOMICS(buffer_atomic, A),
+    WJ_FLOAT_EXTREMES(buffer_atomic, A),
+    {Opcode::buffer_atomic_csub, atomic<A, rmw::CSub<uint32_t>>},
+    {Opcode::buffer_gl0_inv, no_operation},
+    {Opcode::buffer_gl1_inv, no_operation},
     {Opcode::buffer_store_lds_dword, store_lds_dword},
     {Opcode::buffer_wbl2, no_operation},
     {Opcode::buffer_invl2, no_operation},

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "frontend/effects.h"
+#include "frontend/encoding.h"
 #include "interpreter/buffer_address.h"
 #include "interpreter/buffer_format.h"
 #include "interpreter/mem_address.h"
@@ -132,7 +133,8 @@ void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info,
     switch (inst.format) {
         case Format::GLOBAL:
             k = kind_of(inst);
-            f = check_lanes<GlobalAddress>(w, inst, k, known);
+            f = encoding_info(inst.op).no_address ? check_lanes<LaneAddress>(w, inst, k, known)
+                                                  : check_lanes<GlobalAddress>(w, inst, k, known);
             break;
         case Format::FLAT:
             k = kind_of(inst);

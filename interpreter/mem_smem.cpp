@@ -70,6 +70,7 @@ void s_load(Wave& w, const Inst& inst) {
             loaded[d] = true;
         }
     }
+    if (!inst.dst[0].is(Operand::Kind::Sgpr)) return;  // null takes nothing
     const uint32_t first = inst.dst[0].reg;
     for (uint32_t d = 0; d < Dwords; ++d)
         if (loaded[d] && first + d < 128) w.sgpr[first + d] = values[d];
@@ -106,7 +107,7 @@ void s_atomic(Wave& w, const Inst& inst) {
     T data2 = 0;
     if constexpr (std::is_same_v<Op, rmw::CmpSwap<T>>)
         data2 = scalar_value<T>(w, inst.vdata().reg + sizeof(T) / 4);
-    const T old = atomic_apply<Op>(where, data, data2, memory_atomic_mode(w));
+    const T old = atomic_apply<Op>(where, data, data2, memory_atomic_mode(w, false));
     if (!inst.glc) return;
     const uint32_t r = inst.vdata().reg;  // SDATA is source and destination
     w.sgpr[r & 127] = static_cast<uint32_t>(old);
@@ -115,7 +116,7 @@ void s_atomic(Wave& w, const Inst& inst) {
 
 // Core clock counter.
 void s_memtime(Wave& w, const Inst& inst) {
-    w.set_s64(inst.dst[0].reg & 126, __rdtsc());
+    write_s64(w, inst.dst[0], __rdtsc());
 }
 
 void s_memrealtime(Wave& w, const Inst& inst) {
@@ -123,7 +124,7 @@ void s_memrealtime(Wave& w, const Inst& inst) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     const uint64_t ns =
         static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-    w.set_s64(inst.dst[0].reg & 126, ns / (1'000'000'000 / machine::reference_clock_hz));
+    write_s64(w, inst.dst[0], ns / (1'000'000'000 / machine::reference_clock_hz));
 }
 
 // There is no scalar cache to write back, invalidate or probe: every access is coherent.
@@ -182,6 +183,8 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_dcache_discard_x2, no_operation},
     {Opcode::s_atc_probe, no_operation},
     {Opcode::s_atc_probe_buffer, no_operation},
+    {Opcode::s_gl1_inv, no_operation},
+    {Opcode::s_get_waveid_in_workgroup, [](Wave& w, const Inst& in) { write_s32(w, in.dst[0], w.wave_in_group); }},
     {Opcode::s_memtime, s_memtime},
     {Opcode::s_memrealtime, s_memrealtime},
 };

@@ -150,13 +150,22 @@ void bitset(Wave& w, const Inst& in) {
     write(w, in.dst[0], static_cast<T>(Set ? d | bit : d & ~bit));
 }
 
-// D = EXEC; EXEC = F(S0, EXEC); SCC = EXEC != 0.
-template <auto F, bool ReturnNew = false>
+// D = EXEC; EXEC = F(S0, EXEC); SCC = EXEC != 0. T: of 32 or 64 bits, whatever the wave's size.
+template <class T, auto F, bool ReturnNew = false>
 void saveexec(Wave& w, const Inst& in) {
-    const u64 old = w.s64(machine::exec_lo), now = F(read_s64(w, in.src[0]), old);
-    w.set_s64(machine::exec_lo, now);
-    write_s64(w, in.dst[0], ReturnNew ? now : old);
+    Operand exec;
+    exec.kind = Operand::Kind::Sgpr;
+    exec.reg = machine::exec_lo;
+    const T old = read<T>(w, exec), now = F(read<T>(w, in.src[0]), old);
+    write(w, exec, now);
+    write(w, in.dst[0], ReturnNew ? now : old);
     w.scc = now != 0;
+}
+
+// Registers that relative numbers may reach.
+u32 sgprs(const Wave& w) {
+    const u32 count = traits(w).scalar_registers.count;
+    return w.sgpr_count ? std::min(w.sgpr_count, count) : count;
 }
 
 // s_movrel*: M0 is added to the register number.
@@ -164,8 +173,7 @@ template <class T, bool Source>
 void movrel(Wave& w, const Inst& in) {
     const Operand& base = Source ? in.src[0] : in.dst[0];
     const u64 index = u64{base.reg} + w.sgpr[machine::m0];
-    if (base.kind != Operand::Kind::Sgpr ||
-        index + sizeof(T) / 4 > (w.sgpr_count ? w.sgpr_count : 102)) {
+    if (base.kind != Operand::Kind::Sgpr || index + sizeof(T) / 4 > sgprs(w)) {
         return stop(w, ExitKind::IllegalInstruction, "s_movrel: SGPR beyond the allocation");
     }
     Operand moved = base;
@@ -174,6 +182,19 @@ void movrel(Wave& w, const Inst& in) {
         write(w, in.dst[0], read<T>(w, moved));
     else
         write(w, moved, read<T>(w, in.src[0]));
+}
+
+// s_movrelsd_2_b32: two numbers in M0, of the source and of the destination.
+void movrelsd_2(Wave& w, const Inst& in) {
+    const u32 m0 = w.sgpr[machine::m0];
+    Operand from = in.src[0], to = in.dst[0];
+    const u64 source = u64{from.reg} + (m0 & 0x3ff), destination = u64{to.reg} + (m0 >> 16 & 0x3ff);
+    if (!from.is(Operand::Kind::Sgpr) || !to.is(Operand::Kind::Sgpr) || source >= sgprs(w) ||
+        destination >= sgprs(w))
+        return stop(w, ExitKind::IllegalInstruction, "s_movrel: SGPR beyond the allocation");
+    from.reg = static_cast<uint16_t>(source);
+    to.reg = static_cast<uint16_t>(destination);
+    write_s32(w, to, read_s32(w, from));
 }
 
 // SOPK: the immediate is sign-extended for the signed forms, zero-extended for the unsigned.
@@ -226,23 +247,36 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_bitset0_b64, bitset<u64, false>},
     {Opcode::s_bitset1_b32, bitset<u32, true>},
     {Opcode::s_bitset1_b64, bitset<u64, true>},
-    {Opcode::s_and_saveexec_b64, saveexec<[](u64 s, u64 e) { return s & e; }>},
-    {Opcode::s_or_saveexec_b64, saveexec<[](u64 s, u64 e) { return s | e; }>},
-    {Opcode::s_xor_saveexec_b64, saveexec<[](u64 s, u64 e) { return s ^ e; }>},
-    {Opcode::s_andn2_saveexec_b64, saveexec<[](u64 s, u64 e) { return s & ~e; }>},
-    {Opcode::s_orn2_saveexec_b64, saveexec<[](u64 s, u64 e) { return s | ~e; }>},
-    {Opcode::s_nand_saveexec_b64, saveexec<[](u64 s, u64 e) { return ~(s & e); }>},
-    {Opcode::s_nor_saveexec_b64, saveexec<[](u64 s, u64 e) { return ~(s | e); }>},
-    {Opcode::s_xnor_saveexec_b64, saveexec<[](u64 s, u64 e) { return ~(s ^ e); }>},
-    {Opcode::s_andn1_saveexec_b64, saveexec<[](u64 s, u64 e) { return ~s & e; }>},
-    {Opcode::s_orn1_saveexec_b64, saveexec<[](u64 s, u64 e) { return ~s | e; }>},
-    {Opcode::s_andn1_wrexec_b64, saveexec<[](u64 s, u64 e) { return ~s & e; }, true>},
-    {Opcode::s_andn2_wrexec_b64, saveexec<[](u64 s, u64 e) { return s & ~e; }, true>},
+    {Opcode::s_and_saveexec_b64, saveexec<u64, [](u64 s, u64 e) { return s & e; }>},
+    {Opcode::s_and_saveexec_b32, saveexec<u32, [](u32 s, u32 e) { return s & e; }>},
+    {Opcode::s_or_saveexec_b64, saveexec<u64, [](u64 s, u64 e) { return s | e; }>},
+    {Opcode::s_or_saveexec_b32, saveexec<u32, [](u32 s, u32 e) { return s | e; }>},
+    {Opcode::s_xor_saveexec_b64, saveexec<u64, [](u64 s, u64 e) { return s ^ e; }>},
+    {Opcode::s_xor_saveexec_b32, saveexec<u32, [](u32 s, u32 e) { return s ^ e; }>},
+    {Opcode::s_andn2_saveexec_b64, saveexec<u64, [](u64 s, u64 e) { return s & ~e; }>},
+    {Opcode::s_andn2_saveexec_b32, saveexec<u32, [](u32 s, u32 e) { return s & ~e; }>},
+    {Opcode::s_orn2_saveexec_b64, saveexec<u64, [](u64 s, u64 e) { return s | ~e; }>},
+    {Opcode::s_orn2_saveexec_b32, saveexec<u32, [](u32 s, u32 e) { return s | ~e; }>},
+    {Opcode::s_nand_saveexec_b64, saveexec<u64, [](u64 s, u64 e) { return ~(s & e); }>},
+    {Opcode::s_nand_saveexec_b32, saveexec<u32, [](u32 s, u32 e) { return ~(s & e); }>},
+    {Opcode::s_nor_saveexec_b64, saveexec<u64, [](u64 s, u64 e) { return ~(s | e); }>},
+    {Opcode::s_nor_saveexec_b32, saveexec<u32, [](u32 s, u32 e) { return ~(s | e); }>},
+    {Opcode::s_xnor_saveexec_b64, saveexec<u64, [](u64 s, u64 e) { return ~(s ^ e); }>},
+    {Opcode::s_xnor_saveexec_b32, saveexec<u32, [](u32 s, u32 e) { return ~(s ^ e); }>},
+    {Opcode::s_andn1_saveexec_b64, saveexec<u64, [](u64 s, u64 e) { return ~s & e; }>},
+    {Opcode::s_andn1_saveexec_b32, saveexec<u32, [](u32 s, u32 e) { return ~s & e; }>},
+    {Opcode::s_orn1_saveexec_b64, saveexec<u64, [](u64 s, u64 e) { return ~s | e; }>},
+    {Opcode::s_orn1_saveexec_b32, saveexec<u32, [](u32 s, u32 e) { return ~s | e; }>},
+    {Opcode::s_andn1_wrexec_b64, saveexec<u64, [](u64 s, u64 e) { return ~s & e; }, true>},
+    {Opcode::s_andn1_wrexec_b32, saveexec<u32, [](u32 s, u32 e) { return ~s & e; }, true>},
+    {Opcode::s_andn2_wrexec_b64, saveexec<u64, [](u64 s, u64 e) { return s & ~e; }, true>},
+    {Opcode::s_andn2_wrexec_b32, saveexec<u32, [](u32 s, u32 e) { return s & ~e; }, true>},
     {Opcode::s_quadmask_b32, op_scc<[](u32 a) { return quadmask(a); }>},
     {Opcode::s_quadmask_b64, op_scc<[](u64 a) { return quadmask(a); }>},
     {Opcode::s_movrels_b32, movrel<u32, true>},
     {Opcode::s_movrels_b64, movrel<u64, true>},
     {Opcode::s_movreld_b32, movrel<u32, false>},
+    {Opcode::s_movrelsd_2_b32, movrelsd_2},
     {Opcode::s_movreld_b64, movrel<u64, false>},
     {Opcode::s_abs_i32, op_scc<[](i32 a) { return a < 0 ? 0u - static_cast<u32>(a) : static_cast<u32>(a); }>},
     {Opcode::s_bitreplicate_b64_b32, op<[](u32 a) { return bitreplicate(a); }>},

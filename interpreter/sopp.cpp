@@ -61,10 +61,42 @@ enum HwReg : uint32_t {
     lds_alloc = 6,
     ib_sts = 7,
     sh_mem_bases = 15,
-    xcc_id = 20
+    xcc_id = 20,
+    // Traits::gfx10_hwregs
+    flat_scr_lo = 20,
+    flat_scr_hi = 21,
+    hw_id1 = 23,
+    hw_id2 = 24,
+    shader_cycles = 29
 };
 
+// Those of gfx10. The fields of HW_ID, where HW_ID1 and HW_ID2 have them (RDNA 2 ISA, "Hardware ID
+// registers"): wave, SIMD, compute unit, shader engine; work-group.
+bool read_gfx10_hwreg(const Wave& w, uint32_t id, uint32_t& value) {
+    switch (id) {
+        case flat_scr_lo:
+            value = static_cast<uint32_t>(w.scratch_base);
+            return true;
+        case flat_scr_hi:
+            value = static_cast<uint32_t>(w.scratch_base >> 32);
+            return true;
+        case hw_id1:
+            value = (w.hw_id & 15) | (w.hw_id >> 4 & 3) << 8 | (w.hw_id >> 8 & 15) << 10 |
+                    (w.hw_id >> 13 & 3) << 18;
+            return true;
+        case hw_id2:
+            value = (w.hw_id >> 16 & 15) << 16;
+            return true;
+        case shader_cycles:
+            value = static_cast<uint32_t>(__rdtsc()) & 0xfffff;
+            return traits(w).has_shader_cycles;
+        default:
+            return false;
+    }
+}
+
 bool read_hwreg(const Wave& w, uint32_t id, uint32_t& value) {
+    if (id >= flat_scr_lo && traits(w).gfx10_hwregs) return read_gfx10_hwreg(w, id, value);
     switch (id) {
         case mode:
             value = w.mode & ~machine::mode::reads_trapsts;
@@ -137,8 +169,21 @@ void setreg(Wave& w, const Operand& simm, uint32_t source) {
         w.mode = (value & ~hidden) | (w.mode & hidden);
     } else if (f.id == trapsts) {
         w.trapsts = value;
+    } else if (traits(w).gfx10_hwregs && (f.id == flat_scr_lo || f.id == flat_scr_hi)) {
+        // The prologue writes what it was given: accesses go by that.
+        uint32_t given = 0;
+        read_hwreg(w, f.id, given);
+        if (value != given)
+            stop(w, ExitKind::Unimplemented,
+                 "s_setreg: FLAT_SCRATCH of another place than the wave's own");
     }
     // Every other register is read-only for a user wave.
+}
+
+// The four lowest bits of the constant become a field of MODE.
+template <uint32_t Shift>
+void set_mode_field(Wave& w, const Inst& in) {
+    w.mode = (w.mode & ~(15u << Shift)) | static_cast<uint32_t>(in.src[0].value & 15) << Shift;
 }
 
 // ---- s_cbranch_*_fork and s_cbranch_join
@@ -218,6 +263,19 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_sendmsg, send_message},
     // Nothing is pipelined.
     {Opcode::s_waitcnt, wait},
+    {Opcode::s_waitcnt_vscnt, wait},
+    {Opcode::s_waitcnt_vmcnt, wait},
+    {Opcode::s_waitcnt_expcnt, wait},
+    {Opcode::s_waitcnt_lgkmcnt, wait},
+    {Opcode::s_wait_idle, wait},
+    {Opcode::s_waitcnt_depctr, nothing},
+    {Opcode::s_inst_prefetch, nothing},
+    {Opcode::s_clause, nothing},
+    {Opcode::s_version, nothing},
+    {Opcode::s_ttracedata_imm, nothing},
+    {Opcode::s_round_mode, set_mode_field<machine::mode::round32_shift>},
+    {Opcode::s_denorm_mode, set_mode_field<machine::mode::denorm32_shift>},
+    {Opcode::s_code_end, [](Wave& w, const Inst&) { stop(w, ExitKind::IllegalInstruction, "s_code_end: behind the code's end"); }},
     {Opcode::s_wakeup, nothing},
     {Opcode::s_setprio, nothing},
     {Opcode::s_icache_inv, nothing},

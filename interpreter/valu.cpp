@@ -46,7 +46,9 @@ int dpp_source(uint32_t ctrl, int l, int wave_size) {
         case 0x12:
             return row | ((in_row - n) & 15);  // row_ror
         case 0x15:
-            return row | n;  // row_newbcast (gfx90a)
+            return row | n;  // row_newbcast (gfx90a), row_share
+        case 0x16:
+            return row | (in_row ^ n);  // row_xmask
         default:
             break;
     }
@@ -75,7 +77,7 @@ int dpp_source(uint32_t ctrl, int l, int wave_size) {
 }  // namespace
 
 Valu::Valu(Wave& wave, const Inst& inst) : w(wave), in(inst), active(wave.exec()) {
-    plain = in.variant != Variant::Sdwa && in.variant != Variant::Dpp;
+    plain = in.variant != Variant::Sdwa && !is_dpp(in.variant);
     if (w.mode & machine::mode::gpr_idx_en) [[unlikely]]
         set_index_mode();
     if (in.variant == Variant::Dpp) [[unlikely]]
@@ -125,9 +127,9 @@ const DppMap& dpp_map(uint16_t ctrl, uint8_t wave_size) {
     }
     return m;
 }
-// Lanes whose source exists and is active.
-uint64_t dpp_valid(const DppMap& m, uint64_t exec) {
-    if (exec == ~uint64_t{0}) return m.present;
+// Lanes whose source exists and is active; FI counts those that are not, too.
+uint64_t dpp_valid(const DppMap& m, uint64_t exec, bool fetch_inactive) {
+    if (fetch_inactive || exec == ~uint64_t{0}) return m.present;
     uint64_t valid = 0;
     for (uint32_t l = 0; l < lanes; ++l) valid |= (exec >> m.from[l] & 1) << l;
     return valid & m.present;
@@ -144,13 +146,23 @@ void Valu::apply_dpp_mask() {
             if (in.row_mask >> row & 1 && in.bank_mask >> bank & 1)
                 enabled |= uint64_t{15} << (16 * row + 4 * bank);
     active &= enabled;
-    if (!in.bound_ctrl) active &= dpp_valid(dpp_map(in.dpp_ctrl, w.size), w.exec());
+    if (!in.bound_ctrl)
+        active &= dpp_valid(dpp_map(in.dpp_ctrl, w.size), w.exec(), in.fetch_invalid);
 }
 
 void Valu::permute_dpp(const uint32_t* from, uint32_t* to) const {
     const DppMap& m = dpp_map(in.dpp_ctrl, w.size);
-    const uint64_t valid = dpp_valid(m, w.exec());
+    const uint64_t valid = dpp_valid(m, w.exec(), in.fetch_invalid);
     for (uint32_t l = 0; l < lanes; ++l) to[l] = valid >> l & 1 ? from[m.from[l]] : 0;
+}
+
+// Within groups of eight lanes. Lanes that are off give 0 unless FI says that they are read.
+void Valu::permute_dpp8(const uint32_t* from, uint32_t* to) const {
+    const uint64_t valid = in.fetch_invalid ? ~uint64_t{0} : w.exec();
+    for (uint32_t l = 0; l < lanes; ++l) {
+        const uint32_t source = (l & ~7u) | (in.dpp8_lanes >> 3 * (l & 7) & 7);
+        to[l] = valid >> source & 1 ? from[source] : 0;
+    }
 }
 
 const uint32_t* Valu::fetch_slow(uint32_t i, uint32_t dword, Row& buf) {
@@ -164,6 +176,10 @@ const uint32_t* Valu::fetch_slow(uint32_t i, uint32_t dword, Row& buf) {
     }
     if (in.variant == Variant::Dpp && i == 0 && is_vector(o)) {
         permute_dpp(r, buf.v);
+        return buf.v;
+    }
+    if (in.variant == Variant::Dpp8 && i == 0 && is_vector(o)) {
+        permute_dpp8(r, buf.v);
         return buf.v;
     }
     if (in.variant == Variant::Sdwa && i < 2 && dword == 0) {
@@ -201,6 +217,7 @@ void Valu::store_sdwa(const uint32_t* r, uint32_t width) {
 void Valu::store16(const uint32_t* r, bool keep_other_half) {
     if (in.variant == Variant::Sdwa) return store_sdwa(r, 16);
     const bool high = in.op_sel >> 3 & 1;
+    keep_other_half |= traits(w).keeps_high_half;
     if (!high && !keep_other_half) return write_row(dest_row(), r, active);
     uint32_t* d = dest_row();
     Row merged;

@@ -71,6 +71,7 @@ private:
     const uint32_t* fetch_slow(uint32_t i, uint32_t dword, Row& buf);
     void apply_dpp_mask();
     void permute_dpp(const uint32_t* from, uint32_t* to) const;
+    void permute_dpp8(const uint32_t* from, uint32_t* to) const;
     void store_sdwa(const uint32_t* r, uint32_t width);
 };
 

@@ -1,6 +1,6 @@
 // f16 arithmetic. Results of instructions that are new in gfx9 leave the other half of the register
-// alone; the older ones clear it (AMD pseudo-code, "D0 = { 16'0, tmp }"; LLVM
-// GCNSubtarget::zeroesHigh16BitsOfDest).
+// alone; the older ones clear it, until gfx10 (AMD pseudo-code, "D0 = { 16'0, tmp }"; LLVM
+// GCNSubtarget::zeroesHigh16BitsOfDest; Traits::keeps_high_half).
 #include "common/transcendental.h"
 #include "interpreter/valu.h"
 
@@ -32,6 +32,9 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_mad_f16, alu<mad_op, preserve_high>},
     {Opcode::v_mad_legacy_f16, alu<mad_op>},
     {Opcode::v_fma_f16, alu<fma_op, preserve_high>},
+    {Opcode::v_fmac_f16, alu<fma_op, addend>},
+    {Opcode::v_fmamk_f16, alu<fma_op>},
+    {Opcode::v_fmaak_f16, alu<fma_op>},
     {Opcode::v_fma_legacy_f16, alu<fma_op>},
     {Opcode::v_div_fixup_f16, alu<fixup_op, preserve_high | no_ovfl>},
     {Opcode::v_div_fixup_legacy_f16, alu<fixup_op, no_ovfl>},

@@ -1,4 +1,6 @@
 // f32 arithmetic. NaN, denormal and rounding rules: common/guest_float.h, docs/reference/float.md.
+#include <limits>
+
 #include "interpreter/valu.h"
 #include "interpreter/vector_builder.h"
 
@@ -19,6 +21,22 @@ constexpr auto mad_op = [](auto a, auto b, auto c) { return gf::mad(a, b, c); };
 // DX9 rule: 0 * anything = +0.
 float mul_legacy(float a, float b) {
     return gf::is_zero(a) || gf::is_zero(b) ? 0.0f : gf::mul(a, b);
+}
+
+// The same in a sum that is rounded once, or as v_mad does.
+float fma_legacy(float a, float b, float c) {
+    return gf::is_zero(a) || gf::is_zero(b) ? c : gf::fma(a, b, c);
+}
+float mad_legacy(float a, float b, float c) {
+    return gf::flush(gf::add(gf::flush(mul_legacy(gf::flush(a), gf::flush(b))), gf::flush(c)));
+}
+
+// Of lighting: -MAX_FLOAT where the exponent or its base would be no number or too small.
+float mullit(float a, float b, float c) {
+    constexpr float most = std::numeric_limits<float>::max();
+    const bool none =
+        b == -most || (gf::is_inf(b) && gf::is_negative(b)) || gf::is_nan(b) || !(c > 0.0f);
+    return none ? -most : mul_legacy(a, b);
 }
 
 template <int Which>
@@ -43,9 +61,11 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_madak_f32, alu_vec<float, 3, mad_op, mad_flags>},
     {Opcode::v_mul_legacy_f32, alu<[](float a, float b) { return mul_legacy(a, b); }>},
     {Opcode::v_mul_legacy_f32_vop3, alu<[](float a, float b) { return mul_legacy(a, b); }>},
-    {Opcode::v_mad_legacy_f32, alu<[](float a, float b, float c) {
-         return gf::flush(gf::add(gf::flush(mul_legacy(gf::flush(a), gf::flush(b))), gf::flush(c)));
-     }, mad_flags>},
+    {Opcode::v_mad_legacy_f32, alu<[](float a, float b, float c) { return mad_legacy(a, b, c); }, mad_flags>},
+    {Opcode::v_mac_legacy_f32, alu<[](float a, float b, float c) { return mad_legacy(a, b, c); }, mad_flags | addend>},
+    {Opcode::v_fma_legacy_f32, alu<[](float a, float b, float c) { return fma_legacy(a, b, c); }>},
+    {Opcode::v_fmac_legacy_f32, alu<[](float a, float b, float c) { return fma_legacy(a, b, c); }, addend>},
+    {Opcode::v_mullit_f32, alu<[](float a, float b, float c) { return mullit(a, b, c); }>},
 
     {Opcode::v_min_f32, alu<[](const FloatMode& m, float a, float b) { return gf::min(m, a, b); }>},
     {Opcode::v_max_f32, alu<[](const FloatMode& m, float a, float b) { return gf::max(m, a, b); }>},

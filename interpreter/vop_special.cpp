@@ -99,13 +99,14 @@ void mbcnt(Wave& w, const Inst& in) {
     v.store32(out.v);
 }
 
-void swap(Wave& w, const Inst& in) {
-    uint32_t* a = vrow(w, in.dst[0]);
-    uint32_t* b = vrow(w, in.src[0]);
+void swap_rows(Wave& w, uint32_t* a, uint32_t* b) {
     Row old;
     std::memcpy(old.v, a, sizeof old);
     write_row(a, b, w.exec());
     write_row(b, old.v, w.exec());
+}
+void swap(Wave& w, const Inst& in) {
+    swap_rows(w, vrow(w, in.dst[0]), vrow(w, in.src[0]));
 }
 
 // Clears the exception flags of TRAPSTS.
@@ -166,25 +167,66 @@ void div_fmas(Wave& w, const Inst& in) {
     with_rounding<T, 0>(w, in, &div_fmas_run<T>);
 }
 
-// v_movrel*: M0 is added to the number of the source, of the destination, or of both.
-template <bool Source, bool Destination>
-void movrel(Wave& w, const Inst& in) {
+// A VGPR whose number is relative; nullptr: the wave stops.
+u32* moved_row(Wave& w, const Operand& o, u32 index) {
+    const u64 reg = u64{o.reg} + index;
+    if (reg < w.vgpr_count) return w.row(static_cast<u32>(reg));
+    stop(w, ExitKind::IllegalInstruction, "v_movrel: VGPR beyond the allocation");
+    return nullptr;
+}
+// gfx10's instructions with two numbers in M0: of the source, and of the destination.
+u32 source_index(const Wave& w) {
+    return w.sgpr[machine::m0] & 0x3ff;
+}
+u32 destination_index(const Wave& w) {
+    return w.sgpr[machine::m0] >> 16 & 0x3ff;
+}
+
+void move_relative(Wave& w, const Inst& in, u32 source, u32 destination) {
     Valu v(w, in);
-    const u32 index = w.sgpr[machine::m0];
-    const auto moved = [&](const Operand& o, bool relative) -> u32* {
-        const u64 reg = u64{o.reg} + (relative ? index : 0);
-        if (reg < w.vgpr_count) return w.row(static_cast<u32>(reg));
-        stop(w, ExitKind::IllegalInstruction, "v_movrel: VGPR beyond the allocation");
-        return nullptr;
-    };
-    u32* to = moved(in.dst[0], Destination);
+    u32* to = moved_row(w, in.dst[0], destination);
     Row row;
     const u32* from = row.v;
     if (is_vector(in.src[0]))
-        from = moved(in.src[0], Source);
+        from = moved_row(w, in.src[0], source);
     else
         for (u32& lane : row.v) lane = read_lane(w, in.src[0], 0);
     if (to && from) write_row(to, from, v.active);
+}
+// v_movrel*: M0 is added to the number of the source, of the destination, or of both.
+template <bool Source, bool Destination>
+void movrel(Wave& w, const Inst& in) {
+    const u32 index = w.sgpr[machine::m0];
+    move_relative(w, in, Source ? index : 0, Destination ? index : 0);
+}
+void movrelsd_2(Wave& w, const Inst& in) {
+    move_relative(w, in, source_index(w), destination_index(w));
+}
+void swaprel(Wave& w, const Inst& in) {
+    u32* a = moved_row(w, in.dst[0], destination_index(w));
+    u32* b = moved_row(w, in.src[0], source_index(w));
+    if (a && b) swap_rows(w, a, b);
+}
+
+// v_permlane16_b32, v_permlanex16_b32: lane i of a row reads the lane of this row, or of its
+// neighbour, that nibble i of S2:S1 names. Lanes that are off are read where FI (op_sel[0]) is set;
+// else they give 0 (BOUND_CTRL, op_sel[1]), or nothing is written.
+template <bool Other>
+void permlane16(Wave& w, const Inst& in) {
+    const u64 select = read_s32(w, in.src[1]) | u64{read_s32(w, in.src[2])} << 32;
+    const u64 exec = w.exec(), readable = in.op_sel & 1 ? ~u64{0} : exec;
+    const u32* from = vrow(w, in.src[0]);
+    u32* to = vrow(w, in.dst[0]);
+    Row out;
+    u64 written = exec;
+    for (u32 l = 0; l < lanes; ++l) {
+        const u32 source =
+            ((l & ~15u) ^ (Other ? 16 : 0)) | static_cast<u32>(select >> 4 * (l & 15) & 15);
+        const bool valid = readable >> source & 1;
+        out.v[l] = valid ? from[source] : 0;
+        if (!valid && !(in.op_sel & 2)) written &= ~(u64{1} << l);
+    }
+    write_row(to, out.v, written);
 }
 
 // gfx908 and later: AccVGPR copies.
@@ -202,6 +244,7 @@ void accvgpr_copy(Wave& w, const Inst& in) {
 // clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_nop, nothing},
+    {Opcode::v_pipeflush, nothing},
     {Opcode::v_clrexcp, clrexcp},
     {Opcode::v_cndmask_b32, cndmask},
     {Opcode::v_add_co_u32, carry<Carry::Add, false>},
@@ -219,6 +262,10 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_movreld_b32, movrel<false, true>},
     {Opcode::v_movrels_b32, movrel<true, false>},
     {Opcode::v_movrelsd_b32, movrel<true, true>},
+    {Opcode::v_movrelsd_2_b32, movrelsd_2},
+    {Opcode::v_swaprel_b32, swaprel},
+    {Opcode::v_permlane16_b32, permlane16<false>},
+    {Opcode::v_permlanex16_b32, permlane16<true>},
     {Opcode::v_permlane16_swap_b32, permlane_swap<16>},
     {Opcode::v_permlane32_swap_b32, permlane_swap<32>},
     {Opcode::v_div_scale_f32, div_scale<float>},

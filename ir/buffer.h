@@ -5,6 +5,10 @@
 //   limit: bits 0..37 NUM_RECORDS - SOFFSET, signed; 38..46 bits 15..23 of the V#'s last dword
 //          (stride's upper bits, index stride, ADD_TID); 47..62 upper half of its second dword
 //          (stride, swizzle)
+// Of gfx10, whose V# says in OOB_SELECT what is checked (Mesa's notes on buffer descriptors), the
+// lift makes a limit of what is checked of plain buffers. Others, which swizzle or add lanes'
+// numbers, have bit 63 set and OOB_SELECT at bit 38; NUM_RECORDS is then the V#'s own, but for raw
+// buffers.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +19,9 @@ namespace wj::ir {
 
 inline constexpr uint64_t buffer_private = 1ull << 63;
 inline constexpr uint32_t buffer_limit_bits = 38;
-inline constexpr uint64_t buffer_swizzle = 1ull << 62, buffer_add_tid = 1ull << 46;
+inline constexpr uint64_t buffer_swizzle = 1ull << 62, buffer_add_tid = 1ull << 46,
+                          buffer_oob_select = 1ull << 63;
+enum OobSelect : uint32_t { structured_with_offset, structured, unchecked, raw };
 
 inline uint64_t buffer_base(const machine::Wave& w, uint64_t words01, uint64_t words23,
                             uint32_t soffset) {
@@ -44,7 +50,9 @@ inline bool buffer_address(uint64_t base, uint64_t limit, uint32_t lane, uint64_
                            uint64_t& address) {
     const bool add_tid = limit & buffer_add_tid;
     const uint32_t i = add_tid ? lane : 0;
-    const uint64_t stride = (limit >> 47 & 0x3fff) | (add_tid ? (limit >> 38 & 15) << 14 : 0);
+    const bool by_oob_select = limit & buffer_oob_select;
+    const uint64_t stride =
+        (limit >> 47 & 0x3fff) | (add_tid && !by_oob_select ? (limit >> 38 & 15) << 14 : 0);
     uint64_t at = o + stride * i, checked = at;
     if (limit & buffer_swizzle) {
         const uint64_t index_stride = 8u << (limit >> 44 & 3);
@@ -54,6 +62,18 @@ inline bool buffer_address(uint64_t base, uint64_t limit, uint32_t lane, uint64_
     }
     address = base + at;
     const int64_t end = static_cast<int64_t>(limit << 26) >> 26;
+    if (by_oob_select) {
+        switch (limit >> buffer_limit_bits & 3) {
+            case structured_with_offset:
+                return int64_t{i} < end && o < stride;
+            case structured:
+                return int64_t{i} < end;
+            case unchecked:
+                return end != 0;
+            default:
+                return static_cast<int64_t>(at) < end;
+        }
+    }
     return static_cast<int64_t>(checked + bytes) <= end;
 }
 

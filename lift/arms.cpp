@@ -124,7 +124,7 @@ bool Lifter::take_way_back(uint64_t from, uint64_t behind) {
             if (branch_target(inst, after) != block.pc) return false;
             break;
         }
-        const RegisterUse e = register_use(inst);
+        const RegisterUse e = register_use(*options.target, inst);
         if (!is_scalar_arithmetic(inst) || e.opaque || !registers_ok(inst) ||
             at == options.end_before || way.size() == max_way_back)
             return false;

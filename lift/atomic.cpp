@@ -18,7 +18,7 @@ uint32_t flush_flags(const Lifter& l, AtomicOp op, uint32_t dwords) {
     uint32_t flags = 0;
     if (!(keep & 1)) flags |= ir::flush_in_lds;
     if (!(keep & 2)) flags |= ir::flush_out_lds;
-    if (single && !l.options.target->traits.memory_fadd_f32_keeps_denorms)
+    if (single && op == AtomicOp::FAdd && !l.options.target->traits.memory_fadd_f32_keeps_denorms)
         flags |= ir::flush_in_memory | ir::flush_out_memory;
     return flags;
 }
@@ -96,7 +96,8 @@ bool ds_atomic(Lifter& l, const Inst& i) {
     {Opcode::space##_atomic_pk_add_bf16, atomic<AtomicOp::PkAddBf16, 1>},                        \
     {Opcode::space##_atomic_add_f64, atomic<AtomicOp::FAdd, 2>},                                 \
     {Opcode::space##_atomic_min_f64, atomic<AtomicOp::FMin, 2>},                                 \
-    {Opcode::space##_atomic_max_f64, atomic<AtomicOp::FMax, 2>}
+    {Opcode::space##_atomic_max_f64, atomic<AtomicOp::FMax, 2>},                                 \
+    WJ_BOTH(space, fcmpswap, FCmpSwap), WJ_BOTH(space, fmin, FMin), WJ_BOTH(space, fmax, FMax)
 #define WJ_BOTH(space, name, what)                                                               \
     {Opcode::space##_atomic_##name, atomic<AtomicOp::what, 1>},                                  \
     {Opcode::space##_atomic_##name##_x2, atomic<AtomicOp::what, 2>}

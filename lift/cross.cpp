@@ -138,7 +138,9 @@ static uint8_t dpp_source(uint32_t ctrl, uint32_t lane, uint32_t wave_size) {
         case 0x12:
             return static_cast<uint8_t>(row | ((in_row - n) & 15));  // row_ror
         case 0x15:
-            return static_cast<uint8_t>(row | n);  // row_newbcast
+            return static_cast<uint8_t>(row | n);  // row_newbcast, row_share
+        case 0x16:
+            return static_cast<uint8_t>(row | (in_row ^ n));  // row_xmask
         default:
             break;
     }
@@ -164,19 +166,25 @@ static uint8_t dpp_source(uint32_t ctrl, uint32_t lane, uint32_t wave_size) {
     }
 }
 
+static bool known_dpp(uint32_t ctrl) {
+    const uint32_t kind = ctrl >> 4;
+    return ctrl <= 0xff || kind == 0x10 || kind == 0x11 || kind == 0x12 || kind == 0x15 ||
+           kind == 0x16 || ctrl == 0x130 || ctrl == 0x134 || ctrl == 0x138 || ctrl == 0x13c ||
+           (ctrl >= 0x140 && ctrl <= 0x143);
+}
+
 bool Lifter::begin_dpp(const Inst& inst) {
-    const bool known = inst.dpp_ctrl <= 0xff || inst.dpp_ctrl >> 4 == 0x10 ||
-                       inst.dpp_ctrl >> 4 == 0x11 || inst.dpp_ctrl >> 4 == 0x12 ||
-                       inst.dpp_ctrl >> 4 == 0x15 || inst.dpp_ctrl == 0x130 ||
-                       inst.dpp_ctrl == 0x134 || inst.dpp_ctrl == 0x138 || inst.dpp_ctrl == 0x13c ||
-                       (inst.dpp_ctrl >= 0x140 && inst.dpp_ctrl <= 0x143);
-    if (!known || !is_vector(inst.src[0]) || !is_vector(inst.dst[0]) || inst.dst[0].dwords != 1 ||
-        inst.dst[1].present() || inst.src[0].dwords != 1)
+    const bool by_eight = inst.variant == Variant::Dpp8;
+    if ((!by_eight && !known_dpp(inst.dpp_ctrl)) || !is_vector(inst.src[0]) ||
+        !is_vector(inst.dst[0]) || inst.dst[0].dwords != 1 || inst.dst[1].present() ||
+        inst.src[0].dwords != 1)
         return false;
     std::array<uint8_t, 64> table{};
     uint64_t enabled = 0, in_range = 0;
     for (uint32_t lane = 0; lane < block.wave_size; ++lane) {
-        const uint8_t from = dpp_source(inst.dpp_ctrl, lane, block.wave_size);
+        const uint8_t from =
+            by_eight ? static_cast<uint8_t>((lane & ~7u) | (inst.dpp8_lanes >> 3 * (lane & 7) & 7))
+                     : dpp_source(inst.dpp_ctrl, lane, block.wave_size);
         const uint64_t bit = uint64_t{1} << lane;
         table[lane] = from == no_lane ? static_cast<uint8_t>(lane) : from;
         if (from != no_lane) in_range |= bit;
@@ -186,12 +194,15 @@ bool Lifter::begin_dpp(const Inst& inst) {
     block.lane_tables.push_back(table);
     const uint64_t index = block.lane_tables.size() - 1;
     const Value reachable = s.mask_of(s.const64(in_range));
-    // Lanes without a source read 0; with bound_ctrl off they are not written instead.
-    dpp_source_ =
-        s.select(reachable, emit(Op::Swizzle, {s.read(row(inst.src[0])), s.exec()}, index), c32(0));
+    // Lanes without a source read 0; with bound_ctrl off they are not written instead. FI: those
+    // that are off are sources, too.
+    const uint32_t from = row(inst.src[0]);
+    const Value source = inst.fetch_invalid ? s.read_all(from) : s.read(from);
+    const Value readable = inst.fetch_invalid ? s.mask_of(s.const64(block.every_lane())) : s.exec();
+    dpp_source_ = s.select(reachable, emit(Op::Swizzle, {source, readable}, index), c32(0));
     dpp_valid_ = s.mask_of(s.const64(enabled));
-    if (!inst.bound_ctrl) {
-        const Value hit = emit(Op::Swizzle, {c32(~0u), s.exec()}, index);
+    if (!inst.bound_ctrl && !by_eight) {
+        const Value hit = emit(Op::Swizzle, {c32(~0u), readable}, index);
         dpp_valid_ =
             emit(Op::MaskAnd,
                  {dpp_valid_, emit(Op::MaskAnd, {reachable, emit(Op::CmpNe32, {hit, c32(0)})})});

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t pops_exiting_wave_id = 239;
 constexpr uint32_t shared_base = 235, private_base = 237, vccz = 251, execz = 252,
-                   scc_operand = 253;
+                   scc_operand = 253, null_operand = 125;
 
 Value special32(Lifter& l, uint32_t encoding) {
     switch (encoding) {
@@ -24,6 +24,8 @@ Value special32(Lifter& l, uint32_t encoding) {
             return l.emit(Op::UCmpEq64, {l.s.get_mask_bits(machine::exec_lo), l.s.const64(0)});
         case scc_operand:
             return l.s.scc();
+        case null_operand:
+            return l.s.const32(0);
         default:
             return no_value;
     }
@@ -31,7 +33,7 @@ Value special32(Lifter& l, uint32_t encoding) {
 
 // Operands that only the interpreter reads.
 bool operand_supported(const Operand& o) {
-    if (!o.is(Operand::Kind::Special)) return true;
+    if (!o.is(Operand::Kind::Special) || o.reg == null_operand) return true;
     return (o.reg >= vccz && o.reg <= scc_operand && o.dwords <= 1) ||
            ((o.reg == shared_base || o.reg == private_base) && o.dwords == 2);
 }
@@ -47,8 +49,9 @@ Value Lifter::s32(const Operand& o) {
 Value Lifter::s64(const Operand& o) {
     if (o.is(Operand::Kind::Sgpr)) return s.get64(o.reg);
     if (o.is(Operand::Kind::Special))
-        return s.const64(o.reg == shared_base ? machine::shared_aperture
-                                              : machine::private_aperture);
+        return s.const64(o.reg == null_operand  ? 0
+                         : o.reg == shared_base ? machine::shared_aperture
+                                                : machine::private_aperture);
     return s.const64(o.value);
 }
 
@@ -366,7 +369,7 @@ void Lifter::lift(const Inst& inst) {
     for (const Operand& o : inst.src)
         if (!operand_supported(o)) method = nullptr;
     observe(inst);
-    if (method && inst.variant == Variant::Dpp && !begin_dpp(inst)) method = nullptr;
+    if (method && is_dpp(inst.variant) && !begin_dpp(inst)) method = nullptr;
     // Its handler sets the bounds of the LDS.
     if (inst.dst[0].is(Operand::Kind::Sgpr) && inst.dst[0].reg == machine::m0 &&
         options.target->traits.m0_bounds_lds)

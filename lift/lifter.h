@@ -75,12 +75,20 @@ public:
     // ---- scalar operands ----
     Value s32(const Operand& o);
     Value s64(const Operand& o);
-    void set_s32(const Operand& o, Value v) { s.set32(o.reg, v); }
-    void set_s64(const Operand& o, Value v) { s.set64(o.reg, v); }
+    // Of destinations: one that is no register (NULL) takes nothing.
+    void set_s32(const Operand& o, Value v) {
+        if (o.is(Operand::Kind::Sgpr)) s.set32(o.reg, v);
+    }
+    void set_s64(const Operand& o, Value v) {
+        if (o.is(Operand::Kind::Sgpr)) s.set64(o.reg, v);
+    }
     // Of operands that are lane masks.
     Value mask_bits(const Operand& o);
     Value mask(const Operand& o) { return s.mask_of(mask_bits(o)); }
-    void set_mask(const Operand& o, Value m) { s.set_mask_bits(o.reg, s.bits_of(m)); }
+    void set_mask_bits(const Operand& o, Value bits) {
+        if (o.is(Operand::Kind::Sgpr)) s.set_mask_bits(o.reg, bits);
+    }
+    void set_mask(const Operand& o, Value m) { set_mask_bits(o, s.bits_of(m)); }
 
     // ---- vector operands ----
     static bool is_vector(const Operand& o) {

@@ -123,7 +123,7 @@ Liveness::Effect Liveness::effect_of(const Inst& inst) const {
             read(range(o));
     }
     if (t.writes_scc) e.writes[e.write_count++] = scc;
-    e.across = t.across || inst.variant == Variant::Dpp;
+    e.across = t.across || is_dpp(inst.variant);
     e.exec = exec_effect(inst);
     return e;
 }
@@ -279,7 +279,7 @@ LiveSet Liveness::after(const ir::Terminator& term) {
     }
 }
 
-RegisterUse register_use(const Inst& inst) {
+RegisterUse register_use(const Target& target, const Inst& inst) {
     RegisterUse e;
     const Effects& t = effects(inst.op);
     const bool vector = inst.format >= Format::VOP1;
@@ -291,22 +291,24 @@ RegisterUse register_use(const Inst& inst) {
             if ((agpr || o.is(Operand::Kind::Vgpr)) && r < rows.size()) rows.set(r);
         }
     };
-    auto pair = [](std::bitset<128>& scalars, uint32_t r) { scalars.set(r).set(r + 1); };
+    auto mask = [&](std::bitset<128>& scalars, uint32_t r) {
+        for (uint32_t end = r + target.traits.wave_size / 32; r < end; ++r) scalars.set(r);
+    };
     for (const Operand& o : inst.src) {
         add(o, e.scalars_read, e.rows_read);
         if (o.is(Operand::Kind::Special) && o.reg == scc_operand) e.scc_read = true;
-        if (o.is(Operand::Kind::Special) && o.reg == vccz) pair(e.scalars_read, machine::vcc_lo);
+        if (o.is(Operand::Kind::Special) && o.reg == vccz) mask(e.scalars_read, machine::vcc_lo);
     }
     for (const Operand& o : inst.dst) add(o, e.scalars_written, e.rows_written);
     e.whole = writes_whole(inst);
     e.opaque = is_opaque(t) || inst.illegal_operand || t.writes_mode;
     e.scc_read |= t.reads_scc;
     e.scc_written = t.writes_scc;
-    if (t.reads_vcc) pair(e.scalars_read, machine::vcc_lo);
-    if (vector || t.reads_exec) pair(e.scalars_read, machine::exec_lo);
+    if (t.reads_vcc) mask(e.scalars_read, machine::vcc_lo);
+    if (vector || t.reads_exec) mask(e.scalars_read, machine::exec_lo);
     if (t.reads_m0 || inst.lds) e.scalars_read.set(machine::m0);
     if (t.writes_m0) e.scalars_written.set(machine::m0);
-    if (t.exec != ExecChange::None) pair(e.scalars_written, machine::exec_lo);
+    if (t.exec != ExecChange::None) mask(e.scalars_written, machine::exec_lo);
     if (!e.whole) {
         e.scalars_read |= e.scalars_written;
         e.rows_read |= e.rows_written;

@@ -43,7 +43,7 @@ struct RegisterUse {
     bool whole = false;   // what it writes does not depend on what was there, in the lanes of EXEC
     bool opaque = false;  // may do more than this tells
 };
-RegisterUse register_use(const Inst& inst);
+RegisterUse register_use(const Target& target, const Inst& inst);
 
 // The words from a PC on, as far as they are readable (a few KiB); valid until the next call.
 using Fetch = std::function<std::span<const uint32_t>(uint64_t pc)>;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "ir/buffer.h"
 #include "lift/address.h"
 
 namespace wj::lift {
@@ -79,15 +80,51 @@ Value scratch_address(Lifter& l, const Inst& i) {
     return v == no_value ? l.c32(0) : v;
 }
 
+// BufferLimit of gfx10 (ir/buffer.h). bytes: of an access, at most 4 of which are checked at once.
+Value limit_by_oob_select(Lifter& l, Value low, Value high, Value soffset, uint32_t bytes) {
+    const auto c = [&](uint32_t v) { return l.s.const32(v); };
+    const auto bits = [&](Value v, uint32_t at, uint32_t mask) {
+        return l.emit(Op::UAnd32, {l.emit(Op::UShr32, {v, c(at)}), c(mask)});
+    };
+    const auto either = [&](Value condition, Value a, Value b) {
+        return l.emit(Op::USelect32, {condition, a, b});
+    };
+    const Value records = l.emit(Op::ULo, {high}), word1 = l.emit(Op::UHi, {low}),
+                word3 = l.emit(Op::UHi, {high});
+    const Value select = bits(word3, 28, 3);
+    const Value raw = l.emit(Op::UCmpEq32, {select, c(ir::raw)});
+    const Value by_lane = l.emit(Op::UOr32, {bits(word1, 31, 1), bits(word3, 23, 1)});
+    // Of a plain buffer lanes have index 0. What begins in range is: the limit lies as far behind
+    // that as what is checked at once is long.
+    const Value within = either(l.emit(Op::UCmpEq32, {select, c(ir::structured_with_offset)}),
+                                bits(word1, 16, 0x3fff), c(~0u));
+    const Value indexed = either(l.emit(Op::UCmpEq32, {records, c(0)}), c(0), within);
+    const uint32_t more = std::min(bytes, 4u) - 1;
+    const Value plain = l.emit(
+        Op::UAdd32, {l.emit(Op::UMinU32, {either(raw, records, indexed), c(~0u - more)}), c(more)});
+    constexpr uint32_t format_bits = 15u << 15;
+    const Value flags =
+        l.emit(Op::UOr32, {l.emit(Op::UAnd32, {word3, c(~format_bits)}),
+                           either(by_lane, l.emit(Op::UShl32, {select, c(15)}), c(0))});
+    const Value limit =
+        l.emit(Op::BufferLimit, {low, l.emit(Op::UPack64, {either(by_lane, records, plain), flags}),
+                                 either(raw, soffset, c(0))});
+    return l.emit(Op::UOr64,
+                  {limit, l.emit(Op::USelect64,
+                                 {by_lane, l.s.const64(ir::buffer_oob_select), l.s.const64(0)})});
+}
+
 // MUBUF without IDXEN: the offset in the buffer, and what LoadBuffer wants to know of the V#.
 struct BufferOperands {
     Value offset, base, limit;
-    BufferOperands(Lifter& l, const Inst& i) {
+    BufferOperands(Lifter& l, const Inst& i, uint32_t bytes) {
         const uint32_t descriptor = i.sbase().reg & 124;
         const Value low = l.s.get64(descriptor), high = l.s.get64(descriptor + 2);
         const Value soffset = l.s32(i.soffset());
         base = l.emit(Op::BufferBase, {low, high, soffset});
-        limit = l.emit(Op::BufferLimit, {low, high, soffset});
+        limit = l.options.target->traits.buffer_records == BufferRecords::Gfx10
+                    ? limit_by_oob_select(l, low, high, soffset, bytes)
+                    : l.emit(Op::BufferLimit, {low, high, soffset});
         offset = l.c32(static_cast<uint32_t>(i.offset));
         if (i.offen) offset = l.emit(Op::Add32, {l.raw(i.vaddr()), offset});
     }
@@ -107,7 +144,7 @@ bool load(Lifter& l, const Inst& i) {
     if (i.format != Format::SCRATCH) l.order.load(is_coherent(i));
     Value tuple;
     if (i.format == Format::MUBUF) {
-        const BufferOperands b(l, i);
+        const BufferOperands b(l, i, ir::access_bytes(access, dwords));
         tuple = l.emit(Op::LoadBuffer, {b.offset, exec, b.base, b.limit}, 0, aux);
     } else if (i.format == Format::SCRATCH)
         tuple = l.emit(Op::LoadScratch, {scratch_address(l, i), exec}, offset_of(i), aux);
@@ -129,7 +166,7 @@ bool store(Lifter& l, const Inst& i) {
     const Value exec = l.s.exec();
     if (i.format != Format::SCRATCH) l.order.store(is_coherent(i));
     if (i.format == Format::MUBUF) {
-        const BufferOperands b(l, i);
+        const BufferOperands b(l, i, ir::access_bytes(access, dwords));
         emit_store(l, Op::StoreBuffer, {b.offset, exec, b.base, b.limit}, i.vdata(), 0, dwords, 0,
                    access);
     } else if (i.format == Format::SCRATCH)

@@ -83,6 +83,11 @@ Value mask_bits(Lifter& l, const Operand& o) {
     return o.is(Operand::Kind::Sgpr) ? l.s.get_mask_bits(o.reg) : l.emit(Op::UZext32, {l.s32(o)});
 }
 
+// Of the wave's size, whatever was known of the register.
+Value source_mask(Lifter& l, const Operand& o) {
+    return l.block.wave_size == machine::lanes ? l.s64(o) : mask_bits(l, o);
+}
+
 // Results whose SCC says "not zero". second: what is done to operand b first; last: to the result.
 // of_masks: the same of two lane masks.
 enum class Invert { None, B, Result };
@@ -91,7 +96,7 @@ bool logic32(Lifter& l, const Inst& i) {
     if (is_mask_operand(l, i.src[0]) || is_mask_operand(l, i.src[1])) {
         const Value r =
             of_masks(l, mask_bits(l, i.src[0]), mask_bits(l, i.src[1]), l.block.every_lane());
-        l.s.set_mask_bits(i.dst[0].reg, r);
+        l.set_mask_bits(i.dst[0], r);
         l.s.set_scc(nonzero64(l, r));
         return true;
     }
@@ -112,13 +117,19 @@ bool logic64(Lifter& l, const Inst& i) {
     return true;
 }
 
+// The instructions on EXEC whose registers are of the wave's size are those that its code has.
+bool of_masks(const Lifter& l, const Inst& i) {
+    return type_dwords(op_info(i.op).dst[0]) == l.block.wave_size / 32;
+}
+
 // D = EXEC; EXEC = f(S0, EXEC); SCC = EXEC != 0.
 template <Logic f>
 bool saveexec(Lifter& l, const Inst& i) {
-    const Value old = l.s.get64(machine::exec_lo);
-    const Value r = f(l, l.s64(i.src[0]), old, ~0ull);
-    l.s.set64(machine::exec_lo, r);
-    l.set_s64(i.dst[0], old);  // last: with EXEC as destination nothing changes
+    if (!of_masks(l, i)) return false;
+    const Value old = l.s.get_mask_bits(machine::exec_lo);
+    const Value r = f(l, source_mask(l, i.src[0]), old, l.block.every_lane());
+    l.s.set_mask_bits(machine::exec_lo, r);
+    l.set_mask_bits(i.dst[0], old);  // last: with EXEC as destination nothing changes
     l.s.set_scc(nonzero64(l, r));
     return true;
 }
@@ -126,9 +137,11 @@ bool saveexec(Lifter& l, const Inst& i) {
 // EXEC = f(S0, EXEC); D = EXEC.
 template <Logic f>
 bool wrexec(Lifter& l, const Inst& i) {
-    const Value r = f(l, l.s64(i.src[0]), l.s.get64(machine::exec_lo), ~0ull);
-    l.s.set64(machine::exec_lo, r);
-    l.set_s64(i.dst[0], r);
+    if (!of_masks(l, i)) return false;
+    const Value r =
+        f(l, source_mask(l, i.src[0]), l.s.get_mask_bits(machine::exec_lo), l.block.every_lane());
+    l.s.set_mask_bits(machine::exec_lo, r);
+    l.set_mask_bits(i.dst[0], r);
     l.s.set_scc(nonzero64(l, r));
     return true;
 }
@@ -302,7 +315,7 @@ bool bcnt1_b64(Lifter& l, const Inst& i) {
 
 bool mov32(Lifter& l, const Inst& i) {
     if (is_mask_operand(l, i.src[0])) {
-        l.s.set_mask_bits(i.dst[0].reg, l.s.get_mask_bits(i.src[0].reg));
+        l.set_mask_bits(i.dst[0], l.s.get_mask_bits(i.src[0].reg));
         return true;
     }
     l.set_s32(i.dst[0], l.s32(i.src[0]));
@@ -323,7 +336,7 @@ bool cmov32(Lifter& l, const Inst& i) {
 bool not_b32(Lifter& l, const Inst& i) {
     if (is_mask_operand(l, i.src[0])) {
         const Value r = not_bits(l, l.s.get_mask_bits(i.src[0].reg), l.block.every_lane());
-        l.s.set_mask_bits(i.dst[0].reg, r);
+        l.set_mask_bits(i.dst[0], r);
         l.s.set_scc(nonzero64(l, r));
         return true;
     }
@@ -433,12 +446,14 @@ bool lshl_add(Lifter& l, const Inst& i) {
 // Scalar loads: the low two address bits are ignored.
 template <uint32_t dwords>
 bool load(Lifter& l, const Inst& i) {
+    if (!i.dst[0].is(Operand::Kind::Sgpr)) return false;
     if (i.dst[0].reg + dwords > 128 || i.dst[0].reg >= 104) return false;
     Value base = l.s64(i.sbase());
     uint64_t imm = static_cast<uint64_t>(int64_t{i.offset});
     if (i.soffset().is(Operand::Kind::Sgpr))
         base = l.emit(Op::UAdd64, {base, l.emit(Op::UZext32, {l.s32(i.soffset())})});
-    else if (i.soffset().present() && !i.soffset().is(Operand::Kind::Off))
+    else if (i.soffset().present() && !i.soffset().is(Operand::Kind::Off) &&
+             !i.soffset().is(Operand::Kind::Special))  // null
         return false;
     if (imm & 3) return false;
     base = l.emit(Op::UAnd64, {base, l.s.const64(~3ull)});
@@ -506,6 +521,18 @@ constexpr Entry entries[] = {
     {Opcode::s_orn1_saveexec_b64, saveexec<orn1_bits>},
     {Opcode::s_andn1_wrexec_b64, wrexec<andn1_bits>},
     {Opcode::s_andn2_wrexec_b64, wrexec<andn2_bits>},
+    {Opcode::s_and_saveexec_b32, saveexec<and_bits>},
+    {Opcode::s_or_saveexec_b32, saveexec<or_bits>},
+    {Opcode::s_xor_saveexec_b32, saveexec<xor_bits>},
+    {Opcode::s_andn2_saveexec_b32, saveexec<andn2_bits>},
+    {Opcode::s_orn2_saveexec_b32, saveexec<orn2_bits>},
+    {Opcode::s_nand_saveexec_b32, saveexec<nand_bits>},
+    {Opcode::s_nor_saveexec_b32, saveexec<nor_bits>},
+    {Opcode::s_xnor_saveexec_b32, saveexec<xnor_bits>},
+    {Opcode::s_andn1_saveexec_b32, saveexec<andn1_bits>},
+    {Opcode::s_orn1_saveexec_b32, saveexec<orn1_bits>},
+    {Opcode::s_andn1_wrexec_b32, wrexec<andn1_bits>},
+    {Opcode::s_andn2_wrexec_b32, wrexec<andn2_bits>},
     {Opcode::s_not_b32, not_b32},
     {Opcode::s_not_b64, not_b64},
     {Opcode::s_lshl_b32, shift32<Op::UShl32>},

@@ -56,7 +56,7 @@ Value narrow(Lifter& l, Value f32) {
     return l.emit(Op::CvtF32ToF16, {f32});
 }
 
-// ---- results: the upper 16 bits are 0
+// ---- results: the upper 16 bits are 0, or from gfx10 on the register's own
 
 Value finished(Lifter& l, const Inst& i, Value h) {
     if (flush_out(l)) h = l.f16_flush(h);
@@ -74,7 +74,7 @@ bool store_bits(Lifter& l, const Inst& i, Value h, uint32_t flags) {
         l.set_v32(i, h);
     else if (i.op_sel >> 3 & 1)
         l.write(d, or32(l, and32(l, l.raw(d), 0xffff), shl(l, h, 16)));
-    else if (flags & preserve_high)
+    else if (flags & preserve_high || l.options.target->traits.keeps_high_half)
         l.write(d, or32(l, and32(l, l.raw(d), 0xffff0000), h));
     else
         l.write(d, h);
@@ -330,6 +330,9 @@ constexpr Entry entries[] = {
     {Opcode::v_mad_legacy_f16, tri<mad>},
     {Opcode::v_fma_f16, tri<fma, preserve_high>},
     {Opcode::v_fma_legacy_f16, tri<fma>},
+    {Opcode::v_fmac_f16, tri<fma, 0, addend>},
+    {Opcode::v_fmamk_f16, tri<fma>},
+    {Opcode::v_fmaak_f16, tri<fma>},
     {Opcode::v_min_f16, pick<pick2<Op::FMin32>, 2>},
     {Opcode::v_max_f16, pick<pick2<Op::FMax32>, 2>},
     {Opcode::v_min3_f16, pick<pick3<Op::FMin32>, 3, preserve_high>},

@@ -384,7 +384,6 @@ bool sum_i32(Lifter& l, const Inst& i) {
     return true;
 }
 
-// 16-bit results on gfx9 clear the upper half of the destination (op_sel and SDWA excepted).
 Value low16(Lifter& l, Value v) {
     return l.emit(Op::And32, {v, l.c32(0xffff)});
 }
@@ -392,10 +391,18 @@ Value sext16(Lifter& l, Value v) {
     return l.emit(Op::Sar32, {l.emit(Op::Shl32, {v, l.c32(16)}), l.c32(16)});
 }
 
+// 16-bit results clear the upper half of the destination, but for those that are new in gfx9
+// (`keep`) and, from gfx10 on, all. Those of SDWA go where its selector says.
+void set_v16(Lifter& l, const Inst& i, Value v, bool keep = false) {
+    keep |= l.options.target->traits.keeps_high_half && i.variant != Variant::Sdwa;
+    l.set_v32(i, keep ? above_old(l, i, v) : low16(l, v));
+}
+
 template <Op op>
 bool bin16(Lifter& l, const Inst& i) {
-    if (i.op_sel) return false;
-    return put(l, i, low16(l, l.emit(op, {a(l, i, 0), a(l, i, 1)})));
+    if (i.op_sel || i.clamp) return false;
+    set_v16(l, i, l.emit(op, {a(l, i, 0), a(l, i, 1)}));
+    return true;
 }
 
 // Sums and differences, which saturate with CLAMP; `keep`: beneath the destination's upper half.
@@ -403,17 +410,18 @@ template <Op op, Op saturated, bool keep = false, bool swap = false>
 bool sum16(Lifter& l, const Inst& i) {
     if (i.op_sel) return false;
     const Value r = l.emit(i.clamp ? saturated : op, {a(l, i, swap), a(l, i, !swap)});
-    l.set_v32(i, keep ? above_old(l, i, r) : low16(l, r));
+    set_v16(l, i, r, keep);
     return true;
 }
 
 // v_lshlrev_b16 and friends: the count is src0[3:0].
 template <Op op, bool is_signed = false>
 bool shift16(Lifter& l, const Inst& i) {
-    if (i.op_sel) return false;
+    if (i.op_sel || i.clamp) return false;
     const Value count = l.emit(Op::And32, {a(l, i, 0), l.c32(15)});
     const Value x = is_signed ? sext16(l, a(l, i, 1)) : low16(l, a(l, i, 1));
-    return put(l, i, low16(l, l.emit(op, {x, count})));
+    set_v16(l, i, l.emit(op, {x, count}));
+    return true;
 }
 
 // The truth table stands in the fields of OMOD, ABS and NEG.
@@ -426,9 +434,10 @@ bool bitop3(Lifter& l, const Inst& i) {
 
 template <bool keep>
 bool mad16(Lifter& l, const Inst& i) {
-    if (i.op_sel) return false;
+    if (i.op_sel || i.clamp) return false;
     const Value r = l.emit(Op::Add32, {l.emit(Op::Mul32, {a(l, i, 0), a(l, i, 1)}), a(l, i, 2)});
-    return keep ? put_low(l, i, r) : put(l, i, low16(l, r));
+    set_v16(l, i, r, keep);
+    return true;
 }
 
 template <bool is_signed>
@@ -506,6 +515,7 @@ constexpr Entry entries[] = {
     {Opcode::v_lshrrev_b64, shift64<Op::Shr64>},
     {Opcode::v_ashrrev_i64, shift64<Op::Sar64>},
     {Opcode::v_mul_lo_u32, bin<Op::Mul32>},
+    {Opcode::v_mul_lo_i32, bin<Op::Mul32>},
     {Opcode::v_mul_hi_u32, bin<Op::MulHiU32>},
     {Opcode::v_mul_hi_i32, bin<Op::MulHiS32>},
     {Opcode::v_mul_u32_u24, mul_u24},
@@ -553,6 +563,7 @@ constexpr Entry entries[] = {
     {Opcode::v_add_u16, sum16<Op::Add32, Op::PkAddSatU16>},
     {Opcode::v_sub_u16, sum16<Op::Sub32, Op::PkSubSatU16>},
     {Opcode::v_subrev_u16, sum16<Op::Sub32, Op::PkSubSatU16, false, true>},
+    {Opcode::v_xor3_b32, tri<Op::Xor32, Op::Xor32>},
     {Opcode::v_mul_lo_u16, bin16<Op::Mul32>},
     {Opcode::v_min_u16, bin16<Op::PkMinU16>},
     {Opcode::v_max_u16, bin16<Op::PkMaxU16>},

@@ -39,8 +39,9 @@ constexpr uint32_t default_dynamic_stack = 16 * 1024;
 
 runtime::HiddenLayout detect(const wj_module& m, size_t kernel) {
     const CodeObject& object = m.module->object();
-    return runtime::detect_hidden_layout(object, object.kernels[kernel],
-                                         m.context->device->target());
+    return runtime::detect_hidden_layout(
+        object, object.kernels[kernel],
+        *with_wave_size(m.context->device->target(), object.kernels[kernel].descriptor.wave_size));
 }
 
 wj_status load(wj_context* context, std::span<const std::byte> bytes, const char* name,

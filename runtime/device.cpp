@@ -41,6 +41,7 @@ public:
     DeviceImpl(DeviceOptions options, const Target& target)
         : options_(std::move(options)),
           target_(target),
+          other_waves_(with_wave_size(target, 96 - target.traits.wave_size)),
           service_(memory_, "dispatch packets and arguments") {}
 
     ~DeviceImpl() override {
@@ -160,8 +161,10 @@ public:
             piece = std::move(*made);
             place_service(complete, piece.address());
         }
+        const Target& target =
+            kernel->descriptor.wave_size == target_.traits.wave_size ? target_ : *other_waves_;
         auto plan = make_launch_plan(
-            target_, options_, *kernel, module->code_of(*kernel, target_), complete, memory_,
+            target, options_, *kernel, module->code_of(*kernel, target), complete, memory_,
             {module->stores_columns.of(request.kernel_object), engine_->prefetch()});
         if (!plan) return plan.status();
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
@@ -268,6 +271,9 @@ private:
 
     DeviceOptions options_;
     const Target& target_;
+    // The same processor with waves of the other size, for kernels that choose it; or nullptr:
+    // where there is none, decode_kernel_descriptor() refuses them.
+    const Target* const other_waves_;
     memory::AddressSpace memory_;
     ServiceMemory service_;
     ServiceMemory::Piece queue_;

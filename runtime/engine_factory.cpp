@@ -8,6 +8,7 @@
 #include "backend_x64/translator.h"
 #include "interpreter/interpreter.h"
 #include "runtime/tiered_engine.h"
+#include "runtime/wave_sizes.h"
 
 namespace wj::runtime {
 
@@ -32,9 +33,9 @@ const char* engine_name(EngineKind kind) {
     return "?";
 }
 
-Result<std::unique_ptr<machine::Engine>> make_engine(const DeviceOptions& device,
-                                                     const Target& target,
-                                                     std::function<std::string(uint64_t)> symbol) {
+static Result<std::unique_ptr<machine::Engine>> make_one(
+    const DeviceOptions& device, const Target& target,
+    const std::function<std::string(uint64_t)>& symbol) {
     EngineKind kind = choose_engine(device.engine);
     std::unique_ptr<machine::Engine> engine;
     if (kind == EngineKind::Interpreter) {
@@ -52,7 +53,7 @@ Result<std::unique_ptr<machine::Engine>> make_engine(const DeviceOptions& device
         options.cache_directory = device.cache_directory;
         if (device.cache_bytes) options.cache_bytes = device.cache_bytes;
         options.count = device.hot_blocks != 0;
-        options.symbol = std::move(symbol);
+        options.symbol = symbol;
         if (!device.plans.empty()) {
             std::shared_ptr<std::FILE> file(std::fopen(device.plans.c_str(), "a"),
                                             [](std::FILE* f) { f ? std::fclose(f) : 0; });
@@ -75,6 +76,13 @@ Result<std::unique_ptr<machine::Engine>> make_engine(const DeviceOptions& device
         return Status(Code::HostError, std::string("the engine ") + engine_name(kind) +
                                            " could not start for " + std::string(target.name));
     return engine;
+}
+
+Result<std::unique_ptr<machine::Engine>> make_engine(
+    const DeviceOptions& device, const Target& target,
+    const std::function<std::string(uint64_t)>& symbol) {
+    return engine_for_wave_sizes(target,
+                                 [&](const Target& one) { return make_one(device, one, symbol); });
 }
 
 }  // namespace wj::runtime

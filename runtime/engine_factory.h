@@ -21,8 +21,8 @@ const char* engine_name(EngineKind kind);  // "interp", "avx2", "avx512", "auto"
 //
 // symbol: "kernel+0x10" for an address of guest code, or nothing; called while blocks
 // are translated.
-Result<std::unique_ptr<machine::Engine>> make_engine(const DeviceOptions& device,
-                                                     const Target& target,
-                                                     std::function<std::string(uint64_t)> symbol);
+Result<std::unique_ptr<machine::Engine>> make_engine(
+    const DeviceOptions& device, const Target& target,
+    const std::function<std::string(uint64_t)>& symbol);
 
 }  // namespace wj::runtime

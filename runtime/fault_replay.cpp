@@ -60,11 +60,11 @@ bool only_loads(const Inst& inst) {
 }
 
 // What the address of a memory instruction depends on.
-Registers address_of(const Inst& inst) {
+Registers address_of(const Target& target, const Inst& inst) {
     Inst copy = inst;
     copy.src[1] = copy.src[2] = {};  // data
     copy.dst = {};
-    return reads(lift::register_use(copy));
+    return reads(lift::register_use(target, copy));
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ machine::Wave* FaultReplay::run(const machine::Wave& wave) {
         std::memcpy(words, code, count * 4);
         Step step{pc, {}, {}};
         if (!decode(target_, std::span<const uint32_t>(words, count), step.inst)) return nullptr;
-        step.use = lift::register_use(step.inst);
+        step.use = lift::register_use(target_, step.inst);
         if (pc == wave.exit.pc) fault = steps.size();
         written.add(writes(step.use));
         pc += step.inst.size;
@@ -93,7 +93,7 @@ machine::Wave* FaultReplay::run(const machine::Wave& wave) {
     if (fault == ~size_t{0}) return nullptr;
 
     // Backwards: which instructions lead to the address, and from which registers.
-    Registers needed = address_of(steps[fault].inst);
+    Registers needed = address_of(target_, steps[fault].inst);
     bool stores = false, loads = false;
     for (size_t i = fault; i-- > 0;) {
         Step& s = steps[i];

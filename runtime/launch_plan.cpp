@@ -109,11 +109,10 @@ Status check_sizes(const Target& target, const KernelInfo& info, const DispatchR
                                       "': " + std::to_string(r.private_segment_size) +
                                       " bytes of private memory for a work-item, the limit is " +
                                       std::to_string(max_scratch_wave_bytes / t.wave_size)};
-    // All waves of a work-group are resident at once, spread over four SIMDs with a register file
-    // each.
-    uint32_t waves = (static_cast<uint32_t>(items) + t.wave_size - 1) / t.wave_size;
-    uint32_t file = t.unified_vgprs ? 512 : 256;
-    if ((waves + 3) / 4 * kernel.vgpr_count > file)
+    // All waves of a work-group are resident at once, spread over SIMDs with a register file each.
+    const uint32_t waves = (static_cast<uint32_t>(items) + t.wave_size - 1) / t.wave_size,
+                   simds = t.has_wgp_mode && !kernel.wgp_mode ? 2 : 4;
+    if ((waves + simds - 1) / simds * round_up(kernel.vgpr_count, t.vgpr_granule) > t.simd_vgprs)
         return {Code::OutOfRange,
                 "kernel '" + name + "' uses " + std::to_string(kernel.vgpr_count) +
                     " VGPRs: a work-group of " + std::to_string(items) +
@@ -187,13 +186,14 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
             plan.prefetch_row =
                 static_cast<uint32_t>(hints.prefetch.least_row_bytes / (plan.total_groups * items));
     }
-    plan.vgpr_count = kernel.arch_vgpr_count;
+    plan.vgpr_count =
+        t.unified_vgprs ? kernel.arch_vgpr_count : round_up(kernel.arch_vgpr_count, t.vgpr_granule);
     plan.agpr_count = kernel.agpr_count;
     plan.sgpr_count = kernel.sgpr_count;
     if (!options.strict_registers) {
         plan.vgpr_count = 256;
         plan.agpr_count = t.has_agprs ? 256 : 0;
-        plan.sgpr_count = 102;
+        plan.sgpr_count = t.scalar_registers.count;
     }
     plan.agpr_row = plan.vgpr_count;
     plan.vgpr_rows = plan.vgpr_count + plan.agpr_count;
@@ -372,8 +372,11 @@ void put_scratch_buffer(const LaunchPlan& plan, const machine::Wave& wave, uint3
     // DST_SEL xyzw = 4..7, NUM_FORMAT uint, INDEX_STRIDE, ADD_TID_ENABLE; DATA_FORMAT stays 0
     // because with ADD_TID_ENABLE it means STRIDE[17:14]. ELEMENT_SIZE, where there is one: 4
     // bytes.
+    const Traits& t = plan.target->traits;
     sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9 | 4u << 12 | index_stride << 21 | 1u << 23;
-    if (plan.target->traits.buffer_elements) sgpr[3] |= 1u << 19;
+    if (t.buffer_elements) sgpr[3] |= 1u << 19;
+    // gfx10: FORMAT 32_UINT, RESOURCE_LEVEL, OOB_SELECT: whatever has records is in range.
+    if (t.unified_formats) sgpr[3] = (sgpr[3] & ~(127u << 12)) | 20u << 12 | 1u << 24 | 2u << 28;
 }
 
 }  // namespace

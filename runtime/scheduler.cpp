@@ -8,11 +8,11 @@
 #include <system_error>
 #include <utility>
 
-#include "interpreter/interpreter.h"
 #include "machine/guard.h"
 #include "runtime/deadlock.h"
 #include "runtime/fault_report.h"
 #include "runtime/group_turns.h"
+#include "runtime/wave_sizes.h"
 #include "runtime/wave_stream.h"
 
 namespace wj::runtime {
@@ -58,10 +58,9 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
                      memory::AddressSpace& memory, machine::Engine& engine, uint32_t threads,
                      const machine::Coverage* coverage)
     : options_(options),
-      target_(target),
       memory_(memory),
       engine_(engine),
-      interpreter_(interp::make_interpreter(target)),
+      interpreter_(interpreter_for_wave_sizes(target)),
       threads_(threads),
       // Work-groups that the modelled device holds at once: up to 40 one-wave groups on each CU.
       resident_limit_(std::max<uint64_t>(uint64_t{options.compute_units} * 40, threads)),
@@ -72,7 +71,6 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
     for (uint32_t i = 0; i < threads_; i++) {
         auto slot = std::make_unique<Slot>();
         slot->number = i;
-        slot->context.target = &target_;
         slot->context.memory = &memory_;
         slot->context.memory_mode = options_.memory_mode;
         slot->context.exclusive_memory = options_.exclusive_memory && threads_ == 1;
@@ -339,6 +337,7 @@ void Scheduler::prepare_slot(Slot& slot) {
 void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns, bool bounded) {
     uint64_t begin = now_ns(), last = begin, none = 0;
     dispatch.start_ns.compare_exchange_strong(none, begin);
+    slot.context.target = dispatch.plan.target;
     uint64_t slept = 0;
     uint64_t share = 1;  // new work-groups to take at once
     const Batches& batches = threads_ == 1 ? lone_batches : shared_batches;
@@ -600,8 +599,9 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
         if (!turns.advanced()) {
             // Worth a proof only now and then: the numbers of the visits double.
             if (g.waiting && ++g.stuck_visits >= 8 && !(g.stuck_visits & (g.stuck_visits - 1)) &&
-                proves_deadlock(target_, g)) {
-                dispatch.fail([&] { return deadlock_report(target_, memory_, dispatch, g); });
+                proves_deadlock(*dispatch.plan.target, g)) {
+                dispatch.fail(
+                    [&] { return deadlock_report(*dispatch.plan.target, memory_, dispatch, g); });
                 return Outcome::Stopped;
             }
             const bool all_wait = g.spinning + g.waiting + g.ended == count;
@@ -612,7 +612,8 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
 }
 
 void Scheduler::report_stop(DispatchState& dispatch, GroupContext& group, uint32_t wave) {
-    dispatch.fail([&] { return stop_report(target_, memory_, dispatch, group, wave); });
+    dispatch.fail(
+        [&] { return stop_report(*dispatch.plan.target, memory_, dispatch, group, wave); });
 }
 
 bool Scheduler::check_limits(DispatchState& dispatch, GroupContext& group) {
@@ -623,9 +624,9 @@ bool Scheduler::check_limits(DispatchState& dispatch, GroupContext& group) {
     bool instructions = r.instruction_limit && used >= r.instruction_limit;
     if (!time && !instructions) return false;
     dispatch.fail([&] {
-        if (group.waiting && proves_deadlock(target_, group))
-            return deadlock_report(target_, memory_, dispatch, group);
-        return timeout_report(target_, memory_, dispatch, group, time, elapsed, used);
+        if (group.waiting && proves_deadlock(*dispatch.plan.target, group))
+            return deadlock_report(*dispatch.plan.target, memory_, dispatch, group);
+        return timeout_report(*dispatch.plan.target, memory_, dispatch, group, time, elapsed, used);
     });
     return true;
 }

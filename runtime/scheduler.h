@@ -109,7 +109,6 @@ private:
     void wake_for_work();
 
     const DeviceOptions& options_;
-    const Target& target_;
     memory::AddressSpace& memory_;
     machine::Engine& engine_;
     const std::unique_ptr<machine::Engine> interpreter_;  // of waves that wait

@@ -152,7 +152,8 @@ void open(const Request& r, Library& out) {
                 if (it == wanted.end()) continue;
                 it->second = true;
             }
-            out.work.push_back({target, out.objects.back().get(), &info});
+            out.work.push_back({with_wave_size(*target, info.descriptor.wave_size),
+                                out.objects.back().get(), &info});
         }
     }
     for (const auto& [name, seen] : wanted)

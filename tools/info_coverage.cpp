@@ -110,7 +110,7 @@ bool print_coverage(const Target& target, const CodeObject& object, const std::s
     bool all_run = true;
     for (const KernelInfo& k : object.kernels) {
         if (!only.empty() && k.name != only) continue;
-        Scan scan(target, object);
+        Scan scan(*with_wave_size(target, k.descriptor.wave_size), object);
         scan.function(k.entry_address);
         scan.run();
         if (scan.indirect()) {

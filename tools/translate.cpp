@@ -53,7 +53,8 @@ void each_kernel(const Opened& opened, const std::string& name, Body&& body) {
     for (const KernelInfo& info : opened.object.kernels) {
         if (!name.empty() && info.name != name) continue;
         any = true;
-        KernelBlocks kernel(*opened.target, opened.object, info);
+        KernelBlocks kernel(*with_wave_size(*opened.target, info.descriptor.wave_size),
+                            opened.object, info);
         body(info, kernel);
     }
     if (!any) fail("no kernel '" + name + "' in the code object");

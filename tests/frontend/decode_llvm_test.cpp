@@ -70,6 +70,13 @@ std::string listed_difference(const wj::Target& target, const Words& words, cons
         llvm.text.find(", vcc") < llvm.text.find_last_of('|') &&
         llvm.text.find('|') != llvm.text.npos)
         return "10 bars around two operands of v_cndmask";
+    if (mine.valid && llvm.kind == LlvmResult::Kind::Invalid && words[0] >> 26 == 0x35 &&
+        (words[0] & 0xff) != 0x7e && mine.text.substr(0, 7) == "v_cmpx_")
+        return "11 VDST of v_cmpx";
+    const bool permutes = mine.valid && (mine.inst.op == wj::Opcode::v_permlane16_b32 ||
+                                         mine.inst.op == wj::Opcode::v_permlanex16_b32);
+    if (permutes && ((words[0] >> 8 & 7) != 0 || words[1] >> 29 != 0))
+        return "12 ABS and NEG of v_permlane16";
     const bool illegal_scaled =
         mine.valid && packed == wj::PackedClass::MfmaScaled && mine.inst.illegal_operand;
     if (illegal_scaled && (mine.inst.src[0].is(wj::Operand::Kind::Const) ||

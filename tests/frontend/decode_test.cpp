@@ -223,7 +223,7 @@ TEST(Target, Names) {
                             {"gfx900", false}})
         EXPECT_EQ(wj::find_target(name)->traits.sramecc, on) << name;
     EXPECT_EQ(wj::find_target_by_mach(0x51)->name, "gfx9-generic");
-    EXPECT_EQ(wj::find_target("gfx1030"), nullptr);
+    EXPECT_EQ(wj::find_target("gfx1100"), nullptr);
     EXPECT_EQ(wj::find_target("amdgcn-amd-amdhsa"), nullptr);
     EXPECT_EQ(wj::find_target(""), nullptr);
     EXPECT_TRUE(wj::find_target("gfx908")->traits.has_agprs);
@@ -242,11 +242,31 @@ TEST(DecodeRdna, IsNotOfferedToUsers) {
         EXPECT_EQ(wj::find_target(name), nullptr) << name;
         EXPECT_NE(wj::find_decoded_target(name), nullptr) << name;
     }
-    EXPECT_EQ(wj::find_target("gfx1030"), nullptr);
-    ASSERT_NE(wj::find_decoded_target("gfx1030"), nullptr);
-    EXPECT_EQ(wj::find_decoded_target("gfx1030")->traits.wave_size, 32u);
-    EXPECT_EQ(wj::find_decoded_target("gfx1030", 64)->traits.wave_size, 64u);
-    EXPECT_EQ(wj::find_decoded_target("gfx90a", 32), nullptr) << "its waves have 64 lanes";
+}
+
+TEST(DecodeRdna, HasATargetForEachSizeOfWaves) {
+    const wj::Target* usual = wj::find_target("gfx1030");
+    ASSERT_NE(usual, nullptr);
+    EXPECT_EQ(usual->traits.wave_size, 32u);
+    const wj::Target* large = wj::find_target("gfx1030", 64);
+    ASSERT_NE(large, nullptr);
+    EXPECT_EQ(large->traits.wave_size, 64u);
+    // LLVM, getTotalNumVGPRs and getVGPRAllocGranule.
+    EXPECT_EQ(usual->traits.simd_vgprs, 1024u);
+    EXPECT_EQ(large->traits.simd_vgprs, 512u);
+    EXPECT_EQ(usual->traits.vgpr_granule, 16u);
+    EXPECT_EQ(large->traits.vgpr_granule, 8u);
+    EXPECT_EQ(wj::with_wave_size(*usual, 64), large);
+    EXPECT_EQ(wj::with_wave_size(*large, 32), usual);
+    for (const char* name : {"gfx1010", "gfx1011", "gfx1012", "gfx1013", "gfx1030", "gfx1031",
+                             "gfx1032", "gfx1033", "gfx1034", "gfx1035", "gfx1036",
+                             "gfx10-1-generic", "gfx10-3-generic"}) {
+        ASSERT_NE(wj::find_target(name), nullptr) << name;
+        EXPECT_EQ(wj::find_target(name)->traits.wave_size, 32u) << name;
+        EXPECT_NE(wj::find_target(name, 64), nullptr) << name;
+    }
+    EXPECT_EQ(wj::find_target("gfx90a", 32), nullptr) << "its waves have 64 lanes";
+    EXPECT_EQ(wj::with_wave_size(*wj::find_target("gfx90a"), 32), nullptr);
 }
 
 TEST(DecodeRdna, MasksHaveTheWaveSize) {

@@ -6,13 +6,13 @@ here = os.path.dirname(os.path.abspath(__file__))
 tables = os.path.join(here, '..', '..', 'frontend', 'tables')
 
 # ---------------------------------------------------------------- which target has which instruction
-FAMILY = {'gfx803': '8', 'gfx900': '9', 'gfx906': '906', 'gfx908': '908', 'gfx90a': '90a', 'gfx942': '940', 'gfx950': '950'}
+FAMILY = {'gfx803': '8', 'gfx900': '9', 'gfx906': '906', 'gfx908': '908', 'gfx90a': '90a', 'gfx942': '940', 'gfx950': '950', 'gfx1010': '10', 'gfx1030': '10.3'}
 PARENT = {m[1]: m[2] for m in re.finditer(r'FAMILY\(\w+,\s*"([^"]*)",\s*"([^"]*)"', open(os.path.join(tables, 'families.inc')).read())}
 ALL = list(FAMILY)
 ROWS = {}   # mnemonic: (format, codes by column)
 for path in sorted(glob.glob(os.path.join(tables, '*.inc'))):
-    for m in re.finditer(r'INST\((\w+),\s*(\w+),\s*"([^"]*)"', open(path).read()):
-        ROWS[m[1]] = (m[2], dict(w.split(':') for w in m[3].split()))
+    for m in re.finditer(r'INST\((\w+),\s*(\w+),\s*"([^"]*)",\s*"([^"]*)"', open(path).read()):
+        ROWS[m[1]] = (m[2], dict(w.split(':') for w in m[3].split()), m[4].split()[0])
 def base_name(mnemonic):
     for suffix in ('_e32', '_e64', '_sdwa', '_dpp'):
         if mnemonic.endswith(suffix) and mnemonic not in ROWS: return mnemonic[:-len(suffix)]
@@ -25,7 +25,9 @@ def exists(mnemonic, target):
     while family and family not in codes: family = PARENT[family]
     return codes.get(family, 'x') != 'x'
 # What operands a target lacks though it has the instruction.
-LACKS = {'gfx803': re.compile(r'^flat_.* offset:|_d16_xy|row_newbcast|xnack_mask|^s_load.* -0x|^buffer.* idxen')}
+RDNA = ('gfx1010', 'gfx1030')
+rdna_lacks = re.compile(r'^t?buffer_|^v_(add|sub|subrev)_co_u32_e32|^v_cmpx|row_newbcast|row_bcast|wave_(shl|rol|shr|ror)|xnack_mask|flat_scratch')
+LACKS = {'gfx1010': rdna_lacks, 'gfx1030': rdna_lacks, 'gfx803': re.compile(r'^flat_.* offset:|_d16_xy|row_newbcast|xnack_mask|_sdwa s\[|^s_load.* -0x|^buffer.* idxen')}
 def takes(asm, target): return exists(asm.split()[0], target) and not (target in LACKS and LACKS[target].search(asm))
 # Where SRAM-ECC is on, D16 loads write 0 to the half of a register that the others keep.
 SRAMECC = ('gfx908', 'gfx90a', 'gfx942', 'gfx950')
@@ -34,7 +36,9 @@ def by_sramecc(asm):
     for group, kept in (([t for t in ALL if t not in SRAMECC], M64), (SRAMECC, 0)):
         targets = [t for t in group if takes(asm, t)]
         if targets: yield targets, kept
-def targets_of(asm): return [t for t in ALL if all(takes(a, t) for a in asm)]
+# What surrounds instructions is other than gfx10's: hardware registers, forks, names of registers, exceptions that are found alike.
+NOT_RDNA = ('aliases', 'control', 'exceptions')
+def targets_of(asm, file=''): return [t for t in ALL if all(takes(a, t) for a in asm) and not (t in RDNA and file in NOT_RDNA)]
 
 # ---------------------------------------------------------------- cases
 out = {}
@@ -55,8 +59,23 @@ def lanes(xs):
 def case(file, name, asm, sets, expects, target=None, mode=0xf0, vary=False, base='', lines=()):
     """target: a name, a list of names, or None: every target that has the instructions"""
     asm = [asm] if isinstance(asm, str) else asm
-    targets = targets_of(asm) if target is None else [target] if isinstance(target, str) else target
+    targets = targets_of(asm, file) if target is None else [target] if isinstance(target, str) else target
     assert targets, asm
+    # gfx10's 16-bit results leave the other half of the register alone; where that is told by the old value of each register, the
+    # destination is v10 alone.
+    rdna = [x for x in targets if x in RDNA]
+    if rdna and len(asm) == 1 and keeps_high_half(asm[0]):
+        old = dict(sets).get('v10', [0xc0c0c0c0 + 10])
+        kept = [(r, [old[i % len(old)] & 0xffff0000 | v[i % len(v)] & 0xffff for i in range(64)] if r == 'v10' else v) for r, v in expects]
+        other = [x for x in targets if x not in RDNA]
+        if other: case(file, name, asm, sets, expects, other, mode, vary, base, lines)
+        return write_case(file, name, asm, sets, kept, rdna, mode, False, base, lines)
+    write_case(file, name, asm, sets, expects, targets, mode, vary, base, lines)
+def keeps_high_half(asm):
+    mnemonic = asm.split()[0]
+    row = ROWS.get(base_name(mnemonic))
+    return row and row[0] in ('VOP1', 'VOP2', 'VOP3') and row[2] in ('f16', 'i16', 'u16', 'b16') and ' v10,' in asm and 'op_sel' not in asm and '_sdwa' not in mnemonic
+def write_case(file, name, asm, sets, expects, targets, mode, vary, base, lines):
     t = ['case ' + name, 'target ' + ' '.join(targets)]
     t += ['asm ' + a for a in asm]
     if mode != 0xf0: t.append('mode %x' % mode)

@@ -92,7 +92,7 @@ bool special_source(const Inst& inst) {
 
 class EffectsTest : public testing::TestWithParam<const char*> {
 protected:
-    EffectsTest() : target_(*find_target(GetParam())), generator_(target_) {
+    EffectsTest() : target_(*find_target(GetParam(), machine::lanes)), generator_(target_) {
         ctx_->memory = &space_;
         ctx_->memory_mode = machine::MemoryMode::Checked;
         ctx_->target = &target_;
@@ -251,7 +251,8 @@ TEST_P(EffectsTest, AreAllThatTheInterpreterShows) {
     EXPECT_GT(seen.size(), 600u);
 }
 
-INSTANTIATE_TEST_SUITE_P(, EffectsTest, testing::Values("gfx900", "gfx90a", "gfx950"),
+INSTANTIATE_TEST_SUITE_P(, EffectsTest,
+                         testing::Values("gfx900", "gfx90a", "gfx950", "gfx1010", "gfx1030"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

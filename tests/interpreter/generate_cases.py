@@ -548,7 +548,7 @@ a, b = f16s(), f16s()
 case(D, 'v_mul_f16_sdwa', 'v_mul_f16_sdwa v10, -v0, |v2| dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_1 src1_sel:WORD_0', [('v0', a), ('v2', b), ('v10', [0x1234])], [('v10', [F16.mul((x >> 16) ^ 0x8000, lo16(y) & 0x7fff) << 16 | 0x1234 for x, y in zip(a, b)])])
 a, b = u32s(64), u32s(64)
 case(D, 'v_cmp_eq_u16_sdwa', 'v_cmp_eq_u16_sdwa s[4:5], v0, v0 src0_sel:BYTE_0 src1_sel:BYTE_1', [('v0', a)], [('s4', [mask([x & 255 == x >> 8 & 255 for x in a]) >> s & M32 for s in (0, 32)])])
-def dpp(text, src, name, ex=M64, rows=15, banks=15, bc=False, target='gfx90a'):
+def dpp(text, src, name, ex=M64, rows=15, banks=15, bc=False):
     x, old = [rng.getrandbits(32) for _ in range(64)], [rng.getrandbits(32) for _ in range(64)]
     r = []
     for l in range(64):
@@ -556,7 +556,7 @@ def dpp(text, src, name, ex=M64, rows=15, banks=15, bc=False, target='gfx90a'):
         ok = s is not None and ex >> s & 1
         wr = ex >> l & 1 and rows >> (l // 16) & 1 and banks >> (l // 4 % 4) & 1 and (ok or bc)
         r.append((x[s] if ok else 0) if wr else old[l])
-    case(D, name, 'v_mov_b32_dpp v10, v0 %s row_mask:0x%x bank_mask:0x%x%s' % (text, rows, banks, ' bound_ctrl:0' if bc else ''), [('v0', x), ('v10', old), ('exec', [ex])], [('v10', r)], target)
+    case(D, name, 'v_mov_b32_dpp v10, v0 %s row_mask:0x%x bank_mask:0x%x%s' % (text, rows, banks, ' bound_ctrl:0' if bc else ''), [('v0', x), ('v10', old), ('exec', [ex])], [('v10', r)], ['gfx90a'] if 'newbcast' in text else ['gfx803', 'gfx90a'])
 row = lambda l: l & ~15
 for bc in (False, True):
     dpp('quad_perm:[3,1,0,2]', lambda l: l & ~3 | [3, 1, 0, 2][l & 3], 'quad_perm', bc=bc, ex=EX)
@@ -884,6 +884,6 @@ if __name__ == '__main__':
     import sys
     sys.modules['generate_cases'] = sys.modules['__main__']
     # Arguments: only the files of these parts are written.
-    parts = ['more', 'edges', 'control', 'conversions', 'exceptions'] + (sys.argv[1:] or ['matrix', 'memory', 'buffer', 'lds', 'gds', 'smem', 'gfx8', 'wave32'])
+    parts = ['more', 'edges', 'control', 'conversions', 'exceptions'] + (sys.argv[1:] or ['matrix', 'memory', 'buffer', 'lds', 'gds', 'smem', 'gfx8', 'wave32', 'gfx10'])
     for part in parts: __import__('generate_' + part)
     case_files.write()

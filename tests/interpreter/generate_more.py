@@ -58,7 +58,7 @@ for sg, n in ((True, 'i16'), (False, 'u16')):
 # ---------------------------------------------------------------- f32
 S32 = 'float_f32'
 def legacy_mul(a, b): return 0 if F32.zero(a) or F32.zero(b) else F32.flush(F32.mul(a, b))
-vector(S32, 'v_mul_legacy_f32', ['f32'] * 2, 32, lambda a, b: 0 if F32.zero(a) or F32.zero(b) else F32.mul(a, b), target=['gfx900', 'gfx906', 'gfx908', 'gfx90a', 'gfx942', 'gfx950'], name='every target')
+vector(S32, 'v_mul_legacy_f32', ['f32'] * 2, 32, lambda a, b: 0 if F32.zero(a) or F32.zero(b) else F32.mul(a, b), target=['gfx803', 'gfx900', 'gfx906', 'gfx908', 'gfx90a', 'gfx942', 'gfx950'], name='every target')
 def mad_legacy(a, b, c):
     a, b, c = F32.flush(a), F32.flush(b), F32.flush(c)
     return F32.flush(F32.add(legacy_mul(a, b), c))

@@ -179,9 +179,11 @@ static std::string as_target_says(const Target& target, const std::string& line)
 }
 
 Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) {
-    std::map<std::string, std::vector<size_t>> by_target;
-    for (size_t i = 0; i < cases.size(); ++i) by_target[cases[i].target].push_back(i);
-    for (const auto& [target, list] : by_target) {
+    std::map<std::pair<std::string, uint32_t>, std::vector<size_t>> by_target;
+    for (size_t i = 0; i < cases.size(); ++i)
+        by_target[{cases[i].target, cases[i].wave_size}].push_back(i);
+    for (const auto& [group, list] : by_target) {
+        const auto& [target, wave_size] = group;
         char path[] = "/tmp/wj_semantics_XXXXXX";
         const int fd = mkstemp(path);
         if (fd < 0) return {Code::HostError, "no temporary file"};
@@ -193,8 +195,11 @@ Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) 
             std::fprintf(source, "s_endpgm\n");
         }
         std::fclose(source);
-        const std::string command = assembler + " -triple=amdgcn-amd-amdhsa -mcpu=" + target +
-                                    " -show-encoding " + path + " 2>&1";
+        const bool chooses = find_target(target, 32) && find_target(target, 64);
+        const std::string command =
+            assembler + " -triple=amdgcn-amd-amdhsa -mcpu=" + target +
+            (chooses ? " -mattr=+wavefrontsize" + std::to_string(wave_size) : "") +
+            " -show-encoding " + path + " 2>&1";
         FILE* pipe = popen(command.c_str(), "r");
         if (!pipe) return {Code::HostError, "cannot run " + assembler};
         SemanticCase* current = nullptr;
@@ -234,6 +239,7 @@ Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) 
 }
 
 Target target_of(const SemanticCase& c) {
+    if (const Target* exists = find_target(c.target, c.wave_size)) return *exists;
     Target target = *find_target(c.target);
     target.traits.wave_size = c.wave_size;
     return target;

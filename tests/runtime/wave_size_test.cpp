@@ -1,5 +1,5 @@
 // Launches whose waves have 32 lanes: how work-groups are cut into waves, and what these begin
-// with. No emulated processor has such waves yet: the target is made here.
+// with, by the rules of a target that is made here: nothing else differs from gfx9.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -21,8 +21,8 @@ namespace {
 
 using namespace wj;
 
-constexpr std::array<const char*, 7> targets{"gfx803", "gfx900", "gfx906", "gfx908",
-                                             "gfx90a", "gfx942", "gfx950"};
+constexpr std::array<const char*, 9> targets{"gfx803", "gfx900", "gfx906",  "gfx908", "gfx90a",
+                                             "gfx942", "gfx950", "gfx1010", "gfx1030"};
 using Presence = std::array<bool, targets.size()>;
 
 struct Row {
@@ -158,7 +158,9 @@ std::string page(const Rows& rows) {
         out +=
             fmt::format("\n## {}\n\n| instructions |", format_names[static_cast<size_t>(format)]);
         for (const char* t : targets) out += fmt::format(" {} |", t + 3);
-        out += " tests | note |\n|---|:-:|:-:|:-:|:-:|:-:|:-:|---|---|\n";
+        out += " tests | note |\n|---|";
+        for (size_t t = 0; t < targets.size(); ++t) out += ":-:|";
+        out += "---|---|\n";
         for (const auto& [cells, names] : list) out += "| " + names + " |" + cells + "\n";
     }
     return out;

@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     uint64_t blocks = 20000, seed = 1;
     double seconds = 0;
     size_t stop_after = 5, code_kib = 4096;
-    bool show = false, cache = false, wave32 = false;
+    bool show = false, cache = false, wave32 = false, wave64 = false;
     std::string memory = "both";
     std::vector<std::string> kinds = fuzz::kind_names(), rows;
     std::vector<std::string> targets{"gfx803", "gfx900", "gfx906", "gfx908",
@@ -62,8 +62,11 @@ int main(int argc, char** argv) {
     app.add_option("--stop-after", stop_after, "differences to report before stopping");
     app.add_option("--code-kib", code_kib, "memory for translated code of each translator");
     app.add_flag("--cache", cache, "run programs again elsewhere, as kept by the on-disk cache");
-    app.add_flag("--wave32", wave32,
-                 "waves of 32 lanes, which these processors do not have: tests of lane masks");
+    auto* small = app.add_flag("--wave32", wave32,
+                               "waves of 32 lanes, also on processors that have none: tests of "
+                               "lane masks");
+    app.add_flag("--wave64", wave64, "waves of 64 lanes where the processor has both")
+        ->excludes(small);
     app.add_flag("--show", show, "print the programs, do not run them");
     CLI11_PARSE(app, argc, argv);
 
@@ -87,8 +90,10 @@ int main(int argc, char** argv) {
                        supported_target_names());
             return 2;
         }
-        Target target = *known;
-        if (wave32) target.traits.wave_size = 32;
+        const uint32_t wave_size = wave32 ? 32 : wave64 ? 64 : known->traits.wave_size;
+        const Target* exists = with_wave_size(*known, wave_size);
+        Target target = exists ? *exists : *known;
+        target.traits.wave_size = wave_size;
         const fuzz::Generator generator(target, rows);
         if (generator.empty()) continue;
         fuzz::Comparison comparison(target, modes, code_kib, cache);
