@@ -75,7 +75,7 @@ public:
         options.handler = handler_;
         options.liveness = &liveness_;
         if (interp::runs_whole(wave)) run_whole(wave, options);
-        if (wave.ctx->coverage) lift_plain(*wave.ctx, options);
+        if (wave.ctx->coverage || wave.ctx->counts_time) lift_plain(*wave.ctx, options);
         begin(*wave.ctx);
         ir::Block block = lift_for_translation(options, request.pc, fetch_, insts_);
         if (!options.plain && runs_into_loop(block, options)) {

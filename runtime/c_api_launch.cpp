@@ -105,6 +105,10 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
     wj_context* context = kernel->module->context;
     wj_launch_options o;
     if (!options || !read_options(options, o)) return context->fail(WJ_INVALID_ARGUMENT, bad_size);
+    if (o.schedule_seed && !context->device->options().deterministic)
+        return context->fail(WJ_INVALID_ARGUMENT,
+                             "schedule_seed is of deterministic contexts: set `deterministic` in "
+                             "the context's options");
     const KernelInfo& info = *kernel->info;
     auto block = arguments(info, o);
     if (!block) return context->fail(block.status());
@@ -125,6 +129,7 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
             o.dynamic_stack_bytes ? o.dynamic_stack_bytes : default_dynamic_stack;
     r.timeout_ns = o.timeout_ns;
     r.instruction_limit = o.instruction_limit;
+    r.schedule_seed = o.schedule_seed;
     r.cooperative = o.cooperative;
     r.caller_runs = caller_runs;
 

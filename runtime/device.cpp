@@ -57,13 +57,14 @@ public:
     Status start() {
         if (Status status = find_counters(options_.coverage, coverage_); !status) return status;
         if (coverage_.counters) {
-            // Code that counts is this device's own.
-            options_.cache = false;
             coverage_.places = this;
             coverage_.place = [](const void* device, uint64_t pc) {
                 return static_cast<const DeviceImpl*>(device)->place(pc);
             };
         }
+        // Code that counts edges or time is this device's own.
+        if (coverage_.counters || options_.deterministic) options_.cache = false;
+        if (options_.deterministic) options_.threads = 1;
         auto engine = make_engine(options_, target_, [this](uint64_t pc) { return symbol(pc); });
         if (!engine) return engine.status();
         engine_ = std::move(*engine);
@@ -109,6 +110,7 @@ public:
         return s;
     }
 
+    bool idle() const override { return scheduler_->idle(); }
     bool left_behind() const override { return scheduler_ && scheduler_->left_behind(); }
 
     Result<std::shared_ptr<Module>> load(std::span<const std::byte> code_object) override {
@@ -152,6 +154,7 @@ public:
                               "': its code object refers to symbols that are not resolved yet; "
                               "freeze the executable first");
         DispatchRequest complete = request;
+        complete.deterministic = options_.deterministic;
         if (!complete.queue_address) complete.queue_address = queue_.address();
         ServiceMemory::Piece piece;
         if (const uint64_t bytes = service_bytes(request)) {

@@ -42,6 +42,8 @@ struct DeviceOptions {
     bool exclusive_memory = false;
     bool strict_registers = true;  // report registers beyond the allocation
     CoverageOptions coverage;
+    // Dispatches run one after the other in one order of waves, and clocks count instructions.
+    bool deterministic = false;
     uint32_t hot_blocks = 0;  // executed host instructions are counted; blocks that reports list
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512|auto, WAVEJIT_THREADS,
@@ -89,6 +91,8 @@ struct DispatchRequest {
         false;  // the caller calls wait() at once: no worker is woken for a small grid
     uint64_t timeout_ns = 0;         // 0 = none
     uint64_t instruction_limit = 0;  // wave instructions of the whole dispatch, 0 = none
+    bool deterministic = false;      // the device fills it in
+    uint64_t schedule_seed = 0;      // of a deterministic device: another order for each number
 };
 
 struct DispatchResult {
@@ -191,6 +195,9 @@ public:
     // run waits, and every two milliseconds: for what kernels write to start something else. To be
     // set before the first dispatch.
     virtual void set_look_around(void (*look)()) = 0;
+
+    // No dispatch is in flight.
+    virtual bool idle() const = 0;
 
     // While true every global address has bit 47 cleared before use (registered host memory has an
     // alias with bit 47 set; see docs/design/hsa.md).

@@ -18,8 +18,12 @@ DispatchState::DispatchState(Scheduler& scheduler, const LaunchPlan& plan, std::
       kernel_name(std::move(kernel_name)),
       allowance(plan.request.instruction_limit, scheduler.threads()),
       streams(!plan.lds_bytes && !plan.request.cooperative && !plan.request.timeout_ns &&
-              !plan.request.instruction_limit),
-      first_slice_(plan.request.instruction_limit ? never : unknown_slice),
+              !plan.request.instruction_limit && !plan.request.deterministic),
+      first_slice_(plan.request.instruction_limit || plan.request.deterministic ? never
+                                                                                : unknown_slice),
+      random_(plan.request.schedule_seed),
+      shuffle_(plan.request.schedule_seed ? Shuffle(plan.total_groups, plan.request.schedule_seed)
+                                          : Shuffle()),
       scheduler_(scheduler),
       order_(plan.total_groups) {}
 DispatchState::~DispatchState() = default;

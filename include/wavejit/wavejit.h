@@ -12,7 +12,8 @@
  * belong to their module. A module stays loaded until its last dispatch has ended.
  *
  * Option structs begin with `size`, which the caller sets to sizeof the struct (WJ_INIT does it),
- * so that fields may be added at the end. Fields that are left 0 take their defaults.
+ * so that fields may be added at the end. Fields that are left 0 take their defaults; other values
+ * of fields that this version does not know are an error.
  *
  * Addresses: device memory is ordinary memory of this process, device address = host address. In
  * identity mode kernels can also reach memory that was not registered; in checked mode they cannot.
@@ -133,6 +134,12 @@ typedef struct wj_context_options {
     uint8_t* coverage_counters; /* with WJ_COVERAGE_COUNTERS: they must live as long as the context,
                                    which never clears them */
     size_t coverage_size;       /* how many there are, 1 to 2^32 - 1; need not be a power of two */
+    int deterministic; /* non-zero: results, reports, clocks and the order of waves are a function
+                        * of what kernels are given, as long as these see no addresses that differ,
+                        * on any number of threads: dispatches run one after the other, in the order
+                        * of their submission, on one thread (one that waits for a later one never
+                        * ends), and clocks tell executed instructions since the dispatch began.
+                        * Time limits stop where time says. */
 } wj_context_options;
 
 typedef struct wj_context_info {
@@ -201,6 +208,42 @@ WJ_API wj_status wj_memory_fill(wj_context* context, uint64_t to, const void* pa
 /* Where the host reaches device bytes; they must be mapped with `rights`. */
 WJ_API wj_status wj_memory_host_pointer(wj_context* context, uint64_t address, uint64_t size,
                                         uint32_t rights, void** host);
+
+/* ---- snapshots ----------------------------------------------------------------------------------
+ */
+
+/* What device memory holds, and which allocations there are: of wj_memory_allocate, and the
+ * variables of modules. GDS is no part of it, nor are modules: unload none that a snapshot knows.
+ * No dispatch may run (WJ_NOT_READY). There may be any number of them; restoring one leaves the
+ * others as they are. A handle that was released, or is another context's, is an error. */
+typedef uint64_t wj_snapshot;
+
+typedef struct wj_snapshot_options {
+    size_t size;
+    /* Non-zero, with checked memory only: the host writes to device memory by functions of this
+     * interface, through pointers that wj_memory_host_pointer has given with WJ_WRITE, or says so
+     * (wj_memory_mark_written). A restore then costs what has been written since the last one;
+     * otherwise it compares all of the memory. */
+    int only_marked_writes;
+    int registered_memory; /* non-zero: writable registered memory is a part of it, too */
+} wj_snapshot_options;
+
+typedef struct wj_restore_info {
+    size_t size;
+    uint64_t pages_examined, pages_copied; /* of 4 KiB */
+    uint64_t allocations_freed, allocations_put_back;
+} wj_restore_info;
+
+/* options may be NULL. */
+WJ_API wj_status wj_snapshot_take(wj_context* context, const wj_snapshot_options* options,
+                                  wj_snapshot* snapshot);
+/* Memory is as it was: allocations that were made since are freed, those freed since are there
+ * again at their addresses. info may be NULL. */
+WJ_API wj_status wj_snapshot_restore(wj_context* context, wj_snapshot snapshot,
+                                     wj_restore_info* info);
+WJ_API wj_status wj_snapshot_release(wj_context* context, wj_snapshot snapshot);
+/* The host has written to this device memory by itself. */
+WJ_API wj_status wj_memory_mark_written(wj_context* context, uint64_t address, uint64_t size);
 
 /* ---- code objects -------------------------------------------------------------------------------
  */
@@ -295,6 +338,8 @@ typedef struct wj_launch_options {
      * that get their printf buffer in packed_arguments print nothing. */
     void (*print)(void* print_context, const char* text, size_t bytes);
     void* print_context;
+    uint64_t schedule_seed; /* of a deterministic context: another order of work-groups and waves,
+                             * and other slices, for each number; 0 = the order of their numbers */
 } wj_launch_options;
 
 typedef enum wj_access {
