@@ -11,6 +11,7 @@
 #include "frontend/decode.h"
 #include "frontend/effects.h"
 #include "frontend/encoding.h"
+#include "interpreter/checks.h"
 #include "interpreter/exceptions.h"
 #include "interpreter/internal.h"
 #include "interpreter/observe.h"
@@ -193,7 +194,7 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
             fail(ExitKind::Yield, slow_instruction);
             break;
         }
-        step.run = handler(step.inst.op);
+        step.run = ctx.checks ? checked_handler(step.inst.op) : handler(step.inst.op);
         if (!step.run) {
             fail(ExitKind::Unimplemented, op_info(step.inst.op).name.data());
             break;

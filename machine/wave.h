@@ -181,6 +181,9 @@ struct ExecContext {
     // is used up. Code is then cut into blocks as the guest has them.
     bool counts_time = false;
     uint64_t time_at_end = 0;
+    // What accesses are checked for besides what the memory mode says (machine/checks.h), as long
+    // as the engine lives.
+    uint32_t checks = 0;
 };
 
 struct WorkGroup;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t page_mask = page_size - 1;
 constexpr uint64_t guest_limit = 1ull << 48;
-constexpr size_t remembered_frees = 64;
+constexpr size_t remembered_frees = 64, quarantined_frees = 4096;
 constexpr uint64_t read_write_execute = read_write | executable;
 
 uint64_t page_floor(uint64_t a) {
@@ -54,6 +54,8 @@ struct AddressSpace::Impl {
     Views views;                      // mapped host memory; may overlap each other
     uint64_t largest_view = 0;        // bound for the search of overlapping views
     std::deque<Allocation> freed;     // for reports of use after free
+    bool keeps_freed = false;
+    std::deque<std::shared_ptr<const HostPages>> quarantine;  // the newest is in front
     uint64_t next_id = 1;
     uint64_t bytes = 0;
     std::atomic<uint64_t> epoch{1}, allocation_changes{0};
@@ -188,7 +190,7 @@ struct AddressSpace::Impl {
 
     void remember(const Allocation& a) {
         freed.push_front(a);
-        if (freed.size() > remembered_frees) freed.pop_back();
+        if (freed.size() > (keeps_freed ? quarantined_frees : remembered_frees)) freed.pop_back();
     }
 };
 
@@ -228,7 +230,7 @@ Result<uint64_t> AddressSpace::allocate(uint64_t size, uint32_t rights, std::str
 }
 
 Status AddressSpace::free(uint64_t guest) {
-    std::shared_ptr<const HostPages> pages;  // let go of without the lock
+    std::shared_ptr<const HostPages> pages, oldest;  // let go of without the lock
     {
         std::unique_lock lock(impl_->mutex);
         auto it = impl_->owned.find(guest);
@@ -242,8 +244,21 @@ Status AddressSpace::free(uint64_t guest) {
         impl_->allocation_changes.fetch_add(1);
         impl_->restore_pages(guest, pages->bytes);
         impl_->epoch.fetch_add(1, std::memory_order_release);
+        if (impl_->keeps_freed) {
+            discard_host_pages(*pages);
+            impl_->quarantine.push_front(pages);
+            if (impl_->quarantine.size() > quarantined_frees) {
+                oldest = std::move(impl_->quarantine.back());
+                impl_->quarantine.pop_back();
+            }
+        }
     }
     return {};
+}
+
+void AddressSpace::keep_freed_addresses() {
+    std::unique_lock lock(impl_->mutex);
+    impl_->keeps_freed = true;
 }
 
 Status AddressSpace::map(uint64_t guest, void* host, uint64_t size, uint32_t rights,
@@ -259,7 +274,7 @@ Status AddressSpace::map(uint64_t guest, void* host, uint64_t size, uint32_t rig
     const uint64_t delta = h - guest;
     for (uint64_t a = page_floor(guest); a < page_ceil(guest + size); a += page_size) {
         const uint64_t present = impl_->peek(a);
-        if (present && (present & ~page_mask) != a + delta)
+        if ((present & ~page_mask) && (present & ~page_mask) != a + delta)
             return Status(Code::InvalidArgument, "cannot map " + std::to_string(size) +
                                                      " bytes at " + hex(guest) + ": " + hex(a) +
                                                      " is mapped already");
@@ -385,6 +400,7 @@ bool AddressSpace::has(const Allocation& a) const {
 void AddressSpace::put_back(const Held& held) {
     std::unique_lock lock(impl_->mutex);
     std::erase_if(impl_->freed, [&](const Allocation& a) { return a.id == held.allocation.id; });
+    protect_host_pages(held.pages->base, held.pages->bytes, held.allocation.rights);
     impl_->add_pages(held.allocation);
     impl_->bytes += held.pages->bytes;
     impl_->allocation_changes.fetch_add(1);

@@ -83,6 +83,9 @@ public:
     Result<uint64_t> allocate(uint64_t size, uint32_t rights, std::string label,
                               Extent extent = Extent::Pages);
     Status free(uint64_t guest);
+    // From now on the addresses of what is freed are not given out again before many others have
+    // been freed: an access to them is found, and its report knows whose they were.
+    void keep_freed_addresses();
 
     // Makes existing host memory visible at `guest` (normally guest = address of host), to the
     // byte.

@@ -13,6 +13,15 @@ uint64_t first_page(uint64_t guest) {
     return guest & ~(page_size - 1);
 }
 
+// The embedder's allocations and code objects, for their variables. What else there is, the runtime
+// keeps for itself: packets, scratch memory, what kernels print.
+bool belongs(const Held& held, const Snapshots::Options& options) {
+    const Allocation& a = held.allocation;
+    if (!(a.rights & writable)) return false;
+    if (!held.pages) return options.mapped_memory;
+    return a.extent == Extent::Bytes || a.rights & executable;
+}
+
 Status unknown(uint64_t handle) {
     return {Code::InvalidArgument,
             "snapshot " + std::to_string(handle) +
@@ -60,9 +69,9 @@ uint64_t Snapshots::take(const Options& options) {
     snapshot.matched = memory_.allocation_changes();
     for (Held& held : memory_.all_held()) {
         const Allocation& a = held.allocation;
-        if (!(a.rights & writable) || (!held.pages && !options.mapped_memory)) continue;
+        if (!belongs(held, options)) continue;
         const auto* const bytes = static_cast<const uint8_t*>(a.host);
-        Region region{held, std::vector<uint8_t>(bytes, bytes + a.size)};
+        Region region{held, std::vector<uint8_t>(bytes, bytes + a.reach)};
         if (held.pages)
             snapshot.regions.emplace(a.guest, std::move(region));
         else
@@ -82,8 +91,10 @@ Status Snapshots::release(uint64_t handle) {
 bool Snapshots::restore_part(const Region& region, uint64_t page) const {
     const Allocation& a = region.held.allocation;
     const uint64_t begin = std::max(page, a.guest),
-                   end = std::min(page + page_size, a.guest + a.size);
+                   end = std::min(page + page_size, a.guest + a.reach);
     if (begin >= end || !memory_.has(a)) return false;
+    // Code, which nobody has written to.
+    if (!memory_.translate(begin, end - begin, writable)) return false;
     auto* const now = static_cast<uint8_t*>(a.host) + (begin - a.guest);
     const uint8_t* const then = region.bytes.data() + (begin - a.guest);
     if (!std::memcmp(now, then, end - begin)) return false;
@@ -118,8 +129,8 @@ void Snapshots::match_allocations(const Snapshot& snapshot, Restored& out) {
         if (a.extent != Extent::Bytes || memory_.has(a)) continue;
         memory_.put_back(region.held);
         out.put_back++;
-        std::memcpy(a.host, region.bytes.data(), a.size);
-        memory_.note_write(a.guest, a.size);  // for the other snapshots
+        std::memcpy(a.host, region.bytes.data(), a.reach);
+        memory_.note_write(a.guest, a.reach);  // for the other snapshots
     }
 }
 
@@ -138,7 +149,7 @@ Status Snapshots::restore(uint64_t handle, Restored& out) {
         for (const uint64_t page : snapshot->written) restore_page(*snapshot, page, changed, out);
     } else {
         const auto compare = [&](const Allocation& a) {
-            for (uint64_t page = first_page(a.guest); page < a.guest + a.size; page += page_size)
+            for (uint64_t page = first_page(a.guest); page < a.guest + a.reach; page += page_size)
                 restore_page(*snapshot, page, changed, out);
         };
         for (const auto& [guest, region] : snapshot->regions) compare(region.held.allocation);

@@ -46,6 +46,12 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
         return Status(Code::InvalidArgument,
                       "coverage " + std::to_string(o.coverage) + " does not exist");
     d.deterministic = o.deterministic != 0;
+    constexpr uint32_t all_checks =
+        WJ_CHECK_MEMORY | WJ_CHECK_INIT | WJ_CHECK_RACE | WJ_CHECK_BARRIER;
+    if (o.checks & ~all_checks)
+        return Status(Code::InvalidArgument,
+                      "checks " + hex(o.checks & ~all_checks) + " do not exist");
+    d.checks = o.checks;
     d.coverage.kind = static_cast<runtime::CoverageOptions::Kind>(o.coverage);
     d.coverage.counters = o.coverage_counters;
     d.coverage.size = o.coverage_size;

@@ -9,6 +9,7 @@
 
 #include "common/fork.h"
 #include "frontend/code_object_bytes.h"
+#include "machine/checks.h"
 #include "machine/guard.h"
 #include "runtime/engine_factory.h"
 #include "runtime/module.h"
@@ -62,8 +63,15 @@ public:
                 return static_cast<const DeviceImpl*>(device)->place(pc);
             };
         }
-        // Code that counts edges or time is this device's own.
-        if (coverage_.counters || options_.deterministic) options_.cache = false;
+        if (options_.checks & machine::check_memory) {
+            if (options_.memory_mode != machine::MemoryMode::Checked)
+                return {Code::InvalidArgument,
+                        "the memory checker needs checked memory (WAVEJIT_MEMORY=checked, "
+                        "WJ_MEMORY_CHECKED)"};
+            memory_.keep_freed_addresses();
+        }
+        // Code that counts edges or time, or checks, is this device's own.
+        if (coverage_.counters || options_.deterministic || options_.checks) options_.cache = false;
         if (options_.deterministic) options_.threads = 1;
         auto engine = make_engine(options_, target_, [this](uint64_t pc) { return symbol(pc); });
         if (!engine) return engine.status();
@@ -155,6 +163,7 @@ public:
                               "freeze the executable first");
         DispatchRequest complete = request;
         complete.deterministic = options_.deterministic;
+        complete.checks = options_.checks;
         if (!complete.queue_address) complete.queue_address = queue_.address();
         ServiceMemory::Piece piece;
         if (const uint64_t bytes = service_bytes(request)) {

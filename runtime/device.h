@@ -44,6 +44,7 @@ struct DeviceOptions {
     CoverageOptions coverage;
     // Dispatches run one after the other in one order of waves, and clocks count instructions.
     bool deterministic = false;
+    uint32_t checks = 0;      // machine::Check
     uint32_t hot_blocks = 0;  // executed host instructions are counted; blocks that reports list
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512|auto, WAVEJIT_THREADS,
@@ -92,6 +93,7 @@ struct DispatchRequest {
     uint64_t timeout_ns = 0;         // 0 = none
     uint64_t instruction_limit = 0;  // wave instructions of the whole dispatch, 0 = none
     bool deterministic = false;      // the device fills it in
+    uint32_t checks = 0;             // machine::Check; the device fills it in
     uint64_t schedule_seed = 0;      // of a deterministic device: another order for each number
 };
 

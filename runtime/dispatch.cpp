@@ -18,7 +18,8 @@ DispatchState::DispatchState(Scheduler& scheduler, const LaunchPlan& plan, std::
       kernel_name(std::move(kernel_name)),
       allowance(plan.request.instruction_limit, scheduler.threads()),
       streams(!plan.lds_bytes && !plan.request.cooperative && !plan.request.timeout_ns &&
-              !plan.request.instruction_limit && !plan.request.deterministic),
+              !plan.request.instruction_limit && !plan.request.deterministic &&
+              !plan.request.checks),
       first_slice_(plan.request.instruction_limit || plan.request.deterministic ? never
                                                                                 : unknown_slice),
       random_(plan.request.schedule_seed),

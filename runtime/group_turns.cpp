@@ -56,7 +56,8 @@ void GroupTurns::begin_row(uint32_t index) {
     row_.ended = 0;
     // All of them: they may release each other. Not without end: others may want to stop them.
     const bool all = row_.left + 1 == group_.group.wave_count;
-    const bool free = !one_round_ && exec_.memory_mode == machine::MemoryMode::Identity;
+    const bool free = !one_round_ && exec_.memory_mode == machine::MemoryMode::Identity &&
+                      !group_.group.shadow;
     row_.laps = laps_ = all && free ? most_laps : 0;
     row_.first = group_.waves.data();
 }
@@ -107,6 +108,7 @@ bool GroupTurns::release() {
     for (uint32_t i = 0; i < count; i++)
         if (group_.states[i] == WaveState::AtBarrier) group_.states[i] = WaveState::Runnable;
     group_.waiting = group_.stuck_visits = 0;
+    if (group_.group.shadow) group_.group.shadow->barrier();
     return true;
 }
 

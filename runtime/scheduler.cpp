@@ -80,6 +80,7 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
         slot->context.gds = gds_.get();
         slot->context.coverage = coverage;
         slot->context.counts_time = options_.deterministic;
+        slot->context.checks = options_.checks;
         free_slots_.push_back(std::move(slot));
     }
     cpu_set_t set;
@@ -554,7 +555,8 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
     const DispatchRequest& request = dispatch.plan.request;
     const bool limited = request.timeout_ns || request.instruction_limit;
     const int64_t longest = longest_slice(dispatch);
-    GroupTurns turns(dispatch, g, slot.context, end, slice, limited);
+    const bool watches_barriers = request.checks & machine::check_barrier;
+    GroupTurns turns(dispatch, g, slot.context, end, slice, limited || watches_barriers);
     for (;;) {
         turns.begin_round();
         bool failed = g.spinning && !resume_spinning(dispatch, g, turns, visit);
@@ -602,6 +604,10 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
         }
         if (failed || dispatch.stopped()) return Outcome::Stopped;
         if (g.ended == count) return Outcome::Finished;
+        if (watches_barriers && g.ended && g.waiting && g.ended + g.waiting == count) {
+            dispatch.fail([&] { return missed_barrier_report(target_, memory_, dispatch, g); });
+            return Outcome::Stopped;
+        }
         if (turns.release()) continue;
         if (!turns.advanced()) {
             // Worth a proof only now and then: the numbers of the visits double.

@@ -84,6 +84,20 @@ typedef enum wj_coverage {
 } wj_coverage;
 typedef enum wj_memory_mode { WJ_MEMORY_IDENTITY = 0, WJ_MEMORY_CHECKED = 1 } wj_memory_mode;
 
+/* Checkers. The first finding of a dispatch stops it with WJ_GUEST_FAULT; wj_fault says what, where
+ * in the source, in which lanes. What is checked costs several times as much to execute. */
+enum {
+    WJ_CHECK_MEMORY = 1, /* With checked memory only: LDS beyond what the work-group asked for, to
+                          * the byte. The addresses of memory that was freed are not used again
+                          * before 4,096 later frees, so that accesses to it are faults. */
+    WJ_CHECK_INIT = 2,   /* LDS that is read before any wave of the work-group has written it */
+    WJ_CHECK_RACE = 4,   /* bytes of LDS that one wave writes and another reads or writes with no
+                          * barrier in between; atomics have an order among themselves. What waves
+                          * agree on by other means than barriers is reported, too. */
+    WJ_CHECK_BARRIER = 8 /* waves that have ended while others of the work-group wait at a barrier,
+                          * which hardware lets pass */
+};
+
 typedef struct wj_context wj_context;
 typedef struct wj_module wj_module;
 typedef struct wj_kernel wj_kernel;
@@ -117,7 +131,7 @@ typedef struct wj_context_options {
     uint32_t compute_units;      /* that kernels are told about; 0 = 8 */
     uint64_t slice_instructions; /* of a wave between scheduler visits; 0 = 2^20 */
     int use_environment; /* non-zero: WAVEJIT_TARGET, _ENGINE, _THREADS, _MEMORY, _CUS, _CACHE,
-                            _CACHE_DIR, _CACHE_MIB, _HOT override */
+                            _CACHE_DIR, _CACHE_MIB, _CHECK, _DETERMINISTIC, _HOT override */
     int allow_unallocated_registers; /* non-zero: registers beyond a kernel's allocation are not
                                         reported */
     int cache_translations;      /* non-zero: translated code is kept on disk for later processes */
@@ -140,6 +154,7 @@ typedef struct wj_context_options {
                         * of their submission, on one thread (one that waits for a later one never
                         * ends), and clocks tell executed instructions since the dispatch began.
                         * Time limits stop where time says. */
+    uint32_t checks; /* WJ_CHECK_...; translated code is then not kept on disk */
 } wj_context_options;
 
 typedef struct wj_context_info {

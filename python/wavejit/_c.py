@@ -33,7 +33,7 @@ class ContextOptions(Options):
                 ("use_environment", c_int), ("allow_unallocated_registers", c_int),
                 ("cache_translations", c_int), ("cache_directory", c_char_p), ("exclusive_memory", c_int),
                 ("count_host_instructions", c_int), ("coverage", c_int), ("coverage_counters", c_void_p),
-                ("coverage_size", c_size_t), ("deterministic", c_int)]
+                ("coverage_size", c_size_t), ("deterministic", c_int), ("checks", c_uint32)]
 
 
 class ContextInfo(Options):

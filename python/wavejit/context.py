@@ -9,6 +9,7 @@ from . import _c
 
 ENGINES = {"auto": 0, "interp": 1, "avx2": 2, "avx512": 3}
 MEMORY = {"identity": 0, "checked": 1}
+CHECKS = {"memory": 1, "init": 2, "race": 4, "barrier": 8}
 
 
 def _three(numbers):
@@ -29,16 +30,19 @@ class Result:
 
 class Context:
     """An emulated GPU. coverage: counters for the edges of guest code, as a number of them or a
-    contiguous uint8 array; `coverage` is then the array, which the caller clears."""
+    contiguous uint8 array; `coverage` is then the array, which the caller clears. checks: names of
+    CHECKS; what they find is a Fault."""
 
     def __init__(self, target="gfx90a", engine="auto", memory="checked", threads=0, coverage=None,
-                 deterministic=False, compute_units=0):
-        for value, known, what in ((engine, ENGINES, "engine"), (memory, MEMORY, "memory")):
+                 deterministic=False, compute_units=0, checks=()):
+        for value, known, what in ((engine, ENGINES, "engine"), (memory, MEMORY, "memory"),
+                                   *((check, CHECKS, "check") for check in checks)):
             if value not in known:
                 raise ValueError(f"{what} {value!r}: one of {', '.join(known)} is wanted")
         options = _c.ContextOptions(target=target.encode(), engine=ENGINES[engine], memory_mode=MEMORY[memory],
                                     threads=threads, compute_units=compute_units,
-                                    deterministic=int(deterministic))
+                                    deterministic=int(deterministic),
+                                    checks=sum(CHECKS[check] for check in set(checks)))
         self._handle = None
         self._modules = []
         self.coverage = None

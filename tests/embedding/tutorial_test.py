@@ -1,4 +1,4 @@
-"""Runs the examples of docs/python.md in order, in one process: tutorial_test.py DOCUMENT CODE_OBJECT"""
+"""Runs the examples of docs/use/python.md in order, in one process: tutorial_test.py DOCUMENT CODE_OBJECT"""
 import os
 import re
 import shutil

@@ -45,7 +45,9 @@ TEST_P(SnapshotTest, WhatKernelsWriteIsUndone) {
             EXPECT_EQ(bytes(a, size), before);
             const uint64_t written = (63 * stride + 3) / page + 1;
             EXPECT_EQ(info.pages_copied, stride > page ? 64 : written);
-            if (marked && checked()) EXPECT_LE(info.pages_examined, info.pages_copied + 8);
+            if (marked && checked()) {
+                EXPECT_LE(info.pages_examined, info.pages_copied + 8);
+            }
         }
         EXPECT_EQ(restore(s).pages_copied, 0u);
     }
