@@ -61,11 +61,9 @@ hsa_status_t MemoryMap::allocate(Pool& pool, uint64_t size, void** out) {
     }
     memory::AddressSpace* home = pool.agent->gpu ? &pool.agent->device->memory() : nullptr;
     // Whole granules are what the pool promises; a checker holds programs to what they asked for.
-    const bool exact =
-        state()->gpus.front()->device->options().checks & machine::check_memory;
-    const uint64_t address =
-        allocate_shared(exact ? size : rounded, pool.label, home,
-                        exact ? memory::Extent::Bytes : memory::Extent::Pages);
+    const bool exact = state()->gpus.front()->device->options().checks & machine::check_memory;
+    const uint64_t address = allocate_shared(exact ? size : rounded, pool.label, home,
+                                             exact ? memory::Extent::Bytes : memory::Extent::Pages);
     if (!address) {
         pool.used->fetch_sub(rounded);
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;

@@ -19,12 +19,12 @@ struct TwoParts {
     uint32_t bytes, scale;  // of a part; of what its offset counts
 };
 constexpr TwoParts two_parts[] = {
-    {Opcode::ds_read2_b32, 4, 4},        {Opcode::ds_read2st64_b32, 4, 256},
-    {Opcode::ds_read2_b64, 8, 8},        {Opcode::ds_read2st64_b64, 8, 512},
-    {Opcode::ds_write2_b32, 4, 4},       {Opcode::ds_write2st64_b32, 4, 256},
-    {Opcode::ds_write2_b64, 8, 8},       {Opcode::ds_write2st64_b64, 8, 512},
-    {Opcode::ds_wrxchg2_rtn_b32, 4, 4},  {Opcode::ds_wrxchg2st64_rtn_b32, 4, 256},
-    {Opcode::ds_wrxchg2_rtn_b64, 8, 8},  {Opcode::ds_wrxchg2st64_rtn_b64, 8, 512},
+    {Opcode::ds_read2_b32, 4, 4},       {Opcode::ds_read2st64_b32, 4, 256},
+    {Opcode::ds_read2_b64, 8, 8},       {Opcode::ds_read2st64_b64, 8, 512},
+    {Opcode::ds_write2_b32, 4, 4},      {Opcode::ds_write2st64_b32, 4, 256},
+    {Opcode::ds_write2_b64, 8, 8},      {Opcode::ds_write2st64_b64, 8, 512},
+    {Opcode::ds_wrxchg2_rtn_b32, 4, 4}, {Opcode::ds_wrxchg2st64_rtn_b32, 4, 256},
+    {Opcode::ds_wrxchg2_rtn_b64, 8, 8}, {Opcode::ds_wrxchg2st64_rtn_b64, 8, 512},
 };
 
 // An access of the wave, as its lanes make it.
@@ -43,7 +43,8 @@ public:
     void by(uint32_t lane, uint64_t at, uint32_t bytes) {
         Finding found;
         if (at + bytes > size_) found.add(check_memory_beyond(checks_));
-        for (uint64_t b = at; b < std::min(at + bytes, size_); b++) found.add(note(shadow_.bytes[b]));
+        for (uint64_t b = at; b < std::min(at + bytes, size_); b++)
+            found.add(note(shadow_.bytes[b]));
         if (!found.reason || (first_.reason && found.reason != first_.reason)) return;
         if (!first_.reason) first_ = found, address_ = at, bytes_ = bytes;
         lanes_ |= uint64_t{1} << lane;
@@ -209,8 +210,8 @@ bool looks_at_lds(Opcode op) {
 Handler checked_handler(Opcode op) {
     const Handler plain = handler(op);
     const Format format = op_info(op).format;
-    const bool loads = format == Format::GLOBAL || format == Format::SCRATCH ||
-                       format == Format::MUBUF;
+    const bool loads =
+        format == Format::GLOBAL || format == Format::SCRATCH || format == Format::MUBUF;
     if (!plain || !(looks_at_lds(op) || (loads && effects(op).access == MemoryAccess::Load)))
         return plain;
     return &check_and_run;

@@ -281,9 +281,9 @@ std::string describe_memory(const memory::AddressSpace& memory, const machine::W
 std::string describe_lds(const machine::LdsShadow& shadow, uint64_t address) {
     using machine::LdsShadow;
     const uint64_t at = address - machine::shared_aperture, size = shadow.bytes.size();
-    std::string text = format("byte 0x%llx of LDS, of which the work-group has %llu bytes",
-                              static_cast<unsigned long long>(at),
-                              static_cast<unsigned long long>(size));
+    std::string text =
+        format("byte 0x%llx of LDS, of which the work-group has %llu bytes",
+               static_cast<unsigned long long>(at), static_cast<unsigned long long>(size));
     if (at >= size) return text;
     const auto who = [&](const char* did, uint16_t wave) {
         if (wave == LdsShadow::nobody) return;

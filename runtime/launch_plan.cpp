@@ -158,8 +158,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     const uint64_t dwords = plan.total_groups * items * 4;  // in bytes, one of each work-item
     plan.streaming = dwords >= most_cached;
     // Which thread runs what is not to change what is counted, or where a limit ends a launch.
-    const bool counted =
-        request.instruction_limit || options.hot_blocks || request.deterministic;
+    const bool counted = request.instruction_limit || options.hot_blocks || request.deterministic;
     plan.any_order = dwords >= least_any_order && !request.cooperative && !counted;
     static std::atomic<uint64_t> last_id{0};
     plan.id = ++last_id;

@@ -42,11 +42,10 @@ constexpr std::pair<const char*, machine::MemoryMode> memory_modes[] = {
 
 constexpr std::pair<const char*, bool> switches[] = {{"0", false}, {"1", true}};
 
-constexpr std::pair<const char*, machine::Check> checkers[] = {
-    {"memory", machine::check_memory},
-    {"init", machine::check_init},
-    {"race", machine::check_race},
-    {"barrier", machine::check_barrier}};
+constexpr std::pair<const char*, machine::Check> checkers[] = {{"memory", machine::check_memory},
+                                                               {"init", machine::check_init},
+                                                               {"race", machine::check_race},
+                                                               {"barrier", machine::check_barrier}};
 
 // Names with commas between them.
 Status choices(const char* name, std::string_view text, uint32_t& out) {

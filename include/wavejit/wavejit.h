@@ -154,7 +154,7 @@ typedef struct wj_context_options {
                         * of their submission, on one thread (one that waits for a later one never
                         * ends), and clocks tell executed instructions since the dispatch began.
                         * Time limits stop where time says. */
-    uint32_t checks; /* WJ_CHECK_...; translated code is then not kept on disk */
+    uint32_t checks;   /* WJ_CHECK_...; translated code is then not kept on disk */
 } wj_context_options;
 
 typedef struct wj_context_info {
