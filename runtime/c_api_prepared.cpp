@@ -20,8 +20,7 @@ wj_status wj_kernel_find_argument(wj_kernel* kernel, const char* name, uint32_t*
     if (!kernel) return WJ_INVALID_ARGUMENT;
     wj_context* context = kernel->module->context;
     return guarded(context, [&] {
-        if (!name || !index)
-            return context->fail(WJ_INVALID_ARGUMENT, "name or index is NULL");
+        if (!name || !index) return context->fail(WJ_INVALID_ARGUMENT, "name or index is NULL");
         const auto& args = kernel->info->metadata.args;
         std::string have;
         for (uint32_t i = 0; i < args.size(); i++) {
@@ -32,9 +31,9 @@ wj_status wj_kernel_find_argument(wj_kernel* kernel, const char* name, uint32_t*
             }
             have += (have.empty() ? "" : ", ") + args[i].name;
         }
-        return context->fail(WJ_NOT_FOUND, "kernel '" + kernel->info->name +
-                                               "' has no argument '" + name + "'; it has: " +
-                                               (have.empty() ? "none" : have));
+        return context->fail(WJ_NOT_FOUND, "kernel '" + kernel->info->name + "' has no argument '" +
+                                               name +
+                                               "'; it has: " + (have.empty() ? "none" : have));
     });
 }
 
@@ -81,10 +80,10 @@ wj_status wj_prepared_set_argument(wj_prepared* prepared, uint32_t index, const 
                                      std::to_string(index) + " that may be set");
         const KernelArg& a = args[index];
         if (!data || size != a.size || uint64_t{a.offset} + a.size > bytes.size())
-            return context->fail(WJ_INVALID_ARGUMENT,
-                                 "argument '" + a.name + "' of kernel '" + info.name + "' has " +
-                                     std::to_string(a.size) + " bytes, not " +
-                                     std::to_string(size));
+            return context->fail(WJ_INVALID_ARGUMENT, "argument '" + a.name + "' of kernel '" +
+                                                          info.name + "' has " +
+                                                          std::to_string(a.size) + " bytes, not " +
+                                                          std::to_string(size));
         std::memcpy(bytes.data() + a.offset, data, size);
         return WJ_OK;
     });

@@ -169,7 +169,7 @@ public:
     virtual ~PreparedLaunch() = default;
     // As the kernel finds them. What is written here is what the next run sees.
     virtual std::span<std::byte> arguments() = 0;
-    virtual Status run() = 0;  // until the launch has ended
+    virtual Status run() = 0;                          // until the launch has ended
     virtual const DispatchResult& result() const = 0;  // of the last run
 };
 

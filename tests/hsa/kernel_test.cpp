@@ -181,9 +181,9 @@ TEST_F(Kernels, LargerWorkGroupThanItsMetadataSays) {
     HSA_OK(hsa_amd_memory_pool_free(to));
 }
 
-// Damaged packets: each is carried out, refused by the queue's callback, or cancelled with the queue;
-// nothing crashes or hangs, and the next queue works. Checked memory: stray arguments reach nothing
-// of the host's. (ctest hsa.random_packets sets the variables; WAVEJIT_PACKETS: how many.)
+// Damaged packets: each is carried out, refused by the queue's callback, or cancelled with the
+// queue; nothing crashes or hangs, and the next queue works. Checked memory: stray arguments reach
+// nothing of the host's. (ctest hsa.random_packets sets the variables; WAVEJIT_PACKETS: how many.)
 TEST_F(Kernels, RandomPackets) {
     const char* const wanted = std::getenv("WAVEJIT_PACKETS");
     if (!wanted) GTEST_SKIP() << "WAVEJIT_PACKETS is not set";

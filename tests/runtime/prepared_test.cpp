@@ -80,7 +80,8 @@ TEST_P(PreparedTest, ArgumentsAreChecked) {
 TEST_P(PreparedTest, EveryRunBeginsAnew) {
     const uint64_t out = buffer(3 * 256 * 4), again = buffer(3 * 256 * 4);
     const Prepared p = prepare(kernel("asm", "store_after_barrier"), packed(out, 1, 256 * 3, 256));
-    ASSERT_EQ(Gpu::run(kernel("asm", "store_after_barrier"), packed(again, 1, 256 * 3, 256)), WJ_OK);
+    ASSERT_EQ(Gpu::run(kernel("asm", "store_after_barrier"), packed(again, 1, 256 * 3, 256)),
+              WJ_OK);
     for (int i = 0; i < 5; i++) {
         std::memset(host<void>(out), 0, 3 * 256 * 4);
         ASSERT_EQ(run(p), WJ_OK) << error();
