@@ -183,10 +183,10 @@ TEST_F(Kernels, LargerWorkGroupThanItsMetadataSays) {
 
 // Damaged packets: each is carried out, refused by the queue's callback, or cancelled with the
 // queue; nothing crashes or hangs, and the next queue works. Checked memory: stray arguments reach
-// nothing of the host's. (ctest hsa.random_packets sets the variables; WAVEJIT_PACKETS: how many.)
+// nothing of the host's. (ctest hsa.random_packets sets the variables; WJ_PACKETS: how many.)
 TEST_F(Kernels, RandomPackets) {
-    const char* const wanted = std::getenv("WAVEJIT_PACKETS");
-    if (!wanted) GTEST_SKIP() << "WAVEJIT_PACKETS is not set";
+    const char* const wanted = std::getenv("WJ_PACKETS");
+    if (!wanted) GTEST_SKIP() << "WJ_PACKETS is not set";
     std::mt19937_64 random(20);
     const hsa_signal_t gate = signal(1), finished = signal(1);
     std::atomic<int> refused{0};
