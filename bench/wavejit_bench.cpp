@@ -24,8 +24,10 @@ using namespace yardstick;
 const char* const bench_target = "gfx90a";
 
 std::unique_ptr<WavejitBackend> backend(const std::string& engine, unsigned threads,
-                                        std::string& error, const std::string& cache = "") {
+                                        std::string& error, const std::string& cache = "",
+                                        bool prepared = false) {
     WavejitOptions o;
+    o.prepared = prepared;
     o.cache = cache;
     o.code_objects = WJ_CODE_OBJECTS;
     o.target = bench_target;
@@ -175,9 +177,9 @@ void run_first_launch(benchmark::State& state, const char* name, const std::stri
 }
 
 // One launch and its wait, through the C interface.
-void run_empty(benchmark::State& state, const std::string& engine) {
+void run_empty(benchmark::State& state, const std::string& engine, bool prepared) {
     std::string error;
-    auto wavejit = backend(engine, 1, error);
+    auto wavejit = backend(engine, 1, error, "", prepared);
     if (!wavejit) {
         state.SkipWithError(error.c_str());
         return;
@@ -287,11 +289,13 @@ void register_all() {
                      (cached ? "/cached" : "/cold"))
                         .c_str(),
                     [=](benchmark::State& s) { run_first_launch(s, kernel, engine, cached); }));
-    for (const char* engine : {"interp", "avx512", "auto"})
-        benchmark::RegisterBenchmark((std::string("launch/c_api/") + engine).c_str(),
-                                     [engine](benchmark::State& s) { run_empty(s, engine); })
-            ->Unit(benchmark::kMicrosecond)
-            ->UseRealTime();
+    for (const char* engine : {"interp", "avx2", "avx512", "auto"})
+        for (const bool prepared : {false, true})
+            benchmark::RegisterBenchmark(
+                (std::string(prepared ? "launch/prepared/" : "launch/c_api/") + engine).c_str(),
+                [=](benchmark::State& s) { run_empty(s, engine, prepared); })
+                ->Unit(benchmark::kMicrosecond)
+                ->UseRealTime();
     benchmark::RegisterBenchmark("launch/hip", run_hip_empty)
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond)

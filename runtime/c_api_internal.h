@@ -17,6 +17,7 @@
 #include "memory/snapshot.h"
 #include "runtime/device.h"
 #include "runtime/hidden_layout.h"
+#include "runtime/kernel_args.h"
 #include "runtime/printf.h"
 #include "wavejit/wavejit.h"
 
@@ -70,6 +71,19 @@ struct wj_dispatch {
 };
 
 namespace wj::c_api {
+
+// What a launch's options say.
+struct Launch {
+    wj_launch_options options;
+    runtime::ArgumentBlock block;
+    runtime::DispatchRequest request;  // without the arguments
+    runtime::HiddenValues hidden;
+};
+wj_status make_launch(wj_kernel* kernel, const wj_launch_options* options, Launch& out);
+wj_result to_c_result(const runtime::DispatchResult& result);
+// WJ_NOT_FOUND if the launch ended well. `report` is made the first time.
+wj_status write_fault(wj_context* context, const runtime::DispatchResult& result,
+                      std::string& report, wj_fault* fault);
 
 // No exception leaves the C interface.
 template <class Body>

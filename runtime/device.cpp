@@ -148,6 +148,54 @@ public:
     Result<std::shared_ptr<Dispatch>> dispatch(const DispatchRequest& request,
                                                std::function<void(const DispatchResult&)> on_done,
                                                const std::shared_ptr<Module>& holder) override {
+        auto state = make_dispatch(request, holder);
+        if (!state) return state.status();
+        (*state)->on_done = std::move(on_done);
+        if (Status status = scheduler_->submit(*state); !status) return status;
+        return std::shared_ptr<Dispatch>(std::move(*state));
+    }
+
+    Result<std::unique_ptr<PreparedLaunch>> prepare(
+        const DispatchRequest& request, const std::shared_ptr<Module>& holder) override {
+        auto state = make_dispatch(request, holder);
+        if (!state) return state.status();
+        if ((*state)->plan.kernel.kernarg_preload_length)
+            return Status(Code::Unimplemented,
+                          "kernel '" + (*state)->kernel_name +
+                              "' gets arguments in registers (kernarg preload): its launches "
+                              "cannot be prepared, use wj_launch");
+        return std::unique_ptr<PreparedLaunch>(
+            new Prepared(*this, request.arguments.size(), std::move(*state)));
+    }
+
+private:
+    class Prepared final : public PreparedLaunch {
+    public:
+        Prepared(DeviceImpl& device, size_t bytes, std::shared_ptr<DispatchState> state)
+            : device_(device), bytes_(bytes), state_(std::move(state)) {
+            state_->kept = true;
+        }
+        std::span<std::byte> arguments() override {
+            return {reinterpret_cast<std::byte*>(state_->plan.request.kernarg_address), bytes_};
+        }
+        Status run() override {
+            if (device_.left_behind()) return Status(Code::HostError, left_behind_text);
+            if (std::exchange(ran_, true)) state_->restart();
+            if (Status status = device_.scheduler_->submit(state_); !status) return status;
+            state_->wait();
+            return Status::ok();
+        }
+        const DispatchResult& result() const override { return state_->result(); }
+
+    private:
+        DeviceImpl& device_;
+        const size_t bytes_;
+        std::shared_ptr<DispatchState> state_;
+        bool ran_ = false;
+    };
+
+    Result<std::shared_ptr<DispatchState>> make_dispatch(const DispatchRequest& request,
+                                                         const std::shared_ptr<Module>& holder) {
         if (left_behind()) return Status(Code::HostError, left_behind_text);
         auto module = std::static_pointer_cast<ModuleImpl>(holder);
         const KernelInfo* kernel = module ? module->kernel_at(request.kernel_object)
@@ -178,13 +226,10 @@ public:
         if (!plan) return plan.status();
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
         state->module = std::move(module);
-        state->on_done = std::move(on_done);
         state->piece = std::move(piece);
-        if (Status status = scheduler_->submit(state); !status) return status;
-        return std::shared_ptr<Dispatch>(state);
+        return state;
     }
 
-private:
     struct Entry {
         ModuleImpl* module;
         std::weak_ptr<ModuleImpl> weak;

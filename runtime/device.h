@@ -162,6 +162,17 @@ struct Statistics {
     uint64_t interpreted = 0;  // of wave_instructions
 };
 
+// A launch that is made again and again: its plan, its arguments' memory and how its waves start
+// are kept. One thread at a time may use it.
+class PreparedLaunch {
+public:
+    virtual ~PreparedLaunch() = default;
+    // As the kernel finds them. What is written here is what the next run sees.
+    virtual std::span<std::byte> arguments() = 0;
+    virtual Status run() = 0;                          // until the launch has ended
+    virtual const DispatchResult& result() const = 0;  // of the last run
+};
+
 class Device {
 public:
     static Result<std::unique_ptr<Device>> create(const DeviceOptions& options);
@@ -184,6 +195,10 @@ public:
     virtual Result<std::shared_ptr<Dispatch>> dispatch(
         const DispatchRequest& request, std::function<void(const DispatchResult&)> on_done = {},
         const std::shared_ptr<Module>& module = {}) = 0;
+
+    // The same for many launches, one after the other, whose arguments have the request's size.
+    virtual Result<std::unique_ptr<PreparedLaunch>> prepare(
+        const DispatchRequest& request, const std::shared_ptr<Module>& module) = 0;
 
     // Guest address of an amd_queue_t with the device's apertures: queue_ptr of dispatches that
     // come without a queue.

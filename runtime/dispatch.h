@@ -86,6 +86,8 @@ public:
     std::shared_ptr<ModuleImpl> module;  // keeps the code loaded
     std::function<void(const DispatchResult&)> on_done;
     ServiceMemory::Piece piece;  // what the device made for it
+    bool kept = false;           // it is to run again: its end leaves it the module and the piece
+    void restart();              // has ended, and is as if it had not run
     InstructionAllowance allowance;
     std::atomic<uint64_t> wave_instructions{0}, interpreted{0}, waves{0}, start_ns{0};
     // Work-groups may run as a WaveStream; until one is seen to wait at a barrier.
@@ -95,6 +97,8 @@ private:
     friend class Scheduler;
     static constexpr int64_t never = INT64_MAX, unknown_slice = 1 << 13, least_slice = 1 << 10,
                              most_slice = 1 << 20;
+    static int64_t first_slice(const LaunchPlan& plan);
+    static bool may_stream(const LaunchPlan& plan);
     std::atomic<int64_t> first_slice_;
     uint64_t random_;
     const Shuffle shuffle_;

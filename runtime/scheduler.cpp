@@ -668,10 +668,10 @@ void Scheduler::finalize(const std::shared_ptr<DispatchState>& dispatch) {
             d.result_.fault = std::move(*d.fault_);
         }
     }
-    d.piece = {};
+    if (!d.kept) d.piece = {};
     if (d.on_done) d.on_done(d.result_);
     d.on_done = nullptr;
-    d.module.reset();
+    if (!d.kept) d.module.reset();
     d.signal_done();
 }
 

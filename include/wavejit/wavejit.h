@@ -416,6 +416,25 @@ WJ_API void wj_dispatch_release(wj_dispatch* dispatch);  /* waits for its end; N
  * failure. */
 WJ_API wj_status wj_launch(wj_kernel* kernel, const wj_launch_options* options, wj_result* result);
 
+/* A launch that is made again and again, one at a time: what depends on the options alone is worked
+ * out and checked once, arguments stay where the kernel finds them. Kernels that print, and those
+ * that get arguments in registers, are refused (WJ_UNIMPLEMENTED). It must be released before its
+ * module. */
+typedef struct wj_prepared wj_prepared;
+WJ_API wj_status wj_launch_prepare(wj_kernel* kernel, const wj_launch_options* options,
+                                   wj_prepared** prepared);
+/* The number of an explicit argument, for wj_prepared_set_argument and wj_kernel_get_argument. */
+WJ_API wj_status wj_kernel_find_argument(wj_kernel* kernel, const char* name, uint32_t* index);
+/* Of the launches from now on; `size` must be the argument's. Local pointers cannot be changed. */
+WJ_API wj_status wj_prepared_set_argument(wj_prepared* prepared, uint32_t index, const void* data,
+                                          size_t size);
+/* Runs it and waits, like wj_launch. A kernel that writes to its argument segment finds there what
+ * it has written. */
+WJ_API wj_status wj_prepared_launch(wj_prepared* prepared, wj_result* result);
+/* Of the last launch; strings are valid until the next one. WJ_NOT_FOUND if it ended well. */
+WJ_API wj_status wj_prepared_get_fault(wj_prepared* prepared, wj_fault* fault);
+WJ_API void wj_prepared_release(wj_prepared* prepared); /* NULL is allowed */
+
 #ifdef __cplusplus
 }
 #endif

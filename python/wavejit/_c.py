@@ -153,5 +153,10 @@ dispatch_submit = _function("wj_dispatch_submit", c_int, c_void_p, POINTER(Launc
 dispatch_wait = _function("wj_dispatch_wait", c_int, c_void_p)
 dispatch_get_result = _function("wj_dispatch_get_result", c_int, c_void_p, POINTER(ResultInfo))
 dispatch_get_fault = _function("wj_dispatch_get_fault", c_int, c_void_p, POINTER(FaultInfo))
+launch_prepare = _function("wj_launch_prepare", c_int, c_void_p, POINTER(LaunchOptions), POINTER(c_void_p))
+prepared_set_argument = _function("wj_prepared_set_argument", c_int, c_void_p, c_uint32, c_char_p, c_size_t)
+prepared_launch = _function("wj_prepared_launch", c_int, c_void_p, POINTER(ResultInfo))
+prepared_get_fault = _function("wj_prepared_get_fault", c_int, c_void_p, POINTER(FaultInfo))
+prepared_release = _function("wj_prepared_release", None, c_void_p)
 dispatch_release = _function("wj_dispatch_release", None, c_void_p)
 

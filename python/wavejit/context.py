@@ -28,6 +28,10 @@ class Result:
     nanoseconds: int
 
 
+def _result(result):
+    return Result(result.work_groups, result.waves, result.wave_instructions, result.end_ns - result.start_ns)
+
+
 class Context:
     """An emulated GPU. coverage: counters for the edges of guest code, as a number of them or a
     contiguous uint8 array; `coverage` is then the array, which the caller clears. checks: names of
@@ -230,10 +234,8 @@ class Kernel:
                              f"{len(data)}")
         return data, len(data)
 
-    def launch(self, grid, block, args=(), timeout=0.0, instruction_limit=0, seed=0, dynamic_lds=0, **named):
-        """Runs on grid work-items in work-groups of block work-items (numbers, or up to three) and
-        waits. Arguments in order, or by name. Numbers take the argument's width; arrays are
-        DeviceArrays. Raises Fault when the kernel is stopped."""
+    def _options(self, grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named):
+        """Launch options, and what they point to."""
         names = [argument.name for argument in self.arguments]
         if unknown := named.keys() - set(names[len(args):]):
             raise TypeError(f"{self.name} has no further argument {', '.join(sorted(unknown))}; it has "
@@ -249,6 +251,13 @@ class Kernel:
                                    argument_count=len(kept), dynamic_lds=dynamic_lds,
                                    timeout_ns=int(timeout * 1e9), instruction_limit=instruction_limit,
                                    schedule_seed=seed)
+        return options, kept
+
+    def launch(self, grid, block, args=(), timeout=0.0, instruction_limit=0, seed=0, dynamic_lds=0, **named):
+        """Runs on grid work-items in work-groups of block work-items (numbers, or up to three) and
+        waits. Arguments in order, or by name. Numbers take the argument's width; arrays are
+        DeviceArrays. Raises Fault when the kernel is stopped."""
+        options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named)
         dispatch = c_void_p()
         self._context.check(_c.dispatch_submit(self._handle, byref(options), byref(dispatch)))
         try:
@@ -258,7 +267,41 @@ class Kernel:
                 raise _c.Fault(fault)
             result = _c.ResultInfo()
             _c.dispatch_get_result(dispatch, byref(result))
-            return Result(result.work_groups, result.waves, result.wave_instructions,
-                          result.end_ns - result.start_ns)
+            return _result(result)
         finally:
             _c.dispatch_release(dispatch)
+
+    def prepare(self, grid, block, args=(), timeout=0.0, instruction_limit=0, seed=0, dynamic_lds=0, **named):
+        """The same launch for many times: call what this returns, with the arguments that change."""
+        options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named)
+        handle = c_void_p()
+        self._context.check(_c.launch_prepare(self._handle, byref(options), byref(handle)))
+        return Prepared(self, handle)
+
+
+class Prepared:
+    """A launch that is made again and again. To be released before its context is closed."""
+
+    def __init__(self, kernel, handle):
+        self._kernel, self._context, self._handle = kernel, kernel._context, handle
+        self._numbers = {argument.name: number for number, argument in enumerate(kernel.arguments)}
+
+    def __call__(self, **arguments):
+        for name, value in arguments.items():
+            if name not in self._numbers:
+                raise TypeError(f"{self._kernel.name} has no argument {name}")
+            number = self._numbers[name]
+            data, size = self._kernel._bytes_of(self._kernel.arguments[number], value)
+            self._context.check(_c.prepared_set_argument(self._handle, number, data, size))
+        result = _c.ResultInfo()
+        status = _c.prepared_launch(self._handle, byref(result))
+        if status:
+            fault = _c.FaultInfo()
+            if _c.prepared_get_fault(self._handle, byref(fault)) == 0:
+                raise _c.Fault(fault)
+            self._context.check(status)
+        return _result(result)
+
+    def release(self):
+        _c.prepared_release(self._handle)
+        self._handle = None
