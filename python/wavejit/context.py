@@ -48,7 +48,7 @@ class Context:
                                     deterministic=int(deterministic),
                                     checks=sum(CHECKS[check] for check in set(checks)))
         self._handle = None
-        self._modules = []
+        self._modules, self._prepared = [], []
         self.coverage = None
         if coverage is not None:
             self.coverage = numpy.zeros(coverage, numpy.uint8) if isinstance(coverage, int) else coverage
@@ -70,6 +70,8 @@ class Context:
     def close(self):
         """Ends the context with its modules and arrays. Also at the end of a `with`."""
         if self._handle:
+            for prepared in list(self._prepared):
+                prepared.release()
             for module in self._modules:
                 _c.module_unload(module)
             self._modules.clear()
@@ -280,10 +282,11 @@ class Kernel:
 
 
 class Prepared:
-    """A launch that is made again and again. To be released before its context is closed."""
+    """A launch that is made again and again, until it is released or its context ends."""
 
     def __init__(self, kernel, handle):
         self._kernel, self._context, self._handle = kernel, kernel._context, handle
+        self._context._prepared.append(self)
         self._numbers = {argument.name: number for number, argument in enumerate(kernel.arguments)}
 
     def __call__(self, **arguments):
@@ -303,5 +306,7 @@ class Prepared:
         return _result(result)
 
     def release(self):
-        _c.prepared_release(self._handle)
-        self._handle = None
+        if self._handle:
+            _c.prepared_release(self._handle)
+            self._handle = None
+            self._context._prepared.remove(self)
