@@ -14,6 +14,7 @@
 #include "backend_x64/matrix_avx512.h"
 #include "backend_x64/memory_order.h"
 #include "frontend/decode.h"
+#include "interpreter/checks.h"
 #include "interpreter/exceptions.h"
 #include "interpreter/observe.h"
 #include "ir/swap_loop.h"
@@ -78,8 +79,12 @@ public:
         options.max_instructions = request.max_instructions;
         options.handler = handler_;
         options.liveness = &liveness_;
+        if (wave.ctx->checks) {
+            options.handler = &interp::checked_handler;
+            options.by_handler = &interp::looks_at_lds;
+        }
         if (interp::runs_whole(wave)) run_whole(wave, options);
-        if (wave.ctx->coverage) lift_plain(*wave.ctx, options);
+        if (wave.ctx->coverage || wave.ctx->counts_time) lift_plain(*wave.ctx, options);
         begin(*wave.ctx);
         if (records_ && options.now) recorder_.emplace(wave, options);
         ir::Block block = lift_for_wave(options, request.pc, fetch_, insts_);
@@ -164,10 +169,13 @@ private:
     static void run_whole(const machine::Wave& wave, lift::Options& options) {
         options.handler = &interp::whole_handler;
         if (wave.mode & machine::mode::watches_exceptions)
-            options.by_handler = &interp::raises_exceptions;
+            options.by_handler = wave.ctx->checks ? &checked_or_raises : &interp::raises_exceptions;
         options.sgpr_aliases = wave.sgpr_aliases;
         if (wave.sgpr_aliases) options.liveness = nullptr;  // it knows registers by one name
         lift_unguarded(options);
+    }
+    static bool checked_or_raises(Opcode op) {
+        return interp::looks_at_lds(op) || interp::raises_exceptions(op);
     }
     static void lift_unguarded(lift::Options& options) {
         options.may_guard = false;

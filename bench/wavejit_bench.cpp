@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "bench/yardstick/backend_wavejit.h"
 #include "bench/yardstick/bench.h"
 #include "bench/yardstick/native.h"
+#include "wavejit/wavejit.h"
 
 namespace {
 
@@ -22,8 +24,10 @@ using namespace yardstick;
 const char* const bench_target = "gfx90a";
 
 std::unique_ptr<WavejitBackend> backend(const std::string& engine, unsigned threads,
-                                        std::string& error, const std::string& cache = "") {
+                                        std::string& error, const std::string& cache = "",
+                                        bool prepared = false) {
     WavejitOptions o;
+    o.prepared = prepared;
     o.cache = cache;
     o.code_objects = WJ_CODE_OBJECTS;
     o.target = bench_target;
@@ -173,9 +177,9 @@ void run_first_launch(benchmark::State& state, const char* name, const std::stri
 }
 
 // One launch and its wait, through the C interface.
-void run_empty(benchmark::State& state, const std::string& engine) {
+void run_empty(benchmark::State& state, const std::string& engine, bool prepared) {
     std::string error;
-    auto wavejit = backend(engine, 1, error);
+    auto wavejit = backend(engine, 1, error, "", prepared);
     if (!wavejit) {
         state.SkipWithError(error.c_str());
         return;
@@ -185,6 +189,35 @@ void run_empty(benchmark::State& state, const std::string& engine) {
     wavejit->load(bench);
     for (auto _ : state) wavejit->run(bench);
     wavejit->unload(bench);
+}
+
+// Back to a snapshot of 64 MiB of which so many pages were written since.
+void run_restore(benchmark::State& state, uint64_t pages, bool marked) {
+    constexpr uint64_t size = 64 << 20, page = 4096;
+    wj_context_options options = WJ_INIT(wj_context_options);
+    options.engine = WJ_ENGINE_INTERPRETER;
+    options.memory_mode = WJ_MEMORY_CHECKED;
+    options.threads = 1;
+    wj_snapshot_options how = WJ_INIT(wj_snapshot_options);
+    how.only_marked_writes = marked;
+    wj_context* context = nullptr;
+    wj_snapshot snapshot = 0;
+    uint64_t memory = 0;
+    const bool ready = wj_context_create(&options, &context, nullptr, 0) == WJ_OK &&
+                       wj_memory_allocate(context, size, &memory) == WJ_OK &&
+                       wj_snapshot_take(context, &how, &snapshot) == WJ_OK;
+    if (!ready) state.SkipWithError("no snapshot");
+    uint64_t number = 0;
+    for (auto _ : state) {
+        number++;
+        for (uint64_t p = 0; p < pages; p++)
+            wj_memory_write(context, memory + p * 37 % (size / page) * page, &number, 8);
+        const auto begin = std::chrono::steady_clock::now();
+        wj_snapshot_restore(context, snapshot, nullptr);
+        state.SetIterationTime(
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+    wj_context_destroy(context);
 }
 
 // The same through HIP, in a program of its own.
@@ -225,6 +258,12 @@ void register_all() {
                 [name, threads](benchmark::State& s) {
                     run_kernel(s, entry(name), Scale::Full, "auto", threads);
                 }));
+    for (const uint64_t pages : {1, 10, 100, 1000})
+        timed(benchmark::RegisterBenchmark(
+            ("restore/" + std::to_string(pages)).c_str(),
+            [pages](benchmark::State& s) { run_restore(s, pages, true); }));
+    timed(benchmark::RegisterBenchmark("restore/10/all_compared",
+                                       [](benchmark::State& s) { run_restore(s, 10, false); }));
     timed(benchmark::RegisterBenchmark("fma/host", run_fma_peak));
     timed(benchmark::RegisterBenchmark("bf16/host", run_bf16_peak));
     for (const char* kernel : {"sgemm_tiled", "matmul_bf16"})
@@ -250,11 +289,13 @@ void register_all() {
                      (cached ? "/cached" : "/cold"))
                         .c_str(),
                     [=](benchmark::State& s) { run_first_launch(s, kernel, engine, cached); }));
-    for (const char* engine : {"interp", "avx512", "auto"})
-        benchmark::RegisterBenchmark((std::string("launch/c_api/") + engine).c_str(),
-                                     [engine](benchmark::State& s) { run_empty(s, engine); })
-            ->Unit(benchmark::kMicrosecond)
-            ->UseRealTime();
+    for (const char* engine : {"interp", "avx2", "avx512", "auto"})
+        for (const bool prepared : {false, true})
+            benchmark::RegisterBenchmark(
+                (std::string(prepared ? "launch/prepared/" : "launch/c_api/") + engine).c_str(),
+                [=](benchmark::State& s) { run_empty(s, engine, prepared); })
+                ->Unit(benchmark::kMicrosecond)
+                ->UseRealTime();
     benchmark::RegisterBenchmark("launch/hip", run_hip_empty)
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond)

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "machine/checks.h"
+
 namespace wj::hsa {
 namespace {
 
@@ -58,7 +60,10 @@ hsa_status_t MemoryMap::allocate(Pool& pool, uint64_t size, void** out) {
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     }
     memory::AddressSpace* home = pool.agent->gpu ? &pool.agent->device->memory() : nullptr;
-    const uint64_t address = allocate_shared(rounded, pool.label, home);
+    // Whole granules are what the pool promises; a checker holds programs to what they asked for.
+    const bool exact = state()->gpus.front()->device->options().checks & machine::check_memory;
+    const uint64_t address = allocate_shared(exact ? size : rounded, pool.label, home,
+                                             exact ? memory::Extent::Bytes : memory::Extent::Pages);
     if (!address) {
         pool.used->fetch_sub(rounded);
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;

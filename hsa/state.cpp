@@ -230,9 +230,10 @@ Isa* isa_of(hsa_isa_t isa) {
     return nullptr;
 }
 
-uint64_t allocate_shared(uint64_t size, const char* label, memory::AddressSpace* home) {
+uint64_t allocate_shared(uint64_t size, const char* label, memory::AddressSpace* home,
+                         memory::Extent extent) {
     if (!home) home = &instance->home();
-    auto address = home->allocate(size, memory::read_write, label);
+    auto address = home->allocate(size, memory::read_write, label, extent);
     if (!address) {
         log_debug(address.status().message());
         return 0;

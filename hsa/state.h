@@ -77,7 +77,8 @@ Pool* pool_of(uint64_t handle);
 Isa* isa_of(hsa_isa_t isa);
 
 // Memory that every agent and the host can use; page aligned, zeroed. 0 = out of memory.
-uint64_t allocate_shared(uint64_t size, const char* label, memory::AddressSpace* home = nullptr);
+uint64_t allocate_shared(uint64_t size, const char* label, memory::AddressSpace* home = nullptr,
+                         memory::Extent extent = memory::Extent::Pages);
 void free_shared(uint64_t address, memory::AddressSpace* home = nullptr);
 
 // hipHostRegister memory has an alias with bit 47 set (contract 4.3).

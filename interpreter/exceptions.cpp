@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "interpreter/checks.h"
 #include "interpreter/packed.h"
 #include "interpreter/raised.h"
 
@@ -546,6 +547,7 @@ bool raises_exceptions(Opcode op) {
 }
 
 void run_whole(Wave& w, const Inst& in) {
+    if (w.ctx->checks && !check_lds(w, in)) return;
     const u32 enabled = w.trap_enabled ? w.mode >> machine::mode::excp_en_shift & ex::all : 0;
     Found found{enabled};
     if (w.mode & machine::mode::watches_exceptions) {

@@ -11,6 +11,7 @@
 #include "frontend/decode.h"
 #include "frontend/effects.h"
 #include "frontend/encoding.h"
+#include "interpreter/checks.h"
 #include "interpreter/exceptions.h"
 #include "interpreter/internal.h"
 #include "interpreter/observe.h"
@@ -96,6 +97,8 @@ bool ends_block(const Inst& in) {
         return (field & 63) == 1 &&
                (field >> 6 & 31) + (field >> 11) >= machine::mode::excp_en_shift;
     }
+    // Clocks may count instructions (ExecContext::counts_time).
+    if (in.op == Opcode::s_memtime || in.op == Opcode::s_memrealtime) return true;
     return leaves_block(effects(in.op));
 }
 
@@ -191,7 +194,7 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
             fail(ExitKind::Yield, slow_instruction);
             break;
         }
-        step.run = handler(step.inst.op);
+        step.run = ctx.checks ? checked_handler(step.inst.op) : handler(step.inst.op);
         if (!step.run) {
             fail(ExitKind::Unimplemented, op_info(step.inst.op).name.data());
             break;
@@ -291,6 +294,8 @@ private:
             const bool roomy = fits(w, {block.vgprs, block.agprs, block.sgprs});
             const bool skip = w.mode & machine::mode::vskip, whole = runs_whole(w);
             uint64_t pc = block.begin;
+            const auto size = static_cast<int64_t>(block.steps.size());
+            count(w, size);
             for (const Step& step : block.steps) {
                 w.exit.pc = pc;
                 if (skip && step.vector) [[unlikely]] {
@@ -306,12 +311,11 @@ private:
                 }
                 if (w.exit.kind != ExitKind::None) [[unlikely]] {
                     if (block.covered && w.exit.kind == ExitKind::EndProgram) cover(w, block);
-                    return leave(w, static_cast<int64_t>(&step - block.steps.data()) + 1);
+                    return leave(w, static_cast<int64_t>(&step - block.steps.data()) + 1 - size);
                 }
             }
             if (block.covered) [[unlikely]]
                 cover(w, block);
-            count(w, static_cast<int64_t>(block.steps.size()));
         }
     }
 
@@ -328,8 +332,9 @@ private:
         w.ctx->interpreted += static_cast<uint64_t>(n);
     }
 
-    static ExitKind leave(Wave& w, int64_t executed) {
-        count(w, executed);
+    // Charged for the whole block; `left` of it have not been executed, as a number below 0.
+    static ExitKind leave(Wave& w, int64_t left) {
+        count(w, left);
         const ExitKind kind = w.exit.kind;
         if (kind == ExitKind::MemoryFault || kind == ExitKind::IllegalInstruction ||
             kind == ExitKind::Unimplemented)

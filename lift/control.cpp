@@ -135,6 +135,14 @@ bool mode_change(Lifter& l, const Inst& i) {
     return true;
 }
 
+// Where instructions are what clocks count, blocks end with those that ask.
+bool read_clock(Lifter& l, const Inst& i) {
+    if (!l.options.plain) return false;
+    l.call(i, true);
+    if (!l.ended) l.end({.kind = Kind::Jump, .target = l.next_pc});
+    return true;
+}
+
 bool index_mode_on(Lifter& l, const Inst& i) {
     return l.indexed_moves(i) || mode_change(l, i);
 }
@@ -209,6 +217,8 @@ constexpr Entry entries[] = {
     {Opcode::s_set_gpr_idx_off, mode_change},
     {Opcode::s_set_gpr_idx_mode, mode_change},
     {Opcode::s_setvskip, mode_change},
+    {Opcode::s_memtime, read_clock},
+    {Opcode::s_memrealtime, read_clock},
 };
 
 }  // namespace

@@ -35,8 +35,8 @@ struct Options {
     // Opcodes that are left to their handlers, which do more than a lowering would; null = none.
     bool (*by_handler)(Opcode) = nullptr;
     uint32_t sgpr_aliases = 0;  // Wave::sgpr_aliases
-    // Blocks end where the guest's do, and are lifted for any wave: what is counted in them is the
-    // same on every host.
+    // Blocks end where the guest's do, and are lifted for any wave: what is counted in them, or
+    // timed, is the same on every host.
     bool plain = false;
     // Edges are counted; the block is plain, too. An opcode's observer is called in front of its
     // instructions; null = there is none.

@@ -177,6 +177,13 @@ struct ExecContext {
     // Where edges of the guest's code are counted, or null. The same as long as the engine lives:
     // translated code either counts or does not.
     const Coverage* coverage = nullptr;
+    // Clocks tell how many instructions have been executed: so many when the running wave's budget
+    // is used up. Code is then cut into blocks as the guest has them.
+    bool counts_time = false;
+    uint64_t time_at_end = 0;
+    // What accesses are checked for besides what the memory mode says (machine/checks.h), as long
+    // as the engine lives.
+    uint32_t checks = 0;
 };
 
 struct WorkGroup;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "machine/checks.h"
 #include "machine/wave.h"
 
 namespace wj::machine {
@@ -14,6 +15,7 @@ struct WorkGroup {
     std::array<uint32_t, 3> id{};    // work-group id
     std::array<uint32_t, 3> size{};  // work-items in each dimension; smaller at the grid's end
     uint64_t linear_id = 0;
+    LdsShadow* shadow = nullptr;  // with checks of LDS (checks.h)
 };
 
 }  // namespace wj::machine

@@ -36,6 +36,7 @@ void* lookup(machine::ExecContext& ctx, uint64_t address, uint64_t bytes, bool w
     refresh_tlb(ctx);
     Span span;
     if (!ctx.memory->span(address, write ? writable : readable, span)) return nullptr;
+    if (write) ctx.memory->note_write(address, 1);
     auto& entry = (write ? ctx.write_tlb : ctx.read_tlb)[machine::tlb_index(address)];
     entry = {span.begin, span.end - span.begin, span.delta};
     return within(entry, address, bytes) ? reinterpret_cast<void*>(address + span.delta) : nullptr;
@@ -71,6 +72,7 @@ bool read_bytes(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t
 bool write_bytes(machine::ExecContext& ctx, uint64_t address, const void* in, uint32_t size) {
     if (!for_each_piece(ctx, address, size, writable, [](uint8_t*, uint32_t) {})) return false;
     const auto* from = static_cast<const uint8_t*>(in);
+    for (uint32_t b = 0; b < size; b++) ctx.memory->note_write((address + b) & ctx.address_mask, 1);
     return for_each_piece(ctx, address, size, writable, [&](uint8_t* to, uint32_t n) {
         store_part(to, from, n);
         from += n;

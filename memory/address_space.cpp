@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t page_mask = page_size - 1;
 constexpr uint64_t guest_limit = 1ull << 48;
-constexpr size_t remembered_frees = 64;
+constexpr size_t remembered_frees = 64, quarantined_frees = 4096;
 constexpr uint64_t read_write_execute = read_write | executable;
 
 uint64_t page_floor(uint64_t a) {
@@ -44,7 +44,7 @@ uint64_t distance(const Allocation& a, uint64_t guest) {
 struct AddressSpace::Impl {
     struct Owned {
         Allocation allocation;
-        HostPages pages;
+        std::shared_ptr<const HostPages> pages;
     };
     using Views = std::multimap<uint64_t, Allocation>;
 
@@ -54,12 +54,15 @@ struct AddressSpace::Impl {
     Views views;                      // mapped host memory; may overlap each other
     uint64_t largest_view = 0;        // bound for the search of overlapping views
     std::deque<Allocation> freed;     // for reports of use after free
+    bool keeps_freed = false;
+    std::deque<std::shared_ptr<const HostPages>> quarantine;  // the newest is in front
     uint64_t next_id = 1;
     uint64_t bytes = 0;
-    std::atomic<uint64_t> epoch{1};
+    std::atomic<uint64_t> epoch{1}, allocation_changes{0};
+    std::mutex written_mutex;
+    std::vector<uint64_t> written;  // pages, as take_written() gives them
 
     ~Impl() {
-        for (auto& [guest, o] : owned) release_host_pages(o.pages);
         for (auto& m : table.middle) {
             PageTable::Middle* middle = m.load();
             if (!middle) continue;
@@ -187,7 +190,7 @@ struct AddressSpace::Impl {
 
     void remember(const Allocation& a) {
         freed.push_front(a);
-        if (freed.size() > remembered_frees) freed.pop_back();
+        if (freed.size() > (keeps_freed ? quarantined_frees : remembered_frees)) freed.pop_back();
     }
 };
 
@@ -204,6 +207,10 @@ Result<uint64_t> AddressSpace::allocate(uint64_t size, uint32_t rights, std::str
         return Status(Code::OutOfMemory, "the host has no memory for " + std::to_string(size) +
                                              " bytes of device memory (" + label + ")");
     const uint64_t guest = reinterpret_cast<uint64_t>(pages.base);
+    std::shared_ptr<const HostPages> shared(new HostPages(pages), [](const HostPages* p) {
+        release_host_pages(*p);
+        delete p;
+    });
     std::unique_lock lock(impl_->mutex);
     Impl::Owned o;
     o.allocation = {impl_->next_id++,
@@ -212,31 +219,46 @@ Result<uint64_t> AddressSpace::allocate(uint64_t size, uint32_t rights, std::str
                     pages.base,
                     rights,
                     std::move(label),
-                    extent == Extent::Pages ? pages.bytes : size};
-    o.pages = pages;
+                    extent == Extent::Pages ? pages.bytes : size,
+                    extent};
+    o.pages = std::move(shared);
     impl_->add_pages(o.allocation);
     impl_->owned.emplace(guest, std::move(o));
+    impl_->allocation_changes.fetch_add(1);
     impl_->bytes += pages.bytes;
     return guest;
 }
 
 Status AddressSpace::free(uint64_t guest) {
-    HostPages pages;
+    std::shared_ptr<const HostPages> pages, oldest;  // let go of without the lock
     {
         std::unique_lock lock(impl_->mutex);
         auto it = impl_->owned.find(guest);
         if (it == impl_->owned.end())
             return Status(Code::InvalidArgument,
                           "free of " + hex(guest) + ", which no allocation starts at");
-        pages = it->second.pages;
-        impl_->bytes -= pages.bytes;
+        pages = std::move(it->second.pages);
+        impl_->bytes -= pages->bytes;
         impl_->remember(it->second.allocation);
         impl_->owned.erase(it);
-        impl_->restore_pages(guest, pages.bytes);
+        impl_->allocation_changes.fetch_add(1);
+        impl_->restore_pages(guest, pages->bytes);
         impl_->epoch.fetch_add(1, std::memory_order_release);
+        if (impl_->keeps_freed) {
+            discard_host_pages(*pages);
+            impl_->quarantine.push_front(pages);
+            if (impl_->quarantine.size() > quarantined_frees) {
+                oldest = std::move(impl_->quarantine.back());
+                impl_->quarantine.pop_back();
+            }
+        }
     }
-    release_host_pages(pages);
     return {};
+}
+
+void AddressSpace::keep_freed_addresses() {
+    std::unique_lock lock(impl_->mutex);
+    impl_->keeps_freed = true;
 }
 
 Status AddressSpace::map(uint64_t guest, void* host, uint64_t size, uint32_t rights,
@@ -252,7 +274,7 @@ Status AddressSpace::map(uint64_t guest, void* host, uint64_t size, uint32_t rig
     const uint64_t delta = h - guest;
     for (uint64_t a = page_floor(guest); a < page_ceil(guest + size); a += page_size) {
         const uint64_t present = impl_->peek(a);
-        if (present && (present & ~page_mask) != a + delta)
+        if ((present & ~page_mask) && (present & ~page_mask) != a + delta)
             return Status(Code::InvalidArgument, "cannot map " + std::to_string(size) +
                                                      " bytes at " + hex(guest) + ": " + hex(a) +
                                                      " is mapped already");
@@ -294,8 +316,8 @@ Status AddressSpace::protect(uint64_t guest, uint64_t size, uint32_t rights) {
     auto o = impl_->owned.upper_bound(guest);
     if (o != impl_->owned.begin()) {
         const Impl::Owned& owner = std::prev(o)->second;
-        if (guest - owner.allocation.guest < owner.pages.bytes) {
-            const uint64_t own_end = std::min(end, owner.allocation.guest + owner.pages.bytes);
+        if (guest - owner.allocation.guest < owner.pages->bytes) {
+            const uint64_t own_end = std::min(end, owner.allocation.guest + owner.pages->bytes);
             if (!protect_host_pages(reinterpret_cast<void*>(begin), own_end - begin, rights))
                 return Status(Code::HostError, "mprotect of " + hex(guest) + " failed");
         }
@@ -357,6 +379,64 @@ std::string AddressSpace::describe(uint64_t guest) const {
     if (guest < a->guest)
         return prefix + std::to_string(a->guest - guest) + " bytes before " + name_of(*a);
     return prefix + std::to_string(guest - (a->guest + a->size)) + " bytes after " + name_of(*a);
+}
+
+std::vector<Held> AddressSpace::all_held() const {
+    std::shared_lock lock(impl_->mutex);
+    std::vector<Held> all;
+    for (const auto& [guest, o] : impl_->owned) all.push_back({o.allocation, o.pages});
+    for (const auto& [guest, view] : impl_->views) all.push_back({view, nullptr});
+    return all;
+}
+
+bool AddressSpace::has(const Allocation& a) const {
+    std::shared_lock lock(impl_->mutex);
+    const auto o = impl_->owned.find(a.guest);
+    if (o != impl_->owned.end() && o->second.allocation.id == a.id) return true;
+    const auto [first, last] = impl_->views.equal_range(a.guest);
+    return std::any_of(first, last, [&](const auto& view) { return view.second.id == a.id; });
+}
+
+void AddressSpace::put_back(const Held& held) {
+    std::unique_lock lock(impl_->mutex);
+    std::erase_if(impl_->freed, [&](const Allocation& a) { return a.id == held.allocation.id; });
+    protect_host_pages(held.pages->base, held.pages->bytes, held.allocation.rights);
+    impl_->add_pages(held.allocation);
+    impl_->bytes += held.pages->bytes;
+    impl_->allocation_changes.fetch_add(1);
+    impl_->owned.emplace(held.allocation.guest, Impl::Owned{held.allocation, held.pages});
+}
+
+uint64_t AddressSpace::allocation_changes() const {
+    return impl_->allocation_changes.load();
+}
+
+// What is in TLBs now would not be noted.
+void AddressSpace::track_writes() {
+    if (!tracks_writes_.exchange(true)) impl_->epoch.fetch_add(1, std::memory_order_release);
+}
+
+void AddressSpace::add_written(uint64_t guest, uint64_t bytes) {
+    for (uint64_t page = page_floor(guest); page < page_ceil(guest + bytes); page += page_size) {
+        if (!(impl_->peek(page) & ~page_mask)) continue;
+        if (impl_->entry(page).fetch_or(written_page) & written_page) continue;
+        std::lock_guard lock(impl_->written_mutex);
+        impl_->written.push_back(page);
+    }
+}
+
+std::vector<uint64_t> AddressSpace::take_written() {
+    std::vector<uint64_t> pages;
+    {
+        std::lock_guard lock(impl_->written_mutex);
+        pages.swap(impl_->written);
+    }
+    if (pages.empty()) return pages;
+    std::unique_lock lock(impl_->mutex);
+    for (const uint64_t page : pages)
+        if (impl_->peek(page)) impl_->entry(page).fetch_and(~written_page);
+    impl_->epoch.fetch_add(1, std::memory_order_release);
+    return pages;
 }
 
 const PageTable* AddressSpace::page_table() const {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
@@ -29,7 +30,8 @@ enum Rights : uint32_t {
 
 // Three levels of 4096 entries over 48-bit guest addresses. A leaf entry is host page address |
 // Rights | partial_page; rights are those of all that lies on the page.
-inline constexpr uint64_t partial_page = 8;  // not every byte has all of the rights: see span()
+inline constexpr uint64_t partial_page = 8;   // not every byte has all of the rights: see span()
+inline constexpr uint64_t written_page = 16;  // noted by note_write() since take_written()
 
 struct PageTable {
     static constexpr uint32_t level_bits = 12, level_size = 1u << level_bits;
@@ -54,6 +56,14 @@ struct Allocation {
     std::string label;  // "hipMalloc", "code object", "registered host memory", ...
     uint64_t reach =
         0;  // bytes that can be reached from `guest` on: size, or more with whole pages
+    Extent extent = Extent::Pages;
+};
+struct HostPages;
+
+// An allocation or a mapping; the memory of an allocation stays as long as this does.
+struct Held {
+    Allocation allocation;
+    std::shared_ptr<const HostPages> pages;  // null: a mapping
 };
 
 // Guest addresses [begin, end) of one page; host address = guest address + delta.
@@ -73,6 +83,9 @@ public:
     Result<uint64_t> allocate(uint64_t size, uint32_t rights, std::string label,
                               Extent extent = Extent::Pages);
     Status free(uint64_t guest);
+    // From now on the addresses of what is freed are not given out again before many others have
+    // been freed: an access to them is found, and its report knows whose they were.
+    void keep_freed_addresses();
 
     // Makes existing host memory visible at `guest` (normally guest = address of host), to the
     // byte.
@@ -95,14 +108,30 @@ public:
     std::string describe(
         uint64_t guest) const;  // "16 bytes after allocation 7 (hipMalloc, 4096 bytes at 0x...)"
 
+    // ---- for snapshots (snapshot.h) ----
+    std::vector<Held> all_held() const;
+    bool has(const Allocation& allocation) const;  // this one, not another at its address
+    void put_back(const Held& held);               // an allocation that has been freed
+    uint64_t allocation_changes() const;           // grows with every allocation and every free
+    // From now on accesses in checked mode note the pages that they write.
+    void track_writes();
+    // Does nothing unless writes are tracked.
+    void note_write(uint64_t guest, uint64_t bytes) {
+        if (tracks_writes_.load(std::memory_order_relaxed)) add_written(guest, bytes);
+    }
+    // Guest addresses of the pages that were written since the last call; then none is.
+    std::vector<uint64_t> take_written();
+
     const PageTable* page_table() const;
     uint64_t epoch()
         const;  // grows with every unmap or loss of rights: TLBs older than it are stale
     uint64_t bytes_allocated() const;
 
 private:
+    void add_written(uint64_t guest, uint64_t bytes);
     struct Impl;
     Impl* impl_;
+    std::atomic<bool> tracks_writes_{false};
 };
 
 }  // namespace wj::memory

@@ -50,6 +50,11 @@ void release_host_pages(const HostPages& pages) {
     if (pages.reserved) munmap(pages.reserved, pages.reserved_bytes);
 }
 
+void discard_host_pages(const HostPages& pages) {
+    madvise(pages.base, pages.bytes, MADV_DONTNEED);
+    mprotect(pages.base, pages.bytes, PROT_NONE);
+}
+
 bool protect_host_pages(void* base, uint64_t bytes, uint32_t rights) {
     return mprotect(base, bytes, host_protection(rights)) == 0;
 }

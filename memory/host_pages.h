@@ -19,6 +19,8 @@ struct HostPages {
 // False when the host has no address space for it. `rights` as in memory::Rights; pages are zero.
 bool reserve_host_pages(uint64_t bytes, uint32_t rights, HostPages& out);
 void release_host_pages(const HostPages& pages);
+// They stay, unreadable for the host and without memory of their own.
+void discard_host_pages(const HostPages& pages);
 bool protect_host_pages(void* base, uint64_t bytes, uint32_t rights);
 
 }  // namespace wj::memory

@@ -45,6 +45,13 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     if (o.coverage > WJ_COVERAGE_COUNTERS)
         return Status(Code::InvalidArgument,
                       "coverage " + std::to_string(o.coverage) + " does not exist");
+    d.deterministic = o.deterministic != 0;
+    constexpr uint32_t all_checks =
+        WJ_CHECK_MEMORY | WJ_CHECK_INIT | WJ_CHECK_RACE | WJ_CHECK_BARRIER;
+    if (o.checks & ~all_checks)
+        return Status(Code::InvalidArgument,
+                      "checks " + hex(o.checks & ~all_checks) + " do not exist");
+    d.checks = o.checks;
     d.coverage.kind = static_cast<runtime::CoverageOptions::Kind>(o.coverage);
     d.coverage.counters = o.coverage_counters;
     d.coverage.size = o.coverage_size;
@@ -76,6 +83,7 @@ wj_status create(const wj_context_options* options, wj_context** context, std::s
     c->device = std::move(*device);
     c->target = c->device->options().target;
     c->engine = c->device->engine().name();
+    c->snapshots = std::make_unique<memory::Snapshots>(c->device->memory());
     *context = c.release();
     return WJ_OK;
 }
@@ -85,6 +93,7 @@ wj_status device_bytes(wj_context* context, uint64_t address, uint64_t size, uin
                        void*& host) {
     memory::AddressSpace& memory = context->device->memory();
     host = memory.translate(address, size, rights);
+    if (host && rights & memory::writable) memory.note_write(address, size);
     if (host || !size) return WJ_OK;
     return context->fail(WJ_INVALID_ARGUMENT,
                          std::to_string(size) + " bytes at " + hex(address) + " are not " +
@@ -279,7 +288,9 @@ wj_status wj_memory_host_pointer(wj_context* context, uint64_t address, uint64_t
                                  uint32_t rights, void** host) {
     return guarded(context, [&] {
         if (!host) return context->fail(WJ_INVALID_ARGUMENT, "host is NULL");
-        return device_bytes(context, address, size, rights, *host);
+        const wj_status status = device_bytes(context, address, size, rights, *host);
+        if (status == WJ_OK && rights & WJ_WRITE) context->snapshots->add_host_range(address, size);
+        return status;
     });
 }
 

@@ -14,8 +14,10 @@
 
 #include "common/fork.h"
 #include "frontend/code_object.h"
+#include "memory/snapshot.h"
 #include "runtime/device.h"
 #include "runtime/hidden_layout.h"
+#include "runtime/kernel_args.h"
 #include "runtime/printf.h"
 #include "wavejit/wavejit.h"
 
@@ -28,6 +30,7 @@ wj_status to_c(Code code);
 struct wj_context {
     std::unique_ptr<wj::runtime::Device> device;
     std::string target, engine;
+    std::unique_ptr<wj::memory::Snapshots> snapshots;
 
     // Keeps the text for wj_last_error and returns the status.
     wj_status fail(const wj::Status& status) {
@@ -69,6 +72,19 @@ struct wj_dispatch {
 
 namespace wj::c_api {
 
+// What a launch's options say.
+struct Launch {
+    wj_launch_options options;
+    runtime::ArgumentBlock block;
+    runtime::DispatchRequest request;  // without the arguments
+    runtime::HiddenValues hidden;
+};
+wj_status make_launch(wj_kernel* kernel, const wj_launch_options* options, Launch& out);
+wj_result to_c_result(const runtime::DispatchResult& result);
+// WJ_NOT_FOUND if the launch ended well. `report` is made the first time.
+wj_status write_fault(wj_context* context, const runtime::DispatchResult& result,
+                      std::string& report, wj_fault* fault);
+
 // No exception leaves the C interface.
 template <class Body>
 wj_status guarded(wj_context* context, Body&& body) {
@@ -83,12 +99,18 @@ wj_status guarded(wj_context* context, Body&& body) {
     }
 }
 
-// A caller's option struct in the size that this library knows; missing fields are 0.
+// A caller's option struct in the size that this library knows; missing fields are 0, and those of
+// later versions have to be.
 template <class T>
 bool read_options(const T* from, T& to) {
     std::memset(&to, 0, sizeof(T));
     if (!from) return true;
     if (from->size < sizeof(size_t)) return false;
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(from);
+    constexpr size_t most_added = 4096;  // by later versions; a larger size was never set
+    if (from->size > sizeof(T) + most_added) return false;
+    for (size_t at = sizeof(T); at < from->size; at++)
+        if (bytes[at]) return false;
     std::memcpy(&to, from, std::min(from->size, sizeof(T)));
     return true;
 }
@@ -104,6 +126,8 @@ bool write_struct(T* to, T from) {
 }
 
 inline constexpr const char* bad_size =
-    "the struct's `size` field is not set: initialize it with WJ_INIT(type)";
+    "the struct's `size` field is not set (initialize it with WJ_INIT(type)), or fields are set "
+    "that "
+    "this version of the library does not know";
 
 }  // namespace wj::c_api

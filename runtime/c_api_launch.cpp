@@ -101,23 +101,29 @@ Status check_compiled_size(const KernelInfo& info, const std::array<uint32_t, 3>
                                   " requested; use a smaller block or __launch_bounds__"};
 }
 
-wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool caller_runs,
-                 wj_dispatch** out) {
+}  // namespace
+
+wj_status wj::c_api::make_launch(wj_kernel* kernel, const wj_launch_options* options, Launch& out) {
     wj_context* context = kernel->module->context;
-    wj_launch_options o;
+    wj_launch_options& o = out.options;
     if (!options || !read_options(options, o)) return context->fail(WJ_INVALID_ARGUMENT, bad_size);
+    if (o.schedule_seed && !context->device->options().deterministic)
+        return context->fail(WJ_INVALID_ARGUMENT,
+                             "schedule_seed is of deterministic contexts: set `deterministic` in "
+                             "the context's options");
     const KernelInfo& info = *kernel->info;
     auto block = arguments(info, o);
     if (!block) return context->fail(block.status());
 
-    runtime::DispatchRequest r;
+    out.block = std::move(*block);
+    runtime::DispatchRequest& r = out.request;
     r.kernel_object = kernel->loaded->kernel_object;
     for (int i = 0; i < 3; i++) {
         r.grid[i] = std::max(1u, o.grid[i]);
         r.work_group[i] = std::max(1u, o.block[i]);
     }
     if (Status s = check_compiled_size(info, r.work_group); !s) return context->fail(s);
-    uint64_t dynamic_lds = uint64_t{o.dynamic_lds} + block->dynamic_lds;
+    uint64_t dynamic_lds = uint64_t{o.dynamic_lds} + out.block.dynamic_lds;
     uint64_t lds = dynamic_lds + info.descriptor.group_segment_fixed_size;
     r.group_segment_size = static_cast<uint32_t>(std::min<uint64_t>(lds, UINT32_MAX));
     r.private_segment_size = info.descriptor.private_segment_fixed_size;
@@ -126,10 +132,10 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
             o.dynamic_stack_bytes ? o.dynamic_stack_bytes : default_dynamic_stack;
     r.timeout_ns = o.timeout_ns;
     r.instruction_limit = o.instruction_limit;
+    r.schedule_seed = o.schedule_seed;
     r.cooperative = o.cooperative;
-    r.caller_runs = caller_runs;
 
-    runtime::HiddenValues hidden;
+    runtime::HiddenValues& hidden = out.hidden;
     hidden.grid = r.grid;
     hidden.work_group = r.work_group;
     std::copy_n(o.global_offset, 3, hidden.global_offset.begin());
@@ -147,19 +153,31 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
                 "hidden_layout to WJ_HIDDEN_STANDARD or WJ_HIDDEN_LIBCLC (wavejit launch "
                 "--hidden-layout standard|libclc)");
     hidden.queue_ptr = context->device->default_queue();
+    return WJ_OK;
+}
+
+namespace {
+
+wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool caller_runs,
+                 wj_dispatch** out) {
+    wj_context* context = kernel->module->context;
+    Launch launch;
+    if (const wj_status status = make_launch(kernel, options, launch); status != WJ_OK)
+        return status;
     auto d = std::make_unique<wj_dispatch>();
     d->context = context;
     const auto& formats = kernel->module->module->object().metadata.printf;
-    if (runtime::PrintfBuffer::wanted(info, formats)) {
+    if (runtime::PrintfBuffer::wanted(*kernel->info, formats)) {
         auto buffer = runtime::PrintfBuffer::make(context->device->memory(), formats);
         if (!buffer) return context->fail(buffer.status());
         d->printf.emplace(std::move(*buffer));
-        d->print = o.print, d->print_context = o.print_context;
-        hidden.printf_buffer = d->printf->address();
+        d->print = launch.options.print, d->print_context = launch.options.print_context;
+        launch.hidden.printf_buffer = d->printf->address();
     }
-    runtime::fill_hidden_arguments(info, hidden, block->bytes);
-    r.arguments = block->bytes;
-    auto started = context->device->dispatch(r, {}, kernel->module->module);
+    runtime::fill_hidden_arguments(*kernel->info, launch.hidden, launch.block.bytes);
+    launch.request.arguments = launch.block.bytes;
+    launch.request.caller_runs = caller_runs;
+    auto started = context->device->dispatch(launch.request, {}, kernel->module->module);
     if (!started) return context->fail(started.status());
     d->dispatch = *started;
     *out = d.release();
@@ -174,7 +192,9 @@ wj_status outcome(wj_dispatch* d) {
     return d->context->fail(to_c(result.code), result.fault.text());
 }
 
-wj_result to_c_result(const runtime::DispatchResult& r) {
+}  // namespace
+
+wj_result wj::c_api::to_c_result(const runtime::DispatchResult& r) {
     wj_result c{};
     c.status = to_c(r.code);
     c.work_groups = r.work_groups;
@@ -185,7 +205,31 @@ wj_result to_c_result(const runtime::DispatchResult& r) {
     return c;
 }
 
-}  // namespace
+wj_status wj::c_api::write_fault(wj_context* context, const runtime::DispatchResult& result,
+                                 std::string& report, wj_fault* fault) {
+    if (result.code == Code::Ok) return WJ_NOT_FOUND;
+    const runtime::FaultRecord& r = result.fault;
+    if (report.empty()) report = r.text();
+    wj_fault f{};
+    f.status = to_c(result.code);
+    f.message = r.message.c_str();
+    f.report = report.c_str();
+    f.kernel = r.kernel.c_str();
+    f.instruction = r.instruction.c_str();
+    f.source = r.source.c_str();
+    f.memory = r.memory.c_str();
+    f.pc = r.exit.pc;
+    f.kernel_offset = r.kernel_offset;
+    f.word_count = static_cast<uint32_t>(std::min<size_t>(r.words.size(), 4));
+    std::copy_n(r.words.begin(), f.word_count, f.words);
+    f.access = static_cast<wj_access>(r.exit.access);
+    f.access_bytes = r.exit.access_bytes;
+    f.address = r.exit.address;
+    f.lane_mask = r.exit.lane_mask;
+    std::copy_n(r.work_group.begin(), 3, f.work_group);
+    f.wave = r.wave;
+    return write_struct(fault, f) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
+}
 
 extern "C" {
 
@@ -367,29 +411,7 @@ wj_status wj_dispatch_get_fault(wj_dispatch* dispatch, wj_fault* fault) {
     wj_context* context = dispatch->context;
     return guarded(context, [&] {
         if (!dispatch->dispatch->done()) return WJ_NOT_READY;
-        const runtime::DispatchResult& result = dispatch->dispatch->result();
-        if (result.code == Code::Ok) return WJ_NOT_FOUND;
-        const runtime::FaultRecord& r = result.fault;
-        if (dispatch->report.empty()) dispatch->report = r.text();
-        wj_fault f{};
-        f.status = to_c(result.code);
-        f.message = r.message.c_str();
-        f.report = dispatch->report.c_str();
-        f.kernel = r.kernel.c_str();
-        f.instruction = r.instruction.c_str();
-        f.source = r.source.c_str();
-        f.memory = r.memory.c_str();
-        f.pc = r.exit.pc;
-        f.kernel_offset = r.kernel_offset;
-        f.word_count = static_cast<uint32_t>(std::min<size_t>(r.words.size(), 4));
-        std::copy_n(r.words.begin(), f.word_count, f.words);
-        f.access = static_cast<wj_access>(r.exit.access);
-        f.access_bytes = r.exit.access_bytes;
-        f.address = r.exit.address;
-        f.lane_mask = r.exit.lane_mask;
-        std::copy_n(r.work_group.begin(), 3, f.work_group);
-        f.wave = r.wave;
-        return write_struct(fault, f) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
+        return write_fault(context, dispatch->dispatch->result(), dispatch->report, fault);
     });
 }
 

@@ -14,6 +14,7 @@ public:
     // The dispatch does update memory so: from here on it is watched. `alone`: it has begun on one
     // thread, since an earlier one of its kind was faster so.
     void watch(bool alone, uint64_t now_ns, uint64_t finished_groups);
+    void forget() { next_ns_.store(~uint64_t{0}, std::memory_order_relaxed); }
     bool watched() const { return next_ns_.load(std::memory_order_relaxed) != ~uint64_t{0}; }
     // Time to call decide(). Like watched(), for any thread; the rest is for one at a time.
     bool due(uint64_t now_ns) const { return now_ns >= next_ns_.load(std::memory_order_relaxed); }

@@ -9,6 +9,7 @@
 
 #include "common/fork.h"
 #include "frontend/code_object_bytes.h"
+#include "machine/checks.h"
 #include "machine/guard.h"
 #include "runtime/engine_factory.h"
 #include "runtime/module.h"
@@ -58,13 +59,21 @@ public:
     Status start() {
         if (Status status = find_counters(options_.coverage, coverage_); !status) return status;
         if (coverage_.counters) {
-            // Code that counts is this device's own.
-            options_.cache = false;
             coverage_.places = this;
             coverage_.place = [](const void* device, uint64_t pc) {
                 return static_cast<const DeviceImpl*>(device)->place(pc);
             };
         }
+        if (options_.checks & machine::check_memory) {
+            if (options_.memory_mode != machine::MemoryMode::Checked)
+                return {Code::InvalidArgument,
+                        "the memory checker needs checked memory (WAVEJIT_MEMORY=checked, "
+                        "WJ_MEMORY_CHECKED)"};
+            memory_.keep_freed_addresses();
+        }
+        // Code that counts edges or time, or checks, is this device's own.
+        if (coverage_.counters || options_.deterministic || options_.checks) options_.cache = false;
+        if (options_.deterministic) options_.threads = 1;
         auto engine = make_engine(options_, target_, [this](uint64_t pc) { return symbol(pc); });
         if (!engine) return engine.status();
         engine_ = std::move(*engine);
@@ -110,6 +119,7 @@ public:
         return s;
     }
 
+    bool idle() const override { return scheduler_->idle(); }
     bool left_behind() const override { return scheduler_ && scheduler_->left_behind(); }
 
     Result<std::shared_ptr<Module>> load(std::span<const std::byte> code_object) override {
@@ -139,6 +149,54 @@ public:
     Result<std::shared_ptr<Dispatch>> dispatch(const DispatchRequest& request,
                                                std::function<void(const DispatchResult&)> on_done,
                                                const std::shared_ptr<Module>& holder) override {
+        auto state = make_dispatch(request, holder);
+        if (!state) return state.status();
+        (*state)->on_done = std::move(on_done);
+        if (Status status = scheduler_->submit(*state); !status) return status;
+        return std::shared_ptr<Dispatch>(std::move(*state));
+    }
+
+    Result<std::unique_ptr<PreparedLaunch>> prepare(
+        const DispatchRequest& request, const std::shared_ptr<Module>& holder) override {
+        auto state = make_dispatch(request, holder);
+        if (!state) return state.status();
+        if ((*state)->plan.kernel.kernarg_preload_length)
+            return Status(Code::Unimplemented,
+                          "kernel '" + (*state)->kernel_name +
+                              "' gets arguments in registers (kernarg preload): its launches "
+                              "cannot be prepared, use wj_launch");
+        return std::unique_ptr<PreparedLaunch>(
+            new Prepared(*this, request.arguments.size(), std::move(*state)));
+    }
+
+private:
+    class Prepared final : public PreparedLaunch {
+    public:
+        Prepared(DeviceImpl& device, size_t bytes, std::shared_ptr<DispatchState> state)
+            : device_(device), bytes_(bytes), state_(std::move(state)) {
+            state_->kept = true;
+        }
+        std::span<std::byte> arguments() override {
+            return {reinterpret_cast<std::byte*>(state_->plan.request.kernarg_address), bytes_};
+        }
+        Status run() override {
+            if (device_.left_behind()) return Status(Code::HostError, left_behind_text);
+            if (std::exchange(ran_, true)) state_->restart();
+            if (Status status = device_.scheduler_->submit(state_); !status) return status;
+            state_->wait();
+            return Status::ok();
+        }
+        const DispatchResult& result() const override { return state_->result(); }
+
+    private:
+        DeviceImpl& device_;
+        const size_t bytes_;
+        std::shared_ptr<DispatchState> state_;
+        bool ran_ = false;
+    };
+
+    Result<std::shared_ptr<DispatchState>> make_dispatch(const DispatchRequest& request,
+                                                         const std::shared_ptr<Module>& holder) {
         if (left_behind()) return Status(Code::HostError, left_behind_text);
         auto module = std::static_pointer_cast<ModuleImpl>(holder);
         const KernelInfo* kernel = module ? module->kernel_at(request.kernel_object)
@@ -153,6 +211,8 @@ public:
                               "': its code object refers to symbols that are not resolved yet; "
                               "freeze the executable first");
         DispatchRequest complete = request;
+        complete.deterministic = options_.deterministic;
+        complete.checks = options_.checks;
         if (!complete.queue_address) complete.queue_address = queue_.address();
         ServiceMemory::Piece piece;
         if (const uint64_t bytes = service_bytes(request)) {
@@ -169,13 +229,10 @@ public:
         if (!plan) return plan.status();
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
         state->module = std::move(module);
-        state->on_done = std::move(on_done);
         state->piece = std::move(piece);
-        if (Status status = scheduler_->submit(state); !status) return status;
-        return std::shared_ptr<Dispatch>(state);
+        return state;
     }
 
-private:
     struct Entry {
         ModuleImpl* module;
         std::weak_ptr<ModuleImpl> weak;

@@ -42,6 +42,9 @@ struct DeviceOptions {
     bool exclusive_memory = false;
     bool strict_registers = true;  // report registers beyond the allocation
     CoverageOptions coverage;
+    // Dispatches run one after the other in one order of waves, and clocks count instructions.
+    bool deterministic = false;
+    uint32_t checks = 0;      // machine::Check
     uint32_t hot_blocks = 0;  // executed host instructions are counted; blocks that reports list
     // A file that plans of translated blocks are appended to (docs/howto/look-at-host-code.md);
     // empty: none.
@@ -92,6 +95,9 @@ struct DispatchRequest {
         false;  // the caller calls wait() at once: no worker is woken for a small grid
     uint64_t timeout_ns = 0;         // 0 = none
     uint64_t instruction_limit = 0;  // wave instructions of the whole dispatch, 0 = none
+    bool deterministic = false;      // the device fills it in
+    uint32_t checks = 0;             // machine::Check; the device fills it in
+    uint64_t schedule_seed = 0;      // of a deterministic device: another order for each number
 };
 
 struct DispatchResult {
@@ -159,6 +165,17 @@ struct Statistics {
     uint64_t interpreted = 0;  // of wave_instructions
 };
 
+// A launch that is made again and again: its plan, its arguments' memory and how its waves start
+// are kept. One thread at a time may use it.
+class PreparedLaunch {
+public:
+    virtual ~PreparedLaunch() = default;
+    // As the kernel finds them. What is written here is what the next run sees.
+    virtual std::span<std::byte> arguments() = 0;
+    virtual Status run() = 0;                          // until the launch has ended
+    virtual const DispatchResult& result() const = 0;  // of the last run
+};
+
 class Device {
 public:
     static Result<std::unique_ptr<Device>> create(const DeviceOptions& options);
@@ -182,6 +199,10 @@ public:
         const DispatchRequest& request, std::function<void(const DispatchResult&)> on_done = {},
         const std::shared_ptr<Module>& module = {}) = 0;
 
+    // The same for many launches, one after the other, whose arguments have the request's size.
+    virtual Result<std::unique_ptr<PreparedLaunch>> prepare(
+        const DispatchRequest& request, const std::shared_ptr<Module>& module) = 0;
+
     // Guest address of an amd_queue_t with the device's apertures: queue_ptr of dispatches that
     // come without a queue.
     virtual uint64_t default_queue() const = 0;
@@ -194,6 +215,9 @@ public:
     // run waits, and every two milliseconds: for what kernels write to start something else. To be
     // set before the first dispatch.
     virtual void set_look_around(void (*look)()) = 0;
+
+    // No dispatch is in flight.
+    virtual bool idle() const = 0;
 
     // While true every global address has bit 47 cleared before use (registered host memory has an
     // alias with bit 47 set; see docs/design/hsa.md).

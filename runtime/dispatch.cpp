@@ -17,12 +17,47 @@ DispatchState::DispatchState(Scheduler& scheduler, const LaunchPlan& plan, std::
     : plan(plan),
       kernel_name(std::move(kernel_name)),
       allowance(plan.request.instruction_limit, scheduler.threads()),
-      streams(!plan.lds_bytes && !plan.request.cooperative && !plan.request.timeout_ns &&
-              !plan.request.instruction_limit),
-      first_slice_(plan.request.instruction_limit ? never : unknown_slice),
+      streams(may_stream(plan)),
+      first_slice_(first_slice(plan)),
+      random_(plan.request.schedule_seed),
+      shuffle_(plan.request.schedule_seed ? Shuffle(plan.total_groups, plan.request.schedule_seed)
+                                          : Shuffle()),
       scheduler_(scheduler),
       order_(plan.total_groups) {}
 DispatchState::~DispatchState() = default;
+
+bool DispatchState::may_stream(const LaunchPlan& plan) {
+    const DispatchRequest& r = plan.request;
+    return !plan.lds_bytes && !r.cooperative && !r.timeout_ns && !r.instruction_limit &&
+           !r.deterministic && !r.checks;
+}
+
+int64_t DispatchState::first_slice(const LaunchPlan& plan) {
+    return plan.request.instruction_limit || plan.request.deterministic ? never : unknown_slice;
+}
+
+// Whoever ended it may still be about to look for waiters: these are counted on.
+void DispatchState::restart() {
+    const uint64_t limit = plan.request.instruction_limit;
+    allowance.reset(limit);
+    wave_instructions = interpreted = waves = start_ns = finished_ = 0;
+    streams = may_stream(plan);
+    if (looks()) first_slice_ = first_slice(plan);
+    random_ = plan.request.schedule_seed;
+    order_.reset(plan.total_groups);
+    suspended_.clear();
+    visited_.clear();
+    admitted_ = resumed_ = waited_ = turns_ = finished_then_ = 0;
+    if (stop_) {
+        fault_.reset();
+        result_ = {};
+        stop_ = false;
+    }
+    contention_.forget();
+    only_ = nullptr;
+    alone_ = finalized_ = false;
+    done_.store(false);
+}
 
 void DispatchState::wait() {
     scheduler_.wait(*this);

@@ -19,6 +19,7 @@
 #include "runtime/launch_plan.h"
 #include "runtime/module.h"
 #include "runtime/service_memory.h"
+#include "runtime/shuffle.h"
 
 namespace wj::runtime {
 
@@ -73,6 +74,10 @@ public:
     int64_t first_slice() const { return first_slice_.load(std::memory_order_relaxed); }
     bool looks() const { return first_slice() != never; }
     void looked_at(bool waits);
+    // With a schedule seed: the next random number of a turn, and the number of the work-group that
+    // is the index-th one to start.
+    uint64_t random() { return random_ = Shuffle::mix(random_ + 0x9e3779b97f4a7c15); }
+    uint64_t in_order(uint64_t index) const { return shuffle_(index); }
     // How its waves start: once anything has been claimed.
     const WaveStart& wave_start() const { return *wave_start_; }
 
@@ -81,6 +86,8 @@ public:
     std::shared_ptr<ModuleImpl> module;  // keeps the code loaded
     std::function<void(const DispatchResult&)> on_done;
     ServiceMemory::Piece piece;  // what the device made for it
+    bool kept = false;           // it is to run again: its end leaves it the module and the piece
+    void restart();              // has ended, and is as if it had not run
     InstructionAllowance allowance;
     std::atomic<uint64_t> wave_instructions{0}, interpreted{0}, waves{0}, start_ns{0};
     // Work-groups may run as a WaveStream; until one is seen to wait at a barrier.
@@ -90,7 +97,11 @@ private:
     friend class Scheduler;
     static constexpr int64_t never = INT64_MAX, unknown_slice = 1 << 13, least_slice = 1 << 10,
                              most_slice = 1 << 20;
+    static int64_t first_slice(const LaunchPlan& plan);
+    static bool may_stream(const LaunchPlan& plan);
     std::atomic<int64_t> first_slice_;
+    uint64_t random_;
+    const Shuffle shuffle_;
     Scheduler& scheduler_;
     uint64_t resident_now() const {  // with mutex_ held, like room(); at least
         return plan.total_groups - order_.left() - finished_.load(std::memory_order_acquire);

@@ -277,6 +277,24 @@ std::string describe_memory(const memory::AddressSpace& memory, const machine::W
         static_cast<uint32_t>(address), wave.scratch_bytes);
 }
 
+// What a checker has found: where, and who was there before.
+std::string describe_lds(const machine::LdsShadow& shadow, uint64_t address) {
+    using machine::LdsShadow;
+    const uint64_t at = address - machine::shared_aperture, size = shadow.bytes.size();
+    std::string text =
+        format("byte 0x%llx of LDS, of which the work-group has %llu bytes",
+               static_cast<unsigned long long>(at), static_cast<unsigned long long>(size));
+    if (at >= size) return text;
+    const auto who = [&](const char* did, uint16_t wave) {
+        if (wave == LdsShadow::nobody) return;
+        text += format("; %s by ", did);
+        text += wave == LdsShadow::several ? "several waves" : format("wave %u", wave);
+    };
+    who("written", shadow.bytes[at].writer);
+    who("read", shadow.bytes[at].reader);
+    return text;
+}
+
 uint32_t first_running(const GroupContext& group) {
     for (uint32_t i = 0; i < group.group.wave_count; i++)
         if (runs(group.states[i])) return i;
@@ -290,7 +308,8 @@ FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory
     FaultRecord record;
     machine::Wave& stopped = group.waves[wave];
     record.exit = stopped.exit;
-    if (record.exit.kind == ExitKind::MemoryFault) {
+    const uint32_t check = record.exit.kind == ExitKind::MemoryFault ? record.exit.detail : 0;
+    if (record.exit.kind == ExitKind::MemoryFault && !check) {
         Inst inst;
         std::vector<uint32_t> words;
         instruction_at(target, memory, record.exit.pc, words, &inst);
@@ -301,7 +320,9 @@ FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory
     record.code = code_of(record.exit.kind);
     record.message = describe_exit(record.exit);
     locate(target, memory, dispatch, group, wave, record);
-    if (record.exit.kind == ExitKind::MemoryFault)
+    if (check)
+        record.memory = describe_lds(*group.group.shadow, record.exit.address);
+    else if (record.exit.kind == ExitKind::MemoryFault)
         record.memory = describe_memory(memory, stopped, record.exit.address);
     return record;
 }
@@ -337,6 +358,22 @@ FaultRecord deadlock_report(const Target& target, const memory::AddressSpace& me
         group.waiting, group.group.wave_count);
     uint32_t wave = first_running(group);
     record.exit.pc = group.waves[wave].pc;
+    locate(target, memory, dispatch, group, wave, record);
+    list_waves(target, memory, dispatch, group, record);
+    return record;
+}
+
+FaultRecord missed_barrier_report(const Target& target, const memory::AddressSpace& memory,
+                                  const DispatchState& dispatch, GroupContext& group) {
+    FaultRecord record;
+    record.code = Code::GuestFault;
+    record.message = format(
+        "missed barrier: %u of %u waves of the work-group wait at a barrier that the others have "
+        "ended without",
+        group.waiting, group.group.wave_count);
+    const auto waits = std::find(group.states.begin(), group.states.end(), WaveState::AtBarrier);
+    const auto wave = static_cast<uint32_t>(waits - group.states.begin());
+    record.exit.pc = group.waves[wave].pc - 4;  // it is behind its s_barrier
     locate(target, memory, dispatch, group, wave, record);
     list_waves(target, memory, dispatch, group, record);
     return record;

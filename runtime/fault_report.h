@@ -12,6 +12,9 @@ FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory
 FaultRecord timeout_report(const Target& target, const memory::AddressSpace& memory,
                            const DispatchState& dispatch, GroupContext& group, bool time,
                            uint64_t elapsed_ns, uint64_t instructions);
+// Waves of `group` have ended while all others wait at a barrier.
+FaultRecord missed_barrier_report(const Target& target, const memory::AddressSpace& memory,
+                                  const DispatchState& dispatch, GroupContext& group);
 FaultRecord deadlock_report(const Target& target, const memory::AddressSpace& memory,
                             const DispatchState& dispatch, GroupContext& group);
 

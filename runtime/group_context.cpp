@@ -130,6 +130,11 @@ void GroupContext::start_next(const LaunchPlan& plan, const WaveStart& how) {
 void GroupContext::begin(const LaunchPlan& plan, const WaveStart& how) {
     ended = waiting = spinning = stuck_visits = 0;
     if (plan.lds_bytes) how.clear(lds_.data, plan.lds_bytes);
+    group.shadow = plan.request.checks ? &shadow_ : nullptr;
+    if (group.shadow) shadow_.begin(plan.request.group_segment_size);
+    // Else it holds what the last work-group left here, whichever that was.
+    if (plan.request.deterministic && plan.scratch_lane_bytes)
+        std::memset(reinterpret_cast<void*>(scratch_), 0, scratch_size_);
     for (uint32_t i = 0; i < group.wave_count; i++)
         start_wave(plan, how, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
     std::fill_n(states.data(), group.wave_count, WaveState::Runnable);

@@ -122,6 +122,7 @@ private:
     GroupPlace place_;
     uint32_t hw_id_ = 0;
     std::array<uint32_t, 3> size_{};
+    machine::LdsShadow shadow_;                // while checkers look at LDS
     uint64_t scratch_ = 0, scratch_size_ = 0;  // guest memory: buffer instructions address it
 };
 

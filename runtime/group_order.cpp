@@ -14,6 +14,15 @@ void GroupOrder::split(uint32_t parts) {
     }
 }
 
+void GroupOrder::reset(uint64_t total) {
+    left_ = total;
+    whole_ = {0, total};
+    returned_.clear();
+    const auto parts = static_cast<uint32_t>(parts_.size());
+    parts_.clear();
+    if (parts) split(parts);
+}
+
 GroupOrder::Groups GroupOrder::take(uint32_t thread, uint64_t most, uint32_t sharing) {
     if (!returned_.empty()) {
         Groups& next = returned_.back();

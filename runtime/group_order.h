@@ -16,6 +16,8 @@ public:
 
     // Before anything is taken. (Allocates, but for one part.)
     void split(uint32_t parts);
+    // All of them again; as many parts as before.
+    void reset(uint64_t total);
 
     uint64_t left() const { return left_; }
 

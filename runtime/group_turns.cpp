@@ -1,5 +1,7 @@
 #include "runtime/group_turns.h"
 
+#include <algorithm>
+
 #include "memory/access.h"
 
 namespace wj::runtime {
@@ -7,25 +9,38 @@ namespace wj::runtime {
 using machine::ExitKind;
 
 constexpr uint32_t most_laps = 16;
+// Schedules with a seed have slices of 1 to 2^12 instructions.
+constexpr uint32_t random_slice_bits = 13;
 
-machine::Wave* GroupTurns::runnable(uint32_t index) {
-    for (; index < group_.group.wave_count; index++)
+machine::Wave* GroupTurns::runnable(uint32_t place) {
+    for (; place < group_.group.wave_count; place++) {
+        const auto index = static_cast<uint32_t>(order_(place));
         if (group_.states[index] == WaveState::Runnable) {
             if (!take_slice()) return nullptr;
+            place_ = place;
             machine::Wave& wave = group_.waves[index];
             wave.budget = row_.slice;
             begin_row(index);
             return &wave;
         }
+    }
     return nullptr;
 }
 
 bool GroupTurns::take_slice() {
     if (!one_wave()) return true;
-    const InstructionAllowance::Slice slice = dispatch_.allowance.take(slice_);
-    row_.slice = slice.instructions;
-    last_of_limit_ = slice.last;
-    return slice.instructions > 0;
+    int64_t most = slice_;
+    if (dispatch_.plan.request.schedule_seed)
+        most = std::min(most, int64_t{1} << dispatch_.random() % random_slice_bits);
+    if (dispatch_.allowance.limited()) {
+        const InstructionAllowance::Slice slice = dispatch_.allowance.take(most);
+        row_.slice = slice.instructions;
+        last_of_limit_ = slice.last;
+    } else {
+        row_.slice = most;
+    }
+    exec_.time_at_end += static_cast<uint64_t>(row_.slice);
+    return row_.slice > 0;
 }
 
 void GroupTurns::begin_row(uint32_t index) {
@@ -41,7 +56,8 @@ void GroupTurns::begin_row(uint32_t index) {
     row_.ended = 0;
     // All of them: they may release each other. Not without end: others may want to stop them.
     const bool all = row_.left + 1 == group_.group.wave_count;
-    const bool free = !one_round_ && exec_.memory_mode == machine::MemoryMode::Identity;
+    const bool free =
+        !one_round_ && exec_.memory_mode == machine::MemoryMode::Identity && !group_.group.shadow;
     row_.laps = laps_ = all && free ? most_laps : 0;
     row_.first = group_.waves.data();
 }
@@ -62,7 +78,10 @@ bool GroupTurns::settle(const machine::Wave& wave) {
     }
     row_begin_ = ~0u;
     row_.instructions += static_cast<uint64_t>(row_.slice - wave.budget);
-    if (one_wave()) dispatch_.allowance.settle(row_.slice, row_.slice - wave.budget);
+    if (one_wave()) {
+        dispatch_.allowance.settle(row_.slice, row_.slice - wave.budget);
+        exec_.time_at_end -= static_cast<uint64_t>(wave.budget);
+    }
     WaveState& state = group_.states[wave.wave_in_group];
     switch (wave.exit.kind) {
         case ExitKind::EndProgram:
@@ -89,6 +108,7 @@ bool GroupTurns::release() {
     for (uint32_t i = 0; i < count; i++)
         if (group_.states[i] == WaveState::AtBarrier) group_.states[i] = WaveState::Runnable;
     group_.waiting = group_.stuck_visits = 0;
+    if (group_.group.shadow) group_.group.shadow->barrier();
     return true;
 }
 

@@ -15,7 +15,8 @@ public:
     // Each wave may execute `slice` instructions in a turn. one_round: the call of the engine ends
     // at a barrier, too.
     // A work-group that has been started, and those up to number `end` that are started behind it.
-    // With an instruction limit a call runs one wave, whose slice comes out of the allowance.
+    // With an instruction limit a call runs one wave, whose slice comes out of the allowance; of a
+    // deterministic dispatch, too.
     GroupTurns(DispatchState& dispatch, GroupContext& group, machine::ExecContext& exec,
                uint64_t end, int64_t slice, bool one_round)
         : dispatch_(dispatch), group_(group), exec_(exec), end_(end), one_round_(one_round) {
@@ -23,9 +24,13 @@ public:
         place_waves();
     }
 
-    void begin_round() { advanced_ = used_slice_ = false; }
-    // The next wave of this round, `index` or behind, or null: there is none, or nothing is left
-    // of the instruction limit just now.
+    void begin_round() {
+        advanced_ = used_slice_ = false;
+        if (dispatch_.plan.request.schedule_seed)
+            order_ = Shuffle(group_.group.wave_count, dispatch_.random());
+    }
+    // The next wave of this round, at place `index` or behind, or null: there is none, or nothing
+    // is left of the instruction limit just now.
     machine::Wave* runnable(uint32_t index);
     machine::Wave* next(machine::Wave& wave) override;
     machine::WaveRow* row() override { return &row_; }
@@ -37,7 +42,13 @@ public:
     int64_t slice() const { return slice_; }
     // The wave that runnable() has given is to stop at the end of a basic block of the guest.
     bool last_of_limit() const { return last_of_limit_; }
-    bool one_wave() const { return dispatch_.allowance.limited(); }
+    bool one_wave() const {
+        return dispatch_.allowance.limited() || dispatch_.plan.request.deterministic;
+    }
+    // What runnable() was asked for when it gave this wave.
+    uint32_t place_of(const machine::Wave& wave) const {
+        return one_wave() ? place_ : wave.wave_in_group;
+    }
     static bool out_of_budget(const machine::Wave& wave) {
         return wave.exit.kind == machine::ExitKind::Yield && wave.budget <= 0;
     }
@@ -64,7 +75,9 @@ private:
     uint64_t finished_ = 0, waves_ = 0;
     const bool one_round_;
     bool advanced_ = false, used_slice_ = false, last_of_limit_ = false;
-    int64_t slice_ = 0;         // that each wave may have
+    int64_t slice_ = 0;  // that each wave may have
+    uint32_t place_ = 0;
+    Shuffle order_;             // of the waves in this round
     machine::WaveRow row_;      // behind the wave that runnable() has given
     uint32_t row_begin_ = ~0u;  // that wave, until it has been settled
     uint32_t laps_ = 0;         // of the row at its beginning

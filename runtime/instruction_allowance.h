@@ -16,6 +16,10 @@ public:
           threads_(threads),
           left_(static_cast<int64_t>(std::min<uint64_t>(limit, INT64_MAX))) {}
 
+    void reset(uint64_t limit) {
+        left_.store(static_cast<int64_t>(std::min<uint64_t>(limit, INT64_MAX)),
+                    std::memory_order_relaxed);
+    }
     bool limited() const { return limited_; }
 
     struct Slice {

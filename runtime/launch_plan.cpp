@@ -157,7 +157,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     const uint64_t dwords = plan.total_groups * items * 4;  // in bytes, one of each work-item
     plan.streaming = dwords >= most_cached;
     // Which thread runs what is not to change what is counted, or where a limit ends a launch.
-    const bool counted = request.instruction_limit || options.hot_blocks;
+    const bool counted = request.instruction_limit || options.hot_blocks || request.deterministic;
     plan.any_order = dwords >= least_any_order && !request.cooperative && !counted;
     static std::atomic<uint64_t> last_id{0};
     plan.id = ++last_id;
@@ -168,7 +168,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         round_up(std::max(request.private_segment_size, kernel.private_segment_fixed_size), 4);
     plan.max_waves = static_cast<uint32_t>((items + t.wave_size - 1) / t.wave_size);
     // Where instructions are counted, a launch is to be the same every time.
-    if (hints.stores_columns && dwords >= least_in_columns && !request.instruction_limit) {
+    if (hints.stores_columns && dwords >= least_in_columns && !request.instruction_limit &&
+        !request.deterministic) {
         constexpr uint32_t line = 64 / 4;  // dwords of a column
         const uint32_t together = line / std::min(line, request.work_group[1]);
         if (plan.group_count[1] % together == 0) plan.rows_together = together;

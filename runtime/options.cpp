@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cstdlib>
 
+#include "machine/checks.h"
 #include "runtime/device.h"
 #include "runtime/environment.h"
 #include "runtime/not_emulated.h"
@@ -40,6 +42,24 @@ constexpr std::pair<const char*, machine::MemoryMode> memory_modes[] = {
 
 constexpr std::pair<const char*, bool> switches[] = {{"0", false}, {"1", true}};
 
+constexpr std::pair<const char*, machine::Check> checkers[] = {{"memory", machine::check_memory},
+                                                               {"init", machine::check_init},
+                                                               {"race", machine::check_race},
+                                                               {"barrier", machine::check_barrier}};
+
+// Names with commas between them.
+Status choices(const char* name, std::string_view text, uint32_t& out) {
+    while (!text.empty()) {
+        const size_t end = std::min(text.find(','), text.size());
+        machine::Check check{};
+        const std::string word(text.substr(0, end));
+        if (Status s = choice(name, word.c_str(), checkers, check); !s) return s;
+        out |= check;
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return Status::ok();
+}
+
 const char* variable(const char* name) {
     const char* text = std::getenv(name);
     return text && *text ? text : nullptr;
@@ -58,6 +78,13 @@ Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
         if (Status s = choice("WAVEJIT_ENGINE", text, engines, base.engine); !s) return s;
     if (const char* text = variable("WAVEJIT_MEMORY"))
         if (Status s = choice("WAVEJIT_MEMORY", text, memory_modes, base.memory_mode); !s) return s;
+    if (const char* text = variable("WAVEJIT_CHECK")) {
+        if (Status s = choices("WAVEJIT_CHECK", text, base.checks); !s) return s;
+        if (!variable("WAVEJIT_MEMORY")) base.memory_mode = machine::MemoryMode::Checked;
+    }
+    if (const char* text = variable("WAVEJIT_DETERMINISTIC"))
+        if (Status s = choice("WAVEJIT_DETERMINISTIC", text, switches, base.deterministic); !s)
+            return s;
     if (const char* text = variable("WAVEJIT_THREADS")) {
         auto n = number("WAVEJIT_THREADS", text, 0, 1024);
         if (!n) return n.status();

@@ -77,6 +77,8 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
         slot->context.gws = gws_.get();
         slot->context.gds = gds_.get();
         slot->context.coverage = coverage;
+        slot->context.counts_time = options_.deterministic;
+        slot->context.checks = options_.checks;
         free_slots_.push_back(std::move(slot));
     }
     cpu_set_t set;
@@ -162,6 +164,7 @@ Status Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
 
 std::shared_ptr<DispatchState> Scheduler::pick(DispatchState* wanted) {
     size_t n = active_.size();
+    if (options_.deterministic) n = std::min<size_t>(n, 1);  // in the order of their submission
     for (size_t i = 0; i < n; i++) {
         size_t at = (cursor_ + i) % n;
         if ((wanted && active_[at].get() != wanted) || !may_join(*active_[at])) continue;
@@ -364,13 +367,14 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
                 look_around_();
                 backoff.pause();
                 slept = 0;
+                if (options_.deterministic) continue;
                 std::lock_guard lock(mutex_);
                 if (bounded || active_.size() > 1 || shutdown_) return;
             }
         }
         const uint64_t now = now_ns(), elapsed = now - begin;
         // What is counted is not to depend on how long it takes.
-        if (now - last < batches.short_ns || options_.hot_blocks)
+        if (now - last < batches.short_ns || options_.hot_blocks || options_.deterministic)
             share = std::min(share * 2, dispatch.streams ? batches.most_streamed : largest_share_);
         else if (now - last > batches.long_ns && share > 1)
             share /= 2;
@@ -385,7 +389,7 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
                 wake(threads_);
             }
         }
-        if (elapsed > quantum_ns) {
+        if (elapsed > quantum_ns && !options_.deterministic) {
             look_around_();
             std::lock_guard lock(mutex_);
             if (bounded || active_.size() > 1 || shutdown_) return;
@@ -442,6 +446,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     slot.context.prefetch_rows = dispatch.plan.prefetch_rows;
     slot.context.prefetch_row = dispatch.plan.prefetch_row;
     const WaveStart& how = dispatch.wave_start();
+    if (request.deterministic && !claim.resumed && !claim.begin) slot.context.time_at_end = 0;
     const int64_t longest = longest_slice(dispatch);
     auto slice = [&] { return std::min(dispatch.first_slice(), longest); };
     if (claim.resumed) {
@@ -479,14 +484,16 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
             index = run(std::move(group), claim.end, given, stream.wave());
             continue;
         }
-        if (!dispatch.started(group->start(dispatch.plan, how, index)) ||
+        const uint64_t number = dispatch.in_order(index);
+        if (!dispatch.started(group->start(dispatch.plan, how, number)) ||
             (limited && check_limits(dispatch, *group))) {
             visit.stopped = true;
             pool_.give(std::move(group));
             break;
         }
         visit.waves += group->group.wave_count;
-        index = run(std::move(group), claim.end, slice());
+        const uint64_t last = run(std::move(group), claim.end, slice());
+        if (number == index) index = last;
     }
     fence();
     if (std::exchange(slot.context.columns_cut, false) && dispatch.module)
@@ -501,7 +508,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
 
 int64_t Scheduler::longest_slice(const DispatchState& dispatch) const {
     const DispatchRequest& request = dispatch.plan.request;
-    const bool limited = request.timeout_ns || request.instruction_limit;
+    const bool limited = request.timeout_ns || request.instruction_limit || request.deterministic;
     return static_cast<int64_t>(limited ? std::min(options_.slice_instructions, limited_slice)
                                         : options_.slice_instructions);
 }
@@ -547,7 +554,8 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
     const DispatchRequest& request = dispatch.plan.request;
     const bool limited = request.timeout_ns || request.instruction_limit;
     const int64_t longest = longest_slice(dispatch);
-    GroupTurns turns(dispatch, g, slot.context, end, slice, limited);
+    const bool watches_barriers = request.checks & machine::check_barrier;
+    GroupTurns turns(dispatch, g, slot.context, end, slice, limited || watches_barriers);
     for (;;) {
         turns.begin_round();
         bool failed = g.spinning && !resume_spinning(dispatch, g, turns, visit);
@@ -565,7 +573,7 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
             }
             const bool more = looks && !waits && turns.slice() < longest;
             turns.set_slice(more ? std::min(turns.slice() * 4, longest) : slice);
-            return turns.runnable(index + (more ? 0 : 1));
+            return turns.runnable(turns.place_of(wave) + (more ? 0 : 1));
         };
         machine::Wave* first = nullptr;
         if (!failed) first = stopped == no_wave ? turns.runnable(0) : settle(g.waves[stopped]);
@@ -579,7 +587,7 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
             if (!arrived)
                 first = settle(last);
             else if (turns.one_wave())
-                first = turns.runnable(last.wave_in_group + 1);
+                first = turns.runnable(turns.place_of(last) + 1);
             else
                 break;  // the round is over, or the dispatch has been stopped
         }
@@ -595,6 +603,10 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
         }
         if (failed || dispatch.stopped()) return Outcome::Stopped;
         if (g.ended == count) return Outcome::Finished;
+        if (watches_barriers && g.ended && g.waiting && g.ended + g.waiting == count) {
+            dispatch.fail([&] { return missed_barrier_report(target_, memory_, dispatch, g); });
+            return Outcome::Stopped;
+        }
         if (turns.release()) continue;
         if (!turns.advanced()) {
             // Worth a proof only now and then: the numbers of the visits double.
@@ -657,10 +669,10 @@ void Scheduler::finalize(const std::shared_ptr<DispatchState>& dispatch) {
             d.result_.fault = std::move(*d.fault_);
         }
     }
-    d.piece = {};
+    if (!d.kept) d.piece = {};
     if (d.on_done) d.on_done(d.result_);
     d.on_done = nullptr;
-    d.module.reset();
+    if (!d.kept) d.module.reset();
     d.signal_done();
 }
 

@@ -58,6 +58,10 @@ public:
     void set_address_mask(uint64_t mask) { address_mask_.store(mask, std::memory_order_relaxed); }
     void set_look_around(void (*look)()) { look_around_ = look; }  // Device::set_look_around
     uint32_t threads() const { return threads_; }
+    bool idle() const {
+        std::lock_guard lock(mutex_);
+        return active_.empty();
+    }
     Statistics statistics() const;
 
 private:

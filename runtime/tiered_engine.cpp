@@ -88,8 +88,11 @@ private:
     ExitKind interpret(Left& left, Wave& wave) {
         const int64_t budget = wave.budget, slice = std::min(budget, first_slice);
         const uint64_t known = interpreter_->counters().instructions_translated;
+        const auto later = static_cast<uint64_t>(budget - slice);
         wave.budget = slice;
+        wave.ctx->time_at_end -= later;
         const ExitKind kind = interpreter_->run(wave);
+        wave.ctx->time_at_end += later;
         const uint64_t met = interpreter_->counters().instructions_translated - known;
         const int64_t executed = slice - wave.budget;
         wave.budget = budget - executed;

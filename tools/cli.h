@@ -30,8 +30,9 @@ inline void check(const Status& status) {
 
 // Options of everything that makes a device.
 struct DeviceFlags {
-    std::string target, engine, memory;
+    std::string target, engine, memory, checks;
     int threads = -1, compute_units = 0;
+    bool deterministic = false;
     void add(CLI::App& app);
     void to_environment() const;  // for programs that are started
 };

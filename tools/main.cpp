@@ -16,6 +16,10 @@ void DeviceFlags::add(CLI::App& app) {
     app.add_option("--target", target, "emulated processor: " + supported_target_names());
     app.add_option("--engine", engine, "interp, avx2 or avx512 (default: the best the host has)");
     app.add_option("--memory", memory, "identity or checked");
+    app.add_option("--check", checks,
+                   "memory, init, race, barrier: what is looked for, several with commas");
+    app.add_flag("--deterministic", deterministic,
+                 "one order of waves, clocks that count instructions");
     app.add_option("--threads", threads, "worker threads (default: all processors)");
     app.add_option("--cus", compute_units, "compute units that programs are told about");
 }
@@ -27,6 +31,8 @@ void DeviceFlags::to_environment() const {
     put("WAVEJIT_TARGET", target);
     put("WAVEJIT_ENGINE", engine);
     put("WAVEJIT_MEMORY", memory);
+    put("WAVEJIT_CHECK", checks);
+    if (deterministic) put("WAVEJIT_DETERMINISTIC", "1");
     if (threads >= 0) put("WAVEJIT_THREADS", std::to_string(threads));
     if (compute_units > 0) put("WAVEJIT_CUS", std::to_string(compute_units));
 }

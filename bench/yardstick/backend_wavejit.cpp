@@ -94,18 +94,24 @@ void WavejitBackend::load(Bench& bench) {
         }
         p.options.arguments = p.arguments.data();
         p.options.argument_count = uint32_t(p.arguments.size());
+        if (options_.prepared)
+            require(wj_launch_prepare(p.kernel, &p.options, &p.prepared), launch.kernel);
     }
 }
 
 double WavejitBackend::run(Bench& bench) {
     double begin = now();
-    for (size_t i = 0; i < launches_.size(); i++)
-        require(wj_launch(launches_[i].kernel, &launches_[i].options, nullptr),
+    for (size_t i = 0; i < launches_.size(); i++) {
+        const Prepared& p = launches_[i];
+        require(p.prepared ? wj_prepared_launch(p.prepared, nullptr)
+                           : wj_launch(p.kernel, &p.options, nullptr),
                 bench.launches[i].kernel);
+    }
     return now() - begin;
 }
 
 void WavejitBackend::unload(Bench&) {
+    for (const Prepared& p : launches_) wj_prepared_release(p.prepared);
     launches_.clear();
     for (uint64_t address : addresses_) require(wj_memory_unregister(context_, address), "buffer");
     addresses_.clear();

@@ -16,7 +16,8 @@ struct WavejitOptions {
     std::string memory = "identity";
     std::string cache;  // directory of the on-disk cache; empty = none
     unsigned threads = 1;
-    bool count = false;  // executed host instructions
+    bool count = false;     // executed host instructions
+    bool prepared = false;  // by wj_prepared_launch
 };
 
 class WavejitBackend : public Backend {
@@ -44,6 +45,7 @@ private:
         std::vector<uint64_t> values;
         std::vector<wj_argument> arguments;
         wj_launch_options options;
+        wj_prepared* prepared = nullptr;
     };
     WavejitOptions options_;
     wj_context* context_;

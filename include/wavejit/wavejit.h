@@ -12,7 +12,8 @@
  * belong to their module. A module stays loaded until its last dispatch has ended.
  *
  * Option structs begin with `size`, which the caller sets to sizeof the struct (WJ_INIT does it),
- * so that fields may be added at the end. Fields that are left 0 take their defaults.
+ * so that fields may be added at the end. Fields that are left 0 take their defaults; other values
+ * of fields that this version does not know are an error.
  *
  * Addresses: device memory is ordinary memory of this process, device address = host address. In
  * identity mode kernels can also reach memory that was not registered; in checked mode they cannot.
@@ -83,6 +84,20 @@ typedef enum wj_coverage {
 } wj_coverage;
 typedef enum wj_memory_mode { WJ_MEMORY_IDENTITY = 0, WJ_MEMORY_CHECKED = 1 } wj_memory_mode;
 
+/* Checkers. The first finding of a dispatch stops it with WJ_GUEST_FAULT; wj_fault says what, where
+ * in the source, in which lanes. What is checked costs several times as much to execute. */
+enum {
+    WJ_CHECK_MEMORY = 1, /* With checked memory only: LDS beyond what the work-group asked for, to
+                          * the byte. The addresses of memory that was freed are not used again
+                          * before 4,096 later frees, so that accesses to it are faults. */
+    WJ_CHECK_INIT = 2,   /* LDS that is read before any wave of the work-group has written it */
+    WJ_CHECK_RACE = 4,   /* bytes of LDS that one wave writes and another reads or writes with no
+                          * barrier in between; atomics have an order among themselves. What waves
+                          * agree on by other means than barriers is reported, too. */
+    WJ_CHECK_BARRIER = 8 /* waves that have ended while others of the work-group wait at a barrier,
+                          * which hardware lets pass */
+};
+
 typedef struct wj_context wj_context;
 typedef struct wj_module wj_module;
 typedef struct wj_kernel wj_kernel;
@@ -116,7 +131,7 @@ typedef struct wj_context_options {
     uint32_t compute_units;      /* that kernels are told about; 0 = 8 */
     uint64_t slice_instructions; /* of a wave between scheduler visits; 0 = 2^20 */
     int use_environment; /* non-zero: WAVEJIT_TARGET, _ENGINE, _THREADS, _MEMORY, _CUS, _CACHE,
-                            _CACHE_DIR, _CACHE_MIB, _HOT override */
+                            _CACHE_DIR, _CACHE_MIB, _CHECK, _DETERMINISTIC, _HOT override */
     int allow_unallocated_registers; /* non-zero: registers beyond a kernel's allocation are not
                                         reported */
     int cache_translations;      /* non-zero: translated code is kept on disk for later processes */
@@ -133,6 +148,13 @@ typedef struct wj_context_options {
     uint8_t* coverage_counters; /* with WJ_COVERAGE_COUNTERS: they must live as long as the context,
                                    which never clears them */
     size_t coverage_size;       /* how many there are, 1 to 2^32 - 1; need not be a power of two */
+    int deterministic; /* non-zero: results, reports, clocks and the order of waves are a function
+                        * of what kernels are given, as long as these see no addresses that differ,
+                        * on any number of threads: dispatches run one after the other, in the order
+                        * of their submission, on one thread (one that waits for a later one never
+                        * ends), and clocks tell executed instructions since the dispatch began.
+                        * Time limits stop where time says. */
+    uint32_t checks;   /* WJ_CHECK_...; translated code is then not kept on disk */
 } wj_context_options;
 
 typedef struct wj_context_info {
@@ -201,6 +223,42 @@ WJ_API wj_status wj_memory_fill(wj_context* context, uint64_t to, const void* pa
 /* Where the host reaches device bytes; they must be mapped with `rights`. */
 WJ_API wj_status wj_memory_host_pointer(wj_context* context, uint64_t address, uint64_t size,
                                         uint32_t rights, void** host);
+
+/* ---- snapshots ----------------------------------------------------------------------------------
+ */
+
+/* What device memory holds, and which allocations there are: of wj_memory_allocate, and the
+ * variables of modules. GDS is no part of it, nor are modules: unload none that a snapshot knows.
+ * No dispatch may run (WJ_NOT_READY). There may be any number of them; restoring one leaves the
+ * others as they are. A handle that was released, or is another context's, is an error. */
+typedef uint64_t wj_snapshot;
+
+typedef struct wj_snapshot_options {
+    size_t size;
+    /* Non-zero, with checked memory only: the host writes to device memory by functions of this
+     * interface, through pointers that wj_memory_host_pointer has given with WJ_WRITE, or says so
+     * (wj_memory_mark_written). A restore then costs what has been written since the last one;
+     * otherwise it compares all of the memory. */
+    int only_marked_writes;
+    int registered_memory; /* non-zero: writable registered memory is a part of it, too */
+} wj_snapshot_options;
+
+typedef struct wj_restore_info {
+    size_t size;
+    uint64_t pages_examined, pages_copied; /* of 4 KiB */
+    uint64_t allocations_freed, allocations_put_back;
+} wj_restore_info;
+
+/* options may be NULL. */
+WJ_API wj_status wj_snapshot_take(wj_context* context, const wj_snapshot_options* options,
+                                  wj_snapshot* snapshot);
+/* Memory is as it was: allocations that were made since are freed, those freed since are there
+ * again at their addresses. info may be NULL. */
+WJ_API wj_status wj_snapshot_restore(wj_context* context, wj_snapshot snapshot,
+                                     wj_restore_info* info);
+WJ_API wj_status wj_snapshot_release(wj_context* context, wj_snapshot snapshot);
+/* The host has written to this device memory by itself. */
+WJ_API wj_status wj_memory_mark_written(wj_context* context, uint64_t address, uint64_t size);
 
 /* ---- code objects -------------------------------------------------------------------------------
  */
@@ -295,6 +353,8 @@ typedef struct wj_launch_options {
      * that get their printf buffer in packed_arguments print nothing. */
     void (*print)(void* print_context, const char* text, size_t bytes);
     void* print_context;
+    uint64_t schedule_seed; /* of a deterministic context: another order of work-groups and waves,
+                             * and other slices, for each number; 0 = the order of their numbers */
 } wj_launch_options;
 
 typedef enum wj_access {
@@ -355,6 +415,25 @@ WJ_API void wj_dispatch_release(wj_dispatch* dispatch);  /* waits for its end; N
 /* Submit, wait and release in one call. `result` may be NULL; wj_last_error has the report on
  * failure. */
 WJ_API wj_status wj_launch(wj_kernel* kernel, const wj_launch_options* options, wj_result* result);
+
+/* A launch that is made again and again, one at a time: what depends on the options alone is worked
+ * out and checked once, arguments stay where the kernel finds them. Kernels that print, and those
+ * that get arguments in registers, are refused (WJ_UNIMPLEMENTED). It must be released before its
+ * module. */
+typedef struct wj_prepared wj_prepared;
+WJ_API wj_status wj_launch_prepare(wj_kernel* kernel, const wj_launch_options* options,
+                                   wj_prepared** prepared);
+/* The number of an explicit argument, for wj_prepared_set_argument and wj_kernel_get_argument. */
+WJ_API wj_status wj_kernel_find_argument(wj_kernel* kernel, const char* name, uint32_t* index);
+/* Of the launches from now on; `size` must be the argument's. Local pointers cannot be changed. */
+WJ_API wj_status wj_prepared_set_argument(wj_prepared* prepared, uint32_t index, const void* data,
+                                          size_t size);
+/* Runs it and waits, like wj_launch. A kernel that writes to its argument segment finds there what
+ * it has written. */
+WJ_API wj_status wj_prepared_launch(wj_prepared* prepared, wj_result* result);
+/* Of the last launch; strings are valid until the next one. WJ_NOT_FOUND if it ended well. */
+WJ_API wj_status wj_prepared_get_fault(wj_prepared* prepared, wj_fault* fault);
+WJ_API void wj_prepared_release(wj_prepared* prepared); /* NULL is allowed */
 
 #ifdef __cplusplus
 }

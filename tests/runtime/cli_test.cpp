@@ -377,4 +377,23 @@ TEST_F(Cli, JitDump) {
     EXPECT_EQ(ids.substr(0, 2), "20");  // lines of a block, then its code
 }
 
+// Mistakes that a launch without checkers gets through, and clean twins.
+TEST_F(Cli, Checkers) {
+    const auto launch = [](const char* kernel, int argument) {
+        return "launch " + kernels("checks.gfx90a.hsaco") + " --kernel " + kernel +
+               " --grid 256 --block 256 --arg buf:4096 --arg u32:" + std::to_string(argument);
+    };
+    expect(run(launch("read_lds", 1), on90a), 0, {});
+    expect(run(launch("read_lds", 1) + " --check memory", on90a), 1,
+           {"beyond the work-group's LDS", "checks.cl:7", "lanes       59",
+            "byte 0xf0 of LDS, of which the work-group has 240 bytes"});
+    expect(run(launch("read_lds", 0) + " --check memory,init,race,barrier", on90a), 0, {});
+    expect(run(launch("leave_early", 1), on90a + " WAVEJIT_CHECK=init,barrier"), 1,
+           {"missed barrier: 3 of 4 waves", "checks.cl:84"});
+    expect(run(launch("leave_early", 1) + " --check rice", on90a), 2,
+           {"WAVEJIT_CHECK=rice: expected one of memory, init, race, barrier"});
+    expect(run(launch("read_lds", 0) + " --check memory --memory identity", on90a), 2,
+           {"the memory checker needs checked memory"});
+}
+
 }  // namespace

@@ -1,5 +1,6 @@
 // Counters of the guest's edges: what is counted, and that all engines count the same.
 #include <array>
+#include <numeric>
 
 #include "tests/runtime/gpu.h"
 
@@ -91,6 +92,30 @@ TEST_P(EdgesTest, EdgesAreTheSameEverywhere) {
         counts(name, 6);
         EXPECT_EQ(counters, first) << name;
     }
+}
+
+// What compilers make of loops, branches and barriers.
+TEST_P(EdgesTest, CompiledKernelsCountAsOnTheInterpreter) {
+    const auto all = [&] {
+        counters.fill(0);
+        uint64_t out = buffer(1 << 20), in = buffer(1 << 20);
+        const auto go = [&](const char* file, const char* name, const wj_launch_options& o) {
+            ASSERT_EQ(run(kernel(file, name), o), WJ_OK) << error();
+        };
+        go("asm", "store_after_barrier", packed(out, 1, 256 * 3, 256));
+        go("asm", "relay", packed(out, 0, 256, 256));
+        float a = 2;
+        uint32_t n = 1000;
+        wj_argument arguments[] = {WJ_POINTER(a), WJ_POINTER(in), WJ_POINTER(out), WJ_POINTER(n)};
+        go("ids", "saxpy", launch(arguments, {1024}, {256}));
+        wj_argument of_sum[] = {WJ_POINTER(in), WJ_POINTER(out), {nullptr, 256 * 4}};
+        go("ids", "sum", launch(of_sum, {512}, {256}));
+        return counters;
+    };
+    const auto here = all();
+    EXPECT_GT(std::accumulate(here.begin(), here.end(), 0), 10);
+    use(1, WJ_ENGINE_INTERPRETER);
+    EXPECT_EQ(all(), here);
 }
 
 TEST_P(EdgesTest, NothingIsCountedUnasked) {

@@ -1,4 +1,4 @@
-// Kernels whose edges can be counted by hand.
+// Kernels whose edges and instructions can be counted by hand, and that show the order of waves.
 .macro DESCRIPTOR name
 .section .rodata, "a"
 .p2align 6
@@ -82,6 +82,53 @@ BEGIN calls
   s_cmp_lg_u32 s4, 0
   s_cbranch_scc1 .Lcalls
 END calls
+// void order(u32* out, u32 laps), four waves each: out[0] counts them, out[1 + n] is the number of
+// the n-th one to get behind its loop.
+BEGIN order
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_load_dword s6, s[0:1], 0x8
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_lshrrev_b32_e32 v1, 6, v0
+  v_readfirstlane_b32 s7, v1
+  s_lshl_b32 s8, s2, 2
+  s_add_u32 s7, s7, s8
+  s_waitcnt lgkmcnt(0)
+.Lorder:
+  s_sub_u32 s6, s6, 1
+  s_cmp_lg_u32 s6, 0
+  s_cbranch_scc1 .Lorder
+  s_mov_b64 exec, 1
+  v_mov_b32_e32 v2, 0
+  v_mov_b32_e32 v3, 1
+  global_atomic_add v3, v2, v3, s[4:5] glc
+  s_waitcnt vmcnt(0)
+  v_lshlrev_b32_e32 v3, 2, v3
+  v_mov_b32_e32 v4, s7
+  global_store_dword v3, v4, s[4:5] offset:4
+END order
+
+// void clock(u64* out): the clock, 10 instructions, a branch with its compare, the clock.
+BEGIN clock
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_waitcnt lgkmcnt(0)
+  s_memtime s[6:7]
+.rept 10
+  s_nop 0
+.endr
+  s_cmp_eq_u32 s4, s4
+  s_cbranch_scc1 .Lclock
+  s_nop 0
+.Lclock:
+  s_memtime s[8:9]
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32_e32 v1, 0
+  v_mov_b32_e32 v2, s6
+  v_mov_b32_e32 v3, s7
+  v_mov_b32_e32 v4, s8
+  v_mov_b32_e32 v5, s9
+  global_store_dwordx4 v1, v[2:5], s[4:5]
+END clock
+
 .type callee,@function
 callee:
   s_nop 0

@@ -1,0 +1,162 @@
+"""The C interface by ctypes: structs as wavejit.h has them, and functions that raise."""
+import ctypes
+import ctypes.util
+import os
+from ctypes import (POINTER, Structure, byref, c_char_p, c_int, c_int64, c_size_t, c_uint8, c_uint32,
+                    c_uint64, c_void_p)
+
+STATUS = {0: "ok"}  # by number: the library's names
+
+
+def library_path():
+    """WAVEJIT_LIBRARY, or the libwavejit that the system's linker finds."""
+    found = os.environ.get("WAVEJIT_LIBRARY") or ctypes.util.find_library("wavejit")
+    if not found:
+        raise ImportError("there is no libwavejit.so: install wavejit, or set WAVEJIT_LIBRARY to its path")
+    return found
+
+
+_library = ctypes.CDLL(library_path())
+
+
+class Options(Structure):
+    """A struct that begins with its size."""
+
+    def __init__(self, **fields):
+        super().__init__(**fields)
+        self.size = ctypes.sizeof(self)
+
+
+class ContextOptions(Options):
+    _fields_ = [("size", c_size_t), ("target", c_char_p), ("engine", c_int), ("memory_mode", c_int),
+                ("threads", c_uint32), ("compute_units", c_uint32), ("slice_instructions", c_uint64),
+                ("use_environment", c_int), ("allow_unallocated_registers", c_int),
+                ("cache_translations", c_int), ("cache_directory", c_char_p), ("exclusive_memory", c_int),
+                ("count_host_instructions", c_int), ("coverage", c_int), ("coverage_counters", c_void_p),
+                ("coverage_size", c_size_t), ("deterministic", c_int), ("checks", c_uint32)]
+
+
+class ContextInfo(Options):
+    _fields_ = [("size", c_size_t), ("target", c_char_p), ("engine", c_char_p), ("memory_mode", c_int),
+                ("threads", c_uint32), ("compute_units", c_uint32), ("wave_size", c_uint32),
+                ("lds_bytes", c_uint32), ("max_work_group_size", c_uint32)]
+
+
+class KernelInfo(Options):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("kernel_object", c_uint64), ("entry", c_uint64),
+                ("code_size", c_uint64), ("argument_count", c_uint32),
+                ("explicit_argument_count", c_uint32), ("kernarg_size", c_uint32),
+                ("kernarg_align", c_uint32), ("static_lds", c_uint32), ("private_bytes", c_uint32),
+                ("vgprs", c_uint32), ("agprs", c_uint32), ("sgprs", c_uint32),
+                ("max_work_group_size", c_uint32), ("required_work_group_size", c_uint32 * 3),
+                ("has_metadata", c_int), ("dynamic_call_stack", c_int)]
+
+
+class ArgumentInfo(Options):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("type_name", c_char_p), ("kind", c_char_p),
+                ("offset", c_uint32), ("bytes", c_uint32), ("hidden", c_int), ("local", c_int)]
+
+
+class Argument(Structure):
+    _fields_ = [("data", c_void_p), ("size", c_size_t)]
+
+
+class LaunchOptions(Options):
+    _fields_ = [("size", c_size_t), ("grid", c_uint32 * 3), ("block", c_uint32 * 3),
+                ("arguments", POINTER(Argument)), ("argument_count", c_uint32), ("dynamic_lds", c_uint32),
+                ("packed_arguments", c_void_p), ("packed_size", c_size_t), ("timeout_ns", c_uint64),
+                ("instruction_limit", c_uint64), ("global_offset", c_uint64 * 3),
+                ("dynamic_stack_bytes", c_uint32), ("hidden_layout", c_int), ("cooperative", c_int),
+                ("print", c_void_p), ("print_context", c_void_p), ("schedule_seed", c_uint64)]
+
+
+class FaultInfo(Options):
+    _fields_ = [("size", c_size_t), ("status", c_int), ("message", c_char_p), ("report", c_char_p),
+                ("kernel", c_char_p), ("instruction", c_char_p), ("source", c_char_p), ("memory", c_char_p),
+                ("pc", c_uint64), ("kernel_offset", c_int64), ("words", c_uint32 * 4),
+                ("word_count", c_uint32), ("access", c_int), ("access_bytes", c_uint32),
+                ("address", c_uint64), ("lane_mask", c_uint64), ("work_group", c_uint32 * 3),
+                ("wave", c_uint32)]
+
+
+class ResultInfo(Options):
+    _fields_ = [("size", c_size_t), ("status", c_int), ("work_groups", c_uint64), ("waves", c_uint64),
+                ("wave_instructions", c_uint64), ("start_ns", c_uint64), ("end_ns", c_uint64)]
+
+
+class SnapshotOptions(Options):
+    _fields_ = [("size", c_size_t), ("only_marked_writes", c_int), ("registered_memory", c_int)]
+
+
+class RestoreInfo(Options):
+    _fields_ = [("size", c_size_t), ("pages_examined", c_uint64), ("pages_copied", c_uint64),
+                ("allocations_freed", c_uint64), ("allocations_put_back", c_uint64)]
+
+
+class WavejitError(Exception):
+    """A call that failed. status: its number, STATUS[status] its name."""
+
+    def __init__(self, status, message):
+        super().__init__(f"{status_name(status)}: {message}" if message else status_name(status))
+        self.status = status
+
+
+class Fault(WavejitError):
+    """Why a dispatch stopped: the fields of wj_fault."""
+
+    def __init__(self, info):
+        super().__init__(info.status, info.report.decode())
+        for name, _ in info._fields_[2:]:
+            value = getattr(info, name)
+            setattr(self, name, value.decode() if isinstance(value, bytes) else
+                    tuple(value) if isinstance(value, ctypes.Array) else value)
+        self.words = self.words[:self.word_count]
+
+
+def _function(name, result, *arguments):
+    function = getattr(_library, name)
+    function.restype, function.argtypes = result, arguments
+    return function
+
+
+status_name_c = _function("wj_status_name", c_char_p, c_int)
+for number in range(1, 15):
+    STATUS[number] = status_name_c(number).decode()
+
+
+def status_name(status):
+    return status_name_c(status).decode()
+
+
+last_error = _function("wj_last_error", c_char_p, c_void_p)
+context_create = _function("wj_context_create", c_int, POINTER(ContextOptions), POINTER(c_void_p), c_char_p,
+                           c_size_t)
+context_destroy = _function("wj_context_destroy", None, c_void_p)
+context_get_info = _function("wj_context_get_info", c_int, c_void_p, POINTER(ContextInfo))
+memory_allocate = _function("wj_memory_allocate", c_int, c_void_p, c_uint64, POINTER(c_uint64))
+memory_free = _function("wj_memory_free", c_int, c_void_p, c_uint64)
+memory_write = _function("wj_memory_write", c_int, c_void_p, c_uint64, c_void_p, c_uint64)
+memory_read = _function("wj_memory_read", c_int, c_void_p, c_void_p, c_uint64, c_uint64)
+memory_mark_written = _function("wj_memory_mark_written", c_int, c_void_p, c_uint64, c_uint64)
+snapshot_take = _function("wj_snapshot_take", c_int, c_void_p, POINTER(SnapshotOptions), POINTER(c_uint64))
+snapshot_restore = _function("wj_snapshot_restore", c_int, c_void_p, c_uint64, POINTER(RestoreInfo))
+snapshot_release = _function("wj_snapshot_release", c_int, c_void_p, c_uint64)
+module_load = _function("wj_module_load", c_int, c_void_p, c_char_p, c_size_t, POINTER(c_void_p))
+module_unload = _function("wj_module_unload", None, c_void_p)
+module_kernel_count = _function("wj_module_kernel_count", c_size_t, c_void_p)
+module_kernel_at = _function("wj_module_kernel_at", c_void_p, c_void_p, c_size_t)
+module_get_variable = _function("wj_module_get_variable", c_int, c_void_p, c_char_p, POINTER(c_uint64),
+                                POINTER(c_uint64))
+kernel_get_info = _function("wj_kernel_get_info", c_int, c_void_p, POINTER(KernelInfo))
+kernel_get_argument = _function("wj_kernel_get_argument", c_int, c_void_p, c_uint32, POINTER(ArgumentInfo))
+dispatch_submit = _function("wj_dispatch_submit", c_int, c_void_p, POINTER(LaunchOptions), POINTER(c_void_p))
+dispatch_wait = _function("wj_dispatch_wait", c_int, c_void_p)
+dispatch_get_result = _function("wj_dispatch_get_result", c_int, c_void_p, POINTER(ResultInfo))
+dispatch_get_fault = _function("wj_dispatch_get_fault", c_int, c_void_p, POINTER(FaultInfo))
+launch_prepare = _function("wj_launch_prepare", c_int, c_void_p, POINTER(LaunchOptions), POINTER(c_void_p))
+prepared_set_argument = _function("wj_prepared_set_argument", c_int, c_void_p, c_uint32, c_char_p, c_size_t)
+prepared_launch = _function("wj_prepared_launch", c_int, c_void_p, POINTER(ResultInfo))
+prepared_get_fault = _function("wj_prepared_get_fault", c_int, c_void_p, POINTER(FaultInfo))
+prepared_release = _function("wj_prepared_release", None, c_void_p)
+dispatch_release = _function("wj_dispatch_release", None, c_void_p)
+

@@ -1,0 +1,312 @@
+"""Contexts, modules, kernels and arrays on the emulated GPU."""
+import ctypes
+from ctypes import byref, c_uint64, c_void_p
+from dataclasses import dataclass
+
+import numpy
+
+from . import _c
+
+ENGINES = {"auto": 0, "interp": 1, "avx2": 2, "avx512": 3}
+MEMORY = {"identity": 0, "checked": 1}
+CHECKS = {"memory": 1, "init": 2, "race": 4, "barrier": 8}
+
+
+def _three(numbers):
+    numbers = (numbers,) if isinstance(numbers, int) else tuple(numbers)
+    if not 1 <= len(numbers) <= 3:
+        raise ValueError(f"1 to 3 numbers of work-items are wanted, not {len(numbers)}")
+    return (ctypes.c_uint32 * 3)(*numbers, *(1,) * (3 - len(numbers)))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a dispatch that ended well did."""
+    work_groups: int
+    waves: int
+    wave_instructions: int
+    nanoseconds: int
+
+
+def _result(result):
+    return Result(result.work_groups, result.waves, result.wave_instructions, result.end_ns - result.start_ns)
+
+
+class Context:
+    """An emulated GPU. coverage: counters for the edges of guest code, as a number of them or a
+    contiguous uint8 array; `coverage` is then the array, which the caller clears. checks: names of
+    CHECKS; what they find is a Fault."""
+
+    def __init__(self, target="gfx90a", engine="auto", memory="checked", threads=0, coverage=None,
+                 deterministic=False, compute_units=0, checks=()):
+        for value, known, what in ((engine, ENGINES, "engine"), (memory, MEMORY, "memory"),
+                                   *((check, CHECKS, "check") for check in checks)):
+            if value not in known:
+                raise ValueError(f"{what} {value!r}: one of {', '.join(known)} is wanted")
+        options = _c.ContextOptions(target=target.encode(), engine=ENGINES[engine], memory_mode=MEMORY[memory],
+                                    threads=threads, compute_units=compute_units,
+                                    deterministic=int(deterministic),
+                                    checks=sum(CHECKS[check] for check in set(checks)))
+        self._handle = None
+        self._modules, self._prepared = [], []
+        self.coverage = None
+        if coverage is not None:
+            self.coverage = numpy.zeros(coverage, numpy.uint8) if isinstance(coverage, int) else coverage
+            if self.coverage.dtype != numpy.uint8 or not self.coverage.flags.c_contiguous:
+                raise ValueError("coverage counters are a contiguous array of uint8")
+            options.coverage = 2
+            options.coverage_counters = self.coverage.ctypes.data
+            options.coverage_size = self.coverage.size
+        handle, error = c_void_p(), ctypes.create_string_buffer(1024)
+        status = _c.context_create(byref(options), byref(handle), error, len(error))
+        if status:
+            raise _c.WavejitError(status, error.value.decode())
+        self._handle = handle
+
+    def check(self, status):
+        if status:
+            raise _c.WavejitError(status, _c.last_error(self._handle).decode())
+
+    def close(self):
+        """Ends the context with its modules and arrays. Also at the end of a `with`."""
+        if self._handle:
+            for prepared in list(self._prepared):
+                prepared.release()
+            for module in self._modules:
+                _c.module_unload(module)
+            self._modules.clear()
+            _c.context_destroy(self._handle)
+            self._handle = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        self.close()
+
+    @property
+    def info(self):
+        """target, engine, threads, compute_units, wave_size, lds_bytes, max_work_group_size."""
+        info = _c.ContextInfo()
+        self.check(_c.context_get_info(self._handle, byref(info)))
+        return {name: value.decode() if isinstance(value, bytes) else value
+                for name, value in ((f[0], getattr(info, f[0])) for f in info._fields_[1:])}
+
+    def load(self, code):
+        """A module from a file's name or from the bytes of a code object, bundle or program."""
+        if not isinstance(code, (bytes, bytearray, memoryview)):
+            with open(code, "rb") as file:
+                code = file.read()
+        return Module(self, bytes(code))
+
+    def array(self, values, dtype=None):
+        """Device memory with a copy of the values."""
+        values = numpy.ascontiguousarray(values, dtype)
+        array = DeviceArray(self, values.shape, values.dtype)
+        array.write(values)
+        return array
+
+    def zeros(self, shape, dtype=numpy.float32):
+        return DeviceArray(self, shape, dtype)
+
+    def snapshot(self, only_marked_writes=False):
+        """What all device memory holds now. only_marked_writes: with checked memory, if the host
+        writes by DeviceArray.write() alone: restoring then costs what was written."""
+        options, handle = _c.SnapshotOptions(only_marked_writes=int(only_marked_writes)), c_uint64()
+        self.check(_c.snapshot_take(self._handle, byref(options), byref(handle)))
+        return Snapshot(self, handle.value)
+
+
+class Snapshot:
+    def __init__(self, context, handle):
+        self._context, self._handle = context, handle
+
+    def restore(self):
+        """Returns how many pages were examined and how many copied."""
+        info = _c.RestoreInfo()
+        self._context.check(_c.snapshot_restore(self._context._handle, self._handle, byref(info)))
+        return info.pages_examined, info.pages_copied
+
+    def release(self):
+        self._context.check(_c.snapshot_release(self._context._handle, self._handle))
+
+
+class DeviceArray:
+    """Device memory that holds an array, until it is freed or its context ends."""
+
+    def __init__(self, context, shape, dtype):
+        self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        self.dtype = numpy.dtype(dtype)
+        self.nbytes = self.dtype.itemsize * int(numpy.prod(self.shape, dtype=numpy.int64))
+        self._context = context
+        address = c_uint64()
+        context.check(_c.memory_allocate(context._handle, self.nbytes, byref(address)))
+        self.address = address.value
+
+    def write(self, values):
+        values = numpy.ascontiguousarray(numpy.broadcast_to(values, self.shape), self.dtype)
+        self._context.check(_c.memory_write(self._context._handle, self.address, values.ctypes.data,
+                                            self.nbytes))
+
+    def numpy(self):
+        """A copy."""
+        out = numpy.empty(self.shape, self.dtype)
+        self._context.check(_c.memory_read(self._context._handle, out.ctypes.data, self.address, self.nbytes))
+        return out
+
+    def free(self):
+        self._context.check(_c.memory_free(self._context._handle, self.address))
+
+
+class Module:
+    """A loaded code object; module["kernel"], or iteration over its kernels."""
+
+    def __init__(self, context, code):
+        self._context = context
+        handle = c_void_p()
+        context.check(_c.module_load(context._handle, code, len(code), byref(handle)))
+        context._modules.append(handle)
+        self._handle = handle
+        kernels = (Kernel(self, _c.module_kernel_at(handle, i)) for i in range(_c.module_kernel_count(handle)))
+        self._kernels = {kernel.name: kernel for kernel in kernels}
+
+    def __iter__(self):
+        return iter(self._kernels.values())
+
+    def __len__(self):
+        return len(self._kernels)
+
+    def __getitem__(self, name):
+        if name not in self._kernels:
+            raise KeyError(f"there is no kernel {name!r}; there are: {', '.join(self._kernels)}")
+        return self._kernels[name]
+
+    def variable(self, name):
+        """Address and size of a device variable."""
+        address, size = c_uint64(), c_uint64()
+        self._context.check(_c.module_get_variable(self._handle, name.encode(), byref(address), byref(size)))
+        return address.value, size.value
+
+
+@dataclass(frozen=True)
+class ArgumentInfo:
+    name: str
+    type_name: str
+    kind: str
+    offset: int
+    bytes: int
+    local: bool
+
+
+class Kernel:
+    def __init__(self, module, handle):
+        self._module, self._context, self._handle = module, module._context, handle
+        info = _c.KernelInfo()
+        self._context.check(_c.kernel_get_info(handle, byref(info)))
+        self.name = info.name.decode()
+        self.vgprs, self.agprs, self.sgprs = info.vgprs, info.agprs, info.sgprs
+        self.static_lds, self.private_bytes = info.static_lds, info.private_bytes
+        self.kernarg_size, self.code_size = info.kernarg_size, info.code_size
+        self.arguments = []
+        for index in range(info.explicit_argument_count):
+            a = _c.ArgumentInfo()
+            self._context.check(_c.kernel_get_argument(handle, index, byref(a)))
+            self.arguments.append(ArgumentInfo(a.name.decode(), a.type_name.decode(), a.kind.decode(),
+                                               a.offset, a.bytes, bool(a.local)))
+
+    def _bytes_of(self, argument, value):
+        """What goes into the argument segment; a number of bytes for local memory."""
+        if argument.local:
+            return None, int(value)
+        if isinstance(value, DeviceArray):
+            data = value.address.to_bytes(8, "little")
+        elif isinstance(value, (bytes, bytearray)):
+            data = bytes(value)
+        elif isinstance(value, (numpy.generic, numpy.ndarray)):
+            data = value.tobytes()
+        else:
+            is_float = isinstance(value, float) or argument.type_name in ("float", "double", "half")
+            kind = ("f" if is_float else "i" if value < 0 else "u") + str(argument.bytes)
+            data = numpy.array(value, numpy.dtype(kind)).tobytes()
+        if len(data) != argument.bytes:
+            raise ValueError(f"argument {argument.name!r} of {self.name} has {argument.bytes} bytes, not "
+                             f"{len(data)}")
+        return data, len(data)
+
+    def _options(self, grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named):
+        """Launch options, and what they point to."""
+        names = [argument.name for argument in self.arguments]
+        if unknown := named.keys() - set(names[len(args):]):
+            raise TypeError(f"{self.name} has no further argument {', '.join(sorted(unknown))}; it has "
+                            f"{', '.join(names)}")
+        values = list(args) + [named[name] for name in names[len(args):] if name in named]
+        if len(values) != len(names):
+            raise TypeError(f"{self.name} takes {len(names)} arguments ({', '.join(names)}), not {len(values)}")
+        kept = [self._bytes_of(argument, value) for argument, value in zip(self.arguments, values)]
+        arguments = (_c.Argument * max(1, len(kept)))(
+            *(_c.Argument(ctypes.cast(ctypes.c_char_p(data), c_void_p) if data is not None else None, size)
+              for data, size in kept))
+        options = _c.LaunchOptions(grid=_three(grid), block=_three(block), arguments=arguments,
+                                   argument_count=len(kept), dynamic_lds=dynamic_lds,
+                                   timeout_ns=int(timeout * 1e9), instruction_limit=instruction_limit,
+                                   schedule_seed=seed)
+        return options, kept
+
+    def launch(self, grid, block, args=(), timeout=0.0, instruction_limit=0, seed=0, dynamic_lds=0, **named):
+        """Runs on grid work-items in work-groups of block work-items (numbers, or up to three) and
+        waits. Arguments in order, or by name. Numbers take the argument's width; arrays are
+        DeviceArrays. Raises Fault when the kernel is stopped."""
+        options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named)
+        dispatch = c_void_p()
+        self._context.check(_c.dispatch_submit(self._handle, byref(options), byref(dispatch)))
+        try:
+            if _c.dispatch_wait(dispatch):
+                fault = _c.FaultInfo()
+                _c.dispatch_get_fault(dispatch, byref(fault))
+                raise _c.Fault(fault)
+            result = _c.ResultInfo()
+            _c.dispatch_get_result(dispatch, byref(result))
+            return _result(result)
+        finally:
+            _c.dispatch_release(dispatch)
+
+    def prepare(self, grid, block, args=(), timeout=0.0, instruction_limit=0, seed=0, dynamic_lds=0, **named):
+        """The same launch for many times: call what this returns, with the arguments that change."""
+        options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named)
+        handle = c_void_p()
+        self._context.check(_c.launch_prepare(self._handle, byref(options), byref(handle)))
+        return Prepared(self, handle)
+
+
+class Prepared:
+    """A launch that is made again and again, until it is released or its context ends."""
+
+    def __init__(self, kernel, handle):
+        self._kernel, self._context, self._handle = kernel, kernel._context, handle
+        self._context._prepared.append(self)
+        self._numbers = {argument.name: number for number, argument in enumerate(kernel.arguments)}
+
+    def __call__(self, **arguments):
+        for name, value in arguments.items():
+            if name not in self._numbers:
+                raise TypeError(f"{self._kernel.name} has no argument {name}")
+            number = self._numbers[name]
+            data, size = self._kernel._bytes_of(self._kernel.arguments[number], value)
+            self._context.check(_c.prepared_set_argument(self._handle, number, data, size))
+        result = _c.ResultInfo()
+        status = _c.prepared_launch(self._handle, byref(result))
+        if status:
+            fault = _c.FaultInfo()
+            if _c.prepared_get_fault(self._handle, byref(fault)) == 0:
+                raise _c.Fault(fault)
+            self._context.check(status)
+        return _result(result)
+
+    def release(self):
+        if self._handle:
+            _c.prepared_release(self._handle)
+            self._handle = None
+            self._context._prepared.remove(self)

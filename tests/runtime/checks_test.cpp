@@ -1,0 +1,166 @@
+// Checkers: each planted mistake is found, in its line, its lanes and its byte, and its clean twin
+// is not.
+#include "tests/runtime/gpu.h"
+
+namespace wj::test {
+namespace {
+
+constexpr uint64_t lds = 0x0001'0000'0000'0000;  // the shared aperture
+
+class ChecksTest : public Gpu {
+protected:
+    void SetUp() override {
+        use(WJ_CHECK_INIT | WJ_CHECK_RACE | WJ_CHECK_BARRIER | memory_check());
+    }
+    bool checked() const { return GetParam().memory == WJ_MEMORY_CHECKED; }
+    uint32_t memory_check() const { return checked() ? WJ_CHECK_MEMORY : 0u; }
+    void use(uint32_t checks, uint32_t threads = 2) {
+        dispatch.reset();
+        modules.clear();
+        wj_context_options o = WJ_INIT(wj_context_options);
+        o.target = GetParam().target;
+        o.engine = GetParam().engine;
+        o.memory_mode = GetParam().memory;
+        o.threads = threads;
+        o.checks = checks;
+        char why[512] = "";
+        wj_context* c = nullptr;
+        const wj_status status = wj_context_create(&o, &c, why, sizeof(why));
+        context.reset(c);
+        if (status == WJ_UNSUPPORTED_TARGET) GTEST_SKIP() << "this host cannot run the engine";
+        ASSERT_EQ(status, WJ_OK) << why;
+        out = buffer(4096);
+    }
+    // A work-group each of so many work-items.
+    wj_status run_one(const char* name, uint32_t argument, uint32_t items) {
+        wj_argument arguments[] = {WJ_POINTER(out), WJ_POINTER(argument)};
+        return run(kernel("checks", name), launch(arguments, {items * 3}, {items}));
+    }
+    void expect_clean(const char* name, uint32_t argument, uint32_t items) {
+        EXPECT_EQ(run_one(name, argument, items), WJ_OK) << name << ": " << error();
+    }
+    void expect_found(const char* name, uint32_t argument, uint32_t items, const char* what,
+                      int line) {
+        EXPECT_EQ(run_one(name, argument, items), WJ_GUEST_FAULT) << name;
+        EXPECT_NE(std::strstr(fault.report, what), nullptr) << fault.report;
+        const std::string place = "checks.cl:" + std::to_string(line);
+        EXPECT_NE(std::strstr(fault.source, place.c_str()), nullptr) << fault.source;
+    }
+    uint64_t out = 0;
+};
+
+TEST_P(ChecksTest, BeyondTheLds) {
+    if (!checked()) GTEST_SKIP() << "needs checked memory";
+    expect_clean("read_lds", 0, 64);
+    expect_found("read_lds", 1, 64, "beyond the work-group's LDS", 7);
+    EXPECT_EQ(fault.access, WJ_ACCESS_READ);
+    EXPECT_EQ(fault.access_bytes, 4u);
+    EXPECT_EQ(fault.lane_mask, uint64_t{1} << 59);
+    EXPECT_EQ(fault.address, lds + 240);
+    expect_found("read_lds", 1000, 64, "beyond the work-group's LDS", 7);
+    EXPECT_EQ(fault.lane_mask, (uint64_t{1} << 60) - 1);
+    EXPECT_EQ(fault.address, lds + 4000);
+
+    expect_clean("write_lds", 0, 64);
+    expect_found("write_lds", 2, 64, "beyond the work-group's LDS", 13);
+    EXPECT_EQ(fault.access, WJ_ACCESS_WRITE);
+    EXPECT_EQ(fault.access_bytes, 2u);
+    EXPECT_EQ(fault.lane_mask, uint64_t{3} << 59);
+    EXPECT_EQ(fault.address, lds + 122);
+
+    expect_clean("add_lds", 0, 256);
+    expect_found("add_lds", 3, 256, "beyond the work-group's LDS", 23);
+    EXPECT_EQ(fault.access, WJ_ACCESS_ATOMIC);
+    EXPECT_EQ(fault.lane_mask, 0xeeee'eeee'eeee'eeee);
+    EXPECT_EQ(fault.address, lds + 16);
+}
+
+TEST_P(ChecksTest, UnwrittenLds) {
+    expect_clean("unwritten", 64, 64);
+    expect_found("unwritten", 62, 64, "nobody has written this LDS", 33);
+    EXPECT_EQ(fault.lane_mask, uint64_t{3} << 62);
+    EXPECT_EQ(fault.address, lds + 63 * 4) << "lane 62 reads what is lane 63's";
+    expect_found("unwritten", 0, 64, "nobody has written this LDS", 33);
+    EXPECT_EQ(fault.lane_mask, ~uint64_t{0});
+}
+
+TEST_P(ChecksTest, RacesInLds) {
+    for (uint32_t threads : {1, 4}) {
+        use(WJ_CHECK_RACE | WJ_CHECK_INIT, threads);
+        expect_clean("neighbour", 1, 256);
+    }
+    expect_clean("overwrite", 1, 256);
+    expect_clean("count_all", 0, 256);
+    expect_clean("many_barriers", 50, 256);
+    use(WJ_CHECK_RACE);  // else what is read too early is unwritten
+    expect_clean("neighbour", 1, 256);
+    expect_found("neighbour", 0, 256, "race: another wave has read it", 39);
+    EXPECT_EQ(fault.wave, 1u) << "the first one has read its neighbour's";
+    EXPECT_EQ(fault.address, lds + 256);
+    EXPECT_EQ(fault.lane_mask, ~uint64_t{0});
+    EXPECT_NE(std::strstr(fault.memory, "read by wave 0"), nullptr) << fault.memory;
+    expect_found("overwrite", 0, 256, "race: another wave has written it", 49);
+    EXPECT_EQ(fault.wave, 2u) << "the second one has put its own where it reads";
+    EXPECT_EQ(fault.address, lds + 127 * 4);
+    EXPECT_NE(std::strstr(fault.memory, "written by wave 1"), nullptr) << fault.memory;
+    expect_found("count_all", 1, 256, "race: another wave has", 61);
+    EXPECT_EQ(fault.wave, 1u);
+    EXPECT_EQ(fault.lane_mask, uint64_t{1} << 6);
+}
+
+TEST_P(ChecksTest, WavesThatMissABarrier) {
+    expect_clean("leave_early", 4, 256);
+    expect_found("leave_early", 1, 256, "missed barrier: 3 of 4 waves", 84);
+    EXPECT_NE(std::strstr(fault.report, "wave 1 has ended"), nullptr) << fault.report;
+    expect_clean("leave_early", 0, 64);
+}
+
+TEST_P(ChecksTest, FreedMemoryStaysFreed) {
+    if (!checked()) GTEST_SKIP() << "needs checked memory";
+    const uint64_t first = buffer(1000);
+    ASSERT_EQ(wj_memory_free(context.get(), first), WJ_OK);
+    for (int i = 0; i < 200; i++) {
+        const uint64_t other = buffer(1000);
+        EXPECT_NE(other, first);
+        ASSERT_EQ(wj_memory_free(context.get(), other), WJ_OK);
+    }
+    out = first;
+    expect_found("write_global", 5, 64, "20 bytes into freed allocation", 89);
+    EXPECT_EQ(fault.address, first + 20);
+    // Allocations that a snapshot knows come back, whatever is kept.
+    out = buffer(1000, 7);
+    wj_snapshot s = 0;
+    ASSERT_EQ(wj_snapshot_take(context.get(), nullptr, &s), WJ_OK);
+    ASSERT_EQ(wj_memory_free(context.get(), out), WJ_OK);
+    ASSERT_EQ(wj_snapshot_restore(context.get(), s, nullptr), WJ_OK) << error();
+    EXPECT_EQ(host<uint8_t>(out)[999], 7);
+    expect_clean("write_global", 0, 64);
+    expect_found("write_global", 187, 64, "bytes after allocation", 89);
+    EXPECT_EQ(fault.lane_mask, uint64_t{1} << 63);
+    EXPECT_EQ(fault.address, out + 1000);
+}
+
+TEST_P(ChecksTest, NothingIsLookedAtUnasked) {
+    use(0);
+    expect_clean("read_lds", 1000, 64);
+    expect_clean("unwritten", 0, 64);
+    expect_clean("neighbour", 0, 256);
+    expect_clean("leave_early", 1, 256);
+}
+
+TEST_P(ChecksTest, OptionsAreChecked) {
+    wj_context_options o = WJ_INIT(wj_context_options);
+    o.target = GetParam().target;
+    o.checks = 16;
+    wj_context* c = nullptr;
+    EXPECT_EQ(wj_context_create(&o, &c, nullptr, 0), WJ_INVALID_ARGUMENT);
+    o.checks = WJ_CHECK_MEMORY;
+    char why[512] = "";
+    EXPECT_EQ(wj_context_create(&o, &c, why, sizeof why), WJ_INVALID_ARGUMENT);
+    EXPECT_NE(std::strstr(why, "needs checked memory"), nullptr) << why;
+}
+
+WJ_SETUPS(ChecksTest);
+
+}  // namespace
+}  // namespace wj::test
