@@ -88,7 +88,7 @@ struct EncodingInfo {
                                // of its register where true16, whatever its type
     uint8_t byte_select = 0;   // byte1, byte2: OP_SEL is the number of a byte of source or result
     bool split = false;        // a wave of 64 lanes has half as many registers for the result
-    bool splat = false;       // an inline constant stands for both halves
+    bool splat = false;        // an inline constant stands for both halves
     bool no_literal = false;   // noliteral: the source is no literal
     bool prefetch = false;     // SDATA is a length; pc_relative: and there is no base
     bool pc_relative = false;  // pcrel

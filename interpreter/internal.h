@@ -52,6 +52,12 @@ inline const Traits& traits(const Wave& w) {
     return w.ctx && w.ctx->target ? w.ctx->target->traits : vega;
 }
 
+// Cycles, or in place of time what the wave has executed (ExecContext::counts_time): the block that
+// asks has been charged.
+inline uint64_t core_clock(const Wave& w) {
+    return w.ctx->counts_time ? w.ctx->time_at_end - static_cast<uint64_t>(w.budget) : __rdtsc();
+}
+
 // ---- scalar operands ---------------------------------------------------------------------------
 
 uint64_t read_special(const Wave& w, uint32_t encoding);  // 235..254

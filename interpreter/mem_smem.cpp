@@ -114,21 +114,15 @@ void s_atomic(Wave& w, const Inst& inst) {
     if constexpr (sizeof(T) == 8) w.sgpr[(r + 1) & 127] = static_cast<uint32_t>(old >> 32);
 }
 
-// In place of time (ExecContext::counts_time). Those of the block that asks, which ends there, have
-// been charged.
-uint64_t instructions_so_far(const Wave& w) {
-    return w.ctx->time_at_end - static_cast<uint64_t>(w.budget);
-}
-
 // Core clock counter.
 void s_memtime(Wave& w, const Inst& inst) {
-    write_s64(w, inst.dst[0], w.ctx->counts_time ? instructions_so_far(w) : __rdtsc());
+    write_s64(w, inst.dst[0], core_clock(w));
 }
 
 void s_memrealtime(Wave& w, const Inst& inst) {
     if (w.ctx->counts_time) {
         constexpr uint64_t instructions_in_tick = 16;  // as of a core clock of 1.6 GHz
-        return w.set_s64(inst.dst[0].reg & 126, instructions_so_far(w) / instructions_in_tick);
+        return write_s64(w, inst.dst[0], core_clock(w) / instructions_in_tick);
     }
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);

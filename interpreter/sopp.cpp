@@ -88,7 +88,7 @@ bool read_gfx10_hwreg(const Wave& w, uint32_t id, uint32_t& value) {
             value = (w.hw_id >> 16 & 15) << 16;
             return true;
         case shader_cycles:
-            value = static_cast<uint32_t>(__rdtsc()) & 0xfffff;
+            value = static_cast<uint32_t>(core_clock(w)) & 0xfffff;
             return traits(w).has_shader_cycles;
         default:
             return false;

@@ -258,9 +258,9 @@ TEST(DecodeRdna, HasATargetForEachSizeOfWaves) {
     EXPECT_EQ(large->traits.vgpr_granule, 8u);
     EXPECT_EQ(wj::with_wave_size(*usual, 64), large);
     EXPECT_EQ(wj::with_wave_size(*large, 32), usual);
-    for (const char* name : {"gfx1010", "gfx1011", "gfx1012", "gfx1013", "gfx1030", "gfx1031",
-                             "gfx1032", "gfx1033", "gfx1034", "gfx1035", "gfx1036",
-                             "gfx10-1-generic", "gfx10-3-generic"}) {
+    for (const char* name :
+         {"gfx1010", "gfx1011", "gfx1012", "gfx1013", "gfx1030", "gfx1031", "gfx1032", "gfx1033",
+          "gfx1034", "gfx1035", "gfx1036", "gfx10-1-generic", "gfx10-3-generic"}) {
         ASSERT_NE(wj::find_target(name), nullptr) << name;
         EXPECT_EQ(wj::find_target(name)->traits.wave_size, 32u) << name;
         EXPECT_NE(wj::find_target(name, 64), nullptr) << name;
