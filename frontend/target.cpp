@@ -53,13 +53,13 @@ constexpr Traits gcn3(bool xnack, bool unpacked_d16 = true) {
 constexpr Traits vega20() {
     Traits t = vega;
     t.sramecc_selectable = true;
+    t.sramecc = true;
     return t;
 }
 
 constexpr Traits cdna1() {
     Traits t = with_gds(vega20(), 4096, 0xfff);
     t.has_agprs = true;
-    t.sramecc = true;
     t.matrix_sum = MatrixSum::Pairs;
     return t;
 }

@@ -21,7 +21,7 @@ constexpr std::array facts{
     AgentFacts{"gfx900",         0x6860, 40, 1500,  945,  2048,  4u << 20, 0,   true},
     AgentFacts{"gfx902",         0x15dd, 40, 1300, 1200,   128,  1u << 20, 0,   true},
     AgentFacts{"gfx904",         0x69af, 40, 1300,  700,  1024,  4u << 20, 0,   true},
-    AgentFacts{"gfx906",         0x66a1, 40, 1725, 1000,  4096,  4u << 20, '-', true},
+    AgentFacts{"gfx906",         0x66a1, 40, 1725, 1000,  4096,  4u << 20, '+', true},
     AgentFacts{"gfx908",         0x738c, 40, 1502, 1200,  4096,  8u << 20, '+', true},
     AgentFacts{"gfx909",         0x15d8, 40, 1300, 1200,   128,  1u << 20, 0,   true},
     AgentFacts{"gfx90a",         0x740c, 32, 1700, 1600,  4096,  8u << 20, '+', true},

@@ -218,8 +218,8 @@ TEST(Target, Names) {
     for (auto [name, on] : {std::pair{"gfx90a", true},
                             {"gfx90a:sramecc+:xnack-", true},
                             {"gfx90a:sramecc-:xnack+", false},
-                            {"gfx906", false},
-                            {"gfx906:sramecc+", true},
+                            {"gfx906", true},
+                            {"gfx906:sramecc-", false},
                             {"gfx900", false}})
         EXPECT_EQ(wj::find_target(name)->traits.sramecc, on) << name;
     EXPECT_EQ(wj::find_target_by_mach(0x51)->name, "gfx9-generic");

@@ -32,7 +32,7 @@ TEST_F(Hsa, IsaNamesHaveExplicitFeatures) {
     // Contract section 3.
     const std::pair<const char*, const char*> expected[] = {
         {"gfx900", "amdgcn-amd-amdhsa--gfx900:xnack-"},
-        {"gfx906", "amdgcn-amd-amdhsa--gfx906:sramecc-:xnack-"},
+        {"gfx906", "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-"},
         {"gfx908", "amdgcn-amd-amdhsa--gfx908:sramecc+:xnack-"},
         {"gfx90a", "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"}};
     const char* target = std::getenv("WAVEJIT_TARGET");

@@ -8,7 +8,7 @@ import sys
 wavejit, rocminfo, reference = sys.argv[1:4]
 want = open(reference).read()
 bad = 0
-for target, features in (("gfx900", ":xnack-"), ("gfx906", ":sramecc-:xnack-"), ("gfx90a", ":sramecc+:xnack-")):
+for target, features in (("gfx900", ":xnack-"), ("gfx906", ":sramecc+:xnack-"), ("gfx90a", ":sramecc+:xnack-")):
     for agents in (1, 2):
         env = dict(os.environ, WAVEJIT_TARGET=target, WAVEJIT_AGENTS=str(agents), WAVEJIT_CUS="8", WAVEJIT_MEMORY_MB="1024")
         r = subprocess.run([wavejit, "run", rocminfo], env=env, capture_output=True, text=True)

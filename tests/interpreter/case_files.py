@@ -11,7 +11,7 @@ PARENT = {m[1]: m[2] for m in re.finditer(r'FAMILY\(\w+,\s*"([^"]*)",\s*"([^"]*)
 ALL = list(FAMILY)
 ROWS = {}   # mnemonic: (format, codes by column)
 for path in sorted(glob.glob(os.path.join(tables, '*.inc'))):
-    for m in re.finditer(r'INST\((\w+),\s*(\w+),\s*"([^"]*)",\s*"([^"]*)"', open(path).read()):
+    for m in re.finditer(r'INST\((\w+),\s*(\w+),\s*"([^"]*)"\s*,\s*"([^"]*)"', open(path).read()):
         ROWS[m[1]] = (m[2], dict(w.split(':') for w in m[3].split()), m[4].split()[0])
 def base_name(mnemonic):
     for suffix in ('_e32', '_e64', '_sdwa', '_dpp'):
@@ -30,7 +30,7 @@ rdna_lacks = re.compile(r'^t?buffer_|^v_(add|sub|subrev)_co_u32_e32|^v_cmpx|row_
 LACKS = {'gfx1010': rdna_lacks, 'gfx1030': rdna_lacks, 'gfx803': re.compile(r'^flat_.* offset:|_d16_xy|row_newbcast|xnack_mask|_sdwa s\[|^s_load.* -0x|^buffer.* idxen')}
 def takes(asm, target): return exists(asm.split()[0], target) and not (target in LACKS and LACKS[target].search(asm))
 # Where SRAM-ECC is on, D16 loads write 0 to the half of a register that the others keep.
-SRAMECC = ('gfx908', 'gfx90a', 'gfx942', 'gfx950')
+SRAMECC = ('gfx906', 'gfx908', 'gfx90a', 'gfx942', 'gfx950')
 def by_sramecc(asm):
     """Pairs (targets, mask of what is left of the old register) for a D16 load"""
     for group, kept in (([t for t in ALL if t not in SRAMECC], M64), (SRAMECC, 0)):

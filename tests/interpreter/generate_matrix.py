@@ -151,7 +151,7 @@ def dense(name, target, registers_of, accumulator):
          registers('v', 0, ra) + registers('v', 8, rb) + registers(acc_kind, 16, rc) + [('exec', [1])], registers(acc_kind, 64, rd), target)
 
 SIZES = {'b128': 4, 'b512': 16, 'b1024': 32}
-signature = dict(re.findall(r'INST\((\w+),\s*VOP3P,\s*"[^"]*",\s*"(\w+) =', open(os.path.join(case_files.tables, 'vop3p.inc')).read()))
+signature = dict(re.findall(r'INST\((\w+),\s*VOP3P,\s*"[^"]*"\s*,\s*"(\w+) =', open(os.path.join(case_files.tables, 'vop3p.inc')).read()))
 for name in signature:
     if not name.startswith('v_mfma_') or 'f8f6f4' in name or not shape(name) or shape(name)[0] == 'f64': continue
     targets = case_files.targets_of([name])
