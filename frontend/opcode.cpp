@@ -317,6 +317,15 @@ constexpr auto first_rows(const Table& table) {
     return first;
 }
 
+template <class Table>
+constexpr bool stand_together(const Table& table) {
+    for (size_t i = 0; i + 2 < std::size(table); ++i)
+        for (size_t k = i + 2; k < std::size(table); ++k)
+            if (table[k].op == table[i].op && table[k - 1].op != table[k].op) return false;
+    return true;
+}
+static_assert(stand_together(other_forms), "forms.inc: an opcode's rows are apart");
+
 constexpr auto first_other_form = first_rows(other_forms);
 
 // The row of an opcode that holds for a family; nullptr: none.

@@ -604,9 +604,8 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
         if (failed || dispatch.stopped()) return Outcome::Stopped;
         if (g.ended == count) return Outcome::Finished;
         if (watches_barriers && g.ended && g.waiting && g.ended + g.waiting == count) {
-            dispatch.fail([&] {
-                return missed_barrier_report(*dispatch.plan.target, memory_, dispatch, g);
-            });
+            dispatch.fail(
+                [&] { return missed_barrier_report(*dispatch.plan.target, memory_, dispatch, g); });
             return Outcome::Stopped;
         }
         if (turns.release()) continue;

@@ -309,14 +309,14 @@ TEST_F(Cli, RunSaysWhatAProgramHoldsCodeFor) {
     fs::permissions(program, fs::perms::owner_all);
     expect(run("run " + program, on90a), 1,
            {"holds code for gfx900", "none of it for gfx90a", "set WAVEJIT_TARGET to gfx900"});
-    // Of a processor that is not emulated: 0x22 is gfx701 (LLVM's AMDGPUUsage).
+    // Of a processor that is not emulated: 0x22 is gfx700 (LLVM's AMDGPUUsage).
     ASSERT_EQ(image[48], 0x2c);
     image[48] = 0x22;
     const std::string other = file("other", image);
     fs::permissions(other, fs::perms::owner_all);
     for (const std::string& environment : {on90a, std::string()})
         expect(run("run " + other, environment), 1,
-               {"holds code for gfx701", "but emulated are", "gfx90a"});
+               {"holds code for gfx700", "but emulated are", "gfx90a"});
 }
 
 TEST_F(Cli, TranslationsAreKept) {
