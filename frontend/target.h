@@ -122,7 +122,7 @@ struct Target {
 
 // nullptr when the processor is not emulated. Accepts a bare name ("gfx90a"), a target id
 // ("gfx90a:sramecc+:xnack-") or a full triple ("amdgcn-amd-amdhsa--gfx90a:xnack-"). Without a word
-// on sramecc, processors that can choose have it as their boards do: gfx906 off, later ones on.
+// on sramecc, processors that can choose have it on, as boards report it.
 // wave_size: 32, 64, or 0 for the size that compilers choose for the processor.
 const Target* find_target(std::string_view name, uint32_t wave_size = 0);
 // The same for processors that can be decoded, whether emulated or not.
