@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "backend_x64/plan/decisions.h"
+
 namespace wj::x64 {
 
 class HostCounters;
-class Decisions;
 
 // What is known of a wave that enters a block. Who has all lanes on enters Full, which may be
 // guarded (ir::Block::guarded); if it is, and the guards do not hold, Unguarded goes on from there.

@@ -20,14 +20,16 @@ void write_loaded(Lifter& l, const Inst& i, Value tuple, uint32_t dwords, D16 d1
     const bool sramecc = l.options.target->traits.sramecc;
     for (uint32_t d = 0; d < dwords; ++d) {
         Value v = l.emit(Op::Elem, {tuple}, d);
-        const Value low = l.c32(0xffff);
         if (d16 == D16::High) v = l.emit(Op::Shl32, {v, l.c32(16)});
+        const auto halves = [&](Value low, Value high) {
+            return l.emit(Op::Bitop3, {l.c32(0xffff), low, high}, 0xca);
+        };
         if (d16 == D16::Low && sramecc)
-            v = l.emit(Op::And32, {v, low});
+            v = l.emit(Op::And32, {v, l.c32(0xffff)});
         else if (d16 == D16::Low)
-            v = l.emit(Op::Bitop3, {low, v, l.raw(i.dst[0])}, 0xca);
+            v = halves(v, l.raw(i.dst[0]));
         else if (d16 == D16::High && !sramecc)
-            v = l.emit(Op::Bitop3, {low, l.raw(i.dst[0]), v}, 0xca);
+            v = halves(l.raw(i.dst[0]), v);
         l.write(i.dst[0], v, d);
     }
 }

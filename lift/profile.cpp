@@ -5,7 +5,6 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
-#include <set>
 
 namespace wj::lift {
 

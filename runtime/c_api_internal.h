@@ -127,7 +127,6 @@ bool write_struct(T* to, T from) {
 
 inline constexpr const char* bad_size =
     "the struct's `size` field is not set (initialize it with WJ_INIT(type)), or fields are set "
-    "that "
-    "this version of the library does not know";
+    "that this version of the library does not know";
 
 }  // namespace wj::c_api

@@ -224,10 +224,11 @@ std::string place_of(const FaultRecord& record, const std::optional<SymbolLocati
                   static_cast<unsigned long long>(front ? 0 - offset : offset));
 }
 
-void locate(const Target& target, const memory::AddressSpace& memory, const DispatchState& dispatch,
+void locate(const memory::AddressSpace& memory, const DispatchState& dispatch,
             const GroupContext& group, uint32_t wave, FaultRecord& record) {
     record.kernel = dispatch.kernel_name;
-    record.instruction = instruction_at(target, memory, record.exit.pc, record.words);
+    record.instruction =
+        instruction_at(*dispatch.plan.target, memory, record.exit.pc, record.words);
     record.kernel_offset = static_cast<int64_t>(record.exit.pc - dispatch.plan.entry);
     record.place = place_of(record, {});
     for (int i = 0; i < 3; i++) record.work_group[i] = group.group.id[i];
@@ -245,8 +246,8 @@ void locate(const Target& target, const memory::AddressSpace& memory, const Disp
 }
 
 // Where the waves of a work-group are, at most 16 lines.
-void list_waves(const Target& target, const memory::AddressSpace& memory,
-                const DispatchState& dispatch, const GroupContext& group, FaultRecord& record) {
+void list_waves(const memory::AddressSpace& memory, const DispatchState& dispatch,
+                const GroupContext& group, FaultRecord& record) {
     static const char* const states[] = {"running", "waits at a barrier", "has ended",
                                          "running in a loop, waiting,"};
     for (uint32_t i = 0; i < group.group.wave_count && i < 16; i++) {
@@ -257,7 +258,7 @@ void list_waves(const Target& target, const memory::AddressSpace& memory,
             std::vector<uint32_t> words;
             // A waiting wave's pc is behind its s_barrier.
             uint64_t pc = wave.pc - (state == WaveState::AtBarrier ? 4 : 0);
-            std::string text = instruction_at(target, memory, pc, words);
+            std::string text = instruction_at(*dispatch.plan.target, memory, pc, words);
             line += format(" at 0x%llx", static_cast<unsigned long long>(pc));
             if (dispatch.module) line += " (" + dispatch.module->where(pc) + ")";
             line += ": " + text;
@@ -266,6 +267,15 @@ void list_waves(const Target& target, const memory::AddressSpace& memory,
     }
     if (group.group.wave_count > 16)
         record.notes.push_back(format("and %u more waves", group.group.wave_count - 16));
+}
+
+// Of what concerns a work-group: one of its waves stands for all, which are listed.
+void locate_among_waves(const memory::AddressSpace& memory, const DispatchState& dispatch,
+                        const GroupContext& group, uint32_t wave, uint64_t pc,
+                        FaultRecord& record) {
+    record.exit.pc = pc;
+    locate(memory, dispatch, group, wave, record);
+    list_waves(memory, dispatch, group, record);
 }
 
 std::string describe_memory(const memory::AddressSpace& memory, const machine::Wave& wave,
@@ -303,8 +313,8 @@ uint32_t first_running(const GroupContext& group) {
 
 }  // namespace
 
-FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory,
-                        const DispatchState& dispatch, GroupContext& group, uint32_t wave) {
+FaultRecord stop_report(const memory::AddressSpace& memory, const DispatchState& dispatch,
+                        GroupContext& group, uint32_t wave) {
     FaultRecord record;
     machine::Wave& stopped = group.waves[wave];
     record.exit = stopped.exit;
@@ -312,6 +322,7 @@ FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory
     if (record.exit.kind == ExitKind::MemoryFault && !check) {
         Inst inst;
         std::vector<uint32_t> words;
+        const Target& target = *dispatch.plan.target;
         instruction_at(target, memory, record.exit.pc, words, &inst);
         explain(target, memory, stopped, inst, record);
     }
@@ -319,7 +330,7 @@ FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory
         describe_arguments(stopped, record);
     record.code = code_of(record.exit.kind);
     record.message = describe_exit(record.exit);
-    locate(target, memory, dispatch, group, wave, record);
+    locate(memory, dispatch, group, wave, record);
     if (check)
         record.memory = describe_lds(*group.group.shadow, record.exit.address);
     else if (record.exit.kind == ExitKind::MemoryFault)
@@ -327,9 +338,9 @@ FaultRecord stop_report(const Target& target, const memory::AddressSpace& memory
     return record;
 }
 
-FaultRecord timeout_report(const Target& target, const memory::AddressSpace& memory,
-                           const DispatchState& dispatch, GroupContext& group, bool time,
-                           uint64_t elapsed_ns, uint64_t instructions) {
+FaultRecord timeout_report(const memory::AddressSpace& memory, const DispatchState& dispatch,
+                           GroupContext& group, bool time, uint64_t elapsed_ns,
+                           uint64_t instructions) {
     FaultRecord record;
     record.code = Code::Timeout;
     record.message =
@@ -341,30 +352,26 @@ FaultRecord timeout_report(const Target& target, const memory::AddressSpace& mem
                    static_cast<unsigned long long>(instructions))
              : format("the dispatch used up its limit of %llu wave instructions",
                       static_cast<unsigned long long>(dispatch.plan.request.instruction_limit));
-    uint32_t wave = first_running(group);
-    record.exit.pc = group.waves[wave].pc;
-    locate(target, memory, dispatch, group, wave, record);
-    list_waves(target, memory, dispatch, group, record);
+    const uint32_t wave = first_running(group);
+    locate_among_waves(memory, dispatch, group, wave, group.waves[wave].pc, record);
     return record;
 }
 
-FaultRecord deadlock_report(const Target& target, const memory::AddressSpace& memory,
-                            const DispatchState& dispatch, GroupContext& group) {
+FaultRecord deadlock_report(const memory::AddressSpace& memory, const DispatchState& dispatch,
+                            GroupContext& group) {
     FaultRecord record;
     record.code = Code::Deadlock;
     record.message = format(
         "barrier deadlock: %u of %u waves of the work-group wait at a barrier that the "
         "others, in endless loops, never reach",
         group.waiting, group.group.wave_count);
-    uint32_t wave = first_running(group);
-    record.exit.pc = group.waves[wave].pc;
-    locate(target, memory, dispatch, group, wave, record);
-    list_waves(target, memory, dispatch, group, record);
+    const uint32_t wave = first_running(group);
+    locate_among_waves(memory, dispatch, group, wave, group.waves[wave].pc, record);
     return record;
 }
 
-FaultRecord missed_barrier_report(const Target& target, const memory::AddressSpace& memory,
-                                  const DispatchState& dispatch, GroupContext& group) {
+FaultRecord missed_barrier_report(const memory::AddressSpace& memory, const DispatchState& dispatch,
+                                  GroupContext& group) {
     FaultRecord record;
     record.code = Code::GuestFault;
     record.message = format(
@@ -373,9 +380,8 @@ FaultRecord missed_barrier_report(const Target& target, const memory::AddressSpa
         group.waiting, group.group.wave_count);
     const auto waits = std::find(group.states.begin(), group.states.end(), WaveState::AtBarrier);
     const auto wave = static_cast<uint32_t>(waits - group.states.begin());
-    record.exit.pc = group.waves[wave].pc - 4;  // it is behind its s_barrier
-    locate(target, memory, dispatch, group, wave, record);
-    list_waves(target, memory, dispatch, group, record);
+    const uint64_t barrier = group.waves[wave].pc - 4;  // it is behind it
+    locate_among_waves(memory, dispatch, group, wave, barrier, record);
     return record;
 }
 

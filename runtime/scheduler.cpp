@@ -604,8 +604,7 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
         if (failed || dispatch.stopped()) return Outcome::Stopped;
         if (g.ended == count) return Outcome::Finished;
         if (watches_barriers && g.ended && g.waiting && g.ended + g.waiting == count) {
-            dispatch.fail(
-                [&] { return missed_barrier_report(*dispatch.plan.target, memory_, dispatch, g); });
+            dispatch.fail([&] { return missed_barrier_report(memory_, dispatch, g); });
             return Outcome::Stopped;
         }
         if (turns.release()) continue;
@@ -613,8 +612,7 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
             // Worth a proof only now and then: the numbers of the visits double.
             if (g.waiting && ++g.stuck_visits >= 8 && !(g.stuck_visits & (g.stuck_visits - 1)) &&
                 proves_deadlock(*dispatch.plan.target, g)) {
-                dispatch.fail(
-                    [&] { return deadlock_report(*dispatch.plan.target, memory_, dispatch, g); });
+                dispatch.fail([&] { return deadlock_report(memory_, dispatch, g); });
                 return Outcome::Stopped;
             }
             const bool all_wait = g.spinning + g.waiting + g.ended == count;
@@ -625,8 +623,7 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
 }
 
 void Scheduler::report_stop(DispatchState& dispatch, GroupContext& group, uint32_t wave) {
-    dispatch.fail(
-        [&] { return stop_report(*dispatch.plan.target, memory_, dispatch, group, wave); });
+    dispatch.fail([&] { return stop_report(memory_, dispatch, group, wave); });
 }
 
 bool Scheduler::check_limits(DispatchState& dispatch, GroupContext& group) {
@@ -638,8 +635,8 @@ bool Scheduler::check_limits(DispatchState& dispatch, GroupContext& group) {
     if (!time && !instructions) return false;
     dispatch.fail([&] {
         if (group.waiting && proves_deadlock(*dispatch.plan.target, group))
-            return deadlock_report(*dispatch.plan.target, memory_, dispatch, group);
-        return timeout_report(*dispatch.plan.target, memory_, dispatch, group, time, elapsed, used);
+            return deadlock_report(memory_, dispatch, group);
+        return timeout_report(memory_, dispatch, group, time, elapsed, used);
     });
     return true;
 }

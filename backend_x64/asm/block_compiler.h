@@ -35,7 +35,6 @@
 #include "backend_x64/divergent_loop.h"
 #include "backend_x64/lane_program.h"
 #include "backend_x64/loop_estimate.h"
-#include "backend_x64/plan/decisions.h"
 #include "backend_x64/row_loop.h"
 #include "backend_x64/schedule.h"
 #include "backend_x64/walks.h"
