@@ -188,7 +188,7 @@ bool decode_flat(DecodeState& s) {
     if (!begin(s, op)) return false;
     Inst& out = s.out;
     const OpInfo& info = op_info(op);
-    const bool gfx940 = s.target.traits.architected_flat_scratch;
+    const bool gfx940 = s.target.traits.memory_scopes;
     // Bit 55 is NV on Vega and CDNA1 and ACC from gfx90a on. LLVM takes it for ACC always.
     const bool acc = s.flag(Field::acc);
     out.nv = s.flag(Field::nv);
@@ -301,7 +301,7 @@ bool decode_mubuf(DecodeState& s) {
         const bool scope_bits =
             out.glc || out.dlc || out.scc || (!s.has(Field::dlc) && bit(s.words[0], 15));
         out.slc = false;
-        if (!s.target.traits.architected_flat_scratch) out.glc = out.scc = false;
+        if (!s.target.traits.memory_scopes) out.glc = out.scc = false;
         return no_address && !out.lds && !tfe_or_acc && (has_scope || !scope_bits);
     }
     if (op == Opcode::buffer_store_lds_dword) {

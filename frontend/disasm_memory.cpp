@@ -33,7 +33,7 @@ void append_cache_policy(Text& t) {
         append_scope_policy(t);
         return;
     }
-    const bool gfx940 = t.target.traits.architected_flat_scratch;
+    const bool gfx940 = t.target.traits.memory_scopes;
     t.flag(gfx940 ? " sc0" : " glc", i.glc);
     t.flag(gfx940 ? " nt" : " slc", i.slc);
     t.flag(" dlc", i.dlc);

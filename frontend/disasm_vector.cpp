@@ -219,7 +219,7 @@ void print_matrix(Text& t, const OpInfo& info) {
     t.number(" cbsz:", i.cbsz);
     t.number(" abid:", i.abid);
     // From gfx940 on BLGP of the f64 products negates operands.
-    const bool f64_neg = info.src[0] == Type::f64 && t.target.traits.architected_flat_scratch;
+    const bool f64_neg = info.src[0] == Type::f64 && t.target.traits.memory_scopes;
     if (f64_neg && i.blgp != 0) {
         append_list(t, " neg:[", i.blgp, 3);
     } else {

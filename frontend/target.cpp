@@ -80,6 +80,7 @@ constexpr Traits cdna2() {
 constexpr Traits cdna3() {
     Traits t = cdna2();
     t.architected_flat_scratch = true;
+    t.memory_scopes = true;
     t.matrix_sum = MatrixSum::Aligned;
     t.dot2_flushes_sources = false;
     t.matrix_obeys_mode = true;
@@ -128,6 +129,43 @@ constexpr Traits rdna2() {
     return t;
 }
 
+// wide: half again as many registers (LLVM Feature1_5xVGPRs).
+constexpr Traits rdna3(bool wide) {
+    Traits t = rdna2();
+    if (wide) t.vgpr_granule = 24, t.simd_vgprs = 1536;
+    t.packed_workitem_id = true;
+    t.architected_flat_scratch = true;
+    t.gfx11_buffers = true;
+    t.scalar_registers.m0 = 125;
+    t.scalar_registers.null = 124;
+    t.scratch_without_address = false;  // a bit for the VGPR, as gfx940
+    t.has_dual_blend_export = true;
+    t.true16 = true;
+    t.vop3_dpp = true;
+    t.atomic_dlc = true;
+    t.wide_messages = true;
+    t.image_registers = 5;
+    t.vm_highest = true;
+    return t;
+}
+
+constexpr Traits rdna35(bool wide) {
+    Traits t = rdna3(wide);
+    t.dpp_scalar_source = true;
+    return t;
+}
+
+constexpr Traits rdna4() {
+    Traits t = with_gds(rdna35(true), 0, 0);
+    t.workgroup_ids_in_ttmp = true;
+    t.has_ieee_mode = false;
+    t.gfx12_hwregs = true;
+    t.signed_flat_offsets = true;
+    t.rdna4_products = true;
+    t.image_registers = 4;
+    return t;
+}
+
 constexpr std::array targets{
     Target{"gfx801", Family::g8, 0x28, gcn3(true)},
     Target{"gfx802", Family::g8, 0x29, gcn3(false)},
@@ -159,6 +197,18 @@ constexpr std::array targets{
     Target{"gfx1036", Family::g103, 0x45, rdna2()},
     Target{"gfx10-1-generic", Family::g10, 0x52, rdna1()},
     Target{"gfx10-3-generic", Family::g103, 0x53, rdna2()},
+    Target{"gfx1100", Family::g11, 0x41, rdna3(true)},
+    Target{"gfx1101", Family::g11, 0x46, rdna3(true)},
+    Target{"gfx1102", Family::g11, 0x47, rdna3(false)},
+    Target{"gfx1103", Family::g11, 0x44, rdna3(false)},
+    Target{"gfx1150", Family::g115, 0x43, rdna35(false)},
+    Target{"gfx1151", Family::g115, 0x4a, rdna35(true)},
+    Target{"gfx1152", Family::g115, 0x55, rdna35(false)},
+    Target{"gfx1153", Family::g115, 0x58, rdna35(false)},
+    Target{"gfx11-generic", Family::g11, 0x54, rdna3(false)},
+    Target{"gfx1200", Family::g12, 0x48, rdna4()},
+    Target{"gfx1201", Family::g12, 0x4e, rdna4()},
+    Target{"gfx12-generic", Family::g12, 0x59, rdna4()},
 };
 
 // The processors of `targets` with SRAM-ECC the other way; those that cannot choose stay as they
@@ -169,50 +219,8 @@ constexpr auto other_sramecc = [] {
     return out;
 }();
 
-constexpr Traits rdna3() {
-    Traits t = rdna2();
-    t.scalar_registers.m0 = 125;
-    t.scalar_registers.null = 124;
-    t.scratch_without_address = false;  // a bit for the VGPR, as gfx940
-    t.has_dual_blend_export = true;
-    t.true16 = true;
-    t.vop3_dpp = true;
-    t.atomic_dlc = true;
-    t.wide_messages = true;
-    t.image_registers = 5;
-    t.vm_highest = true;
-    return t;
-}
-
-constexpr Traits rdna35() {
-    Traits t = rdna3();
-    t.dpp_scalar_source = true;
-    return t;
-}
-
-constexpr Traits rdna4() {
-    Traits t = rdna35();
-    t.signed_flat_offsets = true;
-    t.rdna4_products = true;
-    t.image_registers = 4;
-    return t;
-}
-
 // Decoded and disassembled, not emulated.
-constexpr std::array decoded{
-    Target{"gfx1100", Family::g11, 0x41, rdna3()},
-    Target{"gfx1101", Family::g11, 0x46, rdna3()},
-    Target{"gfx1102", Family::g11, 0x47, rdna3()},
-    Target{"gfx1103", Family::g11, 0x44, rdna3()},
-    Target{"gfx1150", Family::g115, 0x43, rdna35()},
-    Target{"gfx1151", Family::g115, 0x4a, rdna35()},
-    Target{"gfx1152", Family::g115, 0x55, rdna35()},
-    Target{"gfx1153", Family::g115, 0x58, rdna35()},
-    Target{"gfx11-generic", Family::g11, 0x54, rdna3()},
-    Target{"gfx1200", Family::g12, 0x48, rdna4()},
-    Target{"gfx1201", Family::g12, 0x4e, rdna4()},
-    Target{"gfx12-generic", Family::g12, 0x59, rdna4()},
-};
+constexpr std::array<Target, 0> decoded{};
 
 // The same processors with waves of 64 lanes: each has half as many registers in a SIMD.
 template <size_t N>

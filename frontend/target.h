@@ -56,7 +56,7 @@ struct Traits {
     bool unified_vgprs;     // gfx90a+: AccVGPRs are the upper part of one file (rsrc3 ACCUM_OFFSET)
     bool has_agprs;         // gfx908+
     bool packed_workitem_id;        // gfx90a+: v0 = x | y << 10 | z << 20
-    bool architected_flat_scratch;  // gfx940+
+    bool architected_flat_scratch;  // gfx940, gfx11+: hardware sets FLAT_SCRATCH to the wave's base
     bool aligned_vgpr_tuples;       // gfx90a+: even alignment of multi-dword VGPR operands
     bool mad_flushes_denorms;       // v_mad/v_mac f32 always flush
     bool flat_offsets = true;       // gfx9+: flat instructions add an immediate to the address
@@ -102,6 +102,13 @@ struct Traits {
     bool dpp_scalar_source = false;        // gfx11.5+: an SGPR or constant as source 1 of DPP
     bool rdna4_products = false;  // gfx12+: products in a wave split A and B among 64 lanes, too,
                                   // and have no OP_SEL_HI
+    bool memory_scopes = false;   // gfx940+: SC0, SC1 and NT where others have GLC, SCC and SLC
+    bool workgroup_ids_in_ttmp = false;  // gfx12+: TTMP9 = x, TTMP7 = y | z << 16, user SGPRs none
+    bool has_ieee_mode = true;           // gfx12: MODE has neither IEEE nor DX10_CLAMP, both are on
+    bool gfx11_buffers = false;   // gfx11+: a V# has FORMAT of six bits with numbers of their own,
+                                  // and two bits of swizzle
+    bool gfx12_hwregs = false;    // STATE_PRIV, EXCP_FLAG_PRIV and _USER instead of STATUS and
+                                  // TRAPSTS
     uint8_t image_registers = 0;  // gfx11+: how many registers of an image's address are named, the
                                   // last for all that is left; 0: one for each dword
     bool wide_messages = false;   // gfx11+: messages have eight bits, no operations or streams
