@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/findings.h"
 #include "runtime/scheduler.h"
 
 namespace wj::runtime {
@@ -48,6 +49,7 @@ void DispatchState::restart() {
     suspended_.clear();
     visited_.clear();
     admitted_ = resumed_ = waited_ = turns_ = finished_then_ = 0;
+    if (findings) findings->forget();
     if (stop_) {
         fault_.reset();
         result_ = {};

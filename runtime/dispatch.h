@@ -24,6 +24,7 @@
 namespace wj::runtime {
 
 class Scheduler;
+class DispatchFindings;
 
 class DispatchState final : public Dispatch, public std::enable_shared_from_this<DispatchState> {
 public:
@@ -86,6 +87,7 @@ public:
     std::shared_ptr<ModuleImpl> module;  // keeps the code loaded
     std::function<void(const DispatchResult&)> on_done;
     ServiceMemory::Piece piece;  // what the device made for it
+    std::unique_ptr<DispatchFindings> findings;  // with checkers
     bool kept = false;           // it is to run again: its end leaves it the module and the piece
     void restart();              // has ended, and is as if it had not run
     InstructionAllowance allowance;

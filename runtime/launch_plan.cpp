@@ -270,6 +270,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         if (id[i]) plan.group_ids.sgpr[i] = next++;
         plan.group_ids.middle[i] = plan.group_count[i] / 2;
     }
+    plan.known_sgprs = static_cast<uint32_t>(next) + kernel.workgroup_info + kernel.private_segment;
     plan.next_waves =
         next_waves(plan.request.work_group, t.wave_size, t.packed_workitem_id && kernel.workitem_id,
                    plan.group_count[0] > 1 ? plan.group_ids.sgpr[0] : -1);

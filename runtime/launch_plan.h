@@ -50,7 +50,8 @@ struct LaunchPlan {
     machine::ExecContext::GroupIds group_ids;
     machine::NextWaves next_waves;
     uint32_t lane_layout = 0, grid_layout = 0, whole_lanes = machine::lanes;
-    uint32_t id_rows = 1;  // VGPRs with work-item ids
+    uint32_t id_rows = 1;       // VGPRs with work-item ids
+    uint32_t known_sgprs = 0;   // SGPRs from s0 on that a wave starts with
 };
 
 // What makes a launch faster.
