@@ -17,6 +17,22 @@ using machine::GlobalShadow;
 
 constexpr uint32_t most_bytes = 16;  // of an access of a lane
 
+// Elements of such buffers have the size that the V# or the instruction says: of these accesses
+// only the first byte is certain.
+bool converts(const Inst& inst) {
+    constexpr Opcode ops[] = {
+        Opcode::buffer_load_format_x,        Opcode::buffer_load_format_xy,
+        Opcode::buffer_load_format_xyz,      Opcode::buffer_load_format_xyzw,
+        Opcode::buffer_store_format_x,       Opcode::buffer_store_format_xy,
+        Opcode::buffer_store_format_xyz,     Opcode::buffer_store_format_xyzw,
+        Opcode::buffer_load_format_d16_x,    Opcode::buffer_load_format_d16_xy,
+        Opcode::buffer_load_format_d16_xyz,  Opcode::buffer_load_format_d16_xyzw,
+        Opcode::buffer_store_format_d16_x,   Opcode::buffer_store_format_d16_xy,
+        Opcode::buffer_store_format_d16_xyz, Opcode::buffer_store_format_d16_xyzw,
+    };
+    return inst.format == Format::MTBUF || std::ranges::find(ops, inst.op) != std::end(ops);
+}
+
 bool is_plain_load(const Inst& inst) {
     // Loads that leave the caches alone are marked by GLC and SLC, coherent ones by GLC or a scope.
     return !(inst.glc || inst.scc || inst.scope) || inst.slc;
@@ -33,9 +49,7 @@ struct LaneStore {
 class LaneStores {
 public:
     LaneStores(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
-        known_ = access_of(inst.op) == Access::Write && inst.format != Format::MTBUF &&
-                 is_vector(inst.vdata()) && bytes_of(inst) <= inst.vdata().dwords * 4u &&
-                 encoding_info(inst.op).halves == 0;
+        known_ = access_of(inst.op) == Access::Write && !converts(inst) && is_vector(inst.vdata());
         shift_ = stores_high_half(inst.op) ? 2 : 0;
     }
     // at: of the bytes in the lane's data.
@@ -45,16 +59,16 @@ public:
         s = {address, lane, bytes, {}};
         for (uint32_t b = 0; b < bytes; b++) {
             const uint32_t from = at + b + shift_;
-            s.data[b] = static_cast<uint8_t>(vrow(w_, inst_.vdata(), from / 4)[lane] >>
-                                             from % 4 * 8);
+            s.data[b] =
+                static_cast<uint8_t>(vrow(w_, inst_.vdata(), from / 4)[lane] >> from % 4 * 8);
         }
     }
     // The store that was added last leaves memory as it is.
     bool silent() const {
         if (!count_) return false;
         const LaneStore& s = stores_[count_ - 1];
-        const void* now = w_.ctx->memory->translate(s.address & w_.ctx->address_mask, s.bytes,
-                                                    memory::readable);
+        const void* now =
+            w_.ctx->memory->translate(s.address & w_.ctx->address_mask, s.bytes, memory::readable);
         return now && !std::memcmp(now, s.data.data(), s.bytes);
     }
     bool known() const { return known_; }
@@ -101,8 +115,7 @@ public:
         const auto pc = static_cast<uint32_t>(w_.pc - inst_.size);
         const GlobalShadow::Race race = shadow_.access(agent_, pc, kind_, address, bytes, silent);
         if (!race.other.pc) return;
-        const char* what =
-            race.wrote ? memory::unordered_with_write : memory::unordered_with_read;
+        const char* what = race.wrote ? memory::unordered_with_write : memory::unordered_with_read;
         if (!found_.what) {
             found_.what = what;
             found_.bytes = bytes;
@@ -113,6 +126,7 @@ public:
         if (found_.what == what) found_.lanes |= lane_bit;
     }
     void acquire() { shadow_.acquire(agent_); }
+    void acquire_everything() { shadow_.acquire_everything(agent_); }
     const Finding& found() const { return found_; }
 
 private:
@@ -135,7 +149,8 @@ void check_lanes(Wave& w, const Inst& inst, Access access, GlobalShadow::Kind ki
         const std::lock_guard lock(w.group->shadow->dispatch->global.mutex());
         Races races(w, inst, access, kind);
         uint32_t lane_before = lanes, at = 0;
-        each_spot(w, inst, bytes_of(inst), [&](uint32_t lane, Spot spot, uint32_t bytes) {
+        const uint32_t certain = converts(inst) ? 1 : bytes_of(inst);
+        each_spot(w, inst, certain, [&](uint32_t lane, Spot spot, uint32_t bytes) {
             at = lane == lane_before ? at + bytes : 0;
             lane_before = lane;
             if (spot.place != Place::Global) return;
@@ -160,7 +175,7 @@ void check_lanes(Wave& w, const Inst& inst, Access access, GlobalShadow::Kind ki
 bool looks_at_accesses(Opcode op) {
     const Format format = op_info(op).format;
     const Effects& e = effects(op);
-    if (e.invalidates) return true;
+    if (e.invalidates || encoding_info(op).gws) return true;
     if (e.access == MemoryAccess::None) return false;
     return format == Format::GLOBAL || format == Format::FLAT || format == Format::SCRATCH ||
            format == Format::MUBUF || format == Format::MTBUF || format == Format::SMEM;
@@ -181,6 +196,11 @@ void check_global(Wave& w, const Inst& inst) {
         Races(w, inst, access, kind).acquire();
         return;
     }
+    if (encoding_info(inst.op).gws) {  // a barrier of all work-groups
+        const std::lock_guard lock(global.mutex());
+        Races(w, inst, access, kind).acquire_everything();
+        return;
+    }
     if (inst.format != Format::SMEM) {
         check_lanes(w, inst, access, kind, found);
     } else if (accesses_memory(inst) && !encoding_info(inst.op).v_sharp) {
@@ -198,7 +218,7 @@ void check_global(Wave& w, const Inst& inst) {
 // Elements larger than a dword need no more than a dword's alignment (but for atomics, which are
 // faults otherwise).
 void check_alignment(Wave& w, const Inst& inst) {
-    if (!accesses_memory(inst)) return;
+    if (!accesses_memory(inst) || converts(inst)) return;
     Finding found{.check = machine::check_alignment,
                   .what = memory::no_multiple,
                   .access = access_of(inst.op),

@@ -29,8 +29,8 @@ uint32_t dwords_of(const Operand& o) {
 void set_row(RegisterShadow& shadow, uint32_t row, const uint32_t* bits, uint64_t where) {
     if (row >= shadow.any.size()) return;
     write_row(shadow.row(row), bits, where);
-    shadow.any[row] = std::any_of(shadow.row(row), shadow.row(row) + lanes,
-                                  [](uint32_t b) { return b != 0; });
+    shadow.any[row] =
+        std::any_of(shadow.row(row), shadow.row(row) + lanes, [](uint32_t b) { return b != 0; });
 }
 
 // Lanes in which bits of the row, of those in `of`, have no value.
@@ -220,6 +220,7 @@ InitCheck::InitCheck(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
         later_ = std::make_unique<Later>();
         Use address(w, inst, memory::unwritten_address);
         const bool smem = inst.format == Format::SMEM;
+        if (!smem && !w.exec()) return;
         if (!smem) address.of(inst.vaddr(), w.exec());
         address.of(inst.sbase(), 0);
         address.of(inst.soffset(), 0);
@@ -239,6 +240,7 @@ InitCheck::InitCheck(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
             for (uint32_t r = 0; r < (w.size == lanes ? 2 : 1); r++)
                 condition.scalar(machine::vcc_lo + r);
         for (const Operand& o : inst.src) condition.of(o, 0);
+        later_ = std::make_unique<Later>();  // a call's result
     } else if (touches_unwritten(w, shadow, inst)) {
         later_ = std::make_unique<Later>();
         if (may_be_tried(w, inst)) later_->try_it(w, inst);

@@ -49,10 +49,14 @@ struct Wait {
     uint8_t low, high;  // counters of bits 5:0 and 13:8
 };
 constexpr Wait waits[] = {
-    {Opcode::s_wait_loadcnt, load, 0},        {Opcode::s_wait_storecnt, store, 0},
-    {Opcode::s_wait_dscnt, ds, 0},            {Opcode::s_wait_kmcnt, km, 0},
-    {Opcode::s_wait_loadcnt_dscnt, ds, load}, {Opcode::s_wait_storecnt_dscnt, ds, store},
-    {Opcode::s_waitcnt_vmcnt, load, 0},       {Opcode::s_waitcnt_vscnt, store, 0},
+    {Opcode::s_wait_loadcnt, load, 0},
+    {Opcode::s_wait_storecnt, store, 0},
+    {Opcode::s_wait_dscnt, ds, 0},
+    {Opcode::s_wait_kmcnt, km, 0},
+    {Opcode::s_wait_loadcnt_dscnt, ds, load},
+    {Opcode::s_wait_storecnt_dscnt, ds, store},
+    {Opcode::s_waitcnt_vmcnt, load, 0},
+    {Opcode::s_waitcnt_vscnt, store, 0},
     {Opcode::s_waitcnt_lgkmcnt, ds | km, 0},
 };
 

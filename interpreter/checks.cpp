@@ -39,6 +39,7 @@ bool may_load_lds(Opcode op) {
 void look(Wave& w, const Inst& inst) {
     if (!shadow_of(w)) return;
     const uint32_t checks = w.ctx->checks;
+    if (!checks) return;  // a copy of the wave that others try out
     if (checks & machine::check_waitcnt) check_waits(w, inst);
     check_lds(w, inst);
     if (checks & machine::check_race) check_global(w, inst);

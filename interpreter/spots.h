@@ -38,7 +38,8 @@ inline uint32_t bytes_of(const Inst& inst) {
 template <class F>
 void each_spot(Wave& w, const Inst& inst, uint32_t bytes, F&& f) {
     const auto whole = [&](const auto& address) {
-        for_each_lane(w.exec(), [&](uint32_t lane) { f(lane, address.spot(lane, 0, bytes), bytes); });
+        for_each_lane(w.exec(),
+                      [&](uint32_t lane) { f(lane, address.spot(lane, 0, bytes), bytes); });
     };
     switch (inst.format) {
         case Format::GLOBAL:

@@ -76,8 +76,7 @@ GlobalShadow::Race GlobalShadow::access(Agent& agent, uint32_t pc, Kind kind, ui
     const bool synchronises = kind == Kind::Atomic || kind == Kind::Coherent;
     if (synchronises) {
         learn_releases(agent, address / 4, true);
-        if (std::ranges::find(agent.looked_at, address / 4) == agent.looked_at.end())
-            agent.looked_at.push_back(address / 4);
+        agent.looked_at.insert(address / 4);
     }
     Race race;
     const Who me{agent.group, agent.wave, agent.time, pc};
@@ -155,6 +154,11 @@ void GlobalShadow::learn_releases(Agent& agent, uint64_t address, bool of_group)
 void GlobalShadow::acquire(Agent& agent) {
     for (const uint64_t address : agent.looked_at) learn_releases(agent, address, false);
     agent.looked_at.clear();
+}
+
+void GlobalShadow::acquire_everything(Agent& agent) {
+    agent.known.everything = now_++;
+    agent.time = now_;
 }
 
 void GlobalShadow::barrier(uint32_t group, uint32_t waves) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace wj::machine {
@@ -37,6 +38,8 @@ public:
                 bool silent);
     // The agent's caches are invalid: it sees what was released to addresses it looked at.
     void acquire(Agent& agent);
+    // It has waited for all waves of the dispatch.
+    void acquire_everything(Agent& agent);
     // All waves of the work-group have arrived at a barrier.
     void barrier(uint32_t group, uint32_t waves);
 
@@ -91,7 +94,7 @@ class GlobalShadow::Agent {
     uint32_t group = 0, wave = 0;
     uint32_t time = 0, barrier = 0;  // now; of the last barrier
     Knowledge known;
-    std::vector<uint64_t> looked_at;  // addresses / 4, since the last acquire
+    std::unordered_set<uint64_t> looked_at;  // addresses / 4, since the last acquire
 };
 
 }  // namespace wj::machine

@@ -20,10 +20,10 @@ enum WaitCounter : uint8_t {
 
 struct RegisterShadow {
     struct Access {
-        uint8_t counted = 0;    // WaitCounters that it has not left yet
-        uint8_t needed = 0;     // those that say that its result is there
-        bool in_order = true;   // with others of these counters
-        char file = 0;          // of the result: 'v', 'a', 's' or 0
+        uint8_t counted = 0;   // WaitCounters that it has not left yet
+        uint8_t needed = 0;    // those that say that its result is there
+        bool in_order = true;  // with others of these counters
+        char file = 0;         // of the result: 'v', 'a', 's' or 0
         uint16_t first = 0, count = 0;
         uint64_t pc = 0;
     };
@@ -33,8 +33,8 @@ struct RegisterShadow {
     std::array<uint32_t, 128> scalars{};
     bool scc = false;
     std::vector<uint32_t> rows;
-    std::vector<bool> any;          // of a row
-    std::vector<bool> scratch;      // byte o of lane l is [o * 64 + l]: true = written
+    std::vector<bool> any;      // of a row
+    std::vector<bool> scratch;  // byte o of lane l is [o * 64 + l]: true = written
     bool watches_bits = false;
 
     uint32_t* row(uint32_t r) { return &rows[size_t{r} * 64]; }

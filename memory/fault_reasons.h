@@ -25,7 +25,8 @@ inline constexpr const char* divided_by_zero = "an integer is divided by zero";
 inline constexpr const char* used_before_wait = "is used before the s_waitcnt that its load needs";
 inline constexpr const char* unwritten_address =
     "is a part of an address, and nobody has written it";
-inline constexpr const char* unwritten_data = "is stored to global memory, and nobody has written it";
+inline constexpr const char* unwritten_data =
+    "is stored to global memory, and nobody has written it";
 inline constexpr const char* unwritten_condition =
     "decides where the wave goes on, and nobody has written it";
 inline constexpr const char* unwritten_lanes =

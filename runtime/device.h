@@ -44,7 +44,7 @@ struct DeviceOptions {
     CoverageOptions coverage;
     // Dispatches run one after the other in one order of waves, and clocks count instructions.
     bool deterministic = false;
-    uint32_t checks = 0;      // machine::Check
+    uint32_t checks = 0;  // machine::Check
     // Files (findings.h): what is found is written to, as text, JSON or SARIF by its ending; what
     // is not reported. Empty: none.
     std::string check_report, check_suppressions;
@@ -74,9 +74,9 @@ struct FaultRecord {
     std::array<uint32_t, 3> work_group{};
     uint32_t wave = 0;
     std::string memory;              // AddressSpace::describe of the address
-    std::string check;      // of a finding: the checker's name; or empty
-    std::string key;        // the same for what findings have in common, in every process
-    uint64_t occurrences = 1;  // dispatches that have it
+    std::string check;               // of a finding: the checker's name; or empty
+    std::string key;                 // the same for what findings have in common, in every process
+    uint64_t occurrences = 1;        // dispatches that have it
     std::string message;             // what happened, one line; text() builds one when empty
     std::vector<std::string> notes;  // further lines: lanes and addresses, where other waves were
     std::string text() const;        // the whole report, several lines

@@ -322,9 +322,9 @@ std::string register_name(const machine::Finding& finding) {
         uint32_t reg;
         const char* name;
     };
-    constexpr Name names[] = {{machine::vcc_lo, "vcc_lo"},   {machine::vcc_lo + 1, "vcc_hi"},
-                              {machine::m0, "m0"},           {machine::exec_lo, "exec_lo"},
-                              {machine::exec_lo + 1, "exec_hi"}, {253, "scc"}};
+    constexpr Name names[] = {
+        {machine::vcc_lo, "vcc_lo"},   {machine::vcc_lo + 1, "vcc_hi"},   {machine::m0, "m0"},
+        {machine::exec_lo, "exec_lo"}, {machine::exec_lo + 1, "exec_hi"}, {253, "scc"}};
     for (const Name& n : names)
         if (n.reg == finding.reg) return n.name;
     return format("s%u", finding.reg);
@@ -335,8 +335,7 @@ void describe_other(const memory::AddressSpace& memory, const DispatchState& dis
                     const machine::Wave& wave, const machine::Finding& finding,
                     FaultRecord& record) {
     std::vector<uint32_t> words;
-    const std::string text =
-        instruction_at(*dispatch.plan.target, memory, finding.other.pc, words);
+    const std::string text = instruction_at(*dispatch.plan.target, memory, finding.other.pc, words);
     std::string line =
         format("other       0x%llx", static_cast<unsigned long long>(finding.other.pc));
     if (dispatch.module) line += " (" + dispatch.module->where(finding.other.pc) + ")";

@@ -8,9 +8,9 @@ namespace wj::runtime {
 
 // As WAVEJIT_CHECK and reports have them.
 inline constexpr std::pair<const char*, machine::Check> check_names[] = {
-    {"memory", machine::check_memory},       {"init", machine::check_init},
-    {"race", machine::check_race},           {"barrier", machine::check_barrier},
-    {"waitcnt", machine::check_waitcnt},     {"alignment", machine::check_alignment},
+    {"memory", machine::check_memory},     {"init", machine::check_init},
+    {"race", machine::check_race},         {"barrier", machine::check_barrier},
+    {"waitcnt", machine::check_waitcnt},   {"alignment", machine::check_alignment},
     {"division", machine::check_division},
 };
 const char* check_name(machine::Check check);

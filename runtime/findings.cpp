@@ -17,9 +17,8 @@ bool matches(const std::string& pattern, const std::string& text) {
 }
 
 bool is_checker(const std::string& name) {
-    return name == "*" || std::ranges::any_of(check_names, [&](const auto& known) {
-               return name == known.first;
-           });
+    return name == "*" ||
+           std::ranges::any_of(check_names, [&](const auto& known) { return name == known.first; });
 }
 
 }  // namespace
@@ -117,7 +116,8 @@ void DispatchFindings::conclude(DispatchResult& result) {
     if (result.code != Code::Ok) {
         FaultRecord& fault = result.fault;
         fault.check = "fault";
-        fault.key = fault.check + ":" + fault.kernel + ":" + fault.place + ":" + code_name(fault.code);
+        fault.key =
+            fault.check + ":" + fault.kernel + ":" + fault.place + ":" + code_name(fault.code);
         all_.add(fault);
     } else if (first_) {
         result.code = first_->code;

@@ -100,9 +100,8 @@ Json as_json(const std::vector<FaultRecord>& records) {
 
 Json sarif_location(const FaultRecord& r) {
     const SourceLine at = source_line(r.source);
-    const Json function = Json::array(
-        Jsons{Json::object({{"fullyQualifiedName", Json::string(r.kernel)},
-                            {"kind", Json::string("function")}})});
+    const Json function = Json::array(Jsons{Json::object(
+        {{"fullyQualifiedName", Json::string(r.kernel)}, {"kind", Json::string("function")}})});
     if (!at.line) return Json::object({{"logicalLocations", function}});
     const Json file = Json::object({{"uri", Json::string(at.file)}}),
                region = Json::object({{"startLine", Json::number(at.line)}});
@@ -128,10 +127,9 @@ Json as_sarif(const std::vector<FaultRecord>& records) {
         Json::object({{"name", Json::string("wavejit")}, {"rules", Json::array(rules)}});
     const Json run = Json::object(
         {{"tool", Json::object({{"driver", driver}})}, {"results", Json::array(results)}});
-    return Json::object(
-        {{"$schema", Json::string("https://json.schemastore.org/sarif-2.1.0.json")},
-         {"version", Json::string("2.1.0")},
-         {"runs", Json::array(Jsons{run})}});
+    return Json::object({{"$schema", Json::string("https://json.schemastore.org/sarif-2.1.0.json")},
+                         {"version", Json::string("2.1.0")},
+                         {"runs", Json::array(Jsons{run})}});
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ void GroupContext::begin_shadow(const LaunchPlan& plan) {
     // Registers with two names would have two shadows.
     const bool bits = checks & machine::check_init && !plan.sgpr_aliases;
     for (machine::RegisterShadow& wave : shadow_.waves)
-        wave.begin(bits, plan.vgpr_count + plan.agpr_count, plan.id_rows, plan.known_sgprs,
+        wave.begin(bits, plan.vgpr_count + plan.agpr_count, plan.id_rows, initial_sgprs(plan),
                    plan.scratch_lane_bytes);
 }
 

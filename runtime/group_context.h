@@ -124,7 +124,7 @@ private:
     uint32_t hw_id_ = 0;
     std::array<uint32_t, 3> size_{};
     void begin_shadow(const LaunchPlan& plan);
-    machine::GroupShadow shadow_;  // with checkers
+    machine::GroupShadow shadow_;              // with checkers
     uint64_t scratch_ = 0, scratch_size_ = 0;  // guest memory: buffer instructions address it
 };
 

@@ -270,7 +270,6 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         if (id[i]) plan.group_ids.sgpr[i] = next++;
         plan.group_ids.middle[i] = plan.group_count[i] / 2;
     }
-    plan.known_sgprs = static_cast<uint32_t>(next) + kernel.workgroup_info + kernel.private_segment;
     plan.next_waves =
         next_waves(plan.request.work_group, t.wave_size, t.packed_workitem_id && kernel.workitem_id,
                    plan.group_count[0] > 1 ? plan.group_ids.sgpr[0] : -1);
@@ -435,6 +434,12 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     }
     // The private segment's wave offset follows: 0, as the buffer's base and FLAT_SCRATCH_INIT are
     // already the wave's own.
+}
+
+uint32_t initial_sgprs(const LaunchPlan& plan) {
+    uint32_t count = std::min(plan.kernel.user_sgpr_count, 96u);
+    for (const int sgpr : plan.group_ids.sgpr) count += sgpr >= 0;
+    return count + plan.kernel.workgroup_info + plan.kernel.private_segment;
 }
 
 void name_twice(const LaunchPlan& plan, machine::Wave& wave) {

@@ -50,8 +50,7 @@ struct LaunchPlan {
     machine::ExecContext::GroupIds group_ids;
     machine::NextWaves next_waves;
     uint32_t lane_layout = 0, grid_layout = 0, whole_lanes = machine::lanes;
-    uint32_t id_rows = 1;       // VGPRs with work-item ids
-    uint32_t known_sgprs = 0;   // SGPRs from s0 on that a wave starts with
+    uint32_t id_rows = 1;  // VGPRs with work-item ids
 };
 
 // What makes a launch faster.
@@ -78,6 +77,9 @@ bool advance_group(const LaunchPlan& plan, machine::WorkGroup& group);
 // puts in: SGPRs, EXEC, MODE (SEED-INIT). Memory pointers (vgpr, lds, scratch) must be set before.
 void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t index,
                machine::Wave& wave);
+
+// SGPRs from s0 on that waves start with.
+uint32_t initial_sgprs(const LaunchPlan& plan);
 
 // The plan's first id_rows VGPRs of wave `index`: work-item ids.
 void init_work_item_ids(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t index,

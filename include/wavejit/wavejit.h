@@ -84,23 +84,24 @@ typedef enum wj_coverage {
 } wj_coverage;
 typedef enum wj_memory_mode { WJ_MEMORY_IDENTITY = 0, WJ_MEMORY_CHECKED = 1 } wj_memory_mode;
 
-/* Checkers look for what hardware lets pass. The dispatch goes on as hardware does; with findings it
- * ends with WJ_GUEST_FAULT, wj_fault tells the first one (what, where in the source, in which
+/* Checkers look for what hardware lets pass. The dispatch goes on as hardware does; with findings
+ * it ends with WJ_GUEST_FAULT, wj_fault tells the first one (what, where in the source, in which
  * lanes) and wj_finding_get all. Each kind of finding is told once for an instruction. What is
- * checked costs several times as much to execute; with INIT or WAITCNT everything is interpreted. */
+ * checked costs several times as much to execute; with INIT or WAITCNT everything is interpreted.
+ */
 enum {
-    WJ_CHECK_MEMORY = 1, /* With checked memory only: LDS beyond what the work-group asked for, to
-                          * the byte. The addresses of memory that was freed are not used again
-                          * before 4,096 later frees, so that accesses to it are faults. */
-    WJ_CHECK_INIT = 2,   /* LDS that is read before any wave of the work-group has written it;
-                          * bits of registers and of scratch memory that nobody has written, where
-                          * they become an address, a condition, EXEC or data in global memory */
-    WJ_CHECK_RACE = 4,   /* bytes that one wave writes and another reads or writes, and that no
-                          * barrier, or in global memory atomics with fences, puts in an order;
-                          * atomics have one among themselves. Stores of equal values are none. */
-    WJ_CHECK_BARRIER = 8,   /* waves that have ended while others of the work-group wait */
-    WJ_CHECK_WAITCNT = 16,  /* registers that are read or written while a load of them may still be
-                             * under way, as no s_waitcnt has waited for it */
+    WJ_CHECK_MEMORY = 1,   /* With checked memory only: LDS beyond what the work-group asked for, to
+                            * the byte. The addresses of memory that was freed are not used again
+                            * before 4,096 later frees, so that accesses to it are faults. */
+    WJ_CHECK_INIT = 2,     /* LDS that is read before any wave of the work-group has written it;
+                            * bits of registers and of scratch memory that nobody has written, where
+                            * they become an address, a condition, EXEC or data in global memory */
+    WJ_CHECK_RACE = 4,     /* bytes that one wave writes and another reads or writes, and that no
+                            * barrier, or in global memory atomics with fences, puts in an order;
+                            * atomics have one among themselves. Stores of equal values are none. */
+    WJ_CHECK_BARRIER = 8,  /* waves that have ended while others of the work-group wait */
+    WJ_CHECK_WAITCNT = 16, /* registers that are read or written while a load of them may still be
+                            * under way, as no s_waitcnt has waited for it */
     WJ_CHECK_ALIGNMENT = 32, /* accesses at addresses that are no multiple of their size, or of 4 */
     WJ_CHECK_DIVISION = 64,  /* v_rcp_iflag_f32 of 0, with which integers of 32 bits are divided */
     WJ_CHECK_ALL = 127

@@ -25,7 +25,7 @@ protected:
         o.target = "gfx90a";
         o.engine = std::get<1>(GetParam());
         o.memory_mode = WJ_MEMORY_CHECKED;
-        o.threads = 2;
+        o.threads = 1;  // the order in which accesses are found
         o.checks = WJ_CHECK_ALL;
         if (o.engine != WJ_ENGINE_INTERPRETER) o.checks &= ~(WJ_CHECK_INIT | WJ_CHECK_WAITCNT);
         wj_context* c = nullptr;
@@ -157,7 +157,7 @@ constexpr Row sources[] = {
     {"global_stencil", "race", "and nothing orders"},
     {"global_byte", "race", "and nothing orders"},
     {"global_lanes", "race", "lanes of the wave store different values"},
-    {"global_last_group", "race", "another wave has written it, and nothing orders"},
+    {"global_last_group", "race", "another wave has read it, and nothing orders"},
     {"leave_early", "barrier", "missed barrier: 3 of 4 waves"},
     {"one_wave_waits", "barrier", "missed barrier: 1 of 4 waves"},
     {"odd_dword", "alignment", "write of 4 bytes"},

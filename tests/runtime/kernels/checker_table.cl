@@ -165,14 +165,14 @@ kernel void global_counter(global uint* out, uint wrong) {
 kernel void global_histogram(global uint* out, uint wrong) {
     global uint* bin = &out[ID & 15];
     if (wrong)
-        *bin += 1;  // HERE global_histogram
+        *bin += ID + 1;  // HERE global_histogram
     else
         atomic_inc(bin);
 }
 kernel void global_stencil(global uint* out, uint wrong) {
     uint id = get_global_id(0);
-    uint left = out[id ? id - 1 : 0];
-    out[(wrong ? 0 : 1024) + id] = left + 1;  // HERE global_stencil
+    uint left = out[id ? id - 1 : 0];  // HERE global_stencil
+    out[(wrong ? 0 : 1024) + id] = left + 1;
 }
 kernel void global_byte(global uchar* out, uint wrong) {
     uint id = get_global_id(0) / 2 * 2 + (wrong ? 0 : get_global_id(0) % 2);
@@ -181,19 +181,19 @@ kernel void global_byte(global uchar* out, uint wrong) {
 kernel void global_lanes(global uint* out, uint wrong) {
     out[get_group_id(0) * 256 + (wrong ? ID / 2 : ID)] = ID;  // HERE global_lanes
 }
-// The last work-group adds up what all have stored; wrong: it does not wait for them.
+// The last work-group adds up what all have stored; wrong: any adds up what there is.
 kernel void global_last_group(global uint* out, uint wrong) {
     local uint last;
     global uint* parts = out + 16;
     if (ID == 0) {
-        parts[get_group_id(0)] = get_group_id(0) + 7;
+        parts[get_group_id(0)] = get_group_id(0) + 7;  // HERE global_last_group
         __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent");
         last = atomic_inc(out) == 1;
         if (!wrong)
             __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent");
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (ID == 0 && (last || wrong)) out[1] = parts[0] + parts[1];  // HERE global_last_group
+    if (ID == 0 && (last || wrong)) out[1] = parts[0] + parts[1];
 }
 
 // ---- barrier

@@ -17,7 +17,6 @@
 .amdhsa_kernel \name
   .amdhsa_kernarg_size 16
   .amdhsa_group_segment_fixed_size 1024
-  .amdhsa_private_segment_fixed_size 64
   .amdhsa_next_free_vgpr 16
   .amdhsa_next_free_sgpr 24
   .amdhsa_accum_offset 16
@@ -117,8 +116,9 @@ KERNEL \name
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   s_waitcnt lgkmcnt(0)
   global_load_dword v1, v0, s[4:5]
+  v_mov_b32_e32 v3, 7
   \wait
-  global_store_dword v1, v0, s[4:5] offset:1024
+  global_store_dword v1, v3, s[4:5] offset:1024
 FINISH \name
 .endm
 LOAD_ADDRESS address_clean, s_waitcnt vmcnt(0)
@@ -169,8 +169,9 @@ KERNEL \name
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   \first
   v_and_b32_e32 v2, 0xfc, v9
+  v_mov_b32_e32 v3, 7
   s_waitcnt lgkmcnt(0)
-  global_store_dword v2, v0, s[4:5]
+  global_store_dword v2, v3, s[4:5]
 FINISH \name
 .endm
 UNWRITTEN_ADDRESS unwritten_address_clean, v_lshlrev_b32_e32 v9, 2, v0
