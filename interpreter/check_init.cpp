@@ -240,7 +240,7 @@ InitCheck::InitCheck(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
             for (uint32_t r = 0; r < (w.size == lanes ? 2 : 1); r++)
                 condition.scalar(machine::vcc_lo + r);
         for (const Operand& o : inst.src) condition.of(o, 0);
-        later_ = std::make_unique<Later>();  // a call's result
+        if (inst.dst[0].present()) later_ = std::make_unique<Later>();  // of a call
     } else if (touches_unwritten(w, shadow, inst)) {
         later_ = std::make_unique<Later>();
         if (may_be_tried(w, inst)) later_->try_it(w, inst);
