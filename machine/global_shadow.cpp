@@ -114,21 +114,18 @@ GlobalShadow::Race GlobalShadow::access(Agent& agent, uint32_t pc, Kind kind, ui
 
 void GlobalShadow::release(Agent& agent, uint64_t address) {
     Releases& r = releases_[address];
-    const uint64_t id = key(agent.group, agent.wave);
-    if (r.agents.empty() || r.agents.back() != id) {
-        std::erase(r.agents, id);
-        r.agents.push_back(id);
-    }
+    std::erase_if(r.agents,
+                  [&](const Known& k) { return k.group == agent.group && k.wave == agent.wave; });
+    r.agents.push_back({agent.group, agent.wave, agent.time, agent.barrier});
     if (r.agents.size() > most_releases) r.agents.clear(), r.everything = now_;
     if (r.everything) r.everything = now_;
     agent.time = ++now_;
 }
 
-void GlobalShadow::learn_from(Agent& agent, uint32_t group, uint32_t wave, uint32_t own) {
-    if (group == agent.group && wave == agent.wave) return;
-    const Agent& other = this->agent(group, wave);
-    agent.known.learn(Known{group, wave, own, other.barrier});
-    agent.known.learn(other.known);
+void GlobalShadow::learn_from(Agent& agent, const Known& other) {
+    if (other.group == agent.group && other.wave == agent.wave) return;
+    agent.known.learn(other);
+    agent.known.learn(this->agent(other.group, other.wave).known);
 }
 
 // of_group: by waves of the agent's work-group, whose caches it shares. A plain store may be an
@@ -139,14 +136,13 @@ void GlobalShadow::learn_releases(Agent& agent, uint64_t address, bool of_group)
         const uint64_t cell = address * 4 % page_bytes >> page->second.shift;
         const Who writer = page->second.cells[cell].writer;
         if (writer.pc && wanted(writer.group))
-            learn_from(agent, writer.group, writer.wave, writer.time);
+            learn_from(agent, {writer.group, writer.wave, writer.time,
+                               this->agent(writer.group, writer.wave).barrier});
     }
     const auto found = releases_.find(address);
     if (found == releases_.end()) return;
-    for (const uint64_t id : found->second.agents) {
-        const auto group = static_cast<uint32_t>(id >> 32), wave = static_cast<uint32_t>(id);
-        if (wanted(group)) learn_from(agent, group, wave, this->agent(group, wave).time);
-    }
+    for (const Known& other : found->second.agents)
+        if (wanted(other.group)) learn_from(agent, other);
     if (!of_group)
         agent.known.everything = std::max(agent.known.everything, found->second.everything);
 }

@@ -71,7 +71,7 @@ private:
 
     Page& page(uint64_t address, uint32_t first, uint32_t end);
     void release(Agent& agent, uint64_t address);
-    void learn_from(Agent& agent, uint32_t group, uint32_t wave, uint32_t own);
+    void learn_from(Agent& agent, const Known& other);
     void learn_releases(Agent& agent, uint64_t address, bool of_group);
     bool ordered(const Agent& agent, const Who& who) const;
 
@@ -83,7 +83,7 @@ private:
     std::unordered_map<uint64_t, Page> pages_;  // by address / 4096
     // Whose atomics have released an address; after too many of them only when the last one did.
     struct Releases {
-        std::vector<uint64_t> agents;
+        std::vector<Known> agents;
         uint32_t everything = 0;
     };
     std::unordered_map<uint64_t, Releases> releases_;  // by address / 4
