@@ -137,21 +137,9 @@ bool touches_unwritten(const Wave& w, const RegisterShadow& shadow, const Inst& 
 
 }  // namespace
 
-// What is known once the instruction has run: of a trial, of a load.
-struct InitCheck::Later {
-    std::vector<uint32_t> rows;  // numbers
-    std::vector<uint32_t> bits;  // 64 of each
-    std::array<uint32_t, 128> scalars{};
-    bool scc = false, tried = false;
-    // Of loads from scratch memory: lanes and dwords without a value.
-    std::array<uint64_t, 16> scratch{};
-
-    void add_row(uint32_t row) {
-        if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
-    }
-    void try_it(Wave& w, const Inst& inst);
-    void look_at_scratch(Wave& w, const Inst& inst, uint64_t& global);
-};
+void InitCheck::Later::add_row(uint32_t row) {
+    if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
+}
 
 void InitCheck::Later::try_it(Wave& w, const Inst& inst) {
     const RegisterShadow& shadow = registers_of(w);
@@ -217,7 +205,7 @@ InitCheck::InitCheck(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
     if (!shadow.watches_bits) return;
     const Effects& e = effects(inst.op);
     if (accesses_memory(inst)) {
-        later_ = std::make_unique<Later>();
+        later_.emplace();
         Use address(w, inst, memory::unwritten_address);
         const bool smem = inst.format == Format::SMEM;
         if (!smem && !w.exec()) return;
@@ -240,14 +228,12 @@ InitCheck::InitCheck(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
             for (uint32_t r = 0; r < (w.size == lanes ? 2 : 1); r++)
                 condition.scalar(machine::vcc_lo + r);
         for (const Operand& o : inst.src) condition.of(o, 0);
-        if (inst.dst[0].present()) later_ = std::make_unique<Later>();  // of a call
+        if (inst.dst[0].present()) later_.emplace();  // of a call
     } else if (touches_unwritten(w, shadow, inst)) {
-        later_ = std::make_unique<Later>();
+        later_.emplace();
         if (may_be_tried(w, inst)) later_->try_it(w, inst);
     }
 }
-
-InitCheck::~InitCheck() = default;
 
 void InitCheck::settle() {
     if (!later_) return;

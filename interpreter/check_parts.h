@@ -1,7 +1,9 @@
 // The checkers, one by one (checks.cpp).
 #pragma once
 
-#include <memory>
+#include <array>
+#include <optional>
+#include <vector>
 
 #include "interpreter/internal.h"
 #include "machine/group_shadow.h"
@@ -38,14 +40,26 @@ void check_waits(Wave& w, const Inst& inst);
 class InitCheck {
 public:
     InitCheck(Wave& w, const Inst& inst);
-    ~InitCheck();
     void settle();
 
 private:
-    struct Later;  // what becomes of the bits
+    // What is known once the instruction has run: of a trial, of a load. (No heap for those that
+    // may fault, which do not return.)
+    struct Later {
+        std::vector<uint32_t> rows;  // numbers
+        std::vector<uint32_t> bits;  // 64 of each
+        std::array<uint32_t, 128> scalars{};
+        bool scc = false, tried = false;
+        // Of loads from scratch memory: lanes and dwords without a value.
+        std::array<uint64_t, 16> scratch{};
+
+        void add_row(uint32_t row);
+        void try_it(Wave& w, const Inst& inst);
+        void look_at_scratch(Wave& w, const Inst& inst, uint64_t& global);
+    };
     Wave& w_;
     const Inst& inst_;
-    std::unique_ptr<Later> later_;
+    std::optional<Later> later_;
 };
 
 }  // namespace wj::interp
