@@ -224,7 +224,8 @@ TEST_P(ChecksTest, ReportsAreFiles) {
 }
 
 TEST_P(ChecksTest, WhatIsSuppressedIsNoFinding) {
-    const std::string path = testing::TempDir() + "wavejit_suppressions." + std::to_string(getpid());
+    const std::string path =
+        testing::TempDir() + "wavejit_suppressions." + std::to_string(getpid());
     const auto with = [&](const char* lines) {
         std::ofstream(path) << lines;
         use(WJ_CHECK_RACE | WJ_CHECK_INIT, 1, path.c_str());
