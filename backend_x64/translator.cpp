@@ -20,6 +20,7 @@
 #include "ir/swap_loop.h"
 #include "lift/lift.h"
 #include "lift/profile.h"
+#include "machine/checks.h"
 #include "memory/address_space.h"
 
 namespace wj::x64 {
@@ -81,7 +82,7 @@ public:
         options.liveness = &liveness_;
         if (wave.ctx->checks) {
             options.handler = &interp::checked_handler;
-            options.by_handler = &interp::looks_at_lds;
+            options.by_handler = interp::looks_at(wave.ctx->checks);
         }
         if (interp::runs_whole(wave)) run_whole(wave, options);
         if (wave.ctx->coverage || wave.ctx->counts_time) lift_plain(*wave.ctx, options);
@@ -175,7 +176,7 @@ private:
         lift_unguarded(options);
     }
     static bool checked_or_raises(Opcode op) {
-        return interp::looks_at_lds(op) || interp::raises_exceptions(op);
+        return interp::looks_at(machine::all_checks)(op) || interp::raises_exceptions(op);
     }
     static void lift_unguarded(lift::Options& options) {
         options.may_guard = false;

@@ -1,220 +1,65 @@
 #include "interpreter/checks.h"
 
-#include <algorithm>
-#include <bit>
-
 #include "frontend/effects.h"
-#include "interpreter/mem_address.h"
-#include "machine/work_group.h"
-#include "memory/fault_reasons.h"
+#include "interpreter/check_parts.h"
 
 namespace wj::interp {
 namespace {
 
-using machine::LdsShadow;
-
-// Instructions with an address for each of two parts.
-struct TwoParts {
-    Opcode op;
-    uint32_t bytes, scale;  // of a part; of what its offset counts
-};
-constexpr TwoParts two_parts[] = {
-    {Opcode::ds_read2_b32, 4, 4},       {Opcode::ds_read2st64_b32, 4, 256},
-    {Opcode::ds_read2_b64, 8, 8},       {Opcode::ds_read2st64_b64, 8, 512},
-    {Opcode::ds_write2_b32, 4, 4},      {Opcode::ds_write2st64_b32, 4, 256},
-    {Opcode::ds_write2_b64, 8, 8},      {Opcode::ds_write2st64_b64, 8, 512},
-    {Opcode::ds_wrxchg2_rtn_b32, 4, 4}, {Opcode::ds_wrxchg2st64_rtn_b32, 4, 256},
-    {Opcode::ds_wrxchg2_rtn_b64, 8, 8}, {Opcode::ds_wrxchg2st64_rtn_b64, 8, 512},
-};
-
-// An access of the wave, as its lanes make it.
-class LdsAccess {
-public:
-    LdsAccess(Wave& w, Access access, uint32_t bytes)
-        : w_(w),
-          shadow_(*w.group->shadow),
-          size_(std::min<uint64_t>(shadow_.bytes.size(), w.lds_size)),
-          wave_(static_cast<uint16_t>(w.wave_in_group)),
-          checks_(w.ctx->checks),
-          access_(access),
-          bytes_(bytes) {}
-
-    void by(uint32_t lane, uint32_t at) { by(lane, at, bytes_); }
-    void by(uint32_t lane, uint64_t at, uint32_t bytes) {
-        Finding found;
-        if (at + bytes > size_) found.add(check_memory_beyond(checks_));
-        for (uint64_t b = at; b < std::min(at + bytes, size_); b++)
-            found.add(note(shadow_.bytes[b]));
-        if (!found.reason || (first_.reason && found.reason != first_.reason)) return;
-        if (!first_.reason) first_ = found, address_ = at, bytes_ = bytes;
-        lanes_ |= uint64_t{1} << lane;
-    }
-
-    // False: something was found.
-    bool end() {
-        if (!first_.reason) return true;
-        stop(w_, ExitKind::MemoryFault, first_.reason, first_.check);
-        w_.exit.access = access_;
-        w_.exit.access_bytes = bytes_;
-        w_.exit.address = machine::shared_aperture + address_;
-        w_.exit.lane_mask = lanes_;
-        return false;
-    }
-
-private:
-    struct Finding {
-        const char* reason = nullptr;
-        uint32_t check = 0;
-        void add(const Finding& f) {
-            if (!reason) *this = f;
-        }
-    };
-    static Finding check_memory_beyond(uint32_t checks) {
-        if (!(checks & machine::check_memory)) return {};
-        return {memory::beyond_lds, machine::check_memory};
-    }
-    bool others(uint16_t who) const { return who != LdsShadow::nobody && who != wave_; }
-    uint16_t joined(uint16_t who) const {
-        return who == LdsShadow::nobody || who == wave_ ? wave_ : LdsShadow::several;
-    }
-
-    // Reads and writes of different waves between two barriers have no order, nor have two writes;
-    // atomics have one among themselves.
-    Finding note(LdsShadow::Byte& b) {
-        const bool reads = access_ != Access::Write, writes = access_ != Access::Read,
-                   atomic = access_ == Access::Atomic;
-        Finding found;
-        if (reads && !b.written && checks_ & machine::check_init)
-            found.add({memory::unwritten_lds, machine::check_init});
-        if (checks_ & machine::check_race) {
-            if (others(b.writer) && !(atomic && b.atomic))
-                found.add({memory::raced_with_write, machine::check_race});
-            if (writes && others(b.reader))
-                found.add({memory::raced_with_read, machine::check_race});
-        }
-        if (writes) {
-            b.writer = joined(b.writer);
-            b.written = true;
-            b.atomic = atomic;
-        } else {
-            b.reader = joined(b.reader);
-        }
-        return found;
-    }
-
-    Wave& w_;
-    LdsShadow& shadow_;
-    const uint64_t size_;
-    const uint16_t wave_;
-    const uint32_t checks_;
-    const Access access_;
-    uint32_t bytes_;
-    Finding first_;
-    uint64_t address_ = 0, lanes_ = 0;
-};
-
-Access access_of(const Effects& e) {
-    return e.access == MemoryAccess::Atomic  ? Access::Atomic
-           : e.access == MemoryAccess::Store ? Access::Write
-                                             : Access::Read;
-}
-
-// ds_*_src2_*: an update whose data lies in LDS, too.
-bool is_src2(Opcode op) {
-    const OpInfo& info = op_info(op);
-    return effects(op).access == MemoryAccess::Atomic && info.src_count == 1 && !info.dst_count;
-}
-
-bool check_ds(Wave& w, const Inst& inst) {
-    const Effects& e = effects(inst.op);
-    if (inst.gds || e.access == MemoryAccess::None || is_src2(inst.op)) return true;
-    LdsAccess access(w, access_of(e), e.bytes);
-    const auto offset = static_cast<uint32_t>(inst.offset);
-    const uint32_t of_wave = offset + (w.sgpr[machine::m0] & 0xffff);
-    const uint64_t exec = w.exec();
-    if (inst.op == Opcode::ds_append || inst.op == Opcode::ds_consume) {
-        if (exec) access.by(static_cast<uint32_t>(std::countr_zero(exec)), of_wave);
-        return access.end();
-    }
-    if (!is_vector(inst.vaddr())) {  // ds_*_addtid_b32
-        for_each_lane(exec, [&](uint32_t lane) { access.by(lane, of_wave + lane * 4); });
-        return access.end();
-    }
-    const uint32_t* base = vrow(w, inst.vaddr());
-    const auto* two = std::find_if(std::begin(two_parts), std::end(two_parts),
-                                   [&](const TwoParts& t) { return t.op == inst.op; });
-    for_each_lane(exec, [&](uint32_t lane) {
-        if (two == std::end(two_parts)) return access.by(lane, base[lane] + offset);
-        access.by(lane, uint32_t{base[lane] + offset * two->scale}, two->bytes);
-        access.by(lane, uint32_t{base[lane] + inst.offset1 * two->scale}, two->bytes);
-    });
-    return access.end();
-}
-
-bool check_flat(Wave& w, const Inst& inst) {
-    const Effects& e = effects(inst.op);
-    if (e.access == MemoryAccess::None) return true;
-    const FlatAddress address(w, inst);
-    LdsAccess access(w, access_of(e), e.bytes);
-    for_each_lane(w.exec(), [&](uint32_t lane) {
-        const Spot spot = address.spot(lane, 0);
-        if (spot.place == Place::Lds) access.by(lane, static_cast<uint32_t>(spot.address));
-    });
-    return access.end();
-}
-
-// The LDS forms of loads (load_lds in mem.h) write to it.
-bool check_load(Wave& w, const Inst& inst) {
-    const uint32_t slot = std::max<uint32_t>(effects(inst.op).bytes, 4);
-    const WholeLds whole(w);
-    LdsAccess access(w, Access::Write, slot);
-    const uint32_t base = lds_form_base(w, inst);
-    for_each_lane(w.exec(), [&](uint32_t lane) { access.by(lane, base + lane * slot); });
-    return access.end();
-}
-
-bool loads_to_lds(const Inst& inst) {
-    if (effects(inst.op).access != MemoryAccess::Load) return false;
-    return inst.lds || ((inst.format == Format::GLOBAL || inst.format == Format::SCRATCH) &&
-                        !inst.dst[0].present());
-}
-
 void check_and_run(Wave& w, const Inst& inst) {
-    if (check_lds(w, inst)) handler(inst.op)(w, inst);
+    look(w, inst);
+    handler(inst.op)(w, inst);
+}
+
+void watch_and_run(Wave& w, const Inst& inst) {
+    look(w, inst);
+    InitCheck bits(w, inst);
+    handler(inst.op)(w, inst);
+    bits.settle();
+}
+
+bool looks_at_divisions(Opcode op) {
+    return op == Opcode::v_rcp_iflag_f32;
+}
+
+template <bool accesses, bool divisions>
+bool looks(Opcode op) {
+    return looks_at_lds(op) || (accesses && looks_at_accesses(op)) ||
+           (divisions && looks_at_divisions(op));
+}
+
+bool may_load_lds(Opcode op) {
+    const Format format = op_info(op).format;
+    return (format == Format::GLOBAL || format == Format::SCRATCH || format == Format::MUBUF) &&
+           effects(op).access == MemoryAccess::Load;
 }
 
 }  // namespace
 
-bool check_lds(Wave& w, const Inst& inst) {
-    if (!w.group || !w.group->shadow) return true;
-    switch (inst.format) {
-        case Format::DS:
-            return check_ds(w, inst);
-        case Format::FLAT:
-            return check_flat(w, inst);
-        case Format::GLOBAL:
-        case Format::SCRATCH:
-        case Format::MUBUF:
-            return !loads_to_lds(inst) || check_load(w, inst);
-        default:
-            return true;
-    }
+void look(Wave& w, const Inst& inst) {
+    if (!shadow_of(w)) return;
+    const uint32_t checks = w.ctx->checks;
+    if (!checks) return;  // a copy of the wave that others try out
+    if (checks & machine::check_waitcnt) check_waits(w, inst);
+    check_lds(w, inst);
+    if (checks & machine::check_race) check_global(w, inst);
+    if (checks & machine::check_alignment) check_alignment(w, inst);
+    if (checks & machine::check_division && looks_at_divisions(inst.op)) check_division(w, inst);
 }
 
-bool looks_at_lds(Opcode op) {
-    const Format format = op_info(op).format;
-    return (format == Format::DS || format == Format::FLAT) &&
-           effects(op).access != MemoryAccess::None;
+bool (*looks_at(uint32_t checks))(Opcode) {
+    const bool accesses = checks & machine::checks_of_accesses;
+    if (checks & machine::check_division) return accesses ? looks<true, true> : looks<false, true>;
+    return accesses ? looks<true, false> : looks<false, false>;
 }
 
 Handler checked_handler(Opcode op) {
     const Handler plain = handler(op);
-    const Format format = op_info(op).format;
-    const bool loads =
-        format == Format::GLOBAL || format == Format::SCRATCH || format == Format::MUBUF;
-    if (!plain || !(looks_at_lds(op) || (loads && effects(op).access == MemoryAccess::Load)))
-        return plain;
-    return &check_and_run;
+    return plain && (looks<true, true>(op) || may_load_lds(op)) ? &check_and_run : plain;
+}
+
+Handler watched_handler(Opcode op) {
+    return handler(op) ? &watch_and_run : nullptr;
 }
 
 }  // namespace wj::interp

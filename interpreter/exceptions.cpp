@@ -4,7 +4,9 @@
 #include "interpreter/exceptions.h"
 
 #include <cmath>
+#include <optional>
 
+#include "interpreter/check_parts.h"
 #include "interpreter/checks.h"
 #include "interpreter/packed.h"
 #include "interpreter/raised.h"
@@ -547,7 +549,11 @@ bool raises_exceptions(Opcode op) {
 }
 
 void run_whole(Wave& w, const Inst& in) {
-    if (w.ctx->checks && !check_lds(w, in)) return;
+    std::optional<InitCheck> bits;
+    if (w.ctx->checks) {
+        look(w, in);
+        bits.emplace(w, in);
+    }
     const u32 enabled = w.trap_enabled ? w.mode >> machine::mode::excp_en_shift & ex::all : 0;
     Found found{enabled};
     if (w.mode & machine::mode::watches_exceptions) {
@@ -557,6 +563,7 @@ void run_whole(Wave& w, const Inst& in) {
     const BothNames names(w);
     handler(in.op)(w, in);
     names.keep_equal(w);
+    if (bits) bits->settle();
     if (w.exit.kind != ExitKind::None) return;
     w.trapsts |= found.flags;
     if (!(found.flags & enabled)) return;

@@ -15,6 +15,7 @@
 #include "interpreter/exceptions.h"
 #include "interpreter/internal.h"
 #include "interpreter/observe.h"
+#include "machine/checks.h"
 #include "machine/coverage.h"
 #include "machine/guard.h"
 #include "memory/access.h"
@@ -194,7 +195,9 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
             fail(ExitKind::Yield, slow_instruction);
             break;
         }
-        step.run = ctx.checks ? checked_handler(step.inst.op) : handler(step.inst.op);
+        step.run = !ctx.checks                                 ? handler(step.inst.op)
+                   : ctx.checks & machine::checks_of_registers ? watched_handler(step.inst.op)
+                                                               : checked_handler(step.inst.op);
         if (!step.run) {
             fail(ExitKind::Unimplemented, op_info(step.inst.op).name.data());
             break;
@@ -203,7 +206,7 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
             fail(ExitKind::Unimplemented, refused);
             break;
         }
-        if (ctx.coverage && ctx.coverage->compared)
+        if (ctx.coverage && ctx.coverage->compared && !(ctx.checks & machine::checks_of_registers))
             if (const Handler observed = observed_compare(step.inst.op)) step.run = observed;
         step.vector = is_vector_format(step.inst.format);
         const RegisterNeeds n = needs_of(step.inst);

@@ -3,12 +3,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "frontend/effects.h"
-#include "frontend/encoding.h"
-#include "interpreter/buffer_address.h"
-#include "interpreter/buffer_format.h"
-#include "interpreter/mem_address.h"
 #include "interpreter/mem_smem.h"
+#include "interpreter/spots.h"
 #include "memory/address_space.h"
 #include "memory/fault_reasons.h"
 
@@ -25,11 +21,7 @@ struct Kind {
 };
 
 Kind kind_of(const Inst& inst) {
-    const Effects& e = effects(inst.op);
-    const Access access = e.access == MemoryAccess::Atomic  ? Access::Atomic
-                          : e.access == MemoryAccess::Store ? Access::Write
-                                                            : Access::Read;
-    return {access, inst.format == Format::MTBUF ? element_bytes(inst.dfmt) : e.bytes};
+    return {access_of(inst.op), bytes_of(inst)};
 }
 
 // Whether the host can read the byte, without touching it. True when the host does not let us ask.
@@ -96,19 +88,10 @@ void check_spot(const Wave& w, uint32_t lane, Spot spot, const Kind& k, uint64_t
     f.mask |= uint64_t{1} << lane;
 }
 
-template <class A>
 Finding check_lanes(Wave& w, const Inst& inst, const Kind& k, uint64_t known) {
     Finding f;
-    const A address(w, inst);
-    for_each_lane(w.exec(), [&](uint32_t lane) {
-        if constexpr (std::is_same_v<A, BufferAddress>) {
-            if (address.split() && k.bytes > 4) {
-                for (uint32_t b = 0; b < k.bytes; b += 4)
-                    check_spot(w, lane, address.spot(lane, b, 4), {k.access, 4}, known, f);
-                return;
-            }
-        }
-        check_spot(w, lane, address.spot(lane, 0, k.bytes), k, known, f);
+    each_spot(w, inst, k.bytes, [&](uint32_t lane, Spot spot, uint32_t bytes) {
+        check_spot(w, lane, spot, {k.access, bytes}, known, f);
     });
     return f;
 }
@@ -132,23 +115,15 @@ void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info,
     const uint64_t known = info.address;
     switch (inst.format) {
         case Format::GLOBAL:
-            k = kind_of(inst);
-            f = encoding_info(inst.op).no_address ? check_lanes<LaneAddress>(w, inst, k, known)
-                                                  : check_lanes<GlobalAddress>(w, inst, k, known);
-            break;
         case Format::FLAT:
-            k = kind_of(inst);
-            f = check_lanes<FlatAddress>(w, inst, k, known);
-            break;
         case Format::SCRATCH:
-            k = kind_of(inst);
-            f = check_lanes<ScratchAddress>(w, inst, k, known);
-            break;
         case Format::MUBUF:
         case Format::MTBUF:
-            if (!inst.sbase().present()) return;
+            if (inst.format >= Format::MUBUF && inst.format <= Format::MTBUF &&
+                !inst.sbase().present())
+                return;
             k = kind_of(inst);
-            f = check_lanes<BufferAddress>(w, inst, k, known);
+            f = check_lanes(w, inst, k, known);
             break;
         case Format::DS:
             k = kind_of(inst);

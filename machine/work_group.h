@@ -4,10 +4,11 @@
 #include <array>
 #include <cstdint>
 
-#include "machine/checks.h"
 #include "machine/wave.h"
 
 namespace wj::machine {
+
+struct GroupShadow;  // machine/group_shadow.h
 
 struct WorkGroup {
     Wave* waves = nullptr;
@@ -15,7 +16,7 @@ struct WorkGroup {
     std::array<uint32_t, 3> id{};    // work-group id
     std::array<uint32_t, 3> size{};  // work-items in each dimension; smaller at the grid's end
     uint64_t linear_id = 0;
-    LdsShadow* shadow = nullptr;  // with checks of LDS (checks.h)
+    GroupShadow* shadow = nullptr;  // with checkers
 };
 
 }  // namespace wj::machine

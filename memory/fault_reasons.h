@@ -13,5 +13,23 @@ inline constexpr const char* raced_with_write =
     "race: another wave has written it since the last barrier";
 inline constexpr const char* raced_with_read =
     "race: another wave has read it since the last barrier";
+inline constexpr const char* unordered_with_write =
+    "race: another wave has written it, and nothing orders the two";
+inline constexpr const char* unordered_with_read =
+    "race: another wave has read it, and nothing orders the two";
+inline constexpr const char* lanes_disagree =
+    "race: lanes of the wave store different values there at once";
+inline constexpr const char* no_multiple =
+    "the address is no multiple of the element's size: it works in the mode that ROCm sets only";
+inline constexpr const char* divided_by_zero = "an integer is divided by zero";
+inline constexpr const char* used_before_wait = "is used before the s_waitcnt that its load needs";
+inline constexpr const char* unwritten_address =
+    "is a part of an address, and nobody has written it";
+inline constexpr const char* unwritten_data =
+    "is stored to global memory, and nobody has written it";
+inline constexpr const char* unwritten_condition =
+    "decides where the wave goes on, and nobody has written it";
+inline constexpr const char* unwritten_lanes =
+    "decides which lanes are on, and nobody has written it";
 
 }  // namespace wj::memory

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "frontend/code_object_bytes.h"
+#include "machine/checks.h"
 #include "runtime/engine_factory.h"
 #include "runtime/launch_plan.h"
 
@@ -46,12 +47,14 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
         return Status(Code::InvalidArgument,
                       "coverage " + std::to_string(o.coverage) + " does not exist");
     d.deterministic = o.deterministic != 0;
-    constexpr uint32_t all_checks =
-        WJ_CHECK_MEMORY | WJ_CHECK_INIT | WJ_CHECK_RACE | WJ_CHECK_BARRIER;
-    if (o.checks & ~all_checks)
+    static_assert(machine::all_checks == WJ_CHECK_ALL &&
+                  uint32_t{machine::check_division} == WJ_CHECK_DIVISION);
+    if (o.checks & ~machine::all_checks)
         return Status(Code::InvalidArgument,
-                      "checks " + hex(o.checks & ~all_checks) + " do not exist");
+                      "checks " + hex(o.checks & ~machine::all_checks) + " do not exist");
     d.checks = o.checks;
+    if (o.check_report) d.check_report = o.check_report;
+    if (o.check_suppressions) d.check_suppressions = o.check_suppressions;
     d.coverage.kind = static_cast<runtime::CoverageOptions::Kind>(o.coverage);
     d.coverage.counters = o.coverage_counters;
     d.coverage.size = o.coverage_size;

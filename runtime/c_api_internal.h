@@ -27,6 +27,16 @@ wj_status to_c(Code code);
 
 }  // namespace wj::c_api
 
+namespace wj::c_api {
+
+// Whose strings wj_finding_get has given.
+struct KeptFinding {
+    runtime::FaultRecord record;
+    std::string report;
+};
+
+}  // namespace wj::c_api
+
 struct wj_context {
     std::unique_ptr<wj::runtime::Device> device;
     std::string target, engine;
@@ -43,6 +53,7 @@ struct wj_context {
     }
     std::mutex error_mutex;
     std::map<std::thread::id, std::string> errors;  // one entry per thread that failed
+    std::vector<std::unique_ptr<wj::c_api::KeptFinding>> findings;
 };
 
 struct wj_kernel {
@@ -81,6 +92,8 @@ struct Launch {
 };
 wj_status make_launch(wj_kernel* kernel, const wj_launch_options* options, Launch& out);
 wj_result to_c_result(const runtime::DispatchResult& result);
+// Its strings are the record's and the report.
+wj_fault to_c_fault(const runtime::FaultRecord& record, const std::string& report);
 // WJ_NOT_FOUND if the launch ended well. `report` is made the first time.
 wj_status write_fault(wj_context* context, const runtime::DispatchResult& result,
                       std::string& report, wj_fault* fault);

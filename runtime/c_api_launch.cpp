@@ -208,10 +208,14 @@ wj_result wj::c_api::to_c_result(const runtime::DispatchResult& r) {
 wj_status wj::c_api::write_fault(wj_context* context, const runtime::DispatchResult& result,
                                  std::string& report, wj_fault* fault) {
     if (result.code == Code::Ok) return WJ_NOT_FOUND;
-    const runtime::FaultRecord& r = result.fault;
-    if (report.empty()) report = r.text();
+    if (report.empty()) report = result.fault.text();
+    const wj_fault f = to_c_fault(result.fault, report);
+    return write_struct(fault, f) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
+}
+
+wj_fault wj::c_api::to_c_fault(const runtime::FaultRecord& r, const std::string& report) {
     wj_fault f{};
-    f.status = to_c(result.code);
+    f.status = to_c(r.code);
     f.message = r.message.c_str();
     f.report = report.c_str();
     f.kernel = r.kernel.c_str();
@@ -228,7 +232,10 @@ wj_status wj::c_api::write_fault(wj_context* context, const runtime::DispatchRes
     f.lane_mask = r.exit.lane_mask;
     std::copy_n(r.work_group.begin(), 3, f.work_group);
     f.wave = r.wave;
-    return write_struct(fault, f) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
+    f.check = r.check.c_str();
+    f.key = r.key.c_str();
+    f.dispatches = r.occurrences;
+    return f;
 }
 
 extern "C" {

@@ -12,6 +12,7 @@
 #include "machine/checks.h"
 #include "machine/guard.h"
 #include "runtime/engine_factory.h"
+#include "runtime/findings.h"
 #include "runtime/module.h"
 #include "runtime/not_emulated.h"
 #include "runtime/scheduler.h"
@@ -74,6 +75,11 @@ public:
         // Code that counts edges or time, or checks, is this device's own.
         if (coverage_.counters || options_.deterministic || options_.checks) options_.cache = false;
         if (options_.deterministic) options_.threads = 1;
+        if (options_.checks & machine::checks_of_registers)
+            options_.engine = EngineKind::Interpreter;
+        if (Status status = findings_.open(options_.check_report, options_.check_suppressions);
+            !status)
+            return status;
         auto engine = make_engine(options_, target_, [this](uint64_t pc) { return symbol(pc); });
         if (!engine) return engine.status();
         engine_ = std::move(*engine);
@@ -118,6 +124,8 @@ public:
         s.engine.interpreted = s.interpreted;
         return s;
     }
+
+    Findings& findings() override { return findings_; }
 
     bool idle() const override { return scheduler_->idle(); }
     bool left_behind() const override { return scheduler_ && scheduler_->left_behind(); }
@@ -228,6 +236,8 @@ private:
             {module->stores_columns.of(request.kernel_object), engine_->prefetch()});
         if (!plan) return plan.status();
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
+        if (complete.checks)
+            state->findings = std::make_unique<DispatchFindings>(*state, memory_, findings_);
         state->module = std::move(module);
         state->piece = std::move(piece);
         return state;
@@ -337,6 +347,7 @@ private:
     mutable std::mutex modules_mutex_;
     std::vector<Entry> modules_;
     machine::Coverage coverage_;
+    Findings findings_;
     std::unique_ptr<machine::Engine> engine_;
     std::unique_ptr<Scheduler> scheduler_;  // goes first: its threads use the rest
 };

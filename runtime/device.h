@@ -44,7 +44,10 @@ struct DeviceOptions {
     CoverageOptions coverage;
     // Dispatches run one after the other in one order of waves, and clocks count instructions.
     bool deterministic = false;
-    uint32_t checks = 0;      // machine::Check
+    uint32_t checks = 0;  // machine::Check
+    // Files (findings.h): what is found is written to, as text, JSON or SARIF by its ending; what
+    // is not reported. Empty: none.
+    std::string check_report, check_suppressions;
     uint32_t hot_blocks = 0;  // executed host instructions are counted; blocks that reports list
     // A file that plans of translated blocks are appended to (docs/howto/look-at-host-code.md);
     // empty: none.
@@ -71,6 +74,9 @@ struct FaultRecord {
     std::array<uint32_t, 3> work_group{};
     uint32_t wave = 0;
     std::string memory;              // AddressSpace::describe of the address
+    std::string check;               // of a finding: the checker's name; or empty
+    std::string key;                 // the same for what findings have in common, in every process
+    uint64_t occurrences = 1;        // dispatches that have it
     std::string message;             // what happened, one line; text() builds one when empty
     std::vector<std::string> notes;  // further lines: lanes and addresses, where other waves were
     std::string text() const;        // the whole report, several lines
@@ -117,6 +123,7 @@ struct LoadedKernel {
 };
 
 class Device;
+class Findings;
 
 // A code object in guest memory. Unloading frees its memory and drops its translations.
 class Module {
@@ -224,6 +231,9 @@ public:
     virtual void set_alias_bit47(bool on) = 0;
 
     virtual Statistics statistics() const = 0;
+
+    // What checkers have found in all dispatches so far.
+    virtual Findings& findings() = 0;
 
     // This process was forked from one that had run kernels on the device: nothing may be asked of
     // it here but to be destroyed.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/findings.h"
 #include "runtime/scheduler.h"
 
 namespace wj::runtime {
@@ -47,7 +48,9 @@ void DispatchState::restart() {
     order_.reset(plan.total_groups);
     suspended_.clear();
     visited_.clear();
-    admitted_ = resumed_ = waited_ = turns_ = finished_then_ = 0;
+    admitted_ = resumed_ = 0;
+    sweeps_ = {};
+    if (findings) findings->forget();
     if (stop_) {
         fault_.reset();
         result_ = {};
@@ -162,12 +165,12 @@ void DispatchState::suspend(std::unique_ptr<GroupContext> context, bool blocked,
     if (!blocked) return;
     const uint64_t now = finished_.load(std::memory_order_relaxed),
                    suspended = suspended_.size() + visited_.size();
-    if (std::exchange(finished_then_, now) != now) waited_ = turns_ = 0;
-    if (advanced) waited_ = 0;
+    if (std::exchange(sweeps_.finished_then, now) != now) sweeps_.waited = sweeps_.turns = 0;
+    if (advanced) sweeps_.waited = 0;
     constexpr uint64_t many = 64;  // sweeps in which some go on and none ends
-    if (++waited_ < suspended && ++turns_ < many * suspended) return;
+    if (++sweeps_.waited < suspended && ++sweeps_.turns < many * suspended) return;
     // What they wait for may be done by work-groups that have not started yet.
-    waited_ = turns_ = 0;
+    sweeps_.waited = sweeps_.turns = 0;
     admitted_ = std::max<uint64_t>(suspended / 4, 1);
 }
 

@@ -24,6 +24,7 @@
 namespace wj::runtime {
 
 class Scheduler;
+class DispatchFindings;
 
 class DispatchState final : public Dispatch, public std::enable_shared_from_this<DispatchState> {
 public:
@@ -85,9 +86,10 @@ public:
     const std::string kernel_name;
     std::shared_ptr<ModuleImpl> module;  // keeps the code loaded
     std::function<void(const DispatchResult&)> on_done;
-    ServiceMemory::Piece piece;  // what the device made for it
-    bool kept = false;           // it is to run again: its end leaves it the module and the piece
-    void restart();              // has ended, and is as if it had not run
+    ServiceMemory::Piece piece;                  // what the device made for it
+    std::unique_ptr<DispatchFindings> findings;  // with checkers
+    bool kept = false;  // it is to run again: its end leaves it the module and the piece
+    void restart();     // has ended, and is as if it had not run
     InstructionAllowance allowance;
     std::atomic<uint64_t> wave_instructions{0}, interpreted{0}, waves{0}, start_ns{0};
     // Work-groups may run as a WaveStream; until one is seen to wait at a barrier.
@@ -129,7 +131,9 @@ private:
     uint64_t admitted_ = 0;
     uint64_t resumed_ = 0;  // suspended work-groups that have their turn now
     // Turns that brought nothing, since one that did; all turns since the end of a work-group.
-    uint64_t waited_ = 0, turns_ = 0, finished_then_ = 0;
+    struct Sweeps {
+        uint64_t waited = 0, turns = 0, finished_then = 0;
+    } sweeps_;
     std::unique_ptr<FaultRecord> fault_;  // once stop_ is set
     std::atomic<bool> stop_{false}, done_{false};
     std::atomic<uint64_t> finished_{0};

@@ -9,6 +9,7 @@
 #include "frontend/debug_info.h"
 #include "frontend/decode.h"
 #include "interpreter/interpreter.h"
+#include "machine/group_shadow.h"
 #include "machine/trap.h"
 #include "runtime/fault_replay.h"
 
@@ -225,13 +226,13 @@ std::string place_of(const FaultRecord& record, const std::optional<SymbolLocati
 }
 
 void locate(const memory::AddressSpace& memory, const DispatchState& dispatch,
-            const GroupContext& group, uint32_t wave, FaultRecord& record) {
+            const machine::WorkGroup& group, uint32_t wave, FaultRecord& record) {
     record.kernel = dispatch.kernel_name;
     record.instruction =
         instruction_at(*dispatch.plan.target, memory, record.exit.pc, record.words);
     record.kernel_offset = static_cast<int64_t>(record.exit.pc - dispatch.plan.entry);
     record.place = place_of(record, {});
-    for (int i = 0; i < 3; i++) record.work_group[i] = group.group.id[i];
+    for (int i = 0; i < 3; i++) record.work_group[i] = group.id[i];
     record.wave = wave;
     if (!dispatch.module) return;
     const CodeObject& object = dispatch.module->object();
@@ -274,7 +275,7 @@ void locate_among_waves(const memory::AddressSpace& memory, const DispatchState&
                         const GroupContext& group, uint32_t wave, uint64_t pc,
                         FaultRecord& record) {
     record.exit.pc = pc;
-    locate(memory, dispatch, group, wave, record);
+    locate(memory, dispatch, group.group, wave, record);
     list_waves(memory, dispatch, group, record);
 }
 
@@ -305,6 +306,53 @@ std::string describe_lds(const machine::LdsShadow& shadow, uint64_t address) {
     return text;
 }
 
+std::string describe_accessed(const memory::AddressSpace& memory,
+                              const machine::GroupShadow& shadow, uint64_t address) {
+    const uint64_t aperture = address & ~uint64_t{0xffffffff};
+    if (aperture == machine::shared_aperture) return describe_lds(shadow.lds, address);
+    if (aperture == machine::private_aperture)
+        return format("byte 0x%x of a work-item's private segment", static_cast<uint32_t>(address));
+    return memory.describe(address);
+}
+
+// Of a register that a finding is about.
+std::string register_name(const machine::Finding& finding) {
+    if (finding.file != 's') return format("%c%u", finding.file, finding.reg);
+    struct Name {
+        uint32_t reg;
+        const char* name;
+    };
+    constexpr Name names[] = {
+        {machine::vcc_lo, "vcc_lo"},   {machine::vcc_lo + 1, "vcc_hi"},   {machine::m0, "m0"},
+        {machine::exec_lo, "exec_lo"}, {machine::exec_lo + 1, "exec_hi"}, {253, "scc"}};
+    for (const Name& n : names)
+        if (n.reg == finding.reg) return n.name;
+    return format("s%u", finding.reg);
+}
+
+// The other one of two instructions that do not go together.
+void describe_other(const memory::AddressSpace& memory, const DispatchState& dispatch,
+                    const machine::Wave& wave, const machine::Finding& finding,
+                    FaultRecord& record) {
+    std::vector<uint32_t> words;
+    const std::string text = instruction_at(*dispatch.plan.target, memory, finding.other.pc, words);
+    std::string line =
+        format("other       0x%llx", static_cast<unsigned long long>(finding.other.pc));
+    if (dispatch.module) line += " (" + dispatch.module->where(finding.other.pc) + ")";
+    line += ": " + text;
+    if (finding.other.group != wave.group->linear_id || finding.other.wave != wave.wave_in_group) {
+        machine::WorkGroup group;
+        locate_group(dispatch.plan, finding.other.group, group);
+        line += format(", work-group (%u, %u, %u), wave %u", group.id[0], group.id[1], group.id[2],
+                       finding.other.wave);
+    }
+    record.notes.push_back(std::move(line));
+    if (!dispatch.module) return;
+    const uint64_t address = dispatch.module->elf_address(finding.other.pc);
+    if (auto found = DebugInfo::read(dispatch.module->object()).find(address))
+        record.notes.push_back("            " + found->text());
+}
+
 uint32_t first_running(const GroupContext& group) {
     for (uint32_t i = 0; i < group.group.wave_count; i++)
         if (runs(group.states[i])) return i;
@@ -313,13 +361,18 @@ uint32_t first_running(const GroupContext& group) {
 
 }  // namespace
 
+const char* check_name(machine::Check check) {
+    for (const auto& [name, bit] : check_names)
+        if (bit == check) return name;
+    return "";
+}
+
 FaultRecord stop_report(const memory::AddressSpace& memory, const DispatchState& dispatch,
                         GroupContext& group, uint32_t wave) {
     FaultRecord record;
     machine::Wave& stopped = group.waves[wave];
     record.exit = stopped.exit;
-    const uint32_t check = record.exit.kind == ExitKind::MemoryFault ? record.exit.detail : 0;
-    if (record.exit.kind == ExitKind::MemoryFault && !check) {
+    if (record.exit.kind == ExitKind::MemoryFault) {
         Inst inst;
         std::vector<uint32_t> words;
         const Target& target = *dispatch.plan.target;
@@ -330,11 +383,35 @@ FaultRecord stop_report(const memory::AddressSpace& memory, const DispatchState&
         describe_arguments(stopped, record);
     record.code = code_of(record.exit.kind);
     record.message = describe_exit(record.exit);
-    locate(memory, dispatch, group, wave, record);
-    if (check)
-        record.memory = describe_lds(*group.group.shadow, record.exit.address);
-    else if (record.exit.kind == ExitKind::MemoryFault)
+    locate(memory, dispatch, group.group, wave, record);
+    if (record.exit.kind == ExitKind::MemoryFault)
         record.memory = describe_memory(memory, stopped, record.exit.address);
+    return record;
+}
+
+FaultRecord finding_report(const memory::AddressSpace& memory, const DispatchState& dispatch,
+                           const machine::Wave& wave, const machine::Finding& finding) {
+    FaultRecord record;
+    record.code = Code::GuestFault;
+    record.check = check_name(finding.check);
+    record.message = record.check + " checker: ";
+    if (finding.access != machine::Access::None) {
+        record.message += format("%s of %u bytes at 0x%llx", access_name(finding.access),
+                                 finding.bytes, static_cast<unsigned long long>(finding.address));
+        record.exit.reason = finding.what;
+        record.memory = describe_accessed(memory, *wave.group->shadow, finding.address);
+    } else {
+        if (finding.file) record.message += register_name(finding) + " ";
+        record.message += finding.what;
+    }
+    record.exit.access = finding.access;
+    record.exit.access_bytes = finding.bytes;
+    record.exit.address = finding.address;
+    record.exit.lane_mask = finding.lanes;
+    record.exit.pc = finding.pc;
+    locate(memory, dispatch, *wave.group, wave.wave_in_group, record);
+    if (finding.other.pc) describe_other(memory, dispatch, wave, finding, record);
+    record.key = record.check + ":" + record.kernel + ":" + record.place + ":" + finding.what;
     return record;
 }
 
@@ -378,10 +455,12 @@ FaultRecord missed_barrier_report(const memory::AddressSpace& memory, const Disp
         "missed barrier: %u of %u waves of the work-group wait at a barrier that the others have "
         "ended without",
         group.waiting, group.group.wave_count);
+    record.check = check_name(machine::check_barrier);
     const auto waits = std::find(group.states.begin(), group.states.end(), WaveState::AtBarrier);
     const auto wave = static_cast<uint32_t>(waits - group.states.begin());
     const uint64_t barrier = group.waves[wave].pc - 4;  // it is behind it
     locate_among_waves(memory, dispatch, group, wave, barrier, record);
+    record.key = record.check + ":" + record.kernel + ":" + record.place + ":missed barrier";
     return record;
 }
 

@@ -130,14 +130,26 @@ void GroupContext::start_next(const LaunchPlan& plan, const WaveStart& how) {
 void GroupContext::begin(const LaunchPlan& plan, const WaveStart& how) {
     ended = waiting = spinning = stuck_visits = 0;
     if (plan.lds_bytes) how.clear(lds_.data, plan.lds_bytes);
-    group.shadow = plan.request.checks ? &shadow_ : nullptr;
-    if (group.shadow) shadow_.begin(plan.request.group_segment_size);
+    group.shadow = nullptr;
+    if (plan.request.checks) begin_shadow(plan);
     // Else it holds what the last work-group left here, whichever that was.
     if (plan.request.deterministic && plan.scratch_lane_bytes)
         std::memset(reinterpret_cast<void*>(scratch_), 0, scratch_size_);
     for (uint32_t i = 0; i < group.wave_count; i++)
         start_wave(plan, how, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
     std::fill_n(states.data(), group.wave_count, WaveState::Runnable);
+}
+
+void GroupContext::begin_shadow(const LaunchPlan& plan) {
+    const uint32_t checks = plan.request.checks;
+    group.shadow = &shadow_;
+    shadow_.lds.begin(plan.request.group_segment_size);
+    shadow_.waves.resize(checks & machine::checks_of_registers ? group.wave_count : 0);
+    // Registers with two names would have two shadows.
+    const bool bits = checks & machine::check_init && !plan.sgpr_aliases;
+    for (machine::RegisterShadow& wave : shadow_.waves)
+        wave.begin(bits, plan.vgpr_count + plan.agpr_count, plan.id_rows, initial_sgprs(plan),
+                   plan.scratch_lane_bytes);
 }
 
 void GroupContext::spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {

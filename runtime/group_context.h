@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "machine/group_shadow.h"
 #include "machine/work_group.h"
 #include "memory/address_space.h"
 #include "runtime/launch_plan.h"
@@ -122,7 +123,8 @@ private:
     GroupPlace place_;
     uint32_t hw_id_ = 0;
     std::array<uint32_t, 3> size_{};
-    machine::LdsShadow shadow_;                // while checkers look at LDS
+    void begin_shadow(const LaunchPlan& plan);
+    machine::GroupShadow shadow_;              // with checkers
     uint64_t scratch_ = 0, scratch_size_ = 0;  // guest memory: buffer instructions address it
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "memory/access.h"
+#include "runtime/findings.h"
 
 namespace wj::runtime {
 
@@ -108,11 +109,21 @@ bool GroupTurns::release() {
     for (uint32_t i = 0; i < count; i++)
         if (group_.states[i] == WaveState::AtBarrier) group_.states[i] = WaveState::Runnable;
     group_.waiting = group_.stuck_visits = 0;
-    if (group_.group.shadow) group_.group.shadow->barrier();
+    if (group_.group.shadow) pass_barrier();
     return true;
 }
 
+void GroupTurns::pass_barrier() {
+    machine::GroupShadow& shadow = *group_.group.shadow;
+    shadow.lds.barrier();
+    if (!(exec_.checks & machine::check_race)) return;
+    machine::GlobalShadow& global = shadow.dispatch->global;
+    const std::lock_guard lock(global.mutex());
+    global.barrier(static_cast<uint32_t>(group_.group.linear_id), group_.group.wave_count);
+}
+
 void GroupTurns::place_waves() {
+    if (group_.group.shadow) group_.group.shadow->dispatch = &dispatch_.findings->shadow();
     for (uint32_t i = 0; i < group_.group.wave_count; i++) group_.waves[i].ctx = &exec_;
 }
 

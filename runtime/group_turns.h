@@ -67,6 +67,7 @@ private:
     void begin_row(uint32_t index);
     bool begin_group();
     void place_waves();
+    void pass_barrier();
     bool take_slice();
     DispatchState& dispatch_;
     GroupContext& group_;

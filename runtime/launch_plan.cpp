@@ -436,6 +436,12 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     // already the wave's own.
 }
 
+uint32_t initial_sgprs(const LaunchPlan& plan) {
+    uint32_t count = std::min(plan.kernel.user_sgpr_count, 96u);
+    for (const int sgpr : plan.group_ids.sgpr) count += sgpr >= 0;
+    return count + plan.kernel.workgroup_info + plan.kernel.private_segment;
+}
+
 void name_twice(const LaunchPlan& plan, machine::Wave& wave) {
     using machine::Aliases;
     for (uint32_t reg = Aliases::first; reg < Aliases::first + Aliases::count; reg++) {

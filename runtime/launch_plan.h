@@ -78,6 +78,9 @@ bool advance_group(const LaunchPlan& plan, machine::WorkGroup& group);
 void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t index,
                machine::Wave& wave);
 
+// SGPRs from s0 on that waves start with.
+uint32_t initial_sgprs(const LaunchPlan& plan);
+
 // The plan's first id_rows VGPRs of wave `index`: work-item ids.
 void init_work_item_ids(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t index,
                         uint32_t* rows);

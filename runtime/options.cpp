@@ -4,6 +4,7 @@
 #include "machine/checks.h"
 #include "runtime/device.h"
 #include "runtime/environment.h"
+#include "runtime/fault_report.h"
 #include "runtime/not_emulated.h"
 
 namespace wj::runtime {
@@ -42,18 +43,16 @@ constexpr std::pair<const char*, machine::MemoryMode> memory_modes[] = {
 
 constexpr std::pair<const char*, bool> switches[] = {{"0", false}, {"1", true}};
 
-constexpr std::pair<const char*, machine::Check> checkers[] = {{"memory", machine::check_memory},
-                                                               {"init", machine::check_init},
-                                                               {"race", machine::check_race},
-                                                               {"barrier", machine::check_barrier}};
-
 // Names with commas between them.
 Status choices(const char* name, std::string_view text, uint32_t& out) {
     while (!text.empty()) {
         const size_t end = std::min(text.find(','), text.size());
         machine::Check check{};
         const std::string word(text.substr(0, end));
-        if (Status s = choice(name, word.c_str(), checkers, check); !s) return s;
+        if (word == "all")
+            out |= machine::all_checks;
+        else if (Status s = choice(name, word.c_str(), check_names, check); !s)
+            return s;
         out |= check;
         text.remove_prefix(std::min(end + 1, text.size()));
     }
@@ -82,6 +81,8 @@ Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
         if (Status s = choices("WAVEJIT_CHECK", text, base.checks); !s) return s;
         if (!variable("WAVEJIT_MEMORY")) base.memory_mode = machine::MemoryMode::Checked;
     }
+    if (const char* text = variable("WAVEJIT_CHECK_REPORT")) base.check_report = text;
+    if (const char* text = variable("WAVEJIT_CHECK_SUPPRESSIONS")) base.check_suppressions = text;
     if (const char* text = variable("WAVEJIT_DETERMINISTIC"))
         if (Status s = choice("WAVEJIT_DETERMINISTIC", text, switches, base.deterministic); !s)
             return s;

@@ -11,6 +11,7 @@
 #include "machine/guard.h"
 #include "runtime/deadlock.h"
 #include "runtime/fault_report.h"
+#include "runtime/findings.h"
 #include "runtime/group_turns.h"
 #include "runtime/wave_sizes.h"
 #include "runtime/wave_stream.h"
@@ -604,8 +605,7 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
         if (failed || dispatch.stopped()) return Outcome::Stopped;
         if (g.ended == count) return Outcome::Finished;
         if (watches_barriers && g.ended && g.waiting && g.ended + g.waiting == count) {
-            dispatch.fail([&] { return missed_barrier_report(memory_, dispatch, g); });
-            return Outcome::Stopped;
+            dispatch.findings->found_missed_barrier(g);
         }
         if (turns.release()) continue;
         if (!turns.advanced()) {
@@ -666,6 +666,7 @@ void Scheduler::finalize(const std::shared_ptr<DispatchState>& dispatch) {
             d.result_.code = d.fault_->code;
             d.result_.fault = std::move(*d.fault_);
         }
+        if (d.findings) d.findings->conclude(d.result_);
     }
     if (!d.kept) d.piece = {};
     if (d.on_done) d.on_done(d.result_);

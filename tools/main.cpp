@@ -17,7 +17,12 @@ void DeviceFlags::add(CLI::App& app) {
     app.add_option("--engine", engine, "interp, avx2 or avx512 (default: the best the host has)");
     app.add_option("--memory", memory, "identity or checked");
     app.add_option("--check", checks,
-                   "memory, init, race, barrier: what is looked for, several with commas");
+                   "memory, init, race, barrier, waitcnt, alignment, division: what is looked for, "
+                   "several with commas, or all");
+    app.add_option("--check-report", check_report,
+                   "file for what is found: .json, .sarif, else text");
+    app.add_option("--check-suppressions", check_suppressions,
+                   "file of what is not reported, lines CHECKER:PATTERN (race:histogram*)");
     app.add_flag("--deterministic", deterministic,
                  "one order of waves, clocks that count instructions");
     app.add_option("--threads", threads, "worker threads (default: all processors)");
@@ -32,6 +37,8 @@ void DeviceFlags::to_environment() const {
     put("WAVEJIT_ENGINE", engine);
     put("WAVEJIT_MEMORY", memory);
     put("WAVEJIT_CHECK", checks);
+    put("WAVEJIT_CHECK_REPORT", check_report);
+    put("WAVEJIT_CHECK_SUPPRESSIONS", check_suppressions);
     if (deterministic) put("WAVEJIT_DETERMINISTIC", "1");
     if (threads >= 0) put("WAVEJIT_THREADS", std::to_string(threads));
     if (compute_units > 0) put("WAVEJIT_CUS", std::to_string(compute_units));

@@ -84,18 +84,27 @@ typedef enum wj_coverage {
 } wj_coverage;
 typedef enum wj_memory_mode { WJ_MEMORY_IDENTITY = 0, WJ_MEMORY_CHECKED = 1 } wj_memory_mode;
 
-/* Checkers. The first finding of a dispatch stops it with WJ_GUEST_FAULT; wj_fault says what, where
- * in the source, in which lanes. What is checked costs several times as much to execute. */
+/* Checkers look for what hardware lets pass. The dispatch goes on as hardware does; with findings
+ * it ends with WJ_GUEST_FAULT, wj_fault tells the first one (what, where in the source, in which
+ * lanes) and wj_finding_get all. Each kind of finding is told once for an instruction. What is
+ * checked costs several times as much to execute; with INIT or WAITCNT everything is interpreted.
+ */
 enum {
-    WJ_CHECK_MEMORY = 1, /* With checked memory only: LDS beyond what the work-group asked for, to
-                          * the byte. The addresses of memory that was freed are not used again
-                          * before 4,096 later frees, so that accesses to it are faults. */
-    WJ_CHECK_INIT = 2,   /* LDS that is read before any wave of the work-group has written it */
-    WJ_CHECK_RACE = 4,   /* bytes of LDS that one wave writes and another reads or writes with no
-                          * barrier in between; atomics have an order among themselves. What waves
-                          * agree on by other means than barriers is reported, too. */
-    WJ_CHECK_BARRIER = 8 /* waves that have ended while others of the work-group wait at a barrier,
-                          * which hardware lets pass */
+    WJ_CHECK_MEMORY = 1,   /* With checked memory only: LDS beyond what the work-group asked for, to
+                            * the byte. The addresses of memory that was freed are not used again
+                            * before 4,096 later frees, so that accesses to it are faults. */
+    WJ_CHECK_INIT = 2,     /* LDS that is read before any wave of the work-group has written it;
+                            * bits of registers and of scratch memory that nobody has written, where
+                            * they become an address, a condition, EXEC or data in global memory */
+    WJ_CHECK_RACE = 4,     /* bytes that one wave writes and another reads or writes, and that no
+                            * barrier, or in global memory atomics with fences, puts in an order;
+                            * atomics have one among themselves. Stores of equal values are none. */
+    WJ_CHECK_BARRIER = 8,  /* waves that have ended while others of the work-group wait */
+    WJ_CHECK_WAITCNT = 16, /* registers that are read or written while a load of them may still be
+                            * under way, as no s_waitcnt has waited for it */
+    WJ_CHECK_ALIGNMENT = 32, /* accesses at addresses that are no multiple of their size, or of 4 */
+    WJ_CHECK_DIVISION = 64,  /* v_rcp_iflag_f32 of 0, with which integers of 32 bits are divided */
+    WJ_CHECK_ALL = 127
 };
 
 typedef struct wj_context wj_context;
@@ -131,7 +140,8 @@ typedef struct wj_context_options {
     uint32_t compute_units;      /* that kernels are told about; 0 = 8 */
     uint64_t slice_instructions; /* of a wave between scheduler visits; 0 = 2^20 */
     int use_environment; /* non-zero: WAVEJIT_TARGET, _ENGINE, _THREADS, _MEMORY, _CUS, _CACHE,
-                            _CACHE_DIR, _CACHE_MIB, _CHECK, _DETERMINISTIC, _HOT override */
+                            _CACHE_DIR, _CACHE_MIB, _CHECK, _CHECK_REPORT, _CHECK_SUPPRESSIONS,
+                            _DETERMINISTIC, _HOT override */
     int allow_unallocated_registers; /* non-zero: registers beyond a kernel's allocation are not
                                         reported */
     int cache_translations;      /* non-zero: translated code is kept on disk for later processes */
@@ -155,6 +165,12 @@ typedef struct wj_context_options {
                         * ends), and clocks tell executed instructions since the dispatch began.
                         * Time limits stop where time says. */
     uint32_t checks;   /* WJ_CHECK_...; translated code is then not kept on disk */
+    /* Files. A report is written when the context is made and after each dispatch with findings, as
+     * JSON, SARIF 2.1.0 or text by its name's ending (.json, .sarif). Suppressions are lines
+     * CHECKER:PATTERN, "race:histogram*": findings in such kernels or source lines (fnmatch) are
+     * none; CHECKER may be *. */
+    const char* check_report;
+    const char* check_suppressions;
 } wj_context_options;
 
 typedef struct wj_context_info {
@@ -385,6 +401,9 @@ typedef struct wj_fault {
     uint64_t lane_mask; /* faulting lanes; 0 for scalar accesses */
     uint32_t work_group[3];
     uint32_t wave;
+    const char* check; /* of a finding: "race"; of another fault among findings "fault"; else "" */
+    const char* key;   /* equal for findings of one kind at one instruction, in every process */
+    uint64_t dispatches; /* that had it */
 } wj_fault;
 
 typedef struct wj_result {
@@ -434,6 +453,14 @@ WJ_API wj_status wj_prepared_launch(wj_prepared* prepared, wj_result* result);
 /* Of the last launch; strings are valid until the next one. WJ_NOT_FOUND if it ended well. */
 WJ_API wj_status wj_prepared_get_fault(wj_prepared* prepared, wj_fault* fault);
 WJ_API void wj_prepared_release(wj_prepared* prepared); /* NULL is allowed */
+
+/* What checkers have found in all dispatches of the context that have ended, and what stopped some
+ * of these; each once. */
+WJ_API size_t wj_finding_count(wj_context* context);
+/* WJ_NOT_FOUND: index is too large. Strings are valid until wj_finding_clear. */
+WJ_API wj_status wj_finding_get(wj_context* context, size_t index, wj_fault* finding);
+WJ_API wj_status wj_finding_clear(wj_context* context);
+WJ_API wj_status wj_finding_write(wj_context* context, const char* path); /* as check_report */
 
 #ifdef __cplusplus
 }

@@ -33,7 +33,8 @@ class ContextOptions(Options):
                 ("use_environment", c_int), ("allow_unallocated_registers", c_int),
                 ("cache_translations", c_int), ("cache_directory", c_char_p), ("exclusive_memory", c_int),
                 ("count_host_instructions", c_int), ("coverage", c_int), ("coverage_counters", c_void_p),
-                ("coverage_size", c_size_t), ("deterministic", c_int), ("checks", c_uint32)]
+                ("coverage_size", c_size_t), ("deterministic", c_int), ("checks", c_uint32), ("check_report", c_char_p),
+                ("check_suppressions", c_char_p)]
 
 
 class ContextInfo(Options):
@@ -76,7 +77,7 @@ class FaultInfo(Options):
                 ("pc", c_uint64), ("kernel_offset", c_int64), ("words", c_uint32 * 4),
                 ("word_count", c_uint32), ("access", c_int), ("access_bytes", c_uint32),
                 ("address", c_uint64), ("lane_mask", c_uint64), ("work_group", c_uint32 * 3),
-                ("wave", c_uint32)]
+                ("wave", c_uint32), ("check", c_char_p), ("key", c_char_p), ("dispatches", c_uint64)]
 
 
 class ResultInfo(Options):

@@ -1,5 +1,12 @@
 // Checkers: each planted mistake is found, in its line, its lanes and its byte, and its clean twin
 // is not.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
 #include "tests/runtime/gpu.h"
 
 namespace wj::test {
@@ -14,7 +21,7 @@ protected:
     }
     bool checked() const { return GetParam().memory == WJ_MEMORY_CHECKED; }
     uint32_t memory_check() const { return checked() ? WJ_CHECK_MEMORY : 0u; }
-    void use(uint32_t checks, uint32_t threads = 2) {
+    void use(uint32_t checks, uint32_t threads = 2, const char* suppressions = nullptr) {
         dispatch.reset();
         modules.clear();
         wj_context_options o = WJ_INIT(wj_context_options);
@@ -23,6 +30,7 @@ protected:
         o.memory_mode = GetParam().memory;
         o.threads = threads;
         o.checks = checks;
+        o.check_suppressions = suppressions;
         char why[512] = "";
         wj_context* c = nullptr;
         const wj_status status = wj_context_create(&o, &c, why, sizeof(why));
@@ -151,13 +159,93 @@ TEST_P(ChecksTest, NothingIsLookedAtUnasked) {
 TEST_P(ChecksTest, OptionsAreChecked) {
     wj_context_options o = WJ_INIT(wj_context_options);
     o.target = GetParam().target;
-    o.checks = 16;
+    o.checks = 128;
     wj_context* c = nullptr;
     EXPECT_EQ(wj_context_create(&o, &c, nullptr, 0), WJ_INVALID_ARGUMENT);
     o.checks = WJ_CHECK_MEMORY;
     char why[512] = "";
     EXPECT_EQ(wj_context_create(&o, &c, why, sizeof why), WJ_INVALID_ARGUMENT);
     EXPECT_NE(std::strstr(why, "needs checked memory"), nullptr) << why;
+}
+
+// One launch with several mistakes tells them all, each once; later launches add to the count.
+TEST_P(ChecksTest, AllFindingsOfALaunch) {
+    use(WJ_CHECK_RACE | WJ_CHECK_INIT, 1);
+    EXPECT_EQ(run_one("several", 1, 256), WJ_GUEST_FAULT);
+    ASSERT_EQ(wj_finding_count(context.get()), 3u) << fault.report;
+    EXPECT_NE(std::strstr(fault.report, "and 2 more findings"), nullptr) << fault.report;
+    const char* const checks[] = {"init", "race", "race"};
+    std::set<std::string> keys;
+    for (size_t i = 0; i < 3; i++) {
+        wj_fault f = WJ_INIT(wj_fault);
+        ASSERT_EQ(wj_finding_get(context.get(), i, &f), WJ_OK) << error();
+        EXPECT_STREQ(f.check, checks[i]) << f.report;
+        EXPECT_STREQ(f.kernel, "several");
+        EXPECT_EQ(f.dispatches, 1u);
+        EXPECT_EQ(f.status, WJ_GUEST_FAULT);
+        keys.insert(f.key);
+    }
+    EXPECT_EQ(keys.size(), 3u);
+    EXPECT_EQ(run_one("several", 1, 256), WJ_GUEST_FAULT);
+    EXPECT_EQ(run_one("several", 0, 256), WJ_OK) << error();
+    wj_fault f = WJ_INIT(wj_fault);
+    ASSERT_EQ(wj_finding_get(context.get(), 0, &f), WJ_OK);
+    EXPECT_EQ(f.dispatches, 2u);
+    EXPECT_EQ(wj_finding_count(context.get()), 3u);
+    EXPECT_EQ(wj_finding_get(context.get(), 3, &f), WJ_NOT_FOUND);
+    EXPECT_EQ(wj_finding_clear(context.get()), WJ_OK);
+    EXPECT_EQ(wj_finding_count(context.get()), 0u);
+}
+
+std::string contents(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_P(ChecksTest, ReportsAreFiles) {
+    const std::string folder = testing::TempDir() + "wavejit_reports." + std::to_string(getpid());
+    std::filesystem::create_directory(folder);
+    use(WJ_CHECK_RACE | WJ_CHECK_INIT, 1);
+    EXPECT_EQ(run_one("several", 1, 256), WJ_GUEST_FAULT);
+    for (const char* name : {"/r.json", "/r.sarif", "/r.txt"})
+        EXPECT_EQ(wj_finding_write(context.get(), (folder + name).c_str()), WJ_OK) << error();
+    EXPECT_EQ(wj_finding_write(context.get(), (folder + "/none/r.txt").c_str()), WJ_HOST_ERROR);
+    for (const char* name : {"/r.json", "/r.sarif"})
+        EXPECT_EQ(std::system(("python3 -m json.tool " + folder + name + " /dev/null").c_str()), 0);
+    const std::string json = contents(folder + "/r.json"), sarif = contents(folder + "/r.sarif");
+    const std::string text = contents(folder + "/r.txt");
+    EXPECT_NE(json.find("\"check\": \"race\""), json.npos) << json;
+    EXPECT_NE(json.find("checks.cl\", \"line\": 97"), json.npos) << json;
+    EXPECT_NE(sarif.find("\"version\": \"2.1.0\""), sarif.npos) << sarif;
+    EXPECT_NE(sarif.find("\"ruleId\": \"init\""), sarif.npos) << sarif;
+    EXPECT_NE(sarif.find("\"startLine\": 97"), sarif.npos) << sarif;
+    EXPECT_NE(text.find("3 findings\n"), text.npos) << text;
+    std::filesystem::remove_all(folder);
+}
+
+TEST_P(ChecksTest, WhatIsSuppressedIsNoFinding) {
+    const std::string path =
+        testing::TempDir() + "wavejit_suppressions." + std::to_string(getpid());
+    const auto with = [&](const char* lines) {
+        std::ofstream(path) << lines;
+        use(WJ_CHECK_RACE | WJ_CHECK_INIT, 1, path.c_str());
+    };
+    with("# known\nrace:several\n\n");
+    EXPECT_EQ(run_one("several", 1, 256), WJ_GUEST_FAULT);
+    EXPECT_EQ(wj_finding_count(context.get()), 1u) << "init is left";
+    with("race:other*\n*:*checks.cl:9[0-9]  # these lines\n");
+    EXPECT_EQ(run_one("several", 1, 256), WJ_OK) << error();
+    EXPECT_EQ(wj_finding_count(context.get()), 0u);
+    std::ofstream(path) << "race\n";
+    wj_context_options o = WJ_INIT(wj_context_options);
+    o.target = GetParam().target;
+    o.checks = WJ_CHECK_RACE;
+    o.check_suppressions = path.c_str();
+    wj_context* c = nullptr;
+    char why[512] = "";
+    EXPECT_EQ(wj_context_create(&o, &c, why, sizeof why), WJ_INVALID_ARGUMENT);
+    EXPECT_NE(std::strstr(why, ":1: a suppression is CHECKER:PATTERN"), nullptr) << why;
+    std::filesystem::remove(path);
 }
 
 WJ_SETUPS(ChecksTest);

@@ -400,7 +400,10 @@ TEST_F(Cli, Checkers) {
     expect(run(launch("leave_early", 1), on90a + " WAVEJIT_CHECK=init,barrier"), 1,
            {"missed barrier: 3 of 4 waves", "checks.cl:84"});
     expect(run(launch("leave_early", 1) + " --check rice", on90a), 2,
-           {"WAVEJIT_CHECK=rice: expected one of memory, init, race, barrier"});
+           {"WAVEJIT_CHECK=rice: expected one of memory, init, race, barrier, waitcnt"});
+    expect(run(launch("read_lds", 0) + " --check all", on90a), 0, {});
+    expect(run(launch("read_lds", 0) + " --check all --check-suppressions /no/file", on90a), 2,
+           {"suppressions '/no/file' cannot be read"});
     expect(run(launch("read_lds", 0) + " --check memory --memory identity", on90a), 2,
            {"the memory checker needs checked memory"});
 }

@@ -88,3 +88,11 @@ kernel void leave_early(global uint* out, uint last) {
 kernel void write_global(global uint* out, uint first) {
     out[first + get_local_id(0)] = 1;  // line 89
 }
+
+kernel void several(global uint* out, uint wrong) {
+    local uint table[256];
+    uint id = get_local_id(0);
+    if (!wrong || id != 200) table[id] = id;
+    if (!wrong) barrier(CLK_LOCAL_MEM_FENCE);
+    out[id] = table[(id + 64) & 255];  // line 97: raced for; lane 8 of wave 2: nobody has written it
+}

@@ -1,0 +1,265 @@
+// Which bits of registers and of scratch memory have been written. What arithmetic makes of others
+// is found out by trying: the instruction runs once with all of them 0 and once with all of them 1,
+// and those bits of its results that differ have no value either. So copies, selections and masks
+// are no findings; addresses, branches, EXEC and stores to global memory are.
+#include <algorithm>
+#include <utility>
+
+#include "frontend/effects.h"
+#include "interpreter/check_parts.h"
+#include "interpreter/spots.h"
+#include "memory/fault_reasons.h"
+
+namespace wj::interp {
+
+using machine::RegisterShadow;
+
+namespace {
+
+uint32_t row_of(const Wave& w, const Operand& o, uint32_t dword) {
+    return o.reg + dword + (o.kind == Operand::Kind::Agpr ? w.vgpr_count : 0);
+}
+uint32_t* values_of(Wave& w, uint32_t row) {
+    return row < w.vgpr_count ? w.row(row) : w.arow(row - w.vgpr_count);
+}
+uint32_t dwords_of(const Operand& o) {
+    return o.dwords ? o.dwords : 1u;
+}
+
+void set_row(RegisterShadow& shadow, uint32_t row, const uint32_t* bits, uint64_t where) {
+    if (row >= shadow.any.size()) return;
+    write_row(shadow.row(row), bits, where);
+    shadow.any[row] =
+        std::any_of(shadow.row(row), shadow.row(row) + lanes, [](uint32_t b) { return b != 0; });
+}
+
+// Lanes in which bits of the row, of those in `of`, have no value.
+uint64_t unwritten(RegisterShadow& shadow, uint32_t row, uint64_t where, uint32_t of = ~0u) {
+    uint64_t found = 0;
+    if (row >= shadow.any.size() || !shadow.any[row]) return 0;
+    for_each_lane(where, [&](uint32_t lane) {
+        if (shadow.row(row)[lane] & of) found |= uint64_t{1} << lane;
+    });
+    return found;
+}
+
+// Tells of a register's use, and takes it for written from here on: one finding each.
+class Use {
+public:
+    Use(Wave& w, const Inst& inst, const char* what) : w_(w), inst_(inst), what_(what) {}
+
+    void of(const Operand& o, uint64_t where, uint32_t bits = ~0u) {
+        for (uint32_t d = 0; d < dwords_of(o); d++) {
+            if (is_vector(o)) row(o, d, where, bits);
+            if (o.is(Operand::Kind::Sgpr)) scalar(o.reg + d);
+        }
+    }
+    void scalar(uint32_t reg, uint32_t bits = ~0u) {
+        uint32_t& now = registers_of(w_).scalars[reg & 127];
+        if (!(now & bits)) return;
+        now = 0;
+        tell('s', reg, 0);
+    }
+    void scc() {
+        if (std::exchange(registers_of(w_).scc, false)) tell('s', 253, 0);
+    }
+
+private:
+    void row(const Operand& o, uint32_t d, uint64_t where, uint32_t bits) {
+        static constexpr uint32_t none[lanes] = {};
+        RegisterShadow& shadow = registers_of(w_);
+        const uint64_t found = unwritten(shadow, row_of(w_, o, d), where, bits);
+        if (!found) return;
+        set_row(shadow, row_of(w_, o, d), none, found);
+        tell(o.kind == Operand::Kind::Agpr ? 'a' : 'v', o.reg + d, found);
+    }
+    void tell(char file, uint32_t reg, uint64_t where) {
+        report(w_, inst_,
+               {.check = machine::check_init,
+                .what = what_,
+                .lanes = where,
+                .file = file,
+                .reg = reg});
+    }
+    Wave& w_;
+    const Inst& inst_;
+    const char* const what_;
+};
+
+bool accesses_memory(const Inst& inst) {
+    return effects(inst.op).access != MemoryAccess::None;
+}
+
+// Nothing but registers changes when it runs, so that it may run again.
+bool may_be_tried(const Wave& w, const Inst& inst) {
+    const Effects& e = effects(inst.op);
+    if (e.flow != Flow::Next || e.writes_mode || e.indexed || e.opaque || e.synchronises ||
+        e.messages || e.waits || accesses_memory(inst) ||
+        w.mode & machine::mode::changes_vector_code)
+        return false;
+    switch (inst.format) {
+        case Format::SOP1:
+        case Format::SOP2:
+        case Format::SOPK:
+        case Format::SOPC:
+        case Format::VOP1:
+        case Format::VOP2:
+        case Format::VOPC:
+        case Format::VOP3:
+        case Format::VOP3P:
+        case Format::VOPD:
+        case Format::DS:
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool names_unwritten(const Wave& w, const RegisterShadow& shadow, const Operand& o) {
+    for (uint32_t d = 0; d < dwords_of(o); d++) {
+        if (is_vector(o)) {
+            const uint32_t row = row_of(w, o, d);
+            if (row < shadow.any.size() && shadow.any[row]) return true;
+        }
+        if (o.is(Operand::Kind::Sgpr) && shadow.scalars[(o.reg + d) & 127]) return true;
+    }
+    return false;
+}
+
+bool touches_unwritten(const Wave& w, const RegisterShadow& shadow, const Inst& inst) {
+    const auto names = [&](const Operand& o) { return names_unwritten(w, shadow, o); };
+    if (std::ranges::any_of(inst.src, names) || std::ranges::any_of(inst.dst, names)) return true;
+    const Effects& e = effects(inst.op);
+    const auto& s = shadow.scalars;
+    return (e.reads_vcc && (s[machine::vcc_lo] | s[machine::vcc_lo + 1])) ||
+           ((e.reads_scc || e.writes_scc) && shadow.scc) || (e.reads_m0 && s[machine::m0]);
+}
+
+}  // namespace
+
+void InitCheck::Later::add_row(uint32_t row) {
+    if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
+}
+
+void InitCheck::Later::try_it(Wave& w, const Inst& inst) {
+    const RegisterShadow& shadow = registers_of(w);
+    const auto add = [&](const Operand& o) {
+        for (uint32_t d = 0; d < dwords_of(o) && is_vector(o); d++)
+            if (row_of(w, o, d) < shadow.any.size()) add_row(row_of(w, o, d));
+    };
+    for (const Operand& o : inst.src) add(o);
+    for (const Operand& o : inst.dst) add(o);
+    const size_t size = rows.size() * lanes;
+    std::vector<uint32_t> before(size);
+    bits.assign(size, 0);
+    for (size_t i = 0; i < size; i++) before[i] = values_of(w, rows[i / lanes])[i % lanes];
+    std::array<uint32_t, 128> sgpr;
+    std::copy_n(w.sgpr, 128, sgpr.begin());
+    const uint32_t scc_before = w.scc;
+    std::array<bool, 2> stopped{};
+    for (const uint32_t with : {0u, ~0u}) {
+        for (size_t i = 0; i < size; i++) {
+            const uint32_t none = shadow.rows[size_t{rows[i / lanes]} * lanes + i % lanes];
+            values_of(w, rows[i / lanes])[i % lanes] = (before[i] & ~none) | (with & none);
+        }
+        for (uint32_t s = 0; s < 128; s++)
+            w.sgpr[s] = (sgpr[s] & ~shadow.scalars[s]) | (with & shadow.scalars[s]);
+        if (shadow.scc) w.scc = with & 1;
+        handler(inst.op)(w, inst);
+        stopped[with & 1] = w.exit.kind != ExitKind::None;
+        for (size_t i = 0; i < size; i++) {
+            uint32_t& now = values_of(w, rows[i / lanes])[i % lanes];
+            bits[i] ^= std::exchange(now, before[i]);
+        }
+        for (uint32_t s = 0; s < 128; s++) scalars[s] ^= std::exchange(w.sgpr[s], sgpr[s]);
+        scc ^= std::exchange(w.scc, scc_before) != 0;
+        const uint64_t pc = w.exit.pc;
+        w.exit = {};
+        w.exit.pc = pc;
+    }
+    bound_lds(w);
+    tried = !stopped[0] && !stopped[1];
+}
+
+void InitCheck::Later::look_at_scratch(Wave& w, const Inst& inst, uint64_t& global) {
+    std::vector<bool>& written = registers_of(w).scratch;
+    const Access access = access_of(inst.op);
+    uint32_t lane_before = lanes, at = 0;
+    each_spot(w, inst, bytes_of(inst), [&](uint32_t lane, Spot spot, uint32_t bytes) {
+        at = lane == lane_before ? at + bytes : 0;
+        lane_before = lane;
+        if (spot.place == Place::Global) global |= uint64_t{1} << lane;
+        if (spot.place != Place::Scratch || !scratch_in_range(w, spot.address, bytes)) return;
+        for (uint32_t b = 0; b < bytes; b++) {
+            const size_t byte = (spot.address + b) * lanes + lane;
+            if (access != Access::Write && !written[byte])
+                scratch[(at + b) / 4 % scratch.size()] |= uint64_t{1} << lane;
+            if (access != Access::Read) written[byte] = true;
+        }
+    });
+}
+
+InitCheck::InitCheck(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
+    if (!shadow_of(w) || !(w.ctx->checks & machine::check_init)) return;
+    RegisterShadow& shadow = registers_of(w);
+    if (!shadow.watches_bits) return;
+    const Effects& e = effects(inst.op);
+    if (accesses_memory(inst)) {
+        later_.emplace();
+        Use address(w, inst, memory::unwritten_address);
+        const bool smem = inst.format == Format::SMEM;
+        if (!smem && !w.exec()) return;
+        if (!smem) address.of(inst.vaddr(), w.exec());
+        address.of(inst.sbase(), 0);
+        address.of(inst.soffset(), 0);
+        uint64_t global = smem ? 1 : 0;
+        later_->look_at_scratch(w, inst, global);
+        if (access_of(inst.op) == Access::Read) return;
+        // Of a byte or a word only so much is stored; either half of the register.
+        const uint32_t bytes = bytes_of(inst);
+        const uint32_t half = bytes < 4 ? (1u << 8 * bytes) - 1 : ~0u;
+        Use data(w, inst, memory::unwritten_data);
+        const bool high = stores_high_half(inst.op);
+        if (global) data.of(inst.vdata(), global, high ? half << 16 : half);
+    } else if (e.flow == Flow::Branch || e.flow == Flow::Jump || e.flow == Flow::Call) {
+        Use condition(w, inst, memory::unwritten_condition);
+        if (e.reads_scc) condition.scc();
+        if (e.reads_vcc)
+            for (uint32_t r = 0; r < (w.size == lanes ? 2 : 1); r++)
+                condition.scalar(machine::vcc_lo + r);
+        for (const Operand& o : inst.src) condition.of(o, 0);
+        if (inst.dst[0].present()) later_.emplace();  // of a call
+    } else if (touches_unwritten(w, shadow, inst)) {
+        later_.emplace();
+        if (may_be_tried(w, inst)) later_->try_it(w, inst);
+    }
+}
+
+void InitCheck::settle() {
+    if (!later_) return;
+    static constexpr uint32_t all_written[lanes] = {};
+    RegisterShadow& shadow = registers_of(w_);
+    if (later_->tried) {
+        for (size_t i = 0; i < later_->rows.size(); i++)
+            set_row(shadow, later_->rows[i], &later_->bits[i * lanes], wave64_exec);
+        shadow.scalars = later_->scalars;
+        shadow.scc = later_->scc;
+        Use condition(w_, inst_, memory::unwritten_lanes);
+        condition.scalar(machine::exec_lo);
+        if (w_.size == lanes) condition.scalar(machine::exec_lo + 1);
+        return;
+    }
+    for (const Operand& o : inst_.dst)
+        for (uint32_t d = 0; d < dwords_of(o); d++) {
+            if (o.is(Operand::Kind::Sgpr)) shadow.scalars[(o.reg + d) & 127] = 0;
+            if (!is_vector(o)) continue;
+            set_row(shadow, row_of(w_, o, d), all_written, w_.exec());
+            uint32_t none[lanes];
+            std::fill_n(none, lanes, ~0u);
+            if (d < later_->scratch.size())
+                set_row(shadow, row_of(w_, o, d), none, later_->scratch[d]);
+        }
+    if (effects(inst_.op).writes_scc) shadow.scc = false;
+}
+
+}  // namespace wj::interp

@@ -1,0 +1,198 @@
+// LDS: beyond what the work-group has, unwritten, raced for.
+#include <algorithm>
+#include <bit>
+
+#include "interpreter/check_parts.h"
+#include "interpreter/spots.h"
+#include "memory/fault_reasons.h"
+
+namespace wj::interp {
+namespace {
+
+using machine::LdsShadow;
+
+// Instructions with an address for each of two parts.
+struct TwoParts {
+    Opcode op;
+    uint32_t bytes, scale;  // of a part; of what its offset counts
+};
+constexpr TwoParts two_parts[] = {
+    {Opcode::ds_read2_b32, 4, 4},       {Opcode::ds_read2st64_b32, 4, 256},
+    {Opcode::ds_read2_b64, 8, 8},       {Opcode::ds_read2st64_b64, 8, 512},
+    {Opcode::ds_write2_b32, 4, 4},      {Opcode::ds_write2st64_b32, 4, 256},
+    {Opcode::ds_write2_b64, 8, 8},      {Opcode::ds_write2st64_b64, 8, 512},
+    {Opcode::ds_wrxchg2_rtn_b32, 4, 4}, {Opcode::ds_wrxchg2st64_rtn_b32, 4, 256},
+    {Opcode::ds_wrxchg2_rtn_b64, 8, 8}, {Opcode::ds_wrxchg2st64_rtn_b64, 8, 512},
+};
+
+// An access of the wave, as its lanes make it.
+class LdsAccess {
+public:
+    LdsAccess(Wave& w, Access access, uint32_t bytes)
+        : w_(w),
+          shadow_(w.group->shadow->lds),
+          size_(std::min<uint64_t>(shadow_.bytes.size(), w.lds_size)),
+          wave_(static_cast<uint16_t>(w.wave_in_group)),
+          checks_(w.ctx->checks),
+          access_(access),
+          bytes_(bytes) {}
+
+    void by(uint32_t lane, uint32_t at) { by(lane, at, bytes_); }
+    void by(uint32_t lane, uint64_t at, uint32_t bytes) {
+        Found found;
+        if (at + bytes > size_) found.add(check_memory_beyond(checks_));
+        for (uint64_t b = at; b < std::min(at + bytes, size_); b++)
+            found.add(note(shadow_.bytes[b]));
+        if (!found.reason || (first_.reason && found.reason != first_.reason)) return;
+        if (!first_.reason) first_ = found, address_ = at, bytes_ = bytes;
+        lanes_ |= uint64_t{1} << lane;
+    }
+
+    void end(const Inst& inst) {
+        if (!first_.reason) return;
+        report(w_, inst,
+               {.check = first_.check,
+                .what = first_.reason,
+                .lanes = lanes_,
+                .access = access_,
+                .bytes = bytes_,
+                .address = machine::shared_aperture + address_});
+    }
+
+private:
+    struct Found {
+        const char* reason = nullptr;
+        machine::Check check{};
+        void add(const Found& f) {
+            if (!reason) *this = f;
+        }
+    };
+    static Found check_memory_beyond(uint32_t checks) {
+        if (!(checks & machine::check_memory)) return {};
+        return {memory::beyond_lds, machine::check_memory};
+    }
+    bool others(uint16_t who) const { return who != LdsShadow::nobody && who != wave_; }
+    uint16_t joined(uint16_t who) const {
+        return who == LdsShadow::nobody || who == wave_ ? wave_ : LdsShadow::several;
+    }
+
+    // Reads and writes of different waves between two barriers have no order, nor have two writes;
+    // atomics have one among themselves.
+    Found note(LdsShadow::Byte& b) {
+        const bool reads = access_ != Access::Write, writes = access_ != Access::Read,
+                   atomic = access_ == Access::Atomic;
+        Found found;
+        if (reads && !b.written && checks_ & machine::check_init)
+            found.add({memory::unwritten_lds, machine::check_init});
+        if (checks_ & machine::check_race) {
+            if (others(b.writer) && !(atomic && b.atomic))
+                found.add({memory::raced_with_write, machine::check_race});
+            if (writes && others(b.reader))
+                found.add({memory::raced_with_read, machine::check_race});
+        }
+        if (writes) {
+            b.writer = joined(b.writer);
+            b.written = true;
+            b.atomic = atomic;
+        } else {
+            b.reader = joined(b.reader);
+        }
+        return found;
+    }
+
+    Wave& w_;
+    LdsShadow& shadow_;
+    const uint64_t size_;
+    const uint16_t wave_;
+    const uint32_t checks_;
+    const Access access_;
+    uint32_t bytes_;
+    Found first_;
+    uint64_t address_ = 0, lanes_ = 0;
+};
+
+// ds_*_src2_*: an update whose data lies in LDS, too.
+bool is_src2(Opcode op) {
+    const OpInfo& info = op_info(op);
+    return effects(op).access == MemoryAccess::Atomic && info.src_count == 1 && !info.dst_count;
+}
+
+void check_ds(Wave& w, const Inst& inst) {
+    const Effects& e = effects(inst.op);
+    if (inst.gds || e.access == MemoryAccess::None || is_src2(inst.op)) return;
+    LdsAccess access(w, access_of(inst.op), e.bytes);
+    const auto offset = static_cast<uint32_t>(inst.offset);
+    const uint32_t of_wave = offset + (w.sgpr[machine::m0] & 0xffff);
+    const uint64_t exec = w.exec();
+    if (inst.op == Opcode::ds_append || inst.op == Opcode::ds_consume) {
+        if (exec) access.by(static_cast<uint32_t>(std::countr_zero(exec)), of_wave);
+        return access.end(inst);
+    }
+    if (!is_vector(inst.vaddr())) {  // ds_*_addtid_b32
+        for_each_lane(exec, [&](uint32_t lane) { access.by(lane, of_wave + lane * 4); });
+        return access.end(inst);
+    }
+    const uint32_t* base = vrow(w, inst.vaddr());
+    const auto* two = std::find_if(std::begin(two_parts), std::end(two_parts),
+                                   [&](const TwoParts& t) { return t.op == inst.op; });
+    for_each_lane(exec, [&](uint32_t lane) {
+        if (two == std::end(two_parts)) return access.by(lane, base[lane] + offset);
+        access.by(lane, uint32_t{base[lane] + offset * two->scale}, two->bytes);
+        access.by(lane, uint32_t{base[lane] + inst.offset1 * two->scale}, two->bytes);
+    });
+    return access.end(inst);
+}
+
+void check_flat(Wave& w, const Inst& inst) {
+    const Effects& e = effects(inst.op);
+    if (e.access == MemoryAccess::None) return;
+    const FlatAddress address(w, inst);
+    LdsAccess access(w, access_of(inst.op), e.bytes);
+    for_each_lane(w.exec(), [&](uint32_t lane) {
+        const Spot spot = address.spot(lane, 0);
+        if (spot.place == Place::Lds) access.by(lane, static_cast<uint32_t>(spot.address));
+    });
+    return access.end(inst);
+}
+
+// The LDS forms of loads (load_lds in mem.h) write to it.
+void check_load(Wave& w, const Inst& inst) {
+    const uint32_t slot = std::max<uint32_t>(effects(inst.op).bytes, 4);
+    const WholeLds whole(w);
+    LdsAccess access(w, Access::Write, slot);
+    const uint32_t base = lds_form_base(w, inst);
+    for_each_lane(w.exec(), [&](uint32_t lane) { access.by(lane, base + lane * slot); });
+    return access.end(inst);
+}
+
+bool loads_to_lds(const Inst& inst) {
+    if (effects(inst.op).access != MemoryAccess::Load) return false;
+    return inst.lds || ((inst.format == Format::GLOBAL || inst.format == Format::SCRATCH) &&
+                        !inst.dst[0].present());
+}
+
+}  // namespace
+
+void check_lds(Wave& w, const Inst& inst) {
+    switch (inst.format) {
+        case Format::DS:
+            return check_ds(w, inst);
+        case Format::FLAT:
+            return check_flat(w, inst);
+        case Format::GLOBAL:
+        case Format::SCRATCH:
+        case Format::MUBUF:
+            if (loads_to_lds(inst)) check_load(w, inst);
+            return;
+        default:
+            return;
+    }
+}
+
+bool looks_at_lds(Opcode op) {
+    const Format format = op_info(op).format;
+    return (format == Format::DS || format == Format::FLAT) &&
+           effects(op).access != MemoryAccess::None;
+}
+
+}  // namespace wj::interp

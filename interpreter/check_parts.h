@@ -1,0 +1,65 @@
+// The checkers, one by one (checks.cpp).
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "interpreter/internal.h"
+#include "machine/group_shadow.h"
+#include "machine/work_group.h"
+
+namespace wj::interp {
+
+using machine::Finding;
+
+inline machine::GroupShadow* shadow_of(const Wave& w) {
+    return w.group ? w.group->shadow : nullptr;
+}
+inline machine::RegisterShadow& registers_of(const Wave& w) {
+    return w.group->shadow->waves[w.wave_in_group];
+}
+
+inline void report(const Wave& w, const Inst& inst, Finding finding) {
+    finding.pc = w.pc - inst.size;  // handlers run with the pc behind their instruction
+    shadow_of(w)->dispatch->sink.found(w, finding);
+}
+
+void check_lds(Wave& w, const Inst& inst);
+bool looks_at_lds(Opcode op);
+
+void check_global(Wave& w, const Inst& inst);  // races
+void check_alignment(Wave& w, const Inst& inst);
+void check_division(Wave& w, const Inst& inst);
+bool looks_at_accesses(Opcode op);  // of global memory, and what orders them
+
+void check_waits(Wave& w, const Inst& inst);
+
+// Which bits have been written: looks at what the instruction reads, before it runs; settle() is
+// for afterwards.
+class InitCheck {
+public:
+    InitCheck(Wave& w, const Inst& inst);
+    void settle();
+
+private:
+    // What is known once the instruction has run: of a trial, of a load. (No heap for those that
+    // may fault, which do not return.)
+    struct Later {
+        std::vector<uint32_t> rows;  // numbers
+        std::vector<uint32_t> bits;  // 64 of each
+        std::array<uint32_t, 128> scalars{};
+        bool scc = false, tried = false;
+        // Of loads from scratch memory: lanes and dwords without a value.
+        std::array<uint64_t, 16> scratch{};
+
+        void add_row(uint32_t row);
+        void try_it(Wave& w, const Inst& inst);
+        void look_at_scratch(Wave& w, const Inst& inst, uint64_t& global);
+    };
+    Wave& w_;
+    const Inst& inst_;
+    std::optional<Later> later_;
+};
+
+}  // namespace wj::interp

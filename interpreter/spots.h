@@ -1,0 +1,67 @@
+// What a vector memory instruction accesses, whatever its format: for those who look at accesses.
+#pragma once
+
+#include <algorithm>
+
+#include "frontend/effects.h"
+#include "frontend/encoding.h"
+#include "interpreter/buffer_address.h"
+#include "interpreter/buffer_format.h"
+#include "interpreter/mem_address.h"
+
+namespace wj::interp {
+
+inline Access access_of(Opcode op) {
+    const MemoryAccess access = effects(op).access;
+    return access == MemoryAccess::Atomic  ? Access::Atomic
+           : access == MemoryAccess::Store ? Access::Write
+                                           : Access::Read;
+}
+
+inline bool stores_high_half(Opcode op) {
+    constexpr Opcode ops[] = {
+        Opcode::global_store_byte_d16_hi,  Opcode::global_store_short_d16_hi,
+        Opcode::flat_store_byte_d16_hi,    Opcode::flat_store_short_d16_hi,
+        Opcode::scratch_store_byte_d16_hi, Opcode::scratch_store_short_d16_hi,
+        Opcode::buffer_store_byte_d16_hi,  Opcode::buffer_store_short_d16_hi,
+    };
+    return std::ranges::find(ops, op) != std::end(ops);
+}
+
+// In one lane.
+inline uint32_t bytes_of(const Inst& inst) {
+    return inst.format == Format::MTBUF ? element_bytes(inst.dfmt) : effects(inst.op).bytes;
+}
+
+// Calls f(lane, spot, bytes) for what each lane that is on accesses: in one piece, or dword by
+// dword where swizzled buffers have these apart. Nothing for other formats.
+template <class F>
+void each_spot(Wave& w, const Inst& inst, uint32_t bytes, F&& f) {
+    const auto whole = [&](const auto& address) {
+        for_each_lane(w.exec(),
+                      [&](uint32_t lane) { f(lane, address.spot(lane, 0, bytes), bytes); });
+    };
+    switch (inst.format) {
+        case Format::GLOBAL:
+            if (encoding_info(inst.op).no_address) return whole(LaneAddress(w, inst));
+            return whole(GlobalAddress(w, inst));
+        case Format::FLAT:
+            return whole(FlatAddress(w, inst));
+        case Format::SCRATCH:
+            return whole(ScratchAddress(w, inst));
+        case Format::MUBUF:
+        case Format::MTBUF: {
+            if (!inst.sbase().present()) return;
+            const BufferAddress address(w, inst);
+            if (!address.split() || bytes <= 4) return whole(address);
+            for_each_lane(w.exec(), [&](uint32_t lane) {
+                for (uint32_t b = 0; b < bytes; b += 4) f(lane, address.spot(lane, b, 4), 4);
+            });
+            return;
+        }
+        default:
+            return;
+    }
+}
+
+}  // namespace wj::interp
