@@ -166,6 +166,7 @@ constexpr Entry entries[] = {
     {Opcode::s_waitcnt_depctr, nothing},
     {Opcode::s_inst_prefetch, nothing},
     {Opcode::s_clause, nothing},
+    {Opcode::s_delay_alu, nothing},
     {Opcode::s_version, nothing},
     {Opcode::s_ttracedata_imm, nothing},
     {Opcode::s_setprio, nothing},
@@ -204,6 +205,7 @@ constexpr Entry entries[] = {
     {Opcode::s_endpgm, endpgm},
     {Opcode::s_barrier, barrier},
     {Opcode::s_sleep, sleep},
+    {Opcode::s_sleep_var, sleep},
     {Opcode::s_trap, trap},
     {Opcode::s_getpc_b64, getpc},
     {Opcode::s_setpc_b64, setpc},
@@ -219,6 +221,8 @@ constexpr Entry entries[] = {
     {Opcode::s_setvskip, mode_change},
     {Opcode::s_memtime, read_clock},
     {Opcode::s_memrealtime, read_clock},
+    {Opcode::s_sendmsg_rtn_b32, read_clock},
+    {Opcode::s_sendmsg_rtn_b64, read_clock},
 };
 
 }  // namespace
