@@ -160,6 +160,7 @@ constexpr Traits rdna35(bool wide) {
 constexpr Traits rdna4() {
     Traits t = with_gds(rdna35(true), 0, 0);
     t.workgroup_ids_in_ttmp = true;
+    t.ocp_small_floats = true;
     t.has_ieee_mode = false;
     t.split_barriers = true;
     t.atomics_prefer_numbers = true;

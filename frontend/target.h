@@ -78,7 +78,8 @@ struct Traits {
     bool dpp_pairs = true;           // DPP of 64 bits (gfx10: none)
     bool wide_lgkmcnt = false;       // gfx10+: six bits
     bool wide_dpp = false;           // gfx90a+: DPP of 64 bits and row_newbcast
-    bool ocp_small_floats = false;   // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
+    bool ocp_small_floats = false;   // gfx950, gfx12: fp8 and bf8 as OCP defines them; gfx940-942:
+                                     // FNUZ
     bool xnack_selectable, sramecc_selectable;
     bool sramecc =
         false;  // on: D16 loads write 0 to the other half of their register, as registers

@@ -139,7 +139,16 @@ void s_memtime(Wave& w, const Inst& inst) {
 }
 
 void s_memrealtime(Wave& w, const Inst& inst) {
-    write_s64(w, inst.dst[0], real_time(w));
+    write_s64(w, inst.dst[0], reference_clock(w));
+}
+
+// gfx11+: of the messages that are answered, the one that asks for the time.
+void s_sendmsg_rtn(Wave& w, const Inst& inst) {
+    constexpr uint64_t get_realtime = 131;
+    if (inst.src[0].value != get_realtime)
+        return stop(w, ExitKind::Unimplemented, "s_sendmsg_rtn: a message other than GET_REALTIME");
+    if (inst.op == Opcode::s_sendmsg_rtn_b64) return write_s64(w, inst.dst[0], reference_clock(w));
+    write_s32(w, inst.dst[0], static_cast<uint32_t>(reference_clock(w)));
 }
 
 // There is no scalar cache to write back, invalidate or probe: every access is coherent.
@@ -217,22 +226,12 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_get_waveid_in_workgroup, [](Wave& w, const Inst& in) { write_s32(w, in.dst[0], w.wave_in_group); }},
     {Opcode::s_memtime, s_memtime},
     {Opcode::s_memrealtime, s_memrealtime},
+    {Opcode::s_sendmsg_rtn_b32, s_sendmsg_rtn},
+    {Opcode::s_sendmsg_rtn_b64, s_sendmsg_rtn},
 };
 // clang-format on
 
 }  // namespace
-
-uint64_t real_time(const Wave& w) {
-    if (w.ctx->counts_time) {
-        constexpr uint64_t instructions_in_tick = 16;  // as of a core clock of 1.6 GHz
-        return core_clock(w) / instructions_in_tick;
-    }
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const uint64_t ns =
-        static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-    return ns / (1'000'000'000 / machine::reference_clock_hz);
-}
 
 uint64_t scalar_address(const Wave& w, const Inst& inst) {
     const EncodingInfo& encoding = encoding_info(inst.op);
@@ -243,6 +242,16 @@ uint64_t scalar_address(const Wave& w, const Inst& inst) {
     if (bytes == 2)
         return encoding.v_sharp ? BufferOf<2>(w, inst).address : Plain<1, 2>(w, inst).address;
     return encoding.v_sharp ? Buffer(w, inst).address : Raw(w, inst).address;
+}
+
+uint64_t reference_clock(const Wave& w) {
+    constexpr uint64_t instructions_in_tick = 16;  // as of a core clock of 1.6 GHz
+    if (w.ctx->counts_time) return core_clock(w) / instructions_in_tick;
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const uint64_t ns =
+        static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+    return ns / (1'000'000'000 / machine::reference_clock_hz);
 }
 
 std::span<const HandlerEntry> mem_smem_handlers() {

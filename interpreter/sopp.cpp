@@ -3,7 +3,7 @@
 #include "frontend/wait_count.h"
 #include "interpreter/barriers.h"
 #include "interpreter/hwreg.h"
-#include "interpreter/mem_smem.h"
+#include "interpreter/internal.h"
 #include "machine/interrupt.h"
 #include "machine/trap.h"
 #include "memory/access.h"
@@ -34,19 +34,6 @@ void send_message(Wave& w, const Inst& in) {
     constexpr uint32_t msg_interrupt = 1;
     const uint32_t number = traits(w).wide_messages ? 255 : 15;
     if ((in.src[0].value & number) == msg_interrupt) machine::raise_interrupt(w.sgpr[m0] & 0xff);
-}
-
-// Questions of gfx11+ that are answered in registers.
-void ask(Wave& w, const Inst& in) {
-    constexpr uint32_t get_realtime = 131;
-    const auto number = static_cast<uint32_t>(in.src[0].value & 255);
-    if (number != get_realtime)
-        return stop(w, ExitKind::Unimplemented, "s_sendmsg_rtn: a message without an answer");
-    const uint64_t now = real_time(w);
-    if (in.op == Opcode::s_sendmsg_rtn_b64)
-        write_s64(w, in.dst[0], now);
-    else
-        write_s32(w, in.dst[0], static_cast<uint32_t>(now));
 }
 
 // Accesses are done when their instructions are, but for stores, which wait in a buffer of the host
@@ -160,8 +147,6 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_sendmsghalt, [](Wave& w, const Inst&) { stop(w, ExitKind::Halt, "s_sendmsghalt"); }},
     {Opcode::s_trap, trap},
     {Opcode::s_sendmsg, send_message},
-    {Opcode::s_sendmsg_rtn_b32, ask},
-    {Opcode::s_sendmsg_rtn_b64, ask},
     // Nothing is pipelined.
     {Opcode::s_waitcnt, wait},
     {Opcode::s_waitcnt_vscnt, wait},

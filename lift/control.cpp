@@ -246,6 +246,8 @@ constexpr Entry entries[] = {
     {Opcode::s_setvskip, mode_change},
     {Opcode::s_memtime, read_clock},
     {Opcode::s_memrealtime, read_clock},
+    {Opcode::s_sendmsg_rtn_b32, read_clock},
+    {Opcode::s_sendmsg_rtn_b64, read_clock},
 };
 
 }  // namespace
