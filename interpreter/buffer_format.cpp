@@ -54,9 +54,9 @@ constexpr UnifiedRow gfx10_rows[] = {
     {11, dwords},     {12, all_numbers}, {13, dwords},  {14, dwords},
 };
 constexpr UnifiedRow gfx11_rows[] = {
-    {1, integers},    {2, all_numbers}, {3, integers}, {4, dwords},   {5, all_numbers},
-    {6, floats},      {7, floats},      {8, unscaled}, {9, integers}, {10, integers},
-    {11, dwords},     {12, all_numbers}, {13, dwords}, {14, dwords},
+    {1, integers}, {2, all_numbers},  {3, integers}, {4, dwords},   {5, all_numbers},
+    {6, floats},   {7, floats},       {8, unscaled}, {9, integers}, {10, integers},
+    {11, dwords},  {12, all_numbers}, {13, dwords},  {14, dwords},
 };
 template <size_t Size, size_t Rows>
 constexpr auto number_formats(const UnifiedRow (&rows)[Rows]) {

@@ -21,6 +21,7 @@ constexpr Rule refused_rules[] = {
     {"image_", "textures and images are not emulated"},
     {"exp", "exports go to render targets"},
     {"v_interp", "interpolation of pixel shader inputs"},
+    {"v_swmmac_", "products of sparse matrices in a wave: their layout is not published"},
     {"lds_param_load", "parameters of pixel shaders"},
     {"ds_bvh_stack", "traversal of ray tracing's trees"},
     {"ds_add_gs_reg", "counters of geometry shaders"},
@@ -46,6 +47,9 @@ constexpr const char* matrix_order =
     "gfx942: as measured on hardware (docs/reference/float.md); of gfx950 no measurement is "
     "published: here "
     "ascending k, each step rounded once, scales applied to the operands";
+constexpr const char* wave_order =
+    "the hardware's order of additions is not published: here ascending k, each step rounded once, "
+    "16-bit results once more; waves of 64 lanes on gfx12 are refused";
 constexpr const char* stochastic =
     "either neighbour of the exact value; the seed's use is documented in part";
 constexpr const char* scaled_nan =
@@ -71,6 +75,8 @@ constexpr Rule bounded_rules[] = {
     {"v_mfma_i32", nullptr},
     {"v_smfmac_i32", nullptr},
     {"v_mfma_", matrix_order},
+    {"v_wmma_i32", nullptr},
+    {"v_wmma_", wave_order},
     {"v_smfmac_", sparse_order},
     {"v_dot2_f32", dot_order},
     {"v_dot2c_f32", dot_order},

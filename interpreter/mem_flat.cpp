@@ -9,7 +9,8 @@ namespace {
 // There are no caches to empty.
 void no_operation(Wave&, const Inst&) {}
 
-// Up to 32 registers of a lane, those whose bit of M0 is set; holes keep their place in memory, too.
+// Up to 32 registers of a lane, those whose bit of M0 is set; holes keep their place in memory,
+// too.
 template <class Address>
 void load_block(Wave& w, const Inst& inst) {
     const Address address(w, inst);
@@ -32,8 +33,8 @@ void store_block(Wave& w, const Inst& inst) {
     bool good = true;
     for_each_lane(w.exec(), [&](uint32_t lane) {
         for_each_lane(w.sgpr[machine::m0], [&](uint32_t d) {
-            good = good && write_spot(w, address.spot(lane, 4 * d), lane,
-                                      vrow(w, inst.vdata(), d)[lane]);
+            good = good &&
+                   write_spot(w, address.spot(lane, 4 * d), lane, vrow(w, inst.vdata(), d)[lane]);
         });
     });
     if (!good) stop_with_fault(w, inst);
