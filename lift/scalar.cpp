@@ -483,13 +483,18 @@ bool load(Lifter& l, const Inst& i) {
 template <uint32_t bits, bool is_signed>
 bool load_narrow(Lifter& l, const Inst& i) {
     if (!i.dst[0].is(Operand::Kind::Sgpr) || i.dst[0].reg >= 104 || l.in_arm()) return false;
-    Value address = l.s64(i.sbase());
+    // Each part of an address counts in whole elements.
+    constexpr uint64_t whole = ~uint64_t{bits / 8 - 1};
+    const auto part = [&](Value v) {
+        return bits == 8 ? v : l.emit(Op::UAnd64, {v, l.s.const64(whole)});
+    };
+    Value address = part(l.s64(i.sbase()));
     if (i.soffset().is(Operand::Kind::Sgpr))
-        address = l.emit(Op::UAdd64, {address, l.emit(Op::UZext32, {l.s32(i.soffset())})});
+        address = l.emit(Op::UAdd64, {address, part(l.emit(Op::UZext32, {l.s32(i.soffset())}))});
     else if (i.soffset().present() && !i.soffset().is(Operand::Kind::Special))  // null
         return false;
     address = l.emit(Op::UAdd64,
-                     {address, l.s.const64(static_cast<uint64_t>(int64_t{i.offset}))});
+                     {address, l.s.const64(static_cast<uint64_t>(int64_t{i.offset}) & whole)});
     const Value dword =
         l.emit(Op::ULoad32, {l.emit(Op::UAnd64, {address, l.s.const64(~3ull)})}, 0);
     l.order.scalar_load();

@@ -23,7 +23,7 @@ def product(row, target, size, K, ta, tb, tr, tail='', note='', signed=(True, Tr
     per = K // 2 if rdna4 else K
     def factor(of, name):
         bits, encode = ENCODE[name]
-        lanes_ = [pack([encode(of(l % 16, (l // 16 * per if rdna4 else 0) + t)) for t in range(per)], bits) for l in range(64)]
+        lanes_ = [pack([encode(of(l % 16, (l // 16 % 2 * per if rdna4 else 0) + t)) for t in range(per)], bits) for l in range(64)]
         return [[lanes_[l][d] for l in range(64)] for d in range(len(lanes_[0]))]
     a, b = factor(lambda i, k: A[i][k], ta), factor(lambda j, k: B[k][j], tb)
     def result(M, old):
