@@ -15,6 +15,7 @@
 #include "interpreter/exceptions.h"
 #include "interpreter/internal.h"
 #include "interpreter/observe.h"
+#include "interpreter/wmma.h"
 #include "machine/coverage.h"
 #include "machine/guard.h"
 #include "memory/access.h"

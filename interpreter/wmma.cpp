@@ -9,6 +9,8 @@
 //          it, which OP_SEL names, as it does of C
 //   gfx12  A[i][k]: item k % p of lane i + 16 * (k / p), where a lane has p = K / 2 items;
 //          D[i][j]: item i % 8 of lane j + 16 * (i / 8)
+#include "interpreter/wmma.h"
+
 #include "interpreter/matrix.h"
 
 namespace wj::interp {
