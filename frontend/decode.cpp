@@ -19,8 +19,7 @@ static_assert(std::size(decoders) == std::size(format_slots));
 // The halves that the short encodings name in their operands, as VOP3's OP_SEL does.
 void select_halves(Inst& out) {
     const auto high = [](const Operand& o) { return o.half == Operand::Half::High; };
-    for (unsigned i = 0; i < 3; ++i)
-        out.op_sel |= static_cast<uint8_t>(high(out.src[i]) << i);
+    for (unsigned i = 0; i < 3; ++i) out.op_sel |= static_cast<uint8_t>(high(out.src[i]) << i);
     out.op_sel |= static_cast<uint8_t>(high(out.dst[0]) << 3);
 }
 

@@ -113,9 +113,8 @@ u32 to_bfloat(float x) {
 }
 
 template <bool Max, class T>
-constexpr auto minimum3 = [](T a, T b, T c) {
-    return gf::min_max_nan<Max>(gf::min_max_nan<Max>(a, b), c);
-};
+constexpr auto minimum3 =
+    [](T a, T b, T c) { return gf::min_max_nan<Max>(gf::min_max_nan<Max>(a, b), c); };
 
 template <bool Max>
 void pk_minimum3(Wave& w, const Inst& in) {

@@ -141,8 +141,8 @@ void dot4_small(Wave& w, const Inst& in) {
     write_row(v.dest_row(), out.v, v.active);
 }
 
-// v_dot2_f16_f16, v_dot2_bf16_bf16: each addition is rounded to 16 bits. What NEG and ABS of a packed
-// source mean is not documented.
+// v_dot2_f16_f16, v_dot2_bf16_bf16: each addition is rounded to 16 bits. What NEG and ABS of a
+// packed source mean is not documented.
 template <bool Bf16>
 void dot2_16(Wave& w, const Inst& in) {
     if ((in.neg | in.abs) & 3)

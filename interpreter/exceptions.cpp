@@ -424,11 +424,11 @@ struct Entry {
         {Opcode::v_rsq_##type, of<inverse_root<T>>}, {Opcode::v_sqrt_##type, of<root<T>>}, {       \
         Opcode::v_div_fixup_##type, of<fixup<T>, as_they_are>                                      \
     }
-#define MINIMA(type, T)                                                                           \
-    {Opcode::v_min_num_##type, of<operands_only<T, T>>},                                          \
-        {Opcode::v_max_num_##type, of<operands_only<T, T>>},                                      \
-        {Opcode::v_minimum_##type, of<operands_only<T, T>>}, {                                    \
-        Opcode::v_maximum_##type, of<operands_only<T, T>>                                         \
+#define MINIMA(type, T)                                        \
+    {Opcode::v_min_num_##type, of<operands_only<T, T>>},       \
+        {Opcode::v_max_num_##type, of<operands_only<T, T>>},   \
+        {Opcode::v_minimum_##type, of<operands_only<T, T>>}, { \
+        Opcode::v_maximum_##type, of<operands_only<T, T>>      \
     }
 #define CURVES(type, T)                                                          \
     {Opcode::v_exp_##type, of<power<T>>}, {Opcode::v_log_##type, of<log_of<T>>}, \

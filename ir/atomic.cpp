@@ -56,8 +56,8 @@ T apply_integer(AtomicOp op, T old, T data, T data2) {
 }
 
 template <class F>
-gf::Bits<F> apply_float(AtomicOp op, uint8_t flags, bool flush_in, bool flush_out,
-                        gf::Bits<F> old, gf::Bits<F> data, gf::Bits<F> data2) {
+gf::Bits<F> apply_float(AtomicOp op, uint8_t flags, bool flush_in, bool flush_out, gf::Bits<F> old,
+                        gf::Bits<F> data, gf::Bits<F> data2) {
     const auto in = [&](gf::Bits<F> x) {
         const F f = gf::from_bits<F>(x);
         return flush_in ? gf::flush(f) : f;

@@ -1,8 +1,8 @@
 // SOPP and the other instructions that move the PC or stop the wave.
 #include "frontend/wait_count.h"
 #include "lift/lifter.h"
-#include "machine/work_group.h"
 #include "machine/trap.h"
+#include "machine/work_group.h"
 
 namespace wj::lift {
 namespace {

@@ -130,9 +130,9 @@ struct BufferWords {
                     kind = l.emit(Op::UShr32, {word1, c(30)}),
                     plain = l.emit(Op::UAnd32, {word1, c(0x3fffffff)});
         const auto with_swizzle = [&](Value condition) {
-            return l.emit(Op::UPack64,
-                          {words0, l.emit(Op::UOr32, {plain, l.emit(Op::UShl32, {condition,
-                                                                                 c(31)})})});
+            return l.emit(
+                Op::UPack64,
+                {words0, l.emit(Op::UOr32, {plain, l.emit(Op::UShl32, {condition, c(31)})})});
         };
         const Value any = l.emit(Op::UCmpNe32, {kind, c(0)});
         low = with_swizzle(any);

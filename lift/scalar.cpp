@@ -495,14 +495,13 @@ bool load_narrow(Lifter& l, const Inst& i) {
         return false;
     address = l.emit(Op::UAdd64,
                      {address, l.s.const64(static_cast<uint64_t>(int64_t{i.offset}) & whole)});
-    const Value dword =
-        l.emit(Op::ULoad32, {l.emit(Op::UAnd64, {address, l.s.const64(~3ull)})}, 0);
+    const Value dword = l.emit(Op::ULoad32, {l.emit(Op::UAnd64, {address, l.s.const64(~3ull)})}, 0);
     l.order.scalar_load();
     // The part comes to the top, and down again.
     constexpr uint32_t places = bits == 8 ? 3 : 2;
     const Value place = l.emit(Op::UAnd32, {l.emit(Op::ULo, {address}), l.s.const32(places)});
-    const Value above = l.emit(Op::USub32, {l.s.const32(32 - bits),
-                                            l.emit(Op::UShl32, {place, l.s.const32(3)})});
+    const Value above =
+        l.emit(Op::USub32, {l.s.const32(32 - bits), l.emit(Op::UShl32, {place, l.s.const32(3)})});
     l.set_s32(i.dst[0], l.emit(is_signed ? Op::USar32 : Op::UShr32,
                                {l.emit(Op::UShl32, {dword, above}), l.s.const32(32 - bits)}));
     return true;

@@ -369,13 +369,15 @@ FaultRecord deadlock_report(const memory::AddressSpace& memory, const DispatchSt
     const bool no_one_runs = group.waiting + group.ended == group.group.wave_count;
     record.message =
         no_one_runs
-            ? format("barrier deadlock: %u of %u waves of the work-group wait at a barrier that has "
-                     "%u signals of its %u members, the others have ended",
-                     group.waiting, group.group.wave_count, group.group.barrier.signals,
-                     group.group.members())
-            : format("barrier deadlock: %u of %u waves of the work-group wait at a barrier that "
-                     "the others, in endless loops, never reach",
-                     group.waiting, group.group.wave_count);
+            ? format(
+                  "barrier deadlock: %u of %u waves of the work-group wait at a barrier that has "
+                  "%u signals of its %u members, the others have ended",
+                  group.waiting, group.group.wave_count, group.group.barrier.signals,
+                  group.group.members())
+            : format(
+                  "barrier deadlock: %u of %u waves of the work-group wait at a barrier that "
+                  "the others, in endless loops, never reach",
+                  group.waiting, group.group.wave_count);
     const uint32_t wave = no_one_runs ? first_waiting(group) : first_running(group);
     const uint64_t pc = group.waves[wave].pc - (no_one_runs ? 4 : 0);  // behind its barrier
     locate_among_waves(memory, dispatch, group, wave, pc, record);

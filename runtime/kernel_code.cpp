@@ -42,8 +42,8 @@ void add(const Target& target, std::span<const std::byte> code, Use& use) {
         if (e.reads_vcc) use.scalars.set(machine::vcc_lo);
         if (e.indexed && e.reads_m0) use.scalars.set();  // M0 says which register it is
         use.reads_trapsts |= reads_trapsts(target, inst);
-        use.split_barriers |= inst.op == Opcode::s_barrier_signal ||
-                              inst.op == Opcode::s_barrier_signal_isfirst;
+        use.split_barriers |=
+            inst.op == Opcode::s_barrier_signal || inst.op == Opcode::s_barrier_signal_isfirst;
         use.calls |= e.flow == Flow::Call || e.flow == Flow::Jump;
     }
 }
@@ -102,8 +102,7 @@ KernelCode KernelCodes::look(const CodeObject& object, const KernelInfo& kernel,
     KernelCode code;
     code.reads_trapsts = use.reads_trapsts;
     code.split_barriers = use.split_barriers;
-    code.reads_wave_id =
-        target.traits.workgroup_ids_in_ttmp && use.scalars[machine::wave_id];
+    code.reads_wave_id = target.traits.workgroup_ids_in_ttmp && use.scalars[machine::wave_id];
     const uint32_t size = kernel.descriptor.sgpr_count;
     if (has_two_names(use, size)) code.sgpr_aliases = static_cast<uint8_t>(size);
     return code;
@@ -118,11 +117,10 @@ KernelCode KernelCodes::of(const CodeObject& object, const KernelInfo& kernel,
         return {(k & reads) != 0, (k & wave_id) != 0, (k & barriers) != 0,
                 static_cast<uint8_t>(k & aliases)};
     const KernelCode code = look(object, kernel, target);
-    known.store(
-        static_cast<uint16_t>(looked | (code.reads_trapsts ? reads : 0) |
-                              (code.reads_wave_id ? wave_id : 0) |
-                              (code.split_barriers ? barriers : 0) | code.sgpr_aliases),
-        std::memory_order_relaxed);
+    known.store(static_cast<uint16_t>(looked | (code.reads_trapsts ? reads : 0) |
+                                      (code.reads_wave_id ? wave_id : 0) |
+                                      (code.split_barriers ? barriers : 0) | code.sgpr_aliases),
+                std::memory_order_relaxed);
     return code;
 }
 

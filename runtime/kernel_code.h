@@ -16,7 +16,7 @@ struct KernelCode {
     bool reads_trapsts = false;   // machine::mode::reads_trapsts
     bool reads_wave_id = false;   // of TTMP8 (Traits::workgroup_ids_in_ttmp)
     bool split_barriers = false;  // s_barrier_signal
-    uint8_t sgpr_aliases = 0;    // Wave::sgpr_aliases
+    uint8_t sgpr_aliases = 0;     // Wave::sgpr_aliases
 };
 
 // The answers for an object's kernels, each looked for once: in the kernel's instructions, and if

@@ -262,9 +262,9 @@ TEST(DecodeRdna, HalvesOfShortEncodingsAreInOpSel) {
 TEST(DecodeRdna, HalvesOfADualOperation) {
     // v_dual_fmac_f32 v2, v4, v6 :: v_dual_cndmask_b32 v3, s7, v8. VOPD: OPX at bit 22, OPY at 17,
     // VDSTY without its lowest bit, which is not VDSTX's, at 49.
-    const Inst i = decode_rdna("gfx1100", 32,
-                               {0xC8000000u | 0 << 22 | 9 << 17 | 6 << 9 | 0x104,
-                                2u << 24 | 1 << 17 | 8 << 9 | 7});
+    const Inst i = decode_rdna(
+        "gfx1100", 32,
+        {0xC8000000u | 0 << 22 | 9 << 17 | 6 << 9 | 0x104, 2u << 24 | 1 << 17 | 8 << 9 | 7});
     const Inst x = wj::dual_half(i, false), y = wj::dual_half(i, true);
     EXPECT_EQ(x.op, Opcode::v_fmac_f32);
     EXPECT_EQ(x.dst[0].reg, 2);

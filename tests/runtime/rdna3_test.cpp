@@ -83,8 +83,7 @@ TEST_P(Rdna3, WavesMeetAtBarriers) {
     for (const bool limits : {true, false}) {
         wj_launch_options o = packed(out, 0, items, items);
         ASSERT_EQ(run(kernel("rdna", "neighbours"), limits ? o : unlimited(o)), WJ_OK) << error();
-        for (uint32_t i = 0; i < items; ++i)
-            ASSERT_EQ(host<uint32_t>(out)[i], i / 32 + 64) << i;
+        for (uint32_t i = 0; i < items; ++i) ASSERT_EQ(host<uint32_t>(out)[i], i / 32 + 64) << i;
     }
 }
 
@@ -147,9 +146,10 @@ TEST_P(SplitBarriers, ItsStateCountsSignalsAndMembers) {
 
 TEST_P(SplitBarriers, AWaitThatNobodyCanEndIsReported) {
     const std::string text = refused("missing", WJ_DEADLOCK);
-    EXPECT_NE(text.find("2 of 2 waves of the work-group wait at a barrier that has 1 signals of its "
-                        "2 members"),
-              std::string::npos)
+    EXPECT_NE(
+        text.find("2 of 2 waves of the work-group wait at a barrier that has 1 signals of its "
+                  "2 members"),
+        std::string::npos)
         << text;
     EXPECT_NE(text.find("s_barrier_wait"), std::string::npos) << text;
 }
@@ -157,9 +157,12 @@ TEST_P(SplitBarriers, AWaitThatNobodyCanEndIsReported) {
 TEST_P(SplitBarriers, OtherBarriersAreRefusedByName) {
     const struct {
         const char *kernel, *says;
-    } cases[] = {{"signal_trap", "the trap handler's"}, {"wait_trap", "the trap handler's"},
-                 {"signal_named", "named barriers"},    {"signal_cluster", "of clusters"},
-                 {"wait_null", "barrier 0"},            {"join_named", "named barriers"},
+    } cases[] = {{"signal_trap", "the trap handler's"},
+                 {"wait_trap", "the trap handler's"},
+                 {"signal_named", "named barriers"},
+                 {"signal_cluster", "of clusters"},
+                 {"wait_null", "barrier 0"},
+                 {"join_named", "named barriers"},
                  {"leave_named", "named barriers"}};
     for (const auto& c : cases) {
         const std::string text = refused(c.kernel, WJ_ILLEGAL_INSTRUCTION);
