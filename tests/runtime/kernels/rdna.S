@@ -3,14 +3,21 @@
 #define WAIT s_wait_loadcnt_dscnt 0x0
 #define WAIT_SCALAR s_wait_kmcnt 0x0
 #define WAIT_STORES s_wait_storecnt 0x0
-#define BARRIER s_wait_dscnt 0x0; s_barrier_signal -1; s_barrier_wait -1
+.macro BARRIER
+  s_wait_dscnt 0x0
+  s_barrier_signal -1
+  s_barrier_wait -1
+.endm
 #define SCRATCH_LO HW_REG_WAVE_SCRATCH_BASE_LO
 #define SCRATCH_HI HW_REG_WAVE_SCRATCH_BASE_HI
 #else
 #define WAIT s_waitcnt vmcnt(0) lgkmcnt(0)
 #define WAIT_SCALAR s_waitcnt lgkmcnt(0)
 #define WAIT_STORES s_waitcnt_vscnt null, 0x0
-#define BARRIER s_waitcnt lgkmcnt(0); s_barrier
+.macro BARRIER
+  s_waitcnt lgkmcnt(0)
+  s_barrier
+.endm
 #define SCRATCH_LO HW_REG_FLAT_SCR_LO
 #define SCRATCH_HI HW_REG_FLAT_SCR_HI
 #endif
