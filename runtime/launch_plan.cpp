@@ -292,8 +292,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.next_waves =
         next_waves(plan.request.work_group, t.wave_size, t.packed_workitem_id && kernel.workitem_id,
                    plan.group_count[0] > 1 ? plan.group_ids.sgpr[0] : -1);
-    if (plan.code.sgpr_aliases || plan.code.reads_wave_id)
-        plan.next_waves = {};  // each is to be placed
+    if (code.sgpr_aliases || code.reads_wave_id) plan.next_waves = {};  // each is to be placed
     plan.lane_layout = lane_layout(plan.request.work_group, t.wave_size);
     plan.grid_layout = grid_layout(plan.next_waves, plan.group_count);
     // Whole vectors of the host.
