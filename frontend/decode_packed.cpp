@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "frontend/decode_formats.h"
+#include "frontend/effects.h"
 #include "frontend/encoding.h"
 
 // VOP3P (packed math, dot products, matrix operations), interpolation and exports.
@@ -343,6 +344,8 @@ bool decode_dual_half(DecodeState& s, const DualHalf& h) {
         !decode_source(s, s.get(h.src0), info.src[0], out.src[h.src], true))
         return false;
     if (info.src_count == 1) return !s.flag(h.vsrc1);
+    if (effects(h.op).partial) out.src[h.src + 2] = out.dst[h.dst];
+    if (info.src[2] == Type::mask) set_mask(s, vcc_code, out.src[h.src + 2]);
     const unsigned k_at = k == InlineK::Mk ? 1 : 2, other = k == InlineK::Mk ? 2 : 1;
     // K of either operation and the literal are one dword.
     if (k != InlineK::None &&

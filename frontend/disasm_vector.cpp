@@ -384,6 +384,7 @@ void append_dual_half(Text& t, Opcode op, unsigned dst, unsigned src) {
     t.out += ' ';
     t.operand(i.dst[dst]);
     for (unsigned n = 0; n < info.src_count; ++n) {
+        if (info.src[n] == Type::mask) continue;  // VCC goes without saying
         t.out += ", ";
         if (k != InlineK::None && n == (k == InlineK::Mk ? 1u : 2u))
             append_hex(t.out, i.words[2]);

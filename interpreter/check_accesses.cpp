@@ -149,7 +149,7 @@ void check_lanes(Wave& w, const Inst& inst, Access access, GlobalShadow::Kind ki
         const std::lock_guard lock(w.group->shadow->dispatch->global.mutex());
         Races races(w, inst, access, kind);
         uint32_t lane_before = lanes, at = 0;
-        const uint32_t certain = converts(inst) ? 1 : bytes_of(inst);
+        const uint32_t certain = converts(inst) ? 1 : bytes_of(w, inst);
         each_spot(w, inst, certain, [&](uint32_t lane, Spot spot, uint32_t bytes) {
             at = lane == lane_before ? at + bytes : 0;
             lane_before = lane;
@@ -165,7 +165,7 @@ void check_lanes(Wave& w, const Inst& inst, Access access, GlobalShadow::Kind ki
     const uint64_t disagreeing = stores.disagreeing(address);
     if (!disagreeing) return;
     found.what = memory::lanes_disagree;
-    found.bytes = std::min(bytes_of(inst), 4u);
+    found.bytes = std::min(bytes_of(w, inst), 4u);
     found.address = address;
     found.lanes = disagreeing;
 }
@@ -206,7 +206,7 @@ void check_global(Wave& w, const Inst& inst) {
     } else if (accesses_memory(inst) && !encoding_info(inst.op).v_sharp) {
         const std::lock_guard lock(global.mutex());
         Races races(w, inst, access, kind);
-        races.by(0, scalar_address(w, inst), bytes_of(inst), false);
+        races.by(0, scalar_address(w, inst), bytes_of(w, inst), false);
         found = races.found();
     }
     if (!found.what) return;
@@ -222,7 +222,7 @@ void check_alignment(Wave& w, const Inst& inst) {
     Finding found{.check = machine::check_alignment,
                   .what = memory::no_multiple,
                   .access = access_of(inst.op),
-                  .bytes = bytes_of(inst)};
+                  .bytes = bytes_of(w, inst)};
     const auto look = [&](uint32_t lane, uint64_t address, uint64_t aperture) {
         if (!found.bytes || address % std::min(found.bytes, 4u) == 0) return;
         if (!found.lanes) found.address = aperture + address;

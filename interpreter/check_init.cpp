@@ -185,7 +185,7 @@ void InitCheck::Later::look_at_scratch(Wave& w, const Inst& inst, uint64_t& glob
     std::vector<bool>& written = registers_of(w).scratch;
     const Access access = access_of(inst.op);
     uint32_t lane_before = lanes, at = 0;
-    each_spot(w, inst, bytes_of(inst), [&](uint32_t lane, Spot spot, uint32_t bytes) {
+    each_spot(w, inst, bytes_of(w, inst), [&](uint32_t lane, Spot spot, uint32_t bytes) {
         at = lane == lane_before ? at + bytes : 0;
         lane_before = lane;
         if (spot.place == Place::Global) global |= uint64_t{1} << lane;
@@ -216,7 +216,7 @@ InitCheck::InitCheck(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
         later_->look_at_scratch(w, inst, global);
         if (access_of(inst.op) == Access::Read) return;
         // Of a byte or a word only so much is stored; either half of the register.
-        const uint32_t bytes = bytes_of(inst);
+        const uint32_t bytes = bytes_of(w, inst);
         const uint32_t half = bytes < 4 ? (1u << 8 * bytes) - 1 : ~0u;
         Use data(w, inst, memory::unwritten_data);
         const bool high = stores_high_half(inst.op);

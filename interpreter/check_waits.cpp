@@ -113,7 +113,7 @@ RegisterShadow::Access issued(Wave& w, const Inst& inst) {
             const uint8_t vector = returns ? load : stores;
             a.counted = vector | ds;
             a.needed = vector;
-            each_spot(w, inst, bytes_of(inst), [&](uint32_t, Spot spot, uint32_t) {
+            each_spot(w, inst, bytes_of(w, inst), [&](uint32_t, Spot spot, uint32_t) {
                 if (spot.place != Place::Lds) return;
                 a.needed |= ds;
                 a.in_order = false;

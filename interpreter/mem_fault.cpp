@@ -20,8 +20,8 @@ struct Kind {
     bool scalar = false;
 };
 
-Kind kind_of(const Inst& inst) {
-    return {access_of(inst.op), bytes_of(inst)};
+Kind kind_of(const Wave& w, const Inst& inst) {
+    return {access_of(inst.op), bytes_of(w, inst)};
 }
 
 // Whether the host can read the byte, without touching it. True when the host does not let us ask.
@@ -122,16 +122,16 @@ void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info,
             if (inst.format >= Format::MUBUF && inst.format <= Format::MTBUF &&
                 !inst.sbase().present())
                 return;
-            k = kind_of(inst);
+            k = kind_of(w, inst);
             f = check_lanes(w, inst, k, known);
             break;
         case Format::DS:
-            k = kind_of(inst);
+            k = kind_of(w, inst);
             f = check_ds(w, inst, k);
             break;
         case Format::SMEM: {
             if (!inst.sbase().present()) return;
-            k = kind_of(inst);
+            k = kind_of(w, inst);
             k.scalar = true;
             const uint64_t address = scalar_address(w, inst);
             uint64_t at = address;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 
 #include "frontend/effects.h"
 #include "frontend/encoding.h"
@@ -29,8 +30,16 @@ inline bool stores_high_half(Opcode op) {
 }
 
 // In one lane.
-inline uint32_t bytes_of(const Inst& inst) {
-    return inst.format == Format::MTBUF ? element_bytes(inst.dfmt) : effects(inst.op).bytes;
+inline uint32_t bytes_of(const Wave& w, const Inst& inst) {
+    constexpr uint32_t block_dwords = 32;  // the last of them that M0 has a bit for is the end
+    const Operand& data = inst.dst[0].present() ? inst.dst[0] : inst.vdata();
+    if (is_vector(data) && data.dwords == block_dwords)
+        return 4 * static_cast<uint32_t>(std::bit_width(w.sgpr[machine::m0]));
+    if (inst.format != Format::MTBUF) return effects(inst.op).bytes;
+    const Traits& t = traits(w);
+    return element_bytes(t.unified_formats
+                             ? unified_format(inst.buffer_format, t.gfx11_buffers).data
+                             : inst.dfmt);
 }
 
 // Calls f(lane, spot, bytes) for what each lane that is on accesses: in one piece, or dword by

@@ -29,8 +29,8 @@ DispatchState::~DispatchState() = default;
 
 bool DispatchState::may_stream(const LaunchPlan& plan) {
     const DispatchRequest& r = plan.request;
-    return !plan.lds_bytes && !r.cooperative && !r.timeout_ns && !r.instruction_limit &&
-           !r.deterministic && !r.checks;
+    return !plan.lds_bytes && !plan.code.split_barriers && !r.cooperative && !r.timeout_ns &&
+           !r.instruction_limit && !r.deterministic && !r.checks;
 }
 
 int64_t DispatchState::first_slice(const LaunchPlan& plan) {
@@ -105,7 +105,7 @@ void DispatchState::cancel() {
 void DispatchState::begin(machine::Engine& engine, const machine::ExecContext& exec) {
     const bool wide = engine.vector_bytes() == 64;
     // Analysis knows registers by one name.
-    if (plan.total_groups * plan.max_waves < worth_analysis || plan.sgpr_aliases) {
+    if (plan.total_groups * plan.max_waves < worth_analysis || plan.code.sgpr_aliases) {
         wave_start_.emplace(plan, wide);
         return;
     }

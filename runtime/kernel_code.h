@@ -13,8 +13,10 @@
 namespace wj::runtime {
 
 struct KernelCode {
-    bool reads_trapsts = false;  // machine::mode::reads_trapsts
-    uint8_t sgpr_aliases = 0;    // Wave::sgpr_aliases
+    bool reads_trapsts = false;   // machine::mode::reads_trapsts
+    bool reads_wave_id = false;   // of TTMP8 (Traits::workgroup_ids_in_ttmp)
+    bool split_barriers = false;  // s_barrier_signal
+    uint8_t sgpr_aliases = 0;     // Wave::sgpr_aliases
 };
 
 // The answers for an object's kernels, each looked for once: in the kernel's instructions, and if
@@ -29,7 +31,7 @@ public:
     // What instructions name.
     struct Use {
         std::bitset<128> scalars;  // by operand encoding
-        bool reads_trapsts = false, calls = false;
+        bool reads_trapsts = false, split_barriers = false, calls = false;
     };
 
 private:

@@ -109,6 +109,13 @@ Status check_sizes(const Target& target, const KernelInfo& info, const DispatchR
                                       "': " + std::to_string(r.private_segment_size) +
                                       " bytes of private memory for a work-item, the limit is " +
                                       std::to_string(max_scratch_wave_bytes / t.wave_size)};
+    constexpr uint32_t most_packed_groups = 1 << 16;
+    for (int i = 1; i < 3 && t.workgroup_ids_in_ttmp; i++)
+        if (r.grid[i] > uint64_t{most_packed_groups} * r.work_group[i])
+            return {Code::OutOfRange, "kernel '" + name + "': grid " + dims(r.grid) +
+                                          " has more than " + std::to_string(most_packed_groups) +
+                                          " work-groups in " + "xyz"[i] +
+                                          ", which is the limit of " + std::string(target.name)};
     // All waves of a work-group are resident at once, spread over SIMDs with a register file each.
     const uint32_t waves = (static_cast<uint32_t>(items) + t.wave_size - 1) / t.wave_size,
                    simds = t.has_wgp_mode && !kernel.wgp_mode ? 2 : 4;
@@ -124,6 +131,24 @@ Status check_sizes(const Target& target, const KernelInfo& info, const DispatchR
 void put64(uint32_t* sgpr, uint64_t value) {
     sgpr[0] = static_cast<uint32_t>(value);
     sgpr[1] = static_cast<uint32_t>(value >> 32);
+}
+
+// System SGPRs, dense behind the user SGPRs; or TTMP registers, where those are the processor's
+// way.
+void place_group_ids(LaunchPlan& plan) {
+    const KernelDescriptor& kernel = plan.kernel;
+    const bool in_ttmp = plan.target->traits.workgroup_ids_in_ttmp;
+    int next = static_cast<int>(std::min(kernel.user_sgpr_count, 96u));
+    const bool id[3] = {kernel.workgroup_id_x, kernel.workgroup_id_y, kernel.workgroup_id_z};
+    for (int i = 0; i < 3; i++) {
+        if (id[i] && !in_ttmp) plan.group_ids.sgpr[i] = next++;
+        plan.group_ids.middle[i] = plan.group_count[i] / 2;
+    }
+    if (!in_ttmp) return;
+    plan.group_ids.sgpr[0] = machine::group_x;
+    plan.group_ids.sgpr[1] = machine::group_yz;
+    // place_wave() packs the two.
+    if (plan.group_count[2] > 1) plan.group_ids.sgpr[2] = machine::group_yz;
 }
 
 }  // namespace
@@ -205,7 +230,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     if (kernel.ieee_mode) plan.mode |= machine::mode::ieee;
     if (kernel.fp16_ovfl) plan.mode |= machine::mode::fp16_ovfl;
     if (code.reads_trapsts) plan.mode |= machine::mode::reads_trapsts;
-    plan.sgpr_aliases = code.sgpr_aliases;
+    plan.code = code;
 
     for (const auto& range : kernel.user_sgprs()) {
         uint32_t* at = plan.user_sgprs + range.first;
@@ -263,17 +288,11 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
                 break;
         }
     }
-    // System SGPRs, dense behind the user SGPRs.
-    int next = static_cast<int>(std::min(kernel.user_sgpr_count, 96u));
-    const bool id[3] = {kernel.workgroup_id_x, kernel.workgroup_id_y, kernel.workgroup_id_z};
-    for (int i = 0; i < 3; i++) {
-        if (id[i]) plan.group_ids.sgpr[i] = next++;
-        plan.group_ids.middle[i] = plan.group_count[i] / 2;
-    }
+    place_group_ids(plan);
     plan.next_waves =
         next_waves(plan.request.work_group, t.wave_size, t.packed_workitem_id && kernel.workitem_id,
                    plan.group_count[0] > 1 ? plan.group_ids.sgpr[0] : -1);
-    if (plan.sgpr_aliases) plan.next_waves = {};  // each is to be placed
+    if (code.sgpr_aliases || code.reads_wave_id) plan.next_waves = {};  // each is to be placed
     plan.lane_layout = lane_layout(plan.request.work_group, t.wave_size);
     plan.grid_layout = grid_layout(plan.next_waves, plan.group_count);
     // Whole vectors of the host.
@@ -368,12 +387,13 @@ namespace {
 void put_scratch_buffer(const LaunchPlan& plan, const machine::Wave& wave, uint32_t* sgpr) {
     const uint32_t index_stride = wave.size == 64 ? 3 : 2;  // 8 << this lanes
     sgpr[0] = static_cast<uint32_t>(wave.scratch_base);
-    sgpr[1] = static_cast<uint32_t>(wave.scratch_base >> 32 & 0xffff) | 1u << 31;  // SWIZZLE_ENABLE
-    sgpr[2] = plan.scratch_lane_bytes * wave.size;                                 // NUM_RECORDS
+    sgpr[1] = static_cast<uint32_t>(wave.scratch_base >> 32 & 0xffff);
+    sgpr[2] = plan.scratch_lane_bytes * wave.size;  // NUM_RECORDS
     // DST_SEL xyzw = 4..7, NUM_FORMAT uint, INDEX_STRIDE, ADD_TID_ENABLE; DATA_FORMAT stays 0
     // because with ADD_TID_ENABLE it means STRIDE[17:14]. ELEMENT_SIZE, where there is one: 4
     // bytes.
     const Traits& t = plan.target->traits;
+    sgpr[1] |= 1u << (t.gfx11_buffers ? 30 : 31);  // SWIZZLE_ENABLE
     sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9 | 4u << 12 | index_stride << 21 | 1u << 23;
     if (t.buffer_elements) sgpr[3] |= 1u << 19;
     // gfx10: FORMAT 32_UINT, RESOURCE_LEVEL, OOB_SELECT: whatever has records is in range.
@@ -400,7 +420,7 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     wave.status = 1u << 16 | (group.wave_count > 1 ? 1u << 11 : 0);  // VALID, IN_TG
     wave.trapsts = 0;
     wave.trap_enabled = true;
-    wave.sgpr_aliases = static_cast<uint8_t>(plan.sgpr_aliases);
+    wave.sgpr_aliases = static_cast<uint8_t>(plan.code.sgpr_aliases);
     wave.exit = {};
     wave.gws_waiting = false;
     wave.gws_phase = 0;
@@ -424,12 +444,15 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
             at[1] = plan.scratch_lane_bytes;
         }
     }
-    if (plan.target->traits.architected_flat_scratch)
-        wave.set_s64(machine::flat_scratch_lo, wave.scratch_base);
+    // Where it is a hardware register, s_getreg reads scratch_base.
+    const Traits& t = plan.target->traits;
+    if (t.architected_flat_scratch && t.scalar_registers.flat_scratch)
+        wave.set_s64(t.scalar_registers.flat_scratch, wave.scratch_base);
+    if (plan.code.reads_wave_id) wave.sgpr[machine::wave_id] = index << machine::wave_id_shift;
 
     if (kernel.workgroup_info) {
         uint32_t at = std::min(kernel.user_sgpr_count, 96u);
-        for (int sgpr : plan.group_ids.sgpr) at += sgpr >= 0;
+        for (int sgpr : plan.group_ids.sgpr) at += sgpr >= 0 && !t.workgroup_ids_in_ttmp;
         wave.sgpr[at] = (index == 0 ? 1u << 31 : 0) | (group.wave_count & 63);
     }
     // The private segment's wave offset follows: 0, as the buffer's base and FLAT_SCRATCH_INIT are
@@ -445,7 +468,7 @@ uint32_t initial_sgprs(const LaunchPlan& plan) {
 void name_twice(const LaunchPlan& plan, machine::Wave& wave) {
     using machine::Aliases;
     for (uint32_t reg = Aliases::first; reg < Aliases::first + Aliases::count; reg++) {
-        uint32_t& number = wave.sgpr[Aliases::other(reg, plan.sgpr_aliases)];
+        uint32_t& number = wave.sgpr[Aliases::other(reg, plan.code.sgpr_aliases)];
         // FLAT_SCRATCH that hardware sets.
         if (plan.target->traits.architected_flat_scratch && reg < machine::xnack_mask_lo)
             number = wave.sgpr[reg];

@@ -42,7 +42,7 @@ struct LaunchPlan {
     uint32_t max_waves = 0;  // waves of a full work-group
     uint32_t compute_units = 1;
     uint32_t mode = 0;
-    uint32_t sgpr_aliases = 0;  // Wave::sgpr_aliases
+    KernelCode code;
 
     // SGPRs that every wave starts with; the rest is put in by init_wave and place_wave.
     uint32_t user_sgprs[128] = {};
@@ -106,9 +106,12 @@ void name_twice(const LaunchPlan& plan, machine::Wave& wave);
 
 inline void place_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t hw_id,
                        machine::Wave& wave) {
+    const auto& sgpr = plan.group_ids.sgpr;
     for (int i = 0; i < 3; i++)
-        if (plan.group_ids.sgpr[i] >= 0) wave.sgpr[plan.group_ids.sgpr[i]] = group.id[i];
-    if (plan.sgpr_aliases) [[unlikely]]
+        if (sgpr[i] >= 0) wave.sgpr[sgpr[i]] = group.id[i];
+    if (sgpr[2] == machine::group_yz) [[unlikely]]
+        wave.sgpr[machine::group_yz] = group.id[1] | group.id[2] << 16;
+    if (plan.code.sgpr_aliases) [[unlikely]]
         name_twice(plan, wave);
     wave.hw_id |= hw_id;
 }
