@@ -13,6 +13,7 @@ constexpr Decoder decoders[] = {
     decode_vop1, decode_vop2,  decode_vopc,  decode_vop3,    decode_vop3p,  decode_vintrp,
     decode_ds,   decode_mubuf, decode_mtbuf, decode_mimg,    decode_flat,   decode_flat,
     decode_flat, decode_exp,   decode_mimg,  decode_vinterp, decode_ldsdir, decode_vopd,
+    decode_vopd3, decode_tensor,
 };
 static_assert(std::size(decoders) == std::size(format_slots));
 

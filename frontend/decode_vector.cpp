@@ -30,6 +30,11 @@ Slot source_slot(Opcode op, uint32_t index) {
             return index == 0 ? Slot::VgprOnly : Slot::Any;
         case Opcode::v_permlane16_b32:
         case Opcode::v_permlanex16_b32:
+        case Opcode::v_permlane_bcast_b32:
+        case Opcode::v_permlane_up_b32:
+        case Opcode::v_permlane_down_b32:
+        case Opcode::v_permlane_xor_b32:
+        case Opcode::v_permlane_idx_gen_b32:
         case Opcode::v_readlane_b32:
             return index == 0 ? Slot::Vector : Slot::Scalar;
         case Opcode::v_writelane_b32:
@@ -312,18 +317,11 @@ bool decode_dpp(DecodeState& s) {
 // v_madmk and v_madak: the constant is the dword after the instruction and may also be source 0.
 bool decode_inline_k(DecodeState& s, const OpInfo& info, InlineK k) {
     Inst& out = s.out;
-    uint32_t literal = 0;
-    if (!next_word(s, literal)) return false;
-    s.has_literal = true;
-    Operand constant;
-    constant.kind = Operand::Kind::Literal;
-    constant.reg = 255;
-    constant.type = info.src[1];
-    constant.dwords = 1;
-    constant.value = expand_literal(literal, info.src[1]);  // K of f16: the low half
+    // K of f64 has 64 bits, of f16 the low half counts.
     const unsigned k_at = k == InlineK::Mk ? 1 : 2;
-    out.src[k_at] = constant;
-    return decode_short_dst(s, info, s.get(Field::vdst)) &&
+    const uint32_t code = info.src[1] == Type::f64 ? literal_64_code : literal_code;
+    return decode_source(s, code, info.src[1], out.src[k_at], true) &&
+           decode_short_dst(s, info, s.get(Field::vdst)) &&
            decode_short_source(s, s.get(Field::src0), info.src[0], out.src[0]) &&
            decode_short_vgpr(s, s.get(Field::vsrc1), info.src[1], out.src[3 - k_at]);
 }
@@ -456,6 +454,10 @@ bool decode_vop3(DecodeState& s) {
     } else if (op == Opcode::v_permlane16_swap_b32 || op == Opcode::v_permlane32_swap_b32) {
         out.fetch_invalid = bit(out.op_sel, 0);
         out.bound_ctrl = bit(out.op_sel, 1);
+        out.op_sel = 0;
+    }
+    if (e.scale_select) {
+        out.scale_select = out.op_sel;
         out.op_sel = 0;
     }
     if (encoding_info(op, s.target.family).interp) return decode_vop3_interp(s);

@@ -114,8 +114,11 @@ struct Traits {
     bool wide_messages = false;   // gfx11+: messages have eight bits, no operations or streams
     bool atomic_dlc = false;      // gfx11+: atomics of buffers have DLC
     bool vop3_literals = false;   // gfx10+: literals in VOP3 and VOP3P
+    bool wide_literals = false;   // gfx12.5: of 64 bits, too
+    bool waves_of_64 = true;      // gfx12.5: waves have 32 lanes only
     bool cmpx_writes_exec = false;     // gfx10+: v_cmpx writes EXEC alone
     bool signed_flat_offsets = false;  // gfx12: of flat instructions, too
+    bool flat_saddr = false;           // gfx12.5: flat instructions take an SGPR pair, too
     uint32_t gds_bytes = 0;            // global data share; 0: the processor has none
     uint32_t gds_max_wave_id = 0;      // logical wave ids of ds_ordered_count wrap behind it
 };

@@ -294,7 +294,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, DecodeLlvm,
                                          "gfx1100", "gfx1100:64", "gfx1101", "gfx1102", "gfx1103",
                                          "gfx1150", "gfx1150:64", "gfx1151", "gfx1152", "gfx1153",
                                          "gfx11-generic", "gfx1200", "gfx1200:64", "gfx1201",
-                                         "gfx12-generic"),
+                                         "gfx12-generic", "gfx1250", "gfx1251"),
                          [](const auto& info) {
                              std::string name = info.param;
                              for (char& c : name) c = c == '-' || c == ':' ? '_' : c;
