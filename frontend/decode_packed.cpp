@@ -56,8 +56,6 @@ PackedBits packed_bits(PackedClass packed, unsigned sources) {
             return {0, 0x1c3f};
         case PackedClass::PackedPlain:
             return {15u << v3::op_sel | 1u << v3::clamp | 3u << v3::omod, 0};
-        case PackedClass::WmmaLdScale:
-            return {0, (1u << v3::count) - 1};
         case PackedClass::Wmma:
             return {static_cast<uint16_t>(lists),
                     static_cast<uint16_t>(7u << v3::op_sel | 1u << v3::clamp)};
@@ -249,10 +247,27 @@ bool decode_wmma(DecodeState& s, const OpInfo& info, bool sparse) {
             return false;
     }
     if (encoding_info(out.op).packed != PackedClass::WmmaScaled) return true;
-    for (unsigned i = 0; i < 2; ++i) {
-        out.src[i].dwords = static_cast<uint8_t>(scaled_dwords(out, i));
-        if ((i == 0 ? out.cbsz : out.blgp) > 4) out.illegal_operand = true;
+    if (out.cbsz > 4 || out.blgp > 4) {
+        out.illegal_operand = true;
+        return true;
     }
+    for (unsigned i = 0; i < 2; ++i)
+        out.src[i].dwords = static_cast<uint8_t>(scaled_dwords(out, i));
+    return true;
+}
+
+// Rows and formats of the scales of gfx12.5's products.
+bool read_scales(DecodeState& s) {
+    Inst& out = s.out;
+    const uint32_t row_a = s.get(Field::op_sel) & 3, row_b = s.get(Field::op_sel_hi);
+    const uint32_t format_a = s.get(Field::neg), format_b = s.get(Field::neg_hi);
+    if (row_a > 1 || row_b > 1 || format_a > 3 || format_b > 3 || s.flag(Field::clamp) ||
+        s.get(Field::src2) != 256)
+        return false;
+    out.scale_rows = static_cast<uint8_t>(row_a | row_b << 1);
+    out.scale_formats = {static_cast<uint8_t>(format_a), static_cast<uint8_t>(format_b)};
+    out.matrix_reuse =
+        static_cast<uint8_t>(s.get(Field::op_sel) >> 2 | s.get(Field::op_sel_hi2) << 1);
     return true;
 }
 
@@ -283,21 +298,20 @@ bool decode_scaled_wmma(DecodeState& s) {
         !decode_wmma(product, op_info(op), false) || product.has_literal)
         return false;
     begin(s, pair->both);
+    read_scales(s);
     out.words[2] = s.words[2];
     out.words[3] = s.words[3];
     s.length = 4;
-    const uint32_t row_a = s.get(Field::op_sel) & 3, row_b = s.get(Field::op_sel_hi);
-    const uint32_t format_a = s.get(Field::neg), format_b = s.get(Field::neg_hi);
-    if (row_a > 1 || row_b > 1 || format_a > 3 || format_b > 3 || s.flag(Field::clamp) ||
-        s.get(Field::src2) != 256)
-        return false;
-    out.scale_rows = static_cast<uint8_t>(row_a | row_b << 1);
-    out.scale_formats = {static_cast<uint8_t>(format_a), static_cast<uint8_t>(format_b)};
-    out.matrix_reuse =
-        static_cast<uint8_t>(s.get(Field::op_sel) >> 2 | s.get(Field::op_sel_hi2) << 1);
     const Type scale = op_info(out.op).src[3];
     return decode_source(s, s.get(Field::src0), scale, out.src[3], true) &&
            decode_source(s, s.get(Field::src1), scale, out.src[4], true);
+}
+
+// The scales alone.
+bool decode_scales(DecodeState& s) {
+    const OpInfo& info = op_info(s.out.op);
+    return decode_source(s, s.get(Field::src0), info.src[0], s.out.src[0], true) &&
+           decode_source(s, s.get(Field::src1), info.src[1], s.out.src[1], true);
 }
 
 bool decode_acc_move(DecodeState& s, PackedClass packed) {
@@ -331,13 +345,14 @@ bool decode_vop3p(DecodeState& s) {
         if (s.flag(Field::vdst) || s.flag(Field::acc_cd)) return false;
     }
     if (packed == PackedClass::WmmaLdScale) {
+        if (!read_scales(s)) return false;
         if (decode_scaled_wmma(s)) return true;
         s.out = Inst{};
         s.out.words = {s.words[0], s.words[1]};
         s.length = 2;
         s.has_literal = false;
         begin(s, op);
-        if (s.flag(Field::vdst) || s.get(Field::src2) != 256) return false;
+        return !s.flag(Field::vdst) && read_scales(s) && decode_scales(s);
     }
     if (!decode_packed_modifiers(s, packed, info.src_count)) return false;
     if (packed == PackedClass::AccRead || packed == PackedClass::AccWrite) {

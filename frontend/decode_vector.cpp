@@ -488,6 +488,7 @@ bool decode_vop3(DecodeState& s) {
         const uint32_t code = s.get(v3_sources[i]);
         Slot slot = source_slot(op, i);
         if (type_dwords(info.src[i]) > 2) slot = Slot::Vector;
+        if (e.scale_select && i == 0) slot = Slot::VgprOnly;
         if (info.format == Format::VOP3 && info.dst[0] == Type::sb32 &&
             op != Opcode::v_readlane_b32)
             slot = Slot::Scalar;  // v_s_*

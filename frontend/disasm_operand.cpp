@@ -247,6 +247,22 @@ std::string_view wide_float_name(uint64_t bits) {
     return bits == 0x3fc45f306dc9c882 ? "0.15915494309189532" : "";
 }
 
+// As an operand of 16 bits. The assembler's integers must have the whole low dword as their value.
+void append_wide_literal_half(std::string& out, Type type, uint32_t low) {
+    const auto half = static_cast<uint16_t>(low);
+    const auto value = is_half_int(type) ? static_cast<int32_t>(low) : static_cast<int16_t>(half);
+    if (inlinable_int(value)) {
+        append_decimal(out, value);
+        return;
+    }
+    for (size_t i = 0; i < f16_bits.size(); ++i) {
+        if (type != Type::f16 || f16_bits[i] != half) continue;
+        out += i < float_names.size() ? float_names[i] : "0.15915494";
+        return;
+    }
+    append_hex(out, half);
+}
+
 // A literal of 64 bits whose high half is 0 prints as lit64(0x...), since the assembler would choose
 // one of 32 bits.
 void append_wide_literal(std::string& out, Type type, uint64_t bits) {
@@ -255,12 +271,8 @@ void append_wide_literal(std::string& out, Type type, uint64_t bits) {
         out += "lit64(";
         append_hex(out, bits);
         out += ')';
-    } else if (is_half_int(type) || type == Type::bf16) {
-        const auto value = static_cast<int16_t>(low);
-        if (inlinable_int(value))
-            append_decimal(out, value);
-        else
-            append_hex(out, low & 0xffff);
+    } else if (is_half(type)) {
+        append_wide_literal_half(out, type, low);
     } else if (!is_wide_scalar(type)) {
         append_immediate_32(out, low);
     } else if (inlinable_int(static_cast<int64_t>(bits))) {

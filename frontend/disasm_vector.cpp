@@ -27,7 +27,8 @@ bool is_constant(const Operand& operand) {
 void append_modified(Text& t, Operand operand, bool neg, bool abs, bool sext) {
     // LLVM takes the exponent for a float here, which shows in the constants only.
     if (t.inst.op == Opcode::v_ldexp_f16) operand.type = Type::f16;
-    if (operand.is(Operand::Kind::Literal) && encoding_info(t.inst.op, t.target.family).splat) {
+    if (operand.is(Operand::Kind::Literal) && operand.reg == 255 &&
+        encoding_info(t.inst.op, t.target.family).splat) {
         append_splat_literal(t.out, static_cast<uint32_t>(t.literal() >> 32));
         return;
     }
@@ -102,6 +103,15 @@ void append_lanes(Text& t) {
     if (v == Variant::Dpp8 || v == Variant::E64Dpp8) append_dpp8(t);
 }
 
+// K of v_fmaak and its like: a wide one as the assembler takes it.
+void append_constant_k(Text& t, const Operand& k) {
+    const uint64_t bits = t.literal(), high = bits >> 32;
+    const bool wide = k.type == Type::f64;
+    if (wide && high == 0) t.out += "lit64(";
+    append_hex(t.out, wide && (high == 0 || static_cast<uint32_t>(bits) != 0) ? bits : high);
+    if (wide && high == 0) t.out += ')';
+}
+
 void append_truth_table(Text& t) {
     const uint8_t bits = t.inst.bitop3;
     if (bits == 0) return;
@@ -122,7 +132,7 @@ void append_mnemonic(Text& t, const OpInfo& info) {
     }
     t.out += name;
     if (info.dst_count + info.src_count == 0) return;  // v_nop
-    if (encoding_info(t.inst.op, t.target.family).plain_name) return;
+    if (encoding_info(t.inst.op, t.target.family).plain_name && !is_dpp(t.inst.variant)) return;
     switch (t.inst.variant) {
         case Variant::E64:
             if (has_short_form(t.inst.op, t.target.family)) t.out += "_e64";
@@ -171,7 +181,7 @@ void print_vector(Text& t) {
     for (unsigned n = 0; n < info.src_count; ++n) {
         t.out += separator;
         if (e.k != InlineK::None && n == (e.k == InlineK::Mk ? 1u : 2u)) {
-            append_hex(t.out, i.src[n].reg == 254 ? t.literal() : i.words[1]);
+            append_constant_k(t, i.src[n]);
             separator = ", ";
             continue;
         }
@@ -317,17 +327,15 @@ void print_vop3p(Text& t) {
             t.operand(i.src[n]);
         }
     }
-    if (packed == PackedClass::AccRead || packed == PackedClass::AccWrite ||
-        packed == PackedClass::WmmaLdScale)
-        return;
+    if (packed == PackedClass::AccRead || packed == PackedClass::AccWrite) return;
     for (unsigned n = 3; n < 5 && wmma && i.src[n].present(); ++n) {  // scales
         t.out += ", ";
         t.operand(i.src[n]);
     }
-    append_matrix_formats(t, packed);
-    const bool has_selectors = packed != PackedClass::Dot && packed != PackedClass::DotSmall &&
-                               !(wmma && (rdna4 || packed != PackedClass::WmmaPacked));
     if (sparse) t.number(" index_key:", i.op_sel);
+    append_matrix_formats(t, packed);
+    const bool has_selectors = packed != PackedClass::WmmaLdScale && packed != PackedClass::Dot && packed != PackedClass::DotSmall &&
+                               !(wmma && (rdna4 || packed != PackedClass::WmmaPacked));
     if (has_selectors) {
         const uint32_t mask = (1u << count) - 1;
         const uint32_t default_hi = mix ? 0 : mask;

@@ -180,6 +180,8 @@ namespace {
 bool read_literal(DecodeState& s, bool wide) {
     if (s.has_literal) return true;
     const uint32_t dwords = wide ? 2 : 1;
+    constexpr uint32_t longest = 4;  // dwords of an instruction where literals may be wide
+    if (wide && s.length + dwords > longest) return false;
     if (s.length + dwords > s.words.size()) return false;
     for (uint32_t i = 0; i < dwords; ++i, ++s.length) s.out.words[s.length] = s.words[s.length];
     s.has_literal = true;
@@ -195,8 +197,9 @@ bool decode_literal(DecodeState& s, uint32_t code, Type type, uint32_t dwords, O
                  dwords);
     // Of a wide one an operand of 32 bits takes the low half; a short one may be the high half.
     out.value = whole ? value : expand_literal(static_cast<uint32_t>(value), type);
-    if (code == literal_64_code && (s.layout.dwords > 1 || !s.wide_literal))
-        s.out.illegal_operand = true;  // instructions of one dword have it
+    // Instructions of one dword have wide ones; none has both kinds.
+    if ((code == literal_64_code) != s.wide_literal || (s.wide_literal && s.layout.dwords > 1))
+        s.out.illegal_operand = true;
     return true;
 }
 
@@ -230,7 +233,7 @@ bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool 
     if (!literal_allowed) {
         // gfx9 has no literals here. LLVM fails to read one (and on some versions crashes) except
         // where its instruction size limit, 16 bytes on gfx950, leaves room.
-        if (s.target.family != Family::g950) return false;
+        if (s.target.family != Family::g950 && !literal_64) return false;
         s.out.illegal_operand = true;
     }
     if (!decode_literal(s, code, type, dwords, out)) return false;
