@@ -226,12 +226,12 @@ bool is_dpp8(uint32_t code) {
 }
 
 // Whether the instruction has forms with DPP; no operand may be a pair where DPP cannot move pairs.
-bool takes_dpp(const DecodeState& s, const OpInfo& info) {
+bool takes_dpp(const DecodeState& s, const OpInfo& info, bool pairs = false) {
     const auto pair = [](Type t) { return t != Type::mask && type_dwords(t) > 1; };
     if (info.format == Format::VOPC ? !s.target.traits.vop3_dpp
                                     : !encoding_info(s.out.op, s.target.family).dpp)
         return false;
-    return s.target.traits.dpp_pairs ||
+    return (pairs && info.format != Format::VOPC) ||
            !(pair(info.dst[0]) || pair(info.src[0]) || pair(info.src[1]) || pair(info.src[2]));
 }
 
@@ -292,7 +292,7 @@ bool decode_dpp(DecodeState& s) {
     const OpInfo& info = op_info(out.op);
     const EncodingInfo& e = encoding_info(out.op, s.target.family);
     SuffixWord dpp{find_layout(s.target.family, Suffix::Dpp)};
-    if (!takes_dpp(s, info) || !read_dpp(s, dpp)) return false;
+    if (!takes_dpp(s, info, s.target.traits.dpp_pairs) || !read_dpp(s, dpp)) return false;
     out.variant = Variant::Dpp;
     const bool carry = info.dst_count == 2;
     for (unsigned i = 0; i < 2; ++i) {

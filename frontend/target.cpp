@@ -166,8 +166,10 @@ constexpr Traits rdna4() {
     return t;
 }
 
-constexpr Traits gfx125() {
+// pairs: DPP of 64 bits.
+constexpr Traits gfx125(bool pairs) {
     Traits t = rdna4();
+    t.dpp_pairs = t.wide_dpp = pairs;
     t.vgpr_granule = 16;
     t.simd_vgprs = 1024;
     t.lds_bytes = 327680;
@@ -233,8 +235,8 @@ constexpr auto other_sramecc = [] {
 
 // Decoded and disassembled, not emulated.
 constexpr std::array decoded{
-    Target{"gfx1250", Family::g125, 0x49, gfx125()},
-    Target{"gfx1251", Family::g125, 0x5a, gfx125()},
+    Target{"gfx1250", Family::g125, 0x49, gfx125(false)},
+    Target{"gfx1251", Family::g125, 0x5a, gfx125(true)},
 };
 
 // The same processors with waves of 64 lanes: each has half as many registers in a SIMD.

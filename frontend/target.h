@@ -75,9 +75,10 @@ struct Traits {
     bool has_shader_cycles = false;  // gfx10.3+: a hardware register counts clocks
     bool wide_vmcnt = true;          // gfx9+: vmcnt has six bits
     bool unpacked_d16 = false;       // 16-bit elements of buffers and images take a register each
-    bool dpp_pairs = true;           // DPP of 64 bits (gfx10: none)
+    bool dpp_pairs = true;           // DPP of 64 bits in short encodings (gfx10: none)
     bool wide_lgkmcnt = false;       // gfx10+: six bits
-    bool wide_dpp = false;           // gfx90a+: DPP of 64 bits and row_newbcast
+    bool wide_dpp = false;           // gfx90a+: DPP of 64 bits has row_newbcast only (gfx1251:
+                                     // row_share)
     bool ocp_small_floats = false;   // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
     bool xnack_selectable, sramecc_selectable;
     bool sramecc =
