@@ -36,7 +36,8 @@ inline bool begin(DecodeState& s, Opcode op) {
     return true;
 }
 
-inline constexpr uint16_t vcc_code = 106, exec_code = 126, literal_code = 255, literal_64_code = 254;
+inline constexpr uint16_t vcc_code = 106, exec_code = 126, literal_code = 255,
+                          literal_64_code = 254;
 
 inline constexpr Field v3_sources[3] = {Field::src0, Field::src1, Field::src2};
 

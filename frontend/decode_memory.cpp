@@ -133,8 +133,7 @@ bool decode_flat_address(DecodeState& s, uint32_t segment) {
     out.offset = s.get_signed(Field::offset);
     if (segment == global_segment && encoding_info(out.op).no_address) {
         const bool always = info.dst_count == 0 && info.src_count == 0;  // tensor_save
-        if (saddr != saddr_off(s) || always)
-            return decode_sgpr(s, saddr, Type::b64, 2, out.src[3]);
+        if (saddr != saddr_off(s) || always) return decode_sgpr(s, saddr, Type::b64, 2, out.src[3]);
         set_off(out.src[3]);
         return true;
     }
@@ -203,8 +202,7 @@ bool decode_flat(DecodeState& s) {
     out.scc = s.flag(Field::scc);
     read_scope_policy(s);
     const EncodingInfo& encoding = encoding_info(op, s.target.family);
-    if (encoding.cache_operation)
-        return !s.flag(Field::sve) && s.get(Field::saddr) == saddr_off(s);
+    if (encoding.cache_operation) return !s.flag(Field::sve) && s.get(Field::saddr) == saddr_off(s);
     if (!float_atomic_allowed(s, op, out.glc, out.scc, bit(s.words[0], 25))) return false;
     // LLVM's gfx940 tables lack these AccVGPR forms.
     if (acc && gfx940 && info.returns_if_glc && out.glc) {

@@ -75,10 +75,10 @@ PackedBits packed_bits(PackedClass packed, unsigned sources) {
 
 bool decode_packed_modifiers(DecodeState& s, PackedClass packed, unsigned sources) {
     Inst& out = s.out;
-    uint32_t modifiers =
-        s.get(Field::neg_hi) << v3::abs | s.get(Field::op_sel) << v3::op_sel |
-        s.get(Field::op_sel_hi2) << (v3::op_sel + 3) | s.get(Field::clamp) << v3::clamp |
-        s.get(Field::op_sel_hi) << v3::omod | s.get(Field::neg) << v3::neg;
+    uint32_t modifiers = s.get(Field::neg_hi) << v3::abs | s.get(Field::op_sel) << v3::op_sel |
+                         s.get(Field::op_sel_hi2) << (v3::op_sel + 3) |
+                         s.get(Field::clamp) << v3::clamp | s.get(Field::op_sel_hi) << v3::omod |
+                         s.get(Field::neg) << v3::neg;
     const bool rdna4 = s.target.traits.rdna4_products;
     const bool product = is_wave_product(packed);
     const PackedBits bits = rdna4 && product ? wave_product_bits(packed, index_bits(s, packed))
@@ -98,8 +98,7 @@ bool decode_packed_modifiers(DecodeState& s, PackedClass packed, unsigned source
     const bool no_selector =
         (product && packed != PackedClass::WmmaScaled) || packed == PackedClass::DotSmall;
     if (rdna4 && no_selector &&
-        (s.get(Field::op_sel_hi) != 3 ||
-         (!encoding.matrix_reuse && s.get(Field::op_sel_hi2) != 1)))
+        (s.get(Field::op_sel_hi) != 3 || (!encoding.matrix_reuse && s.get(Field::op_sel_hi2) != 1)))
         return false;
     if ((modifiers & bits.zero) != 0) return false;
     const uint32_t present = modifiers & bits.used;
@@ -117,8 +116,8 @@ bool decode_packed_modifiers(DecodeState& s, PackedClass packed, unsigned source
     return true;
 }
 
-// Dwords of an A or B operand of gfx950's f8f6f4 instructions, by its format (CBSZ, BLGP): fp8 and bf8
-// take eight, fp6 and bf6 six, fp4 four.
+// Dwords of an A or B operand of gfx950's f8f6f4 instructions, by its format (CBSZ, BLGP): fp8 and
+// bf8 take eight, fp6 and bf6 six, fp4 four.
 uint32_t f8f6f4_dwords(uint32_t format) {
     return format == 4 ? 4 : format == 2 || format == 3 ? 6 : 8;
 }
@@ -491,8 +490,7 @@ bool decode_dual3_half(DecodeState& s, const DualHalf& h, uint32_t vsrc2, uint32
     if (!vgpr(s.get(h.vsrc1), info.src[1], out.src[h.src + 1])) return false;
     if (info.src_count == 3) return vgpr(vsrc2, info.src[2], out.src[h.src + 2]);
     if (selects)
-        return decode_source(s, vsrc2, Type::mask, out.src[h.src + 2], false,
-                             Slot::ScalarRegister);
+        return decode_source(s, vsrc2, Type::mask, out.src[h.src + 2], false, Slot::ScalarRegister);
     if (h.op == Opcode::v_dual_bitop2_b32) {
         out.bitop3 = static_cast<uint8_t>(vsrc2);
         return true;

@@ -13,9 +13,7 @@ struct Text {
     std::string out{};
 
     std::string_view name() const { return op_name(inst.op, target.family); }
-    void operand(const Operand& o) {
-        append_operand(out, target, o, literal());
-    }
+    void operand(const Operand& o) { append_operand(out, target, o, literal()); }
     // The last two dwords, where literals stand: one of 32 bits is the second.
     uint64_t literal() const {
         const unsigned n = inst.size / 4u;

@@ -263,8 +263,8 @@ void append_wide_literal_half(std::string& out, Type type, uint32_t low) {
     append_hex(out, half);
 }
 
-// A literal of 64 bits whose high half is 0 prints as lit64(0x...), since the assembler would choose
-// one of 32 bits.
+// A literal of 64 bits whose high half is 0 prints as lit64(0x...), since the assembler would
+// choose one of 32 bits.
 void append_wide_literal(std::string& out, Type type, uint64_t bits) {
     const auto low = static_cast<uint32_t>(bits);
     if (bits >> 32 == 0) {

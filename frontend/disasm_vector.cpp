@@ -334,7 +334,8 @@ void print_vop3p(Text& t) {
     }
     if (sparse) t.number(" index_key:", i.op_sel);
     append_matrix_formats(t, packed);
-    const bool has_selectors = packed != PackedClass::WmmaLdScale && packed != PackedClass::Dot && packed != PackedClass::DotSmall &&
+    const bool has_selectors = packed != PackedClass::WmmaLdScale && packed != PackedClass::Dot &&
+                               packed != PackedClass::DotSmall &&
                                !(wmma && (rdna4 || packed != PackedClass::WmmaPacked));
     if (has_selectors) {
         const uint32_t mask = (1u << count) - 1;

@@ -78,8 +78,8 @@ struct Inst {
     std::array<Operand, 2> dst;
     std::array<Operand, 6> src;
     // VOPD: the second operation, with dst[1] and src[3] to src[5] (op: dst[0], src[0] to src[2]).
-    // Both read their sources before either writes. Bits 3-5 of neg are the second one's. With three
-    // sources (VOPD3) the variant is E64.
+    // Both read their sources before either writes. Bits 3-5 of neg are the second one's. With
+    // three sources (VOPD3) the variant is E64.
     Opcode op_y = Opcode::invalid;
 
     // VOP3 / VOP3P / SDWA source modifiers, bit i = source i.
@@ -97,7 +97,7 @@ struct Inst {
     // gfx12.5's products, bit 0 for A, 1 for B: kept for the next product; the row that scales it
     uint8_t matrix_reuse = 0, scale_rows = 0;
     std::array<uint8_t, 2> scale_formats{};
-    uint8_t scale_select = 0;  // gfx12.5's conversions: which of a register's scales
+    uint8_t scale_select = 0;    // gfx12.5's conversions: which of a register's scales
     uint8_t bitop3 = 0;          // v_bitop3: truth table, bit = src0 * 4 + src1 * 2 + src2
     bool fetch_invalid = false;  // FI of DPP and of v_permlane*; BOUND_CTRL is bound_ctrl
     uint32_t dpp8_lanes = 0;     // DPP8: for each of eight lanes, three bits: where it reads

@@ -397,10 +397,9 @@ struct Code {
 using Codes = std::array<Code, family_count>;
 
 constexpr std::string_view format_names[] = {
-    "SOP1", "SOP2",   "SOPK",    "SOPC",   "SOPP",    "SMEM",    "VOP1",   "VOP2",
-    "VOPC", "VOP3",   "VOP3P",   "VINTRP", "DS",      "MUBUF",   "MTBUF",  "MIMG",
-    "FLAT", "GLOBAL", "SCRATCH", "EXP",    "VSAMPLE", "VINTERP", "LDSDIR", "VOPD",
-    "VOPD3", "TENSOR"};
+    "SOP1",    "SOP2",  "SOPK",    "SOPC",    "SOPP",   "SMEM",  "VOP1",  "VOP2",  "VOPC",
+    "VOP3",    "VOP3P", "VINTRP",  "DS",      "MUBUF",  "MTBUF", "MIMG",  "FLAT",  "GLOBAL",
+    "SCRATCH", "EXP",   "VSAMPLE", "VINTERP", "LDSDIR", "VOPD",  "VOPD3", "TENSOR"};
 static_assert(std::size(format_names) == std::size(format_slots));
 
 // "x", "12" or, where the family encodes the instruction in another format, "VOP3.12".
