@@ -260,7 +260,7 @@ void append_wide_literal_half(std::string& out, Type type, uint32_t low) {
         out += i < float_names.size() ? float_names[i] : "0.15915494";
         return;
     }
-    append_hex(out, half);
+    append_hex(out, type == Type::bf16 ? low : half);
 }
 
 // A literal of 64 bits whose high half is 0 prints as lit64(0x...), since the assembler would

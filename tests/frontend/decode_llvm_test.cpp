@@ -85,11 +85,12 @@ std::string listed_difference(const wj::Target& target, const Words& words, cons
     const auto literal = [](const wj::Operand& o) { return o.is(wj::Operand::Kind::Literal); };
     const bool has_literal =
         mine.valid && std::any_of(mine.inst.src.begin(), mine.inst.src.end(), literal);
-    if (target.traits.wide_literals && ((!mine.valid && llvm.size == 12 && no_literals) ||
+    if (target.traits.wide_literals && ((!mine.valid && llvm.size >= 12 && no_literals) ||
                                         (has_literal && mine.inst.illegal_operand)))
         return "13 literals of 64 bits where there are none";
     const bool illegal_scaled =
-        mine.valid && packed == wj::PackedClass::MfmaScaled && mine.inst.illegal_operand;
+        mine.valid && mine.inst.illegal_operand &&
+        (packed == wj::PackedClass::MfmaScaled || packed == wj::PackedClass::WmmaScaled);
     if (illegal_scaled && (mine.inst.src[0].is(wj::Operand::Kind::Const) ||
                            mine.inst.src[1].is(wj::Operand::Kind::Const))) {
         return "4 f8f6f4 of a constant";
