@@ -24,12 +24,17 @@ Bits<F> atomic_add(Bits<F> old, Bits<F> data, bool flush_in, bool flush_out) {
 }
 
 // Minimum, maximum: a signalling NaN is returned quieted, memory's first; a quiet NaN loses; -0 is
-// less than +0. Denormals are flushed for the comparison only.
+// less than +0. Denormals are flushed for the comparison only. prefer_numbers: a signalling NaN
+// loses, too, and of two NaNs the quieted data is returned.
 template <class F, bool Max>
-Bits<F> atomic_extreme(Bits<F> old, Bits<F> data, bool flush_in) {
+Bits<F> atomic_extreme(Bits<F> old, Bits<F> data, bool flush_in, bool prefer_numbers = false) {
     const F a = from_bits<F>(old), b = from_bits<F>(data);
-    if (is_snan(a)) return to_bits(quiet(a));
-    if (is_snan(b)) return to_bits(quiet(b));
+    if (prefer_numbers) {
+        if (is_nan(a) && is_nan(b)) return to_bits(quiet(b));
+    } else {
+        if (is_snan(a)) return to_bits(quiet(a));
+        if (is_snan(b)) return to_bits(quiet(b));
+    }
     if (is_nan(b)) return old;
     if (is_nan(a)) return data;
     const auto x = number(flush_in ? flush(a) : a), y = number(flush_in ? flush(b) : b);

@@ -394,6 +394,48 @@ inline T med3(const FloatMode& m, T a, T b, T c) {
     return max(m, a, b);
 }
 
+// minimumNumber and maximumNumber of IEEE 754-2019, whatever MODE says: a NaN loses, of two the
+// first one is made quiet, -0 is below +0.
+template <bool Max, class T>
+inline T min_max_number(T a, T b) {
+    if (is_nan(a)) [[unlikely]]
+        return is_nan(b) ? quiet(a) : b;
+    if (is_nan(b)) [[unlikely]]
+        return a;
+    return (order_key(a) < order_key(b)) != Max ? a : b;
+}
+template <class T>
+inline T min_number(T a, T b) {
+    return min_max_number<false>(a, b);
+}
+template <class T>
+inline T max_number(T a, T b) {
+    return min_max_number<true>(a, b);
+}
+template <class T>
+inline T med3_number(T a, T b, T c) {
+    if (is_nan(a) || is_nan(b) || is_nan(c)) return min_number(min_number(a, b), c);
+    return med3(FloatMode{}, a, b, c);
+}
+
+// minimum and maximum of IEEE 754-2019: a NaN wins, the first signalling one before others.
+template <bool Max, class T>
+inline T min_max_nan(T a, T b) {
+    if (is_nan(a) || is_nan(b)) [[unlikely]] {
+        const bool first = is_snan(a) || (is_nan(a) && !is_snan(b));
+        return quiet(first ? a : b);
+    }
+    return (order_key(a) < order_key(b)) != Max ? a : b;
+}
+template <class T>
+inline T minimum(T a, T b) {
+    return min_max_nan<false>(a, b);
+}
+template <class T>
+inline T maximum(T a, T b) {
+    return min_max_nan<true>(a, b);
+}
+
 template <class T>
 inline bool compare_class(T x, uint32_t mask) {
     const bool neg = is_negative(x);

@@ -17,6 +17,13 @@ constexpr Decoder decoders[] = {
 };
 static_assert(std::size(decoders) == std::size(format_slots));
 
+// The halves that the short encodings name in their operands, as VOP3's OP_SEL does.
+void select_halves(Inst& out) {
+    const auto high = [](const Operand& o) { return o.half == Operand::Half::High; };
+    for (unsigned i = 0; i < 3; ++i) out.op_sel |= static_cast<uint8_t>(high(out.src[i]) << i);
+    out.op_sel |= static_cast<uint8_t>(high(out.dst[0]) << 3);
+}
+
 bool decode_layout(const Target& target, const Layout& layout, std::span<const uint32_t> words,
                    Inst& out) {
     if (words.size() < layout.dwords) return false;
@@ -24,6 +31,7 @@ bool decode_layout(const Target& target, const Layout& layout, std::span<const u
     for (uint32_t i = 0; i < layout.dwords; ++i) out.words[i] = words[i];
     if (s.flag(Field::zero)) return false;
     if (!decoders[static_cast<size_t>(layout.format)](s)) return false;
+    if (target.traits.true16) select_halves(out);
     out.size = static_cast<uint8_t>(s.length * 4);
     return true;
 }

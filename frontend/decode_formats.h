@@ -39,6 +39,14 @@ inline bool begin(DecodeState& s, Opcode op) {
 inline constexpr uint16_t vcc_code = 106, exec_code = 126, literal_code = 255,
                           literal_64_code = 254;
 
+// An operand that is VCC or EXEC as a lane mask.
+inline void set_mask(const DecodeState& s, uint16_t reg, Operand& out) {
+    out.kind = Operand::Kind::Sgpr;
+    out.reg = reg;
+    out.type = Type::mask;
+    out.dwords = static_cast<uint8_t>(s.dwords(Type::mask));
+}
+
 inline constexpr Field v3_sources[3] = {Field::src0, Field::src1, Field::src2};
 
 // The modifier bits of a VOP3 word in the order of v3:: (encoding.h).

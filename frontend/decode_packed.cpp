@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "frontend/decode_formats.h"
+#include "frontend/effects.h"
 #include "frontend/encoding.h"
 
 // VOP3P (packed math, dot products, matrix operations), interpolation and exports.
@@ -443,6 +444,8 @@ bool decode_dual_half(DecodeState& s, const DualHalf& h) {
         !decode_source(s, s.get(h.src0), info.src[0], out.src[h.src], true))
         return false;
     if (info.src_count == 1) return !s.flag(h.vsrc1);
+    if (effects(h.op).partial) out.src[h.src + 2] = out.dst[h.dst];
+    if (info.src[2] == Type::mask) set_mask(s, vcc_code, out.src[h.src + 2]);
     const unsigned k_at = k == InlineK::Mk ? 1 : 2, other = k == InlineK::Mk ? 2 : 1;
     // K of either operation and the literal are one dword.
     if (k != InlineK::None &&
@@ -479,7 +482,7 @@ bool decode_dual3_half(DecodeState& s, const DualHalf& h, uint32_t vsrc2, uint32
     const bool selects = h.op == Opcode::v_dual_cndmask_b32;
     uint32_t signs = 0;  // sources that may be negated
     for (unsigned i = 0; i < info.src_count; ++i)
-        signs |= uint32_t{selects || takes_sign(info.src[i])} << i;
+        signs |= uint32_t{takes_sign(info.src[i]) || (selects && i < 2)} << i;
     if ((neg & ~signs) != 0) return false;
     out.neg |= static_cast<uint8_t>(neg << h.src);
     if (!vgpr(h.vdst, info.dst[0], out.dst[h.dst]) ||
@@ -488,9 +491,10 @@ bool decode_dual3_half(DecodeState& s, const DualHalf& h, uint32_t vsrc2, uint32
     if (out.src[h.src].is(Operand::Kind::Literal)) out.illegal_operand = true;
     if (info.src_count == 1) return !s.flag(h.vsrc1) && vsrc2 == 0;
     if (!vgpr(s.get(h.vsrc1), info.src[1], out.src[h.src + 1])) return false;
-    if (info.src_count == 3) return vgpr(vsrc2, info.src[2], out.src[h.src + 2]);
     if (selects)
         return decode_source(s, vsrc2, Type::mask, out.src[h.src + 2], false, Slot::ScalarRegister);
+    if (info.src_count == 3) return vgpr(vsrc2, info.src[2], out.src[h.src + 2]);
+    if (effects(h.op).partial) out.src[h.src + 2] = out.dst[h.dst];
     if (h.op == Opcode::v_dual_bitop2_b32) {
         out.bitop3 = static_cast<uint8_t>(vsrc2);
         return true;

@@ -44,13 +44,6 @@ Slot source_slot(Opcode op, uint32_t index) {
     }
 }
 
-void set_mask(const DecodeState& s, uint16_t reg, Operand& out) {
-    out.kind = Operand::Kind::Sgpr;
-    out.reg = reg;
-    out.type = Type::mask;
-    out.dwords = static_cast<uint8_t>(s.dwords(Type::mask));
-}
-
 void set_vcc(const DecodeState& s, Operand& out) {
     set_mask(s, vcc_code, out);
 }

@@ -197,7 +197,8 @@ void print_vector(Text& t) {
     if (e.byte_select != 0) {
         const bool source = e.byte_select == 1;  // halves of the others
         const uint32_t halves = source ? (i.op_sel >> 3 & 1u) << info.src_count : i.op_sel & 3u;
-        if (halves != 0) append_list(t, " op_sel:[", halves, info.src_count + 1);
+        if (halves != 0 && is_vop3(i.variant))
+            append_list(t, " op_sel:[", halves, info.src_count + 1);
         const uint32_t bits = e.byte_select == 1 ? i.op_sel : i.op_sel >> 3 | (i.op_sel >> 1 & 2);
         t.number(" byte_sel:", (bits & 1) << 1 | (bits >> 1 & 1));
     }
@@ -437,8 +438,7 @@ void append_dual3_half(Text& t, Opcode op, unsigned dst, unsigned src) {
     t.out += op_name(op, t.target.family);
     t.out += ' ';
     t.operand(i.dst[dst]);
-    for (unsigned n = src; n < src + 3; ++n) {
-        if (!i.src[n].present()) break;
+    for (unsigned n = src; n < src + op_info(op).src_count; ++n) {
         t.out += ", ";
         append_modified(t, i.src[n], set(i.neg, n), false, false);
     }
@@ -453,6 +453,7 @@ void append_dual_half(Text& t, Opcode op, unsigned dst, unsigned src) {
     t.out += ' ';
     t.operand(i.dst[dst]);
     for (unsigned n = 0; n < info.src_count; ++n) {
+        if (info.src[n] == Type::mask) continue;  // VCC goes without saying
         t.out += ", ";
         if (k != InlineK::None && n == (k == InlineK::Mk ? 1u : 2u))
             append_hex(t.out, i.words[2]);

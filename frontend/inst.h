@@ -27,7 +27,8 @@ struct Operand {
         Imm,      // value holds an immediate (simm16, offsets), sign-extended to 64 bits
         Off,      // "off": no register
     };
-    // gfx11+: an operand of 16 bits names a half of its VGPR (in VOP3 by a bit of op_sel).
+    // gfx11+: an operand of 16 bits names a half of its VGPR (in VOP3 by a bit of op_sel). op_sel
+    // says the same, in the short encodings as well: who computes asks op_sel alone.
     enum class Half : uint8_t { None, Low, High };
     Kind kind = Kind::None;
     uint8_t dwords = 0;
@@ -45,6 +46,10 @@ enum class Variant : uint8_t { Base, E64, Sdwa, Dpp, Dpp8, E64Dpp, E64Dpp8 };
 // Both forms that take source 0 from other lanes.
 inline bool is_dpp(Variant v) {
     return v >= Variant::Dpp;
+}
+// The one with a control word for 16 lanes, which may leave lanes out.
+inline bool is_dpp16(Variant v) {
+    return v == Variant::Dpp || v == Variant::E64Dpp;
 }
 inline bool is_vop3(Variant v) {
     return v == Variant::E64 || v >= Variant::E64Dpp;
@@ -78,8 +83,9 @@ struct Inst {
     std::array<Operand, 2> dst;
     std::array<Operand, 6> src;
     // VOPD: the second operation, with dst[1] and src[3] to src[5] (op: dst[0], src[0] to src[2]).
-    // Both read their sources before either writes. Bits 3-5 of neg are the second one's. With
-    // three sources (VOPD3) the variant is E64.
+    // Both read their sources before either writes. Bits 3-5 of neg are the second one's. An
+    // operation that adds to its destination has it as its third source, too. frontend/dual.h takes
+    // the two apart. With three sources (VOPD3) the variant is E64.
     Opcode op_y = Opcode::invalid;
 
     // VOP3 / VOP3P / SDWA source modifiers, bit i = source i.

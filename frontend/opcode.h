@@ -93,6 +93,12 @@ enum class Type : uint8_t {
 
 uint32_t type_dwords(Type type);
 
+// From gfx11 on such an operand is a half of its VGPR.
+constexpr bool is_16_bit(Type type) {
+    return type == Type::f16 || type == Type::i16 || type == Type::u16 || type == Type::b16 ||
+           type == Type::bf16;
+}
+
 struct OpInfo {
     std::string_view
         name;  // its name where the family has no other: mnemonic without _e32/_e64/_sdwa/_dpp

@@ -77,11 +77,6 @@ bool decode_special(DecodeState& s, uint32_t code, Type type, uint32_t dwords, O
 
 }  // namespace
 
-bool is_16_bit(Type type) {
-    return type == Type::f16 || type == Type::i16 || type == Type::u16 || type == Type::b16 ||
-           type == Type::bf16;
-}
-
 uint64_t inline_constant(uint32_t code, Type type) {
     if (code >= float_first && code <= float_last) {
         const FloatConstant& c = float_constants[code - float_first];

@@ -10,8 +10,6 @@
 
 namespace wj {
 
-bool is_16_bit(Type type);
-
 // State of one decode() call.
 struct DecodeState {
     const Target& target;

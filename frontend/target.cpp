@@ -135,7 +135,9 @@ constexpr Traits rdna3(bool wide) {
     if (wide) t.vgpr_granule = 24, t.simd_vgprs = 1536;
     t.packed_workitem_id = true;
     t.architected_flat_scratch = true;
+    t.memory_fadd_f32_keeps_denorms = true;
     t.gfx11_buffers = true;
+    t.wide_gpr_alloc = true;
     t.scalar_registers.m0 = 125;
     t.scalar_registers.null = 124;
     t.scratch_without_address = false;  // a bit for the VGPR, as gfx940
@@ -158,7 +160,10 @@ constexpr Traits rdna35(bool wide) {
 constexpr Traits rdna4() {
     Traits t = with_gds(rdna35(true), 0, 0);
     t.workgroup_ids_in_ttmp = true;
+    t.ocp_small_floats = true;
     t.has_ieee_mode = false;
+    t.split_barriers = true;
+    t.atomics_prefer_numbers = true;
     t.gfx12_hwregs = true;
     t.signed_flat_offsets = true;
     t.rdna4_products = true;

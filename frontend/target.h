@@ -79,7 +79,8 @@ struct Traits {
     bool wide_lgkmcnt = false;       // gfx10+: six bits
     bool wide_dpp = false;           // gfx90a+: DPP of 64 bits has row_newbcast only (gfx1251:
                                      // row_share)
-    bool ocp_small_floats = false;   // gfx950: fp8 and bf8 as OCP defines them; gfx940-942: FNUZ
+    bool ocp_small_floats = false;   // gfx950, gfx12: fp8 and bf8 as OCP defines them; gfx940-942:
+                                     // FNUZ
     bool xnack_selectable, sramecc_selectable;
     bool sramecc =
         false;  // on: D16 loads write 0 to the other half of their register, as registers
@@ -104,10 +105,18 @@ struct Traits {
     bool rdna4_products = false;  // gfx12+: products in a wave split A and B among 64 lanes, too,
                                   // and have no OP_SEL_HI
     bool memory_scopes = false;   // gfx940+: SC0, SC1 and NT where others have GLC, SCC and SLC
-    bool workgroup_ids_in_ttmp = false;  // gfx12+: TTMP9 = x, TTMP7 = y | z << 16, user SGPRs none
-    bool has_ieee_mode = true;           // gfx12: MODE has neither IEEE nor DX10_CLAMP, both are on
+    // gfx12+: TTMP9 = x, TTMP7 = y | z << 16, TTMP8[29:25] = the wave's number; no system SGPRs
+    // hold them (AMDGPU usage guide, FeatureArchitectedSGPRs).
+    bool workgroup_ids_in_ttmp = false;
+    bool has_ieee_mode = true;    // gfx12: MODE has neither IEEE nor DX10_CLAMP, both are on
+    bool split_barriers = false;  // gfx12+: s_barrier_signal and s_barrier_wait
+    // gfx12: float minimum and maximum of a number and any NaN, in atomics, are the number (AMD's
+    // pseudo-code of DS_MIN_NUM_F32).
+    bool atomics_prefer_numbers = false;
     bool gfx11_buffers = false;   // gfx11+: a V# has FORMAT of six bits with numbers of their own,
                                   // and two bits of swizzle
+    bool wide_gpr_alloc = false;  // gfx11+: GPR_ALLOC has the VGPRs from bit 12 on, in units of 4
+                                  // (of waves of 32 lanes: 8)
     bool gfx12_hwregs = false;    // STATE_PRIV, EXCP_FLAG_PRIV and _USER instead of STATUS and
                                   // TRAPSTS
     uint8_t image_registers = 0;  // gfx11+: how many registers of an image's address are named, the

@@ -24,15 +24,34 @@ inline WaitCounts wait_counts(const Target& target, uint32_t simm16) {
             simm16 >> 8 & (target.traits.wide_lgkmcnt ? 63u : 15u)};
 }
 
+// gfx12's waits that count vector memory, and where the counter stands in their constants.
+struct VectorWait {
+    Opcode op;
+    uint8_t shift;
+};
+inline constexpr VectorWait vector_waits[] = {
+    {Opcode::s_wait_loadcnt, 0},
+    {Opcode::s_wait_storecnt, 0},
+    {Opcode::s_wait_loadcnt_dscnt, 8},
+    {Opcode::s_wait_storecnt_dscnt, 8},
+};
+
 // How many accesses to vector memory it leaves under way; nothing where it does not wait for them.
 // gfx10 counts loads and stores apart; code waits for the stores by an instruction of their own,
 // whose constant is added to a register.
 inline std::optional<uint32_t> vector_accesses_left(const Target& target, const Inst& waitcnt) {
+    const auto counter = [](uint32_t left) {
+        return left == 63 ? std::nullopt : std::optional(left);
+    };
     if (waitcnt.format == Format::SOPK) {
         if (waitcnt.op != Opcode::s_waitcnt_vmcnt && waitcnt.op != Opcode::s_waitcnt_vscnt)
             return std::nullopt;
         return waitcnt.src[0].is(Operand::Kind::Sgpr) ? 0 : waitcnt.src[1].value & 63;
     }
+    for (const VectorWait& wait : vector_waits)
+        if (waitcnt.op == wait.op)
+            return counter(static_cast<uint32_t>(waitcnt.src[0].value) >> wait.shift & 63);
+    if (waitcnt.op != Opcode::s_waitcnt && waitcnt.op != Opcode::s_wait_idle) return std::nullopt;
     const uint32_t left = wait_counts(target, static_cast<uint32_t>(waitcnt.src[0].value)).vm;
     if (left == wait_counts(target, 0xffff).vm) return std::nullopt;
     return left;

@@ -136,8 +136,7 @@ hsa_status_t amd_info(const Agent& a, uint32_t attribute, void* value) {
         case info_timestamp_frequency:
             return put(value, wj::machine::reference_clock_hz);
         case info_asic_family:
-            // AMDGPU_FAMILY_AI, AMDGPU_FAMILY_NV
-            return put(value, !a.gpu ? 0u : a.device->target().traits.has_wgp_mode ? 0x8fu : 0x8du);
+            return put(value, a.gpu ? asic_family(a.device->target().name) : 0u);
         case info_ucode_version:
         case info_sdma_ucode_version:
             return put(value, uint32_t{0});

@@ -6,11 +6,13 @@
 namespace wj::hsa {
 namespace {
 
-// PCI ids: the Linux driver amdgpu_drv.c. Waves: 10 per SIMD, 8 from gfx90a on; 20 of gfx10.1 and
-// 16 of gfx10.3, whose compute units have two SIMDs (LLVM, getMaxWavesPerEU). Clocks and widths:
+// PCI ids: the Linux driver amdgpu_drv.c, and amdgpu.ids of libdrm. Waves: 10 per SIMD, 8 from
+// gfx90a on; 20 of gfx10.1 and 16 of gfx10.3 and later, whose compute units have two SIMDs (LLVM,
+// getMaxWavesPerEU). Clocks and widths:
 // data sheets of Carrizo, Tonga, Polaris 10, Stoney, MI25, MI50, MI100, MI250X, MI300X, MI355X; RX
 // 5700 XT, Pro V520, RX 5500 XT, BC-250, RX 6900 XT, RX 6700 XT, RX 6600 XT, Van Gogh, RX 6500 XT,
-// Radeon 680M, Radeon 610M.
+// Radeon 680M, Radeon 610M, RX 7900 XTX, RX 7800 XT, RX 7600, Radeon 780M, 890M, 8060S, 860M, 840M;
+// RX 9060 XT, RX 9070 XT.
 // clang-format off
 constexpr std::array facts{
     AgentFacts{"gfx801",         0x9874, 40,  800,  933,   128,  1u << 19, 0,   true},
@@ -43,6 +45,18 @@ constexpr std::array facts{
     AgentFacts{"gfx1036",        0x164e, 32, 2200, 1200,   128,  1u << 18, 0,   false},
     AgentFacts{"gfx10-1-generic",0x731f, 40, 1905,  875,   256,  4u << 20, 0,   true},
     AgentFacts{"gfx10-3-generic",0x73bf, 32, 2250, 1000,   256,  4u << 20, 0,   false},
+    AgentFacts{"gfx1100",        0x744c, 32, 2500, 1249,   384,  6u << 20, 0,   false},
+    AgentFacts{"gfx1101",        0x747e, 32, 2430, 1218,   256,  4u << 20, 0,   false},
+    AgentFacts{"gfx1102",        0x7480, 32, 2655, 1124,   128,  2u << 20, 0,   false},
+    AgentFacts{"gfx1103",        0x15bf, 32, 2700, 2800,   128,  2u << 20, 0,   false},
+    AgentFacts{"gfx1150",        0x150e, 32, 2900, 2800,   128,  2u << 20, 0,   false},
+    AgentFacts{"gfx1151",        0x1586, 32, 2900, 1000,   256,  2u << 20, 0,   false},
+    AgentFacts{"gfx1152",        0x1114, 32, 3000, 2800,   128,  1u << 20, 0,   false},
+    AgentFacts{"gfx1153",        0x1902, 32, 2900, 2800,   128,  1u << 20, 0,   false},
+    AgentFacts{"gfx11-generic",  0x744c, 32, 2500, 1249,   384,  6u << 20, 0,   false},
+    AgentFacts{"gfx1200",        0x7590, 32, 3130, 1259,   128,  4u << 20, 0,   false},
+    AgentFacts{"gfx1201",        0x7550, 32, 2970, 1258,   256,  8u << 20, 0,   false},
+    AgentFacts{"gfx12-generic",  0x7550, 32, 2970, 1258,   256,  8u << 20, 0,   false},
 };
 // clang-format on
 
@@ -52,6 +66,17 @@ const AgentFacts& agent_facts(std::string_view processor) {
     for (const AgentFacts& f : facts)
         if (f.processor == processor) return f;
     std::abort();  // the table holds every target
+}
+
+uint32_t asic_family(std::string_view processor) {
+    struct {
+        std::string_view begins;
+        uint32_t family;
+    } constexpr rows[] = {
+        {"gfx12", 0x98}, {"gfx115", 0x96}, {"gfx11", 0x91}, {"gfx10", 0x8f}, {"gfx", 0x8d}};
+    for (const auto& row : rows)
+        if (processor.starts_with(row.begins)) return row.family;
+    return 0;
 }
 
 std::string isa_name(const Target& target, const AgentFacts& f, std::string_view requested,

@@ -22,6 +22,9 @@ struct AgentFacts {
 
 const AgentFacts& agent_facts(std::string_view processor);
 
+// AMDGPU_FAMILY_* of the Linux driver's amdgpu_drm.h.
+uint32_t asic_family(std::string_view processor);
+
 // Full target id with explicit features, by default as the real part reports them; features in
 // `requested` ("gfx90a:xnack+") win, then HSA_XNACK=1 (contract section 3).
 std::string isa_name(const Target& target, const AgentFacts& facts, std::string_view requested,

@@ -18,14 +18,16 @@ namespace wj::interp {
 // f64 and packed operations keep, as do comparisons.
 struct AtomicMode {
     gf::FloatMode mode;
+    bool prefer_numbers = false;  // Traits::atomics_prefer_numbers
 };
 
 inline AtomicMode lds_atomic_mode(const Wave& w) {
-    return {gf::FloatMode{w.mode}};
+    return {gf::FloatMode{w.mode}, traits(w).atomics_prefer_numbers};
 }
 inline AtomicMode memory_atomic_mode(const Wave& w, bool is_sum) {
     const bool keep = !is_sum || traits(w).memory_fadd_f32_keeps_denorms;
-    return {gf::FloatMode{(w.mode & ~0xffu) | 0xc0u | (keep ? 0x30u : 0u)}};
+    return {gf::FloatMode{(w.mode & ~0xffu) | 0xc0u | (keep ? 0x30u : 0u)},
+            traits(w).atomics_prefer_numbers};
 }
 
 namespace rmw {
@@ -58,6 +60,7 @@ WJ_RMW(Inc, old >= data ? 0 : old + 1);
 WJ_RMW(Dec, old == 0 || old > data ? data : old - 1);
 WJ_RMW(MskOr, (old & ~data) | data2);
 WJ_RMW(CSub, old < data ? 0 : old - data);
+WJ_RMW(CondSub, old >= data ? old - data : old);
 WJ_RMW(Wrap, old >= data ? old - data : old + data2);
 #undef WJ_RMW
 
@@ -80,7 +83,8 @@ struct FMinMax {
     using Type = T;
     static T apply(T old, T data, T, const AtomicMode& m) {
         using F = FloatOf<T>;
-        return gf::atomic_extreme<F, Max>(old, data, !m.mode.template keeps_inputs<F>());
+        return gf::atomic_extreme<F, Max>(old, data, !m.mode.template keeps_inputs<F>(),
+                                          m.prefer_numbers);
     }
 };
 template <class T>

@@ -21,6 +21,10 @@ struct BufferDescriptor {
         base = d[0] | uint64_t{d[1] & 0xffff} << 32;
         stride = d[1] >> 16 & 0x3fff;
         swizzle = d[1] >> 31;
+        if (traits(w).gfx11_buffers && (d[1] >> 30)) {  // by elements of 4, 8 or 16 bytes
+            swizzle = true;
+            element = 2u << (d[1] >> 30);
+        }
         records = d[2];
         for (uint32_t i = 0; i < 4; ++i) select[i] = d[3] >> 3 * i & 7;
         number_format = d[3] >> 12 & 7;
@@ -30,7 +34,7 @@ struct BufferDescriptor {
         index_stride = 8u << (d[3] >> 21 & 3);
         add_tid = d[3] >> 23 & 1;
         if (traits(w).unified_formats) {
-            const BufferFormat format = unified_format(d[3] >> 12 & 127);
+            const BufferFormat format = unified_format(d[3] >> 12 & 127, traits(w).gfx11_buffers);
             data_format = format.data;
             number_format = format.number;
         } else if (add_tid) {

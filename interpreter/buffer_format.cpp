@@ -43,25 +43,34 @@ struct NumberFormats {
     uint8_t numbers[7];
 };
 constexpr NumberFormats integers{6, {0, 1, 2, 3, 4, 5}}, all_numbers{7, {0, 1, 2, 3, 4, 5, 7}},
-    dwords{3, {4, 5, 7}};
-constexpr struct {
+    dwords{3, {4, 5, 7}}, floats{1, {7}}, unscaled{4, {0, 1, 4, 5}};
+struct UnifiedRow {
     uint8_t data_format;
     NumberFormats numbers;
-} unified_rows[] = {
+};
+constexpr UnifiedRow gfx10_rows[] = {
     {1, integers},    {2, all_numbers},  {3, integers}, {4, dwords},   {5, all_numbers},
     {6, all_numbers}, {7, all_numbers},  {8, integers}, {9, integers}, {10, integers},
     {11, dwords},     {12, all_numbers}, {13, dwords},  {14, dwords},
 };
-constexpr auto unified_formats = [] {
-    std::array<BufferFormat, 128> out{};
+constexpr UnifiedRow gfx11_rows[] = {
+    {1, integers},    {2, all_numbers}, {3, integers}, {4, dwords},   {5, all_numbers},
+    {6, floats},      {7, floats},      {8, unscaled}, {9, integers}, {10, integers},
+    {11, dwords},     {12, all_numbers}, {13, dwords}, {14, dwords},
+};
+template <size_t Size, size_t Rows>
+constexpr auto number_formats(const UnifiedRow (&rows)[Rows]) {
+    std::array<BufferFormat, Size> out{};
     for (BufferFormat& f : out) f = {0, reserved_number_format};
     size_t next = 0;
     out[next++] = {0, 0};  // invalid: nothing is read or written
-    for (const auto& row : unified_rows)
+    for (const UnifiedRow& row : rows)
         for (uint8_t i = 0; i < row.numbers.count; ++i)
             out[next++] = {row.data_format, row.numbers.numbers[i]};
     return out;
-}();
+}
+constexpr auto gfx10_formats = number_formats<128>(gfx10_rows);
+constexpr auto gfx11_formats = number_formats<64>(gfx11_rows);
 
 const Layout& layout(uint32_t data_format) {
     return layouts[data_format & 15];
@@ -170,8 +179,8 @@ uint32_t encode_component(NumberFormat format, uint32_t c, uint32_t bits) {
 
 }  // namespace
 
-BufferFormat unified_format(uint32_t number) {
-    return unified_formats[number & 127];
+BufferFormat unified_format(uint32_t number, bool gfx11) {
+    return gfx11 ? gfx11_formats[number & 63] : gfx10_formats[number & 127];
 }
 uint32_t element_bytes(uint32_t data_format) {
     return layout(data_format).bytes;

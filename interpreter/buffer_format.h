@@ -8,11 +8,12 @@ namespace wj::interp {
 
 enum class NumberFormat : uint8_t { Unorm, Snorm, Uscaled, Sscaled, Uint, Sint, SnormNz, Float };
 
-// gfx10's unified numbers (LLVM, UfmtGFX10) name a data and a number format at once.
+// Unified numbers name a data and a number format at once: gfx10's have seven bits, gfx11's six
+// (LLVM, UfmtGFX10 and UfmtGFX11).
 struct BufferFormat {
     uint8_t data, number;
 };
-BufferFormat unified_format(uint32_t number);
+BufferFormat unified_format(uint32_t number, bool gfx11);
 
 // Bytes of an element; 0 for the invalid and reserved formats.
 uint32_t element_bytes(uint32_t data_format);

@@ -36,10 +36,11 @@ template <bool Bf8>
 void cvt_f32_small(Wave& w, const Inst& in) {
     Valu v(w, in);
     Row buf, out;
-    const u32* s = v.fetch(0, 0, buf);  // SDWA has selected the byte
+    const u32* s = v.fetch(0, 0, buf);  // SDWA has selected the byte, or gfx12's OP_SEL does
+    const u32 shift = 16 * (in.op_sel & 1) + 8 * (in.op_sel >> 1 & 1);
     for (u32 l = 0; l < lanes; ++l)
-        out.v[l] =
-            gf::to_bits(static_cast<float>(gf::decode_small(eight_bit(w, Bf8), s[l] & 0xff)));
+        out.v[l] = gf::to_bits(
+            static_cast<float>(gf::decode_small(eight_bit(w, Bf8), s[l] >> shift & 0xff)));
     v.store32(out.v);
 }
 template <bool Bf8>
@@ -111,15 +112,10 @@ u32 to_bfloat(float x) {
     return (b + 0x7fff + (b >> 16 & 1)) >> 16;
 }
 
-// IEEE 754-2019 minimum and maximum: a NaN wins, -0 is below +0.
 template <bool Max, class T>
-T minimum(T a, T b) {
-    if (gf::is_nan(a)) return gf::quiet(a);
-    if (gf::is_nan(b)) return gf::quiet(b);
-    return (gf::order_key(a) < gf::order_key(b)) != Max ? a : b;
-}
-template <bool Max, class T>
-constexpr auto minimum3 = [](T a, T b, T c) { return minimum<Max>(minimum<Max>(a, b), c); };
+constexpr auto minimum3 = [](T a, T b, T c) {
+    return gf::min_max_nan<Max>(gf::min_max_nan<Max>(a, b), c);
+};
 
 template <bool Max>
 void pk_minimum3(Wave& w, const Inst& in) {
@@ -138,7 +134,7 @@ void pk_minimum3(Wave& w, const Inst& in) {
                                              ((h ? in.neg_hi : in.neg) >> i & 1 ? 0x8000 : 0));
                 x[i] = gf::flush_in(m, x[i]);
             }
-            Half r = minimum<Max>(minimum<Max>(x[0], x[1]), x[2]);
+            Half r = minimum3<Max, Half>(x[0], x[1], x[2]);
             if (in.clamp) r = gf::apply_clamp(m, r);
             out.v[l] |= u32{r.bits} << (16 * h);
         }
@@ -207,6 +203,8 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_cvt_pk_bf16_f32, alu<[](float a, float b) { return to_bfloat(a) | to_bfloat(b) << 16; }, raw_floats>},
     {Opcode::v_minimum3_f32, alu<minimum3<false, float>>},
     {Opcode::v_maximum3_f32, alu<minimum3<true, float>>},
+    {Opcode::v_minimum3_f16, alu<minimum3<false, Half>>},
+    {Opcode::v_maximum3_f16, alu<minimum3<true, Half>>},
     {Opcode::v_pk_minimum3_f16, pk_minimum3<false>},
     {Opcode::v_pk_maximum3_f16, pk_minimum3<true>},
     {Opcode::v_bitop3_b16, bitop3<u16>},

@@ -21,6 +21,13 @@ constexpr Rule refused_rules[] = {
     {"image_", "textures and images are not emulated"},
     {"exp", "exports go to render targets"},
     {"v_interp", "interpolation of pixel shader inputs"},
+    {"lds_param_load", "parameters of pixel shaders"},
+    {"ds_bvh_stack", "traversal of ray tracing's trees"},
+    {"ds_add_gs_reg", "counters of geometry shaders"},
+    {"ds_sub_gs_reg", "counters of geometry shaders"},
+    {"global_load_tr", "which lane gets which element of a transposed load is not published"},
+    {"global_atomic_ordered_add", "orders waves of geometry shaders"},
+    {"s_alloc_vgpr", "vector registers whose number changes while a wave runs"},
     {"s_subvector_loop", "loops over halves of a wave of 64 lanes"},
     {"v_mfma_ld_scale_b32",
      "the first half of a scaled product, alone not an instruction (CDNA4 ISA, 7.2.1)"},
@@ -51,6 +58,8 @@ constexpr const char* swapped_lanes =
     "pseudo-code";
 constexpr const char* signalling_bf16 =
     "exact but for signalling NaN, here passed on unchanged, as in AMD's pseudo-code";
+constexpr const char* scalar_half =
+    "exact but for the upper half of the SGPR, of which AMD's documents do not tell: here 0";
 constexpr Rule bounded_rules[] = {
     {"v_rcp_", approximation},
     {"v_rsq_", approximation},
@@ -72,6 +81,26 @@ constexpr Rule bounded_rules[] = {
     {"v_permlane16_swap", swapped_lanes},
     {"v_permlane32_swap", swapped_lanes},
     {"v_cvt_f32_bf16", signalling_bf16},
+    {"v_dot2_f16", dot_order},
+    {"v_dot2_bf16", dot_order},
+    {"v_dot4_f32", dot_order},
+    {"v_dual_dot2acc", dot_order},
+    {"v_s_", approximation},
+    {"s_cvt_f16_f32", scalar_half},
+    {"s_rndne_f16", scalar_half},
+    {"s_trunc_f16", scalar_half},
+    {"s_floor_f16", scalar_half},
+    {"s_ceil_f16", scalar_half},
+    {"s_maximum_f16", scalar_half},
+    {"s_minimum_f16", scalar_half},
+    {"s_max_num_f16", scalar_half},
+    {"s_min_num_f16", scalar_half},
+    {"s_max_f16", scalar_half},
+    {"s_min_f16", scalar_half},
+    {"s_fmac_f16", scalar_half},
+    {"s_mul_f16", scalar_half},
+    {"s_sub_f16", scalar_half},
+    {"s_add_f16", scalar_half},
 };
 
 // Matrix instructions of gfx908, gfx90a and gfx942 add up as was measured on hardware
@@ -101,6 +130,9 @@ const char* refused_form(const Inst& in) {
         return "gds on an instruction that the data share does not have";
     if (in.op == Opcode::ds_ordered_count && in.offset >> 13 & 1)
         return "ds_ordered_count: wrap and reserved operations";
+    if ((in.op == Opcode::v_dot2_f16_f16 || in.op == Opcode::v_dot2_bf16_bf16) &&
+        ((in.neg | in.abs) & 3) != 0)
+        return "NEG or ABS of a packed source: not documented";
     if (in.lds && effects(in.op).partial) return "d16 load to LDS";
     return nullptr;
 }

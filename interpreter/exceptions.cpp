@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "frontend/dual.h"
 #include "interpreter/checks.h"
 #include "interpreter/packed.h"
 #include "interpreter/raised.h"
@@ -423,6 +424,12 @@ struct Entry {
         {Opcode::v_rsq_##type, of<inverse_root<T>>}, {Opcode::v_sqrt_##type, of<root<T>>}, {       \
         Opcode::v_div_fixup_##type, of<fixup<T>, as_they_are>                                      \
     }
+#define MINIMA(type, T)                                                                           \
+    {Opcode::v_min_num_##type, of<operands_only<T, T>>},                                          \
+        {Opcode::v_max_num_##type, of<operands_only<T, T>>},                                      \
+        {Opcode::v_minimum_##type, of<operands_only<T, T>>}, {                                    \
+        Opcode::v_maximum_##type, of<operands_only<T, T>>                                         \
+    }
 #define CURVES(type, T)                                                          \
     {Opcode::v_exp_##type, of<power<T>>}, {Opcode::v_log_##type, of<log_of<T>>}, \
         {Opcode::v_sin_##type, of<turn<T>>}, {                                   \
@@ -436,6 +443,7 @@ constexpr Entry entries[] = {
     CURVES(f16, Half), CURVES(f32, float),
     {Opcode::v_exp_legacy_f32, of<power<float>>},
     {Opcode::v_log_legacy_f32, of<log_of<float>>},
+    MINIMA(f16, Half), MINIMA(f32, float), MINIMA(f64, double),
     {Opcode::v_rcp_iflag_f32, of<integer_inverse, as_they_are>},
 
     {Opcode::v_add_f32, of<sum<float>>},
@@ -497,6 +505,10 @@ constexpr Entry entries[] = {
     {Opcode::v_pk_mul_f16, packed_half<2, product<Half>>},
     {Opcode::v_pk_min_f16, packed_half<2, operands_only<Half, Half>>},
     {Opcode::v_pk_max_f16, packed_half<2, operands_only<Half, Half>>},
+    {Opcode::v_pk_min_num_f16, packed_half<2, operands_only<Half, Half>>},
+    {Opcode::v_pk_max_num_f16, packed_half<2, operands_only<Half, Half>>},
+    {Opcode::v_pk_minimum_f16, packed_half<2, operands_only<Half, Half>>},
+    {Opcode::v_pk_maximum_f16, packed_half<2, operands_only<Half, Half>>},
     {Opcode::v_pk_fma_f16, packed_half<3, fused<Half>>},
     {Opcode::v_pk_fmac_f16, packed_half<3, fused<Half>, with_addend>},
     {Opcode::v_pk_add_f32, packed_single<2, sum<float>>},
@@ -543,7 +555,15 @@ private:
 }  // namespace
 
 bool raises_exceptions(Opcode op) {
-    return evaluate(op) != nullptr;
+    return evaluate(single_operation(op)) != nullptr;
+}
+
+static void find_exceptions(Wave& w, const Inst& in, Found& found) {
+    if (is_dual(in)) {
+        find_exceptions(w, dual_half(in, false), found);
+        return find_exceptions(w, dual_half(in, true), found);
+    }
+    if (const Evaluate find = evaluate(in.op)) find(w, in, found);
 }
 
 void run_whole(Wave& w, const Inst& in) {
@@ -551,7 +571,7 @@ void run_whole(Wave& w, const Inst& in) {
     const u32 enabled = w.trap_enabled ? w.mode >> machine::mode::excp_en_shift & ex::all : 0;
     Found found{enabled};
     if (w.mode & machine::mode::watches_exceptions) {
-        if (const Evaluate find = evaluate(in.op)) find(w, in, found);
+        find_exceptions(w, in, found);
         if (w.exit.kind != ExitKind::None) return;
     }
     const BothNames names(w);

@@ -58,6 +58,9 @@ inline uint64_t core_clock(const Wave& w) {
     return w.ctx->counts_time ? w.ctx->time_at_end - static_cast<uint64_t>(w.budget) : __rdtsc();
 }
 
+// The same of the counter whose frequency HSA reports (machine::reference_clock_hz).
+uint64_t reference_clock(const Wave& w);
+
 // ---- scalar operands ---------------------------------------------------------------------------
 
 uint64_t read_special(const Wave& w, uint32_t encoding);  // 235..254
@@ -174,6 +177,7 @@ inline uint64_t row_signs(const uint32_t* r) {
 
 #define WJ_HANDLER_TABLE(name) std::span<const HandlerEntry> name()
 WJ_HANDLER_TABLE(sop_handlers);          // sop.cpp
+WJ_HANDLER_TABLE(scalar_float_handlers); // scalar_float.cpp
 WJ_HANDLER_TABLE(sopp_handlers);         // sopp.cpp
 WJ_HANDLER_TABLE(vop_int_handlers);      // vop_int.cpp
 WJ_HANDLER_TABLE(vop_wide_handlers);     // vop_wide.cpp
@@ -183,7 +187,9 @@ WJ_HANDLER_TABLE(vop_f16_handlers);      // vop_f16.cpp
 WJ_HANDLER_TABLE(vop_cvt_handlers);      // vop_cvt.cpp
 WJ_HANDLER_TABLE(vop_special_handlers);  // vop_special.cpp
 WJ_HANDLER_TABLE(vopc_handlers);         // vopc.cpp
+WJ_HANDLER_TABLE(vopd_handlers);          // vopd.cpp (two operations in one)
 WJ_HANDLER_TABLE(vop3p_handlers);        // vop3p.cpp
+WJ_HANDLER_TABLE(dot_handlers);           // dot.cpp
 WJ_HANDLER_TABLE(mfma_handlers);         // mfma.cpp
 WJ_HANDLER_TABLE(cdna3_handlers);        // cdna3.cpp
 WJ_HANDLER_TABLE(scaled_handlers);       // scaled.cpp

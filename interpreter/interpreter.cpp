@@ -31,7 +31,7 @@ std::array<Handler, opcode_count> collect_handlers() {
     for (const auto& entries :
          {sop_handlers(),         sopp_handlers(),    vop_int_handlers(),  vop_wide_handlers(),
           vop_f32_handlers(),     vop_f64_handlers(), vop_f16_handlers(),  vop_cvt_handlers(),
-          vop_special_handlers(), vopc_handlers(),    vop3p_handlers(),    mfma_handlers(),
+          vop_special_handlers(), vopc_handlers(),    vopd_handlers(), vop3p_handlers(),  dot_handlers(), scalar_float_handlers(),  mfma_handlers(),
           cdna3_handlers(),       scaled_handlers(),  sparse_handlers(),   mem_smem_handlers(),
           mem_ds_handlers(),      mem_gds_handlers(), mem_flat_handlers(), mem_buffer_handlers()})
         for (const HandlerEntry& e : entries) table[static_cast<size_t>(e.op)] = e.run;
@@ -98,7 +98,9 @@ bool ends_block(const Inst& in) {
                (field >> 6 & 31) + (field >> 11) >= machine::mode::excp_en_shift;
     }
     // Clocks may count instructions (ExecContext::counts_time).
-    if (in.op == Opcode::s_memtime || in.op == Opcode::s_memrealtime) return true;
+    if (in.op == Opcode::s_memtime || in.op == Opcode::s_memrealtime ||
+        in.op == Opcode::s_sendmsg_rtn_b32 || in.op == Opcode::s_sendmsg_rtn_b64)
+        return true;
     return leaves_block(effects(in.op));
 }
 

@@ -16,7 +16,7 @@ struct Typed {
 // from the V# (Vega ISA manual, "Buffer data").
 bool typed_format(Wave& w, const Inst& inst, const BufferDescriptor& v, Typed& out) {
     if (inst.format == Format::MTBUF && traits(w).unified_formats) {
-        const BufferFormat format = unified_format(inst.buffer_format);
+        const BufferFormat format = unified_format(inst.buffer_format, traits(w).gfx11_buffers);
         out = {format.data, format.number, {4, 5, 6, 7}};
     } else if (inst.format == Format::MTBUF) {
         out = {inst.dfmt, inst.nfmt, {4, 5, 6, 7}};
@@ -213,6 +213,7 @@ constexpr HandlerEntry table[] = {
     WJ_INTEGER_ATOMICS(buffer_atomic, A),
     WJ_FLOAT_ATOMICS(buffer_atomic, A),
     WJ_FLOAT_EXTREMES(buffer_atomic, A),
+    {Opcode::buffer_atomic_cond_sub_u32, atomic<A, rmw::CondSub<uint32_t>>},
     {Opcode::buffer_atomic_csub, atomic<A, rmw::CSub<uint32_t>>},
     {Opcode::buffer_gl0_inv, no_operation},
     {Opcode::buffer_gl1_inv, no_operation},

@@ -156,9 +156,10 @@ template <class Op>
 constexpr bool compares = std::is_same_v<Op, rmw::CmpSwap<typename Op::Type>> ||
                           std::is_same_v<Op, rmw::FCmpSwap<typename Op::Type>>;
 
-template <class Op, bool Return>
+// ds_cmpstore of gfx11 has them in rmw::CmpSwap's order.
+template <class Op, bool Return, bool Swapped = compares<Op>>
 void atomic_ds(Wave& w, const Inst& inst) {
-    if (in_gds(w, inst, atomic_ds<Op, Return>)) return;
+    if (in_gds(w, inst, atomic_ds<Op, Return, Swapped>)) return;
     using T = typename Op::Type;
     const uint32_t* base = vrow(w, inst.vaddr());
     const AtomicMode mode = lds_atomic_mode(w);
@@ -170,7 +171,7 @@ void atomic_ds(Wave& w, const Inst& inst) {
         if (a % sizeof(T)) return stop_with_fault(w, inst);
         T data = vector_value<T>(w, inst.vdata(), lane);
         T data2 = two ? vector_value<T>(w, inst.vdata2(), lane) : 0;
-        if constexpr (compares<Op>) std::swap(data, data2);
+        if constexpr (Swapped) std::swap(data, data2);
         const T old = lds_atomic<Op>(w, a, data, data2, mode);
         olds[0][lane] = static_cast<uint32_t>(old);
         if constexpr (sizeof(T) == 8) olds[1][lane] = static_cast<uint32_t>(old >> 32);
@@ -304,6 +305,8 @@ void permute(Wave& w, const Inst& inst) {
     write_row(vrow(w, inst.dst[0]), out, exec);
 }
 
+// FromAll: from lanes that are off, too (ds_bpermute_fi_b32).
+template <bool FromAll>
 void bpermute(Wave& w, const Inst& inst) {
     const uint64_t exec = w.exec();
     const uint32_t* address = vrow(w, inst.vaddr());
@@ -311,9 +314,16 @@ void bpermute(Wave& w, const Inst& inst) {
     alignas(64) uint32_t out[lanes] = {};
     for_each_lane(exec, [&](uint32_t lane) {
         const uint32_t from = (address[lane] + static_cast<uint32_t>(inst.offset)) / 4 % w.size;
-        if (exec >> from & 1) out[lane] = data[from];
+        if (FromAll || exec >> from & 1) out[lane] = data[from];
     });
     write_row(vrow(w, inst.dst[0]), out, exec);
+}
+
+// One value for all lanes, which M0 names.
+void direct_load(Wave& w, const Inst& inst) {
+    constexpr uint32_t lds_direct = 254;
+    const auto value = static_cast<uint32_t>(read_special(w, lds_direct));
+    for_each_lane(w.exec(), [&](uint32_t lane) { vrow(w, inst.dst[0])[lane] = value; });
 }
 
 void no_operation(Wave&, const Inst&) {}
@@ -322,6 +332,9 @@ void no_operation(Wave&, const Inst&) {}
 #define WJ_DS_ATOMIC(stem, suffix, Op)                                             \
     {Opcode::ds_##stem##_##suffix, atomic_ds<Op, false>},                          \
     {Opcode::ds_##stem##_rtn_##suffix, atomic_ds<Op, true>}
+#define WJ_DS_CMPSTORE(suffix, Op)                                                 \
+    {Opcode::ds_cmpstore_##suffix, atomic_ds<Op, false, false>},                   \
+    {Opcode::ds_cmpstore_rtn_##suffix, atomic_ds<Op, true, false>}
 #define WJ_DS_INTEGERS(bits, T)                                                    \
     WJ_DS_ATOMIC(add, u##bits, rmw::Add<T>), WJ_DS_ATOMIC(sub, u##bits, rmw::Sub<T>),      \
     WJ_DS_ATOMIC(rsub, u##bits, rmw::RSub<T>), WJ_DS_ATOMIC(inc, u##bits, rmw::Inc<T>),    \
@@ -350,6 +363,12 @@ void no_operation(Wave&, const Inst&) {}
 constexpr HandlerEntry table[] = {
     WJ_DS_INTEGERS(32, uint32_t),
     WJ_DS_INTEGERS(64, uint64_t),
+    WJ_DS_CMPSTORE(b32, rmw::CmpSwap<uint32_t>),
+    WJ_DS_CMPSTORE(b64, rmw::CmpSwap<uint64_t>),
+    WJ_DS_CMPSTORE(f32, rmw::FCmpSwap<uint32_t>),
+    WJ_DS_CMPSTORE(f64, rmw::FCmpSwap<uint64_t>),
+    WJ_DS_ATOMIC(cond_sub, u32, rmw::CondSub<uint32_t>),
+    WJ_DS_ATOMIC(sub_clamp, u32, rmw::CSub<uint32_t>),
     WJ_DS_SRC2(32, uint32_t),
     WJ_DS_SRC2(64, uint64_t),
     {Opcode::ds_add_src2_f32, src2<rmw::FAdd<uint32_t>>},
@@ -391,7 +410,9 @@ constexpr HandlerEntry table[] = {
     {Opcode::ds_write_addtid_b32, addtid<true>},
     {Opcode::ds_swizzle_b32, swizzle},
     {Opcode::ds_permute_b32, permute},
-    {Opcode::ds_bpermute_b32, bpermute},
+    {Opcode::ds_bpermute_b32, bpermute<false>},
+    {Opcode::ds_bpermute_fi_b32, bpermute<true>},
+    {Opcode::lds_direct_load, direct_load},
     {Opcode::ds_nop, no_operation},
 };
 // clang-format on

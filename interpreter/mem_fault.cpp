@@ -3,6 +3,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <bit>
+
 #include "frontend/effects.h"
 #include "frontend/encoding.h"
 #include "interpreter/buffer_address.h"
@@ -24,12 +26,24 @@ struct Kind {
     bool scalar = false;
 };
 
-Kind kind_of(const Inst& inst) {
+uint32_t accessed_bytes(const Wave& w, const Inst& inst) {
+    constexpr uint32_t block_dwords = 32;  // the last of them that M0 has a bit for is the end
+    const Operand& data = inst.dst[0].present() ? inst.dst[0] : inst.vdata();
+    if (is_vector(data) && data.dwords == block_dwords)
+        return 4 * static_cast<uint32_t>(std::bit_width(w.sgpr[machine::m0]));
+    if (inst.format != Format::MTBUF) return effects(inst.op).bytes;
+    const Traits& t = traits(w);
+    return element_bytes(t.unified_formats
+                             ? unified_format(inst.buffer_format, t.gfx11_buffers).data
+                             : inst.dfmt);
+}
+
+Kind kind_of(const Wave& w, const Inst& inst) {
     const Effects& e = effects(inst.op);
     const Access access = e.access == MemoryAccess::Atomic  ? Access::Atomic
                           : e.access == MemoryAccess::Store ? Access::Write
                                                             : Access::Read;
-    return {access, inst.format == Format::MTBUF ? element_bytes(inst.dfmt) : e.bytes};
+    return {access, accessed_bytes(w, inst)};
 }
 
 // Whether the host can read the byte, without touching it. True when the host does not let us ask.
@@ -132,31 +146,31 @@ void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info,
     const uint64_t known = info.address;
     switch (inst.format) {
         case Format::GLOBAL:
-            k = kind_of(inst);
+            k = kind_of(w, inst);
             f = encoding_info(inst.op).no_address ? check_lanes<LaneAddress>(w, inst, k, known)
                                                   : check_lanes<GlobalAddress>(w, inst, k, known);
             break;
         case Format::FLAT:
-            k = kind_of(inst);
+            k = kind_of(w, inst);
             f = check_lanes<FlatAddress>(w, inst, k, known);
             break;
         case Format::SCRATCH:
-            k = kind_of(inst);
+            k = kind_of(w, inst);
             f = check_lanes<ScratchAddress>(w, inst, k, known);
             break;
         case Format::MUBUF:
         case Format::MTBUF:
             if (!inst.sbase().present()) return;
-            k = kind_of(inst);
+            k = kind_of(w, inst);
             f = check_lanes<BufferAddress>(w, inst, k, known);
             break;
         case Format::DS:
-            k = kind_of(inst);
+            k = kind_of(w, inst);
             f = check_ds(w, inst, k);
             break;
         case Format::SMEM: {
             if (!inst.sbase().present()) return;
-            k = kind_of(inst);
+            k = kind_of(w, inst);
             k.scalar = true;
             const uint64_t address = scalar_address(w, inst);
             uint64_t at = address;

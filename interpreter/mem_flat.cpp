@@ -6,6 +6,39 @@
 namespace wj::interp {
 namespace {
 
+// There are no caches to empty.
+void no_operation(Wave&, const Inst&) {}
+
+// Up to 32 registers of a lane, those whose bit of M0 is set; holes keep their place in memory, too.
+template <class Address>
+void load_block(Wave& w, const Inst& inst) {
+    const Address address(w, inst);
+    const uint32_t mask = w.sgpr[machine::m0];
+    const uint64_t exec = w.exec();
+    alignas(64) uint32_t values[32][lanes];
+    bool good = true;
+    for_each_lane(mask, [&](uint32_t d) {
+        for_each_lane(exec, [&](uint32_t lane) {
+            good &= read_spot(w, address.spot(lane, 4 * d), lane, values[d][lane]);
+        });
+    });
+    if (!good) return stop_with_fault(w, inst);
+    for_each_lane(mask, [&](uint32_t d) { write_row(vrow(w, inst.dst[0], d), values[d], exec); });
+}
+
+template <class Address>
+void store_block(Wave& w, const Inst& inst) {
+    const Address address(w, inst);
+    bool good = true;
+    for_each_lane(w.exec(), [&](uint32_t lane) {
+        for_each_lane(w.sgpr[machine::m0], [&](uint32_t d) {
+            good = good && write_spot(w, address.spot(lane, 4 * d), lane,
+                                      vrow(w, inst.vdata(), d)[lane]);
+        });
+    });
+    if (!good) stop_with_fault(w, inst);
+}
+
 // clang-format off
 #define WJ_LOADS_STORES(prefix, Address)                                                   \
     {Opcode::prefix##_load_ubyte, load<Address, Load::U8>},                                \
@@ -41,6 +74,16 @@ constexpr HandlerEntry table[] = {
     WJ_FLOAT_ATOMICS(flat_atomic, FlatAddress),
     WJ_FLOAT_EXTREMES(global_atomic, GlobalAddress),
     WJ_FLOAT_EXTREMES(flat_atomic, FlatAddress),
+    {Opcode::flat_atomic_csub, atomic<FlatAddress, rmw::CSub<uint32_t>>},
+    {Opcode::global_atomic_cond_sub_u32, atomic<GlobalAddress, rmw::CondSub<uint32_t>>},
+    {Opcode::flat_atomic_cond_sub_u32, atomic<FlatAddress, rmw::CondSub<uint32_t>>},
+    {Opcode::global_load_block, load_block<GlobalAddress>},
+    {Opcode::global_store_block, store_block<GlobalAddress>},
+    {Opcode::scratch_load_block, load_block<ScratchAddress>},
+    {Opcode::scratch_store_block, store_block<ScratchAddress>},
+    {Opcode::global_inv, no_operation},
+    {Opcode::global_wb, no_operation},
+    {Opcode::global_wbinv, no_operation},
     {Opcode::global_atomic_csub, atomic<GlobalAddress, rmw::CSub<uint32_t>>},
     {Opcode::global_load_dword_addtid, load<LaneAddress, Load::B32>},
     {Opcode::global_store_dword_addtid, store<LaneAddress, Store::B32>},

@@ -3,6 +3,7 @@
 
 #include <ctime>
 
+#include "frontend/effects.h"
 #include "frontend/encoding.h"
 #include "interpreter/atomics.h"
 #include "interpreter/mem.h"
@@ -11,46 +12,54 @@
 namespace wj::interp {
 namespace {
 
-// All parts of an address are bytes whose low two bits count as 0 (SEED-SMEM-07).
-constexpr uint64_t dword_mask = ~uint64_t{3};
+// All parts of an address are bytes whose low two bits count as 0 (SEED-SMEM-07), or as many as
+// elements of less than a dword need.
+constexpr uint64_t part_mask(uint32_t unit) {
+    return ~uint64_t{unit - 1};
+}
+constexpr uint64_t dword_mask = part_mask(4);
 
 uint32_t sbase(const Inst& inst) {
     return inst.sbase().reg & 126;
 }
 
+template <uint32_t Unit>
 uint64_t register_offset(const Wave& w, const Inst& inst) {
     const Operand& o = inst.soffset();
-    return o.present() && !o.is(Operand::Kind::Off) ? read_s32(w, o) & dword_mask : 0;
+    return o.present() && !o.is(Operand::Kind::Off) ? read_s32(w, o) & part_mask(Unit) : 0;
 }
 
+template <uint32_t Unit>
 uint64_t immediate_offset(const Inst& inst) {
-    return static_cast<uint64_t>(int64_t{inst.offset}) & dword_mask;
+    return static_cast<uint64_t>(int64_t{inst.offset}) & part_mask(Unit);
 }
 
 // s_load, s_store, s_atomic; s_scratch_* scale the register by 64 (SEED-SMEM-04).
-template <uint32_t Scale>
+template <uint32_t Scale, uint32_t Unit = 4>
 struct Plain {
     uint64_t address;
     Plain(const Wave& w, const Inst& inst)
-        : address((w.s64(sbase(inst)) & dword_mask) + immediate_offset(inst) +
-                  register_offset(w, inst) * Scale) {}
+        : address((w.s64(sbase(inst)) & part_mask(Unit)) + immediate_offset<Unit>(inst) +
+                  register_offset<Unit>(w, inst) * Scale) {}
     bool in_range(uint32_t, uint32_t) const { return true; }
 };
 
 // Only base, stride and num_records of the V# count; each dword is checked on its own
 // (SEED-SMEM-17..20).
-struct Buffer {
+template <uint32_t Unit = 4>
+struct BufferOf {
     uint64_t address, offset, size;
-    Buffer(const Wave& w, const Inst& inst) {
+    BufferOf(const Wave& w, const Inst& inst) {
         const uint32_t r = sbase(inst) & 124;
         const uint64_t base = w.sgpr[r] | uint64_t{w.sgpr[r + 1] & 0xffff} << 32;
         const uint32_t stride = w.sgpr[r + 1] >> 16 & 0x3fff;
         size = uint64_t{w.sgpr[r + 2]} * (stride ? stride : 1);
-        offset = (immediate_offset(inst) + register_offset(w, inst)) & 0xffffffff;
-        address = (base & dword_mask) + offset;
+        offset = (immediate_offset<Unit>(inst) + register_offset<Unit>(w, inst)) & 0xffffffff;
+        address = (base & part_mask(Unit)) + offset;
     }
     bool in_range(uint32_t byte, uint32_t bytes) const { return offset + byte + bytes <= size; }
 };
+using Buffer = BufferOf<>;
 
 template <class A, uint32_t Dwords>
 void s_load(Wave& w, const Inst& inst) {
@@ -74,6 +83,16 @@ void s_load(Wave& w, const Inst& inst) {
     const uint32_t first = inst.dst[0].reg;
     for (uint32_t d = 0; d < Dwords; ++d)
         if (loaded[d] && first + d < 128) w.sgpr[first + d] = values[d];
+}
+
+// Elements of one or two bytes, extended; out of range the register stays as it was.
+template <class A, class T>
+void s_load_narrow(Wave& w, const Inst& inst) {
+    const A a(w, inst);
+    if (!a.in_range(0, sizeof(T))) return;
+    std::make_unsigned_t<T> raw;
+    if (!memory::read(*w.ctx, a.address, raw)) return stop_with_fault(w, inst);
+    write_s32(w, inst.dst[0], static_cast<uint32_t>(static_cast<int32_t>(static_cast<T>(raw))));
 }
 
 template <class A, uint32_t Dwords>
@@ -120,15 +139,16 @@ void s_memtime(Wave& w, const Inst& inst) {
 }
 
 void s_memrealtime(Wave& w, const Inst& inst) {
-    if (w.ctx->counts_time) {
-        constexpr uint64_t instructions_in_tick = 16;  // as of a core clock of 1.6 GHz
-        return write_s64(w, inst.dst[0], core_clock(w) / instructions_in_tick);
-    }
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const uint64_t ns =
-        static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-    write_s64(w, inst.dst[0], ns / (1'000'000'000 / machine::reference_clock_hz));
+    write_s64(w, inst.dst[0], reference_clock(w));
+}
+
+// gfx11+: of the messages that are answered, the one that asks for the time.
+void s_sendmsg_rtn(Wave& w, const Inst& inst) {
+    constexpr uint64_t get_realtime = 131;
+    if (inst.src[0].value != get_realtime)
+        return stop(w, ExitKind::Unimplemented, "s_sendmsg_rtn: a message other than GET_REALTIME");
+    if (inst.op == Opcode::s_sendmsg_rtn_b64) return write_s64(w, inst.dst[0], reference_clock(w));
+    write_s32(w, inst.dst[0], static_cast<uint32_t>(reference_clock(w)));
 }
 
 // There is no scalar cache to write back, invalidate or probe: every access is coherent.
@@ -155,6 +175,21 @@ using Scratch = Plain<64>;
     {Opcode::prefix##_dec_x2, s_atomic<A, rmw::Dec<uint64_t>>}
 
 constexpr HandlerEntry table[] = {
+    {Opcode::s_load_b96, s_load<Raw, 3>},
+    {Opcode::s_buffer_load_b96, s_load<Buffer, 3>},
+    {Opcode::s_load_i8, s_load_narrow<Plain<1, 1>, int8_t>},
+    {Opcode::s_load_u8, s_load_narrow<Plain<1, 1>, uint8_t>},
+    {Opcode::s_load_i16, s_load_narrow<Plain<1, 2>, int16_t>},
+    {Opcode::s_load_u16, s_load_narrow<Plain<1, 2>, uint16_t>},
+    {Opcode::s_buffer_load_i8, s_load_narrow<BufferOf<1>, int8_t>},
+    {Opcode::s_buffer_load_u8, s_load_narrow<BufferOf<1>, uint8_t>},
+    {Opcode::s_buffer_load_i16, s_load_narrow<BufferOf<2>, int16_t>},
+    {Opcode::s_buffer_load_u16, s_load_narrow<BufferOf<2>, uint16_t>},
+    {Opcode::s_prefetch_inst, no_operation},
+    {Opcode::s_prefetch_inst_pc_rel, no_operation},
+    {Opcode::s_prefetch_data, no_operation},
+    {Opcode::s_prefetch_data_pc_rel, no_operation},
+    {Opcode::s_buffer_prefetch_data, no_operation},
     {Opcode::s_load_dword, s_load<Raw, 1>},
     {Opcode::s_load_dwordx2, s_load<Raw, 2>},
     {Opcode::s_load_dwordx4, s_load<Raw, 4>},
@@ -191,6 +226,8 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_get_waveid_in_workgroup, [](Wave& w, const Inst& in) { write_s32(w, in.dst[0], w.wave_in_group); }},
     {Opcode::s_memtime, s_memtime},
     {Opcode::s_memrealtime, s_memrealtime},
+    {Opcode::s_sendmsg_rtn_b32, s_sendmsg_rtn},
+    {Opcode::s_sendmsg_rtn_b64, s_sendmsg_rtn},
 };
 // clang-format on
 
@@ -198,9 +235,23 @@ constexpr HandlerEntry table[] = {
 
 uint64_t scalar_address(const Wave& w, const Inst& inst) {
     const EncodingInfo& encoding = encoding_info(inst.op);
-    if (encoding.v_sharp) return Buffer(w, inst).address;
+    const uint32_t bytes = effects(inst.op).bytes;
     if (encoding.scratch) return Scratch(w, inst).address;
-    return Raw(w, inst).address;
+    if (bytes == 1)
+        return encoding.v_sharp ? BufferOf<1>(w, inst).address : Plain<1, 1>(w, inst).address;
+    if (bytes == 2)
+        return encoding.v_sharp ? BufferOf<2>(w, inst).address : Plain<1, 2>(w, inst).address;
+    return encoding.v_sharp ? Buffer(w, inst).address : Raw(w, inst).address;
+}
+
+uint64_t reference_clock(const Wave& w) {
+    constexpr uint64_t instructions_in_tick = 16;  // as of a core clock of 1.6 GHz
+    if (w.ctx->counts_time) return core_clock(w) / instructions_in_tick;
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const uint64_t ns =
+        static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+    return ns / (1'000'000'000 / machine::reference_clock_hz);
 }
 
 std::span<const HandlerEntry> mem_smem_handlers() {

@@ -16,9 +16,10 @@ bool is_constant(const Operand& o) {
 }
 
 template <uint32_t bits>
-uint64_t operand(Wave& w, const Operand& o, uint32_t lane) {
+uint64_t operand(Wave& w, const Inst& inst, uint32_t i, uint32_t lane) {
+    const Operand& o = inst.src[i];
     const uint64_t low = read_lane(w, o, lane);
-    if (bits == 16) return low & 0xffff;
+    if (bits == 16) return (inst.op_sel >> i & 1 ? low >> 16 : low) & 0xffff;
     return bits == 32 ? low : low | uint64_t{read_lane(w, o, lane, 1)} << 32;
 }
 
@@ -28,15 +29,15 @@ void observe(Wave& w, const Inst& inst) {
     const Coverage* const coverage = w.ctx->coverage;
     if (!coverage || !coverage->compared) return;
     const uint32_t known = is_constant(inst.src[1]) ? 1 : 0;
-    const Operand &left = inst.src[known], &right = inst.src[1 - known];
     uint64_t first[2] = {};
     bool any = false;
     const uint64_t on = inst.format == Format::SOPC || inst.format == Format::SOPK ? 1 : w.exec();
     for (uint64_t left_on = on; left_on; left_on &= left_on - 1) {
         const auto lane = static_cast<uint32_t>(std::countr_zero(left_on));
-        const uint64_t a = operand<bits>(w, left, lane), b = operand<bits>(w, right, lane);
+        const uint64_t a = operand<bits>(w, inst, known, lane),
+                       b = operand<bits>(w, inst, 1 - known, lane);
         if (any && a == first[0] && b == first[1]) continue;
-        coverage->compared(bits, a, b, is_constant(left));
+        coverage->compared(bits, a, b, is_constant(inst.src[known]));
         if (any) return;
         any = true;
         first[0] = a, first[1] = b;

@@ -334,6 +334,10 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_lshl4_add_u32, shift_add<4>},
     {Opcode::s_pack_ll_b32_b16, op<[](u32 a, u32 b) { return (a & 0xffff) | b << 16; }>},
     {Opcode::s_pack_lh_b32_b16, op<[](u32 a, u32 b) { return (a & 0xffff) | (b & 0xffff0000u); }>},
+    {Opcode::s_pack_hl_b32_b16, op<[](u32 a, u32 b) { return shr(a, 16) | b << 16; }>},
+    {Opcode::s_add_nc_u64, op<[](u64 a, u64 b) { return a + b; }>},
+    {Opcode::s_sub_nc_u64, op<[](u64 a, u64 b) { return a - b; }>},
+    {Opcode::s_mul_u64, op<[](u64 a, u64 b) { return a * b; }>},
     {Opcode::s_pack_hh_b32_b16, op<[](u32 a, u32 b) { return shr(a, 16) | (b & 0xffff0000u); }>},
 
     {Opcode::s_cmp_eq_i32, compare<[](i32 a, i32 b) { return a == b; }>},

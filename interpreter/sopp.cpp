@@ -1,6 +1,8 @@
 // Control flow, hardware registers and program control: SOPP and the parts of SOP1, SOP2, SOPC,
 // SOPK that touch PC or MODE.
 #include "frontend/wait_count.h"
+#include "interpreter/barriers.h"
+#include "interpreter/hwreg.h"
 #include "interpreter/internal.h"
 #include "machine/interrupt.h"
 #include "machine/trap.h"
@@ -30,7 +32,8 @@ void trap(Wave& w, const Inst& in) {
 // Of the messages only the one for the host has a receiver; the event is in M0.
 void send_message(Wave& w, const Inst& in) {
     constexpr uint32_t msg_interrupt = 1;
-    if ((in.src[0].value & 15) == msg_interrupt) machine::raise_interrupt(w.sgpr[m0] & 0xff);
+    const uint32_t number = traits(w).wide_messages ? 255 : 15;
+    if ((in.src[0].value & number) == msg_interrupt) machine::raise_interrupt(w.sgpr[m0] & 0xff);
 }
 
 // Accesses are done when their instructions are, but for stores, which wait in a buffer of the host
@@ -49,135 +52,10 @@ bool debug_system(const Wave& w) {
     return w.status >> 21 & 1;
 }
 
-// ---- hardware registers (s_getreg, s_setreg)
-// ------------------------------------------------------
-
-enum HwReg : uint32_t {
-    mode = 1,
-    status = 2,
-    trapsts = 3,
-    hw_id = 4,
-    gpr_alloc = 5,
-    lds_alloc = 6,
-    ib_sts = 7,
-    sh_mem_bases = 15,
-    xcc_id = 20,
-    // Traits::gfx10_hwregs
-    flat_scr_lo = 20,
-    flat_scr_hi = 21,
-    hw_id1 = 23,
-    hw_id2 = 24,
-    shader_cycles = 29
-};
-
-// Those of gfx10. The fields of HW_ID, where HW_ID1 and HW_ID2 have them (RDNA 2 ISA, "Hardware ID
-// registers"): wave, SIMD, compute unit, shader engine; work-group.
-bool read_gfx10_hwreg(const Wave& w, uint32_t id, uint32_t& value) {
-    switch (id) {
-        case flat_scr_lo:
-            value = static_cast<uint32_t>(w.scratch_base);
-            return true;
-        case flat_scr_hi:
-            value = static_cast<uint32_t>(w.scratch_base >> 32);
-            return true;
-        case hw_id1:
-            value = (w.hw_id & 15) | (w.hw_id >> 4 & 3) << 8 | (w.hw_id >> 8 & 15) << 10 |
-                    (w.hw_id >> 13 & 3) << 18;
-            return true;
-        case hw_id2:
-            value = (w.hw_id >> 16 & 15) << 16;
-            return true;
-        case shader_cycles:
-            value = static_cast<uint32_t>(core_clock(w)) & 0xfffff;
-            return traits(w).has_shader_cycles;
-        default:
-            return false;
-    }
-}
-
-bool read_hwreg(const Wave& w, uint32_t id, uint32_t& value) {
-    if (id >= flat_scr_lo && traits(w).gfx10_hwregs) return read_gfx10_hwreg(w, id, value);
-    switch (id) {
-        case mode:
-            value = w.mode & ~machine::mode::reads_trapsts;
-            return true;
-        case status:
-            // SCC, EXECZ and VCCZ are kept elsewhere.
-            value = (w.status & ~0x601u) | w.scc | (w.exec() == 0) << 9 | (w.vcc() == 0) << 10;
-            return true;
-        case trapsts:
-            value = w.trapsts;
-            return true;
-        case hw_id:
-            value = w.hw_id;
-            return true;
-        case gpr_alloc: {
-            const uint32_t granule = traits(w).vgpr_granule;
-            const auto blocks = [](uint32_t n, uint32_t g) { return n ? (n - 1) / g : 0; };
-            value = (blocks(w.vgpr_count, granule) & 63) << 8 | (blocks(w.sgpr_count, 16) & 15)
-                                                                    << 24;
-            return true;
-        }
-        case lds_alloc:
-            value = w.lds_alloc;
-            return true;
-        case ib_sts:
-            value = 0;
-            return true;  // no counter is ever outstanding
-        case sh_mem_bases:
-            value = static_cast<uint32_t>(machine::shared_aperture >> 48) << 16 |
-                    static_cast<uint32_t>(machine::private_aperture >> 48);
-            return true;
-        case xcc_id:
-            value = 0;
-            return true;
-        default:
-            return false;
-    }
-}
-
-struct RegField {
-    uint32_t id, offset, mask;
-    explicit RegField(const Operand& simm)
-        : id(simm.value & 63),
-          offset(simm.value >> 6 & 31),
-          mask(static_cast<uint32_t>((uint64_t{2} << (simm.value >> 11 & 31)) - 1)) {}
-};
-
 // Back from a trap handler: STATUS.PRIV is cleared.
 void return_from_exception(Wave& w, const Inst& in) {
     w.pc = read_s64(w, in.src[0]);
     w.status &= ~status_priv;
-}
-void getreg(Wave& w, const Inst& in) {
-    const RegField f(in.src[0]);
-    uint32_t value;
-    if (!read_hwreg(w, f.id, value))
-        return stop(w, ExitKind::Unimplemented, "s_getreg_b32: hardware register", f.id);
-    write_s32(w, in.dst[0], value >> f.offset & f.mask);
-}
-
-void setreg(Wave& w, const Operand& simm, uint32_t source) {
-    const RegField f(simm);
-    uint32_t value;
-    if (!read_hwreg(w, f.id, value))
-        return stop(w, ExitKind::Unimplemented, "s_setreg: hardware register", f.id);
-    const uint32_t mask = f.mask << f.offset;
-    value = (value & ~mask) | (source << f.offset & mask);
-    if (f.id == mode) {
-        constexpr uint32_t hidden = machine::mode::reads_trapsts;
-        w.mode = (value & ~hidden) | (w.mode & hidden);
-    } else if (f.id == trapsts) {
-        w.trapsts = value;
-    } else if (traits(w).gfx10_hwregs && (f.id == flat_scr_lo || f.id == flat_scr_hi)) {
-        // The prologue writes what it was given: accesses go by that.
-        uint32_t given = 0;
-        read_hwreg(w, f.id, given);
-        if (value != given)
-            stop(w, ExitKind::Unimplemented,
-                 "s_setreg: FLAT_SCRATCH of another place than the wave's own");
-    }
-    // Every other register is read-only for a user wave.
 }
 
 // The four lowest bits of the constant become a field of MODE.
@@ -256,7 +134,15 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_cbranch_cdbgsys_or_user, branch<[](const Wave& w) { return debug_system(w) || debug_user(w); }>},
     {Opcode::s_cbranch_cdbgsys_and_user, branch<[](const Wave& w) { return debug_system(w) && debug_user(w); }>},
     {Opcode::s_barrier, [](Wave& w, const Inst&) { stop(w, ExitKind::Barrier); }},
+    {Opcode::s_barrier_signal, signal_barrier},
+    {Opcode::s_barrier_signal_isfirst, signal_barrier_is_first},
+    {Opcode::s_barrier_wait, wait_for_barrier},
+    {Opcode::s_get_barrier_state, get_barrier_state},
+    {Opcode::s_barrier_init, named_barrier},
+    {Opcode::s_barrier_join, named_barrier},
+    {Opcode::s_barrier_leave, named_barrier},
     {Opcode::s_sleep, [](Wave& w, const Inst&) { stop(w, ExitKind::Yield); }},
+    {Opcode::s_sleep_var, [](Wave& w, const Inst&) { stop(w, ExitKind::Yield); }},
     {Opcode::s_sethalt, [](Wave& w, const Inst& in) { if (in.src[0].value & 1) stop(w, ExitKind::Halt, "s_sethalt"); }},
     {Opcode::s_sendmsghalt, [](Wave& w, const Inst&) { stop(w, ExitKind::Halt, "s_sendmsghalt"); }},
     {Opcode::s_trap, trap},
@@ -268,7 +154,18 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_waitcnt_expcnt, wait},
     {Opcode::s_waitcnt_lgkmcnt, wait},
     {Opcode::s_wait_idle, wait},
+    {Opcode::s_wait_loadcnt, wait},
+    {Opcode::s_wait_storecnt, wait},
+    {Opcode::s_wait_loadcnt_dscnt, wait},
+    {Opcode::s_wait_storecnt_dscnt, wait},
+    {Opcode::s_wait_samplecnt, nothing},
+    {Opcode::s_wait_bvhcnt, nothing},
+    {Opcode::s_wait_expcnt, nothing},
+    {Opcode::s_wait_dscnt, nothing},
+    {Opcode::s_wait_kmcnt, nothing},
+    {Opcode::s_wait_event, nothing},
     {Opcode::s_waitcnt_depctr, nothing},
+    {Opcode::s_delay_alu, nothing},
     {Opcode::s_inst_prefetch, nothing},
     {Opcode::s_clause, nothing},
     {Opcode::s_version, nothing},

@@ -80,7 +80,7 @@ Valu::Valu(Wave& wave, const Inst& inst) : w(wave), in(inst), active(wave.exec()
     plain = in.variant != Variant::Sdwa && !is_dpp(in.variant);
     if (w.mode & machine::mode::gpr_idx_en) [[unlikely]]
         set_index_mode();
-    if (in.variant == Variant::Dpp) [[unlikely]]
+    if (is_dpp16(in.variant)) [[unlikely]]
         apply_dpp_mask();
 }
 
@@ -174,12 +174,11 @@ const uint32_t* Valu::fetch_slow(uint32_t i, uint32_t dword, Row& buf) {
         const uint32_t x = read_lane(w, o, 0, dword);
         for (uint32_t l = 0; l < lanes; ++l) buf.v[l] = x;
     }
-    if (in.variant == Variant::Dpp && i == 0 && is_vector(o)) {
-        permute_dpp(r, buf.v);
-        return buf.v;
-    }
-    if (in.variant == Variant::Dpp8 && i == 0 && is_vector(o)) {
-        permute_dpp8(r, buf.v);
+    if (is_dpp(in.variant) && i == 0 && is_vector(o)) {
+        if (is_dpp16(in.variant))
+            permute_dpp(r, buf.v);
+        else
+            permute_dpp8(r, buf.v);
         return buf.v;
     }
     if (in.variant == Variant::Sdwa && i < 2 && dword == 0) {

@@ -88,7 +88,7 @@ struct Buffers;
 template <size_t... I, class... A>
 struct Buffers<std::index_sequence<I...>, std::tuple<A...>> : BufferAt<I, A>... {};
 
-// op_sel of an ordinary 16-bit VOP3 source: takes the high half.
+// op_sel of a 16-bit source: takes the high half.
 inline bool high_half(const Inst& in, uint32_t i) {
     return in.op_sel >> i & 1;
 }
@@ -101,6 +101,11 @@ const T* load(Valu& v, uint32_t i, T* out, const FloatMode& m, bool raw, bool is
     if constexpr (sizeof(T) == 4) {
         Row buf;
         const uint32_t* r = is_addend ? v.dest_row() : v.fetch(i, 0, buf);
+        // Of instructions that compute with more bits than the half has.
+        if (!is_addend && high_half(in, i) && is_16_bit(o.type)) [[unlikely]] {
+            for (uint32_t l = 0; l < lanes; ++l) out[l] = std::bit_cast<T>(r[l] >> 16);
+            return out;
+        }
         if constexpr (gf::is_float<T>) {
             const bool flush = !raw && !m.keeps_inputs<T>();
             if (neg || abs || flush) {

@@ -1,5 +1,4 @@
-// Packed instructions: two 16-bit or two 32-bit operations per lane, mixed-precision FMA, dot
-// products.
+// Packed instructions: two 16-bit or two 32-bit operations per lane, mixed-precision FMA.
 #include "interpreter/packed.h"
 
 namespace wj::interp {
@@ -172,95 +171,6 @@ void mix(Wave& w, const Inst& in) {
     with_rounding<std::conditional_t<To == MixTo::F32, float, Half>, 0>(w, in, &mix_run<Fused, To>);
 }
 
-// ---- dot products
-// -------------------------------------------------------------------------------------------
-
-// Sum over 32/Width-bit fields plus the addend; CLAMP saturates the 32-bit result. op_sel matters
-// for 16-bit fields only.
-template <class T, u32 Width, bool Accumulate>
-void dot_int(Wave& w, const Inst& in) {
-    Valu v(w, in);
-    Row buf[3], out;
-    const u32* a = v.fetch(0, 0, buf[0]);
-    const u32* b = v.fetch(1, 0, buf[1]);
-    const u32* c = Accumulate ? v.dest_row() : v.fetch(2, 0, buf[2]);
-    const bool packed = in.format == Format::VOP3P && Width == 16;
-    using Field = std::conditional_t<Width == 16, i64, i32>;
-    const auto field = [&](u32 i, u32 x, u32 n) -> Field {
-        if (packed) n = (n ? in.op_sel_hi : in.op_sel) >> i & 1;
-        const u32 bits = x >> (Width * n) << (32 - Width);
-        if constexpr (std::is_signed_v<T>)
-            return static_cast<i32>(bits) >> (32 - Width);
-        else
-            return static_cast<Field>(bits >> (32 - Width));
-    };
-    // Products of narrow fields fit in 32 bits, which the compiler does for several lanes at once.
-    alignas(64) Field products[lanes] = {};
-    for (u32 n = 0; n < 32 / Width; ++n)
-        for (u32 l = 0; l < lanes; ++l) products[l] += field(0, a[l], n) * field(1, b[l], n);
-    for (u32 l = 0; l < lanes; ++l) {
-        i64 sum = static_cast<T>(c[l]) + i64{products[l]};
-        if (in.clamp) {
-            constexpr i64 low = std::is_signed_v<T> ? INT32_MIN : 0,
-                          high = std::is_signed_v<T> ? INT32_MAX : i64{UINT32_MAX};
-            sum = sum < low ? low : sum > high ? high : sum;
-        }
-        out.v[l] = static_cast<u32>(sum);
-    }
-    write_row(v.dest_row(), out.v, v.active);
-}
-
-float bf16_to_float(u16 b) {
-    return std::bit_cast<float>(u32{b} << 16);
-}
-
-// v_dot2_f32_f16 and relatives. Products of f16 or bf16 are exact in f32, so that order is the only
-// choice: the addend first, then element 0, then element 1 (AMD pseudo-code); v_dot2_f32_bf16 adds
-// its addend last. "Floating-point V_DOT2 do not support denormal or rounding modes and flush
-// denormals" (CDNA3 and CDNA4 ISA, 6.4): rounding is to nearest even, addend and result are
-// flushed. 16-bit sources are flushed on gfx90a only, whatever MODE says (measured:
-// llvm-project#205101). In the VOP2 forms ABS negates the upper half (CDNA4 ISA, V_DOT2C_F32_BF16).
-enum class Dot { F16, Bf16, Bf16AddendLast };
-
-template <Dot Kind, bool Accumulate>
-void dot2(Wave& w, const Inst& in) {
-    Valu v(w, in);
-    const FloatMode m{w.mode};
-    Row buf[3], out;
-    const u32* a = v.fetch(0, 0, buf[0]);
-    const u32* b = v.fetch(1, 0, buf[1]);
-    const u32* c = Accumulate ? v.dest_row() : v.fetch(2, 0, buf[2]);
-    const bool packed = in.format == Format::VOP3P;
-    [[maybe_unused]] const bool flushes = traits(w).dot2_flushes_sources;
-    const auto element = [&](u32 i, u32 x, u32 n) {
-        const bool upper = packed ? (n ? in.op_sel_hi : in.op_sel) >> i & 1 : n;
-        auto bits = static_cast<u16>(upper ? x >> 16 : x);
-        if ((n ? (packed ? in.neg_hi : in.abs) : in.neg) >> i & 1) bits ^= 0x8000;
-        if constexpr (Kind == Dot::F16)
-            return gf::to_float(flushes ? gf::flush(Half{bits}) : Half{bits});
-        else
-            return bf16_to_float(bits);
-    };
-    for (u32 l = 0; l < lanes; ++l) {
-        float addend_value = std::bit_cast<float>(c[l]);
-        if (Kind == Dot::F16 && packed && in.neg >> 2 & 1) addend_value = gf::negate(addend_value);
-        addend_value = gf::flush(addend_value);
-        float x;
-        if constexpr (Kind == Dot::Bf16AddendLast) {
-            x = gf::mul(element(0, a[l], 0), element(1, b[l], 0));
-            x = gf::add(x, gf::mul(element(0, a[l], 1), element(1, b[l], 1)));
-            x = gf::add(x, addend_value);
-        } else {
-            x = gf::fma(element(0, a[l], 0), element(1, b[l], 0), addend_value);
-            x = gf::fma(element(0, a[l], 1), element(1, b[l], 1), x);
-        }
-        x = gf::flush(x);
-        if (in.clamp) x = gf::apply_clamp(m, x);
-        out.v[l] = std::bit_cast<u32>(x);
-    }
-    write_row(v.dest_row(), out.v, v.active);
-}
-
 constexpr auto fma32 = [](__m256 a, __m256 b, __m256 c) { return gf::fma(a, b, c); };
 constexpr auto mul32 = [](__m256 a, __m256 b) { return gf::mul(a, b); };
 constexpr auto add32 = [](__m256 a, __m256 b) { return gf::add(a, b); };
@@ -290,6 +200,10 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_pk_mul_f16, packed16<Half, 2, F16_OP(gf::mul(a, b))>},
     {Opcode::v_pk_min_f16, packed16<Half, 2, F16_OP(gf::min(m, a, b))>},
     {Opcode::v_pk_max_f16, packed16<Half, 2, F16_OP(gf::max(m, a, b))>},
+    {Opcode::v_pk_min_num_f16, packed16<Half, 2, F16_OP(gf::min_number(a, b))>},
+    {Opcode::v_pk_max_num_f16, packed16<Half, 2, F16_OP(gf::max_number(a, b))>},
+    {Opcode::v_pk_minimum_f16, packed16<Half, 2, F16_OP(gf::minimum(a, b))>},
+    {Opcode::v_pk_maximum_f16, packed16<Half, 2, F16_OP(gf::maximum(a, b))>},
 
     {Opcode::v_pk_fma_f32, packed_f32<3, fma32>},
     {Opcode::v_pk_mul_f32, packed_f32<2, mul32>},
@@ -303,19 +217,6 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_fma_mixlo_f16, mix<true, MixTo::Low>},
     {Opcode::v_fma_mixhi_f16, mix<true, MixTo::High>},
 
-    {Opcode::v_dot2_i32_i16, dot_int<i32, 16, false>},
-    {Opcode::v_dot2_u32_u16, dot_int<u32, 16, false>},
-    {Opcode::v_dot4_i32_i8, dot_int<i32, 8, false>},
-    {Opcode::v_dot4_u32_u8, dot_int<u32, 8, false>},
-    {Opcode::v_dot8_i32_i4, dot_int<i32, 4, false>},
-    {Opcode::v_dot8_u32_u4, dot_int<u32, 4, false>},
-    {Opcode::v_dot2c_i32_i16, dot_int<i32, 16, true>},
-    {Opcode::v_dot4c_i32_i8, dot_int<i32, 8, true>},
-    {Opcode::v_dot8c_i32_i4, dot_int<i32, 4, true>},
-    {Opcode::v_dot2_f32_f16, dot2<Dot::F16, false>},
-    {Opcode::v_dot2c_f32_f16, dot2<Dot::F16, true>},
-    {Opcode::v_dot2_f32_bf16, dot2<Dot::Bf16AddendLast, false>},
-    {Opcode::v_dot2c_f32_bf16, dot2<Dot::Bf16, true>},
 };
 // clang-format on
 

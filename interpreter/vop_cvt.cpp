@@ -100,6 +100,10 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_cvt_pknorm_u16_f32, alu<[](float a, float b) { return pack(normalise<u16>(a), normalise<u16>(b)); }>},
     {Opcode::v_cvt_pknorm_i16_f16, alu<[](Half a, Half b) { return pack(static_cast<u16>(normalise<i16>(a)), static_cast<u16>(normalise<i16>(b))); }>},
     {Opcode::v_cvt_pknorm_u16_f16, alu<[](Half a, Half b) { return pack(normalise<u16>(a), normalise<u16>(b)); }>},
+    {Opcode::v_cvt_pk_i16_f32, alu<[](float a, float b) { return pack(static_cast<u16>(gf::to_int_sat<i16>(a)), static_cast<u16>(gf::to_int_sat<i16>(b))); }>},
+    {Opcode::v_cvt_pk_u16_f32, alu<[](float a, float b) { return pack(gf::to_int_sat<u16>(a), gf::to_int_sat<u16>(b)); }>},
+    {Opcode::v_cvt_i32_i16, alu<[](i16 a) { return i32{a}; }>},
+    {Opcode::v_cvt_u32_u16, alu<[](u16 a) { return u32{a}; }>},
     {Opcode::v_cvt_pkrtz_f16_f32, alu<[](const FloatMode& m, float a, float b) {
          return pack(half_bits(m, gf::to_half_rtz(a)), half_bits(m, gf::to_half_rtz(b)));
      }>},

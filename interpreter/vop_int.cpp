@@ -60,6 +60,11 @@ constexpr u32 reverse(u32 x) {
     x = (x >> 4 & 0x0f0f0f0f) | (x & 0x0f0f0f0f) << 4;
     return __builtin_bswap32(x);
 }
+// Two signed halves as bytes.
+constexpr u32 sat_pk_u8(u32 a) {
+    const auto sat = [](i16 x) { return static_cast<u32>(x < 0 ? 0 : x > 255 ? 255 : x); };
+    return sat(static_cast<i16>(a)) | sat(static_cast<i16>(a >> 16)) << 8;
+}
 template <class T>
 constexpr T med3(T a, T b, T c) {
     const T lo = a < b ? a : b, hi = a < b ? b : a;
@@ -136,6 +141,11 @@ constexpr char screen_partition[] =
 constexpr HandlerEntry table[] = {
     {Opcode::v_mov_b32, alu<[](u32 a) { return a; }>},
     {Opcode::v_not_b32, alu<[](u32 a) { return ~a; }>},
+    {Opcode::v_mov_b16, alu<[](u16 a) { return a; }>},
+    {Opcode::v_not_b16, alu<[](u16 a) { return static_cast<u16>(~a); }>},
+    {Opcode::v_and_b16, alu<[](u16 a, u16 b) { return static_cast<u16>(a & b); }>},
+    {Opcode::v_or_b16, alu<[](u16 a, u16 b) { return static_cast<u16>(a | b); }>},
+    {Opcode::v_xor_b16, alu<[](u16 a, u16 b) { return static_cast<u16>(a ^ b); }>},
     {Opcode::v_bfrev_b32, alu<[](u32 a) { return reverse(a); }>},
     {Opcode::v_ffbh_u32, alu<[](u32 a) { return a ? static_cast<u32>(__builtin_clz(a)) : ~0u; }>},
     {Opcode::v_ffbl_b32, alu<[](u32 a) { return a ? static_cast<u32>(__builtin_ctz(a)) : ~0u; }>},
@@ -198,6 +208,11 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_max3_u16, alu<max3_op<u16>, preserve_high>},
     {Opcode::v_med3_u16, alu<med3_op<u16>, preserve_high>},
 
+    {Opcode::v_minmax_i32, alu<[](i32 a, i32 b, i32 c) { return max2(min2(a, b), c); }>},
+    {Opcode::v_maxmin_i32, alu<[](i32 a, i32 b, i32 c) { return min2(max2(a, b), c); }>},
+    {Opcode::v_minmax_u32, alu<[](u32 a, u32 b, u32 c) { return max2(min2(a, b), c); }>},
+    {Opcode::v_maxmin_u32, alu<[](u32 a, u32 b, u32 c) { return min2(max2(a, b), c); }>},
+
     {Opcode::v_lshrrev_b32, alu<[](u32 a, u32 b) { return shr(b, a & 31); }>},
     {Opcode::v_ashrrev_i32, alu<[](u32 a, i32 b) { return shr(b, a & 31); }>},
     {Opcode::v_lshlrev_b32, alu<[](u32 a, u32 b) { return b << (a & 31); }>},
@@ -242,10 +257,8 @@ constexpr HandlerEntry table[] = {
          for (u32 i = 0; i < 4; ++i) sum += byte(b, i) ? absdiff(byte(a, i), byte(b, i)) : 0;
          return sum + c;
      }>},
-    {Opcode::v_sat_pk_u8_i16, alu<[](u32 a) {
-         const auto sat = [](i16 x) { return static_cast<u32>(x < 0 ? 0 : x > 255 ? 255 : x); };
-         return sat(static_cast<i16>(a)) | sat(static_cast<i16>(shr(a, 16))) << 8;
-     }>},
+    {Opcode::v_sat_pk_u8_i16, alu<[](u32 a) { return sat_pk_u8(a); }>},
+    {Opcode::v_sat_pk_u8_i16_half, alu<[](u32 a) { return static_cast<u16>(sat_pk_u8(a)); }>},
     {Opcode::v_cvt_pk_u16_u32, alu<[](u32 a, u32 b) { return min2(a, 0xffffu) | min2(b, 0xffffu) << 16; }>},
     {Opcode::v_cvt_pk_i16_i32, alu<[](i32 a, i32 b) {
          const auto sat = [](i32 x) { return static_cast<u32>(x < -32768 ? -32768 : x > 32767 ? 32767 : x) & 0xffff; };

@@ -27,6 +27,18 @@ void cndmask(Wave& w, const Inst& in) {
     v.store32(out.v);
 }
 
+void cndmask16(Wave& w, const Inst& in) {
+    Valu v(w, in);
+    const FloatMode m{w.mode};
+    alignas(64) Half a_buf[lanes], b_buf[lanes];
+    const Half* a = load<Half>(v, 0, a_buf, m, true, false);
+    const Half* b = load<Half>(v, 1, b_buf, m, true, false);
+    const u64 mask = read_mask(w, in.src[2]);
+    Row out;
+    for (u32 l = 0; l < lanes; ++l) out.v[l] = (mask >> l & 1 ? b : a)[l].bits;
+    v.store16(out.v, true);
+}
+
 enum class Carry { Add, Sub, SubRev };
 
 // v_add_co & co: the carry or borrow of each lane goes to dst[1]; v_addc & co also read one from
@@ -107,6 +119,17 @@ void swap_rows(Wave& w, uint32_t* a, uint32_t* b) {
 }
 void swap(Wave& w, const Inst& in) {
     swap_rows(w, vrow(w, in.dst[0]), vrow(w, in.src[0]));
+}
+
+// The halves that OP_SEL names, of two registers or of one.
+void swap16(Wave& w, const Inst& in) {
+    u32 *d = vrow(w, in.dst[0]), *s = vrow(w, in.src[0]);
+    const u32 to = in.op_sel >> 3 & 1 ? 16 : 0, from = in.op_sel & 1 ? 16 : 0;
+    for_each_lane(w.exec(), [&](u32 l) {
+        const u32 x = d[l] >> to & 0xffff, y = s[l] >> from & 0xffff;
+        d[l] = (d[l] & ~(0xffffu << to)) | y << to;
+        s[l] = (s[l] & ~(0xffffu << from)) | x << from;
+    });
 }
 
 // Clears the exception flags of TRAPSTS.
@@ -208,25 +231,44 @@ void swaprel(Wave& w, const Inst& in) {
     if (a && b) swap_rows(w, a, b);
 }
 
-// v_permlane16_b32, v_permlanex16_b32: lane i of a row reads the lane of this row, or of its
-// neighbour, that nibble i of S2:S1 names. Lanes that are off are read where FI (op_sel[0]) is set;
-// else they give 0 (BOUND_CTRL, op_sel[1]), or nothing is written.
-template <bool Other>
-void permlane16(Wave& w, const Inst& in) {
-    const u64 select = read_s32(w, in.src[1]) | u64{read_s32(w, in.src[2])} << 32;
+// Each lane reads the lane of its row of 16, or of the neighbouring row, that `number` names for
+// it. Lanes that are off are read where FI (op_sel[0]) is set; else they give 0 (BOUND_CTRL,
+// op_sel[1]), or nothing is written.
+template <bool Other, class Number>
+void permute_rows(Wave& w, const Inst& in, Number number) {
     const u64 exec = w.exec(), readable = in.op_sel & 1 ? ~u64{0} : exec;
     const u32* from = vrow(w, in.src[0]);
     u32* to = vrow(w, in.dst[0]);
     Row out;
     u64 written = exec;
     for (u32 l = 0; l < lanes; ++l) {
-        const u32 source =
-            ((l & ~15u) ^ (Other ? 16 : 0)) | static_cast<u32>(select >> 4 * (l & 15) & 15);
+        const u32 source = ((l & ~15u) ^ (Other ? 16 : 0)) | (number(l) & 15);
         const bool valid = readable >> source & 1;
         out.v[l] = valid ? from[source] : 0;
         if (!valid && !(in.op_sel & 2)) written &= ~(u64{1} << l);
     }
     write_row(to, out.v, written);
+}
+// v_permlane16_b32, v_permlanex16_b32: nibble i of S2:S1 is for lane i of each row.
+template <bool Other>
+void permlane16(Wave& w, const Inst& in) {
+    const u64 select = read_s32(w, in.src[1]) | u64{read_s32(w, in.src[2])} << 32;
+    permute_rows<Other>(w, in, [&](u32 l) { return static_cast<u32>(select >> 4 * (l & 15)); });
+}
+// The same with a number in each lane of S1.
+template <bool Other>
+void permlane16_var(Wave& w, const Inst& in) {
+    const u32* numbers = vrow(w, in.src[1]);
+    permute_rows<Other>(w, in, [&](u32 l) { return numbers[l]; });
+}
+// The halves of a wave of 64 lanes change places; lanes that are off are read, too. Waves of 32
+// lanes do nothing.
+void permlane64(Wave& w, const Inst& in) {
+    if (w.size != lanes) return;
+    const u32* from = vrow(w, in.src[0]);
+    Row out;
+    for (u32 l = 0; l < lanes; ++l) out.v[l] = from[l ^ 32];
+    write_row(vrow(w, in.dst[0]), out.v, w.exec());
 }
 
 // gfx908 and later: AccVGPR copies.
@@ -258,7 +300,9 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_writelane_b32, writelane},
     {Opcode::v_mbcnt_lo_u32_b32, mbcnt<false>},
     {Opcode::v_mbcnt_hi_u32_b32, mbcnt<true>},
+    {Opcode::v_cndmask_b16, cndmask16},
     {Opcode::v_swap_b32, swap},
+    {Opcode::v_swap_b16, swap16},
     {Opcode::v_movreld_b32, movrel<false, true>},
     {Opcode::v_movrels_b32, movrel<true, false>},
     {Opcode::v_movrelsd_b32, movrel<true, true>},
@@ -266,6 +310,9 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_swaprel_b32, swaprel},
     {Opcode::v_permlane16_b32, permlane16<false>},
     {Opcode::v_permlanex16_b32, permlane16<true>},
+    {Opcode::v_permlane16_var_b32, permlane16_var<false>},
+    {Opcode::v_permlanex16_var_b32, permlane16_var<true>},
+    {Opcode::v_permlane64_b32, permlane64},
     {Opcode::v_permlane16_swap_b32, permlane_swap<16>},
     {Opcode::v_permlane32_swap_b32, permlane_swap<32>},
     {Opcode::v_div_scale_f32, div_scale<float>},

@@ -56,8 +56,8 @@ T apply_integer(AtomicOp op, T old, T data, T data2) {
 }
 
 template <class F>
-gf::Bits<F> apply_float(AtomicOp op, bool flush_in, bool flush_out, gf::Bits<F> old,
-                        gf::Bits<F> data, gf::Bits<F> data2) {
+gf::Bits<F> apply_float(AtomicOp op, uint8_t flags, bool flush_in, bool flush_out,
+                        gf::Bits<F> old, gf::Bits<F> data, gf::Bits<F> data2) {
     const auto in = [&](gf::Bits<F> x) {
         const F f = gf::from_bits<F>(x);
         return flush_in ? gf::flush(f) : f;
@@ -66,9 +66,9 @@ gf::Bits<F> apply_float(AtomicOp op, bool flush_in, bool flush_out, gf::Bits<F> 
         case AtomicOp::FAdd:
             return gf::atomic_add<F>(old, data, flush_in, flush_out);
         case AtomicOp::FMin:
-            return gf::atomic_extreme<F, false>(old, data, flush_in);
+            return gf::atomic_extreme<F, false>(old, data, flush_in, flags & prefer_numbers);
         case AtomicOp::FMax:
-            return gf::atomic_extreme<F, true>(old, data, flush_in);
+            return gf::atomic_extreme<F, true>(old, data, flush_in, flags & prefer_numbers);
         default:
             return gf::number(in(old)) == gf::number(in(data2)) ? data : old;
     }
@@ -94,10 +94,10 @@ uint64_t atomic_apply(AtomicOp op, uint32_t dwords, uint8_t flags, bool in_lds, 
         if (op == AtomicOp::PkAddBf16)
             return gf::atomic_add_pair<gf::atomic_add_bf16>(old32, data32, in, out);
         if (flags & half_words)
-            return apply_float<gf::Half>(op, in, out, static_cast<uint16_t>(old),
+            return apply_float<gf::Half>(op, flags, in, out, static_cast<uint16_t>(old),
                                          static_cast<uint16_t>(data), static_cast<uint16_t>(data2));
-        return dwords == 2 ? apply_float<double>(op, in, out, old, data, data2)
-                           : apply_float<float>(op, in, out, old32, data32, data2_32);
+        return dwords == 2 ? apply_float<double>(op, flags, in, out, old, data, data2)
+                           : apply_float<float>(op, flags, in, out, old32, data32, data2_32);
     }
     if (flags & half_words)
         return apply_integer<uint16_t>(op, static_cast<uint16_t>(old), static_cast<uint16_t>(data),

@@ -45,6 +45,7 @@ enum AtomicFlags : uint8_t {
     data_first = 16,  // FAdd: of two NaNs that of the data is the sum
     half_words = 32,  // elements are the low halves of the operands' dwords, results zero-extended
     new_values = 64,  // the result is what has been stored
+    prefer_numbers = 128,  // FMin, FMax: NaN loses (gf::atomic_extreme)
 };
 
 // Inst::aux: dwords of an element in bits 0..7, operation in 8..15, AtomicFlags in 16..23.

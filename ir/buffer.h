@@ -8,7 +8,7 @@
 // Of gfx10, whose V# says in OOB_SELECT what is checked (Mesa's notes on buffer descriptors), the
 // lift makes a limit of what is checked of plain buffers. Others, which swizzle or add lanes'
 // numbers, have bit 63 set and OOB_SELECT at bit 38; NUM_RECORDS is then the V#'s own, but for raw
-// buffers.
+// buffers. The lift also puts the size of swizzled elements at bit 42: 4 bytes, shifted by it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace wj::ir {
 
 inline constexpr uint64_t buffer_private = 1ull << 63;
-inline constexpr uint32_t buffer_limit_bits = 38;
+inline constexpr uint32_t buffer_limit_bits = 38, buffer_element_bit = 42;
 inline constexpr uint64_t buffer_swizzle = 1ull << 62, buffer_add_tid = 1ull << 46,
                           buffer_oob_select = 1ull << 63;
 enum OobSelect : uint32_t { structured_with_offset, structured, unchecked, raw };
@@ -56,8 +56,10 @@ inline bool buffer_address(uint64_t base, uint64_t limit, uint32_t lane, uint64_
     uint64_t at = o + stride * i, checked = at;
     if (limit & buffer_swizzle) {
         const uint64_t index_stride = 8u << (limit >> 44 & 3);
-        at = (i / index_stride * stride + (o & ~3ull)) * index_stride + i % index_stride * 4 +
-             (o & 3);
+        const uint64_t element = by_oob_select ? 4u << (limit >> buffer_element_bit & 3) : 4;
+        const uint64_t in_element = o & (element - 1);
+        at = (i / index_stride * stride + o - in_element) * index_stride +
+             i % index_stride * element + in_element;
         checked = o;
     }
     address = base + at;

@@ -15,7 +15,7 @@ uint32_t flush_flags(const Lifter& l, AtomicOp op, uint32_t dwords) {
     const bool packed = op == AtomicOp::PkAddF16 || op == AtomicOp::PkAddBf16;
     const bool single = dwords == 1 && !packed;
     const uint32_t keep = l.options.mode >> (single ? 4 : 6);
-    uint32_t flags = 0;
+    uint32_t flags = l.options.target->traits.atomics_prefer_numbers ? ir::prefer_numbers : 0;
     if (!(keep & 1)) flags |= ir::flush_in_lds;
     if (!(keep & 2)) flags |= ir::flush_out_lds;
     if (single && op == AtomicOp::FAdd && !l.options.target->traits.memory_fadd_f32_keeps_denorms)
@@ -66,16 +66,20 @@ bool atomic(Lifter& l, const Inst& i) {
     return true;
 }
 
-// ds_cmpst compares with DATA and stores DATA2: the other way round.
-template <AtomicOp what, uint32_t dwords>
+constexpr bool compares(AtomicOp what) {
+    return what == AtomicOp::CmpSwap || what == AtomicOp::FCmpSwap;
+}
+
+// swapped: ds_cmpst compares with DATA and stores DATA2, the other way round. (gfx11's ds_cmpstore
+// does not.)
+template <AtomicOp what, uint32_t dwords, bool swapped = compares(what)>
 bool ds_atomic(Lifter& l, const Inst& i) {
     if (i.gds) return false;
     constexpr bool two = ir::atomic_operands(what) == 2;
-    constexpr bool compares = what == AtomicOp::CmpSwap || what == AtomicOp::FCmpSwap;
     std::array<Value, 4> data{no_value, no_value, no_value, no_value};
     for (uint32_t d = 0; d < dwords; ++d) {
-        data[compares ? dwords + d : d] = l.raw(i.vdata(), d);
-        if (two) data[compares ? d : dwords + d] = l.raw(i.vdata2(), d);
+        data[swapped ? dwords + d : d] = l.raw(i.vdata(), d);
+        if (two) data[swapped ? d : dwords + d] = l.raw(i.vdata2(), d);
     }
     const LdsAddress a = lds_address(l, i, static_cast<uint32_t>(i.offset), 0);
     const uint64_t imm = static_cast<uint32_t>(a.imm + (a.imm >> 32));  // all of it wraps
@@ -105,6 +109,9 @@ bool ds_atomic(Lifter& l, const Inst& i) {
 #define WJ_DS(name, type, what, dwords)                                                          \
     {Opcode::ds_##name##_##type, ds_atomic<AtomicOp::what, dwords>},                             \
     {Opcode::ds_##name##_rtn_##type, ds_atomic<AtomicOp::what, dwords>}
+#define WJ_DS_CMPSTORE(type, what, dwords)                                                       \
+    {Opcode::ds_cmpstore_##type, ds_atomic<AtomicOp::what, dwords, false>},                      \
+    {Opcode::ds_cmpstore_rtn_##type, ds_atomic<AtomicOp::what, dwords, false>}
 #define WJ_DS_WIDTH(bits, dwords)                                                                \
     WJ_DS(add, u##bits, Add, dwords), WJ_DS(sub, u##bits, Sub, dwords),                          \
     WJ_DS(rsub, u##bits, RSub, dwords), WJ_DS(inc, u##bits, Inc, dwords),                        \
@@ -122,6 +129,10 @@ constexpr Entry entries[] = {
     WJ_SPACE(flat),
     WJ_DS_WIDTH(32, 1),
     WJ_DS_WIDTH(64, 2),
+    WJ_DS_CMPSTORE(b32, CmpSwap, 1),
+    WJ_DS_CMPSTORE(b64, CmpSwap, 2),
+    WJ_DS_CMPSTORE(f32, FCmpSwap, 1),
+    WJ_DS_CMPSTORE(f64, FCmpSwap, 2),
     WJ_DS(pk_add, f16, PkAddF16, 1),
     WJ_DS(pk_add, bf16, PkAddBf16, 1),
     {Opcode::ds_wrap_rtn_b32, ds_atomic<AtomicOp::Wrap, 1>},

@@ -46,7 +46,6 @@ bool int64(Lifter& l, const Inst& i) {
 
 template <Op op, bool swap, bool to_exec>
 bool int16(Lifter& l, const Inst& i) {
-    if (i.op_sel) return false;
     constexpr bool is_signed = op == Op::CmpLtS32 || op == Op::CmpLeS32;
     Value v[2] = {l.v32(i, 0), l.v32(i, 1)};
     const uint32_t bits = ir::possible_bits(l.block, v[0]) | ir::possible_bits(l.block, v[1]);
@@ -91,7 +90,7 @@ constexpr ClassRange<uint64_t> classes64[10] = {{0x7ff0000000000001, 0x7ffffffff
 // single: the f32 that is tested, if it is one.
 template <bool to_exec, class InRange>
 bool put_class(Lifter& l, const Inst& i, Value single, InRange in_range) {
-    const Value tests = l.wanted_constant(l.raw(i.src[1]));
+    const Value tests = l.wanted_constant(l.v32(i, 1));
     uint64_t known = 0;
     const bool constant = l.s.is_const(tests, known);
     Value m = l.s.mask_of(l.s.const64(0));

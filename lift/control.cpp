@@ -1,6 +1,7 @@
 // SOPP and the other instructions that move the PC or stop the wave.
 #include "frontend/wait_count.h"
 #include "lift/lifter.h"
+#include "machine/work_group.h"
 #include "machine/trap.h"
 
 namespace wj::lift {
@@ -84,6 +85,11 @@ bool barrier(Lifter& l, const Inst&) {
     return true;
 }
 
+// Of another barrier than the work-group's: the interpreter's handler says what is wrong.
+bool barrier_wait(Lifter& l, const Inst& i) {
+    return machine::is_group_barrier(i.src[0].value) && barrier(l, i);
+}
+
 bool sleep(Lifter& l, const Inst&) {
     l.exit(machine::ExitKind::Yield, l.next_pc);
     return true;
@@ -163,7 +169,18 @@ constexpr Entry entries[] = {
     {Opcode::s_waitcnt_expcnt, wait},
     {Opcode::s_waitcnt_lgkmcnt, wait},
     {Opcode::s_wait_idle, wait},
+    {Opcode::s_wait_loadcnt, wait},
+    {Opcode::s_wait_storecnt, wait},
+    {Opcode::s_wait_loadcnt_dscnt, wait},
+    {Opcode::s_wait_storecnt_dscnt, wait},
+    {Opcode::s_wait_samplecnt, nothing},
+    {Opcode::s_wait_bvhcnt, nothing},
+    {Opcode::s_wait_expcnt, nothing},
+    {Opcode::s_wait_dscnt, nothing},
+    {Opcode::s_wait_kmcnt, nothing},
+    {Opcode::s_wait_event, nothing},
     {Opcode::s_waitcnt_depctr, nothing},
+    {Opcode::s_delay_alu, nothing},
     {Opcode::s_inst_prefetch, nothing},
     {Opcode::s_clause, nothing},
     {Opcode::s_version, nothing},
@@ -177,6 +194,14 @@ constexpr Entry entries[] = {
     {Opcode::s_gl1_inv, empty_cache},
     {Opcode::buffer_gl0_inv, empty_cache},
     {Opcode::buffer_gl1_inv, empty_cache},
+    {Opcode::global_inv, empty_cache},
+    {Opcode::global_wbinv, empty_cache},
+    {Opcode::global_wb, nothing},
+    {Opcode::s_prefetch_inst, nothing},
+    {Opcode::s_prefetch_inst_pc_rel, nothing},
+    {Opcode::s_prefetch_data, nothing},
+    {Opcode::s_prefetch_data_pc_rel, nothing},
+    {Opcode::s_buffer_prefetch_data, nothing},
     {Opcode::s_dcache_wb, nothing},
     {Opcode::s_dcache_inv_vol, empty_cache},
     {Opcode::s_dcache_wb_vol, nothing},
@@ -203,7 +228,9 @@ constexpr Entry entries[] = {
     {Opcode::s_rfe_restore_b64, jump_by_handler},
     {Opcode::s_endpgm, endpgm},
     {Opcode::s_barrier, barrier},
+    {Opcode::s_barrier_wait, barrier_wait},
     {Opcode::s_sleep, sleep},
+    {Opcode::s_sleep_var, sleep},
     {Opcode::s_trap, trap},
     {Opcode::s_getpc_b64, getpc},
     {Opcode::s_setpc_b64, setpc},
@@ -219,6 +246,8 @@ constexpr Entry entries[] = {
     {Opcode::s_setvskip, mode_change},
     {Opcode::s_memtime, read_clock},
     {Opcode::s_memrealtime, read_clock},
+    {Opcode::s_sendmsg_rtn_b32, read_clock},
+    {Opcode::s_sendmsg_rtn_b64, read_clock},
 };
 
 }  // namespace

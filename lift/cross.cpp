@@ -174,7 +174,7 @@ static bool known_dpp(uint32_t ctrl) {
 }
 
 bool Lifter::begin_dpp(const Inst& inst) {
-    const bool by_eight = inst.variant == Variant::Dpp8;
+    const bool by_eight = !is_dpp16(inst.variant);
     if ((!by_eight && !known_dpp(inst.dpp_ctrl)) || !is_vector(inst.src[0]) ||
         !is_vector(inst.dst[0]) || inst.dst[0].dwords != 1 || inst.dst[1].present() ||
         inst.src[0].dwords != 1)

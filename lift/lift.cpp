@@ -1,6 +1,7 @@
 #include "lift/lift.h"
 
 #include "frontend/decode.h"
+#include "frontend/dual.h"
 #include "frontend/effects.h"
 #include "lift/lifter.h"
 #include "lift/loop_masks.h"
@@ -72,7 +73,11 @@ Value Lifter::raw(const Operand& o, uint32_t dword) {
 
 Value Lifter::v32(const Inst& inst, uint32_t i) {
     Value v = raw(inst.src[i]);
-    if (inst.variant != Variant::Sdwa || i > 1) return v;
+    if (inst.variant != Variant::Sdwa) {
+        const bool high = inst.op_sel >> i & 1 && is_16_bit(inst.src[i].type);
+        return high ? emit(Op::Shr32, {v, c32(16)}) : v;
+    }
+    if (i > 1) return v;
     const SdwaSel sel = inst.src_sel[i];
     if (sel == SdwaSel::Dword) return v;
     const bool word = sel >= SdwaSel::Word0;
@@ -112,7 +117,8 @@ Value Lifter::f64(const Inst& inst, uint32_t i) {
 Value Lifter::f16_bits(const Inst& inst, uint32_t i, bool keep) {
     const bool is_addend = i == addend;
     Value v = is_addend ? raw(inst.dst[0]) : v32(inst, i);
-    if ((inst.op_sel >> i & 1) && inst.variant != Variant::Sdwa) v = emit(Op::Shr32, {v, c32(16)});
+    if (is_addend && (inst.op_sel >> i & 1) && inst.variant != Variant::Sdwa)
+        v = emit(Op::Shr32, {v, c32(16)});
     const bool neg = !is_addend && (inst.neg >> i & 1), abs = !is_addend && (inst.abs >> i & 1);
     return f16_modified(v, neg, abs, keep);
 }
@@ -340,7 +346,7 @@ static const std::array<Method, opcode_count>& methods() {
         for (auto entries : {scalar_entries(), control_entries(), vector_int_entries(),
                              vector_float_entries(), vector_half_entries(), vector_packed_entries(),
                              vector_math_entries(), vector_math64_entries(), compare_entries(),
-                             cross_entries(), memory_entries(), atomic_entries()})
+                             scalar_float_entries(), cross_entries(), memory_entries(), atomic_entries()})
             for (const Entry& e : entries) t[static_cast<size_t>(e.op)] = e.lift;
         return t;
     }();
@@ -355,20 +361,46 @@ void Lifter::lift(const Inst& inst) {
     if (!registers_ok(inst))
         return exit(machine::ExitKind::IllegalInstruction, pc,
                     "register beyond the wave's allocation");
+    // As the interpreter's block decoder refuses them.
+    for (const Operand& o : inst.src)
+        if (o.is(Operand::Kind::Special) && o.reg == pops_exiting_wave_id)
+            return exit(machine::ExitKind::Unimplemented, pc, "operand pops_exiting_wave_id");
+    observe(inst);
+    if (is_dual(inst) && !by_handler(inst)) return lift_dual(inst);
+    lift_operation(inst);
+}
+
+bool Lifter::by_handler(const Inst& inst) const {
+    return options.by_handler && (options.by_handler(inst.op) ||
+                                  (is_dual(inst) && options.by_handler(inst.op_y)));
+}
+
+// Whichever operation comes second reads its registers as they were before the first.
+void Lifter::lift_dual(const Inst& inst) {
+    Inst first = dual_half(inst, false), second = dual_half(inst, true);
+    if (reads_result(second, first) && !reads_result(first, second)) std::swap(first, second);
+    if (!reads_result(second, first)) {
+        lift_operation(first);
+        return lift_operation(second);
+    }
+    const Value before = s.read(row(first.dst[0]));
+    lift_operation(first);
+    const Value result = s.read(row(first.dst[0]));
+    s.write(row(first.dst[0]), before);
+    lift_operation(second);
+    s.write(row(first.dst[0]), result);
+}
+
+void Lifter::lift_operation(const Inst& inst) {
     Method method = methods()[static_cast<size_t>(inst.op)];
     const bool vector = inst.format == Format::VOP1 || inst.format == Format::VOP2 ||
                         inst.format == Format::VOPC || inst.format == Format::VOP3 ||
                         inst.format == Format::VOP3P;
     if (vector && (options.mode & machine::mode::gpr_idx_en))
         method = nullptr;  // relative register indexing
-    if (options.by_handler && options.by_handler(inst.op)) method = nullptr;
-    // As the interpreter's block decoder refuses them.
-    for (const Operand& o : inst.src)
-        if (o.is(Operand::Kind::Special) && o.reg == pops_exiting_wave_id)
-            return exit(machine::ExitKind::Unimplemented, pc, "operand pops_exiting_wave_id");
+    if (by_handler(inst)) method = nullptr;
     for (const Operand& o : inst.src)
         if (!operand_supported(o)) method = nullptr;
-    observe(inst);
     if (method && is_dpp(inst.variant) && !begin_dpp(inst)) method = nullptr;
     // Its handler sets the bounds of the LDS.
     if (inst.dst[0].is(Operand::Kind::Sgpr) && inst.dst[0].reg == machine::m0 &&

@@ -29,6 +29,7 @@ struct Entry {
 };
 
 std::span<const Entry> scalar_entries();
+std::span<const Entry> scalar_float_entries();
 std::span<const Entry> control_entries();
 std::span<const Entry> vector_int_entries();
 std::span<const Entry> vector_float_entries();
@@ -98,7 +99,8 @@ public:
         return o.reg + dword + (o.is(Operand::Kind::Agpr) ? 256 : 0);
     }
     Value raw(const Operand& o, uint32_t dword = 0);  // bits of one dword, no modifiers
-    Value v32(const Inst& inst, uint32_t i);          // integer source i with SDWA selection
+    // Integer source i with the selection of SDWA, or of OP_SEL where it has 16 bits.
+    Value v32(const Inst& inst, uint32_t i);
     Value v64(const Operand& o);
     Value f32(const Inst& inst, uint32_t i);  // with neg, abs and input flush
     Value f64(const Inst& inst, uint32_t i);
@@ -219,6 +221,9 @@ private:
     const Operand* current_dpp_ = nullptr;
     Value dpp_source_ = no_value, dpp_valid_ = no_value;  // shuffled source; lanes that are written
     bool registers_ok(const Inst& inst) const;
+    bool by_handler(const Inst& inst) const;  // Options::by_handler wants it
+    void lift_dual(const Inst& inst);         // VOPD
+    void lift_operation(const Inst& inst);    // by its method, or by the interpreter's handler
     using Handler = void (*)(machine::Wave&, const Inst&);
     // In the wave's state, of which it may change everything but perhaps EXEC.
     void call_function(Handler fn, const Inst& inst, bool keep_exec,

@@ -27,7 +27,7 @@ bool depends_on_others(const Inst& inst) {
 
 // Vector destinations are written in every bit of the lanes that are on.
 bool writes_whole(const Inst& inst) {
-    return !effects(inst.op).partial && inst.variant != Variant::Dpp &&
+    return !effects(inst.op).partial && !is_dpp16(inst.variant) &&
            inst.variant != Variant::Sdwa && !(inst.op_sel & 8);
 }
 

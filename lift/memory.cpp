@@ -104,7 +104,8 @@ Value limit_by_oob_select(Lifter& l, Value low, Value high, Value soffset, uint3
     const uint32_t more = std::min(bytes, 4u) - 1;
     const Value plain = l.emit(
         Op::UAdd32, {l.emit(Op::UMinU32, {either(raw, records, indexed), c(~0u - more)}), c(more)});
-    constexpr uint32_t format_bits = 15u << 15;
+    // Gfx10 has nothing in the bits where BufferWords puts the elements' size.
+    const uint32_t format_bits = l.options.target->traits.gfx11_buffers ? 15u << 15 : 63u << 15;
     const Value flags =
         l.emit(Op::UOr32, {l.emit(Op::UAnd32, {word3, c(~format_bits)}),
                            either(by_lane, l.emit(Op::UShl32, {select, c(15)}), c(0))});
@@ -116,17 +117,45 @@ Value limit_by_oob_select(Lifter& l, Value low, Value high, Value soffset, uint3
                                  {by_lane, l.s.const64(ir::buffer_oob_select), l.s.const64(0)})});
 }
 
+// gfx11's V# says how large the elements are that swizzling keeps together, where others say
+// whether there is any. Here the word has the bit of the others, and the size is in the last word.
+struct BufferWords {
+    Value low, high;    // what BufferLimit takes
+    Value low_of_base;  // what BufferBase takes: private segments have elements of a dword
+    BufferWords(Lifter& l, uint32_t descriptor)
+        : low(l.s.get64(descriptor)), high(l.s.get64(descriptor + 2)), low_of_base(low) {
+        if (!l.options.target->traits.gfx11_buffers) return;
+        const auto c = [&](uint32_t v) { return l.s.const32(v); };
+        const Value word1 = l.emit(Op::UHi, {low}), words0 = l.emit(Op::ULo, {low}),
+                    kind = l.emit(Op::UShr32, {word1, c(30)}),
+                    plain = l.emit(Op::UAnd32, {word1, c(0x3fffffff)});
+        const auto with_swizzle = [&](Value condition) {
+            return l.emit(Op::UPack64,
+                          {words0, l.emit(Op::UOr32, {plain, l.emit(Op::UShl32, {condition,
+                                                                                 c(31)})})});
+        };
+        const Value any = l.emit(Op::UCmpNe32, {kind, c(0)});
+        low = with_swizzle(any);
+        low_of_base = with_swizzle(l.emit(Op::UCmpEq32, {kind, c(1)}));
+        const Value size = l.emit(Op::USub32, {kind, any});  // 0: 4 bytes, 1: 8, 2: 16
+        const Value word3 =
+            l.emit(Op::UOr32, {l.emit(Op::UAnd32, {l.emit(Op::UHi, {high}), c(~(3u << 19))}),
+                               l.emit(Op::UShl32, {size, c(19)})});
+        high = l.emit(Op::UPack64, {l.emit(Op::ULo, {high}), word3});
+    }
+};
+
 // MUBUF without IDXEN: the offset in the buffer, and what LoadBuffer wants to know of the V#.
 struct BufferOperands {
     Value offset, base, limit;
     BufferOperands(Lifter& l, const Inst& i, uint32_t bytes) {
         const uint32_t descriptor = i.sbase().reg & 124;
-        const Value low = l.s.get64(descriptor), high = l.s.get64(descriptor + 2);
+        const BufferWords words(l, descriptor);
         const Value soffset = l.s32(i.soffset());
-        base = l.emit(Op::BufferBase, {low, high, soffset});
+        base = l.emit(Op::BufferBase, {words.low_of_base, words.high, soffset});
         limit = l.options.target->traits.buffer_records == BufferRecords::Gfx10
-                    ? limit_by_oob_select(l, low, high, soffset, bytes)
-                    : l.emit(Op::BufferLimit, {low, high, soffset});
+                    ? limit_by_oob_select(l, words.low, words.high, soffset, bytes)
+                    : l.emit(Op::BufferLimit, {words.low, words.high, soffset});
         offset = l.c32(static_cast<uint32_t>(i.offset));
         if (i.offen) offset = l.emit(Op::Add32, {l.raw(i.vaddr()), offset});
     }
@@ -142,7 +171,7 @@ bool load(Lifter& l, const Inst& i) {
     if (!translated(l, i)) return false;
     const Value exec = l.s.exec();
     const uint32_t aux = make_aux(access, dwords);
-    l.block.loads_in_order |= i.glc || i.scc;
+    l.block.loads_in_order |= i.glc || i.scc || i.scope;
     if (i.format != Format::SCRATCH) l.order.load(is_coherent(i));
     Value tuple;
     if (i.format == Format::MUBUF) {

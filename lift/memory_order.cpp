@@ -21,7 +21,7 @@ bool is_vector_memory(Format f) {
 }  // namespace
 
 bool is_coherent(const Inst& inst) {
-    return (inst.glc && !inst.slc) || inst.scc || inst.gds;
+    return (inst.glc && !inst.slc) || inst.scc || inst.scope || inst.gds;
 }
 
 void MemoryOrder::fence(uint64_t kind, uint32_t aux) {

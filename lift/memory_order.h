@@ -53,7 +53,8 @@ private:
 };
 
 // Loads of atomic and volatile variables, and stores that wait to be seen. (GLC and SLC together
-// are accesses that want no room in caches; AMDGPU usage guide, "Memory Model".)
+// are accesses that want no room in caches; gfx12's have a scope beyond their compute unit; AMDGPU
+// usage guide, "Memory Model".)
 bool is_coherent(const Inst& inst);
 
 }  // namespace wj::lift

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/decode.h"
+#include "frontend/dual.h"
 
 namespace wj::lift {
 namespace {
@@ -29,7 +30,7 @@ void RowSums::read_to(uint64_t pc) {
         write.row = inst.dst[0].reg;
         write.count = std::max<uint32_t>(inst.dst[0].dwords, 1);
         const bool sum = inst.op == Opcode::v_add_u32 && inst.variant != Variant::Sdwa &&
-                         inst.variant != Variant::Dpp;
+                         !is_dpp16(inst.variant);
         for (const int a : {0, 1}) {
             const Operand &constant = inst.src[a], &row = inst.src[!a];
             if (!sum || !row.is(Operand::Kind::Vgpr) || !is_constant(constant)) continue;
@@ -37,6 +38,12 @@ void RowSums::read_to(uint64_t pc) {
             write.sum = {write.row, row.reg, static_cast<uint32_t>(constant.value)};
         }
         writes_.push_back(write);
+        if (!is_dual(inst)) continue;
+        Write second{};
+        second.pc = next_;
+        second.row = inst.dst[1].reg;
+        second.count = 1;
+        writes_.push_back(second);
     }
 }
 

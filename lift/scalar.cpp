@@ -472,7 +472,34 @@ bool load(Lifter& l, const Inst& i) {
     }
     std::array<Value, 8> pairs{};
     for (uint32_t d = 0; d < dwords / 2; ++d) pairs[d] = l.emit(Op::ULoad64, {base}, imm + d * 8);
+    Value last = no_value;
+    if (dwords % 2) last = l.emit(Op::ULoad32, {base}, imm + (dwords - 1) * 4);
     for (uint32_t d = 0; d < dwords / 2; ++d) l.s.set64(i.dst[0].reg + d * 2, pairs[d]);
+    if (dwords % 2) l.s.set32(i.dst[0].reg + dwords - 1, last);
+    return true;
+}
+
+// Of one or two bytes: a part of the dword that holds it, which may be read where the part may.
+template <uint32_t bits, bool is_signed>
+bool load_narrow(Lifter& l, const Inst& i) {
+    if (!i.dst[0].is(Operand::Kind::Sgpr) || i.dst[0].reg >= 104 || l.in_arm()) return false;
+    Value address = l.s64(i.sbase());
+    if (i.soffset().is(Operand::Kind::Sgpr))
+        address = l.emit(Op::UAdd64, {address, l.emit(Op::UZext32, {l.s32(i.soffset())})});
+    else if (i.soffset().present() && !i.soffset().is(Operand::Kind::Special))  // null
+        return false;
+    address = l.emit(Op::UAdd64,
+                     {address, l.s.const64(static_cast<uint64_t>(int64_t{i.offset}))});
+    const Value dword =
+        l.emit(Op::ULoad32, {l.emit(Op::UAnd64, {address, l.s.const64(~3ull)})}, 0);
+    l.order.scalar_load();
+    // The part comes to the top, and down again.
+    constexpr uint32_t places = bits == 8 ? 3 : 2;
+    const Value place = l.emit(Op::UAnd32, {l.emit(Op::ULo, {address}), l.s.const32(places)});
+    const Value above = l.emit(Op::USub32, {l.s.const32(32 - bits),
+                                            l.emit(Op::UShl32, {place, l.s.const32(3)})});
+    l.set_s32(i.dst[0], l.emit(is_signed ? Op::USar32 : Op::UShr32,
+                               {l.emit(Op::UShl32, {dword, above}), l.s.const32(32 - bits)}));
     return true;
 }
 
@@ -601,7 +628,12 @@ constexpr Entry entries[] = {
     {Opcode::s_lshl3_add_u32, lshl_add<3>},
     {Opcode::s_lshl4_add_u32, lshl_add<4>},
     {Opcode::s_load_dword, load<1>},
+    {Opcode::s_load_i8, load_narrow<8, true>},
+    {Opcode::s_load_u8, load_narrow<8, false>},
+    {Opcode::s_load_i16, load_narrow<16, true>},
+    {Opcode::s_load_u16, load_narrow<16, false>},
     {Opcode::s_load_dwordx2, load<2>},
+    {Opcode::s_load_b96, load<3>},
     {Opcode::s_load_dwordx4, load<4>},
     {Opcode::s_load_dwordx8, load<8>},
     {Opcode::s_load_dwordx16, load<16>},

@@ -56,9 +56,29 @@ bool minmax32(Lifter& l, const Inst& i) {
     return l.set_f32(i, minmax<op>(l, l.f32(i, 0), l.f32(i, 1)));
 }
 
-template <Op op>
+template <Op first, Op second = first>
 bool minmax3_32(Lifter& l, const Inst& i) {
-    return l.set_f32(i, minmax<op>(l, minmax<op>(l, l.f32(i, 0), l.f32(i, 1)), l.f32(i, 2)));
+    return l.set_f32(i, minmax<second>(l, minmax<first>(l, l.f32(i, 0), l.f32(i, 1)), l.f32(i, 2)));
+}
+
+// gfx12: of two NaN, which the operation leaves as they are, the first one, quiet.
+template <Op op>
+Value number(Lifter& l, Value x, Value y) {
+    const Value quiet = is_quiet(l, x) ? x : l.emit(Op::FMul32, {x, l.c32(0x3f800000)});
+    if (x == y) return quiet;
+    const Value r = l.emit(op, {x, y}, ir::minmax_plain);
+    constexpr uint32_t unordered = 3;
+    return l.s.select(l.emit(Op::FCmp32, {r, r}, unordered), quiet, r);
+}
+
+template <Op op>
+bool number32(Lifter& l, const Inst& i) {
+    return l.set_f32(i, number<op>(l, l.f32(i, 0), l.f32(i, 1)));
+}
+
+template <Op first, Op second>
+bool number3_32(Lifter& l, const Inst& i) {
+    return l.set_f32(i, number<second>(l, number<first>(l, l.f32(i, 0), l.f32(i, 1)), l.f32(i, 2)));
 }
 
 bool fma32(Lifter& l, const Inst& i) {
@@ -291,6 +311,14 @@ constexpr Entry entries[] = {
     {Opcode::v_max_f32, minmax32<Op::FMax32>},
     {Opcode::v_min3_f32, minmax3_32<Op::FMin32>},
     {Opcode::v_max3_f32, minmax3_32<Op::FMax32>},
+    {Opcode::v_minmax_f32, minmax3_32<Op::FMin32, Op::FMax32>},
+    {Opcode::v_maxmin_f32, minmax3_32<Op::FMax32, Op::FMin32>},
+    {Opcode::v_min_num_f32, number32<Op::FMin32>},
+    {Opcode::v_max_num_f32, number32<Op::FMax32>},
+    {Opcode::v_min3_num_f32, number3_32<Op::FMin32, Op::FMin32>},
+    {Opcode::v_max3_num_f32, number3_32<Op::FMax32, Op::FMax32>},
+    {Opcode::v_minmax_num_f32, number3_32<Op::FMin32, Op::FMax32>},
+    {Opcode::v_maxmin_num_f32, number3_32<Op::FMax32, Op::FMin32>},
     {Opcode::v_fma_f32, fma32},
     {Opcode::v_fmac_f32, fmac32},
     {Opcode::v_fmamk_f32, fmamk32},

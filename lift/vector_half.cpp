@@ -162,13 +162,29 @@ Value unordered(Lifter& l, Value v) {
     return or32(l, and32(l, shr(l, v, 13), 0x7fff), and32(l, shr(l, v, 16), 0x8000));
 }
 
+// Where both are NaN, which the operation leaves as they are: the first one, quiet.
+template <Op op>
+Value number(Lifter& l, Value a, Value b) {
+    const Value r = l.emit(op, {a, b}, ir::minmax_plain);
+    return l.s.select(l.emit(Op::FCmp32, {r, r}, unord_q), or32(l, a, l.c32(0x00400000)), r);
+}
+
+template <Op op>
+Value number2(Lifter& l, Value a, Value b, Value) {
+    return number<op>(l, a, b);
+}
+template <Op first, Op second>
+Value number3(Lifter& l, Value a, Value b, Value c) {
+    return number<second>(l, number<first>(l, a, b), c);
+}
+
 template <Op op>
 Value pick2(Lifter& l, Value a, Value b, Value) {
     return l.emit(op, {a, b}, l.ieee());
 }
-template <Op op>
+template <Op first, Op second = first>
 Value pick3(Lifter& l, Value a, Value b, Value c) {
-    return l.emit(op, {l.emit(op, {a, b}, l.ieee()), c}, l.ieee());
+    return l.emit(second, {l.emit(first, {a, b}, l.ieee()), c}, l.ieee());
 }
 
 template <Ternary f, uint32_t count, uint32_t flags = 0>
@@ -179,16 +195,14 @@ bool pick(Lifter& l, const Inst& i) {
     return store(l, i, unordered(l, f(l, v[0], v[1], v[2])), flags);
 }
 
-template <Op op>
+template <Ternary f>
 bool packed_pick(Lifter& l, const Inst& i) {
     if (!suits(l, i, nearest)) return false;
     Value r[2];
     for (bool high : {false, true})
         r[high] = finished(l, i,
-                           unordered(l, l.emit(op,
-                                               {ordered(l, packed_half(l, i, 0, high)),
-                                                ordered(l, packed_half(l, i, 1, high))},
-                                               l.ieee())));
+                           unordered(l, f(l, ordered(l, packed_half(l, i, 0, high)),
+                                          ordered(l, packed_half(l, i, 1, high)), no_value)));
     l.write(i.dst[0], or32(l, r[0], shl(l, r[1], 16)));
     return true;
 }
@@ -224,8 +238,7 @@ Value sext16(Lifter& l, Value v) {
 }
 // An integer source of 16 bits.
 Value int16(Lifter& l, const Inst& i, uint32_t n, bool is_signed) {
-    Value v = l.v32(i, n);
-    if ((i.op_sel >> n & 1) && i.variant != Variant::Sdwa) v = shr(l, v, 16);
+    const Value v = l.v32(i, n);
     return is_signed ? sext16(l, v) : and32(l, v, 0xffff);
 }
 
@@ -259,6 +272,11 @@ bool f16_to_int(Lifter& l, const Inst& i) {
     r = l.emit(Op::MaxS32, {r, l.c32(is_signed ? 0xffff8000 : 0)});
     r = l.emit(Op::MinS32, {r, l.c32(is_signed ? 0x7fff : 0xffff)});
     return store_bits(l, i, and32(l, r, 0xffff), 0);
+}
+
+bool cndmask16(Lifter& l, const Inst& i) {
+    const Value a = l.f16_bits(i, 0, true), b = l.f16_bits(i, 1, true);
+    return store_bits(l, i, and32(l, l.s.select(l.mask(i.src[2]), b, a), 0xffff), preserve_high);
 }
 
 bool pack(Lifter& l, const Inst& i) {
@@ -338,6 +356,15 @@ constexpr Entry entries[] = {
     {Opcode::v_min3_f16, pick<pick3<Op::FMin32>, 3, preserve_high>},
     {Opcode::v_max3_f16, pick<pick3<Op::FMax32>, 3, preserve_high>},
     {Opcode::v_med3_f16, pick<median_f32, 3, preserve_high>},
+    {Opcode::v_minmax_f16, pick<pick3<Op::FMin32, Op::FMax32>, 3>},
+    {Opcode::v_maxmin_f16, pick<pick3<Op::FMax32, Op::FMin32>, 3>},
+    {Opcode::v_min_num_f16, pick<number2<Op::FMin32>, 2>},
+    {Opcode::v_max_num_f16, pick<number2<Op::FMax32>, 2>},
+    {Opcode::v_min3_num_f16, pick<number3<Op::FMin32, Op::FMin32>, 3>},
+    {Opcode::v_max3_num_f16, pick<number3<Op::FMax32, Op::FMax32>, 3>},
+    {Opcode::v_minmax_num_f16, pick<number3<Op::FMin32, Op::FMax32>, 3>},
+    {Opcode::v_maxmin_num_f16, pick<number3<Op::FMax32, Op::FMin32>, 3>},
+    {Opcode::v_cndmask_b16, cndmask16},
     {Opcode::v_ldexp_f16, ldexp},
     {Opcode::v_floor_f16, round_to<1>},
     {Opcode::v_ceil_f16, round_to<2>},
@@ -355,8 +382,10 @@ constexpr Entry entries[] = {
     {Opcode::v_pk_mul_f16, packed<Op::FMul32>},
     {Opcode::v_pk_fma_f16, packed_fma<2>},
     {Opcode::v_pk_fmac_f16, packed_fma<addend>},
-    {Opcode::v_pk_min_f16, packed_pick<Op::FMin32>},
-    {Opcode::v_pk_max_f16, packed_pick<Op::FMax32>},
+    {Opcode::v_pk_min_f16, packed_pick<pick2<Op::FMin32>>},
+    {Opcode::v_pk_max_f16, packed_pick<pick2<Op::FMax32>>},
+    {Opcode::v_pk_min_num_f16, packed_pick<number2<Op::FMin32>>},
+    {Opcode::v_pk_max_num_f16, packed_pick<number2<Op::FMax32>>},
     {Opcode::v_cvt_f16_f32, f32_to_f16},
     {Opcode::v_cvt_f32_f16, f16_to_f32},
     {Opcode::v_cvt_f16_u16, int_to_f16<false>},

@@ -17,12 +17,15 @@ Value i24(Lifter& l, Value v) {
     return l.emit(Op::Sar32, {l.emit(Op::Shl32, {v, l.c32(8)}), l.c32(8)});
 }
 
-// Instructions that are new in gfx9 leave the upper half of the destination alone.
-Value above_old(Lifter& l, const Inst& i, Value v) {
-    return l.emit(Op::Bitop3, {l.c32(0xffff), v, l.raw(i.dst[0])}, 0xca);
+// Instructions that are new in gfx9 leave the half of the destination alone that OP_SEL does not
+// name.
+Value beside_old(Lifter& l, const Inst& i, Value v) {
+    const bool high = i.op_sel >> 3 & 1;
+    if (high) v = l.emit(Op::Shl32, {v, l.c32(16)});
+    return l.emit(Op::Bitop3, {l.c32(high ? 0xffff0000 : 0xffff), v, l.raw(i.dst[0])}, 0xca);
 }
-bool put_low(Lifter& l, const Inst& i, Value v) {
-    return !i.op_sel && put(l, i, above_old(l, i, v));
+bool put_half(Lifter& l, const Inst& i, Value v) {
+    return put(l, i, beside_old(l, i, v));
 }
 
 using Put = bool (*)(Lifter&, const Inst&, Value);
@@ -46,11 +49,13 @@ bool tri(Lifter& l, const Inst& i) {
     return write(l, i, l.emit(op2, {l.emit(op1, {a(l, i, 0), a(l, i, 1)}), a(l, i, 2)}));
 }
 
+template <Put write>
 bool mov(Lifter& l, const Inst& i) {
-    return put(l, i, a(l, i, 0));
+    return write(l, i, a(l, i, 0));
 }
-bool not_b32(Lifter& l, const Inst& i) {
-    return put(l, i, l.emit(Op::Xor32, {a(l, i, 0), l.c32(~0u)}));
+template <Put write>
+bool bitwise_not(Lifter& l, const Inst& i) {
+    return write(l, i, l.emit(Op::Xor32, {a(l, i, 0), l.c32(~0u)}));
 }
 bool xnor(Lifter& l, const Inst& i) {
     return put(l, i, l.emit(Op::Xor32, {l.emit(Op::Xor32, {a(l, i, 0), a(l, i, 1)}), l.c32(~0u)}));
@@ -391,24 +396,29 @@ Value sext16(Lifter& l, Value v) {
     return l.emit(Op::Sar32, {l.emit(Op::Shl32, {v, l.c32(16)}), l.c32(16)});
 }
 
+template <bool is_signed>
+bool cvt_16(Lifter& l, const Inst& i) {
+    return put(l, i, is_signed ? sext16(l, a(l, i, 0)) : low16(l, a(l, i, 0)));
+}
+
 // 16-bit results clear the upper half of the destination, but for those that are new in gfx9
 // (`keep`) and, from gfx10 on, all. Those of SDWA go where its selector says.
 void set_v16(Lifter& l, const Inst& i, Value v, bool keep = false) {
     keep |= l.options.target->traits.keeps_high_half && i.variant != Variant::Sdwa;
-    l.set_v32(i, keep ? above_old(l, i, v) : low16(l, v));
+    keep |= (i.op_sel >> 3 & 1) != 0;
+    l.set_v32(i, keep ? beside_old(l, i, v) : low16(l, v));
 }
 
 template <Op op>
 bool bin16(Lifter& l, const Inst& i) {
-    if (i.op_sel || i.clamp) return false;
+    if (i.clamp) return false;
     set_v16(l, i, l.emit(op, {a(l, i, 0), a(l, i, 1)}));
     return true;
 }
 
-// Sums and differences, which saturate with CLAMP; `keep`: beneath the destination's upper half.
+// Sums and differences, which saturate with CLAMP; `keep`: beside the destination's other half.
 template <Op op, Op saturated, bool keep = false, bool swap = false>
 bool sum16(Lifter& l, const Inst& i) {
-    if (i.op_sel) return false;
     const Value r = l.emit(i.clamp ? saturated : op, {a(l, i, swap), a(l, i, !swap)});
     set_v16(l, i, r, keep);
     return true;
@@ -417,7 +427,7 @@ bool sum16(Lifter& l, const Inst& i) {
 // v_lshlrev_b16 and friends: the count is src0[3:0].
 template <Op op, bool is_signed = false>
 bool shift16(Lifter& l, const Inst& i) {
-    if (i.op_sel || i.clamp) return false;
+    if (i.clamp) return false;
     const Value count = l.emit(Op::And32, {a(l, i, 0), l.c32(15)});
     const Value x = is_signed ? sext16(l, a(l, i, 1)) : low16(l, a(l, i, 1));
     set_v16(l, i, l.emit(op, {x, count}));
@@ -434,7 +444,7 @@ bool bitop3(Lifter& l, const Inst& i) {
 
 template <bool keep>
 bool mad16(Lifter& l, const Inst& i) {
-    if (i.op_sel || i.clamp) return false;
+    if (i.clamp) return false;
     const Value r = l.emit(Op::Add32, {l.emit(Op::Mul32, {a(l, i, 0), a(l, i, 1)}), a(l, i, 2)});
     set_v16(l, i, r, keep);
     return true;
@@ -442,7 +452,6 @@ bool mad16(Lifter& l, const Inst& i) {
 
 template <bool is_signed>
 bool mad_32_16(Lifter& l, const Inst& i) {
-    if (i.op_sel) return false;
     const Value x = a(l, i, 0), y = a(l, i, 1);
     const Value product = l.emit(Op::Mul32, {is_signed ? sext16(l, x) : low16(l, x),
                                              is_signed ? sext16(l, y) : low16(l, y)});
@@ -489,9 +498,20 @@ bool accvgpr(Lifter& l, const Inst& i) {
 }
 
 constexpr Entry entries[] = {
-    {Opcode::v_mov_b32, mov},
+    {Opcode::v_mov_b32, mov<put>},
+    {Opcode::v_mov_b16, mov<put_half>},
+    {Opcode::v_not_b16, bitwise_not<put_half>},
+    {Opcode::v_and_b16, bin<Op::And32, false, put_half>},
+    {Opcode::v_or_b16, bin<Op::Or32, false, put_half>},
+    {Opcode::v_xor_b16, bin<Op::Xor32, false, put_half>},
+    {Opcode::v_cvt_i32_i16, cvt_16<true>},
+    {Opcode::v_cvt_u32_u16, cvt_16<false>},
+    {Opcode::v_minmax_i32, tri<Op::MinS32, Op::MaxS32>},
+    {Opcode::v_maxmin_i32, tri<Op::MaxS32, Op::MinS32>},
+    {Opcode::v_minmax_u32, tri<Op::MinU32, Op::MaxU32>},
+    {Opcode::v_maxmin_u32, tri<Op::MaxU32, Op::MinU32>},
     {Opcode::v_mov_b64, mov_b64},
-    {Opcode::v_not_b32, not_b32},
+    {Opcode::v_not_b32, bitwise_not<put>},
     {Opcode::v_xnor_b32, xnor},
     {Opcode::v_swap_b32, swap_b32},
     {Opcode::v_add_u32, add_u32},
@@ -548,7 +568,7 @@ constexpr Entry entries[] = {
     {Opcode::v_bfe_i32, bfe_i32},
     {Opcode::v_bfi_b32, bfi},
     {Opcode::v_bitop3_b32, bitop3<put>},
-    {Opcode::v_bitop3_b16, bitop3<put_low>},
+    {Opcode::v_bitop3_b16, bitop3<put_half>},
     {Opcode::v_bfm_b32, bfm},
     {Opcode::v_alignbit_b32, alignbit},
     {Opcode::v_alignbyte_b32, alignbyte},
@@ -571,12 +591,12 @@ constexpr Entry entries[] = {
     {Opcode::v_max_i16, bin16<Op::PkMaxS16>},
     {Opcode::v_add_i16, sum16<Op::Add32, Op::PkAddSatS16, true>},
     {Opcode::v_sub_i16, sum16<Op::Sub32, Op::PkSubSatS16, true>},
-    {Opcode::v_min3_u16, tri<Op::PkMinU16, Op::PkMinU16, put_low>},
-    {Opcode::v_max3_u16, tri<Op::PkMaxU16, Op::PkMaxU16, put_low>},
-    {Opcode::v_min3_i16, tri<Op::PkMinS16, Op::PkMinS16, put_low>},
-    {Opcode::v_max3_i16, tri<Op::PkMaxS16, Op::PkMaxS16, put_low>},
-    {Opcode::v_med3_u16, med3<Op::PkMinU16, Op::PkMaxU16, put_low>},
-    {Opcode::v_med3_i16, med3<Op::PkMinS16, Op::PkMaxS16, put_low>},
+    {Opcode::v_min3_u16, tri<Op::PkMinU16, Op::PkMinU16, put_half>},
+    {Opcode::v_max3_u16, tri<Op::PkMaxU16, Op::PkMaxU16, put_half>},
+    {Opcode::v_min3_i16, tri<Op::PkMinS16, Op::PkMinS16, put_half>},
+    {Opcode::v_max3_i16, tri<Op::PkMaxS16, Op::PkMaxS16, put_half>},
+    {Opcode::v_med3_u16, med3<Op::PkMinU16, Op::PkMaxU16, put_half>},
+    {Opcode::v_med3_i16, med3<Op::PkMinS16, Op::PkMaxS16, put_half>},
     {Opcode::v_mad_legacy_u16, mad16<false>},
     {Opcode::v_mad_legacy_i16, mad16<false>},
     {Opcode::v_mad_u16, mad16<true>},

@@ -82,10 +82,9 @@ bool dot2_u32(Lifter& l, const Inst& i) {
 }
 
 // Fields of 4 or 8 bits: those that are 16 bits apart become halves, whose products Dot16 adds.
-template <uint32_t width, bool is_signed, bool accumulate>
-bool dot_narrow(Lifter& l, const Inst& i) {
+template <uint32_t width>
+Value dot_fields(Lifter& l, const Inst& i, std::array<bool, 2> is_signed, Value sum) {
     constexpr uint32_t mask = ((1u << width) - 1) * 0x10001, sign = (1u << (width - 1)) * 0x10001;
-    Value sum = addend_of<accumulate>(l, i);
     for (uint32_t at = 0; at < 16; at += width) {
         Value fields[2];
         for (uint32_t n : {0u, 1u}) {
@@ -93,14 +92,27 @@ bool dot_narrow(Lifter& l, const Inst& i) {
             if (at) v = l.emit(Op::Shr32, {v, l.c32(at)});
             // (x & mask) ^ sign, minus sign
             fields[n] =
-                is_signed
+                is_signed[n]
                     ? l.emit(Op::PkSub16,
                              {l.emit(Op::Bitop3, {v, l.c32(mask), l.c32(sign)}, 0x6a), l.c32(sign)})
                     : l.emit(Op::And32, {v, l.c32(mask)});
         }
         sum = l.emit(Op::Add32, {sum, l.emit(Op::Dot16, {fields[0], fields[1]})});
     }
-    return put(l, i, sum);
+    return sum;
+}
+
+template <uint32_t width, bool is_signed, bool accumulate>
+bool dot_narrow(Lifter& l, const Inst& i) {
+    return put(l, i,
+               dot_fields<width>(l, i, {is_signed, is_signed}, addend_of<accumulate>(l, i)));
+}
+
+// v_dot4_i32_iu8, v_dot8_i32_iu4: NEG says which source is signed.
+template <uint32_t width>
+bool dot_iu(Lifter& l, const Inst& i) {
+    const bool a = i.neg & 1, b = i.neg >> 1 & 1;
+    return put(l, i, dot_fields<width>(l, i, {a, b}, l.raw(i.src[2])));
 }
 
 // Products of two 16-bit floats are exact in f32. The addend comes first but for
@@ -178,6 +190,9 @@ constexpr Entry entries[] = {
     {Opcode::v_dot8_i32_i4, dot_narrow<4, true, false>},
     {Opcode::v_dot8c_i32_i4, dot_narrow<4, true, true>},
     {Opcode::v_dot8_u32_u4, dot_narrow<4, false, false>},
+    {Opcode::v_dot4_i32_iu8, dot_iu<8>},
+    {Opcode::v_dot8_i32_iu4, dot_iu<4>},
+    {Opcode::v_dot2_f32_bf16_rdna3, dot2_f32<Dot::Bf16, false>},
     {Opcode::v_dot2_f32_f16, dot2_f32<Dot::F16, false>},
     {Opcode::v_dot2c_f32_f16, dot2_f32<Dot::F16, true>},
     {Opcode::v_dot2_f32_bf16, dot2_f32<Dot::Bf16AddendLast, false>},

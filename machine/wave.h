@@ -25,9 +25,13 @@ enum Sgpr : uint32_t {
     xnack_mask_lo = 104,
     vcc_lo = 106,
     ttmp0 = 108,
+    group_yz = ttmp0 + 7,  // Traits::workgroup_ids_in_ttmp
+    wave_id = ttmp0 + 8,   // from bit wave_id_shift on
+    group_x = ttmp0 + 9,
     m0 = 124,
     exec_lo = 126
 };
+inline constexpr uint32_t wave_id_shift = 25;
 
 // Aperture bases of gfx9 (as the Linux driver programs SH_MEM_BASES). Not canonical host addresses.
 inline constexpr uint64_t shared_aperture = 0x0001'0000'0000'0000;

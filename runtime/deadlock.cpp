@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "frontend/effects.h"
 #include "interpreter/interpreter.h"
 #include "runtime/guest_code.h"
 
@@ -13,6 +14,7 @@ namespace {
 constexpr uint32_t max_steps = 8192;  // finds loops of up to half as many blocks of code
 
 bool touches_only_wave_and_lds(const Inst& inst) {
+    if (effects(inst.op).synchronises) return false;
     switch (inst.format) {
         case Format::SOP1:
         case Format::SOP2:

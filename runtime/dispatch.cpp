@@ -28,7 +28,7 @@ DispatchState::~DispatchState() = default;
 
 bool DispatchState::may_stream(const LaunchPlan& plan) {
     const DispatchRequest& r = plan.request;
-    return !plan.lds_bytes && !r.cooperative && !r.timeout_ns && !r.instruction_limit &&
+    return !plan.lds_bytes && !plan.split_barriers && !r.cooperative && !r.timeout_ns && !r.instruction_limit &&
            !r.deterministic && !r.checks;
 }
 

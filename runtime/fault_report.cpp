@@ -311,6 +311,11 @@ uint32_t first_running(const GroupContext& group) {
     return 0;
 }
 
+uint32_t first_waiting(const GroupContext& group) {
+    const auto waits = std::find(group.states.begin(), group.states.end(), WaveState::AtBarrier);
+    return static_cast<uint32_t>(waits - group.states.begin());
+}
+
 }  // namespace
 
 FaultRecord stop_report(const memory::AddressSpace& memory, const DispatchState& dispatch,
@@ -361,12 +366,19 @@ FaultRecord deadlock_report(const memory::AddressSpace& memory, const DispatchSt
                             GroupContext& group) {
     FaultRecord record;
     record.code = Code::Deadlock;
-    record.message = format(
-        "barrier deadlock: %u of %u waves of the work-group wait at a barrier that the "
-        "others, in endless loops, never reach",
-        group.waiting, group.group.wave_count);
-    const uint32_t wave = first_running(group);
-    locate_among_waves(memory, dispatch, group, wave, group.waves[wave].pc, record);
+    const bool no_one_runs = group.waiting + group.ended == group.group.wave_count;
+    record.message =
+        no_one_runs
+            ? format("barrier deadlock: %u of %u waves of the work-group wait at a barrier that has "
+                     "%u signals of its %u members, the others have ended",
+                     group.waiting, group.group.wave_count, group.group.barrier.signals,
+                     group.group.members())
+            : format("barrier deadlock: %u of %u waves of the work-group wait at a barrier that "
+                     "the others, in endless loops, never reach",
+                     group.waiting, group.group.wave_count);
+    const uint32_t wave = no_one_runs ? first_waiting(group) : first_running(group);
+    const uint64_t pc = group.waves[wave].pc - (no_one_runs ? 4 : 0);  // behind its barrier
+    locate_among_waves(memory, dispatch, group, wave, pc, record);
     return record;
 }
 
@@ -378,8 +390,7 @@ FaultRecord missed_barrier_report(const memory::AddressSpace& memory, const Disp
         "missed barrier: %u of %u waves of the work-group wait at a barrier that the others have "
         "ended without",
         group.waiting, group.group.wave_count);
-    const auto waits = std::find(group.states.begin(), group.states.end(), WaveState::AtBarrier);
-    const auto wave = static_cast<uint32_t>(waits - group.states.begin());
+    const uint32_t wave = first_waiting(group);
     const uint64_t barrier = group.waves[wave].pc - 4;  // it is behind it
     locate_among_waves(memory, dispatch, group, wave, barrier, record);
     return record;

@@ -129,6 +129,7 @@ void GroupContext::start_next(const LaunchPlan& plan, const WaveStart& how) {
 
 void GroupContext::begin(const LaunchPlan& plan, const WaveStart& how) {
     ended = waiting = spinning = stuck_visits = 0;
+    group.barrier = {};
     if (plan.lds_bytes) how.clear(lds_.data, plan.lds_bytes);
     group.shadow = plan.request.checks ? &shadow_ : nullptr;
     if (group.shadow) shadow_.begin(plan.request.group_segment_size);
@@ -143,6 +144,7 @@ void GroupContext::begin(const LaunchPlan& plan, const WaveStart& how) {
 void GroupContext::spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {
     ended = index;
     waiting = spinning = stuck_visits = 0;
+    group.barrier = {};
     for (uint32_t i = index + 1; i < group.wave_count; i++)
         start_wave(plan, how, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
     auto* rows = reinterpret_cast<uint8_t*>(templates_[index].vgpr);

@@ -57,7 +57,8 @@ void GroupTurns::begin_row(uint32_t index) {
     // All of them: they may release each other. Not without end: others may want to stop them.
     const bool all = row_.left + 1 == group_.group.wave_count;
     const bool free =
-        !one_round_ && exec_.memory_mode == machine::MemoryMode::Identity && !group_.group.shadow;
+        !one_round_ && exec_.memory_mode == machine::MemoryMode::Identity &&
+        !group_.group.shadow && !splits_barriers();
     row_.laps = laps_ = all && free ? most_laps : 0;
     row_.first = group_.waves.data();
 }
@@ -104,11 +105,31 @@ bool GroupTurns::settle(const machine::Wave& wave) {
 
 bool GroupTurns::release() {
     const uint32_t count = group_.group.wave_count;
+    if (group_.waiting && splits_barriers()) return release_complete();
     if (!group_.waiting || group_.waiting + group_.ended != count) return false;
     for (uint32_t i = 0; i < count; i++)
         if (group_.states[i] == WaveState::AtBarrier) group_.states[i] = WaveState::Runnable;
     group_.waiting = group_.stuck_visits = 0;
     if (group_.group.shadow) group_.group.shadow->barrier();
+    return true;
+}
+
+// Each wave for which the barrier has been completed since it last waited, whatever the others do.
+bool GroupTurns::release_complete() {
+    machine::WorkGroup& group = group_.group;
+    group.complete_barrier();
+    const uint32_t waiting = group_.waiting;
+    for (uint32_t i = 0; i < group.wave_count; i++) {
+        const uint32_t bit = 1u << i;
+        const bool complete = group.wave_count == 1 || group.barrier.complete & bit;
+        if (group_.states[i] != WaveState::AtBarrier || !complete) continue;
+        group.barrier.complete &= ~bit;
+        group_.states[i] = WaveState::Runnable;
+        group_.waiting--;
+    }
+    if (group_.waiting == waiting) return false;
+    group_.stuck_visits = 0;
+    if (group.shadow) group.shadow->barrier();
     return true;
 }
 

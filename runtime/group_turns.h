@@ -53,7 +53,12 @@ public:
         return wave.exit.kind == machine::ExitKind::Yield && wave.budget <= 0;
     }
     // All waves have arrived at a barrier: they may go on. Those that have ended count as arrived.
+    // With split barriers: waves whose barrier is complete.
     bool release();
+    // Every wave waits or has ended, and nobody is left to release them.
+    bool all_wait() const {
+        return group_.waiting && group_.waiting + group_.ended == group_.group.wave_count;
+    }
 
     // Of this round: whether waves have ended or come to a barrier, or used up their slice.
     bool advanced() const { return advanced_; }
@@ -67,6 +72,8 @@ private:
     void begin_row(uint32_t index);
     bool begin_group();
     void place_waves();
+    bool release_complete();
+    bool splits_barriers() const { return dispatch_.plan.target->traits.split_barriers; }
     bool take_slice();
     DispatchState& dispatch_;
     GroupContext& group_;

@@ -13,9 +13,9 @@ namespace {
 
 using Use = KernelCodes::Use;
 
-bool reads_trapsts(const Inst& inst) {
-    constexpr uint64_t hwreg_trapsts = 3;
-    return inst.op == Opcode::s_getreg_b32 && (inst.src[0].value & 63) == hwreg_trapsts;
+bool reads_trapsts(const Target& target, const Inst& inst) {
+    const uint64_t hwreg = target.traits.gfx12_hwregs ? 18 : 3;  // EXCP_FLAG_USER or TRAPSTS
+    return inst.op == Opcode::s_getreg_b32 && (inst.src[0].value & 63) == hwreg;
 }
 
 void add(const Operand& o, Use& use) {
@@ -41,7 +41,9 @@ void add(const Target& target, std::span<const std::byte> code, Use& use) {
         const Effects& e = effects(inst.op);
         if (e.reads_vcc) use.scalars.set(machine::vcc_lo);
         if (e.indexed && e.reads_m0) use.scalars.set();  // M0 says which register it is
-        use.reads_trapsts |= reads_trapsts(inst);
+        use.reads_trapsts |= reads_trapsts(target, inst);
+        use.split_barriers |= inst.op == Opcode::s_barrier_signal ||
+                              inst.op == Opcode::s_barrier_signal_isfirst;
         use.calls |= e.flow == Flow::Call || e.flow == Flow::Jump;
     }
 }
@@ -95,9 +97,13 @@ KernelCode KernelCodes::look(const CodeObject& object, const KernelInfo& kernel,
         std::call_once(once_, [&] { add_functions(object, target, functions_); });
         use.scalars |= functions_.scalars;
         use.reads_trapsts |= functions_.reads_trapsts;
+        use.split_barriers |= functions_.split_barriers;
     }
     KernelCode code;
     code.reads_trapsts = use.reads_trapsts;
+    code.split_barriers = use.split_barriers;
+    code.reads_wave_id =
+        target.traits.workgroup_ids_in_ttmp && use.scalars[machine::wave_id];
     const uint32_t size = kernel.descriptor.sgpr_count;
     if (has_two_names(use, size)) code.sgpr_aliases = static_cast<uint8_t>(size);
     return code;
@@ -105,13 +111,17 @@ KernelCode KernelCodes::look(const CodeObject& object, const KernelInfo& kernel,
 
 KernelCode KernelCodes::of(const CodeObject& object, const KernelInfo& kernel,
                            const Target& target) {
-    constexpr uint16_t looked = 0x8000, reads = 0x100, aliases = 0xff;
+    constexpr uint16_t looked = 0x8000, reads = 0x100, wave_id = 0x200, barriers = 0x400,
+                       aliases = 0xff;
     std::atomic<uint16_t>& known = known_[static_cast<size_t>(&kernel - object.kernels.data())];
     if (const uint16_t k = known.load(std::memory_order_relaxed))
-        return {(k & reads) != 0, static_cast<uint8_t>(k & aliases)};
+        return {(k & reads) != 0, (k & wave_id) != 0, (k & barriers) != 0,
+                static_cast<uint8_t>(k & aliases)};
     const KernelCode code = look(object, kernel, target);
     known.store(
-        static_cast<uint16_t>(looked | (code.reads_trapsts ? reads : 0) | code.sgpr_aliases),
+        static_cast<uint16_t>(looked | (code.reads_trapsts ? reads : 0) |
+                              (code.reads_wave_id ? wave_id : 0) |
+                              (code.split_barriers ? barriers : 0) | code.sgpr_aliases),
         std::memory_order_relaxed);
     return code;
 }

@@ -13,7 +13,9 @@
 namespace wj::runtime {
 
 struct KernelCode {
-    bool reads_trapsts = false;  // machine::mode::reads_trapsts
+    bool reads_trapsts = false;   // machine::mode::reads_trapsts
+    bool reads_wave_id = false;   // of TTMP8 (Traits::workgroup_ids_in_ttmp)
+    bool split_barriers = false;  // s_barrier_signal
     uint8_t sgpr_aliases = 0;    // Wave::sgpr_aliases
 };
 
@@ -29,7 +31,7 @@ public:
     // What instructions name.
     struct Use {
         std::bitset<128> scalars;  // by operand encoding
-        bool reads_trapsts = false, calls = false;
+        bool reads_trapsts = false, split_barriers = false, calls = false;
     };
 
 private:

@@ -109,6 +109,13 @@ Status check_sizes(const Target& target, const KernelInfo& info, const DispatchR
                                       "': " + std::to_string(r.private_segment_size) +
                                       " bytes of private memory for a work-item, the limit is " +
                                       std::to_string(max_scratch_wave_bytes / t.wave_size)};
+    constexpr uint32_t most_packed_groups = 1 << 16;
+    for (int i = 1; i < 3 && t.workgroup_ids_in_ttmp; i++)
+        if (r.grid[i] > uint64_t{most_packed_groups} * r.work_group[i])
+            return {Code::OutOfRange, "kernel '" + name + "': grid " + dims(r.grid) + " has more than " +
+                                          std::to_string(most_packed_groups) + " work-groups in " +
+                                          "xyz"[i] + ", which is the limit of " +
+                                          std::string(target.name)};
     // All waves of a work-group are resident at once, spread over SIMDs with a register file each.
     const uint32_t waves = (static_cast<uint32_t>(items) + t.wave_size - 1) / t.wave_size,
                    simds = t.has_wgp_mode && !kernel.wgp_mode ? 2 : 4;
@@ -267,13 +274,20 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     int next = static_cast<int>(std::min(kernel.user_sgpr_count, 96u));
     const bool id[3] = {kernel.workgroup_id_x, kernel.workgroup_id_y, kernel.workgroup_id_z};
     for (int i = 0; i < 3; i++) {
-        if (id[i]) plan.group_ids.sgpr[i] = next++;
+        if (id[i] && !t.workgroup_ids_in_ttmp) plan.group_ids.sgpr[i] = next++;
         plan.group_ids.middle[i] = plan.group_count[i] / 2;
     }
+    if (t.workgroup_ids_in_ttmp) {
+        plan.group_ids.sgpr[0] = machine::group_x;
+        plan.group_ids.sgpr[1] = machine::group_yz;
+        plan.packs_group_ids = plan.group_count[2] > 1;
+        plan.wave_ids = code.reads_wave_id;
+    }
+    plan.split_barriers = code.split_barriers;
     plan.next_waves =
         next_waves(plan.request.work_group, t.wave_size, t.packed_workitem_id && kernel.workitem_id,
                    plan.group_count[0] > 1 ? plan.group_ids.sgpr[0] : -1);
-    if (plan.sgpr_aliases) plan.next_waves = {};  // each is to be placed
+    if (plan.sgpr_aliases || plan.wave_ids) plan.next_waves = {};  // each is to be placed
     plan.lane_layout = lane_layout(plan.request.work_group, t.wave_size);
     plan.grid_layout = grid_layout(plan.next_waves, plan.group_count);
     // Whole vectors of the host.
@@ -368,12 +382,13 @@ namespace {
 void put_scratch_buffer(const LaunchPlan& plan, const machine::Wave& wave, uint32_t* sgpr) {
     const uint32_t index_stride = wave.size == 64 ? 3 : 2;  // 8 << this lanes
     sgpr[0] = static_cast<uint32_t>(wave.scratch_base);
-    sgpr[1] = static_cast<uint32_t>(wave.scratch_base >> 32 & 0xffff) | 1u << 31;  // SWIZZLE_ENABLE
+    sgpr[1] = static_cast<uint32_t>(wave.scratch_base >> 32 & 0xffff);
     sgpr[2] = plan.scratch_lane_bytes * wave.size;                                 // NUM_RECORDS
     // DST_SEL xyzw = 4..7, NUM_FORMAT uint, INDEX_STRIDE, ADD_TID_ENABLE; DATA_FORMAT stays 0
     // because with ADD_TID_ENABLE it means STRIDE[17:14]. ELEMENT_SIZE, where there is one: 4
     // bytes.
     const Traits& t = plan.target->traits;
+    sgpr[1] |= 1u << (t.gfx11_buffers ? 30 : 31);  // SWIZZLE_ENABLE
     sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9 | 4u << 12 | index_stride << 21 | 1u << 23;
     if (t.buffer_elements) sgpr[3] |= 1u << 19;
     // gfx10: FORMAT 32_UINT, RESOURCE_LEVEL, OOB_SELECT: whatever has records is in range.
@@ -424,12 +439,15 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
             at[1] = plan.scratch_lane_bytes;
         }
     }
-    if (plan.target->traits.architected_flat_scratch)
-        wave.set_s64(machine::flat_scratch_lo, wave.scratch_base);
+    // Where it is a hardware register, s_getreg reads scratch_base.
+    const Traits& t = plan.target->traits;
+    if (t.architected_flat_scratch && t.scalar_registers.flat_scratch)
+        wave.set_s64(t.scalar_registers.flat_scratch, wave.scratch_base);
+    if (plan.wave_ids) wave.sgpr[machine::wave_id] = index << machine::wave_id_shift;
 
     if (kernel.workgroup_info) {
         uint32_t at = std::min(kernel.user_sgpr_count, 96u);
-        for (int sgpr : plan.group_ids.sgpr) at += sgpr >= 0;
+        for (int sgpr : plan.group_ids.sgpr) at += sgpr >= 0 && !t.workgroup_ids_in_ttmp;
         wave.sgpr[at] = (index == 0 ? 1u << 31 : 0) | (group.wave_count & 63);
     }
     // The private segment's wave offset follows: 0, as the buffer's base and FLAT_SCRATCH_INIT are

@@ -48,6 +48,9 @@ struct LaunchPlan {
     uint32_t user_sgprs[128] = {};
     int scratch_buffer_sgpr = -1, flat_scratch_sgpr = -1;  // first SGPR, or -1
     machine::ExecContext::GroupIds group_ids;
+    bool packs_group_ids = false;  // Traits::workgroup_ids_in_ttmp, and there are several in z
+    bool wave_ids = false;         // code asks which of its work-group's waves it is
+    bool split_barriers = false;   // code has them
     machine::NextWaves next_waves;
     uint32_t lane_layout = 0, grid_layout = 0, whole_lanes = machine::lanes;
     uint32_t id_rows = 1;  // VGPRs with work-item ids
@@ -105,6 +108,8 @@ inline void place_wave(const LaunchPlan& plan, const machine::WorkGroup& group, 
                        machine::Wave& wave) {
     for (int i = 0; i < 3; i++)
         if (plan.group_ids.sgpr[i] >= 0) wave.sgpr[plan.group_ids.sgpr[i]] = group.id[i];
+    if (plan.packs_group_ids) [[unlikely]]
+        wave.sgpr[machine::group_yz] |= group.id[2] << 16;
     if (plan.sgpr_aliases) [[unlikely]]
         name_twice(plan, wave);
     wave.hw_id |= hw_id;

@@ -608,6 +608,10 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
             return Outcome::Stopped;
         }
         if (turns.release()) continue;
+        if (turns.all_wait()) {  // without signals that would complete the barrier
+            dispatch.fail([&] { return deadlock_report(memory_, dispatch, g); });
+            return Outcome::Stopped;
+        }
         if (!turns.advanced()) {
             // Worth a proof only now and then: the numbers of the visits double.
             if (g.waiting && ++g.stuck_visits >= 8 && !(g.stuck_visits & (g.stuck_visits - 1)) &&

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frontend/decode.h"
+#include "frontend/dual.h"
 #include "frontend/wait_count.h"
 #include "tests/frontend/decode_words.h"
 
@@ -223,6 +224,7 @@ TEST(Target, Names) {
                             {"gfx900", false}})
         EXPECT_EQ(wj::find_target(name)->traits.sramecc, on) << name;
     EXPECT_EQ(wj::find_target_by_mach(0x51)->name, "gfx9-generic");
+    EXPECT_EQ(wj::find_target_by_mach(0x41)->name, "gfx1100");
     EXPECT_EQ(wj::find_target("gfx1250"), nullptr);
     EXPECT_EQ(wj::find_target("amdgcn-amd-amdhsa"), nullptr);
     EXPECT_EQ(wj::find_target(""), nullptr);
@@ -242,6 +244,48 @@ TEST(DecodeRdna, IsNotOfferedToUsers) {
         EXPECT_EQ(wj::find_target(name), nullptr) << name;
         EXPECT_NE(wj::find_decoded_target(name), nullptr) << name;
     }
+}
+
+TEST(DecodeRdna, IsOfferedToUsers) {
+    for (const char* name : {"gfx1100", "gfx1151", "gfx1201", "gfx11-generic", "gfx12-generic"}) {
+        ASSERT_NE(wj::find_target(name), nullptr) << name;
+        EXPECT_EQ(wj::find_target(name), wj::find_decoded_target(name)) << name;
+        EXPECT_NE(wj::find_target(name, 64), nullptr) << name;
+    }
+}
+
+TEST(DecodeRdna, HalvesOfShortEncodingsAreInOpSel) {
+    // v_add_f16 v1.h, v2.l, v3.h: VOP2 0x32 at bit 25; bit 7 of a register's number is the half
+    const Inst i = decode_rdna("gfx1100", 32, {0x32u << 25 | 0x81 << 17 | 0x83 << 9 | 0x102});
+    EXPECT_EQ(i.op, Opcode::v_add_f16);
+    EXPECT_EQ(i.op_sel, 0b1010);
+    EXPECT_EQ(i.dst[0].reg, 1);
+    EXPECT_EQ(i.src[0].reg, 2);
+    EXPECT_EQ(i.src[1].reg, 3);
+    // v_mov_b16_e32 v1.l, v2.h: VOP1 0x1c
+    EXPECT_EQ(decode_rdna("gfx1100", 32, {0x7E000000 | 1 << 17 | 0x1c << 9 | 0x182}).op_sel, 1);
+}
+
+TEST(DecodeRdna, HalvesOfADualOperation) {
+    // v_dual_fmac_f32 v2, v4, v6 :: v_dual_cndmask_b32 v3, s7, v8. VOPD: OPX at bit 22, OPY at 17,
+    // VDSTY without its lowest bit, which is not VDSTX's, at 49.
+    const Inst i = decode_rdna(
+        "gfx1100", 32,
+        {0xC8000000u | 0 << 22 | 9 << 17 | 6 << 9 | 0x104, 2u << 24 | 1 << 17 | 8 << 9 | 7});
+    const Inst x = wj::dual_half(i, false), y = wj::dual_half(i, true);
+    EXPECT_EQ(x.op, Opcode::v_fmac_f32);
+    EXPECT_EQ(x.dst[0].reg, 2);
+    EXPECT_EQ(x.src[0].reg, 4);
+    EXPECT_EQ(x.src[1].reg, 6);
+    EXPECT_EQ(x.src[2].reg, 2) << "what it adds to";
+    EXPECT_EQ(y.op, Opcode::v_cndmask_b32);
+    EXPECT_EQ(y.dst[0].reg, 3);
+    EXPECT_TRUE(y.src[0].is(Operand::Kind::Sgpr));
+    EXPECT_EQ(y.src[0].reg, 7);
+    EXPECT_EQ(y.src[1].reg, 8);
+    EXPECT_EQ(y.src[2].reg, 106) << "VCC";
+    EXPECT_FALSE(wj::reads_result(y, x));
+    EXPECT_TRUE(wj::reads_result(x, x)) << "the destination of an addition to it";
 }
 
 TEST(DecodeRdna, HasATargetForEachSizeOfWaves) {

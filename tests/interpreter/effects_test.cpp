@@ -208,7 +208,7 @@ void EffectsTest::expect_lanes(const Inst& inst, const Effects& e) {
                         << name << " writes lanes that are off";
                 }
             }
-    const bool whole_form = inst.variant != Variant::Dpp && inst.variant != Variant::Sdwa;
+    const bool whole_form = !is_dpp16(inst.variant) && inst.variant != Variant::Sdwa;
     // EXEC, which masks vector instructions, is a source of each of them.
     bool own_source = overlaps(d, machine::exec_lo, 2);
     for (const Operand& s : inst.src) own_source |= s.present() && overlaps(s, d);
@@ -223,7 +223,7 @@ void EffectsTest::expect_lanes(const Inst& inst, const Effects& e) {
         })) {
         EXPECT_TRUE(same_results(inst, *done_, *other_)) << name << " reads its destination";
     }
-    if (!e.across && inst.variant != Variant::Dpp && run_changed(inst, [&](State& s) {
+    if (!e.across && !is_dpp(inst.variant) && run_changed(inst, [&](State& s) {
             for (uint32_t r = 0; r < 2 * rows; ++r)
                 for (uint32_t l = 0; l < lanes; ++l)
                     if (!(exec >> l & 1)) s.wave.vgpr[size_t{r} * lanes + l] ^= 0x33333333;
@@ -252,7 +252,8 @@ TEST_P(EffectsTest, AreAllThatTheInterpreterShows) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, EffectsTest,
-                         testing::Values("gfx900", "gfx90a", "gfx950", "gfx1010", "gfx1030"),
+                         testing::Values("gfx900", "gfx90a", "gfx950", "gfx1010", "gfx1030",
+                                         "gfx1100", "gfx1150", "gfx1201"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "interpreter/interpreter.h"
 #include "lift/lift.h"
+#include "tools/fuzz/encoding.h"
 #include "tools/fuzz/generate.h"
 
 namespace wj::ir {
@@ -53,7 +54,7 @@ TEST(IrText, BlocksOfRandomInstructionsAreReadAsTheyWere) {
                     generator.instruction(rng, static_cast<Pool>(rng() % 6), rng() & 1);
                 words.insert(words.end(), inst.words.begin(), inst.words.begin() + inst.size / 4);
             }
-            words.push_back(fuzz::s_endpgm);
+            words.push_back(fuzz::end_of_program(target));
             constexpr uint64_t pc = 0x1000;
             auto fetch = [&](uint64_t at) {
                 return std::span<const uint32_t>(words).subspan(

@@ -7,6 +7,14 @@
 namespace wj::fuzz {
 
 void Builder::raw(std::initializer_list<uint32_t> words, int branch_to) {
+    add({words.begin(), words.size()}, branch_to);
+}
+
+void Builder::raw(const Encoding& encoding) {
+    add(encoding.words(), -1);
+}
+
+void Builder::add(std::span<const uint32_t> words, int branch_to) {
     std::array<uint32_t, 4> padded{};
     std::copy(words.begin(), words.end(), padded.begin());
     Line line{.inst = {}, .label = -1, .branch_to = branch_to};

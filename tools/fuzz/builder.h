@@ -1,7 +1,10 @@
 // Writes the lines of a program: encoders for the instructions of control flow and addresses.
 #pragma once
 
+#include <span>
+
 #include "machine/wave.h"
+#include "tools/fuzz/encoding.h"
 #include "tools/fuzz/program.h"
 #include "tools/fuzz/registers.h"
 
@@ -36,6 +39,7 @@ struct Builder {
         program.push_back({generator.instruction(rng, pool, keep_exec)});
     }
     void raw(std::initializer_list<uint32_t> words, int branch_to = -1);
+    void raw(const Encoding& encoding);
 
     void sopp(Opcode op, uint32_t simm) { raw({0xbf800000 | of(op) << 16 | simm}); }
     void branch(Opcode op, int label) { raw({0xbf800000 | of(op) << 16}, label); }
@@ -75,14 +79,22 @@ struct Builder {
     }
     // VOPC row in VOP3 encoding, into a lane mask.
     void vopc_e64(Opcode op, uint32_t dst, uint32_t a, uint32_t b) {
-        raw({0xd0000000 | of(op) << 16 | dst, a | b << 9});
+        raw(vop3(of(op)).set(Field::vdst, dst).set(Field::src0, a).set(Field::src1, b));
     }
     // VOP2 row in VOP3 encoding, with a lane mask (v_cndmask).
     void vop2_e64(Opcode op, uint32_t dst, uint32_t a, uint32_t b, uint32_t lanes) {
-        raw({0xd1000000 | of(op) << 16 | dst, a | b << 9 | lanes << 18});
+        raw(vop3(0x100 + of(op))
+                .set(Field::vdst, dst)
+                .set(Field::src0, a)
+                .set(Field::src1, b)
+                .set(Field::src2, lanes));
     }
 
 private:
+    void add(std::span<const uint32_t> words, int branch_to);
+    Encoding vop3(uint32_t opcode) const {
+        return {generator.target().family, Format::VOP3, opcode};
+    }
     uint32_t of(Opcode op) const { return generator.code(op); }
     bool has_pairs() const { return generator.target().traits.wave_size == machine::lanes; }
 };

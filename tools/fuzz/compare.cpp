@@ -343,7 +343,7 @@ uint64_t Comparison::place(const std::vector<uint32_t>& words) {
 }
 
 std::optional<std::string> Comparison::differs(const Program& program, uint64_t seed) {
-    const std::vector<uint32_t> words = assemble(program);
+    const std::vector<uint32_t> words = assemble(target_, program);
     const uint64_t pc = place(words);
     auto difference = differs_at(pc, words, seed, seed);
     // With other values: what the first run made the translators expect may not hold.

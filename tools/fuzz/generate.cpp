@@ -9,6 +9,7 @@
 #include "interpreter/interpreter.h"
 #include "lift/lift.h"
 #include "machine/wave.h"
+#include "tools/fuzz/encoding.h"
 #include "tools/fuzz/registers.h"
 
 namespace wj::fuzz {
@@ -26,7 +27,8 @@ namespace {
 // comes from program.cpp.
 bool excluded(Opcode op, Format format) {
     if (format == Format::SOPP || format == Format::EXP || format == Format::VINTRP ||
-        format == Format::MIMG)
+        format == Format::MIMG || format == Format::VSAMPLE || format == Format::VINTERP ||
+        format == Format::LDSDIR)
         return op != Opcode::s_nop;
     switch (op) {  // the results differ from run to run, or from place to place
         case Opcode::s_getpc_b64:
@@ -41,7 +43,7 @@ bool excluded(Opcode op, Format format) {
     }
     const Effects& e = effects(op);
     const EncodingInfo& encoding = encoding_info(op);
-    return e.flow != Flow::Next || e.reads_mode || e.writes_mode || e.indexed || e.synchronises ||
+    return e.flow != Flow::Next || e.reads_mode || e.writes_mode || e.indexed || e.synchronises || e.messages ||
            e.invalidates || e.writes_back || encoding.probe || encoding.scratch || encoding.interp;
 }
 
@@ -97,36 +99,49 @@ uint32_t literal(Rng& rng) {
                                         0x80000000, 0x007fffff, 0xff7fffff, 31, 0x40490fdb});
 }
 
-// 32-bit VALU formats whose src0 may be SDWA (249) or DPP (250).
-void add_src0(std::vector<uint32_t>& words, Rng& rng) {
-    const uint32_t r = rng() % 100;
-    if (r < 75) {
-        const uint32_t src = vector_source(rng, true);
-        words[0] |= src;
-        if (src == 255) words.push_back(literal(rng));
-        return;
-    }
-    words[0] |= r < 90 ? 249u : 250u;
-    uint32_t extra = static_cast<uint32_t>(rng()) & 0xffffff00;
-    if (r >= 90) {
-        const uint32_t ctrl =
-            chance(rng, 40) ? static_cast<uint32_t>(rng() % 256)
-                            : pick(rng, {0x101, 0x10f, 0x113, 0x11f, 0x121, 0x12e, 0x130, 0x134,
-                                         0x138, 0x13c, 0x140, 0x141, 0x142, 0x143, 0x155});
-        extra = ctrl << 8 | (static_cast<uint32_t>(rng()) & 0x00f80000) |
-                (chance(rng, 60) ? 0xff000000 : static_cast<uint32_t>(rng()) & 0xff000000);
-        if (!chance(rng, 30)) extra &= ~0x00f00000u;
-    } else if (!chance(rng, 30)) {
-        extra &= 0x07070707u | 0xff00u;  // few modifiers
-    }
-    words.push_back(extra | any_vgpr(rng));
+uint32_t dpp_control(Rng& rng, const Target& target) {
+    if (chance(rng, 40)) return static_cast<uint32_t>(rng() % 256);
+    if (target.traits.row_share)
+        return pick(rng, {0x101, 0x10f, 0x113, 0x11f, 0x121, 0x12e, 0x140, 0x141, 0x150, 0x15a,
+                          0x161, 0x16f});
+    return pick(rng, {0x101, 0x10f, 0x113, 0x11f, 0x121, 0x12e, 0x130, 0x134, 0x138, 0x13c, 0x140,
+                      0x141, 0x142, 0x143, 0x155});
 }
 
-// FLAT, GLOBAL, SCRATCH: fields without a meaning must be zero.
-void drop_unused_data(std::vector<uint32_t>& w, Opcode op, bool glc) {
-    const OpInfo& info = op_info(op);
-    if (info.dst_count == 0 || (info.returns_if_glc && !glc)) w[1] &= 0x00ffffff;
-    if (effects(op).access == MemoryAccess::Load) w[1] &= 0xffff00ff;
+// The dword that says what lanes or bits of a register source 0 is.
+uint32_t suffix_word(Rng& rng, const Target& target, Suffix suffix) {
+    Encoding e(find_layout(target.family, suffix));
+    const auto bits = static_cast<uint32_t>(rng());
+    e.set(Field::src0, any_vgpr(rng));
+    if (suffix == Suffix::Dpp8) return e.set(Field::lanes, bits).words()[0];
+    if (suffix == Suffix::Dpp) {
+        e.set(Field::dpp_ctrl, dpp_control(rng, target)).set(Field::bound_ctrl, bits);
+        e.set(Field::fi, bits >> 1);
+        if (chance(rng, 30)) e.set(Field::modifiers0, bits >> 2).set(Field::modifiers1, bits >> 4);
+        const bool all = chance(rng, 60);
+        e.set(Field::row_mask, all ? 15 : bits >> 6).set(Field::bank_mask, all ? 15 : bits >> 10);
+        return e.words()[0];
+    }
+    uint32_t extra = bits & 0xffffff00;
+    if (!chance(rng, 30)) extra &= 0x07070707u | 0xff00u;  // few modifiers
+    return extra | e.words()[0];
+}
+
+// Vector formats whose source 0 may be a code for SDWA (249), DPP (250) or DPP8 (233, 234).
+void add_src0(Encoding& e, Rng& rng, const Target& target, bool literals) {
+    const uint32_t r = rng() % 100;
+    const bool dpp8 = r >= 95 && has_layout(target.family, Suffix::Dpp8);
+    if (r < 75 || (r < 90 && !has_layout(target.family, Suffix::Sdwa))) {
+        const uint32_t src = vector_source(rng, literals);
+        e.set(Field::src0, src);
+        if (src == 255) e.append(literal(rng));
+        return;
+    }
+    e.set(Field::src0, r < 90 ? 249u : dpp8 ? 233 + (r & 1) : 250u);
+    e.append(suffix_word(rng, target,
+                         r < 90 ? Suffix::Sdwa
+                         : dpp8 ? Suffix::Dpp8
+                                : Suffix::Dpp));
 }
 
 bool writes_exec(const Inst& inst) {
@@ -175,7 +190,7 @@ Generator::Generator(const Target& target, const std::vector<std::string>& names
 
 bool Generator::simple(const Inst& inst) const {
     if (inst.format != Format::VOP1 && inst.format != Format::VOP2 && inst.format != Format::VOP3 &&
-        inst.format != Format::VOP3P)
+        inst.format != Format::VOP3P && inst.format != Format::VOPD)
         return false;
     for (const Operand& o : inst.dst)
         if (o.present() && !o.is(Operand::Kind::Vgpr)) return false;
@@ -187,7 +202,7 @@ bool Generator::simple(const Inst& inst) const {
     options.handler = &interp::handler;
     lift::InstStore store;
     std::array<uint32_t, 5> code;
-    code.fill(s_endpgm);
+    code.fill(end_of_program(target_));
     std::copy_n(inst.words.begin(), inst.size / 4, code.begin());
     const auto fetch = [&](uint64_t pc) {
         return std::span<const uint32_t>(code).subspan((pc - 0x1000) / 4);
@@ -197,128 +212,162 @@ bool Generator::simple(const Inst& inst) const {
 
 std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {
     const auto bits = [&] { return static_cast<uint32_t>(rng()); };
-    std::vector<uint32_t> w{0};
+    Encoding e(target_.family, row.format, row.code);
+    const OpInfo& info = op_info(row.op);
     switch (row.format) {
         case Format::SOP2:
-            w[0] = 0x80000000 | row.code << 23 | scalar_destination(rng) << 16 |
-                   scalar_source(rng, true) << 8 | scalar_source(rng, false);
-            if ((w[0] >> 8 & 0xff) == 255) w.push_back(literal(rng));
-            break;
-        case Format::SOP1:
-            w[0] = 0xbe800000 | scalar_destination(rng) << 16 | row.code << 8 |
-                   scalar_source(rng, true);
-            if ((w[0] & 0xff) == 255) w.push_back(literal(rng));
-            break;
         case Format::SOPC:
-            w[0] = 0xbf000000 | row.code << 16 | scalar_source(rng, true) << 8 |
-                   scalar_source(rng, false);
-            if ((w[0] >> 8 & 0xff) == 255) w.push_back(literal(rng));
+        case Format::SOP1: {
+            const uint32_t src = scalar_source(rng, true);
+            e.set(row.format == Format::SOPC ? Field::ssrc1 : Field::ssrc0, src);
+            if (row.format != Format::SOP1)
+                e.set(row.format == Format::SOPC ? Field::ssrc0 : Field::ssrc1,
+                      scalar_source(rng, false));
+            e.set(Field::sdst, scalar_destination(rng));
+            e.append(literal(rng));  // dropped by the decoder's size where there is none
             break;
+        }
         case Format::SOPK:
-            w[0] = 0xb0000000 | row.code << 23 | scalar_destination(rng) << 16 | (bits() & 0xffff);
-            break;
-        case Format::SOPP:
-            w[0] = 0xbf800000 | row.code << 16;
+            e.set(Field::sdst, scalar_destination(rng)).set(Field::simm, bits());
             break;
         case Format::SMEM: {  // loads: the buffer's address or a V#; immediate or SGPR offset
             const bool buffer = encoding_info(row.op).v_sharp;
             const uint32_t base =
                 buffer ? s_buffer + 4 * (bits() & 1) : pick(rng, {s_global, s_global_b});
             const bool imm = chance(rng, 70);
-            w[0] =
-                0xc0000000 | row.code << 18 | (imm ? 1u << 17 : 0) | free_sgpr(rng) << 6 | base / 2;
-            w.push_back(imm ? bits() & (chance(rng, 90) ? 0xffc : 0xfff) : s_offset);
+            e.set(Field::sdst, free_sgpr(rng)).set(Field::sbase, base / 2);
+            e.set(Field::imm, imm);
+            const uint32_t number = bits() & (chance(rng, 90) ? 0xffc : 0xfff);
+            if (e.has(Field::soffset) && !e.has(Field::soffset_en))
+                e.set(Field::offset, imm ? number : 0)
+                    .set(Field::soffset, imm ? target_.traits.scalar_registers.null : s_offset);
+            else
+                e.set(Field::offset, imm ? number : s_offset);
             break;
         }
         case Format::VOP2:
-            w[0] = row.code << 25 | free_vgpr(rng) << 17 | any_vgpr(rng) << 9;
-            add_src0(w, rng);
-            if (w.size() == 1)
-                w.push_back(literal(rng));  // v_madmk and friends; dropped by the decoder's size
-            break;
         case Format::VOP1:
-            w[0] = 0x7e000000 | free_vgpr(rng) << 17 | row.code << 9;
-            add_src0(w, rng);
-            break;
         case Format::VOPC:
-            w[0] = 0x7c000000 | row.code << 17 | any_vgpr(rng) << 9;
-            add_src0(w, rng);
+            e.set(Field::vdst, free_vgpr(rng)).set(Field::vsrc1, any_vgpr(rng));
+            if (target_.traits.true16 && chance(rng, 30)) {  // halves, where operands have any
+                const uint32_t half = bits() & 3;
+                e.set(Field::vdst, free_vgpr(rng) | (half & 1) << 7);
+                e.set(Field::vsrc1, any_vgpr(rng) | half >> 1 << 7);
+            }
+            add_src0(e, rng, target_, true);
+            if (target_.traits.true16 && chance(rng, 15))
+                e.set(Field::src0, 256 | 128 | any_vgpr(rng));
+            e.append(literal(rng));  // v_madmk and friends; dropped by the decoder's size
             break;
-        case Format::VOP3:
-            w[0] = 0xd0000000 | row.code << 16 | free_vgpr(rng);
-            if (chance(rng, 35))
-                w[0] |= bits() & 0xff00;  // abs, op_sel, clamp (or sdst)
-            else if (op_info(row.op).dst_count == 2)
-                w[0] |= scalar_destination(rng) << 8;
-            if (op_info(row.op).dst[0] == Type::mask || op_info(row.op).dst[0] == Type::sb32)
-                w[0] = (w[0] & ~0xffu) | scalar_destination(rng);
-            w.push_back(vector_source(rng, false) | vector_source(rng, false) << 9 |
-                        vector_source(rng, false) << 18);
-            if (op_info(row.op).src_count < 3) w[1] &= 0xf803ffff;
-            if (op_info(row.op).src_count < 2) w[1] &= 0xf80001ff;
-            if (chance(rng, 30)) w[1] |= bits() & 0xf8000000;
+        case Format::VOP3: {
+            e.set(Field::vdst, free_vgpr(rng));
+            if (info.dst_count == 2)
+                e.set(Field::sdst, scalar_destination(rng));
+            else if (chance(rng, 35))
+                e.set(Field::abs, bits()).set(Field::op_sel, bits()).set(Field::clamp, bits());
+            if (info.dst[0] == Type::mask || info.dst[0] == Type::sb32)
+                e.set(Field::vdst, scalar_destination(rng));
+            const Field sources[] = {Field::src0, Field::src1, Field::src2};
+            for (unsigned n = 0; n < 3 && n < info.src_count; ++n)
+                e.set(sources[n], vector_source(rng, target_.traits.vop3_literals));
+            if (chance(rng, 30)) e.set(Field::neg, bits()).set(Field::omod, bits());
+            if (target_.traits.vop3_dpp && chance(rng, 15)) {
+                const bool dpp8 = chance(rng, 50);
+                e.set(Field::src0, dpp8 ? 233 + (bits() & 1) : 250);
+                e.set(Field::src1, 256 | any_vgpr(rng));
+                e.append(suffix_word(rng, target_, dpp8 ? Suffix::Dpp8 : Suffix::Dpp));
+            }
+            e.append(literal(rng));
             break;
-        case Format::VOP3P:
-            w[0] = 0xd3800000 | row.code << 16 | free_vgpr(rng);
-            w[0] |= chance(rng, 40) ? bits() & 0xff00 : 0x4000;
-            w.push_back(vector_source(rng, false) | vector_source(rng, false) << 9 |
-                        vector_source(rng, false) << 18);
-            w[1] |= chance(rng, 40) ? bits() & 0xf8000000 : 0x18000000;
-            if (op_info(row.op).src_count < 3) w[1] &= 0xf803ffff;
+        }
+        case Format::VOP3P: {
+            e.set(Field::vdst, free_vgpr(rng));
+            if (chance(rng, 40))
+                e.set(Field::neg_hi, bits()).set(Field::op_sel, bits()).set(Field::clamp, bits());
+            const bool plain = chance(rng, 60);
+            e.set(Field::op_sel_hi2, plain ? 1 : bits());
+            e.set(Field::op_sel_hi, plain ? 3 : bits());
+            const Field sources[] = {Field::src0, Field::src1, Field::src2};
+            for (unsigned n = 0; n < 3 && n < info.src_count; ++n)
+                e.set(sources[n], vector_source(rng, target_.traits.vop3_literals));
+            if (!plain) e.set(Field::neg, bits());
+            e.append(literal(rng));
             break;
+        }
+        case Format::VOPD: {  // the second operation is any
+            e.set(Field::op_y, bits());
+            e.set(Field::vdst, free_vgpr(rng)).set(Field::vdst_y, free_vgpr(rng) >> 1);
+            const uint32_t src = vector_source(rng, true);
+            e.set(Field::src0, src).set(Field::src0_y, chance(rng, 30) ? src : 256 | any_vgpr(rng));
+            e.set(Field::vsrc1, any_vgpr(rng));
+            if (!chance(rng, 20)) e.set(Field::vsrc1_y, any_vgpr(rng));
+            e.append(literal(rng));
+            break;
+        }
         case Format::DS:
-            w[0] = 0xd8000000 | row.code << 17 | (bits() & pick(rng, {0, 0x0f0f, 0xff, 0xf8}));
-            if (chance(rng, 4)) w[0] |= bits() & 0xffff;
-            if (pool_of(row.op, row.format) == Pool::Atomic && chance(rng, 97)) w[0] &= ~7u;
-            w.push_back(pick(rng, {v_lds_a, v_lds_a, v_lds_b}) | any_vgpr(rng) << 8 |
-                        any_vgpr(rng) << 16 | free_vgpr(rng) << 24);
-            if (chance(rng, 50)) w[1] &= 0xff00ffff;
+            e.set(Field::offset0, bits() & pick(rng, {0, 0x0f, 0xff, 0xf8}));
+            e.set(Field::offset1, bits() & pick(rng, {0, 0x0f}));
+            if (pool_of(row.op, row.format) == Pool::Atomic && chance(rng, 97))
+                e.set(Field::offset0, bits() & 0xf8);
+            e.set(Field::addr, pick(rng, {v_lds_a, v_lds_a, v_lds_b}));
+            e.set(Field::data0, any_vgpr(rng)).set(Field::vdst, free_vgpr(rng));
+            if (chance(rng, 50)) e.set(Field::data1, any_vgpr(rng));
             break;
         case Format::FLAT:
         case Format::GLOBAL:
         case Format::SCRATCH: {
-            const uint32_t segment = row.format == Format::FLAT      ? 0
-                                     : row.format == Format::SCRATCH ? 1
-                                                                     : 2;
-            const bool scalar = segment != 0 && chance(rng, 40);
+            const bool global = row.format == Format::GLOBAL, flat = row.format == Format::FLAT;
+            const bool scalar = !flat && chance(rng, 40), returns = chance(rng, 40);
             uint32_t offset = chance(rng, 40) ? 0 : bits() & 0xff;
             if (chance(rng, 70)) offset &= ~3u;
             if (pool_of(row.op, row.format) == Pool::Atomic && chance(rng, 97)) offset &= ~7u;
-            if (segment == 2 && chance(rng, 20)) offset = (0u - offset) & 0x1fff;
-            w[0] = 0xdc000000 | row.code << 18 | segment << 14 | offset |
-                   (chance(rng, 40) ? 1u << 16 : 0);
+            if (global && chance(rng, 20)) offset = 0u - offset;
+            e.set(Field::offset, offset).set(Field::glc, returns);
+            const MemoryAccess access = effects(row.op).access;
+            if (access == MemoryAccess::Atomic) e.set(Field::th, returns);
             uint32_t vaddr = pick(rng, {v_global_a, v_global_a, v_global_b});
-            if (segment == 0 && chance(rng, 70)) vaddr = v_flat;
-            if (segment == 1) vaddr = pick(rng, {v_scratch_a, v_scratch_b});
-            if (segment == 2 && scalar) vaddr = v_offset;
-            const uint32_t saddr = segment == 0   ? 0
-                                   : !scalar      ? 0x7f
-                                   : segment == 1 ? s_offset
-                                                  : s_global;
-            w.push_back(vaddr | any_vgpr(rng) << 8 | saddr << 16 | free_vgpr(rng) << 24);
-            drop_unused_data(w, row.op, w[0] >> 16 & 1);
+            if (flat && chance(rng, 70)) vaddr = v_flat;
+            if (row.format == Format::SCRATCH) vaddr = pick(rng, {v_scratch_a, v_scratch_b});
+            if (global && scalar) vaddr = v_offset;
+            const ScalarRegisters& registers = target_.traits.scalar_registers;
+            const uint32_t none = registers.has_null ? registers.null : 0x7f;
+            const bool no_field = flat && !registers.has_null;
+            e.set(Field::saddr, no_field  ? 0
+                                : !scalar ? none
+                                : global  ? s_global
+                                          : s_offset);
+            if (row.format == Format::SCRATCH) e.set(Field::sve, bits());
+            e.set(Field::addr, vaddr);
+            // Fields without a meaning must be zero.
+            if (access != MemoryAccess::Load) e.set(Field::data0, any_vgpr(rng));
+            if (info.dst_count != 0 && !(info.returns_if_glc && !returns))
+                e.set(Field::vdst, free_vgpr(rng));
             break;
         }
         case Format::MUBUF:
         case Format::MTBUF: {
             const uint32_t mode = static_cast<uint32_t>(rng() % 4);  // offen | idxen << 1
-            w[0] = (row.format == Format::MUBUF
-                        ? 0xe0000000 | row.code << 18
-                        : 0xe8000000 | row.code << 15 | (bits() & 0x03f80000)) |
-                   mode << 12 | (bits() & (chance(rng, 70) ? 0xfc : 0xff)) |
-                   (chance(rng, 40) ? 1u << 14 : 0);
-            w.push_back(
-                (mode & 2 ? v_index : v_offset) |
-                (op_info(row.op).dst_count || op_info(row.op).returns_if_glc ? free_vgpr(rng)
-                                                                             : any_vgpr(rng))
-                    << 8 |
-                (s_buffer / 4 + (bits() & 1)) << 16 | pick(rng, {128, 128, s_offset, 132}) << 24);
+            e.set(Field::offen, mode).set(Field::idxen, mode >> 1);
+            e.set(Field::dfmt, bits()).set(Field::nfmt, bits()).set(Field::format, bits() % 80);
+            e.set(Field::offset, bits() & (chance(rng, 70) ? 0xfc : 0xff));
+            const bool returns = chance(rng, 40);
+            e.set(Field::glc, returns);
+            if (effects(row.op).access == MemoryAccess::Atomic) e.set(Field::th, returns);
+            e.set(Field::addr, mode & 2 ? v_index : v_offset);
+            e.set(Field::vdst,
+                  info.dst_count || info.returns_if_glc ? free_vgpr(rng) : any_vgpr(rng));
+            const uint32_t v_sharp = s_buffer + 4 * (bits() & 1);
+            e.set(Field::srsrc, v_sharp / 4).set(Field::rsrc, v_sharp);
+            e.set(Field::soffset,
+                  e.has(Field::rsrc)
+                      ? pick(rng, {target_.traits.scalar_registers.null, s_offset})
+                      : pick(rng, {128, 128, s_offset, 132}));
             break;
         }
         default:
             break;
     }
-    return w;
+    return e.words();
 }
 
 bool Generator::acceptable(const Inst& inst) const {
@@ -338,7 +387,7 @@ bool Generator::acceptable(const Inst& inst) const {
                 return destination ? o.reg >= first_free_sgpr && end <= end_free_sgpr
                                    : end <= sgprs;
             case Operand::Kind::Special:
-                return o.reg >= 251 && o.reg <= 253;
+                return o.reg == 125 || (o.reg >= 251 && o.reg <= 253);
             default:
                 return true;
         }
@@ -348,7 +397,7 @@ bool Generator::acceptable(const Inst& inst) const {
     for (const Operand& o : inst.src)
         if (!fits(o, false)) return false;
     // These write their sources.
-    if (inst.op == Opcode::v_swap_b32 || inst.op == Opcode::v_permlane16_swap_b32 ||
+    if (inst.op == Opcode::v_swap_b32 || inst.op == Opcode::v_swap_b16 || inst.op == Opcode::v_permlane16_swap_b32 ||
         inst.op == Opcode::v_permlane32_swap_b32)
         return fits(inst.src[0], true);
     return true;
@@ -356,10 +405,8 @@ bool Generator::acceptable(const Inst& inst) const {
 
 std::optional<Inst> Generator::try_row(const Row& row, Rng& rng) const {
     const std::vector<uint32_t> words = encode(row, rng);
-    std::array<uint32_t, 4> padded{};
-    std::copy(words.begin(), words.end(), padded.begin());
     Inst inst;
-    if (!decode(target_, padded, inst) || excluded(inst.op, inst.format) || !acceptable(inst))
+    if (!decode(target_, words, inst) || excluded(inst.op, inst.format) || !acceptable(inst))
         return std::nullopt;
     return inst;
 }

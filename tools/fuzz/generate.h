@@ -16,8 +16,6 @@ namespace wj::fuzz {
 
 using Rng = std::mt19937_64;
 
-inline constexpr uint32_t s_endpgm = 0xbf810000;
-
 uint32_t pick(Rng& rng, std::initializer_list<uint32_t> values);
 bool chance(Rng& rng, uint32_t percent);
 

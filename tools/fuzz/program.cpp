@@ -5,6 +5,7 @@
 #include <map>
 
 #include "frontend/decode.h"
+#include "tools/fuzz/encoding.h"
 
 namespace wj::fuzz {
 namespace {
@@ -17,7 +18,7 @@ bool is_branch_target(const Program& program, int label) {
 
 }  // namespace
 
-std::vector<uint32_t> assemble(const Program& program) {
+std::vector<uint32_t> assemble(const Target& target, const Program& program) {
     std::map<int, size_t> labels;
     size_t at = 0;
     for (const Line& line : program) {
@@ -35,7 +36,7 @@ std::vector<uint32_t> assemble(const Program& program) {
         const auto distance = static_cast<uint32_t>(labels[line.branch_to] - words.size());
         words.back() = (words.back() & 0xffff0000) | (distance & 0xffff);
     }
-    words.push_back(s_endpgm);
+    words.push_back(end_of_program(target));
     return words;
 }
 

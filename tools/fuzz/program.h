@@ -19,7 +19,7 @@ struct Line {
 using Program = std::vector<Line>;
 
 // Words of the program and of the s_endpgm behind it.
-std::vector<uint32_t> assemble(const Program& program);
+std::vector<uint32_t> assemble(const Target& target, const Program& program);
 std::string print(const Target& target, const Program& program);
 
 // What programs are made of; bit i of `kinds` stands for kind_names()[i].
