@@ -176,29 +176,29 @@ inline uint64_t row_signs(const uint32_t* r) {
 // ---------------------------------------------------------
 
 #define WJ_HANDLER_TABLE(name) std::span<const HandlerEntry> name()
-WJ_HANDLER_TABLE(sop_handlers);          // sop.cpp
-WJ_HANDLER_TABLE(scalar_float_handlers); // scalar_float.cpp
-WJ_HANDLER_TABLE(sopp_handlers);         // sopp.cpp
-WJ_HANDLER_TABLE(vop_int_handlers);      // vop_int.cpp
-WJ_HANDLER_TABLE(vop_wide_handlers);     // vop_wide.cpp
-WJ_HANDLER_TABLE(vop_f32_handlers);      // vop_f32.cpp
-WJ_HANDLER_TABLE(vop_f64_handlers);      // vop_f64.cpp
-WJ_HANDLER_TABLE(vop_f16_handlers);      // vop_f16.cpp
-WJ_HANDLER_TABLE(vop_cvt_handlers);      // vop_cvt.cpp
-WJ_HANDLER_TABLE(vop_special_handlers);  // vop_special.cpp
-WJ_HANDLER_TABLE(vopc_handlers);         // vopc.cpp
+WJ_HANDLER_TABLE(sop_handlers);           // sop.cpp
+WJ_HANDLER_TABLE(scalar_float_handlers);  // scalar_float.cpp
+WJ_HANDLER_TABLE(sopp_handlers);          // sopp.cpp
+WJ_HANDLER_TABLE(vop_int_handlers);       // vop_int.cpp
+WJ_HANDLER_TABLE(vop_wide_handlers);      // vop_wide.cpp
+WJ_HANDLER_TABLE(vop_f32_handlers);       // vop_f32.cpp
+WJ_HANDLER_TABLE(vop_f64_handlers);       // vop_f64.cpp
+WJ_HANDLER_TABLE(vop_f16_handlers);       // vop_f16.cpp
+WJ_HANDLER_TABLE(vop_cvt_handlers);       // vop_cvt.cpp
+WJ_HANDLER_TABLE(vop_special_handlers);   // vop_special.cpp
+WJ_HANDLER_TABLE(vopc_handlers);          // vopc.cpp
 WJ_HANDLER_TABLE(vopd_handlers);          // vopd.cpp (two operations in one)
-WJ_HANDLER_TABLE(vop3p_handlers);        // vop3p.cpp
+WJ_HANDLER_TABLE(vop3p_handlers);         // vop3p.cpp
 WJ_HANDLER_TABLE(dot_handlers);           // dot.cpp
-WJ_HANDLER_TABLE(mfma_handlers);         // mfma.cpp
-WJ_HANDLER_TABLE(cdna3_handlers);        // cdna3.cpp
-WJ_HANDLER_TABLE(scaled_handlers);       // scaled.cpp
-WJ_HANDLER_TABLE(sparse_handlers);       // sparse.cpp
-WJ_HANDLER_TABLE(mem_smem_handlers);     // mem_smem.cpp
-WJ_HANDLER_TABLE(mem_ds_handlers);       // mem_ds.cpp
-WJ_HANDLER_TABLE(mem_gds_handlers);      // mem_gds.cpp (what the waves of a device share)
-WJ_HANDLER_TABLE(mem_flat_handlers);     // mem_flat.cpp (FLAT, GLOBAL, SCRATCH)
-WJ_HANDLER_TABLE(mem_buffer_handlers);   // mem_buffer.cpp (MUBUF, MTBUF)
+WJ_HANDLER_TABLE(mfma_handlers);          // mfma.cpp
+WJ_HANDLER_TABLE(cdna3_handlers);         // cdna3.cpp
+WJ_HANDLER_TABLE(scaled_handlers);        // scaled.cpp
+WJ_HANDLER_TABLE(sparse_handlers);        // sparse.cpp
+WJ_HANDLER_TABLE(mem_smem_handlers);      // mem_smem.cpp
+WJ_HANDLER_TABLE(mem_ds_handlers);        // mem_ds.cpp
+WJ_HANDLER_TABLE(mem_gds_handlers);       // mem_gds.cpp (what the waves of a device share)
+WJ_HANDLER_TABLE(mem_flat_handlers);      // mem_flat.cpp (FLAT, GLOBAL, SCRATCH)
+WJ_HANDLER_TABLE(mem_buffer_handlers);    // mem_buffer.cpp (MUBUF, MTBUF)
 #undef WJ_HANDLER_TABLE
 
 }  // namespace wj::interp

@@ -29,11 +29,14 @@ using machine::MemoryMode;
 std::array<Handler, opcode_count> collect_handlers() {
     std::array<Handler, opcode_count> table{};
     for (const auto& entries :
-         {sop_handlers(),         sopp_handlers(),    vop_int_handlers(),  vop_wide_handlers(),
-          vop_f32_handlers(),     vop_f64_handlers(), vop_f16_handlers(),  vop_cvt_handlers(),
-          vop_special_handlers(), vopc_handlers(),    vopd_handlers(), vop3p_handlers(),  dot_handlers(), scalar_float_handlers(),  mfma_handlers(),
-          cdna3_handlers(),       scaled_handlers(),  sparse_handlers(),   mem_smem_handlers(),
-          mem_ds_handlers(),      mem_gds_handlers(), mem_flat_handlers(), mem_buffer_handlers()})
+         {sop_handlers(),      sopp_handlers(),         vop_int_handlers(),
+          vop_wide_handlers(), vop_f32_handlers(),      vop_f64_handlers(),
+          vop_f16_handlers(),  vop_cvt_handlers(),      vop_special_handlers(),
+          vopc_handlers(),     vopd_handlers(),         vop3p_handlers(),
+          dot_handlers(),      scalar_float_handlers(), mfma_handlers(),
+          cdna3_handlers(),    scaled_handlers(),       sparse_handlers(),
+          mem_smem_handlers(), mem_ds_handlers(),       mem_gds_handlers(),
+          mem_flat_handlers(), mem_buffer_handlers()})
         for (const HandlerEntry& e : entries) table[static_cast<size_t>(e.op)] = e.run;
     return table;
 }

@@ -89,36 +89,36 @@ inline float value(Half x) {
     return gf::to_float(x);
 }
 
-#define COMPARE(name, type, T, expr)                       \
-    {                                                      \
-        Opcode::s_cmp_##name##_##type, op<[](T x, T y) {   \
-            const float a = value(x), b = value(y);        \
-            return expr;                                   \
-        }>                                                 \
+#define COMPARE(name, type, T, expr)                     \
+    {                                                    \
+        Opcode::s_cmp_##name##_##type, op<[](T x, T y) { \
+            const float a = value(x), b = value(y);      \
+            return expr;                                 \
+        }>                                               \
     }
-#define COMPARES(type, T)                                                                      \
-    COMPARE(lt, type, T, a < b), COMPARE(eq, type, T, a == b), COMPARE(le, type, T, a <= b),   \
-        COMPARE(gt, type, T, b < a), COMPARE(lg, type, T, a < b || b < a),                     \
-        COMPARE(ge, type, T, b <= a), COMPARE(o, type, T, a == a && b == b),                   \
-        COMPARE(u, type, T, a != a || b != b), COMPARE(nge, type, T, !(b <= a)),               \
-        COMPARE(nlg, type, T, !(a < b || b < a)), COMPARE(ngt, type, T, !(b < a)),             \
-        COMPARE(nle, type, T, !(a <= b)), COMPARE(neq, type, T, a != b),                       \
+#define COMPARES(type, T)                                                                    \
+    COMPARE(lt, type, T, a < b), COMPARE(eq, type, T, a == b), COMPARE(le, type, T, a <= b), \
+        COMPARE(gt, type, T, b < a), COMPARE(lg, type, T, a < b || b < a),                   \
+        COMPARE(ge, type, T, b <= a), COMPARE(o, type, T, a == a && b == b),                 \
+        COMPARE(u, type, T, a != a || b != b), COMPARE(nge, type, T, !(b <= a)),             \
+        COMPARE(nlg, type, T, !(a < b || b < a)), COMPARE(ngt, type, T, !(b < a)),           \
+        COMPARE(nle, type, T, !(a <= b)), COMPARE(neq, type, T, a != b),                     \
         COMPARE(nlt, type, T, !(a < b))
-#define ARITHMETIC(type, T)                                                                       \
-    {Opcode::s_add_##type, op<[](T a, T b) { return gf::add(a, b); }>},                           \
-        {Opcode::s_sub_##type, op<[](T a, T b) { return gf::sub(a, b); }>},                       \
-        {Opcode::s_mul_##type, op<[](T a, T b) { return gf::mul(a, b); }>},                       \
-        {Opcode::s_fmac_##type, op<[](T a, T b, T c) { return gf::fma(a, b, c); }, addend>},      \
+#define ARITHMETIC(type, T)                                                                        \
+    {Opcode::s_add_##type, op<[](T a, T b) { return gf::add(a, b); }>},                            \
+        {Opcode::s_sub_##type, op<[](T a, T b) { return gf::sub(a, b); }>},                        \
+        {Opcode::s_mul_##type, op<[](T a, T b) { return gf::mul(a, b); }>},                        \
+        {Opcode::s_fmac_##type, op<[](T a, T b, T c) { return gf::fma(a, b, c); }, addend>},       \
         {Opcode::s_min_##type, op<[](const FloatMode& m, T a, T b) { return gf::min(m, a, b); }>}, \
         {Opcode::s_max_##type, op<[](const FloatMode& m, T a, T b) { return gf::max(m, a, b); }>}, \
-        {Opcode::s_min_num_##type, op<[](T a, T b) { return gf::min_number(a, b); }>},            \
-        {Opcode::s_max_num_##type, op<[](T a, T b) { return gf::max_number(a, b); }>},            \
-        {Opcode::s_minimum_##type, op<[](T a, T b) { return gf::minimum(a, b); }>},               \
-        {Opcode::s_maximum_##type, op<[](T a, T b) { return gf::maximum(a, b); }>},               \
-        {Opcode::s_ceil_##type, op<[](T a) { return gf::ceil(a); }>},                             \
-        {Opcode::s_floor_##type, op<[](T a) { return gf::floor(a); }>},                           \
-        {Opcode::s_trunc_##type, op<[](T a) { return gf::trunc(a); }>}, {                         \
-        Opcode::s_rndne_##type, op<[](T a) { return gf::rndne(a); }>                              \
+        {Opcode::s_min_num_##type, op<[](T a, T b) { return gf::min_number(a, b); }>},             \
+        {Opcode::s_max_num_##type, op<[](T a, T b) { return gf::max_number(a, b); }>},             \
+        {Opcode::s_minimum_##type, op<[](T a, T b) { return gf::minimum(a, b); }>},                \
+        {Opcode::s_maximum_##type, op<[](T a, T b) { return gf::maximum(a, b); }>},                \
+        {Opcode::s_ceil_##type, op<[](T a) { return gf::ceil(a); }>},                              \
+        {Opcode::s_floor_##type, op<[](T a) { return gf::floor(a); }>},                            \
+        {Opcode::s_trunc_##type, op<[](T a) { return gf::trunc(a); }>}, {                          \
+        Opcode::s_rndne_##type, op<[](T a) { return gf::rndne(a); }>                               \
     }
 
 // ---- v_s_*: as the vector instructions, of one value into an SGPR

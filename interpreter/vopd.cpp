@@ -26,24 +26,15 @@ void dual(Wave& w, const Inst& in) {
 }
 
 constexpr HandlerEntry table[] = {
-    {Opcode::v_dual_fmac_f32, dual},
-    {Opcode::v_dual_fmaak_f32, dual},
-    {Opcode::v_dual_fmamk_f32, dual},
-    {Opcode::v_dual_mul_f32, dual},
-    {Opcode::v_dual_add_f32, dual},
-    {Opcode::v_dual_sub_f32, dual},
-    {Opcode::v_dual_subrev_f32, dual},
-    {Opcode::v_dual_mul_dx9_zero_f32, dual},
-    {Opcode::v_dual_mov_b32, dual},
-    {Opcode::v_dual_cndmask_b32, dual},
-    {Opcode::v_dual_max_f32, dual},
-    {Opcode::v_dual_min_f32, dual},
-    {Opcode::v_dual_max_num_f32, dual},
-    {Opcode::v_dual_min_num_f32, dual},
-    {Opcode::v_dual_dot2acc_f32_f16, dual},
-    {Opcode::v_dual_dot2acc_f32_bf16, dual},
-    {Opcode::v_dual_add_nc_u32, dual},
-    {Opcode::v_dual_lshlrev_b32, dual},
+    {Opcode::v_dual_fmac_f32, dual},        {Opcode::v_dual_fmaak_f32, dual},
+    {Opcode::v_dual_fmamk_f32, dual},       {Opcode::v_dual_mul_f32, dual},
+    {Opcode::v_dual_add_f32, dual},         {Opcode::v_dual_sub_f32, dual},
+    {Opcode::v_dual_subrev_f32, dual},      {Opcode::v_dual_mul_dx9_zero_f32, dual},
+    {Opcode::v_dual_mov_b32, dual},         {Opcode::v_dual_cndmask_b32, dual},
+    {Opcode::v_dual_max_f32, dual},         {Opcode::v_dual_min_f32, dual},
+    {Opcode::v_dual_max_num_f32, dual},     {Opcode::v_dual_min_num_f32, dual},
+    {Opcode::v_dual_dot2acc_f32_f16, dual}, {Opcode::v_dual_dot2acc_f32_bf16, dual},
+    {Opcode::v_dual_add_nc_u32, dual},      {Opcode::v_dual_lshlrev_b32, dual},
     {Opcode::v_dual_and_b32, dual},
 };
 

@@ -343,14 +343,35 @@ bool Lifter::registers_ok(const Inst& inst) const {
 static const std::array<Method, opcode_count>& methods() {
     static const auto table = [] {
         std::array<Method, opcode_count> t{};
-        for (auto entries : {scalar_entries(), control_entries(), vector_int_entries(),
-                             vector_float_entries(), vector_half_entries(), vector_packed_entries(),
-                             vector_math_entries(), vector_math64_entries(), compare_entries(),
-                             scalar_float_entries(), cross_entries(), memory_entries(), atomic_entries()})
+        for (auto entries :
+             {scalar_entries(), control_entries(), vector_int_entries(), vector_float_entries(),
+              vector_half_entries(), vector_packed_entries(), vector_math_entries(),
+              vector_math64_entries(), compare_entries(), scalar_float_entries(), cross_entries(),
+              memory_entries(), atomic_entries()})
             for (const Entry& e : entries) t[static_cast<size_t>(e.op)] = e.lift;
         return t;
     }();
     return table;
+}
+
+static bool wants_handler(const Options& options, const Inst& inst) {
+    return options.by_handler &&
+           (options.by_handler(inst.op) || (is_dual(inst) && options.by_handler(inst.op_y)));
+}
+
+// VOPD: whichever operation comes second reads its registers as they were before the first.
+static void lift_dual(Lifter& l, const Inst& inst) {
+    Inst first = dual_half(inst, false), second = dual_half(inst, true);
+    if (reads_result(second, first) && !reads_result(first, second)) std::swap(first, second);
+    const uint32_t row = Lifter::row(first.dst[0]);
+    const bool meets = reads_result(second, first);
+    const Value before = meets ? l.s.read(row) : no_value;
+    l.lift(first);
+    if (!meets) return l.lift(second);
+    const Value result = l.s.read(row);
+    l.s.write(row, before);
+    l.lift(second);
+    l.s.write(row, result);
 }
 
 void Lifter::lift(const Inst& inst) {
@@ -366,39 +387,15 @@ void Lifter::lift(const Inst& inst) {
         if (o.is(Operand::Kind::Special) && o.reg == pops_exiting_wave_id)
             return exit(machine::ExitKind::Unimplemented, pc, "operand pops_exiting_wave_id");
     observe(inst);
-    if (is_dual(inst) && !by_handler(inst)) return lift_dual(inst);
-    lift_operation(inst);
-}
-
-bool Lifter::by_handler(const Inst& inst) const {
-    return options.by_handler && (options.by_handler(inst.op) ||
-                                  (is_dual(inst) && options.by_handler(inst.op_y)));
-}
-
-// Whichever operation comes second reads its registers as they were before the first.
-void Lifter::lift_dual(const Inst& inst) {
-    Inst first = dual_half(inst, false), second = dual_half(inst, true);
-    if (reads_result(second, first) && !reads_result(first, second)) std::swap(first, second);
-    if (!reads_result(second, first)) {
-        lift_operation(first);
-        return lift_operation(second);
-    }
-    const Value before = s.read(row(first.dst[0]));
-    lift_operation(first);
-    const Value result = s.read(row(first.dst[0]));
-    s.write(row(first.dst[0]), before);
-    lift_operation(second);
-    s.write(row(first.dst[0]), result);
-}
-
-void Lifter::lift_operation(const Inst& inst) {
+    const bool by_handler = wants_handler(options, inst);
+    if (is_dual(inst) && !by_handler) return lift_dual(*this, inst);
     Method method = methods()[static_cast<size_t>(inst.op)];
     const bool vector = inst.format == Format::VOP1 || inst.format == Format::VOP2 ||
                         inst.format == Format::VOPC || inst.format == Format::VOP3 ||
                         inst.format == Format::VOP3P;
     if (vector && (options.mode & machine::mode::gpr_idx_en))
         method = nullptr;  // relative register indexing
-    if (by_handler(inst)) method = nullptr;
+    if (by_handler) method = nullptr;
     for (const Operand& o : inst.src)
         if (!operand_supported(o)) method = nullptr;
     if (method && is_dpp(inst.variant) && !begin_dpp(inst)) method = nullptr;

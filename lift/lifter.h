@@ -221,9 +221,6 @@ private:
     const Operand* current_dpp_ = nullptr;
     Value dpp_source_ = no_value, dpp_valid_ = no_value;  // shuffled source; lanes that are written
     bool registers_ok(const Inst& inst) const;
-    bool by_handler(const Inst& inst) const;  // Options::by_handler wants it
-    void lift_dual(const Inst& inst);         // VOPD
-    void lift_operation(const Inst& inst);    // by its method, or by the interpreter's handler
     using Handler = void (*)(machine::Wave&, const Inst&);
     // In the wave's state, of which it may change everything but perhaps EXEC.
     void call_function(Handler fn, const Inst& inst, bool keep_exec,

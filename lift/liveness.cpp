@@ -27,8 +27,8 @@ bool depends_on_others(const Inst& inst) {
 
 // Vector destinations are written in every bit of the lanes that are on.
 bool writes_whole(const Inst& inst) {
-    return !effects(inst.op).partial && !is_dpp16(inst.variant) &&
-           inst.variant != Variant::Sdwa && !(inst.op_sel & 8);
+    return !effects(inst.op).partial && !is_dpp16(inst.variant) && inst.variant != Variant::Sdwa &&
+           !(inst.op_sel & 8);
 }
 
 // s_setreg of MODE.GPR_IDX_EN: registers are then relative to M0.

@@ -50,8 +50,7 @@ bool to_int(Lifter& l, const Inst& i) {
 
 template <uint32_t predicate>
 bool compare(Lifter& l, const Inst& i) {
-    const Value m =
-        l.emit(Op::FCmp32, {source(l, i.src[0]), source(l, i.src[1])}, predicate);
+    const Value m = l.emit(Op::FCmp32, {source(l, i.src[0]), source(l, i.src[1])}, predicate);
     const Value one = l.emit(Op::UAnd64, {l.s.bits_of(m), l.s.const64(1)});
     l.s.set_scc(l.emit(Op::UCmpNe64, {one, l.s.const64(0)}));
     return true;

@@ -104,8 +104,7 @@ Value dot_fields(Lifter& l, const Inst& i, std::array<bool, 2> is_signed, Value 
 
 template <uint32_t width, bool is_signed, bool accumulate>
 bool dot_narrow(Lifter& l, const Inst& i) {
-    return put(l, i,
-               dot_fields<width>(l, i, {is_signed, is_signed}, addend_of<accumulate>(l, i)));
+    return put(l, i, dot_fields<width>(l, i, {is_signed, is_signed}, addend_of<accumulate>(l, i)));
 }
 
 // v_dot4_i32_iu8, v_dot8_i32_iu4: NEG says which source is signed.

@@ -6,7 +6,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 tables = os.path.join(here, '..', '..', 'frontend', 'tables')
 
 # ---------------------------------------------------------------- which target has which instruction
-FAMILY = {'gfx803': '8', 'gfx900': '9', 'gfx906': '906', 'gfx908': '908', 'gfx90a': '90a', 'gfx942': '940', 'gfx950': '950', 'gfx1010': '10', 'gfx1030': '10.3'}
+FAMILY = {'gfx803': '8', 'gfx900': '9', 'gfx906': '906', 'gfx908': '908', 'gfx90a': '90a', 'gfx942': '940', 'gfx950': '950', 'gfx1010': '10', 'gfx1030': '10.3', 'gfx1100': '11', 'gfx1150': '11.5', 'gfx1201': '12'}
 PARENT = {m[1]: m[2] for m in re.finditer(r'FAMILY\(\w+,\s*"([^"]*)",\s*"([^"]*)"', open(os.path.join(tables, 'families.inc')).read())}
 ALL = list(FAMILY)
 ROWS = {}   # mnemonic: (format, codes by column)
@@ -25,9 +25,11 @@ def exists(mnemonic, target):
     while family and family not in codes: family = PARENT[family]
     return codes.get(family, 'x') != 'x'
 # What operands a target lacks though it has the instruction.
-RDNA = ('gfx1010', 'gfx1030')
+RDNA = ('gfx1010', 'gfx1030', 'gfx1100', 'gfx1150', 'gfx1201')
+RDNA3 = RDNA[2:]
 rdna_lacks = re.compile(r'^t?buffer_|^v_(add|sub|subrev)_co_u32_e32|^v_cmpx|row_newbcast|row_bcast|wave_(shl|rol|shr|ror)|xnack_mask|flat_scratch')
-LACKS = {'gfx1010': rdna_lacks, 'gfx1030': rdna_lacks, 'gfx803': re.compile(r'^flat_.* offset:|_d16_xy|row_newbcast|xnack_mask|_sdwa s\[|^s_load.* -0x|^buffer.* idxen')}
+rdna3_lacks = re.compile(rdna_lacks.pattern + r'|_sdwa|^v_(?!pk|dot|fma_mix).* op_sel:')
+LACKS = {'gfx1010': rdna_lacks, 'gfx1030': rdna_lacks, **{t: rdna3_lacks for t in RDNA3}, 'gfx803': re.compile(r'^flat_.* offset:|_d16_xy|row_newbcast|xnack_mask|_sdwa s\[|^s_load.* -0x|^buffer.* idxen')}
 def takes(asm, target): return exists(asm.split()[0], target) and not (target in LACKS and LACKS[target].search(asm))
 # Where SRAM-ECC is on, D16 loads write 0 to the half of a register that the others keep.
 SRAMECC = ('gfx906', 'gfx908', 'gfx90a', 'gfx942', 'gfx950')
@@ -38,6 +40,8 @@ def by_sramecc(asm):
         if targets: yield targets, kept
 # What surrounds instructions is other than gfx10's: hardware registers, forks, names of registers, exceptions that are found alike.
 NOT_RDNA = ('aliases', 'control', 'exceptions')
+# Encodings of memory and texts of it, which have cases of their own.
+def not_rdna3(file): return file.startswith('memory_')
 def targets_of(asm, file=''): return [t for t in ALL if all(takes(a, t) for a in asm) and not (t in RDNA and file in NOT_RDNA)]
 
 # ---------------------------------------------------------------- cases
@@ -76,6 +80,8 @@ def keeps_high_half(asm):
     row = ROWS.get(base_name(mnemonic))
     return row and row[0] in ('VOP1', 'VOP2', 'VOP3') and row[2] in ('f16', 'i16', 'u16', 'b16') and ' v10,' in asm and 'op_sel' not in asm and '_sdwa' not in mnemonic
 def write_case(file, name, asm, sets, expects, targets, mode, vary, base, lines):
+    targets = [x for x in targets if not (x in RDNA3 and not_rdna3(file))]
+    if not targets: return
     t = ['case ' + name, 'target ' + ' '.join(targets)]
     t += ['asm ' + a for a in asm]
     if mode != 0xf0: t.append('mode %x' % mode)

@@ -84,5 +84,5 @@ case(C_, 'v_mov_b32 at the end of the allocation', ['v_mov_b32 v7, v0', 's_mov_b
 
 # Words that LLVM's disassembler rejects.
 for target in ALL:  # gfx10 has a ds row where others have none
-    for name, word in (('SOPP', [0xbfff0000]), ('SOP1', [0xbefe7f00]), ('SOP2', [0x9f800000]), ('SOPC', [0xbf7f0000]), ('SMEM', [0xc3fc0000, 0]), ('VOP1', [0x7e01fe00]), ('VOP3', [0xd2f00000, 0]), ('DS', [0xdb440000 if target.startswith('gfx10') else 0xd82c0000, 0]), ('FLAT', [0xddfc0000, 0]), ('MUBUF', [0xe1fc0000, 0]), ('reserved', [0xffffffff, 0xffffffff])):
+    for name, word in (('SOPP', [0xbfff0000]), ('SOP1', [0xbefe7f00]), ('SOP2', [0x9f800000]), ('SOPC', [0xbf7f0000]), ('SMEM', [0xc3fc0000, 0]), ('VOP1', [0x7e01fe00]), ('VOP3', [0xd2f00000, 0]), ('DS', [0xdb440000 if target.startswith('gfx1') else 0xd82c0000, 0]), ('FLAT', [0xddfc0000, 0]), ('MUBUF', [0xe1fc0000, 0]), ('reserved', [0xffffffff, 0xffffffff])):
         case(C_, 'undefined encoding ' + name, ok, [], [('s20', [1])], target, lines=['word ' + words(word), 'exit illegal'])

@@ -199,7 +199,8 @@ Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) 
         const std::string command =
             assembler + " -triple=amdgcn-amd-amdhsa -mcpu=" + target +
             (chooses ? " -mattr=+wavefrontsize" + std::to_string(wave_size) : "") +
-            " -show-encoding " + path + " 2>&1";
+            (find_target(target)->traits.true16 ? ",+real-true16" : "") + " -show-encoding " +
+            path + " 2>&1";
         FILE* pipe = popen(command.c_str(), "r");
         if (!pipe) return {Code::HostError, "cannot run " + assembler};
         SemanticCase* current = nullptr;

@@ -21,8 +21,9 @@ namespace {
 
 using namespace wj;
 
-constexpr std::array<const char*, 9> targets{"gfx803", "gfx900", "gfx906",  "gfx908", "gfx90a",
-                                             "gfx942", "gfx950", "gfx1010", "gfx1030"};
+constexpr std::array<const char*, 12> targets{"gfx803",  "gfx900",  "gfx906",  "gfx908",
+                                              "gfx90a",  "gfx942",  "gfx950",  "gfx1010",
+                                              "gfx1030", "gfx1100", "gfx1150", "gfx1201"};
 using Presence = std::array<bool, targets.size()>;
 
 struct Row {
@@ -69,13 +70,18 @@ void read_cases(const std::filesystem::path& directory, Rows& rows) {
             } else if (word == "asm") {
                 std::string mnemonic;
                 words >> mnemonic;
-                for (const size_t t : named) {
-                    const Opcode op = opcode_of(mnemonic, rows, t);
-                    if (op == Opcode::invalid) continue;
-                    Row& row = rows[static_cast<size_t>(op)];
-                    row.tested[t] = true;
-                    row.files.insert(file);
-                }
+                const auto note = [&] {
+                    for (const size_t t : named) {
+                        const Opcode op = opcode_of(mnemonic, rows, t);
+                        if (op == Opcode::invalid) continue;
+                        Row& row = rows[static_cast<size_t>(op)];
+                        row.tested[t] = true;
+                        row.files.insert(file);
+                    }
+                };
+                note();
+                while (words >> word)  // the second operation of a VOPD
+                    if (word == "::" && words >> mnemonic) note();
             }
         }
     }
@@ -93,8 +99,9 @@ std::string file_list(const Row& row) {
 }
 
 constexpr const char* format_names[] = {
-    "SOP1",  "SOP2",   "SOPK", "SOPC",  "SOPP",  "SMEM", "VOP1", "VOP2",   "VOPC",    "VOP3",
-    "VOP3P", "VINTRP", "DS",   "MUBUF", "MTBUF", "MIMG", "FLAT", "GLOBAL", "SCRATCH", "EXP"};
+    "SOP1", "SOP2",   "SOPK",    "SOPC",   "SOPP",    "SMEM",    "VOP1",   "VOP2",
+    "VOPC", "VOP3",   "VOP3P",   "VINTRP", "DS",      "MUBUF",   "MTBUF",  "MIMG",
+    "FLAT", "GLOBAL", "SCRATCH", "EXP",    "VSAMPLE", "VINTERP", "LDSDIR", "VOPD"};
 
 std::string page(const Rows& rows) {
     std::string out =

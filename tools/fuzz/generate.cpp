@@ -43,8 +43,9 @@ bool excluded(Opcode op, Format format) {
     }
     const Effects& e = effects(op);
     const EncodingInfo& encoding = encoding_info(op);
-    return e.flow != Flow::Next || e.reads_mode || e.writes_mode || e.indexed || e.synchronises || e.messages ||
-           e.invalidates || e.writes_back || encoding.probe || encoding.scratch || encoding.interp;
+    return e.flow != Flow::Next || e.reads_mode || e.writes_mode || e.indexed || e.synchronises ||
+           e.messages || e.invalidates || e.writes_back || encoding.probe || encoding.scratch ||
+           encoding.interp;
 }
 
 Pool pool_of(Opcode op, Format format) {
@@ -138,10 +139,52 @@ void add_src0(Encoding& e, Rng& rng, const Target& target, bool literals) {
         return;
     }
     e.set(Field::src0, r < 90 ? 249u : dpp8 ? 233 + (r & 1) : 250u);
-    e.append(suffix_word(rng, target,
-                         r < 90 ? Suffix::Sdwa
-                         : dpp8 ? Suffix::Dpp8
-                                : Suffix::Dpp));
+    e.append(suffix_word(rng, target, r < 90 ? Suffix::Sdwa : dpp8 ? Suffix::Dpp8 : Suffix::Dpp));
+}
+
+void encode_flat(Encoding& e, Opcode op, Format format, const ScalarRegisters& registers,
+                 Rng& rng) {
+    const auto bits = [&] { return static_cast<uint32_t>(rng()); };
+    const bool global = format == Format::GLOBAL, flat = format == Format::FLAT;
+    const bool scalar = !flat && chance(rng, 40), returns = chance(rng, 40);
+    uint32_t offset = chance(rng, 40) ? 0 : bits() & 0xff;
+    if (chance(rng, 70)) offset &= ~3u;
+    if (pool_of(op, format) == Pool::Atomic && chance(rng, 97)) offset &= ~7u;
+    if (global && chance(rng, 20)) offset = 0u - offset;
+    e.set(Field::offset, offset).set(Field::glc, returns);
+    const MemoryAccess access = effects(op).access;
+    if (access == MemoryAccess::Atomic) e.set(Field::th, returns);
+    uint32_t vaddr = pick(rng, {v_global_a, v_global_a, v_global_b});
+    if (flat && chance(rng, 70)) vaddr = v_flat;
+    if (format == Format::SCRATCH) vaddr = pick(rng, {v_scratch_a, v_scratch_b});
+    if (global && scalar) vaddr = v_offset;
+    const uint32_t none = registers.has_null ? registers.null : 0x7f;
+    const bool no_field = flat && !registers.has_null;
+    e.set(Field::saddr, no_field ? 0 : !scalar ? none : global ? s_global : s_offset);
+    if (format == Format::SCRATCH) e.set(Field::sve, bits());
+    e.set(Field::addr, vaddr);
+    // Fields without a meaning must be zero.
+    if (access != MemoryAccess::Load) e.set(Field::data0, any_vgpr(rng));
+    if (op_info(op).dst_count != 0 && !(op_info(op).returns_if_glc && !returns))
+        e.set(Field::vdst, free_vgpr(rng));
+}
+
+void encode_buffer(Encoding& e, Opcode op, uint32_t null, Rng& rng) {
+    const auto bits = [&] { return static_cast<uint32_t>(rng()); };
+    const uint32_t mode = static_cast<uint32_t>(rng() % 4);  // offen | idxen << 1
+    e.set(Field::offen, mode).set(Field::idxen, mode >> 1);
+    e.set(Field::dfmt, bits()).set(Field::nfmt, bits()).set(Field::format, bits() % 80);
+    e.set(Field::offset, bits() & (chance(rng, 70) ? 0xfc : 0xff));
+    const bool returns = chance(rng, 40);
+    e.set(Field::glc, returns);
+    if (effects(op).access == MemoryAccess::Atomic) e.set(Field::th, returns);
+    e.set(Field::addr, mode & 2 ? v_index : v_offset);
+    e.set(Field::vdst,
+          op_info(op).dst_count || op_info(op).returns_if_glc ? free_vgpr(rng) : any_vgpr(rng));
+    const uint32_t v_sharp = s_buffer + 4 * (bits() & 1);
+    e.set(Field::srsrc, v_sharp / 4).set(Field::rsrc, v_sharp);
+    e.set(Field::soffset,
+          e.has(Field::rsrc) ? pick(rng, {null, s_offset}) : pick(rng, {128, 128, s_offset, 132}));
 }
 
 bool writes_exec(const Inst& inst) {
@@ -315,55 +358,13 @@ std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {
             break;
         case Format::FLAT:
         case Format::GLOBAL:
-        case Format::SCRATCH: {
-            const bool global = row.format == Format::GLOBAL, flat = row.format == Format::FLAT;
-            const bool scalar = !flat && chance(rng, 40), returns = chance(rng, 40);
-            uint32_t offset = chance(rng, 40) ? 0 : bits() & 0xff;
-            if (chance(rng, 70)) offset &= ~3u;
-            if (pool_of(row.op, row.format) == Pool::Atomic && chance(rng, 97)) offset &= ~7u;
-            if (global && chance(rng, 20)) offset = 0u - offset;
-            e.set(Field::offset, offset).set(Field::glc, returns);
-            const MemoryAccess access = effects(row.op).access;
-            if (access == MemoryAccess::Atomic) e.set(Field::th, returns);
-            uint32_t vaddr = pick(rng, {v_global_a, v_global_a, v_global_b});
-            if (flat && chance(rng, 70)) vaddr = v_flat;
-            if (row.format == Format::SCRATCH) vaddr = pick(rng, {v_scratch_a, v_scratch_b});
-            if (global && scalar) vaddr = v_offset;
-            const ScalarRegisters& registers = target_.traits.scalar_registers;
-            const uint32_t none = registers.has_null ? registers.null : 0x7f;
-            const bool no_field = flat && !registers.has_null;
-            e.set(Field::saddr, no_field  ? 0
-                                : !scalar ? none
-                                : global  ? s_global
-                                          : s_offset);
-            if (row.format == Format::SCRATCH) e.set(Field::sve, bits());
-            e.set(Field::addr, vaddr);
-            // Fields without a meaning must be zero.
-            if (access != MemoryAccess::Load) e.set(Field::data0, any_vgpr(rng));
-            if (info.dst_count != 0 && !(info.returns_if_glc && !returns))
-                e.set(Field::vdst, free_vgpr(rng));
+        case Format::SCRATCH:
+            encode_flat(e, row.op, row.format, target_.traits.scalar_registers, rng);
             break;
-        }
         case Format::MUBUF:
-        case Format::MTBUF: {
-            const uint32_t mode = static_cast<uint32_t>(rng() % 4);  // offen | idxen << 1
-            e.set(Field::offen, mode).set(Field::idxen, mode >> 1);
-            e.set(Field::dfmt, bits()).set(Field::nfmt, bits()).set(Field::format, bits() % 80);
-            e.set(Field::offset, bits() & (chance(rng, 70) ? 0xfc : 0xff));
-            const bool returns = chance(rng, 40);
-            e.set(Field::glc, returns);
-            if (effects(row.op).access == MemoryAccess::Atomic) e.set(Field::th, returns);
-            e.set(Field::addr, mode & 2 ? v_index : v_offset);
-            e.set(Field::vdst,
-                  info.dst_count || info.returns_if_glc ? free_vgpr(rng) : any_vgpr(rng));
-            const uint32_t v_sharp = s_buffer + 4 * (bits() & 1);
-            e.set(Field::srsrc, v_sharp / 4).set(Field::rsrc, v_sharp);
-            e.set(Field::soffset,
-                  e.has(Field::rsrc)
-                      ? pick(rng, {target_.traits.scalar_registers.null, s_offset})
-                      : pick(rng, {128, 128, s_offset, 132}));
+        case Format::MTBUF:
+            encode_buffer(e, row.op, target_.traits.scalar_registers.null, rng);
             break;
-        }
         default:
             break;
     }
@@ -397,8 +398,8 @@ bool Generator::acceptable(const Inst& inst) const {
     for (const Operand& o : inst.src)
         if (!fits(o, false)) return false;
     // These write their sources.
-    if (inst.op == Opcode::v_swap_b32 || inst.op == Opcode::v_swap_b16 || inst.op == Opcode::v_permlane16_swap_b32 ||
-        inst.op == Opcode::v_permlane32_swap_b32)
+    if (inst.op == Opcode::v_swap_b32 || inst.op == Opcode::v_swap_b16 ||
+        inst.op == Opcode::v_permlane16_swap_b32 || inst.op == Opcode::v_permlane32_swap_b32)
         return fits(inst.src[0], true);
     return true;
 }
