@@ -197,7 +197,7 @@ void print_vector(Text& t) {
     if (e.byte_select != 0) {
         const bool source = e.byte_select == 1;  // halves of the others
         const uint32_t halves = source ? (i.op_sel >> 3 & 1u) << info.src_count : i.op_sel & 3u;
-        if (halves != 0 && is_vop3(i.variant))
+        if (halves != 0 && (is_vop3(i.variant) || info.format == Format::VOP3))
             append_list(t, " op_sel:[", halves, info.src_count + 1);
         const uint32_t bits = e.byte_select == 1 ? i.op_sel : i.op_sel >> 3 | (i.op_sel >> 1 & 2);
         t.number(" byte_sel:", (bits & 1) << 1 | (bits >> 1 & 1));
