@@ -9,10 +9,11 @@ using Decoder = bool (*)(DecodeState&);
 
 // By the layout's format, in the order of Format; FLAT's layout serves GLOBAL and SCRATCH, too.
 constexpr Decoder decoders[] = {
-    decode_sop1, decode_sop2,  decode_sopk,  decode_sopc,    decode_sopp,   decode_smem,
-    decode_vop1, decode_vop2,  decode_vopc,  decode_vop3,    decode_vop3p,  decode_vintrp,
-    decode_ds,   decode_mubuf, decode_mtbuf, decode_mimg,    decode_flat,   decode_flat,
-    decode_flat, decode_exp,   decode_mimg,  decode_vinterp, decode_ldsdir, decode_vopd,
+    decode_sop1,  decode_sop2,   decode_sopk,  decode_sopc,    decode_sopp,   decode_smem,
+    decode_vop1,  decode_vop2,   decode_vopc,  decode_vop3,    decode_vop3p,  decode_vintrp,
+    decode_ds,    decode_mubuf,  decode_mtbuf, decode_mimg,    decode_flat,   decode_flat,
+    decode_flat,  decode_exp,    decode_mimg,  decode_vinterp, decode_ldsdir, decode_vopd,
+    decode_vopd3, decode_tensor,
 };
 static_assert(std::size(decoders) == std::size(format_slots));
 

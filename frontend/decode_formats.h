@@ -36,7 +36,8 @@ inline bool begin(DecodeState& s, Opcode op) {
     return true;
 }
 
-inline constexpr uint16_t vcc_code = 106, exec_code = 126, literal_code = 255;
+inline constexpr uint16_t vcc_code = 106, exec_code = 126, literal_code = 255,
+                          literal_64_code = 254;
 
 // An operand that is VCC or EXEC as a lane mask.
 inline void set_mask(const DecodeState& s, uint16_t reg, Operand& out) {
@@ -73,6 +74,8 @@ bool is_dpp_word(const DecodeState& s, uint32_t code);
 bool decode_vinterp(DecodeState& s);
 bool decode_ldsdir(DecodeState& s);
 bool decode_vopd(DecodeState& s);
+bool decode_vopd3(DecodeState& s);
+bool decode_tensor(DecodeState& s);
 bool decode_vintrp(DecodeState& s);
 bool decode_exp(DecodeState& s);
 bool decode_ds(DecodeState& s);

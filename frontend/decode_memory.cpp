@@ -118,8 +118,10 @@ Opcode flat_opcode(Family family, uint32_t segment, uint32_t code) {
 
 bool decode_flat_address(DecodeState& s, uint32_t segment) {
     Inst& out = s.out;
+    const OpInfo& info = op_info(out.op);
     const uint32_t addr = s.get(Field::addr), saddr = s.get(Field::saddr);
-    if (segment == flat_segment) {
+    const bool has_saddr = segment == global_segment || s.target.traits.flat_saddr;
+    if (segment == flat_segment && !(has_saddr && saddr != saddr_off(s))) {
         out.offset = s.target.traits.signed_flat_offsets
                          ? s.get_signed(Field::offset)
                          : static_cast<int32_t>(s.get(Field::offset));
@@ -130,11 +132,12 @@ bool decode_flat_address(DecodeState& s, uint32_t segment) {
     }
     out.offset = s.get_signed(Field::offset);
     if (segment == global_segment && encoding_info(out.op).no_address) {
-        if (saddr != saddr_off(s)) return decode_sgpr(s, saddr, Type::b64, 2, out.src[3]);
+        const bool always = info.dst_count == 0 && info.src_count == 0;  // tensor_save
+        if (saddr != saddr_off(s) || always) return decode_sgpr(s, saddr, Type::b64, 2, out.src[3]);
         set_off(out.src[3]);
         return true;
     }
-    if (segment == global_segment) {
+    if (segment == global_segment || segment == flat_segment) {
         if (saddr == saddr_off(s)) {
             set_off(out.src[3]);
             return decode_vgpr(s, addr, Type::b64, 2, out.src[0]);
@@ -198,8 +201,8 @@ bool decode_flat(DecodeState& s) {
     out.dlc = s.flag(Field::dlc);
     out.scc = s.flag(Field::scc);
     read_scope_policy(s);
-    if (encoding_info(op, s.target.family).cache_operation)
-        return !s.flag(Field::sve) && s.get(Field::saddr) == saddr_off(s);
+    const EncodingInfo& encoding = encoding_info(op, s.target.family);
+    if (encoding.cache_operation) return !s.flag(Field::sve) && s.get(Field::saddr) == saddr_off(s);
     if (!float_atomic_allowed(s, op, out.glc, out.scc, bit(s.words[0], 25))) return false;
     // LLVM's gfx940 tables lack these AccVGPR forms.
     if (acc && gfx940 && info.returns_if_glc && out.glc) {
@@ -213,11 +216,13 @@ bool decode_flat(DecodeState& s) {
     out.lds = s.flag(Field::lds);
     if (out.lds && (segment == flat_segment || !encoding_info(op, s.target.family).lds_form))
         return false;
+    if (encoding.prefetch) return decode_flat_address(s, segment);
     if (info.dst_count == 0 && info.src_count == 0) out.lds = true;  // global_load_lds_*
     if (!decode_flat_address(s, segment)) return false;
     if (out.lds) return !acc;
     const bool returns = info.returns_if_glc ? out.glc : info.dst_count != 0;
-    if (info.src_count != 0 && !decode_data(s, acc, s.get(Field::data0), info.src[0], out.src[1])) {
+    const Field data = encoding.lds_address ? Field::vdst : Field::data0;
+    if (info.src_count != 0 && !decode_data(s, acc, s.get(data), info.src[0], out.src[1])) {
         return false;
     }
     if (!returns) return true;
@@ -426,6 +431,25 @@ bool decode_bvh(DecodeState& s, const EncodingInfo& e) {
 }
 
 }  // namespace
+
+// The tensor data mover: four descriptors in SGPRs, of which the last two may be absent.
+bool decode_tensor(DecodeState& s) {
+    if (!begin(s, opcode<Format::TENSOR>(s))) return false;
+    Inst& out = s.out;
+    const OpInfo& info = op_info(out.op);
+    read_scope_policy(s);
+    out.mimg_flags = static_cast<uint16_t>(s.get(Field::r128) << 5);
+    if (s.get(Field::dmask) != 1 || s.get(Field::dim) != 1 || s.flag(Field::tfe) ||
+        s.flag(Field::rsrc) || s.flag(Field::vdst) ||
+        s.get(Field::vaddr4) != s.target.traits.scalar_registers.null)
+        return false;
+    constexpr Field descriptors[4] = {Field::addr, Field::vaddr1, Field::vaddr2, Field::vaddr3};
+    for (unsigned i = 0; i < 4; ++i)
+        if (!decode_source(s, s.get(descriptors[i]), info.src[i], out.src[i], false,
+                           Slot::ScalarRegister))
+            return false;
+    return true;
+}
 
 bool decode_mimg(DecodeState& s) {
     const uint32_t code = s.get(Field::op) | s.get(Field::op_high) << 7;

@@ -21,7 +21,8 @@ PackedBits wave_product_bits(PackedClass packed, unsigned index_bits) {
     constexpr uint32_t integer = 3u << v3::neg | 1u << v3::clamp;
     uint32_t used = both | sum;
     if (packed == PackedClass::WmmaInt || packed == PackedClass::SwmmacInt) used = integer;
-    if (packed == PackedClass::WmmaSmall) used = sum;
+    if (packed == PackedClass::WmmaSmall || packed == PackedClass::WmmaScaled) used = sum;
+    if (packed == PackedClass::WmmaF32) used = sum | 3u << v3::neg;
     if (packed == PackedClass::Swmmac) used = both;
     if (packed == PackedClass::SwmmacSmall) used = 0;
     used |= ((1u << index_bits) - 1) << v3::op_sel;
@@ -54,6 +55,8 @@ PackedBits packed_bits(PackedClass packed, unsigned sources) {
         case PackedClass::AccRead:
         case PackedClass::AccWrite:
             return {0, 0x1c3f};
+        case PackedClass::PackedPlain:
+            return {15u << v3::op_sel | 1u << v3::clamp | 3u << v3::omod, 0};
         case PackedClass::Wmma:
             return {static_cast<uint16_t>(lists),
                     static_cast<uint16_t>(7u << v3::op_sel | 1u << v3::clamp)};
@@ -73,17 +76,30 @@ PackedBits packed_bits(PackedClass packed, unsigned sources) {
 
 bool decode_packed_modifiers(DecodeState& s, PackedClass packed, unsigned sources) {
     Inst& out = s.out;
-    const uint32_t modifiers =
-        s.get(Field::neg_hi) << v3::abs | s.get(Field::op_sel) << v3::op_sel |
-        s.get(Field::op_sel_hi2) << (v3::op_sel + 3) | s.get(Field::clamp) << v3::clamp |
-        s.get(Field::op_sel_hi) << v3::omod | s.get(Field::neg) << v3::neg;
+    uint32_t modifiers = s.get(Field::neg_hi) << v3::abs | s.get(Field::op_sel) << v3::op_sel |
+                         s.get(Field::op_sel_hi2) << (v3::op_sel + 3) |
+                         s.get(Field::clamp) << v3::clamp | s.get(Field::op_sel_hi) << v3::omod |
+                         s.get(Field::neg) << v3::neg;
     const bool rdna4 = s.target.traits.rdna4_products;
     const bool product = is_wave_product(packed);
     const PackedBits bits = rdna4 && product ? wave_product_bits(packed, index_bits(s, packed))
                                              : packed_bits(packed, sources);
+    const EncodingInfo& encoding = encoding_info(out.op, s.target.family);
+    if (encoding.matrix_reuse) {
+        out.matrix_reuse =
+            static_cast<uint8_t>(s.get(Field::op_sel) >> 2 | s.get(Field::op_sel_hi2) << 1);
+        modifiers &= ~(4u << v3::op_sel);
+    }
+    if (packed == PackedClass::WmmaScaled) {  // formats of A and B
+        out.cbsz = static_cast<uint8_t>(s.get(Field::op_sel));
+        out.blgp = static_cast<uint8_t>(s.get(Field::op_sel_hi) | s.get(Field::op_sel_hi2) << 2);
+        modifiers &= ~(7u << v3::op_sel);
+    }
     // gfx12 has no OP_SEL_HI where halves are not selected.
-    const bool no_selector = product || packed == PackedClass::DotSmall;
-    if (rdna4 && no_selector && (s.get(Field::op_sel_hi) != 3 || s.get(Field::op_sel_hi2) != 1))
+    const bool no_selector =
+        (product && packed != PackedClass::WmmaScaled) || packed == PackedClass::DotSmall;
+    if (rdna4 && no_selector &&
+        (s.get(Field::op_sel_hi) != 3 || (!encoding.matrix_reuse && s.get(Field::op_sel_hi2) != 1)))
         return false;
     if ((modifiers & bits.zero) != 0) return false;
     const uint32_t present = modifiers & bits.used;
@@ -101,8 +117,8 @@ bool decode_packed_modifiers(DecodeState& s, PackedClass packed, unsigned source
     return true;
 }
 
-// Dwords of an A or B operand of the f8f6f4 instructions, by its format (CBSZ, BLGP): fp8 and bf8
-// take eight, fp6 and bf6 six, fp4 four.
+// Dwords of an A or B operand of gfx950's f8f6f4 instructions, by its format (CBSZ, BLGP): fp8 and
+// bf8 take eight, fp6 and bf6 six, fp4 four.
 uint32_t f8f6f4_dwords(uint32_t format) {
     return format == 4 ? 4 : format == 2 || format == 3 ? 6 : 8;
 }
@@ -207,6 +223,11 @@ bool decode_mfma_scale(DecodeState& s) {
            decode_source(s, s.get(Field::src1), Type::b32, out.src[4], false, Slot::VgprOnly);
 }
 
+// gfx12.5's have twice as many, in waves of half as many lanes.
+uint32_t scaled_dwords(const Inst& inst, unsigned source) {
+    return 2 * f8f6f4_dwords(source == 0 ? inst.cbsz : inst.blgp);
+}
+
 // Products in a wave: A and B in VGPRs. A lane of a wave of 64 has half of the elements of C and D
 // that a lane of 32 has, on gfx12 of A and B, too.
 bool decode_wmma(DecodeState& s, const OpInfo& info, bool sparse) {
@@ -225,7 +246,72 @@ bool decode_wmma(DecodeState& s, const OpInfo& info, bool sparse) {
                                 slot, out.src[i]))
             return false;
     }
+    if (encoding_info(out.op).packed != PackedClass::WmmaScaled) return true;
+    if (out.cbsz > 4 || out.blgp > 4) {
+        out.illegal_operand = true;
+        return true;
+    }
+    for (unsigned i = 0; i < 2; ++i)
+        out.src[i].dwords = static_cast<uint8_t>(scaled_dwords(out, i));
     return true;
+}
+
+// Rows and formats of the scales of gfx12.5's products.
+bool read_scales(DecodeState& s) {
+    Inst& out = s.out;
+    const uint32_t row_a = s.get(Field::op_sel) & 3, row_b = s.get(Field::op_sel_hi);
+    const uint32_t format_a = s.get(Field::neg), format_b = s.get(Field::neg_hi);
+    if (row_a > 1 || row_b > 1 || format_a > 3 || format_b > 3 || s.flag(Field::clamp) ||
+        s.get(Field::src2) != 256)
+        return false;
+    out.scale_rows = static_cast<uint8_t>(row_a | row_b << 1);
+    out.scale_formats = {static_cast<uint8_t>(format_a), static_cast<uint8_t>(format_b)};
+    out.matrix_reuse =
+        static_cast<uint8_t>(s.get(Field::op_sel) >> 2 | s.get(Field::op_sel_hi2) << 1);
+    return true;
+}
+
+// The 16-byte encoding of gfx12.5: the scales in the first two words, the product in the others.
+bool decode_scaled_wmma(DecodeState& s) {
+    struct Pair {
+        Opcode scale, product, both;
+    };
+    constexpr Pair pairs[] = {
+        {Opcode::v_wmma_ld_scale_paired_b32, Opcode::v_wmma_f32_16x16x128_f8f6f4,
+         Opcode::v_wmma_scale_f32_16x16x128_f8f6f4},
+        {Opcode::v_wmma_ld_scale16_paired_b64, Opcode::v_wmma_f32_16x16x128_f8f6f4,
+         Opcode::v_wmma_scale16_f32_16x16x128_f8f6f4},
+        {Opcode::v_wmma_ld_scale_paired_b32, Opcode::v_wmma_f32_32x16x128_f4,
+         Opcode::v_wmma_scale_f32_32x16x128_f4},
+        {Opcode::v_wmma_ld_scale16_paired_b64, Opcode::v_wmma_f32_32x16x128_f4,
+         Opcode::v_wmma_scale16_f32_32x16x128_f4},
+    };
+    Inst& out = s.out;
+    if (s.words.size() < 4 || (s.words[2] & s.layout.mask) != s.layout.fixed) return false;
+    DecodeState product{s.target, s.words.subspan(2), s.layout, out, 2};
+    const Opcode op = opcode<Format::VOP3P>(product);
+    const auto pair = std::find_if(std::begin(pairs), std::end(pairs), [&](const Pair& p) {
+        return p.scale == out.op && p.product == op;
+    });
+    if (pair == std::end(pairs) || !begin(product, op) ||
+        !decode_packed_modifiers(product, encoding_info(op).packed, 3) ||
+        !decode_wmma(product, op_info(op), false) || product.has_literal)
+        return false;
+    begin(s, pair->both);
+    read_scales(s);
+    out.words[2] = s.words[2];
+    out.words[3] = s.words[3];
+    s.length = 4;
+    const Type scale = op_info(out.op).src[3];
+    return decode_source(s, s.get(Field::src0), scale, out.src[3], true) &&
+           decode_source(s, s.get(Field::src1), scale, out.src[4], true);
+}
+
+// The scales alone.
+bool decode_scales(DecodeState& s) {
+    const OpInfo& info = op_info(s.out.op);
+    return decode_source(s, s.get(Field::src0), info.src[0], s.out.src[0], true) &&
+           decode_source(s, s.get(Field::src1), info.src[1], s.out.src[1], true);
 }
 
 bool decode_acc_move(DecodeState& s, PackedClass packed) {
@@ -257,6 +343,16 @@ bool decode_vop3p(DecodeState& s) {
         s.length = 2;
         begin(s, op);
         if (s.flag(Field::vdst) || s.flag(Field::acc_cd)) return false;
+    }
+    if (packed == PackedClass::WmmaLdScale) {
+        if (!read_scales(s)) return false;
+        if (decode_scaled_wmma(s)) return true;
+        s.out = Inst{};
+        s.out.words = {s.words[0], s.words[1]};
+        s.length = 2;
+        s.has_literal = false;
+        begin(s, op);
+        return !s.flag(Field::vdst) && read_scales(s) && decode_scales(s);
     }
     if (!decode_packed_modifiers(s, packed, info.src_count)) return false;
     if (packed == PackedClass::AccRead || packed == PackedClass::AccWrite) {
@@ -336,6 +432,10 @@ struct DualHalf {
     unsigned dst, src;
 };
 
+bool takes_sign(Type type) {
+    return type == Type::f32 || type == Type::f64 || type == Type::pk_f16 || type == Type::pk_bf16;
+}
+
 bool decode_dual_half(DecodeState& s, const DualHalf& h) {
     Inst& out = s.out;
     const OpInfo& info = op_info(h.op);
@@ -368,6 +468,55 @@ bool decode_vopd(DecodeState& s) {
     const uint32_t vdst_y = s.get(Field::vdst_y) << 1 | (~vdst & 1);
     return decode_dual_half(s, {x, Field::src0, Field::vsrc1, vdst, 0, 0}) &&
            decode_dual_half(s, {y, Field::src0_y, Field::vsrc1_y, vdst_y, 1, 3});
+}
+
+namespace {
+
+// VOPD3's half: three sources, of which the third may be a lane mask or a truth table.
+bool decode_dual3_half(DecodeState& s, const DualHalf& h, uint32_t vsrc2, uint32_t neg) {
+    Inst& out = s.out;
+    const OpInfo& info = op_info(h.op);
+    const auto vgpr = [&](uint32_t code, Type type, Operand& operand) {
+        return decode_vgpr(s, code, type, type_dwords(type), operand);
+    };
+    const bool selects = h.op == Opcode::v_dual_cndmask_b32;
+    uint32_t signs = 0;  // sources that may be negated
+    for (unsigned i = 0; i < info.src_count; ++i)
+        signs |= uint32_t{takes_sign(info.src[i]) || (selects && i < 2)} << i;
+    if ((neg & ~signs) != 0) return false;
+    out.neg |= static_cast<uint8_t>(neg << h.src);
+    if (!vgpr(h.vdst, info.dst[0], out.dst[h.dst]) ||
+        !decode_source(s, s.get(h.src0), info.src[0], out.src[h.src], true))
+        return false;
+    if (out.src[h.src].is(Operand::Kind::Literal)) out.illegal_operand = true;
+    if (info.src_count == 1) return !s.flag(h.vsrc1) && vsrc2 == 0;
+    if (!vgpr(s.get(h.vsrc1), info.src[1], out.src[h.src + 1])) return false;
+    if (selects)
+        return decode_source(s, vsrc2, Type::mask, out.src[h.src + 2], false, Slot::ScalarRegister);
+    if (info.src_count == 3) return vgpr(vsrc2, info.src[2], out.src[h.src + 2]);
+    if (effects(h.op).partial) out.src[h.src + 2] = out.dst[h.dst];
+    if (h.op == Opcode::v_dual_bitop2_b32) {
+        out.bitop3 = static_cast<uint8_t>(vsrc2);
+        return true;
+    }
+    return vsrc2 == 0;
+}
+
+}  // namespace
+
+bool decode_vopd3(DecodeState& s) {
+    Inst& out = s.out;
+    const Opcode x = opcode<Format::VOPD3>(s);
+    const Opcode y = lookup_opcode<Format::VOPD3>(s.target.family, s.get(Field::op_y));
+    if (y == Opcode::invalid || !begin(s, x) || encoding_info(x).second_only ||
+        encoding_info(y).first_only)
+        return false;
+    out.op_y = y;
+    out.variant = Variant::E64;
+    return decode_dual3_half(s, {x, Field::src0, Field::vsrc1, s.get(Field::vdst), 0, 0},
+                             s.get(Field::vsrc2), s.get(Field::neg)) &&
+           decode_dual3_half(s, {y, Field::src0_y, Field::vsrc1_y, s.get(Field::vdst_y), 1, 3},
+                             s.get(Field::vsrc2_y), s.get(Field::neg_y));
 }
 
 bool decode_vop3_interp(DecodeState& s) {

@@ -30,6 +30,11 @@ Slot source_slot(Opcode op, uint32_t index) {
             return index == 0 ? Slot::VgprOnly : Slot::Any;
         case Opcode::v_permlane16_b32:
         case Opcode::v_permlanex16_b32:
+        case Opcode::v_permlane_bcast_b32:
+        case Opcode::v_permlane_up_b32:
+        case Opcode::v_permlane_down_b32:
+        case Opcode::v_permlane_xor_b32:
+        case Opcode::v_permlane_idx_gen_b32:
         case Opcode::v_readlane_b32:
             return index == 0 ? Slot::Vector : Slot::Scalar;
         case Opcode::v_writelane_b32:
@@ -214,12 +219,12 @@ bool is_dpp8(uint32_t code) {
 }
 
 // Whether the instruction has forms with DPP; no operand may be a pair where DPP cannot move pairs.
-bool takes_dpp(const DecodeState& s, const OpInfo& info) {
+bool takes_dpp(const DecodeState& s, const OpInfo& info, bool pairs = false) {
     const auto pair = [](Type t) { return t != Type::mask && type_dwords(t) > 1; };
     if (info.format == Format::VOPC ? !s.target.traits.vop3_dpp
                                     : !encoding_info(s.out.op, s.target.family).dpp)
         return false;
-    return s.target.traits.dpp_pairs ||
+    return (pairs && info.format != Format::VOPC) ||
            !(pair(info.dst[0]) || pair(info.src[0]) || pair(info.src[1]) || pair(info.src[2]));
 }
 
@@ -280,7 +285,7 @@ bool decode_dpp(DecodeState& s) {
     const OpInfo& info = op_info(out.op);
     const EncodingInfo& e = encoding_info(out.op, s.target.family);
     SuffixWord dpp{find_layout(s.target.family, Suffix::Dpp)};
-    if (!takes_dpp(s, info) || !read_dpp(s, dpp)) return false;
+    if (!takes_dpp(s, info, s.target.traits.dpp_pairs) || !read_dpp(s, dpp)) return false;
     out.variant = Variant::Dpp;
     const bool carry = info.dst_count == 2;
     for (unsigned i = 0; i < 2; ++i) {
@@ -305,18 +310,11 @@ bool decode_dpp(DecodeState& s) {
 // v_madmk and v_madak: the constant is the dword after the instruction and may also be source 0.
 bool decode_inline_k(DecodeState& s, const OpInfo& info, InlineK k) {
     Inst& out = s.out;
-    uint32_t literal = 0;
-    if (!next_word(s, literal)) return false;
-    s.has_literal = true;
-    Operand constant;
-    constant.kind = Operand::Kind::Literal;
-    constant.reg = 255;
-    constant.type = info.src[1];
-    constant.dwords = 1;
-    constant.value = expand_literal(literal, info.src[1]);  // K of f16: the low half
+    // K of f64 has 64 bits, of f16 the low half counts.
     const unsigned k_at = k == InlineK::Mk ? 1 : 2;
-    out.src[k_at] = constant;
-    return decode_short_dst(s, info, s.get(Field::vdst)) &&
+    const uint32_t code = info.src[1] == Type::f64 ? literal_64_code : literal_code;
+    return decode_source(s, code, info.src[1], out.src[k_at], true) &&
+           decode_short_dst(s, info, s.get(Field::vdst)) &&
            decode_short_source(s, s.get(Field::src0), info.src[0], out.src[0]) &&
            decode_short_vgpr(s, s.get(Field::vsrc1), info.src[1], out.src[3 - k_at]);
 }
@@ -451,6 +449,10 @@ bool decode_vop3(DecodeState& s) {
         out.bound_ctrl = bit(out.op_sel, 1);
         out.op_sel = 0;
     }
+    if (e.scale_select) {
+        out.scale_select = out.op_sel;
+        out.op_sel = 0;
+    }
     if (encoding_info(op, s.target.family).interp) return decode_vop3_interp(s);
 
     const bool dpp_word = info.src_count != 0 && is_dpp_word(s, s.get(Field::src0));
@@ -479,6 +481,7 @@ bool decode_vop3(DecodeState& s) {
         const uint32_t code = s.get(v3_sources[i]);
         Slot slot = source_slot(op, i);
         if (type_dwords(info.src[i]) > 2) slot = Slot::Vector;
+        if (e.scale_select && i == 0) slot = Slot::VgprOnly;
         if (info.format == Format::VOP3 && info.dst[0] == Type::sb32 &&
             op != Opcode::v_readlane_b32)
             slot = Slot::Scalar;  // v_s_*

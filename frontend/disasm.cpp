@@ -47,6 +47,9 @@ void append_immediate(Text& t, const Operand& operand) {
             append_version(t.out, simm);
             return;
         case Opcode::s_clause:
+        case Opcode::s_wait_xcnt:
+        case Opcode::s_wait_asynccnt:
+        case Opcode::s_wait_tensorcnt:
         case Opcode::s_inst_prefetch:
         case Opcode::s_round_mode:
         case Opcode::s_wait_event:
@@ -254,7 +257,11 @@ std::string disassemble(const Target& target, const Inst& inst) {
             print_ldsdir(t);
             break;
         case Format::VOPD:
+        case Format::VOPD3:
             print_vopd(t);
+            break;
+        case Format::TENSOR:
+            print_tensor(t);
             break;
     }
     return std::move(t.out);

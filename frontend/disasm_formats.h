@@ -13,8 +13,11 @@ struct Text {
     std::string out{};
 
     std::string_view name() const { return op_name(inst.op, target.family); }
-    void operand(const Operand& o) {
-        append_operand(out, target, o, inst.words[inst.size / 4u - 1u]);
+    void operand(const Operand& o) { append_operand(out, target, o, literal()); }
+    // The last two dwords, where literals stand: one of 32 bits is the second.
+    uint64_t literal() const {
+        const unsigned n = inst.size / 4u;
+        return uint64_t{inst.words[n - 1]} << 32 | (n > 1 ? inst.words[n - 2] : 0u);
     }
     // " name:value" unless the value is zero.
     void number(const char* name, int64_t value) {
@@ -42,5 +45,6 @@ void print_ds(Text& t);
 void print_flat(Text& t);
 void print_buffer(Text& t);
 void print_image(Text& t);
+void print_tensor(Text& t);
 
 }  // namespace wj

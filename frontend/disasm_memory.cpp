@@ -130,9 +130,10 @@ void print_flat(Text& t) {
     const OpInfo& info = op_info(i.op);
     t.out += t.name();
     OperandList list(t);
-    list.add(i.dst[0]);
+    const bool lds_address = encoding_info(i.op).lds_address;
+    list.add(lds_address ? i.src[1] : i.dst[0]);
     list.add(i.src[0]);
-    list.add(i.src[1]);
+    if (!lds_address) list.add(i.src[1]);
     list.add(i.src[3]);
     t.number(" offset:", i.offset);
     t.flag(" scale_offset", i.scale_offset);
@@ -172,6 +173,17 @@ void print_buffer(Text& t) {
     if (!plain) append_cache_policy(t);
     t.flag(" tfe", i.tfe);
     t.flag(" lds", i.lds && !store_lds);
+}
+
+void print_tensor(Text& t) {
+    const Inst& i = t.inst;
+    t.out += t.name();
+    OperandList list(t);
+    const auto absent = [](const Operand& o) { return o.is(Operand::Kind::Special); };
+    const unsigned count = absent(i.src[2]) && absent(i.src[3]) ? 2 : 4;
+    for (unsigned n = 0; n < count; ++n) list.add(i.src[n]);
+    t.flag(" r128", (i.mimg_flags & 32) != 0);
+    append_scope_policy(t);
 }
 
 void print_image(Text& t) {

@@ -236,6 +236,56 @@ void append_immediate_32(std::string& out, uint32_t bits) {
     append_hex(out, bits);
 }
 
+namespace {
+
+// The inline constant of 64 bits with this value; empty: there is none.
+std::string_view wide_float_name(uint64_t bits) {
+    constexpr std::array<uint16_t, 8> high{0x3fe0, 0xbfe0, 0x3ff0, 0xbff0,
+                                           0x4000, 0xc000, 0x4010, 0xc010};
+    for (size_t i = 0; i < high.size(); ++i)
+        if (uint64_t{high[i]} << 48 == bits) return float_names[i];
+    return bits == 0x3fc45f306dc9c882 ? "0.15915494309189532" : "";
+}
+
+// As an operand of 16 bits. The assembler's integers must have the whole low dword as their value.
+void append_wide_literal_half(std::string& out, Type type, uint32_t low) {
+    const auto half = static_cast<uint16_t>(low);
+    const auto value = is_half_int(type) ? static_cast<int32_t>(low) : static_cast<int16_t>(half);
+    if (inlinable_int(value)) {
+        append_decimal(out, value);
+        return;
+    }
+    for (size_t i = 0; i < f16_bits.size(); ++i) {
+        if (type != Type::f16 || f16_bits[i] != half) continue;
+        out += i < float_names.size() ? float_names[i] : "0.15915494";
+        return;
+    }
+    append_hex(out, type == Type::bf16 ? low : half);
+}
+
+// A literal of 64 bits whose high half is 0 prints as lit64(0x...), since the assembler would
+// choose one of 32 bits.
+void append_wide_literal(std::string& out, Type type, uint64_t bits) {
+    const auto low = static_cast<uint32_t>(bits);
+    if (bits >> 32 == 0) {
+        out += "lit64(";
+        append_hex(out, bits);
+        out += ')';
+    } else if (is_half(type)) {
+        append_wide_literal_half(out, type, low);
+    } else if (!is_wide_scalar(type)) {
+        append_immediate_32(out, low);
+    } else if (inlinable_int(static_cast<int64_t>(bits))) {
+        append_decimal(out, static_cast<int64_t>(bits));
+    } else if (const std::string_view name = wide_float_name(bits); !name.empty()) {
+        out += name;
+    } else {
+        append_hex(out, type == Type::f64 && low == 0 ? bits >> 32 : bits);
+    }
+}
+
+}  // namespace
+
 void append_splat_literal(std::string& out, uint32_t raw) {
     const auto low = static_cast<uint16_t>(raw);
     const bool both = raw >> 16 == low;
@@ -247,7 +297,7 @@ void append_splat_literal(std::string& out, uint32_t raw) {
 }
 
 void append_operand(std::string& out, const Target& target, const Operand& operand,
-                    uint32_t raw_literal) {
+                    uint64_t raw_literal) {
     const ScalarRegisters& registers = target.traits.scalar_registers;
     switch (operand.kind) {
         case Operand::Kind::None:
@@ -274,7 +324,10 @@ void append_operand(std::string& out, const Target& target, const Operand& opera
             append_constant(out, operand);
             break;
         case Operand::Kind::Literal:
-            append_literal(out, operand, raw_literal);
+            if (operand.reg == 254)
+                append_wide_literal(out, operand.type, raw_literal);
+            else
+                append_literal(out, operand, static_cast<uint32_t>(raw_literal >> 32));
             break;
         case Operand::Kind::Special:
             out += special_name(operand.reg);

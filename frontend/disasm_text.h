@@ -16,9 +16,9 @@ void append_immediate_32(std::string& out, uint32_t bits);
 // A literal where an inline constant would stand for both halves.
 void append_splat_literal(std::string& out, uint32_t raw);
 
-// `raw_literal` is the literal dword of the instruction.
+// `raw_literal`: the last two dwords of the instruction. A literal of 32 bits is the second one.
 void append_operand(std::string& out, const Target& target, const Operand& operand,
-                    uint32_t raw_literal);
+                    uint64_t raw_literal);
 
 // SOPP, SOPK and SOPC immediates: hwreg(...), sendmsg(...), vmcnt(...), gpr_idx(...).
 void append_hwreg(std::string& out, uint32_t simm16, const Target& target);

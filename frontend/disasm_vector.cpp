@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <span>
 
 #include "frontend/disasm_formats.h"
 #include "frontend/effects.h"
@@ -25,12 +27,13 @@ bool is_constant(const Operand& operand) {
 void append_modified(Text& t, Operand operand, bool neg, bool abs, bool sext) {
     // LLVM takes the exponent for a float here, which shows in the constants only.
     if (t.inst.op == Opcode::v_ldexp_f16) operand.type = Type::f16;
-    if (operand.is(Operand::Kind::Literal) && encoding_info(t.inst.op, t.target.family).splat) {
-        append_splat_literal(t.out, t.inst.words[t.inst.size / 4u - 1u]);
+    if (operand.is(Operand::Kind::Literal) && operand.reg == 255 &&
+        encoding_info(t.inst.op, t.target.family).splat) {
+        append_splat_literal(t.out, static_cast<uint32_t>(t.literal() >> 32));
         return;
     }
     std::string body;
-    append_operand(body, t.target, operand, t.inst.words[t.inst.size / 4u - 1u]);
+    append_operand(body, t.target, operand, t.literal());
     const bool neg_call = neg && !abs && is_constant(operand) && body.substr(0, 4) != "lit(";
     if (sext) t.out += "sext(";
     if (neg) t.out += neg_call ? "neg(" : "-";
@@ -100,6 +103,26 @@ void append_lanes(Text& t) {
     if (v == Variant::Dpp8 || v == Variant::E64Dpp8) append_dpp8(t);
 }
 
+// K of v_fmaak and its like: a wide one as the assembler takes it.
+void append_constant_k(Text& t, const Operand& k) {
+    const uint64_t bits = t.literal(), high = bits >> 32;
+    const bool wide = k.type == Type::f64;
+    if (wide && high == 0) t.out += "lit64(";
+    append_hex(t.out, wide && (high == 0 || static_cast<uint32_t>(bits) != 0) ? bits : high);
+    if (wide && high == 0) t.out += ')';
+}
+
+void append_truth_table(Text& t) {
+    const uint8_t bits = t.inst.bitop3;
+    if (bits == 0) return;
+    t.out += " bitop3:";
+    if (bits <= 10) {
+        append_decimal(t.out, bits);
+    } else {
+        append_hex(t.out, bits);
+    }
+}
+
 void append_mnemonic(Text& t, const OpInfo& info) {
     constexpr std::string_view vop3_suffix = "_vop3";
     std::string_view name = t.name();
@@ -109,6 +132,7 @@ void append_mnemonic(Text& t, const OpInfo& info) {
     }
     t.out += name;
     if (info.dst_count + info.src_count == 0) return;  // v_nop
+    if (encoding_info(t.inst.op, t.target.family).plain_name && !is_dpp(t.inst.variant)) return;
     switch (t.inst.variant) {
         case Variant::E64:
             if (has_short_form(t.inst.op, t.target.family)) t.out += "_e64";
@@ -157,26 +181,24 @@ void print_vector(Text& t) {
     for (unsigned n = 0; n < info.src_count; ++n) {
         t.out += separator;
         if (e.k != InlineK::None && n == (e.k == InlineK::Mk ? 1u : 2u)) {
-            append_hex(t.out, i.words[1]);
+            append_constant_k(t, i.src[n]);
             separator = ", ";
             continue;
         }
         append_modified(t, i.src[n], set(i.neg, n), set(i.abs, n), set(i.sext, n));
         separator = ", ";
     }
-    if (i.bitop3 != 0) {
-        t.out += " bitop3:";
-        if (i.bitop3 <= 10) {
-            append_decimal(t.out, i.bitop3);
-        } else {
-            append_hex(t.out, i.bitop3);
-        }
-    }
+    append_truth_table(t);
     if (i.variant == Variant::E64) {  // v_permlane16_swap
         t.flag(" bound_ctrl:1", i.bound_ctrl);
         t.flag(" fi:1", i.fetch_invalid);
     }
+    t.number(" scale_sel:", i.scale_select);
     if (e.byte_select != 0) {
+        const bool source = e.byte_select == 1;  // halves of the others
+        const uint32_t halves = source ? (i.op_sel >> 3 & 1u) << info.src_count : i.op_sel & 3u;
+        if (halves != 0 && (is_vop3(i.variant) || info.format == Format::VOP3))
+            append_list(t, " op_sel:[", halves, info.src_count + 1);
         const uint32_t bits = e.byte_select == 1 ? i.op_sel : i.op_sel >> 3 | (i.op_sel >> 1 & 2);
         t.number(" byte_sel:", (bits & 1) << 1 | (bits >> 1 & 1));
     }
@@ -240,6 +262,34 @@ Type sum_type(const Text& t) {
     return t.name().starts_with("v_wmma_bf16") ? Type::bf16 : Type::f16;
 }
 
+// gfx12.5: formats of A and B, where their scales are, and whether they are kept.
+void append_matrix_formats(Text& t, PackedClass packed) {
+    constexpr std::array<std::string_view, 5> formats{"FP8", "BF8", "FP6", "BF6", "FP4"};
+    constexpr std::array<std::string_view, 3> scales{"E8", "E5M3", "E4M3"};
+    const Inst& i = t.inst;
+    const auto named = [&](const char* name, const char* prefix, uint32_t value,
+                           std::span<const std::string_view> names) {
+        if (value == 0) return;
+        t.out += name;
+        if (value < names.size()) {
+            t.out += prefix;
+            t.out += names[value];
+        } else {
+            append_decimal(t.out, value);
+        }
+    };
+    if (packed == PackedClass::WmmaScaled) {
+        named(" matrix_a_fmt:", "MATRIX_FMT_", i.cbsz, formats);
+        named(" matrix_b_fmt:", "MATRIX_FMT_", i.blgp, formats);
+    }
+    t.flag(" matrix_a_scale:MATRIX_SCALE_ROW1", set(i.scale_rows, 0));
+    t.flag(" matrix_b_scale:MATRIX_SCALE_ROW1", set(i.scale_rows, 1));
+    named(" matrix_a_scale_fmt:", "MATRIX_SCALE_FMT_", i.scale_formats[0], scales);
+    named(" matrix_b_scale_fmt:", "MATRIX_SCALE_FMT_", i.scale_formats[1], scales);
+    t.flag(" matrix_a_reuse", set(i.matrix_reuse, 0));
+    t.flag(" matrix_b_reuse", set(i.matrix_reuse, 1));
+}
+
 }  // namespace
 
 void print_vop3p(Text& t) {
@@ -262,7 +312,7 @@ void print_vop3p(Text& t) {
     const bool mix = packed == PackedClass::Mix;
     const bool wmma = is_wave_product(packed), sparse = is_sparse(packed);
     const bool rdna4 = t.target.traits.rdna4_products;
-    const unsigned count = info.src_count;
+    const unsigned count = std::min<unsigned>(info.src_count, 3);  // scales are counted apart
     for (unsigned n = 0; n < count; ++n) {
         t.out += separator;
         separator = ", ";
@@ -279,9 +329,15 @@ void print_vop3p(Text& t) {
         }
     }
     if (packed == PackedClass::AccRead || packed == PackedClass::AccWrite) return;
-    const bool has_selectors = packed != PackedClass::Dot && packed != PackedClass::DotSmall &&
-                               !(wmma && (rdna4 || packed != PackedClass::WmmaPacked));
+    for (unsigned n = 3; n < 5 && wmma && i.src[n].present(); ++n) {  // scales
+        t.out += ", ";
+        t.operand(i.src[n]);
+    }
     if (sparse) t.number(" index_key:", i.op_sel);
+    append_matrix_formats(t, packed);
+    const bool has_selectors = packed != PackedClass::WmmaLdScale && packed != PackedClass::Dot &&
+                               packed != PackedClass::DotSmall &&
+                               !(wmma && (rdna4 || packed != PackedClass::WmmaPacked));
     if (has_selectors) {
         const uint32_t mask = (1u << count) - 1;
         const uint32_t default_hi = mix ? 0 : mask;
@@ -376,6 +432,19 @@ void print_ldsdir(Text& t) {
 
 namespace {
 
+// With three sources (VOPD3): signs, and a lane mask or a truth table.
+void append_dual3_half(Text& t, Opcode op, unsigned dst, unsigned src) {
+    const Inst& i = t.inst;
+    t.out += op_name(op, t.target.family);
+    t.out += ' ';
+    t.operand(i.dst[dst]);
+    for (unsigned n = src; n < src + op_info(op).src_count; ++n) {
+        t.out += ", ";
+        append_modified(t, i.src[n], set(i.neg, n), false, false);
+    }
+    if (op == Opcode::v_dual_bitop2_b32) append_truth_table(t);
+}
+
 void append_dual_half(Text& t, Opcode op, unsigned dst, unsigned src) {
     const Inst& i = t.inst;
     const OpInfo& info = op_info(op);
@@ -396,9 +465,10 @@ void append_dual_half(Text& t, Opcode op, unsigned dst, unsigned src) {
 }  // namespace
 
 void print_vopd(Text& t) {
-    append_dual_half(t, t.inst.op, 0, 0);
+    const auto append = t.inst.variant == Variant::E64 ? append_dual3_half : append_dual_half;
+    append(t, t.inst.op, 0, 0);
     t.out += " :: ";
-    append_dual_half(t, t.inst.op_y, 1, 3);
+    append(t, t.inst.op_y, 1, 3);
 }
 
 void print_export(Text& t) {

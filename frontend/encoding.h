@@ -26,6 +26,7 @@ enum class InlineK : uint8_t {
 enum class PackedClass : uint8_t {
     None,
     Packed,
+    PackedPlain,  // no signs
     Dot,
     DotPacked,
     Mix,
@@ -38,11 +39,14 @@ enum class PackedClass : uint8_t {
     Wmma,        // products in a wave, whose modifiers have no selectors,
     WmmaPacked,  // have them for sums of 16 bits,
     WmmaInt,     // a sign for A and B,
-    WmmaSmall,   // or, of gfx12's small floats, one for C
+    WmmaSmall,   // of gfx12's small floats one for C,
+    WmmaF32,     // of gfx12.5's f32 two for C and one for A and B,
+    WmmaScaled,  // or formats of A and B and one for C, which a second instruction may scale
     Swmmac,      // the same of sparse matrices
     SwmmacInt,
     SwmmacSmall,
-    DotSmall  // of small floats: a sign for the sum
+    DotSmall,     // of small floats: a sign for the sum
+    WmmaLdScale,  // the scales of the WmmaScaled behind it
 };
 
 inline bool is_sparse(PackedClass c) {
@@ -95,6 +99,13 @@ struct EncodingInfo {
     bool cache_operation = false;  // cacheop: of GLOBAL
     bool rays = false;  // as bvh, of gfx12: two nodes or eight, and two pairs of a ray's vectors
     bool no_policy = false;  // nopolicy: GLC and DLC must be 0
+    // gfx12.5
+    bool matrix_reuse = false;  // reuse: A and B may be kept for the next product
+    bool plain_name = false;    // plain: no suffix, though there are two encodings
+    bool scale_select = false;  // scalesel: OP_SEL is the number of a scale
+    bool lds_address = false;   // ldsaddr: VDST names the source, an address in the LDS
+    bool first_only = false;    // firstonly, secondonly: of a pair of vector operations
+    bool second_only = false;
     // VOP3's v_interp_*, and whether they can take the attribute's high half.
     bool interp = false, high = false;
 };
@@ -104,11 +115,11 @@ const EncodingInfo& encoding_info(Opcode op);
 const EncodingInfo& encoding_info(Opcode op, Family family);
 
 // Opcode numbers are looked up in one dense table per family.
-inline constexpr std::array<uint16_t, 24> format_slots{
+inline constexpr std::array<uint16_t, 26> format_slots{
     256, 128, 32,  128,  128, 256,          // SOP1 SOP2 SOPK SOPC SOPP SMEM
-    256, 64,  256, 1024, 128, 4,            // VOP1 VOP2 VOPC VOP3 VOP3P VINTRP
+    256, 64,  256, 1024, 256, 4,            // VOP1 VOP2 VOPC VOP3 VOP3P VINTRP
     256, 256, 16,  256,  256, 256, 256, 1,  // DS MUBUF MTBUF MIMG FLAT GLOBAL SCRATCH EXP
-    256, 128, 4,   64,                      // VSAMPLE VINTERP LDSDIR VOPD
+    256, 128, 4,   64,   64,  256,          // VSAMPLE VINTERP LDSDIR VOPD VOPD3 TENSOR
 };
 
 constexpr unsigned format_base(Format format) {
@@ -117,7 +128,7 @@ constexpr unsigned format_base(Format format) {
     return base;
 }
 
-inline constexpr unsigned slot_count = format_base(Format::VOPD) + 64;
+inline constexpr unsigned slot_count = format_base(Format::TENSOR) + 256;
 
 using SlotTable = std::array<std::array<Opcode, slot_count>, family_count>;
 extern const SlotTable opcode_slots;

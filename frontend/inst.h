@@ -19,7 +19,8 @@ struct Operand {
                // file)
         Const,    // inline constant: value holds the bits, expanded to the operand's type; reg =
                   // encoding 128..248
-        Literal,  // 32-bit literal: value holds the bits, expanded to the operand's type; reg = 255
+        Literal,  // value holds the bits, expanded to the operand's type; reg = 255 of 32 bits, 254
+                  // of 64 (gfx12.5)
         Special,  // reg = encoding: 125 null (in every family), 230-231 flat_scratch_base, 235
                   // shared_base, 236 shared_limit, 237 private_base, 238 private_limit, 239
                   // pops_exiting_wave_id, 251 vccz, 252 execz, 253 scc, 254 lds_direct
@@ -84,7 +85,7 @@ struct Inst {
     // VOPD: the second operation, with dst[1] and src[3] to src[5] (op: dst[0], src[0] to src[2]).
     // Both read their sources before either writes. Bits 3-5 of neg are the second one's. An
     // operation that adds to its destination has it as its third source, too. frontend/dual.h takes
-    // the two apart.
+    // the two apart. With three sources (VOPD3) the variant is E64.
     Opcode op_y = Opcode::invalid;
 
     // VOP3 / VOP3P / SDWA source modifiers, bit i = source i.
@@ -98,7 +99,11 @@ struct Inst {
     uint16_t dpp_ctrl = 0;
     uint8_t row_mask = 0xf, bank_mask = 0xf;
     bool bound_ctrl = false;               // bit as encoded: 1 = out-of-range lanes read 0
-    uint8_t cbsz = 0, abid = 0, blgp = 0;  // MFMA
+    uint8_t cbsz = 0, abid = 0, blgp = 0;  // MFMA; formats of A and B of gfx12.5's products, too
+    // gfx12.5's products, bit 0 for A, 1 for B: kept for the next product; the row that scales it
+    uint8_t matrix_reuse = 0, scale_rows = 0;
+    std::array<uint8_t, 2> scale_formats{};
+    uint8_t scale_select = 0;    // gfx12.5's conversions: which of a register's scales
     uint8_t bitop3 = 0;          // v_bitop3: truth table, bit = src0 * 4 + src1 * 2 + src2
     bool fetch_invalid = false;  // FI of DPP and of v_permlane*; BOUND_CTRL is bound_ctrl
     uint32_t dpp8_lanes = 0;     // DPP8: for each of eight lanes, three bits: where it reads

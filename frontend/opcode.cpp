@@ -158,9 +158,22 @@ constexpr PackedPrefix packed_prefixes[] = {
     {"v_swmmac_i32_", PackedClass::SwmmacInt},
     {"v_swmmac_f32_16x16x32_fp8", PackedClass::SwmmacSmall},
     {"v_swmmac_f32_16x16x32_bf8", PackedClass::SwmmacSmall},
+    {"v_swmmac_f32_16x16x128_", PackedClass::SwmmacSmall},
+    {"v_swmmac_f16_16x16x128_", PackedClass::SwmmacSmall},
     {"v_swmmac_", PackedClass::Swmmac},
     {"v_wmma_f32_16x16x16_fp8", PackedClass::WmmaSmall},
     {"v_wmma_f32_16x16x16_bf8", PackedClass::WmmaSmall},
+    {"v_wmma_f32_16x16x4_f32", PackedClass::WmmaF32},
+    {"v_wmma_f32_16x16x128_f8f6f4", PackedClass::WmmaScaled},
+    {"v_wmma_scale_f32_16x16x128_", PackedClass::WmmaScaled},
+    {"v_wmma_scale16_f32_16x16x128_", PackedClass::WmmaScaled},
+    {"v_wmma_scale", PackedClass::WmmaSmall},
+    {"v_wmma_ld_scale", PackedClass::WmmaLdScale},
+    {"v_wmma_f32_32x16x128_f4", PackedClass::WmmaSmall},
+    {"v_wmma_f32_16x16x64_", PackedClass::WmmaSmall},
+    {"v_wmma_f16_16x16x64_", PackedClass::WmmaSmall},
+    {"v_wmma_f32_16x16x128_", PackedClass::WmmaSmall},
+    {"v_wmma_f16_16x16x128_", PackedClass::WmmaSmall},
     {"v_wmma_f32_", PackedClass::Wmma},
     {"v_wmma_i32_", PackedClass::WmmaInt},
     {"v_wmma_", PackedClass::WmmaPacked},
@@ -171,6 +184,12 @@ constexpr PackedPrefix packed_prefixes[] = {
     {"v_dot", PackedClass::Dot},
     {"v_accvgpr_read", PackedClass::AccRead},
     {"v_accvgpr_write", PackedClass::AccWrite},
+    {"v_pk_add_max_", PackedClass::PackedPlain},
+    {"v_pk_add_min_", PackedClass::PackedPlain},
+    {"v_pk_max3_i", PackedClass::PackedPlain},
+    {"v_pk_max3_u", PackedClass::PackedPlain},
+    {"v_pk_min3_i", PackedClass::PackedPlain},
+    {"v_pk_min3_u", PackedClass::PackedPlain},
     {"v_pk_", PackedClass::Packed},
 };
 
@@ -216,6 +235,12 @@ constexpr bool* encoding_flag(EncodingInfo& e, std::string_view word) {
         {"pcrel", &EncodingInfo::pc_relative},
         {"cacheop", &EncodingInfo::cache_operation},
         {"rays", &EncodingInfo::rays},
+        {"reuse", &EncodingInfo::matrix_reuse},
+        {"plain", &EncodingInfo::plain_name},
+        {"scalesel", &EncodingInfo::scale_select},
+        {"ldsaddr", &EncodingInfo::lds_address},
+        {"firstonly", &EncodingInfo::first_only},
+        {"secondonly", &EncodingInfo::second_only},
     };
     for (const Flag& f : flags)
         if (word == f.word) return &(e.*f.flag);
@@ -343,6 +368,28 @@ constexpr const EncodingInfo& encoding_of(Opcode op, size_t family) {
 }
 
 constexpr int absent = -1;
+
+struct EncodedFormat {
+    Format format;
+    row::FamilyRange families;
+};
+
+constexpr EncodedFormat encoded_formats[] = {
+#define FORMAT(format, families, fields) {Format::format, row::family_range(families)},
+#define SUFFIX(suffix, families, fields)
+#include "frontend/tables/formats.inc"
+#undef FORMAT
+#undef SUFFIX
+};
+
+// Whether the family has instructions of the format. GLOBAL and SCRATCH are segments of FLAT.
+constexpr bool has_format(Format format, size_t family) {
+    if (format == Format::GLOBAL || format == Format::SCRATCH) format = Format::FLAT;
+    for (const EncodedFormat& f : encoded_formats)
+        if (f.format == format && f.families.contains(family)) return true;
+    return false;
+}
+
 struct Code {
     Format format = Format::SOPP;
     int number = absent;
@@ -350,9 +397,9 @@ struct Code {
 using Codes = std::array<Code, family_count>;
 
 constexpr std::string_view format_names[] = {
-    "SOP1", "SOP2",   "SOPK",    "SOPC",   "SOPP",    "SMEM",    "VOP1",   "VOP2",
-    "VOPC", "VOP3",   "VOP3P",   "VINTRP", "DS",      "MUBUF",   "MTBUF",  "MIMG",
-    "FLAT", "GLOBAL", "SCRATCH", "EXP",    "VSAMPLE", "VINTERP", "LDSDIR", "VOPD"};
+    "SOP1",    "SOP2",  "SOPK",    "SOPC",    "SOPP",   "SMEM",  "VOP1",  "VOP2",  "VOPC",
+    "VOP3",    "VOP3P", "VINTRP",  "DS",      "MUBUF",  "MTBUF", "MIMG",  "FLAT",  "GLOBAL",
+    "SCRATCH", "EXP",   "VSAMPLE", "VINTERP", "LDSDIR", "VOPD",  "VOPD3", "TENSOR"};
 static_assert(std::size(format_names) == std::size(format_slots));
 
 // "x", "12" or, where the family encodes the instruction in another format, "VOP3.12".
@@ -382,7 +429,10 @@ constexpr Codes parse_codes(Format format, std::string_view text) {
     for (size_t family = 0; family < family_count; ++family) {
         if (named[family]) continue;
         const std::string_view parent = row::families[family].parent;
-        codes[family] = parent.empty() ? Code{} : codes[row::family_index(parent)];
+        if (parent.empty()) continue;
+        const Code inherited = codes[row::family_index(parent)];
+        if (inherited.number != absent && has_format(inherited.format, family))
+            codes[family] = inherited;
     }
     return codes;
 }
@@ -423,6 +473,9 @@ constexpr SlotTable build_slots() {
             if (promoted != absent && encoding_of(op, family).e64) {
                 fill_slot(table, family, Format::VOP3, code + static_cast<unsigned>(promoted), op);
             }
+            if (format == Format::VOPD && has_format(Format::VOPD3, family) &&
+                encoding_of(op, family).k == InlineK::None)
+                fill_slot(table, family, Format::VOPD3, code, op);
         }
     }
     return table;

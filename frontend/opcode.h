@@ -37,6 +37,8 @@ enum class Format : uint8_t {
     VINTERP,  // gfx11+
     LDSDIR,   // gfx11+
     VOPD,     // gfx11+: two vector operations in one instruction
+    VOPD3,    // gfx12.5: the same with three sources each, and their signs
+    TENSOR,   // gfx12.5: the tensor data mover
 };
 
 enum class Opcode : uint16_t {

@@ -11,6 +11,7 @@ constexpr uint32_t int_zero = 128, int_64 = 192, int_minus_16 = 208;
 constexpr uint32_t flat_scratch_base = 230, shared_base = 235, pops_exiting = 239;
 constexpr uint32_t float_first = 240, float_last = 248;
 constexpr uint32_t vccz = 251, scc = 253, lds_direct = 254, literal_code = 255;
+constexpr uint32_t literal_64_code = 254;  // where there are literals of 64 bits
 
 struct FloatConstant {
     uint16_t f16, bf16;
@@ -168,6 +169,37 @@ bool decode_agpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Oper
     return decode_vector(s, Operand::Kind::Agpr, code, type, dwords, out);
 }
 
+namespace {
+
+// The literal behind the instruction, which all sources share: the first one says how wide it is.
+bool read_literal(DecodeState& s, bool wide) {
+    if (s.has_literal) return true;
+    const uint32_t dwords = wide ? 2 : 1;
+    constexpr uint32_t longest = 4;  // dwords of an instruction where literals may be wide
+    if (wide && s.length + dwords > longest) return false;
+    if (s.length + dwords > s.words.size()) return false;
+    for (uint32_t i = 0; i < dwords; ++i, ++s.length) s.out.words[s.length] = s.words[s.length];
+    s.has_literal = true;
+    s.wide_literal = wide;
+    return true;
+}
+
+bool decode_literal(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Operand& out) {
+    if (!read_literal(s, code == literal_64_code)) return false;
+    const uint64_t value = s.literal();
+    const bool whole = s.wide_literal && is_64_bit_scalar(type) && type != Type::mask;
+    set_register(out, Operand::Kind::Literal, s.wide_literal ? literal_64_code : literal_code, type,
+                 dwords);
+    // Of a wide one an operand of 32 bits takes the low half; a short one may be the high half.
+    out.value = whole ? value : expand_literal(static_cast<uint32_t>(value), type);
+    // Instructions of one dword have wide ones; none has both kinds.
+    if ((code == literal_64_code) != s.wide_literal || (s.wide_literal && s.layout.dwords > 1))
+        s.out.illegal_operand = true;
+    return true;
+}
+
+}  // namespace
+
 bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool literal_allowed,
                    Slot slot) {
     const uint32_t dwords = s.dwords(type);
@@ -187,7 +219,8 @@ bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool 
         }
         return true;
     }
-    if (code != literal_code) {
+    const bool literal_64 = code == literal_64_code && s.target.traits.wide_literals;
+    if (code != literal_code && !literal_64) {
         if (code == lds_direct && (slot == Slot::Scalar || slot == Slot::ScalarRegister))
             s.out.illegal_operand = true;
         return decode_special(s, code, type, dwords, out);
@@ -195,17 +228,10 @@ bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool 
     if (!literal_allowed) {
         // gfx9 has no literals here. LLVM fails to read one (and on some versions crashes) except
         // where its instruction size limit, 16 bytes on gfx950, leaves room.
-        if (s.target.family != Family::g950) return false;
+        if (s.target.family != Family::g950 && !literal_64) return false;
         s.out.illegal_operand = true;
     }
-    if (!s.has_literal) {
-        if (s.length >= s.words.size()) return false;
-        s.has_literal = true;
-        s.out.words[s.length] = s.words[s.length];
-        ++s.length;
-    }
-    set_register(out, Operand::Kind::Literal, code, type, dwords);
-    out.value = expand_literal(s.out.words[s.length - 1], type);
+    if (!decode_literal(s, code, type, dwords, out)) return false;
     if (registers_only(slot) || type == Type::mask || type == Type::sb32) {
         s.out.illegal_operand = true;
         out.type = Type::imm32;

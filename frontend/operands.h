@@ -17,7 +17,13 @@ struct DecodeState {
     const Layout& layout;
     Inst& out;
     uint32_t length = 1;  // dwords used so far; a literal is taken from words[length]
-    bool has_literal = false;
+    bool has_literal = false, wide_literal = false;  // wide: of 64 bits
+
+    // The literal that has been read; one of 32 bits is the low half.
+    uint64_t literal() const {
+        const uint32_t last = out.words[length - 1];
+        return wide_literal ? uint64_t{last} << 32 | out.words[length - 2] : last;
+    }
 
     // A lane mask takes one SGPR or two, by the wave size.
     uint32_t dwords(Type type) const {

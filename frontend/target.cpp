@@ -171,6 +171,20 @@ constexpr Traits rdna4() {
     return t;
 }
 
+// pairs: DPP of 64 bits.
+constexpr Traits gfx125(bool pairs) {
+    Traits t = rdna4();
+    t.dpp_pairs = t.wide_dpp = pairs;
+    t.vgpr_granule = 16;
+    t.simd_vgprs = 1024;
+    t.lds_bytes = 327680;
+    t.aligned_vgpr_tuples = true;
+    t.wide_literals = true;
+    t.flat_saddr = true;
+    t.waves_of_64 = false;
+    return t;
+}
+
 constexpr std::array targets{
     Target{"gfx801", Family::g8, 0x28, gcn3(true)},
     Target{"gfx802", Family::g8, 0x29, gcn3(false)},
@@ -225,14 +239,17 @@ constexpr auto other_sramecc = [] {
 }();
 
 // Decoded and disassembled, not emulated.
-constexpr std::array<Target, 0> decoded{};
+constexpr std::array decoded{
+    Target{"gfx1250", Family::g125, 0x49, gfx125(false)},
+    Target{"gfx1251", Family::g125, 0x5a, gfx125(true)},
+};
 
 // The same processors with waves of 64 lanes: each has half as many registers in a SIMD.
 template <size_t N>
 constexpr std::array<Target, N> with_64_lanes(std::array<Target, N> list) {
     for (Target& target : list) {
         Traits& t = target.traits;
-        if (t.wave_size == 64) continue;
+        if (t.wave_size == 64 || !t.waves_of_64) continue;
         t.wave_size = 64;
         t.vgpr_granule /= 2;
         t.simd_vgprs /= 2;

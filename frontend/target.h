@@ -75,9 +75,10 @@ struct Traits {
     bool has_shader_cycles = false;  // gfx10.3+: a hardware register counts clocks
     bool wide_vmcnt = true;          // gfx9+: vmcnt has six bits
     bool unpacked_d16 = false;       // 16-bit elements of buffers and images take a register each
-    bool dpp_pairs = true;           // DPP of 64 bits (gfx10: none)
+    bool dpp_pairs = true;           // DPP of 64 bits in short encodings (gfx10: none)
     bool wide_lgkmcnt = false;       // gfx10+: six bits
-    bool wide_dpp = false;           // gfx90a+: DPP of 64 bits and row_newbcast
+    bool wide_dpp = false;           // gfx90a+: DPP of 64 bits has row_newbcast only (gfx1251:
+                                     // row_share)
     bool ocp_small_floats = false;   // gfx950, gfx12: fp8 and bf8 as OCP defines them; gfx940-942:
                                      // FNUZ
     bool xnack_selectable, sramecc_selectable;
@@ -123,8 +124,11 @@ struct Traits {
     bool wide_messages = false;   // gfx11+: messages have eight bits, no operations or streams
     bool atomic_dlc = false;      // gfx11+: atomics of buffers have DLC
     bool vop3_literals = false;   // gfx10+: literals in VOP3 and VOP3P
+    bool wide_literals = false;   // gfx12.5: of 64 bits, too
+    bool waves_of_64 = true;      // gfx12.5: waves have 32 lanes only
     bool cmpx_writes_exec = false;     // gfx10+: v_cmpx writes EXEC alone
     bool signed_flat_offsets = false;  // gfx12: of flat instructions, too
+    bool flat_saddr = false;           // gfx12.5: flat instructions take an SGPR pair, too
     uint32_t gds_bytes = 0;            // global data share; 0: the processor has none
     uint32_t gds_max_wave_id = 0;      // logical wave ids of ds_ordered_count wrap behind it
 };

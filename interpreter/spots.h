@@ -37,9 +37,8 @@ inline uint32_t bytes_of(const Wave& w, const Inst& inst) {
         return 4 * static_cast<uint32_t>(std::bit_width(w.sgpr[machine::m0]));
     if (inst.format != Format::MTBUF) return effects(inst.op).bytes;
     const Traits& t = traits(w);
-    return element_bytes(t.unified_formats
-                             ? unified_format(inst.buffer_format, t.gfx11_buffers).data
-                             : inst.dfmt);
+    return element_bytes(
+        t.unified_formats ? unified_format(inst.buffer_format, t.gfx11_buffers).data : inst.dfmt);
 }
 
 // Calls f(lane, spot, bytes) for what each lane that is on accesses: in one piece, or dword by

@@ -239,6 +239,13 @@ Inst decode_rdna(const char* processor, uint32_t wave_size, std::vector<uint32_t
     return inst;
 }
 
+TEST(DecodeRdna, IsNotOfferedToUsers) {
+    for (const char* name : {"gfx1250", "gfx1251"}) {
+        EXPECT_EQ(wj::find_target(name), nullptr) << name;
+        EXPECT_NE(wj::find_decoded_target(name), nullptr) << name;
+    }
+}
+
 TEST(DecodeRdna, IsOfferedToUsers) {
     for (const char* name : {"gfx1100", "gfx1151", "gfx1201", "gfx11-generic", "gfx12-generic"}) {
         ASSERT_NE(wj::find_target(name), nullptr) << name;
@@ -468,6 +475,74 @@ TEST(DecodeRdna, WaitsOfGfx11) {
     // s_waitcnt expcnt(1) lgkmcnt(2) vmcnt(3): expcnt at bit 0, lgkmcnt at 4, vmcnt at 10
     EXPECT_EQ(wj::wait_counts(*wj::find_decoded_target("gfx1100"), 1 | 2 << 4 | 3 << 10),
               (wj::WaitCounts{.vm = 3, .exp = 1, .lgkm = 2}));
+}
+
+TEST(DecodeRdna, Gfx125HasWavesOf32LanesOnly) {
+    EXPECT_EQ(wj::find_decoded_target("gfx1250")->traits.wave_size, 32u);
+    EXPECT_EQ(wj::find_decoded_target("gfx1250", 64), nullptr);
+}
+
+TEST(DecodeRdna, LiteralsOf64Bits) {
+    // s_mov_b64 s[2:3], 254: two dwords follow, the low one first
+    const Inst wide = decode_rdna("gfx1250", 32, {0xBE8201FE, 0x11223344, 0x55667788});
+    EXPECT_EQ(wide.size, 12);
+    EXPECT_EQ(wide.src[0].value, 0x5566778811223344u);
+    // s_mov_b32 takes the low half
+    EXPECT_EQ(decode_rdna("gfx1250", 32, {0xBE8200FE, 0x11223344, 0x55667788}).src[0].value,
+              0x11223344u);
+    Inst cut;
+    const std::vector<uint32_t> words{0xBE8201FE, 0x11223344};
+    EXPECT_FALSE(wj::decode(*wj::find_decoded_target("gfx1250"), words, cut));
+    // v_fmaak_f64 v[0:1], v[2:3], v[4:5], K: VOP2 op 36, K of two dwords
+    const Inst k = decode_rdna("gfx1250", 32, {0x48000902, 1, 0x3FF00000});
+    EXPECT_EQ(k.op, Opcode::v_fmaak_f64);
+    EXPECT_EQ(k.src[2].value, 0x3FF0000000000001u);
+}
+
+TEST(DecodeRdna, PairsOfOperationsWithThreeSources) {
+    // v_dual_fma_f32 v2, -v4, v3, v1 :: v_dual_bitop2_b32 v5, v6, v8 bitop3:0x14: OPX 19 at bit 18,
+    // OPY 18 at 12, SRC0X; VSRC2X at 24 of the second dword, VSRC1X at 16, NEGX at 9, SRC0Y;
+    // VDSTY at 24 of the third, VSRC2Y or the table at 16, VSRC1Y at 8, VDSTX.
+    const Inst i =
+        decode_rdna("gfx1250", 32,
+                    {0xCF000000 | 19 << 18 | 18 << 12 | 260, 1u << 24 | 3 << 16 | 1 << 9 | 262,
+                     5u << 24 | 0x14 << 16 | 8 << 8 | 2});
+    EXPECT_EQ(i.size, 12);
+    EXPECT_EQ(i.op, Opcode::v_dual_fma_f32);
+    EXPECT_EQ(i.op_y, Opcode::v_dual_bitop2_b32);
+    EXPECT_EQ(i.dst[0].reg, 2);
+    EXPECT_EQ(i.src[0].reg, 4);
+    EXPECT_EQ(i.src[1].reg, 3);
+    EXPECT_EQ(i.src[2].reg, 1);
+    EXPECT_EQ(i.neg, 1);
+    EXPECT_EQ(i.dst[1].reg, 5);
+    EXPECT_EQ(i.src[3].reg, 6);
+    EXPECT_EQ(i.src[4].reg, 8);
+    EXPECT_EQ(i.bitop3, 0x14);
+}
+
+TEST(DecodeRdna, FormatsOfAProductSayHowManyRegistersItTakes) {
+    // v_wmma_scale_f32_16x16x128_f8f6f4: scales v1 and v2 in the first two words, op 53; the
+    // product, op 51, with FP6 (2, OP_SEL) of 12 registers and FP4 (4, OP_SEL_HI's third bit) of
+    // eight.
+    const Inst i = decode_rdna(
+        "gfx1250", 32, {0xCC350000, 0x04020501, 0xCC330000 | 2 << 11 | 1 << 14, 0x04A23108});
+    EXPECT_EQ(i.op, Opcode::v_wmma_scale_f32_16x16x128_f8f6f4);
+    EXPECT_EQ(i.size, 16);
+    EXPECT_EQ(i.src[0].dwords, 12);
+    EXPECT_EQ(i.src[1].dwords, 8);
+    EXPECT_EQ(i.src[3].reg, 1);
+    EXPECT_EQ(i.src[4].reg, 2);
+}
+
+TEST(DecodeRdna, DescriptorsOfATensor) {
+    // tensor_load_to_lds s[0:3], s[4:11]: op 196 at bit 14; null (124) for what is absent
+    const Inst i = decode_rdna("gfx1250", 32, {0xD0400001 | 196 << 14, 0x7C000000, 0x7C7C0400});
+    EXPECT_EQ(i.op, Opcode::tensor_load_to_lds);
+    EXPECT_EQ(i.src[0].dwords, 4);
+    EXPECT_EQ(i.src[1].reg, 4);
+    EXPECT_EQ(i.src[1].dwords, 8);
+    EXPECT_TRUE(i.src[2].is(Operand::Kind::Special));
 }
 
 TEST(OpcodeNames, Find) {

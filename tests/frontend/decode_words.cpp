@@ -154,6 +154,23 @@ Words encode(const Encoding& bits, uint32_t code, Random& random) {
     }
     if (l.has(Field::th) && random.below(2) == 0)  // no SADDR, and few unused registers
         words[0] = (words[0] & ~placed(l, Field::saddr, 0x7f)) | placed(l, Field::saddr, 0x7c);
+    if (bits.format == Format::TENSOR && random.below(4) != 0) {  // fields that have one value
+        words[0] = (words[0] & (fixed | 0x98)) | placed(l, Field::dmask, 1) | 1;
+        words[1] = (words[1] & 0x7c0000) | 0x7c000000;
+    }
+    if (bits.format == Format::VOPD3) {  // mostly two sources, and few signs
+        if (random.below(2) == 0) words[1] &= 0xff81ff;
+        if (random.below(2) == 0) words[2] &= 0xff00ffff;
+    }
+    // gfx12.5's 16-byte encodings join the scales and a product.
+    if (first >> 16 == 0xcc35 || first >> 16 == 0xcc3a) {
+        if (random.below(4) != 0) words[1] = (words[1] & 0xfa03ffff) | 0x04000000;
+        if (random.below(4) == 0) words[0] &= 0xffff0000;
+        words[2] = random.below(2) == 0 ? 0xcc330000 | (random.word() & 0x7cff)
+                                        : 0xcc884000 | (random.word() & 0x4ff);
+        words[3] = (random.word() & 0x9fffffff) |
+                   (random.below(2) == 0 ? 0 : 0x1c020100 | random.word() << 31);
+    }
     // gfx950's 16-byte encoding joins v_mfma_ld_scale_b32 and a product.
     if (first >> 16 == 0xd3ac && random.below(4) != 0) {
         words[2] = (0xd3ad0800 + random.below(2) * 0x10000) | (random.word() & 0x87ff);

@@ -24,11 +24,11 @@ Named by_name(const OpInfo& info) {
     const std::string_view n = info.name;
     const bool scalar = info.format <= Format::SOPC;
     Named t{};
-    t.opaque =
-        has(n, {"setpc", "swappc", "s_call", "s_rfe", "fork", "join", "movrel", "gpr_idx",
-                "setvskip", "cdbg", "s_trap", "s_endpgm_", "swaprel", "subvector", "code_end"});
-    t.leaves = has(n, {"branch", "setpc", "swappc", "s_call", "endpgm", "s_barrier", "s_sleep",
-                       "s_rfe", "s_trap", "halt", "setvskip", "subvector", "code_end"});
+    t.opaque = has(
+        n, {"setpc", "swappc", "s_add_pc", "s_call", "s_rfe", "fork", "join", "movrel", "gpr_idx",
+            "setvskip", "cdbg", "s_trap", "s_endpgm_", "swaprel", "subvector", "code_end"});
+    t.leaves = has(n, {"branch", "setpc", "s_add_pc", "swappc", "s_call", "endpgm", "s_barrier",
+                       "s_sleep", "s_rfe", "s_trap", "halt", "setvskip", "subvector", "code_end"});
     t.reads_vcc = n.starts_with("v_div_fmas") || n.find("vcc") != n.npos;
     t.reads_scc = has(n, {"s_addc_u32", "s_subb_u32", "s_cselect", "s_cmov", "_scc"});
     t.writes_scc = info.format == Format::SOPC || has(n, {"saveexec", "wrexec", "s_cmpk"}) ||
@@ -44,9 +44,10 @@ Named by_name(const OpInfo& info) {
         t.partial =
             n.find("_block") != n.npos || (n.find("load") == n.npos && n.find("ds_read") == n.npos);
     else
-        t.partial = has(n, {"mac", "writelane", "swap", "mix", "mfma", "cvt_sr", "scalef32",
-                            "permlane", "interp", "pkaccum", "ashr_pk", "movreld", "movrelsd"}) ||
-                    (n.find("dot") != n.npos && n.find("c_") != n.npos);
+        t.partial =
+            has(n, {"mac", "writelane", "swap", "mix", "mfma", "cvt_sr", "scalef32", "permlane",
+                    "interp", "pkaccum", "ashr_pk", "movreld", "movrelsd", "sat_pk4"}) ||
+            (n.find("dot") != n.npos && n.find("c_") != n.npos);
     if (!scalar && info.format != Format::SMEM && has(n, {"16", "fp8", "bf8"})) t.partial = true;
     if (has(n, {"saveexec", "wrexec"}))
         t.exec = n.starts_with("s_and_") || n.starts_with("s_andn1_") ? ExecChange::Narrowed
@@ -73,13 +74,19 @@ constexpr Difference differences[] = {
      "floats and wide sums without a carry leave SCC (RDNA 3.5 and 4 ISA, SOP2)"},
     {"writes_scc", "s_alloc_vgpr s_barrier_leave s_barrier_signal_isfirst",
      "SCC tells whether they succeeded"},
-    {"across", "v_wmma v_swmmac global_load_tr", "a matrix lies in all lanes"},
+    {"opaque", "_async_ tensor_", "memory and the LDS, at another time"},
+    {"across", "v_permlane_idx_gen", "makes the numbers of lanes, and reads none"},
+    {"partial", "v_permlane_idx_gen", "the numbers are written whole"},
+    {"partial", "v_cvt_scale v_cvt_sr_pk v_perm_pk16", "whole dwords of small floats"},
+    {"across", "v_wmma v_swmmac global_load_tr ds_load_tr", "a matrix lies in all lanes"},
     {"across", "lds_param_load v_interp_p10 v_interp_p2", "the lanes of a quad work together"},
     {"leaves", "s_barrier_signal s_barrier_init s_barrier_join s_barrier_leave",
      "s_barrier_wait is what waits"},
-    {"opaque", "s_barrier_ s_alloc_vgpr _gs_reg_", "state outside of the wave's registers"},
+    {"opaque", "s_barrier_ s_wakeup_barrier s_alloc_vgpr s_set_vgpr_msb _gs_reg_",
+     "state outside of the wave's registers"},
     {"across", "swap", "exchanges within a lane; atomics of that name are no permutations"},
     {"exec", "fork s_cbranch_join", "they choose lanes"},
+    {"leaves", "s_monitor_sleep", "sleeps until the memory that it watches changes"},
     {"leaves", "ds_gws_barrier", "waits by running again, not by leaving"},
     {"partial",
      "v_cvt_f32_ v_cvt_pk v_sat_pk v_sad_ v_qsad v_mqsad v_mad_u32 v_mad_i32 v_pack v_dot2_",
@@ -90,7 +97,7 @@ constexpr Difference differences[] = {
     {"partial", "v_interp_p2_f32_vinterp", "a whole dword from three operands"},
     {"partial", "_gs_reg_", "the old value is written whole"},
     {"partial", "v_cmp", "masks are written whole"},
-    {"partial", "ds_read_u16 ds_read_i16 ds_read_b64_tr", "upper halves are cleared"},
+    {"partial", "ds_read_u16 ds_read_i16 ds_read_b64_tr ds_load_tr", "upper halves are cleared"},
     {"partial",
      "atomic _rtn_ ds_consume ds_append ds_ordered ds_swizzle permute s_memtime s_memrealtime "
      "s_get_waveid",
