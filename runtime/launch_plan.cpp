@@ -460,9 +460,12 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
 }
 
 uint32_t initial_sgprs(const LaunchPlan& plan) {
+    const Traits& t = plan.target->traits;
     uint32_t count = std::min(plan.kernel.user_sgpr_count, 96u);
-    for (const int sgpr : plan.group_ids.sgpr) count += sgpr >= 0;
-    return count + plan.kernel.workgroup_info + plan.kernel.private_segment;
+    for (const int sgpr : plan.group_ids.sgpr) count += sgpr >= 0 && !t.workgroup_ids_in_ttmp;
+    // With scratch that hardware places there is no wave offset.
+    const bool wave_offset = plan.kernel.private_segment && !t.architected_flat_scratch;
+    return count + plan.kernel.workgroup_info + wave_offset;
 }
 
 void name_twice(const LaunchPlan& plan, machine::Wave& wave) {
