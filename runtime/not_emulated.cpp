@@ -21,7 +21,8 @@ const Target* emulated_target(std::string_view name) {
 }
 
 std::string not_emulated(std::string_view name) {
-    std::string what = "'" + std::string(name) + "'";
+    std::string what{'\''};
+    what.append(name) += '\'';
     if (const auto id = parse_target_id(name); id && id->processor->name != name)
         what += " (" + std::string(id->processor->name) + ")";
     if (std::ranges::count(r600, name)) what += " (of the r600 family, another instruction set)";
