@@ -43,25 +43,35 @@ std::vector<const FoundCodeObject*> addresses(const std::vector<FoundCodeObject>
          supported_target_names() + "; recompile it with --offload-arch=gfx90a");
 }
 
+// What HIP and wavejit know best comes first; behind these, all others that are emulated.
+constexpr std::string_view preference[] = {
+    "gfx90a", "gfx908", "gfx906", "gfx900", "gfx904",       "gfx909",
+    "gfx90c", "gfx902", "gfx942", "gfx950", "gfx9-generic", "gfx9-4-generic",
+    "gfx803", "gfx802", "gfx801", "gfx805", "gfx810"};
+constexpr size_t not_emulated = std::size(preference) + 1;
+
+// Lower is better.
+size_t rank_of(const TargetId& target) {
+    if (!target.processor || !find_target(target.processor->name)) return not_emulated;
+    return static_cast<size_t>(std::ranges::find(preference, target.processor->name) - preference);
+}
+
 }  // namespace
 
 std::string choose_target(const std::string& file) {
     auto found = find_code_objects_in_file(file);
     if (!found || found->empty()) return {};
-    static const char* const preference[] = {
-        "gfx90a", "gfx908", "gfx906", "gfx900", "gfx904",       "gfx909",
-        "gfx90c", "gfx902", "gfx942", "gfx950", "gfx9-generic", "gfx9-4-generic",
-        "gfx803", "gfx802", "gfx801", "gfx805", "gfx810"};
-    for (const char* name : preference) {
-        const FoundCodeObject* best = nullptr;
-        for (const FoundCodeObject& object : *found)
-            if (object.target.processor && object.target.processor->name == name &&
-                (!best || object.target.xnack == Feature::Any ||
-                 object.target.xnack == Feature::Off))
-                best = &object;
-        if (best) return best->target.str();
+    const TargetId* best = nullptr;
+    for (const FoundCodeObject& object : *found) {
+        const size_t rank = rank_of(object.target);
+        const size_t best_rank = best ? rank_of(*best) : not_emulated;
+        const bool without_xnack = object.target.xnack != Feature::On;
+        if (rank < best_rank ||
+            (best && object.target.processor == best->processor && without_xnack))
+            best = &object.target;
     }
-    fail_not_emulated(file, *found);
+    if (!best) fail_not_emulated(file, *found);
+    return best->str();
 }
 
 void check_target(const std::string& file, const std::string& target) {

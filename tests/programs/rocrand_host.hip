@@ -9,9 +9,12 @@
 #include <rocrand/rocrand_sobol32_precomputed.h>
 #include <rocrand/rocrand_sobol64_precomputed.h>
 
-#if ROCRAND_VERSION >= 300000  // of ROCm 6: the tables have other names
+#if ROCRAND_VERSION > 201009  // after ROCm 5.2 the tables have other names
 #define h_sobol32_direction_vectors rocrand_h_sobol32_direction_vectors
 #define h_sobol64_direction_vectors rocrand_h_sobol64_direction_vectors
+#define OF_MRG32K3A <rocrand_state_mrg32k3a>  // and there are two such generators
+#else
+#define OF_MRG32K3A
 #endif
 
 #include <cstring>
@@ -164,13 +167,13 @@ void pseudo(Test& t, rng::Source& source, bool mrg) {
     // Box and Muller's transformation; the kernels use the hardware's sine and cosine, so floats
     // are only close.
     auto normal = [&](const Words& w, float* o) {
-        float2 v = mrg ? detail::mrg_normal_distribution2(w[0], w[1])
+        float2 v = mrg ? detail::mrg_normal_distribution2 OF_MRG32K3A(w[0], w[1])
                        : detail::normal_distribution2(w[0], w[1]);
         o[0] = 1.5f + v.x * 2.5f;
         o[1] = 1.5f + v.y * 2.5f;
     };
     auto normal_double = [&](const Words& w, double* o) {
-        double2 v = mrg ? detail::mrg_normal_distribution_double2(w[0], w[1])
+        double2 v = mrg ? detail::mrg_normal_distribution_double2 OF_MRG32K3A(w[0], w[1])
                         : detail::normal_distribution_double2(make_uint4(w[0], w[1], w[2], w[3]));
         o[0] = 1.5 + v.x * 2.5;
         o[1] = 1.5 + v.y * 2.5;

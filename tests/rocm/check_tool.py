@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_tool.py ROCM.PY: what can go wrong when `./wj rocm` makes a tree ends with a message, another status than 0, and
-nothing half-made. A server on this machine plays mirrors that are broken."""
+"""check_tool.py ROCM.PY BUILD: what can go wrong when `./wj rocm` makes a tree ends with a message, another status than 0, and
+nothing half-made. A server on this machine plays mirrors that are broken. Commands run in a tree that is this machine's /usr."""
 import os
 import shutil
 import signal
@@ -15,7 +15,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.dont_write_bytecode = True
 from checks import check, status  # noqa: E402
 
-tool = sys.argv[1]
+tool, build = sys.argv[1:]
+sys.path.insert(0, os.path.dirname(tool))
+from releases import find_release  # noqa: E402
+
 if not shutil.which("mmdebstrap"):
     print("mmdebstrap is not installed")
     sys.exit(77)
@@ -62,6 +65,44 @@ def refused(what, text, cache, *words):
           "Traceback" not in output and not left_behind(cache), output)
 
 
+def make_own_tree(cache):
+    """A tree in which all wanted packages are called installed. Its usr is to be mounted."""
+    tree = os.path.join(cache, "wavejit/rocm/trixie/tree")
+    for folder in ("usr", "proc", "sys", "dev", "tmp", "etc", "var/lib/dpkg"):
+        os.makedirs(os.path.join(tree, folder))
+    for name in ("bin", "sbin", "lib", "lib64"):
+        os.symlink("usr/" + name, os.path.join(tree, name))
+    release = find_release("trixie")
+    with open(os.path.join(tree, "var/lib/dpkg/status"), "w") as file:
+        for name in release.packages + release.libraries:
+            file.write(f"Package: {name}\nStatus: install ok installed\n\n")
+    return tree
+
+
+def in_own_tree(cache, tree, script):
+    """A command that runs a shell's text in the tree."""
+    words = [sys.executable, tool, "--build", build, "trixie", "sh", "-c", script]
+    return ["unshare", "--mount", "env", f"XDG_CACHE_HOME={cache}", "sh", "-c", f'mount --bind /usr "{tree}/usr" && exec "$@"', "sh"] + words
+
+
+def commands_in_a_tree(cache):
+    tree = make_own_tree(cache)
+    r = subprocess.run(in_own_tree(cache, tree, "command -v wavejit; ls /opt/wavejit/lib/wavejit; exit 7"), capture_output=True, text=True)
+    check(f"a command: status {r.returncode}", r.returncode == 7 and r.stdout.startswith("/opt/wavejit/bin/wavejit\n") and
+          "libhsa-runtime64.so.1" in r.stdout.split(), r.stdout + r.stderr)
+    r = subprocess.run(in_own_tree(cache, tree, "kill -SEGV $$"), capture_output=True, text=True)
+    check(f"a command that ends by a signal: status {r.returncode}", r.returncode == 128 + signal.SIGSEGV, r.stdout + r.stderr)
+    # One that takes no notice of the signal ends, too, and so does what it started.
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
+        process = subprocess.Popen(in_own_tree(cache, tree, "trap '' TERM HUP; sleep 987 & echo on; wait"), stdout=subprocess.PIPE)
+        process.stdout.readline()
+        begin = time.monotonic()
+        process.send_signal(number)
+        process.stdout.read()  # until nobody can write any more
+        took, ended = time.monotonic() - begin, process.wait()
+        check(f"ended by {number.name}: status {ended}, after {took:.1f} s", took < 60 and ended in (128 + number, -number))
+
+
 with tempfile.TemporaryDirectory() as cache, Mirror(("127.0.0.1", 0), Answer) as server:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_address[1]}/debian"
@@ -101,5 +142,6 @@ with tempfile.TemporaryDirectory() as cache, Mirror(("127.0.0.1", 0), Answer) as
         r = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True, timeout=120)
         output = r.stdout + r.stderr
         check(f"a full disk: status {r.returncode}", r.returncode != 0 and "the disk is full" in output and "Traceback" not in output, output)
+        commands_in_a_tree(os.path.join(cache, "own"))
 
 sys.exit(status())

@@ -3,8 +3,12 @@
 
     ./wj rocm unstable --packages llama.cpp-tools,llama.cpp-tests,libggml0-backend-hip,python3
         tests/rocm/llama.py --results FILE [--ops ADD,MUL_MAT] [--timeout SECONDS] [--seconds SECONDS] operators tokens
+
+Operators' cases run many to a process; one that takes too long or ends it is wrong, and those behind it go on in a new
+process. A second call runs what the first did not come to.
 """
 import argparse
+import csv
 import os
 import re
 import subprocess
@@ -16,43 +20,61 @@ from gtests import lines_of  # noqa: E402
 from results import Results  # noqa: E402
 
 OPERATORS = "/usr/libexec/x86_64-linux-gnu/llama.cpp-tests/test-backend-ops"
+CHUNK = 100  # cases of one process: their names are one argument
 PROMPTS = ("hello", "the quick brown fox", "one two three four five six seven")
 
 
-def operator_names():
-    text = subprocess.run([OPERATORS, "--list-ops"], capture_output=True, text=True).stdout
-    return [w for w in text.split("Total")[0].split() if re.fullmatch(r"[A-Z0-9_]+", w)]
+def listed_cases(a):
+    """Cases of the chosen operators, as the program names them: those that the back-end supports, and the number of others."""
+    r = subprocess.run([OPERATORS, "support", "-b", "ROCm0", "--output", "csv"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    rows = list(csv.DictReader(r.stdout.splitlines()))
+    if not rows:
+        sys.exit(f"{OPERATORS} lists no cases: {r.stderr[-1500:]}")
+    by_operator, others = {}, set()
+    for row in rows:
+        name = f"{row['op_name']}({row['op_params']})"
+        if not a.ops or row["op_name"] in a.ops.split(","):
+            if row["supported"] == "1":
+                by_operator.setdefault(row["op_name"], {})[name] = True  # some cases are listed twice
+            else:
+                others.add(name)
+    return [name for names in by_operator.values() for name in list(names)[::a.every]], len(others)
+
+
+def run_cases(names, results, limit, end):
+    """Runs cases in one process until one takes too long or ends the process, or the time is over: that case is wrong."""
+    process = subprocess.Popen([OPERATORS, "test", "-b", "ROCm0", "-o", ",".join(names)], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    begin, last, reason = time.monotonic(), [], ""
+    for line in lines_of(process, lambda: max(1, begin + limit - time.monotonic())):
+        if line is None:
+            reason = f"took longer than {limit:g} s"
+            process.kill()
+            break
+        line = re.sub(r"\x1b\[[0-9;]*m", "", line)
+        last = (last + [line])[-8:]
+        found = re.match(r"\s+(\w+\(.*\)): (.*?)\s*(OK|FAIL|not supported.*)$", line)
+        if found:
+            status = {"OK": "ok", "FAIL": "failed"}.get(found.group(3), "skipped")
+            results.add(found.group(1), status, time.monotonic() - begin, "" if status == "ok" else line)
+            begin = time.monotonic()
+            if begin > end:
+                process.kill()
+                break
+    status = process.wait()
+    left = [n for n in names if not results.has(n)]
+    if left and time.monotonic() < end:
+        results.add(left[0], "failed", time.monotonic() - begin, "\n".join(last) + "\n" + (reason or f"the process ended with status {status}"))
 
 
 def operators(results, a, end):
-    names = a.ops.split(",") if a.ops else operator_names()
-    for at, name in enumerate(names):
-        if results.has(name + " (all)"):
-            continue
+    names, others = listed_cases(a)
+    print(f"{len(names)} cases; {others} are not supported by the back-end", flush=True)
+    while todo := [n for n in names if not results.has(n)]:
         if time.monotonic() > end:
-            print(f"not come to: {' '.join(names[at:])}")
+            print(f"{len(todo)} cases were not come to in {a.seconds:g} s")
             return
-        begin, cases = time.monotonic(), 0
-        process = subprocess.Popen([OPERATORS, "test", "-b", "ROCm0", "-o", name], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        last, reason = [], ""
-        for line in lines_of(process, lambda: a.timeout):
-            if line is None or time.monotonic() - begin > a.op_seconds:
-                reason = (f"no case ended for {a.timeout:g} s" if line is None else f"stopped after {a.op_seconds:g} s")
-                process.kill()
-                break
-            line = re.sub(r"\x1b\[[0-9;]*m", "", line)
-            last = (last + [line])[-8:]
-            found = re.match(r"\s+(\w+\(.*\)): (.*?)\s*(OK|FAIL|not supported.*)$", line)
-            if found:
-                cases += 1
-                verdict = found.group(3)
-                status = {"OK": "ok", "FAIL": "failed"}.get(verdict, "skipped")
-                results.add(found.group(1), status, 0, "" if status == "ok" else line)
-        status = process.wait()
-        wrong = reason.startswith("no case") or (not reason and status != 0)
-        results.add(name + " (all)", "failed" if wrong else "skipped" if reason or not cases else "ok", time.monotonic() - begin,
-                    "\n".join(last) + f"\nstatus {status} {reason}" if wrong or reason else f"{cases} cases" if cases else "no cases")
+        run_cases(todo[:CHUNK], results, a.timeout, end)
 
 
 def completion(model, prompt, gpu, timeout):
@@ -97,7 +119,7 @@ def main():
     p.add_argument("--folder", default="/tmp/wavejit-llama", help="where the models are written")
     p.add_argument("--ops", help="operators, with commas between them (default: all)")
     p.add_argument("--timeout", type=float, default=300, help="seconds for a case, or for a text")
-    p.add_argument("--op-seconds", type=float, default=600, help="seconds for an operator's cases")
+    p.add_argument("--every", type=int, default=1, help="only each n-th case of an operator")
     p.add_argument("--seconds", type=float, default=1e9, help="seconds for this call")
     p.add_argument("parts", nargs="+", choices=("operators", "tokens"))
     a = p.parse_args()

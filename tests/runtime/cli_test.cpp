@@ -301,7 +301,6 @@ TEST_F(Cli, RunSaysWhichLibraryIsMissing) {
     }
 }
 
-// Processes with address spaces of their own share translations.
 // HIP itself says only that there is no binary, and ends the process.
 TEST_F(Cli, RunSaysWhatAProgramHoldsCodeFor) {
     std::string image = read(kernels("ids.gfx900.hsaco"));
@@ -319,6 +318,16 @@ TEST_F(Cli, RunSaysWhatAProgramHoldsCodeFor) {
                {"holds code for gfx700", "but emulated are", "gfx90a"});
 }
 
+// Nobody has to name the target of a file that holds code for one processor only.
+TEST_F(Cli, TheTargetIsTheOneThatAFileHoldsCodeFor) {
+    for (const char* target : {"gfx900", "gfx90a", "gfx1010", "gfx1030"})
+        expect(run("launch " + kernels("ids." + std::string(target) + ".hsaco") +
+                   " --kernel saxpy --grid 64 --arg f32:0.5 --arg buf:64:iota=f32 --arg "
+                   "buf:64:iota=f32:print=4xf32 --arg u32:16"),
+               0, {"0 1.5 3 4.5"});
+}
+
+// Processes with address spaces of their own share translations.
 TEST_F(Cli, TranslationsAreKept) {
     const std::string cache = (directory / "cache").string();
     const std::string environment =

@@ -6,6 +6,7 @@ it works in a folder of another name, which is renamed when it is whole. The dro
 build are seen in the tree as /opt/wavejit; this project, the present folder and /tmp as they are outside.
 """
 import argparse
+import ctypes
 import fcntl
 import os
 import re
@@ -227,7 +228,13 @@ def build_script(build, tree):
         ""])
 
 
-def run(tree, lock, build, binds, command):
+def die_with_parent():
+    pr_set_pdeathsig = 1  # linux/prctl.h
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
+def run(tree, build, binds, command):
+    """The command's status, or 128 and the signal that ended it or this process."""
     shared = []
     for path in [PROJECT, os.getcwd()] + binds:
         if path != "/" and not any(path == other or path.startswith(other + "/") for other in shared + ["/tmp"]):
@@ -237,11 +244,20 @@ def run(tree, lock, build, binds, command):
     environment.update(HOME="/root", PATH=f"{INSIDE}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                        LD_LIBRARY_PATH=f"{INSIDE}/lib/wavejit")
     script = (mount_script(tree, shared) + build_script(build, tree) +
-              f"exec chroot '{tree}' /bin/sh -c 'cd \"$0\" && exec \"$@\"' \"$0\" \"$@\"")
-    # This process becomes the command's, so that who ends it ends the command; the lock goes along.
-    os.set_inheritable(lock.fileno(), True)
-    words = in_namespace(["/bin/sh", "-c", script, os.getcwd()] + command)
-    os.execvpe(words[0], words, environment)
+              # The shell stays: the first process of a namespace, which it is, takes no signal that it does not ask for.
+              f"exec chroot '{tree}' /bin/sh -c 'cd \"$0\" && \"$@\"; exit $?' \"$0\" \"$@\"")
+    process = subprocess.Popen(in_namespace(["/bin/sh", "-c", script, os.getcwd()] + command), env=environment,
+                               preexec_fn=die_with_parent)
+
+    def end(number, frame):
+        process.kill()  # and with unshare all that runs in the namespace
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGHUP, end)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: the command gets it, too, and decides
+    status = process.wait()
+    return status if status >= 0 else 128 - status
 
 
 def arguments(words):
@@ -298,7 +314,7 @@ def main():
         fcntl.flock(lock, fcntl.LOCK_SH)
     if not command:
         return 0
-    run(tree, lock, a.build or built(), [os.path.abspath(b) for b in a.bind], command)
+    return run(tree, a.build or built(), [os.path.abspath(b) for b in a.bind], command)
 
 
 if __name__ == "__main__":
