@@ -30,7 +30,7 @@ mkdir -p "$new" 2>/dev/null || die "cannot write to $folder: choose another fold
 
 # The last words of a log that tell why.
 reason() {
-    if grep -q 'No space left on device\|Disk quota exceeded' "$1"; then
+    if tr -s '\n ' ' ' <"$1" | grep -q 'No space left on device\|Disk quota exceeded'; then # CMake wraps its lines
         echo "the disk is full; nothing was changed in $folder"
     else
         tail -3 "$1" >&2

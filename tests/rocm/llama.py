@@ -25,20 +25,21 @@ PROMPTS = ("hello", "the quick brown fox", "one two three four five six seven")
 
 
 def listed_cases(a):
-    """Cases of the chosen operators, as the program names them: those that the back-end supports, and the number of others."""
+    """Cases of the chosen operators, in the program's order: those that the back-end supports, and the number of others."""
     r = subprocess.run([OPERATORS, "support", "-b", "ROCm0", "--output", "csv"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     rows = list(csv.DictReader(r.stdout.splitlines()))
     if not rows:
         sys.exit(f"{OPERATORS} lists no cases: {r.stderr[-1500:]}")
-    by_operator, others = {}, set()
+    seen, chosen, others = {}, [], 0
     for row in rows:
-        name = f"{row['op_name']}({row['op_params']})"
-        if not a.ops or row["op_name"] in a.ops.split(","):
-            if row["supported"] == "1":
-                by_operator.setdefault(row["op_name"], {})[name] = True  # some cases are listed twice
-            else:
-                others.add(name)
-    return [name for names in by_operator.values() for name in list(names)[::a.every]], len(others)
+        operator, name = row["op_name"], f"{row['op_name']}({row['op_params']})"
+        if name in seen or (a.ops and operator not in a.ops.split(",")):
+            continue  # some cases are listed twice
+        others += row["supported"] != "1"
+        seen[name] = seen[operator] = seen.get(operator, 0) + (row["supported"] == "1")
+        if row["supported"] == "1" and (seen[operator] - 1) % a.every == 0:
+            chosen.append(name)
+    return chosen, others
 
 
 def run_cases(names, results, limit, end):
@@ -62,9 +63,16 @@ def run_cases(names, results, limit, end):
                 process.kill()
                 break
     status = process.wait()
-    left = [n for n in names if not results.has(n)]
-    if left and time.monotonic() < end:
+    if time.monotonic() > end:
+        return
+    # The one that was running stands behind the last with a result.
+    at = max((i + 1 for i, n in enumerate(names) if results.has(n)), default=0)
+    left = [n for n in names[at:] if not results.has(n)]
+    if status != 0 and left:
         results.add(left[0], "failed", time.monotonic() - begin, "\n".join(last) + "\n" + (reason or f"the process ended with status {status}"))
+    for name in names if status == 0 else names[:at]:
+        if not results.has(name):
+            results.add(name, "failed", 0, "no result was found")
 
 
 def operators(results, a, end):
