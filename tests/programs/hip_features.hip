@@ -17,19 +17,26 @@
 
 namespace cg = cooperative_groups;
 
+// In the headers of HIP 5.7 a tile has these functions from two bases.
+#if HIP_VERSION_MAJOR == 5 && HIP_VERSION_MINOR == 7
+#define OF_TILE cg::tile_base<16>::
+#else
+#define OF_TILE
+#endif
+
 // ---- cooperative groups ------------------------------------------------------------------------
 
 __global__ void groups(int* out) {
     cg::thread_block block = cg::this_thread_block();
     auto tile = cg::tiled_partition<16>(block);
     int sum = block.thread_rank();
-    for (int step = tile.size() / 2; step; step /= 2) sum += tile.shfl_xor(sum, step);
+    for (int step = tile.OF_TILE size() / 2; step; step /= 2) sum += tile.shfl_xor(sum, step);
     out[threadIdx.x * 3] = sum;
-    out[threadIdx.x * 3 + 1] = tile.shfl(int(threadIdx.x), 3) * 100 + tile.thread_rank();
+    out[threadIdx.x * 3 + 1] = tile.shfl(int(threadIdx.x), 3) * 100 + tile.OF_TILE thread_rank();
     __shared__ int total;
     if (block.thread_rank() == 0) total = 0;
     block.sync();
-    if (tile.thread_rank() == 0) atomicAdd(&total, sum);
+    if (tile.OF_TILE thread_rank() == 0) atomicAdd(&total, sum);
     cg::sync(block);
     out[threadIdx.x * 3 + 2] = total;
 }
