@@ -2,10 +2,10 @@
 // compile their own fill and copy kernels with it in each process, which takes more time than the
 // start of the process otherwise does.
 //
-// All functions of the library are passed on to the real one (functions.txt); only
-// amd_comgr_do_action looks first whether the same action was done for the same inputs by the same
-// library. Files lie in the cache of translated code (backend_x64/cache_directory.h), with its
-// variables and its bounds.
+// All functions of the library are passed on to the real one (functions.txt). amd_comgr_do_action
+// looks first whether the same action was done for the same inputs by the same library; those that
+// make and set an action's parameters note what cannot be asked for. Files lie in the cache of
+// translated code (backend_x64/cache_directory.h), with its variables and its bounds.
 #include <dlfcn.h>
 #include <sys/stat.h>
 
@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,7 +63,19 @@ uint64_t real_identity[3];  // size, time, inode: another library has other resu
 
 namespace {
 
-void* wj_real_amd_comgr_do_action = nullptr;
+// The real ones of the functions that are written out here.
+#define WJ_OWN_FUNCTIONS(X)                         \
+    X(amd_comgr_do_action)                          \
+    X(amd_comgr_create_action_info)                 \
+    X(amd_comgr_destroy_action_info)                \
+    X(amd_comgr_action_info_set_isa_name)           \
+    X(amd_comgr_action_info_set_bundle_entry_ids)   \
+    X(amd_comgr_action_info_set_device_lib_linking) \
+    X(amd_comgr_action_info_set_vfs)                \
+    X(amd_comgr_action_info_set_working_directory_path)
+#define WJ_COMGR(name) void* wj_real_##name = nullptr;
+WJ_OWN_FUNCTIONS(WJ_COMGR)
+#undef WJ_COMGR
 
 template <class... Parameters>
 Status call(void* function, Parameters... parameters) {
@@ -112,7 +126,7 @@ std::string find_real_library() {
     };
 #define WJ_COMGR(name) wj_real_##name = find(#name);
 #include <comgr_functions.inc>  // made by CMake from functions.txt
-    WJ_COMGR(amd_comgr_do_action)
+    WJ_OWN_FUNCTIONS(WJ_COMGR)
 #undef WJ_COMGR
 }
 
@@ -200,6 +214,31 @@ bool read_data(Handle set, std::vector<Data>& out) {
     return true;
 }
 
+// Parameters of an action for which the library has no question, or one that an action without them
+// does not survive (the ISA's name in ROCm 7.2).
+struct Parameters {
+    bool isa = false;
+    bool others = false;  // that the name of a file does not tell
+    bool device_libraries = false, virtual_files = false;
+};
+
+std::mutex parameters_mutex;
+std::map<uint64_t, Parameters>& all_parameters() {
+    static auto* const all = new std::map<uint64_t, Parameters>;  // leaked: used until the end
+    return *all;
+}
+
+template <class Change>
+void note(Handle info, Change change) {
+    std::lock_guard lock(parameters_mutex);
+    change(all_parameters()[info.handle]);
+}
+
+Parameters parameters_of(Handle info) {
+    std::lock_guard lock(parameters_mutex);
+    return all_parameters()[info.handle];
+}
+
 // Options that name files, and texts that name a time.
 bool depends_on_more(std::string_view option) {
     for (std::string_view start :
@@ -222,8 +261,12 @@ std::optional<std::string> name_of(int kind, Handle info, Handle inputs) {
          {"AMD_COMGR_SAVE_TEMPS", "AMD_COMGR_EMIT_VERBOSE_LOGS", "AMD_COMGR_REDIRECT_LOGS",
           "AMD_COMGR_TIME_STATISTICS", "AMD_COMGR_SAVE_LLVM_TEMPS"})
         if (std::getenv(variable)) return {};
+    const Parameters parameters = parameters_of(info);
+    if (!parameters.isa || parameters.others) return {};
     std::vector<std::byte> key;
-    put(key, "comgr 1 " WJ_COMGR_SONAME);
+    put(key, "comgr 2 " WJ_COMGR_SONAME);
+    put(key, uint64_t{parameters.device_libraries});
+    put(key, uint64_t{parameters.virtual_files});
     put(key, real_identity, sizeof real_identity);
     size_t major = 0, minor = 0;
     reinterpret_cast<void (*)(size_t*, size_t*)>(wj_real_amd_comgr_get_version)(&major, &minor);
@@ -331,9 +374,50 @@ CacheDirectory* cache() {
 
 }  // namespace
 
-extern "C" [[gnu::visibility("default")]] Status amd_comgr_do_action(int kind, Handle info,
-                                                                     Handle inputs,
-                                                                     Handle results) {
+extern "C" {
+#define WJ_EXPORT [[gnu::visibility("default")]] Status
+
+WJ_EXPORT amd_comgr_create_action_info(Handle* info) {
+    const Status status = call(wj_real_amd_comgr_create_action_info, info);
+    // The handle may have been another one's before.
+    if (status == success) note(*info, [](Parameters& p) { p = {}; });
+    return status;
+}
+
+WJ_EXPORT amd_comgr_destroy_action_info(Handle info) {
+    {
+        std::lock_guard lock(parameters_mutex);
+        all_parameters().erase(info.handle);
+    }
+    return call(wj_real_amd_comgr_destroy_action_info, info);
+}
+
+WJ_EXPORT amd_comgr_action_info_set_isa_name(Handle info, const char* name) {
+    note(info, [&](Parameters& p) { p.isa = name && *name; });
+    return call(wj_real_amd_comgr_action_info_set_isa_name, info, name);
+}
+
+WJ_EXPORT amd_comgr_action_info_set_bundle_entry_ids(Handle info, const char** ids, size_t count) {
+    note(info, [](Parameters& p) { p.others = true; });
+    return call(wj_real_amd_comgr_action_info_set_bundle_entry_ids, info, ids, count);
+}
+
+WJ_EXPORT amd_comgr_action_info_set_device_lib_linking(Handle info, bool on) {
+    note(info, [&](Parameters& p) { p.device_libraries = on; });
+    return call(wj_real_amd_comgr_action_info_set_device_lib_linking, info, on);
+}
+
+WJ_EXPORT amd_comgr_action_info_set_vfs(Handle info, bool on) {
+    note(info, [&](Parameters& p) { p.virtual_files = on; });
+    return call(wj_real_amd_comgr_action_info_set_vfs, info, on);
+}
+
+WJ_EXPORT amd_comgr_action_info_set_working_directory_path(Handle info, const char* path) {
+    note(info, [&](Parameters& p) { p.others = p.others || (path && *path); });
+    return call(wj_real_amd_comgr_action_info_set_working_directory_path, info, path);
+}
+
+WJ_EXPORT amd_comgr_do_action(int kind, Handle info, Handle inputs, Handle results) {
     const auto act = [&] { return call(wj_real_amd_comgr_do_action, kind, info, inputs, results); };
     std::vector<Data> found;
     // A set that holds something already shows only the sum of both.
@@ -347,4 +431,7 @@ extern "C" [[gnu::visibility("default")]] Status amd_comgr_do_action(int kind, H
     found.clear();
     if (status == success && read_data(results, found)) cache()->write(*name, encode(found));
     return status;
+}
+
+#undef WJ_EXPORT
 }

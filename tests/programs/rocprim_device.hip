@@ -1,5 +1,7 @@
 // rocPRIM's device-wide algorithms against the CPU. Usage: rocprim_device [elements]
 // hipcc-flags: -Wno-unused-parameter -Wno-ignored-attributes
+#include <cstring>  // for the header of ROCm 7.2
+
 #include <rocprim/rocprim.hpp>
 
 #include <algorithm>
