@@ -83,47 +83,53 @@ Status Findings::write() const {
 
 void DispatchFindings::forget() {
     shadow_ = std::make_unique<machine::DispatchShadow>(*this);
-    places_.clear();
-    first_.reset();
-    count_ = 0;
+    found_.clear();
 }
 
-bool DispatchFindings::is_new(const Place& place) {
-    std::lock_guard lock(mutex_);
-    return places_.size() < most_places && places_.insert(place).second;
-}
-
-void DispatchFindings::add(FaultRecord record) {
-    if (!all_.add(record)) return;
-    std::lock_guard lock(mutex_);
-    count_++;
-    if (!first_) first_ = std::make_unique<FaultRecord>(std::move(record));
+template <typename Report>
+void DispatchFindings::keep(const Place& place, uint64_t group, Report report) {
+    std::unique_lock lock(mutex_);
+    const auto is_news = [&] {
+        const auto known = found_.find(place);
+        return known == found_.end() ? found_.size() < most_places : group < known->second.group;
+    };
+    if (!is_news()) return;
+    const uint64_t number = next_number_++;
+    lock.unlock();  // reports take long
+    FaultRecord record = report();
+    lock.lock();
+    if (is_news()) found_.insert_or_assign(place, Found{group, number, std::move(record)});
 }
 
 void DispatchFindings::found(const machine::Wave& wave, const machine::Finding& finding) {
-    if (is_new({finding.pc, finding.check, finding.what}))
-        add(finding_report(memory_, dispatch_, wave, finding));
+    keep({finding.pc, finding.check, finding.what}, wave.group->linear_id,
+         [&] { return finding_report(memory_, dispatch_, wave, finding); });
 }
 
 void DispatchFindings::found_missed_barrier(GroupContext& group) {
     FaultRecord record = missed_barrier_report(memory_, dispatch_, group);
-    if (is_new({record.exit.pc, machine::check_barrier, nullptr})) add(std::move(record));
+    keep({record.exit.pc, machine::check_barrier, nullptr}, group.group.linear_id,
+         [&] { return std::move(record); });
 }
 
 // A fault is a finding, too, of its own kind.
 void DispatchFindings::conclude(DispatchResult& result) {
     std::lock_guard lock(mutex_);
+    std::vector<Found*> in_order;
+    for (auto& [place, found] : found_) in_order.push_back(&found);
+    std::ranges::sort(in_order, {}, [](const Found* f) { return std::pair(f->group, f->number); });
+    std::erase_if(in_order, [&](const Found* f) { return !all_.add(f->record); });
     if (result.code != Code::Ok) {
         FaultRecord& fault = result.fault;
         fault.check = "fault";
         fault.key =
             fault.check + ":" + fault.kernel + ":" + fault.place + ":" + code_name(fault.code);
         all_.add(fault);
-    } else if (first_) {
-        result.code = first_->code;
-        result.fault = *first_;
-        if (count_ > 1)
-            result.fault.notes.push_back("and " + std::to_string(count_ - 1) +
+    } else if (!in_order.empty()) {
+        result.code = in_order.front()->record.code;
+        result.fault = in_order.front()->record;
+        if (in_order.size() > 1)
+            result.fault.notes.push_back("and " + std::to_string(in_order.size() - 1) +
                                          " more findings in this dispatch: WAVEJIT_CHECK_REPORT "
                                          "names a file for all of them");
     }

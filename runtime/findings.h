@@ -1,8 +1,8 @@
 // What checkers have found: kept by device, each once, with how many dispatches had it.
 #pragma once
 
+#include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -41,7 +41,8 @@ private:
     std::vector<FaultRecord> records_;
 };
 
-// Of a dispatch. The first finding is its fault when it has ended, if it has no other one.
+// Of a dispatch. When it has ended the first finding is its fault, if it has no other one: the
+// first of the first work-group, whichever thread was faster.
 class DispatchFindings final : public machine::FindingSink {
 public:
     DispatchFindings(const DispatchState& dispatch, const memory::AddressSpace& memory,
@@ -58,17 +59,22 @@ public:
 private:
     // The place and the kind: what is found there again is the same.
     using Place = std::tuple<uint64_t, machine::Check, const char*>;
-    bool is_new(const Place& place);
-    void add(FaultRecord record);
+    struct Found {
+        uint64_t group = 0;   // linear_id
+        uint64_t number = 0;  // what one work-group finds has ascending ones
+        FaultRecord record;
+    };
+    // Keeps what `report()` makes, unless the same is known of this work-group or one before it.
+    template <typename Report>
+    void keep(const Place& place, uint64_t group, Report report);
 
     const DispatchState& dispatch_;
     const memory::AddressSpace& memory_;
     Findings& all_;
     std::unique_ptr<machine::DispatchShadow> shadow_;
     std::mutex mutex_;
-    std::set<Place> places_;
-    std::unique_ptr<FaultRecord> first_;
-    size_t count_ = 0;
+    std::map<Place, Found> found_;
+    uint64_t next_number_ = 0;
 };
 
 }  // namespace wj::runtime

@@ -53,17 +53,17 @@ def wanted(name, fmt):
     """Kinds of edge cases for a row; the type of its sources."""
     kinds, type_ = set(), None
     if fmt in VECTOR:
-        if not re.search('readlane|readfirstlane|v_nop|pipeflush|mfma|clrexcp|accvgpr', name): kinds.add('partial EXEC')
-        if not re.search('v_nop|pipeflush|v_clrexcp|v_cmpx?_|^v_s_|cvt_pk_f32_[fb]|readlane|readfirstlane|writelane|mfma|smfmac|swap|accvgpr|permlane', name): kinds.add('overlap')
+        if not re.search('readlane|readfirstlane|v_nop|pipeflush|mfma|wmma|clrexcp|accvgpr', name): kinds.add('partial EXEC')
+        if not re.search('v_nop|pipeflush|v_clrexcp|v_cmpx?_|^v_s_|cvt_pk_f32_[fb]|readlane|readfirstlane|writelane|mfma|wmma|smfmac|swap|accvgpr|permlane', name): kinds.add('overlap')
         # Not looked at: formats that have generators of their own, tables, masks.
-        if re.search('^v_s_|mfma|smfmac|interp|scalef32|fp8|bf8|bf16|fp4|fp6|bf6|v_nop|pipeflush|lane|accvgpr|swap|cmp_class|cmpx_class|dot|screen|clrexcp|prng|_sr_|ubyte', name): return kinds, None
+        if re.search('^v_s_|mfma|wmma|smfmac|interp|scalef32|fp8|bf8|bf16|fp4|fp6|bf6|v_nop|pipeflush|lane|accvgpr|swap|cmp_class|cmpx_class|dot|screen|clrexcp|prng|_sr_|ubyte', name): return kinds, None
         types = [t for t in re.findall(r'(?<=_)(?:pk_|)(f16|f32|f64|[iub]\d+|i4)', name)]
         source = types[-1] if types else None
         if name.startswith('v_cvt') and len(types) > 1: source = types[-1]
         if source in FLOATS: type_ = source
         elif source: type_ = 'int'
     elif fmt in ('SOP1', 'SOP2', 'SOPC', 'SOPK'):
-        if re.search('sendmsg|cvt_hi|s_fmamk|saveexec|wrexec|pc_b64|call|rfe|fork|join|getreg|setreg|movrel|gpr_idx|setvskip|cmov|movk|movrel|waitcnt|version|subvector|bfm|bitset|bitcmp', name): return kinds, None
+        if re.search('sendmsg|cvt_hi|s_fmamk|saveexec|wrexec|pc_b64|call|rfe|fork|join|getreg|setreg|movrel|gpr_idx|setvskip|cmov|movk|movrel|waitcnt|version|barrier|sleep|subvector|bfm|bitset|bitcmp', name): return kinds, None
         type_ = 'int'
     elif fmt in MEMORY and not re.search('gws|nop|wb|inv|ordered', name):
         kinds.add('partial EXEC')

@@ -52,7 +52,7 @@ kernel void global_atomic_beyond(global uint* out, uint wrong) {
     atomic_add(&out[2047 + wrong], 1);  // HERE global_atomic_beyond
 }
 kernel void global_before(global uint* out, uint wrong) {
-    out[0] = *(out - wrong);  // HERE global_before
+    out[get_global_id(0)] = *(out + get_global_id(0) * (1 - wrong) - wrong);  // HERE global_before
 }
 kernel void no_pointer(global uint* out, uint wrong) {
     global uint* to = wrong ? 0 : out;
@@ -215,8 +215,8 @@ kernel void odd_word(global uchar* out, uint wrong) {
     *(global ushort*)(out + 1024 * get_group_id(0) + 2 * ID + wrong) = ID;  // HERE odd_word
 }
 kernel void odd_read(global uchar* out, uint wrong) {
-    uint got = *(global uint*)(out + wrong);  // HERE odd_read
-    out[256 + get_global_id(0)] = got;
+    uint got = *(global uint*)(out + 4 * ID + wrong);  // HERE odd_read
+    ((global uint*)out)[1024 + get_global_id(0)] = got;
 }
 kernel void odd_lds(global uint* out, uint wrong) {
     local uchar table[4 * SIZE + 4];

@@ -30,7 +30,7 @@ kernel void unwritten(global uint* out, uint count) {
     uint id = get_local_id(0);
     if (id < count) table[id] = id;
     barrier(CLK_LOCAL_MEM_FENCE);
-    out[id] = table[id ^ 1];  // line 33: nobody has written what lies at count and behind
+    out[get_global_id(0)] = table[id ^ 1];  // line 33: nobody has written what lies at count and behind
 }
 
 kernel void neighbour(global uint* out, uint wait) {
@@ -38,7 +38,7 @@ kernel void neighbour(global uint* out, uint wait) {
     uint id = get_local_id(0);
     table[id] = id * 3;
     if (wait) barrier(CLK_LOCAL_MEM_FENCE);
-    out[id] = table[(id + 64) & 255];  // line 41: of another wave
+    out[get_global_id(0)] = table[(id + 64) & 255];  // line 41: of another wave
 }
 
 kernel void overwrite(global uint* out, uint wait) {
@@ -50,7 +50,7 @@ kernel void overwrite(global uint* out, uint wait) {
     if (wait) barrier(CLK_LOCAL_MEM_FENCE);
     table[id] = other;  // line 51: other waves may not have read it yet
     barrier(CLK_LOCAL_MEM_FENCE);
-    out[id] = table[id];
+    out[get_global_id(0)] = table[id];
 }
 
 kernel void count_all(global uint* out, uint plainly) {
@@ -61,7 +61,7 @@ kernel void count_all(global uint* out, uint plainly) {
     if (plainly && id == 70) sum = 5;  // line 61: an update and a store have no order
     atomic_add(&sum, 1);
     barrier(CLK_LOCAL_MEM_FENCE);
-    out[id] = sum;
+    out[get_global_id(0)] = sum;
 }
 
 // In a loop: what waves did in front of a barrier is forgotten behind it.
@@ -75,14 +75,14 @@ kernel void many_barriers(global uint* out, uint laps) {
         barrier(CLK_LOCAL_MEM_FENCE);
         table[id] = other + 1;
     }
-    out[id] = table[id];
+    out[get_global_id(0)] = table[id];
 }
 
 kernel void leave_early(global uint* out, uint last) {
     uint id = get_local_id(0);
     if (id / 64 == last) return;
     barrier(CLK_GLOBAL_MEM_FENCE);  // line 84
-    out[id] = id;
+    out[get_global_id(0)] = id;
 }
 
 kernel void write_global(global uint* out, uint first) {
@@ -94,5 +94,5 @@ kernel void several(global uint* out, uint wrong) {
     uint id = get_local_id(0);
     if (!wrong || id != 200) table[id] = id;
     if (!wrong) barrier(CLK_LOCAL_MEM_FENCE);
-    out[id] = table[(id + 64) & 255];  // line 97: raced for; lane 8 of wave 2: nobody has written it
+    out[get_global_id(0)] = table[(id + 64) & 255];  // line 97: raced for; lane 8 of wave 2: nobody has written it
 }
