@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/plan/loops.h"
 
 namespace wj::x64 {
 
@@ -86,24 +87,10 @@ void BlockCompiler::loop_pin() {
                      ? options_.loop_chunks
                      : chunks_that_pay(*block_, schedule_, divergent_, walks_, avx512_);
     while (block_->lanes / chunk_lanes() % chunks) chunks /= 2;
-    if (row_loop_ || only_reads_rows()) chunks = 1;
-    while (chunks * far_row_walks() > sizeof(Frame::scattered)) chunks /= 2;
+    if (row_loop_ || only_reads_rows(context(), walks_, row_walks_)) chunks = 1;
+    while (chunks * count_far_row_walks(context(), walks_, row_walks_) > sizeof(Frame::scattered))
+        chunks /= 2;
     while (!loop_pin_chunks(chunks)) chunks /= 2;
-}
-
-// Each lane's row is a stream: those of one chunk are as many as the host follows.
-bool BlockCompiler::only_reads_rows() const {
-    if (walks_.walks.empty() || row_walks_ != (1u << walks_.walks.size()) - 1) return false;
-    return std::ranges::all_of(
-        walks_.walks, [this](const Walks::Walk& w) { return inst(w.first).aux & ir::far_lanes; });
-}
-
-// Each of them has a place in Frame::lane_rows for each chunk.
-uint32_t BlockCompiler::far_row_walks() const {
-    uint32_t count = 0;
-    for (uint32_t w = 0; w < walks_.walks.size(); ++w)
-        count += row_walks_ >> w & 1 && inst(walks_.walks[w].first).aux & ir::far_lanes;
-    return count;
 }
 
 // How many vectors the region's values fill at once. Of a loop: `reads` tells the rows that it
@@ -144,16 +131,6 @@ int BlockCompiler::alive_at_once(const Value* begin, uint32_t count,
     return most;
 }
 
-// Lowerings of more than one instruction take temporaries besides.
-bool BlockCompiler::has_simple_lowerings(const Value* begin, uint32_t count) const {
-    return std::all_of(begin, begin + count, [this](Value v) {
-        const Op op = inst(v).op;
-        return op == Op::SetV || op == Op::FFma32 || op == Op::FAdd32 || op == Op::FSub32 ||
-               op == Op::FMul32 || op == Op::Add32 || op == Op::Sub32 || op == Op::And32 ||
-               op == Op::Or32 || op == Op::Xor32;
-    });
-}
-
 bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
     loop_ = {};
     loop_.chunks = chunks;
@@ -188,7 +165,7 @@ bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
         if (i.op == Op::GetV) ++reads[i.imm], read_of[i.imm] = schedule_.producer(u);
     }
     // Registers that the body needs for its own.
-    const bool simple = has_simple_lowerings(schedule_.begin(1), count);
+    const bool simple = have_simple_lowerings(context(), schedule_.begin(1), count);
     const int most = alive_at_once(schedule_.begin(1), count, reads);
     const int registers = avx512_ ? 32 : 16;
     const int temporaries = simple ? 2 : avx512_ ? 3 : 5;

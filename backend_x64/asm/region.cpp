@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/plan/access_forms.h"
+#include "backend_x64/plan/programs.h"
 
 namespace wj::x64 {
 
@@ -74,7 +76,7 @@ void BlockCompiler::region(uint32_t position) {
     const size_t offsets = line_offsets_.size();
     if (gathered_ || block_->lanes < machine::lanes) clear_mask_slots(begin, count);
     begin_chunks(masks);
-    if (count == 1 && !gathered_ && may_store_columns(begin[0])) column_store(begin[0], loop, done);
+    if (count == 1 && !gathered_ && may_store_column(begin[0])) column_store(begin[0], loop, done);
     a_.bind(first);
     load_constants();
     a_.bind(loop);
@@ -83,7 +85,7 @@ void BlockCompiler::region(uint32_t position) {
     if (alone) a_.look_for(reg::chunk);
     if (empty != no_value) leave_out_empty(empty, begin, count, next);
     load_chunk_offset();
-    if (parts_whole_chunks(empty, begin, count))
+    if (!gathered_ && gains_by_whole_chunks(*block_, empty, {begin, count}))
         whole_and_other_chunks(empty, next);
     else
         region_body();

@@ -7,6 +7,7 @@
 
 #include "backend_x64/asm/lane_access.h"
 #include "backend_x64/asm/walk_fields.h"
+#include "backend_x64/plan/loops.h"
 
 namespace wj::x64 {
 
@@ -48,8 +49,9 @@ int32_t BlockCompiler::window_at(uint32_t window) {
 
 // What the loop's code besides would be made of, in row_loop_ and what is beside it.
 bool BlockCompiler::find_rows_of_loop() {
-    if (!with_row_loops_ || loops_ == Loops::None || options_.checked || options_.mask_addresses ||
-        !loop_is_uniform() || !guards_stay() || uses_accumulators())
+    if (!with_row_loops_ || loops_ == Loops::None ||
+        options_.address_mode != AddressMode::Identity || !is_uniform_loop(context()) ||
+        !guards_stay(*block_) || uses_accumulators(*block_))
         return false;
     const auto stores = [](const ir::Inst& i) {
         return ir::op_info(i.op).cls == ir::Class::LaneStore && space_of(i.op) == global_space;
@@ -57,7 +59,7 @@ bool BlockCompiler::find_rows_of_loop() {
     if (std::ranges::none_of(block_->insts, stores)) return false;
     const MemoryTraits memory{.exclusive = options_.exclusive, .direct = true, .any_order = true};
     if (!row_schedule_.build(*block_, avx512_, memory) || !row_schedule_.sum_rows().empty() ||
-        !loop_suits(row_schedule_, true))
+        !uniform_loop_masks({*block_, row_schedule_, options_}, true))
         return false;
     row_loop_walks_ = find_walks(*block_, row_schedule_, {}, true);
     row_loop_ = find_row_loop(*block_, row_schedule_, row_loop_walks_, width());
@@ -457,7 +459,7 @@ void BlockCompiler::row_loop() {
     loop_plan_backup();
     count_plan();
     walk_slots_ = extra_slots_;
-    extra_slots_ += has_narrow_rows() ? walk_field_count_with_rows : walk_field_count;
+    extra_slots_ += has_narrow_rows(context()) ? walk_field_count_with_rows : walk_field_count;
     row_loop_slots_ = extra_slots_;
     extra_slots_ += field_count;
     failed_ |= extra_slots_ > slot_count;

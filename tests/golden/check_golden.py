@@ -12,11 +12,13 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-KERNELS = ["alu", "lds", "global", "divergent", "uniform"]
+# Each with the options that its code is made with.
+KERNELS = {"alu": [], "lds": [], "global": [], "divergent": [], "uniform": [], "scratch": [], "patterns": ["--checked"], "row_loop": [],
+           "narrow_rows": ["--block", "+0x0", "--profile", os.path.join(HERE, "plans", "narrow_rows_0x0_full.txt")]}
 
 
 def host_code(tool, code_object, kernel, isa):
-    made = subprocess.run([tool, "host-asm", code_object, "--kernel", kernel, "--isa", isa, "--exec-full"],
+    made = subprocess.run([tool, "host-asm", code_object, "--kernel", kernel, "--isa", isa, "--exec-full", *KERNELS[kernel]],
                           capture_output=True, text=True)
     if made.returncode:
         sys.exit(f"{kernel}, {isa}: {made.stderr}")
