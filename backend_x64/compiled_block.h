@@ -43,6 +43,9 @@ struct CompileOptions {
     Variant variant = Variant::Full;   // of blocks for waves with all lanes on
     HostCounters* counters = nullptr;  // count what is executed (hot_blocks.h)
     Decisions* decisions = nullptr;    // what is decided is told (plan/decisions.h)
+
+    bool has_masks() const { return avx512; }
+    uint32_t vector_bytes() const { return avx512 ? 64 : 32; }
 };
 
 // Host instructions that are executed together, without the counter in front of them.

@@ -1,5 +1,4 @@
 #include "backend_x64/asm/block_compiler.h"
-#include "backend_x64/plan/loops.h"
 #include "backend_x64/plan/programs.h"
 
 #include <algorithm>
@@ -201,8 +200,7 @@ bool BlockCompiler::begin(const ir::Block& block, const CompileOptions& options,
     loop_ = {};
     pinned_ = k_pinned_ = gp_reserved_ = 0;
     loop_prefer_.clear();
-    loop_part_of_.clear();
-    loop_parts_ = 1;
+    loop_parts_ = {};
     walks_ = {};
     row_loop_.reset();
     find_lds_tables();

@@ -36,6 +36,8 @@
 #include "backend_x64/lane_program.h"
 #include "backend_x64/loop_estimate.h"
 #include "backend_x64/plan/access_plan.h"
+#include "backend_x64/plan/loops.h"
+#include "backend_x64/plan/waves.h"
 #include "backend_x64/row_loop.h"
 #include "backend_x64/schedule.h"
 #include "backend_x64/walks.h"
@@ -69,14 +71,9 @@ private:
 
     // ---- again.cpp ----
     void run_again();
-    bool goes_on();
     void begin_go_on();
     void go_on();
-    struct Steps {  // of ir::Op::GoesOn
-        Value wave, group;
-    };
-    void move_bases(Value Steps::*step);
-    bool may_go_together(uint32_t position) const;
+    void move_bases(Value BaseSteps::*step);
     void waves_together(Label loop, size_t colds);
 
     // ---- block_compiler.cpp ----
@@ -395,13 +392,8 @@ private:
         std::vector<Walks::Induction> idle;
         std::vector<Value> merged;  // SetV that the body's operations so far have done themselves
     };
-    void loop_split();
-    bool loop_other_part(uint32_t i) const {  // i: index into the region
-        return !loop_part_of_.empty() && loop_part_of_[i] != loop_part_;
-    }
     void loop_pin();
     bool loop_pin_chunks(uint32_t chunks);
-    int alive_at_once(const Value* begin, uint32_t count, std::span<const uint8_t> reads);
     void loop_load_pins();
     void loop_enter_body(bool lean);
     void loop_bodies(bool lean);
@@ -830,7 +822,7 @@ private:
     bool streams_ = false;        // in the region that they go on in
     bool goes_on_ = false;        // begin_go_on()
     bool gathered_ = false;       // while gathered_loop() emits regions
-    std::map<Value, Steps> moving_bases_;
+    MovingBases moving_bases_;
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;
     std::unordered_map<std::string, uint32_t> tables_;
@@ -877,8 +869,8 @@ private:
     enum class Loops : uint8_t { None, OneChunk, Chunks } loops_ = Loops::Chunks;
     uint32_t loop_chunk_ = 0;  // whose body is emitted
     bool loop_lean_ = false, loop_scalar_done_ = false;
-    std::vector<uint8_t> loop_part_of_;  // by index into the region; empty: one part
-    uint32_t loop_part_ = 0, loop_parts_ = 1;
+    LoopParts loop_parts_;
+    uint32_t loop_part_ = 0;              // whose body is emitted
     uint32_t pinned_ = 0, k_pinned_ = 0;  // registers that no value may be given
     std::vector<int8_t> loop_prefer_;     // by unit
     uint32_t gp_reserved_ = 0;

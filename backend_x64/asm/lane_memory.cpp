@@ -23,7 +23,7 @@ void BlockCompiler::lane_memory(Value v) {
     const auto& a = i.args;
     LaneAccess m(plan_access(context(), v, site_of(v)));
     tell(options_.decisions, m);
-    const Value addr = ir::address_of(i), mask = ir::mask_of(i);
+    const Value addr = ir::address_of(i), mask = m.mask_value;
     m.slow = a_.newLabel();
     m.gather = a_.newLabel();
     m.done = a_.newLabel();
@@ -44,11 +44,8 @@ void BlockCompiler::lane_memory(Value v) {
         m.lo = tmp();  // not often needed
     else if (m.transfer != Transfer::Broadcast)
         use_address(m, addr);  // else there is no vector of addresses
-    if (m.scalar_base) m.base = home_mem(schedule_.uniform_home(a[0]));
-    if (buffer) {
-        m.base = home_mem(schedule_.uniform_home(a[2]));
-        m.limit = home_mem(schedule_.uniform_home(a[3]));
-    }
+    if (m.base_value != no_value) m.base = home_mem(schedule_.uniform_home(m.base_value));
+    if (buffer) m.limit = home_mem(schedule_.uniform_home(a[3]));
     use_mask(m, mask);
     if (m.store)
         for (uint32_t d = 0; d < m.dwords; ++d)

@@ -280,7 +280,7 @@ void BlockCompiler::loop_begin_chunk() {
 }
 
 void BlockCompiler::loop_block() {
-    loop_split();
+    loop_parts_ = carried_masks_.empty() ? split_loop(context()) : LoopParts{};
     collectors_.clear();  // no mask leaves the region
     divergent_masks_.clear();
     facts_limit_ = 3;
@@ -298,12 +298,12 @@ void BlockCompiler::loop_block() {
     if (keep_budget) count_plan();
     loop_backup(true);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
-    for (loop_part_ = 0; loop_part_ < loop_parts_; ++loop_part_) {
+    for (loop_part_ = 0; loop_part_ < loop_parts_.count; ++loop_part_) {
         if (loop_part_) {
             loop_backup(false);
             uniforms_.assign(block_->insts.size(), {});
         }
-        if (loop_parts_ == 1 && keep_budget) walk_plan();
+        if (loop_parts_.count == 1 && keep_budget) walk_plan();
         loop_pin();
         walk_find_idle();
         if (!masks) loop_keep_scalar();
@@ -350,7 +350,7 @@ void BlockCompiler::loop_block() {
 
         a_.bind(done);
     }
-    loop_part_of_.clear();
+    loop_parts_ = {};
     if (keep_budget) a_.mov(budget, budget_register);
     loop_.scalar_get = loop_.scalar_set = no_value;
     segment(2);

@@ -69,8 +69,8 @@ void BlockCompiler::region(uint32_t position) {
     // What is found out about addresses here is not about all chunks', or not known on the other
     // way around.
     const bool apart = repeats || across || empty != no_value;
-    const bool alone =
-        !apart && !masks && !keeps && collectors_.empty() && may_go_together(position);
+    const bool alone = !apart && !masks && !keeps && collectors_.empty() && goes_on_ &&
+                       waves_together_ && may_fuse_waves(context(), position, moving_bases_);
     if (!across && !repeats && count > 1) choose_constants(begin, count, alone);
     const bool facts_cross = std::exchange(facts_cross_regions_, facts_cross_regions_ && !apart);
     const size_t offsets = line_offsets_.size();
@@ -175,7 +175,7 @@ void BlockCompiler::region_body() {
     enter_constants(count);
     // Next uses, by a walk backwards.
     for (uint32_t i = count; i-- > 0;) {
-        if (loop_other_part(i) || (loop_lean_ && loop_leaves_out(begin[i]))) {
+        if (loop_parts_.is_other(i, loop_part_) || (loop_lean_ && loop_leaves_out(begin[i]))) {
             skip_[i] = 1;
             continue;
         }

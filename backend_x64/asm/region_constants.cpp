@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "backend_x64/asm/block_compiler.h"
-#include "backend_x64/plan/loops.h"
 #include "backend_x64/plan/lines.h"
 
 namespace wj::x64 {
@@ -42,10 +41,12 @@ void BlockCompiler::choose_constants(const Value* begin, uint32_t count, bool ma
     std::ranges::stable_sort(uses, std::greater{}, &std::pair<Unit, uint32_t>::second);
     const int registers = avx512_ ? 32 : 16,
               temporaries = have_simple_lowerings(context(), begin, count) ? 4
-                            : avx512_                          ? 10
-                                                               : 7,
+                            : avx512_                                      ? 10
+                                                                           : 7,
               most = avx512_ ? 16 : 6;
-    constants_left_ = std::min(most, registers - alive_at_once(begin, count, {}) - temporaries);
+    constants_left_ = std::min(
+        most, registers - alive_at_once(context(), {begin, count}, {}, loop_parts_, loop_part_) -
+                  temporaries);
     for (const auto& [unit, n] : uses) {
         if (constants_left_ <= 0) break;
         const int reg = registers - 1 - static_cast<int>(constants_.size());

@@ -7,7 +7,6 @@
 
 #include "backend_x64/asm/lane_access.h"
 #include "backend_x64/asm/walk_fields.h"
-#include "backend_x64/plan/loops.h"
 
 namespace wj::x64 {
 
@@ -447,8 +446,8 @@ void BlockCompiler::row_loop() {
     forget_facts();
     uniforms_.assign(block_->insts.size(), {});
     units_.assign(schedule_.unit_count(), {});
-    loop_part_of_.clear();
-    loop_part_ = 0, loop_parts_ = 1;
+    loop_parts_ = {};
+    loop_part_ = 0;
     collectors_.clear();  // no mask leaves the region
     divergent_masks_.clear();
     facts_limit_ = 3;

@@ -32,14 +32,14 @@ bool gathers64(const AccessPlan& p) {
 }
 
 bool may_be_strided(const PlanContext& c, const AccessPlan& p) {
-    if ((!p.full && !c.avx512()) || !p.dwords_only()) return false;
+    if ((!p.full && !c.has_masks()) || !p.dwords_only()) return false;
     if (p.space == lds_space) return p.bytes <= (p.store ? 4 : 8);
-    return gathers64(p) && (c.avx512() || !p.store) && p.bytes <= (p.store ? 4 : 8);
+    return gathers64(p) && (c.has_masks() || !p.store) && p.bytes <= (p.store ? 4 : 8);
 }
 
 bool may_be_sliding(const PlanContext& c, const AccessPlan& p) {
     if (p.store || is_checked(p.mode)) return false;
-    if (!p.dwords_only()) return p.bytes == 2 && (p.full || c.avx512());
+    if (!p.dwords_only()) return p.bytes == 2 && (p.full || c.has_masks());
     return p.dwords > 1;
 }
 
@@ -54,7 +54,7 @@ bool row_of_tile(const PlanContext& c, const AccessPlan& p) {
 
 // Whether rows can be copied whole, when all lanes are on.
 static bool may_be_rows(const PlanContext& c, const AccessPlan& p, Rows::Kind kind) {
-    if (kind == Rows::InOrder) return p.dwords_only() || !p.store || c.avx512();
+    if (kind == Rows::InOrder) return p.dwords_only() || !p.store || c.has_masks();
     if (kind == Rows::Sliding && p.dwords == 1) return false;
     return !p.store && p.dwords_only() && !p.of_pairs();
 }
@@ -65,7 +65,7 @@ Rows found_rows(const PlanContext& c, Rows::Kind kind) {
 
 bool may_find_rows(const PlanContext& c, const AccessPlan& p, Rows::Kind kind, bool fewer_lanes) {
     return has_narrow_rows(c) && p.space == global_space && p.mode == AddressMode::Identity &&
-           p.dwords_only() && (p.full || (c.avx512() && p.walk < 0 && !fewer_lanes)) &&
+           p.dwords_only() && (p.full || (c.has_masks() && p.walk < 0 && !fewer_lanes)) &&
            may_be_rows(c, p, kind);
 }
 
@@ -209,7 +209,7 @@ std::optional<DwordRow> dword_row(const PlanContext& c, const AccessPlan& p,
         row.from[n][place] = lane;
     }
     const auto whole = [&](uint32_t x) { return x == (1u << lanes) - 1; };
-    if (p.store && !c.avx512() &&
+    if (p.store && !c.has_masks() &&
         !std::all_of(row.written.begin(), row.written.begin() + count, whole))
         return {};
     return row;
@@ -237,7 +237,7 @@ std::optional<ByteRow> load_byte_row(const PlanContext& c, const AccessPlan& p,
 
 std::optional<ByteScatter> store_byte_row(const PlanContext& c, const AccessPlan& p,
                                           const LaneOffsets& offsets) {
-    if (!c.avx512()) return {};
+    if (!c.has_masks()) return {};
     const uint32_t high = p.access == Access::U8D16Hi || p.access == Access::U16D16Hi ? 2 : 0;
     ByteScatter row;
     for (uint32_t lane = 0; lane < c.chunk_lanes(); ++lane)
@@ -257,7 +257,7 @@ uint32_t table_of(const PlanContext& c, const ir::Inst& load) {
     const Access access = ir::aux_access(load.aux);
     const uint32_t bytes = ir::table_bytes(c.block, access, ir::aux_dwords(load.aux), load.args[1]);
     const bool dwords = access == Access::Dwords;
-    const uint32_t most = c.avx512() ? (dwords ? 128 : 256) : 64;
+    const uint32_t most = c.has_masks() ? (dwords ? 128 : 256) : 64;
     return bytes <= most && immediate(load) == static_cast<int32_t>(immediate(load)) ? bytes : 0;
 }
 

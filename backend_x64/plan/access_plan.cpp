@@ -36,10 +36,12 @@ AccessPlan describe_access(const PlanContext& c, Value v, bool full) {
     AccessPlan p;
     p.v = v;
     p.store = ir::op_info(i.op).cls == Class::LaneStore;
+    p.mask_value = ir::mask_of(i);
     p.full = full;
     p.wide = c.block.type(ir::address_of(i)) == ir::Type::V64;
     p.scalar_base = ir::has_scalar_base(i.op);
     p.space = space_of(i.op);
+    if (p.scalar_base || p.space == buffer_space) p.base_value = i.args[p.scalar_base ? 0 : 2];
     p.access = ir::aux_access(i.aux);
     p.dwords = std::max(1u, ir::aux_dwords(i.aux));
     p.bytes = ir::access_bytes(p.access, p.dwords);
@@ -136,7 +138,7 @@ static Transfer line_transfer(const PlanContext& c, AccessPlan& p, Value line,
             (!p.store || (p.second == no_value && !p.in_memory_order && !p.of_pairs())))
             return Transfer::Repeated;
         if (stride == stride_bytes && p.full && p.dwords_only() &&
-            (p.store ? p.bytes == 4 && c.avx512() && row_of_tile(c, p) : p.bytes <= 8))
+            (p.store ? p.bytes == 4 && c.has_masks() && row_of_tile(c, p) : p.bytes <= 8))
             return Transfer::Strided;
         if (stride == sliding_step(p) && may_be_sliding(c, p)) return Transfer::Sliding;
     }

@@ -79,6 +79,8 @@ struct Rows {
 struct AccessPlan {
     // ---- what the operation says ----
     Value v = 0;
+    Value mask_value = no_value;
+    Value base_value = no_value;  // uniform: of a scalar base, or what a buffer begins at
     bool store = false;
     bool full = false;  // all lanes of the chunk are on
     bool wide = false;  // 64-bit addresses or offsets

@@ -20,7 +20,6 @@ static const TransferRow& row_of(Transfer transfer) {
 }
 
 static std::string shape_text(const Shape& s) {
-    if (s.kind == Shape::Indices) return "indices";
     if (s.kind == Shape::Same) return "one place";
     std::string text = "base";
     const bool rows = s.width < machine::lanes;
@@ -33,6 +32,13 @@ static std::string shape_text(const Shape& s) {
                                : fmt::format(" + {} * lane", step));
 }
 
+// Where the elements are, if nobody knows how far apart: by the addresses that lanes have.
+static std::string indices_text(const AccessPlan& p) {
+    if (p.space == buffer_space) return "32-bit offsets in a buffer";
+    const std::string bits = p.wide ? "64-bit " : "32-bit ";
+    return bits + (p.scalar_base ? "offsets from a scalar base" : "addresses");
+}
+
 std::string AccessPlan::print() const {
     static constexpr std::string_view accesses[] = {"u8",    "s8",      "u16",     "s16",
                                                     "dword", "u8 high", "u16 high"};
@@ -42,8 +48,9 @@ std::string AccessPlan::print() const {
     const auto name = [](auto names, auto n) { return std::string(names[static_cast<size_t>(n)]); };
     std::string text = name(accesses, access);
     if (dwords > 1) text = fmt::format("{} dwords", dwords);
-    text += fmt::format(" at {}, {}; {}", shape_text(shape), name(evidences, evidence),
-                        row_of(transfer).text);
+    text += fmt::format(" at {}, {}; {}",
+                        shape.kind == Shape::Indices ? indices_text(*this) : shape_text(shape),
+                        name(evidences, evidence), row_of(transfer).text);
     if (window)
         text += fmt::format(" of {} bytes{}", window->bytes, window->whole ? ", whole" : "");
     if (rows) text += fmt::format(" of {} lanes", rows->lanes);

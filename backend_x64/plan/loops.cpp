@@ -121,6 +121,107 @@ bool suits(const PlanContext& c, const DivergentLoop& loop) {
     });
 }
 
+LoopParts split_loop(const PlanContext& c) {
+    LoopParts parts;
+    const auto count = static_cast<uint32_t>(c.schedule.end(1) - c.schedule.begin(1));
+    const Value* const body = c.schedule.begin(1);
+    constexpr uint32_t rows = 512, none = ~0u;
+    std::vector<Unit> units;
+    std::vector<uint32_t> parent(count + rows), node(c.block.insts.size(), none);
+    for (uint32_t i = 0; i < parent.size(); ++i) parent[i] = i;
+    auto find = [&](uint32_t i) {
+        while (parent[i] != i) i = parent[i] = parent[parent[i]];
+        return i;
+    };
+    std::vector<bool> set(rows), carried(rows), seen(c.schedule.unit_count());
+    uint32_t only_read = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        node[body[i]] = i;
+        if (c.inst(body[i]).op == Op::SetV) set[c.inst(body[i]).imm] = true;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const ir::Inst& x = c.inst(body[i]);
+        if (x.op == Op::SetV || (x.op == Op::GetV && set[x.imm]))
+            parent[find(i)] = find(count + static_cast<uint32_t>(x.imm));
+        units.clear();
+        c.schedule.units_read(body[i], units);
+        for (Unit u : units) {
+            const Value p = c.schedule.producer(u);
+            if (node[p] != none) parent[find(i)] = find(node[p]);
+            if (c.inst(p).op != Op::GetV || !set[c.inst(p).imm]) {
+                only_read += node[p] == none && !seen[u];
+                seen[u] = true;
+                continue;
+            }
+            parent[find(i)] = find(count + static_cast<uint32_t>(c.inst(p).imm));
+            carried[c.inst(p).imm] = true;
+        }
+    }
+    std::vector<uint32_t> rows_of(parent.size());
+    uint32_t total = 0, largest = 0;
+    for (uint32_t r = 0; r < rows; ++r) {
+        if (!carried[r]) continue;
+        ++total;
+        largest = std::max(largest, ++rows_of[find(count + r)]);
+    }
+    const uint32_t room = c.has_masks() ? 24 : 12;
+    // Eight rows at a time still hide the latency of arithmetic.
+    const uint32_t wanted = std::max((total + room - 1) / room,
+                                     std::min(total / 8, (total + only_read + room) / (room + 4)));
+    if (wanted <= 1 || largest > room / 2) return parts;
+    const uint32_t share = (total + wanted - 1) / wanted;
+    std::vector<uint32_t> part_of(parent.size(), none);
+    parts.of.resize(count);
+    uint32_t filled = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t root = find(i);
+        if (part_of[root] == none) {
+            if (filled && filled + rows_of[root] > share) ++parts.count, filled = 0;
+            part_of[root] = parts.count - 1;
+            filled += rows_of[root];
+        }
+        parts.of[i] = static_cast<uint8_t>(part_of[root]);
+    }
+    return parts;
+}
+
+int alive_at_once(const PlanContext& c, std::span<const Value> region,
+                  std::span<const uint8_t> reads, const LoopParts& parts, uint32_t part) {
+    const auto count = static_cast<uint32_t>(region.size());
+    std::vector<Unit> units;
+    std::vector<int> change(count + 1);
+    std::vector<uint32_t> last(c.schedule.unit_count());
+    std::vector<bool> handed_on(c.schedule.unit_count());
+    for (uint32_t i = 0; i < count; ++i) {
+        if (parts.is_other(i, part)) continue;
+        const Value v = region[i];
+        const bool set = c.inst(v).op == Op::SetV && !reads.empty();
+        if (set && reads[c.inst(v).imm]) handed_on[c.schedule.unit(c.inst(v).args[0])] = true;
+        units.clear();
+        c.schedule.units_read(v, units);
+        if (set && !reads[c.inst(v).imm]) continue;  // not in the lean body
+        for (Unit u : units) last[u] = i;
+    }
+    int alive = 0, most = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (parts.is_other(i, part)) continue;
+        const Value v = region[i];
+        const ir::Type type = ir::op_info(c.inst(v).op).result;
+        if (type == ir::Type::N || (type == ir::Type::M && c.has_masks())) continue;
+        const uint32_t registers = type == ir::Type::V64 ? 2
+                                   : type == ir::Type::T ? ir::aux_dwords(c.inst(v).aux)
+                                                         : 1;
+        for (uint32_t n = 0; n < registers; ++n) {
+            const Unit u = c.schedule.unit(v, n);
+            if (handed_on[u] || last[u] <= i) continue;
+            ++change[i];
+            --change[last[u]];
+        }
+    }
+    for (int more : change) most = std::max(most, alive += more);
+    return most;
+}
+
 bool have_simple_lowerings(const PlanContext& c, const Value* begin, uint32_t count) {
     return std::all_of(begin, begin + count, [&](Value v) {
         const Op op = c.inst(v).op;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "backend_x64/divergent_loop.h"
@@ -16,6 +17,21 @@ namespace wj::x64 {
 std::optional<std::vector<LoopMask>> uniform_loop_masks(const PlanContext& c, bool with_stores);
 // Whether a loop whose lanes decide may run chunk by chunk.
 bool suits(const PlanContext& c, const DivergentLoop& loop);
+// Parts of the body that share no value and no row may run one after the other, each with all its
+// iterations: what one part hands on then fits the registers, where all of it would not (a row that
+// goes through memory costs a store and a load in every iteration's critical path), and if possible
+// what it only reads, too.
+struct LoopParts {
+    std::vector<uint8_t> of;  // by index into the region; empty: one part
+    uint32_t count = 1;
+    bool is_other(uint32_t i, uint32_t part) const { return !of.empty() && of[i] != part; }
+};
+LoopParts split_loop(const PlanContext& c);
+// How many vectors the region's values fill at once. Of a loop: `reads` tells the rows that it
+// reads, a value that becomes such a row's next one is assumed to take the old one's place, and
+// what others become is not wanted.
+int alive_at_once(const PlanContext& c, std::span<const Value> region,
+                  std::span<const uint8_t> reads, const LoopParts& parts, uint32_t part);
 // Lowerings of more than one instruction take temporaries besides.
 bool have_simple_lowerings(const PlanContext& c, const Value* begin, uint32_t count);
 // row_walks: AccessSite::row_walks. Each lane's row is a stream: those of one chunk are as many as

@@ -18,8 +18,9 @@ struct PlanContext {
         return op == ir::Op::Const32 || op == ir::Op::Const64;
     }
     bool is_wide(Value v) const { return block.type(v) == ir::Type::U64; }
-    bool avx512() const { return options.avx512; }
-    uint32_t width() const { return options.avx512 ? 64 : 32; }  // bytes of a vector
+    // AVX-512: all accesses may be masked, elements scattered, and two vectors permuted at once.
+    bool has_masks() const { return options.has_masks(); }
+    uint32_t width() const { return options.vector_bytes(); }
     uint32_t chunk_lanes() const { return width() / 4; }
 };
 

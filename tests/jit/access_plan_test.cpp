@@ -170,9 +170,9 @@ TEST(AccessPlan, MasksDecide) {
     const AccessPlan some = OneAccess(line(16), load).plan(false);
     EXPECT_EQ(some.transfer, Transfer::LineGather) << some.print();
     EXPECT_EQ(OneAccess(line(4), load).plan(false).transfer, Transfer::Consecutive);
-    EXPECT_EQ(
-        OneAccess(indices, load).plan(false).print(),
-        "dword at indices, tested; consecutive, else a memory stub; lanes of the mask; identity");
+    EXPECT_EQ(OneAccess(indices, load).plan(false).print(),
+              "dword at 32-bit offsets from a scalar base, tested; consecutive, else a memory "
+              "stub; lanes of the mask; identity");
 }
 
 TEST(AccessPlan, ByteRows) {
