@@ -76,8 +76,8 @@ struct Rows {
     bool operator==(const Rows&) const = default;
 };
 
-struct AccessPlan {
-    // ---- what the operation says ----
+// What the operation itself says.
+struct AccessOperation {
     Value v = 0;
     Value mask_value = no_value;
     Value base_value = no_value;  // uniform: of a scalar base, or what a buffer begins at
@@ -91,7 +91,13 @@ struct AccessPlan {
     int64_t imm = 0;                 // bytes: all of it
     uint32_t added = 0;              // LDS: the part that wraps
 
-    // ---- what is decided ----
+    bool dwords_only() const { return access == ir::Access::Dwords; }
+    // A 64-bit offset: the base is added later than that.
+    bool base_apart() const { return wide && scalar_base; }
+    bool operator==(const AccessOperation&) const = default;
+};
+
+struct AccessPlan : AccessOperation {
     Shape shape;
     Evidence evidence = Evidence::None;
     Transfer transfer = Transfer::OutOfLine;
@@ -111,9 +117,6 @@ struct AccessPlan {
 
     bool is_tile() const { return tile[0] != no_value; }
     bool of_pairs() const { return pairs[0] != no_value || pairs[1] != no_value; }
-    bool dwords_only() const { return access == ir::Access::Dwords; }
-    // A 64-bit offset: the base is added later than that.
-    bool base_apart() const { return wide && scalar_base; }
 
     bool operator==(const AccessPlan&) const = default;
     std::string print() const;
