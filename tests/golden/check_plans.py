@@ -6,8 +6,9 @@
     check_plans.py TOOL OBJECTS... --select RECORDING...
                                             make files for the smallest blocks of a recording that show each mechanism
 
-OBJECTS: folders of code objects. A file names a block, and that it is translated for checked memory if so, then says what was known of the wave that ran it (lift/profile.h), then what is decided for both instruction
-sets. Nothing is run, so that both are checked on any host. A recording is what WAVEJIT_PLANS=FILE makes yardstick write.
+OBJECTS: folders of code objects. A file names a block, and that it is translated for checked memory if so, then says what was
+known of the wave that ran it (lift/profile.h), then what is decided for both instruction sets. Nothing is run, so that both are
+checked on any host. A recording is what WAVEJIT_PLANS=FILE makes yardstick write.
 """
 import difflib
 import glob
