@@ -101,7 +101,17 @@ void DispatchFindings::keep(const Place& place, uint64_t group, Report report) {
     if (is_news()) found_.insert_or_assign(place, Found{group, number, std::move(record)});
 }
 
+// Work-groups and the host tell each other something there in an order that ROCm's protocols give,
+// by plain stores, too.
+bool DispatchFindings::is_for_messages(const machine::Finding& finding) const {
+    memory::Allocation allocation;
+    return finding.access != machine::Access::None && memory_.find(finding.address, allocation) &&
+           (allocation.label == "signals" || allocation.label == "doorbells" ||
+            allocation.label == "queue");
+}
+
 void DispatchFindings::found(const machine::Wave& wave, const machine::Finding& finding) {
+    if (finding.check == machine::check_race && is_for_messages(finding)) return;
     keep({finding.pc, finding.check, finding.what}, wave.group->linear_id,
          [&] { return finding_report(memory_, dispatch_, wave, finding); });
 }

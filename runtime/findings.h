@@ -64,6 +64,7 @@ private:
         uint64_t number = 0;  // what one work-group finds has ascending ones
         FaultRecord record;
     };
+    bool is_for_messages(const machine::Finding& finding) const;
     // Keeps what `report()` makes, unless the same is known of this work-group or one before it.
     template <typename Report>
     void keep(const Place& place, uint64_t group, Report report);

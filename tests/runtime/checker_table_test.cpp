@@ -26,7 +26,7 @@ protected:
         o.engine = std::get<1>(GetParam());
         o.memory_mode = WJ_MEMORY_CHECKED;
         o.threads = 1;  // the order in which accesses are found
-        o.checks = WJ_CHECK_ALL;
+        o.checks = WJ_CHECK_ALL | WJ_CHECK_ALIGNMENT;
         if (o.engine != WJ_ENGINE_INTERPRETER) o.checks &= ~(WJ_CHECK_INIT | WJ_CHECK_WAITCNT);
         wj_context* c = nullptr;
         char why[512] = "";
