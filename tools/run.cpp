@@ -11,6 +11,7 @@
 
 #include "frontend/target.h"
 #include "runtime/not_emulated.h"
+#include "runtime/program_target.h"
 #include "tools/cli.h"
 #include "tools/code_file.h"
 #include "tools/drop_in.h"
@@ -135,7 +136,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
         } else if (!runtime::emulated_target(target)) {
             fail(runtime::not_emulated(target), exit_usage);
         } else {
-            check_target(program, target);
+            check(runtime::check_target(program, target));
         }
         const std::string libraries = drop_in_directory().string();
         prepend("LD_LIBRARY_PATH", libraries, ':');
