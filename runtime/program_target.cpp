@@ -1,7 +1,5 @@
 #include "runtime/program_target.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -11,14 +9,16 @@
 namespace wj::runtime {
 namespace {
 
-// Each target once.
+// Each target once, with commas between them.
 std::string names_of(const std::vector<const FoundCodeObject*>& objects) {
     std::vector<std::string> names;
     for (const FoundCodeObject* object : objects)
         if (std::string name = object->target.str();
             std::find(names.begin(), names.end(), name) == names.end())
             names.push_back(std::move(name));
-    return fmt::format("{}", fmt::join(names, ", "));
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
 }
 
 std::vector<const FoundCodeObject*> addresses(const std::vector<FoundCodeObject>& objects) {
