@@ -9,15 +9,16 @@
 namespace wj::runtime {
 namespace {
 
-// Each target once, with commas between them.
-std::string names_of(const std::vector<const FoundCodeObject*>& objects) {
+// Each target once.
+std::string names_of(const std::vector<const FoundCodeObject*>& objects,
+                     const char* between = ", ") {
     std::vector<std::string> names;
     for (const FoundCodeObject* object : objects)
         if (std::string name = object->target.str();
             std::find(names.begin(), names.end(), name) == names.end())
             names.push_back(std::move(name));
     std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    for (const std::string& name : names) text += (text.empty() ? "" : between) + name;
     return text;
 }
 
@@ -77,7 +78,7 @@ Status check_target(const std::string& file, const std::string& target) {
     if (emulated.empty()) return nothing_emulated(file, *found);
     return {Code::UnsupportedTarget,
             file + " holds code for " + names_of(addresses(*found)) + ", none of it for " + target +
-                ": set WAVEJIT_TARGET to " + names_of(emulated) +
+                ": set WAVEJIT_TARGET to " + names_of(emulated, " or ") +
                 ", or do not set it, or recompile the program with --offload-arch=" +
                 std::string(agent->processor->name)};
 }

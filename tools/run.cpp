@@ -44,7 +44,8 @@ void check_program(const std::string& path) {
              "; give the path of a HIP program that hipcc has built");
     if (S_ISDIR(info.st_mode)) fail(path + " is a directory, not a program");
     if (access(path.c_str(), X_OK) != 0)
-        fail(path + " is not executable; for a .hip source use ./wj run, which compiles it first");
+        fail(path +
+             " is not executable; a .hip source is compiled first: hipcc --offload-arch=gfx90a");
 }
 
 // The dynamic loader's own words about a library that the program needs and that is not there;

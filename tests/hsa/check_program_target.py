@@ -34,10 +34,11 @@ with tempfile.TemporaryDirectory() as folder:
     with open(source, "w") as file:
         file.write(SOURCE)
     programs = {}
-    for target in ("gfx906", "gfx1030", "gfx703"):  # the last one is not emulated
+    for target in ("gfx906", "gfx1030", "gfx906 gfx1030", "gfx703"):  # the last one is not emulated
         programs[target] = os.path.join(folder, target)
-        subprocess.run([hipcc, "-O1", "--offload-arch=" + target, source, "-o", programs[target]], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        architectures = ["--offload-arch=" + name for name in target.split()]
+        subprocess.run([hipcc, "-O1", *architectures, source, "-o", programs[target]], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
     for target in ("gfx906", "gfx1030"):
         code, text = run(programs[target])
         check(f"a program for {target}: status {code}, says {text or 'nothing'}", code == 0 and not text)
@@ -46,6 +47,8 @@ with tempfile.TemporaryDirectory() as folder:
     code, text = run(programs["gfx906"], "gfx90a")
     check(f"a program for gfx906 on gfx90a: status {code}", code != 0 and programs["gfx906"] + " holds code for gfx906, none of it for gfx90a: "
           "set WAVEJIT_TARGET to gfx906" in text, text)
+    code, text = run(programs["gfx906 gfx1030"], "gfx90a")
+    check(f"a program for gfx906 and gfx1030 on gfx90a: status {code}", code != 0 and "set WAVEJIT_TARGET to gfx1030 or gfx906," in text, text)
     for target in (None, "gfx90a"):
         code, text = run(programs["gfx703"], target)
         check(f"a program for gfx703 on {target or 'what wavejit takes'}: status {code}", code != 0 and
