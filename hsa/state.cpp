@@ -186,6 +186,7 @@ Status build(State& s) {
     for (uint32_t i = 0; i < static_cast<uint32_t>(agents); i++) {
         auto agent = make_gpu_agent(*options, i);
         if (!agent) return agent.status();
+        options->findings = (*agent)->device->options().findings;  // one report for all
         s.gpus.push_back(agent->get());
         s.agents.push_back(std::move(*agent));
     }
