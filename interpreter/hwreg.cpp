@@ -126,7 +126,7 @@ bool write_scratch_high(Wave& w, uint32_t value) {
     return value == read_scratch_high(w);
 }
 
-struct Row {
+struct HardwareRegister {
     uint32_t id;
     uint32_t (*read)(const Wave& w);
     Write write = drop;
@@ -134,12 +134,12 @@ struct Row {
 
 // frontend/tables/symbols.inc has the names. No counter is ever outstanding in IB_STS.
 // clang-format off
-constexpr Row gcn_rows[] = {
+constexpr HardwareRegister gcn_rows[] = {
     {1, read_mode, write_mode}, {2, read_status}, {3, read_trapsts, write_trapsts},
     {4, read_hw_id}, {5, read_gpr_alloc}, {6, read_lds_alloc}, {7, read_zero},
     {15, read_sh_mem_bases}, {20, read_zero /* XCC_ID */},
 };
-constexpr Row rdna_rows[] = {
+constexpr HardwareRegister rdna_rows[] = {
     {1, read_mode, write_mode}, {2, read_status}, {3, read_trapsts, write_trapsts},
     {4, read_hw_id}, {5, read_gpr_alloc}, {6, read_lds_alloc}, {7, read_zero},
     {15, read_sh_mem_bases},
@@ -148,7 +148,7 @@ constexpr Row rdna_rows[] = {
 };
 // Fields: the Linux driver's trap handler (cwsr_trap_handler_gfx12.asm). SCHED_MODE says how waits
 // are left to the program: nothing is pipelined here.
-constexpr Row gfx12_rows[] = {
+constexpr HardwareRegister gfx12_rows[] = {
     {1, read_mode, write_mode}, {2, read_gfx12_status}, {4, read_state_priv},
     {5, read_gpr_alloc}, {6, read_lds_alloc}, {7, read_zero},
     {17, read_zero /* EXCP_FLAG_PRIV */}, {18, read_excp_flag_user, write_excp_flag_user},
@@ -159,12 +159,13 @@ constexpr Row gfx12_rows[] = {
 };
 // clang-format on
 
-const Row* find_row(const Wave& w, uint32_t id) {
+const HardwareRegister* find_row(const Wave& w, uint32_t id) {
     const Traits& t = traits(w);
-    const std::span<const Row> rows = t.gfx12_hwregs   ? std::span<const Row>(gfx12_rows)
-                                      : t.gfx10_hwregs ? std::span<const Row>(rdna_rows)
-                                                       : std::span<const Row>(gcn_rows);
-    for (const Row& row : rows)
+    const std::span<const HardwareRegister> rows =
+        t.gfx12_hwregs   ? std::span<const HardwareRegister>(gfx12_rows)
+        : t.gfx10_hwregs ? std::span<const HardwareRegister>(rdna_rows)
+                         : std::span<const HardwareRegister>(gcn_rows);
+    for (const HardwareRegister& row : rows)
         if (row.id == id)
             return row.read == read_shader_cycles && !t.has_shader_cycles ? nullptr : &row;
     return nullptr;
@@ -182,14 +183,14 @@ struct RegField {
 
 void getreg(Wave& w, const Inst& in) {
     const RegField f(in.src[0]);
-    const Row* row = find_row(w, f.id);
+    const HardwareRegister* row = find_row(w, f.id);
     if (!row) return stop(w, ExitKind::Unimplemented, "s_getreg_b32: hardware register", f.id);
     write_s32(w, in.dst[0], row->read(w) >> f.offset & f.mask);
 }
 
 void setreg(Wave& w, const Operand& field, uint32_t source) {
     const RegField f(field);
-    const Row* row = find_row(w, f.id);
+    const HardwareRegister* row = find_row(w, f.id);
     if (!row) return stop(w, ExitKind::Unimplemented, "s_setreg: hardware register", f.id);
     const uint32_t mask = f.mask << f.offset;
     if (row->write(w, (row->read(w) & ~mask) | (source << f.offset & mask))) return;
