@@ -22,7 +22,8 @@ namespace wj::x64 {
 struct SpaceKey {
     uint32_t mode = 0, vgpr_count = 0, agpr_count = 0, lane_layout = 0, grid_layout = 0,
              whole_lanes = 0, sgpr_aliases = 0;
-    bool checked = false, mask_addresses = false, exclusive = false;
+    AddressMode address_mode = AddressMode::Identity;
+    bool exclusive = false;
     bool operator==(const SpaceKey&) const = default;
 };
 

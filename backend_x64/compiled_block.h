@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "backend_x64/plan/address_mode.h"
 #include "backend_x64/plan/decisions.h"
 
 namespace wj::x64 {
@@ -28,8 +29,7 @@ inline constexpr Variant variant_for(bool exec_full) {
 
 struct CompileOptions {
     bool avx512 = false;
-    bool checked = false;         // memory through the page table
-    bool mask_addresses = false;  // AND ExecContext::address_mask to every global address
+    AddressMode address_mode = AddressMode::Identity;
     bool exclusive = false;       // atomics need not be atomic
     bool fetches_streams = true;  // HostTuning::fetches_streams
     bool gathers_slowly = true;   // HostTuning::gathers_slowly
@@ -43,6 +43,9 @@ struct CompileOptions {
     Variant variant = Variant::Full;   // of blocks for waves with all lanes on
     HostCounters* counters = nullptr;  // count what is executed (hot_blocks.h)
     Decisions* decisions = nullptr;    // what is decided is told (plan/decisions.h)
+
+    bool has_masks() const { return avx512; }
+    uint32_t vector_bytes() const { return avx512 ? 64 : 32; }
 };
 
 // Host instructions that are executed together, without the counter in front of them.

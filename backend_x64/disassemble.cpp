@@ -6,13 +6,16 @@
 
 namespace wj::x64 {
 
-std::string disassemble_block(const ir::Block& block, Isa isa, bool checked,
+std::string disassemble_block(const ir::Block& block, Isa isa) {
+    CompileOptions options;
+    options.avx512 = isa == Isa::Avx512;
+    return disassemble_block(block, options);
+}
+
+std::string disassemble_block(const ir::Block& block, const CompileOptions& options,
                               const std::function<std::string(uint64_t)>& guest_text) {
     BlockCompiler compiler;
     CompiledBlock code;
-    CompileOptions options;
-    options.avx512 = isa == Isa::Avx512;
-    options.checked = checked;
     if (!compiler.compile(block, options, code))
         return "cannot compile: " + compiler.error() + "\n";
     std::string out;
@@ -47,7 +50,7 @@ struct DryTranslator::State {
 
 DryTranslator::DryTranslator(Isa isa, bool checked) : state_(std::make_unique<State>()) {
     state_->options.avx512 = isa == Isa::Avx512;
-    state_->options.checked = checked;
+    state_->options.address_mode = address_mode(checked, false);
 }
 
 DryTranslator::~DryTranslator() = default;

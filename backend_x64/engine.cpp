@@ -108,8 +108,8 @@ SpaceKey Translator::key_of(const Wave& wave) {
     key.grid_layout = wave.ctx->grid_layout;
     key.whole_lanes = wave.ctx->whole_lanes;
     key.sgpr_aliases = wave.sgpr_aliases;
-    key.checked = wave.ctx->memory_mode == machine::MemoryMode::Checked;
-    key.mask_addresses = wave.ctx->address_mask != ~0ull;
+    key.address_mode = address_mode(wave.ctx->memory_mode == machine::MemoryMode::Checked,
+                                    wave.ctx->address_mask != ~0ull);
     key.exclusive = wave.ctx->exclusive_memory;
     return key;
 }

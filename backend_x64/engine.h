@@ -59,8 +59,9 @@ Result<std::unique_ptr<machine::Engine>> make_engine(std::unique_ptr<BlockSource
 
 // Host code of one block as text, one instruction a line, each guest instruction's behind
 // "; " and its text (without `guest_text`: its address).
-std::string disassemble_block(const ir::Block& block, Isa isa, bool checked = false,
+std::string disassemble_block(const ir::Block& block, const CompileOptions& options,
                               const std::function<std::string(uint64_t)>& guest_text = {});
+std::string disassemble_block(const ir::Block& block, Isa isa);
 
 // What is decided for the block, as text (plan/decisions.h), by mechanism and access. Of `options`
 // the engine's instruction set and what the launch brings count.

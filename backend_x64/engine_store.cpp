@@ -24,8 +24,8 @@ void Translator::open_store(const TranslatorOptions& options) {
 // Everything that changes the code of a block apart from guest code.
 Hash Translator::configuration(const Wave& wave) const {
     // A field that is added to the key does not compile here until it is one of these.
-    const auto [mode, vgprs, agprs, lane_layout, grid_layout, whole_lanes, sgpr_aliases, checked,
-                mask_addresses, exclusive] = key_of(wave);
+    const auto [mode, vgprs, agprs, lane_layout, grid_layout, whole_lanes, sgpr_aliases,
+                address_mode, exclusive] = key_of(wave);
     const uint64_t all[] = {store_identity_.low,
                             store_identity_.high,
                             mode,
@@ -36,8 +36,7 @@ Hash Translator::configuration(const Wave& wave) const {
                             whole_lanes,
                             sgpr_aliases,
                             wave.sgpr_count,
-                            checked,
-                            mask_addresses,
+                            static_cast<uint64_t>(address_mode),
                             exclusive,
                             block_instructions};
     return hash_of(all, sizeof all);

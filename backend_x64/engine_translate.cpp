@@ -70,8 +70,7 @@ Translator::Found Translator::translate(CodeSpace& space, Wave& wave, uint64_t p
     options.all_patterns = all_patterns_ || often;
     BlockRecord* installed = often || plans_ ? nullptr : load(space, wave, pc, variant);
     options.avx512 = isa_ == Isa::Avx512;
-    options.checked = space.key.checked;
-    options.mask_addresses = space.key.mask_addresses;
+    options.address_mode = space.key.address_mode;
     options.exclusive = space.key.exclusive;
     // What is counted is to be the same on every host.
     options.fetches_streams = tuning_.fetches_streams || hot_;

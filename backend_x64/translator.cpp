@@ -176,7 +176,7 @@ private:
         lift_unguarded(options);
     }
     static bool checked_or_raises(Opcode op) {
-        return interp::looks_at(machine::all_checks)(op) || interp::raises_exceptions(op);
+        return interp::looks_at(machine::known_checks)(op) || interp::raises_exceptions(op);
     }
     static void lift_unguarded(lift::Options& options) {
         options.may_guard = false;

@@ -244,7 +244,11 @@ bool decode_buffer_address(DecodeState& s) {
     if (out.offset < 0) return false;
     out.offen = s.flag(Field::offen);
     out.idxen = s.flag(Field::idxen);
-    if (out.offen || out.idxen) {
+    const bool addr64 = s.flag(Field::addr64);
+    if (addr64 && (out.offen || out.idxen)) return false;
+    if (addr64) {
+        if (!decode_vgpr(s, s.get(Field::addr), Type::b64, 2, out.src[0])) return false;
+    } else if (out.offen || out.idxen) {
         const Type type = out.offen && out.idxen ? Type::b64 : Type::b32;
         if (!decode_vgpr(s, s.get(Field::addr), type, type_dwords(type), out.src[0])) return false;
     } else {
@@ -278,7 +282,8 @@ bool decode_buffer_data(DecodeState& s, const OpInfo& info, uint32_t code) {
 bool is_cache_operation(Opcode op) {
     return op == Opcode::buffer_wbl2 || op == Opcode::buffer_invl2 || op == Opcode::buffer_inv ||
            op == Opcode::buffer_wbinvl1 || op == Opcode::buffer_wbinvl1_vol ||
-           op == Opcode::buffer_gl0_inv || op == Opcode::buffer_gl1_inv;
+           op == Opcode::buffer_wbinvl1_sc || op == Opcode::buffer_gl0_inv ||
+           op == Opcode::buffer_gl1_inv;
 }
 
 }  // namespace
@@ -300,7 +305,8 @@ bool decode_mubuf(DecodeState& s) {
     if (!float_atomic_allowed(s, op, out.glc, out.scc, false)) return false;
     if (out.dlc && info.returns_if_glc && !s.target.traits.atomic_dlc) return false;
     const bool tfe_or_acc = s.flag(Field::tfe) || s.flag(Field::acc);
-    const bool no_address = !s.flag(Field::offen) && !s.flag(Field::idxen);
+    const bool no_address =
+        !s.flag(Field::offen) && !s.flag(Field::idxen) && !s.flag(Field::addr64);
     if (is_cache_operation(op)) {
         const bool has_scope = op == Opcode::buffer_wbl2 || op == Opcode::buffer_inv;
         const bool scope_bits =

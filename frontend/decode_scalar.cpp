@@ -122,6 +122,26 @@ bool decode_prefetch(DecodeState& s, const EncodingInfo& encoding) {
 
 }  // namespace
 
+namespace {
+
+// A number of dwords, in the instruction or behind it, or an SGPR that counts bytes.
+bool decode_dword_offset(DecodeState& s) {
+    Inst& out = s.out;
+    constexpr uint32_t literal = 255, most = 0x7fffffff / 4;
+    uint32_t dwords = s.get(Field::offset);
+    if (!out.imm_offset) {
+        if (dwords != literal || !s.has(Field::literal))
+            return decode_sgpr(s, dwords, Type::b32, 1, out.src[4]);
+        if (!next_word(s, dwords)) return false;
+        out.imm_offset = true;
+        if (dwords > most) s.out.illegal_operand = true;
+    }
+    out.offset = static_cast<int32_t>(dwords * 4);
+    return true;
+}
+
+}  // namespace
+
 bool decode_smem(DecodeState& s) {
     if (!begin(s, opcode<Format::SMEM>(s))) return false;
     Inst& out = s.out;
@@ -179,6 +199,7 @@ bool decode_smem(DecodeState& s) {
     if (!decode_sgpr(s, s.get(Field::sbase) * 2, base_type, type_dwords(base_type), out.src[3])) {
         return false;
     }
+    if (s.layout.dwords == 1) return decode_dword_offset(s);
     // IMM selects the offset; gfx9's is signed, and its SOFFSET_EN an SGPR of its own. With
     // neither, the SGPR's number stands in the low bits of the offset.
     if (out.imm_offset) {

@@ -62,7 +62,10 @@ bool decode_short_vgpr(DecodeState& s, uint32_t code, Type type, Operand& out) {
 
 bool decode_short_source(DecodeState& s, uint32_t code, Type type, Operand& out,
                          Slot slot = Slot::Any) {
-    if (code >= 256) return decode_short_vgpr(s, code - 256, type, out);
+    if (code >= 256) {
+        if (slot == Slot::Scalar) s.out.illegal_operand = true;
+        return decode_short_vgpr(s, code - 256, type, out);
+    }
     if (!decode_source(s, code, type, out, true, slot)) return false;
     if (out.is(Operand::Kind::Const) && encoding_info(s.out.op, s.target.family).splat)
         out.value = (out.value & 0xffff) * 0x10001;
@@ -284,6 +287,7 @@ bool decode_dpp(DecodeState& s) {
     Inst& out = s.out;
     const OpInfo& info = op_info(out.op);
     const EncodingInfo& e = encoding_info(out.op, s.target.family);
+    if (!has_layout(s.target.family, Suffix::Dpp)) return false;
     SuffixWord dpp{find_layout(s.target.family, Suffix::Dpp)};
     if (!takes_dpp(s, info, s.target.traits.dpp_pairs) || !read_dpp(s, dpp)) return false;
     out.variant = Variant::Dpp;
@@ -361,8 +365,11 @@ bool decode_vop2(DecodeState& s) {
     if (k != InlineK::None) return decode_inline_k(s, info, k);
     if (info.src_count > 2) set_vcc(s, s.out.src[2]);
     return decode_short_dst(s, info, s.get(Field::vdst)) &&
-           decode_short_source(s, code, info.src[0], s.out.src[0]) &&
-           decode_short_vgpr(s, s.get(Field::vsrc1), info.src[1], s.out.src[1]);
+           decode_short_source(s, code, info.src[0], s.out.src[0], source_slot(op, 0)) &&
+           (source_slot(op, 1) == Slot::Scalar  // the lane of v_readlane and v_writelane
+                ? decode_source(s, s.get(Field::vsrc1), info.src[1], s.out.src[1], false,
+                                Slot::Scalar)
+                : decode_short_vgpr(s, s.get(Field::vsrc1), info.src[1], s.out.src[1]));
 }
 
 bool decode_vopc(DecodeState& s) {
@@ -431,8 +438,13 @@ bool decode_vop3(DecodeState& s) {
     if (info.format != Format::VOP3 || has_short_form(op, s.target.family))
         out.variant = Variant::E64;
 
-    const uint32_t modifiers = v3_modifiers(s), halves = half_bits(s, info, e);
+    uint32_t modifiers = v3_modifiers(s);
+    const uint32_t halves = half_bits(s, info, e), clamp_bit = 1u << v3::clamp;
     uint32_t zero = e.v3_zero | (halves != 0 ? ~halves & op_sel_bits : 0u);
+    if (s.layout.place(Field::clamp).low < 15) {           // gfx7-: of floats alone
+        if (info.dst_count == 2) modifiers &= ~clamp_bit;  // a bit of SDST stands there
+        if (!is_float_type(info.dst[0])) zero |= clamp_bit;
+    }
     if (has_halves(s, info)) zero &= ~source_modifiers(info);
     if ((modifiers & zero) != 0) return false;
     const uint32_t present = modifiers & (e.v3_used | halves);

@@ -1,6 +1,7 @@
 #include "frontend/decode.h"
 #include "frontend/disasm_formats.h"
 #include "frontend/encoding.h"
+#include "frontend/layout.h"
 
 namespace wj {
 namespace {
@@ -190,7 +191,9 @@ void print_smem(Text& t) {
     add(i.src[4]);
     if (i.imm_offset) {
         t.out += i.src[4].present() ? " offset:" : separator;
-        append_signed_hex(t, i.offset);
+        const int64_t dwords = i.size == 8 ? i.words[1] : i.words[0] & 0xff;
+        append_signed_hex(
+            t, find_layout(t.target.family, i.words[0])->dwords == 1 ? dwords : i.offset);
     }
     t.flag(" scale_offset", i.scale_offset);
     const bool has_glc = i.dst[0].present() || i.src[1].type != Type::simm16;

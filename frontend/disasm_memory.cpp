@@ -160,15 +160,16 @@ void print_buffer(Text& t) {
             if (find_layout(t.target.family, i.words[0])->has(Field::format))
                 append_unified_format(t.out, i.buffer_format, t.target);
             else
-                append_buffer_format(t.out, i.dfmt, i.nfmt);
+                append_buffer_format(t.out, i.dfmt, i.nfmt, t.target);
         }
         t.flag(" idxen", i.idxen);
         t.flag(" offen", i.offen);
+        t.flag(" addr64", i.addr64());
         t.number(" offset:", i.offset);
     }
     const bool plain = i.op == Opcode::buffer_wbinvl1 || i.op == Opcode::buffer_wbinvl1_vol ||
-                       i.op == Opcode::buffer_invl2 || i.op == Opcode::buffer_gl0_inv ||
-                       i.op == Opcode::buffer_gl1_inv;
+                       i.op == Opcode::buffer_wbinvl1_sc || i.op == Opcode::buffer_invl2 ||
+                       i.op == Opcode::buffer_gl0_inv || i.op == Opcode::buffer_gl1_inv;
     t.flag(" lds", i.lds && store_lds);
     if (!plain) append_cache_policy(t);
     t.flag(" tfe", i.tfe);

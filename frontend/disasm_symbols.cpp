@@ -12,7 +12,7 @@
 namespace wj {
 namespace {
 
-enum class SymbolKind : uint8_t { Hwreg, Message, SystemMessage, UnifiedFormat };
+enum class SymbolKind : uint8_t { Hwreg, Message, SystemMessage, NumberFormat, UnifiedFormat };
 
 struct Symbol {
     SymbolKind kind;
@@ -26,6 +26,7 @@ struct Symbol {
 #define HWREG(number, families, name) SYMBOL(Hwreg, number, families, name)
 #define MESSAGE(number, families, name) SYMBOL(Message, number, families, name)
 #define SYSMSG(number, families, name) SYMBOL(SystemMessage, number, families, name)
+#define NFMT(number, families, name) SYMBOL(NumberFormat, number, families, name)
 #define UFMT(number, families, name) SYMBOL(UnifiedFormat, number, families, name)
 constexpr Symbol symbols[] = {
 #include "frontend/tables/symbols.inc"
@@ -33,6 +34,7 @@ constexpr Symbol symbols[] = {
 #undef HWREG
 #undef MESSAGE
 #undef SYSMSG
+#undef NFMT
 #undef UFMT
 #undef SYMBOL
 
@@ -307,7 +309,7 @@ void append_swizzle(std::string& out, uint32_t offset, const Target& target) {
     }
 }
 
-void append_buffer_format(std::string& out, uint32_t dfmt, uint32_t nfmt) {
+void append_buffer_format(std::string& out, uint32_t dfmt, uint32_t nfmt, const Target& target) {
     constexpr uint32_t default_dfmt = 1, default_nfmt = 0;
     if (dfmt == default_dfmt && nfmt == default_nfmt) return;
     out += " format:[";
@@ -315,7 +317,10 @@ void append_buffer_format(std::string& out, uint32_t dfmt, uint32_t nfmt) {
         out += dfmt_names[dfmt & 15];
         if (nfmt != default_nfmt) out += ',';
     }
-    if (nfmt != default_nfmt) out += nfmt_names[nfmt & 7];
+    if (nfmt != default_nfmt) {
+        const std::string_view name = symbol(SymbolKind::NumberFormat, nfmt, target);
+        out += name.empty() ? nfmt_names[nfmt & 7] : name;
+    }
     out += ']';
 }
 

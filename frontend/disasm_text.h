@@ -28,7 +28,7 @@ void append_version(std::string& out, uint32_t simm16);
 void append_waitcnt(std::string& out, uint32_t simm16, const Target& target);
 void append_gpr_idx_mode(std::string& out, uint32_t mode);
 void append_swizzle(std::string& out, uint32_t offset, const Target& target);
-void append_buffer_format(std::string& out, uint32_t dfmt, uint32_t nfmt);
+void append_buffer_format(std::string& out, uint32_t dfmt, uint32_t nfmt, const Target& target);
 void append_unified_format(std::string& out, uint32_t format, const Target& target);
 void append_depctr(std::string& out, uint32_t simm16, const Target& target);
 void append_dpp_control(std::string& out, uint32_t ctrl, const Target& target, bool wide);

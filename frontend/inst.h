@@ -137,6 +137,8 @@ struct Inst {
     const Operand& vaddr() const {
         return src[0];
     }  // FLAT/GLOBAL/SCRATCH/DS/MUBUF/MTBUF address VGPR(s), or Off
+    // gfx7-: MUBUF and MTBUF may add an address of 64 bits, which lies where index and offset do.
+    bool addr64() const { return !offen && !idxen && vaddr().dwords == 2; }
     const Operand& vdata() const { return src[1]; }   // stored or atomic data
     const Operand& vdata2() const { return src[2]; }  // DS second data
     const Operand& sbase() const {

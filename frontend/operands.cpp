@@ -70,7 +70,9 @@ bool decode_special(DecodeState& s, uint32_t code, Type type, uint32_t dwords, O
                           code == flat_scratch_base ||
                           (code == flat_scratch_base + 1 && dwords == 1);
     if (!in_range) return false;
-    if (code < shared_base) s.out.illegal_operand = true;
+    const bool aperture = code >= shared_base && code <= pops_exiting;
+    if (code < shared_base || (aperture && !s.target.traits.scalar_registers.has_apertures))
+        s.out.illegal_operand = true;
     set_register(out, Operand::Kind::Special, code, type, dwords);
     return true;
 }
@@ -156,6 +158,9 @@ bool decode_sgpr(DecodeState& s, uint32_t code, Type type, uint32_t dwords, Oper
         return true;
     }
     if (dwords > 2 || (dwords == 2 && (code & 1) != 0)) return false;
+    constexpr uint32_t vcc = 106;
+    const auto names = [&](uint32_t pair) { return pair != 0 && code - pair < 2; };
+    if (code < vcc && !names(r.flat_scratch) && !names(r.xnack_mask)) s.out.illegal_operand = true;
     set_register(out, Operand::Kind::Sgpr, code, type, dwords);
     return true;
 }
@@ -213,6 +218,10 @@ bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool 
     if (is_int || (code >= float_first && code <= float_last)) {
         set_register(out, Operand::Kind::Const, code, type, dwords);
         out.value = inline_constant(code, type);
+        if (code == float_last && !s.target.traits.scalar_registers.has_inv_2pi) return false;
+        // gfx6 and gfx7 have no halves among their constants, only f32.
+        if (is_16_bit(type) && !s.target.traits.scalar_registers.has_inv_2pi)
+            s.out.illegal_operand = true;
         if (registers_only(slot)) {
             s.out.illegal_operand = true;
             out.type = Type::imm32;
@@ -223,6 +232,7 @@ bool decode_source(DecodeState& s, uint32_t code, Type type, Operand& out, bool 
     if (code != literal_code && !literal_64) {
         if (code == lds_direct && (slot == Slot::Scalar || slot == Slot::ScalarRegister))
             s.out.illegal_operand = true;
+        if (slot == Slot::ScalarRegister) s.out.illegal_operand = true;
         return decode_special(s, code, type, dwords, out);
     }
     if (!literal_allowed) {

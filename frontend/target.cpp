@@ -47,6 +47,29 @@ constexpr Traits gcn3(bool xnack, bool unpacked_d16 = true) {
     t.scalar_registers.trap_base = 108;
     t.scalar_registers.ttmp = 112;
     t.scalar_registers.ttmp_count = 12;
+    t.scalar_registers.has_apertures = false;
+    return t;
+}
+
+// Sea Islands. What differs from gfx8: AMD's ISA documents of both, LLVM's features of
+// processors, and the notes on GCN 1.0 and 1.1 of CLRX ("GCN ISA VOP1", "GCN Memory handling"),
+// which were found out on hardware.
+constexpr Traits gcn2() {
+    Traits t = gcn3(false);
+    t.buffer_records = BufferRecords::Gfx6;
+    t.scalar_registers.has_inv_2pi = false;
+    t.scalar_registers.count = 104;
+    t.scalar_registers.flat_scratch = 104;
+    t.scalar_registers.xnack_mask = 0;
+    return t;
+}
+
+// Southern Islands.
+constexpr Traits gcn1() {
+    Traits t = gcn2();
+    t.lds_bytes = 32768;
+    t.lds_granule = 256;
+    t.scalar_registers.flat_scratch = 0;
     return t;
 }
 
@@ -240,6 +263,15 @@ constexpr auto other_sramecc = [] {
 
 // Decoded and disassembled, not emulated.
 constexpr std::array decoded{
+    Target{"gfx600", Family::g6, 0x20, gcn1()},
+    Target{"gfx601", Family::g6, 0x21, gcn1()},
+    Target{"gfx602", Family::g6, 0x3a, gcn1()},
+    Target{"gfx700", Family::g7, 0x22, gcn2()},
+    Target{"gfx701", Family::g7, 0x23, gcn2()},
+    Target{"gfx702", Family::g7, 0x24, gcn2()},
+    Target{"gfx703", Family::g7, 0x25, gcn2()},
+    Target{"gfx704", Family::g7, 0x26, gcn2()},
+    Target{"gfx705", Family::g7, 0x3b, gcn2()},
     Target{"gfx1250", Family::g125, 0x49, gfx125(false)},
     Target{"gfx1251", Family::g125, 0x5a, gfx125(true)},
 };

@@ -21,6 +21,8 @@ inline constexpr unsigned family_count = static_cast<unsigned>(Family::count_);
 // What NUM_RECORDS of a V# counts for vector memory: records of STRIDE bytes, or bytes (Mesa's
 // notes on buffer descriptors).
 enum class BufferRecords : uint8_t {
+    Gfx6,  // records where the V# has a stride and the instruction IDXEN or the V# ADD_TID_ENABLE,
+           // which leaves the format of elements alone (gfx8, gfx9: STRIDE[17:14] stands there)
     Gfx8,  // records where the V# swizzles and has a stride
     Gfx9,  // records where the instruction has IDXEN and the V# a stride
     Gfx10  // what OOB_SELECT of the V# says
@@ -44,6 +46,9 @@ struct ScalarRegisters {
     uint8_t ttmp = 108, ttmp_count = 16;
     uint8_t m0 = 124, null = 125;  // in the encoding; operands have these numbers in every family
     bool has_null = false;
+    // Of sources: gfx9+: the bounds of the LDS and of scratch; gfx8+: 1 / (2 pi), and constants of
+    // 16 bits.
+    bool has_apertures = true, has_inv_2pi = true;
 };
 
 // Behaviour that differs between generations, as named fields. `family >= x` is written nowhere

@@ -15,6 +15,7 @@
 #include "hsa/monitor.h"
 #include "hsa/queue.h"
 #include "hsa/state.h"
+#include "memory/labels.h"
 
 namespace wj::hsa {
 namespace {
@@ -74,7 +75,7 @@ Signal* create_signal(int64_t value) {
     {
         std::lock_guard lock(p.mutex);
         if (p.free.empty()) {
-            const uint64_t slab = allocate_shared(slab_bytes, "signals");
+            const uint64_t slab = allocate_shared(slab_bytes, memory::signals_label);
             if (!slab) return nullptr;
             auto* first = reinterpret_cast<Signal*>(slab);
             for (uint32_t i = slab_signals; i-- > 0;) {

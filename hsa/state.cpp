@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <set>
@@ -17,6 +18,7 @@
 #include "hsa/signal.h"
 #include "machine/guard.h"
 #include "machine/interrupt.h"
+#include "runtime/program_target.h"
 
 namespace wj::hsa {
 namespace {
@@ -151,6 +153,22 @@ void check_temporary_folder() {
                   "TMPDIR to a folder that can be written");
 }
 
+// As `wavejit run` does for programs that it starts: HIP says at most that there is no binary, and
+// HIP 7 crashes instead. Only said, as programs may have libraries with code of their own.
+void look_at_program(runtime::DeviceOptions& options) {
+    std::error_code error;
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (const char* target = variable("WAVEJIT_TARGET")) {
+        if (Status s = runtime::check_target(program, target); !s) log_error(s.message());
+        return;
+    }
+    auto chosen = runtime::choose_target(program);
+    if (!chosen)
+        log_error(chosen.status().message());
+    else if (!chosen->empty())
+        options.target = *chosen;
+}
+
 Status build(State& s) {
     double agents = 1, timeout = 0, megabytes = 0;
     if (Status r = read_number("WAVEJIT_AGENTS", 1, 64, agents); !r) return r;
@@ -160,6 +178,7 @@ Status build(State& s) {
     runtime::DeviceOptions base;
     base.cache = true;
     base.memory_bytes = static_cast<uint64_t>(megabytes) << 20;
+    look_at_program(base);
     auto options = runtime::DeviceOptions::from_environment(base);
     if (!options) return options.status();
     s.checked_memory = options->memory_mode == machine::MemoryMode::Checked;
@@ -167,6 +186,7 @@ Status build(State& s) {
     for (uint32_t i = 0; i < static_cast<uint32_t>(agents); i++) {
         auto agent = make_gpu_agent(*options, i);
         if (!agent) return agent.status();
+        options->findings = (*agent)->device->options().findings;  // one report for all
         s.gpus.push_back(agent->get());
         s.agents.push_back(std::move(*agent));
     }

@@ -215,11 +215,22 @@ void check_global(Wave& w, const Inst& inst) {
     report(w, inst, found);
 }
 
+void check_alignment(Wave& w, const Inst& inst) {
+    if (inst.format != Format::SMEM || !accesses_memory(inst)) return;
+    if (const std::optional<uint64_t> address = misaligned_scalar_address(w, inst))
+        report(w, inst,
+               {.check = machine::check_alignment,
+                .what = memory::dropped_address_bits,
+                .access = access_of(inst.op),
+                .bytes = bytes_of(w, inst),
+                .address = *address});
+}
+
 // Elements larger than a dword need no more than a dword's alignment (but for atomics, which are
 // faults otherwise).
-void check_alignment(Wave& w, const Inst& inst) {
-    if (!accesses_memory(inst) || converts(inst)) return;
-    Finding found{.check = machine::check_alignment,
+void check_unaligned(Wave& w, const Inst& inst) {
+    if (inst.format == Format::SMEM || !accesses_memory(inst) || converts(inst)) return;
+    Finding found{.check = machine::check_unaligned,
                   .what = memory::no_multiple,
                   .access = access_of(inst.op),
                   .bytes = bytes_of(w, inst)};

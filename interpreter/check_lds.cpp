@@ -76,8 +76,9 @@ private:
         return who == LdsShadow::nobody || who == wave_ ? wave_ : LdsShadow::several;
     }
 
-    // Reads and writes of different waves between two barriers have no order, nor have two writes;
-    // atomics have one among themselves.
+    // Reads and writes of different waves between two barriers have no order, nor have two writes.
+    // Atomics have one among themselves; loads beside them look like atomic loads, as those in
+    // front of a loop of compare-and-swap.
     Found note(LdsShadow::Byte& b) {
         const bool reads = access_ != Access::Write, writes = access_ != Access::Read,
                    atomic = access_ == Access::Atomic;
@@ -85,9 +86,9 @@ private:
         if (reads && !b.written && checks_ & machine::check_init)
             found.add({memory::unwritten_lds, machine::check_init});
         if (checks_ & machine::check_race) {
-            if (others(b.writer) && !(atomic && b.atomic))
+            if (others(b.writer) && !(b.atomic && reads))
                 found.add({memory::raced_with_write, machine::check_race});
-            if (writes && others(b.reader))
+            if (writes && !atomic && others(b.reader))
                 found.add({memory::raced_with_read, machine::check_race});
         }
         if (writes) {

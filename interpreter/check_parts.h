@@ -30,6 +30,7 @@ bool looks_at_lds(Opcode op);
 
 void check_global(Wave& w, const Inst& inst);  // races
 void check_alignment(Wave& w, const Inst& inst);
+void check_unaligned(Wave& w, const Inst& inst);
 void check_division(Wave& w, const Inst& inst);
 bool looks_at_accesses(Opcode op);  // of global memory, and what orders them
 

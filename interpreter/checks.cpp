@@ -1,5 +1,8 @@
 #include "interpreter/checks.h"
 
+#include <array>
+#include <utility>
+
 #include "frontend/effects.h"
 #include "interpreter/check_parts.h"
 
@@ -22,10 +25,32 @@ bool looks_at_divisions(Opcode op) {
     return op == Opcode::v_rcp_iflag_f32;
 }
 
-template <bool accesses, bool divisions>
+bool looks_at_scalars(Opcode op) {
+    return op_info(op).format == Format::SMEM && effects(op).access != MemoryAccess::None;
+}
+
+// Instructions of a kind, and the checks that look at them.
+struct Kind {
+    uint32_t checks;
+    bool (*has)(Opcode);
+};
+constexpr Kind kinds[] = {{machine::checks_of_lds, looks_at_lds},
+                          {machine::checks_of_accesses, looks_at_accesses},
+                          {machine::check_alignment, looks_at_scalars},
+                          {machine::check_division, looks_at_divisions}};
+constexpr size_t sets_of_kinds = size_t{1} << std::size(kinds);
+
+// Any kind of a set, a bit for each.
+template <size_t set>
 bool looks(Opcode op) {
-    return looks_at_lds(op) || (accesses && looks_at_accesses(op)) ||
-           (divisions && looks_at_divisions(op));
+    for (size_t k = 0; k < std::size(kinds); k++)
+        if (set >> k & 1 && kinds[k].has(op)) return true;
+    return false;
+}
+
+template <size_t... set>
+constexpr auto looks_of_sets(std::index_sequence<set...>) {
+    return std::array{&looks<set>...};
 }
 
 bool may_load_lds(Opcode op) {
@@ -41,21 +66,24 @@ void look(Wave& w, const Inst& inst) {
     const uint32_t checks = w.ctx->checks;
     if (!checks) return;  // a copy of the wave that others try out
     if (checks & machine::check_waitcnt) check_waits(w, inst);
-    check_lds(w, inst);
+    if (checks & machine::checks_of_lds) check_lds(w, inst);
     if (checks & machine::check_race) check_global(w, inst);
     if (checks & machine::check_alignment) check_alignment(w, inst);
+    if (checks & machine::check_unaligned) check_unaligned(w, inst);
     if (checks & machine::check_division && looks_at_divisions(inst.op)) check_division(w, inst);
 }
 
 bool (*looks_at(uint32_t checks))(Opcode) {
-    const bool accesses = checks & machine::checks_of_accesses;
-    if (checks & machine::check_division) return accesses ? looks<true, true> : looks<false, true>;
-    return accesses ? looks<true, false> : looks<false, false>;
+    constexpr auto of_sets = looks_of_sets(std::make_index_sequence<sets_of_kinds>{});
+    size_t set = 0;
+    for (size_t k = 0; k < std::size(kinds); k++)
+        if (checks & kinds[k].checks) set |= size_t{1} << k;
+    return of_sets[set];
 }
 
 Handler checked_handler(Opcode op) {
     const Handler plain = handler(op);
-    return plain && (looks<true, true>(op) || may_load_lds(op)) ? &check_and_run : plain;
+    return plain && (looks<sets_of_kinds - 1>(op) || may_load_lds(op)) ? &check_and_run : plain;
 }
 
 Handler watched_handler(Opcode op) {

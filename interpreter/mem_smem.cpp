@@ -1,6 +1,7 @@
 // Scalar memory (SEED-SMEM-01..33).
 #include "interpreter/mem_smem.h"
 
+#include <algorithm>
 #include <ctime>
 
 #include "frontend/effects.h"
@@ -155,7 +156,8 @@ void s_sendmsg_rtn(Wave& w, const Inst& inst) {
 void no_operation(Wave&, const Inst&) {}
 
 using Raw = Plain<1>;
-using Scratch = Plain<64>;
+constexpr uint32_t scratch_scale = 64;
+using Scratch = Plain<scratch_scale>;
 
 // clang-format off
 #define WJ_S_ATOMICS(prefix, A)                                                                             \
@@ -242,6 +244,21 @@ uint64_t scalar_address(const Wave& w, const Inst& inst) {
     if (bytes == 2)
         return encoding.v_sharp ? BufferOf<2>(w, inst).address : Plain<1, 2>(w, inst).address;
     return encoding.v_sharp ? Buffer(w, inst).address : Raw(w, inst).address;
+}
+
+std::optional<uint64_t> misaligned_scalar_address(const Wave& w, const Inst& inst) {
+    const EncodingInfo& encoding = encoding_info(inst.op);
+    const uint32_t bytes = effects(inst.op).bytes;
+    if (!bytes) return std::nullopt;
+    const uint64_t low = std::min(bytes, 4u) - 1;
+    uint64_t base = w.s64(sbase(inst));
+    if (encoding.v_sharp) {
+        const uint32_t r = sbase(inst) & 124;
+        base = w.sgpr[r] | uint64_t{w.sgpr[r + 1] & 0xffff} << 32;
+    }
+    const uint64_t immediate = immediate_offset<1>(inst), in_register = register_offset<1>(w, inst);
+    if (!((base | immediate | in_register) & low)) return std::nullopt;
+    return base + immediate + in_register * (encoding.scratch ? scratch_scale : 1);
 }
 
 uint64_t reference_clock(const Wave& w) {

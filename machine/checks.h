@@ -9,19 +9,24 @@ namespace wj::machine {
 
 // Bits of ExecContext::checks.
 enum Check : uint32_t {
-    check_memory = 1,      // LDS beyond what the work-group has; freed memory for long
-    check_init = 2,        // registers, scratch memory and LDS that nobody has written
-    check_race = 4,        // accesses of several waves that nothing orders
-    check_barrier = 8,     // waves that end while others of their work-group wait for them
-    check_waitcnt = 16,    // registers that are used before the wait that their load needs
-    check_alignment = 32,  // accesses at addresses that are no multiple of their elements
-    check_division = 64,   // integers that are divided by zero
+    check_memory = 1,       // LDS beyond what the work-group has; freed memory for long
+    check_init = 2,         // registers, scratch memory and LDS that nobody has written
+    check_race = 4,         // accesses of several waves that nothing orders
+    check_barrier = 8,      // waves that end while others of their work-group wait for them
+    check_waitcnt = 16,     // registers that are used before the wait that their load needs
+    check_alignment = 32,   // scalar accesses whose addresses lose their low bits
+    check_division = 64,    // integers that are divided by zero
+    check_unaligned = 128,  // vector accesses at addresses that are no multiple of their elements
 };
-inline constexpr uint32_t all_checks = 127;
+inline constexpr uint32_t known_checks = 255;
+// What is a mistake wherever it is found: compilers make unaligned accesses of those of bytes.
+inline constexpr uint32_t all_checks = known_checks & ~uint32_t{check_unaligned};
 // These look at every instruction: the interpreter runs all of them.
 inline constexpr uint32_t checks_of_registers = check_init | check_waitcnt;
-// These look at global memory, too.
-inline constexpr uint32_t checks_of_accesses = check_race | check_alignment;
+// These look at accesses of LDS,
+inline constexpr uint32_t checks_of_lds = check_memory | check_init | check_race | check_unaligned;
+// and these at those of global memory.
+inline constexpr uint32_t checks_of_accesses = check_race | check_unaligned;
 
 // What a checker has found. Hardware would go on, and so does the wave.
 struct Finding {

@@ -20,7 +20,10 @@ inline constexpr const char* unordered_with_read =
 inline constexpr const char* lanes_disagree =
     "race: lanes of the wave store different values there at once";
 inline constexpr const char* no_multiple =
-    "the address is no multiple of the element's size: it works in the mode that ROCm sets only";
+    "the address is no multiple of the element's size: it works in the mode that ROCm sets only, "
+    "for which compilers make such accesses of those of bytes";
+inline constexpr const char* dropped_address_bits =
+    "the address is no multiple of the element's size: scalar accesses leave out its low bits";
 inline constexpr const char* divided_by_zero = "an integer is divided by zero";
 inline constexpr const char* used_before_wait = "is used before the s_waitcnt that its load needs";
 inline constexpr const char* unwritten_address =

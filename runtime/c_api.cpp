@@ -48,10 +48,10 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
                       "coverage " + std::to_string(o.coverage) + " does not exist");
     d.deterministic = o.deterministic != 0;
     static_assert(machine::all_checks == WJ_CHECK_ALL &&
-                  uint32_t{machine::check_division} == WJ_CHECK_DIVISION);
-    if (o.checks & ~machine::all_checks)
+                  uint32_t{machine::check_unaligned} == WJ_CHECK_UNALIGNED);
+    if (o.checks & ~machine::known_checks)
         return Status(Code::InvalidArgument,
-                      "checks " + hex(o.checks & ~machine::all_checks) + " do not exist");
+                      "checks " + hex(o.checks & ~machine::known_checks) + " do not exist");
     d.checks = o.checks;
     if (o.check_report) d.check_report = o.check_report;
     if (o.check_suppressions) d.check_suppressions = o.check_suppressions;

@@ -77,9 +77,13 @@ public:
         if (options_.deterministic) options_.threads = 1;
         if (options_.checks & machine::checks_of_registers)
             options_.engine = EngineKind::Interpreter;
-        if (Status status = findings_.open(options_.check_report, options_.check_suppressions);
-            !status)
-            return status;
+        if (!options_.findings) {
+            options_.findings = std::make_shared<Findings>();
+            if (Status status =
+                    options_.findings->open(options_.check_report, options_.check_suppressions);
+                !status)
+                return status;
+        }
         auto engine = make_engine(options_, target_, [this](uint64_t pc) { return symbol(pc); });
         if (!engine) return engine.status();
         engine_ = std::move(*engine);
@@ -125,7 +129,7 @@ public:
         return s;
     }
 
-    Findings& findings() override { return findings_; }
+    Findings& findings() override { return *options_.findings; }
 
     bool idle() const override { return scheduler_->idle(); }
     bool left_behind() const override { return scheduler_ && scheduler_->left_behind(); }
@@ -237,7 +241,7 @@ private:
         if (!plan) return plan.status();
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
         if (complete.checks)
-            state->findings = std::make_unique<DispatchFindings>(*state, memory_, findings_);
+            state->findings = std::make_unique<DispatchFindings>(*state, memory_, findings());
         state->module = std::move(module);
         state->piece = std::move(piece);
         return state;
@@ -347,7 +351,6 @@ private:
     mutable std::mutex modules_mutex_;
     std::vector<Entry> modules_;
     machine::Coverage coverage_;
-    Findings findings_;
     std::unique_ptr<machine::Engine> engine_;
     std::unique_ptr<Scheduler> scheduler_;  // goes first: its threads use the rest
 };

@@ -23,6 +23,8 @@ struct CodeObject;
 
 namespace wj::runtime {
 
+class Findings;
+
 enum class EngineKind : uint8_t { Auto, Interpreter, Avx2, Avx512 };
 
 struct DeviceOptions {
@@ -48,6 +50,7 @@ struct DeviceOptions {
     // Files (findings.h): what is found is written to, as text, JSON or SARIF by its ending; what
     // is not reported. Empty: none.
     std::string check_report, check_suppressions;
+    std::shared_ptr<Findings> findings;  // of another device, to share them; null: its own
     uint32_t hot_blocks = 0;  // executed host instructions are counted; blocks that reports list
     // A file that plans of translated blocks are appended to (docs/howto/look-at-host-code.md);
     // empty: none.
@@ -123,7 +126,6 @@ struct LoadedKernel {
 };
 
 class Device;
-class Findings;
 
 // A code object in guest memory. Unloading frees its memory and drops its translations.
 class Module {

@@ -18,7 +18,7 @@ constexpr Variable known[] = {
     {"WAVEJIT_CACHE_DIR", "where it is kept (default ${XDG_CACHE_HOME:-$HOME/.cache}/wavejit)"},
     {"WAVEJIT_CACHE_MIB", "how much of it is kept, in MiB (default 256)"},
     {"WAVEJIT_CHECK",
-     "checkers: memory, init, race, barrier, waitcnt, alignment, division; or all"},
+     "checkers: memory, init, race, barrier, waitcnt, alignment, division; or all; unaligned"},
     {"WAVEJIT_CHECK_REPORT", "file for what checkers find: .json, .sarif, else text"},
     {"WAVEJIT_CHECK_SUPPRESSIONS", "file of what checkers shall not report"},
     {"WAVEJIT_CODE_KIB", "memory for translated code in KiB (default 262144)"},

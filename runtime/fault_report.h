@@ -11,7 +11,7 @@ inline constexpr std::pair<const char*, machine::Check> check_names[] = {
     {"memory", machine::check_memory},     {"init", machine::check_init},
     {"race", machine::check_race},         {"barrier", machine::check_barrier},
     {"waitcnt", machine::check_waitcnt},   {"alignment", machine::check_alignment},
-    {"division", machine::check_division},
+    {"division", machine::check_division}, {"unaligned", machine::check_unaligned},
 };
 const char* check_name(machine::Check check);
 

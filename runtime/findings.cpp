@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "memory/labels.h"
 #include "runtime/fault_report.h"
 
 namespace wj::runtime {
@@ -101,7 +102,14 @@ void DispatchFindings::keep(const Place& place, uint64_t group, Report report) {
     if (is_news()) found_.insert_or_assign(place, Found{group, number, std::move(record)});
 }
 
+// Atomic stores look like plain ones.
+bool DispatchFindings::is_atomic_anyway(uint64_t address) const {
+    memory::Allocation allocation;
+    return memory_.find(address, allocation) && allocation.label == memory::signals_label;
+}
+
 void DispatchFindings::found(const machine::Wave& wave, const machine::Finding& finding) {
+    if (finding.check == machine::check_race && is_atomic_anyway(finding.address)) return;
     keep({finding.pc, finding.check, finding.what}, wave.group->linear_id,
          [&] { return finding_report(memory_, dispatch_, wave, finding); });
 }

@@ -23,7 +23,8 @@ public:
     bool add(const FaultRecord& record);
     std::vector<FaultRecord> all() const;
     void clear();
-    // By the name's ending: .json, .sarif or text.
+    // By the name's ending: .json, .sarif or text. Devices that share findings write one after the
+    // other.
     Status write(const std::string& path) const;
     // To the file that open() was given.
     Status write() const;
@@ -37,7 +38,7 @@ private:
 
     std::string report_;
     std::vector<Suppression> suppressions_;
-    mutable std::mutex mutex_;
+    mutable std::mutex file_mutex_, mutex_;
     std::vector<FaultRecord> records_;
 };
 
@@ -57,6 +58,7 @@ public:
     void forget();
 
 private:
+    bool is_atomic_anyway(uint64_t address) const;
     // The place and the kind: what is found there again is the same.
     using Place = std::tuple<uint64_t, machine::Check, const char*>;
     struct Found {

@@ -135,6 +135,7 @@ Json as_sarif(const std::vector<FaultRecord>& records) {
 }  // namespace
 
 Status Findings::write(const std::string& path) const {
+    const std::lock_guard lock(file_mutex_);
     const std::vector<FaultRecord> records = all();
     std::ofstream file(path, std::ios::trunc);
     if (path.ends_with(".json"))

@@ -51,6 +51,7 @@ check) exit 0 ;;
 *) die "deliver.sh: '$what' is neither install, package nor check" ;;
 esac
 
+trap '' INT TERM HUP # all are moved, or none
 cd "$new"
 find . -mindepth 1 -type d -printf '%P\0' | while IFS= read -rd '' name; do
     mkdir -p "$folder/$name" || die "$folder/$name cannot be made"

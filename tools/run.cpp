@@ -11,6 +11,7 @@
 
 #include "frontend/target.h"
 #include "runtime/not_emulated.h"
+#include "runtime/program_target.h"
 #include "tools/cli.h"
 #include "tools/code_file.h"
 #include "tools/drop_in.h"
@@ -43,7 +44,8 @@ void check_program(const std::string& path) {
              "; give the path of a HIP program that hipcc has built");
     if (S_ISDIR(info.st_mode)) fail(path + " is a directory, not a program");
     if (access(path.c_str(), X_OK) != 0)
-        fail(path + " is not executable; for a .hip source use ./wj run, which compiles it first");
+        fail(path +
+             " is not executable; a .hip source is compiled first: hipcc --offload-arch=gfx90a");
 }
 
 // The dynamic loader's own words about a library that the program needs and that is not there;
@@ -135,7 +137,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
         } else if (!runtime::emulated_target(target)) {
             fail(runtime::not_emulated(target), exit_usage);
         } else {
-            check_target(program, target);
+            check(runtime::check_target(program, target));
         }
         const std::string libraries = drop_in_directory().string();
         prepend("LD_LIBRARY_PATH", libraries, ':');

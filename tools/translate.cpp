@@ -96,13 +96,15 @@ lift::Profile read_profile(const std::string& file) {
     return *profile;
 }
 
-void print_plan(const Request& r) {
+// The blocks that the request is about, as `print` writes them: kernels' own, or the one of a
+// profile.
+template <class F>
+void each_translation(const Request& r, F print) {
     Opened opened;
     open(r, opened);
-    const x64::Isa isa = choose_isa(r.isa);
     x64::CompileOptions options;
-    options.avx512 = isa == x64::Isa::Avx512;
-    options.checked = r.checked;
+    options.avx512 = choose_isa(r.isa) == x64::Isa::Avx512;
+    options.address_mode = x64::address_mode(r.checked, false);
     std::optional<lift::Profile> profile;
     if (!r.profile.empty()) {
         profile = read_profile(r.profile);
@@ -114,43 +116,38 @@ void print_plan(const Request& r) {
         fmt::print("; kernel {}\n", info.name);
         kernel.set_vector_lanes(options.avx512 ? 16 : 8);
         if (profile) kernel.set_profile(*profile);
-        auto at = [&](uint64_t pc) { return pc - info.entry_address; };
-        auto print = [&](const ir::Block& block) {
-            fmt::print("block +{:#x} to +{:#x}, {} instructions\n{}", at(block.pc),
-                       at(block.end_pc), block.guest_count,
-                       x64::plan_of_block(block, options, [&](uint64_t pc) {
-                           return fmt::format("+{:#x}  {}", at(pc), kernel.text_at(pc));
-                       }));
+        // Relative to the kernel, so that listings of two builds can be compared.
+        const auto at = [&](uint64_t pc) { return pc - info.entry_address; };
+        const auto text = [&](uint64_t pc) {
+            return fmt::format("+{:#x}  {}", at(pc), kernel.text_at(pc));
         };
-        if (profile || !r.block.empty()) {
-            const uint64_t offset = r.block.empty() ? 0 : parse_offset(r.block);
-            if (offset >= info.code_size)
-                fail(fmt::format("kernel '{}' has {:#x} bytes of code, none at {}", info.name,
-                                 info.code_size, r.block));
-            print(kernel.block_at(info.entry_address + offset, r.exec_full,
-                                  lift::Options{}.max_instructions));
-        } else {
-            kernel.each_block(r.exec_full, print);
-        }
+        const auto print_block = [&](const ir::Block& block) {
+            print(block, at(block.pc), at(block.end_pc), options, text);
+        };
+        if (!profile && r.block.empty()) return kernel.each_block(r.exec_full, print_block);
+        const uint64_t offset = r.block.empty() ? 0 : parse_offset(r.block);
+        if (offset >= info.code_size)
+            fail(fmt::format("kernel '{}' has {:#x} bytes of code, none at {}", info.name,
+                             info.code_size, r.block));
+        print_block(kernel.block_at(info.entry_address + offset, r.exec_full,
+                                    lift::Options{}.max_instructions));
+    });
+}
+
+void print_plan(const Request& r) {
+    each_translation(r, [](const ir::Block& block, uint64_t begin, uint64_t end,
+                           const x64::CompileOptions& options, const auto& text) {
+        fmt::print("block +{:#x} to +{:#x}, {} instructions\n{}", begin, end, block.guest_count,
+                   x64::plan_of_block(block, options, text));
     });
 }
 
 void print_host(const Request& r) {
     if (!x64::host_listing_missing().empty()) fail("host-asm " + x64::host_listing_missing());
-    Opened opened;
-    open(r, opened);
-    x64::Isa isa = choose_isa(r.isa);
-    each_kernel(opened, r.kernel, [&](const KernelInfo& info, KernelBlocks& kernel) {
-        fmt::print("; kernel {}\n", info.name);
-        kernel.each_block(r.exec_full, [&](const ir::Block& block) {
-            // Relative to the kernel, so that listings of two builds can be compared.
-            auto at = [&](uint64_t pc) { return pc - info.entry_address; };
-            fmt::print("; block +{:#x} to +{:#x}, {} guest instructions\n{}\n", at(block.pc),
-                       at(block.end_pc), block.guest_count,
-                       x64::disassemble_block(block, isa, r.checked, [&](uint64_t pc) {
-                           return fmt::format("+{:#x}  {}", at(pc), kernel.text_at(pc));
-                       }));
-        });
+    each_translation(r, [](const ir::Block& block, uint64_t begin, uint64_t end,
+                           const x64::CompileOptions& options, const auto& text) {
+        fmt::print("; block +{:#x} to +{:#x}, {} guest instructions\n{}\n", begin, end,
+                   block.guest_count, x64::disassemble_block(block, options, text));
     });
 }
 
@@ -159,6 +156,16 @@ void add_common(CLI::App& sub, Request& r) {
     sub.add_option("--kernel", r.kernel, "only this kernel");
     sub.add_option("--target", r.target, "only code for this target");
     sub.add_flag("--exec-full", r.exec_full, "the variant for waves with all lanes active");
+}
+
+void add_translation(CLI::App& sub, Request& r) {
+    add_common(sub, r);
+    sub.add_option("--isa", r.isa, "avx2 or avx512");
+    sub.add_flag("--checked", r.checked, "for checked memory");
+    sub.add_option("--block", r.block, "only the block at this offset from the kernel's beginning");
+    sub.add_option("--profile", r.profile,
+                   "what is known of the wave, of the block or the kernel's first one: a file as "
+                   "WAVEJIT_PLANS writes them");
 }
 
 }  // namespace
@@ -175,21 +182,12 @@ void add_translate(CLI::App& app) {
         "plan",
         "print what the translator decides for the blocks of kernels, and why not otherwise");
     auto r3 = std::make_shared<Request>();
-    add_common(*plan, *r3);
-    plan->add_option("--isa", r3->isa, "avx2 or avx512");
-    plan->add_flag("--checked", r3->checked, "for checked memory");
-    plan->add_option("--block", r3->block,
-                     "only the block at this offset from the kernel's beginning");
-    plan->add_option("--profile", r3->profile,
-                     "what is known of the wave, of the block or the kernel's first one: a file as "
-                     "WAVEJIT_PLANS writes them");
+    add_translation(*plan, *r3);
     plan->callback([=] { print_plan(*r3); });
 
     auto* host = app.add_subcommand("host-asm", "print the host code of kernels");
     auto r2 = std::make_shared<Request>();
-    add_common(*host, *r2);
-    host->add_option("--isa", r2->isa, "avx2 or avx512");
-    host->add_flag("--checked", r2->checked, "code for checked memory");
+    add_translation(*host, *r2);
     host->callback([=] { print_host(*r2); });
 }
 

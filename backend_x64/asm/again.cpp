@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/plan/lines.h"
+#include "backend_x64/plan/programs.h"
 
 namespace wj::x64 {
 
@@ -9,29 +11,6 @@ using ir::Class;
 using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
-
-// A program that is this block, and leaves every register as it was, starts its next wave by
-// itself.
-bool BlockCompiler::runs_again() const {
-    if (!ends_program() || !block_->exec_full || !starts_program()) return false;
-    return std::none_of(block_->insts.begin(), block_->insts.end(), [this](const ir::Inst& i) {
-        const Class cls = ir::op_info(i.op).cls;
-        const bool same_exec = ir::sets_mask(i.op) && i.imm == machine::exec_lo &&
-                               is_const(i.args[0]) && inst(i.args[0]).imm == block_->whole_exec();
-        // The next wave does not pass the guards; its work-group's number may differ.
-        return i.op == Op::GuardScalar || cls == Class::Call || cls == Class::SetV ||
-               (cls == Class::SetS && !same_exec);
-    });
-}
-
-// Whether it stores to global memory otherwise than in rows (LaneLoad: loads from there).
-bool BlockCompiler::scatters(Class access) const {
-    return std::ranges::any_of(block_->insts, [this, access](const ir::Inst& i) {
-        if (ir::op_info(i.op).cls != access || ir::has_own_space(i.op)) return false;
-        const ir::Inst& address = inst(ir::address_of(i));
-        return address.op != Op::Line32 || has_lane_step(address);
-    });
-}
 
 void BlockCompiler::run_again() {
     if (goes_on_ && !out_->together_offset) go_on();
@@ -54,82 +33,12 @@ void BlockCompiler::run_again() {
     }
 }
 
-bool BlockCompiler::starts_program() const {
-    return block_->pc % machine::program_alignment == 0;
-}
-
-bool BlockCompiler::ends_program() const {
-    const ir::Terminator& t = block_->term;
-    return t.kind == ir::Terminator::Kind::Exit && t.exit == machine::ExitKind::EndProgram;
-}
-
 // ---- what one wave has found out serves the next ones ----
 
-// An access at a line whose base may go on.
-bool BlockCompiler::is_at_line(const ir::Inst& i) const {
-    if (i.op != Op::LoadGlobalS && i.op != Op::StoreGlobalS) return false;
-    const ir::Inst& line = inst(i.args[1]);
-    return line.op == Op::Line32 && is_const(line.args[0]);
-}
-
-// One whose lanes' elements follow one another.
-bool BlockCompiler::is_row_of_wave(const ir::Inst& i) const {
-    return is_at_line(i) && inst(i.args[1]).aux == machine::lanes;
-}
-
-// The next wave is this one but for the bases of lines, which go on (Block::next): nothing else
-// that is known of it before its chunks begin has to be found out again.
-bool BlockCompiler::goes_on() {
-    moving_bases_.clear();
-    const machine::NextWaves& waves = block_->next;
-    const auto no = [this](std::string_view why) {
-        return refuse(options_.decisions, Mechanism::MovingBases, why);
-    };
-    if (!runs_again())
-        return starts_program() && ends_program() &&
-               refuse(options_.decisions, Mechanism::SuccessiveWaves,
-                      "some lanes are off, or registers are left changed");
-    take(options_.decisions, Mechanism::SuccessiveWaves);
-    if (!waves.waves || waves.waves > 256 || waves.ids_step >= 1 << 24)
-        return no("the launch has no waves that differ by a step alone");
-    std::map<Value, Steps> next;
-    for (const ir::Inst& i : block_->insts)
-        if (i.op == Op::GoesOn) {
-            const bool ahead = waves.group_sgpr >= 0;
-            next.try_emplace(i.args[0], Steps{i.args[1], i.args[ahead ? 2 : 1]});
-        }
-    for (Value v = 0; v < block_->insts.size(); ++v) {
-        const ir::Inst& i = inst(v);
-        const Class cls = ir::op_info(i.op).cls;
-        if (ir::is_guard(i.op) || i.op == Op::GoesOn) continue;
-        if (cls == Class::Cross || cls == Class::Fence || cls == Class::SetS || i.op == Op::BitsOf)
-            return no("lanes that meet, fences or scalars that are written");
-        const bool scalar = cls == Class::Uniform || cls == Class::ULoad || cls == Class::GetS;
-        if (scalar && is_const(v)) continue;
-        if (scalar && schedule_.position(v) == 0) continue;
-        if (scalar) return no("scalar code behind the lanes' begins");
-        for (size_t a = 0; a < std::size(i.args); ++a) {
-            const Value arg = i.args[a];
-            if (arg == no_value || !ir::is_uniform(block_->type(arg)) || is_const(arg)) continue;
-            const auto moving = next.find(arg);
-            if (moving == next.end()) continue;
-            const Steps& by = moving->second;
-            if (is_zero(by.wave) && is_zero(by.group)) continue;
-            const auto there = [this](Value v) {
-                return is_const(v) || schedule_.uniform_home(v).kind == Home::Slot;
-            };
-            const bool address = is_at_line(i) || i.op == Op::Splat64;
-            if (a || !address || schedule_.uniform_home(arg).kind != Home::Slot ||
-                !there(by.wave) || !there(by.group))
-                return no("what moves is more than the base of a line");
-            moving_bases_[arg] = by;
-        }
-    }
-    return true;
-}
-
 void BlockCompiler::begin_go_on() {
-    if (!goes_on()) return;
+    const auto bases = plan_moving_bases(context());
+    if (!bases) return;
+    moving_bases_ = *bases;
     const machine::NextWaves& next = block_->next;
     const Label begin = a_.newLabel();
     go_on_label_ = a_.newLabel();
@@ -152,21 +61,22 @@ void BlockCompiler::begin_go_on() {
 
 void BlockCompiler::go_on() {
     const Label none = a_.newLabel();
-    a_.call(x86::qword_ptr(reg::frame, in_frame(reads_ids() ? offsetof(Frame, step_ids_stub)
-                                                            : offsetof(Frame, step_stub))));
+    a_.call(
+        x86::qword_ptr(reg::frame, in_frame(reads_ids(context()) ? offsetof(Frame, step_ids_stub)
+                                                                 : offsetof(Frame, step_stub))));
     a_.js(none);
     const bool alike = std::ranges::all_of(
         moving_bases_, [](const auto& m) { return m.second.wave == m.second.group; });
     if (!alike) {
         const Label group = a_.newLabel();
         a_.jnz(group);
-        cold(group, [this] { move_bases(&Steps::group); });
+        cold(group, [this] { move_bases(&BaseSteps::group); });
     }
-    move_bases(&Steps::wave);
+    move_bases(&BaseSteps::wave);
     a_.bind(none);
 }
 
-void BlockCompiler::move_bases(Value Steps::*step) {
+void BlockCompiler::move_bases(Value BaseSteps::*step) {
     for (const auto& [base, steps] : moving_bases_) {
         const Value by = steps.*step;
         const Mem at = home_mem(schedule_.uniform_home(base)).cloneResized(8);
@@ -182,43 +92,6 @@ void BlockCompiler::move_bases(Value Steps::*step) {
         a_.add(at, x86::rax);
     }
     a_.jmp(go_on_label_);
-}
-
-// Whether regions read v0, not only what is known of it.
-bool BlockCompiler::reads_ids() {
-    for (uint32_t p = 1; p < schedule_.terminator_position(); p += 2)
-        for (const Value* v = schedule_.begin(p); v != schedule_.end(p); ++v) {
-            scratch_units_.clear();
-            schedule_.units_read(*v, scratch_units_);
-            for (const Unit u : scratch_units_) {
-                const ir::Inst& from = inst(schedule_.producer(u));
-                if (from.op == Op::GetV && from.imm == 0) return true;
-            }
-        }
-    return false;
-}
-
-// Whether this region is all that the waves of go_on() do, whose lines lie behind this one's.
-bool BlockCompiler::may_go_together(uint32_t position) const {
-    const auto no = [this](std::string_view why) {
-        return refuse(options_.decisions, Mechanism::FusedWaves, why);
-    };
-    if (!goes_on_ || !waves_together_) return false;
-    if (block_->lanes < machine::lanes || options_.checked)
-        return no("fewer than 64 lanes, or checked memory");
-    for (uint32_t p = 1; p < schedule_.terminator_position(); ++p)
-        if (p != position && schedule_.begin(p) != schedule_.end(p))
-            return no("more than one lane region");
-    const bool in_rows = std::ranges::all_of(block_->insts, [this](const ir::Inst& i) {
-        if (!ir::is_lane_access(i) || inst(ir::address_of(i)).op != Op::Line32) return true;
-        // Where pointers lead from chunk to chunk, they do from wave to wave.
-        const auto moving = is_at_line(i) ? moving_bases_.find(i.args[0]) : moving_bases_.end();
-        if (moving == moving_bases_.end()) return false;
-        const auto [wave, group] = moving->second;
-        return is_row_of_wave(i) && wave == group && is_const(wave) &&
-               inst(wave).imm == inst(i.args[1]).imm * machine::lanes;
-    });
-    return in_rows || no("an access whose rows do not follow from wave to wave");
 }
 
 // Where a chunk's place is in registers alone, the waves that follow go on in them: they are more

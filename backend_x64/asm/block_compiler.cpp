@@ -1,4 +1,5 @@
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/plan/programs.h"
 
 #include <algorithm>
 #include <cstring>
@@ -80,9 +81,9 @@ void BlockCompiler::forget_scattered() {
         return i.op == Op::LoadGlobal || i.op == Op::StoreGlobal || i.op == Op::LoadGlobalS64 ||
                i.op == Op::StoreGlobalS64 || (loop && i.op == Op::LoadGlobalS);
     });
-    if (!scatters || options_.checked) return;
+    if (!scatters || is_checked(options_.address_mode)) return;
     const Mem flags = x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, scattered)));
-    if (!runs_again()) {
+    if (!runs_again(context())) {
         a_.mov(flags, 0);
         return;
     }
@@ -96,11 +97,11 @@ void BlockCompiler::forget_scattered() {
 // What an access that scatters leaves in Frame::scattered.
 uint32_t BlockCompiler::scattered_mark() const {
     constexpr uint32_t waves = 4;
-    return runs_again() ? 1u << waves : 1;
+    return runs_again(context()) ? 1u << waves : 1;
 }
 
 void BlockCompiler::prologue() {
-    if (!runs_again()) forget_scattered();
+    if (!runs_again(context())) forget_scattered();
     if (!block_->guarded) forget_row_shapes();
     a_.bind(entry_label_);
     a_.sub(budget_field(), block_->guest_count);
@@ -116,10 +117,10 @@ void BlockCompiler::prologue() {
         row_guards();
         forget_row_shapes();
     }
-    if (options_.variant == Variant::Edge && !runs_again()) settle();
+    if (options_.variant == Variant::Edge && !runs_again(context())) settle();
     again_label_ = a_.newLabel();
     a_.bind(again_label_);
-    if (runs_again()) forget_scattered();
+    if (runs_again(context())) forget_scattered();
     forget_lds_tables();
     begin_go_on();
 }
@@ -199,8 +200,7 @@ bool BlockCompiler::begin(const ir::Block& block, const CompileOptions& options,
     loop_ = {};
     pinned_ = k_pinned_ = gp_reserved_ = 0;
     loop_prefer_.clear();
-    loop_part_of_.clear();
-    loop_parts_ = 1;
+    loop_parts_ = {};
     walks_ = {};
     row_loop_.reset();
     find_lds_tables();
@@ -260,7 +260,7 @@ bool BlockCompiler::end() {
 bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& options,
                             CompiledBlock& out) {
     const MemoryTraits memory{.exclusive = options.exclusive,
-                              .direct = !options.checked && !options.mask_addresses};
+                              .direct = options.address_mode == AddressMode::Identity};
     if (!schedule_.build(block, options.avx512, memory)) return false;
     if (!begin(block, options, out)) return false;
     extra_slots_ = schedule_.slots_used();
@@ -270,11 +270,11 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     uniforms_.assign(block.insts.size(), {});
 
     prologue();
-    const bool by_chunks = loops_ != Loops::None && guards_stay();
+    const bool by_chunks = loops_ != Loops::None && guards_stay(*block_);
     divergent_ = by_chunks ? find_divergent_loop(block) : std::nullopt;
-    if (divergent_ && !divergent_suits()) divergent_.reset();
+    if (divergent_ && !suits(context(), *divergent_)) divergent_.reset();
     const auto masks = divergent_  ? std::optional(divergent_->carried)
-                       : by_chunks ? loop_suits(schedule_, false)
+                       : by_chunks ? uniform_loop_masks(context(), false)
                                    : std::nullopt;
     const bool loop = masks.has_value();
     if (divergent_) take(options_.decisions, Mechanism::DivergentLoop);

@@ -35,13 +35,19 @@
 #include "backend_x64/divergent_loop.h"
 #include "backend_x64/lane_program.h"
 #include "backend_x64/loop_estimate.h"
+#include "backend_x64/plan/access_plan.h"
+#include "backend_x64/plan/loops.h"
+#include "backend_x64/plan/waves.h"
 #include "backend_x64/row_loop.h"
 #include "backend_x64/schedule.h"
 #include "backend_x64/walks.h"
 
 namespace wj::x64 {
 
+struct ByteRow;
+struct ByteScatter;
 struct ColumnStore;
+struct DwordRow;
 
 class BlockCompiler {
 public:
@@ -64,22 +70,10 @@ private:
     };
 
     // ---- again.cpp ----
-    bool runs_again() const;
-    bool scatters(ir::Class access) const;
     void run_again();
-    bool starts_program() const;
-    bool ends_program() const;
-    bool is_at_line(const ir::Inst& i) const;
-    bool is_row_of_wave(const ir::Inst& i) const;
-    bool goes_on();
     void begin_go_on();
     void go_on();
-    struct Steps {  // of ir::Op::GoesOn
-        Value wave, group;
-    };
-    void move_bases(Value Steps::*step);
-    bool reads_ids();
-    bool may_go_together(uint32_t position) const;
+    void move_bases(Value BaseSteps::*step);
     void waves_together(Label loop, size_t colds);
 
     // ---- block_compiler.cpp ----
@@ -100,6 +94,7 @@ private:
     Mem pool_code_address(uint64_t pc);
     void relocate(uint32_t pool_offset, Relocation::Kind kind, uint64_t value);
     const ir::Inst& inst(Value v) const { return block_->insts[v]; }
+    PlanContext context() const { return {*block_, schedule_, options_}; }
     // A jump forward over at most 127 bytes, if `near`: two bytes instead of six. Should it reach
     // farther the block is compiled without near jumps.
     asmjit::x86::Assembler& near_if(bool near) {
@@ -158,14 +153,11 @@ private:
     void forget_constants();
 
     // ---- whole_chunks.cpp ----
-    bool parts_whole_chunks(Value mask, const Value* begin, uint32_t count) const;
     void whole_and_other_chunks(Value mask, Label next);
     bool is_full(Value mask) const;
 
     // ---- terminator.cpp ----
     void terminator();
-    Variant own_variant() const;
-    Value last_exec() const;
     void jump_to(uint64_t target, bool no_lanes = false);
     void jump_variant(uint64_t target, Variant variant);
     void jump_linked(uint64_t target, Variant variant);
@@ -189,7 +181,6 @@ private:
 
     // ---- row_guards.cpp ----
     void row_guards();
-    bool guards_stay() const;
     bool test_even_row(const ir::RowLine& line);
     void test_row(const ir::RowLine& line, const Vec& different);
     void forget_row_shapes();
@@ -235,19 +226,11 @@ private:
     bool mask_source(Unit u, Mem& mem);
     int take_vec(uint32_t except = 0);
     int take_k();
-    bool is_lane_constant(Unit u) const;
     void evict_vec(int r);
     void evict_k(int r);
     void load_vec(Unit u, int r);
     Mem lane_ids() const;
-    // The line's elements are a uniform step apart that is known at run time.
-    bool has_lane_step(const ir::Inst& line) const {
-        return line.op == ir::Op::Line32 && line.aux == 1 && !is_const(line.args[1]);
-    }
     void load_line(Value v, const Vec& d, bool always);
-    using LaneOffsets = std::array<uint32_t, 16>;  // those of a chunk come first
-    LaneOffsets lane_offsets(const ir::Inst& line) const;
-    static LaneOffsets lane_offsets(uint32_t stride, uint32_t step, uint32_t width);
     void line_at_chunk(Value v, bool always);
     void line_offset(const ir::Inst& line);
     void load_mask(Unit u, int r);
@@ -409,22 +392,8 @@ private:
         std::vector<Walks::Induction> idle;
         std::vector<Value> merged;  // SetV that the body's operations so far have done themselves
     };
-    bool loop_is_uniform() const;
-    bool uses_accumulators() const;
-    // If chunks may run one after the other: the masks that iterations hand on. Of a loop with
-    // stores each chunk is done for itself, and there are none.
-    std::optional<std::vector<LoopMask>> loop_suits(const Schedule& schedule,
-                                                    bool with_stores) const;
-    void loop_split();
-    bool loop_other_part(uint32_t i) const {  // i: index into the region
-        return !loop_part_of_.empty() && loop_part_of_[i] != loop_part_;
-    }
     void loop_pin();
     bool loop_pin_chunks(uint32_t chunks);
-    bool only_reads_rows() const;
-    uint32_t far_row_walks() const;
-    int alive_at_once(const Value* begin, uint32_t count, std::span<const uint8_t> reads);
-    bool has_simple_lowerings(const Value* begin, uint32_t count) const;
     void loop_load_pins();
     void loop_enter_body(bool lean);
     void loop_bodies(bool lean);
@@ -491,12 +460,10 @@ private:
     void count_stop(const Gp& budget);
 
     // ---- divergent.cpp ----
-    bool divergent_suits() const;
     void divergent_block();
     void divergent_test_live();
 
     // ---- loop_masks.cpp ----
-    std::optional<LoopMask> loop_mask(const Schedule& schedule, Value get) const;
     void loop_load_mask(const MaskPin& p);
     void loop_hand_on(const MaskPin& p);
     void loop_mask_done(Unit u);
@@ -519,12 +486,11 @@ private:
 
     // ---- lane_memory.cpp, lane_patterns.cpp ----
     struct LaneAccess;
-    Unit loaded_unit(const LaneAccess& m, uint32_t d) const;
     void lane_memory(Value v);
+    AccessSite site_of(Value v) const;
     void use_address(LaneAccess& m, Value addr);
     void use_mask(LaneAccess& m, Value mask);
     void skip_inactive_chunk(const LaneAccess& m);
-    bool feeds_floats(Value load) const;
     // The constants that accesses add to an address.
     struct Imms {
         int64_t least, most;
@@ -546,6 +512,7 @@ private:
     AddressFacts* shared_facts(LaneAccess& m);
     void find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven, Label unknown);
     enum Pattern : uint32_t;
+    static Rows::Kind kind_of_rows(Pattern pattern);
     void find_lds_tables();
     void forget_lds_tables();
     std::optional<Mem> lds_table(const LaneAccess& m) const;
@@ -558,52 +525,23 @@ private:
     void find_first_lane(const LaneAccess& m);
     void lead(const LaneAccess& m, const Vec& to, const Vec& from);
     void add_base(LaneAccess& m);
-    bool may_be_same(const LaneAccess& m) const;
-    bool may_be_strided(const LaneAccess& m) const;
-    bool row_of_tile(const LaneAccess& m) const;
-    bool may_be_sliding(const LaneAccess& m) const;
-    static uint32_t sliding_step(const LaneAccess& m);
     void offsets_base(const LaneAccess& m);
     Vec offsets_index(const LaneAccess& m);
     void memory_patterns(LaneAccess& m);
-    bool is_line(const LaneAccess& m, Value addr) const;
     void memory_line(LaneAccess& m, Value line);
 
     // ---- narrow_rows.cpp ----
-    struct Rows {
-        uint32_t lanes;  // of each
-        enum Kind : uint8_t {
-            InOrder,
-            Equal,    // one element for all of its lanes
-            Sliding,  // elements of several dwords, one dword apart
-        } kind;
-        bool any_step = false;  // it is in rdx
-        int32_t step = 0;       // from each to the next one
-    };
-    // Waves hold rows that are narrower than a vector.
-    bool has_narrow_rows() const {
-        return options_.row_lanes >= ir::RowLine::least_width && options_.row_lanes < chunk_lanes();
-    }
-    bool has_row_step(const ir::Inst& line) const;
-    bool may_be_rows(const LaneAccess& m, Rows::Kind kind) const;
-    std::optional<Rows> rows_of_line(const LaneAccess& m, Value line) const;
-    void memory_rows(const LaneAccess& m, const Rows& rows, Value line);
+    void memory_rows(const LaneAccess& m, Value line);
     void copy_lanes_of_line(const LaneAccess& m, Value line);
     void load_row_offsets(Value line, const Vec& to);
     void copy_rows(const LaneAccess& m, const Rows& rows);
-    bool may_find_rows(const LaneAccess& m, Pattern pattern) const;
-    Rows found_rows(Pattern pattern) const;
     void find_rows(const LaneAccess& m, Pattern pattern, const std::function<void(Pattern)>& found);
     void find_row_step(const LaneAccess& m);
     void store_narrow_rows(const LaneAccess& m, const std::function<Mem(uint32_t)>& row_at,
                            uint32_t lanes);
 
     // ---- lane_lines.cpp ----
-    bool host_fetches(Value line) const;
-    bool first_of_tile(const LaneAccess& m, Value line) const;
-    bool ends_unordered(Value v) const;
-    bool is_last_access(Value v) const;
-    bool may_store_columns(Value v);
+    bool may_store_column(Value v);
     void column_store(Value v, Label otherwise, Label done);
     void add_to_held(const ColumnStore& store, uint32_t at, const std::array<Source, 3>& rows,
                      Label done);
@@ -619,10 +557,8 @@ private:
     void store_quarters(uint32_t rows, const std::function<Mem(uint32_t lane)>& to);
     void store_repeats(uint32_t temp_row, const Vec& x, Value load);
     bool asks_for_whole_masks(const LaneAccess& m) const;
-    bool in_far_steps(const LaneAccess& m) const;
     bool repeats_plainly() const;
     bool in_plain_loop(const LaneAccess& m) const;
-    bool streamed(const LaneAccess& m) const;
     void memory_streamed(LaneAccess m);
     void load_uniform(const Gp& to, Value v);
     void lds_bound(const Operand& bytes, Label out_of_range);
@@ -642,8 +578,6 @@ private:
         uint32_t end = 0;       // LDS: of a lane's elements, behind the line's value
         bool within = false;    // LDS: it need not be asked whether they are in range
     };
-    std::optional<uint32_t> even_step(const ir::Inst& line) const;
-    std::optional<uint32_t> chunk_scale(const ir::Inst& line) const;
     // Where the chunk's elements of a line, which is that of many bases, are from these, while a
     // region runs; and where those are that are to be fetched by then.
     struct ChunkOffset {
@@ -662,47 +596,26 @@ private:
         std::optional<uint32_t> ahead = {};
     };
     void choose_pointers(const Value* begin, uint32_t count);
-    bool is_plain_line(const ir::Inst& access) const;
-    ir::Value base_of_line(const ir::Inst& access) const;
     void look_ahead(Pointer& p);
     const Pointer* pointer_of(const ir::Inst& access) const;
     void advance_pointers();
     void place_lines(const Value* begin, uint32_t count);
     bool place_line(PlacedLine& p);
-    bool has_many_bases(const ir::Inst& access) const;
     void global_base(const Gp& to, const Mem& base);
     const PlacedLine* placed_line(Value base, Value line) const;
     const PlacedLine* placed_line(const LaneAccess& m, Value line) const;
     void placed_address(const LaneAccess& m, const PlacedLine& p, Label unknown);
     void lds_line(LaneAccess& m, Value line);
-    struct Window {
-        LaneOffsets lanes;  // of the elements, from its beginning
-        int32_t at;         // from m.address
-        uint32_t bytes = 0;
-        bool whole = false;  // made of vectors that may be stored as they have been loaded
-        // Of a dword of the elements: where the lanes' are, from where.
-        std::pair<LaneOffsets, int32_t> dword(uint32_t d) const {
-            LaneOffsets places = lanes;
-            if (!whole) return {places, at + static_cast<int32_t>(4 * d)};
-            for (uint32_t& x : places) x += 4 * d;
-            return {places, at};
-        }
-    };
-    std::optional<Window> window_of(const LaneAccess& m, Value line) const;
-    void join_tile(LaneAccess& m, Value line);
-    Value second_store(const LaneAccess& m, Value line) const;
-    LaneAccess second_of(const LaneAccess& m) const;
-    void load_window(const LaneAccess& m, const Window& w);
+    void load_window(const LaneAccess& m);
     void pick_dwords(const LaneAccess& m, const Vec& to, uint32_t vectors, const LaneOffsets& in,
                      const LaneOffsets& index, const std::function<Mem(uint32_t)>& at);
-    void store_window(const LaneAccess& m, const Window& w, const Window* second);
+    void store_window(const LaneAccess& m);
     void memory_broadcast(LaneAccess m, Value uniform);
     void memory_slow(LaneAccess m);
     void lds_line_slow(const LaneAccess& m, Value line);
     MemoryOp memory_op(const LaneAccess& m) const;
     void call_memory_op(const MemoryOp& op, uint32_t size = sizeof(MemoryOp));
     // ---- memory_stubs.cpp ----
-    bool has_memory_stub(const LaneAccess& m) const;
     void memory_stub_body(LaneAccess m);
     void call_memory_stub(const MemoryOp& op);
     // ---- lane_consecutive.cpp ----
@@ -728,17 +641,15 @@ private:
     void store_quads(const LaneAccess& m, const LaneOffsets& offsets);
     void quads_of_lanes(const LaneAccess& m,
                         const std::function<void(uint32_t lane, const Vec&)>& store);
-    bool are_triples_apart(const LaneAccess& m, const LaneOffsets& offsets) const;
     void load_triples(LaneAccess m, const LaneOffsets& offsets);
     void store_triples(LaneAccess m, const LaneOffsets& offsets);
     void deinterleave_avx2(const LaneAccess& m);
     void interleave_avx2(const LaneAccess& m);
     // ---- lane_rows.cpp ----
-    bool load_dword_row(const LaneAccess& m, const LaneOffsets& offsets);
-    bool store_dword_row(const LaneAccess& m, const LaneOffsets& offsets);
+    void load_dwords(const LaneAccess& m, const DwordRow& row);
+    void store_dwords(const LaneAccess& m, const DwordRow& row);
     // ---- lane_tables.cpp ----
-    uint32_t table_of(const ir::Inst& load) const;
-    void memory_table(const LaneAccess& m, uint32_t bytes);
+    void memory_table(const LaneAccess& m);
     void bytes_of_table(const LaneAccess& m, uint32_t bytes);
     void dwords_of_table(const LaneAccess& m, uint32_t bytes);
     // ---- lane_gather.cpp ----
@@ -754,12 +665,12 @@ private:
     void copy_lanes(const LaneAccess& m, const Vec& index);
     void copy_each(const LaneAccess& m, const Vec& index);
     void gather_scatter(const LaneAccess& m, const Vec& index);
-    static bool is_narrow_load(const LaneAccess& m);
     void load_near(const LaneAccess& m);
     void extend_sign(const LaneAccess& m);
     void gather_narrow(const LaneAccess& m, const Vec& index);
-    bool load_narrow_row(const LaneAccess& m, const LaneOffsets& offsets);
-    void store_narrow_row(const LaneAccess& m, const LaneOffsets& offsets);
+    void load_bytes(const LaneAccess& m, const ByteRow& row);
+    void store_bytes(const LaneAccess& m, const ByteScatter& row);
+    void store_byte_lanes(const LaneAccess& m, const LaneOffsets& offsets);
     void load_sliding_words(const LaneAccess& m);
     void gather_mask_avx512(const LaneAccess& m, bool upper);
     void gather_mask_avx2(const LaneAccess& m, bool upper);
@@ -771,9 +682,6 @@ private:
     void load_element(const LaneAccess& m, const Vec& x, uint32_t at, const Mem& from);
     void store_lanes(const LaneAccess& m);
     // ---- lane_gather64.cpp ----
-    bool gathers64(const LaneAccess& m) const;
-    int32_t walking_direction(const LaneAccess& m) const;
-    bool walks_in_rows(const LaneAccess& m) const;
     void load_from_rows(const LaneAccess& m);
     void take_from_rows(const LaneAccess& m, int32_t rows);
     void take_element(ir::Access access, const Vec& data, const Vec& bits);
@@ -803,11 +711,6 @@ private:
     void translate_whole(LaneAccess& m, uint32_t bytes);
     void translate_lanes(const LaneAccess& m);
     // ---- lane_scratch.cpp ----
-    struct ScratchPlace {
-        Value base;
-        uint32_t offset;
-    };
-    std::optional<ScratchPlace> scratch_place(const ir::Inst& access) const;
     void place_scratch(const Value* begin, uint32_t count);
     bool placed_scratch_row(const LaneAccess& m, Label otherwise);
     void memory_scratch_row(const LaneAccess& m, Value uniform);
@@ -919,7 +822,7 @@ private:
     bool streams_ = false;        // in the region that they go on in
     bool goes_on_ = false;        // begin_go_on()
     bool gathered_ = false;       // while gathered_loop() emits regions
-    std::map<Value, Steps> moving_bases_;
+    MovingBases moving_bases_;
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;
     std::unordered_map<std::string, uint32_t> tables_;
@@ -966,8 +869,8 @@ private:
     enum class Loops : uint8_t { None, OneChunk, Chunks } loops_ = Loops::Chunks;
     uint32_t loop_chunk_ = 0;  // whose body is emitted
     bool loop_lean_ = false, loop_scalar_done_ = false;
-    std::vector<uint8_t> loop_part_of_;  // by index into the region; empty: one part
-    uint32_t loop_part_ = 0, loop_parts_ = 1;
+    LoopParts loop_parts_;
+    uint32_t loop_part_ = 0;              // whose body is emitted
     uint32_t pinned_ = 0, k_pinned_ = 0;  // registers that no value may be given
     std::vector<int8_t> loop_prefer_;     // by unit
     uint32_t gp_reserved_ = 0;

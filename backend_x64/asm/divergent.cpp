@@ -15,32 +15,6 @@ using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
-bool BlockCompiler::divergent_suits() const {
-    const auto no = [this](std::string_view why) {
-        return refuse(options_.decisions, Mechanism::DivergentLoop, why);
-    };
-    if (schedule_.segments() != 3 || schedule_.begin(1) == schedule_.end(1))
-        return no("scalar code lies between its lane regions");
-    // The helpers of checked loads keep no vector registers.
-    if (options_.checked && divergent_->uniform_varies) return no("scalar loads of checked memory");
-    for (Value v = 0; v < block_->insts.size(); ++v) {
-        const ir::Inst& i = inst(v);
-        const Class cls = ir::op_info(i.op).cls;
-        if (i.op == Op::BitsOf &&
-            (schedule_.is_full(i.args[0]) ||
-             schedule_.unit_home(schedule_.unit(i.args[0])).kind != Home::Slot))
-            return no("a mask is wanted as a scalar");
-        // What the lanes do not decide must be known in front of the region.
-        if (cls == Class::ULoad && schedule_.position(v) != 0)
-            return no("scalar loads behind the lane region");
-        if (cls == Class::SetS && schedule_.position(v) != 0 && !divergent_->late[v])
-            return no("the next iteration wants a scalar that lanes make");
-    }
-    return std::all_of(divergent_->carried.begin(), divergent_->carried.end(), [&](const auto& m) {
-        return schedule_.uniform_home(m.get).kind == Home::Wave;
-    });
-}
-
 // Sets ZF when no chunk of those that run together has lanes left.
 void BlockCompiler::divergent_test_live() {
     const Unit live = schedule_.unit(divergent_->live);
@@ -138,7 +112,7 @@ void BlockCompiler::divergent_block() {
     }
     if (!d.uniform_varies) segment(0);
     const Label each_lane = a_.newLabel(), all_done = a_.newLabel();
-    if (!options_.checked && !options_.mask_addresses)
+    if (options_.address_mode == AddressMode::Identity)
         if (const auto program = find_lane_program(*block_, d);
             program && schedule_.temp_row_count() + 2 * program->inputs.size() <= temp_rows) {
             take(options_.decisions, Mechanism::LaneProgram);

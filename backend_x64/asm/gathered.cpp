@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/plan/programs.h"
 
 namespace wj::x64 {
 
@@ -15,7 +16,7 @@ namespace x86 = asmjit::x86;
 
 // The loop that goes on at gathered_label_ while few lanes are on, if the block is one.
 std::optional<OrderedLoop> BlockCompiler::begin_gathered() {
-    auto loop = guards_stay() ? find_ordered_loop(*block_) : std::nullopt;
+    auto loop = guards_stay(*block_) ? find_ordered_loop(*block_) : std::nullopt;
     if (!loop || loop->masks.size() > GatheredLanes::most_masks) return {};
     take(options_.decisions, Mechanism::CompactedLanes);
     gathered_label_ = a_.newLabel();

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/plan/access_forms.h"
+#include "backend_x64/plan/programs.h"
 
 namespace wj::x64 {
 
@@ -36,61 +38,25 @@ inline void transpose_fours(asmjit::x86::Assembler& a, const Vec* d, const Vec* 
     a.emit(X::kIdVunpckhpd, d[3], z[1], z[3]);
 }
 
-inline uint8_t space_of(ir::Op op) {
-    switch (op) {
-        case ir::Op::LoadFlat:
-        case ir::Op::StoreFlat:
-        case ir::Op::AtomicFlat:
-            return flat_space;
-        case ir::Op::LoadLds:
-        case ir::Op::StoreLds:
-        case ir::Op::AtomicLds:
-            return lds_space;
-        case ir::Op::LoadScratch:
-        case ir::Op::StoreScratch:
-            return scratch_space;
-        case ir::Op::LoadBuffer:
-        case ir::Op::StoreBuffer:
-            return buffer_space;
-        default:
-            return global_space;
-    }
-}
-
-// An offset in the LDS that sums with addresses in range do not wrap with.
-inline bool is_short_lds_offset(int64_t imm) {
-    return imm >= 0 && imm <= 0x10000;
-}
-
 inline constexpr uint32_t sign_bit = 0x80000000;
 inline constexpr uint32_t cmp_ne = 4, cmp_nlt = 5, cmp_nle = 6;  // vpcmpd predicates
 
-// Everything that both the inline paths and the cold ones need; registers stay put until the end.
-struct BlockCompiler::LaneAccess {
-    Value v = 0;
-    bool store = false, full = false, wide = false, scalar_base = false;
-    bool by_stub = false;      // what has no simple pattern: has_memory_stub()
+// A plan with what its code needs: everything that both the inline paths and the cold ones want;
+// registers stay put until the end.
+struct BlockCompiler::LaneAccess : AccessPlan {
+    LaneAccess() = default;
+    explicit LaneAccess(const AccessPlan& plan) : AccessPlan(plan) {}
+
     bool may_be_off = false;   // all lanes: nobody has looked at the mask yet
     bool fewer_lanes = false;  // than those that the pattern was found for
-    uint8_t space = 0;
-    ir::Access access = ir::Access::Dwords;
-    uint32_t dwords = 1, bytes = 4;
-    int64_t imm = 0;          // all of it
-    uint32_t added = 0;       // LDS: the part that wraps
-    Vec lo, hi;               // addresses; hi only when wide
-    Mem base;                 // scalar_base, buffer
-    Mem limit;                // buffer
-    KReg mask_k;              // AVX-512 and not full
-    Vec mask_v;               // AVX2 and not full
-    Vec data[4];              // stored, or loaded; of atomics data and data2
-    Value second = no_value;  // a store that is done with this one, its dword in data[1]
-    // Loads that are done with this one, by dwords of the tuple that they make together.
-    std::array<Value, 4> tile = {no_value, no_value, no_value, no_value};
-    bool is_tile() const { return tile[0] != no_value; }
-    // Schedule::pair_of(): their halves in data[].
-    std::array<Value, 2> pairs = {no_value, no_value};
-    bool of_pairs() const { return pairs[0] != no_value || pairs[1] != no_value; }
-    bool in_memory_order = false;  // Schedule::in_memory_order()
+    Vec lo, hi;                // addresses; hi only when wide
+    Mem base;                  // scalar_base, buffer
+    Mem limit;                 // buffer
+    KReg mask_k;               // AVX-512 and not full
+    Vec mask_v;                // AVX2 and not full
+    // Stored, or loaded; of atomics data and data2; of a store that is done with another one its
+    // dword is data[1].
+    Vec data[4];
     // Elements in the order of memory.
     const Vec* parts() const { return in_memory_order || dwords == 1 ? data : z; }
     Vec t, t2, z[4];  // temporaries
@@ -112,24 +78,22 @@ struct BlockCompiler::LaneAccess {
     Label gather_any, scattered;
     int32_t site = -1;
     int32_t walks = 0;     // walking_direction()
-    bool in_rows = false;  // walks_in_rows()
+    bool in_rows = false;  // rows_ahead, with such a number
     // find_next_index(): the rows of the next wave that its lanes' indices are fields of.
     Mem next_index;
     LaneField next_field;
-    // walk.cpp: the number of the walk, or -1, and of the chunk of those that run together. Learned
-    // from: the first access of the walk does so for all.
-    int32_t walk = -1;
+    // Of those that run together: the chunk. Learned from: the first access of the walk does so for
+    // all.
     uint32_t walk_chunk = 0;
     bool learned_from = false;
-
-    // Checked mode: the address has become the host's; Frame::lane_hosts replaces it.
-    bool translated = false, absolute = false;
-    bool guest_address() const {
-        return !translated && (space == global_space || space == flat_space);
+    bool absolute = false;  // Frame::lane_hosts replaces the address
+    // The store that is done with this one.
+    LaneAccess second_access(const AccessPlan& plan) const {
+        LaneAccess second = *this;
+        static_cast<AccessPlan&>(second) = plan;
+        second.data[0] = data[1];
+        return second;
     }
-    // A 64-bit offset: m.address is without the base until add_base().
-    bool base_apart() const { return wide && scalar_base; }
-    bool dwords_only() const { return access == ir::Access::Dwords; }
 };
 
 // What the accesses of a region that share an address know about it: found once, kept in two
@@ -146,8 +110,11 @@ enum BlockCompiler::Pattern : uint32_t {
     offsets = 6,  // base of the signed offsets that offsets_index makes
     arbitrary = 7
 };
+// Of those that are rows.
+inline Rows::Kind BlockCompiler::kind_of_rows(Pattern pattern) {
+    return pattern == rows_in_order ? Rows::InOrder : Rows::Equal;
+}
 // What walks can be in.
 inline constexpr uint32_t last_walking_pattern = 3;
-inline constexpr uint32_t stride_bytes = 16;
 
 }  // namespace wj::x64

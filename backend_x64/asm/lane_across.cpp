@@ -59,7 +59,7 @@ void BlockCompiler::each_kept(const std::function<void(size_t, const Gp&)>& use)
 // At the end of a block that leaves something else in temps, or in the LDS. The next waves of
 // programs of one block come to no other one.
 void BlockCompiler::forget_kept() {
-    const bool alone = starts_program() && ends_program();
+    const bool alone = starts_program(*block_) && ends_program(*block_);
     const bool temps = schedule_.temp_row_count() + kept_rows_ != 0;
     if (!schedule_.kept_region() && !alone && (temps || writes_lds(*block_)))
         a_.inc(frame_field(offsetof(Frame, kept_epoch), 8));

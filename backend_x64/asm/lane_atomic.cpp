@@ -30,6 +30,7 @@ void BlockCompiler::lane_atomic(Value v) {
     m.scalar_base = ir::has_scalar_base(i.op);
     m.space = space_of(i.op);
     m.lds = m.space == lds_space;
+    if (!m.lds) m.mode = options_.address_mode;
     m.plain = m.lds || options_.exclusive;
     m.dwords = ir::aux_dwords(i.aux);
     m.bytes = m.dwords * 4;
@@ -42,7 +43,7 @@ void BlockCompiler::lane_atomic(Value v) {
                         m.op == AtomicOp::FMax || m.op == AtomicOp::FCmpSwap ||
                         m.op == AtomicOp::PkAddBf16 ||
                         (m.op == AtomicOp::PkAddF16 && (m.flush_in || m.flush_out));
-    m.native = (m.lds || !options_.checked) && !called && m.imm == static_cast<int32_t>(m.imm);
+    m.native = !is_checked(m.mode) && !called && m.imm == static_cast<int32_t>(m.imm);
     const Value addr = m.scalar_base ? a[1] : a[0], mask = m.scalar_base ? a[2] : a[1];
     m.full = is_full(mask);
     m.wide = block_->type(addr) == ir::Type::V64;
@@ -115,7 +116,7 @@ void BlockCompiler::lane_atomic(Value v) {
             special.value = 1;
         }
         special.uniform = true;
-        special.unrolled = special.unrolls() && (m.lds || !options_.mask_addresses);
+        special.unrolled = special.unrolls() && !is_masked(m.mode);
         if (!special.unrolled && !counts) special.uniform = m.uniform;
         const bool late = special.unrolled;
         if (!late) atomic_exchange_area(m);
@@ -158,7 +159,7 @@ void BlockCompiler::lane_atomic(Value v) {
 
 void BlockCompiler::atomic_inline(const LaneAtomic& m) {
     std::vector<Gp> busy = m.busy;
-    if (m.direct() && m.dwords == 1 && !options_.mask_addresses)
+    if (m.direct() && m.dwords == 1 && !is_masked(options_.address_mode))
         std::erase_if(busy, [](const Gp& r) { return r == new_value || r == scratch; });
     for (const Gp& r : busy) a_.push(r);
     if (!m.plain) {
@@ -437,7 +438,7 @@ Mem BlockCompiler::atomic_element(const LaneAtomic& m) {
         if (m.scalar_base) a_.add(base, m.base);
     }
     const Mem at = x86::ptr(base, offset, 0, imm);
-    if (m.lds || !options_.mask_addresses) return at;
+    if (!is_masked(m.mode)) return at;
     a_.lea(offset, at);
     a_.mov(scratch, wave_field(offsetof(Wave, ctx), 8));
     a_.and_(offset, x86::qword_ptr(scratch, offsetof(machine::ExecContext, address_mask)));

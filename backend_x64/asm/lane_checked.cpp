@@ -45,11 +45,11 @@ void BlockCompiler::translate_address(const Gp& address, uint32_t bytes, bool st
 
 // `bytes` bytes at m.address + m.imm: what is left is m.address.
 void BlockCompiler::translate_whole(LaneAccess& m, uint32_t bytes) {
-    if (!options_.checked || !m.guest_address()) return;
+    if (!is_checked(m.mode)) return;
     if (m.imm) a_.add(m.address, static_cast<int32_t>(m.imm));
     m.imm = 0;
     translate_address(m.address, bytes, m.store, x86::rax, x86::rdx, m.slow);
-    m.translated = true;
+    m.mode = AddressMode::Identity;
 }
 
 // The elements at m.address + m.imm + offsets, which are in the frame.

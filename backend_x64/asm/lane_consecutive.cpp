@@ -59,22 +59,13 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
 // Masked accesses that miss the caches take twice as long as plain ones, as nothing is prefetched
 // for them; and most masks are full.
 bool BlockCompiler::asks_for_whole_masks(const LaneAccess& m) const {
-    return m.dwords_only() && m.dwords == 1 && m.space != lds_space && !in_far_steps(m) &&
-           ir::mask_of(inst(m.v)) != some_mask_;
-}
-
-// In a loop over chunks: where iterations lie far apart, what is prefetched is gone when its
-// chunk's turn comes.
-bool BlockCompiler::in_far_steps(const LaneAccess& m) const {
-    return looping_ && steps_far(step_of(*block_, inst(m.v)));
+    return m.dwords_only() && m.dwords == 1 && m.space != lds_space &&
+           !(looping_ && in_far_steps(context(), m.v)) && ir::mask_of(inst(m.v)) != some_mask_;
 }
 
 // A block that repeats itself, all chunks in each iteration: one with stores or atomics.
 bool BlockCompiler::repeats_plainly() const {
-    using Kind = ir::Terminator::Kind;
-    const ir::Terminator& t = block_->term;
-    return !looping_ && !options_.checked && (t.kind == Kind::Branch || t.kind == Kind::Jump) &&
-           (t.target == block_->pc || t.next == block_->pc);
+    return !looping_ && !is_checked(options_.address_mode) && repeats_itself(*block_);
 }
 
 // Stores wait for memory where the host does not see them coming.
@@ -131,10 +122,11 @@ Vec BlockCompiler::part_mask(const LaneAccess& m, uint32_t p) {
 // loop would take longer than what it does. Where it may fault rbp names the chunk.
 bool BlockCompiler::store_row(Value v) {
     const ir::Inst& i = inst(v);
-    if (!avx512_ || i.op != ir::Op::StoreGlobalS || !is_row_of_wave(i) || !is_plain_line(i) ||
-        inst(i.args[1]).imm != 4 || ir::aux_access(i.aux) != Access::Dwords ||
-        ir::aux_dwords(i.aux) != 1 || !schedule_.is_full(ir::mask_of(i)) ||
-        schedule_.pair_of(v, 0) != no_value || ir::immediate(i) != int32_t(ir::immediate(i)))
+    if (!avx512_ || i.op != ir::Op::StoreGlobalS || !is_row_of_wave(context(), i) ||
+        !is_plain_line(context(), i) || inst(i.args[1]).imm != 4 ||
+        ir::aux_access(i.aux) != Access::Dwords || ir::aux_dwords(i.aux) != 1 ||
+        !schedule_.is_full(ir::mask_of(i)) || schedule_.pair_of(v, 0) != no_value ||
+        ir::immediate(i) != int32_t(ir::immediate(i)))
         return false;
     const Source data = source(schedule_.unit(i.args[4]));
     if (data.kind != Source::Full) return false;
@@ -152,7 +144,7 @@ bool BlockCompiler::store_row(Value v) {
         }
     };
     begin_chunks(false);
-    if (!streamed(m)) {
+    if (!is_streamed(context(), m)) {
         chunks(X::kIdVmovups);
         return true;
     }
@@ -358,19 +350,6 @@ void BlockCompiler::load_triples(LaneAccess m, const LaneOffsets& offsets) {
     load_element(m, m.t2.xmm(), 0, element_at(m, offsets[last]));
     a_.emit(avx512_ ? X::kIdVinserti32x4 : X::kIdVinserti128, m.t, m.t, m.t2.xmm(), Imm(last / 4));
     transpose_fours(a_, m.data, m.z);
-}
-
-// Whether all elements of three dwords are followed by a gap of at least one, in the order of
-// lanes.
-bool BlockCompiler::are_triples_apart(const LaneAccess& m, const LaneOffsets& offsets) const {
-    constexpr int64_t page = 4096;
-    if (m.bytes != 12 || !m.full) return false;
-    for (uint32_t lane = 0; lane + 1 < chunk_lanes(); ++lane) {
-        const int64_t step =
-            int64_t{static_cast<int32_t>(offsets[lane + 1])} - static_cast<int32_t>(offsets[lane]);
-        if (step < 16 || step > page) return false;
-    }
-    return true;
 }
 
 void BlockCompiler::store_triples(LaneAccess m, const LaneOffsets& offsets) {

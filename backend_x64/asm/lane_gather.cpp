@@ -19,8 +19,8 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
     // Stores differ in their offsets only: code that copies lanes is large.
     const Label copy = a_.newLabel();
     auto take = [&](Pattern pattern) {
-        const bool whole =
-            pattern == rows_in_order || (pattern == strided && avx512_ && row_of_tile(m));
+        const bool whole = pattern == rows_in_order ||
+                           (pattern == strided && avx512_ && row_of_tile(context(), m));
         if (m.store && (m.fewer_lanes || !whole)) {
             store_index(m, pattern);
             if (pattern != offsets) {
@@ -84,10 +84,11 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
     if (may_be_same(m) && !m.rows_only && !(m.store && m.by_stub)) test(same);
     if (m.by_stub && !m.learned_from) return;
     for (const Pattern pattern : {rows_in_order, rows_of_equals})
-        if (may_find_rows(m, pattern)) test(pattern);
+        if (may_find_rows(context(), m, kind_of_rows(pattern), m.fewer_lanes)) test(pattern);
     if (m.by_stub) return;
-    if (may_be_strided(m) && (!gathers64(m) || !m.store || row_of_tile(m))) test(strided);
-    if (may_be_sliding(m)) test(sliding);
+    if (may_be_strided(context(), m) && (!gathers64(m) || !m.store || row_of_tile(context(), m)))
+        test(strided);
+    if (may_be_sliding(context(), m)) test(sliding);
     if (gathers64(m)) {
         gather64(m);
         a_.jmp(m.done);
@@ -134,7 +135,7 @@ void BlockCompiler::load_near(const LaneAccess& m) {
 
 // Its code, with a jump behind it, has less than 128 bytes whatever the registers are.
 bool BlockCompiler::small_copy(const LaneAccess& m, Pattern pattern) const {
-    if (options_.checked || m.dwords > 4) return false;
+    if (is_checked(options_.address_mode) || m.dwords > 4) return false;
     return pattern == same || (pattern == strided && !m.store && m.bytes == 4);
 }
 
@@ -158,7 +159,7 @@ void BlockCompiler::copy_pattern(LaneAccess m, Pattern pattern) {
         copy_lanes(m, offsets_index(m));
     } else if (pattern == rows_in_order || pattern == rows_of_equals) {
         find_row_step(m);
-        copy_rows(m, found_rows(pattern));
+        copy_rows(m, found_rows(context(), kind_of_rows(pattern)));
     } else if (m.store) {
         store_strided(m);
     } else if (pattern == same) {
@@ -325,12 +326,11 @@ void BlockCompiler::load_strided_pairs(const LaneAccess& m) {
 
 // Loads or stores the active lanes' elements at m.address + index + imm. `index` may be m.t.
 void BlockCompiler::copy_lanes(const LaneAccess& m, const Vec& index) {
-    const bool translated = options_.checked && m.guest_address();
-    if (!translated && m.dwords_only() && m.dwords <= 2 && (avx512_ || !m.store)) {
+    if (!is_checked(m.mode) && m.dwords_only() && m.dwords <= 2 && (avx512_ || !m.store)) {
         gather_scatter(m, index);
         return;
     }
-    if (!translated && is_narrow_load(m)) {
+    if (!is_checked(m.mode) && is_narrow_load(m)) {
         gather_narrow(m, index);
         return;
     }
@@ -338,10 +338,9 @@ void BlockCompiler::copy_lanes(const LaneAccess& m, const Vec& index) {
 }
 
 void BlockCompiler::copy_each(const LaneAccess& m, const Vec& index) {
-    const bool translated = options_.checked && m.guest_address();
     index_to_frame(m, index);
     LaneAccess lanes = m;
-    if (translated) {
+    if (is_checked(m.mode)) {
         translate_lanes(m);
         lanes.absolute = true;
     }
@@ -407,10 +406,6 @@ void BlockCompiler::gather_scatter(const LaneAccess& m, const Vec& index) {
     if (!m.store && m.dwords == 2) deinterleave(m);
 }
 
-bool BlockCompiler::is_narrow_load(const LaneAccess& m) {
-    return !m.store && !m.dwords_only();
-}
-
 // Bytes in the aligned dwords that hold them, words in these or from a byte before them, so that no
 // page is touched that holds nothing of the element. `index` is below 2^31 - 3.
 void BlockCompiler::gather_narrow(const LaneAccess& m, const Vec& index) {
@@ -447,58 +442,26 @@ void BlockCompiler::gather_narrow(const LaneAccess& m, const Vec& index) {
     a_.emit(is_signed ? X::kIdVpsrad : X::kIdVpsrld, data, data, Imm(bits));
 }
 
-// Bytes or words a few bytes apart (a colour of pixels): 16 bytes for each four lanes, within the
-// elements' memory, and a permutation of bytes. False: they do not lie so.
-bool BlockCompiler::load_narrow_row(const LaneAccess& m, const LaneOffsets& offsets) {
-    constexpr uint32_t sixteen = 16;
-    const uint32_t end = offsets[chunk_lanes() - 1] + m.bytes;
-    if (!std::is_sorted(offsets.begin(), offsets.begin() + chunk_lanes()) || offsets[0] ||
-        end < sixteen)
-        return false;
-    uint8_t bytes[64];
-    std::fill(std::begin(bytes), std::end(bytes), uint8_t{0x80});  // 0
-    uint32_t from[4] = {};
-    for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
-        uint32_t& begin = from[lane / 4];
-        if (lane % 4 == 0) begin = std::min(offsets[lane], end - sixteen);
-        const uint32_t at = offsets[lane] - begin;
-        if (at + m.bytes > sixteen) return false;
-        for (uint32_t b = 0; b < m.bytes; ++b) bytes[lane * 4 + b] = static_cast<uint8_t>(at + b);
-    }
+void BlockCompiler::load_bytes(const LaneAccess& m, const ByteRow& row) {
     const Vec& data = m.data[0];
-    for (uint32_t part = 0; part < chunk_lanes() / 4; ++part) {
-        load_sixteen(a_, avx512_, data, part, element_at(m, from[part]));
-    }
-    a_.emit(X::kIdVpshufb, data, data, pool_table(bytes));
+    for (uint32_t part = 0; part < chunk_lanes() / 4; ++part)
+        load_sixteen(a_, avx512_, data, part, element_at(m, row.from[part]));
+    a_.emit(X::kIdVpshufb, data, data, pool_table(row.bytes.data()));
     extend_sign(m);
-    return true;
 }
 
-// Stores of bytes or words at known distances: a permutation of bytes and one store under a mask,
-// if there are such and they lie within a vector; else lane by lane.
-void BlockCompiler::store_narrow_row(const LaneAccess& m, const LaneOffsets& offsets) {
-    constexpr uint32_t vector = 64;
+void BlockCompiler::store_bytes(const LaneAccess& m, const ByteScatter& row) {
+    a_.mov(x86::rax, row.written);
+    a_.kmovq(m.tk, x86::rax);
+    movu(m.t, pool_table(row.from.data()));
+    a_.emit(X::kIdVpermb, m.t, m.t, m.data[0]);
+    k(m.tk);
+    a_.emit(X::kIdVmovdqu8, x86::ptr(m.address, static_cast<int32_t>(m.imm)), m.t);
+}
+
+// Bytes or words at known distances.
+void BlockCompiler::store_byte_lanes(const LaneAccess& m, const LaneOffsets& offsets) {
     const uint32_t high = m.access == Access::U8D16Hi || m.access == Access::U16D16Hi ? 2 : 0;
-    uint8_t from[vector] = {};
-    uint64_t there = 0;
-    bool fits = avx512_;
-    for (uint32_t lane = 0; lane < chunk_lanes(); ++lane)
-        for (uint32_t b = 0; b < m.bytes && fits; ++b) {
-            const uint32_t at = offsets[lane] + b;
-            fits = at < vector && !(there >> at & 1);
-            if (!fits) break;
-            from[at] = static_cast<uint8_t>(lane * 4 + high + b);
-            there |= uint64_t{1} << at;
-        }
-    if (fits) {
-        a_.mov(x86::rax, there);
-        a_.kmovq(m.tk, x86::rax);
-        movu(m.t, pool_table(from));
-        a_.emit(X::kIdVpermb, m.t, m.t, m.data[0]);
-        k(m.tk);
-        a_.emit(X::kIdVmovdqu8, x86::ptr(m.address, static_cast<int32_t>(m.imm)), m.t);
-        return;
-    }
     for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
         const uint32_t part = lane / 4;
         if (part && lane % 4 == 0)
@@ -534,7 +497,7 @@ void BlockCompiler::gather_mask_avx2(const LaneAccess& m, bool upper) {
 
 // For load_lanes and store_lanes. Lanes that are off will load what the first active one does.
 void BlockCompiler::index_to_frame(const LaneAccess& m, const Vec& index) {
-    if (m.full || (m.store && !(options_.checked && m.guest_address()))) {
+    if (m.full || (m.store && !is_checked(m.mode))) {
         put_dwords(offsetof(Frame, address_lo), index);
     } else {
         lead(m, m.t2, index);

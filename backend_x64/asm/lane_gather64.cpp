@@ -12,32 +12,6 @@ using asmjit::Imm;
 using ir::Access;
 namespace x86 = asmjit::x86;
 
-bool BlockCompiler::gathers64(const LaneAccess& m) const {
-    return m.wide && m.space == global_space && !options_.checked && !options_.mask_addresses &&
-           m.dwords_only() && m.dwords <= 2;
-}
-
-// Does a load walk through memory, and in which direction (-1, 1)? Lanes that each go a way of
-// their own are more streams than the host follows.
-int32_t BlockCompiler::walking_direction(const LaneAccess& m) const {
-    if (!loop_lean_ || m.store) return 0;
-    const auto step = step_of(*block_, inst(m.v));
-    return !step || !*step ? 0 : *step > 0 ? 1 : -1;
-}
-
-// Whether the load's lanes go on by an element in each iteration, whatever they began at: rows of a
-// matrix, one for each lane. Nothing in the loop writes memory, or looks out for what others write.
-bool BlockCompiler::walks_in_rows(const LaneAccess& m) const {
-    if (walking_ != Walking::Learning || !loop_lean_ || divergent_ || m.walk < 0 || m.store ||
-        !m.full || m.space != global_space || options_.checked || options_.mask_addresses ||
-        block_->loads_in_order ||
-        !(m.dwords_only() ? std::has_single_bit(m.dwords) : m.access <= Access::S16))
-        return false;
-    const Walks::Walk& w = walks_.walks[static_cast<uint32_t>(m.walk)];
-    return w.whole_step() == static_cast<int64_t>(m.bytes) &&
-           (!w.base_varies || row_walks_ >> m.walk & 1);
-}
-
 // A vector of each lane's row is loaded at once, and what iterations want taken from there one
 // after the other: a gather in each would touch as many lines as there are lanes. Where what is
 // behind a row is not there (emit_row_stub) falls through to the gather.

@@ -19,21 +19,11 @@ namespace {
 constexpr size_t most_placed_lines = 32;
 }
 
-// How far apart the lanes' elements are is known without a look at them.
-bool BlockCompiler::is_line(const LaneAccess& m, Value addr) const {
-    if (inst(addr).op != Op::Line32) return false;
-    if (m.space == lds_space) return is_short_lds_offset(m.imm);
-    // Global lines have their base in the access; those that go down begin above it.
-    const ir::Inst& base = inst(inst(addr).args[0]);
-    return m.space == global_space && !options_.checked && m.imm == static_cast<int32_t>(m.imm) &&
-           base.op == Op::Const32 && (!base.imm || static_cast<int64_t>(inst(addr).imm) < 0);
-}
-
 // m.address = host address of the chunk's first element in the LDS, whose distance from the LDS's
 // beginning is in eax. Jumps when the chunk's elements are not all in range.
 void BlockCompiler::lds_line_address(const LaneAccess& m, Value line, int64_t max_imm,
                                      Label out_of_range, bool always) {
-    const auto last = static_cast<int32_t>(lane_offsets(inst(line))[chunk_lanes() - 1]);
+    const auto last = static_cast<int32_t>(lane_offsets(context(), inst(line))[chunk_lanes() - 1]);
     line_at_chunk(line, always);
     // Of lines that go down the last lane is the one to begin with.
     if (last < 0) a_.sub(x86::eax, -last);
@@ -69,7 +59,7 @@ Label BlockCompiler::lds_range_check(Value line, bool some) {
             a_.add(x86::rdx, x86::rax);
             a_.js(out);
             // Behind the last active lane's element.
-            a_.sub(x86::ecx, lane_offsets(inst(line))[chunk_lanes() - 1]);
+            a_.sub(x86::ecx, lane_offsets(context(), inst(line))[chunk_lanes() - 1]);
             a_.add(x86::rcx, x86::rax);
             a_.movzx(x86::edx, mask);
             a_.bsr(x86::edx, x86::edx);
@@ -108,23 +98,6 @@ void BlockCompiler::lds_bound(const Operand& bytes, Label out_of_range) {
     a_.ja(out_of_range);
 }
 
-// How far apart neighbours are, if they are equally far apart in the whole wave.
-std::optional<uint32_t> BlockCompiler::even_step(const ir::Inst& line) const {
-    if (line.aux == machine::lanes) return static_cast<uint32_t>(line.imm);
-    if (line.aux > chunk_lanes() || !is_const(line.args[1])) return {};
-    const auto step = static_cast<uint32_t>(inst(line.args[1]).imm);
-    if (step % line.aux) return {};
-    return step / line.aux;  // from chunk to chunk, whatever the rows look like
-}
-
-// How far reg::chunk, which is 4 * lane - 256, is shifted to lead from chunk to chunk, if that is
-// the same for all of them.
-std::optional<uint32_t> BlockCompiler::chunk_scale(const ir::Inst& line) const {
-    const uint32_t step = even_step(line).value_or(0);
-    if (step % 4 || step > 32 || !std::has_single_bit(step)) return {};
-    return static_cast<uint32_t>(std::countr_zero(step / 4));
-}
-
 // Lines that the region is the first to use: where their elements are is found out once, for all
 // chunks.
 void BlockCompiler::place_lines(const Value* begin, uint32_t count) {
@@ -133,28 +106,14 @@ void BlockCompiler::place_lines(const Value* begin, uint32_t count) {
         const ir::Class cls = ir::op_info(x.op).cls;
         if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) continue;
         const bool lds = space_of(x.op) == lds_space;
-        if (!lds && (space_of(x.op) != global_space || options_.checked)) continue;
+        if (!lds && (space_of(x.op) != global_space || is_checked(options_.address_mode))) continue;
         PlacedLine p;
         p.line = ir::address_of(x);
         if (inst(p.line).op != Op::Line32 || pointer_of(x)) continue;
-        if (!lds) p.base = has_many_bases(x) ? any_base : x.args[0];
+        if (!lds) p.base = has_many_bases(context(), x) ? any_base : x.args[0];
         if (!placed_line(p.base, p.line) && place_line(p)) placed_lines_.push_back(p);
     }
     failed_ |= extra_slots_ > slot_count;
-}
-
-// Whether a global line is that of other bases, too, and this one's of two accesses at most: then
-// it pays to add the base in each.
-bool BlockCompiler::has_many_bases(const ir::Inst& access) const {
-    if (options_.mask_addresses) return false;
-    uint32_t of_base = 0, of_others = 0;
-    for (const ir::Inst& x : block_->insts) {
-        const ir::Class cls = ir::op_info(x.op).cls;
-        if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) continue;
-        if (space_of(x.op) != global_space || ir::address_of(x) != ir::address_of(access)) continue;
-        ++(x.args[0] == access.args[0] ? of_base : of_others);
-    }
-    return of_base <= 2 && of_others;
 }
 
 bool BlockCompiler::place_line(PlacedLine& p) {
@@ -162,7 +121,7 @@ bool BlockCompiler::place_line(PlacedLine& p) {
     const bool lds = p.base == no_value, any = p.base == any_base, fixed_step = is_const(l.args[1]);
     const auto stride = static_cast<uint32_t>(l.imm), width = static_cast<uint32_t>(l.aux);
     const uint64_t step = fixed_step ? static_cast<uint32_t>(inst(l.args[1]).imm) : 0;
-    const auto scale = chunk_scale(l);
+    const auto scale = chunk_scale(context(), l);
     if (lds) {
         p.within = true;
         for (const ir::Inst& x : block_->insts) {
@@ -177,8 +136,8 @@ bool BlockCompiler::place_line(PlacedLine& p) {
     if (scale) {
         if (!lds) return false;  // nothing to keep
         p.scale = *scale;
-        last =
-            (4 << *scale) * (machine::lanes - chunk_lanes()) + lane_offsets(l)[chunk_lanes() - 1];
+        last = (4 << *scale) * (machine::lanes - chunk_lanes()) +
+               lane_offsets(context(), l)[chunk_lanes() - 1];
     } else {
         if (width < chunk_lanes() || (lds && !fixed_step && !p.within)) return false;
         last = uint64_t{stride} * (width - 1) + step * (machine::lanes / width - 1);
@@ -232,7 +191,7 @@ bool BlockCompiler::place_line(PlacedLine& p) {
 // Uniform base of a global access, as the host sees it.
 void BlockCompiler::global_base(const Gp& to, const Mem& base) {
     a_.mov(to, base);
-    if (!options_.mask_addresses) return;
+    if (!is_masked(options_.address_mode)) return;
     a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
     a_.and_(to, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
 }
@@ -265,21 +224,6 @@ void BlockCompiler::placed_address(const LaneAccess& m, const PlacedLine& p, Lab
         a_.add(m.address, reg::chunk);
 }
 
-// Whether nothing has to be found out but where the line's elements are.
-bool BlockCompiler::is_plain_line(const ir::Inst& access) const {
-    const ir::Inst& line = inst(ir::address_of(access));
-    if (line.op != Op::Line32 || has_lane_step(line)) return false;
-    const uint8_t space = space_of(access.op);
-    return space == global_space
-               ? !options_.checked
-               : space == lds_space && access.aux & ir::within_lds && line.aux >= chunk_lanes();
-}
-
-// Of a plain line: the global address, or the place in the LDS, that it begins at.
-Value BlockCompiler::base_of_line(const ir::Inst& access) const {
-    return space_of(access.op) == lds_space ? inst(access.args[0]).args[0] : access.args[0];
-}
-
 // Bases of lines that move on with the chunks, in registers that the region leaves.
 void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
     constexpr uint32_t furthest = 1 << 20;
@@ -291,10 +235,10 @@ void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
         others |= cls == ir::Class::LaneAtomic;
         if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) continue;
         std::optional<uint32_t> step;
-        if (is_plain_line(x)) step = even_step(inst(ir::address_of(x)));
+        if (is_plain_line(context(), x)) step = even_step(context(), inst(ir::address_of(x)));
         const bool fits = step && *step <= furthest;
         others |= !fits;
-        if (fits && !pointer_of(x)) pointers_.push_back({base_of_line(x), *step, {}});
+        if (fits && !pointer_of(x)) pointers_.push_back({base_of_line(context(), x), *step, {}});
     }
     const size_t used = collectors_.size(), free = std::size(region_registers) - used,
                  left = free - (others ? 2 : 0);
@@ -349,13 +293,10 @@ void BlockCompiler::load_chunk_offset() {
 
 // Whether the access knows LaneAccess::index.
 bool BlockCompiler::is_indexed(const LaneAccess& m, Value line) const {
-    const ir::Inst& l = inst(line);
     const PlacedLine* const p = placed_line(m, line);
-    if (!chunk_offset_ || !p || p->row != chunk_offset_->row || !m.dwords_only() || streamed(m) ||
-        tile_steps_.contains(m.v) || l.aux < chunk_lanes() || rows_of_line(m, line))
-        return false;
-    const auto stride = static_cast<uint32_t>(l.imm);
-    return stride == m.bytes || (stride == sliding_step(m) && may_be_sliding(m));
+    return chunk_offset_ && p && p->row == chunk_offset_->row && !tile_steps_.contains(m.v) &&
+           m.dwords_only() &&
+           (m.transfer == Transfer::Consecutive || m.transfer == Transfer::Sliding);
 }
 
 // For prefetch_iterations(): where the pointer is now, and was in the iteration before.
@@ -372,9 +313,9 @@ void BlockCompiler::look_ahead(Pointer& p) {
 }
 
 const BlockCompiler::Pointer* BlockCompiler::pointer_of(const ir::Inst& access) const {
-    if (pointers_.empty() || !is_plain_line(access)) return nullptr;
-    const Value base = base_of_line(access);
-    const auto step = even_step(inst(ir::address_of(access)));
+    if (pointers_.empty() || !is_plain_line(context(), access)) return nullptr;
+    const Value base = base_of_line(context(), access);
+    const auto step = even_step(context(), inst(ir::address_of(access)));
     const auto p = std::ranges::find_if(
         pointers_, [&](const Pointer& x) { return x.base == base && x.step == step; });
     return p == pointers_.end() ? nullptr : &*p;
@@ -422,7 +363,7 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
             lds_line_address(m, line, furthest, outside, false);
             a_.jmp(in_range);
         } else if (looked || some) {
-            const uint32_t span = lane_offsets(inst(line))[chunk_lanes() - 1] + m.bytes;
+            const uint32_t span = lane_offsets(context(), inst(line))[chunk_lanes() - 1] + m.bytes;
             if (some) mask_to_frame(m);
             a_.mov(x86::ecx, static_cast<uint32_t>(furthest) + span);
             a_.call(lds_range_check(line, some));
@@ -436,62 +377,10 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
         }
         a_.bind(outside);
         lds_line_slow(m, line);
-        if (m.second != no_value) lds_line_slow(second_of(m), line);
+        if (m.second != no_value) lds_line_slow(m.second_access(second_of(context(), m)), line);
         if (!m.store) rows_as_loaded(m);
         a_.jmp(m.done);
     });
-}
-
-// Waves that follow each other at once make the plainest of streams, unless something fills the
-// host's window before it comes to what the next waves read.
-bool BlockCompiler::host_fetches(Value line) const {
-    constexpr uint32_t short_program = 64;  // instructions
-    return !options_.fetches_streams && inst(line).aux == machine::lanes && runs_again() &&
-           block_->guest_count <= short_program &&
-           std::ranges::none_of(std::array{Class::LaneLoad, Class::LaneStore, Class::LaneAtomic},
-                                [this](Class access) { return scatters(access); });
-}
-
-// Rows of several elements for each lane: the first access of the block to them prefetches for all.
-bool BlockCompiler::first_of_tile(const LaneAccess& m, Value line) const {
-    const auto stride = static_cast<int64_t>(inst(line).imm);
-    if (stride <= m.bytes || stride > 64) return false;
-    return std::none_of(block_->insts.begin(), block_->insts.begin() + m.v, [&](const ir::Inst& x) {
-        const ir::Class cls = ir::op_info(x.op).cls;
-        return (cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore) &&
-               space_of(x.op) == global_space && ir::address_of(x) == line &&
-               x.args[0] == inst(m.v).args[0] && std::abs(immediate(x) - m.imm) < stride;
-    });
-}
-
-// Four loads of a row's dwords, 16 bytes from lane to lane, as one of tuples.
-void BlockCompiler::join_tile(LaneAccess& m, Value line) {
-    const ir::Inst& own = inst(m.v);
-    if (m.store || m.space != global_space || !m.full || !m.dwords_only() || m.dwords != 1 ||
-        inst(line).imm != stride_bytes || inst(line).aux < chunk_lanes() || looping_)
-        return;
-    std::array<Value, 7> near{};  // by distance from this one's dword, three being itself
-    near.fill(no_value);
-    near[3] = m.v;
-    const Value* const end = schedule_.end(position_);
-    for (const Value* v = schedule_.begin(position_) + at_ + 1; v != end; ++v) {
-        const ir::Inst& i = inst(*v);
-        const ir::Class cls = ir::op_info(i.op).cls;
-        if (cls == ir::Class::LaneStore || cls == ir::Class::LaneAtomic) break;
-        const int64_t dwords = (immediate(i) - m.imm) / 4 + 3;
-        if (i.op == own.op && i.args == own.args && i.aux == own.aux &&
-            (immediate(i) - m.imm) % 4 == 0 && dwords >= 0 && dwords < 7 && dwords != 3)
-            near[static_cast<size_t>(dwords)] = *v;
-    }
-    for (size_t first = 0; first < 4; ++first) {
-        if (std::ranges::count(near.begin() + first, near.begin() + first + 4, no_value)) continue;
-        std::copy_n(near.begin() + first, 4, m.tile.begin());
-        take(options_.decisions, Mechanism::Tuples, m.v, "four loads as one");
-        m.imm += (static_cast<int64_t>(first) - 3) * 4;
-        m.dwords = 4;
-        m.bytes = stride_bytes;
-        return;
-    }
 }
 
 void BlockCompiler::memory_line(LaneAccess& m, Value line) {
@@ -500,7 +389,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         m.address = pointer->reg;
     } else if (m.space == lds_space) {
         lds_line(m, line);
-    } else if (has_lane_step(inst(line))) {
+    } else if (has_lane_step(context(), inst(line))) {
         global_base(m.address, m.base);
         if (!m.store && m.full && !looping_) prefetch_next_rows(m, line);
         find_first_lane(m);
@@ -514,7 +403,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         placed_address(m, *placed, m.slow);
     } else {
         global_base(m.address, m.base);
-        if (const auto scale = chunk_scale(inst(line))) {
+        if (const auto scale = chunk_scale(context(), inst(line))) {
             a_.lea(m.address, x86::ptr(m.address, reg::chunk, *scale, 256 << *scale));
         } else {
             line_at_chunk(line, m.full);
@@ -525,62 +414,62 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     if (const auto step = tile_steps_.find(m.v); step != tile_steps_.end())
         prefetch_next_tile(m, step->second);
     else if (one_row && m.space == global_space && stride && !in_plain_loop(m) &&
-             (stride <= m.bytes ? !m.store && !host_fetches(line) : first_of_tile(m, line)))
+             (stride <= m.bytes ? !m.store && !host_fetches(context(), line)
+                                : first_of_tile(context(), m, line)))
         prefetch_ahead(m, stride, line);
-    const auto how = [&](Mechanism mechanism) { take(options_.decisions, mechanism, m.v); };
-    if (const auto window = one_row ? std::nullopt : window_of(m, line)) {
-        how(Mechanism::Window);
-        const auto second = m.second == no_value ? std::nullopt : window_of(second_of(m), line);
-        m.store ? store_window(m, *window, second ? &*second : nullptr) : load_window(m, *window);
-    } else if (const auto rows = rows_of_line(m, line)) {
-        how(Mechanism::NarrowRows);
-        memory_rows(m, *rows, line);
-    } else if (has_row_step(inst(line))) {
-        copy_lanes_of_line(m, line);
-    } else if (one_row && stride == m.bytes) {
-        streamed(m) ? memory_streamed(m) : memory_consecutive(m);
-    } else if (one_row && stride == 8 && m.dwords == 4 && !m.store && m.space == global_space) {
-        for (uint32_t n = 0; n < 2; ++n) {  // neighbours that a compiler loads together
-            LaneAccess pair = m;
-            pair.dwords = 2;
-            pair.bytes = 8;
-            pair.imm += 8 * n;
-            pair.pairs = {m.pairs[n], no_value};
-            std::copy_n(m.data + 2 * n, 2, pair.data);
-            memory_consecutive(pair);
-        }
-    } else if (one_row && stride == 0 && !m.store) {
-        load_same(m);
-    } else if (one_row && stride == 0 && m.second == no_value && !m.in_memory_order &&
-               !m.of_pairs()) {
-        store_same(m);
-    } else if (one_row && stride == stride_bytes && m.full && m.dwords_only() &&
-               (m.store ? m.bytes == 4 && avx512_ && row_of_tile(m) : m.bytes <= 8)) {
-        copy_pattern(m, strided);
-    } else if (one_row && stride == sliding_step(m) && may_be_sliding(m)) {
-        copy_pattern(m, sliding);
-    } else {
-        const LaneOffsets offsets = lane_offsets(inst(line));
-        constexpr int32_t furthest = 1 << 20;
-        const bool near = std::ranges::all_of(offsets, [](uint32_t x) {
-            return std::abs(int64_t{static_cast<int32_t>(x)}) <= furthest;
-        });
-        if (m.full && m.bytes == stride_bytes && near) {
-            m.store ? store_quads(m, offsets) : load_quads(m, offsets);
-            return;
-        }
-        if (near && are_triples_apart(m, offsets)) {
-            m.store ? store_triples(m, offsets) : load_triples(m, offsets);
-            return;
-        }
-        if (m.full && near && !m.dwords_only()) {
-            if (m.store) return store_narrow_row(m, offsets);
-            if (load_narrow_row(m, offsets)) return;
-        }
-        if (near && m.space != lds_space &&
-            (m.store ? store_dword_row(m, offsets) : load_dword_row(m, offsets)))
-            return;
-        copy_lanes_of_line(m, line);
+    const auto offsets = [&] { return lane_offsets(context(), inst(line)); };
+    switch (m.transfer) {
+        case Transfer::Windows:
+            m.store ? store_window(m) : load_window(m);
+            break;
+        case Transfer::NarrowRows:
+            memory_rows(m, line);
+            break;
+        case Transfer::Consecutive:
+            memory_consecutive(m);
+            break;
+        case Transfer::Streamed:
+            memory_streamed(m);
+            break;
+        case Transfer::Neighbours:
+            for (uint32_t n = 0; n < 2; ++n) {
+                LaneAccess pair = m;
+                pair.dwords = 2;
+                pair.bytes = 8;
+                pair.imm += 8 * n;
+                pair.pairs = {m.pairs[n], no_value};
+                std::copy_n(m.data + 2 * n, 2, pair.data);
+                memory_consecutive(pair);
+            }
+            break;
+        case Transfer::Repeated:
+            m.store ? store_same(m) : load_same(m);
+            break;
+        case Transfer::Strided:
+            copy_pattern(m, strided);
+            break;
+        case Transfer::Sliding:
+            copy_pattern(m, sliding);
+            break;
+        case Transfer::Quads:
+            m.store ? store_quads(m, offsets()) : load_quads(m, offsets());
+            break;
+        case Transfer::Triples:
+            m.store ? store_triples(m, offsets()) : load_triples(m, offsets());
+            break;
+        case Transfer::ByteRow:
+            m.store ? store_bytes(m, *store_byte_row(context(), m, offsets()))
+                    : load_bytes(m, *load_byte_row(context(), m, offsets()));
+            break;
+        case Transfer::ByteLanes:
+            store_byte_lanes(m, offsets());
+            break;
+        case Transfer::DwordRow:
+            m.store ? store_dwords(m, *dword_row(context(), m, offsets()))
+                    : load_dwords(m, *dword_row(context(), m, offsets()));
+            break;
+        default:  // gathers
+            copy_lanes_of_line(m, line);
     }
 }
 

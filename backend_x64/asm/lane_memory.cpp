@@ -16,30 +16,14 @@ using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
-// What data[d] of a load is.
-Unit BlockCompiler::loaded_unit(const LaneAccess& m, uint32_t d) const {
-    if (const Value pair = m.pairs[d / 2]; pair != no_value) return schedule_.unit(pair, d % 2);
-    return m.is_tile() ? schedule_.unit(m.tile[d]) : schedule_.unit(m.v, d);
-}
-
 void BlockCompiler::lane_memory(Value v) {
     if (walking_ == Walking::Noting) return note_row_lanes(v);
     if (walking_ == Walking::Yes && row_loop_ && row_loop_->of(v)) return window_access(v);
     const ir::Inst& i = inst(v);
     const auto& a = i.args;
-    LaneAccess m;
-    m.v = v;
-    m.store = ir::op_info(i.op).cls == ir::Class::LaneStore;
-    m.scalar_base = ir::has_scalar_base(i.op);
-    m.space = space_of(i.op);
-    m.access = ir::aux_access(i.aux);
-    m.dwords = std::max(1u, ir::aux_dwords(i.aux));
-    m.bytes = ir::access_bytes(m.access, m.dwords);
-    m.added = m.space == lds_space ? static_cast<uint32_t>(i.imm >> 32) : 0;
-    m.imm = immediate(i);
-    const Value addr = m.scalar_base ? a[1] : a[0], mask = m.scalar_base ? a[2] : a[1];
-    m.full = is_full(mask);
-    m.wide = block_->type(addr) == ir::Type::V64;
+    LaneAccess m(plan_access(context(), v, site_of(v)));
+    tell(options_.decisions, m);
+    const Value addr = ir::address_of(i), mask = m.mask_value;
     m.slow = a_.newLabel();
     m.gather = a_.newLabel();
     m.done = a_.newLabel();
@@ -49,37 +33,23 @@ void BlockCompiler::lane_memory(Value v) {
     // Registers are taken before the first branch: taking one may spill another.
     const Value uniform = inst(addr).op == Op::Splat32 ? inst(addr).args[0] : no_value;
     const bool buffer = m.space == buffer_space;
-    const bool broadcast = !m.store && m.access == Access::Dwords &&
-                           (inst(addr).op == Op::Splat32 || inst(addr).op == Op::Splat64) &&
-                           (m.space == lds_space ? is_short_lds_offset(m.imm)
-                                                 : m.space == global_space && !options_.checked &&
-                                                       m.imm == static_cast<int32_t>(m.imm));
-    const bool line = is_line(m, addr);
-    if (const auto walk = walks_.of(v); walk && walking_ != Walking::No) {
-        m.walk = static_cast<int32_t>(*walk);
+    if (m.walk >= 0) {
         m.walk_chunk = loop_chunk_;
-        m.learned_from = walking_ == Walking::Learning && walks_.walks[*walk].first == v;
+        m.learned_from =
+            walking_ == Walking::Learning && walks_.walks[static_cast<size_t>(m.walk)].first == v;
     }
-    const bool walks = m.walk >= 0 && walking_ == Walking::Yes;
     const bool all_lanes_walk = m.walk >= 0 && walks_.walks[static_cast<size_t>(m.walk)].all_lanes;
-    const uint32_t table = m.walk < 0 ? table_of(i) : 0;
-    if (line) join_tile(m, addr);
-    m.pairs = {schedule_.pair_of(v, 0), schedule_.pair_of(v, 1)};
-    m.in_memory_order = schedule_.in_memory_order(v);
-    if ((buffer && uniform != no_value) || line || walks)
+    const bool at_line = m.shape.kind == Shape::Line, walks = m.transfer == Transfer::Walking;
+    if ((buffer && uniform != no_value) || at_line || walks)
         m.lo = tmp();  // not often needed
-    else if (!broadcast)
+    else if (m.transfer != Transfer::Broadcast)
         use_address(m, addr);  // else there is no vector of addresses
-    if (m.scalar_base) m.base = home_mem(schedule_.uniform_home(a[0]));
-    if (buffer) {
-        m.base = home_mem(schedule_.uniform_home(a[2]));
-        m.limit = home_mem(schedule_.uniform_home(a[3]));
-    }
+    if (m.base_value != no_value) m.base = home_mem(schedule_.uniform_home(m.base_value));
+    if (buffer) m.limit = home_mem(schedule_.uniform_home(a[3]));
     use_mask(m, mask);
     if (m.store)
         for (uint32_t d = 0; d < m.dwords; ++d)
             m.data[d] = m.of_pairs() ? use(m.pairs[0], d) : use(a[4 + d]);
-    if (line) m.second = second_store(m, addr);
     if (m.second != no_value) {
         m.data[1] = use(inst(m.second).args[4]);
         done_.push_back(m.second);
@@ -88,16 +58,16 @@ void BlockCompiler::lane_memory(Value v) {
     m.t2 = tmp();
     // Elements of three dwords are transposed as if they had four, single dwords gathered in two
     // halves.
-    const uint32_t parts = m.dwords == 3                      ? 4
-                           : m.store                          ? m.dwords
-                           : gathers64(m) || walks_in_rows(m) ? std::max(2u, m.dwords)
-                                                              : m.dwords;
+    const uint32_t parts = m.dwords == 3                  ? 4
+                           : m.store                      ? m.dwords
+                           : gathers64(m) || m.rows_ahead ? std::max(2u, m.dwords)
+                                                          : m.dwords;
     for (uint32_t d = 0; d < parts; ++d) m.z[d] = tmp();
     if (avx512_) m.tk = tmp_k();
     if (!avx512_ && !m.full) m.first = tmp();
     if (!m.store) {
         for (uint32_t d = 0; d < m.dwords; ++d) {
-            const Unit u = loaded_unit(m, d);
+            const Unit u = loaded_unit(context(), m, d);
             m.data[d] = dead(u) ? tmp() : def(u);
         }
     }
@@ -108,46 +78,65 @@ void BlockCompiler::lane_memory(Value v) {
     }
     m.may_be_off = walks && all_lanes_walk && asks_for_whole_masks(m);
     if (!m.may_be_off && mask != some_mask_) skip_inactive_chunk(m);
-    const auto how = [&](Mechanism mechanism, std::string_view detail = {}) {
-        take(options_.decisions, mechanism, v, detail);
-    };
-    if (broadcast) {
-        how(Mechanism::Broadcast);
-        memory_broadcast(m, inst(addr).args[0]);
-    } else if (walks) {
-        how(Mechanism::Walks);
-        memory_walk(m);
-    } else if (line) {
-        how(Mechanism::Line);
+    if (at_line) {
         memory_line(m, addr);
-    } else if (table) {
-        how(Mechanism::LaneTable);
-        memory_table(m, table);
-    } else if (buffer) {
-        how(Mechanism::Buffer);
-        memory_buffer(m, uniform);
-    } else if (m.space == scratch_space && uniform != no_value) {
-        how(Mechanism::Scratch, "the same offset in all lanes");
-        memory_scratch_row(m, uniform);
-    } else if (m.space == scratch_space) {
-        how(Mechanism::Scratch, "offsets of the lanes");
-        memory_scratch(m, m.slow);
-        cold(m.slow, [this, m] {
-            memory_slow(m);
-            a_.jmp(m.done);
-        });
     } else {
-        memory_patterns(m);
+        switch (m.transfer) {
+            case Transfer::Broadcast:
+                memory_broadcast(m, inst(addr).args[0]);
+                break;
+            case Transfer::Walking:
+                memory_walk(m);
+                break;
+            case Transfer::Table:
+                memory_table(m);
+                break;
+            case Transfer::BufferRange:
+                memory_buffer(m, uniform);
+                break;
+            case Transfer::PrivateRow:
+                memory_scratch_row(m, uniform);
+                break;
+            case Transfer::PrivateLanes:
+                memory_scratch(m, m.slow);
+                cold(m.slow, [this, m] {
+                    memory_slow(m);
+                    a_.jmp(m.done);
+                });
+                break;
+            case Transfer::OutOfLine:
+                memory_slow(m);
+                a_.bind(m.slow);
+                a_.bind(m.gather);
+                break;
+            default:
+                memory_patterns(m);
+        }
     }
     a_.bind(m.done);
     if (m.store) return;
     for (uint32_t d = 0; d < m.dwords; ++d) {
-        const Unit u = loaded_unit(m, d);
+        const Unit u = loaded_unit(context(), m, d);
         if (!dead(u)) define_done(u);
         if (m.is_tile() && m.tile[d] != v) done_.push_back(m.tile[d]);
     }
     for (Value pair : m.pairs)
         if (pair != no_value) done_.push_back(pair);
+}
+
+AccessSite BlockCompiler::site_of(Value v) const {
+    AccessSite site;
+    site.full = is_full(ir::mask_of(inst(v)));
+    site.in_loop = looping_;
+    site.learns = walking_ == Walking::Learning && loop_lean_ && !divergent_;
+    site.walks = walking_ == Walking::Yes;
+    if (walking_ != Walking::No) site.loop_walks = &walks_;
+    site.row_walks = row_walks_;
+    site.behind = {schedule_.begin(position_) + at_ + 1, schedule_.end(position_)};
+    if (space_of(inst(v).op) == lds_space)
+        if (const PlacedLine* const line = placed_line(no_value, ir::address_of(inst(v))))
+            site.line_end = line->end;
+    return site;
 }
 
 void BlockCompiler::use_address(LaneAccess& m, Value addr) {
@@ -179,7 +168,7 @@ void BlockCompiler::use_mask(LaneAccess& m, Value mask) {
 void BlockCompiler::skip_inactive_chunk(const LaneAccess& m) {
     if (m.full) return;
     const bool loads = ir::op_info(inst(m.v).op).cls == ir::Class::LaneLoad;
-    if (loads && !m.learned_from && feeds_floats(m.v))
+    if (loads && !m.learned_from && feeds_floats(context(), m.v))
         for (uint32_t d = 0; d < m.dwords; ++d) {
             const Vec x = m.data[d].xmm();
             a_.emit(x.id() < 16 ? X::kIdVpxor : X::kIdVpxord, x, x, x);
@@ -192,17 +181,6 @@ void BlockCompiler::skip_inactive_chunk(const LaneAccess& m) {
         walk_learn_no_lanes(m);
     else
         a_.jz(m.done);
-}
-
-// Whether floating-point arithmetic reads what the load loads.
-bool BlockCompiler::feeds_floats(Value load) const {
-    return std::ranges::any_of(block_->insts, [&](const ir::Inst& i) {
-        return i.op >= Op::FAdd32 && i.op <= Op::FLdexp64 &&
-               std::ranges::any_of(i.args, [&](Value a) {
-                   return a != no_value && !ir::is_uniform(block_->type(a)) &&
-                          schedule_.producer(schedule_.unit(a)) == load;
-               });
-    });
 }
 
 // A load from an address that is known to be the same in all lanes.
@@ -229,7 +207,7 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
     } else {
         a_.bind(m.slow);
         if (m.scalar_base) a_.add(x86::rax, m.base);
-        if (options_.mask_addresses) {
+        if (is_masked(m.mode)) {
             if (m.imm) a_.add(x86::rax, static_cast<int32_t>(m.imm));
             a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
             a_.and_(x86::rax,
@@ -242,28 +220,7 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
     load_same(m);
 }
 
-// A store whose end no later instruction of its wave waits for.
-bool BlockCompiler::ends_unordered(Value v) const {
-    return inst(v).guest >= block_->unordered_from && ends_program();
-}
-
-// A store that may go around the caches when the launch writes more than they hold: whole lines
-// that the block does not read, with nothing behind it that another wave could take for a sign of
-// their being there.
-bool BlockCompiler::streamed(const LaneAccess& m) const {
-    if (!m.store || !m.full || m.space != global_space || !m.dwords_only() || m.dwords == 3 ||
-        !ends_unordered(m.v))
-        return false;
-    return std::none_of(block_->insts.begin(), block_->insts.end(), [&](const ir::Inst& i) {
-        const ir::Class cls = ir::op_info(i.op).cls;
-        return cls == ir::Class::LaneAtomic || cls == ir::Class::Call || cls == ir::Class::Fence ||
-               (cls == ir::Class::LaneLoad && ir::has_scalar_base(i.op) &&
-                i.args[0] == inst(m.v).args[0]);
-    });
-}
-
 void BlockCompiler::memory_streamed(LaneAccess m) {
-    take(options_.decisions, Mechanism::Streaming, m.v);
     const Label cached = a_.newLabel();
     if (m.dwords > 1) interleave(m);
     if (m.imm) {
@@ -285,44 +242,19 @@ void BlockCompiler::memory_streamed(LaneAccess m) {
 // ---- columns (column_store.h)
 // ----------------------------------------------------------------------------------------
 
-// The only operation of its region: a store of dwords at any addresses by all lanes, with
-// everything in rows of memory.
-bool BlockCompiler::may_store_columns(Value v) {
-    const ir::Inst& i = inst(v);
-    const bool line = ir::has_scalar_base(i.op) && has_lane_step(inst(ir::address_of(i)));
-    if (block_->lanes < machine::lanes) return false;
-    if ((i.op != Op::StoreGlobal && i.op != Op::StoreGlobalS64 && !line) || options_.checked ||
-        options_.mask_addresses || ir::aux_access(i.aux) != Access::Dwords ||
-        ir::aux_dwords(i.aux) != 1 || !schedule_.is_full(ir::mask_of(i)))
-        return false;
-    if (line && (i.op != Op::StoreGlobalS || !is_last_access(v))) return false;
-    // What the chunks' addresses look like must not be wanted by later accesses.
-    for (const ir::Inst& other : block_->insts) {
-        const ir::Class cls = ir::op_info(other.op).cls;
-        if (&other != &i && (cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore) &&
-            ir::address_of(other) == ir::address_of(i))
-            return false;
-    }
-    return std::ranges::all_of(column_rows(v),
-                               [](const Source& s) { return s.kind == Source::Full; });
-}
-
-// Nothing behind the store touches memory, nor does anything tell another wave that it is done.
-bool BlockCompiler::is_last_access(Value v) const {
-    if (!ends_unordered(v)) return false;
-    return std::all_of(block_->insts.begin() + v + 1, block_->insts.end(), [](const ir::Inst& i) {
-        using enum ir::Class;
-        const ir::Class cls = ir::op_info(i.op).cls;
-        return cls != LaneLoad && cls != LaneStore && cls != LaneAtomic && cls != Call &&
-               cls != ULoad;
-    });
+// The only operation of its region: a store that may be a column's, with everything in rows of
+// memory.
+bool BlockCompiler::may_store_column(Value v) {
+    return may_be_column(context(), v) && std::ranges::all_of(column_rows(v), [](const Source& s) {
+               return s.kind == Source::Full;
+           });
 }
 
 std::array<BlockCompiler::Source, 3> BlockCompiler::column_rows(Value v) {
     const ir::Inst& i = inst(v);
     const Value address = ir::address_of(i);
     const Source data = source(schedule_.unit(i.args[4]));
-    if (has_lane_step(inst(address))) {
+    if (has_lane_step(context(), inst(address))) {
         const Mem step = home_mem(schedule_.uniform_home(inst(address).args[1]));
         return {Source{Source::Full, step}, {Source::Full, step}, data};
     }
@@ -337,12 +269,12 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
     ColumnStore store;
     store.pc = block_->guest_pcs[i.guest];
     store.offset = static_cast<int64_t>(i.imm);
-    store.form = has_lane_step(inst(ir::address_of(i))) ? ColumnStore::Form::Step
-                 : schedule_.split(ir::address_of(i))   ? ColumnStore::Form::Halves
-                                                        : ColumnStore::Form::Qwords;
+    store.form = has_lane_step(context(), inst(ir::address_of(i))) ? ColumnStore::Form::Step
+                 : schedule_.split(ir::address_of(i))              ? ColumnStore::Form::Halves
+                                                                   : ColumnStore::Form::Qwords;
     // Where code lies in its page stays the same, wherever it is loaded.
     store.site = static_cast<uint16_t>(store.pc / 4 % sizeof(Frame::columns_wait));
-    store.last = is_last_access(v);
+    store.last = is_last_access(*block_, v);
     store.wide = avx512_;
     take(options_.decisions, Mechanism::Columns, v);
     const auto rows = column_rows(v);

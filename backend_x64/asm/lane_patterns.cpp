@@ -143,8 +143,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
     const Label known_now = a_.newLabel(), uneven = a_.newLabel(), unknown = a_.newLabel();
     m.address = f.address;
     const Value line = ir::address_of(inst(m.v));
-    const bool is_line = this->is_line(m, line);
-    if (is_line)
+    if (is_line(context(), m, line))
         lds_line_address(m, line, imms.most, unknown, m.full);
     else
         find_pattern(m, imms.most, rows_only ? unknown : uneven, unknown);
@@ -191,7 +190,7 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
     } else if (m.space != lds_space) {
         a_.mov(address, m.base);
     }
-    if (options_.mask_addresses && m.space != lds_space && !m.base_apart()) {
+    if (is_masked(m.mode) && !m.base_apart()) {
         a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
         a_.and_(address, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
     }
@@ -248,8 +247,9 @@ void BlockCompiler::find_uneven(const LaneAccess& m, Imms imms, Label unknown,
     if (m.by_stub && !m.learned_from) return;
     for (const Pattern pattern : {rows_in_order, rows_of_equals}) find_rows(m, pattern, found);
     if (m.by_stub) return;
-    if (may_be_strided(m) && (!m.store || row_of_tile(m))) steps(stride_bytes, strided);
-    if (may_be_sliding(m)) steps(sliding_step(m), sliding);
+    if (may_be_strided(context(), m) && (!m.store || row_of_tile(context(), m)))
+        steps(stride_bytes, strided);
+    if (may_be_sliding(context(), m)) steps(sliding_step(m), sliding);
     if (m.space == lds_space) lds_offsets(m, imms, unknown);
     if (gathers64(m)) return;
     offsets_base(m);
@@ -310,46 +310,10 @@ void BlockCompiler::add_base(LaneAccess& m) {
         a_.add(sum, m.address);
         m.address = sum;
     }
-    if (options_.mask_addresses) {
+    if (is_masked(m.mode)) {
         a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
         a_.and_(sum, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
     }
-}
-
-// Scatters need no relation between the lanes.
-bool BlockCompiler::may_be_same(const LaneAccess& m) const {
-    return !(m.store && gathers64(m));
-}
-
-// What lies between the elements is read, too; no page is touched that holds none of them. All
-// lanes are on: with a mask that is known at run time only.
-bool BlockCompiler::may_be_strided(const LaneAccess& m) const {
-    if ((!m.full && !avx512_) || !m.dwords_only()) return false;
-    if (m.space == lds_space) return m.bytes <= (m.store ? 4 : 8);
-    return gathers64(m) && (avx512_ || !m.store) && m.bytes <= (m.store ? 4 : 8);
-}
-
-// The block reaches other elements of the same 16 bytes as well. A store that is alone in its row
-// is scattered: the code for whole vectors is large.
-bool BlockCompiler::row_of_tile(const LaneAccess& m) const {
-    const ir::Inst& own = inst(m.v);
-    return std::any_of(block_->insts.begin(), block_->insts.end(), [&](const ir::Inst& x) {
-        return x.op == own.op && x.args[0] == own.args[0] &&
-               (!m.scalar_base || x.args[1] == own.args[1]) && immediate(x) != m.imm &&
-               std::abs(immediate(x) - m.imm) < static_cast<int64_t>(stride_bytes);
-    });
-}
-
-// Elements that overlap: several dwords, 4 bytes apart, or words, a byte apart, as neighbours that
-// a compiler loads together are.
-bool BlockCompiler::may_be_sliding(const LaneAccess& m) const {
-    if (m.store || (options_.checked && m.guest_address())) return false;
-    if (!m.dwords_only()) return m.bytes == 2 && (m.full || avx512_);
-    return m.dwords > 1;
-}
-
-uint32_t BlockCompiler::sliding_step(const LaneAccess& m) {
-    return m.dwords_only() ? 4 : 1;
 }
 
 // The base that goes with offsets_index.
@@ -367,17 +331,8 @@ Vec BlockCompiler::offsets_index(const LaneAccess& m) {
 }
 
 void BlockCompiler::memory_patterns(LaneAccess& m) {
-    if (m.space == lds_space && !is_short_lds_offset(m.imm)) {
-        memory_slow(m);
-        a_.bind(m.slow);
-        a_.bind(m.gather);
-        return;
-    }
-    const bool translated = options_.checked && m.guest_address();
-    m.by_stub = has_memory_stub(m);
-    take(options_.decisions, m.by_stub ? Mechanism::MemoryStub : Mechanism::Patterns, m.v);
-    const bool rows = walks_in_rows(m), own_rows = rows && inst(m.v).aux & ir::far_lanes;
-    if (const AddressFacts* f = translated || own_rows ? nullptr : shared_facts(m)) {
+    const bool rows = m.rows_ahead, own_rows = rows && inst(m.v).aux & ir::far_lanes;
+    if (const AddressFacts* f = is_checked(m.mode) || own_rows ? nullptr : shared_facts(m)) {
         m.address = f->address;
         m.pattern = f->pattern;
         m.rows_only = f->rows_only;
@@ -387,7 +342,7 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
         const bool any = gathers64(m);
         if ((any || rows) && (rows || !m.by_stub) && scatter_sites_ < sizeof(Frame::scattered)) {
             m.site = static_cast<int32_t>(scatter_sites_++);
-            m.walks = walking_direction(m);
+            m.walks = loop_lean_ ? walking_direction(context(), m) : 0;
             m.in_rows = rows;
             if (rows && row_walks_ >> m.walk & 1)
                 row_sites_.push_back(

@@ -76,7 +76,8 @@ void BlockCompiler::prefetch_stream(const LaneAccess& m) {
 // other: the next one's are behind them.
 void BlockCompiler::find_next_index(LaneAccess& m) const {
     const ir::Inst& load = inst(m.v);
-    if (load.op != Op::LoadGlobalS64 || !(load.aux & ir::from_afar) || !m.full || !runs_again())
+    if (load.op != Op::LoadGlobalS64 || !(load.aux & ir::from_afar) || !m.full ||
+        !runs_again(context()))
         return;
     const auto field = scaled_index(*block_, load.args[1]);
     if (!field || field->width != 32 || inst(field->source).op != Op::Elem) return;
@@ -126,13 +127,13 @@ Value BlockCompiler::row_step(Value base, Value line) const {
 // Loads along rows: how far ahead the data lies that is to be fetched already, which is as many
 // rows of work-groups as the launch says, if they are short.
 void BlockCompiler::find_rows_ahead(const Value* begin, uint32_t count) {
-    if (looping_ || options_.checked) return;
+    if (looping_ || is_checked(options_.address_mode)) return;
     for (const Value* v = begin; v != begin + count; ++v) {
         const ir::Inst& x = inst(*v);
         if (x.op != Op::LoadGlobalS || tile_steps_.contains(*v)) continue;
         const ir::Inst& line = inst(x.args[1]);
         const Value apart = row_step(x.args[0], x.args[1]);
-        if (apart == no_value || host_fetches(x.args[1]) || line.imm < 4 ||
+        if (apart == no_value || host_fetches(context(), x.args[1]) || line.imm < 4 ||
             line.imm > ir::access_bytes(x) || rows_ahead_.contains(apart) ||
             schedule_.position(apart) > position_)
             continue;
@@ -188,8 +189,9 @@ void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride, Value l
 // for all whose addresses are known in front of the first region with one of them.
 void BlockCompiler::find_tile_steps(const Value* begin, uint32_t count) {
     const ir::Terminator& t = block_->term;
-    if (!tile_steps_.empty() || options_.checked || options_.mask_addresses || starts_program() ||
-        t.kind != ir::Terminator::Kind::Exit || t.exit != machine::ExitKind::Barrier)
+    if (!tile_steps_.empty() || options_.address_mode != AddressMode::Identity ||
+        starts_program(*block_) || t.kind != ir::Terminator::Kind::Exit ||
+        t.exit != machine::ExitKind::Barrier)
         return;
     struct Tile {
         Value address;

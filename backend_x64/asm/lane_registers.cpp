@@ -2,6 +2,7 @@
 // use is farthest away. What can be read again from memory (rows, broadcasts, constants) is never
 // spilled.
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/plan/lines.h"
 
 #include <algorithm>
 #include <bit>
@@ -142,9 +143,9 @@ bool BlockCompiler::mask_source(Unit u, Mem& mem) {
     return false;
 }
 
-bool BlockCompiler::is_lane_constant(Unit u) const {
-    const ir::Inst& splat = inst(schedule_.producer(u));
-    return splat.op == Op::Splat32 && is_const(splat.args[0]);
+static bool is_lane_constant(const PlanContext& c, Unit u) {
+    const ir::Inst& splat = c.inst(c.schedule.producer(u));
+    return splat.op == Op::Splat32 && c.is_const(splat.args[0]);
 }
 
 void BlockCompiler::evict_vec(int r) {
@@ -152,8 +153,9 @@ void BlockCompiler::evict_vec(int r) {
     if (u == no_unit) return;
     UnitState& s = state(u);
     Mem mem;
-    const bool readable = is_mask_unit(u) ? s.spill >= 0 || mask_source(u, mem)
-                                          : is_lane_constant(u) || source(u).kind != Source::None;
+    const bool readable = is_mask_unit(u)
+                              ? s.spill >= 0 || mask_source(u, mem)
+                              : is_lane_constant(context(), u) || source(u).kind != Source::None;
     if (!readable && s.next != no_use) {
         if (spills_used_ >= static_cast<int16_t>(spill_count)) {
             failed_ = true;
@@ -224,7 +226,8 @@ int BlockCompiler::take_k() {
 }
 
 void BlockCompiler::load_vec(Unit u, int r) {
-    if (!avx512_ && is_lane_constant(u)) {  // a register needs no whole vector in the pool
+    if (!avx512_ &&
+        is_lane_constant(context(), u)) {  // a register needs no whole vector in the pool
         const ir::Inst& splat = inst(schedule_.producer(u));
         a_.emit(X::kIdVbroadcastss, vec(r), pool32(static_cast<uint32_t>(inst(splat.args[0]).imm)));
         return;
@@ -255,14 +258,14 @@ Mem BlockCompiler::lane_ids() const {
 
 // `always`: the code is run for every chunk.
 void BlockCompiler::load_line(Value v, const Vec& d, bool always) {
-    if (has_lane_step(inst(v))) {
+    if (has_lane_step(context(), inst(v))) {
         const Mem step = home_mem(schedule_.uniform_home(inst(v).args[1]));
         a_.emit(X::kIdVpbroadcastd, d, step);
         a_.emit(X::kIdVpmulld, d, d, lane_ids());
         return;
     }
     line_at_chunk(v, always);
-    if (has_row_step(inst(v))) {
+    if (has_row_step(context(), inst(v))) {
         // Two rows, or four where broadcasts are operands.
         load_row_offsets(v, d);
         if (avx512_) {
@@ -284,24 +287,8 @@ void BlockCompiler::load_line(Value v, const Vec& d, bool always) {
     }
     a_.vmovd(d.xmm(), x86::eax);
     a_.emit(X::kIdVpbroadcastd, d, d.xmm());
-    const LaneOffsets lanes = lane_offsets(inst(v));
+    const LaneOffsets lanes = lane_offsets(context(), inst(v));
     if (lanes != LaneOffsets{}) a_.emit(X::kIdVpaddd, d, d, pool_table(lanes.data()));
-}
-
-// How far the chunk's lanes are from its first one.
-BlockCompiler::LaneOffsets BlockCompiler::lane_offsets(const ir::Inst& line) const {
-    const auto width = static_cast<uint32_t>(line.aux);
-    return lane_offsets(static_cast<uint32_t>(line.imm),
-                        width < chunk_lanes() ? static_cast<uint32_t>(inst(line.args[1]).imm) : 0,
-                        width);
-}
-
-BlockCompiler::LaneOffsets BlockCompiler::lane_offsets(uint32_t stride, uint32_t step,
-                                                       uint32_t width) {
-    LaneOffsets offsets;
-    for (uint32_t l = 0; l < offsets.size(); ++l)
-        offsets[l] = stride * (l % width) + step * (l / width);
-    return offsets;
 }
 
 // eax = the line's value in the chunk's first lane. Changes edx.

@@ -12,11 +12,6 @@ using ir::Access;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
-namespace {
-// Offsets times 64 must stay signed 32-bit numbers.
-constexpr uint32_t max_scratch_bytes = 1u << 24;
-}  // namespace
-
 // Loads or stores one row of the arena per dword, at rax + lanes of a wave * offset.
 void BlockCompiler::scratch_rows(const LaneAccess& m, uint32_t offset) {
     const uint32_t lanes = block_->wave_size;
@@ -54,39 +49,16 @@ void BlockCompiler::scratch_uniform(const LaneAccess& m, Label otherwise) {
     scratch_rows(m);
 }
 
-// Dwords at a constant behind an offset that is the same in all lanes, as of spilled registers.
-std::optional<BlockCompiler::ScratchPlace> BlockCompiler::scratch_place(
-    const ir::Inst& access) const {
-    const uint8_t space = space_of(access.op);
-    const ir::Inst& address = inst(access.args[0]);
-    if ((space != scratch_space && space != buffer_space) || address.op != ir::Op::Splat32 ||
-        ir::aux_access(access.aux) != Access::Dwords)
-        return {};
-    const Value uniform = address.args[0];
-    ScratchPlace place{no_value, 0};
-    int64_t offset = immediate(access);
-    if (is_const(uniform))
-        offset += static_cast<uint32_t>(inst(uniform).imm);
-    else if (space == buffer_space)
-        return {};
-    else
-        place.base = uniform;
-    if (space == buffer_space) place.base = access.args[2];
-    if (offset < 0 || offset % 4 || offset > max_scratch_bytes) return {};
-    place.offset = static_cast<uint32_t>(offset);
-    return place;
-}
-
 // Looks once for all accesses of the block whether they are in range.
 void BlockCompiler::place_scratch(const Value* begin, uint32_t count) {
     for (uint32_t n = 0; n < count; ++n) {
-        const auto place = scratch_place(inst(begin[n]));
+        const auto place = private_place(context(), inst(begin[n]));
         if (!place || std::ranges::find(placed_scratch_, place->base, &PlacedScratch::base) !=
                           placed_scratch_.end())
             continue;
         PlacedScratch p{place->base, 0, extra_slots_++};
         for (const ir::Inst& x : block_->insts)
-            if (const auto other = scratch_place(x); other && other->base == p.base)
+            if (const auto other = private_place(context(), x); other && other->base == p.base)
                 p.end = std::max(p.end, other->offset + ir::access_bytes(x));
         placed_scratch_.push_back(p);
         const Label none = a_.newLabel(), done = a_.newLabel();
@@ -115,7 +87,7 @@ void BlockCompiler::place_scratch(const Value* begin, uint32_t count) {
 }
 
 bool BlockCompiler::placed_scratch_row(const LaneAccess& m, Label otherwise) {
-    const auto place = scratch_place(inst(m.v));
+    const auto place = private_place(context(), inst(m.v));
     if (!place) return false;
     const auto p = std::ranges::find(placed_scratch_, place->base, &PlacedScratch::base);
     if (p == placed_scratch_.end()) return false;
@@ -164,7 +136,7 @@ Vec BlockCompiler::offset_in_range(const LaneAccess& m, Label otherwise) {
 // Private memory at m.lo + imm.
 void BlockCompiler::memory_scratch(const LaneAccess& m, Label otherwise) {
     a_.mov(x86::eax, wave_field(offsetof(Wave, scratch_bytes), 4));
-    a_.cmp(x86::eax, max_scratch_bytes);
+    a_.cmp(x86::eax, max_private_bytes);
     a_.ja(otherwise);
     scratch_lanes(m, offset_in_range(m, otherwise), otherwise);
 }
@@ -189,6 +161,7 @@ void BlockCompiler::memory_aperture(const LaneAccess& m, Label otherwise) {
     LaneAccess lds = m;
     lds.address = x86::rcx;
     lds.space = lds_space;
+    lds.mode = AddressMode::Identity;
     lds.imm = 0;
     a_.mov(x86::rcx, wave_field(offsetof(Wave, lds), 8));
     copy_lanes(lds, m.t);
@@ -273,7 +246,7 @@ void BlockCompiler::memory_private_buffer(const LaneAccess& m, Value uniform, La
     a_.emit(X::kIdVpbroadcastd, m.t2, m.t2.xmm());
     a_.emit(X::kIdVpaddd, m.t2, m.t2, m.lo);
     a_.mov(x86::eax, wave_field(offsetof(Wave, scratch_bytes), 4));
-    a_.cmp(x86::eax, max_scratch_bytes);
+    a_.cmp(x86::eax, max_private_bytes);
     a_.ja(m.slow);
     LaneAccess sum = m;
     sum.lo = m.t2;
@@ -309,6 +282,7 @@ void BlockCompiler::memory_buffer(LaneAccess m, Value uniform) {
         branch_if_any(m, m.lo, m.t, cmp_nle, wide_slow);
         LaneAccess flat = m;
         flat.space = global_space;
+        flat.mode = options_.address_mode;
         flat.slow = wide_slow;
         find_pattern(flat, 0, m.gather, wide_slow);
         LaneAccess whole = flat;

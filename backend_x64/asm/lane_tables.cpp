@@ -1,7 +1,6 @@
 // Loads of elements of a small table (quantised values, classes of characters, palettes): the whole
 // table is loaded into vectors, and lanes are permutations of them.
 #include "backend_x64/asm/lane_access.h"
-#include "ir/known.h"
 
 namespace wj::x64 {
 
@@ -10,22 +9,12 @@ using ir::Access;
 using ir::Op;
 namespace x86 = asmjit::x86;
 
-// The bytes of the table, 0 if it is none or too large to be worth it.
-uint32_t BlockCompiler::table_of(const ir::Inst& load) const {
-    if (load.op != Op::LoadGlobalS || options_.checked || options_.mask_addresses) return 0;
-    const Access access = ir::aux_access(load.aux);
-    const uint32_t bytes = ir::table_bytes(*block_, access, ir::aux_dwords(load.aux), load.args[1]);
-    const bool dwords = access == Access::Dwords;
-    const uint32_t most = avx512_ ? (dwords ? 128 : 256) : 64;
-    return bytes <= most && immediate(load) == static_cast<int32_t>(immediate(load)) ? bytes : 0;
-}
-
 // What no lane asks for must be readable all the same: tables that do not lie on one page are
 // gathered. The page is one that lanes read from.
-void BlockCompiler::memory_table(const LaneAccess& m, uint32_t bytes) {
+void BlockCompiler::memory_table(const LaneAccess& m) {
     constexpr uint32_t page = 4096;
     const uint32_t least = avx512_ ? 64 : m.bytes == 4 ? 32 : 16;
-    const uint32_t span = std::max(std::bit_ceil(bytes), least);
+    const uint32_t span = std::max(std::bit_ceil(m.table), least);
     const Label apart = a_.newLabel();
     a_.mov(m.address, m.base);
     if (m.imm) a_.add(m.address, static_cast<int32_t>(m.imm));

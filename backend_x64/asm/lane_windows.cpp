@@ -1,7 +1,6 @@
 // Windows: the elements of a chunk at a line lie next to one another, in any order, within two
 // vectors, or three that are loaded.
 #include <algorithm>
-#include <span>
 
 #include "backend_x64/asm/lane_access.h"
 
@@ -10,46 +9,9 @@ namespace wj::x64 {
 using asmjit::Imm;
 namespace x86 = asmjit::x86;
 
-// One to three vectors wide. None: the lanes go their own ways.
-std::optional<BlockCompiler::Window> BlockCompiler::window_of(const LaneAccess& m,
-                                                              Value line) const {
-    if (has_row_step(inst(line)) || !m.dwords_only() || (m.space != lds_space && !m.full))
-        return {};
-    // Windows are for dwords, one after the other; an atomic variable of 64 bits is one access.
-    if (m.dwords == 2 && m.space == global_space && (m.store || block_->loads_in_order)) return {};
-    Window w{lane_offsets(inst(line)), static_cast<int32_t>(m.imm)};
-    const auto lanes = std::span(w.lanes).first(chunk_lanes());
-    if (std::ranges::any_of(lanes, [](uint32_t x) { return x % 4 || x > 0x10000; })) return {};
-    const uint32_t span = std::ranges::max(lanes) + m.bytes;
-    if (const PlacedLine* placed = m.space == lds_space ? placed_line(m, line) : nullptr) {
-        // All accesses to the line share vectors, so that later ones find there, as a whole, what
-        // earlier ones have stored.
-        const uint32_t reach = lanes.back() + placed->end,
-                       end = static_cast<uint32_t>(m.imm) + span;
-        w.bytes = end > width() ? 2 * width() : width();
-        w.whole = m.imm % 4 == 0 && end <= w.bytes && w.bytes <= reach;
-        if (w.whole) {
-            w.at = 0;
-            for (uint32_t& x : w.lanes) x += static_cast<uint32_t>(m.imm);
-        }
-    }
-    if (!w.whole) {
-        w.bytes = span - (m.bytes - 4);
-        if (w.bytes > (m.store ? 2 : 3) * width()) return {};
-        // Nothing behind the last element is loaded.
-        if (!m.store && w.bytes < width() && w.bytes != 16 && w.bytes != 32) return {};
-    }
-    if (!m.store) return w;
-    // Which lane's dword stays, where elements share one, is not for stores dword by dword.
-    LaneOffsets sorted = w.lanes;
-    std::sort(sorted.begin(), sorted.begin() + chunk_lanes());
-    for (uint32_t l = 1; l < chunk_lanes(); ++l)
-        if (sorted[l] - sorted[l - 1] < m.bytes) return {};
-    return w;
-}
-
 // Its vectors, the last one ending where it ends; or all of it, repeated.
-void BlockCompiler::load_window(const LaneAccess& m, const Window& w) {
+void BlockCompiler::load_window(const LaneAccess& m) {
+    const Window& w = *m.window;
     const uint32_t parts = (w.bytes + width() - 1) / width();
     const uint32_t last_at = parts > 1 ? w.bytes - width() : 0;
     for (uint32_t d = 0; d < m.dwords; ++d) {
@@ -111,8 +73,11 @@ void BlockCompiler::pick_dwords(const LaneAccess& m, const Vec& to, uint32_t vec
     }
 }
 
-// Each vector of it, from the lanes that belong there. second: that of m.second, in the same place.
-void BlockCompiler::store_window(const LaneAccess& m, const Window& w, const Window* second) {
+// Each vector of it, from the lanes that belong there.
+void BlockCompiler::store_window(const LaneAccess& m) {
+    const Window& w = *m.window;
+    const Window* const second =
+        m.second_window ? &*m.second_window : nullptr;  // in the same place
     const Vec &index = m.t, &active = m.t2, &data = m.z[0];
     if (!m.full && avx512_) a_.emit(X::kIdVpmovm2d, active, m.mask_k);
     for (uint32_t d = 0; d < m.dwords; ++d) {
@@ -187,35 +152,6 @@ void BlockCompiler::store_window(const LaneAccess& m, const Window& w, const Win
             }
         }
     }
-}
-
-// The store behind this one, if it fills gaps of the same window: both are one then. Exchanges of
-// sorting networks, the results of butterflies.
-Value BlockCompiler::second_store(const LaneAccess& m, Value line) const {
-    const Value* const next = schedule_.begin(position_) + at_ + 1;
-    if (!m.store || m.space != lds_space || m.dwords != 1 || next == schedule_.end(position_))
-        return no_value;
-    const ir::Inst &own = inst(m.v), &other = inst(*next);
-    if (other.op != own.op || other.args[0] != line || other.aux != own.aux ||
-        ir::mask_of(other) != ir::mask_of(own) || inst(line).aux >= chunk_lanes())
-        return no_value;
-    LaneAccess n = m;
-    n.second = *next;
-    const auto a = window_of(m, line), b = window_of(second_of(n), line);
-    if (!a || !b || !a->whole || !b->whole || a->bytes != b->bytes) return no_value;
-    for (uint32_t x = 0; x < chunk_lanes(); ++x)
-        for (uint32_t y = 0; y < chunk_lanes(); ++y)
-            if (a->lanes[x] == b->lanes[y]) return no_value;
-    return *next;
-}
-
-BlockCompiler::LaneAccess BlockCompiler::second_of(const LaneAccess& m) const {
-    LaneAccess second = m;
-    second.v = m.second;
-    second.imm = immediate(inst(m.second));
-    second.added = static_cast<uint32_t>(inst(m.second).imm >> 32);
-    second.data[0] = m.data[1];
-    return second;
 }
 
 }  // namespace wj::x64

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/plan/programs.h"
 
 namespace wj::x64 {
 
@@ -18,93 +19,6 @@ using ir::Op;
 using ir::Terminator;
 using machine::Wave;
 namespace x86 = asmjit::x86;
-
-constexpr size_t most_loop_masks = 8;  // what no register is left for has a slot for each chunk
-
-// The block branches to itself or out, whatever its lanes do.
-bool BlockCompiler::loop_is_uniform() const {
-    const Terminator& t = block_->term;
-    return t.kind == Terminator::Kind::Branch && !block_->exec_changed && !block_->mode_changed &&
-           (t.target == block_->pc) != (t.next == block_->pc) && !is_const(t.cond);
-}
-
-bool BlockCompiler::uses_accumulators() const {
-    return std::ranges::any_of(block_->insts, [](const ir::Inst& i) {
-        return (i.op == Op::GetV || i.op == Op::SetV) && i.imm >= 256;
-    });
-}
-
-std::optional<std::vector<LoopMask>> BlockCompiler::loop_suits(const Schedule& schedule,
-                                                               bool with_stores) const {
-    const Terminator& t = block_->term;
-    const auto no = [this, with_stores](std::string_view why) {
-        refuse(options_.decisions, with_stores ? Mechanism::RowLoop : Mechanism::UniformLoop, why);
-        return std::nullopt;
-    };
-    if (!loop_is_uniform()) {
-        if (t.kind != Terminator::Kind::Branch || (t.target != block_->pc && t.next != block_->pc))
-            return {};
-        return no("what decides about another iteration is no scalar, or EXEC or MODE change");
-    }
-    if (schedule.segments() != 3 || schedule.begin(1) == schedule.end(1))
-        return no("scalar code lies between its lane regions");
-    if (schedule.position(t.cond) != 0) return no("its condition depends on lanes");
-    // Uniform code behind the region may only write registers that the loop does not read, as it
-    // runs once, at the end, or reads as masks that chunks hand on.
-    std::vector<bool> late(132);
-    for (const Value* v = schedule.begin(2); v != schedule.end(2); ++v) {
-        const ir::Inst& i = inst(*v);
-        const Class cls = ir::op_info(i.op).cls;
-        if (cls == Class::ULoad) return no("scalar loads behind the lane region");
-        if (cls != Class::SetS) continue;
-        late[i.op == Op::SetScc ? 130 : i.imm] = true;
-        if (i.op == Op::SetS64) late[i.imm + 1] = true;
-    }
-    std::vector<LoopMask> masks;
-    for (Value v = 0; v < block_->insts.size(); ++v) {
-        const ir::Inst& i = inst(v);
-        if (ir::op_info(i.op).cls != Class::GetS) continue;
-        if (!late[i.op == Op::GetScc ? 130 : i.imm] && !(i.op == Op::GetS64 && late[i.imm + 1]))
-            continue;
-        const auto mask = with_stores ? std::nullopt : loop_mask(schedule, v);
-        if (!mask || masks.size() == most_loop_masks)
-            return no("a scalar that lanes make is wanted by the next iteration");
-        masks.push_back(*mask);
-    }
-    // Memory that another wave changes must not make the chunks disagree about the number of
-    // iterations.
-    std::vector<bool> from_memory(block_->insts.size()), changing(132);
-    for (bool again = true; again;) {
-        again = false;
-        for (Value v = 0; v < block_->insts.size(); ++v) {
-            const ir::Inst& i = inst(v);
-            const Class cls = ir::op_info(i.op).cls;
-            if ((cls == Class::LaneStore && !with_stores) || cls == Class::LaneAtomic ||
-                cls == Class::Cross || cls == Class::Fence || cls == Class::Call)
-                return no("stores, atomics, lanes that meet, fences or calls");
-            if (cls == Class::ULoad) {
-                if (options_.checked)  // its helper does not keep vector registers
-                    return no("scalar loads of checked memory");
-                from_memory[v] = true;
-            } else if (cls == Class::GetS) {
-                const size_t r = i.op == Op::GetScc ? 130 : i.imm;
-                from_memory[v] = changing[r] || (i.op == Op::GetS64 && changing[r + 1]);
-            } else if (cls == Class::Uniform || cls == Class::SetS) {
-                bool any = false;
-                for (Value a : i.args) any |= a != no_value && from_memory[a];
-                from_memory[v] = any;
-                if (cls == Class::SetS && any) {
-                    const size_t r = i.op == Op::SetScc ? 130 : i.imm;
-                    again |= !changing[r] || (i.op == Op::SetS64 && !changing[r + 1]);
-                    changing[r] = true;
-                    if (i.op == Op::SetS64) changing[r + 1] = true;
-                }
-            }
-        }
-    }
-    if (from_memory[t.cond]) return no("its condition depends on memory that may change");
-    return masks;
-}
 
 // The registers as the body finds them.
 void BlockCompiler::loop_enter_body(bool lean) {
@@ -366,13 +280,13 @@ void BlockCompiler::loop_begin_chunk() {
 }
 
 void BlockCompiler::loop_block() {
-    loop_split();
+    loop_parts_ = carried_masks_.empty() ? split_loop(context()) : LoopParts{};
     collectors_.clear();  // no mask leaves the region
     divergent_masks_.clear();
     facts_limit_ = 3;
     mark(schedule_.begin(1)[0]);
 
-    const bool masks = schedule_.uses_mask_slots(1), uses_arows = uses_accumulators();
+    const bool masks = schedule_.uses_mask_slots(1), uses_arows = uses_accumulators(*block_);
     // Read, modified and written in every iteration: in registers if they are free.
     const Gp budget_register = x86::r15;
     const Mem budget = budget_field();
@@ -384,12 +298,12 @@ void BlockCompiler::loop_block() {
     if (keep_budget) count_plan();
     loop_backup(true);
     if (uses_arows) a_.mov(reg::arows, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, agpr))));
-    for (loop_part_ = 0; loop_part_ < loop_parts_; ++loop_part_) {
+    for (loop_part_ = 0; loop_part_ < loop_parts_.count; ++loop_part_) {
         if (loop_part_) {
             loop_backup(false);
             uniforms_.assign(block_->insts.size(), {});
         }
-        if (loop_parts_ == 1 && keep_budget) walk_plan();
+        if (loop_parts_.count == 1 && keep_budget) walk_plan();
         loop_pin();
         walk_find_idle();
         if (!masks) loop_keep_scalar();
@@ -436,7 +350,7 @@ void BlockCompiler::loop_block() {
 
         a_.bind(done);
     }
-    loop_part_of_.clear();
+    loop_parts_ = {};
     if (keep_budget) a_.mov(budget, budget_register);
     loop_.scalar_get = loop_.scalar_set = no_value;
     segment(2);

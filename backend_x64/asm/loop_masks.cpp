@@ -8,16 +8,6 @@ namespace wj::x64 {
 
 using ir::Op;
 
-// A mask that chunks of a uniform loop may keep: it is made in the region, and read by one value.
-std::optional<LoopMask> BlockCompiler::loop_mask(const Schedule& schedule, Value get) const {
-    const auto m = find_loop_mask(*block_, get);
-    if (!m || schedule.position(m->mask) != 1 || schedule.is_full(m->mask) ||
-        schedule.uniform_home(get).kind != Home::Wave)
-        return {};
-    const auto reads = [&](const ir::Inst& i) { return i.op == Op::MaskOf && i.args[0] == get; };
-    return std::ranges::count_if(block_->insts, reads) == 1 ? m : std::nullopt;
-}
-
 void BlockCompiler::loop_load_mask(const MaskPin& p) {
     const int r = p.reg < 0 ? 1 : p.reg;
     load_mask(p.unit, r);

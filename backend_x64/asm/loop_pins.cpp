@@ -9,149 +9,19 @@ namespace wj::x64 {
 using ir::Class;
 using ir::Op;
 
-// Parts of the body that share no value and no row may run one after the other, each with all its
-// iterations: what one part hands on then fits the registers, where all of it would not (a row that
-// goes through memory costs a store and a load in every iteration's critical path), and if possible
-// what it only reads, too.
-void BlockCompiler::loop_split() {
-    loop_part_of_.clear();
-    loop_parts_ = 1;
-    if (!carried_masks_.empty()) return;
-    const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
-    const Value* const body = schedule_.begin(1);
-    constexpr uint32_t rows = 512;
-    std::vector<uint32_t> parent(count + rows), node(block_->insts.size(), no_use);
-    for (uint32_t i = 0; i < parent.size(); ++i) parent[i] = i;
-    auto find = [&](uint32_t i) {
-        while (parent[i] != i) i = parent[i] = parent[parent[i]];
-        return i;
-    };
-    std::vector<bool> set(rows), carried(rows), seen(schedule_.unit_count());
-    uint32_t only_read = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        node[body[i]] = i;
-        if (inst(body[i]).op == Op::SetV) set[inst(body[i]).imm] = true;
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        const ir::Inst& x = inst(body[i]);
-        if (x.op == Op::SetV || (x.op == Op::GetV && set[x.imm]))
-            parent[find(i)] = find(count + static_cast<uint32_t>(x.imm));
-        scratch_units_.clear();
-        schedule_.units_read(body[i], scratch_units_);
-        for (Unit u : scratch_units_) {
-            const Value p = schedule_.producer(u);
-            if (node[p] != no_use) parent[find(i)] = find(node[p]);
-            if (inst(p).op != Op::GetV || !set[inst(p).imm]) {
-                only_read += node[p] == no_use && !seen[u];
-                seen[u] = true;
-                continue;
-            }
-            parent[find(i)] = find(count + static_cast<uint32_t>(inst(p).imm));
-            carried[inst(p).imm] = true;
-        }
-    }
-    std::vector<uint32_t> rows_of(parent.size());
-    uint32_t total = 0, largest = 0;
-    for (uint32_t r = 0; r < rows; ++r) {
-        if (!carried[r]) continue;
-        ++total;
-        largest = std::max(largest, ++rows_of[find(count + r)]);
-    }
-    const uint32_t room = avx512_ ? 24 : 12;
-    // Eight rows at a time still hide the latency of arithmetic.
-    const uint32_t parts = std::max((total + room - 1) / room,
-                                    std::min(total / 8, (total + only_read + room) / (room + 4)));
-    if (parts <= 1 || largest > room / 2) return;
-    const uint32_t share = (total + parts - 1) / parts;
-    std::vector<uint32_t> part_of(parent.size(), no_use);
-    loop_part_of_.resize(count);
-    uint32_t filled = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t root = find(i);
-        if (part_of[root] == no_use) {
-            if (filled && filled + rows_of[root] > share) ++loop_parts_, filled = 0;
-            part_of[root] = loop_parts_ - 1;
-            filled += rows_of[root];
-        }
-        loop_part_of_[i] = static_cast<uint8_t>(part_of[root]);
-    }
-}
-
 // Which registers stay in vector registers: first those that iterations hand on, then what they
 // only read. Fewer chunks than would pay run together if what they hand on does not fit.
 void BlockCompiler::loop_pin() {
     uint32_t chunks = 1;
-    if (loop_parts_ == 1 && loops_ == Loops::Chunks)
+    if (loop_parts_.count == 1 && loops_ == Loops::Chunks)
         chunks = options_.loop_chunks
                      ? options_.loop_chunks
                      : chunks_that_pay(*block_, schedule_, divergent_, walks_, avx512_);
     while (block_->lanes / chunk_lanes() % chunks) chunks /= 2;
-    if (row_loop_ || only_reads_rows()) chunks = 1;
-    while (chunks * far_row_walks() > sizeof(Frame::scattered)) chunks /= 2;
+    if (row_loop_ || only_reads_rows(context(), walks_, row_walks_)) chunks = 1;
+    while (chunks * count_far_row_walks(context(), walks_, row_walks_) > sizeof(Frame::scattered))
+        chunks /= 2;
     while (!loop_pin_chunks(chunks)) chunks /= 2;
-}
-
-// Each lane's row is a stream: those of one chunk are as many as the host follows.
-bool BlockCompiler::only_reads_rows() const {
-    if (walks_.walks.empty() || row_walks_ != (1u << walks_.walks.size()) - 1) return false;
-    return std::ranges::all_of(
-        walks_.walks, [this](const Walks::Walk& w) { return inst(w.first).aux & ir::far_lanes; });
-}
-
-// Each of them has a place in Frame::lane_rows for each chunk.
-uint32_t BlockCompiler::far_row_walks() const {
-    uint32_t count = 0;
-    for (uint32_t w = 0; w < walks_.walks.size(); ++w)
-        count += row_walks_ >> w & 1 && inst(walks_.walks[w].first).aux & ir::far_lanes;
-    return count;
-}
-
-// How many vectors the region's values fill at once. Of a loop: `reads` tells the rows that it
-// reads, a value that becomes such a row's next one is assumed to take the old one's place, and
-// what others become is not wanted.
-int BlockCompiler::alive_at_once(const Value* begin, uint32_t count,
-                                 std::span<const uint8_t> reads) {
-    std::vector<int> change(count + 1);
-    std::vector<uint32_t> last(schedule_.unit_count());
-    std::vector<bool> handed_on(schedule_.unit_count());
-    for (uint32_t i = 0; i < count; ++i) {
-        if (loop_other_part(i)) continue;
-        const Value v = begin[i];
-        const bool set = inst(v).op == Op::SetV && !reads.empty();
-        if (set && reads[inst(v).imm]) handed_on[schedule_.unit(inst(v).args[0])] = true;
-        scratch_units_.clear();
-        schedule_.units_read(v, scratch_units_);
-        if (set && !reads[inst(v).imm]) continue;  // not in the lean body
-        for (Unit u : scratch_units_) last[u] = i;
-    }
-    int alive = 0, most = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        if (loop_other_part(i)) continue;
-        const Value v = begin[i];
-        const ir::Type type = ir::op_info(inst(v).op).result;
-        if (type == ir::Type::N || (type == ir::Type::M && avx512_)) continue;
-        const uint32_t parts = type == ir::Type::V64 ? 2
-                               : type == ir::Type::T ? ir::aux_dwords(inst(v).aux)
-                                                     : 1;
-        for (uint32_t part = 0; part < parts; ++part) {
-            const Unit u = schedule_.unit(v, part);
-            if (handed_on[u] || last[u] <= i) continue;
-            ++change[i];
-            --change[last[u]];
-        }
-    }
-    for (int c : change) most = std::max(most, alive += c);
-    return most;
-}
-
-// Lowerings of more than one instruction take temporaries besides.
-bool BlockCompiler::has_simple_lowerings(const Value* begin, uint32_t count) const {
-    return std::all_of(begin, begin + count, [this](Value v) {
-        const Op op = inst(v).op;
-        return op == Op::SetV || op == Op::FFma32 || op == Op::FAdd32 || op == Op::FSub32 ||
-               op == Op::FMul32 || op == Op::Add32 || op == Op::Sub32 || op == Op::And32 ||
-               op == Op::Or32 || op == Op::Xor32;
-    });
 }
 
 bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
@@ -177,7 +47,7 @@ bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
     std::vector<Unit> order;
     const auto count = static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1));
     for (uint32_t i = 0; i < count; ++i) {
-        if (loop_other_part(i)) continue;
+        if (loop_parts_.is_other(i, loop_part_)) continue;
         scratch_units_.clear();
         schedule_.units_read(schedule_.begin(1)[i], scratch_units_);
         for (Unit u : scratch_units_)
@@ -188,8 +58,9 @@ bool BlockCompiler::loop_pin_chunks(uint32_t chunks) {
         if (i.op == Op::GetV) ++reads[i.imm], read_of[i.imm] = schedule_.producer(u);
     }
     // Registers that the body needs for its own.
-    const bool simple = has_simple_lowerings(schedule_.begin(1), count);
-    const int most = alive_at_once(schedule_.begin(1), count, reads);
+    const bool simple = have_simple_lowerings(context(), schedule_.begin(1), count);
+    const int most =
+        alive_at_once(context(), {schedule_.begin(1), count}, reads, loop_parts_, loop_part_);
     const int registers = avx512_ ? 32 : 16;
     const int temporaries = simple ? 2 : avx512_ ? 3 : 5;
     const int lowest = std::min(most + temporaries, registers - 4);

@@ -30,14 +30,6 @@ std::span<const uint8_t> memory_stub(BlockCompiler& compiler, uint32_t number, b
     return code;
 }
 
-// Whether the access leaves all but consecutive lanes to a stub.
-bool BlockCompiler::has_memory_stub(const LaneAccess& m) const {
-    if (options_.all_patterns || options_.checked || options_.mask_addresses ||
-        !StubAccess::fits(m.imm - m.added))
-        return false;
-    return m.space == lds_space || (m.space == global_space && (gathers64(m) || !walks_in_rows(m)));
-}
-
 // rcx = base of global addresses
 void BlockCompiler::call_memory_stub(const MemoryOp& op) {
     MemoryStub stub;

@@ -12,42 +12,9 @@ using asmjit::Imm;
 using ir::Access;
 namespace x86 = asmjit::x86;
 
-// A line whose step is not known before the block runs.
-bool BlockCompiler::has_row_step(const ir::Inst& line) const {
-    return line.op == ir::Op::Line32 && line.aux > 1 && line.aux < chunk_lanes() &&
-           !is_const(line.args[1]);
-}
-
-// Whether rows can be copied whole, when all lanes are on.
-bool BlockCompiler::may_be_rows(const LaneAccess& m, Rows::Kind kind) const {
-    if (kind == Rows::InOrder) return m.dwords_only() || !m.store || avx512_;
-    if (kind == Rows::Sliding && m.dwords == 1) return false;
-    return !m.store && m.dwords_only() && !m.of_pairs();
-}
-
-std::optional<BlockCompiler::Rows> BlockCompiler::rows_of_line(const LaneAccess& m,
-                                                               Value line) const {
-    constexpr int64_t furthest = 1 << 24;
-    const ir::Inst& l = inst(line);
-    const bool in_order = l.imm == m.bytes;
-    if (!in_order && l.imm && l.imm != 4) return {};
-    Rows rows{static_cast<uint32_t>(l.aux), in_order ? Rows::InOrder
-                                            : l.imm  ? Rows::Sliding
-                                                     : Rows::Equal};
-    if (rows.lanes < ir::RowLine::least_width || rows.lanes >= chunk_lanes()) return {};
-    if (!may_be_rows(m, rows.kind)) return {};
-    if (m.space == lds_space && !m.full) return {};
-    if (is_const(l.args[1])) {
-        rows.step = static_cast<int32_t>(inst(l.args[1]).imm);
-        if (std::abs(rows.step) > furthest) return {};
-    } else {
-        rows.any_step = true;
-    }
-    return rows;
-}
-
 // An access by some lanes only is done lane by lane.
-void BlockCompiler::memory_rows(const LaneAccess& m, const Rows& rows, Value line) {
+void BlockCompiler::memory_rows(const LaneAccess& m, Value line) {
+    const Rows& rows = *m.rows;
     LaneAccess all = m;
     all.full = true;
     if (!m.full) {
@@ -65,14 +32,15 @@ void BlockCompiler::memory_rows(const LaneAccess& m, const Rows& rows, Value lin
 // m.address: of the first lane's element.
 void BlockCompiler::copy_lanes_of_line(const LaneAccess& m, Value line) {
     find_first_lane(m);
-    if (has_row_step(inst(line)))
+    if (has_row_step(context(), inst(line)))
         load_row_offsets(line, m.t);
     else
-        movu(m.t, pool_table(lane_offsets(inst(line)).data()));
-    has_row_step(inst(line)) && is_narrow_load(m) ? copy_each(m, m.t) : copy_lanes(m, m.t);
+        movu(m.t, pool_table(lane_offsets(context(), inst(line)).data()));
+    has_row_step(context(), inst(line)) && is_narrow_load(m) ? copy_each(m, m.t)
+                                                             : copy_lanes(m, m.t);
 }
 
-// How far the chunk's lanes are from its first one, of has_row_step().
+// How far the chunk's lanes are from its first one, of has_row_step(context(), ).
 void BlockCompiler::load_row_offsets(Value line, const Vec& to) {
     const ir::Inst& l = inst(line);
     const auto width = static_cast<uint32_t>(l.aux);
@@ -152,24 +120,10 @@ void BlockCompiler::copy_rows(const LaneAccess& m, const Rows& rows) {
 
 // ---- found at run time ----
 
-BlockCompiler::Rows BlockCompiler::found_rows(Pattern pattern) const {
-    return {.lanes = options_.row_lanes,
-            .kind = pattern == rows_in_order ? Rows::InOrder : Rows::Equal,
-            .any_step = true};
-}
-
-// All lanes are on, or AVX-512 asks.
-bool BlockCompiler::may_find_rows(const LaneAccess& m, Pattern pattern) const {
-    return has_narrow_rows() && m.space == global_space && !options_.checked &&
-           !options_.mask_addresses && m.dwords_only() &&
-           (m.full || (avx512_ && m.walk < 0 && !m.fewer_lanes)) &&
-           may_be_rows(m, found_rows(pattern).kind);
-}
-
 // As those of find_uneven(). Where the chunk is rows and a walk learns, the step is noted.
 void BlockCompiler::find_rows(const LaneAccess& m, Pattern pattern,
                               const std::function<void(Pattern)>& found) {
-    if (!may_find_rows(m, pattern)) return;
+    if (!may_find_rows(context(), m, kind_of_rows(pattern), m.fewer_lanes)) return;
     const uint32_t width = options_.row_lanes, stride = pattern == rows_in_order ? m.bytes : 0;
     const Label other = a_.newLabel();
     LaneAccess all = m;

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/plan/access_forms.h"
+#include "backend_x64/plan/programs.h"
 
 namespace wj::x64 {
 
@@ -67,14 +69,14 @@ void BlockCompiler::region(uint32_t position) {
     // What is found out about addresses here is not about all chunks', or not known on the other
     // way around.
     const bool apart = repeats || across || empty != no_value;
-    const bool alone =
-        !apart && !masks && !keeps && collectors_.empty() && may_go_together(position);
+    const bool alone = !apart && !masks && !keeps && collectors_.empty() && goes_on_ &&
+                       waves_together_ && may_fuse_waves(context(), position, moving_bases_);
     if (!across && !repeats && count > 1) choose_constants(begin, count, alone);
     const bool facts_cross = std::exchange(facts_cross_regions_, facts_cross_regions_ && !apart);
     const size_t offsets = line_offsets_.size();
     if (gathered_ || block_->lanes < machine::lanes) clear_mask_slots(begin, count);
     begin_chunks(masks);
-    if (count == 1 && !gathered_ && may_store_columns(begin[0])) column_store(begin[0], loop, done);
+    if (count == 1 && !gathered_ && may_store_column(begin[0])) column_store(begin[0], loop, done);
     a_.bind(first);
     load_constants();
     a_.bind(loop);
@@ -83,7 +85,7 @@ void BlockCompiler::region(uint32_t position) {
     if (alone) a_.look_for(reg::chunk);
     if (empty != no_value) leave_out_empty(empty, begin, count, next);
     load_chunk_offset();
-    if (parts_whole_chunks(empty, begin, count))
+    if (!gathered_ && gains_by_whole_chunks(*block_, empty, {begin, count}))
         whole_and_other_chunks(empty, next);
     else
         region_body();
@@ -173,7 +175,7 @@ void BlockCompiler::region_body() {
     enter_constants(count);
     // Next uses, by a walk backwards.
     for (uint32_t i = count; i-- > 0;) {
-        if (loop_other_part(i) || (loop_lean_ && loop_leaves_out(begin[i]))) {
+        if (loop_parts_.is_other(i, loop_part_) || (loop_lean_ && loop_leaves_out(begin[i]))) {
             skip_[i] = 1;
             continue;
         }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/plan/lines.h"
 
 namespace wj::x64 {
 
@@ -18,8 +19,9 @@ void BlockCompiler::choose_constants(const Value* begin, uint32_t count, bool ma
     // What AVX2's lowerings of other accesses need of its registers leaves none.
     if (!avx512_ && !std::all_of(begin, begin + count, [this](Value v) {
             const ir::Inst& i = inst(v);
-            return !ir::is_lane_access(i) || (ir::aux_dwords(i.aux) <= 1 && is_plain_line(i) &&
-                                              ir::op_info(i.op).cls != ir::Class::LaneAtomic);
+            return !ir::is_lane_access(i) ||
+                   (ir::aux_dwords(i.aux) <= 1 && is_plain_line(context(), i) &&
+                    ir::op_info(i.op).cls != ir::Class::LaneAtomic);
         }))
         return;
     std::vector<std::pair<Unit, uint32_t>> uses;
@@ -38,11 +40,13 @@ void BlockCompiler::choose_constants(const Value* begin, uint32_t count, bool ma
     if (uses.empty() && !many_waves) return;
     std::ranges::stable_sort(uses, std::greater{}, &std::pair<Unit, uint32_t>::second);
     const int registers = avx512_ ? 32 : 16,
-              temporaries = has_simple_lowerings(begin, count) ? 4
-                            : avx512_                          ? 10
-                                                               : 7,
+              temporaries = have_simple_lowerings(context(), begin, count) ? 4
+                            : avx512_                                      ? 10
+                                                                           : 7,
               most = avx512_ ? 16 : 6;
-    constants_left_ = std::min(most, registers - alive_at_once(begin, count, {}) - temporaries);
+    constants_left_ = std::min(
+        most, registers - alive_at_once(context(), {begin, count}, {}, loop_parts_, loop_part_) -
+                  temporaries);
     for (const auto& [unit, n] : uses) {
         if (constants_left_ <= 0) break;
         const int reg = registers - 1 - static_cast<int>(constants_.size());

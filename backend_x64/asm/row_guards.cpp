@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/plan/lines.h"
+#include "backend_x64/plan/programs.h"
 
 namespace wj::x64 {
 
@@ -31,9 +33,9 @@ void BlockCompiler::row_guards() {
     unguarded_label_ = a_.newLabel();
     cold(unguarded_label_, [this] {
         a_.add(budget_field(), block_->guest_count);
-        const bool edge = starts_program() && options_.variant == Variant::Full;
+        const bool edge = starts_program(*block_) && options_.variant == Variant::Full;
         if (block_->exec_full && edge) return jump_linked(block_->pc, Variant::Edge);
-        if (runs_again()) settle();
+        if (runs_again(context())) settle();
         jump_linked(block_->pc, block_->exec_full ? Variant::Unguarded : Variant::UnguardedPartial);
     });
     auto shape = [](const ir::RowLine& line) -> uint8_t {
@@ -101,7 +103,7 @@ void BlockCompiler::row_guards() {
         }
         // What is known may be known of the first lanes only.
         const bool of_all = block_->lanes == options_.whole_lanes;
-        if (!shape(line) || starts_program() || !of_all) {
+        if (!shape(line) || starts_program(*block_) || !of_all) {
             here.push_back(line);
             continue;
         }
@@ -121,19 +123,6 @@ void BlockCompiler::row_guards() {
         });
     }
     if (!here.empty()) test(here);
-}
-
-// Iterations leave what the guards have found as it is: loops that run chunk by chunk test them
-// once. (One without lanes in common with EXEC gets those that EXEC loses: lift/loop_masks.h.)
-bool BlockCompiler::guards_stay() const {
-    return std::ranges::none_of(block_->insts, [this](const ir::Inst& guard) {
-        const uint32_t reg = ir::ScalarRange::of(guard.imm, guard.aux).reg;
-        return guard.op == Op::GuardScalar &&
-               std::ranges::any_of(block_->insts, [&](const ir::Inst& set) {
-                   return ir::op_info(set.op).cls == Class::SetS &&
-                          reg - set.imm < ir::scalar_registers(set.op);
-               });
-    });
 }
 
 // Of rows whose chunks are all as much more than the one before: the zero flag says whether the row

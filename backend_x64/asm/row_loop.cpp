@@ -48,8 +48,9 @@ int32_t BlockCompiler::window_at(uint32_t window) {
 
 // What the loop's code besides would be made of, in row_loop_ and what is beside it.
 bool BlockCompiler::find_rows_of_loop() {
-    if (!with_row_loops_ || loops_ == Loops::None || options_.checked || options_.mask_addresses ||
-        !loop_is_uniform() || !guards_stay() || uses_accumulators())
+    if (!with_row_loops_ || loops_ == Loops::None ||
+        options_.address_mode != AddressMode::Identity || !is_uniform_loop(context()) ||
+        !guards_stay(*block_) || uses_accumulators(*block_))
         return false;
     const auto stores = [](const ir::Inst& i) {
         return ir::op_info(i.op).cls == ir::Class::LaneStore && space_of(i.op) == global_space;
@@ -57,7 +58,7 @@ bool BlockCompiler::find_rows_of_loop() {
     if (std::ranges::none_of(block_->insts, stores)) return false;
     const MemoryTraits memory{.exclusive = options_.exclusive, .direct = true, .any_order = true};
     if (!row_schedule_.build(*block_, avx512_, memory) || !row_schedule_.sum_rows().empty() ||
-        !loop_suits(row_schedule_, true))
+        !uniform_loop_masks({*block_, row_schedule_, options_}, true))
         return false;
     row_loop_walks_ = find_walks(*block_, row_schedule_, {}, true);
     row_loop_ = find_row_loop(*block_, row_schedule_, row_loop_walks_, width());
@@ -445,8 +446,8 @@ void BlockCompiler::row_loop() {
     forget_facts();
     uniforms_.assign(block_->insts.size(), {});
     units_.assign(schedule_.unit_count(), {});
-    loop_part_of_.clear();
-    loop_part_ = 0, loop_parts_ = 1;
+    loop_parts_ = {};
+    loop_part_ = 0;
     collectors_.clear();  // no mask leaves the region
     divergent_masks_.clear();
     facts_limit_ = 3;
@@ -457,7 +458,7 @@ void BlockCompiler::row_loop() {
     loop_plan_backup();
     count_plan();
     walk_slots_ = extra_slots_;
-    extra_slots_ += has_narrow_rows() ? walk_field_count_with_rows : walk_field_count;
+    extra_slots_ += has_narrow_rows(context()) ? walk_field_count_with_rows : walk_field_count;
     row_loop_slots_ = extra_slots_;
     extra_slots_ += field_count;
     failed_ |= extra_slots_ > slot_count;

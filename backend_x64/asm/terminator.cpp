@@ -1,5 +1,6 @@
 // How a block ends: jumps to others, and exits.
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/plan/programs.h"
 
 namespace wj::x64 {
 
@@ -13,14 +14,9 @@ void BlockCompiler::leave(uint32_t reason) {
     a_.jmp(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, leave_stub))));
 }
 
-// Of blocks that jump to themselves. In guarded ones the guards are tested on the way.
-Variant BlockCompiler::own_variant() const {
-    return block_->exec_full ? Variant::Full : Variant::Partial;
-}
-
 void BlockCompiler::jump_variant(uint64_t target, Variant variant) {
     // The block itself is the most common target of all: loops.
-    if (target == block_->pc && variant == own_variant()) {
+    if (target == block_->pc && variant == variant_for(block_->exec_full)) {
         a_.jmp(entry_label_);
         return;
     }
@@ -44,24 +40,6 @@ void BlockCompiler::jump_linked(uint64_t target, Variant variant) {
     });
 }
 
-// What the block leaves in EXEC, if it writes it once, and as a whole.
-Value BlockCompiler::last_exec() const {
-    Value exec = no_value;
-    if (!block_->calls.empty()) return exec;
-    for (const ir::Inst& i : block_->insts) {
-        if (ir::op_info(i.op).cls != ir::Class::SetS) continue;
-        const uint32_t registers = block_->wave_size / 32;
-        const bool whole = ir::sets_mask(i.op) && i.imm == machine::exec_lo &&
-                           ir::scalar_registers(i.op) == registers,
-                   half = !whole && i.imm < machine::exec_lo + registers &&
-                          i.imm + ir::scalar_registers(i.op) > machine::exec_lo;
-        if (!whole && !half) continue;
-        if (half || exec != no_value) return no_value;
-        exec = i.args[0];
-    }
-    return exec;
-}
-
 // no_lanes: EXEC is 0.
 void BlockCompiler::jump_to(uint64_t target, bool no_lanes) {
     if (block_->mode_changed) {
@@ -78,7 +56,7 @@ void BlockCompiler::jump_to(uint64_t target, bool no_lanes) {
         jump_variant(target, Variant::Partial);
         return;
     }
-    const Value exec = last_exec();
+    const Value exec = last_exec(*block_);
     const bool known = exec != no_value && is_const(exec);
     if (known || no_lanes) {
         const bool full = known && inst(exec).imm == machine::first_lanes(options_.whole_lanes);
@@ -134,7 +112,7 @@ void BlockCompiler::terminator() {
             const Label next = a_.newLabel();
             a_.j(not_taken, next);
             const bool about_exec = (c.op == Op::UCmpEq64 || c.op == Op::UCmpNe64) &&
-                                    c.args[0] == last_exec() && is_zero(c.args[1]);
+                                    c.args[0] == last_exec(*block_) && is_zero(c.args[1]);
             jump_to(t.target, about_exec && c.op == Op::UCmpEq64);
             a_.bind(next);
             jump_to(t.next, about_exec && c.op == Op::UCmpNe64);
@@ -158,7 +136,7 @@ void BlockCompiler::terminator() {
             break;
         case Terminator::Kind::Exit: {
             ufree_all();
-            if (runs_again()) run_again();
+            if (runs_again(context())) run_again();
             a_.mov(x86::rax, pool_code_address(t.next));
             a_.mov(x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, pc))), x86::rax);
             if (t.exit == machine::ExitKind::Barrier || t.exit == machine::ExitKind::EndProgram) {

@@ -80,7 +80,7 @@ void BlockCompiler::uniform_load(Value v) {
     const bool w = i.op == Op::ULoad64;
     Gp base = ureg(a[0]);
     auto offset = static_cast<int64_t>(i.imm);
-    if (options_.checked) {
+    if (is_checked(options_.address_mode)) {
         if (uniforms_[a[0]].reg == 0) {  // the stub takes rax
             const Gp t = utmp();
             a_.mov(t, base);
@@ -99,11 +99,11 @@ void BlockCompiler::uniform_load(Value v) {
         a_.mov(gp(static_cast<int>(d.id()), w), gp(0, w));
         return;
     }
-    if (options_.mask_addresses || !fits_imm32(static_cast<uint64_t>(offset))) {
+    if (is_masked(options_.address_mode) || !fits_imm32(static_cast<uint64_t>(offset))) {
         const Gp t = utmp(), c = utmp();
         a_.mov(t, offset);
         a_.add(t, base);
-        if (options_.mask_addresses) {
+        if (is_masked(options_.address_mode)) {
             a_.mov(c, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, ctx))));
             a_.and_(t, x86::qword_ptr(c, offsetof(machine::ExecContext, address_mask)));
         }

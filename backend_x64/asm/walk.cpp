@@ -35,7 +35,7 @@ Mem BlockCompiler::walk_slot(uint32_t field, uint32_t walk, uint32_t chunk) cons
 void BlockCompiler::walk_plan() {
     row_sites_.clear();
     row_walks_ = 0;
-    if (!with_walks_ || options_.checked || options_.mask_addresses) return;
+    if (!with_walks_ || options_.address_mode != AddressMode::Identity) return;
     walks_ = find_walks(*block_, schedule_, divergent_);
     walk_slots_ = extra_slots_;
     if (walks_.walks.empty()) {
@@ -43,7 +43,7 @@ void BlockCompiler::walk_plan() {
         return;
     }
     take(options_.decisions, Mechanism::Walks);
-    extra_slots_ += has_narrow_rows() ? walk_field_count_with_rows : walk_field_count;
+    extra_slots_ += has_narrow_rows(context()) ? walk_field_count_with_rows : walk_field_count;
     failed_ |= extra_slots_ > slot_count;
     for (uint32_t w = 0; w < walks_.walks.size(); ++w) {
         const Walks::Walk& walk = walks_.walks[w];
@@ -373,12 +373,12 @@ void BlockCompiler::memory_walk(const LaneAccess& m) {
     memory_consecutive(m);
     cold(one, [this, m, walk] {
         for (const Pattern rows : {rows_in_order, rows_of_equals}) {
-            if (!may_find_rows(m, rows)) continue;
+            if (!may_find_rows(context(), m, kind_of_rows(rows), m.fewer_lanes)) continue;
             const Label other = a_.newLabel();
             a_.cmp(walk_slot(patterns, walk, m.walk_chunk), static_cast<uint32_t>(rows));
             a_.jne(other);
             a_.mov(x86::rdx, walk_row_step(m));
-            copy_rows(m, found_rows(rows));
+            copy_rows(m, found_rows(context(), kind_of_rows(rows)));
             a_.jmp(m.done);
             a_.bind(other);
         }

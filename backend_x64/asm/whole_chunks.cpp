@@ -1,26 +1,8 @@
 // Regions that act under a mask: chunks in which all lanes are on, most of them as a rule, run code
 // that knows it; those in which some are run code whose accesses are all masked and ask no more.
-#include <algorithm>
-
 #include "backend_x64/asm/lane_access.h"
 
 namespace wj::x64 {
-
-using ir::Class;
-
-// Whether the region that does nothing outside of the mask gains by code for whole chunks: its
-// accesses would each ask whether all lanes are on.
-bool BlockCompiler::parts_whole_chunks(Value mask, const Value* begin, uint32_t count) const {
-    // The code is there twice.
-    constexpr ptrdiff_t fewest_accesses = 3, most_instructions_each = 5;
-    if (mask == no_value || gathered_) return false;
-    const auto accesses = std::count_if(begin, begin + count, [&](Value v) {
-        const ir::Inst& i = inst(v);
-        const Class cls = ir::op_info(i.op).cls;
-        return (cls == Class::LaneLoad || cls == Class::LaneStore) && ir::mask_of(i) == mask;
-    });
-    return accesses >= fewest_accesses && count <= accesses * most_instructions_each;
-}
 
 // The body twice; both go on at `next`.
 void BlockCompiler::whole_and_other_chunks(Value mask, Label next) {

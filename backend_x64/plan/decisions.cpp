@@ -19,33 +19,41 @@ void Decisions::add(const Decision& decision) {
     if (!std::ranges::count(list_, decision)) list_.push_back(decision);
 }
 
+void Decisions::add_plan(ir::Value access, std::string text) {
+    std::pair plan(access, std::move(text));
+    if (!std::ranges::count(plans_, plan)) plans_.push_back(std::move(plan));
+}
+
 void Decisions::translate_again(std::string_view why) {
     list_.clear();
+    plans_.clear();
     again_.push_back(why);
+}
+
+static std::string text_of(const Decision& d) {
+    return fmt::format("{}{}{}{}", d.taken ? "" : "not ", mechanism_name(d.mechanism),
+                       d.detail.empty() ? "" : ": ", d.detail);
 }
 
 std::string Decisions::print(const ir::Block& block,
                              const std::function<std::string(uint64_t)>& guest_text) const {
     std::string out;
     for (const std::string_view why : again_) out += fmt::format("  again     {}\n", why);
-    auto line = [&](const Decision& d, std::string_view indent) {
-        out += fmt::format("{}{}{}{}{}\n", indent, d.taken ? "" : "not ",
-                           mechanism_name(d.mechanism), d.detail.empty() ? "" : ": ", d.detail);
-    };
-    std::vector<Decision> accesses;
+    std::vector<std::pair<uint32_t, std::string>> accesses;  // by guest instruction
     for (const Decision& d : list_) {
         if (d.at == ir::no_value)
-            line(d, "  ");
+            out += "  " + text_of(d) + "\n";
         else
-            accesses.push_back(d);
+            accesses.emplace_back(block.insts[d.at].guest, text_of(d));
     }
-    const auto guest = [&](const Decision& d) { return block.insts[d.at].guest; };
-    std::ranges::stable_sort(accesses, {}, guest);
+    for (const auto& [access, text] : plans_)
+        accesses.emplace_back(block.insts[access].guest, "access: " + text);
+    std::ranges::stable_sort(accesses, {}, [](const auto& line) { return line.first; });
     uint32_t last = ~0u;
-    for (const Decision& d : accesses) {
-        if (guest(d) != last) out += "  " + guest_text(block.guest_pcs[guest(d)]) + "\n";
-        last = guest(d);
-        line(d, "      ");
+    for (const auto& [guest, text] : accesses) {
+        if (guest != last) out += "  " + guest_text(block.guest_pcs[guest]) + "\n";
+        last = guest;
+        out += "      " + text + "\n";
     }
     return out;
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/ir.h"
@@ -32,6 +33,8 @@ class Decisions {
 public:
     // What is said again, as code is emitted for each body of a loop, counts once.
     void add(const Decision& decision);
+    // How an access is done, as text (access_plan.h).
+    void add_plan(ir::Value access, std::string text);
     // The block did not fit: it is translated anew, with less.
     void translate_again(std::string_view why);
 
@@ -43,6 +46,7 @@ public:
 
 private:
     std::vector<Decision> list_;
+    std::vector<std::pair<ir::Value, std::string>> plans_;
     std::vector<std::string_view> again_;
 };
 

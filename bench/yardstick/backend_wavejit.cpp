@@ -37,8 +37,9 @@ std::unique_ptr<WavejitBackend> WavejitBackend::create(const WavejitOptions& opt
     o.cache_translations = !options.cache.empty();
     o.cache_directory = options.cache.c_str();
     o.count_host_instructions = options.count;
-    // docs/howto/look-at-host-code.md; nothing else of the environment is wanted in a measurement.
-    o.use_environment = std::getenv("WAVEJIT_PLANS") != nullptr;
+    // docs/howto/look-at-host-code.md, checkers; nothing else of the environment is wanted in a
+    // measurement.
+    o.use_environment = std::getenv("WAVEJIT_PLANS") || std::getenv("WAVEJIT_CHECK");
     wj_context* context = nullptr;
     char reason[512] = "";
     if (wj_context_create(&o, &context, reason, sizeof reason) != WJ_OK) {

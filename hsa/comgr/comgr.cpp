@@ -52,30 +52,19 @@ uint64_t real_identity[3];  // size, time, inode: another library has other resu
 }  // namespace
 
 // The addresses of the real functions, and code that jumps there.
-#define WJ_COMGR(name)                                                           \
-    extern "C" {                                                                 \
-    [[gnu::visibility("hidden")]] void* wj_real_##name = nullptr;                \
-    }                                                                            \
+#define WJ_OWN(name)                                              \
+    extern "C" {                                                  \
+    [[gnu::visibility("hidden")]] void* wj_real_##name = nullptr; \
+    }
+#define WJ_PASSED_ON(name)                                                       \
+    WJ_OWN(name)                                                                 \
     asm(".text\n.p2align 4\n.globl " #name "\n.type " #name ",@function\n" #name \
         ":\n  jmp *wj_real_" #name "(%rip)\n.size " #name ", .-" #name "\n");
 #include <comgr_functions.inc>  // made by CMake from functions.txt
-#undef WJ_COMGR
+#undef WJ_OWN
+#undef WJ_PASSED_ON
 
 namespace {
-
-// The real ones of the functions that are written out here.
-#define WJ_OWN_FUNCTIONS(X)                         \
-    X(amd_comgr_do_action)                          \
-    X(amd_comgr_create_action_info)                 \
-    X(amd_comgr_destroy_action_info)                \
-    X(amd_comgr_action_info_set_isa_name)           \
-    X(amd_comgr_action_info_set_bundle_entry_ids)   \
-    X(amd_comgr_action_info_set_device_lib_linking) \
-    X(amd_comgr_action_info_set_vfs)                \
-    X(amd_comgr_action_info_set_working_directory_path)
-#define WJ_COMGR(name) void* wj_real_##name = nullptr;
-WJ_OWN_FUNCTIONS(WJ_COMGR)
-#undef WJ_COMGR
 
 template <class... Parameters>
 Status call(void* function, Parameters... parameters) {
@@ -124,10 +113,11 @@ std::string find_real_library() {
         void* function = real_library ? dlsym(real_library, name) : nullptr;
         return function ? function : reinterpret_cast<void*>(missing_function);
     };
-#define WJ_COMGR(name) wj_real_##name = find(#name);
+#define WJ_OWN(name) wj_real_##name = find(#name);
+#define WJ_PASSED_ON WJ_OWN
 #include <comgr_functions.inc>  // made by CMake from functions.txt
-    WJ_OWN_FUNCTIONS(WJ_COMGR)
-#undef WJ_COMGR
+#undef WJ_OWN
+#undef WJ_PASSED_ON
 }
 
 // --- bytes ---------------------------------------------------------------------------------------

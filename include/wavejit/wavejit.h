@@ -102,9 +102,13 @@ enum {
     WJ_CHECK_BARRIER = 8,  /* waves that have ended while others of the work-group wait */
     WJ_CHECK_WAITCNT = 16, /* registers that are read or written while a load of them may still be
                             * under way, as no s_waitcnt has waited for it */
-    WJ_CHECK_ALIGNMENT = 32, /* accesses at addresses that are no multiple of their size, or of 4 */
+    WJ_CHECK_ALIGNMENT = 32, /* scalar accesses at addresses that are no multiple of their size, or
+                              * of 4: the low bits are left out */
     WJ_CHECK_DIVISION = 64,  /* v_rcp_iflag_f32 of 0, with which integers of 32 bits are divided */
-    WJ_CHECK_ALL = 127
+    WJ_CHECK_ALL = 127,
+    WJ_CHECK_UNALIGNED =
+        128 /* not in ALL: vector accesses and LDS at addresses that are no multiple
+             * of their size, or of 4; compilers make them of accesses of bytes */
 };
 
 typedef struct wj_context wj_context;

@@ -9,8 +9,10 @@ STATUS = {0: "ok"}  # by number: the library's names
 
 
 def library_path():
-    """WAVEJIT_LIBRARY, or the libwavejit that the system's linker finds."""
-    found = os.environ.get("WAVEJIT_LIBRARY") or ctypes.util.find_library("wavejit")
+    """WAVEJIT_LIBRARY, or the library that a wheel has in the package, or the one that the system's linker finds."""
+    packed = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libwavejit.so")
+    found = (os.environ.get("WAVEJIT_LIBRARY") or (packed if os.path.exists(packed) else None)
+             or ctypes.util.find_library("wavejit"))
     if not found:
         raise ImportError("there is no libwavejit.so: install wavejit, or set WAVEJIT_LIBRARY to its path")
     return found

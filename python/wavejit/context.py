@@ -9,7 +9,8 @@ from . import _c
 
 ENGINES = {"auto": 0, "interp": 1, "avx2": 2, "avx512": 3}
 MEMORY = {"identity": 0, "checked": 1}
-CHECKS = {"memory": 1, "init": 2, "race": 4, "barrier": 8, "waitcnt": 16, "alignment": 32, "division": 64}
+CHECKS = {"memory": 1, "init": 2, "race": 4, "barrier": 8, "waitcnt": 16, "alignment": 32, "division": 64,
+          "unaligned": 128}
 
 
 def _three(numbers):

@@ -559,4 +559,76 @@ TEST(OpcodeNames, Find) {
     EXPECT_EQ(wj::type_dwords(Type::mask), 2u);
 }
 
+// gfx6 and gfx7: AMD's "Southern Islands" and "Sea Islands" ISA documents, "Microcode formats".
+Inst decode_gcn(const char* processor, std::vector<uint32_t> words) {
+    return decode_rdna(processor, 64, std::move(words));
+}
+
+bool decodes_gcn(const char* processor, std::vector<uint32_t> words) {
+    Inst inst;
+    return wj::decode(*wj::find_decoded_target(processor), words, inst);
+}
+
+TEST(DecodeGcn, OffsetsOfScalarLoads) {
+    // s_load_dword s0, s[2:3]: 0xc0000000 | sdst 0 << 15 | sbase 1 << 9 | imm << 8 | offset
+    const Inst dwords = decode_gcn("gfx600", {0xC0000305});
+    EXPECT_EQ(dwords.op, Opcode::s_load_dword);
+    EXPECT_EQ(dwords.offset, 20) << "a constant counts dwords";
+    EXPECT_EQ(dwords.src[3].reg, 2);
+    const Inst bytes = decode_gcn("gfx600", {0xC0000204});
+    EXPECT_EQ(bytes.src[4].reg, 4) << "a register counts bytes";
+    EXPECT_FALSE(bytes.imm_offset);
+    // Code 255 is a literal on gfx7 alone.
+    const Inst literal = decode_gcn("gfx700", {0xC00002FF, 0x1234});
+    EXPECT_EQ(literal.size, 8);
+    EXPECT_EQ(literal.offset, 0x1234 * 4);
+    EXPECT_FALSE(decodes_gcn("gfx600", {0xC00002FF, 0x1234}));
+    EXPECT_FALSE(decodes_gcn("gfx700", {0xC00002FF})) << "the literal is missing";
+    EXPECT_TRUE(decode_gcn("gfx700", {0xC00002FF, 0x40000000}).illegal_operand) << "4 GiB";
+}
+
+TEST(DecodeGcn, BufferAddressOf64Bits) {
+    // buffer_load_dword v0, v[2:3], s[4:7], s1 addr64 offset:4: op 12 << 18 | addr64 << 15
+    const Inst i = decode_gcn("gfx700", {0xE0308004, 0x01010002});
+    EXPECT_EQ(i.op, Opcode::buffer_load_dword);
+    EXPECT_TRUE(i.addr64());
+    EXPECT_EQ(i.src[0].dwords, 2);
+    EXPECT_EQ(i.offset, 4);
+    EXPECT_FALSE(decode_gcn("gfx700", {0xE0303004, 0x01010002}).addr64()) << "index and offset";
+    EXPECT_FALSE(decodes_gcn("gfx700", {0xE0309004, 0x01010002})) << "beside OFFEN";
+}
+
+TEST(DecodeGcn, SdstLiesWhereClampDoes) {
+    // v_add_i32_e64 v0, s[6:7], v1, v2: op 0x125 << 17 | sdst 6 << 8; with sdst 14 bit 11 is set
+    const Inst i = decode_gcn("gfx700", {0xD24A0600, 257 | 258 << 9});
+    EXPECT_EQ(i.op, Opcode::v_add_co_u32);
+    EXPECT_EQ(i.dst[1].reg, 6);
+    const Inst bit11 = decode_gcn("gfx700", {0xD24A0E00, 257 | 258 << 9});
+    EXPECT_EQ(bit11.dst[1].reg, 14);
+    EXPECT_FALSE(bit11.clamp);
+    // v_add_f32_e64 v0, v1, v2 clamp: op 0x103 << 17 | clamp << 11; integers have none
+    EXPECT_TRUE(decode_gcn("gfx700", {0xD2060800, 257 | 258 << 9}).clamp);
+    EXPECT_FALSE(decodes_gcn("gfx700", {0xD2160800, 257 | 258 << 9})) << "v_mul_u32_u24";
+}
+
+TEST(DecodeGcn, RegistersAndConstants) {
+    // s_mov_b32 s0, code: 0xbe800300 | code
+    EXPECT_FALSE(decode_gcn("gfx600", {0xBE800300 | 103}).illegal_operand) << "s103";
+    EXPECT_TRUE(decode_gcn("gfx600", {0xBE800300 | 104}).illegal_operand) << "no FLAT_SCRATCH";
+    EXPECT_FALSE(decode_gcn("gfx700", {0xBE800300 | 104}).illegal_operand) << "FLAT_SCRATCH";
+    EXPECT_TRUE(decode_gcn("gfx700", {0xBE800300 | 235}).illegal_operand) << "bounds of the LDS";
+    EXPECT_FALSE(decodes_gcn("gfx700", {0xBE800300 | 248})) << "1 / (2 pi)";
+}
+
+TEST(DecodeGcn, FlatInstructionsBeginWithGfx7) {
+    EXPECT_FALSE(decodes_gcn("gfx600", {0xDC300000, 2}));
+    EXPECT_EQ(decode_gcn("gfx700", {0xDC300000, 2}).op, Opcode::flat_load_dword);
+}
+
+// The same code means another order of operands on gfx8.
+TEST(DecodeGcn, ShiftsInBothOrders) {
+    EXPECT_EQ(decode_gcn("gfx700", {0x32000501}).op, Opcode::v_lshl_b32);     // VOP2 0x19
+    EXPECT_EQ(decode_gcn("gfx700", {0x34000501}).op, Opcode::v_lshlrev_b32);  // VOP2 0x1a
+}
+
 }  // namespace

@@ -55,7 +55,7 @@ Named by_name(const OpInfo& info) {
                                                                       : ExecChange::Changed;
     else if (n.find("subvector") != n.npos)
         t.exec = ExecChange::Changed;
-    else if (n.find("cmpx") != n.npos)
+    else if (n.find("cmpx") != n.npos || n.find("cmpsx") != n.npos)
         t.exec = ExecChange::Narrowed;
     return t;
 }

@@ -4,10 +4,9 @@
 
 #include <cstdlib>
 
-#include "frontend/bundle.h"
-#include "frontend/code_object.h"
-#include "frontend/debug_info.h"
+#include "frontend/metadata.h"
 #include "tests/frontend/build_objects.h"
+#include "tests/frontend/exercise_object.h"
 
 using namespace wj;
 using namespace wj::test;
@@ -76,30 +75,6 @@ Buffer mutate(const Buffer& good, Random& random) {
     return bytes;
 }
 
-uint64_t exercise_object(std::span<const std::byte> bytes) {
-    auto object = parse_code_object(bytes);
-    if (!object) {
-        EXPECT_FALSE(object.status().message().empty());
-        return 0;
-    }
-    auto layout = layout_code_object(*object);
-    if (layout && layout->size <= (1u << 20)) {
-        Buffer image(layout->size);
-        Status status =
-            load_code_object(*object, *layout, image, layout->align,
-                             [](std::string_view) { return std::optional<uint64_t>(1); });
-        EXPECT_TRUE(status.is_ok() || !status.message().empty());
-    }
-    DebugInfo info = DebugInfo::read(*object);
-    uint64_t sum = object->symbols.size();
-    for (const KernelInfo& kernel : object->kernels) {
-        sum += info.find(kernel.entry_address).has_value();
-        sum += find_symbol_location(*object, kernel.entry_address).has_value();
-        sum += object->bytes_at(kernel.entry_address, kernel.code_size).has_value();
-    }
-    return sum + 1;
-}
-
 void run(const Buffer& good, int count, uint64_t seed, bool bundle) {
     ASSERT_FALSE(good.empty());
     Random random;
@@ -112,9 +87,7 @@ void run(const Buffer& good, int count, uint64_t seed, bool bundle) {
         Buffer bytes = mutate(good, random);
         // An allocation of its own size lets the sanitizer see reads behind its end.
         if (bundle) {
-            is_hip_program(bytes);
-            if (auto found = find_code_objects(bytes))
-                for (const FoundCodeObject& f : *found) accepted += exercise_object(f.bytes) != 0;
+            accepted += exercise_bundle(bytes) != 0;
         } else {
             accepted += exercise_object(bytes) != 0;
         }

@@ -88,3 +88,60 @@ uniform_loop:
   v_add_f32 v1, v1, v4
   keep v1
 descriptor uniform
+
+kernel scratch
+scratch:  // private memory: a spilled register, and an array at offsets of the lanes
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_lshlrev_b32 v1, 2, v0
+  buffer_store_dword v1, off, s[8:11], 0 offset:16
+  v_and_b32 v2, 28, v1
+  scratch_store_dword v2, v1, off offset:32
+  scratch_load_dword v3, v2, off offset:64
+  buffer_load_dword v4, off, s[8:11], 0 offset:16
+  s_waitcnt vmcnt(0)
+  v_add_f32 v3, v3, v4
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v3, s[4:5]
+  s_endpgm
+descriptor scratch
+
+kernel patterns
+patterns:  // addresses that nothing is known of
+  global_load_dword v4, v[2:3], off
+  global_load_ubyte v5, v[2:3], off offset:8
+  s_waitcnt vmcnt(0)
+  v_add_u32 v4, v4, v5
+  global_store_dword v[6:7], v4, off
+  s_endpgm
+descriptor patterns
+
+kernel narrow_rows
+narrow_rows:  // rows of a work-group that are narrower than a vector: b[y * pitch + x] = 2 * a[y * pitch + x]
+  v_and_b32 v1, 0x3ff, v0
+  v_bfe_u32 v2, v0, 10, 10
+  v_mul_lo_u32 v2, s8, v2
+  v_add_lshl_u32 v1, v1, v2, 2
+  global_load_dword v3, v1, s[4:5]
+  s_waitcnt vmcnt(0)
+  v_add_f32 v3, v3, v3
+  global_store_dword v1, v3, s[6:7]
+  s_endpgm
+descriptor narrow_rows
+
+kernel row_loop
+row_loop:  // running sums of a row for each lane
+  s_movk_i32 s4, 100
+row_loop_loop:
+  global_load_dword v4, v[0:1], off
+  v_add_co_u32 v0, vcc, 4, v0
+  v_addc_co_u32 v1, vcc, 0, v1, vcc
+  s_waitcnt vmcnt(0)
+  v_add_f32 v5, v5, v4
+  global_store_dword v[2:3], v5, off
+  v_add_co_u32 v2, vcc, 4, v2
+  v_addc_co_u32 v3, vcc, 0, v3, vcc
+  s_add_u32 s4, s4, -1
+  s_cmp_lg_u32 s4, 0
+  s_cbranch_scc1 row_loop_loop
+  s_endpgm
+descriptor row_loop

@@ -12,12 +12,20 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-KERNELS = ["alu", "lds", "global", "divergent", "uniform"]
+# Each with the options that its code is made with.
+KERNELS = {"alu": [], "lds": [], "global": [], "divergent": [], "uniform": [], "scratch": [], "patterns": ["--checked"], "row_loop": [],
+           "narrow_rows": ["--block", "+0x0"]}
+# Those whose code depends on what is known of the wave, and the plan that begins with it.
+PROFILES = {"narrow_rows": "narrow_rows_0x0_full.txt"}
 
 
 def host_code(tool, code_object, kernel, isa):
-    made = subprocess.run([tool, "host-asm", code_object, "--kernel", kernel, "--isa", isa, "--exec-full"],
-                          capture_output=True, text=True)
+    command, profile = [tool, "host-asm", code_object, "--kernel", kernel, "--isa", isa, "--exec-full", *KERNELS[kernel]], None
+    if kernel in PROFILES:
+        command += ["--profile", "/dev/stdin"]
+        with open(os.path.join(HERE, "plans", PROFILES[kernel])) as plan:
+            profile = plan.read().split("\n==", 1)[0]
+    made = subprocess.run(command, input=profile, capture_output=True, text=True)
     if made.returncode:
         sys.exit(f"{kernel}, {isa}: {made.stderr}")
     return made.stdout

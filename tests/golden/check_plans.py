@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What the translators decide for blocks of the yardstick's kernels must be what tests/golden/plans/*.txt say.
 
-    check_plans.py TOOL OBJECTS             compare; exit status 1 and a diff when something differs
-    check_plans.py TOOL OBJECTS --update    write the plans anew; look at the difference before you commit it
-    check_plans.py TOOL OBJECTS --select RECORDING...
+    check_plans.py TOOL OBJECTS...             compare; exit status 1 and a diff when something differs
+    check_plans.py TOOL OBJECTS... --update    write the plans anew; look at the difference before you commit it
+    check_plans.py TOOL OBJECTS... --select RECORDING...
                                             make files for the smallest blocks of a recording that show each mechanism
 
-A file names a block, then says what was known of the wave that ran it (lift/profile.h), then what is decided for both instruction
-sets. Nothing is run, so that both are checked on any host. A recording is what WAVEJIT_PLANS=FILE makes yardstick write.
+OBJECTS: folders of code objects. A file names a block, and that it is translated for checked memory if so, then says what was
+known of the wave that ran it (lift/profile.h), then what is decided for both instruction sets. Nothing is run, so that both are
+checked on any host. A recording is what WAVEJIT_PLANS=FILE makes yardstick write.
 """
 import difflib
 import glob
@@ -20,13 +21,13 @@ HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plans")
 ISAS = ("avx2", "avx512")
 MECHANISMS = os.path.join(HERE, *[os.pardir] * 3, "backend_x64", "plan", "mechanisms.inc")
 EACH = 3  # blocks for a mechanism
-HEAD = re.compile(r"; (\S+) block \+(0x[0-9a-f]+) (full|partial)\n")
+HEAD = re.compile(r"; (\S+) block \+(0x[0-9a-f]+) (full|partial)( checked)?\n")
 
 
-def objects_by_kernel(folder):
+def objects_by_kernel(folders):
     """{kernel: path of its code object}, by symbol."""
     found = {}
-    for path in sorted(glob.glob(os.path.join(folder, "*.hsaco"))):
+    for path in sorted(p for folder in folders for p in glob.glob(os.path.join(folder, "*.hsaco"))):
         data = open(path, "rb").read()
         for name in re.findall(rb"([A-Za-z_]\w*)\.kd\0", data):
             found.setdefault(name.decode(), path)
@@ -34,10 +35,12 @@ def objects_by_kernel(folder):
 
 
 def plan(tool, code_object, head, profile_file):
-    kernel, block, variant = head
+    kernel, block, variant, checked = head
     command = [tool, "plan", code_object, "--kernel", kernel, "--block", "+" + block, "--profile", profile_file]
     if variant == "full":
         command.append("--exec-full")
+    if checked:
+        command.append("--checked")
     texts = []
     for isa in ISAS:
         made = subprocess.run(command + ["--isa", isa], capture_output=True, text=True)
@@ -91,12 +94,13 @@ def select(tool, objects, recordings):
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    tool, objects = sys.argv[1], objects_by_kernel(sys.argv[2])
-    mode = sys.argv[3] if len(sys.argv) > 3 else ""
-    if mode == "--select":
-        select(tool, objects, sys.argv[4:])
-    elif mode not in ("", "--update"):
+    tool, *rest = sys.argv[1:]
+    at = next((n for n, word in enumerate(rest) if word.startswith("--")), len(rest))
+    objects, mode = objects_by_kernel(rest[:at]), "".join(rest[at:at + 1])
+    if not rest[:at] or mode not in ("", "--update", "--select"):
         sys.exit(__doc__)
+    if mode == "--select":
+        select(tool, objects, rest[at + 1:])
     paths = sorted(glob.glob(os.path.join(HERE, "*.txt")))
     if not paths:
         sys.exit(f"{HERE} holds no plans")

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "tests/hsa/fixture.h"
 
@@ -104,6 +108,47 @@ TEST_F(Kernels, BehindASignalThatTheHostChanges) {
     }
     HSA_OK(hsa_signal_destroy(gate));
     HSA_OK(hsa_signal_destroy(finished));
+}
+
+// The same kernel reads at an odd address on each agent: the report has one finding, of as many
+// dispatches.
+TEST_F(Kernels, FindingsOfAllAgentsAreInOneReport) {
+    const char* const report = std::getenv("WAVEJIT_CHECK_REPORT");
+    if (!report || gpus.size() < 2) GTEST_SKIP() << "hsa.shared_report sets what this needs";
+    HSA_OK(hsa_amd_agents_allow_access(2, gpus.data(), nullptr, arguments));
+    HSA_OK(hsa_amd_agents_allow_access(2, gpus.data(), nullptr, arguments[0]));
+    HSA_OK(hsa_amd_agents_allow_access(2, gpus.data(), nullptr, arguments[1]));
+    hsa_executable_t second;
+    HSA_OK(hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT,
+                                     nullptr, &second));
+    HSA_OK(hsa_executable_load_agent_code_object(second, gpus[1], reader, nullptr, nullptr));
+    HSA_OK(hsa_executable_freeze(second, nullptr));
+    uint32_t* const aligned = arguments[0];
+    arguments[0] = reinterpret_cast<uint32_t*>(reinterpret_cast<char*>(aligned) + 1);
+    packet.workgroup_size_x = packet.grid_size_x = items / 2;
+    for (size_t i = 0; i < 2; i++) {
+        hsa_executable_symbol_t symbol;
+        HSA_OK(hsa_executable_get_symbol_by_name(i ? second : executable, "copy.kd", &gpus[i],
+                                                 &symbol));
+        HSA_OK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
+                                              &packet.kernel_object));
+        std::atomic<uint32_t> error{0};
+        const auto keep = [](hsa_status_t status, hsa_queue_t*, void* data) {
+            *static_cast<std::atomic<uint32_t>*>(data) = status;
+        };
+        TestQueue q(gpus[i], 64, keep, &error);
+        submit(q, {0});
+        for (int ms = 0; ms < 5000 && !error; ms++)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        EXPECT_NE(error, 0u) << "agent " << i;
+    }
+    arguments[0] = aligned;
+    HSA_OK(hsa_executable_destroy(second));
+    std::ifstream file(report);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_EQ(text.find("\"check\""), text.rfind("\"check\"")) << text;
+    EXPECT_NE(text.find("\"check\": \"unaligned\""), std::string::npos) << text;
+    EXPECT_NE(text.find("\"dispatches\": 2"), std::string::npos) << text;
 }
 
 // Each queue's kernel waits for the last one's: the thread that finishes a kernel makes packets of

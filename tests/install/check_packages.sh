@@ -1,7 +1,7 @@
 #!/bin/bash
 # check_packages.sh FOLDER [RELEASE ...]: installs the Debian packages of FOLDER (`./wj package`) into fresh trees of Debian
-# releases, builds examples there with the release's own hipcc and runs them with `wavejit run`. Needs mmdebstrap, root and
-# a mirror; takes some minutes and 2 GiB a release. Nothing is kept.
+# releases, builds examples there with the release's own hipcc and runs them with `wavejit run`, and builds programs that embed
+# wavejit. Needs mmdebstrap, root and a mirror; takes some minutes and 2 GiB a release. Nothing is kept.
 set -uo pipefail
 [ $# -ge 1 ] || { echo "usage: $0 FOLDER [bookworm|trixie|unstable ...]" >&2; exit 2; }
 command -v mmdebstrap >/dev/null || { echo "$0: install mmdebstrap first" >&2; exit 2; }
@@ -21,7 +21,12 @@ for name in saxpy reduction device_printf; do
     hipcc -O3 -std=c++17 --offload-arch=gfx90a /examples/$name.hip -o /tmp/$name
     wavejit run /tmp/$name
 done
-cc -x c -o /tmp/embedder - $(pkg-config --cflags --libs wavejit) <<'C'
+for file in /usr/bin/wavejit /usr/lib/x86_64-linux-gnu/libwavejit.so.0 /usr/lib/x86_64-linux-gnu/wavejit/lib*.so.*; do
+    readelf -d $file | grep NEEDED >/tmp/needed
+    if grep -vE '\[(libc\.so\.6|libm\.so\.6|libstdc\+\+\.so\.6|libgcc_s\.so\.1|ld-linux-x86-64\.so\.2)\]' /tmp/needed; then exit 1; fi
+done
+mkdir /tmp/embedder && cd /tmp/embedder
+cat >embedder.c <<'C'
 #include <wavejit/wavejit.h>
 int main(void) {
     wj_context* context = 0;
@@ -29,14 +34,28 @@ int main(void) {
     return wj_context_create(0, &context, error, sizeof error);
 }
 C
-/tmp/embedder
+cat >CMakeLists.txt <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(embedder C)
+find_package(wavejit 0.1 REQUIRED)
+foreach(kind wavejit static)
+  add_executable(with_${kind} embedder.c)
+  target_link_libraries(with_${kind} PRIVATE wavejit::${kind})
+endforeach()
+CMAKE
+cc -o with_pkg_config embedder.c $(pkg-config --cflags --libs wavejit)
+./with_pkg_config
+cmake -B build
+cmake --build build
+build/with_wavejit
+build/with_static
 dpkg -r wavejit libwavejit-dev libwavejit0
 TEXT
 
 failed=0
 for release in "$@"; do
     if mmdebstrap --variant=apt --format=null --aptopt="$work/apt.conf" --aptopt='APT::Install-Recommends "false"' \
-        --include=hipcc,libamdhip64-dev,pkg-config,gcc,libc6-dev \
+        --include=hipcc,libamdhip64-dev,pkg-config,gcc,libc6-dev,cmake,make \
         --customize-hook='mkdir "$1/packages" "$1/examples"' --customize-hook="copy-in $packages/. /packages" \
         --customize-hook="copy-in $examples/. /examples" --customize-hook="upload $work/inside /inside" \
         --customize-hook='env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root chroot "$1" sh /inside' \

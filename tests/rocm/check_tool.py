@@ -65,6 +65,33 @@ def refused(what, text, cache, *words):
           "Traceback" not in output and not left_behind(cache), output)
 
 
+def within(seconds, condition):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return condition()
+
+
+def processes_with(path):
+    """Those that have it among their arguments."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                found += [pid] if path.encode() in file.read() else []
+        except OSError:  # it has ended
+            pass
+    return found
+
+
+def run_until_a_tree_is_made(cache, url):
+    """A run that waits for a mirror; mmdebstrap is at work."""
+    words, env = command(cache, "trixie", "--mirror", url, "true")
+    process = subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    check("a tree is being made", within(60, lambda: left_behind(cache) and processes_with(cache + "/wavejit")))
+    return process
+
+
 def make_own_tree(cache):
     """A tree in which all wanted packages are called installed. Its usr is to be mounted."""
     tree = os.path.join(cache, "wavejit/rocm/trixie/tree")
@@ -116,18 +143,15 @@ with tempfile.TemporaryDirectory() as cache, Mirror(("127.0.0.1", 0), Answer) as
     refused("a download that is cut off", "a download was interrupted", cache, "trixie", "--mirror", url, "true")
 
     server.hang = True
-    words, env = command(cache, "trixie", "--mirror", url, "true")
-    process = subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    for _ in range(200):
-        if left_behind(cache):
-            break
-        time.sleep(0.05)
-    check("a tree is being made", bool(left_behind(cache)))
-    time.sleep(1)
-    process.send_signal(signal.SIGTERM)
-    output = process.communicate(timeout=60)[0].decode(errors="replace")
-    check(f"interrupted: status {process.returncode}, {left_behind(cache) or 'nothing'} is left",
-          process.returncode == 130 and "interrupted" in output and not left_behind(cache), output)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        process = run_until_a_tree_is_made(cache, url)
+        process.send_signal(number)
+        output = process.communicate(timeout=60)[0].decode(errors="replace")
+        if number == signal.SIGTERM:
+            check(f"interrupted: status {process.returncode}, {left_behind(cache) or 'nothing'} is left",
+                  process.returncode == 130 and "interrupted" in output and not left_behind(cache), output)
+        # Nobody may write on into what the next run removes.
+        check(f"ended by {number.name}: nothing goes on with the tree", within(10, lambda: not processes_with(cache + "/wavejit")))
     server.hang = False
 
     # What a killed run has left goes away with the next one.

@@ -26,7 +26,7 @@ protected:
         o.engine = std::get<1>(GetParam());
         o.memory_mode = WJ_MEMORY_CHECKED;
         o.threads = 1;  // the order in which accesses are found
-        o.checks = WJ_CHECK_ALL;
+        o.checks = WJ_CHECK_ALL | WJ_CHECK_UNALIGNED;
         if (o.engine != WJ_ENGINE_INTERPRETER) o.checks &= ~(WJ_CHECK_INIT | WJ_CHECK_WAITCNT);
         wj_context* c = nullptr;
         char why[512] = "";
@@ -160,10 +160,10 @@ constexpr Row sources[] = {
     {"global_last_group", "race", "another wave has read it, and nothing orders"},
     {"leave_early", "barrier", "missed barrier: 3 of 4 waves"},
     {"one_wave_waits", "barrier", "missed barrier: 1 of 4 waves"},
-    {"odd_dword", "alignment", "write of 4 bytes"},
-    {"odd_word", "alignment", "write of 2 bytes"},
-    {"odd_read", "alignment", "read of 4 bytes"},
-    {"odd_lds", "alignment", "write of 4 bytes"},
+    {"odd_dword", "unaligned", "write of 4 bytes"},
+    {"odd_word", "unaligned", "write of 2 bytes"},
+    {"odd_read", "unaligned", "read of 4 bytes"},
+    {"odd_lds", "unaligned", "write of 4 bytes"},
     {"divide", "division", "divided by zero"},
     {"remainder_", "division", "divided by zero"},
 };
@@ -183,6 +183,13 @@ constexpr Row assembly[] = {
     {"unwritten_branch", "init", "scc decides where the wave goes on"},
     {"unwritten_lanes", "init", "exec_lo decides which lanes are on"},
 };
+// Of these every engine tells.
+constexpr Row scalars[] = {
+    {"odd_base", "alignment", "read of 4 bytes"},
+    {"odd_immediate", "alignment", "scalar accesses leave out its low bits"},
+    {"odd_register", "alignment", "read of 4 bytes"},
+    {"odd_buffer", "alignment", "read of 8 bytes"},
+};
 
 std::string row_name(const testing::TestParamInfo<std::tuple<Row, wj_engine>>& info) {
     static const char* const engines[] = {"auto", "interp", "avx2", "avx512"};
@@ -190,6 +197,11 @@ std::string row_name(const testing::TestParamInfo<std::tuple<Row, wj_engine>>& i
 }
 INSTANTIATE_TEST_SUITE_P(Checker, Sources,
                          testing::Combine(testing::ValuesIn(sources),
+                                          testing::Values(WJ_ENGINE_INTERPRETER, WJ_ENGINE_AVX2,
+                                                          WJ_ENGINE_AVX512)),
+                         row_name);
+INSTANTIATE_TEST_SUITE_P(Scalars, Assembly,
+                         testing::Combine(testing::ValuesIn(scalars),
                                           testing::Values(WJ_ENGINE_INTERPRETER, WJ_ENGINE_AVX2,
                                                           WJ_ENGINE_AVX512)),
                          row_name);

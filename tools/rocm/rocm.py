@@ -82,6 +82,11 @@ def in_namespace(words):
     return own + ["--"] + words
 
 
+def die_with_parent():
+    pr_set_pdeathsig = 1  # linux/prctl.h
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
 def mount_script(tree, shared):
     """Shell lines that show a tree the machine's devices, and folders under their own names."""
     lines = ["set -e", f"mount -t proc proc '{tree}/proc'"]  # of the namespace's own processes
@@ -107,11 +112,11 @@ class Interrupted(Exception):
     pass
 
 
-def logged(words, log, **options):
+def logged(words, log):
     """Runs a command with its output in a file; shows what apt is at, and True when it succeeded."""
     with open(log, "wb") as out:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
-                                   **options)
+                                   preexec_fn=die_with_parent)
         try:
             return process.wait() == 0
         except (Interrupted, KeyboardInterrupt):
@@ -140,7 +145,7 @@ def first_tree(release, packages, new, log, a):
     suite = release.base or release.name
     words += [suite, new] + sources(release, a.mirror or own_mirror())
     # mmdebstrap's own mode for others than root cannot leave a folder behind.
-    return logged(words if os.getuid() == 0 else in_namespace(words), log)
+    return logged(in_namespace(words), log)
 
 
 def changed_tree(old, packages, new, log, a):
@@ -226,11 +231,6 @@ def build_script(build, tree):
         f"cp '{tool}' '{own}/bin' && cp -r '{build}/tools/shims' '{lib}'",
         f"cp -L '{drop_in}' '{build}'/hsa/libamd_comgr.so.* '{lib}' && ln -s libhsa-runtime64.so.1 '{lib}/libhsa-runtime64.so'",
         ""])
-
-
-def die_with_parent():
-    pr_set_pdeathsig = 1  # linux/prctl.h
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def run(tree, build, binds, command):

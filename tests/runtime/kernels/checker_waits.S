@@ -224,3 +224,28 @@ KERNEL moved_about
   s_waitcnt lgkmcnt(0)
   global_store_dword v0, v6, s[4:5]
 FINISH moved_about
+
+// Scalar loads whose addresses are no multiple of 4, by one part of the address or another.
+.macro LOAD_ODD name, odd, load:vararg
+KERNEL \name
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_waitcnt lgkmcnt(0)
+  s_add_u32 s12, s4, \odd
+  s_addc_u32 s13, s5, 0
+  s_movk_i32 s14, 0x100
+  s_mov_b32 s15, 0
+  s_movk_i32 s10, \odd
+  \load
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32_e32 v2, s8
+  global_store_dword v0, v2, s[4:5] offset:1024
+FINISH \name
+.endm
+LOAD_ODD odd_base_clean, 4, s_load_dword s8, s[12:13], 0x8
+LOAD_ODD odd_base_wrong, 2, s_load_dword s8, s[12:13], 0x8
+LOAD_ODD odd_immediate_clean, 4, s_load_dword s8, s[12:13], 0x4
+LOAD_ODD odd_immediate_wrong, 4, s_load_dword s8, s[12:13], 0x5
+LOAD_ODD odd_register_clean, 4, s_load_dword s8, s[4:5], s10
+LOAD_ODD odd_register_wrong, 3, s_load_dword s8, s[4:5], s10
+LOAD_ODD odd_buffer_clean, 4, s_buffer_load_dwordx2 s[8:9], s[12:15], 0x10
+LOAD_ODD odd_buffer_wrong, 4, s_buffer_load_dwordx2 s[8:9], s[12:15], 0x12
