@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend_x64/plan/access_plan.h"
 #include "machine/wave.h"
 
 namespace wj::x64 {
@@ -19,24 +20,19 @@ uint32_t merging_atomic(const Inst& i, uint32_t uses) {
 }
 
 uint32_t spaces(Op op) {
-    switch (op) {
-        case Op::LoadLds:
-        case Op::StoreLds:
-        case Op::AtomicLds:
+    switch (space_of(op)) {
+        case lds_space:
             return in_lds;
-        case Op::LoadScratch:
-        case Op::StoreScratch:
+        case scratch_space:
             return in_scratch;
-        case Op::LoadBuffer:
-        case Op::StoreBuffer:
+        case buffer_space:
             return in_global | in_scratch;
-        case Op::LoadFlat:
-        case Op::StoreFlat:
-        case Op::AtomicFlat:
+        case flat_space:
             return in_global | in_lds | in_scratch;
-        default:
-            return in_global;
+        case global_space:
+            break;
     }
+    return in_global;
 }
 
 bool writes_lds(const ir::Block& block) {
