@@ -92,9 +92,9 @@ private:
                 found.add({memory::raced_with_read, machine::check_race});
         }
         if (writes) {
+            b.atomic = atomic && (b.writer == LdsShadow::nobody || b.atomic);
             b.writer = joined(b.writer);
             b.written = true;
-            b.atomic = atomic;
         } else {
             b.reader = joined(b.reader);
         }

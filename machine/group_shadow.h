@@ -15,7 +15,7 @@ struct LdsShadow {
     static constexpr uint16_t nobody = 0xffff, several = 0xfffe;
     struct Byte {
         uint16_t writer = nobody, reader = nobody;  // waves
-        bool atomic = false;                        // the writer's was an atomic
+        bool atomic = false;                        // no write was a plain one
         bool written = false;                       // since the work-group began
     };
     std::vector<Byte> bytes;

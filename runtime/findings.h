@@ -1,4 +1,5 @@
-// What checkers have found: kept by device, each once, with how many dispatches had it.
+// What checkers have found: kept by device or by several together, each once, with how many
+// dispatches had it.
 #pragma once
 
 #include <map>

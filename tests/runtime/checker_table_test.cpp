@@ -145,6 +145,7 @@ constexpr Row sources[] = {
     {"private_index", "init", "is a part of an address"},
     {"private_condition", "init", "decides"},
     {"lds_no_barrier", "race", "since the last barrier"},
+    {"lds_set_and_counted", "race", "since the last barrier"},
     {"lds_overwritten", "race", "another wave has read it since the last barrier"},
     {"lds_plain_and_atomic", "race", "since the last barrier"},
     {"lds_reduction", "race", "since the last barrier"},

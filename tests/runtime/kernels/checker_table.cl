@@ -104,6 +104,15 @@ kernel void lds_no_barrier(global uint* out, uint wrong) {
     if (!wrong) barrier(CLK_LOCAL_MEM_FENCE);
     out[get_global_id(0)] = table[(ID + 64) % SIZE];
 }
+// What the first wave stores and then counts is for others no atomic's.
+kernel void lds_set_and_counted(global uint* out, uint wrong) {
+    local uint sum;
+    if (ID == 0) sum = 7;
+    if (!wrong) barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_add(&sum, 1);  // HERE lds_set_and_counted
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = sum;
+}
 kernel void lds_overwritten(global uint* out, uint wrong) {
     local uint table[SIZE];
     table[ID] = ID;
