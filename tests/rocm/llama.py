@@ -54,7 +54,8 @@ def run_cases(names, results, limit, end):
             break
         line = re.sub(r"\x1b\[[0-9;]*m", "", line)
         last = (last + [line])[-8:]
-        found = re.match(r"\s+(\w+\(.*\)): (.*?)\s*(OK|FAIL|not supported.*)$", line)
+        # In front of a wrong one stands how wrong it is: "[MUL_MAT] ERR = 4.1 > 0.0005   MUL_MAT(...): FAIL".
+        found = re.match(r"(?:\[.*)?\s+(\w+\(.*\)): (.*?)\s*(OK|FAIL|not supported.*)$", line)
         if found:
             status = {"OK": "ok", "FAIL": "failed"}.get(found.group(3), "skipped")
             results.add(found.group(1), status, time.monotonic() - begin, "" if status == "ok" else line)
