@@ -51,9 +51,10 @@ public:
         if (left_behind()) {  // their threads and locks are those of another process
             (void)scheduler_.release();
             new std::shared_ptr(shared_);
+        } else {
+            scheduler_.reset();  // no dispatch runs from here on
+            if (shared_) shared_->remove(this);
         }
-        scheduler_.reset();  // no dispatch runs from here on
-        if (shared_) shared_->remove(this);
         std::lock_guard lock(modules_mutex_);
         for (Entry& entry : modules_)
             if (auto module = entry.weak.lock()) module->detach();

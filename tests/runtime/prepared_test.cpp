@@ -122,6 +122,14 @@ TEST_P(PreparedTest, LimitsHoldForEachRun) {
         EXPECT_EQ(run(endless), WJ_TIMEOUT);
         EXPECT_NE(error().find("limit of 1000 wave instructions"), std::string::npos) << error();
     }
+    wj_launch_options soon = o;
+    soon.instruction_limit = 0;
+    soon.timeout_ns = 20'000'000;
+    const Prepared until_then = prepare(kernel("asm", "endless"), soon);
+    for (int i = 0; i < 3; i++) {
+        EXPECT_EQ(run(until_then), WJ_TIMEOUT);
+        EXPECT_NE(error().find("time limit of 0.020 s"), std::string::npos) << error();
+    }
     const Prepared fine = prepare(kernel("asm", "set_flag"), o);
     for (int i = 0; i < 200; i++) ASSERT_EQ(run(fine), WJ_OK) << error();
 }
