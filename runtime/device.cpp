@@ -230,6 +230,12 @@ private:
             : device_(device), bytes_(bytes), state_(std::move(state)) {
             state_->kept = true;
         }
+        // A thread that has run it may be about to let go of the state, later than the program of
+        // the module and the device.
+        ~Prepared() override {
+            state_->module.reset();
+            state_->piece = {};
+        }
         std::span<std::byte> arguments() override {
             return {reinterpret_cast<std::byte*>(state_->plan.request.kernarg_address), bytes_};
         }
