@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "frontend/buffer_layout.h"
 #include "frontend/effects.h"
 #include "frontend/encoding.h"
 #include "interpreter/atomics.h"
@@ -51,12 +52,10 @@ template <uint32_t Unit = 4>
 struct BufferOf {
     uint64_t address, offset, size;
     BufferOf(const Wave& w, const Inst& inst) {
-        const uint32_t r = sbase(inst) & 124;
-        const uint64_t base = w.sgpr[r] | uint64_t{w.sgpr[r + 1] & 0xffff} << 32;
-        const uint32_t stride = w.sgpr[r + 1] >> 16 & 0x3fff;
-        size = uint64_t{w.sgpr[r + 2]} * (stride ? stride : 1);
+        const machine::BufferDescriptor v(&w.sgpr[sbase(inst) & 124], buffer_layout(traits(w)));
+        size = uint64_t{v.records} * (v.stride ? v.stride : 1);
         offset = (immediate_offset<Unit>(inst) + register_offset<Unit>(w, inst)) & 0xffffffff;
-        address = (base & part_mask(Unit)) + offset;
+        address = (v.base & part_mask(Unit)) + offset;
     }
     bool in_range(uint32_t byte, uint32_t bytes) const { return offset + byte + bytes <= size; }
 };

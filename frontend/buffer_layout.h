@@ -1,0 +1,14 @@
+// Which layout a target's buffer descriptors have.
+#pragma once
+
+#include "frontend/target.h"
+#include "machine/buffer_descriptor.h"
+
+namespace wj {
+
+constexpr machine::BufferLayout buffer_layout(const Traits& t) {
+    using enum machine::BufferLayout;
+    return t.gfx11_buffers ? Gfx11 : t.unified_formats ? Gfx10 : t.buffer_elements ? Gfx6 : Gfx9;
+}
+
+}  // namespace wj
