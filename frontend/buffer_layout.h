@@ -8,7 +8,8 @@ namespace wj {
 
 constexpr machine::BufferLayout buffer_layout(const Traits& t) {
     using enum machine::BufferLayout;
-    return t.gfx11_buffers ? Gfx11 : t.unified_formats ? Gfx10 : t.buffer_elements ? Gfx6 : Gfx9;
+    if (t.buffer_elements) return t.buffer_records == BufferRecords::Gfx6 ? Gfx6 : Gfx8;
+    return t.gfx11_buffers ? Gfx11 : t.unified_formats ? Gfx10 : Gfx9;
 }
 
 }  // namespace wj

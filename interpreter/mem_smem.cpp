@@ -25,6 +25,10 @@ uint32_t sbase(const Inst& inst) {
     return inst.sbase().reg & 126;
 }
 
+machine::BufferDescriptor descriptor(const Wave& w, const Inst& inst) {
+    return {&w.sgpr[sbase(inst) & 124], buffer_layout(traits(w))};
+}
+
 template <uint32_t Unit>
 uint64_t register_offset(const Wave& w, const Inst& inst) {
     const Operand& o = inst.soffset();
@@ -52,7 +56,7 @@ template <uint32_t Unit = 4>
 struct BufferOf {
     uint64_t address, offset, size;
     BufferOf(const Wave& w, const Inst& inst) {
-        const machine::BufferDescriptor v(&w.sgpr[sbase(inst) & 124], buffer_layout(traits(w)));
+        const machine::BufferDescriptor v = descriptor(w, inst);
         size = uint64_t{v.records} * (v.stride ? v.stride : 1);
         offset = (immediate_offset<Unit>(inst) + register_offset<Unit>(w, inst)) & 0xffffffff;
         address = (v.base & part_mask(Unit)) + offset;
@@ -251,10 +255,7 @@ std::optional<uint64_t> misaligned_scalar_address(const Wave& w, const Inst& ins
     if (!bytes) return std::nullopt;
     const uint64_t low = std::min(bytes, 4u) - 1;
     uint64_t base = w.s64(sbase(inst));
-    if (encoding.v_sharp) {
-        const uint32_t r = sbase(inst) & 124;
-        base = w.sgpr[r] | uint64_t{w.sgpr[r + 1] & 0xffff} << 32;
-    }
+    if (encoding.v_sharp) base = descriptor(w, inst).base;
     const uint64_t immediate = immediate_offset<1>(inst), in_register = register_offset<1>(w, inst);
     if (!((base | immediate | in_register) & low)) return std::nullopt;
     return base + immediate + in_register * (encoding.scratch ? scratch_scale : 1);

@@ -175,8 +175,19 @@ struct BufferOperands {
     }
 };
 
+// MUBUF of gfx6 and gfx7 with ADDR64: all parts of the address add up, the base as a signed number,
+// and nothing is checked.
+Value buffer_address64(Lifter& l, const Inst& i) {
+    const Value above = l.s.const32(64 - machine::BufferFields::base_bits);
+    const Value words = l.s.get64(i.sbase().reg & 124);
+    const Value base = l.emit(Op::USar64, {l.emit(Op::UShl64, {words, above}), above});
+    const Value first = l.emit(Op::UAdd64, {base, l.emit(Op::UZext32, {l.s32(i.soffset())})});
+    return l.emit(Op::Add64, {address64(l, i), l.emit(Op::Splat64, {first})});
+}
+
 bool translated(const Lifter& l, const Inst& i) {
-    if (i.format == Format::MUBUF && l.options.target->traits.buffer_elements) return false;
+    if (i.format == Format::MUBUF && l.options.target->traits.buffer_elements && !i.addr64())
+        return false;
     return !i.lds && !i.tfe && !i.idxen;
 }
 
@@ -188,7 +199,9 @@ bool load(Lifter& l, const Inst& i) {
     l.block.loads_in_order |= i.glc || i.scc || i.scope;
     if (i.format != Format::SCRATCH) l.order.load(is_coherent(i));
     Value tuple;
-    if (i.format == Format::MUBUF) {
+    if (i.format == Format::MUBUF && i.addr64()) {
+        tuple = l.emit(Op::LoadGlobal, {buffer_address64(l, i), exec}, offset_of(i), aux);
+    } else if (i.format == Format::MUBUF) {
         const BufferOperands b(l, i, ir::access_bytes(access, dwords));
         tuple = l.emit(Op::LoadBuffer, {b.offset, exec, b.base, b.limit}, 0, aux);
     } else if (i.format == Format::SCRATCH)
@@ -210,7 +223,10 @@ bool store(Lifter& l, const Inst& i) {
     if (!translated(l, i)) return false;
     const Value exec = l.s.exec();
     if (i.format != Format::SCRATCH) l.order.store(is_coherent(i));
-    if (i.format == Format::MUBUF) {
+    if (i.format == Format::MUBUF && i.addr64()) {
+        emit_store(l, Op::StoreGlobal, {buffer_address64(l, i), exec}, i.vdata(), 0, dwords,
+                   offset_of(i), access);
+    } else if (i.format == Format::MUBUF) {
         const BufferOperands b(l, i, ir::access_bytes(access, dwords));
         emit_store(l, Op::StoreBuffer, {b.offset, exec, b.base, b.limit}, i.vdata(), 0, dwords, 0,
                    access);

@@ -10,7 +10,7 @@
 namespace wj::machine {
 
 // Named by the first family that has them.
-enum class BufferLayout : uint8_t { Gfx6, Gfx9, Gfx10, Gfx11 };
+enum class BufferLayout : uint8_t { Gfx6, Gfx8, Gfx9, Gfx10, Gfx11 };
 
 // Bits of a V#, counted from the lowest one of its first dword. No bits: the layout has no such
 // field, which reads as 0 and takes no value.
@@ -31,6 +31,7 @@ struct BufferField {
 
 // What all layouts share has its place here, the rest in the table below.
 struct BufferFields {
+    static constexpr uint32_t base_bits = 48;
     BufferField base_low{0, 32}, base_high{32, 16};
     BufferField stride{48, 14};   // bytes
     BufferField swizzle{63, 1};   // of two bits: 0 not, else as ELEMENT_SIZE
@@ -46,7 +47,8 @@ struct BufferFields {
     BufferField oob_select = {};
 };
 
-inline constexpr std::array<BufferFields, 4> buffer_fields = {{
+inline constexpr std::array<BufferFields, 5> buffer_fields = {{
+    {.number_format = {108, 3}, .data_format = {111, 4}, .element_size = {115, 2}},
     {.number_format = {108, 3},
      .data_format = {111, 4},
      .stride_high = {111, 4},

@@ -20,16 +20,19 @@ void expect_common(const BufferDescriptor& v) {
     for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(v.select[i], 4 + i);
 }
 
-TEST(BufferDescriptor, Gfx6HasElementSize) {
+TEST(BufferDescriptor, Gfx8AndEarlierHaveElementSize) {
     // NUM_FORMAT 7 at bit 12, DATA_FORMAT 4 at bit 15, ELEMENT_SIZE 2 (8 bytes) at bit 19.
     const uint32_t words[] = {0x89abcdef, 0x80101234, 1000, common | 0x7000 | 0x20000 | 0x100000};
-    const BufferDescriptor v(words, BufferLayout::Gfx6);
-    expect_common(v);
-    EXPECT_TRUE(v.swizzle);
-    EXPECT_EQ(v.element, 8u);
-    EXPECT_EQ(v.number_format, 7);
-    EXPECT_EQ(v.data_format, 4);
-    EXPECT_EQ(v.lane_stride, 16u + 4 * 0x4000);  // ADD_TID: DATA_FORMAT is bits 14..17
+    for (BufferLayout layout : {BufferLayout::Gfx6, BufferLayout::Gfx8}) {
+        const BufferDescriptor v(words, layout);
+        expect_common(v);
+        EXPECT_TRUE(v.swizzle);
+        EXPECT_EQ(v.element, 8u);
+        EXPECT_EQ(v.number_format, 7);
+        EXPECT_EQ(v.data_format, 4);
+        // ADD_TID: DATA_FORMAT is bits 14 to 17 of the stride, from gfx8 on.
+        EXPECT_EQ(v.lane_stride, layout == BufferLayout::Gfx8 ? 16u + 4 * 0x4000 : 16u);
+    }
 }
 
 TEST(BufferDescriptor, Gfx9HasElementsOfDwords) {
