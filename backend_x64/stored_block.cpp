@@ -132,7 +132,7 @@ bool StoredBlock::well_formed() const {
     }
     for (const Link& l : links_)
         if (l.return_offset > h.size || l.cold_offset > h.code_size || !slot(l.slot_offset) ||
-            l.variant >= variant_count)
+            l.slot_offset % 8 /* it is changed while others jump */ || l.variant >= variant_count)
             return false;
     for (const Address& a : addresses_)
         if (!slot(a.offset) || a.kind > static_cast<uint32_t>(Relocation::Kind::Host)) return false;

@@ -144,6 +144,11 @@ struct FloatMode {
     uint32_t round() const {
         return std::is_same_v<T, float> ? round32() : round64();
     }
+    // With denormals of f16 kept, and perhaps rounding of f16 as of f32.
+    FloatMode with_half_denormals(bool rounds_as_f32) const {
+        const uint32_t kept = bits | 3u << 6;
+        return {rounds_as_f32 ? (kept & ~12u) | round32() << 2 : kept};
+    }
 };
 
 template <class T>

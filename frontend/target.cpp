@@ -209,6 +209,15 @@ constexpr Traits gfx125(bool pairs) {
 }
 
 constexpr std::array targets{
+    Target{"gfx600", Family::g6, 0x20, gcn1()},
+    Target{"gfx601", Family::g6, 0x21, gcn1()},
+    Target{"gfx602", Family::g6, 0x3a, gcn1()},
+    Target{"gfx700", Family::g7, 0x22, gcn2()},
+    Target{"gfx701", Family::g7, 0x23, gcn2()},
+    Target{"gfx702", Family::g7, 0x24, gcn2()},
+    Target{"gfx703", Family::g7, 0x25, gcn2()},
+    Target{"gfx704", Family::g7, 0x26, gcn2()},
+    Target{"gfx705", Family::g7, 0x3b, gcn2()},
     Target{"gfx801", Family::g8, 0x28, gcn3(true)},
     Target{"gfx802", Family::g8, 0x29, gcn3(false)},
     Target{"gfx803", Family::g8, 0x2a, gcn3(false)},
@@ -263,15 +272,6 @@ constexpr auto other_sramecc = [] {
 
 // Decoded and disassembled, not emulated.
 constexpr std::array decoded{
-    Target{"gfx600", Family::g6, 0x20, gcn1()},
-    Target{"gfx601", Family::g6, 0x21, gcn1()},
-    Target{"gfx602", Family::g6, 0x3a, gcn1()},
-    Target{"gfx700", Family::g7, 0x22, gcn2()},
-    Target{"gfx701", Family::g7, 0x23, gcn2()},
-    Target{"gfx702", Family::g7, 0x24, gcn2()},
-    Target{"gfx703", Family::g7, 0x25, gcn2()},
-    Target{"gfx704", Family::g7, 0x26, gcn2()},
-    Target{"gfx705", Family::g7, 0x3b, gcn2()},
     Target{"gfx1250", Family::g125, 0x49, gfx125(false)},
     Target{"gfx1251", Family::g125, 0x5a, gfx125(true)},
 };

@@ -9,12 +9,22 @@ namespace {
 // PCI ids: the Linux driver amdgpu_drv.c, and amdgpu.ids of libdrm. Waves: 10 per SIMD, 8 from
 // gfx90a on; 20 of gfx10.1 and 16 of gfx10.3 and later, whose compute units have two SIMDs (LLVM,
 // getMaxWavesPerEU). Clocks and widths:
-// data sheets of Carrizo, Tonga, Polaris 10, Stoney, MI25, MI50, MI100, MI250X, MI300X, MI355X; RX
+// data sheets of HD 7970, HD 7870, R7 250, A10-7850K, FirePro W9100, R9 290X, HD 8400, HD 7790,
+// Mullins R3, Carrizo, Tonga, Polaris 10, Stoney, MI25, MI50, MI100, MI250X, MI300X, MI355X; RX
 // 5700 XT, Pro V520, RX 5500 XT, BC-250, RX 6900 XT, RX 6700 XT, RX 6600 XT, Van Gogh, RX 6500 XT,
 // Radeon 680M, Radeon 610M, RX 7900 XTX, RX 7800 XT, RX 7600, Radeon 780M, 890M, 8060S, 860M, 840M;
 // RX 9060 XT, RX 9070 XT.
 // clang-format off
 constexpr std::array facts{
+    AgentFacts{"gfx600",         0x6798, 40,  925, 1375,   384,  3u << 18, 0,   false},
+    AgentFacts{"gfx601",         0x6818, 40, 1000, 1200,   256,  1u << 19, 0,   false},
+    AgentFacts{"gfx602",         0x6610, 40, 1050, 1150,   128,  1u << 18, 0,   false},
+    AgentFacts{"gfx700",         0x130f, 40,  720, 1066,   128,  1u << 19, 0,   false},
+    AgentFacts{"gfx701",         0x67a0, 40,  930, 1250,   512,  1u << 20, 0,   false},
+    AgentFacts{"gfx702",         0x67b0, 40, 1000, 1250,   512,  1u << 20, 0,   false},
+    AgentFacts{"gfx703",         0x9830, 40,  600,  800,    64,  1u << 17, 0,   false},
+    AgentFacts{"gfx704",         0x665c, 40, 1000, 1500,   128,  1u << 18, 0,   false},
+    AgentFacts{"gfx705",         0x9850, 40,  500,  667,    64,  1u << 17, 0,   false},
     AgentFacts{"gfx801",         0x9874, 40,  800,  933,   128,  1u << 19, 0,   true},
     AgentFacts{"gfx802",         0x6920, 40,  918, 1375,   256,  3u << 18, 0,   false},
     AgentFacts{"gfx803",         0x67df, 40, 1266, 2000,   256,  2u << 20, 0,   false},
@@ -72,8 +82,8 @@ uint32_t asic_family(std::string_view processor) {
     struct {
         std::string_view begins;
         uint32_t family;
-    } constexpr rows[] = {
-        {"gfx12", 0x98}, {"gfx115", 0x96}, {"gfx11", 0x91}, {"gfx10", 0x8f}, {"gfx", 0x8d}};
+    } constexpr rows[] = {{"gfx6", 0x6e},  {"gfx7", 0x78},  {"gfx12", 0x98}, {"gfx115", 0x96},
+                          {"gfx11", 0x91}, {"gfx10", 0x8f}, {"gfx", 0x8d}};
     for (const auto& row : rows)
         if (processor.starts_with(row.begins)) return row.family;
     return 0;

@@ -207,6 +207,9 @@ bool Queue::step(Caller caller) {
             hsa_amd_barrier_value_packet_t packet;
             std::memcpy(&packet, slot, sizeof packet);
             if (packet.header.AmdFormat != HSA_AMD_PACKET_TYPE_BARRIER_VALUE) break;
+            if (packet.cond > HSA_SIGNAL_CONDITION_GTE)
+                return refuse(slot, "waits for condition " + std::to_string(packet.cond) +
+                                        " of a signal; there are 0 (equal) to 3 (not less)");
             if (!park_unless(&packet.signal, 1, value_met(packet)) && !value_met(packet))
                 return false;
             complete_barrier(packet.completion_signal, slot);
@@ -215,11 +218,15 @@ bool Queue::step(Caller caller) {
         default:
             break;
     }
+    return refuse(slot, "has header " + std::to_string(first & 0xffff) +
+                            ", which is no kernel dispatch, barrier or AMD barrier-value packet");
+}
+
+bool Queue::refuse(void* slot, const std::string& why) {
     retire(slot);
-    fail(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,
-         "queue " + std::to_string(abi_->hsa_queue.id) + ": packet " + std::to_string(next_ - 1) +
-             " has header " + std::to_string(first & 0xffff) +
-             ", which is no kernel dispatch, barrier or AMD barrier-value packet");
+    fail(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, "queue " + std::to_string(abi_->hsa_queue.id) +
+                                                     ": packet " + std::to_string(next_ - 1) + " " +
+                                                     why);
     return false;
 }
 

@@ -61,6 +61,7 @@ private:
     bool park_unless(const hsa_signal_t* signals, uint32_t count, bool met);
     void unpark();
     void retire(void* slot);
+    bool refuse(void* slot, const std::string& why);  // false
     void complete_barrier(hsa_signal_t completion, void* slot);
     void fail(hsa_status_t status, std::string report);
     void call_back();

@@ -1,69 +1,42 @@
 // MUBUF and MTBUF addressing: the V# and the address calculation (GCN3 and Vega ISA manuals 8.1.5,
-// CDNA ISA manual "Buffer addressing").
+// CDNA ISA manual "Buffer addressing"; of gfx6 and gfx7 CLRX's notes, "GCN Memory handling").
 #pragma once
 
-#include "interpreter/buffer_format.h"
+#include "frontend/buffer_layout.h"
 #include "interpreter/mem.h"
+#include "machine/buffer_descriptor.h"
 
 namespace wj::interp {
 
-// Fields of a buffer resource descriptor.
-struct BufferDescriptor {
-    uint64_t base;
-    uint32_t stride, records, index_stride, element = 4;
-    bool swizzle, add_tid;
-    uint8_t select[4];  // dst_sel: 0 zero, 1 one, 4..7 x..w
-    uint8_t data_format, number_format;
-    uint8_t oob_select;  // gfx10+
-
-    BufferDescriptor(const Wave& w, uint32_t first_sgpr) {
-        const uint32_t* d = &w.sgpr[first_sgpr & 124];
-        base = d[0] | uint64_t{d[1] & 0xffff} << 32;
-        stride = d[1] >> 16 & 0x3fff;
-        swizzle = d[1] >> 31;
-        if (traits(w).gfx11_buffers && (d[1] >> 30)) {  // by elements of 4, 8 or 16 bytes
-            swizzle = true;
-            element = 2u << (d[1] >> 30);
-        }
-        records = d[2];
-        for (uint32_t i = 0; i < 4; ++i) select[i] = d[3] >> 3 * i & 7;
-        number_format = d[3] >> 12 & 7;
-        data_format = d[3] >> 15 & 15;
-        oob_select = d[3] >> 28 & 3;
-        if (traits(w).buffer_elements) element = 2u << (d[3] >> 19 & 3);
-        index_stride = 8u << (d[3] >> 21 & 3);
-        add_tid = d[3] >> 23 & 1;
-        if (traits(w).unified_formats) {
-            const BufferFormat format = unified_format(d[3] >> 12 & 127, traits(w).gfx11_buffers);
-            data_format = format.data;
-            number_format = format.number;
-        } else if (add_tid) {
-            // The data format field holds stride bits 17:14 (LLVM: getScratchRsrcWords23).
-            stride |= uint32_t{data_format} << 14;
-        }
-    }
-};
-
 struct BufferAddress {
-    BufferDescriptor v;
+    machine::BufferDescriptor v;
     const uint32_t* index = nullptr;
     const uint32_t* offset = nullptr;
+    const uint32_t* high = nullptr;  // ADDR64: of the address that `offset` holds the low half of
     uint32_t inst_offset, soffset;
-    bool structured;  // NUM_RECORDS counts records, not bytes
+    bool structured;     // NUM_RECORDS counts records, not bytes
+    bool checks_stride;  // what lies behind the record is out of range
     bool by_oob_select;
     bool to_next_lane;  // wide accesses to swizzled memory go on in the next lane's
     bool private_segment = false;
     uint32_t private_offset = 0;
 
     BufferAddress(Wave& w, const Inst& inst)
-        : v(w, inst.sbase().reg),
+        : v(&w.sgpr[inst.sbase().reg & 124], buffer_layout(traits(w))),
           inst_offset(static_cast<uint32_t>(inst.offset)),
           soffset(read_s32(w, inst.soffset())) {
         if (inst.idxen) index = vrow(w, inst.vaddr());
         if (inst.offen) offset = vrow(w, inst.vaddr(), inst.idxen ? 1 : 0);
+        if (inst.addr64()) {
+            offset = vrow(w, inst.vaddr());
+            high = vrow(w, inst.vaddr(), 1);
+        }
         const Traits& t = traits(w);
         const bool by_swizzle = t.buffer_records == BufferRecords::Gfx8;
-        structured = v.stride != 0 && (by_swizzle ? v.swizzle : inst.idxen);
+        structured = v.lane_stride != 0 && (by_swizzle ? v.swizzle : inst.idxen);
+        if (t.buffer_records == BufferRecords::Gfx6)
+            structured = v.stride != 0 && (inst.idxen || v.add_tid);
+        checks_stride = v.swizzle || t.buffer_records == BufferRecords::Gfx6;
         by_oob_select = t.buffer_records == BufferRecords::Gfx10;
         to_next_lane = t.buffer_elements;
         find_private_segment(w);
@@ -73,7 +46,8 @@ struct BufferAddress {
     // lanes as the wave has. Resolved to the lane's private memory, whose bounds are then checked:
     // a stack pointer beyond it (SEED-PROL-28) is a fault, too. soffset counts bytes of all lanes.
     void find_private_segment(const Wave& w) {
-        if (!v.swizzle || !v.add_tid || v.index_stride != w.size || index) return;
+        if (high || !v.swizzle || v.element != 4 || !v.add_tid || v.index_stride != w.size || index)
+            return;
         const uint64_t base = v.base - w.scratch_base, delta = base + soffset;
         const uint64_t bytes = uint64_t{w.scratch_bytes} * w.size;
         if (base > bytes || delta % (4u * w.size) || v.records < bytes) return;
@@ -81,8 +55,18 @@ struct BufferAddress {
         private_offset = static_cast<uint32_t>(delta / w.size) + inst_offset;
     }
 
+    // Code puts negative offsets there, too (LLVM, the base of ADDR64 buffers).
+    uint64_t signed_base() const {
+        const uint32_t above = 64 - machine::BufferFields::base_bits;
+        return static_cast<uint64_t>(static_cast<int64_t>(v.base << above) >> above);
+    }
+
     Spot spot(uint32_t lane, uint32_t byte, uint32_t bytes) const {
         const uint32_t vector_offset = offset ? offset[lane] : 0;
+        if (high) {  // nothing is checked (CLRX, "GCN Memory handling")
+            const uint64_t address = uint64_t{high[lane]} << 32 | vector_offset;
+            return {Place::Global, signed_base() + address + soffset + inst_offset + byte};
+        }
         if (private_segment) return {Place::Scratch, private_offset + vector_offset + byte};
         // The sum of the offsets has 32 bits; the bytes behind it do not come round to 0.
         const uint64_t o = uint64_t{inst_offset + vector_offset} + byte;
@@ -90,13 +74,13 @@ struct BufferAddress {
         uint64_t at;
         if (v.swizzle) {
             const uint64_t in_element = o & (v.element - 1);
-            const uint64_t high = uint64_t{i / v.index_stride} * v.stride + (o - in_element);
-            at = high * v.index_stride + i % v.index_stride * v.element + in_element;
+            const uint64_t row = uint64_t{i / v.index_stride} * v.lane_stride + (o - in_element);
+            at = row * v.index_stride + i % v.index_stride * v.element + in_element;
         } else {
-            at = o + uint64_t{v.stride} * i;
+            at = o + uint64_t{v.lane_stride} * i;
         }
         const bool outside = by_oob_select ? out_of_bounds(i, o, at, bytes)
-                             : structured  ? i >= v.records || (v.swizzle && o >= v.stride)
+                             : structured  ? i >= v.records || (checks_stride && o >= v.lane_stride)
                                            : (v.swizzle ? o : at) + bytes + soffset > v.records;
         if (outside) return {Place::Nowhere, 0};
         return {Place::Global, v.base + soffset + at};
@@ -107,7 +91,7 @@ struct BufferAddress {
         const uint32_t last = bytes > 4 ? bytes - 4 : 0;
         switch (v.oob_select) {
             case 0:
-                return i >= v.records || o + last >= v.stride;
+                return i >= v.records || o + last >= v.lane_stride;
             case 1:
                 return i >= v.records;
             case 2:

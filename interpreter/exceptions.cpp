@@ -291,6 +291,15 @@ constexpr auto narrow_single = [](const FloatMode& m, float a) {
     return result(m, raised_half(control<Half>(m), a));
 };
 constexpr auto widen_half = [](const FloatMode& m, Half a) { return flushed(m, gf::to_float(a)); };
+// gfx6 and gfx7: MODE does not flush halves here.
+template <bool RoundsAsF32>
+constexpr auto narrow_denormal = [](const FloatMode& m, float a) {
+    return narrow_single(m.with_half_denormals(RoundsAsF32), a);
+};
+// A quiet NaN among the operands, where compares signal for it.
+template <class T>
+constexpr auto any_nan =
+    [](const FloatMode&, T a, T b) { return gf::is_nan(a) || gf::is_nan(b) ? ex::invalid : 0u; };
 template <bool TowardZero>
 constexpr auto narrow_two = [](const FloatMode& m, float a, float b) {
     const u32 c = TowardZero ? host_toward_zero : control<Half>(m);
@@ -416,6 +425,17 @@ struct Entry {
         COMPARE(gt, type, T), COMPARE(lg, type, T), COMPARE(ge, type, T), COMPARE(o, type, T),    \
         COMPARE(u, type, T), COMPARE(nge, type, T), COMPARE(nlg, type, T), COMPARE(ngt, type, T), \
         COMPARE(nle, type, T), COMPARE(neq, type, T), COMPARE(nlt, type, T), COMPARE(tru, type, T)
+#define SIGNALLING(name, type, T)                       \
+    {Opcode::v_cmps_##name##_##type, of<any_nan<T>>}, { \
+        Opcode::v_cmpsx_##name##_##type, of<any_nan<T>> \
+    }
+#define SIGNALLING_COMPARES(type, T)                                                  \
+    SIGNALLING(f, type, T), SIGNALLING(lt, type, T), SIGNALLING(eq, type, T),         \
+        SIGNALLING(le, type, T), SIGNALLING(gt, type, T), SIGNALLING(lg, type, T),    \
+        SIGNALLING(ge, type, T), SIGNALLING(o, type, T), SIGNALLING(u, type, T),      \
+        SIGNALLING(nge, type, T), SIGNALLING(nlg, type, T), SIGNALLING(ngt, type, T), \
+        SIGNALLING(nle, type, T), SIGNALLING(neq, type, T), SIGNALLING(nlt, type, T), \
+        SIGNALLING(tru, type, T)
 #define ROUNDINGS(type, T)                                                                         \
     {Opcode::v_trunc_##type, of<operands_only<T>>}, {Opcode::v_ceil_##type, of<operands_only<T>>}, \
         {Opcode::v_rndne_##type, of<operands_only<T>>},                                            \
@@ -441,9 +461,23 @@ struct Entry {
 // clang-format off
 constexpr Entry entries[] = {
     COMPARES(f16, Half), COMPARES(f32, float), COMPARES(f64, double),
+    SIGNALLING_COMPARES(f32, float), SIGNALLING_COMPARES(f64, double),
     ROUNDINGS(f16, Half), ROUNDINGS(f32, float), ROUNDINGS(f64, double),
     CURVES(f16, Half), CURVES(f32, float),
     {Opcode::v_exp_legacy_f32, of<power<float>>},
+    {Opcode::v_log_clamp_f32, of<log_of<float>>},
+    {Opcode::v_rcp_clamp_f32, of<inverse<float>>},
+    {Opcode::v_rcp_legacy_f32, of<inverse<float>>},
+    {Opcode::v_rcp_clamp_f64, of<inverse<double>>},
+    {Opcode::v_rsq_clamp_f32, of<inverse_root<float>>},
+    {Opcode::v_rsq_legacy_f32, of<inverse_root<float>>},
+    {Opcode::v_rsq_clamp_f64, of<inverse_root<double>>},
+    {Opcode::v_min_legacy_f32, of<operands_only<float, float>>},
+    {Opcode::v_max_legacy_f32, of<operands_only<float, float>>},
+    {Opcode::v_frexp_exp_i32_f32_gfx6, of<operands_only<float>>},
+    {Opcode::v_frexp_mant_f32_gfx6, of<operands_only<float>>},
+    {Opcode::v_frexp_exp_i32_f64_gfx6, of<operands_only<double>>},
+    {Opcode::v_frexp_mant_f64_gfx6, of<operands_only<double>>},
     {Opcode::v_log_legacy_f32, of<log_of<float>>},
     MINIMA(f16, Half), MINIMA(f32, float), MINIMA(f64, double),
     {Opcode::v_rcp_iflag_f32, of<integer_inverse, as_they_are>},
@@ -498,6 +532,9 @@ constexpr Entry entries[] = {
     {Opcode::v_cvt_f16_u16, of<int_to_half<uint16_t>>},
     {Opcode::v_cvt_f16_f32, of<narrow_single>},
     {Opcode::v_cvt_f32_f16, of<widen_half>},
+    {Opcode::v_cvt_f16_f32_denorm, of<narrow_denormal<false>>},
+    {Opcode::v_cvt_f16_f32_single, of<narrow_denormal<true>>},
+    {Opcode::v_cvt_f32_f16_denorm, of<widen_half>},
     {Opcode::v_cvt_f32_f64, of<narrow_double>},
     {Opcode::v_cvt_f64_f32, of<operands_only<float>>},
     {Opcode::v_cvt_pkrtz_f16_f32, of<narrow_two<true>>},

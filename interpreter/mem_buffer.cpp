@@ -14,15 +14,18 @@ struct Typed {
 
 // MTBUF names the format in the instruction and takes the components as they are; MUBUF takes both
 // from the V# (Vega ISA manual, "Buffer data").
-bool typed_format(Wave& w, const Inst& inst, const BufferDescriptor& v, Typed& out) {
-    if (inst.format == Format::MTBUF && traits(w).unified_formats) {
-        const BufferFormat format = unified_format(inst.buffer_format, traits(w).gfx11_buffers);
-        out = {format.data, format.number, {4, 5, 6, 7}};
-    } else if (inst.format == Format::MTBUF) {
+bool typed_format(Wave& w, const Inst& inst, const machine::BufferDescriptor& v, Typed& out) {
+    const bool of_inst = inst.format == Format::MTBUF;
+    if (of_inst)
         out = {inst.dfmt, inst.nfmt, {4, 5, 6, 7}};
-    } else {
+    else
         out = {
             v.data_format, v.number_format, {v.select[0], v.select[1], v.select[2], v.select[3]}};
+    if (const Traits& t = traits(w); t.unified_formats) {
+        const BufferFormat both =
+            unified_format(of_inst ? inst.buffer_format : v.format, t.gfx11_buffers);
+        out.data_format = both.data;
+        out.number_format = both.number;
     }
     if (!number_format_known(out.number_format)) {
         stop(w, ExitKind::Unimplemented, "reserved buffer number format");

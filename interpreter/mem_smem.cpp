@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "frontend/buffer_layout.h"
 #include "frontend/effects.h"
 #include "frontend/encoding.h"
 #include "interpreter/atomics.h"
@@ -22,6 +23,10 @@ constexpr uint64_t dword_mask = part_mask(4);
 
 uint32_t sbase(const Inst& inst) {
     return inst.sbase().reg & 126;
+}
+
+machine::BufferDescriptor descriptor(const Wave& w, const Inst& inst) {
+    return {&w.sgpr[sbase(inst) & 124], buffer_layout(traits(w))};
 }
 
 template <uint32_t Unit>
@@ -51,12 +56,10 @@ template <uint32_t Unit = 4>
 struct BufferOf {
     uint64_t address, offset, size;
     BufferOf(const Wave& w, const Inst& inst) {
-        const uint32_t r = sbase(inst) & 124;
-        const uint64_t base = w.sgpr[r] | uint64_t{w.sgpr[r + 1] & 0xffff} << 32;
-        const uint32_t stride = w.sgpr[r + 1] >> 16 & 0x3fff;
-        size = uint64_t{w.sgpr[r + 2]} * (stride ? stride : 1);
+        const machine::BufferDescriptor v = descriptor(w, inst);
+        size = uint64_t{v.records} * (v.stride ? v.stride : 1);
         offset = (immediate_offset<Unit>(inst) + register_offset<Unit>(w, inst)) & 0xffffffff;
-        address = (base & part_mask(Unit)) + offset;
+        address = (v.base & part_mask(Unit)) + offset;
     }
     bool in_range(uint32_t byte, uint32_t bytes) const { return offset + byte + bytes <= size; }
 };
@@ -252,10 +255,7 @@ std::optional<uint64_t> misaligned_scalar_address(const Wave& w, const Inst& ins
     if (!bytes) return std::nullopt;
     const uint64_t low = std::min(bytes, 4u) - 1;
     uint64_t base = w.s64(sbase(inst));
-    if (encoding.v_sharp) {
-        const uint32_t r = sbase(inst) & 124;
-        base = w.sgpr[r] | uint64_t{w.sgpr[r + 1] & 0xffff} << 32;
-    }
+    if (encoding.v_sharp) base = descriptor(w, inst).base;
     const uint64_t immediate = immediate_offset<1>(inst), in_register = register_offset<1>(w, inst);
     if (!((base | immediate | in_register) & low)) return std::nullopt;
     return base + immediate + in_register * (encoding.scratch ? scratch_scale : 1);

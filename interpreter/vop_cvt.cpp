@@ -67,6 +67,18 @@ template <class T>
 constexpr auto int_to_half =
     [](T a) { return gf::to_half(static_cast<float>(static_cast<i32>(a))); };
 
+constexpr auto f32_to_f16 = [](float a) { return gf::to_half(a); };
+constexpr auto f16_to_f32 = [](Half a) { return gf::to_float(a); };
+
+// gfx6 and gfx7 keep denormals of f16 here whatever MODE says; gfx6 rounds as MODE says of f32.
+template <Handler Run, bool RoundsAsF32 = false>
+void half_conversion(Wave& w, const Inst& in) {
+    const u32 mode = w.mode;
+    w.mode = FloatMode{mode}.with_half_denormals(RoundsAsF32).bits;
+    Run(w, in);
+    w.mode = mode;
+}
+
 // clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_cvt_i32_f64, alu<[](double a) { return gf::to_int_sat<i32>(a); }>},
@@ -77,8 +89,11 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_cvt_f64_u32, alu<[](u32 a) { return static_cast<double>(a); }>},
     {Opcode::v_cvt_f32_i32, alu<[](i32 a) { return gf::from_int(a); }>},
     {Opcode::v_cvt_f32_u32, alu<[](u32 a) { return gf::from_uint(a); }>},
-    {Opcode::v_cvt_f16_f32, alu<[](float a) { return gf::to_half(a); }>},
-    {Opcode::v_cvt_f32_f16, alu<[](Half a) { return gf::to_float(a); }>},
+    {Opcode::v_cvt_f16_f32, alu<f32_to_f16>},
+    {Opcode::v_cvt_f32_f16, alu<f16_to_f32>},
+    {Opcode::v_cvt_f16_f32_denorm, half_conversion<alu<f32_to_f16>>},
+    {Opcode::v_cvt_f16_f32_single, half_conversion<alu<f32_to_f16>, true>},
+    {Opcode::v_cvt_f32_f16_denorm, half_conversion<alu<f16_to_f32>>},
     {Opcode::v_cvt_f32_f64, alu<[](double a) { return gf::to_float(a); }>},
     {Opcode::v_cvt_f64_f32, alu<[](float a) { return gf::to_double(a); }>},
     // The sum with 1/2 is exact here: in f32 it would round 0.49999997 up.

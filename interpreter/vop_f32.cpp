@@ -1,4 +1,5 @@
 // f32 arithmetic. NaN, denormal and rounding rules: common/guest_float.h, docs/reference/float.md.
+#include <bit>
 #include <limits>
 
 #include "interpreter/valu.h"
@@ -38,6 +39,37 @@ float mullit(float a, float b, float c) {
         b == -most || (gf::is_inf(b) && gf::is_negative(b)) || gf::is_nan(b) || !(c > 0.0f);
     return none ? -most : mul_legacy(a, b);
 }
+
+// Of gfx6 and gfx7: DX9's choice between two numbers, which a NaN loses; of equal ones the second
+// is the smaller and the first the larger (AMD's R600 ISA, MIN and MAX; LLVM, FMIN_LEGACY).
+constexpr auto min_legacy = [](float a, float b) { return a < b ? a : b; };
+constexpr auto max_legacy = [](float a, float b) { return a >= b ? a : b; };
+
+// Infinite results become the largest number, or zero, of their sign (CLRX, "GCN ISA VOP1"; LLVM,
+// lowering of rsq_clamp).
+template <auto F, bool ToZero = false>
+constexpr auto bounded = [](__m256 x) {
+    const __m256 r = F(x), sign = _mm256_set1_ps(-0.0f);
+    const __m256 infinity = _mm256_set1_ps(std::numeric_limits<float>::infinity());
+    const __m256 infinite = _mm256_cmp_ps(_mm256_andnot_ps(sign, r), infinity, _CMP_EQ_OQ);
+    const float bound = ToZero ? 0.0f : std::numeric_limits<float>::max();
+    const __m256 signed_bound = _mm256_or_ps(_mm256_and_ps(sign, r), _mm256_set1_ps(bound));
+    return _mm256_blendv_ps(r, signed_bound, infinite);
+};
+// Logarithms: of zero only, not of infinity.
+constexpr auto log_clamp = [](__m256 x) {
+    const __m256 r = eight_lanes<trans::log2_f32<VectorBuilder>>(x);
+    return _mm256_max_ps(_mm256_set1_ps(-std::numeric_limits<float>::max()), r);
+};
+
+// gfx6's exponent of infinity and NaN is -1, and infinity's mantissa NaN (CLRX, "GCN ISA VOP1").
+constexpr auto frexp_exponent_gfx6 = [](float a) {
+    return gf::is_inf(a) || gf::is_nan(a) ? -1 : gf::frexp_exponent(a);
+};
+constexpr auto frexp_mantissa_gfx6 = [](float a) {
+    constexpr u32 negative_nan = 0xffc00000;
+    return gf::is_inf(a) ? std::bit_cast<float>(negative_nan) : gf::frexp_mantissa(a);
+};
 
 template <int Which>
 constexpr auto cube_op = [](float x, float y, float z) { return gf::cube(Which, x, y, z); };
@@ -106,6 +138,16 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_sqrt_f32, alu_vec<float, 1, [](__m256 a) { return _mm256_sqrt_ps(a); }, nearest>},
     {Opcode::v_sin_f32, alu_vec<float, 1, eight_lanes<trans::sin_f32<VectorBuilder>>, nearest>},
     {Opcode::v_cos_f32, alu_vec<float, 1, eight_lanes<trans::cos_f32<VectorBuilder>>, nearest>},
+
+    {Opcode::v_log_clamp_f32, alu_vec<float, 1, log_clamp, nearest>},
+    {Opcode::v_rcp_clamp_f32, alu_vec<float, 1, bounded<eight_lanes<trans::rcp_f32<VectorBuilder>>>, nearest>},
+    {Opcode::v_rcp_legacy_f32, alu_vec<float, 1, bounded<eight_lanes<trans::rcp_f32<VectorBuilder>>, true>, nearest>},
+    {Opcode::v_rsq_clamp_f32, alu_vec<float, 1, bounded<eight_lanes<trans::rsq_f32<VectorBuilder>>>, nearest>},
+    {Opcode::v_rsq_legacy_f32, alu_vec<float, 1, bounded<eight_lanes<trans::rsq_f32<VectorBuilder>>, true>, nearest>},
+    {Opcode::v_min_legacy_f32, alu<min_legacy>},
+    {Opcode::v_max_legacy_f32, alu<max_legacy>},
+    {Opcode::v_frexp_exp_i32_f32_gfx6, alu<frexp_exponent_gfx6>},
+    {Opcode::v_frexp_mant_f32_gfx6, alu<frexp_mantissa_gfx6>},
 
     {Opcode::v_cubeid_f32, alu<cube_op<0>>},
     {Opcode::v_cubesc_f32, alu<cube_op<1>>},

@@ -1,4 +1,8 @@
 // f64 arithmetic.
+#include <bit>
+#include <cmath>
+#include <limits>
+
 #include "interpreter/valu.h"
 
 namespace wj::interp {
@@ -8,6 +12,20 @@ namespace {
 constexpr auto add_op = [](auto a, auto b) { return gf::add(a, b); };
 constexpr auto mul_op = [](auto a, auto b) { return gf::mul(a, b); };
 constexpr auto fma_op = [](auto a, auto b, auto c) { return gf::fma(a, b, c); };
+
+// gfx6 and gfx7: infinite results become the largest number of their sign.
+double bounded(double x) {
+    return gf::is_inf(x) ? std::copysign(std::numeric_limits<double>::max(), x) : x;
+}
+
+// gfx6's exponent of infinity and NaN is -1, and infinity's mantissa NaN (CLRX, "GCN ISA VOP1").
+constexpr auto frexp_exponent_gfx6 = [](double a) {
+    return gf::is_inf(a) || gf::is_nan(a) ? -1 : gf::frexp_exponent(a);
+};
+constexpr auto frexp_mantissa_gfx6 = [](double a) {
+    constexpr uint64_t negative_nan = 0xfff8000000000000;
+    return gf::is_inf(a) ? std::bit_cast<double>(negative_nan) : gf::frexp_mantissa(a);
+};
 
 // clang-format off
 constexpr HandlerEntry table[] = {
@@ -32,6 +50,10 @@ constexpr HandlerEntry table[] = {
     // The hardware approximates; these are correctly rounded (rsq: two roundings).
     {Opcode::v_rcp_f64, alu<[](double a) { return gf::div(1.0, a); }, nearest>},
     {Opcode::v_rsq_f64, alu<[](double a) { return gf::div(1.0, gf::sqrt(a)); }, nearest>},
+    {Opcode::v_rcp_clamp_f64, alu<[](double a) { return bounded(gf::div(1.0, a)); }, nearest>},
+    {Opcode::v_rsq_clamp_f64, alu<[](double a) { return bounded(gf::div(1.0, gf::sqrt(a))); }, nearest>},
+    {Opcode::v_frexp_exp_i32_f64_gfx6, alu<frexp_exponent_gfx6>},
+    {Opcode::v_frexp_mant_f64_gfx6, alu<frexp_mantissa_gfx6>},
     {Opcode::v_sqrt_f64, alu<[](double a) { return gf::sqrt(a); }, nearest>},
     {Opcode::v_trig_preop_f64, alu<[](double a, uint32_t b) { return gf::trig_preop(a, b); }>},
     {Opcode::v_div_fixup_f64, alu<[](double a, double b, double c) { return gf::div_fixup(a, b, c); }>},

@@ -213,6 +213,9 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_minmax_u32, alu<[](u32 a, u32 b, u32 c) { return max2(min2(a, b), c); }>},
     {Opcode::v_maxmin_u32, alu<[](u32 a, u32 b, u32 c) { return min2(max2(a, b), c); }>},
 
+    {Opcode::v_lshr_b32, alu<[](u32 a, u32 b) { return shr(a, b & 31); }>},
+    {Opcode::v_ashr_i32, alu<[](i32 a, u32 b) { return shr(a, b & 31); }>},
+    {Opcode::v_lshl_b32, alu<[](u32 a, u32 b) { return a << (b & 31); }>},
     {Opcode::v_lshrrev_b32, alu<[](u32 a, u32 b) { return shr(b, a & 31); }>},
     {Opcode::v_ashrrev_i32, alu<[](u32 a, i32 b) { return shr(b, a & 31); }>},
     {Opcode::v_lshlrev_b32, alu<[](u32 a, u32 b) { return b << (a & 31); }>},

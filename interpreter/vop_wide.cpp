@@ -107,6 +107,9 @@ void mad_wide(Wave& w, const Inst& in) {
 // clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_mov_b64, alu<[](u64 a) { return a; }>},
+    {Opcode::v_lshl_b64, alu<[](u64 a, u32 b) { return a << (b & 63); }>},
+    {Opcode::v_lshr_b64, alu<[](u64 a, u32 b) { return shr(a, b & 63); }>},
+    {Opcode::v_ashr_i64, alu<[](i64 a, u32 b) { return shr(a, b & 63); }>},
     {Opcode::v_lshlrev_b64, alu<[](u32 a, u64 b) { return b << (a & 63); }>},
     {Opcode::v_lshrrev_b64, alu<[](u32 a, u64 b) { return shr(b, a & 63); }>},
     {Opcode::v_ashrrev_i64, alu<[](u32 a, i64 b) { return shr(b, a & 63); }>},

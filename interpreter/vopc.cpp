@@ -92,8 +92,25 @@ constexpr auto in_class = [](T a, uint32_t b) { return gf::compare_class(a, b); 
         Opcode::v_cmpx_class_##type, compare<in_class<T>, true, raw_floats>                   \
     }
 
+// gfx6 and gfx7: the same compares, which signal for quiet NaN, too.
+#define SIGNALLING_ROW(name, type, T, op)                      \
+    {Opcode::v_cmps_##name##_##type, compare<op<T>, false>}, { \
+        Opcode::v_cmpsx_##name##_##type, compare<op<T>, true>  \
+    }
+#define SIGNALLING_ROWS(type, T)                                              \
+    SIGNALLING_ROW(f, type, T, never), SIGNALLING_ROW(lt, type, T, lt),       \
+        SIGNALLING_ROW(eq, type, T, eq), SIGNALLING_ROW(le, type, T, le),     \
+        SIGNALLING_ROW(gt, type, T, gt), SIGNALLING_ROW(lg, type, T, lg),     \
+        SIGNALLING_ROW(ge, type, T, ge), SIGNALLING_ROW(o, type, T, o),       \
+        SIGNALLING_ROW(u, type, T, u), SIGNALLING_ROW(nge, type, T, nge),     \
+        SIGNALLING_ROW(nlg, type, T, nlg), SIGNALLING_ROW(ngt, type, T, ngt), \
+        SIGNALLING_ROW(nle, type, T, nle), SIGNALLING_ROW(neq, type, T, ne),  \
+        SIGNALLING_ROW(nlt, type, T, nlt), SIGNALLING_ROW(tru, type, T, always)
+
 // clang-format off
 constexpr HandlerEntry table[] = {
+    SIGNALLING_ROWS(f32, float),
+    SIGNALLING_ROWS(f64, double),
     FLOAT_ROWS(f16, Half),
     FLOAT_ROWS(f32, float),
     FLOAT_ROWS(f64, double),

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "frontend/buffer_layout.h"
 #include "ir/buffer.h"
 #include "lift/address.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 using ir::Access;
 using ir::make_aux;
+using machine::BufferLayout;
 
 // How a loaded value reaches its register: whole, or as one half (d16). The other half is kept, or
 // 0 where Traits::sramecc.
@@ -85,30 +87,36 @@ Value scratch_address(Lifter& l, const Inst& i) {
 // BufferLimit of gfx10 (ir/buffer.h). bytes: of an access, at most 4 of which are checked at once.
 Value limit_by_oob_select(Lifter& l, Value low, Value high, Value soffset, uint32_t bytes) {
     const auto c = [&](uint32_t v) { return l.s.const32(v); };
-    const auto bits = [&](Value v, uint32_t at, uint32_t mask) {
-        return l.emit(Op::UAnd32, {l.emit(Op::UShr32, {v, c(at)}), c(mask)});
+    const auto field = [&](Value dword, machine::BufferField f) {
+        return l.emit(Op::UAnd32, {l.emit(Op::UShr32, {dword, c(f.shift())}), c(f.mask())});
     };
+    const BufferLayout layout = buffer_layout(l.options.target->traits);
+    constexpr machine::BufferFields words = ir::buffer_words;
     const auto either = [&](Value condition, Value a, Value b) {
         return l.emit(Op::USelect32, {condition, a, b});
     };
     const Value records = l.emit(Op::ULo, {high}), word1 = l.emit(Op::UHi, {low}),
                 word3 = l.emit(Op::UHi, {high});
-    const Value select = bits(word3, 28, 3);
+    const Value select = field(word3, machine::fields_of(layout).oob_select);
     const Value raw = l.emit(Op::UCmpEq32, {select, c(ir::raw)});
-    const Value by_lane = l.emit(Op::UOr32, {bits(word1, 31, 1), bits(word3, 23, 1)});
+    const Value by_lane =
+        l.emit(Op::UOr32, {field(word1, words.swizzle), field(word3, words.add_tid)});
     // Of a plain buffer lanes have index 0. What begins in range is: the limit lies as far behind
     // that as what is checked at once is long.
     const Value within = either(l.emit(Op::UCmpEq32, {select, c(ir::structured_with_offset)}),
-                                bits(word1, 16, 0x3fff), c(~0u));
+                                field(word1, words.stride), c(~0u));
     const Value indexed = either(l.emit(Op::UCmpEq32, {records, c(0)}), c(0), within);
     const uint32_t more = std::min(bytes, 4u) - 1;
     const Value plain = l.emit(
         Op::UAdd32, {l.emit(Op::UMinU32, {either(raw, records, indexed), c(~0u - more)}), c(more)});
     // Gfx10 has nothing in the bits where BufferWords puts the elements' size.
-    const uint32_t format_bits = l.options.target->traits.gfx11_buffers ? 15u << 15 : 63u << 15;
+    const uint32_t format_bits =
+        words.stride_high.dword_mask() |
+        (layout == BufferLayout::Gfx10 ? ir::buffer_element.dword_mask() : 0);
     const Value flags =
-        l.emit(Op::UOr32, {l.emit(Op::UAnd32, {word3, c(~format_bits)}),
-                           either(by_lane, l.emit(Op::UShl32, {select, c(15)}), c(0))});
+        l.emit(Op::UOr32,
+               {l.emit(Op::UAnd32, {word3, c(~format_bits)}),
+                either(by_lane, l.emit(Op::UShl32, {select, c(words.stride_high.shift())}), c(0))});
     const Value limit =
         l.emit(Op::BufferLimit, {low, l.emit(Op::UPack64, {either(by_lane, records, plain), flags}),
                                  either(raw, soffset, c(0))});
@@ -124,23 +132,29 @@ struct BufferWords {
     Value low_of_base;  // what BufferBase takes: private segments have elements of a dword
     BufferWords(Lifter& l, uint32_t descriptor)
         : low(l.s.get64(descriptor)), high(l.s.get64(descriptor + 2)), low_of_base(low) {
-        if (!l.options.target->traits.gfx11_buffers) return;
+        const BufferLayout layout = buffer_layout(l.options.target->traits);
+        const machine::BufferField swizzle = machine::fields_of(layout).swizzle;
+        if (swizzle.bits == 1) return;
         const auto c = [&](uint32_t v) { return l.s.const32(v); };
         const Value word1 = l.emit(Op::UHi, {low}), words0 = l.emit(Op::ULo, {low}),
-                    kind = l.emit(Op::UShr32, {word1, c(30)}),
-                    plain = l.emit(Op::UAnd32, {word1, c(0x3fffffff)});
+                    kind = l.emit(Op::UShr32, {word1, c(swizzle.shift())}),
+                    plain = l.emit(Op::UAnd32, {word1, c(~swizzle.dword_mask())});
         const auto with_swizzle = [&](Value condition) {
             return l.emit(
                 Op::UPack64,
-                {words0, l.emit(Op::UOr32, {plain, l.emit(Op::UShl32, {condition, c(31)})})});
+                {words0,
+                 l.emit(Op::UOr32,
+                        {plain,
+                         l.emit(Op::UShl32, {condition, c(ir::buffer_words.swizzle.shift())})})});
         };
         const Value any = l.emit(Op::UCmpNe32, {kind, c(0)});
         low = with_swizzle(any);
         low_of_base = with_swizzle(l.emit(Op::UCmpEq32, {kind, c(1)}));
         const Value size = l.emit(Op::USub32, {kind, any});  // 0: 4 bytes, 1: 8, 2: 16
-        const Value word3 =
-            l.emit(Op::UOr32, {l.emit(Op::UAnd32, {l.emit(Op::UHi, {high}), c(~(3u << 19))}),
-                               l.emit(Op::UShl32, {size, c(19)})});
+        const Value word3 = l.emit(
+            Op::UOr32,
+            {l.emit(Op::UAnd32, {l.emit(Op::UHi, {high}), c(~ir::buffer_element.dword_mask())}),
+             l.emit(Op::UShl32, {size, c(ir::buffer_element.shift())})});
         high = l.emit(Op::UPack64, {l.emit(Op::ULo, {high}), word3});
     }
 };
@@ -161,8 +175,19 @@ struct BufferOperands {
     }
 };
 
+// MUBUF of gfx6 and gfx7 with ADDR64: all parts of the address add up, the base as a signed number,
+// and nothing is checked.
+Value buffer_address64(Lifter& l, const Inst& i) {
+    const Value above = l.s.const32(64 - machine::BufferFields::base_bits);
+    const Value words = l.s.get64(i.sbase().reg & 124);
+    const Value base = l.emit(Op::USar64, {l.emit(Op::UShl64, {words, above}), above});
+    const Value first = l.emit(Op::UAdd64, {base, l.emit(Op::UZext32, {l.s32(i.soffset())})});
+    return l.emit(Op::Add64, {address64(l, i), l.emit(Op::Splat64, {first})});
+}
+
 bool translated(const Lifter& l, const Inst& i) {
-    if (i.format == Format::MUBUF && l.options.target->traits.buffer_elements) return false;
+    if (i.format == Format::MUBUF && l.options.target->traits.buffer_elements && !i.addr64())
+        return false;
     return !i.lds && !i.tfe && !i.idxen;
 }
 
@@ -174,7 +199,9 @@ bool load(Lifter& l, const Inst& i) {
     l.block.loads_in_order |= i.glc || i.scc || i.scope;
     if (i.format != Format::SCRATCH) l.order.load(is_coherent(i));
     Value tuple;
-    if (i.format == Format::MUBUF) {
+    if (i.format == Format::MUBUF && i.addr64()) {
+        tuple = l.emit(Op::LoadGlobal, {buffer_address64(l, i), exec}, offset_of(i), aux);
+    } else if (i.format == Format::MUBUF) {
         const BufferOperands b(l, i, ir::access_bytes(access, dwords));
         tuple = l.emit(Op::LoadBuffer, {b.offset, exec, b.base, b.limit}, 0, aux);
     } else if (i.format == Format::SCRATCH)
@@ -196,7 +223,10 @@ bool store(Lifter& l, const Inst& i) {
     if (!translated(l, i)) return false;
     const Value exec = l.s.exec();
     if (i.format != Format::SCRATCH) l.order.store(is_coherent(i));
-    if (i.format == Format::MUBUF) {
+    if (i.format == Format::MUBUF && i.addr64()) {
+        emit_store(l, Op::StoreGlobal, {buffer_address64(l, i), exec}, i.vdata(), 0, dwords,
+                   offset_of(i), access);
+    } else if (i.format == Format::MUBUF) {
         const BufferOperands b(l, i, ir::access_bytes(access, dwords));
         emit_store(l, Op::StoreBuffer, {b.offset, exec, b.base, b.limit}, i.vdata(), 0, dwords, 0,
                    access);

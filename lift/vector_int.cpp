@@ -134,9 +134,9 @@ bool mad_i24(Lifter& l, const Inst& i) {
                       {l.emit(Op::Mul32, {i24(l, a(l, i, 0)), i24(l, a(l, i, 1))}), a(l, i, 2)}));
 }
 
-template <Op op>
+template <Op op, bool reversed = true>
 bool shift64(Lifter& l, const Inst& i) {
-    l.set_v64(i.dst[0], l.emit(op, {l.v64(i.src[1]), a(l, i, 0)}));
+    l.set_v64(i.dst[0], l.emit(op, {l.v64(i.src[reversed]), a(l, i, !reversed)}));
     return true;
 }
 
@@ -531,6 +531,12 @@ constexpr Entry entries[] = {
     {Opcode::v_lshlrev_b32, bin<Op::Shl32, true>},
     {Opcode::v_lshrrev_b32, bin<Op::Shr32, true>},
     {Opcode::v_ashrrev_i32, bin<Op::Sar32, true>},
+    {Opcode::v_lshl_b32, bin<Op::Shl32>},
+    {Opcode::v_lshr_b32, bin<Op::Shr32>},
+    {Opcode::v_ashr_i32, bin<Op::Sar32>},
+    {Opcode::v_lshl_b64, shift64<Op::Shl64, false>},
+    {Opcode::v_lshr_b64, shift64<Op::Shr64, false>},
+    {Opcode::v_ashr_i64, shift64<Op::Sar64, false>},
     {Opcode::v_lshlrev_b64, shift64<Op::Shl64>},
     {Opcode::v_lshrrev_b64, shift64<Op::Shr64>},
     {Opcode::v_ashrrev_i64, shift64<Op::Sar64>},

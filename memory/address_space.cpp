@@ -318,7 +318,9 @@ Status AddressSpace::protect(uint64_t guest, uint64_t size, uint32_t rights) {
         const Impl::Owned& owner = std::prev(o)->second;
         if (guest - owner.allocation.guest < owner.pages->bytes) {
             const uint64_t own_end = std::min(end, owner.allocation.guest + owner.pages->bytes);
-            if (!protect_host_pages(reinterpret_cast<void*>(begin), own_end - begin, rights))
+            auto* const host = static_cast<uint8_t*>(owner.pages->base);
+            if (!protect_host_pages(host + (begin - owner.allocation.guest), own_end - begin,
+                                    rights))
                 return Status(Code::HostError, "mprotect of " + hex(guest) + " failed");
         }
     }
@@ -405,6 +407,7 @@ void AddressSpace::put_back(const Held& held) {
     impl_->bytes += held.pages->bytes;
     impl_->allocation_changes.fetch_add(1);
     impl_->owned.emplace(held.allocation.guest, Impl::Owned{held.allocation, held.pages});
+    impl_->next_id = std::max(impl_->next_id, held.allocation.id + 1);
 }
 
 uint64_t AddressSpace::allocation_changes() const {

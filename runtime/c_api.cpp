@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "frontend/code_object_bytes.h"
 #include "machine/checks.h"
@@ -82,12 +83,7 @@ wj_status create(const wj_context_options* options, wj_context** context, std::s
         error = device.status().message();
         return to_c(device.status().code());
     }
-    auto c = std::make_unique<wj_context>();
-    c->device = std::move(*device);
-    c->target = c->device->options().target;
-    c->engine = c->device->engine().name();
-    c->snapshots = std::make_unique<memory::Snapshots>(c->device->memory());
-    *context = c.release();
+    *context = new wj_context(std::move(*device));
     return WJ_OK;
 }
 
@@ -106,6 +102,19 @@ wj_status device_bytes(wj_context* context, uint64_t address, uint64_t size, uin
 
 }  // namespace
 }  // namespace wj::c_api
+
+wj_context::wj_context(std::unique_ptr<runtime::Device> made)
+    : device(std::move(made)),
+      target(device->options().target),
+      engine(device->engine().name()),
+      snapshots(std::make_unique<memory::Snapshots>(device->memory())) {}
+
+wj_context::~wj_context() {
+    for (wj_module* module : std::exchange(modules, {})) {
+        module->context = nullptr;
+        if (module->of_clone) delete module;
+    }
+}
 
 extern "C" {
 

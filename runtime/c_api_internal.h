@@ -41,6 +41,11 @@ struct wj_context {
     std::unique_ptr<wj::runtime::Device> device;
     std::string target, engine;
     std::unique_ptr<wj::memory::Snapshots> snapshots;
+    std::mutex modules_mutex;
+    std::vector<wj_module*> modules;  // loaded
+
+    explicit wj_context(std::unique_ptr<wj::runtime::Device> made);
+    ~wj_context();
 
     // Keeps the text for wj_last_error and returns the status.
     wj_status fail(const wj::Status& status) {
@@ -64,9 +69,14 @@ struct wj_kernel {
 };
 
 struct wj_module {
-    wj_context* context = nullptr;
+    wj_context* context = nullptr;  // null: it has gone
     std::shared_ptr<wj::runtime::Module> module;
     std::vector<wj_kernel> kernels;
+    uint64_t origin = 0;    // the same in clones of the context, and in no other module
+    bool of_clone = false;  // the context unloads it
+
+    wj_module(wj_context* holder, std::shared_ptr<wj::runtime::Module> loaded);
+    ~wj_module();
 };
 
 struct wj_dispatch {
@@ -110,6 +120,14 @@ wj_status guarded(wj_context* context, Body&& body) {
     } catch (const std::exception& e) {
         return context->fail(WJ_HOST_ERROR, std::string("unexpected failure: ") + e.what());
     }
+}
+
+// WJ_NOT_READY while dispatches run; `what` names what has to wait.
+inline wj_status need_idle(wj_context* context, const char* what) {
+    if (context->device->idle()) return WJ_OK;
+    return context->fail(WJ_NOT_READY, std::string(what) +
+                                           " while no dispatch runs: wait for those of the "
+                                           "context first");
 }
 
 // A caller's option struct in the size that this library knows; missing fields are 0, and those of

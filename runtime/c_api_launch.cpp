@@ -1,5 +1,6 @@
 // C interface: modules, kernels, dispatches.
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 
 #include "frontend/bundle.h"
@@ -32,6 +33,21 @@ void wj_dispatch::flush_print() {
         std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
+wj_module::wj_module(wj_context* holder, std::shared_ptr<runtime::Module> loaded)
+    : context(holder), module(std::move(loaded)) {
+    const auto& list = module->kernels();
+    for (size_t i = 0; i < list.size(); i++)
+        kernels.push_back({this, &list[i], &module->object().kernels[i]});
+    std::lock_guard lock(context->modules_mutex);
+    context->modules.push_back(this);
+}
+
+wj_module::~wj_module() {
+    if (!context) return;
+    std::lock_guard lock(context->modules_mutex);
+    std::erase(context->modules, this);
+}
+
 namespace {
 
 // Stack of kernels that recurse or call through pointers; what HIP reserves by default.
@@ -43,6 +59,8 @@ runtime::HiddenLayout detect(const wj_module& m, size_t kernel) {
         object, object.kernels[kernel],
         *with_wave_size(m.context->device->target(), object.kernels[kernel].descriptor.wave_size));
 }
+
+std::atomic<uint64_t> next_origin{1};
 
 wj_status load(wj_context* context, std::span<const std::byte> bytes, const char* name,
                wj_module** module) {
@@ -62,13 +80,9 @@ wj_status load(wj_context* context, std::span<const std::byte> bytes, const char
     }
     auto loaded = context->device->load(best->bytes);
     if (!loaded) return context->fail(loaded.status());
-    auto m = std::make_unique<wj_module>();
-    m->context = context;
-    m->module = *loaded;
-    const auto& kernels = m->module->kernels();
-    m->kernels.resize(kernels.size());
-    for (size_t i = 0; i < kernels.size(); i++)
-        m->kernels[i] = {m.get(), &kernels[i], &m->module->object().kernels[i], detect(*m, i)};
+    auto m = std::make_unique<wj_module>(context, *loaded);
+    for (size_t i = 0; i < m->kernels.size(); i++) m->kernels[i].layout = detect(*m, i);
+    m->origin = next_origin.fetch_add(1);
     *module = m.release();
     return WJ_OK;
 }

@@ -95,7 +95,8 @@ wj_status wj_prepared_launch(wj_prepared* prepared, wj_result* result) {
     return guarded(context, [&] {
         prepared->report.clear();
         prepared->ran = false;
-        if (Status status = prepared->launch->run(); !status) return context->fail(status);
+        if (Status status = prepared->launch->run(result != nullptr); !status)
+            return context->fail(status);
         prepared->ran = true;
         const runtime::DispatchResult& r = prepared->launch->result();
         if (result && !write_struct(result, to_c_result(r)))

@@ -7,17 +7,7 @@
 using namespace wj;
 using namespace wj::c_api;
 
-namespace {
-
-wj_status need_idle(wj_context* context) {
-    if (context->device->idle()) return WJ_OK;
-    return context->fail(
-        WJ_NOT_READY,
-        "snapshots are taken and restored while no dispatch runs: wait for those of "
-        "the context first");
-}
-
-}  // namespace
+static constexpr const char* snapshots_move = "snapshots are taken and restored";
 
 extern "C" {
 
@@ -33,7 +23,8 @@ wj_status wj_snapshot_take(wj_context* context, const wj_snapshot_options* optio
                 WJ_INVALID_ARGUMENT,
                 "only_marked_writes needs checked memory: in identity mode nothing "
                 "marks what kernels write");
-        if (const wj_status status = need_idle(context); status != WJ_OK) return status;
+        if (const wj_status status = need_idle(context, snapshots_move); status != WJ_OK)
+            return status;
         *snapshot = context->snapshots->take(
             {.marked_only = o.only_marked_writes != 0, .mapped_memory = o.registered_memory != 0});
         return WJ_OK;
@@ -42,7 +33,8 @@ wj_status wj_snapshot_take(wj_context* context, const wj_snapshot_options* optio
 
 wj_status wj_snapshot_restore(wj_context* context, wj_snapshot snapshot, wj_restore_info* info) {
     return guarded(context, [&] {
-        if (const wj_status status = need_idle(context); status != WJ_OK) return status;
+        if (const wj_status status = need_idle(context, snapshots_move); status != WJ_OK)
+            return status;
         memory::Snapshots::Restored restored;
         const Status status = context->snapshots->restore(snapshot, restored);
         if (!status) return context->fail(status);

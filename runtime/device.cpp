@@ -11,6 +11,7 @@
 #include "frontend/code_object_bytes.h"
 #include "machine/checks.h"
 #include "machine/guard.h"
+#include "memory/clone.h"
 #include "runtime/engine_factory.h"
 #include "runtime/findings.h"
 #include "runtime/module.h"
@@ -49,16 +50,22 @@ public:
     ~DeviceImpl() override {
         if (left_behind()) {  // their threads and locks are those of another process
             (void)scheduler_.release();
-            (void)engine_.release();
+            new std::shared_ptr(shared_);
+        } else {
+            scheduler_.reset();  // no dispatch runs from here on
+            if (shared_) shared_->remove(this);
         }
-        scheduler_.reset();  // no dispatch runs from here on
         std::lock_guard lock(modules_mutex_);
         for (Entry& entry : modules_)
             if (auto module = entry.weak.lock()) module->detach();
     }
 
-    Status start() {
-        if (Status status = find_counters(options_.coverage, coverage_); !status) return status;
+    // As a clone of `original`, or on its own.
+    Status start(const DeviceImpl* original = nullptr) {
+        if (original)
+            coverage_ = original->coverage_;
+        else if (Status status = find_counters(options_.coverage, coverage_); !status)
+            return status;
         if (coverage_.counters) {
             coverage_.places = this;
             coverage_.place = [](const void* device, uint64_t pc) {
@@ -84,9 +91,17 @@ public:
                 !status)
                 return status;
         }
-        auto engine = make_engine(options_, target_, [this](uint64_t pc) { return symbol(pc); });
-        if (!engine) return engine.status();
-        engine_ = std::move(*engine);
+        if (original) {
+            shared_ = original->shared_;
+        } else {
+            shared_ = std::make_shared<Shared>();
+            auto engine = make_engine(options_, target_, [shared = shared_.get()](uint64_t pc) {
+                return shared->symbol(pc);
+            });
+            if (!engine) return engine.status();
+            shared_->engine = std::move(*engine);
+        }
+        shared_->add(this);
         options_.engine = choose_engine(options_.engine);
         if (options_.memory_mode == machine::MemoryMode::Identity &&
             !machine::install_fault_handler())
@@ -105,15 +120,15 @@ public:
         put(76, 39);
         put(136, 128);
         if (!options_.threads) options_.threads = processors();
-        scheduler_ =
-            std::make_unique<Scheduler>(options_, target_, memory_, *engine_, options_.threads,
-                                        coverage_.counters ? &coverage_ : nullptr);
+        scheduler_ = std::make_unique<Scheduler>(options_, target_, memory_, engine(),
+                                                 shared_->used, options_.threads,
+                                                 coverage_.counters ? &coverage_ : nullptr);
         return Status::ok();
     }
 
     const DeviceOptions& options() const override { return options_; }
     const Target& target() const override { return target_; }
-    machine::Engine& engine() override { return *engine_; }
+    machine::Engine& engine() override { return *shared_->engine; }
     memory::AddressSpace& memory() override { return memory_; }
     uint64_t default_queue() const override { return queue_.address(); }
     bool help(uint64_t max_ns) override { return scheduler_->help(max_ns); }
@@ -123,7 +138,7 @@ public:
     }
     Statistics statistics() const override {
         Statistics s = scheduler_->statistics();
-        s.engine = engine_->counters();
+        s.engine = shared_->engine->counters();
         s.engine.wave_instructions = s.wave_instructions;
         s.engine.interpreted = s.interpreted;
         return s;
@@ -132,7 +147,7 @@ public:
     Findings& findings() override { return *options_.findings; }
 
     bool idle() const override { return scheduler_->idle(); }
-    bool left_behind() const override { return scheduler_ && scheduler_->left_behind(); }
+    bool left_behind() const override { return shared_ && shared_->used.left_behind(); }
 
     Result<std::shared_ptr<Module>> load(std::span<const std::byte> code_object) override {
         auto module = ModuleImpl::load(code_object, options_.target, memory_);
@@ -156,6 +171,33 @@ public:
         auto module = ModuleImpl::load(code_object, options_.target, memory_);
         if (!module) return module.status();
         return enter(*module);
+    }
+
+    Result<Clone> clone() override {
+        if (options_.memory_mode != machine::MemoryMode::Checked)
+            return Status(Code::InvalidArgument,
+                          "only a context with checked memory can be cloned: with identity memory "
+                          "the guest's addresses are the host's, which a copy cannot have, too "
+                          "(WJ_MEMORY_CHECKED)");
+        if (left_behind()) return Status(Code::HostError, left_behind_text);
+        auto device = std::make_unique<DeviceImpl>(options_, target_);
+        Status status = memory::clone_memory(memory_, device->memory_);
+        if (status) status = device->start(this);
+        if (!status) return status;
+        Clone made;
+        std::vector<std::pair<ModuleImpl*, const ModuleImpl*>> copies;
+        for (const auto& module : loaded_modules()) {
+            auto copy = module->clone(device->memory_);
+            if (!copy) return copy.status();
+            made.modules[module.get()] = device->enter(*copy);
+            copies.emplace_back(copy->get(), module.get());
+        }
+        for (const auto& [copy, module] : copies)
+            for (const auto& used : module->uses)
+                copy->uses.push_back(
+                    std::static_pointer_cast<ModuleImpl>(made.modules.at(used.get())));
+        made.device = std::move(device);
+        return made;
     }
 
     Result<std::shared_ptr<Dispatch>> dispatch(const DispatchRequest& request,
@@ -188,15 +230,19 @@ private:
             : device_(device), bytes_(bytes), state_(std::move(state)) {
             state_->kept = true;
         }
+        // A thread that has run it may be about to let go of the state, later than the program of
+        // the module and the device.
+        ~Prepared() override {
+            state_->module.reset();
+            state_->piece = {};
+        }
         std::span<std::byte> arguments() override {
             return {reinterpret_cast<std::byte*>(state_->plan.request.kernarg_address), bytes_};
         }
-        Status run() override {
+        Status run(bool timed) override {
             if (device_.left_behind()) return Status(Code::HostError, left_behind_text);
             if (std::exchange(ran_, true)) state_->restart();
-            if (Status status = device_.scheduler_->submit(state_); !status) return status;
-            state_->wait();
-            return Status::ok();
+            return device_.scheduler_->run(state_, timed);
         }
         const DispatchResult& result() const override { return state_->result(); }
 
@@ -237,7 +283,7 @@ private:
             kernel->descriptor.wave_size == target_.traits.wave_size ? target_ : *other_waves_;
         auto plan = make_launch_plan(
             target, options_, *kernel, module->code_of(*kernel, target), complete, memory_,
-            {module->stores_columns.of(request.kernel_object), engine_->prefetch()});
+            {module->stores_columns.of(request.kernel_object), engine().prefetch()});
         if (!plan) return plan.status();
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
         if (complete.checks)
@@ -250,6 +296,32 @@ private:
     struct Entry {
         ModuleImpl* module;
         std::weak_ptr<ModuleImpl> weak;
+    };
+
+    // What a device and its clones have together. Code is at one address in all of them that have
+    // it, and no other code of theirs is there as long as one of them has it (memory/clone.h).
+    struct Shared {
+        ForkGuard used;
+        std::unique_ptr<machine::Engine> engine;
+
+        void add(DeviceImpl* device) {
+            std::lock_guard lock(mutex_);
+            devices_.push_back(device);
+        }
+        void remove(DeviceImpl* device) {
+            std::lock_guard lock(mutex_);
+            std::erase(devices_, device);
+        }
+        std::string symbol(uint64_t pc) {
+            std::lock_guard lock(mutex_);
+            for (DeviceImpl* device : devices_)
+                if (std::string text = device->symbol(pc); !text.empty()) return text;
+            return {};
+        }
+
+    private:
+        std::mutex mutex_;
+        std::vector<DeviceImpl*> devices_;
     };
 
     std::shared_ptr<Module> enter(const std::shared_ptr<ModuleImpl>& module) {
@@ -303,7 +375,7 @@ private:
             std::erase_if(modules_, [&](const Entry& e) { return e.module == &module; });
         }
         const uint64_t begin = module.load_address(), end = begin + module.load_size();
-        engine_->invalidate(begin, end);
+        engine().invalidate(begin, end);
         scheduler_->forget_code(begin, end);
     }
 
@@ -351,7 +423,7 @@ private:
     mutable std::mutex modules_mutex_;
     std::vector<Entry> modules_;
     machine::Coverage coverage_;
-    std::unique_ptr<machine::Engine> engine_;
+    std::shared_ptr<Shared> shared_;
     std::unique_ptr<Scheduler> scheduler_;  // goes first: its threads use the rest
 };
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -181,7 +182,8 @@ public:
     virtual ~PreparedLaunch() = default;
     // As the kernel finds them. What is written here is what the next run sees.
     virtual std::span<std::byte> arguments() = 0;
-    virtual Status run() = 0;                          // until the launch has ended
+    // Until the launch has ended. timed: the result tells when it began and ended.
+    virtual Status run(bool timed) = 0;
     virtual const DispatchResult& result() const = 0;  // of the last run
 };
 
@@ -200,6 +202,14 @@ public:
     // Undefined symbols are left to Module::link.
     virtual Result<std::shared_ptr<Module>> load_unlinked(
         std::span<const std::byte> code_object) = 0;
+
+    // Another device with the same options, memory contents at the same addresses and modules,
+    // which share translations and findings. Only with checked memory, and while no dispatch runs.
+    struct Clone {
+        std::unique_ptr<Device> device;
+        std::map<const Module*, std::shared_ptr<Module>> modules;  // by those of this one
+    };
+    virtual Result<Clone> clone() = 0;
 
     // Validates the request (sizes against the device's limits, descriptor, LDS, registers) and
     // queues the work-groups. `on_done` runs once on a worker (or the waiting) thread with no lock
@@ -237,8 +247,8 @@ public:
     // What checkers have found in all dispatches so far.
     virtual Findings& findings() = 0;
 
-    // This process was forked from one that had run kernels on the device: nothing may be asked of
-    // it here but to be destroyed.
+    // This process was forked from one that had run kernels on the device or a clone: nothing may
+    // be asked of it here but to be destroyed.
     virtual bool left_behind() const = 0;
 };
 

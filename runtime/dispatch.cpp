@@ -9,7 +9,8 @@
 namespace wj::runtime {
 namespace {
 
-// What code reads may have to be found out first: worth it when so many waves start.
+// What code reads may have to be found out first: worth it when so many waves start, or the launch
+// is made again and again.
 constexpr uint64_t worth_analysis = 256;
 
 }  // namespace
@@ -41,9 +42,10 @@ int64_t DispatchState::first_slice(const LaunchPlan& plan) {
 void DispatchState::restart() {
     const uint64_t limit = plan.request.instruction_limit;
     allowance.reset(limit);
-    wave_instructions = interpreted = waves = start_ns = finished_ = 0;
-    streams = may_stream(plan);
-    if (looks()) first_slice_ = first_slice(plan);
+    for (auto* const counter : {&wave_instructions, &interpreted, &waves, &start_ns, &finished_})
+        counter->store(0, std::memory_order_relaxed);
+    streams.store(may_stream(plan), std::memory_order_relaxed);
+    if (looks()) first_slice_.store(first_slice(plan), std::memory_order_relaxed);
     random_ = plan.request.schedule_seed;
     order_.reset(plan.total_groups);
     suspended_.clear();
@@ -57,9 +59,9 @@ void DispatchState::restart() {
         stop_ = false;
     }
     contention_.forget();
-    only_ = nullptr;
+    only_.store(nullptr, std::memory_order_relaxed);
     alone_ = finalized_ = false;
-    done_.store(false);
+    done_.store(false, std::memory_order_relaxed);
 }
 
 void DispatchState::wait() {
@@ -105,7 +107,8 @@ void DispatchState::cancel() {
 void DispatchState::begin(machine::Engine& engine, const machine::ExecContext& exec) {
     const bool wide = engine.vector_bytes() == 64;
     // Analysis knows registers by one name.
-    if (plan.total_groups * plan.max_waves < worth_analysis || plan.code.sgpr_aliases) {
+    const bool worth_it = kept || plan.total_groups * plan.max_waves >= worth_analysis;
+    if (!worth_it || plan.code.sgpr_aliases) {
         wave_start_.emplace(plan, wide);
         return;
     }
@@ -140,6 +143,13 @@ bool DispatchState::claim(uint64_t resident_limit, uint64_t most, uint32_t threa
     out.begin = first;
     out.end = end;
     return true;
+}
+
+DispatchState::Claim DispatchState::claim_whole(machine::Engine& engine,
+                                                const machine::ExecContext& exec) {
+    if (!wave_start_) begin(engine, exec);
+    const GroupOrder::Groups all = order_.take_whole();
+    return {.resumed = nullptr, .begin = all.begin, .end = all.end};
 }
 
 void DispatchState::looked_at(bool waits) {

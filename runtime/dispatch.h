@@ -55,6 +55,8 @@ public:
     // thread: its number among the scheduler's; sharing: how many threads run this dispatch.
     bool claim(uint64_t resident_limit, uint64_t most, uint32_t thread, uint32_t sharing,
                machine::Engine& engine, const machine::ExecContext& exec, Claim& out);
+    // All of them, by the only thread that knows of the dispatch.
+    Claim claim_whole(machine::Engine& engine, const machine::ExecContext& exec);
     bool started(const Status& status);  // of a work-group; false: the dispatch has failed
     // blocked: its waves wait for others; advanced: some of them no longer for what they did.
     void suspend(std::unique_ptr<GroupContext> context, bool blocked, bool advanced);

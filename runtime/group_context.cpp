@@ -90,6 +90,8 @@ bool GroupContext::registers_alike(uint32_t whole_lanes) const {
 }
 
 Status GroupContext::locate(const LaunchPlan& plan, uint64_t linear_id) {
+    // Where it is already: a launch of one work-group, again.
+    if (plan_ == plan.id && group.linear_id == linear_id) return Status::ok();
     if (plan_ != plan.id) {
         plan_ = 0;
         if (Status status = reserve(plan); !status) return status;

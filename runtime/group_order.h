@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace wj::runtime {
@@ -29,6 +30,11 @@ public:
     // there are any); some are left(). `sharing`: threads that run the launch, over which the last
     // work-groups are spread.
     Groups take(uint32_t thread, uint64_t most, uint32_t sharing);
+    // All, which are in one part, before anything is taken.
+    Groups take_whole() {
+        left_ = 0;
+        return std::exchange(whole_, {});
+    }
     // Work-groups that were taken and have not started: they are the next ones.
     void give_back(Groups groups);
 

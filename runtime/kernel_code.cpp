@@ -74,10 +74,12 @@ void add_functions(const CodeObject& object, const Target& target, Use& use) {
     }
 }
 
-// A pair of registers that code goes by both names of.
-bool has_two_names(const Use& use, uint32_t size) {
+// A pair of registers that code goes by both names of. Where numbers go on behind 101, so far as
+// they do there are no names.
+bool has_two_names(const Use& use, uint32_t size, const Target& target) {
     using machine::Aliases;
-    for (uint32_t pair = Aliases::first; pair < Aliases::first + Aliases::count; pair += 2) {
+    const uint32_t first = std::max<uint32_t>(Aliases::first, target.traits.scalar_registers.count);
+    for (uint32_t pair = first; pair < Aliases::first + Aliases::count; pair += 2) {
         const uint32_t number = Aliases::other(pair, size);
         if (number >= machine::flat_scratch_lo) continue;  // only the name can be encoded
         const auto names = [&](uint32_t reg) { return use.scalars[reg] || use.scalars[reg + 1]; };
@@ -104,7 +106,7 @@ KernelCode KernelCodes::look(const CodeObject& object, const KernelInfo& kernel,
     code.split_barriers = use.split_barriers;
     code.reads_wave_id = target.traits.workgroup_ids_in_ttmp && use.scalars[machine::wave_id];
     const uint32_t size = kernel.descriptor.sgpr_count;
-    if (has_two_names(use, size)) code.sgpr_aliases = static_cast<uint8_t>(size);
+    if (has_two_names(use, size, target)) code.sgpr_aliases = static_cast<uint8_t>(size);
     return code;
 }
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "frontend/buffer_layout.h"
 namespace wj::runtime {
 namespace {
 
@@ -381,23 +382,23 @@ void init_work_item_ids(const LaunchPlan& plan, const machine::WorkGroup& group,
 
 namespace {
 
-// Private segment buffer as the Linux runtime programs it for gfx9: swizzled, dword elements,
-// all lanes of a wave, thread id added. Its base is the wave's own memory, so the wave offset
-// is 0.
+// Private segment buffer as the Linux runtime programs it: swizzled, dword elements, all lanes of
+// a wave, thread id added. Its base is the wave's own memory, so the wave offset is 0.
 void put_scratch_buffer(const LaunchPlan& plan, const machine::Wave& wave, uint32_t* sgpr) {
-    const uint32_t index_stride = wave.size == 64 ? 3 : 2;  // 8 << this lanes
-    sgpr[0] = static_cast<uint32_t>(wave.scratch_base);
-    sgpr[1] = static_cast<uint32_t>(wave.scratch_base >> 32 & 0xffff);
-    sgpr[2] = plan.scratch_lane_bytes * wave.size;  // NUM_RECORDS
-    // DST_SEL xyzw = 4..7, NUM_FORMAT uint, INDEX_STRIDE, ADD_TID_ENABLE; DATA_FORMAT stays 0
-    // because with ADD_TID_ENABLE it means STRIDE[17:14]. ELEMENT_SIZE, where there is one: 4
-    // bytes.
-    const Traits& t = plan.target->traits;
-    sgpr[1] |= 1u << (t.gfx11_buffers ? 30 : 31);  // SWIZZLE_ENABLE
-    sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9 | 4u << 12 | index_stride << 21 | 1u << 23;
-    if (t.buffer_elements) sgpr[3] |= 1u << 19;
-    // gfx10: FORMAT 32_UINT, RESOURCE_LEVEL, OOB_SELECT: whatever has records is in range.
-    if (t.unified_formats) sgpr[3] = (sgpr[3] & ~(127u << 12)) | 20u << 12 | 1u << 24 | 2u << 28;
+    const machine::BufferFields& f = machine::fields_of(buffer_layout(plan.target->traits));
+    std::fill_n(sgpr, 4, 0);
+    f.base_low.put(sgpr, static_cast<uint32_t>(wave.scratch_base));
+    f.base_high.put(sgpr, static_cast<uint32_t>(wave.scratch_base >> 32));
+    f.swizzle.put(sgpr, 1);
+    f.records.put(sgpr, plan.scratch_lane_bytes * wave.size);
+    f.select.put(sgpr, 4u | 5u << 3 | 6u << 6 | 7u << 9);  // x y z w
+    f.number_format.put(sgpr, 4);                          // unsigned; DATA_FORMAT is of the stride
+    f.format.put(sgpr, 20);                                // 32_UINT
+    f.element_size.put(sgpr, 1);                           // 4 bytes
+    f.index_stride.put(sgpr, wave.size == 64 ? 3 : 2);
+    f.add_tid.put(sgpr, 1);
+    f.resource_level.put(sgpr, 1);
+    f.oob_select.put(sgpr, 2);  // whatever has records is in range
 }
 
 }  // namespace
@@ -425,7 +426,8 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     wave.gws_waiting = false;
     wave.gws_phase = 0;
     wave.hw_id = (index / 4 & 15) | (index & 3) << 4;
-    wave.lds_alloc = plan.lds_bytes / 512 << 12;  // LDS_SIZE, units of 128 dwords
+    // LDS_SIZE, in units of 128 dwords, of gfx6 64.
+    wave.lds_alloc = plan.lds_bytes / std::min(plan.target->traits.lds_granule, 512u) << 12;
 
     uint32_t items = group.size[0] * group.size[1] * group.size[2];
     uint32_t first = index * wave_size;

@@ -30,14 +30,22 @@ LoadedKernel loaded_kernel(const KernelInfo& k, uint64_t kernel_object, uint64_t
     return kernel;
 }
 
-Result<std::shared_ptr<ModuleImpl>> ModuleImpl::load(std::span<const std::byte> code_object,
-                                                     std::string_view target,
-                                                     memory::AddressSpace& memory) {
+Result<std::shared_ptr<ModuleImpl>> ModuleImpl::parse(std::span<const std::byte> code_object,
+                                                      memory::AddressSpace& memory) {
     std::shared_ptr<ModuleImpl> module(new ModuleImpl(memory));
     module->file_.assign(code_object.begin(), code_object.end());  // the caller's bytes may go away
     auto object = parse_code_object(module->file_);
     if (!object) return object.status();
     module->object_ = std::move(*object);
+    return module;
+}
+
+Result<std::shared_ptr<ModuleImpl>> ModuleImpl::load(std::span<const std::byte> code_object,
+                                                     std::string_view target,
+                                                     memory::AddressSpace& memory) {
+    auto parsed = parse(code_object, memory);
+    if (!parsed) return parsed;
+    const std::shared_ptr<ModuleImpl>& module = *parsed;
     auto agent = parse_target_id(target);
     if (!agent || !can_run_on(module->object_.target, *agent))
         return Status(Code::UnsupportedTarget,
@@ -45,8 +53,22 @@ Result<std::shared_ptr<ModuleImpl>> ModuleImpl::load(std::span<const std::byte> 
                           ", but the device is a " + std::string(target) +
                           "; choose another target (emulated: " + supported_target_names() + ")");
     Status status = module->place();
+    if (status) status = module->fill();
+    if (status) status = module->describe();
     if (!status) return status;
-    return module;
+    return parsed;
+}
+
+Result<std::shared_ptr<ModuleImpl>> ModuleImpl::clone(memory::AddressSpace& memory) const {
+    auto parsed = parse(file_, memory);
+    if (!parsed) return parsed;
+    ModuleImpl& copy = **parsed;
+    copy.layout_ = layout_;
+    copy.base_ = base_;
+    copy.size_ = size_;
+    copy.unresolved_ = unresolved_;
+    if (Status status = copy.describe(); !status) return status;
+    return parsed;
 }
 
 Status ModuleImpl::place() {
@@ -66,11 +88,17 @@ Status ModuleImpl::place() {
     auto base = memory_.allocate(size_, memory::read_write | memory::executable, "code object");
     if (!base) return base.status();
     base_ = *base;
+    return Status::ok();
+}
+
+Status ModuleImpl::fill() {
     auto bytes = image();
     if (!bytes) return bytes.status();
-    Status status = load_code_object(object_, layout_, *bytes, base_, {}, &unresolved_);
-    if (!status) return status;
+    return load_code_object(object_, layout_, *bytes, base_, {}, &unresolved_);
+}
 
+// What is told of it, and the rights of its pages.
+Status ModuleImpl::describe() {
     codes_.resize(object_.kernels.size());
     for (const KernelInfo& k : object_.kernels) {
         const uint64_t delta = base_ - layout_.base;

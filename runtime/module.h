@@ -24,6 +24,8 @@ public:
     static Result<std::shared_ptr<ModuleImpl>> load(std::span<const std::byte> code_object,
                                                     std::string_view target,
                                                     memory::AddressSpace& memory);
+    // The same in a copy of its memory (memory/clone.h), without `uses`.
+    Result<std::shared_ptr<ModuleImpl>> clone(memory::AddressSpace& memory) const;
     ~ModuleImpl() override;
 
     const std::vector<LoadedKernel>& kernels() const override { return kernels_; }
@@ -82,7 +84,11 @@ public:
 
 private:
     explicit ModuleImpl(memory::AddressSpace& memory) : memory_(memory) {}
+    static Result<std::shared_ptr<ModuleImpl>> parse(std::span<const std::byte> code_object,
+                                                     memory::AddressSpace& memory);
     Status place();
+    Status fill();
+    Status describe();
     Result<std::span<std::byte>> image();
     Status protect();
 

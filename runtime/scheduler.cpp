@@ -56,11 +56,12 @@ uint64_t now_ns() {
 }
 
 Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
-                     memory::AddressSpace& memory, machine::Engine& engine, uint32_t threads,
-                     const machine::Coverage* coverage)
+                     memory::AddressSpace& memory, machine::Engine& engine, ForkGuard& used,
+                     uint32_t threads, const machine::Coverage* coverage)
     : options_(options),
       memory_(memory),
       engine_(engine),
+      used_(used),
       interpreter_(interpreter_for_wave_sizes(target)),
       threads_(threads),
       // Work-groups that the modelled device holds at once: up to 40 one-wave groups on each CU.
@@ -163,6 +164,58 @@ Status Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
     return Status::ok();
 }
 
+Status Scheduler::run(const std::shared_ptr<DispatchState>& dispatch, bool timed) {
+    if (!run_alone(dispatch, timed))
+        if (Status status = submit(dispatch); !status) return status;
+    wait(*dispatch);
+    return Status::ok();
+}
+
+// Where nothing else runs, one work-group needs nothing of what lets threads and dispatches share
+// the device. False: nothing has been done. Otherwise the dispatch has had a turn; if that was not
+// its end, it goes on like one that was submitted.
+bool Scheduler::run_alone(const std::shared_ptr<DispatchState>& dispatch, bool timed) {
+    DispatchState& d = *dispatch;
+    if (d.plan.total_groups != 1 || d.findings || d.on_done) return false;
+    machine::prepare_thread_for_faults();
+    std::unique_ptr<Slot> slot;
+    {
+        std::lock_guard lock(mutex_);
+        if (!active_.empty() || exclusive_ || free_slots_.empty()) return false;
+        used_.use();
+        gds_->oldest_wave = 0;
+        slot = std::move(free_slots_.back());
+        free_slots_.pop_back();
+        d.alone_ = true;  // nobody joins
+        d.only_.store(slot.get(), std::memory_order_relaxed);
+        d.runners_ = 1;
+        active_.push_back(dispatch);
+    }
+    timed |= d.plan.request.timeout_ns != 0;
+    if (timed) d.start_ns.store(now_ns(), std::memory_order_relaxed);
+    prepare_slot(*slot);
+    slot->context.target = d.plan.target;
+    DispatchState::Claim claim = d.claim_whole(engine_, slot->context);
+    const Visit visit = run_claim(d, claim, *slot);
+    if (visit.finished) d.finish_groups(visit.finished);
+    const uint64_t end_ns = timed ? now_ns() : 0;
+    std::unique_lock lock(mutex_);
+    free_slots_.push_back(std::move(slot));
+    d.alone_ = false;
+    d.only_.store(nullptr, std::memory_order_relaxed);
+    if (visit.stopped || !d.complete()) {
+        leave(lock, dispatch);
+    } else {
+        d.runners_ = 0;
+        d.finalized_ = true;
+        std::erase(active_, dispatch);
+        count(d, end_ns);
+        d.done_.store(true, std::memory_order_release);  // only this thread waits for it
+    }
+    if (!active_.empty()) wake_for_work();  // who had to stay away
+    return true;
+}
+
 std::shared_ptr<DispatchState> Scheduler::pick(DispatchState* wanted) {
     size_t n = active_.size();
     if (options_.deterministic) n = std::min<size_t>(n, 1);  // in the order of their submission
@@ -261,7 +314,7 @@ void Scheduler::leave(std::unique_lock<std::mutex>& lock,
     if (!dispatch->runners_ && !dispatch->finalized_ && dispatch->complete()) {
         dispatch->finalized_ = true;
         std::erase(active_, dispatch);
-        count(*dispatch);
+        count(*dispatch, now_ns());
         lock.unlock();
         finalize(dispatch);
         lock.lock();
@@ -633,8 +686,9 @@ void Scheduler::report_stop(DispatchState& dispatch, GroupContext& group, uint32
 bool Scheduler::check_limits(DispatchState& dispatch, GroupContext& group) {
     const DispatchRequest& r = dispatch.plan.request;
     uint64_t used = dispatch.wave_instructions.load(std::memory_order_relaxed);
-    uint64_t elapsed = now_ns() - dispatch.start_ns.load(std::memory_order_relaxed);
-    bool time = r.timeout_ns && elapsed > r.timeout_ns;
+    const uint64_t elapsed =
+        r.timeout_ns ? now_ns() - dispatch.start_ns.load(std::memory_order_relaxed) : 0;
+    const bool time = r.timeout_ns && elapsed > r.timeout_ns;
     bool instructions = r.instruction_limit && used >= r.instruction_limit;
     if (!time && !instructions) return false;
     dispatch.fail([&] {
@@ -646,12 +700,12 @@ bool Scheduler::check_limits(DispatchState& dispatch, GroupContext& group) {
 }
 
 // With mutex_ held.
-void Scheduler::count(DispatchState& d) {
+void Scheduler::count(DispatchState& d, uint64_t end_ns) {
     d.result_.waves = d.waves.load();
     d.result_.work_groups = d.finished_.load();
     d.result_.wave_instructions = d.wave_instructions.load();
-    d.result_.end_ns = now_ns();
-    d.result_.start_ns = d.start_ns.load() ? d.start_ns.load() : d.result_.end_ns;
+    d.result_.end_ns = end_ns;
+    d.result_.start_ns = d.start_ns.load() ? d.start_ns.load() : end_ns;
     totals_.dispatches++;
     totals_.work_groups += d.result_.work_groups;
     totals_.waves += d.result_.waves;

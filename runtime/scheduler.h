@@ -41,16 +41,17 @@ class GroupTurns;
 
 class Scheduler {
 public:
+    // used: of all that use the engine.
     Scheduler(const DeviceOptions& options, const Target& target, memory::AddressSpace& memory,
-              machine::Engine& engine, uint32_t threads,
+              machine::Engine& engine, ForkGuard& used, uint32_t threads,
               const machine::Coverage* coverage = nullptr);
     ~Scheduler();  // stops what runs and joins the workers
 
     // HostError: no thread can be started that would run it.
     Status submit(std::shared_ptr<DispatchState> dispatch);
-    // This process was forked from one that had submitted something: the scheduler's locks and
-    // threads are that one's, and it must not be touched any more, nor destroyed.
-    bool left_behind() const { return used_.left_behind(); }
+    // The same for a dispatch that this thread waits for at once. timed: its result tells when it
+    // ran; else it may do without a look at the clock.
+    Status run(const std::shared_ptr<DispatchState>& dispatch, bool timed);
     void wait(DispatchState& dispatch);
     bool help(uint64_t max_ns);
     void poke(DispatchState& dispatch);  // after cancel: finish it even if nothing runs it
@@ -80,6 +81,7 @@ private:
     };
     enum class Outcome : uint8_t { Finished, Suspended, Blocked, Stopped };
 
+    bool run_alone(const std::shared_ptr<DispatchState>& dispatch, bool timed);
     void worker_main();
     // With mutex_ held: runs one batch of some dispatch if there is work and a free slot.
     // `bounded`: comes back after the quantum even when only this dispatch has work.
@@ -106,7 +108,7 @@ private:
     void report_stop(DispatchState& dispatch, GroupContext& group, uint32_t wave);
     // With mutex_ held; unlocks while it finishes the dispatch.
     void leave(std::unique_lock<std::mutex>& lock, const std::shared_ptr<DispatchState>& dispatch);
-    void count(DispatchState& dispatch);
+    void count(DispatchState& dispatch, uint64_t end_ns);
     void finalize(const std::shared_ptr<DispatchState>& dispatch);
     Status start_workers();  // with mutex_ held; fewer than wanted will do
     void wake(uint64_t useful);
@@ -115,6 +117,7 @@ private:
     const DeviceOptions& options_;
     memory::AddressSpace& memory_;
     machine::Engine& engine_;
+    ForkGuard& used_;
     const std::unique_ptr<machine::Engine> interpreter_;  // of waves that wait
     const uint32_t threads_;
     const uint64_t resident_limit_, largest_share_;
@@ -138,7 +141,6 @@ private:
     std::vector<std::unique_ptr<Slot>> free_slots_;
     std::vector<uint32_t> slot_of_cpu_;  // the number of the slot that is best for it
     std::vector<std::thread> workers_;   // none until they are of use
-    ForkGuard used_;
     Statistics totals_;
 };
 

@@ -19,18 +19,22 @@ void BlockCompiler::uniform_buffer_base(Value v) {
     };
     const Label done = a_.newLabel();
     a_.mov(d, low);
-    a_.shl(d, 16);
-    a_.shr(d, 16);
+    a_.shl(d, 64 - ir::buffer_words.stride.at);
+    a_.shr(d, 64 - ir::buffer_words.stride.at);
     a_.mov(records, d);
     a_.mov(t.r32(), soffset);
     a_.add(d, t);
-    a_.bt(low, 63);  // swizzled
+    a_.bt(low, ir::buffer_words.swizzle.shift_in_pair());
     a_.jnc(done);
     a_.mov(t, high);
-    a_.shr(t, 53);
-    a_.and_(t.r32(), 7);
     // Its index stride is the wave's size, and it adds lanes' numbers.
-    a_.cmp(t.r32(), block_->wave_size == 64 ? 7 : 6);
+    constexpr machine::BufferField stride = ir::buffer_words.index_stride,
+                                   add_tid = ir::buffer_words.add_tid;
+    static_assert(add_tid.at == stride.at + stride.bits && add_tid.bits == 1);
+    a_.shr(t, stride.shift_in_pair());
+    a_.and_(t.r32(), stride.mask() | 1u << stride.bits);
+    a_.cmp(t.r32(),
+           static_cast<uint32_t>(std::countr_zero(block_->wave_size / 8)) | 1u << stride.bits);
     a_.jne(done);
     a_.mov(bytes.r32(), field(offsetof(Wave, scratch_bytes), 4));
     const int lanes_shift = std::countr_zero(block_->wave_size);
@@ -64,13 +68,13 @@ void BlockCompiler::uniform_buffer_limit(Value v) {
     a_.shl(d, above);
     a_.shr(d, above);
     a_.mov(t, high);
-    a_.shr(t, 47);
-    a_.and_(t.r32(), 0x1ff);
+    a_.shr(t, ir::buffer_last.shift_in_pair());
+    a_.and_(t.r32(), ir::buffer_last.mask());
     a_.shl(t, ir::buffer_limit_bits);
     a_.or_(d, t);
     a_.mov(t, low);
-    a_.shr(t, 48);
-    a_.shl(t, 47);
+    a_.shr(t, ir::buffer_words.stride.at);
+    a_.shl(t, ir::buffer_stride_bit);
     a_.or_(d, t);
 }
 

@@ -198,10 +198,24 @@ WJ_API wj_status wj_context_get_info(wj_context* context, wj_context_info* info)
  * until the next failing call by this thread, or the end of the context. */
 WJ_API const char* wj_last_error(wj_context* context);
 
+/* Another context with the same options, memory contents at the same addresses and modules; from
+ * then on nothing that happens to one is seen in the other. To be destroyed like any other one, in
+ * any order. Memory is copied at once, without pages that hold zeros; translations are shared, and
+ * so are coverage_counters and findings. What a context frees, the host gets back when all
+ * of its clones have ended. A clone has no snapshots and no prepared launches; GDS holds zeros.
+ * Its memory is elsewhere than its addresses say: the host reaches it by wj_memory_read,
+ * wj_memory_write and wj_memory_host_pointer alone.
+ * WJ_INVALID_ARGUMENT: memory is not checked, or host memory is registered. WJ_NOT_READY: a
+ * dispatch runs. */
+WJ_API wj_status wj_context_clone(wj_context* context, wj_context** clone);
+/* What `module`, of a context that this one was cloned from, or of a clone, is in this one. It ends
+ * with the context, or by wj_module_unload. WJ_NOT_FOUND: it is not there. */
+WJ_API wj_status wj_context_get_module(wj_context* context, wj_module* module, wj_module** same);
+
 typedef struct wj_counters {
     size_t size;
     uint64_t dispatches, work_groups, waves, wave_instructions;
-    uint64_t execution_ns; /* sum over dispatches */
+    uint64_t execution_ns; /* sum over dispatches, without wj_prepared_launch with no result */
     uint64_t blocks_translated, instructions_translated, host_code_bytes, translation_ns;
     /* of wave_instructions: run by the interpreter, be it that translated code leaves them to it or
      * that a translation would not pay yet */

@@ -135,6 +135,8 @@ last_error = _function("wj_last_error", c_char_p, c_void_p)
 context_create = _function("wj_context_create", c_int, POINTER(ContextOptions), POINTER(c_void_p), c_char_p,
                            c_size_t)
 context_destroy = _function("wj_context_destroy", None, c_void_p)
+context_clone = _function("wj_context_clone", c_int, c_void_p, POINTER(c_void_p))
+context_get_module = _function("wj_context_get_module", c_int, c_void_p, c_void_p, POINTER(c_void_p))
 context_get_info = _function("wj_context_get_info", c_int, c_void_p, POINTER(ContextInfo))
 memory_allocate = _function("wj_memory_allocate", c_int, c_void_p, c_uint64, POINTER(c_uint64))
 memory_free = _function("wj_memory_free", c_int, c_void_p, c_uint64)

@@ -101,7 +101,10 @@ class Context:
         if not isinstance(code, (bytes, bytearray, memoryview)):
             with open(code, "rb") as file:
                 code = file.read()
-        return Module(self, bytes(code))
+        code, handle = bytes(code), c_void_p()
+        self.check(_c.module_load(self._handle, code, len(code), byref(handle)))
+        self._modules.append(handle)
+        return Module(self, handle)
 
     def array(self, values, dtype=None):
         """Device memory with a copy of the values."""
@@ -121,6 +124,25 @@ class Context:
         return Snapshot(self, handle.value)
 
 
+    def clone(self):
+        """A context with the same options, modules and memory contents; clone.of(...) is what an
+        array or a module of this one is there. Needs checked memory."""
+        handle = c_void_p()
+        self.check(_c.context_clone(self._handle, byref(handle)))
+        made = Context.__new__(Context)
+        made._handle, made.coverage = handle, self.coverage
+        made._modules, made._prepared = [], []  # it ends what it was given itself
+        return made
+
+    def of(self, thing):
+        """What a DeviceArray or Module of the context that this one is a clone of is here."""
+        if isinstance(thing, DeviceArray):
+            return DeviceArray(self, thing.shape, thing.dtype, thing.address)
+        handle = c_void_p()
+        self.check(_c.context_get_module(self._handle, thing._handle, byref(handle)))
+        return Module(self, handle)
+
+
 class Snapshot:
     def __init__(self, context, handle):
         self._context, self._handle = context, handle
@@ -138,14 +160,16 @@ class Snapshot:
 class DeviceArray:
     """Device memory that holds an array, until it is freed or its context ends."""
 
-    def __init__(self, context, shape, dtype):
+    def __init__(self, context, shape, dtype, address=None):
         self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
         self.dtype = numpy.dtype(dtype)
         self.nbytes = self.dtype.itemsize * int(numpy.prod(self.shape, dtype=numpy.int64))
         self._context = context
-        address = c_uint64()
-        context.check(_c.memory_allocate(context._handle, self.nbytes, byref(address)))
-        self.address = address.value
+        if address is None:
+            made = c_uint64()
+            context.check(_c.memory_allocate(context._handle, self.nbytes, byref(made)))
+            address = made.value
+        self.address = address
 
     def write(self, values):
         values = numpy.ascontiguousarray(numpy.broadcast_to(values, self.shape), self.dtype)
@@ -165,12 +189,8 @@ class DeviceArray:
 class Module:
     """A loaded code object; module["kernel"], or iteration over its kernels."""
 
-    def __init__(self, context, code):
-        self._context = context
-        handle = c_void_p()
-        context.check(_c.module_load(context._handle, code, len(code), byref(handle)))
-        context._modules.append(handle)
-        self._handle = handle
+    def __init__(self, context, handle):
+        self._context, self._handle = context, handle
         kernels = (Kernel(self, _c.module_kernel_at(handle, i)) for i in range(_c.module_kernel_count(handle)))
         self._kernels = {kernel.name: kernel for kernel in kernels}
 

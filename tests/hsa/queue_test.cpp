@@ -268,6 +268,22 @@ TEST_F(Hsa, MalformedPacketsAreReported) {
     }
 }
 
+TEST_F(Hsa, BarrierValueWithoutSuchACondition) {
+    Error e;
+    TestQueue q(gpus[0], 64, on_error, &e);
+    const hsa_signal_t a = signal(7), done = signal(1);
+    hsa_amd_barrier_value_packet_t p{};
+    p.header.AmdFormat = HSA_AMD_PACKET_TYPE_BARRIER_VALUE;
+    p.signal = a;
+    p.mask = -1;
+    p.cond = HSA_SIGNAL_CONDITION_GTE + 1;  // as which it was taken would hold
+    p.completion_signal = done;
+    q.submit(p, HSA_PACKET_TYPE_VENDOR_SPECIFIC);
+    EXPECT_EQ(error_of(e), HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
+    EXPECT_EQ(hsa_signal_load_relaxed(done), 1);
+    for (hsa_signal_t s : {a, done}) HSA_OK(hsa_signal_destroy(s));
+}
+
 TEST_F(Hsa, KernelObjectThatIsNone) {
     Error e;
     TestQueue q(gpus[0], 64, on_error, &e);

@@ -89,8 +89,8 @@ TEST_P(RandomMemory, NothingBreaks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, RandomMemory,
-                         ::testing::Values("gfx803", "gfx900", "gfx908", "gfx90a", "gfx942",
-                                           "gfx950"));
+                         ::testing::Values("gfx700", "gfx803", "gfx900", "gfx908", "gfx90a",
+                                           "gfx942", "gfx950"));
 
 }  // namespace
 }  // namespace wj::interp

@@ -1,4 +1,7 @@
 // Launches that are made again and again.
+#include <atomic>
+#include <thread>
+
 #include "tests/runtime/gpu.h"
 
 namespace wj::test {
@@ -119,8 +122,79 @@ TEST_P(PreparedTest, LimitsHoldForEachRun) {
         EXPECT_EQ(run(endless), WJ_TIMEOUT);
         EXPECT_NE(error().find("limit of 1000 wave instructions"), std::string::npos) << error();
     }
+    wj_launch_options soon = o;
+    soon.instruction_limit = 0;
+    soon.timeout_ns = 20'000'000;
+    const Prepared until_then = prepare(kernel("asm", "endless"), soon);
+    for (int i = 0; i < 3; i++) {
+        EXPECT_EQ(run(until_then), WJ_TIMEOUT);
+        EXPECT_NE(error().find("time limit of 0.020 s"), std::string::npos) << error();
+    }
     const Prepared fine = prepare(kernel("asm", "set_flag"), o);
     for (int i = 0; i < 200; i++) ASSERT_EQ(run(fine), WJ_OK) << error();
+}
+
+// A work-group that waits for another dispatch has its turn, gives way, and goes on.
+TEST_P(PreparedTest, OneWaitsForAnother) {
+    for (uint32_t i = 0; i < 5; i++) {
+        const uint64_t flag = buffer(64), out = buffer(64);
+        wj_launch_options o = unlimited(packed(flag, out));
+        const Prepared waits = prepare(kernel("asm", "wait_for_flag"), o);
+        const Prepared sets = prepare(kernel("asm", "set_flag"), o);
+        for (int n = 0; n < 3; n++) {
+            *host<uint32_t>(flag) = *host<uint32_t>(out) = 0;
+            std::atomic<int> status{-1};
+            std::thread other([&] { status = run(waits); });
+            std::this_thread::sleep_for(std::chrono::milliseconds(n));
+            EXPECT_EQ(run(sets), WJ_OK) << error();
+            other.join();
+            EXPECT_EQ(status, WJ_OK);
+            EXPECT_EQ(*host<uint32_t>(out), 7u);
+        }
+    }
+}
+
+TEST_P(PreparedTest, ThreadsShareAContext) {
+    constexpr uint32_t count = 3, rounds = 500;
+    wj_kernel* const k = kernel("asm", "store_at");
+    wj_counters before = WJ_INIT(wj_counters), after = WJ_INIT(wj_counters);
+    ASSERT_EQ(wj_context_get_counters(context.get(), &before), WJ_OK);
+    std::vector<uint64_t> memory;
+    std::vector<Prepared> launches;
+    for (uint32_t i = 0; i < count; i++) {
+        memory.push_back(buffer(64 * 64, 0xff));
+        launches.push_back(prepare(k, packed(memory[i], 4 * (i + 1))));
+    }
+    std::atomic<uint32_t> failed{0};
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < count; i++)
+        threads.emplace_back([&, i] {
+            for (uint32_t n = 0; n < rounds; n++) failed += run(launches[i]) != WJ_OK;
+        });
+    for (std::thread& t : threads) t.join();
+    EXPECT_EQ(failed, 0u) << error();
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t lane = 0; lane < 64; lane++)
+            ASSERT_EQ(host<uint32_t>(memory[i])[lane * (i + 1)], lane);
+    ASSERT_EQ(wj_context_get_counters(context.get(), &after), WJ_OK);
+    EXPECT_EQ(after.dispatches - before.dispatches, count * rounds);
+    EXPECT_EQ(after.waves - before.waves, count * rounds);
+}
+
+// Who asks for a result is told when the launch ran.
+TEST_P(PreparedTest, TimesWhereSomebodyLooks) {
+    const Prepared p = prepare(kernel("asm", "store_at"), unlimited(packed(buffer(256), 4)));
+    uint64_t last = 0;
+    for (int i = 0; i < 6; i++) {
+        ASSERT_EQ(run(p), WJ_OK) << error();
+        wj_result r = WJ_INIT(wj_result);
+        ASSERT_EQ(wj_prepared_launch(p.get(), &r), WJ_OK) << error();
+        EXPECT_GT(r.start_ns, last);
+        EXPECT_GT(r.end_ns, r.start_ns);
+        EXPECT_EQ(r.waves, 1u);
+        EXPECT_GE(r.wave_instructions, 7u);
+        last = r.end_ns;
+    }
 }
 
 TEST_P(PreparedTest, ArgumentsInRegistersAreRefused) {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "backend_x64/translator.h"
+#include "frontend/buffer_layout.h"
 #include "interpreter/interpreter.h"
 #include "lift/liveness.h"
 #include "machine/guard.h"
@@ -293,21 +294,36 @@ void Comparison::addresses(State& s, Rng& rng) {
 
     w.set_s64(s_global, origin);
     w.set_s64(s_global_b, origin + rng() % 64 * 4);
-    for (uint32_t v = 0; v < 2; ++v) {  // the second one strided, swizzled and in random formats
-        const uint32_t r = s_buffer + 4 * v;
-        static constexpr uint32_t strides[] = {0, 4, 16, 12, 64};
-        const uint32_t stride = v ? strides[rng() % std::size(strides)] : 0;
-        w.sgpr[r] = static_cast<uint32_t>(origin);
-        w.sgpr[r + 1] = static_cast<uint32_t>(origin >> 32) | stride << 16 |
-                        (v && rng() % 4 == 0 ? 0x80000000 : 0);
-        const uint32_t most = stride ? 8192 / stride : 4096;  // records, or bytes
-        w.sgpr[r + 2] = rng() % 3 ? most : static_cast<uint32_t>(rng() % most);
-        w.sgpr[r + 3] = v && rng() % 2 ? static_cast<uint32_t>(rng()) & 0x007fffff
-                                       : 0x00027fac & ~0u;  // x y z w, 32 bits, float
-    }
+    put_descriptor(&w.sgpr[s_buffer], origin, false, rng);
+    put_descriptor(&w.sgpr[s_buffer + 4], origin, true, rng);
     for (uint32_t d = 0; d <= max_depth; ++d) w.sgpr[s_counter + d] = rng() % 12;
     w.sgpr[s_offset] = static_cast<uint32_t>(rng() % 64) * (rng() % 4 ? 4 : 1);
     w.sgpr[s_step] = 4u << rng() % 6;
+}
+
+// of_any_kind: strided, swizzled and of random formats. Else of 32-bit floats, with bytes counted.
+void Comparison::put_descriptor(uint32_t* words, uint64_t base, bool of_any_kind, Rng& rng) const {
+    static constexpr uint32_t strides[] = {0, 4, 16, 12, 64};
+    const machine::BufferFields& f = machine::fields_of(buffer_layout(target_.traits));
+    const uint32_t stride = of_any_kind ? strides[rng() % std::size(strides)] : 0;
+    const uint32_t most = stride ? 8192 / stride : 4096;  // records, or bytes
+    std::fill_n(words, 4, 0);
+    f.base_low.put(words, static_cast<uint32_t>(base));
+    f.base_high.put(words, static_cast<uint32_t>(base >> 32));
+    f.stride.put(words, stride);
+    f.records.put(words, rng() % 3 ? most : static_cast<uint32_t>(rng() % most));
+    f.select.put(words, 4u | 5u << 3 | 6u << 6 | 7u << 9);  // x y z w
+    f.number_format.put(words, 7);
+    f.data_format.put(words, 4);
+    f.format.put(words, 22);  // both in one
+    f.oob_select.put(words, 3);
+    if (!of_any_kind) return;
+    if (rng() % 4 == 0) f.swizzle.put(words, 1 + static_cast<uint32_t>(rng() % f.swizzle.mask()));
+    f.oob_select.put(words, static_cast<uint32_t>(rng()));
+    if (rng() % 2) return;
+    for (const machine::BufferField field :
+         {f.select, f.number_format, f.data_format, f.format, f.element_size, f.index_stride})
+        field.put(words, static_cast<uint32_t>(rng()));
 }
 
 // False when the program did not end within the limit.

@@ -57,6 +57,7 @@ private:
     Setup prepare(State& s, uint64_t seed, uint64_t values_seed, uint64_t pc);
     static void run_whole(machine::Wave& w, uint64_t seed);
     void addresses(State& s, Rng& rng);
+    void put_descriptor(uint32_t* words, uint64_t base, bool of_any_kind, Rng& rng) const;
     bool execute(machine::Engine& engine, State& s, int64_t slice, int64_t limit);
     void change_dead_registers(machine::Wave& w, const std::vector<uint32_t>& words);
     std::string compare(bool registers) const;

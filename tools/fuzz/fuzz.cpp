@@ -48,8 +48,8 @@ int main(int argc, char** argv) {
     bool show = false, cache = false, wave32 = false, wave64 = false;
     std::string memory = "both";
     std::vector<std::string> kinds = fuzz::kind_names(), rows;
-    std::vector<std::string> targets{"gfx803", "gfx900", "gfx906", "gfx908",
-                                     "gfx90a", "gfx942", "gfx950"};
+    std::vector<std::string> targets{"gfx600", "gfx700", "gfx803", "gfx900", "gfx906",
+                                     "gfx908", "gfx90a", "gfx942", "gfx950"};
     app.add_option("--blocks", blocks, "programs in all, spread over the targets");
     app.add_option("--seconds", seconds, "stop after this time; 0 = no limit");
     app.add_option("--seed", seed, "first seed; program i of a target uses seed + i");

@@ -132,7 +132,8 @@ uint32_t suffix_word(Rng& rng, const Target& target, Suffix suffix) {
 void add_src0(Encoding& e, Rng& rng, const Target& target, bool literals) {
     const uint32_t r = rng() % 100;
     const bool dpp8 = r >= 95 && has_layout(target.family, Suffix::Dpp8);
-    if (r < 75 || (r < 90 && !has_layout(target.family, Suffix::Sdwa))) {
+    if (r < 75 || !has_layout(target.family, Suffix::Dpp) ||
+        (r < 90 && !has_layout(target.family, Suffix::Sdwa))) {
         const uint32_t src = vector_source(rng, literals);
         e.set(Field::src0, src);
         if (src == 255) e.append(literal(rng));
