@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <unordered_set>
 
@@ -121,10 +124,15 @@ void dump(std::span<const std::byte> bytes) {
     if (!folder || !*folder) return;
     const std::string path =
         std::string(folder) + "/code_object_" + std::to_string(number++) + ".hsaco";
+    std::error_code ignored;
+    std::filesystem::create_directories(folder, ignored);
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));
-    if (!file) log_error("cannot write " + path);
+    file.close();
+    if (file) return;
+    log_error("WAVEJIT_DUMP: cannot write " + path + ": " + std::strerror(errno));
+    std::filesystem::remove(path, ignored);
 }
 
 hsa_status_t load(Executable& e, Agent& agent, const Reader& reader,

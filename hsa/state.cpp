@@ -1,5 +1,6 @@
 #include "hsa/state.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +19,7 @@
 #include "hsa/signal.h"
 #include "machine/guard.h"
 #include "machine/interrupt.h"
+#include "runtime/environment.h"
 #include "runtime/program_target.h"
 
 namespace wj::hsa {
@@ -138,7 +140,7 @@ Result<std::unique_ptr<Agent>> make_gpu_agent(const runtime::DeviceOptions& opti
 }
 
 // HIP compiles its fill and copy kernels when a program first needs them, with files in the folder
-// that LLVM takes for temporary ones. Where it cannot, HIP 5 dies of a null pointer in silence.
+// that LLVM takes for temporary ones. Where it cannot, HIP dies of a null pointer in silence.
 void check_temporary_folder() {
     const char* folder = "/tmp";
     for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
@@ -146,9 +148,18 @@ void check_temporary_folder() {
             folder = value;
             break;
         }
-    if (access(folder, W_OK | X_OK) != 0)
+    // Only a file shows it: access() knows neither full disks nor folders like /proc.
+    std::string name = std::string(folder) + "/wavejit-XXXXXX";
+    constexpr off_t small_program = 256 << 10;  // bytes
+    const int file = mkostemp(name.data(), O_CLOEXEC);
+    const int error = file < 0 ? errno : posix_fallocate(file, 0, small_program);
+    if (file >= 0) {
+        close(file);
+        unlink(name.c_str());
+    }
+    if (error)
         log_error(std::string("the folder for temporary files, ") + folder +
-                  ", cannot be written (" + std::strerror(errno) +
+                  ", cannot be written (" + std::strerror(error) +
                   "): HIP compiles kernels of its own there, and crashes where it cannot; set "
                   "TMPDIR to a folder that can be written");
 }
@@ -179,6 +190,7 @@ Status build(State& s) {
     base.cache = true;
     base.memory_bytes = static_cast<uint64_t>(megabytes) << 20;
     look_at_program(base);
+    runtime::report_unknown_variables();
     auto options = runtime::DeviceOptions::from_environment(base);
     if (!options) return options.status();
     s.checked_memory = options->memory_mode == machine::MemoryMode::Checked;

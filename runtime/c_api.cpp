@@ -8,6 +8,7 @@
 #include "frontend/code_object_bytes.h"
 #include "machine/checks.h"
 #include "runtime/engine_factory.h"
+#include "runtime/environment.h"
 #include "runtime/launch_plan.h"
 
 using namespace wj;
@@ -62,8 +63,9 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     if (o.coverage != WJ_COVERAGE_COUNTERS && (o.coverage_counters || o.coverage_size))
         return Status(Code::InvalidArgument,
                       "coverage_counters are given, but coverage is not WJ_COVERAGE_COUNTERS");
-    if (o.use_environment) return runtime::DeviceOptions::from_environment(d);
-    return d;
+    if (!o.use_environment) return d;
+    runtime::report_unknown_variables();
+    return runtime::DeviceOptions::from_environment(d);
 }
 
 wj_status create(const wj_context_options* options, wj_context** context, std::string& error) {

@@ -67,7 +67,6 @@ const char* variable(const char* name) {
 }  // namespace
 
 Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
-    report_unknown_variables();
     if (const char* text = variable("WAVEJIT_TARGET")) {
         if (!emulated_target(text))
             return Status(Code::UnsupportedTarget, "WAVEJIT_TARGET: " + not_emulated(text));

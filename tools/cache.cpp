@@ -3,6 +3,7 @@
 
 #include "backend_x64/cache_directory.h"
 #include "runtime/device.h"
+#include "runtime/environment.h"
 #include "tools/cli.h"
 
 namespace wj::tools {
@@ -11,6 +12,7 @@ namespace {
 int cache(bool clear) {
     runtime::DeviceOptions base;
     base.cache = true;
+    runtime::report_unknown_variables();
     auto options = runtime::DeviceOptions::from_environment(base);
     check(options.status());
     std::string path = options->cache_directory;

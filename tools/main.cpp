@@ -1,9 +1,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 
@@ -26,7 +28,8 @@ void DeviceFlags::add(CLI::App& app) {
     app.add_flag("--deterministic", deterministic,
                  "one order of waves, clocks that count instructions");
     app.add_option("--threads", threads, "worker threads (default: all processors)");
-    app.add_option("--cus", compute_units, "compute units that programs are told about");
+    app.add_option("--cus", compute_units, "compute units that programs are told about")
+        ->check(CLI::Range(1, 1024));
 }
 
 void DeviceFlags::to_environment() const {
@@ -116,6 +119,10 @@ int main(int argc, char** argv) {
         return f.code;
     } catch (const std::exception& e) {
         fmt::print(stderr, "wavejit: unexpected failure: {}\n", e.what());
+        return exit_failed;
+    }
+    if (std::fflush(stdout) != 0) {
+        fmt::print(stderr, "wavejit: the output cannot be written: {}\n", std::strerror(errno));
         return exit_failed;
     }
     return result;

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "frontend/target.h"
+#include "runtime/device.h"
 #include "runtime/not_emulated.h"
 #include "runtime/program_target.h"
 #include "tools/cli.h"
@@ -139,6 +140,9 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
         } else {
             check(runtime::check_target(program, target));
         }
+        // The program would only find no GPU.
+        const auto options = runtime::DeviceOptions::from_environment({});
+        if (!options) fail(options.status().message(), exit_usage);
         const std::string libraries = drop_in_directory().string();
         prepend("LD_LIBRARY_PATH", libraries, ':');
         check_libraries(program);

@@ -64,6 +64,12 @@ uint64_t real_identity[3];  // size, time, inode: another library has other resu
 #undef WJ_OWN
 #undef WJ_PASSED_ON
 
+// By this name stand-ins know each other.
+extern "C" {
+[[gnu::visibility("default"), gnu::used]] extern const char wavejit_comgr_stand_in;
+const char wavejit_comgr_stand_in = 1;
+}
+
 namespace {
 
 template <class... Parameters>
@@ -71,38 +77,56 @@ Status call(void* function, Parameters... parameters) {
     return reinterpret_cast<Status (*)(Parameters...)>(function)(parameters...);
 }
 
-// The library that would have been loaded without this one.
-std::string find_real_library() {
+// Folders where the dynamic loader would have found the library, without this one's.
+std::vector<fs::path> library_folders() {
     Dl_info own;
     if (!dladdr(&real_library, &own)) return {};
     std::error_code error;
     const fs::path here = fs::path(own.dli_fname).parent_path();
-    std::vector<std::string> folders;
+    std::vector<fs::path> folders;
     for (const char* list : {static_cast<const char*>(std::getenv("LD_LIBRARY_PATH")),
                              "/usr/local/lib:/usr/lib/x86_64-linux-gnu:/lib/x86_64-linux-gnu:/usr/"
                              "lib64:/usr/lib:/opt/rocm/lib"}) {
         std::string_view rest = list ? list : "";
         while (!rest.empty()) {
             const size_t end = std::min(rest.find(':'), rest.size());
-            if (end) folders.emplace_back(rest.substr(0, end));
+            const fs::path folder = rest.substr(0, end);
+            if (end && !fs::equivalent(folder, here, error)) folders.push_back(folder);
             rest.remove_prefix(std::min(end + 1, rest.size()));
         }
     }
-    for (const std::string& folder : folders) {
-        const fs::path candidate = fs::path(folder) / WJ_COMGR_SONAME;
-        if (fs::exists(candidate, error) && !fs::equivalent(folder, here, error)) return candidate;
+    return folders;
+}
+
+// Opens the library that would have been loaded without this one; the reason when there is none.
+// Two installations of wavejit may be among the folders: a stand-in that took the other one for
+// the real library would be called by it in turn, for ever.
+std::string open_real_library(fs::path& path) {
+    std::string reason = "it is in no folder of libraries; install the package libamd-comgr";
+    std::error_code error;
+    for (const fs::path& folder : library_folders()) {
+        path = folder / WJ_COMGR_SONAME;
+        if (!fs::exists(path, error)) continue;
+        void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!library) {
+            reason = dlerror();
+        } else if (dlsym(library, "wavejit_comgr_stand_in")) {
+            dlclose(library);
+        } else {
+            real_library = library;
+            return {};
+        }
     }
-    return {};
+    return reason;
 }
 
 [[gnu::constructor]] void load_real_library() {
-    const std::string path = find_real_library();
-    if (!path.empty()) real_library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    fs::path path;
+    const std::string reason = open_real_library(path);
     if (!real_library)
-        std::fprintf(
-            stderr, "wavejit: " WJ_COMGR_SONAME " (AMD's code object manager) was not found: %s\n",
-            path.empty() ? "it is in no folder of libraries; install the package libamd-comgr"
-                         : dlerror());
+        std::fprintf(stderr,
+                     "wavejit: " WJ_COMGR_SONAME " (AMD's code object manager) was not found: %s\n",
+                     reason.c_str());
     struct stat info;
     if (real_library && stat(path.c_str(), &info) == 0) {
         real_identity[0] = static_cast<uint64_t>(info.st_size);

@@ -136,6 +136,8 @@ with tempfile.TemporaryDirectory() as cache, Mirror(("127.0.0.1", 0), Answer) as
     refused("an unknown release", "known are bookworm (12", cache, "woody", "true")
     refused("no release", "Known are", cache)
     refused("a name that is no package's", "'a b' is not the name of a package", cache, "trixie", "--packages", "a b", "true")
+    refused("a folder that is not there", "there is no such folder", cache, "trixie", "--bind", cache + "/nowhere", "true")
+    refused("a mirror that is no address", "--mirror takes the address", cache, "trixie", "--mirror", "nonsense", "true")
     refused("no mirror there", "the mirror is out of reach", cache, "trixie", "--mirror", "http://127.0.0.1:1/debian", "true")
     server.answer, server.size = b"hello", 5
     refused("no mirror of Debian", "not signed by Debian", cache, "trixie", "--mirror", url, "true")

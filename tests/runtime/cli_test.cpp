@@ -237,6 +237,11 @@ TEST_F(Cli, InfoAndDisasm) {
     }
 }
 
+TEST_F(Cli, OutputThatCannotBeWritten) {
+    for (const char* command : {"info ", "disasm "})
+        EXPECT_EQ(run(command + kernels("ids.gfx90a.hsaco") + " >/dev/full").code, 1) << command;
+}
+
 TEST_F(Cli, CompileSaysWhatIsRefused) {
     for (const char* isa : {"avx2", "avx512"}) {
         std::string base = std::string("compile --isa ") + isa + " ";
@@ -275,6 +280,9 @@ TEST_F(Cli, RunChecksItsProgram) {
     expect(run("run no-such-program-anywhere"), 1, {"PATH"});
     expect(run("run " + file("plain.txt", "x")), 1, {"not executable"});
     expect(run("run /tmp"), 1, {"directory"});
+    expect(run("run --engine fast /bin/true"), 2, {"WAVEJIT_ENGINE=fast", "interp, avx2"});
+    expect(run("run /bin/true", "WAVEJIT_THREADS=many"), 2, {"WAVEJIT_THREADS"});
+    expect(run("run --cus 0 /bin/true"), 2, {"--cus"});
     expect(run("doctor", on90a), run("doctor", on90a).code, {"AVX2 engine", "targets", "gfx90a"});
 }
 

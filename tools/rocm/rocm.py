@@ -10,6 +10,7 @@ import ctypes
 import fcntl
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,7 @@ REASONS = (
     (r"is expired|is not valid anymore|Release file .* expired",
      "the release file of the mirror has expired; --allow-expired accepts it"),
     (r"Unable to locate package ([^\s]+)|Package '?([^\s']+)'? has no installation candidate", "the release has no package {}"),
+    (r"URI parse", "--mirror takes the address of a Debian mirror, as in http://deb.debian.org/debian"),
     (r"Could not resolve|Temporary failure resolving|Could not connect|Cannot initiate the connection|Connection (refused|timed out|failed)|"
      r"Unable to connect|Network is unreachable", "the mirror is out of reach; check the network, and apt's proxy settings"),
     (r"Hash Sum mismatch|File has unexpected size|Connection (reset|closed)|Undetermined Error|Error reading from server|"
@@ -93,7 +95,8 @@ def mount_script(tree, shared):
     for folder in ("/sys", "/dev", "/tmp"):
         lines.append(f"mount --rbind {folder} '{tree}{folder}'")
     for path in shared:
-        lines.append(f"mkdir -p '{tree}{path}' && mount --rbind '{path}' '{tree}{path}'")
+        inside = shlex.quote(tree + path)
+        lines.append(f"mkdir -p {inside} && mount --rbind {shlex.quote(path)} {inside}")
     # As on the machine: names are resolved for apt.
     lines.append(f"[ ! -e /etc/resolv.conf ] || cp -L /etc/resolv.conf '{tree}/etc/resolv.conf'")
     return "\n".join(lines) + "\n"
@@ -298,6 +301,9 @@ def main():
     for name in packages:
         if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]*", name):
             fail(f"'{name}' is not the name of a package", 2)
+    for folder in a.bind:
+        if not os.path.isdir(folder):
+            fail(f"--bind {folder}: there is no such folder", 2)
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = os.path.join(cache, "wavejit/rocm", release.name)
     try:

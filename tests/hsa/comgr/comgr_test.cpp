@@ -25,7 +25,11 @@ protected:
         directory() = name;
         setenv("WAVEJIT_CACHE", "1", 1);
         setenv("WAVEJIT_CACHE_DIR", name, 1);
-        setenv("LD_LIBRARY_PATH", WJ_FAKE_DIRECTORY, 1);  // where the stand-in looks
+        // Where the stand-in looks: another installation's stand-in is in front of the library.
+        const std::string other = directory() + "/other";
+        ASSERT_TRUE(fs::create_directory(other));
+        fs::copy_file(WJ_COMGR, other + "/libamd_comgr.so.3");
+        setenv("LD_LIBRARY_PATH", (other + ":" WJ_FAKE_DIRECTORY).c_str(), 1);
         stand_in() = dlopen(WJ_COMGR, RTLD_NOW);
         ASSERT_TRUE(stand_in()) << dlerror();
         fake() = dlopen(WJ_FAKE_DIRECTORY "/libamd_comgr.so.3", RTLD_NOW | RTLD_NOLOAD);
