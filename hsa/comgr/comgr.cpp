@@ -66,7 +66,7 @@ uint64_t real_identity[3];  // size, time, inode: another library has other resu
 
 // By this name stand-ins know each other.
 extern "C" {
-[[gnu::visibility("default"), gnu::used]] extern const char wavejit_comgr_stand_in;
+[[gnu::visibility("default")]] extern const char wavejit_comgr_stand_in;
 const char wavejit_comgr_stand_in = 1;
 }
 
