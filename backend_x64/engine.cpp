@@ -7,6 +7,7 @@
 
 #include "backend_x64/column_store.h"
 #include "backend_x64/translating_engine.h"
+#include "machine/host_float.h"
 #include "memory/access.h"
 
 namespace wj::x64 {
@@ -225,8 +226,7 @@ static void settle(machine::WaveSource& source) {
 }
 
 Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
-    const uint32_t mxcsr = _mm_getcsr();
-    if (mxcsr != 0x1f80) _mm_setcsr(0x1f80);
+    const machine::HostFloatEnvironment environment;
     ThreadState& thread = this_thread_state();
     thread.wave = &first;
     thread.frame.not_streamed = first.ctx->streaming ? vector_bytes() - 1 : ~0ull;
@@ -263,7 +263,6 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     Wave& last = *thread.wave;
     // The faulting instruction has not happened: the wave stands at it.
     if (last.exit.kind == ExitKind::MemoryFault) last.pc = last.exit.pc;
-    if (mxcsr != 0x1f80) _mm_setcsr(mxcsr);
     return last;
 }
 

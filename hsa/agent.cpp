@@ -47,29 +47,28 @@ enum : uint32_t {
 };
 
 // Attributes in the image range, from hsa_ext_image.h: largest elements and numbers of handles. HIP
-// needs the limits to exist before it allocates pitched memory (contract 9.3).
+// needs the limits to exist before it allocates pitched memory. All but the pitch have 32 bits, as
+// AMD's runtime writes them, whatever the header says: HIP passes 32-bit variables.
 hsa_status_t image_info(uint32_t attribute, void* value) {
     switch (attribute) {
         case HSA_EXT_AGENT_INFO_IMAGE_1D_MAX_ELEMENTS:
         case HSA_EXT_AGENT_INFO_IMAGE_1DA_MAX_ELEMENTS:
-            return put(value, uint64_t{16384});
+            return put(value, uint32_t{16384});
         case HSA_EXT_AGENT_INFO_IMAGE_1DB_MAX_ELEMENTS:
-            return put(value, uint64_t{4294967295});
+            return put(value, uint32_t{4294967295});
         case HSA_EXT_AGENT_INFO_IMAGE_2D_MAX_ELEMENTS:
         case HSA_EXT_AGENT_INFO_IMAGE_2DA_MAX_ELEMENTS:
         case HSA_EXT_AGENT_INFO_IMAGE_2DDEPTH_MAX_ELEMENTS:
         case HSA_EXT_AGENT_INFO_IMAGE_2DADEPTH_MAX_ELEMENTS: {
-            const size_t size[2] = {16384, 16384};
+            const uint32_t size[2] = {16384, 16384};
             return put(value, size);
         }
         case HSA_EXT_AGENT_INFO_IMAGE_3D_MAX_ELEMENTS: {
-            const size_t size[3] = {16384, 16384, 8192};
+            const uint32_t size[3] = {16384, 16384, 8192};
             return put(value, size);
         }
         case HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS:
-            return put(value, size_t{8192});
-        // 32 bits, as AMD's runtime writes them, whatever the header says: HIP passes 32-bit
-        // variables.
+            return put(value, uint32_t{8192});
         case HSA_EXT_AGENT_INFO_MAX_IMAGE_RD_HANDLES:
             return put(value, uint32_t{128});
         case HSA_EXT_AGENT_INFO_MAX_IMAGE_RORW_HANDLES:

@@ -1,5 +1,4 @@
-// The image extension: limits exist, images do not. HIP needs the limits for pitched memory
-// (contract 9.3).
+// The image extension: limits exist, images do not. HIP needs the limits for pitched memory.
 #include <hsa/hsa_ext_image.h>
 
 #include <algorithm>

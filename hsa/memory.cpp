@@ -226,7 +226,7 @@ hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t memory_pool,
     return pool_info(*p, static_cast<uint32_t>(attribute), value);
 }
 
-// The host may use device memory: HIP then copies small pieces by itself (contract 9).
+// The host may use device memory: HIP then copies small pieces by itself.
 hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent,
                                                 hsa_amd_memory_pool_t memory_pool,
                                                 hsa_amd_agent_memory_pool_info_t attribute,

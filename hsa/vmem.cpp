@@ -123,10 +123,10 @@ bool reserve_again(uint64_t va, uint64_t size, int protection) {
 
 hsa_status_t VirtualMemory::reserve(void** va, uint64_t size, uint64_t wanted, uint64_t alignment,
                                     int protection) {
-    size = whole_pages(size);
     // Larger requests would leave no room for the alignment and the guard below.
     if (size > uint64_t{1} << 46 || alignment > uint64_t{1} << 46)
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    size = whole_pages(size);
     const uint64_t slack = std::max(alignment, wj::memory::huge_page_bytes);
     const uint64_t total = size + slack + wj::memory::guard_bytes;
     void* hint = wanted % page == 0 ? pointer(wanted) : nullptr;

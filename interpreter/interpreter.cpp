@@ -19,6 +19,7 @@
 #include "machine/checks.h"
 #include "machine/coverage.h"
 #include "machine/guard.h"
+#include "machine/host_float.h"
 #include "memory/access.h"
 #include "memory/address_space.h"
 
@@ -260,6 +261,7 @@ public:
     const char* name() const override { return "interp"; }
 
     ExitKind run(Wave& wave) override {
+        const machine::HostFloatEnvironment environment;
         wave.exit = {};
         if (wave.ctx->memory_mode == MemoryMode::Checked) memory::refresh_tlb(*wave.ctx);
         const ExitKind kind =

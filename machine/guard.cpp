@@ -9,6 +9,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 
 #include "common/per_thread.h"
@@ -131,15 +132,27 @@ void on_fault(int signal, siginfo_t* info, void* raw) {
     siglongjmp(frame->env, 1);
 }
 
+bool is_ours(const struct sigaction& action) {
+    return (action.sa_flags & SA_SIGINFO) && action.sa_sigaction == on_fault;
+}
+
+bool same_handler(const struct sigaction& a, const struct sigaction& b) {
+    return a.sa_flags == b.sa_flags && a.sa_handler == b.sa_handler &&
+           std::memcmp(&a.sa_mask, &b.sa_mask, sizeof a.sa_mask) == 0;
+}
+
 bool install_for(int signal) {
     struct sigaction current {};
     if (sigaction(signal, nullptr, &current) != 0) return false;
-    if ((current.sa_flags & SA_SIGINFO) && current.sa_sigaction == on_fault) return true;
+    if (is_ours(current)) return true;
     Previous& previous = previous_of(signal);
     const uint32_t count = previous.count.load(std::memory_order_relaxed);
-    if (count == Previous::most) return false;
-    previous.actions[count] = current;
-    previous.count.store(count + 1, std::memory_order_release);
+    // A program may install the same handler again and again.
+    if (!count || !same_handler(previous.actions[count - 1], current)) {
+        if (count == Previous::most) return false;
+        previous.actions[count] = current;
+        previous.count.store(count + 1, std::memory_order_release);
+    }
     struct sigaction ours {};
     ours.sa_sigaction = on_fault;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
@@ -206,6 +219,17 @@ bool install_fault_handler() {
 
 void prepare_thread_for_faults() {
     per_thread<AlternateStack>();
+}
+
+void expect_faults() {
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGSEGV);
+    sigaddset(&ours, SIGBUS);
+    pthread_sigmask(SIG_UNBLOCK, &ours, nullptr);
+    // Whoever installs a handler for crashes installs one for SIGSEGV.
+    struct sigaction current {};
+    if (sigaction(SIGSEGV, nullptr, &current) == 0 && !is_ours(current)) install_fault_handler();
 }
 
 GuardFrame*& current_guard() {

@@ -39,6 +39,10 @@ struct GuardFrame {
 // (prepare_thread_for_faults).
 bool install_fault_handler();
 void prepare_thread_for_faults();
+// Before guest code runs whose faults the handler is to see: unblocks their signals for the calling
+// thread, as a blocked one ends the process without a word, and looks whether the program has
+// installed a handler over ours since.
+void expect_faults();
 GuardFrame*& current_guard();  // thread-local
 
 // Runs body(wave), or body(wave, frame) if it goes on to other waves and says so in frame.wave,

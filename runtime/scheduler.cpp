@@ -191,6 +191,7 @@ bool Scheduler::run_alone(const std::shared_ptr<DispatchState>& dispatch, bool t
         d.runners_ = 1;
         active_.push_back(dispatch);
     }
+    if (options_.memory_mode == machine::MemoryMode::Identity) machine::expect_faults();
     timed |= d.plan.request.timeout_ns != 0;
     if (timed) d.start_ns.store(now_ns(), std::memory_order_relaxed);
     prepare_slot(*slot);
@@ -392,6 +393,7 @@ void Scheduler::prepare_slot(Slot& slot) {
 }
 
 void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns, bool bounded) {
+    if (options_.memory_mode == machine::MemoryMode::Identity) machine::expect_faults();
     uint64_t begin = now_ns(), last = begin, none = 0;
     dispatch.start_ns.compare_exchange_strong(none, begin);
     slot.context.target = dispatch.plan.target;

@@ -4,6 +4,7 @@
 #include <hsa/hsa_ext_image.h>
 #include <hsa/hsa_ven_amd_loader.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -110,6 +111,25 @@ TEST_F(Hsa, LoaderTableOfEveryVersion) {
     EXPECT_EQ(segments, 0u);
     EXPECT_NE(hsa_system_get_major_extension_table(HSA_EXTENSION_FINALIZER, 1, 8, table),
               HSA_STATUS_SUCCESS);
+}
+
+// AMD's runtime and HIP take image limits for numbers of 32 bits: what lies behind them is the
+// caller's.
+TEST_F(Hsa, ImageLimitsHave32Bits) {
+    const auto ask = [&](uint32_t attribute) {
+        std::vector<uint32_t> words(6, 0x55555555);
+        EXPECT_EQ(
+            hsa_agent_get_info(gpus[0], static_cast<hsa_agent_info_t>(attribute), words.data()),
+            HSA_STATUS_SUCCESS);
+        words.erase(std::find(words.begin(), words.end(), 0x55555555), words.end());
+        return words;
+    };
+    using Words = std::vector<uint32_t>;
+    EXPECT_EQ(ask(HSA_EXT_AGENT_INFO_IMAGE_1D_MAX_ELEMENTS), Words{16384});
+    EXPECT_EQ(ask(HSA_EXT_AGENT_INFO_IMAGE_1DB_MAX_ELEMENTS), Words{0xffffffff});
+    EXPECT_EQ(ask(HSA_EXT_AGENT_INFO_IMAGE_2D_MAX_ELEMENTS), (Words{16384, 16384}));
+    EXPECT_EQ(ask(HSA_EXT_AGENT_INFO_IMAGE_3D_MAX_ELEMENTS), (Words{16384, 16384, 8192}));
+    EXPECT_EQ(ask(HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS), Words{8192});
 }
 
 TEST_F(Hsa, ImagesAreRefused) {

@@ -1,5 +1,6 @@
 // The interpreter's loop: budgets, exits, faults, code changes, register limits.
 #include <gtest/gtest.h>
+#include <immintrin.h>
 #include <sys/mman.h>
 
 #include <memory>
@@ -205,6 +206,21 @@ TEST_F(EngineTest, ChangedCode) {
     w.pc = code;
     EXPECT_EQ(engine->run(w), ExitKind::EndProgram);
     EXPECT_EQ(w.sgpr[0], 9u);
+}
+
+// A program may round upwards, or flush denormals (-ffast-math), in the thread that runs its
+// kernel.
+TEST_F(EngineTest, TheCallersFloatEnvironmentIsNotTheGuests) {
+    write_code({0x02040300, s_endpgm});  // v_add_f32_e32 v2, v0, v1
+    for (uint32_t l = 0; l < 64; ++l) w.row(0)[l] = 0x3f800000, w.row(1)[l] = 0x30800000;  // 2^-30
+    const uint32_t before = _mm_getcsr(), upwards = 0x4000, masks = 0x1f80;
+    _mm_setcsr(masks | upwards);
+    const ExitKind kind = engine->run(w);
+    const uint32_t after = _mm_getcsr();
+    _mm_setcsr(before);
+    EXPECT_EQ(kind, ExitKind::EndProgram);
+    EXPECT_EQ(w.row(2)[0], 0x3f800000u);
+    EXPECT_EQ(after & upwards, upwards);
 }
 
 TEST_F(EngineTest, WildLoadIsAFaultOfTheWave) {

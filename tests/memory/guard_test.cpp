@@ -112,6 +112,33 @@ void foreign_fault_is_passed_on() {
     EXPECT_EQ(foreign_calls, 1);
 }
 
+// Crash reporters are installed when a program likes, and again; servers' threads block all
+// signals.
+TEST(Guard, LaterHandlersAndBlockedSignals) {
+    if (!deliver_here) GTEST_SKIP();
+    EXPECT_EXIT(
+        {
+            install_fault_handler();
+            auto wave = std::make_unique<Wave>();
+            for (int i = 0; i < 20; ++i) {
+                struct sigaction action {};
+                action.sa_sigaction = foreign;
+                action.sa_flags = SA_SIGINFO;
+                sigaction(SIGSEGV, &action, nullptr);
+                sigset_t all;
+                sigfillset(&all);
+                pthread_sigmask(SIG_BLOCK, &all, nullptr);
+                expect_faults();
+                if (load_from(*wave, reinterpret_cast<uint64_t>(unmapped_page())) !=
+                    ExitKind::MemoryFault)
+                    _exit(2);
+            }
+            foreign_fault_is_passed_on();
+            _exit(foreign_calls == 1 ? 0 : 3);
+        },
+        ::testing::ExitedWithCode(0), "");
+}
+
 TEST(Guard, ForeignFaultsReachTheEarlierHandler) {
     if (!deliver_here) GTEST_SKIP();
     // In a child: the handlers of this process stay as they are.
