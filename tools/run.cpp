@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "frontend/target.h"
 #include "runtime/device.h"
@@ -49,25 +52,38 @@ void check_program(const std::string& path) {
              " is not executable; a .hip source is compiled first: hipcc --offload-arch=gfx90a");
 }
 
-// The dynamic loader's own words about a library that the program needs and that is not there;
-// empty when it finds all.
-std::string missing_library(const std::string& program) {
+// What the dynamic loader finds for a program, and its word for the first library that it does not.
+struct Libraries {
+    std::vector<std::string> paths;
+    std::string missing;
+};
+
+Libraries libraries_of(const std::string& program) {
     std::string command = "/lib64/ld-linux-x86-64.so.2 --list '";
     for (const char c : program) command += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    FILE* loader = popen((command + "' 2>&1 >/dev/null").c_str(), "r");
+    FILE* loader = popen((command + "' 2>&1").c_str(), "r");
     if (!loader) return {};
     std::string text;
     for (int c; (c = std::fgetc(loader)) != EOF;) text += static_cast<char>(c);
     pclose(loader);
-    const std::string what = "error while loading shared libraries: ";
-    const std::string reason = ": cannot open shared object file";
-    const size_t begin = text.find(what), end = text.find(reason);
-    if (begin == std::string::npos || end == std::string::npos) return {};
-    return text.substr(begin + what.size(), end - begin - what.size());
+    Libraries found;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const auto between = [&](const std::string& before, const std::string& behind) {
+            const size_t begin = line.find(before), end = line.rfind(behind);
+            if (begin == std::string::npos || end == std::string::npos) return std::string();
+            return line.substr(begin + before.size(), end - begin - before.size());
+        };
+        if (std::string path = between(" => ", " (0x"); !path.empty())
+            found.paths.push_back(std::move(path));
+        if (found.missing.empty())
+            found.missing = between("error while loading shared libraries: ",
+                                    ": cannot open shared object file");
+    }
+    return found;
 }
 
-void check_libraries(const std::string& program) {
-    const std::string name = missing_library(program);
+void check_libraries(const std::string& program, const std::string& name) {
     if (name.empty()) return;
     const std::string hip = "libamdhip64.so.";
     fail(program + " needs " + name + ", which the dynamic loader does not find: install it" +
@@ -75,6 +91,18 @@ void check_libraries(const std::string& program) {
                                       "; ./wj rocm has trees of the releases that have it)"
                                 : "") +
          ", or put its folder into LD_LIBRARY_PATH");
+}
+
+// Of the program, else of the first library of its own that holds code. Those of the system hold
+// code for all processors, and hundreds of megabytes of it.
+std::string chosen_target(const std::string& program, const Libraries& libraries) {
+    std::string target = choose_target(program);
+    for (const std::string& path : libraries.paths) {
+        const bool system =
+            path.starts_with("/usr/") || path.starts_with("/lib") || path.starts_with("/opt/rocm");
+        if (target.empty() && !system) target = choose_target(path);
+    }
+    return target;
 }
 
 void prepend(const char* variable, const std::string& value, char separator) {
@@ -131,9 +159,12 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
         if (*timeout > 0) setenv("WAVEJIT_TIMEOUT", std::to_string(*timeout).c_str(), 1);
         if (*stats) setenv("WAVEJIT_STATS", "1", 1);
         if (*hot) setenv("WAVEJIT_HOT", std::to_string(*hot).c_str(), 1);
+        const std::string folder = drop_in_directory().string();
+        prepend("LD_LIBRARY_PATH", folder, ':');
+        const Libraries libraries = libraries_of(program);
         const char* target = std::getenv("WAVEJIT_TARGET");
         if (!target || !*target) {
-            std::string chosen = choose_target(program);
+            std::string chosen = chosen_target(program, libraries);
             if (!chosen.empty()) setenv("WAVEJIT_TARGET", chosen.c_str(), 1);
         } else if (!runtime::emulated_target(target)) {
             fail(runtime::not_emulated(target), exit_usage);
@@ -143,9 +174,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
         // The program would only find no GPU.
         const auto options = runtime::DeviceOptions::from_environment({});
         if (!options) fail(options.status().message(), exit_usage);
-        const std::string libraries = drop_in_directory().string();
-        prepend("LD_LIBRARY_PATH", libraries, ':');
-        check_libraries(program);
+        check_libraries(program, libraries.missing);
         std::vector<std::string> words = arguments;
         std::vector<char*> argv{name->data()};
         for (std::string& word : words) argv.push_back(word.data());

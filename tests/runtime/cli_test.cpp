@@ -321,6 +321,31 @@ TEST_F(Cli, RunSaysWhatAProgramHoldsCodeFor) {
                {"holds code for gfx1250", "but emulated are", "gfx90a"});
 }
 
+// Kernels may be in a library of the program's own.
+TEST_F(Cli, RunLooksIntoTheProgramsLibraries) {
+    const std::string image = read(kernels("ids.gfx900.hsaco")),
+                      id = "hipv4-amdgcn-amd-amdhsa--gfx900";
+    const uint64_t head[] = {1, 4096, image.size(), id.size()};  // one entry: offset, size, name
+    std::string bundle = "__CLANG_OFFLOAD_BUNDLE__";
+    bundle.append(reinterpret_cast<const char*>(head), sizeof head);
+    bundle += id;
+    bundle.resize(4096);
+    const std::string source =
+        file("kernels.s", ".section .hip_fatbin,\"a\",@progbits\n.balign 4096\n.incbin \"" +
+                              file("bundle", bundle + image) + "\"\n");
+    const std::string library = (directory / "libkernels.so").string(),
+                      program = (directory / "host").string();
+    const std::string link =
+        "cc -shared -o " + library + " " + source + " && cc -o " + program + " " +
+        file("host.c",
+             "#include <stdio.h>\n#include <stdlib.h>\n"
+             "int main(void) { return puts(getenv(\"WAVEJIT_TARGET\")) < 0; }\n") +
+        " -Wl,--no-as-needed " + library;
+    ASSERT_EQ(std::system(link.c_str()), 0);
+    expect(run("run " + program, "env -u WAVEJIT_TARGET"), 0, {"gfx900"});
+    expect(run("run --target gfx90a " + program), 0, {"gfx90a"});
+}
+
 // Nobody has to name the target of a file that holds code for one processor only.
 TEST_F(Cli, TheTargetIsTheOneThatAFileHoldsCodeFor) {
     for (const char* target : {"gfx900", "gfx90a", "gfx1010", "gfx1030"})
