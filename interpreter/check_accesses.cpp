@@ -71,6 +71,12 @@ public:
             w_.ctx->memory->translate(s.address & w_.ctx->address_mask, s.bytes, memory::readable);
         return now && !std::memcmp(now, s.data.data(), s.bytes);
     }
+    // What it stores, if it was this one; null if that is not known.
+    const uint8_t* data(uint64_t address, uint32_t bytes) const {
+        if (!known_ || !count_) return nullptr;
+        const LaneStore& s = stores_[count_ - 1];
+        return s.address == address && s.bytes == bytes ? s.data.data() : nullptr;
+    }
     bool known() const { return known_; }
     // Lanes whose bytes others of them overwrite with other values.
     uint64_t disagreeing(uint64_t& address) {
@@ -111,9 +117,11 @@ public:
         found_.check = machine::check_race;
         found_.access = access;
     }
-    void by(uint64_t lane_bit, uint64_t address, uint32_t bytes, bool silent) {
+    void by(uint64_t lane_bit, uint64_t address, uint32_t bytes, bool silent,
+            const uint8_t* data = nullptr) {
         const auto pc = static_cast<uint32_t>(w_.pc - inst_.size);
-        const GlobalShadow::Race race = shadow_.access(agent_, pc, kind_, address, bytes, silent);
+        const GlobalShadow::Race race =
+            shadow_.access(agent_, pc, kind_, address, bytes, silent, data);
         if (!race.other.pc) return;
         const char* what = race.wrote ? memory::unordered_with_write : memory::unordered_with_read;
         if (!found_.what) {
@@ -156,7 +164,8 @@ void check_lanes(Wave& w, const Inst& inst, Access access, GlobalShadow::Kind ki
             if (spot.place != Place::Global) return;
             stores.add(lane, spot.address, at, bytes);
             const bool silent = stores.known() && stores.silent();
-            races.by(uint64_t{1} << lane, spot.address, bytes, silent);
+            races.by(uint64_t{1} << lane, spot.address, bytes, silent,
+                     stores.data(spot.address, bytes));
         });
         found = races.found();
     }

@@ -226,6 +226,7 @@ constexpr HandlerEntry table[] = {
     {Opcode::buffer_inv, no_operation},
     {Opcode::buffer_wbinvl1, no_operation},
     {Opcode::buffer_wbinvl1_vol, no_operation},
+    {Opcode::buffer_wbinvl1_sc, no_operation},
 };
 // clang-format on
 

@@ -207,6 +207,7 @@ constexpr Entry entries[] = {
     {Opcode::s_dcache_wb_vol, nothing},
     {Opcode::buffer_wbinvl1, empty_cache},
     {Opcode::buffer_wbinvl1_vol, empty_cache},
+    {Opcode::buffer_wbinvl1_sc, empty_cache},
     {Opcode::buffer_wbl2, nothing},
     {Opcode::buffer_invl2, empty_cache},
     {Opcode::buffer_inv, empty_cache},

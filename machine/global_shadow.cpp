@@ -1,6 +1,7 @@
 #include "machine/global_shadow.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace wj::machine {
 namespace {
@@ -64,7 +65,10 @@ GlobalShadow::Page& GlobalShadow::page(uint64_t address, uint32_t first, uint32_
     if (page.cells.empty()) page.cells.resize(page_bytes >> page.shift);
     if (page.shift && (first | end) & 3) {
         std::vector<Cell> bytes(page_bytes);
-        for (uint64_t b = 0; b < page_bytes; b++) bytes[b] = page.cells[b >> page.shift];
+        for (uint64_t b = 0; b < page_bytes; b++) {
+            bytes[b] = page.cells[b >> page.shift];
+            bytes[b].stored[0] = bytes[b].stored[b & 3];
+        }
         page.cells = std::move(bytes);
         page.shift = 0;
     }
@@ -72,7 +76,7 @@ GlobalShadow::Page& GlobalShadow::page(uint64_t address, uint32_t first, uint32_
 }
 
 GlobalShadow::Race GlobalShadow::access(Agent& agent, uint32_t pc, Kind kind, uint64_t address,
-                                        uint32_t bytes, bool silent) {
+                                        uint32_t bytes, bool silent, const uint8_t* data) {
     const bool synchronises = kind == Kind::Atomic || kind == Kind::Coherent;
     if (synchronises) {
         learn_releases(agent, address / 4, true);
@@ -91,11 +95,18 @@ GlobalShadow::Race GlobalShadow::access(Agent& agent, uint32_t pc, Kind kind, ui
         Page& p = page(at, first, behind);
         for (uint32_t c = first >> p.shift; c < behind >> p.shift; c++) {
             Cell& cell = p.cells[c];
-            if (!silent) check(cell.writer, true);
+            const size_t size = size_t{1} << p.shift;
+            const uint8_t* const stored =
+                data ? data + (at - address) + ((c << p.shift) - first) : nullptr;
+            const bool same =
+                stored && cell.known && std::memcmp(stored, cell.stored.data(), size) == 0;
+            if (!silent && !same) check(cell.writer, true);
             if (kind == Kind::Write) {
                 for (const Who& reader : cell.readers)
-                    if (!silent) check(reader, false);
+                    if (!silent && !same) check(reader, false);
                 cell.writer = me;
+                cell.known = stored;
+                if (stored) std::memcpy(cell.stored.data(), stored, size);
                 continue;
             }
             // Two readers that have no order: whoever writes then races with one of them at least.

@@ -5,6 +5,7 @@
 // a release that is missing is not found, and what is found has no order whatever the timing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -29,13 +30,14 @@ public:
 
     // An access of `agent` to a range of bytes. Returns who has accessed one of them before without
     // order (pc 0: nobody did), and whether he wrote. `silent`: a store of what is there already,
-    // which nobody can tell from none.
+    // which nobody can tell from none. `data`: the bytes that are stored, or null; what the last
+    // writer stores may be on its way to memory still.
     struct Race {
         Who other;
         bool wrote = false;
     };
-    Race access(Agent& agent, uint32_t pc, Kind kind, uint64_t address, uint32_t bytes,
-                bool silent);
+    Race access(Agent& agent, uint32_t pc, Kind kind, uint64_t address, uint32_t bytes, bool silent,
+                const uint8_t* data = nullptr);
     // The agent's caches are invalid: it sees what was released to addresses it looked at.
     void acquire(Agent& agent);
     // It has waited for all waves of the dispatch.
@@ -61,6 +63,8 @@ private:
     };
     struct Cell {
         Who writer, readers[2];
+        std::array<uint8_t, 4> stored{};  // by the writer, if known
+        bool known = false;
     };
     // Of 4 KiB. A cell for each dword until smaller or misaligned accesses come, then for each
     // byte.

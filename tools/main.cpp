@@ -89,6 +89,11 @@ std::string own_directory() {
     return error ? "." : path.parent_path().string();
 }
 
+// fmt throws where nothing can be written.
+static void tell(const std::string& text) {
+    std::fputs(("wavejit: " + text + "\n").c_str(), stderr);
+}
+
 }  // namespace wj::tools
 
 int main(int argc, char** argv) {
@@ -115,14 +120,14 @@ int main(int argc, char** argv) {
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? exit_ok : exit_usage;
     } catch (const Failure& f) {
-        fmt::print(stderr, "wavejit: {}\n", f.text);
+        tell(f.text);
         return f.code;
     } catch (const std::exception& e) {
-        fmt::print(stderr, "wavejit: unexpected failure: {}\n", e.what());
+        tell(std::string("unexpected failure: ") + e.what());
         return exit_failed;
     }
     if (std::fflush(stdout) != 0) {
-        fmt::print(stderr, "wavejit: the output cannot be written: {}\n", std::strerror(errno));
+        tell(std::string("the output cannot be written: ") + std::strerror(errno));
         return exit_failed;
     }
     return result;

@@ -74,8 +74,12 @@ Libraries libraries_of(const std::string& program) {
             if (begin == std::string::npos || end == std::string::npos) return std::string();
             return line.substr(begin + before.size(), end - begin - before.size());
         };
-        if (std::string path = between(" => ", " (0x"); !path.empty())
-            found.paths.push_back(std::move(path));
+        // "name => path (address)", or its path alone if the program names that.
+        for (const char* before : {" => ", "\t"})
+            if (std::string path = between(before, " (0x"); path.starts_with('/')) {
+                found.paths.push_back(std::move(path));
+                break;
+            }
         if (found.missing.empty())
             found.missing = between("error while loading shared libraries: ",
                                     ": cannot open shared object file");

@@ -34,7 +34,7 @@ with tempfile.TemporaryDirectory() as folder:
     with open(source, "w") as file:
         file.write(SOURCE)
     programs = {}
-    for target in ("gfx906", "gfx1030", "gfx906 gfx1030", "gfx703"):  # the last one is not emulated
+    for target in ("gfx906", "gfx1030", "gfx906 gfx1030", "gfx940"):  # the last one is not emulated
         programs[target] = os.path.join(folder, target)
         architectures = ["--offload-arch=" + name for name in target.split()]
         subprocess.run([hipcc, "-O1", *architectures, source, "-o", programs[target]], check=True, stdout=subprocess.DEVNULL,
@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as folder:
     code, text = run(programs["gfx906 gfx1030"], "gfx90a")
     check(f"a program for gfx906 and gfx1030 on gfx90a: status {code}", code != 0 and "set WAVEJIT_TARGET to gfx1030 or gfx906," in text, text)
     for target in (None, "gfx90a"):
-        code, text = run(programs["gfx703"], target)
-        check(f"a program for gfx703 on {target or 'what wavejit takes'}: status {code}", code != 0 and
-              programs["gfx703"] + " holds code for gfx703, but emulated are gfx801" in text, text)
+        code, text = run(programs["gfx940"], target)
+        check(f"a program for gfx940 on {target or 'what wavejit takes'}: status {code}", code != 0 and
+              programs["gfx940"] + " holds code for gfx940, but emulated are gfx600" in text, text)
 sys.exit(status())

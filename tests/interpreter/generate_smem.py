@@ -51,7 +51,7 @@ case(F_, 's_buffer_atomic_add out of range', 's_buffer_atomic_add s16, s[8:11], 
 for name in ('s_memtime', 's_memrealtime'):
     case(F_, name, ['%s s[0:1]' % name, 's_waitcnt lgkmcnt(0)', '%s s[2:3]' % name, 's_waitcnt lgkmcnt(0)', 's_sub_u32 s4, s2, s0', 's_subb_u32 s5, s3, s1', 's_cselect_b32 s6, 1, 0', 's_cmp_lg_u64 s[0:1], 0', 's_cselect_b32 s7, 1, 0'], [('s5', [1, 1, 0])], [('s5', [0, 0, 1])])
 memory = Memory(32)
-for asm in ('s_dcache_inv', 's_dcache_wb', 's_dcache_inv_vol', 's_dcache_wb_vol', 's_dcache_discard s[2:3], 0x0', 's_dcache_discard_x2 s[2:3], 0x0', 's_atc_probe 7, s[2:3], 0x0', 's_atc_probe_buffer 7, s[8:11], 0x0', 'buffer_wbinvl1', 'buffer_wbinvl1_vol', 'buffer_wbl2', 'buffer_invl2', 'buffer_inv sc1', 'buffer_wbl2 sc1'):
+for asm in ('s_dcache_inv', 's_dcache_wb', 's_dcache_inv_vol', 's_dcache_wb_vol', 's_dcache_discard s[2:3], 0x0', 's_dcache_discard_x2 s[2:3], 0x0', 's_atc_probe 7, s[2:3], 0x0', 's_atc_probe_buffer 7, s[8:11], 0x0', 'buffer_wbinvl1', 'buffer_wbinvl1_vol', 'buffer_wbinvl1_sc', 'buffer_wbl2', 'buffer_invl2', 'buffer_inv sc1', 'buffer_wbl2 sc1'):
     targets = [t for t in case_files.targets_of([asm]) if ('sc1' in asm) == (t in NEW) or asm[:13] != 'buffer_wbl2' [:13]]
     if asm == 'buffer_wbl2': targets = ['gfx90a']
     if asm == 'buffer_wbl2 sc1': targets = NEW

@@ -12,9 +12,10 @@ class GlobalShadowTest : public testing::Test {
 protected:
     // By wave `wave` of work-group `group`; the pc is any but 0.
     GlobalShadow::Race access(uint32_t group, uint32_t wave, Kind kind, uint64_t at,
-                              uint32_t bytes = 4, bool silent = false) {
+                              uint32_t bytes = 4, bool silent = false,
+                              const uint8_t* stored = nullptr) {
         return shadow.access(shadow.agent(group, wave), 100 * group + wave + 1, kind, at, bytes,
-                             silent);
+                             silent, stored);
     }
     void expect_race(const GlobalShadow::Race& race, uint32_t group, uint32_t wave, bool wrote) {
         EXPECT_EQ(race.other.pc, 100 * group + wave + 1);
@@ -53,6 +54,22 @@ TEST_F(GlobalShadowTest, EqualStoresAreSilent) {
     expect_none(access(0, 0, Kind::Write, data));
     expect_none(access(1, 0, Kind::Write, data, 4, true));
     expect_race(access(2, 0, Kind::Write, data), 1, 0, true);
+}
+
+// The first store need not have reached memory when the second one is looked at.
+TEST_F(GlobalShadowTest, EqualStoresOnTheirWayAreSilent) {
+    const uint8_t one[] = {1, 2, 3, 4, 5, 6, 7, 8}, other[] = {1, 2, 9, 4};
+    const auto store = [&](uint32_t group, uint64_t at, uint32_t bytes, const uint8_t* stored) {
+        return access(group, 0, Kind::Write, at, bytes, false, stored);
+    };
+    const uint64_t at = data + 0xffc;  // the second dword is on the next page
+    expect_none(store(0, at, 8, one));
+    expect_none(store(1, at, 8, one));
+    expect_none(store(2, at + 4, 4, one + 4));
+    expect_none(store(3, at + 1, 2, one + 1));
+    expect_race(store(4, at, 4, other), 3, 0, true);
+    expect_race(store(5, at + 4, 4, nullptr), 2, 0, true);
+    expect_race(store(6, at + 4, 4, one + 4), 5, 0, true);
 }
 
 TEST_F(GlobalShadowTest, NeighbouringBytesAreApart) {

@@ -239,7 +239,8 @@ TEST_F(Cli, InfoAndDisasm) {
 
 TEST_F(Cli, OutputThatCannotBeWritten) {
     for (const char* command : {"info ", "disasm "})
-        EXPECT_EQ(run(command + kernels("ids.gfx90a.hsaco") + " >/dev/full").code, 1) << command;
+        EXPECT_EQ(run(command + kernels("ids.gfx90a.hsaco") + " >/dev/full; exit $?").code, 1)
+            << command;
 }
 
 TEST_F(Cli, CompileSaysWhatIsRefused) {
