@@ -34,14 +34,6 @@ constexpr std::chrono::milliseconds write_delay{50};
 constexpr uint64_t most_bytes_in_memory = uint64_t{64} << 20;
 constexpr uint32_t files_between_trims = 256, most_failures = 3;
 
-std::string name_of(const BlockStore::Key& key) {
-    const Hash h = hash_of(&key, sizeof key);
-    char text[33];
-    std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(h.high),
-                  static_cast<unsigned long long>(h.low));
-    return std::string(text) + cache_file_suffix;
-}
-
 // Stores of processes that end without destroying their engines (HIP programs) are saved, too.
 struct Registry {
     std::mutex mutex;
@@ -62,6 +54,14 @@ Registry& registry() {
 }
 
 }  // namespace
+
+std::string BlockStore::Key::file_name() const {
+    const Hash h = hash_of(this, sizeof *this);
+    char text[33];
+    std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(h.high),
+                  static_cast<unsigned long long>(h.low));
+    return std::string(text) + cache_file_suffix;
+}
 
 std::unique_ptr<BlockStore> BlockStore::open(std::string directory, uint64_t most_bytes) {
     if (directory.empty()) directory = CacheDirectory::default_path();
@@ -140,7 +140,7 @@ BlockStore::Page& BlockStore::page(const Key& key) {
 
 bool BlockStore::load(const Key& key, Bytes& bytes, Blocks& blocks) {
     FileHead head;
-    if (!directory_.read(name_of(key), bytes) || bytes.size() < sizeof head) return false;
+    if (!directory_.read(key.file_name(), bytes) || bytes.size() < sizeof head) return false;
     std::memcpy(&head, bytes.data(), sizeof head);
     const std::span<const std::byte> all(bytes);
     if (std::memcmp(head.magic, magic, sizeof magic) != 0 || head.key != key ||
@@ -181,7 +181,7 @@ bool BlockStore::write(const Key& key, const Blocks& blocks) {
     std::memcpy(out.data(), &head, sizeof head);
     head.checksum = hash_of(&out[checked_from], out.size() - checked_from);
     std::memcpy(out.data(), &head, sizeof head);
-    return directory_.write(name_of(key), out);
+    return directory_.write(key.file_name(), out);
 }
 
 void BlockStore::save() {

@@ -36,6 +36,7 @@ public:
                    std::tie(o.configuration.low, o.configuration.high, o.page.low, o.page.high);
         }
         bool operator==(const Key&) const = default;
+        std::string file_name() const;
     };
     // One thread at a time calls these two. entry: which block of the page. The bytes (empty: not
     // there) are valid until the next call.

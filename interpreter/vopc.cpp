@@ -75,45 +75,37 @@ constexpr auto nlt = [](T a, T b) { return !(value(a) < value(b)); };
 template <class T>
 constexpr auto in_class = [](T a, uint32_t b) { return gf::compare_class(a, b); };
 
-#define ROW(name, type, T, op)                                \
-    {Opcode::v_cmp_##name##_##type, compare<op<T>, false>}, { \
-        Opcode::v_cmpx_##name##_##type, compare<op<T>, true>  \
+#define ROW(cmp, name, type, T, op)                               \
+    {Opcode::v_##cmp##_##name##_##type, compare<op<T>, false>}, { \
+        Opcode::v_##cmp##x_##name##_##type, compare<op<T>, true>  \
     }
-#define INT_ROWS(type, T)                                                                     \
-    ROW(f, type, T, never), ROW(lt, type, T, lt), ROW(eq, type, T, eq), ROW(le, type, T, le), \
-        ROW(gt, type, T, gt), ROW(ne, type, T, ne), ROW(ge, type, T, ge), ROW(t, type, T, always)
-#define FLOAT_ROWS(type, T)                                                                   \
-    ROW(f, type, T, never), ROW(lt, type, T, lt), ROW(eq, type, T, eq), ROW(le, type, T, le), \
-        ROW(gt, type, T, gt), ROW(lg, type, T, lg), ROW(ge, type, T, ge), ROW(o, type, T, o), \
-        ROW(u, type, T, u), ROW(nge, type, T, nge), ROW(nlg, type, T, nlg),                   \
-        ROW(ngt, type, T, ngt), ROW(nle, type, T, nle), ROW(neq, type, T, ne),                \
-        ROW(nlt, type, T, nlt), ROW(tru, type, T, always),                                    \
-        {Opcode::v_cmp_class_##type, compare<in_class<T>, false, raw_floats>}, {              \
-        Opcode::v_cmpx_class_##type, compare<in_class<T>, true, raw_floats>                   \
+#define INT_ROWS(type, T)                                                                \
+    ROW(cmp, f, type, T, never), ROW(cmp, lt, type, T, lt), ROW(cmp, eq, type, T, eq),   \
+        ROW(cmp, le, type, T, le), ROW(cmp, gt, type, T, gt), ROW(cmp, ne, type, T, ne), \
+        ROW(cmp, ge, type, T, ge), ROW(cmp, t, type, T, always)
+// v_cmps_* of gfx6 and gfx7 are the same compares, which signal for quiet NaN, too.
+#define FLOAT_ROWS(cmp, type, T)                                                               \
+    ROW(cmp, f, type, T, never), ROW(cmp, lt, type, T, lt), ROW(cmp, eq, type, T, eq),         \
+        ROW(cmp, le, type, T, le), ROW(cmp, gt, type, T, gt), ROW(cmp, lg, type, T, lg),       \
+        ROW(cmp, ge, type, T, ge), ROW(cmp, o, type, T, o), ROW(cmp, u, type, T, u),           \
+        ROW(cmp, nge, type, T, nge), ROW(cmp, nlg, type, T, nlg), ROW(cmp, ngt, type, T, ngt), \
+        ROW(cmp, nle, type, T, nle), ROW(cmp, neq, type, T, ne), ROW(cmp, nlt, type, T, nlt),  \
+        ROW(cmp, tru, type, T, always)
+#define CLASS_ROWS(type, T)                                                  \
+    {Opcode::v_cmp_class_##type, compare<in_class<T>, false, raw_floats>}, { \
+        Opcode::v_cmpx_class_##type, compare<in_class<T>, true, raw_floats>  \
     }
-
-// gfx6 and gfx7: the same compares, which signal for quiet NaN, too.
-#define SIGNALLING_ROW(name, type, T, op)                      \
-    {Opcode::v_cmps_##name##_##type, compare<op<T>, false>}, { \
-        Opcode::v_cmpsx_##name##_##type, compare<op<T>, true>  \
-    }
-#define SIGNALLING_ROWS(type, T)                                              \
-    SIGNALLING_ROW(f, type, T, never), SIGNALLING_ROW(lt, type, T, lt),       \
-        SIGNALLING_ROW(eq, type, T, eq), SIGNALLING_ROW(le, type, T, le),     \
-        SIGNALLING_ROW(gt, type, T, gt), SIGNALLING_ROW(lg, type, T, lg),     \
-        SIGNALLING_ROW(ge, type, T, ge), SIGNALLING_ROW(o, type, T, o),       \
-        SIGNALLING_ROW(u, type, T, u), SIGNALLING_ROW(nge, type, T, nge),     \
-        SIGNALLING_ROW(nlg, type, T, nlg), SIGNALLING_ROW(ngt, type, T, ngt), \
-        SIGNALLING_ROW(nle, type, T, nle), SIGNALLING_ROW(neq, type, T, ne),  \
-        SIGNALLING_ROW(nlt, type, T, nlt), SIGNALLING_ROW(tru, type, T, always)
 
 // clang-format off
 constexpr HandlerEntry table[] = {
-    SIGNALLING_ROWS(f32, float),
-    SIGNALLING_ROWS(f64, double),
-    FLOAT_ROWS(f16, Half),
-    FLOAT_ROWS(f32, float),
-    FLOAT_ROWS(f64, double),
+    FLOAT_ROWS(cmp, f16, Half),
+    FLOAT_ROWS(cmp, f32, float),
+    FLOAT_ROWS(cmp, f64, double),
+    FLOAT_ROWS(cmps, f32, float),
+    FLOAT_ROWS(cmps, f64, double),
+    CLASS_ROWS(f16, Half),
+    CLASS_ROWS(f32, float),
+    CLASS_ROWS(f64, double),
     INT_ROWS(i16, int16_t),
     INT_ROWS(u16, uint16_t),
     INT_ROWS(i32, int32_t),

@@ -98,12 +98,12 @@ GlobalShadow::Race GlobalShadow::access(Agent& agent, uint32_t pc, Kind kind, ui
             const size_t size = size_t{1} << p.shift;
             const uint8_t* const stored =
                 data ? data + (at - address) + ((c << p.shift) - first) : nullptr;
-            const bool same =
-                stored && cell.known && std::memcmp(stored, cell.stored.data(), size) == 0;
-            if (!silent && !same) check(cell.writer, true);
+            const bool seen = !silent && !(stored && cell.known &&
+                                           std::memcmp(stored, cell.stored.data(), size) == 0);
+            if (seen) check(cell.writer, true);
             if (kind == Kind::Write) {
                 for (const Who& reader : cell.readers)
-                    if (!silent && !same) check(reader, false);
+                    if (seen) check(reader, false);
                 cell.writer = me;
                 cell.known = stored;
                 if (stored) std::memcpy(cell.stored.data(), stored, size);

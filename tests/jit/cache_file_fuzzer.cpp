@@ -48,14 +48,6 @@ const std::string& folder() {
     return made.path;
 }
 
-std::string name_of(const BlockStore::Key& key) {
-    const Hash h = hash_of(&key, sizeof key);
-    char text[33];
-    std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(h.high),
-                  static_cast<unsigned long long>(h.low));
-    return std::string(text) + cache_file_suffix;
-}
-
 void check_offsets(const CompiledBlock& code, const BlockRecord& record) {
     require(code.code_size <= code.size && code.body_offset <= code.code_size &&
                 code.together_offset <= code.code_size && code.budget_return_offset <= code.size,
@@ -116,7 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         std::memcpy(file.data() + offsetof(Head, checksum), &head.checksum, sizeof head.checksum);
     }
     CacheDirectory directory(folder());
-    if (!directory.open(true) || !directory.write(name_of(head.key), file)) std::abort();
+    if (!directory.open(true) || !directory.write(head.key.file_name(), file)) std::abort();
     {
         const auto store = BlockStore::open(folder(), uint64_t{1} << 30);
         BlockHead block;
@@ -125,6 +117,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
             install(store->find(head.key, block.entry), block.entry);
         }
     }
-    (void)unlink((folder() + "/" + name_of(head.key)).c_str());
+    (void)unlink((folder() + "/" + head.key.file_name()).c_str());
     return 0;
 }

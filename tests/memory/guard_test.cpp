@@ -104,6 +104,13 @@ TEST(Guard, TheTranslatorsLookupNamesThePc) {
     EXPECT_EQ(wave->exit.pc, 0x5678u);
 }
 
+void install_foreign_handler() {
+    struct sigaction action {};
+    action.sa_sigaction = foreign;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &action, nullptr);
+}
+
 // Another library's handler must see its own faults, whether it came before ours or after.
 void foreign_fault_is_passed_on() {
     foreign_calls = 0;
@@ -121,10 +128,7 @@ TEST(Guard, LaterHandlersAndBlockedSignals) {
             install_fault_handler();
             auto wave = std::make_unique<Wave>();
             for (int i = 0; i < 20; ++i) {
-                struct sigaction action {};
-                action.sa_sigaction = foreign;
-                action.sa_flags = SA_SIGINFO;
-                sigaction(SIGSEGV, &action, nullptr);
+                install_foreign_handler();
                 sigset_t all;
                 sigfillset(&all);
                 pthread_sigmask(SIG_BLOCK, &all, nullptr);
@@ -144,12 +148,8 @@ TEST(Guard, ForeignFaultsReachTheEarlierHandler) {
     // In a child: the handlers of this process stay as they are.
     EXPECT_EXIT(
         {
-            struct sigaction before {};
-            struct sigaction action {};
             signal(SIGSEGV, SIG_DFL);
-            action.sa_sigaction = foreign;
-            action.sa_flags = SA_SIGINFO;
-            sigaction(SIGSEGV, &action, &before);
+            install_foreign_handler();
             install_fault_handler();
             auto wave = std::make_unique<Wave>();
             if (load_from(*wave, reinterpret_cast<uint64_t>(unmapped_page())) !=

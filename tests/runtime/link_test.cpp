@@ -1,37 +1,10 @@
 // Modules that use the symbols of modules loaded before them.
 #include "tests/frontend/build_objects.h"
 #include "tests/runtime/gpu.h"
+#include "tests/runtime/link_source.h"
 
 namespace wj::test {
 namespace {
-
-const char* const user_source = R"(
-.text
-.globl ask
-.p2align 8
-.type ask,@function
-ask:
-  s_load_dwordx2 s[6:7], s[0:1], 0x0
-  s_getpc_b64 s[0:1]
-  s_add_u32 s0, s0, answer@gotpcrel32@lo+4
-  s_addc_u32 s1, s1, answer@gotpcrel32@hi+12
-  s_load_dwordx2 s[0:1], s[0:1], 0x0
-  s_waitcnt lgkmcnt(0)
-  s_load_dword s2, s[0:1], 0x0
-  v_mov_b32 v0, 0
-  s_waitcnt lgkmcnt(0)
-  v_mov_b32 v1, s2
-  global_store_dword v0, v1, s[6:7]
-  s_endpgm
-.rodata
-.p2align 6
-.amdhsa_kernel ask
-  .amdhsa_kernarg_size 16
-  .amdhsa_user_sgpr_kernarg_segment_ptr 1
-  .amdhsa_next_free_vgpr 4
-  .amdhsa_next_free_sgpr 16
-.end_amdhsa_kernel
-)";
 
 const char* const provider_source = R"(
 .data
@@ -53,12 +26,12 @@ protected:
 
 TEST_P(Links, SymbolsOfModulesLoadedBefore) {
     wj_module *user = nullptr, *provider = nullptr;
-    EXPECT_NE(load(user_source, &user), WJ_OK);
+    EXPECT_NE(load(asks_for_answer, &user), WJ_OK);
     EXPECT_TRUE(
         std::strstr(wj_last_error(context.get()), "symbol 'answer': the symbol is undefined"))
         << wj_last_error(context.get());
     ASSERT_EQ(load(provider_source, &provider), WJ_OK) << wj_last_error(context.get());
-    ASSERT_EQ(load(user_source, &user), WJ_OK) << wj_last_error(context.get());
+    ASSERT_EQ(load(asks_for_answer, &user), WJ_OK) << wj_last_error(context.get());
     const Module held(user);
     wj_module_unload(provider);  // its memory stays as long as the module that uses it
     wj_kernel* k = nullptr;
