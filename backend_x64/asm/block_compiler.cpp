@@ -1,8 +1,8 @@
-#include "backend_x64/asm/block_compiler.h"
-#include "backend_x64/plan/programs.h"
+#include "backend_x64/asm/loop_code.h"
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace wj::x64 {
 
@@ -196,16 +196,11 @@ bool BlockCompiler::begin(const ir::Block& block, const CompileOptions& options,
     options_ = options;
     avx512_ = options.avx512;
     failed_ = false;
-    loop_lean_ = false;
+    loop_plan_ = {};
     loop_ = {};
-    pinned_ = k_pinned_ = gp_reserved_ = 0;
-    loop_prefer_.clear();
-    loop_parts_ = {};
-    walks_ = {};
     row_loop_.reset();
+    pinned_ = k_pinned_ = gp_reserved_ = 0;
     find_lds_tables();
-    counted_.reset();
-    walking_ = Walking::No;
     out_ = &out;
     out = {};
     colds_.clear();
@@ -239,7 +234,7 @@ bool BlockCompiler::end() {
     emit_colds();
     if (row_loop_) {
         colds_.clear();
-        row_loop();
+        RowLoopCode(*this).emit();
         emit_colds();
     }
     a_.end_count();
@@ -270,26 +265,27 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     uniforms_.assign(block.insts.size(), {});
 
     prologue();
-    const bool by_chunks = loops_ != Loops::None && guards_stay(*block_);
-    divergent_ = by_chunks ? find_divergent_loop(block) : std::nullopt;
-    if (divergent_ && !suits(context(), *divergent_)) divergent_.reset();
-    const auto masks = divergent_  ? std::optional(divergent_->carried)
-                       : by_chunks ? uniform_loop_masks(context(), false)
-                                   : std::nullopt;
-    const bool loop = masks.has_value();
-    if (divergent_) take(options_.decisions, Mechanism::DivergentLoop);
+    loop_plan_ = find_loop(context(), attempt_.loops);
+    const bool loop = loop_plan_.by_chunks();
     if (block_->guarded) take(options_.decisions, Mechanism::LineGuards);
-    carried_masks_ = masks.value_or(std::vector<LoopMask>());
     facts_cross_regions_ = !loop;
-    looping_ = loop;
+    loop_.by_chunks = loop;
     if (loop) schedule_.merge_early(1);
-    if (divergent_) {
-        divergent_block();
+    plan_iterations(loop_plan_, context(), attempt_.loops);
+    tell(context(), loop_plan_);
+    if (loop_plan_.divergent) {
+        DivergentCode(*this).emit();
     } else if (loop) {
-        loop_block();
+        UniformLoopCode(*this).emit();
     } else {
-        const auto ordered = begin_gathered();
-        begin_row_loop();
+        const bool gathers = loop_plan_.compacted.has_value();
+        if (gathers) GatheredCode(*this).begin();
+        row_loop_ = plan_row_loop(context(), attempt_.loops);
+        if (row_loop_) {
+            if (options_.decisions)
+                options_.decisions->add_loop("along rows: " + row_loop_->loop.print(block));
+            RowLoopCode(*this).begin();
+        }
         for (uint32_t p = 0; p < schedule_.segments(); ++p) {
             if (p == 1 && goes_on_) a_.bind(go_on_label_);
             segment(p);
@@ -297,48 +293,30 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
         if (goes_on_ && schedule_.segments() == 1) a_.bind(go_on_label_);
         position_ = schedule_.terminator_position();
         terminator();
-        if (ordered) cold(gathered_label_, [=, this] { gathered_loop(*ordered); });
+        if (gathers) cold(gathered_label_, [this] { GatheredCode(*this).emit(); });
     }
     const bool ok = end() && extra_slots_ <= slot_count;
-    if (errors_.too_far && near_) {  // counters lie between a near jump and its target
-        near_ = false;
-        translate_again(options.decisions, "a near jump does not reach");
-        const bool far = compile(block, options, out);
-        near_ = true;
-        return far;
+    const auto again = [&](auto& limit, auto lower, std::string_view why) {
+        translate_again(options.decisions, why);
+        const auto before = std::exchange(limit, lower);
+        const bool fits = compile(block, options, out);
+        limit = before;
+        return fits;
+    };
+    if (errors_.too_far && attempt_.near)  // counters lie between a near jump and its target
+        return again(attempt_.near, false, "a near jump does not reach");
+    if (apart_ && attempt_.waves_together)
+        return again(attempt_.waves_together, false, "fused waves would meet in code out of line");
+    if (!ok && row_loop_)
+        return again(attempt_.loops.row_loops, false, "too many values for a row loop");
+    if (!ok && loop) {
+        using enum LoopLimits::Chunks;
+        constexpr std::string_view why = "too many values for the loop's registers";
+        if (!loop_plan_.walks.walks.empty()) return again(attempt_.loops.walks, false, why);
+        return again(attempt_.loops.chunks, loop_.pins.chunks > 1 ? One : None, why);
     }
-    if (apart_ && waves_together_) {
-        waves_together_ = false;
-        translate_again(options.decisions, "fused waves would meet in code out of line");
-        const bool one_by_one = compile(block, options, out);
-        waves_together_ = true;
-        return one_by_one;
-    }
-    if (!ok && row_loop_ && with_row_loops_) {
-        with_row_loops_ = false;
-        translate_again(options.decisions, "too many values for a row loop");
-        const bool plainer = compile(block, options, out);
-        with_row_loops_ = true;
-        return plainer;
-    }
-    if (!ok && loop) {  // too many values for the registers that are left
-        if (!walks_.walks.empty())
-            with_walks_ = false;
-        else
-            loops_ = loop_.chunks > 1 ? Loops::OneChunk : Loops::None;
-        translate_again(options.decisions, "too many values for the loop's registers");
-        const bool plainer = compile(block, options, out);
-        with_walks_ = true;
-        loops_ = Loops::Chunks;
-        return plainer;
-    }
-    if (!ok && with_constants_) {
-        with_constants_ = false;
-        translate_again(options.decisions, "too many values beside constants in registers");
-        const bool plainer = compile(block, options, out);
-        with_constants_ = true;
-        return plainer;
-    }
+    if (!ok && attempt_.constants)
+        return again(attempt_.constants, false, "too many values beside constants in registers");
     return ok;
 }
 

@@ -12,11 +12,8 @@
 //   lane_lines.cpp, lane_windows.cpp   those whose addresses are lines
 //   lane_division.cpp   divisions by steps    lane_math.cpp   roots, frexp, special arguments
 //   lane_atomic.cpp, lane_atomic_update.cpp   atomics   cross.cpp   cross-lane operations
-//   loop.cpp, loop_pins.cpp, loop_masks.cpp, counted.cpp, divergent.cpp, walk.cpp
-//                       loops of one block
+//   loop_code.h       loops of one block
 //   again.cpp         programs that start their next wave themselves
-//   gathered.cpp      loops whose lanes are moved together
-//   row_loop.cpp      loops with stores whose lanes go along rows
 #pragma once
 
 #include <array>
@@ -29,18 +26,12 @@
 #include <vector>
 
 #include "backend_x64/asm/counting_assembler.h"
+#include "backend_x64/asm/loop_state.h"
 #include "backend_x64/asm/registers.h"
 #include "backend_x64/compiled_block.h"
-#include "backend_x64/counted_loop.h"
-#include "backend_x64/divergent_loop.h"
-#include "backend_x64/lane_program.h"
-#include "backend_x64/loop_estimate.h"
 #include "backend_x64/plan/access_plan.h"
-#include "backend_x64/plan/loops.h"
 #include "backend_x64/plan/waves.h"
-#include "backend_x64/row_loop.h"
 #include "backend_x64/schedule.h"
-#include "backend_x64/walks.h"
 
 namespace wj::x64 {
 
@@ -98,7 +89,7 @@ private:
     // A jump forward over at most 127 bytes, if `near`: two bytes instead of six. Should it reach
     // farther the block is compiled without near jumps.
     asmjit::x86::Assembler& near_if(bool near) {
-        if (near && near_) a_.addInstOptions(asmjit::InstOptions::kShortForm);
+        if (near && attempt_.near) a_.addInstOptions(asmjit::InstOptions::kShortForm);
         return a_;
     }
     // Code that is emitted behind the block's hot code.
@@ -162,22 +153,6 @@ private:
     void jump_variant(uint64_t target, Variant variant);
     void jump_linked(uint64_t target, Variant variant);
     void leave(uint32_t reason);
-
-    // ---- gathered.cpp ----
-    std::optional<OrderedLoop> begin_gathered();
-    void clear_mask_slots(const ir::Value* begin, uint32_t count);
-    void gathered_loop(const OrderedLoop& loop);
-    // Of the divergent loop, if its lanes may be moved together now and then.
-    struct Slices {
-        Label begin;
-        uint32_t length, floor;  // slots: budget of a slice, and what it leaves of the budget
-        uint32_t first, plan;    // in the pool: budget of the first slice, GatherPlan
-    };
-    std::optional<Slices> begin_slices();
-    void set_slices(const Slices& slices);
-    void end_slice(const Slices& slices);
-    uint32_t gather_plan(const OrderedLoop& loop);
-    void spread_if_gathered();
 
     // ---- row_guards.cpp ----
     void row_guards();
@@ -356,6 +331,7 @@ private:
     std::vector<Unit> masks_at_home(const Value* begin, uint32_t count) const;
     void choose_collectors(const Value* begin, uint32_t count);
     void store_collectors();
+    void clear_mask_slots(const Value* begin, uint32_t count);
     struct Collector {
         Unit unit;
         Gp reg;
@@ -363,126 +339,16 @@ private:
     std::vector<Collector> collectors_;
     size_t facts_limit_ = 0;  // register pairs left for AddressFacts
 
-    // ---- loop.cpp ----
-    struct Pin {
-        Unit unit;  // no_unit: written and not read
-        Value set;  // the SetV that hands the value to the next iteration
-        int reg;
-        bool full;       // in all lanes
-        uint32_t chunk;  // of those that run together, or every_chunk
-        // The lanes that are written differ from iteration to iteration, those of a uniform loop:
-        // the last one merges into what the ones before have left.
-        bool merges = false;
-    };
-    static constexpr uint32_t every_chunk = ~0u;
-    struct MaskPin {  // a carried mask and its next value
-        Unit unit, next;
-        int reg;        // AVX-512 k, AVX2 vector register; -1: in the spill slot
-        int16_t spill;  // -1: in the register
-        uint32_t chunk;
-    };
-    struct Loop {
-        uint32_t chunks = 1;  // that run together
-        int16_t spills = 0;   // slots of masks
-        std::vector<MaskPin> masks;
-        std::vector<Pin> carried, steady;
-        Value scalar_get = no_value, scalar_set = no_value;  // kept in r14
-        std::vector<Value> unread;  // writes that only the last iteration has to do
-        // Rows that nothing but walks' addresses is made of: brought up to date behind the walks.
-        std::vector<Walks::Induction> idle;
-        std::vector<Value> merged;  // SetV that the body's operations so far have done themselves
-    };
-    void loop_pin();
-    bool loop_pin_chunks(uint32_t chunks);
-    void loop_load_pins();
-    void loop_enter_body(bool lean);
-    void loop_bodies(bool lean);
-    void loop_step(int chunks);
-    // What `f` emits, for each of the chunks that run together; rbp and r14 name the chunk, and in
-    // the end the one that is `behind` the first.
-    template <class F>
-    void for_each_chunk(F f, uint32_t behind = 0) {
-        for (loop_chunk_ = 0; loop_chunk_ < loop_.chunks; ++loop_chunk_) {
-            if (loop_chunk_) loop_step(1);
-            f();
-        }
-        const int steps = static_cast<int>(behind) - static_cast<int>(loop_.chunks - 1);
-        if (steps) loop_step(steps);
-    }
-    // An iteration's uniform code, or those of its values that are `needed`; `decide` emits what
-    // looks at its values.
-    template <class F>
-    void loop_uniform(F decide, const std::vector<bool>* needed = nullptr) {
-        const uint32_t reserved = gp_reserved_;
-        gp_reserved_ |= 1u << 5 | 1u << 14 | 1u << 15;
-        position_ = 0;
-        uniform_begin(0);
-        for (const Value* v = schedule_.begin(0); v != schedule_.end(0); ++v) {
-            if (needed && !(*needed)[*v]) continue;
-            mark(*v);
-            uniform_at_ = v;
-            uniform_op(*v);
-            gp_locked_ = gp_temps_ = 0;
-        }
-        uniform_at_ = schedule_.end(0);
-        decide();
-        ufree_all();
-        gp_reserved_ = reserved;
-    }
-    bool loop_set(Value v);
-    const Pin* loop_merges(Value v) const;
-    void loop_merged(const Pin& p) { loop_.merged.push_back(p.set); }
-    bool loop_leaves_out(Value v);
-    bool loop_idle(Value set) const;
-    void loop_keep_scalar();
-    // What iterations change, as each chunk begins with it: where in the wave, and the first slot.
-    struct LoopBackup {
-        std::vector<int32_t> changed;
-        uint32_t slot = 0;
-    } loop_backup_;
-    void loop_plan_backup();
-    void loop_backup(bool save);
-    void loop_branch_out(Label label);
-    void loop_decide(const Operand& budget, Label no, Label over);
-    void loop_leave(Label next);
-    void loop_begin_chunks(bool masks);
-    void loop_begin_chunk();
-    void loop_block();
-
-    // ---- counted.cpp ----
-    Mem count_slot(uint32_t field) const;
-    void count_plan();
-    void count_iterations(const Gp& budget, Label none);
-    void count_uniform() {
-        loop_uniform([] {}, &counted_->needed);
-    }
-    void count_end(const Gp& budget);
-    void count_stop(const Gp& budget);
-
-    // ---- divergent.cpp ----
-    void divergent_block();
-    void divergent_test_live();
-
-    // ---- loop_masks.cpp ----
-    void loop_load_mask(const MaskPin& p);
-    void loop_hand_on(const MaskPin& p);
-    void loop_mask_done(Unit u);
-    void loop_store_masks();
-
-    // ---- lane_by_lane.cpp ----
-    void lane_streams_test(const LaneProgram& p, Label each_lane);
-    static constexpr uint32_t lane_slot_count = 4;
-    void bound_lane(const LaneProgram& p, const Mem& most);
-    void charge_lane(const LaneProgram& p, const Mem& over, const Mem& longest);
-    void lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t slots);
-    void lane_input(const LaneProgram& p, const LaneProgram::Input& in);
-    Mem lane_pair(const LaneProgram& p, const LaneProgram::Input& in) const;
-    void lane_pairs(const LaneProgram& p);
-    void lane_output(const LaneProgram::Input& in);
-    void lane_step(const LaneProgram::Step& s);
-    void lane_division(const LaneProgram::Step& s, Division division);
-    void lane_quotient_of_steps(const LaneProgram::Step& s);
-    void lane_quotient_of_fractions(const LaneProgram::Step& s);
+    // ---- loop_code.h ----
+    class LoopView;
+    class LoopCode;
+    class CountedCode;
+    class WalkCode;
+    class UniformLoopCode;
+    class DivergentCode;
+    class GatheredCode;
+    class LaneLoopCode;
+    class RowLoopCode;
 
     // ---- lane_memory.cpp, lane_patterns.cpp ----
     struct LaneAccess;
@@ -749,54 +615,6 @@ private:
     void atomic_new_value(const LaneAtomic& m);
     void atomic_flush(const LaneAtomic& m, const Gp& x);
 
-    // ---- walk.cpp ----
-    void walk_plan();
-    void walk_find_idle();
-    void walk_catch_up();
-    bool walks_through_rows(uint32_t walk) const;
-    bool walks_in_steps(uint32_t walk) const;
-    void walk_forget();
-    void walk_learn_rows(const LaneAccess& m, int32_t rows);
-    int32_t row_distance(uint32_t walk) const;
-    bool walk_adds_base(const LaneAccess& m) const;
-    void walk_count_rows();
-    void walk_choose_rows(Label not_yet);
-    void walk_cut_to_rows(const Gp& budget);
-    void walk_reset();
-    void walk_next();
-    void walk_check_limits(uint32_t at);
-    void walk_learn(const LaneAccess& m, const Gp& address, const Operand& pattern);
-    void walk_learn_all_lanes(const LaneAccess& m);
-    void walk_learn_no_lanes(const LaneAccess& m);
-    void walk_loop(Label plain, Label resume, Label ended, Label finished, const Gp& budget,
-                   const std::function<void(Label last, Label over)>& ahead,
-                   const std::function<void(Label last, Label over)>& behind);
-    void walk_leave_out_of_limits(Label out);
-    void memory_walk(const LaneAccess& m);
-    Mem walk_row_step(const LaneAccess& m) const;
-    Mem walk_slot(uint32_t field, uint32_t walk = 0, uint32_t chunk = 0) const;
-    void walk_sum(const Walks::Sum& sum);
-
-    // ---- row_loop.cpp ----
-    bool find_rows_of_loop();
-    void begin_row_loop();
-    Mem row_lanes(uint32_t walk, uint32_t part) const;
-    Mem row_slot(uint32_t field) const;
-    static int32_t window_at(uint32_t window);
-    RowOrder row_order() const;
-    void note_row_lanes(Value v);
-    void row_loop_enter(bool masks);
-    void and_moves(const Vec& more, uint32_t part);
-    void row_window(uint32_t window);
-    int64_t fetched_ahead(uint32_t window, int32_t bytes) const;
-    void open_windows(Label failed);
-    void close_windows();
-    void rows_go_on();
-    void window_access(Value v);
-    void narrow_window_access(Value v, int32_t offset);
-    void row_chunk(const Gp& budget);
-    void row_loop();
-
     // ---- cross.cpp ----
     void cross_op(Value v);
 
@@ -807,6 +625,13 @@ private:
     CompiledBlock* out_ = nullptr;
     Schedule schedule_;
     bool avx512_ = false, failed_ = false;
+    // What code may be made of; less each time that it did not fit.
+    struct Attempt {
+        bool near = true;  // jumps
+        bool waves_together = true;
+        bool constants = true;  // in registers
+        LoopLimits loops;
+    } attempt_;
     struct Errors : asmjit::ErrorHandler {
         bool seen = false, too_far = false;
         std::string message;
@@ -817,11 +642,10 @@ private:
     } errors_;
     Label pool_label_, entry_label_, body_label_, over_label_, unguarded_label_, again_label_,
         go_on_label_, fewer_label_, gathered_label_;
-    bool waves_together_ = true;  // they may go on together
-    bool apart_ = false;          // they did, and must not
-    bool streams_ = false;        // in the region that they go on in
-    bool goes_on_ = false;        // begin_go_on()
-    bool gathered_ = false;       // while gathered_loop() emits regions
+    bool apart_ = false;     // waves go on together, and must not
+    bool streams_ = false;   // in the region that they go on in
+    bool goes_on_ = false;   // begin_go_on()
+    bool gathered_ = false;  // while GatheredCode emits regions
     MovingBases moving_bases_;
     std::vector<uint8_t> pool_;
     std::unordered_map<uint64_t, uint32_t> pool32_, pool64_, pool_vectors_, pool_code_;
@@ -849,7 +673,6 @@ private:
     std::unordered_map<Value, uint32_t> rows_ahead_;  // by row_step(): slot of bytes
     std::vector<Pointer> pointers_;                   // of the region
     uint32_t kept_rows_ = 0;                          // temp rows of saved_facts_ and line_offsets_
-    bool looping_ = false;  // the block runs all iterations for some chunks, then for others
     bool facts_cross_regions_ = false;  // each region's code is emitted and run once, in order
     uint32_t facts_position_ = ~0u, scatter_sites_ = 0;
     std::unordered_map<Value, uint32_t> lds_tables_;  // by load: byte of table_slot_
@@ -857,46 +680,19 @@ private:
     uint32_t steady_sites_ = 0;                       // that prefetch_iterations() serves
     std::vector<Cold> colds_;
     uint32_t guest_ = ~0u;
-    bool near_ = true;
 
-    // loop state
-    Loop loop_;
-    std::optional<CountedLoop> counted_;  // the loop, if so
-    uint32_t count_slots_ = 0;
-    std::optional<DivergentLoop> divergent_;  // when the block is compiled as one
-    std::vector<Unit> divergent_masks_;       // those that leave the region
-    std::vector<LoopMask> carried_masks_;     // of divergent and of uniform loops
-    enum class Loops : uint8_t { None, OneChunk, Chunks } loops_ = Loops::Chunks;
-    uint32_t loop_chunk_ = 0;  // whose body is emitted
-    bool loop_lean_ = false, loop_scalar_done_ = false;
-    LoopParts loop_parts_;
-    uint32_t loop_part_ = 0;              // whose body is emitted
+    // loops
+    LoopPlan loop_plan_;
+    LoopState loop_;
+    std::optional<RowLoopPlan> row_loop_;  // of the block, if its loop has such code besides
+    RowLoopState row_state_;
     uint32_t pinned_ = 0, k_pinned_ = 0;  // registers that no value may be given
-    std::vector<int8_t> loop_prefer_;     // by unit
     uint32_t gp_reserved_ = 0;
-    std::vector<uint8_t> skip_;  // instructions of the region that are left out
-    std::vector<Value> done_;    // those that earlier ones have done with themselves
-    Walks walks_;                // of the loop, if it is compiled with them
-    bool with_walks_ = true;
-    uint32_t walk_slots_ = 0;
-    // Walks, a bit each, that may go through rows that were read ahead (load_from_rows), and the
-    // accesses that do so.
-    uint32_t row_walks_ = 0;
-    struct RowSite {
-        uint32_t walk, number;  // in Frame::scattered
-    };
-    std::vector<RowSite> row_sites_;
-    enum class Walking : uint8_t { No, Noting, Learning, Yes } walking_ = Walking::No;
-
-    std::optional<RowLoop> row_loop_;  // of the block, if its loop has such code besides
-    Walks row_loop_walks_;
-    Schedule row_schedule_;
-    Label row_loop_label_, no_row_loop_label_;
-    uint32_t row_loop_site_ = 0, row_loop_slots_ = 0;
-    bool with_row_loops_ = true;
 
     // region state
     uint32_t position_ = 0, at_ = 0;
+    std::vector<uint8_t> skip_;  // instructions of the region that are left out
+    std::vector<Value> done_;    // those that earlier ones have done with themselves
     std::vector<UnitState> units_;
     struct UseRecord {
         Unit unit;
@@ -915,7 +711,6 @@ private:
     Label constants_label_;
     size_t constants_from_ = 0;  // behind the jump to it
     int constants_left_ = 0;     // registers for more of them
-    bool with_constants_ = true;
     // Masks that have all lanes of the chunk, or some, in the code that is being emitted.
     Value whole_mask_ = no_value, some_mask_ = no_value;
 

@@ -2,7 +2,7 @@
 // without a look at the condition, the budget, and whatever else the last one finds again.
 #include <bit>
 
-#include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/asm/loop_code.h"
 
 namespace wj::x64 {
 
@@ -15,27 +15,22 @@ enum Field : uint32_t { iterations, rest, field_count };  // slots
 
 }  // namespace
 
-Mem BlockCompiler::count_slot(uint32_t field) const {
-    return home_mem({Home::Slot, count_slots_ + field});
+Mem BlockCompiler::CountedCode::count_slot(uint32_t field) const {
+    return c_.home_mem({Home::Slot, loop_.count_slots + field});
 }
 
-void BlockCompiler::count_plan() {
-    counted_ = find_counter(*block_, schedule_);
-    if (!counted_) {
-        refuse(options_.decisions, Mechanism::CountedLoop, "no scalar counts to a bound");
-        return;
-    }
-    take(options_.decisions, Mechanism::CountedLoop);
-    count_slots_ = extra_slots_;
-    extra_slots_ += field_count;
-    failed_ |= extra_slots_ > slot_count;
+void BlockCompiler::CountedCode::reserve_count() const {
+    if (!plan_.counted) return;
+    loop_.count_slots = c_.extra_slots_;
+    c_.extra_slots_ += field_count;
+    c_.failed_ |= c_.extra_slots_ > slot_count;
 }
 
 // In front of an iteration's uniform code: turns the budget into how many iterations certainly go
 // on and are paid for, from this one. Jumps if there are none. Leaves rax to rdx changed.
-void BlockCompiler::count_iterations(const Gp& budget, Label none) {
+void BlockCompiler::CountedCode::count_iterations(const Gp& budget, Label none) const {
     using Relation = CountedLoop::Relation;
-    const CountedLoop& c = *counted_;
+    const CountedLoop& c = *plan_.counted;
     auto load = [&](const Gp& to, bool counter) {
         const ir::Inst& i = inst(counter ? c.set : c.bound);
         if (!counter && i.op == ir::Op::Const32) {
@@ -72,25 +67,25 @@ void BlockCompiler::count_iterations(const Gp& budget, Label none) {
     a_.sub(budget, x86::rdx);
     a_.mov(count_slot(rest), budget);
     a_.mov(budget, x86::rax);
-    uniforms_.assign(block_->insts.size(), {});
+    c_.uniforms_.assign(block_->insts.size(), {});
 }
 
 // Behind them: the counter, and what is left of the budget. The next iteration's uniform code
 // decides as if nobody had counted.
-void BlockCompiler::count_end(const Gp& budget) {
+void BlockCompiler::CountedCode::count_end(const Gp& budget) const {
     a_.mov(budget, count_slot(rest));
-    uniforms_.assign(block_->insts.size(), {});
-    if (counted_->counter_needed()) return;
-    const uint64_t reg = inst(counted_->set).imm;
+    c_.uniforms_.assign(block_->insts.size(), {});
+    if (plan_.counted->counter_needed()) return;
+    const uint64_t reg = inst(plan_.counted->set).imm;
     const Mem counter = scalar_field(reg, 4);
-    a_.imul(x86::eax, count_slot(iterations).cloneResized(4), counted_->step);
+    a_.imul(x86::eax, count_slot(iterations).cloneResized(4), plan_.counted->step);
     a_.add(x86::eax, counter);
     a_.mov(counter, x86::eax);
-    if (loop_.scalar_set == counted_->set) a_.mov(x86::r14d, x86::eax);
+    if (loop_.pins.scalar_set == plan_.counted->set) a_.mov(x86::r14d, x86::eax);
 }
 
 // In front of iterations that were counted and do not run, as many as `budget` says.
-void BlockCompiler::count_stop(const Gp& budget) {
+void BlockCompiler::CountedCode::count_stop(const Gp& budget) const {
     a_.sub(count_slot(iterations), budget);
     a_.imul(x86::rax, budget, block_->guest_count);
     a_.add(count_slot(rest), x86::rax);

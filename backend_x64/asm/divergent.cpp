@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-#include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/asm/loop_code.h"
 
 namespace wj::x64 {
 
@@ -16,82 +16,85 @@ using machine::Wave;
 namespace x86 = asmjit::x86;
 
 // Sets ZF when no chunk of those that run together has lanes left.
-void BlockCompiler::divergent_test_live() {
-    const Unit live = schedule_.unit(divergent_->live);
+void BlockCompiler::DivergentCode::test_live() const {
+    const Unit live = schedule_.unit(plan_.divergent->live);
     int any = -1;
-    for (const MaskPin& p : loop_.masks) {
+    for (const MaskPin& p : loop_.pins.masks) {
         if (p.next != live) continue;
         int r = p.reg;
-        if (r < 0) move_spilled_mask(p.spill, r = any == 1 ? 2 : 1, false);
-        if (any >= 0 && avx512_)
-            a_.korw(kreg(1), kreg(any), kreg(r));
+        if (r < 0) c_.move_spilled_mask(p.spill, r = any == 1 ? 2 : 1, false);
+        if (any >= 0 && c_.avx512_)
+            a_.korw(c_.kreg(1), c_.kreg(any), c_.kreg(r));
         else if (any >= 0)
             a_.emit(X::kIdVpor, vec(1), vec(any), vec(r));
         any = any >= 0 ? 1 : r;
     }
     if (any < 0) {
-        Mem left = mask_mem(schedule_.unit_home(live));
-        left.setSize(loop_.chunks * (avx512_ ? 2 : 1));
+        Mem left = c_.mask_mem(schedule_.unit_home(live));
+        left.setSize(loop_.pins.chunks * (c_.avx512_ ? 2 : 1));
         a_.cmp(left, 0);
-    } else if (avx512_) {
-        a_.kortestw(kreg(any), kreg(any));
+    } else if (c_.avx512_) {
+        a_.kortestw(c_.kreg(any), c_.kreg(any));
     } else {
         a_.emit(X::kIdVptest, vec(any), vec(any));
     }
 }
 
-void BlockCompiler::divergent_block() {
-    collectors_.clear();
-    facts_limit_ = 3;
-    const DivergentLoop& d = *divergent_;
-    mark(schedule_.begin(1)[0]);
-    divergent_masks_.clear();
-    for (const ir::Inst& i : block_->insts) {
-        if (i.op != Op::BitsOf) continue;
-        const Unit u = schedule_.unit(i.args[0]);
-        if (std::find(divergent_masks_.begin(), divergent_masks_.end(), u) ==
-            divergent_masks_.end())
-            divergent_masks_.push_back(u);
+// What iterations kept in registers goes home.
+void BlockCompiler::DivergentCode::store_pins() const {
+    for_each_chunk([&] {
+        for (const MaskPin& p : loop_.pins.masks) {
+            if (p.chunk != loop_.chunk) continue;
+            const int r = p.reg < 0 ? 1 : p.reg;
+            if (p.reg < 0) c_.move_spilled_mask(p.spill, r, false);
+            c_.store_bits(c_.mask_mem(schedule_.unit_home(p.next)), r);
+        }
+        for (const Pin& p : loop_.pins.carried)
+            if (p.chunk == loop_.chunk)
+                movu(c_.row(static_cast<uint32_t>(inst(p.set).imm)), vec(p.reg));
+    });
+}
+
+// The scalar registers that iterations change, then the other values of their uniform code that are
+// wanted behind the loop.
+std::vector<Mem> BlockCompiler::DivergentCode::varying_fields() const {
+    std::vector<Mem> varying;
+    for (int32_t field : plan_.changed)
+        varying.push_back(x86::dword_ptr(reg::wave, in_wave(static_cast<size_t>(field))));
+    if (!plan_.divergent->uniform_varies) return varying;
+    std::set<uint32_t> slots;  // two halves of a value have one
+    for (Value v = 0; v < block_->insts.size(); ++v) {
+        const Home& home = schedule_.uniform_home(v);
+        if (schedule_.position(v) == 0 && home.kind == Home::Slot &&
+            schedule_.last_uniform_use(v) > 1)
+            slots.insert(home.index);
     }
+    for (const uint32_t slot : slots)
+        varying.push_back(c_.home_mem({Home::Slot, slot}).cloneResized(8));
+    return varying;
+}
+
+void BlockCompiler::DivergentCode::emit() const {
+    begin_region();
+    c_.mark(schedule_.begin(1)[0]);
+    const DivergentLoop& d = *plan_.divergent;
     const Gp left = x86::r15;  // of the budget
     const Mem budget = budget_field();
 
     // Scalar registers that iterations change: the values before the loop, and those of the chunk
     // that ran longest. Of that one also what iterations work out for what is done behind the loop.
-    std::vector<int32_t> changed;
-    for (Value v = 0; v < block_->insts.size(); ++v) {
-        const ir::Inst& i = inst(v);
-        if (ir::op_info(i.op).cls != Class::SetS || schedule_.position(v) != 0) continue;
-        const auto field = static_cast<int32_t>(
-            i.op == Op::SetScc ? offsetof(Wave, scc) : offsetof(Wave, sgpr) + i.imm * 4);
-        changed.push_back(field);
-        if (i.op == Op::SetS64) changed.push_back(field + 4);
-    }
-    std::sort(changed.begin(), changed.end());
-    changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
-    std::vector<Mem> varying;  // registers, then the other values
-    for (int32_t field : changed)
-        varying.push_back(x86::dword_ptr(reg::wave, in_wave(static_cast<size_t>(field))));
-    if (d.uniform_varies) {
-        std::set<uint32_t> slots;  // two halves of a value have one
-        for (Value v = 0; v < block_->insts.size(); ++v) {
-            const Home& home = schedule_.uniform_home(v);
-            if (schedule_.position(v) == 0 && home.kind == Home::Slot &&
-                schedule_.last_uniform_use(v) > 1)
-                slots.insert(home.index);
-        }
-        for (const uint32_t slot : slots)
-            varying.push_back(home_mem({Home::Slot, slot}).cloneResized(8));
-    }
-    const auto registers = static_cast<uint32_t>(changed.size()),
+    const std::vector<Mem> varying = varying_fields();
+    const auto registers = static_cast<uint32_t>(plan_.changed.size()),
                all = static_cast<uint32_t>(varying.size());
-    auto slot = [&](uint32_t at) { return home_mem({Home::Slot, at}); };
-    const auto slices = begin_slices();
-    const uint32_t least = extra_slots_, start = least + 1, longest = start + registers,
+    auto slot = [&](uint32_t at) { return c_.home_mem({Home::Slot, at}); };
+    const GatheredCode gathered(c_);
+    const auto slices =
+        plan_.compacted ? gathered.begin_slices() : std::optional<GatheredCode::Slices>();
+    const uint32_t least = c_.extra_slots_, start = least + 1, longest = start + registers,
                    lane_slots = longest + all;
-    extra_slots_ = lane_slots + lane_slot_count;
-    if (extra_slots_ > slot_count) {
-        failed_ = true;
+    c_.extra_slots_ = lane_slots + LaneLoopCode::own_slots;
+    if (c_.extra_slots_ > slot_count) {
+        c_.failed_ = true;
         return;
     }
     auto copy = [&](uint32_t count, uint32_t slots, bool save) {
@@ -107,38 +110,36 @@ void BlockCompiler::divergent_block() {
     a_.mov(x86::rax, std::numeric_limits<int64_t>::max());
     a_.mov(slot(least), x86::rax);
     for (const LoopMask& m : d.carried) {
-        a_.mov(mask_register(*block_, x86::rax), home_mem(schedule_.uniform_home(m.get)));
-        a_.mov(home_mem(schedule_.unit_home(schedule_.unit(m.mask))), x86::rax);
+        a_.mov(mask_register(*block_, x86::rax), c_.home_mem(schedule_.uniform_home(m.get)));
+        a_.mov(c_.home_mem(schedule_.unit_home(schedule_.unit(m.mask))), x86::rax);
     }
-    if (!d.uniform_varies) segment(0);
+    if (!d.uniform_varies) c_.segment(0);
     const Label each_lane = a_.newLabel(), all_done = a_.newLabel();
-    if (options_.address_mode == AddressMode::Identity)
-        if (const auto program = find_lane_program(*block_, d);
-            program && schedule_.temp_row_count() + 2 * program->inputs.size() <= temp_rows) {
-            take(options_.decisions, Mechanism::LaneProgram);
-            lane_streams_test(*program, each_lane);
-            cold(each_lane, [this, program = *program, least, lane_slots, all_done] {
-                lane_by_lane(program, least, lane_slots);
-                a_.jmp(all_done);
-            });
-        }
-    walk_plan();
-    loop_pin();
-    if (slices) set_slices(*slices);
-    begin_chunks(true);
+    if (plan_.lanes) {
+        const LaneLoopCode lanes(c_);
+        lanes.test_streams(*plan_.lanes, each_lane);
+        cold(each_lane, [=, *this] {
+            lanes.emit(*plan_.lanes, least, lane_slots);
+            a_.jmp(all_done);
+        });
+    }
+    if (!plan_.walks.walks.empty()) reserve_walks();
+    loop_.pins = plan_.pins[0];
+    if (slices) gathered.set_slices(*slices);
+    c_.begin_chunks(true);
 
-    const Label chunk = a_.newLabel(), iteration = a_.newLabel(), done = a_.newLabel(),
-                empty = a_.newLabel(), run = a_.newLabel(), next = a_.newLabel();
-    auto of_chunks = [this](const Home& home) {
-        return mask_mem(home).cloneResized(loop_.chunks * (avx512_ ? 2 : 1));
+    const Label chunk = a_.newLabel(), done = a_.newLabel(), empty = a_.newLabel(),
+                run = a_.newLabel(), next = a_.newLabel();
+    auto of_chunks = [*this](const Home& home) {
+        return c_.mask_mem(home).cloneResized(loop_.pins.chunks * (c_.avx512_ ? 2 : 1));
     };
-    auto fade = [=, this, fading = d.fading] {
+    auto fade = [=, *this, fading = d.fading] {
         for (Value v : fading) a_.mov(of_chunks(schedule_.unit_home(schedule_.unit(v))), 0);
     };
     a_.bind(chunk);
     a_.cmp(of_chunks({Home::Wave, offsetof(Wave, sgpr) + machine::exec_lo * 4}), 0);
     a_.je(empty);
-    cold(empty, [=, this] {
+    cold(empty, [=, *this] {
         a_.cmp(exec_field(*block_), 0);
         a_.je(run);  // no chunk has lanes: all of them run an iteration
         fade();
@@ -147,41 +148,20 @@ void BlockCompiler::divergent_block() {
     a_.bind(run);
     a_.mov(left, budget);
     if (slices) a_.sub(left, slot(slices->floor));
-    loop_load_pins();
-    walk_reset();
+    load_pins();
+    reset();
 
-    auto uniform_code = [&](Label, Label) { loop_uniform([] {}); };
-    a_.bind(iteration);
-    if (d.uniform_varies) uniform_code(done, done);
-    if (!walks_.walks.empty()) {
-        const std::function<void(Label, Label)> ahead = uniform_code;
-        walk_loop(iteration, iteration, done, done, left, d.uniform_varies ? ahead : nullptr,
-                  [&](Label no, Label over) {
-                      divergent_test_live();
-                      a_.je(no);
-                      a_.sub(left, block_->guest_count);
-                      a_.js(over);
-                  });
-    } else {
-        loop_bodies(true);
-        divergent_test_live();
-        a_.je(done);
+    LoopControl control;
+    if (d.uniform_varies) control.ahead = [this](Label, Label) { emit_uniform([] {}); };
+    control.behind = [&](Label no) {
+        test_live();
+        a_.je(no);
         a_.sub(left, block_->guest_count);
-        a_.jns(iteration);
-    }
+    };
+    run_iterations(left, done, done, control);
 
     a_.bind(done);
-    for_each_chunk([&] {
-        for (const MaskPin& p : loop_.masks) {
-            if (p.chunk != loop_chunk_) continue;
-            const int r = p.reg < 0 ? 1 : p.reg;
-            if (p.reg < 0) move_spilled_mask(p.spill, r, false);
-            store_bits(mask_mem(schedule_.unit_home(p.next)), r);
-        }
-        for (const Pin& p : loop_.carried)
-            if (p.chunk == loop_chunk_)
-                movu(row(static_cast<uint32_t>(inst(p.set).imm)), vec(p.reg));
-    });
+    store_pins();
     const Label kept = a_.newLabel();
     a_.cmp(left, slot(least));
     a_.jge(kept);
@@ -193,7 +173,7 @@ void BlockCompiler::divergent_block() {
         a_.mov(x86::rax, -1);
         a_.shlx(x86::rax, x86::rax, x86::rcx);
         for (Value v : d.fading)
-            a_.and_(home_mem(schedule_.unit_home(schedule_.unit(v))), x86::rax);
+            a_.and_(c_.home_mem(schedule_.unit_home(schedule_.unit(v))), x86::rax);
     }
     a_.bind(kept);
     if (!d.fading.empty()) {
@@ -205,7 +185,7 @@ void BlockCompiler::divergent_block() {
     }
     copy(registers, start, false);
     a_.bind(next);
-    loop_step(static_cast<int>(loop_.chunks));
+    step_chunk(static_cast<int>(loop_.pins.chunks));
     a_.jnz(chunk);
 
     a_.bind(all_done);
@@ -213,18 +193,18 @@ void BlockCompiler::divergent_block() {
     if (slices) a_.add(x86::rax, slot(slices->floor));
     a_.mov(budget, x86::rax);
     copy(all, longest, false);
-    segment(2);
-    ufree_all();
+    c_.segment(2);
+    c_.ufree_all();
     a_.cmp(exec_field(*block_), 0);
     if (slices) {
         const Label lanes_left = a_.newLabel();
         a_.jne(lanes_left);
-        cold(lanes_left, [this, slices = *slices] { end_slice(slices); });
-        spread_if_gathered();
+        cold(lanes_left, [=, slices = *slices] { gathered.end_slice(slices); });
+        gathered.spread_if_gathered();
     } else {
-        a_.jne(over_label_);  // the next iteration is charged and has not run
+        a_.jne(c_.over_label_);  // the next iteration is charged and has not run
     }
-    jump_to(d.exit, true);
+    c_.jump_to(d.exit, true);
 }
 
 }  // namespace wj::x64

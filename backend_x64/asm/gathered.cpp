@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/asm/loop_code.h"
 #include "backend_x64/plan/programs.h"
 
 namespace wj::x64 {
@@ -14,14 +14,11 @@ namespace wj::x64 {
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
-// The loop that goes on at gathered_label_ while few lanes are on, if the block is one.
-std::optional<OrderedLoop> BlockCompiler::begin_gathered() {
-    auto loop = guards_stay(*block_) ? find_ordered_loop(*block_) : std::nullopt;
-    if (!loop || loop->masks.size() > GatheredLanes::most_masks) return {};
-    take(options_.decisions, Mechanism::CompactedLanes);
-    gathered_label_ = a_.newLabel();
+// The loop goes on at gathered_label_ while few lanes are on.
+void BlockCompiler::GatheredCode::begin() const {
+    c_.gathered_label_ = a_.newLabel();
     // Chunks that have lanes on, of bits that are all set but for each chunk's last one.
-    const uint64_t low = avx512_ ? 0x7fff7fff7fff7fff : 0x7f7f7f7f7f7f7f7f;
+    const uint64_t low = c_.avx512_ ? 0x7fff7fff7fff7fff : 0x7f7f7f7f7f7f7f7f;
     a_.mov(mask_register(*block_, x86::rax), exec_field(*block_));
     a_.mov(x86::rcx, low);
     a_.popcnt(x86::rdx, x86::rax);
@@ -32,52 +29,53 @@ std::optional<OrderedLoop> BlockCompiler::begin_gathered() {
     a_.andn(x86::rax, x86::rcx, x86::rax);
     a_.popcnt(x86::rax, x86::rax);
     a_.dec(x86::eax);
-    a_.shl(x86::eax, static_cast<uint32_t>(std::countr_zero(chunk_lanes())));
+    a_.shl(x86::eax, static_cast<uint32_t>(std::countr_zero(c_.chunk_lanes())));
     a_.cmp(x86::edx, x86::eax);
-    a_.jle(gathered_label_);  // not without lanes
-    return loop;
+    a_.jle(c_.gathered_label_);  // not without lanes
 }
 
-uint32_t BlockCompiler::gather_plan(const OrderedLoop& loop) {
+uint32_t BlockCompiler::GatheredCode::gather_plan() const {
+    const OrderedLoop& loop = *plan_.compacted;
     std::vector<uint8_t> plan{
-        static_cast<uint8_t>(chunk_lanes()), static_cast<uint8_t>(chunk_lanes()),
+        static_cast<uint8_t>(c_.chunk_lanes()), static_cast<uint8_t>(c_.chunk_lanes()),
         static_cast<uint8_t>(loop.masks.size()), static_cast<uint8_t>(loop.written.size()),
         static_cast<uint8_t>(loop.read.size())};
     for (const OrderedLoop::Mask& m : loop.masks) plan.insert(plan.end(), {m.reg, m.is_empty});
     plan.insert(plan.end(), loop.written.begin(), loop.written.end());
     plan.insert(plan.end(), loop.read.begin(), loop.read.end());
-    return pool_bytes(plan.data(), static_cast<uint32_t>(plan.size()), 1);
+    return c_.pool_bytes(plan.data(), static_cast<uint32_t>(plan.size()), 1);
 }
 
-void BlockCompiler::gathered_loop(const OrderedLoop& loop) {
-    const uint32_t at = gather_plan(loop);
-    auto spread = [this] {
+void BlockCompiler::GatheredCode::emit() const {
+    const OrderedLoop& loop = *plan_.compacted;
+    const uint32_t at = gather_plan();
+    auto spread = [*this] {
         a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, spread_stub))));
     };
     const Label iteration = a_.newLabel(), fewer = a_.newLabel();
-    a_.lea(x86::rsi, x86::ptr(pool_label_, static_cast<int32_t>(at)));
+    a_.lea(x86::rsi, x86::ptr(c_.pool_label_, static_cast<int32_t>(at)));
     a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, gather_stub))));
     a_.bind(iteration);
-    gathered_ = true;
-    forget_facts();
-    units_.assign(schedule_.unit_count(), {});
-    uniforms_.assign(block_->insts.size(), {});
-    for (uint32_t p = 0; p < schedule_.segments(); ++p) segment(p);
-    position_ = schedule_.terminator_position();
-    ufree_all();
-    gathered_ = false;
+    c_.gathered_ = true;
+    c_.forget_facts();
+    c_.units_.assign(schedule_.unit_count(), {});
+    c_.uniforms_.assign(block_->insts.size(), {});
+    for (uint32_t p = 0; p < schedule_.segments(); ++p) c_.segment(p);
+    c_.position_ = schedule_.terminator_position();
+    c_.ufree_all();
+    c_.gathered_ = false;
     a_.popcnt(mask_register(*block_, x86::rax), exec_field(*block_));
     a_.cmp(x86::eax, gathered_field(offsetof(GatheredLanes, lanes_left), 4));
     a_.jbe(fewer);
     a_.sub(budget_field(), block_->guest_count);
     a_.jns(iteration);
     spread();
-    a_.jmp(over_label_);  // the next iteration is charged and has not run
+    a_.jmp(c_.over_label_);  // the next iteration is charged and has not run
     a_.bind(fewer);
     spread();
     a_.cmp(exec_field(*block_), 0);
-    a_.jne(entry_label_);
-    jump_to(loop.exit, true);
+    a_.jne(c_.entry_label_);
+    c_.jump_to(loop.exit, true);
 }
 
 // ---- slices
@@ -86,24 +84,17 @@ void BlockCompiler::gathered_loop(const OrderedLoop& loop) {
 // Divergent loops, each of whose chunks runs as long as it has lanes: where they only compute, all
 // chunks stop after some iterations, so that the lanes that are left, if they are few, go on in
 // fewer chunks. Slices become longer as long as lanes stay where they are.
-std::optional<BlockCompiler::Slices> BlockCompiler::begin_slices() {
-    const bool computes = std::ranges::none_of(block_->insts, [](const ir::Inst& i) {
-        const ir::Class cls = ir::op_info(i.op).cls;
-        return cls == ir::Class::LaneLoad || cls == ir::Class::LaneStore || i.op == ir::Op::Guard;
-    });
-    if (!computes || block_->lanes < machine::lanes) return {};
-    const auto loop = find_ordered_loop(*block_);
-    if (!loop || loop->masks.size() > GatheredLanes::most_masks) return {};
+BlockCompiler::GatheredCode::Slices BlockCompiler::GatheredCode::begin_slices() const {
     constexpr uint32_t usual_iterations = 16;
     const uint32_t iterations =
-        options_.slice_iterations ? options_.slice_iterations : usual_iterations;
+        c_.options_.slice_iterations ? c_.options_.slice_iterations : usual_iterations;
     const int64_t first = int64_t{iterations} * block_->guest_count;
-    const Slices slices{a_.newLabel(), extra_slots_, extra_slots_ + 1,
-                        pool_bytes(&first, sizeof first, alignof(int64_t)), gather_plan(*loop)};
-    extra_slots_ += 2;
-    const Mem length = home_mem({Home::Slot, slices.length}),
-              floor = home_mem({Home::Slot, slices.floor});
-    a_.mov(x86::rax, x86::ptr(pool_label_, static_cast<int32_t>(slices.first)));
+    const Slices slices{a_.newLabel(), c_.extra_slots_, c_.extra_slots_ + 1,
+                        c_.pool_bytes(&first, sizeof first, alignof(int64_t)), gather_plan()};
+    c_.extra_slots_ += 2;
+    const Mem length = c_.home_mem({Home::Slot, slices.length}),
+              floor = c_.home_mem({Home::Slot, slices.floor});
+    a_.mov(x86::rax, x86::ptr(c_.pool_label_, static_cast<int32_t>(slices.first)));
     a_.mov(length, x86::rax);
     a_.bind(slices.begin);
     a_.xor_(x86::ecx, x86::ecx);
@@ -115,26 +106,26 @@ std::optional<BlockCompiler::Slices> BlockCompiler::begin_slices() {
 }
 
 // When it is known how many chunks run together. All of them: one slice.
-void BlockCompiler::set_slices(const Slices& slices) {
-    const uint32_t together = loop_.chunks * chunk_lanes();
-    pool_[slices.plan + offsetof(GatherPlan, together)] = static_cast<uint8_t>(together);
+void BlockCompiler::GatheredCode::set_slices(const Slices& slices) const {
+    const uint32_t together = loop_.pins.chunks * c_.chunk_lanes();
+    c_.pool_[slices.plan + offsetof(GatherPlan, together)] = static_cast<uint8_t>(together);
     constexpr int64_t endless = std::numeric_limits<int64_t>::max();
-    if (together == machine::lanes) std::memcpy(&pool_[slices.first], &endless, sizeof endless);
+    if (together == machine::lanes) std::memcpy(&c_.pool_[slices.first], &endless, sizeof endless);
 }
 
 // Behind the loop's code, with some lanes left: the next iteration is charged and has not run.
-void BlockCompiler::end_slice(const Slices& slices) {
+void BlockCompiler::GatheredCode::end_slice(const Slices& slices) const {
     const Label over = a_.newLabel();
     a_.cmp(budget_field(), 0);
     a_.jl(over);
-    a_.lea(x86::rsi, x86::ptr(pool_label_, static_cast<int32_t>(slices.plan)));
+    a_.lea(x86::rsi, x86::ptr(c_.pool_label_, static_cast<int32_t>(slices.plan)));
     a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, regather_stub))));
-    const Mem length = home_mem({Home::Slot, slices.length}).cloneResized(8);
+    const Mem length = c_.home_mem({Home::Slot, slices.length}).cloneResized(8);
     const Label same = a_.newLabel();
     a_.test(x86::eax, x86::eax);
     a_.jz(same);
     a_.cmp(x86::eax, 1);
-    a_.mov(x86::rax, x86::ptr(pool_label_, static_cast<int32_t>(slices.first)));
+    a_.mov(x86::rax, x86::ptr(c_.pool_label_, static_cast<int32_t>(slices.first)));
     a_.mov(x86::rcx, std::numeric_limits<int64_t>::max());
     a_.cmove(x86::rax, x86::rcx);
     a_.mov(length, x86::rax);
@@ -146,10 +137,10 @@ void BlockCompiler::end_slice(const Slices& slices) {
     a_.jmp(slices.begin);
     a_.bind(over);
     spread_if_gathered();
-    a_.jmp(over_label_);
+    a_.jmp(c_.over_label_);
 }
 
-void BlockCompiler::spread_if_gathered() {
+void BlockCompiler::GatheredCode::spread_if_gathered() const {
     const Label apart = a_.newLabel();
     a_.cmp(gathered_field(offsetof(GatheredLanes, exec), 8), 0);
     a_.je(apart);

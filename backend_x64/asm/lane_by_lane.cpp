@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/loop_code.h"
 
 namespace wj::x64 {
 
@@ -38,24 +38,24 @@ bool is_shared(const LaneProgram::Input& in) {
 }  // namespace
 
 // Jumps to `each_lane` if lanes walk along memory of their own.
-void BlockCompiler::lane_streams_test(const LaneProgram& p, Label each_lane) {
+void BlockCompiler::LaneLoopCode::test_streams(const LaneProgram& p, Label each_lane) const {
     const Label together = a_.newLabel();
     a_.mov(mask_register(*block_, x86::rax), exec_field(*block_));
     a_.test(x86::rax, x86::rax);
     a_.jz(together);
     const Vec next = vec(0), t = vec(1);
-    const uint32_t lanes = chunk_lanes();
+    const uint32_t lanes = c_.chunk_lanes();
     movu(next, x86::ptr(reg::rows, static_cast<int32_t>(p.stream_row * 256 + 4) - row_bias));
     a_.emit(X::kIdVpsubd, next, next,
             x86::ptr(reg::rows, static_cast<int32_t>(p.stream_row * 256) - row_bias));
-    if (avx512_) {
+    if (c_.avx512_) {
         a_.emit(X::kIdVptestnmd, x86::k1, next, next);
-        a_.emit(X::kIdVpcmpeqd, x86::k2, next, c32(p.stream_step));
+        a_.emit(X::kIdVpcmpeqd, x86::k2, next, c_.c32(p.stream_step));
         a_.korw(x86::k1, x86::k1, x86::k2);
         a_.kmovw(x86::eax, x86::k1);
     } else {
-        a_.emit(X::kIdVpcmpeqd, t, next, c32(p.stream_step));
-        a_.emit(X::kIdVpcmpeqd, next, next, c32(0));
+        a_.emit(X::kIdVpcmpeqd, t, next, c_.c32(p.stream_step));
+        a_.emit(X::kIdVpcmpeqd, next, next, c_.c32(0));
         a_.emit(X::kIdVpor, next, next, t);
         a_.vmovmskps(x86::eax, next.ymm());
     }
@@ -67,7 +67,7 @@ void BlockCompiler::lane_streams_test(const LaneProgram& p, Label each_lane) {
 
 // A lane that begins, and whose number of iterations is known: its bound becomes what the budget
 // allows, if that is less, so that iterations need not look at the budget.
-void BlockCompiler::bound_lane(const LaneProgram& p, const Mem& most) {
+void BlockCompiler::LaneLoopCode::bound_lane(const LaneProgram& p, const Mem& most) const {
     const Gp counter = general(p.inputs[p.count->counter].reg, false),
              bound = general(p.inputs[p.count->bound].reg, false),
              wide_bound = general(p.inputs[p.count->bound].reg, true);
@@ -98,12 +98,13 @@ void BlockCompiler::bound_lane(const LaneProgram& p, const Mem& most) {
 
 // When such a lane ends: `longest` is the greatest number of iterations that were charged, those
 // that the budget has kept from running included, whose lanes are in `over`.
-void BlockCompiler::charge_lane(const LaneProgram& p, const Mem& over, const Mem& longest) {
+void BlockCompiler::LaneLoopCode::charge_lane(const LaneProgram& p, const Mem& over,
+                                              const Mem& longest) const {
     const LaneProgram::Input &counter = p.inputs[p.count->counter],
                              &bound = p.inputs[p.count->bound];
     const Label goes_on = a_.newLabel(), charged = a_.newLabel(), kept = a_.newLabel();
     const Gp now = general(counter.reg, false);
-    Mem limit = bound.value != no_value ? home_mem(schedule_.uniform_home(bound.value))
+    Mem limit = bound.value != no_value ? c_.home_mem(schedule_.uniform_home(bound.value))
                                         : lane_row(bound.low);
     limit.setSize(4);
     a_.mov(left.r32(), now);
@@ -120,7 +121,7 @@ void BlockCompiler::charge_lane(const LaneProgram& p, const Mem& over, const Mem
             a_.jne(goes_on);
             break;
     }
-    cold(goes_on, [=, this] {
+    cold(goes_on, [=, *this] {
         a_.lea(x86::rax, x86::ptr(lane, -lane_bias));
         a_.bts(over, x86::rax);
         a_.add(left, 1);
@@ -134,9 +135,9 @@ void BlockCompiler::charge_lane(const LaneProgram& p, const Mem& over, const Mem
 }
 
 // Leaves the budget of the longest lane in the slot `least`, and the masks at home.
-void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t slots) {
+void BlockCompiler::LaneLoopCode::emit(const LaneProgram& p, uint32_t least, uint32_t slots) const {
     auto slot = [&](uint32_t n) {
-        Mem m = home_mem({Home::Slot, slots + n});
+        Mem m = c_.home_mem({Home::Slot, slots + n});
         m.setSize(8);
         return m;
     };
@@ -157,7 +158,7 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
         a_.mov(most, x86::rax);
         a_.mov(longest, 0);
     }
-    lane_pairs(p);
+    join_pairs(p);
     const auto shared = [&](const LaneProgram::Input& in) {
         const bool changes = std::ranges::any_of(p.first, [&](const LaneProgram::Step& s) {
             return !in.reg.vector && s.to.number == in.reg.number;
@@ -165,7 +166,7 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
         return is_shared(in) && !changes && !(p.count && &in == &p.inputs[p.count->bound]);
     };
     for (const LaneProgram::Input& in : p.inputs)
-        if (shared(in)) lane_input(p, in);
+        if (shared(in)) load_input(p, in);
     a_.mov(mask_register(*block_, x86::rax), exec_field(*block_));
     // From a lane's end, which nobody foresees, to the next one's first load is a way that the host
     // waits for: as short as it can be.
@@ -175,8 +176,8 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     a_.blsr(x86::rax, x86::rax);
     a_.mov(lanes, x86::rax);
     for (const LaneProgram::Input& in : p.inputs)
-        if (!shared(in)) lane_input(p, in);
-    for (const LaneProgram::Step& s : p.first) lane_step(s);
+        if (!shared(in)) load_input(p, in);
+    for (const LaneProgram::Step& s : p.first) emit_step(s);
     if (p.count)
         bound_lane(p, most);
     else
@@ -186,8 +187,8 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
     for (const LaneProgram::Reg& r : p.streams)
         for (int32_t line : {0, 64}) a_.prefetcht1(x86::ptr(general(r, true), ahead + line));
     a_.bind(iteration);
-    for (const LaneProgram::Step& s : p.steps) lane_step(s);
-    mark(p.compared);
+    for (const LaneProgram::Step& s : p.steps) emit_step(s);
+    c_.mark(p.compared);
     const bool wide_compare = LaneProgram::is_wide_compare(p.compare);
     const Gp a = general(p.a, wide_compare);
     if (p.b.number >= 0)
@@ -217,13 +218,13 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
         a_.lea(x86::rax, x86::ptr(lane, -lane_bias));
         a_.bts(over, x86::rax);
         a_.bind(done);
-        a_.cmp(left, home_mem({Home::Slot, least}));
+        a_.cmp(left, c_.home_mem({Home::Slot, least}));
         a_.jge(kept);
-        a_.mov(home_mem({Home::Slot, least}), left);
+        a_.mov(c_.home_mem({Home::Slot, least}), left);
         a_.bind(kept);
     }
     for (const LaneProgram::Input& in : p.inputs)
-        if (in.stored) lane_output(in);
+        if (in.stored) store_output(in);
     a_.mov(x86::rax, lanes);
     a_.test(x86::rax, x86::rax);
     a_.jnz(each);
@@ -233,14 +234,14 @@ void BlockCompiler::lane_by_lane(const LaneProgram& p, uint32_t least, uint32_t 
         a_.imul(x86::rax, x86::rax, static_cast<int32_t>(block_->guest_count));
         a_.mov(left, budget);
         a_.sub(left, x86::rax);
-        a_.mov(home_mem({Home::Slot, least}), left);
+        a_.mov(c_.home_mem({Home::Slot, least}), left);
     }
     a_.mov(x86::rax, over);
-    a_.mov(home_mem(schedule_.unit_home(schedule_.unit(divergent_->live))), x86::rax);
+    a_.mov(c_.home_mem(schedule_.unit_home(schedule_.unit(plan_.divergent->live))), x86::rax);
 }
 
 // Where a lane finds the two rows of a pair as 64 bits, in temp rows that the block does not use.
-Mem BlockCompiler::lane_pair(const LaneProgram& p, const LaneProgram::Input& in) const {
+Mem BlockCompiler::LaneLoopCode::pair_of(const LaneProgram& p, const LaneProgram::Input& in) const {
     const auto number = static_cast<uint32_t>(&in - p.inputs.data());
     const uint32_t temp = schedule_.temp_row_count() + 2 * number;
     return x86::ptr(
@@ -248,9 +249,9 @@ Mem BlockCompiler::lane_pair(const LaneProgram& p, const LaneProgram::Input& in)
         in_frame(offsetof(Frame, temps)) + static_cast<int32_t>(temp * 256) - 8 * lane_bias);
 }
 
-void BlockCompiler::lane_pairs(const LaneProgram& p) {
+void BlockCompiler::LaneLoopCode::join_pairs(const LaneProgram& p) const {
     const Vec low = vec(0), high = vec(1);
-    const auto step = static_cast<int32_t>(chunk_lanes() / 2);
+    const auto step = static_cast<int32_t>(c_.chunk_lanes() / 2);
     const Label more = a_.newLabel();
     a_.mov(lane, lane_bias);
     a_.bind(more);
@@ -263,30 +264,31 @@ void BlockCompiler::lane_pairs(const LaneProgram& p) {
         a_.emit(X::kIdVpmovzxdq, high, from_high);
         a_.emit(X::kIdVpsllq, high, high, Imm(32));
         a_.emit(X::kIdVpaddq, low, low, high);
-        movu(lane_pair(p, in), low);
+        movu(pair_of(p, in), low);
     }
     a_.add(lane, step);
     a_.cmp(lane, lane_bias + static_cast<int32_t>(machine::lanes));
     a_.jl(more);
 }
 
-void BlockCompiler::lane_input(const LaneProgram& p, const LaneProgram::Input& in) {
+void BlockCompiler::LaneLoopCode::load_input(const LaneProgram& p,
+                                             const LaneProgram::Input& in) const {
     using enum LaneProgram::Input::Kind;
     if (in.reg.vector) {
         if (in.kind == RowPair)
-            a_.vmovsd(vector(in.reg).xmm(), lane_pair(p, in));
+            a_.vmovsd(vector(in.reg).xmm(), pair_of(p, in));
         else
             a_.vmovss(vector(in.reg).xmm(), lane_row(in.low));
         return;
     }
     const Gp to = general(in.reg, true);
     if (in.kind == RowPair) {
-        a_.mov(to, lane_pair(p, in));
+        a_.mov(to, pair_of(p, in));
         return;
     }
     const bool uniform = in.value != no_value;
     const bool whole = uniform && block_->type(in.value) == ir::Type::U64;
-    Mem from = uniform ? home_mem(schedule_.uniform_home(in.value)) : lane_row(in.low);
+    Mem from = uniform ? c_.home_mem(schedule_.uniform_home(in.value)) : lane_row(in.low);
     from.setSize(whole ? 8 : 4);
     a_.mov(whole ? to : Gp(to.r32()), from);
     if (in.kind == High || in.kind == UniformHigh) a_.shl(to, 32);
@@ -297,7 +299,7 @@ void BlockCompiler::lane_input(const LaneProgram& p, const LaneProgram::Input& i
 }
 
 // The last that is done with the register.
-void BlockCompiler::lane_output(const LaneProgram::Input& in) {
+void BlockCompiler::LaneLoopCode::store_output(const LaneProgram::Input& in) const {
     const bool pair = in.kind == LaneProgram::Input::RowPair;
     if (in.reg.vector && !pair) {
         a_.vmovss(lane_row(in.low), vector(in.reg).xmm());
@@ -312,7 +314,7 @@ void BlockCompiler::lane_output(const LaneProgram::Input& in) {
 }
 
 // As quotient_of_fractions(), for one lane. The quotient may take an operand's register.
-void BlockCompiler::lane_quotient_of_fractions(const LaneProgram::Step& s) {
+void BlockCompiler::LaneLoopCode::quotient_of_fractions(const LaneProgram::Step& s) const {
     const x86::Xmm q = vector(s.to).xmm(), n = vector(s.a).xmm(), r = vector(s.b).xmm(),
                    d = vector(s.c).xmm();
     const Label perhaps = a_.newLabel(), other = a_.newLabel(), back = a_.newLabel();
@@ -338,22 +340,22 @@ void BlockCompiler::lane_quotient_of_fractions(const LaneProgram::Step& s) {
     a_.bind(back);
     const Division division =
         inst(s.guest).imm ? Division::FractionsReciprocalFirst32 : Division::Fractions32;
-    cold(perhaps, [=, this] {  // the numerator itself, as in 0 / d
+    cold(perhaps, [=, *this] {  // the numerator itself, as in 0 / d
         replaces_n ? a_.vucomiss(q, numerator) : a_.vucomiss(q, n);
         a_.jp(other);
         a_.je(back);
         a_.jmp(other);
     });
-    cold(other, [=, this] {
+    cold(other, [=, *this] {
         if (!replaces_n) a_.vmovss(numerator, n);
         if (!replaces_d) a_.vmovss(divisor, d);
-        lane_division(s, division);
+        divide(s, division);
         a_.jmp(back);
     });
 }
 
 // The operands are in the frame.
-void BlockCompiler::lane_division(const LaneProgram::Step& s, Division division) {
+void BlockCompiler::LaneLoopCode::divide(const LaneProgram::Step& s, Division division) const {
     a_.mov(frame_field(offsetof(Frame, mask), 8), 1);
     a_.mov(x86::eax, static_cast<uint32_t>(division));
     for (const Gp& r : {x86::rcx, x86::rdx}) a_.push(r);  // the stub keeps the others
@@ -363,7 +365,7 @@ void BlockCompiler::lane_division(const LaneProgram::Step& s, Division division)
 }
 
 // As lane_quotient(), for one lane.
-void BlockCompiler::lane_quotient_of_steps(const LaneProgram::Step& s) {
+void BlockCompiler::LaneLoopCode::quotient_of_steps(const LaneProgram::Step& s) const {
     const x86::Xmm q = vector(s.to).xmm(), n = vector(s.a).xmm(), d = vector(s.b).xmm();
     const Label other = a_.newLabel(), back = a_.newLabel();
     a_.vmovd(x86::eax, n);
@@ -372,17 +374,17 @@ void BlockCompiler::lane_quotient_of_steps(const LaneProgram::Step& s) {
     a_.je(other);
     a_.vdivss(q, n, d);
     a_.bind(back);
-    cold(other, [=, this] {
+    cold(other, [=, *this] {
         a_.vmovss(frame_field(offsetof(Frame, data[2]), 4), n);
         a_.vmovss(frame_field(offsetof(Frame, address_lo), 4), d);
-        lane_division(s, Division::Steps32);
+        divide(s, Division::Steps32);
         a_.jmp(back);
     });
 }
 
-void BlockCompiler::lane_step(const LaneProgram::Step& s) {
+void BlockCompiler::LaneLoopCode::emit_step(const LaneProgram::Step& s) const {
     using Step = LaneProgram::Step;
-    mark(s.guest);
+    c_.mark(s.guest);
     auto with = [&](InstId id, bool commutes) {
         const Gp to = general(s.to, s.wide), a = general(s.a, s.wide);
         if (s.b.number < 0) {
@@ -461,15 +463,15 @@ void BlockCompiler::lane_step(const LaneProgram::Step& s) {
         case Step::FRcp: {
             // The quotient needs the divisor, too: it keeps its register.
             const x86::Xmm to = vector(s.to).xmm();
-            a_.vmovss(to, pool32(0x3f800000));
+            a_.vmovss(to, c_.pool32(0x3f800000));
             a_.vdivss(to, to, vector(s.a).xmm());
             return;
         }
         case Step::FQuot:
-            lane_quotient_of_steps(s);
+            quotient_of_steps(s);
             return;
         case Step::FQuotient:
-            lane_quotient_of_fractions(s);
+            quotient_of_fractions(s);
             return;
         case Step::Constant:
             a_.mov(general(s.to, false), s.imm);

@@ -1,6 +1,6 @@
 // Lane operations whose lowering is one instruction, the same for both instruction sets apart from
 // its name; FMA; writes of vector registers.
-#include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/asm/loop_code.h"
 
 namespace wj::x64 {
 
@@ -80,10 +80,10 @@ bool BlockCompiler::lane_table_op(Value v) {
             if (r.commutes && state(x).reg < 0 && state(y).reg >= 0) std::swap(x, y);
             const Vec vx = use(x);
             const Operand oy = r.halves ? Operand(use(y)) : use_or_mem(y, r.wide);
-            if (const Pin* pin = r.wide || r.halves ? nullptr : loop_merges(v)) {
+            if (const Pin* pin = r.wide || r.halves ? nullptr : LoopCode(*this).merges(v)) {
                 k(use_k(inst(pin->set).args[1]));
                 a_.emit(id, vec(pin->reg), vx, oy);
-                loop_merged(*pin);
+                LoopCode(*this).merged(*pin);
                 return true;
             }
             if (p == parts - 1) release_operands();
@@ -121,7 +121,7 @@ void BlockCompiler::lane_fma(Value v) {
         const Unit a = schedule_.unit(i.args[0], part), b = schedule_.unit(i.args[1], part),
                    c = schedule_.unit(i.args[2], part);
         const Unit d = schedule_.unit(v, part);
-        if (const Pin* pin = w ? nullptr : loop_merges(v); pin && pin->unit != no_unit) {
+        if (const Pin* pin = w ? nullptr : LoopCode(*this).merges(v); pin && pin->unit != no_unit) {
             const Vec row = vec(pin->reg);
             const Value mask = inst(pin->set).args[1];
             auto merge = [&](InstId id, Unit x, Unit y) {
@@ -129,7 +129,7 @@ void BlockCompiler::lane_fma(Value v) {
                 const Operand oy = use_or_mem(y);
                 k(use_k(mask));
                 a_.emit(id, row, vx, oy);
-                loop_merged(*pin);
+                LoopCode(*this).merged(*pin);
             };
             if (c == pin->unit) return merge(X::kIdVfmadd231ps, a, b);
             if (a == pin->unit) return merge(X::kIdVfmadd132ps, c, b);
@@ -186,7 +186,7 @@ void BlockCompiler::lane_fma(Value v) {
 }
 
 void BlockCompiler::lane_set(Value v) {
-    if (loop_set(v)) return;
+    if (LoopCode(*this).set_row(v)) return;
     const ir::Inst& i = inst(v);
     const auto r = static_cast<uint32_t>(i.imm);
     const Unit u = schedule_.unit(i.args[0]);

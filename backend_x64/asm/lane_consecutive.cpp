@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "backend_x64/asm/lane_access.h"
+#include "backend_x64/loop_estimate.h"
 
 namespace wj::x64 {
 
@@ -12,7 +13,8 @@ namespace x86 = asmjit::x86;
 void BlockCompiler::memory_consecutive(const LaneAccess& m) {
     if (in_plain_loop(m))
         prefetch_iterations(m);
-    else if (looping_ && !m.store && m.space == global_space && (divergent_ || m.walk < 0))
+    else if (loop_.by_chunks && !m.store && m.space == global_space &&
+             (loop_plan_.divergent || m.walk < 0))
         prefetch_walk(m);
     if (!m.dwords_only()) {
         memory_consecutive_narrow(m);
@@ -60,12 +62,13 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
 // for them; and most masks are full.
 bool BlockCompiler::asks_for_whole_masks(const LaneAccess& m) const {
     return m.dwords_only() && m.dwords == 1 && m.space != lds_space &&
-           !(looping_ && in_far_steps(context(), m.v)) && ir::mask_of(inst(m.v)) != some_mask_;
+           !(loop_.by_chunks && in_far_steps(context(), m.v)) &&
+           ir::mask_of(inst(m.v)) != some_mask_;
 }
 
 // A block that repeats itself, all chunks in each iteration: one with stores or atomics.
 bool BlockCompiler::repeats_plainly() const {
-    return !looping_ && !is_checked(options_.address_mode) && repeats_itself(*block_);
+    return !loop_.by_chunks && !is_checked(options_.address_mode) && repeats_itself(*block_);
 }
 
 // Stores wait for memory where the host does not see them coming.

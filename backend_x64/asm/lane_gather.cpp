@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/loop_code.h"
 
 namespace wj::x64 {
 
@@ -41,7 +41,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         LaneAccess table = m;
         table.by_stub = true;
         find_uneven(table, {m.imm, m.imm}, m.slow, [&](Pattern pattern) {
-            if (m.learned_from) walk_learn(m, m.address, Imm(pattern));
+            if (m.learned_from) WalkCode(*this).learn(m, m.address, Imm(pattern));
             take(pattern);
         });
         a_.mov(*flag, 1);
@@ -51,7 +51,7 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
     if (!m.pattern.isValid()) {
         find_uneven(m, {m.imm, m.imm}, m.slow, [&](Pattern pattern) {
             if (m.learned_from && pattern <= last_walking_pattern)
-                walk_learn(m, m.address, Imm(pattern));
+                WalkCode(*this).learn(m, m.address, Imm(pattern));
             if (m.in_rows && pattern == offsets)
                 a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);
             take(pattern);

@@ -4,7 +4,7 @@
 // the lanes are off.)
 #include <bit>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/loop_code.h"
 
 namespace wj::x64 {
 
@@ -31,7 +31,7 @@ void BlockCompiler::load_from_rows(const LaneAccess& m) {
     a_.jmp(m.done);
 
     a_.bind(fill);
-    walk_leave_out_of_limits(apart);
+    WalkCode(*this).leave_out_of_limits(apart);
     scalar_part(m);
     lane_addresses(m);
     a_.lea(x86::rdx, x86::ptr(reg::frame, at));
@@ -39,7 +39,7 @@ void BlockCompiler::load_from_rows(const LaneAccess& m) {
     a_.call(frame_field(offsetof(Frame, rows_stub), 8));
     a_.test(x86::eax, x86::eax);
     a_.jz(apart);
-    if (row_walks_ >> m.walk & 1) walk_learn_rows(m, at);
+    if (loop_plan_.row_walks >> m.walk & 1) WalkCode(*this).learn_rows(m, at);
     a_.mov(count, 2);
     a_.xor_(x86::edx, x86::edx);
     a_.jmp(filled);

@@ -261,7 +261,7 @@ void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
 void BlockCompiler::choose_chunk_offset(const Value* begin, uint32_t count) {
     constexpr uint32_t least = 3;
     const size_t used = collectors_.size() + pointers_.size();
-    if (std::size(region_registers) < used + 4 || looping_) return;
+    if (std::size(region_registers) < used + 4 || loop_.by_chunks) return;
     std::map<uint32_t, uint32_t> accesses;  // by row
     Value line = no_value;
     uint32_t most = least - 1;
@@ -391,7 +391,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         lds_line(m, line);
     } else if (has_lane_step(context(), inst(line))) {
         global_base(m.address, m.base);
-        if (!m.store && m.full && !looping_) prefetch_next_rows(m, line);
+        if (!m.store && m.full && !loop_.by_chunks) prefetch_next_rows(m, line);
         find_first_lane(m);
         load_line(line, m.t, m.full);
         is_narrow_load(m) ? copy_each(m, m.t) : copy_lanes(m, m.t);

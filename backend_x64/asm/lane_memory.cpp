@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/loop_code.h"
 #include "backend_x64/column_store.h"
 
 namespace wj::x64 {
@@ -17,8 +17,9 @@ using machine::Wave;
 namespace x86 = asmjit::x86;
 
 void BlockCompiler::lane_memory(Value v) {
-    if (walking_ == Walking::Noting) return note_row_lanes(v);
-    if (walking_ == Walking::Yes && row_loop_ && row_loop_->of(v)) return window_access(v);
+    if (loop_.walking == Walking::Noting) return RowLoopCode(*this).note_lanes(v);
+    if (loop_.walking == Walking::Yes && row_loop_ && row_loop_->windows.of(v))
+        return RowLoopCode(*this).access_window(v);
     const ir::Inst& i = inst(v);
     const auto& a = i.args;
     LaneAccess m(plan_access(context(), v, site_of(v)));
@@ -34,11 +35,12 @@ void BlockCompiler::lane_memory(Value v) {
     const Value uniform = inst(addr).op == Op::Splat32 ? inst(addr).args[0] : no_value;
     const bool buffer = m.space == buffer_space;
     if (m.walk >= 0) {
-        m.walk_chunk = loop_chunk_;
-        m.learned_from =
-            walking_ == Walking::Learning && walks_.walks[static_cast<size_t>(m.walk)].first == v;
+        m.walk_chunk = loop_.chunk;
+        m.learned_from = loop_.walking == Walking::Learning &&
+                         loop_plan_.walks.walks[static_cast<size_t>(m.walk)].first == v;
     }
-    const bool all_lanes_walk = m.walk >= 0 && walks_.walks[static_cast<size_t>(m.walk)].all_lanes;
+    const bool all_lanes_walk =
+        m.walk >= 0 && loop_plan_.walks.walks[static_cast<size_t>(m.walk)].all_lanes;
     const bool at_line = m.shape.kind == Shape::Line, walks = m.transfer == Transfer::Walking;
     if ((buffer && uniform != no_value) || at_line || walks)
         m.lo = tmp();  // not often needed
@@ -73,7 +75,7 @@ void BlockCompiler::lane_memory(Value v) {
     }
 
     if (m.learned_from && all_lanes_walk) {
-        walk_learn_all_lanes(m);
+        WalkCode(*this).learn_all_lanes(m);
         m.learned_from = false;
     }
     m.may_be_off = walks && all_lanes_walk && asks_for_whole_masks(m);
@@ -86,7 +88,7 @@ void BlockCompiler::lane_memory(Value v) {
                 memory_broadcast(m, inst(addr).args[0]);
                 break;
             case Transfer::Walking:
-                memory_walk(m);
+                WalkCode(*this).access(m);
                 break;
             case Transfer::Table:
                 memory_table(m);
@@ -127,11 +129,11 @@ void BlockCompiler::lane_memory(Value v) {
 AccessSite BlockCompiler::site_of(Value v) const {
     AccessSite site;
     site.full = is_full(ir::mask_of(inst(v)));
-    site.in_loop = looping_;
-    site.learns = walking_ == Walking::Learning && loop_lean_ && !divergent_;
-    site.walks = walking_ == Walking::Yes;
-    if (walking_ != Walking::No) site.loop_walks = &walks_;
-    site.row_walks = row_walks_;
+    site.in_loop = loop_.by_chunks;
+    site.learns = loop_.walking == Walking::Learning && loop_.lean && !loop_plan_.divergent;
+    site.walks = loop_.walking == Walking::Yes;
+    if (loop_.walking != Walking::No) site.loop_walks = &loop_plan_.walks;
+    site.row_walks = loop_plan_.row_walks;
     site.behind = {schedule_.begin(position_) + at_ + 1, schedule_.end(position_)};
     if (space_of(inst(v).op) == lds_space)
         if (const PlacedLine* const line = placed_line(no_value, ir::address_of(inst(v))))
@@ -178,7 +180,7 @@ void BlockCompiler::skip_inactive_chunk(const LaneAccess& m) {
     else
         a_.emit(X::kIdVptest, m.mask_v, m.mask_v);
     if (m.learned_from)
-        walk_learn_no_lanes(m);
+        WalkCode(*this).learn_no_lanes(m);
     else
         a_.jz(m.done);
 }

@@ -2,7 +2,8 @@
 // region that share an address.
 #include <algorithm>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/loop_code.h"
+#include "backend_x64/loop_estimate.h"
 
 namespace wj::x64 {
 
@@ -166,7 +167,7 @@ BlockCompiler::AddressFacts* BlockCompiler::shared_facts(LaneAccess& m) {
         a_.mov(kept(row, 8), f.pattern);
         saved_facts_.push_back({m.v, imms, row, rows_only});
     }
-    if (m.learned_from) walk_learn(m, f.address, f.pattern);
+    if (m.learned_from) WalkCode(*this).learn(m, f.address, f.pattern);
     return &f;
 }
 
@@ -342,10 +343,10 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
         const bool any = gathers64(m);
         if ((any || rows) && (rows || !m.by_stub) && scatter_sites_ < sizeof(Frame::scattered)) {
             m.site = static_cast<int32_t>(scatter_sites_++);
-            m.walks = loop_lean_ ? walking_direction(context(), m) : 0;
+            m.walks = loop_.lean ? walking_direction(context(), m) : 0;
             m.in_rows = rows;
-            if (rows && row_walks_ >> m.walk & 1)
-                row_sites_.push_back(
+            if (rows && loop_plan_.row_walks >> m.walk & 1)
+                loop_.row_sites.push_back(
                     {static_cast<uint32_t>(m.walk), static_cast<uint32_t>(m.site)});
             find_next_index(m);
             a_.cmp(frame_field(offsetof(Frame, scattered) + m.site, 1), 0);
@@ -373,7 +374,7 @@ void BlockCompiler::memory_patterns(LaneAccess& m) {
             find_pattern(m, m.imm, m.learned_from ? m.gather : m.slow, m.slow);
         else
             find_pattern(m, m.imm, m.gather, any ? m.gather_any : m.slow);
-        if (m.learned_from) walk_learn(m, m.address, Imm(consecutive));
+        if (m.learned_from) WalkCode(*this).learn(m, m.address, Imm(consecutive));
     }
     LaneAccess whole = m;
     add_base(whole);

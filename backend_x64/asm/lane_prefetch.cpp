@@ -127,7 +127,7 @@ Value BlockCompiler::row_step(Value base, Value line) const {
 // Loads along rows: how far ahead the data lies that is to be fetched already, which is as many
 // rows of work-groups as the launch says, if they are short.
 void BlockCompiler::find_rows_ahead(const Value* begin, uint32_t count) {
-    if (looping_ || is_checked(options_.address_mode)) return;
+    if (loop_.by_chunks || is_checked(options_.address_mode)) return;
     for (const Value* v = begin; v != begin + count; ++v) {
         const ir::Inst& x = inst(*v);
         if (x.op != Op::LoadGlobalS || tile_steps_.contains(*v)) continue;

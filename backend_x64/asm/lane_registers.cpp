@@ -1,7 +1,7 @@
 // Registers of a lane region: handed out while the code is emitted, evicting the value whose next
 // use is farthest away. What can be read again from memory (rows, broadcasts, constants) is never
 // spilled.
-#include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/asm/loop_code.h"
 #include "backend_x64/plan/lines.h"
 
 #include <algorithm>
@@ -130,8 +130,8 @@ bool BlockCompiler::mask_source(Unit u, Mem& mem) {
     const ir::Inst& i = inst(p);
     if (i.op == Op::MaskOf) {
         mem = mask_mem(schedule_.uniform_home(i.args[0]));
-        if (divergent_)
-            for (const LoopMask& m : divergent_->carried)
+        if (loop_plan_.divergent)
+            for (const LoopMask& m : loop_plan_.divergent->carried)
                 if (m.get == i.args[0]) mem = mask_mem(schedule_.unit_home(schedule_.unit(m.mask)));
         return true;
     }
@@ -428,8 +428,8 @@ KReg BlockCompiler::use_k(Unit u) {
 
 Vec BlockCompiler::def(Unit u) {
     // The register in which the loop's next iteration expects it, if it is free by now.
-    if (!loop_prefer_.empty() && loop_prefer_[u] >= 0) {
-        const int r = loop_prefer_[u];
+    if (!loop_.prefer.empty() && loop_.prefer[u] >= 0) {
+        const int r = loop_.prefer[u];
         if (vec_owner_[r] == no_unit && !((vec_locked_ | vec_temps_) >> r & 1))
             return def_at(u, vec(r));
     }
@@ -565,7 +565,7 @@ void BlockCompiler::define_done(Unit u) {
     const Home& home = schedule_.unit_home(u);
     if (is_mask_unit(u)) {
         // What leaves a loop does so in its last iteration.
-        if (loop_lean_) return loop_mask_done(u);
+        if (loop_.lean) return LoopCode(*this).mask_done(u);
         if (home.kind == Home::Slot) store_mask(u);
     } else if (home.kind == Home::Temp) {
         const Value p = schedule_.producer(u);

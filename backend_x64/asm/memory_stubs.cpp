@@ -56,9 +56,8 @@ bool BlockCompiler::compile_memory_stub(uint32_t number, bool avx512, CompiledBl
     CompileOptions options;
     options.avx512 = avx512;
     if (!begin(block, options, out)) return false;
-    divergent_.reset();
-    looping_ = facts_cross_regions_ = false;
-    near_ = false;
+    facts_cross_regions_ = false;
+    attempt_.near = false;
 
     LaneAccess m;
     m.store = stub.store;
@@ -132,7 +131,7 @@ bool BlockCompiler::compile_memory_stub(uint32_t number, bool avx512, CompiledBl
     a_.stc();
     a_.ret();
     const bool ok = end();
-    near_ = true;
+    attempt_.near = true;
     return ok;
 }
 

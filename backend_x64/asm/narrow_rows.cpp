@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdlib>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/loop_code.h"
 
 namespace wj::x64 {
 
@@ -157,7 +157,7 @@ void BlockCompiler::find_rows(const LaneAccess& m, Pattern pattern,
     }
     a_.vmovd(x86::eax, m.lo.xmm());
     a_.add(m.address, x86::rax);
-    if (m.learned_from) a_.mov(walk_row_step(m), x86::rdx);
+    if (m.learned_from) a_.mov(WalkCode(*this).row_step(m), x86::rdx);
     found(pattern);
     a_.bind(other);
 }

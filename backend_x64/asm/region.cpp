@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/asm/loop_code.h"
 #include "backend_x64/plan/access_forms.h"
 #include "backend_x64/plan/programs.h"
 
@@ -70,7 +70,8 @@ void BlockCompiler::region(uint32_t position) {
     // way around.
     const bool apart = repeats || across || empty != no_value;
     const bool alone = !apart && !masks && !keeps && collectors_.empty() && goes_on_ &&
-                       waves_together_ && may_fuse_waves(context(), position, moving_bases_);
+                       attempt_.waves_together &&
+                       may_fuse_waves(context(), position, moving_bases_);
     if (!across && !repeats && count > 1) choose_constants(begin, count, alone);
     const bool facts_cross = std::exchange(facts_cross_regions_, facts_cross_regions_ && !apart);
     const size_t offsets = line_offsets_.size();
@@ -147,11 +148,11 @@ void BlockCompiler::leave_out_empty(Value mask, const Value* begin, uint32_t cou
 // What an access reads of lanes when its walk is noted, or goes on.
 void BlockCompiler::units_of_walk(Value v) {
     const ir::Inst& i = inst(v);
-    if (walking_ == Walking::Noting) schedule_.units_of(ir::address_of(i), scratch_units_);
+    if (loop_.walking == Walking::Noting) schedule_.units_of(ir::address_of(i), scratch_units_);
     if (const Value mask = ir::mask_of(i); !schedule_.is_full(mask))
         scratch_units_.push_back(schedule_.unit(mask));
     // Its address is not looked at.
-    if (walking_ == Walking::Yes && ir::op_info(i.op).cls == Class::LaneStore)
+    if (loop_.walking == Walking::Yes && ir::op_info(i.op).cls == Class::LaneStore)
         for (uint32_t d = 0; d < ir::aux_dwords(i.aux); ++d)
             scratch_units_.push_back(schedule_.unit(i.args[4 + d]));
 }
@@ -165,7 +166,8 @@ void BlockCompiler::region_body() {
     done_.clear();
     for (uint32_t i = 0; i < count; ++i) {
         scratch_units_.clear();
-        if ((walking_ == Walking::Noting || walking_ == Walking::Yes) && walks_.of(begin[i]))
+        if ((loop_.walking == Walking::Noting || loop_.walking == Walking::Yes) &&
+            loop_plan_.walks.of(begin[i]))
             units_of_walk(begin[i]);
         else
             schedule_.units_read(begin[i], scratch_units_);
@@ -175,7 +177,8 @@ void BlockCompiler::region_body() {
     enter_constants(count);
     // Next uses, by a walk backwards.
     for (uint32_t i = count; i-- > 0;) {
-        if (loop_parts_.is_other(i, loop_part_) || (loop_lean_ && loop_leaves_out(begin[i]))) {
+        if (loop_plan_.parts.is_other(i, loop_.part) ||
+            (loop_.lean && LoopCode(*this).leaves_out(begin[i]))) {
             skip_[i] = 1;
             continue;
         }
@@ -203,7 +206,7 @@ void BlockCompiler::region_body() {
             else
                 vec_locked_ |= 1u << s.reg;
         }
-        if (walking_ == Walking::Learning) walk_check_limits(i);
+        if (loop_.walking == Walking::Learning) WalkCode(*this).check_limits(i);
         if (!std::ranges::count(done_, begin[i])) lane_op(begin[i]);
         end_instruction();
     }

@@ -15,7 +15,7 @@ void BlockCompiler::choose_constants(const Value* begin, uint32_t count, bool ma
     constexpr uint32_t fewest_chunks = 4;
     forget_constants();
     vec_used_ = 0;
-    if (!with_constants_ || gathered_ || block_->lanes < fewest_chunks * chunk_lanes()) return;
+    if (!attempt_.constants || gathered_ || block_->lanes < fewest_chunks * chunk_lanes()) return;
     // What AVX2's lowerings of other accesses need of its registers leaves none.
     if (!avx512_ && !std::all_of(begin, begin + count, [this](Value v) {
             const ir::Inst& i = inst(v);
@@ -45,7 +45,8 @@ void BlockCompiler::choose_constants(const Value* begin, uint32_t count, bool ma
                                                                            : 7,
               most = avx512_ ? 16 : 6;
     constants_left_ = std::min(
-        most, registers - alive_at_once(context(), {begin, count}, {}, loop_parts_, loop_part_) -
+        most, registers -
+                  alive_at_once(context(), {begin, count}, {}, loop_plan_.parts, loop_.part) -
                   temporaries);
     for (const auto& [unit, n] : uses) {
         if (constants_left_ <= 0) break;

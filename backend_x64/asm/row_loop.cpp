@@ -5,7 +5,7 @@
 // written ahead, run as they would without.
 #include <algorithm>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/loop_code.h"
 #include "backend_x64/asm/walk_fields.h"
 
 namespace wj::x64 {
@@ -31,70 +31,48 @@ constexpr uint8_t patience = 63;  // entries that a loop goes without, where it 
 }  // namespace
 
 // The addresses of the chunk's lanes, half of them in each part.
-Mem BlockCompiler::row_lanes(uint32_t walk, uint32_t part) const {
+Mem BlockCompiler::RowLoopCode::row_lanes(uint32_t walk, uint32_t part) const {
     const size_t at = offsetof(Frame, row_lanes) + walk * sizeof(Frame::row_lanes[0]);
     return x86::ptr(reg::frame, reg::chunk, 1,
-                    in_frame(at) + 512 + static_cast<int32_t>(part * width()));
+                    in_frame(at) + 512 + static_cast<int32_t>(part * c_.width()));
 }
 
-Mem BlockCompiler::row_slot(uint32_t field) const {
-    return home_mem({Home::Slot, row_loop_slots_ + field}).cloneResized(8);
+Mem BlockCompiler::RowLoopCode::row_slot(uint32_t field) const {
+    return c_.home_mem({Home::Slot, c_.row_state_.slots + field}).cloneResized(8);
 }
 
 // Where the window's dwords are.
-int32_t BlockCompiler::window_at(uint32_t window) {
+int32_t BlockCompiler::RowLoopCode::window_at(uint32_t window) {
     return in_frame(offsetof(Frame, lane_rows) + window * sizeof(Frame::lane_rows[0]));
 }
 
-// What the loop's code besides would be made of, in row_loop_ and what is beside it.
-bool BlockCompiler::find_rows_of_loop() {
-    if (!with_row_loops_ || loops_ == Loops::None ||
-        options_.address_mode != AddressMode::Identity || !is_uniform_loop(context()) ||
-        !guards_stay(*block_) || uses_accumulators(*block_))
-        return false;
-    const auto stores = [](const ir::Inst& i) {
-        return ir::op_info(i.op).cls == ir::Class::LaneStore && space_of(i.op) == global_space;
-    };
-    if (std::ranges::none_of(block_->insts, stores)) return false;
-    const MemoryTraits memory{.exclusive = options_.exclusive, .direct = true, .any_order = true};
-    if (!row_schedule_.build(*block_, avx512_, memory) || !row_schedule_.sum_rows().empty() ||
-        !uniform_loop_masks({*block_, row_schedule_, options_}, true))
-        return false;
-    row_loop_walks_ = find_walks(*block_, row_schedule_, {}, true);
-    row_loop_ = find_row_loop(*block_, row_schedule_, row_loop_walks_, width());
-    return row_loop_.has_value() || refuse(options_.decisions, Mechanism::RowLoop,
-                                           "lanes do not go along rows of their own");
-}
-
-void BlockCompiler::begin_row_loop() {
-    if (!find_rows_of_loop()) return;
-    take(options_.decisions, Mechanism::RowLoop);
-    row_loop_label_ = a_.newLabel();
-    no_row_loop_label_ = a_.newLabel();
+void BlockCompiler::RowLoopCode::begin() const {
+    c_.row_state_.entry = a_.newLabel();
+    c_.row_state_.refused = a_.newLabel();
     // Where code lies in its page stays the same, wherever it is loaded.
-    row_loop_site_ = static_cast<uint32_t>(block_->pc / 4 % sizeof(Frame::rows_wait));
-    a_.sub(frame_field(offsetof(Frame, rows_wait) + row_loop_site_, 1), 1);
-    a_.jb(row_loop_label_);
-    a_.bind(no_row_loop_label_);
+    c_.row_state_.site = static_cast<uint32_t>(block_->pc / 4 % sizeof(Frame::rows_wait));
+    a_.sub(frame_field(offsetof(Frame, rows_wait) + c_.row_state_.site, 1), 1);
+    a_.jb(c_.row_state_.entry);
+    a_.bind(c_.row_state_.refused);
 }
 
-RowOrder BlockCompiler::row_order() const {
+RowOrder BlockCompiler::RowLoopCode::row_order() const {
     RowOrder order;
-    order.most = row_loop_->most;
+    order.most = windows().most;
     order.lanes = ~0ull >> (machine::lanes - block_->lanes);
     order.some_lanes = std::ranges::any_of(
-        walks_.walks, [this](const Walks::Walk& w) { return !schedule_.is_full(w.mask); });
-    order.walk_count = static_cast<uint32_t>(walks_.walks.size());
+        plan_.walks.walks, [*this](const Walks::Walk& w) { return !schedule_.is_full(w.mask); });
+    order.walk_count = static_cast<uint32_t>(plan_.walks.walks.size());
     for (uint32_t w = 0; w < order.walk_count; ++w) {
-        const Walks::Walk& walk = walks_.walks[w];
+        const Walks::Walk& walk = plan_.walks.walks[w];
         const Mem patterns_at = walk_slot(patterns, w);
         order.walks[w] = {
-            *walk.whole_step(), row_loop_->in_windows(w),
+            *walk.whole_step(), windows().in_windows(w),
             static_cast<uint8_t>(ir::access_bytes(inst(walk.first))),
             static_cast<uint32_t>(patterns_at.offset() + static_cast<int64_t>(frame_bias))};
     }
     for (Value v = 0; v < block_->insts.size(); ++v)
-        if (const auto walk = walks_.of(v))
+        if (const auto walk = plan_.walks.of(v))
             order.accesses[order.access_count++] = {
                 static_cast<int32_t>(ir::immediate(inst(v))),
                 static_cast<uint16_t>(ir::access_bytes(inst(v))), static_cast<uint8_t>(*walk),
@@ -103,33 +81,33 @@ RowOrder BlockCompiler::row_order() const {
 }
 
 // Walking::Noting: where the lanes of the access's walk are.
-void BlockCompiler::note_row_lanes(Value v) {
+void BlockCompiler::RowLoopCode::note_lanes(Value v) const {
     const ir::Inst& i = inst(v);
     LaneAccess m;
     m.v = v;
     m.scalar_base = ir::has_scalar_base(i.op);
     m.wide = block_->type(ir::address_of(i)) == ir::Type::V64;
-    if (m.scalar_base) m.base = home_mem(schedule_.uniform_home(i.args[0]));
-    use_address(m, ir::address_of(i));
-    m.t = tmp(), m.t2 = tmp();
-    m.z[0] = tmp(), m.z[1] = tmp();
-    scalar_part(m);
-    lane_addresses(m);
-    const uint32_t walk = *walks_.of(v);
+    if (m.scalar_base) m.base = c_.home_mem(schedule_.uniform_home(i.args[0]));
+    c_.use_address(m, ir::address_of(i));
+    m.t = c_.tmp(), m.t2 = c_.tmp();
+    m.z[0] = c_.tmp(), m.z[1] = c_.tmp();
+    c_.scalar_part(m);
+    c_.lane_addresses(m);
+    const uint32_t walk = *plan_.walks.of(v);
     movu(row_lanes(walk, 0), m.t);
     movu(row_lanes(walk, 1), m.t2);
 }
 
 // The lanes' addresses in the first iteration, and what the order may be: goes on at
-// no_row_loop_label_ if that is the program's alone. Iterations that may not change places with the
-// first ones are not paid for now.
-void BlockCompiler::row_loop_enter(bool masks) {
-    const Mem wait = frame_field(offsetof(Frame, rows_wait) + row_loop_site_, 1),
+// RowLoopState::refused if that is the program's alone. Iterations that may not change places with
+// the first ones are not paid for now.
+void BlockCompiler::RowLoopCode::enter(bool masks) const {
+    const Mem wait = frame_field(offsetof(Frame, rows_wait) + c_.row_state_.site, 1),
               budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
     const Label chunk = a_.newLabel(), refused = a_.newLabel();
-    loop_backup(true);
+    backup(true);
     a_.mov(wait, patience);
-    for (const Walks::Limit& limit : walks_.limits) {
+    for (const Walks::Limit& limit : plan_.walks.limits) {
         if (inst(limit.value).op != ir::Op::GetS32) continue;
         const size_t reg = offsetof(Wave, sgpr) + inst(limit.value).imm * 4;
         a_.mov(x86::eax, x86::dword_ptr(reg::wave, in_wave(reg)));
@@ -137,37 +115,37 @@ void BlockCompiler::row_loop_enter(bool masks) {
         a_.test(x86::eax, x86::eax);
         a_.js(refused);
     }
-    loop_uniform([] {});
-    if (!walks_.limits.empty()) a_.mov(walk_slot(learned), 0);
-    begin_chunks(masks);
+    emit_uniform([] {});
+    if (!plan_.walks.limits.empty()) a_.mov(walk_slot(learned), 0);
+    c_.begin_chunks(masks);
     a_.bind(chunk);
-    loop_ = {};
-    walking_ = Walking::Noting;
-    loop_lean_ = true;
-    loop_enter_body(true);
-    region_body();
-    loop_lean_ = false;
-    walking_ = Walking::No;
-    if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
-    a_.add(reg::chunk, width());
+    loop_.pins = {};
+    loop_.walking = Walking::Noting;
+    loop_.lean = true;
+    enter_body(true);
+    c_.region_body();
+    loop_.lean = false;
+    loop_.walking = Walking::No;
+    if (masks) a_.add(reg::bits, c_.avx512_ ? 2 : 1);
+    a_.add(reg::chunk, c_.width());
     if (block_->lanes < machine::lanes)
         a_.cmp(reg::chunk, static_cast<int32_t>(4 * block_->lanes) - 256);
     a_.jnz(chunk);
-    if (!walks_.limits.empty()) {
+    if (!plan_.walks.limits.empty()) {
         a_.test(walk_slot(learned), out_of_limits);
         a_.jnz(refused);
     }
     const RowOrder order = row_order();
-    const uint32_t at = pool_bytes(&order, sizeof order, 8);
+    const uint32_t at = c_.pool_bytes(&order, sizeof order, 8);
     a_.lea(x86::rdi, x86::ptr(reg::wave, in_wave(0)));
     a_.lea(x86::rsi, frame_field(0));
-    a_.lea(x86::rdx, x86::ptr(pool_label_, static_cast<int32_t>(at)));
+    a_.lea(x86::rdx, x86::ptr(c_.pool_label_, static_cast<int32_t>(at)));
     a_.vzeroupper();
     a_.call(frame_field(offsetof(Frame, row_order_stub), 8));
     a_.mov(row_slot(known), x86::rdx);
-    loop_backup(false);  // leaves rax
+    backup(false);  // leaves rax
     a_.test(x86::rax, x86::rax);
-    a_.jz(no_row_loop_label_);
+    a_.jz(c_.row_state_.refused);
     a_.mov(wait, 0);
     // The iteration at hand is paid for.
     a_.dec(x86::rax);
@@ -178,47 +156,47 @@ void BlockCompiler::row_loop_enter(bool masks) {
     a_.cmovns(x86::rdx, x86::rcx);
     a_.sub(budget, x86::rdx);
     a_.mov(row_slot(unpaid), x86::rdx);
-    loop_backup(true);
-    if (walks_.limits.empty()) return;
-    cold(refused, [this] {
-        loop_backup(false);
-        a_.jmp(no_row_loop_label_);
+    backup(true);
+    if (plan_.walks.limits.empty()) return;
+    cold(refused, [*this] {
+        backup(false);
+        a_.jmp(c_.row_state_.refused);
     });
 }
 
 // Lanes that are off stay where they are.
-void BlockCompiler::and_moves(const Vec& more, uint32_t part) {
-    const Mem moves =
-        x86::ptr(reg::frame, reg::chunk, 1,
-                 in_frame(offsetof(Frame, row_moves)) + 512 + static_cast<int32_t>(part * width()));
-    a_.emit(avx512_ ? X::kIdVpandq : X::kIdVpand, more, more, moves);
+void BlockCompiler::RowLoopCode::and_moves(const Vec& more, uint32_t part) const {
+    const Mem moves = x86::ptr(
+        reg::frame, reg::chunk, 1,
+        in_frame(offsetof(Frame, row_moves)) + 512 + static_cast<int32_t>(part * c_.width()));
+    a_.emit(c_.avx512_ ? X::kIdVpandq : X::kIdVpand, more, more, moves);
 }
 
 // The addresses of the window's lanes, to Frame::lane_hosts; rdx: its dwords. Between iterations no
-// value is in the first two vectors: loop_pin() leaves them.
-void BlockCompiler::row_window(uint32_t window) {
-    const RowLoop::Window& w = row_loop_->windows[window];
+// value is in the first two vectors: plan_pins() leaves them.
+void BlockCompiler::RowLoopCode::row_window(uint32_t window) const {
+    const RowLoop::Window& w = windows().windows[window];
     const Vec lanes = vec(0), begin = vec(1);
-    const bool full = schedule_.is_full(walks_.walks[w.walk].mask);
+    const bool full = schedule_.is_full(plan_.walks.walks[w.walk].mask);
     for (uint32_t part = 0; part < 2; ++part) {
         movu(lanes, row_lanes(w.walk, part));
         if (w.begin && (!part || !full))
-            a_.emit(X::kIdVpbroadcastq, begin, pool64(static_cast<uint64_t>(int64_t{w.begin})));
+            a_.emit(X::kIdVpbroadcastq, begin, c_.pool64(static_cast<uint64_t>(int64_t{w.begin})));
         if (w.begin && !full) and_moves(begin, part);
         if (w.begin) a_.emit(X::kIdVpaddq, lanes, lanes, begin);
-        movu(frame_field(offsetof(Frame, lane_hosts) + part * width()), lanes);
+        movu(frame_field(offsetof(Frame, lane_hosts) + part * c_.width()), lanes);
     }
     a_.lea(x86::rdx, x86::ptr(reg::frame, window_at(window)));
 }
 
 // In the direction of the window's walk.
-int64_t BlockCompiler::fetched_ahead(uint32_t window, int32_t bytes) const {
-    return *walks_.walks[row_loop_->windows[window].walk].whole_step() > 0 ? bytes : -bytes;
+int64_t BlockCompiler::RowLoopCode::fetched_ahead(uint32_t window, int32_t bytes) const {
+    return *plan_.walks.walks[windows().windows[window].walk].whole_step() > 0 ? bytes : -bytes;
 }
 
-void BlockCompiler::open_windows(Label failed) {
-    for (uint32_t n = 0; n < row_loop_->windows.size(); ++n) {
-        const bool store = row_loop_->windows[n].store;
+void BlockCompiler::RowLoopCode::open_windows(Label failed) const {
+    for (uint32_t n = 0; n < windows().windows.size(); ++n) {
+        const bool store = windows().windows[n].store;
         const Label good = a_.newLabel();
         if (store) {
             a_.cmp(row_slot(known), 0);
@@ -239,12 +217,12 @@ void BlockCompiler::open_windows(Label failed) {
 }
 
 // So many iterations as `served` says have run: what they have stored goes out.
-void BlockCompiler::close_windows() {
-    const uint32_t iterations = row_loop_->iterations;
-    for (uint32_t n = 0; n < row_loop_->windows.size(); ++n) {
-        const RowLoop::Window& w = row_loop_->windows[n];
+void BlockCompiler::RowLoopCode::close_windows() const {
+    const uint32_t iterations = windows().iterations;
+    for (uint32_t n = 0; n < windows().windows.size(); ++n) {
+        const RowLoop::Window& w = windows().windows[n];
         if (!w.store) continue;
-        const int32_t step = *walks_.walks[w.walk].whole_step(), each = std::abs(step) / 4;
+        const int32_t step = *plan_.walks.walks[w.walk].whole_step(), each = std::abs(step) / 4;
         uint32_t all = 0;  // in the order of the row
         for (uint32_t i = 0; i < iterations; ++i)
             all |= w.dwords << i * static_cast<uint32_t>(each);
@@ -269,18 +247,18 @@ void BlockCompiler::close_windows() {
 }
 
 // Walks go on behind so many iterations as `served` says.
-void BlockCompiler::rows_go_on() {
+void BlockCompiler::RowLoopCode::go_on() const {
     const Vec more = vec(0), lanes = vec(1);
-    for (uint32_t w = 0; w < walks_.walks.size(); ++w) {
-        if (!row_loop_->in_windows(w)) {
+    for (uint32_t w = 0; w < plan_.walks.walks.size(); ++w) {
+        if (!windows().in_windows(w)) {
             a_.add(walk_slot(addresses, w), walk_distance(w));
             continue;
         }
-        a_.imul(x86::eax, row_slot(served).cloneResized(4), *walks_.walks[w].whole_step());
+        a_.imul(x86::eax, row_slot(served).cloneResized(4), *plan_.walks.walks[w].whole_step());
         a_.movsxd(x86::rax, x86::eax);
         a_.vmovq(more.xmm(), x86::rax);
         a_.emit(X::kIdVpbroadcastq, more, more.xmm());
-        const bool full = schedule_.is_full(walks_.walks[w].mask);
+        const bool full = schedule_.is_full(plan_.walks.walks[w].mask);
         for (uint32_t part = 0; part < 2; ++part) {
             mov(lanes, more);
             if (!full) and_moves(lanes, part);
@@ -291,105 +269,105 @@ void BlockCompiler::rows_go_on() {
 }
 
 // Walking::Yes: the access in its window.
-void BlockCompiler::window_access(Value v) {
+void BlockCompiler::RowLoopCode::access_window(Value v) const {
     const ir::Inst& i = inst(v);
-    const uint32_t window = *row_loop_->of(v);
-    const RowLoop::Window& w = row_loop_->windows[window];
+    const uint32_t window = *windows().of(v);
+    const RowLoop::Window& w = windows().windows[window];
     const auto offset = static_cast<int32_t>(ir::immediate(i)) - w.begin;
-    if (ir::aux_access(i.aux) != ir::Access::Dwords) return narrow_window_access(v, offset);
+    if (ir::aux_access(i.aux) != ir::Access::Dwords) return access_narrow(v, offset);
     const int32_t first = offset / 4;
     for (uint32_t d = 0; d < ir::aux_dwords(i.aux); ++d) {
-        const int32_t at =
-            window_at(window) + (first + static_cast<int32_t>(d)) * static_cast<int32_t>(width());
+        const int32_t at = window_at(window) +
+                           (first + static_cast<int32_t>(d)) * static_cast<int32_t>(c_.width());
         const Mem dword = x86::ptr(reg::frame, walk_distance(w.walk), 0, at);
         if (w.store) {
-            movu(dword, use(i.args[4 + d]));
-        } else if (const Unit u = schedule_.unit(v, d); !dead(u)) {
-            movu(def(u), dword);
-            define_done(u);
+            movu(dword, c_.use(i.args[4 + d]));
+        } else if (const Unit u = schedule_.unit(v, d); !c_.dead(u)) {
+            movu(c_.def(u), dword);
+            c_.define_done(u);
         }
     }
 }
 
 // A load of bytes or words, `offset` bytes behind where the iteration is.
-void BlockCompiler::narrow_window_access(Value v, int32_t offset) {
-    if (dead(schedule_.unit(v))) return;
-    const uint32_t window = *row_loop_->of(v);
-    const Vec count = tmp(), data = def(v);
+void BlockCompiler::RowLoopCode::access_narrow(Value v, int32_t offset) const {
+    if (c_.dead(schedule_.unit(v))) return;
+    const uint32_t window = *windows().of(v);
+    const Vec count = c_.tmp(), data = c_.def(v);
     // In the window each dword takes the lanes' number of times its place in a row.
-    const auto lanes = static_cast<int32_t>(chunk_lanes());
-    a_.lea(x86::eax, x86::ptr(walk_distance(row_loop_->windows[window].walk), offset * lanes));
+    const auto lanes = static_cast<int32_t>(c_.chunk_lanes());
+    a_.lea(x86::eax, x86::ptr(walk_distance(windows().windows[window].walk), offset * lanes));
     a_.mov(x86::ecx, x86::eax);
-    a_.and_(x86::eax, -static_cast<int32_t>(width()));
-    a_.and_(x86::ecx, width() - 1);
+    a_.and_(x86::eax, -static_cast<int32_t>(c_.width()));
+    a_.and_(x86::ecx, c_.width() - 1);
     if (lanes > 8) a_.shr(x86::ecx, lanes / 16);  // 8 bits a byte
     a_.vmovd(count.xmm(), x86::ecx);
     movu(data, x86::ptr(reg::frame, x86::rax, 0, window_at(window)));
-    take_element(ir::aux_access(inst(v).aux), data, count);
-    define_done(schedule_.unit(v));
+    c_.take_element(ir::aux_access(inst(v).aux), data, count);
+    c_.define_done(schedule_.unit(v));
 }
 
 // A chunk's iterations. Leaves the chunk behind it as the one at hand.
-void BlockCompiler::row_chunk(const Gp& budget) {
-    const auto count = static_cast<uint32_t>(walks_.walks.size());
+void BlockCompiler::RowLoopCode::emit_chunk(const Gp& budget) const {
+    const auto count = static_cast<uint32_t>(plan_.walks.walks.size());
     const Label counting = a_.newLabel(), strip = a_.newLabel(), iteration = a_.newLabel(),
                 plain = a_.newLabel(), ended = a_.newLabel(), last = a_.newLabel(),
                 bodies = a_.newLabel(), finished = a_.newLabel(), failed = a_.newLabel();
     for (uint32_t w = 0; w < count; ++w) {
-        if (row_loop_->in_windows(w)) continue;
-        const ir::Inst& access = inst(walks_.walks[w].first);
+        if (windows().in_windows(w)) continue;
+        const ir::Inst& access = inst(plan_.walks.walks[w].first);
         const bool apart =
             ir::has_scalar_base(access.op) && block_->type(ir::address_of(access)) == ir::Type::V64;
         a_.mov(x86::rax, row_lanes(w, 0).cloneResized(8));
-        if (apart) a_.sub(x86::rax, home_mem(schedule_.uniform_home(access.args[0])));
+        if (apart) a_.sub(x86::rax, c_.home_mem(schedule_.uniform_home(access.args[0])));
         a_.mov(walk_slot(addresses, w), x86::rax);
     }
     a_.mov(row_slot(opened), 15);
-    if (!loop_.idle.empty()) a_.mov(walk_slot(iterations), 0);
+    if (!loop_.pins.idle.empty()) a_.mov(walk_slot(iterations), 0);
 
     // In front of an iteration's uniform code.
     a_.bind(counting);
-    if (counted_) count_iterations(budget, plain);
+    if (plan_.counted) count_iterations(budget, plain);
     a_.bind(strip);
     open_windows(failed);
-    a_.mov(x86::eax, row_loop_->iterations);
-    if (counted_) {
+    a_.mov(x86::eax, windows().iterations);
+    if (plan_.counted) {
         a_.cmp(x86::rax, budget);
         a_.cmovg(x86::rax, budget);
         a_.sub(budget, x86::rax);
     }
     a_.mov(row_slot(left), x86::rax);
     a_.mov(row_slot(served), x86::rax);
-    if (counted_ && !loop_.idle.empty()) a_.add(walk_slot(iterations), x86::rax);
+    if (plan_.counted && !loop_.pins.idle.empty()) a_.add(walk_slot(iterations), x86::rax);
     for (uint32_t w = 0; w < count; ++w) {
         const Gp& distance = walk_distance(w);
         a_.xor_(distance.r32(), distance.r32());
-        gp_reserved_ |= 1u << distance.id();
+        c_.gp_reserved_ |= 1u << distance.id();
     }
-    const size_t facts_limit = facts_limit_;
-    facts_limit_ = (6 - count) / 2;
+    const size_t facts_limit = c_.facts_limit_;
+    c_.facts_limit_ = (6 - count) / 2;
     a_.bind(iteration);
-    uniforms_.assign(block_->insts.size(), {});
-    if (counted_)
+    c_.uniforms_.assign(block_->insts.size(), {});
+    if (plan_.counted)
         count_uniform();
     else
-        loop_decide(budget, ended, ended);
-    walking_ = Walking::Yes;
-    loop_bodies(true);
-    walking_ = Walking::No;
+        decide_next(budget, ended, ended);
+    loop_.walking = Walking::Yes;
+    emit_bodies(true);
+    loop_.walking = Walking::No;
     for (uint32_t w = 0; w < count; ++w) {
-        const int32_t step = *walks_.walks[w].whole_step();
-        const int32_t each = row_loop_->in_windows(w) ? static_cast<int32_t>(chunk_lanes()) : 1;
+        const int32_t step = *plan_.walks.walks[w].whole_step();
+        const int32_t each = windows().in_windows(w) ? static_cast<int32_t>(c_.chunk_lanes()) : 1;
         if (step) a_.add(walk_distance(w), step * each);
     }
-    if (!counted_ && !loop_.idle.empty()) a_.inc(walk_slot(iterations));
+    if (!plan_.counted && !loop_.pins.idle.empty()) a_.inc(walk_slot(iterations));
     a_.dec(row_slot(left));
     a_.jnz(iteration);
-    gp_reserved_ = 0;
-    facts_limit_ = facts_limit;
+    c_.gp_reserved_ = 0;
+    c_.facts_limit_ = facts_limit;
     close_windows();
-    rows_go_on();
-    if (!counted_) {
+    go_on();
+    if (!plan_.counted) {
         a_.jmp(strip);
     } else {
         a_.test(budget, budget);
@@ -398,13 +376,13 @@ void BlockCompiler::row_chunk(const Gp& budget) {
     }
 
     // Without windows; what is counted is given back in front of it.
-    if (!counted_) a_.bind(failed);
+    if (!plan_.counted) a_.bind(failed);
     a_.bind(plain);
     a_.mov(row_slot(follows), 1);
-    uniforms_.assign(block_->insts.size(), {});
-    loop_decide(budget, last, last);
+    c_.uniforms_.assign(block_->insts.size(), {});
+    decide_next(budget, last, last);
     a_.jmp(bodies);
-    if (counted_) {
+    if (plan_.counted) {
         a_.bind(failed);
         count_stop(budget);
         a_.jmp(plain);
@@ -419,78 +397,71 @@ void BlockCompiler::row_chunk(const Gp& budget) {
     a_.bind(last);
     a_.mov(row_slot(follows), 0);
     a_.bind(bodies);
-    guest_ = ~0u;
-    walk_catch_up();
-    if (!loop_.idle.empty()) a_.mov(walk_slot(iterations), 0);
-    loop_bodies(false);
+    c_.guest_ = ~0u;
+    catch_up();
+    if (!loop_.pins.idle.empty()) a_.mov(walk_slot(iterations), 0);
+    emit_bodies(false);
     a_.cmp(row_slot(follows), 0);
     a_.je(finished);
-    loop_step(-1);
-    loop_load_pins();
+    step_chunk(-1);
+    load_pins();
     a_.mov(row_slot(served), 1);
     for (uint32_t w = 0; w < count; ++w)
-        if (!row_loop_->in_windows(w)) a_.mov(walk_distance(w), *walks_.walks[w].whole_step());
-    rows_go_on();
+        if (!windows().in_windows(w)) a_.mov(walk_distance(w), *plan_.walks.walks[w].whole_step());
+    go_on();
     a_.jmp(counting);
     a_.bind(finished);
 }
 
 // Behind all other code of the block.
-void BlockCompiler::row_loop() {
-    a_.bind(row_loop_label_);
-    std::swap(schedule_, row_schedule_);
-    extra_slots_ = std::max(extra_slots_, schedule_.slots_used());
-    walks_ = row_loop_walks_;
-    looping_ = true;
-    facts_cross_regions_ = false;
-    forget_facts();
-    uniforms_.assign(block_->insts.size(), {});
-    units_.assign(schedule_.unit_count(), {});
-    loop_parts_ = {};
-    loop_part_ = 0;
-    collectors_.clear();  // no mask leaves the region
-    divergent_masks_.clear();
-    facts_limit_ = 3;
-    schedule_.merge_early(1);
+void BlockCompiler::RowLoopCode::emit() const {
+    a_.bind(c_.row_state_.entry);
+    std::swap(c_.schedule_, c_.row_loop_->schedule);
+    c_.extra_slots_ = std::max(c_.extra_slots_, schedule_.slots_used());
+    c_.loop_plan_ = c_.row_loop_->loop;
+    loop_ = {};
+    loop_.by_chunks = true;
+    c_.facts_cross_regions_ = false;
+    c_.forget_facts();
+    c_.uniforms_.assign(block_->insts.size(), {});
+    c_.units_.assign(schedule_.unit_count(), {});
+    begin_region();
     const bool masks = schedule_.uses_mask_slots(1);
     const Gp budget = x86::r15;
     const Mem wave_budget = x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, budget)));
-    loop_plan_backup();
-    count_plan();
-    walk_slots_ = extra_slots_;
-    extra_slots_ += has_narrow_rows(context()) ? walk_field_count_with_rows : walk_field_count;
-    row_loop_slots_ = extra_slots_;
-    extra_slots_ += field_count;
-    failed_ |= extra_slots_ > slot_count;
-    if (failed_) return;
-    row_loop_enter(masks);
+    reserve_backup();
+    reserve_count();
+    reserve_walks();
+    c_.row_state_.slots = c_.extra_slots_;
+    c_.extra_slots_ += field_count;
+    c_.failed_ |= c_.extra_slots_ > slot_count;
+    if (c_.failed_) return;
+    enter(masks);
 
-    loop_pin();
-    walk_find_idle();
-    if (!masks) loop_keep_scalar();
+    loop_.pins = plan_.pins[0];
     const Label chunk = a_.newLabel(), done = a_.newLabel();
-    loop_begin_chunks(masks);
+    begin_chunks(masks);
     a_.bind(chunk);
     a_.mov(budget, wave_budget);
-    loop_begin_chunk();
-    row_chunk(budget);
+    begin_chunk();
+    emit_chunk(budget);
     a_.cmp(reg::chunk, static_cast<int32_t>(4 * block_->lanes) - 256);
     a_.jz(done);
-    loop_backup(false);
+    backup(false);
     a_.jmp(chunk);
     a_.bind(done);
     a_.mov(wave_budget, budget);
     a_.mov(x86::rax, row_slot(unpaid));
     a_.add(wave_budget, x86::rax);
-    loop_.scalar_get = loop_.scalar_set = no_value;
-    segment(2);
-    ufree_all();
+    loop_.pins.scalar_get = loop_.pins.scalar_set = no_value;
+    c_.segment(2);
+    c_.ufree_all();
     const Label more = a_.newLabel();
-    loop_leave(more);
+    leave(more);
     a_.bind(more);
     a_.cmp(wave_budget, 0);
-    a_.js(over_label_);
-    a_.jmp(body_label_);
+    a_.js(c_.over_label_);
+    a_.jmp(c_.body_label_);
 }
 
 }  // namespace wj::x64

@@ -132,11 +132,11 @@ void BlockCompiler::uniform_op(Value v) {
             m.setSize(wide(a[0]) ? 8 : 4);
             a_.emit(X::kIdMov, m, x.isMem() ? Operand(ureg(a[0])) : x);
             if (i.op != Op::SetScc && schedule_.fills_home(v)) uniforms_[a[0]].stored = true;
-            if (v == loop_.scalar_set) {
+            if (v == loop_.pins.scalar_set) {
                 if (gp_owner_[14] != no_value && gp_owner_[14] != a[0]) evict_gp(14);
                 const Gp r = ureg(a[0]);
                 if (r.id() != 14) a_.mov(x86::r14d, r);
-                loop_scalar_done_ = true;
+                loop_.scalar_done = true;
             }
             return finish();
         }

@@ -36,10 +36,10 @@ void BlockCompiler::uniform_begin(uint32_t position) {
         for (Value a : inst(block_->term.cond).args)
             if (a != no_value) uniforms_[a].uses += 2;  // the compare may be repeated
     }
-    loop_scalar_done_ = false;
-    if (position == 0 && loop_.scalar_get != no_value) {
-        uniforms_[loop_.scalar_get].reg = 14;
-        gp_owner_[14] = loop_.scalar_get;
+    loop_.scalar_done = false;
+    if (position == 0 && loop_.pins.scalar_get != no_value) {
+        uniforms_[loop_.pins.scalar_get].reg = 14;
+        gp_owner_[14] = loop_.pins.scalar_get;
     }
 }
 
@@ -179,7 +179,7 @@ Gp BlockCompiler::udef(Value v) {
 // The value is in a register that nothing else wants any more.
 bool BlockCompiler::may_change(Value v) const {
     const UniformState& s = uniforms_[v];
-    return s.reg >= 0 && s.uses == 1 && !(s.reg == 14 && loop_scalar_done_);
+    return s.reg >= 0 && s.uses == 1 && !(s.reg == 14 && loop_.scalar_done);
 }
 
 Gp BlockCompiler::udef_from(Value v, Value a) {

@@ -4,7 +4,7 @@
 // since then is in a general register, its chunks' first addresses are in slots.
 #include <algorithm>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/loop_code.h"
 #include "backend_x64/asm/walk_fields.h"
 
 namespace wj::x64 {
@@ -21,108 +21,40 @@ uint32_t bit(uint32_t walk, uint32_t chunk) {
 
 }  // namespace
 
-Mem BlockCompiler::walk_slot(uint32_t field, uint32_t walk, uint32_t chunk) const {
+Mem BlockCompiler::WalkCode::walk_slot(uint32_t field, uint32_t walk, uint32_t chunk) const {
     const bool by_chunk = field == addresses || field == row_steps, bytes = field == patterns,
                bits =
                    field == found || field == found_before || field == learned || field == in_rows;
     const uint32_t each = walk * 4 + chunk;
-    const uint32_t slot = walk_slots_ + field + (bytes ? each / 8 : by_chunk ? each : walk);
-    Mem m = home_mem({Home::Slot, slot}, bytes ? static_cast<int32_t>(each % 8) : 0);
+    const uint32_t slot = loop_.walk_slots + field + (bytes ? each / 8 : by_chunk ? each : walk);
+    Mem m = c_.home_mem({Home::Slot, slot}, bytes ? static_cast<int32_t>(each % 8) : 0);
     m.setSize(bytes ? 1 : bits ? 4 : 8);
     return m;
 }
 
-void BlockCompiler::walk_plan() {
-    row_sites_.clear();
-    row_walks_ = 0;
-    if (!with_walks_ || options_.address_mode != AddressMode::Identity) return;
-    walks_ = find_walks(*block_, schedule_, divergent_);
-    walk_slots_ = extra_slots_;
-    if (walks_.walks.empty()) {
-        refuse(options_.decisions, Mechanism::Walks, "no load's address grows evenly");
-        return;
-    }
-    take(options_.decisions, Mechanism::Walks);
-    extra_slots_ += has_narrow_rows(context()) ? walk_field_count_with_rows : walk_field_count;
-    failed_ |= extra_slots_ > slot_count;
-    for (uint32_t w = 0; w < walks_.walks.size(); ++w) {
-        const Walks::Walk& walk = walks_.walks[w];
-        const ir::Inst& load = inst(walk.first);
-        const bool alone = std::ranges::count(walks_.number, w + 1) == 1;
-        if (alone && walk.whole_step() == 4 && !walk.all_lanes && !divergent_ &&
-            (!walk.base_varies || load.aux & ir::far_lanes) &&
-            ir::aux_access(load.aux) == ir::Access::Dwords && ir::aux_dwords(load.aux) == 1)
-            row_walks_ |= 1u << w;
-    }
-}
-
-// Iterations that walk leave the write out.
-bool BlockCompiler::loop_idle(Value set) const {
-    return std::ranges::any_of(loop_.idle,
-                               [&](const auto& i) { return i.set == set || i.high == set; });
-}
-
-// Rows that only make addresses of walks, and themselves.
-void BlockCompiler::walk_find_idle() {
-    if (walks_.walks.empty() || divergent_) return;
-    auto registers = [&](Value set) {
-        return std::ranges::count_if(loop_.carried,
-                                     [&](const Pin& p) { return p.set == set && p.full; });
-    };
-    auto kept = [&](const Walks::Induction& i) {
-        return registers(i.set) == loop_.chunks &&
-               (i.high == no_value || registers(i.high) == loop_.chunks);
-    };
-    for (const Walks::Induction& i : walks_.inductions)
-        if (kept(i)) loop_.idle.push_back(i);
-    auto left_out = [&](Value set) {
-        return std::ranges::count(loop_.unread, set) || loop_idle(set);
-    };
-    for (bool again = true; again;) {
-        std::vector<bool> wanted(block_->insts.size()), rows(512);
-        std::vector<Value> todo;
-        for (const Value* v = schedule_.begin(1); v != schedule_.end(1); ++v) {
-            const ir::Class cls = ir::op_info(inst(*v).op).cls;
-            if (cls == ir::Class::LaneLoad || (cls == ir::Class::SetV && !left_out(*v)))
-                todo.push_back(*v);
-        }
-        while (!todo.empty()) {
-            const Value v = todo.back();
-            todo.pop_back();
-            if (wanted[v]) continue;
-            wanted[v] = true;
-            const ir::Inst& i = inst(v);
-            if (i.op == ir::Op::GetV) rows[i.imm] = true;
-            for (Value a : i.args)
-                if (a != no_value && !(walks_.of(v) && a == ir::address_of(i))) todo.push_back(a);
-        }
-        again = std::erase_if(loop_.idle, [&](const Walks::Induction& i) {
-            return rows[inst(i.set).imm] || (i.high != no_value && rows[inst(i.high).imm]);
-        });
-    }
-    uint32_t used = 0;
-    for (const auto* pins : {&loop_.carried, &loop_.steady})
-        for (const Pin& p : *pins) used |= 1u << p.reg;
-    constexpr uint32_t temporaries = 0xf;  // walk_catch_up()
-    if (used & temporaries) loop_.idle.clear();
+// Slots for what iterations find out about walks.
+void BlockCompiler::WalkCode::reserve_walks() const {
+    loop_.walk_slots = c_.extra_slots_;
+    c_.extra_slots_ += has_narrow_rows(context()) ? walk_field_count_with_rows : walk_field_count;
+    c_.failed_ |= c_.extra_slots_ > slot_count;
 }
 
 // Behind iterations that walked: the rows that were left as they are.
-void BlockCompiler::walk_catch_up() {
+void BlockCompiler::WalkCode::catch_up() const {
     const Vec more = vec(0), high = vec(1), carry = vec(2), one = vec(3);
     auto for_pins = [&](Value set, auto f) {
-        for (const Pin& p : loop_.carried)
+        for (const Pin& p : loop_.pins.carried)
             if (p.set == set) f(vec(p.reg), p.chunk);
     };
     auto broadcast = [&](const Vec& to) {
         a_.vmovd(to.xmm(), x86::eax);
         a_.emit(X::kIdVpbroadcastd, to, to.xmm());
     };
-    for (const Walks::Induction& i : loop_.idle) {
-        walk_sum(i.high_step);
+    for (const Walks::Induction& i : loop_.pins.idle) {
+        add_up(i.high_step);
         a_.mov(x86::ecx, x86::eax);
         a_.shl(x86::rcx, 32);
-        walk_sum(i.step);
+        add_up(i.step);
         a_.or_(x86::rax, x86::rcx);
         a_.imul(x86::rax, walk_slot(iterations));
         broadcast(more);
@@ -130,14 +62,14 @@ void BlockCompiler::walk_catch_up() {
         if (i.high == no_value) continue;
         a_.shr(x86::rax, 32);
         broadcast(high);
-        a_.emit(X::kIdVpbroadcastd, one, pool32(1));
+        a_.emit(X::kIdVpbroadcastd, one, c_.pool32(1));
         for_pins(i.high, [&](const Vec& row, uint32_t chunk) {
             // The smaller of the sum and what was added is the latter, unless the sum was cut.
             for_pins(i.set, [&](const Vec& low, uint32_t of) {
                 if (of == chunk) a_.emit(X::kIdVpminud, carry, low, more);
             });
             // 0 where it was not; else at least 1.
-            a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, carry, carry, more);
+            a_.emit(c_.avx512_ ? X::kIdVpxord : X::kIdVpxor, carry, carry, more);
             a_.emit(X::kIdVpminud, carry, carry, one);
             a_.emit(X::kIdVpaddd, row, row, high);
             a_.emit(X::kIdVpaddd, row, row, carry);
@@ -145,30 +77,31 @@ void BlockCompiler::walk_catch_up() {
     }
 }
 
-bool BlockCompiler::walks_through_rows(uint32_t walk) const {
-    return std::ranges::any_of(row_sites_, [&](const RowSite& s) { return s.walk == walk; });
+bool BlockCompiler::WalkCode::goes_through_rows(uint32_t walk) const {
+    return std::ranges::any_of(loop_.row_sites,
+                               [&](const LoopState::RowSite& s) { return s.walk == walk; });
 }
 
 // By how much each iteration moves on is in a slot.
-bool BlockCompiler::walks_in_steps(uint32_t walk) const {
-    return !walks_.walks[walk].step || walks_through_rows(walk);
+bool BlockCompiler::WalkCode::goes_in_steps(uint32_t walk) const {
+    return !plan_.walks.walks[walk].step || goes_through_rows(walk);
 }
 
 // Nothing is known yet, but for what was read ahead.
-void BlockCompiler::walk_forget() {
+void BlockCompiler::WalkCode::forget() const {
     for (const WalkField field : {found, found_before, learned}) a_.mov(walk_slot(field), 0);
-    if (row_walks_) a_.mov(walk_slot(in_rows), 0);
+    if (plan_.row_walks) a_.mov(walk_slot(in_rows), 0);
 }
 
-void BlockCompiler::walk_reset() {
-    if (walks_.walks.empty()) return;
-    walk_forget();
+void BlockCompiler::WalkCode::reset() const {
+    if (plan_.walks.walks.empty()) return;
+    forget();
     // What was read ahead for other chunks (load_from_rows) is of no use to these.
     a_.mov(frame_field(offsetof(Frame, scattered), 8), 0);
 }
 
 // To the next iteration, which learns, too.
-void BlockCompiler::walk_next() {
+void BlockCompiler::WalkCode::learn_next() const {
     a_.mov(x86::eax, walk_slot(found));
     a_.mov(walk_slot(found_before), x86::eax);
     a_.mov(walk_slot(found), 0);
@@ -177,32 +110,32 @@ void BlockCompiler::walk_next() {
     a_.shr(x86::eax, 1);
     a_.and_(x86::eax, out_of_limits >> 1);
     a_.mov(walk_slot(learned), x86::eax);
-    if (row_walks_) a_.mov(walk_slot(in_rows), 0);
+    if (plan_.row_walks) a_.mov(walk_slot(in_rows), 0);
 }
 
 // The first of the rows that were read ahead (load_from_rows) is this iteration's: the next ones
 // walk through what is behind it.
-void BlockCompiler::walk_learn_rows(const LaneAccess& m, int32_t rows) {
+void BlockCompiler::WalkCode::learn_rows(const LaneAccess& m, int32_t rows) const {
     const auto walk = static_cast<uint32_t>(m.walk);
     a_.lea(x86::rax, x86::ptr(reg::frame, rows - static_cast<int32_t>(m.imm)));
-    if (walk_adds_base(m)) a_.sub(x86::rax, m.base);
+    if (adds_base(m)) a_.sub(x86::rax, m.base);
     a_.mov(walk_slot(addresses, walk, m.walk_chunk), x86::rax);
     a_.or_(walk_slot(in_rows), bit(walk, m.walk_chunk));
 }
 
 // Whether addresses of the walk are kept without the base, which comes in with each access.
-bool BlockCompiler::walk_adds_base(const LaneAccess& m) const {
-    return m.base_apart() || walks_.walks[static_cast<uint32_t>(m.walk)].base_varies;
+bool BlockCompiler::WalkCode::adds_base(const LaneAccess& m) const {
+    return m.base_apart() || plan_.walks.walks[static_cast<uint32_t>(m.walk)].base_varies;
 }
 
 // From one iteration's row to the next one's, without what the base moves on by itself.
-int32_t BlockCompiler::row_distance(uint32_t walk) const {
-    return static_cast<int32_t>(width()) - *walks_.walks[walk].base_step;
+int32_t BlockCompiler::WalkCode::row_distance(uint32_t walk) const {
+    return static_cast<int32_t>(c_.width()) - *plan_.walks.walks[walk].base_step;
 }
 
 // Behind iterations that walked: which row comes next.
-void BlockCompiler::walk_count_rows() {
-    for (const RowSite& site : row_sites_) {
+void BlockCompiler::WalkCode::count_rows() const {
+    for (const LoopState::RowSite& site : loop_.row_sites) {
         const Mem count = frame_field(offsetof(Frame, scattered) + site.number, 1);
         const Label other = a_.newLabel();
         a_.cmp(count, 0);
@@ -219,7 +152,7 @@ void BlockCompiler::walk_count_rows() {
 }
 
 // eax = the sum.
-void BlockCompiler::walk_sum(const Walks::Sum& sum) {
+void BlockCompiler::WalkCode::add_up(const Walks::Sum& sum) const {
     a_.xor_(x86::eax, x86::eax);
     for (const auto& t : sum) {
         if (t.times == no_value) {
@@ -235,43 +168,43 @@ void BlockCompiler::walk_sum(const Walks::Sum& sum) {
 
 // In front of the region's operation `at`: values that it is the first to read, and that the walks
 // extend, may grow for as long as `walk_loop` lets them.
-void BlockCompiler::walk_check_limits(uint32_t at) {
-    for (const Walks::Limit& limit : walks_.limits) {
+void BlockCompiler::WalkCode::check_limits(uint32_t at) const {
+    for (const Walks::Limit& limit : plan_.walks.limits) {
         if (inst(limit.value).op == ir::Op::GetS32) continue;  // row_loop_enter()
         const Unit u = schedule_.unit(limit.value);
         auto reads = [&](uint32_t i) {
-            return std::any_of(use_records_.begin() + use_start_[i],
-                               use_records_.begin() + use_start_[i + 1],
+            return std::any_of(c_.use_records_.begin() + c_.use_start_[i],
+                               c_.use_records_.begin() + c_.use_start_[i + 1],
                                [&](const UseRecord& r) { return r.unit == u; });
         };
         if (!reads(at)) continue;
         bool first = true;
-        for (uint32_t i = 0; i < at && first; ++i) first = skip_[i] || !reads(i);
+        for (uint32_t i = 0; i < at && first; ++i) first = c_.skip_[i] || !reads(i);
         if (!first) continue;
-        const Vec x = use(u), t = tmp();
-        const Walks::Walk& walk = walks_.walks[limit.walk];
+        const Vec x = c_.use(u), t = c_.tmp();
+        const Walks::Walk& walk = plan_.walks.walks[limit.walk];
         const Value mask = walk.mask;
         const bool full = walk.all_lanes || schedule_.is_full(mask);
         const Label beyond = a_.newLabel(), back = a_.newLabel();
         // Signed: from -2^30 to 2^30; unsigned: below 2^31.
         constexpr uint32_t quarter = 1u << 30;
         if (limit.is_signed)
-            a_.emit(X::kIdVpaddd, t, x, c32(quarter));
+            a_.emit(X::kIdVpaddd, t, x, c_.c32(quarter));
         else
             mov(t, x);
-        if (avx512_) {
-            const KReg k = tmp_k();
-            if (!full) this->k(use_k(mask));
-            a_.emit(X::kIdVptestmd, k, t, c32(sign_bit));
+        if (c_.avx512_) {
+            const KReg k = c_.tmp_k();
+            if (!full) c_.k(c_.use_k(mask));
+            a_.emit(X::kIdVptestmd, k, t, c_.c32(sign_bit));
             a_.kortestw(k, k);
         } else {
-            if (!full) a_.emit(X::kIdVpand, t, t, use(mask));
+            if (!full) a_.emit(X::kIdVpand, t, t, c_.use(mask));
             a_.vmovmskps(x86::eax, t.ymm());
             a_.test(x86::eax, x86::eax);
         }
         a_.jnz(beyond);
         a_.bind(back);
-        cold(beyond, [this, back] {
+        cold(beyond, [*this, back] {
             a_.or_(walk_slot(learned), out_of_limits);
             a_.jmp(back);
         });
@@ -279,30 +212,31 @@ void BlockCompiler::walk_check_limits(uint32_t at) {
 }
 
 // Jumps if a value that walks extend may not grow any more: the next addresses may be elsewhere.
-void BlockCompiler::walk_leave_out_of_limits(Label out) {
-    if (walks_.limits.empty()) return;
+void BlockCompiler::WalkCode::leave_out_of_limits(Label out) const {
+    if (plan_.walks.limits.empty()) return;
     a_.test(walk_slot(learned), out_of_limits);
     a_.jnz(out);
 }
 
-Mem BlockCompiler::walk_row_step(const LaneAccess& m) const {
+Mem BlockCompiler::WalkCode::row_step(const LaneAccess& m) const {
     return walk_slot(row_steps, static_cast<uint32_t>(m.walk), m.walk_chunk);
 }
 
 // The chunk's addresses have one of the walking patterns; `pattern` is a constant or a register
 // that may hold others.
-void BlockCompiler::walk_learn(const LaneAccess& m, const Gp& address, const Operand& pattern) {
+void BlockCompiler::WalkCode::learn(const LaneAccess& m, const Gp& address,
+                                    const Operand& pattern) const {
     const auto walk = static_cast<uint32_t>(m.walk);
     const Mem last = walk_slot(patterns, walk, m.walk_chunk),
               at = walk_slot(addresses, walk, m.walk_chunk);
     const Label first = a_.newLabel(), done = a_.newLabel();
-    auto find = [this, m, address] {
+    auto find = [*this, m, address] {
         a_.mov(x86::rax, address);
         // The base comes in with each access, in case it varies.
-        if (walks_.walks[static_cast<uint32_t>(m.walk)].base_varies && !m.base_apart())
+        if (plan_.walks.walks[static_cast<uint32_t>(m.walk)].base_varies && !m.base_apart())
             a_.sub(x86::rax, m.base);
     };
-    const bool one_is_enough = walks_.walks[walk].step.has_value();
+    const bool one_is_enough = plan_.walks.walks[walk].step.has_value();
     const uint32_t own = bit(walk, m.walk_chunk);
     if (!pattern.isImm()) {
         a_.emit(X::kIdCmp, pattern, last_walking_pattern);
@@ -330,7 +264,7 @@ void BlockCompiler::walk_learn(const LaneAccess& m, const Gp& address, const Ope
     a_.mov(walk_slot(steps, walk), x86::rax);
     a_.or_(walk_slot(learned), own);
     a_.bind(done);
-    cold(first, [=, this] {
+    cold(first, [=, *this] {
         find();
         a_.mov(at, x86::rax);
         a_.jmp(done);
@@ -339,62 +273,62 @@ void BlockCompiler::walk_learn(const LaneAccess& m, const Gp& address, const Ope
 
 // Where the mask is another one in each iteration: whether all lanes are at consecutive addresses,
 // on or off.
-void BlockCompiler::walk_learn_all_lanes(const LaneAccess& m) {
+void BlockCompiler::WalkCode::learn_all_lanes(const LaneAccess& m) const {
     const Label apart = a_.newLabel();
     LaneAccess all = m;
     all.full = true;
-    find_pattern(all, m.imm, apart, apart);
-    walk_learn(all, m.address, Imm(consecutive));
+    c_.find_pattern(all, m.imm, apart, apart);
+    learn(all, m.address, Imm(consecutive));
     a_.bind(apart);
 }
 
 // Behind a test of the mask: a chunk without lanes will not have any later on.
-void BlockCompiler::walk_learn_no_lanes(const LaneAccess& m) {
+void BlockCompiler::WalkCode::learn_no_lanes(const LaneAccess& m) const {
     const Label none = a_.newLabel();
     a_.jz(none);
-    cold(none, [this, m] {
+    cold(none, [*this, m] {
         a_.or_(walk_slot(learned), bit(static_cast<uint32_t>(m.walk), m.walk_chunk));
         a_.jmp(m.done);
     });
 }
 
-void BlockCompiler::memory_walk(const LaneAccess& m) {
+void BlockCompiler::WalkCode::access(const LaneAccess& m) const {
     const auto walk = static_cast<uint32_t>(m.walk);
     a_.mov(m.address, walk_slot(addresses, walk, m.walk_chunk));
     a_.add(m.address, walk_distance(walk));
-    if (walk_adds_base(m)) a_.add(m.address, m.base);
+    if (adds_base(m)) a_.add(m.address, m.base);
     const Label one = a_.newLabel();
     if (m.store) {  // no other pattern is let through (rows_in_any_order)
-        memory_consecutive(m);
+        c_.memory_consecutive(m);
         return;
     }
     a_.cmp(walk_slot(patterns, walk, m.walk_chunk), static_cast<uint32_t>(consecutive));
     a_.jne(one);
-    memory_consecutive(m);
-    cold(one, [this, m, walk] {
+    c_.memory_consecutive(m);
+    cold(one, [*this, m, walk] {
         for (const Pattern rows : {rows_in_order, rows_of_equals}) {
-            if (!may_find_rows(context(), m, kind_of_rows(rows), m.fewer_lanes)) continue;
+            if (!may_find_rows(context(), m, c_.kind_of_rows(rows), m.fewer_lanes)) continue;
             const Label other = a_.newLabel();
             a_.cmp(walk_slot(patterns, walk, m.walk_chunk), static_cast<uint32_t>(rows));
             a_.jne(other);
-            a_.mov(x86::rdx, walk_row_step(m));
-            copy_rows(m, found_rows(context(), kind_of_rows(rows)));
+            a_.mov(x86::rdx, row_step(m));
+            c_.copy_rows(m, found_rows(context(), c_.kind_of_rows(rows)));
             a_.jmp(m.done);
             a_.bind(other);
         }
-        load_same(m);
+        c_.load_same(m);
         a_.jmp(m.done);
     });
 }
 
 // Which walks go through rows: all chunks of one, or none of them.
-void BlockCompiler::walk_choose_rows(Label not_yet) {
-    for (uint32_t w = 0; w < walks_.walks.size(); ++w) {
-        if (!walks_through_rows(w)) continue;
+void BlockCompiler::WalkCode::choose_rows(Label not_yet) const {
+    for (uint32_t w = 0; w < plan_.walks.walks.size(); ++w) {
+        if (!goes_through_rows(w)) continue;
         const Label straight = a_.newLabel();
         uint32_t own = 0;
-        for (uint32_t c = 0; c < loop_.chunks; ++c) own |= bit(w, c);
-        a_.mov(walk_slot(steps, w), *walks_.walks[w].step);
+        for (uint32_t c = 0; c < loop_.pins.chunks; ++c) own |= bit(w, c);
+        a_.mov(walk_slot(steps, w), *plan_.walks.walks[w].step);
         a_.mov(x86::eax, walk_slot(in_rows));
         a_.and_(x86::eax, own);
         a_.jz(straight);
@@ -410,39 +344,39 @@ void BlockCompiler::walk_choose_rows(Label not_yet) {
 
 // If walks go through rows, cuts the budget to as many iterations as are there, and adds to rdx
 // what is left of it: the loop's last iteration walks, too.
-void BlockCompiler::walk_cut_to_rows(const Gp& budget) {
+void BlockCompiler::WalkCode::cut_to_rows(const Gp& budget) const {
     const Label whole = a_.newLabel();
     a_.cmp(walk_slot(in_rows), 0);
     a_.je(whole);
     a_.mov(x86::rcx, budget);
-    a_.sub(x86::rcx, static_cast<int32_t>((width() / 4 - 2) * block_->guest_count));
+    a_.sub(x86::rcx, static_cast<int32_t>((c_.width() / 4 - 2) * block_->guest_count));
     a_.jle(whole);
     a_.add(x86::rdx, x86::rcx);
     a_.sub(budget, x86::rcx);
     a_.bind(whole);
 }
 
-// Iterations from the plain bodies on. `ahead` of and `behind` the bodies it is decided whether the
-// loop goes on, each may be empty; they jump to their first label when it ends, to the second one
-// when the budget is used up. `plain`: where a plain iteration begins, `resume`: where it goes on
-// when the budget was not used up; `ended`: behind the loop, or, if nothing is `behind` the bodies,
-// in front of the last iteration, and `finished` behind that one. The budget is cut to as many
-// iterations as the limits allow.
-void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label finished,
-                              const Gp& budget, const std::function<void(Label, Label)>& ahead,
-                              const std::function<void(Label, Label)>& behind) {
+// Iterations from the plain bodies on. `plain`: where a plain iteration begins, `resume`: where it
+// goes on when the budget was not used up; `ended`: behind the loop, or, if nothing is decided
+// behind the bodies, in front of the last iteration, and `finished` behind that one. The budget is
+// cut to as many iterations as the limits allow.
+void BlockCompiler::WalkCode::walk_loop(const Gp& budget, Label plain, Label resume, Label ended,
+                                        Label finished, const LoopControl& control) const {
     const Label walk = a_.newLabel(), learned_all = a_.newLabel(), last = a_.newLabel(),
                 over = a_.newLabel(), not_yet = a_.newLabel(), counted = a_.newLabel();
-    const bool counts = !behind && counted_;
-    const auto count = static_cast<uint32_t>(walks_.walks.size());
-    walking_ = Walking::Learning;
-    loop_bodies(true);
-    walking_ = Walking::No;
-    if (behind) behind(ended, ended);
+    const bool counts = !control.behind && plan_.counted;
+    const auto count = static_cast<uint32_t>(plan_.walks.walks.size());
+    loop_.walking = Walking::Learning;
+    emit_bodies(true);
+    loop_.walking = Walking::No;
+    if (control.behind) {
+        control.behind(ended);
+        a_.js(ended);
+    }
     uint32_t all = 0;
     for (uint32_t w = 0; w < count; ++w)
-        for (uint32_t c = 0; c < loop_.chunks; ++c) all |= bit(w, c);
-    if (row_sites_.empty()) {
+        for (uint32_t c = 0; c < loop_.pins.chunks; ++c) all |= bit(w, c);
+    if (loop_.row_sites.empty()) {
         a_.cmp(walk_slot(learned), all);
     } else {
         a_.mov(x86::eax, walk_slot(in_rows));
@@ -451,18 +385,18 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
     }
     a_.je(learned_all);
     a_.bind(not_yet);
-    walk_next();
+    learn_next();
     a_.jmp(plain);
 
-    cold(learned_all, [=, this] {
+    cold(learned_all, [=, *this] {
         a_.mov(walk_slot(learned), 0);
-        if (!row_sites_.empty()) walk_choose_rows(not_yet);
+        if (!loop_.row_sites.empty()) choose_rows(not_yet);
         a_.xor_(x86::edx, x86::edx);
-        if (!walks_.limits.empty()) {
+        if (!plan_.walks.limits.empty()) {
             // 2^30 divided by the longest step, rounded down to a power of two.
             a_.mov(x86::ecx, 32);
-            for (const Walks::Limit& limit : walks_.limits) {
-                walk_sum(limit.step);
+            for (const Walks::Limit& limit : plan_.walks.limits) {
+                add_up(limit.step);
                 a_.mov(x86::edx, x86::eax);
                 a_.neg(x86::edx);
                 if (limit.is_signed)
@@ -483,39 +417,42 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
             a_.cmovns(x86::rdx, x86::rcx);
             a_.sub(budget, x86::rdx);
         }
-        if (!row_sites_.empty()) walk_cut_to_rows(budget);
+        if (!loop_.row_sites.empty()) cut_to_rows(budget);
         a_.mov(walk_slot(rest), x86::rdx);
-        if (!loop_.idle.empty()) a_.mov(walk_slot(iterations), 0);
+        if (!loop_.pins.idle.empty()) a_.mov(walk_slot(iterations), 0);
         for (uint32_t w = 0; w < count; ++w) {
-            if (walks_in_steps(w))
+            if (goes_in_steps(w))
                 a_.mov(walk_distance(w), walk_slot(steps, w));
             else
-                a_.mov(walk_distance(w), *walks_.walks[w].step);
+                a_.mov(walk_distance(w), *plan_.walks.walks[w].step);
         }
         if (counts) {
             count_iterations(budget, counted);
-            if (!loop_.idle.empty()) a_.mov(walk_slot(iterations), budget);
+            if (!loop_.pins.idle.empty()) a_.mov(walk_slot(iterations), budget);
         }
         a_.jmp(walk);
     });
 
     a_.bind(walk);
-    const size_t facts_limit = facts_limit_;
-    facts_limit_ = (6 - count) / 2;
-    for (uint32_t w = 0; w < count; ++w) gp_reserved_ |= 1u << walk_distance(w).id();
-    uniforms_.assign(block_->insts.size(), {});
+    const size_t facts_limit = c_.facts_limit_;
+    c_.facts_limit_ = (6 - count) / 2;
+    for (uint32_t w = 0; w < count; ++w) c_.gp_reserved_ |= 1u << walk_distance(w).id();
+    c_.uniforms_.assign(block_->insts.size(), {});
     if (counts)
         count_uniform();
-    else if (ahead)
-        ahead(last, over);
-    walking_ = Walking::Yes;
-    loop_bodies(true);
-    walking_ = Walking::No;
-    if (behind) behind(last, over);
+    else if (control.ahead)
+        control.ahead(last, over);
+    loop_.walking = Walking::Yes;
+    emit_bodies(true);
+    loop_.walking = Walking::No;
+    if (control.behind) {
+        control.behind(last);
+        a_.js(over);
+    }
     for (uint32_t w = 0; w < count; ++w) {
-        if (walks_in_steps(w))
+        if (goes_in_steps(w))
             a_.add(walk_distance(w), walk_slot(steps, w));
-        else if (const int32_t step = *walks_.walks[w].step)
+        else if (const int32_t step = *plan_.walks.walks[w].step)
             a_.add(walk_distance(w), step);
     }
     if (counts) {
@@ -523,38 +460,68 @@ void BlockCompiler::walk_loop(Label plain, Label resume, Label ended, Label fini
         a_.jnz(walk);
         count_end(budget);
         a_.bind(counted);
-        ahead(last, over);
+        control.ahead(last, over);
     } else {
-        if (!loop_.idle.empty()) a_.inc(walk_slot(iterations));
+        if (!loop_.pins.idle.empty()) a_.inc(walk_slot(iterations));
         a_.jmp(walk);
     }
 
     // Iterations are left that only the limits ended, or that nobody counted?
     a_.bind(over);
-    walk_catch_up();
+    catch_up();
     a_.add(budget, walk_slot(rest));
     a_.js(ended);
     a_.mov(walk_slot(rest), 0);
-    if (row_sites_.empty()) {
-        walk_reset();
+    if (loop_.row_sites.empty()) {
+        reset();
     } else {
-        walk_count_rows();
-        walk_forget();
+        count_rows();
+        forget();
     }
     a_.jmp(resume);
     a_.bind(last);
-    walk_catch_up();
+    catch_up();
     a_.add(budget, walk_slot(rest));
-    if (behind) {
+    if (control.behind) {
         a_.jmp(ended);
     } else {
-        walking_ = Walking::Yes;
-        loop_bodies(false);
-        walking_ = Walking::No;
+        loop_.walking = Walking::Yes;
+        emit_bodies(false);
+        loop_.walking = Walking::No;
         a_.jmp(finished);
     }
-    gp_reserved_ = 0;
-    facts_limit_ = facts_limit;
+    c_.gp_reserved_ = 0;
+    c_.facts_limit_ = facts_limit;
+}
+
+// All iterations of the chunks at hand.
+void BlockCompiler::WalkCode::run_iterations(const Gp& budget, Label ended, Label finished,
+                                             const LoopControl& control) const {
+    const bool walks = !plan_.walks.walks.empty();
+    const Label iteration = a_.newLabel(), bodies = a_.newLabel();
+    if (plan_.counted && !walks) {
+        const Label counted = a_.newLabel();
+        count_iterations(budget, iteration);
+        a_.bind(counted);
+        count_uniform();
+        emit_bodies(true);
+        a_.dec(budget);
+        a_.jnz(counted);
+        count_end(budget);
+    }
+    a_.bind(iteration);
+    if (control.ahead) control.ahead(ended, ended);
+    a_.bind(bodies);
+    if (walks)
+        return walk_loop(budget, iteration, control.behind ? iteration : bodies, ended, finished,
+                         control);
+    emit_bodies(true);
+    if (!control.behind) {
+        a_.jmp(iteration);
+        return;
+    }
+    control.behind(ended);
+    a_.jns(iteration);
 }
 
 }  // namespace wj::x64

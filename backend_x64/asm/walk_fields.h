@@ -5,7 +5,7 @@
 
 namespace wj::x64 {
 
-// Slots of the frame, 8 bytes each, behind BlockCompiler::walk_slots_.
+// Slots of the frame, 8 bytes each, behind LoopState::walk_slots.
 enum WalkField : uint32_t {
     addresses = 0,                           // by walk and chunk
     steps = addresses + Walks::most * 4,     // by walk

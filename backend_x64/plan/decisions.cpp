@@ -24,9 +24,14 @@ void Decisions::add_plan(ir::Value access, std::string text) {
     if (!std::ranges::count(plans_, plan)) plans_.push_back(std::move(plan));
 }
 
+void Decisions::add_loop(std::string text) {
+    loops_.push_back(std::move(text));
+}
+
 void Decisions::translate_again(std::string_view why) {
     list_.clear();
     plans_.clear();
+    loops_.clear();
     again_.push_back(why);
 }
 
@@ -46,6 +51,7 @@ std::string Decisions::print(const ir::Block& block,
         else
             accesses.emplace_back(block.insts[d.at].guest, text_of(d));
     }
+    for (const std::string& text : loops_) out += fmt::format("  loop: {}\n", text);
     for (const auto& [access, text] : plans_)
         accesses.emplace_back(block.insts[access].guest, "access: " + text);
     std::ranges::stable_sort(accesses, {}, [](const auto& line) { return line.first; });

@@ -35,6 +35,8 @@ public:
     void add(const Decision& decision);
     // How an access is done, as text (access_plan.h).
     void add_plan(ir::Value access, std::string text);
+    // How the block runs its iterations, as text (loop_plan.h).
+    void add_loop(std::string text);
     // The block did not fit: it is translated anew, with less.
     void translate_again(std::string_view why);
 
@@ -47,6 +49,7 @@ public:
 private:
     std::vector<Decision> list_;
     std::vector<std::pair<ir::Value, std::string>> plans_;
+    std::vector<std::string> loops_;
     std::vector<std::string_view> again_;
 };
 
