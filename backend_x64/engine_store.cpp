@@ -43,7 +43,7 @@ Hash Translator::configuration(const Wave& wave) const {
 }
 
 static uint64_t page_number(const Wave& wave, uint64_t pc) {
-    return (pc & wave.ctx->address_mask) >> memory::page_bits;
+    return wave.ctx->reach(pc) >> memory::page_bits;
 }
 
 static uint32_t store_entry(uint64_t pc, Variant variant) {

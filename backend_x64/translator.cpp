@@ -226,7 +226,7 @@ private:
 
     static ir::ReadMemory memory_of(const machine::ExecContext& ctx) {
         return [&ctx](uint64_t address, uint32_t bytes) {
-            const void* from = ctx.memory ? ctx.memory->translate(address & ctx.address_mask, bytes,
+            const void* from = ctx.memory ? ctx.memory->translate(ctx.reach(address), bytes,
                                                                   memory::readable)
                                           : nullptr;
             uint64_t value = 0;

@@ -69,6 +69,7 @@ void check_host(Report& report) {
 }
 
 void check_engine(Report& report) {
+    static constexpr const char* memories[] = {"identity", "checked", "window"};
     wj_context_options options = WJ_INIT(wj_context_options);
     options.use_environment = 1;
     char error[512] = "";
@@ -82,8 +83,7 @@ void check_engine(Report& report) {
         report.good("device",
                     fmt::format("{}, engine {}, {} threads, {} memory, {} compute units",
                                 info.target, info.engine, info.threads,
-                                info.memory_mode == WJ_MEMORY_CHECKED ? "checked" : "identity",
-                                info.compute_units));
+                                memories[info.memory_mode], info.compute_units));
     wj_context_destroy(context);
     report.note("targets", supported_target_names());
 }
