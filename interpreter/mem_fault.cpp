@@ -36,9 +36,8 @@ bool host_readable(uint64_t address) {
 // signal named, 0 if none.
 bool global_fault(const Wave& w, uint64_t address, const Kind& k, uint64_t known, uint64_t& at) {
     // Reports name what the guest computed, where that led into its window, too.
-    const uint64_t named = w.ctx->memory_mode == machine::MemoryMode::Window
-                               ? address
-                               : w.ctx->reach(address);
+    const uint64_t named =
+        w.ctx->memory_mode == machine::MemoryMode::Window ? address : w.ctx->reach(address);
     address = w.ctx->reach(address);
     const uint32_t rights = k.access == Access::Read    ? memory::readable
                             : k.access == Access::Write ? memory::writable

@@ -112,16 +112,13 @@ uint64_t evaluate(const Block& block, Wave& w) {
                 break;
             case Op::ULoad32: {
                 uint32_t x;
-                std::memcpy(
-                    &x, reinterpret_cast<const void*>(w.ctx->reach(arg(0).u() + i.imm)),
-                    4);
+                std::memcpy(&x, reinterpret_cast<const void*>(w.ctx->reach(arg(0).u() + i.imm)), 4);
                 r.u() = x;
                 break;
             }
             case Op::ULoad64:
-                std::memcpy(
-                    &r.u(),
-                    reinterpret_cast<const void*>(w.ctx->reach(arg(0).u() + i.imm)), 8);
+                std::memcpy(&r.u(), reinterpret_cast<const void*>(w.ctx->reach(arg(0).u() + i.imm)),
+                            8);
                 break;
             case Op::MaskOf:
                 for (uint32_t l = 0; l < lanes; ++l) r.e[0][l] = 0;

@@ -68,8 +68,7 @@ inline bool write(machine::ExecContext& ctx, uint64_t address, const T& value) {
 // A load of scalar memory: whole dwords.
 template <class T>
 inline bool read_scalar(machine::ExecContext& ctx, uint64_t address, T& out) {
-    return read(ctx, address, out) ||
-           read_scalar_dwords(ctx, ctx.reach(address), &out, sizeof(T));
+    return read(ctx, address, out) || read_scalar_dwords(ctx, ctx.reach(address), &out, sizeof(T));
 }
 
 // What this thread has stored is seen by all others before it loads anything else

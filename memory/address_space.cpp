@@ -50,7 +50,7 @@ struct AddressSpace::Impl {
     using Views = std::multimap<uint64_t, Allocation>;
 
     PageTable table{};
-    std::shared_ptr<Window> window;  // or null
+    std::shared_ptr<Window> window;   // or null
     mutable std::shared_mutex mutex;  // guards everything below and all writes to the table
     std::map<uint64_t, Owned> owned;  // by first guest address; disjoint
     Views views;                      // mapped host memory; may overlap each other
@@ -217,16 +217,15 @@ Result<uint64_t> AddressSpace::allocate(uint64_t size, uint32_t rights, std::str
     if (size == 0) return Status(Code::InvalidArgument, "an allocation of 0 bytes was asked for");
     HostPages pages;
     if (!reserve_host_pages(size, rights, pages, impl_->window.get()))
-        return Status(Code::OutOfMemory,
-                      std::string(impl_->window ? "the window" : "the host") +
-                          " has no memory for " + std::to_string(size) +
-                          " bytes of device memory (" + label + ")");
+        return Status(Code::OutOfMemory, std::string(impl_->window ? "the window" : "the host") +
+                                             " has no memory for " + std::to_string(size) +
+                                             " bytes of device memory (" + label + ")");
     const uint64_t guest = reinterpret_cast<uint64_t>(pages.base);
-    std::shared_ptr<const HostPages> shared(
-        new HostPages(pages), [window = impl_->window](const HostPages* p) {
-            release_host_pages(*p, window.get());
-            delete p;
-        });
+    std::shared_ptr<const HostPages> shared(new HostPages(pages),
+                                            [window = impl_->window](const HostPages* p) {
+                                                release_host_pages(*p, window.get());
+                                                delete p;
+                                            });
     std::unique_lock lock(impl_->mutex);
     Impl::Owned o;
     o.allocation = {impl_->next_id++,

@@ -80,10 +80,9 @@ void check_engine(Report& report) {
     }
     wj_context_info info = WJ_INIT(wj_context_info);
     if (wj_context_get_info(context, &info) == WJ_OK)
-        report.good("device",
-                    fmt::format("{}, engine {}, {} threads, {} memory, {} compute units",
-                                info.target, info.engine, info.threads,
-                                memories[info.memory_mode], info.compute_units));
+        report.good("device", fmt::format("{}, engine {}, {} threads, {} memory, {} compute units",
+                                          info.target, info.engine, info.threads,
+                                          memories[info.memory_mode], info.compute_units));
     wj_context_destroy(context);
     report.note("targets", supported_target_names());
 }

@@ -133,9 +133,9 @@ void WavejitBackend::unload(Bench&) {
     for (const Prepared& p : launches_) wj_prepared_release(p.prepared);
     launches_.clear();
     for (uint64_t address : addresses_)
-        require(copies() ? wj_memory_free(context_, address)
-                         : wj_memory_unregister(context_, address),
-                "buffer");
+        require(
+            copies() ? wj_memory_free(context_, address) : wj_memory_unregister(context_, address),
+            "buffer");
     addresses_.clear();
     wj_module_unload(module_);
     module_ = nullptr;

@@ -16,7 +16,8 @@
  * of fields that this version does not know are an error.
  *
  * Addresses: device memory is ordinary memory of this process, device address = host address. In
- * identity mode kernels can also reach memory that was not registered; in checked mode they cannot.
+ * identity mode kernels can also reach memory that was not registered; in checked mode and in a
+ * window they cannot.
  *
  * fork: a child may use the contexts of its parent if these had not run a kernel, each process for
  * itself from then on. Contexts that had are left behind: every function that can fail answers
@@ -24,7 +25,7 @@
  *
  * dlclose: the library stays in the process (its signal handlers may be chained).
  *
- * Signals: a context in identity mode installs handlers for SIGSEGV and SIGBUS (once per process).
+ * Signals: a context in identity mode or with a window installs handlers for SIGSEGV and SIGBUS (once per process).
  * Faults that no kernel caused are passed on to the handlers that were there before. */
 #ifndef WAVEJIT_H
 #define WAVEJIT_H
