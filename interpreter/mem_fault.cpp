@@ -152,7 +152,9 @@ void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info,
     info.access_bytes = k.bytes;
     info.lane_mask = f.mask;
     if (addresses) *addresses = f.addresses;
-    if (!info.address) info.address = f.address;
+    // A signal knows where in the window an address led, not which one it was.
+    const bool window = w.ctx->memory_mode == machine::MemoryMode::Window;
+    if (!info.address || (window && f.address)) info.address = f.address;
     if (f.reason && !info.reason) info.reason = f.reason;
 }
 

@@ -8,9 +8,6 @@
 namespace wj::memory {
 namespace {
 
-// Not given out: a null pointer and what is near it lead here.
-constexpr uint64_t first_bytes = 64 * 1024;
-
 void* reserve_at(uint64_t address, uint64_t bytes) {
     return mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address ? MAP_FIXED : 0), -1, 0);
@@ -19,7 +16,7 @@ void* reserve_at(uint64_t address, uint64_t bytes) {
 }  // namespace
 
 Window::Window(uint64_t base, uint64_t bytes) : base_(base), bytes_(bytes) {
-    free_.emplace(base + first_bytes, base + bytes);
+    free_.emplace(base + unused, base + bytes - unused);
 }
 
 Window::~Window() {
@@ -29,7 +26,7 @@ Window::~Window() {
 Result<std::shared_ptr<Window>> Window::reserve(uint64_t bytes) {
     if (!std::has_single_bit(bytes) || bytes < least_bytes || bytes > most_bytes)
         return Status(Code::InvalidArgument, "a window of " + std::to_string(bytes) +
-                                                 " bytes: it must be a power of two from 2^20 to "
+                                                 " bytes: it must be a power of two from 2^35 to "
                                                  "2^44");
     const uint64_t all = 2 * bytes + 2 * margin;  // a multiple of `bytes` lies somewhere in it
     void* const raw = reserve_at(0, all);

