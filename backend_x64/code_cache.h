@@ -23,6 +23,7 @@ struct SpaceKey {
     uint32_t mode = 0, vgpr_count = 0, agpr_count = 0, lane_layout = 0, grid_layout = 0,
              whole_lanes = 0, sgpr_aliases = 0;
     AddressMode address_mode = AddressMode::Identity;
+    uint64_t address_mask = ~uint64_t{0};  // ExecContext's
     bool exclusive = false;
     bool operator==(const SpaceKey&) const = default;
 };

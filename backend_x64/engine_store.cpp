@@ -25,7 +25,7 @@ void Translator::open_store(const TranslatorOptions& options) {
 Hash Translator::configuration(const Wave& wave) const {
     // A field that is added to the key does not compile here until it is one of these.
     const auto [mode, vgprs, agprs, lane_layout, grid_layout, whole_lanes, sgpr_aliases,
-                address_mode, exclusive] = key_of(wave);
+                address_mode, address_mask, exclusive] = key_of(wave);
     const uint64_t all[] = {store_identity_.low,
                             store_identity_.high,
                             mode,
@@ -37,13 +37,14 @@ Hash Translator::configuration(const Wave& wave) const {
                             sgpr_aliases,
                             wave.sgpr_count,
                             static_cast<uint64_t>(address_mode),
+                            address_mask,
                             exclusive,
                             block_instructions};
     return hash_of(all, sizeof all);
 }
 
 static uint64_t page_number(const Wave& wave, uint64_t pc) {
-    return (pc & wave.ctx->address_mask) >> memory::page_bits;
+    return wave.ctx->reach(pc) >> memory::page_bits;
 }
 
 static uint32_t store_entry(uint64_t pc, Variant variant) {

@@ -54,12 +54,12 @@ CodePage GuestCode::page(uint64_t number) {
 
 std::span<const uint32_t> GuestCode::fetch(uint64_t pc, std::vector<uint32_t>& buffer) {
     if (pc & 3) return {};
-    const uint64_t at = pc & ctx_->address_mask, number = at >> memory::page_bits;
+    const uint64_t at = ctx_->reach(pc), number = at >> memory::page_bits;
     const auto first = static_cast<uint32_t>(at % memory::page_size / 4);
     if (!ctx_->memory) {  // bare memory of this process
         uncertain_ = true;
         buffer.clear();
-        if (ctx_->memory_mode != machine::MemoryMode::Identity) return {};
+        if (ctx_->memory_mode == machine::MemoryMode::Checked) return {};
         const auto* from = reinterpret_cast<const uint32_t*>(at);
         buffer.assign(from, from + (page_words - first));
         return buffer;

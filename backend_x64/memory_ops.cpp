@@ -71,8 +71,8 @@ void copy(void* memory, void* element, uint32_t bytes, bool store) {
 
 bool access_global(machine::ExecContext& ctx, uint64_t address, void* element, uint32_t bytes,
                    bool store) {
-    const uint64_t masked = address & ctx.address_mask;
-    if (ctx.memory_mode == machine::MemoryMode::Identity) {
+    const uint64_t masked = ctx.reach(address);
+    if (ctx.memory_mode != machine::MemoryMode::Checked) {
         copy<Global>(reinterpret_cast<void*>(masked), element, bytes, store);
         return true;
     }
@@ -390,7 +390,7 @@ bool checked_uload(Wave& w, uint64_t address, uint32_t bytes, uint64_t* value) {
     w.exit.kind = machine::ExitKind::MemoryFault;
     w.exit.access = machine::Access::Read;
     w.exit.access_bytes = bytes;
-    w.exit.address = address & w.ctx->address_mask;
+    w.exit.address = w.ctx->reach(address);
     return false;
 }
 

@@ -55,6 +55,7 @@ public:
         options.exec_full =
             request.variant != Variant::Partial && request.variant != Variant::UnguardedPartial;
         options.lanes = wave.ctx->whole_lanes;
+        options.address_mask = wave.ctx->address_mask;
         options.may_guard = !is_unguarded(request.variant);
         options.at_edge = request.variant == Variant::Edge;
         if (!is_unguarded(request.variant)) {
@@ -226,9 +227,9 @@ private:
 
     static ir::ReadMemory memory_of(const machine::ExecContext& ctx) {
         return [&ctx](uint64_t address, uint32_t bytes) {
-            const void* from = ctx.memory ? ctx.memory->translate(address & ctx.address_mask, bytes,
-                                                                  memory::readable)
-                                          : nullptr;
+            const void* from =
+                ctx.memory ? ctx.memory->translate(ctx.reach(address), bytes, memory::readable)
+                           : nullptr;
             uint64_t value = 0;
             if (from) std::memcpy(&value, from, bytes);
             return from ? std::optional(value) : std::nullopt;

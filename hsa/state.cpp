@@ -193,6 +193,10 @@ Status build(State& s) {
     runtime::report_unknown_variables();
     auto options = runtime::DeviceOptions::from_environment(base);
     if (!options) return options.status();
+    if (options->memory_mode == machine::MemoryMode::Window)
+        return {Code::InvalidArgument,
+                "WAVEJIT_MEMORY=window: HIP and OpenCL programs hand host memory to kernels, which "
+                "lies outside of any window; use identity or checked"};
     s.checked_memory = options->memory_mode == machine::MemoryMode::Checked;
     s.agents.push_back(make_cpu_agent());
     for (uint32_t i = 0; i < static_cast<uint32_t>(agents); i++) {

@@ -68,7 +68,7 @@ public:
         if (!count_) return false;
         const LaneStore& s = stores_[count_ - 1];
         const void* now =
-            w_.ctx->memory->translate(s.address & w_.ctx->address_mask, s.bytes, memory::readable);
+            w_.ctx->memory->translate(w_.ctx->reach(s.address), s.bytes, memory::readable);
         return now && !std::memcmp(now, s.data.data(), s.bytes);
     }
     // What it stores, if it was this one; null if that is not known.

@@ -133,10 +133,10 @@ public:
             const uint8_t* host = nullptr;
             if (ctx_.memory) {
                 host = static_cast<const uint8_t*>(
-                    ctx_.memory->translate(pc & ctx_.address_mask, 4, memory::executable));
+                    ctx_.memory->translate(ctx_.reach(pc), 4, memory::executable));
                 if (!host) return false;
                 host -= pc - page;
-            } else if (ctx_.memory_mode == MemoryMode::Identity) {
+            } else if (ctx_.memory_mode != MemoryMode::Checked) {
                 host = reinterpret_cast<const uint8_t*>(page);
             } else {
                 return false;

@@ -35,13 +35,16 @@ bool host_readable(uint64_t address) {
 // First faulting byte of a global access, or false when it is fine. `known` is the address that the
 // signal named, 0 if none.
 bool global_fault(const Wave& w, uint64_t address, const Kind& k, uint64_t known, uint64_t& at) {
-    address &= w.ctx->address_mask;
+    // Reports name what the guest computed, where that led into its window, too.
+    const uint64_t named =
+        w.ctx->memory_mode == machine::MemoryMode::Window ? address : w.ctx->reach(address);
+    address = w.ctx->reach(address);
     const uint32_t rights = k.access == Access::Read    ? memory::readable
                             : k.access == Access::Write ? memory::writable
                                                         : memory::read_write;
-    const bool identity = w.ctx->memory_mode == machine::MemoryMode::Identity;
+    const bool identity = w.ctx->memory_mode != machine::MemoryMode::Checked;
     if (identity && known && known - address < k.bytes) {
-        at = known;
+        at = named + (known - address);
         return true;
     }
     for (uint32_t b = 0; b < k.bytes; ++b) {
@@ -54,7 +57,7 @@ bool global_fault(const Wave& w, uint64_t address, const Kind& k, uint64_t known
         if (identity && canonical && host_readable(address + b) &&
             !(known && (known ^ (address + b)) >> 12 == 0))
             continue;
-        at = address + b;
+        at = named + b;
         return true;
     }
     return false;
@@ -149,7 +152,9 @@ void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info,
     info.access_bytes = k.bytes;
     info.lane_mask = f.mask;
     if (addresses) *addresses = f.addresses;
-    if (!info.address) info.address = f.address;
+    // A signal knows where in the window an address led, not which one it was.
+    const bool window = w.ctx->memory_mode == machine::MemoryMode::Window;
+    if (!info.address || (window && f.address)) info.address = f.address;
     if (f.reason && !info.reason) info.reason = f.reason;
 }
 

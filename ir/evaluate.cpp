@@ -17,7 +17,7 @@ using machine::Wave;
 static bool guards_hold(const Block& block, Wave& w) {
     const ReadMemory read = [&w](uint64_t address, uint32_t bytes) {
         uint64_t x = 0;
-        std::memcpy(&x, reinterpret_cast<const void*>(address & w.ctx->address_mask), bytes);
+        std::memcpy(&x, reinterpret_cast<const void*>(w.ctx->reach(address)), bytes);
         return std::optional(x);
     };
     EntryValues now(w, read);
@@ -112,16 +112,13 @@ uint64_t evaluate(const Block& block, Wave& w) {
                 break;
             case Op::ULoad32: {
                 uint32_t x;
-                std::memcpy(
-                    &x, reinterpret_cast<const void*>((arg(0).u() + i.imm) & w.ctx->address_mask),
-                    4);
+                std::memcpy(&x, reinterpret_cast<const void*>(w.ctx->reach(arg(0).u() + i.imm)), 4);
                 r.u() = x;
                 break;
             }
             case Op::ULoad64:
-                std::memcpy(
-                    &r.u(),
-                    reinterpret_cast<const void*>((arg(0).u() + i.imm) & w.ctx->address_mask), 8);
+                std::memcpy(&r.u(), reinterpret_cast<const void*>(w.ctx->reach(arg(0).u() + i.imm)),
+                            8);
                 break;
             case Op::MaskOf:
                 for (uint32_t l = 0; l < lanes; ++l) r.e[0][l] = 0;

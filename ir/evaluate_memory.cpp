@@ -31,7 +31,7 @@ uint8_t* byte_at(Wave& w, Space space, uint64_t address, uint64_t size, uint64_t
         const uint64_t o = address + offset;
         return w.scratch + (o / 4 * w.size + lane) * 4 + o % 4;
     }
-    return reinterpret_cast<uint8_t*>((address & w.ctx->address_mask) + offset);
+    return reinterpret_cast<uint8_t*>(w.ctx->reach(address) + offset);
 }
 
 // Dwords are in range, or not, one by one.

@@ -98,7 +98,7 @@ public:
     std::optional<Value> guard_some_lanes(Value bits, bool any);
     // Makes the block depend on its global accesses being such that Block::lanes_apart holds, where
     // they are few lines.
-    bool guard_lanes_apart();
+    bool guard_lanes_apart(uint64_t address_mask);
     // Makes the block depend on the LDS being so large that `bytes` bytes from each of the line's
     // values on are in range: for an access by all lanes, or where it does so already.
     bool guard_within_lds(const Line& line, uint32_t bytes, bool all_lanes);

@@ -43,8 +43,9 @@ struct Range {
 // where f(l) - f(k) is at most f(63), and at least the stride, or where there are several rows the
 // bytes of an access. Lines that differ in f, and flat ones, have to be disjoint. In the next
 // waves d is as much more each time: what holds for this one and for the last one ahead, on the
-// same side, holds for those in between.
-bool Affine::guard_lanes_apart() {
+// same side, holds for those in between. Where some bits of addresses do not count, those of both
+// bases must be alike: else d is not their distance in memory.
+bool Affine::guard_lanes_apart(uint64_t address_mask) {
     // Tests that a block's stores are worth: what each saves is a loop over the chunks.
     constexpr size_t most_guards = 16, guards_per_store = 6;
     constexpr int64_t most_offset = 1 << 20;
@@ -134,8 +135,14 @@ bool Affine::guard_lanes_apart() {
                                  -1),
                     distance = plus(both(Op::USub64, bases.second, bases.first), from, -1);
         conditions.push_back(both(Op::UCmpLtU64, least, distance));
+        if (~address_mask) {
+            const Value others = both(Op::UAnd64, both(Op::UXor64, bases.first, bases.second),
+                                      s_.const64(~address_mask));
+            conditions.push_back(both(Op::UCmpEq64, others, s_.const64(0)));
+        }
         if (const Value last = in_last_wave(distance, bases.first, bases.second);
             last != distance) {
+            if (~address_mask) return false;
             conditions.push_back(both(Op::UCmpLtU64, least, last));
             const Value sides = both(Op::UXor64, distance, last);
             conditions.push_back(

@@ -606,7 +606,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
             return Attempt::NoUse;
         block.guarded = true;
     }
-    block.lanes_apart = guarded && affine.guard_lanes_apart();
+    block.lanes_apart = guarded && affine.guard_lanes_apart(options.address_mask);
     std::optional<LiveSet> after;
     if (options.liveness && !(options.mode & machine::mode::changes_vector_code) &&
         !block.mode_changed)

@@ -66,7 +66,11 @@ struct ExitInfo {
     uint64_t block_begin = 0, block_end = 0;
 };
 
-enum class MemoryMode : uint8_t { Identity, Checked };
+enum class MemoryMode : uint8_t {
+    Identity,  // a guest address is the host's
+    Checked,   // it goes through the page table
+    Window     // it is the host's in a part of the address space that no guest address leaves
+};
 
 // Guest bytes of one page that may be accessed: all of it, or what an allocation has of it.
 struct TlbEntry {
@@ -170,8 +174,10 @@ struct ExecContext {
     bool columns_cut = false;
     // Set by translated code: waves updated memory by locked operations.
     bool locked_atomics = false;
-    // ANDed to every global address: clears bit 47 while aliases of registered host memory exist.
-    uint64_t address_mask = ~0ull;
+    // What every global address goes through before it is used: clears bit 47 while aliases of
+    // registered host memory exist; keeps it in the window.
+    uint64_t address_mask = ~0ull, address_base = 0;
+    uint64_t reach(uint64_t address) const { return (address & address_mask) | address_base; }
     uint64_t tlb_epoch = 0;
     TlbEntry read_tlb[tlb_entries];
     TlbEntry write_tlb[tlb_entries];

@@ -49,7 +49,7 @@ template <class Call>
 bool for_each_piece(const machine::ExecContext& ctx, uint64_t address, uint32_t size,
                     uint32_t rights, Call call) {
     while (size) {
-        address &= ctx.address_mask;
+        address = ctx.reach(address);
         Span span;
         if (!ctx.memory || !ctx.memory->span(address, rights, span)) return false;
         const auto n = static_cast<uint32_t>(std::min<uint64_t>(span.end - address, size));
@@ -72,7 +72,7 @@ bool read_bytes(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t
 bool write_bytes(machine::ExecContext& ctx, uint64_t address, const void* in, uint32_t size) {
     if (!for_each_piece(ctx, address, size, writable, [](uint8_t*, uint32_t) {})) return false;
     const auto* from = static_cast<const uint8_t*>(in);
-    for (uint32_t b = 0; b < size; b++) ctx.memory->note_write((address + b) & ctx.address_mask, 1);
+    for (uint32_t b = 0; b < size; b++) ctx.memory->note_write(ctx.reach(address + b), 1);
     return for_each_piece(ctx, address, size, writable, [&](uint8_t* to, uint32_t n) {
         store_part(to, from, n);
         from += n;

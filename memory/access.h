@@ -41,8 +41,8 @@ bool read_scalar_dwords(machine::ExecContext& ctx, uint64_t address, void* out, 
 // machine/guard.h).
 template <class T>
 inline bool read(machine::ExecContext& ctx, uint64_t address, T& out) {
-    address &= ctx.address_mask;
-    if (ctx.memory_mode == machine::MemoryMode::Identity) {
+    address = ctx.reach(address);
+    if (ctx.memory_mode != machine::MemoryMode::Checked) {
         load_guest<sizeof(T)>(&out, reinterpret_cast<const void*>(address));
         return true;
     }
@@ -54,8 +54,8 @@ inline bool read(machine::ExecContext& ctx, uint64_t address, T& out) {
 
 template <class T>
 inline bool write(machine::ExecContext& ctx, uint64_t address, const T& value) {
-    address &= ctx.address_mask;
-    if (ctx.memory_mode == machine::MemoryMode::Identity) {
+    address = ctx.reach(address);
+    if (ctx.memory_mode != machine::MemoryMode::Checked) {
         store_guest<sizeof(T)>(reinterpret_cast<void*>(address), &value);
         return true;
     }
@@ -68,8 +68,7 @@ inline bool write(machine::ExecContext& ctx, uint64_t address, const T& value) {
 // A load of scalar memory: whole dwords.
 template <class T>
 inline bool read_scalar(machine::ExecContext& ctx, uint64_t address, T& out) {
-    return read(ctx, address, out) ||
-           read_scalar_dwords(ctx, address & ctx.address_mask, &out, sizeof(T));
+    return read(ctx, address, out) || read_scalar_dwords(ctx, ctx.reach(address), &out, sizeof(T));
 }
 
 // What this thread has stored is seen by all others before it loads anything else
@@ -81,8 +80,8 @@ inline void order_stores(const machine::ExecContext& ctx) {
 
 // Host pointer for an atomic of `size` bytes at an aligned address, or nullptr = fault.
 inline void* atomic_pointer(machine::ExecContext& ctx, uint64_t address, uint32_t bytes) {
-    address &= ctx.address_mask;
-    if (ctx.memory_mode == machine::MemoryMode::Identity) return reinterpret_cast<void*>(address);
+    address = ctx.reach(address);
+    if (ctx.memory_mode != machine::MemoryMode::Checked) return reinterpret_cast<void*>(address);
     return host_pointer(ctx, address, bytes, true);
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "memory/host_pages.h"
+#include "memory/window.h"
 
 namespace wj::memory {
 namespace {
@@ -49,6 +50,7 @@ struct AddressSpace::Impl {
     using Views = std::multimap<uint64_t, Allocation>;
 
     PageTable table{};
+    std::shared_ptr<Window> window;   // or null
     mutable std::shared_mutex mutex;  // guards everything below and all writes to the table
     std::map<uint64_t, Owned> owned;  // by first guest address; disjoint
     Views views;                      // mapped host memory; may overlap each other
@@ -199,18 +201,31 @@ AddressSpace::~AddressSpace() {
     delete impl_;
 }
 
+Status AddressSpace::confine(uint64_t bytes) {
+    auto window = Window::reserve(bytes);
+    if (!window) return window.status();
+    impl_->window = std::move(*window);
+    return {};
+}
+
+const Window* AddressSpace::window() const {
+    return impl_->window.get();
+}
+
 Result<uint64_t> AddressSpace::allocate(uint64_t size, uint32_t rights, std::string label,
                                         Extent extent) {
     if (size == 0) return Status(Code::InvalidArgument, "an allocation of 0 bytes was asked for");
     HostPages pages;
-    if (!reserve_host_pages(size, rights, pages))
-        return Status(Code::OutOfMemory, "the host has no memory for " + std::to_string(size) +
+    if (!reserve_host_pages(size, rights, pages, impl_->window.get()))
+        return Status(Code::OutOfMemory, std::string(impl_->window ? "the window" : "the host") +
+                                             " has no memory for " + std::to_string(size) +
                                              " bytes of device memory (" + label + ")");
     const uint64_t guest = reinterpret_cast<uint64_t>(pages.base);
-    std::shared_ptr<const HostPages> shared(new HostPages(pages), [](const HostPages* p) {
-        release_host_pages(*p);
-        delete p;
-    });
+    std::shared_ptr<const HostPages> shared(new HostPages(pages),
+                                            [window = impl_->window](const HostPages* p) {
+                                                release_host_pages(*p, window.get());
+                                                delete p;
+                                            });
     std::unique_lock lock(impl_->mutex);
     Impl::Owned o;
     o.allocation = {impl_->next_id++,
@@ -266,6 +281,10 @@ Status AddressSpace::map(uint64_t guest, void* host, uint64_t size, uint32_t rig
     if (size == 0 || guest >= guest_limit || size > guest_limit - guest || !host)
         return Status(Code::InvalidArgument, "cannot map " + std::to_string(size) + " bytes at " +
                                                  hex(guest) + ": empty or beyond 48 bits");
+    if (impl_->window)
+        return Status(Code::InvalidArgument,
+                      "cannot map host memory: with a window, guests reach memory that the context "
+                      "allocates alone (wj_memory_allocate)");
     const uint64_t h = reinterpret_cast<uint64_t>(host);
     if ((guest ^ h) & page_mask)
         return Status(Code::InvalidArgument, "cannot map host memory " + hex(h) + " at " +

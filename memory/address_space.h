@@ -1,7 +1,8 @@
 // The guest's memory map: which guest pages exist, with which rights, backed by which host memory
 // and owned by which allocation. The truth is a page table; two ways lead to it:
 //   identity  guest address = host address, nothing is looked up, the host MMU faults;
-//   checked   every access goes through the table (with a small TLB in machine::ExecContext).
+//   checked   every access goes through the table (with a small TLB in machine::ExecContext);
+//   window    identity, where all memory lies in a Window (window.h).
 #pragma once
 
 #include <atomic>
@@ -59,6 +60,7 @@ struct Allocation {
     Extent extent = Extent::Pages;
 };
 struct HostPages;
+class Window;
 
 // An allocation or a mapping; the memory of an allocation stays as long as this does.
 struct Held {
@@ -78,6 +80,10 @@ public:
     AddressSpace(const AddressSpace&) = delete;
     AddressSpace& operator=(const AddressSpace&) = delete;
 
+    // From now on all memory lies in a window of so many bytes. Called before anything else.
+    Status confine(uint64_t bytes);
+    const Window* window() const;  // or null
+
     // Device memory: page aligned (2 MiB aligned and huge-page advised from 2 MiB on), zero filled,
     // followed by an unmapped guard. guest address = host address.
     Result<uint64_t> allocate(uint64_t size, uint32_t rights, std::string label,
@@ -88,7 +94,7 @@ public:
     void keep_freed_addresses();
 
     // Makes existing host memory visible at `guest` (normally guest = address of host), to the
-    // byte.
+    // byte. Not with a window, which host memory that exists lies outside of.
     Status map(uint64_t guest, void* host, uint64_t size, uint32_t rights, std::string label);
     Status unmap(uint64_t guest);
     Status protect(uint64_t guest, uint64_t size, uint32_t rights);

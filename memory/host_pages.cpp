@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "memory/address_space.h"
+#include "memory/window.h"
 
 namespace wj::memory {
 namespace {
@@ -21,33 +22,45 @@ uint64_t align_up(uint64_t value, uint64_t to) {
 
 }  // namespace
 
-bool reserve_host_pages(uint64_t bytes, uint32_t rights, HostPages& out) {
+// Inaccessible, zero when they become accessible. 0: there are none.
+static uint64_t reserve_anywhere(uint64_t bytes, uint64_t alignment) {
+    const uint64_t reserved = bytes + (alignment > page_size ? alignment : 0);
+    void* raw =
+        mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (raw == MAP_FAILED) return 0;
+    const uint64_t start = reinterpret_cast<uint64_t>(raw);
+    const uint64_t base = align_up(start, alignment);
+    if (base > start) munmap(raw, base - start);
+    const uint64_t end = start + reserved, wanted_end = base + bytes;
+    if (end > wanted_end) munmap(reinterpret_cast<void*>(wanted_end), end - wanted_end);
+    return base;
+}
+
+bool reserve_host_pages(uint64_t bytes, uint32_t rights, HostPages& out, Window* window) {
     if (bytes == 0 || bytes > 1ull << 47) return false;
     const bool huge = bytes >= huge_page_bytes;
     const uint64_t alignment = huge ? huge_page_bytes : page_size;
     const uint64_t usable = align_up(bytes, page_size);
     const uint64_t needed = align_up(usable, alignment) + guard_bytes;
-    const uint64_t reserved = needed + (huge ? alignment : 0);
-    void* raw =
-        mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (raw == MAP_FAILED) return false;
-    const uint64_t start = reinterpret_cast<uint64_t>(raw);
-    const uint64_t base = align_up(start, alignment);
-    if (base > start) munmap(raw, base - start);
-    const uint64_t end = start + reserved, wanted_end = base + needed;
-    if (end > wanted_end) munmap(reinterpret_cast<void*>(wanted_end), end - wanted_end);
+    const uint64_t base =
+        window ? window->take(needed, alignment) : reserve_anywhere(needed, alignment);
+    if (!base) return false;
     void* host = reinterpret_cast<void*>(base);
+    out = {host, usable, host, needed};
     if (mprotect(host, usable, host_protection(rights)) != 0) {
-        munmap(host, needed);
+        release_host_pages(out, window);
         return false;
     }
     if (huge) madvise(host, usable, MADV_HUGEPAGE);  // only advice: failing is no loss
-    out = {host, usable, host, needed};
     return true;
 }
 
-void release_host_pages(const HostPages& pages) {
-    if (pages.reserved) munmap(pages.reserved, pages.reserved_bytes);
+void release_host_pages(const HostPages& pages, Window* window) {
+    if (!pages.reserved) return;
+    if (window)
+        window->give_back(reinterpret_cast<uint64_t>(pages.reserved), pages.reserved_bytes);
+    else
+        munmap(pages.reserved, pages.reserved_bytes);
 }
 
 void discard_host_pages(const HostPages& pages) {

@@ -6,6 +6,8 @@
 
 namespace wj::memory {
 
+class Window;
+
 inline constexpr uint64_t guard_bytes = 64 * 1024;       // least hole after an allocation
 inline constexpr uint64_t huge_page_bytes = 2ull << 20;  // from this size on: aligned and advised
 
@@ -16,9 +18,10 @@ struct HostPages {
     uint64_t reserved_bytes = 0;
 };
 
-// False when the host has no address space for it. `rights` as in memory::Rights; pages are zero.
-bool reserve_host_pages(uint64_t bytes, uint32_t rights, HostPages& out);
-void release_host_pages(const HostPages& pages);
+// False when the host, or the window, has no address space for it. `rights` as in memory::Rights;
+// pages are zero. `window`: where they have to be, or null; the same for their release.
+bool reserve_host_pages(uint64_t bytes, uint32_t rights, HostPages& out, Window* window = nullptr);
+void release_host_pages(const HostPages& pages, Window* window = nullptr);
 // They stay, unreadable for the host and without memory of their own.
 void discard_host_pages(const HostPages& pages);
 bool protect_host_pages(void* base, uint64_t bytes, uint32_t rights);

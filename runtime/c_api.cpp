@@ -32,10 +32,14 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
         return Status(Code::InvalidArgument,
                       "engine " + std::to_string(o.engine) + " does not exist");
     d.engine = static_cast<runtime::EngineKind>(o.engine);
-    if (o.memory_mode > WJ_MEMORY_CHECKED)
+    if (o.memory_mode > WJ_MEMORY_WINDOW)
         return Status(Code::InvalidArgument,
                       "memory mode " + std::to_string(o.memory_mode) + " does not exist");
     d.memory_mode = static_cast<machine::MemoryMode>(o.memory_mode);
+    if (o.window_bytes && o.memory_mode != WJ_MEMORY_WINDOW)
+        return Status(Code::InvalidArgument,
+                      "window_bytes are given, but the memory mode is not WJ_MEMORY_WINDOW");
+    if (o.window_bytes) d.window_bytes = o.window_bytes;
     d.threads = o.threads;
     if (o.threads > 1024) return Status(Code::InvalidArgument, "more than 1024 threads");
     if (o.compute_units) d.compute_units = o.compute_units;

@@ -66,6 +66,8 @@ public:
             coverage_ = original->coverage_;
         else if (Status status = find_counters(options_.coverage, coverage_); !status)
             return status;
+        if (options_.memory_mode == machine::MemoryMode::Window)
+            if (Status status = memory_.confine(options_.window_bytes); !status) return status;
         if (coverage_.counters) {
             coverage_.places = this;
             coverage_.place = [](const void* device, uint64_t pc) {
@@ -103,7 +105,7 @@ public:
         }
         shared_->add(this);
         options_.engine = choose_engine(options_.engine);
-        if (options_.memory_mode == machine::MemoryMode::Identity &&
+        if (options_.memory_mode != machine::MemoryMode::Checked &&
             !machine::install_fault_handler())
             return {Code::HostError,
                     "the handler for guest memory faults could not be installed; use "

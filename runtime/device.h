@@ -33,6 +33,7 @@ struct DeviceOptions {
     EngineKind engine = EngineKind::Auto;  // Auto: see engine_factory.h
     uint32_t threads = 0;                  // worker threads; 0 = all processors
     machine::MemoryMode memory_mode = machine::MemoryMode::Identity;
+    uint64_t window_bytes = uint64_t{64} << 30;  // a power of two; with MemoryMode::Window
     uint32_t compute_units = 8;
     uint64_t memory_bytes = 0;  // modelled device memory; 0 = three quarters of the host's
     uint64_t slice_instructions = 1u << 20;  // budget of a wave between scheduler visits
@@ -58,7 +59,7 @@ struct DeviceOptions {
     std::string plans;
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512|auto, WAVEJIT_THREADS,
-    // WAVEJIT_MEMORY=identity|checked, WAVEJIT_CODE_KIB, WAVEJIT_CUS, WAVEJIT_CACHE=0|1,
+    // WAVEJIT_MEMORY=identity|checked|window, WAVEJIT_CODE_KIB, WAVEJIT_CUS, WAVEJIT_CACHE=0|1,
     // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_HOT, WAVEJIT_PLANS. An unknown value is an
     // error that names it.
     static Result<DeviceOptions> from_environment(DeviceOptions base);

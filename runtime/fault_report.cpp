@@ -191,7 +191,7 @@ void explain(const Target& target, const memory::AddressSpace& memory, machine::
     const uint64_t in_front = found.access_bytes < 4 ? 3 : 0;
     for (uint64_t m = certain ? found.lane_mask : found.lane_mask & chunk; m && known; m &= m - 1) {
         const uint64_t at = addresses[static_cast<size_t>(std::countr_zero(m))];
-        if (at - known > in_front) continue;
+        if (wave.ctx->reach(at) - known > in_front) continue;
         fits = true;
         found.address = at;
         break;

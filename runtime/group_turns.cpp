@@ -57,7 +57,7 @@ void GroupTurns::begin_row(uint32_t index) {
     row_.ended = 0;
     // All of them: they may release each other. Not without end: others may want to stop them.
     const bool all = row_.left + 1 == group_.group.wave_count;
-    const bool free = !one_round_ && exec_.memory_mode == machine::MemoryMode::Identity &&
+    const bool free = !one_round_ && exec_.memory_mode != machine::MemoryMode::Checked &&
                       !group_.group.shadow && !splits_barriers();
     row_.laps = laps_ = all && free ? most_laps : 0;
     row_.first = group_.waves.data();

@@ -39,7 +39,9 @@ constexpr std::pair<const char*, EngineKind> engines[] = {{"interp", EngineKind:
                                                           {"avx512", EngineKind::Avx512},
                                                           {"auto", EngineKind::Auto}};
 constexpr std::pair<const char*, machine::MemoryMode> memory_modes[] = {
-    {"identity", machine::MemoryMode::Identity}, {"checked", machine::MemoryMode::Checked}};
+    {"identity", machine::MemoryMode::Identity},
+    {"checked", machine::MemoryMode::Checked},
+    {"window", machine::MemoryMode::Window}};
 
 constexpr std::pair<const char*, bool> switches[] = {{"0", false}, {"1", true}};
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "machine/guard.h"
+#include "memory/window.h"
 #include "runtime/deadlock.h"
 #include "runtime/fault_report.h"
 #include "runtime/findings.h"
@@ -75,6 +76,10 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
         slot->number = i;
         slot->context.memory = &memory_;
         slot->context.memory_mode = options_.memory_mode;
+        if (const memory::Window* window = memory.window()) {
+            address_mask_ = window->mask();
+            slot->context.address_base = window->base();
+        }
         slot->context.exclusive_memory = options_.exclusive_memory && threads_ == 1;
         slot->context.gws = gws_.get();
         slot->context.gds = gds_.get();
@@ -191,7 +196,7 @@ bool Scheduler::run_alone(const std::shared_ptr<DispatchState>& dispatch, bool t
         d.runners_ = 1;
         active_.push_back(dispatch);
     }
-    if (options_.memory_mode == machine::MemoryMode::Identity) machine::expect_faults();
+    if (options_.memory_mode != machine::MemoryMode::Checked) machine::expect_faults();
     timed |= d.plan.request.timeout_ns != 0;
     if (timed) d.start_ns.store(now_ns(), std::memory_order_relaxed);
     prepare_slot(*slot);
@@ -393,7 +398,7 @@ void Scheduler::prepare_slot(Slot& slot) {
 }
 
 void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_ns, bool bounded) {
-    if (options_.memory_mode == machine::MemoryMode::Identity) machine::expect_faults();
+    if (options_.memory_mode != machine::MemoryMode::Checked) machine::expect_faults();
     uint64_t begin = now_ns(), last = begin, none = 0;
     dispatch.start_ns.compare_exchange_strong(none, begin);
     slot.context.target = dispatch.plan.target;

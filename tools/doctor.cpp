@@ -69,6 +69,7 @@ void check_host(Report& report) {
 }
 
 void check_engine(Report& report) {
+    static constexpr const char* memories[] = {"identity", "checked", "window"};
     wj_context_options options = WJ_INIT(wj_context_options);
     options.use_environment = 1;
     char error[512] = "";
@@ -79,11 +80,9 @@ void check_engine(Report& report) {
     }
     wj_context_info info = WJ_INIT(wj_context_info);
     if (wj_context_get_info(context, &info) == WJ_OK)
-        report.good("device",
-                    fmt::format("{}, engine {}, {} threads, {} memory, {} compute units",
-                                info.target, info.engine, info.threads,
-                                info.memory_mode == WJ_MEMORY_CHECKED ? "checked" : "identity",
-                                info.compute_units));
+        report.good("device", fmt::format("{}, engine {}, {} threads, {} memory, {} compute units",
+                                          info.target, info.engine, info.threads,
+                                          memories[info.memory_mode], info.compute_units));
     wj_context_destroy(context);
     report.note("targets", supported_target_names());
 }

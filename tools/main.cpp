@@ -17,7 +17,7 @@ namespace wj::tools {
 void DeviceFlags::add(CLI::App& app) {
     app.add_option("--target", target, "emulated processor: " + supported_target_names());
     app.add_option("--engine", engine, "interp, avx2 or avx512 (default: the best the host has)");
-    app.add_option("--memory", memory, "identity or checked");
+    app.add_option("--memory", memory, "identity, checked or window");
     app.add_option("--check", checks,
                    "memory, init, race, barrier, waitcnt, alignment, division: what is looked for, "
                    "several with commas, or all");

@@ -6,6 +6,7 @@
 // Misaligned lanes, lanes beyond the LDS, apertures and checked memory go out of line before any
 // lane has been done.
 #include "backend_x64/asm/lane_atomic.h"
+#include "backend_x64/asm/reach.h"
 #include "ir/known.h"
 
 namespace wj::x64 {
@@ -441,7 +442,7 @@ Mem BlockCompiler::atomic_element(const LaneAtomic& m) {
     if (!is_masked(m.mode)) return at;
     a_.lea(offset, at);
     a_.mov(scratch, wave_field(offsetof(Wave, ctx), 8));
-    a_.and_(offset, x86::qword_ptr(scratch, offsetof(machine::ExecContext, address_mask)));
+    emit_reach(a_, offset, scratch);
     return x86::ptr(offset);
 }
 

@@ -1,15 +1,17 @@
-// Global memory in identity mode, lanes with any addresses: hardware gathers and scatters with
+// Global memory that is not checked, lanes with any addresses: hardware gathers and scatters with
 // 64-bit indices, which need no relation between the lanes, or with 32-bit ones from a scalar base.
 // (Zen 5, dwords in L1: 0.31 ns a lane against 0.42 for loads of single elements, 0.22 when half of
 // the lanes are off.)
 #include <bit>
 
 #include "backend_x64/asm/loop_code.h"
+#include "backend_x64/asm/reach.h"
 
 namespace wj::x64 {
 
 using asmjit::Imm;
 using ir::Access;
+using machine::Wave;
 namespace x86 = asmjit::x86;
 
 // A vector of each lane's row is loaded at once, and what iterations want taken from there one
@@ -82,6 +84,24 @@ void BlockCompiler::scalar_part(const LaneAccess& m) {
         a_.xor_(x86::ecx, x86::ecx);
 }
 
+// Adds rcx to the lanes' 64-bit addresses, which are then what the mode makes of guest addresses.
+// AVX2 changes t; where addresses are masked, rdx changes.
+static void add_scalar_part(CountingAssembler& a, AddressMode mode, const Vec& x, const Vec& y,
+                            const Vec& t) {
+    const Mem place = frame_field(offsetof(Frame, lane_hosts), 8);
+    if (x.isZmm()) {
+        a.mov(place, x86::rcx);
+    } else {
+        a.vmovq(t.xmm(), x86::rcx);
+        a.emit(X::kIdVpbroadcastq, t, t.xmm());
+    }
+    for (const Vec& v : {x, y})
+        x.isZmm() ? a.emit(X::kIdVpaddq, v, v, place._1to8()) : a.emit(X::kIdVpaddq, v, v, t);
+    if (!is_masked(mode)) return;
+    a.mov(x86::rdx, wave_field(offsetof(machine::Wave, ctx), 8));
+    emit_reach(a, x, y, t, x86::rdx);
+}
+
 // The host addresses of all lanes in order, with rcx: in m.t and m.t2, and in Frame::lane_hosts.
 // m.z[0] is used, and m.z[1] where the addresses have no upper half.
 void BlockCompiler::lane_addresses(LaneAccess m) {
@@ -99,10 +119,7 @@ void BlockCompiler::lane_addresses(LaneAccess m) {
         a_.emit(X::kIdVperm2i128, low, t, high, Imm(0x20));
         a_.emit(X::kIdVperm2i128, high, t, high, Imm(0x31));
     }
-    a_.vmovq(t.xmm(), x86::rcx);
-    a_.emit(X::kIdVpbroadcastq, t, t.xmm());
-    a_.emit(X::kIdVpaddq, low, low, t);
-    a_.emit(X::kIdVpaddq, high, high, t);
+    add_scalar_part(a_, m.mode, low, high, t);
     movu(frame_field(offsetof(Frame, lane_hosts)), low);
     movu(frame_field(offsetof(Frame, lane_hosts) + width()), high);
 }
@@ -133,6 +150,21 @@ void BlockCompiler::pair_addresses(const LaneAccess& m) {
     }
 }
 
+// Where an instruction with 64-bit indices finds the lanes: masked addresses are all in the index.
+static Mem gather_place(const AccessPlan& p, const Vec& index) {
+    return is_masked(p.mode) ? x86::ptr(x86::rcx, index)
+                             : x86::ptr(x86::rcx, index, 0, static_cast<int32_t>(p.imm));
+}
+
+// All that is added to masked addresses goes into the indices, and rcx becomes 0.
+static void add_to_index(CountingAssembler& a, const AccessPlan& p, const Vec (&index)[2],
+                         const Vec& t) {
+    if (!is_masked(p.mode)) return;
+    if (p.imm) a.add(x86::rcx, static_cast<int32_t>(p.imm));
+    add_scalar_part(a, p.mode, index[0], index[1], t);
+    a.xor_(x86::ecx, x86::ecx);
+}
+
 // All lanes at once where they are within 2 GiB of the scalar base, as most are (Zen 4, dwords in
 // L1: 6.0 ns, 8.2 in halves). Else jumps to `far`.
 void BlockCompiler::gather_near_base(const LaneAccess& m, Label far) {
@@ -143,6 +175,10 @@ void BlockCompiler::gather_near_base(const LaneAccess& m, Label far) {
     a_.jnz(far);
     LaneAccess near = m;
     near.address = x86::rcx;
+    if (is_masked(m.mode)) {
+        a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
+        emit_reach(a_, near.address, x86::rdx);
+    }
     gather_scatter(near, m.lo);
 }
 
@@ -157,9 +193,10 @@ void BlockCompiler::gather64_avx512(const LaneAccess& m) {
     if (m.store && m.dwords == 2) interleave(m);
     const Vec index[2] = {m.t, m.t2};
     pair_addresses(m);
+    add_to_index(a_, m, index, m.z[0]);
     for (uint32_t part = 0; part < 2; ++part) {
         gather_mask_avx512(m, part != 0);
-        const Mem at = x86::ptr(x86::rcx, index[part], 0, static_cast<int32_t>(m.imm));
+        const Mem at = gather_place(m, index[part]);
         if (m.store && m.dwords == 1) {
             if (part) a_.emit(X::kIdVextracti64x4, half(m.z[0]), m.data[0], Imm(1));
             k(m.tk);
@@ -190,6 +227,7 @@ void BlockCompiler::gather64_avx2(const LaneAccess& m) {
     const Vec index[2] = {m.t, m.t2};
     a_.emit(X::kIdVpunpckldq, m.t, m.lo, m.hi);
     a_.emit(X::kIdVpunpckhdq, m.t2, m.lo, m.hi);
+    add_to_index(a_, m, index, m.z[0]);
     const Vec mask = m.data[0], to[2] = {m.z[0], m.z[1]};  // a gather uses its mask up
     for (uint32_t part = 0; part < 2; ++part) {
         if (m.full) {
@@ -200,7 +238,7 @@ void BlockCompiler::gather64_avx2(const LaneAccess& m) {
             a_.emit(X::kIdVpermq, mask, m.mask_v, Imm(0xd8));
             if (part) a_.emit(X::kIdVextracti128, mask.xmm(), mask, Imm(1));
         }
-        const Mem at = x86::ptr(x86::rcx, index[part], 0, static_cast<int32_t>(m.imm));
+        const Mem at = gather_place(m, index[part]);
         a_.emit(X::kIdVpxor, to[part], to[part], to[part]);
         if (m.dwords == 2)
             a_.emit(X::kIdVpgatherqq, to[part], at, mask);

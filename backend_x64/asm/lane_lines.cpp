@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/reach.h"
 
 namespace wj::x64 {
 
@@ -193,7 +194,7 @@ void BlockCompiler::global_base(const Gp& to, const Mem& base) {
     a_.mov(to, base);
     if (!is_masked(options_.address_mode)) return;
     a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
-    a_.and_(to, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
+    emit_reach(a_, to, x86::rdx);
 }
 
 const BlockCompiler::PlacedLine* BlockCompiler::placed_line(Value base, Value line) const {

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "backend_x64/asm/loop_code.h"
+#include "backend_x64/asm/reach.h"
 #include "backend_x64/column_store.h"
 
 namespace wj::x64 {
@@ -212,8 +213,7 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
         if (is_masked(m.mode)) {
             if (m.imm) a_.add(x86::rax, static_cast<int32_t>(m.imm));
             a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
-            a_.and_(x86::rax,
-                    x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
+            emit_reach(a_, x86::rax, x86::rdx);
             m.imm = 0;
         }
     }

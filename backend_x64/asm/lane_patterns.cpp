@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend_x64/asm/loop_code.h"
+#include "backend_x64/asm/reach.h"
 #include "backend_x64/loop_estimate.h"
 
 namespace wj::x64 {
@@ -193,7 +194,7 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
     }
     if (is_masked(m.mode) && !m.base_apart()) {
         a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
-        a_.and_(address, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
+        emit_reach(a_, address, x86::rdx);
     }
     // Where would lane 0 be? All lanes must agree.
     a_.emit(X::kIdVpsubd, m.t, m.lo, index_table({0}, 16, m.bytes));
@@ -313,7 +314,7 @@ void BlockCompiler::add_base(LaneAccess& m) {
     }
     if (is_masked(m.mode)) {
         a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
-        a_.and_(sum, x86::qword_ptr(x86::rdx, offsetof(machine::ExecContext, address_mask)));
+        emit_reach(a_, sum, x86::rdx);
     }
 }
 

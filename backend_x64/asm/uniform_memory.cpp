@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/asm/reach.h"
 #include "ir/buffer.h"
 
 namespace wj::x64 {
@@ -109,7 +110,7 @@ void BlockCompiler::uniform_load(Value v) {
         a_.add(t, base);
         if (is_masked(options_.address_mode)) {
             a_.mov(c, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, ctx))));
-            a_.and_(t, x86::qword_ptr(c, offsetof(machine::ExecContext, address_mask)));
+            emit_reach(a_, t, c);
         }
         base = t;
         offset = 0;

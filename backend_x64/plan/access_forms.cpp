@@ -27,8 +27,8 @@ bool is_line(const PlanContext& c, const AccessPlan& p, Value address) {
 // ---- patterns that are looked for at run time ----
 
 bool gathers64(const AccessPlan& p) {
-    return p.wide && p.space == global_space && p.mode == AddressMode::Identity &&
-           p.dwords_only() && p.dwords <= 2;
+    return p.wide && p.space == global_space && !is_checked(p.mode) && p.dwords_only() &&
+           p.dwords <= 2;
 }
 
 bool may_be_strided(const PlanContext& c, const AccessPlan& p) {

@@ -7,9 +7,9 @@ namespace wj::x64 {
 
 enum class AddressMode : uint8_t {
     Identity,       // it is the host's
-    Masked,         // it is, behind an AND with ExecContext::address_mask
+    Masked,         // it is, behind ExecContext::reach()
     Checked,        // through the page table
-    CheckedMasked,  // both, the AND first
+    CheckedMasked,  // both, reach() first
 };
 
 constexpr AddressMode address_mode(bool checked, bool masked) {

@@ -33,7 +33,9 @@ std::unique_ptr<WavejitBackend> WavejitBackend::create(const WavejitOptions& opt
     o.engine = engine->second;
     o.threads = options.threads;
     o.exclusive_memory = 1;  // the host waits for each launch
-    o.memory_mode = options.memory == "checked" ? WJ_MEMORY_CHECKED : WJ_MEMORY_IDENTITY;
+    o.memory_mode = options.memory == "checked"  ? WJ_MEMORY_CHECKED
+                    : options.memory == "window" ? WJ_MEMORY_WINDOW
+                                                 : WJ_MEMORY_IDENTITY;
     o.cache_translations = !options.cache.empty();
     o.cache_directory = options.cache.c_str();
     o.count_host_instructions = options.count;
@@ -71,9 +73,10 @@ void WavejitBackend::load(Bench& bench) {
     require(wj_module_load_file(context_, path.c_str(), &module_), path);
     for (Buffer& buffer : bench.bufs) {
         uint64_t address = 0;
-        require(
-            wj_memory_register(context_, buffer.host, buffer.bytes, WJ_READ | WJ_WRITE, &address),
-            "buffer");
+        require(copies() ? wj_memory_allocate(context_, buffer.bytes, &address)
+                         : wj_memory_register(context_, buffer.host, buffer.bytes,
+                                              WJ_READ | WJ_WRITE, &address),
+                "buffer");
         addresses_.push_back(address);
     }
     launches_.resize(bench.launches.size());
@@ -100,6 +103,21 @@ void WavejitBackend::load(Bench& bench) {
     }
 }
 
+void WavejitBackend::to_device(Bench& bench) {
+    bench.restore();
+    if (!copies()) return;
+    for (size_t b = 0; b < addresses_.size(); b++)
+        require(wj_memory_write(context_, addresses_[b], bench.bufs[b].host, bench.bufs[b].bytes),
+                "buffer");
+}
+
+void WavejitBackend::to_host(Bench& bench) {
+    if (!copies()) return;
+    for (size_t b = 0; b < addresses_.size(); b++)
+        require(wj_memory_read(context_, bench.bufs[b].host, addresses_[b], bench.bufs[b].bytes),
+                "buffer");
+}
+
 double WavejitBackend::run(Bench& bench) {
     double begin = now();
     for (size_t i = 0; i < launches_.size(); i++) {
@@ -114,7 +132,10 @@ double WavejitBackend::run(Bench& bench) {
 void WavejitBackend::unload(Bench&) {
     for (const Prepared& p : launches_) wj_prepared_release(p.prepared);
     launches_.clear();
-    for (uint64_t address : addresses_) require(wj_memory_unregister(context_, address), "buffer");
+    for (uint64_t address : addresses_)
+        require(
+            copies() ? wj_memory_free(context_, address) : wj_memory_unregister(context_, address),
+            "buffer");
     addresses_.clear();
     wj_module_unload(module_);
     module_ = nullptr;

@@ -29,8 +29,8 @@ public:
     std::string describe() override;
     void load(Bench& bench) override;
     double run(Bench& bench) override;
-    void to_device(Bench& bench) override { bench.restore(); }
-    void to_host(Bench&) override {}
+    void to_device(Bench& bench) override;
+    void to_host(Bench& bench) override;
     void unload(Bench& bench) override;
     wj_counters counters();
 
@@ -38,6 +38,8 @@ private:
     WavejitBackend(const WavejitOptions& options, wj_context* context)
         : options_(options), context_(context) {}
     void require(wj_status status, const std::string& what);
+    // Kernels see memory of their own, not the host's buffers.
+    bool copies() const { return options_.memory == "window"; }
 
     // A launch with the values that its arguments point to.
     struct Prepared {

@@ -21,6 +21,8 @@ namespace {
 
 using namespace yardstick;
 
+const std::vector<std::string> memory_modes = {"identity", "checked", "window"};
+
 struct Options {
     std::vector<std::string> contenders = {"auto"};
     std::string kernels, cl_options = "-cl-std=CL1.2", scale = "full", native;
@@ -204,9 +206,21 @@ bool run_one(const Entry& entry, std::vector<Contender>& contenders, const Optio
     std::exit(77);
 }
 
-std::unique_ptr<WavejitBackend> make_wavejit(const std::string& engine, const Options& o) {
+// What a contender may be called: "avx2", or with its memory mode "avx2:window".
+std::vector<std::string> contender_names() {
+    std::vector<std::string> names = {"opencl", "native"};
+    for (const char* engine : {"auto", "interp", "avx2", "avx512"}) {
+        names.push_back(engine);
+        for (const std::string& memory : memory_modes) names.push_back(engine + (":" + memory));
+    }
+    return names;
+}
+
+std::unique_ptr<WavejitBackend> make_wavejit(const std::string& name, const Options& o) {
     WavejitOptions w = o.wavejit;
-    w.engine = engine;
+    const size_t colon = name.find(':');
+    w.engine = name.substr(0, colon);
+    if (colon != std::string::npos) w.memory = name.substr(colon + 1);
     std::string error;
     auto backend = WavejitBackend::create(w, error);
     if (!backend && error.find("cannot run the engine") != std::string::npos)
@@ -246,6 +260,7 @@ int count(const Options& o) {
         backend->load(bench);
         backend->to_device(bench);
         backend->run(bench);
+        backend->to_host(bench);
         const std::string error = bench.check(bench);
         const wj_counters c = backend->counters();
         std::printf("%s %llu %llu %llu\n", e->name,
@@ -302,16 +317,17 @@ int main(int argc, char** argv) {
     o.kernels = WJ_KERNEL_SOURCES;
     CLI::App app("Times the yardstick benchmarks and checks their results");
     app.add_option("--contenders", o.contenders,
-                   "what takes turns: opencl, native, or wavejit's engines")
+                   "what takes turns: opencl, native, or wavejit's engines, with a memory mode if "
+                   "it is another one: avx2:window")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::IsMember({"opencl", "native", "auto", "interp", "avx2", "avx512"}))
+        ->check(CLI::IsMember(contender_names()))
         ->capture_default_str();
     app.add_option("--scale", o.scale)
         ->check(CLI::IsMember({"small", "medium", "full"}))
         ->capture_default_str();
     app.add_option("--target", o.wavejit.target, "wavejit: gfx900, gfx90a")->capture_default_str();
-    app.add_option("--memory", o.wavejit.memory)->check(CLI::IsMember({"identity", "checked"}));
+    app.add_option("--memory", o.wavejit.memory)->check(CLI::IsMember(memory_modes));
     app.add_option("--cache", o.wavejit.cache, "directory of the on-disk cache (none)");
     app.add_option("--threads", o.wavejit.threads, "wavejit, native")->capture_default_str();
     app.add_option("--code-objects", o.wavejit.code_objects, "folder of TARGET/NAME.hsaco");

@@ -16,7 +16,8 @@
  * of fields that this version does not know are an error.
  *
  * Addresses: device memory is ordinary memory of this process, device address = host address. In
- * identity mode kernels can also reach memory that was not registered; in checked mode they cannot.
+ * identity mode kernels can also reach memory that was not registered; in checked mode and in a
+ * window they cannot.
  *
  * fork: a child may use the contexts of its parent if these had not run a kernel, each process for
  * itself from then on. Contexts that had are left behind: every function that can fail answers
@@ -24,7 +25,7 @@
  *
  * dlclose: the library stays in the process (its signal handlers may be chained).
  *
- * Signals: a context in identity mode installs handlers for SIGSEGV and SIGBUS (once per process).
+ * Signals: a context in identity mode or with a window installs handlers for SIGSEGV and SIGBUS (once per process).
  * Faults that no kernel caused are passed on to the handlers that were there before. */
 #ifndef WAVEJIT_H
 #define WAVEJIT_H
@@ -82,7 +83,15 @@ typedef enum wj_coverage {
     WJ_COVERAGE_OFF = 1,
     WJ_COVERAGE_COUNTERS = 2 /* in coverage_counters; AFL++: __afl_area_ptr, __afl_map_size */
 } wj_coverage;
-typedef enum wj_memory_mode { WJ_MEMORY_IDENTITY = 0, WJ_MEMORY_CHECKED = 1 } wj_memory_mode;
+typedef enum wj_memory_mode {
+    WJ_MEMORY_IDENTITY = 0, /* guest addresses are the host's: a kernel reaches all memory of the
+                             * process */
+    WJ_MEMORY_CHECKED = 1,  /* each access is looked up, exact to the byte */
+    WJ_MEMORY_WINDOW = 2    /* guest addresses are the host's inside a window, which holds what
+                             * wj_memory_allocate gives and no host memory; every other address
+                             * leads to some place in the window. Pages that are not allocated
+                             * fault. Nearly as fast as identity. */
+} wj_memory_mode;
 
 /* Checkers look for what hardware lets pass. The dispatch goes on as hardware does; with findings
  * it ends with WJ_GUEST_FAULT, wj_fault tells the first one (what, where in the source, in which
@@ -175,6 +184,8 @@ typedef struct wj_context_options {
      * none; CHECKER may be *. */
     const char* check_report;
     const char* check_suppressions;
+    uint64_t window_bytes; /* with WJ_MEMORY_WINDOW: a power of two, 2^35 to 2^44; 0 = 2^36. Of these
+                            * addresses memory gets all but 2^34; 2^37 more are reserved. */
 } wj_context_options;
 
 typedef struct wj_context_info {

@@ -52,8 +52,9 @@ struct Setup {
 
 inline std::string setup_name(const testing::TestParamInfo<Setup>& info) {
     static const char* const engines[] = {"auto", "interp", "avx2", "avx512"};
+    static const char* const memories[] = {"_identity", "_checked", "_window"};
     return std::string(info.param.target) + "_" + engines[info.param.engine] +
-           (info.param.memory == WJ_MEMORY_CHECKED ? "_checked" : "_identity");
+           memories[info.param.memory];
 }
 
 class Gpu : public testing::TestWithParam<Setup> {
@@ -147,7 +148,9 @@ protected:
                         Setup{"gfx900", WJ_ENGINE_AVX512, WJ_MEMORY_CHECKED},       \
                         Setup{"gfx90a", WJ_ENGINE_AVX512, WJ_MEMORY_IDENTITY},      \
                         Setup{"gfx90a", WJ_ENGINE_AUTO, WJ_MEMORY_IDENTITY},        \
-                        Setup{"gfx906", WJ_ENGINE_AUTO, WJ_MEMORY_CHECKED}),        \
+                        Setup{"gfx906", WJ_ENGINE_AUTO, WJ_MEMORY_CHECKED},         \
+                        Setup{"gfx90a", WJ_ENGINE_AVX2, WJ_MEMORY_WINDOW},          \
+                        Setup{"gfx90a", WJ_ENGINE_AVX512, WJ_MEMORY_WINDOW}),       \
         setup_name)
 
 }  // namespace wj::test

@@ -1,8 +1,6 @@
 #include "tools/fuzz/compare.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include "interpreter/interpreter.h"
 #include "lift/liveness.h"
 #include "machine/guard.h"
+#include "memory/window.h"
 #include "tools/fuzz/registers.h"
 
 namespace wj::fuzz {
@@ -20,6 +19,8 @@ namespace {
 using machine::ExitKind;
 
 constexpr uint32_t code_bytes = 1 << 20, margin = 4096, empty_bytes = 1 << 22;
+constexpr uint64_t window_bytes = memory::Window::least_bytes;
+constexpr const char* mode_names[] = {"identity", "checked", "window"};
 // Where the parts of State::memory lie.
 constexpr size_t row_bytes = size_t{vgprs + agprs} * 256, lds_at = row_bytes + margin,
                  scratch_at = lds_at + lds_bytes + margin,
@@ -134,15 +135,13 @@ void Comparison::State::copy_from(const State& other) {
 Comparison::Comparison(const Target& target, MemoryModes modes, size_t code_kib, bool cache)
     : target_(target), modes_(modes), cache_(cache), noise_((1 << 17) + state_bytes / 4) {
     machine::install_fault_handler();
+    // Around the buffer nothing is mapped: accesses beyond it fault on every engine. The window
+    // serves all memory modes.
+    if (!space_.confine(window_bytes)) std::abort();
     code_ = space_.allocate(code_bytes, memory::read_write | memory::executable, "code").value();
-    // Around the buffer nothing is mapped: accesses beyond it fault on every engine.
-    auto* host = static_cast<uint8_t*>(mmap(nullptr, empty_bytes * 2, PROT_NONE,
-                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    mprotect(host + empty_bytes, global_bytes, PROT_READ | PROT_WRITE);
-    empty_ = host;
-    global_ = reinterpret_cast<uint64_t>(host) + empty_bytes;
-    if (!space_.map(global_, host + empty_bytes, global_bytes, memory::read_write, "buffer"))
-        std::abort();
+    const uint64_t empty = space_.allocate(empty_bytes, memory::no_access, "nothing").value();
+    global_ = space_.allocate(global_bytes, memory::read_write, "buffer").value();
+    if (!space_.free(empty)) std::abort();
     context_.target = &target_;
     context_.memory = &space_;
     Rng rng(0);
@@ -165,10 +164,6 @@ Comparison::Comparison(const Target& target, MemoryModes modes, size_t code_kib,
                                           .cache_directory = "/dev/null/nowhere"}))
                 engines_.push_back(std::move(*engine));
     }
-}
-
-Comparison::~Comparison() {
-    munmap(empty_, empty_bytes * 2);
 }
 
 Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t values_seed, uint64_t pc) {
@@ -201,10 +196,16 @@ Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t values_s
 
     Setup setup;
     setup.slice = rng() % 4 ? most_instructions : 1 + static_cast<int64_t>(rng() % 60);
-    const bool checked =
-        modes_ == MemoryModes::Checked || (modes_ == MemoryModes::Both && rng() % 4 == 0);
-    setup.mode = checked ? machine::MemoryMode::Checked : machine::MemoryMode::Identity;
+    static constexpr machine::MemoryMode all[] = {
+        machine::MemoryMode::Checked, machine::MemoryMode::Window, machine::MemoryMode::Identity,
+        machine::MemoryMode::Identity};
+    setup.mode = modes_ == MemoryModes::All ? all[rng() % std::size(all)]
+                                            : static_cast<machine::MemoryMode>(modes_);
+    const bool window = setup.mode == machine::MemoryMode::Window;
+    if (window && rng() % 4) leave_window(w, values);
     context_.memory_mode = setup.mode;
+    context_.address_mask = window ? space_.window()->mask() : ~uint64_t{0};
+    context_.address_base = window ? space_.window()->base() : 0;
     context_.exclusive_memory = rng() & 1;
     setup.keep_registers = rng() % 4 != 0;
     setup.change_dead_registers = rng() % 4 == 0 && !w.sgpr_aliases;
@@ -299,6 +300,27 @@ void Comparison::addresses(State& s, Rng& rng) {
     for (uint32_t d = 0; d <= max_depth; ++d) w.sgpr[s_counter + d] = rng() % 12;
     w.sgpr[s_offset] = static_cast<uint32_t>(rng() % 64) * (rng() % 4 ? 4 : 1);
     w.sgpr[s_step] = 4u << rng() % 6;
+}
+
+// Addresses that are others than those of the window, and lead to the same places.
+void Comparison::leave_window(machine::Wave& w, Rng& rng) const {
+    // To be added to an address's upper half.
+    const auto upper = [&rng] {
+        static constexpr uint32_t some[] = {0, 8, 0x7ff8, 0x8000, 0xfff8, 0x7ffffff8, ~7u};
+        constexpr auto others = static_cast<uint32_t>(~(window_bytes - 1) >> 32);
+        return (rng() % 2 ? some[rng() % std::size(some)] : static_cast<uint32_t>(rng())) & others;
+    };
+    for (const uint32_t reg : {v_global_a, v_global_b}) {
+        const uint32_t same = upper();
+        const bool alike = rng() % 2;
+        for (uint32_t lane = 0; lane < 64; ++lane) w.row(reg + 1)[lane] += alike ? same : upper();
+    }
+    for (const uint32_t reg : {s_global, s_global_b}) w.sgpr[reg + 1] += upper();
+    for (const uint32_t reg : {s_buffer, s_buffer + 4}) {
+        const machine::BufferField high =
+            machine::fields_of(buffer_layout(target_.traits)).base_high;
+        high.put(&w.sgpr[reg], high.get(&w.sgpr[reg]) + upper());
+    }
 }
 
 // of_any_kind: strided, swizzled and of random formats. Else of 32-bit floats, with bytes counted.
@@ -484,8 +506,7 @@ std::string Comparison::describe(uint64_t seed) {
     const machine::Wave& w = initial_.wave;
     return fmt::format(
         "  exec {:#x}, mode {:#x}, scc {}, LDS {} bytes, {} memory, slices of {}, {}\n", w.exec(),
-        w.mode, w.scc, w.lds_size,
-        setup.mode == machine::MemoryMode::Checked ? "checked" : "identity", setup.slice,
+        w.mode, w.scc, w.lds_size, mode_names[static_cast<size_t>(setup.mode)], setup.slice,
         setup.keep_registers ? "all registers" : "only memory is compared");
 }
 

@@ -12,15 +12,13 @@
 
 namespace wj::fuzz {
 
-enum class MemoryModes : uint8_t { Identity, Checked, Both };
+enum class MemoryModes : uint8_t { Identity, Checked, Window, All };
 
 class Comparison {
 public:
     // code_kib: memory for translated code of each translator.
     // cache: every program runs a second time elsewhere, translated as the on-disk cache keeps it.
     Comparison(const Target& target, MemoryModes modes, size_t code_kib, bool cache);
-    ~Comparison();
-
     size_t engines() const { return engines_.size(); }
     // What differs, or nothing. The seed determines registers, memory, MODE, memory mode and the
     // slices in which the wave runs.
@@ -57,6 +55,7 @@ private:
     Setup prepare(State& s, uint64_t seed, uint64_t values_seed, uint64_t pc);
     static void run_whole(machine::Wave& w, uint64_t seed);
     void addresses(State& s, Rng& rng);
+    void leave_window(machine::Wave& w, Rng& rng) const;
     void put_descriptor(uint32_t* words, uint64_t base, bool of_any_kind, Rng& rng) const;
     bool execute(machine::Engine& engine, State& s, int64_t slice, int64_t limit);
     void change_dead_registers(machine::Wave& w, const std::vector<uint32_t>& words);
@@ -68,7 +67,6 @@ private:
     memory::AddressSpace space_;
     machine::ExecContext context_;
     std::vector<std::unique_ptr<machine::Engine>> engines_;
-    void* empty_ = nullptr;  // address space around the buffer
     std::vector<uint32_t> noise_;
     State initial_, reference_, other_;
     Counters counters_;

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
     double seconds = 0;
     size_t stop_after = 5, code_kib = 4096;
     bool show = false, cache = false, wave32 = false, wave64 = false;
-    std::string memory = "both";
+    std::string memory = "all";
     std::vector<std::string> kinds = fuzz::kind_names(), rows;
     std::vector<std::string> targets{"gfx600", "gfx700", "gfx803", "gfx900", "gfx906",
                                      "gfx908", "gfx90a", "gfx942", "gfx950"};
@@ -57,8 +57,8 @@ int main(int argc, char** argv) {
     app.add_option("--kinds", kinds, "what programs consist of; default: all")->delimiter(',');
     app.add_option("--rows", rows, "arithmetic only from instructions whose name contains these")
         ->delimiter(',');
-    app.add_option("--memory", memory, "identity, checked or both")
-        ->check(CLI::IsMember({"identity", "checked", "both"}));
+    app.add_option("--memory", memory, "identity, checked, window or all")
+        ->check(CLI::IsMember({"identity", "checked", "window", "all"}));
     app.add_option("--stop-after", stop_after, "differences to report before stopping");
     app.add_option("--code-kib", code_kib, "memory for translated code of each translator");
     app.add_flag("--cache", cache, "run programs again elsewhere, as kept by the on-disk cache");
@@ -77,7 +77,8 @@ int main(int argc, char** argv) {
     }
     const auto modes = memory == "checked"    ? fuzz::MemoryModes::Checked
                        : memory == "identity" ? fuzz::MemoryModes::Identity
-                                              : fuzz::MemoryModes::Both;
+                       : memory == "window"   ? fuzz::MemoryModes::Window
+                                              : fuzz::MemoryModes::All;
     const auto start = std::chrono::steady_clock::now();
     size_t differences = 0;
     uint64_t done = 0;

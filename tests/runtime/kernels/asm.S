@@ -313,6 +313,39 @@ BEGIN store_at
 END store_at
 DESCRIPTOR store_at
 
+// void \name(u8* base, u64 stride): lane l accesses base + l * stride, which is v[2:3]. s[8:11] is a
+// buffer at base, v1 its offset l * stride.
+.macro ACCESS_AT name, access
+BEGIN \name
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_and_b32_e32 v0, 0x3ff, v0
+  s_waitcnt lgkmcnt(0)
+  v_mul_lo_u32 v1, v0, s6
+  v_mov_b32_e32 v2, s4
+  v_mov_b32_e32 v3, s5
+  v_mad_u64_u32 v[2:3], vcc, v0, s6, v[2:3]
+  s_mov_b32 s8, s4
+  s_and_b32 s9, s5, 0xffff
+  s_mov_b32 s10, -1
+  s_mov_b32 s11, 0x27000
+  \access
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+END \name
+DESCRIPTOR \name
+.endm
+ACCESS_AT wide_store_at, "global_store_dword v[2:3], v0, off"
+ACCESS_AT wide_stores_at, "global_store_dwordx4 v[2:3], v[4:7], off"
+ACCESS_AT wide_store_byte_at, "global_store_byte v[2:3], v0, off"
+ACCESS_AT wide_load_at, "global_load_dword v4, v[2:3], off"
+ACCESS_AT wide_loads_at, "global_load_dwordx2 v[4:5], v[2:3], off"
+ACCESS_AT flat_store_at, "flat_store_dword v[2:3], v0"
+ACCESS_AT atomic_at, "global_atomic_add v[2:3], v0, off"
+ACCESS_AT atomic_return_at, "global_atomic_cmpswap_x2 v[4:5], v[2:3], v[6:9], off glc"
+ACCESS_AT buffer_store_at, "buffer_store_dword v0, v1, s[8:11], 0 offen"
+ACCESS_AT buffer_atomic_at, "buffer_atomic_add v0, v1, s[8:11], 0 offen"
+ACCESS_AT scalar_load_at, "s_load_dwordx4 s[4:7], s[4:5], 0x0"
+ACCESS_AT scalar_buffer_load_at, "s_buffer_load_dwordx4 s[4:7], s[8:11], 0x0"
+
 // void scalar_load(u64 address)
 BEGIN scalar_load
   s_load_dwordx2 s[4:5], s[0:1], 0x0
