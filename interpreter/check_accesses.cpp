@@ -15,7 +15,7 @@ namespace {
 
 using machine::GlobalShadow;
 
-constexpr uint32_t most_bytes = 16;  // of an access of a lane
+constexpr uint32_t most_bytes = 16;                // of an access of a lane
 constexpr size_t most_pieces = size_t{lanes} * 4;  // swizzled buffers: four dwords each
 
 // Elements of such buffers have the size that the V# or the instruction says: of these accesses
@@ -209,8 +209,7 @@ private:
     const uint8_t* data_of(size_t i, size_t end) {
         if (!stores.data(i)) return nullptr;
         uint8_t* to = data_.data();
-        for (; i < end; to += pieces_[i++].bytes)
-            std::memcpy(to, stores.data(i), pieces_[i].bytes);
+        for (; i < end; to += pieces_[i++].bytes) std::memcpy(to, stores.data(i), pieces_[i].bytes);
         return data_.data();
     }
 

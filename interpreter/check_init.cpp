@@ -161,11 +161,14 @@ bool writes_over(const Wave& w, const RegisterShadow& shadow, const Inst& inst) 
         w.mode & machine::mode::changes_vector_code)
         return false;
     const uint64_t where = vector ? w.exec() : ~uint64_t{0};
-    return std::ranges::none_of(inst.src, [&](const Operand& o) {
-               return o.is(Operand::Kind::Special) || names_unwritten(w, shadow, o, where);
-           }) && (scalar || std::ranges::none_of(inst.dst, [&](const Operand& o) {
-               return o.is(Operand::Kind::Sgpr) && names_unwritten(w, shadow, o);
-           }));
+    return std::ranges::none_of(inst.src,
+                                [&](const Operand& o) {
+                                    return o.is(Operand::Kind::Special) ||
+                                           names_unwritten(w, shadow, o, where);
+                                }) &&
+           (scalar || std::ranges::none_of(inst.dst, [&](const Operand& o) {
+                return o.is(Operand::Kind::Sgpr) && names_unwritten(w, shadow, o);
+            }));
 }
 
 }  // namespace

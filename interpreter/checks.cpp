@@ -73,7 +73,8 @@ Handler unobserved(Opcode op) {
 
 template <size_t... set>
 constexpr auto translated_checks_of_sets(std::index_sequence<set...>) {
-    return std::array{TranslatedChecks{&observer<set>, &observer_of_compares<set>, &unobserved<set>}...};
+    return std::array{
+        TranslatedChecks{&observer<set>, &observer_of_compares<set>, &unobserved<set>}...};
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ public:
     };
     Race access(Agent& agent, uint32_t pc, Kind kind, uint64_t address, uint32_t bytes, bool silent,
                 const uint8_t* data = nullptr);
-    // The same for reads and writes of several lanes at once, whether they are silent or not. False:
-    // somebody else's access has no order with this one, and nothing is noted.
+    // The same for reads and writes of several lanes at once, whether they are silent or not.
+    // False: somebody else's access has no order with this one, and nothing is noted.
     bool access_in_order(Agent& agent, uint32_t pc, Kind kind, uint64_t address, uint32_t bytes,
                          const uint8_t* data);
     // The agent's caches are invalid: it sees what was released to addresses it looked at.
@@ -102,7 +102,7 @@ private:
     std::mutex mutex_;
     uint32_t now_ = 1;
     std::unordered_map<uint64_t, std::unique_ptr<Agent>> agents_;
-    std::unordered_map<uint64_t, Page> pages_;  // by address / page_bytes
+    std::unordered_map<uint64_t, Page> pages_;             // by address / page_bytes
     std::array<std::pair<uint64_t, Page*>, 64> recent_{};  // of them, by the low bits
     // Whose atomics have released an address; after too many of them only when the last one did.
     struct Releases {

@@ -306,8 +306,8 @@ std::string describe_lds(machine::LdsShadow& shadow, uint64_t address) {
     return text;
 }
 
-std::string describe_accessed(const memory::AddressSpace& memory,
-                              machine::GroupShadow& shadow, uint64_t address) {
+std::string describe_accessed(const memory::AddressSpace& memory, machine::GroupShadow& shadow,
+                              uint64_t address) {
     const uint64_t aperture = address & ~uint64_t{0xffffffff};
     if (aperture == machine::shared_aperture) return describe_lds(shadow.lds, address);
     if (aperture == machine::private_aperture)

@@ -181,8 +181,7 @@ TEST_F(GlobalShadowTest, RowsAreTheirDwords) {
         if (random() % 8 == 0)
             for (GlobalShadow* s : {&rows, &dwords}) s->barrier(group, 2);
         if (random() % 16 == 0)
-            for (GlobalShadow* s : {&rows, &dwords})
-                s->acquire_everything(s->agent(group, wave));
+            for (GlobalShadow* s : {&rows, &dwords}) s->acquire_everything(s->agent(group, wave));
         std::array<uint32_t, 64> values{};
         for (uint32_t& v : values) v = random() % 8 == 0;
         const auto* const stored =
