@@ -82,8 +82,9 @@ public:
         options.handler = handler_;
         options.liveness = &liveness_;
         if (wave.ctx->checks) {
-            options.handler = &interp::checked_handler;
-            options.by_handler = interp::looks_at(wave.ctx->checks);
+            const auto checks = interp::translated_checks(wave.ctx->checks);
+            options.handler = checks.handler;
+            options.observer = checks.observer;
         }
         if (interp::runs_whole(wave)) run_whole(wave, options);
         if (wave.ctx->coverage || wave.ctx->counts_time) lift_plain(*wave.ctx, options);
@@ -170,6 +171,7 @@ private:
     // Handlers see to what their instructions do besides; blocks with them gain nothing by guards.
     static void run_whole(const machine::Wave& wave, lift::Options& options) {
         options.handler = &interp::whole_handler;
+        options.observer = nullptr;
         if (wave.mode & machine::mode::watches_exceptions)
             options.by_handler = wave.ctx->checks ? &checked_or_raises : &interp::raises_exceptions;
         options.sgpr_aliases = wave.sgpr_aliases;
@@ -177,7 +179,7 @@ private:
         lift_unguarded(options);
     }
     static bool checked_or_raises(Opcode op) {
-        return interp::looks_at(machine::known_checks)(op) || interp::raises_exceptions(op);
+        return interp::looked_at(op) || interp::raises_exceptions(op);
     }
     static void lift_unguarded(lift::Options& options) {
         options.may_guard = false;
@@ -188,7 +190,10 @@ private:
         options.plain = true;
         lift_unguarded(options);
         if (!(options.coverage = ctx.coverage)) return;
-        if (ctx.coverage->compared) options.observer = &interp::compare_observer;
+        if (ctx.coverage->compared)
+            options.observer = options.observer
+                                   ? interp::translated_checks(ctx.checks).observer_of_compares
+                                   : &interp::compare_observer;
         options.covered_jump = &interp::covered_jump;
     }
 

@@ -15,7 +15,8 @@ namespace {
 
 using machine::GlobalShadow;
 
-constexpr uint32_t most_bytes = 16;  // of an access of a lane
+constexpr uint32_t most_bytes = 16;                // of an access of a lane
+constexpr size_t most_pieces = size_t{lanes} * 4;  // swizzled buffers: four dwords each
 
 // Elements of such buffers have the size that the V# or the instruction says: of these accesses
 // only the first byte is certain.
@@ -45,7 +46,7 @@ struct LaneStore {
     std::array<uint8_t, most_bytes> data;
 };
 
-// What lanes store, in the order of their addresses; nothing where it is converted on the way.
+// What lanes store; nothing where it is converted on the way.
 class LaneStores {
 public:
     LaneStores(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
@@ -55,31 +56,31 @@ public:
     // at: of the bytes in the lane's data.
     void add(uint32_t lane, uint64_t address, uint32_t at, uint32_t bytes) {
         if (!known_ || bytes > most_bytes || count_ == stores_.size()) return;
-        LaneStore& s = stores_[count_++];
+        LaneStore& s = stores_[count_];
         s = {address, lane, bytes, {}};
-        for (uint32_t b = 0; b < bytes; b++) {
-            const uint32_t from = at + b + shift_;
-            s.data[b] =
-                static_cast<uint8_t>(vrow(w_, inst_.vdata(), from / 4)[lane] >> from % 4 * 8);
+        for (uint32_t b = 0; b < bytes;) {
+            const uint32_t from = at + b + shift_, piece = std::min(4 - from % 4, bytes - b),
+                           dword = vrow(w_, inst_.vdata(), from / 4)[lane] >> from % 4 * 8;
+            std::memcpy(&s.data[b], &dword, piece);
+            b += piece;
         }
+        apart_ &= !count_ || address >= stores_[count_ - 1].address + stores_[count_ - 1].bytes;
+        count_++;
     }
-    // The store that was added last leaves memory as it is.
-    bool silent() const {
-        if (!count_) return false;
-        const LaneStore& s = stores_[count_ - 1];
+    // Store number i leaves memory as it is.
+    bool silent(size_t i) const {
+        if (i >= count_) return false;
+        const LaneStore& s = stores_[i];
         const void* now =
             w_.ctx->memory->translate(w_.ctx->reach(s.address), s.bytes, memory::readable);
         return now && !std::memcmp(now, s.data.data(), s.bytes);
     }
-    // What it stores, if it was this one; null if that is not known.
-    const uint8_t* data(uint64_t address, uint32_t bytes) const {
-        if (!known_ || !count_) return nullptr;
-        const LaneStore& s = stores_[count_ - 1];
-        return s.address == address && s.bytes == bytes ? s.data.data() : nullptr;
-    }
-    bool known() const { return known_; }
-    // Lanes whose bytes others of them overwrite with other values.
+    // What it stores; null if that is not known.
+    const uint8_t* data(size_t i) const { return i < count_ ? stores_[i].data.data() : nullptr; }
+    // Lanes whose bytes others of them overwrite with other values. Leaves the stores in the order
+    // of their addresses.
     uint64_t disagreeing(uint64_t& address) {
+        if (apart_) return 0;
         const auto end = stores_.begin() + static_cast<ptrdiff_t>(count_);
         std::sort(stores_.begin(), end,
                   [](const LaneStore& a, const LaneStore& b) { return a.address < b.address; });
@@ -99,10 +100,10 @@ public:
 private:
     Wave& w_;
     const Inst& inst_;
-    bool known_;
+    bool known_, apart_ = true;
     uint32_t shift_;
     size_t count_ = 0;
-    std::array<LaneStore, size_t{lanes} * 4> stores_;  // swizzled buffers: four dwords each
+    std::array<LaneStore, most_pieces> stores_;
 };
 
 // The races of an instruction: what is reported of the first.
@@ -133,6 +134,11 @@ public:
         }
         if (found_.what == what) found_.lanes |= lane_bit;
     }
+    // Of several lanes; false: lane by lane, please.
+    bool none(uint64_t address, uint32_t bytes, const uint8_t* data) {
+        const auto pc = static_cast<uint32_t>(w_.pc - inst_.size);
+        return shadow_.access_in_order(agent_, pc, kind_, address, bytes, data);
+    }
     void acquire() { shadow_.acquire(agent_); }
     void acquire_everything() { shadow_.acquire_everything(agent_); }
     const Finding& found() const { return found_; }
@@ -150,12 +156,10 @@ bool accesses_memory(const Inst& inst) {
     return effects(inst.op).access != MemoryAccess::None;
 }
 
-void check_lanes(Wave& w, const Inst& inst, Access access, GlobalShadow::Kind kind,
-                 Finding& found) {
-    LaneStores stores(w, inst);
-    {
-        const std::lock_guard lock(w.group->shadow->dispatch->global.mutex());
-        Races races(w, inst, access, kind);
+// What lanes access of global memory, piece by piece.
+class Pieces {
+public:
+    Pieces(Wave& w, const Inst& inst) : stores(w, inst) {
         uint32_t lane_before = lanes, at = 0;
         const uint32_t certain = converts(inst) ? 1 : bytes_of(w, inst);
         each_spot(w, inst, certain, [&](uint32_t lane, Spot spot, uint32_t bytes) {
@@ -163,15 +167,70 @@ void check_lanes(Wave& w, const Inst& inst, Access access, GlobalShadow::Kind ki
             lane_before = lane;
             if (spot.place != Place::Global) return;
             stores.add(lane, spot.address, at, bytes);
-            const bool silent = stores.known() && stores.silent();
-            races.by(uint64_t{1} << lane, spot.address, bytes, silent,
-                     stores.data(spot.address, bytes));
+            pieces_[count_++] = {spot.address, lane, bytes};
         });
+    }
+    // Those that follow one another in memory are looked at in one go.
+    void look(Races& races, GlobalShadow::Kind kind) {
+        const bool reads = kind == GlobalShadow::Kind::Read;
+        const bool together = reads || kind == GlobalShadow::Kind::Write;
+        for (size_t i = 0; i < count_;) {
+            const size_t end = together ? end_of_run(i, reads) : i + 1;
+            if (!together || !races.none(pieces_[i].address, run_bytes_, data_of(i, end)))
+                for (size_t p = i; p < end; p++) look_at(races, p);
+            i = end;
+        }
+    }
+    LaneStores stores;
+
+private:
+    struct Piece {
+        uint64_t address;
+        uint32_t lane, bytes;
+    };
+    void look_at(Races& races, size_t p) {
+        races.by(uint64_t{1} << pieces_[p].lane, pieces_[p].address, pieces_[p].bytes,
+                 stores.silent(p), stores.data(p));
+    }
+    // Lanes that read what one before them does change nothing.
+    size_t end_of_run(size_t i, bool reads) {
+        const uint64_t begin = pieces_[i].address;
+        uint64_t behind = begin + pieces_[i].bytes;
+        while (++i < count_) {
+            const Piece& p = pieces_[i];
+            if (p.address == behind)
+                behind += p.bytes;
+            else if (!reads || p.address < begin || p.address + p.bytes > behind)
+                break;
+        }
+        run_bytes_ = static_cast<uint32_t>(behind - begin);
+        return i;
+    }
+    const uint8_t* data_of(size_t i, size_t end) {
+        if (!stores.data(i)) return nullptr;
+        uint8_t* to = data_.data();
+        for (; i < end; to += pieces_[i++].bytes) std::memcpy(to, stores.data(i), pieces_[i].bytes);
+        return data_.data();
+    }
+
+    size_t count_ = 0;
+    uint32_t run_bytes_ = 0;
+    std::array<Piece, most_pieces> pieces_;
+    std::array<uint8_t, size_t{lanes} * most_bytes> data_;
+};
+
+void check_lanes(Wave& w, const Inst& inst, Access access, GlobalShadow::Kind kind,
+                 Finding& found) {
+    Pieces pieces(w, inst);
+    {
+        const std::lock_guard lock(w.group->shadow->dispatch->global.mutex());
+        Races races(w, inst, access, kind);
+        pieces.look(races, kind);
         found = races.found();
     }
     if (found.what) return;
     uint64_t address = 0;
-    const uint64_t disagreeing = stores.disagreeing(address);
+    const uint64_t disagreeing = pieces.stores.disagreeing(address);
     if (!disagreeing) return;
     found.what = memory::lanes_disagree;
     found.bytes = std::min(bytes_of(w, inst), 4u);

@@ -29,15 +29,17 @@ uint32_t dwords_of(const Operand& o) {
 void set_row(RegisterShadow& shadow, uint32_t row, const uint32_t* bits, uint64_t where) {
     if (row >= shadow.any.size()) return;
     write_row(shadow.row(row), bits, where);
-    shadow.any[row] =
-        std::any_of(shadow.row(row), shadow.row(row) + lanes, [](uint32_t b) { return b != 0; });
+    uint64_t any = 0;
+    for (uint32_t lane = 0; lane < lanes; lane++)
+        any |= uint64_t{shadow.row(row)[lane] != 0} << lane;
+    shadow.any[row] = any;
 }
 
 // Lanes in which bits of the row, of those in `of`, have no value.
 uint64_t unwritten(RegisterShadow& shadow, uint32_t row, uint64_t where, uint32_t of = ~0u) {
     uint64_t found = 0;
-    if (row >= shadow.any.size() || !shadow.any[row]) return 0;
-    for_each_lane(where, [&](uint32_t lane) {
+    if (row >= shadow.any.size()) return 0;
+    for_each_lane(where & shadow.any[row], [&](uint32_t lane) {
         if (shadow.row(row)[lane] & of) found |= uint64_t{1} << lane;
     });
     return found;
@@ -115,11 +117,12 @@ bool may_be_tried(const Wave& w, const Inst& inst) {
     }
 }
 
-bool names_unwritten(const Wave& w, const RegisterShadow& shadow, const Operand& o) {
+bool names_unwritten(const Wave& w, const RegisterShadow& shadow, const Operand& o,
+                     uint64_t where = ~uint64_t{0}) {
     for (uint32_t d = 0; d < dwords_of(o); d++) {
         if (is_vector(o)) {
             const uint32_t row = row_of(w, o, d);
-            if (row < shadow.any.size() && shadow.any[row]) return true;
+            if (row < shadow.any.size() && shadow.any[row] & where) return true;
         }
         if (o.is(Operand::Kind::Sgpr) && shadow.scalars[(o.reg + d) & 127]) return true;
     }
@@ -133,6 +136,39 @@ bool touches_unwritten(const Wave& w, const RegisterShadow& shadow, const Inst& 
     const auto& s = shadow.scalars;
     return (e.reads_vcc && (s[machine::vcc_lo] | s[machine::vcc_lo + 1])) ||
            ((e.reads_scc || e.writes_scc) && shadow.scc) || (e.reads_m0 && s[machine::m0]);
+}
+
+bool is_half(Type type) {
+    return type == Type::b16 || type == Type::i16 || type == Type::u16 || type == Type::f16 ||
+           type == Type::bf16;
+}
+
+// It makes whole registers, where lanes are on, of nothing but what has been written: no need to
+// try it.
+bool writes_over(const Wave& w, const RegisterShadow& shadow, const Inst& inst) {
+    const Effects& e = effects(inst.op);
+    const OpInfo& info = op_info(inst.op);
+    const bool vector = inst.format == Format::VOP1 || inst.format == Format::VOP2 ||
+                        inst.format == Format::VOPC || inst.format == Format::VOP3 ||
+                        inst.format == Format::VOP3P;
+    const bool scalar = inst.format == Format::SOP1 || inst.format == Format::SOP2 ||
+                        inst.format == Format::SOPK || inst.format == Format::SOPC;
+    if ((!vector && !scalar) || e.partial || e.across || e.unmasked || e.indexed || e.opaque ||
+        e.reads_m0 || (e.reads_scc && shadow.scc) ||
+        (e.reads_vcc && (shadow.scalars[machine::vcc_lo] | shadow.scalars[machine::vcc_lo + 1])) ||
+        is_half(info.dst[0]) || (inst.op_sel && inst.format != Format::VOP3P) ||
+        is_dpp(inst.variant) || inst.variant == Variant::Sdwa ||
+        w.mode & machine::mode::changes_vector_code)
+        return false;
+    const uint64_t where = vector ? w.exec() : ~uint64_t{0};
+    return std::ranges::none_of(inst.src,
+                                [&](const Operand& o) {
+                                    return o.is(Operand::Kind::Special) ||
+                                           names_unwritten(w, shadow, o, where);
+                                }) &&
+           (scalar || std::ranges::none_of(inst.dst, [&](const Operand& o) {
+                return o.is(Operand::Kind::Sgpr) && names_unwritten(w, shadow, o);
+            }));
 }
 
 }  // namespace
@@ -213,7 +249,10 @@ InitCheck::InitCheck(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
         address.of(inst.sbase(), 0);
         address.of(inst.soffset(), 0);
         uint64_t global = smem ? 1 : 0;
-        later_->look_at_scratch(w, inst, global);
+        if (inst.format == Format::GLOBAL)
+            global = w.exec();
+        else
+            later_->look_at_scratch(w, inst, global);
         if (access_of(inst.op) == Access::Read) return;
         // Of a byte or a word only so much is stored; either half of the register.
         const uint32_t bytes = bytes_of(w, inst);
@@ -231,7 +270,7 @@ InitCheck::InitCheck(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
         if (inst.dst[0].present()) later_.emplace();  // of a call
     } else if (touches_unwritten(w, shadow, inst)) {
         later_.emplace();
-        if (may_be_tried(w, inst)) later_->try_it(w, inst);
+        if (!writes_over(w, shadow, inst) && may_be_tried(w, inst)) later_->try_it(w, inst);
     }
 }
 

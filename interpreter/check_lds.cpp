@@ -31,7 +31,7 @@ public:
     LdsAccess(Wave& w, Access access, uint32_t bytes)
         : w_(w),
           shadow_(w.group->shadow->lds),
-          size_(std::min<uint64_t>(shadow_.bytes.size(), w.lds_size)),
+          size_(std::min<uint64_t>(shadow_.size(), w.lds_size)),
           wave_(static_cast<uint16_t>(w.wave_in_group)),
           checks_(w.ctx->checks),
           access_(access),
@@ -41,8 +41,10 @@ public:
     void by(uint32_t lane, uint64_t at, uint32_t bytes) {
         Found found;
         if (at + bytes > size_) found.add(check_memory_beyond(checks_));
-        for (uint64_t b = at; b < std::min(at + bytes, size_); b++)
-            found.add(note(shadow_.bytes[b]));
+        if (checks_ & (machine::check_init | machine::check_race)) {
+            const uint64_t end = std::min(at + bytes, size_), step = shadow_.split(at, bytes);
+            for (uint64_t b = at; b < end; b += step) found.add(note(shadow_.cell(b)));
+        }
         if (!found.reason || (first_.reason && found.reason != first_.reason)) return;
         if (!first_.reason) first_ = found, address_ = at, bytes_ = bytes;
         lanes_ |= uint64_t{1} << lane;
@@ -79,7 +81,7 @@ private:
     // Reads and writes of different waves between two barriers have no order, nor have two writes.
     // Atomics have one among themselves; loads beside them look like atomic loads, as those in
     // front of a loop of compare-and-swap.
-    Found note(LdsShadow::Byte& b) {
+    Found note(LdsShadow::Cell& b) {
         const bool reads = access_ != Access::Write, writes = access_ != Access::Read,
                    atomic = access_ == Access::Atomic;
         Found found;

@@ -5,6 +5,7 @@
 
 #include "frontend/effects.h"
 #include "interpreter/check_parts.h"
+#include "interpreter/observe.h"
 
 namespace wj::interp {
 namespace {
@@ -48,15 +49,32 @@ bool looks(Opcode op) {
     return false;
 }
 
-template <size_t... set>
-constexpr auto looks_of_sets(std::index_sequence<set...>) {
-    return std::array{&looks<set>...};
-}
-
 bool may_load_lds(Opcode op) {
     const Format format = op_info(op).format;
     return (format == Format::GLOBAL || format == Format::SCRATCH || format == Format::MUBUF) &&
            effects(op).access == MemoryAccess::Load;
+}
+
+template <size_t set>
+Handler observer(Opcode op) {
+    return looks<set>(op) ? &look : nullptr;
+}
+
+template <size_t set>
+Handler observer_of_compares(Opcode op) {
+    return looks<set>(op) ? &look : compare_observer(op);
+}
+
+template <size_t set>
+Handler unobserved(Opcode op) {
+    const Handler plain = handler(op);
+    return plain && !looks<set>(op) && may_load_lds(op) ? &check_and_run : plain;
+}
+
+template <size_t... set>
+constexpr auto translated_checks_of_sets(std::index_sequence<set...>) {
+    return std::array{
+        TranslatedChecks{&observer<set>, &observer_of_compares<set>, &unobserved<set>}...};
 }
 
 }  // namespace
@@ -73,17 +91,21 @@ void look(Wave& w, const Inst& inst) {
     if (checks & machine::check_division && looks_at_divisions(inst.op)) check_division(w, inst);
 }
 
-bool (*looks_at(uint32_t checks))(Opcode) {
-    constexpr auto of_sets = looks_of_sets(std::make_index_sequence<sets_of_kinds>{});
+TranslatedChecks translated_checks(uint32_t checks) {
+    constexpr auto of_sets = translated_checks_of_sets(std::make_index_sequence<sets_of_kinds>{});
     size_t set = 0;
     for (size_t k = 0; k < std::size(kinds); k++)
         if (checks & kinds[k].checks) set |= size_t{1} << k;
     return of_sets[set];
 }
 
+bool looked_at(Opcode op) {
+    return looks<sets_of_kinds - 1>(op);
+}
+
 Handler checked_handler(Opcode op) {
     const Handler plain = handler(op);
-    return plain && (looks<sets_of_kinds - 1>(op) || may_load_lds(op)) ? &check_and_run : plain;
+    return plain && (looked_at(op) || may_load_lds(op)) ? &check_and_run : plain;
 }
 
 Handler watched_handler(Opcode op) {

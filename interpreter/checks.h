@@ -14,8 +14,17 @@ Handler checked_handler(Opcode op);
 // The same for all opcodes, and which bits have been written: with machine::checks_of_registers.
 Handler watched_handler(Opcode op);
 
-// Opcodes that these checkers look at: translated code leaves them to checked_handler. (LDS forms
-// of other loads are left to their handlers anyway.)
-bool (*looks_at(uint32_t checks))(Opcode);
+// For code that is translated.
+struct TranslatedChecks {
+    // The look, in front of what these checkers look at; null for other opcodes.
+    Handler (*observer)(Opcode) = nullptr;
+    // The same beside compare_observer (observe.h).
+    Handler (*observer_of_compares)(Opcode) = nullptr;
+    // Of what is not translated: with the look where there was no observer (LDS forms of loads).
+    Handler (*handler)(Opcode) = nullptr;
+};
+TranslatedChecks translated_checks(uint32_t checks);
+// Opcodes that any checker looks at.
+bool looked_at(Opcode op);
 
 }  // namespace wj::interp

@@ -302,8 +302,10 @@ void Lifter::call_function(Handler fn, const Inst& inst, bool keep_exec,
 }
 
 void Lifter::observe(const Inst& inst) {
-    if (!options.coverage || !options.observer) return;
-    if (const Handler observer = options.observer(inst.op)) call_function(observer, inst, true);
+    const Handler observer = options.observer ? options.observer(inst.op) : nullptr;
+    if (!observer) return;
+    if (in_arm()) return abandon_arms();
+    call_function(observer, inst, true);
 }
 
 void Lifter::cover(uint64_t to) {

@@ -6,7 +6,6 @@
 namespace wj::machine {
 namespace {
 
-constexpr uint64_t page_bytes = 4096;
 constexpr size_t most_releases = 64, most_known = 512;
 
 bool same_wave(const GlobalShadow::Who& a, const GlobalShadow::Who& b) {
@@ -60,67 +59,105 @@ bool GlobalShadow::ordered(const Agent& agent, const Who& who) const {
     return agent.known.knows(who);
 }
 
-GlobalShadow::Page& GlobalShadow::page(uint64_t address, uint32_t first, uint32_t end) {
-    Page& page = pages_[address / page_bytes];
-    if (page.cells.empty()) page.cells.resize(page_bytes >> page.shift);
-    if (page.shift && (first | end) & 3) {
-        std::vector<Cell> bytes(page_bytes);
-        for (uint64_t b = 0; b < page_bytes; b++) {
-            bytes[b] = page.cells[b >> page.shift];
-            bytes[b].stored[0] = bytes[b].stored[b & 3];
+void GlobalShadow::Line::split(uint32_t edges) {
+    const uint32_t wanted = edges & 3 ? 0 : edges & (bytes - 1) ? 2 : 6;
+    if (wanted >= shift) return;
+    auto cells = std::make_unique<Cell[]>(bytes >> wanted);
+    for (uint32_t c = 0; c < bytes >> wanted; c++) cells[c] = cell(c << wanted);
+    parts = std::move(cells);
+    shift = wanted;
+}
+
+GlobalShadow::Page& GlobalShadow::page(uint64_t address) {
+    const uint64_t number = address / page_bytes;
+    auto& [known, page] = recent_[number % recent_.size()];
+    if (known == number && page) return *page;
+    known = number;
+    page = &pages_[number];
+    return *page;
+}
+
+template <class F>
+bool GlobalShadow::each_cell(uint64_t address, uint32_t bytes, F&& f) {
+    for (uint64_t at = address, end = address + bytes; at < end;) {
+        const uint64_t start = at & ~uint64_t{Line::bytes - 1},
+                       behind = std::min(start + Line::bytes, end);
+        Line& line = page(at)[at % page_bytes / Line::bytes];
+        line.split(static_cast<uint32_t>(at | behind));
+        const uint32_t size = 1u << line.shift;
+        for (; at < behind; at += size) {
+            const auto byte = static_cast<uint32_t>(at - start);
+            if (!f(line.cell(byte), &line.stored[byte], size, at - address)) return false;
         }
-        page.cells = std::move(bytes);
-        page.shift = 0;
     }
-    return page;
+    return true;
+}
+
+void GlobalShadow::note(const Agent& agent, const Who& me, Kind kind, Cell& cell) const {
+    if (kind == Kind::Write) {
+        cell.writer = me;
+        return;
+    }
+    // Two readers that have no order: whoever writes then races with one of them at least.
+    Who* place = nullptr;
+    for (Who& reader : cell.readers)
+        if (!reader.pc || same_wave(reader, me)) place = &reader;
+    for (Who& reader : cell.readers)
+        if (!place && ordered(agent, reader)) place = &reader;
+    if (place) *place = me;
 }
 
 GlobalShadow::Race GlobalShadow::access(Agent& agent, uint32_t pc, Kind kind, uint64_t address,
                                         uint32_t bytes, bool silent, const uint8_t* data) {
-    const bool synchronises = kind == Kind::Atomic || kind == Kind::Coherent;
-    if (synchronises) {
+    Race race;
+    if (kind == Kind::Atomic || kind == Kind::Coherent) {
         learn_releases(agent, address / 4, true);
         agent.looked_at.insert(address / 4);
+        if (kind == Kind::Atomic) release(agent, address / 4);
+        return race;
     }
-    Race race;
     const Who me{agent.group, agent.wave, agent.time, pc};
     const auto check = [&](const Who& other, bool wrote) {
         if (race.other.pc || ordered(agent, other)) return;
         race = {other, wrote};
     };
-    for (uint64_t at = address; at < address + bytes && !synchronises;) {
-        const uint64_t end = std::min((at / page_bytes + 1) * page_bytes, address + bytes);
-        const auto first = static_cast<uint32_t>(at % page_bytes);
-        const auto behind = first + static_cast<uint32_t>(end - at);
-        Page& p = page(at, first, behind);
-        for (uint32_t c = first >> p.shift; c < behind >> p.shift; c++) {
-            Cell& cell = p.cells[c];
-            const size_t size = size_t{1} << p.shift;
-            const uint8_t* const stored =
-                data ? data + (at - address) + ((c << p.shift) - first) : nullptr;
-            const bool seen = !silent && !(stored && cell.known &&
-                                           std::memcmp(stored, cell.stored.data(), size) == 0);
-            if (seen) check(cell.writer, true);
-            if (kind == Kind::Write) {
-                for (const Who& reader : cell.readers)
-                    if (seen) check(reader, false);
-                cell.writer = me;
-                cell.known = stored;
-                if (stored) std::memcpy(cell.stored.data(), stored, size);
-                continue;
-            }
-            // Two readers that have no order: whoever writes then races with one of them at least.
-            Who* place = nullptr;
-            for (Who& reader : cell.readers)
-                if (!reader.pc || same_wave(reader, me)) place = &reader;
-            for (Who& reader : cell.readers)
-                if (!place && ordered(agent, reader)) place = &reader;
-            if (place) *place = me;
+    each_cell(address, bytes, [&](Cell& cell, uint8_t* stored, size_t size, uint64_t at) {
+        const bool equal = data && cell.known && std::memcmp(data + at, stored, size) == 0;
+        const bool seen = !silent && !equal;
+        if (seen) check(cell.writer, true);
+        if (kind == Kind::Write) {
+            for (const Who& reader : cell.readers)
+                if (seen) check(reader, false);
+            if ((cell.known = data)) std::memcpy(stored, data + at, size);
         }
-        at = end;
-    }
-    if (kind == Kind::Atomic) release(agent, address / 4);
+        note(agent, me, kind, cell);
+        return true;
+    });
     return race;
+}
+
+bool GlobalShadow::access_in_order(Agent& agent, uint32_t pc, Kind kind, uint64_t address,
+                                   uint32_t bytes, const uint8_t* data) {
+    const Who* before = nullptr;  // neighbours are mostly by the same one
+    const auto in_order = [&](const Who& who) {
+        if (before && same_wave(*before, who) && before->time == who.time && before->pc)
+            return true;
+        if (!ordered(agent, who)) return false;
+        before = &who;
+        return true;
+    };
+    const bool writes = kind == Kind::Write;
+    if (!each_cell(address, bytes, [&](const Cell& cell, const uint8_t*, size_t, uint64_t) {
+            return in_order(cell.writer) &&
+                   (!writes || (in_order(cell.readers[0]) && in_order(cell.readers[1])));
+        }))
+        return false;
+    const Who me{agent.group, agent.wave, agent.time, pc};
+    return each_cell(address, bytes, [&](Cell& cell, uint8_t* stored, size_t size, uint64_t at) {
+        if (writes && (cell.known = data)) std::memcpy(stored, data + at, size);
+        note(agent, me, kind, cell);
+        return true;
+    });
 }
 
 void GlobalShadow::release(Agent& agent, uint64_t address) {
@@ -144,8 +181,8 @@ void GlobalShadow::learn_from(Agent& agent, const Known& other) {
 void GlobalShadow::learn_releases(Agent& agent, uint64_t address, bool of_group) {
     const auto wanted = [&](uint32_t group) { return !of_group || group == agent.group; };
     if (const auto page = pages_.find(address * 4 / page_bytes); page != pages_.end()) {
-        const uint64_t cell = address * 4 % page_bytes >> page->second.shift;
-        const Who writer = page->second.cells[cell].writer;
+        const auto byte = static_cast<uint32_t>(address * 4 % page_bytes);
+        const Who writer = page->second[byte / Line::bytes].cell(byte % Line::bytes).writer;
         if (writer.pc && wanted(writer.group))
             learn_from(agent, {writer.group, writer.wave, writer.time,
                                this->agent(writer.group, writer.wave).barrier});

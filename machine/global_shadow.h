@@ -11,6 +11,7 @@
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace wj::machine {
@@ -38,6 +39,10 @@ public:
     };
     Race access(Agent& agent, uint32_t pc, Kind kind, uint64_t address, uint32_t bytes, bool silent,
                 const uint8_t* data = nullptr);
+    // The same for reads and writes of several lanes at once, whether they are silent or not.
+    // False: somebody else's access has no order with this one, and nothing is noted.
+    bool access_in_order(Agent& agent, uint32_t pc, Kind kind, uint64_t address, uint32_t bytes,
+                         const uint8_t* data);
     // The agent's caches are invalid: it sees what was released to addresses it looked at.
     void acquire(Agent& agent);
     // It has waited for all waves of the dispatch.
@@ -63,17 +68,30 @@ private:
     };
     struct Cell {
         Who writer, readers[2];
-        std::array<uint8_t, 4> stored{};  // by the writer, if known
-        bool known = false;
+        bool known = false;  // what the writer stored
     };
-    // Of 4 KiB. A cell for each dword until smaller or misaligned accesses come, then for each
+    // One cell until others than whole lines are accessed, then one for each dword, or for each
     // byte.
-    struct Page {
-        uint32_t shift = 2;
-        std::vector<Cell> cells;
-    };
+    struct Line {
+        static constexpr uint32_t bytes = 64;
+        uint32_t shift = 6;
+        Cell whole;
+        std::unique_ptr<Cell[]> parts;
+        std::array<uint8_t, bytes> stored{};
 
-    Page& page(uint64_t address, uint32_t first, uint32_t end);
+        Cell& cell(uint32_t byte) { return parts ? parts[byte >> shift] : whole; }
+        // So that accesses may begin and end where `edges` has bits.
+        void split(uint32_t edges);
+    };
+    static constexpr uint32_t page_bytes = 4096;
+    using Page = std::array<Line, page_bytes / Line::bytes>;
+
+    Page& page(uint64_t address);
+    // Calls f(cell, its bytes in Line::stored, their number, their distance from the address) until
+    // it returns false.
+    template <class F>
+    bool each_cell(uint64_t address, uint32_t bytes, F&& f);
+    void note(const Agent& agent, const Who& me, Kind kind, Cell& cell) const;
     void release(Agent& agent, uint64_t address);
     void learn_from(Agent& agent, const Known& other);
     void learn_releases(Agent& agent, uint64_t address, bool of_group);
@@ -84,7 +102,8 @@ private:
     std::mutex mutex_;
     uint32_t now_ = 1;
     std::unordered_map<uint64_t, std::unique_ptr<Agent>> agents_;
-    std::unordered_map<uint64_t, Page> pages_;  // by address / 4096
+    std::unordered_map<uint64_t, Page> pages_;             // by address / page_bytes
+    std::array<std::pair<uint64_t, Page*>, 64> recent_{};  // of them, by the low bits
     // Whose atomics have released an address; after too many of them only when the last one did.
     struct Releases {
         std::vector<Known> agents;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "machine/checks.h"
@@ -11,19 +12,53 @@
 namespace wj::machine {
 
 // Who has used each byte of a work-group's LDS since its last barrier.
-struct LdsShadow {
+class LdsShadow {
+public:
     static constexpr uint16_t nobody = 0xffff, several = 0xfffe;
-    struct Byte {
+    struct Cell {
         uint16_t writer = nobody, reader = nobody;  // waves
-        bool atomic = false;                        // no write was a plain one
-        bool written = false;                       // since the work-group began
+        uint32_t barrier : 30 = 0;                  // the number of the last one before
+        uint32_t atomic : 1 = false;                // no write was a plain one
+        uint32_t written : 1 = false;               // since the work-group began
     };
-    std::vector<Byte> bytes;
 
-    void begin(uint32_t size) { bytes.assign(size, Byte{}); }
-    void barrier() {
-        for (Byte& b : bytes) b.writer = b.reader = nobody, b.atomic = false;
+    void begin(uint32_t size) {
+        size_ = size;
+        shift_ = 2;
+        barrier_ = 0;
+        cells_.assign((size + 3) / 4, Cell{});
     }
+    void barrier() {
+        if (++barrier_ < most_barriers) return;
+        for (Cell& c : cells_) forget(c);
+        barrier_ = 0;
+    }
+    uint32_t size() const { return size_; }  // bytes
+    // Cells are dwords until an access begins or ends in between, then bytes. Returns their size.
+    uint32_t split(uint64_t at, uint64_t bytes) {
+        if (shift_ && (at | bytes) & 3) {
+            std::vector<Cell> all(cells_.size() * 4);
+            for (size_t b = 0; b < all.size(); b++) all[b] = cells_[b / 4];
+            cells_ = std::move(all);
+            shift_ = 0;
+        }
+        return 1u << shift_;
+    }
+    Cell& cell(uint64_t byte) {
+        Cell& c = cells_[byte >> shift_];
+        if (c.barrier != barrier_) forget(c);
+        return c;
+    }
+
+private:
+    static constexpr uint32_t most_barriers = 1u << 30;
+    void forget(Cell& c) const {
+        c.writer = c.reader = nobody;
+        c.atomic = false;
+        c.barrier = barrier_ % most_barriers;
+    }
+    std::vector<Cell> cells_;
+    uint32_t size_ = 0, shift_ = 2, barrier_ = 0;
 };
 
 // And of a dispatch.

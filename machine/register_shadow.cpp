@@ -12,9 +12,9 @@ void RegisterShadow::begin(bool bits, uint32_t row_count, uint32_t first_rows,
     watches_bits = bits;
     if (!bits) return;
     rows.assign(size_t{row_count} * lanes, ~0u);
-    any.assign(row_count, true);
+    any.assign(row_count, ~uint64_t{0});
     std::fill_n(rows.begin(), size_t{std::min(first_rows, row_count)} * lanes, 0u);
-    std::fill_n(any.begin(), std::min(first_rows, row_count), false);
+    std::fill_n(any.begin(), std::min(first_rows, row_count), 0u);
     scratch.assign(size_t{scratch_bytes} * lanes, false);
     scalars.fill(~0u);
     std::fill_n(scalars.begin(), std::min<uint32_t>(scalars_known, flat_scratch_lo), 0u);

@@ -33,7 +33,7 @@ struct RegisterShadow {
     std::array<uint32_t, 128> scalars{};
     bool scc = false;
     std::vector<uint32_t> rows;
-    std::vector<bool> any;      // of a row
+    std::vector<uint64_t> any;  // of a row: lanes with such bits
     std::vector<bool> scratch;  // byte o of lane l is [o * 64 + l]: true = written
     bool watches_bits = false;
 

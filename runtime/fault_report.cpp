@@ -289,9 +289,9 @@ std::string describe_memory(const memory::AddressSpace& memory, const machine::W
 }
 
 // What a checker has found: where, and who was there before.
-std::string describe_lds(const machine::LdsShadow& shadow, uint64_t address) {
+std::string describe_lds(machine::LdsShadow& shadow, uint64_t address) {
     using machine::LdsShadow;
-    const uint64_t at = address - machine::shared_aperture, size = shadow.bytes.size();
+    const uint64_t at = address - machine::shared_aperture, size = shadow.size();
     std::string text =
         format("byte 0x%llx of LDS, of which the work-group has %llu bytes",
                static_cast<unsigned long long>(at), static_cast<unsigned long long>(size));
@@ -301,13 +301,13 @@ std::string describe_lds(const machine::LdsShadow& shadow, uint64_t address) {
         text += format("; %s by ", did);
         text += wave == LdsShadow::several ? "several waves" : format("wave %u", wave);
     };
-    who("written", shadow.bytes[at].writer);
-    who("read", shadow.bytes[at].reader);
+    who("written", shadow.cell(at).writer);
+    who("read", shadow.cell(at).reader);
     return text;
 }
 
-std::string describe_accessed(const memory::AddressSpace& memory,
-                              const machine::GroupShadow& shadow, uint64_t address) {
+std::string describe_accessed(const memory::AddressSpace& memory, machine::GroupShadow& shadow,
+                              uint64_t address) {
     const uint64_t aperture = address & ~uint64_t{0xffffffff};
     if (aperture == machine::shared_aperture) return describe_lds(shadow.lds, address);
     if (aperture == machine::private_aperture)

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
+#include <vector>
+
 namespace wj::machine {
 namespace {
 
@@ -146,6 +150,60 @@ TEST_F(GlobalShadowTest, ABarrierOfAllWorkGroups) {
     }
     shadow.acquire_everything(shadow.agent(groups, 0));
     expect_none(access(groups, 0, Kind::Write, data));
+}
+
+TEST_F(GlobalShadowTest, SeveralLanesAtOnce) {
+    const auto together = [&](uint32_t group, Kind kind, uint64_t at, uint32_t bytes) {
+        return shadow.access_in_order(shadow.agent(group, 0), 100 * group + 1, kind, at, bytes,
+                                      nullptr);
+    };
+    EXPECT_TRUE(together(0, Kind::Write, data, 256));
+    EXPECT_TRUE(together(0, Kind::Read, data + 4, 256));
+    EXPECT_TRUE(together(1, Kind::Write, data + 260, 256));
+    EXPECT_FALSE(together(1, Kind::Write, data + 256, 4));  // which the other one has read
+    EXPECT_FALSE(together(1, Kind::Read, data + 128, 64));
+    // Nothing was noted of these.
+    expect_race(access(2, 0, Kind::Write, data + 256), 0, 0, false);
+    expect_race(access(2, 0, Kind::Write, data + 128), 0, 0, true);
+    expect_race(access(2, 0, Kind::Read, data + 512), 1, 0, true);
+    expect_none(access(2, 0, Kind::Read, data + 516));
+}
+
+// Whole rows give what their dwords give one by one.
+TEST_F(GlobalShadowTest, RowsAreTheirDwords) {
+    std::mt19937 random(1);
+    GlobalShadow rows, dwords;
+    uint32_t races = 0;
+    for (uint32_t n = 1; n < 20000; n++) {
+        const uint32_t group = random() % 2, wave = random() % 2, count = 1 + random() % 64;
+        const uint64_t at = data + (random() % 2 ? random() % 32 * 256 : random() % 2048 * 4);
+        const Kind kind = random() % 2 ? Kind::Write : Kind::Read;
+        if (random() % 8 == 0)
+            for (GlobalShadow* s : {&rows, &dwords}) s->barrier(group, 2);
+        if (random() % 16 == 0)
+            for (GlobalShadow* s : {&rows, &dwords}) s->acquire_everything(s->agent(group, wave));
+        std::array<uint32_t, 64> values{};
+        for (uint32_t& v : values) v = random() % 8 == 0;
+        const auto* const stored =
+            kind == Kind::Write ? reinterpret_cast<const uint8_t*>(values.data()) : nullptr;
+        const auto by_dword = [&](GlobalShadow& s) {
+            std::vector<std::array<uint32_t, 4>> found;
+            for (uint32_t d = 0; d < count; d++) {
+                const auto race = s.access(s.agent(group, wave), n, kind, at + 4 * d, 4, false,
+                                           stored ? stored + size_t{4} * d : nullptr);
+                if (race.other.pc) found.push_back({d, race.other.pc, race.other.time, race.wrote});
+            }
+            return found;
+        };
+        const auto expected = by_dword(dwords);
+        races += !expected.empty();
+        if (rows.access_in_order(rows.agent(group, wave), n, kind, at, 4 * count, stored))
+            ASSERT_TRUE(expected.empty()) << n;
+        else
+            ASSERT_EQ(by_dword(rows), expected) << n;
+    }
+    EXPECT_GT(races, 1000u);
+    EXPECT_LT(races, 19000u);
 }
 
 }  // namespace
