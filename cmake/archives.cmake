@@ -1,5 +1,5 @@
 # What others wrote and wavejit contains. It is taken from archives and its names stay inside (exports.map), so that an
-# installed wavejit needs nothing but the C and C++ libraries. What has no archive in Debian is header-only (fmt, CLI11,
+# installed wavejit needs nothing but the C and C++ libraries. What has no archive in Debian is header-only (CLI11,
 # msgpack, xxHash) or opened when a feature needs it (common/optional_library.h).
 set(wj_archives)   # files, for the archive that embedders link (runtime/embed.cmake)
 
@@ -28,4 +28,4 @@ add_library(wj_asmjit INTERFACE)
 target_link_libraries(wj_asmjit INTERFACE ${wj_asmjit_copy} Threads::Threads rt)
 list(APPEND wj_archives ${wj_asmjit_copy})
 
-find_package(fmt REQUIRED)   # fmt::fmt-header-only
+find_package(fmt REQUIRED)   # its headers; common/fmt.cpp is the rest

@@ -16,7 +16,7 @@ constexpr std::string_view compressed_magic = "CCOB";
 constexpr uint64_t max_entries = 4096;
 constexpr uint64_t max_uncompressed = uint64_t{4} << 30;
 
-Status invalid(std::string text) {
+Status invalid_bundle(std::string text) {
     return {Code::InvalidCodeObject, "offload bundle: " + std::move(text)};
 }
 
@@ -58,10 +58,10 @@ Result<uint64_t> inflate_zlib(std::span<const std::byte> in, Output& out) {
         stream.avail_out = static_cast<uInt>(buffer.size());
         int code = inflate(&stream, Z_NO_FLUSH);
         if (code != Z_OK && code != Z_STREAM_END)
-            return invalid(std::string("zlib: ") +
-                           (stream.msg ? stream.msg : "the stream is truncated"));
+            return invalid_bundle(std::string("zlib: ") +
+                                  (stream.msg ? stream.msg : "the stream is truncated"));
         if (!out.append(buffer.data(), buffer.size() - stream.avail_out))
-            return invalid("zlib: more data than the header's uncompressed size");
+            return invalid_bundle("zlib: more data than the header's uncompressed size");
         if (code == Z_STREAM_END) return uint64_t{taken - stream.avail_in};
     }
 }
@@ -77,12 +77,13 @@ Result<uint64_t> inflate_zstd(std::span<const std::byte> in, Output& out) {
         ZSTD_outBuffer output{buffer.data(), buffer.size(), 0};
         size_t before = input.pos;
         size_t code = ZSTD_decompressStream(context.get(), &output, &input);
-        if (ZSTD_isError(code)) return invalid(std::string("zstd: ") + ZSTD_getErrorName(code));
+        if (ZSTD_isError(code))
+            return invalid_bundle(std::string("zstd: ") + ZSTD_getErrorName(code));
         if (!out.append(buffer.data(), output.pos))
-            return invalid("zstd: more data than the header's uncompressed size");
+            return invalid_bundle("zstd: more data than the header's uncompressed size");
         if (code == 0) return uint64_t{input.pos};
         if (output.pos == 0 && input.pos == before && input.pos == input.size)
-            return invalid("zstd: the stream is truncated");
+            return invalid_bundle("zstd: the stream is truncated");
     }
 }
 
@@ -95,7 +96,7 @@ struct CompressedHeader {
 
 // Layout: llvm/Object/OffloadBundle.h.
 Result<CompressedHeader> read_compressed_header(Bytes bytes) {
-    if (!bytes.contains(0, 8)) return invalid("the compressed header is truncated");
+    if (!bytes.contains(0, 8)) return invalid_bundle("the compressed header is truncated");
     uint16_t version = bytes.at<uint16_t>(4);
     CompressedHeader h;
     h.method = bytes.at<uint16_t>(6);
@@ -115,11 +116,12 @@ Result<CompressedHeader> read_compressed_header(Bytes bytes) {
                                                std::to_string(version) +
                                                " at offset 0x4, versions 1 to 3 are known");
     }
-    if (!bytes.contains(0, h.header_size)) return invalid("the compressed header is truncated");
+    if (!bytes.contains(0, h.header_size))
+        return invalid_bundle("the compressed header is truncated");
     if (version >= 2 && (h.file_size < h.header_size || h.file_size > bytes.size()))
-        return invalid("the compressed bundle says it has " + std::to_string(h.file_size) +
-                       " bytes, but " + std::to_string(bytes.size()) +
-                       " are there: it is truncated or damaged");
+        return invalid_bundle("the compressed bundle says it has " + std::to_string(h.file_size) +
+                              " bytes, but " + std::to_string(bytes.size()) +
+                              " are there: it is truncated or damaged");
     if (h.method > 1)
         return Status(Code::Unimplemented, "offload bundle: compression method " +
                                                std::to_string(h.method) +
@@ -144,10 +146,11 @@ Result<Bundle> read_compressed(std::span<const std::byte> bytes, uint64_t limit)
     auto taken = header->method == 0 ? inflate_zlib(stream, out) : inflate_zstd(stream, out);
     if (!taken) return taken.status();
     if (buffer->size() != header->uncompressed_size)
-        return invalid("uncompressed to " + std::to_string(buffer->size()) +
-                       " bytes, the header says " + std::to_string(header->uncompressed_size));
+        return invalid_bundle("uncompressed to " + std::to_string(buffer->size()) +
+                              " bytes, the header says " +
+                              std::to_string(header->uncompressed_size));
     if (Bytes(*buffer).text(0, plain_magic.size()) != plain_magic)
-        return invalid("the uncompressed data is not an offload bundle");
+        return invalid_bundle("the uncompressed data is not an offload bundle");
     auto inner = read_plain(*buffer);
     if (!inner) return inner.status();
     for (BundleEntry& entry : inner->entries) entry.owner = buffer;
@@ -169,35 +172,35 @@ void split_id(BundleEntry& entry) {
 // u64 id length, id.
 Result<Bundle> read_plain(std::span<const std::byte> data) {
     Bytes bytes(data);
-    if (bytes.size() == 0) return invalid("empty (0 bytes)");
+    if (bytes.size() == 0) return invalid_bundle("empty (0 bytes)");
     if (bytes.text(0, plain_magic.size()) != plain_magic)
-        return invalid("it begins with neither __CLANG_OFFLOAD_BUNDLE__ nor CCOB");
+        return invalid_bundle("it begins with neither __CLANG_OFFLOAD_BUNDLE__ nor CCOB");
     uint64_t at = plain_magic.size();
     auto count = bytes.get<uint64_t>(at);
-    if (!count) return invalid("the header is truncated");
+    if (!count) return invalid_bundle("the header is truncated");
     if (*count > max_entries)
-        return invalid("it says it has " + std::to_string(*count) + " entries, at most " +
-                       std::to_string(max_entries) + " are read");
+        return invalid_bundle("it says it has " + std::to_string(*count) + " entries, at most " +
+                              std::to_string(max_entries) + " are read");
     at += 8;
     Bundle bundle;
     bundle.size = at;
     for (uint64_t i = 0; i < *count; i++) {
         std::string which = "entry " + std::to_string(i) + " at offset " + hex(at) + ": ";
-        if (!bytes.contains(at, 24)) return invalid(which + "the entry table is truncated");
+        if (!bytes.contains(at, 24)) return invalid_bundle(which + "the entry table is truncated");
         BundleEntry entry;
         entry.offset = bytes.at<uint64_t>(at);
         entry.size = bytes.at<uint64_t>(at + 8);
         uint64_t length = bytes.at<uint64_t>(at + 16);
         at += 24;
         if (!bytes.contains(at, length) || length > 4096)
-            return invalid(which + "its id is truncated");
+            return invalid_bundle(which + "its id is truncated");
         entry.id = bytes.text(at, length);
         at += length;
         auto part = bytes.slice(entry.offset, entry.size);
         if (!part)
-            return invalid(which + "'" + printable(entry.id) + "' takes bytes " +
-                           hex(entry.offset) + " + " + hex(entry.size) + ", but only " +
-                           hex(bytes.size()) + " are there: it is truncated or damaged");
+            return invalid_bundle(which + "'" + printable(entry.id) + "' takes bytes " +
+                                  hex(entry.offset) + " + " + hex(entry.size) + ", but only " +
+                                  hex(bytes.size()) + " are there: it is truncated or damaged");
         entry.bytes = *part;
         split_id(entry);
         bundle.size = std::max({bundle.size, at, entry.offset + entry.size});

@@ -16,9 +16,6 @@ constexpr uint32_t flag_xnack_v3 = 0x100, flag_sramecc_v3 = 0x200;
 constexpr uint32_t note_isa_version = 3, note_metadata_v2 = 10, note_isa_name = 11,
                    note_metadata = 32;
 
-Status invalid(std::string text) {
-    return {Code::InvalidCodeObject, "code object: " + std::move(text)};
-}
 Status truncated(std::string what, uint64_t offset, uint64_t size, uint64_t have) {
     return invalid(what + " at file offset " + hex(offset) + " needs " + std::to_string(size) +
                    " bytes, but the file ends at " + hex(have) +

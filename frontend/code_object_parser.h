@@ -8,6 +8,10 @@
 
 namespace wj {
 
+inline Status invalid(std::string text) {
+    return {Code::InvalidCodeObject, "code object: " + std::move(text)};
+}
+
 // Far more than any linker writes; keeps the work on hostile input linear.
 inline constexpr size_t max_load_segments = 256;
 inline constexpr size_t max_note_ranges = 64;

@@ -10,10 +10,6 @@ namespace {
 constexpr uint16_t shn_amdgpu_lds = 0xff00;
 constexpr uint8_t stt_amdgpu_hsa_kernel = 10;
 
-Status invalid(std::string text) {
-    return {Code::InvalidCodeObject, "code object: " + std::move(text)};
-}
-
 Symbol::Kind symbol_kind(const Elf64_Sym& sym, std::string_view name) {
     uint8_t type = ELF64_ST_TYPE(sym.st_info);
     if (sym.st_shndx == shn_amdgpu_lds) return Symbol::Kind::Lds;

@@ -12,7 +12,7 @@ constexpr uint32_t bits(uint32_t value, uint32_t shift, uint32_t width) {
     return (value >> shift) & ((1u << width) - 1);
 }
 
-Status invalid(std::string text) {
+Status invalid_descriptor(std::string text) {
     return {Code::InvalidCodeObject, std::move(text)};
 }
 
@@ -50,9 +50,9 @@ Status place_user_sgprs(KernelDescriptor& d, const RegisterRules& rules) {
     // An assembler may ask for more than the enabled ones (.amdhsa_user_sgpr_count), never for
     // fewer.
     if (std::min(next, rules.max_user_sgprs) > d.user_sgpr_count)
-        return invalid("its enabled user SGPRs take " + std::to_string(next) +
-                       ", but compute_pgm_rsrc2.USER_SGPR_COUNT is " +
-                       std::to_string(d.user_sgpr_count));
+        return invalid_descriptor("its enabled user SGPRs take " + std::to_string(next) +
+                                  ", but compute_pgm_rsrc2.USER_SGPR_COUNT is " +
+                                  std::to_string(d.user_sgpr_count));
     return Status::ok();
 }
 
@@ -117,8 +117,8 @@ Status check_zero_fields(const KernelDescriptor& d, const RegisterRules& rules) 
         const std::string place = f.width == 1 ? "bit " + std::to_string(f.first)
                                                : "bits " + std::to_string(f.first + f.width - 1) +
                                                      ":" + std::to_string(f.first);
-        return invalid(std::string(f.word) + " " + place + " (" + f.name + ") is " + hex(value) +
-                       ", but must be 0 in a code object");
+        return invalid_descriptor(std::string(f.word) + " " + place + " (" + f.name + ") is " +
+                                  hex(value) + ", but must be 0 in a code object");
     }
     return Status::ok();
 }
@@ -129,8 +129,8 @@ Status decode_registers(KernelDescriptor& d, const Processor& processor) {
     if (Status status = check_zero_fields(d, rules); !status) return status;
     uint32_t granule = d.wave_size == 64 ? rules.vgpr_granule64 : rules.vgpr_granule32;
     if (!granule)
-        return invalid("wave size " + std::to_string(d.wave_size) + " does not exist on " +
-                       std::string(processor.name));
+        return invalid_descriptor("wave size " + std::to_string(d.wave_size) +
+                                  " does not exist on " + std::string(processor.name));
     d.vgpr_count = (bits(d.rsrc1, 0, 6) + 1) * granule;
     d.arch_vgpr_count = d.vgpr_count;
     if (rules.accum_offset) {
@@ -173,7 +173,8 @@ Status decode_registers(KernelDescriptor& d, const Processor& processor) {
     d.workitem_id = bits(d.rsrc2, 11, 2);
     d.exceptions = bits(d.rsrc2, 24, 7);
     if (d.workitem_id == 3)
-        return invalid("compute_pgm_rsrc2.ENABLE_VGPR_WORKITEM_ID is 3, which is undefined");
+        return invalid_descriptor(
+            "compute_pgm_rsrc2.ENABLE_VGPR_WORKITEM_ID is 3, which is undefined");
     return place_user_sgprs(d, rules);
 }
 
@@ -193,8 +194,8 @@ int KernelDescriptor::user_sgpr(UserSgpr kind) const {
 Result<KernelDescriptor> decode_kernel_descriptor(std::span<const std::byte> data,
                                                   const Processor& processor) {
     if (data.size() < kernel_descriptor_size)
-        return invalid("the kernel descriptor is truncated: " + std::to_string(data.size()) +
-                       " of 64 bytes");
+        return invalid_descriptor(
+            "the kernel descriptor is truncated: " + std::to_string(data.size()) + " of 64 bytes");
     Bytes bytes(data);
     KernelDescriptor d;
     d.group_segment_fixed_size = bytes.at<uint32_t>(0);
@@ -241,33 +242,36 @@ Result<KernelDescriptor> decode_kernel_descriptor(std::span<const std::byte> dat
 Result<KernelDescriptor> decode_kernel_code(std::span<const std::byte> data,
                                             const Processor& processor) {
     if (data.size() < kernel_code_size)
-        return invalid("the amd_kernel_code_t is truncated: " + std::to_string(data.size()) +
-                       " of 256 bytes");
+        return invalid_descriptor(
+            "the amd_kernel_code_t is truncated: " + std::to_string(data.size()) + " of 256 bytes");
     Bytes bytes(data);
     uint32_t major = bytes.at<uint32_t>(0);
     if (major != 1)
-        return invalid("amd_code_version_major is " + std::to_string(major) + ", only 1 is known");
+        return invalid_descriptor("amd_code_version_major is " + std::to_string(major) +
+                                  ", only 1 is known");
     if (uint16_t kind = bytes.at<uint16_t>(8); kind != 1)
-        return invalid("amd_machine_kind is " + std::to_string(kind) + ", not 1 (AMDGPU)");
+        return invalid_descriptor("amd_machine_kind is " + std::to_string(kind) +
+                                  ", not 1 (AMDGPU)");
     std::string version;
     for (uint32_t at : {10u, 12u, 14u})
         version += (version.empty() ? "" : ":") + std::to_string(bytes.at<uint16_t>(at));
     if (auto target = parse_target_id("AMD:AMDGPU:" + version);
         !target || target->processor != &processor)
-        return invalid("amd_machine_version is " + version + ", but the code object is for " +
-                       std::string(processor.name));
+        return invalid_descriptor("amd_machine_version is " + version +
+                                  ", but the code object is for " + std::string(processor.name));
     struct {
         const char* name;
         uint32_t first, count;
     } constexpr reserved_registers[] = {{"vgpr", 88, 90}, {"sgpr", 92, 94}};
     for (auto [name, first, count] : reserved_registers)
         if (uint16_t n = bytes.at<uint16_t>(first); n && !bytes.at<uint16_t>(count))
-            return invalid("reserved_" + std::string(name) + "_first is " + std::to_string(n) +
-                           ", but reserved_" + name + "_count is 0: both must be 0");
+            return invalid_descriptor("reserved_" + std::string(name) + "_first is " +
+                                      std::to_string(n) + ", but reserved_" + name +
+                                      "_count is 0: both must be 0");
     for (uint32_t i = 108; i < 120; i++)
         if (bytes.at<uint8_t>(i))
-            return invalid("the amd_kernel_code_t's reserved byte " + std::to_string(i) +
-                           " is not 0");
+            return invalid_descriptor("the amd_kernel_code_t's reserved byte " + std::to_string(i) +
+                                      " is not 0");
     KernelDescriptor d;
     d.v2 = true;
     d.entry_offset = bytes.at<int64_t>(16);
@@ -279,9 +283,11 @@ Result<KernelDescriptor> decode_kernel_code(std::span<const std::byte> data,
     d.kernarg_size = bytes.at<uint64_t>(72);
     uint8_t align = bytes.at<uint8_t>(100);
     uint8_t wave = bytes.at<uint8_t>(103);
-    if (align > 31) return invalid("kernarg_segment_alignment is 2^" + std::to_string(align));
+    if (align > 31)
+        return invalid_descriptor("kernarg_segment_alignment is 2^" + std::to_string(align));
     if (wave != 5 && wave != 6)
-        return invalid("wavefront_size is 2^" + std::to_string(wave) + ", not 2^5 or 2^6");
+        return invalid_descriptor("wavefront_size is 2^" + std::to_string(wave) +
+                                  ", not 2^5 or 2^6");
     if (!bits(d.properties, 19, 1))
         return Status(Code::Unimplemented,
                       "the kernel is for 32-bit addresses (is_ptr64 = 0), only 64-bit code is run");
@@ -295,13 +301,13 @@ Result<KernelDescriptor> decode_kernel_code(std::span<const std::byte> data,
     if (!status) return status;
     // Compilers allocate more than they use where fewer waves are to fit, never less.
     if (uint16_t used = bytes.at<uint16_t>(84); used > d.sgpr_count)
-        return invalid("wavefront_sgpr_count is " + std::to_string(used) +
-                       ", but compute_pgm_rsrc1 allocates " + std::to_string(d.sgpr_count) +
-                       " SGPRs");
+        return invalid_descriptor("wavefront_sgpr_count is " + std::to_string(used) +
+                                  ", but compute_pgm_rsrc1 allocates " +
+                                  std::to_string(d.sgpr_count) + " SGPRs");
     if (uint16_t used = bytes.at<uint16_t>(86); used > d.vgpr_count)
-        return invalid("workitem_vgpr_count is " + std::to_string(used) +
-                       ", but compute_pgm_rsrc1 allocates " + std::to_string(d.vgpr_count) +
-                       " VGPRs");
+        return invalid_descriptor("workitem_vgpr_count is " + std::to_string(used) +
+                                  ", but compute_pgm_rsrc1 allocates " +
+                                  std::to_string(d.vgpr_count) + " VGPRs");
     return d;
 }
 

@@ -93,18 +93,22 @@ using TopTable = std::array<uint8_t, 1u << top_bits>;
 
 // Of the formats whose fixed bits fit, the one with the most of them.
 constexpr std::array<TopTable, family_count> by_top_bits = [] {
+    constexpr unsigned shift = 32 - top_bits;
     std::array<TopTable, family_count> tables{};
-    for (size_t family = 0; family < family_count; ++family) {
-        for (uint32_t top = 0; top < 1u << top_bits; ++top) {
-            const uint32_t word = top << (32 - top_bits);
-            uint8_t best = none;
-            for (uint8_t i = 0; i < std::size(rows); ++i) {
-                const Layout& l = rows[i];
-                if (l.suffix != Suffix::None || !l.is_of(static_cast<Family>(family))) continue;
-                if ((word & l.mask) != l.fixed) continue;
+    for (TopTable& table : tables) table.fill(none);
+    for (uint8_t i = 0; i < std::size(rows); ++i) {
+        const Layout& l = rows[i];
+        if (l.suffix != Suffix::None) continue;
+        const uint32_t any =
+            ~(l.mask >> shift) & ((1u << top_bits) - 1);  // bits that are not fixed
+        for (size_t family = 0; family < family_count; ++family) {
+            if (!l.is_of(static_cast<Family>(family))) continue;
+            uint32_t bits = any;
+            for (;; bits = (bits - 1) & any) {  // each of their values
+                uint8_t& best = tables[family][l.fixed >> shift | bits];
                 if (best == none || l.mask > rows[best].mask) best = i;
+                if (bits == 0) break;
             }
-            tables[family][top] = best;
         }
     }
     return tables;

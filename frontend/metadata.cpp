@@ -16,7 +16,7 @@ namespace {
 
 using Node = MetadataNode;
 
-Status invalid(std::string text) {
+Status invalid_metadata(std::string text) {
     return {Code::InvalidCodeObject, "metadata: " + std::move(text)};
 }
 
@@ -89,7 +89,7 @@ public:
     Reader(bool v2, Status& status) : v2_(v2), status_(status) {}
     bool v2() const { return v2_; }
     void fail(std::string text) {
-        if (status_) status_ = invalid(where_ + text);
+        if (status_) status_ = invalid_metadata(where_ + text);
     }
     void set_where(std::string where) { where_ = std::move(where); }
     const std::string& where() const { return where_; }
@@ -302,7 +302,7 @@ void read_kernel(Reader& r, const Node& map, KernelMetadata& k) {
 }
 
 Result<Metadata> read_metadata(const Node& root, bool v2) {
-    if (root.kind != Node::Kind::Map) return invalid("the document is not a map");
+    if (root.kind != Node::Kind::Map) return invalid_metadata("the document is not a map");
     Status status;
     Reader r(v2, status);
     Metadata m;
@@ -340,25 +340,27 @@ const char* value_kind_name(ValueKind kind) {
 
 Result<Metadata> parse_metadata_msgpack(std::span<const std::byte> note) {
     auto document = read_msgpack(note);
-    if (!document) return invalid(document.status().message());
+    if (!document) return invalid_metadata(document.status().message());
     return read_metadata(document->root, false);
 }
 
 Result<Metadata> parse_metadata_yaml(std::string_view note) {
     if (size_t nul = note.find('\0'); nul != std::string_view::npos) note = note.substr(0, nul);
     auto document = read_yaml(note);
-    if (!document) return invalid(document.status().message());
+    if (!document) return invalid_metadata(document.status().message());
     return read_metadata(document->root, true);
 }
 
 Status merge_metadata(Metadata& metadata, Metadata&& more) {
     if (more.version_major != metadata.version_major)
-        return invalid("metadata notes of versions " + std::to_string(metadata.version_major) +
-                       " and " + std::to_string(more.version_major));
+        return invalid_metadata("metadata notes of versions " +
+                                std::to_string(metadata.version_major) + " and " +
+                                std::to_string(more.version_major));
     metadata.version_minor = std::max(metadata.version_minor, more.version_minor);
     if (metadata.target.empty()) metadata.target = more.target;
     if (!more.target.empty() && more.target != metadata.target)
-        return invalid("metadata notes for " + metadata.target + " and for " + more.target);
+        return invalid_metadata("metadata notes for " + metadata.target + " and for " +
+                                more.target);
     std::unordered_map<std::string_view, const KernelMetadata*> known;
     for (const KernelMetadata& kernel : metadata.kernels) known.emplace(kernel.symbol, &kernel);
     std::vector<KernelMetadata> added;
@@ -367,8 +369,8 @@ Status merge_metadata(Metadata& metadata, Metadata&& more) {
         if (it == known.end())
             added.push_back(std::move(kernel));
         else if (!(*it->second == kernel))
-            return invalid("two metadata notes say different things of kernel '" + kernel.symbol +
-                           "'");
+            return invalid_metadata("two metadata notes say different things of kernel '" +
+                                    kernel.symbol + "'");
     }
     std::ranges::move(added, std::back_inserter(metadata.kernels));
     auto id = [](const std::string& text) { return text.substr(0, text.find(':')); };
@@ -377,8 +379,8 @@ Status merge_metadata(Metadata& metadata, Metadata&& more) {
         if (same == metadata.printf.end())
             metadata.printf.push_back(std::move(text));
         else if (*same != text)
-            return invalid("two metadata notes have different printf strings of number " +
-                           id(text));
+            return invalid_metadata("two metadata notes have different printf strings of number " +
+                                    id(text));
     }
     return Status::ok();
 }
@@ -397,11 +399,12 @@ Result<PrintfFormat> parse_printf_string(std::string_view text) {
     PrintfFormat out;
     auto id = field();
     auto count = id ? field() : std::nullopt;
-    if (!count || *count > text.size()) return invalid("printf entry is not 'ID:N:sizes:format'");
+    if (!count || *count > text.size())
+        return invalid_metadata("printf entry is not 'ID:N:sizes:format'");
     out.id = *id;
     for (uint32_t i = 0; i < *count; i++) {
         auto size = field();
-        if (!size) return invalid("printf entry is not 'ID:N:sizes:format'");
+        if (!size) return invalid_metadata("printf entry is not 'ID:N:sizes:format'");
         out.sizes.push_back(*size);
     }
     out.format = text;

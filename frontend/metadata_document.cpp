@@ -16,7 +16,7 @@ namespace {
 constexpr size_t max_depth = 32;  // real documents have 5
 constexpr size_t max_yaml_bytes = 16u << 20;
 
-Status invalid(std::string text) {
+Status invalid_document(std::string text) {
     return {Code::InvalidCodeObject, std::move(text)};
 }
 
@@ -179,19 +179,19 @@ Result<MetadataDocument> read_msgpack(std::span<const std::byte> bytes) {
         done = msgpack::parse(reinterpret_cast<const char*>(bytes.data()), bytes.size(), offset,
                               builder);
     } catch (const std::exception& e) {
-        return invalid(std::string("MessagePack: ") + e.what());
+        return invalid_document(std::string("MessagePack: ") + e.what());
     }
     if (!done || builder.error)
-        return invalid("MessagePack, byte " + std::to_string(offset) + ": " +
-                       (builder.error ? builder.error : "the document is truncated"));
+        return invalid_document("MessagePack, byte " + std::to_string(offset) + ": " +
+                                (builder.error ? builder.error : "the document is truncated"));
     return document;
 }
 
 Result<MetadataDocument> read_yaml(std::string_view text) {
-    if (text.size() > max_yaml_bytes) return invalid("YAML, longer than 16 MiB");
+    if (text.size() > max_yaml_bytes) return invalid_document("YAML, longer than 16 MiB");
     MetadataDocument document;
     if (const std::string error = YamlReader(text, document).read(); !error.empty())
-        return invalid("YAML, " + error);
+        return invalid_document("YAML, " + error);
     return document;
 }
 

@@ -383,12 +383,29 @@ constexpr EncodedFormat encoded_formats[] = {
 };
 
 // Whether the family has instructions of the format. GLOBAL and SCRATCH are segments of FLAT.
-constexpr bool has_format(Format format, size_t family) {
-    if (format == Format::GLOBAL || format == Format::SCRATCH) format = Format::FLAT;
+constexpr auto format_families = [] {
+    std::array<std::array<bool, family_count>, std::size(format_slots)> has{};
     for (const EncodedFormat& f : encoded_formats)
-        if (f.format == format && f.families.contains(family)) return true;
-    return false;
+        for (size_t family = f.families.first; family <= f.families.last; ++family)
+            has[static_cast<size_t>(f.format)][family] = true;
+    for (const Format segment : {Format::GLOBAL, Format::SCRATCH})
+        has[static_cast<size_t>(segment)] = has[static_cast<size_t>(Format::FLAT)];
+    return has;
+}();
+
+constexpr bool has_format(Format format, size_t family) {
+    return format_families[static_cast<size_t>(format)][family];
 }
+
+// The family whose codes a row takes where it names none; family_count: the row must name one.
+constexpr auto parents = [] {
+    std::array<size_t, family_count> parents{};
+    for (size_t family = 0; family < family_count; ++family) {
+        const std::string_view name = row::families[family].parent;
+        parents[family] = name.empty() ? family_count : row::family_index(name);
+    }
+    return parents;
+}();
 
 struct Code {
     Format format = Format::SOPP;
@@ -427,10 +444,8 @@ constexpr Codes parse_codes(Format format, std::string_view text) {
         named[family] = true;
     }
     for (size_t family = 0; family < family_count; ++family) {
-        if (named[family]) continue;
-        const std::string_view parent = row::families[family].parent;
-        if (parent.empty()) continue;
-        const Code inherited = codes[row::family_index(parent)];
+        if (named[family] || parents[family] == family_count) continue;
+        const Code inherited = codes[parents[family]];
         if (inherited.number != absent && has_format(inherited.format, family))
             codes[family] = inherited;
     }

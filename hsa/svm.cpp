@@ -12,9 +12,9 @@ using namespace wj::hsa;
 
 namespace {
 
-constexpr uint64_t page = 4096;
+constexpr uint64_t svm_page = 4096;
 
-struct Range {
+struct AttributeRange {
     uint64_t end = 0;
     bool shared = false;
     std::map<uint64_t, uint64_t> values;  // attribute -> value
@@ -23,12 +23,12 @@ struct Range {
 };
 
 std::mutex mutex;
-std::map<uint64_t, Range>& ranges() {
-    static auto* r = new std::map<uint64_t, Range>;
+std::map<uint64_t, AttributeRange>& ranges() {
+    static auto* r = new std::map<uint64_t, AttributeRange>;
     return *r;
 }
 
-Range* containing(uint64_t address) {
+AttributeRange* containing(uint64_t address) {
     auto it = ranges().upper_bound(address);
     if (it == ranges().begin()) return nullptr;
     --it;
@@ -37,7 +37,7 @@ Range* containing(uint64_t address) {
 
 // The range that starts exactly here; a range of another size at the same place replaces it: HIP
 // frees SVM memory without telling.
-Range& range_at(uint64_t begin, uint64_t end) {
+AttributeRange& range_at(uint64_t begin, uint64_t end) {
     auto it = ranges().find(begin);
     if (it != ranges().end() && it->second.end != end) {
         if (it->second.shared) unshare_host_range(begin);
@@ -45,7 +45,7 @@ Range& range_at(uint64_t begin, uint64_t end) {
         it = ranges().end();
     }
     if (it == ranges().end()) {
-        it = ranges().emplace(begin, Range{}).first;
+        it = ranges().emplace(begin, AttributeRange{}).first;
         it->second.end = end;
     }
     return it->second;
@@ -61,12 +61,13 @@ hsa_status_t hsa_amd_svm_attributes_set(void* ptr, size_t size,
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!ptr || !size || (attribute_count && !attribute_list))
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    const uint64_t begin = reinterpret_cast<uint64_t>(ptr) / page * page;
-    const uint64_t end = (reinterpret_cast<uint64_t>(ptr) + size + page - 1) / page * page;
+    const uint64_t begin = reinterpret_cast<uint64_t>(ptr) / svm_page * svm_page;
+    const uint64_t end =
+        (reinterpret_cast<uint64_t>(ptr) + size + svm_page - 1) / svm_page * svm_page;
     std::lock_guard lock(mutex);
     // Advice about part of a range stays with the whole of it.
-    Range* inside = containing(begin);
-    Range& r = inside && end <= inside->end ? *inside : range_at(begin, end);
+    AttributeRange* inside = containing(begin);
+    AttributeRange& r = inside && end <= inside->end ? *inside : range_at(begin, end);
     for (size_t i = 0; i < attribute_count; i++) {
         const auto& a = attribute_list[i];
         switch (a.attribute) {
@@ -103,7 +104,7 @@ hsa_status_t hsa_amd_svm_attributes_get(void* ptr, size_t size,
     if (!ptr || !size || (attribute_count && !attribute_list))
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     std::lock_guard lock(mutex);
-    const Range* r = containing(reinterpret_cast<uint64_t>(ptr));
+    const AttributeRange* r = containing(reinterpret_cast<uint64_t>(ptr));
     for (size_t i = 0; i < attribute_count; i++) {
         auto& a = attribute_list[i];
         if (a.attribute == HSA_AMD_SVM_ATTRIB_ACCESS_QUERY) {
@@ -132,7 +133,8 @@ hsa_status_t hsa_amd_svm_prefetch_async(void* ptr, size_t size, hsa_agent_t agen
     if (!agent_of(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
     {
         std::lock_guard lock(mutex);
-        if (Range* r = containing(reinterpret_cast<uint64_t>(ptr))) r->prefetched_to = agent.handle;
+        if (AttributeRange* r = containing(reinterpret_cast<uint64_t>(ptr)))
+            r->prefetched_to = agent.handle;
     }
     std::make_shared<CopyJob>(0, 0, nullptr, num_dep_signals, dep_signals, completion_signal)
         ->start();

@@ -53,7 +53,7 @@ bool is_memory(const Inst& inst) {
     return inst.format == Format::SMEM || inst.format >= Format::DS;
 }
 // Loads without side effects.
-bool only_loads(const Inst& inst) {
+bool is_plain_load(const Inst& inst) {
     const Effects& e = effects(inst.op);
     return e.access == MemoryAccess::Load && !inst.lds &&
            (inst.format == Format::GLOBAL || (inst.format == Format::SMEM && !e.partial));
@@ -98,7 +98,7 @@ machine::Wave* FaultReplay::run(const machine::Wave& wave) {
     for (size_t i = fault; i-- > 0;) {
         Step& s = steps[i];
         const Registers out = writes(s.use);
-        const bool loading = is_memory(s.inst) && only_loads(s.inst);
+        const bool loading = is_memory(s.inst) && is_plain_load(s.inst);
         stores |= is_memory(s.inst) && !loading;
         if (s.use.opaque) return nullptr;
         if (out.scalars[machine::exec_lo] && effects(s.inst.op).exec != ExecChange::Narrowed)

@@ -39,11 +39,11 @@ constexpr std::string_view preference[] = {
     "gfx90a", "gfx908", "gfx906", "gfx900", "gfx904",       "gfx909",
     "gfx90c", "gfx902", "gfx942", "gfx950", "gfx9-generic", "gfx9-4-generic",
     "gfx803", "gfx802", "gfx801", "gfx805", "gfx810"};
-constexpr size_t not_emulated = std::size(preference) + 1;
+constexpr size_t rank_not_emulated = std::size(preference) + 1;
 
 // Lower is better.
 size_t rank_of(const TargetId& target) {
-    if (!target.processor || !find_target(target.processor->name)) return not_emulated;
+    if (!target.processor || !find_target(target.processor->name)) return rank_not_emulated;
     return static_cast<size_t>(std::ranges::find(preference, target.processor->name) - preference);
 }
 
@@ -55,7 +55,7 @@ Result<std::string> choose_target(const std::string& file) {
     const TargetId* best = nullptr;
     for (const FoundCodeObject& object : *found) {
         const size_t rank = rank_of(object.target);
-        const size_t best_rank = best ? rank_of(*best) : not_emulated;
+        const size_t best_rank = best ? rank_of(*best) : rank_not_emulated;
         const bool without_xnack = object.target.xnack != Feature::On;
         if (rank < best_rank ||
             (best && object.target.processor == best->processor && without_xnack))

@@ -18,7 +18,7 @@
 namespace wj::tools {
 namespace {
 
-class Report {
+class Checkup {
 public:
     void good(const std::string& what, const std::string& text) {
         fmt::print("  ok      {:<18}{}\n", what, text);
@@ -40,7 +40,7 @@ std::string cpu_model() {
     return "unknown processor";
 }
 
-void check_host(Report& report) {
+void check_host(Checkup& report) {
     report.note("processor", cpu_model());
     const std::string avx2 = x64::missing_features(x64::Isa::Avx2);
     const std::string avx512 = x64::missing_features(x64::Isa::Avx512);
@@ -68,7 +68,7 @@ void check_host(Report& report) {
                    "use WAVEJIT_ENGINE=interp");
 }
 
-void check_engine(Report& report) {
+void check_engine(Checkup& report) {
     static constexpr const char* memories[] = {"identity", "checked", "window"};
     wj_context_options options = WJ_INIT(wj_context_options);
     options.use_environment = 1;
@@ -87,7 +87,7 @@ void check_engine(Report& report) {
     report.note("targets", supported_target_names());
 }
 
-void check_hip(Report& report) {
+void check_hip(Checkup& report) {
     try {
         report.good("HSA runtime", (drop_in_directory() / "libhsa-runtime64.so.1").string());
     } catch (const Failure& failure) {
@@ -108,7 +108,7 @@ void check_hip(Report& report) {
 }
 
 // What reports and listings use where it is there.
-void check_optional(Report& report) {
+void check_optional(Checkup& report) {
     const std::pair<const char*, const std::string&> features[] = {
         {"source lines", DebugInfo::reader_missing()},
         {"host listings", x64::host_listing_missing()}};
@@ -128,7 +128,7 @@ void add_doctor(CLI::App& app, int& result) {
     flags->add(*sub);
     sub->callback([=, &result] {
         flags->to_environment();
-        Report report;
+        Checkup report;
         check_host(report);
         check_engine(report);
         check_hip(report);

@@ -17,7 +17,7 @@
 namespace wj::tools {
 namespace {
 
-struct Request {
+struct Translation {
     std::string file, kernel, target, isa, profile, block;
     bool exec_full = false, checked = false, passes = false;
 };
@@ -29,7 +29,7 @@ struct Opened {
     const Target* target = nullptr;
 };
 
-void open(const Request& r, Opened& out) {
+void open(const Translation& r, Opened& out) {
     auto found = find_code_objects_in_file(r.file);
     if (!found) fail(found.status().message());
     out.found = std::move(*found);
@@ -60,7 +60,7 @@ void each_kernel(const Opened& opened, const std::string& name, Body&& body) {
     if (!any) fail("no kernel '" + name + "' in the code object");
 }
 
-void print_ir(const Request& r) {
+void print_ir(const Translation& r) {
     Opened opened;
     open(r, opened);
     each_kernel(opened, r.kernel, [&](const KernelInfo& info, KernelBlocks& kernel) {
@@ -99,7 +99,7 @@ lift::Profile read_profile(const std::string& file) {
 // The blocks that the request is about, as `print` writes them: kernels' own, or the one of a
 // profile.
 template <class F>
-void each_translation(const Request& r, F print) {
+void each_translation(const Translation& r, F print) {
     Opened opened;
     open(r, opened);
     x64::CompileOptions options;
@@ -134,7 +134,7 @@ void each_translation(const Request& r, F print) {
     });
 }
 
-void print_plan(const Request& r) {
+void print_plan(const Translation& r) {
     each_translation(r, [](const ir::Block& block, uint64_t begin, uint64_t end,
                            const x64::CompileOptions& options, const auto& text) {
         fmt::print("block +{:#x} to +{:#x}, {} instructions\n{}", begin, end, block.guest_count,
@@ -142,7 +142,7 @@ void print_plan(const Request& r) {
     });
 }
 
-void print_host(const Request& r) {
+void print_host(const Translation& r) {
     if (!x64::host_listing_missing().empty()) fail("host-asm " + x64::host_listing_missing());
     each_translation(r, [](const ir::Block& block, uint64_t begin, uint64_t end,
                            const x64::CompileOptions& options, const auto& text) {
@@ -151,14 +151,14 @@ void print_host(const Request& r) {
     });
 }
 
-void add_common(CLI::App& sub, Request& r) {
+void add_common(CLI::App& sub, Translation& r) {
     sub.add_option("file", r.file, "code object, offload bundle or HIP program")->required();
     sub.add_option("--kernel", r.kernel, "only this kernel");
     sub.add_option("--target", r.target, "only code for this target");
     sub.add_flag("--exec-full", r.exec_full, "the variant for waves with all lanes active");
 }
 
-void add_translation(CLI::App& sub, Request& r) {
+void add_translation(CLI::App& sub, Translation& r) {
     add_common(sub, r);
     sub.add_option("--isa", r.isa, "avx2 or avx512");
     sub.add_flag("--checked", r.checked, "for checked memory");
@@ -172,7 +172,7 @@ void add_translation(CLI::App& sub, Request& r) {
 
 void add_translate(CLI::App& app) {
     auto* ir = app.add_subcommand("ir", "print the intermediate representation of kernels");
-    auto r1 = std::make_shared<Request>();
+    auto r1 = std::make_shared<Translation>();
     add_common(*ir, *r1);
     ir->callback([=] { print_ir(*r1); });
 
@@ -181,12 +181,12 @@ void add_translate(CLI::App& app) {
     auto* plan = app.add_subcommand(
         "plan",
         "print what the translator decides for the blocks of kernels, and why not otherwise");
-    auto r3 = std::make_shared<Request>();
+    auto r3 = std::make_shared<Translation>();
     add_translation(*plan, *r3);
     plan->callback([=] { print_plan(*r3); });
 
     auto* host = app.add_subcommand("host-asm", "print the host code of kernels");
-    auto r2 = std::make_shared<Request>();
+    auto r2 = std::make_shared<Translation>();
     add_translation(*host, *r2);
     host->callback([=] { print_host(*r2); });
 }
