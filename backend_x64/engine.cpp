@@ -110,8 +110,8 @@ SpaceKey Translator::key_of(const Wave& wave) {
     key.whole_lanes = wave.ctx->whole_lanes;
     key.sgpr_aliases = wave.sgpr_aliases;
     key.address_mode = address_mode(wave.ctx->memory_mode == machine::MemoryMode::Checked,
-                                    wave.ctx->address_mask != ~uint64_t{0});
-    key.address_mask = wave.ctx->address_mask;
+                                    wave.ctx->reach.mask != ~uint64_t{0});
+    key.address_mask = wave.ctx->reach.mask;
     key.exclusive = wave.ctx->exclusive_memory;
     return key;
 }

@@ -55,7 +55,7 @@ public:
         options.exec_full =
             request.variant != Variant::Partial && request.variant != Variant::UnguardedPartial;
         options.lanes = wave.ctx->whole_lanes;
-        options.address_mask = wave.ctx->address_mask;
+        options.address_mask = wave.ctx->reach.mask;
         options.may_guard = !is_unguarded(request.variant);
         options.at_edge = request.variant == Variant::Edge;
         if (!is_unguarded(request.variant)) {

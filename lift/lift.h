@@ -24,7 +24,7 @@ struct Options {
     uint32_t lanes = machine::lanes;
     // Registers beyond these end the wave with IllegalInstruction; sgpr_count 0: not checked.
     uint32_t vgpr_count = 256, agpr_count = 0, sgpr_count = 0;
-    // Of addresses, the bits that count (ExecContext::address_mask).
+    // Of addresses, the bits that count (ExecContext::reach).
     uint64_t address_mask = ~uint64_t{0};
     // Others may look at memory while the wave runs: the order of accesses matters
     // (memory_order.h).

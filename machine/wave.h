@@ -176,8 +176,10 @@ struct ExecContext {
     bool locked_atomics = false;
     // What every global address goes through before it is used: clears bit 47 while aliases of
     // registered host memory exist; keeps it in the window.
-    uint64_t address_mask = ~0ull, address_base = 0;
-    uint64_t reach(uint64_t address) const { return (address & address_mask) | address_base; }
+    struct Reach {
+        uint64_t mask = ~uint64_t{0}, base = 0;
+        uint64_t operator()(uint64_t address) const { return (address & mask) | base; }
+    } reach;
     uint64_t tlb_epoch = 0;
     TlbEntry read_tlb[tlb_entries];
     TlbEntry write_tlb[tlb_entries];

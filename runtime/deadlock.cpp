@@ -79,8 +79,7 @@ bool runs_for_ever(const Target& target, machine::Engine& engine, machine::Wave&
     context->target = original.ctx->target;
     context->memory = original.ctx->memory;
     context->memory_mode = original.ctx->memory_mode;
-    context->address_mask = original.ctx->address_mask;
-    context->address_base = original.ctx->address_base;
+    context->reach = original.ctx->reach;
     context->tlb_epoch = context->memory->epoch();
     replica.wave.ctx = context.get();
     // Brent's search for a state that comes back. The states compared are the interpreter's:

@@ -78,7 +78,7 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
         slot->context.memory_mode = options_.memory_mode;
         if (const memory::Window* window = memory.window()) {
             address_mask_ = window->mask();
-            slot->context.address_base = window->base();
+            slot->context.reach.base = window->base();
         }
         slot->context.exclusive_memory = options_.exclusive_memory && threads_ == 1;
         slot->context.gws = gws_.get();
@@ -389,7 +389,7 @@ bool Scheduler::help(uint64_t max_ns) {
 
 void Scheduler::prepare_slot(Slot& slot) {
     machine::ExecContext& context = slot.context;
-    context.address_mask = address_mask_.load(std::memory_order_relaxed);
+    context.reach.mask = address_mask_.load(std::memory_order_relaxed);
     uint64_t epoch = memory_.epoch();
     if (context.tlb_epoch == epoch) return;
     std::fill(std::begin(context.read_tlb), std::end(context.read_tlb), machine::TlbEntry{});

@@ -1,4 +1,4 @@
-// ExecContext::reach() as host code.
+// ExecContext::reach as host code.
 #pragma once
 
 #include "backend_x64/asm/counting_assembler.h"
@@ -9,8 +9,8 @@ namespace wj::x64 {
 // `context` points to the ExecContext.
 inline void emit_reach(CountingAssembler& a, const Gp& address, const Gp& context) {
     namespace x86 = asmjit::x86;
-    a.and_(address, x86::qword_ptr(context, offsetof(machine::ExecContext, address_mask)));
-    a.or_(address, x86::qword_ptr(context, offsetof(machine::ExecContext, address_base)));
+    a.and_(address, x86::qword_ptr(context, offsetof(machine::ExecContext, reach.mask)));
+    a.or_(address, x86::qword_ptr(context, offsetof(machine::ExecContext, reach.base)));
 }
 
 // The same of addresses in the lanes of two vectors. AVX2 changes t.
@@ -23,8 +23,8 @@ inline void emit_reach(CountingAssembler& a, const Vec& x, const Vec& y, const V
         for (const Vec& v : {x, y})
             x.isZmm() ? a.emit(avx512, v, v, value._1to8()) : a.emit(avx2, v, v, t);
     };
-    apply(X::kIdVpandq, X::kIdVpand, offsetof(machine::ExecContext, address_mask));
-    apply(X::kIdVporq, X::kIdVpor, offsetof(machine::ExecContext, address_base));
+    apply(X::kIdVpandq, X::kIdVpand, offsetof(machine::ExecContext, reach.mask));
+    apply(X::kIdVporq, X::kIdVpor, offsetof(machine::ExecContext, reach.base));
 }
 
 }  // namespace wj::x64

@@ -25,8 +25,9 @@
  *
  * dlclose: the library stays in the process (its signal handlers may be chained).
  *
- * Signals: a context in identity mode or with a window installs handlers for SIGSEGV and SIGBUS (once per process).
- * Faults that no kernel caused are passed on to the handlers that were there before. */
+ * Signals: a context in identity mode or with a window installs handlers for SIGSEGV and SIGBUS
+ * (once per process). Faults that no kernel caused are passed on to the handlers that were there
+ * before. */
 #ifndef WAVEJIT_H
 #define WAVEJIT_H
 
@@ -184,8 +185,8 @@ typedef struct wj_context_options {
      * none; CHECKER may be *. */
     const char* check_report;
     const char* check_suppressions;
-    uint64_t window_bytes; /* with WJ_MEMORY_WINDOW: a power of two, 2^35 to 2^44; 0 = 2^36. Of these
-                            * addresses memory gets all but 2^34; 2^37 more are reserved. */
+    uint64_t window_bytes; /* with WJ_MEMORY_WINDOW: a power of two, 2^35 to 2^44; 0 = 2^36. Of
+                            * these addresses memory gets all but 2^34; 2^37 more are reserved. */
 } wj_context_options;
 
 typedef struct wj_context_info {

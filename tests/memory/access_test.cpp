@@ -121,7 +121,7 @@ TEST_F(CheckedAccess, StaleTranslationsGoAway) {
 TEST_F(CheckedAccess, TheAddressMaskAppliesToEveryAccess) {
     auto a = space.allocate(4096, read_write, "a");
     ASSERT_TRUE(a);
-    ctx->address_mask = ~(1ull << 47);
+    ctx->reach.mask = ~(1ull << 47);
     EXPECT_TRUE(write<uint32_t>(*ctx, *a | 1ull << 47, 77));
     uint32_t v = 0;
     EXPECT_TRUE(read(*ctx, *a, v));

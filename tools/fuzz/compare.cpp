@@ -204,8 +204,8 @@ Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t values_s
     const bool window = setup.mode == machine::MemoryMode::Window;
     if (window && rng() % 4) leave_window(w, values);
     context_.memory_mode = setup.mode;
-    context_.address_mask = window ? space_.window()->mask() : ~uint64_t{0};
-    context_.address_base = window ? space_.window()->base() : 0;
+    context_.reach.mask = window ? space_.window()->mask() : ~uint64_t{0};
+    context_.reach.base = window ? space_.window()->base() : 0;
     context_.exclusive_memory = rng() & 1;
     setup.keep_registers = rng() % 4 != 0;
     setup.change_dead_registers = rng() % 4 == 0 && !w.sgpr_aliases;
