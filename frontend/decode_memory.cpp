@@ -178,6 +178,8 @@ void read_scope_policy(DecodeState& s) {
     out.th = static_cast<uint8_t>(s.get(Field::th));
     out.scope = static_cast<uint8_t>(s.get(Field::scope));
     out.scale_offset = s.flag(Field::scale);
+    // LLVM prints it of gfx12, too, which does not have it.
+    if (out.scale_offset && !s.target.traits.signed_saddr_offsets) out.illegal_operand = true;
     // The lowest bit of an atomic's hint asks for the old value.
     if (effects(out.op).access == MemoryAccess::Atomic && s.has(Field::th))
         out.glc = (out.th & 1) != 0;

@@ -160,6 +160,7 @@ bool decode_smem(DecodeState& s) {
     out.th = static_cast<uint8_t>(s.get(Field::th));
     out.scope = static_cast<uint8_t>(s.get(Field::scope));
     out.scale_offset = s.flag(Field::scale);
+    if (out.scale_offset && !s.target.traits.signed_saddr_offsets) out.illegal_operand = true;
     if (s.has(Field::th)) {  // gfx12: the immediate always
         out.imm_offset = true;
         out.soffset_en = s.get(Field::soffset) != s.target.traits.scalar_registers.null;

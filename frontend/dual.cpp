@@ -29,12 +29,25 @@ constexpr Single singles[] = {
     {Opcode::v_dual_add_nc_u32, Opcode::v_add_u32},
     {Opcode::v_dual_lshlrev_b32, Opcode::v_lshlrev_b32},
     {Opcode::v_dual_and_b32, Opcode::v_and_b32},
+    {Opcode::v_dual_sub_nc_u32, Opcode::v_sub_u32},
+    {Opcode::v_dual_lshrrev_b32, Opcode::v_lshrrev_b32},
+    {Opcode::v_dual_ashrrev_i32, Opcode::v_ashrrev_i32},
+    {Opcode::v_dual_max_i32, Opcode::v_max_i32},
+    {Opcode::v_dual_min_i32, Opcode::v_min_i32},
+    {Opcode::v_dual_bitop2_b32, Opcode::v_bitop3_b32},
+    {Opcode::v_dual_fma_f32, Opcode::v_fma_f32},
+    {Opcode::v_dual_fma_f64, Opcode::v_fma_f64},
+    {Opcode::v_dual_add_f64, Opcode::v_add_f64},
+    {Opcode::v_dual_mul_f64, Opcode::v_mul_f64},
+    {Opcode::v_dual_max_num_f64, Opcode::v_max_num_f64},
+    {Opcode::v_dual_min_num_f64, Opcode::v_min_num_f64},
 };
 
 }  // namespace
 
 Opcode single_operation(Opcode op) {
-    if (op_info(op).format != Format::VOPD) return op;
+    const Format format = op_info(op).format;
+    if (format != Format::VOPD && format != Format::VOPD3) return op;
     const auto* at = std::find_if(std::begin(singles), std::end(singles),
                                   [op](const Single& s) { return s.dual == op; });
     return at != std::end(singles) ? at->single : op;
@@ -50,12 +63,21 @@ Inst dual_half(const Inst& inst, bool second) {
     const unsigned first = second ? 3 : 0;
     std::copy_n(inst.src.begin() + first, 3, out.src.begin());
     out.neg = inst.neg >> first & 7;
+    if (out.op == Opcode::v_bitop3_b32) {  // of two sources: the third is 0
+        out.bitop3 = inst.bitop3;
+        out.src[2].kind = Operand::Kind::Const;
+        out.src[2].type = Type::b32;
+        out.src[2].dwords = 1;
+        out.src[2].reg = 128;
+    }
     return out;
 }
 
 bool reads_result(const Inst& inst, const Inst& other) {
+    const Operand& result = other.dst[0];
     return std::any_of(inst.src.begin(), inst.src.end(), [&](const Operand& o) {
-        return o.is(Operand::Kind::Vgpr) && o.reg == other.dst[0].reg;
+        return o.is(Operand::Kind::Vgpr) && o.reg < result.reg + result.dwords &&
+               result.reg < o.reg + o.dwords;
     });
 }
 

@@ -5,7 +5,7 @@
 
 namespace wj {
 
-// The VOP1 or VOP2 row that does the same as a row of VOPD; any other row itself.
+// The VOP1, VOP2 or VOP3 row that does the same as a row of VOPD; any other row itself.
 Opcode single_operation(Opcode op);
 
 inline bool is_dual(const Inst& inst) {
@@ -16,7 +16,7 @@ inline bool is_dual(const Inst& inst) {
 // that the one that comes second reads what was there before the first.
 Inst dual_half(const Inst& inst, bool second);
 
-// Whether `inst`, one of the halves, reads the register that the other half writes.
+// Whether `inst`, one of the halves, reads a register that the other half writes.
 bool reads_result(const Inst& inst, const Inst& other);
 
 }  // namespace wj

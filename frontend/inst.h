@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "frontend/effects.h"
 #include "frontend/opcode.h"
 
 namespace wj {
@@ -41,6 +42,8 @@ struct Operand {
     bool present() const { return kind != Kind::None; }
 };
 
+inline constexpr size_t most_instruction_words = 5;  // dwords of the longest
+
 enum class Variant : uint8_t { Base, E64, Sdwa, Dpp, Dpp8, E64Dpp, E64Dpp8 };
 
 // Both forms that take source 0 from other lanes.
@@ -73,8 +76,8 @@ struct Inst {
     Opcode op = Opcode::invalid;
     Format format = Format::SOPP;
     Variant variant = Variant::Base;
-    uint8_t size = 0;                 // bytes: 4 to 20
-    std::array<uint32_t, 5> words{};  // raw encoding
+    uint8_t size = 0;                                      // bytes: 4 to 20
+    std::array<uint32_t, most_instruction_words> words{};  // raw encoding
     // LLVM prints the instruction, but an operand is one that the hardware does not take there (an
     // SGPR where only a VGPR may stand, an odd VGPR pair on gfx90a, a reserved source). Engines
     // refuse it.
@@ -146,6 +149,11 @@ struct Inst {
     }  // GLOBAL/SCRATCH saddr (or Off), MUBUF srsrc, SMEM sbase
     const Operand& soffset() const { return src[4]; }  // MUBUF soffset, SMEM soffset
 };
+
+// Bytes that one of an address's offset register stands for.
+inline uint32_t offset_unit(const Inst& inst) {
+    return inst.scale_offset ? effects(inst.op).bytes : 1;
+}
 
 // Where a branch or call leads whose SIMM16 counts dwords from the next instruction.
 inline uint64_t branch_target(const Inst& inst, uint64_t next_pc) {

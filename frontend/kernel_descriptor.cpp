@@ -40,8 +40,9 @@ Status place_user_sgprs(KernelDescriptor& d, const RegisterRules& rules) {
     uint32_t next = 0;
     auto add = [&](UserSgpr kind, uint32_t count) {
         if (next < rules.max_user_sgprs)
-            d.user_sgpr_ranges[d.user_sgpr_range_count++] = {kind, static_cast<uint8_t>(next),
-                                                             static_cast<uint8_t>(count)};
+            d.user_sgpr_ranges[d.user_sgpr_range_count++] = {
+                kind, static_cast<uint8_t>(next),
+                static_cast<uint8_t>(std::min(count, rules.max_user_sgprs - next))};
         next += count;
     };
     for (uint32_t bit = 0; bit < static_cast<uint32_t>(UserSgpr::KernargPreload); bit++)

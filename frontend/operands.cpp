@@ -70,8 +70,10 @@ bool decode_special(DecodeState& s, uint32_t code, Type type, uint32_t dwords, O
                           code == flat_scratch_base ||
                           (code == flat_scratch_base + 1 && dwords == 1);
     if (!in_range) return false;
-    const bool aperture = code >= shared_base && code <= pops_exiting;
-    if (code < shared_base || (aperture && !s.target.traits.scalar_registers.has_apertures))
+    const Traits& traits = s.target.traits;
+    const bool scratch = code < shared_base, aperture = !scratch && code <= pops_exiting;
+    if ((scratch && !traits.flat_scratch_has_lane) ||
+        (aperture && !traits.scalar_registers.has_apertures))
         s.out.illegal_operand = true;
     set_register(out, Operand::Kind::Special, code, type, dwords);
     return true;

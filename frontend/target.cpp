@@ -2,7 +2,6 @@
 
 #include <array>
 #include <iterator>
-#include <span>
 
 // Processor numbers: LLVM "User Guide for AMDGPU Backend", ELF header e_flags EF_AMDGPU_MACH
 // values. Traits: the "Processors" table of the same page and the CDNA/Vega ISA manuals; GDS: the
@@ -200,7 +199,16 @@ constexpr Traits gfx125(bool pairs) {
     t.dpp_pairs = t.wide_dpp = pairs;
     t.vgpr_granule = 16;
     t.simd_vgprs = 1024;
+    t.has_wgp_mode = false;
     t.lds_bytes = 327680;
+    t.lds_granule = 2048;
+    t.sramecc = true;
+    t.preload_prologue = false;
+    t.work_group_clusters = true;
+    t.signed_saddr_offsets = true;
+    t.flat_scratch_has_lane = true;
+    t.wide_buffers = true;
+    t.has_vgpr_msb = true;
     t.aligned_vgpr_tuples = true;
     t.wide_literals = true;
     t.flat_saddr = true;
@@ -260,6 +268,8 @@ constexpr std::array targets{
     Target{"gfx1200", Family::g12, 0x48, rdna4()},
     Target{"gfx1201", Family::g12, 0x4e, rdna4()},
     Target{"gfx12-generic", Family::g12, 0x59, rdna4()},
+    Target{"gfx1250", Family::g125, 0x49, gfx125(false)},
+    Target{"gfx1251", Family::g125, 0x5a, gfx125(true)},
 };
 
 // The processors of `targets` with SRAM-ECC the other way; those that cannot choose stay as they
@@ -270,27 +280,18 @@ constexpr auto other_sramecc = [] {
     return out;
 }();
 
-// Decoded and disassembled, not emulated.
-constexpr std::array decoded{
-    Target{"gfx1250", Family::g125, 0x49, gfx125(false)},
-    Target{"gfx1251", Family::g125, 0x5a, gfx125(true)},
-};
-
 // The same processors with waves of 64 lanes: each has half as many registers in a SIMD.
-template <size_t N>
-constexpr std::array<Target, N> with_64_lanes(std::array<Target, N> list) {
-    for (Target& target : list) {
+constexpr auto targets_64 = [] {
+    auto out = targets;
+    for (Target& target : out) {
         Traits& t = target.traits;
         if (t.wave_size == 64 || !t.waves_of_64) continue;
         t.wave_size = 64;
         t.vgpr_granule /= 2;
         t.simd_vgprs /= 2;
     }
-    return list;
-}
-
-constexpr std::array targets_64 = with_64_lanes(targets);
-constexpr std::array decoded_64 = with_64_lanes(decoded);
+    return out;
+}();
 
 // "amdgcn-amd-amdhsa--gfx90a:xnack-" -> "gfx90a"
 std::string_view processor_part(std::string_view name) {
@@ -303,14 +304,12 @@ std::string_view processor_part(std::string_view name) {
     return name.substr(0, name.find(':'));
 }
 
-// Of the processors of `list`, which stand in the same order in `list_64`.
-const Target* find_in(std::span<const Target> list, std::span<const Target> list_64,
-                      std::string_view name, uint32_t wave_size) {
+const Target* find_processor(std::string_view name, uint32_t wave_size) {
     const std::string_view processor = processor_part(name);
-    for (size_t i = 0; i < list.size(); ++i) {
-        if (list[i].name != processor) continue;
-        if (wave_size == 0 || wave_size == list[i].traits.wave_size) return &list[i];
-        return wave_size == list_64[i].traits.wave_size ? &list_64[i] : nullptr;
+    for (size_t i = 0; i < targets.size(); ++i) {
+        if (targets[i].name != processor) continue;
+        if (wave_size == 0 || wave_size == targets[i].traits.wave_size) return &targets[i];
+        return wave_size == targets_64[i].traits.wave_size ? &targets_64[i] : nullptr;
     }
     return nullptr;
 }
@@ -318,7 +317,7 @@ const Target* find_in(std::span<const Target> list, std::span<const Target> list
 }  // namespace
 
 const Target* find_target(std::string_view name, uint32_t wave_size) {
-    const Target* target = find_in(targets, targets_64, name, wave_size);
+    const Target* target = find_processor(name, wave_size);
     if (!target || !target->traits.sramecc_selectable) return target;
     const bool on = target->traits.sramecc;
     return name.find(on ? ":sramecc-" : ":sramecc+") == std::string_view::npos
@@ -326,14 +325,8 @@ const Target* find_target(std::string_view name, uint32_t wave_size) {
                : &other_sramecc[static_cast<size_t>(target - targets.data())];
 }
 
-const Target* find_decoded_target(std::string_view name, uint32_t wave_size) {
-    if (const Target* emulated = find_target(name, wave_size)) return emulated;
-    return find_in(decoded, decoded_64, name, wave_size);
-}
-
 const Target* with_wave_size(const Target& target, uint32_t wave_size) {
-    return target.traits.wave_size == wave_size ? &target
-                                                : find_decoded_target(target.name, wave_size);
+    return target.traits.wave_size == wave_size ? &target : find_target(target.name, wave_size);
 }
 
 const Target* find_target_by_mach(uint32_t elf_mach) {
@@ -343,26 +336,12 @@ const Target* find_target_by_mach(uint32_t elf_mach) {
     return nullptr;
 }
 
-namespace {
-
-void append_names(std::string& names, std::span<const Target> list) {
-    for (const Target& target : list) {
+std::string supported_target_names() {
+    std::string names;
+    for (const Target& target : targets) {
         if (!names.empty()) names += ", ";
         names += target.name;
     }
-}
-
-}  // namespace
-
-std::string supported_target_names() {
-    std::string names;
-    append_names(names, targets);
-    return names;
-}
-
-std::string decoded_target_names() {
-    std::string names = supported_target_names();
-    append_names(names, decoded);
     return names;
 }
 

@@ -134,8 +134,22 @@ struct Traits {
     bool cmpx_writes_exec = false;     // gfx10+: v_cmpx writes EXEC alone
     bool signed_flat_offsets = false;  // gfx12: of flat instructions, too
     bool flat_saddr = false;           // gfx12.5: flat instructions take an SGPR pair, too
-    uint32_t gds_bytes = 0;            // global data share; 0: the processor has none
-    uint32_t gds_max_wave_id = 0;      // logical wave ids of ds_ordered_count wrap behind it
+    // gfx12.5 (LLVM, hasSignedGVSOffset): the VGPR beside it is a signed number.
+    bool signed_saddr_offsets = false;
+    // gfx12.5: flat addresses of private memory are FLAT_SCRATCH_BASE, the lane from bit
+    // scratch_lane_shift on, and the offset; bits 63:58 tell them from others (LLVM,
+    // lowerADDRSPACECAST and the lowering of is.private).
+    bool flat_scratch_has_lane = false;
+    // gfx12.5: work-groups come in clusters, of one where a launch says nothing. IB_STS2 and TTMP6
+    // tell the place in the cluster.
+    bool work_group_clusters = false;
+    bool wide_buffers = false;  // gfx12.5: a V# has a base of 57 and NUM_RECORDS of 45 bits
+    bool has_vgpr_msb = false;  // gfx12.5: MODE[19:12] are the high bits of VGPRs' numbers
+    // Kernels with preloaded arguments begin with 256 bytes for firmware that does not preload
+    // (LLVM, needsKernArgPreloadProlog).
+    bool preload_prologue = true;
+    uint32_t gds_bytes = 0;        // global data share; 0: the processor has none
+    uint32_t gds_max_wave_id = 0;  // logical wave ids of ds_ordered_count wrap behind it
 };
 
 struct Target {
@@ -150,12 +164,9 @@ struct Target {
 // on sramecc, processors that can choose have it on, as boards report it.
 // wave_size: 32, 64, or 0 for the size that compilers choose for the processor.
 const Target* find_target(std::string_view name, uint32_t wave_size = 0);
-// The same for processors that can be decoded, whether emulated or not.
-const Target* find_decoded_target(std::string_view name, uint32_t wave_size = 0);
 // The same processor with waves of another size; nullptr: it has none.
 const Target* with_wave_size(const Target& target, uint32_t wave_size);
 const Target* find_target_by_mach(uint32_t elf_mach);
 std::string supported_target_names();  // "gfx900, gfx906, ..." for messages
-std::string decoded_target_names();    // these and those that can only be decoded
 
 }  // namespace wj

@@ -13,7 +13,8 @@ namespace {
 // Mullins R3, Carrizo, Tonga, Polaris 10, Stoney, MI25, MI50, MI100, MI250X, MI300X, MI355X; RX
 // 5700 XT, Pro V520, RX 5500 XT, BC-250, RX 6900 XT, RX 6700 XT, RX 6600 XT, Van Gogh, RX 6500 XT,
 // Radeon 680M, Radeon 610M, RX 7900 XTX, RX 7800 XT, RX 7600, Radeon 780M, 890M, 8060S, 860M, 840M;
-// RX 9060 XT, RX 9070 XT.
+// RX 9060 XT, RX 9070 XT; MI455X as AMD's rocjitsu models it (configs/gfx1250_mi455x.json), gfx1251
+// likewise, of which nothing is published.
 // clang-format off
 constexpr std::array facts{
     AgentFacts{"gfx600",         0x6798, 40,  925, 1375,   384,  3u << 18, 0,   false},
@@ -67,6 +68,8 @@ constexpr std::array facts{
     AgentFacts{"gfx1200",        0x7590, 32, 3130, 1259,   128,  4u << 20, 0,   false},
     AgentFacts{"gfx1201",        0x7550, 32, 2970, 1258,   256,  8u << 20, 0,   false},
     AgentFacts{"gfx12-generic",  0x7550, 32, 2970, 1258,   256,  8u << 20, 0,   false},
+    AgentFacts{"gfx1250",        0x75c1, 64, 2700, 1600, 24576, 192u << 20, 0, false},
+    AgentFacts{"gfx1251",        0x75c1, 64, 2700, 1600, 24576, 192u << 20, 0, false},
 };
 // clang-format on
 

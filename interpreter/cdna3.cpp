@@ -141,20 +141,17 @@ void pk_minimum3(Wave& w, const Inst& in) {
     write_row(v.dest_row(), out.v, v.active);
 }
 
-// The truth table stands in the fields of OMOD, ABS and NEG.
 template <class T>
 void bitop3(Wave& w, const Inst& in) {
     Valu v(w, in);
     const FloatMode m{w.mode};
-    const u32 table =
-        (in.words[1] >> 27 & 3) << 6 | (in.words[0] >> 8 & 7) << 3 | in.words[1] >> 29;
     alignas(64) T buf[3][lanes], out[lanes];
     const T* s[3];
     for (u32 i = 0; i < 3; ++i) s[i] = load<T>(v, i, buf[i], m, true, false);
     for (u32 l = 0; l < lanes; ++l) {
         u32 r = 0;
         for (u32 k = 0; k < 8; ++k) {
-            if (!(table >> k & 1)) continue;
+            if (!(in.bitop3 >> k & 1)) continue;
             const u32 a = s[0][l], b = s[1][l], c = s[2][l];
             r |= (k & 4 ? a : ~a) & (k & 2 ? b : ~b) & (k & 1 ? c : ~c);
         }

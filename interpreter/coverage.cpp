@@ -5,6 +5,7 @@
 
 #include "frontend/effects.h"
 #include "frontend/encoding.h"
+#include "frontend/refused.h"
 #include "interpreter/interpreter.h"
 
 namespace wj::interp {
@@ -27,6 +28,19 @@ constexpr Rule refused_rules[] = {
     {"ds_add_gs_reg", "counters of geometry shaders"},
     {"ds_sub_gs_reg", "counters of geometry shaders"},
     {"global_load_tr", "which lane gets which element of a transposed load is not published"},
+    {"ds_load_tr", "which lane gets which element of a transposed load is not published"},
+    {"cluster_load", "loads for several work-groups of a cluster"},
+    {"tensor_", "the engine that moves tensors to and from the LDS"},
+    {"s_wakeup_barrier", "named barriers"},
+    {"ds_atomic_async_barrier", "barriers in the LDS"},
+    {"ds_atomic_barrier", "barriers in the LDS"},
+    {"v_permlane_idx_gen", "published descriptions of its result differ"},
+    {"v_perm_pk16", "which element a selector names is not published"},
+    {"v_cvt_scale_pk", "how a scale is applied on this processor is not published"},
+    {"v_cvt_scalef32_", "how a scale is applied on this processor is not published"},
+    {"v_cvt_sr_", "how the seed is used on this processor is not published"},
+    {"v_cvt_pk_fp8_f16", "what becomes of numbers that are too large is not published"},
+    {"v_cvt_pk_bf8_f16", "what becomes of numbers that are too large is not published"},
     {"global_atomic_ordered_add", "orders waves of geometry shaders"},
     {"s_alloc_vgpr", "vector registers whose number changes while a wave runs"},
     {"s_subvector_loop", "loops over halves of a wave of 64 lanes"},
@@ -62,6 +76,14 @@ constexpr const char* swapped_lanes =
     "pseudo-code";
 constexpr const char* signalling_bf16 =
     "exact but for signalling NaN, here passed on unchanged, as in AMD's pseudo-code";
+constexpr const char* bf16_mode =
+    "exact but for the payload of NaN; refused where MODE rounds or flushes, as it is not "
+    "published "
+    "which of its fields count";
+constexpr const char* clamped_bound = "exact; CLAMP is refused, as its meaning is not published";
+constexpr const char* lanes_off =
+    "exact where the lanes that are read are active; of others it is not published: here they are "
+    "read";
 constexpr const char* scalar_half =
     "exact but for the upper half of the SGPR, of which AMD's documents do not tell: here 0";
 constexpr Rule bounded_rules[] = {
@@ -87,6 +109,17 @@ constexpr Rule bounded_rules[] = {
     {"v_permlane16_swap", swapped_lanes},
     {"v_permlane32_swap", swapped_lanes},
     {"v_cvt_f32_bf16", signalling_bf16},
+    {"v_tanh_", "rounded from the exact value; the hardware's error is not published"},
+    {"v_pk_fma_bf16", bf16_mode},
+    {"v_pk_add_bf16", bf16_mode},
+    {"v_pk_mul_bf16", bf16_mode},
+    {"v_pk_min_num_bf16", bf16_mode},
+    {"v_pk_max_num_bf16", bf16_mode},
+    {"v_add_max_", clamped_bound},
+    {"v_add_min_", clamped_bound},
+    {"v_pk_add_max_", clamped_bound},
+    {"v_pk_add_min_", clamped_bound},
+    {"v_permlane_", lanes_off},
     {"v_dot2_f16", dot_order},
     {"v_dot2_bf16", dot_order},
     {"v_dot4_f32", dot_order},
@@ -127,11 +160,8 @@ const char* first_note(const Rule (&rules)[N], std::string_view name) {
 }
 
 // Forms that the handlers refuse when they run.
-const char* refused_form(const Inst& in) {
-    for (const Operand& o : in.src) {
-        if (!o.is(Operand::Kind::Special)) continue;
-        if (o.reg == 239) return "src_pops_exiting_wave_id";
-    }
+const char* refused_form(const Traits& traits, const Inst& in) {
+    if (const char* operand = refused_operand(traits, in)) return operand;
     if (in.gds && encoding_info(in.op).lds_only)
         return "gds on an instruction that the data share does not have";
     if (in.op == Opcode::ds_ordered_count && in.offset >> 13 & 1)
@@ -156,10 +186,10 @@ Coverage coverage(Opcode op) {
     return {};
 }
 
-Coverage coverage(const Inst& inst) {
+Coverage coverage(const Traits& traits, const Inst& inst) {
     if (inst.illegal_operand)
         return {Fidelity::Refused, "an operand that the instruction cannot take"};
-    if (const char* form = refused_form(inst)) return {Fidelity::Refused, form};
+    if (const char* form = refused_form(traits, inst)) return {Fidelity::Refused, form};
     return coverage(inst.op);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "frontend/inst.h"
+#include "frontend/target.h"
 
 namespace wj::interp {
 
@@ -18,6 +19,7 @@ struct Coverage {
 };
 
 Coverage coverage(Opcode op);
-Coverage coverage(const Inst& inst);  // also forms of an instruction that are refused
+// Also forms of an instruction that are refused.
+Coverage coverage(const Traits& traits, const Inst& inst);
 
 }  // namespace wj::interp

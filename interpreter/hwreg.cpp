@@ -84,7 +84,9 @@ uint32_t read_scratch_low(const Wave& w) {
     return static_cast<uint32_t>(w.scratch_base);
 }
 uint32_t read_scratch_high(const Wave& w) {
-    return static_cast<uint32_t>(w.scratch_base >> 32);
+    const bool has_lane = traits(w).flat_scratch_has_lane;
+    return static_cast<uint32_t>(
+        (has_lane ? machine::flat_scratch_base(w.scratch_base) : w.scratch_base) >> 32);
 }
 uint32_t read_shader_cycles(const Wave& w) {
     return static_cast<uint32_t>(core_clock(w)) & 0xfffff;
@@ -94,6 +96,11 @@ uint32_t read_cycles_low(const Wave& w) {
 }
 uint32_t read_cycles_high(const Wave& w) {
     return static_cast<uint32_t>(core_clock(w) >> 32);
+}
+
+// Of a work-group that is no part of a cluster.
+uint32_t read_ib_sts2(const Wave&) {
+    return 0;
 }
 
 // A wave may write MODE and the flags of exceptions; what it writes elsewhere is dropped, as
@@ -106,6 +113,7 @@ bool refuse(Wave&, uint32_t) {
     return false;
 }
 bool write_mode(Wave& w, uint32_t value) {
+    if (traits(w).has_vgpr_msb && value >> mode::vgpr_msb_shift & 0xff) return false;
     const uint32_t hidden = hidden_mode(w);
     w.mode = (value & ~hidden) | (w.mode & hidden);
     return true;
@@ -155,6 +163,7 @@ constexpr HardwareRegister gfx12_rows[] = {
     {19, read_trap_ctrl, refuse},
     {20, read_scratch_low, write_scratch_low}, {21, read_scratch_high, write_scratch_high},
     {23, read_hw_id1}, {24, read_hw_id2}, {26, read_zero /* SCHED_MODE */},
+    {28, read_ib_sts2},
     {29, read_cycles_low}, {30, read_cycles_high},
 };
 // clang-format on
@@ -165,9 +174,12 @@ const HardwareRegister* find_row(const Wave& w, uint32_t id) {
         t.gfx12_hwregs   ? std::span<const HardwareRegister>(gfx12_rows)
         : t.gfx10_hwregs ? std::span<const HardwareRegister>(rdna_rows)
                          : std::span<const HardwareRegister>(gcn_rows);
-    for (const HardwareRegister& row : rows)
-        if (row.id == id)
-            return row.read == read_shader_cycles && !t.has_shader_cycles ? nullptr : &row;
+    for (const HardwareRegister& row : rows) {
+        if (row.id != id) continue;
+        const bool lacks = (row.read == read_shader_cycles && !t.has_shader_cycles) ||
+                           (row.read == read_ib_sts2 && !t.work_group_clusters);
+        return lacks ? nullptr : &row;
+    }
     return nullptr;
 }
 
@@ -194,10 +206,10 @@ void setreg(Wave& w, const Operand& field, uint32_t source) {
     if (!row) return stop(w, ExitKind::Unimplemented, "s_setreg: hardware register", f.id);
     const uint32_t mask = f.mask << f.offset;
     if (row->write(w, (row->read(w) & ~mask) | (source << f.offset & mask))) return;
-    stop(w, ExitKind::Unimplemented,
-         row->write == refuse ? "s_setreg: hardware register"
-                              : "s_setreg: FLAT_SCRATCH of another place than the wave's own",
-         f.id);
+    const char* why = "s_setreg: FLAT_SCRATCH of another place than the wave's own";
+    if (row->write == refuse) why = "s_setreg: hardware register";
+    if (row->write == write_mode) why = "s_setreg: vector registers above 255";
+    stop(w, ExitKind::Unimplemented, why, f.id);
 }
 
 }  // namespace wj::interp

@@ -192,6 +192,7 @@ WJ_HANDLER_TABLE(vop3p_handlers);         // vop3p.cpp
 WJ_HANDLER_TABLE(dot_handlers);           // dot.cpp
 WJ_HANDLER_TABLE(mfma_handlers);          // mfma.cpp
 WJ_HANDLER_TABLE(cdna3_handlers);         // cdna3.cpp
+WJ_HANDLER_TABLE(cdna5_handlers);         // cdna5.cpp
 WJ_HANDLER_TABLE(scaled_handlers);        // scaled.cpp
 WJ_HANDLER_TABLE(sparse_handlers);        // sparse.cpp
 WJ_HANDLER_TABLE(mem_smem_handlers);      // mem_smem.cpp

@@ -11,6 +11,7 @@
 #include "frontend/decode.h"
 #include "frontend/effects.h"
 #include "frontend/encoding.h"
+#include "frontend/refused.h"
 #include "interpreter/checks.h"
 #include "interpreter/exceptions.h"
 #include "interpreter/internal.h"
@@ -32,14 +33,13 @@ using machine::MemoryMode;
 std::array<Handler, opcode_count> collect_handlers() {
     std::array<Handler, opcode_count> table{};
     for (const auto& entries :
-         {sop_handlers(),      sopp_handlers(),         vop_int_handlers(),
-          vop_wide_handlers(), vop_f32_handlers(),      vop_f64_handlers(),
-          vop_f16_handlers(),  vop_cvt_handlers(),      vop_special_handlers(),
-          vopc_handlers(),     vopd_handlers(),         vop3p_handlers(),
-          dot_handlers(),      scalar_float_handlers(), mfma_handlers(),
-          wmma_handlers(),     cdna3_handlers(),        scaled_handlers(),
-          sparse_handlers(),   mem_smem_handlers(),     mem_ds_handlers(),
-          mem_gds_handlers(),  mem_flat_handlers(),     mem_buffer_handlers()})
+         {sop_handlers(),         sopp_handlers(),         vop_int_handlers(), vop_wide_handlers(),
+          vop_f32_handlers(),     vop_f64_handlers(),      vop_f16_handlers(), vop_cvt_handlers(),
+          vop_special_handlers(), vopc_handlers(),         vopd_handlers(),    vop3p_handlers(),
+          dot_handlers(),         scalar_float_handlers(), mfma_handlers(),    wmma_handlers(),
+          cdna3_handlers(),       cdna5_handlers(),        scaled_handlers(),  sparse_handlers(),
+          mem_smem_handlers(),    mem_ds_handlers(),       mem_gds_handlers(), mem_flat_handlers(),
+          mem_buffer_handlers()})
         for (const HandlerEntry& e : entries) table[static_cast<size_t>(e.op)] = e.run;
     return table;
 }
@@ -105,22 +105,14 @@ bool ends_block(const Inst& in) {
     }
     // Clocks may count instructions (ExecContext::counts_time).
     if (in.op == Opcode::s_memtime || in.op == Opcode::s_memrealtime ||
-        in.op == Opcode::s_sendmsg_rtn_b32 || in.op == Opcode::s_sendmsg_rtn_b64)
+        in.op == Opcode::s_sendmsg_rtn_b32 || in.op == Opcode::s_sendmsg_rtn_b64 ||
+        in.op == Opcode::s_get_shader_cycles_u64)
         return true;
     return leaves_block(effects(in.op));
 }
 
 bool is_vector_format(Format f) {
     return f >= Format::VOP1 && f <= Format::EXP;
-}
-
-// A source that only graphics waves have: refused, not read as 0.
-const char* refused_operand(const Inst& in) {
-    for (const Operand& o : in.src) {
-        if (o.kind != Operand::Kind::Special) continue;
-        if (o.reg == 239) return "src_pops_exiting_wave_id";
-    }
-    return nullptr;
 }
 
 // Words of guest code; every page is checked for execute rights once.
@@ -177,9 +169,11 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
         block->failure.pc = pc;
     };
     while (block->steps.size() < max_block_steps) {
-        uint32_t words[4];
+        uint32_t words[most_instruction_words];
         size_t count = 0;
-        while (count < 4 && !(pc & 3) && reader.word(pc + 4 * count, words[count])) ++count;
+        while (count < most_instruction_words && !(pc & 3) &&
+               reader.word(pc + 4 * count, words[count]))
+            ++count;
         if (count == 0) {
             if (pc & 3) {
                 fail(ExitKind::IllegalInstruction, "program counter is not a multiple of 4");
@@ -209,7 +203,7 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
             fail(ExitKind::Unimplemented, op_info(step.inst.op).name.data());
             break;
         }
-        if (const char* refused = refused_operand(step.inst)) {
+        if (const char* refused = refused_operand(target.traits, step.inst)) {
             fail(ExitKind::Unimplemented, refused);
             break;
         }

@@ -40,6 +40,39 @@ void store_block(Wave& w, const Inst& inst) {
     if (!good) stop_with_fault(w, inst);
 }
 
+// global_load_async_to_lds_*, global_store_async_from_lds_*: a VGPR holds the place in the LDS.
+// Done when they are issued, which is one of the orders that s_wait_asynccnt allows. (LLVM gives
+// them no offset of its own accord: it does not tell to which of the two addresses one belongs.)
+bool without_offset(Wave& w, const Inst& inst) {
+    if (inst.offset != 0)
+        stop(w, ExitKind::Unimplemented,
+             "offset of an access that moves memory to or from the LDS");
+    return inst.offset == 0;
+}
+template <class T>
+void load_to_lds(Wave& w, const Inst& inst) {
+    if (!without_offset(w, inst)) return;
+    const GlobalAddress address(w, inst);
+    const uint64_t exec = w.exec();
+    T values[lanes] = {};
+    bool good = true;
+    for_each_lane(exec, [&](uint32_t lane) { good &= address.read(w, lane, values[lane]); });
+    if (!good) return stop_with_fault(w, inst);
+    const uint32_t* places = vrow(w, inst.vdata());
+    for_each_lane(exec, [&](uint32_t lane) { lds_write(w, places[lane], values[lane]); });
+}
+template <class T>
+void store_from_lds(Wave& w, const Inst& inst) {
+    if (!without_offset(w, inst)) return;
+    const GlobalAddress address(w, inst);
+    const uint32_t* places = vrow(w, inst.vdata());
+    bool good = true;
+    for_each_lane(w.exec(), [&](uint32_t lane) {
+        good = good && address.write(w, lane, lds_read<T>(w, places[lane]));
+    });
+    if (!good) stop_with_fault(w, inst);
+}
+
 // clang-format off
 #define WJ_LOADS_STORES(prefix, Address)                                                   \
     {Opcode::prefix##_load_ubyte, load<Address, Load::U8>},                                \
@@ -78,6 +111,20 @@ constexpr HandlerEntry table[] = {
     {Opcode::flat_atomic_csub, atomic<FlatAddress, rmw::CSub<uint32_t>>},
     {Opcode::global_atomic_cond_sub_u32, atomic<GlobalAddress, rmw::CondSub<uint32_t>>},
     {Opcode::flat_atomic_cond_sub_u32, atomic<FlatAddress, rmw::CondSub<uint32_t>>},
+    {Opcode::global_load_monitor_b32, load<GlobalAddress, Load::B32>},
+    {Opcode::global_load_monitor_b64, load<GlobalAddress, Load::B64>},
+    {Opcode::global_load_monitor_b128, load<GlobalAddress, Load::B128>},
+    {Opcode::flat_load_monitor_b32, load<FlatAddress, Load::B32>},
+    {Opcode::flat_load_monitor_b64, load<FlatAddress, Load::B64>},
+    {Opcode::flat_load_monitor_b128, load<FlatAddress, Load::B128>},
+    {Opcode::global_load_async_to_lds_b8, load_to_lds<uint8_t>},
+    {Opcode::global_load_async_to_lds_b32, load_to_lds<uint32_t>},
+    {Opcode::global_load_async_to_lds_b64, load_to_lds<uint64_t>},
+    {Opcode::global_load_async_to_lds_b128, load_to_lds<B128>},
+    {Opcode::global_store_async_from_lds_b8, store_from_lds<uint8_t>},
+    {Opcode::global_store_async_from_lds_b32, store_from_lds<uint32_t>},
+    {Opcode::global_store_async_from_lds_b64, store_from_lds<uint64_t>},
+    {Opcode::global_store_async_from_lds_b128, store_from_lds<B128>},
     {Opcode::global_load_block, load_block<GlobalAddress>},
     {Opcode::global_store_block, store_block<GlobalAddress>},
     {Opcode::scratch_load_block, load_block<ScratchAddress>},
@@ -85,6 +132,8 @@ constexpr HandlerEntry table[] = {
     {Opcode::global_inv, no_operation},
     {Opcode::global_wb, no_operation},
     {Opcode::global_wbinv, no_operation},
+    {Opcode::global_prefetch_b8, no_operation},
+    {Opcode::flat_prefetch_b8, no_operation},
     {Opcode::global_atomic_csub, atomic<GlobalAddress, rmw::CSub<uint32_t>>},
     {Opcode::global_load_dword_addtid, load<LaneAddress, Load::B32>},
     {Opcode::global_store_dword_addtid, store<LaneAddress, Store::B32>},

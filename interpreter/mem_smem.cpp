@@ -32,7 +32,8 @@ machine::BufferDescriptor descriptor(const Wave& w, const Inst& inst) {
 template <uint32_t Unit>
 uint64_t register_offset(const Wave& w, const Inst& inst) {
     const Operand& o = inst.soffset();
-    return o.present() && !o.is(Operand::Kind::Off) ? read_s32(w, o) & part_mask(Unit) : 0;
+    if (!o.present() || o.is(Operand::Kind::Off)) return 0;
+    return uint64_t{read_s32(w, o)} * offset_unit(inst) & part_mask(Unit);
 }
 
 template <uint32_t Unit>

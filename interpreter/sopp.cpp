@@ -64,6 +64,13 @@ void set_mode_field(Wave& w, const Inst& in) {
     w.mode = (w.mode & ~(15u << Shift)) | static_cast<uint32_t>(in.src[0].value & 15) << Shift;
 }
 
+// Its low byte are the high bits of the vector registers' numbers in what follows, the high byte
+// what they were before.
+void set_vgpr_msb(Wave& w, const Inst& in) {
+    if (in.src[0].value & 0xff)
+        stop(w, ExitKind::Unimplemented, "s_set_vgpr_msb: vector registers above 255");
+}
+
 // ---- s_cbranch_*_fork and s_cbranch_join
 // -------------------------------------------------------------- MODE[31:29] is the stack pointer
 // CSP; an entry is four SGPRs: EXEC mask, then the address to go on at.
@@ -143,6 +150,7 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_barrier_leave, named_barrier},
     {Opcode::s_sleep, [](Wave& w, const Inst&) { stop(w, ExitKind::Yield); }},
     {Opcode::s_sleep_var, [](Wave& w, const Inst&) { stop(w, ExitKind::Yield); }},
+    {Opcode::s_monitor_sleep, [](Wave& w, const Inst&) { stop(w, ExitKind::Yield); }},
     {Opcode::s_sethalt, [](Wave& w, const Inst& in) { if (in.src[0].value & 1) stop(w, ExitKind::Halt, "s_sethalt"); }},
     {Opcode::s_sendmsghalt, [](Wave& w, const Inst&) { stop(w, ExitKind::Halt, "s_sendmsghalt"); }},
     {Opcode::s_trap, trap},
@@ -164,6 +172,10 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_wait_dscnt, nothing},
     {Opcode::s_wait_kmcnt, nothing},
     {Opcode::s_wait_event, nothing},
+    {Opcode::s_wait_xcnt, nothing},
+    {Opcode::s_wait_asynccnt, nothing},
+    {Opcode::s_wait_tensorcnt, nothing},
+    {Opcode::s_set_vgpr_msb, set_vgpr_msb},
     {Opcode::s_waitcnt_depctr, nothing},
     {Opcode::s_delay_alu, nothing},
     {Opcode::s_inst_prefetch, nothing},
@@ -175,6 +187,7 @@ constexpr HandlerEntry table[] = {
     {Opcode::s_code_end, [](Wave& w, const Inst&) { stop(w, ExitKind::IllegalInstruction, "s_code_end: behind the code's end"); }},
     {Opcode::s_wakeup, nothing},
     {Opcode::s_setprio, nothing},
+    {Opcode::s_setprio_inc_wg, nothing},
     {Opcode::s_icache_inv, nothing},
     {Opcode::s_incperflevel, nothing},
     {Opcode::s_decperflevel, nothing},
@@ -182,6 +195,8 @@ constexpr HandlerEntry table[] = {
 
     {Opcode::s_getpc_b64, [](Wave& w, const Inst& in) { write_s64(w, in.dst[0], w.pc); }},
     {Opcode::s_setpc_b64, [](Wave& w, const Inst& in) { w.pc = read_s64(w, in.src[0]); }},
+    {Opcode::s_add_pc_i64, [](Wave& w, const Inst& in) { w.pc += read_s64(w, in.src[0]); }},
+    {Opcode::s_get_shader_cycles_u64, [](Wave& w, const Inst& in) { write_s64(w, in.dst[0], core_clock(w)); }},
     {Opcode::s_swappc_b64, [](Wave& w, const Inst& in) {
          const uint64_t target = read_s64(w, in.src[0]);
          write_s64(w, in.dst[0], w.pc);
@@ -236,6 +251,10 @@ static uint32_t read_lds_direct(const Wave& w) {
 
 uint64_t read_special(const Wave& w, uint32_t encoding) {
     switch (encoding) {
+        case 230:
+            return machine::flat_scratch_base(w.scratch_base);
+        case 231:
+            return machine::flat_scratch_base(w.scratch_base) >> 32;
         // Limits: the apertures are 4 GiB; only the high half of these 64-bit values is ever not
         // constant.
         case 235:

@@ -33,6 +33,8 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_mul_f64, alu_vec<double, 2, mul_op>},
     {Opcode::v_fma_f64, alu_vec<double, 3, fma_op>},
     {Opcode::v_fmac_f64, alu_vec<double, 3, fma_op, addend>},
+    {Opcode::v_fmamk_f64, alu_vec<double, 3, fma_op>},
+    {Opcode::v_fmaak_f64, alu_vec<double, 3, fma_op>},
     {Opcode::v_min_f64, alu<[](const FloatMode& m, double a, double b) { return gf::min(m, a, b); }>},
     {Opcode::v_max_f64, alu<[](const FloatMode& m, double a, double b) { return gf::max(m, a, b); }>},
     {Opcode::v_min_num_f64, alu<[](double a, double b) { return gf::min_number(a, b); }>},

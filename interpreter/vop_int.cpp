@@ -184,6 +184,7 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_mul_lo_i32, alu<[](u32 a, u32 b) { return a * b; }>},
     {Opcode::v_mul_hi_u32, alu<[](u32 a, u32 b) { return static_cast<u32>(shr(u64{a} * b, 32)); }>},
     {Opcode::v_mul_hi_i32, alu<[](i32 a, i32 b) { return static_cast<i32>(shr(i64{a} * b, 32)); }>},
+    {Opcode::v_mad_u32, alu<[](u32 a, u32 b, u32 c) { return a * b + c; }>},
     {Opcode::v_mad_u32_u16, mad_16<u16, u32>},
     {Opcode::v_mad_i32_i16, mad_16<i16, i32>},
 

@@ -1,4 +1,6 @@
 // 64-bit integer vector instructions and the quad-byte differences.
+#include <limits>
+
 #include "interpreter/valu.h"
 
 namespace wj::interp {
@@ -104,6 +106,24 @@ void mad_wide(Wave& w, const Inst& in) {
     if (w.exit.kind == ExitKind::None) write_mask(w, in.dst[1], mask);
 }
 
+// v_mad_nc_u64_u32, v_mad_nc_i64_i32: without a carry; CLAMP saturates.
+template <class T>
+void mad_wide_nc(Wave& w, const Inst& in) {
+    using Result = std::conditional_t<std::is_signed_v<T>, i64, u64>;
+    if (!in.clamp)
+        return alu<[](T a, T b, u64 c) { return static_cast<u64>(Result{a} * Result{b}) + c; }>(w,
+                                                                                                in);
+    alu<[](T a, T b, Result c) {
+        constexpr auto low = std::numeric_limits<Result>::min(),
+                       high = std::numeric_limits<Result>::max();
+        const __int128 sum = static_cast<__int128>(Result{a} * Result{b}) + c;
+        return static_cast<Result>(sum < low ? low : sum > high ? high : sum);
+    }>(w, in);
+}
+
+constexpr auto plus = [](auto a, auto b) { return a + b; };
+constexpr auto minus = [](auto a, auto b) { return a - b; };
+
 // clang-format off
 constexpr HandlerEntry table[] = {
     {Opcode::v_mov_b64, alu<[](u64 a) { return a; }>},
@@ -114,6 +134,15 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_lshrrev_b64, alu<[](u32 a, u64 b) { return shr(b, a & 63); }>},
     {Opcode::v_ashrrev_i64, alu<[](u32 a, i64 b) { return shr(b, a & 63); }>},
     {Opcode::v_lshl_add_u64, alu<[](u64 a, u32 b, u64 c) { return (a << ((b & 7) > 4 ? 0 : b & 7)) + c; }>},
+    {Opcode::v_add_nc_u64, alu_sat<u64, 2, plus>},
+    {Opcode::v_sub_nc_u64, alu_sat<u64, 2, minus>},
+    {Opcode::v_mul_u64, alu<[](u64 a, u64 b) { return a * b; }>},
+    {Opcode::v_min_u64, alu<[](u64 a, u64 b) { return a < b ? a : b; }>},
+    {Opcode::v_max_u64, alu<[](u64 a, u64 b) { return a < b ? b : a; }>},
+    {Opcode::v_min_i64, alu<[](i64 a, i64 b) { return a < b ? a : b; }>},
+    {Opcode::v_max_i64, alu<[](i64 a, i64 b) { return a < b ? b : a; }>},
+    {Opcode::v_mad_nc_u64_u32, mad_wide_nc<u32>},
+    {Opcode::v_mad_nc_i64_i32, mad_wide_nc<int32_t>},
     {Opcode::v_mad_u64_u32, mad_wide<u32>},
     {Opcode::v_mad_i64_i32, mad_wide<int32_t>},
     {Opcode::v_qsad_pk_u16_u8, qsad<false>},

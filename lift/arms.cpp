@@ -48,8 +48,7 @@ bool is_scalar_arithmetic(const Inst& inst) {
 
 std::span<const uint32_t> Lifter::code_at(uint64_t at) {
     const uint64_t end = window_pc_ + window_.size() * 4;
-    // The longest instruction has four words.
-    if (at < window_pc_ || at >= end || end - at < 16) {
+    if (at < window_pc_ || at >= end || end - at < 4 * most_instruction_words) {
         window_pc_ = at;
         window_ = fetch_(at);
     }

@@ -49,6 +49,7 @@ void emit_atomic(Lifter& l, const Inst& i, Op op, std::initializer_list<Value> h
 template <AtomicOp what, uint32_t dwords>
 bool atomic(Lifter& l, const Inst& i) {
     if (i.tfe || i.lds) return false;
+    if (i.format == Format::FLAT && l.options.target->traits.flat_scratch_has_lane) return false;
     std::array<Value, 4> data{no_value, no_value, no_value, no_value};
     for (uint32_t d = 0; d < dwords * ir::atomic_operands(what); ++d) data[d] = l.raw(i.vdata(), d);
     const Value exec = l.s.exec();
@@ -57,11 +58,11 @@ bool atomic(Lifter& l, const Inst& i) {
     if (i.format == Format::FLAT)
         emit_atomic(l, i, Op::AtomicFlat, {address64(l, i), exec}, offset_of(i), what, dwords, data,
                     returns);
-    else if (i.sbase().is(Operand::Kind::Sgpr))
+    else if (i.sbase().is(Operand::Kind::Sgpr) && !is_summed_address(l, i))
         emit_atomic(l, i, Op::AtomicGlobalS, {l.s64(i.sbase()), l.raw(i.vaddr()), exec},
                     offset_of(i), what, dwords, data, returns);
     else
-        emit_atomic(l, i, Op::AtomicGlobal, {address64(l, i), exec}, offset_of(i), what, dwords,
+        emit_atomic(l, i, Op::AtomicGlobal, {whole_address(l, i), exec}, offset_of(i), what, dwords,
                     data, returns);
     return true;
 }

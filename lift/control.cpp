@@ -118,6 +118,18 @@ bool setpc(Lifter& l, const Inst& i) {
     return true;
 }
 
+bool add_pc(Lifter& l, const Inst& i) {
+    if (l.options.coverage) return jump_covered(l, i);
+    const Value distance = l.s64(i.src[0]);
+    uint64_t known;
+    if (l.s.is_const(distance, known))
+        l.end({.kind = Kind::Jump, .target = l.next_pc + known});
+    else
+        l.end({.kind = Kind::Indirect,
+               .cond = l.emit(Op::UAdd64, {l.s.code_address(l.next_pc), distance})});
+    return true;
+}
+
 bool swappc(Lifter& l, const Inst& i) {
     if (l.options.coverage) return jump_covered(l, i);
     const Value target = l.s64(i.src[0]);
@@ -179,6 +191,9 @@ constexpr Entry entries[] = {
     {Opcode::s_wait_dscnt, nothing},
     {Opcode::s_wait_kmcnt, nothing},
     {Opcode::s_wait_event, nothing},
+    {Opcode::s_wait_xcnt, nothing},
+    {Opcode::s_wait_asynccnt, nothing},
+    {Opcode::s_wait_tensorcnt, nothing},
     {Opcode::s_waitcnt_depctr, nothing},
     {Opcode::s_delay_alu, nothing},
     {Opcode::s_inst_prefetch, nothing},
@@ -186,6 +201,7 @@ constexpr Entry entries[] = {
     {Opcode::s_version, nothing},
     {Opcode::s_ttracedata_imm, nothing},
     {Opcode::s_setprio, nothing},
+    {Opcode::s_setprio_inc_wg, nothing},
     {Opcode::s_icache_inv, nothing},
     {Opcode::s_incperflevel, nothing},
     {Opcode::s_decperflevel, nothing},
@@ -197,6 +213,8 @@ constexpr Entry entries[] = {
     {Opcode::global_inv, empty_cache},
     {Opcode::global_wbinv, empty_cache},
     {Opcode::global_wb, nothing},
+    {Opcode::global_prefetch_b8, nothing},
+    {Opcode::flat_prefetch_b8, nothing},
     {Opcode::s_prefetch_inst, nothing},
     {Opcode::s_prefetch_inst_pc_rel, nothing},
     {Opcode::s_prefetch_data, nothing},
@@ -232,9 +250,11 @@ constexpr Entry entries[] = {
     {Opcode::s_barrier_wait, barrier_wait},
     {Opcode::s_sleep, sleep},
     {Opcode::s_sleep_var, sleep},
+    {Opcode::s_monitor_sleep, sleep},
     {Opcode::s_trap, trap},
     {Opcode::s_getpc_b64, getpc},
     {Opcode::s_setpc_b64, setpc},
+    {Opcode::s_add_pc_i64, add_pc},
     {Opcode::s_swappc_b64, swappc},
     {Opcode::s_call_b64, call_b64},
     {Opcode::s_setreg_b32, mode_change},
@@ -247,6 +267,7 @@ constexpr Entry entries[] = {
     {Opcode::s_setvskip, mode_change},
     {Opcode::s_memtime, read_clock},
     {Opcode::s_memrealtime, read_clock},
+    {Opcode::s_get_shader_cycles_u64, read_clock},
     {Opcode::s_sendmsg_rtn_b32, read_clock},
     {Opcode::s_sendmsg_rtn_b64, read_clock},
 };

@@ -3,6 +3,7 @@
 #include "frontend/decode.h"
 #include "frontend/dual.h"
 #include "frontend/effects.h"
+#include "frontend/refused.h"
 #include "lift/lifter.h"
 #include "lift/loop_masks.h"
 
@@ -13,7 +14,6 @@ namespace wj::lift {
 
 namespace {
 
-constexpr uint32_t pops_exiting_wave_id = 239;
 constexpr uint32_t shared_base = 235, private_base = 237, vccz = 251, execz = 252,
                    scc_operand = 253, null_operand = 125;
 
@@ -365,15 +365,18 @@ static bool wants_handler(const Options& options, const Inst& inst) {
 static void lift_dual(Lifter& l, const Inst& inst) {
     Inst first = dual_half(inst, false), second = dual_half(inst, true);
     if (reads_result(second, first) && !reads_result(first, second)) std::swap(first, second);
-    const uint32_t row = Lifter::row(first.dst[0]);
+    const uint32_t row = Lifter::row(first.dst[0]), dwords = first.dst[0].dwords;
     const bool meets = reads_result(second, first);
-    const Value before = meets ? l.s.read(row) : no_value;
+    std::array<Value, 2> before{}, result{};
+    for (uint32_t d = 0; meets && d < dwords; ++d) before[d] = l.s.read(row + d);
     l.lift(first);
     if (!meets) return l.lift(second);
-    const Value result = l.s.read(row);
-    l.s.write(row, before);
+    for (uint32_t d = 0; d < dwords; ++d) {
+        result[d] = l.s.read(row + d);
+        l.s.write(row + d, before[d]);
+    }
     l.lift(second);
-    l.s.write(row, result);
+    for (uint32_t d = 0; d < dwords; ++d) l.s.write(row + d, result[d]);
 }
 
 void Lifter::lift(const Inst& inst) {
@@ -384,10 +387,8 @@ void Lifter::lift(const Inst& inst) {
     if (!registers_ok(inst))
         return exit(machine::ExitKind::IllegalInstruction, pc,
                     "register beyond the wave's allocation");
-    // As the interpreter's block decoder refuses them.
-    for (const Operand& o : inst.src)
-        if (o.is(Operand::Kind::Special) && o.reg == pops_exiting_wave_id)
-            return exit(machine::ExitKind::Unimplemented, pc, "operand pops_exiting_wave_id");
+    if (const char* refused = refused_operand(options.target->traits, inst))
+        return exit(machine::ExitKind::Unimplemented, pc, refused);
     observe(inst);
     const bool by_handler = wants_handler(options, inst);
     if (is_dual(inst) && !by_handler) return lift_dual(*this, inst);

@@ -169,7 +169,7 @@ void Liveness::scan(uint64_t pc, Node& node, uint32_t& instructions) {
     std::span<const uint32_t> code;
     Inst inst;
     for (uint64_t at = pc;;) {
-        if (code.size() < 4) code = fetch_(at);  // the longest instruction has four words
+        if (code.size() < most_instruction_words) code = fetch_(at);
         if (++instructions > max_instructions || !decode(target_, code, inst)) {
             node.opaque = true;
             return;

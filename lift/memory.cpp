@@ -52,9 +52,9 @@ struct GlobalAddress {
     Value base = no_value, lanes;
 };
 GlobalAddress global_address(Lifter& l, const Inst& i) {
-    const bool has_base = i.sbase().is(Operand::Kind::Sgpr);
+    const bool has_base = i.sbase().is(Operand::Kind::Sgpr) && !is_summed_address(l, i);
     const Value base = has_base ? l.s64(i.sbase()) : no_value;
-    const Value lanes = has_base ? l.raw(i.vaddr()) : address64(l, i);
+    const Value lanes = has_base ? l.raw(i.vaddr()) : whole_address(l, i);
     const auto line = l.affine ? l.affine->address(lanes, has_base) : std::nullopt;
     if (!line) return {base, lanes};
     Value first = line->base;
@@ -77,6 +77,8 @@ GlobalAddress global_address(Lifter& l, const Inst& i) {
 Value scratch_address(Lifter& l, const Inst& i) {
     Value v = no_value;
     if (i.vaddr().is(Operand::Kind::Vgpr)) v = l.raw(i.vaddr());
+    if (const uint32_t bytes = offset_unit(i); bytes != 1 && v != no_value)
+        v = l.emit(Op::Mul32, {v, l.c32(bytes)});
     if (i.sbase().is(Operand::Kind::Sgpr)) {
         const Value base = l.s.splat(l.s32(i.sbase()));
         v = v == no_value ? base : l.emit(Op::Add32, {v, base});
@@ -188,6 +190,8 @@ Value buffer_address64(Lifter& l, const Inst& i) {
 bool translated(const Lifter& l, const Inst& i) {
     if (i.format == Format::MUBUF && l.options.target->traits.buffer_elements && !i.addr64())
         return false;
+    // Private memory's flat addresses are the interpreter's.
+    if (i.format == Format::FLAT && l.options.target->traits.flat_scratch_has_lane) return false;
     return !i.lds && !i.tfe && !i.idxen;
 }
 
@@ -336,7 +340,10 @@ bool ds_write2(Lifter& l, const Inst& i) {
         {Opcode::space##_store_short_d16_hi, store<1, Access::U16D16Hi>},
 
 constexpr Entry entries[] = {
-    WJ_SPACES(WJ_MEMORY){Opcode::ds_read_b32, ds_read<1>},
+    WJ_SPACES(WJ_MEMORY){Opcode::global_load_monitor_b32, load<1>},
+    {Opcode::global_load_monitor_b64, load<2>},
+    {Opcode::global_load_monitor_b128, load<4>},
+    {Opcode::ds_read_b32, ds_read<1>},
     {Opcode::ds_read_b64, ds_read<2>},
     {Opcode::ds_read_b96, ds_read<3>},
     {Opcode::ds_read_b128, ds_read<4>},

@@ -102,7 +102,7 @@ bool MemoryOrder::may_wait_first(std::vector<uint64_t> ways) const {
         std::span<const uint32_t> code;
         Inst inst;
         for (bool ends = false; !ends;) {
-            if (code.size() < 4) code = fetch_(pc);  // the longest instruction has four words
+            if (code.size() < most_instruction_words) code = fetch_(pc);
             if (code.empty() || !decode(target_, code, inst)) break;  // it faults
             if (++looked_at > most_instructions) return true;
             pc += inst.size;

@@ -21,7 +21,7 @@ void RowSums::read_to(uint64_t pc) {
     std::span<const uint32_t> code;
     Inst inst;
     for (pc = std::min(pc, program_ + most_bytes); next_ < pc; next_ += inst.size) {
-        if (code.size() < 4) code = fetch_(next_);  // the longest instruction has four words
+        if (code.size() < most_instruction_words) code = fetch_(next_);
         if (!decode(target_, code, inst)) return;
         code = code.subspan(inst.size / 4);
         if (!inst.dst[0].is(Operand::Kind::Vgpr)) continue;

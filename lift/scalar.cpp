@@ -20,6 +20,24 @@ bool bin32(Lifter& l, const Inst& i) {
     return true;
 }
 
+template <Op op>
+bool bin64(Lifter& l, const Inst& i) {
+    l.set_s64(i.dst[0], l.emit(op, {l.s64(i.src[0]), l.s64(i.src[1])}));
+    return true;
+}
+
+bool mul_u64(Lifter& l, const Inst& i) {
+    const Value x = l.s64(i.src[0]), y = l.s64(i.src[1]);
+    const auto low = [&](Value v) { return l.emit(Op::ULo, {v}); };
+    const auto high = [&](Value v) { return l.emit(Op::UHi, {v}); };
+    const Value product = l.emit(Op::UMulWideU32, {low(x), low(y)}),
+                cross = l.emit(Op::UAdd32, {l.emit(Op::UMul32, {low(x), high(y)}),
+                                            l.emit(Op::UMul32, {high(x), low(y)})});
+    l.set_s64(i.dst[0],
+              l.emit(Op::UPack64, {low(product), l.emit(Op::UAdd32, {high(product), cross})}));
+    return true;
+}
+
 // Bitwise operations on pairs of registers, and on lane masks. `all`: the bits that the operands
 // have; those of a lane mask are the wave's lanes.
 using Logic = Value (*)(Lifter&, Value, Value, uint64_t all);
@@ -443,6 +461,14 @@ bool lshl_add(Lifter& l, const Inst& i) {
     return true;
 }
 
+// Of a scalar load, in bytes.
+Value register_offset(Lifter& l, const Inst& i) {
+    const Value units = l.s32(i.soffset());
+    const uint32_t bytes = offset_unit(i);
+    return bytes == 1 ? l.emit(Op::UZext32, {units})
+                      : l.emit(Op::UMulWideU32, {units, l.s.const32(bytes)});
+}
+
 // Scalar loads: the low two address bits are ignored.
 template <uint32_t dwords>
 bool load(Lifter& l, const Inst& i) {
@@ -451,7 +477,7 @@ bool load(Lifter& l, const Inst& i) {
     Value base = l.s64(i.sbase());
     uint64_t imm = static_cast<uint64_t>(int64_t{i.offset});
     if (i.soffset().is(Operand::Kind::Sgpr))
-        base = l.emit(Op::UAdd64, {base, l.emit(Op::UZext32, {l.s32(i.soffset())})});
+        base = l.emit(Op::UAdd64, {base, register_offset(l, i)});
     else if (i.soffset().present() && !i.soffset().is(Operand::Kind::Off) &&
              !i.soffset().is(Operand::Kind::Special))  // null
         return false;
@@ -490,7 +516,7 @@ bool load_narrow(Lifter& l, const Inst& i) {
     };
     Value address = part(l.s64(i.sbase()));
     if (i.soffset().is(Operand::Kind::Sgpr))
-        address = l.emit(Op::UAdd64, {address, part(l.emit(Op::UZext32, {l.s32(i.soffset())}))});
+        address = l.emit(Op::UAdd64, {address, part(register_offset(l, i))});
     else if (i.soffset().present() && !i.soffset().is(Operand::Kind::Special))  // null
         return false;
     address = l.emit(Op::UAdd64,
@@ -521,6 +547,9 @@ constexpr Entry entries[] = {
     {Opcode::s_sub_i32, add_i32<Op::USub32, true>},
     {Opcode::s_addk_i32, addk_i32},
     {Opcode::s_mulk_i32, mulk_i32},
+    {Opcode::s_add_nc_u64, bin64<Op::UAdd64>},
+    {Opcode::s_sub_nc_u64, bin64<Op::USub64>},
+    {Opcode::s_mul_u64, mul_u64},
     {Opcode::s_mul_i32, bin32<Op::UMul32>},
     {Opcode::s_mul_hi_u32, bin32<Op::UMulHiU32>},
     {Opcode::s_mul_hi_i32, bin32<Op::UMulHiS32>},

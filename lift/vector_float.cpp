@@ -351,6 +351,8 @@ constexpr Entry entries[] = {
     {Opcode::v_min_f64, minmax64<Op::FMin64>},
     {Opcode::v_max_f64, minmax64<Op::FMax64>},
     {Opcode::v_fma_f64, fma64},
+    {Opcode::v_fmamk_f64, fma64},
+    {Opcode::v_fmaak_f64, fma64},
     {Opcode::v_fmac_f64, fmac64},
     {Opcode::v_rndne_f64, round64<0>},
     {Opcode::v_floor_f64, round64<1>},

@@ -140,8 +140,59 @@ bool shift64(Lifter& l, const Inst& i) {
     return true;
 }
 
-// (a << b) + c; counts above 4 shift nothing. Added as older processors do it, by halves and carry:
-// it is no longer, and one form is what the passes know of addresses.
+// Added as older processors do it, by halves and carry: it is no longer, and one form is what the
+// passes know of addresses.
+void set_sum64(Lifter& l, const Inst& i, Value x, const Operand& addend) {
+    const Value c = l.raw(addend), low = l.emit(Op::Add32, {c, l.emit(Op::Lo, {x})}),
+                carry = l.emit(Op::CmpLtU32, {low, c}),
+                high = l.emit(Op::AddCarry32, {l.raw(addend, 1), l.emit(Op::Hi, {x}), carry});
+    l.write(i.dst[0], low, 0);
+    l.write(i.dst[0], high, 1);
+}
+
+bool add_nc_u64(Lifter& l, const Inst& i) {
+    if (i.clamp) return false;
+    set_sum64(l, i, l.v64(i.src[0]), i.src[1]);
+    return true;
+}
+
+bool sub_nc_u64(Lifter& l, const Inst& i) {
+    if (i.clamp) return false;
+    l.set_v64(i.dst[0], l.emit(Op::Sub64, {l.v64(i.src[0]), l.v64(i.src[1])}));
+    return true;
+}
+
+bool mul_u64(Lifter& l, const Inst& i) {
+    const auto half = [&](uint32_t n, bool high) { return l.raw(i.src[n], high); };
+    const Value low = l.emit(Op::MulWideU32, {half(0, false), half(1, false)}),
+                cross = l.emit(Op::Add32, {l.emit(Op::Mul32, {half(0, false), half(1, true)}),
+                                           l.emit(Op::Mul32, {half(0, true), half(1, false)})}),
+                high = l.emit(Op::Add32, {l.emit(Op::Hi, {low}), cross});
+    l.set_v64(i.dst[0], l.s.pack(l.emit(Op::Lo, {low}), high));
+    return true;
+}
+
+template <bool is_signed>
+bool mad_nc_64(Lifter& l, const Inst& i) {
+    if (i.clamp) return false;
+    const Value product =
+        l.emit(is_signed ? Op::MulWideS32 : Op::MulWideU32, {a(l, i, 0), a(l, i, 1)});
+    set_sum64(l, i, product, i.src[2]);
+    return true;
+}
+
+template <Op less, bool second>
+bool min_max_64(Lifter& l, const Inst& i) {
+    const Value x = l.v64(i.src[0]), y = l.v64(i.src[1]), first = l.emit(less, {x, y});
+    const auto chosen = [&](Op half) {
+        const Value of_x = l.emit(half, {x}), of_y = l.emit(half, {y});
+        return second ? l.s.select(first, of_y, of_x) : l.s.select(first, of_x, of_y);
+    };
+    l.set_v64(i.dst[0], l.s.pack(chosen(Op::Lo), chosen(Op::Hi)));
+    return true;
+}
+
+// (a << b) + c; counts above 4 shift nothing.
 bool lshl_add_u64(Lifter& l, const Inst& i) {
     if (i.clamp) return false;
     Value x = l.v64(i.src[0]), count = l.emit(Op::And32, {a(l, i, 1), l.c32(7)});
@@ -151,11 +202,7 @@ bool lshl_add_u64(Lifter& l, const Inst& i) {
     else if (known > 4)
         count = l.c32(0);
     if (!l.s.is_const(count, known) || known) x = l.emit(Op::Shl64, {x, count});
-    const Value c = l.raw(i.src[2]), low = l.emit(Op::Add32, {c, l.emit(Op::Lo, {x})}),
-                carry = l.emit(Op::CmpLtU32, {low, c}),
-                high = l.emit(Op::AddCarry32, {l.raw(i.src[2], 1), l.emit(Op::Hi, {x}), carry});
-    l.write(i.dst[0], low, 0);
-    l.write(i.dst[0], high, 1);
+    set_sum64(l, i, x, i.src[2]);
     return true;
 }
 
@@ -434,12 +481,9 @@ bool shift16(Lifter& l, const Inst& i) {
     return true;
 }
 
-// The truth table stands in the fields of OMOD, ABS and NEG.
 template <Put write>
 bool bitop3(Lifter& l, const Inst& i) {
-    const uint32_t table =
-        (i.words[1] >> 27 & 3) << 6 | (i.words[0] >> 8 & 7) << 3 | i.words[1] >> 29;
-    return write(l, i, l.emit(Op::Bitop3, {a(l, i, 0), a(l, i, 1), a(l, i, 2)}, table));
+    return write(l, i, l.emit(Op::Bitop3, {a(l, i, 0), a(l, i, 1), a(l, i, 2)}, i.bitop3));
 }
 
 template <bool keep>
@@ -568,6 +612,20 @@ constexpr Entry entries[] = {
     {Opcode::v_lshl_or_b32, lshl_or},
     {Opcode::v_add_lshl_u32, add_lshl},
     {Opcode::v_lshl_add_u64, lshl_add_u64},
+    {Opcode::v_add_nc_u64, add_nc_u64},
+    {Opcode::v_sub_nc_u64, sub_nc_u64},
+    {Opcode::v_mul_u64, mul_u64},
+    {Opcode::v_mad_nc_u64_u32, mad_nc_64<false>},
+    {Opcode::v_mad_nc_i64_i32, mad_nc_64<true>},
+    {Opcode::v_min_u64, min_max_64<Op::CmpLtU64, false>},
+    {Opcode::v_max_u64, min_max_64<Op::CmpLtU64, true>},
+    {Opcode::v_min_i64, min_max_64<Op::CmpLtS64, false>},
+    {Opcode::v_max_i64, min_max_64<Op::CmpLtS64, true>},
+    {Opcode::v_mad_u32, tri<Op::Mul32, Op::Add32>},
+    {Opcode::v_add_max_i32, tri<Op::Add32, Op::MaxS32>},
+    {Opcode::v_add_max_u32, tri<Op::Add32, Op::MaxU32>},
+    {Opcode::v_add_min_i32, tri<Op::Add32, Op::MinS32>},
+    {Opcode::v_add_min_u32, tri<Op::Add32, Op::MinU32>},
     {Opcode::v_and_or_b32, and_or},
     {Opcode::v_or3_b32, or3},
     {Opcode::v_bfe_u32, bfe_u32},

@@ -36,6 +36,16 @@ inline constexpr uint32_t wave_id_shift = 25;
 // Aperture bases of gfx9 (as the Linux driver programs SH_MEM_BASES). Not canonical host addresses.
 inline constexpr uint64_t shared_aperture = 0x0001'0000'0000'0000;
 inline constexpr uint64_t private_aperture = 0x0002'0000'0000'0000;
+// Of Traits::flat_scratch_has_lane: the bits that tell private memory's addresses from others, and
+// where they have the lane. A wave's differ from another's by its base.
+inline constexpr uint64_t lane_aperture = 1;
+inline constexpr uint32_t lane_aperture_shift = 58, scratch_lane_shift = 52;
+inline constexpr uint64_t flat_scratch_base(uint64_t scratch_base) {
+    return lane_aperture << lane_aperture_shift | scratch_base;
+}
+inline constexpr uint64_t scratch_of_lane(uint64_t lane) {
+    return lane << scratch_lane_shift;
+}
 
 enum class ExitKind : uint8_t {
     None,        // still running
@@ -288,6 +298,7 @@ inline constexpr uint32_t dx10_clamp = 1u << 8, ieee = 1u << 9, lod_clamped = 1u
                           debug = 1u << 11, fp16_ovfl = 1u << 23, pops_packer0 = 1u << 24,
                           gpr_idx_en = 1u << 27, vskip = 1u << 28;
 inline constexpr uint32_t excp_en_shift = 12, excp_en = exception::all << excp_en_shift;
+inline constexpr uint32_t vgpr_msb_shift = 12;  // Traits::has_vgpr_msb
 // Not the hardware's, which has nothing there, and hidden from the wave: its code reads TRAPSTS.
 inline constexpr uint32_t reads_trapsts = 1u << 22;
 // With any of these somebody learns of exceptions.

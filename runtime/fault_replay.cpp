@@ -77,7 +77,7 @@ machine::Wave* FaultReplay::run(const machine::Wave& wave) {
     size_t fault = ~size_t{0};
     Registers written;
     for (uint64_t pc = begin; pc < end;) {
-        uint32_t words[4] = {};
+        uint32_t words[most_instruction_words] = {};
         size_t count = std::min<uint64_t>(4, (end - pc) / 4);
         const void* code = memory_.translate(pc, count * 4, memory::readable);
         if (!code) return nullptr;

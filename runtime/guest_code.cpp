@@ -7,7 +7,7 @@
 
 namespace wj::runtime {
 bool fetch_inst(const Target& target, const memory::AddressSpace& memory, uint64_t pc, Inst& inst) {
-    uint32_t words[4] = {};
+    uint32_t words[most_instruction_words] = {};
     size_t count = 4;
     const void* code = nullptr;
     while (count && !(code = memory.translate(pc, count * 4, memory::readable))) count--;

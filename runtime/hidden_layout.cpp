@@ -33,7 +33,7 @@ public:
 
     void scan(std::span<const std::byte> code, Evidence& evidence) {
         for (size_t at = 0; at + 4 <= code.size();) {
-            uint32_t words[4] = {};
+            uint32_t words[most_instruction_words] = {};
             const size_t count = std::min<size_t>(4, (code.size() - at) / 4);
             std::memcpy(words, code.data() + at, count * 4);
             Inst inst;

@@ -30,7 +30,7 @@ void add(const Operand& o, Use& use) {
 void add(const Target& target, std::span<const std::byte> code, Use& use) {
     Inst inst;
     for (size_t at = 0; at + 4 <= code.size();) {
-        uint32_t words[4] = {};
+        uint32_t words[most_instruction_words] = {};
         const size_t count = std::min<size_t>(4, (code.size() - at) / 4);
         std::memcpy(words, code.data() + at, count * 4);
         const bool valid = decode(target, std::span<const uint32_t>(words, count), inst);

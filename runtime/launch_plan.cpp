@@ -270,9 +270,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
                 // Hardware that preloads skips the 256 bytes of loads with which a kernel begins
                 // for the sake of firmware that does not (AMDGPU usage guide, "Preloaded Kernel
                 // Arguments").
-                plan.entry += 256;
-                uint32_t count =
-                    std::min<uint32_t>(range.count, 16u - std::min<uint32_t>(range.first, 16));
+                if (t.preload_prologue) plan.entry += 256;
+                const uint32_t count = range.count;
                 uint64_t from =
                     request.kernarg_address + uint64_t{kernel.kernarg_preload_offset} * 4;
                 const void* bytes = memory.translate(from, uint64_t{count} * 4, memory::readable);

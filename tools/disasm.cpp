@@ -81,10 +81,10 @@ uint32_t wave_size(const CodeObject& object) {
 
 bool print_object(const FoundCodeObject& found, const std::string& kernel) {
     const CodeObject object = linked_object(found);
-    const Target* target = find_decoded_target(found.target.str(), wave_size(object));
+    const Target* target = find_target(found.target.str(), wave_size(object));
     if (!target)
         fail(found.origin + ": there is no disassembler for " + found.target.str() +
-             "; there is one for " + decoded_target_names());
+             "; there is one for " + supported_target_names());
     Listing listing{*target, object};
     auto functions = listing.functions();
     bool any = false;

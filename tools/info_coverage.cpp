@@ -45,9 +45,9 @@ public:
 private:
     // False: the path ends here. Moves pc on.
     bool step(uint64_t& pc) {
-        uint32_t words[4];
+        uint32_t words[most_instruction_words];
         size_t count = 0;
-        for (; count < 4; ++count) {
+        for (; count < most_instruction_words; ++count) {
             const auto bytes = object_.bytes_at(pc + 4 * count, 4);
             if (!bytes || bytes->size() < 4) break;
             std::memcpy(&words[count], bytes->data(), 4);
@@ -58,7 +58,7 @@ private:
             return false;
         }
         ++instructions_;
-        const Coverage c = interp::coverage(inst);
+        const Coverage c = interp::coverage(target_.traits, inst);
         if (c.fidelity != Fidelity::Exact) add(pc, c, std::string(op_info(inst.op).name));
         const uint64_t next = pc + inst.size;
         const Effects& e = effects(inst.op);

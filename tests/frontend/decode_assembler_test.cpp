@@ -179,7 +179,7 @@ void round_trip(const wj::Target& target, const std::vector<Words>& inputs,
 }
 
 TEST_P(DecodeAssembler, EveryRow) {
-    const wj::Target& target = *wj::find_decoded_target(GetParam());
+    const wj::Target& target = *wj::find_target(GetParam());
     Random random(1);
     std::set<wj::Opcode> seen;
     round_trip(target, row_words(target, 300, random), seen);
@@ -189,7 +189,7 @@ TEST_P(DecodeAssembler, EveryRow) {
 }
 
 TEST_P(DecodeAssembler, BiasedWords) {
-    const wj::Target& target = *wj::find_decoded_target(GetParam());
+    const wj::Target& target = *wj::find_target(GetParam());
     Random random(2);
     std::set<wj::Opcode> seen;
     round_trip(target, biased_words(target, 100000, random), seen);

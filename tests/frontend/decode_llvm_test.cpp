@@ -195,7 +195,7 @@ protected:
     // "gfx1030" or "gfx1030:64", with a wave size that is not the default.
     const wj::Target& target() const {
         const std::string name = GetParam();
-        return *wj::find_decoded_target(name, name.find(":64") != name.npos ? 64 : 0);
+        return *wj::find_target(name, name.find(":64") != name.npos ? 64 : 0);
     }
     static void finish(const Tally& tally) {
         std::printf("%zu compared, %zu valid, %zu listed differences\n", tally.compared,

@@ -225,7 +225,8 @@ TEST(Target, Names) {
         EXPECT_EQ(wj::find_target(name)->traits.sramecc, on) << name;
     EXPECT_EQ(wj::find_target_by_mach(0x51)->name, "gfx9-generic");
     EXPECT_EQ(wj::find_target_by_mach(0x41)->name, "gfx1100");
-    EXPECT_EQ(wj::find_target("gfx1250"), nullptr);
+    EXPECT_EQ(wj::find_target_by_mach(0x49)->name, "gfx1250");
+    EXPECT_EQ(wj::find_target("gfx940"), nullptr);
     EXPECT_EQ(wj::find_target("amdgcn-amd-amdhsa"), nullptr);
     EXPECT_EQ(wj::find_target(""), nullptr);
     EXPECT_TRUE(wj::find_target("gfx908")->traits.has_agprs);
@@ -234,24 +235,17 @@ TEST(Target, Names) {
 
 Inst decode_rdna(const char* processor, uint32_t wave_size, std::vector<uint32_t> words) {
     Inst inst;
-    EXPECT_TRUE(wj::decode(*wj::find_decoded_target(processor, wave_size), words, inst))
-        << processor;
+    EXPECT_TRUE(wj::decode(*wj::find_target(processor, wave_size), words, inst)) << processor;
     return inst;
-}
-
-TEST(DecodeRdna, IsNotOfferedToUsers) {
-    for (const char* name : {"gfx1250", "gfx1251"}) {
-        EXPECT_EQ(wj::find_target(name), nullptr) << name;
-        EXPECT_NE(wj::find_decoded_target(name), nullptr) << name;
-    }
 }
 
 TEST(DecodeRdna, IsOfferedToUsers) {
     for (const char* name : {"gfx1100", "gfx1151", "gfx1201", "gfx11-generic", "gfx12-generic"}) {
         ASSERT_NE(wj::find_target(name), nullptr) << name;
-        EXPECT_EQ(wj::find_target(name), wj::find_decoded_target(name)) << name;
         EXPECT_NE(wj::find_target(name, 64), nullptr) << name;
     }
+    for (const char* name : {"gfx1250", "gfx1251"})
+        EXPECT_NE(wj::find_target(name), nullptr) << name;
 }
 
 TEST(DecodeRdna, HalvesOfShortEncodingsAreInOpSel) {
@@ -386,7 +380,7 @@ TEST(DecodeRdna, PairsOfOperations) {
     EXPECT_TRUE(i.src[3].is(Operand::Kind::Sgpr));
     EXPECT_EQ(i.src[3].reg, 3);
     Inst wide;
-    EXPECT_FALSE(wj::decode(*wj::find_decoded_target("gfx1100", 64), words, wide));
+    EXPECT_FALSE(wj::decode(*wj::find_target("gfx1100", 64), words, wide));
 }
 
 TEST(DecodeRdna, HalvesOfRegisters) {
@@ -473,13 +467,13 @@ TEST(DecodeRdna, ProductsInAWaveTakeFewerRegistersOf64Lanes) {
 
 TEST(DecodeRdna, WaitsOfGfx11) {
     // s_waitcnt expcnt(1) lgkmcnt(2) vmcnt(3): expcnt at bit 0, lgkmcnt at 4, vmcnt at 10
-    EXPECT_EQ(wj::wait_counts(*wj::find_decoded_target("gfx1100"), 1 | 2 << 4 | 3 << 10),
+    EXPECT_EQ(wj::wait_counts(*wj::find_target("gfx1100"), 1 | 2 << 4 | 3 << 10),
               (wj::WaitCounts{.vm = 3, .exp = 1, .lgkm = 2}));
 }
 
 TEST(DecodeRdna, Gfx125HasWavesOf32LanesOnly) {
-    EXPECT_EQ(wj::find_decoded_target("gfx1250")->traits.wave_size, 32u);
-    EXPECT_EQ(wj::find_decoded_target("gfx1250", 64), nullptr);
+    EXPECT_EQ(wj::find_target("gfx1250")->traits.wave_size, 32u);
+    EXPECT_EQ(wj::find_target("gfx1250", 64), nullptr);
 }
 
 TEST(DecodeRdna, LiteralsOf64Bits) {
@@ -492,7 +486,7 @@ TEST(DecodeRdna, LiteralsOf64Bits) {
               0x11223344u);
     Inst cut;
     const std::vector<uint32_t> words{0xBE8201FE, 0x11223344};
-    EXPECT_FALSE(wj::decode(*wj::find_decoded_target("gfx1250"), words, cut));
+    EXPECT_FALSE(wj::decode(*wj::find_target("gfx1250"), words, cut));
     // v_fmaak_f64 v[0:1], v[2:3], v[4:5], K: VOP2 op 36, K of two dwords
     const Inst k = decode_rdna("gfx1250", 32, {0x48000902, 1, 0x3FF00000});
     EXPECT_EQ(k.op, Opcode::v_fmaak_f64);
@@ -566,7 +560,7 @@ Inst decode_gcn(const char* processor, std::vector<uint32_t> words) {
 
 bool decodes_gcn(const char* processor, std::vector<uint32_t> words) {
     Inst inst;
-    return wj::decode(*wj::find_decoded_target(processor), words, inst);
+    return wj::decode(*wj::find_target(processor), words, inst);
 }
 
 TEST(DecodeGcn, OffsetsOfScalarLoads) {

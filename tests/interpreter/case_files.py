@@ -6,7 +6,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 tables = os.path.join(here, '..', '..', 'frontend', 'tables')
 
 # ---------------------------------------------------------------- which target has which instruction
-FAMILY = {'gfx600': '6', 'gfx700': '7', 'gfx803': '8', 'gfx900': '9', 'gfx906': '906', 'gfx908': '908', 'gfx90a': '90a', 'gfx942': '940', 'gfx950': '950', 'gfx1010': '10', 'gfx1030': '10.3', 'gfx1100': '11', 'gfx1150': '11.5', 'gfx1201': '12'}
+FAMILY = {'gfx600': '6', 'gfx700': '7', 'gfx803': '8', 'gfx900': '9', 'gfx906': '906', 'gfx908': '908', 'gfx90a': '90a', 'gfx942': '940', 'gfx950': '950', 'gfx1010': '10', 'gfx1030': '10.3', 'gfx1100': '11', 'gfx1150': '11.5', 'gfx1201': '12', 'gfx1250': '12.5'}
 PARENT = {m[1]: m[2] for m in re.finditer(r'FAMILY\(\w+,\s*"([^"]*)",\s*"([^"]*)"', open(os.path.join(tables, 'families.inc')).read())}
 ALL = list(FAMILY)
 ROWS = {}   # mnemonic: (format, codes by column)
@@ -25,11 +25,13 @@ def exists(mnemonic, target):
     while family and family not in codes: family = PARENT[family]
     return codes.get(family, 'x') != 'x'
 # What operands a target lacks though it has the instruction.
-RDNA = ('gfx1010', 'gfx1030', 'gfx1100', 'gfx1150', 'gfx1201')
+RDNA = ('gfx1010', 'gfx1030', 'gfx1100', 'gfx1150', 'gfx1201', 'gfx1250')
 RDNA3 = RDNA[2:]
 rdna_lacks = re.compile(r'^t?buffer_|^v_(add|sub|subrev)_co_u32_e32|^v_cmpx|row_newbcast|row_bcast|wave_(shl|rol|shr|ror)|xnack_mask|flat_scratch')
 rdna3_lacks = re.compile(rdna_lacks.pattern + r'|_sdwa|^v_(?!pk|dot|fma_mix).* op_sel:')
 LACKS = {'gfx1010': rdna_lacks, 'gfx1030': rdna_lacks, **{t: rdna3_lacks for t in RDNA3}, 'gfx803': re.compile(r'^flat_.* offset:|_d16_xy|row_newbcast|xnack_mask|_sdwa s\[|^s_load.* -0x|^buffer.* idxen')}
+# gfx12.5 has no waves of 64 lanes, so that LLVM does not assemble masks of theirs; buffers are refused; pairs of vector registers are even.
+LACKS['gfx1250'] = re.compile(rdna3_lacks.pattern + r'|buffer_|vcc(?!_lo)|^v_cmpx?_\w+_e64 s\[|^v_mad_(u64_u32|i64_i32).* s\[|^v_div_scale.* s\[|^v_cndmask.* s\[|_co_\w+ v\d+, s\[|v\[\d*[13579]:|flat_scratch|^s_setreg|src_private|v_dual_and_b32')
 # gfx6 and gfx7: constants of scalar loads count dwords, NUM_RECORDS counts otherwise, no CLAMP of integers, no constant 1 / (2 pi).
 GCN1 = ('gfx600', 'gfx700')
 CLAMPED_FLOATS = re.compile(r'^v_\w*(f32|f64)(_e64)? ')
@@ -38,7 +40,7 @@ LACKS.update({t: gcn1_lacks for t in GCN1})
 def integer_clamp(asm): return ' clamp' in asm and not CLAMPED_FLOATS.match(asm)
 def takes(asm, target): return exists(asm.split()[0], target) and not (target in LACKS and LACKS[target].search(asm)) and not (target in GCN1 and integer_clamp(asm))
 # Where SRAM-ECC is on, D16 loads write 0 to the half of a register that the others keep.
-SRAMECC = ('gfx906', 'gfx908', 'gfx90a', 'gfx942', 'gfx950')
+SRAMECC = ('gfx906', 'gfx908', 'gfx90a', 'gfx942', 'gfx950', 'gfx1250')
 def by_sramecc(asm):
     """Pairs (targets, mask of what is left of the old register) for a D16 load"""
     for group, kept in (([t for t in ALL if t not in SRAMECC], M64), (SRAMECC, 0)):

@@ -253,7 +253,7 @@ TEST_P(EffectsTest, AreAllThatTheInterpreterShows) {
 
 INSTANTIATE_TEST_SUITE_P(, EffectsTest,
                          testing::Values("gfx900", "gfx90a", "gfx950", "gfx1010", "gfx1030",
-                                         "gfx1100", "gfx1150", "gfx1201"),
+                                         "gfx1100", "gfx1150", "gfx1201", "gfx1250"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

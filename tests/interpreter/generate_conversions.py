@@ -57,7 +57,7 @@ def put_bits(base, rows, bits):
     return [('v%d' % (base + i), [sum(c << (bits * k) for k, c in enumerate(r)) >> (32 * i) & M32 for r in rows]) for i in range(n)]
 def span(base, n): return 'v%d' % base if n == 1 else 'v[%d:%d]' % (base, base + n - 1)
 
-for name in [n for n in case_files.ROWS if n.startswith('v_cvt_scalef32_') and any(exists(n, t) for t in ALL)]:
+for name in [n for n in case_files.ROWS if n.startswith('v_cvt_scalef32_') and any(exists(n, t) for t in ALL if t != 'gfx1250')]:
     m = re.match(r'v_cvt_scalef32_(2xpk16_|sr_pk32_|sr_pk_|sr_|pk32_|pk_)?(f32|f16|bf16|fp8|bf8|fp6|bf6|fp4)_(\w+)$', name)
     packing, to, source = (m[1] or '').strip('_'), m[2], m[3]
     count = {'2xpk16': 32, 'sr_pk32': 32, 'sr_pk': 2, 'pk32': 32, 'pk': 2}.get(packing, 1)

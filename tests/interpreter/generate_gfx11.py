@@ -1,15 +1,16 @@
 # gfx11, gfx11.5 and gfx12: what they have and gfx10 has not, with waves of 32 and of 64 lanes. Meanings: AMD's pseudo-code of RDNA 3 and
 # RDNA 4; LLVM's assembler for halves of registers and pairs of operations. What NaN becomes: IEEE 754-2019 and docs/reference/float.md.
-from case_files import write_case
+from case_files import takes, write_case
 from generate_gfx10 import *
 
 rng.seed('gfx11')
-FILE11, G11, G115, G12, ALL3 = 'gfx11', ['gfx1100', 'gfx1150'], ['gfx1150', 'gfx1201'], ['gfx1201'], ['gfx1100', 'gfx1150', 'gfx1201']
+FILE11, G11, G115, G12, ALL3 = 'gfx11', ['gfx1100', 'gfx1150'], ['gfx1150', 'gfx1201', 'gfx1250'], ['gfx1201', 'gfx1250'], ['gfx1100', 'gfx1150', 'gfx1201', 'gfx1250']
 def both11(name, asm, sets, expects, targets=ALL3, mode=0xf0, exec_=EXEC10, sizes=(32, 64), lines=()):
     of = lambda x, size: x(size) if callable(x) else x
     for size in sizes:
-        s = [('exec', [exec_])] + list(of(sets, size))
-        write_case(FILE11, '%s, wave%d' % (name, size), [a for a in ([of(asm, size)] if isinstance(of(asm, size), str) else of(asm, size))], s, rows(size, s, of(expects, size), exec_), targets, mode, False, '', ['wave %d' % size, *lines])
+        s, text = [('exec', [exec_])] + list(of(sets, size)), of(asm, size)
+        text = [text] if isinstance(text, str) else text
+        write_case(FILE11, '%s, wave%d' % (name, size), text, s, rows(size, s, of(expects, size), exec_), [t for t in targets if t != 'gfx1250' or all(takes(a, t) for a in text)], mode, False, '', ['wave %d' % size, *lines])
 def each(row, sources, f, targets=ALL3, mode=0xf0, text=None, old=None, name='', sizes=(32, 64)):
     """A vector instruction of v0, v1, v2 into v10, and into v0; f takes the sources of a lane, and what v10 holds if `old` is given."""
     asm = text or '%s v10, %s' % (row, ', '.join('v%d' % i for i in range(len(sources))))

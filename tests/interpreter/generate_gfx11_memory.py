@@ -4,9 +4,11 @@
 from generate_buffer import *
 
 rng.seed('gfx11_memory')
-FILE, G11, G12 = 'gfx11_memory', ['gfx1100'], ['gfx1201']
+FILE, G11, G12 = 'gfx11_memory', ['gfx1100'], ['gfx1201', 'gfx1250']
 BOTH = G11 + G12
-def add(name, asm, sets, expects, targets=BOTH, **k): case(FILE, name, asm, sets, expects, targets, **k)
+def add(name, asm, sets, expects, targets=BOTH, **k):
+    targets = [t for t in targets if t != 'gfx1250' or all(takes(a, t) for a in ([asm] if isinstance(asm, str) else asm))]
+    if targets: case(FILE, name, asm, sets, expects, targets, **k)
 WAIT = {'gfx1100': ['s_waitcnt vmcnt(0) lgkmcnt(0)', 's_waitcnt_vscnt null, 0x0'], 'gfx1201': ['s_wait_loadcnt 0x0', 's_wait_dscnt 0x0', 's_wait_storecnt 0x0', 's_wait_kmcnt 0x0']}
 
 # ---------------------------------------------------------------- LDS atomics
@@ -184,7 +186,7 @@ for swizzle, element in ((0, 0), (1, 4), (2, 8), (3, 16)):
             got = lambda more: [big.get(at(l, more), 4) if at(l, more) is not None else 0 for l in range(64)]
             operand, tail = ('v[0:1]', ' idxen offen') if idxen else ('v1', ' offen')
             sets = [('v0', index), ('v1', offset), ('global', big.dwords())] + v_sharp(32, records, select, swizzle)
-            for t in BOTH:
+            for t in WAIT:
                 off = 's6' if t == 'gfx1201' else '0'
                 add('buffer_load_dword swizzle %d, OOB_SELECT %d%s' % (swizzle, select, tail), ['buffer_load_dword v10, %s, s[8:11], %s%s' % (operand, off, tail)] + WAIT[t], sets + [('s6', [0])], [('v10', got(0))], [t], base='s8')
                 add('buffer_load_dwordx2 swizzle %d, OOB_SELECT %d%s' % (swizzle, select, tail), ['buffer_load_dwordx2 v[10:11], %s, s[8:11], %s%s' % (operand, off, tail)] + WAIT[t], sets + [('s6', [0])], [('v10', got(0)), ('v11', got(4))], [t], base='s8')

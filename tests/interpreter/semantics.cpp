@@ -195,12 +195,13 @@ Status assemble(std::vector<SemanticCase>& cases, const std::string& assembler) 
             std::fprintf(source, "s_endpgm\n");
         }
         std::fclose(source);
-        const bool chooses = find_target(target, 32) && find_target(target, 64);
-        const std::string command =
-            assembler + " -triple=amdgcn-amd-amdhsa -mcpu=" + target +
-            (chooses ? " -mattr=+wavefrontsize" + std::to_string(wave_size) : "") +
-            (find_target(target)->traits.true16 ? ",+real-true16" : "") + " -show-encoding " +
-            path + " 2>&1";
+        std::string features;
+        if (find_target(target, 32) && find_target(target, 64))
+            features += ",+wavefrontsize" + std::to_string(wave_size);
+        if (find_target(target)->traits.true16) features += ",+real-true16";
+        const std::string command = assembler + " -triple=amdgcn-amd-amdhsa -mcpu=" + target +
+                                    (features.empty() ? "" : " -mattr=" + features.substr(1)) +
+                                    " -show-encoding " + path + " 2>&1";
         FILE* pipe = popen(command.c_str(), "r");
         if (!pipe) return {Code::HostError, "cannot run " + assembler};
         SemanticCase* current = nullptr;

@@ -312,14 +312,14 @@ TEST_F(Cli, RunSaysWhatAProgramHoldsCodeFor) {
     fs::permissions(program, fs::perms::owner_all);
     expect(run("run " + program, on90a), 1,
            {"holds code for gfx900", "none of it for gfx90a", "set WAVEJIT_TARGET to gfx900"});
-    // Of a processor that is not emulated: 0x49 is gfx1250 (LLVM's AMDGPUUsage).
+    // Of a processor that is not emulated: 0x40 was gfx940 (LLVM's AMDGPUUsage).
     ASSERT_EQ(image[48], 0x2c);
-    image[48] = 0x49;
+    image[48] = 0x40;
     const std::string other = file("other", image);
     fs::permissions(other, fs::perms::owner_all);
     for (const std::string& environment : {on90a, std::string()})
         expect(run("run " + other, environment), 1,
-               {"holds code for gfx1250", "but emulated are", "gfx90a"});
+               {"holds code for gfx940", "but emulated are", "gfx90a"});
 }
 
 // Kernels may be in a library of the program's own.

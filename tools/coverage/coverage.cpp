@@ -21,9 +21,9 @@ namespace {
 
 using namespace wj;
 
-constexpr std::array<const char*, 14> targets{"gfx600",  "gfx700",  "gfx803",  "gfx900", "gfx906",
-                                              "gfx908",  "gfx90a",  "gfx942",  "gfx950", "gfx1010",
-                                              "gfx1030", "gfx1100", "gfx1150", "gfx1201"};
+constexpr std::array<const char*, 15> targets{
+    "gfx600", "gfx700",  "gfx803",  "gfx900",  "gfx906",  "gfx908",  "gfx90a", "gfx942",
+    "gfx950", "gfx1010", "gfx1030", "gfx1100", "gfx1150", "gfx1201", "gfx1250"};
 using Presence = std::array<bool, targets.size()>;
 
 struct Row {

@@ -6,6 +6,7 @@
 #include "frontend/decode.h"
 #include "frontend/effects.h"
 #include "frontend/encoding.h"
+#include "frontend/refused.h"
 #include "interpreter/interpreter.h"
 #include "lift/lift.h"
 #include "machine/wave.h"
@@ -34,6 +35,7 @@ bool excluded(Opcode op, Format format) {
         case Opcode::s_getpc_b64:
         case Opcode::s_memtime:
         case Opcode::s_memrealtime:
+        case Opcode::s_get_shader_cycles_u64:
         case Opcode::s_dcache_discard:
         case Opcode::s_dcache_discard_x2:
         case Opcode::buffer_invl2:
@@ -164,6 +166,7 @@ void encode_flat(Encoding& e, Opcode op, Format format, const ScalarRegisters& r
     e.set(Field::saddr, no_field ? 0 : !scalar ? none : global ? s_global : s_offset);
     if (format == Format::SCRATCH) e.set(Field::sve, bits());
     e.set(Field::addr, vaddr);
+    if (!flat && scalar && e.has(Field::scale)) e.set(Field::scale, chance(rng, 20));
     // Fields without a meaning must be zero.
     if (access != MemoryAccess::Load) e.set(Field::data0, any_vgpr(rng));
     if (op_info(op).dst_count != 0 && !(op_info(op).returns_if_glc && !returns))
@@ -217,6 +220,7 @@ Generator::Generator(const Target& target, const std::vector<std::string>& names
             const Row row{op, format, code};
             const Pool pool = pool_of(op, format);
             if (pool == Pool::Alu && !wanted(op)) continue;
+            if (pool == Pool::Buffer && target_.traits.wide_buffers) continue;  // refused
             rows_[static_cast<size_t>(pool)].push_back(row);
             // A few tries tell whether the lifter knows the row at all.
             Rng rng(code);
@@ -287,6 +291,7 @@ std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {
                     .set(Field::soffset, imm ? target_.traits.scalar_registers.null : s_offset);
             else
                 e.set(Field::offset, imm ? number : s_offset);
+            if (!imm && e.has(Field::scale)) e.set(Field::scale, chance(rng, 20));
             break;
         }
         case Format::VOP2:
@@ -408,7 +413,8 @@ bool Generator::acceptable(const Inst& inst) const {
 std::optional<Inst> Generator::try_row(const Row& row, Rng& rng) const {
     const std::vector<uint32_t> words = encode(row, rng);
     Inst inst;
-    if (!decode(target_, words, inst) || excluded(inst.op, inst.format) || !acceptable(inst))
+    if (!decode(target_, words, inst) || excluded(inst.op, inst.format) || !acceptable(inst) ||
+        refused_operand(target_.traits, inst))
         return std::nullopt;
     return inst;
 }

@@ -1,5 +1,5 @@
-// Kernels of gfx11 and gfx12: what their waves begin with, private memory, and gfx12's barriers.
-#ifdef __gfx1201__
+// Kernels of gfx11, gfx12 and gfx12.5: what their waves begin with, private memory, and gfx12's barriers.
+#ifdef __GFX12__
 #define WAIT s_wait_loadcnt_dscnt 0x0
 #define WAIT_SCALAR s_wait_kmcnt 0x0
 #define WAIT_STORES s_wait_storecnt 0x0
@@ -66,25 +66,34 @@
 KERNEL lanes32 1
   LANES
 END lanes32
+#ifndef __gfx1250__
 KERNEL lanes64 0
   LANES
 END lanes64
+#endif
 
 // void scratch(u32* out): 7 times the number of each of 32 work-items, once by the flat address of its private memory, and once from where
-// hardware registers say that this lies: the dwords of the lanes beside each other.
+// hardware registers say that this lies: the dwords of the lanes beside each other, or on gfx12.5 the flat address of lane 0.
 KERNEL scratch32 1, 1
   s_load_b64 s[10:11], s[0:1], 0x0
   v_lshlrev_b32_e32 v2, 2, v0
   v_mul_u32_u24_e32 v3, 7, v0
   scratch_store_b32 off, v3, off offset:4
   WAIT_STORES
-  s_mov_b64 s[12:13], src_private_base
-  v_mov_b32_e32 v4, 4
-  v_mov_b32_e32 v5, s13
-  flat_load_b32 v6, v[4:5]
   s_getreg_b32 s14, hwreg(SCRATCH_LO)
   s_getreg_b32 s15, hwreg(SCRATCH_HI)
+  v_mov_b32_e32 v4, 4
+#ifdef __gfx1250__
+  v_lshlrev_b32_e32 v5, 20, v0
+  v_add_nc_u64_e32 v[8:9], s[14:15], v[4:5]
+  v_add_nc_u64_e32 v[4:5], src_flat_scratch_base_lo, v[4:5]
+  flat_load_b32 v7, v[8:9]
+#else
+  s_mov_b64 s[12:13], src_private_base
+  v_mov_b32_e32 v5, s13
   global_load_b32 v7, v2, s[14:15] offset:128
+#endif
+  flat_load_b32 v6, v[4:5]
   WAIT_SCALAR
   WAIT
   global_store_b32 v2, v6, s[10:11]
@@ -93,7 +102,7 @@ END scratch32
 
 // void groups(u32* out, u32 x, u32 y): each of x * y * z work-groups writes its place.
 KERNEL groups 1, 0, 0, 1
-#ifdef __gfx1201__
+#ifdef __GFX12__
   s_mov_b32 s2, ttmp9
   s_and_b32 s3, ttmp7, 0xffff
   s_lshr_b32 s4, ttmp7, 16
@@ -158,7 +167,7 @@ KERNEL early 1, 0, 128
 1:
 END early
 
-#ifdef __gfx1201__
+#ifdef __GFX12__
 // v2: where wave s4 writes; s[2:3] the buffer.
 .macro WAVES
   s_load_b64 s[2:3], s[0:1], 0x0

@@ -1,0 +1,27 @@
+// Instructions that engines refuse by an operand, though they run the row that it stands for.
+#pragma once
+
+#include <algorithm>
+
+#include "frontend/encoding.h"
+#include "frontend/inst.h"
+#include "frontend/target.h"
+
+namespace wj {
+
+// nullptr, or what is refused.
+inline const char* refused_operand(const Traits& traits, const Inst& inst) {
+    constexpr uint32_t pops_exiting_wave_id = 239;  // only graphics waves have one
+    const bool pops = std::ranges::any_of(inst.src, [](const Operand& o) {
+        return o.is(Operand::Kind::Special) && o.reg == pops_exiting_wave_id;
+    });
+    if (pops) return "src_pops_exiting_wave_id";
+    const bool buffer = inst.format == Format::MUBUF || inst.format == Format::MTBUF ||
+                        (inst.format == Format::SMEM && encoding_info(inst.op).v_sharp);
+    if (buffer && traits.wide_buffers && inst.sbase().present())
+        return "a buffer whose base has 57 bits: of its descriptor only base, NUM_RECORDS and "
+               "STRIDE are published";
+    return nullptr;
+}
+
+}  // namespace wj

@@ -1,0 +1,241 @@
+# gfx12.5: what it has and earlier processors have not, in waves of 32 lanes. Meanings: LLVM's selection of instructions for gfx1250 and
+# its AMDGPU usage guide; HIP's __shfl, __shfl_up, __shfl_down and __shfl_xor of permutations in groups of lanes.
+import math, struct
+from generate_gfx11 import *
+from exact_float import Format
+
+rng.seed('gfx1250')
+FILE, G125 = 'gfx1250', ['gfx1250']
+BF = Format(16, 7)
+def one(name, asm, sets, expects, mode=0xf0, exec_=EXEC10, lines=(), base=''):
+    asm = [asm] if isinstance(asm, str) else asm
+    sets = [('exec', [exec_])] + list(sets)
+    write_case(FILE, name, asm, sets, rows(32, sets, expects, exec_), G125, mode, False, base, ['wave 32', *lines])
+def refused(name, asm, sets=(), lines=()): one(name, asm, sets, [], lines=['exit unimplemented', *lines])
+def lanewise(row, sources, f, text=None, old=None, name='', mode=0xf0):
+    sets = [('v%d' % i, v) for i, v in enumerate(sources)] + ([('v10', old)] if old else [])
+    at = lambda l: [v[l % len(v)] for v in sources] + ([old[l % len(old)]] if old else [])
+    one(row + name, text or '%s v10, %s' % (row, ', '.join('v%d' % i for i in range(len(sources)))), sets, [('v10', [f(*at(l)) & M32 for l in range(64)])], mode)
+def wide(name, text, words64, words32, f):
+    """64-bit sources in v[0:1] and v[2:3], 32-bit ones from v4 on, the result in v[10:11]"""
+    sets = [('v%d' % (2 * i + h), [x >> 32 * h & M32 for x in v]) for i, v in enumerate(words64) for h in (0, 1)] + [('v%d' % (4 + i), v) for i, v in enumerate(words32)]
+    r = [f(*[v[l] for v in words64], *[v[l] for v in words32]) for l in range(64)]
+    one(name, text, sets, [('v%d' % (10 + h), [x >> 32 * h & M32 for x in r]) for h in (0, 1)])
+EDGES = [0, 1, M64, 1 << 63, (1 << 63) - 1, M32, 1 << 32, M64 - 1]
+def u64s(): return [rng.choice(EDGES) if rng.random() < 0.4 else rng.getrandbits(64) for _ in range(64)]
+s64 = lambda x: x - (x >> 63 << 64)
+L, N_ = u64s(), u64s()
+a32, b32, c32 = u32s(64), u32s(64), u32s(64)
+
+# ---------------------------------------------------------------- 64-bit integers
+pair = ' v[10:11], v[0:1], v[2:3]'
+wide('v_add_nc_u64', 'v_add_nc_u64_e32' + pair, [L, N_], [], lambda a, b: a + b)
+wide('v_add_nc_u64 clamp', 'v_add_nc_u64_e64%s clamp' % pair, [L, N_], [], lambda a, b: min(a + b, M64))
+wide('v_sub_nc_u64', 'v_sub_nc_u64_e32' + pair, [L, N_], [], lambda a, b: a - b)
+wide('v_sub_nc_u64 clamp', 'v_sub_nc_u64_e64%s clamp' % pair, [L, N_], [], lambda a, b: max(a - b, 0))
+wide('v_add_nc_u64 literal', 'v_add_nc_u64_e32 v[10:11], 0x123456789abcdef, v[2:3]', [L, N_], [], lambda a, b: b + 0x123456789abcdef)
+wide('v_mul_u64', 'v_mul_u64_e32' + pair, [L, N_], [], lambda a, b: a * b)
+for name, f in (('min_u64', min), ('max_u64', max)): wide('v_' + name, 'v_' + name + pair, [L, N_], [], f)
+for name, f in (('min_i64', min), ('max_i64', max)): wide('v_' + name, 'v_' + name + pair, [L, N_], [], lambda a, b, f=f: f(s64(a), s64(b)))
+wide('v_mad_nc_u64_u32', 'v_mad_nc_u64_u32 v[10:11], v4, v5, v[0:1]', [L, N_], [a32, b32], lambda a, _, x, y: x * y + a)
+wide('v_mad_nc_i64_i32', 'v_mad_nc_i64_i32 v[10:11], v4, v5, v[0:1]', [L, N_], [a32, b32], lambda a, _, x, y: s32(x) * s32(y) + a)
+wide('v_mad_nc_u64_u32 clamp', 'v_mad_nc_u64_u32 v[10:11], v4, v5, v[0:1] clamp', [L, N_], [a32, b32], lambda a, _, x, y: min(x * y + a, M64))
+wide('v_mad_nc_i64_i32 clamp', 'v_mad_nc_i64_i32 v[10:11], v4, v5, v[0:1] clamp', [L, N_], [a32, b32], lambda a, _, x, y: max(-1 << 63, min((1 << 63) - 1, s32(x) * s32(y) + s64(a))))
+wide('v_lshl_add_u64', 'v_lshl_add_u64 v[10:11], v[0:1], 3, v[2:3]', [L, N_], [], lambda a, b: (a << 3) + b)
+wide('v_mov_b64 literal', 'v_mov_b64_e32 v[10:11], 0x1122334455667788', [L, N_], [], lambda a, b: 0x1122334455667788)
+P64, Q64, R64 = f64s(64), f64s(64), f64s(64)
+wide('v_fmaak_f64', 'v_fmaak_f64 v[10:11], v[0:1], v[2:3], 0x3ff3333333333333', [P64, Q64], [], lambda a, b: F64.fma(a, b, 0x3ff3333333333333))
+wide('v_fmamk_f64', 'v_fmamk_f64 v[10:11], v[0:1], 0x3ff3333333333333, v[2:3]', [P64, Q64], [], lambda a, b: F64.fma(a, 0x3ff3333333333333, b))
+
+# ---------------------------------------------------------------- 32-bit and packed integers
+lanewise('v_mad_u32', [a32, b32, c32], lambda a, b, c: a * b + c)
+pick = {'max': max, 'min': min}
+for k, f in pick.items():
+    for t, read in (('u32', lambda x: x), ('i32', s32)):
+        lanewise('v_add_%s_%s' % (k, t), [a32, b32, c32], lambda a, b, c, f=f, read=read: f(read(a + b & M32), read(c)))
+        refused('v_add_%s_%s clamp' % (k, t), 'v_add_%s_%s v10, v0, v1, v2 clamp' % (k, t))
+    for t, read in (('u16', lambda x: x & 0xffff), ('i16', s16)):
+        def halves(g): return lambda *x: (g(*[low(y) for y in x]) & 0xffff) | (g(*[high(y) for y in x]) & 0xffff) << 16
+        lanewise('v_pk_add_%s_%s' % (k, t), [a32, b32, c32], halves(lambda a, b, c, f=f, read=read: f(read(a + b & 0xffff), read(c))))
+        lanewise('v_pk_%s3_%s' % (k, t), [a32, b32, c32], halves(lambda a, b, c, f=f, read=read: f(read(a), read(b), read(c))))
+    lanewise('v_pk_%s3_num_f16' % k, [P, Q, R], halves(lambda a, b, c, k=k: number(F16, number(F16, a, b, k == 'max'), c, k == 'max')))
+lanewise('v_pk_max3_i16', [a32, b32, c32], lambda a, b, c: (max(s16(high(a)), s16(low(b)), s16(low(c))) & 0xffff) | (max(s16(low(a)), s16(high(b)), s16(high(c))) & 0xffff) << 16, text='v_pk_max3_i16 v10, v0, v1, v2 op_sel:[1,0,0] op_sel_hi:[0,1,1]', name=' op_sel')
+four = lambda x, read, lo_, hi_: sum((max(lo_, min(hi_, read(x >> 8 * i & 255))) & 15) << 4 * i for i in range(4))
+lanewise('v_sat_pk4_i4_i8', [a32], lambda a, d: to_low(d, four(a, s8, -8, 7)), text='v_sat_pk4_i4_i8_e32 v10.l, v0', old=c32)
+lanewise('v_sat_pk4_u4_u8', [a32], lambda a, d: to_high(d, four(a, lambda x: x, 0, 15)), text='v_sat_pk4_u4_u8_e32 v10.h, v0', old=c32)
+
+# ---------------------------------------------------------------- bfloat16
+def bfs():
+    special = [0, 0x8000, 0x3f80, 0xbf80, 0x7f80, 0xff80, 0x7fc1, 0xff85, 1, 0x8001, 0x7f, 0x80, 0x7f7f]
+    half = lambda: rng.choice(special) if rng.random() < 0.3 else rng.getrandbits(16) & 0xbfff | rng.choice([0x3000, 0x3800, 0x4000])
+    return [half() | half() << 16 for _ in range(64)]
+A, B, C = bfs(), bfs(), bfs()
+# Products in the middle of two neighbours, and a third number that decides, far below: 257/256 = 1.00390625 lies between 1 and 1 + 2^-7.
+A[:6], B[:6] = [0x3f813f81] * 6, [0x3f803f80, 0x3f813f81, 0x3f833f83, 0x3f853f85, 0x3f873f87, 0x3f893f89]
+C[:6] = [0x00010001, 0x80018001, 0x00800080, 0x80808080, 0x03000300, 0x83008300]
+lanewise('v_pk_fma_bf16', [A, B, C], halves(lambda a, b, c: BF.fma(a, b, c)))
+middle = [(x, y) for x in range(0x3f81, 0x4000) for y in range(0x3f81, 0x4000) if (x & 127 | 128) * (y & 127 | 128) % 256 == 128 and (x & 127 | 128) * (y & 127 | 128) < 1 << 15]
+rng.shuffle(middle)
+pairs_ = middle[:64]
+tiny = [rng.choice([1, 0x8001, 0x0100, 0x8100, 0x2000, 0xa000, 0, 0x8000]) for _ in range(64)]
+lanewise('v_pk_fma_bf16', [[x | x << 16 for x, _ in pairs_], [y | y << 16 for _, y in pairs_], [t | (t ^ 0x8000) << 16 for t in tiny]], halves(lambda a, b, c: BF.fma(a, b, c)), name=' ties')
+lanewise('v_pk_fma_bf16', [A, B, C], lambda a, b, c: BF.fma(high(a), low(b) ^ 0x8000, low(c)) | BF.fma(low(a), high(b), high(c) ^ 0x8000) << 16, text='v_pk_fma_bf16 v10, v0, v1, v2 op_sel:[1,0,0] op_sel_hi:[0,1,1] neg_lo:[0,1,0] neg_hi:[0,0,1]', name=' modifiers')
+lanewise('v_pk_add_bf16', [A, B], halves(lambda a, b: BF.add(a, b)))
+lanewise('v_pk_mul_bf16', [A, B], halves(lambda a, b: BF.mul(a, b)))
+lanewise('v_pk_min_num_bf16', [A, B], halves(lambda a, b: number(BF, a, b, False)))
+lanewise('v_pk_max_num_bf16', [A, B], halves(lambda a, b: number(BF, a, b, True)))
+for mode in (0xf1, 0xf4, 0xc0, 0x30): one('v_pk_fma_bf16 mode %x' % mode, 'v_pk_fma_bf16 v10, v0, v1, v2', [], [], mode, lines=['exit unimplemented'])
+X32, Z32 = f32s(64), f32s(64)
+up = lambda h: (h & 0xffff) << 16
+lanewise('v_fma_mix_f32_bf16', [A, X32, B], lambda a, x, b: F32.fma(up(high(a)), x ^ 1 << 31, up(b) & 0x7fffffff), text='v_fma_mix_f32_bf16 v10, v0, -v1, |v2| op_sel:[1,0,0] op_sel_hi:[1,0,1]')
+narrow = lambda x: BF.convert(F32, x)
+lanewise('v_fma_mixlo_bf16', [A, B, Z32], lambda a, b, z, d: to_low(d, narrow(F32.fma(up(a), up(b), z))), text='v_fma_mixlo_bf16 v10, v0, v1, v2 op_sel_hi:[1,1,0]', old=c32)
+lanewise('v_fma_mixhi_bf16', [A, B, Z32], lambda a, b, z, d: to_high(d, narrow(F32.fma(up(a), up(high(b)), z))), text='v_fma_mixhi_bf16 v10, v0, v1, v2 op_sel:[0,1,0] op_sel_hi:[1,1,0]', old=c32)
+power = lambda n: BF.encode(Fr(2) ** n)
+ints = [-126, -8, -1, 0, 1, 5, 100]
+for row, f in (('v_exp_bf16', lambda n: (BF.encode(Fr(n)), power(n))), ('v_log_bf16', lambda n: (power(n), BF.encode(Fr(n)))), ('v_rcp_bf16', lambda n: (power(n), power(-n))),
+               ('v_sqrt_bf16', lambda n: (power(2 * (n // 2)), power(n // 2))), ('v_rsq_bf16', lambda n: (power(2 * (n // 2)), power(-(n // 2))))):
+    lanewise(row, [[f(n)[0] for n in ints]], lambda a, d, f=f: to_low(d, dict(f(n) for n in ints)[a]), text=row + '_e32 v10.l, v0.l', old=c32)
+lanewise('v_rcp_bf16', [A], lambda a, d: to_high(d, BF.div(BF.one, high(a) ^ 0x8000)), text='v_rcp_bf16_e64 v10.h, -v0.h', old=c32, name=' any')
+quarters = [BF.encode(Fr(n, 4), 0, n < 0) for n in (-3, -1, 1, 3, 5)]
+lanewise('v_sin_bf16', [quarters], lambda a, d: to_low(d, BF.encode(Fr(1 if BF.value(a) * 4 % 4 == 1 else -1))), text='v_sin_bf16_e32 v10.l, v0.l', old=c32)
+whole = [BF.encode(Fr(n, 2), 0, n < 0) for n in (-3, -2, 0, 1, 2, 5)]
+lanewise('v_cos_bf16', [whole], lambda a, d: to_low(d, BF.encode(Fr(1 if BF.value(a) * 2 % 2 == 0 else -1))), text='v_cos_bf16_e32 v10.l, v0.l', old=c32)
+def tanh(F, x):
+    if F.nan(x): return x | F.quiet
+    if F.zero(x): return x
+    if F.isinf(x): return F.one | x & F.sign
+    v = F.value(x)
+    # 60 more bits than a double: exact enough for every format here
+    if abs(v) > 40: return F.encode(Fr(-1 if v < 0 else 1))
+    if abs(v) < Fr(1, 1 << 40): return F.encode(v - v ** 3 / 3)
+    n = 0
+    while abs(v) > Fr(1, 64): v, n = v / 2, n + 1
+    v = Fr(v.numerator * (1 << 200) // v.denominator, 1 << 200)
+    term, e = Fr(1), Fr(0)
+    for k in range(1, 24):
+        term = term * 2 * v / k
+        e += term
+    e += 1
+    for _ in range(n): e = Fr((e * e).numerator * (1 << 200) // (e * e).denominator, 1 << 200)
+    return F.encode((e - 1) / (e + 1))
+some = [struct.unpack('<I', struct.pack('<f', x))[0] for x in (0.0, -0.0, 0.5, -0.25, 1.0, 3.0, -7.5, 1e-3, 1e-20, 100.0)] + [0x7f800000, 0xff800000, 0x7fc00001, 0x7f800001, 1]
+lanewise('v_tanh_f32', [some], lambda a: tanh(F32, a), text='v_tanh_f32_e32 v10, v0')
+some16 = [F16.convert(F32, x) for x in some[:12]]
+lanewise('v_tanh_f16', [some16], lambda a, d: to_low(d, tanh(F16, a)), text='v_tanh_f16_e32 v10.l, v0.l', old=c32)
+lanewise('v_tanh_bf16', [[BF.convert(F32, x) for x in some[:12]]], lambda a, d: to_low(d, tanh(BF, a)), text='v_tanh_bf16_e32 v10.l, v0.l', old=c32)
+
+# ---------------------------------------------------------------- lanes
+def group(row, width, number, f):
+    values = [1000 + l for l in range(64)]
+    one('%s %d of %d' % (row, number, width), '%s v10, v0, s6, s7' % row, [('v0', values), ('s6', [number]), ('s7', [width]), ('v10', c32)], [('v10', [values[f(l)] if l < 32 else 0 for l in range(64)])], exec_=M64)
+for width in (32, 16, 8, 4, 2, 1):
+    for n in (0, 1, 3, 7, 9, 40):
+        begin = lambda l, width=width: l // width * width
+        group('v_permlane_bcast_b32', width, n, lambda l: begin(l) + n % width)
+        group('v_permlane_up_b32', width, n, lambda l: l if l - begin(l) < n else l - n)
+        group('v_permlane_down_b32', width, n, lambda l: l if l - begin(l) + n >= width else l + n)
+        group('v_permlane_xor_b32', width, n, lambda l: l if l ^ n >= begin(l) + width else l ^ n)
+refused('v_permlane_up_b32 of 5 lanes', 'v_permlane_up_b32 v10, v0, s6, s7', [('s6', [1]), ('s7', [5])])
+refused('v_permlane_idx_gen_b32', 'v_permlane_idx_gen_b32 v10, v0, s6')
+
+# ---------------------------------------------------------------- two operations in one, with three sources each
+def dual(name, text, sets, expects): one(name, text, sets, expects)
+T0, T1, T2, T3 = u32s(64), u32s(64), u32s(64), u32s(64)
+for name, f in (('sub_nc_u32', lambda a, b: a - b), ('lshrrev_b32', lambda a, b: b >> (a & 31)), ('ashrrev_i32', lambda a, b: s32(b) >> (a & 31)), ('max_i32', lambda a, b: max(s32(a), s32(b))), ('min_i32', lambda a, b: min(s32(a), s32(b))), ('add_nc_u32', lambda a, b: a + b)):
+    dual('v_dual_%s second' % name, 'v_dual_mov_b32 v10, v2 :: v_dual_%s v11, v0, v1' % name, [('v0', T0), ('v1', T1), ('v2', T2)], [('v10', T2), ('v11', [f(a, b) & M32 for a, b in zip(T0, T1)])])
+for table in (0x40, 0x54, 0x14, 0x50, 0x04, 0x15, 0x41, 0):
+    def bits(a, b, table=table): return sum((table >> (4 * (a >> i & 1) + 2 * (b >> i & 1)) & 1) << i for i in range(32))
+    dual('v_dual_bitop2_b32 %x' % table, 'v_dual_mov_b32 v10, v2 :: v_dual_bitop2_b32 v11, v0, v1 bitop3:0x%x' % table, [('v0', T0), ('v1', T1), ('v2', T2)], [('v10', T2), ('v11', [bits(a, b) for a, b in zip(T0, T1)])])
+FX, FY, FZ = f32s(64), f32s(64), f32s(64)
+floats = [('v0', FX), ('v1', FY), ('v2', FZ)]
+dual('v_dual_fma_f32', 'v_dual_fma_f32 v10, -v0, v1, -v2 :: v_dual_fma_f32 v13, v1, -v2, v0', floats, [('v10', [F32.fma(a ^ 1 << 31, b, c ^ 1 << 31) for a, b, c in zip(FX, FY, FZ)]), ('v13', [F32.fma(b, c ^ 1 << 31, a) for a, b, c in zip(FX, FY, FZ)])])
+dual('v_dual_mul_f32 and even destinations', 'v_dual_mul_f32 v10, v0, -v1 :: v_dual_add_f32 v12, v1, v2', floats, [('v10', [F32.mul(a, b ^ 1 << 31) for a, b in zip(FX, FY)]), ('v12', [F32.add(b, c) for b, c in zip(FY, FZ)])])
+dual('v_dual_cndmask_b32', 'v_dual_cndmask_b32 v10, v0, -v1, s6 :: v_dual_cndmask_b32 v13, v1, v2, s7', floats + [('s6', [0x5a0f3c96, 0x0ff01234])], [('v10', [(b ^ 1 << 31) if 0x5a0f3c96 >> l & 1 else a for l, (a, b) in enumerate(zip(FX, FY))]), ('v13', [c if 0x0ff01234 >> l & 1 else b for l, (b, c) in enumerate(zip(FY, FZ))])])
+doubles = [('v0', lo(P64)), ('v1', hi(P64)), ('v2', lo(Q64)), ('v3', hi(Q64)), ('v4', lo(R64)), ('v5', hi(R64)), ('v6', T0)]
+for name, f, n in (('add_f64', lambda a, b, c: F64.add(a, b), 2), ('mul_f64', lambda a, b, c: F64.mul(a, b), 2), ('max_num_f64', lambda a, b, c: number(F64, a, b, True), 2), ('min_num_f64', lambda a, b, c: number(F64, a, b, False), 2), ('fma_f64', lambda a, b, c: F64.fma(a, b, c), 3)):
+    r = [f(a, b, c) for a, b, c in zip(P64, Q64, R64)]
+    dual('v_dual_' + name, 'v_dual_%s v[10:11], v[0:1], v[2:3]%s :: v_dual_mov_b32 v12, v6' % (name, ', v[4:5]' if n == 3 else ''), doubles, [('v10', lo(r)), ('v11', hi(r)), ('v12', T0)])
+r = [F64.add(a, b) for a, b in zip(P64, Q64)]
+dual('v_dual second reads half of what the first writes', 'v_dual_add_f64 v[0:1], v[0:1], v[2:3] :: v_dual_sub_nc_u32 v12, v6, v1', doubles, [('v0', lo(r)), ('v1', hi(r)), ('v12', [t - h & M32 for t, h in zip(T0, hi(P64))])])
+dual('v_dual both read what the other writes', 'v_dual_add_f64 v[0:1], v[0:1], v[2:3] :: v_dual_sub_nc_u32 v3, v6, v0', doubles, [('v0', lo(r)), ('v1', hi(r)), ('v3', [t - h & M32 for t, h in zip(T0, lo(P64))])])
+
+# ---------------------------------------------------------------- addresses: SCALE_OFFSET, negative offsets
+memory = Memory(2048)
+index = [rng.randrange(-8, 8) for _ in range(64)]
+origin = 512
+regs = [('s8', [origin, 0]), ('v0', [i & M32 for i in index]), ('global', memory.dwords())]
+LOADED = {'u8': (1, lambda v: v), 'i8': (1, lambda v: s8(v) & M32), 'u16': (2, lambda v: v), 'i16': (2, lambda v: s16(v) & M32), 'b32': (4, lambda v: v), 'b64': (8, lambda v: v), 'b96': (12, lambda v: v), 'b128': (16, lambda v: v)}
+for space in ('global', 'flat'):
+    for suffix, (n, f) in LOADED.items():
+        w = max(1, n // 4)
+        for scaled in (True, False):
+            unit = n if scaled else 1
+            got = [f(memory.get(origin + 16 + i * unit, n)) for i in index]
+            one('%s_load_%s saddr%s' % (space, suffix, ' scale_offset' if scaled else ''), '%s_load_%s %s, v0, s[8:9] offset:16%s' % (space, suffix, vreg(10, w), ' scale_offset' if scaled else ''), regs, [('v%d' % (10 + d), [g >> 32 * d & M32 for g in got]) for d in range(w)], base='s8')
+        if suffix[0] == 'b' or suffix in ('u8', 'u16'):
+            data = [[rng.getrandbits(32) for _ in range(64)] for _ in range(w)]
+            places = [l - 16 for l in range(64)]
+            after = Memory(2048, memory.dwords())
+            for l in range(32):
+                if EXEC10 >> l & 1: after.put(origin + places[l] * n, n, sum(data[d][l] << 32 * d for d in range(w)))
+            one('%s_store_b%d scale_offset' % (space, 8 * n), '%s_store_b%d v0, %s, s[8:9] scale_offset' % (space, 8 * n, vreg(4, w)), [('s8', [origin, 0]), ('v0', [p & M32 for p in places]), ('global', memory.dwords())] + [('v%d' % (4 + d), data[d]) for d in range(w)], [('global', after.dwords())], base='s8')
+    for bits_, w in ((32, 1), (64, 2)):
+        places, after, n = [l // 2 - 8 for l in range(64)], Memory(2048, memory.dwords()), bits_ // 8
+        data, before = [rng.getrandbits(bits_) for _ in range(64)], []
+        for l in range(64):
+            at = origin + places[l] * n
+            before.append(after.get(at, n))
+            if l < 32 and EXEC10 >> l & 1: after.put(at, n, before[l] + data[l])
+        one('%s_atomic_add_u%d scale_offset' % (space, bits_), '%s_atomic_add_u%d %s, v0, %s, s[8:9] th:TH_ATOMIC_RETURN scale_offset' % (space, bits_, vreg(10, w), vreg(4, w)), [('s8', [origin, 0]), ('v0', [p & M32 for p in places]), ('global', memory.dwords())] + [('v%d' % (4 + d), [x >> 32 * d & M32 for x in data]) for d in range(w)],
+            [('v%d' % (10 + d), [x >> 32 * d & M32 for x in before]) for d in range(w)] + [('global', after.dwords())], base='s8')
+for suffix, (n, f) in LOADED.items():
+    w = max(1, n // 4)
+    got = f(memory.get(64 + 3 * n + 16, n))
+    one('s_load_%s scale_offset' % suffix, ['s_load_%s %s, s[8:9], s6 offset:0x10 scale_offset' % (suffix, 's16' if w == 1 else 's[16:%d]' % (15 + w)), 's_wait_kmcnt 0x0'], [('s8', [64, 0]), ('s6', [3]), ('global', memory.dwords())], [('s16', split_dwords(got, w))], base='s8')
+own = [rng.getrandbits(32) for _ in range(128)]   # four dwords of each of 32 lanes
+one('scratch_load_b32 scale_offset', 'scratch_load_b32 v10, v0, s6 offset:-4 scale_offset', [('v0', [l % 3 for l in range(64)]), ('s6', [8]), ('scratch', own)], [('v10', [own[32 * (l % 3 + 1) + l] if l < 32 else 0 for l in range(64)])])
+# A flat address of private memory has the lane from bit 52 on, above FLAT_SCRATCH_BASE; another lane's is not this lane's.
+lane_ids = ['v_mbcnt_lo_u32_b32 v20, -1, 0']
+flat = lane_ids + ['v_lshlrev_b32_e32 v5, 20, v20', 'v_mov_b32_e32 v4, 4', 'v_add_nc_u64_e32 v[4:5], src_flat_scratch_base_lo, v[4:5]']
+one('flat_load_b32 of private memory', flat + ['flat_load_b32 v10, v[4:5] offset:4', 's_wait_loadcnt 0x0'], [('scratch', own)], [('v10', [own[32 * 2 + l] if l < 32 else 0 for l in range(64)])], exec_=M64)
+stored = [rng.getrandbits(32) for _ in range(64)]
+one('flat_store_b32 of private memory', flat + ['flat_store_b32 v[4:5], v6', 'scratch_load_b32 v10, off, off offset:4'], [('v6', stored), ('scratch', own)], [('v10', stored)], exec_=M64)
+one('flat_load_b32 of another lane', ['v_mov_b32_e32 v5, 0', 'v_mov_b32_e32 v4, 4', 'v_add_nc_u64_e32 v[4:5], src_flat_scratch_base_lo, v[4:5]', 'flat_load_b32 v10, v[4:5]'], [('scratch', own)], [], exec_=M64, lines=['exit fault'])
+one('flat_load_b32 of the LDS', ['s_mov_b64 s[2:3], src_shared_base', 'v_mov_b32_e32 v1, s3', 'flat_load_b32 v10, v[0:1]'], [('v0', [4 * (31 - l % 32) for l in range(64)]), ('lds', [7 * i for i in range(64)])], [('v10', [7 * (31 - l % 32) for l in range(64)])])
+
+# ---------------------------------------------------------------- between memory and the LDS
+for bits_ in (8, 32, 64, 128):
+    n = bits_ // 8
+    source, lds = Memory(1024), Memory(1024)
+    slots, places = rng.sample(range(60), 60), [l % 32 for l in range(64)]
+    at = lambda l: slots[l % 32] * 16
+    moved, read = Memory(1024, lds.dwords()), Memory(1024, source.dwords())
+    for l in range(32):
+        if EXEC10 >> l & 1:
+            moved.put(at(l), n, source.get(places[l] * n, n))
+            read.put(places[l] * n, n, lds.get(at(l), n))
+    registers = [('s8', [0, 0]), ('v0', places), ('v1', [at(l) for l in range(64)]), ('global', source.dwords()), ('lds', lds.dwords())]
+    one('global_load_async_to_lds_b%d' % bits_, ['global_load_async_to_lds_b%d v1, v0, s[8:9] scale_offset' % bits_, 's_wait_asynccnt 0x0'], registers, [('lds', moved.dwords())], base='s8')
+    one('global_store_async_from_lds_b%d' % bits_, ['global_store_async_from_lds_b%d v0, v1, s[8:9] scale_offset' % bits_, 's_wait_asynccnt 0x0'], registers, [('global', read.dwords())], base='s8')
+refused('global_load_async_to_lds_b32 offset', 'global_load_async_to_lds_b32 v1, v[2:3], off offset:4', [('v2', [0]), ('v3', [0])])
+
+# ---------------------------------------------------------------- scalars, control flow, what does nothing
+one('s_mov_b64 literal', 's_mov_b64 s[6:7], 0x123456789abcdef0', [], [('s6', [0x9abcdef0, 0x12345678])])
+for name, f in (('add_nc', lambda a, b: a + b), ('sub_nc', lambda a, b: a - b), ('mul', lambda a, b: a * b)):
+    a, b = 0xfedcba9876543210, 0x8000000012345679
+    one('s_%s_u64' % name, 's_%s_u64 s[6:7], s[8:9], s[10:11]' % name, [('s8', [a & M32, a >> 32, b & M32, b >> 32])], [('s6', split_dwords(f(a, b) & M64, 2))])
+one('s_add_pc_i64', ['s_mov_b32 s6, 1', 's_add_pc_i64 4', 's_mov_b32 s6, 2', 's_mov_b32 s7, 3'], [], [('s6', [1, 3])])
+one('s_add_pc_i64 register', ['s_mov_b32 s6, 1', 's_add_pc_i64 s[8:9]', 's_mov_b32 s6, 2', 's_mov_b32 s7, 3'], [('s8', [4, 0])], [('s6', [1, 3])])
+one('s_get_shader_cycles_u64', ['s_get_shader_cycles_u64 s[6:7]', 's_mov_b32 s6, 1', 's_mov_b32 s7, 1'], [], [('s6', [1, 1])])
+one('waits and hints', ['s_wait_xcnt 0x0', 's_wait_asynccnt 0x0', 's_wait_tensorcnt 0x0', 's_setprio_inc_wg 100', 's_set_vgpr_msb 0', 's_set_vgpr_msb 0x500', 'global_prefetch_b8 v0, s[8:9] scope:SCOPE_SE', 'flat_prefetch_b8 v[0:1]', 's_mov_b32 s20, 1'], [('s8', [0, 0])], [('s20', [1])])
+one('s_monitor_sleep', 's_monitor_sleep 1', [], [], lines=['exit yield'])
+refused('s_set_vgpr_msb', 's_set_vgpr_msb 1')
+one('MODE bit 25', ['s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 25, 1), 1', 's_getreg_b32 s6, hwreg(HW_REG_WAVE_MODE, 25, 1)'], [], [('s6', [1])])
+refused('MODE: high bits of registers', 's_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 12, 8), 1')
+one('IB_STS2', 's_getreg_b32 s6, hwreg(HW_REG_IB_STS2, 6, 4)', [('s6', [9])], [('s6', [0])])
+for width, n in ((32, 1), (64, 2), (128, 4)):
+    one('global_load_monitor_b%d' % width, 'global_load_monitor_b%d %s, v0, s[8:9] scale_offset' % (width, vreg(10, n)), regs, [('v%d' % (10 + d), [memory.get(origin + i * 4 * n + 4 * d, 4) for i in index]) for d in range(n)], base='s8')
+refused('buffer_load_b32', 'buffer_load_b32 v10, v0, s[8:11], null offen')
+refused('s_buffer_load_b32', 's_buffer_load_b32 s6, s[8:11], 0x0')
+for text in ('ds_load_tr16_b128 v[10:13], v0', 'global_load_tr4_b64 v[10:11], v[0:1], off', 'tensor_load_to_lds s[0:3], s[4:11]', 'cluster_load_b32 v10, v[0:1], off', 'v_cvt_scale_pk8_f32_fp8 v[10:17], v[0:1], v4', 'v_cvt_pk_fp8_f16 v10.l, v0', 's_wakeup_barrier -1'): refused(text.split()[0], text)
