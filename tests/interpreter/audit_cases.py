@@ -63,7 +63,7 @@ def wanted(name, fmt):
         if source in FLOATS: type_ = source
         elif source: type_ = 'int'
     elif fmt in ('SOP1', 'SOP2', 'SOPC', 'SOPK'):
-        if re.search('sendmsg|cvt_hi|s_fmamk|saveexec|wrexec|pc_b64|call|rfe|fork|join|getreg|setreg|movrel|gpr_idx|setvskip|cmov|movk|movrel|waitcnt|version|barrier|sleep|subvector|bfm|bitset|bitcmp', name): return kinds, None
+        if re.search('sendmsg|shader_cycles|add_pc|cvt_hi|s_fmamk|saveexec|wrexec|pc_b64|call|rfe|fork|join|getreg|setreg|movrel|gpr_idx|setvskip|cmov|movk|movrel|waitcnt|version|barrier|sleep|subvector|bfm|bitset|bitcmp', name): return kinds, None
         type_ = 'int'
     elif fmt in MEMORY and not re.search('gws|nop|wb|inv|ordered', name):
         kinds.add('partial EXEC')

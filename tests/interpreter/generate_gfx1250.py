@@ -1,6 +1,6 @@
 # gfx12.5: what it has and earlier processors have not, in waves of 32 lanes. Meanings: LLVM's selection of instructions for gfx1250 and
 # its AMDGPU usage guide; HIP's __shfl, __shfl_up, __shfl_down and __shfl_xor of permutations in groups of lanes.
-import math, struct
+import math, re, struct
 from generate_gfx11 import *
 from exact_float import Format
 
@@ -15,12 +15,19 @@ def refused(name, asm, sets=(), lines=()): one(name, asm, sets, [], lines=['exit
 def lanewise(row, sources, f, text=None, old=None, name='', mode=0xf0):
     sets = [('v%d' % i, v) for i, v in enumerate(sources)] + ([('v10', old)] if old else [])
     at = lambda l: [v[l % len(v)] for v in sources] + ([old[l % len(old)]] if old else [])
-    one(row + name, text or '%s v10, %s' % (row, ', '.join('v%d' % i for i in range(len(sources)))), sets, [('v10', [f(*at(l)) & M32 for l in range(64)])], mode)
+    text = text or '%s v10, %s' % (row, ', '.join('v%d' % i for i in range(len(sources))))
+    one(row + name, text, sets, [('v10', [f(*at(l)) & M32 for l in range(64)])], mode)
+    if name: return
+    # The destination is the first source.
+    first = sources[0]
+    into = lambda l: [v[l % len(v)] for v in sources] + ([first[l % len(first)]] if old else [])
+    one(row + ' overlap', re.sub(r'\bv10\b', 'v0', text), [x for x in sets if x[0] != 'v10'], [('v0', [f(*into(l)) & M32 for l in range(64)])], mode)
 def wide(name, text, words64, words32, f):
     """64-bit sources in v[0:1] and v[2:3], 32-bit ones from v4 on, the result in v[10:11]"""
     sets = [('v%d' % (2 * i + h), [x >> 32 * h & M32 for x in v]) for i, v in enumerate(words64) for h in (0, 1)] + [('v%d' % (4 + i), v) for i, v in enumerate(words32)]
     r = [f(*[v[l] for v in words64], *[v[l] for v in words32]) for l in range(64)]
-    one(name, text, sets, [('v%d' % (10 + h), [x >> 32 * h & M32 for x in r]) for h in (0, 1)])
+    for to, suffix in ((10, ''), (0, ' overlap')):
+        one(name + suffix, text.replace('v[10:11]', 'v[%d:%d]' % (to, to + 1)), sets, [('v%d' % (to + h), [x >> 32 * h & M32 for x in r]) for h in (0, 1)])
 EDGES = [0, 1, M64, 1 << 63, (1 << 63) - 1, M32, 1 << 32, M64 - 1]
 def u64s(): return [rng.choice(EDGES) if rng.random() < 0.4 else rng.getrandbits(64) for _ in range(64)]
 s64 = lambda x: x - (x >> 63 << 64)
@@ -119,9 +126,9 @@ def tanh(F, x):
     e += 1
     for _ in range(n): e = Fr((e * e).numerator * (1 << 200) // (e * e).denominator, 1 << 200)
     return F.encode((e - 1) / (e + 1))
-some = [struct.unpack('<I', struct.pack('<f', x))[0] for x in (0.0, -0.0, 0.5, -0.25, 1.0, 3.0, -7.5, 1e-3, 1e-20, 100.0)] + [0x7f800000, 0xff800000, 0x7fc00001, 0x7f800001, 1]
+some = [struct.unpack('<I', struct.pack('<f', x))[0] for x in (0.0, -0.0, 0.5, -0.25, 1.0, 3.0, -7.5, 1e-3, 1e-20, 100.0)] + [0x7f800000, 0xff800000, 0x7fc00001, 0x7f800001, 1, 0x7f7fffff]
 lanewise('v_tanh_f32', [some], lambda a: tanh(F32, a), text='v_tanh_f32_e32 v10, v0')
-some16 = [F16.convert(F32, x) for x in some[:12]]
+some16 = [F16.convert(F32, x) for x in some[:12]] + [0x7bff, 0x7c01, 0x7e01]
 lanewise('v_tanh_f16', [some16], lambda a, d: to_low(d, tanh(F16, a)), text='v_tanh_f16_e32 v10.l, v0.l', old=c32)
 lanewise('v_tanh_bf16', [[BF.convert(F32, x) for x in some[:12]]], lambda a, d: to_low(d, tanh(BF, a)), text='v_tanh_bf16_e32 v10.l, v0.l', old=c32)
 
@@ -238,4 +245,4 @@ for width, n in ((32, 1), (64, 2), (128, 4)):
     one('global_load_monitor_b%d' % width, 'global_load_monitor_b%d %s, v0, s[8:9] scale_offset' % (width, vreg(10, n)), regs, [('v%d' % (10 + d), [memory.get(origin + i * 4 * n + 4 * d, 4) for i in index]) for d in range(n)], base='s8')
 refused('buffer_load_b32', 'buffer_load_b32 v10, v0, s[8:11], null offen')
 refused('s_buffer_load_b32', 's_buffer_load_b32 s6, s[8:11], 0x0')
-for text in ('ds_load_tr16_b128 v[10:13], v0', 'global_load_tr4_b64 v[10:11], v[0:1], off', 'tensor_load_to_lds s[0:3], s[4:11]', 'cluster_load_b32 v10, v[0:1], off', 'v_cvt_scale_pk8_f32_fp8 v[10:17], v[0:1], v4', 'v_cvt_pk_fp8_f16 v10.l, v0', 's_wakeup_barrier -1'): refused(text.split()[0], text)
+for text in ('ds_load_tr16_b128 v[10:13], v0', 'global_load_tr4_b64 v[10:11], v[0:1], off', 'tensor_load_to_lds s[0:3], s[4:11]', 'cluster_load_b32 v10, v[0:1], off', 'v_cvt_scale_pk8_f32_fp8 v[0:7], v[0:1], v8', 'v_cvt_pk_fp8_f16 v0.l, v0', 's_wakeup_barrier -1'): refused(text.split()[0], text)
