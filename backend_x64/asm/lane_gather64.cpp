@@ -85,18 +85,19 @@ void BlockCompiler::scalar_part(const LaneAccess& m) {
 }
 
 // Adds rcx to the lanes' 64-bit addresses, which are then what the mode makes of guest addresses.
-// AVX2 changes t; where addresses are masked, rdx changes.
+// Changes t, but for AVX-512 and masked addresses; where addresses are masked, rdx changes.
 static void add_scalar_part(CountingAssembler& a, AddressMode mode, const Vec& x, const Vec& y,
                             const Vec& t) {
     const Mem place = frame_field(offsetof(Frame, lane_hosts), 8);
-    if (x.isZmm()) {
+    const bool from_memory = x.isZmm() && is_masked(mode);  // t may be in use
+    if (from_memory) {
         a.mov(place, x86::rcx);
     } else {
         a.vmovq(t.xmm(), x86::rcx);
         a.emit(X::kIdVpbroadcastq, t, t.xmm());
     }
     for (const Vec& v : {x, y})
-        x.isZmm() ? a.emit(X::kIdVpaddq, v, v, place._1to8()) : a.emit(X::kIdVpaddq, v, v, t);
+        from_memory ? a.emit(X::kIdVpaddq, v, v, place._1to8()) : a.emit(X::kIdVpaddq, v, v, t);
     if (!is_masked(mode)) return;
     a.mov(x86::rdx, wave_field(offsetof(machine::Wave, ctx), 8));
     emit_reach(a, x, y, t, x86::rdx);
