@@ -107,7 +107,8 @@ void BlockCompiler::masked_load(const LaneAccess& m, uint32_t p, const Vec& data
         k(m.dwords > 1 ? m.tk : m.mask_k, true);
         movu(data, from);
     } else {
-        a_.emit(X::kIdVmaskmovps, data, part_mask(m, p), from);
+        // Zen 1 loads the dwords of vmaskmovps one by one.
+        a_.emit(m.dwords == 2 ? X::kIdVmaskmovpd : X::kIdVmaskmovps, data, part_mask(m, p), from);
     }
 }
 

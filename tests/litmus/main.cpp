@@ -257,11 +257,6 @@ Options read_options(int argc, char** argv) {
 
 }  // namespace
 
-// vmaskmovpd, which stores what some lanes have of a vector, writes dwords one by one on Zen 1.
-static bool masked_stores_tear() {
-    return __builtin_cpu_is("znver1");
-}
-
 int main(int argc, char** argv) {
     const Options options = read_options(argc, argv);
     const std::map<std::string, wj_engine> engines = {{"auto", WJ_ENGINE_AUTO},
@@ -294,12 +289,6 @@ int main(int argc, char** argv) {
         // All lanes at once, which is many instances in a short time; and one alone, whose store
         // and load are close together.
         for (const unsigned lanes : {kLanes, 1u}) {
-            if (lanes == 1 && test.name == "Tear_64" && options.engine != "interp" &&
-                masked_stores_tear()) {
-                std::printf("left out: %s of one lane, as masked stores of this processor tear\n",
-                            test.name.c_str());
-                continue;
-            }
             const unsigned rounds = options.rounds / (lanes == 1 ? 8 : kLanes);
             std::printf("%s (%s, %s, %u lanes)\n", test.name.c_str(), options.language.c_str(),
                         options.engine.c_str(), lanes);
