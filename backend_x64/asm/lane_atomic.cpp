@@ -441,7 +441,6 @@ Mem BlockCompiler::atomic_element(const LaneAtomic& m) {
     const Mem at = x86::ptr(base, offset, 0, imm);
     if (!is_masked(m.mode)) return at;
     a_.lea(offset, at);
-    a_.mov(scratch, wave_field(offsetof(Wave, ctx), 8));
     emit_reach(a_, offset, scratch);
     return x86::ptr(offset);
 }

@@ -11,7 +11,6 @@ namespace wj::x64 {
 
 using asmjit::Imm;
 using ir::Access;
-using machine::Wave;
 namespace x86 = asmjit::x86;
 
 // A vector of each lane's row is loaded at once, and what iterations want taken from there one
@@ -99,7 +98,6 @@ static void add_scalar_part(CountingAssembler& a, AddressMode mode, const Vec& x
     for (const Vec& v : {x, y})
         from_memory ? a.emit(X::kIdVpaddq, v, v, place._1to8()) : a.emit(X::kIdVpaddq, v, v, t);
     if (!is_masked(mode)) return;
-    a.mov(x86::rdx, wave_field(offsetof(machine::Wave, ctx), 8));
     emit_reach(a, x, y, t, x86::rdx);
 }
 
@@ -176,10 +174,7 @@ void BlockCompiler::gather_near_base(const LaneAccess& m, Label far) {
     a_.jnz(far);
     LaneAccess near = m;
     near.address = x86::rcx;
-    if (is_masked(m.mode)) {
-        a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
-        emit_reach(a_, near.address, x86::rdx);
-    }
+    if (is_masked(m.mode)) emit_reach(a_, near.address, x86::rdx);
     gather_scatter(near, m.lo);
 }
 

@@ -193,7 +193,6 @@ bool BlockCompiler::place_line(PlacedLine& p) {
 void BlockCompiler::global_base(const Gp& to, const Mem& base) {
     a_.mov(to, base);
     if (!is_masked(options_.address_mode)) return;
-    a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
     emit_reach(a_, to, x86::rdx);
 }
 

@@ -212,7 +212,6 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
         if (m.scalar_base) a_.add(x86::rax, m.base);
         if (is_masked(m.mode)) {
             if (m.imm) a_.add(x86::rax, static_cast<int32_t>(m.imm));
-            a_.mov(x86::rdx, wave_field(offsetof(Wave, ctx), 8));
             emit_reach(a_, x86::rax, x86::rdx);
             m.imm = 0;
         }

@@ -6,17 +6,19 @@
 
 namespace wj::x64 {
 
-// `context` points to the ExecContext.
+// Changes `context`.
 inline void emit_reach(CountingAssembler& a, const Gp& address, const Gp& context) {
     namespace x86 = asmjit::x86;
+    a.mov(context, x86::qword_ptr(reg::wave, in_wave(offsetof(machine::Wave, ctx))));
     a.and_(address, x86::qword_ptr(context, offsetof(machine::ExecContext, reach.mask)));
     a.or_(address, x86::qword_ptr(context, offsetof(machine::ExecContext, reach.base)));
 }
 
-// The same of addresses in the lanes of two vectors. AVX2 changes t.
+// The same of addresses in the lanes of two vectors. AVX2 changes t, too.
 inline void emit_reach(CountingAssembler& a, const Vec& x, const Vec& y, const Vec& t,
                        const Gp& context) {
     namespace x86 = asmjit::x86;
+    a.mov(context, x86::qword_ptr(reg::wave, in_wave(offsetof(machine::Wave, ctx))));
     const auto apply = [&](InstId avx512, InstId avx2, size_t field) {
         const Mem value = x86::qword_ptr(context, static_cast<int32_t>(field));
         if (!x.isZmm()) a.emit(X::kIdVpbroadcastq, t, value);

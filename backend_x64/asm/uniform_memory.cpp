@@ -108,10 +108,7 @@ void BlockCompiler::uniform_load(Value v) {
         const Gp t = utmp(), c = utmp();
         a_.mov(t, offset);
         a_.add(t, base);
-        if (is_masked(options_.address_mode)) {
-            a_.mov(c, x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, ctx))));
-            emit_reach(a_, t, c);
-        }
+        if (is_masked(options_.address_mode)) emit_reach(a_, t, c);
         base = t;
         offset = 0;
     }
