@@ -140,6 +140,9 @@ void Queue::destroy() {
             if (auto d = weak.lock()) running.push_back(std::move(d));
     }
     for (auto& d : running) d->cancel();
+    // None of its kernels touches memory any more: the program may use it for something else.
+    if (!left_behind())
+        for (int32_t left; (left = in_flight_.load()) > 0;) in_flight_.wait(left);
     unpark();
     std::shared_ptr<Queue>* owner;
     std::memcpy(&owner, reinterpret_cast<void*>(memory_ + owner_offset), 8);
@@ -359,23 +362,24 @@ void Queue::finish_kernel(Flight& flight, const runtime::DispatchResult& result)
     remember(flight.key, result.end_ns - result.start_ns);
     if (result.code == Code::Ok) {
         complete_signal(flight.completion, result.start_ns, result.end_ns);
-    } else if (!stopped_.load()) {
-        const bool handled =
-            result.code == Code::GuestFault && report_memory_fault(agent_, result.fault);
-        if (handled)
-            stopped_.store(true);
-        else
-            fail(fault_status(result.code), result.fault.text());
     }
+    const bool failed = result.code != Code::Ok && !stopped_.exchange(true);
     if (State* s = state()) s->busy.fetch_sub(1);
     in_flight_.fetch_sub(1);
+    in_flight_.notify_all();
+    // Who is told may destroy the queue, which waits for what is in flight.
+    if (failed && !(result.code == Code::GuestFault && report_memory_fault(agent_, result.fault)))
+        tell_of(fault_status(result.code), result.fault.text());
     process(Caller::Executor);
     doorbells().look();  // what the kernel has rung before it ended
 }
 
-// The report comes before the callback: HIP's aborts the process.
 void Queue::fail(hsa_status_t status, std::string report) {
-    if (stopped_.exchange(true)) return;
+    if (!stopped_.exchange(true)) tell_of(status, std::move(report));
+}
+
+// The report comes before the callback: HIP's aborts the process.
+void Queue::tell_of(hsa_status_t status, std::string report) {
     auto self = shared_from_this();
     std::function<void()> tell = [self, status, report = std::move(report)] {
         print_fault(report);

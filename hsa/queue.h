@@ -64,6 +64,7 @@ private:
     bool refuse(void* slot, const std::string& why);  // false
     void complete_barrier(hsa_signal_t completion, void* slot);
     void fail(hsa_status_t status, std::string report);
+    void tell_of(hsa_status_t status, std::string report);  // a failure that has stopped it
     void call_back();
     uint64_t take_packet_copy();
     void give_packet_copy(uint64_t address);

@@ -204,6 +204,37 @@ TEST_F(Kernels, OneAfterTheOther) {
     HSA_OK(hsa_signal_destroy(finished));
 }
 
+// lds_leftovers() writes at the end of a work-group that takes some 100 us.
+TEST_F(Kernels, NoneGoesOnWhenItsQueueIsDestroyed) {
+    constexpr uint32_t groups = 1024, lds_bytes = 65536, many = groups * items;
+    hsa_executable_symbol_t symbol;
+    HSA_OK(hsa_executable_get_symbol_by_name(executable, "lds_leftovers.kd", &gpus[0], &symbol));
+    HSA_OK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
+                                          &packet.kernel_object));
+    packet.grid_size_x = many;
+    packet.group_segment_size = lds_bytes;
+    auto* const out = allocate<uint32_t>(many);
+    auto* const given = allocate<uint64_t>(64);
+    std::fill_n(given, 64, 0);
+    given[0] = reinterpret_cast<uint64_t>(out);
+    given[1] = uint64_t{lds_bytes / 4} << 32;  // scratch: 0, count
+    packet.kernarg_address = given;
+    constexpr uint32_t unwritten = ~0u;
+    for (int round = 0; round < 10; round++) {
+        std::fill_n(out, many, unwritten);
+        {
+            TestQueue q(gpus[0], 64);
+            for (int i = 0; i < 2; i++) submit(q, {0});
+            while (std::count(out, out + many, unwritten) == many) std::this_thread::yield();
+        }
+        std::fill_n(out, many, unwritten);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        ASSERT_EQ(std::count(out, out + many, unwritten), many);
+    }
+    HSA_OK(hsa_amd_memory_pool_free(out));
+    HSA_OK(hsa_amd_memory_pool_free(given));
+}
+
 // The hardware does not know what work-groups a kernel was compiled for: HIP 6 launches its own
 // copy kernels, whose metadata says 256, with 512 work-items.
 TEST_F(Kernels, LargerWorkGroupThanItsMetadataSays) {
