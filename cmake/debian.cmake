@@ -5,7 +5,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME wavejit)
 set(CPACK_PACKAGE_CONTACT "the wavejit authors <maintainers@wavejit.example.org>" CACHE STRING "the packages' maintainer")
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL wavejit library development)
+set(CPACK_COMPONENTS_ALL wavejit library development python)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -42,6 +42,23 @@ Header, archive, CMake package and pkg-config file of wavejit's C interface.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${wj_library} (= ${PROJECT_VERSION})")
 
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-wavejit)
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION "run AMD GPU kernels on the CPU (Python 3)
+Runs the kernels of code objects for AMD GPUs on numpy arrays, on a machine
+without a GPU.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.9), python3-numpy, ${wj_library} (= ${PROJECT_VERSION})")
+# What Python compiles is made when the package comes, and goes with it.
+foreach(script postinst:py3compile prerm:py3clean)
+  string(REPLACE ":" ";" script ${script})
+  list(POP_FRONT script name command)
+  file(WRITE ${CMAKE_BINARY_DIR}/python/${name} "#!/bin/sh\nset -e\nif command -v ${command} >/dev/null; then ${command} -p python3-wavejit; fi\n")
+  file(CHMOD ${CMAKE_BINARY_DIR}/python/${name}
+    PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+endforeach()
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/python/postinst ${CMAKE_BINARY_DIR}/python/prerm)
+
 # Debian wants a changelog in each package, and to be told why libraries are inside (docs/use/install.md).
 string(TIMESTAMP wj_now "%a, %d %b %Y %H:%M:%S +0000" UTC)
 file(WRITE ${CMAKE_BINARY_DIR}/changelog "wavejit (${PROJECT_VERSION}) unstable; urgency=medium
@@ -51,13 +68,13 @@ file(WRITE ${CMAKE_BINARY_DIR}/changelog "wavejit (${PROJECT_VERSION}) unstable;
  -- ${CPACK_PACKAGE_CONTACT}  ${wj_now}
 ")
 execute_process(COMMAND gzip -9nkf changelog WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMAND_ERROR_IS_FATAL ANY)
-foreach(component wavejit library development)
+foreach(component ${CPACK_COMPONENTS_ALL})
   string(TOUPPER ${component} upper)
   set(package ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
   install(FILES ${CMAKE_BINARY_DIR}/changelog.gz COMPONENT ${component} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package})
   file(WRITE ${CMAKE_BINARY_DIR}/overrides/${package}
     "# One package for several releases, whose libraries differ in version.\n${package}: embedded-library *\n")
-  if(NOT component STREQUAL development)
+  if(component MATCHES "^(wavejit|library)$")
     install(FILES ${CMAKE_BINARY_DIR}/overrides/${package} COMPONENT ${component}
       DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides)
   endif()

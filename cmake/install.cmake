@@ -1,5 +1,5 @@
-# What `cmake --install` puts where (docs/use/install.md), in three components: `wavejit` (the tool and the drop-in),
-# `library` (what programs that embed wavejit need to run) and `development` (what they need to be built).
+# What `cmake --install` puts where (docs/use/install.md), in four components: `wavejit` (the tool and the drop-in),
+# `library` (what programs that embed wavejit need to run), `development` (what they need to be built), `python`.
 # All paths inside are relative, so that a tree may be moved. The build folder is laid out like a prefix, too.
 include(CMakePackageConfigHelpers)
 set(wj_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/wavejit)
@@ -24,6 +24,10 @@ install(TARGETS wavejit_shared wavejit_archive EXPORT wavejit-targets
   LIBRARY COMPONENT library NAMELINK_COMPONENT development
   ARCHIVE COMPONENT development INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES include/wavejit/wavejit.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wavejit COMPONENT development)
+
+# Where Debian's Python looks; it finds the library by its own place (python/wavejit/_c.py).
+install(DIRECTORY python/wavejit DESTINATION lib/python3/dist-packages COMPONENT python
+  FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN __pycache__ EXCLUDE)
 
 # CMake: find_package(wavejit), targets wavejit::wavejit and wavejit::static. With 0 in front, minor versions differ.
 install(EXPORT wavejit-targets NAMESPACE wavejit:: DESTINATION ${wj_config_dir} COMPONENT development)
@@ -53,7 +57,7 @@ foreach(package libasmjit-dev libcli11-dev libfmt-dev libmsgpack-cxx-dev libxxha
   file(READ /usr/share/doc/${package}/copyright text)
   file(APPEND ${wj_licences} "\n==== ${package} ====\n\n${text}")
 endforeach()
-foreach(pair wavejit:wavejit library:libwavejit0 development:libwavejit-dev)
+foreach(pair wavejit:wavejit library:libwavejit0 development:libwavejit-dev python:python3-wavejit)
   string(REPLACE ":" ";" pair ${pair})
   list(GET pair 0 component)
   list(GET pair 1 package)

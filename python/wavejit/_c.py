@@ -1,17 +1,23 @@
 """The C interface by ctypes: structs as wavejit.h has them, and functions that raise."""
+from __future__ import annotations
+
 import ctypes
 import ctypes.util
+import glob
 import os
-from ctypes import (POINTER, Structure, byref, c_char_p, c_int, c_int64, c_size_t, c_uint8, c_uint32,
-                    c_uint64, c_void_p)
+from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import Any
 
-STATUS = {0: "ok"}  # by number: the library's names
+STATUS: dict[int, str] = {0: "ok"}  # by number: the library's names
 
 
-def library_path():
-    """WAVEJIT_LIBRARY, or the library that a wheel has in the package, or the one that the system's linker finds."""
-    packed = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libwavejit.so")
-    found = (os.environ.get("WAVEJIT_LIBRARY") or (packed if os.path.exists(packed) else None)
+def library_path() -> str:
+    """WAVEJIT_LIBRARY; or the library that a wheel has in the package; or the one of the installation that this is part
+    of, PREFIX/lib/python3/dist-packages; or the one that the system's linker finds."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    prefix_lib = os.path.join(here, *[os.pardir] * 3)
+    beside = [os.path.join(here, "libwavejit.so"), *glob.glob(os.path.join(prefix_lib, "libwavejit.so.[0-9]"))]
+    found = (os.environ.get("WAVEJIT_LIBRARY") or next((path for path in beside if os.path.exists(path)), None)
              or ctypes.util.find_library("wavejit"))
     if not found:
         raise ImportError("there is no libwavejit.so: install wavejit, or set WAVEJIT_LIBRARY to its path")
@@ -24,7 +30,7 @@ _library = ctypes.CDLL(library_path())
 class Options(Structure):
     """A struct that begins with its size."""
 
-    def __init__(self, **fields):
+    def __init__(self, **fields: object) -> None:
         super().__init__(**fields)
         self.size = ctypes.sizeof(self)
 
@@ -99,15 +105,34 @@ class RestoreInfo(Options):
 class WavejitError(Exception):
     """A call that failed. status: its number, STATUS[status] its name."""
 
-    def __init__(self, status, message):
+    def __init__(self, status: int, message: str) -> None:
         super().__init__(f"{status_name(status)}: {message}" if message else status_name(status))
         self.status = status
 
 
 class Fault(WavejitError):
     """Why a dispatch stopped: the fields of wj_fault."""
+    message: str
+    report: str
+    kernel: str
+    instruction: str
+    source: str
+    memory: str
+    pc: int
+    kernel_offset: int
+    words: tuple[int, ...]
+    word_count: int
+    access: int
+    access_bytes: int
+    address: int
+    lane_mask: int
+    work_group: tuple[int, int, int]
+    wave: int
+    check: str
+    key: str
+    dispatches: int
 
-    def __init__(self, info):
+    def __init__(self, info: FaultInfo) -> None:
         super().__init__(info.status, info.report.decode())
         for name, _ in info._fields_[2:]:
             value = getattr(info, name)
@@ -116,7 +141,7 @@ class Fault(WavejitError):
         self.words = self.words[:self.word_count]
 
 
-def _function(name, result, *arguments):
+def _function(name: str, result: Any, *arguments: Any) -> Any:
     function = getattr(_library, name)
     function.restype, function.argtypes = result, arguments
     return function
@@ -127,8 +152,8 @@ for number in range(1, 15):
     STATUS[number] = status_name_c(number).decode()
 
 
-def status_name(status):
-    return status_name_c(status).decode()
+def status_name(status: int) -> str:
+    return str(status_name_c(status).decode())
 
 
 last_error = _function("wj_last_error", c_char_p, c_void_p)

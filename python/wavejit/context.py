@@ -1,11 +1,22 @@
 """Contexts, modules, kernels and arrays on the emulated GPU."""
+from __future__ import annotations
+
 import ctypes
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from ctypes import byref, c_uint64, c_void_p
 from dataclasses import dataclass
+from typing import Any, Union, overload
 
 import numpy
+import numpy.typing
 
 from . import _c
+
+Array = numpy.typing.NDArray[Any]
+DType = numpy.typing.DTypeLike
+Sizes = Union[int, Iterable[int]]  # one number, or up to three
+Values = Any  # what numpy makes an array of, or an object of another library with __dlpack__
 
 ENGINES = {"auto": 0, "interp": 1, "avx2": 2, "avx512": 3}
 MEMORY = {"identity": 0, "checked": 1, "window": 2}
@@ -13,7 +24,7 @@ CHECKS = {"memory": 1, "init": 2, "race": 4, "barrier": 8, "waitcnt": 16, "align
           "unaligned": 128}
 
 
-def _three(numbers):
+def _three(numbers: Sizes) -> Any:
     numbers = (numbers,) if isinstance(numbers, int) else tuple(numbers)
     if not 1 <= len(numbers) <= 3:
         raise ValueError(f"1 to 3 numbers of work-items are wanted, not {len(numbers)}")
@@ -29,17 +40,27 @@ class Result:
     nanoseconds: int
 
 
-def _result(result):
+def _array(values: Values, dtype: DType) -> Array:
+    """Contiguous; of others' arrays without a copy where that is possible."""
+    if not isinstance(values, numpy.ndarray) and hasattr(values, "__dlpack__"):
+        values = numpy.from_dlpack(values)
+    return numpy.ascontiguousarray(values, dtype)
+
+
+def _result(result: _c.ResultInfo) -> Result:
     return Result(result.work_groups, result.waves, result.wave_instructions, result.end_ns - result.start_ns)
 
 
 class Context:
     """An emulated GPU. coverage: counters for the edges of guest code, as a number of them or a
     contiguous uint8 array; `coverage` is then the array, which the caller clears. checks: names of
-    CHECKS; what they find is a Fault."""
+    CHECKS; what they find is a Fault. window_bytes: with memory="window", how large the window is;
+    0: 64 GiB."""
 
-    def __init__(self, target="gfx90a", engine="auto", memory="checked", threads=0, coverage=None,
-                 deterministic=False, compute_units=0, checks=()):
+    def __init__(self, target: str = "gfx90a", engine: str = "auto", memory: str = "checked", threads: int = 0,
+                 coverage: int | Array | None = None, deterministic: bool = False, compute_units: int = 0,
+                 checks: Iterable[str] = (), window_bytes: int = 0) -> None:
+        checks = set(checks)
         for value, known, what in ((engine, ENGINES, "engine"), (memory, MEMORY, "memory"),
                                    *((check, CHECKS, "check") for check in checks)):
             if value not in known:
@@ -47,10 +68,11 @@ class Context:
         options = _c.ContextOptions(target=target.encode(), engine=ENGINES[engine], memory_mode=MEMORY[memory],
                                     threads=threads, compute_units=compute_units,
                                     deterministic=int(deterministic),
-                                    checks=sum(CHECKS[check] for check in set(checks)))
-        self._handle = None
-        self._modules, self._prepared = [], []
-        self.coverage = None
+                                    checks=sum(CHECKS[check] for check in checks), window_bytes=window_bytes)
+        self._handle: c_void_p | None = None
+        self._modules: list[c_void_p] = []
+        self._prepared: list[Prepared] = []
+        self.coverage: Array | None = None
         if coverage is not None:
             self.coverage = numpy.zeros(coverage, numpy.uint8) if isinstance(coverage, int) else coverage
             if self.coverage.dtype != numpy.uint8 or not self.coverage.flags.c_contiguous:
@@ -64,11 +86,11 @@ class Context:
             raise _c.WavejitError(status, error.value.decode())
         self._handle = handle
 
-    def check(self, status):
+    def check(self, status: int) -> None:
         if status:
             raise _c.WavejitError(status, _c.last_error(self._handle).decode())
 
-    def close(self):
+    def close(self) -> None:
         """Ends the context with its modules and arrays. Also at the end of a `with`."""
         if self._handle:
             for prepared in list(self._prepared):
@@ -79,24 +101,24 @@ class Context:
             _c.context_destroy(self._handle)
             self._handle = None
 
-    def __enter__(self):
+    def __enter__(self) -> Context:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __del__(self):
+    def __del__(self) -> None:
         self.close()
 
     @property
-    def info(self):
+    def info(self) -> dict[str, Any]:
         """target, engine, threads, compute_units, wave_size, lds_bytes, max_work_group_size."""
         info = _c.ContextInfo()
         self.check(_c.context_get_info(self._handle, byref(info)))
         return {name: value.decode() if isinstance(value, bytes) else value
                 for name, value in ((f[0], getattr(info, f[0])) for f in info._fields_[1:])}
 
-    def load(self, code):
+    def load(self, code: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Module:
         """A module from a file's name or from the bytes of a code object, bundle or program."""
         if not isinstance(code, (bytes, bytearray, memoryview)):
             with open(code, "rb") as file:
@@ -106,25 +128,24 @@ class Context:
         self._modules.append(handle)
         return Module(self, handle)
 
-    def array(self, values, dtype=None):
-        """Device memory with a copy of the values."""
-        values = numpy.ascontiguousarray(values, dtype)
+    def array(self, values: Values, dtype: DType = None) -> DeviceArray:
+        """Device memory with a copy of the values: of anything that numpy takes, or that has __dlpack__."""
+        values = _array(values, dtype)
         array = DeviceArray(self, values.shape, values.dtype)
         array.write(values)
         return array
 
-    def zeros(self, shape, dtype=numpy.float32):
+    def zeros(self, shape: int | Sequence[int], dtype: DType = numpy.float32) -> DeviceArray:
         return DeviceArray(self, shape, dtype)
 
-    def snapshot(self, only_marked_writes=False):
+    def snapshot(self, only_marked_writes: bool = False) -> Snapshot:
         """What all device memory holds now. only_marked_writes: with checked memory, if the host
         writes by DeviceArray.write() alone: restoring then costs what was written."""
         options, handle = _c.SnapshotOptions(only_marked_writes=int(only_marked_writes)), c_uint64()
         self.check(_c.snapshot_take(self._handle, byref(options), byref(handle)))
         return Snapshot(self, handle.value)
 
-
-    def clone(self):
+    def clone(self) -> Context:
         """A context with the same options, modules and memory contents; clone.of(...) is what an
         array or a module of this one is there. Needs checked memory."""
         handle = c_void_p()
@@ -134,7 +155,11 @@ class Context:
         made._modules, made._prepared = [], []  # it ends what it was given itself
         return made
 
-    def of(self, thing):
+    @overload
+    def of(self, thing: DeviceArray) -> DeviceArray: ...
+    @overload
+    def of(self, thing: Module) -> Module: ...
+    def of(self, thing: DeviceArray | Module) -> DeviceArray | Module:
         """What a DeviceArray or Module of the context that this one is a clone of is here."""
         if isinstance(thing, DeviceArray):
             return DeviceArray(self, thing.shape, thing.dtype, thing.address)
@@ -144,23 +169,27 @@ class Context:
 
 
 class Snapshot:
-    def __init__(self, context, handle):
+    """What device memory held, of Context.snapshot()."""
+
+    def __init__(self, context: Context, handle: int) -> None:
         self._context, self._handle = context, handle
 
-    def restore(self):
+    def restore(self) -> tuple[int, int]:
         """Returns how many pages were examined and how many copied."""
         info = _c.RestoreInfo()
         self._context.check(_c.snapshot_restore(self._context._handle, self._handle, byref(info)))
         return info.pages_examined, info.pages_copied
 
-    def release(self):
+    def release(self) -> None:
         self._context.check(_c.snapshot_release(self._context._handle, self._handle))
 
 
 class DeviceArray:
-    """Device memory that holds an array, until it is freed or its context ends."""
+    """Device memory that holds an array, until it is freed or its context ends. Where numpy or, by
+    __dlpack__, another library reads it, it gets a copy."""
 
-    def __init__(self, context, shape, dtype, address=None):
+    def __init__(self, context: Context, shape: int | Sequence[int], dtype: DType,
+                 address: int | None = None) -> None:
         self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
         self.dtype = numpy.dtype(dtype)
         self.nbytes = self.dtype.itemsize * int(numpy.prod(self.shape, dtype=numpy.int64))
@@ -169,43 +198,54 @@ class DeviceArray:
             made = c_uint64()
             context.check(_c.memory_allocate(context._handle, self.nbytes, byref(made)))
             address = made.value
-        self.address = address
+        self.address: int = address
 
-    def write(self, values):
-        values = numpy.ascontiguousarray(numpy.broadcast_to(values, self.shape), self.dtype)
+    def write(self, values: Values) -> None:
+        values = numpy.ascontiguousarray(numpy.broadcast_to(_array(values, None), self.shape), self.dtype)
         self._context.check(_c.memory_write(self._context._handle, self.address, values.ctypes.data,
                                             self.nbytes))
 
-    def numpy(self):
+    def numpy(self) -> Array:
         """A copy."""
         out = numpy.empty(self.shape, self.dtype)
         self._context.check(_c.memory_read(self._context._handle, out.ctypes.data, self.address, self.nbytes))
         return out
 
-    def free(self):
+    def __array__(self, dtype: DType = None, copy: bool | None = None) -> Array:
+        if copy is False:
+            raise ValueError("device memory is read as a copy")
+        return self.numpy().astype(dtype or self.dtype, copy=False)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.numpy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # kDLCPU: where the copy is
+
+    def free(self) -> None:
         self._context.check(_c.memory_free(self._context._handle, self.address))
 
 
 class Module:
     """A loaded code object; module["kernel"], or iteration over its kernels."""
 
-    def __init__(self, context, handle):
+    def __init__(self, context: Context, handle: c_void_p) -> None:
         self._context, self._handle = context, handle
         kernels = (Kernel(self, _c.module_kernel_at(handle, i)) for i in range(_c.module_kernel_count(handle)))
         self._kernels = {kernel.name: kernel for kernel in kernels}
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Kernel]:
         return iter(self._kernels.values())
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._kernels)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Kernel:
         if name not in self._kernels:
             raise KeyError(f"there is no kernel {name!r}; there are: {', '.join(self._kernels)}")
         return self._kernels[name]
 
-    def variable(self, name):
+    def variable(self, name: str) -> tuple[int, int]:
         """Address and size of a device variable."""
         address, size = c_uint64(), c_uint64()
         self._context.check(_c.module_get_variable(self._handle, name.encode(), byref(address), byref(size)))
@@ -223,22 +263,24 @@ class ArgumentInfo:
 
 
 class Kernel:
-    def __init__(self, module, handle):
+    """A kernel of a module: what its descriptor and metadata say, and its launches."""
+
+    def __init__(self, module: Module, handle: c_void_p) -> None:
         self._module, self._context, self._handle = module, module._context, handle
         info = _c.KernelInfo()
         self._context.check(_c.kernel_get_info(handle, byref(info)))
-        self.name = info.name.decode()
+        self.name: str = info.name.decode()
         self.vgprs, self.agprs, self.sgprs = info.vgprs, info.agprs, info.sgprs
         self.static_lds, self.private_bytes = info.static_lds, info.private_bytes
         self.kernarg_size, self.code_size = info.kernarg_size, info.code_size
-        self.arguments = []
+        self.arguments: list[ArgumentInfo] = []
         for index in range(info.explicit_argument_count):
             a = _c.ArgumentInfo()
             self._context.check(_c.kernel_get_argument(handle, index, byref(a)))
             self.arguments.append(ArgumentInfo(a.name.decode(), a.type_name.decode(), a.kind.decode(),
                                                a.offset, a.bytes, bool(a.local)))
 
-    def _bytes_of(self, argument, value):
+    def _bytes_of(self, argument: ArgumentInfo, value: Any) -> tuple[bytes | None, int]:
         """What goes into the argument segment; a number of bytes for local memory."""
         if argument.local:
             return None, int(value)
@@ -257,7 +299,8 @@ class Kernel:
                              f"{len(data)}")
         return data, len(data)
 
-    def _options(self, grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named):
+    def _options(self, grid: Sizes, block: Sizes, args: Sequence[Any], timeout: float, instruction_limit: int,
+                 seed: int, dynamic_lds: int, named: dict[str, Any]) -> tuple[_c.LaunchOptions, list[Any]]:
         """Launch options, and what they point to."""
         names = [argument.name for argument in self.arguments]
         if unknown := named.keys() - set(names[len(args):]):
@@ -276,7 +319,8 @@ class Kernel:
                                    schedule_seed=seed)
         return options, kept
 
-    def launch(self, grid, block, args=(), timeout=0.0, instruction_limit=0, seed=0, dynamic_lds=0, **named):
+    def launch(self, grid: Sizes, block: Sizes, args: Sequence[Any] = (), timeout: float = 0.0,
+               instruction_limit: int = 0, seed: int = 0, dynamic_lds: int = 0, **named: Any) -> Result:
         """Runs on grid work-items in work-groups of block work-items (numbers, or up to three) and
         waits. Arguments in order, or by name. Numbers take the argument's width; arrays are
         DeviceArrays. Raises Fault when the kernel is stopped."""
@@ -294,7 +338,8 @@ class Kernel:
         finally:
             _c.dispatch_release(dispatch)
 
-    def prepare(self, grid, block, args=(), timeout=0.0, instruction_limit=0, seed=0, dynamic_lds=0, **named):
+    def prepare(self, grid: Sizes, block: Sizes, args: Sequence[Any] = (), timeout: float = 0.0,
+                instruction_limit: int = 0, seed: int = 0, dynamic_lds: int = 0, **named: Any) -> Prepared:
         """The same launch for many times: call what this returns, with the arguments that change."""
         options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named)
         handle = c_void_p()
@@ -305,12 +350,13 @@ class Kernel:
 class Prepared:
     """A launch that is made again and again, until it is released or its context ends."""
 
-    def __init__(self, kernel, handle):
-        self._kernel, self._context, self._handle = kernel, kernel._context, handle
+    def __init__(self, kernel: Kernel, handle: c_void_p) -> None:
+        self._kernel, self._context = kernel, kernel._context
+        self._handle: c_void_p | None = handle
         self._context._prepared.append(self)
         self._numbers = {argument.name: number for number, argument in enumerate(kernel.arguments)}
 
-    def __call__(self, **arguments):
+    def __call__(self, **arguments: Any) -> Result:
         for name, value in arguments.items():
             if name not in self._numbers:
                 raise TypeError(f"{self._kernel.name} has no argument {name}")
@@ -326,7 +372,7 @@ class Prepared:
             self._context.check(status)
         return _result(result)
 
-    def release(self):
+    def release(self) -> None:
         if self._handle:
             _c.prepared_release(self._handle)
             self._handle = None

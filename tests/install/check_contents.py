@@ -20,7 +20,10 @@ lib/pkgconfig/wavejit.pc
 lib/wavejit/libhsa-runtime64.so.1 lib/wavejit/libamd_comgr.so.2 lib/wavejit/libamd_comgr.so.3
 lib/wavejit/shims/libwavejit-kfd.so lib/wavejit/shims/lsmod
 share/man/man1/wavejit.1
+lib/python3/dist-packages/wavejit/__init__.py lib/python3/dist-packages/wavejit/_c.py
+lib/python3/dist-packages/wavejit/context.py lib/python3/dist-packages/wavejit/py.typed
 share/doc/wavejit/copyright share/doc/libwavejit0/copyright share/doc/libwavejit-dev/copyright
+share/doc/python3-wavejit/copyright
 """.split()
 
 
@@ -57,6 +60,11 @@ check("libwavejit.a: defines what libwavejit.so exports", {s[2] for s in symbols
 check("libwavejit.a: no weak or unique names", all(s[1] in "TDBR" for s in symbols))
 groups = output("readelf", "-gW", "lib/libwavejit.a")
 check("libwavejit.a: no section groups", "COMDAT" not in groups)
+
+# The Python package finds the library that it was installed with.
+where = output("env", "-u", "WAVEJIT_LIBRARY", "PYTHONDONTWRITEBYTECODE=1", f"PYTHONPATH={prefix}/lib/python3/dist-packages",
+               "/usr/bin/python3", "-c", "import wavejit; print(wavejit.library_path())").strip()
+check(f"Python: takes {where}", os.path.realpath(where) == os.path.realpath("lib/libwavejit.so"))
 
 # The manual is made from the same texts as --help; each subcommand and option stands in it.
 manual = open("share/man/man1/wavejit.1").read().replace("\\-", "-")

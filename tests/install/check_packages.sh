@@ -49,13 +49,20 @@ cmake -B build
 cmake --build build
 build/with_wavejit
 build/with_static
-dpkg -r wavejit libwavejit-dev libwavejit0
+# Python finds the library, takes a program's kernels and arrays; nothing of it is left behind.
+python3 -c '
+import wavejit
+gpu = wavejit.Context(target="gfx90a", threads=1)
+assert len(gpu.load("/tmp/saxpy")) and gpu.array([1.0, 2.0]).numpy()[1] == 2
+'
+dpkg -r python3-wavejit wavejit libwavejit-dev libwavejit0
+test ! -e /usr/lib/python3/dist-packages/wavejit
 TEXT
 
 failed=0
 for release in "$@"; do
     if mmdebstrap --variant=apt --format=null --aptopt="$work/apt.conf" --aptopt='APT::Install-Recommends "false"' \
-        --include=hipcc,libamdhip64-dev,pkg-config,gcc,libc6-dev,cmake,make \
+        --include=hipcc,libamdhip64-dev,pkg-config,gcc,libc6-dev,cmake,make,python3-numpy \
         --customize-hook='mkdir "$1/packages" "$1/examples"' --customize-hook="copy-in $packages/. /packages" \
         --customize-hook="copy-in $examples/. /examples" --customize-hook="upload $work/inside /inside" \
         --customize-hook='env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root chroot "$1" sh /inside' \
