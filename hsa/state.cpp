@@ -203,6 +203,7 @@ Status build(State& s) {
         auto agent = make_gpu_agent(*options, i);
         if (!agent) return agent.status();
         options->findings = (*agent)->device->options().findings;  // one report for all
+        options->coverage_to = (*agent)->device->options().coverage_to;
         s.gpus.push_back(agent->get());
         s.agents.push_back(std::move(*agent));
     }

@@ -174,6 +174,17 @@ void print_hot_blocks() {
                      a->device->engine().hot_blocks(a->device->options().hot_blocks).c_str());
 }
 
+// Devices live on behind main().
+void write_coverage() {
+    State* s = state();
+    if (!s || s->gpus.empty()) return;
+    for (wj::hsa::Agent* a : s->gpus)
+        if (const wj::Status status =
+                a->device->write_coverage(a->device->options().coverage_report);
+            !status)
+            log_error(status.message());
+}
+
 bool switched_on(const char* variable) {
     const char* text = std::getenv(variable);
     return text && *text && *text != '0';
@@ -191,6 +202,7 @@ hsa_status_t hsa_init() {
     static const bool registered = [] {
         if (switched_on("WAVEJIT_HOT")) std::atexit(print_hot_blocks);
         if (switched_on("WAVEJIT_STATS")) std::atexit(print_statistics);
+        if (switched_on("WAVEJIT_COVERAGE")) std::atexit(write_coverage);
         return true;
     }();
     static_cast<void>(registered);

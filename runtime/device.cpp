@@ -12,6 +12,7 @@
 #include "machine/checks.h"
 #include "machine/guard.h"
 #include "memory/clone.h"
+#include "runtime/coverage_report.h"
 #include "runtime/engine_factory.h"
 #include "runtime/findings.h"
 #include "runtime/module.h"
@@ -53,6 +54,7 @@ public:
             new std::shared_ptr(shared_);
         } else {
             scheduler_.reset();  // no dispatch runs from here on
+            if (options_.coverage_to) (void)write_coverage(options_.coverage_report);
             if (shared_) shared_->remove(this);
         }
         std::lock_guard lock(modules_mutex_);
@@ -64,7 +66,7 @@ public:
     Status start(const DeviceImpl* original = nullptr) {
         if (original)
             coverage_ = original->coverage_;
-        else if (Status status = find_counters(options_.coverage, coverage_); !status)
+        else if (Status status = start_coverage(); !status)
             return status;
         if (options_.memory_mode == machine::MemoryMode::Window)
             if (Status status = memory_.confine(options_.window_bytes); !status) return status;
@@ -147,6 +149,15 @@ public:
     }
 
     Findings& findings() override { return *options_.findings; }
+
+    Status write_coverage(const std::string& path) override {
+        if (!options_.coverage_to)
+            return {Code::InvalidArgument,
+                    "nothing is counted for reports: name a file in coverage_report or "
+                    "WAVEJIT_COVERAGE when the GPU is made"};
+        for (const auto& module : loaded_modules()) report_coverage(*module);
+        return options_.coverage_to->write(path);
+    }
 
     bool idle() const override { return scheduler_->idle(); }
     bool left_behind() const override { return shared_ && shared_->used.left_behind(); }
@@ -370,8 +381,38 @@ private:
         return pc;
     }
 
+    // Counters are the fuzzer's or the embedder's, or the report's.
+    Status start_coverage() {
+        if (!options_.coverage_report.empty()) {
+            using Kind = CoverageOptions::Kind;
+            if (options_.coverage.kind == Kind::Off)
+                return {Code::InvalidArgument,
+                        "a coverage report is wanted, and coverage is switched off"};
+            if (!options_.coverage_to) {
+                options_.coverage_to = std::make_shared<CoverageReport>();
+                if (Status status = options_.coverage_to->write(options_.coverage_report); !status)
+                    return status;
+            }
+            if (options_.coverage.kind == Kind::Auto)
+                options_.coverage = {Kind::Counters, options_.coverage_to->counters(),
+                                     CoverageReport::counter_count};
+        }
+        return find_counters(options_.coverage, coverage_);
+    }
+
+    void report_coverage(const ModuleImpl& module) {
+        machine::Coverage coverage = coverage_;
+        coverage.places = &module;
+        coverage.place = [](const void* places, uint64_t address) {
+            const auto& of = *static_cast<const ModuleImpl*>(places);
+            return of.place(of.guest_address(address));
+        };
+        options_.coverage_to->add(module.object(), target_, coverage);
+    }
+
     void unload(ModuleImpl& module) {
         if (left_behind()) return;
+        if (options_.coverage_to) report_coverage(module);
         {
             std::lock_guard lock(modules_mutex_);
             std::erase_if(modules_, [&](const Entry& e) { return e.module == &module; });

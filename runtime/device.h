@@ -24,6 +24,7 @@ struct CodeObject;
 
 namespace wj::runtime {
 
+class CoverageReport;
 class Findings;
 
 enum class EngineKind : uint8_t { Auto, Interpreter, Avx2, Avx512 };
@@ -46,6 +47,10 @@ struct DeviceOptions {
     bool exclusive_memory = false;
     bool strict_registers = true;  // report registers beyond the allocation
     CoverageOptions coverage;
+    // A file (coverage_report.h) that is written when the device is made and when it goes; with
+    // CoverageOptions::Kind::Auto the report has counters of its own. Empty: none.
+    std::string coverage_report;
+    std::shared_ptr<CoverageReport> coverage_to;  // of another device, to share it; null: its own
     // Dispatches run one after the other in one order of waves, and clocks count instructions.
     bool deterministic = false;
     uint32_t checks = 0;  // machine::Check
@@ -60,7 +65,7 @@ struct DeviceOptions {
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512|auto, WAVEJIT_THREADS,
     // WAVEJIT_MEMORY=identity|checked|window, WAVEJIT_CODE_KIB, WAVEJIT_CUS, WAVEJIT_CACHE=0|1,
-    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_HOT, WAVEJIT_PLANS. An unknown value is an
+    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_COVERAGE, WAVEJIT_HOT, WAVEJIT_PLANS. An unknown value is an
     // error that names it.
     static Result<DeviceOptions> from_environment(DeviceOptions base);
 };
@@ -247,6 +252,9 @@ public:
 
     // What checkers have found in all dispatches so far.
     virtual Findings& findings() = 0;
+
+    // What kernels have reached so far, as coverage_report. InvalidArgument without that.
+    virtual Status write_coverage(const std::string& path) = 0;
 
     // This process was forked from one that had run kernels on the device or a clone: nothing may
     // be asked of it here but to be destroyed.

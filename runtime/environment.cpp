@@ -22,6 +22,7 @@ constexpr Variable known[] = {
     {"WAVEJIT_CHECK_REPORT", "file for what checkers find: .json, .sarif, else text"},
     {"WAVEJIT_CHECK_SUPPRESSIONS", "file of what checkers shall not report"},
     {"WAVEJIT_CODE_KIB", "memory for translated code in KiB (default 262144)"},
+    {"WAVEJIT_COVERAGE", "file for the source lines that kernels have reached, as lcov writes it"},
     {"WAVEJIT_CUS", "compute units that programs are told about (default 8)"},
     {"WAVEJIT_DETERMINISTIC", "1: one order of waves, clocks that count instructions"},
     {"WAVEJIT_DUMP", "folder in which every code object that is loaded is kept"},

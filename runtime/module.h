@@ -46,6 +46,7 @@ public:
     const KernelInfo* kernel_at(uint64_t kernel_object) const;
     bool contains(uint64_t address) const { return address - base_ < layout_.size; }
     uint64_t elf_address(uint64_t guest) const { return guest - base_ + layout_.base; }
+    uint64_t guest_address(uint64_t elf) const { return elf - layout_.base + base_; }
     std::optional<SymbolLocation> symbol_at(uint64_t pc) const;
     std::string where(uint64_t pc) const;  // "function+0x10", or empty
     // A number for `pc` that is the same in every process (machine::Coverage::place).

@@ -84,6 +84,7 @@ Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
     }
     if (const char* text = variable("WAVEJIT_CHECK_REPORT")) base.check_report = text;
     if (const char* text = variable("WAVEJIT_CHECK_SUPPRESSIONS")) base.check_suppressions = text;
+    if (const char* text = variable("WAVEJIT_COVERAGE")) base.coverage_report = text;
     if (const char* text = variable("WAVEJIT_DETERMINISTIC"))
         if (Status s = choice("WAVEJIT_DETERMINISTIC", text, switches, base.deterministic); !s)
             return s;

@@ -30,7 +30,7 @@ inline void check(const Status& status) {
 
 // Options of everything that makes a device.
 struct DeviceFlags {
-    std::string target, engine, memory, checks, check_report, check_suppressions;
+    std::string target, engine, memory, checks, check_report, check_suppressions, coverage;
     int threads = -1, compute_units = 0;
     bool deterministic = false;
     void add(CLI::App& app);

@@ -25,6 +25,8 @@ void DeviceFlags::add(CLI::App& app) {
                    "file for what is found: .json, .sarif, else text");
     app.add_option("--check-suppressions", check_suppressions,
                    "file of what is not reported, lines CHECKER:PATTERN (race:histogram*)");
+    app.add_option("--coverage", coverage,
+                   "file for the source lines that kernels have reached, as lcov writes it");
     app.add_flag("--deterministic", deterministic,
                  "one order of waves, clocks that count instructions");
     app.add_option("--threads", threads, "worker threads (default: all processors)");
@@ -42,6 +44,7 @@ void DeviceFlags::to_environment() const {
     put("WAVEJIT_CHECK", checks);
     put("WAVEJIT_CHECK_REPORT", check_report);
     put("WAVEJIT_CHECK_SUPPRESSIONS", check_suppressions);
+    put("WAVEJIT_COVERAGE", coverage);
     if (deterministic) put("WAVEJIT_DETERMINISTIC", "1");
     if (threads >= 0) put("WAVEJIT_THREADS", std::to_string(threads));
     if (compute_units > 0) put("WAVEJIT_CUS", std::to_string(compute_units));

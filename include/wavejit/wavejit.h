@@ -155,7 +155,7 @@ typedef struct wj_context_options {
     uint64_t slice_instructions; /* of a wave between scheduler visits; 0 = 2^20 */
     int use_environment; /* non-zero: WAVEJIT_TARGET, _ENGINE, _THREADS, _MEMORY, _CUS, _CACHE,
                             _CACHE_DIR, _CACHE_MIB, _CHECK, _CHECK_REPORT, _CHECK_SUPPRESSIONS,
-                            _DETERMINISTIC, _HOT override */
+                            _COVERAGE, _DETERMINISTIC, _HOT override */
     int allow_unallocated_registers; /* non-zero: registers beyond a kernel's allocation are not
                                         reported */
     int cache_translations;      /* non-zero: translated code is kept on disk for later processes */
@@ -187,6 +187,11 @@ typedef struct wj_context_options {
     const char* check_suppressions;
     uint64_t window_bytes; /* with WJ_MEMORY_WINDOW: a power of two, 2^35 to 2^44; 0 = 2^36. Of
                             * these addresses memory gets all but 2^34; 2^37 more are reserved. */
+    const char* coverage_report; /* a file: lines, functions and branches of the source that kernels
+                                  * have reached, as lcov writes it, of modules with line tables.
+                                  * Written when the context is made and when it is destroyed. With
+                                  * WJ_COVERAGE_AUTO it has counters of its own, with
+                                  * WJ_COVERAGE_COUNTERS it is made of those. */
 } wj_context_options;
 
 typedef struct wj_context_info {
@@ -244,6 +249,9 @@ WJ_API wj_status wj_context_get_counters(wj_context* context, wj_counters* count
  * NULL when size is 0); *needed (may be NULL) gets the size of all of it. */
 WJ_API wj_status wj_context_get_hot_blocks(wj_context* context, size_t most, char* text,
                                            size_t size, size_t* needed);
+
+/* With coverage_report: the same of what kernels have reached so far, into another file. */
+WJ_API wj_status wj_coverage_write(wj_context* context, const char* path);
 
 /* ---- memory -------------------------------------------------------------------------------------
  */

@@ -42,7 +42,7 @@ class ContextOptions(Options):
                 ("cache_translations", c_int), ("cache_directory", c_char_p), ("exclusive_memory", c_int),
                 ("count_host_instructions", c_int), ("coverage", c_int), ("coverage_counters", c_void_p),
                 ("coverage_size", c_size_t), ("deterministic", c_int), ("checks", c_uint32), ("check_report", c_char_p),
-                ("check_suppressions", c_char_p), ("window_bytes", c_uint64)]
+                ("check_suppressions", c_char_p), ("window_bytes", c_uint64), ("coverage_report", c_char_p)]
 
 
 class ContextInfo(Options):
@@ -188,5 +188,6 @@ prepared_set_argument = _function("wj_prepared_set_argument", c_int, c_void_p, c
 prepared_launch = _function("wj_prepared_launch", c_int, c_void_p, POINTER(ResultInfo))
 prepared_get_fault = _function("wj_prepared_get_fault", c_int, c_void_p, POINTER(FaultInfo))
 prepared_release = _function("wj_prepared_release", None, c_void_p)
+coverage_write = _function("wj_coverage_write", c_int, c_void_p, c_char_p)
 dispatch_release = _function("wj_dispatch_release", None, c_void_p)
 

@@ -54,12 +54,14 @@ def _result(result: _c.ResultInfo) -> Result:
 class Context:
     """An emulated GPU. coverage: counters for the edges of guest code, as a number of them or a
     contiguous uint8 array; `coverage` is then the array, which the caller clears. checks: names of
-    CHECKS; what they find is a Fault. window_bytes: with memory="window", how large the window is;
+    CHECKS; what they find is a Fault. coverage_report: a file for the source lines that kernels
+    reach, as lcov writes it, which close() writes. window_bytes: with memory="window", how large the window is;
     0: 64 GiB."""
 
     def __init__(self, target: str = "gfx90a", engine: str = "auto", memory: str = "checked", threads: int = 0,
                  coverage: int | Array | None = None, deterministic: bool = False, compute_units: int = 0,
-                 checks: Iterable[str] = (), window_bytes: int = 0) -> None:
+                 checks: Iterable[str] = (), window_bytes: int = 0,
+                 coverage_report: str | None = None) -> None:
         checks = set(checks)
         for value, known, what in ((engine, ENGINES, "engine"), (memory, MEMORY, "memory"),
                                    *((check, CHECKS, "check") for check in checks)):
@@ -68,7 +70,8 @@ class Context:
         options = _c.ContextOptions(target=target.encode(), engine=ENGINES[engine], memory_mode=MEMORY[memory],
                                     threads=threads, compute_units=compute_units,
                                     deterministic=int(deterministic),
-                                    checks=sum(CHECKS[check] for check in checks), window_bytes=window_bytes)
+                                    checks=sum(CHECKS[check] for check in checks), window_bytes=window_bytes,
+                                    coverage_report=coverage_report.encode() if coverage_report else None)
         self._handle: c_void_p | None = None
         self._modules: list[c_void_p] = []
         self._prepared: list[Prepared] = []
@@ -144,6 +147,10 @@ class Context:
         options, handle = _c.SnapshotOptions(only_marked_writes=int(only_marked_writes)), c_uint64()
         self.check(_c.snapshot_take(self._handle, byref(options), byref(handle)))
         return Snapshot(self, handle.value)
+
+    def write_coverage(self, path: str) -> None:
+        """What kernels have reached so far, as coverage_report, which the context has."""
+        self.check(_c.coverage_write(self._handle, path.encode()))
 
     def clone(self) -> Context:
         """A context with the same options, modules and memory contents; clone.of(...) is what an

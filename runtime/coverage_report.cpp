@@ -1,0 +1,117 @@
+#include "runtime/coverage_report.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <ranges>
+
+#include "frontend/debug_info.h"
+#include "runtime/covered_code.h"
+
+namespace wj::runtime {
+namespace {
+
+// What a function has from one file. Line tables do not say where a function stands: it is taken to
+// begin at the first line of the file that most of it is from.
+struct FilePart {
+    explicit FilePart(uint32_t line) : first_line(line) {}
+    uint32_t first_line, instructions = 0;
+};
+
+bool has_line(const std::optional<SourceLocation>& at) {
+    return at && !at->approximate && at->line;
+}
+
+}  // namespace
+
+void CoverageReport::Unmap::operator()(uint8_t* counters) const {
+    munmap(counters, counter_count);
+}
+
+uint8_t* CoverageReport::counters() {
+    std::lock_guard lock(mutex_);
+    if (!counters_) {
+        void* const made = mmap(nullptr, counter_count, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (made == MAP_FAILED) throw std::bad_alloc();
+        counters_.reset(static_cast<uint8_t*>(made));
+    }
+    return counters_.get();
+}
+
+void CoverageReport::add(const CodeObject& object, const Target& target,
+                         const machine::Coverage& coverage) {
+    const DebugInfo lines = DebugInfo::read(object);
+    if (lines.empty()) return;
+    std::lock_guard lock(mutex_);
+    const auto raise = [](uint8_t& count, uint8_t to) { count = std::max(count, to); };
+    for (const CoveredFunction& f : covered_functions(object, target, coverage)) {
+        if (f.blocks.empty()) continue;
+        std::map<std::string, FilePart> parts;
+        uint32_t branches = 0;
+        for (const CoveredBlock& block : f.blocks) {
+            std::optional<SourceLocation> at;
+            for (const uint64_t pc : block.instructions) {
+                if (at = lines.find(pc); !has_line(at)) continue;
+                raise(files_[at->file].lines[at->line], block.count);
+                parts.try_emplace(at->file, at->line).first->second.instructions++;
+            }
+            if (!block.branch || !has_line(at)) continue;
+            auto& branch = files_[at->file].branches[{at->line, {f.name, branches++}}];
+            if (!block.count) continue;
+            if (!branch) branch.emplace();
+            raise((*branch)[0], block.branch->taken);
+            raise((*branch)[1], block.branch->not_taken);
+        }
+        const auto own = std::ranges::max_element(
+            parts, {}, [](const auto& part) { return part.second.instructions; });
+        if (own == parts.end()) continue;
+        auto& [line, count] = files_[own->first].functions[f.name];
+        line = own->second.first_line;
+        raise(count, f.blocks.front().count);
+    }
+}
+
+Status CoverageReport::write(const std::string& path) const {
+    std::lock_guard lock(mutex_);
+    std::ofstream out(path, std::ios::trunc);
+    const auto reached = [](const auto& counts) {
+        return std::ranges::count_if(counts, [](uint8_t count) { return count != 0; });
+    };
+    for (const auto& [name, file] : files_) {
+        out << "TN:\nSF:" << name << '\n';
+        for (const auto& [function, at] : file.functions)
+            out << "FN:" << at.first << ',' << function << '\n';
+        for (const auto& [function, at] : file.functions)
+            out << "FNDA:" << +at.second << ',' << function << '\n';
+        out << "FNF:" << file.functions.size()
+            << "\nFNH:" << reached(file.functions | std::views::values | std::views::values)
+            << '\n';
+        size_t taken = 0, block = 0;
+        for (const auto& [where, counts] : file.branches) {
+            for (size_t way = 0; way < 2; way++) {
+                out << "BRDA:" << where.first << ',' << block << ',' << way << ',';
+                if (counts)
+                    out << +(*counts)[way] << '\n';
+                else
+                    out << "-\n";
+                taken += counts && (*counts)[way];
+            }
+            block++;
+        }
+        out << "BRF:" << 2 * file.branches.size() << "\nBRH:" << taken << '\n';
+        for (const auto& [line, count] : file.lines) out << "DA:" << line << ',' << +count << '\n';
+        out << "LF:" << file.lines.size() << "\nLH:" << reached(file.lines | std::views::values)
+            << "\nend_of_record\n";
+    }
+    out.close();
+    if (out) return Status::ok();
+    return {Code::HostError,
+            "the coverage report '" + path + "' cannot be written: " + std::strerror(errno)};
+}
+
+}  // namespace wj::runtime

@@ -1,0 +1,54 @@
+// Which lines, functions and branches of the source kernels have reached, in the format of lcov,
+// which genhtml, gcovr and editors read. Devices may share one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/status.h"
+#include "frontend/code_object.h"
+#include "frontend/target.h"
+#include "machine/coverage.h"
+
+namespace wj::runtime {
+
+class CoverageReport {
+public:
+    // Of the whole report's edges, where nobody else has counters: so many that of 10,000 edges two
+    // share one once in two reports. Pages of those that are never counted take no memory.
+    static constexpr uint32_t counter_count = 1u << 26;
+    uint8_t* counters();
+
+    // What has been counted in an object so far, before it is unloaded or in between. `coverage`:
+    // its places are ELF addresses. Code without line tables adds nothing.
+    void add(const CodeObject& object, const Target& target, const machine::Coverage& coverage);
+    Status write(const std::string& path) const;
+
+private:
+    struct Branch {
+        std::string function;  // with line and number the branch's name: objects with the same code
+        uint32_t number = 0;   // are one
+        auto operator<=>(const Branch&) const = default;
+    };
+    struct File {
+        std::map<uint32_t, uint8_t> lines;                              // waves, at most 255
+        std::map<std::string, std::pair<uint32_t, uint8_t>> functions;  // their lines, waves
+        // Taken and not, nothing where the branch was never reached.
+        std::map<std::pair<uint32_t, Branch>, std::optional<std::array<uint8_t, 2>>> branches;
+    };
+    struct Unmap {
+        void operator()(uint8_t* counters) const;
+    };
+
+    mutable std::mutex mutex_;
+    std::unique_ptr<uint8_t, Unmap> counters_;
+    std::map<std::string, File> files_;
+};
+
+}  // namespace wj::runtime
