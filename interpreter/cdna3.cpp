@@ -32,31 +32,48 @@ const gf::SmallFormat& eight_bit(const Wave& w, bool bf8) {
     return bf8 ? bf8_format(uses_ocp_fp8(w)) : fp8_format(uses_ocp_fp8(w));
 }
 
-template <bool Bf8>
-void cvt_f32_small(Wave& w, const Inst& in) {
-    Valu v(w, in);
-    Row buf, out;
-    const u32* s = v.fetch(0, 0, buf);  // SDWA has selected the byte, or gfx12's OP_SEL does
-    const u32 shift = 16 * (in.op_sel & 1) + 8 * (in.op_sel >> 1 & 1);
-    for (u32 l = 0; l < lanes; ++l)
-        out.v[l] = gf::to_bits(
-            static_cast<float>(gf::decode_small(eight_bit(w, Bf8), s[l] >> shift & 0xff)));
-    v.store32(out.v);
+// f32 and f16 have all values of the eight-bit formats.
+template <class To, bool Bf8>
+To widened(const Wave& w, u32 code) {
+    const double x = gf::decode_small(eight_bit(w, Bf8), code & 0xff);
+    if constexpr (std::is_same_v<To, Half>)
+        return gf::to_half(x);
+    else
+        return static_cast<float>(x);
 }
-template <bool Bf8>
-void cvt_pk_f32_small(Wave& w, const Inst& in) {
+// Whether a denormal of f16 is kept where MODE flushes them is not published. Of E4M3 none is.
+template <class To, bool Bf8>
+bool refuse_flushing(Wave& w) {
+    if (!Bf8 || !std::is_same_v<To, Half> || FloatMode{w.mode}.keeps_outputs<Half>()) return false;
+    stop(w, ExitKind::Unimplemented, "bf8 to f16 where MODE flushes denormals");
+    return true;
+}
+
+template <class To, bool Bf8>
+void cvt_from_small(Wave& w, const Inst& in) {
+    if (refuse_flushing<To, Bf8>(w)) return;
     Valu v(w, in);
     Row buf;
-    alignas(64) uint64_t out[lanes];
+    alignas(64) To out[lanes];
+    const u32* s = v.fetch(0, 0, buf);  // SDWA has selected the byte, or gfx12's OP_SEL does
+    const u32 shift = 16 * (in.op_sel & 1) + 8 * (in.op_sel >> 1 & 1);
+    for (u32 l = 0; l < lanes; ++l) out[l] = widened<To, Bf8>(w, s[l] >> shift);
+    store<preserve_high | raw_result>(v, FloatMode{w.mode}, out);
+}
+template <class To, bool Bf8>
+void cvt_pk_from_small(Wave& w, const Inst& in) {
+    if (refuse_flushing<To, Bf8>(w)) return;
+    using Pair = std::conditional_t<std::is_same_v<To, Half>, u32, uint64_t>;
+    Valu v(w, in);
+    Row buf;
+    alignas(64) Pair out[lanes];
     const u32* s = v.fetch(0, 0, buf);
     for (u32 l = 0; l < lanes; ++l) {
         const u32 x = s[l] >> (in.variant != Variant::Sdwa && in.op_sel & 1 ? 16 : 0);
-        const auto at = [&](u32 b) {
-            return gf::to_bits(static_cast<float>(gf::decode_small(eight_bit(w, Bf8), b & 0xff)));
-        };
-        out[l] = at(x) | uint64_t{at(x >> 8)} << 32;
+        const auto at = [&](u32 b) { return Pair{gf::to_bits(widened<To, Bf8>(w, b))}; };
+        out[l] = at(x) | at(x >> 8) << 4 * sizeof(Pair);
     }
-    v.store64(out);
+    store<raw_result>(v, FloatMode{w.mode}, out);
 }
 
 // Puts `width` bits at op_sel's place in the old destination: words by op_sel[3], bytes by
@@ -185,10 +202,14 @@ constexpr auto bf8 = MatrixElement::Bf8;
 
 // clang-format off
 constexpr HandlerEntry table[] = {
-    {Opcode::v_cvt_f32_fp8, cvt_f32_small<false>},
-    {Opcode::v_cvt_f32_bf8, cvt_f32_small<true>},
-    {Opcode::v_cvt_pk_f32_fp8, cvt_pk_f32_small<false>},
-    {Opcode::v_cvt_pk_f32_bf8, cvt_pk_f32_small<true>},
+    {Opcode::v_cvt_f32_fp8, cvt_from_small<float, false>},
+    {Opcode::v_cvt_f32_bf8, cvt_from_small<float, true>},
+    {Opcode::v_cvt_pk_f32_fp8, cvt_pk_from_small<float, false>},
+    {Opcode::v_cvt_pk_f32_bf8, cvt_pk_from_small<float, true>},
+    {Opcode::v_cvt_f16_fp8, cvt_from_small<Half, false>},
+    {Opcode::v_cvt_f16_bf8, cvt_from_small<Half, true>},
+    {Opcode::v_cvt_pk_f16_fp8, cvt_pk_from_small<Half, false>},
+    {Opcode::v_cvt_pk_f16_bf8, cvt_pk_from_small<Half, true>},
     {Opcode::v_cvt_pk_fp8_f32, cvt_pk_small_f32<false>},
     {Opcode::v_cvt_pk_bf8_f32, cvt_pk_small_f32<true>},
     {Opcode::v_cvt_sr_fp8_f32, cvt_sr<Sr::Fp8>},

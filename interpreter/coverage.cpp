@@ -80,6 +80,9 @@ constexpr const char* bf16_mode =
     "exact but for the payload of NaN; refused where MODE rounds or flushes, as it is not "
     "published "
     "which of its fields count";
+constexpr const char* flushed_half =
+    "exact; refused where MODE flushes denormals of 16 bits, as it is not published whether it "
+    "counts";
 constexpr const char* clamped_bound = "exact; CLAMP is refused, as its meaning is not published";
 constexpr const char* lanes_off =
     "exact where the lanes that are read are active; of others it is not published: here they are "
@@ -110,6 +113,8 @@ constexpr Rule bounded_rules[] = {
     {"v_permlane32_swap", swapped_lanes},
     {"v_cvt_f32_bf16", signalling_bf16},
     {"v_tanh_", "rounded from the exact value; the hardware's error is not published"},
+    {"v_cvt_f16_bf8", flushed_half},
+    {"v_cvt_pk_f16_bf8", flushed_half},
     {"v_pk_fma_bf16", bf16_mode},
     {"v_pk_add_bf16", bf16_mode},
     {"v_pk_mul_bf16", bf16_mode},

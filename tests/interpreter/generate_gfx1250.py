@@ -246,3 +246,13 @@ for width, n in ((32, 1), (64, 2), (128, 4)):
 refused('buffer_load_b32', 'buffer_load_b32 v10, v0, s[8:11], null offen')
 refused('s_buffer_load_b32', 's_buffer_load_b32 s6, s[8:11], 0x0')
 for text in ('ds_load_tr16_b128 v[10:13], v0', 'global_load_tr4_b64 v[10:11], v[0:1], off', 'tensor_load_to_lds s[0:3], s[4:11]', 'cluster_load_b32 v10, v[0:1], off', 'v_cvt_scale_pk8_f32_fp8 v[0:7], v[0:1], v8', 'v_cvt_pk_fp8_f16 v0.l, v0', 's_wakeup_barrier -1'): refused(text.split()[0], text)
+
+# ---------------------------------------------------------------- 8-bit floats, of which f16 has all values
+for n, S in (('fp8', FP8), ('bf8', BF8)):
+    numbers = [c for c in range(256) if dec_bits(S, c) is not None]
+    codes = [sum(rng.choice(numbers) << 8 * i for i in range(4)) for _ in range(64)]
+    half = lambda a, byte, S=S: F16.convert(F32, dec_bits(S, a >> 8 * byte & 255))
+    for name, of, at in (('', 'v0.l', 0), (' high', 'v0.h', 2)): lanewise('v_cvt_pk_f16_' + n, [codes], lambda a, at=at: half(a, at) | half(a, at + 1) << 16, text='v_cvt_pk_f16_%s v10, %s' % (n, of), name=name)
+    lanewise('v_cvt_f16_' + n, [codes], lambda a, d: to_low(d, half(a, 0)), text='v_cvt_f16_%s_e32 v10.l, v0' % n, old=c32)
+    for byte in range(4): lanewise('v_cvt_f16_' + n, [codes], lambda a, d: to_high(d, half(a, byte)), text='v_cvt_f16_%s_e64 v10.h, v0 byte_sel:%d' % (n, byte), old=c32, name=' byte %d' % byte)
+for row in ('v_cvt_pk_f16_bf8 v10, v0.l', 'v_cvt_f16_bf8_e32 v10.l, v0'): one(row.split()[0] + ' mode 30', row, [], [], 0x30, lines=['exit unimplemented'])
