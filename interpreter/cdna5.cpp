@@ -220,15 +220,19 @@ u16 saturate_four(u32 x) {
     return static_cast<u16>(r);
 }
 
+// What groups of another number of lanes do is not published.
+bool refuse_width(Wave& w, u32 width) {
+    const bool refused = !std::has_single_bit(width) || width > w.size;
+    if (refused) stop(w, ExitKind::Unimplemented, "v_permlane: groups of no power of two of lanes");
+    return refused;
+}
 // v_permlane_bcast_b32 and the like: each lane reads one of its group of so many lanes, or itself
 // (HIP's __shfl, __shfl_up, __shfl_down and __shfl_xor say what they do).
 using LaneOf = u32 (*)(u32 lane, u32 number, u32 width);
 template <LaneOf From>
 void permute_group(Wave& w, const Inst& in) {
     const u32 number = read_s32(w, in.src[1]), width = read_s32(w, in.src[2]);
-    if (is_vector(in.src[1]) || is_vector(in.src[2]) || !std::has_single_bit(width) ||
-        width > w.size)
-        return stop(w, ExitKind::Unimplemented, "v_permlane: groups of no power of two of lanes");
+    if (refuse_width(w, width)) return;
     const u32* from = vrow(w, in.src[0]);
     Row out = {};
     for (u32 l = 0; l < w.size; ++l) out.v[l] = from[From(l, number, width)];
@@ -246,6 +250,16 @@ u32 lane_below(u32 lane, u32 number, u32 width) {
 u32 lane_across(u32 lane, u32 number, u32 width) {
     const u32 group_end = (lane & ~(width - 1)) + width;
     return (lane ^ number) >= group_end ? lane : lane ^ number;
+}
+// The address for which ds_bpermute_b32 reads the lane of this number in one's group: what HIP's
+// __shfl makes of both (CDNA5 ISA, 15.14, as public tests of gfx1250 quote it).
+void permute_index(Wave& w, const Inst& in) {
+    const u32 width = read_s32(w, in.src[1]);
+    if (refuse_width(w, width)) return;
+    const u32* number = vrow(w, in.src[0]);
+    Row out;
+    for (u32 l = 0; l < lanes; ++l) out.v[l] = 4 * broadcast(l, number[l], width);
+    write_row(vrow(w, in.dst[0]), out.v, w.exec());
 }
 
 // clang-format off
@@ -284,6 +298,7 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_pk_max3_num_f16, packed_num3<true>},
     {Opcode::v_sat_pk4_i4_i8, alu<[](u32 a) { return saturate_four<int8_t>(a); }, preserve_high>},
     {Opcode::v_sat_pk4_u4_u8, alu<[](u32 a) { return saturate_four<uint8_t>(a); }, preserve_high>},
+    {Opcode::v_permlane_idx_gen_b32, permute_index},
     {Opcode::v_permlane_bcast_b32, permute_group<broadcast>},
     {Opcode::v_permlane_up_b32, permute_group<lane_above>},
     {Opcode::v_permlane_down_b32, permute_group<lane_below>},

@@ -1,4 +1,5 @@
 // Instructions that move data between lanes, and DPP source selection.
+#include <bit>
 #include <map>
 
 #include "ir/pure.h"
@@ -106,7 +107,21 @@ bool swizzle(Lifter& l, const Inst& i) {
     return true;
 }
 
+// The address for which ds_bpermute_b32 reads a lane of one's group.
+bool permute_index(Lifter& l, const Inst& i) {
+    uint64_t width;
+    if (!l.s.is_const(l.s32(i.src[1]), width) || !std::has_single_bit(width) ||
+        width > l.block.wave_size)
+        return false;
+    const auto inside = static_cast<uint32_t>(width) - 1;
+    const Value group = l.emit(Op::And32, {l.emit(Op::LaneId, {}), l.c32(~inside)});
+    const Value in_group = l.emit(Op::And32, {l.raw(i.src[0]), l.c32(inside)});
+    l.write(i.dst[0], l.emit(Op::Shl32, {l.emit(Op::Or32, {group, in_group}), l.c32(2)}));
+    return true;
+}
+
 constexpr Entry entries[] = {
+    {Opcode::v_permlane_idx_gen_b32, permute_index},
     {Opcode::v_readfirstlane_b32, readfirstlane},
     {Opcode::v_readlane_b32, readlane},
     {Opcode::v_writelane_b32, writelane},

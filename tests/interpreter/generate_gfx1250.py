@@ -144,7 +144,10 @@ for width in (32, 16, 8, 4, 2, 1):
         group('v_permlane_down_b32', width, n, lambda l: l if l - begin(l) + n >= width else l + n)
         group('v_permlane_xor_b32', width, n, lambda l: l if l ^ n >= begin(l) + width else l ^ n)
 refused('v_permlane_up_b32 of 5 lanes', 'v_permlane_up_b32 v10, v0, s6, s7', [('s6', [1]), ('s7', [5])])
-refused('v_permlane_idx_gen_b32', 'v_permlane_idx_gen_b32 v10, v0, s6')
+for width in (32, 16, 8, 4, 2, 1):
+    addresses = [4 * (l // width * width + n % width) for l, n in enumerate(a32)]
+    for to, of in (('v10', 's7'), ('v0', '%d' % width)): one('v_permlane_idx_gen_b32 of %d in %s' % (width, of), 'v_permlane_idx_gen_b32 %s, v0, %s' % (to, of), [('v0', a32), ('s7', [width])], [(to, addresses)])
+for of in ('5', '64', 's7'): refused('v_permlane_idx_gen_b32 of %s lanes' % of, 'v_permlane_idx_gen_b32 v10, v0, %s' % of, [('s7', [0])])
 
 # ---------------------------------------------------------------- two operations in one, with three sources each
 def dual(name, text, sets, expects): one(name, text, sets, expects)
