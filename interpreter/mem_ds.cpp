@@ -117,28 +117,31 @@ void exchange2(Wave& w, const Inst& inst) {
         write_row(vrow(w, inst.dst[0], d), values[d], w.exec());
 }
 
-// ds_read_b64_tr_b16/b8/b4 and ds_read_b96_tr_b6 (gfx950): every 16 lanes read a block of K rows of
-// 16 elements, lane k * n + i holding elements of row k, and get it transposed: lane m receives
-// column m. (Layout as in Triton's lowering, triton-lang/triton#8525, and as ROCm's
-// TransposeInstructionsTest of rocRoller expects of the hardware.) "The EXEC mask must be set to
-// all 1's" (CDNA4 ISA, 11.4): otherwise refused.
-template <uint32_t Bits, uint32_t Dwords>
+// Every so many lanes as there are columns read a block of rows, lane k * n + i holding elements of
+// row k, and get it transposed: lane m receives column m. 16 columns: ds_read_b64_tr_b16/b8/b4 and
+// ds_read_b96_tr_b6 of gfx950 (layout as in Triton's lowering, triton-lang/triton#8525, and as
+// ROCm's TransposeInstructionsTest of rocRoller expects of the hardware). Eight: gfx12.5's
+// ds_load_tr16_b128, of which four groups make the 16x16 matrix of CDNA5 ISA, 10.9 and 11.2.4 (as
+// Triton's lowering for gfx1250 addresses it, and probes of the hardware found). "The EXEC mask
+// must be set to all 1's" (CDNA4 ISA, 11.4): otherwise refused.
+template <uint32_t Bits, uint32_t Dwords, uint32_t Columns>
 void read_transposed(Wave& w, const Inst& inst) {
     if (refuse_gds(w, inst)) return;
-    if (~w.exec())
+    if (w.exec() != machine::first_lanes(w.size))
         return stop(w, ExitKind::Unimplemented, "transposing LDS read with inactive lanes");
-    constexpr uint32_t count = Dwords * 32 / Bits, lanes_per_row = 16 / count;
+    constexpr uint32_t count = Dwords * 32 / Bits, lanes_per_row = Columns / count;
     const uint32_t* base = vrow(w, inst.vaddr());
     uint16_t in[lanes][count];
-    for (uint32_t lane = 0; lane < lanes; ++lane) {
+    for (uint32_t lane = 0; lane < w.size; ++lane) {
         const Address a = at(base, lane, static_cast<uint32_t>(inst.offset));
         const auto raw = lds_read<std::array<uint32_t, Dwords>>(w, a);
         for (uint32_t e = 0; e < count; ++e) in[lane][e] = get_field(raw.data(), e * Bits, Bits);
     }
     alignas(64) uint32_t values[Dwords][lanes] = {};
-    for (uint32_t lane = 0; lane < lanes; ++lane) {
+    for (uint32_t lane = 0; lane < w.size; ++lane) {
+        const uint32_t column = lane % Columns;
         for (uint32_t k = 0; k < count; ++k) {
-            const uint32_t from = (lane & ~15u) + k * lanes_per_row + lane % 16 / count;
+            const uint32_t from = lane - column + k * lanes_per_row + column / count;
             const uint32_t bit = k * Bits, element = in[from][lane % count];
             values[bit / 32][lane] |= element << bit % 32;
             if (bit % 32 + Bits > 32) values[bit / 32 + 1][lane] |= element >> (32 - bit % 32);
@@ -400,10 +403,11 @@ constexpr HandlerEntry table[] = {
     {Opcode::ds_write_b64, write<Store::B64>},
     {Opcode::ds_write_b96, write<Store::B96>},
     {Opcode::ds_write_b128, write<Store::B128>},
-    {Opcode::ds_read_b64_tr_b16, read_transposed<16, 2>},
-    {Opcode::ds_read_b64_tr_b8, read_transposed<8, 2>},
-    {Opcode::ds_read_b64_tr_b4, read_transposed<4, 2>},
-    {Opcode::ds_read_b96_tr_b6, read_transposed<6, 3>},
+    {Opcode::ds_read_b64_tr_b16, read_transposed<16, 2, 16>},
+    {Opcode::ds_read_b64_tr_b8, read_transposed<8, 2, 16>},
+    {Opcode::ds_read_b64_tr_b4, read_transposed<4, 2, 16>},
+    {Opcode::ds_read_b96_tr_b6, read_transposed<6, 3, 16>},
+    {Opcode::ds_load_tr16_b128, read_transposed<16, 4, 8>},
     {Opcode::ds_append, append_consume<true>},
     {Opcode::ds_consume, append_consume<false>},
     {Opcode::ds_read_addtid_b32, addtid<false>},

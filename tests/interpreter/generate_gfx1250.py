@@ -248,7 +248,7 @@ for width, n in ((32, 1), (64, 2), (128, 4)):
     one('global_load_monitor_b%d' % width, 'global_load_monitor_b%d %s, v0, s[8:9] scale_offset' % (width, vreg(10, n)), regs, [('v%d' % (10 + d), [memory.get(origin + i * 4 * n + 4 * d, 4) for i in index]) for d in range(n)], base='s8')
 refused('buffer_load_b32', 'buffer_load_b32 v10, v0, s[8:11], null offen')
 refused('s_buffer_load_b32', 's_buffer_load_b32 s6, s[8:11], 0x0')
-for text in ('ds_load_tr16_b128 v[10:13], v0', 'global_load_tr4_b64 v[10:11], v[0:1], off', 'tensor_load_to_lds s[0:3], s[4:11]', 'cluster_load_b32 v10, v[0:1], off', 'v_cvt_scale_pk8_f32_fp8 v[0:7], v[0:1], v8', 'v_cvt_pk_fp8_f16 v0.l, v0', 's_wakeup_barrier -1'): refused(text.split()[0], text)
+for text in ('ds_load_tr8_b64 v[10:11], v0', 'global_load_tr4_b64 v[10:11], v[0:1], off', 'tensor_load_to_lds s[0:3], s[4:11]', 'cluster_load_b32 v10, v[0:1], off', 'v_cvt_scale_pk8_f32_fp8 v[0:7], v[0:1], v8', 'v_cvt_pk_fp8_f16 v0.l, v0', 's_wakeup_barrier -1'): refused(text.split()[0], text)
 
 # ---------------------------------------------------------------- 8-bit floats, of which f16 has all values
 for n, S in (('fp8', FP8), ('bf8', BF8)):
@@ -259,3 +259,13 @@ for n, S in (('fp8', FP8), ('bf8', BF8)):
     lanewise('v_cvt_f16_' + n, [codes], lambda a, d: to_low(d, half(a, 0)), text='v_cvt_f16_%s_e32 v10.l, v0' % n, old=c32)
     for byte in range(4): lanewise('v_cvt_f16_' + n, [codes], lambda a, d: to_high(d, half(a, byte)), text='v_cvt_f16_%s_e64 v10.h, v0 byte_sel:%d' % (n, byte), old=c32, name=' byte %d' % byte)
 for row in ('v_cvt_pk_f16_bf8 v10, v0.l', 'v_cvt_f16_bf8_e32 v10.l, v0'): one(row.split()[0] + ' mode 30', row, [], [], 0x30, lines=['exit unimplemented'])
+
+# ---------------------------------------------------------------- transposed loads
+# 16 rows of 16 halves, some bytes apart. Lanes 0-7 read the upper left quarter, lanes 8-15 the upper right one, and so on; each then has half a column.
+matrix, table = [[rng.getrandbits(16) for _ in range(16)] for _ in range(16)], Memory(1024)
+for r in range(16):
+    for c in range(16): table.put(16 + 48 * r + 2 * c, 2, matrix[r][c])
+places = [48 * (l % 8 + l // 16 % 2 * 8) + l // 8 % 2 * 16 for l in range(64)]
+column = [[matrix[l // 16 % 2 * 8 + r][l % 16] for r in range(8)] for l in range(64)]
+for to in (10, 0): one('ds_load_tr16_b128 v%d' % to, 'ds_load_tr16_b128 %s, v0 offset:16' % vreg(to, 4), [('v0', places), ('lds', table.dwords())], [('v%d' % (to + d), [x[2 * d] | x[2 * d + 1] << 16 for x in column]) for d in range(4)], exec_=M64)
+refused('ds_load_tr16_b128 with lanes off', 'ds_load_tr16_b128 v[10:13], v0', [('v0', places), ('lds', table.dwords())])
