@@ -886,4 +886,4 @@ if __name__ == '__main__':
     # Arguments: only the files of these parts are written.
     parts = ['more', 'edges', 'control', 'conversions', 'exceptions'] + (sys.argv[1:] or ['matrix', 'memory', 'buffer', 'lds', 'gds', 'smem', 'gfx6', 'gfx8', 'wave32', 'gfx10', 'gfx11', 'gfx11_memory', 'wmma', 'gfx1250'])
     for part in parts: __import__('generate_' + part)
-    case_files.write()
+    case_files.write(len(sys.argv) == 1)
