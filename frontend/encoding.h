@@ -122,6 +122,8 @@ inline constexpr std::array<uint16_t, 26> format_slots{
     256, 128, 4,   64,   64,  256,          // VSAMPLE VINTERP LDSDIR VOPD VOPD3 TENSOR
 };
 
+std::string_view format_name(Format format);
+
 constexpr unsigned format_base(Format format) {
     unsigned base = 0;
     for (unsigned f = 0; f < static_cast<unsigned>(format); ++f) base += format_slots[f];

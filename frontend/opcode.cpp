@@ -565,6 +565,10 @@ const EncodingInfo& encoding_info(Opcode op, Family family) {
     return encoding_of(op, static_cast<size_t>(family));
 }
 
+std::string_view format_name(Format format) {
+    return format_names[static_cast<size_t>(format)];
+}
+
 const Effects& effects(Opcode op) {
     const size_t i = static_cast<size_t>(op);
     return notes[i < opcode_count ? i : 0].effects;

@@ -22,6 +22,7 @@ constexpr Rule refused_rules[] = {
     {"image_", "textures and images are not emulated"},
     {"exp", "exports go to render targets"},
     {"v_interp", "interpolation of pixel shader inputs"},
+    {"v_wmma_", "products of matrices that gfx12.5 added"},
     {"v_swmmac_", "products of sparse matrices in a wave: their layout is not published"},
     {"lds_param_load", "parameters of pixel shaders"},
     {"ds_bvh_stack", "traversal of ray tracing's trees"},
@@ -184,7 +185,7 @@ Coverage coverage(Opcode op) {
     const std::string_view name = op_info(op).name;
     if (!handler(op)) {
         const char* why = first_note(refused_rules, name);
-        return {Fidelity::Refused, why ? why : "not implemented"};
+        return {Fidelity::Refused, why ? why : unexplained};
     }
     if (sums_measured(name)) return {};
     if (const char* note = first_note(bounded_rules, name)) return {Fidelity::Bounded, note};

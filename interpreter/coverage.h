@@ -13,6 +13,9 @@ enum class Fidelity : uint8_t {
     Refused,  // ends the wave with an error that names it; `note` says why
 };
 
+// The note of an instruction that is refused without a rule that says why.
+inline constexpr const char* unexplained = "not implemented";
+
 struct Coverage {
     Fidelity fidelity = Fidelity::Exact;
     const char* note = "";

@@ -98,11 +98,6 @@ std::string file_list(const Row& row) {
     return text;
 }
 
-constexpr const char* format_names[] = {
-    "SOP1", "SOP2",   "SOPK",    "SOPC",   "SOPP",    "SMEM",    "VOP1",   "VOP2",
-    "VOPC", "VOP3",   "VOP3P",   "VINTRP", "DS",      "MUBUF",   "MTBUF",  "MIMG",
-    "FLAT", "GLOBAL", "SCRATCH", "EXP",    "VSAMPLE", "VINTERP", "LDSDIR", "VOPD"};
-
 std::string page(const Rows& rows) {
     std::string out =
         "# Coverage\n\n"
@@ -162,8 +157,7 @@ std::string page(const Rows& rows) {
         "`interpreter/sopp.cpp` does not list.\n",
         counts[0], counts[1], counts[2], counts[3]);
     for (const auto& [format, list] : lines) {
-        out +=
-            fmt::format("\n## {}\n\n| instructions |", format_names[static_cast<size_t>(format)]);
+        out += fmt::format("\n## {}\n\n| instructions |", format_name(format));
         for (const char* t : targets) out += fmt::format(" {} |", t + 3);
         out += " tests | note |\n|---|";
         for (size_t t = 0; t < targets.size(); ++t) out += ":-:|";
