@@ -251,8 +251,8 @@ u32 lane_across(u32 lane, u32 number, u32 width) {
     const u32 group_end = (lane & ~(width - 1)) + width;
     return (lane ^ number) >= group_end ? lane : lane ^ number;
 }
-// The address for which ds_bpermute_b32 reads the lane of this number in one's group: what HIP's
-// __shfl makes of both (CDNA5 ISA, 15.14, as public tests of gfx1250 quote it).
+// The address for which ds_bpermute_b32 reads the lane of this number in one's group (CDNA5 ISA,
+// 15.14).
 void permute_index(Wave& w, const Inst& in) {
     const u32 width = read_s32(w, in.src[1]);
     if (refuse_width(w, width)) return;

@@ -123,7 +123,7 @@ void exchange2(Wave& w, const Inst& inst) {
 // ROCm's TransposeInstructionsTest of rocRoller expects of the hardware). Eight: gfx12.5's
 // ds_load_tr16_b128, of which four groups make the 16x16 matrix of CDNA5 ISA, 10.9 and 11.2.4 (as
 // Triton's lowering for gfx1250 addresses it, and probes of the hardware found). "The EXEC mask
-// must be set to all 1's" (CDNA4 ISA, 11.4): otherwise refused.
+// must be set to all 1's" (CDNA4 ISA, 11.4), or counts as that (CDNA5 ISA): others are refused.
 template <uint32_t Bits, uint32_t Dwords, uint32_t Columns>
 void read_transposed(Wave& w, const Inst& inst) {
     if (refuse_gds(w, inst)) return;
