@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <unordered_map>
 
 #include "frontend/effect_words.h"
 #include "frontend/encoding.h"
@@ -28,7 +29,9 @@ constexpr RowText row_texts[] = {
 static_assert(std::size(row_texts) == opcode_count);
 
 struct TypeName {
-    std::string_view name;
+    constexpr TypeName(std::string_view name, Type t, uint8_t size)
+        : key(row::word_key(name)), type(t), dwords(size) {}
+    uint64_t key;
     Type type;
     uint8_t dwords;
 };
@@ -54,9 +57,9 @@ constexpr auto dwords_by_type = [] {
 }();
 
 constexpr Type parse_type(std::string_view word) {
-    for (const TypeName& t : type_names) {
-        if (t.name == word) return t.type;
-    }
+    const uint64_t key = row::word_key(word);
+    for (const TypeName& t : type_names)
+        if (t.key == key) return t.type;
     row::malformed();
 }
 
@@ -344,9 +347,12 @@ constexpr auto first_rows(const Table& table) {
 
 template <class Table>
 constexpr bool stand_together(const Table& table) {
-    for (size_t i = 0; i + 2 < std::size(table); ++i)
-        for (size_t k = i + 2; k < std::size(table); ++k)
-            if (table[k].op == table[i].op && table[k - 1].op != table[k].op) return false;
+    bool seen[opcode_count]{};
+    for (size_t i = 0; i < std::size(table); ++i) {
+        if (i > 0 && table[i].op == table[i - 1].op) continue;
+        if (seen[static_cast<size_t>(table[i].op)]) return false;
+        seen[static_cast<size_t>(table[i].op)] = true;
+    }
     return true;
 }
 static_assert(stand_together(other_forms), "forms.inc: an opcode's rows are apart");
@@ -384,25 +390,27 @@ constexpr EncodedFormat encoded_formats[] = {
 
 // Whether the family has instructions of the format. GLOBAL and SCRATCH are segments of FLAT.
 constexpr auto format_families = [] {
-    std::array<std::array<bool, family_count>, std::size(format_slots)> has{};
+    struct {
+        bool has[std::size(format_slots)][family_count];
+    } families{};
     for (const EncodedFormat& f : encoded_formats)
         for (size_t family = f.families.first; family <= f.families.last; ++family)
-            has[static_cast<size_t>(f.format)][family] = true;
+            families.has[static_cast<size_t>(f.format)][family] = true;
     for (const Format segment : {Format::GLOBAL, Format::SCRATCH})
-        has[static_cast<size_t>(segment)] = has[static_cast<size_t>(Format::FLAT)];
-    return has;
+        for (size_t family = 0; family < family_count; ++family)
+            families.has[static_cast<size_t>(segment)][family] =
+                families.has[static_cast<size_t>(Format::FLAT)][family];
+    return families;
 }();
-
-constexpr bool has_format(Format format, size_t family) {
-    return format_families[static_cast<size_t>(format)][family];
-}
 
 // The family whose codes a row takes where it names none; family_count: the row must name one.
 constexpr auto parents = [] {
-    std::array<size_t, family_count> parents{};
+    struct {
+        size_t of[family_count];
+    } parents{};
     for (size_t family = 0; family < family_count; ++family) {
         const std::string_view name = row::families[family].parent;
-        parents[family] = name.empty() ? family_count : row::family_index(name);
+        parents.of[family] = name.empty() ? family_count : row::family_index(name);
     }
     return parents;
 }();
@@ -411,7 +419,9 @@ struct Code {
     Format format = Format::SOPP;
     int number = absent;
 };
-using Codes = std::array<Code, family_count>;
+struct Codes {
+    Code of[family_count];
+};
 
 constexpr std::string_view format_names[] = {
     "SOP1",    "SOP2",  "SOPK",    "SOPC",    "SOPP",   "SMEM",  "VOP1",  "VOP2",  "VOPC",
@@ -435,26 +445,36 @@ constexpr Code parse_code(Format format, std::string_view text) {
 
 constexpr Codes parse_codes(Format format, std::string_view text) {
     Codes codes{};
-    std::array<bool, family_count> named{};
+    bool named[family_count]{};
     for (auto word = row::next_word(text); !word.empty(); word = row::next_word(text)) {
         const size_t colon = word.find(':');
         if (colon == std::string_view::npos) row::malformed();
         const size_t family = row::family_index(word.substr(0, colon));
-        codes[family] = parse_code(format, word.substr(colon + 1));
+        codes.of[family] = parse_code(format, word.substr(colon + 1));
         named[family] = true;
     }
     for (size_t family = 0; family < family_count; ++family) {
-        if (named[family] || parents[family] == family_count) continue;
-        const Code inherited = codes[parents[family]];
-        if (inherited.number != absent && has_format(inherited.format, family))
-            codes[family] = inherited;
+        const size_t parent = parents.of[family];
+        if (named[family] || parent == family_count || codes.of[parent].number == absent) continue;
+        if (format_families.has[static_cast<size_t>(codes.of[parent].format)][family])
+            codes.of[family] = codes.of[parent];
     }
     return codes;
 }
 
-constexpr void fill_slot(SlotTable& table, size_t family, Format format, unsigned code, Opcode op) {
+// Where a format's opcode numbers stand in a family's table.
+constexpr auto format_bases = [] {
+    struct {
+        unsigned of[std::size(format_slots)];
+    } bases{};
+    for (size_t f = 0; f < std::size(format_slots); ++f)
+        bases.of[f] = format_base(static_cast<Format>(f));
+    return bases;
+}();
+
+constexpr void fill_slot(Opcode* slots, Format format, unsigned code, Opcode op) {
     if (code >= format_slots[static_cast<size_t>(format)]) row::malformed();
-    Opcode& slot = table[family][format_base(format) + code];
+    Opcode& slot = slots[format_bases.of[static_cast<size_t>(format)] + code];
     if (slot != Opcode::invalid) row::malformed();  // two rows share a code
     slot = op;
 }
@@ -474,23 +494,27 @@ constexpr int vop3_offset(Format format, size_t family) {
     }
 }
 
+// Calls are what costs the compiler most, so that what needs none is asked first.
 constexpr SlotTable build_slots() {
     SlotTable table{};
+    Opcode* slots[family_count]{};
+    for (size_t family = 0; family < family_count; ++family) slots[family] = table[family].data();
     for (size_t i = 1; i < opcode_count; ++i) {
         const Codes codes = parse_codes(row_texts[i].format, row_texts[i].codes);
         const Opcode op = static_cast<Opcode>(i);
         for (size_t family = 0; family < family_count; ++family) {
-            if (codes[family].number == absent) continue;
-            const unsigned code = static_cast<unsigned>(codes[family].number);
-            const Format format = codes[family].format;
+            if (codes.of[family].number == absent) continue;
+            const unsigned code = static_cast<unsigned>(codes.of[family].number);
+            const Format format = codes.of[family].format;
+            fill_slot(slots[family], format, code, op);
+            if (format != Format::VOPD && !is_vop(format)) continue;
             const int promoted = vop3_offset(format, family);
-            fill_slot(table, family, format, code, op);
-            if (promoted != absent && encoding_of(op, family).e64) {
-                fill_slot(table, family, Format::VOP3, code + static_cast<unsigned>(promoted), op);
-            }
-            if (format == Format::VOPD && has_format(Format::VOPD3, family) &&
+            if (promoted != absent && encoding_of(op, family).e64)
+                fill_slot(slots[family], Format::VOP3, code + static_cast<unsigned>(promoted), op);
+            if (format == Format::VOPD &&
+                format_families.has[static_cast<size_t>(Format::VOPD3)][family] &&
                 encoding_of(op, family).k == InlineK::None)
-                fill_slot(table, family, Format::VOPD3, code, op);
+                fill_slot(slots[family], Format::VOPD3, code, op);
         }
     }
     return table;
@@ -510,28 +534,16 @@ constexpr OtherName other_names[] = {
 
 constexpr auto first_other_name = first_rows(other_names);
 
-constexpr auto by_name = [] {
-    std::array<uint16_t, opcode_count> order{};
-    for (size_t i = 0; i < opcode_count; ++i) order[i] = static_cast<uint16_t>(i);
-    std::sort(order.begin(), order.end(),
-              [](uint16_t a, uint16_t b) { return infos[a].name < infos[b].name; });
-    return order;
-}();
-
-constexpr bool names_unique() {
-    for (size_t i = 1; i < opcode_count; ++i) {
-        if (infos[by_name[i - 1]].name == infos[by_name[i]].name) return false;
-    }
-    return true;
-}
-static_assert(names_unique(), "two rows have the same name");
-
+// Made when it is first asked for. Names are unique, as they are the enumerators of Opcode.
 Opcode find_exact(std::string_view name) {
-    const auto at = std::lower_bound(
-        by_name.begin(), by_name.end(), name,
-        [](uint16_t i, std::string_view wanted) { return infos[i].name < wanted; });
-    if (name.empty() || at == by_name.end() || infos[*at].name != name) return Opcode::invalid;
-    return static_cast<Opcode>(*at);
+    static const auto by_name = [] {
+        std::unordered_map<std::string_view, Opcode> opcodes;
+        for (size_t i = 1; i < opcode_count; ++i)
+            opcodes.emplace(infos[i].name, static_cast<Opcode>(i));
+        return opcodes;
+    }();
+    const auto at = by_name.find(name);
+    return at == by_name.end() ? Opcode::invalid : at->second;
 }
 
 }  // namespace
