@@ -27,7 +27,7 @@ constexpr uint64_t help_ns = 100'000;
 constexpr uint64_t shortest_nap_ns = 30'000, longest_nap_ns = 400'000;
 // With nothing running only the host writes signals, and says so, unless a program stores through
 // hsa_amd_signal_value_pointer.
-constexpr uint64_t idle_nap_ns = 5'000'000;
+constexpr uint64_t idle_sleep_ns = 5'000'000;
 constexpr uint64_t slab_bytes = 64 << 10;
 constexpr uint32_t slab_signals = slab_bytes / sizeof(Signal);
 constexpr uint32_t events = 256;  // that interrupts tell apart
@@ -175,7 +175,7 @@ int64_t wait_signal(Signal& signal, hsa_signal_condition_t condition, int64_t co
         const bool busy = s && s->busy.load(std::memory_order_relaxed) > 0;
         signal.sleepers.fetch_add(1);
         futex_wait(futex_word(signal), static_cast<uint32_t>(value),
-                   std::min(left, busy ? nap : idle_nap_ns));
+                   std::min(left, busy ? nap : idle_sleep_ns));
         signal.sleepers.fetch_sub(1);
         nap = std::min(nap + nap / 4, longest_nap_ns);
         value = signal.load();
@@ -204,7 +204,7 @@ uint32_t wait_any(uint32_t count, Signal* const* signals, const hsa_signal_condi
         if (!unlimited && elapsed >= timeout_ns) break;
         if (unlimited && help_somebody()) continue;
         const bool busy = state() && state()->busy.load(std::memory_order_relaxed) > 0;
-        const uint64_t nap = busy ? shortest_nap_ns : idle_nap_ns;
+        const uint64_t nap = busy ? shortest_nap_ns : idle_sleep_ns;
         monitor().wait_event(event, unlimited ? nap : std::min(nap, timeout_ns - elapsed));
     }
     for (uint32_t i = 0; i < count; i++)

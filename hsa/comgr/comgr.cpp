@@ -64,8 +64,10 @@ uint64_t real_identity[3];  // size, time, inode: another library has other resu
 #undef WJ_OWN
 #undef WJ_PASSED_ON
 
-// By this name stand-ins know each other.
 extern "C" {
+extern const char wj_comgr_soname[];  // whom this one stands in for (soname.c)
+
+// By this name stand-ins know each other.
 [[gnu::visibility("default")]] extern const char wavejit_comgr_stand_in;
 const char wavejit_comgr_stand_in = 1;
 }
@@ -105,7 +107,7 @@ std::string open_real_library(fs::path& path) {
     std::string reason = "it is in no folder of libraries; install the package libamd-comgr";
     std::error_code error;
     for (const fs::path& folder : library_folders()) {
-        path = folder / WJ_COMGR_SONAME;
+        path = folder / wj_comgr_soname;
         if (!fs::exists(path, error)) continue;
         void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!library) {
@@ -124,9 +126,8 @@ std::string open_real_library(fs::path& path) {
     fs::path path;
     const std::string reason = open_real_library(path);
     if (!real_library)
-        std::fprintf(stderr,
-                     "wavejit: " WJ_COMGR_SONAME " (AMD's code object manager) was not found: %s\n",
-                     reason.c_str());
+        std::fprintf(stderr, "wavejit: %s (AMD's code object manager) was not found: %s\n",
+                     wj_comgr_soname, reason.c_str());
     struct stat info;
     if (real_library && stat(path.c_str(), &info) == 0) {
         real_identity[0] = static_cast<uint64_t>(info.st_size);
@@ -278,7 +279,7 @@ std::optional<std::string> name_of(int kind, Handle info, Handle inputs) {
     const Parameters parameters = parameters_of(info);
     if (!parameters.isa || parameters.others) return {};
     std::vector<std::byte> key;
-    put(key, "comgr 2 " WJ_COMGR_SONAME);
+    put(key, std::string("comgr 2 ") + wj_comgr_soname);
     put(key, uint64_t{parameters.device_libraries});
     put(key, uint64_t{parameters.virtual_files});
     put(key, real_identity, sizeof real_identity);
